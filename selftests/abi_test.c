@@ -87,7 +87,8 @@ TEST_F(device, unknown_flags_give_einval)
 	config = trace_simple_config(self->fd, 0);
 	ASSERT_EQ(0, trace_config(self->fd, &config));
 	unknown_flags(_metadata, self->fd, SIFIVE_TRACE_IOC_COUNTERS, &counters,
-		      &counters.flags, SIFIVE_TRACE_COUNTERS_PER_THREAD);
+		      &counters.flags, SIFIVE_TRACE_COUNTERS_PER_THREAD |
+		      SIFIVE_TRACE_COUNTERS_TURNS);
 	unknown_flags(_metadata, self->fd, SIFIVE_TRACE_IOC_THREAD, &thread,
 		      &thread.flags, SIFIVE_TRACE_THREAD_LEAVE);
 	unknown_flags(_metadata, self->fd, SIFIVE_TRACE_IOC_START, &start,
@@ -558,7 +559,7 @@ TEST_F(device, counters_refuses_events_that_cannot_be)
 		{ .type = 1, .code = 0x19, .data = 1 },
 		{ .type = 2, .code = 1, .data = 0x100 },
 		{ .code = 1, .flags = 3 }, { .code = 1, .flags = 8 },
-		{ .code = 1, .flags = ~0u }, { .code = 1, .reserved = 1 },
+		{ .code = 1, .flags = ~0u }, { .code = 1, .turn = 1 },
 		{ .code = SIFIVE_TRACE_EVENT_TIMESTAMP, .flags = 1 },
 	};
 	struct sifive_trace_event second[2] = { CYCLES };
@@ -597,13 +598,13 @@ TEST_F(device, counters_refuses_more_events_than_there_is_room_for)
 	}
 }
 
-TEST_F(device, counters_refuses_a_reserved_field_that_is_not_zero)
+TEST_F(device, counters_refuses_a_turn_without_the_flag)
 {
 	struct sifive_trace_counters counters = TRACE_ARG(sifive_trace_counters);
 	struct sifive_trace_config config = trace_simple_config(self->fd, 0);
 
 	ASSERT_EQ(0, trace_config(self->fd, &config));
-	counters.reserved = 1;
+	counters.turn_us = 4000;
 	EXPECT_EQ(-EINVAL, trace_ioctl(self->fd, SIFIVE_TRACE_IOC_COUNTERS,
 				       &counters));
 }

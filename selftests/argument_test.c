@@ -285,17 +285,18 @@ static const struct {
 	FIELD(CONFIG, config, flags, SIFIVE_TRACE_CONFIG_RING |
 	      SIFIVE_TRACE_CONFIG_OVERFLOW | SIFIVE_TRACE_CONFIG_NO_TIMESTAMP |
 	      SIFIVE_TRACE_CONFIG_DRAIN),
-	FIELD(COUNTERS, counters, flags, SIFIVE_TRACE_COUNTERS_PER_THREAD),
-	FIELD(COUNTERS, counters, reserved, 0),
+	FIELD(COUNTERS, counters, flags, SIFIVE_TRACE_COUNTERS_PER_THREAD |
+	      SIFIVE_TRACE_COUNTERS_TURNS),
+	FIELD(COUNTERS, counters, turn_us, 0),
 	/* Events 0 and 1 are used. */
 	FIELD(COUNTERS, counters, event[0].flags, 7),
-	FIELD(COUNTERS, counters, event[0].reserved, 0),
+	FIELD(COUNTERS, counters, event[0].turn, 0),
 	FIELD(COUNTERS, counters, event[1].flags, 7),
-	FIELD(COUNTERS, counters, event[1].reserved, 0),
+	FIELD(COUNTERS, counters, event[1].turn, 0),
 	FIELD(COUNTERS, counters, event[2].flags, 3),
-	FIELD(COUNTERS, counters, event[2].reserved, 0),
+	FIELD(COUNTERS, counters, event[2].turn, 0),
 	FIELD(COUNTERS, counters, event[31].flags, 3),
-	FIELD(COUNTERS, counters, event[31].reserved, 0),
+	FIELD(COUNTERS, counters, event[31].turn, 0),
 	FIELD(START, start, flags, SIFIVE_TRACE_START_REWIND | SIFIVE_TRACE_START_ON_EXEC),
 	FIELD(START, start, reserved, 0),
 	FIELD(STOP, run, flags, 0),
@@ -306,10 +307,10 @@ static const struct {
 	      SIFIVE_TRACE_SAMPLING_ONE_HEADER | SIFIVE_TRACE_SAMPLING_EXEC |
 	      SIFIVE_TRACE_SAMPLING_CALLERS),
 	FIELD(SAMPLING, sampling, event.flags, 3),
-	FIELD(SAMPLING, sampling, event.reserved, 0),
+	FIELD(SAMPLING, sampling, event.turn, 0),
 	FIELD(EVENT, query, flags, 0),
 	FIELD(EVENT, query, event.flags, 3),
-	FIELD(EVENT, query, event.reserved, 0),
+	FIELD(EVENT, query, event.turn, 0),
 	FIELD(EVENT, query, reserved, 0),
 #undef FIELD
 };

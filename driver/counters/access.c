@@ -36,6 +36,7 @@
  * @slot:	its counter offsets for user mode, or NULL
  * @at:		index of the slot
  * @count:	its count of each counter when it last stopped running
+ * @turn:	which events it counts
  */
 struct sft_thread {
 	struct list_head node;
@@ -45,6 +46,7 @@ struct sft_thread {
 	struct sifive_trace_slot *slot;
 	unsigned int at;
 	u64 count[SIFIVE_TRACE_MAX_COUNTERS];
+	struct sft_turn turn;
 };
 
 /**
@@ -92,15 +94,19 @@ static void begin_here(struct here *h)
 	struct sft_thread *t = h->thread;
 	unsigned long mask;
 	unsigned int n;
+	bool own;
 	u64 now;
 
 	if (!t || !READ_ONCE(t->live) ||
 	    !cpumask_test_cpu(smp_processor_id(), &sft_counters.cpus))
 		return;
 	mask = READ_ONCE(access_mask);
+	own = sft_counters.per_thread && t->slot;
+	if (mask & sft_counters.turning)
+		sft_turns_begin(own ? &t->turn : NULL, own ? t->slot->offset : NULL);
 	h->opened = mask & ~csr_read(CSR_SCOUNTEREN);
 	csr_set(CSR_SCOUNTEREN, h->opened);
-	if (!sft_counters.per_thread || !t->slot)
+	if (!own)
 		return;
 	for_each_set_bit(n, &mask, SIFIVE_TRACE_MAX_COUNTERS) {
 		if (!sft_csr_read(n, &now))
@@ -118,6 +124,7 @@ static void end_here(struct here *h)
 	unsigned int n;
 	u64 now;
 
+	sft_turns_end();
 	for_each_set_bit(n, &counting, SIFIVE_TRACE_MAX_COUNTERS)
 		if (sft_csr_read(n, &now))
 			t->count[n] = now + t->slot->offset[n];
@@ -236,8 +243,10 @@ void sft_access_start(u32 mask)
 {
 	struct sft_thread *t;
 
-	list_for_each_entry(t, &threads, node)
+	list_for_each_entry(t, &threads, node) {
 		memset(t->count, 0, sizeof(t->count));
+		t->turn = (struct sft_turn){};
+	}
 	WRITE_ONCE(access_mask, mask & ~BIT(SFT_TIMESTAMP));
 	on_each_cpu_mask(&sft_counters.cpus, begin_on, NULL, 1);
 }
@@ -471,6 +480,7 @@ struct page *sft_access_page(unsigned long offset)
 
 int sft_access_init(void)
 {
+	sft_turns_init();
 	return perf_pmu_register(&access_pmu, "sifive_trace", -1);
 }
 

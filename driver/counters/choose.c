@@ -63,9 +63,9 @@ bool sft_is_firmware(const struct sifive_trace_event *ev)
 int sft_choose_unused(const struct sifive_trace_event *ev, u32 at,
 		      struct sft_why *why)
 {
-	if (ev->flags & ~MODES || ev->reserved)
-		return sft_fail(why, -EINVAL, "event %u: unknown flags %#x or reserved field %#x",
-				at, ev->flags & ~MODES, ev->reserved);
+	if (ev->flags & ~MODES || ev->turn)
+		return sft_fail(why, -EINVAL, "event %u: unknown flags %#x or turn %u",
+				at, ev->flags & ~MODES, ev->turn);
 	return 0;
 }
 
@@ -289,6 +289,13 @@ int sft_choose_event(struct sft_choice *ch, const struct sifive_trace_event *ev,
 			ev->flags ? " in one mode alone" : "");
 }
 
+static void set_counter(struct sft_choice *ch, u32 at, u32 n)
+{
+	ch->want[at].counter = n;
+	ch->want[at].index = ch->index[n];
+	ch->want[at].width = FIELD_GET(SIFIVE_TRACE_COUNTER_WIDTH, ch->info[n]) + 1;
+}
+
 /*
  * Give event @at a counter. Move another event off that counter if it can use a
  * different one. @tried are counters already visited.
@@ -308,9 +315,7 @@ static bool assign(struct sft_choice *ch, s8 *holder, u32 at, u32 *tried)
 			if (holder[n] >= 0 && !assign(ch, holder, holder[n], tried))
 				continue;
 			holder[n] = at;
-			ch->want[at].counter = n;
-			ch->want[at].index = ch->index[n];
-			ch->want[at].width = FIELD_GET(SIFIVE_TRACE_COUNTER_WIDTH, ch->info[n]) + 1;
+			set_counter(ch, at, n);
 			return true;
 		}
 	return false;
@@ -332,6 +337,69 @@ int sft_choose_counters(struct sft_choice *ch, u32 *failed, struct sft_why *why)
 		return kept ? withheld(ch, kept, at, why) :
 		       sft_fail(why, -EBUSY, "event %u: all counters that can count it are taken",
 				at);
+	}
+	return 0;
+}
+
+/* Whether counter @n has room for the turn in its upper bits. */
+static bool can_turn(const struct sft_choice *ch, u32 n)
+{
+	return FIELD_GET(SIFIVE_TRACE_COUNTER_WIDTH, ch->info[n]) + 1 >= SIFIVE_TRACE_TURNS_WIDTH;
+}
+
+/*
+ * Choose the events that are always counted: those with a fixed counter. Leave the others the
+ * counters that can turn. Returns the mask of these events.
+ */
+static u32 begin_turns(struct sft_choice *ch)
+{
+	u32 at, n, turn = 0;
+
+	for (at = 0; at < ch->count; at++) {
+		if (!ch->possible[at])
+			continue;
+		ch->want[at].turn = SFT_ALWAYS;
+		n = __ffs(ch->possible[at]);
+		if (BIT(n) & SFT_FIXED) {
+			set_counter(ch, at, n);
+			continue;
+		}
+		turn |= BIT(at);
+		for (; n < SIFIVE_TRACE_MAX_COUNTERS; n++)
+			if (!can_turn(ch, n))
+				ch->possible[at] &= ~BIT(n);
+	}
+	return turn;
+}
+
+/*
+ * The same if there are not enough counters: as many events as possible, in their order, in each
+ * turn.
+ */
+int sft_choose_turns(struct sft_choice *ch, u32 *failed, struct sft_why *why)
+{
+	u32 left = begin_turns(ch), before, mask, tried, at;
+	s8 holder[SIFIVE_TRACE_MAX_COUNTERS];
+
+	for (ch->turns = 0; left; ch->turns++) {
+		before = left;
+		*failed = __ffs(left);
+		if (ch->turns == SIFIVE_TRACE_TURNS_MAX)
+			return sft_fail(why, -EBUSY, "event %u: more than %u turns would be needed",
+					*failed, SIFIVE_TRACE_TURNS_MAX);
+		memset(holder, -1, sizeof(holder));
+		for (mask = left; mask; mask &= mask - 1) {
+			at = __ffs(mask);
+			tried = 0;
+			if (!ch->possible[at] || !assign(ch, holder, at, &tried))
+				continue;
+			ch->want[at].turn = ch->turns;
+			left &= ~BIT(at);
+		}
+		if (left == before)
+			return sft_fail(why, -EBUSY,
+					"event %u: no counter of %u bits that can count it is free",
+					*failed, SIFIVE_TRACE_TURNS_WIDTH);
 	}
 	return 0;
 }

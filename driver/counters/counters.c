@@ -12,11 +12,16 @@
 #include <linux/cpu.h>
 #include <linux/slab.h>
 #include <linux/smp.h>
+#include <linux/time64.h>
 
 #include <asm/hwcap.h>
 #include <asm/sbi.h>
 
 #include "counters.h"
+
+/* Microseconds of a turn. */
+#define TURN_US		4000
+#define TURN_LEAST	1000
 
 struct sft_counters sft_counters;
 
@@ -101,6 +106,7 @@ static void take_here(void *arg)
 	struct request *r = arg;
 
 	r->error = sft_sbi_take(r->c, r->value);
+	sft_turns_forget();
 	this_cpu_write(seen[r->c->counter], r->value);
 }
 
@@ -193,6 +199,8 @@ static void release_all(void)
 		for (i = 0; i < sft_counters.count; i++)
 			release_on(cpu, &sft_counters.taken[i]);
 	sft_counters.count = 0;
+	sft_counters.turning = 0;
+	sft_counters.turned_count = 0;
 	sft_reserve_release();
 }
 
@@ -227,21 +235,36 @@ static int take(const struct sft_counter *c)
 	return 0;
 }
 
+/* Note an event that takes turns. Returns whether another one has taken its counter. */
+static bool add_turned(const struct sft_counter *c)
+{
+	const bool taken = sft_counters.turning & BIT(c->counter);
+
+	if (c->turn == SFT_ALWAYS)
+		return false;
+	sft_counters.turned[sft_counters.turned_count++] = *c;
+	sft_counters.turning |= BIT(c->counter);
+	return taken;
+}
+
 /*
  * Take the chosen counters. If another user has taken one in the meantime, drop
  * it from the choice and choose again.
  */
-static int take_chosen(struct sft_choice *ch, u32 *failed, struct sft_why *why)
+static int take_chosen(struct sft_choice *ch, bool turns, u32 *failed, struct sft_why *why)
 {
 	u32 at;
 	int ret;
 
 again:
-	ret = sft_choose_counters(ch, failed, why);
+	ch->turns = 0;
+	ret = sft_choose_counters(ch, failed, turns ? NULL : why);
+	if (ret && turns)
+		ret = sft_choose_turns(ch, failed, why);
 	if (ret)
 		return ret;
 	for (at = 0; at < ch->count; at++) {
-		if (!ch->possible[at])
+		if (!ch->possible[at] || (ch->turns && add_turned(&ch->want[at])))
 			continue;
 		*failed = at;
 		ret = take(&ch->want[at]);
@@ -310,6 +333,12 @@ static int check_events(struct sifive_trace_counters *arg, struct sft_why *why)
 	int ret;
 	u32 i;
 
+	if (arg->turn_us && (!(arg->flags & SIFIVE_TRACE_COUNTERS_TURNS) ||
+			     arg->turn_us < TURN_LEAST ||
+			     arg->turn_us > SIFIVE_TRACE_TURN_LONGEST))
+		return sft_fail(why, -EINVAL,
+				"turns of %u us: only with the flag for turns, and from %u to %u us",
+				arg->turn_us, TURN_LEAST, SIFIVE_TRACE_TURN_LONGEST);
 	for (i = 0; i < SIFIVE_TRACE_MAX_COUNTERS; i++) {
 		arg->failed = i < arg->count ? i : ~0u;
 		ret = i < arg->count ? check_event(arg, i, why) :
@@ -409,14 +438,18 @@ static int take_events(struct sifive_trace_counters *arg, struct sft_choice *ch,
 		if (ret)
 			return ret;
 	}
-	ret = take_chosen(ch, &arg->failed, why);
+	ret = take_chosen(ch, arg->flags & SIFIVE_TRACE_COUNTERS_TURNS, &arg->failed, why);
 	if (ret)
 		return ret;
+	sft_counters.turns = ch->turns;
+	sft_counters.turn_ns = (arg->turn_us ?: TURN_US) * NSEC_PER_USEC;
 	for (i = 0; i < ch->count; i++) {
 		if (!ch->possible[i])
 			continue;
 		ev[i].counter = ch->want[i].counter;
 		ev[i].info = ch->info[ev[i].counter];
+		if (ch->turns && ch->want[i].turn != SFT_ALWAYS)
+			ev[i].turn = ch->want[i].turn + 1;
 		mask |= BIT(ev[i].counter);
 	}
 	sft_counters.mask |= mask;

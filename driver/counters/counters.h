@@ -33,6 +33,7 @@ struct tracepoint;
  * @flags:	SIFIVE_TRACE_EVENT_*
  * @counter:	its number in user mode
  * @width:	its width in bits
+ * @turn:	when it counts the event, or SFT_ALWAYS
  */
 struct sft_counter {
 	unsigned long index;
@@ -41,7 +42,10 @@ struct sft_counter {
 	u32 flags;
 	u32 counter;
 	u32 width;
+	u32 turn;
 };
+
+#define SFT_ALWAYS	(~0u)
 
 /**
  * struct sft_counters - a session's counters
@@ -58,6 +62,11 @@ struct sft_counter {
  * @event:	event of each counter, by counter
  * @taken:	counters taken from firmware or perf
  * @count:	entries in @taken
+ * @turns:	number of turns that events take, 0: each event has a counter of its own
+ * @turn_ns:	nanoseconds of running time in a turn
+ * @turning:	counters of such events
+ * @turned:	these events with their counters
+ * @turned_count: entries in @turned
  */
 struct sft_counters {
 	struct cpumask cpus;
@@ -73,6 +82,11 @@ struct sft_counters {
 	struct sifive_trace_event event[SIFIVE_TRACE_MAX_COUNTERS];
 	struct sft_counter taken[SIFIVE_TRACE_MAX_COUNTERS];
 	unsigned int count;
+	u32 turns;
+	u32 turn_ns;
+	u32 turning;
+	struct sft_counter turned[SIFIVE_TRACE_MAX_COUNTERS];
+	unsigned int turned_count;
 };
 
 /**
@@ -85,6 +99,7 @@ struct sft_counters {
  * @want:	requested counters, by event, and the one chosen
  * @possible:	counters that can count it, by event; 0 if it needs none
  * @count:	upper bound of the events that need a counter
+ * @turns:	number of turns that events take, 0: each has a counter of its own
  */
 struct sft_choice {
 	const struct cpumask *cpus;
@@ -95,6 +110,7 @@ struct sft_choice {
 	struct sft_counter want[SIFIVE_TRACE_MAX_COUNTERS];
 	u32 possible[SIFIVE_TRACE_MAX_COUNTERS];
 	unsigned int count;
+	u32 turns;
 };
 
 /**
@@ -239,6 +255,23 @@ void sft_choose_begin(struct sft_choice *ch, const struct cpumask *cpus);
 int sft_choose_event(struct sft_choice *ch, const struct sifive_trace_event *ev,
 		     u32 at, struct sft_why *why);
 int sft_choose_counters(struct sft_choice *ch, u32 *failed, struct sft_why *why);
+int sft_choose_turns(struct sft_choice *ch, u32 *failed, struct sft_why *why);
+
+/* turns.c */
+/**
+ * struct sft_turn - the turns of a thread, or of a hart
+ * @period:	number of the current turn and round: its lower bits are the turn
+ * @left:	nanoseconds left of the turn, 0: it has not begun
+ */
+struct sft_turn {
+	u64 period;
+	s64 left;
+};
+
+void sft_turns_begin(struct sft_turn *own, const u64 *offset);
+void sft_turns_end(void);
+void sft_turns_forget(void);
+void sft_turns_init(void);
 
 /* counters.c */
 bool sft_counters_pinned(void);

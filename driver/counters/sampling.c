@@ -553,6 +553,9 @@ static int check_sampled(const struct sifive_trace_sampling *arg, struct sft_why
 {
 	const struct sifive_trace_event *by = &arg->event, *ev;
 
+	if (sft_counters.turns && (arg->interval || arg->period))
+		return sft_fail(why, -EBUSY,
+				"events take turns on the counters: count fewer events to sample");
 	if (!sft_counters.sampled || !(arg->interval || arg->period))
 		return 0;
 	ev = &sft_counters.event[__ffs(sft_counters.sampled)];

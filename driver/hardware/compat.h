@@ -5,6 +5,7 @@
 
 #include <asm/hwcap.h>
 #include <linux/device.h>
+#include <linux/hrtimer.h>
 #include <linux/mm.h>
 #include <linux/module.h>
 #include <linux/platform_device.h>
@@ -45,6 +46,23 @@ static inline void vm_flags_mod(struct vm_area_struct *vma, vm_flags_t set,
 #define SFT_PAGE_ORDER_MAX	MAX_ORDER
 #else
 #define SFT_PAGE_ORDER_MAX	MAX_PAGE_ORDER
+#endif
+
+#if LINUX_VERSION_CODE < KERNEL_VERSION(6, 13, 0)
+static inline void sft_hrtimer_setup(struct hrtimer *timer,
+				     enum hrtimer_restart (*over)(struct hrtimer *timer),
+				     enum hrtimer_mode mode)
+{
+	hrtimer_init(timer, CLOCK_MONOTONIC, mode);
+	timer->function = over;
+}
+#else
+static inline void sft_hrtimer_setup(struct hrtimer *timer,
+				     enum hrtimer_restart (*over)(struct hrtimer *timer),
+				     enum hrtimer_mode mode)
+{
+	hrtimer_setup(timer, over, CLOCK_MONOTONIC, mode);
+}
 #endif
 
 #if LINUX_VERSION_CODE < KERNEL_VERSION(6, 4, 0)

@@ -167,6 +167,8 @@ static int need_steering(struct sft_file *file, struct sft_why *why)
 			"another process's session: CAP_PERFMON or CAP_SYS_ADMIN is needed");
 }
 
+#define COUNTERS_FLAGS	(SIFIVE_TRACE_COUNTERS_PER_THREAD | SIFIVE_TRACE_COUNTERS_TURNS)
+
 static int ioctl_counters(struct sft_file *file, void *arg, struct sft_why *why)
 {
 	struct sifive_trace_counters *counters = arg;
@@ -174,8 +176,9 @@ static int ioctl_counters(struct sft_file *file, void *arg, struct sft_why *why)
 
 	if (ret)
 		return ret;
-	if (counters->flags & ~SIFIVE_TRACE_COUNTERS_PER_THREAD || counters->reserved)
-		return sft_fail(why, -EINVAL, "unknown flags %#x", counters->flags);
+	if (counters->flags & ~COUNTERS_FLAGS)
+		return sft_fail(why, -EINVAL, "unknown flags %#x",
+				counters->flags & ~COUNTERS_FLAGS);
 	if (counters->count > SIFIVE_TRACE_MAX_COUNTERS)
 		return sft_fail(why, -EINVAL, "%u events are %u too many: %u is the limit",
 				counters->count,

@@ -242,6 +242,9 @@ int sft_member_join(struct sft_file *file, struct sifive_trace_join *join,
 	if (join->channel < 0 || join->channel > 31)
 		return sft_fail(why, -EINVAL, "channel is %d: it can be 0 to 31", join->channel);
 	ret = may_join(file, join->session, why);
+	if (!ret && sft_counters.turns)
+		return sft_fail(why, -EBUSY,
+				"the session's events take turns on the counters: count fewer events to share it");
 	if (!ret && !sft_is_member(file))
 		ret = become_member(file);
 	if (ret)

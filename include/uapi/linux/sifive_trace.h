@@ -306,7 +306,7 @@ struct sifive_trace_config {
  *		n hpmcounter n
  * @info:	out: SBI counter_info: SIFIVE_TRACE_COUNTER_CSR (0 if it has none)
  *		and SIFIVE_TRACE_COUNTER_WIDTH (width - 1)
- * @reserved:	in: 0
+ * @turn:	in: 0. out: 0 always counted; n: the counter counts it in turn n, from 1 on
  *
  * Firmware's events (type 15) have no CSR and no @flags, and @counter is a number that no other
  * counter has. Only the kernel can read them: records of SAMPLING alone have their counts.
@@ -318,7 +318,7 @@ struct sifive_trace_event {
 	__u32	flags;
 	__u32	counter;
 	__u32	info;
-	__u32	reserved;
+	__u32	turn;
 };
 
 /* Do not count in user mode, or in the kernel; not both. Needs Sscofpmf. */
@@ -339,8 +339,8 @@ struct sifive_trace_event {
  * @flags:	in: SIFIVE_TRACE_COUNTERS_*
  * @mask:	out: bit n set: counter n counts for this session, and programs can read it
  * @failed:	out: index of the refused event, ~0 if there is none
- * @reserved:	in: 0
- * @event:	in and out: the events; each gets a counter of its own
+ * @turn_us:	in: microseconds of a turn, 0 = 4000; only with SIFIVE_TRACE_COUNTERS_TURNS
+ * @event:	in and out: the events; each gets a counter of its own, or a turn on one
  *
  * SIFIVE_TRACE_IOC_COUNTERS. Needs a CONFIG by the same session, and CAP_PERFMON or
  * CAP_SYS_ADMIN. Replaces the session's counters. After an error the session keeps the previous
@@ -361,12 +361,14 @@ struct sifive_trace_counters {
 	__u32	flags;
 	__u32	mask;
 	__u32	failed;
-	__u32	reserved;
+	__u32	turn_us;
 	struct sifive_trace_event event[SIFIVE_TRACE_MAX_COUNTERS];
 };
 
 /* Count for each thread separately; see struct sifive_trace_slot. */
 #define SIFIVE_TRACE_COUNTERS_PER_THREAD (1u << 0)
+/* If there are more events than counters, some take turns: see SIFIVE_TRACE_TURNS_MAX. */
+#define SIFIVE_TRACE_COUNTERS_TURNS	(1u << 1)
 
 /**
  * struct sifive_trace_slot - converts a hart's counts to a thread's
@@ -410,8 +412,7 @@ struct sifive_trace_thread {
 	__u32	reserved;
 };
 
-/* Leave the session. */
-#define SIFIVE_TRACE_THREAD_LEAVE	(1u << 0)
+#define SIFIVE_TRACE_THREAD_LEAVE	(1u << 0) /* leave the session */
 
 /**
  * struct sifive_trace_sampling - records written by the kernel
@@ -746,8 +747,7 @@ struct sifive_trace_run {
 	__u32	flags;
 };
 
-/* Discard the captured data. */
-#define SIFIVE_TRACE_START_REWIND	(1u << 0)
+#define SIFIVE_TRACE_START_REWIND	(1u << 0) /* discard the captured data */
 /*
  * Begin to sample the caller, and to trace its instructions, at its next execve(): before the
  * first instruction of the new program. Has no effect on what is recorded of all processes.

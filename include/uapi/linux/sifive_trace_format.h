@@ -43,9 +43,11 @@
 #define SIFIVE_TRACE_EVENT_GENERAL	0
 #define SIFIVE_TRACE_EVENT_CACHE	1
 #define SIFIVE_TRACE_EVENT_RAW		2
+#define SIFIVE_TRACE_EVENT_TURNS	14	/* not SBI's: several, one after the other */
 #define SIFIVE_TRACE_EVENT_FIRMWARE	15
 
-/* Code of a general event: the trace timestamp as a counter. */
+/* Codes of general events: cycles, as SBI has it; the trace timestamp as a counter. */
+#define SIFIVE_TRACE_EVENT_CYCLES	1
 #define SIFIVE_TRACE_EVENT_TIMESTAMP	0x80
 
 /* Bits of a counter's info: number of its CSR, 0 if it has none; width - 1. */
@@ -81,5 +83,20 @@
 
 /* Bits of a counter that a record can hold. */
 #define SIFIVE_TRACE_RECORD_COUNT_BITS	48
+
+/*
+ * Counters whose events take turns (COUNTERS with SIFIVE_TRACE_COUNTERS_TURNS). The upper bits of
+ * such a count, of those that a record can hold, are the round, modulo 2^8, then the turn, from 0
+ * on; the others count since the turn began. Events with a fixed counter take no turns. A turn
+ * lasts sifive_trace_counters.turn_us of running time of a joined thread, from 1000 on; without
+ * SIFIVE_TRACE_COUNTERS_PER_THREAD of such threads on the hart. JOIN and SAMPLING then fail with
+ * EBUSY, and COUNTERS if there would be more turns than this.
+ */
+#define SIFIVE_TRACE_TURNS_MAX		16
+#define SIFIVE_TRACE_TURN_BITS		4
+#define SIFIVE_TRACE_ROUND_BITS		8
+/* The least bits of such a counter, and the longest turn that they allow, in microseconds. */
+#define SIFIVE_TRACE_TURNS_WIDTH	40
+#define SIFIVE_TRACE_TURN_LONGEST	50000
 
 #endif /* _UAPI_LINUX_SIFIVE_TRACE_FORMAT_H */

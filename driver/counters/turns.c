@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * More events than counters: events take turns on the programmable counters. A turn lasts
+ * for a part of the running time of a thread that has joined, or, for hart counts, of all such
+ * threads on a hart.
+ *
+ * Each count has its turn in its upper bits (SIFIVE_TRACE_TURN_BITS), because the counter starts
+ * at that value. So a record needs no instruction for this, a record that a change interrupts
+ * between two reads is not wrong, and the reader needs no order between changes and records.
+ * The change is made in a timer's interrupt, which does not restart a thread's restartable
+ * sequence: it must not write the thread's offsets, and sets the counters to fit these.
+ */
+
+#include <linux/hrtimer.h>
+#include <linux/percpu.h>
+#include <linux/smp.h>
+
+#include "../hardware/compat.h"
+#include "counters.h"
+
+#define NO_TURN	(~0u)
+
+/* A turn that is almost over would end before the thread runs. */
+#define LEAST_NS	20000
+
+/**
+ * struct here - the turn on this CPU; accessed there with interrupts disabled
+ * @timer:	ends the turn
+ * @now:	the turns of what runs, NULL: no thread of the session does
+ * @offset:	what is added to the counters, by counter; NULL: nothing
+ * @counting:	the turn whose events the counters count, or NO_TURN
+ * @hart:	the turns of the hart's own counts
+ */
+struct here {
+	struct hrtimer timer;
+	struct sft_turn *now;
+	const u64 *offset;
+	u32 counting;
+	struct sft_turn hart;
+};
+
+static DEFINE_PER_CPU(struct here, here);
+
+/* A period's number has the turn in its lower bits. */
+static u32 turn_of(u64 period)
+{
+	return period & (BIT(SIFIVE_TRACE_TURN_BITS) - 1);
+}
+
+static u64 next_period(u64 period)
+{
+	if (turn_of(period) + 1 < sft_counters.turns)
+		return period + 1;
+	return (period | (BIT(SIFIVE_TRACE_TURN_BITS) - 1)) + 1;
+}
+
+/* The lowest bit of the period in a count. */
+static u32 shift_of(const struct sft_counter *c)
+{
+	return min_t(u32, c->width, SIFIVE_TRACE_RECORD_COUNT_BITS) -
+	       SIFIVE_TRACE_TURN_BITS - SIFIVE_TRACE_ROUND_BITS;
+}
+
+/* What @counter counts in a turn: if that has no event for it, another one, which nobody reads. */
+static const struct sft_counter *find(u32 counter, u32 turn)
+{
+	const struct sft_counter *c, *other = NULL;
+
+	for (c = sft_counters.turned; c < sft_counters.turned + sft_counters.turned_count; c++) {
+		if (c->counter != counter)
+			continue;
+		if (c->turn == turn)
+			return c;
+		other = c;
+	}
+	return other;
+}
+
+/*
+ * Let the counters count the events of the period's turn; @begins: from the value with which the
+ * period begins, otherwise from their current ones. If firmware refuses, the counter is stopped,
+ * which the next check reports.
+ */
+static void count(struct here *h, u64 period, bool begins)
+{
+	unsigned long mask = sft_counters.turning;
+	const struct sft_counter *c;
+	unsigned int n;
+	u64 value;
+
+	h->counting = turn_of(period);
+	for_each_set_bit(n, &mask, SIFIVE_TRACE_MAX_COUNTERS) {
+		c = find(n, h->counting);
+		if (begins)
+			value = (period << shift_of(c)) - (h->offset ? h->offset[n] : 0);
+		else if (!sft_csr_read(n, &value))
+			continue;
+		sft_sbi_release(c->index);
+		sft_sbi_take(c, value);
+	}
+}
+
+/* Whether a hart's counts have used up the bits that they have while no thread of ours ran. */
+static bool is_too_long(const struct here *h)
+{
+	unsigned long mask = sft_counters.turning;
+	const struct sft_counter *c;
+	unsigned int n;
+	u64 value;
+
+	for_each_set_bit(n, &mask, SIFIVE_TRACE_MAX_COUNTERS) {
+		c = find(n, 0);
+		if (!sft_csr_read(n, &value))
+			return true;
+		value = (value - (h->hart.period << shift_of(c))) & GENMASK_ULL(c->width - 1, 0);
+		if (value >> (shift_of(c) - 1))
+			return true;
+	}
+	return false;
+}
+
+static void next(struct here *h)
+{
+	h->now->period = next_period(h->now->period);
+	count(h, h->now->period, true);
+}
+
+static enum hrtimer_restart over(struct hrtimer *timer)
+{
+	struct here *h = container_of(timer, struct here, timer);
+
+	if (!h->now)
+		return HRTIMER_NORESTART;
+	next(h);
+	hrtimer_forward_now(timer, ns_to_ktime(sft_counters.turn_ns));
+	return HRTIMER_RESTART;
+}
+
+/*
+ * A thread that has joined begins to run here. @own: its turns, NULL: the hart's; @offset: what
+ * the thread adds to the counters until sft_turns_end(): the caller sets it after this call,
+ * to continue the thread's counts. Called with interrupts disabled.
+ */
+void sft_turns_begin(struct sft_turn *own, const u64 *offset)
+{
+	struct here *h = this_cpu_ptr(&here);
+	s64 left;
+
+	h->now = own ?: &h->hart;
+	h->offset = own ? offset : NULL;
+	if (!own && (h->counting == NO_TURN || is_too_long(h)))
+		next(h);
+	else if (h->counting != turn_of(h->now->period))
+		count(h, h->now->period, false);
+	left = h->now->left ?: sft_counters.turn_ns;
+	hrtimer_start(&h->timer, ns_to_ktime(max_t(s64, left, LEAST_NS)),
+		      HRTIMER_MODE_REL_PINNED_HARD);
+}
+
+/* It does not run here any more. Called with interrupts disabled. */
+void sft_turns_end(void)
+{
+	struct here *h = this_cpu_ptr(&here);
+
+	if (!h->now)
+		return;
+	h->now->left = max_t(s64, ktime_to_ns(hrtimer_get_remaining(&h->timer)), 1);
+	/* Its function runs on this CPU alone. */
+	hrtimer_cancel(&h->timer);
+	h->now = NULL;
+}
+
+/* A counter has been taken on this CPU, whatever turn it counts in. */
+void sft_turns_forget(void)
+{
+	this_cpu_write(here.counting, NO_TURN);
+}
+
+void sft_turns_init(void)
+{
+	unsigned int cpu;
+
+	for_each_possible_cpu(cpu) {
+		sft_hrtimer_setup(&per_cpu_ptr(&here, cpu)->timer, over,
+				  HRTIMER_MODE_REL_PINNED_HARD);
+		per_cpu_ptr(&here, cpu)->counting = NO_TURN;
+	}
+}
