@@ -73,7 +73,7 @@ class Stream:
         self.ring = meta.get("wrapped") and "count_type" in meta
         self.count_type = meta["count_type"] if self.ring else None
         self.widths = [(info >> 12 & 63) + 1 for _, info in
-                       sorted((c["number"], c["info"]) for c in meta.get("counters", ()))]
+                       sorted({(c["number"], c["info"]) for c in meta.get("counters", ())})]
         self.reset(False)
 
     def reset(self, known):

@@ -66,6 +66,7 @@ static void analyse(const char *path, const struct meta *meta)
 	if (!analysis || tree_init(&seen.tree, true))
 		abort();
 	seen.tree.analysis = analysis;
+	analysis_show_turns(analysis);
 	analysis_run(analysis, trace);
 	if (seen.entered != seen.left)
 		abort();

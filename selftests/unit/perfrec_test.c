@@ -83,7 +83,7 @@ TEST_F(perfrec, header_of_an_unknown_event_type)
 	word32(self, MAGIC);
 	word8(self, PERFREC_DELTA);
 	word32(self, 1u << 31);
-	word32(self, 14);
+	word32(self, 13);
 	word32(self, 6);
 	word32(self, INFO(0, 64));
 	EXPECT_EQ(0, all.headers);

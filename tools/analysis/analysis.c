@@ -49,6 +49,7 @@ struct analysis *analysis_new(const struct meta *meta, struct symbols *symbols,
 	analysis->wanted = ops;
 	analysis->context = context;
 	analysis->counters.meta = meta;
+	analysis->counters.apart = true;
 	analysis->functions = functions_new();
 	analysis->threads = threads_new(meta);
 	if (analysis->threads)
@@ -61,10 +62,29 @@ struct analysis *analysis_new(const struct meta *meta, struct symbols *symbols,
 	return analysis;
 }
 
-static void free_thread(struct analysis_thread *thread)
+void analysis_show_turns(struct analysis *analysis)
+{
+	analysis->turns = turns_new(&analysis->counters);
+	analysis->no_memory |= !analysis->turns && turns_in(analysis->meta);
+}
+
+const struct turns *analysis_turns(const struct analysis *analysis)
+{
+	return analysis->turns;
+}
+
+static void end_turns(struct analysis *analysis, struct turns_last *last)
+{
+	if (last)
+		turns_end(analysis->turns, last);
+	free(last);
+}
+
+static void free_thread(struct analysis *analysis, struct analysis_thread *thread)
 {
 	if (!thread)
 		return;
+	end_turns(analysis, thread->turns);
 	free(thread->frame);
 	costs_free(&thread->costs);
 	free(thread);
@@ -76,11 +96,13 @@ static void release(struct analysis *analysis)
 	unsigned int i, k;
 
 	for (i = 0; i < threads_count(analysis->threads); i++) {
-		free_thread(threads_get(analysis->threads, i)->state);
+		free_thread(analysis, threads_get(analysis->threads, i)->state);
 		threads_get(analysis->threads, i)->state = NULL;
 	}
 	for (i = 0; i < PERFREC_SOURCES; i++) {
 		for (k = 0; k < PERFREC_CHANNELS; k++) {
+			if (analysis->stream[i][k])
+				end_turns(analysis, analysis->stream[i][k]->turns);
 			free(analysis->stream[i][k]);
 			analysis->stream[i][k] = NULL;
 		}
@@ -98,6 +120,7 @@ void analysis_free(struct analysis *analysis)
 	if (analysis->threads)
 		release(analysis);
 	oncpu_free(analysis->oncpu);
+	turns_free(analysis->turns);
 	threads_free(analysis->threads);
 	functions_free(analysis->functions);
 	free(analysis);
@@ -122,6 +145,18 @@ static struct analysis_thread *find_thread(struct analysis *analysis,
 }
 
 /* ---- counters ---------------------------------------------------------- */
+
+/* The column of the cycles that are always counted, COUNTERS_NONE if there are none. */
+static uint8_t cycles_of(const struct stream *stream, const struct perfrec_record *record)
+{
+	unsigned int i;
+
+	for (i = 0; record->header && i < record->counters; i++)
+		if (record->header->counter[i].type == PERFREC_EVENT_GENERAL &&
+		    record->header->counter[i].code == SIFIVE_TRACE_EVENT_CYCLES)
+			return stream->column[i];
+	return COUNTERS_NONE;
+}
 
 static struct stream *find_stream(struct analysis *analysis,
 				  const struct perfrec_record *record)
@@ -148,6 +183,9 @@ static struct stream *find_stream(struct analysis *analysis,
 						      record->channel);
 	counters_assign(&analysis->counters, record->header, record->counters,
 			stream->column);
+	stream->cycles = cycles_of(stream, record);
+	if (analysis->turns && stream->cycles != COUNTERS_NONE)
+		turns_set_cycles(analysis->turns, stream->cycles);
 	return stream;
 }
 
@@ -239,6 +277,26 @@ static uint64_t count(struct analysis *analysis, struct analysis_thread *thread,
 	stream->based = record->flags & PERFREC_VALUE_KNOWN;
 	/* The lost records may include the function that ran before. */
 	return lost || resumed ? 0 : known;
+}
+
+/* The same for events that take turns; @known: the other columns that are known. */
+static uint64_t count_turns(struct analysis *analysis, struct analysis_thread *thread,
+			    struct stream *stream, const struct perfrec_record *record,
+			    uint64_t known)
+{
+	struct turns_last **last = analysis->meta->per_thread ? &thread->turns : &stream->turns;
+	const bool whole = stream->cycles != COUNTERS_NONE && known >> stream->cycles & 1;
+
+	if (!record->header)
+		return 0;
+	if (!*last)
+		*last = calloc(1, sizeof(**last));
+	if (!*last) {
+		analysis->no_memory = true;
+		return 0;
+	}
+	return turns_count(analysis->turns, *last, record, whole,
+			   whole ? analysis->delta[stream->cycles] : 0, analysis->delta);
 }
 
 static void add_counts(struct analysis *analysis, struct analysis_thread *thread,
@@ -451,6 +509,8 @@ static void on_ordered(void *context, const struct perfrec_record *record)
 		calls_end(analysis, thread);
 	}
 	step.counted = count(analysis, thread, stream, record, after_loss);
+	if (__builtin_expect(analysis->turns != NULL, false))
+		step.counted |= count_turns(analysis, thread, stream, record, step.counted);
 	add_counts(analysis, thread, step.counted);
 	if (thread->had_record && record->counters && !step.counted)
 		analysis->stats.uncounted++;

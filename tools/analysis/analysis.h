@@ -23,6 +23,7 @@
 #include "symbols.h"
 #include "threads.h"
 #include "trace.h"
+#include "turns.h"
 
 /* Size limit of all frames of all threads; deeper calls are only counted. */
 #define ANALYSIS_FRAME_BYTES	(8u << 20)
@@ -102,6 +103,7 @@ struct analysis_thread {
 	bool			last_known[COUNTERS_MAX];
 	uint32_t		chain[COUNTERS_MAX];
 	uint32_t		chains;
+	struct turns_last	*turns;		/* NULL: none yet, or of the streams */
 };
 
 /* Why a call ended. */
@@ -250,6 +252,17 @@ struct analysis *analysis_new(const struct meta *meta, struct symbols *symbols,
  *		last one
  */
 void analysis_limit(struct analysis *analysis, const struct input *input);
+
+/**
+ * analysis_show_turns() - events that take turns on the counters have columns, before
+ * analysis_run()
+ *
+ * Their counts are not those of the whole trace: see turns.h.
+ */
+void analysis_show_turns(struct analysis *analysis);
+
+/** analysis_turns() - these events, NULL: none are shown */
+const struct turns *analysis_turns(const struct analysis *analysis);
 
 /** analysis_free() - NULL is fine */
 void analysis_free(struct analysis *analysis);

@@ -22,6 +22,10 @@ struct stream {
 	uint64_t	base[PERFREC_COUNTERS];
 	uint32_t	chain[PERFREC_COUNTERS];
 	bool		based;
+	/* The column of cycles. */
+	uint8_t		cycles;
+	/* The hart's counts of events that take turns, NULL: none yet, or of the threads. */
+	struct turns_last *turns;
 	/* Its header precedes the piece: the thread's counts since then are unknown. */
 	bool		resumed;
 	/* The last thread that recorded here, and the part of its capture in which it did. */
@@ -55,6 +59,7 @@ struct analysis {
 	struct flow_stats		flow;
 	struct trace_stats		made;		/* the records made from it */
 	struct oncpu			*oncpu;	/* NULL: no switches were recorded */
+	struct turns			*turns;	/* NULL: no events take turns, or none are shown */
 	/* By source, then for all sources together. */
 	struct losses			losses[PERFREC_SOURCES + 1];
 	/* Of the current record, by column. */

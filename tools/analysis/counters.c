@@ -108,8 +108,12 @@ void counters_assign(struct counters *counters,
 
 	counters_names(counters, header, count, name);
 	for (i = 0; i < count; i++) {
+		if (counters->apart && header && header->counter[i].type == PERFREC_EVENT_TURNS) {
+			column[i] = COUNTERS_NONE;
+			continue;
+		}
 		for (c = counters->times; c < counters->count; c++)
-			if (!used[c] && !strcmp(name[i], counters->name[c]))
+			if (!used[c] && !counters->turn[c] && !strcmp(name[i], counters->name[c]))
 				break;
 		if (c == COUNTERS_MAX) {
 			column[i] = COUNTERS_NONE;

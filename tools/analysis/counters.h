@@ -23,12 +23,18 @@
  * struct counters - the columns
  * @times:	number of columns, the first ones, that are times in ticks: enum
  *		counters_time
+ * @apart:	counters whose events take turns have no columns of their own: see turns.h
+ * @turn:	in which turn a column's event is counted, 0: always
+ * @hidden:	not a counter's: the cycles in which the events of @turn were counted
  */
 struct counters {
 	const struct meta	*meta;
 	unsigned int		times;
 	unsigned int		count;
 	char			name[COUNTERS_MAX][COUNTERS_NAME_SIZE];
+	bool			apart;
+	uint8_t			turn[COUNTERS_MAX];
+	bool			hidden[COUNTERS_MAX];
 };
 
 /**
@@ -72,7 +78,8 @@ uint64_t counters_mask(const struct perfrec_record *record, unsigned int i);
  * counters_assign() - find or create a column for each counter of a record
  * @header:	the record's header, NULL for none
  * @count:	counters it has
- * @column:	filled with @count columns; COUNTERS_NONE if there are too many
+ * @column:	filled with @count columns; COUNTERS_NONE if there are too many, and for
+ *		those that are @apart
  */
 void counters_assign(struct counters *counters,
 		     const struct perfrec_header *header, unsigned int count,

@@ -104,6 +104,9 @@ void analysis_notes(const struct analysis *analysis, const struct input *input)
 	if (stats->left_out)
 		report("%s: threads ran %" PRIu64 " times without their calls: there are too many threads; record fewer of them",
 		       name, stats->left_out);
+	if (turns_in(&input->meta) && !analysis_turns(analysis))
+		report("%s: %u events that take turns on the counters are left out: sifive-trace report shows them",
+		       name, turns_in(&input->meta));
 	thread_notes(analysis, name);
 	if (analysis_oncpu(analysis))
 		switch_notes(analysis_oncpu(analysis), input);

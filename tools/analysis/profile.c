@@ -208,6 +208,7 @@ int profile_read(struct profile *profile, const struct options *options,
 		report("out of memory");
 		return EXIT_UNREADABLE;
 	}
+	analysis_show_turns(profile->analysis);
 	analysis_limit(profile->analysis, &profile->input);
 	if (analysis_run(profile->analysis, profile->input.trace))
 		return EXIT_UNREADABLE;

@@ -29,6 +29,7 @@
 #include "options.h"
 #include "output.h"
 #include "text.h"
+#include "turns.h"
 
 /* The files other than those of counters. */
 enum {
@@ -155,6 +156,10 @@ static void *perf_open(const struct format_options *options)
 
 	if (!perf) {
 		report("out of memory");
+		return NULL;
+	}
+	if (turns_refuse(options->input, "--format perf")) {
+		free(perf);
 		return NULL;
 	}
 	perf->elf = options->elf ? options->elf : "";

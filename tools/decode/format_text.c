@@ -17,6 +17,7 @@
 #include "output.h"
 #include "syscall_names.h"
 #include "text.h"
+#include "turns.h"
 #include "units.h"
 
 #define TIME_WIDTH	14
@@ -287,7 +288,7 @@ bool format_counter(enum values values, const struct perfrec_record *record,
 	}
 	if (values == VALUES_DELTA) {
 		*value = record->delta[i];
-		return record->flags & PERFREC_DELTA_KNOWN;
+		return record->flags & PERFREC_DELTA_KNOWN && !turns_change(record, i);
 	}
 	*value = record->value[i];
 	return record->flags & PERFREC_VALUE_KNOWN;

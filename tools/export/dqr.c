@@ -546,6 +546,10 @@ static int dqr_run(struct export *export)
 		return -1;
 	}
 	dqr->export = export;
+	if (turns_refuse(&export->input, "--format dqr")) {
+		free(dqr);
+		return -1;
+	}
 	error = trace_run(export->input.trace, &ops, dqr);
 	for (i = 0; i < PERFREC_CHANNELS; i++) {
 		if (dqr->channel[i])

@@ -69,6 +69,9 @@ void perfrec_counter_name(const struct perfrec_counter *counter, char *name,
 		else
 			snprintf(name, size, "cache-0x%" PRIx32, code);
 		break;
+	case PERFREC_EVENT_TURNS:
+		snprintf(name, size, "turns%u", counter->number);
+		break;
 	case PERFREC_EVENT_FIRMWARE:
 		if (code < ARRAY_SIZE(firmware))
 			snprintf(name, size, "fw:%s", firmware[code]);

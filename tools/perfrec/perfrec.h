@@ -52,13 +52,15 @@ enum perfrec_event_type {
 	PERFREC_EVENT_GENERAL	= SIFIVE_TRACE_EVENT_GENERAL,
 	PERFREC_EVENT_CACHE	= SIFIVE_TRACE_EVENT_CACHE,
 	PERFREC_EVENT_RAW	= SIFIVE_TRACE_EVENT_RAW,
+	PERFREC_EVENT_TURNS	= SIFIVE_TRACE_EVENT_TURNS,
 	PERFREC_EVENT_FIRMWARE	= SIFIVE_TRACE_EVENT_FIRMWARE,
 };
 
 /* Whether it is one of enum perfrec_event_type. */
 static inline bool perfrec_is_event_type(uint64_t type)
 {
-	return type <= PERFREC_EVENT_RAW || type == PERFREC_EVENT_FIRMWARE;
+	return type <= PERFREC_EVENT_RAW || type == PERFREC_EVENT_TURNS ||
+	       type == PERFREC_EVENT_FIRMWARE;
 }
 
 /**
@@ -78,7 +80,8 @@ struct perfrec_stamp {
  * @number:	its bit in the mask: 0 cycle, 1 timestamp, 2 instret, n
  *		hpmcounter n
  * @type:	enum perfrec_event_type
- * @code:	for general, cache and firmware events, else 0
+ * @code:	for general, cache and firmware events, else 0; PERFREC_EVENT_TURNS: the
+ *		counter counts several events in turn, which the side-car file has
  * @event_data:	event selector's value, for raw events, else 0
  * @csr:	CSR it is read from, 0 for the trace timestamp
  * @width:	bits, 1 to 64

@@ -104,7 +104,7 @@ static int find_counter(const struct counters *counters, const char *name, size_
 	unsigned int c;
 
 	for (c = 0; c < counters->count; c++)
-		if (counters_is(counters->name[c], name, length))
+		if (!counters->hidden[c] && counters_is(counters->name[c], name, length))
 			return (int)c;
 	return -1;
 }
@@ -185,10 +185,11 @@ int report_metrics(const struct profile *profile, const struct report_columns *c
 		add(metric, &count, METRIC_POINTS, 0, 9, "", "manual");
 	for (c = 0; c < counters->count; c++) {
 		unsigned int width = (unsigned int)strlen(counters->name[c]);
-		unsigned int least = c < counters->times ? 11 : 9;
+		/* Room for the mark. */
+		unsigned int least = c < counters->times || counters->turn[c] ? 11 : 9;
 
 		/* Samples belong to harts, but time to threads. */
-		if (c < counters->times && !calls)
+		if (counters->hidden[c] || (c < counters->times && !calls))
 			continue;
 		/* The counter's name is a heading over both. */
 		if (calls || callers) {
@@ -205,14 +206,45 @@ int report_metrics(const struct profile *profile, const struct report_columns *c
 	return add_columns(profile, columns, true, metric, number);
 }
 
+static uint64_t count_of(const struct profile *profile, size_t row, unsigned int column,
+			 bool total)
+{
+	return total ? profile_total(profile, row, column) : profile_self(profile, row, column);
+}
+
+double report_share(const struct profile *profile, size_t row, unsigned int column, bool total)
+{
+	const struct turns *turns = analysis_turns(profile->analysis);
+	uint64_t all;
+
+	if (!turns || !analysis_counters(profile->analysis)->turn[column])
+		return 1;
+	all = count_of(profile, row, turns_cycles(turns), total);
+	return !all ? 0 : (double)count_of(profile, row, turns_column(turns, column), total) /
+			  (double)all;
+}
+
+/* A function's count; if its event takes turns, what is likely for all cycles of the function. */
+static uint64_t scaled(const struct profile *profile, size_t row, unsigned int column, bool total)
+{
+	const uint64_t count = count_of(profile, row, column, total);
+	const double share = report_share(profile, row, column, total);
+	double estimate;
+
+	if (share == 1)
+		return count;
+	estimate = share > 0 ? (double)count / share + 0.5 : 0;
+	return estimate < (double)UINT64_MAX ? (uint64_t)estimate : UINT64_MAX;
+}
+
 /* Ratios are of the function itself, because callees have their own. */
 static uint64_t ratio(const struct profile *profile, size_t row, const struct metric *metric)
 {
-	uint64_t under = profile_self(profile, row, metric->under);
+	uint64_t under = scaled(profile, row, metric->under, false);
 
 	if (!under)
 		return 0;
-	return (uint64_t)((double)profile_self(profile, row, metric->counter) * RATIO_PARTS /
+	return (uint64_t)((double)scaled(profile, row, metric->counter, false) * RATIO_PARTS /
 			  (double)under + 0.5);
 }
 
@@ -237,7 +269,7 @@ uint64_t report_value(const struct profile *profile, size_t row,
 	case METRIC_POINTS:
 		return r->points;
 	case METRIC_COUNTER_TOTAL:
-		return profile_total(profile, row, metric->counter);
+		return scaled(profile, row, metric->counter, true);
 	case METRIC_AVERAGE:
 		return spread_mean(&profile->spreads, row);
 	case METRIC_LEAST:
@@ -249,7 +281,7 @@ uint64_t report_value(const struct profile *profile, size_t row,
 	case METRIC_RATIO:
 		return ratio(profile, row, metric);
 	default:
-		return profile_self(profile, row, metric->counter);
+		return scaled(profile, row, metric->counter, false);
 	}
 }
 
@@ -266,6 +298,15 @@ static bool is_named(const struct metric *metric, const char *name)
 	return !strcmp(name, metric->name);
 }
 
+bool report_is_scaled(const struct profile *profile, const struct metric *metric)
+{
+	const struct counters *counters = analysis_counters(profile->analysis);
+
+	if (metric->kind == METRIC_RATIO)
+		return counters->turn[metric->counter] || counters->turn[metric->under];
+	return report_is_counter(metric) && counters->turn[metric->counter];
+}
+
 bool report_is_unknown(const struct profile *profile, size_t row, const struct metric *metric)
 {
 	const struct profile_row *r = &profile->row[row];
@@ -277,7 +318,11 @@ bool report_is_unknown(const struct profile *profile, size_t row, const struct m
 	if (report_is_spread(metric))
 		return !spread_known(&profile->spreads, row);
 	if (metric->kind == METRIC_RATIO)
-		return !profile_self(profile, row, metric->under);
+		return !scaled(profile, row, metric->under, false) ||
+		       report_share(profile, row, metric->counter, false) == 0;
+	if (report_is_scaled(profile, metric))
+		return report_share(profile, row, metric->counter,
+				    metric->kind == METRIC_COUNTER_TOTAL) == 0;
 	return r->untimed && ((total && !r->total) || (self && !r->self));
 }
 
@@ -286,7 +331,8 @@ bool report_is_uncertain(const struct profile *profile, size_t row,
 {
 	const struct profile_row *r = &profile->row[row];
 
-	if (metric->time && analysis_doubts_oncpu(profile->analysis))
+	if (report_is_scaled(profile, metric) ||
+	    (metric->time && analysis_doubts_oncpu(profile->analysis)))
 		return true;
 	if (metric->time && (metric->kind == METRIC_COUNTER_TOTAL ?
 			     profile_total(profile, row, COUNTERS_UNKNOWN_CPU) :

@@ -280,6 +280,14 @@ static const char *group_column(const struct profile *profile)
 	return profile->by == PROFILE_BY_THREAD ? "thread" : "hart";
 }
 
+/* What a scaled count was scaled by follows it. */
+#define SHARE	":share"
+
+static bool is_scaled_count(const struct profile *profile, const struct metric *metric)
+{
+	return report_is_counter(metric) && report_is_scaled(profile, metric);
+}
+
 static void put_row(struct table *table, const char *group, const struct line *line)
 {
 	const struct profile *profile = table->profile;
@@ -298,6 +306,12 @@ static void put_row(struct table *table, const char *group, const struct line *l
 			    profile->input.hz, true);
 		report_row_number(&table->rows, metric, "",
 				  report_is_unknown(profile, line->row, metric) ? "" : text);
+		if (!is_scaled_count(profile, metric))
+			continue;
+		snprintf(text, sizeof(text), "%.6f",
+			 report_share(profile, line->row, metric->counter,
+				      metric->kind == METRIC_COUNTER_TOTAL));
+		report_row_number(&table->rows, metric, SHARE, text);
 	}
 	if (has_times(table))
 		report_row_word(&table->rows, "times", report_certainty(table->profile, line->row));
@@ -311,9 +325,12 @@ static void put_csv_heading(struct table *table)
 	put_string(table->out, "function");
 	if (table->profile->by != PROFILE_BY_FUNCTION)
 		put_format(table->out, ",%s", group_column(table->profile));
-	for (m = 0; m < table->metrics; m++)
+	for (m = 0; m < table->metrics; m++) {
 		if (!report_is_share(&table->metric[m]))
 			report_put_column(table->out, &table->metric[m], "");
+		if (is_scaled_count(table->profile, &table->metric[m]))
+			report_put_column(table->out, &table->metric[m], SHARE);
+	}
 	if (has_times(table))
 		put_string(table->out, ",times");
 	put_char(table->out, '\n');
@@ -472,6 +489,8 @@ int report_put(const struct report_options *options, struct output *out,
 		       profile->input.options->path);
 	else if (options->format == REPORT_TEXT && !result)
 		name_idle(&table);
+	if (options->format == REPORT_TEXT && !result)
+		report_turns(out, profile->analysis);
 	if (options->format == REPORT_TEXT && !result && report_has_threads(&profile->input,
 									    profile->analysis)) {
 		report_threads(out, &profile->input, profile->analysis, (size_t)options->top);
@@ -494,6 +513,9 @@ void report_notes(const struct analysis *analysis, const struct input *input)
 	analysis_notes(analysis, input);
 	if (input->options->trace.quiet)
 		return;
+	if (analysis_turns(analysis))
+		report("%s: %u events took turns on the counters: their counts are scaled to all cycles, marked ~",
+		       name, turns_in(&input->meta));
 	if (stats->unwound)
 		report("%s: %" PRIu64 " calls ended without an exit record (exceptions, longjmp, losses)",
 		       name, stats->unwound);

@@ -137,6 +137,18 @@ int report_metrics(const struct profile *profile, const struct report_columns *c
 uint64_t report_value(const struct profile *profile, size_t row,
 		      const struct metric *metric);
 
+/** report_is_scaled() - whether a number is estimated, as its event takes turns */
+bool report_is_scaled(const struct profile *profile, const struct metric *metric);
+
+/** report_share() - of a row's cycles, those in which a column's event was counted; 1: all */
+double report_share(const struct profile *profile, size_t row, unsigned int column, bool total);
+
+/** report_turns() - how well the totals of events that take turns are known */
+void report_turns(struct output *out, const struct analysis *analysis);
+
+/** report_json_turns() - the same */
+void report_json_turns(struct output *out, const struct analysis *analysis);
+
 /** report_is_unknown() - whether no call of a row has a time, as after a loss */
 bool report_is_unknown(const struct profile *profile, size_t row, const struct metric *metric);
 

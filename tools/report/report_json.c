@@ -149,6 +149,7 @@ static void put_trace(struct output *out, const struct input *input,
 		      const struct analysis *analysis)
 {
 	const struct counters *counters = analysis_counters(analysis);
+	bool any = false;
 	unsigned int c;
 
 	put_string(out, "{\"path\":");
@@ -165,11 +166,16 @@ static void put_trace(struct output *out, const struct input *input,
 	put_calls(out, analysis_stats(analysis));
 	put_string(out, ",\n\"counters\":[");
 	for (c = 0; c < counters->count; c++) {
-		if (c)
+		if (counters->hidden[c])
+			continue;
+		if (any)
 			put_char(out, ',');
 		put_json(out, counters->name[c]);
+		any = true;
 	}
-	put_string(out, "]}");
+	put_char(out, ']');
+	report_json_turns(out, analysis);
+	put_char(out, '}');
 }
 
 void report_json_begin(struct output *out, const char *command, const char *by,

@@ -17,7 +17,7 @@
 /* What the side-car files of all traces of a recording have in common. */
 static const char * const shared_keys[] = {
 	"version", "ts_width", "ts_hz", "ts_scheme", "count_type", "header_interval",
-	"per_thread", "exe", "args", "counters", "channel", "sampling", "switches",
+	"per_thread", "exe", "args", "counters", "turn_us", "channel", "sampling", "switches",
 	"instruction", "trigger", "part", NULL
 };
 

@@ -279,6 +279,9 @@ static void read_counters(struct reader *reader, struct json_object *object,
 		set_u64(reader, from, "data", &to->data);
 		set_u32(reader, from, "flags", &to->flags);
 		set_u32(reader, from, "info", &to->info);
+		set_u32(reader, from, "turn", &to->turn);
+		if (to->turn > SIFIVE_TRACE_TURNS_MAX)
+			to->number = -1;
 		meta->counters += to->number >= 0;
 	}
 }
@@ -626,6 +629,7 @@ static void read_all(struct reader *reader, struct json_object *object,
 	read_args(reader, object, meta);
 	read_sources(reader, object, meta);
 	read_counters(reader, object, meta);
+	set_u32(reader, object, "turn_us", &meta->turn_us);
 	set_u32(reader, object, "shared", &meta->shared);
 	set_number(reader, object, "piece", INT_MAX, &meta->piece);
 	set_bool(reader, object, "continued", &meta->continued);

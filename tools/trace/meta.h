@@ -104,7 +104,7 @@ struct meta_source {
 	int	cpu;
 };
 
-/* The event of counter @number; @event is the user's name for it, or NULL. */
+/* An event of counter @number; @event is the user's name for it, or NULL. */
 struct meta_counter {
 	int		number;
 	const char	*event;
@@ -113,6 +113,7 @@ struct meta_counter {
 	uint64_t	data;
 	uint32_t	flags;
 	uint32_t	info;
+	uint32_t	turn;		/* 0: always counted; n: in turn n */
 };
 
 /* The thread that wrote to @channel from tick @from to tick @to, inclusive. */
@@ -256,6 +257,7 @@ struct meta_rest {
 /**
  * struct meta - contents of a side-car file; -1, 0 or NULL for missing values
  * @hart_counts: the file says that counts are per hart
+ * @turn_us:	microseconds of a turn, 0: unknown
  * @switches:	channel of records of context switches
  * @encoders:	then: how many the capture has, in all sinks; 0: unknown
  * @calls:	enum meta_calls
@@ -288,6 +290,7 @@ struct meta {
 	size_t			sources;
 	struct meta_counter	*counter;
 	size_t			counters;
+	uint32_t		turn_us;
 	uint32_t		shared;
 	struct meta_thread	*thread;
 	size_t			threads;

@@ -35,10 +35,10 @@ bool ring_header(const struct meta *meta, struct perfrec_header *header)
 		if (!perfrec_is_event_type(from->type))
 			return false;
 		to->number = (uint8_t)i;
-		to->type = from->type;
-		if (from->type == PERFREC_EVENT_RAW)
+		to->type = from->turn ? PERFREC_EVENT_TURNS : from->type;
+		if (to->type == PERFREC_EVENT_RAW)
 			to->event_data = from->data;
-		else
+		else if (!from->turn)
 			to->code = from->code;
 		to->csr = (uint16_t)PERFREC_INFO_CSR(from->info);
 		to->width = (uint8_t)PERFREC_INFO_WIDTH(from->info);

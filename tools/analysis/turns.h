@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
+/*
+ * Events that take turns on the counters. A count has its turn in its upper bits, so two counts
+ * of a thread belong together if these are equal: their difference is a count of the turn's
+ * event. What lies between two records of different turns is not counted at all.
+ *
+ * Each event has a column with what was counted, and each turn one with the cycles meanwhile. A
+ * function's count is estimated by the cycles that it had in all: count * cycles / these.
+ */
+#ifndef SIFIVE_TRACE_TURNS_H
+#define SIFIVE_TRACE_TURNS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "counters.h"
+#include "options.h"
+
+struct turns;
+
+/* What the columns of a thread's, or a stream's, previous record are compared with. */
+struct turns_last {
+	bool		known;
+	bool		timed;
+	uint64_t	time;
+	uint64_t	value[PERFREC_COUNTERS];	/* by number of the counter */
+	/* Since the turn began; private to turns.c. */
+	uint64_t	period;
+	double		cycles;
+	double		count[PERFREC_COUNTERS];	/* by event */
+};
+
+/**
+ * struct turns_estimate - how well the total of an event is known
+ * @share:	cycles in which it was counted, of all cycles that were counted
+ * @error:	relative: with a probability of 95 % the total is not further off; negative:
+ *		unknown
+ */
+struct turns_estimate {
+	double	share;
+	double	error;
+};
+
+/**
+ * turns_new() - the columns of the events that take turns
+ * @counters:	the columns are added here; its side-car file has the events
+ *
+ * Return: NULL if there are none, or no memory.
+ */
+struct turns *turns_new(struct counters *counters);
+
+/** turns_free() - NULL is fine */
+void turns_free(struct turns *turns);
+
+/** turns_in() - how many events of a trace take turns */
+unsigned int turns_in(const struct meta *meta);
+
+/**
+ * turns_refuse() - refuse a trace with such events, which @option cannot show
+ *
+ * Return: whether it has; the error has been printed.
+ */
+bool turns_refuse(const struct input *input, const char *option);
+
+/**
+ * turns_count() - what was counted since the previous record of @last
+ * @last:	of the thread, or, if counts are the hart's, of the stream; updated
+ * @whole:	the record's counts and the previous one's belong together otherwise
+ * @cycles:	cycles between the two, valid with @whole
+ * @delta:	filled, by column
+ *
+ * Return: mask of the filled columns.
+ */
+uint64_t turns_count(struct turns *turns, struct turns_last *last,
+		     const struct perfrec_record *record, bool whole, uint64_t cycles,
+		     uint64_t *delta);
+
+/** turns_end() - the trace has no more records of @last */
+void turns_end(struct turns *turns, struct turns_last *last);
+
+/**
+ * turns_change() - whether the difference of a record's counter @i is no count, as it counted
+ * another event at the stream's previous record
+ */
+bool turns_change(const struct perfrec_record *record, unsigned int i);
+
+/** turns_set_cycles() - the column of all cycles */
+void turns_set_cycles(struct turns *turns, unsigned int column);
+unsigned int turns_cycles(const struct turns *turns);
+
+/** turns_column() - the column with the cycles of a column's turn */
+unsigned int turns_column(const struct turns *turns, unsigned int column);
+
+/** turns_estimate() - of a column, after the trace has been read */
+void turns_estimate(const struct turns *turns, unsigned int column,
+		    struct turns_estimate *estimate);
+
+#endif /* SIFIVE_TRACE_TURNS_H */
