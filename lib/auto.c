@@ -221,15 +221,18 @@ PERF_LOCAL int auto_begin(bool join)
 
 	static const char drains[] = "wait, drop, " PERF_ENVIRONMENT_FLAG;
 	unsigned int drain = DRAIN_NONE;
+	uint64_t turn = PERF_TURN_US;
 
 	if (!PERF_MEMBER && join)
 		return perf_error("a static library cannot join a recording");
 	if (perf_environment_check() || find_output() ||
 	    read_environment(&options) ||
 	    perf_environment_choice("SIFIVE_TRACE_DRAIN", drains, &drain) ||
+	    perf_environment_number("SIFIVE_TRACE_TURN", SIFIVE_TRACE_TURN_LONGEST, &turn) ||
 	    perf_options_parse(&options, &setup))
 		return -1;
 	setup.take.flags |= drain_flags(drain);
+	setup.turn_us = (uint32_t)turn;
 	setup.join = join;
 	if (PERF_MEMBER && join)
 		return stop_last() ? perf_error("out of memory") : begin_member();

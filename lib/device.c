@@ -470,10 +470,28 @@ PERF_LOCAL int check_timestamp(const struct perf_device *device, uint32_t event)
 	return 0;
 }
 
+#ifndef PERF_DROPIN
+/* Readers scale what was counted in turns by the cycles of these. */
+PERF_LOCAL int check_turns(const struct perf_counter *counter, uint32_t count)
+{
+	bool turns = false, cycles = false;
+	uint32_t i;
+
+	for (i = 0; i < count; i++) {
+		turns |= counter[i].turn;
+		cycles |= !counter[i].turn && counter[i].type == PERF_EVENT_GENERAL &&
+			  counter[i].code == SIFIVE_TRACE_EVENT_CYCLES;
+	}
+	if (!turns || cycles)
+		return 0;
+	return perf_error("there are more events than counters: they can take turns if cycles are counted all the time: add cycles to the list, or omit events");
+}
+
+#endif /* PERF_DROPIN */
 PERF_INTERNAL int perf_device_counters(struct perf_device *device,
 				       struct perf_counter *counter,
 				       char (*name)[PERF_EVENT_NAME],
-				       uint32_t count, bool per_thread)
+				       uint32_t count, bool per_thread, uint32_t turn_us)
 {
 	struct sifive_trace_counters counters = {
 		.size	= sizeof(counters),
@@ -481,6 +499,7 @@ PERF_INTERNAL int perf_device_counters(struct perf_device *device,
 		.flags	= per_thread ? SIFIVE_TRACE_COUNTERS_PER_THREAD : 0,
 		.failed	= ~0u,
 	};
+	int error;
 	uint32_t i;
 
 	for (i = 0; i < count; i++) {
@@ -491,7 +510,13 @@ PERF_INTERNAL int perf_device_counters(struct perf_device *device,
 		counters.event[i] = event_of(&counter[i]);
 	}
 
-	if (device_call(device, SIFIVE_TRACE_IOC_COUNTERS, &counters))
+	error = device_call(device, SIFIVE_TRACE_IOC_COUNTERS, &counters);
+	if (error && errno == EBUSY && turn_us) {
+		counters.flags |= SIFIVE_TRACE_COUNTERS_TURNS;
+		counters.turn_us = turn_us;
+		error = device_call(device, SIFIVE_TRACE_IOC_COUNTERS, &counters);
+	}
+	if (error)
 		return counters_error(device, errno, counter, name, count,
 				      counters.failed);
 
@@ -511,9 +536,16 @@ PERF_INTERNAL int perf_device_counters(struct perf_device *device,
 
 		counter[i].number = number;
 		counter[i].info = counters.event[i].info;
+#ifndef PERF_DROPIN
+		counter[i].turn = counters.event[i].turn;
+#endif /* PERF_DROPIN */
 	}
 
+#ifndef PERF_DROPIN
+	return check_turns(counter, count);
+#else
 	return 0;
+#endif /* PERF_DROPIN */
 }
 
 PERF_INTERNAL int perf_device_sample(struct perf_device *device,

@@ -183,15 +183,17 @@ PERF_INTERNAL bool perf_device_stalls(const struct perf_device *device);
 
 /**
  * perf_device_counters - start counters and let the calling thread read them
- * @counter:	their events; number and info are filled in
+ * @counter:	their events; number, info and turn are filled in
  * @name:	the user's names, for an error; "" for none
  * @count:	how many, 0 to 32
  * @per_thread:	each thread has counts of its own
+ * @turn_us:	if there are not enough counters, events take turns of so many microseconds;
+ *		0: that is an error
  */
 PERF_INTERNAL int perf_device_counters(struct perf_device *device,
 				       struct perf_counter *counter,
 				       char (*name)[PERF_EVENT_NAME],
-				       uint32_t count, bool per_thread);
+				       uint32_t count, bool per_thread, uint32_t turn_us);
 
 /**
  * struct perf_sampling - sampling by the kernel

@@ -109,6 +109,9 @@ PERF_LOCAL void put_event(FILE *file, const char *name)
 PERF_LOCAL void put_counters(FILE *file)
 {
 	const struct perf_setup *setup = &perf_session.setup;
+#ifndef PERF_DROPIN
+	uint32_t turn = 0;
+#endif /* PERF_DROPIN */
 	uint32_t i;
 
 	fputs("\"counters\":[", file);
@@ -118,10 +121,20 @@ PERF_LOCAL void put_counters(FILE *file)
 		fprintf(file, "%s{\"number\":%u,", i ? "," : "", c->number);
 		put_event(file, setup->name[i]);
 		fprintf(file, "\"type\":%u,\"code\":%u,\"data\":%" PRIu64
-			",\"flags\":%u,\"info\":%u}", c->type, c->code, c->data,
+			",\"flags\":%u,\"info\":%u", c->type, c->code, c->data,
 			c->flags, c->info);
+#ifndef PERF_DROPIN
+		if (c->turn)
+			fprintf(file, ",\"turn\":%u", c->turn);
+		turn |= c->turn;
+#endif /* PERF_DROPIN */
+		putc('}', file);
 	}
 	fputs("],\n", file);
+#ifndef PERF_DROPIN
+	if (turn)
+		fprintf(file, "\"turn_us\":%u,\n", setup->turn_us);
+#endif /* PERF_DROPIN */
 }
 
 PERF_LOCAL void put_sampling(FILE *file)

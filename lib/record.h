@@ -52,6 +52,8 @@ enum perf_event_type {
 	PERF_EVENT_RAW		= SIFIVE_TRACE_EVENT_RAW,
 	/* In records of the kernel alone. */
 	PERF_EVENT_FIRMWARE	= SIFIVE_TRACE_EVENT_FIRMWARE,
+	/* Several events, one after the other. */
+	PERF_EVENT_TURNS	= SIFIVE_TRACE_EVENT_TURNS,
 };
 
 /**
@@ -62,6 +64,7 @@ enum perf_event_type {
  * @code:	event code of a general, cache or firmware event
  * @flags:	modes in which it does not count, for the set-up
  * @data:	event selector of a raw event
+ * @turn:	0: it is always counted; n: in turn n, from 1 on
  */
 struct perf_counter {
 	uint32_t number;
@@ -70,6 +73,9 @@ struct perf_counter {
 	uint32_t code;
 	uint32_t flags;
 	uint64_t data;
+#ifndef PERF_DROPIN
+	uint32_t turn;
+#endif /* PERF_DROPIN */
 };
 
 /**

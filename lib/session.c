@@ -255,13 +255,42 @@ PERF_LOCAL bool repeats_headers(const struct perf_setup *setup)
 	       setup->type == PERF_COUNT_XOR && !setup->header_once;
 }
 
+#ifndef PERF_DROPIN
+/* A counter whose events take turns is in the records once. */
+PERF_LOCAL int make_layout(const struct perf_setup *setup)
+{
+	struct perf_counter counter[PERF_COUNTER_MAX];
+	uint32_t count = 0, turning = 0, i;
+
+	for (i = 0; i < setup->count; i++) {
+		const struct perf_counter *c = &setup->counter[i];
+
+		if (c->turn && turning & 1u << c->number)
+			continue;
+		counter[count] = *c;
+		if (c->turn) {
+			turning |= 1u << c->number;
+			counter[count].type = PERF_EVENT_TURNS;
+			counter[count].code = 0;
+		}
+		count++;
+	}
+	return perf_layout_init(&perf_pool->layout, setup->type, counter, count);
+}
+#else
+PERF_LOCAL int make_layout(const struct perf_setup *setup)
+{
+	return perf_layout_init(&perf_pool->layout, setup->type, setup->counter, setup->count);
+}
+#endif /* PERF_DROPIN */
+
 PERF_LOCAL int fill_pool(const struct perf_device *device,
 			 const struct perf_setup *setup, int pinned,
 			 uint32_t channels, unsigned int first)
 {
 	if (perf_pool_make())
 		return -1;
-	if (perf_layout_init(&perf_pool->layout, setup->type, setup->counter, setup->count))
+	if (make_layout(setup))
 		return perf_error("the driver assigned the same counter to two events");
 
 	perf_pool->layout.poll = !perf_device_stalls(device) ? PERF_POLL_STORE :
@@ -302,6 +331,27 @@ PERF_LOCAL int fill_pool(const struct perf_device *device,
 	return 0;
 }
 
+#ifndef PERF_DROPIN
+/* The kernel's samples have no turns. */
+PERF_LOCAL uint32_t wanted_turn(const struct perf_setup *setup)
+{
+	return setup->sampling.interval || setup->sampling.period ? 0 : setup->turn_us;
+}
+
+/* Only the counter itself shows its turn: differences since a header do not. */
+PERF_LOCAL void end_deltas(struct perf_setup *setup)
+{
+	uint32_t i;
+
+	for (i = 0; i < setup->count; i++)
+		if (setup->counter[i].turn && setup->type == PERF_COUNT_DELTA)
+			setup->type = PERF_COUNT_XOR;
+}
+#else
+#define wanted_turn(setup)	0
+#define end_deltas(setup)	((void)(setup))
+#endif /* PERF_DROPIN */
+
 /* Takes hardware and counters, or joins a session that has them. */
 PERF_LOCAL int take(struct perf_device *device, struct perf_setup *setup, bool pinned,
 		    uint32_t *channels, unsigned int *first)
@@ -317,8 +367,9 @@ PERF_LOCAL int take(struct perf_device *device, struct perf_setup *setup, bool p
 	    share_channels(device, setup, pinned, channels, first) ||
 	    (setup->count &&
 	     perf_device_counters(device, setup->counter, setup->name, setup->count,
-				  setup->per_thread)))
+				  setup->per_thread, wanted_turn(setup))))
 		return -1;
+	end_deltas(setup);
 	setup->sampling.headers = repeats_headers(setup);
 #ifndef PERF_DROPIN
 	if (PERF_SWITCHES && setup->switches) {

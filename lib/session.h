@@ -19,6 +19,9 @@
 #include "record.h"
 #include "thread.h"
 
+/* Microseconds of a turn, unless the user says otherwise. */
+#define PERF_TURN_US	4000
+
 /**
  * enum perf_session_state - state of a session
  * @PERF_SESSION_NONE:	initial, all zero
@@ -51,6 +54,7 @@ enum perf_session_state {
  * @filter:	filter file, NULL for none
  * @sampling:	the kernel samples if @interval or @period is not 0
  * @sampling_name: the user's name for its event
+ * @turn_us:	microseconds of a turn if there are more events than counters; 0: an error
  * @join:	record into the session of an ancestor; its counters are filled in
  * @shared:	of @join: channels that other processes had
  */
@@ -71,6 +75,7 @@ struct perf_setup {
 	struct perf_sampling sampling;
 	char sampling_name[PERF_EVENT_NAME];
 #ifndef PERF_DROPIN
+	uint32_t turn_us;
 	bool join;
 	uint32_t shared;
 	/* The kernel records context switches, on this channel, which is filled in. */

@@ -66,7 +66,8 @@ static int begin(struct perf_device *device, struct perf_setup *setup, bool thre
 	    perf_device_take(device, &setup->take) ||
 	    perf_device_check_channel(device, setup->channel) ||
 	    perf_device_counters(device, setup->counter, setup->name, setup->count,
-				 setup->per_thread))
+				 setup->per_thread, sampling->interval || sampling->period ? 0 :
+				 setup->turn_us))
 		return -1;
 	sampling->channel = threads ? next_channel(device, setup->channel) : setup->channel;
 	sampling->headers = setup->take.flags & SIFIVE_TRACE_CONFIG_RING &&

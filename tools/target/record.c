@@ -120,6 +120,9 @@ static const struct cli_option how_options[] = {
 	{ .name = "header-interval", .value = "N",
 	  .help = "with --ring and --count xor: a header each N records, from which a ring that has wrapped is read (default: 100); with --on-full drain for what follows a loss (default: none)",
 	  .set = setup_header_interval, .offset = SETUP(header_interval) },
+	{ .name = "turn", .value = "TIME",
+	  .help = "if -e has more events than there are counters, they take turns: the running time of a thread after which it counts the next ones, 1ms to 50ms (default: 4ms); report scales such counts",
+	  .set = setup_turn, .offset = offsetof(struct recording, setup.turn_us) },
 	{ .name = "library", .value = "FILE",
 	  .help = "the library to load (default: libsifive-perf.so beside the command, in ../lib, or where it was installed)",
 	  .set = cli_text, .offset = offsetof(struct recording, load) },
@@ -437,6 +440,9 @@ static int record(struct recording *r)
 		r->setup.per_cpu = true;
 	if (setup_finish(&r->setup))
 		return EXIT_USAGE;
+	/* Only programs with the library's own session have counts of turns. */
+	if (r->loads && !r->join)
+		r->setup.parsed.turn_us = r->setup.turn_us;
 	if (is_drained(r))
 		r->setup.parsed.take.flags |= SIFIVE_TRACE_CONFIG_DRAIN;
 	if (r->on_full == ON_FULL_WAIT)

@@ -20,12 +20,16 @@
 #include "list.h"
 #include "machine.h"
 
+/* The shortest turn that the driver accepts, in microseconds. */
+#define TURN_LEAST	1000
+
 void setup_init(struct setup *setup)
 {
 	const struct sifive_trace_options options = SIFIVE_TRACE_OPTIONS;
 
 	memset(setup, 0, sizeof(*setup));
 	setup->options = options;
+	setup->turn_us = PERF_TURN_US;
 }
 
 /* A number followed by one of @units, each with its factor. */
@@ -106,6 +110,16 @@ int setup_header_interval(void *at, const struct cli_option *option, const char 
 	*(unsigned int *)at = (unsigned int)records;
 	return EXIT_OK;
 }
+
+int setup_turn(void *at, const struct cli_option *option, const char *value)
+{
+	unsigned int *turn = at;
+
+	if (parse_time(value, turn) && *turn >= TURN_LEAST && *turn <= SIFIVE_TRACE_TURN_LONGEST)
+		return EXIT_OK;
+	return cli_refuse(option, "a time from 1ms to 50ms", value);
+}
+
 int setup_size(void *at, const struct cli_option *option, const char *value)
 {
 	return set_buffer(at, option, value);
@@ -295,6 +309,7 @@ void setup_ignored(const char *command)
 		{ "SIFIVE_TRACE_CALLERS", "-g", false },
 		{ "SIFIVE_TRACE_FILTER", "--filter", true },
 		{ "SIFIVE_TRACE_OUTPUT", "-o", true },
+		{ "SIFIVE_TRACE_TURN", "--turn", true },
 		{ "SIFIVE_TRACE_HEADER", "--header-once or --header-interval", true },
 	};
 	bool record = !strcmp(command, "record");
@@ -343,6 +358,11 @@ int setup_environment(const struct setup *setup, const char *output, bool join)
 	error |= put("SIFIVE_TRACE_PERIOD_EVENT", o->period_event);
 	error |= put("SIFIVE_TRACE_CALLERS",
 		     o->flags & SIFIVE_TRACE_CALLERS ? "1" : NULL);
+	/* A library in the program may be older. */
+	if (setup->turn_us != PERF_TURN_US)
+		error |= put_number("SIFIVE_TRACE_TURN", setup->turn_us);
+	else
+		error |= put("SIFIVE_TRACE_TURN", NULL);
 	error |= put("SIFIVE_TRACE_FILTER", o->filter);
 	if (o->header_interval)
 		error |= put_number("SIFIVE_TRACE_HEADER", o->header_interval);

@@ -23,6 +23,7 @@
  * @per_cpu:	counts are those of the hart
  * @switches:	the kernel records context switches
  * @syscalls:	and system calls
+ * @turn_us:	microseconds of a turn, if there are more events than counters
  */
 struct setup {
 	struct sifive_trace_options	options;
@@ -32,6 +33,7 @@ struct setup {
 	bool				per_cpu;
 	bool				switches;
 	bool				syscalls;
+	unsigned int			turn_us;
 };
 
 /* The groups of these options, for a struct whose member @member they are. */
@@ -47,6 +49,9 @@ void setup_init(struct setup *setup);
 
 /** setup_header_interval() - @set function of record's option --header-interval */
 int setup_header_interval(void *at, const struct cli_option *option, const char *value);
+
+/** setup_turn() - the same for its option --turn */
+int setup_turn(void *at, const struct cli_option *option, const char *value);
 
 /** setup_size() - @set function of an option with a number of bytes, a uint64_t */
 int setup_size(void *at, const struct cli_option *option, const char *value);
