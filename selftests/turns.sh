@@ -1,0 +1,97 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0-only
+# record -e with more events than counters, as TAP: they take turns, and report scales their
+# counts to those of a run in which each event has a counter; every output says so, leaves them
+# out, or refuses; what cannot take turns is refused.
+#
+#	turns.sh BUILD
+
+set -u
+cd "$(dirname "$0")/.." || exit 1
+build=$1
+out=$build/turns
+. selftests/record/suite.sh
+
+# Twelve events, of which ten take turns on six counters. Instructions are counted, not time; of
+# several harts one would wait for the other then: only one is online.
+twelve=cycles,instructions,r2,r2:u,r2:k,r1,r1:u,dTLB-load-misses,iTLB-load-misses,branches,cache-misses,r1:k
+board p550 --icount --append maxcpus=1 -- "
+twelve=$twelve
+rec turns -b 16M -e \$twelve \$p/steady 20000
+# With as many counters: each costs the program instructions.
+rec apart -b 16M -e cycles,instructions,r2,r2:u,r1,r1:u,branches,cache-misses \$p/steady 20000
+rec hart --turn 1ms -b 16M --per-cpu -e \$twelve \$p/steady
+rec raw --turn 1ms -b 16M --count raw -e \$twelve \$p/steady 3000
+rec ring --turn 1ms --on-full wrap -b 1M -e \$twelve \$p/steady
+rec nocycles -e instructions,r1,r2,r3,r4,r5,r6,r7 \$p/steady
+rec nosamples -i 1ms -e \$twelve \$p/busy 1
+rec nochildren -C 0 --children -e \$twelve \$p/steady
+rec short --turn 999us -e \$twelve \$p/steady
+rec long --turn 51ms -e \$twelve \$p/steady
+"
+
+for t in turns hart raw ring; do
+	status $t 0 "$t: twelve events on six counters are recorded"
+	meta $t '[c["turn"] for c in m["counters"] if "turn" in c] == 6 * [1] + 4 * [2]' \
+		"$t: the side-car file says which events were counted in which turn"
+done
+meta turns 'm["turn_us"] == 4000' "turns: of 4 ms"
+meta raw 'm["turn_us"] == 1000' "raw: of --turn"
+meta turns 'm["count_type"] == 2' "turns: xor in place of differences, which show no turn"
+meta raw 'm["count_type"] == 0' "turns: raw counts if the user wants them"
+
+report() { host report --json "$out/$1.rtd" >"$out/$1.json"; }
+for t in turns apart hart ring; do
+	report $t
+done
+
+# scales NAME EVENT...: the totals are those of the run in which each event has a counter.
+scales() {
+	selftests/record/turns.py "$out/$1.json" "$out/apart.json" "${@:2}" >"$out/$1.scaled" 2>&1
+	result $? "$1: totals are within 3 % of those with a counter for each event"
+	sed 's/^/# /' "$out/$1.scaled"
+}
+
+scales turns r2 r2:u r1 r1:u
+
+host report "$out/turns.rtd" >"$out/turns.report"
+grep -qE ' ~[0-9.]+[kMG]? +~[0-9.]+[kMG]?  work$' "$out/turns.report" &&
+	grep -q 'Scaled, as the events took turns' "$out/turns.report"
+result $? "report: marks scaled counts, and says how much was counted and how far totals may be off"
+host report --csv "$out/turns.rtd" | head -n 1 | grep -q ',r2:self,r2:self:share,'
+result $? "report --csv: the share that was counted follows each scaled count"
+python3 -c '
+import json, sys
+rows = json.load(open(sys.argv[1]))["rows"]
+heavy = next(row for row in rows if row["function"] == "heavy")
+assert 0.9 < heavy["r2:self"] / heavy["instructions:self"] < 1.02, heavy
+' "$out/ring.json"
+result $? "ring: the newest records are scaled, too"
+python3 -c '
+import json, sys
+names = json.load(open(sys.argv[1]))["traces"][0]["counters"]
+assert "r2 (hart)" in names and "r2" not in names, names
+' "$out/hart.json"
+result $? "hart: counts of everything on a hart take turns, and say so"
+
+command export --format folded --weight cycles "$out/turns.rtd" 2>"$out/folded.err" >/dev/null &&
+	grep -q '10 events that take turns on the counters are left out' "$out/folded.err"
+result $? "export: says that counts of turns are left out"
+for f in "export --format dqr -o $out/turns.dqr" "decode --format perf -o $out/turns.perf"; do
+	! command $f "$out/turns.rtd" >/dev/null 2>"$out/refused.err" &&
+		grep -q "events took turns on the counters" "$out/refused.err"
+	result $? "${f%% -o*}: refuses counts that it would show as those of one event"
+done
+host decode --values delta "$out/turns.rtd" >"$out/turns.decode"
+grep -E ' exit .* heavy' "$out/turns.decode" | grep -qE ' - +- '
+result $? "decode: no difference across a change of turns"
+
+refused nocycles 125 "add cycles to the list" "without cycles, which scale the others"
+refused nosamples 125 "need all counters that can count it" "samples have no turns"
+refused nochildren 125 "need all counters that can count it" "--children: each event needs a counter"
+refused short 2 "1ms to 50ms" "--turn of less than 1 ms"
+refused long 2 "1ms to 50ms" "--turn of more than 50 ms"
+
+selftests/format/compare.py "$build/sifive-trace" "$out"/*.rtd
+result $? "a reader written from the format's description reads the same in all traces"
+results_end
