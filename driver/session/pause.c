@@ -27,7 +27,7 @@ int sft_capture_pause(struct sft_why *why)
 
 /*
  * Continue after Error messages: what was stored during the pause is missing, and records
- * may have been cut. Only an encoder that works can continue elsewhere in its sink.
+ * may have been cut. Only a working encoder can continue elsewhere in its sink.
  */
 int sft_capture_unpause(struct sft_why *why)
 {
