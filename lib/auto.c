@@ -296,6 +296,6 @@ PERF_INTERNAL void perf_auto_yield(void)
 		perf_dump_forget(output);
 	perf_session_end();
 	perf_error_clear();
-	perf_warning("SIFIVE_TRACE_RECORD: the program traces itself: its own file has the whole trace");
+	perf_warning("SIFIVE_TRACE_RECORD: the program traces itself: its own file contains the whole trace");
 	perf_error_clear();
 }

@@ -81,7 +81,7 @@ PERF_INTERNAL int perf_device_error(struct perf_device *device, int error,
 	else if (held && status.holder == getpid())
 		perf_error_add("this process already holds it");
 	else if (held)
-		perf_error_add("process %d has the trace hardware",
+		perf_error_add("process %d holds the trace hardware",
 			       (int)status.holder);
 	else if (error == ENODEV)
 		perf_error_add("the driver has been unbound from the hardware");
@@ -109,7 +109,7 @@ PERF_LOCAL int no_device(const char *path, int error)
 	if (error == ENOENT)
 		return perf_error("no trace device %s, though the module is loaded: mount devtmpfs on /dev, or correct SIFIVE_TRACE_DEVICE",
 				  path);
-	return perf_error("the module is loaded, but has no trace encoder: \"sifive-trace info\" says why");
+	return perf_error("the module is loaded, but found no trace encoder: \"sifive-trace info\" says why");
 }
 
 PERF_LOCAL int open_error(const char *path, int error)
@@ -156,7 +156,7 @@ PERF_INTERNAL int perf_device_open(struct perf_device *device)
 		goto fail;
 
 	if (info->abi != SIFIVE_TRACE_ABI) {
-		perf_error("the driver has interface %u, this library needs %u: "
+		perf_error("the driver has interface version %u, this library needs %u: "
 			   "rebuild the program with the driver's library",
 			   info->abi, (unsigned int)SIFIVE_TRACE_ABI);
 		goto fail;
@@ -288,7 +288,7 @@ PERF_INTERNAL int perf_device_choose(struct perf_device *device,
 		;
 	if (!used)
 		return perf_error("CPU %d has no trace encoder", cpu);
-	return perf_error("CPU %d has no trace encoder: run the program on one that has (CPU %s), for example with taskset -c",
+	return perf_error("CPU %d has no trace encoder: run the program on a CPU that has one (CPU %s), for example with taskset -c",
 			  cpu, others);
 }
 
@@ -379,8 +379,8 @@ PERF_INTERNAL int perf_device_take(struct perf_device *device,
 
 	if (error == EOPNOTSUPP)
 		reason = take->buffer ?
-			"this hardware cannot trace to memory that way; SBABufferSize 0 or --sink sram takes SRAM" :
-			"this hardware has no trace SRAM there; an SBABufferSize above 0 or --sink sba takes memory";
+			"this hardware cannot trace to memory; use SRAM with SBABufferSize 0 or --sink sram" :
+			"this hardware has no trace SRAM; use memory with an SBABufferSize above 0 or --sink sba";
 	else if (error == ENOMEM)
 		reason = "no buffer of that size is available: make SBABufferSize or -b smaller, "
 			 "or reserve memory for it in the device tree";
@@ -465,7 +465,7 @@ PERF_LOCAL int check_timestamp(const struct perf_device *device, uint32_t event)
 	for (i = 0; i < device->count; i++)
 		if (!(device->encoder[i].flags & SIFIVE_TRACE_ENCODER_TS_READABLE))
 			return perf_error("event %u of the list: programs cannot read the "
-					  "trace timestamp of CPU %d's encoder: omit it: every message carries it anyway",
+					  "trace timestamp of CPU %d's encoder: omit it: every message has a timestamp anyway",
 					  event, (int)device->encoder[i].cpu);
 	return 0;
 }
@@ -681,7 +681,7 @@ PERF_INTERNAL int perf_device_capture(struct perf_device *device,
 	struct sifive_trace_status status;
 
 	if (read_status(device, &status))
-		return perf_device_error(device, errno, "cannot query the trace's state", NULL);
+		return perf_device_error(device, errno, "cannot query the state of the trace", NULL);
 
 	capture->bytes = status.bytes;
 	capture->sinks = status.sinks <= PERF_MAX_SINKS ? status.sinks :

@@ -62,7 +62,7 @@ PERF_LOCAL int copy_capture(struct perf_device *device, int fd,
 		if (!copied && empty(fd, path))
 			return -1;
 		if (write_all(fd, chunk, (size_t)got))
-			return perf_error("cannot write %s: %s: it holds about %llu bytes of the trace",
+			return perf_error("cannot write %s: %s: it contains about %llu bytes of the trace",
 					  path, strerror(errno),
 					  (unsigned long long)copied);
 		copied += (uint64_t)got;
@@ -137,7 +137,7 @@ PERF_LOCAL void report_losses(const struct perf_capture *capture)
 		perf_warning("trace buffer full: %llu bytes captured, later records were lost",
 			     (unsigned long long)capture->bytes);
 	if (lost->threads || signals || lost->abandoned)
-		perf_warning("records not written: %llu of threads without a channel or CPUs without an encoder, %llu of signal handlers that interrupted a record, %llu left half-way",
+		perf_warning("records not written: %llu of threads without a channel or CPUs without an encoder, %llu of signal handlers that interrupted a record, %llu unfinished",
 			     (unsigned long long)lost->threads,
 			     (unsigned long long)signals,
 			     (unsigned long long)lost->abandoned);
@@ -146,7 +146,7 @@ PERF_LOCAL void report_losses(const struct perf_capture *capture)
 			     (unsigned long long)lost->refused, perf_pool->refusal ?
 			     strerror(perf_pool->refusal) : "no rseq, as clone() made them");
 	if (lost->children)
-		perf_warning("records not written: %llu of children made by vfork(), which have no channel of their own",
+		perf_warning("records not written: %llu of children created by vfork(), which have no channel",
 			     (unsigned long long)lost->children);
 	if (lost->names)
 		perf_warning("the side-car file lists the first %d threads: %llu later ones are missing",

@@ -263,7 +263,7 @@ PERF_INTERNAL int perf_event_parse(const char *word, size_t length,
 		return -1;
 	}
 	if (rest < length && parse_firmware(word, rest, event)) {
-		snprintf(error, size, "\"%.*s\": firmware counts its events in all modes: leave out \"%.*s\"",
+		snprintf(error, size, "\"%.*s\": firmware counts its events in all modes: omit \"%.*s\"",
 			 (int)length, word, (int)(length - rest), word + rest);
 		return -1;
 	}
@@ -272,7 +272,7 @@ PERF_INTERNAL int perf_event_parse(const char *word, size_t length,
 	    parse_raw(word, rest, event))
 		return 0;
 
-	snprintf(error, size, "there is no event \"%.*s\": use a name of perf list, rHEX for a raw one, fw:NAME for one of firmware, or timestamp",
+	snprintf(error, size, "there is no event \"%.*s\": use a name from perf list, rHEX for a raw event, fw:NAME for a firmware event, or timestamp",
 		 (int)rest, word);
 	return -1;
 }

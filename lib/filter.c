@@ -272,7 +272,7 @@ PERF_INTERNAL int perf_filter_load(const char *path)
 	if (!rc && ferror(file))
 		rc = perf_error("cannot read the filter %s", path);
 	if (!rc && (on & (1u << PERF_FILTER_FROM | 1u << PERF_FILTER_TO)) == 1u << PERF_FILTER_TO)
-		rc = perf_error("the filter %s has lines that begin with <, and none that begins with >: nothing would be recorded",
+		rc = perf_error("the filter %s has lines that begin with <, but none that begins with >: nothing would be recorded",
 				path);
 	free(line);
 	fclose(file);

@@ -135,7 +135,7 @@ PERF_LOCAL int parse_sampling(const struct sifive_trace_options *options,
 	if (options->interval && options->period)
 		return perf_error("samples are taken by interval or by period, not both");
 	if (options->period && (!options->period_event || !*options->period_event))
-		return perf_error("the period is %llu, but there is no event for it",
+		return perf_error("the period is %llu, but no event is given for it",
 				  (unsigned long long)options->period);
 
 	if (options->flags & SIFIVE_TRACE_CALLERS && !options->interval && !options->period)
@@ -170,10 +170,10 @@ PERF_INTERNAL int perf_options_parse(const struct sifive_trace_options *options,
 	    options->flags & SIFIVE_TRACE_PER_CPU)
 		return perf_error("options.flags requests per-thread and per-CPU counts: omit one");
 	if (options->count_type > SIFIVE_TRACE_RECORD_TYPE_MAX)
-		return perf_error("options.count_type is %u: it can be 0 to %d",
+		return perf_error("options.count_type is %u: it must be 0 to %d",
 				  options->count_type, SIFIVE_TRACE_RECORD_TYPE_MAX);
 	if (options->channel >= PERF_CHANNELS)
-		return perf_error("options.channel is %u: it can be 0 to %d",
+		return perf_error("options.channel is %u: it must be 0 to %d",
 				  options->channel, PERF_CHANNELS - 1);
 
 	if (options->names_count && !options->names)

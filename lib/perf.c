@@ -53,7 +53,7 @@ PERF_LOCAL int leave(const char *call, int rc)
 
 PERF_LOCAL int foreign(void)
 {
-	return perf_error("the program is traced already, through sifive_trace_setup() or SIFIVE_TRACE_RECORD");
+	return perf_error("the program is already traced, through sifive_trace_setup() or SIFIVE_TRACE_RECORD");
 }
 
 /* Entry of calls. They cannot use the session of another API. */
@@ -98,7 +98,7 @@ PERF_LOCAL int convert_event(struct perf_counter *counter,
 
 	case perfEventFirmware:
 		if (event->code < 0 || event->code > FW_HFENCE_VVMA_ASID_RECEIVED)
-			return perf_error("event %d: firmware event %d: it can be 0 to %d",
+			return perf_error("event %d: firmware event %d: it must be 0 to %d",
 					  index, event->code, FW_HFENCE_VVMA_ASID_RECEIVED);
 		counter->code = (uint32_t)event->code;
 		return 0;
@@ -161,15 +161,15 @@ PERF_LOCAL int initialise(perfEvent *list, int count, int channel,
 
 	memset(&setup, 0, sizeof(setup));
 	if (count < 0 || count > PERF_COUNTER_MAX)
-		rc = perf_error("numCntrs is %d: it can be 0 to %d", count,
+		rc = perf_error("numCntrs is %d: it must be 0 to %d", count,
 				PERF_COUNTER_MAX);
 	else if (!list && count)
 		rc = perf_error("perfCntrList is NULL, but numCntrs is %d", count);
 	else if (channel < 0 || channel >= PERF_CHANNELS)
-		rc = perf_error("itcChannel is %d: it can be 0 to %d", channel,
+		rc = perf_error("itcChannel is %d: it must be 0 to %d", channel,
 				PERF_CHANNELS - 1);
 	else if ((unsigned int)type > perfCount_DeltaXOR)
-		rc = perf_error("cntType is %d: it can be perfCount_Raw, perfCount_Delta or perfCount_DeltaXOR",
+		rc = perf_error("cntType is %d: it must be perfCount_Raw, perfCount_Delta or perfCount_DeltaXOR",
 				(int)type);
 	else
 		rc = convert_events(setup.counter, list, count);

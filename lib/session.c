@@ -121,14 +121,14 @@ PERF_INTERNAL int perf_session_enter(bool record, uintptr_t frame)
 	if (perf_pool && !perf_pool->pid)
 		forget(false);
 	if (perf_hooks_busy(frame) && record)
-		return perf_error("a record is being written: call this outside of signal handlers");
+		return perf_error("a record is being written: call this outside signal handlers");
 
 	/* A cancelled call would block the others for ever. */
 	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &state);
 	while (!take_call(self, frame, &other)) {
 		if (other == self) {
 			pthread_setcancelstate(state, NULL);
-			return perf_error("another call of this library is interrupted: call this outside of signal handlers");
+			return perf_error("another call of this library is interrupted: call this outside signal handlers");
 		}
 		nanosleep(&pause, NULL);
 	}
@@ -361,7 +361,7 @@ PERF_INTERNAL int perf_session_setup(struct perf_setup *setup, const void *user)
 	int pinned;
 
 	if (setup->header_interval && !repeats_headers(setup))
-		return perf_error("headers at intervals of %u records: only for a ring of XOR records, and not with one header alone",
+		return perf_error("headers at intervals of %u records: only for a ring of XOR records, and not with a single header",
 				  setup->header_interval);
 	if (check_firmware(setup) || register_process() || find_cpus(setup, &pinned) ||
 	    perf_device_open(device))
@@ -419,7 +419,7 @@ PERF_LOCAL int check_pinned(void)
 				  strerror(errno));
 	if (CPU_COUNT(&cpus) == 1 && CPU_ISSET(cpu, &cpus))
 		return 0;
-	return perf_error("the program was pinned to CPU %d when the trace was set up, and is no longer: pin it, or set the trace up again",
+	return perf_error("the program was pinned to CPU %d when the trace was set up, but no longer is: pin it, or set the trace up again",
 			  cpu);
 }
 

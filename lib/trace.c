@@ -106,10 +106,10 @@ PERF_API int sifive_trace_setup(struct sifive_trace *trace,
 		rc = perf_error("options.size is %zu: begin with SIFIVE_TRACE_OPTIONS",
 				options->size);
 	else if (has_more(options))
-		rc = perf_error("the program asks for options that this library does not have: link it with a newer one");
+		rc = perf_error("the program uses options that this library does not support: link it with a newer one");
 	else if (perf_session.state >= PERF_SESSION_READY &&
 		 perf_session.user != trace)
-		rc = perf_error("the program has already set up another trace: a process has one at a time");
+		rc = perf_error("the program has already set up another trace: a process can have only one at a time");
 	else
 		rc = perf_options_parse(memcpy(&known, options,
 					       options->size < sizeof(known) ?

@@ -156,6 +156,6 @@ grep -q -e '--calls\[=user|kernel|all\]' "$out/help.txt"
 result $? "help shows that the value of --calls can be left out"
 
 status p550 7 "p550: --calls"
-refused p550-btm 125 "the trace encoders have htm, optimised" "p550: the modes that it has are named"
+refused p550-btm 125 "the trace encoders support htm, optimised" "p550: the modes that it has are named"
 
 results_end

@@ -236,7 +236,7 @@ finds held 0 "no counter for cycles is free: perf or another program uses them" 
 ! grep -q '^  cycles' "$out/heldlist.txt" && grep -q '^  instructions' "$out/heldlist.txt"
 result $? "list: without counters that perf uses"
 refused heldrecord 125 "no counter that can count it is free" "record: the reason is reported"
-finds older 1 "the module has interface 3, this command knows 4" "one version" "another interface"
+finds older 1 "the module has interface version 3, this command needs 4" "the same version" "another interface"
 finds gone 0 "CPU 1: no encoder: nothing is recorded there" "taskset -c 0 PROGRAM" \
 	"a CPU without encoder"
 finds goneonly 1 "no CPU that this process may run on has an encoder" "taskset" \
@@ -323,7 +323,7 @@ for name in small-killed small-static; do
 	missing=$((want - $(stat -c %s "$out/$name.rtd")))
 	[ "$missing" -gt 0 ]
 	result $? "$name: the file is incomplete"
-	says $name "/tmp/small/$name.rtd: not all could be written: $missing of $want bytes are missing: until the next recording, sifive-trace dump -o FILE" \
+	says $name "/tmp/small/$name.rtd: could not be written in full: $missing of $want bytes are missing: until the next recording, sifive-trace dump -o FILE" \
 		"$name: the file, the missing bytes and the remedy are reported"
 	[ -n "$(calls $name)" ]
 	result $? "$name: the rest can be read"
@@ -395,8 +395,8 @@ own = sum(float(row["self"] or 0) for row in r["rows"])
 sys.exit(not 0 < own <= c["trace_seconds"] - 0.9 * c["paused_seconds"])' "$out/$name.json"
 	result $? "$name: the time is no function's own"
 done
-refused paused-none 3 "the recording: no session has the trace hardware; begin a recording with" "pause: nothing runs"
-refused resumed-none 3 "the recording: no session has the trace hardware; begin a recording with" "resume: nothing runs"
+refused paused-none 3 "the recording: no session holds the trace hardware; begin a recording with" "pause: nothing runs"
+refused resumed-none 3 "the recording: no session holds the trace hardware; begin a recording with" "resume: nothing runs"
 status drops 3 "--on-full drop: a reader that stands still does not hold the program up"
 dropped=$(host report --json "$out/drops.rtd" | python3 -c "import json, sys; print(json.load(sys.stdin)['traces'][0]['coverage']['lost']['dropped'])")
 recorded=$(host decode --format json "$out/drops.rtd" 2>/dev/null | grep -cE '"kind":"(enter|exit)"')
@@ -425,7 +425,7 @@ status usual 3 "without --on-full: the command has the program's exit status"
 [ "$(calls usual)" = "$(printf 'main 1\npiece 40\nwork 20440')" ]
 result $? "without --on-full: all calls of a trace that is longer than its buffer"
 for name in stops-small:4096 stops-sram:SRAM stops-static:4096; do
-	says "${name%:*}" "this recording cannot be drained, it stops when the buffer is full: " \
+	says "${name%:*}" "this recording cannot be drained; it stops when the buffer is full: " \
 		"${name%:*}: it is said"
 	says "${name%:*}" "${name#*:}" "${name%:*}: so is why"
 	[ -n "$(calls "${name%:*}")" ]

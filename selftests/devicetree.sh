@@ -321,7 +321,7 @@ logs empty 'no encoder: the device tree has no node "sifive,trace-encoder0"' \
 	"a tree without nodes"
 grep -q 'is the module loaded?' "$out/empty-before.txt"
 result $? "library: a module that is not loaded"
-grep -q 'the module is loaded, but has no trace encoder' "$out/empty-library.txt"
+grep -q 'the module is loaded, but found no trace encoder' "$out/empty-library.txt"
 result $? "library: a loaded module without an encoder"
 
 altered memory dual '

@@ -103,7 +103,7 @@ meta fork 'len(m["processes"]) == 9 and len({p["pid"] for p in m["processes"]}) 
 	"fork: each process has parent, command and time"
 meta exec '[len(o.get("in", [])) for o in m["objects"] if o["path"].endswith("/tree")] == [2, 1] and [p["args"][1] for p in m["processes"]] == ["exec", "exec", "work"] and m["processes"][1]["pid"] == m["processes"][2]["pid"] and m["processes"][1]["to"] == m["processes"][2]["from"]' \
 	"exec: the process has two files, one after the other, each with its objects"
-says daemon "has ended, and processes that it made run" "daemon: the wait is reported"
+says daemon "has ended, but its child processes are still running" "daemon: the wait is reported"
 
 whole storm 10010 "1000 processes: decoded + lost = made"
 meta storm 'len(m["processes"]) == 1001 and any(t.get("named") for t in m["threads"])' \
@@ -175,7 +175,7 @@ at_least ended busy 50 "-p: samples until the process's end"
 result $? "-p: the process does not notice"
 refused gone 125 "No such process" "-p: a process that has ended"
 refused kernel 125 "it is a kernel thread, or has ended" "-p: a kernel thread"
-refused itself 125 "that is this command" "-p: the command itself"
+refused itself 125 "is this command: name another process" "-p: the command itself"
 for wrong in "-a:-p excludes -a" "--children:-p excludes -a and --children" "busy:--trigger and --slower-than" \
 	"x:leave out -F, --filter, --auto-filter, --from and --library"; do
 	refused "wrong-${wrong%%:*}" 2 "${wrong#*:}" "-p: refused with ${wrong%%:*}"

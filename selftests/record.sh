@@ -244,7 +244,7 @@ stacks all "-g fp -a" stacks-all.rtd
 stacks ring "-g fp --ring: what the ring still has" stacks-ring.rtd
 stacks pieces "-g fp --rotate: all pieces together" $(cd "$out" && ls stacks-pieces.rtd.*[0-9])
 refused stacks-none 2 "nothing is sampled: give -i or -c" "-g without samples"
-refused stacks-dwarf 2 "fp: stacks are unwound by frame pointers alone" "-g dwarf"
+refused stacks-dwarf 2 "fp: stacks are unwound only by frame pointers" "-g dwarf"
 host decode --format json "$out/period.rtd" | python3 -c '
 import json, sys
 c = [r["counters"]["cycles"] for r in map(json.loads, sys.stdin) if r["kind"] == "sample"]
@@ -270,7 +270,7 @@ import json, sys
 r = [r["counters"] for r in map(json.loads, sys.stdin) if r["kind"] == "sample"]
 sys.exit(not all(c["fw:illegal-insn"] == 0 and c["fw:ipi-sent"] < 1000 for c in r))'
 result $? "firmware events: each sample has their counts"
-says firmware "samples alone, whose counts include firmware events" "firmware events: a notice"
+says firmware "samples only, with counts of firmware events" "firmware events: a notice"
 refused firmware-hooks 125 "programs cannot read the counters of firmware events" \
 	"firmware events: not of functions that record themselves"
 refused firmware-period 2 "firmware events do not interrupt" "firmware events: no samples by them"
@@ -280,7 +280,7 @@ refused firmware-children 2 "excludes --children" "firmware events: not with --c
 refused firmware-calls 2 "give -i" "firmware events: --calls without samples"
 refused firmware-filter 125 "with -e fw:NAME nothing is loaded" "firmware events: no functions to filter"
 says firmware-library "only samples count firmware events" "firmware events: not in records of the library"
-says itself "/itself-static: it can trace itself, which fails while record has the hardware" \
+says itself "/itself-static: it can trace itself, which fails while record holds the hardware" \
 	"a static program that traces itself: a notice"
 host decode --format json "$out/whole.rtd" >"$out/whole.json"
 meta whole '{"busy", "other"} <= {o["path"].split("/")[-1] for o in m["objects"]}' \
@@ -403,8 +403,8 @@ refused nothing 2 "record: no program" "no program"
 
 status stop0 3 "stop: nothing runs"
 status start 0 "start"
-refused again 3 "has the trace hardware" "start: once"
-refused taken 125 "has the trace hardware" "record: refused while another session exists"
+refused again 3 "holds the trace hardware" "start: once"
+refused taken 125 "holds the trace hardware" "record: refused while another session exists"
 status status1 0 "status: it runs"
 says status1 "running: sifive-trace stop ends it" "status: who it is"
 status dump1 0 "dump: while it runs"
@@ -486,7 +486,7 @@ status listnone 3 "list: no such name"
 grep -qE '^  dcache_miss +r202$' "$out/listcore.txt"
 result $? "list: raw events of a core by name"
 finds nomodule 1 "the kernel module is not loaded" "insmod" "no module"
-finds infobusy 1 "has the trace hardware" "sifive-trace stop" "another session"
+finds infobusy 1 "holds the trace hardware" "sifive-trace stop" "another session"
 finds usermode 1 "may not be opened for writing" "udev" "another user's device"
 finds user 1 "no CAP_PERFMON" "setcap cap_perfmon\+ep sifive-trace" "no capability"
 finds user 1 "kernel.perf_event_paranoid = 3" "sysctl kernel.perf_event_paranoid=2" \
@@ -583,10 +583,10 @@ done
 says end-fault "signal 11 ended the program before it could write" "a program that crashes is reported"
 says end-unrun "the program ended without exit()" "a program that ends with 125 is reported"
 says end-high "the program ended without exit()" "a program that ends with 200: no signal is reported"
-says end-sram "in SRAM that cannot be read until then" "a child that holds SRAM: the remedy is reported"
+says end-sram "in SRAM, which cannot be read now" "a child that holds SRAM: the remedy is reported"
 [ ! -e "$out/end-sram.rtd" ] && [ "$(calls end-dump | grep work)" = "work 50" ]
 result $? "a child that holds SRAM: dump and the side-car file give all calls"
-says end-background "went on in the background" "a program in the background is reported"
+says end-background "continued in the background" "a program in the background is reported"
 refused end-nometa 137 "nothing was recorded: signal 9" "SIFIVE_TRACE_META=0: the records of a killed program are lost"
 status end-drained 137 "SIFIVE_TRACE_META=0: a drained program ends by a signal"
 [ -s "$out/end-drained.rtd" ] && [ ! -e "$out/end-drained.rtd.meta" ]

@@ -121,7 +121,7 @@ grep -qE '"trigger":\[[0-9]+,[0-9]+\]' "$out/slow.html" &&
 	grep -q 'because call [0-9]* of request took' "$out/slow.html"
 result $? "export --format html: the page has the call, and selects it"
 command report --symfs "$out/root" "$out/$slow" 2>&1 >/dev/null | tee "$out/slow.log" |
-	grep -q 'instructions, [0-9]* of [0-9]* Sync' && ! grep -q 'no file has the code' "$out/slow.log"
+	grep -q 'instructions, [0-9]* of [0-9]* Sync' && ! grep -q 'no file contains the code' "$out/slow.log"
 result $? "probes make no gaps in the flow"
 host graph "$out/$slow" >"$out/slow.graph"
 # Thousands are. The caller is there again after the ring's first switch, and after a gap.
@@ -172,30 +172,30 @@ result $? "without --calls: a static program, which is sampled"
 lost=$(sed -nE 's/.*: ([0-9]+) events of probes were lost: .*/\1/p' "$out/lost.err")
 [ "${lost:-0}" -gt 0 ] && [ $((lost + $(number lost request))) = 10000 ]
 result $? "events that are lost are counted, each"
-says lost "came before the previous snapshot was written" "so are triggers without a snapshot"
+says lost "occurred before the previous snapshot was written" "so are triggers without a snapshot"
 
 status keep 0 "--snapshot --keep: the program ends as always"
-kept=$(sed -nE 's/.*: ([0-9]+) snapshots, of which the newest 2 are kept.*/\1/p' "$out/keep.err")
+kept=$(sed -nE 's/.*: ([0-9]+) snapshots, the newest 2 of which are kept.*/\1/p' "$out/keep.err")
 [ ! -e "$out/keep.rtd.1" ] && [ -e "$out/keep.rtd.$((kept - 1))" ] && [ -e "$out/keep.rtd.$kept" ] && [ ! -e "$out/keep.rtd.$((kept - 2))" ] &&
-	grep -q 'snapshots, of which the newest 2 are kept' "$out/keep.err"
+	grep -q 'snapshots, the newest 2 of which are kept' "$out/keep.err"
 result $? "--snapshot --keep 2: the newest two are kept, and it says so"
 status full 125 "a full disk: the exit status"
-says full "removed, it is not complete: no more snapshots are taken" "a full disk: is reported"
+says full "incomplete, removed: no more snapshots are taken" "a full disk: is reported"
 full=$(grep -c '^full\.rtd\.[0-9]*$' "$out/full.ls")
 [ "$full" -ge 1 ] && [ "$full" -lt 9 ] && [ "$full" = "$(grep -c '^full\.rtd\.[0-9]*\.meta$' "$out/full.ls")" ] &&
-	[ "$(grep -c 'removed, it is not' "$out/full.err")" = 1 ]
+	[ "$(grep -c 'incomplete, removed' "$out/full.err")" = 1 ]
 result $? "a full disk: the snapshots before are there, no part of one, and no other is tried"
 grep -qE "request: 10000 calls, 10 triggers: $full snapshots?$" "$out/full.err" &&
 	grep -qE 'request: [1-9] triggers? without a snapshot, which could not be written' "$out/full.err"
 result $? "a full disk: snapshots that were not written do not count"
-says clone "also has answer.part.0, which gcc has made of it" "parts that gcc has moved out of a function are named"
+says clone "also has answer.part.0, a clone made by gcc" "parts that gcc has moved out of a function are named"
 
 grep -q 'events of probes were lost' "$out/losses.err" && grep -q 'not measured: events' "$out/losses.err" &&
 	grep -q 'the longest that was measured took .*; 0 took longer than 50' "$out/losses.err"
 result $? "--slower-than: no call ends with another one's end after a loss"
 
-refused rounds 125 "a jump in it leads to its first instruction" "--trigger: a loop at the function's start: refused"
-refused round 125 "a jump in it leads to its first instruction" "--slower-than: refused there, too"
+refused rounds 125 "it contains a jump to its first instruction" "--trigger: a loop at the function's start: refused"
+refused round 125 "it contains a jump to its first instruction" "--slower-than: refused there, too"
 refused passed 125 "its first instruction leaves it" "--slower-than: a function of one jump: refused"
 refused near 125 "did you mean request?" "no such function: the nearest is named"
 refused fenced 125 "the kernel cannot probe the function's first instruction" \
@@ -256,7 +256,7 @@ for name in part part-static part-join; do
 	result $? "--from: $name: the outermost calls, and all within them"
 done
 meta part 'm["part"] == {"from": "ackermann"}' "--from: in the side-car file"
-host report "$out/part.rtd" | grep -q '^Trace covers all of .*; has calls of each thread only from a call of ackermann to its return'
+host report "$out/part.rtd" | grep -q '^Trace covers all of .*; contains calls of each thread only from a call of ackermann to its return'
 result $? "--from: report prints it"
 [ "$(calls part-sum)" = "$(of plain cube square sum)" ]
 result $? "--from: calls outside are not recorded"
@@ -301,6 +301,6 @@ refused auto-both 2 "exclude each other" "--auto-filter and -F"
 refused auto-calls 2 "leave out -F, --filter, --auto-filter" "--auto-filter and --calls"
 refused auto-none 125 "nothing in it was compiled with -finstrument-functions" "--auto-filter: no hooks"
 refused auto-static 125 "it is static" "--auto-filter with a static program"
-refused auto-share 2 "more than 0 and less than 100" "--auto-filter: a share of all time"
+refused auto-share 2 "above 0 and below 100" "--auto-filter: a share of all time"
 
 results_end

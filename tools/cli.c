@@ -83,7 +83,7 @@ int cli_percent(void *at, const struct cli_option *option, const char *value)
 
 	percent = strtod(value, &end);
 	if (end == value || *end || !(percent > 0 && percent < 100))
-		return cli_refuse(option, "a percentage of more than 0 and less than 100", value);
+		return cli_refuse(option, "a percentage above 0 and below 100", value);
 	memcpy(at, &percent, sizeof(percent));
 	return EXIT_OK;
 }
@@ -137,7 +137,7 @@ int cli_append(void *at, const struct cli_option *option, const char *value)
 		list->text[list->count++] = value;
 		return EXIT_OK;
 	}
-	return usage_error("--%s can be given %d times", option->name, most);
+	return usage_error("--%s can be given at most %d times", option->name, most);
 }
 
 static void each_of(const char *words, cli_add *add, void *context)

@@ -213,7 +213,7 @@ TEST_F(command, a_dry_run_without_calls_is_an_error)
 	does = NO_CALLS;
 	EXPECT_EQ(EXIT_RECORD, try(self, filter));
 	EXPECT_TRUE(is_clean(filter));
-	EXPECT_NE(NULL, strstr(self->err, "the dry run gave no filter: the program was not recorded"));
+	EXPECT_NE(NULL, strstr(self->err, "the dry run produced no filter: the program was not recorded"));
 }
 
 TEST_F(command, a_signal_that_ends_the_program_ends_all)

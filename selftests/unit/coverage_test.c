@@ -117,8 +117,8 @@ TEST_F(command, every_output_says_which_part_of_a_thread_was_recorded)
 	};
 	static const char * const to[] = { "", ",\"to\":\"h\"" };
 	static const char * const said[] = {
-		"has calls of each thread only from a call of f?g to its return",
-		"has calls of each thread only from a call of f?g to the next call of h",
+		"contains calls of each thread only from a call of f?g to its return",
+		"contains calls of each thread only from a call of f?g to the next call of h",
 	};
 	char meta[256];
 	unsigned int i;
@@ -180,7 +180,7 @@ TEST_F(command, every_output_says_which_call_a_snapshot_is_of)
 		"\"took_ns\":%s,\"limit_ns\":1500000000}%s}"
 #define LAST	"{\"srcbits\":0,\"ts_hz\":10,\"trigger\":{\"function\":\"f\",\"call\":7," \
 		"\"took_ns\":1600000000,\"limit_ns\":1500000000,\"last\":true}}"
-#define BEFORE	"before what this trace has: use a larger -b"
+#define BEFORE	"before the beginning of this trace: use a larger -b"
 
 TEST_F(command, a_snapshot_that_begins_after_its_call_says_so)
 {

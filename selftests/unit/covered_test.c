@@ -94,7 +94,7 @@ TEST_F(command, a_tracefile_has_no_rows_to_choose)
 {
 	cover(self, "--format lcov --by line");
 	EXPECT_EQ(2, self->status);
-	EXPECT_NE(NULL, strstr(self->err, "--by is for the table"));
+	EXPECT_NE(NULL, strstr(self->err, "--by applies to the table"));
 }
 
 TEST_F(command, counts_that_a_gap_makes_too_low_are_marked)
@@ -153,7 +153,7 @@ TEST_F(command, a_hot_path_is_what_mostly_follows_one_another)
 	EXPECT_NE(NULL, strstr(self->out, " 3.0  work+0x4\n"));
 	run(self, "coverage -s 0 --by path -e " PROGRAM " t");
 	EXPECT_EQ(3, self->status);
-	EXPECT_NE(NULL, strstr(self->err, "no paths: no file has the code"));
+	EXPECT_NE(NULL, strstr(self->err, "no paths: no file contains the code"));
 	EXPECT_STREQ("", self->out);
 }
 
@@ -175,7 +175,7 @@ TEST_F(command, only_hot_paths_have_a_limit)
 {
 	cover(self, "-n 5");
 	EXPECT_EQ(2, self->status);
-	EXPECT_NE(NULL, strstr(self->err, "-n is for --by path"));
+	EXPECT_NE(NULL, strstr(self->err, "-n applies to --by path"));
 	cover(self, "--by path --format lcov");
 	EXPECT_EQ(2, self->status);
 }
@@ -309,7 +309,7 @@ TEST_F(command, unknown_code_of_a_kernel_that_is_traced_is_missing)
 	branch(gen, 0, KERNEL, NEVER);
 	stop(gen, 2);
 	run_calls(self, ALL);
-	EXPECT_EQ(&self->out[0], strstr(self->out, "Counts may be too low (~): instructions are missing in 1 place (in the kernel, whose code no file has).\n"));
+	EXPECT_EQ(&self->out[0], strstr(self->out, "Counts may be too low (~): instructions are missing in 1 place (kernel code, which no file contains).\n"));
 }
 
 TEST_F(command, messages_that_were_lost_before_the_flow_are_marked)
@@ -399,7 +399,7 @@ TEST_F(command, a_program_without_line_numbers_has_no_coverage)
 	run(self, "coverage -s 0 -e " LINES ".stripped t");
 	EXPECT_EQ(3, self->status);
 	EXPECT_STREQ("", self->out);
-	EXPECT_NE(NULL, strstr(self->err, "no source lines: nothing that was executed has line numbers"));
+	EXPECT_NE(NULL, strstr(self->err, "no source lines: no executed code has line numbers"));
 }
 
 TEST_F(command, a_trace_of_records_has_no_coverage)
@@ -453,7 +453,7 @@ TEST_F(command, an_object_that_was_not_executed_is_refused_with_those_that_were)
 	EXPECT_NE(NULL, strstr(self->err, "covered_sample.elf was executed"));
 	run(self, "export -q -s 0 --format folded --object x -e " LINES " t");
 	EXPECT_EQ(2, self->status);
-	EXPECT_NE(NULL, strstr(self->err, "--object is for profiles of branches"));
+	EXPECT_NE(NULL, strstr(self->err, "--object applies to profiles of branches"));
 }
 
 TEST_HARNESS_MAIN

@@ -24,7 +24,7 @@ TEST_F(command, golden_text)
 		" 1 header, 36 messages, 171 bytes; srcbits 0 inferred\n"
 		"sifive-trace: trace.rtd: time 1014 to 1033, 19 ticks\n"
 		"sifive-trace: trace.rtd: counts may be per hart and include everything that"
-		" ran there: no side-car file says whether they are\n",
+		" ran there: without a side-car file this is unknown\n",
 		self->err);
 }
 

@@ -78,7 +78,7 @@ TEST_F(command, a_filter_needs_calls_with_times)
 	EXPECT_EQ(2, self->status);
 	run(self, "filter --share 0 --from-trace trace.rtd " PROGRAM);
 	EXPECT_EQ(2, self->status);
-	EXPECT_NE(NULL, strstr(self->err, "more than 0 and less than 100"));
+	EXPECT_NE(NULL, strstr(self->err, "above 0 and below 100"));
 }
 
 TEST_HARNESS_MAIN

@@ -70,7 +70,7 @@ TEST_F(command, code_that_no_file_has_is_missing)
 	save(self, "t");
 	run(self, "decode -s 0 --format pc -e " PROGRAM " t");
 	ASSERT_EQ(0, self->status);
-	EXPECT_STREQ("#  instructions are missing: no file has the code, from 0x70000000 on\n21000\n",
+	EXPECT_STREQ("#  instructions are missing: no file contains the code, from 0x70000000 on\n21000\n",
 		     self->out);
 }
 
@@ -210,17 +210,17 @@ static void run_parts(FIXTURE_DATA(command) *self, const char *side_car)
 TEST_F(command, parts_of_those_whose_calls_are_not_wanted_are_left_out)
 {
 	run_parts(self, SIDE_CAR("\"all\""));
-	EXPECT_STREQ("30000\n#  instructions are missing: no file has the code, from 0x80000000 on\n"
+	EXPECT_STREQ("30000\n#  instructions are missing: no file contains the code, from 0x80000000 on\n"
 		     "ffffffff80030600\n30100\n", self->out);
 	run_parts(self, SIDE_CAR("\"user\""));
-	EXPECT_STREQ("30000\n#  left out, as --calls of record says\n30100\n", self->out);
-	EXPECT_NE(NULL, strstr(self->err, "1 part of the flow left out, as --calls of record says"));
+	EXPECT_STREQ("30000\n#  omitted, as requested by record --calls\n30100\n", self->out);
+	EXPECT_NE(NULL, strstr(self->err, "1 part of the flow omitted, as requested by record --calls"));
 	EXPECT_EQ(NULL, strstr(self->err, "missing"));
 	run_parts(self, SIDE_CAR("\"kernel\""));
 	/* The kernel's first part is a trap into the firmware. */
-	EXPECT_STREQ("#  left out, as --calls of record says\n"
-		     "#  left out, as --calls of record says\nffffffff80030600\n"
-		     "#  left out, as --calls of record says\n", self->out);
+	EXPECT_STREQ("#  omitted, as requested by record --calls\n"
+		     "#  omitted, as requested by record --calls\nffffffff80030600\n"
+		     "#  omitted, as requested by record --calls\n", self->out);
 	/* A word of a later version: less is shown, not more. */
 	run_parts(self, SIDE_CAR("\"guests\""));
 	EXPECT_EQ(NULL, strstr(self->out, "ffffffff"));
@@ -290,7 +290,7 @@ TEST_F(command, calls_outlast_the_kernel)
 	indirect(&self->gen, 0, 8, PLAIN);
 	stop(&self->gen, 8);
 	run_with_vdso(self);
-	EXPECT_STREQ("30000\n#  left out, as --calls of record says\n"
+	EXPECT_STREQ("30000\n#  omitted, as requested by record --calls\n"
 		     "30100\n30500\n30104\n30004\n", self->out);
 }
 
@@ -310,8 +310,8 @@ static void run_handler(FIXTURE_DATA(command) *self)
 TEST_F(command, a_signals_handler_returns_to_the_vdso)
 {
 	run_handler(self);
-	EXPECT_STREQ("30000\n#  left out, as --calls of record says\n"
-		     "30500\n130700\n#  left out, as --calls of record says\n"
+	EXPECT_STREQ("30000\n#  omitted, as requested by record --calls\n"
+		     "30500\n130700\n#  omitted, as requested by record --calls\n"
 		     "30100\n30500\n30104\n30004\n", self->out);
 }
 
@@ -337,9 +337,9 @@ TEST_F(command, a_handler_that_returns_to_an_unknown_vdso_begins_a_gap)
 	save(self, "t");
 	write_file("t.meta", twice, strlen(twice));
 	run(self, "decode -s 0 --format pc -e " CALLS " t");
-	EXPECT_STREQ("30000\n#  left out, as --calls of record says\n30500\n"
-		     "#  instructions are missing: a return to a caller that was not seen\n"
-		     "#  left out, as --calls of record says\n", self->out);
+	EXPECT_STREQ("30000\n#  omitted, as requested by record --calls\n30500\n"
+		     "#  instructions are missing: a return to an unseen caller\n"
+		     "#  omitted, as requested by record --calls\n", self->out);
 }
 
 /* Where the kernel executes an instruction that a probe replaces, unless it simulates it. */
@@ -371,8 +371,8 @@ TEST_F(command, probes_make_no_gaps)
 {
 	run_probed(self, CALLER);
 	run(self, "decode -s 0 --format pc t");
-	EXPECT_STREQ("30a00\n#  left out, as --calls of record says\n"
-		     "30904\n#  left out, as --calls of record says\n30a04\n", self->out);
+	EXPECT_STREQ("30a00\n#  omitted, as requested by record --calls\n"
+		     "30904\n#  omitted, as requested by record --calls\n30a04\n", self->out);
 	EXPECT_EQ(NULL, strstr(self->err, "missing"));
 	EXPECT_EQ(NULL, strstr(self->err, "not found"));
 }

@@ -481,7 +481,7 @@ TEST_F(record, refused)
 		{ "HEADER", "onec", "not one of each, once" },
 		{ "META", "late", "not one of early, yes" },
 		{ "VERBOSE", "very", "not one of yes" },
-		{ "PERIOD", "10", "there is no event for it" },
+		{ "PERIOD", "10", "no event is given for it" },
 		{ "CPUS", "all", "not a list of CPUs" },
 		{ "FILTER", "/proc/none", "cannot open the filter" },
 	};

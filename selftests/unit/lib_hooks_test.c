@@ -260,7 +260,7 @@ TEST_F(hooks, abandoned)
 	EXPECT_EQ(PERF_RECORD_BREAK, mock_log[begin].value);
 	EXPECT_EQ(0x70657266, mock_log[begin + 1].value);
 	EXPECT_EQ(begin + 4 + record_stores(), mock_stores);
-	EXPECT_NE(NULL, strstr(losses(), "1 left half-way"));
+	EXPECT_NE(NULL, strstr(losses(), "1 unfinished"));
 }
 
 /* On another CPU a thread has another lane, with its own header. */

@@ -56,7 +56,7 @@ TEST_F(lib, no_device)
 	dev.open_errno = ENODEV;
 	EXPECT_ERROR(perfInit(2, 1), "is the module loaded?");
 	dev.module = true;
-	EXPECT_ERROR(perfInit(2, 1), "the module is loaded, but has no trace encoder");
+	EXPECT_ERROR(perfInit(2, 1), "the module is loaded, but found no trace encoder");
 	dev.open_errno = ENOENT;
 	EXPECT_ERROR(perfInit(2, 1), "no trace device /dev/sifive-trace, though the module is loaded");
 	EXPECT_ERROR(INIT(), "call perfInit() first");
@@ -301,7 +301,7 @@ TEST_F(lib, affinity)
 	EXPECT_ERROR(INIT(), "CPU affinity");
 	dev.affinity_errno = 0;
 	dev.cpus = 1 << 5;
-	EXPECT_ERROR(INIT(), "CPU 5 has no trace encoder: run the program on one that has (CPU 1, 0)");
+	EXPECT_ERROR(INIT(), "CPU 5 has no trace encoder: run the program on a CPU that has one (CPU 1, 0)");
 	dev.info.encoders = 0;
 	EXPECT_ERROR(INIT(), "CPU 5 has no trace encoder");
 	EXPECT_NOTHING_HELD();
@@ -450,7 +450,7 @@ TEST_F(lib, config_errors)
 
 	dev.fail_errno = EBUSY;
 	dev.status.holder = 4711;
-	EXPECT_ERROR(INIT(), "process 4711 has the trace hardware");
+	EXPECT_ERROR(INIT(), "process 4711 holds the trace hardware");
 	dev.status.holder = getpid();
 	EXPECT_ERROR(INIT(), "this process already holds it");
 	dev.status.holder = 0;
@@ -459,8 +459,8 @@ TEST_F(lib, config_errors)
 	dev.fail_errno = ENOMEM;
 	EXPECT_ERROR(INIT(), "32768 bytes of memory: no buffer of that size");
 	dev.fail_errno = EOPNOTSUPP;
-	EXPECT_ERROR(INIT(), "SBABufferSize 0 or --sink sram takes SRAM");
-	EXPECT_ERROR(perfManualInit(NULL, 0, 6, perfCount_Raw, 0), "an SBABufferSize above 0 or --sink sba takes memory");
+	EXPECT_ERROR(INIT(), "use SRAM with SBABufferSize 0 or --sink sram");
+	EXPECT_ERROR(perfManualInit(NULL, 0, 6, perfCount_Raw, 0), "use memory with an SBABufferSize above 0 or --sink sba");
 	dev.fail_errno = EINVAL;
 	EXPECT_ERROR(perfManualInit(NULL, 0, 6, perfCount_Raw, UINT32_MAX), "4294967295 bytes of memory: Invalid argument");
 

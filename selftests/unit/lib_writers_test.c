@@ -401,7 +401,7 @@ TEST_F(writers, calls_after_jump)
 	leave_record();
 	mock_stores = 0;
 	EXPECT_EQ(0, perfWriteTrace(null));
-	EXPECT_NE(NULL, strstr(perfErrorString(), "2 left half-way"));
+	EXPECT_NE(NULL, strstr(perfErrorString(), "2 unfinished"));
 	call();
 	EXPECT_EQ(1, count_stores(8, PERF_RECORD_BREAK));
 	leave_record();

@@ -636,7 +636,7 @@ TEST_F(command, an_empty_side_car_file_hides_no_record)
 	write_file("trace.rtd.meta", "", 0);
 	run(self, "report trace.rtd");
 	EXPECT_EQ(0, self->status);
-	EXPECT_NE(NULL, strstr(self->err, "trace.rtd.meta: empty, as if its recording was killed"));
+	EXPECT_NE(NULL, strstr(self->err, "trace.rtd.meta: empty, as after a killed recording"));
 	run(self, "report --meta trace.rtd.meta trace.rtd");
 	EXPECT_EQ(3, self->status);
 }

@@ -180,7 +180,7 @@ TEST_F(command, calls_that_waited_for_unknown_ticks_are_marked)
 		TH_LOG("%s", self->out);
 	}
 	EXPECT_NE(NULL, strstr(self->err, "threads waited 1.000 ms for room in the buffer: "
-			       "calls include that, marked ~"));
+			       "calls include this time, marked ~"));
 	EXPECT_NE(NULL, strstr(self->err, "2 of 2 calls have a time that is inferred"));
 	run(self, "export -q --format chrome -e " PROGRAM " -o t.json trace.rtd");
 	EXPECT_EQ(0, system("test $(grep -c '\"waited\":\"unknown\"' t.json) = 2"));

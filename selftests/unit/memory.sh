@@ -111,7 +111,7 @@ done
 "$generator" 20480 0 5 31 >one.rtd
 measure "one source, 31 counters: export --format html" export --format html -c all \
 	--srcbits 0 --meta none one.rtd
-grep -q 'only the first 64 of these are plotted' err
+grep -q 'only the first 64 are plotted' err
 result $? "that counters are not plotted is reported"
 
 # 100 MB of zeros, compressed: the most that an ELF file of 100 KB may claim to hold.

@@ -172,7 +172,7 @@ TEST_F(command, clocks_that_drift)
 	write_meta(&b);
 	run(self, "merge -o m.rtd a.rtd b.rtd");
 	EXPECT_EQ(3, self->status);
-	EXPECT_NE(NULL, strstr(self->err, "has not run at 10000000 Hz")) TH_LOG("%s", self->err);
+	EXPECT_NE(NULL, strstr(self->err, "did not run at 10000000 Hz")) TH_LOG("%s", self->err);
 }
 
 /* A full buffer ends within a message. */
@@ -225,11 +225,11 @@ TEST_F(command, what_cannot_be_merged)
 		const char *why;
 	} bad[] = {
 		{ good, "oldest bytes were overwritten" }, { good, "its clock is unknown" },
-		{ good, "a piece of a recording" }, { good, "not of the same recording" },
-		{ good, "not of the same recording" }, { good, "that an earlier trace has" },
-		{ good, "not of the same recording" }, { good, "has not run at" },
-		{ good, "has not run evenly" }, { good, "not of the same recording" },
-		{ good, "bytes are missing" }, { good, "not of the same recording" },
+		{ good, "a piece of a recording" }, { good, "not from the same recording" },
+		{ good, "not from the same recording" }, { good, "same hart as an earlier trace" },
+		{ good, "not from the same recording" }, { good, "did not run at" },
+		{ good, "drifted too far" }, { good, "not from the same recording" },
+		{ good, "bytes are missing" }, { good, "not from the same recording" },
 	};
 
 	bad[0].with.wrapped = "true";

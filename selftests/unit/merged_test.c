@@ -158,16 +158,16 @@ TEST_F(command, annotate_knows_traces_by_their_names)
 	/* These are functions. */
 	run(self, "annotate -q -e " PROGRAM " x fib b.rtd.12 x");
 	EXPECT_EQ(0, self->status);
-	EXPECT_NE(NULL, strstr(self->err, "x: nothing of a function \"b.rtd.12\"")) TH_LOG("%s", self->err);
-	EXPECT_NE(NULL, strstr(self->err, "x: nothing of a function \"x\"")) TH_LOG("%s", self->err);
+	EXPECT_NE(NULL, strstr(self->err, "x: nothing in the trace for function \"b.rtd.12\"")) TH_LOG("%s", self->err);
+	EXPECT_NE(NULL, strstr(self->err, "x: nothing in the trace for function \"x\"")) TH_LOG("%s", self->err);
 	run(self, "annotate -q -e " PROGRAM " x b.rtdx b.rtd.12");
-	EXPECT_NE(NULL, strstr(self->err, "x: nothing of a function \"b.rtdx\"")) TH_LOG("%s", self->err);
-	EXPECT_NE(NULL, strstr(self->err, "x: nothing of a function \"b.rtd.12\"")) TH_LOG("%s", self->err);
+	EXPECT_NE(NULL, strstr(self->err, "x: nothing in the trace for function \"b.rtdx\"")) TH_LOG("%s", self->err);
+	EXPECT_NE(NULL, strstr(self->err, "x: nothing in the trace for function \"b.rtd.12\"")) TH_LOG("%s", self->err);
 	EXPECT_NE(NULL, strstr(self->err, "it is a trace: name it before the functions"))
 		TH_LOG("%s", self->err);
 	run(self, "annotate -q -e " PROGRAM " x b.rtd.1x b.rtd.");
-	EXPECT_NE(NULL, strstr(self->err, "x: nothing of a function \"b.rtd.1x\"")) TH_LOG("%s", self->err);
-	EXPECT_NE(NULL, strstr(self->err, "x: nothing of a function \"b.rtd.\"")) TH_LOG("%s", self->err);
+	EXPECT_NE(NULL, strstr(self->err, "x: nothing in the trace for function \"b.rtd.1x\"")) TH_LOG("%s", self->err);
+	EXPECT_NE(NULL, strstr(self->err, "x: nothing in the trace for function \"b.rtd.\"")) TH_LOG("%s", self->err);
 	EXPECT_TRUE(is_clean());
 }
 
@@ -206,7 +206,7 @@ TEST_F(command, arguments_that_cannot_be_merged)
 		{ "report a.rtd none.rtd", 3, "none.rtd: cannot read: No such file" },
 		{ "coverage a.rtd tmp", 3, "tmp.meta: No such file" },
 		{ "report a.rtd alone.rtd", 3, "alone.rtd.meta: No such file or directory: merging traces needs the side-car files" },
-		{ "export --format chrome a.rtd later.rtd", 3, "later.rtd: it is not of the same recording" },
+		{ "export --format chrome a.rtd later.rtd", 3, "later.rtd: it is not from the same recording" },
 		{ "annotate a.rtd damaged.rtd", 3, "damaged.rtd: offset " },
 		{ "report --meta a.rtd.meta a.rtd b.rtd", 2, "--meta" },
 		{ "report --meta none a.rtd b.rtd", 2, "--meta" },
@@ -254,12 +254,12 @@ TEST_F(command, temporary_files_need_a_folder_with_room)
 	ASSERT_EQ(0, setenv("TMPDIR", "none", 1));
 	run(self, "report a.rtd b.rtd");
 	EXPECT_EQ(3, self->status);
-	EXPECT_NE(NULL, strstr(self->err, "none: cannot make a temporary file: No such file or directory; name another folder with TMPDIR"))
+	EXPECT_NE(NULL, strstr(self->err, "none: cannot create a temporary file: No such file or directory; name another folder with TMPDIR"))
 		TH_LOG("%s", self->err);
 	ASSERT_EQ(0, setenv("TMPDIR", "a.rtd", 1));
 	run(self, "report a.rtd b.rtd");
 	EXPECT_EQ(3, self->status);
-	EXPECT_NE(NULL, strstr(self->err, "a.rtd: cannot make a temporary file: Not a directory"))
+	EXPECT_NE(NULL, strstr(self->err, "a.rtd: cannot create a temporary file: Not a directory"))
 		TH_LOG("%s", self->err);
 	/* One trace needs none. */
 	run(self, "report -s 1 a.rtd");

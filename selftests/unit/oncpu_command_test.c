@@ -623,7 +623,7 @@ TEST_F(command, processes_that_were_too_many_are_not_lost_switches)
 	run(self, "report --strict " HZ "trace.rtd");
 	EXPECT_EQ(1, self->status);
 	EXPECT_LACKS(self->out, "~");
-	EXPECT_HAS(self->err, "context switches of 2 processes, and of those that they made: too many ran at once");
+	EXPECT_HAS(self->err, "context switches of 2 processes, and of their children: too many ran at once");
 	EXPECT_LACKS(self->err, "context switches were lost");
 	EXPECT_LACKS(self->err, "may be missing");
 }
@@ -650,7 +650,7 @@ TEST_F(command, threads_that_are_too_many_are_counted)
 	EXITED(0, self->gen.now + 1);
 	save_with(self, 0, "");
 	run(self, "report --csv " HZ "trace.rtd");
-	EXPECT_HAS(self->err, "3 threads beyond the first 4096 that only the trace names");
+	EXPECT_HAS(self->err, "3 threads beyond the first 4096 named only by the trace");
 	EXPECT_LACKS(self->err, "may be missing");
 	EXPECT_HAS(line_of(self, MAIN), ",0.024594000,0.024594000,0.000000000,0.000000000,0,0,");
 	make_naps(self, "");

@@ -404,7 +404,7 @@ TEST_F(command, numbers_and_names_are_as_other_programs_read_them)
 		     self->out);
 	run(self, "decode --format perf --demangle full -e " PROGRAM " trace.rtd");
 	EXPECT_EQ(2, self->status);
-	EXPECT_NE(NULL, strstr(self->err, "--demangle is not for --format perf"));
+	EXPECT_NE(NULL, strstr(self->err, "--demangle does not apply to --format perf"));
 }
 
 TEST_HARNESS_MAIN

@@ -272,7 +272,7 @@ TEST_F(read, errors_say_what_is_wrong)
 	EXPECT_NE(NULL, strstr(sifive_reader_error(reader), "No such file"));
 	EXPECT_EQ(-1, sifive_reader_next(reader, &event));
 	EXPECT_EQ(-1, sifive_reader_open(reader, self->trace, BOTH));
-	EXPECT_NE(NULL, strstr(sifive_reader_error(reader), "a reader reads one trace"));
+	EXPECT_NE(NULL, strstr(sifive_reader_error(reader), "a reader reads a single trace"));
 	EXPECT_EQ(-1, sifive_reader_set(reader, "channel", "all"));
 	EXPECT_EQ(NULL, sifive_reader_function(reader, 0));
 	EXPECT_EQ(NULL, sifive_reader_thread(reader, 0));

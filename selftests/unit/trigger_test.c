@@ -143,7 +143,7 @@ TEST_F(trigger, a_call_from_before_the_previous_snapshot_has_none)
 	trigger_report(&self->trigger, false);
 	EXPECT_NE(NULL, strstr(reported, "2 took longer than 1.000 us: 1 snapshot"));
 	EXPECT_NE(NULL, strstr(reported,
-			       "f: 1 trigger came before the previous snapshot was written"));
+			       "f: 1 trigger occurred before the previous snapshot was written"));
 }
 
 TEST_F(trigger, snapshots_that_could_not_be_written_are_counted)

@@ -368,7 +368,7 @@ bool counts_exact(const struct counts *counts, char why[COUNTS_WHY_SIZE])
 	else if (*counts->lost)
 		snprintf(why, COUNTS_WHY_SIZE, "%s", counts->lost);
 	else if (counts_full(counts))
-		snprintf(why, COUNTS_WHY_SIZE, "there is too much code to count all of it");
+		snprintf(why, COUNTS_WHY_SIZE, "too much code: some of it was not counted");
 	else if (counts->unlinked)
 		snprintf(why, COUNTS_WHY_SIZE, "the trace stops after %" PRIu64 " indirect branch%s without its target",
 			 counts->unlinked, counts->unlinked == 1 ? "" : "es");

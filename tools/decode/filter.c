@@ -54,10 +54,10 @@ static const struct cli_option filter_options[] = {
 	{ .letter = 'v', .name = "invert", .help = "select all other functions",
 	  .set = cli_flag, .offset = offsetof(struct filter, others) },
 	{ .name = "from-trace", .value = "TRACE",
-	  .help = "all functions but those that make many records of this trace and take little of its time, which are listed",
+	  .help = "select all functions except those that make many records in this trace but take little time; list the excluded ones",
 	  .set = cli_text, .offset = offsetof(struct filter, common.path) },
 	{ .name = "share", .value = "PERCENT",
-	  .help = "with --from-trace: the most of all time that the functions left out take together (default: 1)",
+	  .help = "with --from-trace: maximum share of all time that the excluded functions take together (default: 1)",
 	  .set = cli_percent, .offset = offsetof(struct filter, percent) },
 	CLI_OUTPUT(struct filter, output),
 	{ .name = NULL }
@@ -179,7 +179,7 @@ static int check(const struct filter *filter)
 	if (!filter->common.path && filter->percent > 0)
 		return usage_error("--share needs --from-trace");
 	if (!filter->common.path && !named)
-		return usage_error("filter: no functions selected: give -F for their names, -S for their source files, or --from-trace");
+		return usage_error("filter: no functions selected: give names with -F, source files with -S, or --from-trace");
 	return EXIT_OK;
 }
 
@@ -277,9 +277,9 @@ const struct cli_command filter_command = {
 	.run = command_filter,
 	.summary = "select the functions to record",
 	.arguments = "PROGRAM|OBJECT...",
-	.help = "Write a filter file, for sifive-trace record --filter: the addresses of the selected functions in a program and its shared objects. This needs their symbols, and their debug information to select by source file; the files on the traced machine may be stripped.\n\n"
+	.help = "Write a filter file, for sifive-trace record --filter: the addresses of the selected functions in a program and its shared objects. This needs the files' symbols and, to select by source file, their debug information; the files on the traced machine may be stripped.\n\n"
 		"-F and -S may be repeated: a function is selected if it matches one of them.\n\n"
-		"With --from-trace, functions are left out in the order of their average time, the shortest first, as long as all of them take no more than --share. Functions stay that have no greater part of the calls than of the time, or less than a thousandth of the calls.",
+		"With --from-trace, functions are excluded in order of their average time, the shortest first, as long as they together take no more than --share. A function stays if its share of the calls is not greater than its share of the time, or less than a thousandth.",
 	.groups = filter_groups,
 	.status = "Exit status: 0 done, 2 wrong usage, 3 no function matches, no call has a time, or input or output error.",
 };

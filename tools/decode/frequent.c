@@ -148,7 +148,7 @@ void frequent_report(const struct frequent *frequent, const char *what)
 		       share(row->calls, frequent->calls), share(row->self, frequent->self));
 	}
 	if (frequent->unnamed)
-		report("%s: functions without symbol or file, which cannot be left out: %zu: name their files, too",
+		report("%s: functions without symbol or file cannot be left out: %zu: name their files too",
 		       what, frequent->unnamed);
 	report("%s: functions left out: %zu, with %.2f %% of the calls, %.2f %% of the time", what,
 	       frequent->rows, share(frequent->out_calls, frequent->calls),

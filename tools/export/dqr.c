@@ -526,7 +526,7 @@ static void report_what_is_missing(const struct dqr *dqr)
 		report("%s: more than %d programs and shared objects: the others are left out",
 		       name, OBJECTS_MAX);
 	if (!dqr->objects)
-		report("%s: no program: SiFive's decoder reads a trace only with one (give -e or --symfs, or add elf= to the settings)",
+		report("%s: no program: SiFive's decoder needs one (give -e or --symfs, or add elf= to the settings)",
 		       name);
 }
 

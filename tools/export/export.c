@@ -28,7 +28,7 @@ static void list_formats(cli_add *add, void *context)
 static const struct cli_option export_options[] = {
 	CLI_FORMAT(struct export, format, list_formats),
 	{ .name = "weight", .value = "KEY", .words = "time|calls|samples",
-	  .help = "weight of stacks, in formats of call trees (folded, svg, html, speedscope, firefox), and the first shown in pprof: time (default; calls if there are no times, samples if there are no calls), calls, samples, or a counter's name",
+	  .help = "weight of stacks in call tree formats (folded, svg, html, speedscope, firefox), and the first value in pprof: time (default; calls if there are no times, samples if there are no calls), calls, samples, or a counter's name",
 	  .set = cli_text, .offset = offsetof(struct export, weight) },
 	{ .name = "object", .value = "NAME",
 	  .help = "name of the program or shared object that bolt and profgen are for (default: the program)",
@@ -180,7 +180,7 @@ static int read_trace(struct export *export, const struct exporter *exporter)
 	if (exporter->to_folder && make_folder(export->common.output))
 		return EXIT_UNREADABLE;
 	if (exporter->run && export->common.range.set)
-		return usage_error("--format %s has the whole trace: --time cannot be combined with it",
+		return usage_error("--format %s always covers the whole trace: --time cannot be combined with it",
 				   exporter->name);
 	if (exporter->run)
 		return exporter->run(export) ? EXIT_UNREADABLE : EXIT_OK;
@@ -256,10 +256,10 @@ static int command_export(int argc, char **argv)
 		return usage_error("export: --format %s is not in this command: %s",
 				   exporter->name, exporter->missing);
 	if (export.weight && !exporter->of_tree)
-		return usage_error("export: --weight is for call trees (folded, svg, html, speedscope, firefox, pprof), not for %s",
+		return usage_error("export: --weight applies to call trees (folded, svg, html, speedscope, firefox, pprof), not for %s",
 				   exporter->name);
 	if (export.object && !exporter->flow)
-		return usage_error("export: --object is for profiles of branches (bolt, profgen), not for %s",
+		return usage_error("export: --object applies to profiles of branches (bolt, profgen), not for %s",
 				   exporter->name);
 	if (exporter->to_folder && !export.common.output)
 		return usage_error("export: --format %s needs a folder: give -o FOLDER",
@@ -270,7 +270,7 @@ static int command_export(int argc, char **argv)
 const struct cli_command export_command = {
 	.name = "export",
 	.run = command_export,
-	.summary = "for Perfetto, flame graphs, Trace Compass, a browser, compilers",
+	.summary = "write a trace for Perfetto, flame graphs, Trace Compass, a browser, compilers",
 	.arguments = "TRACE...|-",
 	.help = "Write a trace for other programs." OPTIONS_SEVERAL,
 	.groups = export_groups,

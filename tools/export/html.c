@@ -478,7 +478,7 @@ static int html_end(struct export *export)
 		return -1;
 	}
 	if (html->not_plotted)
-		report("%s: many threads with many counters: only the first %d of these are plotted",
+		report("%s: too many counters of threads: only the first %d are plotted",
 		       export->common.path, PLOTTED_MAX);
 	put_string(out, "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
 		   "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<title>");

@@ -393,12 +393,12 @@ const char *flow_gap_name(unsigned int gap)
 	static const char * const names[] = {
 		[FLOW_GAP_NONE] = "nothing is missing",
 		[FLOW_GAP_OVERFLOW] = "the encoder lost messages",
-		[FLOW_GAP_DAMAGE] = "bytes that are no message",
+		[FLOW_GAP_DAMAGE] = "bytes that are not a message",
 		[FLOW_GAP_CONTRADICTION] = "messages contradict the code",
-		[FLOW_GAP_NO_CODE] = "no file has the code",
-		[FLOW_GAP_KERNEL] = "in the kernel, whose code no file has",
-		[FLOW_GAP_LEFT_OUT] = "left out, as --calls of record says",
-		[FLOW_GAP_NO_RETURN] = "a return to a caller that was not seen",
+		[FLOW_GAP_NO_CODE] = "no file contains the code",
+		[FLOW_GAP_KERNEL] = "kernel code, which no file contains",
+		[FLOW_GAP_LEFT_OUT] = "omitted, as requested by record --calls",
+		[FLOW_GAP_NO_RETURN] = "a return to an unseen caller",
 		[FLOW_GAP_NO_SYNC] = "no Sync message yet",
 	};
 

@@ -119,7 +119,7 @@ int sifive_reader_set(struct sifive_reader *reader, const char *option, const ch
 static int open_trace(struct sifive_reader *reader, const char *path, unsigned int events)
 {
 	if (reader->opened)
-		return usage_error("%s: a reader reads one trace: use another one", path);
+		return usage_error("%s: a reader reads a single trace: create another reader", path);
 	reader->opened = true;
 	reader->wanted = events;
 	reader->options.path = keep_text(reader, path);

@@ -202,7 +202,7 @@ const char *annotate_sources_line(struct annotate_sources *sources, const char *
 		return NULL;
 	if ((size_t)line > source->lines) {
 		if (!source->short_noted && !sources->annotate->common.trace.quiet)
-			report("%s: it has no line %d: it is not the file that was compiled",
+			report("%s: has no line %d: this is not the file that was compiled",
 			       source->path, line);
 		source->short_noted = true;
 		return NULL;

@@ -184,9 +184,9 @@ static void put_function(struct table *table)
 	put_char(table->out, '\n');
 	put_sums(table);
 	if (!has_code)
-		put_string(table->out, "  No file has its code: addresses alone are shown; name the file with -e or --symfs.\n");
+		put_string(table->out, "  No file contains its code: only addresses are shown; name the file with -e or --symfs.\n");
 	else if (!function->known)
-		put_string(table->out, "  In no function that the file names: it is stripped, or this is no compiler's code.\n");
+		put_string(table->out, "  Not in a named function: the file is stripped, or a compiler did not generate this code.\n");
 	if (!function->known && !table->view->named)
 		put_format(table->out, "  %zu address%s, shown if \"%s\" is named.\n",
 			   function->entries, function->entries == 1 ? "" : "es",

@@ -235,7 +235,7 @@ int covered_make(struct covered *covered, const struct counts *counts,
 		make_objects(&maker, input->options->trace.quiet);
 	if (covered->full && covered->exact) {
 		covered->exact = false;
-		snprintf(covered->why, sizeof(covered->why), "there is too much source to count all of it");
+		snprintf(covered->why, sizeof(covered->why), "too much source: some of it was not counted");
 	}
 	if (!maker.no_memory)
 		maker.no_memory = !covered_order(covered);

@@ -34,7 +34,7 @@ struct graph {
 
 static const struct cli_option graph_options[] = {
 	{ .name = "by", .value = "function|thread",
-	  .help = "one tree for all (default), or one for each thread",
+	  .help = "show one tree for all threads (default), or one for each",
 	  .set = cli_word, .offset = offsetof(struct graph, by_thread) },
 	OPTIONS_DEPTH(struct graph, depth),
 	{ .name = "min", .value = "PERCENT",
@@ -351,9 +351,9 @@ static int command_graph(int argc, char **argv)
 const struct cli_command graph_command = {
 	.name = "graph",
 	.run = command_graph,
-	.summary = "the tree of calls, with the cost of each branch",
+	.summary = "show the call tree, with the cost of each path",
 	.arguments = "TRACE...|-",
-	.help = "Print the tree of calls: each function below its caller, with the time and the number of calls along this path, or its samples." OPTIONS_SEVERAL,
+	.help = "Print the call tree: each function below its caller, with the time and the number of calls along this path, or its samples." OPTIONS_SEVERAL,
 	.groups = graph_groups,
 	.status = OPTIONS_STATUS,
 };

@@ -352,7 +352,7 @@ static int run(struct replay *replay)
 		replay->begins = input.meta.trigger.function && input.meta.trigger.timed;
 		replay->ends = replay->begins && input.meta.trigger.ended;
 		if (replay->threshold && !input.hz) {
-			report("--time-threshold: %s does not contain the length of a tick: give --ts-hz",
+			report("--time-threshold: %s does not contain the tick rate: give --ts-hz",
 			       replay->common.path);
 			result = EXIT_UNREADABLE;
 		}
@@ -383,7 +383,7 @@ static int run(struct replay *replay)
 		analysis_notes(replay->analysis, &input);
 	}
 	if (result <= EXIT_LOSSES && !replay->shown)
-		report("%s: no call of that thread or depth: see sifive-trace report --by thread",
+		report("%s: no call matches the thread or depth: see sifive-trace report --by thread",
 		       replay->common.path);
 	analysis_free(replay->analysis);
 	input_close(&input);
@@ -404,7 +404,7 @@ static int command_replay(int argc, char **argv)
 const struct cli_command replay_command = {
 	.name = "replay",
 	.run = command_replay,
-	.summary = "the program's run, call by call",
+	.summary = "show the program's run, call by call",
 	.arguments = "TRACE...|-",
 	.help = "Print each call with its duration, in the order of the trace, the calls of all threads interleaved." OPTIONS_SEVERAL,
 	.groups = replay_groups,

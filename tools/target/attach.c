@@ -56,13 +56,13 @@ int attach_find(struct recording *r)
 
 	recorder = getpid();
 	if (r->pid == recorder) {
-		report("-p %d: that is this command: name another process", r->pid);
+		report("-p %d is this command: name another process", r->pid);
 		return -1;
 	}
 	snprintf(link, sizeof(link), "/proc/%d/exe", r->pid);
 	length = readlink(link, r->program.path, sizeof(r->program.path) - 1);
 	if (length < 0 && errno == ENOENT && !kill(r->pid, 0)) {
-		report("-p %d: it runs no program: it is a kernel thread, or has ended", r->pid);
+		report("-p %d: it is a kernel thread, or has ended", r->pid);
 		return -1;
 	}
 	maps = length < 0 ? -1 : open_file(r->pid, "maps");
@@ -87,7 +87,7 @@ void attach_check(const struct recording *r)
 	for (i = 0; i < r->device.count; i++)
 		CPU_CLR((size_t)r->device.encoder[i].cpu, &cpus);
 	if (CPU_COUNT(&cpus))
-		report("process %d may run on CPUs that are not recorded: what it does there is lost",
+		report("process %d may run on CPUs that are not recorded: its activity there is lost",
 		       r->pid);
 }
 

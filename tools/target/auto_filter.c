@@ -118,7 +118,7 @@ static int make_places(struct dry_run *dry, char *filter)
 	errno = ENAMETOOLONG;
 	if (snprintf(dry->folder, sizeof(dry->folder), "%s.dry-XXXXXX", r->output) >=
 	    (int)sizeof(dry->folder) || !mkdtemp(dry->folder)) {
-		report("%s: cannot make a folder beside it for the dry run: %s", r->output,
+		report("%s: cannot create a folder beside it for the dry run: %s", r->output,
 		       strerror(errno));
 		return -1;
 	}
@@ -159,7 +159,7 @@ static int judge(const struct dry_run *dry, const struct launched *launched, int
 		return status ? status : EXIT_RECORD;
 	}
 	if (!result->read) {
-		report("the dry run gave no filter: the program was not recorded");
+		report("the dry run produced no filter: the program was not recorded");
 		return EXIT_RECORD;
 	}
 	return 0;

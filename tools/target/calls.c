@@ -86,9 +86,9 @@ int calls_choose(struct perf_take *take, int mode, bool all)
 		mode = choose(&info);
 	list(&info, text, sizeof(text));
 	if (mode == CALLS_MODE_USUAL)
-		return perf_error("--calls: the trace encoders, or the driver, have no instruction trace");
+		return perf_error("--calls: the trace encoders or the driver do not support instruction trace");
 	if (!has(&info, mode))
-		return perf_error("--instruction-mode %s: the trace encoders have %s",
+		return perf_error("--instruction-mode %s: the trace encoders support %s",
 				  modes[mode].name, text);
 	take->instruction = (struct sifive_trace_instruction){
 		.mode = modes[mode].number,
@@ -134,7 +134,7 @@ int calls_folder(const char *folder)
 	if ((!mkdir(folder, 0777) || errno == EEXIST) && !lstat(folder, &status) &&
 	    S_ISDIR(status.st_mode) && status.st_uid == geteuid())
 		return 0;
-	report("%s: cannot be created, or is not a folder of this user: no file is copied; remove it, or name another trace with -o",
+	report("%s: cannot be created, or belongs to another user: no file is copied; remove it, or choose another name with -o",
 	       folder);
 	return -1;
 }
@@ -163,7 +163,7 @@ void calls_vdso(const char *folder)
 	if (out && !output_close(out))
 		return;
 	unlink(to);
-	report("the vdso is not copied: the flow of instructions through it will be missing");
+	report("the vdso is not copied: instructions in it will be missing");
 }
 
 int calls_archive(const char *folder, const struct objects *objects)

@@ -297,7 +297,7 @@ bool capture_short(const char *name, uint64_t bytes)
 
 	if (have >= bytes)
 		return false;
-	report("%s: not all could be written: %" PRIu64 " of %" PRIu64
+	report("%s: could not be written in full: %" PRIu64 " of %" PRIu64
 	       " bytes are missing: until the next recording, sifive-trace dump -o FILE writes all of them elsewhere; read that file with --meta %s.meta",
 	       name, bytes - have, bytes, name);
 	return true;

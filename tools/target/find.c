@@ -178,7 +178,7 @@ static const char *set_offsets(struct search *s, const struct elf *elf, struct f
 	if (find_exits(s, &s->whole[0], elf, found) || find_exits(s, &s->whole[1], elf, found))
 		return "it has too many returns";
 	if (s->loops)
-		return "a jump in it leads to its first instruction, so rounds of a loop would count as calls";
+		return "it contains a jump to its first instruction, so loop iterations would count as calls";
 	if (!s->exits)
 		return NULL;
 	if (found->offsets > 1 && found->offset[1] == found->offset[0])
@@ -203,13 +203,13 @@ static int look_at(struct search *s, const char *path, const char *option, struc
 	}
 	elf_close(&elf);
 	if (s->count > 1)
-		report("--%s %s: %s has %u functions of this name: give one whose name is its own; a C++ function with its parameters",
+		report("--%s %s: %s has %u functions of this name: choose one with a unique name; give a C++ function with its parameters",
 		       option, s->name, path, s->count);
 	else if (why)
 		report("--%s %s: %s: %s: give a function that calls it, or that it calls",
 		       option, s->name, path, why);
 	else if (s->clones)
-		report("--%s %s: %s also has %s%s, which gcc has made of it: calls of %s do not count",
+		report("--%s %s: %s also has %s%s, a clone made by gcc: calls of %s do not count",
 		       option, s->name, path, s->clone ? s->clone : "a copy",
 		       s->clones > 1 ? " and others" : "", s->clones > 1 ? "these" : "this one");
 	if (!s->count)

@@ -159,7 +159,7 @@ int probes_open(struct probes *probes, const struct found *found, const char *op
 
 	*probes = (struct probes){ .each = found->offsets };
 	if (!read_type(&type)) {
-		report("--%s: the kernel cannot probe programs: it has no " PMU ": use a kernel with CONFIG_UPROBE_EVENTS, as Debian's, or take snapshots with SIGUSR2",
+		report("--%s: the kernel cannot probe programs: it lacks " PMU ": use a kernel with CONFIG_UPROBE_EVENTS, such as Debian's, or take snapshots with SIGUSR2",
 		       option);
 		return -1;
 	}

@@ -77,7 +77,7 @@ static int save(struct recording *r)
 	objects_report(&r->objects);
 	tree_report(&r->tree);
 	if (!error && r->archive && calls_archive(r->files, &r->objects))
-		report("%s is not complete: keep the files that were not copied, for -e or --symfs",
+		report("%s is incomplete: keep the files that were not copied, for -e or --symfs",
 		       r->files);
 	if (!error)
 		error = rotate_end(&r->drain);
@@ -131,7 +131,7 @@ int record_snapshot(struct recording *r)
 		error = capture_name_part(path, r->mark.sinks, r->from, r->to);
 	if (error) {
 		files_remove(path);
-		report("%s: removed, it is not complete: no more snapshots are taken", path);
+		report("%s: incomplete, removed: no more snapshots are taken", path);
 		r->unwritten = true;
 		return -1;
 	}
@@ -181,7 +181,7 @@ static void left(void *argument)
 	const struct recording *r = argument;
 
 	if (!r->quiet)
-		report("%s has ended, and processes that it made run: ^C ends the recording",
+		report("%s has ended, but its child processes are still running: ^C ends the recording",
 		       r->argv[0]);
 }
 

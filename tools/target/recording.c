@@ -46,7 +46,7 @@ void recording_announce(const struct recording *r, bool library)
 	else if (r->pid)
 		report("process %d, %s: %s", r->pid, r->argv[0], samples);
 	else if (r->firmware)
-		report("%s: samples alone, whose counts include firmware events: %s", r->argv[0],
+		report("%s: samples only, with counts of firmware events: %s", r->argv[0],
 		       samples);
 	else if (!library)
 		report("%s is static, without libsifive-perf: %s",
@@ -63,7 +63,7 @@ void recording_announce(const struct recording *r, bool library)
 void recording_announce_stop(const struct recording *r, const char *why)
 {
 	if (!r->quiet)
-		report("this recording cannot be drained, it stops when the buffer is full: %s",
+		report("this recording cannot be drained; it stops when the buffer is full: %s",
 		       why);
 }
 
@@ -238,7 +238,7 @@ int recording_end_snapshots(const struct recording *r, bool written, int status)
 	trigger_report(&r->reached, r->quiet);
 	trigger_report(&r->slower, r->quiet);
 	if (r->snapshot && r->snapshots > (unsigned int)keep && !r->quiet)
-		report("%u snapshots, of which the newest %d are kept: --keep %u keeps all",
+		report("%u snapshots, the newest %d of which are kept: --keep %u keeps all",
 		       r->snapshots, keep, r->snapshots);
 	if (r->unwritten)
 		report("no snapshots were taken after one that could not be written");

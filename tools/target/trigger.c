@@ -288,7 +288,7 @@ static void report_slow(const struct trigger *t, bool lost)
 	if (t->calls > t->ended)
 		report("%s: %" PRIu64 " call%s %s",
 		       t->function, t->calls - t->ended, plural(t->calls - t->ended), lost ?
-		       "not measured: events were lost, or they did not return" :
+		       "not measured: events were lost, or the calls did not return" :
 		       "did not return: left by an exception, longjmp or the program's end");
 }
 
@@ -306,16 +306,16 @@ void trigger_report(const struct trigger *t, bool quiet)
 		       t->function, t->calls, plural(t->calls), t->hits, plural(t->hits),
 		       t->snapshots, plural(t->snapshots));
 	if (!quiet && t->early)
-		report("%s: %" PRIu64 " trigger%s came before the previous snapshot was written: no snapshot of %s own",
+		report("%s: %" PRIu64 " trigger%s occurred before the previous snapshot was written: no separate snapshot",
 		       t->function, t->early, plural(t->early), t->early == 1 ? "its" : "their");
 	if (!quiet && none)
-		report("%s: %" PRIu64 " trigger%s without a snapshot: the program did not record, or the last file is of a later one",
+		report("%s: %" PRIu64 " trigger%s without a snapshot: the program did not record, or the last file is for a later trigger",
 		       t->function, none, plural(none));
 	if (t->failed)
 		report("%s: %" PRIu64 " trigger%s without a snapshot, which could not be written",
 		       t->function, t->failed, plural(t->failed));
 	if (lost)
-		report("%s: %" PRIu64 " events of probes were lost: calls are missing in these numbers, and some may have made no snapshot",
+		report("%s: %" PRIu64 " events of probes were lost: these numbers lack calls, and snapshots may be missing",
 		       t->function, lost);
 }
 

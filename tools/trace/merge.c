@@ -122,7 +122,7 @@ static int measure(const struct merge *merge, struct input *in)
 	if (ns <= RUN_MAX && product / NS_PER_SEC < TICKS_MAX && in->ticks &&
 	    difference(in->ticks, expected) <= slack + expected / DRIFT)
 		return 0;
-	report("%s: its clock has not run at %" PRIu64 " Hz: its times cannot be compared with others",
+	report("%s: its clock did not run at %" PRIu64 " Hz: its times cannot be compared with others",
 	       in->path, in->meta.ts_hz);
 	return -1;
 }
@@ -172,7 +172,7 @@ static int set_clocks(struct merge *merge)
 		const struct input *in = merge->input[i];
 
 		if (!runs_evenly(merge, in)) {
-			report("%s: its clock has not run evenly with that of %s: it has stopped or restarted meanwhile",
+			report("%s: its clock drifted too far from that of %s: it stopped or restarted during the capture",
 			       in->path, merge->base->path);
 			return -1;
 		}
@@ -197,7 +197,7 @@ static void end_progress(struct merge *merge)
 static int damaged(struct merge *merge, const struct input *in, const char *what)
 {
 	end_progress(merge);
-	report("%s: offset 0x%" PRIx64 ": %s: a merged trace would hide it; read this trace by itself",
+	report("%s: offset 0x%" PRIx64 ": %s: a merged trace would hide it; read this trace separately",
 	       in->path, in->message.offset, what);
 	return -1;
 }
@@ -293,7 +293,7 @@ static int next(struct merge *merge, struct input *in)
 	since = since_start(merge, in);
 	if ((int64_t)since > (int64_t)(in->ticks + in->meta.ts_hz) ||
 	    (int64_t)since < -(int64_t)in->meta.ts_hz)
-		return damaged(merge, in, "a time outside of the recording");
+		return damaged(merge, in, "a time outside the recording");
 	if ((int64_t)(since - in->since) > 0)
 		in->since = since;
 	message->time = common_time(merge, in, since);
@@ -345,7 +345,7 @@ static int write_message(struct merge *merge, struct input *in, struct output *o
 	message.src = in->source[message.src];
 	length = nexus_encode(&merge->to, &message, timestamp, bytes);
 	if (!length || length > NEXUS_MESSAGE_MAX)
-		return damaged(merge, in, "a message longer than an encoder's");
+		return damaged(merge, in, "a message longer than an encoder can send");
 	put_bytes(out, bytes, length);
 	merge->messages++;
 	merge->bytes += length;

@@ -154,9 +154,9 @@ static int command_merge(int argc, char **argv)
 const struct cli_command merge_command = {
 	.name = "merge",
 	.run = command_merge,
-	.summary = "one trace of those of several sinks",
+	.summary = "merge the traces of several sinks into one",
 	.arguments = "TRACE TRACE...",
-	.help = "Where harts do not share a sink, record writes a trace for each sink. Merge makes one trace of them, with all threads' calls across all harts: times are moved to one clock, by what the driver has read of all clocks at its start and end.",
+	.help = "Where harts do not share a sink, record writes a trace for each sink. Merge combines these traces into one, with all threads' calls across all harts: it converts times to one clock, using the clock readings that the driver took at the start and end of the capture.",
 	.groups = merge_groups,
 	.status = "Exit status: 0 done, 2 wrong usage, 3 input or output error, or traces that cannot be merged.",
 };

@@ -81,7 +81,7 @@ static int read_json(struct input *in)
 	in->json = json_object_from_file(name);
 	if (json_object_is_type(in->json, json_type_object))
 		return 0;
-	report("%s: %s: merging traces needs the side-car files that record has written", name,
+	report("%s: %s: merging traces needs the side-car files written by record", name,
 	       access(name, R_OK) ? strerror(errno) : "no JSON object");
 	return -1;
 }
@@ -128,15 +128,15 @@ static const char *check_input(const struct merge *merge, const struct input *in
 	if (in->meta.piece >= 0)
 		return "it is a piece of a recording: record without --rotate";
 	if (!in->meta.sources || in->meta.src_bits < 0 || lists_a_source_twice(in))
-		return "its side-car file does not list its encoders, each once";
+		return "its side-car file does not list each encoder exactly once";
 	if (!in->start.ns || in->stop.ns <= in->start.ns)
-		return "its clock is unknown (no clock_samples in its side-car file): merge has written it, it has no timestamps, its encoders have several clocks, one of them was offline at the end, or the system was suspended meanwhile";
+		return "its clock is unknown (no clock_samples in its side-car file): merge wrote it, it has no timestamps, its encoders have several clocks, one of them was offline at the end, or the system was suspended during the recording";
 	if (!in->meta.ts_hz || in->meta.ts_hz > UINT32_MAX)
 		return "the rate of its timestamps is unknown";
 	if (in != first && !is_same_recording(first, in))
-		return "it is not of the same recording as the first trace";
+		return "it is not from the same recording as the first trace";
 	if (has_known_hart(merge, in))
-		return "it has a hart that an earlier trace has, too: is it a copy?";
+		return "it contains the same hart as an earlier trace: is it a copy?";
 	return NULL;
 }
 
@@ -226,7 +226,7 @@ static bool lacks_bytes(const struct input *in)
 
 	if (in->bytes >= captured)
 		return false;
-	report("%s: %" PRIu64 " of its %" PRIu64 " bytes are missing: a merged trace would hide that; read this trace by itself",
+	report("%s: %" PRIu64 " of its %" PRIu64 " bytes are missing: a merged trace would hide that; read this trace separately",
 	       in->path, captured - in->bytes, captured);
 	return true;
 }

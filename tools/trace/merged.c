@@ -53,7 +53,7 @@ static int make_file(const char *folder)
 	if (fd < 0 && (errno == EOPNOTSUPP || errno == EISDIR))
 		fd = make_and_remove(folder);
 	if (fd < 0)
-		report("%s: cannot make a temporary file: %s; name another folder with TMPDIR",
+		report("%s: cannot create a temporary file: %s; name another folder with TMPDIR",
 		       folder, strerror(errno));
 	return fd;
 }

@@ -603,7 +603,7 @@ static void read_all(struct reader *reader, struct json_object *object,
 
 	set_number(reader, object, "version", INT_MAX, &version);
 	if (version != 1)
-		report("%s: version %d, and this command knows version 1: newer fields are ignored",
+		report("%s: version %d, but this command supports version 1: newer fields are ignored",
 		       reader->name, version);
 	set_number(reader, object, "srcbits", NEXUS_SRC_BITS_MAX,
 		   &meta->src_bits);

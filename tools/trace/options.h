@@ -61,7 +61,7 @@ extern const struct cli_option options_names[];
 
 /* Ends the help of commands that read several. */
 #define OPTIONS_SEVERAL							\
-	" Several traces, of all sinks of a recording, are read as the one that sifive-trace merge makes of them."
+	" Several traces, of all sinks of a recording, are read as if merged by sifive-trace merge."
 
 /* Exit codes of these commands, for their help. */
 #define OPTIONS_STATUS							\
