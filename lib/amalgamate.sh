@@ -9,11 +9,11 @@
 # FILE are the library's headers and sources, and the kernel's uapi headers, in
 # dependency order. Everything internal becomes static. Includes of these files
 # are dropped, system includes move to the top: the pragma after them must not
-# affect system headers. What follows small=1 is compiled for size, up to
-# small=0. Parts that the file does not need are left out: comments of headers,
-# declarations of functions that are defined before they are used, the kernel's
-# definitions that nothing uses, and code for tests and other variants. The one
-# for Linux has only the old API (PERF_DROPIN), for harts of 64 bits.
+# affect system headers. Code from small=1 up to small=0 is compiled for size.
+# Parts that the file does not need are omitted: comments in headers,
+# declarations of functions defined before their use, unused kernel definitions,
+# and code for tests and other variants. The file for Linux has only the old API (PERF_DROPIN),
+# for 64-bit harts.
 set -eu
 
 top_linux()
@@ -67,7 +67,7 @@ shift
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
-# Names that are always defined in the one file, and names that never are.
+# Names that are always defined in the one file, and names that are never defined.
 yes="PERF_AMALGAMATION"
 no="PERF_MMIO_MOCK PERF_COUNTER_MOCK PERF_ALONE"
 case $variant in
@@ -81,7 +81,7 @@ bare)
 	;;
 esac
 
-# Each file without the parts that those names exclude, and headers without comments.
+# Print each file without the parts that these names exclude, and headers without comments.
 number=10
 parts=
 for file; do
@@ -163,8 +163,8 @@ cat <<'MIDDLE'
 #endif
 MIDDLE
 
-# The names that the kernel's headers define and the library uses, directly or
-# through other such names.
+# The names defined in the kernel's headers that the library uses, directly or through other such
+# names.
 needed=$(awk '
 function words(text)
 {

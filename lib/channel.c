@@ -68,7 +68,7 @@ PERF_LOCAL bool is_idle(const struct perf_thread *thread)
 	return thread->gate == (uintptr_t)thread && !thread->kept;
 }
 
-/* Save a thread's latest counts: the channel's next owner overwrites those in the lane. */
+/* Save a thread's latest counts: the channel's next owner overwrites the lane's. */
 PERF_LOCAL void save_counts(struct perf_thread *thread)
 {
 	const struct perf_lane *lane = thread->latest;
@@ -156,7 +156,7 @@ PERF_LOCAL void give_to(struct perf_thread *thread, int channel, bool robbed)
 }
 
 #ifndef PERF_DROPIN
-/* In a session of several processes; -1 if the driver has no channel left. */
+/* In a session of several processes: -1 if the driver has no channel left. */
 PERF_LOCAL int ask_driver(void)
 {
 	bool used;
@@ -204,8 +204,7 @@ PERF_INTERNAL void perf_channel_pass(void)
 /*
  * Wait for perf_channel_pass(). Owners on the fast path do not call it, so
  * check again after a pause, which grows with the number of waiting threads to
- * leave CPUs to the owners. Returns the length of the pause in ms, 0 if a
- * channel was passed.
+ * leave CPUs to the owners. Returns the length of the pause in ms, 0 if a channel was passed on.
  */
 PERF_LOCAL unsigned int await_turn(uint32_t turn)
 {
@@ -263,7 +262,7 @@ PERF_INTERNAL bool perf_channel_take(struct perf_thread *thread, bool wait)
 	done = try_channel(thread);
 	perf_signals_restore(&signals);
 #ifndef PERF_DROPIN
-	/* Without a channel, the process would wait for other processes. */
+	/* Do not wait without a channel: that would be a wait for other processes. */
 	wait &= !PERF_MEMBER || perf_pool->channels;
 #endif /* PERF_DROPIN */
 	if (!done && wait)

@@ -221,7 +221,7 @@ stranger_shared()
 }
 
 # bare_stranger COMPILER LANGUAGE BITS: the same for machine mode; the program may lack
-# only functions that the compiler calls. It chooses its pool's size.
+# only functions that the compiler calls. The program chooses the size of its pool.
 bare_stranger()
 {
 	cat > "$work/stranger" <<-'END'
@@ -302,7 +302,7 @@ text_of()
 	$SIZE "$1" | awk 'NR == 2 { print $1 }'
 }
 
-# growth_at_most BYTES LIBRARY...: of the example, compared with one whose calls and hooks
+# growth_at_most BYTES LIBRARY...: growth of the example, compared with one whose calls and hooks
 # are empty.
 growth_at_most()
 {

@@ -85,7 +85,7 @@ PERF_INLINE uint64_t perf_counter_timestamp(const volatile uint32_t *ts)
 	return (uint64_t)upper << 32 | lower;
 }
 
-/* The one-file Linux library reads counters in restartable sequences alone. */
+/* The one-file Linux library reads counters only in restartable sequences. */
 #ifndef PERF_DROPIN
 #define PERF_COUNTERS_READ
 #endif /* PERF_DROPIN */

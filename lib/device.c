@@ -31,8 +31,8 @@
 	"(setcap cap_perfmon,cap_sys_rawio+ep PROGRAM)"
 
 /*
- * Address range of the stimulus pages, for the life of the process: without
- * mappings it has ordinary memory, for late stores. The page of losses comes last.
+ * Address range of the stimulus pages, for the life of the process: outside mappings it contains
+ * ordinary memory, for late stores. The page of losses comes last.
  */
 static char *pages;
 
@@ -62,7 +62,7 @@ PERF_INTERNAL int perf_device_error(struct perf_device *device, int error,
 {
 	struct sifive_trace_status status;
 	bool known = !read_status(device, &status);
-	/* STATUS needs no permission: if it fails too, ioctl(2) is forbidden. */
+	/* STATUS needs no permission: if STATUS fails too, ioctl(2) is forbidden. */
 	bool filtered = !known && (errno == EPERM || errno == EACCES ||
 				   errno == ENOSYS);
 	/* If the caller itself is the holder, some other resource is busy. */
@@ -169,7 +169,7 @@ fail:
 	return -1;
 }
 
-/* Makes threads that poll there for room in the encoder continue. */
+/* Lets threads continue that poll there for room in the encoder. */
 PERF_LOCAL void make_ready(char *page)
 {
 	memset(page + TR_ITC_STIMULUS, 1,
@@ -223,7 +223,7 @@ PERF_LOCAL bool fill_hole(char *hole, size_t size)
 		make_ready(hole);
 		return true;
 	}
-	/* Old kernels do not know that flag. */
+	/* Old kernels ignore that flag. */
 	if (memory != MAP_FAILED)
 		munmap(memory, size);
 	return false;
@@ -240,7 +240,7 @@ PERF_INTERNAL void perf_device_forget(struct perf_device *device, bool fork)
 		fork = fill_hole(pages + PERF_CPUS * size, size);
 	if (fork && device->slots)
 		fill_hole(device->slots, SLOTS_SIZE);
-	/* The library no longer owns it. */
+	/* The library no longer owns the descriptor. */
 	if (!fork)
 		pages = NULL;
 	abandon(device, perf_descriptor_session(device, device->fd));
@@ -408,7 +408,7 @@ PERF_INTERNAL bool perf_device_stalls(const struct perf_device *device)
 	return true;
 }
 
-/* Explains why an event has no counter although earlier events have theirs. */
+/* Explains why an event has no counter although earlier events have one. */
 PERF_LOCAL void no_room(struct perf_device *device,
 			const struct perf_counter *counter, uint32_t before,
 			char *text, size_t size)

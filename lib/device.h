@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * The kernel's trace device: all uses of its ioctls.
+ * The kernel's trace device: the only user of its ioctls.
  *
  * Functions that fail return -1 and set the text of perfErrorString().
  */
@@ -34,8 +34,7 @@
  * @mapped:	how many of their pages are mapped, or were attempted
  * @encoder:	the chosen encoders
  * @slots:	the thread slots, NULL if not mapped
- * @began:	when the capture was first started, in nanoseconds of the monotonic
- *		clock; 0 = not yet
+ * @began:	CLOCK_MONOTONIC when the capture was first started, in nanoseconds; 0 = not yet
  * @ran:	nanoseconds from then until it was last stopped
  * @joined:	the session is another process's
  * @process:	the process that START records, 0 for the caller
@@ -70,7 +69,7 @@ struct perf_take {
 	struct sifive_trace_instruction instruction;
 };
 
-/* Stimulus registers that instruction trace leaves: 15 and 31 name threads. */
+/* Stimulus registers not used by instruction trace: 15 and 31 name threads. */
 #define PERF_STIMULUS_FREE	0x7fff7fffu
 
 /* The driver's limit: one for each encoder. */
@@ -86,7 +85,7 @@ struct perf_take {
  * @samples_lost: records that it could not write
  * @switches_lost: the same of context switches; not in the one-file library
  * @switches_elsewhere: how often threads began to run where none are recorded; likewise
- * @wakeups_elsewhere: how often CPUs there woke one; likewise
+ * @wakeups_elsewhere: how often such CPUs woke one; likewise
  * @counters_lost: bit n set: counter n cannot be trusted
  * @pauses:	how often it was paused from outside
  * @paused:	for how long, in nanoseconds
@@ -186,7 +185,7 @@ PERF_INTERNAL bool perf_device_stalls(const struct perf_device *device);
  * @counter:	their events; number and info are filled in
  * @name:	the user's names, for an error; "" for none
  * @count:	how many, 0 to 32
- * @per_thread:	each thread has counts of its own
+ * @per_thread:	each thread has its own counts
  */
 PERF_INTERNAL int perf_device_counters(struct perf_device *device,
 				       struct perf_counter *counter,
@@ -200,7 +199,7 @@ PERF_INTERNAL int perf_device_counters(struct perf_device *device,
  * @all:	sample everything on these CPUs, not only this process
  * @exec:	continue after this process's execve()
  * @headers:	repeat the header every SIFIVE_TRACE_SAMPLING_HEADER_EVERY records
- * @callers:	samples have their callers
+ * @callers:	samples include their callers
  */
 struct perf_sampling {
 	unsigned int channel;
@@ -244,7 +243,10 @@ PERF_INTERNAL volatile uint32_t *perf_device_stimulus(const struct perf_device *
 PERF_INTERNAL const volatile uint32_t *perf_device_timestamp(const struct perf_device *device,
 							      uint32_t index);
 
-/* Start to turn stores into messages; SIFIVE_TRACE_START_*. Returns 1 if the buffer is full. */
+/*
+ * Start turning stores into messages; flags are SIFIVE_TRACE_START_*. Returns 1 if the
+ * buffer is full.
+ */
 PERF_INTERNAL int perf_device_start(struct perf_device *device, uint32_t flags);
 
 /* Stop that. On return all earlier messages are in the buffer. */
@@ -253,7 +255,7 @@ PERF_INTERNAL int perf_device_stop(struct perf_device *device);
 PERF_INTERNAL int perf_device_capture(struct perf_device *device,
 				      struct perf_capture *capture);
 
-/* Nanoseconds of the monotonic clock. */
+/* CLOCK_MONOTONIC in nanoseconds. */
 PERF_INTERNAL uint64_t perf_device_now(void);
 
 /* Query sink @index, below perf_capture.sinks. */
@@ -263,8 +265,8 @@ PERF_INTERNAL int perf_device_sink(struct perf_device *device, uint32_t index,
 /**
  * perf_device_file - the file name for the data of sink @index
  *
- * A single sink's file is @path itself; with several the index comes before the last
- * extension: trace.0.rtd, trace.1.rtd ...
+ * A single sink's file is @path itself; with several, the index precedes the last extension:
+ * trace.0.rtd, trace.1.rtd ...
  */
 PERF_INTERNAL void perf_device_file(char *name, size_t size, const char *path,
 				    uint32_t index, uint32_t sinks);

@@ -34,7 +34,7 @@ PERF_LOCAL int write_all(int fd, const char *from, size_t size)
 	return 0;
 }
 
-/* Keep an old file until there is new data. */
+/* Keep an old file until new data exists. */
 PERF_LOCAL int empty(int fd, const char *path)
 {
 	/* Devices and pipes have no length. */

@@ -31,7 +31,7 @@ PERF_INTERNAL int perf_dump_early(const char *path);
  */
 PERF_INTERNAL int perf_dump_drained(const char *path);
 
-/** perf_dump_forget - remove those side-car files */
+/** perf_dump_forget - remove the side-car files of perf_dump_early() */
 PERF_INTERNAL void perf_dump_forget(const char *path);
 #endif /* PERF_DROPIN */
 

@@ -19,8 +19,8 @@
 
 #ifndef PERF_DROPIN
 /*
- * All variables of the library, the command and the virtual board's set-up. A
- * static library does not support that of context switches, and reports that.
+ * All variables of the library, the command and the virtual board's set-up. The static library
+ * does not support the variable for context switches, and reports it.
  */
 static const char *const names[] = {
 	"SIFIVE_TRACE_RECORD", "SIFIVE_TRACE_EVENTS", "SIFIVE_TRACE_COUNT",

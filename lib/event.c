@@ -54,7 +54,7 @@ static const char *const cache_results[] = {
 #define FIRMWARE_PREFIX	"fw:"
 
 #ifndef PERF_DROPIN
-/* Firmware events, by code; in one string, since pointers to them take as much room. */
+/* Firmware events, by code; in one string, since pointers would double the size. */
 static const char firmware_events[] =
 	"misaligned-load\0misaligned-store\0access-load\0access-store\0illegal-insn\0"
 	"set-timer\0ipi-sent\0ipi-received\0fence-i-sent\0fence-i-received\0sfence-vma-sent\0"

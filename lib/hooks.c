@@ -53,7 +53,7 @@ __attribute__((used)) static void (*const with_hooks)(void) = perf_auto_start;
 
 /* ---- the slow path ------------------------------------------------------ */
 
-/* The lane of a channel on a CPU, NULL if that has no encoder here. */
+/* The lane of a channel on a CPU, NULL if the CPU has no encoder in the session. */
 PERF_LOCAL struct perf_lane *lane_of(unsigned int channel, int32_t cpu)
 {
 	unsigned int index = 0;
@@ -107,7 +107,7 @@ PERF_LOCAL void make_whole(struct perf_lane *lane)
 	}
 }
 
-/* Converts them to CSR values, valid until the thread is switched out. */
+/* Converts own counts to CSR values, valid until the thread is switched out. */
 PERF_LOCAL void make_relative(const struct perf_thread *thread, struct perf_lane *lane)
 {
 	const struct perf_layout *layout = &perf_pool->layout;
@@ -124,7 +124,7 @@ PERF_LOCAL void make_relative(const struct perf_thread *thread, struct perf_lane
 	} while (written != thread->offset[PERF_OFFSETS_WRITTEN]);
 	for (i = 0; i < layout->count; i++)
 		lane->stream.last[i] -= lane->offset[i];
-	/* An older driver counts none. */
+	/* An older driver does not count writes. */
 	lane->written = written ? written : ~UINT64_C(0);
 }
 
@@ -188,7 +188,7 @@ PERF_LOCAL bool write_header(struct perf_thread *thread, struct perf_lane *lane,
 	if (thread->dropped)
 		perf_room_mark_drop(thread, &lane->stream);
 #endif /* PERF_DROPIN */
-	/* First, because the header itself may be incomplete. */
+	/* Do this first, because the header itself may be incomplete. */
 	lane->torn = false;
 	lane->generation = generation;
 	lane->left = perf_pool->interval;
@@ -197,8 +197,8 @@ PERF_LOCAL bool write_header(struct perf_thread *thread, struct perf_lane *lane,
 	now = header_base(thread, lane, now, base);
 	perf_stream_header(&lane->stream, flags, (uint32_t)thread->tid, now);
 	/*
-	 * A repeated header means that records continue; any other means that
-	 * they start again.
+	 * A repeated header means that records continue; any other header means that they start
+	 * again.
 	 */
 	if (begins && repeated)
 		perf_stream_header(&lane->stream, flags, (uint32_t)thread->tid, now);
@@ -272,7 +272,7 @@ PERF_LOCAL void drain(struct perf_thread *thread)
 				     p->now);
 		}
 		p->complete = false;
-		/* Unless a context that has interrupted this one has already done so. */
+		/* Skip this if a context that interrupted this one has already done it. */
 		if (__atomic_compare_exchange_n(&thread->head, &head, head + 1, false,
 						__ATOMIC_RELEASE, __ATOMIC_RELAXED))
 			leave_queue(!written);
@@ -293,8 +293,8 @@ PERF_INLINE void open_gate(struct perf_thread *thread)
 }
 
 /*
- * For a writer whose record was abandoned while it wrote. It may have written
- * within another user thread's record, which is then as unreadable as its own.
+ * For a writer whose record was abandoned while it wrote. The writer may have written within
+ * another user thread's record, which is then as unreadable as its own.
  */
 PERF_LOCAL __attribute__((noinline, cold))
 void given_up(struct perf_thread *thread, struct perf_lane *lane)
@@ -338,8 +338,8 @@ PERF_LOCAL void count_loss(struct perf_thread *thread, size_t loss)
 }
 
 /*
- * Finds the lane of the thread's CPU, writes its header if due, and reads the
- * counters there. Returns NULL if no record can be written: @loss counts it.
+ * Finds the lane of the thread's CPU, writes the lane's header if due, and reads that CPU's
+ * counters. Returns NULL if no record can be written: @loss counts it.
  */
 PERF_LOCAL struct perf_lane *prepare(struct perf_thread *thread, uint64_t *now,
 				     size_t *loss)
@@ -357,8 +357,8 @@ PERF_LOCAL struct perf_lane *prepare(struct perf_thread *thread, uint64_t *now,
 			return NULL;
 
 		/*
-		 * From now on a context that interrupts this one, or a thread
-		 * that wants the channel, clears the CPU.
+		 * From now on, a context that interrupts this one, or a thread that wants the
+		 * channel, clears the CPU.
 		 */
 		thread->lane = lane;
 		thread->cpu = cpu;
@@ -426,7 +426,7 @@ PERF_LOCAL void write_claimed(struct perf_thread *thread, uint32_t kind,
 			given_up(thread, lane);
 		return;
 	}
-	/* Before the gate opens, because a pause or the end of the trace waits for that. */
+	/* Do this before the gate opens: a pause or the end of the trace waits for the gate. */
 	if (!lane && kind != NO_RECORD && is_wanted(thread))
 		count_loss(thread, loss);
 	open_gate(thread);
@@ -446,7 +446,7 @@ PERF_LOCAL void queue_record(struct perf_thread *thread, uint32_t kind,
 	int32_t cpu;
 
 	perf_lost_count(&perf_losses()->queued);
-	/* Counters in the queue's order, also if handlers interrupt handlers. */
+	/* Read the counters in the queue's order, even if handlers interrupt handlers. */
 	for (;;) {
 		tail = thread->tail;
 		cpu = (int32_t)thread->rseq->cpu_id;
@@ -480,7 +480,7 @@ void write_slow(uintptr_t address, uintptr_t address2, uint32_t kind)
 	uintptr_t frame = (uintptr_t)__builtin_frame_address(0);
 	struct perf_thread *thread = perf_self;
 
-	/* Closed, or the empty pool of a child. */
+	/* The pool is closed, or empty in a child. */
 	if (!perf_pool || !perf_pool->open)
 		return;
 	if (perf_pool->open & PERF_OPEN_PAUSED) {
@@ -503,7 +503,7 @@ void write_slow(uintptr_t address, uintptr_t address2, uint32_t kind)
 	if (perf_gate_closed(thread)) {
 		if (!perf_frame_left(thread->gate, frame) && thread->waiting++ < PATIENCE) {
 			queue_record(thread, kind, address, address2);
-			/* So that it is written before records with later counters. */
+			/* This writes the record before records with later counters. */
 			thread->cpu = PERF_CPU_NOBODY;
 			return;
 		}

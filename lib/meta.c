@@ -97,7 +97,7 @@ PERF_LOCAL void put_sources(FILE *file, const struct sifive_trace_sink *sink)
 	fputs("],\n", file);
 }
 
-/* The user's name for an event; the reader knows the usual ones. */
+/* The user's name for an event; the reader knows the standard names. */
 PERF_LOCAL void put_event(FILE *file, const char *name)
 {
 	if (!*name)

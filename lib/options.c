@@ -41,7 +41,7 @@ PERF_LOCAL int parse_event(const struct sifive_trace_options *options,
 	int rc = -1;
 	size_t i;
 
-	/* One by one, because the structures are similar but not equal. */
+	/* Copy members one by one: the structures are similar but not equal. */
 	for (i = 0; rc && i < options->names_count; i++) {
 		alias.name = options->names[i].name;
 		alias.data = options->names[i].data;

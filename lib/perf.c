@@ -56,7 +56,7 @@ PERF_LOCAL int foreign(void)
 	return perf_error("the program is already traced, through sifive_trace_setup() or SIFIVE_TRACE_RECORD");
 }
 
-/* Entry of calls. They cannot use the session of another API. */
+/* Entry of calls. These calls cannot use the session of another API. */
 PERF_INLINE int enter(const char *call, bool record)
 {
 	perf_error_clear();
@@ -130,7 +130,7 @@ PERF_LOCAL int convert_events(struct perf_counter *counter,
 
 /*
  * Programs for several cores call this from a thread on each, with the same
- * arguments, before they trace: it sets everything up for all of them.
+ * arguments, before they trace: the first call sets up everything for all of them.
  */
 PERF_LOCAL void add_cpus(struct perf_setup *setup)
 {
@@ -188,7 +188,7 @@ PERF_LOCAL int initialise(perfEvent *list, int count, int channel,
 		setup.sampling.interval = interval;
 		add_cpus(&setup);
 	}
-	/* On any failure nothing stays set up. */
+	/* On failure nothing stays set up. */
 	if (perf_session_end() || rc || perf_session_setup(&setup, NULL))
 		return -1;
 

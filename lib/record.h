@@ -42,7 +42,7 @@ enum perf_record_kind {
 /* When to poll a stimulus register for room. */
 enum perf_poll {
 	PERF_POLL_NOT,		/* the encoder stalls the hart */
-	PERF_POLL_RECORD,	/* before a record; the encoder stalls for its rest */
+	PERF_POLL_RECORD,	/* before a record; the rest of the record may stall */
 	PERF_POLL_STORE,	/* before each store: the encoder cannot stall */
 };
 
@@ -50,7 +50,7 @@ enum perf_event_type {
 	PERF_EVENT_GENERAL	= SIFIVE_TRACE_EVENT_GENERAL,
 	PERF_EVENT_CACHE	= SIFIVE_TRACE_EVENT_CACHE,
 	PERF_EVENT_RAW		= SIFIVE_TRACE_EVENT_RAW,
-	/* In records of the kernel alone. */
+	/* Only in the kernel's records. */
 	PERF_EVENT_FIRMWARE	= SIFIVE_TRACE_EVENT_FIRMWARE,
 };
 

@@ -39,7 +39,7 @@ PERF_LOCAL int32_t thread_number(void)
 	return (int32_t)syscall(SYS_gettid);
 }
 
-/* In a child: at once if @fork, otherwise it has already run for a while. */
+/* Called in a child: at once if @fork, otherwise the child has already run for a while. */
 PERF_LOCAL void forget(bool fork)
 {
 #ifndef PERF_DROPIN
@@ -88,7 +88,7 @@ PERF_LOCAL bool is_over(int32_t other, int32_t self, uintptr_t frame)
 }
 
 /*
- * Begins a call, unless thread @other is in one. With signals blocked: a handler
+ * Begins a call, unless thread @other is in a call. With signals blocked: a handler
  * would find this call with the frame of an earlier one.
  */
 PERF_LOCAL bool take_call(int32_t self, uintptr_t frame, int32_t *other)
@@ -247,7 +247,7 @@ PERF_LOCAL void make_lanes(const struct perf_device *device, uint32_t channels)
 		perf_pool->index[device->encoder[i].cpu] = (uint8_t)(i + 1);
 }
 
-/* XOR records need a header: a ring overwrites its first, a drained capture may have gaps. */
+/* XOR records need headers: a ring overwrites the first one, a drained capture may have gaps. */
 PERF_LOCAL bool repeats_headers(const struct perf_setup *setup)
 {
 	return (setup->take.flags & SIFIVE_TRACE_CONFIG_RING ||
@@ -302,7 +302,7 @@ PERF_LOCAL int fill_pool(const struct perf_device *device,
 	return 0;
 }
 
-/* Takes hardware and counters, or joins a session that has them. */
+/* Takes hardware and counters, or joins a session that holds them. */
 PERF_LOCAL int take(struct perf_device *device, struct perf_setup *setup, bool pinned,
 		    uint32_t *channels, unsigned int *first)
 {
@@ -336,7 +336,7 @@ PERF_LOCAL int take(struct perf_device *device, struct perf_setup *setup, bool p
 	       perf_device_sample(device, &setup->sampling, setup->type, setup->header_once);
 }
 
-/* Firmware's counters are in the kernel's records alone: the program writes none. */
+/* Only the kernel's records contain firmware counters: the program writes none. */
 PERF_LOCAL int check_firmware(const struct perf_setup *setup)
 {
 	uint32_t i;
@@ -407,7 +407,7 @@ PERF_INTERNAL int perf_session_end(void)
 	return 0;
 }
 
-/* A thread that cannot learn its CPU has to stay where it was. */
+/* A thread that cannot learn its CPU must stay where it was. */
 PERF_LOCAL int check_pinned(void)
 {
 	const int cpu = (int)perf_pool->fixed.cpu_id;

@@ -139,10 +139,10 @@ PERF_INTERNAL int perf_session_end(void);
 
 PERF_INTERNAL int perf_session_on(void);
 
-/* The program's functions write records from now on, unless firmware counts some event. */
+/* Let the program's functions write records, unless firmware counts some event. */
 PERF_INTERNAL void perf_session_begin_records(void);
 
-/* They do not any more; @pause: they will again, and count what they would have written as lost. */
+/* Stop these records; @pause: they will resume, and count what they would have written as lost. */
 PERF_INTERNAL void perf_session_end_records(bool pause);
 
 PERF_INTERNAL int perf_session_off(void);

@@ -242,8 +242,8 @@ PERF_LOCAL bool take_slot(struct perf_thread *thread, int32_t tid)
 }
 
 /*
- * Releases the slots of threads that ended without destructors (a raw clone(), too many
- * keys). If several threads try, the one that replaces the slot's tid releases it.
+ * Releases the slots of threads that ended without destructors (direct clone(), too many keys).
+ * If several threads try, the one that replaces the slot's tid releases it.
  */
 PERF_INTERNAL void perf_threads_bury(int32_t tid)
 {
@@ -414,7 +414,7 @@ PERF_INTERNAL void perf_thread_keep(void)
 {
 	const struct perf_thread *thread = perf_self;
 
-	/* Saved whatever the state of the gate: the next instruction may close it. */
+	/* Save this regardless of the gate's state: the next instruction may close the gate. */
 	kept.lane = perf_pool ? thread->lane : NULL;
 	if (!kept.lane)
 		return;
@@ -425,7 +425,7 @@ PERF_INTERNAL void perf_thread_keep(void)
 	kept.tail = thread->tail;
 	kept.stimulus = kept.lane->stream.stimulus;
 	kept.ts = kept.lane->stream.ts;
-	/* The same for all threads. */
+	/* As above, for all threads. */
 	kept_layout = perf_pool->layout;
 }
 
@@ -448,7 +448,7 @@ PERF_INTERNAL bool perf_thread_forget(void)
 	/* That memory always has room. */
 	kept.lane->full = (const volatile uint8_t *)no_offset;
 #endif /* PERF_DROPIN */
-	/* A header after a move to another CPU reads the counts there. */
+	/* After a migration, the header reads the counts of the new CPU. */
 	if (kept.latest)
 		kept.latest->stream.last = kept.latest->count[0];
 	thread->rseq = kept.rseq;

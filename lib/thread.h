@@ -89,13 +89,13 @@ enum perf_refusal {
  * @gate:	open: the slot's address; closed: its writer's frame; 0: not set up
  * @rseq:	where the kernel says on which CPU it is
  * @lane:	where records go
- * @fresh:	bit n set: lane n has no header of this thread's
- * @waiting:	records that were made while the gate was closed
- * @stuck:	its record was given up, and is still being written
+ * @fresh:	bit n set: lane n has no header of this thread
+ * @waiting:	records made while the gate was closed
+ * @stuck:	its record was abandoned, but is still being written
  * @lent:	it has called vfork(): the running code may be the child's
  * @epoch:	perf_pool.epoch when it joined
  * @claimed:	another thread may take its channel: ask perf_channel_have()
- * @kept:	its record was given up but may still continue, so it keeps its channel
+ * @kept:	its record was abandoned but may still continue, so it keeps its channel
  * @channel:	its channel, -1: none
  * @starved:	perf_pool.retry when it last waited for a channel in vain
  * @begun:	perf_pool.generation when it recorded last
@@ -248,7 +248,7 @@ PERF_INLINE bool perf_gate_closed(const struct perf_thread *thread)
 	return gate && gate != (uintptr_t)thread;
 }
 
-/* Make the pool, once in a process, and empty it. */
+/* Create the pool, once per process, and empty it. */
 PERF_INTERNAL int perf_pool_make(void);
 
 /**
@@ -299,8 +299,8 @@ PERF_INTERNAL void perf_thread_lend(void);
 PERF_INTERNAL bool perf_thread_is_child(struct perf_thread *thread);
 
 /*
- * Around fork(): save what the caller's unfinished record needs, and restore it in the
- * child, whose pool is empty but which may continue the record: it returns false then.
+ * Around fork(): save what the caller's unfinished record needs, and restore it in the child,
+ * whose pool is empty but which may continue the record: then it returns false.
  */
 PERF_INTERNAL void perf_thread_keep(void);
 PERF_INTERNAL bool perf_thread_forget(void);
@@ -318,7 +318,7 @@ PERF_INTERNAL bool perf_thread_ended(int32_t pid, int32_t tid);
  * @now:	the caller's
  *
  * A signal handler that has interrupted it is deeper in the stack, or on another one;
- * otherwise it was left, with longjmp() for example. If in doubt, it was not.
+ * otherwise it was left, with longjmp() for example. If in doubt, returns false.
  */
 PERF_INTERNAL bool perf_frame_left(uintptr_t then, uintptr_t now);
 

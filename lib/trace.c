@@ -64,7 +64,7 @@ PERF_API struct sifive_trace *sifive_trace_open(void)
 	if (entered("sifive_trace_open(): ", perf_session_enter(true, PERF_FRAME)))
 		return NULL;
 	perf_auto_yield();
-	/* A session of another owner shows that there is a device. */
+	/* Another owner's session proves that a device exists. */
 	rc = perf_session.state < PERF_SESSION_READY ?
 	     perf_session_begin(&info) : 0;
 	if (!rc) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /*
  * vfork() instead of the C library's: the child runs in its parent's memory, with the
- * parent's slot, and the kernel keeps no rseq area for it. From this call on the thread's
+ * parent's slot, and the kernel keeps no rseq area for it. From this call on, the thread's
  * records take the slow path, which checks whether parent or child makes them.
  */
 #include <errno.h>

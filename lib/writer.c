@@ -39,11 +39,11 @@ enum {
 #define SCRATCH		A4
 #define STIMULUS	A3
 #define OFFSETS		A3	/* as long as counters are read */
-#define UPPER		A2	/* an address's, once the kind is written */
+#define UPPER		A2	/* an address, once the kind is written */
 #define LIMIT		A2	/* after the addresses: counts above may be wide */
 #define VALUE		A1	/* after the addresses: a count from memory */
-#define BEFORE		A0	/* after the addresses: where the last counts are */
-#define NOW		A7	/* where these counts go, when they are many */
+#define BEFORE		A0	/* after the addresses: pointer to the last counts */
+#define NOW		A7	/* pointer to the new counts, if there are many */
 
 /* Registers that hold counts. */
 static const uint8_t counts[] = { T0, T1, T2, T4, T5, T6, A6, A7 };
@@ -66,7 +66,7 @@ struct late_code {
 };
 
 /**
- * struct perf_recipe - all that a writer's code depends on
+ * struct perf_recipe - everything that a writer's code depends on
  * @self:	of perf_self, from the thread pointer
  * @area:	of the rseq area, from the thread pointer; 0: it is in the
  *		thread's slot
@@ -530,7 +530,7 @@ PERF_LOCAL perf_writer *assemble(struct assembler *a, bool pair)
 	return (perf_writer *)(uintptr_t)entry;
 }
 
-/* ---- pages of them ------------------------------------------------------------- */
+/* ---- pages of writers ------------------------------------------------------------- */
 
 #ifdef PERF_COUNTER_MOCK
 #define thread_pointer()	perf_thread_pointer_mock()
