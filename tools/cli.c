@@ -231,7 +231,7 @@ static int found_option(const struct parser *parser, int found)
 	return -1;
 }
 
-/* The option that was probably meant, with BEFORE before its name, as from nearest_text(). */
+/* The option that was probably meant, with BEFORE before its name, see nearest_text(). */
 static const char *hint(const struct parser *parser, const char *name, const char *before,
 			char *text, size_t size)
 {

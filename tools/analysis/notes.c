@@ -6,7 +6,7 @@
 #include "command.h"
 #include "units.h"
 
-/* Shows which times --time could select. */
+/* Shows which times --time can select. */
 static void nothing_inside(const struct input *input)
 {
 	const struct trace_stats *stats = trace_stats(input->trace);

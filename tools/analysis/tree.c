@@ -79,7 +79,7 @@ static bool is_call(const struct tree *tree, uint32_t node)
 	       !(tree->by_thread && tree->node[node].parent == TREE_ROOT);
 }
 
-/* Marks node @keep, those of open calls, and their ancestors as live: those stay. */
+/* Marks node @keep, nodes of open calls, and their ancestors as live, so that they stay. */
 static void mark_live(struct tree *tree, uint32_t keep)
 {
 	struct threads *threads = analysis_threads(tree->analysis);
@@ -287,7 +287,7 @@ static bool add_room(struct tree *tree)
 	       resize(tree, 2 * tree->costs.room, tree->costs.stride);
 }
 
-/* Returns the node; or, without room for it, @parent with NO_NODE. */
+/* Returns the node or, if there is no room, @parent with NO_NODE. */
 static uint64_t child(struct tree *tree, uint32_t parent, uint32_t function)
 {
 	unsigned int wanted = analysis_counters(tree->analysis)->count;
@@ -466,7 +466,7 @@ void tree_finish(struct tree *tree, int weight)
 		tree->node[i].child = TREE_NONE;
 		tree->node[i].next = TREE_NONE;
 	}
-	/* The root and the threads have the sums of their children. */
+	/* The root and the threads hold the sums of their children. */
 	for (i = tree->nodes - 1; i; i--) {
 		struct tree_node *parent = &tree->node[tree->node[i].parent];
 		uint64_t *from = costs_of(&tree->costs, i);
@@ -489,7 +489,7 @@ void tree_finish(struct tree *tree, int weight)
 	sorted_weight = weight;
 	if (order && tree->nodes > 1)
 		qsort(order + 1, tree->nodes - 1, sizeof(*order), by_weight);
-	/* Each is inserted before its siblings: the heaviest must come last. */
+	/* Each node is inserted before its siblings, so the heaviest must be inserted last. */
 	for (i = 1; i < tree->nodes; i++) {
 		uint32_t at = order ? order[i] : i;
 		struct tree_node *parent = &tree->node[tree->node[at].parent];

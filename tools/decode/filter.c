@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /*
  * sifive-trace filter: writes the addresses of selected functions, for record
- * --filter and SIFIVE_TRACE_FILTER. They are selected by name, by source file, or by what they
- * cost in a trace.
+ * --filter and SIFIVE_TRACE_FILTER. They are selected by name, by source file, or by their cost
+ * in a trace.
  */
 #include <getopt.h>
 #include <inttypes.h>
@@ -28,7 +28,7 @@
  * @others:	select all other functions
  * @common:	how to read a trace, whose @path is NULL without --from-trace
  * @percent:	--share
- * @frequent:	then: the functions that are left out
+ * @frequent:	with --from-trace: the excluded functions
  * @output:	file to write to, NULL for standard output
  * @lines:	functions written
  */
@@ -183,7 +183,7 @@ static int check(const struct filter *filter)
 	return EXIT_OK;
 }
 
-/* The files have the names of the trace's functions, too. */
+/* The files also name the trace's functions. */
 static int filter_trace(struct filter *filter, char **files)
 {
 	struct symbols_options *symbols = &filter->common.symbols;
@@ -214,7 +214,7 @@ static bool has_path(char *const *path, size_t paths, const char *wanted)
 	return false;
 }
 
-/* The given files, and those that the trace has calls in: a program can load objects later. */
+/* The given files, and the trace's other files with calls: a program can load objects later. */
 static char **list_files(const struct frequent *frequent, char *const *files, size_t count)
 {
 	const struct meta *meta = &frequent->profile.input.meta;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-/* The instructions that a trace shows, one per line; or their addresses alone. */
+/* The instructions of a trace, one per line; or only their addresses. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -72,7 +72,7 @@ static size_t make_line(struct listing *listing, const struct block *block, unsi
 	return (size_t)used + 1;
 }
 
-/* Returns whether there was memory. */
+/* Returns false if out of memory. */
 static bool make_lines(struct listing *listing, const struct block *block, struct lines *to)
 {
 	size_t used = 0, room = 0;

@@ -124,7 +124,7 @@ static int remove_old(const struct perf *perf, const struct options *options)
 	return 0;
 }
 
-/* The folder of -o, or else that of the trace. */
+/* The folder given with -o, or else the trace's. */
 static int set_folder(struct perf *perf, const struct format_options *options)
 {
 	const char *slash = strrchr(options->trace, '/');
@@ -340,7 +340,7 @@ static void find_place(struct perf *perf, const struct perfrec_record *record,
 #define FFL_ARGUMENTS(place) \
 	(place).symbol.file, (place).symbol.function, (place).symbol.line
 
-/* Without these a line would be wrong, so omit it; trace_stats counts the records. */
+/* Without these values a line would be wrong, so omit it; trace_stats counts the records. */
 static bool is_known(const struct perfrec_record *record)
 {
 	return record->header && record->flags & PERFREC_ADDRESS_KNOWN;

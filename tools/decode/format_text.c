@@ -104,7 +104,7 @@ static bool text_stop(void *context)
 	return output_failed(text->out);
 }
 
-/* Returns NULL if out of memory: the caller does without. */
+/* Returns NULL if out of memory: the caller continues without columns. */
 static struct stream *get_stream(struct text *text, unsigned int src,
 				 unsigned int channel)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-/* sifive-trace export: a trace for other programs. */
+/* sifive-trace export: writes a trace for other programs. */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>

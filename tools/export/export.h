@@ -15,7 +15,7 @@
  * @format:	--format, as an index; -1: none
  * @weight:	--weight, NULL for the default
  * @object:	--object, NULL for the program
- * @weighed_by:	that weight, enum tree_weight; for exporters of trees, in @end
+ * @weighed_by:	the weight as enum tree_weight; for exporters of trees, in @end
  * @input:	the trace
  * @analysis:	its calls
  * @out:	the output; NULL for folders, and for trees before @end
@@ -38,14 +38,14 @@ struct export {
 /**
  * struct exporter - a format
  * @name:	for --format
- * @help:	what it is for
+ * @help:	its description
  * @missing:	why this build lacks it, or NULL; if set, only the names are set too
  * @to_folder:	it writes several files: --output is a folder
  * @of_tree:	it writes in @end a tree with a branch per thread
  * @begin:	called before the trace is read; returns -1 after printing an error
  * @ops:	callbacks while the trace is read; the context is the struct export
  * @end:	called after it: the tree is complete; returns -1 on failure
- * @flow:	it has instruction trace of one object
+ * @flow:	it exports instruction trace of one object
  * @run:	instead of all these: reads the trace itself; returns -1 after printing an error
  * @free:	frees @private, also after an error
  */
@@ -100,7 +100,7 @@ uint64_t export_nanoseconds(const struct export *export, uint64_t ticks);
 
 /**
  * export_own_time() - a node's own time in nanoseconds, or ticks if their rate is unknown
- * @ticks:	its function's time in the previous nodes; this node's is added
+ * @ticks:	its function's time in the previous nodes; this node's time is added
  * @own:	in ticks
  *
  * Rounded so that the nodes of a function add up to the time that report shows

@@ -114,7 +114,7 @@ static void put_paths(struct writer *writer, const char *name,
 	put_char(writer->out, ']');
 }
 
-/* ---- what is in them ---------------------------------------------------- */
+/* ---- content of the tables ---------------------------------------------------- */
 
 static void put_row(struct writer *writer, uint32_t row)
 {

@@ -12,14 +12,14 @@
 #define RCODE_ICNT		0
 #define RCODE_HIST		1
 #define RCODE_REPEAT		2
-/* Version 0: how many branches in a row were not taken, or were. */
+/* Version 0: number of consecutive branches not taken, or taken. */
 #define RCODE_NOT_TAKEN		8
 #define RCODE_TAKEN		9
 
 #define TCODE_VENDOR		56
 #define TCODE_VENDOR_LAST	62
 
-/* A source: its messages, and its way as checked, and as shown so far. */
+/* A source: its messages, and its path as checked and as shown so far. */
 struct source {
 	struct walk		checked;
 	struct walk		shown;
@@ -114,7 +114,7 @@ static bool has_sync(const struct walk_message *message)
 	       message->tcode == NEXUS_INDIRECT_HISTORY_SYNC;
 }
 
-/* False: its meaning is not known. */
+/* Returns false if its meaning is unknown. */
 static bool set_resource(struct walk_message *to, const struct nexus_message *from)
 {
 	to->repeat = 1;
@@ -210,7 +210,7 @@ static void lose(struct source *source, enum flow_gap why, uint64_t offset)
 	walk->mode = source->checked.mode;
 }
 
-/* What waits may be wrong: only the contexts are shown. */
+/* Waiting messages may be wrong: show only their contexts. */
 static void drop(struct flow *flow, struct source *source, enum flow_gap why)
 {
 	unsigned int i;
@@ -239,7 +239,7 @@ static void show(struct flow *flow, struct source *source, unsigned int count)
 	source->waiting -= i;
 	memmove(source->queue, source->queue + i, source->waiting * sizeof(source->queue[0]));
 	flow->stats.instructions += source->shown.instructions - before;
-	/* At a tick when objects change places, either may be found. */
+	/* At a tick when one object replaces another, either may be found. */
 	if (i < count)
 		drop(flow, source, FLOW_GAP_CONTRADICTION);
 }
@@ -275,7 +275,7 @@ static void follow(struct flow *flow, struct source *source, struct walk_message
 		return;
 	}
 	add(flow, source, message);
-	/* Behind the end nothing can contradict it. */
+	/* After the end nothing can contradict it. */
 	if (result != WALK_CONFIRMED && source->checked.state != WALK_OFF)
 		return;
 	flow->stats.confirmed += has_sync(message) && !begins;

@@ -410,7 +410,7 @@ static inline int parse(struct nexus *nexus, const uint8_t *p,
 	return (int)length;
 }
 
-/* Skip past the next end of a message. Return whether there was one. */
+/* Skip past the next end of a message. Return whether there was an end. */
 static bool skip_to_end(struct nexus *nexus)
 {
 	const uint8_t *p = nexus->in;
