@@ -35,8 +35,8 @@ struct image {
 };
 
 /**
- * struct binding - result of examining all objects @apart: the objects are in a namespace created
- * by dlmopen()
+ * struct binding - result of examining all objects
+ * @apart:	the objects are in a namespace created by dlmopen()
  * @libc, @libc_end: addresses of that namespace's C library
  * @ours:	number of hook pointers to the library
  * @changed:	an object whose pointers led to the C library; "" for none

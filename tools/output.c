@@ -57,7 +57,7 @@ static bool is_styled(int fd)
 	return isatty(fd) && (!no || !*no) && terminal && strcmp(terminal, "dumb");
 }
 
-/* Takes @fd, which may be the result of a call that has failed. */
+/* Takes ownership of @fd, which may be the result of a failed call. */
 static struct output *begin(int fd, const char *name)
 {
 	struct output *output;
@@ -90,7 +90,7 @@ struct output *output_open(const char *path)
 
 struct output *output_to(int fd, const char *name)
 {
-	/* Not the number of standard output, should that be closed. */
+	/* Avoid the number of standard output, in case that is closed. */
 	return begin(fcntl(fd, F_DUPFD_CLOEXEC, STDERR_FILENO + 1), name);
 }
 

@@ -15,7 +15,7 @@ struct output;
 /**
  * output_spares() - check that an output file is not also an input file
  * @path:	the output, NULL for standard output
- * @input:	an input file, "-" for standard input; it need not exist
+ * @input:	an input file, which need not exist; "-" for standard input
  *
  * Return: false if they are the same file: the error has been printed.
  */
@@ -57,7 +57,7 @@ bool output_failed(const struct output *output);
 /**
  * output_bold() - begin or end bold text, on a terminal
  *
- * There is none where $NO_COLOR is set or $TERM is "dumb".
+ * Does nothing if $NO_COLOR is set or $TERM is "dumb".
  */
 void output_bold(struct output *output, bool bold);
 
@@ -76,7 +76,7 @@ void put_right(struct output *output, const char *text, size_t width);
 void put_left(struct output *output, const char *text, size_t width);
 /* Ticks, or seconds with nine decimals when @hz is not 0. */
 void put_time(struct output *output, uint64_t ticks, uint64_t hz, size_t width);
-/* The same with a "~" before it: the time is inferred. */
+/* As above, with a leading "~" for an inferred time. */
 void put_inferred(struct output *output, uint64_t ticks, uint64_t hz, size_t width);
 /* With 0x. */
 void put_hex(struct output *output, uint64_t number);

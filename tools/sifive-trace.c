@@ -108,8 +108,7 @@ int main(int argc, char **argv)
 	size_t i;
 
 	/*
-	 * A fixed threshold: large tables then grow in place, whatever was freed
-	 * before.
+	 * Use a fixed threshold: large tables then grow in place, regardless of earlier frees.
 	 */
 	mallopt(M_MMAP_THRESHOLD, 128 << 10);
 	if (!strcmp(name, "-h") || !strcmp(name, "--help")) {

@@ -9,7 +9,7 @@
 /** text_character() - length of the UTF-8 character at @text, 0 if it is invalid */
 size_t text_character(const char *text);
 
-/** text_printable() - the same, but also 0 for control characters and at the end */
+/** text_printable() - as text_character(), but also 0 for control characters and at the end */
 size_t text_printable(const char *text);
 
 /** text_columns() - width in columns; an unprintable byte takes one */

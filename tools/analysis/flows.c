@@ -26,7 +26,7 @@ struct frame {
 /**
  * struct owner - a thread, or the code that runs on a source without a thread name
  * @id:		thread id, or source, plus 1 << 32
- * @interrupted:	origin of its latest trap, 0: unknown
+ * @interrupted: origin of its latest trap, 0: unknown
  * @last:	the block at whose end its latest part stopped, NULL: within a block
  * @before:	as @last, for the code interrupted by the latest signal handler
  */

@@ -14,8 +14,7 @@ struct order;
 
 /**
  * order_new() - an empty order; NULL if out of memory
- * @give:	receives the records in order, with
- * @context
+ * @give:	receives the records in order, with @context
  */
 struct order *order_new(struct threads *threads, reorder_give give, void *context);
 

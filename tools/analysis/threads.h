@@ -26,8 +26,7 @@
  * @src:	its source, or -1 for any
  * @channel:	its channel, or its first one
  * @pid, @tid:	-1 if unknown
- * @from,
- * @to:		when it owned the channel, in ticks
+ * @from, @to: when it owned the channel, in ticks
  * @label:	its name in output
  * @state:	for the consumer of the records
  * @oncpu:	for oncpu.c

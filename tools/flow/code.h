@@ -31,8 +31,7 @@
  * @rv32:	it is code of a 32-bit processor
  * @id:		number of the block, from 0
  * @place:	@start as of symbols_place()
- * @next,
- * @taken:	private to code.c: blocks after it and at @target, once needed
+ * @next, @taken: private to code.c: blocks after it and at @target, once needed
  */
 struct block {
 	uint64_t	start;

@@ -18,8 +18,7 @@ enum walk_state {
 
 /**
  * struct walk_message - the fields of a message that the flow needs
- * @icnt, @hist,
- * @address:	its fields; an address as sent, but with bit 0
+ * @icnt, @hist, @address: its fields; an address as sent, but with bit 0
  * @repeat:	number of repetitions of the history or branch
  * @halfwords:	filled by walk_message(): the instructions described
  */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-/* sifive-trace annotate: what a trace knows about the lines and instructions of functions. */
+/* sifive-trace annotate: shows the costs of the lines and instructions of functions. */
 #include <getopt.h>
 #include <inttypes.h>
 #include <limits.h>
@@ -29,7 +29,7 @@ static const struct cli_option annotate_options[] = {
 	{ .name = "prefix-strip", .value = "N",
 	  .help = "remove the first N folders of such paths first",
 	  .set = cli_number, .offset = offsetof(struct annotate, strip), .most = 1000 },
-	/* The words are 0 and 1. */
+	/* The words have the values 0 and 1. */
 	{ .name = "format", .value = "text|json",
 	  .help = "text (default), or JSON for programs, with all digits",
 	  .set = cli_word, .offset = offsetof(struct annotate, json) },
@@ -126,7 +126,7 @@ static void open_disassembler(struct annotate_view *view)
 		report("%s", DISASSEMBLER_MISSING);
 }
 
-/* Counts of lines are those of coverage. */
+/* Counts of lines equal those of coverage. */
 static int put_covered(struct annotate_view *view)
 {
 	const struct annotate *annotate = view->annotate;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-/* sifive-trace coverage: which lines, functions and branches a trace has executed. */
+/* sifive-trace coverage: shows the lines, functions and branches executed in a trace. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -317,7 +317,7 @@ static int command_coverage(int argc, char **argv)
 		return usage_error("coverage: -n applies to --by path: the other tables show all rows");
 	if (cover.top == TOP_UNSET)
 		cover.top = TOP_DEFAULT;
-	/* lcov's functions have names of their own; genhtml demangles them. */
+	/* lcov uses mangled names; genhtml demangles them. */
 	if (cover.common.symbols.demangle == DEMANGLE_UNSET)
 		cover.common.symbols.demangle = cover.format == FORMAT_LCOV ? DEMANGLE_NO :
 						DEMANGLE_SIMPLE;

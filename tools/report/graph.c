@@ -28,7 +28,7 @@ struct graph {
 	int		depth;		/* 0: all */
 	int		least;		/* percent of the whole */
 	int		by_thread;	/* 0 or 1 */
-	int		json;		/* 0 or 1: the words of --format */
+	int		json;		/* index of the word of --format */
 	struct report_rows rows;
 };
 
@@ -286,7 +286,7 @@ static int show(struct graph *graph, const struct input *input)
 			       graph->counter.text[i]);
 			return EXIT_USAGE;
 		}
-		/* Defaults for what the user did not give. */
+		/* Defaults for options that the user did not give. */
 		graph->counter.text[i] = analysis_counters(tree->analysis)->name[graph->weight[i] -
 										TREE_COUNTER];
 	}

@@ -36,7 +36,7 @@ struct replay {
 	struct analysis_thread	*waiting;
 	unsigned int		waiting_depth;
 	const struct input	*input;
-	/* Of a snapshot: which of its call's begin and end still have no line. */
+	/* For a snapshot: whether the begin and the end of its call still need a line. */
 	bool			begins;
 	bool			ends;
 };
@@ -166,8 +166,8 @@ static void open_waiting(struct replay *replay)
 
 /*
  * With a threshold, no call gets its line before it is known that it, or
- * something within it, is shown. Then the thread's @depth outermost calls get
- * theirs if they have none.
+ * something within it, is shown. Then the thread's @depth outermost calls get their lines if they
+ * have none yet.
  */
 static void open_callers(struct replay *replay, struct analysis_thread *thread,
 			 unsigned int depth)
@@ -203,8 +203,7 @@ static void on_enter(void *context, struct analysis_thread *thread)
 
 /*
  * At this step the callee of the waiting call has not been entered yet: the
- * waiting call is still the innermost one. Records without a line of their own
- * change nothing.
+ * waiting call is still the innermost one. Records without their own line change nothing.
  */
 static void on_step(void *context, struct analysis_thread *thread,
 		    const struct analysis_step *step)
@@ -371,7 +370,7 @@ static int run(struct replay *replay)
 		if (analysis_run(replay->analysis, input.trace))
 			result = EXIT_UNREADABLE;
 	}
-	/* Its call may end behind the last line. */
+	/* A snapshot's call may end after the last line. */
 	if (!result && trace_stats(input.trace)->timed && (replay->begins || replay->ends))
 		put_triggers(replay, trace_stats(input.trace)->last);
 	if (!result && *coverage_text(&input, coverage))

@@ -101,7 +101,7 @@ struct table {
 	struct output		*out;
 	struct metric		metric[METRICS_MAX];
 	unsigned int		metrics;
-	/* Those that the tables show, which come first. */
+	/* Numbers that the tables show, which come first. */
 	unsigned int		shown;
 	struct line		*line;
 	size_t			lines;
@@ -150,7 +150,7 @@ static void put_heading(struct table *table, unsigned int first,
 	put_char(table->out, '\n');
 }
 
-/* With a mark, 100 % has room for one decimal. */
+/* With a mark, 100 % leaves room for one decimal. */
 static void put_share(char *text, uint64_t value, uint64_t sum, bool marked)
 {
 	double share = sum ? 100.0 * (double)value / (double)sum : 0;
@@ -274,7 +274,7 @@ static bool has_times(const struct table *table)
 	return false;
 }
 
-/* The column that tells the groups of --by apart. */
+/* The column that distinguishes the groups of --by. */
 static const char *group_column(const struct profile *profile)
 {
 	return profile->by == PROFILE_BY_THREAD ? "thread" : "hart";

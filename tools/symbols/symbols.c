@@ -32,7 +32,7 @@
 /* Prefixes of internal names: the library's shared object, and compiler hooks. */
 #define LIBRARY_NAME	"libsifive-perf.so"
 #define HOOK_NAME	"__cyg_profile_func_"
-/* Name, in side-car files, of the code that the library generates, which is in no file. */
+/* Name in side-car files for code that the library generates, which is not in a file. */
 #define WRITERS		LIBRARY_NAME ":writers"
 
 struct answer {
@@ -41,7 +41,7 @@ struct answer {
 	struct symbol	symbol;
 };
 
-/* A file that was in memory; opened when an address needs it. */
+/* A mapped file; opened when an address needs it. */
 struct object {
 	const char	*name;
 	const char	*path;
@@ -126,8 +126,7 @@ static int by_part(const void *a, const void *b)
 }
 
 /*
- * Finds objects that several processes share, so that they are one. False: out of
- * memory.
+ * Merges objects that several processes share. False: out of memory.
  */
 static bool find_same(struct symbols *symbols)
 {
@@ -525,7 +524,7 @@ static const char *plain_name(struct symbols *symbols, const char *mangled, bool
 	return name->plain ? name->plain : mangled;
 }
 
-/* The object's file, which all processes that have it share, or NULL. */
+/* The object's file, shared by all its processes, or NULL. */
 static struct image *image_of(struct symbols *symbols, struct object *object)
 {
 	if (!object->first->tried)

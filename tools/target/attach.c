@@ -18,7 +18,7 @@
 /* The process that records. */
 static pid_t recorder;
 
-/* Arguments beyond these are left out of the trace's description. */
+/* Further arguments are omitted from the trace's description. */
 #define ARGUMENTS	64
 
 static int open_file(pid_t pid, const char *name)
@@ -29,7 +29,7 @@ static int open_file(pid_t pid, const char *name)
 	return open(path, O_RDONLY | O_CLOEXEC);
 }
 
-/* The process's arguments, or its path where it has overwritten them all. */
+/* The process's arguments, or its path if it has overwritten all of them. */
 static char **read_arguments(pid_t pid, char *path)
 {
 	static char text[4096], *argv[ARGUMENTS + 1];
@@ -100,12 +100,12 @@ int attach_wait(const struct recording *r)
 		report("%s: %s", *r->command, strerror(errno));
 		return -1;
 	}
-	/* It has the session's descriptor: the device is free only when this process ends, too. */
+	/* This process holds the session's descriptor: the device is not free until it ends too. */
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	if (getppid() != recorder)
 		_exit(EXIT_RECORD);
 	process.fd = (int)syscall(SYS_pidfd_open, r->pid, 0);
-	/* It may have ended since. */
+	/* The process may have ended since. */
 	if (process.fd < 0 && errno != ESRCH) {
 		report("cannot wait for process %d: %s", r->pid, strerror(errno));
 		return -1;

@@ -34,7 +34,10 @@ static const struct {
 	[CALLS_OPTIMISED] = { SIFIVE_TRACE_INSTRUCTION_HTM_OPTIMISED, "optimised" },
 };
 
-/* Histories are shorter than a message for each branch; explicit returns are never wrong. */
+/*
+ * Histories are shorter than a message for each branch; unlike implicit returns,
+ * explicit ones are never wrong.
+ */
 static const int preferred[] = { CALLS_HTM, CALLS_BTM, CALLS_OPTIMISED };
 
 static bool has(const struct sifive_trace_info *info, int mode)
@@ -52,7 +55,7 @@ static int choose(const struct sifive_trace_info *info)
 	return CALLS_MODE_USUAL;
 }
 
-/* The modes that the encoders have, as text. */
+/* The modes that the encoders support, as text. */
 static void list(const struct sifive_trace_info *info, char *text, size_t size)
 {
 	size_t i, used;

@@ -26,7 +26,7 @@ enum calls_mode {
 /**
  * calls_choose() - set up instruction trace
  * @take:	its instruction trace is set
- * @mode:	enum calls_mode; CALLS_MODE_USUAL: one that all encoders have
+ * @mode:	enum calls_mode; CALLS_MODE_USUAL: one that all encoders support
  * @all:	trace everything that runs
  *
  * Return: 0, or -1 with sifive_trace_error().
@@ -39,7 +39,7 @@ void calls_describe(struct output *out, const struct perf_take *take, int of);
 /**
  * calls_folder() - create a folder for copies
  *
- * Return: 0, or -1: it is not a folder of this user, which has been reported.
+ * Return: 0, or -1 if it is not a folder of this user, which has been reported.
  */
 int calls_folder(const char *folder);
 

@@ -59,7 +59,7 @@ static int begin(struct perf_device *device, struct perf_setup *setup, bool thre
 
 	if (perf_device_open(device))
 		return -1;
-	/* With an unknown perf driver, our driver cannot read the counter that samples. */
+	/* With an unknown perf driver, our driver cannot read the sampling counter. */
 	if (device->info.flags & SIFIVE_TRACE_INFO_FIXED_SHARED)
 		setup->counter[0].flags &= ~SIFIVE_TRACE_EVENT_OF_SAMPLES;
 	if (perf_device_choose(device, &setup->cpus) ||
@@ -88,8 +88,8 @@ int capture_begin(struct perf_device *device, struct perf_setup *setup, bool thr
 			CPU_SET(cpu, &setup->cpus);
 	setup->sampling.exec = !setup->sampling.all;
 	/*
-	 * -c samples by the first event, if the kernel writes all records. Not
-	 * for hart counts, which include more than what is sampled.
+	 * -c samples by the first event, if the kernel writes all records. Not for hart counts,
+	 * which include code that is not sampled.
 	 */
 	if (setup->sampling.period && setup->per_thread && !threads)
 		setup->counter[0].flags |= SIFIVE_TRACE_EVENT_OF_SAMPLES;
@@ -120,7 +120,7 @@ int capture_try(const struct perf_setup *wanted, struct capture_mark *mark)
 	return error;
 }
 
-/* The user's name for an event; the reader knows the usual ones. */
+/* The user's name for an event; the reader knows the standard names. */
 static void put_event(struct output *out, const char *name)
 {
 	if (!*name)
@@ -358,7 +358,7 @@ int capture_save(int fd, const char *path, const char *description,
 		}
 		perf_device_file(name, sizeof(name), path, i, status.sinks);
 		error = drain && !drain_account(drain, i, &sink);
-		/* Always written: it is small, and a later dump needs it. */
+		/* Always written: the file is small, and a later dump needs it. */
 		failed |= sidecar_write(fd, name, &sink, description, objects, drain,
 					ran);
 		if (!drain)

@@ -199,7 +199,7 @@ static int hold(struct perf_setup *setup, int ready)
 		watch_wait(&watch, NULL, NULL, &none);
 		watch_read(&watch, 0, &objects);
 		/*
-		 * The more objects, the longer a description takes, so write it less often.
+		 * Write the description less often as objects, and so its cost, grow.
 		 */
 		if (objects.count != known && waited++ >= objects.count / 256) {
 			describe(setup, &objects, &state);
@@ -226,7 +226,7 @@ static int hold(struct perf_setup *setup, int ready)
 	return EXIT_OK;
 }
 
-/* Use it only if no other user can create links there. */
+/* Use the folder only if no other user can create links there. */
 static int make_folder(void)
 {
 	struct stat status;
@@ -389,7 +389,7 @@ static int steer(uint32_t flags, struct sifive_trace_status *status)
 	return error ? -1 : 0;
 }
 
-/* What to do about errno. */
+/* A remedy for errno. */
 static const char *steer_hint(void)
 {
 	switch (errno) {

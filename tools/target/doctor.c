@@ -191,7 +191,7 @@ static void check_settings(void)
 		     sizeof(paranoid));
 	machine_file("/proc/sys/kernel/perf_user_access", access,
 		     sizeof(access));
-	/* At this level, which Debian's kernels have, CAP_PERFMON is not enough. */
+	/* At this level, which Debian's kernels support, CAP_PERFMON is not enough. */
 	if (!machine_capable(MACHINE_CAP_ADMIN) && atoi(paranoid) > 2) {
 		note("kernel.perf_event_paranoid = %s: perf does not report to this user which objects programs load: samples of static programs, and of -a, have no names",
 		     paranoid);
@@ -318,7 +318,7 @@ static void check_delegation(int fd)
 	}
 }
 
-/* Whether this process may have executable memory, which recorded programs need. */
+/* Whether this process may map executable memory, which recorded programs need. */
 static void check_code(void)
 {
 	const size_t size = (size_t)getpagesize();

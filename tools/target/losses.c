@@ -43,7 +43,7 @@ void losses_waits(const struct sifive_trace_status *status, const struct drain *
 		       (uint64_t)status->waits, (double)status->waited / 1e9);
 }
 
-/* Not a loss, but what happened during the pause is missing. */
+/* Not a loss, but records during the pause are missing. */
 void losses_pauses(const struct sifive_trace_status *status)
 {
 	if (status->pauses)

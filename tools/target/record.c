@@ -28,7 +28,7 @@ enum on_full {
 	ON_FULL_DROP,
 };
 
-/* Snapshots come as often as the program makes them: without --keep, this many remain. */
+/* The number of snapshots is unlimited: without --keep, keep this many. */
 #define SNAPSHOTS_KEPT	100
 
 /* A template for mkstemp(). */
@@ -172,7 +172,7 @@ static int check(const struct recording *r, bool library)
 	}
 	if (library)
 		return 0;
-	/* It is in its file; whether it does cannot be seen there. */
+	/* The function is in the program's file; whether it is called cannot be seen there. */
 	if (r->program.traces && !r->quiet)
 		report("%s: it can trace itself, which fails while record holds the hardware: for its own trace, start it without record",
 		       r->program.path);
@@ -200,7 +200,7 @@ static int check_firmware(const struct recording *r)
 	return EXIT_RECORD;
 }
 
-/* --snapshot is a ring, and what makes a snapshot needs it. */
+/* --snapshot implies a ring; options that trigger snapshots need it. */
 static int check_snapshot(struct recording *r)
 {
 	if (!r->snapshot)
@@ -216,7 +216,7 @@ static int check_snapshot(struct recording *r)
 	return 0;
 }
 
-/* --calls: what needs records of a program, and what needs --calls. */
+/* --calls: options that need a program's records, and options that need --calls. */
 static int check_calls(struct recording *r)
 {
 	const struct sifive_trace_options *options = &r->setup.options;
@@ -238,13 +238,13 @@ static int check_calls(struct recording *r)
 		return usage_error("--calls excludes --on-full wait and drop: only stores can wait, or be dropped");
 	if (options->channel % 16 == 15)
 		return usage_error("--channel %u: instruction trace needs it", options->channel);
-	/* Counts are in samples alone. */
+	/* Only samples contain these counts. */
 	if (!setup_sampled(&r->setup) && !r->setup.events)
 		r->setup.events = "";
 	return 0;
 }
 
-/* -p: what needs a program that the command runs. */
+/* -p: options that need a program run by the command. */
 static int check_process(const struct recording *r)
 {
 	if (!r->pid)
@@ -263,7 +263,7 @@ static bool is_drained(const struct recording *r)
 	return r->on_full >= ON_FULL_DRAIN;
 }
 
-/* What --on-full is if it was not given. */
+/* The default of --on-full. */
 static void choose_full(struct recording *r)
 {
 	r->usual = r->on_full == ON_FULL_USUAL;
@@ -308,7 +308,7 @@ static int check_full(struct recording *r)
 	return 0;
 }
 
-/* --from: its headers come when a part begins, and pieces have no name for it. */
+/* --from: headers are written when a part begins, which pieces cannot describe. */
 static int check_part(const struct recording *r)
 {
 	if (!r->from)
@@ -333,13 +333,16 @@ static int check_auto_filter(void)
 	return auto_filter_check();
 }
 
-/* Into a session of the command, or, for one process with the library, of the program. */
+/*
+ * Record into a session of the command or, for a single process with the library, of
+ * the program.
+ */
 static int record_here(struct recording *r)
 {
 	return r->join || !r->loads ? record_session(r) : record_with_library(r);
 }
 
-/* Before a dry run, and before the user's filter is copied: its errors name that file. */
+/* Check before a dry run, and before copying the user's filter: errors name that file. */
 static int check_names(const struct recording *r)
 {
 	char path[] = TEMPORARY;
@@ -355,7 +358,8 @@ static int check_names(const struct recording *r)
 }
 
 /*
- * Makes the filter: 0, or the exit status. Its name is empty if there is none, or the user's alone.
+ * Makes the filter; returns 0, or the exit status. Its name is empty if there is no filter, or
+ * only the user's.
  */
 static int make_filter(struct recording *r, char *filter)
 {

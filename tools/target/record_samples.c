@@ -101,7 +101,7 @@ static void end_snapshot(struct recording *r)
 }
 
 /*
- * The driver copies a running ring: recording goes on. Readers share the copy as long as one
+ * The driver copies a running ring: recording continues. Readers share the copy as long as one
  * has it open, so the copy is made now, before files are read and written.
  */
 int record_snapshot(struct recording *r)
@@ -140,7 +140,7 @@ int record_snapshot(struct recording *r)
 	return 0;
 }
 
-/* What the side-car files of pieces have until save(). */
+/* The content of the side-car files of pieces until save(). */
 static int begin_files(struct recording *r, const struct launch *launch)
 {
 	char description[] = "/tmp/sifive-trace.XXXXXX";
@@ -165,7 +165,7 @@ static int begin_samples(struct recording *r)
 {
 	struct perf_capture capture;
 
-	/* An attempt before this one may have failed half-way. */
+	/* An earlier attempt may have failed half-way. */
 	if (r->device.path)
 		perf_device_close(&r->device);
 	if (capture_begin(&r->device, &r->setup.parsed, r->join) ||
@@ -175,7 +175,7 @@ static int begin_samples(struct recording *r)
 	return recording_drains(r) ? drain_check(capture.sinks) : 0;
 }
 
-/* Programs in the background are recorded, too. */
+/* Programs in the background are recorded too. */
 static void left(void *argument)
 {
 	const struct recording *r = argument;
@@ -186,8 +186,8 @@ static void left(void *argument)
 }
 
 /*
- * The trace goes with a folder that has what is in no file, and what is archived. Without
- * --archive, it must not have the archive of an earlier trace.
+ * A folder next to the trace contains code that is in no file, and archived files. Without
+ * --archive, the folder must not contain the archive of an earlier trace.
  */
 static void begin_copies(struct recording *r)
 {
@@ -200,13 +200,13 @@ static void begin_copies(struct recording *r)
 	calls_vdso(r->files);
 }
 
-/* What shows the objects of programs without the library. */
+/* Starts the events that show the objects of programs without the library. */
 static void begin_objects(struct recording *r)
 {
 	if (r->loads)
 		return;
 	watch_open(&r->watch, true);
-	/* A reader looks for the program's vdso, not for that of the copy. */
+	/* A reader needs the program's vdso, not this process's. */
 	if (r->calls != CALLS_NONE)
 		begin_copies(r);
 	if (r->pid)
@@ -234,7 +234,7 @@ int record_session(struct recording *r)
 	int status = EXIT_RECORD;
 	bool written = false;
 
-	/* Only the user may read addresses of the kernel. */
+	/* Only the user may read kernel addresses. */
 	r->mask = umask(077);
 	if (r->calls == CALLS_NONE)
 		umask(r->mask);

@@ -42,8 +42,8 @@ static bool is_its_own(const struct capture_mark *mark,
 }
 
 /*
- * Open the capture of a program that has ended, if no other session was set up
- * since. A child of the program may hold the session until it ends.
+ * Open the capture of an ended program, if no other session was set up since. A child of the
+ * program may hold the session until it ends.
  */
 static int open_capture(const struct capture_mark *mark,
 			struct sifive_trace_status *status)

@@ -208,7 +208,7 @@ bool setup_sampled(const struct setup *setup)
 	return setup->options.interval || setup->options.period;
 }
 
-/* Cycles and instructions, if this machine can count. */
+/* Cycles and instructions, if this machine can count them. */
 static const char *usual_events(void)
 {
 	struct sifive_trace_info info = { .size = sizeof(info) };

@@ -20,7 +20,7 @@
 /* Marks the end of the part that all pieces of a recording share. */
 #define PIECE		",\n\"piece\":"
 
-/* As the library writes it. */
+/* In the library's format. */
 #define COVERAGE	",\n\"coverage\":{"
 
 /* Appends a whole file. */
@@ -190,8 +190,8 @@ static char *read_meta(const char *meta)
 
 /*
  * The position of coverage and losses, or where to insert them: a side-car file written at
- * the program's start lacks them. Strings contain no newlines. Also reads the run's time,
- * if it is there.
+ * the program's start lacks them. Strings contain no newlines. Also reads the run's time, if
+ * present.
  */
 static char *coverage_of(char *text, uint64_t *ran)
 {
@@ -278,7 +278,7 @@ int sidecar_part(const char *meta, const char *from, const char *to)
 	return out ? replace(out, whole, meta) : -1;
 }
 
-/* Writes @text up to @end, which may be NULL, as what all pieces have. */
+/* Writes @text up to @end, which may be NULL, as the part common to all pieces. */
 static void put_head(struct output *out, const char *text, const char *end)
 {
 	if (end)

@@ -9,7 +9,7 @@
 /** snapshot_take_signal() - from here on SIGUSR2 is blocked, and requests a snapshot */
 void snapshot_take_signal(void);
 
-/** snapshot_return_signal() - in the program's process: SIGUSR2 is its own */
+/** snapshot_return_signal() - in the program's process: SIGUSR2 is delivered normally */
 void snapshot_return_signal(void);
 
 /** snapshot_allow() - let SIGUSR2 end a wait with this mask */

@@ -56,7 +56,7 @@ static void put_part(const struct input *input, char *text, size_t size)
 /* Longest part of a function's name that is shown. */
 #define SHOWN	100
 
-/* The calls that the user has asked for. */
+/* The calls that the user requested. */
 static size_t put_limits(const struct meta_part *part, char *text, size_t size, bool first)
 {
 	char from[SHOWN + 1], to[SHOWN + 1];

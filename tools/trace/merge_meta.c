@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-/* The side-car files of traces that become one. */
+/* The side-car files of merged traces. */
 #include <errno.h>
 #include <inttypes.h>
 #include <limits.h>
@@ -11,17 +11,20 @@
 #include "command.h"
 #include "merge.h"
 
-/* All sinks of a capture start within this many nanoseconds, on a busy machine, too. */
+/* All sinks of a capture start within this many nanoseconds, even on a busy machine. */
 #define START_NS	NS_PER_SEC
 
-/* What the side-car files of all traces of a recording have in common. */
+/* Members that the side-car files of all traces of a recording share. */
 static const char * const shared_keys[] = {
 	"version", "ts_width", "ts_hz", "ts_scheme", "count_type", "header_interval",
 	"per_thread", "exe", "args", "counters", "channel", "sampling", "switches",
 	"instruction", "trigger", "part", NULL
 };
 
-/* Whether two traces are of one recording. Threads may end while the first is written. */
+/*
+ * Whether two traces are from the same recording. Threads may end while the first file
+ * is written.
+ */
 static bool is_same_recording(const struct input *first, const struct input *other)
 {
 	struct json_object *own, *value;
@@ -102,7 +105,7 @@ static bool lists_a_source_twice(const struct input *in)
 	return false;
 }
 
-/* Whether a trace before this one has one of its harts. */
+/* Whether an earlier trace contains one of its harts. */
 static bool has_known_hart(const struct merge *merge, const struct input *in)
 {
 	const struct input *other;
@@ -219,7 +222,7 @@ static bool any(const struct merge *merge, const char *key)
 	return false;
 }
 
-/* Whether a file has been cut, which a merged trace would hide. */
+/* Whether a file was truncated, which a merged trace would hide. */
 static bool lacks_bytes(const struct input *in)
 {
 	const uint64_t captured = number(coverage(in), "bytes");
@@ -245,7 +248,7 @@ static void merge_coverage(const struct merge *merge, struct json_object *to)
 	add(to, "bytes", json_object_new_uint64(merge->bytes));
 }
 
-/* The last one that was written knows the most of threads and losses. */
+/* The file written last knows most about threads and losses. */
 const char *merge_meta(struct merge *merge)
 {
 	struct input *last = merge->input[merge->inputs - 1];

@@ -203,7 +203,7 @@ static void *new_array(struct reader *reader, struct json_object *object,
 	return memory;
 }
 
-/* Element @i, if it is an object. */
+/* Element @i, or NULL if it is not an object. */
 static struct json_object *element(struct reader *reader, const char *key,
 				   struct json_object *array, size_t i)
 {
@@ -336,7 +336,7 @@ static void read_processes(struct reader *reader, struct json_object *object,
 	}
 }
 
-/* The processes that have an object in memory. */
+/* The processes that have mapped an object. */
 static void read_in(struct reader *reader, struct json_object *object, struct meta *meta,
 		    struct meta_object *to)
 {
@@ -559,7 +559,7 @@ static void read_files(struct reader *reader, struct json_object *object, struct
 		meta->files = NULL;
 }
 
-/* With an unknown value, leave out the kernel. */
+/* With an unknown value, omit the kernel. */
 static void read_instruction(struct reader *reader, struct json_object *object,
 			     struct meta *meta)
 {
@@ -709,7 +709,7 @@ int meta_parse(const char *name, const char *text, size_t length,
 		return -1;
 	}
 	json_tokener_free(tokener);
-	/* Enough for all strings, because in the text each also has two quotation marks. */
+	/* Enough for all strings, because in the text each also needs two quotation marks. */
 	meta->strings = malloc(length);
 	reader.strings = meta->strings;
 	if (meta->strings)

@@ -12,7 +12,7 @@
 #include "command.h"
 #include "meta.h"
 
-/* @beside: nobody has asked for it. */
+/* @beside: the user did not name it. */
 static int read_file(const char *path, int fd, bool beside, struct meta *meta)
 {
 	struct stat status;

@@ -112,7 +112,7 @@ const struct cli_option options_names[] = {
 	{ .name = NULL }
 };
 
-/* Those that this process may run on. */
+/* Processors that this process may run on. */
 static int processors(void)
 {
 	cpu_set_t set;
@@ -130,7 +130,7 @@ void options_init(struct options *options)
 	options->trace.jobs = processors();
 }
 
-/* As record names them: trace.0.rtd, a piece trace.0.rtd.3, a snapshot's sink trace.rtd.0.3. */
+/* Names as used by record: trace.0.rtd, a piece trace.0.rtd.3, a snapshot's sink trace.rtd.0.3. */
 static bool is_named_as_trace(const char *name)
 {
 	const char *at = text_base(name), *end = NULL;
@@ -227,7 +227,7 @@ int options_output(const struct options *options)
 	return spares ? EXIT_OK : EXIT_USAGE;
 }
 
-/* What must be known before the trace. */
+/* Checks that precede opening the trace. */
 static int open_symbols(struct input *input, const struct options *options)
 {
 	const char *wrong;

@@ -6,10 +6,9 @@
 #
 #	command		the command for this machine
 #	build		module, library and command for a RISC-V machine
-#	board		the virtual board: what it is built with
-#	check		the tests; a suite skips what it has no package for, and names it
-#	deb		Debian packages
-#	root		a board with a file system of Debian
+#	board the virtual board: its build dependencies check the tests; a suite that lacks a
+#	package skips the test and names it deb Debian packages root a board with a file system of
+#	Debian
 #	releases	the tests on fresh releases
 
 . "$(dirname "$0")/common.sh"
