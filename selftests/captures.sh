@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-only
 # Captures that sifive-trace makes itself, as TAP: static programs, record -a, start and
-# dump; losses are reported, and the rest can be read.
+# dump; losses are reported, and the rest is readable.
 #
 #	captures.sh BUILD
 
@@ -38,7 +38,7 @@ rec plain $p/plain
 SIFIVE_TRACE_RECORD=1 SIFIVE_TRACE_OUTPUT=/out/preload.rtd LD_PRELOAD=libsifive-perf.so.0 $p/plain >preload.txt
 rec period -c 20k $p/plain
 
-# Not everything fits there; the incomplete file is read next to the complete one.
+# The disk is too small; the incomplete file is read next to the complete one.
 mkdir /tmp/small; mount -t tmpfs -o size=32k none /tmp/small
 small() {
 	name=$1; shift
@@ -47,7 +47,7 @@ small() {
 	cp /tmp/small/$name.rtd* .; rm /tmp/small/*
 }
 small small-killed $p/ends kill 5000
-# More samples than have room there, on a loaded host as well.
+# More samples than the buffer holds, even on a loaded host.
 until sifive-trace status 2>/dev/null | grep -qE "^samples +([4-9]|[0-9]{2})[0-9]{3}"; do sleep 0.1; done && touch /tmp/enough &
 small small-static -i 100us $p/busy-static 1000 /tmp/enough
 
@@ -63,7 +63,7 @@ for how in waits killed stops; do
 	run drained-$how sifive-trace record -C 0 -o drained-$how.rtd -b 64k --on-full drain $p/pieces 40 $how
 	while pidof pieces >/dev/null; do sleep 0.1; done
 done
-# In memory: /out may have wrong bytes of a process that is killed within write().
+# In memory: files in /out may have wrong bytes if a process is killed within write().
 kills() {
 	run $1-kills sifive-trace record -C 0 -o /tmp/$1-kills.rtd -b 64k --on-full $2 $p/pieces 40 kills
 	while pidof pieces >/dev/null; do sleep 0.1; done
@@ -178,7 +178,7 @@ for name in by-time by-count by-none; do
 	status $name 0 "$name: it starts"
 	status $name-dump 0 "$name: it is written"
 done
-# samples NAME PYTHON WHAT: true of r, the samples with counters if there are any.
+# samples NAME PYTHON WHAT: the expression holds for r, the samples with counters if any.
 samples() {
 	host decode --format json "$out/$1.rtd" | python3 -c "
 import json, sys
@@ -335,15 +335,15 @@ at_least small-static-dump busy 50 "small-static: the same"
 
 # ---- a capture that is copied while it runs ----------------------------------------
 
-# losses NAME STATUS: what --strict says.
+# losses NAME STATUS: check the exit status of --strict.
 losses() {
 	host decode --strict "$out/$1.rtd" >/dev/null
 	[ $? -eq "$2" ]
 	result $? "$1: decode --strict tells whether something is missing"
 }
-# records NAME: how many there are of functions.
+# records NAME: number of function records.
 records() { host decode --format csv "$out/$1.rtd" | grep -cE ',(enter|exit),'; }
-# made NAME FUNCTION LEAST WHAT: so many calls at least.
+# made NAME FUNCTION LEAST WHAT: at least this many calls.
 made() {
 	[ "$(calls "$1" | sed -n "s/^$2 //p")" -ge "$3" ]
 	result $? "$1: $4"

@@ -222,7 +222,7 @@ at_least sampled busy 50 "-i 100us: most samples are in the function that works"
 result $? "-i 100us: many samples"
 meta sampled 'm["sampling"]["interval_ns"] == 100000' "-i 100us: the interval is in the side-car file"
 at_least period busy 80 "-c: most samples are in the function that works"
-# stacks NAME WHAT [PIECE...]: inner was called by both callers, and hardly from elsewhere.
+# stacks NAME WHAT [PIECE...]: inner was called by both callers, and rarely from elsewhere.
 stacks() {
 	local piece
 	for piece in "${@:3}"; do
@@ -322,8 +322,8 @@ meta own1 'm["per_thread"] and m["lost"]["threads"] == 0' "counts are per thread
 host decode --format json "$out/one.rtd" >"$out/one.json"
 for i in 1 2 3 4 5; do host decode --format json "$out/own$i.rtd"; done | python3 -c '
 import json, sys
-# A thread that waits on the same CPU counts nothing meanwhile. The emulator also counts
-# the work of other harts during their turn: the minimum is the truth.
+# A thread that waits on the same CPU counts nothing in the meantime. The emulator also counts the
+# work of other harts during their turn: the minimum is the true count.
 def waited(lines):
     return min(c for r in map(json.loads, lines)
                if r["kind"] == "exit" and r.get("function") == "main"
@@ -399,7 +399,7 @@ refused badsize 2 "-b takes a size" "-b: no size"
 refused badchannel 2 "--channel takes a number from 0 to 31" "--channel: too large"
 refused nothing 2 "record: no program" "no program"
 
-# ---- driving by hand ---------------------------------------------------------------
+# ---- manual control ---------------------------------------------------------------
 
 status stop0 3 "stop: nothing runs"
 status start 0 "start"
@@ -424,7 +424,7 @@ status badstart 2 "start: a program is refused"
 result $? "the manual pages of all commands have their synopsis and options"
 grep -h '^#' "$out/manual.log"
 
-# completes NAME WORD WHAT: it printed this word alone, or nothing if the word is empty.
+# completes NAME WORD WHAT: it printed only this word, or nothing if the word is empty.
 completes() {
 	[ "$(cut -f 1 "$out/$1.txt" | grep -v '^sifive-trace: ')" = "$2" ]
 	result $? "$3"
@@ -664,8 +664,7 @@ result $? "dump: a running ring has samples"
 # Processors by their ids in /proc/cpuinfo, with names for their raw events.
 core() { echo "mvendorid=0x489,marchid=0x800000000000$1,mimpid=$2"; }
 
-# named NAME FAMILY EVENT RAW OTHER WHAT: lists the family's events, and none of another
-# family's.
+# named NAME FAMILY EVENT RAW OTHER WHAT: lists the family's events, and no other family's.
 named() {
 	grep -qE "^Raw events of $2 \(" "$out/$1.txt" &&
 		grep -qE "^  $3 +$4( |\$)" "$out/$1.txt" && ! grep -q "^  $5 " "$out/$1.txt"

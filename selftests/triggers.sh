@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-only
-# record --snapshot --trigger and --slower-than, as TAP: the one slow request of 10,000 is
-# caught, and its trace shows why; the Nth call; shared objects, threads, recursion; what is
-# lost is reported, and what is refused. record --from and --to: the calls of a part of each thread,
-# which every output says. record --auto-filter: what is refused.
+# record --snapshot --trigger and --slower-than, as TAP: one slow request of 10,000 is caught, and
+# its trace shows why; the Nth call; shared objects, threads, recursion; losses are reported;
+# refusals. record --from and --to: the calls of a part of each thread, as reported in every
+# output. record --auto-filter: refusals.
 #
 #	triggers.sh BUILD
 
@@ -13,8 +13,8 @@ build=$1
 out=$build/triggers
 . selftests/record/suite.sh
 
-# Instructions are counted, so that a host's load changes no time. Of several harts one waits
-# for the turn of the other then, which takes milliseconds: only one is online.
+# Instructions are counted, so that a host's load does not affect times. With instruction
+# counting, harts wait for each other's turns, which takes milliseconds: only one is online.
 board fpga --icount --append maxcpus=1 -- '
 snap() { name=$1; shift; run $name sifive-trace record -C 0 --calls --snapshot -o $name.rtd "$@"; }
 snap slow -b 16M --slower-than request:2ms $p/stalls
@@ -33,7 +33,7 @@ run hooks sifive-trace record -C 0 --snapshot -b 64k --trigger piece:100 -o hook
 run last sifive-trace record -C 0 --snapshot -b 64k --slower-than main:1us -o last.rtd $p/plain
 run sampled sifive-trace record -C 0 --snapshot -i 100us -b 64k --trigger busy:8 -o sampled.rtd $p/busy-static 50
 
-# Files: the newest, and those that a full disk has room for.
+# Files: the newest ones, and those that fit on a full disk.
 snap keep -b 64k --keep 2 --trigger request:2000 $p/stalls
 mkdir /tmp/small; mount -t tmpfs -o size=400k none /tmp/small
 run full sifive-trace record -C 0 --calls --snapshot -b 64k --trigger request:1000 -o /tmp/small/full.rtd $p/stalls
@@ -47,7 +47,7 @@ until pidof stalls >/dev/null; do usleep 100; done; kill -STOP $command
 until [ -s lost.txt ]; do usleep 1000; done; kill -CONT $command
 wait $command; echo $? >lost.rc
 
-# It loses events several times while calls go on: those of other programs, too.
+# It loses events several times while calls continue, including other programs' calls.
 for i in 1 2 3; do
 	while :; do $p/stalls >/dev/null; done & others="${others-} $!"
 done
@@ -77,7 +77,7 @@ mount -t tmpfs none /sys/bus/event_source/devices/uprobe
 snap kernel --trigger request $p/stalls
 umount /sys/bus/event_source/devices/uprobe'
 
-# number NAME FUNCTION: its calls, as record has counted them.
+# number NAME FUNCTION: its calls, as counted by record.
 number() { sed -nE "s/^sifive-trace: $2: ([0-9]+) calls?, .*/\1/p" "$out/$1.err"; }
 
 status slow 0 "--slower-than: the program ends as always"
@@ -124,7 +124,7 @@ command report --symfs "$out/root" "$out/$slow" 2>&1 >/dev/null | tee "$out/slow
 	grep -q 'instructions, [0-9]* of [0-9]* Sync' && ! grep -q 'no file contains the code' "$out/slow.log"
 result $? "probes make no gaps in the flow"
 host graph "$out/$slow" >"$out/slow.graph"
-# Thousands are. The caller is there again after the ring's first switch, and after a gap.
+# Thousands are. The caller reappears after the ring's first switch, and after a gap.
 [ "$(host report --format csv "$out/$slow" | grep -c '^"serve"')" = 1 ] &&
 	[ "$(host report --format csv "$out/$slow" | sed -nE 's/^"serve",([0-9]+),.*/\1/p')" -le 5 ]
 result $? "a probed call is one of its caller, which goes on afterwards"

@@ -138,7 +138,7 @@ static bool switching(struct hart *hart, unsigned long id)
 	return ok;
 }
 
-/* The second hart starts when the first is done, whose capture is kept. */
+/* The second hart starts when the first is done, and the first one's capture is kept. */
 static bool in_turn(struct hart *hart, unsigned long id)
 {
 	bool ok;
@@ -151,7 +151,7 @@ static bool in_turn(struct hart *hart, unsigned long id)
 	return ok;
 }
 
-/* Headers only: turn tracing on and off as often as fits the buffer. */
+/* Headers only: turn tracing on and off until the buffer is nearly full. */
 static bool storm(struct hart *hart, unsigned long id)
 {
 	unsigned int i;

@@ -53,8 +53,8 @@ def side_car(path):
 
 
 def differs(ours, theirs, values, laps):
-    """Whether a record of the reader is not what decode printed. The command infers
-    some times that the reader does not know: these must not contradict each other.
+    """Whether a record of the reader differs from decode's. The command infers some times that
+    the reader does not know: inferred times must not contradict each other.
     @laps: see compare()."""
     time = int(theirs["seconds"]) if "seconds" in theirs else None
     exact = "time" not in theirs
@@ -77,7 +77,8 @@ def differs(ours, theirs, values, laps):
 
 
 def callers(addresses):
-    """Those that decode shows without symbols. The first is the return-address register."""
+    """The callers that decode shows without symbols. The first address is the return-address
+    register."""
     if len(addresses) > 1 and addresses[0] == addresses[1]:
         addresses = addresses[1:]
     return [address for address in addresses if address]
@@ -94,9 +95,9 @@ def compare(command, path):
         theirs = decode(command, path, values)
         if theirs is None:
             return 0
-        # The command infers times before a ring's first absolute one, and so whether
-        # the clock has wrapped there: the reader's may be behind, by the same number of
-        # laps in all of a source.
+        # The command infers times before a ring's first absolute one, including wraps of the
+        # clock: the reader's times may be behind by a number of laps, the same throughout a
+        # source.
         laps = {"lap": 1 << meta.get("ts_width", 40)} if meta.get("wrapped") else {}
         for name in sorted(ours.keys() | theirs.keys()):
             one, other = ours.get(name, []), theirs.get(name, [])

@@ -65,7 +65,7 @@ int usage_error(const char *format, ...)
 	return EXIT_USAGE;
 }
 
-/* A file with these bytes, of which @path is the name. */
+/* A file with these bytes and the name @path. */
 static int make_file(const void *bytes, size_t length, char path[64])
 {
 	int fd = memfd_create("fuzz", MFD_CLOEXEC);

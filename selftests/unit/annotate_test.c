@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-/* annotate, of programs and traces whose costs are known. */
+/* annotate, for programs and traces with known costs. */
 #include "command_fixture.h"
 
 /* covered_sample.c */
@@ -25,8 +25,8 @@ static void check(FIXTURE_DATA(command) *self, const char *arguments)
 }
 
 /*
- * work(3): the first branch is not taken, not, taken; the second taken, taken, not. It stops
- * at the call.
+ * work(3): the first branch is not taken, not, taken; the second taken, taken, not. The trace
+ * stops at the call.
  */
 static void run_work(struct gen *gen)
 {
@@ -43,7 +43,7 @@ static void save_work(FIXTURE_DATA(command) *self)
 	save(self, "t");
 }
 
-/* The row of an address: what is before and behind the instruction, whose text LLVM has. */
+/* The row of an address: the text before and after the instruction, which LLVM prints. */
 static bool has_row(const char *out, const char *before, const char *behind)
 {
 	const char *row = strstr(out, before), *end = row ? strchr(row, '\n') : NULL;
@@ -388,7 +388,7 @@ TEST_F(command, calls_are_those_of_their_call_site)
 	leave(&stream, FIB, MAIN + 0x10);
 	call(&stream, FIB, MAIN + 0x1a);
 	leave(&stream, FIB, MAIN + 0x1a);
-	/* The record names the caller's first address alone; nothing. */
+	/* The record names only the caller's first address; nothing. */
 	call(&stream, FIB, MAIN);
 	leave(&stream, FIB, MAIN);
 	call(&stream, FIB, 0);
@@ -428,7 +428,7 @@ TEST_F(command, samples_are_exact_where_counts_are_not)
 		TH_LOG("%s%s", self->out, self->err);
 }
 
-/* Whatever is where, shares are complete. */
+/* Shares are complete in every case. */
 TEST_F(command, random_costs_add_up)
 {
 	struct gen_stream stream;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-/* Samples with callers: which functions called, in reports, trees and exports. */
+/* Samples with callers, in reports, trees and exports. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -33,7 +33,10 @@ static void sample(struct gen_stream *stream, uint64_t pc, const uint64_t *addre
 	sample(stream, pc, (const uint64_t []){ __VA_ARGS__ },			\
 	       sizeof((uint64_t []){ __VA_ARGS__ }) / sizeof(uint64_t))
 
-/* The return-address register is that of the frame, of a call before, or of a leaf's caller. */
+/*
+ * The return-address register holds the frame's address, that of an earlier call, or a
+ * leaf's caller.
+ */
 static void make_stacks(FIXTURE_DATA(command) *self)
 {
 	struct gen_stream stream;
@@ -128,7 +131,7 @@ TEST_F(command, decode_prints_callers)
 	EXPECT_NE(NULL, strstr(self->out, "\"callers\":[]"));
 }
 
-/* Each different: the lightest paths become one, and no sample is lost. */
+/* All different: the lightest paths are merged, and no sample is lost. */
 TEST_F(command, many_stacks_have_all_samples)
 {
 	struct gen_stream stream;

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-# Completion, as TAP: what a command line can become; bash, zsh and fish at a prompt.
+# Completion, as TAP: completions of command lines; bash, zsh and fish at a prompt.
 #
 #	completion.sh COMMAND
 

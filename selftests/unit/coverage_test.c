@@ -142,7 +142,7 @@ TEST_F(command, every_output_says_which_part_of_a_thread_was_recorded)
 #define CALL	"{\"srcbits\":0,\"ts_hz\":10,\"trigger\":{\"function\":\"f\",\"call\":7,\"tid\":9," \
 		"\"took_ns\":2000000000,\"limit_ns\":1500000000,\"from\":%" PRIu64 ",\"to\":%" PRIu64 "}}"
 
-/* Times of the side-car file wrap as the trace's do. */
+/* Times of the side-car file wrap like the trace's. */
 TEST_F(command, every_output_says_which_call_a_snapshot_is_of)
 {
 	static const char * const arguments[] = {
@@ -287,7 +287,7 @@ TEST_F(command, every_command_tells_of_gaps)
 	EXPECT_EQ(1, self->status);
 }
 
-/* The user wanted it, and the record that it cuts is no loss. */
+/* The user requested the limit, and a record that it cuts is not a loss. */
 TEST_F(command, a_limit_of_the_recording_is_no_loss)
 {
 	static const char limit[] = "{\"srcbits\":0,\"ts_hz\":10,\"coverage\":{\"limit\":%s,\"run_ns\":3000000000}}";
@@ -389,7 +389,7 @@ TEST_F(command, every_output_with_hart_counts_marks_them)
 	EXPECT_STREQ("source 0;0x20000 5\n", self->out);
 }
 
-/* The side-car file says whose counts they are, and nothing else does. */
+/* Only the side-car file says whose counts they are. */
 TEST_F(command, every_command_tells_whose_the_counts_may_be)
 {
 	static const char * const arguments[] = {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-/* coverage and the profiles of export, of a program whose run is known. */
+/* coverage and the profiles of export, for a program with a known run. */
 #include "command_fixture.h"
 
 /* covered_sample.c */
@@ -9,8 +9,8 @@
 #define INSTRUCTIONS	12
 
 /*
- * work(3): the first branch is not taken, not, taken; the second taken, taken, not. It stops
- * at the call.
+ * work(3): the first branch is not taken, not, taken; the second taken, taken, not. The trace
+ * stops at the call.
  */
 static void run_from(struct gen *gen, uint64_t address)
 {
@@ -223,7 +223,7 @@ TEST_F(command, an_instruction_that_the_kernel_executes_is_counted)
 	run_thread(gen, 7);
 	gen_start(gen, NEVER);
 	branch(gen, 1, NEVER, KERNEL);
-	/* Another thread's branch is under a probe as well. */
+	/* Another thread's branch is also probed. */
 	run_thread(gen, 8);
 	branch(gen, 0, KERNEL, NEVER + 4);
 	branch(gen, 1, NEVER + 4, KERNEL);
@@ -269,7 +269,7 @@ TEST_F(command, a_thread_that_goes_on_elsewhere_is_found)
 		TH_LOG("%s%s", self->out, self->err);
 }
 
-/* A page fault, and a signal's handler in one. */
+/* A page fault, and a signal handler within one. */
 TEST_F(command, an_instruction_that_is_repeated_is_counted_once)
 {
 	struct gen *gen = &self->gen;
@@ -362,7 +362,7 @@ TEST_F(command, a_function_of_two_units_is_counted_once)
 	EXPECT_NE(NULL, strstr(self->out, "           1  /sample/shared.h:40\n"));
 }
 
-/* A trace that begins behind the first instruction of a line has executed it. */
+/* A line counts as executed even if the trace begins after its first instruction. */
 TEST_F(command, a_line_that_was_entered_in_a_gap_is_executed)
 {
 	run_one(&self->gen, NEVER + 4 * 2);

@@ -73,7 +73,7 @@ static const char *start(FIXTURE_DATA(record) *self)
 
 #define START()	EXPECT_STREQ("", start(self))
 
-/* Nothing is recorded, and standard error has the reason. */
+/* Nothing is recorded, and standard error states the reason. */
 #define REFUSED(words)							\
 do {									\
 	const char *__said;						\
@@ -237,7 +237,7 @@ TEST_F(record, side_car_of_a_program_that_does_not_end)
 	EXPECT_EQ(0, unlink("trace.rtd"));
 	EXPECT_EQ(0, unlink("trace.rtd.meta"));
 
-	/* A program that controls tracing has its own set-up. */
+	/* A program that controls tracing sets it up itself. */
 	set("RECORD", "1");
 	START();
 	EXPECT_LT(0, size_of_file("trace.rtd.meta"));
@@ -309,7 +309,7 @@ TEST_F(record, records_are_dropped_whole_and_counted_while_there_is_no_room)
 	EXPECT_EQ(0, unlink("trace.rtd.meta"));
 }
 
-/* A thread that waits for room, and at least for how long. */
+/* A thread that waits for room, and the minimum wait. */
 struct waiter {
 	pid_t id;
 	uint64_t least;

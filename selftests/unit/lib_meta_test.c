@@ -177,7 +177,7 @@ TEST_F(meta, link)
 	unlink("out.rtd.meta");
 }
 
-/* A regular file has a side-car file wherever it is; a pipe has none. */
+/* A regular file has a side-car file in any folder; a pipe has none. */
 TEST_F(meta, beside_files)
 {
 	char shm[] = "/dev/shm/lib_meta_test.rtd";
@@ -305,7 +305,7 @@ TEST_F(meta, interval)
 	EXPECT_EQ(NULL, at(self->json, "sampling.period"));
 }
 
-/* The end of one of three is known, with the name it had then. */
+/* The end of one of three threads is known, with its name at that time. */
 static void *short_life(void *argument)
 {
 	sifive_trace_write(argument);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /*
  * Proves that options reach the driver, that invalid ones are rejected with a message
- * and hold nothing, and that a process has one session, whichever interface has set it
+ * and hold nothing, and that a process has one session, regardless of the interface that set it
  * up.
  */
 #include "kselftest_harness.h"

@@ -12,7 +12,7 @@ static pid_t asked_getpid(void);
 #define getpid()	asked_getpid()
 #include "lib_mock.h"
 
-/* The pool exists for other threads, and looks like that of a child without one. */
+/* The pool exists for other threads, and looks like a child's without a pool. */
 static bool looks_wiped;
 
 static pid_t asked_getpid(void)
@@ -187,7 +187,7 @@ TEST_F(lib, timer)
 	EXPECT_EQ(NULL, strstr(perfErrorString(), "this process already holds it"));
 }
 
-/* The kernel alone reads counters of firmware, so the program writes nothing. */
+/* Only the kernel reads firmware counters, so the program writes nothing. */
 TEST_F(lib, firmware_events)
 {
 	static const char words[] = "event 1: only samples count firmware events: use perfTimerISRInit()";
@@ -218,7 +218,7 @@ TEST_F(lib, firmware_events)
 	EXPECT_EQ(0, mock_stores);
 	ASSERT_EQ(0, perfTraceOff());
 
-	/* The next set-up is not concerned. */
+	/* The next set-up is not affected. */
 	ASSERT_EQ(0, perfManualInit(list, 1, 6, perfCount_Delta, 4096));
 	ASSERT_EQ(0, perfTraceOn());
 	EXPECT_EQ(0, perfWriteCntrs());
@@ -325,7 +325,7 @@ static void init_in_thread(struct __test_metadata *_metadata, uint32_t buffer)
 	dev.cpus = 1 << 1;
 }
 
-/* A thread that starts a call meanwhile would forget the session. */
+/* A thread that starts a call in the meantime would forget the session. */
 TEST_F(lib, no_thread_finds_a_pool_without_its_process)
 {
 	ASSERT_EQ(NULL, perf_pool);
@@ -343,7 +343,7 @@ TEST_F(lib, threads_add_their_cpus)
 	EXPECT_EQ(1, dev.config.encoders);
 	init_in_thread(_metadata, 4096);
 	EXPECT_EQ(3, dev.config.encoders);
-	/* With another buffer, after it was on, or again, it is a new one. */
+	/* With another buffer, after tracing was on, or when repeated, it is a new set-up. */
 	init_in_thread(_metadata, 8192);
 	EXPECT_EQ(2, dev.config.encoders);
 	ASSERT_EQ(0, perfManualInit(NULL, 0, 6, perfCount_Delta, 8192));

@@ -122,7 +122,7 @@ static void *newcomer(void *unused)
 	return unused;
 }
 
-/* A living thread joins again, and gets a channel of its own. */
+/* A living thread joins again, and gets its own channel. */
 TEST_F(writers, set_up_anew)
 {
 	pthread_t old, new;
@@ -216,7 +216,7 @@ TEST_F(writers, each_initialises)
 	EXPECT_EQ(7, worker_channel);
 }
 
-/* A thread that joined an earlier set-up neither takes a channel of this one nor gives it. */
+/* A thread that joined an earlier set-up neither takes nor returns a channel of this one. */
 TEST_F(writers, late_channel)
 {
 	static struct perf_thread late;
@@ -290,7 +290,7 @@ TEST_F(writers, headers_at_intervals)
 	EXPECT_EQ(2, count_headers());
 	for (i = 0; i < 4; i++)
 		call();
-	/* Turning on again starts a stream: its header is not a repetition. */
+	/* Turning tracing on again starts a stream, whose header is not a repetition. */
 	ASSERT_EQ(0, perfTraceOff());
 	ASSERT_EQ(0, perfTraceOn());
 	EXPECT_EQ(4, count_headers());
@@ -409,7 +409,7 @@ TEST_F(writers, calls_after_jump)
 	EXPECT_EQ(0, perfInit(2, 1));
 }
 
-/* The same for one that was abandoned by a jump, or with its thread. */
+/* As above, for a record abandoned by a jump, or with its thread. */
 TEST_F(writers, call_left)
 {
 	ASSERT_EQ(0, perfTraceOff());
@@ -480,7 +480,7 @@ static void *with_own_stack(void *alternate)
 	return NULL;
 }
 
-/* A handler's stack may lie above, and look as if there was none. */
+/* A handler's stack may be above the thread's, and look as if it were not a handler's. */
 TEST_F(writers, stack_above)
 {
 	const size_t size = 1 << 20;
@@ -615,7 +615,7 @@ static void *stopped(void *unused)
 	return unused;
 }
 
-/* Its record is abandoned once, and the next one marks it. */
+/* The thread's record is abandoned once, and the next one marks it. */
 TEST_F(writers, stopped_in_record)
 {
 	pthread_t thread;

@@ -18,16 +18,16 @@ cd "$folder" || exit 1
 
 # report --diff keeps one trace's results while it reads the other.
 both_kb=$((96 << 10))
-# The stages of several threads have a copy of each stream's headers.
+# With several threads, each stage has a copy of each stream's headers.
 threads_kb=$((128 << 10))
 
-# measure NAME ARGUMENT...: it succeeds, and stays within the limit.
+# measure NAME ARGUMENT...: the command succeeds within the memory limit.
 measure() {
 	local name=$1 limit=$limit_kb status memory
 	shift
 	[[ $name != 128*--diff* ]] || limit=$both_kb
 	[[ $name != *threads* ]] || limit=$threads_kb
-	# Its 8192 threads and objects come on top.
+	# Its 8192 threads and objects are additional.
 	[[ $name != *side-car* ]] || limit=$((72 << 10))
 	rm -rf made*
 	/usr/bin/env time -q -f %M -o memory "$command" "$@" >out 2>err

@@ -72,7 +72,7 @@ TEST_F(command, differences_of_times)
 	free_sinks(&sinks);
 }
 
-/* Bits 24 wrap every 1.7 s; the second sink's clock wraps long before the first one's. */
+/* 24 bits wrap every 1.7 s; the second sink's clock wraps long before the first one's. */
 TEST_F(command, clocks_that_wrap)
 {
 	struct sidecar a = first_sink(), b = second_sink();
@@ -186,7 +186,7 @@ TEST_F(command, a_last_message_may_be_cut)
 	EXPECT_EQ(0, self->status);
 }
 
-/* While the first trace is written a thread may end: the last side-car file is the best. */
+/* A thread may end while the first trace is written: the last side-car file is the best. */
 TEST_F(command, threads_of_the_last_trace)
 {
 	struct sidecar a = first_sink(), b = second_sink();
@@ -260,7 +260,7 @@ TEST_F(command, what_cannot_be_merged)
 		write_meta(&bad[i].with);
 		expect_refused(_metadata, self, "a.rtd b.rtd", 3, bad[i].why);
 	}
-	/* Another type than there should be is like none. */
+	/* A value of the wrong type is like a missing one. */
 	b.coverage = "[1]";
 	write_meta(&b);
 	run(self, "merge -o m.rtd a.rtd b.rtd");
@@ -274,7 +274,7 @@ TEST_F(command, what_cannot_be_merged)
 	free_sinks(&sinks);
 }
 
-/* What was there stays, whatever goes wrong. */
+/* Existing files survive any error. */
 TEST_F(command, output_of_merge)
 {
 	struct sinks sinks;
@@ -311,7 +311,7 @@ TEST_F(command, output_of_merge)
 	read_file("m.rtd", self->out);
 	EXPECT_STREQ("old", self->out);
 	EXPECT_EQ(0, access("m.rtd.meta", F_OK));
-	/* Nothing is left beside them. */
+	/* No other file is left. */
 	EXPECT_NE(0, system("ls | grep -q 'm.rtd[.][^m]'"));
 	free_sinks(&sinks);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-/* Commands that are given the traces of several sinks read what merge makes of them. */
+/* Commands given the traces of several sinks read the same data as merge writes. */
 #include <signal.h>
 #include <sys/wait.h>
 
@@ -43,7 +43,7 @@ static void make_traces(void)
 		abort();
 }
 
-/* Nothing is left of the merged trace. */
+/* The merged trace leaves no file. */
 static bool is_clean(void)
 {
 	return !rmdir("tmp") && !mkdir("tmp", 0777);
@@ -96,7 +96,7 @@ TEST_F(command, every_reader_shows_what_it_shows_of_the_merged_trace)
 		snprintf(command, sizeof(command), "%s -e " PROGRAM " -e " LINES, commands[i]);
 		expect_same(_metadata, self, command, "");
 	}
-	/* Options may be between them, and behind. */
+	/* Options may stand between and after them. */
 	keep_merged(self, "report --by thread --csv", "");
 	run(self, "report a.rtd --by thread b.rtd --csv");
 	EXPECT_EQ(0, self->status);
@@ -130,7 +130,7 @@ TEST_F(command, a_summary_names_the_traces_and_how_exact_the_merge_is)
 	EXPECT_NE(NULL, strstr(self->err, "2 traces, 4 encoders; their clocks agree within 402 ns\n"))
 		TH_LOG("%s", self->err);
 	EXPECT_NE(NULL, strstr(self->err, ": " NAME ": 199 records")) TH_LOG("%s", self->err);
-	/* What one trace has lost, all have. */
+	/* A loss in one trace counts for all. */
 	run(self, "report --strict a.rtd b.rtd");
 	EXPECT_EQ(1, self->status);
 	run(self, "report -q a.rtd b.rtd");
@@ -275,7 +275,7 @@ TEST_F(command, temporary_files_need_a_folder_with_room)
 	EXPECT_TRUE(is_clean());
 }
 
-/* Whether a file of this folder without a name is open in a process. */
+/* Whether a process has an unnamed file of this folder open. */
 static bool has_temporary(pid_t process, const char *folder)
 {
 	char path[64], link[512];
@@ -302,7 +302,7 @@ TEST_F(command, the_merged_trace_has_no_name_while_it_is_read)
 
 	make_traces();
 	snprintf(folder, sizeof(folder), "%s/tmp/", self->folder);
-	/* It waits for room in the pipe, with the trace open. */
+	/* The command waits for room in the pipe, with the trace open. */
 	child = start_command("decode -q --format json a.rtd b.rtd", &to, &from);
 	ASSERT_LT(0, fcntl(from, F_SETPIPE_SZ, 4096));
 	ASSERT_EQ(1, read(from, &byte, 1));

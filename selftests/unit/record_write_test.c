@@ -238,7 +238,7 @@ static uint64_t sample(unsigned int seed)
 	}
 }
 
-/* Masks that grow from below and from above, and some with holes. */
+/* Masks that grow from the lowest and from the highest bit, and some with holes. */
 static uint32_t some_mask(unsigned int i)
 {
 	if (i <= 32)

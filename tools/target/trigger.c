@@ -307,7 +307,7 @@ void trigger_report(const struct trigger *t, bool quiet)
 		       t->snapshots, plural(t->snapshots));
 	if (!quiet && t->early)
 		report("%s: %" PRIu64 " trigger%s occurred before the previous snapshot was written: no separate snapshot",
-		       t->function, t->early, plural(t->early), t->early == 1 ? "its" : "their");
+		       t->function, t->early, plural(t->early));
 	if (!quiet && none)
 		report("%s: %" PRIu64 " trigger%s without a snapshot: the program did not record, or the last file is for a later trigger",
 		       t->function, none, plural(none));
