@@ -260,7 +260,7 @@ TEST_F(timer, events_of_firmware_are_in_its_records_alone)
 	EXPECT_NE(NULL, strstr(perfErrorString(), "use perfTimerISRInit()"));
 	event.code = FW_HFENCE_VVMA_ASID_RECEIVED + 1;
 	EXPECT_NE(0, perfTimerISRInit(&event, 1, CHANNEL, perfCount_Delta, BUFFER, INTERVAL));
-	EXPECT_NE(NULL, strstr(perfErrorString(), "it can be 0 to 21"));
+	EXPECT_NE(NULL, strstr(perfErrorString(), "it must be 0 to 21"));
 	event.code = FW_ILLEGAL_INSN;
 	ASSERT_EQ(0, perfTimerISRInit(&event, 1, CHANNEL, perfCount_Delta, BUFFER, INTERVAL)) {
 		TH_LOG("%s", perfErrorString());

@@ -64,7 +64,7 @@ int sft_instruction_valid(const struct sifive_trace_config *config, struct sft_w
 				SYNC_BYTES_MAX, SIFIVE_TRACE_INSTRUCTION_NO_SYNC);
 	if (i->timestamps > FIELD_MAX(TR_TS_BRANCH))
 		return sft_fail(why, -EINVAL,
-				"instruction trace: timestamps is %u: it can be 0 to 3",
+				"instruction trace: timestamps is %u, not 0 to 3",
 				i->timestamps);
 	if (i->timestamps && config->flags & SIFIVE_TRACE_CONFIG_NO_TIMESTAMP)
 		return sft_fail(why, -EINVAL, "instruction trace: timestamps with NO_TIMESTAMP");

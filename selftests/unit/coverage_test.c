@@ -87,7 +87,7 @@ TEST_F(command, a_ring_covers_the_end)
 {
 	make(self, RING);
 	run(self, "report trace.rtd");
-	EXPECT_NE(NULL, strstr(self->out, "Trace covers the last 2.500 s of 195.000 s, the ring has overwritten earlier data.\n"));
+	EXPECT_NE(NULL, strstr(self->out, "Trace covers the last 2.500 s of 195.000 s; the ring has overwritten earlier data.\n"));
 	run(self, "decode --strict -q trace.rtd");
 	EXPECT_EQ(0, self->status);
 }

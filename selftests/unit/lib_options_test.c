@@ -214,7 +214,7 @@ TEST_F(options, of_a_newer_size)
 	newer.known.size = sizeof(newer);
 	ASSERT_EQ(0, sifive_trace_setup(self->trace, &newer.known));
 	newer.more[15] = 1;
-	EXPECT_ERROR(sifive_trace_setup(self->trace, &newer.known), "options that this library does not have");
+	EXPECT_ERROR(sifive_trace_setup(self->trace, &newer.known), "options that this library does not support");
 	newer.more[15] = 0;
 	newer.known.size = 4097;
 	EXPECT_ERROR(sifive_trace_setup(self->trace, &newer.known), "options.size is 4097");

@@ -202,9 +202,9 @@ TEST_F(lib, firmware_events)
 	EXPECT_NOTHING_HELD();
 	list[1].code = -1;
 	EXPECT_ERROR(perfTimerISRInit(list, 2, 6, perfCount_Delta, 4096, 250),
-		     "event 1: firmware event -1: it can be 0 to 21");
+		     "event 1: firmware event -1: it must be 0 to 21");
 	list[1].code = FW_HFENCE_VVMA_ASID_RECEIVED + 1;
-	EXPECT_ERROR(perfTimerISRInit(list, 2, 6, perfCount_Delta, 4096, 250), "it can be 0 to 21");
+	EXPECT_ERROR(perfTimerISRInit(list, 2, 6, perfCount_Delta, 4096, 250), "it must be 0 to 21");
 	list[1].code = FW_HFENCE_VVMA_ASID_RECEIVED;
 	ASSERT_EQ(0, perfTimerISRInit(list, 2, 6, perfCount_Delta, 4096, 250));
 	EXPECT_EQ(15, dev.counters.event[1].type);
@@ -244,7 +244,7 @@ TEST_F(lib, bad_arguments)
 
 	ASSERT_EQ(0, perfInit(2, 1));
 	EXPECT_ERROR(perfManualInit(self->list, -1, 6, perfCount_Raw, 0), "numCntrs is -1");
-	EXPECT_ERROR(perfManualInit(many, 33, 6, perfCount_Raw, 0), "numCntrs is 33: it can be 0 to 32");
+	EXPECT_ERROR(perfManualInit(many, 33, 6, perfCount_Raw, 0), "numCntrs is 33: it must be 0 to 32");
 	EXPECT_ERROR(perfManualInit(NULL, 1, 6, perfCount_Raw, 0), "perfCntrList is NULL");
 	EXPECT_ERROR(perfManualInit(self->list, 3, -1, perfCount_Raw, 0), "itcChannel is -1");
 	EXPECT_ERROR(perfManualInit(self->list, 3, 32, perfCount_Raw, 0), "itcChannel is 32");
