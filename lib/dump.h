@@ -19,7 +19,7 @@ PERF_INTERNAL int perf_dump(const char *path);
  * @path:	as for perf_dump()
  *
  * If the program ends without writing its capture, another process can save it with
- * these. They mark a ring as wrapped, which is not known yet.
+ * these. They mark a ring as wrapped, because that is not known yet.
  */
 PERF_INTERNAL int perf_dump_early(const char *path);
 

@@ -653,8 +653,8 @@ TEST_F(access, joining_again_repairs_what_a_sysctl_took)
 }
 
 /*
- * What a sysctl allows while a thread of the session runs cannot be distinguished from
- * the session's own access: it applies once the session ends.
+ * Access granted by the sysctl while a thread of the session runs cannot be distinguished from
+ * the session's own access: it takes effect once the session ends.
  */
 TEST_F(access, the_kernels_own_rule_holds_after_the_session)
 {

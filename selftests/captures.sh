@@ -125,7 +125,7 @@ run start-drain sifive-trace start --on-full drain
 run start-wrap sifive-trace start --on-full wrap -i 100us -b 4k; $p/busy 1000 >/dev/null
 sifive-trace stop; sifive-trace dump -o start-wrap.rtd
 
-# by NAME OPTION...: meanwhile run this on the second CPU.
+# by NAME OPTION...: run this on the second CPU in the meantime.
 by() {
 	by=$1; shift
 	run $by sifive-trace start "$@"; run $by-busy taskset 2 $p/busy 1000

@@ -496,9 +496,9 @@ TEST_F(counters, the_manuals_list_gives_each_event_its_counter_and_counts)
 			count = before[miss_at[i]];
 			EXPECT_LE(own[i] ? PAGES : 1, count);
 			/*
-			 * Kernel data, and pages that the kernel clears, miss too,
-			 * depending on other load, by up to a page for each page of the
-			 * program. The program's own misses are counted exactly below.
+			 * Kernel data, and pages that the kernel clears, also miss, depending on
+			 * load: up to one page for each page of the program. The program's own
+			 * misses are counted exactly below.
 			 */
 			if (exact)
 				EXPECT_GE((own[i] + (i == 1) + 2) * PAGES, count);

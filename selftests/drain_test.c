@@ -32,7 +32,7 @@
 #define STORES		(10 * BUFFER / SHORTEST)
 
 /**
- * struct collected - the bytes of a stream that were read so far
+ * struct collected - bytes of a stream read so far
  * @bytes:	allocated
  * @size:	how many
  */

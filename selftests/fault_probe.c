@@ -7,7 +7,7 @@
  *
  * Prints the negative errno and the milliseconds of each call, then STATUS, each sink
  * and a summary of the decoded trace, then the driver's message. Calls after an error
- * are skipped, except STOP and reading. "also" adds an encoder, which gets 100 stores.
+ * are skipped, except STOP and reading. "also" adds an encoder, which receives 100 stores.
  */
 #include <stdio.h>
 #include <stdlib.h>

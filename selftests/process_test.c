@@ -133,7 +133,7 @@ static void keep(const struct trace_record *record, void *arg)
 	seen->late += in(late, record->address[0]);
 }
 
-/* One capture of the child; the caller works meanwhile. Returns 0, or an error. */
+/* One capture of the child, while the caller works. Returns 0, or an error. */
 static int capture(struct _test_data_process *self, bool first)
 {
 	struct trace_totals totals;

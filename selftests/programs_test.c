@@ -44,7 +44,7 @@
 #define SS_AUTODISARM	0x80000000u
 #endif
 
-/* What a program may do besides calls; some exclude others. */
+/* Actions of a program besides calls; some exclude others. */
 enum {
 	CLOSES		= 1 << 0,
 	DUMPS		= 1 << 1,

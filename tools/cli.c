@@ -13,7 +13,7 @@
 
 /* Options of one command, with --help. */
 #define OPTIONS_MAX	64
-/* What getopt_long() returns for a long option, plus its index. */
+/* The value that getopt_long() returns for a long option, plus the option's index. */
 #define LONG		256
 
 #define WIDTH		80

@@ -23,7 +23,7 @@ struct sft_counters sft_counters;
 /* Last value seen of each counter, on each CPU. */
 static DEFINE_PER_CPU(u64 [SIFIVE_TRACE_MAX_COUNTERS], seen);
 
-/* The same for the previous set of counters while it is being replaced. */
+/* As above, for the previous set of counters while it is being replaced. */
 static DEFINE_PER_CPU(u64 [SIFIVE_TRACE_MAX_COUNTERS], seen_before);
 
 /**

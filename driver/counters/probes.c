@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What the probes of the scheduler's tracepoints share: registration, the process that
+ * Shared by the probes of the scheduler's tracepoints: registration, the process that
  * called START, and ids of threads as that process sees them. Probes are registered and
  * unregistered without the system's lock, as both wait for CPU hotplug.
  */

@@ -127,7 +127,10 @@ static u8 why_out(const struct task_struct *task, bool preempt, unsigned int sta
 		return SIFIVE_TRACE_SWITCH_PREEMPTED;
 	if (state & (__TASK_STOPPED | __TASK_TRACED))
 		return SIFIVE_TRACE_SWITCH_STOPPED;
-	/* As the kernel itself reports a frozen thread, and one that waits for a sleeping lock. */
+	/*
+	 * The kernel reports a frozen thread, and one that waits for a sleeping lock,
+	 * in the same way.
+	 */
 	if (state & (TASK_UNINTERRUPTIBLE | TASK_RTLOCK_WAIT | TASK_FROZEN))
 		return SIFIVE_TRACE_SWITCH_UNINTERRUPTIBLE;
 	return SIFIVE_TRACE_SWITCH_SLEEPS;

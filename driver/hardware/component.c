@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What encoders and funnels share: binding, register access, reset, flush, and
+ * Shared by encoders and funnels: binding, register access, reset, flush, and
  * detection of registers changed from outside. Binding resets a component and enables
  * nothing.
  */

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What the components of a capture report: stalls, sink errors, and registers that a
- * program has changed through its stimulus page. Everything here is called with the
- * system locked.
+ * Reports of a capture's components: stalls, sink errors, and registers that a program has
+ * changed through its stimulus page. Everything here is called with the system locked.
  */
 
 #include <linux/smp.h>

@@ -120,7 +120,7 @@ u32 sft_instruction_control(const struct sft_capture *cap)
 	       FIELD_PREP(TR_CONTROL_SYNC_MAX_INST, i->sync_bytes);
 }
 
-/* Whether the encoder has a sink of its own, which stops when full. */
+/* Whether the encoder has its own sink, which stops when full. */
 static bool can_fill(const struct sft_encoder *e, const struct sft_sink *s)
 {
 	return s->owner == &e->c && !(sft_hw.capture.flags & SIFIVE_TRACE_CONFIG_RING);

@@ -60,7 +60,10 @@ int sft_capture_unpause(struct sft_why *why)
 	return 0;
 }
 
-/* The capture runs again, or its session has stopped it, and readers reach its end. */
+/*
+ * After a pause: the capture runs again, or its session has stopped it and readers
+ * reach its end.
+ */
 void sft_capture_end_pause(void)
 {
 	if (!sft.state.paused)

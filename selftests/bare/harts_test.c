@@ -15,7 +15,7 @@
 #define TICKS		20
 #define STORM		300
 
-/* What a hart records, and the address of its trace. */
+/* A hart's settings, and the address of its trace. */
 static struct hart {
 	perfEvent events[4];
 	int count;

@@ -4,7 +4,7 @@
 
 	pieces.py COMMAND TRACE [cut]
 
-The pieces TRACE.0, TRACE.1 ... one behind the other are the whole trace. Each must have
+The pieces TRACE.0, TRACE.1 ..., concatenated, are the whole trace. Each must have
 the whole trace's records in its bytes, with the same addresses, times and values of
 counters, and nothing else. Records may be lost only with "cut", if threads were killed or
 dropped records.

@@ -12,7 +12,7 @@
 
 #define KERNEL		0xffffffff80001000ull
 
-/* What annotate.py prints if everything adds up. */
+/* The output of annotate.py if everything adds up. */
 static void check(FIXTURE_DATA(command) *self, const char *arguments)
 {
 	char command[512];

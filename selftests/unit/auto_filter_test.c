@@ -62,7 +62,7 @@ void perf_device_file(char *name, size_t size, const char *path, uint32_t index,
 	snprintf(name, size, sinks < 2 ? "%s" : "%s.%u", path, index);
 }
 
-/* What the recorded program does. */
+/* The actions of the recorded program. */
 static enum { CALLS, FEW_CALLS, NO_CALLS, KILLED, ASKS, NOT_RUN } does;
 static int exits;
 

@@ -106,7 +106,7 @@ TEST_F(command, a_whole_trace_covers_all)
 /* A snapshot. */
 #define BEGUN	"{\"srcbits\":0,\"ts_hz\":10,\"trigger\":{\"function\":\"f\",\"call\":7,\"tid\":9}}"
 
-/* A name is one line, whatever its characters. */
+/* A name is one line, regardless of its characters. */
 #define PART	"{\"srcbits\":0,\"ts_hz\":10,\"part\":{\"from\":\"f\\ng\"%s}}"
 
 TEST_F(command, every_output_says_which_part_of_a_thread_was_recorded)

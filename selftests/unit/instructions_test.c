@@ -509,7 +509,7 @@ TEST_F(command, calls_beyond_the_limit_are_reported)
 	save(self, "t");
 	run(self, "report -s 0 -e program t");
 	ASSERT_EQ(0, self->status);
-	/* Of 524288; 131072 are open. */
+	/* Of 524288 calls, 131072 are open. */
 	EXPECT_NE(NULL, strstr(self->err, " 393216 calls too deep: left out"));
 }
 

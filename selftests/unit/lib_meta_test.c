@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /*
- * Proves that the side-car file is valid JSON, whatever names it contains, and
+ * Proves that the side-car file is valid JSON, even with unusual names, and
  * describes encoders, counters, threads, samples, objects and losses correctly.
  */
 #include "kselftest_harness.h"

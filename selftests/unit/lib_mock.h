@@ -91,7 +91,7 @@ static struct {
 	size_t read_max, write_max, write_space;
 } dev;
 
-/* What the kernel shows of the calling thread; NULL: no rseq. */
+/* The kernel's data about the calling thread; NULL: no rseq. */
 static __thread struct perf_rseq mock_rseq;
 static bool mock_no_rseq;
 
@@ -143,7 +143,7 @@ static int mock_open(const char *path, int flags, ...)
 		va_end(args);
 		return open(path, flags, mode);
 	}
-	/* Of /proc, and the objects: the device is for writing, too. */
+	/* Files of /proc, and objects; the device is also opened for writing. */
 	if ((flags & O_ACCMODE) == O_RDONLY)
 		return open(path, flags);
 

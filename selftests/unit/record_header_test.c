@@ -89,7 +89,7 @@ TEST(raw_event)
 		      { 32, 2 }, { 32, 0x20000 }, { 32, 0 }, { 32, 0x27c03 });
 }
 
-/* Definitions are in order of counter number, whatever the order of the list. */
+/* Definitions are in order of counter number, regardless of the list's order. */
 TEST(order)
 {
 	const struct perf_counter counters[] = {

@@ -141,7 +141,7 @@ TEST_F(command, progress_of_long_work)
 	EXPECT_NE(NULL, strstr(at, "function\r\n"));
 	EXPECT_EQ(NULL, strstr(at, "MB "));
 
-	/* The size of a pipe is not known. */
+	/* The size of a pipe is unknown. */
 	watch(self, "report --meta none - <trace.rtd", 100);
 	EXPECT_NE(NULL, strstr(self->out, "% of 16 MB "));
 	ASSERT_EQ(0, system("mkfifo fifo; cat trace.rtd >fifo &"));

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /*
- * record --trigger and --slower-than: which calls make a snapshot, and what is reported of them,
- * with events that the tests choose in place of the kernel's.
+ * record --trigger and --slower-than: the calls that make a snapshot, and reports about them,
+ * with simulated events instead of the kernel's.
  */
 #include <string.h>
 #include "kselftest_harness.h"
@@ -104,7 +104,7 @@ TEST_F(trigger, a_slow_call_is_a_hit)
 	EXPECT_NE(NULL, strstr(reported, "f: 2 calls, the longest took 1.500 us; 1 took longer"));
 }
 
-/* The lost ones are the first call's end and the second one's begin. */
+/* The lost events are the first call's end and the second call's begin. */
 TEST_F(trigger, a_call_does_not_end_with_another_ones_end_after_a_loss)
 {
 	event(1000, 1, 64, false);

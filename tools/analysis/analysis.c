@@ -171,8 +171,8 @@ static bool thread_delta(struct analysis_thread *thread, struct stream *stream,
 	}
 	if (record->header->count_type == PERFREC_DELTA) {
 		/*
-		 * The header contains the counts of the thread's latest record, on whatever hart
-		 * that was written. If these are unknown, a new chain begins, whose sums are not
+		 * The header contains the counts of the thread's latest record, on whichever hart
+		 * it was written. If these are unknown, a new chain begins, whose sums are not
 		 * comparable with earlier chains'.
 		 */
 		if (!stream->based) {

@@ -57,9 +57,9 @@ struct analysis {
 	struct oncpu			*oncpu;	/* NULL: no switches were recorded */
 	/* By source, then for all sources together. */
 	struct losses			losses[PERFREC_SOURCES + 1];
-	/* Of the current record, by column. */
+	/* Counts of the current record, by column. */
 	uint64_t			delta[COUNTERS_MAX];
-	/* Of the latest sample with callers. */
+	/* Callers of the latest sample with callers. */
 	uint32_t			caller[SIFIVE_TRACE_CALLERS_MAX];
 };
 

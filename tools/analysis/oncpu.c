@@ -23,7 +23,7 @@
 #define PARTS		4096
 #define PARTS_FIRST	16
 
-/* A source with no message in so many bytes was idle, not overwhelmed by messages. */
+/* A source with no message in this many bytes was idle, not overwhelmed by messages. */
 #define IDLE_BYTES	(8 * RING_SKEW)
 
 /**

@@ -17,7 +17,7 @@
 #include "image.h"
 #include "text.h"
 
-/* Longer paths lose their outermost calls; no viewer shows so many. */
+/* Longer paths lose their outermost calls; no viewer shows that many. */
 #define DEPTH_MAX	1024
 #define VALUES_MAX	(TREE_COUNTER + COUNTERS_MAX)
 #define LABELS_MAX	4

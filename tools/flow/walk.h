@@ -8,7 +8,7 @@
 
 #include "flow.h"
 
-/* What is known about a source. */
+/* The state of a source's flow. */
 enum walk_state {
 	WALK_LOST,	/* nothing: a Sync message is needed */
 	WALK_OFF,	/* tracing is off */
@@ -41,7 +41,7 @@ struct walk_message {
  * @state:	enum walk_state
  * @mode:	enum flow_mode
  * @block:	with WALK_ON: the current block
- * @into:	halfwords of it that were executed; at its end the next block is not known
+ * @into:	halfwords of it that were executed; at its end the next block is unknown
  * @reference:	the latest address sent
  * @balance:	halfwords that messages have announced, less those walked
  * @called:	return addresses for implicit returns, a ring

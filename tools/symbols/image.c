@@ -262,7 +262,7 @@ static int open_file(const char *path, const char **error)
 	return -1;
 }
 
-/* libdwfl inflates a section completely, whatever size it claims. */
+/* libdwfl inflates a section completely, regardless of its claimed size. */
 static void check_sizes(struct image *image, const char *path)
 {
 	GElf_Addr bias;

@@ -25,7 +25,7 @@ struct writer {
 };
 
 /**
- * struct place - an object with addresses of its own
+ * struct place - an object with separate addresses
  * @meta:	the object in the side-car file
  * @from, @to:	when it was loaded, unwrapped, inclusive
  * @shift:	own address minus address in memory; 0: not needed
@@ -45,7 +45,7 @@ struct span {
  * struct places - all objects
  * @place:	in the order of the side-car file @thread,
  * @process:	likewise
- * @sorted:	those with addresses of their own, @count of them, sorted by start
+ * @sorted:	objects with separate addresses, @count of them, sorted by start
  * @reach:	the highest end of the objects up to this one
  * @recent:	the last one found
  * @writer:	processes of recent writers

@@ -287,7 +287,7 @@ static void check_cpus(int fd)
 		fix("keep the program on other CPUs: taskset -c %s PROGRAM", with);
 	}
 	if (rawio && !machine_capable(MACHINE_CAP_RAWIO)) {
-		wrong("encoders with a sink of their own also need CAP_SYS_RAWIO");
+		wrong("encoders with their own sink also need CAP_SYS_RAWIO");
 		fix("run as root, or: setcap cap_perfmon,cap_sys_rawio+ep " COMMAND);
 	}
 }

@@ -46,7 +46,7 @@ struct loss {
 	uint64_t			lost;
 };
 
-/* What read() of an event returns. */
+/* The data that read() of an event returns. */
 struct counted {
 	uint64_t	value;
 	uint64_t	lost;

@@ -294,7 +294,7 @@ static int check_full(struct recording *r)
 	if (recording_in_pieces(r) && !is_drained(r))
 		return usage_error("--rotate needs --on-full drain, wait or drop: only then the trace is written while the program runs");
 	if (recording_in_pieces(r) && r->setup.options.header_interval)
-		return usage_error("--rotate and --header-interval exclude each other: a piece begins with a header of its own");
+		return usage_error("--rotate and --header-interval exclude each other: a piece begins with its own header");
 	if (recording_in_pieces(r) && !machine_side_car())
 		return usage_error("--rotate needs side-car files: leave out SIFIVE_TRACE_META=0");
 	if (r->keep && !r->snapshot && !recording_in_pieces(r))

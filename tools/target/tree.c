@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /*
- * See tree.h. The library writes each thread and each object in a line of its
- * own, so that this can be read line by line. Children created by fork() have their parent's
- * objects: equal lines are one object of several processes.
+ * See tree.h. The library writes each thread and each object on a separate line, so that the file
+ * can be read line by line. Children created by fork() have their parent's objects: equal lines
+ * are one object of several processes.
  */
 #include <dirent.h>
 #include <errno.h>

@@ -139,14 +139,14 @@ static void summarise(const struct input *input,
 		report("%s: the context changed %" PRIu64 " time%s", name,
 		       COUNT(stats->ownership));
 	if (stats->unknown)
-		report("%s: %" PRIu64 " message%s of unknown kind", name,
+		report("%s: %" PRIu64 " message%s of unknown type", name,
 		       COUNT(stats->unknown));
 	if (stats->losses)
-		report("%s: %" PRIu64 " word%s of no complete record, in %" PRIu64
+		report("%s: %" PRIu64 " word%s outside complete records, in %" PRIu64
 		       " place%s", name, COUNT(stats->lost_words),
 		       COUNT(stats->losses));
 	if (stats->switches.losses)
-		report("%s: %" PRIu64 " store%s of no complete record of a context switch", name,
+		report("%s: %" PRIu64 " store%s outside complete context switch records", name,
 		       COUNT(stats->switches.losses));
 	if (stats->no_header)
 		report("%s: %" PRIu64 " record%s before any header: layout guessed",

@@ -32,11 +32,11 @@
  *
  * With SIFIVE_TRACE_CONFIG_DRAIN, read() returns each byte once while the capture runs. It
  * blocks while there is none (EAGAIN with O_NONBLOCK) and returns 0 when the capture has
- * stopped and all bytes were read. One open file drains a sink at a time, whatever its
+ * stopped and all bytes were read. One open file drains a sink at a time, regardless of its
  * offset; others get EBUSY. If there are several sinks, each is drained through its
- * /dev/sifive-trace.N, and read() of /dev/sifive-trace fails with EOPNOTSUPP. A running
- * capture is returned in whole messages. Bytes that are overwritten before they are read
- * are counted (SINK, STATUS), and an Error message from each source takes their place.
+ * /dev/sifive-trace.N, and read() of /dev/sifive-trace fails with EOPNOTSUPP. A running capture
+ * is returned in whole messages. Bytes that are overwritten before they are read are counted
+ * (SINK, STATUS), and an Error message from each source takes their place.
  *
  * The session ends with the last reference to its open file, a descriptor or a mapping.
  * The capture stays readable until the next CONFIG, through the session's own file, and
