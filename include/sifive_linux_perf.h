@@ -224,7 +224,7 @@ int perfInit(int num_cores, int num_funnels);
  *
  * Errors: perfInit() was not called; argument out of range; no CPU has an encoder; several
  * CPUs on a kernel without restartable sequences (rseq); missing capability; another
- * process has the hardware; no such sink or not enough memory; an event that this
+ * process holds the hardware; no such sink or not enough memory; an event that this
  * processor cannot count, or no free counter for it; a timestamp that user mode cannot
  * read; tracing is on; sifive_trace_setup() holds the session.
  */

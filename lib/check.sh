@@ -149,7 +149,7 @@ headers()
 	done
 }
 
-# The tree that "make install" makes, and nothing outside it.
+# "make install" creates this tree, and nothing outside it.
 installs()
 {
 	make -s -C "$top/lib" O="$(realpath "$build")" DESTDIR="$root" PREFIX=/opt/trace \

@@ -144,7 +144,7 @@ PERF_LOCAL void report_losses(const struct perf_capture *capture)
 	if (lost->refused)
 		perf_warning("records not written: %llu of threads that cannot read the counters: %s",
 			     (unsigned long long)lost->refused, perf_pool->refusal ?
-			     strerror(perf_pool->refusal) : "no rseq, as clone() made them");
+			     strerror(perf_pool->refusal) : "created by clone(), without rseq");
 	if (lost->children)
 		perf_warning("records not written: %llu of children created by vfork(), which have no channel",
 			     (unsigned long long)lost->children);

@@ -112,9 +112,8 @@ PERF_INTERNAL_DATA struct perf_session perf_session;
 
 /*
  * Serializes calls in the whole process. Fails in a signal handler that has
- * interrupted a call; with @record also in one that has interrupted a record.
- * @frame is the program's call: one that was left with longjmp() interrupts
- * nothing.
+ * interrupted a call; with @record also in a handler that has interrupted a record. @frame is the
+ * program's call: a call left with longjmp() interrupts nothing.
  */
 PERF_INTERNAL int perf_session_enter(bool record, uintptr_t frame);
 PERF_INTERNAL void perf_session_leave(void);

@@ -28,7 +28,7 @@
 /* After this many failed repairs a counter stays unreadable. */
 #define REPAIRS_MAX	1000
 
-/* The slot of a thread that has none; never written. */
+/* A placeholder for threads without a slot; never written. */
 static struct perf_thread nobody;
 
 #ifndef PERF_AMALGAMATION

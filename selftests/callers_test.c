@@ -94,7 +94,7 @@ static bool in(const void *function, uint64_t address)
 	return address - (uintptr_t)function < 256;
 }
 
-/* Samples in a function, and the callers of the latest one. */
+/* Samples in a function, and the callers of the latest sample. */
 struct seen {
 	const void *in;
 	unsigned int samples, callers, most, wrong;

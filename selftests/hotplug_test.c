@@ -256,7 +256,7 @@ TEST_F(hotplug, its_stream_goes_on_when_it_comes_back)
 	ASSERT_EQ(0, trace_start(self->fd, 0));
 	trace_store(leaver->page, leaver->reg, 0, 4);
 	ASSERT_EQ(0, set_online(self, false));
-	/* From another CPU, to a stream that has ended. */
+	/* Store from another CPU, to a stream that has ended. */
 	trace_store(leaver->page, leaver->reg, 1, 4);
 	ASSERT_EQ(0, set_online(self, true));
 	ASSERT_EQ(0, trace_status(self->fd, &status));

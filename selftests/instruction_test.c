@@ -53,7 +53,7 @@ FIXTURE(instruction) {
 	struct found found;
 };
 
-/* The lowest mode with messages of branches that all encoders have, 0 if none. */
+/* The lowest mode with branch messages that all encoders support, 0 if none. */
 static uint32_t a_mode(const struct trace_session *s)
 {
 	uint32_t mode;

@@ -54,7 +54,7 @@ static bool in(void *(*worker)(void *arg), uint64_t pc)
 	return pc - (uintptr_t)worker < 64;
 }
 
-/* Samples by where they are. */
+/* Samples by location. */
 struct seen {
 	unsigned int own, early, middle, late;
 };

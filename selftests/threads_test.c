@@ -696,7 +696,7 @@ static void become_another(const struct sifive_trace_info *info)
 	_exit(1);
 }
 
-/* Threads in the middle of a record end with it. */
+/* Threads that are writing a record end when it is complete. */
 TEST_F(threads, exec_leaves_a_trace_and_a_free_device)
 {
 	pid_t child;

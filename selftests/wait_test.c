@@ -326,7 +326,7 @@ TEST_F(wait, no_store_is_made_while_stores_wait)
 	ASSERT_EQ(1, read_some(self));
 	start_writers(_metadata, self);
 	until_waiting(self);
-	/* Wait until harts that still had them have seen it. */
+	/* Wait until harts that still used the pages have seen the change. */
 	do {
 		before = now;
 		usleep(100000);

@@ -204,8 +204,8 @@ bool sft_perf_failed(const struct perf_event *event)
 }
 
 /*
- * The count of a sampling event since the last call. For its handler: perf has
- * read the counter by then.
+ * The count of a sampling event since the last call. Called by the event's handler, after perf
+ * has read the counter.
  */
 u64 sft_perf_counted(struct perf_event *event)
 {

@@ -360,7 +360,7 @@ static void begin_here(void *arg)
 	h->unseen = false;
 	h->on = true;
 	h->running = 0;
-	/* BEGIN is due even if none of the threads runs: what follows is known. */
+	/* BEGIN is due even if none of the threads runs: from here on that is known. */
 	can_put(h, 0, 0);
 	change_slowly(h, SIFIVE_TRACE_SWITCH_END, current);
 }

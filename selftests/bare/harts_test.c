@@ -87,7 +87,7 @@ static bool call(struct hart *hart)
 }
 
 /*
- * Until the trap handler has run several times; each run sets the next interrupt.
+ * Wait until the trap handler has run several times; each run sets the next interrupt.
  */
 static bool timers(struct hart *hart, unsigned long id)
 {

@@ -182,7 +182,7 @@ static bool is_waiting(void)
 	return status().flags & SIFIVE_TRACE_STATUS_WAITING;
 }
 
-/* Each time that @asked grows, store until there is no room, and wait for it. */
+/* Each time @asked grows, store until there is no room, then wait for room. */
 static void *crowd(void *unused)
 {
 	volatile uint32_t *to = map_stimulus(1);

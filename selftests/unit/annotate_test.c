@@ -388,7 +388,7 @@ TEST_F(command, calls_are_those_of_their_call_site)
 	leave(&stream, FIB, MAIN + 0x10);
 	call(&stream, FIB, MAIN + 0x1a);
 	leave(&stream, FIB, MAIN + 0x1a);
-	/* The record names only the caller's first address; nothing. */
+	/* The record names only the caller's first address, or nothing. */
 	call(&stream, FIB, MAIN);
 	leave(&stream, FIB, MAIN);
 	call(&stream, FIB, 0);

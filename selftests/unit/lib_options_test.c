@@ -203,7 +203,7 @@ TEST_F(options, refused_numbers)
 	REFUSED("options.size is 8: begin with SIFIVE_TRACE_OPTIONS");
 }
 
-/* From a newer header: unset fields are ignored, set ones are unknown. */
+/* With a newer header, unset fields are ignored, and set fields are rejected as unknown. */
 TEST_F(options, of_a_newer_size)
 {
 	struct {

@@ -91,7 +91,7 @@ TEST_F(trace, on_off)
 	EXPECT_STORES(HEADER(1));
 }
 
-/* No call that may wait for what the handler has interrupted. */
+/* A handler makes no call that may wait for the interrupted code. */
 TEST_F(trace, on_off_of_a_handler)
 {
 	ASSERT_EQ(0, perfFuncEntryExitInit(self->list, 1, 6, perfCount_Delta, 4096));

@@ -526,7 +526,7 @@ TEST_F(writers, given_up_by_mistake)
 
 static void close_by_another(void)
 {
-	/* A frame outside of all stacks here. */
+	/* A frame outside all stacks of this program. */
 	perf_self->gate = 4096;
 }
 

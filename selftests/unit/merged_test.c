@@ -145,7 +145,7 @@ TEST_F(command, annotate_knows_traces_by_their_names)
 	expect_same(_metadata, self, "annotate -e " PROGRAM " -e " LINES, "fib");
 	EXPECT_NE(NULL, strstr(self->out, "fib")) TH_LOG("%s", self->out);
 	EXPECT_EQ(NULL, strstr(self->out, "work")) TH_LOG("%s", self->out);
-	/* Pieces and snapshots have numbers; the first trace has any name. */
+	/* Pieces and snapshots have numbers; the first trace can have any name. */
 	ASSERT_EQ(0, system("mv a.rtd x && mv a.rtd.meta x.meta && mv b.rtd b.rtd.12 && mv b.rtd.meta b.rtd.12.meta"));
 	run(self, "annotate -q -e " PROGRAM " -e " LINES " x b.rtd.12 fib");
 	EXPECT_EQ(0, self->status) TH_LOG("%s", self->err);

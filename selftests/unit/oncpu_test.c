@@ -645,7 +645,7 @@ static void check_threads(struct __test_metadata *_metadata, FIXTURE_DATA(oncpu)
 	}
 }
 
-/* Reads traces with losses; adds up the ticks of threads that are known, and all. */
+/* Reads traces with losses; adds up the threads' known ticks, and all ticks. */
 static void read_lossy(struct __test_metadata *_metadata, FIXTURE_DATA(oncpu) *self,
 		       unsigned int seed, unsigned int drop, unsigned int mutes,
 		       uint64_t *claimed, uint64_t *whole)

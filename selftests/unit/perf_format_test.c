@@ -385,7 +385,7 @@ TEST_F(command, an_address_inside_an_instruction_has_a_function_but_no_line)
 	EXPECT_STREQ(expected, self->out);
 }
 
-/* A code is signed; a name is the symbol's, as ":" separates fields. */
+/* A code is signed; a name is the one in the symbol table, because ":" separates fields. */
 TEST_F(command, numbers_and_names_are_as_other_programs_read_them)
 {
 	const uint64_t at = LENGTHY, value = 7;

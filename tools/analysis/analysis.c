@@ -293,7 +293,7 @@ static uint64_t divide_time(struct analysis *analysis, struct analysis_thread *t
 	analysis->delta[COUNTERS_UNKNOWN_CPU] = part.unknown;
 	for (c = 0; c < COUNTERS_TIMES; c++) {
 		thread->sum[c] += analysis->delta[c];
-		/* As for the time itself: see follow_time(). */
+		/* See follow_time() for the time itself. */
 		if (!whole && thread->depth)
 			costs_of(&thread->costs, thread->depth - 1)[thread->costs.stride + c] +=
 				analysis->delta[c];

@@ -190,7 +190,7 @@ static void start(struct sifive_reader *reader)
 	reader->started = !error;
 	if (error) {
 		report_to(keep_message, reader);
-		report("%s: no thread to read it: %s", reader->options.path, strerror(error));
+		report("%s: cannot create a thread to read it: %s", reader->options.path, strerror(error));
 		report_to(NULL, NULL);
 		reader->failed = true;
 		reader->ended = true;

@@ -35,7 +35,7 @@ void losses_sink(const char *name, const struct sifive_trace_sink *sink,
 		       name, (uint64_t)sink->bytes);
 }
 
-/* Not a loss, but the program took longer. */
+/* A wait is not a loss, but the program took longer. */
 void losses_waits(const struct sifive_trace_status *status, const struct drain *drain)
 {
 	if (drain && !drain->quiet && status->waits)

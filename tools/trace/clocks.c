@@ -318,7 +318,7 @@ static void measure_steps(const struct clocks *clocks, struct ending *endings)
 	}
 }
 
-/* Search back to where the last of the bits was confirmed, for @open sources. */
+/* Search back to where the last bit was confirmed, for @open sources. */
 static void doubt_ends(struct clocks *clocks, struct ending *endings, unsigned int open)
 {
 	size_t i;

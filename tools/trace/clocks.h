@@ -11,7 +11,7 @@
 
 #include "nexus/nexus.h"
 
-/* Limits of the queue: fewest and most stores, and most other items. */
+/* Limits of the queue: minimum and maximum of stores, and maximum of other items. */
 #define CLOCKS_AHEAD	2048
 #define CLOCKS_QUEUE	(4 * CLOCKS_AHEAD)
 #define CLOCKS_EVENTS	64
