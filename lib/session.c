@@ -123,7 +123,7 @@ PERF_INTERNAL int perf_session_enter(bool record, uintptr_t frame)
 	if (perf_hooks_busy(frame) && record)
 		return perf_error("a record is being written: call this outside signal handlers");
 
-	/* A cancelled call would block the others for ever. */
+	/* A cancelled call would block the others forever. */
 	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &state);
 	while (!take_call(self, frame, &other)) {
 		if (other == self) {

@@ -72,7 +72,7 @@ counts_are_exact() {
 	run --icount --perf -- '
 		cd /target/selftests
 		export TRACE_EXACT=1
-		# Instructions are the clock of all harts, so another hart's would count.
+		# Instructions are the clock of all harts, so those of another hart would count.
 		quiet() {
 			still=0 looks=0
 			while [ $still -lt 10 ] && [ $((looks += 1)) -lt 1000 ]; do

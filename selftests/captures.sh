@@ -378,7 +378,7 @@ status drained-plain 7 "drained-kills: the trace device is free then"
 [ -n "$(calls plain)" ] && [ "$(calls drained-plain)" = "$(calls plain)" ]
 result $? "drained-plain: all calls of a short program"
 for name in paused-raw paused-delta paused-stop; do
-	status $name 3 "$name: the program goes on"
+	status $name 3 "$name: the program continues"
 	[ "$(calls $name)" = "$(printf 'main 1\npiece 20\nwork 10220')" ]
 	result $? "$name: what was called meanwhile is missing, everything else is there"
 	meta $name 'm["coverage"]["pauses"] == 1 and m["coverage"]["paused_ns"] > 10**9 and not m["coverage"].get("gaps")' \
@@ -404,12 +404,12 @@ marked=$(host decode --format json "$out/drops.rtd" 2>/dev/null | grep -E '"kind
 [ "${dropped:-0}" -gt 0 ] && [ "$((recorded + dropped))" = $((2 * (1 + 80 + 80 * 511))) ]
 result $? "--on-full drop: the records of the trace and the reported ones are all that were made"
 [ "$marked" -le "$dropped" ] && [ "$marked" -gt 0 ]
-result $? "--on-full drop: the trace says how many are missing where it goes on"
+result $? "--on-full drop: the trace says how many are missing where it continues"
 meta drops "m['lost']['dropped'] == ${dropped:-0} and m['coverage']['gaps'] == 0 and m['coverage']['fulls'] > 0 and m['coverage']['full_ns'] > 0" \
 	"--on-full drop: no byte was overwritten, and the side-car file says how long there was no room"
 says drops "records while the buffer had no room" "--on-full drop: the user gets a message"
 
-status waits-slows 3 "--on-full wait: the program goes on when the recorder does"
+status waits-slows 3 "--on-full wait: the program continues when the recorder does"
 [ "$(calls waits-slows)" = "$(printf 'main 1\npiece 80\nwork 40880')" ]
 result $? "--on-full wait: a slow recorder loses no call"
 losses waits-slows 0
@@ -418,7 +418,7 @@ meta waits-slows 'm["coverage"]["gaps"] == 0 and m["coverage"]["waits"] > 0 and 
 says waits-slows "the program waited for this command " "--on-full wait: the command reports it"
 status waits-kills 137 "--on-full wait: the recorder is killed"
 made waits-kills work $((20 * 511)) "--on-full wait: earlier records can be read"
-status waits-limit 3 "--on-full wait: the program goes on behind a limit"
+status waits-limit 3 "--on-full wait: the program continues after a limit"
 says waits-limit "is reached: nothing more is recorded" "--on-full wait: a limit is reported"
 refused wrong-wait 125 "WAIT needs a buffer of 65536 bytes or more" "--on-full wait: how small -b may be"
 status usual 3 "without --on-full: the command has the program's exit status"

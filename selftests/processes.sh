@@ -144,7 +144,7 @@ result $? "no temporary folder is left"
 [ "$(calls after | grep ackermann)" = "ackermann 44" ]
 result $? "a recorder that is killed: the device is free again"
 [ "$(made killed)" = 2010 ]
-result $? "a recorder that is killed: its processes go on, and end by themselves"
+result $? "a recorder that is killed: its processes continue, and end by themselves"
 [ "$(cat "$out/waits.rc")" = 0 ] && [ "$(leaves waits)" = 10 ]
 result $? "a signal ends the wait for processes in the background, and all is written"
 

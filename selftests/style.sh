@@ -108,7 +108,7 @@ spdx_everywhere() {
 
 # Documentation/glossary.md lists the words to use.
 plain_english() {
-	git grep -niwE 'told|in words|anew|that which|of the moment|whoever|at rest|is to record|(comes|came) back|(goes|went) to sleep' \
+	git grep -niwE 'told|in words|anew|that which|of the moment|whoever|at rest|is to record|(comes|came) back|(goes|went) to sleep|(goes?|went) on|ceases? to|at hand|for ever' \
 		-- ':!LICENSES' ':!selftests/style.sh' ':!Documentation/glossary.md' \
 		':!tools/qemu/patches'
 	return 0

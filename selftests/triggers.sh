@@ -14,7 +14,7 @@ out=$build/triggers
 . selftests/record/suite.sh
 
 # Instructions are counted, so that a host's load does not affect times. With instruction
-# counting, harts wait for each other's turns, which takes milliseconds: only one is online.
+# counting, harts take turns, which takes milliseconds: only one is online.
 board fpga --icount --append maxcpus=1 -- '
 snap() { name=$1; shift; run $name sifive-trace record -C 0 --calls --snapshot -o $name.rtd "$@"; }
 snap slow -b 16M --slower-than request:2ms $p/stalls
@@ -127,7 +127,7 @@ host graph "$out/$slow" >"$out/slow.graph"
 # Thousands are. The caller reappears after the ring's first switch, and after a gap.
 [ "$(host report --format csv "$out/$slow" | grep -c '^"serve"')" = 1 ] &&
 	[ "$(host report --format csv "$out/$slow" | sed -nE 's/^"serve",([0-9]+),.*/\1/p')" -le 5 ]
-result $? "a probed call is one of its caller, which goes on afterwards"
+result $? "a probed call is one of its caller, which continues afterwards"
 
 for n in 1 2; do
 	grep -qE "\"trigger\":\{\"function\":\"request\",\"call\":$((4000 * n)),\"tid\":[0-9]+,\"from\":[0-9]+\}" \

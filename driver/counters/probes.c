@@ -79,7 +79,8 @@ int sft_probes_check(const struct sft_probe *probe, unsigned int count, const ch
 
 	for (i = 0; i < count; i++)
 		if (!READ_ONCE(probe[i].at))
-			return sft_fail(why, -EBUSY, "another thread's %s has not returned: try again", call);
+			return sft_fail(why, -EBUSY,
+					"another thread's %s has not returned: try again", call);
 	return 0;
 }
 

@@ -2,7 +2,7 @@
 /*
  * Drained captures: read() returns the bytes of a running ring once and in order. The
  * hardware has no interrupt for that, so a delayed work follows the write pointer. All
- * functions here are called with the system locked, but for sft_drain_crowded() and
+ * functions here are called with the system locked, except sft_drain_crowded() and
  * sft_drain_look().
  */
 

@@ -362,7 +362,8 @@ static int check_process(s32 id, struct pid *process, struct sft_why *why)
 	if (task)
 		put_task_struct(task);
 	if (kernel)
-		return sft_fail(why, -EINVAL, "%d is a kernel thread: record everything that runs instead", id);
+		return sft_fail(why, -EINVAL,
+				"%d is a kernel thread: record everything that runs instead", id);
 	return task ? 0 : sft_fail(why, -ESRCH, "there is no process %d", id);
 }
 

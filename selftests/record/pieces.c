@@ -7,8 +7,8 @@
  *	waits	that is all
  *	races	it does not wait
  *	stops	after half of the pieces it stops its parent, the recorder, makes the other
- *		half without waiting, and lets the recorder go on
- *	slows	the same, but a child lets the recorder go on when stores wait for it
+ *		half without waiting, and lets the recorder continue
+ *	slows	the same, but a child lets the recorder continue when stores wait for it
  *	kills	after half of the pieces it kills the recorder
  *	killed	at the end it kills itself
  *	shares	then, too, after threads that are more than there are channels

@@ -331,7 +331,7 @@ TEST_F(command, threads_of_a_channel_are_named_or_unknown)
 		     "0,6,manual,unknown,72\n", self->out);
 	run(self, "decode trace.rtd");
 	EXPECT_NE(NULL, strstr(self->out, "Raw, 0 counters, thread 71\n"));
-	EXPECT_NE(NULL, strstr(self->out, "Raw, 0 counters, thread 72, which goes on\n"));
+	EXPECT_NE(NULL, strstr(self->out, "Raw, 0 counters, thread 72, which continues\n"));
 	run(self, "report --by thread trace.rtd | sort");
 	EXPECT_NE(NULL, strstr(self->out, "thread 71"));
 	EXPECT_NE(NULL, strstr(self->out, "unknown thread, source 0 channel 6"));

@@ -50,7 +50,7 @@ struct counts;
  * @symbols:	the code, must outlive the counts; NULL: there is none
  * @calls:	whose code: enum meta_calls
  *
- * Return: NULL without memory.
+ * Return: NULL if out of memory.
  */
 struct counts *counts_new(struct symbols *symbols, enum meta_calls calls);
 

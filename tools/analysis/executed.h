@@ -68,7 +68,7 @@ struct executed {
  * executed_make() - sort counts by address
  * @executed:	filled, for executed_free(), also after an error
  *
- * Return: 0, or -1 without memory.
+ * Return: 0, or -1 if out of memory.
  */
 int executed_make(struct executed *executed, const struct counts *counts,
 		  struct symbols *symbols);

@@ -152,7 +152,7 @@ struct flow;
  * @ops:	consumer, must outlive it
  * @context:	passed to each callback
  *
- * Return: the reader, for flow_free(); NULL without memory.
+ * Return: the reader, for flow_free(); NULL if out of memory.
  */
 struct flow *flow_new(struct code *code, const struct flow_ops *ops, void *context);
 

@@ -102,7 +102,7 @@ struct maker {
  * covered_reserve() - make room for one more entry
  * @array:	address of a pointer to entries of @size bytes
  *
- * Return: false without memory.
+ * Return: false if out of memory.
  */
 bool covered_reserve(struct maker *maker, void *array, size_t count, size_t *room, size_t size);
 

@@ -38,7 +38,7 @@
  * @loads:	the program has the library
  * @firmware:	firmware counts some event, so the kernel writes all records
  * @sampled:	the user requested samples
- * @join:	with @children: the command holds the session, and processes with the library join it
+ * @join:	with @children: the command holds the session; processes with the library join
  * @tree:	with @join: these processes
  * @device:	the session, if the command itself holds it
  * @watch:	in that case: the events that show loaded objects
