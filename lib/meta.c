@@ -6,6 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/utsname.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "environment.h"
@@ -75,6 +77,30 @@ PERF_LOCAL void put_program(FILE *file)
 	if (args)
 		fclose(args);
 	fputs("],\n", file);
+}
+
+/* The machine's name, and what it is: as firmware tells the kernel. */
+PERF_LOCAL void put_machine(FILE *file)
+{
+	char board[128] = "";
+	struct utsname name;
+	FILE *model = fopen("/proc/device-tree/model", "re");
+
+	if (!model)
+		model = fopen("/sys/class/dmi/id/product_name", "re");
+	if (model && fgets(board, sizeof(board), model))
+		board[strcspn(board, "\n")] = '\0';
+	if (model)
+		fclose(model);
+	/* The kernel's name for a machine without one. */
+	if (!uname(&name) && strcmp(name.nodename, "(none)")) {
+		put_field(file, "host", name.nodename);
+		fputs(",\n", file);
+	}
+	if (*board) {
+		put_field(file, "board", board);
+		fputs(",\n", file);
+	}
 }
 
 PERF_LOCAL void put_sources(FILE *file, const struct sifive_trace_sink *sink)
@@ -281,6 +307,22 @@ PERF_LOCAL void put_coverage(FILE *file, const struct sifive_trace_sink *sink,
 		(unsigned long long)sink->time_ns, (unsigned long long)sink->time_within);
 }
 
+/* When the capture stopped, by the machine's clock, if that has a date. */
+PERF_LOCAL void put_utc(FILE *file, const struct sifive_trace_sink *sink)
+{
+	struct timespec date, since;
+	int64_t ns;
+
+	if (!sink->time_ns || clock_gettime(CLOCK_REALTIME, &date) ||
+	    clock_gettime(CLOCK_MONOTONIC, &since))
+		return;
+	ns = (int64_t)(date.tv_sec - since.tv_sec) * 1000000000 + date.tv_nsec - since.tv_nsec;
+	if (ns > 0)
+		fprintf(file, ",\n\"utc\":{\"time\":%llu,\"ns\":%llu}",
+			(unsigned long long)sink->time,
+			(unsigned long long)sink->time_ns + (unsigned long long)ns);
+}
+
 PERF_LOCAL void put_lost(FILE *file, const struct perf_capture *capture)
 {
 	const struct sifive_trace_losses *lost = perf_losses();
@@ -318,6 +360,7 @@ PERF_LOCAL void put_all(FILE *file, const struct sifive_trace_sink *sink,
 	fprintf(file, "\"count_type\":%u,\n\"header_interval\":%u,\n\"per_thread\":%s,\n",
 		setup->type, perf_pool->interval, boolean(setup->per_thread));
 	put_program(file);
+	put_machine(file);
 	put_sources(file, sink);
 	put_counters(file);
 	fprintf(file, "\"channel\":%u,\n\"ts_channels\":%s,\n", perf_pool->first,
@@ -332,6 +375,7 @@ PERF_LOCAL void put_all(FILE *file, const struct sifive_trace_sink *sink,
 	put_objects(file);
 	if (capture) {
 		put_coverage(file, sink, capture);
+		put_utc(file, sink);
 		put_lost(file, capture);
 	}
 	/* Threads that begin later may have any channel. */

@@ -2,8 +2,8 @@
 # shellcheck shell=bash
 # How much of the kselftests a board runs, for the scripts that run a board. fpga runs
 # all of it; the calls and the library are the same on other boards and other kernels,
-# which run only 1/TRACE_PART of the races and random programs. With TRACE_PART=1 all boards run
-# all of it.
+# which run only 1/TRACE_PART of the races, random programs and repetitions. With TRACE_PART=1
+# all boards run all of it.
 #
 # effort_all and effort_part set $programs, their number, and $settings, shell commands for
 # the board, which does not see the host's environment.
@@ -27,6 +27,8 @@ effort_set() {
 	settings="export TRACE_SECONDS=$(share "${TRACE_SECONDS:-2}")"
 	settings+=" TRACE_STORM_SECONDS=$(share "${TRACE_STORM_SECONDS:-5}")"
 	settings+=" TRACE_PROGRAMS=$programs"
+	settings+=" TRACE_SESSIONS=$(share "${TRACE_SESSIONS:-1000}")"
+	settings+=" TRACE_PROCESSES=$(share "${TRACE_PROCESSES:-1000}")"
 }
 
 # effort_except BOARD: kselftests that need not run on it. These depend on the harts rather than

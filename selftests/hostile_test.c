@@ -682,7 +682,7 @@ static long memory_line(const char *name)
 
 #define CYCLES	1000
 
-TEST_F(long_run, a_thousand_sessions_leave_nothing_behind)
+TEST_F(long_run, many_sessions_leave_nothing_behind)
 {
 	long unreclaimable = 0, vmalloc = 0, free_memory = 0;
 	struct trace_session s;

@@ -165,7 +165,7 @@ for p in plain plain-static objects threads shared; do
 	host report --by thread --format csv "$out/$p.rtd" >"$out/$p.csv"
 	"$verify" report "$out/$p.txt" "$out/$p.csv"
 	result $? "$p: report counts each thread's calls"
-	for f in chrome html; do
+	for f in chrome csv html; do
 		host export --format $f "$out/$p.rtd" >"$out/$p.$f"
 		"$verify" $f "$out/$p.txt" "$out/$p.$f"
 		result $? "$p: export --format $f has all calls"
@@ -195,6 +195,8 @@ for p in plain plain-static objects threads shared; do
 	result $? "$p: the flame graph has all functions"
 	meta $p 'len(m["args"]) == 1 and m["lost"]["threads"] == 0 and [o["path"] for o in m["objects"] if not o.get("build_id")] == ["libsifive-perf.so:writers"]' \
 		"$p: the side-car file names program and build-ids, and nothing was lost"
+	meta $p 'm["board"] == "riscv-virtio,qemu" and m["utc"]["ns"] > 1.6e18 and m["utc"]["time"] == m["clock_samples"][1]["time"]' \
+		"$p: the side-car file has the board and the date"
 done
 
 # The browser's view, compared with the widths and times of other commands.
@@ -335,7 +337,7 @@ marked() {
 }
 for how in report "report --format csv" "report --by thread" "decode" "decode --format csv" \
 	"decode --format json" "graph --counter instructions:u" \
-	"export --format chrome" "export --format html" \
+	"export --format chrome" "export --format csv" "export --format html" \
 	"export --format svg --weight instructions:u"; do
 	# shellcheck disable=SC2086
 	marked $how

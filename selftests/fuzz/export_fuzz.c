@@ -50,6 +50,7 @@ static const struct {
 	{ &export_command, "--format", "dqr", true },
 	{ &export_command, "--format", "bolt" },
 	{ &coverage_command, "--by", "line" },
+	{ &export_command, "--format", "csv" },
 };
 
 #define WRITERS	(sizeof(writers) / sizeof(writers[0]))

@@ -9,7 +9,7 @@ CALLS holds lines "calls THREAD CALLER FUNCTION NUMBER"; "-" means no caller. FI
 	nesting	decode --format json: records pair up; each call from its caller
 	lines	the same: each record's line contains the function's name
 	report	report --format csv --by thread
-	chrome, folded, html, ctf
+	chrome, csv, folded, html, ctf
 		that export; folded --weight calls; ctf as babeltrace2 prints it
 	graph	graph --by thread
 	replay	replay
@@ -21,6 +21,7 @@ CALLS holds lines "calls THREAD CALLER FUNCTION NUMBER"; "-" means no caller. FI
 		and the side-car file
 """
 import collections
+import csv
 import html as html_text
 import json
 import re
@@ -157,6 +158,25 @@ def chrome(path):
         elif e["ph"] == "E":
             stacks.leave(names[e["tid"]])
     return stacks.result()
+
+
+def table(path):
+    """Rows of calls, each with the number of the call around it."""
+    rows = {row["id"]: row for row in csv.DictReader(open(path)) if row["kind"] == "call"}
+    calls, wrong = collections.Counter(), []
+    for row in rows.values():
+        caller = row
+        while caller["parent"] and (caller is row or not plain(caller["function"])):
+            if caller["parent"] not in rows:
+                wrong.append(f"call {caller['parent']} has no row")
+                break
+            caller = rows[caller["parent"]]
+        if row["ended"] != "exit" or row["duration_inferred"] != "0":
+            wrong.append(f"call {row['id']} of {row['function']} has no exact end")
+        named = caller is not row and plain(caller["function"])
+        if plain(row["function"]):
+            calls[row["thread"].split("/")[0], named or "-", plain(row["function"])] += 1
+    return calls, wrong
 
 
 def paths(stacks):
@@ -340,7 +360,7 @@ def main():
         got, wrong = want, wrong + times(path, sys.argv[4], sys.argv[5])
     else:
         got, more = nesting(path, sys.argv[4]) if what == "nesting" else \
-            globals()[what](path)
+            table(path) if what == "csv" else globals()[what](path)
         wrong += more
     wrong += [f"{key}: program {want[key]}, trace {got[key]}"
               for key in sorted(want | got) if want[key] != got[key]]

@@ -54,6 +54,23 @@ static void make_stacks(FIXTURE_DATA(command) *self)
 #define SHELF	"warehouse::department::shelf<perishable>::inventory::supervisor::" \
 		"recalculate<12345>"
 
+TEST_F(command, sums_of_csv_are_the_numbers_of_report)
+{
+	make_stacks(self);
+	run(self, "export -q --format csv -e " PROGRAM " -o t.csv trace.rtd; "
+	    COMMAND " report -q --json -e " PROGRAM " -o r.json trace.rtd; "
+	    SOURCES "/sql.py t.csv r.json");
+	EXPECT_EQ(0, self->status) {
+		TH_LOG("%s", self->err);
+	}
+	EXPECT_EQ(&self->out[0], strstr(self->out, "sample 6\ntrace 1\n"));
+	run(self, "export -q --format csv -e " PROGRAM " trace.rtd | sed -n 3p");
+	EXPECT_NE(NULL, strstr(self->out, ",sample,source 0,,,fib,"));
+	EXPECT_NE(NULL, strstr(self->out, ",fib;main,,7,7\n")) {
+		TH_LOG("%s", self->out);
+	}
+}
+
 TEST_F(command, stacks_are_paths)
 {
 	make_stacks(self);

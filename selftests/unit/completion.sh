@@ -33,7 +33,7 @@ becomes "--from-trace --function --help --invert --output --share --source -F -S
 becomes "" filter -- -
 becomes "csv instructions json pc perf text" decode --format ''
 becomes "csv" report -q --format c
-becomes "chrome ctf" export --format c
+becomes "chrome csv ctf" export --format c
 becomes "function hart thread" report --by ''
 becomes "delta" decode --ts-scheme d
 becomes "all" decode -c ''

@@ -40,6 +40,7 @@ TEST_F(command, every_command_tells_what_a_full_buffer_covers)
 		"export --format html", "export --format ctf -o ctf",
 		"export --format dqr -o dqr", "export --format speedscope",
 		"export --format pprof", "export --format perfetto", "export --format firefox",
+		"export --format csv",
 	};
 	unsigned int i;
 
@@ -58,7 +59,7 @@ TEST_F(command, outputs_tell_what_a_full_buffer_covers)
 	static const char * const arguments[] = {
 		"report", "annotate", "graph", "replay", "decode", "export --format svg",
 		"export --format html", "export --format ctf -o ctf",
-		"export --format speedscope",
+		"export --format speedscope", "export --format csv",
 	};
 	static const char * const json[] = {
 		"decode --format json", "export --format chrome", "export --format html",
@@ -113,7 +114,7 @@ TEST_F(command, every_output_says_which_part_of_a_thread_was_recorded)
 {
 	static const char * const arguments[] = {
 		"report", "annotate", "graph", "replay", "decode", "export --format svg",
-		"export --format html", "export --format speedscope",
+		"export --format html", "export --format speedscope", "export --format csv",
 	};
 	static const char * const to[] = { "", ",\"to\":\"h\"" };
 	static const char * const said[] = {
@@ -147,7 +148,7 @@ TEST_F(command, every_output_says_which_call_a_snapshot_is_of)
 {
 	static const char * const arguments[] = {
 		"report", "annotate", "graph", "replay", "decode", "export --format svg",
-		"export --format html", "export --format speedscope",
+		"export --format html", "export --format speedscope", "export --format csv",
 	};
 	char meta[512], said[256];
 	uint64_t begin, end;
@@ -367,7 +368,7 @@ TEST_F(command, every_output_with_hart_counts_marks_them)
 		"graph --counter cycles", "graph --json", "decode", "decode --format csv",
 		"decode --format json", "export --format folded --weight cycles", "export --format chrome",
 		"export --format svg --weight cycles", "export --format html",
-		"export --format speedscope --weight cycles",
+		"export --format speedscope --weight cycles", "export --format csv",
 	};
 	unsigned int i;
 

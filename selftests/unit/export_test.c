@@ -100,6 +100,30 @@ TEST_F_TIMEOUT(command, pprof_has_the_numbers_of_report, 600)
 	}
 }
 
+/* Totals and own costs of each function, for each kind of damage. */
+TEST_F_TIMEOUT(command, sums_of_csv_are_the_numbers_of_report, 600)
+{
+	unsigned int i, k;
+
+	for (i = 0; i < RUNS; i++) {
+		make(&runs[i], i + 1);
+		for (k = 0; k < sizeof(rates) / sizeof(rates[0]); k++) {
+			run(self, "export -q -c all --format csv %s -o t.csv trace.rtd; "
+			    COMMAND " report -q -c all --json %s -o r.json trace.rtd; "
+			    SOURCES "/sql.py t.csv r.json", rates[k], rates[k]);
+			EXPECT_EQ(0, self->status) {
+				TH_LOG("%s: %s", runs[i].name, self->err);
+			}
+			EXPECT_EQ(&self->out[0], strstr(self->out, "call "));
+			EXPECT_LT(1000, atol(self->out + strlen("call ")));
+			EXPECT_EQ(runs[i].losses > 0, !!strstr(self->out, "\nlost ")) {
+				TH_LOG("%s: %s", runs[i].name, self->out);
+			}
+			EXPECT_NE(NULL, strstr(self->out, "\ntrace 1\n"));
+		}
+	}
+}
+
 TEST_F_TIMEOUT(command, pprof_is_read_by_its_own_tool, 600)
 {
 	if (system("go tool pprof -h >/dev/null 2>&1"))

@@ -233,7 +233,7 @@ TEST_F(command, no_output_has_what_is_left_out)
 	static const char * const commands[] = {
 		"report --format csv", "annotate", "annotate --json", "graph", "replay",
 		"decode --format instructions", "export --format folded --weight calls",
-		"export --format html", "export --format chrome",
+		"export --format html", "export --format chrome", "export --format csv",
 	};
 	size_t i;
 

@@ -53,7 +53,7 @@ read_all() {
 			"decode --format perf -o made" "export --format folded" \
 			"export --format svg" "export --format html" \
 			"export --format speedscope" "export --format firefox" "export --format pprof" \
-			"export --format chrome" "export --format perfetto" \
+			"export --format chrome" "export --format perfetto" "export --format csv" \
 			"export --format ctf -o made"; do
 		# shellcheck disable=SC2086 # words of a command
 		measure "$name: $how" $how "${common[@]}"

@@ -32,6 +32,33 @@ TEST_F(command, merged_is_what_one_sink_would_have)
 	free_sinks(&sinks);
 }
 
+/* All times are those of one of the clocks, and so is the date. */
+TEST_F(command, dates_are_those_of_the_clock)
+{
+	struct sidecar a = first_sink(), b = second_sink();
+	static char first[SIZE];
+	struct sinks sinks;
+
+	make_sinks(&sinks, false);
+	/* Two seconds after START, by either clock. */
+	a.more = ",\"host\":\"h\",\"utc\":{\"time\":20001277,\"ns\":2000000000000000000}";
+	b.more = ",\"host\":\"h\",\"utc\":{\"time\":20000700,\"ns\":2000000000000020000}";
+	a.coverage = "{\"bytes\":1,\"run_ns\":10000000000}";
+	b.coverage = a.coverage;
+	write_meta(&a);
+	write_meta(&b);
+	run(self, "export -q --format csv a.rtd b.rtd | grep ,call, | cut -d, -f2,17 | sort");
+	ASSERT_EQ(0, self->status) { TH_LOG("%s", self->err); }
+	strcpy(first, self->out);
+	EXPECT_LT(1000, strlen(first));
+	for (const char *path = "a.rtd"; path; path = *path == 'a' ? "b.rtd" : NULL) {
+		run(self, "export -q --format csv %s | grep ,call, | cut -d, -f2,17 | head -1", path);
+		EXPECT_EQ(0, strncmp(self->out, "h,199999999", 11)) { TH_LOG("%s", self->out); }
+		EXPECT_NE(NULL, strstr(first, self->out)) { TH_LOG("%s", self->out); }
+	}
+	free_sinks(&sinks);
+}
+
 TEST_F(command, order_of_the_traces_does_not_matter_to_times)
 {
 	static char first[SIZE];

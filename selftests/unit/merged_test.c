@@ -80,6 +80,7 @@ TEST_F(command, every_reader_shows_what_it_shows_of_the_merged_trace)
 		"replay --time-threshold 1ms", "replay -j 1", "decode", "decode --format csv",
 		"decode --format json", "decode --format instructions", "decode --format pc",
 		"export --format chrome", "export --format perfetto", "export --format folded",
+		"export --format csv",
 		"export --format svg", "export --format html", "export --format speedscope",
 		"export --format firefox", "export --format bolt --object covered_sample.elf",
 		"export --format profgen --object covered_sample.elf", "coverage",

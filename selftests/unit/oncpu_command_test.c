@@ -152,6 +152,27 @@ static unsigned int count(const char *text, const char *word)
 #define EXPECT_LACKS(text, word) \
 	EXPECT_EQ(NULL, strstr(text, word)) { TH_LOG("%s: %s", word, text); }
 
+TEST_F(command, csv_has_times_on_and_off_the_cpu)
+{
+	make_naps(self, "");
+	run(self, "export -q " HZ "--format csv -o t.csv trace.rtd; "
+	    COMMAND " report -q " HZ "--json -o r.json trace.rtd; "
+	    SOURCES "/sql.py t.csv r.json");
+	EXPECT_EQ(0, self->status) {
+		TH_LOG("%s", self->err);
+	}
+	run(self, "export -q " HZ "--format csv trace.rtd | grep ',call,' | rev | cut -d, -f1-9 | rev");
+	/* cpu_times_inferred; each time and its own part; the counter. */
+	EXPECT_STREQ("0,2000000,2000000,10000000,10000000,0,0,0,0\n"
+		     "0,4900000,2900000,10100000,100000,0,0,0,0\n", self->out) {
+		TH_LOG("%s", self->out);
+	}
+	/* A hart that is not in the trace may have run the thread. */
+	make_naps(self, ",\"lost\":{\"elsewhere\":1}");
+	run(self, "export -q " HZ "--format csv trace.rtd | grep -c ',1,2000000,2000000,'");
+	EXPECT_STREQ("1\n", self->out);
+}
+
 TEST_F(command, a_function_without_times_has_none_on_or_off_the_cpu_either)
 {
 	make_untimed(self);

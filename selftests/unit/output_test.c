@@ -738,6 +738,7 @@ TEST_F(command, names_of_any_characters)
 		{ "report --diff trace.rtd", plain }, { "graph --by thread", plain, thread },
 		{ "replay", plain, thread },
 		{ "export --format folded", plain, "w\xc3\xb6?[5m:/7" },
+		{ "export --format csv", plain, thread },
 		{ "export --format chrome", json, "w\xc3\xb6\\u001b[5m\\u000a/7" },
 		{ "export --format html", json, "w\xc3\xb6\\u001b[5m\\u000a/7" },
 		{ "export --format speedscope", json, "w\xc3\xb6\\u001b[5m\\u000a/7" },

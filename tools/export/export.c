@@ -8,10 +8,11 @@
 
 #include "../command.h"
 #include "export.h"
+#include "text.h"
 
 static const struct exporter * const exporters[] = {
 	&export_chrome, &export_perfetto, &export_folded, &export_svg, &export_html, &export_speedscope,
-	&export_firefox, &export_pprof, &export_ctf, &export_dqr,
+	&export_firefox, &export_pprof, &export_csv, &export_ctf, &export_dqr,
 	&export_bolt, &export_profgen,
 };
 
@@ -133,6 +134,39 @@ uint64_t export_own_time(const struct export *export, uint64_t *ticks, uint64_t 
 
 	*ticks += own;
 	return nearest(export, *ticks) - before;
+}
+
+uint64_t export_file(const struct export *export, size_t number, char path[PATH_MAX])
+{
+	uint64_t bias;
+
+	snprintf(path, PATH_MAX, "%s", export->common.symbols.file[number]);
+	symbols_split(path, &bias);
+	return bias;
+}
+
+size_t export_object(struct export *export, uint64_t *address)
+{
+	const struct meta *meta = &export->input.meta;
+	struct symbols_object found;
+	bool known = symbols_object(export->input.symbols, *address, &found);
+	char path[PATH_MAX];
+	size_t i;
+
+	for (i = 0; i < meta->objects; i++) {
+		const struct meta_object *object = &meta->object[i];
+		uint64_t here = known ? *address - found.bias + object->bias : *address;
+
+		if (here < object->start || here >= object->end ||
+		    (known && strcmp(found.name, text_base(object->path))))
+			continue;
+		*address = here;
+		return i + 1;
+	}
+	for (i = 0; known && !meta->objects && i < export->common.symbols.files; i++)
+		if (export_file(export, i, path) == found.bias && !strcmp(found.path, path))
+			return i + 1;
+	return 0;
 }
 
 /* Files of another trace would be read as part of this one. */

@@ -3,6 +3,8 @@
 #ifndef SIFIVE_TRACE_EXPORT_H
 #define SIFIVE_TRACE_EXPORT_H
 
+#include <limits.h>
+
 #include "analysis.h"
 #include "options.h"
 #include "../output.h"
@@ -71,6 +73,7 @@ extern const struct exporter export_speedscope;
 extern const struct exporter export_firefox;
 extern const struct exporter export_pprof;
 extern const struct exporter export_ctf;
+extern const struct exporter export_csv;
 extern const struct exporter export_dqr;
 extern const struct exporter export_html;
 extern const struct exporter export_bolt;
@@ -107,6 +110,24 @@ uint64_t export_nanoseconds(const struct export *export, uint64_t ticks);
  * for it.
  */
 uint64_t export_own_time(const struct export *export, uint64_t *ticks, uint64_t own);
+
+/**
+ * export_file() - a file named by the user
+ * @path:	filled
+ *
+ * Return: its load bias.
+ */
+uint64_t export_file(const struct export *export, size_t number, char path[PATH_MAX]);
+
+/**
+ * export_object() - the object of an address
+ * @address:	converted to the address in memory: the analysis has moved objects that shared
+ *		addresses
+ *
+ * Return: one more than its index in the side-car file, or if that has no objects, in the
+ * user's files; 0: unknown.
+ */
+size_t export_object(struct export *export, uint64_t *address);
 
 /* Texts that the Makefile builds into the program. */
 extern const char export_flame_js[];

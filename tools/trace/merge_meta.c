@@ -17,7 +17,7 @@
 /* Members that the side-car files of all traces of a recording share. */
 static const char * const shared_keys[] = {
 	"version", "ts_width", "ts_hz", "ts_scheme", "count_type", "header_interval",
-	"per_thread", "exe", "args", "counters", "channel", "sampling", "switches",
+	"per_thread", "exe", "args", "host", "board", "counters", "channel", "sampling", "switches",
 	"instruction", "trigger", "part", NULL
 };
 
@@ -248,6 +248,17 @@ static void merge_coverage(const struct merge *merge, struct json_object *to)
 	add(to, "bytes", json_object_new_uint64(merge->bytes));
 }
 
+/* All times become those of the base's clock. */
+static void merge_utc(const struct merge *merge, struct json_object *to)
+{
+	struct json_object *utc;
+
+	if (json_object_object_get_ex(merge->base->json, "utc", &utc))
+		add(to, "utc", json_object_get(utc));
+	else
+		json_object_object_del(to, "utc");
+}
+
 /* The file written last knows most about threads and losses. */
 const char *merge_meta(struct merge *merge)
 {
@@ -263,6 +274,7 @@ const char *merge_meta(struct merge *merge)
 		merge_coverage(merge, coverage(last));
 	add(last->json, "srcbits", json_object_new_int((int)merge_source_bits(merge)));
 	add(last->json, "sources", merged_sources(merge));
+	merge_utc(merge, last->json);
 	json_object_object_del(last->json, "clock_samples");
 	text = json_object_to_json_string_ext(last->json, JSON_C_TO_STRING_PLAIN |
 							  JSON_C_TO_STRING_NOSLASHESCAPE);

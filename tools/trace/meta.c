@@ -529,6 +529,12 @@ static void read_groups(struct reader *reader, struct json_object *object,
 		set_string(reader, from, "to", &meta->part.to);
 	}
 
+	from = get_object(reader, object, "utc");
+	if (from) {
+		set_u64(reader, from, "time", &meta->utc.time);
+		set_u64(reader, from, "ns", &meta->utc.ns);
+	}
+
 	from = get_object(reader, object, "lost");
 	if (from) {
 		set_u64(reader, from, "signals", &lost->signals);
@@ -623,6 +629,8 @@ static void read_all(struct reader *reader, struct json_object *object,
 	set_bool(reader, object, "early", &meta->early);
 	read_files(reader, object, meta);
 	set_string(reader, object, "exe", &meta->exe);
+	set_string(reader, object, "host", &meta->host);
+	set_string(reader, object, "board", &meta->board);
 	read_args(reader, object, meta);
 	read_sources(reader, object, meta);
 	read_counters(reader, object, meta);

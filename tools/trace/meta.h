@@ -17,6 +17,7 @@
  *	per_thread	boolean: counters go with the thread, not with the hart
  *	files		name of a folder beside this file, which has copies of objects' files
  *	exe, args	the program, and its arguments as an array
+ *	host, board	the machine's name, and what it is
  *	sources		[{ src, hart, cpu }]
  *	counters	[{ number, event, type, code, data, flags, info }]
  *	channel		channel of the program's first thread
@@ -51,6 +52,8 @@
  *			whether it ended where the user wanted it to
  *	clock_samples	[{ time, ns, within }] at START and STOP: the clock in ticks, read
  *			within so many nanoseconds of CLOCK_MONOTONIC ns; for merge
+ *	utc		{ time, ns }: the clock in ticks, at so many nanoseconds after 1970 by the
+ *			machine's clock
  *	lost		{ signals, threads, abandoned, refused, children, samples,
  *			dropped, switches, processes, elsewhere, wakeups, encoders }: processes
  *			whose switches are not recorded; how often threads began to run on CPUs
@@ -221,6 +224,12 @@ struct meta_lost {
 	uint64_t	encoders;
 };
 
+/* A time of the trace, which wraps as a timestamp does, in nanoseconds after 1970, 0: unknown. */
+struct meta_utc {
+	uint64_t	time;
+	uint64_t	ns;
+};
+
 /* The clock of a source where a piece begins. */
 struct meta_clock {
 	int		src;
@@ -282,6 +291,8 @@ struct meta {
 	bool			early;
 	char			*files;
 	const char		*exe;
+	const char		*host;
+	const char		*board;
 	const char		**arg;
 	size_t			args;
 	struct meta_source	*source;
@@ -304,6 +315,7 @@ struct meta {
 	uint64_t		encoders;
 	struct meta_coverage	coverage;
 	struct meta_lost	lost;
+	struct meta_utc		utc;
 	int			piece;
 	bool			continued;
 	struct meta_clock	*clock;
