@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "behind.h"
 #include "command.h"
 #include "output.h"
 #include "text.h"
@@ -18,13 +19,21 @@
 #define SHORT		64
 
 struct output {
-	const char	*name;
-	int		fd;
-	int		error;		/* errno of the first failed write */
-	bool		styled;		/* a terminal that shows bold text */
-	size_t		used;
-	char		buffer[BUFFER + SHORT];
+	const char		*name;
+	struct behind_file	file;
+	bool			behind;	/* written by a thread */
+	bool			styled;	/* a terminal that shows bold text */
+	size_t			used;
+	char			*buffer;
 };
+
+/* Further outputs are written by a thread. */
+static bool all_behind;
+
+void output_write_behind(void)
+{
+	all_behind = true;
+}
 
 bool output_spares(const char *path, const char *input)
 {
@@ -66,18 +75,20 @@ static struct output *begin(int fd, const char *name)
 		report("%s: cannot write: %s", name, strerror(errno));
 		return NULL;
 	}
-	output = malloc(sizeof(*output));
-	if (!output) {
+	output = calloc(1, sizeof(*output));
+	if (output)
+		output->buffer = malloc(BUFFER + SHORT);
+	if (!output || !output->buffer) {
 		report("out of memory");
+		free(output);
 		if (fd != STDOUT_FILENO)
 			close(fd);
 		return NULL;
 	}
 	output->name = name;
-	output->error = 0;
-	output->used = 0;
-	output->fd = fd;
+	output->file.fd = fd;
 	output->styled = is_styled(fd);
+	output->behind = all_behind && behind_begin();
 	return output;
 }
 
@@ -100,19 +111,24 @@ void output_bold(struct output *output, bool bold)
 		put_string(output, bold ? "\033[1m" : "\033[m");
 }
 
+/* The buffer is full. */
+static __attribute__((noinline)) void pass_on(struct output *output)
+{
+	char *other = output->behind ? behind_put(&output->file, output->buffer, output->used,
+						  BUFFER + SHORT) : NULL;
+
+	if (other)
+		output->buffer = other;
+	else
+		output_flush(output);
+	output->used = 0;
+}
+
 void output_flush(struct output *output)
 {
-	size_t done = 0;
-	ssize_t count;
-
-	while (done < output->used && !output->error) {
-		count = write(output->fd, output->buffer + done,
-			      output->used - done);
-		if (count >= 0)
-			done += (size_t)count;
-		else if (errno != EINTR)
-			output->error = errno;
-	}
+	if (output->behind)
+		behind_wait(&output->file);
+	behind_write(&output->file, output->buffer, output->used);
 	output->used = 0;
 }
 
@@ -123,18 +139,21 @@ int output_close(struct output *output)
 	if (!output)
 		return 0;
 	output_flush(output);
-	if (output->fd != STDOUT_FILENO && close(output->fd) && !output->error)
-		output->error = errno;
-	error = output->error;
+	error = output->file.error;
+	if (output->file.fd != STDOUT_FILENO && close(output->file.fd) && !error)
+		error = errno;
 	if (error && error != EPIPE)
 		report("%s: cannot write: %s", output->name, strerror(error));
+	if (output->behind)
+		behind_end();
+	free(output->buffer);
 	free(output);
 	return error ? -1 : 0;
 }
 
 bool output_failed(const struct output *output)
 {
-	return output->error;
+	return output->file.error;
 }
 
 /* @length more bytes are in the buffer, SHORT at most. */
@@ -142,7 +161,7 @@ static inline void put_short(struct output *output, size_t length)
 {
 	output->used += length;
 	if (__builtin_expect(output->used >= BUFFER, false))
-		output_flush(output);
+		pass_on(output);
 }
 
 void put_bytes(struct output *output, const void *bytes, size_t length)
@@ -156,7 +175,7 @@ void put_bytes(struct output *output, const void *bytes, size_t length)
 		output->used += room;
 		from += room;
 		length -= room;
-		output_flush(output);
+		pass_on(output);
 	}
 	memcpy(output->buffer + output->used, from, length);
 	output->used += length;

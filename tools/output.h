@@ -23,6 +23,13 @@ struct output;
 bool output_spares(const char *path, const char *input);
 
 /**
+ * output_write_behind() - have further outputs written by a thread
+ *
+ * For long ones, if the user wants several threads.
+ */
+void output_write_behind(void);
+
+/**
  * output_open() - open an output
  * @path:	file, or NULL for standard output
  *

@@ -70,12 +70,12 @@ static inline unsigned int text_zeros(uint64_t digits)
 	return (unsigned int)__builtin_ctzll(digits | 1ull << 56) / 8;
 }
 
-/** text_put_eight() - write eight characters, the first one in the lowest byte; returns their end */
-static inline char *text_put_eight(char *to, uint64_t characters)
+/** text_put_eight() - write eight bytes, the first one in the lowest; returns their end */
+static inline char *text_put_eight(char *to, uint64_t bytes)
 {
-	characters = htole64(characters);
-	memcpy(to, &characters, sizeof(characters));
-	return to + sizeof(characters);
+	bytes = htole64(bytes);
+	memcpy(to, &bytes, sizeof(bytes));
+	return to + sizeof(bytes);
 }
 
 /**
