@@ -9,6 +9,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 struct output;
 
@@ -20,6 +21,13 @@ struct output;
  * Return: false if they are the same file: the error has been printed.
  */
 bool output_spares(const char *path, const char *input);
+
+/**
+ * output_write_behind() - have further outputs written by a thread
+ *
+ * For long ones, if the user wants several threads.
+ */
+void output_write_behind(void);
 
 /**
  * output_open() - open an output
@@ -63,7 +71,11 @@ void output_bold(struct output *output, bool bold);
 
 void put_bytes(struct output *output, const void *bytes, size_t length);
 void put_char(struct output *output, char character);
-void put_string(struct output *output, const char *text);
+static inline void put_string(struct output *output, const char *text)
+{
+	put_bytes(output, text, strlen(text));
+}
+
 void put_spaces(struct output *output, size_t count);
 /* Untrusted text: control characters are replaced. */
 void put_text(struct output *output, const char *text);

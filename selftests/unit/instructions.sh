@@ -55,10 +55,10 @@ done
 
 # The first records, and inference of data that the trace does not contain.
 below "report of 16 KB" "${cost[report 16]}" 6400000
-below "decode of 16 KB" "${cost[decode 16]}" 5000000
+below "decode of 16 KB" "${cost[decode 16]}" 4500000
 
 # Within 256 KB each function has occurred once, which costs more the first time.
-for limit in "report 2540" "decode 4180"; do
+for limit in "report 2540" "decode 3660"; do
 	name=${limit% *}
 	few=$(more "$name" 256 512) many=$(more "$name" 512 1024)
 	below "$name, each record" "$many" "${limit#* }"

@@ -118,14 +118,12 @@ static void forget(struct pairs *pairs)
 	free(pairs->hash.slot);
 }
 
-static struct tally *tally_of(struct counts *counts, const struct block *block)
+static __attribute__((noinline)) struct tally *
+new_tally(struct counts *counts, const struct block *block)
 {
 	const uint32_t room = 2 * (block->id + 1);
-	struct tally *tally;
+	struct tally *tally = realloc(counts->tally, room * sizeof(*tally));
 
-	if (block->id < counts->room)
-		return &counts->tally[block->id];
-	tally = realloc(counts->tally, room * sizeof(*tally));
 	if (!tally) {
 		counts->no_memory = true;
 		return NULL;
@@ -136,6 +134,12 @@ static struct tally *tally_of(struct counts *counts, const struct block *block)
 	return &tally[block->id];
 }
 
+/* Valid until another block gets one. */
+static inline struct tally *tally_of(struct counts *counts, const struct block *block)
+{
+	return block->id < counts->room ? &counts->tally[block->id] : new_tally(counts, block);
+}
+
 /* ---- what comes -------------------------------------------------------- */
 
 static bool has_target(const struct block *block)
@@ -144,8 +148,8 @@ static bool has_target(const struct block *block)
 	       block->kind == FLOW_CALL || block->loaded;
 }
 
-static void link_to(struct counts *counts, const struct block *from, const struct block *to,
-		    uint64_t times)
+static inline void link_to(struct counts *counts, const struct block *from,
+			   const struct block *to, uint64_t times)
 {
 	struct tally *tally = tally_of(counts, from);
 
@@ -187,7 +191,8 @@ static void add_step(struct counts *counts, const struct block *from, uint64_t a
 }
 
 /* The flow continues at @address. */
-static void resume(struct counts *counts, const struct flow_place *place, uint64_t address)
+static inline void resume(struct counts *counts, const struct flow_place *place,
+			  uint64_t address)
 {
 	const struct block *step;
 

@@ -257,7 +257,8 @@ static void leave(struct flows *flows, struct track *track, const struct flow_pl
 
 /* ---- calls ------------------------------------------------------------- */
 
-static const struct function *function_of(struct flows *flows, const struct block *block)
+static __attribute__((noinline)) const struct function *
+new_function(struct flows *flows, const struct block *block)
 {
 	static const struct function none;
 	uint32_t room = 2 * (block->id + 1);
@@ -275,14 +276,20 @@ static const struct function *function_of(struct flows *flows, const struct bloc
 		flows->room = room;
 	}
 	function = &flows->function[block->id];
-	if (function->tried)
-		return function;
 	function->tried = true;
 	/* Its address is the same at any time. */
 	function->known = symbols_find(flows->symbols, block->place, &symbol);
 	function->start = function->known ? symbol.start : block->place;
 	function->cold = symbol.function && strstr(symbol.function, ".cold");
 	return function;
+}
+
+/* Valid until the next block. */
+static inline const struct function *function_of(struct flows *flows, const struct block *block)
+{
+	if (block->id < flows->room && flows->function[block->id].tried)
+		return &flows->function[block->id];
+	return new_function(flows, block);
 }
 
 /* Calls of a thread from this depth on are searched; if others remain, one may be missed. */

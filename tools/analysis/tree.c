@@ -115,24 +115,24 @@ static void weigh_subtrees(struct tree *tree)
 		tree->weight[tree->node[node].parent] += tree->weight[node];
 }
 
-static int by_value(const void *a, const void *b)
-{
-	uint64_t one = *(const uint64_t *)a, two = *(const uint64_t *)b;
-
-	return (one > two) - (one < two);
-}
-
-/* The weight that at most a third of the nodes exceed; UINT64_MAX if out of memory. */
+/* The weight that at most a third of the nodes exceed: its bytes one by one, the highest first. */
 static uint64_t least_weight(const struct tree *tree)
 {
-	uint64_t *sorted = malloc(tree->nodes * sizeof(*sorted)), least;
+	uint32_t lower = tree->nodes - tree->nodes / 3, node, byte, count[256];
+	uint64_t least = 0, known = 0;
+	unsigned int shift = 64;
 
-	if (!sorted)
-		return UINT64_MAX;
-	memcpy(sorted, tree->weight, tree->nodes * sizeof(*sorted));
-	qsort(sorted, tree->nodes, sizeof(*sorted), by_value);
-	least = sorted[tree->nodes - tree->nodes / 3];
-	free(sorted);
+	while (shift) {
+		shift -= 8;
+		memset(count, 0, sizeof(count));
+		for (node = 0; node < tree->nodes; node++)
+			if ((tree->weight[node] & known) == least)
+				count[tree->weight[node] >> shift & 0xff]++;
+		for (byte = 0; lower >= count[byte]; byte++)
+			lower -= count[byte];
+		least |= (uint64_t)byte << shift;
+		known |= 0xffull << shift;
+	}
 	return least;
 }
 
@@ -281,12 +281,6 @@ static uint32_t prune(struct tree *tree, uint32_t keep)
 
 /* ---- calls ------------------------------------------------------------- */
 
-static bool add_room(struct tree *tree)
-{
-	return tree->nodes < tree->costs.room ||
-	       resize(tree, 2 * tree->costs.room, tree->costs.stride);
-}
-
 /* Returns the node or, if there is no room, @parent with NO_NODE. */
 static uint64_t child(struct tree *tree, uint32_t parent, uint32_t function)
 {
@@ -299,12 +293,13 @@ static uint64_t child(struct tree *tree, uint32_t parent, uint32_t function)
 	slot = find_slot(tree, parent, function);
 	if (*slot)
 		return *slot;
-	if (!add_room(tree)) {
-		parent = prune(tree, parent);
+	if (tree->nodes == tree->costs.room) {
+		if (!resize(tree, 2 * tree->costs.room, tree->costs.stride))
+			parent = prune(tree, parent);
 		if (tree->nodes == tree->costs.room)
 			return parent | NO_NODE;
+		slot = find_slot(tree, parent, function);
 	}
-	slot = find_slot(tree, parent, function);
 	node = &tree->node[tree->nodes];
 	memset(node, 0, sizeof(*node));
 	node->function = function;

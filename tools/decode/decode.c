@@ -67,9 +67,12 @@ int64_t format_thread(struct threads *threads, const struct perfrec_record *reco
 static int write_records(const struct decode *decode, struct input *input)
 {
 	const struct format *format = formats[decode->format];
-	void *context = format->open(&decode->output);
+	void *context;
 	int error;
 
+	if (decode->common.trace.jobs > 1)
+		output_write_behind();
+	context = format->open(&decode->output);
 	if (!context)
 		return EXIT_UNREADABLE;
 	error = trace_run(input->trace, &format->ops, context);

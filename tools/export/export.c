@@ -207,6 +207,8 @@ static void tell_if_empty(const struct export *export)
 static int read_trace(struct export *export, const struct exporter *exporter)
 {
 	export->tree.analysis = export->analysis;
+	if (export->common.trace.jobs > 1)
+		output_write_behind();
 	if (at_once(exporter))
 		export->out = output_open(export->common.output);
 	if (at_once(exporter) && !export->out)

@@ -408,17 +408,6 @@ struct block *code_find(struct code *code, uint64_t address, struct block **link
 	return block;
 }
 
-unsigned int code_instructions(const struct block *block, unsigned int halfwords)
-{
-	unsigned int at = 0, count = 0;
-
-	if (halfwords == block->halfwords)
-		return block->instructions;
-	for (; at < halfwords; count++)
-		at += block_length(block, at);
-	return count;
-}
-
 bool code_is_boundary(const struct block *block, unsigned int halfwords)
 {
 	unsigned int at = 0;

@@ -31,14 +31,13 @@
  * @rv32:	it is code of a 32-bit processor
  * @id:		number of the block, from 0
  * @place:	@start as of symbols_place()
- * @next, @taken: private to code.c: blocks after it and at @target, once needed
+ * @way:	blocks after it and at @target, once needed, indexed by whether it was taken
  */
 struct block {
 	uint64_t	start;
 	uint64_t	target;
 	const uint8_t	*code;
-	struct block	*next;
-	struct block	*taken;
+	struct block	*way[2];
 	uint32_t	id;
 	uint16_t	halfwords;
 	uint16_t	instructions;
@@ -134,7 +133,16 @@ static inline struct block *code_next(struct code *code, struct block *block);
 static inline struct block *code_taken(struct code *code, struct block *block);
 
 /** code_instructions() - number of instructions that begin in the first @halfwords of a block */
-unsigned int code_instructions(const struct block *block, unsigned int halfwords);
+static inline unsigned int code_instructions(const struct block *block, unsigned int halfwords)
+{
+	unsigned int at = 0, count = 0;
+
+	if (halfwords == block->halfwords)
+		return block->instructions;
+	for (; at < halfwords; count++)
+		at += block_length(block, at);
+	return count;
+}
 
 /** code_is_boundary() - whether no instruction of a block crosses its @halfwords */
 bool code_is_boundary(const struct block *block, unsigned int halfwords);
@@ -152,14 +160,14 @@ struct block *code_find(struct code *code, uint64_t address, struct block **link
 
 static inline struct block *code_next(struct code *code, struct block *block)
 {
-	return block->next ? block->next :
-	       code_find(code, block_end(block), &block->next);
+	return block->way[0] ? block->way[0] :
+	       code_find(code, block_end(block), &block->way[0]);
 }
 
 static inline struct block *code_taken(struct code *code, struct block *block)
 {
-	return block->taken ? block->taken :
-	       code_find(code, block->target, &block->taken);
+	return block->way[1] ? block->way[1] :
+	       code_find(code, block->target, &block->way[1]);
 }
 
 #endif /* SIFIVE_TRACE_CODE_H */

@@ -47,17 +47,6 @@ static void count_event(void *context, const struct flow_place *place,
 		flow->ops->event(flow->context, place, event);
 }
 
-static void pass_run(void *context, const struct flow_place *place,
-		     const struct flow_run *run)
-{
-	struct flow *flow = context;
-
-	if (flow->ops->run)
-		flow->ops->run(flow->context, place, run);
-}
-
-static const struct flow_ops own_ops = { .run = pass_run, .event = count_event };
-
 struct flow *flow_new(struct code *code, const struct flow_ops *ops, void *context)
 {
 	struct flow *flow = calloc(1, sizeof(*flow));
@@ -84,8 +73,10 @@ void flow_free(struct flow *flow)
 static void set_up_walk(struct flow *flow, struct walk *walk, unsigned int src)
 {
 	walk->code = flow->code;
-	walk->ops = &own_ops;
-	walk->context = flow;
+	walk->show_run = flow->ops->run;
+	walk->consumer = flow->context;
+	walk->show_event = count_event;
+	walk->flow = flow;
 	walk->place.src = (uint8_t)src;
 }
 
@@ -181,7 +172,7 @@ static bool convert(struct walk_message *to, const struct nexus_message *from)
 
 static void emit(struct walk *walk, const struct flow_event *event)
 {
-	walk->ops->event(walk->context, &walk->place, event);
+	walk->show_event(walk->flow, &walk->place, event);
 }
 
 static void show_context(struct walk *walk, const struct walk_message *message)

@@ -52,8 +52,8 @@ static void event(struct walk *walk, bool show, enum flow_what what, unsigned in
 		.what = what, .reason = (uint8_t)reason, .known = known, .address = address,
 	};
 
-	if (show && walk->ops->event)
-		walk->ops->event(walk->context, &walk->place, &event);
+	if (show)
+		walk->show_event(walk->flow, &walk->place, &event);
 }
 
 static inline void run(struct walk *walk, bool show, uint32_t to, uint64_t times)
@@ -64,8 +64,8 @@ static inline void run(struct walk *walk, bool show, uint32_t to, uint64_t times
 	uint64_t halfwords = (to - walk->into) * times;
 
 	if (show && to > walk->into) {
-		if (walk->ops->run)
-			walk->ops->run(walk->context, &walk->place, &run);
+		if (walk->show_run)
+			walk->show_run(walk->consumer, &walk->place, &run);
 		walk->instructions += times * (code_instructions(run.block, to) -
 					       code_instructions(run.block, run.from));
 	}
@@ -311,7 +311,7 @@ static inline enum step branch(struct walk *walk, bool show, bool taken, uint64_
 	for (;;) {
 		block = walk->block;
 		if (walk->into < block->halfwords && block->kind == FLOW_BRANCH &&
-		    !walk->into && *times > 1 && taken && block->taken == block) {
+		    !walk->into && *times > 1 && taken && block->way[1] == block) {
 			run(walk, show, block->halfwords, *times);
 			*times = 0;
 			walk->into = 0;
@@ -327,7 +327,13 @@ static inline enum step branch(struct walk *walk, bool show, bool taken, uint64_
 	--*times;
 	if (walk->balance < -(int64_t)ICNT_MAX)
 		return STEP_WRONG;
-	return taken ? go_taken(walk, show) : go_next(walk, show);
+	/* Outcomes cannot be predicted: no branch depends on one. */
+	block = walk->block->way[taken];
+	if (__builtin_expect(!block, false))
+		return taken ? go_taken(walk, show) : go_next(walk, show);
+	walk->block = block;
+	walk->into = 0;
+	return STEP_DONE;
 }
 
 /* The same outcome for @times branches. */
@@ -363,7 +369,7 @@ static inline void idle(struct walk *walk, bool show)
 	struct block *block = walk->block;
 	uint64_t times;
 
-	if (block->kind != FLOW_JUMP || block->taken != block || walk->into)
+	if (block->kind != FLOW_JUMP || block->way[1] != block || walk->into)
 		return;
 	times = (uint64_t)walk->balance / block->halfwords;
 	if (times < 2)

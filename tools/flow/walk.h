@@ -54,13 +54,19 @@ struct walk_message {
  * @trapped:	@from is known
  * @from:	where a program trapped
  * @branch:	the latest branch message without Sync, for repeats
- * @place, @ops, @context: where to show it
+ * @place:	where in the trace it is
+ * @show_run, @consumer: show instructions to the consumer itself; @show_run may be NULL
+ * @show_event, @flow: show what happens between them
  * @instructions: shown
  */
 struct walk {
 	struct code		*code;
-	const struct flow_ops	*ops;
-	void			*context;
+	void			(*show_run)(void *consumer, const struct flow_place *place,
+					    const struct flow_run *run);
+	void			*consumer;
+	void			(*show_event)(void *flow, const struct flow_place *place,
+					      const struct flow_event *event);
+	void			*flow;
 	struct flow_place	place;
 	uint8_t			state;
 	uint8_t			mode;

@@ -717,17 +717,31 @@ uint64_t symbols_caller(struct symbols *symbols, uint64_t call_site)
 	return caller->function;
 }
 
+/* Text as far as there is room, which is for one byte at least. Returns its end. */
+static char *put_part(char *to, const char *end, const char *text, size_t length)
+{
+	const size_t room = (size_t)(end - to) - 1;
+
+	length = length < room ? length : room;
+	memcpy(to, text, length);
+	to[length] = '\0';
+	return to + length;
+}
+
 void symbol_name(const struct symbol *symbol, uint64_t address, char *text,
 		 unsigned int size)
 {
-	if (!symbol->function && symbol->object)
-		snprintf(text, size, "%s+0x%" PRIx64, symbol->object,
-			 symbol->offset);
-	else if (!symbol->function)
-		snprintf(text, size, "0x%" PRIx64, address);
-	else if (address == symbol->start)
-		snprintf(text, size, "%s", symbol->function);
-	else
-		snprintf(text, size, "%s+0x%" PRIx64, symbol->function,
-			 address - symbol->start);
+	const char *name = symbol->function ? symbol->function : symbol->object, *end = text + size;
+	char offset[3 + 16 + TEXT_SPARE] = "+0x";
+
+	if (name)
+		text = put_part(text, end, name, strlen(name));
+	if (symbol->function && address == symbol->start)
+		return;
+	if (symbol->function)
+		address -= symbol->start;
+	else if (name)
+		address = symbol->offset;
+	*text_hex(offset + 3, address, 1) = '\0';
+	put_part(text, end, name ? offset : offset + 1, strlen(name ? offset : offset + 1));
 }
