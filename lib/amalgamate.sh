@@ -32,8 +32,8 @@ top_linux()
  *
  * It needs gcc 11 or newer, or a recent clang: for asm goto with outputs.
  *
- * The sections' own SPDX lines tell which licence applies to what; the second one
- * is that of the kernel's interface, which programs may use freely.
+ * The sections' SPDX lines tell which licence applies to what, each up to the next one;
+ * the second one is that of the kernel's interface, which programs may use freely.
  */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
@@ -260,13 +260,45 @@ END {
 				used[name] = i
 		}
 	}
-	# Join empty lines around omitted parts.
 	for (i = 1; i <= NR; i++) {
 		name = declares[i]
-		if (name && used[name] >= defined[name] && name in defined)
-			continue
-		if (line[i] != "" || !empty)
+		if (!(name && used[name] >= defined[name] && name in defined))
 			print line[i]
-		empty = line[i] == ""
 	}
-}'
+}' |
+# Omit sections and conditions of which nothing is left, and licences that stay the same.
+awk '
+function write(text)
+{
+	if (text == "" && empty)
+		return
+	empty = text == ""
+	print text
+}
+/^\/\* ---- [a-z_]*\.[ch] ---- \*\/$/ { heading = $0; next }
+/SPDX-License-Identifier/ && NR > 1 {
+	text = $0
+	gsub(/^[^:]*: | \*\/$/, "")
+	if ($0 != licence)
+		new = text
+	licence = $0
+	next
+}
+/^#if/ && !condition { condition = $0; next }
+condition && /^#endif/ { condition = ""; next }
+/^$/ && (heading || condition) { next }
+heading {
+	write("")
+	write(heading)
+	write("")
+	if (new) {
+		write(new)
+		write("")
+	}
+	heading = new = ""
+}
+condition {
+	write(condition)
+	condition = ""
+}
+{ write($0) }'
