@@ -148,7 +148,7 @@ PERF_LOCAL void give_to(struct perf_thread *thread, int channel, bool robbed)
 	thread->lane = &perf_pool->lane[channel][0];
 	/* The thread's own counts in Delta cannot continue from another thread's. */
 	thread->fresh = perf_pool->once && !perf_channel_shared(channel) &&
-			!(perf_pool->slots && perf_pool->layout.type == PERF_COUNT_DELTA) ?
+			!(perf_pool->slots && perf_pool->layout.type == SIFIVE_TRACE_RECORD_DELTA) ?
 			0 : ~UINT64_C(0);
 	if (thread->joined == PERF_UNNOTED)
 		thread->joined = note_thread(thread, perf_channel_shared(channel));

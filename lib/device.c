@@ -417,7 +417,7 @@ PERF_LOCAL void no_room(struct perf_device *device,
 		.size = sizeof(query), .event = event_of(counter),
 	};
 
-	if (counter->type == PERF_EVENT_FIRMWARE)
+	if (counter->type == SIFIVE_TRACE_EVENT_FIRMWARE)
 		snprintf(text, size, "firmware has no counter left");
 	else if (device_call(device, SIFIVE_TRACE_IOC_EVENT, &query) ||
 		 !query.counters)
@@ -484,7 +484,7 @@ PERF_INTERNAL int perf_device_counters(struct perf_device *device,
 	uint32_t i;
 
 	for (i = 0; i < count; i++) {
-		if (counter[i].type == PERF_EVENT_GENERAL &&
+		if (counter[i].type == SIFIVE_TRACE_EVENT_GENERAL &&
 		    counter[i].code == SIFIVE_TRACE_EVENT_TIMESTAMP &&
 		    check_timestamp(device, i))
 			return -1;
@@ -498,7 +498,7 @@ PERF_INTERNAL int perf_device_counters(struct perf_device *device,
 	for (i = 0; i < count; i++) {
 		uint32_t number = counters.event[i].counter;
 		uint32_t csr = number == PERF_COUNTER_TIMESTAMP ||
-			       counter[i].type == PERF_EVENT_FIRMWARE ||
+			       counter[i].type == SIFIVE_TRACE_EVENT_FIRMWARE ||
 			       counter[i].flags & SIFIVE_TRACE_EVENT_OF_SAMPLES ?
 			       0 : PERF_CSR_CYCLE + number;
 

@@ -215,7 +215,7 @@ struct perf_sampling {
 
 /**
  * perf_device_sample - let the kernel sample
- * @type:	enum perf_count_type
+ * @type:	SIFIVE_TRACE_RECORD_RAW, _DELTA or _XOR
  * @once:	one header for the whole capture
  */
 PERF_INTERNAL int perf_device_sample(struct perf_device *device,

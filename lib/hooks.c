@@ -24,7 +24,7 @@
 #define PATIENCE	1024
 
 /* Write only the header, if it is due. */
-#define NO_RECORD	PERF_RECORD_BREAK
+#define NO_RECORD	SIFIVE_TRACE_RECORD_BREAK
 
 PERF_LOCAL void write_nothing(uintptr_t function, uintptr_t site, uint32_t kind)
 {
@@ -91,7 +91,7 @@ PERF_LOCAL bool is_refused(struct perf_thread *thread)
 /* Whether writers use only differences of CSRs: see struct perf_lane. */
 PERF_LOCAL bool is_relative(void)
 {
-	return perf_pool->slots && perf_pool->layout.type == PERF_COUNT_DELTA;
+	return perf_pool->slots && perf_pool->layout.type == SIFIVE_TRACE_RECORD_DELTA;
 }
 
 /* Converts a lane's last values to the thread's own counts. */
@@ -133,7 +133,7 @@ PERF_LOCAL void write_break(const struct perf_stream *stream)
 {
 	if (stream->layout->poll != PERF_POLL_NOT)
 		perf_wait_ready(stream);
-	perf_stimulus8(stream->stimulus, PERF_RECORD_BREAK);
+	perf_stimulus8(stream->stimulus, SIFIVE_TRACE_RECORD_BREAK);
 }
 
 /*

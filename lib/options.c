@@ -153,7 +153,7 @@ PERF_LOCAL int parse_sampling(const struct sifive_trace_options *options,
 	if (parse_event(options, options->period_event, strlen(options->period_event),
 			&sampling->event, setup->sampling_name))
 		return -1;
-	if (sampling->event.type != PERF_EVENT_FIRMWARE)
+	if (sampling->event.type != SIFIVE_TRACE_EVENT_FIRMWARE)
 		return 0;
 	return perf_error("\"%s\": firmware events do not interrupt: sample by interval, or by another event",
 			  options->period_event);

@@ -252,7 +252,7 @@ PERF_LOCAL bool repeats_headers(const struct perf_setup *setup)
 {
 	return (setup->take.flags & SIFIVE_TRACE_CONFIG_RING ||
 		(setup->take.flags & SIFIVE_TRACE_CONFIG_DRAIN && setup->header_interval)) &&
-	       setup->type == PERF_COUNT_XOR && !setup->header_once;
+	       setup->type == SIFIVE_TRACE_RECORD_XOR && !setup->header_once;
 }
 
 PERF_LOCAL int fill_pool(const struct perf_device *device,
@@ -343,7 +343,7 @@ PERF_LOCAL int check_firmware(const struct perf_setup *setup)
 
 	perf_session.firmware = false;
 	for (i = 0; i < setup->count; i++) {
-		if (setup->counter[i].type != PERF_EVENT_FIRMWARE)
+		if (setup->counter[i].type != SIFIVE_TRACE_EVENT_FIRMWARE)
 			continue;
 		if (setup->hooks || !(setup->sampling.interval || setup->sampling.period))
 			return perf_error("event %u: only samples count firmware events: use perfTimerISRInit(), or an interval with SIFIVE_TRACE_NO_HOOKS",

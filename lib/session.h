@@ -38,7 +38,7 @@ enum perf_session_state {
  * @counter:	events to count; number and info are filled in
  * @name:	the user's names; "" for none
  * @count:	how many, 0 to 32
- * @type:	enum perf_count_type
+ * @type:	SIFIVE_TRACE_RECORD_RAW, _DELTA or _XOR
  * @channel:	ITC channel, 0 to 31, of the first thread, or of samples if neither
  *		hooks nor threads write
  * @take:	buffer and other hardware resources

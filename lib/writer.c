@@ -219,7 +219,7 @@ PERF_LOCAL void put_begin(struct assembler *a)
  */
 PERF_LOCAL bool adds_offsets(const struct perf_recipe *recipe)
 {
-	return recipe->own && recipe->type != PERF_COUNT_DELTA;
+	return recipe->own && recipe->type != SIFIVE_TRACE_RECORD_DELTA;
 }
 
 /* Number of counts in registers; counts in memory need two of those registers. */
@@ -227,13 +227,13 @@ PERF_LOCAL unsigned int in_registers_of(const struct perf_recipe *recipe)
 {
 	if (recipe->count <= KEPT)
 		return recipe->count;
-	return KEPT - (recipe->type != PERF_COUNT_RAW) - adds_offsets(recipe);
+	return KEPT - (recipe->type != SIFIVE_TRACE_RECORD_RAW) - adds_offsets(recipe);
 }
 
 /* Whether a writer alternates between two arrays: Raw has no previous counts. */
 PERF_LOCAL bool flips(const struct perf_recipe *recipe)
 {
-	return recipe->count > KEPT && recipe->type != PERF_COUNT_RAW;
+	return recipe->count > KEPT && recipe->type != SIFIVE_TRACE_RECORD_RAW;
 }
 
 /* Reads the timestamp; registers of later counters are free for its halves. */
@@ -330,7 +330,7 @@ PERF_LOCAL void put_address(struct assembler *a, unsigned int value, bool high)
 
 PERF_LOCAL void put_addresses(struct assembler *a, bool pair)
 {
-	if (a->recipe->type != PERF_COUNT_XOR) {
+	if (a->recipe->type != SIFIVE_TRACE_RECORD_XOR) {
 		put_address(a, A0, true);
 		if (pair)
 			put_address(a, A1, true);
@@ -376,7 +376,7 @@ PERF_LOCAL void put_raw(struct assembler *a, unsigned int i)
 	put_i(a, LD, VALUE, LANE, PLACE(i));
 	put_store(a, SW, VALUE, STIMULUS, 0);
 	/* A thread's own counts are sums, with bits above the counter's width. */
-	if (recipe->own && recipe->width[i] < PERF_COUNT_BITS) {
+	if (recipe->own && recipe->width[i] < SIFIVE_TRACE_RECORD_COUNT_BITS) {
 		put_upper(a, VALUE, recipe->width[i]);
 		return;
 	}
@@ -397,7 +397,7 @@ PERF_LOCAL void put_difference(struct assembler *a, unsigned int i)
 	put_i(a, LD, SCRATCH, flip ? BEFORE : LANE, PLACE(i));
 	if (in_register)
 		put_store(a, SD, value, flip ? NOW : LANE, PLACE(i));
-	put_r(a, recipe->type == PERF_COUNT_XOR ? XOR : SUB, value, value, SCRATCH);
+	put_r(a, recipe->type == SIFIVE_TRACE_RECORD_XOR ? XOR : SUB, value, value, SCRATCH);
 	late = put_late(a, WIDE, put_branch(a, BLTU, LIMIT, value));
 	late->value = value;
 	late->width = recipe->width[i];
@@ -410,7 +410,7 @@ PERF_LOCAL void put_counts(struct assembler *a)
 	const struct perf_recipe *recipe = a->recipe;
 	unsigned int i;
 
-	if (recipe->type == PERF_COUNT_RAW) {
+	if (recipe->type == SIFIVE_TRACE_RECORD_RAW) {
 		for (i = 0; i < recipe->count; i++)
 			put_raw(a, i);
 		return;
@@ -569,8 +569,8 @@ PERF_LOCAL void fill_recipe(struct perf_recipe *recipe, const struct perf_pool *
 		unsigned int width = PERF_COUNTER_WIDTH(layout->counter[i].info);
 
 		recipe->number[i] = layout->number[i];
-		recipe->width[i] = width < PERF_COUNT_BITS ? (uint8_t)width :
-							     PERF_COUNT_BITS;
+		recipe->width[i] = width < SIFIVE_TRACE_RECORD_COUNT_BITS ? (uint8_t)width :
+							     SIFIVE_TRACE_RECORD_COUNT_BITS;
 	}
 }
 

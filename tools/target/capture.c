@@ -70,7 +70,7 @@ static int begin(struct perf_device *device, struct perf_setup *setup, bool thre
 		return -1;
 	sampling->channel = threads ? next_channel(device, setup->channel) : setup->channel;
 	sampling->headers = setup->take.flags & SIFIVE_TRACE_CONFIG_RING &&
-			    setup->type == PERF_COUNT_XOR &&
+			    setup->type == SIFIVE_TRACE_RECORD_XOR &&
 			    !(threads && setup->header_once);
 	if (setup->switches && take_switches(device, setup, threads))
 		return -1;
