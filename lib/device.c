@@ -330,26 +330,21 @@ PERF_LOCAL void whose(const struct perf_device *device, char *text, size_t size)
 }
 
 PERF_INTERNAL int perf_device_take(struct perf_device *device,
-				   const struct perf_take *take)
+				   const struct sifive_trace_config *wanted)
 {
-	struct sifive_trace_config config = {
-		.size		= sizeof(config),
-		.flags		= take->flags,
-		.sink		= take->buffer ? SIFIVE_TRACE_SINK_SBA :
-						 SIFIVE_TRACE_SINK_SRAM,
-		/* Only CONFIG determines the register of each channel. */
-		.channels	= take->instruction.mode ? PERF_STIMULUS_FREE : ~0u,
-		.buffer		= take->buffer,
-		.watermark	= take->flags & SIFIVE_TRACE_CONFIG_DRAIN ?
-				  take->buffer / 16 : 0,
-		.instruction	= take->instruction,
-	};
+	struct sifive_trace_config config = *wanted;
 	struct sifive_trace_status status;
 	const char *reason = NULL;
 	char what[96], encoders[32];
 	uint32_t i;
 	int error;
 
+	config.size = sizeof(config);
+	config.sink = config.buffer ? SIFIVE_TRACE_SINK_SBA : SIFIVE_TRACE_SINK_SRAM;
+	/* Only CONFIG determines the register of each channel. */
+	config.channels = config.instruction.mode ? PERF_STIMULUS_FREE : ~0u;
+	if (config.flags & SIFIVE_TRACE_CONFIG_DRAIN)
+		config.watermark = config.buffer / 16;
 	for (i = 0; i < device->count; i++)
 		config.encoders |= UINT64_C(1) << device->encoder[i].index;
 	error = device_call(device, SIFIVE_TRACE_IOC_CONFIG, &config) ? errno : 0;
@@ -369,16 +364,15 @@ PERF_INTERNAL int perf_device_take(struct perf_device *device,
 		return 0;
 
 	whose(device, encoders, sizeof(encoders));
-	if (take->buffer)
-		snprintf(what, sizeof(what),
-			 "cannot take %s and %llu bytes of memory", encoders,
-			 (unsigned long long)take->buffer);
+	if (wanted->buffer)
+		snprintf(what, sizeof(what), "cannot take %s and %llu bytes of memory",
+			 encoders, wanted->buffer);
 	else
 		snprintf(what, sizeof(what), "cannot take %s and its SRAM",
 			 encoders);
 
 	if (error == EOPNOTSUPP)
-		reason = take->buffer ?
+		reason = wanted->buffer ?
 			"this hardware cannot trace to memory that way; SBABufferSize 0 or --sink sram takes SRAM" :
 			"this hardware has no trace SRAM there; an SBABufferSize above 0 or --sink sba takes memory";
 	else if (error == ENOMEM)
@@ -388,7 +382,7 @@ PERF_INTERNAL int perf_device_take(struct perf_device *device,
 	return perf_device_error(device, error, what, reason);
 }
 
-PERF_LOCAL struct sifive_trace_event event_of(const struct perf_counter *counter)
+PERF_INTERNAL struct sifive_trace_event perf_device_event(const struct perf_counter *counter)
 {
 	return (struct sifive_trace_event) {
 		.type	= counter->type,
@@ -414,7 +408,7 @@ PERF_LOCAL void no_room(struct perf_device *device,
 			char *text, size_t size)
 {
 	struct sifive_trace_query query = {
-		.size = sizeof(query), .event = event_of(counter),
+		.size = sizeof(query), .event = perf_device_event(counter),
 	};
 
 	if (counter->type == SIFIVE_TRACE_EVENT_FIRMWARE)
@@ -488,7 +482,7 @@ PERF_INTERNAL int perf_device_counters(struct perf_device *device,
 		    counter[i].code == SIFIVE_TRACE_EVENT_TIMESTAMP &&
 		    check_timestamp(device, i))
 			return -1;
-		counters.event[i] = event_of(&counter[i]);
+		counters.event[i] = perf_device_event(&counter[i]);
 	}
 
 	if (device_call(device, SIFIVE_TRACE_IOC_COUNTERS, &counters))
@@ -517,26 +511,17 @@ PERF_INTERNAL int perf_device_counters(struct perf_device *device,
 }
 
 PERF_INTERNAL int perf_device_sample(struct perf_device *device,
-				     struct perf_sampling *sampling,
+				     struct sifive_trace_sampling *sampling,
 				     uint32_t type, bool once)
 {
-	struct sifive_trace_sampling arg = {
-		.size		= sizeof(arg),
-		.flags		= (sampling->all ? SIFIVE_TRACE_SAMPLING_ALL : 0) |
-				  (sampling->exec ? SIFIVE_TRACE_SAMPLING_EXEC : 0) |
-				  (sampling->headers ? SIFIVE_TRACE_SAMPLING_HEADERS : 0) |
-				  (sampling->callers ? SIFIVE_TRACE_SAMPLING_CALLERS : 0) |
-				  (once ? SIFIVE_TRACE_SAMPLING_ONE_HEADER : 0),
-		.channel	= register_of(&device->encoder[0],
-					      sampling->channel),
-		.count_type	= type,
-		.interval	= sampling->period ? 0 : sampling->interval,
-		.period		= sampling->period,
-	};
+	struct sifive_trace_sampling arg = *sampling;
 	const char *reason = NULL;
 
-	if (sampling->period)
-		arg.event = event_of(&sampling->event);
+	arg.size = sizeof(arg);
+	arg.channel = register_of(&device->encoder[0], sampling->channel);
+	arg.count_type = type;
+	if (once)
+		arg.flags |= SIFIVE_TRACE_SAMPLING_ONE_HEADER;
 	if (!device_call(device, SIFIVE_TRACE_IOC_SAMPLING, &arg)) {
 		sampling->interval = arg.interval;
 		sampling->period = arg.period;
@@ -676,32 +661,15 @@ PERF_INTERNAL int perf_device_stop(struct perf_device *device)
 }
 
 PERF_INTERNAL int perf_device_capture(struct perf_device *device,
-				      struct perf_capture *capture)
+				      struct sifive_trace_status *capture)
 {
-	struct sifive_trace_status status;
-
-	if (read_status(device, &status))
+	if (read_status(device, capture))
 		return perf_device_error(device, errno, "cannot query the trace's state", NULL);
-
-	capture->bytes = status.bytes;
-	capture->sinks = status.sinks <= PERF_MAX_SINKS ? status.sinks :
-			 PERF_MAX_SINKS;
-	capture->full = status.flags & SIFIVE_TRACE_STATUS_FULL;
-	capture->wrapped = status.flags & SIFIVE_TRACE_STATUS_WRAPPED;
-	capture->samples = status.samples;
-	capture->samples_lost = status.samples_lost;
-#ifndef PERF_DROPIN
-	capture->switches_lost = status.switches_lost;
-	capture->switches_elsewhere = status.switches_elsewhere;
-	capture->wakeups_elsewhere = status.wakeups_elsewhere;
-#endif /* PERF_DROPIN */
-	capture->counters_lost = status.counters_lost;
-	capture->pauses = status.pauses;
-	capture->paused = status.paused;
-	capture->changed = (unsigned int)__builtin_popcountll(status.changed);
-	if (!capture->changed && status.flags & SIFIVE_TRACE_STATUS_CHANGED)
+	if (capture->sinks > PERF_MAX_SINKS)
+		capture->sinks = PERF_MAX_SINKS;
+	if (capture->flags & SIFIVE_TRACE_STATUS_CHANGED && !capture->changed)
 		capture->changed = 1;
-	snprintf(capture->message, sizeof(capture->message), "%s", status.message);
+	capture->message[sizeof(capture->message) - 1] = '\0';
 	return 0;
 }
 

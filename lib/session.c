@@ -319,12 +319,14 @@ PERF_LOCAL int take(struct perf_device *device, struct perf_setup *setup, bool p
 	     perf_device_counters(device, setup->counter, setup->name, setup->count,
 				  setup->per_thread)))
 		return -1;
-	setup->sampling.headers = repeats_headers(setup);
+	if (repeats_headers(setup))
+		setup->sampling.flags |= SIFIVE_TRACE_SAMPLING_HEADERS;
 #ifndef PERF_DROPIN
 	if (PERF_SWITCHES && setup->switches) {
 		setup->switch_channel = perf_switches_set(device, 1u << *first |
 			1u << setup->channel | 1u << setup->sampling.channel,
-			(setup->sampling.all ? SIFIVE_TRACE_SWITCHES_ALL : 0) |
+			(setup->sampling.flags & SIFIVE_TRACE_SAMPLING_ALL ?
+			 SIFIVE_TRACE_SWITCHES_ALL : 0) |
 			(setup->syscalls ? SIFIVE_TRACE_SWITCHES_SYSCALLS : 0));
 		if (setup->switch_channel < 0)
 			return -1;
@@ -443,7 +445,7 @@ PERF_INTERNAL void perf_session_end_records(bool pause)
 PERF_INTERNAL int perf_session_on(void)
 {
 	struct perf_device *device = &perf_session.device;
-	struct perf_capture capture;
+	struct sifive_trace_status capture;
 	int full;
 
 	if (perf_session_check_ready())
@@ -458,7 +460,7 @@ PERF_INTERNAL int perf_session_on(void)
 		return -1;
 	if (full)
 		return perf_error("trace buffer full: %llu bytes captured: write them with perfWriteTrace(), then initialise again, with a larger SBABufferSize",
-				  (unsigned long long)capture.bytes);
+				  capture.bytes);
 
 	if (!perf_session.setup.header_once)
 		perf_pool->generation++;
