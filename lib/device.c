@@ -81,8 +81,7 @@ PERF_INTERNAL int perf_device_error(struct perf_device *device, int error,
 	else if (held && status.holder == getpid())
 		perf_error_add("this process already holds it");
 	else if (held)
-		perf_error_add("process %d has the trace hardware",
-			       (int)status.holder);
+		perf_error_add("process %d has the trace hardware", status.holder);
 	else if (error == ENODEV)
 		perf_error_add("the driver has been unbound from the hardware");
 	else if (error == ENOTTY)
@@ -129,13 +128,20 @@ PERF_LOCAL int open_error(const char *path, int error)
 	}
 }
 
+/* A call whose errors need no explanation. */
+PERF_LOCAL int call(struct perf_device *device, unsigned long request, void *argument,
+		    const char *what)
+{
+	if (!device_call(device, request, argument))
+		return 0;
+	return perf_device_error(device, errno, what, NULL);
+}
+
 PERF_LOCAL int read_info(struct perf_device *device)
 {
-	memset(&device->info, 0, sizeof(device->info));
-	device->info.size = sizeof(device->info);
-	if (!device_call(device, SIFIVE_TRACE_IOC_INFO, &device->info))
-		return 0;
-	return perf_device_error(device, errno, "cannot query the trace hardware", NULL);
+	device->info = (struct sifive_trace_info) { .size = sizeof(device->info) };
+	return call(device, SIFIVE_TRACE_IOC_INFO, &device->info,
+		    "cannot query the trace hardware");
 }
 
 PERF_INTERNAL int perf_device_open(struct perf_device *device)
@@ -169,20 +175,37 @@ fail:
 	return -1;
 }
 
-/* Makes threads that poll there for room in the encoder continue. */
-PERF_LOCAL void make_ready(char *page)
+/*
+ * Puts memory where a page was: with MAP_FIXED_NOREPLACE, unless something else is mapped
+ * there. Threads that poll in it for room in the encoder continue.
+ */
+PERF_LOCAL bool put_memory(char *place, size_t size, int fixed)
 {
-	memset(page + TR_ITC_STIMULUS, 1,
-	       PERF_CHANNELS * sizeof(uint32_t));
+	char *memory = mmap(place, size, PROT_READ | PROT_WRITE,
+			    MAP_PRIVATE | MAP_ANONYMOUS | fixed, -1, 0);
+
+	if (memory == place) {
+		memset(memory + TR_ITC_STIMULUS, 1, PERF_CHANNELS * sizeof(uint32_t));
+		return true;
+	}
+	/* Old kernels do not know that flag. */
+	if (memory != MAP_FAILED)
+		munmap(memory, size);
+	return false;
 }
 
-PERF_LOCAL void page_memory(uint32_t index, size_t size)
+/* In place of all pages; false if one of them failed. */
+PERF_LOCAL bool put_memories(const struct perf_device *device, int fixed)
 {
-	char *page = mmap(pages + index * size, size, PROT_READ | PROT_WRITE,
-			  MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
+	const size_t size = device->info.page_size;
+	bool done = true;
+	uint32_t i;
 
-	if (page != MAP_FAILED)
-		make_ready(page);
+	for (i = 0; i < device->mapped; i++)
+		done &= put_memory(pages + i * size, size, fixed);
+	if (device->mapped)
+		done &= put_memory(pages + PERF_CPUS * size, size, fixed);
+	return done;
 }
 
 /* @own: the number still refers to the device. */
@@ -201,45 +224,18 @@ PERF_INTERNAL void perf_device_close(struct perf_device *device)
 {
 	bool own = device->mapped ? perf_descriptor_mapped(device, device->fd) :
 				    device->fd >= 0;
-	uint32_t i;
 
-	for (i = 0; i < device->mapped; i++)
-		page_memory(i, device->info.page_size);
-	if (device->mapped)
-		page_memory(PERF_CPUS, device->info.page_size);
+	put_memories(device, MAP_FIXED);
 	if (device->slots)
 		munmap(device->slots, SLOTS_SIZE);
 	abandon(device, own);
 }
 
-/* Puts memory where a page was, unless something else is mapped there. */
-PERF_LOCAL bool fill_hole(char *hole, size_t size)
-{
-	void *memory = mmap(hole, size, PROT_READ | PROT_WRITE,
-			    MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE,
-			    -1, 0);
-
-	if (memory == hole) {
-		make_ready(hole);
-		return true;
-	}
-	/* Old kernels do not know that flag. */
-	if (memory != MAP_FAILED)
-		munmap(memory, size);
-	return false;
-}
-
 PERF_INTERNAL void perf_device_forget(struct perf_device *device, bool fork)
 {
-	const size_t size = device->info.page_size;
-	uint32_t i;
-
-	for (i = 0; fork && i < device->mapped; i++)
-		fork = fill_hole(pages + i * size, size);
-	if (fork && device->mapped)
-		fork = fill_hole(pages + PERF_CPUS * size, size);
+	fork = fork && put_memories(device, MAP_FIXED_NOREPLACE);
 	if (fork && device->slots)
-		fill_hole(device->slots, SLOTS_SIZE);
+		put_memory(device->slots, SLOTS_SIZE, MAP_FIXED_NOREPLACE);
 	/* The library no longer owns it. */
 	if (!fork)
 		pages = NULL;
@@ -249,12 +245,8 @@ PERF_INTERNAL void perf_device_forget(struct perf_device *device, bool fork)
 PERF_LOCAL int read_encoder(struct perf_device *device, uint32_t index,
 			    struct sifive_trace_encoder *encoder)
 {
-	memset(encoder, 0, sizeof(*encoder));
-	encoder->size = sizeof(*encoder);
-	encoder->index = index;
-	if (!device_call(device, SIFIVE_TRACE_IOC_ENCODER, encoder))
-		return 0;
-	return perf_device_error(device, errno, "cannot query a trace encoder", NULL);
+	*encoder = (struct sifive_trace_encoder) { .size = sizeof(*encoder), .index = index };
+	return call(device, SIFIVE_TRACE_IOC_ENCODER, encoder, "cannot query a trace encoder");
 }
 
 PERF_INTERNAL int perf_device_choose(struct perf_device *device,
@@ -319,14 +311,27 @@ PERF_LOCAL unsigned int register_of(const struct sifive_trace_encoder *encoder,
 	       channel + PERF_CHANNELS / 2 : channel;
 }
 
-/* Names the processes that hold the chosen encoders. */
-PERF_LOCAL void whose(const struct perf_device *device, char *text, size_t size)
+PERF_LOCAL int take_error(struct perf_device *device, int error, unsigned long long buffer)
 {
+	char what[96], encoders[32], memory[48] = "its SRAM";
+	const char *reason = NULL;
+
 	if (device->count == 1)
-		snprintf(text, size, "CPU %d's encoder",
-			 (int)device->encoder[0].cpu);
+		snprintf(encoders, sizeof(encoders), "CPU %d's encoder", device->encoder[0].cpu);
 	else
-		snprintf(text, size, "%u encoders", device->count);
+		snprintf(encoders, sizeof(encoders), "%u encoders", device->count);
+	if (buffer)
+		snprintf(memory, sizeof(memory), "%llu bytes of memory", buffer);
+	snprintf(what, sizeof(what), "cannot take %s and %s", encoders, memory);
+
+	if (error == EOPNOTSUPP)
+		reason = buffer ?
+			"this hardware cannot trace to memory that way; SBABufferSize 0 or --sink sram takes SRAM" :
+			"this hardware has no trace SRAM there; an SBABufferSize above 0 or --sink sba takes memory";
+	else if (error == ENOMEM)
+		reason = "no buffer of that size is available: make SBABufferSize or -b smaller, "
+			 "or reserve memory for it in the device tree";
+	return perf_device_error(device, error, what, reason);
 }
 
 PERF_INTERNAL int perf_device_take(struct perf_device *device,
@@ -334,10 +339,7 @@ PERF_INTERNAL int perf_device_take(struct perf_device *device,
 {
 	struct sifive_trace_config config = *wanted;
 	struct sifive_trace_status status;
-	const char *reason = NULL;
-	char what[96], encoders[32];
 	uint32_t i;
-	int error;
 
 	config.size = sizeof(config);
 	config.sink = config.buffer ? SIFIVE_TRACE_SINK_SBA : SIFIVE_TRACE_SINK_SRAM;
@@ -347,39 +349,19 @@ PERF_INTERNAL int perf_device_take(struct perf_device *device,
 		config.watermark = config.buffer / 16;
 	for (i = 0; i < device->count; i++)
 		config.encoders |= UINT64_C(1) << device->encoder[i].index;
-	error = device_call(device, SIFIVE_TRACE_IOC_CONFIG, &config) ? errno : 0;
-	if (!error)
-		device->began = device->ran = 0;
+	if (device_call(device, SIFIVE_TRACE_IOC_CONFIG, &config))
+		return take_error(device, errno, config.buffer);
 
-	if (!error && !read_status(device, &status))
+	device->began = device->ran = 0;
+	if (!read_status(device, &status))
 		device->capture = status.capture;
 	/* Results of CONFIG: channels, timestamps and their rate. */
-	if (!error && read_info(device))
+	if (read_info(device))
 		return -1;
-	for (i = 0; !error && i < device->count; i++)
-		if (read_encoder(device, device->encoder[i].index,
-				 &device->encoder[i]))
+	for (i = 0; i < device->count; i++)
+		if (read_encoder(device, device->encoder[i].index, &device->encoder[i]))
 			return -1;
-	if (!error)
-		return 0;
-
-	whose(device, encoders, sizeof(encoders));
-	if (wanted->buffer)
-		snprintf(what, sizeof(what), "cannot take %s and %llu bytes of memory",
-			 encoders, wanted->buffer);
-	else
-		snprintf(what, sizeof(what), "cannot take %s and its SRAM",
-			 encoders);
-
-	if (error == EOPNOTSUPP)
-		reason = wanted->buffer ?
-			"this hardware cannot trace to memory that way; SBABufferSize 0 or --sink sram takes SRAM" :
-			"this hardware has no trace SRAM there; an SBABufferSize above 0 or --sink sba takes memory";
-	else if (error == ENOMEM)
-		reason = "no buffer of that size is available: make SBABufferSize or -b smaller, "
-			 "or reserve memory for it in the device tree";
-
-	return perf_device_error(device, error, what, reason);
+	return 0;
 }
 
 PERF_INTERNAL struct sifive_trace_event perf_device_event(const struct perf_counter *counter)
@@ -392,14 +374,21 @@ PERF_INTERNAL struct sifive_trace_event perf_device_event(const struct perf_coun
 	};
 }
 
-PERF_INTERNAL bool perf_device_stalls(const struct perf_device *device)
+/* The first chosen encoder without @flag, NULL if all have it. */
+PERF_LOCAL const struct sifive_trace_encoder *first_without(const struct perf_device *device,
+							    uint32_t flag)
 {
 	uint32_t i;
 
 	for (i = 0; i < device->count; i++)
-		if (!(device->encoder[i].flags & SIFIVE_TRACE_ENCODER_CAN_STALL))
-			return false;
-	return true;
+		if (!(device->encoder[i].flags & flag))
+			return &device->encoder[i];
+	return NULL;
+}
+
+PERF_INTERNAL bool perf_device_stalls(const struct perf_device *device)
+{
+	return !first_without(device, SIFIVE_TRACE_ENCODER_CAN_STALL);
 }
 
 /* Explains why an event has no counter although earlier events have theirs. */
@@ -451,19 +440,6 @@ PERF_LOCAL int counters_error(struct perf_device *device, int error,
 	return perf_device_error(device, error, what, reason);
 }
 
-/* The trace timestamp must be readable on all encoders. */
-PERF_LOCAL int check_timestamp(const struct perf_device *device, uint32_t event)
-{
-	uint32_t i;
-
-	for (i = 0; i < device->count; i++)
-		if (!(device->encoder[i].flags & SIFIVE_TRACE_ENCODER_TS_READABLE))
-			return perf_error("event %u of the list: programs cannot read the "
-					  "trace timestamp of CPU %d's encoder: omit it: every message carries it anyway",
-					  event, (int)device->encoder[i].cpu);
-	return 0;
-}
-
 PERF_INTERNAL int perf_device_counters(struct perf_device *device,
 				       struct perf_counter *counter,
 				       char (*name)[PERF_EVENT_NAME],
@@ -475,13 +451,17 @@ PERF_INTERNAL int perf_device_counters(struct perf_device *device,
 		.flags	= per_thread ? SIFIVE_TRACE_COUNTERS_PER_THREAD : 0,
 		.failed	= ~0u,
 	};
+	const struct sifive_trace_encoder *closed =
+		first_without(device, SIFIVE_TRACE_ENCODER_TS_READABLE);
 	uint32_t i;
 
 	for (i = 0; i < count; i++) {
 		if (counter[i].type == SIFIVE_TRACE_EVENT_GENERAL &&
 		    counter[i].code == SIFIVE_TRACE_EVENT_TIMESTAMP &&
-		    check_timestamp(device, i))
-			return -1;
+		    closed)
+			return perf_error("event %u of the list: programs cannot read the "
+					  "trace timestamp of CPU %d's encoder: omit it: every message carries it anyway",
+					  i, closed->cpu);
 		counters.event[i] = perf_device_event(&counter[i]);
 	}
 
@@ -596,8 +576,7 @@ PERF_INTERNAL int perf_device_map(struct perf_device *device, bool slots)
 
 PERF_INTERNAL struct sifive_trace_losses *perf_device_losses(const struct perf_device *device)
 {
-	return (struct sifive_trace_losses *)(pages +
-					      PERF_CPUS * (size_t)device->info.page_size);
+	return perf_device_page(device, PERF_CPUS);
 }
 
 PERF_INTERNAL void *perf_device_page(const struct perf_device *device,
@@ -610,16 +589,18 @@ PERF_INTERNAL volatile uint32_t *perf_device_stimulus(const struct perf_device *
 						      uint32_t index,
 						      unsigned int channel)
 {
-	return (volatile uint32_t *)((char *)perf_device_page(device, index) +
-				     TR_ITC_STIMULUS) +
+	uint32_t *page = perf_device_page(device, index);
+
+	return page + TR_ITC_STIMULUS / sizeof(*page) +
 	       register_of(&device->encoder[index], channel);
 }
 
 PERF_INTERNAL const volatile uint32_t *perf_device_timestamp(const struct perf_device *device,
 							      uint32_t index)
 {
-	return (const volatile uint32_t *)((char *)perf_device_page(device, index) +
-					   TR_TS_LOWER);
+	uint32_t *page = perf_device_page(device, index);
+
+	return page + TR_TS_LOWER / sizeof(*page);
 }
 
 PERF_INTERNAL uint64_t perf_device_now(void)
@@ -652,12 +633,11 @@ PERF_INTERNAL int perf_device_stop(struct perf_device *device)
 {
 	struct sifive_trace_run run = { .size = sizeof(run) };
 
-	if (!device_call(device, SIFIVE_TRACE_IOC_STOP, &run)) {
-		if (device->began)
-			device->ran = perf_device_now() - device->began;
-		return 0;
-	}
-	return perf_device_error(device, errno, "cannot stop the trace", NULL);
+	if (call(device, SIFIVE_TRACE_IOC_STOP, &run, "cannot stop the trace"))
+		return -1;
+	if (device->began)
+		device->ran = perf_device_now() - device->began;
+	return 0;
 }
 
 PERF_INTERNAL int perf_device_capture(struct perf_device *device,
@@ -676,12 +656,8 @@ PERF_INTERNAL int perf_device_capture(struct perf_device *device,
 PERF_INTERNAL int perf_device_sink(struct perf_device *device, uint32_t index,
 				   struct sifive_trace_sink *sink)
 {
-	memset(sink, 0, sizeof(*sink));
-	sink->size = sizeof(*sink);
-	sink->index = index;
-	if (!device_call(device, SIFIVE_TRACE_IOC_SINK, sink))
-		return 0;
-	return perf_device_error(device, errno, "cannot query a sink's state", NULL);
+	*sink = (struct sifive_trace_sink) { .size = sizeof(*sink), .index = index };
+	return call(device, SIFIVE_TRACE_IOC_SINK, sink, "cannot query a sink's state");
 }
 
 PERF_INTERNAL void perf_device_file(char *name, size_t size, const char *path,
@@ -703,14 +679,12 @@ PERF_INTERNAL ssize_t perf_device_read(struct perf_device *device, void *to,
 				       size_t size, uint64_t offset)
 {
 	int fd = perf_device_fd(device);
-	ssize_t got;
+	ssize_t got = -1;
 
-	if (fd < 0)
-		return perf_device_error(device, errno, "cannot read the trace", NULL);
-	do {
-		got = pread(fd, to, size, (off_t)offset);
-	} while (got < 0 && errno == EINTR);
-
+	if (fd >= 0)
+		do {
+			got = pread(fd, to, size, (off_t)offset);
+		} while (got < 0 && errno == EINTR);
 	if (got < 0)
 		return perf_device_error(device, errno, "cannot read the trace", NULL);
 	return got;
