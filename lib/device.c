@@ -19,7 +19,9 @@
 
 #define DEVICE_PATH	"/dev/sifive-trace"
 
+#ifndef PERF_DROPIN
 #define SLOTS_SIZE	(SIFIVE_TRACE_THREADS * sizeof(struct sifive_trace_slot))
+#endif /* PERF_DROPIN */
 
 #define NEED_PERFMON \
 	"permission denied: run as root, or give the program CAP_PERFMON " \
@@ -129,8 +131,8 @@ PERF_LOCAL int open_error(const char *path, int error)
 }
 
 /* A call whose errors need no explanation. */
-PERF_LOCAL int call(struct perf_device *device, unsigned long request, void *argument,
-		    const char *what)
+PERF_LOCAL int plain_call(struct perf_device *device, unsigned long request, void *argument,
+			  const char *what)
 {
 	if (!device_call(device, request, argument))
 		return 0;
@@ -140,7 +142,7 @@ PERF_LOCAL int call(struct perf_device *device, unsigned long request, void *arg
 PERF_LOCAL int read_info(struct perf_device *device)
 {
 	device->info = (struct sifive_trace_info) { .size = sizeof(device->info) };
-	return call(device, SIFIVE_TRACE_IOC_INFO, &device->info,
+	return plain_call(device, SIFIVE_TRACE_IOC_INFO, &device->info,
 		    "cannot query the trace hardware");
 }
 
@@ -217,7 +219,9 @@ PERF_LOCAL void abandon(struct perf_device *device, bool own)
 	device->capture = 0;
 	device->count = 0;
 	device->mapped = 0;
+#ifndef PERF_DROPIN
 	device->slots = NULL;
+#endif /* PERF_DROPIN */
 }
 
 PERF_INTERNAL void perf_device_close(struct perf_device *device)
@@ -226,16 +230,20 @@ PERF_INTERNAL void perf_device_close(struct perf_device *device)
 				    device->fd >= 0;
 
 	put_memories(device, MAP_FIXED);
+#ifndef PERF_DROPIN
 	if (device->slots)
 		munmap(device->slots, SLOTS_SIZE);
+#endif /* PERF_DROPIN */
 	abandon(device, own);
 }
 
 PERF_INTERNAL void perf_device_forget(struct perf_device *device, bool fork)
 {
 	fork = fork && put_memories(device, MAP_FIXED_NOREPLACE);
+#ifndef PERF_DROPIN
 	if (fork && device->slots)
 		put_memory(device->slots, SLOTS_SIZE, MAP_FIXED_NOREPLACE);
+#endif /* PERF_DROPIN */
 	/* The library no longer owns it. */
 	if (!fork)
 		pages = NULL;
@@ -246,7 +254,7 @@ PERF_LOCAL int read_encoder(struct perf_device *device, uint32_t index,
 			    struct sifive_trace_encoder *encoder)
 {
 	*encoder = (struct sifive_trace_encoder) { .size = sizeof(*encoder), .index = index };
-	return call(device, SIFIVE_TRACE_IOC_ENCODER, encoder, "cannot query a trace encoder");
+	return plain_call(device, SIFIVE_TRACE_IOC_ENCODER, encoder, "cannot query a trace encoder");
 }
 
 PERF_INTERNAL int perf_device_choose(struct perf_device *device,
@@ -530,7 +538,7 @@ PERF_LOCAL int make_pages(size_t size)
 	return 0;
 }
 
-PERF_INTERNAL int perf_device_map(struct perf_device *device, bool slots)
+PERF_INTERNAL int perf_device_map(struct perf_device *device)
 {
 	const size_t size = device->info.page_size;
 	uint32_t i;
@@ -564,8 +572,12 @@ PERF_INTERNAL int perf_device_map(struct perf_device *device, bool slots)
 		 MAP_SHARED | MAP_FIXED, device->fd,
 		 SIFIVE_TRACE_MMAP_LOSSES) == MAP_FAILED)
 		return perf_device_error(device, errno, "cannot map the page of losses", NULL);
-	if (!slots)
-		return 0;
+	return 0;
+}
+
+#ifndef PERF_DROPIN
+PERF_INTERNAL int perf_device_map_slots(struct perf_device *device)
+{
 	device->slots = mmap(NULL, SLOTS_SIZE, PROT_READ, MAP_SHARED, device->fd,
 			     SIFIVE_TRACE_MMAP_THREADS);
 	if (device->slots != MAP_FAILED)
@@ -573,6 +585,7 @@ PERF_INTERNAL int perf_device_map(struct perf_device *device, bool slots)
 	device->slots = NULL;
 	return perf_device_error(device, errno, "cannot map the threads' counts", NULL);
 }
+#endif /* PERF_DROPIN */
 
 PERF_INTERNAL struct sifive_trace_losses *perf_device_losses(const struct perf_device *device)
 {
@@ -633,7 +646,7 @@ PERF_INTERNAL int perf_device_stop(struct perf_device *device)
 {
 	struct sifive_trace_run run = { .size = sizeof(run) };
 
-	if (call(device, SIFIVE_TRACE_IOC_STOP, &run, "cannot stop the trace"))
+	if (plain_call(device, SIFIVE_TRACE_IOC_STOP, &run, "cannot stop the trace"))
 		return -1;
 	if (device->began)
 		device->ran = perf_device_now() - device->began;
@@ -657,7 +670,7 @@ PERF_INTERNAL int perf_device_sink(struct perf_device *device, uint32_t index,
 				   struct sifive_trace_sink *sink)
 {
 	*sink = (struct sifive_trace_sink) { .size = sizeof(*sink), .index = index };
-	return call(device, SIFIVE_TRACE_IOC_SINK, sink, "cannot query a sink's state");
+	return plain_call(device, SIFIVE_TRACE_IOC_SINK, sink, "cannot query a sink's state");
 }
 
 PERF_INTERNAL void perf_device_file(char *name, size_t size, const char *path,

@@ -49,10 +49,10 @@ struct perf_device {
 	uint32_t count;
 	uint32_t mapped;
 	struct sifive_trace_encoder encoder[PERF_CPUS];
-	void *slots;
 	uint64_t began;
 	uint64_t ran;
 #ifndef PERF_DROPIN
+	void *slots;
 	bool joined;
 	pid_t process;
 #endif /* PERF_DROPIN */
@@ -163,11 +163,13 @@ PERF_INTERNAL int perf_device_sample(struct perf_device *device,
 /* An event as the driver has it. */
 PERF_INTERNAL struct sifive_trace_event perf_device_event(const struct perf_counter *counter);
 
-/**
- * perf_device_map - map the chosen encoders' stimulus pages
- * @slots:	also map the thread slots
- */
-PERF_INTERNAL int perf_device_map(struct perf_device *device, bool slots);
+/* Map the chosen encoders' stimulus pages. */
+PERF_INTERNAL int perf_device_map(struct perf_device *device);
+
+#ifndef PERF_DROPIN
+/* Map the threads' slots, for their own counts. */
+PERF_INTERNAL int perf_device_map_slots(struct perf_device *device);
+#endif /* PERF_DROPIN */
 
 /* The mapped page of losses. */
 PERF_INTERNAL struct sifive_trace_losses *perf_device_losses(const struct perf_device *device);

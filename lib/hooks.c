@@ -68,14 +68,15 @@ PERF_LOCAL bool read_counters(struct perf_thread *thread,
 			      const volatile int32_t *mine, uint64_t *now)
 {
 	const struct perf_layout *layout = &perf_pool->layout;
-	uint32_t i;
 
 	if (!perf_section_any(thread->rseq, mine, lane->stream.ts, now,
 			      layout->number, layout->count, thread->offset))
 		return false;
+#ifndef PERF_DROPIN
 	/* A thread's own counts can be sums, with bits above the counter's width. */
-	for (i = 0; i < layout->count; i++)
+	for (uint32_t i = 0; i < layout->count; i++)
 		now[i] &= layout->width[i];
+#endif /* PERF_DROPIN */
 	return true;
 }
 
@@ -88,6 +89,15 @@ PERF_LOCAL bool is_refused(struct perf_thread *thread)
 	return true;
 }
 
+/* Marks the previous record as incomplete. */
+PERF_LOCAL void write_break(const struct perf_stream *stream)
+{
+	if (stream->layout->poll != PERF_POLL_NOT)
+		perf_wait_ready(stream);
+	perf_stimulus8(stream->stimulus, SIFIVE_TRACE_RECORD_BREAK);
+}
+
+#ifndef PERF_DROPIN
 /* Whether writers use only differences of CSRs: see struct perf_lane. */
 PERF_LOCAL bool is_relative(void)
 {
@@ -128,14 +138,6 @@ PERF_LOCAL void make_relative(const struct perf_thread *thread, struct perf_lane
 	lane->written = written ? written : ~UINT64_C(0);
 }
 
-/* Marks the previous record as incomplete. */
-PERF_LOCAL void write_break(const struct perf_stream *stream)
-{
-	if (stream->layout->poll != PERF_POLL_NOT)
-		perf_wait_ready(stream);
-	perf_stimulus8(stream->stimulus, SIFIVE_TRACE_RECORD_BREAK);
-}
-
 /*
  * The counts from which records after a header continue: @now, or, if the
  * thread has moved, its own counts at its latest record on the other CPU or
@@ -157,6 +159,7 @@ PERF_LOCAL const uint64_t *header_base(const struct perf_thread *thread,
 		base[i] = latest->stream.last[i] + latest->offset[i];
 	return base;
 }
+#endif /* PERF_DROPIN */
 
 /* Where threads share the channel, the header names the thread. */
 PERF_LOCAL uint32_t header_flags(const struct perf_thread *thread)
@@ -175,11 +178,15 @@ PERF_LOCAL bool write_header(struct perf_thread *thread, struct perf_lane *lane,
 	const uint64_t bit = UINT64_C(1) << (lane - perf_pool->lane[thread->channel]);
 	uint32_t generation = perf_pool->generation;
 	const bool begins = lane->generation != generation || thread->fresh & bit;
+	bool due = begins || lane->torn;
+	uint32_t flags;
+#ifndef PERF_DROPIN
 	const bool repeated = perf_pool->interval && lane->generation && !lane->left;
 	uint64_t base[PERF_COUNTER_MAX];
-	uint32_t flags;
 
-	if (!begins && !repeated && !lane->torn)
+	due |= repeated;
+#endif /* PERF_DROPIN */
+	if (!due)
 		return false;
 	flags = header_flags(thread);
 	if (lane->torn)
@@ -191,11 +198,14 @@ PERF_LOCAL bool write_header(struct perf_thread *thread, struct perf_lane *lane,
 	/* First, because the header itself may be incomplete. */
 	lane->torn = false;
 	lane->generation = generation;
-	lane->left = perf_pool->interval;
 	thread->fresh &= ~bit;
+#ifndef PERF_DROPIN
+	lane->left = perf_pool->interval;
 	make_whole(lane);
 	now = header_base(thread, lane, now, base);
+#endif /* PERF_DROPIN */
 	perf_stream_header(&lane->stream, flags, (uint32_t)thread->tid, now);
+#ifndef PERF_DROPIN
 	/*
 	 * A repeated header means that records continue; any other means that
 	 * they start again.
@@ -204,6 +214,7 @@ PERF_LOCAL bool write_header(struct perf_thread *thread, struct perf_lane *lane,
 		perf_stream_header(&lane->stream, flags, (uint32_t)thread->tid, now);
 	make_relative(thread, lane);
 	thread->latest = lane;
+#endif /* PERF_DROPIN */
 	return true;
 }
 
@@ -223,12 +234,16 @@ PERF_LOCAL void write_record(struct perf_thread *thread, struct perf_lane *lane,
 			     uint32_t kind, uintptr_t address, uintptr_t address2,
 			     const uint64_t *now)
 {
+#ifndef PERF_DROPIN
 	if (lane->left)
 		lane->left--;
 	make_whole(lane);
+#endif /* PERF_DROPIN */
 	perf_stream_record(&lane->stream, kind, address, address2, now);
+#ifndef PERF_DROPIN
 	make_relative(thread, lane);
 	thread->latest = lane;
+#endif /* PERF_DROPIN */
 	thread->begun = perf_pool->generation;
 }
 

@@ -305,8 +305,8 @@ PERF_LOCAL void put_all(FILE *file, const struct sifive_trace_sink *sink,
 		sink->src_bits, device->info.ts_width, device->info.ts_hz,
 		boolean(setup->take.flags & SIFIVE_TRACE_CONFIG_RING &&
 			sink->flags & SIFIVE_TRACE_STATUS_WRAPPED));
-	fprintf(file, "\"count_type\":%u,\n\"header_interval\":%u,\n\"per_thread\":%s,\n",
-		setup->type, perf_pool->interval, boolean(setup->per_thread));
+	fprintf(file, "\"count_type\":%u,\n\"per_thread\":%s,\n", setup->type,
+		boolean(setup->per_thread));
 	put_program(file);
 	put_sources(file, sink);
 	put_counters(file);
@@ -314,6 +314,7 @@ PERF_LOCAL void put_all(FILE *file, const struct sifive_trace_sink *sink,
 		boolean(perf_device_channels(device) != ~0u));
 	put_sampling(file);
 #ifndef PERF_DROPIN
+	fprintf(file, "\"header_interval\":%u,\n", perf_pool->interval);
 	if (PERF_SWITCHES && setup->switches)
 		fprintf(file, "\"switches\":{\"channel\":%d,\"encoders\":%u},\n",
 			setup->switch_channel, device->count);

@@ -22,10 +22,10 @@
 #ifndef PERF_DROPIN
 /* Absent from static programs that cannot set a filter. */
 #pragma weak perf_filter_load
-#endif /* PERF_DROPIN */
 
 /* Records from one header to the next in an XOR ring. */
 #define INTERVAL_USUAL	SIFIVE_TRACE_SAMPLING_HEADER_EVERY
+#endif /* PERF_DROPIN */
 
 PERF_DATA struct perf_session perf_session;
 
@@ -247,6 +247,7 @@ PERF_LOCAL void make_lanes(const struct perf_device *device, uint32_t channels)
 		perf_pool->index[device->encoder[i].cpu] = (uint8_t)(i + 1);
 }
 
+#ifndef PERF_DROPIN
 /* XOR records need a header: a ring overwrites its first, a drained capture may have gaps. */
 PERF_LOCAL bool repeats_headers(const struct perf_setup *setup)
 {
@@ -254,6 +255,7 @@ PERF_LOCAL bool repeats_headers(const struct perf_setup *setup)
 		(setup->take.flags & SIFIVE_TRACE_CONFIG_DRAIN && setup->header_interval)) &&
 	       setup->type == SIFIVE_TRACE_RECORD_XOR && !setup->header_once;
 }
+#endif /* PERF_DROPIN */
 
 PERF_LOCAL int fill_pool(const struct perf_device *device,
 			 const struct perf_setup *setup, int pinned,
@@ -271,15 +273,17 @@ PERF_LOCAL int fill_pool(const struct perf_device *device,
 	perf_pool->device = &perf_session.device;
 	perf_pool->lost = perf_device_losses(device);
 	perf_pool->once = setup->header_once;
-	perf_pool->interval = !repeats_headers(setup) ? 0 :
-			      setup->header_interval ? setup->header_interval :
-						       INTERVAL_USUAL;
 	perf_pool->join = setup->count;
 #ifndef PERF_DROPIN
 	perf_pool->room = setup->take.flags &
 			  (SIFIVE_TRACE_CONFIG_WAIT | SIFIVE_TRACE_CONFIG_DROP);
-#endif /* PERF_DROPIN */
+	perf_pool->interval = !repeats_headers(setup) ? 0 :
+			      setup->header_interval ? setup->header_interval :
+						       INTERVAL_USUAL;
 	perf_pool->slots = device->slots;
+	/* The thread's own counts in Delta cannot continue from another thread's. */
+	perf_pool->once &= !(device->slots && setup->type == SIFIVE_TRACE_RECORD_DELTA);
+#endif /* PERF_DROPIN */
 	perf_pool->ts_readable = device->encoder[0].flags &
 				 SIFIVE_TRACE_ENCODER_TS_READABLE;
 	if (pinned >= 0) {
@@ -319,9 +323,9 @@ PERF_LOCAL int take(struct perf_device *device, struct perf_setup *setup, bool p
 	     perf_device_counters(device, setup->counter, setup->name, setup->count,
 				  setup->per_thread)))
 		return -1;
+#ifndef PERF_DROPIN
 	if (repeats_headers(setup))
 		setup->sampling.flags |= SIFIVE_TRACE_SAMPLING_HEADERS;
-#ifndef PERF_DROPIN
 	if (PERF_SWITCHES && setup->switches) {
 		setup->switch_channel = perf_switches_set(device, 1u << *first |
 			1u << setup->channel | 1u << setup->sampling.channel,
@@ -362,16 +366,19 @@ PERF_INTERNAL int perf_session_setup(struct perf_setup *setup, const void *user)
 	uint32_t channels;
 	int pinned;
 
+#ifndef PERF_DROPIN
 	if (setup->header_interval && !repeats_headers(setup))
 		return perf_error("headers at intervals of %u records: only for a ring of XOR records, and not with one header alone",
 				  setup->header_interval);
+#endif /* PERF_DROPIN */
 	if (check_firmware(setup) || register_process() || find_cpus(setup, &pinned) ||
 	    perf_device_open(device))
 		return -1;
 
 	if (take(device, setup, pinned >= 0, &channels, &first) ||
-	    perf_device_map(device, setup->per_thread && setup->count) ||
+	    perf_device_map(device) ||
 #ifndef PERF_DROPIN
+	    (setup->per_thread && setup->count && perf_device_map_slots(device)) ||
 	    (perf_filter_load && perf_filter_load(setup->filter)) ||
 	    perf_bind(setup->hooks) ||
 #endif /* PERF_DROPIN */

@@ -66,11 +66,11 @@ struct perf_setup {
 	bool per_thread;
 	bool poll;
 	bool header_once;
-	uint32_t header_interval;
-	const char *filter;
 	struct sifive_trace_sampling sampling;
 	char sampling_name[PERF_EVENT_NAME];
 #ifndef PERF_DROPIN
+	uint32_t header_interval;
+	const char *filter;
 	bool join;
 	uint32_t shared;
 	/* The kernel records context switches, on this channel, which is filled in. */

@@ -48,7 +48,10 @@ static const uint64_t no_offset[PERF_COUNTER_MAX];
 static __thread struct {
 	uintptr_t gate;
 	struct perf_rseq *rseq;
-	struct perf_lane *lane, *latest;
+	struct perf_lane *lane;
+#ifndef PERF_DROPIN
+	struct perf_lane *latest;
+#endif /* PERF_DROPIN */
 	volatile uint32_t *stimulus;
 	const volatile uint32_t *ts;
 	uint32_t head, tail;
@@ -219,7 +222,6 @@ PERF_INTERNAL int perf_pool_make(void)
 	pool->open = 0;
 	epoch = epoch ? epoch : 1;
 	perf_channels_reset();
-	pool->slots = NULL;
 	pool->pinned = 0;
 	pool->pid = getpid();
 	pool->epoch = epoch;
@@ -291,9 +293,11 @@ PERF_LOCAL int join_driver(struct perf_thread *thread)
 		perf_pool->refusal = errno;
 		return -1;
 	}
+#ifndef PERF_DROPIN
 	if (perf_pool->slots && arg.slot < SIFIVE_TRACE_THREADS)
 		thread->offset = (const volatile uint64_t *)
 				 perf_pool->slots[arg.slot].offset;
+#endif /* PERF_DROPIN */
 	return 0;
 }
 
@@ -333,7 +337,6 @@ PERF_LOCAL struct perf_thread *join_blocked(void)
 	thread->kept = false;
 	thread->starved = perf_pool->retry - 1;
 	thread->begun = 0;
-	thread->saved = 0;
 	thread->joined = PERF_UNNOTED;
 	thread->refused = PERF_REFUSED_NOT;
 	thread->repairs = 0;
@@ -343,11 +346,12 @@ PERF_LOCAL struct perf_thread *join_blocked(void)
 	thread->stuck = false;
 	thread->lent = false;
 	thread->lane = &perf_pool->lane[perf_pool->first][0];
-	thread->latest = NULL;
 	thread->cpu = PERF_CPU_NOBODY;
 	thread->gate = (uintptr_t)thread;
 	thread->epoch = epoch;
 #ifndef PERF_DROPIN
+	thread->latest = NULL;
+	thread->saved = 0;
 	if (!PERF_MEMBER || perf_pool->channels)
 #endif /* PERF_DROPIN */
 		perf_channel_take(thread, false);
@@ -420,11 +424,13 @@ PERF_INTERNAL void perf_thread_keep(void)
 		return;
 	kept.gate = thread->gate;
 	kept.rseq = thread->rseq;
-	kept.latest = thread->latest;
 	kept.head = thread->head;
 	kept.tail = thread->tail;
 	kept.stimulus = kept.lane->stream.stimulus;
 	kept.ts = kept.lane->stream.ts;
+#ifndef PERF_DROPIN
+	kept.latest = thread->latest;
+#endif /* PERF_DROPIN */
 	/* The same for all threads. */
 	kept_layout = perf_pool->layout;
 }
@@ -447,10 +453,10 @@ PERF_INTERNAL bool perf_thread_forget(void)
 #ifndef PERF_DROPIN
 	/* That memory always has room. */
 	kept.lane->full = (const volatile uint8_t *)no_offset;
-#endif /* PERF_DROPIN */
 	/* A header after a move to another CPU reads the counts there. */
 	if (kept.latest)
 		kept.latest->stream.last = kept.latest->count[0];
+#endif /* PERF_DROPIN */
 	thread->rseq = kept.rseq;
 	thread->offset = no_offset;
 	thread->lane = kept.lane;
