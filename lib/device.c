@@ -99,10 +99,17 @@ PERF_INTERNAL int perf_device_error(struct perf_device *device, int error,
 	return -1;
 }
 
-PERF_LOCAL int no_device(const char *path, int error)
+PERF_LOCAL int open_error(const char *path, int error)
 {
 	struct stat status;
 
+	if (error == EACCES)
+		return perf_error("cannot open %s: permission denied: run as root, or give your group the device by a udev rule and the program CAP_PERFMON",
+				  path);
+	if (error == EPERM)
+		return perf_error("cannot open %s: " NEED_PERFMON, path);
+	if (error != ENOENT && error != ENXIO && error != ENODEV)
+		return perf_error("cannot open %s: %s", path, strerror(error));
 	/* Not access(), which would link the C library's search of the user's groups. */
 	if (stat("/sys/bus/platform/drivers/sifive-trace-encoder", &status))
 		return perf_error("no trace device %s: is the module loaded? "
@@ -111,23 +118,6 @@ PERF_LOCAL int no_device(const char *path, int error)
 		return perf_error("no trace device %s, though the module is loaded: mount devtmpfs on /dev, or correct SIFIVE_TRACE_DEVICE",
 				  path);
 	return perf_error("the module is loaded, but has no trace encoder: \"sifive-trace info\" says why");
-}
-
-PERF_LOCAL int open_error(const char *path, int error)
-{
-	switch (error) {
-	case ENOENT:
-	case ENXIO:
-	case ENODEV:
-		return no_device(path, error);
-	case EACCES:
-		return perf_error("cannot open %s: permission denied: run as root, or give your group the device by a udev rule and the program CAP_PERFMON",
-				  path);
-	case EPERM:
-		return perf_error("cannot open %s: " NEED_PERFMON, path);
-	default:
-		return perf_error("cannot open %s: %s", path, strerror(error));
-	}
 }
 
 /* A call whose errors need no explanation. */
@@ -160,19 +150,13 @@ PERF_INTERNAL int perf_device_open(struct perf_device *device)
 	if (!fstat(device->fd, &about))
 		device->node = about.st_rdev;
 
-	if (read_info(device))
-		goto fail;
-
-	if (info->abi != SIFIVE_TRACE_ABI) {
+	if (!read_info(device)) {
+		if (info->abi == SIFIVE_TRACE_ABI)
+			return 0;
 		perf_error("the driver has interface %u, this library needs %u: "
 			   "rebuild the program with the driver's library",
 			   info->abi, (unsigned int)SIFIVE_TRACE_ABI);
-		goto fail;
 	}
-
-	return 0;
-
-fail:
 	perf_device_close(device);
 	return -1;
 }
@@ -399,26 +383,23 @@ PERF_INTERNAL bool perf_device_stalls(const struct perf_device *device)
 	return !first_without(device, SIFIVE_TRACE_ENCODER_CAN_STALL);
 }
 
-/* Explains why an event has no counter although earlier events have theirs. */
-PERF_LOCAL void no_room(struct perf_device *device,
-			const struct perf_counter *counter, uint32_t before,
-			char *text, size_t size)
+/* Why an event has no counter although earlier events have theirs. */
+PERF_LOCAL const char *no_room(struct perf_device *device, const struct perf_counter *counter,
+			       uint32_t before, char *text, size_t size)
 {
 	struct sifive_trace_query query = {
 		.size = sizeof(query), .event = perf_device_event(counter),
 	};
 
 	if (counter->type == SIFIVE_TRACE_EVENT_FIRMWARE)
-		snprintf(text, size, "firmware has no counter left");
-	else if (device_call(device, SIFIVE_TRACE_IOC_EVENT, &query) ||
-		 !query.counters)
-		snprintf(text, size, "no counter that can count it is free");
-	else
-		snprintf(text, size,
-			 "the %u event%s before it need%s all counters that can count it: %d of this processor's %d",
-			 before, before == 1 ? "" : "s", before == 1 ? "s" : "",
-			 __builtin_popcount(query.counters),
-			 __builtin_popcount(query.readable));
+		return "firmware has no counter left";
+	if (device_call(device, SIFIVE_TRACE_IOC_EVENT, &query) || !query.counters)
+		return "no counter that can count it is free";
+	snprintf(text, size,
+		 "the %u event%s before it need%s all counters that can count it: %d of this processor's %d",
+		 before, before == 1 ? "" : "s", before == 1 ? "s" : "",
+		 __builtin_popcount(query.counters), __builtin_popcount(query.readable));
+	return text;
 }
 
 PERF_LOCAL int counters_error(struct perf_device *device, int error,
@@ -427,24 +408,18 @@ PERF_LOCAL int counters_error(struct perf_device *device, int error,
 			      uint32_t count, uint32_t failed)
 {
 	const char *reason = NULL;
-	char what[128] = "cannot take the counters", room[160];
+	char what[128], room[160];
 
-	if (failed < count) {
-		const struct perf_counter *c = &counter[failed];
-
-		snprintf(what, sizeof(what), "cannot count %s%sevent %u of the list",
-			 name[failed], *name[failed] ? ", " : "", failed);
-
-		if (error == EOPNOTSUPP) {
-			reason = "this processor's firmware does not offer it";
-		} else if (error == EBUSY) {
-			no_room(device, c, failed, room, sizeof(room));
-			reason = room;
-		} else if (error == EINVAL) {
-			reason = "there is no such event";
-		}
-	}
-
+	if (failed >= count)
+		return perf_device_error(device, error, "cannot take the counters", NULL);
+	snprintf(what, sizeof(what), "cannot count %s%sevent %u of the list",
+		 name[failed], *name[failed] ? ", " : "", failed);
+	if (error == EOPNOTSUPP)
+		reason = "this processor's firmware does not offer it";
+	else if (error == EBUSY)
+		reason = no_room(device, &counter[failed], failed, room, sizeof(room));
+	else if (error == EINVAL)
+		reason = "there is no such event";
 	return perf_device_error(device, error, what, reason);
 }
 
@@ -523,19 +498,22 @@ PERF_INTERNAL int perf_device_sample(struct perf_device *device,
 	return perf_device_error(device, errno, "cannot sample", reason);
 }
 
-PERF_LOCAL int make_pages(size_t size)
+PERF_INTERNAL void *perf_memory(size_t size)
 {
-	void *memory;
+	void *memory = mmap(NULL, size, PROT_READ | PROT_WRITE,
+			    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 
-	if (pages)
-		return 0;
-	memory = mmap(NULL, PAGES * size, PROT_READ | PROT_WRITE,
-		      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-	if (memory == MAP_FAILED)
-		return perf_error("cannot allocate memory for the trace's state: %s",
-				  strerror(errno));
-	pages = memory;
-	return 0;
+	if (memory != MAP_FAILED)
+		return memory;
+	perf_error("cannot allocate memory for the trace's state: %s", strerror(errno));
+	return NULL;
+}
+
+PERF_LOCAL bool map_page(const struct perf_device *device, uint32_t index, uint64_t offset)
+{
+	return mmap(perf_device_page(device, index), device->info.page_size,
+		    PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, device->fd,
+		    (off_t)offset) != MAP_FAILED;
 }
 
 PERF_INTERNAL int perf_device_map(struct perf_device *device)
@@ -546,33 +524,26 @@ PERF_INTERNAL int perf_device_map(struct perf_device *device)
 	if (size < TR_ITC_STIMULUS + PERF_CHANNELS * sizeof(uint32_t))
 		return perf_error("the driver's stimulus pages are too small (%zu bytes)",
 				  size);
-	if (make_pages(size))
+	if (!pages)
+		pages = perf_memory(PAGES * size);
+	if (!pages)
 		return -1;
 
 	for (i = 0; i < device->count; i++) {
 		const struct sifive_trace_encoder *encoder = &device->encoder[i];
-		const char *reason = NULL;
-		int error;
+		bool rawio = encoder->flags & SIFIVE_TRACE_ENCODER_RAWIO;
 
 		/* Also on failure: the previous capture may be gone. */
 		device->mapped = i + 1;
-		if (mmap(pages + i * size, size, PROT_READ | PROT_WRITE,
-			 MAP_SHARED | MAP_FIXED, device->fd,
-			 (off_t)encoder->mmap_offset) != MAP_FAILED)
+		if (map_page(device, i, encoder->mmap_offset))
 			continue;
-		error = errno;
-		if ((error == EPERM || error == EACCES) &&
-		    encoder->flags & SIFIVE_TRACE_ENCODER_RAWIO)
-			reason = NEED_RAWIO;
-		return perf_device_error(device, error,
-					 "cannot map the stimulus registers", reason);
+		rawio &= errno == EPERM || errno == EACCES;
+		return perf_device_error(device, errno, "cannot map the stimulus registers",
+					 rawio ? NEED_RAWIO : NULL);
 	}
-
-	if (mmap(pages + PERF_CPUS * size, size, PROT_READ | PROT_WRITE,
-		 MAP_SHARED | MAP_FIXED, device->fd,
-		 SIFIVE_TRACE_MMAP_LOSSES) == MAP_FAILED)
-		return perf_device_error(device, errno, "cannot map the page of losses", NULL);
-	return 0;
+	if (map_page(device, PERF_CPUS, SIFIVE_TRACE_MMAP_LOSSES))
+		return 0;
+	return perf_device_error(device, errno, "cannot map the page of losses", NULL);
 }
 
 #ifndef PERF_DROPIN

@@ -163,6 +163,9 @@ PERF_INTERNAL int perf_device_sample(struct perf_device *device,
 /* An event as the driver has it. */
 PERF_INTERNAL struct sifive_trace_event perf_device_event(const struct perf_counter *counter);
 
+/* Private memory, allocated when it is first used; NULL if there is no address range. */
+PERF_INTERNAL void *perf_memory(size_t size);
+
 /* Map the chosen encoders' stimulus pages. */
 PERF_INTERNAL int perf_device_map(struct perf_device *device);
 

@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <limits.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -48,30 +49,21 @@ PERF_LOCAL const char *boolean(bool value)
 
 PERF_LOCAL void put_program(FILE *file)
 {
-	char text[4096];
 	FILE *args = fopen("/proc/self/cmdline", "re");
-	bool first = true;
-	ssize_t length;
-	size_t got = 0;
-	int c;
+	const char *comma = "";
+	char exe[PATH_MAX], *arg = NULL;
+	size_t size = 0;
+	ssize_t length = readlink("/proc/self/exe", exe, sizeof(exe) - 1);
 
-	length = readlink("/proc/self/exe", text, sizeof(text) - 1);
-	text[length < 0 ? 0 : length] = '\0';
-	put_field(file, "exe", text);
-
+	exe[length < 0 ? 0 : length] = '\0';
+	put_field(file, "exe", exe);
 	fputs(",\n\"args\":[", file);
-	while (args && (c = getc(args)) != EOF) {
-		if (got < sizeof(text) - 1)
-			text[got++] = (char)c;
-		if (c)
-			continue;
-		text[got - 1] = '\0';
-		if (!first)
-			putc(',', file);
-		put_string(file, text);
-		first = false;
-		got = 0;
+	while (args && getdelim(&arg, &size, '\0', args) > 0) {
+		fputs(comma, file);
+		put_string(file, arg);
+		comma = ",";
 	}
+	free(arg);
 	if (args)
 		fclose(args);
 	fputs("],\n", file);
@@ -143,23 +135,18 @@ PERF_LOCAL void put_sampling(FILE *file)
 PERF_LOCAL void thread_name(const struct perf_joined *joined, char *name)
 {
 	char path[64];
-	ssize_t length;
-	int fd;
+	FILE *file;
 
 	memcpy(name, joined->name, sizeof(joined->name));
 	if (joined->ended)
 		return;
 	snprintf(path, sizeof(path), "/proc/self/task/%d/comm", joined->tid);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	if (fd < 0)
+	file = fopen(path, "re");
+	if (!file)
 		return;
-	length = read(fd, path, sizeof(joined->name) - 1);
-	close(fd);
-	if (length <= 0)
-		return;
-	path[length] = '\0';
-	path[strcspn(path, "\n")] = '\0';
-	strcpy(name, path);
+	if (fgets(name, sizeof(joined->name), file))
+		name[strcspn(name, "\n")] = '\0';
+	fclose(file);
 }
 
 PERF_LOCAL void put_threads(FILE *file)

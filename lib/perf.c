@@ -141,7 +141,7 @@ PERF_LOCAL void add_cpus(struct perf_setup *setup)
 	const struct perf_setup *before = &perf_session.setup;
 
 	if (perf_session.state != PERF_SESSION_READY || perf_session.started ||
-	    perf_session.starter == (int32_t)syscall(SYS_gettid) ||
+	    perf_session.starter == perf_thread_id() ||
 	    before->type != setup->type || before->channel != setup->channel ||
 	    before->count != setup->count || before->hooks != setup->hooks ||
 	    before->take.buffer != setup->take.buffer)

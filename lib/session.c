@@ -34,11 +34,6 @@ static volatile int32_t caller;
 static volatile uintptr_t caller_frame;
 static int cancelable;
 
-PERF_LOCAL int32_t thread_number(void)
-{
-	return (int32_t)syscall(SYS_gettid);
-}
-
 /* In a child: at once if @fork, otherwise it has already run for a while. */
 PERF_LOCAL void forget(bool fork)
 {
@@ -114,7 +109,7 @@ PERF_LOCAL bool take_call(int32_t self, uintptr_t frame, int32_t *other)
 PERF_INTERNAL int perf_session_enter(bool record, uintptr_t frame)
 {
 	const struct timespec pause = { .tv_nsec = 1000000 };
-	int32_t self = thread_number(), other;
+	int32_t self = perf_thread_id(), other;
 	int state;
 
 	/* A child was created without fork()'s handlers. */
@@ -169,16 +164,22 @@ PERF_INTERNAL int perf_session_begin(struct sifive_trace_info *info)
 	return 0;
 }
 
+PERF_LOCAL int read_affinity(cpu_set_t *cpus)
+{
+	CPU_ZERO(cpus);
+	if (!sched_getaffinity(0, sizeof(*cpus), cpus))
+		return 0;
+	return perf_error("cannot read the program's CPU affinity: %s", strerror(errno));
+}
+
 /* Chooses the CPUs to trace, and how threads learn their CPU. */
 PERF_LOCAL int find_cpus(struct perf_setup *setup, int *pinned)
 {
 	cpu_set_t cpus;
 
-	CPU_ZERO(&cpus);
 	*pinned = -1;
-	if (sched_getaffinity(0, sizeof(cpus), &cpus))
-		return perf_error("cannot read the program's CPU affinity: %s",
-				  strerror(errno));
+	if (read_affinity(&cpus))
+		return -1;
 	if (!CPU_COUNT(&setup->cpus))
 		setup->cpus = cpus;
 	if (perf_rseq_find())
@@ -287,7 +288,7 @@ PERF_LOCAL int fill_pool(const struct perf_device *device,
 	perf_pool->ts_readable = device->encoder[0].flags &
 				 SIFIVE_TRACE_ENCODER_TS_READABLE;
 	if (pinned >= 0) {
-		perf_pool->pinned = thread_number();
+		perf_pool->pinned = perf_thread_id();
 		perf_pool->fixed.cpu_id = (uint32_t)pinned;
 	}
 #ifndef PERF_DROPIN
@@ -388,7 +389,7 @@ PERF_INTERNAL int perf_session_setup(struct perf_setup *setup, const void *user)
 	perf_session.setup = *setup;
 	perf_session.user = user;
 	perf_session.started = false;
-	perf_session.starter = thread_number();
+	perf_session.starter = perf_thread_id();
 	perf_session.state = PERF_SESSION_READY;
 #ifndef PERF_DROPIN
 	perf_session.joined_timed = PERF_MEMBER && perf_pool_time(&perf_session.joined_at);
@@ -422,10 +423,8 @@ PERF_LOCAL int check_pinned(void)
 	const int cpu = (int)perf_pool->fixed.cpu_id;
 	cpu_set_t cpus;
 
-	CPU_ZERO(&cpus);
-	if (sched_getaffinity(0, sizeof(cpus), &cpus))
-		return perf_error("cannot read the program's CPU affinity: %s",
-				  strerror(errno));
+	if (read_affinity(&cpus))
+		return -1;
 	if (CPU_COUNT(&cpus) == 1 && CPU_ISSET(cpu, &cpus))
 		return 0;
 	return perf_error("the program was pinned to CPU %d when the trace was set up, and is no longer: pin it, or set the trace up again",

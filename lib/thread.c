@@ -78,7 +78,7 @@ PERF_INTERNAL void perf_signals_restore(const uint64_t *old)
 	syscall(SYS_rt_sigprocmask, SIG_SETMASK, old, NULL, sizeof(*old));
 }
 
-PERF_LOCAL int32_t thread_id(void)
+PERF_INTERNAL int32_t perf_thread_id(void)
 {
 	return (int32_t)syscall(SYS_gettid);
 }
@@ -186,11 +186,9 @@ PERF_INTERNAL int perf_pool_make(void)
 	unsigned int i;
 
 	if (!pool) {
-		pool = mmap(NULL, sizeof(*pool), PROT_READ | PROT_WRITE,
-			    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-		if (pool == MAP_FAILED)
-			return perf_error("cannot allocate memory for the trace's state: %s",
-					  strerror(errno));
+		pool = perf_memory(sizeof(*pool));
+		if (!pool)
+			return -1;
 		if (madvise(pool, sizeof(*pool), MADV_WIPEONFORK)) {
 			perf_error("cannot allocate memory for the trace's state: %s",
 				   strerror(errno));
@@ -222,6 +220,9 @@ PERF_INTERNAL int perf_pool_make(void)
 	pool->open = 0;
 	epoch = epoch ? epoch : 1;
 	perf_channels_reset();
+#ifndef PERF_DROPIN
+	pool->slots = NULL;
+#endif /* PERF_DROPIN */
 	pool->pinned = 0;
 	pool->pid = getpid();
 	pool->epoch = epoch;
@@ -307,7 +308,7 @@ PERF_LOCAL struct perf_thread *join_blocked(void)
 	/* Reads the epoch first: a set-up from here on makes the thread join again. */
 	const uint32_t epoch = __atomic_load_n(&perf_pool->epoch, __ATOMIC_ACQUIRE);
 	struct perf_thread *thread = perf_self;
-	int32_t tid = thread_id();
+	int32_t tid = perf_thread_id();
 
 	loss = &perf_losses()->threads;
 	if (perf_pool->pinned && perf_pool->pinned != tid)
@@ -408,7 +409,7 @@ PERF_INTERNAL void perf_thread_lend(void)
 
 PERF_INTERNAL bool perf_thread_is_child(struct perf_thread *thread)
 {
-	if (thread->tid != thread_id())
+	if (thread->tid != perf_thread_id())
 		return true;
 	thread->lent = false;
 	return false;
@@ -473,7 +474,7 @@ PERF_INTERNAL void perf_thread_repair(void)
 	struct perf_thread *thread = perf_self;
 	struct sifive_trace_thread arg = { .size = sizeof(arg) };
 
-	bool borrowed = thread->tid != thread_id();
+	bool borrowed = thread->tid != perf_thread_id();
 
 	if (!borrowed && thread->repairs++ < REPAIRS_MAX &&
 	    !ioctl(perf_device_fd(perf_pool->device), SIFIVE_TRACE_IOC_THREAD,
