@@ -170,14 +170,10 @@ PERF_LOCAL bool put_memory(char *place, size_t size, int fixed)
 	char *memory = mmap(place, size, PROT_READ | PROT_WRITE,
 			    MAP_PRIVATE | MAP_ANONYMOUS | fixed, -1, 0);
 
-	if (memory == place) {
-		memset(memory + TR_ITC_STIMULUS, 1, PERF_CHANNELS * sizeof(uint32_t));
-		return true;
-	}
-	/* Old kernels do not know that flag. */
-	if (memory != MAP_FAILED)
-		munmap(memory, size);
-	return false;
+	if (memory == MAP_FAILED)
+		return false;
+	memset(memory + TR_ITC_STIMULUS, 1, PERF_CHANNELS * sizeof(uint32_t));
+	return true;
 }
 
 /* In place of all pages; false if one of them failed. */

@@ -14,6 +14,15 @@
 #include "objects.h"
 #include "session.h"
 
+#ifdef PERF_DROPIN
+/* The one-file library does without side-car files if this is not beside it. */
+#if __has_include("sifive_linux_perf_meta.h")
+#include "sifive_linux_perf_meta.h"
+#else
+#define perf_meta_write(path, fd, sink, capture) 0
+#endif
+#endif
+
 /* Large, because each piece costs three system calls and a file system access. */
 #define DUMP_CHUNK	(256u << 10)
 

@@ -82,7 +82,8 @@ PERF_INTERNAL int perf_environment_once(bool *once)
 	return choose_header("each, once", once);
 }
 
-PERF_INTERNAL enum perf_side_car perf_environment_side_car(void)
+PERF_INTERNAL PERF_OPTIONAL
+enum perf_side_car perf_environment_side_car(void)
 {
 	int word = perf_environment_word("SIFIVE_TRACE_META", SIDE_CARS);
 

@@ -631,7 +631,8 @@ PERF_INTERNAL bool perf_writers_make(const struct perf_pool *pool,
 	return true;
 }
 
-PERF_INTERNAL bool perf_writers_place(unsigned int index, uintptr_t *start, uintptr_t *end)
+PERF_INTERNAL PERF_OPTIONAL
+bool perf_writers_place(unsigned int index, uintptr_t *start, uintptr_t *end)
 {
 	const struct perf_code *code = codes;
 
@@ -667,7 +668,8 @@ PERF_INTERNAL bool perf_writers_make(const struct perf_pool *pool,
 	return false;
 }
 
-PERF_INTERNAL bool perf_writers_place(unsigned int index, uintptr_t *start, uintptr_t *end)
+PERF_INTERNAL PERF_OPTIONAL
+bool perf_writers_place(unsigned int index, uintptr_t *start, uintptr_t *end)
 {
 	(void)index;
 	(void)start;
