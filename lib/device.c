@@ -136,31 +136,6 @@ PERF_LOCAL int read_info(struct perf_device *device)
 		    "cannot query the trace hardware");
 }
 
-PERF_INTERNAL int perf_device_open(struct perf_device *device)
-{
-	struct sifive_trace_info *info = &device->info;
-	const char *path = perf_environment("SIFIVE_TRACE_DEVICE");
-	struct stat about;
-
-	memset(device, 0, sizeof(*device));
-	device->path = path ? path : DEVICE_PATH;
-	device->fd = perf_descriptor_up(open(device->path, O_RDWR | O_CLOEXEC));
-	if (device->fd < 0)
-		return open_error(device->path, errno);
-	if (!fstat(device->fd, &about))
-		device->node = about.st_rdev;
-
-	if (!read_info(device)) {
-		if (info->abi == SIFIVE_TRACE_ABI)
-			return 0;
-		perf_error("the driver has interface %u, this library needs %u: "
-			   "rebuild the program with the driver's library",
-			   info->abi, (unsigned int)SIFIVE_TRACE_ABI);
-	}
-	perf_device_close(device);
-	return -1;
-}
-
 /*
  * Puts memory where a page was: with MAP_FIXED_NOREPLACE, unless something else is mapped
  * there. Threads that poll in it for room in the encoder continue.
@@ -215,6 +190,31 @@ PERF_INTERNAL void perf_device_close(struct perf_device *device)
 		munmap(device->slots, SLOTS_SIZE);
 #endif /* PERF_DROPIN */
 	abandon(device, own);
+}
+
+PERF_INTERNAL int perf_device_open(struct perf_device *device)
+{
+	struct sifive_trace_info *info = &device->info;
+	const char *path = perf_environment("SIFIVE_TRACE_DEVICE");
+	struct stat about;
+
+	memset(device, 0, sizeof(*device));
+	device->path = path ? path : DEVICE_PATH;
+	device->fd = perf_descriptor_up(open(device->path, O_RDWR | O_CLOEXEC));
+	if (device->fd < 0)
+		return open_error(device->path, errno);
+	if (!fstat(device->fd, &about))
+		device->node = about.st_rdev;
+
+	if (!read_info(device)) {
+		if (info->abi == SIFIVE_TRACE_ABI)
+			return 0;
+		perf_error("the driver has interface %u, this library needs %u: "
+			   "rebuild the program with the driver's library",
+			   info->abi, (unsigned int)SIFIVE_TRACE_ABI);
+	}
+	perf_device_close(device);
+	return -1;
 }
 
 PERF_INTERNAL void perf_device_forget(struct perf_device *device, bool fork)

@@ -148,6 +148,21 @@ PERF_INTERNAL int perf_session_check_ready(void)
 	return 0;
 }
 
+PERF_INTERNAL int perf_session_end(void)
+{
+	if (perf_session.state == PERF_SESSION_ON)
+		return perf_error("tracing is on: call perfTraceOff() first");
+	if (perf_session.state < PERF_SESSION_READY)
+		return 0;
+
+	/* All threads have to join again. */
+	perf_pool->epoch++;
+	perf_device_close(&perf_session.device);
+	perf_session.state = PERF_SESSION_IDLE;
+	perf_session.user = NULL;
+	return 0;
+}
+
 PERF_INTERNAL int perf_session_begin(struct sifive_trace_info *info)
 {
 	struct perf_device device;
@@ -204,7 +219,7 @@ PERF_LOCAL int share_channels(const struct perf_device *device,
 	if (perf_device_check_channel(device, setup->channel))
 		return -1;
 
-	*threads = pinned ? 1u << setup->channel : all;
+	*threads = all;
 	*first = setup->channel;
 	if (setup->sampling.interval || setup->sampling.period) {
 		uint32_t others = all & ~(1u << setup->channel);
@@ -215,9 +230,10 @@ PERF_LOCAL int share_channels(const struct perf_device *device,
 				others & -(1u << setup->channel) : others);
 		setup->sampling.channel = setup->hooks ? next : setup->channel;
 		*first = setup->hooks ? setup->channel : next;
-		*threads = pinned ? 1u << *first :
-				    all & ~(1u << setup->sampling.channel);
+		*threads &= ~(1u << setup->sampling.channel);
 	}
+	if (pinned)
+		*threads = 1u << *first;
 	return 0;
 }
 
@@ -400,21 +416,6 @@ PERF_INTERNAL int perf_session_setup(struct perf_setup *setup, const void *user)
 fail:
 	perf_device_close(device);
 	return -1;
-}
-
-PERF_INTERNAL int perf_session_end(void)
-{
-	if (perf_session.state == PERF_SESSION_ON)
-		return perf_error("tracing is on: call perfTraceOff() first");
-	if (perf_session.state < PERF_SESSION_READY)
-		return 0;
-
-	/* All threads have to join again. */
-	perf_pool->epoch++;
-	perf_device_close(&perf_session.device);
-	perf_session.state = PERF_SESSION_IDLE;
-	perf_session.user = NULL;
-	return 0;
 }
 
 /* A thread that cannot learn its CPU has to stay where it was. */
