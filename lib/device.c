@@ -38,7 +38,7 @@
  */
 static char *pages;
 
-#define PAGES		(PERF_CPUS + 1)
+#define PAGES		(PERF_LOSSES_PAGE + 1)
 
 /* An ioctl on the session's file. */
 PERF_LOCAL int device_call(struct perf_device *device, unsigned long request,
@@ -161,7 +161,7 @@ PERF_LOCAL bool put_memories(const struct perf_device *device, int fixed)
 	for (i = 0; i < device->mapped; i++)
 		done &= put_memory(pages + i * size, size, fixed);
 	if (device->mapped)
-		done &= put_memory(pages + PERF_CPUS * size, size, fixed);
+		done &= put_memory(pages + PERF_LOSSES_PAGE * size, size, fixed);
 	return done;
 }
 
@@ -537,7 +537,7 @@ PERF_INTERNAL int perf_device_map(struct perf_device *device)
 		return perf_device_error(device, errno, "cannot map the stimulus registers",
 					 rawio ? NEED_RAWIO : NULL);
 	}
-	if (map_page(device, PERF_CPUS, SIFIVE_TRACE_MMAP_LOSSES))
+	if (map_page(device, PERF_LOSSES_PAGE, SIFIVE_TRACE_MMAP_LOSSES))
 		return 0;
 	return perf_device_error(device, errno, "cannot map the page of losses", NULL);
 }
@@ -554,33 +554,20 @@ PERF_INTERNAL int perf_device_map_slots(struct perf_device *device)
 }
 #endif /* PERF_DROPIN */
 
-PERF_INTERNAL struct sifive_trace_losses *perf_device_losses(const struct perf_device *device)
-{
-	return perf_device_page(device, PERF_CPUS);
-}
-
 PERF_INTERNAL void *perf_device_page(const struct perf_device *device,
 				     uint32_t index)
 {
 	return pages + index * (size_t)device->info.page_size;
 }
 
-PERF_INTERNAL volatile uint32_t *perf_device_stimulus(const struct perf_device *device,
-						      uint32_t index,
-						      unsigned int channel)
+PERF_INTERNAL void perf_device_stream(const struct perf_device *device, uint32_t index,
+				      unsigned int channel, struct perf_stream *stream)
 {
 	uint32_t *page = perf_device_page(device, index);
 
-	return page + TR_ITC_STIMULUS / sizeof(*page) +
-	       register_of(&device->encoder[index], channel);
-}
-
-PERF_INTERNAL const volatile uint32_t *perf_device_timestamp(const struct perf_device *device,
-							      uint32_t index)
-{
-	uint32_t *page = perf_device_page(device, index);
-
-	return page + TR_TS_LOWER / sizeof(*page);
+	stream->stimulus = page + TR_ITC_STIMULUS / sizeof(*page) +
+			   register_of(&device->encoder[index], channel);
+	stream->ts = page + TR_TS_LOWER / sizeof(*page);
 }
 
 PERF_INTERNAL uint64_t perf_device_now(void)

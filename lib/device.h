@@ -174,21 +174,14 @@ PERF_INTERNAL int perf_device_map(struct perf_device *device);
 PERF_INTERNAL int perf_device_map_slots(struct perf_device *device);
 #endif /* PERF_DROPIN */
 
-/* The mapped page of losses. */
-PERF_INTERNAL struct sifive_trace_losses *perf_device_losses(const struct perf_device *device);
-
-/* The mapped stimulus page of chosen encoder @index. */
+/* The mapped stimulus page of chosen encoder @index, or the page of losses. */
+#define PERF_LOSSES_PAGE	PERF_CPUS
 PERF_INTERNAL void *perf_device_page(const struct perf_device *device,
 				     uint32_t index);
 
-/* The stimulus register of @channel there. */
-PERF_INTERNAL volatile uint32_t *perf_device_stimulus(const struct perf_device *device,
-						      uint32_t index,
-						      unsigned int channel);
-
-/* Register tsLower there; tsUpper follows it. */
-PERF_INTERNAL const volatile uint32_t *perf_device_timestamp(const struct perf_device *device,
-							      uint32_t index);
+/* Fill in the registers of @channel of chosen encoder @index. */
+PERF_INTERNAL void perf_device_stream(const struct perf_device *device, uint32_t index,
+				      unsigned int channel, struct perf_stream *stream);
 
 /* Start to turn stores into messages; SIFIVE_TRACE_START_*. Returns 1 if the buffer is full. */
 PERF_INTERNAL int perf_device_start(struct perf_device *device, uint32_t flags);

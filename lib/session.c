@@ -248,17 +248,16 @@ PERF_LOCAL void make_lanes(const struct perf_device *device, uint32_t channels)
 	for (channel = 0; channel < PERF_CHANNELS; channel++) {
 		if (!(channels & 1u << channel))
 			continue;
-		for (i = 0; i < device->count; i++)
-			perf_pool->lane[channel][i].stream = (struct perf_stream) {
-				.stimulus = perf_device_stimulus(device, i, channel),
-				.ts = perf_device_timestamp(device, i),
-				.layout = &perf_pool->layout,
-				.last = perf_pool->lane[channel][i].count[0],
-			};
+		for (i = 0; i < device->count; i++) {
+			struct perf_lane *lane = &perf_pool->lane[channel][i];
+
+			perf_device_stream(device, i, channel, &lane->stream);
+			lane->stream.layout = &perf_pool->layout;
+			lane->stream.last = lane->count[0];
 #ifndef PERF_DROPIN
-		for (i = 0; i < device->count; i++)
-			perf_pool->lane[channel][i].full = full + device->encoder[i].index;
+			lane->full = full + device->encoder[i].index;
 #endif /* PERF_DROPIN */
+		}
 	}
 	for (i = 0; i < device->count; i++)
 		perf_pool->index[device->encoder[i].cpu] = (uint8_t)(i + 1);
@@ -288,7 +287,7 @@ PERF_LOCAL int fill_pool(const struct perf_device *device,
 	perf_pool->channels = channels;
 	perf_pool->first = first;
 	perf_pool->device = &perf_session.device;
-	perf_pool->lost = perf_device_losses(device);
+	perf_pool->lost = perf_device_page(device, PERF_LOSSES_PAGE);
 	perf_pool->once = setup->header_once;
 	perf_pool->join = setup->count;
 #ifndef PERF_DROPIN
