@@ -12,10 +12,10 @@
 # are dropped, system includes move to the top: the pragma after them must not
 # affect system headers. What follows small=1 is compiled for size, up to
 # small=0. What follows aside=ASIDE, up to aside=, is written to that file, which the
-# one file includes if it is there. Parts that the file does not need are left out: comments of headers,
-# declarations of functions that are defined before they are used, the kernel's
-# definitions that nothing uses, and code for tests and other variants. The one
-# for Linux has only the old API (PERF_DROPIN), for harts of 64 bits.
+# one file includes if it is there. Parts that the file does not need are left out:
+# comments of headers, declarations of functions that are defined before they are used,
+# the kernel's definitions that nothing uses, and code for tests and other variants. The
+# one for Linux has only the old API (PERF_DROPIN), for harts of 64 bits.
 set -eu
 
 top_linux()

@@ -57,16 +57,6 @@ PERF_INTERNAL int perf_environment_choice(const char *name, const char *words,
 	return 0;
 }
 
-PERF_INTERNAL int perf_environment_flag(const char *name, bool *flag)
-{
-	unsigned int word = *flag ? 0 : 1;
-
-	if (perf_environment_choice(name, PERF_ENVIRONMENT_FLAG, &word))
-		return -1;
-	*flag = !(word % 2);
-	return 0;
-}
-
 PERF_LOCAL int choose_header(const char *words, bool *once)
 {
 	unsigned int word = 0;
@@ -93,6 +83,16 @@ enum perf_side_car perf_environment_side_car(void)
 }
 
 #ifndef PERF_DROPIN
+PERF_INTERNAL int perf_environment_flag(const char *name, bool *flag)
+{
+	unsigned int word = *flag ? 0 : 1;
+
+	if (perf_environment_choice(name, PERF_ENVIRONMENT_FLAG, &word))
+		return -1;
+	*flag = !(word % 2);
+	return 0;
+}
+
 PERF_INTERNAL int perf_environment_number(const char *name, uint64_t most,
 					  uint64_t *number)
 {
@@ -251,20 +251,21 @@ PERF_LOCAL int check_names(void)
 
 PERF_INTERNAL int perf_environment_check(void)
 {
-	unsigned int side_car;
-	bool flag = false;
+	unsigned int word;
+	bool once;
 
 #ifndef PERF_DROPIN
 	enum perf_record record;
 	unsigned int interval;
 
 	if (check_names() || perf_environment_record(&record) ||
-	    perf_environment_header(&flag, &interval))
+	    perf_environment_header(&once, &interval))
 		return -1;
 #else
-	if (perf_environment_once(&flag))
+	if (perf_environment_once(&once))
 		return -1;
 #endif /* PERF_DROPIN */
-	return perf_environment_choice("SIFIVE_TRACE_META", SIDE_CARS, &side_car) ||
-	       perf_environment_flag("SIFIVE_TRACE_VERBOSE", &flag) ? -1 : 0;
+	if (perf_environment_choice("SIFIVE_TRACE_META", SIDE_CARS, &word))
+		return -1;
+	return perf_environment_choice("SIFIVE_TRACE_VERBOSE", PERF_ENVIRONMENT_FLAG, &word);
 }

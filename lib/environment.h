@@ -22,9 +22,6 @@ PERF_INTERNAL const char *perf_environment(const char *name);
 /* The same for a given text: its index in @words, separated by ", "; -1 if none. */
 PERF_INTERNAL int perf_environment_word(const char *name, const char *words);
 
-/* A boolean variable: yes, 1, on; no, 0, off. @flag keeps its value if unset. */
-PERF_INTERNAL int perf_environment_flag(const char *name, bool *flag);
-
 /**
  * perf_environment_choice - a variable with one of some words
  * @words:	separated by ", "
@@ -37,6 +34,9 @@ PERF_INTERNAL int perf_environment_choice(const char *name, const char *words,
 PERF_INTERNAL int perf_environment_once(bool *once);
 
 #ifndef PERF_DROPIN
+/* A boolean variable: yes, 1, on; no, 0, off. @flag keeps its value if unset. */
+PERF_INTERNAL int perf_environment_flag(const char *name, bool *flag);
+
 /* A number up to @most, with suffix k or M. @number keeps its value if unset. */
 PERF_INTERNAL int perf_environment_number(const char *name, uint64_t most,
 					  uint64_t *number);

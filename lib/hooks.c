@@ -218,23 +218,14 @@ PERF_LOCAL bool write_header(struct perf_thread *thread, struct perf_lane *lane,
 	return true;
 }
 
-/* Before a record, writes how long its thread has waited for room. */
-PERF_INLINE void mark_wait(struct perf_thread *thread, const struct perf_lane *lane)
-{
-#ifndef PERF_DROPIN
-	if (PERF_UNLIKELY(thread->waited))
-		perf_room_mark_wait(thread, &lane->stream);
-#else
-	(void)thread;
-	(void)lane;
-#endif /* PERF_DROPIN */
-}
-
-PERF_LOCAL void write_record(struct perf_thread *thread, struct perf_lane *lane,
+PERF_INLINE void write_record(struct perf_thread *thread, struct perf_lane *lane,
 			     uint32_t kind, uintptr_t address, uintptr_t address2,
 			     const uint64_t *now)
 {
 #ifndef PERF_DROPIN
+	/* How long its thread has waited for room. */
+	if (PERF_UNLIKELY(thread->waited))
+		perf_room_mark_wait(thread, &lane->stream);
 	if (lane->left)
 		lane->left--;
 	make_whole(lane);
@@ -282,7 +273,6 @@ PERF_LOCAL void drain(struct perf_thread *thread)
 		written = p->complete && lane && may_write(thread);
 		if (written) {
 			write_header(thread, lane, p->now);
-			mark_wait(thread, lane);
 			write_record(thread, lane, p->kind, p->address, p->address2,
 				     p->now);
 		}
@@ -430,7 +420,6 @@ PERF_LOCAL void write_claimed(struct perf_thread *thread, uint32_t kind,
 	if (!lane) {
 		thread->cpu = PERF_CPU_NOBODY;
 	} else if (kind != NO_RECORD) {
-		mark_wait(thread, lane);
 		write_record(thread, lane, kind, address, address2, now);
 	} else {
 		begin_part(thread);

@@ -300,7 +300,8 @@ TEST_F(record, records_are_dropped_whole_and_counted_while_there_is_no_room)
 	EXPECT_EQ(SIFIVE_TRACE_RECORD_DROPPED, mock_log[0].value);
 	EXPECT_EQ(2, mock_log[1].value);
 	EXPECT_EQ(SIFIVE_TRACE_RECORD_MAGIC, mock_log[2].value);
-	EXPECT_EQ(SIFIVE_TRACE_RECORD_DELTA | SIFIVE_TRACE_RECORD_OWNED | SIFIVE_TRACE_RECORD_GOES_ON,
+	EXPECT_EQ(SIFIVE_TRACE_RECORD_DELTA | SIFIVE_TRACE_RECORD_OWNED |
+		  SIFIVE_TRACE_RECORD_GOES_ON,
 		  mock_log[3].value);
 	perf_hook_exit(function, site);
 	EXPECT_EQ(1, stores_of(SIFIVE_TRACE_RECORD_DROPPED));
