@@ -133,7 +133,7 @@ PERF_LOCAL int read_info(struct perf_device *device)
 {
 	device->info = (struct sifive_trace_info) { .size = sizeof(device->info) };
 	return plain_call(device, SIFIVE_TRACE_IOC_INFO, &device->info,
-		    "cannot query the trace hardware");
+			  "cannot query the trace hardware");
 }
 
 /*
