@@ -33,10 +33,10 @@ HOOK_MAX=4
 # Limits: lines of the one-file library, and of the file beside it; bytes of code and
 # constants that they and the static library add to a program with the old API, including
 # the C library functions they need.
-DROPIN_LINES_MAX=4844
+DROPIN_LINES_MAX=4845
 META_LINES_MAX=422
 DROPIN_GROWTH_MAX=42500
-DROPIN_O2_GROWTH_MAX=39400
+DROPIN_O2_GROWTH_MAX=39420
 STATIC_GROWTH_MAX=45950
 
 # All public headers; one of them is for programs without Linux.

@@ -178,15 +178,15 @@ PERF_LOCAL bool write_header(struct perf_thread *thread, struct perf_lane *lane,
 	const uint64_t bit = UINT64_C(1) << (lane - perf_pool->lane[thread->channel]);
 	uint32_t generation = perf_pool->generation;
 	const bool begins = lane->generation != generation || thread->fresh & bit;
-	bool due = begins || lane->torn;
-	uint32_t flags;
 #ifndef PERF_DROPIN
 	const bool repeated = perf_pool->interval && lane->generation && !lane->left;
 	uint64_t base[PERF_COUNTER_MAX];
-
-	due |= repeated;
+#else
+	const bool repeated = false;
 #endif /* PERF_DROPIN */
-	if (!due)
+	uint32_t flags;
+
+	if (!begins && !repeated && !lane->torn)
 		return false;
 	flags = header_flags(thread);
 	if (lane->torn)
