@@ -600,8 +600,8 @@ PERF_INTERNAL int perf_device_stop(struct perf_device *device)
 {
 	struct sifive_trace_run run = { .size = sizeof(run) };
 
-	if (plain_call(device, SIFIVE_TRACE_IOC_STOP, &run, "cannot stop the trace"))
-		return -1;
+	if (device_call(device, SIFIVE_TRACE_IOC_STOP, &run))
+		return perf_device_error(device, errno, "cannot stop the trace", NULL);
 	if (device->began)
 		device->ran = perf_device_now() - device->began;
 	return 0;

@@ -78,11 +78,6 @@ PERF_INTERNAL void perf_signals_restore(const uint64_t *old)
 	syscall(SYS_rt_sigprocmask, SIG_SETMASK, old, NULL, sizeof(*old));
 }
 
-PERF_INTERNAL int32_t perf_thread_id(void)
-{
-	return (int32_t)syscall(SYS_gettid);
-}
-
 PERF_INTERNAL bool perf_pool_time(uint64_t *now)
 {
 	const struct perf_lane *lane = &perf_pool->lane[perf_pool->first][0];

@@ -16,6 +16,8 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include <linux/sifive_trace.h>
 
@@ -356,8 +358,10 @@ PERF_INTERNAL bool perf_pool_time(uint64_t *now);
 /* The counts of lost records; those of a child are discarded. */
 PERF_INTERNAL struct sifive_trace_losses *perf_losses(void);
 
-/* The calling thread's id. */
-PERF_INTERNAL int32_t perf_thread_id(void);
+PERF_INLINE int32_t perf_thread_id(void)
+{
+	return (int32_t)syscall(SYS_gettid);
+}
 
 /* Whether several threads have used a channel: its headers then name them. */
 PERF_INLINE bool perf_channel_shared(int channel)
