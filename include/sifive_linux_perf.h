@@ -39,7 +39,9 @@
  *	SIFIVE_TRACE_HEADER	"once": only the first perfTraceOn() after an
  *				initialisation writes a header, as SiFive's decoder
  *				requires
- *	SIFIVE_TRACE_META	"0": perfWriteTrace() writes no side-car file
+ *	SIFIVE_TRACE_META	"0": perfWriteTrace() writes no side-car file; neither
+ *				does a program with sifive_linux_perf.c alone, without
+ *				sifive_linux_perf_meta.h beside it
  *	SIFIVE_TRACE_VERBOSE	what to print on standard error: "0": nothing; "1":
  *				errors, lost records and notices; not set: errors
  *				and lost records

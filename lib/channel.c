@@ -68,6 +68,7 @@ PERF_LOCAL bool is_idle(const struct perf_thread *thread)
 	return thread->gate == (uintptr_t)thread && !thread->kept;
 }
 
+#ifndef PERF_DROPIN
 /* Save a thread's latest counts: the channel's next owner overwrites the lane's. */
 PERF_LOCAL void save_counts(struct perf_thread *thread)
 {
@@ -81,6 +82,7 @@ PERF_LOCAL void save_counts(struct perf_thread *thread)
 	thread->saved = lane->torn ? 0 : lane->generation;
 	thread->latest = NULL;
 }
+#endif /* PERF_DROPIN */
 
 /* Take a thread's channel away, unless it is writing a record. */
 PERF_LOCAL bool rob(struct perf_thread *victim)
@@ -96,7 +98,9 @@ PERF_LOCAL bool rob(struct perf_thread *victim)
 	if (idle) {
 		/* Also make the stores of its last record visible. */
 		perf_rseq_barrier();
+#ifndef PERF_DROPIN
 		save_counts(victim);
+#endif /* PERF_DROPIN */
 		victim->channel = -1;
 	}
 	__atomic_store_n(&victim->claimed, false, __ATOMIC_RELEASE);
@@ -146,10 +150,7 @@ PERF_LOCAL void give_to(struct perf_thread *thread, int channel, bool robbed)
 	perf_pool->owner[channel] = thread;
 	thread->channel = channel;
 	thread->lane = &perf_pool->lane[channel][0];
-	/* The thread's own counts in Delta cannot continue from another thread's. */
-	thread->fresh = perf_pool->once && !perf_channel_shared(channel) &&
-			!(perf_pool->slots && perf_pool->layout.type == PERF_COUNT_DELTA) ?
-			0 : ~UINT64_C(0);
+	thread->fresh = perf_pool->once && !perf_channel_shared(channel) ? 0 : ~UINT64_C(0);
 	if (thread->joined == PERF_UNNOTED)
 		thread->joined = note_thread(thread, perf_channel_shared(channel));
 	perf_mmio_acquire();

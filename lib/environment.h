@@ -22,13 +22,6 @@ PERF_INTERNAL const char *perf_environment(const char *name);
 /* As above, for a given text: its index in @words, separated by ", "; -1 if none. */
 PERF_INTERNAL int perf_environment_word(const char *name, const char *words);
 
-/* A boolean variable: yes, 1, on; no, 0, off. @flag keeps its value if unset. */
-PERF_INTERNAL int perf_environment_flag(const char *name, bool *flag);
-
-/* A number up to @most, with suffix k or M. @number keeps its value if unset. */
-PERF_INTERNAL int perf_environment_number(const char *name, uint64_t most,
-					  uint64_t *number);
-
 /**
  * perf_environment_choice - a variable with one of some words
  * @words:	separated by ", "
@@ -37,10 +30,20 @@ PERF_INTERNAL int perf_environment_number(const char *name, uint64_t most,
 PERF_INTERNAL int perf_environment_choice(const char *name, const char *words,
 					  unsigned int *chosen);
 
-/* SIFIVE_TRACE_HEADER: a single header, or one every @interval records. */
-PERF_INTERNAL int perf_environment_header(bool *once, unsigned int *interval);
+/* SIFIVE_TRACE_HEADER for the old API: a single header, or one at each start. */
+PERF_INTERNAL int perf_environment_once(bool *once);
 
 #ifndef PERF_DROPIN
+/* A boolean variable: yes, 1, on; no, 0, off. @flag keeps its value if unset. */
+PERF_INTERNAL int perf_environment_flag(const char *name, bool *flag);
+
+/* A number up to @most, with suffix k or M. @number keeps its value if unset. */
+PERF_INTERNAL int perf_environment_number(const char *name, uint64_t most,
+					  uint64_t *number);
+
+/* SIFIVE_TRACE_HEADER: also one every @interval records. */
+PERF_INTERNAL int perf_environment_header(bool *once, unsigned int *interval);
+
 /* SIFIVE_TRACE_RECORD: whether to record, into its own session or an ancestor's. */
 enum perf_record {
 	PERF_RECORD_NOT,

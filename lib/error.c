@@ -22,22 +22,14 @@ enum verbosity {
 	NOTICES,
 };
 
-PERF_LOCAL enum verbosity verbosity(void)
-{
-	int word = perf_environment_word("SIFIVE_TRACE_VERBOSE",
-					 PERF_ENVIRONMENT_FLAG);
-
-	if (word < 0)
-		return ERRORS;
-	return word % 2 ? SILENT : NOTICES;
-}
-
 PERF_LOCAL void print(enum verbosity least, const char *call, const char *what)
 {
+	int word = perf_environment_word("SIFIVE_TRACE_VERBOSE", PERF_ENVIRONMENT_FLAG);
+	enum verbosity verbosity = word < 0 ? ERRORS : word % 2 ? SILENT : NOTICES;
 	char line[ERROR_LEN + 64];
 	int length = snprintf(line, sizeof(line), "sifive-perf: %s%s\n", call, what);
 
-	if (verbosity() >= least && write(STDERR_FILENO, line, (size_t)length) < 0)
+	if (verbosity >= least && write(STDERR_FILENO, line, (size_t)length) < 0)
 		return;
 }
 

@@ -24,7 +24,7 @@
 #define PATIENCE	1024
 
 /* Write only the header, if it is due. */
-#define NO_RECORD	PERF_RECORD_BREAK
+#define NO_RECORD	SIFIVE_TRACE_RECORD_BREAK
 
 PERF_LOCAL void write_nothing(uintptr_t function, uintptr_t site, uint32_t kind)
 {
@@ -68,14 +68,15 @@ PERF_LOCAL bool read_counters(struct perf_thread *thread,
 			      const volatile int32_t *mine, uint64_t *now)
 {
 	const struct perf_layout *layout = &perf_pool->layout;
-	uint32_t i;
 
 	if (!perf_section_any(thread->rseq, mine, lane->stream.ts, now,
 			      layout->number, layout->count, thread->offset))
 		return false;
+#ifndef PERF_DROPIN
 	/* A thread's own counts can be sums, with bits above the counter's width. */
-	for (i = 0; i < layout->count; i++)
+	for (uint32_t i = 0; i < layout->count; i++)
 		now[i] &= layout->width[i];
+#endif /* PERF_DROPIN */
 	return true;
 }
 
@@ -88,10 +89,19 @@ PERF_LOCAL bool is_refused(struct perf_thread *thread)
 	return true;
 }
 
+/* Marks the previous record as incomplete. */
+PERF_LOCAL void write_break(const struct perf_stream *stream)
+{
+	if (stream->layout->poll != PERF_POLL_NOT)
+		perf_wait_ready(stream);
+	perf_stimulus8(stream->stimulus, SIFIVE_TRACE_RECORD_BREAK);
+}
+
+#ifndef PERF_DROPIN
 /* Whether writers use only differences of CSRs: see struct perf_lane. */
 PERF_LOCAL bool is_relative(void)
 {
-	return perf_pool->slots && perf_pool->layout.type == PERF_COUNT_DELTA;
+	return perf_pool->slots && perf_pool->layout.type == SIFIVE_TRACE_RECORD_DELTA;
 }
 
 /* Converts a lane's last values to the thread's own counts. */
@@ -128,14 +138,6 @@ PERF_LOCAL void make_relative(const struct perf_thread *thread, struct perf_lane
 	lane->written = written ? written : ~UINT64_C(0);
 }
 
-/* Marks the previous record as incomplete. */
-PERF_LOCAL void write_break(const struct perf_stream *stream)
-{
-	if (stream->layout->poll != PERF_POLL_NOT)
-		perf_wait_ready(stream);
-	perf_stimulus8(stream->stimulus, PERF_RECORD_BREAK);
-}
-
 /*
  * The counts from which records after a header continue: @now, or, if the
  * thread has moved, its own counts at its latest record on the other CPU or
@@ -157,6 +159,7 @@ PERF_LOCAL const uint64_t *header_base(const struct perf_thread *thread,
 		base[i] = latest->stream.last[i] + latest->offset[i];
 	return base;
 }
+#endif /* PERF_DROPIN */
 
 /* Where threads share the channel, the header names the thread. */
 PERF_LOCAL uint32_t header_flags(const struct perf_thread *thread)
@@ -175,8 +178,12 @@ PERF_LOCAL bool write_header(struct perf_thread *thread, struct perf_lane *lane,
 	const uint64_t bit = UINT64_C(1) << (lane - perf_pool->lane[thread->channel]);
 	uint32_t generation = perf_pool->generation;
 	const bool begins = lane->generation != generation || thread->fresh & bit;
+#ifndef PERF_DROPIN
 	const bool repeated = perf_pool->interval && lane->generation && !lane->left;
 	uint64_t base[PERF_COUNTER_MAX];
+#else
+	const bool repeated = false;
+#endif /* PERF_DROPIN */
 	uint32_t flags;
 
 	if (!begins && !repeated && !lane->torn)
@@ -191,11 +198,14 @@ PERF_LOCAL bool write_header(struct perf_thread *thread, struct perf_lane *lane,
 	/* Do this first, because the header itself may be incomplete. */
 	lane->torn = false;
 	lane->generation = generation;
-	lane->left = perf_pool->interval;
 	thread->fresh &= ~bit;
+#ifndef PERF_DROPIN
+	lane->left = perf_pool->interval;
 	make_whole(lane);
 	now = header_base(thread, lane, now, base);
+#endif /* PERF_DROPIN */
 	perf_stream_header(&lane->stream, flags, (uint32_t)thread->tid, now);
+#ifndef PERF_DROPIN
 	/*
 	 * A repeated header means that records continue; any other header means that they start
 	 * again.
@@ -204,31 +214,27 @@ PERF_LOCAL bool write_header(struct perf_thread *thread, struct perf_lane *lane,
 		perf_stream_header(&lane->stream, flags, (uint32_t)thread->tid, now);
 	make_relative(thread, lane);
 	thread->latest = lane;
+#endif /* PERF_DROPIN */
 	return true;
 }
 
-/* Before a record, writes how long its thread has waited for room. */
-PERF_INLINE void mark_wait(struct perf_thread *thread, const struct perf_lane *lane)
-{
-#ifndef PERF_DROPIN
-	if (PERF_UNLIKELY(thread->waited))
-		perf_room_mark_wait(thread, &lane->stream);
-#else
-	(void)thread;
-	(void)lane;
-#endif /* PERF_DROPIN */
-}
-
-PERF_LOCAL void write_record(struct perf_thread *thread, struct perf_lane *lane,
+PERF_INLINE void write_record(struct perf_thread *thread, struct perf_lane *lane,
 			     uint32_t kind, uintptr_t address, uintptr_t address2,
 			     const uint64_t *now)
 {
+#ifndef PERF_DROPIN
+	/* How long its thread has waited for room. */
+	if (PERF_UNLIKELY(thread->waited))
+		perf_room_mark_wait(thread, &lane->stream);
 	if (lane->left)
 		lane->left--;
 	make_whole(lane);
+#endif /* PERF_DROPIN */
 	perf_stream_record(&lane->stream, kind, address, address2, now);
+#ifndef PERF_DROPIN
 	make_relative(thread, lane);
 	thread->latest = lane;
+#endif /* PERF_DROPIN */
 	thread->begun = perf_pool->generation;
 }
 
@@ -267,7 +273,6 @@ PERF_LOCAL void drain(struct perf_thread *thread)
 		written = p->complete && lane && may_write(thread);
 		if (written) {
 			write_header(thread, lane, p->now);
-			mark_wait(thread, lane);
 			write_record(thread, lane, p->kind, p->address, p->address2,
 				     p->now);
 		}
@@ -415,7 +420,6 @@ PERF_LOCAL void write_claimed(struct perf_thread *thread, uint32_t kind,
 	if (!lane) {
 		thread->cpu = PERF_CPU_NOBODY;
 	} else if (kind != NO_RECORD) {
-		mark_wait(thread, lane);
 		write_record(thread, lane, kind, address, address2, now);
 	} else {
 		begin_part(thread);

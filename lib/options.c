@@ -130,7 +130,8 @@ bad:
 PERF_LOCAL int parse_sampling(const struct sifive_trace_options *options,
 			      struct perf_setup *setup)
 {
-	struct perf_sampling *sampling = &setup->sampling;
+	struct sifive_trace_sampling *sampling = &setup->sampling;
+	struct perf_counter counter;
 
 	if (options->interval && options->period)
 		return perf_error("samples are taken by interval or by period, not both");
@@ -141,8 +142,10 @@ PERF_LOCAL int parse_sampling(const struct sifive_trace_options *options,
 	if (options->flags & SIFIVE_TRACE_CALLERS && !options->interval && !options->period)
 		return perf_error("callers need samples: set an interval or a period");
 
-	sampling->all = options->flags & SIFIVE_TRACE_SAMPLE_ALL;
-	sampling->callers = options->flags & SIFIVE_TRACE_CALLERS;
+	if (options->flags & SIFIVE_TRACE_SAMPLE_ALL)
+		sampling->flags |= SIFIVE_TRACE_SAMPLING_ALL;
+	if (options->flags & SIFIVE_TRACE_CALLERS)
+		sampling->flags |= SIFIVE_TRACE_SAMPLING_CALLERS;
 	sampling->period = options->period;
 	if (options->interval)
 		sampling->interval = (options->interval < INTERVAL_MIN ?
@@ -151,9 +154,10 @@ PERF_LOCAL int parse_sampling(const struct sifive_trace_options *options,
 	if (!options->period)
 		return 0;
 	if (parse_event(options, options->period_event, strlen(options->period_event),
-			&sampling->event, setup->sampling_name))
+			&counter, setup->sampling_name))
 		return -1;
-	if (sampling->event.type != PERF_EVENT_FIRMWARE)
+	sampling->event = perf_device_event(&counter);
+	if (sampling->event.type != SIFIVE_TRACE_EVENT_FIRMWARE)
 		return 0;
 	return perf_error("\"%s\": firmware events do not interrupt: sample by interval, or by another event",
 			  options->period_event);

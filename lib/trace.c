@@ -148,7 +148,7 @@ PERF_API int sifive_trace_write(struct sifive_trace *trace)
 PERF_LOCAL int fill_report(struct sifive_trace_report *report)
 {
 	const struct sifive_trace_losses *lost = perf_losses();
-	struct perf_capture capture;
+	struct sifive_trace_status capture;
 
 	if (report->size < REPORT_MIN)
 		return perf_error("report.size is %zu: set it to sizeof(struct sifive_trace_report)",
@@ -170,9 +170,9 @@ PERF_LOCAL int fill_report(struct sifive_trace_report *report)
 	};
 	if (perf_session.state == PERF_SESSION_ON)
 		report->flags |= SIFIVE_TRACE_ON;
-	if (capture.full)
+	if (capture.flags & SIFIVE_TRACE_STATUS_FULL)
 		report->flags |= SIFIVE_TRACE_FULL;
-	if (capture.wrapped)
+	if (capture.flags & SIFIVE_TRACE_STATUS_WRAPPED)
 		report->flags |= SIFIVE_TRACE_WRAPPED;
 	if (capture.changed)
 		report->flags |= SIFIVE_TRACE_CHANGED;

@@ -14,16 +14,10 @@
 PERF_API pid_t vfork(void);
 
 __attribute__((used))
-PERF_INTERNAL void perf_vfork_begins(void);
-
-__attribute__((used))
 PERF_INTERNAL void perf_vfork_begins(void)
 {
 	perf_thread_lend();
 }
-
-__attribute__((used))
-PERF_INTERNAL pid_t perf_vfork_failed(long error);
 
 __attribute__((used))
 PERF_INTERNAL pid_t perf_vfork_failed(long error)

@@ -257,7 +257,7 @@ TEST_F(hooks, abandoned)
 	EXPECT_EQ(begin, mock_stores);
 	__cyg_profile_func_exit(function, site);
 	EXPECT_EQ(8, mock_log[begin].bits);
-	EXPECT_EQ(PERF_RECORD_BREAK, mock_log[begin].value);
+	EXPECT_EQ(SIFIVE_TRACE_RECORD_BREAK, mock_log[begin].value);
 	EXPECT_EQ(0x70657266, mock_log[begin + 1].value);
 	EXPECT_EQ(begin + 4 + record_stores(), mock_stores);
 	EXPECT_NE(NULL, strstr(losses(), "1 unfinished"));

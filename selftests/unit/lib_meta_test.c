@@ -238,7 +238,7 @@ TEST_F(meta, usual)
 	NUMBER(40, "ts_width");
 	NUMBER(12345678, "ts_hz");
 	STRING("xor", "ts_scheme");
-	NUMBER(PERF_COUNT_DELTA, "count_type");
+	NUMBER(SIFIVE_TRACE_RECORD_DELTA, "count_type");
 	BOOLEAN(false, "wrapped");
 	BOOLEAN(true, "per_thread");
 	BOOLEAN(false, "ts_channels");
@@ -321,7 +321,7 @@ TEST_F(meta, samples_and_a_ring)
 	NUMBER(2, "lost.encoders");
 	BOOLEAN(true, "wrapped");
 	BOOLEAN(false, "per_thread");
-	NUMBER(PERF_COUNT_RAW, "count_type");
+	NUMBER(SIFIVE_TRACE_RECORD_RAW, "count_type");
 	NUMBER(3, "channel");
 	NUMBER(4, "sampling.channel");
 	NUMBER(1234567, "sampling.period");

@@ -108,7 +108,7 @@ static const char *records(void)
 
 	while (at < mock_stores && to < text + sizeof(text) - 3) {
 		if (mock_log[at].bits == 32) {
-			if (mock_log[at].value != PERF_RECORD_MAGIC)
+			if (mock_log[at].value != SIFIVE_TRACE_RECORD_MAGIC)
 				return "no header";
 			*to++ = "hnc"[(mock_log[at + 1].value & 12) / 4 - (mock_log[at + 1].value > 11)];
 			at += mock_log[at + 1].value & 4 ? 4 : 3;

@@ -78,7 +78,7 @@ static int get_info(struct sifive_trace_info *info)
 	return error ? perf_error("%s: %s", machine_device(), strerror(errno)) : 0;
 }
 
-int calls_choose(struct perf_take *take, int mode, bool all)
+int calls_choose(struct sifive_trace_config *take, int mode, bool all)
 {
 	struct sifive_trace_info info = { .size = sizeof(info) };
 	char text[64];
@@ -103,7 +103,7 @@ int calls_choose(struct perf_take *take, int mode, bool all)
 	return 0;
 }
 
-void calls_describe(struct output *out, const struct perf_take *take, int of)
+void calls_describe(struct output *out, const struct sifive_trace_config *take, int of)
 {
 	static const char * const whose[] = { "user", "kernel", "all" };
 	const struct sifive_trace_instruction *i = &take->instruction;

@@ -31,10 +31,10 @@ enum calls_mode {
  *
  * Return: 0, or -1 with sifive_trace_error().
  */
-int calls_choose(struct perf_take *take, int mode, bool all);
+int calls_choose(struct sifive_trace_config *take, int mode, bool all);
 
 /** calls_describe() - write "instruction":{...} of a side-car file; @of: enum calls_of */
-void calls_describe(struct output *out, const struct perf_take *take, int of);
+void calls_describe(struct output *out, const struct sifive_trace_config *take, int of);
 
 /**
  * calls_folder() - create a folder for copies

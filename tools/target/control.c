@@ -169,13 +169,13 @@ static int hold(struct perf_setup *setup, int ready)
 	struct state state = { .pid = getpid() };
 	struct sigaction action = { .sa_handler = tell_to_stop };
 	struct objects objects = { .count = 0 };
-	struct perf_capture capture;
+	struct sifive_trace_status capture;
 	struct perf_device device;
 	struct watch watch;
 	sigset_t all, none;
 	size_t known, waited = 0;
 
-	setup->sampling.all = true;
+	setup->sampling.flags |= SIFIVE_TRACE_SAMPLING_ALL;
 	sigfillset(&all);
 	sigprocmask(SIG_SETMASK, &all, &none);
 	sigaction(SIGTERM, &action, NULL);

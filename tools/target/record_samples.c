@@ -163,7 +163,7 @@ static int begin_files(struct recording *r, const struct launch *launch)
 
 static int begin_samples(struct recording *r)
 {
-	struct perf_capture capture;
+	struct sifive_trace_status capture;
 
 	/* An earlier attempt may have failed half-way. */
 	if (r->device.path)
@@ -240,7 +240,8 @@ int record_session(struct recording *r)
 		umask(r->mask);
 	if (r->snapshot)
 		snapshot_take_signal();
-	r->setup.parsed.sampling.all = r->all;
+	if (r->all)
+		r->setup.parsed.sampling.flags |= SIFIVE_TRACE_SAMPLING_ALL;
 	if (r->join && (recording_check_filter(r) || tree_open(&r->tree)))
 		return EXIT_RECORD;
 	if (recording_take(r, begin_samples)) {

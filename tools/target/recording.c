@@ -251,7 +251,7 @@ int recording_end_snapshots(const struct recording *r, bool written, int status)
  */
 int recording_take(struct recording *r, int (*attempt)(struct recording *r))
 {
-	struct perf_take *wanted = &r->setup.parsed.take;
+	struct sifive_trace_config *wanted = &r->setup.parsed.take;
 	char why[512];
 
 	if (!attempt(r))
