@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-/* Optimised, with hooks: the hook of an exit is a tail call where a function returns nothing. */
+/* Optimised, with hooks: the exit hook of a void function is a tail call. */
 #define KEPT	__attribute__((noipa))
 
 static volatile unsigned int sum;

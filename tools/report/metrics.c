@@ -16,7 +16,7 @@
 static const char takes_columns[] =
 	"avg, min, max, p1 to p99 or COUNTER/COUNTER, each once, separated by commas";
 
-/* One word of --columns, which becomes a string of its own. */
+/* One word of --columns, which becomes a separate string. */
 static bool parse_column(struct report_column *column, const char *word, size_t length)
 {
 	static const struct {
@@ -237,7 +237,7 @@ static uint64_t scaled(const struct profile *profile, size_t row, unsigned int c
 	return estimate < (double)UINT64_MAX ? (uint64_t)estimate : UINT64_MAX;
 }
 
-/* Ratios are of the function itself, because callees have their own. */
+/* Ratios are for the function itself, because callees have their own ratios. */
 static uint64_t ratio(const struct profile *profile, size_t row, const struct metric *metric)
 {
 	uint64_t under = scaled(profile, row, metric->under, false);

@@ -56,7 +56,7 @@ static void put_part(const struct input *input, char *text, size_t size)
 /* Longest part of a function's name that is shown. */
 #define SHOWN	100
 
-/* The calls that the user has asked for. */
+/* The calls that the user requested. */
 static size_t put_limits(const struct meta_part *part, char *text, size_t size, bool first)
 {
 	char from[SHOWN + 1], to[SHOWN + 1];
@@ -68,7 +68,7 @@ static size_t put_limits(const struct meta_part *part, char *text, size_t size, 
 	snprintf(to, sizeof(to), "%s", part->to ? part->to : "its return");
 	text_clean(to);
 	return (size_t)snprintf(text, size,
-				"%shas calls of each thread only from a call of %s to %s%s",
+				"%scontains calls of each thread only from a call of %s to %s%s",
 				first ? "" : "; ", from, part->to ? "the next call of " : "", to);
 }
 
@@ -91,7 +91,7 @@ const char *coverage_text(const struct input *input, char text[COVERAGE_SIZE])
 						     "recording's limit was reached");
 	else if (coverage == COVERAGE_LAST)
 		snprintf(text, COVERAGE_SIZE,
-			 "covers the last %s, the ring has overwritten earlier data",
+			 "covers the last %s; the ring has overwritten earlier data",
 			 part);
 	else if (coverage == COVERAGE_ALL)
 		snprintf(text, COVERAGE_SIZE, "covers all of %s", whole);
