@@ -124,7 +124,7 @@ struct sifive_trace_name {
  * @filter:	file of the functions to record, NULL for all. Its lines are OBJECT START
  *		END: the object's file name, and hexadecimal addresses relative to its
  *		load address. Those after "> " begin recording in a thread, until they
- *		return, or one after "< " is called
+ *		return, or one after "< " is called. "^ N": only the outermost N nested calls
  * @names:	further names of events
  * @names_count: number of elements of @names
  * @header_interval: for SIFIVE_TRACE_RING with SIFIVE_TRACE_XOR: records from one header

@@ -8,8 +8,8 @@
  * and END are hexadecimal and relative to the load address, as nm(1) prints for a shared
  * object or a PIE. Empty lines and lines that begin with # are ignored. A line that begins with
  * "> " has functions at whose call recording begins in a thread, until the call returns; with
- * "< ", functions with whose entry it ends instead. If there are only such lines, all functions are
- * recorded.
+ * "< ", functions with whose entry it ends instead. "^ N" is a limit: of a thread's nested calls only N
+ * are recorded. If there are only such lines, all functions are recorded.
  */
 #ifndef PERF_FILTER_H
 #define PERF_FILTER_H
@@ -34,6 +34,9 @@ PERF_INTERNAL int perf_filter_load(const char *path);
 
 /* Which sets there are: bit n for set n; 0: there is no filter. */
 PERF_INTERNAL unsigned int perf_filter_on(void);
+
+/* Up to how many nested calls are recorded; 0: all. */
+PERF_INTERNAL uint32_t perf_filter_depth(void);
 
 /* Whether a function is in a set. */
 PERF_INTERNAL bool perf_filter_has(uintptr_t function, enum perf_filter_set set);

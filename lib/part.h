@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * The function entries and exits that a filter selects: those of its functions, and in each
- * thread those of a part, from a call of one function to its return or to a call of another.
- * Without a filter, nothing of this is executed.
+ * The function entries and exits that a filter selects: those of its functions, in each thread
+ * those of a part, from a call of one function to its return or to a call of another, and of
+ * nested calls the outer ones (depth.h). Without a filter, nothing of this is executed.
  */
 #ifndef PERF_PART_H
 #define PERF_PART_H
