@@ -90,6 +90,8 @@ enum {
 	SIFIVE_TRACE_SWITCHES		= 1 << 7,
 	/* The same, and each system call of these threads. */
 	SIFIVE_TRACE_SYSCALLS		= 1 << 8,
+	/* With SIFIVE_TRACE_SWITCHES, which it implies: also each page fault of these threads. */
+	SIFIVE_TRACE_PAGE_FAULTS	= 1 << 10,
 	/* Samples have their callers, by frame pointers: only code compiled with
 	 * -fno-omit-frame-pointer has these.
 	 */

@@ -59,6 +59,7 @@ struct analysis {
 	struct losses			losses[PERFREC_SOURCES + 1];
 	/* Of the current record, by column. */
 	uint64_t			delta[COUNTERS_MAX];
+	struct faults			faults;
 	/* Of the latest sample with callers. */
 	uint32_t			caller[SIFIVE_TRACE_CALLERS_MAX];
 };

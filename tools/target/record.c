@@ -164,8 +164,9 @@ static int check(const struct recording *r, bool library)
 		       r->program.path);
 		return EXIT_RECORD;
 	}
-	if ((r->setup.switches || r->setup.syscalls) && library && r->program.library) {
-		report("%s: the static library in the program cannot record context switches or system calls: link it with the shared library",
+	if ((r->setup.switches || r->setup.syscalls || r->setup.faults) && library &&
+	    r->program.library) {
+		report("%s: the static library in the program cannot record context switches, system calls or page faults: link it with the shared library",
 		       r->program.path);
 		return EXIT_RECORD;
 	}

@@ -23,6 +23,7 @@
  * @per_cpu:	counts are those of the hart
  * @switches:	the kernel records context switches
  * @syscalls:	and system calls
+ * @faults:	and page faults
  */
 struct setup {
 	struct sifive_trace_options	options;
@@ -32,6 +33,7 @@ struct setup {
 	bool				per_cpu;
 	bool				switches;
 	bool				syscalls;
+	bool				faults;
 };
 
 /* The groups of these options, for a struct whose member @member they are. */
