@@ -219,6 +219,10 @@ QUEUE := kernels debug unit board-$(firstword $(BOARDS)) record counters hardwar
 built: board
 	@$(MAKE) --no-print-directory $(if $(filter -j%,$(MAKEFLAGS)),,-j$(shell nproc)) all
 
+# ccache has what was compiled before, in any checkout.
+check check-%: export PATH := /usr/lib/ccache:$(PATH)
+check check-%: export CCACHE_BASEDIR = $(CURDIR)
+
 check: built
 	$(SET_UP) $(NEEDS)
 	@rm -rf $(CHECK) && mkdir -p $(CHECK)

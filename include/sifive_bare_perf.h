@@ -42,7 +42,7 @@ extern "C" {
 #define PERF_MEM_POOL_SIZE	(256 * 1024)
 #endif
 
-/* Number of harts that can be traced: those with lower ids. */
+/* Number of harts that can be traced: harts with lower ids. */
 #ifndef PERF_MAX_HARTS
 #define PERF_MAX_HARTS		8
 #endif

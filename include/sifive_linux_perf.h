@@ -24,9 +24,9 @@
  *
  * Signal handlers may call perfWriteCntrs(), perfTraceOn(), perfTraceOff() and
  * perfErrorString(): these take no lock of the program or the C library, and allocate no
- * memory. Only if another thread is in one of the other calls do perfTraceOn() and
- * perfTraceOff() wait for it, and that call allocates: do not turn tracing on or off in a
- * handler while another thread sets up or writes the trace. In a handler that has
+ * memory. If another thread is in one of the other calls, perfTraceOn() and
+ * perfTraceOff() wait for that call, which allocates memory: do not turn tracing on or
+ * off in a handler while another thread sets up or writes the trace. In a handler that
  * interrupted another call of this library, calls that cannot proceed return an error.
  *
  * All functions return 0 on success and -1 on error; perfErrorString() explains the
@@ -39,7 +39,9 @@
  *	SIFIVE_TRACE_HEADER	"once": only the first perfTraceOn() after an
  *				initialisation writes a header, as SiFive's decoder
  *				requires
- *	SIFIVE_TRACE_META	"0": perfWriteTrace() writes no side-car file
+ *	SIFIVE_TRACE_META	"0": perfWriteTrace() writes no side-car file; neither
+ *				does a program with sifive_linux_perf.c alone, without
+ *				sifive_linux_perf_meta.h beside it
  *	SIFIVE_TRACE_VERBOSE	what to print on standard error: "0": nothing; "1":
  *				errors, lost records and notices; not set: errors
  *				and lost records
@@ -62,7 +64,7 @@ enum {
 	perfEventHWGeneral	= 0,
 	perfEventHWCache	= 1,
 	perfEventHWRaw		= 2,
-	/* Counted by firmware: for perfTimerISRInit() alone. */
+	/* Counted by firmware: only for perfTimerISRInit(). */
 	perfEventFirmware	= 15,
 };
 
@@ -165,9 +167,9 @@ typedef enum {
  * Set by a successful initialisation:
  *
  * ctrIdx	number of the counter: 0 cycle, 1 trace timestamp, 2 instret,
- *		n hpmcounter n; a number of its own for an event of firmware
- * ctrInfo	SBI counter_info: CSR number in bits 11:0 (0 for the timestamp and events of
- *		firmware), width in bits minus 1 in bits 17:12
+ *		n hpmcounter n; a unique number for a firmware event
+ * ctrInfo	SBI counter_info: CSR number in bits 11:0 (0 for the timestamp and firmware
+ *		events), width in bits minus 1 in bits 17:12
  */
 typedef struct {
 	unsigned int ctrIdx;
@@ -197,7 +199,7 @@ typedef struct {
  * data until the next initialisation.
  *
  * Errors: argument out of range; no trace device, no permission to use it, or a driver
- * with another ABI; tracing is on; sifive_trace_setup() has the session.
+ * with another ABI; tracing is on; sifive_trace_setup() holds the session.
  */
 int perfInit(int num_cores, int num_funnels);
 
@@ -224,9 +226,9 @@ int perfInit(int num_cores, int num_funnels);
  *
  * Errors: perfInit() was not called; argument out of range; no CPU has an encoder; several
  * CPUs on a kernel without restartable sequences (rseq); missing capability; another
- * process has the hardware; no such sink, or not enough memory; an event that this
+ * process holds the hardware; no such sink or not enough memory; an event that this
  * processor cannot count, or no free counter for it; a timestamp that user mode cannot
- * read; tracing is on; sifive_trace_setup() has the session.
+ * read; tracing is on; sifive_trace_setup() holds the session.
  */
 int perfManualInit(perfEvent *perfCntrList, int numCntrs, int itcChannel,
 		   perfCountType_t cntType, uint32_t SBABufferSize);
@@ -249,8 +251,9 @@ int perfFuncEntryExitInit(perfEvent *perfCntrList, int numCntrs, int itcChannel,
  * with the program's current address; the program gets no signal. They go to @itcChannel,
  * records of perfWriteCntrs() to the next channels.
  *
- * This call alone accepts events of firmware (perfEventFirmware), because programs cannot read
- * their counters. Then perfWriteCntrs() fails, and perfErrorString() says why.
+ * Only this call accepts firmware events (perfEventFirmware), because programs
+ * cannot read their counters. With such events perfWriteCntrs() fails, and perfErrorString() says
+ * why.
  *
  * Errors: those of perfManualInit(); a driver or kernel that cannot sample.
  */
@@ -264,8 +267,8 @@ int perfTimerISRInit(perfEvent *perfCntrList, int numCntrs, int itcChannel,
  * The record's address is the return address of perfWriteCntrs(). Returns 0 and does
  * nothing while tracing is off.
  *
- * Errors: no successful initialisation; an event of firmware in the list of
- * perfTimerISRInit(). A record that cannot be written is not an error, but is counted.
+ * Errors: no successful initialisation; a firmware event in the list of perfTimerISRInit(). A
+ * record that cannot be written is not an error, but is counted.
  */
 int perfWriteCntrs(void);
 
@@ -297,11 +300,11 @@ int perfTraceOff(void);
  * perfWriteTrace - write the captured data to a file
  * @file:	its path; NULL for trace.rtd in the current directory
  *
- * Creates or overwrites the file. It has exactly the bytes of the encoders, oldest first.
- * A capture with several sinks makes a file for each, with its number before the
- * extension: trace.0.rtd, trace.1.rtd and so on. FILE.meta beside each is the side-car
- * file, with the data that the bytes do not contain. If tracing is on, it pauses during
- * the call. Reports on standard error a buffer that was full, and lost records.
+ * Creates or overwrites the file. The file contains exactly the encoders' bytes, oldest
+ * first. A capture with several sinks makes a file for each, with its number before the
+ * extension: trace.0.rtd, trace.1.rtd and so on. FILE.meta next to each is the
+ * side-car file, with the data that the trace does not contain. If tracing is
+ * on, it pauses during the call. Reports a full buffer and lost records on standard error.
  *
  * Errors: no successful initialisation; the file cannot be created or written in full
  * (the part written so far stays, and the capture can be written again elsewhere); the

@@ -64,9 +64,10 @@ enum {
 	 * SIFIVE_TRACE_PER_CPU.
 	 */
 	SIFIVE_TRACE_PER_THREAD		= 1 << 1,
-	/* Poll for room in the encoder before each record, where interrupts can be taken,
-	 * so that at most the rest of one record stalls the processor. For an encoder that
-	 * cannot stall, each store polls, with or without this flag.
+	/* Poll for room in the encoder before each record, with interrupts
+	 * possible, so that only the rest of one record can stall the
+	 * processor. For an encoder that cannot stall, each store polls, with
+	 * or without this flag.
 	 */
 	SIFIVE_TRACE_POLL		= 1 << 2,
 	/* Write no records at function entry and exit. */
@@ -79,7 +80,7 @@ enum {
 	SIFIVE_TRACE_HEADER_ONCE	= 1 << 4,
 	/* Sample everything that runs on the CPUs, not only this process. */
 	SIFIVE_TRACE_SAMPLE_ALL		= 1 << 5,
-	/* Count what the harts count, including other programs. Every output of the trace
+	/* Record the harts' counts, which include other programs. Every output of the trace
 	 * marks such counts.
 	 */
 	SIFIVE_TRACE_PER_CPU		= 1 << 6,
@@ -88,12 +89,12 @@ enum {
 	 * shared library supports this.
 	 */
 	SIFIVE_TRACE_SWITCHES		= 1 << 7,
-	/* The same, and each system call of these threads. */
+	/* As SIFIVE_TRACE_SWITCHES, and also record each system call of these threads. */
 	SIFIVE_TRACE_SYSCALLS		= 1 << 8,
-	/* With SIFIVE_TRACE_SWITCHES, which it implies: also each page fault of these threads. */
+	/* As SIFIVE_TRACE_SWITCHES, and also record each page fault of these threads. */
 	SIFIVE_TRACE_PAGE_FAULTS	= 1 << 10,
-	/* Samples have their callers, by frame pointers: only code compiled with
-	 * -fno-omit-frame-pointer has these.
+	/* Samples include their callers, found by frame pointers: compile with
+	 * -fno-omit-frame-pointer.
 	 */
 	SIFIVE_TRACE_CALLERS		= 1 << 9,
 };
@@ -112,9 +113,10 @@ struct sifive_trace_name {
  * @events:	up to 32 names, separated by commas; NULL or "" for none: cycles,
  *		instructions, L1-dcache-load-misses and the other names of perf list;
  *		timestamp; rHEX or cpu/event=NUMBER/ for raw events. ":u" or ":k" after a
- *		name counts in user or kernel mode only. fw:ipi-sent and other events that
- *		firmware counts are in samples alone: they need @interval or @period, and
- *		SIFIVE_TRACE_NO_HOOKS; sifive_trace_write() then does nothing
+ *		name counts in user or kernel mode only. fw:ipi-sent and other
+ *		events that firmware counts are only in samples: they need
+ *		@interval or @period, and SIFIVE_TRACE_NO_HOOKS;
+ *		sifive_trace_write() then does nothing
  * @buffer:	bytes of memory for each sink; 0 uses the SRAM of the trace hardware
  * @cpus:	CPUs to trace, such as "0-2,5"; NULL for all that have an encoder and that
  *		the calling thread may run on
@@ -125,8 +127,9 @@ struct sifive_trace_name {
  * @period_event: the event for @period
  * @filter:	file of the functions to record, NULL for all. Its lines are OBJECT START
  *		END: the object's file name, and hexadecimal addresses relative to its
- *		load address. Those after "> " begin recording in a thread, until they
- *		return, or one after "< " is called. "^ N": only the outermost N nested calls
+ *		load address. In a thread, functions after "> " begin recording, until they
+ *		return, or until a function after "< " is called. "^ N" limits recording to
+ *		the outermost N nested calls
  * @names:	further names of events
  * @names_count: number of elements of @names
  * @header_interval: for SIFIVE_TRACE_RING with SIFIVE_TRACE_XOR: records from one header
@@ -177,8 +180,8 @@ enum {
  *		on CPUs without an encoder, or while the trace was being written to files
  * @lost_abandoned: unfinished records: left by siglongjmp() out of a handler,
  *                  by a handler that turned tracing off, or unfinished 200 ms
- *                  after tracing was turned off or paused. The last kind may
- *                  still be completed
+ *                  after tracing was turned off or paused. A record of the last kind may still be
+ *                  completed
  * @samples:	records written by the kernel
  * @lost_samples: records that the kernel could not write
  * @lost_counters: bit n set: counter n was stopped, taken by another user, or lost in
@@ -210,8 +213,8 @@ struct sifive_trace *sifive_trace_open(void);
  * sifive_trace_setup - take encoders, a buffer and counters
  *
  * A second call while tracing is off replaces the set-up and discards the captured data.
- * Fails if another handle, or the program through perfManualInit() or a call like it, has
- * the session.
+ * Fails if another handle, or the program through perfManualInit() or a similar call, holds the
+ * session.
  */
 int sifive_trace_setup(struct sifive_trace *trace,
 		       const struct sifive_trace_options *options);
@@ -219,9 +222,9 @@ int sifive_trace_setup(struct sifive_trace *trace,
 /*
  * Start writing records. Does nothing if tracing is on.
  *
- * Signal handlers may call this function, sifive_trace_off(), sifive_trace_write(),
- * sifive_trace_status() and sifive_trace_error(), and no others; sifive_linux_perf.h has
- * the rules.
+ * Signal handlers may call only this function, sifive_trace_off(),
+ * sifive_trace_write(), sifive_trace_status() and sifive_trace_error();
+ * sifive_linux_perf.h has the rules.
  */
 int sifive_trace_on(struct sifive_trace *trace);
 
@@ -242,15 +245,15 @@ int sifive_trace_status(struct sifive_trace *trace,
  * sifive_trace_dump - write the captured data to a file, with its side-car file
  * @path:	NULL for trace.rtd; several sinks give trace.0.rtd, trace.1.rtd ...
  *
- * FILE.meta beside each has the data that the bytes do not contain. If tracing
+ * FILE.meta next to each has the data that the trace does not contain. If tracing
  * is on, it pauses during the call.
  */
 int sifive_trace_dump(struct sifive_trace *trace, const char *path);
 
 /*
- * End tracing and release everything. Does nothing for NULL. In a signal handler that
- * interrupted a record or another call, it only prints an error: the handle stays valid and
- * tracing continues.
+ * End tracing and release everything. Does nothing for NULL. In a signal
+ * handler that interrupted a record or another call, this only prints an error:
+ * the handle stays valid and tracing continues.
  */
 void sifive_trace_close(struct sifive_trace *trace);
 

@@ -74,7 +74,8 @@ enum sifive_record_type {
  * enum sifive_call_end - how a call ended
  * @SIFIVE_CALL_EXIT: with its own exit
  * @SIFIVE_CALL_UNWOUND: an outer function continued: longjmp(), an exception, or a loss
- * @SIFIVE_CALL_CUT: it had not ended where the trace, or what is known of the thread, ends
+ * @SIFIVE_CALL_CUT: it had not ended at the end of the trace, or of what is known about the
+ *		thread
  */
 enum sifive_call_end {
 	SIFIVE_CALL_EXIT,
@@ -90,7 +91,7 @@ enum sifive_call_end {
  * @SIFIVE_SPAN_SLEEPS: it waited, and a signal would have woken it
  * @SIFIVE_SPAN_UNINTERRUPTIBLE: it waited for the kernel or a device
  * @SIFIVE_SPAN_STOPPED: a signal or debugger had stopped it
- * @SIFIVE_SPAN_WAITS: it did not run; why is lost
+ * @SIFIVE_SPAN_WAITS: it did not run; the reason is lost
  * @SIFIVE_SPAN_WOKEN: it had been woken, and waited for a CPU
  * @SIFIVE_SPAN_SEVERAL: several of these, in too many parts to keep
  */
@@ -110,11 +111,11 @@ enum sifive_span_state {
 enum {
 	/* @time, and @length of a call or span, are known; otherwise they are 0. */
 	SIFIVE_TIMED		= 1 << 0,
-	/* They are inferred, not exact: the encoder wrote no such timestamp. */
+	/* The times are inferred, not exact: the encoder wrote no such timestamp. */
 	SIFIVE_INFERRED		= 1 << 1,
 	/* @self of a call is inferred, or includes ticks in unknown functions. */
 	SIFIVE_SELF_INFERRED	= 1 << 2,
-	/* No other call of the same function is around this one. */
+	/* No other call of the same function encloses this one. */
 	SIFIVE_OUTERMOST	= 1 << 3,
 };
 
@@ -132,16 +133,16 @@ enum {
  *		which belong to no function
  * @address:	record: of the function that was entered or left; otherwise the pc
  * @caller_address: record: the return address at entry or exit, or 0
- * @counted:	bit n: @count[n] is known. All bits are set for a call: what is not
- *		known belongs to none.
+ * @counted:	bit n: @count[n] is known. All bits are set for a call: unknown counts belong to
+ *		no call.
  * @count:	call: what each counter counted from entry to exit. Record: since the
  *		thread's previous record
  * @count_self:	call: the part of @count outside functions that it called; NULL for others
  * @counters:	length of these arrays: sifive_reader_counter() has the names
  * @thread:	for sifive_reader_thread()
  * @function:	for sifive_reader_function(): of the call, or the record's
- * @caller:	the function around a call, or SIFIVE_NO_FUNCTION
- * @depth:	number of calls around a call
+ * @caller:	the function enclosing a call, or SIFIVE_NO_FUNCTION
+ * @depth:	number of calls enclosing a call
  * @type:	enum sifive_record_type, enum sifive_call_end or enum sifive_span_state
  * @source:	record: its source (encoder)
  * @channel:	record: its channel
@@ -261,7 +262,7 @@ int sifive_reader_set(struct sifive_reader *reader, const char *option, const ch
  * @events:	kinds of events that sifive_reader_next() returns: bits of enum
  *		sifive_event_kind
  *
- * Return: 0, or -1: the file cannot be read, or is no trace; sifive_reader_error()
+ * Return: 0, or -1: the file cannot be read, or is not a trace; sifive_reader_error()
  * explains it.
  */
 int sifive_reader_open(struct sifive_reader *reader, const char *path, unsigned int events);
@@ -279,7 +280,7 @@ int sifive_reader_open(struct sifive_reader *reader, const char *path, unsigned 
 int sifive_reader_next(struct sifive_reader *reader, const struct sifive_event **event);
 
 /**
- * sifive_reader_complete() - whether the trace has all that was recorded
+ * sifive_reader_complete() - whether the trace contains everything that was recorded
  *
  * Return: 1; 0 if anything was lost, damaged, unknown or has no time, for which the
  * command's --strict exits with 1, or if there is no record: sifive_reader_messages()
@@ -327,8 +328,8 @@ const char *sifive_reader_error(const struct sifive_reader *reader);
 /**
  * sifive_reader_messages() - all messages so far, a line each
  *
- * Those that the command prints to standard error: the summary of the trace, what is
- * missing in it and why, and errors.
+ * The messages that the command prints to standard error: the summary of the trace, what is
+ * missing from it and why, and errors.
  */
 const char *sifive_reader_messages(const struct sifive_reader *reader);
 

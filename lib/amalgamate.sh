@@ -5,15 +5,17 @@
 # linked with a program, with no -I and no other file than the public headers:
 #
 #	amalgamate.sh linux|bare FILE... [small=1 FILE... [small=0 FILE...]]...
+#		[aside=ASIDE FILE... [aside= FILE...]]...
 #
 # FILE are the library's headers and sources, and the kernel's uapi headers, in
 # dependency order. Everything internal becomes static. Includes of these files
 # are dropped, system includes move to the top: the pragma after them must not
-# affect system headers. What follows small=1 is compiled for size, up to
-# small=0. Parts that the file does not need are left out: comments of headers,
-# declarations of functions that are defined before they are used, the kernel's
-# definitions that nothing uses, and code for tests and other variants. The one
-# for Linux has only the old API (PERF_DROPIN), for harts of 64 bits.
+# affect system headers. Code from small=1 up to small=0 is compiled for size. Code from
+# aside=ASIDE up to aside= goes to that file, which the one file includes if it is there.
+# Parts that the file does not need are omitted: comments in headers,
+# declarations of functions defined before their use, unused kernel definitions,
+# and code for tests and other variants. The file for Linux has only the old API (PERF_DROPIN),
+# for 64-bit harts.
 set -eu
 
 top_linux()
@@ -22,9 +24,10 @@ top_linux()
 // SPDX-License-Identifier: (Apache-2.0 OR MIT) AND (GPL-2.0-only WITH Linux-syscall-note)
 /*
  * sifive-trace: the API of sifive_linux_perf.h in one file, generated from the
- * library's sources, whose headers describe the internal functions. The API of
- * sifive_trace.h, filters and SIFIVE_TRACE_RECORD are in the library alone, as is what a
- * shared object needs whose program is not linked with it.
+ * library's sources, whose headers describe the internal functions. Side-car files need
+ * sifive_linux_perf_meta.h in the same folder. The API of sifive_trace.h, filters, threads'
+ * own counts and SIFIVE_TRACE_RECORD are in the library alone, as is what a shared object
+ * needs whose program is not linked with it.
  *
  *	cc -c -finstrument-functions program.c
  *	cc -c sifive_linux_perf.c
@@ -32,8 +35,8 @@ top_linux()
  *
  * It needs gcc 11 or newer, or a recent clang: for asm goto with outputs.
  *
- * The sections' own SPDX lines tell which licence applies to what; the second one
- * is that of the kernel's interface, which programs may use freely.
+ * The sections' SPDX lines tell which licence applies to what, each up to the next one;
+ * the second one is that of the kernel's interface, which programs may use freely.
  */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
@@ -61,13 +64,27 @@ top_bare()
 TOP
 }
 
+# Of the file beside the one for Linux.
+top_aside()
+{
+	cat <<'TOP'
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
+/*
+ * sifive-trace: side-car files, a part of sifive_linux_perf.c, which includes this file if
+ * it is in the same folder: do not compile it on its own. Without it, perfWriteTrace() writes
+ * no side-car file, so readers do not know the unit of times, the CPUs, the names of threads,
+ * the objects' addresses and the losses.
+ */
+TOP
+}
+
 variant=$1
 shift
 
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
-# Names that are always defined in the one file, and names that never are.
+# Names that are always defined in the one file, and names that are never defined.
 yes="PERF_AMALGAMATION"
 no="PERF_MMIO_MOCK PERF_COUNTER_MOCK PERF_ALONE"
 case $variant in
@@ -81,12 +98,22 @@ bare)
 	;;
 esac
 
-# Each file without the parts that those names exclude, and headers without comments.
+# Print each file without the parts that these names exclude, and headers without comments.
 number=10
 parts=
+aside=
 for file; do
 	case $file in
 	small=*)
+		parts="$parts $file"
+		continue
+		;;
+	aside=?*)
+		aside=${file#aside=}
+		parts="$parts aside=1"
+		continue
+		;;
+	aside=)
 		parts="$parts $file"
 		continue
 		;;
@@ -163,8 +190,8 @@ cat <<'MIDDLE'
 #endif
 MIDDLE
 
-# The names that the kernel's headers define and the library uses, directly or
-# through other such names.
+# The names defined in the kernel's headers that the library uses, directly or through other such
+# names.
 needed=$(awk '
 function words(text)
 {
@@ -207,12 +234,15 @@ FNR == 1 {
 		print "#endif"
 		was_small = small
 	}
+	if (aside != was_aside)
+		print "@" aside
+	was_aside = aside
 	name = FILENAME
 	sub(/.*\//, "", name)
 	printf "%s/* ---- %s ---- */\n\n", empty ? "" : "\n", name
 	empty = 1
 }
-/^#include / { next }
+/^#include / && !/"sifive_linux_perf_meta.h"$/ { next }
 # Each header is included once.
 /^#(ifndef|define) [A-Z_]+_H$/ || /^#endif \/\* [A-Z_]+_H \*\/$/ { next }
 FILENAME ~ /linux\/sifive_trace[a-z_]*\.h$/ {
@@ -260,13 +290,49 @@ END {
 				used[name] = i
 		}
 	}
-	# Join empty lines around omitted parts.
 	for (i = 1; i <= NR; i++) {
 		name = declares[i]
-		if (name && used[name] >= defined[name] && name in defined)
-			continue
-		if (line[i] != "" || !empty)
+		if (!(name && used[name] >= defined[name] && name in defined))
 			print line[i]
-		empty = line[i] == ""
 	}
-}'
+}' |
+# Omit sections and conditions of which nothing is left, and licences that stay the same.
+awk -v aside="$work/aside" '
+function write(text)
+{
+	if (text == "" && empty[to])
+		return
+	empty[to] = text == ""
+	print text > to
+}
+BEGIN { to = "/dev/stdout" }
+/^@/ { to = $0 == "@" ? "/dev/stdout" : aside; next }
+/^\/\* ---- [a-z_]*\.[ch] ---- \*\/$/ { heading = $0; next }
+/SPDX-License-Identifier/ && NR > 1 {
+	text = $0
+	gsub(/^[^:]*: | \*\/$/, "")
+	if ($0 != licence)
+		new = text
+	licence = $0
+	next
+}
+/^#if/ && !condition { condition = $0; next }
+condition && /^#endif/ { condition = ""; next }
+/^$/ && (heading || condition) { next }
+heading {
+	write("")
+	write(heading)
+	write("")
+	if (new) {
+		write(new)
+		write("")
+	}
+	heading = new = ""
+}
+condition {
+	write(condition)
+	condition = ""
+}
+{ write($0) }'
+
+[ -z "$aside" ] || { top_aside; cat "$work/aside"; } > "$aside"

@@ -20,7 +20,7 @@
 #include "session.h"
 #include "switches.h"
 
-/* Owner of the session, if this file set it up. */
+/* Owner of the session if this file set it up. */
 static const char auto_user;
 
 /* The settings at the start: the environment may have changed by exit. */
@@ -120,7 +120,7 @@ PERF_LOCAL void auto_stop(void)
 		perf_error_print("SIFIVE_TRACE_RECORD: ");
 		return;
 	}
-	/* Only the program's own exit counts, not a child's. */
+	/* Act only on the program's own exit, not on a child's. */
 	if (perf_session.user != &auto_user) {
 		perf_session_leave();
 		return;
@@ -141,7 +141,7 @@ PERF_LOCAL void auto_stop(void)
 }
 
 #ifdef PERF_SHARED
-/* From the C library, for C++ destructors. */
+/* Defined in the C library, for C++ destructors. */
 extern int __cxa_atexit(void (*function)(void *), void *argument, void *object);
 
 PERF_LOCAL void stop_object(void *unused)
@@ -216,7 +216,7 @@ PERF_INTERNAL void perf_auto_child(bool fork, bool idle)
 	perf_error_clear();
 }
 
-/* @join: into the session of an ancestor. */
+/* @join: record into an ancestor's session. */
 PERF_LOCAL int auto_begin(bool join)
 {
 	struct sifive_trace_options options = SIFIVE_TRACE_OPTIONS;
@@ -241,7 +241,7 @@ PERF_LOCAL int auto_begin(bool join)
 		perf_session_end();
 		return perf_error("out of memory");
 	}
-	/* If this fails, the program can still write everything at its end. */
+	/* If this fails, the program can still write everything at exit. */
 	if (is_early() && perf_dump_early(output))
 		perf_error_print("SIFIVE_TRACE_RECORD: ");
 	perf_error_clear();
@@ -298,6 +298,6 @@ PERF_INTERNAL void perf_auto_yield(void)
 		perf_dump_forget(output);
 	perf_session_end();
 	perf_error_clear();
-	perf_warning("SIFIVE_TRACE_RECORD: the program traces itself: its own file has the whole trace");
+	perf_warning("SIFIVE_TRACE_RECORD: the program traces itself: its own file contains the whole trace");
 	perf_error_clear();
 }

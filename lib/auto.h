@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * Traces a program by environment variables alone, from before its main() to its
- * exit, if SIFIVE_TRACE_RECORD says so. sifive_trace(3) lists the variables.
+ * Traces a program as the environment requests (SIFIVE_TRACE_RECORD), from before its main() to
+ * its exit. sifive_trace(3) lists the variables.
  */
 #ifndef PERF_AUTO_H
 #define PERF_AUTO_H

@@ -36,7 +36,7 @@ struct image {
 
 /**
  * struct binding - result of examining all objects
- * @apart:	the objects are in a namespace that dlmopen() made
+ * @apart:	the objects are in a namespace created by dlmopen()
  * @libc, @libc_end: addresses of that namespace's C library
  * @ours:	number of hook pointers to the library
  * @changed:	an object whose pointers led to the C library; "" for none
@@ -114,7 +114,7 @@ PERF_LOCAL uintptr_t entry(const struct image *image, ElfW(Sxword) tag)
 	return 0;
 }
 
-/* The same for an address, which some loaders do not relocate. */
+/* As above, for an address, which some loaders do not relocate. */
 PERF_LOCAL const void *table(const struct image *image, ElfW(Sxword) tag)
 {
 	uintptr_t address = entry(image, tag);
@@ -178,7 +178,7 @@ PERF_LOCAL void look_at_slot(struct binding *binding, const struct image *image,
 		keep_name(binding->foreign, image);
 }
 
-/* The function that a relocation refers to, -1 if none of these. */
+/* The function that a relocation refers to, -1 if it is none of these. */
 PERF_LOCAL int function_of(const ElfW(Rela) *rela, const ElfW(Sym) *symbols,
 		       const char *strings)
 {

@@ -2,10 +2,10 @@
 /*
  * Binds each object's calls of the hooks to the library.
  *
- * The C library has empty hooks. If the program itself is not linked with this library,
- * those come first in the search order, also for objects that are linked with this library.
- * perf_bind() changes pointers to the empty hooks, and pointers to dlclose(): see
- * objects.h.
+ * The C library has empty hooks. If the program itself is not linked with this
+ * library, the empty hooks come first in the search order, even for objects
+ * linked with this library. perf_bind() changes pointers to the empty hooks, and
+ * pointers to dlclose(): see objects.h.
  */
 #ifndef PERF_BIND_H
 #define PERF_BIND_H
@@ -24,7 +24,7 @@
  */
 PERF_INTERNAL int perf_bind(bool hooks);
 
-/* The same for objects that were loaded since; their earlier calls are missing. */
+/* As perf_bind(), for objects loaded since; their earlier calls are missing. */
 PERF_INTERNAL void perf_bind_late(void);
 
 /* Whether any object calls the library's hooks. */
@@ -33,7 +33,7 @@ PERF_INTERNAL bool perf_bind_used(void);
 /* Warn of calls that were missed since perf_bind(). */
 PERF_INTERNAL void perf_bind_report(void);
 
-/* Warn if only calls are recorded, and no object has hooks. */
+/* Warn if only calls are recorded and no object has hooks. */
 PERF_INTERNAL void perf_bind_report_unused(void);
 #else
 /* A program that contains the library calls its own hooks. */

@@ -68,7 +68,8 @@ PERF_LOCAL bool is_idle(const struct perf_thread *thread)
 	return thread->gate == (uintptr_t)thread && !thread->kept;
 }
 
-/* Save a thread's latest counts: the channel's next owner overwrites those in the lane. */
+#ifndef PERF_DROPIN
+/* Save a thread's latest counts: the channel's next owner overwrites the lane's. */
 PERF_LOCAL void save_counts(struct perf_thread *thread)
 {
 	const struct perf_lane *lane = thread->latest;
@@ -81,6 +82,7 @@ PERF_LOCAL void save_counts(struct perf_thread *thread)
 	thread->saved = lane->torn ? 0 : lane->generation;
 	thread->latest = NULL;
 }
+#endif /* PERF_DROPIN */
 
 /* Take a thread's channel away, unless it is writing a record. */
 PERF_LOCAL bool rob(struct perf_thread *victim)
@@ -96,7 +98,9 @@ PERF_LOCAL bool rob(struct perf_thread *victim)
 	if (idle) {
 		/* Also make the stores of its last record visible. */
 		perf_rseq_barrier();
+#ifndef PERF_DROPIN
 		save_counts(victim);
+#endif /* PERF_DROPIN */
 		victim->channel = -1;
 	}
 	__atomic_store_n(&victim->claimed, false, __ATOMIC_RELEASE);
@@ -146,17 +150,14 @@ PERF_LOCAL void give_to(struct perf_thread *thread, int channel, bool robbed)
 	perf_pool->owner[channel] = thread;
 	thread->channel = channel;
 	thread->lane = &perf_pool->lane[channel][0];
-	/* The thread's own counts in Delta cannot continue from another thread's. */
-	thread->fresh = perf_pool->once && !perf_channel_shared(channel) &&
-			!(perf_pool->slots && perf_pool->layout.type == PERF_COUNT_DELTA) ?
-			0 : ~UINT64_C(0);
+	thread->fresh = perf_pool->once && !perf_channel_shared(channel) ? 0 : ~UINT64_C(0);
 	if (thread->joined == PERF_UNNOTED)
 		thread->joined = note_thread(thread, perf_channel_shared(channel));
 	perf_mmio_acquire();
 }
 
 #ifndef PERF_DROPIN
-/* In a session of several processes; -1 if the driver has no channel left. */
+/* In a session of several processes: -1 if the driver has no channel left. */
 PERF_LOCAL int ask_driver(void)
 {
 	bool used;
@@ -204,8 +205,7 @@ PERF_INTERNAL void perf_channel_pass(void)
 /*
  * Wait for perf_channel_pass(). Owners on the fast path do not call it, so
  * check again after a pause, which grows with the number of waiting threads to
- * leave CPUs to the owners. Returns the length of the pause in ms, 0 if a
- * channel was passed.
+ * leave CPUs to the owners. Returns the length of the pause in ms, 0 if a channel was passed on.
  */
 PERF_LOCAL unsigned int await_turn(uint32_t turn)
 {
@@ -263,7 +263,7 @@ PERF_INTERNAL bool perf_channel_take(struct perf_thread *thread, bool wait)
 	done = try_channel(thread);
 	perf_signals_restore(&signals);
 #ifndef PERF_DROPIN
-	/* Without a channel, the process would wait for other processes. */
+	/* Do not wait without a channel: that would be a wait for other processes. */
 	wait &= !PERF_MEMBER || perf_pool->channels;
 #endif /* PERF_DROPIN */
 	if (!done && wait)

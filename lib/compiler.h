@@ -2,7 +2,7 @@
 /*
  * Attributes of the library's functions.
  *
- * None may be instrumented: the hooks would call themselves without end.
+ * None may be instrumented: the hooks would recurse infinitely.
  */
 #ifndef PERF_COMPILER_H
 #define PERF_COMPILER_H
@@ -30,6 +30,9 @@
 #define PERF_LOCAL	PERF_NOTRACE static
 #define PERF_INLINE	PERF_NOTRACE static inline __attribute__((always_inline))
 
+/* A function that nothing may call, if a part of the one-file library is left out. */
+#define PERF_OPTIONAL	__attribute__((unused))
+
 /* For code that is linked into a shared object. */
 #if defined(__PIC__) && !defined(__PIE__)
 #define PERF_SHARED
@@ -37,8 +40,7 @@
 
 /*
  * A pointer to a function that runs before the program's constructors (.init_array)
- * or after its destructors (.fini_array), which have priorities from 101 on, or
- * none.
+ * or after its destructors (.fini_array), whose priorities start at 101, if they have any.
  */
 #define PERF_RUN(list, number)	__attribute__((used, section(list "." number)))
 #define PERF_FIRST		"00001"
@@ -51,7 +53,7 @@
 #define PERF_THREAD_MODEL	__attribute__((tls_model("local-exec")))
 #endif
 
-/* The call site in the program, in functions that the program calls. */
+/* The call site in the program; for functions that the program calls. */
 #define PERF_FRAME		((uintptr_t)__builtin_frame_address(0))
 
 #define PERF_LIKELY(x)		__builtin_expect(!!(x), 1)

@@ -28,43 +28,6 @@
 /* The user-mode CSR of counter 0; counter n is n CSRs after it. */
 #define PERF_CSR_CYCLE		0xc00u
 
-/* X(number, CSR, CSR of the upper half on RV32) for each counter with a CSR. */
-#define PERF_COUNTER_CSRS(X) \
-	X(0,  0xc00, 0xc80) \
-	PERF_COUNTER_CSRS_FROM_2(X)
-
-#define PERF_COUNTER_CSRS_FROM_2(X) \
-	X(2,  0xc02, 0xc82) \
-	X(3,  0xc03, 0xc83) \
-	X(4,  0xc04, 0xc84) \
-	X(5,  0xc05, 0xc85) \
-	X(6,  0xc06, 0xc86) \
-	X(7,  0xc07, 0xc87) \
-	X(8,  0xc08, 0xc88) \
-	X(9,  0xc09, 0xc89) \
-	X(10, 0xc0a, 0xc8a) \
-	X(11, 0xc0b, 0xc8b) \
-	X(12, 0xc0c, 0xc8c) \
-	X(13, 0xc0d, 0xc8d) \
-	X(14, 0xc0e, 0xc8e) \
-	X(15, 0xc0f, 0xc8f) \
-	X(16, 0xc10, 0xc90) \
-	X(17, 0xc11, 0xc91) \
-	X(18, 0xc12, 0xc92) \
-	X(19, 0xc13, 0xc93) \
-	X(20, 0xc14, 0xc94) \
-	X(21, 0xc15, 0xc95) \
-	X(22, 0xc16, 0xc96) \
-	X(23, 0xc17, 0xc97) \
-	X(24, 0xc18, 0xc98) \
-	X(25, 0xc19, 0xc99) \
-	X(26, 0xc1a, 0xc9a) \
-	X(27, 0xc1b, 0xc9b) \
-	X(28, 0xc1c, 0xc9c) \
-	X(29, 0xc1d, 0xc9d) \
-	X(30, 0xc1e, 0xc9e) \
-	X(31, 0xc1f, 0xc9f)
-
 #if !defined(__riscv) && !defined(PERF_COUNTER_MOCK)
 #error "counters are RISC-V control and status registers: use a RISC-V compiler"
 #endif
@@ -85,7 +48,7 @@ PERF_INLINE uint64_t perf_counter_timestamp(const volatile uint32_t *ts)
 	return (uint64_t)upper << 32 | lower;
 }
 
-/* The one-file Linux library reads counters in restartable sequences alone. */
+/* The one-file Linux library reads counters only in restartable sequences. */
 #ifndef PERF_DROPIN
 #define PERF_COUNTERS_READ
 #endif /* PERF_DROPIN */

@@ -76,14 +76,17 @@ PERF_LOCAL int attach(const struct perf_device *device)
 	return -1;
 }
 
-/* Replaces the descriptor @fd, which the program has closed or used for another file. */
+/* Replaces the descriptor @fd, which the program has closed or reused for another file. */
 PERF_LOCAL int attach_again(struct perf_device *device, int fd)
 {
 	int fresh = attach(device);
 
 	if (fresh < 0)
 		return -1;
-	/* Another thread, with its own file table, may have changed it in the meantime. */
+	/*
+	 * Another thread with its own file table may have changed the descriptor in the
+	 * meantime.
+	 */
 	if (!__sync_bool_compare_and_swap(&device->fd, fd, fresh)) {
 		fd = device->fd;
 		if (perf_descriptor_mapped(device, fd)) {
@@ -100,7 +103,7 @@ PERF_INTERNAL int perf_device_fd(struct perf_device *device)
 
 	/* Nothing is mapped until the session is complete. */
 	if (device->mapped && !perf_descriptor_mapped(device, fd)) {
-		/* With signals blocked, a cancelled thread would wait in open() for ever. */
+		/* With signals blocked, a cancelled thread would wait in open() forever. */
 		pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancelable);
 		fd = attach_again(device, fd);
 		pthread_setcancelstate(cancelable, NULL);

@@ -19,7 +19,9 @@
 
 #define DEVICE_PATH	"/dev/sifive-trace"
 
+#ifndef PERF_DROPIN
 #define SLOTS_SIZE	(SIFIVE_TRACE_THREADS * sizeof(struct sifive_trace_slot))
+#endif /* PERF_DROPIN */
 
 #define NEED_PERFMON \
 	"permission denied: run as root, or give the program CAP_PERFMON " \
@@ -31,12 +33,12 @@
 	"(setcap cap_perfmon,cap_sys_rawio+ep PROGRAM)"
 
 /*
- * Address range of the stimulus pages, for the life of the process: without
- * mappings it has ordinary memory, for late stores. The page of losses comes last.
+ * Address range of the stimulus pages, for the life of the process: outside mappings it contains
+ * ordinary memory, for late stores. The page of losses comes last.
  */
 static char *pages;
 
-#define PAGES		(PERF_CPUS + 1)
+#define PAGES		(PERF_LOSSES_PAGE + 1)
 
 /* An ioctl on the session's file. */
 PERF_LOCAL int device_call(struct perf_device *device, unsigned long request,
@@ -62,7 +64,7 @@ PERF_INTERNAL int perf_device_error(struct perf_device *device, int error,
 {
 	struct sifive_trace_status status;
 	bool known = !read_status(device, &status);
-	/* STATUS needs no permission: if it fails too, ioctl(2) is forbidden. */
+	/* STATUS needs no permission: if STATUS fails too, ioctl(2) is forbidden. */
 	bool filtered = !known && (errno == EPERM || errno == EACCES ||
 				   errno == ENOSYS);
 	/* If the caller itself is the holder, some other resource is busy. */
@@ -81,8 +83,7 @@ PERF_INTERNAL int perf_device_error(struct perf_device *device, int error,
 	else if (held && status.holder == getpid())
 		perf_error_add("this process already holds it");
 	else if (held)
-		perf_error_add("process %d has the trace hardware",
-			       (int)status.holder);
+		perf_error_add("process %d holds the trace hardware", status.holder);
 	else if (error == ENODEV)
 		perf_error_add("the driver has been unbound from the hardware");
 	else if (error == ENOTTY)
@@ -98,10 +99,17 @@ PERF_INTERNAL int perf_device_error(struct perf_device *device, int error,
 	return -1;
 }
 
-PERF_LOCAL int no_device(const char *path, int error)
+PERF_LOCAL int open_error(const char *path, int error)
 {
 	struct stat status;
 
+	if (error == EACCES)
+		return perf_error("cannot open %s: permission denied: run as root, or give your group the device by a udev rule and the program CAP_PERFMON",
+				  path);
+	if (error == EPERM)
+		return perf_error("cannot open %s: " NEED_PERFMON, path);
+	if (error != ENOENT && error != ENXIO && error != ENODEV)
+		return perf_error("cannot open %s: %s", path, strerror(error));
 	/* Not access(), which would link the C library's search of the user's groups. */
 	if (stat("/sys/bus/platform/drivers/sifive-trace-encoder", &status))
 		return perf_error("no trace device %s: is the module loaded? "
@@ -109,33 +117,79 @@ PERF_LOCAL int no_device(const char *path, int error)
 	if (error == ENOENT)
 		return perf_error("no trace device %s, though the module is loaded: mount devtmpfs on /dev, or correct SIFIVE_TRACE_DEVICE",
 				  path);
-	return perf_error("the module is loaded, but has no trace encoder: \"sifive-trace info\" says why");
+	return perf_error("the module is loaded, but found no trace encoder: \"sifive-trace info\" says why");
 }
 
-PERF_LOCAL int open_error(const char *path, int error)
+/* A call whose errors need no explanation. */
+PERF_LOCAL int plain_call(struct perf_device *device, unsigned long request, void *argument,
+			  const char *what)
 {
-	switch (error) {
-	case ENOENT:
-	case ENXIO:
-	case ENODEV:
-		return no_device(path, error);
-	case EACCES:
-		return perf_error("cannot open %s: permission denied: run as root, or give your group the device by a udev rule and the program CAP_PERFMON",
-				  path);
-	case EPERM:
-		return perf_error("cannot open %s: " NEED_PERFMON, path);
-	default:
-		return perf_error("cannot open %s: %s", path, strerror(error));
-	}
+	if (!device_call(device, request, argument))
+		return 0;
+	return perf_device_error(device, errno, what, NULL);
 }
 
 PERF_LOCAL int read_info(struct perf_device *device)
 {
-	memset(&device->info, 0, sizeof(device->info));
-	device->info.size = sizeof(device->info);
-	if (!device_call(device, SIFIVE_TRACE_IOC_INFO, &device->info))
-		return 0;
-	return perf_device_error(device, errno, "cannot query the trace hardware", NULL);
+	device->info = (struct sifive_trace_info) { .size = sizeof(device->info) };
+	return plain_call(device, SIFIVE_TRACE_IOC_INFO, &device->info,
+			  "cannot query the trace hardware");
+}
+
+/*
+ * Puts memory where a page was: with MAP_FIXED_NOREPLACE, unless something else is mapped
+ * there. Threads that poll in it for room in the encoder continue.
+ */
+PERF_LOCAL bool put_memory(char *place, size_t size, int fixed)
+{
+	char *memory = mmap(place, size, PROT_READ | PROT_WRITE,
+			    MAP_PRIVATE | MAP_ANONYMOUS | fixed, -1, 0);
+
+	if (memory == MAP_FAILED)
+		return false;
+	memset(memory + TR_ITC_STIMULUS, 1, PERF_CHANNELS * sizeof(uint32_t));
+	return true;
+}
+
+/* In place of all pages; false if one of them failed. */
+PERF_LOCAL bool put_memories(const struct perf_device *device, int fixed)
+{
+	const size_t size = device->info.page_size;
+	bool done = true;
+	uint32_t i;
+
+	for (i = 0; i < device->mapped; i++)
+		done &= put_memory(pages + i * size, size, fixed);
+	if (device->mapped)
+		done &= put_memory(pages + PERF_LOSSES_PAGE * size, size, fixed);
+	return done;
+}
+
+/* @own: the number still refers to the device. */
+PERF_LOCAL void abandon(struct perf_device *device, bool own)
+{
+	if (own)
+		close(device->fd);
+	device->fd = -1;
+	device->capture = 0;
+	device->count = 0;
+	device->mapped = 0;
+#ifndef PERF_DROPIN
+	device->slots = NULL;
+#endif /* PERF_DROPIN */
+}
+
+PERF_INTERNAL void perf_device_close(struct perf_device *device)
+{
+	bool own = device->mapped ? perf_descriptor_mapped(device, device->fd) :
+				    device->fd >= 0;
+
+	put_memories(device, MAP_FIXED);
+#ifndef PERF_DROPIN
+	if (device->slots)
+		munmap(device->slots, SLOTS_SIZE);
+#endif /* PERF_DROPIN */
+	abandon(device, own);
 }
 
 PERF_INTERNAL int perf_device_open(struct perf_device *device)
@@ -152,95 +206,25 @@ PERF_INTERNAL int perf_device_open(struct perf_device *device)
 	if (!fstat(device->fd, &about))
 		device->node = about.st_rdev;
 
-	if (read_info(device))
-		goto fail;
-
-	if (info->abi != SIFIVE_TRACE_ABI) {
-		perf_error("the driver has interface %u, this library needs %u: "
+	if (!read_info(device)) {
+		if (info->abi == SIFIVE_TRACE_ABI)
+			return 0;
+		perf_error("the driver has interface version %u, this library needs %u: "
 			   "rebuild the program with the driver's library",
 			   info->abi, (unsigned int)SIFIVE_TRACE_ABI);
-		goto fail;
 	}
-
-	return 0;
-
-fail:
 	perf_device_close(device);
 	return -1;
 }
 
-/* Makes threads that poll there for room in the encoder continue. */
-PERF_LOCAL void make_ready(char *page)
-{
-	memset(page + TR_ITC_STIMULUS, 1,
-	       PERF_CHANNELS * sizeof(uint32_t));
-}
-
-PERF_LOCAL void page_memory(uint32_t index, size_t size)
-{
-	char *page = mmap(pages + index * size, size, PROT_READ | PROT_WRITE,
-			  MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
-
-	if (page != MAP_FAILED)
-		make_ready(page);
-}
-
-/* @own: the number still refers to the device. */
-PERF_LOCAL void abandon(struct perf_device *device, bool own)
-{
-	if (own)
-		close(device->fd);
-	device->fd = -1;
-	device->capture = 0;
-	device->count = 0;
-	device->mapped = 0;
-	device->slots = NULL;
-}
-
-PERF_INTERNAL void perf_device_close(struct perf_device *device)
-{
-	bool own = device->mapped ? perf_descriptor_mapped(device, device->fd) :
-				    device->fd >= 0;
-	uint32_t i;
-
-	for (i = 0; i < device->mapped; i++)
-		page_memory(i, device->info.page_size);
-	if (device->mapped)
-		page_memory(PERF_CPUS, device->info.page_size);
-	if (device->slots)
-		munmap(device->slots, SLOTS_SIZE);
-	abandon(device, own);
-}
-
-/* Puts memory where a page was, unless something else is mapped there. */
-PERF_LOCAL bool fill_hole(char *hole, size_t size)
-{
-	void *memory = mmap(hole, size, PROT_READ | PROT_WRITE,
-			    MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE,
-			    -1, 0);
-
-	if (memory == hole) {
-		make_ready(hole);
-		return true;
-	}
-	/* Old kernels do not know that flag. */
-	if (memory != MAP_FAILED)
-		munmap(memory, size);
-	return false;
-}
-
 PERF_INTERNAL void perf_device_forget(struct perf_device *device, bool fork)
 {
-	const size_t size = device->info.page_size;
-	uint32_t i;
-
-	for (i = 0; fork && i < device->mapped; i++)
-		fork = fill_hole(pages + i * size, size);
-	if (fork && device->mapped)
-		fork = fill_hole(pages + PERF_CPUS * size, size);
+	fork = fork && put_memories(device, MAP_FIXED_NOREPLACE);
+#ifndef PERF_DROPIN
 	if (fork && device->slots)
-		fill_hole(device->slots, SLOTS_SIZE);
-	/* The library no longer owns it. */
+		put_memory(device->slots, SLOTS_SIZE, MAP_FIXED_NOREPLACE);
+#endif /* PERF_DROPIN */
+	/* The library no longer owns the descriptor. */
 	if (!fork)
 		pages = NULL;
 	abandon(device, perf_descriptor_session(device, device->fd));
@@ -249,12 +233,8 @@ PERF_INTERNAL void perf_device_forget(struct perf_device *device, bool fork)
 PERF_LOCAL int read_encoder(struct perf_device *device, uint32_t index,
 			    struct sifive_trace_encoder *encoder)
 {
-	memset(encoder, 0, sizeof(*encoder));
-	encoder->size = sizeof(*encoder);
-	encoder->index = index;
-	if (!device_call(device, SIFIVE_TRACE_IOC_ENCODER, encoder))
-		return 0;
-	return perf_device_error(device, errno, "cannot query a trace encoder", NULL);
+	*encoder = (struct sifive_trace_encoder) { .size = sizeof(*encoder), .index = index };
+	return plain_call(device, SIFIVE_TRACE_IOC_ENCODER, encoder, "cannot query a trace encoder");
 }
 
 PERF_INTERNAL int perf_device_choose(struct perf_device *device,
@@ -288,7 +268,7 @@ PERF_INTERNAL int perf_device_choose(struct perf_device *device,
 		;
 	if (!used)
 		return perf_error("CPU %d has no trace encoder", cpu);
-	return perf_error("CPU %d has no trace encoder: run the program on one that has (CPU %s), for example with taskset -c",
+	return perf_error("CPU %d has no trace encoder: run the program on a CPU that has one (CPU %s), for example with taskset -c",
 			  cpu, others);
 }
 
@@ -319,76 +299,60 @@ PERF_LOCAL unsigned int register_of(const struct sifive_trace_encoder *encoder,
 	       channel + PERF_CHANNELS / 2 : channel;
 }
 
-/* Names the processes that hold the chosen encoders. */
-PERF_LOCAL void whose(const struct perf_device *device, char *text, size_t size)
+PERF_LOCAL int take_error(struct perf_device *device, int error, unsigned long long buffer)
 {
-	if (device->count == 1)
-		snprintf(text, size, "CPU %d's encoder",
-			 (int)device->encoder[0].cpu);
-	else
-		snprintf(text, size, "%u encoders", device->count);
-}
-
-PERF_INTERNAL int perf_device_take(struct perf_device *device,
-				   const struct perf_take *take)
-{
-	struct sifive_trace_config config = {
-		.size		= sizeof(config),
-		.flags		= take->flags,
-		.sink		= take->buffer ? SIFIVE_TRACE_SINK_SBA :
-						 SIFIVE_TRACE_SINK_SRAM,
-		/* Only CONFIG determines the register of each channel. */
-		.channels	= take->instruction.mode ? PERF_STIMULUS_FREE : ~0u,
-		.buffer		= take->buffer,
-		.watermark	= take->flags & SIFIVE_TRACE_CONFIG_DRAIN ?
-				  take->buffer / 16 : 0,
-		.instruction	= take->instruction,
-	};
-	struct sifive_trace_status status;
+	char what[96], encoders[32], memory[48] = "its SRAM";
 	const char *reason = NULL;
-	char what[96], encoders[32];
-	uint32_t i;
-	int error;
 
-	for (i = 0; i < device->count; i++)
-		config.encoders |= UINT64_C(1) << device->encoder[i].index;
-	error = device_call(device, SIFIVE_TRACE_IOC_CONFIG, &config) ? errno : 0;
-	if (!error)
-		device->began = device->ran = 0;
-
-	if (!error && !read_status(device, &status))
-		device->capture = status.capture;
-	/* Results of CONFIG: channels, timestamps and their rate. */
-	if (!error && read_info(device))
-		return -1;
-	for (i = 0; !error && i < device->count; i++)
-		if (read_encoder(device, device->encoder[i].index,
-				 &device->encoder[i]))
-			return -1;
-	if (!error)
-		return 0;
-
-	whose(device, encoders, sizeof(encoders));
-	if (take->buffer)
-		snprintf(what, sizeof(what),
-			 "cannot take %s and %llu bytes of memory", encoders,
-			 (unsigned long long)take->buffer);
+	if (device->count == 1)
+		snprintf(encoders, sizeof(encoders), "CPU %d's encoder", device->encoder[0].cpu);
 	else
-		snprintf(what, sizeof(what), "cannot take %s and its SRAM",
-			 encoders);
+		snprintf(encoders, sizeof(encoders), "%u encoders", device->count);
+	if (buffer)
+		snprintf(memory, sizeof(memory), "%llu bytes of memory", buffer);
+	snprintf(what, sizeof(what), "cannot take %s and %s", encoders, memory);
 
 	if (error == EOPNOTSUPP)
-		reason = take->buffer ?
-			"this hardware cannot trace to memory that way; SBABufferSize 0 or --sink sram takes SRAM" :
-			"this hardware has no trace SRAM there; an SBABufferSize above 0 or --sink sba takes memory";
+		reason = buffer ?
+			"this hardware cannot trace to memory; use SRAM with SBABufferSize 0 or --sink sram" :
+			"this hardware has no trace SRAM; use memory with an SBABufferSize above 0 or --sink sba";
 	else if (error == ENOMEM)
 		reason = "no buffer of that size is available: make SBABufferSize or -b smaller, "
 			 "or reserve memory for it in the device tree";
-
 	return perf_device_error(device, error, what, reason);
 }
 
-PERF_LOCAL struct sifive_trace_event event_of(const struct perf_counter *counter)
+PERF_INTERNAL int perf_device_take(struct perf_device *device,
+				   const struct sifive_trace_config *wanted)
+{
+	struct sifive_trace_config config = *wanted;
+	struct sifive_trace_status status;
+	uint32_t i;
+
+	config.size = sizeof(config);
+	config.sink = config.buffer ? SIFIVE_TRACE_SINK_SBA : SIFIVE_TRACE_SINK_SRAM;
+	/* Only CONFIG determines the register of each channel. */
+	config.channels = config.instruction.mode ? PERF_STIMULUS_FREE : ~0u;
+	if (config.flags & SIFIVE_TRACE_CONFIG_DRAIN)
+		config.watermark = config.buffer / 16;
+	for (i = 0; i < device->count; i++)
+		config.encoders |= UINT64_C(1) << device->encoder[i].index;
+	if (device_call(device, SIFIVE_TRACE_IOC_CONFIG, &config))
+		return take_error(device, errno, config.buffer);
+
+	device->began = device->ran = 0;
+	if (!read_status(device, &status))
+		device->capture = status.capture;
+	/* Results of CONFIG: channels, timestamps and their rate. */
+	if (read_info(device))
+		return -1;
+	for (i = 0; i < device->count; i++)
+		if (read_encoder(device, device->encoder[i].index, &device->encoder[i]))
+			return -1;
+	return 0;
+}
+
+PERF_INTERNAL struct sifive_trace_event perf_device_event(const struct perf_counter *counter)
 {
 	return (struct sifive_trace_event) {
 		.type	= counter->type,
@@ -398,36 +362,40 @@ PERF_LOCAL struct sifive_trace_event event_of(const struct perf_counter *counter
 	};
 }
 
-PERF_INTERNAL bool perf_device_stalls(const struct perf_device *device)
+/* The first chosen encoder without @flag, NULL if all have it. */
+PERF_LOCAL const struct sifive_trace_encoder *first_without(const struct perf_device *device,
+							    uint32_t flag)
 {
 	uint32_t i;
 
 	for (i = 0; i < device->count; i++)
-		if (!(device->encoder[i].flags & SIFIVE_TRACE_ENCODER_CAN_STALL))
-			return false;
-	return true;
+		if (!(device->encoder[i].flags & flag))
+			return &device->encoder[i];
+	return NULL;
 }
 
-/* Explains why an event has no counter although earlier events have theirs. */
-PERF_LOCAL void no_room(struct perf_device *device,
-			const struct perf_counter *counter, uint32_t before,
-			char *text, size_t size)
+PERF_INTERNAL bool perf_device_stalls(const struct perf_device *device)
+{
+	return !first_without(device, SIFIVE_TRACE_ENCODER_CAN_STALL);
+}
+
+/* Explains why an event has no counter although earlier events have one. */
+PERF_LOCAL const char *no_room(struct perf_device *device, const struct perf_counter *counter,
+			       uint32_t before, char *text, size_t size)
 {
 	struct sifive_trace_query query = {
-		.size = sizeof(query), .event = event_of(counter),
+		.size = sizeof(query), .event = perf_device_event(counter),
 	};
 
-	if (counter->type == PERF_EVENT_FIRMWARE)
-		snprintf(text, size, "firmware has no counter left");
-	else if (device_call(device, SIFIVE_TRACE_IOC_EVENT, &query) ||
-		 !query.counters)
-		snprintf(text, size, "no counter that can count it is free");
-	else
-		snprintf(text, size,
-			 "the %u event%s before it need%s all counters that can count it: %d of this processor's %d",
-			 before, before == 1 ? "" : "s", before == 1 ? "s" : "",
-			 __builtin_popcount(query.counters),
-			 __builtin_popcount(query.readable));
+	if (counter->type == SIFIVE_TRACE_EVENT_FIRMWARE)
+		return "firmware has no counter left";
+	if (device_call(device, SIFIVE_TRACE_IOC_EVENT, &query) || !query.counters)
+		return "no counter that can count it is free";
+	snprintf(text, size,
+		 "the %u event%s before it need%s all counters that can count it: %d of this processor's %d",
+		 before, before == 1 ? "" : "s", before == 1 ? "s" : "",
+		 __builtin_popcount(query.counters), __builtin_popcount(query.readable));
+	return text;
 }
 
 PERF_LOCAL int counters_error(struct perf_device *device, int error,
@@ -436,38 +404,19 @@ PERF_LOCAL int counters_error(struct perf_device *device, int error,
 			      uint32_t count, uint32_t failed)
 {
 	const char *reason = NULL;
-	char what[128] = "cannot take the counters", room[160];
+	char what[128], room[160];
 
-	if (failed < count) {
-		const struct perf_counter *c = &counter[failed];
-
-		snprintf(what, sizeof(what), "cannot count %s%sevent %u of the list",
-			 name[failed], *name[failed] ? ", " : "", failed);
-
-		if (error == EOPNOTSUPP) {
-			reason = "this processor's firmware does not offer it";
-		} else if (error == EBUSY) {
-			no_room(device, c, failed, room, sizeof(room));
-			reason = room;
-		} else if (error == EINVAL) {
-			reason = "there is no such event";
-		}
-	}
-
+	if (failed >= count)
+		return perf_device_error(device, error, "cannot take the counters", NULL);
+	snprintf(what, sizeof(what), "cannot count %s%sevent %u of the list",
+		 name[failed], *name[failed] ? ", " : "", failed);
+	if (error == EOPNOTSUPP)
+		reason = "this processor's firmware does not offer it";
+	else if (error == EBUSY)
+		reason = no_room(device, &counter[failed], failed, room, sizeof(room));
+	else if (error == EINVAL)
+		reason = "there is no such event";
 	return perf_device_error(device, error, what, reason);
-}
-
-/* The trace timestamp must be readable on all encoders. */
-PERF_LOCAL int check_timestamp(const struct perf_device *device, uint32_t event)
-{
-	uint32_t i;
-
-	for (i = 0; i < device->count; i++)
-		if (!(device->encoder[i].flags & SIFIVE_TRACE_ENCODER_TS_READABLE))
-			return perf_error("event %u of the list: programs cannot read the "
-					  "trace timestamp of CPU %d's encoder: omit it: every message carries it anyway",
-					  event, (int)device->encoder[i].cpu);
-	return 0;
 }
 
 PERF_INTERNAL int perf_device_counters(struct perf_device *device,
@@ -481,14 +430,18 @@ PERF_INTERNAL int perf_device_counters(struct perf_device *device,
 		.flags	= per_thread ? SIFIVE_TRACE_COUNTERS_PER_THREAD : 0,
 		.failed	= ~0u,
 	};
+	const struct sifive_trace_encoder *closed =
+		first_without(device, SIFIVE_TRACE_ENCODER_TS_READABLE);
 	uint32_t i;
 
 	for (i = 0; i < count; i++) {
-		if (counter[i].type == PERF_EVENT_GENERAL &&
+		if (counter[i].type == SIFIVE_TRACE_EVENT_GENERAL &&
 		    counter[i].code == SIFIVE_TRACE_EVENT_TIMESTAMP &&
-		    check_timestamp(device, i))
-			return -1;
-		counters.event[i] = event_of(&counter[i]);
+		    closed)
+			return perf_error("event %u of the list: programs cannot read the "
+					  "trace timestamp of CPU %d's encoder: omit it: every message has a timestamp anyway",
+					  i, closed->cpu);
+		counters.event[i] = perf_device_event(&counter[i]);
 	}
 
 	if (device_call(device, SIFIVE_TRACE_IOC_COUNTERS, &counters))
@@ -498,7 +451,7 @@ PERF_INTERNAL int perf_device_counters(struct perf_device *device,
 	for (i = 0; i < count; i++) {
 		uint32_t number = counters.event[i].counter;
 		uint32_t csr = number == PERF_COUNTER_TIMESTAMP ||
-			       counter[i].type == PERF_EVENT_FIRMWARE ||
+			       counter[i].type == SIFIVE_TRACE_EVENT_FIRMWARE ||
 			       counter[i].flags & SIFIVE_TRACE_EVENT_OF_SAMPLES ?
 			       0 : PERF_CSR_CYCLE + number;
 
@@ -517,26 +470,17 @@ PERF_INTERNAL int perf_device_counters(struct perf_device *device,
 }
 
 PERF_INTERNAL int perf_device_sample(struct perf_device *device,
-				     struct perf_sampling *sampling,
+				     struct sifive_trace_sampling *sampling,
 				     uint32_t type, bool once)
 {
-	struct sifive_trace_sampling arg = {
-		.size		= sizeof(arg),
-		.flags		= (sampling->all ? SIFIVE_TRACE_SAMPLING_ALL : 0) |
-				  (sampling->exec ? SIFIVE_TRACE_SAMPLING_EXEC : 0) |
-				  (sampling->headers ? SIFIVE_TRACE_SAMPLING_HEADERS : 0) |
-				  (sampling->callers ? SIFIVE_TRACE_SAMPLING_CALLERS : 0) |
-				  (once ? SIFIVE_TRACE_SAMPLING_ONE_HEADER : 0),
-		.channel	= register_of(&device->encoder[0],
-					      sampling->channel),
-		.count_type	= type,
-		.interval	= sampling->period ? 0 : sampling->interval,
-		.period		= sampling->period,
-	};
+	struct sifive_trace_sampling arg = *sampling;
 	const char *reason = NULL;
 
-	if (sampling->period)
-		arg.event = event_of(&sampling->event);
+	arg.size = sizeof(arg);
+	arg.channel = register_of(&device->encoder[0], sampling->channel);
+	arg.count_type = type;
+	if (once)
+		arg.flags |= SIFIVE_TRACE_SAMPLING_ONE_HEADER;
 	if (!device_call(device, SIFIVE_TRACE_IOC_SAMPLING, &arg)) {
 		sampling->interval = arg.interval;
 		sampling->period = arg.period;
@@ -550,22 +494,25 @@ PERF_INTERNAL int perf_device_sample(struct perf_device *device,
 	return perf_device_error(device, errno, "cannot sample", reason);
 }
 
-PERF_LOCAL int make_pages(size_t size)
+PERF_INTERNAL void *perf_memory(size_t size)
 {
-	void *memory;
+	void *memory = mmap(NULL, size, PROT_READ | PROT_WRITE,
+			    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 
-	if (pages)
-		return 0;
-	memory = mmap(NULL, PAGES * size, PROT_READ | PROT_WRITE,
-		      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-	if (memory == MAP_FAILED)
-		return perf_error("cannot allocate memory for the trace's state: %s",
-				  strerror(errno));
-	pages = memory;
-	return 0;
+	if (memory != MAP_FAILED)
+		return memory;
+	perf_error("cannot allocate memory for the trace's state: %s", strerror(errno));
+	return NULL;
 }
 
-PERF_INTERNAL int perf_device_map(struct perf_device *device, bool slots)
+PERF_LOCAL bool map_page(const struct perf_device *device, uint32_t index, uint64_t offset)
+{
+	return mmap(perf_device_page(device, index), device->info.page_size,
+		    PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, device->fd,
+		    (off_t)offset) != MAP_FAILED;
+}
+
+PERF_INTERNAL int perf_device_map(struct perf_device *device)
 {
 	const size_t size = device->info.page_size;
 	uint32_t i;
@@ -573,34 +520,31 @@ PERF_INTERNAL int perf_device_map(struct perf_device *device, bool slots)
 	if (size < TR_ITC_STIMULUS + PERF_CHANNELS * sizeof(uint32_t))
 		return perf_error("the driver's stimulus pages are too small (%zu bytes)",
 				  size);
-	if (make_pages(size))
+	if (!pages)
+		pages = perf_memory(PAGES * size);
+	if (!pages)
 		return -1;
 
 	for (i = 0; i < device->count; i++) {
 		const struct sifive_trace_encoder *encoder = &device->encoder[i];
-		const char *reason = NULL;
-		int error;
+		bool rawio = encoder->flags & SIFIVE_TRACE_ENCODER_RAWIO;
 
 		/* Also on failure: the previous capture may be gone. */
 		device->mapped = i + 1;
-		if (mmap(pages + i * size, size, PROT_READ | PROT_WRITE,
-			 MAP_SHARED | MAP_FIXED, device->fd,
-			 (off_t)encoder->mmap_offset) != MAP_FAILED)
+		if (map_page(device, i, encoder->mmap_offset))
 			continue;
-		error = errno;
-		if ((error == EPERM || error == EACCES) &&
-		    encoder->flags & SIFIVE_TRACE_ENCODER_RAWIO)
-			reason = NEED_RAWIO;
-		return perf_device_error(device, error,
-					 "cannot map the stimulus registers", reason);
+		rawio &= errno == EPERM || errno == EACCES;
+		return perf_device_error(device, errno, "cannot map the stimulus registers",
+					 rawio ? NEED_RAWIO : NULL);
 	}
-
-	if (mmap(pages + PERF_CPUS * size, size, PROT_READ | PROT_WRITE,
-		 MAP_SHARED | MAP_FIXED, device->fd,
-		 SIFIVE_TRACE_MMAP_LOSSES) == MAP_FAILED)
-		return perf_device_error(device, errno, "cannot map the page of losses", NULL);
-	if (!slots)
+	if (map_page(device, PERF_LOSSES_PAGE, SIFIVE_TRACE_MMAP_LOSSES))
 		return 0;
+	return perf_device_error(device, errno, "cannot map the page of losses", NULL);
+}
+
+#ifndef PERF_DROPIN
+PERF_INTERNAL int perf_device_map_slots(struct perf_device *device)
+{
 	device->slots = mmap(NULL, SLOTS_SIZE, PROT_READ, MAP_SHARED, device->fd,
 			     SIFIVE_TRACE_MMAP_THREADS);
 	if (device->slots != MAP_FAILED)
@@ -608,12 +552,7 @@ PERF_INTERNAL int perf_device_map(struct perf_device *device, bool slots)
 	device->slots = NULL;
 	return perf_device_error(device, errno, "cannot map the threads' counts", NULL);
 }
-
-PERF_INTERNAL struct sifive_trace_losses *perf_device_losses(const struct perf_device *device)
-{
-	return (struct sifive_trace_losses *)(pages +
-					      PERF_CPUS * (size_t)device->info.page_size);
-}
+#endif /* PERF_DROPIN */
 
 PERF_INTERNAL void *perf_device_page(const struct perf_device *device,
 				     uint32_t index)
@@ -621,20 +560,14 @@ PERF_INTERNAL void *perf_device_page(const struct perf_device *device,
 	return pages + index * (size_t)device->info.page_size;
 }
 
-PERF_INTERNAL volatile uint32_t *perf_device_stimulus(const struct perf_device *device,
-						      uint32_t index,
-						      unsigned int channel)
+PERF_INTERNAL void perf_device_stream(const struct perf_device *device, uint32_t index,
+				      unsigned int channel, struct perf_stream *stream)
 {
-	return (volatile uint32_t *)((char *)perf_device_page(device, index) +
-				     TR_ITC_STIMULUS) +
-	       register_of(&device->encoder[index], channel);
-}
+	uint32_t *page = perf_device_page(device, index);
 
-PERF_INTERNAL const volatile uint32_t *perf_device_timestamp(const struct perf_device *device,
-							      uint32_t index)
-{
-	return (const volatile uint32_t *)((char *)perf_device_page(device, index) +
-					   TR_TS_LOWER);
+	stream->stimulus = page + TR_ITC_STIMULUS / sizeof(*page) +
+			   register_of(&device->encoder[index], channel);
+	stream->ts = page + TR_TS_LOWER / sizeof(*page);
 }
 
 PERF_INTERNAL uint64_t perf_device_now(void)
@@ -667,53 +600,31 @@ PERF_INTERNAL int perf_device_stop(struct perf_device *device)
 {
 	struct sifive_trace_run run = { .size = sizeof(run) };
 
-	if (!device_call(device, SIFIVE_TRACE_IOC_STOP, &run)) {
-		if (device->began)
-			device->ran = perf_device_now() - device->began;
-		return 0;
-	}
-	return perf_device_error(device, errno, "cannot stop the trace", NULL);
+	if (device_call(device, SIFIVE_TRACE_IOC_STOP, &run))
+		return perf_device_error(device, errno, "cannot stop the trace", NULL);
+	if (device->began)
+		device->ran = perf_device_now() - device->began;
+	return 0;
 }
 
 PERF_INTERNAL int perf_device_capture(struct perf_device *device,
-				      struct perf_capture *capture)
+				      struct sifive_trace_status *capture)
 {
-	struct sifive_trace_status status;
-
-	if (read_status(device, &status))
-		return perf_device_error(device, errno, "cannot query the trace's state", NULL);
-
-	capture->bytes = status.bytes;
-	capture->sinks = status.sinks <= PERF_MAX_SINKS ? status.sinks :
-			 PERF_MAX_SINKS;
-	capture->full = status.flags & SIFIVE_TRACE_STATUS_FULL;
-	capture->wrapped = status.flags & SIFIVE_TRACE_STATUS_WRAPPED;
-	capture->samples = status.samples;
-	capture->samples_lost = status.samples_lost;
-#ifndef PERF_DROPIN
-	capture->switches_lost = status.switches_lost;
-	capture->switches_elsewhere = status.switches_elsewhere;
-	capture->wakeups_elsewhere = status.wakeups_elsewhere;
-#endif /* PERF_DROPIN */
-	capture->counters_lost = status.counters_lost;
-	capture->pauses = status.pauses;
-	capture->paused = status.paused;
-	capture->changed = (unsigned int)__builtin_popcountll(status.changed);
-	if (!capture->changed && status.flags & SIFIVE_TRACE_STATUS_CHANGED)
+	if (read_status(device, capture))
+		return perf_device_error(device, errno, "cannot query the state of the trace", NULL);
+	if (capture->sinks > PERF_MAX_SINKS)
+		capture->sinks = PERF_MAX_SINKS;
+	if (capture->flags & SIFIVE_TRACE_STATUS_CHANGED && !capture->changed)
 		capture->changed = 1;
-	snprintf(capture->message, sizeof(capture->message), "%s", status.message);
+	capture->message[sizeof(capture->message) - 1] = '\0';
 	return 0;
 }
 
 PERF_INTERNAL int perf_device_sink(struct perf_device *device, uint32_t index,
 				   struct sifive_trace_sink *sink)
 {
-	memset(sink, 0, sizeof(*sink));
-	sink->size = sizeof(*sink);
-	sink->index = index;
-	if (!device_call(device, SIFIVE_TRACE_IOC_SINK, sink))
-		return 0;
-	return perf_device_error(device, errno, "cannot query a sink's state", NULL);
+	*sink = (struct sifive_trace_sink) { .size = sizeof(*sink), .index = index };
+	return plain_call(device, SIFIVE_TRACE_IOC_SINK, sink, "cannot query a sink's state");
 }
 
 PERF_INTERNAL void perf_device_file(char *name, size_t size, const char *path,
@@ -735,14 +646,12 @@ PERF_INTERNAL ssize_t perf_device_read(struct perf_device *device, void *to,
 				       size_t size, uint64_t offset)
 {
 	int fd = perf_device_fd(device);
-	ssize_t got;
+	ssize_t got = -1;
 
-	if (fd < 0)
-		return perf_device_error(device, errno, "cannot read the trace", NULL);
-	do {
-		got = pread(fd, to, size, (off_t)offset);
-	} while (got < 0 && errno == EINTR);
-
+	if (fd >= 0)
+		do {
+			got = pread(fd, to, size, (off_t)offset);
+		} while (got < 0 && errno == EINTR);
 	if (got < 0)
 		return perf_device_error(device, errno, "cannot read the trace", NULL);
 	return got;

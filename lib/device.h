@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * The kernel's trace device: all uses of its ioctls.
+ * The kernel's trace device: the only user of its ioctls.
  *
  * Functions that fail return -1 and set the text of perfErrorString().
  */
@@ -34,8 +34,7 @@
  * @mapped:	how many of their pages are mapped, or were attempted
  * @encoder:	the chosen encoders
  * @slots:	the thread slots, NULL if not mapped
- * @began:	when the capture was first started, in nanoseconds of the monotonic
- *		clock; 0 = not yet
+ * @began:	CLOCK_MONOTONIC when the capture was first started, in nanoseconds; 0 = not yet
  * @ran:	nanoseconds from then until it was last stopped
  * @joined:	the session is another process's
  * @process:	the process that START records, 0 for the caller
@@ -49,68 +48,20 @@ struct perf_device {
 	uint32_t count;
 	uint32_t mapped;
 	struct sifive_trace_encoder encoder[PERF_CPUS];
-	void *slots;
 	uint64_t began;
 	uint64_t ran;
 #ifndef PERF_DROPIN
+	void *slots;
 	bool joined;
 	pid_t process;
 #endif /* PERF_DROPIN */
 };
 
-/**
- * struct perf_take - the requested resources
- * @buffer:	bytes of system memory for each sink, 0 for the trace hardware's SRAM
- * @flags:	SIFIVE_TRACE_CONFIG_RING, _DRAIN, _WAIT, _DROP; 0: stop when the buffer is full
- * @instruction: instruction trace; mode 0 for none
- */
-struct perf_take {
-	uint64_t buffer;
-	uint32_t flags;
-	struct sifive_trace_instruction instruction;
-};
-
-/* Stimulus registers that instruction trace leaves: 15 and 31 name threads. */
+/* Stimulus registers not used by instruction trace: 15 and 31 name threads. */
 #define PERF_STIMULUS_FREE	0x7fff7fffu
 
 /* The driver's limit: one for each encoder. */
 #define PERF_MAX_SINKS	64
-
-/**
- * struct perf_capture - state of a capture
- * @bytes:	number of readable bytes
- * @sinks:	number of sinks with these bytes, in order
- * @full:	a buffer is full, the capture has stopped
- * @wrapped:	a ring has overwritten its oldest bytes
- * @samples:	records that the kernel has written
- * @samples_lost: records that it could not write
- * @switches_lost: the same of context switches; not in the one-file library
- * @switches_elsewhere: how often threads began to run where none are recorded; likewise
- * @wakeups_elsewhere: how often CPUs there woke one; likewise
- * @counters_lost: bit n set: counter n cannot be trusted
- * @pauses:	how often it was paused from outside
- * @paused:	for how long, in nanoseconds
- * @changed:	components whose registers were changed while they ran
- * @message:	the driver's last error message
- */
-struct perf_capture {
-	uint64_t bytes;
-	uint32_t sinks;
-	bool full;
-	bool wrapped;
-	uint64_t samples;
-	uint64_t samples_lost;
-#ifndef PERF_DROPIN
-	uint64_t switches_lost;
-	uint64_t switches_elsewhere;
-	uint64_t wakeups_elsewhere;
-#endif /* PERF_DROPIN */
-	uint32_t counters_lost;
-	uint64_t pauses;
-	uint64_t paused;
-	unsigned int changed;
-	char message[SIFIVE_TRACE_MESSAGE_LEN];
-};
 
 /**
  * perf_device_open - open the device and query the hardware
@@ -174,9 +125,13 @@ PERF_INTERNAL uint32_t perf_device_channels(const struct perf_device *device);
 PERF_INTERNAL int perf_device_check_channel(const struct perf_device *device,
 					    unsigned int channel);
 
-/* Take the chosen encoders and a buffer. */
+/**
+ * perf_device_take - take the chosen encoders and a buffer
+ * @wanted:	@buffer, 0 for the trace hardware's SRAM, @flags and @instruction; the rest
+ *		follows from them
+ */
 PERF_INTERNAL int perf_device_take(struct perf_device *device,
-				   const struct perf_take *take);
+				   const struct sifive_trace_config *wanted);
 
 /* Whether all chosen encoders, taken before, can stall their harts. */
 PERF_INTERNAL bool perf_device_stalls(const struct perf_device *device);
@@ -186,7 +141,7 @@ PERF_INTERNAL bool perf_device_stalls(const struct perf_device *device);
  * @counter:	their events; number and info are filled in
  * @name:	the user's names, for an error; "" for none
  * @count:	how many, 0 to 32
- * @per_thread:	each thread has counts of its own
+ * @per_thread:	each thread has its own counts
  */
 PERF_INTERNAL int perf_device_counters(struct perf_device *device,
 				       struct perf_counter *counter,
@@ -194,77 +149,69 @@ PERF_INTERNAL int perf_device_counters(struct perf_device *device,
 				       uint32_t count, bool per_thread);
 
 /**
- * struct perf_sampling - sampling by the kernel
- * @interval:	ns between two samples; set to the value in use
- * @period:	events of @event between two samples, 0 for @interval; set like @interval
- * @all:	sample everything on these CPUs, not only this process
- * @exec:	continue after this process's execve()
- * @headers:	repeat the header every SIFIVE_TRACE_SAMPLING_HEADER_EVERY records
- * @callers:	samples have their callers
- */
-struct perf_sampling {
-	unsigned int channel;
-	uint64_t interval;
-	uint64_t period;
-	struct perf_counter event;
-	bool all;
-	bool exec;
-	bool headers;
-	bool callers;
-};
-
-/**
  * perf_device_sample - let the kernel sample
- * @type:	enum perf_count_type
+ * @sampling:	@channel, an ITC channel, @interval or @period with @event, @flags;
+ *		@interval and @period are set to the values in use
+ * @type:	SIFIVE_TRACE_RECORD_RAW, _DELTA or _XOR
  * @once:	one header for the whole capture
  */
 PERF_INTERNAL int perf_device_sample(struct perf_device *device,
-				     struct perf_sampling *sampling,
+				     struct sifive_trace_sampling *sampling,
 				     uint32_t type, bool once);
 
-/**
- * perf_device_map - map the chosen encoders' stimulus pages
- * @slots:	also map the thread slots
- */
-PERF_INTERNAL int perf_device_map(struct perf_device *device, bool slots);
+/* An event as the driver has it. */
+PERF_INTERNAL struct sifive_trace_event perf_device_event(const struct perf_counter *counter);
 
-/* The mapped page of losses. */
-PERF_INTERNAL struct sifive_trace_losses *perf_device_losses(const struct perf_device *device);
+/* Private memory, allocated when it is first used; NULL if there is no address range. */
+PERF_INTERNAL void *perf_memory(size_t size);
 
-/* The mapped stimulus page of chosen encoder @index. */
+/* Map the chosen encoders' stimulus pages. */
+PERF_INTERNAL int perf_device_map(struct perf_device *device);
+
+#ifndef PERF_DROPIN
+/* Map the threads' slots, for their own counts. */
+PERF_INTERNAL int perf_device_map_slots(struct perf_device *device);
+#endif /* PERF_DROPIN */
+
+/* The mapped stimulus page of chosen encoder @index, or the page of losses. */
+#define PERF_LOSSES_PAGE	PERF_CPUS
 PERF_INTERNAL void *perf_device_page(const struct perf_device *device,
 				     uint32_t index);
 
-/* The stimulus register of @channel there. */
-PERF_INTERNAL volatile uint32_t *perf_device_stimulus(const struct perf_device *device,
-						      uint32_t index,
-						      unsigned int channel);
+/* Fill in the registers of @channel of chosen encoder @index. */
+PERF_INTERNAL void perf_device_stream(const struct perf_device *device, uint32_t index,
+				      unsigned int channel, struct perf_stream *stream);
 
-/* Register tsLower there; tsUpper follows it. */
-PERF_INTERNAL const volatile uint32_t *perf_device_timestamp(const struct perf_device *device,
-							      uint32_t index);
-
-/* Start to turn stores into messages; SIFIVE_TRACE_START_*. Returns 1 if the buffer is full. */
+/*
+ * Start turning stores into messages; flags are SIFIVE_TRACE_START_*. Returns 1 if the
+ * buffer is full.
+ */
 PERF_INTERNAL int perf_device_start(struct perf_device *device, uint32_t flags);
 
 /* Stop that. On return all earlier messages are in the buffer. */
 PERF_INTERNAL int perf_device_stop(struct perf_device *device);
 
+/**
+ * perf_device_capture - query the state of the capture
+ *
+ * @sinks is at most PERF_MAX_SINKS, @message is terminated, and @changed is not 0 if any
+ * component's registers were changed while it ran.
+ */
 PERF_INTERNAL int perf_device_capture(struct perf_device *device,
-				      struct perf_capture *capture);
+				      struct sifive_trace_status *capture);
 
-/* Nanoseconds of the monotonic clock. */
+/* CLOCK_MONOTONIC in nanoseconds. */
 PERF_INTERNAL uint64_t perf_device_now(void);
 
-/* Query sink @index, below perf_capture.sinks. */
+/* Query sink @index, below the capture's @sinks. */
 PERF_INTERNAL int perf_device_sink(struct perf_device *device, uint32_t index,
 				   struct sifive_trace_sink *sink);
 
 /**
  * perf_device_file - the file name for the data of sink @index
  *
- * A single sink's file is @path itself; with several the index comes before the last
- * extension: trace.0.rtd, trace.1.rtd ...
+ * A single sink's file is @path itself; with several, the index precedes the last extension:
+ * trace.0.rtd, trace.1.rtd ...
  */
 PERF_INTERNAL void perf_device_file(char *name, size_t size, const char *path,
 				    uint32_t index, uint32_t sinks);

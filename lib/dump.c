@@ -14,6 +14,15 @@
 #include "objects.h"
 #include "session.h"
 
+#ifdef PERF_DROPIN
+/* The one-file library does without side-car files if this is not beside it. */
+#if __has_include("sifive_linux_perf_meta.h")
+#include "sifive_linux_perf_meta.h"
+#else
+#define perf_meta_write(path, fd, sink, capture) 0
+#endif
+#endif
+
 /* Large, because each piece costs three system calls and a file system access. */
 #define DUMP_CHUNK	(256u << 10)
 
@@ -34,7 +43,7 @@ PERF_LOCAL int write_all(int fd, const char *from, size_t size)
 	return 0;
 }
 
-/* Keep an old file until there is new data. */
+/* Keep an old file until new data exists. */
 PERF_LOCAL int empty(int fd, const char *path)
 {
 	/* Devices and pipes have no length. */
@@ -62,7 +71,7 @@ PERF_LOCAL int copy_capture(struct perf_device *device, int fd,
 		if (!copied && empty(fd, path))
 			return -1;
 		if (write_all(fd, chunk, (size_t)got))
-			return perf_error("cannot write %s: %s: it holds about %llu bytes of the trace",
+			return perf_error("cannot write %s: %s: it contains about %llu bytes of the trace",
 					  path, strerror(errno),
 					  (unsigned long long)copied);
 		copied += (uint64_t)got;
@@ -78,7 +87,7 @@ PERF_LOCAL int copy_capture(struct perf_device *device, int fd,
 
 /* Writes the capture of each sink to its file, and the side-car file beside it. */
 PERF_LOCAL int copy_sinks(struct perf_device *device, const char *path,
-			  const struct perf_capture *capture, const int *fd)
+			  const struct sifive_trace_status *capture, const int *fd)
 {
 	struct sifive_trace_sink sink;
 	char name[PATH_MAX];
@@ -128,29 +137,29 @@ PERF_LOCAL int open_files(const char *path, int *fd, uint32_t sinks)
 }
 
 /* Reports what is missing from the trace. */
-PERF_LOCAL void report_losses(const struct perf_capture *capture)
+PERF_LOCAL void report_losses(const struct sifive_trace_status *capture)
 {
 	const struct sifive_trace_losses *lost = perf_losses();
 	const __u64 signals = lost->signals + lost->queued;
+	const char *message = *capture->message ? capture->message : "none";
+	const int changed = __builtin_popcountll(capture->changed);
 
-	if (capture->full)
+	if (capture->flags & SIFIVE_TRACE_STATUS_FULL)
 		perf_warning("trace buffer full: %llu bytes captured, later records were lost",
-			     (unsigned long long)capture->bytes);
+			     capture->bytes);
 	if (lost->threads || signals || lost->abandoned)
-		perf_warning("records not written: %llu of threads without a channel or CPUs without an encoder, %llu of signal handlers that interrupted a record, %llu left half-way",
-			     (unsigned long long)lost->threads,
-			     (unsigned long long)signals,
-			     (unsigned long long)lost->abandoned);
+		perf_warning("records not written: %llu of threads without a channel or CPUs without an encoder, %llu of signal handlers that interrupted a record, %llu unfinished",
+			     lost->threads, signals, lost->abandoned);
 	if (lost->refused)
 		perf_warning("records not written: %llu of threads that cannot read the counters: %s",
-			     (unsigned long long)lost->refused, perf_pool->refusal ?
-			     strerror(perf_pool->refusal) : "no rseq, as clone() made them");
+			     lost->refused, perf_pool->refusal ?
+			     strerror(perf_pool->refusal) : "created by clone(), without rseq");
 	if (lost->children)
-		perf_warning("records not written: %llu of children made by vfork(), which have no channel of their own",
-			     (unsigned long long)lost->children);
+		perf_warning("records not written: %llu of children created by vfork(), which have no channel",
+			     lost->children);
 	if (lost->names)
 		perf_warning("the side-car file lists the first %d threads: %llu later ones are missing",
-			     PERF_JOINED, (unsigned long long)lost->names);
+			     PERF_JOINED, lost->names);
 #ifndef PERF_DROPIN
 	if (perf_objects_left_out())
 		perf_warning("the side-car file lists the first %d loaded objects: %llu later ones are missing",
@@ -159,23 +168,19 @@ PERF_LOCAL void report_losses(const struct perf_capture *capture)
 #endif /* PERF_DROPIN */
 	if (capture->samples_lost)
 		perf_warning("%llu of %llu samples were lost",
-			     (unsigned long long)capture->samples_lost,
-			     (unsigned long long)(capture->samples +
-						  capture->samples_lost));
-	if (capture->changed)
-		perf_warning("records may be missing: the registers of %u trace component%s were changed while they ran: let no program store to an encoder's control registers; the driver's last message: %s",
-			     capture->changed, capture->changed > 1 ? "s" : "",
-			     *capture->message ? capture->message : "none");
+			     capture->samples_lost, capture->samples + capture->samples_lost);
+	if (changed)
+		perf_warning("records may be missing: the registers of %d trace component%s were changed while they ran: let no program store to an encoder's control registers; the driver's last message: %s",
+			     changed, changed > 1 ? "s" : "", message);
 	if (capture->counters_lost)
 		perf_warning("counters 0x%x did not count all the time on all harts: do not trust their values; the driver's last message: %s",
-			     capture->counters_lost,
-			     *capture->message ? capture->message : "none");
+			     capture->counters_lost, message);
 }
 
 PERF_INTERNAL int perf_dump(const char *path)
 {
 	struct perf_device *device = &perf_session.device;
-	struct perf_capture capture = { .sinks = 0 };
+	struct sifive_trace_status capture = { .sinks = 0 };
 	bool on = perf_session.state == PERF_SESSION_ON;
 	int fd[PERF_MAX_SINKS];
 	int rc = 0;
@@ -218,7 +223,7 @@ PERF_INTERNAL int perf_dump(const char *path)
 #ifndef PERF_DROPIN
 /* @capture: NULL at the program's start. */
 PERF_LOCAL int write_side_cars(const char *path, uint32_t sinks,
-			       const struct perf_capture *capture)
+			       const struct sifive_trace_status *capture)
 {
 	struct sifive_trace_sink sink;
 	char name[PATH_MAX];
@@ -240,7 +245,7 @@ PERF_LOCAL int write_side_cars(const char *path, uint32_t sinks,
 
 PERF_INTERNAL int perf_dump_early(const char *path)
 {
-	struct perf_capture capture;
+	struct sifive_trace_status capture;
 
 	if (perf_device_capture(&perf_session.device, &capture))
 		return -1;
@@ -250,7 +255,7 @@ PERF_INTERNAL int perf_dump_early(const char *path)
 
 PERF_INTERNAL int perf_dump_drained(const char *path)
 {
-	struct perf_capture capture;
+	struct sifive_trace_status capture;
 
 	if (perf_device_capture(&perf_session.device, &capture))
 		return -1;
@@ -264,7 +269,7 @@ PERF_INTERNAL int perf_dump_drained(const char *path)
 
 PERF_INTERNAL void perf_dump_forget(const char *path)
 {
-	struct perf_capture capture;
+	struct sifive_trace_status capture;
 	char name[PATH_MAX];
 	uint32_t i;
 

@@ -19,7 +19,7 @@ PERF_INTERNAL int perf_dump(const char *path);
  * @path:	as for perf_dump()
  *
  * If the program ends without writing its capture, another process can save it with
- * these. They mark a ring as wrapped, which is not known yet.
+ * these. They mark a ring as wrapped, because that is not known yet.
  */
 PERF_INTERNAL int perf_dump_early(const char *path);
 
@@ -31,7 +31,7 @@ PERF_INTERNAL int perf_dump_early(const char *path);
  */
 PERF_INTERNAL int perf_dump_drained(const char *path);
 
-/** perf_dump_forget - remove those side-car files */
+/** perf_dump_forget - remove the side-car files of perf_dump_early() */
 PERF_INTERNAL void perf_dump_forget(const char *path);
 #endif /* PERF_DROPIN */
 

@@ -9,35 +9,7 @@
 #include "environment.h"
 #include "error.h"
 
-#define PREFIX		"SIFIVE_TRACE_"
-#define PREFIX_LENGTH	(sizeof(PREFIX) - 1)
-
 #define SIDE_CARS	"early, " PERF_ENVIRONMENT_FLAG
-
-/* Longest name for which the nearest one is searched, without the prefix. */
-#define NAME_MAX_LENGTH	24
-
-#ifndef PERF_DROPIN
-/*
- * All variables of the library, the command and the virtual board's set-up. A
- * static library does not support that of context switches, and reports that.
- */
-static const char *const names[] = {
-	"SIFIVE_TRACE_RECORD", "SIFIVE_TRACE_EVENTS", "SIFIVE_TRACE_COUNT",
-	"SIFIVE_TRACE_BUFFER", "SIFIVE_TRACE_SINK", "SIFIVE_TRACE_RING",
-	"SIFIVE_TRACE_DRAIN", "SIFIVE_TRACE_CHANNEL", "SIFIVE_TRACE_CPUS", "SIFIVE_TRACE_PER_CPU",
-	"SIFIVE_TRACE_INTERVAL", "SIFIVE_TRACE_PERIOD", "SIFIVE_TRACE_CALLERS",
-	"SIFIVE_TRACE_PERIOD_EVENT", "SIFIVE_TRACE_FILTER",
-	"SIFIVE_TRACE_OUTPUT", "SIFIVE_TRACE_HEADER", "SIFIVE_TRACE_META",
-	"SIFIVE_TRACE_DEVICE", "SIFIVE_TRACE_VERBOSE", "SIFIVE_TRACE_CACHE",
-	"SIFIVE_TRACE_MIRROR", "SIFIVE_TRACE_UNVERIFIED",
-#if defined(PERF_SHARED) || defined(PERF_COMMAND)
-	"SIFIVE_TRACE_SWITCHES", "SIFIVE_TRACE_SYSCALLS", "SIFIVE_TRACE_PAGE_FAULTS",
-#endif
-};
-
-#define NAMES		(sizeof(names) / sizeof(names[0]))
-#endif /* PERF_DROPIN */
 
 PERF_INTERNAL const char *perf_environment(const char *name)
 {
@@ -85,6 +57,32 @@ PERF_INTERNAL int perf_environment_choice(const char *name, const char *words,
 	return 0;
 }
 
+PERF_LOCAL int choose_header(const char *words, bool *once)
+{
+	unsigned int word = 0;
+
+	if (perf_environment_choice("SIFIVE_TRACE_HEADER", words, &word))
+		return -1;
+	*once = word;
+	return 0;
+}
+
+PERF_INTERNAL int perf_environment_once(bool *once)
+{
+	return choose_header("each, once", once);
+}
+
+PERF_INTERNAL PERF_OPTIONAL
+enum perf_side_car perf_environment_side_car(void)
+{
+	int word = perf_environment_word("SIFIVE_TRACE_META", SIDE_CARS);
+
+	if (!word)
+		return PERF_SIDE_CAR_EARLY;
+	return word > 0 && word % 2 == 0 ? PERF_SIDE_CAR_NONE : PERF_SIDE_CAR;
+}
+
+#ifndef PERF_DROPIN
 PERF_INTERNAL int perf_environment_flag(const char *name, bool *flag)
 {
 	unsigned int word = *flag ? 0 : 1;
@@ -124,22 +122,17 @@ PERF_INTERNAL int perf_environment_number(const char *name, uint64_t most,
 PERF_INTERNAL int perf_environment_header(bool *once, unsigned int *interval)
 {
 	const char *value = perf_environment("SIFIVE_TRACE_HEADER");
-	unsigned int word = 0;
 	uint64_t number = 0;
 
-	if (value && *value >= '0' && *value <= '9') {
-		if (perf_environment_number("SIFIVE_TRACE_HEADER", UINT32_MAX, &number))
-			return -1;
-	} else if (perf_environment_choice("SIFIVE_TRACE_HEADER",
-					   "each, once, or a number of records", &word)) {
+	*once = false;
+	if (value && *value >= '0' && *value <= '9' ?
+	    perf_environment_number("SIFIVE_TRACE_HEADER", UINT32_MAX, &number) :
+	    choose_header("each, once, or a number of records", once))
 		return -1;
-	}
-	*once = word;
 	*interval = (unsigned int)number;
 	return 0;
 }
 
-#ifndef PERF_DROPIN
 PERF_INTERNAL int perf_environment_record(enum perf_record *record)
 {
 	static const char words[] = "join, " PERF_ENVIRONMENT_FLAG;
@@ -151,20 +144,34 @@ PERF_INTERNAL int perf_environment_record(enum perf_record *record)
 	*record = !word ? PERF_RECORD_JOIN : word % 2 ? PERF_RECORD_OWN : PERF_RECORD_NOT;
 	return 0;
 }
-#endif /* PERF_DROPIN */
 
-PERF_INTERNAL enum perf_side_car perf_environment_side_car(void)
-{
-	int word = perf_environment_word("SIFIVE_TRACE_META", SIDE_CARS);
-
-	if (!word)
-		return PERF_SIDE_CAR_EARLY;
-	return word > 0 && word % 2 == 0 ? PERF_SIDE_CAR_NONE : PERF_SIDE_CAR;
-}
-
-#ifndef PERF_DROPIN
 /* ---- names that do not exist ---------------------------------------------- */
 
+#define PREFIX		"SIFIVE_TRACE_"
+#define PREFIX_LENGTH	(sizeof(PREFIX) - 1)
+
+/* Longest name for which the nearest one is searched, without the prefix. */
+#define NAME_MAX_LENGTH	24
+
+/*
+ * All variables of the library, the command and the virtual board's set-up. The static library
+ * does not support the variable for context switches, and reports it.
+ */
+static const char *const names[] = {
+	"SIFIVE_TRACE_RECORD", "SIFIVE_TRACE_EVENTS", "SIFIVE_TRACE_COUNT",
+	"SIFIVE_TRACE_BUFFER", "SIFIVE_TRACE_SINK", "SIFIVE_TRACE_RING",
+	"SIFIVE_TRACE_DRAIN", "SIFIVE_TRACE_CHANNEL", "SIFIVE_TRACE_CPUS", "SIFIVE_TRACE_PER_CPU",
+	"SIFIVE_TRACE_INTERVAL", "SIFIVE_TRACE_PERIOD", "SIFIVE_TRACE_CALLERS",
+	"SIFIVE_TRACE_PERIOD_EVENT", "SIFIVE_TRACE_FILTER",
+	"SIFIVE_TRACE_OUTPUT", "SIFIVE_TRACE_HEADER", "SIFIVE_TRACE_META",
+	"SIFIVE_TRACE_DEVICE", "SIFIVE_TRACE_VERBOSE", "SIFIVE_TRACE_CACHE",
+	"SIFIVE_TRACE_MIRROR", "SIFIVE_TRACE_UNVERIFIED",
+#if defined(PERF_SHARED) || defined(PERF_COMMAND)
+	"SIFIVE_TRACE_SWITCHES", "SIFIVE_TRACE_SYSCALLS", "SIFIVE_TRACE_PAGE_FAULTS",
+#endif
+};
+
+#define NAMES		(sizeof(names) / sizeof(names[0]))
 PERF_LOCAL unsigned int least(unsigned int a, unsigned int b)
 {
 	return a < b ? a : b;
@@ -244,16 +251,21 @@ PERF_LOCAL int check_names(void)
 
 PERF_INTERNAL int perf_environment_check(void)
 {
-	unsigned int side_car, interval;
-	bool flag = false;
+	unsigned int word;
+	bool once;
 
 #ifndef PERF_DROPIN
 	enum perf_record record;
+	unsigned int interval;
 
-	if (check_names() || perf_environment_record(&record))
+	if (check_names() || perf_environment_record(&record) ||
+	    perf_environment_header(&once, &interval))
+		return -1;
+#else
+	if (perf_environment_once(&once))
 		return -1;
 #endif /* PERF_DROPIN */
-	return perf_environment_header(&flag, &interval) ||
-	       perf_environment_choice("SIFIVE_TRACE_META", SIDE_CARS, &side_car) ||
-	       perf_environment_flag("SIFIVE_TRACE_VERBOSE", &flag) ? -1 : 0;
+	if (perf_environment_choice("SIFIVE_TRACE_META", SIDE_CARS, &word))
+		return -1;
+	return perf_environment_choice("SIFIVE_TRACE_VERBOSE", PERF_ENVIRONMENT_FLAG, &word);
 }

@@ -19,15 +19,8 @@
 /* The value of variable @name, NULL if unset. */
 PERF_INTERNAL const char *perf_environment(const char *name);
 
-/* The same for a given text: its index in @words, separated by ", "; -1 if none. */
+/* As above, for a given text: its index in @words, separated by ", "; -1 if none. */
 PERF_INTERNAL int perf_environment_word(const char *name, const char *words);
-
-/* A boolean variable: yes, 1, on; no, 0, off. @flag keeps its value if unset. */
-PERF_INTERNAL int perf_environment_flag(const char *name, bool *flag);
-
-/* A number up to @most, with suffix k or M. @number keeps its value if unset. */
-PERF_INTERNAL int perf_environment_number(const char *name, uint64_t most,
-					  uint64_t *number);
 
 /**
  * perf_environment_choice - a variable with one of some words
@@ -37,11 +30,21 @@ PERF_INTERNAL int perf_environment_number(const char *name, uint64_t most,
 PERF_INTERNAL int perf_environment_choice(const char *name, const char *words,
 					  unsigned int *chosen);
 
-/* SIFIVE_TRACE_HEADER: a single header, or one every @interval records. */
-PERF_INTERNAL int perf_environment_header(bool *once, unsigned int *interval);
+/* SIFIVE_TRACE_HEADER for the old API: a single header, or one at each start. */
+PERF_INTERNAL int perf_environment_once(bool *once);
 
 #ifndef PERF_DROPIN
-/* SIFIVE_TRACE_RECORD: whether to record, into a session of its own or an ancestor's. */
+/* A boolean variable: yes, 1, on; no, 0, off. @flag keeps its value if unset. */
+PERF_INTERNAL int perf_environment_flag(const char *name, bool *flag);
+
+/* A number up to @most, with suffix k or M. @number keeps its value if unset. */
+PERF_INTERNAL int perf_environment_number(const char *name, uint64_t most,
+					  uint64_t *number);
+
+/* SIFIVE_TRACE_HEADER: also one every @interval records. */
+PERF_INTERNAL int perf_environment_header(bool *once, unsigned int *interval);
+
+/* SIFIVE_TRACE_RECORD: whether to record, into its own session or an ancestor's. */
 enum perf_record {
 	PERF_RECORD_NOT,
 	PERF_RECORD_OWN,
@@ -55,7 +58,7 @@ PERF_INTERNAL int perf_environment_record(enum perf_record *record);
 enum perf_side_car {
 	PERF_SIDE_CAR,		/* at the end */
 	PERF_SIDE_CAR_NONE,
-	PERF_SIDE_CAR_EARLY,	/* also at the program's start */
+	PERF_SIDE_CAR_EARLY,	/* also when the program starts */
 };
 
 /* An invalid value counts as PERF_SIDE_CAR: the check reports it. */

@@ -22,22 +22,14 @@ enum verbosity {
 	NOTICES,
 };
 
-PERF_LOCAL enum verbosity verbosity(void)
-{
-	int word = perf_environment_word("SIFIVE_TRACE_VERBOSE",
-					 PERF_ENVIRONMENT_FLAG);
-
-	if (word < 0)
-		return ERRORS;
-	return word % 2 ? SILENT : NOTICES;
-}
-
 PERF_LOCAL void print(enum verbosity least, const char *call, const char *what)
 {
+	int word = perf_environment_word("SIFIVE_TRACE_VERBOSE", PERF_ENVIRONMENT_FLAG);
+	enum verbosity verbosity = word < 0 ? ERRORS : word % 2 ? SILENT : NOTICES;
 	char line[ERROR_LEN + 64];
 	int length = snprintf(line, sizeof(line), "sifive-perf: %s%s\n", call, what);
 
-	if (verbosity() >= least && write(STDERR_FILENO, line, (size_t)length) < 0)
+	if (verbosity >= least && write(STDERR_FILENO, line, (size_t)length) < 0)
 		return;
 }
 
@@ -68,7 +60,7 @@ PERF_INTERNAL int perf_error(const char *format, ...)
 	return -1;
 }
 
-/* Appends to the text; returns where that begins. */
+/* Appends to the text; returns where the addition begins. */
 PERF_LOCAL PERF_PRINTF(1, 0) const char *append(const char *format, va_list args)
 {
 	size_t used = strlen(text);

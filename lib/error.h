@@ -2,8 +2,8 @@
 /*
  * The text of perfErrorString(), and messages to standard error.
  *
- * The text is per thread. The function that fails sets it and returns -1; its callers keep
- * it.
+ * The text is per thread. A function that fails sets the text and returns -1; its callers keep
+ * the text.
  */
 #ifndef PERF_ERROR_H
 #define PERF_ERROR_H

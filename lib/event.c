@@ -54,7 +54,7 @@ static const char *const cache_results[] = {
 #define FIRMWARE_PREFIX	"fw:"
 
 #ifndef PERF_DROPIN
-/* Firmware events, by code; in one string, since pointers to them take as much room. */
+/* Firmware events, by code; in one string, since pointers would double the size. */
 static const char firmware_events[] =
 	"misaligned-load\0misaligned-store\0access-load\0access-store\0illegal-insn\0"
 	"set-timer\0ipi-sent\0ipi-received\0fence-i-sent\0fence-i-received\0sfence-vma-sent\0"
@@ -263,7 +263,7 @@ PERF_INTERNAL int perf_event_parse(const char *word, size_t length,
 		return -1;
 	}
 	if (rest < length && parse_firmware(word, rest, event)) {
-		snprintf(error, size, "\"%.*s\": firmware counts its events in all modes: leave out \"%.*s\"",
+		snprintf(error, size, "\"%.*s\": firmware counts its events in all modes: omit \"%.*s\"",
 			 (int)length, word, (int)(length - rest), word + rest);
 		return -1;
 	}
@@ -272,7 +272,7 @@ PERF_INTERNAL int perf_event_parse(const char *word, size_t length,
 	    parse_raw(word, rest, event))
 		return 0;
 
-	snprintf(error, size, "there is no event \"%.*s\": use a name of perf list, rHEX for a raw one, fw:NAME for one of firmware, or timestamp",
+	snprintf(error, size, "there is no event \"%.*s\": use a name from perf list, rHEX for a raw event, fw:NAME for a firmware event, or timestamp",
 		 (int)rest, word);
 	return -1;
 }

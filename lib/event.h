@@ -46,7 +46,7 @@ struct perf_event_id {
 };
 
 #ifndef PERF_DROPIN
-/* The caller's name for a raw event. */
+/* A raw event named by the caller. */
 struct perf_event_alias {
 	const char *name;
 	uint64_t data;

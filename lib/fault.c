@@ -11,8 +11,8 @@
 #include "writer.h"
 
 /*
- * The handler that ours replaces, and the one at the first installation: the
- * program may have installed its own on top, which calls ours.
+ * The handler that ours replaces, and the one at the first installation: the program may since
+ * have installed its own handler, which calls ours.
  */
 static struct sigaction before, first;
 static volatile bool installed;
@@ -76,9 +76,8 @@ PERF_LOCAL void pass_on(struct sigaction *to, int number, siginfo_t *info,
 PERF_LOCAL void pass(int number, siginfo_t *info, void *context, uintptr_t frame)
 {
 	/*
-	 * Called by a handler that replaced ours or that ours has called: if it
-	 * jumped away, its frame is still recorded, and the next signal's frame
-	 * is not below it.
+	 * Called by a handler that replaced ours or that ours called: if that handler jumped
+	 * away, its frame is still recorded, and the next signal's frame is not below it.
 	 */
 	if (!installed || (passed.context == context && frame < passed.frame)) {
 		pass_on(&first, number, info, context);

@@ -30,9 +30,9 @@ struct filter_object {
 
 /*
  * Loaded objects for the hooks to search: two tables, one of which is complete.
- * They contain only the program itself if the C library can find the others,
- * since those can be replaced at any time. Objects without a filter have no
- * ranges, which distinguishes them from new ones.
+ * The tables contain only the program itself if the C library can find shared
+ * objects, since these can be replaced at any time. Objects without a filter
+ * have no ranges, which distinguishes them from new ones.
  */
 struct loaded {
 	uintptr_t start, end, bias;
@@ -45,8 +45,8 @@ struct table {
 };
 
 /*
- * Finds an object; async-signal-safe, also within dlopen(). C libraries before
- * glibc 2.35 only have dl_iterate_phdr(), which is neither.
+ * Finds an object; async-signal-safe, also within dlopen(). Before glibc 2.35, C libraries offer
+ * only dl_iterate_phdr(), which is neither.
  */
 #ifdef DLFO_STRUCT_HAS_EH_DBASE
 extern __typeof__(_dl_find_object) _dl_find_object __attribute__((weak));
@@ -289,7 +289,7 @@ PERF_INTERNAL int perf_filter_load(const char *path)
 	if (!rc && ferror(file))
 		rc = perf_error("cannot read the filter %s", path);
 	if (!rc && (on & (1u << PERF_FILTER_FROM | 1u << PERF_FILTER_TO)) == 1u << PERF_FILTER_TO)
-		rc = perf_error("the filter %s has lines that begin with <, and none that begins with >: nothing would be recorded",
+		rc = perf_error("the filter %s has lines that begin with <, but none that begins with >: nothing would be recorded",
 				path);
 	free(line);
 	fclose(file);

@@ -6,10 +6,11 @@
  *
  * OBJECT is the file name of the program or of a shared object, without its folder. START
  * and END are hexadecimal and relative to the load address, as nm(1) prints for a shared
- * object or a PIE. Empty lines and lines that begin with # are ignored. A line that begins with
- * "> " has functions at whose call recording begins in a thread, until the call returns; with
- * "< ", functions with whose entry it ends instead. "^ N" is a limit: of a thread's nested calls only N
- * are recorded. If there are only such lines, all functions are recorded.
+ * object or a PIE. Empty lines and lines that begin with # are ignored. A line
+ * that begins with "> " names functions: at their call, recording begins in a
+ * thread, until the call returns; a line with "< " names functions whose entry
+ * ends it instead. "^ N" records only the outermost N of a thread's nested
+ * calls. If there are only such lines, all functions are recorded.
  */
 #ifndef PERF_FILTER_H
 #define PERF_FILTER_H
@@ -32,7 +33,7 @@ enum perf_filter_set {
  */
 PERF_INTERNAL int perf_filter_load(const char *path);
 
-/* Which sets there are: bit n for set n; 0: there is no filter. */
+/* The existing sets: bit n for set n; 0: there is no filter. */
 PERF_INTERNAL unsigned int perf_filter_on(void);
 
 /* Up to how many nested calls are recorded; 0: all. */

@@ -24,7 +24,7 @@
 #define PATIENCE	1024
 
 /* Write only the header, if it is due. */
-#define NO_RECORD	PERF_RECORD_BREAK
+#define NO_RECORD	SIFIVE_TRACE_RECORD_BREAK
 
 PERF_LOCAL void write_nothing(uintptr_t function, uintptr_t site, uint32_t kind)
 {
@@ -53,7 +53,7 @@ __attribute__((used)) static void (*const with_hooks)(void) = perf_auto_start;
 
 /* ---- the slow path ------------------------------------------------------ */
 
-/* The lane of a channel on a CPU, NULL if that has no encoder here. */
+/* The lane of a channel on a CPU, NULL if the CPU has no encoder in the session. */
 PERF_LOCAL struct perf_lane *lane_of(unsigned int channel, int32_t cpu)
 {
 	unsigned int index = 0;
@@ -68,14 +68,15 @@ PERF_LOCAL bool read_counters(struct perf_thread *thread,
 			      const volatile int32_t *mine, uint64_t *now)
 {
 	const struct perf_layout *layout = &perf_pool->layout;
-	uint32_t i;
 
 	if (!perf_section_any(thread->rseq, mine, lane->stream.ts, now,
 			      layout->number, layout->count, thread->offset))
 		return false;
+#ifndef PERF_DROPIN
 	/* A thread's own counts can be sums, with bits above the counter's width. */
-	for (i = 0; i < layout->count; i++)
+	for (uint32_t i = 0; i < layout->count; i++)
 		now[i] &= layout->width[i];
+#endif /* PERF_DROPIN */
 	return true;
 }
 
@@ -88,10 +89,19 @@ PERF_LOCAL bool is_refused(struct perf_thread *thread)
 	return true;
 }
 
+/* Marks the previous record as incomplete. */
+PERF_LOCAL void write_break(const struct perf_stream *stream)
+{
+	if (stream->layout->poll != PERF_POLL_NOT)
+		perf_wait_ready(stream);
+	perf_stimulus8(stream->stimulus, SIFIVE_TRACE_RECORD_BREAK);
+}
+
+#ifndef PERF_DROPIN
 /* Whether writers use only differences of CSRs: see struct perf_lane. */
 PERF_LOCAL bool is_relative(void)
 {
-	return perf_pool->slots && perf_pool->layout.type == PERF_COUNT_DELTA;
+	return perf_pool->slots && perf_pool->layout.type == SIFIVE_TRACE_RECORD_DELTA;
 }
 
 /* Converts a lane's last values to the thread's own counts. */
@@ -107,7 +117,7 @@ PERF_LOCAL void make_whole(struct perf_lane *lane)
 	}
 }
 
-/* Converts them to CSR values, valid until the thread is switched out. */
+/* Converts own counts to CSR values, valid until the thread is switched out. */
 PERF_LOCAL void make_relative(const struct perf_thread *thread, struct perf_lane *lane)
 {
 	const struct perf_layout *layout = &perf_pool->layout;
@@ -124,16 +134,8 @@ PERF_LOCAL void make_relative(const struct perf_thread *thread, struct perf_lane
 	} while (written != thread->offset[PERF_OFFSETS_WRITTEN]);
 	for (i = 0; i < layout->count; i++)
 		lane->stream.last[i] -= lane->offset[i];
-	/* An older driver counts none. */
+	/* An older driver does not count writes. */
 	lane->written = written ? written : ~UINT64_C(0);
-}
-
-/* Marks the previous record as incomplete. */
-PERF_LOCAL void write_break(const struct perf_stream *stream)
-{
-	if (stream->layout->poll != PERF_POLL_NOT)
-		perf_wait_ready(stream);
-	perf_stimulus8(stream->stimulus, PERF_RECORD_BREAK);
 }
 
 /*
@@ -157,6 +159,7 @@ PERF_LOCAL const uint64_t *header_base(const struct perf_thread *thread,
 		base[i] = latest->stream.last[i] + latest->offset[i];
 	return base;
 }
+#endif /* PERF_DROPIN */
 
 /* Where threads share the channel, the header names the thread. */
 PERF_LOCAL uint32_t header_flags(const struct perf_thread *thread)
@@ -175,8 +178,12 @@ PERF_LOCAL bool write_header(struct perf_thread *thread, struct perf_lane *lane,
 	const uint64_t bit = UINT64_C(1) << (lane - perf_pool->lane[thread->channel]);
 	uint32_t generation = perf_pool->generation;
 	const bool begins = lane->generation != generation || thread->fresh & bit;
+#ifndef PERF_DROPIN
 	const bool repeated = perf_pool->interval && lane->generation && !lane->left;
 	uint64_t base[PERF_COUNTER_MAX];
+#else
+	const bool repeated = false;
+#endif /* PERF_DROPIN */
 	uint32_t flags;
 
 	if (!begins && !repeated && !lane->torn)
@@ -188,47 +195,46 @@ PERF_LOCAL bool write_header(struct perf_thread *thread, struct perf_lane *lane,
 	if (thread->dropped)
 		perf_room_mark_drop(thread, &lane->stream);
 #endif /* PERF_DROPIN */
-	/* First, because the header itself may be incomplete. */
+	/* Do this first, because the header itself may be incomplete. */
 	lane->torn = false;
 	lane->generation = generation;
-	lane->left = perf_pool->interval;
 	thread->fresh &= ~bit;
+#ifndef PERF_DROPIN
+	lane->left = perf_pool->interval;
 	make_whole(lane);
 	now = header_base(thread, lane, now, base);
+#endif /* PERF_DROPIN */
 	perf_stream_header(&lane->stream, flags, (uint32_t)thread->tid, now);
+#ifndef PERF_DROPIN
 	/*
-	 * A repeated header means that records continue; any other means that
-	 * they start again.
+	 * A repeated header means that records continue; any other header means that they start
+	 * again.
 	 */
 	if (begins && repeated)
 		perf_stream_header(&lane->stream, flags, (uint32_t)thread->tid, now);
 	make_relative(thread, lane);
 	thread->latest = lane;
+#endif /* PERF_DROPIN */
 	return true;
 }
 
-/* Before a record, writes how long its thread has waited for room. */
-PERF_INLINE void mark_wait(struct perf_thread *thread, const struct perf_lane *lane)
-{
-#ifndef PERF_DROPIN
-	if (PERF_UNLIKELY(thread->waited))
-		perf_room_mark_wait(thread, &lane->stream);
-#else
-	(void)thread;
-	(void)lane;
-#endif /* PERF_DROPIN */
-}
-
-PERF_LOCAL void write_record(struct perf_thread *thread, struct perf_lane *lane,
+PERF_INLINE void write_record(struct perf_thread *thread, struct perf_lane *lane,
 			     uint32_t kind, uintptr_t address, uintptr_t address2,
 			     const uint64_t *now)
 {
+#ifndef PERF_DROPIN
+	/* How long its thread has waited for room. */
+	if (PERF_UNLIKELY(thread->waited))
+		perf_room_mark_wait(thread, &lane->stream);
 	if (lane->left)
 		lane->left--;
 	make_whole(lane);
+#endif /* PERF_DROPIN */
 	perf_stream_record(&lane->stream, kind, address, address2, now);
+#ifndef PERF_DROPIN
 	make_relative(thread, lane);
 	thread->latest = lane;
+#endif /* PERF_DROPIN */
 	thread->begun = perf_pool->generation;
 }
 
@@ -267,12 +273,11 @@ PERF_LOCAL void drain(struct perf_thread *thread)
 		written = p->complete && lane && may_write(thread);
 		if (written) {
 			write_header(thread, lane, p->now);
-			mark_wait(thread, lane);
 			write_record(thread, lane, p->kind, p->address, p->address2,
 				     p->now);
 		}
 		p->complete = false;
-		/* Unless a context that has interrupted this one has already done so. */
+		/* Skip this if a context that interrupted this one has already done it. */
 		if (__atomic_compare_exchange_n(&thread->head, &head, head + 1, false,
 						__ATOMIC_RELEASE, __ATOMIC_RELAXED))
 			leave_queue(!written);
@@ -293,8 +298,8 @@ PERF_INLINE void open_gate(struct perf_thread *thread)
 }
 
 /*
- * For a writer whose record was abandoned while it wrote. It may have written
- * within another user thread's record, which is then as unreadable as its own.
+ * For a writer whose record was abandoned while it wrote. The writer may have written within
+ * another user thread's record, which is then as unreadable as its own.
  */
 PERF_LOCAL __attribute__((noinline, cold))
 void given_up(struct perf_thread *thread, struct perf_lane *lane)
@@ -338,8 +343,8 @@ PERF_LOCAL void count_loss(struct perf_thread *thread, size_t loss)
 }
 
 /*
- * Finds the lane of the thread's CPU, writes its header if due, and reads the
- * counters there. Returns NULL if no record can be written: @loss counts it.
+ * Finds the lane of the thread's CPU, writes the lane's header if due, and reads that CPU's
+ * counters. Returns NULL if no record can be written: @loss counts it.
  */
 PERF_LOCAL struct perf_lane *prepare(struct perf_thread *thread, uint64_t *now,
 				     size_t *loss)
@@ -357,8 +362,8 @@ PERF_LOCAL struct perf_lane *prepare(struct perf_thread *thread, uint64_t *now,
 			return NULL;
 
 		/*
-		 * From now on a context that interrupts this one, or a thread
-		 * that wants the channel, clears the CPU.
+		 * From now on, a context that interrupts this one, or a thread that wants the
+		 * channel, clears the CPU.
 		 */
 		thread->lane = lane;
 		thread->cpu = cpu;
@@ -415,7 +420,6 @@ PERF_LOCAL void write_claimed(struct perf_thread *thread, uint32_t kind,
 	if (!lane) {
 		thread->cpu = PERF_CPU_NOBODY;
 	} else if (kind != NO_RECORD) {
-		mark_wait(thread, lane);
 		write_record(thread, lane, kind, address, address2, now);
 	} else {
 		begin_part(thread);
@@ -426,7 +430,7 @@ PERF_LOCAL void write_claimed(struct perf_thread *thread, uint32_t kind,
 			given_up(thread, lane);
 		return;
 	}
-	/* Before the gate opens, because a pause or the end of the trace waits for that. */
+	/* Do this before the gate opens: a pause or the end of the trace waits for the gate. */
 	if (!lane && kind != NO_RECORD && is_wanted(thread))
 		count_loss(thread, loss);
 	open_gate(thread);
@@ -446,7 +450,7 @@ PERF_LOCAL void queue_record(struct perf_thread *thread, uint32_t kind,
 	int32_t cpu;
 
 	perf_lost_count(&perf_losses()->queued);
-	/* Counters in the queue's order, also if handlers interrupt handlers. */
+	/* Read the counters in the queue's order, even if handlers interrupt handlers. */
 	for (;;) {
 		tail = thread->tail;
 		cpu = (int32_t)thread->rseq->cpu_id;
@@ -480,7 +484,7 @@ void write_slow(uintptr_t address, uintptr_t address2, uint32_t kind)
 	uintptr_t frame = (uintptr_t)__builtin_frame_address(0);
 	struct perf_thread *thread = perf_self;
 
-	/* Closed, or the empty pool of a child. */
+	/* The pool is closed, or empty in a child. */
 	if (!perf_pool || !perf_pool->open)
 		return;
 	if (perf_pool->open & PERF_OPEN_PAUSED) {
@@ -503,7 +507,7 @@ void write_slow(uintptr_t address, uintptr_t address2, uint32_t kind)
 	if (perf_gate_closed(thread)) {
 		if (!perf_frame_left(thread->gate, frame) && thread->waiting++ < PATIENCE) {
 			queue_record(thread, kind, address, address2);
-			/* So that it is written before records with later counters. */
+			/* This writes the record before records with later counters. */
 			thread->cpu = PERF_CPU_NOBODY;
 			return;
 		}

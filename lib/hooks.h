@@ -20,7 +20,7 @@ PERF_INTERNAL void perf_hooks_prepare(void);
  * @open:	PERF_OPEN_*
  *
  * Writes the calling thread's header if it is due; other threads write theirs with
- * their first record. Restores the signal handler of perf_hooks_close().
+ * their first record. Reinstalls the signal handler that perf_hooks_close() removed.
  */
 PERF_INTERNAL void perf_hooks_open(unsigned int open);
 

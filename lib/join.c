@@ -42,7 +42,7 @@ PERF_INTERNAL int perf_join(struct perf_device *device, struct sifive_trace_join
 	join->session = -1;
 	join->channels = wanted ? perf_device_channels(device) : 0;
 	if (call_join(device, join))
-		return perf_error("cannot join the recording: %s: start the program from one that is recorded, with CAP_PERFMON",
+		return perf_error("cannot join the recording: %s: start the program from a recorded one, with CAP_PERFMON",
 				  strerror(errno));
 	device->joined = true;
 	return 0;

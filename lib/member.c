@@ -28,7 +28,7 @@ PERF_INTERNAL int perf_member_take(struct perf_device *device, struct perf_setup
 	struct sifive_trace_join join = { .channel = (int32_t)setup->channel };
 	uint32_t i;
 
-	/* Other programs have nothing to record, unless they load an instrumented object. */
+	/* Programs without hooks record nothing, unless they load an instrumented object. */
 	if (perf_bind(setup->hooks) || perf_join(device, &join, perf_bind_used()))
 		return -1;
 	*channels = join.channel < 0 ? 0 : 1u << join.channel;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * A session held by another process, sifive-trace record: this process joins
- * it, and gets channels from the driver when its threads have records.
+ * A session held by another process, sifive-trace record: this process joins it, and gets
+ * channels from the driver when its threads record.
  */
 #ifndef PERF_MEMBER_H
 #define PERF_MEMBER_H
@@ -27,7 +27,7 @@ PERF_INTERNAL int perf_member_take(struct perf_device *device, struct perf_setup
 
 /**
  * perf_member_write - write the process's part of the side-car file
- * @folder:	of all processes
+ * @folder: shared by all processes
  * @ends:	the process ends
  *
  * The first call makes a file, later ones replace its contents.
@@ -38,7 +38,7 @@ PERF_INTERNAL int perf_member_write(const char *folder, bool ends);
 PERF_INTERNAL void perf_member_on(void);
 PERF_INTERNAL void perf_member_off(void);
 
-/* In a child: its part goes to another file. */
+/* Called in a child: its part goes to another file. */
 PERF_INTERNAL void perf_member_forget(void);
 #else
 /* A static library has no members, and never calls these. */

@@ -4,8 +4,11 @@
 #include <inttypes.h>
 #include <limits.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/utsname.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "environment.h"
@@ -48,33 +51,48 @@ PERF_LOCAL const char *boolean(bool value)
 
 PERF_LOCAL void put_program(FILE *file)
 {
-	char text[4096];
 	FILE *args = fopen("/proc/self/cmdline", "re");
-	bool first = true;
-	ssize_t length;
-	size_t got = 0;
-	int c;
+	const char *comma = "";
+	char exe[PATH_MAX], *arg = NULL;
+	size_t size = 0;
+	ssize_t length = readlink("/proc/self/exe", exe, sizeof(exe) - 1);
 
-	length = readlink("/proc/self/exe", text, sizeof(text) - 1);
-	text[length < 0 ? 0 : length] = '\0';
-	put_field(file, "exe", text);
-
+	exe[length < 0 ? 0 : length] = '\0';
+	put_field(file, "exe", exe);
 	fputs(",\n\"args\":[", file);
-	while (args && (c = getc(args)) != EOF) {
-		if (got < sizeof(text) - 1)
-			text[got++] = (char)c;
-		if (c)
-			continue;
-		text[got - 1] = '\0';
-		if (!first)
-			putc(',', file);
-		put_string(file, text);
-		first = false;
-		got = 0;
+	while (args && getdelim(&arg, &size, '\0', args) > 0) {
+		fputs(comma, file);
+		put_string(file, arg);
+		comma = ",";
 	}
+	free(arg);
 	if (args)
 		fclose(args);
 	fputs("],\n", file);
+}
+
+/* The machine's name, and what it is: as firmware tells the kernel. */
+PERF_LOCAL void put_machine(FILE *file)
+{
+	char board[128] = "";
+	struct utsname name;
+	FILE *model = fopen("/proc/device-tree/model", "re");
+
+	if (!model)
+		model = fopen("/sys/class/dmi/id/product_name", "re");
+	if (model && fgets(board, sizeof(board), model))
+		board[strcspn(board, "\n")] = '\0';
+	if (model)
+		fclose(model);
+	/* The kernel's name for a machine without one. */
+	if (!uname(&name) && strcmp(name.nodename, "(none)")) {
+		put_field(file, "host", name.nodename);
+		fputs(",\n", file);
+	}
+	if (*board) {
+		put_field(file, "board", board);
+		fputs(",\n", file);
+	}
 }
 
 PERF_LOCAL void put_sources(FILE *file, const struct sifive_trace_sink *sink)
@@ -90,14 +108,13 @@ PERF_LOCAL void put_sources(FILE *file, const struct sifive_trace_sink *sink)
 		if (!(sink->encoders >> e->index & 1))
 			continue;
 		fprintf(file, "%s{\"src\":%u,\"hart\":%llu,\"cpu\":%d}",
-			first ? "" : ",", e->src, (unsigned long long)e->hart,
-			(int)e->cpu);
+			first ? "" : ",", e->src, e->hart, e->cpu);
 		first = false;
 	}
 	fputs("],\n", file);
 }
 
-/* The user's name for an event; the reader knows the usual ones. */
+/* The user's name for an event; the reader knows the standard names. */
 PERF_LOCAL void put_event(FILE *file, const char *name)
 {
 	if (!*name)
@@ -126,16 +143,16 @@ PERF_LOCAL void put_counters(FILE *file)
 
 PERF_LOCAL void put_sampling(FILE *file)
 {
-	const struct perf_sampling *sampling = &perf_session.setup.sampling;
+	const struct sifive_trace_sampling *sampling = &perf_session.setup.sampling;
 
 	if (!perf_session.sampled)
 		return;
 	fputs("\"sampling\":{", file);
 	put_event(file, perf_session.setup.sampling_name);
-	fprintf(file, "\"channel\":%u,\"%s\":%" PRIu64, sampling->channel,
+	fprintf(file, "\"channel\":%u,\"%s\":%llu", sampling->channel,
 		sampling->period ? "period" : "interval_ns",
 		sampling->period ? sampling->period : sampling->interval);
-	if (sampling->headers)
+	if (sampling->flags & SIFIVE_TRACE_SAMPLING_HEADERS)
 		fprintf(file, ",\"header_interval\":%u", SIFIVE_TRACE_SAMPLING_HEADER_EVERY);
 	fputs("},\n", file);
 }
@@ -144,23 +161,18 @@ PERF_LOCAL void put_sampling(FILE *file)
 PERF_LOCAL void thread_name(const struct perf_joined *joined, char *name)
 {
 	char path[64];
-	ssize_t length;
-	int fd;
+	FILE *file;
 
 	memcpy(name, joined->name, sizeof(joined->name));
 	if (joined->ended)
 		return;
 	snprintf(path, sizeof(path), "/proc/self/task/%d/comm", joined->tid);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	if (fd < 0)
+	file = fopen(path, "re");
+	if (!file)
 		return;
-	length = read(fd, path, sizeof(joined->name) - 1);
-	close(fd);
-	if (length <= 0)
-		return;
-	path[length] = '\0';
-	path[strcspn(path, "\n")] = '\0';
-	strcpy(name, path);
+	if (fgets(name, sizeof(joined->name), file))
+		name[strcspn(name, "\n")] = '\0';
+	fclose(file);
 }
 
 PERF_LOCAL void put_threads(FILE *file)
@@ -266,64 +278,73 @@ PERF_LOCAL void put_objects(FILE *file)
 
 /* How much of the run one sink contains. */
 PERF_LOCAL void put_coverage(FILE *file, const struct sifive_trace_sink *sink,
-			     const struct perf_capture *capture)
+			     const struct sifive_trace_status *capture)
 {
-	fprintf(file, ",\n\"coverage\":{\"full\":%s,\"bytes\":%llu,\"buffer\":%llu,\"run_ns\":%"
-		PRIu64 ",\"counters_lost\":%" PRIu32 ",\"pauses\":%" PRIu64
-		",\"paused_ns\":%" PRIu64 "}",
-		boolean(sink->flags & SIFIVE_TRACE_STATUS_FULL),
-		(unsigned long long)sink->bytes, (unsigned long long)sink->buffer,
-		perf_session.device.ran, capture->counters_lost, capture->pauses,
-		capture->paused);
+	fprintf(file, ",\n\"coverage\":{\"full\":%s,\"bytes\":%llu,\"buffer\":%llu,\"run_ns\":%llu,\"counters_lost\":%u,\"pauses\":%llu,\"paused_ns\":%llu}",
+		boolean(sink->flags & SIFIVE_TRACE_STATUS_FULL), sink->bytes, sink->buffer,
+		(unsigned long long)perf_session.device.ran, capture->counters_lost,
+		capture->pauses, capture->paused);
 	fprintf(file, ",\n\"clock_samples\":[{\"time\":%llu,\"ns\":%llu,\"within\":%llu},{\"time\":%llu,\"ns\":%llu,\"within\":%llu}]",
-		(unsigned long long)sink->start_time, (unsigned long long)sink->start_ns,
-		(unsigned long long)sink->start_within, (unsigned long long)sink->time,
-		(unsigned long long)sink->time_ns, (unsigned long long)sink->time_within);
+		sink->start_time, sink->start_ns, sink->start_within,
+		sink->time, sink->time_ns, sink->time_within);
 }
 
-PERF_LOCAL void put_lost(FILE *file, const struct perf_capture *capture)
+/* When the capture stopped, by the machine's clock, if that has a date. */
+PERF_LOCAL void put_utc(FILE *file, const struct sifive_trace_sink *sink)
+{
+	struct timespec date, since;
+	int64_t ns;
+
+	if (!sink->time_ns || clock_gettime(CLOCK_REALTIME, &date) ||
+	    clock_gettime(CLOCK_MONOTONIC, &since))
+		return;
+	ns = (int64_t)(date.tv_sec - since.tv_sec) * 1000000000 + date.tv_nsec - since.tv_nsec;
+	if (ns > 0)
+		fprintf(file, ",\n\"utc\":{\"time\":%llu,\"ns\":%llu}",
+			(unsigned long long)sink->time,
+			(unsigned long long)sink->time_ns + (unsigned long long)ns);
+}
+
+PERF_LOCAL void put_lost(FILE *file, const struct sifive_trace_status *capture)
 {
 	const struct sifive_trace_losses *lost = perf_losses();
 
-	fprintf(file, ",\n\"lost\":{\"signals\":%" PRIu64 ",\"threads\":%" PRIu64
-		",\"abandoned\":%" PRIu64 ",\"refused\":%" PRIu64
-		",\"children\":%" PRIu64 ",\"samples\":%" PRIu64
-		",\"dropped\":%" PRIu64 ",\"encoders\":%u",
-		(uint64_t)(lost->signals + lost->queued), (uint64_t)lost->threads,
-		(uint64_t)lost->abandoned, (uint64_t)lost->refused,
-		(uint64_t)lost->children, capture->samples_lost,
-		(uint64_t)lost->dropped, capture->changed);
+	fprintf(file, ",\n\"lost\":{\"signals\":%llu,\"threads\":%llu,\"abandoned\":%llu,\"refused\":%llu,\"children\":%llu,\"samples\":%llu,\"dropped\":%llu,\"encoders\":%d",
+		lost->signals + lost->queued, lost->threads, lost->abandoned, lost->refused,
+		lost->children, capture->samples_lost, lost->dropped,
+		__builtin_popcountll(capture->changed));
 #ifndef PERF_DROPIN
 	if (PERF_SWITCHES)
-		fprintf(file, ",\"switches\":%" PRIu64 ",\"elsewhere\":%" PRIu64
-			",\"wakeups\":%" PRIu64, capture->switches_lost,
-			capture->switches_elsewhere, capture->wakeups_elsewhere);
+		fprintf(file, ",\"switches\":%llu,\"elsewhere\":%llu,\"wakeups\":%llu",
+			capture->switches_lost, capture->switches_elsewhere,
+			capture->wakeups_elsewhere);
 #endif /* PERF_DROPIN */
 	putc('}', file);
 	if (lost->shared)
-		fprintf(file, ",\n\"shared\":%" PRIu64, (uint64_t)lost->shared);
+		fprintf(file, ",\n\"shared\":%llu", lost->shared);
 }
 
 PERF_LOCAL void put_all(FILE *file, const struct sifive_trace_sink *sink,
-			const struct perf_capture *capture)
+			const struct sifive_trace_status *capture)
 {
 	const struct perf_device *device = &perf_session.device;
 	const struct perf_setup *setup = &perf_session.setup;
 
 	fprintf(file, "{\"version\":1,\n\"srcbits\":%u,\n\"ts_width\":%u,\n\"ts_hz\":%llu,\n\"ts_scheme\":\"xor\",\n\"wrapped\":%s,\n",
-		sink->src_bits, device->info.ts_width,
-		(unsigned long long)device->info.ts_hz,
+		sink->src_bits, device->info.ts_width, device->info.ts_hz,
 		boolean(setup->take.flags & SIFIVE_TRACE_CONFIG_RING &&
 			sink->flags & SIFIVE_TRACE_STATUS_WRAPPED));
-	fprintf(file, "\"count_type\":%u,\n\"header_interval\":%u,\n\"per_thread\":%s,\n",
-		setup->type, perf_pool->interval, boolean(setup->per_thread));
+	fprintf(file, "\"count_type\":%u,\n\"per_thread\":%s,\n", setup->type,
+		boolean(setup->per_thread));
 	put_program(file);
+	put_machine(file);
 	put_sources(file, sink);
 	put_counters(file);
 	fprintf(file, "\"channel\":%u,\n\"ts_channels\":%s,\n", perf_pool->first,
 		boolean(perf_device_channels(device) != ~0u));
 	put_sampling(file);
 #ifndef PERF_DROPIN
+	fprintf(file, "\"header_interval\":%u,\n", perf_pool->interval);
 	if (PERF_SWITCHES && setup->switches)
 		fprintf(file, "\"switches\":{\"channel\":%d,\"encoders\":%u},\n",
 			setup->switch_channel, device->count);
@@ -332,6 +353,7 @@ PERF_LOCAL void put_all(FILE *file, const struct sifive_trace_sink *sink,
 	put_objects(file);
 	if (capture) {
 		put_coverage(file, sink, capture);
+		put_utc(file, sink);
 		put_lost(file, capture);
 	}
 	/* Threads that begin later may have any channel. */
@@ -356,7 +378,7 @@ PERF_INTERNAL void perf_meta_remove(const char *path)
 
 PERF_INTERNAL int perf_meta_write(const char *path, int fd,
 				  const struct sifive_trace_sink *sink,
-				  const struct perf_capture *capture)
+				  const struct sifive_trace_status *capture)
 {
 	char name[PATH_MAX];
 	struct stat about;

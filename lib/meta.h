@@ -20,7 +20,7 @@
  */
 PERF_INTERNAL int perf_meta_write(const char *path, int fd,
 				  const struct sifive_trace_sink *sink,
-				  const struct perf_capture *capture);
+				  const struct sifive_trace_status *capture);
 
 #ifndef PERF_DROPIN
 /** perf_meta_remove - remove the side-car file of a trace, if any */

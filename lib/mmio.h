@@ -50,8 +50,8 @@ PERF_INLINE uint32_t perf_mmio_read32(const volatile uint32_t *reg)
 #endif
 
 /*
- * Fences for a change of the owner, which is kept in memory: one after the
- * accesses of the old owner, one before those of the new one.
+ * Fences for a change of the owner, which is stored in memory: one after the old owner's
+ * accesses, one before the new owner's.
  */
 PERF_INLINE void perf_mmio_release(void)
 {

@@ -21,7 +21,7 @@ struct walk {
 	bool found;
 };
 
-/* An object's program headers are where its file begins. */
+/* An object's program headers are at the beginning of its file. */
 PERF_LOCAL bool describe(const struct link_map *map, struct dl_phdr_info *info)
 {
 	const ElfW(Ehdr) *header;

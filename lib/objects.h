@@ -13,7 +13,7 @@
 #include "compiler.h"
 #include "object.h"
 
-/* Limit imposed by the reader of the side-car file. */
+/* Limit imposed by the side-car file's reader. */
 #define PERF_OBJECTS	4096
 
 /* Called at set-up: forget an earlier trace's objects, and record the loaded ones. */

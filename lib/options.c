@@ -42,7 +42,7 @@ PERF_LOCAL int parse_event(const struct sifive_trace_options *options,
 	int rc = -1;
 	size_t i;
 
-	/* One by one, because the structures are similar but not equal. */
+	/* Copy members one by one: the structures are similar but not equal. */
 	for (i = 0; rc && i < options->names_count; i++) {
 		alias.name = options->names[i].name;
 		alias.data = options->names[i].data;
@@ -131,19 +131,22 @@ bad:
 PERF_LOCAL int parse_sampling(const struct sifive_trace_options *options,
 			      struct perf_setup *setup)
 {
-	struct perf_sampling *sampling = &setup->sampling;
+	struct sifive_trace_sampling *sampling = &setup->sampling;
+	struct perf_counter counter;
 
 	if (options->interval && options->period)
 		return perf_error("samples are taken by interval or by period, not both");
 	if (options->period && (!options->period_event || !*options->period_event))
-		return perf_error("the period is %llu, but there is no event for it",
+		return perf_error("the period is %llu, but no event is given for it",
 				  (unsigned long long)options->period);
 
 	if (options->flags & SIFIVE_TRACE_CALLERS && !options->interval && !options->period)
 		return perf_error("callers need samples: set an interval or a period");
 
-	sampling->all = options->flags & SIFIVE_TRACE_SAMPLE_ALL;
-	sampling->callers = options->flags & SIFIVE_TRACE_CALLERS;
+	if (options->flags & SIFIVE_TRACE_SAMPLE_ALL)
+		sampling->flags |= SIFIVE_TRACE_SAMPLING_ALL;
+	if (options->flags & SIFIVE_TRACE_CALLERS)
+		sampling->flags |= SIFIVE_TRACE_SAMPLING_CALLERS;
 	sampling->period = options->period;
 	if (options->interval)
 		sampling->interval = (options->interval < INTERVAL_MIN ?
@@ -152,9 +155,10 @@ PERF_LOCAL int parse_sampling(const struct sifive_trace_options *options,
 	if (!options->period)
 		return 0;
 	if (parse_event(options, options->period_event, strlen(options->period_event),
-			&sampling->event, setup->sampling_name))
+			&counter, setup->sampling_name))
 		return -1;
-	if (sampling->event.type != PERF_EVENT_FIRMWARE)
+	sampling->event = perf_device_event(&counter);
+	if (sampling->event.type != SIFIVE_TRACE_EVENT_FIRMWARE)
 		return 0;
 	return perf_error("\"%s\": firmware events do not interrupt: sample by interval, or by another event",
 			  options->period_event);
@@ -171,10 +175,10 @@ PERF_INTERNAL int perf_options_parse(const struct sifive_trace_options *options,
 	    options->flags & SIFIVE_TRACE_PER_CPU)
 		return perf_error("options.flags requests per-thread and per-CPU counts: omit one");
 	if (options->count_type > SIFIVE_TRACE_RECORD_TYPE_MAX)
-		return perf_error("options.count_type is %u: it can be 0 to %d",
+		return perf_error("options.count_type is %u: it must be 0 to %d",
 				  options->count_type, SIFIVE_TRACE_RECORD_TYPE_MAX);
 	if (options->channel >= PERF_CHANNELS)
-		return perf_error("options.channel is %u: it can be 0 to %d",
+		return perf_error("options.channel is %u: it must be 0 to %d",
 				  options->channel, PERF_CHANNELS - 1);
 
 	if (options->names_count && !options->names)

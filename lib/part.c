@@ -16,10 +16,10 @@ PERF_LOCAL void write_filtered(uintptr_t function, uintptr_t site, uint32_t kind
 }
 
 /*
- * The part of the calling thread that is recorded, of a filter with PERF_FILTER_FROM: it begins
- * at a frame, 0: it has not begun, and a call site. @depth: calls of the function that are open;
- * @same: those of them with this frame and site, since a function can be expanded inline in
- * another one; @cut: the latest part has ended within calls; @epoch: of the session.
+ * The recorded part of the calling thread, for a filter with PERF_FILTER_FROM: it begins at a
+ * frame (0: it has not begun) and a call site. @depth: open calls of the function; @same: calls
+ * among these with this frame and site, since a function can be inlined in another one; @cut: the
+ * latest part has ended within calls; @epoch: of the session.
  */
 static __thread struct {
 	uintptr_t frame;
@@ -30,7 +30,7 @@ static __thread struct {
 	bool cut;
 } part PERF_THREAD_MODEL;
 
-/* Where PERF_FILTER_TO alone ends the part, it is never left. */
+/* If only PERF_FILTER_TO ends the part, no exit leaves it. */
 #define NO_FRAME	UINTPTR_MAX
 
 PERF_LOCAL void end_part(bool cut)
@@ -44,7 +44,7 @@ PERF_LOCAL void end_part(bool cut)
 /* Calls that were open when the latest part ended have ended since, without records. */
 PERF_LOCAL void begin_after(struct perf_thread *thread)
 {
-	/* In a signal handler, these calls go on. */
+	/* In a signal handler, these calls continue. */
 	if (!part.cut || thread->epoch != perf_pool->epoch || perf_gate_closed(thread))
 		return;
 	thread->begun = 0;
@@ -52,7 +52,7 @@ PERF_LOCAL void begin_after(struct perf_thread *thread)
 	thread->cpu = PERF_CPU_NOBODY;
 }
 
-/* A call may begin the thread's part; returns whether it ends it. */
+/* Starts the thread's part if the call begins one; returns whether the call ends the part. */
 PERF_LOCAL bool follow_call(uintptr_t function, uintptr_t site, uintptr_t frame, bool from,
 			    bool to)
 {
@@ -77,7 +77,7 @@ PERF_LOCAL bool follow_call(uintptr_t function, uintptr_t site, uintptr_t frame,
 
 /*
  * Whether an exit of the function is that of the part's first call. Calls that longjmp() has left
- * still count in @depth. Recursive calls have other sites, unless they are expanded inline.
+ * still count in @depth. Recursive calls have other sites, unless they are inlined.
  */
 PERF_LOCAL bool follow_exit(uintptr_t site, uintptr_t frame)
 {

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * The function entries and exits that a filter selects: those of its functions, in each thread
- * those of a part, from a call of one function to its return or to a call of another, and of
- * nested calls the outer ones (depth.h). Without a filter, nothing of this is executed.
+ * The function entries and exits that a filter selects: by function, in each
+ * thread by part, from a call of one function to its return or to a call of
+ * another, and by depth among nested calls (depth.h). Without a filter, none of
+ * this code is executed.
  */
 #ifndef PERF_PART_H
 #define PERF_PART_H
@@ -13,7 +14,7 @@
 /* The writer that passes what the filter selects to @writer; without a filter @writer. */
 PERF_INTERNAL perf_writer *perf_part_hook(perf_writer *writer);
 
-/* In a new child: its part begins with a call of its own. */
+/* Called in a new child: its part begins with its own call. */
 PERF_INTERNAL void perf_part_forget(void);
 
 #endif /* PERF_PART_H */

@@ -51,20 +51,24 @@ PERF_LOCAL int leave(const char *call, int rc)
 	return report(call, rc);
 }
 
-PERF_LOCAL int foreign(void)
+#ifndef PERF_DROPIN
+PERF_LOCAL int foreign(const char *call)
 {
-	return perf_error("the program is traced already, through sifive_trace_setup() or SIFIVE_TRACE_RECORD");
+	return leave(call, perf_error("the program is already traced, through sifive_trace_setup() or SIFIVE_TRACE_RECORD"));
 }
+#endif /* PERF_DROPIN */
 
-/* Entry of calls. They cannot use the session of another API. */
+/* Entry of calls. These calls cannot use the session of another API. */
 PERF_INLINE int enter(const char *call, bool record)
 {
 	perf_error_clear();
 	if (report(call, perf_session_enter(record, PERF_FRAME)))
 		return -1;
-	if (!perf_session.user)
-		return 0;
-	return leave(call, foreign());
+#ifndef PERF_DROPIN
+	if (perf_session.user)
+		return foreign(call);
+#endif /* PERF_DROPIN */
+	return 0;
 }
 
 PERF_LOCAL int convert_event(struct perf_counter *counter,
@@ -98,7 +102,7 @@ PERF_LOCAL int convert_event(struct perf_counter *counter,
 
 	case perfEventFirmware:
 		if (event->code < 0 || event->code > FW_HFENCE_VVMA_ASID_RECEIVED)
-			return perf_error("event %d: firmware event %d: it can be 0 to %d",
+			return perf_error("event %d: firmware event %d: it must be 0 to %d",
 					  index, event->code, FW_HFENCE_VVMA_ASID_RECEIVED);
 		counter->code = (uint32_t)event->code;
 		return 0;
@@ -130,14 +134,14 @@ PERF_LOCAL int convert_events(struct perf_counter *counter,
 
 /*
  * Programs for several cores call this from a thread on each, with the same
- * arguments, before they trace: it sets everything up for all of them.
+ * arguments, before they trace: the first call sets up everything for all of them.
  */
 PERF_LOCAL void add_cpus(struct perf_setup *setup)
 {
 	const struct perf_setup *before = &perf_session.setup;
 
 	if (perf_session.state != PERF_SESSION_READY || perf_session.started ||
-	    perf_session.starter == (int32_t)syscall(SYS_gettid) ||
+	    perf_session.starter == perf_thread_id() ||
 	    before->type != setup->type || before->channel != setup->channel ||
 	    before->count != setup->count || before->hooks != setup->hooks ||
 	    before->take.buffer != setup->take.buffer)
@@ -148,47 +152,55 @@ PERF_LOCAL void add_cpus(struct perf_setup *setup)
 		CPU_OR(&setup->cpus, &setup->cpus, &before->cpus);
 }
 
+PERF_LOCAL int fill_setup(struct perf_setup *setup, const perfEvent *list, int count,
+			  int channel, perfCountType_t type)
+{
+#ifndef PERF_DROPIN
+	bool per_cpu = true;
+#endif /* PERF_DROPIN */
+
+	memset(setup, 0, sizeof(*setup));
+	if (count < 0 || count > PERF_COUNTER_MAX)
+		return perf_error("numCntrs is %d: it must be 0 to %d", count, PERF_COUNTER_MAX);
+	if (!list && count)
+		return perf_error("perfCntrList is NULL, but numCntrs is %d", count);
+	if (channel < 0 || channel >= PERF_CHANNELS)
+		return perf_error("itcChannel is %d: it must be 0 to %d", channel,
+				  PERF_CHANNELS - 1);
+	if ((unsigned int)type > perfCount_DeltaXOR)
+		return perf_error("cntType is %d: it can be perfCount_Raw, perfCount_Delta or perfCount_DeltaXOR",
+				  (int)type);
+	setup->count = (uint32_t)count;
+	setup->type = (uint32_t)type;
+	setup->channel = (unsigned int)channel;
+	if (convert_events(setup->counter, list, count) ||
+	    perf_environment_once(&setup->header_once))
+		return -1;
+#ifndef PERF_DROPIN
+	if (perf_environment_flag("SIFIVE_TRACE_PER_CPU", &per_cpu))
+		return -1;
+	setup->per_thread = !per_cpu;
+#endif /* PERF_DROPIN */
+	return 0;
+}
+
 PERF_LOCAL int initialise(perfEvent *list, int count, int channel,
 			  perfCountType_t type, uint32_t buffer, bool hooks,
 			  uint64_t interval)
 {
 	static struct perf_setup setup;
-	bool per_cpu = true;
-	int i, rc = 0;
+	int i, rc;
 
 	if (perf_session.state == PERF_SESSION_NONE)
 		return perf_error("call perfInit() first");
 
-	memset(&setup, 0, sizeof(setup));
-	if (count < 0 || count > PERF_COUNTER_MAX)
-		rc = perf_error("numCntrs is %d: it can be 0 to %d", count,
-				PERF_COUNTER_MAX);
-	else if (!list && count)
-		rc = perf_error("perfCntrList is NULL, but numCntrs is %d", count);
-	else if (channel < 0 || channel >= PERF_CHANNELS)
-		rc = perf_error("itcChannel is %d: it can be 0 to %d", channel,
-				PERF_CHANNELS - 1);
-	else if ((unsigned int)type > perfCount_DeltaXOR)
-		rc = perf_error("cntType is %d: it can be perfCount_Raw, perfCount_Delta or perfCount_DeltaXOR",
-				(int)type);
-	else
-		rc = convert_events(setup.counter, list, count);
+	rc = fill_setup(&setup, list, count, channel, type);
+	setup.take.buffer = buffer;
+	setup.hooks = hooks;
+	setup.sampling.interval = interval;
 	if (!rc)
-		rc = perf_environment_header(&setup.header_once, &setup.header_interval);
-	if (!rc)
-		rc = perf_environment_flag("SIFIVE_TRACE_PER_CPU", &per_cpu);
-
-	if (!rc) {
-		setup.count = (uint32_t)count;
-		setup.type = (uint32_t)type;
-		setup.channel = (unsigned int)channel;
-		setup.take.buffer = buffer;
-		setup.hooks = hooks;
-		setup.per_thread = !per_cpu;
-		setup.sampling.interval = interval;
 		add_cpus(&setup);
-	}
-	/* On any failure nothing stays set up. */
+	/* On failure nothing stays set up. */
 	if (perf_session_end() || rc || perf_session_setup(&setup, NULL))
 		return -1;
 
@@ -223,9 +235,9 @@ PERF_API int perfInit(int num_cores, int num_funnels)
 		return -1;
 #ifndef PERF_DROPIN
 	perf_auto_yield();
-#endif /* PERF_DROPIN */
 	if (perf_session.user)
-		return leave("perfInit(): ", foreign());
+		return foreign("perfInit(): ");
+#endif /* PERF_DROPIN */
 	return leave("perfInit(): ", begin(num_cores, num_funnels));
 }
 

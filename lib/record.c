@@ -63,7 +63,7 @@ PERF_LOCAL void emit_address(struct perf_stream *s, uintptr_t address, bool poll
 {
 	uint64_t value = address;
 
-	if (s->layout->type == PERF_COUNT_XOR) {
+	if (s->layout->type == SIFIVE_TRACE_RECORD_XOR) {
 		value ^= s->address;
 		s->address = address;
 	}
@@ -75,15 +75,15 @@ PERF_LOCAL void emit_address(struct perf_stream *s, uintptr_t address, bool poll
 	emit32(s, (uint32_t)(value >> 32), poll);
 }
 
-/* The count that a record has for counter @i, whose value is @now. */
+/* The count that a record contains for counter @i, whose value is @now. */
 PERF_LOCAL uint64_t take_count(struct perf_stream *s, uint32_t i, uint64_t now)
 {
 	const uint64_t last = s->last[i];
 
-	if (s->layout->type == PERF_COUNT_RAW)
+	if (s->layout->type == SIFIVE_TRACE_RECORD_RAW)
 		return now;
 	s->last[i] = now;
-	return s->layout->type == PERF_COUNT_DELTA ? now - last : now ^ last;
+	return s->layout->type == SIFIVE_TRACE_RECORD_DELTA ? now - last : now ^ last;
 }
 
 PERF_INTERNAL void perf_stream_record(struct perf_stream *stream, uint32_t kind,
@@ -126,7 +126,7 @@ PERF_INTERNAL void perf_stream_header(struct perf_stream *stream, uint32_t flags
 	const bool poll = layout->poll != PERF_POLL_NOT;
 	uint32_t i;
 
-	emit32(stream, PERF_RECORD_MAGIC, poll);
+	emit32(stream, SIFIVE_TRACE_RECORD_MAGIC, poll);
 	emit8(stream, layout->type | flags, poll);
 	if (flags)
 		emit32(stream, owner, poll);
@@ -136,7 +136,7 @@ PERF_INTERNAL void perf_stream_header(struct perf_stream *stream, uint32_t flags
 		const struct perf_counter *counter = &layout->counter[i];
 
 		emit32(stream, counter->type, poll);
-		if (counter->type == PERF_EVENT_RAW) {
+		if (counter->type == SIFIVE_TRACE_EVENT_RAW) {
 			emit32(stream, (uint32_t)counter->data, poll);
 			emit32(stream, (uint32_t)(counter->data >> 32), poll);
 		} else {
@@ -147,5 +147,5 @@ PERF_INTERNAL void perf_stream_header(struct perf_stream *stream, uint32_t flags
 
 	stream->address = 0;
 	for (i = 0; i < layout->count; i++)
-		stream->last[i] = layout->type == PERF_COUNT_DELTA ? now[i] : 0;
+		stream->last[i] = layout->type == SIFIVE_TRACE_RECORD_DELTA ? now[i] : 0;
 }

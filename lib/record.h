@@ -18,19 +18,8 @@
 #include "compiler.h"
 #include "counter.h"
 
-#define PERF_RECORD_MAGIC	((uint32_t)SIFIVE_TRACE_RECORD_MAGIC)
-
-/* Bits of a count in a record. */
-#define PERF_COUNT_BITS		((unsigned int)SIFIVE_TRACE_RECORD_COUNT_BITS)
-
 /* Number of ITC stimulus registers of an encoder. */
 #define PERF_CHANNELS		32
-
-enum perf_count_type {
-	PERF_COUNT_RAW		= SIFIVE_TRACE_RECORD_RAW,
-	PERF_COUNT_DELTA	= SIFIVE_TRACE_RECORD_DELTA,
-	PERF_COUNT_XOR		= SIFIVE_TRACE_RECORD_XOR,
-};
 
 enum perf_record_kind {
 	PERF_RECORD_ENTER	= SIFIVE_TRACE_RECORD_ENTER,
@@ -42,23 +31,15 @@ enum perf_record_kind {
 /* When to poll a stimulus register for room. */
 enum perf_poll {
 	PERF_POLL_NOT,		/* the encoder stalls the hart */
-	PERF_POLL_RECORD,	/* before a record; the encoder stalls for its rest */
+	PERF_POLL_RECORD,	/* before a record; the rest of the record may stall */
 	PERF_POLL_STORE,	/* before each store: the encoder cannot stall */
-};
-
-enum perf_event_type {
-	PERF_EVENT_GENERAL	= SIFIVE_TRACE_EVENT_GENERAL,
-	PERF_EVENT_CACHE	= SIFIVE_TRACE_EVENT_CACHE,
-	PERF_EVENT_RAW		= SIFIVE_TRACE_EVENT_RAW,
-	/* In records of the kernel alone. */
-	PERF_EVENT_FIRMWARE	= SIFIVE_TRACE_EVENT_FIRMWARE,
 };
 
 /**
  * struct perf_counter - a counter and the event it counts
  * @number:	counter number, 0 to 31
  * @info:	SBI counter_info: CSR and width
- * @type:	enum perf_event_type
+ * @type:	SIFIVE_TRACE_EVENT_GENERAL, _CACHE, _RAW or _FIRMWARE
  * @code:	event code of a general, cache or firmware event
  * @flags:	modes in which it does not count, for the set-up
  * @data:	event selector of a raw event
@@ -74,7 +55,7 @@ struct perf_counter {
 
 /**
  * struct perf_layout - the layout of the records of one or more streams
- * @type:	enum perf_count_type
+ * @type:	SIFIVE_TRACE_RECORD_RAW, _DELTA or _XOR
  * @count:	number of counters
  * @mask:	bit n set: counter n is recorded
  * @poll:	enum perf_poll; may end while a record is written
@@ -114,13 +95,10 @@ struct perf_stream {
 #define PERF_OPEN_MANUAL	1u	/* explicit ones */
 #define PERF_OPEN_HOOKS		2u	/* also at function entry and exit */
 
-/* Not part of the format: tells readers that a record was abandoned. */
-#define PERF_RECORD_BREAK	((uint32_t)SIFIVE_TRACE_RECORD_BREAK)
-
 /**
  * perf_layout_init - describe records
  * @layout:	filled
- * @type:	enum perf_count_type
+ * @type:	SIFIVE_TRACE_RECORD_RAW, _DELTA or _XOR
  * @counter:	the counters in any order; each number once
  * @count:	number of counters, 0 to 32
  *

@@ -46,13 +46,13 @@ PERF_INTERNAL bool perf_room_give_way(struct perf_thread *thread, const struct p
 PERF_INTERNAL void perf_room_note(struct perf_thread *thread)
 {
 	thread->dropped += thread->dropped != UINT32_MAX;
-	/* Counts and addresses start again, and the thread's open calls continue. */
+	/* Counts and addresses start again; the thread's open calls continue. */
 	perf_room_renew(thread);
 }
 
 PERF_INTERNAL void perf_room_renew(struct perf_thread *thread)
 {
-	/* Another thread may take it meanwhile. */
+	/* Another thread may take the channel in the meantime. */
 	const int channel = thread->channel;
 
 	thread->fresh = ~UINT64_C(0);

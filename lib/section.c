@@ -6,16 +6,11 @@
 #define STRING(x)	#x
 #define NUMBER(x)	STRING(x)
 
-/* The sequence's descriptor, in a section of its own: one per copy of the code. */
+/* The sequence's descriptor, in a separate section: one per copy of the code. */
 extern const struct perf_section __start_perf_sections[]
 	__attribute__((visibility("hidden")));
 extern const struct perf_section __stop_perf_sections[]
 	__attribute__((visibility("hidden")));
-
-/* Size of an entry of the table in perf_section_any(). */
-#define ENTRY(number, low, high)					\
-	"	csrr	%[value], " #low "\n"				\
-	"	j	6f\n"
 
 PERF_INTERNAL __attribute__((noinline))
 bool perf_section_any(struct perf_rseq *rseq, const volatile int32_t *mine,
@@ -55,7 +50,11 @@ bool perf_section_any(struct perf_rseq *rseq, const volatile int32_t *mine,
 		"	j	6f\n"
 		"	j	8f\n"
 		"	nop\n"
-		PERF_COUNTER_CSRS_FROM_2(ENTRY)
+		"	.irp	number, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, "
+			"17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31\n"
+		"	csrr	%[value], 0xc00 + \\number\n"
+		"	j	6f\n"
+		"	.endr\n"
 		"	.option pop\n"
 		"8:	lw	%[value], 4(%[ts])\n"
 		"	lwu	%[lo], 0(%[ts])\n"

@@ -59,7 +59,7 @@ PERF_INTERNAL uintptr_t perf_section_restart(uintptr_t pc);
 /**
  * perf_section_any - read counters
  * @rseq:	the calling thread's area
- * @mine:	CPU to read on; one that no thread is on prevents it
+ * @mine:	CPU to read on; a CPU that no thread is on prevents the read
  * @page:	address of tsLower
  * @now:	filled
  * @number:	their numbers

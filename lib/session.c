@@ -22,10 +22,10 @@
 #ifndef PERF_DROPIN
 /* Absent from static programs that cannot set a filter. */
 #pragma weak perf_filter_load
-#endif /* PERF_DROPIN */
 
 /* Records from one header to the next in an XOR ring. */
 #define INTERVAL_USUAL	SIFIVE_TRACE_SAMPLING_HEADER_EVERY
+#endif /* PERF_DROPIN */
 
 PERF_DATA struct perf_session perf_session;
 
@@ -34,12 +34,7 @@ static volatile int32_t caller;
 static volatile uintptr_t caller_frame;
 static int cancelable;
 
-PERF_LOCAL int32_t thread_number(void)
-{
-	return (int32_t)syscall(SYS_gettid);
-}
-
-/* In a child: at once if @fork, otherwise it has already run for a while. */
+/* Called in a child: at once if @fork, otherwise the child has already run for a while. */
 PERF_LOCAL void forget(bool fork)
 {
 #ifndef PERF_DROPIN
@@ -88,7 +83,7 @@ PERF_LOCAL bool is_over(int32_t other, int32_t self, uintptr_t frame)
 }
 
 /*
- * Begins a call, unless thread @other is in one. With signals blocked: a handler
+ * Begins a call, unless thread @other is in a call. With signals blocked: a handler
  * would find this call with the frame of an earlier one.
  */
 PERF_LOCAL bool take_call(int32_t self, uintptr_t frame, int32_t *other)
@@ -114,21 +109,21 @@ PERF_LOCAL bool take_call(int32_t self, uintptr_t frame, int32_t *other)
 PERF_INTERNAL int perf_session_enter(bool record, uintptr_t frame)
 {
 	const struct timespec pause = { .tv_nsec = 1000000 };
-	int32_t self = thread_number(), other;
+	int32_t self = perf_thread_id(), other;
 	int state;
 
 	/* A child was created without fork()'s handlers. */
 	if (perf_pool && !perf_pool->pid)
 		forget(false);
 	if (perf_hooks_busy(frame) && record)
-		return perf_error("a record is being written: call this outside of signal handlers");
+		return perf_error("a record is being written: call this outside signal handlers");
 
-	/* A cancelled call would block the others for ever. */
+	/* A cancelled call would block the others forever. */
 	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &state);
 	while (!take_call(self, frame, &other)) {
 		if (other == self) {
 			pthread_setcancelstate(state, NULL);
-			return perf_error("another call of this library is interrupted: call this outside of signal handlers");
+			return perf_error("another call of this library is interrupted: call this outside signal handlers");
 		}
 		nanosleep(&pause, NULL);
 	}
@@ -153,6 +148,21 @@ PERF_INTERNAL int perf_session_check_ready(void)
 	return 0;
 }
 
+PERF_INTERNAL int perf_session_end(void)
+{
+	if (perf_session.state == PERF_SESSION_ON)
+		return perf_error("tracing is on: call perfTraceOff() first");
+	if (perf_session.state < PERF_SESSION_READY)
+		return 0;
+
+	/* All threads have to join again. */
+	perf_pool->epoch++;
+	perf_device_close(&perf_session.device);
+	perf_session.state = PERF_SESSION_IDLE;
+	perf_session.user = NULL;
+	return 0;
+}
+
 PERF_INTERNAL int perf_session_begin(struct sifive_trace_info *info)
 {
 	struct perf_device device;
@@ -169,16 +179,22 @@ PERF_INTERNAL int perf_session_begin(struct sifive_trace_info *info)
 	return 0;
 }
 
+PERF_LOCAL int read_affinity(cpu_set_t *cpus)
+{
+	CPU_ZERO(cpus);
+	if (!sched_getaffinity(0, sizeof(*cpus), cpus))
+		return 0;
+	return perf_error("cannot read the program's CPU affinity: %s", strerror(errno));
+}
+
 /* Chooses the CPUs to trace, and how threads learn their CPU. */
 PERF_LOCAL int find_cpus(struct perf_setup *setup, int *pinned)
 {
 	cpu_set_t cpus;
 
-	CPU_ZERO(&cpus);
 	*pinned = -1;
-	if (sched_getaffinity(0, sizeof(cpus), &cpus))
-		return perf_error("cannot read the program's CPU affinity: %s",
-				  strerror(errno));
+	if (read_affinity(&cpus))
+		return -1;
 	if (!CPU_COUNT(&setup->cpus))
 		setup->cpus = cpus;
 	if (perf_rseq_find())
@@ -203,7 +219,7 @@ PERF_LOCAL int share_channels(const struct perf_device *device,
 	if (perf_device_check_channel(device, setup->channel))
 		return -1;
 
-	*threads = pinned ? 1u << setup->channel : all;
+	*threads = all;
 	*first = setup->channel;
 	if (setup->sampling.interval || setup->sampling.period) {
 		uint32_t others = all & ~(1u << setup->channel);
@@ -214,9 +230,10 @@ PERF_LOCAL int share_channels(const struct perf_device *device,
 				others & -(1u << setup->channel) : others);
 		setup->sampling.channel = setup->hooks ? next : setup->channel;
 		*first = setup->hooks ? setup->channel : next;
-		*threads = pinned ? 1u << *first :
-				    all & ~(1u << setup->sampling.channel);
+		*threads &= ~(1u << setup->sampling.channel);
 	}
+	if (pinned)
+		*threads = 1u << *first;
 	return 0;
 }
 
@@ -231,29 +248,30 @@ PERF_LOCAL void make_lanes(const struct perf_device *device, uint32_t channels)
 	for (channel = 0; channel < PERF_CHANNELS; channel++) {
 		if (!(channels & 1u << channel))
 			continue;
-		for (i = 0; i < device->count; i++)
-			perf_pool->lane[channel][i].stream = (struct perf_stream) {
-				.stimulus = perf_device_stimulus(device, i, channel),
-				.ts = perf_device_timestamp(device, i),
-				.layout = &perf_pool->layout,
-				.last = perf_pool->lane[channel][i].count[0],
-			};
+		for (i = 0; i < device->count; i++) {
+			struct perf_lane *lane = &perf_pool->lane[channel][i];
+
+			perf_device_stream(device, i, channel, &lane->stream);
+			lane->stream.layout = &perf_pool->layout;
+			lane->stream.last = lane->count[0];
 #ifndef PERF_DROPIN
-		for (i = 0; i < device->count; i++)
-			perf_pool->lane[channel][i].full = full + device->encoder[i].index;
+			lane->full = full + device->encoder[i].index;
 #endif /* PERF_DROPIN */
+		}
 	}
 	for (i = 0; i < device->count; i++)
 		perf_pool->index[device->encoder[i].cpu] = (uint8_t)(i + 1);
 }
 
-/* XOR records need a header: a ring overwrites its first, a drained capture may have gaps. */
+#ifndef PERF_DROPIN
+/* XOR records need headers: a ring overwrites the first one, a drained capture may have gaps. */
 PERF_LOCAL bool repeats_headers(const struct perf_setup *setup)
 {
 	return (setup->take.flags & SIFIVE_TRACE_CONFIG_RING ||
 		(setup->take.flags & SIFIVE_TRACE_CONFIG_DRAIN && setup->header_interval)) &&
-	       setup->type == PERF_COUNT_XOR && !setup->header_once;
+	       setup->type == SIFIVE_TRACE_RECORD_XOR && !setup->header_once;
 }
+#endif /* PERF_DROPIN */
 
 PERF_LOCAL int fill_pool(const struct perf_device *device,
 			 const struct perf_setup *setup, int pinned,
@@ -269,21 +287,23 @@ PERF_LOCAL int fill_pool(const struct perf_device *device,
 	perf_pool->channels = channels;
 	perf_pool->first = first;
 	perf_pool->device = &perf_session.device;
-	perf_pool->lost = perf_device_losses(device);
+	perf_pool->lost = perf_device_page(device, PERF_LOSSES_PAGE);
 	perf_pool->once = setup->header_once;
-	perf_pool->interval = !repeats_headers(setup) ? 0 :
-			      setup->header_interval ? setup->header_interval :
-						       INTERVAL_USUAL;
 	perf_pool->join = setup->count;
 #ifndef PERF_DROPIN
 	perf_pool->room = setup->take.flags &
 			  (SIFIVE_TRACE_CONFIG_WAIT | SIFIVE_TRACE_CONFIG_DROP);
-#endif /* PERF_DROPIN */
+	perf_pool->interval = !repeats_headers(setup) ? 0 :
+			      setup->header_interval ? setup->header_interval :
+						       INTERVAL_USUAL;
 	perf_pool->slots = device->slots;
+	/* The thread's own counts in Delta cannot continue from another thread's. */
+	perf_pool->once &= !(device->slots && setup->type == SIFIVE_TRACE_RECORD_DELTA);
+#endif /* PERF_DROPIN */
 	perf_pool->ts_readable = device->encoder[0].flags &
 				 SIFIVE_TRACE_ENCODER_TS_READABLE;
 	if (pinned >= 0) {
-		perf_pool->pinned = thread_number();
+		perf_pool->pinned = perf_thread_id();
 		perf_pool->fixed.cpu_id = (uint32_t)pinned;
 	}
 #ifndef PERF_DROPIN
@@ -302,7 +322,7 @@ PERF_LOCAL int fill_pool(const struct perf_device *device,
 	return 0;
 }
 
-/* Takes hardware and counters, or joins a session that has them. */
+/* Takes hardware and counters, or joins a session that holds them. */
 PERF_LOCAL int take(struct perf_device *device, struct perf_setup *setup, bool pinned,
 		    uint32_t *channels, unsigned int *first)
 {
@@ -319,12 +339,14 @@ PERF_LOCAL int take(struct perf_device *device, struct perf_setup *setup, bool p
 	     perf_device_counters(device, setup->counter, setup->name, setup->count,
 				  setup->per_thread)))
 		return -1;
-	setup->sampling.headers = repeats_headers(setup);
 #ifndef PERF_DROPIN
+	if (repeats_headers(setup))
+		setup->sampling.flags |= SIFIVE_TRACE_SAMPLING_HEADERS;
 	if (PERF_SWITCHES && setup->switches) {
 		setup->switch_channel = perf_switches_set(device, 1u << *first |
 			1u << setup->channel | 1u << setup->sampling.channel,
-			(setup->sampling.all ? SIFIVE_TRACE_SWITCHES_ALL : 0) |
+			(setup->sampling.flags & SIFIVE_TRACE_SAMPLING_ALL ?
+			 SIFIVE_TRACE_SWITCHES_ALL : 0) |
 			(setup->syscalls ? SIFIVE_TRACE_SWITCHES_SYSCALLS : 0) |
 			(setup->faults ? SIFIVE_TRACE_SWITCHES_FAULTS : 0));
 		if (setup->switch_channel < 0)
@@ -337,14 +359,14 @@ PERF_LOCAL int take(struct perf_device *device, struct perf_setup *setup, bool p
 	       perf_device_sample(device, &setup->sampling, setup->type, setup->header_once);
 }
 
-/* Firmware's counters are in the kernel's records alone: the program writes none. */
+/* Only the kernel's records contain firmware counters: the program writes none. */
 PERF_LOCAL int check_firmware(const struct perf_setup *setup)
 {
 	uint32_t i;
 
 	perf_session.firmware = false;
 	for (i = 0; i < setup->count; i++) {
-		if (setup->counter[i].type != PERF_EVENT_FIRMWARE)
+		if (setup->counter[i].type != SIFIVE_TRACE_EVENT_FIRMWARE)
 			continue;
 		if (setup->hooks || !(setup->sampling.interval || setup->sampling.period))
 			return perf_error("event %u: only samples count firmware events: use perfTimerISRInit(), or an interval with SIFIVE_TRACE_NO_HOOKS",
@@ -361,16 +383,19 @@ PERF_INTERNAL int perf_session_setup(struct perf_setup *setup, const void *user)
 	uint32_t channels;
 	int pinned;
 
+#ifndef PERF_DROPIN
 	if (setup->header_interval && !repeats_headers(setup))
-		return perf_error("headers at intervals of %u records: only for a ring of XOR records, and not with one header alone",
+		return perf_error("headers at intervals of %u records: only for a ring of XOR records, and not with a single header",
 				  setup->header_interval);
+#endif /* PERF_DROPIN */
 	if (check_firmware(setup) || register_process() || find_cpus(setup, &pinned) ||
 	    perf_device_open(device))
 		return -1;
 
 	if (take(device, setup, pinned >= 0, &channels, &first) ||
-	    perf_device_map(device, setup->per_thread && setup->count) ||
+	    perf_device_map(device) ||
 #ifndef PERF_DROPIN
+	    (setup->per_thread && setup->count && perf_device_map_slots(device)) ||
 	    (perf_filter_load && perf_filter_load(setup->filter)) ||
 	    perf_bind(setup->hooks) ||
 #endif /* PERF_DROPIN */
@@ -380,7 +405,7 @@ PERF_INTERNAL int perf_session_setup(struct perf_setup *setup, const void *user)
 	perf_session.setup = *setup;
 	perf_session.user = user;
 	perf_session.started = false;
-	perf_session.starter = thread_number();
+	perf_session.starter = perf_thread_id();
 	perf_session.state = PERF_SESSION_READY;
 #ifndef PERF_DROPIN
 	perf_session.joined_timed = PERF_MEMBER && perf_pool_time(&perf_session.joined_at);
@@ -393,34 +418,17 @@ fail:
 	return -1;
 }
 
-PERF_INTERNAL int perf_session_end(void)
-{
-	if (perf_session.state == PERF_SESSION_ON)
-		return perf_error("tracing is on: call perfTraceOff() first");
-	if (perf_session.state < PERF_SESSION_READY)
-		return 0;
-
-	/* All threads have to join again. */
-	perf_pool->epoch++;
-	perf_device_close(&perf_session.device);
-	perf_session.state = PERF_SESSION_IDLE;
-	perf_session.user = NULL;
-	return 0;
-}
-
-/* A thread that cannot learn its CPU has to stay where it was. */
+/* A thread that cannot learn its CPU must stay where it was. */
 PERF_LOCAL int check_pinned(void)
 {
 	const int cpu = (int)perf_pool->fixed.cpu_id;
 	cpu_set_t cpus;
 
-	CPU_ZERO(&cpus);
-	if (sched_getaffinity(0, sizeof(cpus), &cpus))
-		return perf_error("cannot read the program's CPU affinity: %s",
-				  strerror(errno));
+	if (read_affinity(&cpus))
+		return -1;
 	if (CPU_COUNT(&cpus) == 1 && CPU_ISSET(cpu, &cpus))
 		return 0;
-	return perf_error("the program was pinned to CPU %d when the trace was set up, and is no longer: pin it, or set the trace up again",
+	return perf_error("the program was pinned to CPU %d when the trace was set up, but no longer is: pin it, or set the trace up again",
 			  cpu);
 }
 
@@ -444,7 +452,7 @@ PERF_INTERNAL void perf_session_end_records(bool pause)
 PERF_INTERNAL int perf_session_on(void)
 {
 	struct perf_device *device = &perf_session.device;
-	struct perf_capture capture;
+	struct sifive_trace_status capture;
 	int full;
 
 	if (perf_session_check_ready())
@@ -459,7 +467,7 @@ PERF_INTERNAL int perf_session_on(void)
 		return -1;
 	if (full)
 		return perf_error("trace buffer full: %llu bytes captured: write them with perfWriteTrace(), then initialise again, with a larger SBABufferSize",
-				  (unsigned long long)capture.bytes);
+				  capture.bytes);
 
 	if (!perf_session.setup.header_once)
 		perf_pool->generation++;

@@ -38,10 +38,10 @@ enum perf_session_state {
  * @counter:	events to count; number and info are filled in
  * @name:	the user's names; "" for none
  * @count:	how many, 0 to 32
- * @type:	enum perf_count_type
+ * @type:	SIFIVE_TRACE_RECORD_RAW, _DELTA or _XOR
  * @channel:	ITC channel, 0 to 31, of the first thread, or of samples if neither
  *		hooks nor threads write
- * @take:	buffer and other hardware resources
+ * @take:	buffer and other hardware resources, as for perf_device_take()
  * @cpus:	CPUs to trace, empty: all that the calling thread may run on
  * @hooks:	write records at function entry and exit
  * @per_thread:	each thread has counts of its own
@@ -49,7 +49,7 @@ enum perf_session_state {
  * @header_once: write only one header
  * @header_interval: records from one header to the next, in an XOR ring; 0: the default
  * @filter:	filter file, NULL for none
- * @sampling:	the kernel samples if @interval or @period is not 0
+ * @sampling:	the kernel samples if @interval or @period is not 0: see perf_device_sample()
  * @sampling_name: the user's name for its event
  * @join:	record into the session of an ancestor; its counters are filled in
  * @shared:	of @join: channels that other processes had
@@ -60,17 +60,17 @@ struct perf_setup {
 	uint32_t count;
 	uint32_t type;
 	unsigned int channel;
-	struct perf_take take;
+	struct sifive_trace_config take;
 	cpu_set_t cpus;
 	bool hooks;
 	bool per_thread;
 	bool poll;
 	bool header_once;
-	uint32_t header_interval;
-	const char *filter;
-	struct perf_sampling sampling;
+	struct sifive_trace_sampling sampling;
 	char sampling_name[PERF_EVENT_NAME];
 #ifndef PERF_DROPIN
+	uint32_t header_interval;
+	const char *filter;
 	bool join;
 	uint32_t shared;
 	/* The kernel records context switches, on this channel, which is filled in. */
@@ -113,9 +113,8 @@ PERF_INTERNAL_DATA struct perf_session perf_session;
 
 /*
  * Serializes calls in the whole process. Fails in a signal handler that has
- * interrupted a call; with @record also in one that has interrupted a record.
- * @frame is the program's call: one that was left with longjmp() interrupts
- * nothing.
+ * interrupted a call; with @record also in a handler that has interrupted a record. @frame is the
+ * program's call: a call left with longjmp() interrupts nothing.
  */
 PERF_INTERNAL int perf_session_enter(bool record, uintptr_t frame);
 PERF_INTERNAL void perf_session_leave(void);
@@ -140,10 +139,10 @@ PERF_INTERNAL int perf_session_end(void);
 
 PERF_INTERNAL int perf_session_on(void);
 
-/* The program's functions write records from now on, unless firmware counts some event. */
+/* Let the program's functions write records, unless firmware counts some event. */
 PERF_INTERNAL void perf_session_begin_records(void);
 
-/* They do not any more; @pause: they will again, and count what they would have written as lost. */
+/* Stop these records; @pause: they will resume, and count what they would have written as lost. */
 PERF_INTERNAL void perf_session_end_records(bool pause);
 
 PERF_INTERNAL int perf_session_off(void);

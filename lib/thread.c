@@ -28,7 +28,7 @@
 /* After this many failed repairs a counter stays unreadable. */
 #define REPAIRS_MAX	1000
 
-/* The slot of a thread that has none; never written. */
+/* A placeholder for threads without a slot; never written. */
 static struct perf_thread nobody;
 
 #ifndef PERF_AMALGAMATION
@@ -48,7 +48,10 @@ static const uint64_t no_offset[PERF_COUNTER_MAX];
 static __thread struct {
 	uintptr_t gate;
 	struct perf_rseq *rseq;
-	struct perf_lane *lane, *latest;
+	struct perf_lane *lane;
+#ifndef PERF_DROPIN
+	struct perf_lane *latest;
+#endif /* PERF_DROPIN */
 	volatile uint32_t *stimulus;
 	const volatile uint32_t *ts;
 	uint32_t head, tail;
@@ -73,11 +76,6 @@ PERF_INTERNAL void perf_signals_block(uint64_t *old)
 PERF_INTERNAL void perf_signals_restore(const uint64_t *old)
 {
 	syscall(SYS_rt_sigprocmask, SIG_SETMASK, old, NULL, sizeof(*old));
-}
-
-PERF_LOCAL int32_t thread_id(void)
-{
-	return (int32_t)syscall(SYS_gettid);
 }
 
 PERF_INTERNAL bool perf_pool_time(uint64_t *now)
@@ -183,11 +181,9 @@ PERF_INTERNAL int perf_pool_make(void)
 	unsigned int i;
 
 	if (!pool) {
-		pool = mmap(NULL, sizeof(*pool), PROT_READ | PROT_WRITE,
-			    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-		if (pool == MAP_FAILED)
-			return perf_error("cannot allocate memory for the trace's state: %s",
-					  strerror(errno));
+		pool = perf_memory(sizeof(*pool));
+		if (!pool)
+			return -1;
 		if (madvise(pool, sizeof(*pool), MADV_WIPEONFORK)) {
 			perf_error("cannot allocate memory for the trace's state: %s",
 				   strerror(errno));
@@ -219,7 +215,9 @@ PERF_INTERNAL int perf_pool_make(void)
 	pool->open = 0;
 	epoch = epoch ? epoch : 1;
 	perf_channels_reset();
+#ifndef PERF_DROPIN
 	pool->slots = NULL;
+#endif /* PERF_DROPIN */
 	pool->pinned = 0;
 	pool->pid = getpid();
 	pool->epoch = epoch;
@@ -242,8 +240,8 @@ PERF_LOCAL bool take_slot(struct perf_thread *thread, int32_t tid)
 }
 
 /*
- * Releases the slots of threads that ended without destructors (a raw clone(), too many
- * keys). If several threads try, the one that replaces the slot's tid releases it.
+ * Releases the slots of threads that ended without destructors (direct clone(), too many keys).
+ * If several threads try, the one that replaces the slot's tid releases it.
  */
 PERF_INTERNAL void perf_threads_bury(int32_t tid)
 {
@@ -291,9 +289,11 @@ PERF_LOCAL int join_driver(struct perf_thread *thread)
 		perf_pool->refusal = errno;
 		return -1;
 	}
+#ifndef PERF_DROPIN
 	if (perf_pool->slots && arg.slot < SIFIVE_TRACE_THREADS)
 		thread->offset = (const volatile uint64_t *)
 				 perf_pool->slots[arg.slot].offset;
+#endif /* PERF_DROPIN */
 	return 0;
 }
 
@@ -303,7 +303,7 @@ PERF_LOCAL struct perf_thread *join_blocked(void)
 	/* Reads the epoch first: a set-up from here on makes the thread join again. */
 	const uint32_t epoch = __atomic_load_n(&perf_pool->epoch, __ATOMIC_ACQUIRE);
 	struct perf_thread *thread = perf_self;
-	int32_t tid = thread_id();
+	int32_t tid = perf_thread_id();
 
 	loss = &perf_losses()->threads;
 	if (perf_pool->pinned && perf_pool->pinned != tid)
@@ -333,7 +333,6 @@ PERF_LOCAL struct perf_thread *join_blocked(void)
 	thread->kept = false;
 	thread->starved = perf_pool->retry - 1;
 	thread->begun = 0;
-	thread->saved = 0;
 	thread->joined = PERF_UNNOTED;
 	thread->refused = PERF_REFUSED_NOT;
 	thread->repairs = 0;
@@ -343,11 +342,12 @@ PERF_LOCAL struct perf_thread *join_blocked(void)
 	thread->stuck = false;
 	thread->lent = false;
 	thread->lane = &perf_pool->lane[perf_pool->first][0];
-	thread->latest = NULL;
 	thread->cpu = PERF_CPU_NOBODY;
 	thread->gate = (uintptr_t)thread;
 	thread->epoch = epoch;
 #ifndef PERF_DROPIN
+	thread->latest = NULL;
+	thread->saved = 0;
 	thread->open.count = 0;
 	if (!PERF_MEMBER || perf_pool->channels)
 #endif /* PERF_DROPIN */
@@ -405,7 +405,7 @@ PERF_INTERNAL void perf_thread_lend(void)
 
 PERF_INTERNAL bool perf_thread_is_child(struct perf_thread *thread)
 {
-	if (thread->tid != thread_id())
+	if (thread->tid != perf_thread_id())
 		return true;
 	thread->lent = false;
 	return false;
@@ -415,18 +415,20 @@ PERF_INTERNAL void perf_thread_keep(void)
 {
 	const struct perf_thread *thread = perf_self;
 
-	/* Saved whatever the state of the gate: the next instruction may close it. */
+	/* Save this regardless of the gate's state: the next instruction may close the gate. */
 	kept.lane = perf_pool ? thread->lane : NULL;
 	if (!kept.lane)
 		return;
 	kept.gate = thread->gate;
 	kept.rseq = thread->rseq;
-	kept.latest = thread->latest;
 	kept.head = thread->head;
 	kept.tail = thread->tail;
 	kept.stimulus = kept.lane->stream.stimulus;
 	kept.ts = kept.lane->stream.ts;
-	/* The same for all threads. */
+#ifndef PERF_DROPIN
+	kept.latest = thread->latest;
+#endif /* PERF_DROPIN */
+	/* As above, for all threads. */
 	kept_layout = perf_pool->layout;
 }
 
@@ -448,10 +450,10 @@ PERF_INTERNAL bool perf_thread_forget(void)
 #ifndef PERF_DROPIN
 	/* That memory always has room. */
 	kept.lane->full = (const volatile uint8_t *)no_offset;
-#endif /* PERF_DROPIN */
-	/* A header after a move to another CPU reads the counts there. */
+	/* After a migration, the header reads the counts of the new CPU. */
 	if (kept.latest)
 		kept.latest->stream.last = kept.latest->count[0];
+#endif /* PERF_DROPIN */
 	thread->rseq = kept.rseq;
 	thread->offset = no_offset;
 	thread->lane = kept.lane;
@@ -468,7 +470,7 @@ PERF_INTERNAL void perf_thread_repair(void)
 	struct perf_thread *thread = perf_self;
 	struct sifive_trace_thread arg = { .size = sizeof(arg) };
 
-	bool borrowed = thread->tid != thread_id();
+	bool borrowed = thread->tid != perf_thread_id();
 
 	if (!borrowed && thread->repairs++ < REPAIRS_MAX &&
 	    !ioctl(perf_device_fd(perf_pool->device), SIFIVE_TRACE_IOC_THREAD,

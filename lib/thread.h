@@ -16,6 +16,8 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include <linux/sifive_trace.h>
 
@@ -55,12 +57,12 @@
 struct perf_lane {
 	uint64_t count[2][PERF_COUNTER_MAX] __attribute__((aligned(512)));
 	struct perf_stream stream;
-	uint64_t offset[PERF_COUNTER_MAX];
-	uint64_t written;
 	uint32_t generation;
-	uint32_t left;
 	volatile bool torn;
 #ifndef PERF_DROPIN
+	uint64_t offset[PERF_COUNTER_MAX];
+	uint64_t written;
+	uint32_t left;
 	/* The driver's byte: not 0 while the sink has no room. */
 	const volatile uint8_t *full;
 #endif /* PERF_DROPIN */
@@ -114,13 +116,13 @@ struct perf_open {
  * @gate:	open: the slot's address; closed: its writer's frame; 0: not set up
  * @rseq:	where the kernel says on which CPU it is
  * @lane:	where records go
- * @fresh:	bit n set: lane n has no header of this thread's
- * @waiting:	records that were made while the gate was closed
- * @stuck:	its record was given up, and is still being written
+ * @fresh:	bit n set: lane n has no header of this thread
+ * @waiting:	records made while the gate was closed
+ * @stuck:	its record was abandoned, but is still being written
  * @lent:	it has called vfork(): the running code may be the child's
  * @epoch:	perf_pool.epoch when it joined
  * @claimed:	another thread may take its channel: ask perf_channel_have()
- * @kept:	its record was given up but may still continue, so it keeps its channel
+ * @kept:	its record was abandoned but may still continue, so it keeps its channel
  * @channel:	its channel, -1: none
  * @starved:	perf_pool.retry when it last waited for a channel in vain
  * @begun:	perf_pool.generation when it recorded last
@@ -151,8 +153,6 @@ struct perf_thread {
 	volatile int channel;
 	uint32_t starved;
 	uint32_t begun;
-	struct perf_lane *latest;
-	uint32_t saved;
 	int joined;
 	volatile int refused;
 	uint32_t repairs;
@@ -160,11 +160,13 @@ struct perf_thread {
 	const volatile uint64_t *offset;
 	volatile uint32_t head, tail;
 #ifndef PERF_DROPIN
+	struct perf_lane *latest;
+	uint32_t saved;
+	uint64_t last[PERF_COUNTER_MAX];
 	/* Records dropped, and nanoseconds waited for room, not yet in a mark. */
 	uint32_t dropped;
 	uint64_t waited;
 #endif /* PERF_DROPIN */
-	uint64_t last[PERF_COUNTER_MAX];
 	struct perf_pending queue[PERF_QUEUE];
 #ifndef PERF_DROPIN
 	struct perf_open open;
@@ -238,11 +240,11 @@ struct perf_pool {
 #ifndef PERF_DROPIN
 	/* SIFIVE_TRACE_CONFIG_WAIT or _DROP: what records do while a sink has no room. */
 	uint32_t room;
-#endif /* PERF_DROPIN */
 	uint32_t interval;
+	const struct sifive_trace_slot *slots;
+#endif /* PERF_DROPIN */
 	int32_t pinned;
 	struct perf_rseq fixed;
-	const struct sifive_trace_slot *slots;
 	volatile unsigned int used;
 	struct perf_layout layout;
 	struct sifive_trace_losses *lost;
@@ -276,7 +278,7 @@ PERF_INLINE bool perf_gate_closed(const struct perf_thread *thread)
 	return gate && gate != (uintptr_t)thread;
 }
 
-/* Make the pool, once in a process, and empty it. */
+/* Create the pool, once per process, and empty it. */
 PERF_INTERNAL int perf_pool_make(void);
 
 /**
@@ -327,8 +329,8 @@ PERF_INTERNAL void perf_thread_lend(void);
 PERF_INTERNAL bool perf_thread_is_child(struct perf_thread *thread);
 
 /*
- * Around fork(): save what the caller's unfinished record needs, and restore it in the
- * child, whose pool is empty but which may continue the record: it returns false then.
+ * Around fork(): save what the caller's unfinished record needs, and restore it in the child,
+ * whose pool is empty but which may continue the record: then it returns false.
  */
 PERF_INTERNAL void perf_thread_keep(void);
 PERF_INTERNAL bool perf_thread_forget(void);
@@ -346,7 +348,7 @@ PERF_INTERNAL bool perf_thread_ended(int32_t pid, int32_t tid);
  * @now:	the caller's
  *
  * A signal handler that has interrupted it is deeper in the stack, or on another one;
- * otherwise it was left, with longjmp() for example. If in doubt, it was not.
+ * otherwise it was left, with longjmp() for example. If in doubt, returns false.
  */
 PERF_INTERNAL bool perf_frame_left(uintptr_t then, uintptr_t now);
 
@@ -383,6 +385,11 @@ PERF_INTERNAL bool perf_pool_time(uint64_t *now);
 
 /* The counts of lost records; those of a child are discarded. */
 PERF_INTERNAL struct sifive_trace_losses *perf_losses(void);
+
+PERF_INLINE int32_t perf_thread_id(void)
+{
+	return (int32_t)syscall(SYS_gettid);
+}
 
 /* Whether several threads have used a channel: its headers then name them. */
 PERF_INLINE bool perf_channel_shared(int channel)

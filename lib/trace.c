@@ -64,7 +64,7 @@ PERF_API struct sifive_trace *sifive_trace_open(void)
 	if (entered("sifive_trace_open(): ", perf_session_enter(true, PERF_FRAME)))
 		return NULL;
 	perf_auto_yield();
-	/* A session of another owner shows that there is a device. */
+	/* Another owner's session proves that a device exists. */
 	rc = perf_session.state < PERF_SESSION_READY ?
 	     perf_session_begin(&info) : 0;
 	if (!rc) {
@@ -106,10 +106,10 @@ PERF_API int sifive_trace_setup(struct sifive_trace *trace,
 		rc = perf_error("options.size is %zu: begin with SIFIVE_TRACE_OPTIONS",
 				options->size);
 	else if (has_more(options))
-		rc = perf_error("the program asks for options that this library does not have: link it with a newer one");
+		rc = perf_error("the program uses options that this library does not support: link it with a newer one");
 	else if (perf_session.state >= PERF_SESSION_READY &&
 		 perf_session.user != trace)
-		rc = perf_error("the program has already set up another trace: a process has one at a time");
+		rc = perf_error("the program has already set up another trace: a process can have only one at a time");
 	else
 		rc = perf_options_parse(memcpy(&known, options,
 					       options->size < sizeof(known) ?
@@ -148,7 +148,7 @@ PERF_API int sifive_trace_write(struct sifive_trace *trace)
 PERF_LOCAL int fill_report(struct sifive_trace_report *report)
 {
 	const struct sifive_trace_losses *lost = perf_losses();
-	struct perf_capture capture;
+	struct sifive_trace_status capture;
 
 	if (report->size < REPORT_MIN)
 		return perf_error("report.size is %zu: set it to sizeof(struct sifive_trace_report)",
@@ -170,9 +170,9 @@ PERF_LOCAL int fill_report(struct sifive_trace_report *report)
 	};
 	if (perf_session.state == PERF_SESSION_ON)
 		report->flags |= SIFIVE_TRACE_ON;
-	if (capture.full)
+	if (capture.flags & SIFIVE_TRACE_STATUS_FULL)
 		report->flags |= SIFIVE_TRACE_FULL;
-	if (capture.wrapped)
+	if (capture.flags & SIFIVE_TRACE_STATUS_WRAPPED)
 		report->flags |= SIFIVE_TRACE_WRAPPED;
 	if (capture.changed)
 		report->flags |= SIFIVE_TRACE_CHANGED;

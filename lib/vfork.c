@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /*
  * vfork() instead of the C library's: the child runs in its parent's memory, with the
- * parent's slot, and the kernel keeps no rseq area for it. From this call on the thread's
+ * parent's slot, and the kernel keeps no rseq area for it. From this call on, the thread's
  * records take the slow path, which checks whether parent or child makes them.
  */
 #include <errno.h>
@@ -14,16 +14,10 @@
 PERF_API pid_t vfork(void);
 
 __attribute__((used))
-PERF_INTERNAL void perf_vfork_begins(void);
-
-__attribute__((used))
 PERF_INTERNAL void perf_vfork_begins(void)
 {
 	perf_thread_lend();
 }
-
-__attribute__((used))
-PERF_INTERNAL pid_t perf_vfork_failed(long error);
 
 __attribute__((used))
 PERF_INTERNAL pid_t perf_vfork_failed(long error)

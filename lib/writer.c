@@ -39,11 +39,11 @@ enum {
 #define SCRATCH		A4
 #define STIMULUS	A3
 #define OFFSETS		A3	/* as long as counters are read */
-#define UPPER		A2	/* an address's, once the kind is written */
+#define UPPER		A2	/* an address, once the kind is written */
 #define LIMIT		A2	/* after the addresses: counts above may be wide */
 #define VALUE		A1	/* after the addresses: a count from memory */
-#define BEFORE		A0	/* after the addresses: where the last counts are */
-#define NOW		A7	/* where these counts go, when they are many */
+#define BEFORE		A0	/* after the addresses: pointer to the last counts */
+#define NOW		A7	/* pointer to the new counts, if there are many */
 
 /* Registers that hold counts. */
 static const uint8_t counts[] = { T0, T1, T2, T4, T5, T6, A6, A7 };
@@ -66,16 +66,19 @@ struct late_code {
 };
 
 /**
- * struct perf_recipe - all that a writer's code depends on
+ * struct perf_recipe - everything that a writer's code depends on
  * @self:	of perf_self, from the thread pointer
  * @area:	of the rseq area, from the thread pointer; 0: it is in the
  *		thread's slot
+ * @own:	counts are the thread's own
+ * @adds:	for that, offsets are added: in Delta the differences of the CSRs are
+ *		those of the thread's counts until it is switched out
  */
 struct perf_recipe {
 	struct perf_exits exits;
 	long self, area;
 	uint32_t mask, type, count;
-	bool own, poll, spaced, room;
+	bool own, adds, poll, spaced, room;
 	uint8_t number[PERF_COUNTER_MAX];
 	uint8_t width[PERF_COUNTER_MAX];
 };
@@ -213,27 +216,18 @@ PERF_LOCAL void put_begin(struct assembler *a)
 	put_i(a, LD, LANE, THREAD, THREAD_FIELD(lane));
 }
 
-/*
- * In Delta the differences of the CSRs are those of the thread's own counts until it is
- * switched out, so no offsets are added.
- */
-PERF_LOCAL bool adds_offsets(const struct perf_recipe *recipe)
-{
-	return recipe->own && recipe->type != PERF_COUNT_DELTA;
-}
-
 /* Number of counts in registers; counts in memory need two of those registers. */
 PERF_LOCAL unsigned int in_registers_of(const struct perf_recipe *recipe)
 {
 	if (recipe->count <= KEPT)
 		return recipe->count;
-	return KEPT - (recipe->type != PERF_COUNT_RAW) - adds_offsets(recipe);
+	return KEPT - (recipe->type != SIFIVE_TRACE_RECORD_RAW) - recipe->adds;
 }
 
 /* Whether a writer alternates between two arrays: Raw has no previous counts. */
 PERF_LOCAL bool flips(const struct perf_recipe *recipe)
 {
-	return recipe->count > KEPT && recipe->type != PERF_COUNT_RAW;
+	return recipe->count > KEPT && recipe->type != SIFIVE_TRACE_RECORD_RAW;
 }
 
 /* Reads the timestamp; registers of later counters are free for its halves. */
@@ -263,12 +257,14 @@ PERF_LOCAL void put_counter(struct assembler *a, unsigned int i)
 		return;
 	}
 	put_i(a, CSRRS, value, ZERO, (long)(PERF_CSR_CYCLE + number));
-	if (adds_offsets(recipe)) {
+#ifndef PERF_DROPIN
+	if (recipe->adds) {
 		unsigned int offset = i < in_registers ? SCRATCH : counts[in_registers];
 
 		put_i(a, LD, offset, OFFSETS, PLACE(number));
 		put_r(a, ADD, value, value, offset);
 	}
+#endif /* PERF_DROPIN */
 	if (i >= in_registers)
 		put_store(a, SD, value, flips(recipe) ? NOW : LANE, PLACE(i));
 }
@@ -295,13 +291,15 @@ PERF_LOCAL uint32_t *put_sequence(struct assembler *a, struct perf_section *sect
 	put_i(a, LW, SCRATCH, area, recipe->area + RSEQ_FIELD(cpu_id));
 	put_i(a, LW, counts[0], THREAD, THREAD_FIELD(cpu));
 	put_late(a, TO_ELSEWHERE, put_branch(a, BNE, SCRATCH, counts[0]));
+#ifndef PERF_DROPIN
 	if (recipe->own)
 		put_i(a, LD, OFFSETS, THREAD, THREAD_FIELD(offset));
-	if (recipe->own && !adds_offsets(recipe)) {
+	if (recipe->own && !recipe->adds) {
 		put_i(a, LD, SCRATCH, OFFSETS, PLACE(PERF_OFFSETS_WRITTEN));
 		put_i(a, LD, counts[0], LANE, LANE_FIELD(written));
 		put_late(a, TO_ELSEWHERE, put_branch(a, BNE, SCRATCH, counts[0]));
 	}
+#endif /* PERF_DROPIN */
 	for (i = 0; i < recipe->count; i++)
 		put_counter(a, i);
 	section->length = (uintptr_t)a->at - section->start;
@@ -330,7 +328,7 @@ PERF_LOCAL void put_address(struct assembler *a, unsigned int value, bool high)
 
 PERF_LOCAL void put_addresses(struct assembler *a, bool pair)
 {
-	if (a->recipe->type != PERF_COUNT_XOR) {
+	if (a->recipe->type != SIFIVE_TRACE_RECORD_XOR) {
 		put_address(a, A0, true);
 		if (pair)
 			put_address(a, A1, true);
@@ -375,11 +373,13 @@ PERF_LOCAL void put_raw(struct assembler *a, unsigned int i)
 	}
 	put_i(a, LD, VALUE, LANE, PLACE(i));
 	put_store(a, SW, VALUE, STIMULUS, 0);
+#ifndef PERF_DROPIN
 	/* A thread's own counts are sums, with bits above the counter's width. */
-	if (recipe->own && recipe->width[i] < PERF_COUNT_BITS) {
+	if (recipe->own && recipe->width[i] < SIFIVE_TRACE_RECORD_COUNT_BITS) {
 		put_upper(a, VALUE, recipe->width[i]);
 		return;
 	}
+#endif /* PERF_DROPIN */
 	put_i(a, LHU, VALUE, LANE, PLACE(i) + 4);
 	put_half(a, VALUE);
 }
@@ -397,7 +397,7 @@ PERF_LOCAL void put_difference(struct assembler *a, unsigned int i)
 	put_i(a, LD, SCRATCH, flip ? BEFORE : LANE, PLACE(i));
 	if (in_register)
 		put_store(a, SD, value, flip ? NOW : LANE, PLACE(i));
-	put_r(a, recipe->type == PERF_COUNT_XOR ? XOR : SUB, value, value, SCRATCH);
+	put_r(a, recipe->type == SIFIVE_TRACE_RECORD_XOR ? XOR : SUB, value, value, SCRATCH);
 	late = put_late(a, WIDE, put_branch(a, BLTU, LIMIT, value));
 	late->value = value;
 	late->width = recipe->width[i];
@@ -410,7 +410,7 @@ PERF_LOCAL void put_counts(struct assembler *a)
 	const struct perf_recipe *recipe = a->recipe;
 	unsigned int i;
 
-	if (recipe->type == PERF_COUNT_RAW) {
+	if (recipe->type == SIFIVE_TRACE_RECORD_RAW) {
 		for (i = 0; i < recipe->count; i++)
 			put_raw(a, i);
 		return;
@@ -437,25 +437,33 @@ PERF_LOCAL void put_finish(struct assembler *a)
 	put_i(a, JALR, ZERO, 1, 0);
 }
 
-/* Counts records down to the next header, which the slow path writes. */
-PERF_LOCAL void put_countdown(struct assembler *a)
-{
-	put_i(a, LW, SCRATCH, LANE, LANE_FIELD(left));
-	put_late(a, TO_ELSEWHERE, put_branch(a, BEQ, SCRATCH, ZERO));
-	put_i(a, ADDI, SCRATCH, SCRATCH, -1);
-	put_store(a, SW, SCRATCH, LANE, LANE_FIELD(left));
-}
-
 #ifndef PERF_DROPIN
-/* A record whose sink has no room takes the slow path. */
-PERF_LOCAL void put_room(struct assembler *a)
+/* What not every session needs before a record; the slow path waits, and writes headers. */
+PERF_LOCAL void put_conditions(struct assembler *a)
 {
-	put_i(a, LD, SCRATCH, LANE, LANE_FIELD(full));
-	put_i(a, LBU, SCRATCH, SCRATCH, 0);
-	put_late(a, TO_ELSEWHERE, put_branch(a, BNE, SCRATCH, ZERO));
-}
+	const struct perf_recipe *recipe = a->recipe;
+	uint32_t *ready;
 
+	if (recipe->room) {
+		put_i(a, LD, SCRATCH, LANE, LANE_FIELD(full));
+		put_i(a, LBU, SCRATCH, SCRATCH, 0);
+		put_late(a, TO_ELSEWHERE, put_branch(a, BNE, SCRATCH, ZERO));
+	}
+	/* Counts records down to the next header. */
+	if (recipe->spaced) {
+		put_i(a, LW, SCRATCH, LANE, LANE_FIELD(left));
+		put_late(a, TO_ELSEWHERE, put_branch(a, BEQ, SCRATCH, ZERO));
+		put_i(a, ADDI, SCRATCH, SCRATCH, -1);
+		put_store(a, SW, SCRATCH, LANE, LANE_FIELD(left));
+	}
+	if (recipe->poll) {
+		ready = a->at;
+		put_i(a, LW, SCRATCH, STIMULUS, 0);
+		aim(put_branch(a, BEQ, SCRATCH, ZERO), ready);
+	}
+}
 #endif /* PERF_DROPIN */
+
 PERF_LOCAL void put_exit(struct assembler *a, enum late what)
 {
 	const struct perf_exits *exits = &a->code->recipe.exits;
@@ -496,7 +504,6 @@ PERF_LOCAL void put_late_code(struct assembler *a, const struct late_code *late)
 
 PERF_LOCAL perf_writer *assemble(struct assembler *a, bool pair)
 {
-	const struct perf_recipe *recipe = a->recipe;
 	struct perf_section *section = &a->code->section[pair];
 	uint32_t *const entry = a->at;
 	uint32_t *again;
@@ -505,19 +512,10 @@ PERF_LOCAL perf_writer *assemble(struct assembler *a, bool pair)
 	a->lates = 0;
 	put_begin(a);
 	again = put_sequence(a, section);
-#ifndef PERF_DROPIN
-	if (recipe->room)
-		put_room(a);
-#endif /* PERF_DROPIN */
-	if (recipe->spaced)
-		put_countdown(a);
 	put_i(a, LD, STIMULUS, LANE, LANE_FIELD(stream.stimulus));
-	if (recipe->poll) {
-		uint32_t *ready = a->at;
-
-		put_i(a, LW, SCRATCH, STIMULUS, 0);
-		aim(put_branch(a, BEQ, SCRATCH, ZERO), ready);
-	}
+#ifndef PERF_DROPIN
+	put_conditions(a);
+#endif /* PERF_DROPIN */
 	put_store(a, SB, A2, STIMULUS, 3);
 	put_addresses(a, pair);
 	put_counts(a);
@@ -530,7 +528,7 @@ PERF_LOCAL perf_writer *assemble(struct assembler *a, bool pair)
 	return (perf_writer *)(uintptr_t)entry;
 }
 
-/* ---- pages of them ------------------------------------------------------------- */
+/* ---- pages of writers ------------------------------------------------------------- */
 
 #ifdef PERF_COUNTER_MOCK
 #define thread_pointer()	perf_thread_pointer_mock()
@@ -559,18 +557,19 @@ PERF_LOCAL void fill_recipe(struct perf_recipe *recipe, const struct perf_pool *
 	recipe->mask = layout->mask;
 	recipe->type = layout->type;
 	recipe->count = layout->count;
+#ifndef PERF_DROPIN
 	recipe->own = pool->slots;
+	recipe->adds = pool->slots && layout->type != SIFIVE_TRACE_RECORD_DELTA;
 	recipe->poll = layout->poll == PERF_POLL_RECORD;
 	recipe->spaced = pool->interval;
-#ifndef PERF_DROPIN
 	recipe->room = pool->room;
 #endif /* PERF_DROPIN */
 	for (i = 0; i < layout->count; i++) {
 		unsigned int width = PERF_COUNTER_WIDTH(layout->counter[i].info);
 
 		recipe->number[i] = layout->number[i];
-		recipe->width[i] = width < PERF_COUNT_BITS ? (uint8_t)width :
-							     PERF_COUNT_BITS;
+		recipe->width[i] = width < SIFIVE_TRACE_RECORD_COUNT_BITS ? (uint8_t)width :
+							     SIFIVE_TRACE_RECORD_COUNT_BITS;
 	}
 }
 
@@ -632,7 +631,8 @@ PERF_INTERNAL bool perf_writers_make(const struct perf_pool *pool,
 	return true;
 }
 
-PERF_INTERNAL bool perf_writers_place(unsigned int index, uintptr_t *start, uintptr_t *end)
+PERF_INTERNAL PERF_OPTIONAL
+bool perf_writers_place(unsigned int index, uintptr_t *start, uintptr_t *end)
 {
 	const struct perf_code *code = codes;
 
@@ -668,7 +668,8 @@ PERF_INTERNAL bool perf_writers_make(const struct perf_pool *pool,
 	return false;
 }
 
-PERF_INTERNAL bool perf_writers_place(unsigned int index, uintptr_t *start, uintptr_t *end)
+PERF_INTERNAL PERF_OPTIONAL
+bool perf_writers_place(unsigned int index, uintptr_t *start, uintptr_t *end)
 {
 	(void)index;
 	(void)start;

@@ -4,7 +4,7 @@
  *
  * A csrr instruction contains its counter's number, and a record has as many stores as
  * counters, so code compiled in advance is either long, with one function per list, or
- * slow. A program that may not have executable memory uses only write_slow() of hooks.c.
+ * slow. A program that may not map executable memory uses only write_slow() of hooks.c.
  */
 #ifndef PERF_WRITER_H
 #define PERF_WRITER_H
@@ -29,7 +29,7 @@ typedef void perf_writer(uintptr_t address, uintptr_t address2, uint32_t kind);
  * @elsewhere:	the gate is closed; this record cannot go to the thread's
  *		current lane
  * @given_up:	the record is written; another context has opened the gate
- * @settle:	the record is written, the gate open; handlers have left records
+ * @settle:	the record is written, the gate open; handlers have queued records
  */
 struct perf_exits {
 	perf_writer *closed;

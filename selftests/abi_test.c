@@ -209,7 +209,7 @@ TEST_F(device, a_second_session_is_refused_and_told_who_has_the_first)
 	EXPECT_EQ(-ENXIO, trace_start(second, 0));
 	EXPECT_EQ(-ENXIO, trace_stop(second));
 
-	/* Only the descriptor whose call failed has the message. */
+	/* Only the descriptor whose call failed returns the message. */
 	ASSERT_EQ(0, trace_status(self->fd, &status));
 	EXPECT_STREQ("", status.message);
 	EXPECT_EQ(SIFIVE_TRACE_STATUS_CONFIGURED | SIFIVE_TRACE_STATUS_OWNER,
@@ -237,7 +237,7 @@ TEST_F(device, a_running_capture_is_not_configured_again)
 	EXPECT_EQ(0, trace_config(self->fd, &config));
 }
 
-/* CONFIG in a child with these capabilities alone; returns its errno. */
+/* CONFIG in a child with only these capabilities; returns its errno. */
 static int config_with_caps(int fd, uint64_t caps, bool other_user)
 {
 	struct sifive_trace_config config = trace_simple_config(fd, 0);
@@ -468,7 +468,7 @@ TEST_F(device, a_sink_has_the_time_of_its_messages)
 		EXPECT_GT(before, sink[i].start_ns);
 		usleep(20000);
 	}
-	/* Both clocks have advanced alike, but for the errors of the two readings. */
+	/* Both clocks have advanced equally, within the errors of the two readings. */
 	ticks = sink[1].time - sink[0].time;
 	ns = sink[1].time_ns - sink[0].time_ns;
 	ticks = ticks * 1000000000 / self->info.ts_hz;
@@ -591,7 +591,7 @@ TEST_F(device, counters_refuses_more_events_than_there_is_room_for)
 		counters.failed = 0;
 		EXPECT_EQ(-EINVAL, trace_ioctl(self->fd, SIFIVE_TRACE_IOC_COUNTERS,
 					       &counters));
-		/* No event was at fault. */
+		/* No event caused the error. */
 		EXPECT_EQ(~0u, counters.failed);
 		EXPECT_STREQ(more[i].words, trace_message(self->fd));
 	}

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only
-"""Each area of the code uses only those below it.
+"""Each area of the code uses only the areas below it.
 
 	areas.py		prints violations, if any
 	areas.py --picture	prints the picture of Documentation/design.md
@@ -38,7 +38,7 @@ AREAS = {
     },
     'tools': {
         'common': 'command.h cli.* complete.c config.* message.c nearest.* compare.h hash.h store.h'
-                  ' filter_file.h output.* text.* units.* progress.*',
+                  ' filter_file.h behind.* output.* text.* units.* progress.*',
         'nexus': 'nexus/*',
         'perfrec': 'perfrec/*',
         'side-car': 'trace/meta.*',
@@ -161,7 +161,7 @@ class Folder:
         return names
 
     def uses(self):
-        """(file, file or None if of another folder, what is used) for each use."""
+        """(file, used file or None if in another folder, used name) for each use."""
         for path in self.files:
             for header in self.includes(path):
                 yield path, header, 'includes it'

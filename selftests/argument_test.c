@@ -152,7 +152,7 @@ TEST_F(argument, read_only_memory_gives_efault)
 	VALID(self->memory, 0);
 	ASSERT_EQ(0, mprotect(self->memory, self->page, PROT_READ));
 	EXPECT_EQ(-EFAULT, trace_ioctl(self->fd, variant->call, self->memory));
-	/* The call may have succeeded: release what it took. */
+	/* The call may have succeeded: release its resources. */
 	EXPECT_EQ(0, close(self->fd));
 	self->fd = trace_open(O_RDWR);
 	EXPECT_EQ(0, trace_flags(self->fd));
@@ -181,7 +181,7 @@ TEST_F(argument, a_shorter_one_is_filled_up_and_nothing_is_written_behind_it)
 	memset(self->memory + size, 0xa5, variant->size);
 	*(uint32_t *)self->memory = (uint32_t)size;
 	ret = trace_ioctl(self->fd, variant->call, self->memory);
-	/* Then CONFIG selects no sink, and EVENT no event. */
+	/* In that case CONFIG selects no sink, and EVENT no event. */
 	EXPECT_EQ(variant->call == SIFIVE_TRACE_IOC_CONFIG ||
 		  variant->call == SIFIVE_TRACE_IOC_EVENT ? -EINVAL : 0, ret);
 	for (i = size; i < self->page; i++)

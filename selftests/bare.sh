@@ -97,8 +97,8 @@ for bits in 64 32; do
 	rules "rv$bits"
 done
 
-# harts_test.c: number of rounds, and the work of each hart in one. Through a funnel a
-# trace has both harts, distinguished by their source.
+# harts_test.c: number of rounds, and the work of each hart in one. Through a funnel a trace
+# contains both harts, distinguished by their source.
 rounds=12
 channel=(6 9)
 calls=(9 15)

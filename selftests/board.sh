@@ -31,7 +31,7 @@ run --monitor --timeout $((1800 + 30 * programs)) -- "$settings
 	exit \$rc"
 result $? "$board: kselftests ran to the end, the kernel's log is clean"
 
-# So that no test for exact counts passes where time is counted.
+# Make tests of exact counts fail where time is counted.
 [ "$(tail -n 1 "$out/inexact")" = 1 ] && grep -q '^# TRACE_EXACT is set' "$out/inexact"
 result $? "$board: a test with TRACE_EXACT fails where instructions are not counted"
 
@@ -59,8 +59,8 @@ result $? "$board: the example and the count types ran"
 obeys_rules
 result $? "$board: no access violated the hardware's rules"
 
-# Only a machine that counts instructions shows the exact number of a loop. Counters
-# belong to the harts, which are the same on all boards.
+# Only a machine that counts instructions shows a loop's exact count. Counters belong to the
+# harts, which are the same on all boards.
 passed() {
 	local test
 	for test; do
@@ -72,7 +72,7 @@ counts_are_exact() {
 	run --icount --perf -- '
 		cd /target/selftests
 		export TRACE_EXACT=1
-		# Instructions are the clock of all harts: those of another one would count.
+		# Instructions are the clock of all harts, so those of another hart would count.
 		quiet() {
 			still=0 looks=0
 			while [ $still -lt 10 ] && [ $((looks += 1)) -lt 1000 ]; do
@@ -176,7 +176,7 @@ done
 
 decode --format perf -o "$out/perf" -e "$build/lib/dropin/fib.elf" "$out/trace.rtd"
 result $? "$board: the files for Freedom Studio are written"
-# A full buffer may end within a record: its entry is there, its counts are not.
+# A full buffer may end within a record: with its entry, but without its counts.
 cut=$(grep -c 'words dropped: the trace ends within it' "$out/trace.txt")
 more=$(($(grep -c 'Func Enter' "$out/perf/perf/fib.callret") -
 	$(awk '$3 == "enter"' "$out/trace.txt" | wc -l)))

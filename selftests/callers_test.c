@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Proves that samples have their callers, by frame pointers: of a function that calls none, of one
- * that has called another, and of deep recursion; none unless they are wanted; and that frame
- * pointers to nowhere cost a sample its callers at most. Compiled with -fno-omit-frame-pointer.
+ * Proves that samples include their callers, found by frame pointers: for a leaf function, a
+ * function that has called another, and deep recursion; only if requested; and that bad frame
+ * pointers cost a sample only its callers. Compiled with -fno-omit-frame-pointer.
  */
 #define _GNU_SOURCE
 #include <stdio.h>
@@ -18,7 +18,7 @@
 #define CHANNEL		5
 #define BUFFER		1048576
 
-/* Captures until there are samples: on a loaded host few come in each. */
+/* Captures until there are samples: on a loaded host each capture gets few. */
 #define CAPTURES	50
 
 #define TURNS		3000000
@@ -30,7 +30,7 @@ static inline __attribute__((always_inline)) void spin(uint64_t turns)
 		asm volatile("");
 }
 
-/* Each is in memory of its own, so that an address identifies it. */
+/* Each is in separate memory, so that an address identifies it. */
 static __attribute__((noinline, noclone, aligned(256))) void leaf(void)
 {
 	spin(TURNS);
@@ -53,7 +53,7 @@ static __attribute__((noinline, noclone, aligned(256))) void nothing(void)
 	asm volatile("");
 }
 
-/* The return-address register keeps where nothing() returned. */
+/* The return-address register still points to where nothing() returned. */
 static __attribute__((noinline, noclone, aligned(256))) void parent(void)
 {
 	nothing();
@@ -94,11 +94,11 @@ static bool in(const void *function, uint64_t address)
 	return address - (uintptr_t)function < 256;
 }
 
-/* Samples in a function, and the callers of the latest one. */
+/* Samples in a function, and the callers of the latest sample. */
 struct seen {
 	const void *in;
 	unsigned int samples, callers, most, wrong;
-	/* Functions that called it, innermost first, NULL: any. */
+	/* Expected callers, innermost first, NULL: any. */
 	const void *want[3];
 };
 
@@ -130,7 +130,7 @@ FIXTURE_TEARDOWN(callers)
 	trace_session_close(&self->s);
 }
 
-/* The first address is of use if it is not in the function itself, nor that of its frame. */
+/* The first address is useful unless it is in the function itself or that of its frame. */
 static void keep(const struct trace_record *record, void *arg)
 {
 	unsigned int from = 0, i;
@@ -277,7 +277,7 @@ TEST_F(callers, frame_pointers_to_nowhere_end_them)
 	}
 }
 
-/* In the program's own stack, upwards without end. */
+/* In the program's own stack, upwards endlessly. */
 TEST_F(callers, a_forged_chain_of_frames_is_limited)
 {
 	unsigned long frame[4 * SIFIVE_TRACE_CALLERS_MAX] __attribute__((aligned(16)));

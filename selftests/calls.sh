@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-only
-# record --calls, as TAP: instruction trace of unmodified programs, snapshots of a ring while
-# they run, what goes with a trace, and what is refused.
+# record --calls, as TAP: instruction trace of unmodified programs, snapshots of a ring while they
+# run, files that accompany a trace, and refusals.
 #
 #	calls.sh BUILD
 
@@ -34,7 +34,7 @@ kill $(pidof busy-static); wait $command; echo $? >snapshot.rc
 run named sifive-trace record --calls -b 16M -o named.rtd sh -c "echo \$\$ >named.pid; exec $p/plain"
 echo "kill -SEGV \$\$" >crash.sh
 run crash sifive-trace record --calls --snapshot -o crash.rtd sh crash.sh
-# The program has the signal to itself.
+# The signal reaches the program unchanged.
 echo "trap \"echo mine\" USR2; kill -USR2 \$\$; umask" >own.sh
 umask 027; run own sifive-trace record --calls --snapshot -o own.rtd sh own.sh
 
@@ -97,7 +97,8 @@ meta calls '"[vdso]" in {o["path"] for o in m["objects"]} and m["files"] == "cal
 result $? "--calls: that folder has the vdso"
 private calls.rtd && private calls.rtd.meta
 result $? "--calls: the files are the user's alone"
-# edges NAME: "calls plain CALLER FUNCTION NUMBER", as the program counts, of its own functions.
+# edges NAME: "calls plain CALLER FUNCTION NUMBER", as counted by the program, for its own
+# functions.
 edges() {
 	host export --format folded --weight calls "$out/$1.rtd" | awk '
 		{ n = split($0, part, /[; ]/); made[part[n - 2] " " part[n - 1]] += part[n] }
@@ -133,7 +134,8 @@ for file in snapshot.rtd.1 snapshot.rtd.2 snapshot.rtd; do
 	[ -s "$out/$file" ] && private $file
 	result $? "--snapshot: $file is there, for the user alone"
 done
-# The last bytes of a loop may have no switch: the crash's have the program's beginning.
+# The last bytes of a loop may contain no switch, but those of the crash contain the program's
+# beginning.
 [ -n "$(owners crash.rtd)" ]
 result $? "--snapshot: threads are named"
 ! cmp -s "$out/snapshot.rtd.1" "$out/snapshot.rtd.2"
@@ -156,6 +158,6 @@ grep -q -e '--calls\[=user|kernel|all\]' "$out/help.txt"
 result $? "help shows that the value of --calls can be left out"
 
 status p550 7 "p550: --calls"
-refused p550-btm 125 "the trace encoders have htm, optimised" "p550: the modes that it has are named"
+refused p550-btm 125 "the trace encoders support htm, optimised" "p550: the modes that it has are named"
 
 results_end

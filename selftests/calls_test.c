@@ -459,7 +459,7 @@ static unsigned int calls_with_a_thread(struct __test_metadata *_metadata)
 	return (2 + 1) + (3 + 1);
 }
 
-/* Close all, as a daemon does. The test opens the device again for itself. */
+/* Close all descriptors, as a daemon does. The test opens the device again for its own use. */
 static void close_all(struct __test_metadata *_metadata, struct _test_data_calls *self)
 {
 	ASSERT_EQ(0, close_range(3, ~0u, 0));

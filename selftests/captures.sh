@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-only
 # Captures that sifive-trace makes itself, as TAP: static programs, record -a, start and
-# dump; losses are reported, and the rest can be read.
+# dump; losses are reported, and the rest is readable.
 #
 #	captures.sh BUILD
 
@@ -38,7 +38,7 @@ rec plain $p/plain
 SIFIVE_TRACE_RECORD=1 SIFIVE_TRACE_OUTPUT=/out/preload.rtd LD_PRELOAD=libsifive-perf.so.0 $p/plain >preload.txt
 rec period -c 20k $p/plain
 
-# Not everything fits there; the incomplete file is read next to the complete one.
+# The disk is too small; the incomplete file is read next to the complete one.
 mkdir /tmp/small; mount -t tmpfs -o size=32k none /tmp/small
 small() {
 	name=$1; shift
@@ -47,7 +47,7 @@ small() {
 	cp /tmp/small/$name.rtd* .; rm /tmp/small/*
 }
 small small-killed $p/ends kill 5000
-# More samples than have room there, on a loaded host as well.
+# More samples than the buffer holds, even on a loaded host.
 until sifive-trace status 2>/dev/null | grep -qE "^samples +([4-9]|[0-9]{2})[0-9]{3}"; do sleep 0.1; done && touch /tmp/enough &
 small small-static -i 100us $p/busy-static 1000 /tmp/enough
 
@@ -63,7 +63,7 @@ for how in waits killed stops; do
 	run drained-$how sifive-trace record -C 0 -o drained-$how.rtd -b 64k --on-full drain $p/pieces 40 $how
 	while pidof pieces >/dev/null; do sleep 0.1; done
 done
-# In memory: /out may have wrong bytes of a process that is killed within write().
+# In memory: files in /out may have wrong bytes if a process is killed within write().
 kills() {
 	run $1-kills sifive-trace record -C 0 -o /tmp/$1-kills.rtd -b 64k --on-full $2 $p/pieces 40 kills
 	while pidof pieces >/dev/null; do sleep 0.1; done
@@ -125,7 +125,7 @@ run start-drain sifive-trace start --on-full drain
 run start-wrap sifive-trace start --on-full wrap -i 100us -b 4k; $p/busy 1000 >/dev/null
 sifive-trace stop; sifive-trace dump -o start-wrap.rtd
 
-# by NAME OPTION...: meanwhile run this on the second CPU.
+# by NAME OPTION...: run this on the second CPU in the meantime.
 by() {
 	by=$1; shift
 	run $by sifive-trace start "$@"; run $by-busy taskset 2 $p/busy 1000
@@ -178,7 +178,7 @@ for name in by-time by-count by-none; do
 	status $name 0 "$name: it starts"
 	status $name-dump 0 "$name: it is written"
 done
-# samples NAME PYTHON WHAT: true of r, the samples with counters if there are any.
+# samples NAME PYTHON WHAT: the expression holds for r, the samples with counters if any.
 samples() {
 	host decode --format json "$out/$1.rtd" | python3 -c "
 import json, sys
@@ -236,7 +236,7 @@ finds held 0 "no counter for cycles is free: perf or another program uses them" 
 ! grep -q '^  cycles' "$out/heldlist.txt" && grep -q '^  instructions' "$out/heldlist.txt"
 result $? "list: without counters that perf uses"
 refused heldrecord 125 "no counter that can count it is free" "record: the reason is reported"
-finds older 1 "the module has interface 3, this command knows 4" "one version" "another interface"
+finds older 1 "the module has interface version 3, this command needs 4" "the same version" "another interface"
 finds gone 0 "CPU 1: no encoder: nothing is recorded there" "taskset -c 0 PROGRAM" \
 	"a CPU without encoder"
 finds goneonly 1 "no CPU that this process may run on has an encoder" "taskset" \
@@ -323,7 +323,7 @@ for name in small-killed small-static; do
 	missing=$((want - $(stat -c %s "$out/$name.rtd")))
 	[ "$missing" -gt 0 ]
 	result $? "$name: the file is incomplete"
-	says $name "/tmp/small/$name.rtd: not all could be written: $missing of $want bytes are missing: until the next recording, sifive-trace dump -o FILE" \
+	says $name "/tmp/small/$name.rtd: could not be written in full: $missing of $want bytes are missing: until the next recording, sifive-trace dump -o FILE" \
 		"$name: the file, the missing bytes and the remedy are reported"
 	[ -n "$(calls $name)" ]
 	result $? "$name: the rest can be read"
@@ -335,15 +335,15 @@ at_least small-static-dump busy 50 "small-static: the same"
 
 # ---- a capture that is copied while it runs ----------------------------------------
 
-# losses NAME STATUS: what --strict says.
+# losses NAME STATUS: check the exit status of --strict.
 losses() {
 	host decode --strict "$out/$1.rtd" >/dev/null
 	[ $? -eq "$2" ]
 	result $? "$1: decode --strict tells whether something is missing"
 }
-# records NAME: how many there are of functions.
+# records NAME: number of function records.
 records() { host decode --format csv "$out/$1.rtd" | grep -cE ',(enter|exit),'; }
-# made NAME FUNCTION LEAST WHAT: so many calls at least.
+# made NAME FUNCTION LEAST WHAT: at least this many calls.
 made() {
 	[ "$(calls "$1" | sed -n "s/^$2 //p")" -ge "$3" ]
 	result $? "$1: $4"
@@ -378,7 +378,7 @@ status drained-plain 7 "drained-kills: the trace device is free then"
 [ -n "$(calls plain)" ] && [ "$(calls drained-plain)" = "$(calls plain)" ]
 result $? "drained-plain: all calls of a short program"
 for name in paused-raw paused-delta paused-stop; do
-	status $name 3 "$name: the program goes on"
+	status $name 3 "$name: the program continues"
 	[ "$(calls $name)" = "$(printf 'main 1\npiece 20\nwork 10220')" ]
 	result $? "$name: what was called meanwhile is missing, everything else is there"
 	meta $name 'm["coverage"]["pauses"] == 1 and m["coverage"]["paused_ns"] > 10**9 and not m["coverage"].get("gaps")' \
@@ -395,8 +395,8 @@ own = sum(float(row["self"] or 0) for row in r["rows"])
 sys.exit(not 0 < own <= c["trace_seconds"] - 0.9 * c["paused_seconds"])' "$out/$name.json"
 	result $? "$name: the time is no function's own"
 done
-refused paused-none 3 "the recording: no session has the trace hardware; begin a recording with" "pause: nothing runs"
-refused resumed-none 3 "the recording: no session has the trace hardware; begin a recording with" "resume: nothing runs"
+refused paused-none 3 "the recording: no session holds the trace hardware; begin a recording with" "pause: nothing runs"
+refused resumed-none 3 "the recording: no session holds the trace hardware; begin a recording with" "resume: nothing runs"
 status drops 3 "--on-full drop: a reader that stands still does not hold the program up"
 dropped=$(host report --json "$out/drops.rtd" | python3 -c "import json, sys; print(json.load(sys.stdin)['traces'][0]['coverage']['lost']['dropped'])")
 recorded=$(host decode --format json "$out/drops.rtd" 2>/dev/null | grep -cE '"kind":"(enter|exit)"')
@@ -404,12 +404,12 @@ marked=$(host decode --format json "$out/drops.rtd" 2>/dev/null | grep -E '"kind
 [ "${dropped:-0}" -gt 0 ] && [ "$((recorded + dropped))" = $((2 * (1 + 80 + 80 * 511))) ]
 result $? "--on-full drop: the records of the trace and the reported ones are all that were made"
 [ "$marked" -le "$dropped" ] && [ "$marked" -gt 0 ]
-result $? "--on-full drop: the trace says how many are missing where it goes on"
+result $? "--on-full drop: the trace says how many are missing where it continues"
 meta drops "m['lost']['dropped'] == ${dropped:-0} and m['coverage']['gaps'] == 0 and m['coverage']['fulls'] > 0 and m['coverage']['full_ns'] > 0" \
 	"--on-full drop: no byte was overwritten, and the side-car file says how long there was no room"
 says drops "records while the buffer had no room" "--on-full drop: the user gets a message"
 
-status waits-slows 3 "--on-full wait: the program goes on when the recorder does"
+status waits-slows 3 "--on-full wait: the program continues when the recorder does"
 [ "$(calls waits-slows)" = "$(printf 'main 1\npiece 80\nwork 40880')" ]
 result $? "--on-full wait: a slow recorder loses no call"
 losses waits-slows 0
@@ -418,14 +418,14 @@ meta waits-slows 'm["coverage"]["gaps"] == 0 and m["coverage"]["waits"] > 0 and 
 says waits-slows "the program waited for this command " "--on-full wait: the command reports it"
 status waits-kills 137 "--on-full wait: the recorder is killed"
 made waits-kills work $((20 * 511)) "--on-full wait: earlier records can be read"
-status waits-limit 3 "--on-full wait: the program goes on behind a limit"
+status waits-limit 3 "--on-full wait: the program continues after a limit"
 says waits-limit "is reached: nothing more is recorded" "--on-full wait: a limit is reported"
 refused wrong-wait 125 "WAIT needs a buffer of 65536 bytes or more" "--on-full wait: how small -b may be"
 status usual 3 "without --on-full: the command has the program's exit status"
 [ "$(calls usual)" = "$(printf 'main 1\npiece 40\nwork 20440')" ]
 result $? "without --on-full: all calls of a trace that is longer than its buffer"
 for name in stops-small:4096 stops-sram:SRAM stops-static:4096; do
-	says "${name%:*}" "this recording cannot be drained, it stops when the buffer is full: " \
+	says "${name%:*}" "this recording cannot be drained; it stops when the buffer is full: " \
 		"${name%:*}: it is said"
 	says "${name%:*}" "${name#*:}" "${name%:*}: so is why"
 	[ -n "$(calls "${name%:*}")" ]

@@ -73,7 +73,7 @@ counted() {
 	result $? "$4"
 }
 
-# grown NAME WHAT: the last probe's count of its work is not 0, however long that took.
+# grown NAME WHAT: the last probe's count of its work is not 0.
 grown() {
 	local g
 	g=$(value "$1")
@@ -231,7 +231,7 @@ refused $EBUSY 0 "no counter that can count it is free" \
 refused $EOPNOTSUPP 0 "no counter counts type 2, code 0x0, data 0x100010019" \
 	"a raw event is refused for a bit above 31"
 
-# All that the architecture has. What the emulator can count is last in the list, on
+# All counters of the architecture. Events that the emulator can count are last in the list, on
 # the counters with the highest numbers.
 raw=() names=
 for ((i = 0; i < 24; i++)); do
@@ -331,7 +331,7 @@ refused $EOPNOTSUPP 0 "counters need Sscofpmf, or perf's SBI driver" \
 	"an unknown perf: without Sscofpmf counters are refused"
 parameters=
 
-# As a kernel without RISCV_PMU, and one with the driver that only reads counters.
+# Like a kernel without RISCV_PMU, and one with the driver that only reads counters.
 without=initcall_blacklist=pmu_sbi_devinit
 board "no perf driver" --append $without,riscv_pmu_legacy_devinit -- \
 	"$probe 1 2 $dtlb -- true"
@@ -362,7 +362,7 @@ passes() {
 	sed 's/^/# /' "$out/$test"
 }
 
-# Beside perf, where counters are few or other.
+# Beside perf, with fewer or different counters.
 passes perf_test "fixed counters that filter modes" --icount --cpu smcntrpmf=true
 passes perf_test "two programmable counters" --icount --cpu pmu-mask=0x18
 passes counters_test "no perf driver" --append $without,riscv_pmu_legacy_devinit

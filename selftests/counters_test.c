@@ -88,7 +88,8 @@ static int take(struct _test_data_counters *self,
 
 /*
  * Firmware starts the fixed counters at boot. Without the kernel's SBI PMU driver, which
- * stops them, they count for somebody else: cycles and instructions have programmable ones.
+ * stops them, the fixed counters belong to another owner: cycles and instructions use
+ * programmable ones.
  */
 #define NEEDS_FIXED_COUNTERS()	do {						\
 	if (access("/sys/bus/platform/drivers/riscv-pmu-sbi", F_OK))		\
@@ -201,7 +202,7 @@ TEST_F(counters, the_timestamp_is_counter_1_and_read_from_the_page)
 	EXPECT_EQ(0, second >> (self->info.ts_width - 1) >> 1);
 	if (!self->info.ts_hz)
 		return;
-	/* Whatever the duration, both clocks agree to within a tick. */
+	/* Both clocks agree to within a tick, regardless of the duration. */
 	ticks = (double)(second - first);
 	EXPECT_LT(0.99 * (ending - begun) * self->info.ts_hz - 2, ticks);
 	EXPECT_GT(1.01 * (after - before) * self->info.ts_hz + 2, ticks);
@@ -277,7 +278,7 @@ TEST_F(counters, taking_them_needs_the_callers_capability_and_no_rule_of_perfs)
 	EXPECT_EQ(-EPERM, TAKE(&dtlb));
 	EXPECT_EQ(-EPERM, take(self, NULL, 0));
 	EXPECT_EQ(0, trace_signal_of_counter(COUNTER_CYCLE));
-	/* Restore the setting: the file is root's, whatever its capabilities. */
+	/* Restore the setting: only root may write the file, regardless of capabilities. */
 	EXPECT_LE(0, trace_file_write(rule, before));
 }
 
@@ -319,7 +320,7 @@ TEST_F(counters, a_call_that_fails_leaves_those_there_are)
 	EXPECT_EQ(SIGILL, trace_signal_of_counter(COUNTER_CYCLE));
 }
 
-/* The same for per-thread counts, which never decrease. */
+/* As above, for per-thread counts, which never decrease. */
 TEST_F(counters, a_call_that_fails_leaves_a_threads_own_counts)
 {
 	struct sifive_trace_counters own = TRACE_ARG(sifive_trace_counters);
@@ -495,9 +496,9 @@ TEST_F(counters, the_manuals_list_gives_each_event_its_counter_and_counts)
 			count = before[miss_at[i]];
 			EXPECT_LE(own[i] ? PAGES : 1, count);
 			/*
-			 * Kernel data, and pages that the kernel clears, miss too,
-			 * depending on other load, by up to a page for each page of the
-			 * program. The program's own misses are counted exactly below.
+			 * Kernel data, and pages that the kernel clears, also miss, depending on
+			 * load: up to one page for each page of the program. The program's own
+			 * misses are counted exactly below.
 			 */
 			if (exact)
 				EXPECT_GE((own[i] + (i == 1) + 2) * PAGES, count);
@@ -519,7 +520,7 @@ TEST_F(counters, the_manuals_list_gives_each_event_its_counter_and_counts)
 }
 
 /*
- * User mode alone: each page misses once for each kind of access. The minimum of
+ * Only user mode: each page misses once for each kind of access. The minimum of
  * several runs, as other tasks flush the TLB.
  */
 TEST_F(counters, a_programs_own_misses_are_those_of_its_pages)

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-only
 # coverage and branch profiles of a recording, as TAP: the lines, functions and branches of
-# gcov for the same source and run; what BOLT and llvm-profgen make of the profiles, which
-# runs on the board.
+# gcov for the same source and run; and the programs that BOLT and llvm-profgen make from the
+# profiles, run on the board.
 #
 #	coverage.sh BUILD
 
@@ -30,7 +30,7 @@ host coverage --format lcov -o "$out/btm.info" "$out/btm.rtd"
 cmp "$out/covered.info" "$out/btm.info"
 result $? "branch messages and histories have the same coverage"
 
-# What annotate says of a recording, against itself, report and coverage: ADDED_UP is the result.
+# Checks annotate on a recording against itself, report and coverage: ADDED_UP is the result.
 added_up() {
 	added=$(selftests/unit/annotate.py "$out" "$build/sifive-trace" --symfs "$out/root" "$@" \
 		2>"$out/added.log")
@@ -65,7 +65,7 @@ result $? "annotate: a line of the source has its text and its count"
 # part FILE KIND: the lines of an .info file, without folders.
 part() { grep "^$2" "$1" | sort; }
 
-# differ KIND...: what gcov's file and ours do not share.
+# differ KIND...: the differences between gcov's file and ours.
 differ() {
 	local kind rc=0
 	for kind; do
@@ -74,7 +74,7 @@ differ() {
 	return $rc
 }
 
-# Ways of branches by how often.
+# Branch directions with their counts.
 ways() {
 	sed -n '/^BRDA:/s/.*,//p' "$1" | sort
 }
@@ -110,7 +110,7 @@ if has lcov lcov "${same[@]}"; then
 	result $? "${same[4]}"
 fi
 
-# What is to run on the board.
+# Programs to run on the board.
 built=()
 
 bolted="BOLT reads the profile of most functions, and moves their blocks"

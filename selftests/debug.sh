@@ -48,8 +48,7 @@ rc=$?
 [ "$rc" -eq 0 ] || head -n 40 "$out/leaks" 2>/dev/null | sed 's/^/# /'
 result $rc "$board, debug kernel: kmemleak finds nothing"
 
-# The board's last region as a reusable pool, which needs CMA: its component's sink has to
-# be in it.
+# The board's last region is a reusable pool, which needs CMA: the component's sink must be in it.
 region=$(sed -n 's/^reserved [^ ]* //p' "tools/qemu/boards/$board.board" | tail -n 1)
 read -r address size <<<"$region"
 encoder=$(awk '/^encoder/ { n++ } END { print n - 1 }' "tools/qemu/boards/$board.board")

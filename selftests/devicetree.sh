@@ -254,7 +254,7 @@ finds() {
 	result "$status" "info: $5"
 }
 
-# logs FILE WORDS NAME: the module's line in the kernel log.
+# logs FILE WORDS NAME: the module's line in the kernel log contains WORDS.
 logs() {
 	grep -qF -- "$2" "$out/$1.log"
 	local status=$?
@@ -321,7 +321,7 @@ logs empty 'no encoder: the device tree has no node "sifive,trace-encoder0"' \
 	"a tree without nodes"
 grep -q 'is the module loaded?' "$out/empty-before.txt"
 result $? "library: a module that is not loaded"
-grep -q 'the module is loaded, but has no trace encoder' "$out/empty-library.txt"
+grep -q 'the module is loaded, but found no trace encoder' "$out/empty-library.txt"
 result $? "library: a loaded module without an encoder"
 
 altered memory dual '
@@ -351,7 +351,7 @@ result $? "record: fails without memory, with the reason; uses other memory if n
 f0=/soc/trace@11018000 f1=/soc/trace@11019000
 r0="&{/reserved-memory/trace-buffer@98000000}" r1="&{/reserved-memory/trace-buffer@98800000}"
 
-# two NAME <DTS: what info, the kernel log and record report about both.
+# two NAME <DTS: reports of info, the kernel log and record about both.
 two() {
 	altered "$1" dual "
 		load
@@ -397,7 +397,7 @@ result $? "record: takes memory that is no pool"
 
 # ---- the report for a bug ------------------------------------------------------------
 
-# As firmware sets a board's identity.
+# Identity as set by a board's firmware.
 cat >"$out/report.dts" <<'DTS'
 / {
 	serial-number = "SECRET-SERIAL";

@@ -2,7 +2,7 @@
 /*
  * Proves that read() drains a running capture: each byte once, in order, without a gap for a
  * reader that keeps up; that bytes which are overwritten first are counted exactly and
- * marked; and how readers wait, stop, die and follow each other.
+ * marked; and how readers wait, stop, die and succeed each other.
  */
 #define _GNU_SOURCE
 #include <fcntl.h>
@@ -32,7 +32,7 @@
 #define STORES		(10 * BUFFER / SHORTEST)
 
 /**
- * struct collected - the bytes of a stream that were read so far
+ * struct collected - bytes of a stream read so far
  * @bytes:	allocated
  * @size:	how many
  */
@@ -102,7 +102,7 @@ static int decode(struct _test_data_drain *self)
 			    &self->stream);
 }
 
-/* All @stores are there, without a gap, and the driver says the same. */
+/* All @stores are there without a gap, according to the driver as well. */
 static void check_whole(struct __test_metadata *_metadata, struct _test_data_drain *self,
 			uint32_t stores)
 {
@@ -127,8 +127,8 @@ static void check_whole(struct __test_metadata *_metadata, struct _test_data_dra
 }
 
 /*
- * Read what a writer stores that never gets more than the buffer ahead. It is looked at
- * again before its last AHEAD stores have been read, not after each few bytes.
+ * Read what a writer stores that never gets more than the buffer ahead. The writer is checked
+ * again before its last AHEAD stores have been read, not after every few bytes.
  */
 static void follow(struct __test_metadata *_metadata, struct _test_data_drain *self,
 		   int fd, uint32_t stores, size_t count)
@@ -198,7 +198,7 @@ TEST_F(drain, cat_copies_a_running_capture_to_its_end)
 		execl("/bin/sh", "sh", "-c", command, NULL);
 		_exit(127);
 	}
-	/* It reads each part before the next one is written. */
+	/* The reader reads each part before the next one is written. */
 	for (next = 0; next < 4 * BUFFER / SHORTEST; next += AHEAD) {
 		store_values(&self->s, next, next + AHEAD);
 		do {
@@ -300,7 +300,7 @@ static void check_values(struct __test_metadata *_metadata,
 		missing = false;
 		next = m->value + 1;
 	}
-	/* The last stores are there, or were not read in time either. */
+	/* The last stores are there, or were also not read in time. */
 	if (!missing)
 		EXPECT_EQ(SAME + stores, next);
 }
@@ -335,7 +335,7 @@ TEST_F(drain, what_an_overtaken_reader_misses_is_counted_to_the_byte)
 	check_values(_metadata, &self->stream, stores);
 }
 
-/* A reader that is behind does not make the time of a gap vague. */
+/* A slow reader does not make the time of a gap imprecise. */
 TEST_F(drain, a_gap_begins_after_what_was_read_before_it_was_written)
 {
 	struct timespec written = {};
@@ -383,8 +383,7 @@ TEST_F(drain, each_gap_is_between_whole_messages_at_the_offset_reported)
 	ASSERT_EQ(0, trace_start(self->s.fd, 0));
 	for (round = 1; round <= 30; round++) {
 		/*
-		 * Some have read part of a message, some nothing, before they are
-		 * overtaken.
+		 * Some readers have read part of a message, some nothing, before being overtaken.
 		 */
 		store_values(&self->s, SAME + next, SAME + next + part);
 		next += part;
@@ -520,7 +519,7 @@ static void nothing(int number)
 
 static volatile bool interrupted;
 
-/* Again and again: on a slow machine the first signals come before read() waits. */
+/* Repeat: on a slow machine the first signals arrive before read() waits. */
 static void *interrupt(void *arg)
 {
 	while (!interrupted) {
@@ -592,7 +591,7 @@ TEST_F(drain, poll_wakes_at_the_watermark_and_at_the_end)
 	check_whole(_metadata, self, 1000);
 }
 
-/* A program would try again at once, and for ever, if poll() counted part of a message. */
+/* If poll() counted part of a message, a program would retry forever. */
 TEST_F(drain, what_poll_reports_can_be_read)
 {
 	char bytes[4096];
@@ -769,7 +768,7 @@ TEST_F(drain, each_sink_is_drained_at_its_own_node)
 	}
 }
 
-/* ---- what is refused ------------------------------------------------------- */
+/* ---- refusals ------------------------------------------------------- */
 
 TEST_F(drain, rings_small_buffers_and_srams_are_not_drained)
 {

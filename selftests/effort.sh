@@ -2,8 +2,8 @@
 # shellcheck shell=bash
 # How much of the kselftests a board runs, for the scripts that run a board. fpga runs
 # all of it; the calls and the library are the same on other boards and other kernels,
-# which do one part in TRACE_PART of the races and of the random programs. With
-# TRACE_PART=1 all boards run all of it.
+# which run only 1/TRACE_PART of the races, random programs and repetitions. With TRACE_PART=1
+# all boards run all of it.
 #
 # effort_all and effort_part set $programs, their number, and $settings, shell commands for
 # the board, which does not see the host's environment.
@@ -27,19 +27,21 @@ effort_set() {
 	settings="export TRACE_SECONDS=$(share "${TRACE_SECONDS:-2}")"
 	settings+=" TRACE_STORM_SECONDS=$(share "${TRACE_STORM_SECONDS:-5}")"
 	settings+=" TRACE_PROGRAMS=$programs"
+	settings+=" TRACE_SESSIONS=$(share "${TRACE_SESSIONS:-1000}")"
+	settings+=" TRACE_PROCESSES=$(share "${TRACE_PROCESSES:-1000}")"
 }
 
-# effort_except BOARD: kselftests that need not run on it. These do not depend on the
-# trace hardware, but on the harts: fpga's are those of dual and nofunnel; on others
-# testing's kernel runs all.
+# effort_except BOARD: kselftests that need not run on it. These depend on the harts rather than
+# the trace hardware: dual and nofunnel have the same harts as fpga; on other boards testing's
+# kernel runs all.
 effort_except() {
 	[ "$1" = fpga ] || [ "$TRACE_PART" -eq 1 ] || {
 		grep -q '^cpu ' "tools/qemu/boards/$1.board" && [[ " ${KERNEL_BOARDS:-} " != *" $1 "* ]]
 	} || echo access argument firmware many overflow own_counts perf programs sampled_count sampling threads
 }
 
-# Instruction trace of a kernel with so many checks fills the buffers at once. And kselftests
-# of the library: other tests make the same calls of the driver.
+# Instruction trace of a kernel with so many checks fills the buffers at once. Also skip
+# kselftests of the library: other tests make the same driver calls.
 effort_except_debug() {
 	local names=instruction
 

@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-only
-# The instructions that record --calls and decode show of programs under Linux, against those
-# that the emulator logs one by one: all the same, none is missing. As TAP.
+# Compares the instructions that record --calls and decode show for programs under Linux with
+# those that the emulator logs one by one: they are equal, and none is missing. As TAP.
 #
 #	exact.sh BUILD [long]
 #
-# long: every program in every mode; otherwise each in one.
+# long: every program in every mode; otherwise each in one mode.
 
 set -u
 cd "$(dirname "$0")/.." || exit 1
@@ -34,10 +34,10 @@ logged() {
 }
 '
 
-# Addresses of programs: the firmware has the gap between.
+# Program addresses: the firmware is in the gap between them.
 addresses="-dfilter 0x0+0x80000000,0x80200000+0x3f7fe00000 -D $out/boot.log"
 
-# What is recorded: name, status, what the instructions are, options and command.
+# Recordings: name, status, description, options and command.
 programs=(
 	"fib|7|a recursion|\$p/plain"
 	"leaps|0|C++ exceptions|\$p/leaps"
@@ -45,7 +45,7 @@ programs=(
 	"static|7|a static program|\$p/plain-static"
 )
 modes=(optimised htm btm)
-# Return without a message to where no call was: handlers of exceptions and signals.
+# Returns without a message that match no call: handlers of exceptions and signals.
 inexact=" leaps signals "
 
 # each BOARD MODE... -- COMMAND: for each program and mode; in the short run one mode each.
@@ -67,7 +67,7 @@ each() {
 	done
 }
 
-# exact NAME STATUS WHAT: the trace and the log are the same, or differ by gaps that are reported.
+# exact NAME STATUS WHAT: the trace and the log are equal, or differ only by reported gaps.
 exact() {
 	local text failed=0 options=(--symfs "$out/root") claim="each instruction, and no other"
 	local name=${1#*-}

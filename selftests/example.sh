@@ -60,7 +60,7 @@ cat /dev/sifive-trace >later.rtd
 cmp trace.rtd later.rtd
 result $? "the device gives it to a later reader again"
 
-# 32 KiB is too small for it: the buffer is full to the last byte.
+# 32 KiB is too small for the trace: the buffer is full to the last byte.
 [ "$(wc -c <trace.rtd)" -eq 32768 ]
 result $? "the trace is as long as its buffer"
 

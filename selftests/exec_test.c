@@ -105,7 +105,7 @@ static int look(struct _test_data_exec *self, struct seen *seen)
 	return ret;
 }
 
-/* In a child: START, be seen or not, and report what was recorded. */
+/* In a child: START, run visibly or not, and report what was recorded. */
 static void begin(struct _test_data_exec *self, uint32_t flags)
 {
 	struct seen seen;
@@ -119,7 +119,7 @@ static void begin(struct _test_data_exec *self, uint32_t flags)
 		_exit(3);
 }
 
-/* The child has begun, and has ended. */
+/* The child has started, and has ended. */
 #define COLLECT(child) collect(_metadata, self, child)
 static void collect(struct __test_metadata *_metadata, struct _test_data_exec *self,
 		    pid_t child)
@@ -168,7 +168,7 @@ static void *execute_here(void *unused)
 	return NULL;
 }
 
-/* Another thread than the one that called START. */
+/* A thread other than the one that called START. */
 TEST_F(exec, any_thread_may_execute)
 {
 	pid_t child = fork();

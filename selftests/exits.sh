@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-only
-# Programs whose threads go on calling functions while the process ends, as TAP: what is decoded
-# and what is lost are the calls that the program counted beside them.
+# Programs whose threads keep calling functions while the process ends, as TAP: decoded and lost
+# calls add up to the calls that the program counted.
 #
 #	exits.sh BUILD
 
@@ -34,10 +34,11 @@ for how in exit _exit late interrupt; do
 done
 record wait-cancel exits cancel -b 2M --on-full wait --'
 
-# whole NAME: decoded and lost are not less than what was complete, and not more than what began.
-# A thread that is killed between a queued record's last store and its count's decrement leaves a
-# record that counts as both: one for each of the threads. On a host that leaves the driver out for
-# long, programs learn too late that they have to drop records: then bytes are missing, as reported.
+# whole NAME: decoded and lost calls are at least the completed calls, and at most the started
+# ones. A thread that is killed between a queued record's last store and its count's decrement
+# leaves a record that counts as both: one for each of the threads. If the host does not run the
+# driver for a long time, programs learn too late that they must drop records: then bytes are
+# missing, as reported.
 whole() {
 	host report --json "$out/$1.rtd" | python3 -c '
 import json, struct, sys

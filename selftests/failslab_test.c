@@ -101,7 +101,7 @@ static void refuse_each(struct __test_metadata *_metadata,
 			       trace_message(self->s.fd));
 		}
 		self->refused += ret == -ENOMEM;
-		/* A failed call succeeds at once when repeated. */
+		/* A failed call succeeds when repeated. */
 		ASSERT_EQ(0, fn(self));
 	}
 	EXPECT_GT(ALLOCATIONS, n);

@@ -7,7 +7,7 @@
  *
  * Prints the negative errno and the milliseconds of each call, then STATUS, each sink
  * and a summary of the decoded trace, then the driver's message. Calls after an error
- * are skipped, except STOP and reading. "also" adds an encoder, which gets 100 stores.
+ * are skipped, except STOP and reading. "also" adds an encoder, which receives 100 stores.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -67,7 +67,7 @@ static void tell_sinks(void)
 		       i, (unsigned long long)sink.bytes);
 }
 
-/* From any CPU: a page is its encoder's. */
+/* From any CPU: a page belongs to its encoder. */
 static void store_also(uint32_t index)
 {
 	struct sifive_trace_encoder encoder;
@@ -126,7 +126,7 @@ int main(int argc, char **argv)
 		if (also >= 0)
 			store_also(also);
 		/*
-		 * Continue until the encoder has room to report its loss and goes on.
+		 * Continue until the encoder has room to report its loss and continues.
 		 */
 		if (flags & SIFIVE_TRACE_CONFIG_OVERFLOW) {
 			usleep(50000);

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # Broken hardware on one board, as TAP: each fault of the device model on encoder and
 # funnel gives an error within bounded time that names the component, and the driver works
-# again once the fault is cleared. Also the losses when the encoder cannot keep up.
+# again once the fault is cleared. Also tests the losses when the encoder cannot keep up.
 #
 #	faults.sh BOARD BUILD
 #
@@ -157,7 +157,7 @@ fi
 fault $sink fault-limit-stuck=on off config $EIO "limit"
 fault $sink fault-bus-error-after=64 0 stop $EIO "sink error"
 
-# After a bus error: the bytes before it, and its error flag.
+# After a bus error: the bytes before the error, and the error flag.
 set_property $sink fault-bus-error-after 64
 probe
 [ "$(value sink_error)" = 1 ] && [ "$(value bytes)" = 64 ]

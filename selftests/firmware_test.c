@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Proves that samples count firmware events exactly, whatever perf counts, and that such an
- * event is refused where it cannot be counted. The event is the illegal instruction: firmware sees
- * each before the kernel does, and only the test executes any.
+ * Proves that samples count firmware events exactly, regardless of perf, and that such an event
+ * is refused if it cannot be counted. The event is the illegal instruction: firmware sees each
+ * before the kernel does, and only the test executes any.
  */
 #define _GNU_SOURCE
 #include <fcntl.h>
@@ -25,7 +25,7 @@
 #define EVENTS		22
 /* perf's raw event of firmware. */
 #define PERF_FIRMWARE	BIT64(63)
-/* Times that the test executes an illegal instruction, before and after a look at it. */
+/* Number of illegal instructions that the test executes, before and after a check. */
 #define BEFORE		70
 #define AFTER		130
 
@@ -95,7 +95,7 @@ FIXTURE_TEARDOWN(firmware)
 	close(self->fd);
 }
 
-/* The counts of this hart's samples, from the header on. */
+/* The counts in this hart's samples, from the header on. */
 struct counts {
 	unsigned int src;
 	uint64_t samples, last;
@@ -111,7 +111,7 @@ static void take(const struct trace_record *record, void *arg)
 	counts->last = record->value[record->counters - 1];
 }
 
-/* Works until the kernel writes two more samples: the second began after the work did. */
+/* Works until the kernel writes two more samples, the second of which began after the work. */
 static void be_sampled(int fd)
 {
 	uint64_t before = trace_sampled(fd);
@@ -143,7 +143,7 @@ static void count(struct __test_metadata *_metadata, struct _test_data_firmware 
 	if (other >= 0)
 		let_run(other);
 	execute_illegal(BEFORE);
-	/* The driver looks at its counters, and they go on. */
+	/* The driver checks its counters, which keep counting. */
 	ASSERT_EQ(0, trace_status(self->fd, &status));
 	EXPECT_EQ(0, status.counters_lost) {
 		TH_LOG("%s", status.message);
@@ -181,7 +181,7 @@ static void refused(struct __test_metadata *_metadata, struct _test_data_firmwar
 	}
 }
 
-/* Firmware would count the event on one counter alone: perf's. */
+/* Firmware would count the event on one counter only: perf's. */
 TEST_F(firmware, is_counted_for_perf_or_for_the_session)
 {
 	struct perf_event_attr attr = trace_perf_attr(PERF_TYPE_RAW, PERF_FIRMWARE | ILLEGAL);
@@ -203,7 +203,7 @@ TEST_F(firmware, is_counted_for_perf_or_for_the_session)
 	EXPECT_EQ(0, query(self, ILLEGAL, &counters));
 	EXPECT_EQ(1u << 31, counters);
 	ASSERT_EQ(0, COUNTERS());
-	/* What perf counts later does not change that. */
+	/* Later perf events do not change that. */
 	perf = trace_perf_open(&attr, -1, self->encoder.cpu);
 	ASSERT_LE(0, perf);
 	ASSERT_EQ(0, trace_perf_enable(perf));
@@ -211,7 +211,7 @@ TEST_F(firmware, is_counted_for_perf_or_for_the_session)
 	close(perf);
 }
 
-/* The other executes as many, on the same hart. */
+/* The other process executes as many, on the same hart. */
 TEST_F(firmware, is_counted_for_each_thread)
 {
 	int done[2];
@@ -253,7 +253,10 @@ TEST_F(firmware, stands_beside_a_counter_that_programs_read)
 	count(_metadata, self, -1);
 }
 
-/* Each has a counter, as many as there are; what does not fit is refused, and changes nothing. */
+/*
+ * Each event gets a counter while counters last; an event without a counter is refused,
+ * and changes nothing.
+ */
 TEST_F(firmware, has_a_counter_of_its_own)
 {
 	uint32_t i, counters, numbers = 0;

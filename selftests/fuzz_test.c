@@ -222,7 +222,7 @@ static void random_ioctl(struct __test_metadata *_metadata,
 	if (where == ARG_UNMAPPED)
 		arg = (uint8_t *)(uintptr_t)(odd_number(&self->seed) & ~0xfull);
 
-	/* If the memory is split, the mapped part is only noise. */
+	/* If the memory is split, fill the mapped part with noise. */
 	size = 0;
 	if (where <= ARG_READONLY)
 		fill(self, call, arg, room, &size);

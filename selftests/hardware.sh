@@ -102,7 +102,7 @@ capture='insmod /target/sifive_trace.ko
 	done
 	touch /out/running'
 
-# ended COMMAND: the board ends, or goes on, by COMMAND during a capture.
+# ended COMMAND: run COMMAND during a capture, which ends or restarts the board.
 ended() {
 	rm -f "$out/running"
 	tools/qemu/board run p550 --target "$target" --out "$out" --timeout 600 \
@@ -117,8 +117,8 @@ ended "$capture
 result $? "power-off: the board ran to its end with a running capture"
 left_inactive power-off "$out/model.log"
 
-# The second kernel runs the same command. What the model had seen by then is the first
-# one's; nothing else writes before that one's driver is there.
+# The second kernel runs the same command. The model's accesses up to then are the first kernel's;
+# nothing else writes before the second kernel's driver is loaded.
 cp -L "$KERNEL/vmlinux" "$out/image"
 cp "$(tools/qemu/setup/initramfs.sh "$KERNEL")" "$out/initramfs"
 ended "if [ -e running ]; then
@@ -253,7 +253,7 @@ supplied() {
 	return "${PIPESTATUS[0]}"
 }
 
-# The changes of supplies in their order, one word each.
+# The changes of supplies in order, one word each.
 supplies() { sed -nE "s/.*$1: supplies: ([a-z]+) ([0-9]+) (on|off)/\1\2\3/p" "$out/log" | tr '\n' ' '; }
 
 supplied '

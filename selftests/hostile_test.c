@@ -388,7 +388,7 @@ TEST_F(hostile, nothing_but_the_selected_stimulus_page_can_be_mapped)
 		offset = (uint64_t)i << 12;
 		if (i >= 4096)
 			offset = trace_random(&seed) >> (seed % 52) & ~0xfffull;
-		/* The counts of losses are this session's to write. */
+		/* This session may write the counts of losses. */
 		if (offset == SIFIVE_TRACE_MMAP_LOSSES)
 			continue;
 		page = map_at(self->s.fd, offset);
@@ -427,7 +427,7 @@ TEST_F(hostile, the_kernel_does_not_reach_through_the_page)
 	ASSERT_EQ((void *)0x10000000, self->s.page);
 	EXPECT_EQ(0, trace_signal_of_load((char *)self->s.page +
 					  TR_ITC_STIMULUS));
-	/* The kernel removes the old mapping before it asks for the new one. */
+	/* The kernel removes the old mapping before it requests the new one. */
 	EXPECT_EQ(-1, remap_file_pages(self->s.page, 4096, 0, 4095, 0));
 	self->s.page = NULL;
 }
@@ -543,7 +543,7 @@ TEST_F(hostile, nobody_gets_what_the_mode_and_the_session_give)
 	EXPECT_EQ(0, trace_start(self->s.fd, 0));
 	EXPECT_EQ(0, trace_stop(self->s.fd));
 
-	/* The same without a session. */
+	/* As above, without a session. */
 	trace_session_close(&self->s);
 	EXPECT_EQ(0, as_nobody(nobody_without_session, fd));
 	ASSERT_EQ(0, trace_status(reader, &after));
@@ -552,7 +552,7 @@ TEST_F(hostile, nobody_gets_what_the_mode_and_the_session_give)
 
 /* ---- descriptors that travel --------------------------------------------- */
 
-/* Expect another descriptor to see that this process has the hardware, or not. */
+/* Expect another descriptor to report whether this process holds the hardware. */
 static void taken_by(struct __test_metadata *_metadata, uint32_t sink,
 		     uint64_t buffer, pid_t pid)
 {
@@ -682,7 +682,7 @@ static long memory_line(const char *name)
 
 #define CYCLES	1000
 
-TEST_F(long_run, a_thousand_sessions_leave_nothing_behind)
+TEST_F(long_run, many_sessions_leave_nothing_behind)
 {
 	long unreclaimable = 0, vmalloc = 0, free_memory = 0;
 	struct trace_session s;

@@ -217,7 +217,7 @@ TEST_F(hotplug, a_stream_ends_whole_and_the_others_go_on)
 	EXPECT_EQ(BIT64(self->leaver), status.ended);
 	EXPECT_NE(0, status.flags & SIFIVE_TRACE_STATUS_RUNNING);
 	at_end = __atomic_load_n(&self->writer[self->leaver].next, __ATOMIC_ACQUIRE);
-	/* More stores than any of them had made before. */
+	/* More stores than any of them had made so far. */
 	limit_writers(self, 2 * FEW);
 	wait_writers(self, FEW + 100);
 	for (i = 0; i < self->info.encoders; i++)
@@ -239,7 +239,7 @@ TEST_F(hotplug, a_stream_ends_whole_and_the_others_go_on)
 			EXPECT_EQ(stored, seen.data);
 			continue;
 		}
-		/* Its thread runs on another CPU, and its stores produce no messages. */
+		/* The encoder's thread runs on another CPU, and its stores produce no messages. */
 		EXPECT_LE(100, seen.data);
 		/* The last store may not be counted yet. */
 		EXPECT_GE(at_end + 1, seen.data);
@@ -256,7 +256,7 @@ TEST_F(hotplug, its_stream_goes_on_when_it_comes_back)
 	ASSERT_EQ(0, trace_start(self->fd, 0));
 	trace_store(leaver->page, leaver->reg, 0, 4);
 	ASSERT_EQ(0, set_online(self, false));
-	/* From another CPU, to a stream that has ended. */
+	/* Store from another CPU, to a stream that has ended. */
 	trace_store(leaver->page, leaver->reg, 1, 4);
 	ASSERT_EQ(0, set_online(self, true));
 	ASSERT_EQ(0, trace_status(self->fd, &status));
@@ -329,7 +329,7 @@ TEST_F(hotplug, lost_registers_take_nothing_from_sram)
 	lose_registers(_metadata, self, SIFIVE_TRACE_SINK_SRAM, 0);
 }
 
-/* With its own sink, too: new data then begins at the start of the buffer. */
+/* Also with its own sink: new data then begins at the start of the buffer. */
 TEST_F(hotplug, a_capture_can_be_rewound_meanwhile)
 {
 	struct trace_session *leaver = &self->each[self->leaver];
@@ -440,7 +440,7 @@ TEST_F(hotplug, while_stopped_and_over_and_over)
 		look(_metadata, self, self->leaver, &seen);
 		EXPECT_EQ(0, seen.data);
 		EXPECT_EQ(0, seen.ons);
-		/* It is stopped, and stays stopped when the CPU is online again. */
+		/* The encoder is stopped, and stays stopped when the CPU is online again. */
 		ASSERT_EQ(0, set_online(self, true));
 		ASSERT_EQ(0, trace_status(self->fd, &status));
 		EXPECT_EQ(0, status.ended);
@@ -533,7 +533,7 @@ static int signal_of_another(void)
 	return trace_wait(child);
 }
 
-/* No other owner can take them there, and none keeps them. */
+/* No other owner can take the counters there, and none keeps them. */
 TEST_F(hotplug, what_comes_back_is_the_sessions_alone)
 {
 	const int leaver = self->each[self->leaver].encoder.cpu;
@@ -623,7 +623,7 @@ TEST_F(hotplug, sampling_goes_on_of_cpus)
 	sampling_goes_on(_metadata, self, SIFIVE_TRACE_SAMPLING_ALL);
 }
 
-/* While the capture is paused, perf loses the events of a CPU all the same. */
+/* Even while the capture is paused, perf loses a CPU's events. */
 TEST_F(hotplug, sampling_goes_on_after_a_pause_of_the_capture)
 {
 	struct sifive_trace_sampling sampling = TRACE_ARG(sifive_trace_sampling);
@@ -632,7 +632,7 @@ TEST_F(hotplug, sampling_goes_on_after_a_pause_of_the_capture)
 
 	if (!has_sink(self, SIFIVE_TRACE_SINK_SBA))
 		SKIP(return, "this board has no SBA sink");
-	/* Per-thread counts need events of each CPU, too. */
+	/* Per-thread counts also need events on each CPU. */
 	take_counters(self, SIFIVE_TRACE_COUNTERS_PER_THREAD, &mask);
 	sampling.channel = self->each[self->leaver].reg;
 	sampling.interval = 1000000;

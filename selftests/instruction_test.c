@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Proves that CONFIG takes the instruction modes that the encoders have, that only threads
- * of the session are traced, each named and after a Sync, beside the program's own stores,
- * and that nobody without the right gets addresses of the kernel.
+ * Proves that CONFIG accepts the instruction modes that the encoders support; that only threads
+ * of the session are traced, each by name and after a Sync, alongside the program's own stores;
+ * and that unprivileged users get no kernel addresses.
  */
 #define _GNU_SOURCE
 #include <fcntl.h>
@@ -32,9 +32,9 @@
 /**
  * struct found - the parts of a capture
  * @parts:	Ownership messages
- * @unsynced:	those not after a message that tracing is on
- * @owner:	their different values
- * @times:	how often each
+ * @unsynced:	parts without a preceding trace-on message
+ * @owner:	distinct thread ids
+ * @times:	occurrences of each
  * @owners:	number of these
  * @errors:	Error messages
  * @data:	data messages
@@ -53,7 +53,7 @@ FIXTURE(instruction) {
 	struct found found;
 };
 
-/* The lowest mode with messages of branches that all encoders have, 0 if none. */
+/* The lowest mode with branch messages that all encoders support, 0 if none. */
 static uint32_t a_mode(const struct trace_session *s)
 {
 	uint32_t mode;
@@ -119,7 +119,7 @@ static unsigned int times_of(const struct found *found, uint32_t owner)
 
 /**
  * struct reading - the state of a reader
- * @begun:	it knows whether the encoder traces: not at the beginning of a ring
+ * @begun:	it is known whether the encoder traces, unlike at the beginning of a ring
  * @on:		the encoder traces
  * @part:	an Ownership message has named the thread since
  * @loose:	messages of instructions before that
@@ -131,7 +131,7 @@ struct reading {
 	unsigned int loose;
 };
 
-/* Tracing has ended or begun. What no Ownership message has named belongs to no thread. */
+/* Tracing has ended or begun. Messages before an Ownership message belong to no thread. */
 static void bracket(struct found *found, struct reading *r, bool on)
 {
 	if (r->begun && !r->part)
@@ -219,7 +219,7 @@ TEST_F(instruction, info_reports_the_modes_that_config_takes)
 	}
 }
 
-/* A configuration that is good but for one assignment; what was configured stays. */
+/* A configuration that is valid except for one assignment; the previous configuration stays. */
 #define REFUSED(error, assignment)				\
 do {								\
 	struct sifive_trace_config __c = good;			\
@@ -250,7 +250,7 @@ TEST_F(instruction, what_is_wrong_is_refused)
 	REFUSED(-EINVAL, instruction.flags = SIFIVE_TRACE_INSTRUCTION_ALL);
 }
 
-/* Its last 1024 bytes are not used. */
+/* The sink's last 1024 bytes are not used. */
 TEST_F(instruction, a_sink_without_room_for_a_part_is_refused)
 {
 	if (!(self->s.encoder.flags & SIFIVE_TRACE_ENCODER_RAWIO))
@@ -275,7 +275,7 @@ TEST_F(instruction, it_needs_no_channels)
 	EXPECT_EQ(-EINVAL, trace_config(self->s.fd, &config));
 }
 
-/* ---- who is traced ------------------------------------------------------------ */
+/* ---- traced threads ------------------------------------------------------------ */
 
 /* A thread, or the rest of a child, that answers each byte. */
 static void answer(int from, int to)
@@ -363,7 +363,7 @@ TEST_F(instruction, many_processes_one_after_the_other_are_traced)
 	unsigned int i;
 	pid_t child;
 
-	/* The mode with the fewest bytes: what the kernel does for a process is long. */
+	/* The mode with the fewest bytes: the kernel's work for a process makes a long trace. */
 	self->s.instruction.mode = SIFIVE_TRACE_INSTRUCTION_HTM_OPTIMISED;
 	ASSERT_EQ(0, begin(self, SIFIVE_TRACE_INSTRUCTION_CHILDREN));
 	for (i = 0; i < PROCESSES; i++) {
@@ -390,7 +390,7 @@ TEST_F(instruction, whatever_runs_is_traced_on_request)
 	EXPECT_LT(0, times_of(&self->found, 0));
 }
 
-/* Loops in sections of their own, so that the linker names where they begin and end. */
+/* Loops in separate sections, so that the linker names their beginnings and ends. */
 static volatile unsigned int turns;
 
 __attribute__((noinline, section("own_code"))) static void run_own(void)
@@ -440,7 +440,7 @@ TEST_F(instruction, code_that_others_run_is_not_traced)
 		SKIP(return, "these encoders send no messages of instructions");
 	EXPECT_LT(0, between(&self->stream, __start_own_code, __stop_own_code));
 	EXPECT_EQ(0, between(&self->stream, __start_foreign_code, __stop_foreign_code));
-	/* Traced with its parent, it shows. */
+	/* If traced with its parent, the child's code shows. */
 	ASSERT_EQ(0, begin(self, SIFIVE_TRACE_INSTRUCTION_CHILDREN));
 	child = fork();
 	if (!child) {
@@ -511,7 +511,7 @@ TEST_F(instruction, stores_of_untraced_threads_are_kept)
 	ASSERT_EQ(0, configure(self, BUFFER, 0));
 	child = fork();
 	if (!child) {
-		/* Its own START makes it the traced process. */
+		/* The child's own START makes it the traced process. */
 		if (trace_start(self->s.fd, 0))
 			_exit(1);
 		usleep(1000);
@@ -560,7 +560,7 @@ TEST_F(instruction, start_continues_after_stop)
 	EXPECT_GT(6, self->found.parts);
 }
 
-/* Configure an encoder whose CPU can go offline; returns the file that says so, or NULL. */
+/* Configure an encoder whose CPU can go offline; returns the file that controls it, or NULL. */
 static const char *configure_leaver(struct _test_data_instruction *self)
 {
 	static char path[64];
@@ -592,7 +592,7 @@ TEST_F(instruction, a_cpu_that_comes_online_continues)
 	EXPECT_LE(2, self->found.parts);
 }
 
-/* It must not look for processes of a capture that has ended, nor trace for another one. */
+/* The probe must not search for processes of an ended capture, nor trace for another one. */
 TEST_F(instruction, a_cpu_that_comes_online_in_a_later_session_is_idle)
 {
 	const char *path = configure_leaver(self);
@@ -657,7 +657,7 @@ TEST_F(instruction, sram_fills_without_an_overwritten_beginning)
 
 TEST_F(instruction, a_drained_capture_is_read_while_it_runs)
 {
-	/* A slow machine reads more than the ring holds. */
+	/* A slow machine traces more than the ring holds. */
 	size_t size = 0, room = TURNS * (size_t)BUFFER;
 	uint8_t *bytes = mmap(NULL, room, PROT_READ | PROT_WRITE,
 			      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
@@ -728,7 +728,7 @@ TEST_F(instruction, reading_needs_the_right_to_trace_the_kernel)
 	EXPECT_EQ(EPERM, read_without_rights());
 	ASSERT_EQ(0, trace_stop(self->s.fd));
 	EXPECT_EQ(EPERM, read_without_rights());
-	/* It depends on nothing else: other captures are the user's. */
+	/* The error depends on nothing else: other captures are readable by the user. */
 	memset(&self->s.instruction, 0, sizeof(self->s.instruction));
 	ASSERT_EQ(0, begin(self, 0));
 	usleep(1000);
@@ -774,11 +774,11 @@ TEST_F(instruction, a_program_that_turns_it_on_is_noticed)
 	EXPECT_EQ(BIT64(self->s.encoder.index), self->status.changed);
 	EXPECT_NE(NULL, strstr(self->status.message, "teInstruction"));
 	EXPECT_EQ(EPERM, read_without_rights());
-	/* Also the second time, although it is reported already. */
+	/* Also the second time, although the change is already reported. */
 	EXPECT_TRUE(turned_off(self, mode));
 	ASSERT_EQ(0, trace_stop(self->s.fd));
 	EXPECT_EQ(EPERM, read_without_rights());
-	/* The next capture is as any. */
+	/* The next capture is normal. */
 	ASSERT_EQ(0, begin(self, 0));
 	EXPECT_EQ(0, read_without_rights());
 }

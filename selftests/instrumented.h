@@ -25,7 +25,7 @@ void calls_loop(unsigned int turns);
 /* Calls itself @depth times and jumps to @to from there: 2 * depth + 1 calls. */
 void calls_jump(jmp_buf to, unsigned int depth);
 
-/* Calls itself until the stack overflows, and counts what it calls. */
+/* Calls itself until the stack overflows, and counts its calls. */
 unsigned int calls_deeper(const void *above, uint64_t *calls);
 
 /*

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Proves that processes share a session: each that the owner lets in has channels of its
- * own, which return when it ends in any way; what it maps outlives the session without a
- * signal; and no other process can join.
+ * Proves that processes share a session: each process that the owner admits has its own channels,
+ * which become free however it ends; its mappings outlive the session without a signal; and no
+ * other process can join.
  */
 #define _GNU_SOURCE
 #include <fcntl.h>
@@ -103,7 +103,7 @@ static struct child run(int (*fn)(const void *arg), const void *arg, bool stays)
 	_exit(0);
 }
 
-/* What the child's function returned, -1000 if it did not. */
+/* The return value of the child's function, -1000 if it did not return. */
 static int value_of(struct child child)
 {
 	int value;
@@ -356,9 +356,9 @@ TEST_F(join, channels_of_an_earlier_capture_do_not_return_to_this_one)
 	close(late);
 }
 
-/* ---- who gets in --------------------------------------------------------------- */
+/* ---- admission --------------------------------------------------------------- */
 
-/* Waits until its parent is another process than @arg, then joins. */
+/* Waits until its parent is a process other than @arg, then joins. */
 static int join_as_orphan(const void *arg)
 {
 	const int *session = arg;
@@ -473,7 +473,7 @@ TEST_F(join, invalid_calls_are_refused)
 	close(reader);
 }
 
-/* ---- what a member may do ------------------------------------------------------- */
+/* ---- rights of a member ------------------------------------------------------- */
 
 TEST_F(join, a_member_can_neither_start_nor_configure)
 {
@@ -564,14 +564,14 @@ TEST_F(join, stores_after_the_session_s_end_go_nowhere)
 	trace_session_close(&self->s);
 	EXPECT_EQ(0, trace_signal_of(store_mapped, page));
 	losses[2]++;
-	/* It reads as ready for a store. */
+	/* The page reads as ready for a store. */
 	EXPECT_NE(0, *(volatile uint32_t *)((char *)page + TR_ITC_STIMULUS));
 	/* Records neither wait for a sink of the ended session, nor are dropped. */
 	EXPECT_EQ(0, ((volatile uint8_t *)losses)[SIFIVE_TRACE_FULL_BYTES +
 						  self->s.encoder.index]);
 	EXPECT_EQ(-ENXIO, join(fd, -1, ALL, &joined));
 
-	/* Nor do they reach another session. */
+	/* The records do not reach another session either. */
 	ASSERT_EQ(0, trace_session_open(&self->s, 0));
 	ASSERT_EQ(0, configure(&self->s, self->kind));
 	ASSERT_EQ(0, trace_start(self->s.fd, 0));
@@ -626,11 +626,12 @@ TEST_F(join, a_page_that_went_nowhere_reaches_the_next_session_of_its_file)
 	close(fd);
 }
 
-TEST_F(join, a_storm_of_1000_processes_loses_no_channel)
+TEST_F(join, a_storm_of_processes_loses_no_channel)
 {
+	const int count = (int)trace_setting("TRACE_PROCESSES", 1000);
 	int i, channel;
 
-	for (i = 0; i < 1000; i++) {
+	for (i = 0; i < count; i++) {
 		struct child child = run(store_own, &self->s.encoder, i % 2);
 
 		channel = value_of(child);
@@ -639,7 +640,7 @@ TEST_F(join, a_storm_of_1000_processes_loses_no_channel)
 		if (channel < 0)
 			break;
 	}
-	EXPECT_EQ(1000, i);
+	EXPECT_EQ(count, i);
 }
 
 TRACE_HARNESS_MAIN

@@ -33,7 +33,7 @@ inputs() {
 	fi
 }
 
-# known AT: the file that says that what compiles in AT, of these inputs, has compiled.
+# known AT: the file that records that the module compiled in AT from these inputs.
 known() { echo "$compiled/$(sha256sum <"$1.inputs" | cut -c1-32)"; }
 
 is_known() { [ "${TRACE_PART:-4}" -ne 1 ] && [ -e "$(known "$1")" ]; }
@@ -46,8 +46,9 @@ compile() {
 	inputs "$tree" >"$at.inputs"
 	! is_known "$at" || return 0
 	# Without a built kernel there is no symbol table. The jobs of "make -j" are not shared.
-	env -u MAKEFLAGS tools/build-module.sh driver "$tree" "$at" -s W=1 KCFLAGS=-Werror \
-		KBUILD_MODPOST_WARN=1 "${with[@]}" >"$at.log" 2>&1
+	# ccache need not tell the folders of debug information apart: it is removed.
+	env -u MAKEFLAGS CCACHE_NOHASHDIR=1 tools/build-module.sh driver "$tree" "$at" -s W=1 \
+		KCFLAGS=-Werror KBUILD_MODPOST_WARN=1 "${with[@]}" >"$at.log" 2>&1
 	echo $? >"$at.status"
 }
 
@@ -103,7 +104,7 @@ echo 'int sft_unused(void) { return undeclared; }' >>"$build/driver/session/main
 	grep -q 'undeclared' "$build/broken.log"
 result $? "a module with a mistake does not compile"
 
-# As dkms does: with the sources and the makefile installed for it.
+# Like dkms: with the sources and the makefile installed for it.
 copy=$build/dkms
 compile_dkms() {
 	{ inputs "$any"; sha256sum Makefile; } >"$copy.inputs"

@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-only
 # Recordings that are killed at random times, as TAP: the recorder, another reader, the program
-# or one of its children. The device is free again each time, no process stays, and what was
-# captured can be read.
+# or one of its children. The device is free again each time, no process remains, and the captured
+# data is readable.
 #
 #	kills.sh BUILD
 #
-# KILLS: how many (50); TRACE_SEED repeats the choices.
+# KILLS: number of recordings (50); TRACE_SEED repeats the choices.
 
 set -u
 cd "$(dirname "$0")/.." || exit 1

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Proves that libsifive-perf works on the real device as its header documents: a
- * program's records, in each count type, are in the file as they are in the device;
+ * program's records, in each count type, are in the file exactly as in the device;
  * every misuse gives an error message and leaves the device free.
  */
 #define _GNU_SOURCE
@@ -411,7 +411,7 @@ static void *on_core(void *arg)
 
 	core->rc = trace_pin(core->cpu) ||
 		   perfManualInit(NULL, 0, CHANNEL, perfCount_Raw, core->buffer);
-	/* Wait until all are set up, tracing is on, and all have made their records. */
+	/* Wait until all are set up, tracing is on, and all have written their records. */
 	pthread_barrier_wait(core->all);
 	pthread_barrier_wait(core->all);
 	for (i = 0; i < RECORDS; i++)
@@ -535,7 +535,7 @@ static void record_and_check(struct __test_metadata *_metadata,
 			last[i] = now;
 		}
 	}
-	/* The records were made in the loop above. */
+	/* The records were written in the loop above. */
 	EXPECT_LE(begin, first);
 	EXPECT_GT(begin + 4096, first);
 	ASSERT_EQ(stream->count, *at + 1);

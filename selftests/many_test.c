@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Proves that any number of threads is recorded: all of them alive at once, more than there
- * are channels, while signals interrupt them and they move from hart to hart. Each record
- * is in the trace, none is lost, and each thread is named in the headers of at least as
- * many records as it has made since it first shared a channel. Also proves that a child has
- * memory where its parent's counts were.
+ * Proves that any number of threads is recorded: all alive at the same time, more than there are
+ * channels, while signals interrupt them and they migrate between harts. Each record is in the
+ * trace, none is lost, and each thread is named in the headers of at least as many records as it
+ * has made since it first shared a channel. Also proves that in a child, ordinary memory replaces
+ * its parent's counts.
  */
 #define _GNU_SOURCE
 #include <fcntl.h>
@@ -42,7 +42,10 @@ static void on_signal(int number)
 	record();
 }
 
-/* Record, and again once each thread has had a channel: with too many threads it has lost it. */
+/*
+ * Record, and again once each thread has had a channel: with too many threads, each has
+ * lost its channel by then.
+ */
 static void *live(void *number)
 {
 	unsigned int n = (unsigned int)(uintptr_t)number, i;
@@ -67,7 +70,10 @@ FIXTURE(many) {
 	int fd;
 };
 
-/* Each turn has all threads take the process's signal lock at once: few where they are many. */
+/*
+ * In each turn all threads take the process's signal lock at once, so use few turns for
+ * many threads.
+ */
 FIXTURE_VARIANT(many) {
 	unsigned int threads, type, turns;
 };
@@ -171,7 +177,7 @@ static const volatile uint64_t *find_slots(void)
 	return slots;
 }
 
-/* A signal handler's child may go on in the middle of reading its parent's counts. */
+/* A signal handler's child may continue in the middle of reading its parent's counts. */
 TEST(children_have_memory_where_their_parent_read_its_counts)
 {
 	struct sifive_trace_options options = SIFIVE_TRACE_OPTIONS;

@@ -126,7 +126,7 @@ TEST_F(mapping, it_cannot_grow)
 				     MREMAP_MAYMOVE));
 	EXPECT_EQ(EFAULT, errno);
 	EXPECT_EQ(MAP_FAILED, mremap(at, self->page, 2 * self->page, 0));
-	/* Length 0 asks for a second mapping of the same pages. */
+	/* Length 0 requests a second mapping of the same pages. */
 	EXPECT_EQ(MAP_FAILED, mremap(at, 0, self->page, MREMAP_MAYMOVE));
 	EXPECT_EQ(0, trace_signal_of_load(at));
 
@@ -278,7 +278,7 @@ TEST_F(mapping, it_is_gone_when_its_encoder_is_no_longer_selected)
 }
 
 /*
- * CONFIG and mmap() in a child with these capabilities alone; returns mmap()'s errno.
+ * CONFIG and mmap() in a child with only these capabilities; returns mmap()'s errno.
  */
 static int map_with_caps(int fd, const struct sifive_trace_encoder *encoder,
 			 uint64_t caps)

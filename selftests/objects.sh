@@ -96,7 +96,7 @@ objects() {
 	done
 }
 
-# Objects that have the same addresses one after the other.
+# Objects that successively have the same addresses.
 for object in one two; do
 	objects opener $object
 	result $? "calls in lib$object.so, opened and closed many times, are all there by name"

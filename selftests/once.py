@@ -6,8 +6,8 @@
 
 The kernel interface's headers define registers, the interface and the format of records;
 nothing else defines those names, or another name for one of their long values. A row
-of a table of options is written once: commands with the same option share the row. The
-device model and the tests of it have definitions of their own, so that they can disagree.
+of a table of options is written once: commands with the same option share the row. The device
+model and its tests have separate definitions, so that mistakes show as differences.
 """
 
 import collections
@@ -19,7 +19,7 @@ import sys
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 HEADERS = 'include/uapi/'
 OWN = ('tools/qemu/', 'selftests/model/')
-# Values with fewer digits occur by chance.
+# Values with fewer digits may coincide by chance.
 LONG = 0x10000
 
 COMMENT = re.compile(r'/\*.*?\*/', re.S)

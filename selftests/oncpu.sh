@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-only
 # Time on and off the CPU on the traced machine, as TAP: each thread's times add up to its
-# time, and agree with what the program has measured itself.
+# time, and agree with the program's own measurements.
 #
 #	oncpu.sh BUILD
 
@@ -19,7 +19,7 @@ rec faults --page-faults $p/fresh
 rec faults-pieces --page-faults --syscalls --rotate 4k --children sh -c $p/fresh
 rec sampled-calls --syscalls --children sh -c "cat /proc/self/stat >/dev/null; exit 0"
 rec drop --switches -b 64k --rotate 4k $p/sleeps
-# On one hart, the recorder runs once its program has left it for good.
+# On one hart, the recorder runs only once its program has ended.
 run sampled taskset 2 sifive-trace record -o sampled.rtd -b 4M --switches $p/busy-static
 rec all --switches -a $p/sleeps
 rec some --switches -a -C 1 $p/sleeps
@@ -156,7 +156,7 @@ result $? "report: lost switches mark all times on and off the CPU"
 selftests/format/compare.py "$build/sifive-trace" "$out"/*.rtd
 result $? "a reader written from the format's description reads the same"
 
-# Each sink has a clock and a trace of its own; together they have all of each thread.
+# Each sink has its own clock and trace; together they contain each thread completely.
 board dual -- '
 rec sinks --switches $p/sleeps
 '

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Proves that a counter overflow interrupts its hart: sampling perf events make as many
- * samples as count and period imply, with the pc of the running code, and stop when
- * closed. Sampling by event depends on this. Needs no trace hardware.
+ * Proves that a counter overflow interrupts its hart: sampling perf events produce as many
+ * samples as count and period imply, with the pc of the running code, and stop when closed.
+ * Sampling by event depends on this. Needs no trace hardware.
  */
 #define _GNU_SOURCE
 #include <signal.h>
@@ -162,7 +162,7 @@ static void rate(struct __test_metadata *_metadata,
 		SKIP(return, "this emulator counts time, not instructions");
 	/* Reuses a counter that was set to count without overflow. */
 	OPEN_SAMPLING(&attr);
-	/* Samples of other harts' activity count here, too, and arrive at once. */
+	/* Samples of other harts' activity also count here, and arrive in bursts. */
 	for (i = 0; i < ROUNDS && !near(samples, expected); i++) {
 		const uint64_t counted = trace_perf_count(self->event);
 		const uint64_t had = self->samples, had_in_loop = self->in_loop;
@@ -201,8 +201,8 @@ TEST_F(overflow, as_many_samples_as_cycles_by_period)
 }
 
 /*
- * The period is shorter than the interrupt handler. If the kernel were counted, too,
- * the program would never run again: this kernel does not throttle.
+ * The period is shorter than the interrupt handler. If the kernel were also counted, the program
+ * would never run again: this kernel does not throttle.
  */
 TEST_F(overflow, as_many_samples_of_user_mode_by_a_short_period)
 {

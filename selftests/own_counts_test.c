@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Proves that a thread's records count its own execution and nothing of a neighbour on
- * the same hart, unless hart counts are requested.
+ * Proves that a thread's records count its own execution and not that of a neighbour on the same
+ * hart, unless hart counts are requested.
  */
 #define _GNU_SOURCE
 #include <fcntl.h>
@@ -18,8 +18,8 @@
 #include "trace_records.h"
 
 /*
- * One of its turns, counted wrongly, would exceed the tests' limits. It yields the rest of
- * its time slice, which would only take time.
+ * A single time slice counted wrongly would exceed the tests' limits. Yield the rest of the time
+ * slice, to save time.
  */
 #define NEIGHBOUR_TURNS	400000ull
 

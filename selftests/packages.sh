@@ -104,7 +104,7 @@ result $rc "$read_test"
 
 # ---- the driver -----------------------------------------------------------
 
-# As DKMS does on its own machine.
+# As DKMS does on the target.
 source=$(echo "$work"/root/usr/src/sifive-trace-*)
 make -C "$KERNEL/headers" M="$source" ARCH=riscv CROSS_COMPILE=riscv64-linux-gnu- \
 	CC=riscv64-linux-gnu-gcc CONFIG_DEBUG_INFO_BTF_MODULES= CONFIG_SIFIVE_TRACE=m \

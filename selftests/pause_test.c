@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Proves that PAUSE interrupts a capture from outside: what is stored meanwhile is missing,
- * Error messages and absolute times follow, and nobody without the right can do it.
+ * Proves that PAUSE interrupts a capture from outside: stores during the pause are missing, Error
+ * messages and absolute times follow, and unprivileged users cannot pause.
  */
 #define _GNU_SOURCE
 #include <fcntl.h>
@@ -77,7 +77,7 @@ static void record(struct __test_metadata *_metadata, struct _test_data_pause *s
 	EXPECT_EQ(0, self->stream.cut);
 }
 
-/* Whether the stream has the first part, @times Error messages, and the last part. */
+/* Whether the stream contains the first part, @times Error messages, and the last part. */
 static void check(struct __test_metadata *_metadata, const struct trace_stream *stream,
 		  unsigned int times)
 {
@@ -135,7 +135,7 @@ TEST_F(pause, a_ring_is_paused_at_each_position)
 	ASSERT_EQ(0, trace_session_config(&self->s, SIFIVE_TRACE_SINK_SBA, 4096,
 					  SIFIVE_TRACE_CONFIG_RING));
 	ASSERT_EQ(0, trace_start(self->s.fd, 0));
-	/* More laps than one, at distances that are no divisor of the size. */
+	/* More than one lap, at distances that do not divide the size. */
 	for (round = 0; round < 500; round++) {
 		for (i = 0; i < 7; i++)
 			trace_store(self->s.page, self->s.reg, round * 7 + i, 4);
@@ -168,7 +168,7 @@ TEST_F(pause, a_drained_capture_does_not_end)
 	while (got > 0);
 	EXPECT_EQ(-1, got);
 	EXPECT_EQ(EAGAIN, errno);
-	/* Nor can its session be changed. */
+	/* Its session cannot be changed either. */
 	EXPECT_EQ(-EBUSY, trace_config(self->s.fd, &self->s.config));
 	/* STOP leaves no pause. */
 	ASSERT_EQ(0, trace_stop(self->s.fd));
@@ -206,7 +206,7 @@ TEST_F(pause, a_waiting_reader_sees_a_stop_meanwhile)
 	store_part(&self->s, BEFORE);
 	ASSERT_EQ(0, trace_pause(self->s.fd));
 	ASSERT_EQ(0, pthread_create(&thread, NULL, stop_later, &self->s));
-	/* It waits for ever if nobody tells it. */
+	/* Without a notification it would wait forever. */
 	alarm(600);
 	do
 		got = read(self->s.fd, bytes, sizeof(bytes));
@@ -278,7 +278,7 @@ TEST_F(pause, an_encoder_that_was_reset_meanwhile_goes_on)
 	check(_metadata, &self->stream, 1);
 }
 
-/* A state in which the buffer of @full has no room for a word more, but is not full. */
+/* A state in which the buffer of @full has no room for another word, but is not full. */
 static bool fill_but_a_word(struct _test_data_pause *self, void *page,
 			    const struct sifive_trace_encoder *full, unsigned int longer)
 {
@@ -381,7 +381,7 @@ TEST_F(pause, a_full_sink_does_not_keep_others_from_going_on)
 	/* A message has at least two bytes. */
 	EXPECT_LT(other[0].bytes + 2 * PART, other[1].bytes);
 
-	/* Without room in any the end fails. */
+	/* Without room in any sink, the end of the pause fails. */
 	ASSERT_EQ(0, trace_start(self->s.fd, SIFIVE_TRACE_START_REWIND));
 	ASSERT_TRUE(fill(&self->s, page, &last));
 	ASSERT_TRUE(fill(&self->s, self->s.page, &self->s.encoder));
@@ -422,7 +422,7 @@ TEST_F(pause, what_cannot_be_paused_is_refused)
 	EXPECT_EQ(-ENXIO, trace_pause(self->s.fd));
 	EXPECT_EQ(-EINVAL, trace_ioctl(self->s.fd, SIFIVE_TRACE_IOC_PAUSE, &unknown));
 	ASSERT_EQ(0, trace_start(self->s.fd, 0));
-	/* A buffer that is full has no room for what must follow a pause. */
+	/* A full buffer has no room for the messages that must follow a pause. */
 	for (i = 0; !(trace_flags(self->s.fd) & SIFIVE_TRACE_STATUS_FULL); i++)
 		trace_store(self->s.page, self->s.reg, i, 4);
 	EXPECT_EQ(0, trace_pause(self->s.fd));
@@ -473,7 +473,7 @@ static void ignore(const struct trace_record *record, void *arg)
 {
 }
 
-/* What follows a pause is after a loss: without a header, XORed counts would be unknown. */
+/* Records after a pause follow a loss: without a header, XORed counts would be unknown. */
 TEST_F(pause, samples_begin_again_with_a_header)
 {
 	struct trace_totals totals;
@@ -499,7 +499,7 @@ static void *pause_all_the_time(void *arg)
 	return NULL;
 }
 
-/* START creates its events when others can pause the capture already. */
+/* START creates its events when others can already pause the capture. */
 TEST_F(pause, a_pause_amid_a_start_takes_no_sample_from_what_follows)
 {
 	pthread_t thread;

@@ -27,7 +27,7 @@ if ! command -v perf >/dev/null; then
 	exit 4
 fi
 
-# stat VERB [OPTION...]: perf's counts of the work, in $work; $on says when.
+# stat VERB [OPTION...]: perf's counts of the work, in $work; $on describes the situation.
 work=$(mktemp)
 on=
 stat() {
@@ -84,7 +84,7 @@ whole loop && within 2 200 0
 result $? "perf stat counts right beside another program's session, also of the kernel"
 on=
 
-# Makes perf request fixed counters for these, which the session has.
+# Makes perf request fixed counters for these, which the session holds.
 rule=/proc/sys/kernel/perf_user_access
 before=$(cat $rule)
 echo 2 >$rule

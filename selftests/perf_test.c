@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Proves that a session's counters and perf's coexist: whatever perf events come, go
- * and fill the counters, both sides keep counting correctly; and that COUNTERS reports
- * when perf holds all counters.
+ * Proves that a session's counters and perf's coexist: while perf events come, go and fill the
+ * counters, both sides keep counting correctly; and that COUNTERS reports when perf holds all
+ * counters.
  *
  * The emulator counts an event on a single counter, so both sides use different events,
  * except for cycles and instructions, which have fixed counters.
@@ -91,7 +91,7 @@ static int take(struct _test_data_perf *self,
 
 #define OUR_DTLB	(self->counters.event[0].counter)
 
-/* Whether a count is the loop's; for counts of time, whether it increased. */
+/* Whether a count equals the loop's; for counts of time, whether it increased. */
 static bool is_loop(struct _test_data_perf *self, uint64_t count)
 {
 	return self->exact ? count >= LOOP && count <= LOOP + SLACK : (int64_t)count > 0;
@@ -449,7 +449,7 @@ static uint64_t count_calls(int event)
 	return best;
 }
 
-/* perf may have set a fixed counter to count user mode alone. */
+/* perf may have set a fixed counter to count only user mode. */
 TEST_F(perf, asking_about_an_event_leaves_perfs_counter_as_it_is)
 {
 	struct sifive_trace_query query = TRACE_ARG(sifive_trace_query);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Proves that a START that names a process records the threads of that process, those that it
- * creates later too, and nothing of the caller; and who may do that, with which processes.
+ * Proves that a START that names a process records that process's threads, including later ones,
+ * and nothing of the caller; and who may record which processes.
  */
 #define _GNU_SOURCE
 #include <pthread.h>
@@ -18,7 +18,7 @@
 #define CHANNEL		5
 #define BUFFER		1048576
 
-/* Captures until samples of all threads have come: on a loaded host few come in each. */
+/* Captures until all threads have samples: on a loaded host each capture gets few. */
 #define CAPTURES	50
 
 static inline __attribute__((always_inline)) void *spin(void *arg, uint64_t turns)
@@ -54,7 +54,7 @@ static bool in(void *(*worker)(void *arg), uint64_t pc)
 	return pc - (uintptr_t)worker < 64;
 }
 
-/* Samples by where they are. */
+/* Samples by location. */
 struct seen {
 	unsigned int own, early, middle, late;
 };
@@ -66,7 +66,7 @@ FIXTURE(process) {
 	struct seen seen;
 };
 
-/* A thread before START, and one after it. */
+/* A thread created before START, and one created after it. */
 static void run_child(struct _test_data_process *self)
 {
 	pthread_t thread;
@@ -133,7 +133,7 @@ static void keep(const struct trace_record *record, void *arg)
 	seen->late += in(late, record->address[0]);
 }
 
-/* One capture of the child; the caller works meanwhile. Returns 0, or an error. */
+/* One capture of the child, while the caller works. Returns 0, or an error. */
 static int capture(struct _test_data_process *self, bool first)
 {
 	struct trace_totals totals;

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-only
-# Recordings of whole process trees, as TAP: the calls of all processes, however they are
-# made and end, are decoded or counted as lost; each process has its own objects. And of
-# processes that already run.
+# Recordings of whole process trees, as TAP: the calls of all processes, however created and
+# ended, are decoded or counted as lost; each process has its own objects. Also recordings of
+# running processes.
 #
 #	processes.sh BUILD
 
@@ -27,7 +27,7 @@ tree pieces --rotate 16k $p/tree fork 100
 run placed taskset 2 sifive-trace record --children -o placed.rtd sh -c "taskset -p \$\$"
 ls -d /tmp/sifive-trace.* >left.txt 2>/dev/null
 
-# The recorder is killed: the device is free again, and its processes go on.
+# The recorder is killed: the device is free again, and its processes continue.
 sifive-trace record --children -o killed.rtd $p/tree fork 200 >killed.txt 2>killed.err & command=$!
 until [ -s killed.rtd ]; do sleep 0.1; done
 kill -9 $command; wait $command
@@ -40,7 +40,7 @@ sifive-trace record --children -o waits.rtd sh -c "sleep 1000 & $p/tree work" 2>
 until grep -q "has ended" waits.err; do sleep 0.1; done
 kill $command; wait $command; echo $? >waits.rc; killall sleep
 
-# A process that already runs, until it finds a file.
+# A running process, which ends when it finds a file.
 $p/busy 1 /tmp/enough >busy.txt & busy=$!
 until [ "$(readlink /proc/$busy/exe)" = /target/record/busy ]; do sleep 0.1; done
 attach() { n=$1; shift; run $n sifive-trace record -p $busy -o $n.rtd "$@"; }
@@ -103,13 +103,13 @@ meta fork 'len(m["processes"]) == 9 and len({p["pid"] for p in m["processes"]}) 
 	"fork: each process has parent, command and time"
 meta exec '[len(o.get("in", [])) for o in m["objects"] if o["path"].endswith("/tree")] == [2, 1] and [p["args"][1] for p in m["processes"]] == ["exec", "exec", "work"] and m["processes"][1]["pid"] == m["processes"][2]["pid"] and m["processes"][1]["to"] == m["processes"][2]["from"]' \
 	"exec: the process has two files, one after the other, each with its objects"
-says daemon "has ended, and processes that it made run" "daemon: the wait is reported"
+says daemon "has ended, but its child processes are still running" "daemon: the wait is reported"
 
 whole storm 10010 "1000 processes: decoded + lost = made"
 meta storm 'len(m["processes"]) == 1001 and any(t.get("named") for t in m["threads"])' \
 	"1000 processes: all are in the side-car file, and share channels"
 
-# records FILE: of all functions.
+# records FILE: number of records of all functions.
 records() { host decode --format json "$out/$1" | grep -cE '"kind":"(enter|exit)"'; }
 n=0
 for piece in "$out"/pieces.rtd.*[0-9]; do
@@ -144,11 +144,11 @@ result $? "no temporary folder is left"
 [ "$(calls after | grep ackermann)" = "ackermann 44" ]
 result $? "a recorder that is killed: the device is free again"
 [ "$(made killed)" = 2010 ]
-result $? "a recorder that is killed: its processes go on, and end by themselves"
+result $? "a recorder that is killed: its processes continue, and end by themselves"
 [ "$(cat "$out/waits.rc")" = 0 ] && [ "$(leaves waits)" = 10 ]
 result $? "a signal ends the wait for processes in the background, and all is written"
 
-# ---- processes that already run ----------------------------------------------------
+# ---- running processes ----------------------------------------------------
 
 status attached 3 "-p: the exit status is that of the program meanwhile"
 at_least attached busy 50 "-p: samples of the process alone"
@@ -175,7 +175,7 @@ at_least ended busy 50 "-p: samples until the process's end"
 result $? "-p: the process does not notice"
 refused gone 125 "No such process" "-p: a process that has ended"
 refused kernel 125 "it is a kernel thread, or has ended" "-p: a kernel thread"
-refused itself 125 "that is this command" "-p: the command itself"
+refused itself 125 "is this command: name another process" "-p: the command itself"
 for wrong in "-a:-p excludes -a" "--children:-p excludes -a and --children" "busy:--trigger and --slower-than" \
 	"x:leave out -F, --filter, --auto-filter, --from, --depth and --library"; do
 	refused "wrong-${wrong%%:*}" 2 "${wrong#*:}" "-p: refused with ${wrong%%:*}"

@@ -39,12 +39,12 @@
 #define STEPS		12
 #define BUFFER		(8u << 20)
 
-/* From the kernel's signal.h, which the C library's excludes. */
+/* From the kernel's signal.h, which conflicts with the C library's. */
 #ifndef SS_AUTODISARM
 #define SS_AUTODISARM	0x80000000u
 #endif
 
-/* What a program may do besides calls; some exclude others. */
+/* Actions of a program besides calls; some exclude others. */
 enum {
 	CLOSES		= 1 << 0,
 	DUMPS		= 1 << 1,
@@ -155,7 +155,7 @@ static void on_signal(int number)
 	calls_handler(number);
 	sifive_trace_write(trace);
 	made(before, 3, 2);
-	/* Not for each signal: it takes long. fork() may wait for what it has interrupted. */
+	/* Not for each signal, because it is slow; fork() may wait for the interrupted code. */
 	if (abilities & FORKING_HANDLERS && ++handled % 4 == 0)
 		have_child(_Fork());
 	errno = error;
@@ -292,7 +292,7 @@ static void step_child(struct actor *self)
 		have_child(_Fork());
 		break;
 	case 2:
-		/* It shares its parent's memory. */
+		/* The child shares its parent's memory. */
 		have_child(vfork());
 		made(before, 3, 3);
 		break;
@@ -362,7 +362,7 @@ static struct actor *start(struct actor *parent, unsigned int number, bool neste
 	return actor;
 }
 
-/* Behind those that the program starts itself. */
+/* After the threads that the program starts itself. */
 static struct actor *start_nested(struct actor *self)
 {
 	return start(self, THREADS + __atomic_fetch_add(&nested_made, 1, __ATOMIC_RELAXED), true);
@@ -496,7 +496,7 @@ static const char *set_up(struct actor *self)
 	trace = sifive_trace_open();
 	if (!trace)
 		return "sifive_trace_open()";
-	/* Several sinks may have to share what one could have alone. */
+	/* Several sinks may have to share the memory that one could have alone. */
 	for (options.buffer = BUFFER; sifive_trace_setup(trace, &options);
 	     options.buffer /= 2)
 		if (options.buffer < 1 << 20)
@@ -560,7 +560,7 @@ static const char *run_program(uint64_t seed)
 	unsigned int i;
 
 	abilities = below(&self, ABILITIES);
-	/* A file that is being written would be closed, too, and the device's between its calls. */
+	/* A file being written would also be closed, and the device between its calls. */
 	if (abilities & CLOSES)
 		abilities &= ~(unsigned int)(DUMPS | SWITCHES_OFF);
 	if (abilities & ALTERNATE_STACK)

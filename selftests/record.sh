@@ -165,7 +165,7 @@ for p in plain plain-static objects threads shared; do
 	host report --by thread --format csv "$out/$p.rtd" >"$out/$p.csv"
 	"$verify" report "$out/$p.txt" "$out/$p.csv"
 	result $? "$p: report counts each thread's calls"
-	for f in chrome html; do
+	for f in chrome csv html; do
 		host export --format $f "$out/$p.rtd" >"$out/$p.$f"
 		"$verify" $f "$out/$p.txt" "$out/$p.$f"
 		result $? "$p: export --format $f has all calls"
@@ -195,6 +195,8 @@ for p in plain plain-static objects threads shared; do
 	result $? "$p: the flame graph has all functions"
 	meta $p 'len(m["args"]) == 1 and m["lost"]["threads"] == 0 and [o["path"] for o in m["objects"] if not o.get("build_id")] == ["libsifive-perf.so:writers"]' \
 		"$p: the side-car file names program and build-ids, and nothing was lost"
+	meta $p 'm["board"] == "riscv-virtio,qemu" and m["utc"]["ns"] > 1.6e18 and m["utc"]["time"] == m["clock_samples"][1]["time"]' \
+		"$p: the side-car file has the board and the date"
 done
 
 # The browser's view, compared with the widths and times of other commands.
@@ -222,7 +224,7 @@ at_least sampled busy 50 "-i 100us: most samples are in the function that works"
 result $? "-i 100us: many samples"
 meta sampled 'm["sampling"]["interval_ns"] == 100000' "-i 100us: the interval is in the side-car file"
 at_least period busy 80 "-c: most samples are in the function that works"
-# stacks NAME WHAT [PIECE...]: inner was called by both callers, and hardly from elsewhere.
+# stacks NAME WHAT [PIECE...]: inner was called by both callers, and rarely from elsewhere.
 stacks() {
 	local piece
 	for piece in "${@:3}"; do
@@ -244,7 +246,7 @@ stacks all "-g fp -a" stacks-all.rtd
 stacks ring "-g fp --ring: what the ring still has" stacks-ring.rtd
 stacks pieces "-g fp --rotate: all pieces together" $(cd "$out" && ls stacks-pieces.rtd.*[0-9])
 refused stacks-none 2 "nothing is sampled: give -i or -c" "-g without samples"
-refused stacks-dwarf 2 "fp: stacks are unwound by frame pointers alone" "-g dwarf"
+refused stacks-dwarf 2 "fp: stacks are unwound only by frame pointers" "-g dwarf"
 host decode --format json "$out/period.rtd" | python3 -c '
 import json, sys
 c = [r["counters"]["cycles"] for r in map(json.loads, sys.stdin) if r["kind"] == "sample"]
@@ -270,7 +272,7 @@ import json, sys
 r = [r["counters"] for r in map(json.loads, sys.stdin) if r["kind"] == "sample"]
 sys.exit(not all(c["fw:illegal-insn"] == 0 and c["fw:ipi-sent"] < 1000 for c in r))'
 result $? "firmware events: each sample has their counts"
-says firmware "samples alone, whose counts include firmware events" "firmware events: a notice"
+says firmware "samples only, with counts of firmware events" "firmware events: a notice"
 refused firmware-hooks 125 "programs cannot read the counters of firmware events" \
 	"firmware events: not of functions that record themselves"
 refused firmware-period 2 "firmware events do not interrupt" "firmware events: no samples by them"
@@ -280,7 +282,7 @@ refused firmware-children 2 "excludes --children" "firmware events: not with --c
 refused firmware-calls 2 "give -i" "firmware events: --calls without samples"
 refused firmware-filter 125 "with -e fw:NAME nothing is loaded" "firmware events: no functions to filter"
 says firmware-library "only samples count firmware events" "firmware events: not in records of the library"
-says itself "/itself-static: it can trace itself, which fails while record has the hardware" \
+says itself "/itself-static: it can trace itself, which fails while record holds the hardware" \
 	"a static program that traces itself: a notice"
 host decode --format json "$out/whole.rtd" >"$out/whole.json"
 meta whole '{"busy", "other"} <= {o["path"].split("/")[-1] for o in m["objects"]}' \
@@ -322,8 +324,8 @@ meta own1 'm["per_thread"] and m["lost"]["threads"] == 0' "counts are per thread
 host decode --format json "$out/one.rtd" >"$out/one.json"
 for i in 1 2 3 4 5; do host decode --format json "$out/own$i.rtd"; done | python3 -c '
 import json, sys
-# A thread that waits on the same CPU counts nothing meanwhile. The emulator also counts
-# the work of other harts during their turn: the minimum is the truth.
+# A thread that waits on the same CPU counts nothing in the meantime. The emulator also counts the
+# work of other harts during their turn: the minimum is the true count.
 def waited(lines):
     return min(c for r in map(json.loads, lines)
                if r["kind"] == "exit" and r.get("function") == "main"
@@ -335,7 +337,7 @@ marked() {
 }
 for how in report "report --format csv" "report --by thread" "decode" "decode --format csv" \
 	"decode --format json" "graph --counter instructions:u" \
-	"export --format chrome" "export --format html" \
+	"export --format chrome" "export --format csv" "export --format html" \
 	"export --format svg --weight instructions:u"; do
 	# shellcheck disable=SC2086
 	marked $how
@@ -399,12 +401,12 @@ refused badsize 2 "-b takes a size" "-b: no size"
 refused badchannel 2 "--channel takes a number from 0 to 31" "--channel: too large"
 refused nothing 2 "record: no program" "no program"
 
-# ---- driving by hand ---------------------------------------------------------------
+# ---- manual control ---------------------------------------------------------------
 
 status stop0 3 "stop: nothing runs"
 status start 0 "start"
-refused again 3 "has the trace hardware" "start: once"
-refused taken 125 "has the trace hardware" "record: refused while another session exists"
+refused again 3 "holds the trace hardware" "start: once"
+refused taken 125 "holds the trace hardware" "record: refused while another session exists"
 status status1 0 "status: it runs"
 says status1 "running: sifive-trace stop ends it" "status: who it is"
 status dump1 0 "dump: while it runs"
@@ -424,7 +426,7 @@ status badstart 2 "start: a program is refused"
 result $? "the manual pages of all commands have their synopsis and options"
 grep -h '^#' "$out/manual.log"
 
-# completes NAME WORD WHAT: it printed this word alone, or nothing if the word is empty.
+# completes NAME WORD WHAT: it printed only this word, or nothing if the word is empty.
 completes() {
 	[ "$(cut -f 1 "$out/$1.txt" | grep -v '^sifive-trace: ')" = "$2" ]
 	result $? "$3"
@@ -486,7 +488,7 @@ status listnone 3 "list: no such name"
 grep -qE '^  dcache_miss +r202$' "$out/listcore.txt"
 result $? "list: raw events of a core by name"
 finds nomodule 1 "the kernel module is not loaded" "insmod" "no module"
-finds infobusy 1 "has the trace hardware" "sifive-trace stop" "another session"
+finds infobusy 1 "holds the trace hardware" "sifive-trace stop" "another session"
 finds usermode 1 "may not be opened for writing" "udev" "another user's device"
 finds user 1 "no CAP_PERFMON" "setcap cap_perfmon\+ep sifive-trace" "no capability"
 finds user 1 "kernel.perf_event_paranoid = 3" "sysctl kernel.perf_event_paranoid=2" \
@@ -583,10 +585,10 @@ done
 says end-fault "signal 11 ended the program before it could write" "a program that crashes is reported"
 says end-unrun "the program ended without exit()" "a program that ends with 125 is reported"
 says end-high "the program ended without exit()" "a program that ends with 200: no signal is reported"
-says end-sram "in SRAM that cannot be read until then" "a child that holds SRAM: the remedy is reported"
+says end-sram "in SRAM, which cannot be read now" "a child that holds SRAM: the remedy is reported"
 [ ! -e "$out/end-sram.rtd" ] && [ "$(calls end-dump | grep work)" = "work 50" ]
 result $? "a child that holds SRAM: dump and the side-car file give all calls"
-says end-background "went on in the background" "a program in the background is reported"
+says end-background "continued in the background" "a program in the background is reported"
 refused end-nometa 137 "nothing was recorded: signal 9" "SIFIVE_TRACE_META=0: the records of a killed program are lost"
 status end-drained 137 "SIFIVE_TRACE_META=0: a drained program ends by a signal"
 [ -s "$out/end-drained.rtd" ] && [ ! -e "$out/end-drained.rtd.meta" ]
@@ -664,8 +666,7 @@ result $? "dump: a running ring has samples"
 # Processors by their ids in /proc/cpuinfo, with names for their raw events.
 core() { echo "mvendorid=0x489,marchid=0x800000000000$1,mimpid=$2"; }
 
-# named NAME FAMILY EVENT RAW OTHER WHAT: lists the family's events, and none of another
-# family's.
+# named NAME FAMILY EVENT RAW OTHER WHAT: lists the family's events, and no other family's.
 named() {
 	grep -qE "^Raw events of $2 \(" "$out/$1.txt" &&
 		grep -qE "^  $3 +$4( |\$)" "$out/$1.txt" && ! grep -q "^  $5 " "$out/$1.txt"

@@ -131,11 +131,11 @@ TEST_F(registers, instruction_trace_that_a_program_turns_on_ends_with_stop)
 	uint32_t control = *reg(&self->s, TR_CONTROL);
 
 	*reg(&self->s, TR_CONTROL) = control | TR_CONTROL_INSTRUCTION;
-	/* If the driver has not turned it off already, which expect_changed() shows as well. */
+	/* Unless the driver has already turned it off, which expect_changed() shows as well. */
 	ASSERT_EQ(0, trace_stop(self->s.fd));
 	EXPECT_EQ(0, *reg(&self->s, TR_CONTROL) & TR_CONTROL_INSTRUCTION);
 	expect_changed(_metadata, self, "teInstruction");
-	/* What was traced meanwhile may have filled the buffer. */
+	/* The trace up to then may have filled the buffer. */
 	ASSERT_EQ(0, trace_start(self->s.fd, SIFIVE_TRACE_START_REWIND));
 	EXPECT_EQ(0, *reg(&self->s, TR_CONTROL) & TR_CONTROL_INSTRUCTION);
 }
@@ -203,7 +203,7 @@ TEST_F(registers, a_full_sink_is_neither_an_error_nor_a_change)
 	EXPECT_EQ(0, self->status.sink_errors);
 	EXPECT_EQ(-ENOSPC, trace_start(self->s.fd, 0));
 
-	/* The sender's report of it is not an error of the next capture. */
+	/* The sender's report of the full sink is not an error of the next capture. */
 	ASSERT_EQ(0, trace_start(self->s.fd, SIFIVE_TRACE_START_REWIND));
 	store(&self->s, 0, 1);
 	ASSERT_EQ(0, trace_stop(self->s.fd));

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-only
-# Recordings in pieces where much happens at once, as TAP: several sinks, a program that waits
+# Recordings in pieces under difficult conditions, as TAP: several sinks, a program that waits
 # for room or drops records, an end by ^C, and threads that share channels where a piece ends.
 #
 #	rotation.sh BUILD
@@ -11,7 +11,7 @@ build=$1
 out=$build/rotation
 . selftests/record/suite.sh
 
-# The recorder gets ^C as in a terminal: with its group, of which it is the leader.
+# The recorder receives ^C as in a terminal: with its process group, which it leads.
 board dual -- '
 run sinks sifive-trace record -b 2M --on-full wait --rotate 64k -o sinks.rtd $p/soak 2
 run shares sifive-trace record -C 0 -b 1M --on-full wait --rotate 64k -o shares.rtd $p/pieces 1 shares
@@ -20,7 +20,7 @@ run drops sifive-trace record -C 0 -b 1M --on-full drop --rotate 64k -o drops.rt
 run interrupted setsid sifive-trace record -b 2M --on-full wait --rotate 64k -o interrupted.rtd $p/soak 1000
 '
 
-# all NAME: records of the whole, which whole() has made; records that are lost in all pieces.
+# all NAME: records of the whole trace, written by whole(); records lost in all pieces.
 all() {
 	host report --json -c all "$out/$1.whole" | python3 -c '
 import json, sys
@@ -29,7 +29,8 @@ lost = sum(sum(json.load(open(meta))["lost"].values()) for meta in sys.argv[1:])
 print(records["enter"] + records["exit"], lost)' "$out/$1".*[0-9].meta
 }
 
-# whole NAME WHAT [cut]: the pieces have the records of the whole, and another reader the same.
+# whole NAME WHAT [cut]: the pieces contain the records of the whole trace, also for another
+# reader.
 whole() {
 	selftests/format/pieces.py "$build/sifive-trace" "$out/$1" ${3:+"$3"}
 	result $? "$2: all pieces together have the records of the whole"
@@ -48,7 +49,7 @@ for sink in 0 1; do
 done
 status interrupted 130 "^C: the exit status is the program's"
 
-# Of 40 threads and main(), which the program kills itself in.
+# Records of 40 threads and main(), in which the program kills itself.
 whole shares.rtd "threads that share channels"
 read -r decoded lost < <(all shares.rtd)
 echo "# $decoded records, $lost lost"

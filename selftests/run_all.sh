@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
-# Runs all tests in this script's folder, each with its own TAP, on any shell. Inserts the
-# module if necessary and then removes it at the end, which shows that nothing holds it
-# any more. Fails if a test did.
+# Runs all tests in this script's folder, each with its own TAP, on any shell. Inserts the module
+# if necessary and removes it at the end, which shows that nothing uses it any more. Fails if any
+# test failed.
 #
 #	run_all.sh [NAME...]	all tests except NAME_test
 

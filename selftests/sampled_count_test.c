@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Proves that the counter that makes samples can count its event for the records, so that
- * this takes no counter of the session: nothing is missing where instructions are counted;
- * and that no other event can be counted so.
+ * Proves that the sampling counter can count its event for the records, without a counter of the
+ * session: nothing is missing where instructions are counted; and that no other event can be
+ * counted in this way.
  */
 #define _GNU_SOURCE
 #include <fcntl.h>
@@ -43,7 +43,7 @@ FIXTURE_SETUP(sampled_count)
 	config = trace_whole_config(self->fd);
 	ASSERT_EQ(0, trace_config(self->fd, &config));
 	ASSERT_EQ(0, trace_encoder(self->fd, 0, &encoder));
-	/* Where instructions are counted, a hart's counter also counts those of others. */
+	/* Where instructions are counted, a hart's counter includes other harts' instructions. */
 	ASSERT_EQ(0, trace_pin(encoder.cpu));
 	self->counters = TRACE_ARG(sifive_trace_counters);
 	self->counters.flags = SIFIVE_TRACE_COUNTERS_PER_THREAD;
@@ -95,7 +95,7 @@ static void *work(void *unused)
 	return NULL;
 }
 
-/* Threads that take turns on a hart. */
+/* Threads that alternate on a hart. */
 static void sample(struct __test_metadata *_metadata,
 		   struct _test_data_sampled_count *self, unsigned int place)
 {
@@ -140,7 +140,7 @@ TEST_F(sampled_count, is_of_each_thread_and_takes_no_counter)
 	sample(_metadata, self, 0);
 }
 
-/* Cycles, whose number is lower, have a counter of the session. */
+/* Cycles, which have a lower number, use a counter of the session. */
 TEST_F(sampled_count, stands_beside_others)
 {
 	self->counters.count = 2;

@@ -172,7 +172,7 @@ static unsigned int count_in(const struct samples *s, void (*fn)(uint64_t))
 	return n;
 }
 
-/* Returns the program's CPU time meanwhile. */
+/* Returns the CPU time that the program used. */
 #define RUN(fn, ms, n) ({						\
 	uint64_t _own = trace_own_time();				\
 									\

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Proves that CONFIG determines the properties of each stimulus register's messages,
- * that they match a program's own stores, and that the capture has no messages of the
- * test.
+ * that they match a program's own stores, and that the capture contains no messages of the test.
  */
 #define _GNU_SOURCE
 #include <stdlib.h>

@@ -120,7 +120,7 @@ static ssize_t capture_one(int fd, uint32_t index)
 	return count;
 }
 
-/* ---- how it ends ---------------------------------------------------------------- */
+/* ---- the end of a session ---------------------------------------------------------------- */
 
 TEST_F(session, a_killed_process_leaves_the_hardware_free)
 {
@@ -298,7 +298,7 @@ TEST_F(session, it_lives_on_in_the_process_that_it_was_sent_to)
 	close(mine);
 	ASSERT_EQ(1, read(sockets[0], &byte, 1));
 
-	/* This descriptor is closed, theirs is open. */
+	/* This descriptor is closed, the children's is open. */
 	EXPECT_EQ(SIFIVE_TRACE_STATUS_CONFIGURED, trace_flags(reader));
 	config = self->config;
 	EXPECT_EQ(-EBUSY, trace_config(reader, &config));

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Proves that users can share a machine's trace hardware: all readers of a running ring
- * share one copy, made while others go on; one user's capture is private; STATUS from
- * others disturbs no hart; a session leaves nothing in SRAM for the next; and a failing
- * call takes nothing away.
+ * Proves that users can share a machine's trace hardware: all readers of a running ring share one
+ * copy, made while others continue; one user's capture is private; STATUS from others disturbs no
+ * hart; a session leaves nothing in SRAM for the next; and a failing call takes nothing away.
  */
 #define _GNU_SOURCE
 #include <fcntl.h>
@@ -138,7 +137,7 @@ TEST_F(share, all_readers_of_a_running_ring_cost_one_copy)
 		ASSERT_EQ(1, pread(fd[i], &byte, 1, 0));
 	}
 	after = memory_line("VmallocUsed:");
-	/* The kernel uses other areas there, and frees some of them meanwhile. */
+	/* The kernel uses other areas there, and frees some in the meantime. */
 	EXPECT_LE((long long)RING / 2, after - before);
 	EXPECT_GT(2 * (long long)RING, after - before);
 	/* The last reader frees it. */
@@ -247,7 +246,7 @@ static bool status_within(struct copier *c, int fd)
 		;
 	copies = __atomic_load_n(&c->copies, __ATOMIC_SEQ_CST);
 	for (n = 0; n < 2; n++) {
-		/* Let the copier take any lock it wants. */
+		/* Let the copier take any lock it needs. */
 		usleep(100);
 		if (trace_status(fd, &status) ||
 		    !__atomic_load_n(&c->copying, __ATOMIC_SEQ_CST) ||
@@ -258,8 +257,8 @@ static bool status_within(struct copier *c, int fd)
 }
 
 /*
- * If the system were locked during a copy, STATUS would finish after it. On a loaded host
- * it sometimes does so anyway.
+ * If the system were locked during a copy, STATUS would finish after it. On a loaded host this
+ * sometimes happens anyway.
  */
 TEST_F(share, others_use_the_system_while_a_ring_is_copied)
 {
@@ -329,9 +328,9 @@ TEST_F(share, a_copy_counts_as_the_memory_of_who_reads)
 	EXPECT_EQ(1, pread(self->s.fd, &byte, 1, 0));
 }
 
-/* ---- whose the capture is ------------------------------------------------------- */
+/* ---- ownership of the capture ------------------------------------------------------- */
 
-/* Everything that exposes a capture, for those who may not read it. */
+/* Everything that exposes a capture, for users who may not read it. */
 static int may_not_read(int unused)
 {
 	struct sifive_trace_encoder e;
@@ -372,7 +371,7 @@ static int may_read(int unused)
 	return 0;
 }
 
-/* The same for the root of a new user namespace. */
+/* As above, for root in a new user namespace. */
 static int may_not_read_as_root_there(int unused)
 {
 	if (unshare(CLONE_NEWUSER))
@@ -408,7 +407,7 @@ TEST_F(share, a_capture_is_for_its_user_and_the_capable)
 	EXPECT_EQ(0, as_user(ALICE, 0, may_not_read, 0));
 	EXPECT_EQ(0, as_user(ALICE, BIT64(CAP_PERFMON), may_read, 0));
 	EXPECT_EQ(0, as_user(ALICE, BIT64(CAP_SYS_ADMIN), may_read, 0));
-	/* Root may, even without capabilities, and after the session. */
+	/* Root may read it, even without capabilities, and after the session. */
 	EXPECT_EQ(0, as_user(0, 0, may_read, 0));
 	fd = trace_open(O_RDONLY);
 	trace_session_close(&self->s);
@@ -485,7 +484,7 @@ static int config_alone(void)
 	return ret;
 }
 
-/* It has all capabilities there, and none that this device asks for. */
+/* The process has all capabilities there, but none that this device requires. */
 TEST_F(share, root_of_a_user_namespace_is_nobody_here)
 {
 	pid_t child;
@@ -595,7 +594,7 @@ TEST_F(share, nothing_of_a_session_is_left_in_sram)
 	for (i = 0; i < size / 4; i++)
 		same += page[TR_SINK_DATA / 4] == old[i];
 	EXPECT_EQ(0, same);
-	/* Nor by read(), from a sink that is made to seem full. */
+	/* The same holds for read() from a sink that is made to seem full. */
 	ASSERT_EQ(0, trace_start(self->s.fd, 0));
 	page[TR_SINK_WP / 4] |= TR_SINK_WP_WRAPPED;
 	ASSERT_EQ(0, trace_stop(self->s.fd));

@@ -66,7 +66,7 @@ static bool lists(const char *path, const char *word)
 	return trace_file_read(path, text, sizeof(text)) > 0 && strstr(text, word);
 }
 
-/* Whether the machine's deepest sleep is idle CPUs, because firmware has no suspend. */
+/* Whether the machine's deepest sleep is idle CPUs, because firmware does not support suspend. */
 static bool only_idles(void)
 {
 	return !lists("/sys/power/mem_sleep", "deep");
@@ -193,7 +193,7 @@ TEST_F(sleep, hibernation_keeps_what_was_captured_or_says_that_it_is_lost)
 	EXPECT_EQ(1, trace_consecutive(&self->stream, NULL, NULL));
 }
 
-/* Stores that wait for a reader go on for the sleep, and wait again after it. */
+/* Stores that wait for a reader continue at suspend, and wait again after resume. */
 TEST_F(sleep, a_store_that_waits)
 {
 	struct trace_writer writer;
@@ -206,7 +206,7 @@ TEST_F(sleep, a_store_that_waits)
 					  SIFIVE_TRACE_CONFIG_DRAIN |
 					  SIFIVE_TRACE_CONFIG_WAIT));
 	ASSERT_EQ(0, trace_start(self->s.fd, 0));
-	/* Somebody reads, so that waiting has no end. */
+	/* A file reads, so that stores wait indefinitely. */
 	EXPECT_LE(0, fcntl(self->s.fd, F_SETFL, O_NONBLOCK));
 	EXPECT_GE(1, read(self->s.fd, &byte, 1));
 	ASSERT_EQ(0, trace_writer_start(&writer, &self->s, 0));
@@ -224,7 +224,7 @@ TEST_F(sleep, a_store_that_waits)
 		SKIP(return, "%s to depth %s: %s", state(), depth(), strerror(-ret));
 }
 
-/* The same for the encoder of a CPU that is offline meanwhile. */
+/* As above, for the encoder of a CPU that is offline in the meantime. */
 TEST_F(sleep, the_last_encoder)
 {
 	struct sifive_trace_status status;
@@ -395,7 +395,7 @@ static bool find_leaver(struct _test_data_sleep *self, struct sifive_trace_encod
 	return false;
 }
 
-/* An encoder that has lost its registers is restored by system sleep only. */
+/* Only system sleep restores an encoder that has lost its registers. */
 TEST_F(sleep, counters_stay_where_a_stream_did_not_go_on)
 {
 	struct sifive_trace_status status;

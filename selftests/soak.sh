@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-only
 # Long recordings, as TAP: all harts of a board write records without a pause, and the
-# recorder is slow. With --on-full wait each record is there, with drop each is decoded or
+# recorder is slow. With --on-full wait no record is missing, with drop each is decoded or
 # counted.
 #
 #	soak.sh BUILD
@@ -15,7 +15,7 @@ out=$build/soak
 seconds=${SOAK_SECONDS:-600}
 . selftests/record/suite.sh
 
-# The recorder stands still for 1 of 5 seconds, so that a buffer gets full on any host.
+# The recorder is stopped for 1 of 5 seconds, so that a buffer fills on any host.
 board p550 --timeout $((1800 + 4 * seconds)) -- '
 soak() {
 	sifive-trace record -b 1M --on-full $1 -o $1.rtd $p/soak '"$seconds"' >$1.txt 2>$1.err & command=$!
@@ -28,7 +28,7 @@ soak() {
 soak wait; soak drop
 '
 
-# numbers NAME: records in the trace, that were lost, of these dropped; those that were made.
+# numbers NAME: records in the trace, lost, dropped (included in lost), and written.
 numbers() {
 	host report --json "$out/$1.rtd" | python3 -c '
 import json, sys

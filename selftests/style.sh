@@ -4,7 +4,7 @@
 #
 #	style.sh KERNEL BUILD [BUILT]
 #
-# KERNEL is the directory that the board's set-up has made (source/, headers/),
+# KERNEL is the directory created by the board's set-up (source/, headers/),
 # BUILD a folder for objects, BUILT the folder of the built command and library.
 
 set -u
@@ -12,7 +12,7 @@ cd "$(dirname "$0")/.." || exit 1
 kernel=$1 build=$2 built=${3:-$2/install}
 CROSS_COMPILE=${CROSS_COMPILE:-riscv64-linux-gnu-}
 mkdir -p "$build"
-# kbuild makes again what has changed; an object with a warning is not made.
+# kbuild rebuilds only changed objects; an object with a warning is not built.
 find "$build" -mindepth 1 -maxdepth 1 ! -name kmod -exec rm -rf {} +
 . selftests/tap.sh
 
@@ -26,7 +26,7 @@ check() {
 	result "$rc" "$name"
 }
 
-# with PROGRAM PACKAGE NAME COMMAND...: the same where that program is installed.
+# with PROGRAM PACKAGE NAME COMMAND...: as check, if that program is installed.
 with() {
 	has "$1" "$2" "$3" || return 0
 	check "${@:3}"
@@ -66,7 +66,7 @@ driver_builds_clean() {
 	grep -q 'CHECK.*chardev.c' "$log" || echo "sparse did not run"
 }
 
-# They build in a copy; the error for a missing kernel tree names it.
+# Modules build in a copy; the error for a missing kernel tree names it.
 modules_are_built_in_a_copy() {
 	local sources=(driver include selftests/counter_thief) before
 
@@ -106,9 +106,9 @@ spdx_everywhere() {
 		done
 }
 
-# Documentation/glossary.md has the words to use.
+# Documentation/glossary.md lists the words to use.
 plain_english() {
-	git grep -niwE 'told|in words|anew|that which|of the moment|whoever|at rest|is to record|(comes|came) back|(goes|went) to sleep' \
+	git grep -niwE 'told|in words|anew|that which|of the moment|whoever|at rest|is to record|(comes|came) back|(goes|went) to sleep|(goes?|went) on|ceases? to|at hand|for ever' \
 		-- ':!LICENSES' ':!selftests/style.sh' ':!Documentation/glossary.md' \
 		':!tools/qemu/patches'
 	return 0
@@ -123,7 +123,7 @@ nothing_left_over() {
 # machine FILE: an ELF file's machine; nothing for other files.
 machine() { readelf -h "$1" 2>/dev/null | sed -n 's/^ *Machine: *//p' | sort -u; }
 
-# Everything for the target under one prefix, and a program that builds with it.
+# Installs everything for the target under one prefix, and builds a program with it.
 install_is_usable() {
 	local at=$build/root f
 
@@ -147,8 +147,8 @@ install_is_usable() {
 		echo "the kernel's interface is not installed"
 }
 
-# The build machine's own command and library for reading, which a program can use, and nothing
-# of the traced machine.
+# Installs the build machine's command and read library, which a program can use, and nothing for
+# the traced machine.
 install_of_this_machine() {
 	local at=$build/own
 
@@ -192,8 +192,8 @@ dkms_fails_before_it_writes() {
 	[ "$(ls /usr/src)" = "$before" ] || echo "sources are left in /usr/src"
 }
 
-# Build in a kernel's tools/testing/selftests/drivers with nothing but that tree. Two
-# stand for all of the driver's tests, from which the board's are built.
+# Build in a kernel's tools/testing/selftests/drivers with nothing but that tree. Two represent
+# all of the driver's tests, from which the board's are built.
 drops_into_kernel_tree() {
 	local tree=$build/tree/tools/testing/selftests
 

@@ -4,10 +4,10 @@
 #
 #	suite.sh DIR NAME COMMAND...
 #
-# The command prints TAP. DIR/NAME.log gets all of it, DIR/NAME.count one line "passed
-# failed skipped". It counts as one failure if the command fails without a failed test,
-# runs fewer tests than planned, or passes none. The counts are the result; the exit
-# status only shows that they were written.
+# The command prints TAP. DIR/NAME.log receives all output, DIR/NAME.count one line "passed failed
+# skipped". The suite counts as one failure if the command fails without a failed test, runs fewer
+# tests than planned, or passes none. The counts are the result; the exit status only shows that
+# they were written.
 
 set -u
 dir=$1 name=$2
@@ -49,7 +49,7 @@ elif [ "$failed" -eq 0 ] && [ -n "$(short_of_plan)" ]; then
 fi
 echo "$passed $failed $skipped" >"$dir/$name.count"
 
-# In one write, as other suites may run concurrently.
+# Use one write, because other suites may run concurrently.
 report() {
 	printf '%-10s %4d passed, %d failed, %d skipped, %d s%s\n' "$name" \
 		"$passed" "$failed" "$skipped" $((SECONDS - start)) "$note"
@@ -59,7 +59,7 @@ report() {
 		sed -E 's/^ *([0-9]+) /           \1 skipped: /'
 	if [ "$failed" -gt 0 ]; then
 		# With each test's diagnostics: the harness prints them before the result, scripts
-		# after it. The end of the log says why a board was given up.
+		# after it. The end of the log says why a board failed.
 		awk '/^ok / { n = after = 0 }
 		     /^# +RUN / { after = 0 }
 		     /^#/ { line[n++] = $0 }

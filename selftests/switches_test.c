@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Proves that SWITCHES records when each thread of a process begins and ceases to run on a
- * hart, and why, and nothing of other processes.
+ * Proves that SWITCHES records when each thread of a process starts and stops running on a hart,
+ * and why, and nothing of other processes.
  */
 #define _GNU_SOURCE
 #include <pthread.h>
@@ -20,7 +20,7 @@
 #define CHANNEL		7
 #define BUFFER		1048576
 
-/* How often a thread leaves the CPU on its own. */
+/* How often a thread voluntarily leaves the CPU. */
 #define TURNS		50
 
 /* Captures until one has the record of an exit. */
@@ -34,18 +34,18 @@
  * @total:	records with a thread
  * @begins:	marks
  * @kind:	how many of each kind
- * @bad:	those that do not follow from the one before
- * @overlaps:	threads that run while another one does
- * @unwoken:	threads that run after they slept, and nobody has woken them
- * @foreign:	of threads that are not in @threads
+ * @bad:	records that contradict the previous one
+ * @overlaps:	threads that run while another one runs
+ * @unwoken:	threads that run after sleep without a wake-up
+ * @foreign:	records of threads not in @threads
  * @idle:	ends of the recording where no thread runs
  * @marked, @ended: time of the last mark, and of the last of these ends
  * @threads:	their ids
  * @count:	of @threads
- * @ran:	for how long each ran, in ticks
- * @first, @last: time of its first and last record
- * @off:	for how long it did not run in between
- * @latest:	kind of its last record but wake-ups
+ * @ran:	time for which each ran, in ticks @first,
+ * @last:	time of its first and last record
+ * @off:	time for which it did not run in between
+ * @latest:	kind of its last record, except wake-ups
  * @woken:	it was woken since
  */
 struct found {
@@ -246,7 +246,7 @@ static int take_answers(struct answer *a)
 	return 0;
 }
 
-/* Leave the CPU to another thread again and again: neither goes on without the other. */
+/* Yield the CPU to another thread repeatedly: neither continues without the other. */
 static int take_turns(pid_t *other)
 {
 	struct answer a;
@@ -285,7 +285,7 @@ TEST_F(switches, each_time_that_a_thread_waits_is_recorded)
 	EXPECT_LT(0, self->found.ran[0]);
 }
 
-/* By the other thread, whose CPU is the same. */
+/* Woken by the other thread, on the same CPU. */
 TEST_F(switches, each_time_that_a_thread_is_woken_is_recorded_on_request)
 {
 	const unsigned int *kind = self->found.kind;
@@ -302,7 +302,7 @@ TEST_F(switches, each_time_that_a_thread_is_woken_is_recorded_on_request)
 	EXPECT_EQ(0, self->status.wakeups_elsewhere);
 }
 
-/* By a thread whose CPU has no stream. */
+/* Woken by a thread whose CPU has no stream. */
 TEST_F(switches, wakeups_where_nothing_is_recorded_are_counted)
 {
 	struct answer a;
@@ -361,7 +361,7 @@ TEST_F(switches, threads_that_share_a_cpu_take_turns)
 	unsigned int i, tries;
 
 	ASSERT_EQ(0, pthread_barrier_init(&together, NULL, 2));
-	/* Threads that have been joined may still have to leave the CPU. */
+	/* Joined threads may still have to leave the CPU. */
 	for (tries = 0; tries < TRIES && !kind[SIFIVE_TRACE_SWITCH_EXITED]; tries++) {
 		ASSERT_EQ(0, restart(self));
 		for (i = 0; i < 2; i++) {
@@ -404,7 +404,7 @@ TEST_F(switches, a_parent_in_vfork_is_uninterruptible)
 	EXPECT_LE(1, self->found.kind[SIFIVE_TRACE_SWITCH_UNINTERRUPTIBLE]);
 }
 
-/* Stop until a capture has it; the exit status says what is wrong. */
+/* Stop until a capture contains the stop; the exit status says what is wrong. */
 static void stop_itself(struct _test_data_switches *self)
 {
 	unsigned int tries;
@@ -431,7 +431,7 @@ TEST_F(switches, a_stopped_process_is_recorded_as_stopped)
 	child = fork();
 	if (!child)
 		stop_itself(self);
-	/* A process that is continued before it has left the CPU does not leave it. */
+	/* A process continued before it has left the CPU does not leave it. */
 	do {
 		ASSERT_EQ(child, waitpid(child, &status, WUNTRACED));
 		if (WIFSTOPPED(status))
@@ -456,7 +456,7 @@ static int freeze(pid_t pid)
 		if (trace_file_read(FREEZER "freezer.state", state, sizeof(state)) < 0)
 			return -1;
 	} while (strncmp(state, "FROZEN", 6));
-	/* It may still be on its way. */
+	/* The record may still be on its way. */
 	usleep(1000);
 	return 0;
 }
@@ -549,7 +549,7 @@ TEST_F(switches, processes_that_are_made_later_are_recorded_on_request)
 	ASSERT_EQ(0, pipe(to));
 	older = fork();
 	if (!older) {
-		/* Its switches are foreign ones. */
+		/* Its switches must not be recorded. */
 		_exit(read(to[0], &c, 1) != 1);
 	}
 	self->switches.flags = SIFIVE_TRACE_SWITCHES_CHILDREN;
@@ -608,7 +608,7 @@ TEST_F(switches, a_hart_without_a_thread_ends_with_no_thread)
 	EXPECT_EQ(0, self->found.bad);
 	EXPECT_EQ(0, self->found.foreign);
 	EXPECT_EQ(2, self->found.begins);
-	/* It begins to be known again when the pause ends, not when the hart has a record. */
+	/* The running thread is known again when the pause ends, not when the hart has a record. */
 	EXPECT_LT(self->s.info.ts_hz / 200, self->found.ended - self->found.marked);
 	EXPECT_EQ(2, self->found.idle);
 	EXPECT_EQ(2, self->found.kind[SIFIVE_TRACE_SWITCH_END]);
@@ -637,7 +637,7 @@ TEST_F(switches, threads_that_run_where_nothing_is_recorded_are_counted)
 	EXPECT_EQ(0, self->found.bad);
 	EXPECT_EQ(0, self->status.switches_lost);
 	EXPECT_EQ(self->found.total, self->status.switches);
-	/* Stopped, or paused, it counts nothing. */
+	/* When stopped or paused, the capture counts nothing. */
 	i = self->status.switches_elsewhere;
 	ASSERT_EQ(0, trace_pin(!self->s.encoder.cpu));
 	usleep(1000);
@@ -645,7 +645,7 @@ TEST_F(switches, threads_that_run_where_nothing_is_recorded_are_counted)
 	EXPECT_EQ(i, self->status.switches_elsewhere);
 }
 
-/* Says its id, and executes a program that does nothing: not as the first thread. */
+/* Reports its id, and executes a program that does nothing, in a thread other than the first. */
 static void *execute(void *to)
 {
 	const pid_t id = gettid();
@@ -681,7 +681,10 @@ TEST_F(switches, a_thread_that_executes_a_program_takes_over_the_id_of_its_proce
 	check(_metadata, self);
 	EXPECT_EQ(0, self->found.foreign);
 	EXPECT_NE(child, id);
-	/* The process's first thread, which execve() ends, the one that it goes on as, and that. */
+	/*
+	 * The process's first thread, which execve() ends, and the thread that takes
+	 * over its id.
+	 */
 	EXPECT_LE(3, self->found.kind[SIFIVE_TRACE_SWITCH_EXITED]);
 	EXPECT_EQ(SIFIVE_TRACE_SWITCH_EXITED, self->found.latest[1]);
 	EXPECT_EQ(SIFIVE_TRACE_SWITCH_EXITED, self->found.latest[2]);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Proves that SWITCHES records each system call of a process's threads, with its number and
- * its result, on request, and none of other processes.
+ * Proves that SWITCHES records, on request, each system call of a process's threads with its
+ * number and result, and no other process's.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -28,9 +28,9 @@
 #define CALLS		100
 
 /**
- * struct found - what a capture has of the calls that the test makes
+ * struct found - the test's calls in a capture
  * @calls:	getppid()
- * @results:	of these, those that returned the parent's id
+ * @results:	of these, calls that returned the parent's id
  * @failures:	close(-1) that returned -EBADF
  * @foreign:	getpgid(), which only others call
  * @unpaired:	returns that follow no call; START's own is one
@@ -69,7 +69,7 @@ static int start(struct _test_data_syscalls *self)
 	       trace_start(self->s.fd, SIFIVE_TRACE_START_REWIND);
 }
 
-/* A thread, and the number of the call that it makes, -1: none. */
+/* A thread, and the number of its current call, -1: none. */
 struct caller {
 	uint32_t thread;
 	int call;
@@ -77,7 +77,7 @@ struct caller {
 
 #define CALLERS	4
 
-/* That of a thread; the first one is used for all if there are too many. */
+/* A thread's entry; the first one serves all if there are too many. */
 static struct caller *find(struct caller *caller, uint32_t thread)
 {
 	unsigned int i;
@@ -202,7 +202,7 @@ TEST_F(syscalls, there_are_none_without_the_flag)
 	EXPECT_EQ(0, self->found.records);
 }
 
-/* Read what the drained capture has, up to the ring's end; returns what read() does. */
+/* Read the drained capture up to the ring's end; returns the result of read(). */
 static ssize_t read_some(struct _test_data_syscalls *self, uint8_t **bytes, size_t *size)
 {
 	ssize_t got;
@@ -213,7 +213,7 @@ static ssize_t read_some(struct _test_data_syscalls *self, uint8_t **bytes, size
 	return got;
 }
 
-/* Make calls until records are lost, and then room until others are written. */
+/* Make calls until records are lost, then make room until records are written. */
 static int lose_some(struct _test_data_syscalls *self, uint8_t **bytes, size_t *size)
 {
 	struct sifive_trace_status before, status;
@@ -236,8 +236,8 @@ static int lose_some(struct _test_data_syscalls *self, uint8_t **bytes, size_t *
 }
 
 /*
- * The driver's thread that looks for room runs on another CPU: otherwise the first record after a
- * loss is that of its switch.
+ * The driver's thread that checks for room runs on another CPU: otherwise the first record after
+ * a loss would be its own switch.
  */
 static int move_driver(unsigned int cpu)
 {
@@ -276,7 +276,7 @@ static void count_marks(const struct trace_stream *stream, unsigned int *marks,
 	}
 }
 
-/* A reader would not know whose the calls are until the thread leaves the CPU. */
+/* A reader could not attribute the calls until the thread leaves the CPU. */
 TEST_F(syscalls, the_thread_that_runs_is_recorded_again_after_a_loss)
 {
 	unsigned int i, marks = 0, unnamed = 0;
@@ -290,7 +290,7 @@ TEST_F(syscalls, the_thread_that_runs_is_recorded_again_after_a_loss)
 	if (move_driver(!self->s.encoder.cpu))
 		SKIP(return, "this board has one CPU");
 	ASSERT_EQ(0, start(self));
-	/* A record of a switch may come first after some. */
+	/* A switch record may come first after some marks. */
 	for (i = 0; i < LOSSES; i++)
 		ASSERT_EQ(0, lose_some(self, &bytes, &size));
 	ASSERT_EQ(0, trace_stop(self->s.fd));
@@ -298,7 +298,7 @@ TEST_F(syscalls, the_thread_that_runs_is_recorded_again_after_a_loss)
 		;
 	ASSERT_EQ(0, trace_decode(bytes, size, self->s.encoder.src_bits, &stream));
 	count_marks(&stream, &marks, &unnamed);
-	/* The first one begins the recording. */
+	/* The first mark begins the recording. */
 	EXPECT_LT(1, marks);
 	EXPECT_EQ(0, unnamed);
 	free(stream.message);

@@ -35,7 +35,7 @@ has() {
 	return 1
 }
 
-# Print the plan; fails if a test did.
+# Print the plan; fails if any test failed.
 results_end() {
 	echo "1..$tests"
 	[ "$failures" -eq 0 ]

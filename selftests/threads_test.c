@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Proves that threads on all harts record concurrently and that no interference,
- * signal, migration, fork or jump costs a record that is not counted: the decoded trace
- * has exactly the records that the program made, minus the losses that the library
- * reports, and nothing else.
+ * signal, migration, fork or jump costs a record that is not counted: the decoded trace contains
+ * exactly the records that the program made, minus the losses that the library reports, and
+ * nothing else.
  *
  * TRACE_STORM_SECONDS: duration of the longest test (default 5).
  */
@@ -118,7 +118,7 @@ static int begin(const struct sifive_trace_info *info)
 	trace = sifive_trace_open();
 	if (!trace)
 		return -1;
-	/* Several sinks may have to share what one could have alone. */
+	/* Several sinks may have to share the memory that one could have alone. */
 	for (options.buffer = BUFFER; sifive_trace_setup(trace, &options);
 	     options.buffer /= 2)
 		if (options.buffer < 1 << 17)
@@ -222,7 +222,7 @@ static void whole(struct __test_metadata *_metadata, struct _test_data_threads *
 #define WHOLE()	whole(_metadata, self)
 
 /*
- * The same with at most @times abandoned records: before the first word, after the last
+ * As above, with at most @times abandoned records: before the first word, after the last
  * one, or in between, which leaves a mark in the trace.
  */
 static void whole_but(struct __test_metadata *_metadata,
@@ -312,8 +312,7 @@ static void *storm(void *number)
 }
 
 /*
- * However long the test runs: no more than can be decoded here, in a quarter of the
- * buffer.
+ * Regardless of the test's length, no more than can be decoded here, in a quarter of the buffer.
  */
 static bool is_ahead(double done)
 {
@@ -373,7 +372,7 @@ TEST_F_TIMEOUT(threads, a_storm_is_decoded_to_the_exact_number_of_records, 3600)
 		    i % 16 == 0)
 			set_timers(3000);
 		pthread_kill(thread[i % THREADS], i & 1 ? SIGALRM : SIGUSR1);
-		/* Wherever the thread is, also within a record or a call. */
+		/* Wherever the thread is, even within a record or a call. */
 		CPU_ZERO(&set);
 		CPU_SET(i / 2 % cpus, &set);
 		pthread_setaffinity_np(thread[i * 7 % THREADS], sizeof(set), &set);
@@ -411,7 +410,7 @@ static void *one_record(void *unused)
 	return unused;
 }
 
-/* All there at a time, and more of them than channels. */
+/* All threads exist at the same time, more than there are channels. */
 TEST_F(threads, those_beyond_the_channels_are_recorded)
 {
 	pthread_t thread[THREADS];
@@ -478,7 +477,10 @@ TEST_F(threads, what_they_make_while_the_trace_is_dumped_is_reported)
 	for (i = 0; i < ARRAY_SIZE(thread); i++)
 		ASSERT_EQ(0, pthread_create(&thread[i], NULL, until_stop, (void *)(uintptr_t)i));
 	pthread_barrier_wait(&all_there);
-	/* Until a record was made during a pause: on a loaded host this may take long. */
+	/*
+	 * Repeat until a record was made during a pause: on a loaded host this may take
+	 * a long time.
+	 */
 	for (i = 0; i < times || (!report.lost_threads && i < 100 * times); i++) {
 		ASSERT_EQ(0, sifive_trace_dump(trace, "/dev/null")) {
 			TH_LOG("%s", sifive_trace_error());
@@ -518,7 +520,7 @@ TEST_F(threads, a_cancelled_one_leaves_its_channel_usable)
 		ASSERT_EQ(0, pthread_cancel(thread));
 		ASSERT_EQ(0, pthread_join(thread, NULL));
 	}
-	/* These follow the record that was abandoned last. */
+	/* These follow the last abandoned record. */
 	for (i = 0; i < 4; i++) {
 		ASSERT_EQ(0, pthread_create(&thread, NULL, short_life, (void *)(uintptr_t)i));
 		ASSERT_EQ(0, pthread_join(thread, NULL));
@@ -650,8 +652,8 @@ static void fork_within(int number)
 }
 
 /*
- * The child completes the record that its parent was in, in memory of its own. The
- * parent changes CPUs, so that headers and moves are interrupted, too.
+ * The child completes its parent's unfinished record, in its own memory. The parent changes CPUs,
+ * so that headers and migrations are also interrupted.
  */
 TEST_F(threads, children_of_handlers_go_on_with_a_record)
 {
@@ -694,7 +696,7 @@ static void become_another(const struct sifive_trace_info *info)
 	_exit(1);
 }
 
-/* Threads in the middle of a record end with it. */
+/* Threads that are writing a record end when it is complete. */
 TEST_F(threads, exec_leaves_a_trace_and_a_free_device)
 {
 	pid_t child;

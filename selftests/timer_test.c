@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Proves that the library's timer records the program's position at the requested rate
- * and without a signal, together with entry and exit records, and that the side-car
- * file has what the trace's bytes lack.
+ * and without a signal, together with entry and exit records, and that the side-car file contains
+ * what the trace lacks.
  */
 #define _GNU_SOURCE
 #include <fcntl.h>
@@ -128,7 +128,8 @@ static void count_signal(int number)
 }
 
 /*
- * All signals that the C library leaves to programs; SIGILL is the library's while on.
+ * All signals that the C library leaves to programs; while tracing is on, the library uses
+ * SIGILL.
  */
 static bool is_watched(int number)
 {
@@ -247,7 +248,7 @@ TEST_F(timer, records_come_at_its_interval_from_where_the_program_was)
 	}
 }
 
-/* The program writes no records, of instrumented functions neither. */
+/* The program writes no records, not even of instrumented functions. */
 TEST_F(timer, events_of_firmware_are_in_its_records_alone)
 {
 	perfEvent event = { .type = perfEventFirmware, .code = FW_ILLEGAL_INSN };
@@ -259,7 +260,7 @@ TEST_F(timer, events_of_firmware_are_in_its_records_alone)
 	EXPECT_NE(NULL, strstr(perfErrorString(), "use perfTimerISRInit()"));
 	event.code = FW_HFENCE_VVMA_ASID_RECEIVED + 1;
 	EXPECT_NE(0, perfTimerISRInit(&event, 1, CHANNEL, perfCount_Delta, BUFFER, INTERVAL));
-	EXPECT_NE(NULL, strstr(perfErrorString(), "it can be 0 to 21"));
+	EXPECT_NE(NULL, strstr(perfErrorString(), "it must be 0 to 21"));
 	event.code = FW_ILLEGAL_INSN;
 	ASSERT_EQ(0, perfTimerISRInit(&event, 1, CHANNEL, perfCount_Delta, BUFFER, INTERVAL)) {
 		TH_LOG("%s", perfErrorString());

@@ -37,7 +37,7 @@ void trace_calls_take(struct trace_calls *calls, const struct trace_record *reco
 	calls->count++;
 }
 
-/* The side-car file of a trace, the first one if each sink has a trace of its own. */
+/* The side-car file of a trace, the first one if each sink has its own trace. */
 static FILE *open_side_car(const char *base)
 {
 	char name[64];

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Shared by the tests of hooks: whether the entries and exits in a trace nest, for each
- * thread, across migrations.
+ * Shared by the tests of hooks: whether each thread's entries and exits nest, across migrations.
  */
 #ifndef TRACE_CALLS_H
 #define TRACE_CALLS_H

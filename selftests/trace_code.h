@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Where the sections of a test's own code begin and end, as the linker names them. */
+/* The beginning and end of sections of a test's own code, as named by the linker. */
 #ifndef TRACE_CODE_H
 #define TRACE_CODE_H
 

@@ -26,8 +26,8 @@
 #define BIT64(n)	(1ull << (n))
 
 /*
- * A test that takes longer has hung. This is no measure of speed: on a loaded host an
- * emulator takes ten times as long.
+ * A test that takes longer has hung. This does not measure speed: on a loaded host an emulator
+ * takes ten times as long.
  */
 #ifdef TEST_TIMEOUT_DEFAULT
 #undef TEST_TIMEOUT_DEFAULT
@@ -72,7 +72,7 @@ uint32_t trace_flags(int fd);
  */
 struct sifive_trace_config trace_simple_config(int fd, uint32_t index);
 
-/* The same for all encoders, with a buffer of 1 MiB. */
+/* As above, for all encoders, with a buffer of 1 MiB. */
 struct sifive_trace_config trace_whole_config(int fd);
 
 /* All bytes that read() returns, to be freed; a negative errno on failure. */

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Shared by the tests of records: a decoder of captured records, which reports
- * everything that is not one.
+ * Shared by the tests of records: a decoder of captured records, which reports everything else.
  */
 #ifndef TRACE_RECORDS_H
 #define TRACE_RECORDS_H

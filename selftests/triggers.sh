@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-only
-# record --snapshot --trigger and --slower-than, as TAP: the one slow request of 10,000 is
-# caught, and its trace shows why; the Nth call; shared objects, threads, recursion; what is
-# lost is reported, and what is refused. record --from and --to: the calls of a part of each thread,
-# which every output says; --depth: the outermost ones. record --auto-filter: what is refused.
+# record --snapshot --trigger and --slower-than, as TAP: one slow request of 10,000 is caught, and
+# its trace shows why; the Nth call; shared objects, threads, recursion; losses are reported;
+# refusals. record --from and --to: the calls of a part of each thread, as reported in every
+# output; --depth: the outermost calls. record --auto-filter: refusals.
 #
 #	triggers.sh BUILD
 
@@ -13,8 +13,8 @@ build=$1
 out=$build/triggers
 . selftests/record/suite.sh
 
-# Instructions are counted, so that a host's load changes no time. Of several harts one waits
-# for the turn of the other then, which takes milliseconds: only one is online.
+# Instructions are counted, so that a host's load does not affect times. With instruction
+# counting, harts take turns, which takes milliseconds: only one is online.
 board fpga --icount --append maxcpus=1 -- '
 snap() { name=$1; shift; run $name sifive-trace record -C 0 --calls --snapshot -o $name.rtd "$@"; }
 snap slow -b 16M --slower-than request:2ms $p/stalls
@@ -33,7 +33,7 @@ run hooks sifive-trace record -C 0 --snapshot -b 64k --trigger piece:100 -o hook
 run last sifive-trace record -C 0 --snapshot -b 64k --slower-than main:1us -o last.rtd $p/plain
 run sampled sifive-trace record -C 0 --snapshot -i 100us -b 64k --trigger busy:8 -o sampled.rtd $p/busy-static 50
 
-# Files: the newest, and those that a full disk has room for.
+# Files: the newest ones, and those that fit on a full disk.
 snap keep -b 64k --keep 2 --trigger request:2000 $p/stalls
 mkdir /tmp/small; mount -t tmpfs -o size=400k none /tmp/small
 run full sifive-trace record -C 0 --calls --snapshot -b 64k --trigger request:1000 -o /tmp/small/full.rtd $p/stalls
@@ -47,7 +47,7 @@ until pidof stalls >/dev/null; do usleep 100; done; kill -STOP $command
 until [ -s lost.txt ]; do usleep 1000; done; kill -CONT $command
 wait $command; echo $? >lost.rc
 
-# It loses events several times while calls go on: those of other programs, too.
+# It loses events several times while calls continue, including those of other programs.
 for i in 1 2 3; do
 	while :; do $p/stalls >/dev/null; done & others="${others-} $!"
 done
@@ -77,7 +77,7 @@ mount -t tmpfs none /sys/bus/event_source/devices/uprobe
 snap kernel --trigger request $p/stalls
 umount /sys/bus/event_source/devices/uprobe'
 
-# number NAME FUNCTION: its calls, as record has counted them.
+# number NAME FUNCTION: its calls, as counted by record.
 number() { sed -nE "s/^sifive-trace: $2: ([0-9]+) calls?, .*/\1/p" "$out/$1.err"; }
 
 status slow 0 "--slower-than: the program ends as always"
@@ -121,13 +121,13 @@ grep -qE '"trigger":\[[0-9]+,[0-9]+\]' "$out/slow.html" &&
 	grep -q 'because call [0-9]* of request took' "$out/slow.html"
 result $? "export --format html: the page has the call, and selects it"
 command report --symfs "$out/root" "$out/$slow" 2>&1 >/dev/null | tee "$out/slow.log" |
-	grep -q 'instructions, [0-9]* of [0-9]* Sync' && ! grep -q 'no file has the code' "$out/slow.log"
+	grep -q 'instructions, [0-9]* of [0-9]* Sync' && ! grep -q 'no file contains the code' "$out/slow.log"
 result $? "probes make no gaps in the flow"
 host graph "$out/$slow" >"$out/slow.graph"
-# Thousands are. The caller is there again after the ring's first switch, and after a gap.
+# Thousands are. The caller reappears after the ring's first switch, and after a gap.
 [ "$(host report --format csv "$out/$slow" | grep -c '^"serve"')" = 1 ] &&
 	[ "$(host report --format csv "$out/$slow" | sed -nE 's/^"serve",([0-9]+),.*/\1/p')" -le 5 ]
-result $? "a probed call is one of its caller, which goes on afterwards"
+result $? "a probed call is one of its caller, which continues afterwards"
 
 for n in 1 2; do
 	grep -qE "\"trigger\":\{\"function\":\"request\",\"call\":$((4000 * n)),\"tid\":[0-9]+,\"from\":[0-9]+\}" \
@@ -172,30 +172,30 @@ result $? "without --calls: a static program, which is sampled"
 lost=$(sed -nE 's/.*: ([0-9]+) events of probes were lost: .*/\1/p' "$out/lost.err")
 [ "${lost:-0}" -gt 0 ] && [ $((lost + $(number lost request))) = 10000 ]
 result $? "events that are lost are counted, each"
-says lost "came before the previous snapshot was written" "so are triggers without a snapshot"
+says lost "occurred before the previous snapshot was written" "so are triggers without a snapshot"
 
 status keep 0 "--snapshot --keep: the program ends as always"
-kept=$(sed -nE 's/.*: ([0-9]+) snapshots, of which the newest 2 are kept.*/\1/p' "$out/keep.err")
+kept=$(sed -nE 's/.*: ([0-9]+) snapshots, the newest 2 of which are kept.*/\1/p' "$out/keep.err")
 [ ! -e "$out/keep.rtd.1" ] && [ -e "$out/keep.rtd.$((kept - 1))" ] && [ -e "$out/keep.rtd.$kept" ] && [ ! -e "$out/keep.rtd.$((kept - 2))" ] &&
-	grep -q 'snapshots, of which the newest 2 are kept' "$out/keep.err"
+	grep -q 'snapshots, the newest 2 of which are kept' "$out/keep.err"
 result $? "--snapshot --keep 2: the newest two are kept, and it says so"
 status full 125 "a full disk: the exit status"
-says full "removed, it is not complete: no more snapshots are taken" "a full disk: is reported"
+says full "incomplete, removed: no more snapshots are taken" "a full disk: is reported"
 full=$(grep -c '^full\.rtd\.[0-9]*$' "$out/full.ls")
 [ "$full" -ge 1 ] && [ "$full" -lt 9 ] && [ "$full" = "$(grep -c '^full\.rtd\.[0-9]*\.meta$' "$out/full.ls")" ] &&
-	[ "$(grep -c 'removed, it is not' "$out/full.err")" = 1 ]
+	[ "$(grep -c 'incomplete, removed' "$out/full.err")" = 1 ]
 result $? "a full disk: the snapshots before are there, no part of one, and no other is tried"
 grep -qE "request: 10000 calls, 10 triggers: $full snapshots?$" "$out/full.err" &&
 	grep -qE 'request: [1-9] triggers? without a snapshot, which could not be written' "$out/full.err"
 result $? "a full disk: snapshots that were not written do not count"
-says clone "also has answer.part.0, which gcc has made of it" "parts that gcc has moved out of a function are named"
+says clone "also has answer.part.0, a clone made by gcc" "parts that gcc has moved out of a function are named"
 
 grep -q 'events of probes were lost' "$out/losses.err" && grep -q 'not measured: events' "$out/losses.err" &&
 	grep -q 'the longest that was measured took .*; 0 took longer than 50' "$out/losses.err"
 result $? "--slower-than: no call ends with another one's end after a loss"
 
-refused rounds 125 "a jump in it leads to its first instruction" "--trigger: a loop at the function's start: refused"
-refused round 125 "a jump in it leads to its first instruction" "--slower-than: refused there, too"
+refused rounds 125 "it contains a jump to its first instruction" "--trigger: a loop at the function's start: refused"
+refused round 125 "it contains a jump to its first instruction" "--slower-than: refused there, too"
 refused passed 125 "its first instruction leaves it" "--slower-than: a function of one jump: refused"
 refused near 125 "did you mean request?" "no such function: the nearest is named"
 refused fenced 125 "the kernel cannot probe the function's first instruction" \
@@ -273,7 +273,7 @@ for name in part part-static part-join; do
 	result $? "--from: $name: the outermost calls, and all within them"
 done
 meta part 'm["part"] == {"from": "ackermann"}' "--from: in the side-car file"
-host report "$out/part.rtd" | grep -q '^Trace covers all of .*; has calls of each thread only from a call of ackermann to its return'
+host report "$out/part.rtd" | grep -q '^Trace covers all of .*; contains calls of each thread only from a call of ackermann to its return'
 result $? "--from: report prints it"
 [ "$(calls part-sum)" = "$(of plain cube square sum)" ]
 result $? "--from: calls outside are not recorded"
@@ -363,6 +363,6 @@ refused auto-both 2 "exclude each other" "--auto-filter and -F"
 refused auto-calls 2 "leave out -F, --filter, --auto-filter" "--auto-filter and --calls"
 refused auto-none 125 "nothing in it was compiled with -finstrument-functions" "--auto-filter: no hooks"
 refused auto-static 125 "it is static" "--auto-filter with a static program"
-refused auto-share 2 "more than 0 and less than 100" "--auto-filter: a share of all time"
+refused auto-share 2 "above 0 and below 100" "--auto-filter: a share of all time"
 
 results_end

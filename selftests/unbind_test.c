@@ -99,7 +99,7 @@ FIXTURE_SETUP(unbind)
 	begin(_metadata, self);
 }
 
-/* In any case: bind all components, and one captures. */
+/* In any case: bind all components, and check that one captures. */
 FIXTURE_TEARDOWN(unbind)
 {
 	struct trace_stream stream;

@@ -3,8 +3,8 @@
  * Proves that programs which use stacks, signals and processes in unusual ways have each
  * record in the trace or among the losses: user threads that a signal handler switches, a
  * stack that overflows in the middle of a call and is left by a jump, signals on an
- * alternate stack many times a millisecond, a SIGILL of the program's own; a child that goes
- * on in the background, and one that traces itself when its parent has ended its own trace.
+ * alternate stack many times a millisecond, the program's own SIGILL; a child that continues in
+ * the background, and one that traces itself when its parent has ended its own trace.
  */
 #define _GNU_SOURCE
 #include <fcntl.h>
@@ -29,7 +29,7 @@
 #define BUFFER		(8u << 20)
 #define STACK		(64u * 1024)
 
-/* Enough records: more would fill the buffer where signals are slow to come. */
+/* Enough records: more would fill the buffer if signals arrive slowly. */
 #define MADE_MAX	100000
 
 static struct sifive_trace *trace;
@@ -92,7 +92,7 @@ static uint64_t end(struct __test_metadata *_metadata, struct _test_data_unusual
 
 /*
  * Of the records made, and up to @more that were not counted, each is in the trace or among
- * the losses. An abandoned one may turn out whole, and is then both.
+ * the losses. An abandoned record may turn out complete, and then counts as both.
  */
 static void check(struct __test_metadata *_metadata, struct _test_data_unusual *self,
 		  uint64_t more)
@@ -187,7 +187,7 @@ TEST_F_TIMEOUT(unusual, user_threads_that_a_handler_switches, 600)
 		switch_on();
 	leaf();
 	all = end(_metadata, self);
-	/* A context that wrote within another's record may have left a header out. */
+	/* A context that wrote within another's record may have omitted a header. */
 	EXPECT_LE(made, all + self->totals.bad);
 	EXPECT_GE(made + self->report.lost_abandoned, all);
 }
@@ -215,7 +215,7 @@ static void *overflow(void *unused)
 	sigaltstack(&stack, NULL);
 	sigsetjmp(before, 1);
 	/*
-	 * From a different depth each time, so that the overflow hits another place in the
+	 * From a different depth each time, so that the overflow occurs at another place in the
 	 * call.
 	 */
 	while (times++ < OVERFLOWS)
@@ -295,7 +295,7 @@ TEST_F_TIMEOUT(unusual, ten_thousand_signals_a_second_on_another_stack, 600)
 }
 
 /*
- * ---- a signal of the program's own -------------------------------------------------
+ * ---- the program's own signal -------------------------------------------------
  */
 
 static volatile int own_traps;

@@ -2,8 +2,8 @@
 /*
  * Proves that with SIFIVE_TRACE_CONFIG_WAIT no store is lost to a slow reader: harts that
  * store without pause wait while there is no room; that a waiting store ends with its
- * process, STOP, unbinding, sleep and the reader's death; and that all else goes on
- * meanwhile.
+ * process, STOP, unbinding, sleep and the reader's death; and that everything else continues in
+ * the meantime.
  *
  * TRACE_ROUNDS: how often the reader lets the stores wait (default 6).
  */
@@ -33,11 +33,11 @@
 #define ALONE		5
 
 /**
- * struct reader - what was read, checked as it comes
+ * struct reader - data read, checked on arrival
  * @fd:		open for reading
- * @next:	the value that follows, by source
- * @wrong:	values that did not follow
- * @bytes:	how many were read
+ * @next:	the next value, by source
+ * @wrong:	unexpected values
+ * @bytes:	number of bytes read
  */
 struct reader {
 	int fd;
@@ -61,7 +61,7 @@ static int configure(struct _test_data_wait *self, uint64_t buffer)
 				    SIFIVE_TRACE_CONFIG_DRAIN | SIFIVE_TRACE_CONFIG_WAIT);
 }
 
-/* All encoders, or one if they have sinks of their own. */
+/* All encoders, or one if they have separate sinks. */
 static void take(struct __test_metadata *_metadata, struct _test_data_wait *self)
 {
 	struct sifive_trace_encoder encoder;
@@ -207,7 +207,7 @@ static void until_waiting(const struct _test_data_wait *self)
 		usleep(1000);
 }
 
-/* Each source's values follow each other. A read() gives whole messages. */
+/* Each source's values follow each other. A read() returns whole messages. */
 static int check(struct reader *r, unsigned int src_bits, const uint8_t *bytes, size_t size)
 {
 	struct trace_stream stream;
@@ -293,7 +293,7 @@ TEST_F(wait, harts_that_never_pause_lose_nothing_to_a_slow_reader)
 	struct sifive_trace_status status;
 
 	ASSERT_EQ(0, trace_start(self->s.fd, 0));
-	/* From then on, the sink has a reader, however long it takes. */
+	/* From then on, the sink has a reader, even a slow one. */
 	ASSERT_EQ(1, read_some(self));
 	start_writers(_metadata, self);
 	for (i = 0; i < rounds; i++) {
@@ -326,7 +326,7 @@ TEST_F(wait, no_store_is_made_while_stores_wait)
 	ASSERT_EQ(1, read_some(self));
 	start_writers(_metadata, self);
 	until_waiting(self);
-	/* Wait until harts that still had them have seen it. */
+	/* Wait until harts that still used the pages have seen the change. */
 	do {
 		before = now;
 		usleep(100000);
@@ -473,12 +473,12 @@ TEST_F(wait, a_waiting_store_ends_with_its_process)
 		ASSERT_EQ(1, read(ends[0], &byte, 1));
 		while (!waits(self->reader.fd))
 			usleep(1000);
-		/* Handled by default, which ends the process, too. */
+		/* Handled by default, which also ends the process. */
 		ASSERT_EQ(0, kill(child, round & 1 ? SIGTERM : SIGKILL));
 		ASSERT_EQ(child, waitpid(child, &status, 0));
 		EXPECT_TRUE(WIFSIGNALED(status));
 		EXPECT_EQ(0, trace_flags(self->reader.fd) & SIFIVE_TRACE_STATUS_CONFIGURED);
-		/* What it had stored can be read. */
+		/* Its stores can be read. */
 		ASSERT_EQ(0, lseek(self->reader.fd, 0, SEEK_SET));
 		ASSERT_EQ(1, read(self->reader.fd, &byte, 1));
 	}
@@ -610,7 +610,7 @@ TEST_F(wait, cpus_go_offline_meanwhile)
 
 /* ---- dropping ---------------------------------------------------------------- */
 
-/* Stores made by hand, which do not look, are made; no program is held up. */
+/* Stores without a check for room are made; no program is delayed. */
 TEST_F(wait, the_kernel_says_when_there_is_no_room_and_holds_no_store_if_records_are_dropped)
 {
 	struct sifive_trace_status status;
@@ -645,7 +645,7 @@ TEST_F(wait, the_kernel_says_when_there_is_no_room_and_holds_no_store_if_records
 	EXPECT_EQ(0, trace_stop(self->s.fd));
 }
 
-/* ---- what is refused ------------------------------------------------------- */
+/* ---- refusals ------------------------------------------------------- */
 
 TEST_F(wait, only_a_drained_buffer_of_some_size)
 {

@@ -1,12 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only
-"""Make a firmware that keeps counters to itself.
+"""Make a firmware that withholds counters.
 
 	withhold.py FIRMWARE MASK FILE [HART]
 
 FILE is OpenSBI with a different mcounteren below 32: each "csrw mcounteren, rs" becomes
-"csrwi mcounteren, MASK". For a single hart it becomes a jump to code, in the zeros
-behind the image, that executes the original, then the replacement on that hart only.
+"csrwi mcounteren, MASK". For a single hart it becomes a jump to code, in the zeros after the image, that executes the original, then the replacement on that hart only.
 """
 import sys
 

@@ -13,7 +13,7 @@
 
 /* Options of one command, with --help. */
 #define OPTIONS_MAX	64
-/* What getopt_long() returns for a long option, plus its index. */
+/* The value that getopt_long() returns for a long option, plus the option's index. */
 #define LONG		256
 
 #define WIDTH		80
@@ -83,7 +83,7 @@ int cli_percent(void *at, const struct cli_option *option, const char *value)
 
 	percent = strtod(value, &end);
 	if (end == value || *end || !(percent > 0 && percent < 100))
-		return cli_refuse(option, "a percentage of more than 0 and less than 100", value);
+		return cli_refuse(option, "a percentage above 0 and below 100", value);
 	memcpy(at, &percent, sizeof(percent));
 	return EXIT_OK;
 }
@@ -137,7 +137,7 @@ int cli_append(void *at, const struct cli_option *option, const char *value)
 		list->text[list->count++] = value;
 		return EXIT_OK;
 	}
-	return usage_error("--%s can be given %d times", option->name, most);
+	return usage_error("--%s can be given at most %d times", option->name, most);
 }
 
 static void each_of(const char *words, cli_add *add, void *context)
@@ -231,7 +231,7 @@ static int found_option(const struct parser *parser, int found)
 	return -1;
 }
 
-/* The option that was probably meant, with BEFORE before its name, as from nearest_text(). */
+/* The option that was probably meant, with BEFORE before its name, see nearest_text(). */
 static const char *hint(const struct parser *parser, const char *name, const char *before,
 			char *text, size_t size)
 {

@@ -24,9 +24,9 @@ typedef void cli_add(void *context, const char *word, const char *help);
  * struct cli_option - an option of a command
  * @letter:	"-o", 0 for none
  * @name:	"--output"; NULL ends a table
- * @value:	its value as help shows it: a placeholder in capitals, words with |
- *		between, or both; NULL for an option without a value
- * @optional:	the value may be left out: --name or --name=VALUE; @set gets NULL then
+ * @value:	its value as help shows it: a placeholder in capitals, words separated by |, or
+ *		both; NULL for an option without a value
+ * @optional:	the value may be omitted: --name or --name=VALUE; @set gets NULL then
  * @help:	one or more sentences; NULL hides the option
  * @set:	stores the value; returns EXIT_OK, or EXIT_USAGE after printing
  *		an error
@@ -34,8 +34,8 @@ typedef void cli_add(void *context, const char *word, const char *help);
  * @least, @most: limits of cli_number(); @most is also how many values cli_append()
  *		takes (0: CLI_LIST_MAX), the bits that cli_bits() sets, and cli_constant()'s
  *		value
- * @words:	words for completion, | between, if @value has none
- * @list:	calls @add for each possible value, if @value has none
+ * @words:	words for completion, separated by |, if @value names none
+ * @list:	calls @add for each possible value, if @value names none
  * @listed:	help shows @list
  */
 struct cli_option {
@@ -73,9 +73,9 @@ struct cli_group {
  * @summary:	one line for the list of commands
  * @arguments:	what follows the options, NULL for nothing
  * @help:	paragraphs for its help, an empty line between
- * @groups:	its options; --help, which all have, is not among them
+ * @groups:	its options, except --help, which all commands have
  * @status:	its exit codes
- * @program:	options end at the first argument: the others are a program's
+ * @program:	options end at the first argument: the rest belongs to a program
  */
 struct cli_command {
 	const char		*name;
@@ -108,9 +108,9 @@ int cli_flag(void *at, const struct cli_option *option, const char *value);
 int cli_bits(void *at, const struct cli_option *option, const char *value);
 int cli_constant(void *at, const struct cli_option *option, const char *value);
 int cli_number(void *at, const struct cli_option *option, const char *value);
-/* A double, more than 0 and less than 100. */
+/* A double, above 0 and below 100. */
 int cli_percent(void *at, const struct cli_option *option, const char *value);
-/* ... the index of the word, an int, 0 if it was left out; a struct cli_list */
+/* ... the index of the word, an int, 0 if omitted; a struct cli_list */
 int cli_word(void *at, const struct cli_option *option, const char *value);
 int cli_append(void *at, const struct cli_option *option, const char *value);
 
@@ -147,8 +147,8 @@ int cli_parse(const struct cli_command *command, void *target, int argc, char **
 /**
  * cli_arguments() - check how many arguments follow the options
  * @command:	the command, for the message
- * @most:	how many it takes
- * @argc, @argv: after cli_parse()
+ * @most:	maximum number @argc,
+ * @argv:	after cli_parse()
  *
  * Return: EXIT_OK, or EXIT_USAGE after reporting the first excess argument.
  */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* What the subcommands of sifive-trace share. */
+/* Declarations that all subcommands of sifive-trace share. */
 #ifndef SIFIVE_TRACE_COMMAND_H
 #define SIFIVE_TRACE_COMMAND_H
 
@@ -21,8 +21,8 @@ enum exit_code {
 void report(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /**
- * report_to() - give this thread's messages to a function instead
- * @receive:	gets each message, without a newline; NULL: print them again
+ * report_to() - pass this thread's messages to a function instead
+ * @receive:	receives each message, without a newline; NULL: print them again
  * @context:	passed to it
  */
 void report_to(void (*receive)(void *context, const char *text), void *context);

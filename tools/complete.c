@@ -114,7 +114,7 @@ static const struct cli_option *value_of(const struct cli_command *command,
 		return NULL;
 	if (word[1] == '-')
 		option = option_of(command, 0, word + 2);
-	/* After several letters: a letter that takes a value ends the word. */
+	/* In a group of letters, a letter that takes a value ends the group. */
 	else
 		while (*++word && !(option && option->value))
 			option = option_of(command, *word, NULL);

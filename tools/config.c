@@ -70,7 +70,7 @@ static int add_line(const char *section, unsigned int number, char *name)
 	char *value = strchr(name, '=');
 
 	if (!section)
-		return usage_error("%s:%u: \"%s\" belongs to no command: put a line such as [report] before it",
+		return usage_error("%s:%u: \"%s\" belongs to no command: put a section line such as [report] before it",
 				   file.path, number, name);
 	if (value)
 		*value++ = '\0';
@@ -119,9 +119,9 @@ int config_read(bool (*command)(const char *name))
 		result = usage_error("%s: cannot read: %s: check it, or use sifive-trace --no-config",
 				     file.path, strerror(errno));
 	else if (file.size == sizeof(file.text))
-		result = usage_error("%s: too large: it can have %d bytes", file.path, BYTES_MAX);
+		result = usage_error("%s: too large: at most %d bytes are allowed", file.path, BYTES_MAX);
 	else if (strlen(file.text) < file.size)
-		result = usage_error("%s: not a text file: it has a zero byte", file.path);
+		result = usage_error("%s: not a text file: it contains a zero byte", file.path);
 	else
 		result = parse(command);
 	if (stream)

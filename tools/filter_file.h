@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* Functions that both writers of filter files share. */
+/* Functions shared by both writers of filter files. */
 #ifndef SIFIVE_TRACE_FILTER_FILE_H
 #define SIFIVE_TRACE_FILTER_FILE_H
 
@@ -24,7 +24,7 @@ static inline bool filter_fits(const char * const *pattern, size_t patterns,
 	return false;
 }
 
-/** filter_quote() - the quote that an object's name needs in a filter file, or "" */
+/** filter_quote() - the quotation mark that an object's name needs in a filter file, or "" */
 static inline const char *filter_quote(const char *object)
 {
 	return strchr("#><", *object) || strpbrk(object, " \t") ? "\"" : "";

@@ -34,7 +34,7 @@ static inline unsigned int hash_bits(uint64_t room)
 }
 
 /**
- * hash_find() - the slot with the entry of a key, or a free slot for it
+ * hash_find() - the slot with a key's entry, or a free slot for the key
  * @key_of:	the key of entry @number in @array
  *
  * Inlined with a constant @key_of, so that no search calls a function.

@@ -16,7 +16,7 @@ struct nearest {
 	unsigned int	distance;
 };
 
-/** nearest_try() - look at a word, which has to outlive the search */
+/** nearest_try() - compare a word, which must outlive the search */
 void nearest_try(struct nearest *nearest, const char *word);
 
 /** nearest_text() - "did you mean BEFOREword? " in @text of @size bytes, or "" */

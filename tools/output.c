@@ -9,22 +9,31 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "behind.h"
 #include "command.h"
 #include "output.h"
 #include "text.h"
 
 #define BUFFER		(64u << 10)
-/* Digits of a 64-bit number, and more. */
-#define DIGITS		24
+/* What is that short is written before the buffer is found to be full. */
+#define SHORT		64
 
 struct output {
-	const char	*name;
-	int		fd;
-	int		error;		/* errno of the first failed write */
-	bool		styled;		/* a terminal that shows bold text */
-	size_t		used;
-	char		buffer[BUFFER];
+	const char		*name;
+	struct behind_file	file;
+	bool			behind;	/* written by a thread */
+	bool			styled;	/* a terminal that shows bold text */
+	size_t			used;
+	char			*buffer;
 };
+
+/* Further outputs are written by a thread. */
+static bool all_behind;
+
+void output_write_behind(void)
+{
+	all_behind = true;
+}
 
 bool output_spares(const char *path, const char *input)
 {
@@ -57,7 +66,7 @@ static bool is_styled(int fd)
 	return isatty(fd) && (!no || !*no) && terminal && strcmp(terminal, "dumb");
 }
 
-/* Takes @fd, which may be the result of a call that has failed. */
+/* Takes ownership of @fd, which may be the result of a failed call. */
 static struct output *begin(int fd, const char *name)
 {
 	struct output *output;
@@ -66,18 +75,20 @@ static struct output *begin(int fd, const char *name)
 		report("%s: cannot write: %s", name, strerror(errno));
 		return NULL;
 	}
-	output = malloc(sizeof(*output));
-	if (!output) {
+	output = calloc(1, sizeof(*output));
+	if (output)
+		output->buffer = malloc(BUFFER + SHORT);
+	if (!output || !output->buffer) {
 		report("out of memory");
+		free(output);
 		if (fd != STDOUT_FILENO)
 			close(fd);
 		return NULL;
 	}
 	output->name = name;
-	output->error = 0;
-	output->used = 0;
-	output->fd = fd;
+	output->file.fd = fd;
 	output->styled = is_styled(fd);
+	output->behind = all_behind && behind_begin();
 	return output;
 }
 
@@ -90,7 +101,7 @@ struct output *output_open(const char *path)
 
 struct output *output_to(int fd, const char *name)
 {
-	/* Not the number of standard output, should that be closed. */
+	/* Avoid the number of standard output, in case that is closed. */
 	return begin(fcntl(fd, F_DUPFD_CLOEXEC, STDERR_FILENO + 1), name);
 }
 
@@ -100,19 +111,24 @@ void output_bold(struct output *output, bool bold)
 		put_string(output, bold ? "\033[1m" : "\033[m");
 }
 
+/* The buffer is full. */
+static __attribute__((noinline)) void pass_on(struct output *output)
+{
+	char *other = output->behind ? behind_put(&output->file, output->buffer, output->used,
+						  BUFFER + SHORT) : NULL;
+
+	if (other)
+		output->buffer = other;
+	else
+		output_flush(output);
+	output->used = 0;
+}
+
 void output_flush(struct output *output)
 {
-	size_t done = 0;
-	ssize_t count;
-
-	while (done < output->used && !output->error) {
-		count = write(output->fd, output->buffer + done,
-			      output->used - done);
-		if (count >= 0)
-			done += (size_t)count;
-		else if (errno != EINTR)
-			output->error = errno;
-	}
+	if (output->behind)
+		behind_wait(&output->file);
+	behind_write(&output->file, output->buffer, output->used);
 	output->used = 0;
 }
 
@@ -123,101 +139,107 @@ int output_close(struct output *output)
 	if (!output)
 		return 0;
 	output_flush(output);
-	if (output->fd != STDOUT_FILENO && close(output->fd) && !output->error)
-		output->error = errno;
-	error = output->error;
+	error = output->file.error;
+	if (output->file.fd != STDOUT_FILENO && close(output->file.fd) && !error)
+		error = errno;
 	if (error && error != EPIPE)
 		report("%s: cannot write: %s", output->name, strerror(error));
+	if (output->behind)
+		behind_end();
+	free(output->buffer);
 	free(output);
 	return error ? -1 : 0;
 }
 
 bool output_failed(const struct output *output)
 {
-	return output->error;
+	return output->file.error;
+}
+
+/* @length more bytes are in the buffer, SHORT at most. */
+static inline void put_short(struct output *output, size_t length)
+{
+	output->used += length;
+	if (__builtin_expect(output->used >= BUFFER, false))
+		pass_on(output);
 }
 
 void put_bytes(struct output *output, const void *bytes, size_t length)
 {
 	const char *from = bytes;
 
-	while (length) {
+	while (__builtin_expect(length >= BUFFER - output->used, false)) {
 		size_t room = BUFFER - output->used;
-		size_t part = length < room ? length : room;
 
-		memcpy(output->buffer + output->used, from, part);
-		output->used += part;
-		from += part;
-		length -= part;
-		if (output->used == BUFFER)
-			output_flush(output);
+		memcpy(output->buffer + output->used, from, room);
+		output->used += room;
+		from += room;
+		length -= room;
+		pass_on(output);
 	}
+	memcpy(output->buffer + output->used, from, length);
+	output->used += length;
 }
 
 void put_char(struct output *output, char character)
 {
-	output->buffer[output->used++] = character;
-	if (output->used == BUFFER)
-		output_flush(output);
-}
-
-void put_string(struct output *output, const char *text)
-{
-	put_bytes(output, text, strlen(text));
+	output->buffer[output->used] = character;
+	put_short(output, 1);
 }
 
 void put_spaces(struct output *output, size_t count)
 {
-	while (count--)
-		put_char(output, ' ');
+	for (; count > SHORT; count -= SHORT) {
+		memset(output->buffer + output->used, ' ', SHORT);
+		put_short(output, SHORT);
+	}
+	memset(output->buffer + output->used, ' ', SHORT);
+	put_short(output, count);
+}
+
+/* Digits of text_eight(). */
+static inline void put_eight(struct output *output, uint64_t digits, unsigned int without)
+{
+	text_put_eight(output->buffer + output->used,
+		       (digits + TEXT_EIGHT_ZEROS) >> 8 * without);
+	put_short(output, 8 - without);
 }
 
 void put_number(struct output *output, uint64_t number, size_t width)
 {
-	char digits[DIGITS], *at = digits + DIGITS;
-	size_t length;
+	uint64_t digits = text_eight((uint32_t)(number % TEXT_EIGHT_DIGITS));
+	unsigned int zeros = text_zeros(digits);
 
-	do {
-		*--at = (char)('0' + number % 10);
-		number /= 10;
-	} while (number);
-	length = (size_t)(digits + DIGITS - at);
-	if (length < width)
-		put_spaces(output, width - length);
-	put_bytes(output, at, length);
+	if (number >= TEXT_EIGHT_DIGITS) {
+		put_number(output, number / TEXT_EIGHT_DIGITS, width > 8 ? width - 8 : 0);
+		zeros = 0;
+	} else if (8 - zeros < width) {
+		put_spaces(output, width - (8 - zeros));
+	}
+	put_eight(output, digits, zeros);
 }
 
 void put_time(struct output *output, uint64_t ticks, uint64_t hz, size_t width)
 {
-	unsigned __int128 nanoseconds;
-	char digits[DIGITS];
-	uint64_t part;
-	int i;
+	uint64_t nanoseconds;
 
 	if (!hz) {
 		put_number(output, ticks, width);
 		return;
 	}
-	nanoseconds = (unsigned __int128)(ticks % hz) * 1000000000u / hz;
-	part = (uint64_t)nanoseconds;
+	nanoseconds = (uint64_t)((unsigned __int128)(ticks % hz) * 1000000000u / hz);
 	put_number(output, ticks / hz, width > 10 ? width - 10 : 0);
-	digits[0] = '.';
-	for (i = 9; i; i--) {
-		digits[i] = (char)('0' + part % 10);
-		part /= 10;
-	}
-	put_bytes(output, digits, 10);
+	put_char(output, '.');
+	put_char(output, (char)('0' + nanoseconds / TEXT_EIGHT_DIGITS));
+	put_eight(output, text_eight((uint32_t)(nanoseconds % TEXT_EIGHT_DIGITS)), 0);
 }
 
 void put_inferred(struct output *output, uint64_t ticks, uint64_t hz, size_t width)
 {
-	uint64_t whole = hz ? ticks / hz : ticks;
-	size_t used = 1 + (hz ? 10 : 0);
+	char digits[20 + TEXT_SPARE];
+	size_t used = 1 + (size_t)(text_number(digits, hz ? ticks / hz : ticks) - digits);
 
-	do {
-		used++;
-		whole /= 10;
-	} while (whole);
+	used += hz ? 10 : 0;
 	put_spaces(output, width > used ? width - used : 0);
 	put_char(output, '~');
 	put_time(output, ticks, hz, 0);
@@ -225,15 +247,11 @@ void put_inferred(struct output *output, uint64_t ticks, uint64_t hz, size_t wid
 
 void put_hex(struct output *output, uint64_t number)
 {
-	char digits[DIGITS], *at = digits + DIGITS;
+	char *to = output->buffer + output->used;
 
-	do {
-		*--at = "0123456789abcdef"[number & 15];
-		number >>= 4;
-	} while (number);
-	*--at = 'x';
-	*--at = '0';
-	put_bytes(output, at, (size_t)(digits + DIGITS - at));
+	to[0] = '0';
+	to[1] = 'x';
+	put_short(output, (size_t)(text_hex(to + 2, number, 1) - to));
 }
 
 void put_text(struct output *output, const char *text)
@@ -241,7 +259,7 @@ void put_text(struct output *output, const char *text)
 	size_t plain, length;
 
 	while (*text) {
-		for (plain = 0; (length = text_printable(text + plain));)
+		for (plain = text_ascii(text); (length = text_printable(text + plain));)
 			plain += length;
 		put_bytes(output, text, plain);
 		text += plain;

@@ -9,17 +9,25 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 struct output;
 
 /**
  * output_spares() - check that an output file is not also an input file
  * @path:	the output, NULL for standard output
- * @input:	an input file, "-" for standard input; it need not exist
+ * @input:	an input file, which need not exist; "-" for standard input
  *
  * Return: false if they are the same file: the error has been printed.
  */
 bool output_spares(const char *path, const char *input);
+
+/**
+ * output_write_behind() - have further outputs written by a thread
+ *
+ * For long ones, if the user wants several threads.
+ */
+void output_write_behind(void);
 
 /**
  * output_open() - open an output
@@ -57,13 +65,17 @@ bool output_failed(const struct output *output);
 /**
  * output_bold() - begin or end bold text, on a terminal
  *
- * There is none where $NO_COLOR is set or $TERM is "dumb".
+ * Does nothing if $NO_COLOR is set or $TERM is "dumb".
  */
 void output_bold(struct output *output, bool bold);
 
 void put_bytes(struct output *output, const void *bytes, size_t length);
 void put_char(struct output *output, char character);
-void put_string(struct output *output, const char *text);
+static inline void put_string(struct output *output, const char *text)
+{
+	put_bytes(output, text, strlen(text));
+}
+
 void put_spaces(struct output *output, size_t count);
 /* Untrusted text: control characters are replaced. */
 void put_text(struct output *output, const char *text);
@@ -76,7 +88,7 @@ void put_right(struct output *output, const char *text, size_t width);
 void put_left(struct output *output, const char *text, size_t width);
 /* Ticks, or seconds with nine decimals when @hz is not 0. */
 void put_time(struct output *output, uint64_t ticks, uint64_t hz, size_t width);
-/* The same with a "~" before it: the time is inferred. */
+/* As above, with a leading "~" for an inferred time. */
 void put_inferred(struct output *output, uint64_t ticks, uint64_t hz, size_t width);
 /* With 0x. */
 void put_hex(struct output *output, uint64_t number);

@@ -12,13 +12,13 @@ struct progress;
 
 /**
  * progress_new() - start the progress of reading a file
- * @fd:	the file; its size is 100 %
+ * @fd:		the file; its size is 100 %
  *
- * Return: the progress, or NULL if standard error is no terminal.
+ * Return: the progress, or NULL if standard error is not a terminal.
  */
 struct progress *progress_new(int fd);
 
-/** progress_of() - the same for @whole bytes, 0: it is not known how many */
+/** progress_of() - as progress_new(), for @whole bytes, 0: unknown */
 struct progress *progress_of(uint64_t whole);
 
 /** progress_show() - show how many bytes have been read; NULL is fine */

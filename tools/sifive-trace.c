@@ -92,7 +92,7 @@ static int no_command(const char *name)
 
 	for (i = 0; i < sizeof(missing) / sizeof(missing[0]); i++)
 		if (!strcmp(name, missing[i].name))
-			return usage_error("this sifive-trace has no %s: %s",
+			return usage_error("this sifive-trace does not support %s: %s",
 					   name, missing[i].reason);
 	if (!*name)
 		return usage_error("no command: try sifive-trace --help");
@@ -108,8 +108,7 @@ int main(int argc, char **argv)
 	size_t i;
 
 	/*
-	 * A fixed threshold: large tables then grow in place, whatever was freed
-	 * before.
+	 * Use a fixed threshold: large tables then grow in place, regardless of earlier frees.
 	 */
 	mallopt(M_MMAP_THRESHOLD, 128 << 10);
 	if (!strcmp(name, "-h") || !strcmp(name, "--help")) {

@@ -57,9 +57,9 @@ size_t text_printable(const char *text)
 
 size_t text_columns(const char *text)
 {
-	size_t columns, length;
+	size_t columns = text_ascii(text), length;
 
-	for (columns = 0; *text; columns++) {
+	for (text += columns; *text; columns++) {
 		length = text_printable(text);
 		text += length ? length : 1;
 	}
@@ -118,4 +118,47 @@ const char *text_base(const char *path)
 	const char *slash = strrchr(path, '/');
 
 	return slash ? slash + 1 : path;
+}
+
+/* The length of a number cannot be predicted, so no branch depends on it. */
+char *text_number(char *to, uint64_t number)
+{
+	uint64_t digits;
+	unsigned int zeros;
+
+	if (number >= TEXT_EIGHT_DIGITS) {
+		to = text_number(to, number / TEXT_EIGHT_DIGITS);
+		digits = text_eight((uint32_t)(number % TEXT_EIGHT_DIGITS));
+		return text_put_eight(to, digits + TEXT_EIGHT_ZEROS);
+	}
+	digits = text_eight((uint32_t)number);
+	zeros = text_zeros(digits);
+	return text_put_eight(to, (digits + TEXT_EIGHT_ZEROS) >> 8 * zeros) - zeros;
+}
+
+/* Eight hexadecimal digits, the first one in the lowest byte. */
+static uint64_t eight_hex(uint32_t number)
+{
+	uint64_t digits = number;
+
+	digits = (digits << 16 | digits) & 0x0000ffff0000ffffull;
+	digits = (digits << 8 | digits) & 0x00ff00ff00ff00ffull;
+	digits = (digits << 4 | digits) & 0x0f0f0f0f0f0f0f0full;
+	return __builtin_bswap64(digits);
+}
+
+char *text_hex(char *to, uint64_t number, unsigned int width)
+{
+	const uint64_t digits = eight_hex((uint32_t)number);
+	const uint64_t letters = (digits + 0x0606060606060606ull) >> 4 & 0x0101010101010101ull;
+	unsigned int zeros = 0;
+
+	if (number >> 32)
+		to = text_hex(to, number >> 32, 1);
+	else
+		zeros = text_zeros(digits);
+	if (zeros > 8 - width)
+		zeros = 8 - width;
+	return text_put_eight(to, (digits + TEXT_EIGHT_ZEROS + letters * ('a' - '9' - 1)) >>
+				  8 * zeros) - zeros;
 }

@@ -1,16 +1,29 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* Untrusted text, valid UTF-8 or not, and its printable parts. */
+/* Untrusted text, valid UTF-8 or not, and its printable parts; numbers as text. */
 #ifndef SIFIVE_TRACE_TEXT_H
 #define SIFIVE_TRACE_TEXT_H
 
+#include <endian.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
+#include <string.h>
 
 /** text_character() - length of the UTF-8 character at @text, 0 if it is invalid */
 size_t text_character(const char *text);
 
-/** text_printable() - the same, but also 0 for control characters and at the end */
+/** text_printable() - as text_character(), but also 0 for control characters and at the end */
 size_t text_printable(const char *text);
+
+/** text_ascii() - length of the printable ASCII characters that @text begins with */
+static inline size_t text_ascii(const char *text)
+{
+	size_t length = 0;
+
+	while ((unsigned char)(text[length] - ' ') < 0x7f - ' ')
+		length++;
+	return length;
+}
 
 /** text_columns() - width in columns; an unprintable byte takes one */
 size_t text_columns(const char *text);
@@ -30,5 +43,50 @@ const char *text_base(const char *path);
 
 /** text_clean() - replace each unprintable byte by '?' */
 void text_clean(char *text);
+
+/* Numbers below it have eight digits at most. */
+#define TEXT_EIGHT_DIGITS	100000000u
+/* Added to the digits of text_eight() for their characters. */
+#define TEXT_EIGHT_ZEROS	0x3030303030303030ull
+/* Bytes behind a number that these functions may overwrite. */
+#define TEXT_SPARE		8
+
+/** text_eight() - eight digits of a number below 10^8, the first one in the lowest byte */
+static inline uint64_t text_eight(uint32_t number)
+{
+	uint64_t parts, tens;
+
+	/* 10486 / 2^20 and 103 / 2^10 are 1/100 and 1/10 for numbers of that size. */
+	parts = number / 10000 | (uint64_t)(number % 10000) << 32;
+	tens = parts * 10486 >> 20 & 0x7f0000007full;
+	parts = tens | (parts - 100 * tens) << 16;
+	tens = parts * 103 >> 10 & 0x000f000f000f000full;
+	return tens | (parts - 10 * tens) << 8;
+}
+
+/** text_zeros() - how many zeros the digits of text_eight() begin with, at most seven */
+static inline unsigned int text_zeros(uint64_t digits)
+{
+	return (unsigned int)__builtin_ctzll(digits | 1ull << 56) / 8;
+}
+
+/** text_put_eight() - write eight bytes, the first one in the lowest; returns their end */
+static inline char *text_put_eight(char *to, uint64_t bytes)
+{
+	bytes = htole64(bytes);
+	memcpy(to, &bytes, sizeof(bytes));
+	return to + sizeof(bytes);
+}
+
+/**
+ * text_number() - write a number in decimal, without a terminator
+ * @to:		room for 20 digits and TEXT_SPARE
+ *
+ * Return: its end.
+ */
+char *text_number(char *to, uint64_t number);
+
+/** text_hex() - the same in hexadecimal, with at least @width digits, 1 to 8 */
+char *text_hex(char *to, uint64_t number, unsigned int width);
 
 #endif /* SIFIVE_TRACE_TEXT_H */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-/* Numbers for people, and from them: see units.h. */
+/* Human-readable numbers, formatted and parsed: see units.h. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -24,7 +24,7 @@ const char *units_count(char *text, uint64_t count)
 	return text;
 }
 
-/* Each is a thousand of the one before. */
+/* Each is a thousand times the previous one. */
 static const char * const units[] = { "ns", "us", "ms", "s" };
 
 uint64_t units_unit(const char *text)

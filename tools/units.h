@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* Numbers for people, and from them. */
+/* Human-readable numbers, formatted and parsed. */
 #ifndef SIFIVE_TRACE_UNITS_H
 #define SIFIVE_TRACE_UNITS_H
 

@@ -6,9 +6,9 @@
  * The scounteren CSR of a hart determines which counters user mode can read there. It
  * has to change with each context switch, so each thread that joins gets an event of a
  * PMU of our own: perf adds the event when the thread is scheduled in, deletes it when
- * the thread is scheduled out, and removes it on exit and exec. perf creates and frees
- * events under its own locks, which it also holds around our callbacks, so neither is
- * done under the system's lock.
+ * the thread is scheduled out, and removes it on exit and exec. perf creates and frees events
+ * under its own locks, which it also holds around our callbacks, so the driver creates and frees
+ * events without the system's lock.
  *
  * With per-thread counts a thread also has a slot in pages mapped to user mode. The
  * slot holds the offset to add to each of the hart's counters.
@@ -35,7 +35,7 @@
  * @live:	its session still exists
  * @slot:	its counter offsets for user mode, or NULL
  * @at:		index of the slot
- * @count:	its count of each counter when it last stopped running
+ * @count:	counter values when it was last switched out
  */
 struct sft_thread {
 	struct list_head node;
@@ -292,7 +292,7 @@ void sft_access_cpu_offline(unsigned int cpu)
 	smp_call_function_single(cpu, end_on, NULL, 1);
 }
 
-/* A CPU came online; its bit in sft_counters.cpus is set. */
+/* A CPU came online; its bit in sft_counters.cpus is already set. */
 void sft_access_cpu_online(unsigned int cpu)
 {
 	smp_call_function_single(cpu, begin_on, NULL, 1);
@@ -351,7 +351,7 @@ static int give_slot(struct sft_thread *t, struct sft_why *why)
 		return 0;
 	at = find_first_zero_bit(slots_used, SIFIVE_TRACE_THREADS);
 	if (at == SIFIVE_TRACE_THREADS)
-		return sft_fail(why, -ENOSPC, "%u threads have counts of their own already",
+		return sft_fail(why, -ENOSPC, "%u threads already have per-thread counts",
 				SIFIVE_TRACE_THREADS);
 	slot = slot_at(at);
 	if (!slot)
@@ -440,7 +440,7 @@ int sft_access_prepare(bool per_thread, struct sft_why *why)
 	struct sft_thread *t = find_current();
 
 	if (!t)
-		return sft_fail(why, -EBUSY, "another thread has called CONFIG in the meantime");
+		return sft_fail(why, -EBUSY, "another thread has called CONFIG");
 	return per_thread ? give_slot(t, why) : 0;
 }
 

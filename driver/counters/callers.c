@@ -2,10 +2,10 @@
 /*
  * The callers of sampled code, by frame pointers. A frame pointer is the stack pointer of the
  * function's caller; below it the function has saved the return address, and below that the
- * caller's frame pointer. A function that calls none has saved the frame pointer alone. The
- * reader, which knows functions, decides what the return-address register contains.
+ * caller's frame pointer. A leaf function saves the frame pointer alone. Only the reader, which
+ * knows the functions, can tell whether the return-address register is valid.
  *
- * Called with interrupts disabled, on memory that the program can change at any time.
+ * Called with interrupts disabled; the program can change this memory at any time.
  */
 
 #include <linux/align.h>
@@ -16,10 +16,10 @@
 
 #include "record.h"
 
-/* A larger frame is none: what was read as a frame pointer is something else. */
+/* The largest plausible frame: beyond it, the value read was not a frame pointer. */
 #define FRAME_MAX	SZ_1M
 
-/* What is below a frame pointer. */
+/* The two words below a frame pointer. */
 struct frame {
 	unsigned long fp;
 	unsigned long ra;
@@ -44,7 +44,7 @@ static unsigned long unwind(unsigned long *fp)
 	return frame.ra;
 }
 
-/* Skip the frame of a function that calls none. */
+/* Skip the frame of a leaf function. */
 static unsigned long skip_leaf(unsigned long fp)
 {
 	unsigned long callers;

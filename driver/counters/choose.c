@@ -79,7 +79,7 @@ int sft_choose_check(const struct sifive_trace_event *ev, u32 at,
 		return ret;
 	if (ev->flags == MODES)
 		return sft_fail(why, -EINVAL,
-				"event %u: it would count neither in user mode nor in the kernel",
+				"event %u: flags exclude both user mode and the kernel",
 				at);
 	if (ev->flags && sft_is_timestamp(ev))
 		return sft_fail(why, -EINVAL,
@@ -316,7 +316,7 @@ static bool assign(struct sft_choice *ch, s8 *holder, u32 at, u32 *tried)
 	return false;
 }
 
-/* Choose a counter for each event. On failure, @failed is the event that has none. */
+/* Choose a counter for each event. On failure, @failed is the event without a counter. */
 int sft_choose_counters(struct sft_choice *ch, u32 *failed, struct sft_why *why)
 {
 	s8 holder[SIFIVE_TRACE_MAX_COUNTERS];

@@ -23,7 +23,7 @@ struct sft_counters sft_counters;
 /* Last value seen of each counter, on each CPU. */
 static DEFINE_PER_CPU(u64 [SIFIVE_TRACE_MAX_COUNTERS], seen);
 
-/* The same for the previous set of counters while it is being replaced. */
+/* As above, for the previous set of counters while it is being replaced. */
 static DEFINE_PER_CPU(u64 [SIFIVE_TRACE_MAX_COUNTERS], seen_before);
 
 /**
@@ -31,8 +31,8 @@ static DEFINE_PER_CPU(u64 [SIFIVE_TRACE_MAX_COUNTERS], seen_before);
  * @c:		the counter
  * @value:	start value
  * @error:	error from firmware
- * @why:	why it does not count, or NULL
- * @ours:	it runs and nobody else has restarted it
+ * @why:	why the counter stopped, or NULL
+ * @ours:	the counter runs and nobody else has restarted it
  */
 struct request {
 	const struct sft_counter *c;
@@ -71,7 +71,7 @@ static int not_available(u32 at, struct sft_why *why)
 
 /* ---- one counter on one CPU ------------------------------------------------ */
 
-/* Whether it is a counter of firmware. Each has one owner, also without Sscofpmf. */
+/* Whether the counter belongs to firmware. Each has a single owner, even without Sscofpmf. */
 static bool counts_firmware(const struct sft_counter *c)
 {
 	return c->event >> 16 == SBI_PMU_EVENT_TYPE_FW;
@@ -136,7 +136,7 @@ static void check_here(void *arg)
 	}
 }
 
-/* A counter that was restarted belongs to somebody else now: leave it. */
+/* A restarted counter now belongs to another user: leave it. */
 static void release_here(void *arg)
 {
 	struct request *r = arg;
@@ -351,8 +351,8 @@ static int no_firmware(u32 at, struct sft_why *why)
 
 /*
  * Take a counter of firmware: each can count any of firmware's events. OpenSBI counts an event on
- * the first counter that has it, so the session takes the first ones: perf could then have no
- * event counted in their place.
+ * the first counter configured for it, so the session takes the first counters: perf cannot then
+ * displace them.
  */
 static int take_firmware(struct sifive_trace_event *ev, u32 at, struct sft_why *why)
 {
@@ -444,7 +444,7 @@ static void try_firmware_here(void *arg)
 		sft_sbi_release(r->c->index);
 }
 
-/* Find out whether the session could take one more counter of firmware on @cpu now. */
+/* Find out whether the session can take another firmware counter on @cpu now. */
 static int query_firmware(struct sifive_trace_query *query, unsigned int cpu,
 			  struct sft_why *why)
 {
@@ -464,7 +464,7 @@ static int query_firmware(struct sifive_trace_query *query, unsigned int cpu,
 	return 0;
 }
 
-/* Find out which counters could count an event on this CPU now. */
+/* Find out which counters can count an event on this CPU now. */
 int sft_counters_query(struct sifive_trace_query *query, struct sft_why *why)
 {
 	unsigned int cpu = raw_smp_processor_id();
@@ -488,7 +488,7 @@ int sft_counters_query(struct sifive_trace_query *query, struct sft_why *why)
 	if (!sft_is_timestamp(&query->event) &&
 	    !sft_choose_event(ch, &query->event, 0, NULL))
 		query->counters = ch->possible[0];
-	/* Only taking a counter shows whether perf has it available. */
+	/* Only taking a counter shows whether perf has released it. */
 	if (query->counters && sft_counters_pinned()) {
 		if (sft_choose_counters(ch, &ch->count, NULL) ||
 		    sft_pinned_take(cpu, &ch->want[0], 0))
@@ -504,7 +504,7 @@ int sft_counters_query(struct sifive_trace_query *query, struct sft_why *why)
 
 /*
  * A counter stopped counting on some CPU. Only the first loss keeps its reason for the
- * report. Without one of firmware's counters, the others may miss events.
+ * report. Once one firmware counter is lost, the others may miss events.
  */
 static void lose(const struct sft_counter *c, unsigned int cpu, const char *why)
 {
@@ -521,7 +521,7 @@ static void lose(const struct sft_counter *c, unsigned int cpu, const char *why)
 }
 
 /*
- * Report lost counters as text: the reason of the first, and which others are lost.
+ * Report lost counters as text: why the first was lost, and which others are.
  * Returns whether there was a new loss.
  */
 bool sft_counters_report(struct sft_why *why)
@@ -578,8 +578,8 @@ void sft_counters_check(struct sft_why *why)
 
 /*
  * After system sleep, continue each counter from its current value, or from its last
- * known value if the hart lost it. User space already runs and may have read the
- * current values.
+ * known value if the hart lost it. User space is already running and may have read the current
+ * values.
  */
 void sft_counters_resume(void)
 {
@@ -618,9 +618,9 @@ void sft_counters_cpu_offline(unsigned int cpu, struct sft_why *why)
 }
 
 /*
- * A CPU came online. Its counters continue from their last values, so that differences
- * to earlier reads stay right. Does nothing if the CPU already has them, as when only
- * its stream failed to restart.
+ * A CPU came online. Its counters continue from their last values, so that
+ * differences from earlier reads stay correct. Does nothing if the CPU already has its counters,
+ * for example if only its stream failed to restart.
  */
 void sft_counters_cpu_online(unsigned int cpu)
 {

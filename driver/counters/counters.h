@@ -102,8 +102,7 @@ struct sft_choice {
  * struct sft_sampling - records that the kernel writes
  * @set:	the SAMPLING request; off if interval and period are 0
  * @on:		the capture runs and the harts' streams have started
- * @full:	encoders that get no records now, because the reader of their
- *		sink is too slow
+ * @full:	encoders whose sinks have no room for records, because the reader is too slow
  */
 struct sft_sampling {
 	struct sifive_trace_sampling set;
@@ -114,7 +113,7 @@ struct sft_sampling {
 /**
  * struct sft_switches - records of context switches
  * @set:	the SWITCHES request
- * @on:		the capture runs and they are written
+ * @on:		the capture runs and records are written
  */
 struct sft_switches {
 	struct sifive_trace_switches set;
@@ -137,7 +136,7 @@ struct sft_processes {
  * @flags:	flags that @set must have for the events to be used
  * @process:	the process whose threads are followed
  * @own:	per-thread counts are enabled
- * @on_exec:	samples begin at execve() of a followed thread
+ * @on_exec:	sampling begins at a followed thread's execve()
  * @of:		generation of the events, 0 until it is known
  * @list:	events created so far
  * @cpus:	CPUs whose streams are active
@@ -153,7 +152,7 @@ struct sft_following {
 	cpumask_var_t cpus;
 };
 
-/* The most probes that are added and removed together. */
+/* Upper bound of the probes that are added and removed together. */
 #define SFT_PROBES	4
 
 /**
@@ -169,9 +168,9 @@ struct sft_probe {
 };
 
 /**
- * struct sft_probes - whose START records; changes only while nothing is recorded
- * @process:	the process that START records: its caller, or the one that it names; or NULL
- * @ids:	the namespace that its thread ids are of, or NULL
+ * struct sft_probes - process that START records; changes only while nothing is recorded
+ * @process:	the process that START records: its caller or the process it names; or NULL
+ * @ids:	the pid namespace of its thread ids, or NULL
  */
 struct sft_probes {
 	struct pid *process;
@@ -311,8 +310,8 @@ void sft_sampling_status(struct sifive_trace_status *status);
 void sft_sampling_exit(void);
 
 /*
- * Whether the kernel may store to an encoder whose stream ends in @owner's sink: not if that
- * is full or has failed, or if its stores wait.
+ * Whether the kernel may store to an encoder whose stream ends in @owner's sink: not if the sink
+ * is full or has failed, or if stores to it wait.
  */
 static inline bool sft_sampling_has_room(const struct sft_encoder *e,
 					 const struct sft_component *owner)

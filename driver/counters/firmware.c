@@ -49,7 +49,7 @@ unsigned long sft_sbi_info(unsigned long index)
 	return ret.value;
 }
 
-/* The index of firmware's own counter @n, sft_sbi_counters() if there are not so many. */
+/* The index of firmware's own counter @n, or sft_sbi_counters() if it does not exist. */
 unsigned long sft_sbi_firmware(unsigned int n)
 {
 	unsigned long index, end = sft_sbi_counters();
@@ -64,7 +64,7 @@ unsigned long sft_sbi_firmware(unsigned int n)
 }
 
 /*
- * Read a counter of firmware, on a 32-bit kernel its lower half; false if it counts nothing.
+ * Read a counter of firmware, on a 32-bit kernel its lower half; false if it is not counting.
  * For any context: the call neither sleeps nor enables interrupts.
  */
 bool sft_sbi_read(unsigned long index, u64 *value)
@@ -91,7 +91,7 @@ void sft_sbi_release(unsigned long index)
 		  SBI_PMU_STOP_FLAG_RESET, 0, 0, 0);
 }
 
-/* Whether a counter runs: starting it again fails. */
+/* Whether a counter runs: if so, starting it again fails. */
 bool sft_sbi_runs(unsigned long index)
 {
 	long error = sbi_ecall(SBI_EXT_PMU, SBI_EXT_PMU_COUNTER_START, index, 1, 0,
@@ -104,9 +104,9 @@ bool sft_sbi_runs(unsigned long index)
 
 /*
  * Configure a free counter for an event and start it at @value. Firmware
- * configures a fixed counter for every caller, even when it is in use, and also
- * offers it if another counter of the same event is in use. So never request a
- * counter that runs.
+ * configures a fixed counter for every caller, even while the counter is in
+ * use, and also offers it when another counter of the same event is in use. So
+ * never request a counter that runs.
  */
 long sft_sbi_take(const struct sft_counter *c, u64 value)
 {
@@ -120,7 +120,7 @@ long sft_sbi_take(const struct sft_counter *c, u64 value)
 		flags |= SBI_PMU_CFG_FLAG_SET_UINH | SBI_PMU_CFG_FLAG_SET_VUINH;
 	if (c->flags & SIFIVE_TRACE_EVENT_NO_KERNEL)
 		flags |= SBI_PMU_CFG_FLAG_SET_SINH | SBI_PMU_CFG_FLAG_SET_VSINH;
-	/* As perf calls it: OpenSBI has returned counters of firmware relative to the base. */
+	/* Called as perf does: OpenSBI has returned firmware counters relative to the base. */
 	ret = sbi_ecall(SBI_EXT_PMU, SBI_EXT_PMU_COUNTER_CFG_MATCH,
 			round_down(c->index, BITS_PER_LONG), BIT(c->index % BITS_PER_LONG),
 			flags, c->event, c->data, c->data >> 32);

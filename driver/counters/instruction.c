@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Instruction trace of threads: probes on the scheduler's tracepoints turn it on when a
- * traced thread is switched in, and off when another one is. An inherited perf event
- * would not work: between threads with the same events perf only swaps the contexts,
- * without calling the PMU.
+ * Instruction trace of threads: probes on the scheduler's tracepoints turn it on
+ * when a traced thread is switched in, and off when an untraced one is. An inherited
+ * perf event would not work: between threads with the same events perf only swaps
+ * the contexts, without calling the PMU.
  *
  * A hart's encoder is accessed on that hart alone, with interrupts disabled.
  */
@@ -176,7 +176,7 @@ void sft_instruction_stop(void)
 	on_each_cpu(end_here, NULL, 1);
 }
 
-/* The same for one CPU that goes offline. */
+/* As sft_instruction_stop(), for one CPU that goes offline. */
 void sft_instruction_cpu_offline(unsigned int cpu)
 {
 	if (running)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Counts of each sampled thread since its last sample, joined or not. A perf event on
+ * Counts of each sampled thread, joined or not, since its last sample. A perf event on
  * each CPU reports context switches: the counters' increments since the previous switch
  * are added to the thread that stops running.
  *
@@ -36,7 +36,7 @@ struct own {
 
 /**
  * struct table - all sampled threads that have not exited
- * @lock:	of the lists; the CPU that runs a thread owns its counts
+ * @lock:	protects the lists; the CPU that runs a thread owns its counts
  * @list:	threads, by hash
  * @free:	unused entries
  * @own:	the entries

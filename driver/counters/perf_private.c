@@ -86,7 +86,7 @@ static bool is_sbi_driver(struct perf_event *event)
 	return true;
 }
 
-/* Reserve a counter from perf; returns whether perf could use it before. */
+/* Reserve a counter from perf; returns whether perf could use the counter before. */
 bool sft_perf_withhold(struct perf_event *event, unsigned long index)
 {
 	return index < MASK_BITS && test_and_clear_bit(index, mask_of(event));
@@ -204,8 +204,8 @@ bool sft_perf_failed(const struct perf_event *event)
 }
 
 /*
- * The count of a sampling event since the last call. For its handler: perf has
- * read the counter by then.
+ * The count of a sampling event since the last call. Called by the event's handler, after perf
+ * has read the counter.
  */
 u64 sft_perf_counted(struct perf_event *event)
 {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What the probes of the scheduler's tracepoints share: registration, the process that
+ * Shared by the probes of the scheduler's tracepoints: registration, the process that
  * called START, and ids of threads as that process sees them. Probes are registered and
  * unregistered without the system's lock, as both wait for CPU hotplug.
  */
@@ -13,13 +13,13 @@
 
 #include "counters.h"
 
-/* Under it probes are registered; it precedes all other locks. */
+/* Guards registration; taken before all other locks. */
 static DEFINE_MUTEX(probe_lock);
 
 struct sft_probes sft_probes;
 
 /**
- * struct search - a tracepoint that is looked for
+ * struct search - a search for a tracepoint
  * @name:	its name
  * @found:	the tracepoint, or NULL
  */
@@ -64,13 +64,13 @@ int sft_probes_add(struct sft_probe *probe, unsigned int count, struct sft_why *
 	if (!ret)
 		return 0;
 	return sft_fail(why, -EOPNOTSUPP,
-			"the kernel has no tracepoint %s, or none that can be used: error %d",
+			"the kernel has no usable tracepoint %s: error %d",
 			probe[i - 1].name, ret);
 }
 
 /*
- * For START, with the system locked: fail unless all are registered. That is done after
- * @call, a call of another thread, has set what START acts on.
+ * For START, with the system locked: fail unless all are registered. Another thread's @call,
+ * which has set what START acts on, has yet to register them.
  */
 int sft_probes_check(const struct sft_probe *probe, unsigned int count, const char *call,
 		     struct sft_why *why)
@@ -79,12 +79,13 @@ int sft_probes_check(const struct sft_probe *probe, unsigned int count, const ch
 
 	for (i = 0; i < count; i++)
 		if (!READ_ONCE(probe[i].at))
-			return sft_fail(why, -EBUSY, "another thread's %s has not returned", call);
+			return sft_fail(why, -EBUSY,
+					"another thread's %s has not returned: try again", call);
 	return 0;
 }
 
 /*
- * Remove probes that nobody wants any more; @wanted is called with the system locked.
+ * Remove probes that no user needs; @wanted is called with the system locked.
  * Called without the system's lock.
  */
 void sft_probes_remove(struct sft_probe *probe, unsigned int count, bool (*wanted)(void))
@@ -94,7 +95,7 @@ void sft_probes_remove(struct sft_probe *probe, unsigned int count, bool (*wante
 
 	mutex_lock(&probe_lock);
 	sft_lock();
-	/* START must not count on a probe that is about to be removed. */
+	/* START must not rely on a probe that is about to be removed. */
 	if (!wanted())
 		for (i = 0; i < count; i++) {
 			at[i] = probe[i].at;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * The processes whose threads are recorded: a table that the probes on the scheduler's
- * tracepoints read without a lock. An entry is replaced only when its process has ended, and
- * never becomes NULL again before the whole table does.
+ * tracepoints read without a lock. An entry is replaced only once its process has ended, and
+ * becomes NULL again only when the whole table is cleared.
  */
 
 #include <linux/hash.h>
@@ -100,7 +100,10 @@ static void add(struct sft_processes *set, struct pid **entries, struct pid *pro
 		schedule_work(&put_work);
 }
 
-/* @child was made by @parent, and has not run yet: it joins a set that has @parent. */
+/*
+ * @parent has created @child, which has not run yet: add @child to each set that
+ * contains @parent.
+ */
 void sft_processes_forked(struct sft_processes *set, struct task_struct *parent,
 			  struct task_struct *child)
 {
@@ -113,7 +116,7 @@ void sft_processes_forked(struct sft_processes *set, struct task_struct *parent,
 	rcu_read_unlock();
 }
 
-/* A set of @process alone, in place of what it was. */
+/* Replace the set by @process alone. */
 int sft_processes_own(struct sft_processes *set, struct pid *process, struct sft_why *why)
 {
 	struct pid **entry;
@@ -128,7 +131,7 @@ int sft_processes_own(struct sft_processes *set, struct pid *process, struct sft
 	return 0;
 }
 
-/* Make the set empty; a probe may still look at it. */
+/* Empty the set while a probe may still read it. */
 void sft_processes_forget(struct sft_processes *set)
 {
 	struct pid **entry = set->entry;
@@ -143,7 +146,7 @@ void sft_processes_forget(struct sft_processes *set)
 	kvfree(entry);
 }
 
-/* No probe is left that could replace an entry. */
+/* No probe that could replace an entry is left. */
 void sft_processes_flush(void)
 {
 	flush_work(&put_work);

@@ -40,8 +40,7 @@ static void put_definition(const struct sft_stream *s,
 }
 
 /*
- * Set the previous values to those the header defines; @now holds the counters, by
- * number.
+ * Set the previous values as the header defines them; @now holds the counters, by number.
  */
 void sft_record_header(struct sft_stream *s, const u64 *now)
 {
@@ -75,7 +74,7 @@ static u64 step(struct sft_stream *s, unsigned int n, u64 now)
 	}
 }
 
-/* @value is an address, or two that are XORed. */
+/* @value is an address, or the XOR of two addresses. */
 static void put_address(const struct sft_stream *s, u64 value)
 {
 	if (!upper_32_bits(value)) {
@@ -91,7 +90,7 @@ void sft_record_mark(const struct sft_stream *s, u8 kind)
 	put8(s, kind);
 }
 
-/* XORed with the one before, *@last. */
+/* XORed with the previous address, *@last. */
 void sft_record_address(const struct sft_stream *s, u64 address, u64 *last)
 {
 	address &= ~1ull;
@@ -99,7 +98,7 @@ void sft_record_address(const struct sft_stream *s, u64 address, u64 *last)
 	*last = address;
 }
 
-/* Before a record: the header is due again. @now holds the counters, by number. */
+/* Before a record: write a header if one is due. @now holds the counters, by number. */
 void sft_record_repeat(struct sft_stream *s, const u64 *now)
 {
 	if (!s->interval)

@@ -16,7 +16,7 @@
 
 #include "counters.h"
 
-/* A disabled event, which leads to the driver and holds a reference on it. */
+/* A disabled event, which gives access to the driver and holds a reference to it. */
 static struct perf_event *holder;
 
 /* Counters removed from the mask. */

@@ -72,7 +72,7 @@ static DEFINE_PER_CPU(struct hart, harts);
  * struct follower - an event that samples a thread or a CPU
  * @node:	in followers, or in leaving
  * @event:	the perf event
- * @reported:	how many had no counter at the last check, inherited ones included
+ * @reported:	events without a counter at the last check, including inherited ones
  */
 struct follower {
 	struct list_head node;
@@ -106,8 +106,8 @@ static u64 width_mask(unsigned int n)
 
 /*
  * Read the session's counters here, by number; false if one is unreadable. With
- * per-thread counts a stream has records of many threads, so each record adds its
- * thread's counts since its last record.
+ * per-thread counts a stream has records of many threads, so each record adds the counts of its
+ * thread since that thread's last record.
  */
 static bool read_counters(struct hart *h, u64 *now)
 {
@@ -131,7 +131,7 @@ static bool read_counters(struct hart *h, u64 *now)
 	return all;
 }
 
-/* A header sets the previous values to these. */
+/* A header defines these as the previous values. */
 static void read_base(const struct hart *h, u64 *now)
 {
 	unsigned long mask = h->stream.mask;
@@ -165,7 +165,7 @@ static struct pt_regs *user_regs(struct pt_regs *regs)
 	if (regs && user_mode(regs))
 		return regs;
 	regs = current->mm ? task_pt_regs(current) : NULL;
-	/* A kernel thread that uses a program's memory has none. */
+	/* A kernel thread that uses a program's memory has no such registers. */
 	return regs && instruction_pointer(regs) ? regs : NULL;
 }
 
@@ -321,7 +321,7 @@ static struct task_struct **get_threads(struct task_struct *process, unsigned in
 		rcu_read_unlock();
 		if (*count <= room)
 			return task;
-		/* It has created many in the meantime. */
+		/* The process has created many threads in the meantime. */
 		while (room--)
 			put_task_struct(task[room]);
 		kvfree(task);
@@ -351,7 +351,7 @@ static int follow_threads(struct sft_following *to)
 	struct task_struct *process = get_pid_task(to->process, PIDTYPE_TGID);
 	int ret;
 
-	/* It has ended: nothing to sample. */
+	/* The thread has ended: nothing to sample. */
 	if (!process)
 		return 0;
 	ret = follow_threads_of(to, process);
@@ -517,7 +517,7 @@ void sft_sampling_check(struct sft_why *why)
 	}
 	if (without_counter == before)
 		return;
-	sft_add(why, "sampling has lost its counter to another event: samples are missing");
+	sft_add(why, "sampling lost its counter to another event: samples are missing");
 }
 
 /* Sampling has ended, by STOP or otherwise. Called with the system locked. */
@@ -586,7 +586,7 @@ int sft_sampling_valid(struct sifive_trace_sampling *arg, struct sft_why *why)
 	    (arg->count_type != SIFIVE_TRACE_SAMPLING_XOR ||
 	     arg->flags & SIFIVE_TRACE_SAMPLING_ONE_HEADER))
 		return sft_fail(why, -EINVAL,
-				"headers at intervals: only for XOR counts, and not with one header alone");
+				"repeated headers need XOR counts, and exclude ONE_HEADER");
 	if (arg->interval && arg->period)
 		return sft_fail(why, -EINVAL, "interval and period are both set: leave one out");
 	if (arg->interval > KTIME_MAX || arg->period > S64_MAX)
@@ -674,7 +674,7 @@ static void begin_here(void *arg)
 	h->callers = set->flags & SIFIVE_TRACE_SAMPLING_CALLERS;
 	if (!h->begun || !(set->flags & SIFIVE_TRACE_SAMPLING_ONE_HEADER)) {
 		read_base(h, now);
-		/* A header at an interval would mean that records continue. */
+		/* A repeated header would claim that records continue. */
 		if (h->begun && h->stream.interval && !h->stream.left)
 			sft_record_header(&h->stream, now);
 		sft_record_header(&h->stream, now);
@@ -710,7 +710,7 @@ void sft_sampling_stop(void)
 	on_each_cpu(end_here, NULL, 1);
 }
 
-/* The same for one CPU that goes offline, also during a pause. */
+/* As sft_sampling_stop(), for one CPU that goes offline, also during a pause. */
 void sft_sampling_cpu_offline(unsigned int cpu)
 {
 	if (!is_set())

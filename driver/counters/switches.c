@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Context switches: a probe on the scheduler's tracepoint writes a record to the hart's
- * encoder when a thread of the session begins or ceases to run there, on a stimulus
+ * encoder when a thread of the session starts or stops running there, on a stimulus
  * register used for nothing else. Documentation/trace-format.rst describes the records.
  *
  * A hart's stream is accessed on that hart alone, with interrupts disabled.
@@ -27,9 +27,9 @@
  * @encoder:	its encoder
  * @owner:	the component with the sink of this stream
  * @on:		records are written
- * @unseen:	while others write records, none are written here
- * @gap:	a mark precedes the next record: others were lost, or the stream begins
- * @running:	id of the session's thread that runs here, 0 = none does
+ * @unseen:	other harts write records, but this one does not
+ * @gap:	BEGIN precedes the next record: records were lost, or the stream begins
+ * @running:	id of the session's thread that runs here, 0 = none
  * @pid:	its global id when that was recorded
  * @written:	records since CONFIG
  * @lost:	records that could not be written
@@ -74,8 +74,8 @@ static __always_inline void put(const struct hart *h, u8 kind, pid_t thread)
 }
 
 /*
- * Others were lost, or the stream begins. @running runs from here on, which the next record does
- * not say; 0: it does, or none runs.
+ * Records were lost, or the stream begins. @running runs from here on; 0: the next record says
+ * which thread runs, or none runs.
  */
 static noinline void put_mark(struct hart *h, pid_t running)
 {
@@ -87,7 +87,7 @@ static noinline void put_mark(struct hart *h, pid_t running)
 	h->written++;
 }
 
-/* Whether @count records can be put; the mark precedes them if they need one. */
+/* Whether there is room for @count records; writes BEGIN before them if it is due. */
 static __always_inline bool can_put(struct hart *h, unsigned int count, pid_t running)
 {
 	if (unlikely(!sft_sampling_has_room(h->encoder, h->owner))) {
@@ -129,13 +129,16 @@ static u8 why_out(const struct task_struct *task, bool preempt, unsigned int sta
 		return SIFIVE_TRACE_SWITCH_PREEMPTED;
 	if (state & (__TASK_STOPPED | __TASK_TRACED))
 		return SIFIVE_TRACE_SWITCH_STOPPED;
-	/* As the kernel itself reports a frozen thread, and one that waits for a sleeping lock. */
+	/*
+	 * The kernel reports a frozen thread, and one that waits for a sleeping lock,
+	 * in the same way.
+	 */
 	if (state & (TASK_UNINTERRUPTIBLE | TASK_RTLOCK_WAIT | TASK_FROZEN))
 		return SIFIVE_TRACE_SWITCH_UNINTERRUPTIBLE;
 	return SIFIVE_TRACE_SWITCH_SLEEPS;
 }
 
-/* The thread that runs here ceases to, for the reason @kind, and @next runs. */
+/* The running thread stops, for the reason @kind, and @next runs. */
 static __always_inline void change(struct hart *h, u8 kind, struct task_struct *next)
 {
 	const pid_t before = h->running, after = id_of(next);
@@ -150,15 +153,14 @@ static __always_inline void change(struct hart *h, u8 kind, struct task_struct *
 		put(h, SIFIVE_TRACE_SWITCH_IN, after);
 }
 
-/* The same, where it does not have to be fast. */
+/* The same, outside the fast path. */
 static noinline void change_slowly(struct hart *h, u8 kind, struct task_struct *next)
 {
 	change(h, kind, next);
 }
 
 /*
- * A thread that executes a program takes over the id of its process: the thread that it was
- * has ended.
+ * A thread that calls execve() takes over the id of its process: its old id has ended.
  */
 static void take_over(struct hart *h, struct task_struct *task)
 {
@@ -177,8 +179,8 @@ static bool has_taken_over(const struct hart *h, const struct task_struct *task)
 }
 
 /*
- * A thread that exits may have lost its id already, or have that of the thread that takes
- * over its own: the one of its switch in is used.
+ * An exiting thread may have lost its id, or have swapped ids with the thread that takes over:
+ * use the id recorded when it was switched in.
  */
 static notrace void switched(void *unused, bool preempt, struct task_struct *prev,
 			     struct task_struct *next, unsigned int state)
@@ -209,8 +211,8 @@ static void executed(void *unused, struct task_struct *task, pid_t old,
 }
 
 /*
- * @task will be runnable; a thread that wakes itself goes on without a switch. The scheduler has
- * interrupts disabled when it wakes another one.
+ * @task becomes runnable; a thread that wakes itself continues without a
+ * switch. The scheduler wakes other threads with interrupts disabled.
  */
 static notrace void waking(void *unused, struct task_struct *task)
 {
@@ -247,7 +249,7 @@ static bool has_calls(void)
 	return sft_switches.set.flags & SIFIVE_TRACE_SWITCHES_SYSCALLS;
 }
 
-/* Not of a thread whose switch in has not been recorded: a reader could not tell whose it is. */
+/* Skip threads whose switch in was not recorded: a reader could not attribute the call. */
 static __always_inline void put_call(u8 kind, u32 value)
 {
 	unsigned long flags;
@@ -274,7 +276,7 @@ static notrace void returned(void *unused, struct pt_regs *regs, long result)
 	put_call(SIFIVE_TRACE_SWITCH_RETURN, result);
 }
 
-/* As long as they are registered, all system calls are slower. */
+/* These probes slow down all system calls while they are registered. */
 static struct sft_probe call_probes[] = {
 	{ .name = "sys_enter", .function = called },
 	{ .name = "sys_exit", .function = returned },
@@ -346,7 +348,7 @@ static bool wants_faults(void)
 	return is_wanted() && has_faults();
 }
 
-/* Remove the probes that no session wants any more. */
+/* Remove the probes that no session needs. */
 static void unprobe(struct work_struct *work)
 {
 	sft_probes_remove(probes, ARRAY_SIZE(probes), is_wanted);
@@ -398,12 +400,12 @@ static void begin_here(void *arg)
 	h->unseen = false;
 	h->on = true;
 	h->running = 0;
-	/* The mark is due also where none of the threads runs: what follows is known. */
+	/* BEGIN is due even if none of the threads runs: from here on that is known. */
 	can_put(h, 0, 0);
 	change_slowly(h, SIFIVE_TRACE_SWITCH_END, current);
 }
 
-/* Also where none of the threads runs: the reader then knows that none has run. */
+/* Even if none of the threads runs: END tells the reader that none has run. */
 static void end_here(void *unused)
 {
 	struct hart *h = this_cpu_ptr(&harts);
@@ -430,8 +432,9 @@ static bool begins_on(unsigned int cpu)
 }
 
 /*
- * Set whether threads run unseen on CPUs whose streams do not begin; none is on. The others must
- * not count meanwhile: once is enough for all times to be in doubt.
+ * Set whether threads run unrecorded on CPUs whose streams do not begin; called
+ * before any stream begins. Other CPUs must not count in the meantime: a single count puts all
+ * times in doubt.
  */
 static void set_unseen(bool on)
 {
@@ -486,7 +489,7 @@ void sft_switches_stop(void)
 	sft_switches.on = false;
 }
 
-/* The same for one CPU that goes offline: its stream may not begin again. */
+/* As sft_switches_stop(), for one CPU that goes offline: its stream may not begin again. */
 void sft_switches_cpu_offline(unsigned int cpu)
 {
 	if (!sft_switches.on)
@@ -539,7 +542,7 @@ void sft_switches_status(struct sifive_trace_status *status)
 	status->switches_processes = READ_ONCE(recorded.missing);
 }
 
-/* No session is left: the probe is not wanted. */
+/* No session is left: remove the probes. */
 void sft_switches_exit(void)
 {
 	schedule_work(&unprobe_work);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What encoders and funnels share: binding, register access, reset, flush, and
+ * Shared by encoders and funnels: binding, register access, reset, flush, and
  * detection of registers changed from outside. Binding resets a component and enables
  * nothing.
  */
@@ -133,7 +133,7 @@ int sft_component_set(struct sft_component *c, u32 bit, const char *name,
 	if (sft_read(c, TR_CONTROL) & bit)
 		return 0;
 	c->control &= ~bit;
-	return sft_fail(why, -EIO, "%s: %s does not go to 1", sft_name(c), name);
+	return sft_fail(why, -EIO, "%s: %s does not become 1", sft_name(c), name);
 }
 
 /* Registers that only the driver changes, and the bits that it owns in each. */
@@ -216,7 +216,7 @@ bool sft_component_deactivate(struct sft_component *c)
 int sft_component_drain(struct sft_component *c, struct sft_why *why)
 {
 	if (wait_control(c, TR_CONTROL_EMPTY, TR_CONTROL_EMPTY))
-		return sft_fail(why, -ETIMEDOUT, "%s: empty is not set %u ms after the stop",
+		return sft_fail(why, -ETIMEDOUT, "%s: still not empty %u ms after the stop",
 				sft_name(c), SFT_TIMEOUT_US / 1000);
 	return 0;
 }

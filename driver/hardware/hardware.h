@@ -22,7 +22,7 @@ struct reserved_mem;
 struct cpumask;
 struct sft_component;
 
-/* A clock: @time ticks within @within nanoseconds of @ns of the monotonic clock. */
+/* A clock reading: @time in ticks, within @within nanoseconds of @ns of CLOCK_MONOTONIC. */
 struct sft_sample {
 	u64 time;
 	u64 ns;
@@ -47,7 +47,7 @@ struct sft_sample {
  * @closed:	instruction trace ended its encoder's stream before the sink was
  *		full
  * @sum:	checksum of its bytes when hibernation began
- * @start:	its clock at the first START since it was empty
+ * @start:	clock at the first START since the sink was empty
  * @stop:	its clock at the last STOP
  * @restarted:	the clock has restarted between them
  */
@@ -106,7 +106,7 @@ struct sft_position {
 #define SFT_NEWEST	64
 
 /**
- * struct sft_component - what encoder and funnel have in common
+ * struct sft_component - what encoders and funnels have in common
  * @node:	in sft_hardware.encoders or .funnels, in order of address
  * @dev:	its platform device
  * @regs:	its block

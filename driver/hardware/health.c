@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What the components of a capture report: stalls, sink errors, and registers that a
- * program has changed through its stimulus page. Everything here is called with the
- * system locked.
+ * Reports of a capture's components: stalls, sink errors, and registers that a program has
+ * changed through its stimulus page. Everything here is called with the system locked.
  */
 
 #include <linux/smp.h>
@@ -17,7 +16,7 @@ static bool is_live(const struct sft_component *c)
 	return c->used && !(c->is_encoder && to_encoder(c)->ended);
 }
 
-/* Whether a component has a full sink of the capture. */
+/* Whether a component's sink in the capture is full. */
 static bool is_full(const struct sft_component *c)
 {
 	const struct sft_sink *s = sft_route_sink(c);
@@ -134,7 +133,7 @@ static void check_changed(struct sft_component *c)
 	}
 	if (c->changed || !found.name)
 		return;
-	/* It may have failed after its errors were read. */
+	/* The component may have failed after its errors were read. */
 	check_errors(c);
 	if (c->sink_error || is_full(c))
 		found = changes_of(c, true);

@@ -129,7 +129,7 @@ const struct attribute_group *sft_funnel_groups[] = { &funnel_group, NULL };
 
 /* ---- debugfs ----------------------------------------------------------- */
 
-/* A one-bit field, by the word printed when it is set. */
+/* A one-bit field, and the word printed if it is set. */
 struct flag {
 	u32 mask;
 	const char *name;

@@ -59,12 +59,12 @@ int sft_instruction_valid(const struct sifive_trace_config *config, struct sft_w
 	if (!is_sync(i->sync_branches, SYNC_BRANCHES_MAX) ||
 	    !is_sync(i->sync_bytes, SYNC_BYTES_MAX))
 		return sft_fail(why, -EINVAL,
-				"instruction trace: sync_branches is %u: it can be 0 to %u; sync_bytes is %u: it can be 0 to %u; or %u each",
+				"instruction trace: sync_branches is %u, not 0 to %u; sync_bytes is %u, not 0 to %u (%u: none)",
 				i->sync_branches, SYNC_BRANCHES_MAX, i->sync_bytes,
 				SYNC_BYTES_MAX, SIFIVE_TRACE_INSTRUCTION_NO_SYNC);
 	if (i->timestamps > FIELD_MAX(TR_TS_BRANCH))
 		return sft_fail(why, -EINVAL,
-				"instruction trace: timestamps is %u: it can be 0 to 3",
+				"instruction trace: timestamps is %u, not 0 to 3",
 				i->timestamps);
 	if (i->timestamps && config->flags & SIFIVE_TRACE_CONFIG_NO_TIMESTAMP)
 		return sft_fail(why, -EINVAL, "instruction trace: timestamps with NO_TIMESTAMP");
@@ -99,7 +99,7 @@ int sft_instruction_check(const struct sft_encoder *e, u32 mode, struct sft_why 
 			sft_name(&e->c), mode, modes_text(e, text, sizeof(text)));
 }
 
-/* The enabled stimulus registers of an encoder: the channels, and the driver's own. */
+/* The enabled stimulus registers of an encoder: the channels and the driver's own registers. */
 u32 sft_instruction_stimulus(const struct sft_capture *cap)
 {
 	return cap->channels |
@@ -120,7 +120,7 @@ u32 sft_instruction_control(const struct sft_capture *cap)
 	       FIELD_PREP(TR_CONTROL_SYNC_MAX_INST, i->sync_bytes);
 }
 
-/* Whether a sink is the encoder's own and stops when it is full. */
+/* Whether the encoder has its own sink, which stops when full. */
 static bool can_fill(const struct sft_encoder *e, const struct sft_sink *s)
 {
 	return s->owner == &e->c && !(sft_hw.capture.flags & SIFIVE_TRACE_CONFIG_RING);
@@ -128,8 +128,7 @@ static bool can_fill(const struct sft_encoder *e, const struct sft_sink *s)
 
 /*
  * Such a sink clears enable when it is full, and a later write of the control
- * register would turn it on again and trace another thread. So its last bytes
- * are not used.
+ * register would turn it on again and trace another thread. So the sink's last bytes stay unused.
  */
 static bool is_nearly_full(const struct sft_encoder *e, const struct sft_sink *s)
 {
@@ -196,8 +195,8 @@ bool sft_instruction_changed(const struct sft_component *c)
 
 /*
  * Undo such a change; returns whether there was one. Called on the encoder's
- * hart with interrupts disabled: otherwise a sink could get full before the
- * write, which would turn it on again.
+ * hart with interrupts disabled: otherwise the sink could fill before the write, which would
+ * enable it again.
  */
 bool sft_instruction_restore(struct sft_encoder *e)
 {

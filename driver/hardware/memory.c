@@ -36,8 +36,8 @@ void sft_memory_clear(void *data, size_t count)
 }
 
 /*
- * The highest address that an SBA sink can write to: the number of implemented bits in
- * SinkBaseHigh shows it. The component must be active and idle.
+ * The highest address that an SBA sink can write to: known from the number of implemented bits in
+ * SinkBaseHigh. The component must be active and idle.
  */
 static u64 find_reach(struct sft_component *c)
 {
@@ -191,14 +191,14 @@ static int check_region(struct sft_sink *s, const struct reserved_mem *region,
 	s->address = region->base;
 	if (s->size > region->size)
 		return sft_fail(why, -ENOMEM,
-				"%s: %zu bytes are wanted, its memory-region has %llu at most",
+				"%s: %zu bytes requested, but its memory-region has at most %llu",
 				sft_name(s->owner), s->size, sft_memory_most(region));
 	/* The part below the boundary may be smaller than the part above it. */
 	if (crosses(s))
 		s->address = round_up(s->address, SZ_4G);
 	if (s->address + s->size > region->base + region->size)
 		return sft_fail(why, -ENOMEM,
-				"%s: %zu bytes are wanted, its memory-region has %llu at most within 4 GiB",
+				"%s: %zu bytes requested, but its memory-region has at most %llu within 4 GiB",
 				sft_name(s->owner), s->size, sft_memory_most(region));
 	if (s->address + s->size - 1 > reach)
 		return out_of_reach(s, region, reach, why);

@@ -82,8 +82,8 @@ int sft_refuse(struct device *dev, int err, const char *fmt, ...)
 }
 
 /*
- * The probe ends with @err, and this returns it. A failure without an
- * explanation is reported by its number.
+ * Returns @err, so that a failing probe can end with it. A failure without an explanation is
+ * reported by its number.
  */
 int sft_probed(struct device *dev, int err)
 {

@@ -40,7 +40,7 @@ static size_t sram_size(struct sft_component *c)
 	return (size_t)round_down(sft_read(c, TR_SINK_WP), sink_word(c)) + sink_word(c);
 }
 
-/* The copy takes long: let other tasks run. */
+/* The copy takes a long time: let other tasks run. */
 static void copy(void *to, const void *from, size_t count)
 {
 	size_t step;
@@ -163,7 +163,7 @@ static bool is_running(const struct sft_sink *s)
 	return sft_hw.capture.running && !has_ended(s);
 }
 
-/* The same for a stopped or running sink. A running SRAM has no data here. */
+/* The write position of a stopped or running sink. The data of a running SRAM is not available. */
 struct sft_position sft_sink_position(const struct sft_sink *s)
 {
 	if (is_running(s) && s->kind == SIFIVE_TRACE_SINK_SBA)
@@ -275,7 +275,7 @@ unsigned int sft_sink_errors(const struct sft_sink *s, u8 *to)
 	return length;
 }
 
-/* The same, padded to whole words. */
+/* As above, padded to whole words. */
 static size_t put_words(const struct sft_sink *s, u8 to[SFT_ERRORS_MAX])
 {
 	size_t count = sft_sink_errors(s, to), whole = round_up(count, s->word);

@@ -21,7 +21,7 @@
 
 #define MEASURE_US	5000
 
-/* Reads of a time, of which the quickest counts. */
+/* Reads of a time; the quickest one is used. */
 #define SAMPLE_TRIES	4
 
 /* Limit of reads, in case tsUpper is broken and never stable. */
@@ -110,8 +110,8 @@ bool sft_timestamp_ticks(const struct sft_component *c)
 }
 
 /*
- * A component's time. Called with interrupts disabled, so that it is still
- * current for the caller.
+ * A component's time. Called with interrupts disabled, so that the time is still current for the
+ * caller.
  */
 u64 sft_timestamp_read(const struct sft_component *c)
 {
@@ -140,13 +140,13 @@ static u64 read_time(const struct sft_component *c, u64 *time, ktime_t *now)
 	return ktime_to_ns(ktime_sub(*now, before));
 }
 
-/* The clock of an encoder that is captured, NULL if it has none. */
+/* The clock of a captured encoder, NULL if it has none. */
 static struct sft_component *captured_clock(struct sft_encoder *e)
 {
 	return sft_route_has(e) && sft_component_reachable(&e->c) ? sft_timestamp_master(e) : NULL;
 }
 
-/* The clock of a sink's messages, NULL if they have none, or several. */
+/* The clock of a sink's messages, NULL if there is no clock, or more than one. */
 static struct sft_component *sink_clock(const struct sft_sink *s)
 {
 	struct sft_component *clock, *found = NULL;
@@ -201,8 +201,8 @@ static bool has_several_clocks(void)
 }
 
 /*
- * Start the clocks of several clusters together, so that times of all encoders compare. A
- * clock that cannot be reset keeps its time.
+ * Start the clocks of several clusters together, so that times of all encoders
+ * are comparable. A clock that cannot be reset keeps its time.
  */
 void sft_timestamp_align(void)
 {

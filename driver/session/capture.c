@@ -143,7 +143,7 @@ void sft_capture_free(void)
 	for (i = 0; i < cap->sinks; i++) {
 		/* Leak the buffer rather than free memory that is still a DMA target. */
 		if (cap->sink[i].owner->stuck)
-			dev_err(cap->sink[i].owner->dev, "buffer leaked: the hardware may still write to it\n");
+			dev_err(cap->sink[i].owner->dev, "buffer leaked: the hardware may still be writing to it\n");
 		else
 			sft_sink_release(&cap->sink[i]);
 	}
@@ -185,7 +185,7 @@ int sft_capture_start_funnels(struct sft_why *why)
 	return ret;
 }
 
-/* Stop the funnel with the sink last, after all that feed it. */
+/* Stop the funnel with the sink last, after everything that feeds it. */
 int sft_capture_stop_funnels(struct sft_why *why)
 {
 	unsigned int level = sft_topology_count(&sft_hw.funnels);

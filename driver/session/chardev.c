@@ -120,8 +120,8 @@ static int may_read_on(struct sft_file *file, u64 offset, struct sft_why *why)
 }
 
 /*
- * Read without a copy if possible. -ENODATA if the ring needs a copy, because
- * it runs, or is paused and may run before the reader's next call.
+ * Read without a copy if possible. -ENODATA if the ring has to be copied: it runs, or is paused
+ * and may run before the reader's next call.
  */
 static ssize_t read_now(struct sft_file *file, struct request *r, u64 offset,
 			struct sft_why *why)
@@ -141,7 +141,7 @@ static ssize_t read_now(struct sft_file *file, struct request *r, u64 offset,
 	return ret ?: -ENODATA;
 }
 
-/* Read from a copy if the ring runs, because the hardware keeps overwriting it. */
+/* Read from a copy if the capture runs, because the hardware keeps overwriting the ring. */
 static ssize_t read_any(struct sft_file *file, struct request *r, u64 offset,
 			struct sft_why *why)
 {
@@ -309,9 +309,9 @@ bool sft_is_device(const struct file *filp)
 }
 
 /*
- * Create or remove nodes until each possible sink has one, or none if there is only one
- * sink. Called without the system's lock: creating a node may wait for an open() that
- * needs it.
+ * Create or remove nodes until each possible sink has one, or remove all if
+ * there is only one sink. Called without the system's lock: creating a node may
+ * wait for an open() that needs it.
  */
 void sft_chardev_update(void)
 {

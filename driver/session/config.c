@@ -152,7 +152,7 @@ int sft_capture_config(struct sifive_trace_config *config, struct sft_why *why)
 		sft_capture_free();
 		return ret;
 	}
-	/* Errors that CONFIG's own stores caused are not the session's. */
+	/* Discard errors that CONFIG's own stores caused. */
 	sft_health_clear();
 	config->sinks = cap->sinks;
 	config->buffer = smallest;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The bytes of a capture: how many there are, their state, copies of them. All functions
- * here are called with the system locked.
+ * The bytes of a capture: their number, state and copies. All functions here
+ * are called with the system locked.
  */
 
 #include "session.h"

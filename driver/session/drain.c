@@ -2,7 +2,7 @@
 /*
  * Drained captures: read() returns the bytes of a running ring once and in order. The
  * hardware has no interrupt for that, so a delayed work follows the write pointer. All
- * functions here are called with the system locked, but for sft_drain_crowded() and
+ * functions here are called with the system locked, except sft_drain_crowded() and
  * sft_drain_look().
  */
 
@@ -21,18 +21,18 @@
 #define SELDOM		(HZ / 10)
 
 /*
- * In eighths of the ring: a sink has no room from when more than FULL_FROM are
- * unread until at most FULL_UNTIL are. Further stores wait from the next check
- * on, so that a program that checks for room can finish its record, or at once
- * if more than HOLD_AT_ONCE are unread. A sink at full speed fills at most
- * three quarters by the next check; the rest is for stores that are made before
- * the pages are removed.
+ * In eighths of the ring: a sink runs out of room when more than FULL_FROM are
+ * unread, and has room again when at most FULL_UNTIL are. Stores wait from the
+ * next check on, so that a program that checks for room can finish its record;
+ * they wait at once if more than HOLD_AT_ONCE are unread. A sink at full speed
+ * fills at most three quarters by the next check; the rest is for stores that
+ * are made before the pages are removed.
  */
 #define FULL_FROM	2
 #define FULL_UNTIL	1
 #define HOLD_AT_ONCE	4
 
-/* How long stores wait for a reader, if there is none. */
+/* How long stores wait if there is no reader. */
 #define READER_NS	(5ull * NSEC_PER_SEC)
 
 struct drain *sft_drains;
@@ -159,7 +159,7 @@ void sft_drain_follow(struct drain *d)
 	}
 }
 
-/* Whether a sink is out of room until its reader makes some. */
+/* Whether a sink is out of room until its reader catches up. */
 bool sft_drain_waited_for(const struct drain *d)
 {
 	return sft_mapping_full() & d->sink->encoders;
@@ -241,7 +241,7 @@ static bool is_crowded(const struct drain *d, size_t unread)
 	return !READ_ONCE(d->unattended) && unread > d->sink->size / 8 * part;
 }
 
-/* Whether stores to a sink have to wait, which lasts until it has room. */
+/* Whether stores to a sink have to wait until it has room. */
 static bool is_held(const struct drain *d, size_t unread)
 {
 	return sft_hw.capture.flags & SIFIVE_TRACE_CONFIG_WAIT &&

@@ -8,7 +8,7 @@
 #include "session.h"
 
 /*
- * Distance of the mark after the newest byte: the last words may not be in memory yet.
+ * Distance from the newest byte to the mark: the last words may not be in memory yet.
  */
 #define MARK_BEHIND	SZ_1K
 
@@ -27,8 +27,8 @@
  * @reader:	the file that reads it, NULL = none yet
  * @at:		write position of the sink at the last check
  * @fill:	unread bytes before that
- * @oldest:	where they begin; also read without the system's lock
- * @alone:	last time at which stores did not wait without a reader
+ * @oldest:	where the unread bytes begin; also read without the system's lock
+ * @alone:	last time when stores were not waiting without a reader
  * @unattended:	they waited without a reader for too long
  * @marked:	there is a mark
  * @mark:	where, in the sink

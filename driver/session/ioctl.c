@@ -18,7 +18,7 @@
 
 #include "session.h"
 
-/* What happens when a drained sink has no room. */
+/* Check the flags that say what happens when a drained sink has no room. */
 static int check_room(const struct sifive_trace_config *config, struct sft_why *why)
 {
 	const u32 both = SIFIVE_TRACE_CONFIG_WAIT | SIFIVE_TRACE_CONFIG_DROP;
@@ -62,7 +62,7 @@ static int check_config(const struct sifive_trace_config *config,
 	if (ret)
 		return ret;
 	if (config->prescale > 3)
-		return sft_fail(why, -EINVAL, "prescale is %u: it can be 0 to 3", config->prescale);
+		return sft_fail(why, -EINVAL, "prescale is %u, not 0 to 3", config->prescale);
 	if (!config->channels && !config->instruction.mode)
 		return sft_fail(why, -EINVAL, "no channel selected: set bits in channels");
 	if (config->sink == SIFIVE_TRACE_SINK_SBA ? !config->buffer : !!config->buffer)
@@ -91,7 +91,7 @@ static int may_configure(struct sft_file *file, struct sft_why *why)
 	if (ret)
 		return ret;
 	if (sft.owner && sft.owner != file)
-		return sft_fail(why, -EBUSY, "process %d has the trace hardware",
+		return sft_fail(why, -EBUSY, "process %d holds the trace hardware",
 				pid_vnr(sft.holder));
 	return 0;
 }
@@ -342,7 +342,7 @@ static int start(bool rewind, struct sft_why *why)
 	return ret;
 }
 
-/* A START that is refused does not change what a capture records after system sleep. */
+/* A refused START does not change what a capture records after system sleep. */
 static int own(u32 flags, struct pid *process, struct sft_why *why)
 {
 	int ret = sft_capture_may_start(flags & SIFIVE_TRACE_START_REWIND, why) ?:
@@ -363,7 +363,8 @@ static int check_process(s32 id, struct pid *process, struct sft_why *why)
 	if (task)
 		put_task_struct(task);
 	if (kernel)
-		return sft_fail(why, -EINVAL, "%d is a kernel thread: record whatever runs", id);
+		return sft_fail(why, -EINVAL,
+				"%d is a kernel thread: record everything that runs instead", id);
 	return task ? 0 : sft_fail(why, -ESRCH, "there is no process %d", id);
 }
 
@@ -387,7 +388,7 @@ static int check_start(const struct sifive_trace_start *start, struct sft_why *w
 	if (start->flags & ~START_FLAGS)
 		return sft_fail(why, -EINVAL, "unknown flags %#x", start->flags);
 	if (start->process < 0 || start->reserved)
-		return sft_fail(why, -EINVAL, "process %d is no process id, or reserved is %#x",
+		return sft_fail(why, -EINVAL, "process %d is not a process id, or reserved is %#x",
 				start->process, start->reserved);
 	if (start->process && start->flags & SIFIVE_TRACE_START_ON_EXEC)
 		return sft_fail(why, -EINVAL, "ON_EXEC is for the caller: name no process");
@@ -437,7 +438,7 @@ static int ioctl_stop(struct sft_file *file, void *arg, struct sft_why *why)
 	return ret;
 }
 
-/* Any process that may control the session, without a descriptor of it. */
+/* For any process that may control the session, even without its descriptor. */
 static int ioctl_pause(struct sft_file *file, void *arg, struct sft_why *why)
 {
 	struct sifive_trace_run *run = arg;
@@ -445,7 +446,7 @@ static int ioctl_pause(struct sft_file *file, void *arg, struct sft_why *why)
 	if (run->flags & ~SIFIVE_TRACE_PAUSE_END)
 		return sft_fail(why, -EINVAL, "unknown flags %#x", run->flags);
 	if (!sft.owner)
-		return sft_fail(why, -ENXIO, "no session has the trace hardware");
+		return sft_fail(why, -ENXIO, "no session holds the trace hardware");
 	if (!sft_may_steer())
 		return sft_fail(why, -EPERM,
 				"another process's session: CAP_PERFMON or CAP_SYS_ADMIN is needed");
@@ -462,7 +463,7 @@ static int ioctl_attach(struct sft_file *file, void *arg, struct sft_why *why)
 	if (attach->reserved)
 		return sft_fail(why, -EINVAL, "reserved is %u, not 0", attach->reserved);
 	if (attach->size < offsetofend(struct sifive_trace_attach, fd))
-		return sft_fail(why, -EINVAL, "size %u has no room for the descriptor",
+		return sft_fail(why, -EINVAL, "size %u is too small for the descriptor",
 				attach->size);
 	return 0;
 }

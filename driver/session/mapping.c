@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The mappings: stimulus pages of the session's encoders, slots of the session's
- * threads, and the page in which the library counts losses.
+ * Mappings: stimulus pages of the session's encoders, slots of the session's threads, and the
+ * page in which the library counts losses.
  */
 
 #include <linux/atomic.h>
@@ -22,7 +22,7 @@
 /**
  * struct page_of - an encoder's stimulus page
  * @pfn:	its page frame, 0 = no such encoder, or no page of its own
- * @selected:	the session has it
+ * @selected:	part of the session
  * @sba:	it has an SBA sink of its own
  */
 struct page_of {
@@ -34,9 +34,8 @@ struct page_of {
 /*
  * A copy of what a page fault checks, with its own lock. perf holds its locks while it
  * writes to user memory, and is called with the system locked, so mmap() and page
- * faults must not take the system's lock. While sinks are watched for room (@gated),
- * those of the encoders in @full have none, and stores to the pages of those in @held
- * wait.
+ * faults must not take the system's lock. While sinks are watched for room (@gated), the sinks of
+ * encoders in @full have none, and stores to the pages of encoders in @held wait.
  */
 static DEFINE_MUTEX(map_lock);
 static struct {
@@ -60,7 +59,7 @@ static u64 fulls, full_since, full_ns;
 /* User mode writes this page: its values are reported, never relied on. */
 static struct sifive_trace_losses *losses;
 
-/* Called when its capture is freed and no program has the page mapped. */
+/* Called when the capture is freed and no program has the page mapped. */
 void sft_mapping_clear(void)
 {
 	clear_page(losses);
@@ -180,9 +179,10 @@ void sft_mapping_gate(bool on)
 }
 
 /*
- * The sinks of the encoders in @full have no room; let stores to the pages of those in @held
- * wait, and no others. On return no program can access these pages. Called without the
- * system's lock; map_lock keeps the session from ending during the call.
+ * The sinks of encoders in @full have no room: let only stores to the pages of
+ * encoders in @held wait. On return no program can access these pages. Called
+ * without the system's lock; map_lock keeps the session from ending during the
+ * call.
  */
 void sft_mapping_hold(u64 full, u64 held)
 {
@@ -272,9 +272,9 @@ static bool is_held(unsigned long pgoff)
 
 /*
  * Wait without the mmap lock, so that other threads of the program can fault, map and
- * unmap; then retry the fault. Signals are handled first. The file reference keeps this
- * module loaded if the mapping goes. The kernel's own accesses do not wait, since they may
- * hold locks that the reader needs.
+ * unmap; then retry the fault. Signals are handled first. The file reference
+ * keeps this module loaded if the mapping is removed. The kernel's own accesses
+ * do not wait, since they may hold locks that the reader needs.
  */
 static vm_fault_t wait_for_room(struct vm_fault *vmf)
 {

@@ -19,8 +19,8 @@
 #include "session.h"
 
 /*
- * The current capture's number, the channels that members have, and those that
- * any member has had. They need a separate lock, because mappings are removed
+ * The current capture's number, the channels that members hold, and those that
+ * any member has held. They need a separate lock, because mappings are removed
  * under the mmap lock.
  */
 static DEFINE_SPINLOCK(channels_lock);
@@ -160,7 +160,7 @@ static bool is_descendant(void)
 	return found;
 }
 
-/* Whether descriptor @fd refers to the session's file, or to a member. */
+/* Whether descriptor @fd refers to the session's file, or to a member's. */
 static int check_descriptor(int fd, struct sft_why *why)
 {
 	struct file *filp = fget(fd);
@@ -240,7 +240,7 @@ int sft_member_join(struct sft_file *file, struct sifive_trace_join *join,
 	if (join->flags)
 		return sft_fail(why, -EINVAL, "unknown flags %#x", join->flags);
 	if (join->channel < 0 || join->channel > 31)
-		return sft_fail(why, -EINVAL, "channel is %d: it can be 0 to 31", join->channel);
+		return sft_fail(why, -EINVAL, "channel is %d, not 0 to 31", join->channel);
 	ret = may_join(file, join->session, why);
 	if (!ret && !sft_is_member(file))
 		ret = become_member(file);

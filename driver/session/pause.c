@@ -27,7 +27,7 @@ int sft_capture_pause(struct sft_why *why)
 
 /*
  * Continue after Error messages: what was stored during the pause is missing, and records
- * may have been cut. Only an encoder that works can continue elsewhere in its sink.
+ * may have been cut. Only a working encoder can continue elsewhere in its sink.
  */
 int sft_capture_unpause(struct sft_why *why)
 {
@@ -60,7 +60,10 @@ int sft_capture_unpause(struct sft_why *why)
 	return 0;
 }
 
-/* The capture runs again, or its session has stopped it, and readers reach its end. */
+/*
+ * After a pause: the capture runs again, or its session has stopped it and readers
+ * reach its end.
+ */
 void sft_capture_end_pause(void)
 {
 	if (!sft.state.paused)

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The session: who has the hardware and the counters, what is done with them, and
- * what programs see of it.
+ * The session: who holds the hardware and the counters, how they are used, and what programs see.
  *
  * A machine has one trace system: encoders and funnels are platform devices
  * that can be bound and unbound, and /dev/sifive-trace represents all of them.
@@ -87,9 +86,9 @@ struct sft_file {
  * @lost:	a sink lost its data in system suspend: START needs REWIND
  * @broken:	components did not resume: START fails
  * @paused:	PAUSE stopped it, to be started again
- * @paused_at:	when, in nanoseconds of the monotonic clock
- * @pauses:	how often
- * @paused_ns:	for how long, excluding the current pause
+ * @paused_at:	time of the last pause, in nanoseconds of CLOCK_MONOTONIC
+ * @pauses:	number of pauses
+ *		@paused_ns: their total length, excluding the current pause
  */
 struct sft_state {
 	u64 watermark;
@@ -104,9 +103,9 @@ struct sft_state {
 };
 
 /**
- * struct sft_session - who has the hardware; under the system's lock
+ * struct sft_session - who holds the hardware; under the system's lock
  * @state:	state of its capture
- * @owner:	the file that has the session, NULL = free
+ * @owner:	the file that holds the session, NULL = free
  * @holder:	process that configured it
  * @user:	owner of the capture: effective user of the process that configured it
  * @generation:	changes when a component comes or goes; files opened before that

@@ -15,8 +15,8 @@
 #include "session.h"
 
 /*
- * In jiffies: a new reader shares the existing copy, unless it is older than SHARED_FOR
- * or nothing has read it for IDLE_AFTER.
+ * In jiffies: a new reader shares the existing copy, unless the copy is older than SHARED_FOR or
+ * has not been read for IDLE_AFTER.
  */
 #define SHARED_FOR	(10 * HZ)
 #define IDLE_AFTER	HZ
@@ -29,8 +29,8 @@
  * @sink:	the sink
  * @before:	its write position when copying began
  * @newest:	the bytes before that
- * @data:	its bytes, oldest first, after those that were overwritten meanwhile
- * @bytes:	how many
+ * @data:	its bytes, oldest first, after those overwritten during the copy
+ * @bytes:	their number
  */
 struct part {
 	const struct sft_sink *sink;
@@ -44,8 +44,8 @@ struct part {
 static DEFINE_MUTEX(copy_lock);
 
 static struct {
-	u64 number;		/* of this copy, as sft_file.snapshot has it */
-	u64 rewinds;		/* sft.state.rewinds when it was made */
+	u64 number;		/* number of this copy, see sft_file.snapshot */
+	u64 rewinds;		/* sft.state.rewinds when the copy was made */
 	void *data;		/* NULL: there is none */
 	unsigned int readers;	/* files that read it */
 	unsigned long made, used;	/* in jiffies */
@@ -53,7 +53,7 @@ static struct {
 	unsigned int parts;
 } copy;
 
-/* Lock the system while no copy is being made, as freeing its buffers requires. */
+/* Lock the system while no copy is being made, as freeing buffers requires. */
 void sft_lock_buffers(void)
 {
 	mutex_lock(&copy_lock);

@@ -63,7 +63,7 @@ static int follow(struct sft_file *file, u32 flags, bool on_exec, struct sft_why
 	if (ret)
 		return ret;
 	sft_lock();
-	/* Even if another process has paused the capture in the meantime. */
+	/* Finish even if another process has paused the capture in the meantime. */
 	wanted = sft.owner == file && sft_capture_on() && sft_sampling_wanted(&to);
 	sft_unlock();
 	if (wanted)

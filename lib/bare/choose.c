@@ -27,8 +27,7 @@ PERF_LOCAL void hand_on(struct bare_choice *choice, const unsigned char *to,
 PERF_INTERNAL bool bare_choose(struct bare_choice *choice, unsigned int event)
 {
 	/*
-	 * Events that still need a counter, and the event before each counter
-	 * on the path.
+	 * Events that still need a counter, and the event that precedes each counter on the path.
 	 */
 	unsigned char queue[PERF_COUNTER_MAX], to[PERF_COUNTER_MAX];
 	unsigned int head, tail = 0, n;

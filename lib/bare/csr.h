@@ -29,11 +29,11 @@
 
 /*
  * Let hpmcounter @number, 3 to 31, count @event from 0. Returns its width in bits;
- * 0 if the hart does not have the counter, or it cannot count the event.
+ * 0 if the hart lacks the counter, or the counter cannot count the event.
  */
 PERF_INTERNAL unsigned int bare_counter_start(unsigned int number, uint64_t event);
 
-/* The same for cycle and instret, whose events are fixed. */
+/* As bare_csr_count() for cycle and instret, whose events are fixed. */
 PERF_INTERNAL void bare_fixed_start(unsigned int number);
 
 #endif /* PERF_BARE_CSR_H */

@@ -33,7 +33,7 @@ PERF_INLINE void bare_write(volatile uint32_t *block, unsigned int offset,
 	block[offset / 4] = value;
 }
 
-/* Zeroed memory of the pool, aligned to 64 bytes; NULL if there is not enough. */
+/* Allocate zeroed memory from the pool, aligned to 64 bytes; NULL if the pool is exhausted. */
 PERF_INTERNAL void *bare_alloc(uint32_t bytes);
 
 /* Reset a component and prepare its sink; @bytes 0 selects the SRAM. */
@@ -46,7 +46,7 @@ PERF_INTERNAL uint32_t bare_sink_bytes(const struct bare_sink *sink);
 /* Reset a component and start its timestamp unit, if it has one. */
 PERF_INTERNAL int bare_reset(volatile uint32_t *block);
 
-/* Let an encoder make messages of stores to one register, for a kind of sink. */
+/* Program an encoder to make messages from stores to one register, and to use a kind of sink. */
 PERF_INTERNAL void bare_encoder_init(volatile uint32_t *block, unsigned int channel,
 				     uint32_t kind);
 

@@ -83,7 +83,7 @@ PERF_INLINE struct bare_hart *this_hart(void)
 	return PERF_LIKELY(id < PERF_MAX_HARTS) ? &harts[id] : 0;
 }
 
-/* The same, if it has been initialised. */
+/* The calling hart if it has been initialised, else NULL. */
 PERF_LOCAL struct bare_hart *ready_hart(void)
 {
 	struct bare_hart *hart = this_hart();
@@ -217,8 +217,8 @@ PERF_LOCAL int take_counters(struct perf_counter *counter, perfEvent *event, int
 /* ---- initialisation ------------------------------------------------------------ */
 
 /*
- * Prepares the funnel's sink. It keeps its data if other harts are in it and this
- * one joins; a hart that joined before starts again, unless another one is on.
+ * Prepares the funnel's sink. The sink keeps its data when this hart joins others; a hart that
+ * joined before starts again, unless another hart is on.
  */
 PERF_LOCAL int init_funnel_sink(struct bare_hart *hart, uint32_t bytes)
 {
@@ -236,7 +236,7 @@ PERF_LOCAL int init_funnel_sink(struct bare_hart *hart, uint32_t bytes)
 	return funnel_ready ? 0 : -1;
 }
 
-/* Prepares the encoder, and the sink that it sends to. */
+/* Prepares the encoder and its sink. */
 PERF_LOCAL int init_components(struct bare_hart *hart, volatile uint32_t *encoder,
 			       int channel, uint32_t bytes)
 {

@@ -5,7 +5,7 @@
 
 #include <linux/sifive_trace_regs.h>
 
-/* A field by its mask: its value in a register, and a value in its place. */
+/* Get a field from a register by its mask, and shift a value into a field. */
 #define FIELD_OF(mask, value)	(((value) & (mask)) / ((mask) & -(mask)))
 #define FIELD(mask, value)	((uint32_t)(value) * ((mask) & -(mask)))
 

@@ -16,7 +16,7 @@ int main(void);
 /* Called by start.S on each trap; registers[n] is restored to xn. */
 void trapped(unsigned long *registers, unsigned long cause, unsigned long pc);
 
-/* Defined in board.c; the compiler calls them, too. */
+/* Defined in board.c; the compiler also calls these. */
 void *memset(void *to, int value, size_t size);
 void *memcpy(void *to, const void *from, size_t size);
 
@@ -31,7 +31,7 @@ void start_second(void (*function)(void));
 /* An unexpected trap ends the tests. */
 void bail_out(unsigned long cause, unsigned long pc);
 
-/* Have the runner save the capture. */
+/* Make the runner save the capture. */
 void hand_out(const void *buffer, uint32_t bytes, const char *name);
 
 /* Defined in traced.c, which is compiled with -finstrument-functions. */

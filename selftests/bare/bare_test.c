@@ -90,7 +90,7 @@ static void spin(unsigned long turns)
 			 : "+r" (turns));
 }
 
-/* The carry into the upper half comes before, between and after the reads. */
+/* The carry into the upper half occurs before, between and after the reads. */
 static bool reads_are_whole(void)
 {
 	const uint8_t number = NO_COUNTER;
@@ -129,7 +129,7 @@ static bool is_possible(const void *arg, unsigned int event, unsigned int number
 	return ((const uint32_t *)arg)[event] >> number & 1;
 }
 
-/* Whether all events get a suitable counter each, in many orders. */
+/* Whether each event gets a suitable counter, in many orders. */
 static bool all_chosen(const uint32_t *possible, unsigned int count)
 {
 	uint32_t list[6], taken;
@@ -282,7 +282,7 @@ static void set_interrupts(bool on)
 
 /*
  * While the timer is due, alternate between writing records and not, until interrupts have
- * hit several times inside and outside a record. Each one sets the next.
+ * hit several times inside and outside a record. Each interrupt sets the next.
  */
 static void test_interrupted(void)
 {
@@ -326,7 +326,7 @@ static uintptr_t trap_vector(void)
 }
 
 /*
- * A trap with another cause goes to the program, which has its mtvec back from then on.
+ * A trap with another cause goes to the program, whose mtvec is then restored.
  */
 static void test_other_trap(uintptr_t own)
 {

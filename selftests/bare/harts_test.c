@@ -15,7 +15,7 @@
 #define TICKS		20
 #define STORM		300
 
-/* What a hart records, and the address of its trace. */
+/* A hart's settings, and the address of its trace. */
 static struct hart {
 	perfEvent events[4];
 	int count;
@@ -87,7 +87,7 @@ static bool call(struct hart *hart)
 }
 
 /*
- * Until the trap handler has run several times; each run sets the next interrupt.
+ * Wait until the trap handler has run several times; each run sets the next interrupt.
  */
 static bool timers(struct hart *hart, unsigned long id)
 {
@@ -138,7 +138,7 @@ static bool switching(struct hart *hart, unsigned long id)
 	return ok;
 }
 
-/* The second hart starts when the first is done, whose capture is kept. */
+/* The second hart starts when the first is done, and the first one's capture is kept. */
 static bool in_turn(struct hart *hart, unsigned long id)
 {
 	bool ok;
@@ -151,7 +151,7 @@ static bool in_turn(struct hart *hart, unsigned long id)
 	return ok;
 }
 
-/* Headers only: turn tracing on and off as often as fits the buffer. */
+/* Headers only: turn tracing on and off until the buffer is nearly full. */
 static bool storm(struct hart *hart, unsigned long id)
 {
 	unsigned int i;

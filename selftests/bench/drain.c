@@ -35,14 +35,14 @@
 /* Faults that are measured. */
 #define FAULTS		15
 
-/* The most that the driver gives at once, and stores that make more. */
+/* The maximum that the driver returns at once, and a number of stores that exceeds it. */
 #define CHUNK		65536
 #define CHUNK_STORES	12000
 
 /* A read() that returns whole messages returns at least this much of CHUNK. */
 #define CHUNK_LEAST	(CHUNK - 64)
 
-/* Stores between two looks at whether any has waited. */
+/* Stores between two checks whether any has waited. */
 #define FEW		64
 
 static int session, reader = -1;
@@ -182,7 +182,7 @@ static bool is_waiting(void)
 	return status().flags & SIFIVE_TRACE_STATUS_WAITING;
 }
 
-/* Each time that @asked grows, store until there is no room, and wait for it. */
+/* Each time @asked grows, store until there is no room, then wait for room. */
 static void *crowd(void *unused)
 {
 	volatile uint32_t *to = map_stimulus(1);

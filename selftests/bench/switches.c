@@ -7,7 +7,7 @@
  *			records that a switch makes; "wake-up", the same of its one record
  *
  * Both threads run on CPU 0, by SCHED_FIFO: each sched_yield() of one lets the other run once.
- * Then each wakes the other by a byte, and sleeps until its own comes.
+ * Then each wakes the other with a byte, and sleeps until it receives one.
  */
 #include <err.h>
 #include <fcntl.h>
@@ -71,7 +71,7 @@ static void exchange(void)
 		err(1, "pipe");
 }
 
-/* Of a round: to the other thread, and back. */
+/* Costs of a round: to the other thread, and back. */
 static uint64_t round_trip(void)
 {
 	struct meter meter;
@@ -124,7 +124,7 @@ static void measure_switches(void)
 	status = measure(round_trip, true, 0, &with);
 	over = true;
 	pthread_join(thread, NULL);
-	/* Each round has a switch there and one back, each of two records. */
+	/* Each round has a switch in each direction, with two records each. */
 	if (status.switches < 4 * METER_CALLS || status.switches_lost)
 		errx(1, "%llu records of switches", (unsigned long long)status.switches);
 	printf("context-switch %lu %llu\n", (with - without) / 2,
@@ -143,7 +143,7 @@ static void measure_wakeups(void)
 	status = measure(exchanges, true, SIFIVE_TRACE_SWITCHES_WAKEUPS, &with);
 	close(there[1]);
 	pthread_join(thread, NULL);
-	/* Each round has a wake-up there and one back. */
+	/* Each round has a wake-up in each direction. */
 	if (status.switches < plain.switches + 2 * METER_CALLS || status.switches_lost)
 		errx(1, "%llu records with wake-ups, %llu without",
 		     (unsigned long long)status.switches, (unsigned long long)plain.switches);

@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only
-"""The instructions of programs that a trace shows, against those that the emulator executed.
+"""Compare the instructions of programs in a trace with those that the emulator executed.
 
 compare.py [--symfs FOLDER] [--gaps] COMMAND TRACE LOG
 
 LOG has QEMU's lines of -d exec,nochain,int with one instruction in each block, of addresses in
 programs; blocks that were translated for a traced hart have a number other than 0 in front of
-their address. COMMAND decodes the trace. Each hart's sequence has to be the same, and no
-instruction may be missing, but for those that the recording leaves out. With --gaps some may be,
-where the command says so: what is between has been executed, in this order.
+their address. COMMAND decodes the trace. Each hart's sequences must be equal, and no
+instruction may be missing, except those that the recording omits. With --gaps some may be
+missing if the command says so: the instructions between gaps were executed in this order.
 """
 import argparse
 import array
@@ -21,12 +21,12 @@ BLOCK = re.compile(r"Trace (\d+): \S+ \[0*([0-9a-f]*)/([0-9a-f]+)/")
 STOPPED = re.compile(r"Stopped execution of TB chain before \S+ \[([0-9a-f]+)\]")
 TRAP = re.compile(r"hart:(\d+), async:0.*epc:0x([0-9a-f]+)")
 LEFT_OUT = "left out"
-# Among the addresses: instructions are missing.
+# Marks missing instructions among the addresses.
 GAP = 1
 
 
 def executed(path):
-    """Of each hart the addresses of traced instructions that retired."""
+    """For each hart, the addresses of traced instructions that retired."""
     harts, last = {}, None
     with open(path, encoding="ascii", errors="replace") as log:
         for line in log:
@@ -38,7 +38,7 @@ def executed(path):
                 if last in harts and harts[last][-1:] == [int(match[1], 16)]:
                     harts[last].pop()
             elif match := TRAP.search(line):
-                # It was begun, and did not retire.
+                # The instruction was started, but did not retire.
                 hart = int(match[1])
                 if hart in harts and harts[hart][-1:] == [int(match[2], 16)]:
                     harts[hart].pop()
@@ -46,7 +46,8 @@ def executed(path):
 
 
 def shown(command, trace, symfs):
-    """Of each source the addresses, with GAP where some are missing, and how that reads."""
+    """For each source, the addresses, with GAP where some are missing, and the text of the
+    gaps."""
     arguments = [command, "decode", "-q", "--format", "pc"]
     if symfs:
         arguments += ["--symfs", symfs]
@@ -92,7 +93,7 @@ def find(stretch, expected, begin):
 
 
 def invented(followed, expected):
-    """What is between gaps and was not executed, or None."""
+    """Instructions between gaps that were not executed, or None."""
     data, at, stretch = array.array("Q", expected).tobytes(), 0, []
     for pc in followed + [GAP]:
         if pc != GAP:

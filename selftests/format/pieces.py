@@ -4,9 +4,10 @@
 
 	pieces.py COMMAND TRACE [cut]
 
-The pieces TRACE.0, TRACE.1 ... one behind the other are the whole trace. Each must have
+The pieces TRACE.0, TRACE.1 ..., concatenated, are the whole trace. Each must have
 the whole trace's records in its bytes, with the same addresses, times and values of
-counters, and nothing else. Only with "cut" records may be lost, as where threads were killed, or dropped them.
+counters, and nothing else. Records may be lost only with "cut", if threads were killed or
+dropped records.
 Prints the number of records and pieces.
 """
 import json
@@ -26,14 +27,15 @@ def decode(command, path, *options):
     records = [item for item in map(json.loads, out.stdout.splitlines())
                if item["kind"] in ("enter", "exit", "manual", "sample")]
     for record in records:
-        # The end of a piece confirms fewer times than what follows it in the whole.
+        # The end of a piece confirms fewer times than the data that follows it in the whole
+        # trace.
         for key in ("offset", "time"):
             record.pop(key, None)
     return sorted(records, key=lambda record: (record["source"], record["channel"]))
 
 
 def is_same(whole, piece):
-    """Threads that share a channel only later have names in the whole."""
+    """Threads that share a channel only later have names in the whole trace."""
     return whole == piece or whole == {**piece, "thread": piece.get("thread", whole.get("thread"))}
 
 

@@ -64,7 +64,7 @@ static void begin_alike(struct gen_stream *s)
 	memcpy(s->counter, first->counter, sizeof(s->counter));
 }
 
-/* Of a sample; some lists are cut, or too long. */
+/* The callers of a sample; some lists are cut, or too long. */
 static void write_callers(struct gen_stream *s)
 {
 	uint64_t count = one_in(20) ? below(2 * SIFIVE_TRACE_CALLERS_MAX) : 1 + below(6);
@@ -107,7 +107,7 @@ static void abandon(struct gen_stream *s)
 	gen_header(s);
 }
 
-/* Another thread takes it, or one that had it before takes it back. */
+/* Another thread takes the channel, or its earlier owner takes it back. */
 static void take_channel(struct gen_stream *s)
 {
 	s->owner = 1 + (uint32_t)below(3);
@@ -115,7 +115,7 @@ static void take_channel(struct gen_stream *s)
 	gen_header(s);
 }
 
-/* Its thread has dropped records, or waited. */
+/* The stream's thread has dropped records, or waited. */
 static void mark(struct gen_stream *s)
 {
 	const uint32_t kind = SIFIVE_TRACE_RECORD_WAITED_LONG + (uint32_t)below(3);

@@ -2,11 +2,11 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
 """read_trace.py TRACE: print the records as JSON objects. TRACE.meta must have srcbits.
 
-Written from Documentation/trace-format.rst, and from nothing else.
+Written from Documentation/trace-format.rst alone.
 """
 import json
 import sys
-# TCODE: bits of fixed fields, variable fields; shift, mask, value of what adds one.
+# TCODE: bits of fixed fields, variable fields; shift, mask and value of the field that adds one.
 LAYOUT = {2: (0, 1), 3: (0, 1), 4: (2, 2), 7: (0, 2), 8: (4, 1), 9: (4, 2), 11: (4, 2),
           12: (6, 2), 27: (4, 1, 0, 15, 2), 28: (2, 3), 29: (6, 3), 30: (0, 1),
           33: (6, 1, 4, 3, 1), 34: (6, 1, 4, 3, 1), 35: (6, 1, 4, 3, 1)}
@@ -22,7 +22,7 @@ STATES = {0: "unknown", 1: "runs", 2: "woken", 3: "calls", 4: "returns", 5: "fau
 
 
 def parse(slices, src_bits):
-    """TCODE, source, variable fields and timestamp of a message; None if it is none."""
+    """TCODE, source, variable fields and timestamp of a message; None for other bytes."""
     packed = sum(byte >> 2 << 6 * i for i, byte in enumerate(slices))
     tcode, src = packed & 63, packed >> 6 & (1 << src_bits) - 1
     if tcode not in LAYOUT:
@@ -39,7 +39,7 @@ def parse(slices, src_bits):
 
 
 def messages(data, src_bits):
-    """Where each message begins, and what it is."""
+    """The offset and content of each message."""
     begin = 0
     for at, byte in enumerate(data):
         if byte & 3 == 3:
@@ -60,8 +60,8 @@ def tick(before, stamp, absolute, meta):
 
 
 class Stream:
-    """Records of a stream. read_*() yield the size of the store that they want, 0 at
-    their end, and get its value; a missing 16-bit store is 0."""
+    """Records of a stream. read_*() yield the size of the store that they expect, 0 at their
+    end, and receive its value; a missing 16-bit store is 0."""
 
     def __init__(self, src, channel, meta, out):
         self.name, self.out = {"source": src, "channel": channel}, out
@@ -142,7 +142,8 @@ class Stream:
         return True
 
     def resume(self, state):
-        """Take what precedes a piece: a record in the piece before, marks, what has begun."""
+        """Take the stores that precede a piece: a record of the previous piece, marks, an
+        unfinished record."""
         for part in ("header", "record", "begun"):
             if part == "record" and state.get("lost"):
                 self.push(0, None, None)
@@ -215,7 +216,7 @@ class Switches:
 
 
 def records(data, meta):
-    """The records of all sources and channels, each of these in order."""
+    """The records of all sources and channels, in order within each."""
     clocks, out = meta.get("clocks", ()), []
     times = {clock["src"]: clock["time"] for clock in clocks}
     exact = {clock["src"] for clock in clocks if not clock["inferred"]}

@@ -50,6 +50,7 @@ static const struct {
 	{ &export_command, "--format", "dqr", true },
 	{ &export_command, "--format", "bolt" },
 	{ &coverage_command, "--by", "line" },
+	{ &export_command, "--format", "csv" },
 };
 
 #define WRITERS	(sizeof(writers) / sizeof(writers[0]))
@@ -65,7 +66,7 @@ int usage_error(const char *format, ...)
 	return EXIT_USAGE;
 }
 
-/* A file with these bytes, of which @path is the name. */
+/* A file with these bytes and the name @path. */
 static int make_file(const void *bytes, size_t length, char path[64])
 {
 	int fd = memfd_create("fuzz", MFD_CLOEXEC);

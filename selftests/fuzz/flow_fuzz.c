@@ -16,7 +16,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static char path[64];
 
-/* All addresses are those of the file with the code. */
+/* All addresses belong to the file with the code. */
 bool symbols_object(struct symbols *symbols, uint64_t address, struct symbols_object *object)
 {
 	(void)symbols;
@@ -25,7 +25,7 @@ bool symbols_object(struct symbols *symbols, uint64_t address, struct symbols_ob
 	return true;
 }
 
-/* What the runs of each source must fit. */
+/* The state that each source's next run must fit. */
 struct seen {
 	uint64_t	instructions;
 	uint64_t	events;
@@ -77,7 +77,7 @@ static void count_instructions(void *context, const struct counts_run *run)
 					      code_instructions(run->block, run->from));
 }
 
-/* Each way leads to a block, from one that was executed. */
+/* Each transition leads from an executed block to a block. */
 static void check_link(void *context, const struct counts_link *link)
 {
 	const struct block *block = link->block;
@@ -88,7 +88,7 @@ static void check_link(void *context, const struct counts_link *link)
 		abort();
 }
 
-/* The counts have what the flow has, and an instruction that the kernel executed at a trap. */
+/* The counts equal the flow's, plus instructions that the kernel executed at traps. */
 static void check_counts(const struct counts *counts, const struct seen *seen)
 {
 	uint64_t counted = 0;

@@ -51,7 +51,7 @@ static void records(struct gen *gen, unsigned int src, unsigned int channel,
 	gen_record(&stream, 1, outer, value);
 }
 
-/* For each writer of export_fuzz.c one of the traces. */
+/* One of the traces for each writer of export_fuzz.c. */
 static void save_writers(const char *folder, const char *name, unsigned int type,
 			 const struct gen *gen)
 {

@@ -50,7 +50,7 @@ static void fill(struct board *b, uint32_t control)
 		message(b, i);
 }
 
-/* The same, followed by the bytes of more. */
+/* As above, followed by the bytes of more. */
 static const char *filled(const char *more)
 {
 	static char text[3 * 256];

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only
-"""The instructions that a trace reports, against those that the emulator has executed.
+"""Compare the instructions that a trace reports with those that the emulator executed.
 
 flow.py [--src-bits N] [--lossy] PROGRAM LOG PIECE...
 
@@ -126,7 +126,7 @@ def field(word, *places):
 
 
 def indirect(rd, rs):
-    """The hints of jalr: what it does to a stack of return addresses."""
+    """The hints of jalr: its effect on a stack of return addresses."""
     link = (1, 5)
     if rd in link:
         return "swap" if rs in link and rs != rd else "call"
@@ -190,7 +190,7 @@ class Flow:
         return direct and not left
 
     def step(self, direct, left):
-        """One instruction, with so many half-words left; returns those behind it."""
+        """One instruction, with this many half-words left; returns the number left after it."""
         length, kind, target = self.code[self.pc]
         self.stretches[-1].append(self.pc)
         left -= length // 2
@@ -286,7 +286,7 @@ def executed(path):
                 if traced and stretches[-1][-1:] == [int(match[1], 16)]:
                     stretches[-1].pop()
             elif (match := TRAP.search(line)) and match[1] == "0" and traced:
-                # It was begun, and did not retire.
+                # The instruction was started, but did not retire.
                 if stretches[-1][-1:] == [int(match[2], 16)]:
                     stretches[-1].pop()
     # The store that ends a trace is not part of it.
@@ -294,7 +294,7 @@ def executed(path):
 
 
 def find(stretch, expected, begin):
-    """Where the stretch is among the expected instructions, not before begin."""
+    """The position of the stretch among the expected instructions, from begin on."""
     while stretch:
         try:
             begin = expected.index(stretch[0], begin)

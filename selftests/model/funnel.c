@@ -232,7 +232,7 @@ TEST_F(funnel, a_funnel_into_a_disabled_funnel_has_an_error)
 	EXPECT_EQ(0, rd(&self->b, TF1 + CONTROL) & SINK_ERROR);
 }
 
-/* Default of a component with a funnel is the funnel. */
+/* The default sink of a component with a funnel is the funnel. */
 TEST_F(funnel, default_sink)
 {
 	start(&self->b, CHAIN);

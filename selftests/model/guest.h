@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What the programs of guest.sh share: they start in bare machine mode on one hart, with
+ * Shared by the programs of guest.sh, which start in bare machine mode on one hart, with
  * the encoder of board nofunnel, and print TAP to the serial port.
  */
 #ifndef GUEST_H

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Instruction trace of a hart that does not run: where each trace begins and ends, byte by
- * byte, for each mode. program.sh has what a running hart adds.
+ * byte, for each mode. program.sh tests the rest, with a running hart.
  */
 #include "kselftest_harness.h"
 #include "board.h"
@@ -14,7 +14,7 @@
 #define TS_BRANCHES	(1u << 16)	/* tsBranch 1 */
 #define TRACE	(ACTIVE | ENABLE | TRACING)
 
-/* The hart stands at 0x1000, where it begins after a reset. */
+/* The hart is at 0x1000, where it starts after a reset. */
 #define ICT_ON		"8c 00 0b "
 #define SYNC		"24 15 00 83 "	/* SYNC 5, ICNT 0, FADDR 0x800 */
 #define END_BTM		"84 10 03 "	/* EVCODE 4, CDF 0, ICNT 0 */
@@ -65,7 +65,7 @@ TEST_F(instructions, a_history_trace_ends_with_a_history)
 	EXPECT_STREQ(ICT_ON SYNC END_HTM ICT_OFF " ff ff", written(&self->b));
 }
 
-/* teTracing is enough to begin and to end; a mode that changes is a new trace. */
+/* teTracing alone begins and ends a trace; a change of mode begins a new trace. */
 TEST_F(instructions, each_trace_begins_with_a_sync)
 {
 	start(&self->b, ENCODER, 0);
@@ -105,7 +105,7 @@ TEST_F(instructions, timestamps)
 		     written(&self->b));
 }
 
-/* No hart has that number: the encoder works, and has nothing to trace. */
+/* No hart has that number: the encoder works, but has nothing to trace. */
 TEST_F(instructions, an_encoder_without_a_hart)
 {
 	start(&self->b, ENCODER ",hart=7", 0);
@@ -113,7 +113,7 @@ TEST_F(instructions, an_encoder_without_a_hart)
 	EXPECT_STREQ(ICT_ON ICT_OFF " ff ff", written(&self->b));
 }
 
-/* The end that does not fit is lost, and reported with the bit of program trace. */
+/* If the end message does not fit it is lost, and reported with the bit of program trace. */
 TEST_F(instructions, a_lost_end_is_reported)
 {
 	unsigned int i;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Differences between version 0 cores: each option of the model has the effect that its
- * name says, and no other.
+ * Differences between version 0 cores: each option of the model has exactly the effect that its
+ * name describes.
  */
 #include "kselftest_harness.h"
 #include "board.h"
@@ -39,7 +39,7 @@ static void start(struct board *b, const char *args)
 	sink_window(b, TE, BUFFER, 4096, 4);
 }
 
-/* The field of a single sink reads 0 whatever is written, and the sink works. */
+/* The field of a single sink always reads 0, and the sink works. */
 TEST_F(option, single_sink_reads_zero)
 {
 	start(&self->b, ENCODER(",single-sink=zero"));
@@ -255,7 +255,7 @@ TEST_F(option, a_slow_funnel_stalls_harts)
 	EXPECT_EQ(28, stat(&self->b, "te0", "stat-messages"));
 }
 
-/* It is empty once the slow funnel could have taken everything, and nothing is lost. */
+/* The FIFO is empty once the slow funnel has accepted everything, and nothing is lost. */
 TEST_F(option, a_slow_funnel_delays_the_flush)
 {
 	start_funnel(&self->b, FUNNEL_AND(",byte-ns=100", ",flush-ns=0"));

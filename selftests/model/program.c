@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * A program for instruction trace: it turns the trace of its own hart on, takes each kind
- * of control transfer, and turns it off, once for each mode. program.sh compares what the
- * trace says with the instructions that the emulator has executed.
+ * of control transfer, and turns it off, once for each mode. program.sh compares the trace with
+ * the instructions that the emulator executed.
  */
 #include "guest.h"
 
@@ -11,7 +11,7 @@
 #define LONG		23000
 #endif
 
-/* Each piece of trace stays in memory of its own until the program has ended. */
+/* Each piece of trace stays in separate memory until the program has ended. */
 #define TRACES		0x84000000u
 #define TRACE_SIZE	0x100000u
 
@@ -130,7 +130,7 @@ __attribute__((noinline)) static void branches(void)
 	}
 }
 
-/* Loops of one branch: taken, or not taken but for the last time. */
+/* Loops of one branch: always taken, or taken only the last time. */
 __attribute__((noinline)) static void loops(unsigned int n)
 {
 	unsigned int i = n;
@@ -179,7 +179,7 @@ static void hexadecimal(uint32_t value)
 	print(text);
 }
 
-/* Tells the board what to save. */
+/* Prints what the board should save. */
 static void save(uint32_t address, uint32_t size, const char *name)
 {
 	print("trace ");

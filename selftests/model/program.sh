@@ -58,13 +58,13 @@ mkdir -p "$out"
 build all
 build short -DLONG=500
 
-# Whether the trace of the run in blocks is that of the log.
+# Whether the run in blocks has the same trace as the logged run.
 agrees() {
 	# shellcheck disable=SC2046 # names
 	selftests/model/flow.py "$out/all.elf" "$out/all.log" $(cat "$out/all/names") >/dev/null 2>&1
 }
 
-# Now and then an interrupt comes an instruction later in one of the runs.
+# Sometimes an interrupt occurs an instruction later in one of the runs.
 for _ in 1 2 3 4 5; do
 	run all all && run logged all --qemu "$(log all)"
 	rc=$?

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * The register blocks match the hardware description: reset value and writable bits of
- * every register, nothing elsewhere; an inactive component accepts active alone; fields
+ * every register, nothing elsewhere; an inactive component accepts only active; fields
  * accept legal values only; the command line is checked.
  */
 #include "kselftest_harness.h"

@@ -163,7 +163,7 @@ static const char *early(struct board *b, const struct row *r)
 	return hex(rd(b, r->block + CONTROL));
 }
 
-/* The write pointer stays where software set it, whatever is enabled. */
+/* The write pointer stays where software set it, regardless of enables. */
 static const char *write_pointer(struct board *b, const struct row *r)
 {
 	activate(b, TF, CONTROL);

@@ -16,7 +16,7 @@ static void message(struct board *b, unsigned int x)
 	wr(b, TE + STIMULUS(0), 0x40 | x);
 }
 
-/* What on, n messages and off give, padded to words; hex as memory() has it. */
+/* The bytes of on, n messages and off, padded to words; in the hex format of memory(). */
 static const char *stream(unsigned int n, unsigned int word, bool off)
 {
 	static char text[3 * 256 + 16];
@@ -85,7 +85,7 @@ TEST_F(word, registers_are_aligned_to_the_word)
 	EXPECT_EQ(-variant->bytes | WRAPPED, rd(&self->b, TE + SINK_WP));
 }
 
-/* From the first byte on a driver must not touch the sink. */
+/* Once the first byte arrives, a driver must not touch the sink. */
 TEST_F(word, programming_a_sink_that_has_taken_trace_is_a_violation)
 {
 	sink_window(&self->b, TE, BUFFER, 128, variant->bytes);
@@ -124,7 +124,7 @@ TEST_F(word, memory_gets_whole_words)
 	EXPECT_EQ(i, stat(&self->b, "te0", "stat-sink-bytes"));
 }
 
-/* The word written at the limit sets WP to base, wrapped; the ring goes on. */
+/* The word written at the limit sets WP to base, wrapped; the ring continues. */
 TEST_F(word, ring)
 {
 	unsigned int w = variant->bytes, n = 3 * w / 4, i;
@@ -146,7 +146,7 @@ TEST_F(word, ring)
 	EXPECT_EQ(ENABLE, rd(&self->b, TE + CONTROL) & ENABLE);
 }
 
-/* The first wrap ends the trace, if need be in the middle of a message. */
+/* The first wrap ends the trace, even in the middle of a message. */
 TEST_F(word, stop_on_wrap)
 {
 	unsigned int w = variant->bytes, n = 2 * w / 4, i;

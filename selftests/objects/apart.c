@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Opens an instrumented object in a namespace of its own, with dlmopen(), and calls it;
- * opens a second one so when tracing is on. Prints the number of calls in each. Arguments:
+ * Opens an instrumented object in a separate namespace, with dlmopen(), and calls it; opens a
+ * second one in the same way while tracing is on. Prints the number of calls in each. Arguments:
  * the trace's file, the objects.
  */
 #define _GNU_SOURCE

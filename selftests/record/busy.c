@@ -21,7 +21,7 @@ static unsigned long lazy(unsigned long n)
 
 /*
  * Runs for 300 ms, and for an average number of rounds in each of them: on a loaded
- * host time passes without any work. With a file's name, it goes on until there is one.
+ * host time passes without any work. With a file name, it runs until that file exists.
  */
 #define ROUNDS	4
 

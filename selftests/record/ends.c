@@ -35,14 +35,14 @@ int main(int argc, char **argv)
 	if (!strcmp(how, "kill"))
 		raise(SIGKILL);
 	if (!strcmp(how, "interrupt"))
-		/* As a terminal does: the parent command gets it, too. */
+		/* As a terminal does: the parent command also receives it. */
 		kill(0, SIGINT);
 	if (!strcmp(how, "hangup"))
-		/* As from the terminal: to the parent command, too. */
+		/* As from the terminal: also to the parent command. */
 		kill(0, SIGHUP);
 	if (!strcmp(how, "at once"))
 		_exit(3);
-	/* As if it had not run, or a signal had ended it. */
+	/* As if the program had not run, or a signal had ended it. */
 	if (!strcmp(how, "unlike"))
 		_exit(argc > 3 ? atoi(argv[3]) : 125);
 	/* A child unknown to the library keeps its descriptors open. */

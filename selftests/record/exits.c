@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /*
- * Threads go on calling functions while their process ends:
+ * Threads keep calling functions while their process ends:
  *
  *	exits HOW FILE [signals]
  *
- * FILE has two numbers in the end, of 64 bits: calls that have begun, and those of them that had
- * returned before tracing could end. With "signals" a timer's handler calls functions, too.
+ * In the end FILE contains two 64-bit numbers: calls that began, and calls that returned before
+ * tracing could end. With "signals" a timer's handler also calls functions.
  */
 #include <err.h>
 #include <fcntl.h>
@@ -72,7 +72,10 @@ static HIDDEN __attribute__((destructor(101))) void last_destructor(void)
 	ending = true;
 }
 
-/* Without an end, in bursts, so that a buffer has room for the threads of the slowest machine. */
+/*
+ * Runs endlessly, in bursts, so that a buffer has room for the threads even on the
+ * slowest machine.
+ */
 static HIDDEN void *call(void *unused)
 {
 	int i;
@@ -88,7 +91,7 @@ static HIDDEN void *call(void *unused)
 	return NULL;
 }
 
-/* No call is a cancellation point, also if it waits for room. */
+/* No call is a cancellation point, even if it waits for room. */
 static HIDDEN void *call_to_the_end(void *unused)
 {
 	int i;
@@ -134,7 +137,7 @@ static HIDDEN void calls_on(void)
 		pass();
 }
 
-/* A thread that an exit function starts, and does not wait for. */
+/* A thread that an exit function starts but does not wait for. */
 static HIDDEN void start_late(void)
 {
 	start(call);
@@ -182,8 +185,8 @@ static HIDDEN void send_signals(void)
 }
 
 /*
- * Whatever ends the process may come late. After so many passes, it makes room for the reader as
- * the other threads do.
+ * The event that ends the process may occur late. After this many passes, it lets the reader run,
+ * as the other threads do.
  */
 static HIDDEN void pass_until_ended(unsigned int quick)
 {
@@ -220,7 +223,7 @@ static HIDDEN void end(const char *how)
 		signal(SIGUSR1, exit_handler);
 		raise(SIGUSR1);
 	}
-	/* It interrupts calls, maybe a record. */
+	/* The handler interrupts calls, and perhaps records. */
 	if (!strcmp(how, "interrupt")) {
 		const struct itimerval once = { { 0, 0 }, { 0, 1000 } };
 

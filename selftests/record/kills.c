@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /*
- * Kills recordings at random times: the recorder, the program, a process that the program has
- * made, or another reader. While a program is killed the recorder may be stopped, so that
- * records and stores wait. Then every process has to end, and the device to be free.
+ * Kills recordings at random times: the recorder, the program, a child process of the program, or
+ * another reader. While a program is killed the recorder may be stopped, so that records and
+ * stores wait. Afterwards every process must end, and the device must be free.
  *
  *	kills NUMBER SEED FOLDER
  *
- * Leaves FOLDER/N.rtd, prints what was killed when, and fails at the first recording of which
- * something stays. The seed repeats the choices, not what they meet.
+ * Leaves FOLDER/N.rtd, prints what was killed when, and fails at the first recording that leaves
+ * a process behind. The seed repeats the choices, but not the state in which they occur.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -31,7 +31,7 @@
 
 /* Recordings last longer than the latest kill. */
 #define LATEST_US	700000
-/* Only what hangs takes longer, on any host. */
+/* On any host, only a hanging process takes longer. */
 #define PATIENCE_S	600
 
 enum victim { RECORDER, PROGRAM, DESCENDANT, READER, VICTIMS };
@@ -69,7 +69,7 @@ static char look(pid_t pid, pid_t *parent)
 	return found;
 }
 
-/* A process that @parent has made; 0: none. */
+/* A child of @parent; 0: none. */
 static pid_t child_of(pid_t parent)
 {
 	DIR *folder = opendir("/proc");
@@ -94,7 +94,7 @@ static void pause_us(unsigned int us)
 	nanosleep(&time, NULL);
 }
 
-/* A killed process is gone at once, whatever it waited for; only its parent is stopped. */
+/* A killed process is gone at once, even if it was waiting; only its parent is stopped. */
 static void await_death(pid_t pid)
 {
 	pid_t parent;
@@ -120,7 +120,7 @@ static void stuck(int number)
 	_exit(1);
 }
 
-/* All processes of the recording, orphans as well. */
+/* All processes of the recording, including orphans. */
 static void await_all(void)
 {
 	alarm(PATIENCE_S);
@@ -198,7 +198,7 @@ static pid_t record_itself(const char *trace)
 	return pid;
 }
 
-/* What a reader opens earlier is the capture before. */
+/* A reader that opens earlier gets the previous capture. */
 static void await_capture(pid_t program)
 {
 	pid_t parent;

@@ -4,8 +4,8 @@
  *
  *	maps slowly|apart|stopped NUMBER PROGRAM...
  *
- * Slowly: the command sees each mapping. Apart: each is also at a different address.
- * Stopped: the command is stopped meanwhile.
+ * slowly: the command sees each mapping. apart: each mapping is also at a different address.
+ * stopped: the command is stopped in the meantime.
  */
 #include <err.h>
 #include <fcntl.h>

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""oncpu.py REPORT.json OUTPUT: compare report's times on and off the CPU with those that
-sleeps.c has measured."""
+"""oncpu.py REPORT.json OUTPUT: compare report's times on and off the CPU with those measured by
+sleeps.c."""
 import json
 import sys
 
-# A nap is no sleep, or a shorter one, if the host leaves the hart out before it begins.
+# A nap does not block, or is shorter, if the host does not run the hart before it begins.
 NAPS, NAP = 15, 0.005
 
 
@@ -26,9 +26,9 @@ def main(report, output):
     for name, tid, wall, cpu in lines:
         t = threads[int(tid)]
         wall, cpu = int(wall) / 1e6, int(cpu) / 1e6
-        # The program measures between a thread's begin and end. The kernel looks at its clock
-        # before the switch, which a busy host can make long: so only one of the threads that
-        # work has to agree, roughly.
+        # The program measures between a thread's begin and end. The kernel reads its clock before
+        # the switch, which can take long on a busy host: so only one of the working threads must
+        # agree, roughly.
         agree += name == "worker" and t["on-cpu"] >= cpu * 0.8
         if t["wall"] < wall - 1e-5:
             wrong.append(f"{name} has measured {wall} s: {t}")

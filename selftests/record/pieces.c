@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /*
  * A program whose trace is longer than its buffer: pieces N [how] makes pieces of
- * 1024 records. After each it waits until the recorder has read what it is woken for, so
- * that no reader has to be faster than the program.
+ * 1024 records. After each piece it waits until the recorder has read the amount at which it is
+ * woken, so that no reader has to be faster than the program.
  *
  *	waits	that is all
  *	races	it does not wait
  *	stops	after half of the pieces it stops its parent, the recorder, makes the other
- *		half without waiting, and lets the recorder go on
- *	slows	the same, but a child lets the recorder go on when stores wait for it
+ *		half without waiting, and lets the recorder continue
+ *	slows	the same, but a child lets the recorder continue when stores wait for it
  *	kills	after half of the pieces it kills the recorder
  *	killed	at the end it kills itself
  *	shares	then, too, after threads that are more than there are channels
@@ -31,7 +31,7 @@
 
 #define CALLS	512
 
-/* More than there are channels. */
+/* More threads than channels. */
 #define THREADS	40
 
 /* The recorder is woken when this part of the buffers is unread. */
@@ -72,7 +72,7 @@ HIDDEN static void wait_until_read(void)
 		usleep(1000);
 }
 
-/* The parent does not run any more. */
+/* The parent no longer runs. */
 HIDDEN static void stop(pid_t parent)
 {
 	char path[32], text[256], *end;
@@ -115,7 +115,7 @@ HIDDEN static void pause_pieces(int pieces)
 {
 	char *path = strdup(getenv("PATH"));
 
-	/* The commands are not to be recorded. */
+	/* The commands must not be recorded. */
 	clearenv();
 	setenv("PATH", path, 1);
 	free(path);
@@ -157,7 +157,7 @@ int main(int argc, char **argv)
 	pid_t parent = getppid();
 
 	for (i = 0; i < pieces; i++) {
-		/* The last piece shows where records go on. */
+		/* The last piece shows where records continue. */
 		if (!strcmp(how, "stops") && i > pieces / 2 && i == pieces - 1) {
 			kill(parent, SIGCONT);
 			wait_until_read();

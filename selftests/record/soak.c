@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /*
- * Writes records without a pause on all CPUs, a thread on each, for so many seconds: "made
- * N" is the number of calls.
+ * Writes records without a pause on all CPUs, one thread on each, for this many seconds: "made N"
+ * is the number of calls.
  *
  *	soak SECONDS
  */
@@ -15,7 +15,7 @@
 
 #define HIDDEN	__attribute__((no_instrument_function))
 
-/* Calls between two looks at the clock. */
+/* Calls between two reads of the clock. */
 #define BATCH	1000
 
 static struct timespec end;

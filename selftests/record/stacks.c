@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /*
- * Without hooks, with frame pointers: where most of the time goes, from two callers of different
- * depth, and not by turns, so that samples at intervals come to both.
+ * Without hooks, with frame pointers: the hot function is called from two callers of different
+ * depth, not alternately, so that interval samples hit both.
  */
 #include <stdlib.h>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /*
- * Answers 10,000 requests, each in some microseconds: but one comes when the table of all keys
- * is half full, and waits until it has grown. Prints the number of that request.
+ * Answers 10,000 requests, each in a few microseconds; but one arrives when the hash table is
+ * half full, and waits while the table grows. Prints the number of that request.
  *
  *	stalls [thread]
  */
@@ -100,7 +100,7 @@ __attribute__((naked, used)) static void passed_on(void)
 	__asm__("j known");
 }
 
-/* As gcc names what it makes of a function. */
+/* Named like a part that gcc splits off a function. */
 static int part(void)
 	__asm__("answer.part.0") __attribute__((noinline, used));
 
@@ -127,7 +127,7 @@ int main(int argc, char **argv)
 	table = calloc(slots, sizeof(*table));
 	if (!table)
 		return 1;
-	/* In a thread that begins while the probes are there, or in the first. */
+	/* In a thread that starts while the probes are active, or in the first thread. */
 	if (argc > 1 && (pthread_create(&thread, NULL, serve, NULL) || pthread_join(thread, NULL)))
 		return 1;
 	if (argc == 1)

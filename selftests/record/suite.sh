@@ -44,7 +44,7 @@ status() {
 	result $? "$3"
 }
 
-# says NAME WORDS WHAT: the command printed that.
+# says NAME WORDS WHAT: the command printed WORDS.
 says() {
 	grep -qF -- "$2" "$out/$1.err" "$out/$1.txt"
 	result $? "$3"
@@ -57,7 +57,7 @@ refused() {
 	result $? "$4"
 }
 
-# value NAME PYTHON WHAT: true of m, the side-car file.
+# value NAME PYTHON WHAT: the expression holds for m, the side-car file.
 meta() {
 	python3 -c "import json, sys; m = json.load(open(sys.argv[1])); sys.exit(not ($2))" \
 		"$out/$1.rtd.meta"

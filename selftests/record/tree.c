@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /*
- * Makes processes in each way there is. Every process calls leaf() ten times, whatever ends
- * it then; "made N" is the number of calls in all. "stops" forks while its parent, the
- * recorder, is stopped.
+ * Creates processes in every possible way. Every process calls leaf() ten times, then ends in
+ * some way; "made N" is the total number of calls. "stops" forks while its parent, the recorder,
+ * is stopped.
  *
  *	tree WAY [NUMBER] [PROGRAM]
  */
@@ -37,7 +37,7 @@ static void work(void)
 		leaf(i);
 }
 
-/* Each child ends in another way. */
+/* Each child ends in a different way. */
 static void end(unsigned int i)
 {
 	switch (i % 4) {

@@ -4,13 +4,12 @@
 
 	verify.py WHAT CALLS FILE [MORE...]
 
-CALLS holds lines "calls THREAD CALLER FUNCTION NUMBER"; "-" is who has no
-caller. FILE is, by WHAT:
+CALLS holds lines "calls THREAD CALLER FUNCTION NUMBER"; "-" means no caller. FILE is, by WHAT:
 
 	nesting	decode --format json: records pair up; each call from its caller
-	lines	the same: each record's line is one that has the function's name
+	lines	the same: each record's line contains the function's name
 	report	report --format csv --by thread
-	chrome, folded, html, ctf
+	chrome, csv, folded, html, ctf
 		that export; folded --weight calls; ctf as babeltrace2 prints it
 	graph	graph --by thread
 	replay	replay
@@ -22,6 +21,7 @@ caller. FILE is, by WHAT:
 		and the side-car file
 """
 import collections
+import csv
 import html as html_text
 import json
 import re
@@ -45,7 +45,7 @@ def counted(path):
 
 
 def thread_of(meta, record):
-    """Threads have a channel one after the other."""
+    """Threads own a channel one after the other."""
     ticks = round(record["seconds"] * meta["ts_hz"])
     return next(t["name"] for t in meta["threads"]
                 if t["channel"] == record["channel"] and
@@ -99,7 +99,7 @@ def nesting(path, meta):
 
 
 def source_line(path, number):
-    """A definition's line, or the one before its brace."""
+    """A definition's line, or the line before its brace."""
     if not path:
         return ""
     lines = open(path).read().split("\n")
@@ -108,8 +108,8 @@ def source_line(path, number):
 
 def lines(path, calls):
     """
-    Which lines are wrong; each function that was counted must have one, and so must
-    each call except those that the C library makes.
+    Wrong lines; each counted function must have a line, and so must each call except those made
+    by the C library.
     """
     wrong, seen = [], set()
     outside = {f for _, caller, f in calls if caller == "-"}
@@ -158,6 +158,25 @@ def chrome(path):
         elif e["ph"] == "E":
             stacks.leave(names[e["tid"]])
     return stacks.result()
+
+
+def table(path):
+    """Rows of calls, each with the number of the call around it."""
+    rows = {row["id"]: row for row in csv.DictReader(open(path)) if row["kind"] == "call"}
+    calls, wrong = collections.Counter(), []
+    for row in rows.values():
+        caller = row
+        while caller["parent"] and (caller is row or not plain(caller["function"])):
+            if caller["parent"] not in rows:
+                wrong.append(f"call {caller['parent']} has no row")
+                break
+            caller = rows[caller["parent"]]
+        if row["ended"] != "exit" or row["duration_inferred"] != "0":
+            wrong.append(f"call {row['id']} of {row['function']} has no exact end")
+        named = caller is not row and plain(caller["function"])
+        if plain(row["function"]):
+            calls[row["thread"].split("/")[0], named or "-", plain(row["function"])] += 1
+    return calls, wrong
 
 
 def paths(stacks):
@@ -229,7 +248,7 @@ def replay(path):
 
 
 def diff(path):
-    """The first columns are calls before and after."""
+    """The first columns are the calls before and after."""
     calls = collections.Counter()
     for line in open(path).read().lstrip("\n").split("\n\n")[0].splitlines()[2:]:
         name = plain(re.split("  +", line)[-1])
@@ -240,7 +259,7 @@ def diff(path):
 
 
 def page(path, calls):
-    """What the table of functions says; which threads and functions are not drawn."""
+    """The contents of the table of functions; threads and functions that are not drawn."""
     shown, got = json.load(open(path)), collections.Counter()
     for n, *_, name in shown["table"]:
         if plain(name):
@@ -268,7 +287,7 @@ def boxes(path):
 
 
 def svg(path, table):
-    """Calls; of which functions the boxes are not as wide as their times are long."""
+    """Calls, and functions whose boxes do not match their times in width."""
     stacks, total, wrong = [], collections.Counter(), []
     for way, part, n, off in boxes(path):
         if max(map(abs, off)) > 0.01:
@@ -289,8 +308,8 @@ def svg(path, table):
 
 def times(path, decoded, meta):
     """
-    An event's time is when its record began; decode tells when its addresses had been
-    written, before the next one of the thread began.
+    An event's time is when its record began; decode shows when its addresses had been written,
+    before the thread's next record began.
     """
     events, ends = collections.defaultdict(list), collections.defaultdict(list)
     meta, names, wrong = json.load(open(meta)), {}, []
@@ -341,7 +360,7 @@ def main():
         got, wrong = want, wrong + times(path, sys.argv[4], sys.argv[5])
     else:
         got, more = nesting(path, sys.argv[4]) if what == "nesting" else \
-            globals()[what](path)
+            table(path) if what == "csv" else globals()[what](path)
         wrong += more
     wrong += [f"{key}: program {want[key]}, trace {got[key]}"
               for key in sorted(want | got) if want[key] != got[key]]

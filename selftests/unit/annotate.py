@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""Checks what annotate says of a trace against itself and other commands.
+"""Check annotate's output for a trace against itself and other commands.
 
     annotate.py FOLDER COMMAND ARGUMENT...
 
 Runs COMMAND's annotate, report and coverage with these arguments, in FOLDER. The costs of
 a function's instructions, and of its lines, add up to those of the function, the shares in
-each table to 100 %, and the functions to what report and coverage say. Prints the totals.
+each table to 100 %, and the functions to the totals of report and coverage. Prints the totals.
 """
 
 import collections
@@ -55,7 +55,7 @@ def check_functions(data):
                 # The trace may end with a branch.
                 left = row["executed"] - branch["taken"] - branch["not_taken"]
                 assert left in (0, 1), row
-            # No record has other calls, so each is by the instruction or by a trap there.
+            # There are no other calls, so each is made by the instruction or by a trap there.
             if "executed" in row and data.get("exact") and row["kind"] == "instruction":
                 assert row.get("calls", 0) <= row["executed"], row
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-/* annotate, of programs and traces whose costs are known. */
+/* annotate, for programs and traces with known costs. */
 #include "command_fixture.h"
 
 /* covered_sample.c */
@@ -12,7 +12,7 @@
 
 #define KERNEL		0xffffffff80001000ull
 
-/* What annotate.py prints if everything adds up. */
+/* The output of annotate.py if everything adds up. */
 static void check(FIXTURE_DATA(command) *self, const char *arguments)
 {
 	char command[512];
@@ -25,8 +25,8 @@ static void check(FIXTURE_DATA(command) *self, const char *arguments)
 }
 
 /*
- * work(3): the first branch is not taken, not, taken; the second taken, taken, not. It stops
- * at the call.
+ * work(3): the first branch is not taken, not, taken; the second taken, taken, not. The trace
+ * stops at the call.
  */
 static void run_work(struct gen *gen)
 {
@@ -43,7 +43,7 @@ static void save_work(FIXTURE_DATA(command) *self)
 	save(self, "t");
 }
 
-/* The row of an address: what is before and behind the instruction, whose text LLVM has. */
+/* The row of an address: the text before and after the instruction, which LLVM prints. */
 static bool has_row(const char *out, const char *before, const char *behind)
 {
 	const char *row = strstr(out, before), *end = row ? strchr(row, '\n') : NULL;
@@ -105,7 +105,7 @@ TEST_F(command, lines_have_their_text_and_the_counts_of_coverage)
 	run(self, "annotate -s 0 --source-only --prefix . --prefix-strip 1 -e " LINES " t");
 	EXPECT_NE(NULL, strstr(self->out, "covered.c:22          asm(\"nop\");\n"))
 		TH_LOG("%s", self->out);
-	EXPECT_NE(NULL, strstr(self->err, "/sample/covered.c: it has no line 23: it is not the file that was compiled"));
+	EXPECT_NE(NULL, strstr(self->err, "/sample/covered.c: has no line 23: this is not the file that was compiled"));
 	run(self, "annotate -q -s 0 --no-source -e " LINES " t");
 	EXPECT_EQ(NULL, strstr(self->out, "covered.c:23"));
 	EXPECT_NE(NULL, strstr(self->out, "  25.00            3     40028  "));
@@ -342,7 +342,7 @@ TEST_F(command, samples_are_instructions_shares_of_their_function)
 	EXPECT_TRUE(has_row(self->out, "  37.50            3     2000c  ", "# fib"));
 	EXPECT_TRUE(has_row(self->out, "  50.00            4     2000e  ", "(no instruction of the function begins here)"));
 	EXPECT_NE(NULL, strstr(self->out, "\nkernel\n  6 samples, 37.50% of all\n"
-			       "  No file has its code: addresses alone are shown; name the file with -e or --symfs.\n"
+			       "  No file contains its code: only addresses are shown; name the file with -e or --symfs.\n"
 			       "  1 address, shown if \"kernel\" is named.\n"));
 	EXPECT_NE(NULL, strstr(self->out, "\nunknown\n  2 samples, 12.50% of all\n"));
 	check(self, "-s 0 -e " PROGRAM " t");
@@ -351,7 +351,7 @@ TEST_F(command, samples_are_instructions_shares_of_their_function)
 	run(self, "annotate -q -s 0 -e " PROGRAM " t kernel");
 	EXPECT_NE(NULL, strstr(self->out, " 100.00            6  ffffffff80001000  (unknown instruction)\n"));
 	EXPECT_EQ(NULL, strstr(self->out, "main"));
-	EXPECT_NE(NULL, strstr(self->out, "  No file has its code: "));
+	EXPECT_NE(NULL, strstr(self->out, "  No file contains its code: "));
 	EXPECT_EQ(NULL, strstr(self->out, "No source lines: the file"));
 	run(self, "annotate -q -s 0 -n 1 -e " PROGRAM " t");
 	EXPECT_NE(NULL, strstr(self->out, "\n(2 more, see -n)\n"));
@@ -388,7 +388,7 @@ TEST_F(command, calls_are_those_of_their_call_site)
 	leave(&stream, FIB, MAIN + 0x10);
 	call(&stream, FIB, MAIN + 0x1a);
 	leave(&stream, FIB, MAIN + 0x1a);
-	/* The record names the caller's first address alone; nothing. */
+	/* The record names only the caller's first address, or nothing. */
 	call(&stream, FIB, MAIN);
 	leave(&stream, FIB, MAIN);
 	call(&stream, FIB, 0);
@@ -408,7 +408,7 @@ TEST_F(command, calls_are_those_of_their_call_site)
 			       "  1 call from here, in them "));
 	EXPECT_TRUE(has_row(self->out, "                   1            -     21028  ", ""))
 		TH_LOG("%s", self->out);
-	EXPECT_NE(NULL, strstr(self->err, "t: 1 calls are left out, which have no call site"));
+	EXPECT_NE(NULL, strstr(self->err, "t: 1 calls without a call site are left out"));
 	check(self, "-s 0 -e " PROGRAM " t");
 	EXPECT_STREQ("3 functions, 0 instructions, 0 samples, 5 calls, 0 lines\n", self->out)
 		TH_LOG("%s", self->err);
@@ -428,7 +428,7 @@ TEST_F(command, samples_are_exact_where_counts_are_not)
 		TH_LOG("%s%s", self->out, self->err);
 }
 
-/* Whatever is where, shares are complete. */
+/* Shares are complete in every case. */
 TEST_F(command, random_costs_add_up)
 {
 	struct gen_stream stream;
@@ -522,7 +522,7 @@ TEST_F(command, what_cannot_be_shown_is_said)
 	EXPECT_NE(NULL, strstr(self->out, "  25.00            3     40020  "));
 	run(self, "annotate -q -s 0 -e " LINES " t never wo*");
 	EXPECT_EQ(0, self->status);
-	EXPECT_NE(NULL, strstr(self->err, "t: nothing of a function \"never\": "));
+	EXPECT_NE(NULL, strstr(self->err, "t: nothing in the trace for function \"never\": "));
 	EXPECT_EQ(NULL, strstr(self->err, "\"wo*\""));
 	run(self, "annotate -q -s 0 -e " LINES " t never");
 	EXPECT_EQ(3, self->status);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /*
- * record --auto-filter: the dry run, its filter, and what is left when it fails or is interrupted.
+ * record --auto-filter: the dry run, its filter, and the cleanup when it fails or is interrupted.
  * The program to record is a function of the test, which makes a trace with known costs.
  */
 #define COMMAND ""
@@ -9,7 +9,7 @@
 #include <signal.h>
 #include <sys/wait.h>
 
-/* A name of the fixture, too. */
+/* Also a name in the fixture. */
 #define start_command	the_start_command
 #include "command.h"
 #include "target/auto_filter.h"
@@ -17,7 +17,7 @@
 
 #define OFTEN	2000
 
-/* Both processes write to the file: the dry run is one of its own. */
+/* Both processes write to the file: the dry run is a separate process. */
 static void note(const char *format, va_list arguments)
 {
 	FILE *file = fopen("messages", "a");
@@ -62,7 +62,7 @@ void perf_device_file(char *name, size_t size, const char *path, uint32_t index,
 	snprintf(name, size, sinks < 2 ? "%s" : "%s.%u", path, index);
 }
 
-/* What the recorded program does. */
+/* The actions of the recorded program. */
 static enum { CALLS, FEW_CALLS, NO_CALLS, KILLED, ASKS, NOT_RUN } does;
 static int exits;
 
@@ -124,7 +124,7 @@ static int record_once(struct recording *recording)
 	return EXIT_SIGNAL + SIGSEGV;
 }
 
-/* Runs it with these settings; the trace's folder is empty again. */
+/* Runs it with these settings; the trace's folder must be empty afterwards. */
 static int try(FIXTURE_DATA(command) *self, char *filter)
 {
 	static char program[] = PROGRAM, name[] = "program";
@@ -146,7 +146,7 @@ static int try(FIXTURE_DATA(command) *self, char *filter)
 		abort();
 	status = auto_filter(&r, record_once, filter);
 	read_file("messages", self->err);
-	/* Nothing is left of the dry run. */
+	/* The dry run leaves no files. */
 	if (rmdir("t"))
 		abort();
 	if (*filter)
@@ -213,7 +213,7 @@ TEST_F(command, a_dry_run_without_calls_is_an_error)
 	does = NO_CALLS;
 	EXPECT_EQ(EXIT_RECORD, try(self, filter));
 	EXPECT_TRUE(is_clean(filter));
-	EXPECT_NE(NULL, strstr(self->err, "the dry run gave no filter: the program was not recorded"));
+	EXPECT_NE(NULL, strstr(self->err, "the dry run produced no filter: the program was not recorded"));
 }
 
 TEST_F(command, a_signal_that_ends_the_program_ends_all)

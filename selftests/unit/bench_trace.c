@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /*
  * Writes a trace of this many KB to standard output: calls of two threads that stay on
- * two harts. With the name of a side-car file, which is then written, too: of four
- * threads that migrate between four harts, whose messages meet in a funnel.
+ * two harts. With the name of a side-car file, which is then also written: calls of four threads
+ * that migrate between four harts, whose messages meet in a funnel.
  */
 #include <stdio.h>
 #include <stdlib.h>

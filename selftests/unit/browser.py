@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""Uses what "sifive-trace export" draws, in a headless Chromium.
+"""Test the pages that "sifive-trace export" draws, in a headless Chromium.
 
     browser.py PAGE.html FLAME.svg    of the trace that output_test.c makes
     browser.py --shown PAGE.html      prints what a page shows, as JSON
@@ -44,7 +44,7 @@ class Browser:
         self.inp, in_write = os.pipe()
 
         def pipes():
-            # It reads from 3 and writes to 4; either may be in the way.
+            # The browser reads from 3 and writes to 4; either may already be in use.
             reader, writer = os.dup(out_read), os.dup(in_write)
             os.dup2(reader, 3)
             os.dup2(writer, 4)
@@ -173,7 +173,7 @@ def pixels(browser, n, colour=None):
         return sum; }}())""")
 
 
-# All of a canvas: two of these are the same when the same is drawn.
+# The whole canvas: equal results mean equal drawings.
 def drawing(browser, n):
     return browser.value(f"document.querySelectorAll('canvas')[{n}].toDataURL()")
 
@@ -205,7 +205,7 @@ def check_page(browser, path):
            [["1", "17 us", "9 us", "52.94%", "5", "main"],
             ["2", "8 us", "8 us", "47.06%", "200", "fib"]], "functions")
 
-    # The mouse says what is below it.
+    # The mouse shows the element below it.
     left, top, width, height = place(browser, "canvas", CALLS)
     browser.mouse("mouseMoved", left + width / 2, top + 24)
     browser.wait("document.querySelector('#tip').textContent ==="
@@ -244,7 +244,7 @@ def check_page(browser, path):
                  " '4.8 us to 9.2 us of 17 us'")
     browser.value("document.querySelector('#home').click()")
 
-    # The search marks functions, and says what they cost.
+    # The search marks functions, and shows their costs.
     for n in CALLS, FLAME:
         expect(pixels(browser, n, FOUND), 0, "marked before the search")
     left, top, width, height = place(browser, "#search")
@@ -400,7 +400,7 @@ def check_flame(browser, path):
 
 
 def selected(browser, path):
-    """All time selected: the functions, and what the note says."""
+    """All time selected: the functions and the note."""
     browser.open(path)
     browser.wait("document.body.dataset.ready === 'yes'")
     browser.key("s")
@@ -410,7 +410,7 @@ def selected(browser, path):
 
 
 def check_many(browser, path):
-    """A view of more chunks than the page keeps otherwise is drawn once."""
+    """A view of more chunks than the page usually keeps is drawn once."""
     page = pathlib.Path(path).read_text()
     chunk = re.search(r'<script type="text/plain" class="calls">[^<]*</script>\n', page).group()
     entry = re.search(r'id="chunks">\[(\[.*?\]\])', page, re.S).group(1)
@@ -430,8 +430,8 @@ def check_many(browser, path):
     expect(browser.value("window.loads"), 0, "chunks to load again")
 
 
-# What is in the table of functions, and all words that are drawn: a thread's name
-# above its calls, a function's in its box.
+# The table of functions and all drawn text: a thread's name above its calls, a function's in its
+# box.
 def shown(browser, path):
     browser.open(path)
     browser.wait("document.body.dataset.ready === 'yes'")

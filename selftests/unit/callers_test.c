@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-/* Samples with callers: which functions called, in reports, trees and exports. */
+/* Samples with callers, in reports, trees and exports. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -33,7 +33,10 @@ static void sample(struct gen_stream *stream, uint64_t pc, const uint64_t *addre
 	sample(stream, pc, (const uint64_t []){ __VA_ARGS__ },			\
 	       sizeof((uint64_t []){ __VA_ARGS__ }) / sizeof(uint64_t))
 
-/* The return-address register is that of the frame, of a call before, or of a leaf's caller. */
+/*
+ * The return-address register holds the frame's address, that of an earlier call, or a
+ * leaf's caller.
+ */
 static void make_stacks(FIXTURE_DATA(command) *self)
 {
 	struct gen_stream stream;
@@ -50,6 +53,23 @@ static void make_stacks(FIXTURE_DATA(command) *self)
 
 #define SHELF	"warehouse::department::shelf<perishable>::inventory::supervisor::" \
 		"recalculate<12345>"
+
+TEST_F(command, sums_of_csv_are_the_numbers_of_report)
+{
+	make_stacks(self);
+	run(self, "export -q --format csv -e " PROGRAM " -o t.csv trace.rtd; "
+	    COMMAND " report -q --json -e " PROGRAM " -o r.json trace.rtd; "
+	    SOURCES "/sql.py t.csv r.json");
+	EXPECT_EQ(0, self->status) {
+		TH_LOG("%s", self->err);
+	}
+	EXPECT_EQ(&self->out[0], strstr(self->out, "sample 6\ntrace 1\n"));
+	run(self, "export -q --format csv -e " PROGRAM " trace.rtd | sed -n 3p");
+	EXPECT_NE(NULL, strstr(self->out, ",sample,source 0,,,fib,"));
+	EXPECT_NE(NULL, strstr(self->out, ",fib;main,,7,7\n")) {
+		TH_LOG("%s", self->out);
+	}
+}
 
 TEST_F(command, stacks_are_paths)
 {
@@ -128,7 +148,7 @@ TEST_F(command, decode_prints_callers)
 	EXPECT_NE(NULL, strstr(self->out, "\"callers\":[]"));
 }
 
-/* Each different: the lightest paths become one, and no sample is lost. */
+/* All different: the lightest paths are merged, and no sample is lost. */
 TEST_F(command, many_stacks_have_all_samples)
 {
 	struct gen_stream stream;

@@ -126,7 +126,7 @@ TEST_F(cli, other_values_are_refused_with_what_the_option_takes)
 	EXPECT_EQ(EXIT_USAGE, parse(self, "--word three"));
 	EXPECT_STREQ("--word is one or two, not \"three\"", reported);
 	EXPECT_EQ(EXIT_USAGE, parse(self, "-l 1 -l 2 -l 3"));
-	EXPECT_STREQ("--list can be given 2 times", reported);
+	EXPECT_STREQ("--list can be given at most 2 times", reported);
 }
 
 TEST_F(cli, an_option_that_does_not_exist_is_reported_with_the_nearest_one)

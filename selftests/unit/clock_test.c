@@ -167,7 +167,7 @@ TEST_F_TIMEOUT(clock, runs_on_over_one_flipped_bit, 600)
 		size_t bit;
 
 		make(self, 1 + i % 4, false);
-		/* 2 % of the trace follow it, or nearly all. */
+		/* 2 % of the trace follows the damage, or nearly all of it. */
 		bit = gen_random(&self->seed) % (8 * gen->length);
 		if (i % 2)
 			bit /= 50;
@@ -184,8 +184,8 @@ TEST_F_TIMEOUT(clock, runs_on_over_one_flipped_bit, 600)
 }
 
 /*
- * Traces that end with the time, as encoders send it when they stop, have exact times
- * alone, also where messages change places.
+ * Traces that end with the absolute time, as sent by encoders when they stop, have only exact
+ * times, even if messages are reordered.
  */
 TEST_F_TIMEOUT(clock, doubts_no_clock_without_damage, 600)
 {
@@ -232,7 +232,7 @@ TEST_F_TIMEOUT(clock, compares_first_times_of_sources, 600)
 	unsigned int i;
 
 	for (i = 0; i < traces() / 3; i++) {
-		/* Bits 12 and up: less than that no neighbour can tell. */
+		/* Bits 12 and up: smaller errors contradict no other source. */
 		size_t at = 5 + gen_random(&self->seed) % 2;
 
 		make(self, 2 + i % 3, i % 2);
@@ -245,8 +245,7 @@ TEST_F_TIMEOUT(clock, compares_first_times_of_sources, 600)
 }
 
 /*
- * A message's bytes are missing: times are right once the bits of its timestamp have
- * shown.
+ * A message's bytes are missing: times are correct once the bits of its timestamp are known.
  */
 TEST_F_TIMEOUT(clock, runs_on_over_lost_bytes, 600)
 {

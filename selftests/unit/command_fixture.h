@@ -16,7 +16,7 @@
 #define FIB	0x21000ull
 #define LENGTHY	0x22000ull
 #define SIZE	(1 << 16)
-/* Only a command that waits for more input than there is takes this many seconds. */
+/* Only a command that waits for missing input takes this many seconds. */
 #define HANGS	600
 
 FIXTURE(command) {
@@ -71,8 +71,8 @@ static inline void write_file(const char *path, const void *data, size_t length)
 }
 
 /*
- * The search for leaks takes as long as the rest of a run: in a test of many runs, one in
- * eight has it.
+ * The leak check takes as long as the rest of a run: in a test of many runs, only one in eight
+ * does it.
  */
 static inline void look_for_leaks(void)
 {

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-# Completion, as TAP: what a command line can become; bash, zsh and fish at a prompt.
+# Completion, as TAP: completions of command lines; bash, zsh and fish at a prompt.
 #
 #	completion.sh COMMAND
 
@@ -33,7 +33,7 @@ becomes "--from-trace --function --help --invert --output --share --source -F -S
 becomes "" filter -- -
 becomes "csv instructions json pc perf text" decode --format ''
 becomes "csv" report -q --format c
-becomes "chrome ctf" export --format c
+becomes "chrome csv ctf" export --format c
 becomes "function hart thread" report --by ''
 becomes "delta" decode --ts-scheme d
 becomes "all" decode -c ''

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-/* The user's defaults for options, and words that were mistyped. */
+/* The user's defaults for options, and mistyped words. */
 #include "command_fixture.h"
 
 /* Make this the user's file. */
@@ -78,7 +78,7 @@ TEST_F(command, a_file_that_is_no_text_is_refused)
 	write_file("sifive-trace/config", "[report]\n\0quiet\n", 16);
 	run(self, "report --meta none trace.rtd");
 	EXPECT_EQ(2, self->status);
-	EXPECT_NE(NULL, strstr(self->err, "config: not a text file: it has a zero byte\n"));
+	EXPECT_NE(NULL, strstr(self->err, "config: not a text file: it contains a zero byte\n"));
 	memset(large, '#', 20000);
 	write_file("sifive-trace/config", large, 20000);
 	free(large);

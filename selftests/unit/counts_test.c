@@ -100,7 +100,7 @@ static void run(FIXTURE_DATA(counts) *self, const struct tracer *tracer, uint64_
 	executed_times(&self->executed, PROGRAM_BASE, PROGRAM_HALFWORDS, self->times);
 }
 
-/* How often the run executed an instruction; with @to, and went from there to that address. */
+/* How often the run executed an instruction or, with @to, went from there to that address. */
 static uint64_t expected(const struct program *program, uint64_t pc, const uint64_t *to)
 {
 	uint64_t times = 0;
@@ -149,7 +149,7 @@ TEST_F(counts, each_instruction_is_counted)
 		}
 }
 
-/* That of the last instruction as well: the code determines where it would have led. */
+/* Also for the last instruction: the code determines its successor. */
 static bool is_right(const FIXTURE_DATA(counts) *self, const struct executed_link *link)
 {
 	const struct program *program = &self->program;
@@ -165,7 +165,7 @@ static bool is_way(unsigned int act)
 	       act == ACT_JUMP_TO || act == ACT_RETURN || act == ACT_SWAP;
 }
 
-/* How often a branch or a jump was executed, but for the last instruction. */
+/* How often a branch or a jump was executed, except for the last instruction. */
 static uint64_t expected_ways(const FIXTURE_DATA(counts) *self)
 {
 	const struct program *program = &self->program;
@@ -204,7 +204,7 @@ TEST_F(counts, each_way_is_counted)
 	EXPECT_LT(100, jumps);
 }
 
-/* A branch that a trap follows has a target all the same. */
+/* A branch followed by a trap still has a target. */
 TEST_F(counts, all_ways_of_a_branch_are_its_executions)
 {
 	const struct tracer tracer = {
@@ -243,7 +243,7 @@ TEST_F(counts, with_a_loss_no_count_is_too_high_and_the_reason_is_given)
 
 	for (i = 0; i < RUNS; i++) {
 		run(self, &tracer, 11000 + i);
-		/* The run's list lacks what the messages cannot tell. */
+		/* The run's list lacks instructions that the messages cannot show. */
 		ASSERT_EQ(0, wrong_times(self));
 		if (counts_exact(self->counts, why))
 			continue;

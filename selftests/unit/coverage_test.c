@@ -40,6 +40,7 @@ TEST_F(command, every_command_tells_what_a_full_buffer_covers)
 		"export --format html", "export --format ctf -o ctf",
 		"export --format dqr -o dqr", "export --format speedscope",
 		"export --format pprof", "export --format perfetto", "export --format firefox",
+		"export --format csv",
 	};
 	unsigned int i;
 
@@ -58,7 +59,7 @@ TEST_F(command, outputs_tell_what_a_full_buffer_covers)
 	static const char * const arguments[] = {
 		"report", "annotate", "graph", "replay", "decode", "export --format svg",
 		"export --format html", "export --format ctf -o ctf",
-		"export --format speedscope",
+		"export --format speedscope", "export --format csv",
 	};
 	static const char * const json[] = {
 		"decode --format json", "export --format chrome", "export --format html",
@@ -87,7 +88,7 @@ TEST_F(command, a_ring_covers_the_end)
 {
 	make(self, RING);
 	run(self, "report trace.rtd");
-	EXPECT_NE(NULL, strstr(self->out, "Trace covers the last 2.500 s of 195.000 s, the ring has overwritten earlier data.\n"));
+	EXPECT_NE(NULL, strstr(self->out, "Trace covers the last 2.500 s of 195.000 s; the ring has overwritten earlier data.\n"));
 	run(self, "decode --strict -q trace.rtd");
 	EXPECT_EQ(0, self->status);
 }
@@ -106,24 +107,24 @@ TEST_F(command, a_whole_trace_covers_all)
 /* A snapshot. */
 #define BEGUN	"{\"srcbits\":0,\"ts_hz\":10,\"trigger\":{\"function\":\"f\",\"call\":7,\"tid\":9}}"
 
-/* A name is one line, whatever its characters. */
+/* A name is one line, regardless of its characters. */
 #define PART	"{\"srcbits\":0,\"ts_hz\":10,\"part\":{%s}}"
 
 TEST_F(command, every_output_says_which_part_of_a_thread_was_recorded)
 {
 	static const char * const arguments[] = {
 		"report", "annotate", "graph", "replay", "decode", "export --format svg",
-		"export --format html", "export --format speedscope",
+		"export --format html", "export --format speedscope", "export --format csv",
 	};
 	static const char * const part[] = {
 		"\"from\":\"f\\ng\"", "\"from\":\"f\\ng\",\"to\":\"h\"", "\"depth\":3",
 		"\"from\":\"f\\ng\",\"to\":\"h\",\"depth\":1",
 	};
 	static const char * const said[] = {
-		"has calls of each thread only from a call of f?g to its return",
-		"has calls of each thread only from a call of f?g to the next call of h",
-		"has calls of each thread only up to 3 deep, whose self times include deeper calls",
-		"to the next call of h, up to 1 deep, whose self times include deeper calls",
+		"contains calls of each thread only from a call of f?g to its return",
+		"contains calls of each thread only from a call of f?g to the next call of h",
+		"contains calls of each thread only up to depth 3; self times include deeper calls",
+		"to the next call of h, up to depth 1; self times include deeper calls",
 	};
 	char meta[256];
 	unsigned int i;
@@ -147,12 +148,12 @@ TEST_F(command, every_output_says_which_part_of_a_thread_was_recorded)
 #define CALL	"{\"srcbits\":0,\"ts_hz\":10,\"trigger\":{\"function\":\"f\",\"call\":7,\"tid\":9," \
 		"\"took_ns\":2000000000,\"limit_ns\":1500000000,\"from\":%" PRIu64 ",\"to\":%" PRIu64 "}}"
 
-/* Times of the side-car file wrap as the trace's do. */
+/* Times of the side-car file wrap like the trace's. */
 TEST_F(command, every_output_says_which_call_a_snapshot_is_of)
 {
 	static const char * const arguments[] = {
 		"report", "annotate", "graph", "replay", "decode", "export --format svg",
-		"export --format html", "export --format speedscope",
+		"export --format html", "export --format speedscope", "export --format csv",
 	};
 	char meta[512], said[256];
 	uint64_t begin, end;
@@ -185,7 +186,7 @@ TEST_F(command, every_output_says_which_call_a_snapshot_is_of)
 		"\"took_ns\":%s,\"limit_ns\":1500000000}%s}"
 #define LAST	"{\"srcbits\":0,\"ts_hz\":10,\"trigger\":{\"function\":\"f\",\"call\":7," \
 		"\"took_ns\":1600000000,\"limit_ns\":1500000000,\"last\":true}}"
-#define BEFORE	"before what this trace has: use a larger -b"
+#define BEFORE	"before the beginning of this trace: use a larger -b"
 
 TEST_F(command, a_snapshot_that_begins_after_its_call_says_so)
 {
@@ -292,7 +293,7 @@ TEST_F(command, every_command_tells_of_gaps)
 	EXPECT_EQ(1, self->status);
 }
 
-/* The user wanted it, and the record that it cuts is no loss. */
+/* The user requested the limit, and a record that it cuts is not a loss. */
 TEST_F(command, a_limit_of_the_recording_is_no_loss)
 {
 	static const char limit[] = "{\"srcbits\":0,\"ts_hz\":10,\"coverage\":{\"limit\":%s,\"run_ns\":3000000000}}";
@@ -372,7 +373,7 @@ TEST_F(command, every_output_with_hart_counts_marks_them)
 		"graph --counter cycles", "graph --json", "decode", "decode --format csv",
 		"decode --format json", "export --format folded --weight cycles", "export --format chrome",
 		"export --format svg --weight cycles", "export --format html",
-		"export --format speedscope --weight cycles",
+		"export --format speedscope --weight cycles", "export --format csv",
 	};
 	unsigned int i;
 
@@ -394,7 +395,7 @@ TEST_F(command, every_output_with_hart_counts_marks_them)
 	EXPECT_STREQ("source 0;0x20000 5\n", self->out);
 }
 
-/* The side-car file says whose counts they are, and nothing else does. */
+/* Only the side-car file says whose counts they are. */
 TEST_F(command, every_command_tells_whose_the_counts_may_be)
 {
 	static const char * const arguments[] = {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /*
- * A program whose coverage is known: each of its instructions has four bytes and a line. It
- * begins at 0x40000 with never(). shared() is in two units, as an inline function of C++ is:
- * the linker keeps the first one, for both.
+ * A program whose coverage is known: each of its instructions has four bytes and a line. The
+ * program begins at 0x40000 with never(). shared() is in two units, like a C++ inline function:
+ * the linker keeps only the first.
  */
 void shared(void) __attribute__((naked, weak,
 	section(".text.shared,\"axG\",@progbits,shared,comdat#")));

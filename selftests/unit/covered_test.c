@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-/* coverage and the profiles of export, of a program whose run is known. */
+/* coverage and the profiles of export, for a program with a known run. */
 #include "command_fixture.h"
 
 /* covered_sample.c */
@@ -9,8 +9,8 @@
 #define INSTRUCTIONS	12
 
 /*
- * work(3): the first branch is not taken, not, taken; the second taken, taken, not. It stops
- * at the call.
+ * work(3): the first branch is not taken, not, taken; the second taken, taken, not. The trace
+ * stops at the call.
  */
 static void run_from(struct gen *gen, uint64_t address)
 {
@@ -94,7 +94,7 @@ TEST_F(command, a_tracefile_has_no_rows_to_choose)
 {
 	cover(self, "--format lcov --by line");
 	EXPECT_EQ(2, self->status);
-	EXPECT_NE(NULL, strstr(self->err, "--by is for the table"));
+	EXPECT_NE(NULL, strstr(self->err, "--by applies to the table"));
 }
 
 TEST_F(command, counts_that_a_gap_makes_too_low_are_marked)
@@ -153,7 +153,7 @@ TEST_F(command, a_hot_path_is_what_mostly_follows_one_another)
 	EXPECT_NE(NULL, strstr(self->out, " 3.0  work+0x4\n"));
 	run(self, "coverage -s 0 --by path -e " PROGRAM " t");
 	EXPECT_EQ(3, self->status);
-	EXPECT_NE(NULL, strstr(self->err, "no paths: no file has the code"));
+	EXPECT_NE(NULL, strstr(self->err, "no paths: no file contains the executed code"));
 	EXPECT_STREQ("", self->out);
 }
 
@@ -175,7 +175,7 @@ TEST_F(command, only_hot_paths_have_a_limit)
 {
 	cover(self, "-n 5");
 	EXPECT_EQ(2, self->status);
-	EXPECT_NE(NULL, strstr(self->err, "-n is for --by path"));
+	EXPECT_NE(NULL, strstr(self->err, "-n applies to --by path"));
 	cover(self, "--by path --format lcov");
 	EXPECT_EQ(2, self->status);
 }
@@ -223,7 +223,7 @@ TEST_F(command, an_instruction_that_the_kernel_executes_is_counted)
 	run_thread(gen, 7);
 	gen_start(gen, NEVER);
 	branch(gen, 1, NEVER, KERNEL);
-	/* Another thread's branch is under a probe as well. */
+	/* Another thread's branch is also probed. */
 	run_thread(gen, 8);
 	branch(gen, 0, KERNEL, NEVER + 4);
 	branch(gen, 1, NEVER + 4, KERNEL);
@@ -269,7 +269,7 @@ TEST_F(command, a_thread_that_goes_on_elsewhere_is_found)
 		TH_LOG("%s%s", self->out, self->err);
 }
 
-/* A page fault, and a signal's handler in one. */
+/* A page fault, and a signal handler within one. */
 TEST_F(command, an_instruction_that_is_repeated_is_counted_once)
 {
 	struct gen *gen = &self->gen;
@@ -309,7 +309,7 @@ TEST_F(command, unknown_code_of_a_kernel_that_is_traced_is_missing)
 	branch(gen, 0, KERNEL, NEVER);
 	stop(gen, 2);
 	run_calls(self, ALL);
-	EXPECT_EQ(&self->out[0], strstr(self->out, "Counts may be too low (~): instructions are missing in 1 place (in the kernel, whose code no file has).\n"));
+	EXPECT_EQ(&self->out[0], strstr(self->out, "Counts may be too low (~): instructions are missing in 1 place (kernel code, which no file contains).\n"));
 }
 
 TEST_F(command, messages_that_were_lost_before_the_flow_are_marked)
@@ -362,7 +362,7 @@ TEST_F(command, a_function_of_two_units_is_counted_once)
 	EXPECT_NE(NULL, strstr(self->out, "           1  /sample/shared.h:40\n"));
 }
 
-/* A trace that begins behind the first instruction of a line has executed it. */
+/* A line counts as executed even if the trace begins after its first instruction. */
 TEST_F(command, a_line_that_was_entered_in_a_gap_is_executed)
 {
 	run_one(&self->gen, NEVER + 4 * 2);
@@ -399,7 +399,7 @@ TEST_F(command, a_program_without_line_numbers_has_no_coverage)
 	run(self, "coverage -s 0 -e " LINES ".stripped t");
 	EXPECT_EQ(3, self->status);
 	EXPECT_STREQ("", self->out);
-	EXPECT_NE(NULL, strstr(self->err, "no source lines: nothing that was executed has line numbers"));
+	EXPECT_NE(NULL, strstr(self->err, "no source lines: no executed code has line numbers"));
 }
 
 TEST_F(command, a_trace_of_records_has_no_coverage)
@@ -453,7 +453,7 @@ TEST_F(command, an_object_that_was_not_executed_is_refused_with_those_that_were)
 	EXPECT_NE(NULL, strstr(self->err, "covered_sample.elf was executed"));
 	run(self, "export -q -s 0 --format folded --object x -e " LINES " t");
 	EXPECT_EQ(2, self->status);
-	EXPECT_NE(NULL, strstr(self->err, "--object is for profiles of branches"));
+	EXPECT_NE(NULL, strstr(self->err, "--object applies to profiles of branches"));
 }
 
 TEST_HARNESS_MAIN

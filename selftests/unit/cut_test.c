@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /*
- * A trace that is cut anywhere between two messages: each piece is read by itself, and all
- * together have each record of the whole once, with the same addresses, counts, times and
- * marks.
+ * A trace that is cut anywhere between two messages: each piece can be read separately, and
+ * together the pieces contain each record of the whole trace once, with the same addresses,
+ * counts, times and marks.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -19,7 +19,7 @@
 #define COUNTERS	2
 #define CALLERS		40
 
-/* A record as it was read, in the order of its stream. */
+/* A record as read, in the order of its stream. */
 struct read {
 	uint8_t		src;
 	uint8_t		type;
@@ -104,7 +104,7 @@ static void read_piece(const void *bytes, size_t length, const char *text,
 	unlink(path);
 }
 
-/* The text of what @write writes, after a comma. */
+/* The text written by @write, after a comma. */
 static void append(char *text, size_t size, const struct cut *cut,
 		   void (*write_it)(const struct cut *cut, struct output *out))
 {
@@ -125,7 +125,7 @@ static void append(char *text, size_t size, const struct cut *cut,
 
 static struct gen gen;
 
-/* Of the marks in front of a record: a thread drops records twice, and waits. */
+/* The marks before a record: a thread drops records twice, and waits. */
 static void mark(struct gen_stream *stream, uint64_t *seed)
 {
 	const unsigned int which = gen_random(seed) & 31;
@@ -144,7 +144,7 @@ static void mark(struct gen_stream *stream, uint64_t *seed)
 	}
 }
 
-/* Of a sample; on both sides of 32 bits. */
+/* Callers of a sample; above and below 32 bits. */
 static void callers(struct gen_stream *stream, uint64_t *seed)
 {
 	unsigned int count = 1 + gen_random(seed) % CALLERS, i;

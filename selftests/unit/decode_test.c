@@ -24,7 +24,7 @@ TEST_F(command, golden_text)
 		" 1 header, 36 messages, 171 bytes; srcbits 0 inferred\n"
 		"sifive-trace: trace.rtd: time 1014 to 1033, 19 ticks\n"
 		"sifive-trace: trace.rtd: counts may be per hart and include everything that"
-		" ran there: no side-car file says whether they are\n",
+		" ran there: without a side-car file this is unknown\n",
 		self->err);
 }
 
@@ -187,7 +187,7 @@ TEST_F(command, standard_input_and_output_file)
 	EXPECT_NE(NULL, strstr(self->err, "no/such/file.txt: cannot write"));
 }
 
-/* By any name, and for other files that are read as well. */
+/* By any name, and also for other input files. */
 TEST_F(command, output_spares_what_is_read)
 {
 	static const char * const wrong[] = {
@@ -224,7 +224,7 @@ TEST_F(command, output_spares_what_is_read)
 		ASSERT_EQ(0, system("cat trace.rtd trace.rtd.meta own.meta"
 				    " program | cmp - all"));
 	}
-	/* Its own files, and no file at all. */
+	/* The same files again, and no file at all. */
 	save(self, "trace.perf");
 	run(self, "decode --format perf trace.perf");
 	EXPECT_EQ(3, self->status);
@@ -307,7 +307,7 @@ static void put_named(struct gen_stream *stream, uint32_t owner, bool goes_on)
 	gen_record(stream, 2, &address, NULL);
 }
 
-/* A header may be among what is lost: whose records come after it nobody knows. */
+/* A header may be lost too: the owner of the records after it is unknown. */
 TEST_F(command, threads_of_a_channel_are_named_or_unknown)
 {
 	const uint64_t address = MAIN;
@@ -331,7 +331,7 @@ TEST_F(command, threads_of_a_channel_are_named_or_unknown)
 		     "0,6,manual,unknown,72\n", self->out);
 	run(self, "decode trace.rtd");
 	EXPECT_NE(NULL, strstr(self->out, "Raw, 0 counters, thread 71\n"));
-	EXPECT_NE(NULL, strstr(self->out, "Raw, 0 counters, thread 72, which goes on\n"));
+	EXPECT_NE(NULL, strstr(self->out, "Raw, 0 counters, thread 72, which continues\n"));
 	run(self, "report --by thread trace.rtd | sort");
 	EXPECT_NE(NULL, strstr(self->out, "thread 71"));
 	EXPECT_NE(NULL, strstr(self->out, "unknown thread, source 0 channel 6"));
@@ -479,7 +479,7 @@ TEST_F(command, ring)
 	EXPECT_EQ(NULL, strstr(self->err, "damaged"));
 }
 
-/* The same with the side-car file, which has the header. */
+/* As above, with the side-car file, which describes the header. */
 TEST_F(command, wrapped_ring)
 {
 	static const char meta[] =

@@ -70,6 +70,7 @@ TEST_F(command, memory_does_not_grow)
 		"export -q --format folded -", "decode -q --format perf -o perf -",
 		"export -q --format html -", "export -q --format ctf -o $(mktemp -u XXXX) -",
 		"export -q --format speedscope -", "export -q --format firefox -", "export -q --format pprof -",
+		"export -q --format csv -",
 		"export -q --format dqr -o $(mktemp -u XXXX) -",
 		"annotate -q -", "report -q --diff part.rtd -", "report -q --by thread -",
 	};

@@ -100,6 +100,30 @@ TEST_F_TIMEOUT(command, pprof_has_the_numbers_of_report, 600)
 	}
 }
 
+/* Totals and own costs of each function, for each kind of damage. */
+TEST_F_TIMEOUT(command, sums_of_csv_are_the_numbers_of_report, 600)
+{
+	unsigned int i, k;
+
+	for (i = 0; i < RUNS; i++) {
+		make(&runs[i], i + 1);
+		for (k = 0; k < sizeof(rates) / sizeof(rates[0]); k++) {
+			run(self, "export -q -c all --format csv %s -o t.csv trace.rtd; "
+			    COMMAND " report -q -c all --json %s -o r.json trace.rtd; "
+			    SOURCES "/sql.py t.csv r.json", rates[k], rates[k]);
+			EXPECT_EQ(0, self->status) {
+				TH_LOG("%s: %s", runs[i].name, self->err);
+			}
+			EXPECT_EQ(&self->out[0], strstr(self->out, "call "));
+			EXPECT_LT(1000, atol(self->out + strlen("call ")));
+			EXPECT_EQ(runs[i].losses > 0, !!strstr(self->out, "\nlost ")) {
+				TH_LOG("%s: %s", runs[i].name, self->out);
+			}
+			EXPECT_NE(NULL, strstr(self->out, "\ntrace 1\n"));
+		}
+	}
+}
+
 TEST_F_TIMEOUT(command, pprof_is_read_by_its_own_tool, 600)
 {
 	if (system("go tool pprof -h >/dev/null 2>&1"))
@@ -192,7 +216,7 @@ static void expect_label(struct __test_metadata *_metadata, FIXTURE_DATA(command
 	EXPECT_NE(NULL, strstr(self->out, mark));
 }
 
-/* Times that are inferred, or unknown on a source without an absolute one, as in report. */
+/* Times that are inferred, or unknown on a source without an absolute time, as in report. */
 TEST_F(command, pprof_marks_times)
 {
 	const uint64_t address[] = { FIB, MAIN + 0x12 };
@@ -219,7 +243,7 @@ TEST_F(command, pprof_marks_times)
 	expect_label(_metadata, self, "'times': 'partial'", ",partial\n");
 }
 
-/* A path with more calls than any viewer shows: only its outer ones are missing. */
+/* A path with more calls than any viewer shows: only its outer calls are missing. */
 TEST_F(command, pprof_of_deep_recursion)
 {
 	const uint64_t address[] = { FIB, MAIN + 0x12 };
@@ -253,7 +277,7 @@ TEST_F_TIMEOUT(command, perfetto_has_the_numbers_of_report, 600)
 	static const char * const exact[] = { "", "--ts-hz 1000000000" };
 	unsigned int i, k;
 
-	/* Calls without a time have no slice: the last run has such. */
+	/* Calls without a time have no slice: the last run contains some. */
 	for (i = 0; i + 1 < RUNS; i++) {
 		make(&runs[i], i + 1);
 		for (k = 0; k < 2; k++) {
@@ -413,7 +437,7 @@ TEST_F(command, columns_of_report)
 	unsigned int i;
 
 	make(&runs[0], 3);
-	/* Each row's own numbers: those of the ratio are in the table, too. */
+	/* Each row's own numbers: the counters of the ratio are also in the table. */
 	run(self, "report -q -c all --json --columns avg,min,p50,max,instructions/cycles "
 	    "trace.rtd | python3 -c 'import json, sys\n"
 	    "rows = json.load(sys.stdin)[\"rows\"]\n"

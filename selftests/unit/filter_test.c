@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-/* filter --from-trace, of traces whose costs are known. */
+/* filter --from-trace, for traces with known costs. */
 #include "command_fixture.h"
 
 #define OFTEN	2000
@@ -41,7 +41,7 @@ TEST_F(command, frequent_short_functions_are_left_out_and_listed)
 	ASSERT_EQ(0, self->status);
 	EXPECT_EQ(NULL, strstr(self->out, "# fib\n"));
 	EXPECT_NE(NULL, strstr(self->out, "# main\n"));
-	/* It takes less, but has few records. */
+	/* The function takes less time, but has few records. */
 	EXPECT_NE(NULL, strstr(self->out, "recalculate"));
 	EXPECT_NE(NULL, strstr(self->err, "left out: fib: 99.90 % of the calls, 0.0"));
 	EXPECT_NE(NULL, strstr(self->err, "functions left out: 1, "));
@@ -78,7 +78,7 @@ TEST_F(command, a_filter_needs_calls_with_times)
 	EXPECT_EQ(2, self->status);
 	run(self, "filter --share 0 --from-trace trace.rtd " PROGRAM);
 	EXPECT_EQ(2, self->status);
-	EXPECT_NE(NULL, strstr(self->err, "more than 0 and less than 100"));
+	EXPECT_NE(NULL, strstr(self->err, "above 0 and below 100"));
 }
 
 TEST_HARNESS_MAIN

@@ -3,7 +3,7 @@
 """Reads what "sifive-trace export --format firefox" writes, as the profiler does.
 
     firefox.py FILE.json
-        Prints its functions with their files and lines, and what is missing.
+        Prints its functions with their files and lines, and missing data.
     firefox.py FILE.json REPORT.csv COLUMN
         Compares the weight of each function with report's COLUMN. Prints their sum.
 

@@ -39,7 +39,7 @@ static uint32_t scatter(uint32_t value, const uint8_t (*places)[2], unsigned int
 
 #define SCATTER(value, places) scatter(value, places, sizeof(places) / sizeof((places)[0]))
 
-/* Where the bits of an offset are: bit of the offset, bit of the instruction. */
+/* Positions of an offset's bits: bit of the offset, bit of the instruction. */
 static const uint8_t b_places[][2] = {
 	{ 12, 31 }, { 10, 30 }, { 9, 29 }, { 8, 28 }, { 7, 27 }, { 6, 26 }, { 5, 25 },
 	{ 4, 11 }, { 3, 10 }, { 2, 9 }, { 1, 8 }, { 11, 7 },
@@ -84,7 +84,7 @@ static void put_either(struct program *program, unsigned int at, uint32_t word)
 	put(program, at, word);
 }
 
-/* What the instruction at @at does, and its length; its target comes later. */
+/* The action and length of the instruction at @at; its target is set later. */
 static void choose(struct program *program, unsigned int at, uint64_t *seed)
 {
 	unsigned int dice = below(seed, 100);
@@ -173,7 +173,7 @@ static void make_function(struct program *program, bool handler, uint64_t *seed)
 	program->function[program->functions++] = at;
 	while (count--) {
 		choose(program, at, seed);
-		/* A handler's own exceptions would nest without end. */
+		/* A handler's own exceptions would nest endlessly. */
 		if (handler && program->act[at] == ACT_ECALL) {
 			program->act[at] = ACT_PLAIN;
 			put_either(program, at, 0x0001);
@@ -242,9 +242,9 @@ void program_free(struct program *program)
  * @icnt, @hist: as in the specification; the history with its stop bit
  * @reference:	latest address in a message
  * @called, @calls: its stack of return addresses
- * @pattern, @patterns: a full history that waits for more of the same, and how many
- * @repeated:	addresses of the run that these, or repeats of a branch, describe
- * @branch, @branches: the fields of the latest branch message, and repeats that wait
+ * @pattern, @patterns: a full history that may repeat, and its number of repetitions
+ * @repeated:	addresses of the run described by these, or by repeats of a branch
+ * @branch, @branches: the fields of the latest branch message, and its pending repeats
  * @until_sync:	messages
  * @described:	addresses of the run that messages describe
  */
@@ -271,7 +271,7 @@ static void send(struct encoder *encoder, unsigned int tcode, const uint8_t *fix
 		 const uint8_t *bits, const uint64_t *field, unsigned int fields)
 {
 	gen_message(encoder->gen, tcode, encoder->tracer->src, fixed, bits, field, fields);
-	/* A count of instructions alone does not tell which. */
+	/* A count of instructions alone does not show which. */
 	if (tcode != 27 || fixed[0])
 		encoder->described = tcode == 27 || tcode == 30 ? encoder->repeated :
 								  encoder->program->pcs;
@@ -290,7 +290,7 @@ static unsigned int outcomes(uint64_t hist)
 	return 63 - (unsigned int)__builtin_clzll(hist);
 }
 
-/* What waits for more of the same. */
+/* Sends pending repeats. */
 static void flush_repeats(struct encoder *encoder)
 {
 	uint64_t pattern = encoder->pattern, all = (2ull << outcomes(pattern | 1)) - 1;
@@ -420,7 +420,7 @@ static void send_stop(struct encoder *encoder)
 	forget_branch(encoder);
 }
 
-/* A Sync message of its own, between two instructions. */
+/* A separate Sync message, between two instructions. */
 static void send_between(struct encoder *encoder, unsigned int reason, uint64_t to)
 {
 	if (encoder->hist > 1)
@@ -575,7 +575,7 @@ static unsigned int trap(struct encoder *encoder, struct processor *processor,
 	return handler;
 }
 
-/* Messages are lost, and so is what the latest one before does not describe. */
+/* Messages are lost, and so are instructions after the latest message. */
 static void overflow(struct encoder *encoder)
 {
 	const uint8_t etype = 0, bits[] = { 4, 0 };

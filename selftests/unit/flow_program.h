@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * Random RISC-V programs, their random runs, and the messages of an encoder that traces
- * these, for tests. It knows what each instruction does because it made it, and shares no
+ * these, for tests. The generator knows each instruction because it generated it, and shares no
  * code with the reader.
  */
 #ifndef SELFTESTS_UNIT_FLOW_PROGRAM_H
@@ -15,7 +15,7 @@
 #define PROGRAM_BASE		0x10000
 #define PROGRAM_HALFWORDS	8192
 #define PROGRAM_SYNCS		4096
-/* In the run's list of addresses: instructions are missing here. */
+/* Marks missing instructions in the run's list of addresses. */
 #define PROGRAM_GAP		1
 
 enum act {
@@ -67,9 +67,9 @@ struct program {
  * @icnt_max:	halfwords that the counter holds
  * @sync:	messages from one Sync message to the next, 0: none
  * @traps:	exceptions and interrupts
- * @stops:	tracing is off now and then
- * @overflows:	messages are lost now and then
- * @strange:	returns go elsewhere now and then
+ * @stops:	tracing is sometimes off
+ * @overflows:	messages are sometimes lost
+ * @strange:	returns sometimes go elsewhere
  * @src:	source
  */
 struct tracer {
@@ -90,7 +90,7 @@ struct tracer {
 /** program_make() - a random program */
 void program_make(struct program *program, uint64_t *seed);
 
-/** program_write() - write it as an ELF file; ends the test's process if it cannot */
+/** program_write() - write the program as an ELF file; ends the test's process if it cannot */
 void program_write(const struct program *program, const char *path);
 
 /** program_run() - run it for @steps instructions, and append the messages to @gen */

@@ -15,7 +15,7 @@
 
 #define STEPS	3000
 
-/* What the reader found of one source: addresses, with PROGRAM_GAP where some are missing. */
+/* The reader's result for one source: addresses, with PROGRAM_GAP where some are missing. */
 struct found {
 	unsigned int	src;
 	uint64_t	*pc;
@@ -160,7 +160,7 @@ static void read_bytes(FIXTURE_DATA(flow) *self, const uint8_t *data, size_t len
 	read_part(self, data, length, false);
 }
 
-/* All modes of an encoder that the numbers of @mode select. */
+/* Selects an encoder's mode by the bits of @mode. */
 static struct tracer choose(unsigned int mode)
 {
 	static const unsigned int implicit[] = { 0, 4, 1023 };
@@ -250,8 +250,8 @@ TEST_F(flow, an_overflow_is_a_gap_and_the_rest_is_exact)
 }
 
 /*
- * The stretches between gaps that are not in the run, in its order; and the instructions
- * that are.
+ * The number of stretches between gaps that are not in the run in order, and of instructions that
+ * are.
  */
 static unsigned int invented(const FIXTURE_DATA(flow) *self, size_t *true_ones)
 {
@@ -295,7 +295,7 @@ TEST_F(flow, a_cut_trace_is_exact_from_its_first_sync_message_to_its_end)
 	}
 }
 
-/* Instructions that are as they were before the Sync message at an offset, or before. */
+/* Instructions that are unchanged up to the Sync message at an offset. */
 static size_t before_damage(const FIXTURE_DATA(flow) *self, size_t offset)
 {
 	unsigned int i = self->program.syncs;
@@ -305,7 +305,7 @@ static size_t before_damage(const FIXTURE_DATA(flow) *self, size_t offset)
 	return i ? self->program.synced[i - 1] : 0;
 }
 
-/* Those from the second Sync message after it on: it may have swallowed the first. */
+/* Those from the second Sync message after the damage on, which may have swallowed the first. */
 static size_t behind_damage(const FIXTURE_DATA(flow) *self, size_t offset)
 {
 	unsigned int i = 0;
@@ -347,7 +347,7 @@ TEST_F(flow, damage_changes_nothing_outside_the_sync_messages_around_it)
 					    count * sizeof(*program->pc)));
 		}
 	}
-	/* Between them, most damage contradicts the code. */
+	/* In between, most damage contradicts the code. */
 	EXPECT_LT(wrong, rounds / 20);
 	EXPECT_LT(rounds / 2, gaps);
 }
@@ -367,7 +367,7 @@ static void begin_loop(FIXTURE_DATA(flow) *self)
 	gen_message(&self->gen, 9, 0, &sync, bits, field, 2);
 }
 
-/* A taken branch after @halfwords, and @times more of the same. */
+/* A taken branch after @halfwords, repeated @times more times. */
 static void repeat(FIXTURE_DATA(flow) *self, uint64_t halfwords, uint64_t times)
 {
 	gen_message(&self->gen, 3, 0, NULL, NULL, &halfwords, 1);
@@ -383,7 +383,7 @@ TEST_F(flow, a_branch_is_repeated_as_often_as_an_encoder_can_count)
 	EXPECT_EQ(0, self->stats.missed);
 }
 
-/* Each count is one that an encoder may send, their product would take days. */
+/* Each count is valid for an encoder, but their product would take days. */
 TEST_F(flow, a_repeat_of_too_many_instructions_is_a_contradiction)
 {
 	begin_loop(self);

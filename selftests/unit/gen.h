@@ -85,8 +85,8 @@ struct gen_stream {
 	struct gen_counter counter[GEN_COUNTERS];
 	uint64_t	previous_address;
 	bool		fresh;		/* no record since the header */
-	uint32_t	owner;		/* thread id that headers have, 0: none */
-	bool		goes_on;	/* headers say that of the thread */
+	uint32_t	owner;		/* thread id in headers, 0: none */
+	bool		goes_on;	/* headers say that the thread continues */
 };
 
 void gen_init(struct gen *gen, unsigned int src_bits, unsigned int ts_width);

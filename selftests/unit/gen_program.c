@@ -5,10 +5,10 @@
 #include "gen_program.h"
 
 #define SRC_BITS	2
-/* The number of times that messages swap with their neighbours. */
+/* The number of swaps of neighbouring messages. */
 #define SHUFFLES	4
 #define FIRST_CHANNEL	6
-/* Of so many records one is that of a thread that takes another's channel. */
+/* One in this many records is by a thread that takes another's channel. */
 #define TAKES		20
 /* Has no caller, except where its call is lost. */
 #define LOST_FUNCTION	(PROGRAM_FUNCTIONS - 1)
@@ -47,7 +47,7 @@ static bool once_in(struct program *program, unsigned int times)
 	return times && !below(program, times);
 }
 
-/* Advance the time: all harts and their threads count. */
+/* Advance the time: the counters of all harts and their threads advance. */
 static void pass(struct program *program, const struct program_thread *running)
 {
 	unsigned int i, c;
@@ -229,7 +229,7 @@ static void record(struct program *program, struct program_thread *thread,
 		cut_calls(program, thread);
 		thread->blind = true;
 	}
-	/* A Delta header counts from the thread's latest record, the first from itself. */
+	/* A Delta header counts from the thread's latest record, the first header from itself. */
 	if (fresh && program->per_thread && program->count_type == 1 && !thread->recorded)
 		memcpy(thread->value, thread->last, sizeof(thread->value));
 	account(program, thread, fresh);
@@ -275,7 +275,7 @@ static void call(struct program *program, struct program_thread *thread)
 				program->functions));
 }
 
-/* The innermost @lost calls end with the call around them, which returns. */
+/* The innermost @lost calls end with the enclosing call, which returns. */
 static void give_back(struct program *program, struct program_thread *thread,
 		      unsigned int lost)
 {
@@ -321,7 +321,7 @@ static void damage(struct program *program, struct program_thread *thread,
 	thread->begun[thread->src] = false;
 }
 
-/* The same within calls: the next word completes the latest record. */
+/* As above, within calls: the next word completes the latest record. */
 static void lose(struct program *program, struct program_thread *thread)
 {
 	struct gen *gen = &program->gen;
@@ -351,7 +351,7 @@ static void lose(struct program *program, struct program_thread *thread)
 		give_back(program, thread, 2);
 }
 
-/* The state that a loss has made unknown becomes known again some time later. */
+/* State that a loss made unknown becomes known again some time later. */
 static void recover(struct program *program, struct program_thread *thread)
 {
 	if (thread->unsynced && !below(program, 4)) {
@@ -362,7 +362,7 @@ static void recover(struct program *program, struct program_thread *thread)
 		thread->begun[thread->src] = false;
 }
 
-/* Take a channel, away from another thread if there is none left. */
+/* Take a channel, from another thread if none is left. */
 static void take_channel(struct program *program, struct program_thread *thread)
 {
 	unsigned int channel = (unsigned int)below(program, program->channels), i;

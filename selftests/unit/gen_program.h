@@ -25,7 +25,7 @@ struct program_cost {
 
 struct program_frame {
 	unsigned int	function;
-	bool		hidden;		/* nothing shows that it is still open */
+	bool		hidden;		/* no record shows that it is still open */
 	bool		timed;
 	uint64_t	site;
 	uint64_t	enter;
@@ -40,9 +40,9 @@ struct program_thread {
 	bool		recorded;	/* has a record, on last_src */
 	unsigned int	last_src;
 	uint64_t	now;		/* latest time known */
-	bool		timed;		/* that is its latest record's */
+	bool		timed;		/* the time of its latest record */
 	bool		losing;		/* records are being lost */
-	bool		lost;		/* records were lost since the latest */
+	bool		lost;		/* records were lost since the latest one */
 	bool		unsynced;	/* no absolute time since */
 	bool		blind;		/* DeltaXOR, and no header since */
 	unsigned int	depth;
@@ -53,7 +53,7 @@ struct program_thread {
 	uint64_t	sum[PROGRAM_COUNTERS];
 	struct gen_stream stream[PROGRAM_SOURCES];
 	bool		begun[PROGRAM_SOURCES];
-	bool		holds;		/* its channel; others take it away */
+	bool		holds;		/* its channel, which others may take */
 	bool		named;		/* in all its headers */
 	unsigned int	home;		/* its first channel, 0: none yet */
 	bool		goes_on;	/* it has a header in this part of the capture */
@@ -136,9 +136,9 @@ void program_step(struct program *program);
 void program_end(struct program *program);
 
 /**
- * program_shuffle() - messages of different sources change places in the file
+ * program_shuffle() - reorder messages of different sources in the file
  *
- * Each moves by a few messages at most, as on the way through a funnel.
+ * Each message moves by a few places at most, as on the way through a funnel.
  */
 void program_shuffle(struct program *program);
 

@@ -6,7 +6,7 @@
 #	instructions.sh COMMAND GENERATOR FOLDER
 #
 # The limits are 10 % above the cost with Debian 12's compiler. Several threads cost more
-# instructions together, since they pass records on; that is limited, too.
+# instructions together, since they pass records on; this is also limited.
 
 set -u
 command=$1 generator=$2 folder=$3
@@ -53,12 +53,12 @@ for kb in 512 1024; do
 	shared[$kb]=$(jobs=2 count report --meta none)
 done
 
-# The very first records, and the search for what the trace does not contain.
+# The first records, and inference of data that the trace does not contain.
 below "report of 16 KB" "${cost[report 16]}" 6400000
-below "decode of 16 KB" "${cost[decode 16]}" 5000000
+below "decode of 16 KB" "${cost[decode 16]}" 4500000
 
-# By 256 KB each function has occurred, which costs more the first time.
-for limit in "report 2540" "decode 4180"; do
+# Within 256 KB each function has occurred once, which costs more the first time.
+for limit in "report 2540" "decode 3660"; do
 	name=${limit% *}
 	few=$(more "$name" 256 512) many=$(more "$name" 512 1024)
 	below "$name, each record" "$many" "${limit#* }"

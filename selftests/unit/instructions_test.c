@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-/* decode shows the instructions of a trace, where they are missing, and why. */
+/* decode shows the instructions of a trace, and where and why they are missing. */
 #include <inttypes.h>
 
 #include "command_fixture.h"
 #include "flow_program.h"
 
-/* Tracing is turned off after so many halfwords, without branches. */
+/* Tracing is turned off after this many halfwords, without branches. */
 static void stop(struct gen *gen, uint64_t halfwords)
 {
 	const uint8_t fixed[] = { 4, 0 }, bits[] = { 4, 2, 0 };
@@ -70,7 +70,7 @@ TEST_F(command, code_that_no_file_has_is_missing)
 	save(self, "t");
 	run(self, "decode -s 0 --format pc -e " PROGRAM " t");
 	ASSERT_EQ(0, self->status);
-	EXPECT_STREQ("#  instructions are missing: no file has the code, from 0x70000000 on\n21000\n",
+	EXPECT_STREQ("#  instructions are missing: no file contains the code, from 0x70000000 on\n21000\n",
 		     self->out);
 }
 
@@ -93,7 +93,7 @@ TEST_F(command, a_trace_with_branches_alone_has_no_record)
 	EXPECT_NE(NULL, strstr(self->err, "instruction trace only"));
 }
 
-/* A stripped program, or one without functions, has code all the same. */
+/* A stripped program, or one without functions, still has code. */
 TEST_F(command, the_flow_needs_no_symbols)
 {
 	gen_start(&self->gen, FIB);
@@ -210,18 +210,18 @@ static void run_parts(FIXTURE_DATA(command) *self, const char *side_car)
 TEST_F(command, parts_of_those_whose_calls_are_not_wanted_are_left_out)
 {
 	run_parts(self, SIDE_CAR("\"all\""));
-	EXPECT_STREQ("30000\n#  instructions are missing: no file has the code, from 0x80000000 on\n"
+	EXPECT_STREQ("30000\n#  instructions are missing: no file contains the code, from 0x80000000 on\n"
 		     "ffffffff80030600\n30100\n", self->out);
 	run_parts(self, SIDE_CAR("\"user\""));
-	EXPECT_STREQ("30000\n#  left out, as --calls of record says\n30100\n", self->out);
-	EXPECT_NE(NULL, strstr(self->err, "1 part of the flow left out, as --calls of record says"));
+	EXPECT_STREQ("30000\n#  omitted, as requested by record --calls\n30100\n", self->out);
+	EXPECT_NE(NULL, strstr(self->err, "1 part of the flow omitted, as requested by record --calls"));
 	EXPECT_EQ(NULL, strstr(self->err, "missing"));
 	run_parts(self, SIDE_CAR("\"kernel\""));
 	/* The kernel's first part is a trap into the firmware. */
-	EXPECT_STREQ("#  left out, as --calls of record says\n"
-		     "#  left out, as --calls of record says\nffffffff80030600\n"
-		     "#  left out, as --calls of record says\n", self->out);
-	/* A word of a later version: less is shown, not more. */
+	EXPECT_STREQ("#  omitted, as requested by record --calls\n"
+		     "#  omitted, as requested by record --calls\nffffffff80030600\n"
+		     "#  omitted, as requested by record --calls\n", self->out);
+	/* An unknown value of a later version: less is shown, not more. */
 	run_parts(self, SIDE_CAR("\"guests\""));
 	EXPECT_EQ(NULL, strstr(self->out, "ffffffff"));
 	run_parts(self, SIDE_CAR("7"));
@@ -233,7 +233,7 @@ TEST_F(command, no_output_has_what_is_left_out)
 	static const char * const commands[] = {
 		"report --format csv", "annotate", "annotate --json", "graph", "replay",
 		"decode --format instructions", "export --format folded --weight calls",
-		"export --format html", "export --format chrome",
+		"export --format html", "export --format chrome", "export --format csv",
 	};
 	size_t i;
 
@@ -260,7 +260,7 @@ TEST_F(command, code_is_found_among_the_copies_beside_a_trace)
 	run(self, "decode -s 0 --format pc kept/t");
 	EXPECT_EQ(0, self->status);
 	EXPECT_EQ(NULL, strstr(self->out, "missing"));
-	/* A side-car file names no other folder. */
+	/* A side-car file cannot name any other folder. */
 	write_file("kept/t.meta", COPIED("../kept/t.files"), strlen(COPIED("../kept/t.files")));
 	run(self, "decode -s 0 --format pc kept/t");
 	EXPECT_NE(NULL, strstr(self->out, "missing"));
@@ -290,7 +290,7 @@ TEST_F(command, calls_outlast_the_kernel)
 	indirect(&self->gen, 0, 8, PLAIN);
 	stop(&self->gen, 8);
 	run_with_vdso(self);
-	EXPECT_STREQ("30000\n#  left out, as --calls of record says\n"
+	EXPECT_STREQ("30000\n#  omitted, as requested by record --calls\n"
 		     "30100\n30500\n30104\n30004\n", self->out);
 }
 
@@ -306,16 +306,16 @@ static void run_handler(FIXTURE_DATA(command) *self)
 	run_with_vdso(self);
 }
 
-/* Nothing calls a signal's handler, and its return has no message. */
+/* No instruction calls a signal handler, and its return has no message. */
 TEST_F(command, a_signals_handler_returns_to_the_vdso)
 {
 	run_handler(self);
-	EXPECT_STREQ("30000\n#  left out, as --calls of record says\n"
-		     "30500\n130700\n#  left out, as --calls of record says\n"
+	EXPECT_STREQ("30000\n#  omitted, as requested by record --calls\n"
+		     "30500\n130700\n#  omitted, as requested by record --calls\n"
 		     "30100\n30500\n30104\n30004\n", self->out);
 }
 
-/* The same as calls: the handler's end ends no other call. */
+/* As above, as calls: the handler's end ends no other call. */
 TEST_F(command, calls_continue_after_a_signals_handler)
 {
 	run_handler(self);
@@ -324,7 +324,7 @@ TEST_F(command, calls_continue_after_a_signals_handler)
 		     "source 0;main;plain;leaf 1\n", self->out);
 }
 
-/* Two processes' vdsos: where the handler returns to is unknown, and nothing is invented. */
+/* Two processes' vdsos: the handler's return address is unknown, and nothing is invented. */
 TEST_F(command, a_handler_that_returns_to_an_unknown_vdso_begins_a_gap)
 {
 	static const char twice[] = "{\"version\":1,\"instruction\":{\"calls\":\"user\"}}";
@@ -337,18 +337,18 @@ TEST_F(command, a_handler_that_returns_to_an_unknown_vdso_begins_a_gap)
 	save(self, "t");
 	write_file("t.meta", twice, strlen(twice));
 	run(self, "decode -s 0 --format pc -e " CALLS " t");
-	EXPECT_STREQ("30000\n#  left out, as --calls of record says\n30500\n"
-		     "#  instructions are missing: a return to a caller that was not seen\n"
-		     "#  left out, as --calls of record says\n", self->out);
+	EXPECT_STREQ("30000\n#  omitted, as requested by record --calls\n30500\n"
+		     "#  instructions are missing: a return to an unseen caller\n"
+		     "#  omitted, as requested by record --calls\n", self->out);
 }
 
-/* Where the kernel executes an instruction that a probe replaces, unless it simulates it. */
+/* Where the kernel executes a probed instruction, unless it simulates the instruction. */
 #define SLOT		0x60000ull
 #define WITH_PROBES	"{\"version\":1,\"instruction\":{\"calls\":\"user\"},\"files\":\"t.files\",\"objects\":[" \
 			"{\"path\":\"/calls\",\"start\":196608,\"end\":200704,\"bias\":0}," \
 			"{\"path\":\"[uprobes]\",\"start\":393216,\"end\":397312,\"bias\":393216}]}"
 
-/* Probes at the begin of probed(), which is called or jumped to, and at its return. */
+/* Probes at the beginning of probed(), which is called or jumped to, and at its return. */
 static void run_probed(FIXTURE_DATA(command) *self, uint64_t from)
 {
 	gen_free(&self->gen);
@@ -371,8 +371,8 @@ TEST_F(command, probes_make_no_gaps)
 {
 	run_probed(self, CALLER);
 	run(self, "decode -s 0 --format pc t");
-	EXPECT_STREQ("30a00\n#  left out, as --calls of record says\n"
-		     "30904\n#  left out, as --calls of record says\n30a04\n", self->out);
+	EXPECT_STREQ("30a00\n#  omitted, as requested by record --calls\n"
+		     "30904\n#  omitted, as requested by record --calls\n30a04\n", self->out);
 	EXPECT_EQ(NULL, strstr(self->err, "missing"));
 	EXPECT_EQ(NULL, strstr(self->err, "not found"));
 }
@@ -403,7 +403,7 @@ TEST_F(command, a_probed_indirect_jump_to_a_function_is_a_tail_call)
 	EXPECT_STREQ("source 0;turn 1\nsource 0;probed 1\n", self->out);
 }
 
-/* Firmware that was entered from unknown code: what that code has called is not known. */
+/* Firmware entered from unknown code, whose calls are unknown. */
 TEST_F(command, unknown_code_around_the_firmware_is_a_gap)
 {
 	static const char user[] = SIDE_CAR("\"user\"");
@@ -437,7 +437,7 @@ TEST_F(command, the_kernels_calls_outlast_the_firmware)
 	EXPECT_NE(NULL, strstr(self->out, "main;plain 1\n"));
 }
 
-/* A thread that was switched out when it had called plain() goes on there. */
+/* A thread switched out after it called plain() continues there. */
 TEST_F(command, each_thread_of_a_source_has_its_own_calls)
 {
 	begin(&self->gen, CODE);
@@ -481,7 +481,7 @@ TEST_F(command, messages_that_contradict_the_code_are_losses)
 	EXPECT_EQ(1, self->status);
 }
 
-/* Those beyond 4095 threads do not become another thread's. */
+/* Parts beyond 4095 threads are not attributed to another thread. */
 TEST_F(command, calls_of_too_many_threads_are_left_out)
 {
 	uint64_t tid;
@@ -509,11 +509,11 @@ TEST_F(command, calls_beyond_the_limit_are_reported)
 	save(self, "t");
 	run(self, "report -s 0 -e program t");
 	ASSERT_EQ(0, self->status);
-	/* Of 524288; 131072 are open. */
+	/* Of 524288 calls, 131072 are open. */
 	EXPECT_NE(NULL, strstr(self->err, " 393216 calls too deep: left out"));
 }
 
-/* What a Sync message confirms at a later time ran in the object of the earlier one. */
+/* Instructions that a later Sync message confirms ran in the earlier object. */
 TEST_F(command, instructions_are_those_of_the_object_at_their_time)
 {
 	/* nop; bnez zero, .-4 */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /*
- * Proves that a trace read with several threads gives what it gives with one: all callbacks
- * with all that they get, in the same order, the statistics, and the profile made of them.
+ * Proves that reading a trace with several threads gives the same result as with one: all
+ * callbacks with their arguments, in the same order, the statistics, and the resulting profile.
  * For random traces, most of them damaged. TRACES is their number, SEED the first one's.
  */
 #include <stdio.h>
@@ -19,7 +19,7 @@
 /* Three batches and more in most traces. */
 #define RECORDS_MAX	6000
 
-/* A sum of all that a consumer has got, which depends on its order. */
+/* A checksum of everything that a consumer received, which depends on the order. */
 struct got {
 	uint64_t	sum;
 	uint64_t	calls;
@@ -262,7 +262,7 @@ static void write_trace(FIXTURE_DATA(jobs) *self)
 		abort();
 }
 
-/* What a consumer gets; the statistics and messages count, too. */
+/* Data that a consumer receives, including statistics and messages. */
 static struct got read_with(FIXTURE_DATA(jobs) *self, int jobs, const struct trace_ops *ops,
 			    unsigned int stop_after)
 {
@@ -343,7 +343,7 @@ TEST_F_TIMEOUT(jobs, several_threads_give_what_one_gives, 3600)
 	EXPECT_LT(100 * count, calls);
 }
 
-/* The consumer wants no more: what it has got until then is the same. */
+/* The consumer stops early: the data up to then is the same. */
 TEST_F(jobs, a_consumer_that_stops)
 {
 	struct got one, more;

@@ -3,7 +3,7 @@
 #ifndef KEPT_REPORT_H
 #define KEPT_REPORT_H
 
-/* All messages since it was emptied, as far as they fit. */
+/* All messages since the buffer was emptied, as many as fit. */
 extern char reported[4096];
 
 #endif /* KEPT_REPORT_H */

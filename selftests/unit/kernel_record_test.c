@@ -57,7 +57,7 @@ static u32 info(unsigned int number, unsigned int bits)
 	return (0xc00 + number) | (bits - 1) << 12;
 }
 
-/* A header at which the counter is @now. */
+/* Writes a header when the counter is @now. */
 static int start(u32 type, unsigned int bits, u64 now)
 {
 	events[NUMBER].info = info(NUMBER, bits);
@@ -123,7 +123,7 @@ static unsigned int headers_among(unsigned int count)
 	return headers;
 }
 
-/* Behind such a header address and counts are whole, as behind the first. */
+/* After such a header, address and counts are complete, as after the first. */
 TEST(headers_at_intervals_let_a_ring_be_read)
 {
 	ASSERT_EQ(0, start(SIFIVE_TRACE_SAMPLING_XOR, 64, 0));
@@ -161,7 +161,7 @@ TEST(addresses)
 	EXPECT_TRUE(stored(1, 32, 0, 0x12344));
 }
 
-/* Lowest counter first, whatever kind of event it counts. */
+/* Lowest counter first, regardless of the kind of event. */
 TEST(header)
 {
 	static const struct {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /*
- * A program that handles ^C goes on with its children; a signal that ends the program or the
+ * A program that handles ^C continues with its children; a signal that ends the program or the
  * command ends the wait for them.
  */
 #include <fcntl.h>
@@ -48,7 +48,7 @@ FIXTURE_TEARDOWN(launch)
 	ASSERT_EQ(0, system(command));
 }
 
-/* Sends the signal once the program is ready, and lets it go on then. */
+/* Sends the signal once the program is ready, then lets it continue. */
 static void meanwhile(void *argument, const sigset_t *mask)
 {
 	FIXTURE_DATA(launch) *self = argument;

@@ -73,7 +73,7 @@ static const char *start(FIXTURE_DATA(record) *self)
 
 #define START()	EXPECT_STREQ("", start(self))
 
-/* Nothing is recorded, and standard error has the reason. */
+/* Nothing is recorded, and standard error states the reason. */
 #define REFUSED(words)							\
 do {									\
 	const char *__said;						\
@@ -237,7 +237,7 @@ TEST_F(record, side_car_of_a_program_that_does_not_end)
 	EXPECT_EQ(0, unlink("trace.rtd"));
 	EXPECT_EQ(0, unlink("trace.rtd.meta"));
 
-	/* A program that controls tracing has its own set-up. */
+	/* A program that controls tracing sets it up itself. */
 	set("RECORD", "1");
 	START();
 	EXPECT_LT(0, size_of_file("trace.rtd.meta"));
@@ -299,8 +299,9 @@ TEST_F(record, records_are_dropped_whole_and_counted_while_there_is_no_room)
 	EXPECT_EQ(1, stores_of(SIFIVE_TRACE_RECORD_DROPPED));
 	EXPECT_EQ(SIFIVE_TRACE_RECORD_DROPPED, mock_log[0].value);
 	EXPECT_EQ(2, mock_log[1].value);
-	EXPECT_EQ(PERF_RECORD_MAGIC, mock_log[2].value);
-	EXPECT_EQ(PERF_COUNT_DELTA | SIFIVE_TRACE_RECORD_OWNED | SIFIVE_TRACE_RECORD_GOES_ON,
+	EXPECT_EQ(SIFIVE_TRACE_RECORD_MAGIC, mock_log[2].value);
+	EXPECT_EQ(SIFIVE_TRACE_RECORD_DELTA | SIFIVE_TRACE_RECORD_OWNED |
+		  SIFIVE_TRACE_RECORD_GOES_ON,
 		  mock_log[3].value);
 	perf_hook_exit(function, site);
 	EXPECT_EQ(1, stores_of(SIFIVE_TRACE_RECORD_DROPPED));
@@ -309,7 +310,7 @@ TEST_F(record, records_are_dropped_whole_and_counted_while_there_is_no_room)
 	EXPECT_EQ(0, unlink("trace.rtd.meta"));
 }
 
-/* A thread that waits for room, and at least for how long. */
+/* A thread that waits for room, and the minimum wait. */
 struct waiter {
 	pid_t id;
 	uint64_t least;
@@ -408,7 +409,7 @@ TEST_F(record, each_variable)
 	EXPECT_EQ(2, dev.counters.count);
 	EXPECT_EQ(0x102, dev.counters.event[1].data);
 	EXPECT_EQ(0, dev.counters.flags);
-	EXPECT_EQ(PERF_COUNT_XOR, perf_session.setup.type);
+	EXPECT_EQ(SIFIVE_TRACE_RECORD_XOR, perf_session.setup.type);
 	EXPECT_EQ(3 << 20, dev.config.buffer);
 	EXPECT_EQ(SIFIVE_TRACE_CONFIG_RING, dev.config.flags);
 	EXPECT_EQ(11, perf_pool->first);
@@ -428,7 +429,7 @@ TEST_F(record, other_values)
 	set("PERIOD_EVENT", "instructions:u");
 	set("OUTPUT", "sub.rtd");
 	START();
-	EXPECT_EQ(PERF_COUNT_RAW, perf_session.setup.type);
+	EXPECT_EQ(SIFIVE_TRACE_RECORD_RAW, perf_session.setup.type);
 	EXPECT_EQ(64 << 10, dev.config.buffer);
 	EXPECT_EQ(0, dev.config.flags);
 	EXPECT_EQ(100000, dev.sampling.period);
@@ -481,7 +482,7 @@ TEST_F(record, refused)
 		{ "HEADER", "onec", "not one of each, once" },
 		{ "META", "late", "not one of early, yes" },
 		{ "VERBOSE", "very", "not one of yes" },
-		{ "PERIOD", "10", "there is no event for it" },
+		{ "PERIOD", "10", "no event is given for it" },
 		{ "CPUS", "all", "not a list of CPUs" },
 		{ "FILTER", "/proc/none", "cannot open the filter" },
 	};

@@ -76,8 +76,8 @@ TEST(firmware)
 	MEANS("fw:ipi-received", 15, 7, 0, 0);
 	MEANS("fw:sfence-vma-received", 15, 11, 0, 0);
 	MEANS("fw:hfence-vvma-asid-received", 15, 21, 0, 0);
-	REFUSED("fw:ipi-sent:u", "in all modes: leave out \":u\"");
-	REFUSED("fw:ipi-sent:k", "in all modes: leave out \":k\"");
+	REFUSED("fw:ipi-sent:u", "in all modes: omit \":u\"");
+	REFUSED("fw:ipi-sent:k", "in all modes: omit \":k\"");
 	REFUSED("fw:", "\"fw:\"");
 	REFUSED("fw:ipi", "there is no event \"fw:ipi\"");
 	REFUSED("fw:ipi-sent-x", "there is no event");

@@ -51,7 +51,7 @@ static int load(FIXTURE_DATA(filter) *self, const char *text)
 
 #define IS_RECORDED(address)	perf_filter_has(address, PERF_FILTER_RECORD)
 
-/* A program's first pages belong to it, whatever the addresses. */
+/* A program's first pages belong to it, at any address. */
 #define HAS(address)	IS_RECORDED(self->bias + (address))
 
 static uintptr_t text_of(FIXTURE_DATA(filter) *self)

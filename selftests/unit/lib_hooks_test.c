@@ -257,10 +257,10 @@ TEST_F(hooks, abandoned)
 	EXPECT_EQ(begin, mock_stores);
 	__cyg_profile_func_exit(function, site);
 	EXPECT_EQ(8, mock_log[begin].bits);
-	EXPECT_EQ(PERF_RECORD_BREAK, mock_log[begin].value);
+	EXPECT_EQ(SIFIVE_TRACE_RECORD_BREAK, mock_log[begin].value);
 	EXPECT_EQ(0x70657266, mock_log[begin + 1].value);
 	EXPECT_EQ(begin + 4 + record_stores(), mock_stores);
-	EXPECT_NE(NULL, strstr(losses(), "1 left half-way"));
+	EXPECT_NE(NULL, strstr(losses(), "1 unfinished"));
 }
 
 /* On another CPU a thread has another lane, with its own header. */
@@ -311,7 +311,7 @@ static void interrupt_calls(void)
 	interrupt_results[4] = perfInit(2, 1);
 }
 
-/* A handler may turn off, or the rest would go into the record. */
+/* A handler may turn tracing off; the rest of the record must not be written. */
 TEST_F(hooks, calls_in_record)
 {
 	ASSERT_EQ(0, perfTraceOn());
@@ -445,7 +445,7 @@ TEST_F(hooks, fork)
 	EXPECT_EQ(record_stores(), mock_stores);
 }
 
-/* Stores until a handler interrupts the record and forks; -1: it has. */
+/* Stores until a handler interrupts the record and forks; -1: already done. */
 static int until_fork;
 static pid_t forked;
 
@@ -457,11 +457,11 @@ static void fork_in_record(void)
 	if (forked)
 		return;
 	mock_is_memory = true;
-	/* Ends a child that waits for ever. */
+	/* Ends a child that waits forever. */
 	alarm(600);
 }
 
-/* Whatever the child finds stored last: it does not wait for room. */
+/* The child does not wait for room, regardless of the last stored word. */
 TEST_F(hooks, fork_in_a_record_that_polls)
 {
 	unsigned int stores;

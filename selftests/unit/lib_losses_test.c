@@ -61,7 +61,7 @@ static void lost(struct __test_metadata *_metadata, FIXTURE_DATA(losses) *self,
 
 static volatile bool within;
 
-/* Has read its CPU number, and waits there until tracing is paused. */
+/* Reads its CPU number, then waits until tracing is paused. */
 static void wait_for_pause(void)
 {
 	within = true;
@@ -107,7 +107,7 @@ TEST_F(losses, of_a_thread_that_a_pause_finds_within_a_record)
 	LOST(1, 0);
 }
 
-/* Nor is the record lost that was being written when tracing was turned off. */
+/* A record that was being written when tracing was turned off is not lost either. */
 TEST_F(losses, none_of_a_thread_that_off_finds_within_a_record)
 {
 	end_within(_metadata, self, sifive_trace_off);
@@ -161,7 +161,7 @@ static void turn_off(void)
 
 static void __attribute__((noinline)) interrupted_record(void)
 {
-	/* So that its frame is recognised as left. */
+	/* This makes its frame recognisable as left. */
 	volatile char *deeper = alloca(2000);
 
 	*deeper = 0;
@@ -171,7 +171,7 @@ static void __attribute__((noinline)) interrupted_record(void)
 }
 
 /*
- * It continues when nothing is captured any more: its record is lost, whatever follows.
+ * The thread continues when nothing is captured any more: its record is lost in any case.
  */
 static void turned_off_within(struct __test_metadata *_metadata,
 			      FIXTURE_DATA(losses) *self, bool left)

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /*
- * Proves that the side-car file is valid JSON, whatever names it contains, and
+ * Proves that the side-car file is valid JSON, even with unusual names, and
  * describes encoders, counters, threads, samples, objects and losses correctly.
  */
 #include "kselftest_harness.h"
 
 #include <json-c/json.h>
 #include <sys/stat.h>
+#include <sys/utsname.h>
 
 #include "lib_mock.h"
 #include "../../tools/trace/meta.h"
@@ -143,6 +144,32 @@ TEST_F(meta, read_by_the_command)
 	EXPECT_LT(0, self->meta.objects);
 }
 
+static uint64_t now(clockid_t clock)
+{
+	struct timespec time;
+
+	if (clock_gettime(clock, &time))
+		abort();
+	return (uint64_t)time.tv_sec * 1000000000 + (uint64_t)time.tv_nsec;
+}
+
+/* What the machine's clock said when the sink's did. */
+TEST_F(meta, date)
+{
+	const uint64_t hour = 3600000000000;
+	uint64_t before, after;
+
+	dev.sink[0].time = 1234;
+	dev.sink[0].time_ns = now(CLOCK_MONOTONIC);
+	before = now(CLOCK_REALTIME);
+	RECORD();
+	after = now(CLOCK_REALTIME);
+	EXPECT_EQ(1234, self->meta.utc.time);
+	/* However slow the machine is. */
+	EXPECT_LT(before - hour, self->meta.utc.ns);
+	EXPECT_GT(after + hour, self->meta.utc.ns);
+}
+
 /* Each sink's file states whether its buffer was full. */
 TEST_F(meta, full)
 {
@@ -177,7 +204,7 @@ TEST_F(meta, link)
 	unlink("out.rtd.meta");
 }
 
-/* A regular file has a side-car file wherever it is; a pipe has none. */
+/* A regular file has a side-car file in any folder; a pipe has none. */
 TEST_F(meta, beside_files)
 {
 	char shm[] = "/dev/shm/lib_meta_test.rtd";
@@ -200,6 +227,7 @@ TEST_F(meta, beside_files)
 TEST_F(meta, usual)
 {
 	char exe[PATH_MAX] = "", name[16];
+	struct utsname machine;
 	size_t i, count;
 
 	self->options.events = "cycles,instructions:u,timestamp,r8000000000000001";
@@ -210,7 +238,7 @@ TEST_F(meta, usual)
 	NUMBER(40, "ts_width");
 	NUMBER(12345678, "ts_hz");
 	STRING("xor", "ts_scheme");
-	NUMBER(PERF_COUNT_DELTA, "count_type");
+	NUMBER(SIFIVE_TRACE_RECORD_DELTA, "count_type");
 	BOOLEAN(false, "wrapped");
 	BOOLEAN(true, "per_thread");
 	BOOLEAN(false, "ts_channels");
@@ -223,6 +251,8 @@ TEST_F(meta, usual)
 
 	ASSERT_LT(0, readlink("/proc/self/exe", exe, sizeof(exe) - 1));
 	STRING(exe, "exe");
+	ASSERT_EQ(0, uname(&machine));
+	STRING(machine.nodename, "host");
 	EXPECT_LE(1, json_object_array_length(at(self->json, "args")));
 
 	EXPECT_EQ(2, json_object_array_length(at(self->json, "sources")));
@@ -273,6 +303,8 @@ TEST_F(meta, usual)
 	NUMBER(0, "lost.samples");
 	NUMBER(0, "lost.encoders");
 	EXPECT_EQ(NULL, at(self->json, "sampling"));
+	/* The clock is unknown. */
+	EXPECT_EQ(NULL, at(self->json, "utc"));
 }
 
 TEST_F(meta, samples_and_a_ring)
@@ -289,7 +321,7 @@ TEST_F(meta, samples_and_a_ring)
 	NUMBER(2, "lost.encoders");
 	BOOLEAN(true, "wrapped");
 	BOOLEAN(false, "per_thread");
-	NUMBER(PERF_COUNT_RAW, "count_type");
+	NUMBER(SIFIVE_TRACE_RECORD_RAW, "count_type");
 	NUMBER(3, "channel");
 	NUMBER(4, "sampling.channel");
 	NUMBER(1234567, "sampling.period");
@@ -305,7 +337,7 @@ TEST_F(meta, interval)
 	EXPECT_EQ(NULL, at(self->json, "sampling.period"));
 }
 
-/* The end of one of three is known, with the name it had then. */
+/* The end of one of three threads is known, with its name at that time. */
 static void *short_life(void *argument)
 {
 	sifive_trace_write(argument);

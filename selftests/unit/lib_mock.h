@@ -48,7 +48,7 @@
 #define MOCK_PAGE_SIZE	4096
 #define MOCK_FD		1000
 
-/* The device: its properties, the calls it got, and the failures it simulates. */
+/* The device: its properties, the calls it received, and the failures it simulates. */
 static struct {
 	/* Properties. */
 	int open_errno;
@@ -81,17 +81,17 @@ static struct {
 	int mmap_errno, pages_errno, madvise_errno, affinity_errno, pread_errno;
 	uint32_t fail_event;
 	uint32_t free_counters, readable;
-	struct sifive_trace_event event[32];	/* counters given, if bits are set */
+	struct sifive_trace_event event[32];	/* counters to return, if bits are set */
 	uint32_t event_set;
 
 	/*
-	 * Files: bytes that one read of the device gives, that one write() accepts, and
-	 * that the disk has room for.
+	 * Files: bytes that one read of the device returns, that one write() accepts, and that
+	 * fit on the disk.
 	 */
 	size_t read_max, write_max, write_space;
 } dev;
 
-/* What the kernel shows of the calling thread; NULL: no rseq. */
+/* The kernel's data about the calling thread; NULL: no rseq. */
 static __thread struct perf_rseq mock_rseq;
 static bool mock_no_rseq;
 
@@ -143,7 +143,7 @@ static int mock_open(const char *path, int flags, ...)
 		va_end(args);
 		return open(path, flags, mode);
 	}
-	/* Of /proc, and the objects: the device is for writing, too. */
+	/* Files of /proc, and objects; the device is also opened for writing. */
 	if ((flags & O_ACCMODE) == O_RDONLY)
 		return open(path, flags);
 
@@ -286,7 +286,7 @@ static int mock_ioctl(int fd, unsigned long request, void *arg)
 		if (index >= dev.status.sinks)
 			abort();
 		*(struct sifive_trace_sink *)arg = dev.sink[index];
-		/* One component has it all. */
+		/* One component has all sinks. */
 		if (dev.status.sinks == 1)
 			((struct sifive_trace_sink *)arg)->bytes = dev.status.bytes;
 		return 0;

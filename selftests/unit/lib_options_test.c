@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /*
  * Proves that options reach the driver, that invalid ones are rejected with a message
- * and hold nothing, and that a process has one session, whichever interface has set it
+ * and hold nothing, and that a process has one session, regardless of the interface that set it
  * up.
  */
 #include "kselftest_harness.h"
@@ -203,7 +203,7 @@ TEST_F(options, refused_numbers)
 	REFUSED("options.size is 8: begin with SIFIVE_TRACE_OPTIONS");
 }
 
-/* From a newer header: unset fields are ignored, set ones are unknown. */
+/* With a newer header, unset fields are ignored, and set fields are rejected as unknown. */
 TEST_F(options, of_a_newer_size)
 {
 	struct {
@@ -214,7 +214,7 @@ TEST_F(options, of_a_newer_size)
 	newer.known.size = sizeof(newer);
 	ASSERT_EQ(0, sifive_trace_setup(self->trace, &newer.known));
 	newer.more[15] = 1;
-	EXPECT_ERROR(sifive_trace_setup(self->trace, &newer.known), "options that this library does not have");
+	EXPECT_ERROR(sifive_trace_setup(self->trace, &newer.known), "options that this library does not support");
 	newer.more[15] = 0;
 	newer.known.size = 4097;
 	EXPECT_ERROR(sifive_trace_setup(self->trace, &newer.known), "options.size is 4097");
@@ -240,7 +240,7 @@ TEST_F(options, headers_at_intervals)
 	ASSERT_EQ(0, sifive_trace_setup(self->trace, &self->options));
 	EXPECT_EQ(5, perf_pool->interval);
 	self->options.flags |= SIFIVE_TRACE_HEADER_ONCE;
-	REFUSED("not with one header alone");
+	REFUSED("not with a single header");
 	self->options.header_interval = 0;
 	ASSERT_EQ(0, sifive_trace_setup(self->trace, &self->options));
 	EXPECT_EQ(0, perf_pool->interval);
@@ -271,9 +271,9 @@ TEST_F(options, refused_samples)
 	REFUSED("not both");
 	self->options.interval = 0;
 	self->options.period_event = "";
-	REFUSED("there is no event for it");
+	REFUSED("no event is given for it");
 	self->options.period_event = NULL;
-	REFUSED("there is no event for it");
+	REFUSED("no event is given for it");
 	self->options.period_event = "cycles,instructions";
 	REFUSED("cycles,instructions");
 }
@@ -321,10 +321,10 @@ TEST_F(options, one_session)
 	EXPECT_EQ(1, dev.fds);
 	other = sifive_trace_open();
 	ASSERT_NE(NULL, other);
-	EXPECT_ERROR(sifive_trace_setup(other, &self->options), "a process has one");
+	EXPECT_ERROR(sifive_trace_setup(other, &self->options), "a process can have only one");
 	EXPECT_ERROR(sifive_trace_on(other), "call sifive_trace_setup() first");
-	EXPECT_ERROR(perfInit(2, 1), "traced already, through sifive_trace_setup()");
-	EXPECT_ERROR(perfTraceOn(), "traced already, through sifive_trace_setup()");
+	EXPECT_ERROR(perfInit(2, 1), "already traced, through sifive_trace_setup()");
+	EXPECT_ERROR(perfTraceOn(), "already traced, through sifive_trace_setup()");
 	sifive_trace_close(other);
 	ASSERT_EQ(0, sifive_trace_on(self->trace));
 	EXPECT_ERROR(SETUP(), "tracing is on");
@@ -336,7 +336,7 @@ TEST_F(options, one_session)
 	ASSERT_EQ(0, perfInit(2, 1));
 	ASSERT_EQ(0, perfManualInit(NULL, 0, 6, perfCount_Raw, 4096));
 	other = sifive_trace_open();
-	EXPECT_ERROR(sifive_trace_setup(other, &self->options), "a process has one");
+	EXPECT_ERROR(sifive_trace_setup(other, &self->options), "a process can have only one");
 	sifive_trace_close(other);
 	EXPECT_EQ(1, dev.fds);
 	perf_session_end();

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /*
- * Proves which calls are recorded of a filter that begins and ends recording in a thread: those
- * from a call of F to its return, or to a call of T, with matching entries and exits or a header
- * that says otherwise; and that hooks without such a filter cost nothing more.
+ * Proves which calls are recorded with a filter that begins and ends recording in a thread: from
+ * a call of F to its return, or to a call of T, with matching entries and exits or a header that
+ * says otherwise; and that hooks without such a filter have no extra cost.
  */
 #include "kselftest_harness.h"
 
@@ -47,7 +47,7 @@ FIXTURE_TEARDOWN(part)
 	unlink(self->path);
 }
 
-/* Functions have letters; they are in the program's code, whatever is there. */
+/* Functions are named by letters, at arbitrary addresses in the program's code. */
 static const char letters[] = "FTGX";
 
 static uintptr_t address_of(char letter)
@@ -99,7 +99,7 @@ static uintptr_t get_address(size_t *at)
 	return address;
 }
 
-/* The records: F+ and F-; h for a header, n of a thread's new part, c of one that goes on. */
+/* The records: F+ and F-; h for a header, n of a thread's new part, c of a part that continues. */
 static const char *records(void)
 {
 	static char text[256];
@@ -108,7 +108,7 @@ static const char *records(void)
 
 	while (at < mock_stores && to < text + sizeof(text) - 3) {
 		if (mock_log[at].bits == 32) {
-			if (mock_log[at].value != PERF_RECORD_MAGIC)
+			if (mock_log[at].value != SIFIVE_TRACE_RECORD_MAGIC)
 				return "no header";
 			*to++ = "hnc"[(mock_log[at + 1].value & 12) / 4 - (mock_log[at + 1].value > 11)];
 			at += mock_log[at + 1].value & 4 ? 4 : 3;
@@ -192,7 +192,7 @@ TEST_F(part, a_function_whose_frame_grows)
 	EXPECT_STREQ("F+F+F-F-", records());
 }
 
-/* Enters F from a frame of its own, whose end is that of the caller: its exit is a tail call. */
+/* Enters F from a separate frame, which ends with the caller's: its exit is a tail call. */
 static __attribute__((noinline)) void body(unsigned int more);
 
 static void call_void(unsigned int more)
@@ -320,7 +320,7 @@ TEST_F(part, a_function_that_is_left_by_longjmp)
 	ASSERT_EQ(0, start(self, ">F"));
 	if (!setjmp(jump_back))
 		jumps(0);
-	/* This is seen by a record from further out in the stack. */
+	/* A record from further out in the stack shows this. */
 	end_call('X');
 	call('G');
 	EXPECT_STREQ("F+G+G-G+", records());
@@ -417,7 +417,7 @@ static void in_handler(void)
 	call_f(0);
 }
 
-/* A handler's call within the record that begins the part: the part is that of the first call. */
+/* A handler's call within the record that begins the part: the part belongs to the first call. */
 TEST_F(part, a_signal_in_the_first_record)
 {
 	ASSERT_EQ(0, start(self, ">F"));

@@ -12,7 +12,7 @@ static pid_t asked_getpid(void);
 #define getpid()	asked_getpid()
 #include "lib_mock.h"
 
-/* The pool exists for other threads, and looks like that of a child without one. */
+/* The pool exists for other threads, and looks like a child's without a pool. */
 static bool looks_wiped;
 
 static pid_t asked_getpid(void)
@@ -56,7 +56,7 @@ TEST_F(lib, no_device)
 	dev.open_errno = ENODEV;
 	EXPECT_ERROR(perfInit(2, 1), "is the module loaded?");
 	dev.module = true;
-	EXPECT_ERROR(perfInit(2, 1), "the module is loaded, but has no trace encoder");
+	EXPECT_ERROR(perfInit(2, 1), "the module is loaded, but found no trace encoder");
 	dev.open_errno = ENOENT;
 	EXPECT_ERROR(perfInit(2, 1), "no trace device /dev/sifive-trace, though the module is loaded");
 	EXPECT_ERROR(INIT(), "call perfInit() first");
@@ -187,7 +187,7 @@ TEST_F(lib, timer)
 	EXPECT_EQ(NULL, strstr(perfErrorString(), "this process already holds it"));
 }
 
-/* The kernel alone reads counters of firmware, so the program writes nothing. */
+/* Only the kernel reads firmware counters, so the program writes nothing. */
 TEST_F(lib, firmware_events)
 {
 	static const char words[] = "event 1: only samples count firmware events: use perfTimerISRInit()";
@@ -202,9 +202,9 @@ TEST_F(lib, firmware_events)
 	EXPECT_NOTHING_HELD();
 	list[1].code = -1;
 	EXPECT_ERROR(perfTimerISRInit(list, 2, 6, perfCount_Delta, 4096, 250),
-		     "event 1: firmware event -1: it can be 0 to 21");
+		     "event 1: firmware event -1: it must be 0 to 21");
 	list[1].code = FW_HFENCE_VVMA_ASID_RECEIVED + 1;
-	EXPECT_ERROR(perfTimerISRInit(list, 2, 6, perfCount_Delta, 4096, 250), "it can be 0 to 21");
+	EXPECT_ERROR(perfTimerISRInit(list, 2, 6, perfCount_Delta, 4096, 250), "it must be 0 to 21");
 	list[1].code = FW_HFENCE_VVMA_ASID_RECEIVED;
 	ASSERT_EQ(0, perfTimerISRInit(list, 2, 6, perfCount_Delta, 4096, 250));
 	EXPECT_EQ(15, dev.counters.event[1].type);
@@ -218,7 +218,7 @@ TEST_F(lib, firmware_events)
 	EXPECT_EQ(0, mock_stores);
 	ASSERT_EQ(0, perfTraceOff());
 
-	/* The next set-up is not concerned. */
+	/* The next set-up is not affected. */
 	ASSERT_EQ(0, perfManualInit(list, 1, 6, perfCount_Delta, 4096));
 	ASSERT_EQ(0, perfTraceOn());
 	EXPECT_EQ(0, perfWriteCntrs());
@@ -244,7 +244,7 @@ TEST_F(lib, bad_arguments)
 
 	ASSERT_EQ(0, perfInit(2, 1));
 	EXPECT_ERROR(perfManualInit(self->list, -1, 6, perfCount_Raw, 0), "numCntrs is -1");
-	EXPECT_ERROR(perfManualInit(many, 33, 6, perfCount_Raw, 0), "numCntrs is 33: it can be 0 to 32");
+	EXPECT_ERROR(perfManualInit(many, 33, 6, perfCount_Raw, 0), "numCntrs is 33: it must be 0 to 32");
 	EXPECT_ERROR(perfManualInit(NULL, 1, 6, perfCount_Raw, 0), "perfCntrList is NULL");
 	EXPECT_ERROR(perfManualInit(self->list, 3, -1, perfCount_Raw, 0), "itcChannel is -1");
 	EXPECT_ERROR(perfManualInit(self->list, 3, 32, perfCount_Raw, 0), "itcChannel is 32");
@@ -301,7 +301,7 @@ TEST_F(lib, affinity)
 	EXPECT_ERROR(INIT(), "CPU affinity");
 	dev.affinity_errno = 0;
 	dev.cpus = 1 << 5;
-	EXPECT_ERROR(INIT(), "CPU 5 has no trace encoder: run the program on one that has (CPU 1, 0)");
+	EXPECT_ERROR(INIT(), "CPU 5 has no trace encoder: run the program on a CPU that has one (CPU 1, 0)");
 	dev.info.encoders = 0;
 	EXPECT_ERROR(INIT(), "CPU 5 has no trace encoder");
 	EXPECT_NOTHING_HELD();
@@ -325,7 +325,7 @@ static void init_in_thread(struct __test_metadata *_metadata, uint32_t buffer)
 	dev.cpus = 1 << 1;
 }
 
-/* A thread that starts a call meanwhile would forget the session. */
+/* A thread that starts a call in the meantime would forget the session. */
 TEST_F(lib, no_thread_finds_a_pool_without_its_process)
 {
 	ASSERT_EQ(NULL, perf_pool);
@@ -343,7 +343,7 @@ TEST_F(lib, threads_add_their_cpus)
 	EXPECT_EQ(1, dev.config.encoders);
 	init_in_thread(_metadata, 4096);
 	EXPECT_EQ(3, dev.config.encoders);
-	/* With another buffer, after it was on, or again, it is a new one. */
+	/* With another buffer, after tracing was on, or when repeated, it is a new set-up. */
 	init_in_thread(_metadata, 8192);
 	EXPECT_EQ(2, dev.config.encoders);
 	ASSERT_EQ(0, perfManualInit(NULL, 0, 6, perfCount_Delta, 8192));
@@ -450,7 +450,7 @@ TEST_F(lib, config_errors)
 
 	dev.fail_errno = EBUSY;
 	dev.status.holder = 4711;
-	EXPECT_ERROR(INIT(), "process 4711 has the trace hardware");
+	EXPECT_ERROR(INIT(), "process 4711 holds the trace hardware");
 	dev.status.holder = getpid();
 	EXPECT_ERROR(INIT(), "this process already holds it");
 	dev.status.holder = 0;
@@ -459,8 +459,8 @@ TEST_F(lib, config_errors)
 	dev.fail_errno = ENOMEM;
 	EXPECT_ERROR(INIT(), "32768 bytes of memory: no buffer of that size");
 	dev.fail_errno = EOPNOTSUPP;
-	EXPECT_ERROR(INIT(), "SBABufferSize 0 or --sink sram takes SRAM");
-	EXPECT_ERROR(perfManualInit(NULL, 0, 6, perfCount_Raw, 0), "an SBABufferSize above 0 or --sink sba takes memory");
+	EXPECT_ERROR(INIT(), "use SRAM with SBABufferSize 0 or --sink sram");
+	EXPECT_ERROR(perfManualInit(NULL, 0, 6, perfCount_Raw, 0), "use memory with an SBABufferSize above 0 or --sink sba");
 	dev.fail_errno = EINVAL;
 	EXPECT_ERROR(perfManualInit(NULL, 0, 6, perfCount_Raw, UINT32_MAX), "4294967295 bytes of memory: Invalid argument");
 

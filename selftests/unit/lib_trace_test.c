@@ -45,7 +45,7 @@ FIXTURE_TEARDOWN(trace)
 	rmdir(self->folder);
 }
 
-/* Whether @path has the captured bytes. */
+/* Whether @path contains the captured bytes. */
 static bool holds_capture(const char *path, size_t size)
 {
 	static unsigned char data[sizeof(dev.capture) + 1];
@@ -91,7 +91,7 @@ TEST_F(trace, on_off)
 	EXPECT_STORES(HEADER(1));
 }
 
-/* No call that may wait for what the handler has interrupted. */
+/* A handler makes no call that may wait for the interrupted code. */
 TEST_F(trace, on_off_of_a_handler)
 {
 	ASSERT_EQ(0, perfFuncEntryExitInit(self->list, 1, 6, perfCount_Delta, 4096));
@@ -228,7 +228,7 @@ TEST_F(trace, several_files)
 	EXPECT_EQ(0, unlink("a.b/trace.1"));
 	EXPECT_EQ(0, rmdir("a.b"));
 
-	/* If one cannot be created, none is left open and tracing is not stopped. */
+	/* If one file cannot be created, none is left open and tracing is not stopped. */
 	ASSERT_EQ(0, perfTraceOn());
 	EXPECT_ERROR(perfWriteTrace("/proc/none/t.rtd"), "cannot make /proc/none/t.0.rtd");
 	EXPECT_EQ(0, dev.stops);
@@ -313,7 +313,7 @@ TEST_F(trace, interrupted_read)
 	EXPECT_TRUE(holds_capture(self->file, 5000));
 }
 
-/* What fits is kept, and the capture can still be written elsewhere. */
+/* The part that fits is kept, and the capture can still be written elsewhere. */
 TEST_F(trace, disk_full)
 {
 	ASSERT_EQ(0, perfTraceOn());
@@ -355,7 +355,7 @@ TEST_F(trace, pause_fails)
 	EXPECT_ERROR(perfWriteTrace(self->file), "cannot stop the trace");
 	EXPECT_EQ(PERF_SESSION_ON, perf_session.state);
 	dev.fail_request = SIFIVE_TRACE_IOC_STATUS;
-	EXPECT_ERROR(perfWriteTrace(self->file), "cannot query the trace's state");
+	EXPECT_ERROR(perfWriteTrace(self->file), "cannot query the state of the trace");
 	EXPECT_TRUE(dev.running);
 }
 

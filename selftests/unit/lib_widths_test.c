@@ -514,13 +514,13 @@ static void skip_header(struct __test_metadata *_metadata)
 {
 	unsigned int i;
 
-	ASSERT_EQ(PERF_RECORD_MAGIC, mock_log[at].value);
+	ASSERT_EQ(SIFIVE_TRACE_RECORD_MAGIC, mock_log[at].value);
 	at += 3;
 	for (i = 0; i < set.count; i++)
-		at += mock_log[at].value == PERF_EVENT_RAW ? 4 : 3;
+		at += mock_log[at].value == SIFIVE_TRACE_EVENT_RAW ? 4 : 3;
 }
 
-/* Record an entry and check that it has all that was counted since @said. */
+/* Record an entry and check that it includes everything counted since @said. */
 static void next_entry(struct __test_metadata *_metadata, bool header)
 {
 	entry();
@@ -532,7 +532,7 @@ static void next_entry(struct __test_metadata *_metadata, bool header)
 
 /*
  * Differences of a thread's own counts: the first one on another CPU is from the
- * thread's latest record, on whichever CPU it was made.
+ * thread's latest record, on any CPU.
  */
 TEST_F(widths, own_counts_are_complete_where_a_thread_moves)
 {
@@ -553,7 +553,7 @@ TEST_F(widths, own_counts_are_complete_where_a_thread_moves)
 	count(300000);
 	next_entry(_metadata, true);
 
-	/* Back, where differences are from the latest record there. */
+	/* Back on the first CPU, where differences are from the latest record there. */
 	memcpy(said, before, sizeof(said));
 	move_to(1);
 	count(4000000);
@@ -596,7 +596,7 @@ TEST_F(widths, header_once_with_own_counts)
 			EXPECT_EQ(7, dev.last_channel);
 		}
 		for (i = headers = 0; i < (int)mock_stores; i++)
-			headers += mock_log[i].value == PERF_RECORD_MAGIC;
+			headers += mock_log[i].value == SIFIVE_TRACE_RECORD_MAGIC;
 		EXPECT_EQ(type == SIFIVE_TRACE_DELTA ? 2 : 1, headers) {
 			TH_LOG("type %u", type);
 		}

@@ -56,7 +56,7 @@ static unsigned int count_stores(unsigned int bits, uint32_t value)
 
 static unsigned int count_headers(void)
 {
-	return count_stores(32, PERF_RECORD_MAGIC);
+	return count_stores(32, SIFIVE_TRACE_RECORD_MAGIC);
 }
 
 FIXTURE(writers)
@@ -122,7 +122,7 @@ static void *newcomer(void *unused)
 	return unused;
 }
 
-/* A living thread joins again, and gets a channel of its own. */
+/* A living thread joins again, and gets its own channel. */
 TEST_F(writers, set_up_anew)
 {
 	pthread_t old, new;
@@ -163,7 +163,7 @@ static void samples_take_its_channel(struct __test_metadata *_metadata)
 	ASSERT_EQ(0, perf_session_end());
 	setup = (struct perf_setup) {
 		.counter = { { .code = HW_CPU_CYCLES }, { .code = HW_INSTRUCTIONS } },
-		.count = 2, .type = PERF_COUNT_DELTA, .channel = 6, .hooks = true,
+		.count = 2, .type = SIFIVE_TRACE_RECORD_DELTA, .channel = 6, .hooks = true,
 		.take.buffer = 4096, .sampling.interval = 1000000,
 	};
 	ASSERT_EQ(0, perf_session_setup(&setup, NULL));
@@ -216,7 +216,7 @@ TEST_F(writers, each_initialises)
 	EXPECT_EQ(7, worker_channel);
 }
 
-/* A thread that joined an earlier set-up neither takes a channel of this one nor gives it. */
+/* A thread that joined an earlier set-up neither takes nor returns a channel of this one. */
 TEST_F(writers, late_channel)
 {
 	static struct perf_thread late;
@@ -276,7 +276,7 @@ TEST_F(writers, headers_at_intervals)
 	ASSERT_EQ(0, perf_session_end());
 	setup = (struct perf_setup) {
 		.counter = { { .code = HW_CPU_CYCLES }, { .code = HW_INSTRUCTIONS } },
-		.count = 2, .type = PERF_COUNT_XOR, .channel = 6, .hooks = true,
+		.count = 2, .type = SIFIVE_TRACE_RECORD_XOR, .channel = 6, .hooks = true,
 		.take = { .buffer = 4096, .flags = SIFIVE_TRACE_CONFIG_RING }, .header_interval = 5,
 	};
 	ASSERT_EQ(0, perf_session_setup(&setup, NULL));
@@ -290,7 +290,7 @@ TEST_F(writers, headers_at_intervals)
 	EXPECT_EQ(2, count_headers());
 	for (i = 0; i < 4; i++)
 		call();
-	/* Turning on again starts a stream: its header is not a repetition. */
+	/* Turning tracing on again starts a stream, whose header is not a repetition. */
 	ASSERT_EQ(0, perfTraceOff());
 	ASSERT_EQ(0, perfTraceOn());
 	EXPECT_EQ(4, count_headers());
@@ -384,7 +384,7 @@ TEST_F(writers, left_for_deeper)
 		big();
 	EXPECT_LT((3000 - PATIENCE) * record_stores(), mock_stores);
 	EXPECT_EQ(1, count_headers());
-	EXPECT_EQ(1, count_stores(8, PERF_RECORD_BREAK));
+	EXPECT_EQ(1, count_stores(8, SIFIVE_TRACE_RECORD_BREAK));
 	EXPECT_EQ(1, perf_pool->lost->abandoned);
 	EXPECT_EQ(PATIENCE - PERF_QUEUE, perf_pool->lost->signals);
 }
@@ -401,15 +401,15 @@ TEST_F(writers, calls_after_jump)
 	leave_record();
 	mock_stores = 0;
 	EXPECT_EQ(0, perfWriteTrace(null));
-	EXPECT_NE(NULL, strstr(perfErrorString(), "2 left half-way"));
+	EXPECT_NE(NULL, strstr(perfErrorString(), "2 unfinished"));
 	call();
-	EXPECT_EQ(1, count_stores(8, PERF_RECORD_BREAK));
+	EXPECT_EQ(1, count_stores(8, SIFIVE_TRACE_RECORD_BREAK));
 	leave_record();
 	EXPECT_EQ(0, perfTraceOff());
 	EXPECT_EQ(0, perfInit(2, 1));
 }
 
-/* The same for one that was abandoned by a jump, or with its thread. */
+/* As above, for a record abandoned by a jump, or with its thread. */
 TEST_F(writers, call_left)
 {
 	ASSERT_EQ(0, perfTraceOff());
@@ -480,7 +480,7 @@ static void *with_own_stack(void *alternate)
 	return NULL;
 }
 
-/* A handler's stack may lie above, and look as if there was none. */
+/* A handler's stack may be above the thread's, and look as if it were not a handler's. */
 TEST_F(writers, stack_above)
 {
 	const size_t size = 1 << 20;
@@ -498,7 +498,7 @@ TEST_F(writers, stack_above)
 	ASSERT_EQ(0, pthread_join(thread, &result));
 	ASSERT_EQ(NULL, result);
 	EXPECT_EQ(3 * record_stores(), mock_stores);
-	EXPECT_EQ(0, count_stores(8, PERF_RECORD_BREAK));
+	EXPECT_EQ(0, count_stores(8, SIFIVE_TRACE_RECORD_BREAK));
 	EXPECT_EQ(0, perf_pool->lost->abandoned);
 }
 
@@ -515,18 +515,18 @@ TEST_F(writers, given_up_by_mistake)
 	mock_interrupt = take_over;
 	mock_interrupt_once = true;
 	call();
-	EXPECT_EQ(1, count_stores(8, PERF_RECORD_BREAK));
+	EXPECT_EQ(1, count_stores(8, SIFIVE_TRACE_RECORD_BREAK));
 	EXPECT_EQ((uintptr_t)perf_self, perf_self->gate);
 	mock_stores = 0;
 	call();
 	EXPECT_EQ(8, mock_log[0].bits);
-	EXPECT_EQ(PERF_RECORD_BREAK, mock_log[0].value);
+	EXPECT_EQ(SIFIVE_TRACE_RECORD_BREAK, mock_log[0].value);
 	EXPECT_EQ(1, count_headers());
 }
 
 static void close_by_another(void)
 {
-	/* A frame outside of all stacks here. */
+	/* A frame outside all stacks of this program. */
 	perf_self->gate = 4096;
 }
 
@@ -542,7 +542,7 @@ TEST_F(writers, a_gate_that_another_context_has_closed_stays_closed)
 	EXPECT_EQ(abandoned + 1, perf_pool->lost->abandoned);
 	mock_stores = 0;
 	__cyg_profile_func_exit(function, site);
-	EXPECT_EQ(PERF_RECORD_BREAK, mock_log[0].value);
+	EXPECT_EQ(SIFIVE_TRACE_RECORD_BREAK, mock_log[0].value);
 	EXPECT_EQ(1, count_headers());
 	EXPECT_EQ((uintptr_t)perf_self, perf_self->gate);
 }
@@ -615,7 +615,7 @@ static void *stopped(void *unused)
 	return unused;
 }
 
-/* Its record is abandoned once, and the next one marks it. */
+/* The thread's record is abandoned once, and the next one marks it. */
 TEST_F(writers, stopped_in_record)
 {
 	pthread_t thread;
@@ -636,7 +636,7 @@ TEST_F(writers, stopped_in_record)
 	mock_stores = 0;
 	pthread_barrier_wait(&steps);
 	pthread_join(thread, NULL);
-	EXPECT_EQ(1, count_stores(8, PERF_RECORD_BREAK));
+	EXPECT_EQ(1, count_stores(8, SIFIVE_TRACE_RECORD_BREAK));
 	EXPECT_EQ(1, count_headers());
 }
 

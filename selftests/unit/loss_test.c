@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-/* What commands report of incomplete traces, and what they make of the rest. */
+/* Commands' reports on incomplete traces, and their results for the rest. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -32,7 +32,7 @@ static void record(struct gen_stream *stream, unsigned int type,
 	gen_record(stream, type, address, &value);
 }
 
-/* Bytes that are no message; the next word completes the record before them. */
+/* Bytes that are not a message; the next word completes the record before them. */
 static void gap(FIXTURE_DATA(command) *self)
 {
 	gen_store(&self->gen, 0, 6, 1, 0xff);
@@ -196,7 +196,7 @@ TEST_F(command, records_without_an_address_are_told)
 		"          4  source 0              fib()\n", self->out);
 }
 
-/* Records between two counts are lost: whose counts are they? */
+/* Records between two counts are lost: the counts belong to no function. */
 TEST_F(command, counts_behind_a_loss_are_of_no_function)
 {
 	unsigned int count_type;
@@ -356,7 +356,7 @@ TEST_F(command, a_function_within_one_that_is_called_goes_on)
 	EXPECT_NE(NULL, strstr(self->err, "1 calls ended without an exit record"));
 }
 
-/* This many calls around those looked for; the time that the command takes. */
+/* The number of calls around the searched ones; the command's time. */
 static double time_of_calls(struct __test_metadata *_metadata,
 			    FIXTURE_DATA(command) *self, unsigned int around)
 {
@@ -492,7 +492,7 @@ TEST_F(command, clocks_that_contradict_each_other)
 	       "assert [(c['begin'], c['length']) for c in calls] == [(0, 5)], calls\n");
 }
 
-/* The program's threads got other channels after it had written that file. */
+/* The program's threads got other channels after it wrote that file. */
 TEST_F(command, an_early_side_car_file_hides_no_later_thread)
 {
 	static const char *const meta[] = {
@@ -524,8 +524,8 @@ TEST_F(command, an_early_side_car_file_hides_no_later_thread)
 }
 
 /*
- * A thread goes on elsewhere, or after a header that names it, after its source has lost
- * messages: which function ran meanwhile is unknown.
+ * A thread continues elsewhere, or after a header that names it, after its source lost messages:
+ * the function that ran in between is unknown.
  */
 TEST_F(command, a_gap_is_charged_to_nobody_behind_a_header)
 {
@@ -636,7 +636,7 @@ TEST_F(command, an_empty_side_car_file_hides_no_record)
 	write_file("trace.rtd.meta", "", 0);
 	run(self, "report trace.rtd");
 	EXPECT_EQ(0, self->status);
-	EXPECT_NE(NULL, strstr(self->err, "trace.rtd.meta: empty, as if its recording was killed"));
+	EXPECT_NE(NULL, strstr(self->err, "trace.rtd.meta: empty, as after a killed recording"));
 	run(self, "report --meta trace.rtd.meta trace.rtd");
 	EXPECT_EQ(3, self->status);
 }

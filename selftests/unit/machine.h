@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * A hart for the generated writers: executes them on the host, in the library's own
+ * A simulated hart, which executes the generated writers on the host, in the library's own
  * memory, instruction by instruction. The device's pages and the counters are those of
  * lib_mock.h, which includes this after the library.
  */

@@ -5,8 +5,8 @@ synopsis and options, and no others; export's has each format.
 
 	manual.py PAGES COMMAND...
 
-PAGES is the folder of the manual pages. COMMAND is the command, or a folder with what it
-printed on another machine: NAME.help is that of --help, NAME.options of "complete NAME -".
+PAGES is the folder of the manual pages. COMMAND is the command, or a folder with its output
+from another machine: NAME.help is that of --help, NAME.options of "complete NAME -".
 """
 import glob
 import os

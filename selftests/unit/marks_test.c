@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-/* What commands make of the marks of threads that dropped records or waited for room. */
+/* Commands' handling of marks for dropped records and waits for room. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -67,7 +67,7 @@ TEST_F(command, drops_that_only_the_trace_tells_are_losses)
 	EXPECT_NE(NULL, strstr(self->out, "\"dropped\":777,\"encoders\":"));
 }
 
-/* The file may be written before the last marks, or know of drops that no mark follows. */
+/* The file may be written before the last marks, or count drops without a mark. */
 TEST_F(command, drops_are_the_greater_of_side_car_file_and_marks)
 {
 	static const char * const meta[] = { "{\"srcbits\":0,\"lost\":{\"dropped\":700}}",
@@ -134,7 +134,7 @@ TEST_F(command, text_shows_marks_in_front_of_their_record)
 	}
 }
 
-/* main, 1015 ticks of which 1000 are waiting, calls fib, 1006 ticks with the same. */
+/* main (1015 ticks, 1000 of them waiting) calls fib (1006 ticks, including the same wait). */
 static void waiting_trace(FIXTURE_DATA(command) *self)
 {
 	struct gen_stream stream;
@@ -180,7 +180,7 @@ TEST_F(command, calls_that_waited_for_unknown_ticks_are_marked)
 		TH_LOG("%s", self->out);
 	}
 	EXPECT_NE(NULL, strstr(self->err, "threads waited 1.000 ms for room in the buffer: "
-			       "calls include that, marked ~"));
+			       "calls include this time, marked ~"));
 	EXPECT_NE(NULL, strstr(self->err, "2 of 2 calls have a time that is inferred"));
 	run(self, "export -q --format chrome -e " PROGRAM " -o t.json trace.rtd");
 	EXPECT_EQ(0, system("test $(grep -c '\"waited\":\"unknown\"' t.json) = 2"));

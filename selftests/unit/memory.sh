@@ -18,16 +18,16 @@ cd "$folder" || exit 1
 
 # report --diff keeps one trace's results while it reads the other.
 both_kb=$((96 << 10))
-# The stages of several threads have a copy of each stream's headers.
+# With several threads, each stage has a copy of each stream's headers.
 threads_kb=$((128 << 10))
 
-# measure NAME ARGUMENT...: it succeeds, and stays within the limit.
+# measure NAME ARGUMENT...: the command succeeds within the memory limit.
 measure() {
 	local name=$1 limit=$limit_kb status memory
 	shift
 	[[ $name != 128*--diff* ]] || limit=$both_kb
 	[[ $name != *threads* ]] || limit=$threads_kb
-	# Its 8192 threads and objects come on top.
+	# Its 8192 threads and objects are additional.
 	[[ $name != *side-car* ]] || limit=$((72 << 10))
 	rm -rf made*
 	/usr/bin/env time -q -f %M -o memory "$command" "$@" >out 2>err
@@ -53,7 +53,7 @@ read_all() {
 			"decode --format perf -o made" "export --format folded" \
 			"export --format svg" "export --format html" \
 			"export --format speedscope" "export --format firefox" "export --format pprof" \
-			"export --format chrome" "export --format perfetto" \
+			"export --format chrome" "export --format perfetto" "export --format csv" \
 			"export --format ctf -o made"; do
 		# shellcheck disable=SC2086 # words of a command
 		measure "$name: $how" $how "${common[@]}"
@@ -111,7 +111,7 @@ done
 "$generator" 20480 0 5 31 >one.rtd
 measure "one source, 31 counters: export --format html" export --format html -c all \
 	--srcbits 0 --meta none one.rtd
-grep -q 'only the first 64 of these are plotted' err
+grep -q 'only the first 64 are plotted' err
 result $? "that counters are not plotted is reported"
 
 # 100 MB of zeros, compressed: the most that an ELF file of 100 KB may claim to hold.

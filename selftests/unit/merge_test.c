@@ -32,6 +32,33 @@ TEST_F(command, merged_is_what_one_sink_would_have)
 	free_sinks(&sinks);
 }
 
+/* All times are those of one of the clocks, and so is the date. */
+TEST_F(command, dates_are_those_of_the_clock)
+{
+	struct sidecar a = first_sink(), b = second_sink();
+	static char first[SIZE];
+	struct sinks sinks;
+
+	make_sinks(&sinks, false);
+	/* Two seconds after START, by either clock. */
+	a.more = ",\"host\":\"h\",\"utc\":{\"time\":20001277,\"ns\":2000000000000000000}";
+	b.more = ",\"host\":\"h\",\"utc\":{\"time\":20000700,\"ns\":2000000000000020000}";
+	a.coverage = "{\"bytes\":1,\"run_ns\":10000000000}";
+	b.coverage = a.coverage;
+	write_meta(&a);
+	write_meta(&b);
+	run(self, "export -q --format csv a.rtd b.rtd | grep ,call, | cut -d, -f2,17 | sort");
+	ASSERT_EQ(0, self->status) { TH_LOG("%s", self->err); }
+	strcpy(first, self->out);
+	EXPECT_LT(1000, strlen(first));
+	for (const char *path = "a.rtd"; path; path = *path == 'a' ? "b.rtd" : NULL) {
+		run(self, "export -q --format csv %s | grep ,call, | cut -d, -f2,17 | head -1", path);
+		EXPECT_EQ(0, strncmp(self->out, "h,199999999", 11)) { TH_LOG("%s", self->out); }
+		EXPECT_NE(NULL, strstr(first, self->out)) { TH_LOG("%s", self->out); }
+	}
+	free_sinks(&sinks);
+}
+
 TEST_F(command, order_of_the_traces_does_not_matter_to_times)
 {
 	static char first[SIZE];
@@ -72,7 +99,7 @@ TEST_F(command, differences_of_times)
 	free_sinks(&sinks);
 }
 
-/* Bits 24 wrap every 1.7 s; the second sink's clock wraps long before the first one's. */
+/* 24 bits wrap every 1.7 s; the second sink's clock wraps long before the first one's. */
 TEST_F(command, clocks_that_wrap)
 {
 	struct sidecar a = first_sink(), b = second_sink();
@@ -172,7 +199,7 @@ TEST_F(command, clocks_that_drift)
 	write_meta(&b);
 	run(self, "merge -o m.rtd a.rtd b.rtd");
 	EXPECT_EQ(3, self->status);
-	EXPECT_NE(NULL, strstr(self->err, "has not run at 10000000 Hz")) TH_LOG("%s", self->err);
+	EXPECT_NE(NULL, strstr(self->err, "did not run at 10000000 Hz")) TH_LOG("%s", self->err);
 }
 
 /* A full buffer ends within a message. */
@@ -186,7 +213,7 @@ TEST_F(command, a_last_message_may_be_cut)
 	EXPECT_EQ(0, self->status);
 }
 
-/* While the first trace is written a thread may end: the last side-car file is the best. */
+/* A thread may end while the first trace is written: the last side-car file is the best. */
 TEST_F(command, threads_of_the_last_trace)
 {
 	struct sidecar a = first_sink(), b = second_sink();
@@ -225,11 +252,11 @@ TEST_F(command, what_cannot_be_merged)
 		const char *why;
 	} bad[] = {
 		{ good, "oldest bytes were overwritten" }, { good, "its clock is unknown" },
-		{ good, "a piece of a recording" }, { good, "not of the same recording" },
-		{ good, "not of the same recording" }, { good, "that an earlier trace has" },
-		{ good, "not of the same recording" }, { good, "has not run at" },
-		{ good, "has not run evenly" }, { good, "not of the same recording" },
-		{ good, "bytes are missing" }, { good, "not of the same recording" },
+		{ good, "a piece of a recording" }, { good, "not from the same recording" },
+		{ good, "not from the same recording" }, { good, "same hart as an earlier trace" },
+		{ good, "not from the same recording" }, { good, "did not run at" },
+		{ good, "drifted too far" }, { good, "not from the same recording" },
+		{ good, "bytes are missing" }, { good, "not from the same recording" },
 	};
 
 	bad[0].with.wrapped = "true";
@@ -260,7 +287,7 @@ TEST_F(command, what_cannot_be_merged)
 		write_meta(&bad[i].with);
 		expect_refused(_metadata, self, "a.rtd b.rtd", 3, bad[i].why);
 	}
-	/* Another type than there should be is like none. */
+	/* A value of the wrong type is like a missing one. */
 	b.coverage = "[1]";
 	write_meta(&b);
 	run(self, "merge -o m.rtd a.rtd b.rtd");
@@ -274,7 +301,7 @@ TEST_F(command, what_cannot_be_merged)
 	free_sinks(&sinks);
 }
 
-/* What was there stays, whatever goes wrong. */
+/* Existing files survive any error. */
 TEST_F(command, output_of_merge)
 {
 	struct sinks sinks;
@@ -311,7 +338,7 @@ TEST_F(command, output_of_merge)
 	read_file("m.rtd", self->out);
 	EXPECT_STREQ("old", self->out);
 	EXPECT_EQ(0, access("m.rtd.meta", F_OK));
-	/* Nothing is left beside them. */
+	/* No other file is left. */
 	EXPECT_NE(0, system("ls | grep -q 'm.rtd[.][^m]'"));
 	free_sinks(&sinks);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-/* Commands that are given the traces of several sinks read what merge makes of them. */
+/* Commands given the traces of several sinks read the same data as merge writes. */
 #include <signal.h>
 #include <sys/wait.h>
 
@@ -43,7 +43,7 @@ static void make_traces(void)
 		abort();
 }
 
-/* Nothing is left of the merged trace. */
+/* The merged trace leaves no file. */
 static bool is_clean(void)
 {
 	return !rmdir("tmp") && !mkdir("tmp", 0777);
@@ -80,6 +80,7 @@ TEST_F(command, every_reader_shows_what_it_shows_of_the_merged_trace)
 		"replay --time-threshold 1ms", "replay -j 1", "decode", "decode --format csv",
 		"decode --format json", "decode --format instructions", "decode --format pc",
 		"export --format chrome", "export --format perfetto", "export --format folded",
+		"export --format csv",
 		"export --format svg", "export --format html", "export --format speedscope",
 		"export --format firefox", "export --format bolt --object covered_sample.elf",
 		"export --format profgen --object covered_sample.elf", "coverage",
@@ -96,7 +97,7 @@ TEST_F(command, every_reader_shows_what_it_shows_of_the_merged_trace)
 		snprintf(command, sizeof(command), "%s -e " PROGRAM " -e " LINES, commands[i]);
 		expect_same(_metadata, self, command, "");
 	}
-	/* Options may be between them, and behind. */
+	/* Options may stand between and after them. */
 	keep_merged(self, "report --by thread --csv", "");
 	run(self, "report a.rtd --by thread b.rtd --csv");
 	EXPECT_EQ(0, self->status);
@@ -130,7 +131,7 @@ TEST_F(command, a_summary_names_the_traces_and_how_exact_the_merge_is)
 	EXPECT_NE(NULL, strstr(self->err, "2 traces, 4 encoders; their clocks agree within 402 ns\n"))
 		TH_LOG("%s", self->err);
 	EXPECT_NE(NULL, strstr(self->err, ": " NAME ": 199 records")) TH_LOG("%s", self->err);
-	/* What one trace has lost, all have. */
+	/* A loss in one trace counts for all. */
 	run(self, "report --strict a.rtd b.rtd");
 	EXPECT_EQ(1, self->status);
 	run(self, "report -q a.rtd b.rtd");
@@ -145,7 +146,7 @@ TEST_F(command, annotate_knows_traces_by_their_names)
 	expect_same(_metadata, self, "annotate -e " PROGRAM " -e " LINES, "fib");
 	EXPECT_NE(NULL, strstr(self->out, "fib")) TH_LOG("%s", self->out);
 	EXPECT_EQ(NULL, strstr(self->out, "work")) TH_LOG("%s", self->out);
-	/* Pieces and snapshots have numbers; the first trace has any name. */
+	/* Pieces and snapshots have numbers; the first trace can have any name. */
 	ASSERT_EQ(0, system("mv a.rtd x && mv a.rtd.meta x.meta && mv b.rtd b.rtd.12 && mv b.rtd.meta b.rtd.12.meta"));
 	run(self, "annotate -q -e " PROGRAM " -e " LINES " x b.rtd.12 fib");
 	EXPECT_EQ(0, self->status) TH_LOG("%s", self->err);
@@ -158,16 +159,16 @@ TEST_F(command, annotate_knows_traces_by_their_names)
 	/* These are functions. */
 	run(self, "annotate -q -e " PROGRAM " x fib b.rtd.12 x");
 	EXPECT_EQ(0, self->status);
-	EXPECT_NE(NULL, strstr(self->err, "x: nothing of a function \"b.rtd.12\"")) TH_LOG("%s", self->err);
-	EXPECT_NE(NULL, strstr(self->err, "x: nothing of a function \"x\"")) TH_LOG("%s", self->err);
+	EXPECT_NE(NULL, strstr(self->err, "x: nothing in the trace for function \"b.rtd.12\"")) TH_LOG("%s", self->err);
+	EXPECT_NE(NULL, strstr(self->err, "x: nothing in the trace for function \"x\"")) TH_LOG("%s", self->err);
 	run(self, "annotate -q -e " PROGRAM " x b.rtdx b.rtd.12");
-	EXPECT_NE(NULL, strstr(self->err, "x: nothing of a function \"b.rtdx\"")) TH_LOG("%s", self->err);
-	EXPECT_NE(NULL, strstr(self->err, "x: nothing of a function \"b.rtd.12\"")) TH_LOG("%s", self->err);
+	EXPECT_NE(NULL, strstr(self->err, "x: nothing in the trace for function \"b.rtdx\"")) TH_LOG("%s", self->err);
+	EXPECT_NE(NULL, strstr(self->err, "x: nothing in the trace for function \"b.rtd.12\"")) TH_LOG("%s", self->err);
 	EXPECT_NE(NULL, strstr(self->err, "it is a trace: name it before the functions"))
 		TH_LOG("%s", self->err);
 	run(self, "annotate -q -e " PROGRAM " x b.rtd.1x b.rtd.");
-	EXPECT_NE(NULL, strstr(self->err, "x: nothing of a function \"b.rtd.1x\"")) TH_LOG("%s", self->err);
-	EXPECT_NE(NULL, strstr(self->err, "x: nothing of a function \"b.rtd.\"")) TH_LOG("%s", self->err);
+	EXPECT_NE(NULL, strstr(self->err, "x: nothing in the trace for function \"b.rtd.1x\"")) TH_LOG("%s", self->err);
+	EXPECT_NE(NULL, strstr(self->err, "x: nothing in the trace for function \"b.rtd.\"")) TH_LOG("%s", self->err);
 	EXPECT_TRUE(is_clean());
 }
 
@@ -206,7 +207,7 @@ TEST_F(command, arguments_that_cannot_be_merged)
 		{ "report a.rtd none.rtd", 3, "none.rtd: cannot read: No such file" },
 		{ "coverage a.rtd tmp", 3, "tmp.meta: No such file" },
 		{ "report a.rtd alone.rtd", 3, "alone.rtd.meta: No such file or directory: merging traces needs the side-car files" },
-		{ "export --format chrome a.rtd later.rtd", 3, "later.rtd: it is not of the same recording" },
+		{ "export --format chrome a.rtd later.rtd", 3, "later.rtd: it is not from the same recording" },
 		{ "annotate a.rtd damaged.rtd", 3, "damaged.rtd: offset " },
 		{ "report --meta a.rtd.meta a.rtd b.rtd", 2, "--meta" },
 		{ "report --meta none a.rtd b.rtd", 2, "--meta" },
@@ -254,12 +255,12 @@ TEST_F(command, temporary_files_need_a_folder_with_room)
 	ASSERT_EQ(0, setenv("TMPDIR", "none", 1));
 	run(self, "report a.rtd b.rtd");
 	EXPECT_EQ(3, self->status);
-	EXPECT_NE(NULL, strstr(self->err, "none: cannot make a temporary file: No such file or directory; name another folder with TMPDIR"))
+	EXPECT_NE(NULL, strstr(self->err, "none: cannot create a temporary file: No such file or directory; name another folder with TMPDIR"))
 		TH_LOG("%s", self->err);
 	ASSERT_EQ(0, setenv("TMPDIR", "a.rtd", 1));
 	run(self, "report a.rtd b.rtd");
 	EXPECT_EQ(3, self->status);
-	EXPECT_NE(NULL, strstr(self->err, "a.rtd: cannot make a temporary file: Not a directory"))
+	EXPECT_NE(NULL, strstr(self->err, "a.rtd: cannot create a temporary file: Not a directory"))
 		TH_LOG("%s", self->err);
 	/* One trace needs none. */
 	run(self, "report -s 1 a.rtd");
@@ -275,7 +276,7 @@ TEST_F(command, temporary_files_need_a_folder_with_room)
 	EXPECT_TRUE(is_clean());
 }
 
-/* Whether a file of this folder without a name is open in a process. */
+/* Whether a process has an unnamed file of this folder open. */
 static bool has_temporary(pid_t process, const char *folder)
 {
 	char path[64], link[512];
@@ -302,7 +303,7 @@ TEST_F(command, the_merged_trace_has_no_name_while_it_is_read)
 
 	make_traces();
 	snprintf(folder, sizeof(folder), "%s/tmp/", self->folder);
-	/* It waits for room in the pipe, with the trace open. */
+	/* The command waits for room in the pipe, with the trace open. */
 	child = start_command("decode -q --format json a.rtd b.rtd", &to, &from);
 	ASSERT_LT(0, fcntl(from, F_SETPIPE_SZ, 4096));
 	ASSERT_EQ(1, read(from, &byte, 1));

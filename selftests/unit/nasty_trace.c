@@ -7,7 +7,7 @@
  *	nasty_trace KB SRCBITS SEED [COUNTERS]
  *
  * Another seed gives another trace with partly the same functions. COUNTERS is the
- * minimum per stream, of 64; 0: most have few, and all have different ones.
+ * minimum per stream, of 64; 0: most streams have few, and all different.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -47,7 +47,7 @@ static void begin(struct gen_stream *stream, struct gen *gen, unsigned int src,
 
 static void record(struct gen_stream *stream)
 {
-	/* Mostly enters of new functions. */
+	/* Mostly enter records of new functions. */
 	unsigned int type = (unsigned int)(below(8) < 5 ? 0 : below(4));
 	uint64_t address[2] = { below(1ull << 47) << 1, below(1ull << 47) << 1 };
 	uint64_t value[GEN_COUNTERS];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-/* Stores decoded in bulk: the same as message by message. */
+/* Stores decoded in bulk equal those decoded message by message. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -63,7 +63,7 @@ static void decode(const struct nexus_options *options, const struct gen *gen,
 		uint8_t *copy;
 
 		size = gen->length - at < piece ? gen->length - at : piece;
-		/* Exactly that size, so that reading beyond it is detected. */
+		/* Allocate exactly that size, so that reading beyond it is detected. */
 		copy = malloc(size);
 		if (!copy)
 			abort();
@@ -146,7 +146,7 @@ TEST(every_shape_of_store)
 	}
 }
 
-/* Stores as programs make them take the fast path, except at the end of each chunk. */
+/* Typical stores take the fast path, except at the end of each chunk. */
 TEST(most_are_decoded_at_once)
 {
 	struct nexus_options options = { .src_bits = 2 };

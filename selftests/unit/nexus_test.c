@@ -291,7 +291,7 @@ TEST(any_pieces)
 	gen_free(&gen);
 }
 
-/* Starting at any byte, a ring is right from the second message at the latest. */
+/* Starting at any byte, a ring is decoded correctly from the second message at the latest. */
 TEST(ring_starts_at_a_message)
 {
 	struct nexus_options options = { .ring = true };
@@ -415,7 +415,7 @@ TEST(unknown_tcode_is_skipped)
 	EXPECT_EQ(NEXUS_UNKNOWN_TCODE, all.message[2].flags);
 	EXPECT_EQ(0, all.message[2].fields);
 	EXPECT_EQ(7, all.message[3].field[1]);
-	/* It may have had a timestamp, to which the next one is relative. */
+	/* The message may have had a timestamp, to which the next one is relative. */
 	EXPECT_TRUE(all.message[3].flags & NEXUS_TIME_INFERRED);
 	EXPECT_TRUE(all.message[4].flags & NEXUS_TIME_KNOWN);
 	gen_free(&gen);
@@ -494,7 +494,7 @@ TEST(random_bytes)
 
 		for (i = idle = 0; i < sizeof(bytes); i++) {
 			bytes[i] = (uint8_t)gen_random(&seed);
-			/* Few ends make long messages, many make short ones. */
+			/* Few end marks give long messages, many give short ones. */
 			if (round % 3 && (bytes[i] & 3) > 1)
 				bytes[i] ^= 2;
 			idle += bytes[i] == 0xff;

@@ -77,7 +77,7 @@ TEST_F(time, is_extended_over_wraps)
 	for (i = 0; i < 50; i++) {
 		self->gen.now += step;
 		expected[i] = self->gen.now;
-		/* Absolute times wrap like the others. */
+		/* Absolute times wrap like relative ones. */
 		if (i % 7 == 6)
 			gen_sync(&self->gen, 0);
 		else
@@ -162,7 +162,7 @@ TEST_F(time, of_a_message_without_timestamp)
 	EXPECT_EQ(1001, all.message[2].time);
 }
 
-/* The bit that steps back was wrong before it: the clock is right again. */
+/* The bit that steps back was wrong before: the clock is correct again. */
 TEST_F(time, is_corrected_by_a_contradiction)
 {
 	size_t length;
@@ -171,7 +171,7 @@ TEST_F(time, is_corrected_by_a_contradiction)
 		return;
 	self->gen.now = 1025;
 	gen_sync(&self->gen, 0);
-	/* Messages that the decoder does not get. */
+	/* Messages that the decoder does not receive. */
 	length = self->gen.length;
 	self->gen.now = 1025 + 64;
 	gen_store(&self->gen, 0, 6, 4, 1);

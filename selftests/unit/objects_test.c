@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /*
- * Proves that what the command writes about programs in memory is within the reader's
- * limits and limited to what is needed; that the rest is counted; and that objects
- * within another's addresses are left out.
+ * Proves that the command's list of objects is within the reader's limits and contains only
+ * needed objects; that the rest is counted; and that objects within another's addresses are
+ * omitted.
  */
 #include <limits.h>
 #include <stdlib.h>
@@ -98,7 +98,7 @@ TEST_F(objects, few)
 TEST_F(objects, overlapping)
 {
 	add(&self->objects, 1, "/no/alone");
-	/* One that contains many others, and those. */
+	/* An object that contains many others, and these others. */
 	objects_add_code(&self->objects, "/no/large", 100 * EACH, 100 * EACH, 0);
 	objects_add_code(&self->objects, "/no/within", 110 * EACH, EACH, 0);
 	objects_add_code(&self->objects, "/no/within", 199 * EACH, EACH, 0);
@@ -139,7 +139,7 @@ static void add_many(struct objects *objects)
 
 	for (i = 0; i < META_OBJECTS_MAX + 100; i++)
 		add(objects, i, "/no/such");
-	/* It existed from the beginning, and is seen again at the end. */
+	/* The object existed from the beginning, and is found again at the end. */
 	add(objects, 7, "/no/such");
 }
 
@@ -165,7 +165,7 @@ TEST_F(objects, many_oldest)
 	EXPECT_FALSE(has(&self->meta, META_OBJECTS_MAX));
 }
 
-/* Longest entries in the file, and longer than it. */
+/* The longest entries in the file, and longer ones. */
 TEST_F(objects, long_names)
 {
 	char name[2048] = "/no/";

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /*
- * System calls in random programs whose calls are known: their number, results and times, on
- * whatever hart they begin and return; where records are missing, no call is claimed that was
- * not made.
+ * System calls in random programs with known calls: their number, results and times, on any
+ * harts; where records are missing, no false call is reported.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -20,10 +19,10 @@
 #define TID	100
 /* Numbers of calls are below it. */
 #define NUMBERS	8
-/* Of these; no other threads end in them. */
+/* System calls that end a thread; no others do. */
 #define EXIT	93
 #define EXECVE	221
-/* Bytes of a record, and all of those that are sent out of order. */
+/* Bytes of a record, and of all records sent out of order. */
 #define RECORD	16
 #define LATE	8
 
@@ -43,7 +42,7 @@ FIXTURE(calls) {
 	int running[HARTS];
 	bool gap[HARTS];		/* a record could not be written */
 	bool mute[HARTS];		/* messages are lost */
-	unsigned int drop, mutes, lost;	/* the first two: one in so many, 0: none */
+	unsigned int drop, mutes, lost;	/* the first two: one in this many, 0: none */
 	struct trace_switch late[LATE];
 	unsigned int lates;
 	struct syscall_times truth[SYSCALLS_MAX + 1];
@@ -100,7 +99,7 @@ static void send(FIXTURE_DATA(calls) *self, struct trace_switch record)
 	oncpu_push(self->oncpu, &record);
 }
 
-/* Records of different harts change places; those of one do not. */
+/* Records of different harts are reordered; those of one hart are not. */
 static void send_late(FIXTURE_DATA(calls) *self)
 {
 	unsigned int at = (unsigned int)below(self, self->lates), i;
@@ -125,7 +124,7 @@ static void put_mark(FIXTURE_DATA(calls) *self, unsigned int hart, uint8_t kind,
 	};
 }
 
-/* As the driver writes it. */
+/* In the driver's format. */
 static void put(FIXTURE_DATA(calls) *self, unsigned int hart, uint8_t kind, uint32_t value)
 {
 	if (one_in(self, self->drop)) {
@@ -216,7 +215,7 @@ static void step(FIXTURE_DATA(calls) *self)
 	unsigned int thread = (unsigned int)below(self, THREADS);
 
 	self->now += 1 + below(self, 1000);
-	/* A loss is short: the encoder's queue is. */
+	/* A loss is short, like the encoder's queue. */
 	if (one_in(self, self->mute[hart] ? 10 : self->mutes)) {
 		mute(self, hart);
 	} else if (self->running[hart] < 0) {
@@ -363,7 +362,7 @@ TEST_F(calls, a_program_that_another_thread_executes_returns_to_the_first_one)
 	EXPECT_EQ(500, times_of(self, EXECVE).off);
 }
 
-/* No hart writes such records, but damaged traces have them. */
+/* No hart writes such records, but damaged traces contain them. */
 TEST_F(calls, one_that_returns_before_it_is_made_is_left_out)
 {
 	MARK(0, 1000);
@@ -379,7 +378,7 @@ TEST_F(calls, one_that_returns_before_it_is_made_is_left_out)
 	EXPECT_EQ(1, oncpu_syscalls(self->oncpu)->doubtful);
 }
 
-/* What the thread did while the other hart's records are missing is known only later. */
+/* The thread's state while the other hart's records are missing is known only later. */
 TEST_F(calls, one_in_which_a_loss_turns_out_later_is_left_out)
 {
 	MARK(0, 1000);
@@ -390,7 +389,7 @@ TEST_F(calls, one_in_which_a_loss_turns_out_later_is_left_out)
 	put_at(self, 0, 4000, SIFIVE_TRACE_SWITCH_SLEEPS, TID);
 	IN(0, 5000, TID);
 	RETURN(0, 6000);
-	/* In this one the thread was here all the time. */
+	/* During this call the thread never left the hart. */
 	CALL(0, 7000, 2);
 	RETURN(0, 8000);
 	self->offset += 1 << 20;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-/* What the commands show of times on and off the CPU: their units, and what is not exact. */
+/* Times on and off the CPU in the commands' output: units, and marks for inexact times. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,9 +10,9 @@
 
 #define CHANNEL	30
 #define TID	100
-/* So that a tick is a microsecond. */
+/* Makes a tick a microsecond. */
 #define HZ	"--ts-hz 1000000 "
-/* More than the reader keeps to bring the messages of harts into order. */
+/* More than the reader's window for ordering the harts' messages. */
 #define FAR	2048
 
 static void begin(FIXTURE_DATA(command) *self, unsigned int src_bits)
@@ -152,6 +152,27 @@ static unsigned int count(const char *text, const char *word)
 #define EXPECT_LACKS(text, word) \
 	EXPECT_EQ(NULL, strstr(text, word)) { TH_LOG("%s: %s", word, text); }
 
+TEST_F(command, csv_has_times_on_and_off_the_cpu)
+{
+	make_naps(self, "");
+	run(self, "export -q " HZ "--format csv -o t.csv trace.rtd; "
+	    COMMAND " report -q " HZ "--json -o r.json trace.rtd; "
+	    SOURCES "/sql.py t.csv r.json");
+	EXPECT_EQ(0, self->status) {
+		TH_LOG("%s", self->err);
+	}
+	run(self, "export -q " HZ "--format csv trace.rtd | grep ',call,' | rev | cut -d, -f1-9 | rev");
+	/* cpu_times_inferred; each time and its own part; the counter. */
+	EXPECT_STREQ("0,2000000,2000000,10000000,10000000,0,0,0,0\n"
+		     "0,4900000,2900000,10100000,100000,0,0,0,0\n", self->out) {
+		TH_LOG("%s", self->out);
+	}
+	/* A hart that is not in the trace may have run the thread. */
+	make_naps(self, ",\"lost\":{\"elsewhere\":1}");
+	run(self, "export -q " HZ "--format csv trace.rtd | grep -c ',1,2000000,2000000,'");
+	EXPECT_STREQ("1\n", self->out);
+}
+
 TEST_F(command, a_function_without_times_has_none_on_or_off_the_cpu_either)
 {
 	make_untimed(self);
@@ -287,7 +308,10 @@ TEST_F(command, a_thread_that_begins_again_too_early_has_no_time_twice)
 	ASSERT_EQ(4, sscanf(line_of(self, MAIN), "%*[^,],1,%llu,%*u,%llu,%*u,%llu,%*u,%llu,",
 			    &total, &on, &off, &unknown)) { TH_LOG("%s", self->out); }
 	EXPECT_EQ(2200, total);
-	/* It runs from 1000 on, but for 50 ticks; before its first switch that is unknown. */
+	/*
+	 * The thread runs from 1000 on, except for 50 ticks; before its first switch
+	 * its state is unknown.
+	 */
 	EXPECT_EQ(2050, on) { TH_LOG("%s", self->out); }
 	EXPECT_EQ(50, off);
 	EXPECT_EQ(100, unknown);
@@ -315,7 +339,7 @@ TEST_F(command, a_comparison_marks_times_on_and_off_the_cpu_that_are_not_exact)
 	EXPECT_HAS(line_of(self, FIB), "~1.000 ms");
 }
 
-/* As the driver writes it where a pause ends: without a time. */
+/* As written by the driver when a pause ends: without a time. */
 static void put_error(FIXTURE_DATA(command) *self, unsigned int src)
 {
 	const unsigned int width = self->gen.ts_width;
@@ -427,7 +451,10 @@ TEST_F(command, losses_that_overlap_make_all_of_their_time_unknown_once)
 	EXPECT_NEAR(0.012, of_thread(self, TID, "off-cpu"));
 }
 
-/* Its program executes another: the thread TID + 1 goes on as TID, whose own has ended. */
+/*
+ * Its program executes another: the thread TID + 1 continues as TID, whose original
+ * thread has ended.
+ */
 TEST_F(command, a_thread_that_takes_over_the_id_of_its_process_goes_on)
 {
 	struct gen_stream stream;
@@ -615,7 +642,7 @@ TEST_F(command, system_calls_have_their_number_and_their_times)
 	run(self, "report -q --json " HZ "trace.rtd");
 	EXPECT_HAS(self->out, "{\"syscall\":\"read\",\"number\":63,\"calls\":2,\"errors\":0,"
 		   "\"total\":0.012200000,\"off-cpu\":0.010000000,\"longest\":0.012000000,\"exact\":true}");
-	/* Where the thread was not recorded, it may have returned, and made another one. */
+	/* While the thread was not recorded, the call may have returned, and another one begun. */
 	save_with(self, 0, ",\"lost\":{\"elsewhere\":1}");
 	run(self, "report " HZ "trace.rtd");
 	EXPECT_HAS(self->out, "        ~2        ~0  ~12.200 ms  ~10.000 ms   ~6.100 ms  ~12.000 ms  read\n");
@@ -653,7 +680,7 @@ TEST_F(command, threads_and_system_calls_need_no_other_records)
 	EXPECT_EQ(3, self->status);
 }
 
-/* Of a call in which messages are missing, the return may be another one's. */
+/* If messages are missing during a call, the return may belong to another call. */
 TEST_F(command, system_calls_in_which_records_may_be_missing_are_left_out)
 {
 	struct gen_stream stream;
@@ -684,7 +711,7 @@ TEST_F(command, processes_that_were_too_many_are_not_lost_switches)
 	run(self, "report --strict " HZ "trace.rtd");
 	EXPECT_EQ(1, self->status);
 	EXPECT_LACKS(self->out, "~");
-	EXPECT_HAS(self->err, "context switches of 2 processes, and of those that they made: too many ran at once");
+	EXPECT_HAS(self->err, "context switches of 2 processes, and of their children: too many ran at once");
 	EXPECT_LACKS(self->err, "context switches were lost");
 	EXPECT_LACKS(self->err, "may be missing");
 }
@@ -711,7 +738,7 @@ TEST_F(command, threads_that_are_too_many_are_counted)
 	EXITED(0, self->gen.now + 1);
 	save_with(self, 0, "");
 	run(self, "report --csv " HZ "trace.rtd");
-	EXPECT_HAS(self->err, "3 threads beyond the first 4096 that only the trace names");
+	EXPECT_HAS(self->err, "3 threads beyond the first 4096 named only by the trace");
 	EXPECT_LACKS(self->err, "may be missing");
 	EXPECT_HAS(line_of(self, MAIN), ",0.024594000,0.024594000,0.000000000,0.000000000,0,0,");
 	make_naps(self, "");
@@ -720,7 +747,7 @@ TEST_F(command, threads_that_are_too_many_are_counted)
 }
 
 /*
- * main works, sleeps 10 ms, works and waits 5 ms for room: of these it sleeps 4, on another
+ * main works, sleeps 10 ms, works and waits 5 ms for room: it sleeps 4 ms of the wait, on another
  * hart, whose records are lost if @known is not set.
  */
 static void make_wait(FIXTURE_DATA(command) *self, bool known)
@@ -755,7 +782,7 @@ TEST_F(command, a_wait_for_room_is_not_taken_from_other_times_off_the_cpu)
 	for (known = true;; known = false) {
 		make_wait(self, known);
 		run(self, "report -q --csv --ts-hz 1000000 trace.rtd");
-		/* 13 ms: 10 asleep, 1 before and 2 after that on the CPU. */
+		/* 13 ms: 10 asleep, 1 before and 2 after the sleep on the CPU. */
 		EXPECT_HAS(line_of(self, MAIN), known ?
 			   ",1,0.013000000,0.013000000,0.003000000,0.003000000,0.010000000,0.010000000,0.000000000,0.000000000,0,0,exact" :
 			   ",1,0.013000000,0.013000000,0.001000000,0.001000000,0.010000000,0.010000000,0.002000000,0.002000000,0,0,inferred");
@@ -764,7 +791,10 @@ TEST_F(command, a_wait_for_room_is_not_taken_from_other_times_off_the_cpu)
 	}
 }
 
-/* 40,000 times, the thread works for 10 us and sleeps for 100: as many as the page can have. */
+/*
+ * 40,000 times, the thread works for 10 us and sleeps for 100: the maximum number of
+ * parts in a page.
+ */
 TEST_F(command, a_page_has_as_many_parts_of_one_length_as_it_can)
 {
 	struct gen_stream stream;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /*
- * Time on and off the CPU in random programs whose times are known: of each function and
- * thread, with messages of several harts out of order; where records of switches or messages
- * are missing, nothing is claimed that is not true.
+ * Time on and off the CPU in random programs with known times: for each function and thread, with
+ * messages of several harts out of order; where switch records or messages are missing, no false
+ * time is reported.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -58,7 +58,7 @@ FIXTURE(oncpu) {
 	int running[HARTS];
 	bool gap[HARTS];		/* a record of a switch could not be written */
 	bool mute[HARTS];		/* messages are lost */
-	unsigned int drop, mutes, pauses;	/* one in so many; 0: none */
+	unsigned int drop, mutes, pauses;	/* one in this many; 0: none */
 	unsigned int lost;
 	uint64_t self[FUNCTIONS][SUMS], total[FUNCTIONS][SUMS];
 	char trace[64], meta[80];
@@ -121,7 +121,7 @@ static void put(FIXTURE_DATA(oncpu) *self, unsigned int hart, unsigned int bytes
 	self->gen.last[hart] = last;
 }
 
-/* As the driver writes it. The time of the second store counts. */
+/* In the driver's format. The time of the second store counts. */
 static void put_switch(FIXTURE_DATA(oncpu) *self, unsigned int hart, uint8_t kind, int thread)
 {
 	if (one_in(self, self->drop)) {
@@ -161,7 +161,7 @@ static void switch_out(FIXTURE_DATA(oncpu) *self, unsigned int hart, bool end)
 		{ SIFIVE_TRACE_SWITCH_STOPPED, ONCPU_STOPPED },
 		{ SIFIVE_TRACE_SWITCH_EXITED, ONCPU_UNKNOWN },
 	};
-	/* That a thread has ended may be among what is lost. */
+	/* The end of a thread may be lost. */
 	bool ends = !self->drop && !self->mutes && one_in(self, 200);
 	unsigned int why = ends ? 4 : (unsigned int)below(self, 4);
 	int thread = self->running[hart];
@@ -174,7 +174,7 @@ static void switch_out(FIXTURE_DATA(oncpu) *self, unsigned int hart, bool end)
 	self->running[hart] = -1;
 }
 
-/* A thread that runs may be woken, too, and one that has been woken. */
+/* A running thread may also be woken, and so may a woken one. */
 static void wake(FIXTURE_DATA(oncpu) *self, unsigned int hart)
 {
 	int thread = (int)below(self, self->threads);
@@ -191,7 +191,7 @@ static void wake(FIXTURE_DATA(oncpu) *self, unsigned int hart)
 	a->wakeups++;
 }
 
-/* What a thread that did not run did meanwhile is unknown; one that ran, runs again. */
+/* A waiting thread's state in the meantime is unknown; a running thread runs again. */
 static void pass_pause(FIXTURE_DATA(oncpu) *self, struct actor *a)
 {
 	if (a->begun && !a->exited && a->hart < 0)
@@ -200,7 +200,7 @@ static void pass_pause(FIXTURE_DATA(oncpu) *self, struct actor *a)
 	memset(a->header, 0, sizeof(a->header));
 }
 
-/* As the driver does it: each hart's recording ends, and begins after an Error message. */
+/* As in the driver: each hart's recording ends, and begins after an Error message. */
 static void make_pause(FIXTURE_DATA(oncpu) *self)
 {
 	const uint64_t step = self->gen.step;
@@ -325,7 +325,7 @@ static void step(FIXTURE_DATA(oncpu) *self)
 	}
 }
 
-/* Neighbours of different sources change places, as on their way to the sink. */
+/* Neighbouring messages of different sources are swapped, as on their way to the sink. */
 static void shuffle(FIXTURE_DATA(oncpu) *self)
 {
 	struct gen *gen = &self->gen;
@@ -411,7 +411,7 @@ static void generate(FIXTURE_DATA(oncpu) *self)
 		if (self->gap[hart])
 			put(self, hart, 1, SIFIVE_TRACE_SWITCH_BEGIN);
 	}
-	/* The last message tells when the trace ends: its time has passed then. */
+	/* The last message determines the end of the trace, so its time has passed by then. */
 	self->gen.now -= self->gen.step;
 	for (i = 0; i < self->threads; i++) {
 		pass(self, &self->actor[i]);
@@ -486,7 +486,7 @@ static void check_jobs(struct __test_metadata *_metadata, FIXTURE_DATA(oncpu) *s
 	self->jobs = 1;
 }
 
-/* Of each thread's time, the parts are the whole. */
+/* The parts of each thread's time add up to the whole. */
 static uint64_t off_time(struct __test_metadata *_metadata, const struct oncpu_times *times)
 {
 	uint64_t off = 0;
@@ -498,7 +498,7 @@ static uint64_t off_time(struct __test_metadata *_metadata, const struct oncpu_t
 	return off;
 }
 
-/* Of each function's time, too. */
+/* The same holds for each function's time. */
 static void check_rows(struct __test_metadata *_metadata, FIXTURE_DATA(oncpu) *self)
 {
 	const struct profile *profile = &self->profile;
@@ -625,7 +625,7 @@ TEST_F(oncpu, a_thread_that_executes_a_program_goes_on)
 	gen_free(&self->gen);
 }
 
-/* Nothing is claimed that is not so, and of what is not missing much is still known. */
+/* No false time is reported, and most of the time without losses is known. */
 static void check_threads(struct __test_metadata *_metadata, FIXTURE_DATA(oncpu) *self,
 			  uint64_t *claimed, uint64_t *whole)
 {
@@ -645,7 +645,7 @@ static void check_threads(struct __test_metadata *_metadata, FIXTURE_DATA(oncpu)
 	}
 }
 
-/* Reads traces with losses; adds up the ticks of threads that are known, and all. */
+/* Reads traces with losses; adds up the threads' known ticks, and all ticks. */
 static void read_lossy(struct __test_metadata *_metadata, FIXTURE_DATA(oncpu) *self,
 		       unsigned int seed, unsigned int drop, unsigned int mutes,
 		       uint64_t *claimed, uint64_t *whole)

@@ -129,7 +129,7 @@ TEST_F(command, report_sorts_and_filters)
 	EXPECT_STREQ("", self->out);
 	EXPECT_NE(NULL, strstr(self->err, "no function matches --filter"));
 	run(self, "replay -q --tid 99 trace.rtd");
-	EXPECT_NE(NULL, strstr(self->err, "no call of that thread"));
+	EXPECT_NE(NULL, strstr(self->err, "no call matches the thread"));
 	run(self, "report -q --sort nothing trace.rtd");
 	EXPECT_EQ(2, self->status);
 	EXPECT_NE(NULL, strstr(self->err, "has no \"nothing\""));
@@ -518,7 +518,7 @@ TEST_F(command, export_ctf)
 	EXPECT_NE(NULL, strstr(self->err, "ctf: cannot replace this folder"));
 }
 
-/* As :u and :k of one event are, without a side-car file to distinguish them. */
+/* Like :u and :k of one event, without a side-car file to distinguish them. */
 TEST_F(command, counters_of_one_name)
 {
 	static const char meta[] =
@@ -619,7 +619,7 @@ TEST_F(command, export_html)
 	    " -o t.svg trace.rtd");
 	EXPECT_EQ(0, self->status);
 	EXPECT_EQ(0, system("grep -q '\"functions\":.*\"fib\"' t.html"));
-	/* It has no external references. */
+	/* The page has no external references. */
 	EXPECT_NE(0, system("grep -E 'src=|href=|@import|url\\(' t.html"));
 	if (system("command -v chromium >/dev/null"))
 		SKIP(return, "no chromium: install chromium");
@@ -628,7 +628,7 @@ TEST_F(command, export_html)
 
 /*
  * The first record of one thread is known to be complete only when its second comes,
- * long after those of another: times and rates are right all the same.
+ * long after those of another: times and rates are still correct.
  */
 static void expect_times(struct __test_metadata *_metadata,
 			 FIXTURE_DATA(command) *self, uint64_t start)
@@ -715,10 +715,10 @@ TEST_F(command, side_car_names_threads_and_objects)
 	EXPECT_NE(NULL, strstr(self->err, "not found: its functions are shown as addresses"));
 }
 
-/* Text passes through; control characters never reach a terminal. */
+/* Text passes unchanged; control characters never reach a terminal. */
 TEST_F(command, names_of_any_characters)
 {
-	/* u with dots, a grin, U+009B, and a byte that is no UTF-8. */
+	/* u with dots, a grin, U+009B, and a byte that is not UTF-8. */
 	static const char meta[] =
 		"{ \"threads\": [ { \"channel\": 6, \"pid\": 5, \"tid\": 7, \"name\":"
 		" \"w\xc3\xb6\\u001b[5m\\n\" } ], \"objects\": [ { \"path\": \"/none/"
@@ -738,6 +738,7 @@ TEST_F(command, names_of_any_characters)
 		{ "report --diff trace.rtd", plain }, { "graph --by thread", plain, thread },
 		{ "replay", plain, thread },
 		{ "export --format folded", plain, "w\xc3\xb6?[5m:/7" },
+		{ "export --format csv", plain, thread },
 		{ "export --format chrome", json, "w\xc3\xb6\\u001b[5m\\u000a/7" },
 		{ "export --format html", json, "w\xc3\xb6\\u001b[5m\\u000a/7" },
 		{ "export --format speedscope", json, "w\xc3\xb6\\u001b[5m\\u000a/7" },

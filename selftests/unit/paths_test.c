@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-/* coverage --by path: each path and number of loops whose run is known. */
+/* coverage --by path: each path and number of iterations of known runs. */
 #include "command_fixture.h"
 
 /* paths_sample.S */
@@ -14,7 +14,7 @@
 #define INSTRUCTION	2	/* halfwords */
 #define HISTORY_MAX	30	/* branches in a message */
 
-/* What was executed since the last message that has a number of halfwords or a history. */
+/* Instructions executed since the last message with a number of halfwords or a history. */
 struct walk {
 	struct gen	*gen;
 	uint64_t	at;
@@ -76,7 +76,7 @@ static void show(FIXTURE_DATA(command) *self)
 	run(self, "coverage -q -s 0 --by path -e " PATHS " t");
 }
 
-/* Whether the output has a row with these columns, whose percentage is not looked at. */
+/* Whether the output has a row with these columns, ignoring the percentage. */
 static bool has_row(FIXTURE_DATA(command) *self, const char *row)
 {
 	char text[128];
@@ -151,7 +151,7 @@ TEST_F(command, a_path_goes_the_way_that_is_taken_more_often)
 	EXPECT_TRUE(has_row(self, "           560           200       3        20.0  ways+0x4"));
 }
 
-/* As the innermost call returns to the one before: three times, ten calls deep. */
+/* When the innermost call returns to its caller: three times, ten calls deep. */
 static void call_itself(struct walk *walk, unsigned int depth, unsigned int most)
 {
 	branch(walk, !depth);
@@ -232,7 +232,7 @@ TEST_F(command, a_loop_without_branches_within_is_one_path)
 	EXPECT_TRUE(has_row(self, "         60100           100     601       100.0  straight+0x4"));
 }
 
-/* Of a file that claims that code is at the end of the address space. */
+/* For a file that claims to have code at the end of the address space. */
 TEST_F(command, code_beyond_the_last_address_is_no_path)
 {
 	static const char meta[] = "{\"version\":1,\"instruction\":{\"calls\":\"all\"},\"objects\":["

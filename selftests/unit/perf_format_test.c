@@ -187,7 +187,7 @@ static void begin(struct gen *gen, struct gen_stream *stream, unsigned int src,
 	gen_header(stream);
 }
 
-/* Stores of these sizes, up to a size of 0. */
+/* Stores of these sizes, terminated by a size of 0. */
 static void stores(struct gen *gen, unsigned int src, const uint32_t (*word)[2])
 {
 	for (; (*word)[0]; word++)
@@ -227,7 +227,7 @@ TEST_F(command, a_counter_has_the_time_of_the_word_that_completes_it)
 		"[0] 3030 PC=0x00021000 [Perf Cntr] [Index=1] [Value=6]  ffl:sample/fib.c:fib:12\n");
 }
 
-/* Also if one is interrupted within a counter for any length of time. */
+/* Also if one stream is interrupted within a counter for any length of time. */
 TEST_F(command, lines_of_sources_come_in_the_order_of_their_words)
 {
 	const uint64_t at = MAIN, value[2] = { 7, 8 };
@@ -385,7 +385,7 @@ TEST_F(command, an_address_inside_an_instruction_has_a_function_but_no_line)
 	EXPECT_STREQ(expected, self->out);
 }
 
-/* A code is signed; a name is the symbol's, as ":" separates fields. */
+/* A code is signed; a name is the one in the symbol table, because ":" separates fields. */
 TEST_F(command, numbers_and_names_are_as_other_programs_read_them)
 {
 	const uint64_t at = LENGTHY, value = 7;
@@ -404,7 +404,7 @@ TEST_F(command, numbers_and_names_are_as_other_programs_read_them)
 		     self->out);
 	run(self, "decode --format perf --demangle full -e " PROGRAM " trace.rtd");
 	EXPECT_EQ(2, self->status);
-	EXPECT_NE(NULL, strstr(self->err, "--demangle is not for --format perf"));
+	EXPECT_NE(NULL, strstr(self->err, "--demangle does not apply to --format perf"));
 }
 
 TEST_HARNESS_MAIN

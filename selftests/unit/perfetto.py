@@ -3,7 +3,7 @@
 """Reads what "sifive-trace export --format perfetto" writes.
 
     perfetto.py FILE
-        Prints its tracks, and what is not a call.
+        Prints its tracks, and all events other than calls.
     perfetto.py FILE THREADS.csv
         Compares calls, times and counters of each function with report --by thread, whose
         times must be ticks or whole nanoseconds. Prints the time of all functions.
@@ -25,7 +25,7 @@ CPU = " on/off CPU"
 
 
 class Sequence:
-    """What a sequence's packets have in common."""
+    """State shared by a sequence's packets."""
 
     def __init__(self):
         self.events, self.notes = {}, {}

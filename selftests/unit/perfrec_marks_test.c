@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-/* The record decoder, fed words by hand: what precedes a record, marks and callers. */
+/* The record decoder, fed words by hand: marks and callers before a record. */
 #include "perfrec/callers.h"
 #include "perfrec_fixture.h"
 
@@ -100,7 +100,7 @@ TEST_F(perfrec, callers_without_a_sample_are_lost)
 	unsigned int i;
 
 	header(self, PERFREC_RAW, 1, 64);
-	/* Of another kind of record, without an address, or with half of one. */
+	/* Callers of another kind of record, without an address, or with half an address. */
 	for (i = 0; i < 3; i++) {
 		word8(self, SIFIVE_TRACE_RECORD_CALLERS);
 		if (i != 1)
@@ -169,7 +169,7 @@ TEST_F(perfrec, each_list_of_callers_is_stored_once)
 
 	first = callers_get(&callers, address, 1);
 	EXPECT_NE(first, callers_get(&callers, address, 2));
-	/* The lists fill their room; those that are stored stay. */
+	/* The lists fill the available memory; stored lists remain valid. */
 	for (i = 0; i < 40000; i++) {
 		address[i % SIFIVE_TRACE_CALLERS_MAX] = i + 1;
 		list = callers_get(&callers, address, SIFIVE_TRACE_CALLERS_MAX);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /*
  * Both decoders together: they return the content of a generated trace, and account for
- * every word, whatever is done to its bytes.
+ * every word, however its bytes are damaged.
  */
 #include <stdlib.h>
 
@@ -95,7 +95,7 @@ static void check_record(struct __test_metadata *_metadata,
 	}
 }
 
-/* The records of one stream, in the order they were made. */
+/* The records of one stream, in the order of writing. */
 static void check_stream(struct __test_metadata *_metadata,
 			 const struct gen *gen, unsigned int src,
 			 unsigned int channel, unsigned int count_type,
@@ -483,7 +483,7 @@ static bool is_record(const struct gen *gen, uint64_t offset)
 	return false;
 }
 
-/* Random records, and headers between them, the counters of which may be others. */
+/* Random records, with headers between them, which may change the counters. */
 static void headers_sample(struct gen *gen, unsigned int type, uint64_t *seed)
 {
 	struct gen_stream stream;
@@ -517,7 +517,7 @@ TEST(no_record_of_header_words)
 		gen.data[bit / 8] ^= 1 << bit % 8;
 		ASSERT_EQ(run(&gen), words_out());
 		for (k = 0; k < all.records; k++)
-			/* One that no header describes is marked as that. */
+			/* A record that no header describes is marked as such. */
 			invented += all.record[k].header &&
 				    !is_record(&gen, all.record[k].begin.offset);
 		records += all.records;

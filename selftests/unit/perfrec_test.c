@@ -77,7 +77,7 @@ TEST_F(perfrec, header_of_a_firmware_event)
 	EXPECT_STREQ("fw:ipi-sent", name);
 }
 
-/* The types between are nobody's. */
+/* The types in between are undefined. */
 TEST_F(perfrec, header_of_an_unknown_event_type)
 {
 	word32(self, MAGIC);
@@ -346,7 +346,7 @@ TEST_F(perfrec, headers_at_intervals_of_other_channels)
 	EXPECT_TRUE(all.header[2].repeated);
 }
 
-/* With a loss in between, whether it was on schedule is unknown. */
+/* With a loss in between, it is unknown whether the header was on schedule. */
 TEST_F(perfrec, a_header_at_its_interval_behind_a_loss)
 {
 	perfrec_repeat(self->perfrec, ~0u, 2);

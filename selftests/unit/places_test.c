@@ -37,7 +37,7 @@ static void add(FIXTURE_DATA(places) *self, uint64_t start, uint64_t size, uint6
 	};
 }
 
-/* The object whose own address stands for @address at @time; -1: none. */
+/* The object whose separate address represents @address at @time; -1: none. */
 static int whose(FIXTURE_DATA(places) *self, uint64_t address, uint64_t time)
 {
 	uint64_t own = places_find(self->places, address, &time, NULL);
@@ -79,7 +79,7 @@ TEST_F(places, one_after_the_other_by_time)
 	EXPECT_EQ(-1, whose(self, AT, 150));
 	EXPECT_EQ(-1, whose(self, AT + 0x3000, 99));
 	EXPECT_EQ(-1, whose(self, AT + 0x100000, 99));
-	/* Without a time, and an address that is an object's own already. */
+	/* Without a time, and with an address that is already an object's separate address. */
 	EXPECT_EQ(AT, places_find(self->places, AT, NULL, NULL));
 	EXPECT_EQ(AT + places_shift(self->places, 2),
 		  places_find(self->places, AT + places_shift(self->places, 2), &time, NULL));
@@ -134,7 +134,7 @@ static void add_thread(FIXTURE_DATA(places) *self, int channel, int64_t pid, boo
 	};
 }
 
-/* An object that only process @process has. */
+/* An object mapped only by process @process. */
 static void add_in(FIXTURE_DATA(places) *self, uint64_t start, uint32_t process)
 {
 	static uint32_t in[8];
@@ -166,7 +166,7 @@ TEST_F(places, processes_have_the_same_addresses_at_the_same_time)
 
 	add_process(self, 10, 0, ALWAYS);
 	add_process(self, 11, 100, 199);
-	/* Another file that process 11 executed. */
+	/* Another file executed by process 11. */
 	add_process(self, 11, 200, ALWAYS);
 	add_thread(self, 3, 10, false, 0, ALWAYS);
 	add_thread(self, 4, 11, false, 90, 150);
@@ -175,7 +175,7 @@ TEST_F(places, processes_have_the_same_addresses_at_the_same_time)
 	add_in(self, AT, 1);
 	add_in(self, AT, 2);
 	ASSERT_EQ(0, places_new(&self->meta, &self->places));
-	/* In any order: what was found is remembered. */
+	/* In any order, because results are cached. */
 	for (round = 0; round < 2; round++) {
 		EXPECT_EQ(0, of_writer(self, AT, 120, 3, 0));
 		EXPECT_EQ(1, of_writer(self, AT, 120, 4, 0));
@@ -183,7 +183,7 @@ TEST_F(places, processes_have_the_same_addresses_at_the_same_time)
 		EXPECT_EQ(1, of_writer(self, AT, 160, 5, 1011));
 		EXPECT_EQ(2, of_writer(self, AT, 200, 5, 1011));
 		EXPECT_EQ(0, of_writer(self, AT, 200, 5, 1010));
-		/* Nobody's channel, and one that nobody had at that time. */
+		/* An unused channel, and one without an owner at that time. */
 		EXPECT_EQ(-1, of_writer(self, AT, 120, 6, 0));
 		EXPECT_EQ(-1, of_writer(self, AT, 180, 4, 0));
 		EXPECT_EQ(-1, of_writer(self, AT, 50, 4, 0));

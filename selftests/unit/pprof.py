@@ -6,7 +6,7 @@
         Prints its files, functions, comments and labels.
     pprof.py FILE REPORT.csv THREADS.csv [TOOL...]
         Compares calls, times and counters of each function with report, and with
-        report --by thread; with TOOL (go tool pprof), what that says. Prints the time of
+        report --by thread; with TOOL (go tool pprof), also that tool's output. Prints the time of
         all functions.
 
 Checks the structure of the file.
@@ -100,7 +100,7 @@ class Profile:
 
 
 def expected(path, by_thread, types):
-    """What a report has: its times are seconds, or ticks."""
+    """The contents of a report: its times are seconds, or ticks."""
     names = {"self": "time"}
     found = collections.Counter()
     with open(path, encoding="utf-8", newline="") as file:
@@ -120,7 +120,7 @@ def expected(path, by_thread, types):
 
 
 def tool_sums(tool, path, types):
-    """What the tool says, type by type."""
+    """The tool's output, type by type."""
     found = collections.Counter()
     for name, unit in types:
         lines = subprocess.run(

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /*
- * Proves that the files which processes of a recording leave become one side-car file: equal
- * objects are one object of several processes, a process that executes another file ends
+ * Proves that the files written by a recording's processes are joined into one side-car file:
+ * equal objects are one object of several processes, a process that executes another file ends
  * there, and the result is within the reader's limits.
  */
 #include <limits.h>
@@ -44,7 +44,7 @@ static FILE *begin(FIXTURE_DATA(processes) *self, int pid, int image)
 	return fopen(name, "w");
 }
 
-/* As the library writes it, with one object at @start, and the code of its writers. */
+/* In the library's format, with one object at @start, and the code of its writers. */
 static void put(FIXTURE_DATA(processes) *self, int pid, int image, int from, int to,
 		const char *args, int start)
 {
@@ -157,7 +157,7 @@ TEST_F(processes, as_many_as_a_side_car_file_can_have)
 	EXPECT_LT(2000, self->meta.threads);
 	EXPECT_LT(1000, self->meta.objects);
 	EXPECT_EQ(2 * 3000, self->meta.threads + self->tree.threads_left_out);
-	/* That of each process, and the code of all writers. */
+	/* The object of each process, and the code of all writers. */
 	EXPECT_EQ(META_PROCESSES_MAX + 1, self->meta.objects + self->tree.objects_left_out);
 }
 

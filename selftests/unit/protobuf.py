@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""Reads messages in protocol buffers by their field numbers, as the wire format has them."""
+"""Reads messages in protocol buffers by their field numbers, as in the wire format."""
 
 import collections
 import struct
@@ -38,7 +38,7 @@ def fields(data):
 
 
 def message(data):
-    """The same as a dictionary of lists."""
+    """The fields as a dictionary of lists."""
     found = collections.defaultdict(list)
     for number, value in fields(data):
         found[number].append(value)

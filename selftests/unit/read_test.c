@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-/* libsifive-trace-read: events add up to the costs of programs with known costs. */
+/* libsifive-trace-read: events add up to the known costs of programs. */
 #include <fcntl.h>
 #include <inttypes.h>
 #include <pthread.h>
@@ -239,7 +239,7 @@ TEST_F(read, readers_are_independent)
 	make(self, 4, 0);
 	ASSERT_EQ(0, sifive_reader_open(self->reader, self->trace, BOTH));
 	ASSERT_EQ(0, sifive_reader_open(other, self->trace, BOTH));
-	/* Refused, and without an effect. */
+	/* Refused, without effect. */
 	EXPECT_EQ(-1, sifive_reader_open(other, self->trace, SIFIVE_EVENT_LOST));
 	do {
 		more = sifive_reader_next(self->reader, &one);
@@ -272,7 +272,7 @@ TEST_F(read, errors_say_what_is_wrong)
 	EXPECT_NE(NULL, strstr(sifive_reader_error(reader), "No such file"));
 	EXPECT_EQ(-1, sifive_reader_next(reader, &event));
 	EXPECT_EQ(-1, sifive_reader_open(reader, self->trace, BOTH));
-	EXPECT_NE(NULL, strstr(sifive_reader_error(reader), "a reader reads one trace"));
+	EXPECT_NE(NULL, strstr(sifive_reader_error(reader), "a reader reads a single trace"));
 	EXPECT_EQ(-1, sifive_reader_set(reader, "channel", "all"));
 	EXPECT_EQ(NULL, sifive_reader_function(reader, 0));
 	EXPECT_EQ(NULL, sifive_reader_thread(reader, 0));
@@ -373,7 +373,7 @@ TEST_F(read, a_pipe_that_pauses_gives_what_it_has)
 	ASSERT_EQ(0, sifive_reader_set(self->reader, "meta", self->meta));
 	ASSERT_EQ(0, sifive_reader_open(self->reader, path,
 					SIFIVE_EVENT_RECORD | SIFIVE_EVENT_IDLE));
-	/* Nothing more comes until the first half has been read. */
+	/* No more data arrives until the first half has been read. */
 	while ((more = sifive_reader_next(self->reader, &event)) > 0 &&
 	       event->kind != SIFIVE_EVENT_IDLE)
 		records++;

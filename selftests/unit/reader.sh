@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-# libsifive-trace-read as a program meets it, as TAP: its exports and its manual page are
-# those of its header; the page's example compiles and reads what the command reads.
+# libsifive-trace-read as seen by a program, as TAP: its exports and manual page match its header;
+# the page's example compiles and reads the same as the command.
 #
 #	reader.sh COMMAND HEADER LIBRARY PAGE TRACE...
 #
-# FLAGS in the environment: what to compile the example with, instead of the folders of
-# header and library.
+# FLAGS in the environment: flags to compile the example, instead of the folders of header and
+# library.
 
 set -u
 export LC_ALL=C

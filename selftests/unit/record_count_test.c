@@ -46,22 +46,22 @@ static int start(uint32_t type, unsigned int bits, uint64_t now)
 	return 0;
 }
 
-#define WIDTH_RAW	PERF_COUNT_RAW
-#define WIDTH_DELTA	PERF_COUNT_DELTA
-#define WIDTH_XOR	PERF_COUNT_XOR
+#define WIDTH_RAW	SIFIVE_TRACE_RECORD_RAW
+#define WIDTH_DELTA	SIFIVE_TRACE_RECORD_DELTA
+#define WIDTH_XOR	SIFIVE_TRACE_RECORD_XOR
 #include "record_widths.h"
 
 /* A second header restarts: Delta from the counter's current value, XOR from 0. */
 TEST(header_restarts)
 {
-	ASSERT_EQ(0, start(PERF_COUNT_DELTA, 64, 100));
+	ASSERT_EQ(0, start(SIFIVE_TRACE_RECORD_DELTA, 64, 100));
 	EXPECT_EQ(50, record(150));
 	mock_counter[3] = 1000;
 	mock_header(&stream);
 	mock_stores = 0;
 	EXPECT_EQ(1, record(1001));
 
-	ASSERT_EQ(0, start(PERF_COUNT_XOR, 64, 100));
+	ASSERT_EQ(0, start(SIFIVE_TRACE_RECORD_XOR, 64, 100));
 	EXPECT_EQ(0x150, record(0x150));
 	mock_header(&stream);
 	mock_stores = 0;

@@ -28,11 +28,11 @@ static int start(uint32_t type, const struct perf_counter *counter, uint32_t cou
 
 TEST(no_counters)
 {
-	ASSERT_EQ(0, start(PERF_COUNT_RAW, NULL, 0));
+	ASSERT_EQ(0, start(SIFIVE_TRACE_RECORD_RAW, NULL, 0));
 	EXPECT_STORES(MAGIC, { 8, 0 }, { 32, 0 });
-	ASSERT_EQ(0, start(PERF_COUNT_DELTA, NULL, 0));
+	ASSERT_EQ(0, start(SIFIVE_TRACE_RECORD_DELTA, NULL, 0));
 	EXPECT_STORES(MAGIC, { 8, 1 }, { 32, 0 });
-	ASSERT_EQ(0, start(PERF_COUNT_XOR, NULL, 0));
+	ASSERT_EQ(0, start(SIFIVE_TRACE_RECORD_XOR, NULL, 0));
 	EXPECT_STORES(MAGIC, { 8, 2 }, { 32, 0 });
 }
 
@@ -42,7 +42,7 @@ TEST(general_event)
 		.number = 0, .info = 0x3fc00, .type = 0, .code = 1,
 	};
 
-	ASSERT_EQ(0, start(PERF_COUNT_RAW, &cycles, 1));
+	ASSERT_EQ(0, start(SIFIVE_TRACE_RECORD_RAW, &cycles, 1));
 	EXPECT_STORES(MAGIC, { 8, 0 }, { 32, 0x1 },
 		      { 32, 0 }, { 32, 1 }, { 32, 0x3fc00 });
 }
@@ -53,7 +53,7 @@ TEST(timestamp)
 		.number = 1, .info = 0x27000, .type = 0, .code = 0x80,
 	};
 
-	ASSERT_EQ(0, start(PERF_COUNT_DELTA, &ts, 1));
+	ASSERT_EQ(0, start(SIFIVE_TRACE_RECORD_DELTA, &ts, 1));
 	EXPECT_STORES(MAGIC, { 8, 1 }, { 32, 0x2 },
 		      { 32, 0 }, { 32, 0x80 }, { 32, 0x27000 });
 }
@@ -65,7 +65,7 @@ TEST(cache_event)
 		.number = 31, .info = 0x2fc1f, .type = 1, .code = 0x1b,
 	};
 
-	ASSERT_EQ(0, start(PERF_COUNT_XOR, &dtlb, 1));
+	ASSERT_EQ(0, start(SIFIVE_TRACE_RECORD_XOR, &dtlb, 1));
 	EXPECT_STORES(MAGIC, { 8, 2 }, { 32, 0x80000000 },
 		      { 32, 1 }, { 32, 0x1b }, { 32, 0x2fc1f });
 }
@@ -78,18 +78,18 @@ TEST(raw_event)
 		.data = 0x123456789abcdef0,
 	};
 
-	ASSERT_EQ(0, start(PERF_COUNT_RAW, &raw, 1));
+	ASSERT_EQ(0, start(SIFIVE_TRACE_RECORD_RAW, &raw, 1));
 	EXPECT_STORES(MAGIC, { 8, 0 }, { 32, 0x8 },
 		      { 32, 2 }, { 32, 0x9abcdef0 }, { 32, 0x12345678 },
 		      { 32, 0x27c03 });
 
 	raw.data = 0x20000;
-	ASSERT_EQ(0, start(PERF_COUNT_RAW, &raw, 1));
+	ASSERT_EQ(0, start(SIFIVE_TRACE_RECORD_RAW, &raw, 1));
 	EXPECT_STORES(MAGIC, { 8, 0 }, { 32, 0x8 },
 		      { 32, 2 }, { 32, 0x20000 }, { 32, 0 }, { 32, 0x27c03 });
 }
 
-/* Definitions are in order of counter number, whatever the order of the list. */
+/* Definitions are in order of counter number, regardless of the list's order. */
 TEST(order)
 {
 	const struct perf_counter counters[] = {
@@ -100,7 +100,7 @@ TEST(order)
 		{ .number = 0, .info = 0x3fc00, .type = 0, .code = 1 },
 	};
 
-	ASSERT_EQ(0, start(PERF_COUNT_DELTA, counters, 5));
+	ASSERT_EQ(0, start(SIFIVE_TRACE_RECORD_DELTA, counters, 5));
 	EXPECT_STORES(MAGIC, { 8, 1 }, { 32, 0x80000087 },
 		      { 32, 0 }, { 32, 1 }, { 32, 0x3fc00 },
 		      { 32, 0 }, { 32, 0x80 }, { 32, 0x27000 },
@@ -119,7 +119,7 @@ TEST(all_counters)
 			.number = 31 - i, .info = mock_info(31 - i, 48), .code = i,
 		};
 
-	ASSERT_EQ(0, start(PERF_COUNT_RAW, counters, 32));
+	ASSERT_EQ(0, start(SIFIVE_TRACE_RECORD_RAW, counters, 32));
 	EXPECT_EQ(3 + 3 * 32, mock_stores);
 	EXPECT_EQ(0xffffffff, mock_log[2].value);
 	for (i = 0; i < 32; i++) {
@@ -134,14 +134,14 @@ TEST(refused)
 
 	/* An unknown count type, too many counters. */
 	EXPECT_EQ(-1, start(3, NULL, 0));
-	EXPECT_EQ(-1, start(PERF_COUNT_RAW, counters, 33));
+	EXPECT_EQ(-1, start(SIFIVE_TRACE_RECORD_RAW, counters, 33));
 
 	/* Two counters with the same number, a number that does not exist. */
-	EXPECT_EQ(-1, start(PERF_COUNT_RAW, counters, 2));
+	EXPECT_EQ(-1, start(SIFIVE_TRACE_RECORD_RAW, counters, 2));
 	counters[0].number = 32;
-	EXPECT_EQ(-1, start(PERF_COUNT_RAW, counters, 1));
+	EXPECT_EQ(-1, start(SIFIVE_TRACE_RECORD_RAW, counters, 1));
 	counters[0].number = ~0u;
-	EXPECT_EQ(-1, start(PERF_COUNT_RAW, counters, 1));
+	EXPECT_EQ(-1, start(SIFIVE_TRACE_RECORD_RAW, counters, 1));
 	EXPECT_EQ(0, mock_stores);
 }
 

@@ -107,7 +107,7 @@ PERF_INTERNAL uint64_t perf_counter_mock(unsigned int number)
 	return mock_counter[number];
 }
 
-/* What the streams of a test record. */
+/* The layout of a test's streams. */
 static struct perf_layout mock_layout __attribute__((unused));
 
 /* The stimulus register and the timestamp of this program. */

@@ -48,7 +48,7 @@ static uint32_t counters_of(uint32_t mask, unsigned int width,
 
 TEST(enter_exit)
 {
-	ASSERT_EQ(0, start(PERF_COUNT_RAW, NULL, 0));
+	ASSERT_EQ(0, start(SIFIVE_TRACE_RECORD_RAW, NULL, 0));
 	record(PERF_RECORD_ENTER, 0x10400, 0x10522);
 	EXPECT_STORES({ 8, 0 }, { 32, 0x10400 }, { 32, 0x10522 });
 	record(PERF_RECORD_EXIT, 0x10400, 0x10522);
@@ -57,7 +57,7 @@ TEST(enter_exit)
 
 TEST(single_address)
 {
-	ASSERT_EQ(0, start(PERF_COUNT_DELTA, NULL, 0));
+	ASSERT_EQ(0, start(SIFIVE_TRACE_RECORD_DELTA, NULL, 0));
 	record(PERF_RECORD_MANUAL, 0x10400, 0x999);
 	EXPECT_STORES({ 8, 2 }, { 32, 0x10400 });
 	record(PERF_RECORD_ISR, 0x10402, 0x999);
@@ -67,7 +67,7 @@ TEST(single_address)
 /* Bit 0 of the lower half indicates that an upper half follows. */
 TEST(long_addresses)
 {
-	ASSERT_EQ(0, start(PERF_COUNT_RAW, NULL, 0));
+	ASSERT_EQ(0, start(SIFIVE_TRACE_RECORD_RAW, NULL, 0));
 	record(PERF_RECORD_ENTER, 0x3fb2345678, 0xfffffffe);
 	EXPECT_STORES({ 8, 0 }, { 32, 0xb2345679 }, { 32, 0x3f },
 		      { 32, 0xfffffffe });
@@ -79,7 +79,7 @@ TEST(long_addresses)
 /* Every address is XORed with the previous one, starting from 0 at the header. */
 TEST(xor_addresses)
 {
-	ASSERT_EQ(0, start(PERF_COUNT_XOR, NULL, 0));
+	ASSERT_EQ(0, start(SIFIVE_TRACE_RECORD_XOR, NULL, 0));
 	record(PERF_RECORD_ENTER, 0x10400, 0x10522);
 	EXPECT_STORES({ 8, 0 }, { 32, 0x10400 }, { 32, 0x122 });
 	record(PERF_RECORD_ENTER, 0x3fb2000000, 0x3fb2000010);
@@ -106,7 +106,7 @@ TEST(raw_counts)
 		{ .number = 31, .info = 0x3fc1f },
 	};
 
-	ASSERT_EQ(0, start(PERF_COUNT_RAW, counters, 5));
+	ASSERT_EQ(0, start(SIFIVE_TRACE_RECORD_RAW, counters, 5));
 	mock_counter[0] = 0xffffffff;
 	mock_counter[2] = 0x100000000;
 	mock_counter[5] = 0xffff800000000001;
@@ -128,7 +128,7 @@ TEST(seven_counters)
 	uint32_t count = counters_of(0x7f, 64, counters);
 	unsigned int i;
 
-	ASSERT_EQ(0, start(PERF_COUNT_DELTA, counters, count));
+	ASSERT_EQ(0, start(SIFIVE_TRACE_RECORD_DELTA, counters, count));
 	for (i = 0; i < 7; i++)
 		mock_counter[i] += 10 * i + 1;
 	mock_counter[4] += 0x500000000;
@@ -149,7 +149,7 @@ TEST(timestamp_carry)
 	uint64_t first, value;
 	unsigned int back;
 
-	ASSERT_EQ(0, start(PERF_COUNT_RAW, &ts, 1));
+	ASSERT_EQ(0, start(SIFIVE_TRACE_RECORD_RAW, &ts, 1));
 	for (back = 0; back < 8; back++) {
 		mock_ts_step = 1;
 		mock_counter[1] = 0x500000000 - back;
@@ -180,7 +180,7 @@ static void put(unsigned int bits, uint64_t value)
 
 static void put_address(uint64_t address)
 {
-	uint64_t value = ref.type == PERF_COUNT_XOR ? address ^ ref.address : address;
+	uint64_t value = ref.type == SIFIVE_TRACE_RECORD_XOR ? address ^ ref.address : address;
 
 	ref.address = address;
 	if (value >> 32 == 0) {
@@ -206,9 +206,9 @@ static void put_record(uint32_t kind, uint64_t address, uint64_t address2)
 
 		if (!(ref.mask & 1u << i))
 			continue;
-		if (ref.type == PERF_COUNT_DELTA)
+		if (ref.type == SIFIVE_TRACE_RECORD_DELTA)
 			value = (value - ref.last[i]) & ref.width;
-		else if (ref.type == PERF_COUNT_XOR)
+		else if (ref.type == SIFIVE_TRACE_RECORD_XOR)
 			value ^= ref.last[i];
 		ref.last[i] = mock_counter[i];
 
@@ -238,7 +238,7 @@ static uint64_t sample(unsigned int seed)
 	}
 }
 
-/* Masks that grow from below and from above, and some with holes. */
+/* Masks that grow from the lowest and from the highest bit, and some with holes. */
 static uint32_t some_mask(unsigned int i)
 {
 	if (i <= 32)
@@ -302,8 +302,8 @@ TEST(streams)
 	struct perf_stream other = MOCK_STREAM(&layout);
 	const struct perf_counter cycles = { .number = 0, .info = 0x3fc00 };
 
-	ASSERT_EQ(0, start(PERF_COUNT_XOR, &cycles, 1));
-	ASSERT_EQ(0, perf_layout_init(&layout, PERF_COUNT_DELTA, &cycles, 1));
+	ASSERT_EQ(0, start(SIFIVE_TRACE_RECORD_XOR, &cycles, 1));
+	ASSERT_EQ(0, perf_layout_init(&layout, SIFIVE_TRACE_RECORD_DELTA, &cycles, 1));
 	mock_counter[0] = 100;
 	mock_header(&other);
 	mock_stores = 0;

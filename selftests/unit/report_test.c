@@ -345,7 +345,7 @@ TEST_F(report, threads_cost_what_they_cost)
 	profile_free(&profile);
 }
 
-/* A call belongs to the hart it ended on, wherever else it ran. */
+/* A call belongs to the hart on which it ended, even if it ran elsewhere. */
 TEST_F(report, harts_cost_what_they_cost)
 {
 	struct profile profile;
@@ -390,7 +390,7 @@ static void check_successors(struct __test_metadata *_metadata,
 		program->per_thread ? "true" : "false");
 	for (i = 0; i < program->threads; i++) {
 		struct program_thread *thread = &program->thread[i];
-		/* The first one was made before tracing was turned on. */
+		/* The first thread was created before tracing was turned on. */
 		uint64_t from = i ? program->gen.now : now + LAP - 1000;
 		unsigned int k;
 
@@ -430,7 +430,7 @@ TEST_F(report, threads_follow_each_other_over_a_wrap)
 	check_successors(_metadata, self, variant, 500);
 }
 
-/* Calls of a source that loses messages are lost with them; others are not. */
+/* Calls on a source that loses messages are lost with them; other calls are not. */
 TEST_F(report, errors_are_of_one_source)
 {
 	struct program *program = &self->program;

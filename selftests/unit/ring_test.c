@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /*
- * What is inferred for a ring whose beginning has been overwritten, against the truth.
+ * Compares data inferred for a ring whose beginning was overwritten with the truth.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -36,8 +36,8 @@ struct found {
 	uint64_t		timed;
 	uint64_t		mistimed;
 	uint64_t		counted;
-	uint64_t		late;		/* each time is so much later, */
-	uint64_t		slack;		/* or more or less by so much */
+	uint64_t		late;		/* each time is this much later, */
+	uint64_t		slack;		/* plus or minus this much */
 	struct trace_stats	stats;
 };
 
@@ -48,7 +48,7 @@ FIXTURE(ring) {
 	struct gen gen;
 	struct gen_stream stream[SOURCES][2];
 	uint64_t value[COUNTERS];
-	/* Which sources have records: this many, from this one on; 0: all. */
+	/* Sources with records: this many, from this one on; 0: all. */
 	unsigned int sources;
 	unsigned int first;
 	struct found found;
@@ -129,7 +129,7 @@ static void end(FIXTURE_DATA(ring) *self, unsigned int sources)
 		gen_sync(&self->gen, i);
 }
 
-/* The message at about @from bytes. */
+/* The message nearest to @from bytes. */
 static size_t cut_behind(const struct gen *gen, size_t from)
 {
 	while ((gen->data[from] & 3) != 3)
@@ -177,7 +177,7 @@ static void on_record(void *context, const struct perfrec_record *record)
 
 static const struct trace_ops ops = { .record = on_record };
 
-/* Read the rest of the trace from @cut on, with its side-car file. */
+/* Read the rest of the trace, from @cut on, with its side-car file. */
 static void read_from(struct __test_metadata *_metadata,
 		      FIXTURE_DATA(ring) *self, size_t cut)
 {
@@ -267,7 +267,7 @@ TEST_F(ring, has_its_times_and_counters)
 		EXPECT_EQ(found->records, found->timed);
 		if (variant->count_type == PERFREC_DELTA_XOR) {
 			EXPECT_EQ(0, found->records);
-			/* A first word may have been taken for a header's. */
+			/* A first word may have been mistaken for a header's. */
 			EXPECT_LE(whole, found->stats.rootless + 6);
 			continue;
 		}
@@ -390,8 +390,8 @@ TEST_F(ring, a_source_that_falls_silent)
 }
 
 /*
- * A source whose clock seems far ahead of the others: no earlier time explains it but one
- * before 0, from which the absolute one would be a lap later.
+ * A source whose clock seems far ahead of the others: the only earlier time that explains it is
+ * before 0, a lap before the absolute time.
  */
 TEST_F(ring, no_time_is_before_a_clock_of_0)
 {
@@ -443,7 +443,7 @@ TEST_F(ring, an_error_within)
 	EXPECT_EQ(found->timed, found->records);
 }
 
-/* Times that go back: none of this source is trusted. */
+/* Times that go back: no time of this source is trusted. */
 TEST_F(ring, contradictions)
 {
 	unsigned int i;

@@ -4,7 +4,7 @@
 
     rows.py FILE.csv FILE.json
 
-Prints the number of rows, and what the head says of the records.
+Prints the number of rows, and the record counts in the head.
 """
 
 import csv

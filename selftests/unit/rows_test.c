@@ -33,7 +33,7 @@ static void call_objects(FIXTURE_DATA(command) *self, const char *name, const ch
 			place "fffff\",\"bias\":\"" place "00000\"}"
 #define OBJECTS(list)	"{\"srcbits\":0,\"objects\":[" list "]}"
 
-/* Not by its address, and not by its name alone. */
+/* Neither by address nor by name alone. */
 TEST_F(command, a_function_is_known_by_object_and_place)
 {
 	static const char twice[] = OBJECTS(AT("one.elf", "0x1") "," AT("one.elf", "0x2"));

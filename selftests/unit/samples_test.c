@@ -114,7 +114,7 @@ TEST_F(command, samples_are_called_samples)
 	static const char * const formats[] = {
 		"decode", "decode --format csv", "decode --format json", "replay", "report",
 		"graph", "export --format chrome", "export --format html",
-		"export --format svg",
+		"export --format svg", "export --format csv",
 	};
 	size_t i;
 

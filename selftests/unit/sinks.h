@@ -8,13 +8,13 @@
 #define RECORDS		200
 #define SINK_SOURCES	2	/* of each sink */
 #define AHEAD		777	/* ticks of the first sink's clock */
-#define STARTED		500	/* the other's when it started */
+#define STARTED		500	/* the other sink's clock at that time */
 #define SECOND		1000000000ull
 #define HZ		10000000
 
 #define SHARED	"\"version\":1,\"ts_width\":%u,\"ts_hz\":10000000,\"ts_scheme\":\"xor\",\"exe\":\"/bin/x\""
 
-/* A side-car file, of a clock at START and STOP. */
+/* A side-car file with a clock reading at START and STOP. */
 struct sidecar {
 	const char	*path;
 	unsigned int	hart;
@@ -70,7 +70,7 @@ static inline void write_metas(void)
 	write_meta(&b);
 }
 
-/* What each of two sinks gets, and one sink with the first one's clock would get. */
+/* The messages of each of two sinks, and of a single sink with the first one's clock. */
 struct sinks {
 	struct gen		own[2];
 	struct gen		one;

@@ -4,8 +4,8 @@
 
     speedscope.py FILE.json REPORT.csv COLUMN
 
-Checks the structure of the file, and that the weight of each function is that of
-report's COLUMN. Prints the sum of all profiles.
+Checks the structure of the file, and that the weight of each function equals report's COLUMN.
+Prints the sum of all profiles.
 """
 
 import collections

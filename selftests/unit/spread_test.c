@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-/* The spread of times of any size, and of more than memory has room for. */
+/* The spread of times of any size, and of more times than fit in memory. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -65,7 +65,7 @@ TEST(times_at_the_limits_of_a_step)
 	}
 }
 
-/* Calls that do not fit are left out of all numbers, which says so. */
+/* Calls that do not fit are omitted from all numbers, which is reported. */
 TEST(memory_has_a_limit)
 {
 	struct spreads spreads = { 0 };

@@ -44,8 +44,7 @@ static pid_t start(const char *arguments, unsigned short columns, int *from)
 }
 
 /*
- * Read its output. Pauses while it is silent, so that the command takes long on any
- * machine.
+ * Read its output. Pauses while the command is silent, so that it takes long on any machine.
  */
 static void watch(FIXTURE_DATA(command) *self, const char *arguments,
 		  unsigned short columns)
@@ -78,7 +77,7 @@ static void watch(FIXTURE_DATA(command) *self, const char *arguments,
 			       WEXITSTATUS(self->status) : -1;
 }
 
-/* Calls of a function with a long name, with counters that need room, too. */
+/* Calls of a function with a long name, with counters that also need room. */
 static void calls(struct gen *gen, unsigned int counters, size_t bytes)
 {
 	const uint64_t one[] = { MAIN, 0x3f00000000 };
@@ -142,7 +141,7 @@ TEST_F(command, progress_of_long_work)
 	EXPECT_NE(NULL, strstr(at, "function\r\n"));
 	EXPECT_EQ(NULL, strstr(at, "MB "));
 
-	/* The size of a pipe is not known. */
+	/* The size of a pipe is unknown. */
 	watch(self, "report --meta none - <trace.rtd", 100);
 	EXPECT_NE(NULL, strstr(self->out, "% of 16 MB "));
 	ASSERT_EQ(0, system("mkfifo fifo; cat trace.rtd >fifo &"));
@@ -152,7 +151,7 @@ TEST_F(command, progress_of_long_work)
 	EXPECT_EQ(NULL, strstr(self->out, "% of"));
 	EXPECT_NE(NULL, strstr(self->out, CLEARED));
 
-	/* To merge traces takes longer than to read them. */
+	/* Merging traces takes longer than reading them. */
 	gen_free(&self->gen);
 	gen_init(&self->gen, 1, 40);
 	calls(&self->gen, 1, MANY / 2);
@@ -167,7 +166,7 @@ TEST_F(command, progress_of_long_work)
 	watch(self, "replay a.rtd b.rtd | tail -n 1", 100);
 	EXPECT_EQ(NULL, strstr(self->out, "MB "));
 
-	/* Progress is turned off, or nobody can see it. */
+	/* Progress is turned off, or output is not a terminal. */
 	watch(self, "report -q --meta none trace.rtd", 100);
 	EXPECT_EQ(0, self->status);
 	EXPECT_EQ(NULL, strstr(self->out, "MB "));
@@ -272,7 +271,7 @@ TEST_F(command, width_of_the_page)
 		EXPECT_GE(80, widest(self->out));
 		EXPECT_LT(66, widest(self->out));
 		/*
-		 * In a file the numbers stay within 80 columns, and names are complete.
+		 * In a file, numbers stay within 80 columns and names are complete.
 		 */
 		run(self, "%s -e " PROGRAM " trace.rtd", arguments[i]);
 		EXPECT_NE(NULL, strstr(self->out, NAME "\n"));

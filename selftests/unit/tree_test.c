@@ -6,7 +6,7 @@
 
 #include "command_fixture.h"
 
-/* More than a tree has room for, each called once. */
+/* More functions than a tree has room for, each called once. */
 #define CALLERS		300
 #define CALLEES		300
 #define HEAVY		0x900000ull
@@ -93,7 +93,7 @@ TEST_F(command, the_lightest_paths_are_others)
 	EXPECT_EQ(whole, number(self->out));
 }
 
-/* What speedscope reads, compared with a column of report; its sum is the output. */
+/* Compares speedscope's data with a column of report; prints the sum. */
 static void read_speedscope(FIXTURE_DATA(command) *self, const char *weight,
 			    const char *column)
 {
@@ -197,7 +197,7 @@ TEST_F(command, the_root_has_the_whole_of_random_calls)
 	}
 }
 
-/* Calls inside each other, of a third of a second each without their callees. */
+/* Nested calls, each a third of a second excluding callees. */
 TEST_F(command, speedscope_rounds_no_sum)
 {
 	struct gen_stream stream;
@@ -300,7 +300,7 @@ TEST_F(command, a_trace_without_timestamps_has_no_times)
 	struct gen_stream stream;
 	unsigned int i;
 
-	/* The one at the beginning may have had one. */
+	/* The message at the beginning may have had one. */
 	gen_sync(&self->gen, 0);
 	self->gen.ts_width = 0;
 	gen_stream_init(&stream, &self->gen, 0, 6, 1, 1, 64);
@@ -320,7 +320,7 @@ TEST_F(command, a_trace_without_timestamps_has_no_times)
 	EXPECT_EQ(NULL, strstr(self->out, "time"));
 }
 
-/* Words that are no record, on the decoded channel. */
+/* Words outside records, on the decoded channel. */
 TEST_F(command, no_other_channel_is_named_where_there_is_none)
 {
 	unsigned int i;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /*
- * record --trigger and --slower-than: which calls make a snapshot, and what is reported of them,
- * with events that the tests choose in place of the kernel's.
+ * record --trigger and --slower-than: the calls that make a snapshot, and reports about them,
+ * with simulated events instead of the kernel's.
  */
 #include <string.h>
 #include "kselftest_harness.h"
@@ -104,7 +104,7 @@ TEST_F(trigger, a_slow_call_is_a_hit)
 	EXPECT_NE(NULL, strstr(reported, "f: 2 calls, the longest took 1.500 us; 1 took longer"));
 }
 
-/* The lost ones are the first call's end and the second one's begin. */
+/* The lost events are the first call's end and the second call's begin. */
 TEST_F(trigger, a_call_does_not_end_with_another_ones_end_after_a_loss)
 {
 	event(1000, 1, 64, false);
@@ -143,7 +143,7 @@ TEST_F(trigger, a_call_from_before_the_previous_snapshot_has_none)
 	trigger_report(&self->trigger, false);
 	EXPECT_NE(NULL, strstr(reported, "2 took longer than 1.000 us: 1 snapshot"));
 	EXPECT_NE(NULL, strstr(reported,
-			       "f: 1 trigger came before the previous snapshot was written"));
+			       "f: 1 trigger occurred before the previous snapshot was written"));
 }
 
 TEST_F(trigger, snapshots_that_could_not_be_written_are_counted)

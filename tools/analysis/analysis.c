@@ -12,7 +12,7 @@
 static const struct trace_ops trace_ops;
 static void on_ordered(void *context, const struct perfrec_record *record);
 
-/* Counts of what is in the selected part of the trace's time. */
+/* Counts of the selected part of the trace's time. */
 static void on_span(void *context, struct thread *thread, enum oncpu_state state, uint64_t from,
 		    uint64_t to)
 {
@@ -26,7 +26,7 @@ static void on_span(void *context, struct thread *thread, enum oncpu_state state
 		analysis->wanted->span(analysis->context, thread, state, from, to);
 }
 
-/* Returns whether there is memory. */
+/* Returns false if out of memory. */
 static bool follow_switches(struct analysis *analysis)
 {
 	analysis->oncpu = oncpu_new(analysis->threads, analysis->ops->span ? on_span : NULL,
@@ -172,10 +172,9 @@ static bool thread_delta(struct analysis_thread *thread, struct stream *stream,
 	}
 	if (record->header->count_type == PERFREC_DELTA) {
 		/*
-		 * The header has the counts of the thread's latest record,
-		 * wherever that was made. If these are unknown, a new chain
-		 * begins, whose sums cannot be compared with those of earlier
-		 * chains.
+		 * The header contains the counts of the thread's latest record, on whichever hart
+		 * it was written. If these are unknown, a new chain begins, whose sums are not
+		 * comparable with earlier chains'.
 		 */
 		if (!stream->based) {
 			known = known && !lost && !stream->resumed;
@@ -215,8 +214,8 @@ static uint64_t count(struct analysis *analysis, struct analysis_thread *thread,
 			stream->based = true;
 		}
 		/*
-		 * Whether the counts include what the hart did while the thread
-		 * was elsewhere.
+		 * Whether the counts include other threads' use of the hart while the thread was
+		 * elsewhere.
 		 */
 		if (!here || lost || !(record->flags & PERFREC_DELTA_KNOWN))
 			return 0;
@@ -257,9 +256,9 @@ static void add_counts(struct analysis *analysis, struct analysis_thread *thread
 
 /*
  * A header begins a new part of the thread's capture if the thread has already been in this
- * part. Otherwise it may only mean that the thread is new there, or that other threads had
- * the channel before; a header that names its thread tells the two apart. Without open
- * calls the difference does not matter.
+ * part. Otherwise the thread may only be new there, or other threads had the channel before; a
+ * header that names its thread distinguishes these cases. Without open calls the difference does
+ * not matter.
  */
 static void follow_parts(struct analysis *analysis, struct analysis_thread *thread,
 			 struct stream *stream, const struct perfrec_header *header)
@@ -279,7 +278,10 @@ static void follow_parts(struct analysis *analysis, struct analysis_thread *thre
 	stream->part_serial = header->serial;
 }
 
-/* Divides the time since @before but @waited. Returns the columns that the function that ran has. */
+/*
+ * Divides the time since @before, except @waited. Returns the columns that the running function
+ * gets.
+ */
 static uint64_t divide_time(struct analysis *analysis, struct analysis_thread *thread,
 			    uint64_t before, bool whole, uint64_t waited)
 {
@@ -292,7 +294,7 @@ static uint64_t divide_time(struct analysis *analysis, struct analysis_thread *t
 	analysis->delta[COUNTERS_UNKNOWN_CPU] = part.unknown;
 	for (c = 0; c < COUNTERS_TIMES; c++) {
 		thread->sum[c] += analysis->delta[c];
-		/* As for the time itself: see follow_time(). */
+		/* See follow_time() for the time itself. */
 		if (!whole && thread->depth)
 			costs_of(&thread->costs, thread->depth - 1)[thread->costs.stride + c] +=
 				analysis->delta[c];
@@ -321,7 +323,7 @@ static uint64_t follow_time(struct analysis *analysis, struct analysis_thread *t
 		thread->frame[thread->depth - 1].inner += thread->now - before;
 		thread->frame[thread->depth - 1].doubts |= ANALYSIS_UNKNOWN_RAN;
 	}
-	/* The kernel's samples are those of a hart. */
+	/* The kernel's samples belong to a hart. */
 	if (!analysis->oncpu || (record->type == PERFREC_ISR && thread->thread->tid < 0))
 		return 0;
 	return divide_time(analysis, thread, before, whole, waited);
@@ -336,9 +338,8 @@ static uint64_t ticks_of(const struct analysis *analysis, uint64_t ns, uint64_t 
 }
 
 /*
- * Account for the marks before a record, before its time is used. @lost: it is
- * unknown what ran since the thread's previous record. Returns the ticks that
- * the thread waited.
+ * Account for the marks before a record, before its time is used. @lost: the code that ran since
+ * the thread's previous record is unknown. Returns the ticks that the thread waited.
  */
 static __attribute__((noinline, cold))
 uint64_t follow_marks(struct analysis *analysis, struct analysis_thread *thread,
@@ -374,7 +375,7 @@ static uint32_t find_function(struct analysis *analysis, uint64_t address)
 			     symbols_same(analysis->symbols, address));
 }
 
-/* The functions that called a sample's. */
+/* The callers of a sample's function. */
 static void find_callers(struct analysis *analysis, struct analysis_step *step)
 {
 	uint64_t address[SIFIVE_TRACE_CALLERS_MAX];
@@ -428,7 +429,7 @@ static bool is_after_loss(const struct analysis *analysis, const struct stream *
 	return losses_between(losses, thread->offset, record->begin.offset);
 }
 
-/* Receives a thread's records in its order. */
+/* Receives a thread's records in their order. */
 static void on_ordered(void *context, const struct perfrec_record *record)
 {
 	struct analysis *analysis = context;
@@ -461,7 +462,7 @@ static void on_ordered(void *context, const struct perfrec_record *record)
 	if (__builtin_expect(record->flags & PERFREC_MARKED, false))
 		waited = follow_marks(analysis, thread, record, after_loss);
 	step.counted |= follow_time(analysis, thread, record, after_loss, waited);
-	/* Counts since the previous record do not belong to the part. */
+	/* Counts since the previous record precede the selected part. */
 	if (__builtin_expect(analysis->limited, false) && limit_timed(analysis, thread))
 		step.counted = 0;
 	if ((lost || after_loss) && analysis->ops->lost)
@@ -511,7 +512,7 @@ static void count_made(struct trace_stats *made, const struct perfrec_record *re
 	trace_count_time(made, &record->begin);
 }
 
-/* A record made from instruction trace. Those of a thread arrive in order. */
+/* A record made from instruction trace. A thread's records arrive in order. */
 static void on_flow(void *context, const struct perfrec_record *record)
 {
 	struct analysis *analysis = context;
@@ -673,7 +674,7 @@ bool analysis_doubts_oncpu(const struct analysis *analysis)
 {
 	const struct meta *meta = analysis->meta;
 
-	/* Threads may have run on a hart of another sink, or where no record tells. */
+	/* Threads may have run on a hart of another sink, or where nothing is recorded. */
 	return meta_other_harts(meta) || meta->lost.switches || meta->lost.elsewhere ||
 	       (analysis->oncpu && oncpu_stats(analysis->oncpu)->inferred);
 }

@@ -6,10 +6,9 @@
  *
  * A call begins with its enter record. It ends with its exit record, or at a record of an
  * outer function (after an exception, longjmp or lost records), at a header that begins
- * another part of the capture, where addresses are lost, or with the trace. What a counter
- * counted between two records of a thread belongs to the function that ran, and so does the
- * time. Unknown counts, after a loss or a move to a hart with other counters, belong to no
- * function.
+ * another part of the capture, where addresses are lost, or with the trace. The counts and the
+ * time between two records of a thread are charged to the function that ran. Unknown counts,
+ * after a loss or a migration to a hart with other counters, belong to no function.
  */
 #ifndef SIFIVE_TRACE_ANALYSIS_H
 #define SIFIVE_TRACE_ANALYSIS_H
@@ -49,7 +48,7 @@
  * @timed:	@enter is valid
  * @inferred:	and inferred
  * @doubts:	ANALYSIS_INNER_INFERRED, ANALYSIS_UNKNOWN_RAN, ANALYSIS_WAIT_UNKNOWN
- * @outermost:	no other call of the same function is around it
+ * @outermost:	no other call of the same function encloses it
  * @user:	for the consumer
  */
 struct analysis_frame {
@@ -140,9 +139,8 @@ struct analysis_end {
  * @function:	the function that is entered or left, or contains the sample or manual record
  * @address:	for samples and manual records the pc
  * @counted:	bit n: @delta[n] is known
- * @delta:	what each counter counted since the thread's latest record, by
- *		column
- * @caller:	functions that called @function, innermost first, @callers of them: of samples
+ * @delta:	counts since the thread's latest record, by column
+ * @caller:	functions that called @function, innermost first, @callers of them; for samples
  *		with callers
  */
 struct analysis_step {
@@ -192,7 +190,7 @@ struct analysis_ops {
  * @cut:	calls that had not ended at a header, a loss or the end
  * @strays:	exit records of calls without an enter record
  * @too_deep:	calls deeper than the limit
- * @left_out:	how often a thread whose calls are omitted began to run
+ * @left_out:	how often a thread whose calls are omitted started running
  * @uncounted:	records whose counters could not be assigned to a function
  * @unaddressed: records whose addresses are lost
  * @samples:	samples with addresses
@@ -246,7 +244,7 @@ struct analysis *analysis_new(const struct meta *meta, struct symbols *symbols,
 			      const struct analysis_ops *ops, void *context);
 
 /**
- * analysis_limit() - show a part of the trace's time only, before analysis_run()
+ * analysis_limit() - show only a part of the trace's time, before analysis_run()
  * @input:	contains the part: each thread from its first record in it to its
  *		last one
  */
@@ -268,14 +266,14 @@ const struct oncpu *analysis_oncpu(const struct analysis *analysis);
 /** analysis_faults() - the page faults that were recorded */
 const struct faults *analysis_faults(const struct analysis *analysis);
 
-/** analysis_doubts_oncpu() - whether a time on or off the CPU may be wrong, not just unknown */
+/** analysis_doubts_oncpu() - whether a time on or off the CPU may be wrong, rather than unknown */
 bool analysis_doubts_oncpu(const struct analysis *analysis);
 
 /** analysis_stats() - the statistics */
 const struct analysis_stats *analysis_stats(const struct analysis *analysis);
 
 /**
- * analysis_notes() - report data that is missing in the shown calls
+ * analysis_notes() - report data that the shown calls lack
  * @input:	the trace after analysis_run(); --quiet prints nothing
  */
 void analysis_notes(const struct analysis *analysis, const struct input *input);

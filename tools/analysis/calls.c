@@ -4,7 +4,7 @@
 
 #include "calls.h"
 
-/* How many frames to search for the one that an exit's call site refers to. */
+/* How many frames to search for an exit's call site. */
 #define SITE_SEARCH_MAX	64
 /* Search budget per call for its caller's frame; the unused part carries over. */
 #define SEARCH_EACH	64
@@ -150,10 +150,10 @@ static unsigned int skip_site(struct analysis_thread *thread, unsigned int keep,
 }
 
 /*
- * A call comes from a function around the innermost one: calls within that function
- * have ended without a record, as by longjmp. An inlined function has the call site
- * of the function around it: such functions continue, and so does a function that
- * may contain the new one, if the new one is inlined too.
+ * A call comes from a function that encloses the innermost one: calls within that function have
+ * ended without a record, as after longjmp. An inlined function has the call site of the
+ * enclosing function: such functions continue, and so does a function that may contain the new
+ * one, if that is inlined too.
  */
 static void leave_abandoned(struct analysis *analysis,
 			    struct analysis_thread *thread, uint32_t function,
@@ -266,8 +266,8 @@ void calls_end(struct analysis *analysis, struct analysis_thread *thread)
 }
 
 /*
- * How many calls an exit record ends: up to the innermost one of this function and
- * call site, or else of this function. 0: none.
+ * How many calls an exit record ends: up to the innermost call of this function from this call
+ * site, or else of this function; 0: none.
  */
 static unsigned int ends(const struct analysis_thread *thread,
 			 const struct perfrec_record *record, uint32_t function)

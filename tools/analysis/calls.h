@@ -16,15 +16,15 @@ struct stream {
 	unsigned int	counters;
 	uint8_t		column[PERFREC_COUNTERS];
 	/*
-	 * Delta counts of a thread: its count at the header, and the chain to
-	 * which that belongs.
+	 * Delta counts of a thread: its count at the header, and the chain to which the header
+	 * belongs.
 	 */
 	uint64_t	base[PERFREC_COUNTERS];
 	uint32_t	chain[PERFREC_COUNTERS];
 	bool		based;
 	/* Its header precedes the piece: the thread's counts since then are unknown. */
 	bool		resumed;
-	/* The last thread that recorded here, and the part of its capture in which it did. */
+	/* The last thread that recorded here, and the part of its capture at that time. */
 	const struct analysis_thread *thread;
 	uint32_t	part;
 	uint32_t	part_serial;
@@ -35,7 +35,7 @@ struct analysis {
 	struct symbols			*symbols;
 	const struct analysis_ops	*ops;
 	void				*context;
-	/* The consumer's callbacks; @ops differs from them while nothing is shown. */
+	/* The consumer's callbacks; @ops is different while nothing is shown. */
 	const struct analysis_ops	*wanted;
 	/* For limit.c: the part in ticks, and the statistics before records that are not shown. */
 	bool				limited;
@@ -53,14 +53,14 @@ struct analysis {
 	struct trace			*trace;
 	struct flows			*flows;		/* NULL: no instruction trace */
 	struct flow_stats		flow;
-	struct trace_stats		made;		/* the records made from it */
+	struct trace_stats		made;		/* the records generated from it */
 	struct oncpu			*oncpu;	/* NULL: no switches were recorded */
 	/* By source, then for all sources together. */
 	struct losses			losses[PERFREC_SOURCES + 1];
-	/* Of the current record, by column. */
+	/* Counts of the current record, by column. */
 	uint64_t			delta[COUNTERS_MAX];
 	struct faults			faults;
-	/* Of the latest sample with callers. */
+	/* Callers of the latest sample with callers. */
 	uint32_t			caller[SIFIVE_TRACE_CALLERS_MAX];
 };
 
@@ -80,12 +80,14 @@ void calls_exit(struct analysis *analysis, struct analysis_thread *thread,
 /**
  * calls_wait() - the thread has waited for room, which belongs to no call
  * @ticks:	how long
- * @unknown:	it is unknown what ran during that time: it is no
- * function's self time anyway
+ * @unknown:	it is unknown what ran during that time, which is not self time of any function
  */
 void calls_wait(struct analysis_thread *thread, uint64_t ticks, bool unknown);
 
-/** calls_wait_unknown() - it has waited for an unknown number of ticks, which its calls include */
+/**
+ * calls_wait_unknown() - the thread has waited for an unknown number of ticks, which
+ * its calls include
+ */
 void calls_wait_unknown(struct analysis_thread *thread);
 
 /** calls_restart() - all open calls of a thread begin here */

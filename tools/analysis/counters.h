@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * The counters of a whole trace. Streams may record different ones: each name has a
- * column of its own.
+ * The counters of a whole trace. Streams may record different counters: each name has a separate
+ * column.
  */
 #ifndef SIFIVE_TRACE_COUNTERS_H
 #define SIFIVE_TRACE_COUNTERS_H
@@ -35,7 +35,7 @@ struct counters {
  * counters_names() - unique names of a record's counters
  * @counters:	set of counters; its side-car file may have the user's names
  * @header:	the record's header, NULL for none
- * @count:	counters it has, at most PERFREC_COUNTERS
+ * @count:	number of its counters, at most PERFREC_COUNTERS
  * @name:	filled with @count names; the second counter of a name is "NAME#2",
  *		and a hart's counts are "NAME (hart)"
  */
@@ -46,8 +46,8 @@ void counters_names(const struct counters *counters,
 /**
  * counters_is() - whether a counter has the name that a user gave
  * @name:	the counter's
- * @wanted:	the user's, which may omit COUNTERS_HART
- * @length:	of it
+ * @wanted:	the user's name, which may omit COUNTERS_HART
+ * @length:	its length
  */
 bool counters_is(const char *name, const char *wanted, size_t length);
 
@@ -55,11 +55,11 @@ bool counters_is(const char *name, const char *wanted, size_t length);
 enum counters_time {
 	COUNTERS_ON_CPU,
 	COUNTERS_OFF_CPU,
-	COUNTERS_UNKNOWN_CPU,	/* whether it ran is unknown */
+	COUNTERS_UNKNOWN_CPU,	/* unknown whether it ran */
 	COUNTERS_TIMES
 };
 
-/** counters_add_times() - begin with these columns */
+/** counters_add_times() - add these columns first */
 void counters_add_times(struct counters *counters);
 
 /** counters_of_hart() - whether a column counts everything on a hart */
@@ -71,7 +71,7 @@ uint64_t counters_mask(const struct perfrec_record *record, unsigned int i);
 /**
  * counters_assign() - find or create a column for each counter of a record
  * @header:	the record's header, NULL for none
- * @count:	counters it has
+ * @count:	number of its counters
  * @column:	filled with @count columns; COUNTERS_NONE if there are too many
  */
 void counters_assign(struct counters *counters,

@@ -20,7 +20,7 @@ _Static_assert(CODE_INSTRUCTIONS_MAX * 4 < 1 << HALFWORD_BITS, "a block's halfwo
 /**
  * struct tally - counts of a block
  * @whole:	it was executed from its first to its last instruction
- * @next, @taken: then the block after it, or that at its target, was next
+ * @next, @taken: then the block after it, or the block at its target, was next
  */
 struct tally {
 	uint64_t	whole;
@@ -28,7 +28,7 @@ struct tally {
 	uint64_t	taken;
 };
 
-/* A count of two things, @key. */
+/* A count of a pair, @key. */
 struct pair {
 	uint64_t	key;
 	uint64_t	times;
@@ -44,9 +44,9 @@ struct pairs {
 
 /* How the next instruction of a source follows from the latest one. */
 enum way {
-	WAY_RESUMES,		/* as where its thread has stopped says */
+	WAY_RESUMES,		/* as its thread's stop requires */
 	WAY_FOLLOWS,
-	WAY_TRAPS,		/* it is a trap's handler */
+	WAY_TRAPS,		/* a trap handler */
 };
 
 struct counts {
@@ -57,7 +57,7 @@ struct counts {
 	uint32_t	room;
 	struct pairs	parts;
 	struct pairs	links;		/* of indirect branches */
-	/* Indirect branches without a target, for the trace stopped; and went on. */
+	/* Indirect branches without a target, because the trace stopped; or continued elsewhere. */
 	uint64_t	stopped;
 	uint64_t	unlinked;
 	const struct block *last[NEXUS_SOURCES];	/* executed to its end, or NULL */
@@ -92,7 +92,7 @@ static bool grow(struct pairs *pairs)
 	return true;
 }
 
-/* Returns whether there was memory. */
+/* Returns false if out of memory. */
 static bool add(struct pairs *pairs, uint64_t key, uint64_t times)
 {
 	uint32_t *slot;
@@ -118,14 +118,12 @@ static void forget(struct pairs *pairs)
 	free(pairs->hash.slot);
 }
 
-static struct tally *tally_of(struct counts *counts, const struct block *block)
+static __attribute__((noinline)) struct tally *
+new_tally(struct counts *counts, const struct block *block)
 {
 	const uint32_t room = 2 * (block->id + 1);
-	struct tally *tally;
+	struct tally *tally = realloc(counts->tally, room * sizeof(*tally));
 
-	if (block->id < counts->room)
-		return &counts->tally[block->id];
-	tally = realloc(counts->tally, room * sizeof(*tally));
 	if (!tally) {
 		counts->no_memory = true;
 		return NULL;
@@ -136,6 +134,12 @@ static struct tally *tally_of(struct counts *counts, const struct block *block)
 	return &tally[block->id];
 }
 
+/* Valid until another block gets one. */
+static inline struct tally *tally_of(struct counts *counts, const struct block *block)
+{
+	return block->id < counts->room ? &counts->tally[block->id] : new_tally(counts, block);
+}
+
 /* ---- what comes -------------------------------------------------------- */
 
 static bool has_target(const struct block *block)
@@ -144,8 +148,8 @@ static bool has_target(const struct block *block)
 	       block->kind == FLOW_CALL || block->loaded;
 }
 
-static void link_to(struct counts *counts, const struct block *from, const struct block *to,
-		    uint64_t times)
+static inline void link_to(struct counts *counts, const struct block *from,
+			   const struct block *to, uint64_t times)
 {
 	struct tally *tally = tally_of(counts, from);
 
@@ -186,8 +190,9 @@ static void add_step(struct counts *counts, const struct block *from, uint64_t a
 		link_to(counts, from, to, 1);
 }
 
-/* The flow goes on at @address. */
-static void resume(struct counts *counts, const struct flow_place *place, uint64_t address)
+/* The flow continues at @address. */
+static inline void resume(struct counts *counts, const struct flow_place *place,
+			  uint64_t address)
 {
 	const struct block *step;
 
@@ -204,7 +209,7 @@ static void stop(struct counts *counts, const struct flow_place *place, uint64_t
 	const struct block *step;
 	uint64_t to;
 
-	/* It may not have executed anything since it went on. */
+	/* The source may not have executed anything since it continued. */
 	resume(counts, place, address);
 	step = steps_stop(counts->steps, place, address, trap, &to);
 	if (step)
@@ -236,7 +241,7 @@ static void on_run(void *context, const struct flow_place *place, const struct f
 	add_part(counts, block, run->from, run->to, run->times);
 }
 
-/* The flow ends at @address, where the latest block has led to. */
+/* The flow ends at @address, to which the latest block led. */
 static void end_at(struct counts *counts, const struct block *last, uint64_t address)
 {
 	const struct block *to = code_block(counts->code, address);
@@ -368,7 +373,7 @@ bool counts_exact(const struct counts *counts, char why[COUNTS_WHY_SIZE])
 	else if (*counts->lost)
 		snprintf(why, COUNTS_WHY_SIZE, "%s", counts->lost);
 	else if (counts_full(counts))
-		snprintf(why, COUNTS_WHY_SIZE, "there is too much code to count all of it");
+		snprintf(why, COUNTS_WHY_SIZE, "too much code: some of it was not counted");
 	else if (counts->unlinked)
 		snprintf(why, COUNTS_WHY_SIZE, "the trace stops after %" PRIu64 " indirect branch%s without its target",
 			 counts->unlinked, counts->unlinked == 1 ? "" : "es");

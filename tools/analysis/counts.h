@@ -10,7 +10,7 @@
 #include "options.h"
 #include "symbols.h"
 
-/* Limits of a damaged trace: blocks that were interrupted, and targets of indirect branches. */
+/* Limits for a damaged trace: interrupted blocks, and targets of indirect branches. */
 #define COUNTS_PARTS_MAX	(1u << 19)
 #define COUNTS_LINKS_MAX	(1u << 20)
 
@@ -30,10 +30,10 @@ struct counts_run {
 };
 
 /**
- * struct counts_link - the way from a block's last instruction to another block
+ * struct counts_link - a transition from a block's last instruction to another block
  * @block:	the block
- * @to:		the other one's address, as of symbols_place()
- * @next:	it is the instruction after the block
+ * @to:		the other block's address, as from symbols_place()
+ * @next:	it follows the block directly
  * @times:	how often
  */
 struct counts_link {
@@ -46,11 +46,11 @@ struct counts_link {
 struct counts;
 
 /**
- * counts_new() - count what is executed
+ * counts_new() - count executed code
  * @symbols:	the code, must outlive the counts; NULL: there is none
  * @calls:	whose code: enum meta_calls
  *
- * Return: NULL without memory.
+ * Return: NULL if out of memory.
  */
 struct counts *counts_new(struct symbols *symbols, enum meta_calls calls);
 
@@ -58,7 +58,7 @@ struct counts *counts_new(struct symbols *symbols, enum meta_calls calls);
 void counts_free(struct counts *counts);
 
 /**
- * counts_message() - count what a message shows, as flow_message() does
+ * counts_message() - count the flow that a message describes, see flow_message()
  *
  * Return: 0, or -ENOMEM.
  */
@@ -74,13 +74,13 @@ void counts_damaged(struct counts *counts, const struct nexus_message *gap);
  */
 int counts_flush(struct counts *counts);
 
-/** counts_stats() - what was followed */
+/** counts_stats() - statistics of the flow */
 const struct flow_stats *counts_stats(const struct counts *counts);
 
 /**
- * counts_read() - count what a trace executed
- * @input:	the trace; losses of its flow are added to its statistics, and what was followed
- *		is reported unless it is quiet
+ * counts_read() - count the code executed in a trace
+ * @input:	the trace; losses of its flow are added to its statistics, and the flow is
+ *		reported unless the trace is quiet
  *
  * Return: the counts, or NULL: the error has been printed.
  */
@@ -88,7 +88,7 @@ struct counts *counts_read(const struct input *input);
 
 /**
  * counts_end() - finish, after the last message
- * @input:	the trace; code that had no room is added to its statistics
+ * @input:	the trace; code beyond the limit is added to its statistics
  *
  * Return: 0, or -ENOMEM.
  */
@@ -97,29 +97,29 @@ int counts_end(struct counts *counts, const struct input *input);
 /** counts_lost() - parts of the trace are missing: @why, for counts_exact() */
 void counts_lost(struct counts *counts, const char *why);
 
-/** counts_full() - whether there was too much code to count all of it */
+/** counts_full() - whether some code was beyond the limit */
 bool counts_full(const struct counts *counts);
 
-/** counts_runs() - call @each for all instructions that were executed; a block may come twice */
+/** counts_runs() - call @each for all executed instructions; a block may occur twice */
 void counts_runs(const struct counts *counts,
 		 void (*each)(void *context, const struct counts_run *run), void *context);
 
 /**
- * counts_links() - call @each for all ways between blocks, with or without a branch
+ * counts_links() - call @each for all transitions between blocks, with or without a branch
  *
- * Traps and returns from them are none.
+ * Traps and returns from them are not transitions.
  */
 void counts_links(const struct counts *counts,
 		  void (*each)(void *context, const struct counts_link *link), void *context);
 
-/** counts_code() - the code that was executed */
+/** counts_code() - the executed code */
 struct code *counts_code(const struct counts *counts);
 
 /**
  * counts_exact() - whether all counts are exact
  * @why:	filled if not: the reason
  *
- * If not, no count is too high.
+ * Inexact counts are never too high.
  */
 bool counts_exact(const struct counts *counts, char why[COUNTS_WHY_SIZE]);
 

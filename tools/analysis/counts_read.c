@@ -54,8 +54,8 @@ static void find_losses(struct counts *counts, const struct input *input)
 		{ stats->gaps, "bytes were skipped in one place",
 		  "bytes were skipped in %" PRIu64 " places" },
 		{ stats->cut_bytes > 0, "the last message is cut off", NULL },
-		{ stats->unknown, "a message is of unknown kind",
-		  "%" PRIu64 " messages are of unknown kind" },
+		{ stats->unknown, "a message has an unknown type",
+		  "%" PRIu64 " messages have an unknown type" },
 		{ stats->corrected, "a timestamp is damaged",
 		  "%" PRIu64 " timestamps are damaged" },
 	};

@@ -5,12 +5,12 @@
 
 #include <stdint.h>
 
-/* So many, which do not touch, are kept; of earlier ones only their sum is known. */
+/* This many separate times are kept; of earlier ones only the sum is known. */
 #define DOUBTS_MAX	64
 
 /**
  * struct doubts - the times; zeroed: none
- * @gone:	ticks of those that are kept no longer
+ * @gone:	ticks of times that are no longer kept
  */
 struct doubts {
 	uint64_t	gone;
@@ -22,10 +22,10 @@ struct doubts {
 	} span[DOUBTS_MAX];
 };
 
-/** doubts_add() - one more, which ends after all others, or where the latest ends */
+/** doubts_add() - add a time, which ends after all others, or where the latest ends */
 void doubts_add(struct doubts *doubts, uint64_t from, uint64_t to);
 
-/** doubts_in() - how many ticks of those that are kept are from @from to @to */
+/** doubts_in() - how many ticks of the kept times are from @from to @to */
 uint64_t doubts_in(const struct doubts *doubts, uint64_t from, uint64_t to);
 
 #endif /* SIFIVE_TRACE_DOUBTS_H */

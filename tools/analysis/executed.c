@@ -11,7 +11,7 @@
 #define BLOCK_BYTES	(CODE_INSTRUCTIONS_MAX * 8)
 #define ROOM		256
 
-/* Room for one more at @array. */
+/* Make room for one more element in @array. */
 static bool reserve(struct executed *executed, void *array, size_t count, size_t *room,
 		    size_t size)
 {
@@ -31,7 +31,7 @@ static bool reserve(struct executed *executed, void *array, size_t count, size_t
 	return true;
 }
 
-/* A file somewhere in memory; @shift leads to where it was first. */
+/* A file somewhere in memory; adding @shift gives its first place. */
 struct executed_alias {
 	struct image	*image;
 	uint64_t	shift;

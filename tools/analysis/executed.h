@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * Counts of a trace by address: what struct counts has, sorted. A file that is in memory
- * several times is one object, at the addresses where it was executed first.
+ * Counts of a trace by address: the content of struct counts, sorted. A file that was mapped
+ * several times is one object, at the addresses where it was first executed.
  */
 #ifndef SIFIVE_TRACE_EXECUTED_H
 #define SIFIVE_TRACE_EXECUTED_H
@@ -18,10 +18,10 @@ struct executed_run {
 };
 
 /**
- * struct executed_link - a way between blocks
- * @from:	address of the last instruction of the one
- * @to:		address of the other
- * @next:	it is the one behind
+ * struct executed_link - a transition between blocks
+ * @from:	address of the first block's last instruction
+ * @to:		address of the second block
+ * @next:	the second block follows the first directly
  * @kind:	enum flow_kind of the instruction
  */
 struct executed_link {
@@ -34,8 +34,8 @@ struct executed_link {
 
 /**
  * struct executed_object - a file whose instructions were executed
- * @image:	the file, as of symbols_image()
- * @bias:	addresses where it was executed first, less those in the file
+ * @image:	the file, as from symbols_image()
+ * @bias:	addresses where it was first executed, minus those in the file
  */
 struct executed_object {
 	struct image	*image;
@@ -43,12 +43,12 @@ struct executed_object {
 };
 
 /**
- * struct executed - all of it
+ * struct executed - counts of a whole trace
  * @run:	by address
  * @to:		links by target
  * @from:	links by source
  * @object:	each file once
- * @alias:	private: where each file was in memory
+ * @alias:	private: each file's places in memory
  */
 struct executed {
 	struct executed_run	*run;
@@ -68,21 +68,24 @@ struct executed {
  * executed_make() - sort counts by address
  * @executed:	filled, for executed_free(), also after an error
  *
- * Return: 0, or -1 without memory.
+ * Return: 0, or -1 if out of memory.
  */
 int executed_make(struct executed *executed, const struct counts *counts,
 		  struct symbols *symbols);
 
-/** executed_place() - an address, as of symbols_place(), where its file was executed first */
+/**
+ * executed_place() - convert an address from symbols_place() to where its file was
+ * first executed
+ */
 uint64_t executed_place(struct executed *executed, uint64_t place);
 
-/** executed_free() - free what it holds */
+/** executed_free() - free the counts */
 void executed_free(struct executed *executed);
 
 /**
  * executed_times() - how often instructions were executed
  * @start:	address of the first one
- * @halfwords:	length of all of them
+ * @halfwords:	their total length
  * @times:	increased, at the first halfword of each
  */
 void executed_times(const struct executed *executed, uint64_t start, size_t halfwords,

@@ -7,28 +7,28 @@
 #include "flows.h"
 #include "hash.h"
 
-/* Limits of a damaged trace: threads, and calls of all of them. */
+/* Limits for a damaged trace: threads, and the calls of all threads. */
 #define THREADS_MAX	4096
 #define FRAMES_MAX	(1u << 18)
 /* Limit of a thread's open calls to search for the target of a return. */
 #define SEARCHED_MAX	(1u << 14)
 
-/* An open call: its function's first instruction, and where it returns to. */
+/* An open call: its function's first instruction and its return address. */
 struct frame {
 	uint64_t	function;
 	uint64_t	back;
 	uint64_t	site;		/* as in records */
-	const struct block *before;	/* of a signal's handler: @last of the owner */
+	const struct block *before;	/* of a signal handler: @last of the owner */
 	bool		handler;
-	bool		jumped;		/* a tail call, in the call of another function */
+	bool		jumped;		/* a tail call, within another function's call */
 };
 
 /**
- * struct owner - a thread, or what runs on a source without a thread's name
+ * struct owner - a thread, or the code that runs on a source without a thread name
  * @id:		thread id, or source, plus 1 << 32
- * @interrupted: where its latest trap came from, 0: unknown
- * @last:	the block at whose end its latest part stopped, NULL: within one
- * @before:	the same, of what the latest handler of a signal has interrupted
+ * @interrupted: origin of its latest trap, 0: unknown
+ * @last:	the block at whose end its latest part stopped, NULL: within a block
+ * @before:	as @last, for the code interrupted by the latest signal handler
  */
 struct owner {
 	uint64_t	id;
@@ -45,16 +45,16 @@ struct function {
 	uint64_t	start;
 	bool		tried;
 	bool		known;
-	bool		cold;		/* a part of another function, placed elsewhere */
+	bool		cold;		/* a part of another function, split off by the compiler */
 };
 
 /**
- * struct track - what runs on a source
+ * struct track - the code that runs on a source
  * @last:	the latest block that was executed to its end
  * @resume:	the next instruction need not follow from the latest one
  * @lost:	instructions before it are missing
  * @trapped:	it is a trap's handler
- * @handled:	a signal's handler has returned to the trampoline
+ * @handled:	a signal handler has returned to the trampoline
  */
 struct track {
 	struct owner		*owner;
@@ -78,7 +78,7 @@ struct flows {
 	uint32_t	frames;
 	struct track	*track[NEXUS_SOURCES];
 	struct owner	owner[THREADS_MAX];
-	struct owner	unknown;	/* all threads beyond the limit, which have no calls */
+	struct owner	unknown;	/* all threads beyond the limit: without calls */
 	struct flows_left_out left_out;
 	uint32_t	owners;
 	uint32_t	slot[2 * THREADS_MAX];
@@ -166,13 +166,13 @@ static struct track *find_track(struct flows *flows, unsigned int src)
 	track->header.src = (uint8_t)src;
 	track->header.channel = THREADS_FLOW_CHANNEL;
 	track->header.serial = 1;
-	/* Open calls continue where the thread does. */
+	/* Open calls continue where the thread continues. */
 	track->header.goes_on = true;
 	flows->track[src] = track;
 	return track;
 }
 
-/* Thread 0 in an Ownership message has no name here. */
+/* Thread 0 in an Ownership message is unnamed. */
 static void set_owner(struct flows *flows, struct track *track, uint64_t tid)
 {
 	const uint64_t id = tid ? (uint32_t)tid : 1ull << 32 | track->header.src;
@@ -257,7 +257,8 @@ static void leave(struct flows *flows, struct track *track, const struct flow_pl
 
 /* ---- calls ------------------------------------------------------------- */
 
-static const struct function *function_of(struct flows *flows, const struct block *block)
+static __attribute__((noinline)) const struct function *
+new_function(struct flows *flows, const struct block *block)
 {
 	static const struct function none;
 	uint32_t room = 2 * (block->id + 1);
@@ -275,14 +276,20 @@ static const struct function *function_of(struct flows *flows, const struct bloc
 		flows->room = room;
 	}
 	function = &flows->function[block->id];
-	if (function->tried)
-		return function;
 	function->tried = true;
 	/* Its address is the same at any time. */
 	function->known = symbols_find(flows->symbols, block->place, &symbol);
 	function->start = function->known ? symbol.start : block->place;
 	function->cold = symbol.function && strstr(symbol.function, ".cold");
 	return function;
+}
+
+/* Valid until the next block. */
+static inline const struct function *function_of(struct flows *flows, const struct block *block)
+{
+	if (block->id < flows->room && flows->function[block->id].tried)
+		return &flows->function[block->id];
+	return new_function(flows, block);
 }
 
 /* Calls of a thread from this depth on are searched; if others remain, one may be missed. */
@@ -293,7 +300,10 @@ static uint32_t search_from(struct track *track)
 	return depth > SEARCHED_MAX ? depth - SEARCHED_MAX : 0;
 }
 
-/* The depth at which a function's innermost call is the innermost of all; 0: it has none. */
+/*
+ * The depth at which a function's innermost call would be the innermost of all; 0: the
+ * function has no call.
+ */
 static uint32_t depth_of(struct track *track, uint64_t function)
 {
 	const struct owner *owner = track->owner;
@@ -344,7 +354,7 @@ static bool returns(struct flows *flows, struct track *track, const struct flow_
 	return true;
 }
 
-/* A signal's handler, which nothing has called, ends. */
+/* A signal handler, which no instruction called, ends. */
 static void leave_handler(struct flows *flows, struct track *track,
 			  const struct flow_place *place)
 {
@@ -439,7 +449,7 @@ static void follow(struct flows *flows, struct track *track, const struct flow_p
 	}
 }
 
-/* Whether a thread that stopped at the end of a block can go on at @at from there. */
+/* Whether a thread that stopped at the end of a block can continue at @at. */
 static bool leads_to(const struct block *last, uint64_t at, bool function_start)
 {
 	switch (last->kind) {
@@ -471,8 +481,8 @@ static void enter_handler(struct flows *flows, struct track *track,
 }
 
 /*
- * Whether the instruction that a block begins with, no call, leads to @at. Where an indirect
- * jump leads is unknown: to a function's start, which @begins says, as a tail call.
+ * Whether a block's first instruction, not a call, leads to @at. An indirect jump's target is
+ * unknown: a jump to a function's start (@begins) is a tail call.
  */
 static bool first_leads_to(const struct block *block, uint64_t at, bool begins)
 {
@@ -483,8 +493,8 @@ static bool first_leads_to(const struct block *block, uint64_t at, bool begins)
 }
 
 /*
- * The kernel may have executed the instruction at which it has interrupted the thread: a system
- * call, or one that it has replaced by a probe. Returns whether it has.
+ * The kernel may have executed the instruction at which it interrupted the thread: a system call,
+ * or an instruction replaced by a probe. Returns whether it has.
  */
 static bool step(struct flows *flows, struct track *track, const struct flow_place *place,
 		 const struct block *block, uint64_t at, bool begins)
@@ -513,7 +523,7 @@ static bool step(struct flows *flows, struct track *track, const struct flow_pla
 	return true;
 }
 
-/* Where the source goes on: perhaps in a signal's handler. */
+/* The source continues, perhaps in a signal handler. */
 static void resume(struct flows *flows, struct track *track, const struct flow_place *place,
 		   const struct block *block, uint64_t at)
 {
@@ -526,7 +536,7 @@ static void resume(struct flows *flows, struct track *track, const struct flow_p
 
 	owner->last = NULL;
 	if (stepped) {
-		/* The calls are those behind that instruction. */
+		/* The open calls are as after that instruction. */
 	} else if (last && leads_to(last, at, begins)) {
 		track->last = last;
 		follow(flows, track, place, block);
@@ -584,7 +594,7 @@ static void on_event(void *context, const struct flow_place *place,
 		track->handled = false;
 		break;
 	case FLOW_LOST:
-		/* Code that is not in any file may be a trap's handler. */
+		/* Code that is not in any file may be a trap handler. */
 		track->lost |= event->reason != FLOW_GAP_NO_CODE &&
 			       event->reason != FLOW_GAP_KERNEL &&
 			       event->reason != FLOW_GAP_LEFT_OUT;

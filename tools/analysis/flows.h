@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * Calls from instruction trace: makes the enter and exit records that instrumented
- * functions would have made.
+ * Calls from instruction trace: generates the enter and exit records that instrumented functions
+ * would have written.
  *
  * A jump to another function's first instruction is a tail call. A return ends
  * the calls up to the one with that return address, or else, after longjmp or
@@ -20,8 +20,8 @@ struct flows;
 
 /**
  * struct flows_left_out - what was omitted because of limits
- * @calls:	calls; they count as time of their callers
- * @parts:	how often a thread beyond the limit began to run, without calls
+ * @calls:	calls; their time counts as their callers'
+ * @parts:	how often a thread beyond the limit started running, without calls
  */
 struct flows_left_out {
 	uint64_t	calls;
@@ -32,7 +32,7 @@ struct flows_left_out {
  * flows_new() - calls of a trace
  * @symbols:	its code and functions
  * @calls:	whose calls: enum meta_calls
- * @give:	gets each record; valid during the call
+ * @give:	receives each record, valid during the call
  * @context:	passed to @give
  *
  * Return: NULL if out of memory.

@@ -6,7 +6,7 @@
 #include "command.h"
 #include "units.h"
 
-/* Shows which times --time could select. */
+/* Shows which times --time can select. */
 static void nothing_inside(const struct input *input)
 {
 	const struct trace_stats *stats = trace_stats(input->trace);
@@ -28,7 +28,7 @@ static void thread_notes(const struct analysis *analysis, const char *name)
 					(struct analysis *)analysis));
 
 	if (left)
-		report("%s: %u thread%s beyond the first %u that only the trace names: their times are left out, and their records are an unknown thread's; record fewer threads",
+		report("%s: %u thread%s beyond the first %u named only by the trace: their times are omitted, and their records belong to an unknown thread; record fewer threads",
 		       name, left, left == 1 ? "" : "s", THREADS_STRANGERS);
 }
 
@@ -51,17 +51,17 @@ static void switch_notes(const struct oncpu *oncpu, const struct input *input)
 		report("%s: context switches were lost: all times on and off the CPU are marked ~",
 		       name);
 	if (input->meta.lost.elsewhere)
-		report("%s: threads began to run on CPUs that are not recorded %" PRIu64 " times: time off the CPU includes that, all times on and off the CPU and system calls are marked ~",
+		report("%s: threads started running on CPUs that are not recorded %" PRIu64 " times: time off the CPU includes time there; all times on and off the CPU and system calls are marked ~",
 		       name, input->meta.lost.elsewhere);
 	if (oncpu_syscalls(oncpu)->doubtful)
-		report("%s: %" PRIu64 " system call%s left out: records may be missing in them, or it is unknown which thread made them",
+		report("%s: %" PRIu64 " system call%s left out: records may be missing in them, or the calling thread is unknown",
 		       name, oncpu_syscalls(oncpu)->doubtful,
 		       oncpu_syscalls(oncpu)->doubtful == 1 ? " is" : "s are");
 	if (input->meta.lost.wakeups)
 		report("%s: CPUs that are not recorded woke threads %" PRIu64 " times: time until these ran counts as blocked, not as woken",
 		       name, input->meta.lost.wakeups);
 	if (meta_other_harts(&input->meta))
-		report("%s: harts of other sinks have traces of their own: time off the CPU includes what ran there",
+		report("%s: harts of other sinks have separate traces: time off the CPU includes time on those harts",
 		       name);
 }
 
@@ -97,12 +97,12 @@ void analysis_notes(const struct analysis *analysis, const struct input *input)
 		report("%s: threads waited %s for room in the buffer: %s", name,
 		       units_time(time, stats->waited, 1000000000), input->hz ?
 		       "not counted in any call" :
-		       "calls include that, marked ~, since how many ticks it took is unknown; use --ts-hz");
+		       "calls include this time, marked ~, because its length in ticks is unknown; use --ts-hz");
 	if (stats->too_deep)
 		report("%s: %" PRIu64 " calls too deep: left out", name,
 		       stats->too_deep);
 	if (stats->left_out)
-		report("%s: threads ran %" PRIu64 " times without their calls: there are too many threads; record fewer of them",
+		report("%s: threads ran %" PRIu64 " times without their calls: too many threads; record fewer of them",
 		       name, stats->left_out);
 	thread_notes(analysis, name);
 	if (analysis_oncpu(analysis))

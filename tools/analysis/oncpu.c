@@ -2,9 +2,9 @@
 /*
  * When threads run: see oncpu.h.
  *
- * Records wait in a window until those of other harts that precede them have arrived, and
- * are then taken in the order of their times. A thread's parts are kept until its own next
- * record, which comes later: it is complete only when another one follows.
+ * Records wait in a window until earlier records of other harts have arrived, and are then taken
+ * in order of time. A thread's parts are kept until its own next record, which arrives later: a
+ * record is complete only when another one follows.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -23,12 +23,12 @@
 #define PARTS		4096
 #define PARTS_FIRST	16
 
-/* A source with no message in so many bytes was idle, not overwhelmed by messages. */
+/* A source with no message in this many bytes was idle, not overwhelmed by messages. */
 #define IDLE_BYTES	(8 * RING_SKEW)
 
 /**
  * struct part - a part of a thread's time, from @from to @to
- * @on:		ticks in which it ran; the others, but for @unknown, it did not
+ * @on:		ticks in which it ran; except for @unknown, it did not run in the others
  */
 struct part {
 	uint64_t		from;
@@ -39,19 +39,18 @@ struct part {
 };
 
 /**
- * struct oncpu_thread - what is known of a thread
- * @thread:	the latest one: execve() makes another one of the same id
- * @asking:	the one whose record has come, or NULL
+ * struct oncpu_thread - state of a thread
+ * @thread:	the latest one: execve() creates another one with the same id
+ * @asking:	the one whose record has arrived, or NULL
  * @hart:	where it was seen to run
  * @known:	its first switch was seen
- * @state:	its state from @since on; of a thread that has exited or whose recording has
- *		ended: none
- * @over:	then: it has none
+ * @state:	its state from @since on; unless the thread has exited or its recording has ended
+ * @over:	in that case: it has no state
  * @gone:	oncpu.doubts.gone at @since
- * @done:	oncpu_between() has come to here
- * @asked:	it has been called
+ * @done:	time up to which oncpu_between() was called
+ * @asked:	oncpu_between() was called
  * @call:	its system call
- * @part:	the parts behind, @count of them
+ * @part:	the earlier parts, @count of them
  */
 struct oncpu_thread {
 	struct thread		*thread;
@@ -73,16 +72,16 @@ struct oncpu_thread {
 };
 
 /**
- * struct hart - what runs on a hart
- * @known:	@running runs, or if it is NULL none of the threads does
+ * struct hart - the thread that runs on a hart
+ * @known:	@running runs, or none of the threads if it is NULL
  * @sure:	otherwise: nothing is missing from here on
- * @was:	then: the thread that ran before
- * @time:	of its latest message, 0: none has one
+ * @was:	in that case: the thread that ran before
+ * @time:	of its latest message, 0: no message has a time
  * @offset:	of that message
  * @ended:	its latest record of a switch ends the recording, or a pause begins
- * @lost:	messages are missing since @from, and the next one tells up to when
- * @whole:	time of its latest record of a switch: one that it could not write comes later
- * @execute:	the call of a thread that has just ended here, since it takes over another id
+ * @lost:	messages are missing since @from, and the next one shows up to when
+ * @whole:	time of its latest switch record: any record that it could not write is later
+ * @execute:	the call of a thread that has just ended here, to take over another id
  */
 struct hart {
 	bool			known;
@@ -106,7 +105,7 @@ struct wait {
 	uint64_t		to;
 };
 
-/* A record of a switch, or a loss between @from and the record's time. */
+/* A switch record, or a loss between @from and the record's time. */
 struct event {
 	struct trace_switch	record;
 	uint64_t		from;
@@ -124,7 +123,7 @@ struct oncpu {
 	unsigned int		helds;
 	uint64_t		offset;		/* the latest message's */
 	uint64_t		now;		/* the latest time */
-	/* The same at an offset, and well before that. */
+	/* As above, at an offset and well before it. */
 	uint64_t		mark;
 	uint64_t		marked;
 	uint64_t		earlier;
@@ -167,7 +166,7 @@ void oncpu_free(struct oncpu *oncpu)
 
 /* ---- the parts of a thread ---------------------------------------------- */
 
-/* Merges pairs in the middle: the thread's next record is near the begin or the end. */
+/* Merges pairs in the middle: the thread's next record is near the beginning or the end. */
 static void merge_parts(struct oncpu_thread *t)
 {
 	size_t first = t->count / 4, last = t->count / 4 * 3, from = first, to = first;
@@ -204,7 +203,7 @@ static bool make_room(struct oncpu *oncpu, struct oncpu_thread *t)
 			oncpu->bytes += bytes;
 		}
 	}
-	/* A thread that makes no records at all needs its parts no longer. */
+	/* A thread that writes no records no longer needs its parts. */
 	if (t->count == t->room && t->room && !t->asked && t->thread->pid < 0)
 		take(oncpu, t, t->part[t->count / 2].from, &(struct oncpu_part){ 0 });
 	else if (t->count == t->room && t->room)
@@ -217,7 +216,7 @@ static bool is_off(enum oncpu_state state)
 	return state != ONCPU_UNKNOWN && state != ONCPU_RUNS && state != ONCPU_MERGED;
 }
 
-/* Of a time off the CPU that is in doubt, no more is claimed. */
+/* Do not classify a doubtful time off the CPU further. */
 static void give_part(struct oncpu *oncpu, const struct oncpu_thread *t, const struct part *part)
 {
 	enum oncpu_state state = part->unknown && is_off(part->state) ? ONCPU_UNKNOWN :
@@ -263,7 +262,7 @@ static void end_part(struct oncpu *oncpu, struct oncpu_thread *t, uint64_t now)
 		t->part[t->count++] = part;
 }
 
-/* How much of a part lies before @until, without what has been taken before. */
+/* How much of a part lies before @until and has not been taken yet. */
 static void take_part(const struct oncpu_thread *t, struct part *part, uint64_t until,
 		      struct oncpu_part *sum)
 {
@@ -308,7 +307,7 @@ static void enter_state(struct oncpu *oncpu, struct oncpu_thread *t, enum oncpu_
 			uint64_t now)
 {
 	if (!t->known || t->over) {
-		/* It cannot begin again before it was over: parts never overlap. */
+		/* A part cannot begin before the previous one is over: parts never overlap. */
 		oncpu->stats.contrary += now < t->since;
 		if (now > t->since)
 			t->since = now;
@@ -321,7 +320,7 @@ static void enter_state(struct oncpu *oncpu, struct oncpu_thread *t, enum oncpu_
 	t->state = state;
 }
 
-/* The thread ran on the hart until @from, and then at an unknown time no longer. */
+/* The thread ran on the hart until @from, and stopped at an unknown time after that. */
 static void lose_running(struct oncpu *oncpu, struct hart *hart, uint64_t from)
 {
 	if (!hart->known)
@@ -333,7 +332,7 @@ static void lose_running(struct oncpu *oncpu, struct hart *hart, uint64_t from)
 		enter_state(oncpu, hart->was, ONCPU_UNKNOWN, from);
 }
 
-/* While the records were missing, the thread may have run; perhaps that is known already. */
+/* While records were missing, the thread may have run; this may already be known. */
 static void doubt_wait(const struct doubts *doubts, const struct wait *wait, uint64_t from,
 		       uint64_t to)
 {
@@ -376,7 +375,7 @@ static void on_loss(struct oncpu *oncpu, const struct event *event)
 	doubts_add(&oncpu->doubts, from, to);
 }
 
-/* Who ran before does not, since nothing is missing: @t does, or none does. */
+/* The previous thread no longer runs, since nothing is missing: @t runs, or no thread. */
 static void settle(struct oncpu *oncpu, struct hart *hart, const struct oncpu_thread *t)
 {
 	struct oncpu_thread *was = hart->was;
@@ -387,7 +386,7 @@ static void settle(struct oncpu *oncpu, struct hart *hart, const struct oncpu_th
 		enter_state(oncpu, was, ONCPU_WAITS, hart->sure);
 }
 
-/* The record contradicts what the hart ran: others are missing. */
+/* The record contradicts the hart's known thread: other records are missing. */
 static void contradict(struct oncpu *oncpu, struct hart *hart, uint64_t now)
 {
 	oncpu->stats.contrary++;
@@ -399,7 +398,7 @@ static void contradict(struct oncpu *oncpu, struct hart *hart, uint64_t now)
 	hart->sure = now;
 }
 
-/* The thread begins to run: if it ran on another hart, the record of its end is missing. */
+/* The thread starts running: if it ran on another hart, the record of its stop is missing. */
 static void leave_hart(struct oncpu *oncpu, struct oncpu_thread *t, const struct hart *hart)
 {
 	if (!t->known || t->over || t->state != ONCPU_RUNS)
@@ -413,7 +412,7 @@ static void leave_hart(struct oncpu *oncpu, struct oncpu_thread *t, const struct
 	t->hart->was = NULL;
 }
 
-/* How long the thread has not run, and what is unknown, until now. */
+/* How long the thread has not run, or its state was unknown, until now. */
 static struct syscall_sums sums_of(const struct oncpu_thread *t)
 {
 	const uint64_t unknown = t->times.time[ONCPU_UNKNOWN];
@@ -442,7 +441,7 @@ static void on_in(struct oncpu *oncpu, struct hart *hart, struct oncpu_thread *t
 	syscalls_take_over(&t->call, sums_of(t), &execute);
 }
 
-/* The thread runs here, though no record says since when. */
+/* The thread runs here, although no record shows since when. */
 static void find_running(struct oncpu *oncpu, struct hart *hart, struct oncpu_thread *t,
 			 uint64_t now)
 {
@@ -466,7 +465,7 @@ static void on_out(struct oncpu *oncpu, struct hart *hart, struct oncpu_thread *
 	if (!hart->known || hart->running != t)
 		find_running(oncpu, hart, t, now);
 	hart->running = NULL;
-	/* The recording ends on this hart, or is interrupted. */
+	/* Recording ends on this hart, or is interrupted. */
 	hart->known = kind != SIFIVE_TRACE_SWITCH_END;
 	hart->sure = now;
 	if (!t)
@@ -490,7 +489,7 @@ static void on_woken(struct oncpu *oncpu, struct oncpu_thread *t, uint64_t now)
 	t->times.wakeups++;
 }
 
-/* A program that a thread executes goes on in the state of the one before. NULL: none. */
+/* After execve(), a program continues in the state of the previous one. NULL: none. */
 static struct oncpu_thread *state_of(const struct oncpu *oncpu, struct thread *thread)
 {
 	struct thread *before;
@@ -506,7 +505,7 @@ static struct oncpu_thread *state_of(const struct oncpu *oncpu, struct thread *t
 	return thread->oncpu;
 }
 
-/* NULL: too many threads, or no memory. */
+/* Returns NULL for too many threads or out of memory. */
 static struct oncpu_thread *find_thread(struct oncpu *oncpu, const struct trace_switch *record)
 {
 	struct thread *thread = threads_named(oncpu->threads, record->thread,
@@ -525,7 +524,7 @@ static struct oncpu_thread *find_thread(struct oncpu *oncpu, const struct trace_
 	return thread->oncpu;
 }
 
-/* The thread that runs on the hart calls the kernel, or that call returns. */
+/* The thread that runs on the hart makes a system call, or the call returns. */
 static void on_call(struct oncpu *oncpu, struct hart *hart, const struct trace_switch *record)
 {
 	struct oncpu_thread *t = hart->running;
@@ -602,8 +601,8 @@ static void hold_loss(struct oncpu *oncpu, unsigned int src, uint64_t from, uint
 }
 
 /*
- * Where a loss of bytes at this place begins. A hart without a message for long was idle: what
- * is missing of it is younger than messages of others that came well before this place.
+ * Where a loss of bytes at this place begins. A hart without a message for a long time was idle:
+ * its missing messages are newer than other harts' messages well before this place.
  */
 static uint64_t loss_begin(const struct oncpu *oncpu, const struct hart *hart)
 {
@@ -644,7 +643,7 @@ void oncpu_note(struct oncpu *oncpu, unsigned int src, const struct perfrec_stam
 	see(oncpu, src, stamp);
 }
 
-/* Messages of the hart are missing from here on, up to its next one. */
+/* Messages of the hart are missing from here on, up to its next message. */
 static void lose(struct hart *hart, uint64_t from)
 {
 	if (!hart->lost)
@@ -661,10 +660,10 @@ void oncpu_push(struct oncpu *oncpu, const struct trace_switch *record)
 	oncpu->stats.inferred += record->stamp.time_known == TIME_INFERRED;
 	oncpu->stats.switches += !begins;
 	oncpu->stats.untimed += !begins && !record->stamp.time_known;
-	/* The first mark begins the recording, and one after its end continues it. */
+	/* The first mark begins the recording; a mark after its end continues it. */
 	oncpu->stats.losses += hart->ended ? !begins : begins && hart->time;
 	hart->ended = record->kind == SIFIVE_TRACE_SWITCH_END;
-	/* Without a time, it does not tell what ran either. */
+	/* Without a time, the record does not show what ran either. */
 	if (!record->stamp.time_known || (begins && hart->time))
 		lose(hart, hart->whole);
 	see(oncpu, record->src, &record->stamp);
@@ -681,7 +680,10 @@ void oncpu_lost(struct oncpu *oncpu, int src, const struct perfrec_stamp *stamp)
 
 	if (stamp->offset > oncpu->offset)
 		oncpu->offset = stamp->offset;
-	/* What a pause lacks is not lost: its end is an Error message, and then a mark. */
+	/*
+	 * Records during a pause are not lost: the pause ends with an Error message,
+	 * then a mark.
+	 */
 	oncpu->stats.losses += src < 0 || own || !oncpu->hart[src].ended;
 	for (i = 0; i < PERFREC_SOURCES; i++)
 		if ((src < 0 && oncpu->hart[i].time) || src == (int)i)
@@ -693,7 +695,7 @@ void oncpu_lost(struct oncpu *oncpu, int src, const struct perfrec_stamp *stamp)
 
 /* ---- questions ---------------------------------------------------------- */
 
-/* The thread has made a record at @to: it runs, though perhaps no record says since when. */
+/* The thread wrote a record at @to: it runs, although possibly no record shows since when. */
 static void settle_last(struct oncpu *oncpu, struct oncpu_thread *t, uint64_t to)
 {
 	if (!t->known || t->over || t->since >= to || t->state == ONCPU_RUNS)
@@ -703,7 +705,7 @@ static void settle_last(struct oncpu *oncpu, struct oncpu_thread *t, uint64_t to
 	end_part(oncpu, t, to);
 }
 
-/* Takes all before @until, when the thread's state is settled. */
+/* Takes all parts before @until, when the thread's state is settled. */
 static void take_until(struct oncpu *oncpu, struct oncpu_thread *t, uint64_t until,
 		       struct oncpu_part *sum)
 {
@@ -734,12 +736,12 @@ void oncpu_between(struct oncpu *oncpu, struct thread *thread, uint64_t from, ui
 		take_until(oncpu, t, to, &wait);
 		t->asked = true;
 	}
-	/* Whatever the records say, the sum is the time between. */
+	/* Regardless of the records, the sum must be the time between. */
 	if (sum->on > span)
 		sum->on = span;
 	if (sum->off > span - sum->on)
 		sum->off = span - sum->on;
-	/* What no record of a switch tells. */
+	/* Time that no switch record covers. */
 	sum->unknown = span - sum->on - sum->off;
 }
 

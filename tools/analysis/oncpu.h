@@ -2,8 +2,8 @@
 /*
  * When each thread ran, and why it did not, from records of context switches.
  *
- * Each thread's time is divided into parts: it runs, does not run for a reason, or that is
- * unknown because records may be missing. The parts of a thread add up to its time from its
+ * Each thread's time is divided into parts: it runs, does not run for some reason, or its state
+ * is unknown because records may be missing. The parts of a thread add up to its time from its
  * first record of a switch to its last, or to the end of the trace.
  */
 #ifndef SIFIVE_TRACE_ONCPU_H
@@ -29,7 +29,7 @@ enum oncpu_state {
 	ONCPU_WAITS,		/* it does not run; the record with the reason is lost */
 	ONCPU_WOKEN,		/* it was woken, and waits for a CPU */
 	ONCPU_STATES,
-	ONCPU_MERGED = ONCPU_STATES,		/* several of them, in too many parts to keep */
+	ONCPU_MERGED = ONCPU_STATES,		/* several of these, in too many parts to keep */
 };
 
 /**
@@ -38,7 +38,7 @@ enum oncpu_state {
  * @wall:	from its first switch to its last one or the end: the sum of @time
  * @outs:	how often it stopped running
  * @wakeups:	how often it was woken
- * @longest:	the longest time from then until it ran
+ * @longest:	the longest time from a wake-up until it ran
  * @exited:	it has ended
  */
 struct oncpu_times {
@@ -50,7 +50,7 @@ struct oncpu_times {
 	bool		exited;
 };
 
-/** struct oncpu_part - how much of a part of a thread's time it ran, and did not; ticks */
+/** struct oncpu_part - ticks of a part of a thread's time in which it ran, and did not run */
 struct oncpu_part {
 	uint64_t	on;
 	uint64_t	off;
@@ -80,9 +80,9 @@ typedef void (*oncpu_span)(void *context, struct thread *thread, enum oncpu_stat
 struct oncpu;
 
 /**
- * oncpu_new() - a new state, in which nothing is known yet
+ * oncpu_new() - a new state, with nothing known
  * @threads:	of the trace
- * @span:	for each part, before the thread's next record; may be NULL
+ * @span:	called for each part, before the thread's next record; may be NULL
  *
  * Return: NULL if out of memory.
  */
@@ -91,7 +91,7 @@ struct oncpu *oncpu_new(struct threads *threads, oncpu_span span, void *context)
 /** oncpu_free() - NULL is fine */
 void oncpu_free(struct oncpu *oncpu);
 
-/** oncpu_push() - the trace's next record of a switch */
+/** oncpu_push() - the trace's next switch record */
 void oncpu_push(struct oncpu *oncpu, const struct trace_switch *record);
 
 /** oncpu_note() - the trace's next record of another kind */
@@ -99,29 +99,31 @@ void oncpu_note(struct oncpu *oncpu, unsigned int src, const struct perfrec_stam
 
 /**
  * oncpu_lost() - messages are missing
- * @src:	of this source, or of all if it is -1
- * @stamp:	the place. With a time, the source's messages begin again there,
- *		and may be missing since the previous one; otherwise they are
- *		missing here.
+ * @src:	of this source, or of all sources if -1
+ * @stamp:	the place. With a time, the source's messages begin again there, and may be
+ *		missing since the previous one; otherwise they are missing here.
  */
 void oncpu_lost(struct oncpu *oncpu, int src, const struct perfrec_stamp *stamp);
 
 /**
  * oncpu_between() - the time of a thread between two of its records
  * @from, @to:	their times, which do not decrease from call to call
- * @waited:	for so long, at most from @from on and up to @to, the thread waited for room
- * @part:	filled: its sum is the time between them, but not what it did while it waited
+ * @waited:	ticks for which the thread waited for room, at most from @from up to @to
+ * @part:	filled: its sum is the time between the records, except for the wait
  */
 void oncpu_between(struct oncpu *oncpu, struct thread *thread, uint64_t from, uint64_t to,
 		   uint64_t waited, struct oncpu_part *part);
 
-/** oncpu_flush() - the trace has ended: oncpu_between() is for its last records */
+/**
+ * oncpu_flush() - the trace has ended: further calls of oncpu_between() are for its
+ * last records
+ */
 void oncpu_flush(struct oncpu *oncpu);
 
-/** oncpu_end() - called after that: account for the rest of each thread's time */
+/** oncpu_end() - called after oncpu_flush(): account for the rest of each thread's time */
 void oncpu_end(struct oncpu *oncpu);
 
-/** oncpu_failed() - whether memory was missing */
+/** oncpu_failed() - whether memory ran out */
 bool oncpu_failed(const struct oncpu *oncpu);
 
 /** oncpu_times() - a thread's times after oncpu_end(), NULL: it has no known switch */

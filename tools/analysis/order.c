@@ -21,7 +21,7 @@ struct order {
 	reorder_give	give;
 	void		*context;
 	struct reorder	*reorder[PERFREC_CHANNELS];
-	struct reorder	*common;	/* in place of these, where headers name threads */
+	struct reorder	*common;	/* replaces these where headers name threads */
 	uint32_t	moving;		/* channels whose threads change sources */
 	bool		hold;
 	struct move	move[MOVES];
@@ -83,8 +83,8 @@ static void settle_first(struct order *order, const struct trace *trace)
 }
 
 /*
- * The thread's last record in another stream waits for a word that may not come; it
- * precedes this record.
+ * The thread's last record in another stream waits for a word that may never arrive; it precedes
+ * this record.
  */
 static void note_record(struct order *order, const struct trace *trace,
 			const struct perfrec_record *record)
@@ -118,7 +118,7 @@ void push_common(struct order *order, const struct trace *trace,
 	reorder_push(order->common, record);
 }
 
-/* A channel with one source is in order; several sources need a window. */
+/* A channel with one source is ordered; several sources need a window. */
 static __attribute__((noinline))
 void push_moving(struct order *order, const struct trace *trace,
 		 const struct perfrec_record *record)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * Sorts records so that those of each thread are in the order in which it made
- * them, across harts and channels.
+ * Sorts records so that each thread's are in the order in which it wrote them, across harts and
+ * channels.
  */
 #ifndef SIFIVE_TRACE_ORDER_H
 #define SIFIVE_TRACE_ORDER_H
@@ -14,7 +14,7 @@ struct order;
 
 /**
  * order_new() - an empty order; NULL if out of memory
- * @give:	for the records in order, with @context
+ * @give:	receives the records in order, with @context
  */
 struct order *order_new(struct threads *threads, reorder_give give, void *context);
 

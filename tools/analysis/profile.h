@@ -26,7 +26,7 @@ enum profile_by {
  * @inferred:	those with an inferred time
  * @self_inferred: those whose self time is inferred
  * @samples:	samples in it
- * @samples_total: samples in it and in functions that it called, where samples have callers
+ * @samples_total: samples in it and in functions that it called, if samples have callers
  * @points:	manual records in it
  * @total:	ticks in its outermost calls
  * @self:	ticks in it, excluding functions that it called
@@ -94,7 +94,7 @@ void profile_free(struct profile *profile);
 uint64_t profile_total(const struct profile *profile, size_t row,
 		       unsigned int column);
 
-/** profile_self() - the same, excluding functions that it called */
+/** profile_self() - as profile_total(), excluding functions that it called */
 uint64_t profile_self(const struct profile *profile, size_t row,
 		      unsigned int column);
 
@@ -102,7 +102,7 @@ uint64_t profile_self(const struct profile *profile, size_t row,
 void profile_name(const struct profile *profile, size_t row, char *text,
 		  unsigned int size);
 
-/** profile_symbol() - where a row's function is; strings last until profile_free() */
+/** profile_symbol() - the place of a row's function; strings are valid until profile_free() */
 void profile_symbol(const struct profile *profile, size_t row, struct symbol *symbol);
 
 /** profile_group() - a row's group as text */

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * Puts a thread's records into the order in which it wrote them. When a thread moves
- * to another hart or channel, its last record on the old one can follow its first one
- * on the new one in the trace: messages of two encoders can be reordered on their
- * way.
+ * Puts a thread's records into the order in which it wrote them. When a thread moves to another
+ * hart or channel, its last record on the old one can follow its first record on the new one in
+ * the trace, because messages of two encoders can be reordered on their way.
  */
 #ifndef SIFIVE_TRACE_REORDER_H
 #define SIFIVE_TRACE_REORDER_H
@@ -29,7 +28,7 @@ void reorder_push(struct reorder *reorder, const struct perfrec_record *record);
  */
 bool reorder_expires(struct reorder *reorder, const struct perfrec_header *header);
 
-/** reorder_take() - take the earliest record out of the window, if there is one */
+/** reorder_take() - take the earliest record, if any, out of the window */
 const struct perfrec_record *reorder_take(struct reorder *reorder);
 
 /** reorder_flush() - pass on all held records */

@@ -19,7 +19,7 @@ struct spread {
 	uint64_t	sum;
 	uint64_t	least;
 	uint64_t	most;
-	uint64_t	*octave[OCTAVES];	/* its steps; NULL: none is used */
+	uint64_t	*octave[OCTAVES];	/* its steps; NULL: all are 0 */
 };
 
 /* The bits of a time below its step. */

@@ -15,7 +15,7 @@ struct spread;
  * struct spreads - the spreads of a profile
  * @of:		by row; NULL: no call with a time
  * @rows:	length of @of
- * @bytes:	memory that they take, at most SPREAD_BYTES
+ * @bytes:	their memory, at most SPREAD_BYTES
  * @full:	some calls are in no spread
  */
 struct spreads {
@@ -36,10 +36,10 @@ int spread_known(const struct spreads *spreads, size_t row);
 /** spread_least() - the shortest call of a row; 0 if it has none with a time */
 uint64_t spread_least(const struct spreads *spreads, size_t row);
 
-/** spread_most() - the longest */
+/** spread_most() - the longest call */
 uint64_t spread_most(const struct spreads *spreads, size_t row);
 
-/** spread_mean() - the mean, rounded */
+/** spread_mean() - the mean time, rounded */
 uint64_t spread_mean(const struct spreads *spreads, size_t row);
 
 /** spread_quantile() - the time that @percent of the calls do not exceed */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-/* Instructions that something else executes: see steps.h. */
+/* Instructions that the kernel or firmware executes: see steps.h. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -7,14 +7,14 @@
 #include "nexus/nexus.h"
 #include "steps.h"
 
-/* Limit of a damaged trace. */
+/* Limit for a damaged trace. */
 #define THREADS_MAX	4096
-/* Traps of a thread that are open: in a signal's handler, and in the kernel. */
+/* A thread's open traps: in a signal handler, and in the kernel. */
 #define STOPS_MAX	8
 
 /**
- * struct stop - where a thread has stopped
- * @from:	the block that begins there, NULL: no file has it
+ * struct stop - where a thread stopped
+ * @from:	the block that begins there, NULL: no file contains it
  * @trap:	for a trap
  * @unknown:	it was counted as such
  */
@@ -26,9 +26,9 @@ struct stop {
 };
 
 /**
- * struct owner - a thread, or what runs on a source without a thread's name
+ * struct owner - a thread, or the code that runs on a source without a thread name
  * @id:		thread id, or source, plus 1 << 32
- * @resumed:	it went on at @address, on source @src, and no stop before is known
+ * @resumed:	it continued at @address, on source @src, and no earlier stop is known
  */
 struct owner {
 	uint64_t	id;
@@ -96,7 +96,10 @@ static struct owner *running(struct steps *steps, unsigned int src)
 	return steps->running[src];
 }
 
-/* Sources are shown one after the other: the thread may have gone on before it stops here. */
+/*
+ * Sources are shown one after the other: the thread may already have continued
+ * elsewhere before it stops here.
+ */
 static bool went_on(const struct owner *owner, const struct flow_place *place)
 {
 	return owner->resumed && owner->src != place->src && place->time_known &&
@@ -109,7 +112,7 @@ static bool is_indirect(const struct block *block)
 	       block->kind <= FLOW_SWAP;
 }
 
-/* Whether the instruction that a block begins with leads to an address. */
+/* Whether a block's first instruction leads to an address. */
 static bool leads_to(const struct block *block, uint64_t address)
 {
 	const uint64_t next = block->start + 2 * block_length(block, 0);
@@ -155,7 +158,7 @@ const struct block *steps_resume(struct steps *steps, const struct flow_place *p
 	if (!owner)
 		return NULL;
 	late = went_on(owner, place);
-	/* A signal's handler or another trap's has ended. */
+	/* A handler of a signal or another trap has ended. */
 	for (i = owner->stops; i--; ) {
 		top = &owner->stop[i];
 		if (address != top->address && !(top->from && leads_to(top->from, address)))
@@ -172,7 +175,7 @@ const struct block *steps_resume(struct steps *steps, const struct flow_place *p
 	}
 	if (!owner->stops)
 		return NULL;
-	/* It has jumped, or a signal's handler begins. */
+	/* The thread has jumped, or a signal handler begins. */
 	top = &owner->stop[owner->stops - 1];
 	if (top->trap && !top->unknown && top->from && is_indirect(top->from)) {
 		top->unknown = true;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * Instructions that the kernel or the firmware executes for a program: one under a probe, an
- * access that is not aligned, a counter that is not readable. No message says so: the program
- * stops at one instruction, and goes on behind it.
+ * Instructions that the kernel or firmware executes for a program: a probed instruction, a
+ * misaligned access, a read of an inaccessible counter. No message shows this: the program stops
+ * at one instruction and continues after it.
  */
 #ifndef SIFIVE_TRACE_STEPS_H
 #define SIFIVE_TRACE_STEPS_H
@@ -14,7 +14,7 @@
 
 struct steps;
 
-/** steps_new() - of code that must outlive it; NULL without memory */
+/** steps_new() - a new state for code that must outlive it; NULL if out of memory */
 struct steps *steps_new(struct code *code);
 
 /** steps_free() - NULL is fine */
@@ -26,7 +26,7 @@ void steps_owner(struct steps *steps, unsigned int src, uint32_t thread);
 /**
  * steps_stop() - the flow stops before an instruction
  * @trap:	for an exception or an interrupt
- * @to:		set: where the thread has gone on already, on a source that is shown earlier
+ * @to:		set: where the thread has already continued, on a source that is shown earlier
  *
  * Return: as of steps_resume().
  */
@@ -34,14 +34,14 @@ const struct block *steps_stop(struct steps *steps, const struct flow_place *pla
 			       uint64_t address, bool trap, uint64_t *to);
 
 /**
- * steps_resume() - the flow goes on
+ * steps_resume() - the flow continues
  *
  * Return: the instruction that was executed in between, as the first one of a block; or NULL.
  */
 const struct block *steps_resume(struct steps *steps, const struct flow_place *place,
 				 uint64_t address);
 
-/** steps_unknown() - how often an indirect jump may have been executed so, or a thread may have */
+/** steps_unknown() - how often an indirect jump may have been executed in this way */
 uint64_t steps_unknown(const struct steps *steps);
 
 #endif /* SIFIVE_TRACE_STEPS_H */

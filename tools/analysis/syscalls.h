@@ -8,18 +8,18 @@
 
 #include "switches.h"
 
-/* Larger numbers count as this one. */
+/* Larger numbers count as this number. */
 #define SYSCALLS_MAX	1024
 
-/* Calls in which the thread did not run, and in which a loss may yet be found. */
+/* Calls in which the thread was off the CPU and in which a loss may yet be found. */
 #define SYSCALLS_RECENT	256
 
 /**
  * struct syscall_times - all calls with a number that returned; ticks
- * @calls:	how many
- * @errors:	those that returned an error
+ * @calls:	their number
+ * @errors:	calls that returned an error
  * @total:	from the call to its return
- * @off:	of these ticks, those in which the thread did not run
+ * @off:	ticks of @total in which the thread did not run
  * @longest:	the longest call
  */
 struct syscall_times {
@@ -41,7 +41,7 @@ struct syscall_sums {
 };
 
 /**
- * struct syscall_now - a thread's present call; zeroed: it makes none
+ * struct syscall_now - a thread's current call; zeroed: no call
  * @since:	when it began
  * @before:	the thread's sums then
  */
@@ -65,20 +65,20 @@ struct syscall_done {
 /**
  * struct syscalls - the calls of all threads; zeroed: none
  * @time:	by number, complete after syscalls_end(); NULL: there was none
- * @doubtful:	calls during which records may be missing, or whose thread is unknown: they are
- *		not among @time
+ * @doubtful:	calls during which records may be missing, or whose thread is unknown: not
+ *		included in @time
  */
 struct syscalls {
 	struct syscall_times	*time;
 	uint64_t		doubtful;
-	/* Private: a ring of those that are not among @time yet. */
+	/* Private: a ring of calls not yet included in @time. */
 	struct syscall_done	recent[SYSCALLS_RECENT];
 	unsigned int		recents;
 };
 
 /**
- * syscalls_push() - a thread makes a system call, or it returns
- * @now:	what it does; changed
+ * syscalls_push() - a thread makes a system call, or the call returns
+ * @now:	the thread's current call, updated
  * @record:	with a time
  * @sums:	the thread's
  *
@@ -88,22 +88,22 @@ bool syscalls_push(struct syscalls *syscalls, struct syscall_now *now,
 		   const struct trace_switch *record, struct syscall_sums sums);
 
 /**
- * syscalls_lose() - records may be missing between two times, which turns out now
+ * syscalls_lose() - records turn out to be missing between two times
  *
- * Calls in which the thread ran throughout are as they seem.
+ * Calls in which the thread ran throughout are not affected.
  */
 void syscalls_lose(struct syscalls *syscalls, uint64_t from, uint64_t to);
 
 /**
  * syscalls_leave() - a thread ends: its call does not return
- * @now:	what it does; changed
+ * @now:	the thread's current call, updated
  * @sums:	the thread's
- * @next:	may be NULL. If the call executes a program: the call, for the thread whose id
- *		this one takes over
+ * @next:	may be NULL. For execve(): set to the call, for the thread whose id this one takes
+ *		over
  */
 void syscalls_leave(struct syscall_now *now, struct syscall_sums sums, struct syscall_now *next);
 
-/** syscalls_take_over() - a thread begins to run, in the call @from if that is made */
+/** syscalls_take_over() - a thread starts running, in the call @from if there is one */
 void syscalls_take_over(struct syscall_now *now, struct syscall_sums sums,
 			const struct syscall_now *from);
 

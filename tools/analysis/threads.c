@@ -25,7 +25,7 @@ struct threads {
 	struct entry		**by_tid;	/* by thread id and time */
 	struct thread		*stranger[2 * THREADS_STRANGERS];
 	unsigned int		strangers;
-	uint8_t			*beyond;	/* a bit for each id of those beyond */
+	uint8_t			*beyond;	/* a bit for each id beyond the limit */
 	unsigned int		left_out;
 	uint32_t		shared;		/* channels */
 	struct thread		*lost[PERFREC_SOURCES][PERFREC_CHANNELS];
@@ -259,7 +259,7 @@ static struct thread *entry_thread(struct threads *threads, struct entry *entry)
 	return entry->thread;
 }
 
-/* The last entry of a channel that begins at or before @time, if it lasts that long. */
+/* The last entry of a channel that begins at or before @time and lasts until then. */
 static struct entry *entry_at(const struct threads *threads,
 			      unsigned int channel, uint64_t time)
 {
@@ -355,7 +355,7 @@ static struct thread *stranger(struct threads *threads, unsigned int channel,
 	return thread;
 }
 
-/* Among those with this thread id, the latest that began at @time or before. */
+/* Among the threads with this id, the latest that began at or before @time. */
 static struct entry *entry_of(const struct threads *threads, uint32_t tid,
 			      bool timed, uint64_t time)
 {
@@ -428,7 +428,7 @@ struct thread *threads_before(const struct threads *threads, const struct thread
 	return before->meta->tid == thread->tid ? before->thread : NULL;
 }
 
-/* Headers that name threads have made the channel a shared one. */
+/* Headers that name threads mark the channel as shared. */
 static __attribute__((noinline))
 struct thread *find_shared(struct threads *threads, const struct perfrec_record *record)
 {

@@ -17,7 +17,7 @@
 /* Channel of records made from instruction trace: this register makes no stores. */
 #define THREADS_FLOW_CHANNEL	SIFIVE_TRACE_INSTRUCTION_OWNER
 
-/* Threads that only the trace names; those beyond are unknown, and counted. */
+/* Limit of threads named only by the trace; further threads are unknown, and counted. */
 #define THREADS_STRANGERS	4096
 
 /**
@@ -26,7 +26,7 @@
  * @src:	its source, or -1 for any
  * @channel:	its channel, or its first one
  * @pid, @tid:	-1 if unknown
- * @from, @to:	when it had the channel, ticks
+ * @from, @to: when it owned the channel, in ticks
  * @label:	its name in output
  * @state:	for the consumer of the records
  * @oncpu:	for oncpu.c
@@ -63,7 +63,7 @@ void threads_free(struct threads *threads);
 /** threads_share() - a header names its thread: several threads share @channel */
 void threads_share(struct threads *threads, unsigned int channel);
 
-/** threads_shared() - whether a channel's records may be those of several threads */
+/** threads_shared() - whether a channel's records may belong to several threads */
 bool threads_shared(const struct threads *threads, unsigned int channel);
 
 /** threads_move() - whether threads keep their channel when they change sources */
@@ -82,7 +82,7 @@ struct thread *threads_find(struct threads *threads,
 struct thread *threads_named(struct threads *threads, uint32_t tid,
 			     const struct perfrec_stamp *stamp);
 
-/** threads_left_out() - how many threads that only the trace names are too many */
+/** threads_left_out() - how many threads named only by the trace are beyond the limit */
 unsigned int threads_left_out(const struct threads *threads);
 
 /** threads_before() - the thread that had the id before, NULL: none has been found */

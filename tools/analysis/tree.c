@@ -79,7 +79,7 @@ static bool is_call(const struct tree *tree, uint32_t node)
 	       !(tree->by_thread && tree->node[node].parent == TREE_ROOT);
 }
 
-/* Marks node @keep, those of open calls, and their ancestors as live: those stay. */
+/* Marks node @keep, nodes of open calls, and their ancestors as live, so that they stay. */
 static void mark_live(struct tree *tree, uint32_t keep)
 {
 	struct threads *threads = analysis_threads(tree->analysis);
@@ -115,24 +115,24 @@ static void weigh_subtrees(struct tree *tree)
 		tree->weight[tree->node[node].parent] += tree->weight[node];
 }
 
-static int by_value(const void *a, const void *b)
-{
-	uint64_t one = *(const uint64_t *)a, two = *(const uint64_t *)b;
-
-	return (one > two) - (one < two);
-}
-
-/* The weight that at most a third of the nodes exceed; UINT64_MAX if out of memory. */
+/* The weight that at most a third of the nodes exceed: its bytes one by one, the highest first. */
 static uint64_t least_weight(const struct tree *tree)
 {
-	uint64_t *sorted = malloc(tree->nodes * sizeof(*sorted)), least;
+	uint32_t lower = tree->nodes - tree->nodes / 3, node, byte, count[256];
+	uint64_t least = 0, known = 0;
+	unsigned int shift = 64;
 
-	if (!sorted)
-		return UINT64_MAX;
-	memcpy(sorted, tree->weight, tree->nodes * sizeof(*sorted));
-	qsort(sorted, tree->nodes, sizeof(*sorted), by_value);
-	least = sorted[tree->nodes - tree->nodes / 3];
-	free(sorted);
+	while (shift) {
+		shift -= 8;
+		memset(count, 0, sizeof(count));
+		for (node = 0; node < tree->nodes; node++)
+			if ((tree->weight[node] & known) == least)
+				count[tree->weight[node] >> shift & 0xff]++;
+		for (byte = 0; lower >= count[byte]; byte++)
+			lower -= count[byte];
+		least |= (uint64_t)byte << shift;
+		known |= 0xffull << shift;
+	}
 	return least;
 }
 
@@ -281,13 +281,7 @@ static uint32_t prune(struct tree *tree, uint32_t keep)
 
 /* ---- calls ------------------------------------------------------------- */
 
-static bool add_room(struct tree *tree)
-{
-	return tree->nodes < tree->costs.room ||
-	       resize(tree, 2 * tree->costs.room, tree->costs.stride);
-}
-
-/* Returns the node; or, without room for it, @parent with NO_NODE. */
+/* Returns the node or, if there is no room, @parent with NO_NODE. */
 static uint64_t child(struct tree *tree, uint32_t parent, uint32_t function)
 {
 	unsigned int wanted = analysis_counters(tree->analysis)->count;
@@ -299,12 +293,13 @@ static uint64_t child(struct tree *tree, uint32_t parent, uint32_t function)
 	slot = find_slot(tree, parent, function);
 	if (*slot)
 		return *slot;
-	if (!add_room(tree)) {
-		parent = prune(tree, parent);
+	if (tree->nodes == tree->costs.room) {
+		if (!resize(tree, 2 * tree->costs.room, tree->costs.stride))
+			parent = prune(tree, parent);
 		if (tree->nodes == tree->costs.room)
 			return parent | NO_NODE;
+		slot = find_slot(tree, parent, function);
 	}
-	slot = find_slot(tree, parent, function);
 	node = &tree->node[tree->nodes];
 	memset(node, 0, sizeof(*node));
 	node->function = function;
@@ -466,7 +461,7 @@ void tree_finish(struct tree *tree, int weight)
 		tree->node[i].child = TREE_NONE;
 		tree->node[i].next = TREE_NONE;
 	}
-	/* The root and the threads have the sums of their children. */
+	/* The root and the threads hold the sums of their children. */
 	for (i = tree->nodes - 1; i; i--) {
 		struct tree_node *parent = &tree->node[tree->node[i].parent];
 		uint64_t *from = costs_of(&tree->costs, i);
@@ -489,7 +484,7 @@ void tree_finish(struct tree *tree, int weight)
 	sorted_weight = weight;
 	if (order && tree->nodes > 1)
 		qsort(order + 1, tree->nodes - 1, sizeof(*order), by_weight);
-	/* Each is inserted before its siblings: the heaviest must come last. */
+	/* Each node is inserted before its siblings, so the heaviest must be inserted last. */
 	for (i = 1; i < tree->nodes; i++) {
 		uint32_t at = order ? order[i] : i;
 		struct tree_node *parent = &tree->node[tree->node[at].parent];

@@ -16,7 +16,7 @@
  * struct tree_node - a function as called along one path
  * @function:	its number in the analysis; a thread's id below the root of a
  *		tree by thread
- * @depth:	calls around it; 0 for a function without a caller
+ * @depth:	number of enclosing calls; 0 for a function without a caller
  * @parent:	its caller
  * @child:	its most expensive callee, or TREE_NONE
  * @next:	next callee of its parent, or TREE_NONE
@@ -70,8 +70,8 @@ int tree_init(struct tree *tree, bool by_thread);
 void tree_free(struct tree *tree);
 
 /*
- * Callbacks for the consumer of an analysis. tree->analysis must be set before;
- * frame->user belongs to the tree.
+ * Callbacks for the consumer of an analysis. tree->analysis must be set first; frame->user
+ * belongs to the tree.
  */
 void tree_enter(struct tree *tree, struct analysis_thread *thread);
 void tree_leave(struct tree *tree, struct analysis_thread *thread,

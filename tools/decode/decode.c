@@ -38,7 +38,7 @@ static const struct cli_option decode_options[] = {
 	CLI_FORMAT(struct decode, format, list_formats),
 	/* The words are in the order of enum values. */
 	{ .name = "values", .value = "delta|absolute|raw",
-	  .help = "how a counter is shown: its count since the previous record of the same source and channel (default); its value, or in a trace of Delta counts its count since the header; or the number in the trace. '-' is a number that is not known.",
+	  .help = "how to show a counter: its count since the previous record of the same source and channel (default); its value, or in a trace of Delta counts its count since the header; or the number in the trace. '-' is an unknown number.",
 	  .set = cli_word, .offset = offsetof(struct decode, output.values) },
 	{ .letter = 'o', .name = "output", .value = "PATH",
 	  .help = "file to write to (default: standard output); folder for perf",
@@ -67,9 +67,12 @@ int64_t format_thread(struct threads *threads, const struct perfrec_record *reco
 static int write_records(const struct decode *decode, struct input *input)
 {
 	const struct format *format = formats[decode->format];
-	void *context = format->open(&decode->output);
+	void *context;
 	int error;
 
+	if (decode->common.trace.jobs > 1)
+		output_write_behind();
+	context = format->open(&decode->output);
 	if (!context)
 		return EXIT_UNREADABLE;
 	error = trace_run(input->trace, &format->ops, context);
@@ -126,7 +129,7 @@ static int command_decode(int argc, char **argv)
 		return result;
 	perf = formats[decode.format] == &format_perf;
 	if (perf && common->symbols.demangle != DEMANGLE_UNSET)
-		return usage_error("decode: --demangle is not for --format perf, which has names as in the symbol table");
+		return usage_error("decode: --demangle does not apply to --format perf, which shows names as in the symbol table");
 	if (common->symbols.demangle == DEMANGLE_UNSET)
 		common->symbols.demangle = perf ? DEMANGLE_NO : DEMANGLE_SIMPLE;
 	common->trace.watched = !perf && !output_to_file(common->output);

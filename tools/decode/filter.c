@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /*
  * sifive-trace filter: writes the addresses of selected functions, for record
- * --filter and SIFIVE_TRACE_FILTER. They are selected by name, by source file, or by what they
- * cost in a trace.
+ * --filter and SIFIVE_TRACE_FILTER. They are selected by name, by source file, or by their cost
+ * in a trace.
  */
 #include <getopt.h>
 #include <inttypes.h>
@@ -28,7 +28,7 @@
  * @others:	select all other functions
  * @common:	how to read a trace, whose @path is NULL without --from-trace
  * @percent:	--share
- * @frequent:	then: the functions that are left out
+ * @frequent:	with --from-trace: the excluded functions
  * @output:	file to write to, NULL for standard output
  * @lines:	functions written
  */
@@ -54,10 +54,10 @@ static const struct cli_option filter_options[] = {
 	{ .letter = 'v', .name = "invert", .help = "select all other functions",
 	  .set = cli_flag, .offset = offsetof(struct filter, others) },
 	{ .name = "from-trace", .value = "TRACE",
-	  .help = "all functions but those that make many records of this trace and take little of its time, which are listed",
+	  .help = "select all functions except those that make many records in this trace but take little time; list the excluded ones",
 	  .set = cli_text, .offset = offsetof(struct filter, common.path) },
 	{ .name = "share", .value = "PERCENT",
-	  .help = "with --from-trace: the most of all time that the functions left out take together (default: 1)",
+	  .help = "with --from-trace: maximum share of all time that the excluded functions take together (default: 1)",
 	  .set = cli_percent, .offset = offsetof(struct filter, percent) },
 	CLI_OUTPUT(struct filter, output),
 	{ .name = NULL }
@@ -179,11 +179,11 @@ static int check(const struct filter *filter)
 	if (!filter->common.path && filter->percent > 0)
 		return usage_error("--share needs --from-trace");
 	if (!filter->common.path && !named)
-		return usage_error("filter: no functions selected: give -F for their names, -S for their source files, or --from-trace");
+		return usage_error("filter: no functions selected: give names with -F, source files with -S, or --from-trace");
 	return EXIT_OK;
 }
 
-/* The files have the names of the trace's functions, too. */
+/* The files also name the trace's functions. */
 static int filter_trace(struct filter *filter, char **files)
 {
 	struct symbols_options *symbols = &filter->common.symbols;
@@ -214,7 +214,7 @@ static bool has_path(char *const *path, size_t paths, const char *wanted)
 	return false;
 }
 
-/* The given files, and those that the trace has calls in: a program can load objects later. */
+/* The given files, and the trace's other files with calls: a program can load objects later. */
 static char **list_files(const struct frequent *frequent, char *const *files, size_t count)
 {
 	const struct meta *meta = &frequent->profile.input.meta;
@@ -277,9 +277,9 @@ const struct cli_command filter_command = {
 	.run = command_filter,
 	.summary = "select the functions to record",
 	.arguments = "PROGRAM|OBJECT...",
-	.help = "Write a filter file, for sifive-trace record --filter: the addresses of the selected functions in a program and its shared objects. This needs their symbols, and their debug information to select by source file; the files on the traced machine may be stripped.\n\n"
+	.help = "Write a filter file, for sifive-trace record --filter: the addresses of the selected functions in a program and its shared objects. This needs the files' symbols and, to select by source file, their debug information; the files on the traced machine may be stripped.\n\n"
 		"-F and -S may be repeated: a function is selected if it matches one of them.\n\n"
-		"With --from-trace, functions are left out in the order of their average time, the shortest first, as long as all of them take no more than --share. Functions stay that have no greater part of the calls than of the time, or less than a thousandth of the calls.",
+		"With --from-trace, functions are excluded in order of their average time, the shortest first, as long as they together take no more than --share. A function stays if its share of the calls is not greater than its share of the time, or less than a thousandth.",
 	.groups = filter_groups,
 	.status = "Exit status: 0 done, 2 wrong usage, 3 no function matches, no call has a time, or input or output error.",
 };

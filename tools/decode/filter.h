@@ -8,14 +8,14 @@
 #include "options.h"
 
 /**
- * filter_from_trace() - leave out functions that make many records and take little time
+ * filter_from_trace() - exclude functions that make many records but take little time
  * @options:	the trace, and how to read it
- * @percent:	the most of all time that these functions take together
- * @what:	print them, and call the trace so; NULL: print only errors
- * @files:	the program and shared objects, @count of them; those that the trace has calls
- *		in are added
- * @output:	file for the filter, which is not written if no function is left out
- * @left_out:	set to how many are
+ * @percent:	maximum share of all time that these functions take together
+ * @what:	print them, with this name for the trace; NULL: print only errors
+ * @files:	the program and shared objects, @count of them; other files with calls in the
+ *		trace are added
+ * @output:	file for the filter, which is not written if no function is excluded
+ * @left_out:	set to the number of excluded functions
  *
  * Return: an exit code; errors have been printed.
  */

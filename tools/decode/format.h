@@ -19,7 +19,7 @@ enum values {
 
 /**
  * struct format_options - what to write, and where
- * @trace:	path of the trace, "-" for standard input; of several the first
+ * @trace:	path of the (first) trace, "-" for standard input
  * @elf:	path of the program, NULL for none
  * @symbols:	names, NULL for none
  * @input:	the trace, for data that is known at its end
@@ -27,7 +27,7 @@ enum values {
  * @hz:		ticks per second, 0: unknown
  * @output:	-o: a file, or a folder for formats with several files; NULL for the default
  * @values:	enum values
- * @channels:	show each record's channel: several are decoded
+ * @channels:	show each record's channel, because several are decoded
  * @threads:	for format_thread()
  */
 struct format_options {
@@ -47,8 +47,8 @@ struct format_options {
  * format_thread() - the thread of a record
  * @threads:	of the trace, from threads_new()
  *
- * Return: its thread id; -1 if that is unknown, or if only one thread uses the
- * channel, which the side-car file then names.
+ * Return: its thread id; -1 if it is unknown, or if only one thread, named in the side-car file,
+ * uses the channel.
  */
 int64_t format_thread(struct threads *threads, const struct perfrec_record *record);
 

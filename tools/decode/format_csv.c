@@ -149,7 +149,7 @@ static void put_counters(struct csv *csv, const struct perfrec_record *record)
 	}
 	if (csv->counters.count > csv->columns && !csv->warned) {
 		csv->warned = true;
-		report("a later header defines more counters, such as %s: they have no column (use --format json for all counters)",
+		report("a later header defines more counters, such as %s: they have no column (use --format json to see all counters)",
 		       csv->counters.name[csv->columns]);
 	}
 }

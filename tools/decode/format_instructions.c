@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-/* The instructions that a trace shows, one per line; or their addresses alone. */
+/* The instructions of a trace, one per line; or only their addresses. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,6 +11,7 @@
 #include "format.h"
 #include "options.h"
 #include "output.h"
+#include "text.h"
 
 /* Limit of cached lines; those of further blocks are formatted each time. */
 #define KEPT_BYTES_MAX	(64u << 20)
@@ -38,7 +39,8 @@ struct listing {
 	uint32_t		room;
 	size_t			kept;
 	struct lines		passing;	/* of a block whose lines are not kept */
-	char			time[64];
+	char			time[64];	/* the beginning of a line */
+	size_t			time_length;
 	uint64_t		shown_time;
 	unsigned int		shown_known;
 	uint8_t			shown_src;
@@ -72,7 +74,7 @@ static size_t make_line(struct listing *listing, const struct block *block, unsi
 	return (size_t)used + 1;
 }
 
-/* Returns whether there was memory. */
+/* Returns false if out of memory. */
 static bool make_lines(struct listing *listing, const struct block *block, struct lines *to)
 {
 	size_t used = 0, room = 0;
@@ -138,33 +140,44 @@ static void set_time(struct listing *listing, const struct flow_place *place)
 {
 	uint64_t time = 0, ns;
 	unsigned int known = flow_time(place, &time);
-	char text[48];
+	char text[20 + 10 + TEXT_SPARE], *to = text;
+	char *line = listing->time;
 
 	if (known == listing->shown_known && time == listing->shown_time &&
-	    place->src == listing->shown_src && *listing->time)
+	    place->src == listing->shown_src && listing->time_length)
 		return;
 	listing->shown_known = known;
 	listing->shown_time = time;
 	listing->shown_src = place->src;
+	if (known == TIME_INFERRED)
+		*to++ = '~';
 	if (!known) {
-		snprintf(text, sizeof(text), "-");
+		*to++ = '-';
 	} else if (listing->hz) {
 		ns = (uint64_t)((unsigned __int128)time * 1000000000u / listing->hz);
-		snprintf(text, sizeof(text), "%s%" PRIu64 ".%09" PRIu64,
-			 known == TIME_INFERRED ? "~" : "", ns / 1000000000u, ns % 1000000000u);
+		to = text_number(to, ns / 1000000000u);
+		*to++ = '.';
+		*to++ = (char)('0' + ns % 1000000000u / TEXT_EIGHT_DIGITS);
+		to = text_put_eight(to, text_eight((uint32_t)(ns % TEXT_EIGHT_DIGITS)) +
+					TEXT_EIGHT_ZEROS);
 	} else {
-		snprintf(text, sizeof(text), "%s%" PRIu64, known == TIME_INFERRED ? "~" : "",
-			 time);
+		to = text_number(to, time);
 	}
-	snprintf(listing->time, sizeof(listing->time), "%*s [%u]", TIME_WIDTH, text,
-		 place->src);
+	while (line < listing->time + TIME_WIDTH - (to - text))
+		*line++ = ' ';
+	memcpy(line, text, (size_t)(to - text));
+	line += to - text;
+	memcpy(line, " [", 2);
+	line = text_number(line + 2, place->src);
+	*line++ = ']';
+	listing->time_length = (size_t)(line - listing->time);
 }
 
 /* If the trace has several sources, each address is preceded by its source. */
 static void put_prefix(struct listing *listing)
 {
 	if (!listing->plain)
-		put_string(listing->out, listing->time);
+		put_bytes(listing->out, listing->time, listing->time_length);
 	else if (trace_stats(listing->input->trace)->src_bits)
 		put_format(listing->out, "%u ", listing->shown_src);
 }
@@ -184,6 +197,12 @@ static void on_run(void *context, const struct flow_place *place, const struct f
 		listing->shown_src = place->src;
 	else
 		set_time(listing, place);
+	if (listing->plain && !trace_stats(listing->input->trace)->src_bits) {
+		for (; times && !output_failed(listing->out); times--)
+			put_bytes(listing->out, lines->text + lines->at[run->from],
+				  lines->at[run->to] - lines->at[run->from]);
+		return;
+	}
 	for (; times && !output_failed(listing->out); times--) {
 		for (at = run->from; at < run->to; at = next) {
 			next = at + block_length(run->block, at);

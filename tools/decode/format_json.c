@@ -132,7 +132,7 @@ static void put_symbol(struct json *json, const struct symbol *symbol,
 	}
 }
 
-/* Of a sample, innermost first. */
+/* A sample's callers, innermost first. */
 static void put_callers(struct json *json, const struct perfrec_record *record)
 {
 	uint64_t address[SIFIVE_TRACE_CALLERS_MAX];

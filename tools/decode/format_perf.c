@@ -16,7 +16,6 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <limits.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -59,7 +58,10 @@ struct perf {
 	struct recent	recent[RECENT];
 	char		folder[PATH_MAX];
 	char		base[NAME_MAX];
-	FILE		*file[FILES];
+	struct output	*file[FILES];
+	char		*name[FILES];	/* their paths */
+	char		*line;		/* the latest line */
+	size_t		room;		/* bytes at @line */
 	/*
 	 * Sources without an absolute time since an Error message: they have no
 	 * times.
@@ -75,13 +77,6 @@ struct place {
 	uint64_t	address;
 	struct symbol	symbol;
 };
-
-static void fail(struct perf *perf, const char *path)
-{
-	if (!perf->failed)
-		report("%s: cannot write: %s", path, strerror(errno));
-	perf->failed = true;
-}
 
 static int make_folder(const char *path)
 {
@@ -124,7 +119,7 @@ static int remove_old(const struct perf *perf, const struct options *options)
 	return 0;
 }
 
-/* The folder of -o, or else that of the trace. */
+/* The folder given with -o, or else the trace's. */
 static int set_folder(struct perf *perf, const struct format_options *options)
 {
 	const char *slash = strrchr(options->trace, '/');
@@ -182,26 +177,26 @@ static void *perf_open(const struct format_options *options)
 static int perf_close(void *context)
 {
 	struct perf *perf = context;
-	int error = 0;
+	bool failed = perf->failed;
 	size_t i;
 
 	for (i = 0; i < FILES; i++) {
-		if (!perf->file[i])
-			continue;
-		if (fclose(perf->file[i]))
-			fail(perf, perf->folder);
+		failed |= output_close(perf->file[i]) != 0;
+		free(perf->name[i]);
 	}
-	if (perf->failed)
-		error = -1;
+	free(perf->line);
 	code_free(perf->code);
 	free(perf);
-	return error;
+	return failed ? -1 : 0;
 }
 
 static bool perf_stop(void *context)
 {
 	struct perf *perf = context;
+	size_t i;
 
+	for (i = 0; i < FILES; i++)
+		perf->failed |= perf->file[i] && output_failed(perf->file[i]);
 	return perf->failed;
 }
 
@@ -212,55 +207,44 @@ static const char *count_type(const struct perfrec_header *header)
 }
 
 /* Files are created with their first line. Returns NULL on failure. */
-static FILE *get_file(struct perf *perf, unsigned int which,
-		      const struct perfrec_header *header)
+static struct output *create_file(struct perf *perf, unsigned int which,
+				  const struct perfrec_header *header)
 {
 	char path[PATH_MAX + 2 * NAME_MAX];
+	struct output *file;
 
-	if (perf->file[which] || perf->failed)
-		return perf->file[which];
+	if (perf->failed)
+		return NULL;
+	/* Until it is open. */
+	perf->failed = true;
 	if (which != FILE_ALL) {
 		snprintf(path, sizeof(path), "%s/perf", perf->folder);
-		if (make_folder(path)) {
-			perf->failed = true;
+		if (make_folder(path))
 			return NULL;
-		}
 	}
 	file_path(perf, which, path, sizeof(path));
-	perf->file[which] = fopen(path, "w");
-	if (!perf->file[which]) {
-		fail(perf, path);
+	perf->name[which] = strdup(path);
+	if (!perf->name[which]) {
+		report("out of memory");
 		return NULL;
 	}
-	fprintf(perf->file[which], "# ELFPATH=%s\n", perf->elf);
+	file = output_open(perf->name[which]);
+	if (!file)
+		return NULL;
+	perf->failed = false;
+	perf->file[which] = file;
+	put_string(file, "# ELFPATH=");
+	put_string(file, perf->elf);
+	put_char(file, '\n');
 	if (which != FILE_ALL)
-		fprintf(perf->file[which], "# COUNT_TYPE: %s\n",
-			count_type(header));
-	return perf->file[which];
+		put_format(file, "# COUNT_TYPE: %s\n", count_type(header));
+	return file;
 }
 
-static void put(struct perf *perf, unsigned int which,
-		const struct perfrec_header *header, const char *format, ...)
-	__attribute__((format(printf, 4, 5)));
-
-/* Writes a line to the main file and to one of the others. */
-static void put(struct perf *perf, unsigned int which,
-		const struct perfrec_header *header, const char *format, ...)
+static inline struct output *get_file(struct perf *perf, unsigned int which,
+				      const struct perfrec_header *header)
 {
-	const unsigned int files[] = { FILE_ALL, which };
-	va_list arguments;
-	size_t i;
-
-	for (i = 0; i < 2; i++) {
-		FILE *file = get_file(perf, files[i], header);
-
-		if (!file)
-			return;
-		va_start(arguments, format);
-		if (vfprintf(file, format, arguments) < 0)
-			fail(perf, perf->folder);
-		va_end(arguments);
-	}
+	return perf->file[which] ? perf->file[which] : create_file(perf, which, header);
 }
 
 static int32_t short_time(struct perf *perf, unsigned int src,
@@ -277,25 +261,31 @@ static void perf_part(void *context, const struct perfrec_header *header, int pa
 {
 	struct perf *perf = context;
 	const struct perfrec_counter *counter = &header->counter[part < 0 ? 0 : part];
-	FILE *all = get_file(perf, FILE_ALL, header);
+	struct output *file[] = { get_file(perf, FILE_ALL, header), NULL };
+	size_t i;
 
-	if (!all)
+	if (!file[0])
 		return;
-	if (part == PERFREC_PART_COUNT_TYPE)
-		fprintf(all, "# COUNT_TYPE: %s\n", count_type(header));
-	else if (part == PERFREC_PART_MASK)
-		fprintf(all, "[%u] %" PRId32 " [Perf Cntr Mask] [Mask=0x%08" PRIx32
-			"]\n", header->src,
-			short_time(perf, header->src, &header->mask_word),
-			header->mask);
-	else
-		put(perf, counter->number, header,
-		    "[%u] %" PRId32 " [Perf Cntr Def] [Counter=%u] [Type=%" PRIu32
-		    "] [Code=%" PRId32 "] [EventData=0x%08" PRIx64
-		    "] [CntrCSR=0x%03x] [CntrBits=%u]\n", header->src,
-		    short_time(perf, header->src, &counter->end),
-		    counter->number, counter->type, (int32_t)counter->code,
-		    counter->event_data, counter->csr, counter->width);
+	if (part == PERFREC_PART_COUNT_TYPE) {
+		put_format(file[0], "# COUNT_TYPE: %s\n", count_type(header));
+		return;
+	}
+	if (part == PERFREC_PART_MASK) {
+		put_format(file[0], "[%u] %" PRId32 " [Perf Cntr Mask] [Mask=0x%08" PRIx32
+			   "]\n", header->src,
+			   short_time(perf, header->src, &header->mask_word),
+			   header->mask);
+		return;
+	}
+	file[1] = get_file(perf, counter->number, header);
+	for (i = 0; i < 2 && file[i]; i++)
+		put_format(file[i],
+			   "[%u] %" PRId32 " [Perf Cntr Def] [Counter=%u] [Type=%" PRIu32
+			   "] [Code=%" PRId32 "] [EventData=0x%08" PRIx64
+			   "] [CntrCSR=0x%03x] [CntrBits=%u]\n", header->src,
+			   short_time(perf, header->src, &counter->end),
+			   counter->number, counter->type, (int32_t)counter->code,
+			   counter->event_data, counter->csr, counter->width);
 }
 
 static bool is_inside(struct perf *perf, const struct place *place)
@@ -336,11 +326,68 @@ static void find_place(struct perf *perf, const struct perfrec_record *record,
 		place->symbol.file = "";
 }
 
-#define FFL	"ffl:%s:%s:%d"
-#define FFL_ARGUMENTS(place) \
-	(place).symbol.file, (place).symbol.function, (place).symbol.line
+/* Bytes of a line without its names. */
+#define LINE_BYTES	256
 
-/* Without these a line would be wrong, so omit it; trace_stats counts the records. */
+/* Inlined: the length of a literal is a constant. */
+static inline char *put(char *to, const char *text)
+{
+	const size_t length = strlen(text);
+
+	memcpy(to, text, length);
+	return to + length;
+}
+
+static char *put_signed(char *to, int64_t number)
+{
+	if (number >= 0)
+		return text_number(to, (uint64_t)number);
+	*to = '-';
+	return text_number(to + 1, -(uint64_t)number);
+}
+
+static char *put_address(char *to, uint64_t address)
+{
+	return text_hex(put(to, "0x"), address, 8);
+}
+
+/* "[core] time": returns its end, behind which there is room for the rest of the line; or NULL. */
+static char *begin_line(struct perf *perf, const struct place *place)
+{
+	const size_t room = LINE_BYTES + strlen(place->symbol.file) +
+			    strlen(place->symbol.function);
+	char *grown, *to;
+
+	if (room > perf->room) {
+		grown = realloc(perf->line, room);
+		if (!grown) {
+			report("out of memory");
+			perf->failed = true;
+			return NULL;
+		}
+		perf->line = grown;
+		perf->room = room;
+	}
+	to = text_number(put(perf->line, "["), place->core);
+	return put_signed(put(to, "] "), place->time);
+}
+
+/* Ends the line at @to, and writes it to the main file and to one of the others. */
+static void end_line(struct perf *perf, unsigned int which, const struct perfrec_header *header,
+		     const struct place *place, char *to)
+{
+	struct output *file[] = { get_file(perf, FILE_ALL, header),
+				  get_file(perf, which, header) };
+	size_t i;
+
+	to = put(put(to, "ffl:"), place->symbol.file);
+	to = put(put(to, ":"), place->symbol.function);
+	to = put(put_signed(put(to, ":"), place->symbol.line), "\n");
+	for (i = 0; i < 2 && file[i]; i++)
+		put_bytes(file[i], perf->line, (size_t)(to - perf->line));
+}
+
+/* Without these values a line would be wrong, so omit it; trace_stats counts the records. */
 static bool is_known(const struct perfrec_record *record)
 {
 	return record->header && record->flags & PERFREC_ADDRESS_KNOWN;
@@ -350,32 +397,34 @@ static void perf_address(void *context, const struct perfrec_record *record)
 {
 	struct perf *perf = context;
 	const struct perfrec_header *header = record->header;
+	unsigned int which = FILE_CALLRET;
 	struct place place;
+	char *to;
 
 	if (!is_known(record))
 		return;
 	find_place(perf, record, &record->address_end, &place);
-
+	to = begin_line(perf, &place);
+	if (!to)
+		return;
 	switch (record->type) {
 	case PERFREC_ENTER:
-		put(perf, FILE_CALLRET, header, "[%u] %" PRId32
-		    " [Func Enter at 0x%08" PRIx64 "] [Called From 0x%08" PRIx64
-		    "] " FFL "\n", place.core, place.time, record->address[0],
-		    record->address[1], FFL_ARGUMENTS(place));
+		to = put_address(put(to, " [Func Enter at "), record->address[0]);
+		to = put_address(put(to, "] [Called From "), record->address[1]);
+		to = put(to, "] ");
 		break;
 	case PERFREC_EXIT:
-		put(perf, FILE_CALLRET, header, "[%u] %" PRId32
-		    " [Func Exit] [Func at 0x%08" PRIx64 "] [Returning to 0x%08"
-		    PRIx64 "] " FFL "\n", place.core, place.time,
-		    record->address[0], record->address[1],
-		    FFL_ARGUMENTS(place));
+		to = put_address(put(to, " [Func Exit] [Func at "), record->address[0]);
+		to = put_address(put(to, "] [Returning to "), record->address[1]);
+		to = put(to, "] ");
 		break;
 	default:
-		put(perf, FILE_ADDRESS, header, "[%u] %" PRId32 " PC=0x%08" PRIx64
-		    " [Address] " FFL "\n", place.core, place.time,
-		    place.address, FFL_ARGUMENTS(place));
+		to = put_address(put(to, " PC="), place.address);
+		to = put(to, " [Address] ");
+		which = FILE_ADDRESS;
 		break;
 	}
+	end_line(perf, which, header, &place, to);
 }
 
 static void perf_counter(void *context, const struct perfrec_record *record,
@@ -384,17 +433,20 @@ static void perf_counter(void *context, const struct perfrec_record *record,
 	struct perf *perf = context;
 	const struct perfrec_header *header = record->header;
 	struct place place;
+	char *to;
 
 	if (!is_known(record))
 		return;
 	find_place(perf, record, end, &place);
-	put(perf, header->counter[i].number, header, "[%u] %" PRId32
-	    " PC=0x%08" PRIx64 " [Perf Cntr] [Index=%" PRIu32 "] [Value=%" PRId64
-	    "]  " FFL "\n", place.core, place.time, place.address,
-	    header->counter[i].number,
-	    header->count_type == PERFREC_DELTA_XOR ? (int64_t)record->value[i] :
-						      (int64_t)record->sent[i],
-	    FFL_ARGUMENTS(place));
+	to = begin_line(perf, &place);
+	if (!to)
+		return;
+	to = put_address(put(to, " PC="), place.address);
+	to = text_number(put(to, " [Perf Cntr] [Index="), header->counter[i].number);
+	to = put_signed(put(to, "] [Value="),
+			header->count_type == PERFREC_DELTA_XOR ? (int64_t)record->value[i] :
+								  (int64_t)record->sent[i]);
+	end_line(perf, header->counter[i].number, header, &place, put(to, "]  "));
 }
 
 static void perf_error(void *context, const struct nexus_message *error)

@@ -104,7 +104,7 @@ static bool text_stop(void *context)
 	return output_failed(text->out);
 }
 
-/* Returns NULL if out of memory: the caller does without. */
+/* Returns NULL if out of memory: the caller continues without columns. */
 static struct stream *get_stream(struct text *text, unsigned int src,
 				 unsigned int channel)
 {
@@ -184,7 +184,7 @@ static void text_header(void *context, const struct perfrec_header *header)
 		   header->counters == 1 ? "" : "s");
 	if (header->owned)
 		put_format(text->out, ", thread %" PRIu32 "%s", header->owner,
-			   header->goes_on ? ", which goes on" : "");
+			   header->goes_on ? ", which continues" : "");
 	put_char(text->out, '\n');
 	counters_names(&text->counters, header, header->counters, name);
 	for (i = 0; i < header->counters; i++) {

@@ -7,7 +7,7 @@
 #include "command.h"
 #include "frequent.h"
 
-/* A function with fewer calls, one in so many, is worth no entry in a filter. */
+/* A function with fewer calls than one in this many is not worth an entry in a filter. */
 #define FEW	1000
 
 /* Shortest average call first, then most calls. */
@@ -32,7 +32,10 @@ static bool has_symbol(const struct frequent *frequent, uint32_t row)
 	return symbol.known && symbol.object;
 }
 
-/* Whether a function has many calls, more than its part of the time, and all with a time. */
+/*
+ * Whether a function has many calls, a greater share of the calls than of the time, and
+ * a time for each call.
+ */
 static bool is_frequent(const struct frequent *frequent, const struct profile_row *row)
 {
 	return row->calls && !row->untimed && row->calls >= frequent->calls / FEW &&
@@ -148,7 +151,7 @@ void frequent_report(const struct frequent *frequent, const char *what)
 		       share(row->calls, frequent->calls), share(row->self, frequent->self));
 	}
 	if (frequent->unnamed)
-		report("%s: functions without symbol or file, which cannot be left out: %zu: name their files, too",
+		report("%s: functions without symbol or file cannot be left out: %zu: name their files too",
 		       what, frequent->unnamed);
 	report("%s: functions left out: %zu, with %.2f %% of the calls, %.2f %% of the time", what,
 	       frequent->rows, share(frequent->out_calls, frequent->calls),

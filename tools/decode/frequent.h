@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* Functions that make many records of a trace and take little of its time. */
+/* Functions that make many records in a trace but take little time. */
 #ifndef SIFIVE_TRACE_FREQUENT_H
 #define SIFIVE_TRACE_FREQUENT_H
 
@@ -10,7 +10,7 @@
  * @profile:	of the trace
  * @row:	rows of the profile, shortest average call first
  * @rows:	how many of them are such functions
- * @unnamed:	functions that would be, without a file or symbol
+ * @unnamed:	functions that would be included, but have no file or symbol
  * @calls, @self: of the whole trace
  * @out_calls, @out_self: of these functions
  */
@@ -26,13 +26,13 @@ struct frequent {
 };
 
 /**
- * frequent_read() - find them
+ * frequent_read() - find these functions
  * @frequent:	filled; for frequent_free(), also after an error
  * @options:	how to open and read the trace
- * @percent:	the most of all self time that they take together
+ * @percent:	maximum share of all self time that they take together
  *
- * Each has a greater part of the calls than of the time, and at least a thousandth of the calls,
- * whose times are all known.
+ * Each has a greater share of the calls than of the time, at least a thousandth of the calls, and
+ * a known time for each call.
  *
  * Return: an exit code; errors have been printed.
  */
@@ -42,19 +42,19 @@ int frequent_read(struct frequent *frequent, const struct options *options, doub
 void frequent_free(struct frequent *frequent);
 
 /**
- * frequent_has() - whether a function is one of them
+ * frequent_has() - whether a function is among these functions
  * @object:	name of its file
  * @start, @end: addresses in the file
  */
 bool frequent_has(const struct frequent *frequent, const char *object, uint64_t start,
 		  uint64_t end);
 
-/** frequent_calls() - whether the trace has calls in a file of this name */
+/** frequent_calls() - whether the trace contains calls in a file of this name */
 bool frequent_calls(const struct frequent *frequent, const char *object);
 
 /**
- * frequent_report() - print them, each with its share of the calls and of the time
- * @what:	what to call the trace
+ * frequent_report() - print these functions, each with its share of the calls and of the time
+ * @what:	name for the trace
  */
 void frequent_report(const struct frequent *frequent, const char *what);
 

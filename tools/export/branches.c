@@ -20,7 +20,7 @@
 #define PAGE	4096
 
 /**
- * struct branches - a profile that is written
+ * struct branches - a profile being written
  * @image, @bias: the object
  * @base:	subtracted from addresses in the file
  * @call:	instructions after a call, and the call, sorted
@@ -108,7 +108,7 @@ static void put_fallthrough(struct branches *branches, uint64_t from, uint64_t t
 		   in_file(branches, from), in_file(branches, to), times);
 }
 
-/* Behind a call the flow continues as often as something returns there. */
+/* After a call, the flow continues as often as something returns there. */
 static void put_returns(struct branches *branches)
 {
 	const struct executed *executed = &branches->executed;
@@ -137,7 +137,7 @@ static void put_place(struct branches *branches, uint64_t address, bool inside)
 		put_string(branches->out, " X:0");
 }
 
-/* Branches, and instructions that were executed one after the other: without branches. */
+/* Branches, and and sequences of instructions executed without a branch. */
 static int put_bolt(struct branches *branches)
 {
 	const struct executed *executed = &branches->executed;
@@ -253,7 +253,7 @@ static int put_profgen(struct branches *branches)
 
 /* ---- the object -------------------------------------------------------- */
 
-/* Its name, or the program's. */
+/* The object's name, or the program's. */
 static const char *wanted(const struct export *export, char program[PATH_MAX])
 {
 	if (export->object)

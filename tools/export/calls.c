@@ -15,9 +15,9 @@
 #define POINTS		(CLASSES - 1)
 #define CHUNK_CALLS	2048
 #define COUNTERS	32
-/* Threads that a chunk's entry in the index names. */
+/* Limit of threads named in a chunk's index entry. */
 #define LANES		8
-/* Bytes of a call's numbers at most: three of 64 bits, four of 32, a byte. */
+/* Maximum size of a call's numbers: three of 64 bits, four of 32 bits, one byte. */
 #define CALL_BYTES	(3 * 10 + 4 * 5 + 1)
 
 /* The latest calls of a class, and their counts. */
@@ -44,7 +44,7 @@ struct chunk {
 	uint32_t	class;
 	uint32_t	calls;
 	uint32_t	bytes;		/* of the calls */
-	uint32_t	count_bytes;	/* of the counts, which follow */
+	uint32_t	count_bytes;	/* size of the counts, which follow */
 	uint32_t	counters;
 	uint32_t	lanes;
 	struct lane	lane[LANES];
@@ -57,7 +57,7 @@ struct calls {
 	uint64_t	bytes;
 	uint64_t	entries;
 	uint64_t	left_out;
-	/* Of one chunk: its columns, uncompressed and compressed. */
+	/* The columns of one chunk, uncompressed and compressed. */
 	unsigned char	*column;
 	unsigned char	*packed;
 	size_t		room;		/* at @packed */

@@ -28,12 +28,11 @@
  * @function:	its number
  * @caller:	the caller's number, or CALLS_NO_CALLER
  * @thread:	its id
- * @depth:	number of calls around it
+ * @depth:	number of enclosing calls
  * @point:	it is a sample or a manual record
  * @inferred:	@begin or @length is inferred
- * @self_inferred: @length minus that of its inner calls is not only its own
- *                 time
- * @outermost:	no other call of the same function is around it
+ * @self_inferred: @length minus the length of its inner calls is not only its own time
+ * @outermost:	no other call of the same function encloses it
  */
 struct call {
 	uint64_t	begin;
@@ -71,7 +70,7 @@ void calls_add(struct calls *calls, const struct call *call, const uint64_t *cou
  * calls_put() - write the chunks and their index, once
  * @first:	the earliest time of the trace, to which the index refers
  *
- * Return: the number of calls that exceed CALLS_BYTES_MAX and are left out, or -1: the error
+ * Return: the number of calls that exceed CALLS_BYTES_MAX and are omitted, or -1: the error
  * has been printed.
  */
 int64_t calls_put(struct calls *calls, uint64_t first, struct output *out);

@@ -4,7 +4,7 @@
  * stream of packets per thread.
  *
  * Calls have the names and fields of LTTng's function tracing, which Trace Compass shows as
- * call stacks. Each set of counters has event classes of its own.
+ * call stacks. Each set of counters has its own event classes.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -234,7 +234,7 @@ static void make_identifier(const char *name, char *identifier)
 	*identifier = '\0';
 }
 
-/* With the column's number if another counter of the set has the same identifier. */
+/* Append the column's number if another counter of the set has the same identifier. */
 static void put_identifier(struct output *out, const struct counters *counters,
 			   uint64_t columns, unsigned int column)
 {

@@ -4,8 +4,8 @@
  * source, settings for each program or shared object in it, and copies of these
  * relocated to their load addresses.
  *
- * Records are encoded again. Words get times with which the decoder prints the
- * same times as for the original trace.
+ * Records are encoded again. Words get times that make the decoder print the same times as for
+ * the original trace.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -37,7 +37,7 @@ struct message {
  * @header:	its header, valid with @begun
  * @timed:	an absolute time was written; @time is that of the latest message
  * @address, @value: of the latest record, for DeltaXOR
- * @end:	when the counters of the current record were complete
+ * @end:	when the counters of the current record were completed
  */
 struct source {
 	bool			begun;
@@ -61,7 +61,7 @@ struct channel {
 /**
  * struct object - a program or shared object
  * @name:	of its copy
- * @channels:	bit n: the current trace of channel n has it
+ * @channels:	bit n: the current trace of channel n contains it
  * @stripped:	the decoder cannot read it
  * @records:	number of records in it
  */
@@ -234,7 +234,7 @@ static void put_addresses(const struct dqr *dqr, struct channel *channel,
 }
 
 /*
- * A word without an upper part gets the time at which the previous counter was
+ * A word without an upper part has the time at which the previous counter was
  * complete.
  */
 static void put_counters(const struct dqr *dqr, struct channel *channel,
@@ -297,7 +297,7 @@ static bool open_part(struct dqr *dqr, struct channel *channel)
 	return channel->out;
 }
 
-/* @object: NULL if the user has to name an object. */
+/* @object: NULL if the user must name an object. */
 static void put_settings(struct dqr *dqr, const struct channel *channel,
 			 const struct object *object)
 {
@@ -526,7 +526,7 @@ static void report_what_is_missing(const struct dqr *dqr)
 		report("%s: more than %d programs and shared objects: the others are left out",
 		       name, OBJECTS_MAX);
 	if (!dqr->objects)
-		report("%s: no program: SiFive's decoder reads a trace only with one (give -e or --symfs, or add elf= to the settings)",
+		report("%s: no program: SiFive's decoder needs one (give -e or --symfs, or add elf= to the settings)",
 		       name);
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-/* sifive-trace export: a trace for other programs. */
+/* sifive-trace export: writes a trace for other programs. */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -8,10 +8,11 @@
 
 #include "../command.h"
 #include "export.h"
+#include "text.h"
 
 static const struct exporter * const exporters[] = {
 	&export_chrome, &export_perfetto, &export_folded, &export_svg, &export_html, &export_speedscope,
-	&export_firefox, &export_pprof, &export_ctf, &export_dqr,
+	&export_firefox, &export_pprof, &export_csv, &export_ctf, &export_dqr,
 	&export_bolt, &export_profgen,
 };
 
@@ -28,7 +29,7 @@ static void list_formats(cli_add *add, void *context)
 static const struct cli_option export_options[] = {
 	CLI_FORMAT(struct export, format, list_formats),
 	{ .name = "weight", .value = "KEY", .words = "time|calls|samples",
-	  .help = "weight of stacks, in formats of call trees (folded, svg, html, speedscope, firefox), and the first shown in pprof: time (default; calls if there are no times, samples if there are no calls), calls, samples, or a counter's name",
+	  .help = "weight of stacks in call tree formats (folded, svg, html, speedscope, firefox), and the first value in pprof: time (default; calls if there are no times, samples if there are no calls), calls, samples, or a counter's name",
 	  .set = cli_text, .offset = offsetof(struct export, weight) },
 	{ .name = "object", .value = "NAME",
 	  .help = "name of the program or shared object that bolt and profgen are for (default: the program)",
@@ -135,6 +136,39 @@ uint64_t export_own_time(const struct export *export, uint64_t *ticks, uint64_t 
 	return nearest(export, *ticks) - before;
 }
 
+uint64_t export_file(const struct export *export, size_t number, char path[PATH_MAX])
+{
+	uint64_t bias;
+
+	snprintf(path, PATH_MAX, "%s", export->common.symbols.file[number]);
+	symbols_split(path, &bias);
+	return bias;
+}
+
+size_t export_object(struct export *export, uint64_t *address)
+{
+	const struct meta *meta = &export->input.meta;
+	struct symbols_object found;
+	bool known = symbols_object(export->input.symbols, *address, &found);
+	char path[PATH_MAX];
+	size_t i;
+
+	for (i = 0; i < meta->objects; i++) {
+		const struct meta_object *object = &meta->object[i];
+		uint64_t here = known ? *address - found.bias + object->bias : *address;
+
+		if (here < object->start || here >= object->end ||
+		    (known && strcmp(found.name, text_base(object->path))))
+			continue;
+		*address = here;
+		return i + 1;
+	}
+	for (i = 0; known && !meta->objects && i < export->common.symbols.files; i++)
+		if (export_file(export, i, path) == found.bias && !strcmp(found.path, path))
+			return i + 1;
+	return 0;
+}
+
 /* Files of another trace would be read as part of this one. */
 static int make_folder(const char *path)
 {
@@ -173,6 +207,8 @@ static void tell_if_empty(const struct export *export)
 static int read_trace(struct export *export, const struct exporter *exporter)
 {
 	export->tree.analysis = export->analysis;
+	if (export->common.trace.jobs > 1)
+		output_write_behind();
 	if (at_once(exporter))
 		export->out = output_open(export->common.output);
 	if (at_once(exporter) && !export->out)
@@ -180,7 +216,7 @@ static int read_trace(struct export *export, const struct exporter *exporter)
 	if (exporter->to_folder && make_folder(export->common.output))
 		return EXIT_UNREADABLE;
 	if (exporter->run && export->common.range.set)
-		return usage_error("--format %s has the whole trace: --time cannot be combined with it",
+		return usage_error("--format %s always covers the whole trace: --time cannot be combined with it",
 				   exporter->name);
 	if (exporter->run)
 		return exporter->run(export) ? EXIT_UNREADABLE : EXIT_OK;
@@ -256,10 +292,10 @@ static int command_export(int argc, char **argv)
 		return usage_error("export: --format %s is not in this command: %s",
 				   exporter->name, exporter->missing);
 	if (export.weight && !exporter->of_tree)
-		return usage_error("export: --weight is for call trees (folded, svg, html, speedscope, firefox, pprof), not for %s",
+		return usage_error("export: --weight applies to call trees (folded, svg, html, speedscope, firefox, pprof), not for %s",
 				   exporter->name);
 	if (export.object && !exporter->flow)
-		return usage_error("export: --object is for profiles of branches (bolt, profgen), not for %s",
+		return usage_error("export: --object applies to profiles of branches (bolt, profgen), not for %s",
 				   exporter->name);
 	if (exporter->to_folder && !export.common.output)
 		return usage_error("export: --format %s needs a folder: give -o FOLDER",
@@ -270,7 +306,7 @@ static int command_export(int argc, char **argv)
 const struct cli_command export_command = {
 	.name = "export",
 	.run = command_export,
-	.summary = "for Perfetto, flame graphs, Trace Compass, a browser, compilers",
+	.summary = "write a trace for Perfetto, flame graphs, Trace Compass, a browser, compilers",
 	.arguments = "TRACE...|-",
 	.help = "Write a trace for other programs." OPTIONS_SEVERAL,
 	.groups = export_groups,

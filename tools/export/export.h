@@ -3,6 +3,8 @@
 #ifndef SIFIVE_TRACE_EXPORT_H
 #define SIFIVE_TRACE_EXPORT_H
 
+#include <limits.h>
+
 #include "analysis.h"
 #include "options.h"
 #include "../output.h"
@@ -15,7 +17,7 @@
  * @format:	--format, as an index; -1: none
  * @weight:	--weight, NULL for the default
  * @object:	--object, NULL for the program
- * @weighed_by:	that weight, enum tree_weight; for exporters of trees, in @end
+ * @weighed_by:	the weight as enum tree_weight; for exporters of trees, in @end
  * @input:	the trace
  * @analysis:	its calls
  * @out:	the output; NULL for folders, and for trees before @end
@@ -38,14 +40,14 @@ struct export {
 /**
  * struct exporter - a format
  * @name:	for --format
- * @help:	what it is for
+ * @help:	its description
  * @missing:	why this build lacks it, or NULL; if set, only the names are set too
  * @to_folder:	it writes several files: --output is a folder
  * @of_tree:	it writes in @end a tree with a branch per thread
  * @begin:	called before the trace is read; returns -1 after printing an error
  * @ops:	callbacks while the trace is read; the context is the struct export
  * @end:	called after it: the tree is complete; returns -1 on failure
- * @flow:	it has instruction trace of one object
+ * @flow:	it exports instruction trace of one object
  * @run:	instead of all these: reads the trace itself; returns -1 after printing an error
  * @free:	frees @private, also after an error
  */
@@ -71,6 +73,7 @@ extern const struct exporter export_speedscope;
 extern const struct exporter export_firefox;
 extern const struct exporter export_pprof;
 extern const struct exporter export_ctf;
+extern const struct exporter export_csv;
 extern const struct exporter export_dqr;
 extern const struct exporter export_html;
 extern const struct exporter export_bolt;
@@ -100,13 +103,31 @@ uint64_t export_nanoseconds(const struct export *export, uint64_t ticks);
 
 /**
  * export_own_time() - a node's own time in nanoseconds, or ticks if their rate is unknown
- * @ticks:	its function's time in the previous nodes; this node's is added
+ * @ticks:	its function's time in the previous nodes; this node's time is added
  * @own:	in ticks
  *
  * Rounded so that the nodes of a function add up to the time that report shows
  * for it.
  */
 uint64_t export_own_time(const struct export *export, uint64_t *ticks, uint64_t own);
+
+/**
+ * export_file() - a file named by the user
+ * @path:	filled
+ *
+ * Return: its load bias.
+ */
+uint64_t export_file(const struct export *export, size_t number, char path[PATH_MAX]);
+
+/**
+ * export_object() - the object of an address
+ * @address:	converted to the address in memory: the analysis has moved objects that shared
+ *		addresses
+ *
+ * Return: one more than its index in the side-car file, or if that has no objects, in the
+ * user's files; 0: unknown.
+ */
+size_t export_object(struct export *export, uint64_t *address);
 
 /* Texts that the Makefile builds into the program. */
 extern const char export_flame_js[];

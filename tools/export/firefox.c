@@ -114,7 +114,7 @@ static void put_paths(struct writer *writer, const char *name,
 	put_char(writer->out, ']');
 }
 
-/* ---- what is in them ---------------------------------------------------- */
+/* ---- content of the tables ---------------------------------------------------- */
 
 static void put_row(struct writer *writer, uint32_t row)
 {
@@ -389,7 +389,7 @@ static void put_profile(struct writer *writer)
 	put_string(writer->out, "\n]}\n");
 }
 
-/* Returns -1 without memory. */
+/* Returns -1 if out of memory. */
 static int weigh(struct writer *writer)
 {
 	const struct tree *tree = &writer->export->tree;

@@ -222,7 +222,7 @@
 
 	// ---- comparison --------------------------------------------------
 
-	// The other page's data as its script has it: an object of JSON but for the first word.
+	// The other page's data as its script has it: a JSON object except for the first word.
 	function parse(text) {
 		var start = text.indexOf("\nvar DATA = {\n"), end;
 

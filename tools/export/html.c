@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /*
  * A self-contained page for any browser: page.js draws the time line, the flame
- * graph and the counters from the data written here. It has all calls (calls.c); counters
- * are sums over intervals.
+ * graph and the counters from the data written here. The page contains all calls (calls.c);
+ * counters are sums over intervals.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -19,7 +19,7 @@
 #define LOSSES_MAX	10000
 /* Number of intervals for the counters; a power of two. */
 #define BINS		2048
-/* Limits of the threads whose counters are plotted, and of the number of their counters. */
+/* Limits of the threads whose counters are plotted, and of the plotted counters. */
 #define PLOTS_MAX	32
 #define PLOTTED_MAX	64
 
@@ -449,7 +449,7 @@ static void put_plots(struct export *export)
 	put_string(export->out, "]");
 }
 
-/* [begin, end] of the call that a snapshot is of, as far as the trace has it. */
+/* [begin, end] of the call that triggered a snapshot, as far as the trace contains it. */
 static void put_trigger(struct export *export)
 {
 	const struct html *html = export->private;
@@ -478,7 +478,7 @@ static int html_end(struct export *export)
 		return -1;
 	}
 	if (html->not_plotted)
-		report("%s: many threads with many counters: only the first %d of these are plotted",
+		report("%s: too many counters of threads: only the first %d are plotted",
 		       export->common.path, PLOTTED_MAX);
 	put_string(out, "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
 		   "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<title>");

@@ -17,7 +17,7 @@
 #include "image.h"
 #include "text.h"
 
-/* Longer paths lose their outermost calls; no viewer shows so many. */
+/* Longer paths lose their outermost calls; no viewer shows that many. */
 #define DEPTH_MAX	1024
 #define VALUES_MAX	(TREE_COUNTER + COUNTERS_MAX)
 #define LABELS_MAX	4
@@ -252,16 +252,6 @@ static void put_mapping(struct writer *writer, size_t id, uint64_t start, uint64
 	put_profile(writer, &profile);
 }
 
-/* A file named by the user: its path and load bias. */
-static uint64_t named_file(const struct export *export, size_t number, char path[PATH_MAX])
-{
-	uint64_t bias;
-
-	snprintf(path, PATH_MAX, "%s", export->common.symbols.file[number]);
-	symbols_split(path, &bias);
-	return bias;
-}
-
 /* Without a side-car file's objects: the user's files. */
 static void put_mappings(struct writer *writer)
 {
@@ -274,39 +264,11 @@ static void put_mappings(struct writer *writer)
 		put_mapping(writer, i + 1, meta->object[i].start, meta->object[i].end,
 			    meta->object[i].path, meta->object[i].build_id);
 	for (i = 0; !meta->objects && i < export->common.symbols.files; i++) {
-		uint64_t bias = named_file(export, i, path);
+		uint64_t bias = export_file(export, i, path);
 
 		put_mapping(writer, i + 1, bias, 0, path,
 			    image_build_id(path, id) ? id : NULL);
 	}
-}
-
-/*
- * The mapping of an address, which is converted to the address in memory: the analysis has
- * moved objects that shared addresses.
- */
-static uint64_t find_mapping(struct export *export, uint64_t *address)
-{
-	const struct meta *meta = &export->input.meta;
-	struct symbols_object found;
-	bool known = symbols_object(export->input.symbols, *address, &found);
-	char path[PATH_MAX];
-	size_t i;
-
-	for (i = 0; i < meta->objects; i++) {
-		const struct meta_object *object = &meta->object[i];
-		uint64_t here = known ? *address - found.bias + object->bias : *address;
-
-		if (here < object->start || here >= object->end ||
-		    (known && strcmp(found.name, text_base(object->path))))
-			continue;
-		*address = here;
-		return i + 1;
-	}
-	for (i = 0; known && !meta->objects && i < export->common.symbols.files; i++)
-		if (named_file(export, i, path) == found.bias && !strcmp(found.path, path))
-			return i + 1;
-	return 0;
 }
 
 /* A function's file is usually that of the previous function. */
@@ -333,7 +295,7 @@ static void put_function(struct writer *writer, uint32_t number)
 
 	if (number != FUNCTIONS_OTHER) {
 		symbols_find(export->input.symbols, address, &symbol);
-		location.mapping_id = find_mapping(export, &address);
+		location.mapping_id = export_object(export, &address);
 		location.address = address;
 	}
 	analysis_name(export->analysis, number, name, sizeof(name));

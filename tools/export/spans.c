@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-/* See spans.h. When they are full, they are a heap: none is shorter than its parent. */
+/* See spans.h. When the array is full, it is a heap: no span is shorter than its parent. */
 #include <stdlib.h>
 
 #include "spans.h"
 
-/* Spans of one length are left out evenly, wherever they are. */
+/* Spans of equal length are omitted evenly across the trace. */
 static uint64_t scatter(const struct span *span)
 {
 	return (span->from ^ (uint64_t)span->thread << 48) * 0x9e3779b97f4a7c15u;

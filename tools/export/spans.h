@@ -18,8 +18,8 @@ struct span {
 };
 
 /**
- * struct spans - the longest; zeroed: none
- * @left_out:	how many others there were
+ * struct spans - the longest spans; zeroed: none
+ * @left_out:	number of spans omitted
  */
 struct spans {
 	struct span	*span;
@@ -27,13 +27,13 @@ struct spans {
 	uint64_t	left_out;
 };
 
-/** spans_add() - one more; returns whether there is memory */
+/** spans_add() - add a span; returns false if out of memory */
 bool spans_add(struct spans *spans, const struct span *span);
 
-/** spans_sort() - put them in the order of their ends; none is added any more */
+/** spans_sort() - sort the spans by their ends, after the last was added */
 void spans_sort(struct spans *spans);
 
-/** spans_free() - free the parts */
+/** spans_free() - free the spans */
 void spans_free(struct spans *spans);
 
 #endif /* SIFIVE_TRACE_SPANS_H */

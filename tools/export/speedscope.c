@@ -19,7 +19,7 @@ struct writer {
 	struct export	*export;
 	uint64_t	*width;
 	uint64_t	at;
-	bool		any;		/* the thread has an event */
+	bool		any;		/* the thread already has an event */
 };
 
 static void measure(struct writer *writer)

@@ -16,14 +16,14 @@
 #define TOP		70
 #define BOTTOM		30
 #define MARGIN		10
-/* Limit of the boxes: the narrowest are left out. */
+/* Limit of the boxes: the narrowest are omitted. */
 #define BOXES_MAX	20000
 #define DEPTH_MAX	1000
 
 struct layout {
 	const struct tree	*tree;
 	int			weight;
-	uint64_t		*width;		/* by node, its callees' too */
+	uint64_t		*width;		/* by node, including its callees */
 	uint64_t		*left;
 	uint64_t		least;		/* narrower ones are left out */
 	uint32_t		depth;

@@ -360,7 +360,7 @@ bool code_is_probes(const struct code *code, uint64_t address)
 	return symbols_probed(code->symbols, find_place(code, address));
 }
 
-/* The code of those whose calls are not wanted. */
+/* Code of kinds whose calls were not requested. */
 static bool is_others(const struct code *code, uint64_t address)
 {
 	return code->calls != META_CALLS_ALL &&
@@ -396,8 +396,8 @@ struct block *code_block(struct code *code, uint64_t address)
 }
 
 /*
- * Where objects shared addresses, another object may be there at another time: then a
- * block is found each time.
+ * Where objects shared addresses, another object may be mapped at another time: look up the block
+ * each time.
  */
 struct block *code_find(struct code *code, uint64_t address, struct block **link)
 {
@@ -406,17 +406,6 @@ struct block *code_find(struct code *code, uint64_t address, struct block **link
 	if (block && block->place == block->start)
 		*link = block;
 	return block;
-}
-
-unsigned int code_instructions(const struct block *block, unsigned int halfwords)
-{
-	unsigned int at = 0, count = 0;
-
-	if (halfwords == block->halfwords)
-		return block->instructions;
-	for (; at < halfwords; count++)
-		at += block_length(block, at);
-	return count;
 }
 
 bool code_is_boundary(const struct block *block, unsigned int halfwords)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /*
- * LLVM's disassembler: see disassembler.h. The library is large and only for what a person
- * reads, so it is loaded when needed, and nothing is linked with it.
+ * LLVM's disassembler: see disassembler.h. The library is large and only needed for text output,
+ * so it is loaded on demand, and nothing is linked with it.
  */
 #include <dlfcn.h>
 #include <stdio.h>
@@ -15,7 +15,7 @@
 #define VERSION_LAST	40
 #define TRIPLES		{ "riscv64-unknown-linux-gnu", "riscv32-unknown-linux-gnu" }
 #define FEATURES	"+m,+a,+f,+d,+c"
-/* Those that a later version knows; others print a warning. */
+/* Features that a later version supports; others print a warning. */
 #define VERSION_MORE	14
 #define MORE_FEATURES	FEATURES ",+v,+zba,+zbb,+zbc,+zbs,+zfh"
 /* Option of LLVMSetDisasmOptions(): numbers in hexadecimal. */
@@ -37,7 +37,7 @@ struct library {
 struct disassembler {
 	void		*handle;
 	unsigned int	version;
-	void		*context[2];	/* of 64 and of 32 bits */
+	void		*context[2];	/* for 64-bit and 32-bit code */
 	struct library	llvm;
 };
 

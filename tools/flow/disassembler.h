@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* Instructions as text, by LLVM's library if the machine has it. */
+/* Instructions as text, using LLVM's library if it is installed. */
 #ifndef SIFIVE_TRACE_DISASSEMBLER_H
 #define SIFIVE_TRACE_DISASSEMBLER_H
 
@@ -12,7 +12,7 @@ struct disassembler;
 /**
  * disassembler_new() - load the library
  *
- * Return: the disassembler, or NULL: no library was found, or it knows no RISC-V.
+ * Return: the disassembler, or NULL: no library was found, or it does not support RISC-V.
  */
 struct disassembler *disassembler_new(void);
 
@@ -32,7 +32,7 @@ void disassembler_free(struct disassembler *disassembler);
 void disassembler_text(struct disassembler *disassembler, bool rv32, const uint8_t *code,
 		       unsigned int halfwords, uint64_t address, char *text, size_t size);
 
-/* What a user can do if there is none. */
+/* A hint for the user if there is no library. */
 #define DISASSEMBLER_MISSING	"instructions are shown as numbers: the library libLLVM was not found (Debian: libllvm14 or newer)"
 
 #endif /* SIFIVE_TRACE_DISASSEMBLER_H */

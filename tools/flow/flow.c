@@ -12,14 +12,14 @@
 #define RCODE_ICNT		0
 #define RCODE_HIST		1
 #define RCODE_REPEAT		2
-/* Version 0: how many branches in a row were not taken, or were. */
+/* Version 0: number of consecutive branches not taken, or taken. */
 #define RCODE_NOT_TAKEN		8
 #define RCODE_TAKEN		9
 
 #define TCODE_VENDOR		56
 #define TCODE_VENDOR_LAST	62
 
-/* A source: its messages, and its way as checked, and as shown so far. */
+/* A source: its messages, and its path as checked and as shown so far. */
 struct source {
 	struct walk		checked;
 	struct walk		shown;
@@ -47,17 +47,6 @@ static void count_event(void *context, const struct flow_place *place,
 		flow->ops->event(flow->context, place, event);
 }
 
-static void pass_run(void *context, const struct flow_place *place,
-		     const struct flow_run *run)
-{
-	struct flow *flow = context;
-
-	if (flow->ops->run)
-		flow->ops->run(flow->context, place, run);
-}
-
-static const struct flow_ops own_ops = { .run = pass_run, .event = count_event };
-
 struct flow *flow_new(struct code *code, const struct flow_ops *ops, void *context)
 {
 	struct flow *flow = calloc(1, sizeof(*flow));
@@ -84,8 +73,10 @@ void flow_free(struct flow *flow)
 static void set_up_walk(struct flow *flow, struct walk *walk, unsigned int src)
 {
 	walk->code = flow->code;
-	walk->ops = &own_ops;
-	walk->context = flow;
+	walk->show_run = flow->ops->run;
+	walk->consumer = flow->context;
+	walk->show_event = count_event;
+	walk->flow = flow;
 	walk->place.src = (uint8_t)src;
 }
 
@@ -114,7 +105,7 @@ static bool has_sync(const struct walk_message *message)
 	       message->tcode == NEXUS_INDIRECT_HISTORY_SYNC;
 }
 
-/* False: its meaning is not known. */
+/* Returns false if its meaning is unknown. */
 static bool set_resource(struct walk_message *to, const struct nexus_message *from)
 {
 	to->repeat = 1;
@@ -181,7 +172,7 @@ static bool convert(struct walk_message *to, const struct nexus_message *from)
 
 static void emit(struct walk *walk, const struct flow_event *event)
 {
-	walk->ops->event(walk->context, &walk->place, event);
+	walk->show_event(walk->flow, &walk->place, event);
 }
 
 static void show_context(struct walk *walk, const struct walk_message *message)
@@ -210,7 +201,7 @@ static void lose(struct source *source, enum flow_gap why, uint64_t offset)
 	walk->mode = source->checked.mode;
 }
 
-/* What waits may be wrong: only the contexts are shown. */
+/* Waiting messages may be wrong: show only their contexts. */
 static void drop(struct flow *flow, struct source *source, enum flow_gap why)
 {
 	unsigned int i;
@@ -239,7 +230,7 @@ static void show(struct flow *flow, struct source *source, unsigned int count)
 	source->waiting -= i;
 	memmove(source->queue, source->queue + i, source->waiting * sizeof(source->queue[0]));
 	flow->stats.instructions += source->shown.instructions - before;
-	/* At a tick when objects change places, either may be found. */
+	/* At a tick when one object replaces another, either may be found. */
 	if (i < count)
 		drop(flow, source, FLOW_GAP_CONTRADICTION);
 }
@@ -275,7 +266,7 @@ static void follow(struct flow *flow, struct source *source, struct walk_message
 		return;
 	}
 	add(flow, source, message);
-	/* Behind the end nothing can contradict it. */
+	/* After the end nothing can contradict it. */
 	if (result != WALK_CONFIRMED && source->checked.state != WALK_OFF)
 		return;
 	flow->stats.confirmed += has_sync(message) && !begins;
@@ -393,12 +384,12 @@ const char *flow_gap_name(unsigned int gap)
 	static const char * const names[] = {
 		[FLOW_GAP_NONE] = "nothing is missing",
 		[FLOW_GAP_OVERFLOW] = "the encoder lost messages",
-		[FLOW_GAP_DAMAGE] = "bytes that are no message",
+		[FLOW_GAP_DAMAGE] = "bytes that are not a message",
 		[FLOW_GAP_CONTRADICTION] = "messages contradict the code",
-		[FLOW_GAP_NO_CODE] = "no file has the code",
-		[FLOW_GAP_KERNEL] = "in the kernel, whose code no file has",
-		[FLOW_GAP_LEFT_OUT] = "left out, as --calls of record says",
-		[FLOW_GAP_NO_RETURN] = "a return to a caller that was not seen",
+		[FLOW_GAP_NO_CODE] = "no file contains the code",
+		[FLOW_GAP_KERNEL] = "kernel code, which no file contains",
+		[FLOW_GAP_LEFT_OUT] = "omitted, as requested by record --calls",
+		[FLOW_GAP_NO_RETURN] = "a return to an unseen caller",
 		[FLOW_GAP_NO_SYNC] = "no Sync message yet",
 	};
 

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * Follows the control flow of a trace's sources through their code, by messages with
- * branches (BTM) or with histories of branches (HTM), with and without implicit returns.
+ * Follows the control flow of a trace's sources through their code, by branch messages (BTM) or
+ * branch histories (HTM), with and without implicit returns.
  *
- * A source's flow is known from a Sync message on. What follows is held back until the
- * next Sync message confirms it, or until its end: a message that contradicts the code
- * shows that bytes are damaged, and where is not known. Then all of it is a gap, and the
- * flow goes on at the next Sync message. So every instruction between two gaps was
- * executed, and none is missing.
+ * A source's flow is known from a Sync message on. The flow after it is held back until the next
+ * Sync message confirms it, or until its end: a message that contradicts the code shows that
+ * bytes are damaged, but not where. Then all of it is a gap, and the flow continues at the next
+ * Sync message. So every instruction between two gaps was executed, and none is missing.
  *
  *	messages ─▶ queue ─▶ checked ─▶ at a Sync: shown
  */
@@ -21,7 +20,7 @@
 
 #include "code.h"
 
-/* Messages of a source that wait; older ones are shown without a Sync message. */
+/* Limit of a source's waiting messages; older ones are shown without a Sync message. */
 #define FLOW_QUEUE		1024
 /* Return addresses that an encoder counts; it forgets older ones. */
 #define FLOW_STACK		1023
@@ -30,17 +29,17 @@
 enum flow_gap {
 	FLOW_GAP_NONE,
 	FLOW_GAP_OVERFLOW,	/* the encoder lost messages */
-	FLOW_GAP_DAMAGE,	/* bytes of the trace are no message */
+	FLOW_GAP_DAMAGE,	/* bytes of the trace are not a message */
 	FLOW_GAP_CONTRADICTION,	/* messages do not fit the code */
-	FLOW_GAP_NO_CODE,	/* no file has the code */
-	FLOW_GAP_KERNEL,	/* the same, of the kernel */
-	FLOW_GAP_LEFT_OUT,	/* code of those whose calls are not wanted */
+	FLOW_GAP_NO_CODE,	/* no file contains the code */
+	FLOW_GAP_KERNEL,	/* as above, for the kernel */
+	FLOW_GAP_LEFT_OUT,	/* code whose calls were not requested */
 	FLOW_GAP_NO_RETURN,	/* the call of an implicit return is in such code */
 	FLOW_GAP_NO_SYNC,	/* messages before a Sync message */
 	FLOW_GAPS
 };
 
-/* How a conditional branch without an outcome of its own is to be read. */
+/* How to interpret a conditional branch without an explicit outcome. */
 enum flow_mode {
 	FLOW_UNKNOWN_MODE,	/* not yet known */
 	FLOW_BTM,		/* a message for each taken branch */
@@ -73,7 +72,7 @@ struct flow_event {
  * struct flow_run - instructions of a block that were executed
  * @block:	the block
  * @from, @to:	halfwords of it
- * @times:	how often, one after the other
+ * @times:	number of consecutive executions
  */
 struct flow_run {
 	const struct block	*block;
@@ -89,7 +88,7 @@ struct flow_run {
  * @before, @time: of the source's previous message, and of that message
  * @known, @time_known: enum store_time of them
  * @halfwords:	instructions that the message shows, as halfwords
- * @done:	of them, those before
+ * @done:	halfwords of these before the run or event
  */
 struct flow_place {
 	uint8_t		src;
@@ -116,7 +115,7 @@ unsigned int flow_time(const struct flow_place *place, uint64_t *time);
 /**
  * struct flow_ops - the consumer's callbacks; each may be NULL
  * @run:	instructions, in their order
- * @event:	what comes before the next run
+ * @event:	what happens before the next run
  */
 struct flow_ops {
 	void (*run)(void *context, const struct flow_place *place,
@@ -126,13 +125,13 @@ struct flow_ops {
 };
 
 /**
- * struct flow_stats - what was followed
+ * struct flow_stats - statistics of the flow
  * @messages:	messages of instruction trace
- * @missed:	those among them in gaps
+ * @missed:	messages in gaps
  * @syncs:	Sync messages
- * @confirmed:	those whose address the flow had come to
+ * @confirmed:	Sync messages whose address the flow had reached
  * @instructions: executed
- * @full:	part of the code had no room
+ * @full:	part of the code was beyond the limit
  * @gaps:	by enum flow_gap
  */
 struct flow_stats {
@@ -153,7 +152,7 @@ struct flow;
  * @ops:	consumer, must outlive it
  * @context:	passed to each callback
  *
- * Return: the reader, for flow_free(); NULL without memory.
+ * Return: the reader, for flow_free(); NULL if out of memory.
  */
 struct flow *flow_new(struct code *code, const struct flow_ops *ops, void *context);
 
@@ -162,32 +161,32 @@ void flow_free(struct flow *flow);
 
 /**
  * flow_message() - follow one message
- * @message:	in the order of the trace; others than those of instruction trace, Error
- *		and Ownership are ignored
+ * @message:	in the order of the trace; only those of instruction trace, Error and Ownership
+ *		matter
  *
  * Return: 0, or -ENOMEM: the source's messages are lost.
  */
 int flow_message(struct flow *flow, const struct nexus_message *message);
 
 /**
- * flow_damaged() - bytes are no message
+ * flow_damaged() - report bytes that are not a message
  * @gap:	from nexus_next()
  *
- * They may be those of any source.
+ * The bytes may belong to any source.
  */
 void flow_damaged(struct flow *flow, const struct nexus_message *gap);
 
-/** flow_flush() - the trace has ended, or a pipe has no more for now: show what waits */
+/** flow_flush() - the trace has ended, or a pipe has no more data for now: show waiting messages */
 void flow_flush(struct flow *flow);
 
 /** flow_stats() - the statistics */
 const struct flow_stats *flow_stats(const struct flow *flow);
 
-/** flow_losses() - gaps of a damaged trace, or of code without room; not those of unknown code */
+/** flow_losses() - number of gaps because of damage or limits, but not of unknown code */
 uint64_t flow_losses(const struct flow_stats *stats);
 
 /**
- * flow_summary() - report what was followed, and what is missing
+ * flow_summary() - report statistics and gaps
  * @name:	the trace's, for the messages
  */
 void flow_summary(const struct flow_stats *stats, const char *name);

@@ -22,7 +22,7 @@
 
 #define C_EBREAK	0x9002
 
-/* Bits @high to @low of @word, as bits from @to on. */
+/* Bits @high to @low of @word, shifted to bit @to. */
 static inline uint32_t bits(uint32_t word, unsigned int high, unsigned int low,
 			    unsigned int to)
 {
@@ -82,7 +82,7 @@ static void read_compressed(uint32_t word, uint64_t address, bool rv32,
 			      bits(word, 6, 5, 6) | bits(word, 4, 3, 1) |
 			      bits(word, 2, 2, 5), 9));
 		break;
-	case 0x6001:	/* c.lui, but for c.addi16sp and reserved ones */
+	case 0x6001:	/* c.lui, except c.addi16sp and reserved encodings */
 		if (reg && reg != 2 && (word & 0x107c)) {
 			to->rd = (uint8_t)reg;
 			to->constant = (uint64_t)(int64_t)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * What a RISC-V instruction does to the program counter: RV64GC and RV32GC. All other
- * instructions count by their length alone.
+ * The effect of a RISC-V instruction on the program counter: RV64GC and RV32GC. For all other
+ * instructions only the length matters.
  */
 #ifndef SIFIVE_TRACE_INSTRUCTION_H
 #define SIFIVE_TRACE_INSTRUCTION_H
@@ -21,7 +21,7 @@ enum flow_kind {
 	FLOW_CALL,		/* the target; a link holds the return address */
 	FLOW_INDIRECT_JUMP,	/* the trace has the target */
 	FLOW_INDIRECT_CALL,
-	FLOW_RETURN,		/* to the address in a link */
+	FLOW_RETURN,		/* a return: to the address in a link */
 	FLOW_SWAP,		/* a return that is a call as well */
 	FLOW_TRAP,		/* ecall, ebreak: an exception follows */
 	FLOW_TRAP_RETURN,	/* sret, mret, dret, mnret */
@@ -31,11 +31,11 @@ enum flow_kind {
  * struct instruction - one instruction
  * @kind:	enum flow_kind
  * @halfwords:	its length
- * @target:	where a branch, a jump or a call goes
+ * @target:	target of a branch, jump or call
  * @constant:	the value that lui or auipc loads into register @rd
- * @rd:		that register, 0: it is neither
+ * @rd:		that register, 0: it is neither instruction
  * @rs:		the register that an indirect jump, call or return uses
- * @offset:	and what it adds to it
+ * @offset:	and the offset that it adds
  */
 struct instruction {
 	uint8_t		kind;

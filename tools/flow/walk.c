@@ -5,19 +5,19 @@
 #include "walk.h"
 
 /*
- * Limits of what a real encoder sends, with room: counters of instructions and of repeats
+ * Generous limits of what a real encoder sends: counters of instructions and of repeats
  * have 22 and 18 bits at most.
  */
 #define ICNT_MAX	(1ull << 24)
 #define REPEATS_MAX	(1ull << 22)
 /* Halfwords of a repeated branch: a few bytes of a damaged trace must not take hours. */
 #define REPEATED_MAX	(1ull << 28)
-/* The kernel returns at most so far behind a trap: an instruction has been emulated. */
+/* The kernel returns at most this far after a trap, if it has emulated an instruction. */
 #define TRAP_BYTES	4
 /* Blocks without a branch, while the number of instructions is not yet known. */
 #define BLIND_MAX	(1u << 16)
 
-/* SYNC: the flow begins here, whatever was before. */
+/* SYNC: the flow begins here, regardless of what was before. */
 #define SYNC_RESET	1
 #define SYNC_DEBUG	3
 #define SYNC_ENABLE	5
@@ -52,8 +52,8 @@ static void event(struct walk *walk, bool show, enum flow_what what, unsigned in
 		.what = what, .reason = (uint8_t)reason, .known = known, .address = address,
 	};
 
-	if (show && walk->ops->event)
-		walk->ops->event(walk->context, &walk->place, &event);
+	if (show)
+		walk->show_event(walk->flow, &walk->place, &event);
 }
 
 static inline void run(struct walk *walk, bool show, uint32_t to, uint64_t times)
@@ -64,8 +64,8 @@ static inline void run(struct walk *walk, bool show, uint32_t to, uint64_t times
 	uint64_t halfwords = (to - walk->into) * times;
 
 	if (show && to > walk->into) {
-		if (walk->ops->run)
-			walk->ops->run(walk->context, &walk->place, &run);
+		if (walk->show_run)
+			walk->show_run(walk->consumer, &walk->place, &run);
 		walk->instructions += times * (code_instructions(run.block, to) -
 					       code_instructions(run.block, run.from));
 	}
@@ -101,7 +101,7 @@ static enum step go_away(struct walk *walk, bool show, enum flow_gap why, bool k
 	return STEP_AWAY;
 }
 
-/* Code that is not wanted has no address in what is shown. */
+/* Addresses of code that was not requested are not shown. */
 static enum step leave_out(struct walk *walk, bool show, uint64_t address)
 {
 	walk->firmware = !code_is_kernel(address);
@@ -110,7 +110,7 @@ static enum step leave_out(struct walk *walk, bool show, uint64_t address)
 	return go_away(walk, show, FLOW_GAP_LEFT_OUT, false, 0);
 }
 
-/* A probe steps over an instruction, or a return comes to it: the kernel goes on. */
+/* A probe steps over an instruction, or a return leads to it: the kernel continues. */
 static enum step go_to_probe(struct walk *walk, bool show)
 {
 	if (walk->state == WALK_AWAY &&
@@ -130,11 +130,11 @@ static enum step go_without_code(struct walk *walk, bool show, uint64_t address)
 		return go_to_probe(walk, show);
 	if (calls != META_CALLS_ALL && kernel != (calls == META_CALLS_KERNEL))
 		return leave_out(walk, show, address);
-	/* It trapped in a file's code, and has not come to such code since. */
+	/* The source trapped in a file's code, and has not returned to such code since. */
 	if (walk->state == WALK_AWAY && walk->away == FLOW_GAP_LEFT_OUT && walk->firmware &&
 	    !walk->unknown)
 		return STEP_AWAY;
-	/* Behind a loss it may be in the firmware as well, which has no address here. */
+	/* After a loss it may also be in the firmware, whose addresses are unknown. */
 	return go_away(walk, show, kernel ? FLOW_GAP_KERNEL : FLOW_GAP_NO_CODE,
 		       calls == META_CALLS_ALL || walk->state == WALK_ON, address);
 }
@@ -160,9 +160,9 @@ static bool is_trampoline(uint64_t trampoline, uint64_t address)
 }
 
 /*
- * The kernel returns behind the latest trap, or begins a signal's handler: that returns to the
- * trampoline, although nothing has called it. From the trampoline the kernel returns to where
- * the signal came. Without the trampoline, either may be so.
+ * The kernel returns after the latest trap, or starts a signal handler, which returns to the
+ * trampoline although nothing called it. From the trampoline the kernel returns to the
+ * interrupted code. Without the trampoline, either case is possible.
  */
 static void expect_return(struct walk *walk, uint64_t address)
 {
@@ -177,14 +177,17 @@ static void expect_return(struct walk *walk, uint64_t address)
 		push(walk, trampoline);
 }
 
-/* Unknown code of a program has returned to this call, or to none that is known. */
+/* A program's unknown code has returned to this call, or to an unknown one. */
 static void forget_calls(struct walk *walk, uint64_t address)
 {
 	while (walk->calls && pop(walk) != address)
 		;
 }
 
-/* From unknown code, which may have made calls, and returned from others; or from no code. */
+/*
+ * From unknown code, which may have made calls and returned from others; or from the
+ * start of the flow.
+ */
 static enum step arrive(struct walk *walk, bool show, uint64_t address)
 {
 	const bool away = walk->state == WALK_AWAY;
@@ -282,7 +285,7 @@ static bool is_explicit(const struct walk *walk)
 		kind == FLOW_RETURN || kind == FLOW_SWAP || kind == FLOW_TRAP_RETURN);
 }
 
-/* From the end of a block to where a message reports. */
+/* From the end of a block to the address in a message. */
 static enum step go_reported(struct walk *walk, bool show, uint64_t address)
 {
 	uint64_t back = block_end(walk->block);
@@ -296,8 +299,8 @@ static enum step go_reported(struct walk *walk, bool show, uint64_t address)
 }
 
 /*
- * The next conditional branch, with its outcome, up to @times times if it is one block
- * that is repeated; *@times is what is left.
+ * The next conditional branch, with its outcome, up to @times times if one block repeats; *@times
+ * is the remaining number.
  */
 static inline enum step branch(struct walk *walk, bool show, bool taken, uint64_t *times)
 {
@@ -308,7 +311,7 @@ static inline enum step branch(struct walk *walk, bool show, bool taken, uint64_
 	for (;;) {
 		block = walk->block;
 		if (walk->into < block->halfwords && block->kind == FLOW_BRANCH &&
-		    !walk->into && *times > 1 && taken && block->taken == block) {
+		    !walk->into && *times > 1 && taken && block->way[1] == block) {
 			run(walk, show, block->halfwords, *times);
 			*times = 0;
 			walk->into = 0;
@@ -324,7 +327,13 @@ static inline enum step branch(struct walk *walk, bool show, bool taken, uint64_
 	--*times;
 	if (walk->balance < -(int64_t)ICNT_MAX)
 		return STEP_WRONG;
-	return taken ? go_taken(walk, show) : go_next(walk, show);
+	/* Outcomes cannot be predicted: no branch depends on one. */
+	block = walk->block->way[taken];
+	if (__builtin_expect(!block, false))
+		return taken ? go_taken(walk, show) : go_next(walk, show);
+	walk->block = block;
+	walk->into = 0;
+	return STEP_DONE;
 }
 
 /* The same outcome for @times branches. */
@@ -360,7 +369,7 @@ static inline void idle(struct walk *walk, bool show)
 	struct block *block = walk->block;
 	uint64_t times;
 
-	if (block->kind != FLOW_JUMP || block->taken != block || walk->into)
+	if (block->kind != FLOW_JUMP || block->way[1] != block || walk->into)
 		return;
 	times = (uint64_t)walk->balance / block->halfwords;
 	if (times < 2)
@@ -369,7 +378,7 @@ static inline void idle(struct walk *walk, bool show)
 	walk->into = 0;
 }
 
-/* The instructions that messages have announced, and no further. */
+/* Walk only the instructions that messages have announced. */
 static enum step count(struct walk *walk, bool show)
 {
 	enum step step;
@@ -394,7 +403,7 @@ static enum step count(struct walk *walk, bool show)
 	return walk->balance < 0 ? STEP_WRONG : STEP_DONE;
 }
 
-/* What comes before a message's event. */
+/* Walk up to a message's event. */
 static enum step approach(struct walk *walk, bool show, const struct walk_message *message)
 {
 	enum step step = STEP_DONE;
@@ -405,7 +414,7 @@ static enum step approach(struct walk *walk, bool show, const struct walk_messag
 	return step == STEP_DONE ? count(walk, show) : step;
 }
 
-/* Where the source is; false at the end of a block whose successor is not yet known. */
+/* The source's address; false at the end of a block whose successor is not yet known. */
 static bool is_at(const struct walk *walk, uint64_t *address)
 {
 	*address = walk->block->start + 2 * walk->into;
@@ -426,7 +435,7 @@ static enum step exception(struct walk *walk, bool show, const struct walk_messa
 	enum step step = STEP_DONE;
 	uint64_t from;
 
-	/* ecall and ebreak cause theirs, wherever they lead. */
+	/* ecall and ebreak cause their own exceptions, wherever these lead. */
 	if (walk->block->kind != FLOW_TRAP)
 		step = settle(walk, show);
 	if (step == STEP_WRONG)
@@ -496,7 +505,7 @@ static enum step indirect(struct walk *walk, bool show, const struct walk_messag
 	return to_address(walk, show, message, walk->reference);
 }
 
-/* A repeated message has the same target, so it changes the reference no more. */
+/* A repeated message has the same target, so the reference stays the same. */
 static enum step again(struct walk *walk, bool show, const struct walk_message *message)
 {
 	enum step step = STEP_DONE;
@@ -537,7 +546,7 @@ static enum step correlation(struct walk *walk, bool show,
 	if (step == STEP_WRONG)
 		return step;
 	if (step == STEP_DONE) {
-		/* No message has an indirect jump's target any more. */
+		/* No further message contains an indirect jump's target. */
 		known = is_at(walk, &address);
 		if (!known && walk->block->kind < FLOW_INDIRECT_JUMP &&
 		    settle(walk, show) == STEP_DONE)
@@ -548,7 +557,7 @@ static enum step correlation(struct walk *walk, bool show,
 	return STEP_DONE;
 }
 
-/* A Sync message of a source that runs: does its address agree? */
+/* For a Sync message of a running source: check its address. */
 static enum step agree(struct walk *walk, bool show, const struct walk_message *message)
 {
 	bool branched = message->tcode == NEXUS_DIRECT_BRANCH_SYNC;
@@ -595,7 +604,7 @@ static enum step sync(struct walk *walk, bool show, const struct walk_message *m
 	walk->reference = message->address;
 	if (start)
 		event(walk, show, FLOW_STARTS, message->reason, false, 0);
-	/* A block that runs on is not divided. */
+	/* Do not divide a block that continues. */
 	if (!start && step == STEP_DONE && walk->state == WALK_ON &&
 	    block->start + 2 * into == message->address)
 		return STEP_DONE;
@@ -603,7 +612,7 @@ static enum step sync(struct walk *walk, bool show, const struct walk_message *m
 		return STEP_AWAY;
 	step = message->btype ? go_to_trap(walk, show, message->address) :
 				arrive(walk, show, message->address);
-	/* The encoder counts from here on, too. */
+	/* The encoder counts from here on too. */
 	if (step == STEP_DONE)
 		walk->unpaired = false;
 	return step;

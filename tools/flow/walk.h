@@ -1,26 +1,26 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * One source's way through the code, message by message. Each source is walked twice: to
- * check its messages, and later to show what they describe.
+ * One source's path through the code, message by message. Each source is walked twice: to check
+ * its messages, and later to show the flow that they describe.
  */
 #ifndef SIFIVE_TRACE_WALK_H
 #define SIFIVE_TRACE_WALK_H
 
 #include "flow.h"
 
-/* What is known of a source. */
+/* The state of a source's flow. */
 enum walk_state {
 	WALK_LOST,	/* nothing: a Sync message is needed */
 	WALK_OFF,	/* tracing is off */
-	WALK_AWAY,	/* in unknown code: the next message with an address shows where */
+	WALK_AWAY,	/* in unknown code, up to the next message with an address */
 	WALK_ON,	/* where it is */
 };
 
 /**
- * struct walk_message - what the flow needs of a message
- * @icnt, @hist, @address: its fields; an address as it is sent, but with bit 0
- * @repeat:	how often the history is, or the branch was, repeated
- * @halfwords:	filled by walk_message(): the instructions that it shows
+ * struct walk_message - the fields of a message that the flow needs
+ * @icnt, @hist, @address: its fields; an address as sent, but with bit 0
+ * @repeat:	number of repetitions of the history or branch
+ * @halfwords:	filled by walk_message(): the instructions described
  */
 struct walk_message {
 	uint64_t	offset;
@@ -37,30 +37,36 @@ struct walk_message {
 };
 
 /**
- * struct walk - a source's way
+ * struct walk - a source's path
  * @state:	enum walk_state
  * @mode:	enum flow_mode
- * @block:	with WALK_ON: the block that it is in
- * @into:	halfwords of it that were executed; at its end the next block is not known
- * @reference:	the latest address that was sent
+ * @block:	with WALK_ON: the current block
+ * @into:	halfwords of it that were executed; at its end the next block is unknown
+ * @reference:	the latest address sent
  * @balance:	halfwords that messages have announced, less those walked
  * @called:	return addresses for implicit returns, a ring
  * @calls:	number of them
  * @top:	index after the latest
  * @unpaired:	calls may be missing
  * @away:	with WALK_AWAY: why, enum flow_gap
- * @firmware:	and it is in the firmware, whose addresses a program may have as well
- * @unknown:	what is left out was entered from unknown code
+ * @firmware:	and it is in the firmware, whose addresses may equal a program's
+ * @unknown:	omitted code was entered from unknown code
  * @trapped:	@from is known
  * @from:	where a program trapped
  * @branch:	the latest branch message without Sync, for repeats
- * @place, @ops, @context: where to show it
+ * @place:	where in the trace it is
+ * @show_run, @consumer: show instructions to the consumer itself; @show_run may be NULL
+ * @show_event, @flow: show what happens between them
  * @instructions: shown
  */
 struct walk {
 	struct code		*code;
-	const struct flow_ops	*ops;
-	void			*context;
+	void			(*show_run)(void *consumer, const struct flow_place *place,
+					    const struct flow_run *run);
+	void			*consumer;
+	void			(*show_event)(void *flow, const struct flow_place *place,
+					      const struct flow_event *event);
+	void			*flow;
 	struct flow_place	place;
 	uint8_t			state;
 	uint8_t			mode;
@@ -96,10 +102,10 @@ enum walk_result {
  */
 enum walk_result walk_check(struct walk *walk, struct walk_message *message);
 
-/** walk_show() - the same, with the consumer's callbacks, for a message that was checked */
+/** walk_show() - walk a checked message again, with the consumer's callbacks */
 enum walk_result walk_show(struct walk *walk, struct walk_message *message);
 
-/** walk_lose() - nothing is known from here on */
+/** walk_lose() - the flow is unknown from here on */
 void walk_lose(struct walk *walk);
 
 #endif /* SIFIVE_TRACE_WALK_H */

@@ -410,7 +410,7 @@ static inline int parse(struct nexus *nexus, const uint8_t *p,
 	return (int)length;
 }
 
-/* Skip past the next end of a message. Return whether there was one. */
+/* Skip past the next end of a message. Return whether there was an end. */
 static bool skip_to_end(struct nexus *nexus)
 {
 	const uint8_t *p = nexus->in;
@@ -698,7 +698,7 @@ decode_stores(struct nexus *nexus, struct store *store, size_t count, bool delta
 		later = -(uint64_t)(value > 4);
 		timestamp = (begin ^ ((begin ^ rest) & later)) >>
 			    (SLICE_BITS * (value + 1) - (36 & later));
-		/* No timestamp means an unchanged time, like 0. */
+		/* No timestamp means an unchanged time, like a timestamp of 0. */
 		timestamp &= slice_mask[last - value] & ts_mask;
 
 		src = begin >> TCODE_BITS & src_mask;

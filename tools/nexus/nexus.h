@@ -79,9 +79,9 @@ struct nexus_options {
 
 /* Result of nexus_next(). */
 enum nexus_item {
-	NEXUS_MORE,		/* no message: feed more input, or the end is reached */
+	NEXUS_MORE,		/* no message: feed more input, or the end was reached */
 	NEXUS_MESSAGE,
-	NEXUS_GAP,		/* bytes that are no message */
+	NEXUS_GAP,		/* bytes that are not a message */
 };
 
 /* Why bytes were skipped. */
@@ -93,7 +93,7 @@ enum nexus_gap {
 	NEXUS_GAP_TRUNCATED,	/* the input ended inside a message */
 };
 
-/* The message has a timestamp of its own. */
+/* The message has its own timestamp. */
 #define NEXUS_TIMESTAMP		(1u << 0)
 /* @time is valid: an absolute timestamp was seen. */
 #define NEXUS_TIME_KNOWN	(1u << 1)
@@ -105,7 +105,7 @@ enum nexus_gap {
 #define NEXUS_TIME_INFERRED	(1u << 4)
 /* Its timestamp contradicts the source's clock: see @contrary. */
 #define NEXUS_CONTRARY		(1u << 5)
-/* A store without a timestamp, though earlier ones have one. */
+/* A store without a timestamp, although earlier stores have one. */
 #define NEXUS_STAMP_MISSING	(1u << 6)
 
 /**
@@ -223,7 +223,7 @@ void nexus_set_time(struct nexus *nexus, unsigned int src, uint64_t time,
 /**
  * nexus_mix_stamps() - expect stores with and without a timestamp
  *
- * From here on no store gets NEXUS_STAMP_MISSING.
+ * From now on no store gets NEXUS_STAMP_MISSING.
  */
 void nexus_mix_stamps(struct nexus *nexus);
 
@@ -261,7 +261,7 @@ void nexus_end(struct nexus *nexus);
  * holds for all sources.
  *
  * In the XOR scheme time never goes back, so the highest bit that a timestamp changes
- * must have been 0 before. If it was 1, that bit of the clock is corrected, and its
+ * must have been 0 before. If it was 1, that bit of the clock is corrected, and the source's
  * times are inferred from then on. The top bit may change to 0: the time wraps.
  *
  * Return: NEXUS_MESSAGE, NEXUS_GAP, or NEXUS_MORE once the chunk is used up.
@@ -287,13 +287,13 @@ static inline bool nexus_is_branch(const struct nexus_message *message)
 	return branches >> message->tcode & 1;
 }
 
-/* Room for nexus_encode(): all fields with all of their bits. */
+/* Buffer size for nexus_encode(): all fields at full width. */
 #define NEXUS_ENCODED_MAX	64
 
 /**
  * nexus_encode() - write a message
- * @nexus:	with the options of what is written
- * @message:	message of a known layout; its source, fields and flags count
+ * @nexus:	with the options of the output
+ * @message:	message of a known layout; only its source, fields and flags are used
  * @timestamp:	with NEXUS_TIMESTAMP: the field's value
  * @to:		room for NEXUS_ENCODED_MAX bytes
  *
@@ -309,7 +309,7 @@ size_t nexus_encode(const struct nexus *nexus, const struct nexus_message *messa
 #define NEXUS_PROCESS_CONTEXT(process)	((process) >> 5)
 
 /**
- * nexus_store() - the store that a message describes
+ * nexus_store() - get the store that a message describes
  * @message:	message
  * @store:	filled
  *

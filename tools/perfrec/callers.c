@@ -58,7 +58,7 @@ const struct perfrec_callers *callers_get(struct callers *callers, const uint64_
 
 	if (callers->count == callers->room && !grow(callers))
 		return NULL;
-	/* Lists with the same key have the next ones. */
+	/* On a collision, use the next free key. */
 	while (*(slot = hash_find(&callers->hash, key, key_of, callers->list))) {
 		list = callers->list[*slot - 1];
 		if (is_same(list, address, count))

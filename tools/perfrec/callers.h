@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* The callers of samples, private to perfrec: each different list is stored once. */
+/* The callers of samples, private to perfrec: each distinct list is stored once. */
 #ifndef SIFIVE_TRACE_CALLERS_H
 #define SIFIVE_TRACE_CALLERS_H
 
 #include "../hash.h"
 #include "perfrec.h"
 
-/* Size limit of the lists. Samples with further ones have no callers. */
+/* Size limit of the lists. Samples with further lists have no callers. */
 #define CALLERS_BYTES	(32u << 20)
 
-/* struct callers - all lists; zeros: none yet */
+/* struct callers - all lists; zeroed: none yet */
 struct callers {
 	struct hash		hash;
 	struct perfrec_callers	**list;
@@ -21,7 +21,7 @@ struct callers {
 /**
  * callers_get() - the list with these addresses
  *
- * Return: valid up to callers_free(); NULL if there is no room for it.
+ * Return: the list, valid until callers_free(); NULL if there is no room for it.
  */
 const struct perfrec_callers *callers_get(struct callers *callers, const uint64_t *address,
 					  unsigned int count);

@@ -70,7 +70,7 @@ static void finish_header(struct perfrec *perfrec, struct stream *stream)
 					   (PERFREC_HEADERS_KEPT + 1)];
 	stream->state = BOUNDARY;
 	stream->broken = false;
-	/* But not if the records after it are known to be missing. */
+	/* Not a repetition if records after it are known to be missing. */
 	if (stream->lost)
 		stream->lost &= (uint8_t)(stream->lost & PERFREC_MARKED && stream->record.dropped ?
 					  PERFREC_MARKED | PERFREC_AFTER_LOSS : PERFREC_MARKED);

@@ -253,7 +253,7 @@ static void finish_record(struct perfrec *perfrec, struct stream *stream)
 		perfrec->ops->record(perfrec->context, &stream->record);
 }
 
-/* Not inlined: few consumers want addresses. */
+/* Not inlined: few consumers need addresses. */
 static __attribute__((noinline)) void
 give_address(struct perfrec *perfrec, struct stream *stream)
 {
@@ -273,9 +273,9 @@ static inline bool is_typed(const struct stream *stream)
 }
 
 /*
- * Whether the record that @word, or the end of the trace, ends is the rest of a
- * header without its magic: mask, type, and three or four words for each bit of
- * the mask, at least as many as the record has. After any other record, such a
+ * Whether the record ended by @word, or by the end of the trace, is the rest of a header without
+ * its magic: mask, type, and three or four words for each bit of the mask, and no fewer than the
+ * record contains. After any other record, such a
  * @word is itself a damaged magic.
  */
 static __attribute__((noinline)) bool
@@ -367,7 +367,7 @@ static bool record_word(struct perfrec *perfrec, struct stream *stream,
 	}
 }
 
-/* Whether a record can end here: it has all its counters. */
+/* Whether a record can end here: all its counters are present. */
 static bool record_complete(const struct stream *stream)
 {
 	return stream->state == RECORD_LAST ||
@@ -407,7 +407,7 @@ static void begin_mark(struct perfrec *perfrec, struct stream *stream, const str
 	stream->state = MARK;
 }
 
-/* Takes the value of a mark. Returns false if @word is none. */
+/* Takes the value of a mark. Returns false if @word is not a value. */
 static bool mark_word(struct stream *stream, const struct store *word)
 {
 	struct perfrec_record *record = &stream->record;
@@ -463,7 +463,7 @@ static void add_caller(struct stream *stream, uint64_t address)
 	stream->state = CALLERS;
 }
 
-/* The sample that begins after them has them. */
+/* Attach the callers to the sample that follows them. */
 static void end_callers(struct perfrec *perfrec, struct stream *stream)
 {
 	stream->record.callers = callers_get(&perfrec->callers, stream->caller, stream->callers);
@@ -471,7 +471,7 @@ static void end_callers(struct perfrec *perfrec, struct stream *stream)
 	stream->state = stream->around;
 }
 
-/* Takes an address, or a part of it. Returns false if @word is none: the callers end. */
+/* Takes an address, or a part of it. Returns false if @word is not an address: the callers end. */
 static __attribute__((noinline))
 bool callers_word(struct perfrec *perfrec, struct stream *stream, const struct store *word)
 {
@@ -497,7 +497,7 @@ bool callers_word(struct perfrec *perfrec, struct stream *stream, const struct s
 	return false;
 }
 
-/* Ends what the stream was in: its latest word begins a header. */
+/* Ends the stream's unfinished record: its latest word begins a header. */
 static void end_within(struct perfrec *perfrec, struct stream *stream)
 {
 	struct perfrec_record *record = &stream->record;

@@ -7,8 +7,8 @@
  *
  * Each (source, channel) is a separate stream. Input is never trusted: ops->lost gets words
  * that fit neither a header nor a record, and the stream resumes at the next word that can
- * begin one. Records before the first header (at the beginning of a ring buffer) have
- * header NULL, or the one of perfrec_assume().
+ * begin one. Records before the first header (at the beginning of a ring buffer) have header
+ * NULL, or the header of perfrec_assume().
  */
 #ifndef SIFIVE_TRACE_PERFREC_H
 #define SIFIVE_TRACE_PERFREC_H
@@ -25,7 +25,7 @@
 #define PERFREC_SOURCES		STORE_SOURCES
 #define PERFREC_CHANNELS	STORE_CHANNELS
 #define PERFREC_CHANNEL_DEFAULT	6
-/* Number of headers of a stream that are kept, including the latest. */
+/* Number of headers kept for each stream, including the latest. */
 #define PERFREC_HEADERS_KEPT	3
 /* Bits of a counter that a record can carry. */
 #define PERFREC_VALUE_BITS	SIFIVE_TRACE_RECORD_COUNT_BITS
@@ -55,7 +55,7 @@ enum perfrec_event_type {
 	PERFREC_EVENT_FIRMWARE	= SIFIVE_TRACE_EVENT_FIRMWARE,
 };
 
-/* Whether it is one of enum perfrec_event_type. */
+/* Whether a value is in enum perfrec_event_type. */
 static inline bool perfrec_is_event_type(uint64_t type)
 {
 	return type <= PERFREC_EVENT_RAW || type == PERFREC_EVENT_FIRMWARE;
@@ -99,7 +99,7 @@ struct perfrec_counter {
  * @src:	source
  * @channel:	channel
  * @repeated:	records continue across it: see perfrec_repeat()
- * @owned:	its records are those of the thread @owner
+ * @owned:	its records belong to the thread @owner
  * @goes_on:	the thread continues here after recording in another stream
  * @serial:	number of this header in its stream, from 1; 0: perfrec_assume()
  * @count_type:	enum perfrec_count_type
@@ -127,15 +127,15 @@ struct perfrec_header {
 };
 
 /**
- * struct perfrec_callers - what called the code of a sample
+ * struct perfrec_callers - the callers of a sample's code
  * @key:	private to callers.c
  * @count:	number of addresses, at least 1
  * @address:	the return-address register; then return addresses, innermost first: the list
  *		ends where frame pointers do
  *
- * The register contains the innermost return address if the pc's function has called none
- * yet, or else an address in that function. In the former case, the first frame may be that
- * of the function itself, with the same address, or that of its caller.
+ * The register contains the innermost return address if the pc's function has not called another
+ * function yet, or else an address in that function. In the former case, the first frame may
+ * belong to the function itself, with the same address, or to its caller.
  */
 struct perfrec_callers {
 	uint64_t	key;
@@ -149,7 +149,7 @@ struct perfrec_callers {
 #define PERFREC_VALUE_KNOWN	(1u << 1)
 /* @delta is valid: the stream's previous record is known, or the type is Delta. */
 #define PERFREC_DELTA_KNOWN	(1u << 2)
-/* Records may be missing before this one: @delta may include theirs. */
+/* Records may be missing before this one: @delta may include their counts. */
 #define PERFREC_AFTER_LOSS	(1u << 3)
 /*
  * Stores since the header are missing, perhaps a newer header; or there is no header.
@@ -159,7 +159,7 @@ struct perfrec_callers {
 #define PERFREC_MARKED		(1u << 5)
 /* The record has callers: perfrec_callers(). */
 #define PERFREC_CALLERS		(1u << 6)
-/* Made from instruction trace: the function is jumped to, in the call of another one. */
+/* From instruction trace: a tail call, within another function's call. */
 #define PERFREC_JUMPED		(1u << 7)
 
 /**
@@ -172,9 +172,8 @@ struct perfrec_callers {
  * @addresses:	2 for enter and exit, otherwise 1
  * @counters:	number of counters; header->counters when there is a header
  * @words:	number of its stores, and of its callers'
- * @header:	the header it belongs to, NULL if that has not been seen: the
- *		record then has as many counters as words came, and count type
- *		and widths are unknown
+ * @header:	the header it belongs to, NULL if none has been seen: the record then has a
+ *		counter for each word, and count type and widths are unknown
  * @begin:	its first word
  * @address_end: its last address word
  * @sent_address: addresses as transmitted (XORed for DeltaXOR), bit 0 clear
@@ -185,10 +184,10 @@ struct perfrec_callers {
  * @callers:	valid with PERFREC_CALLERS, as long as the decoder; NULL: the trace has too
  *		many different ones
  * @sent:	counters as transmitted, up to PERFREC_VALUE_BITS wide
- * @value:	Raw, DeltaXOR: the counter. Delta: what it counted since the
- *		header. Modulo the counter's width.
- * @delta:	what each counter counted since the stream's previous record;
- *		for the first record after a Delta header: since the header
+ * @value:	Raw, DeltaXOR: the counter. Delta: the count since the header. Modulo the
+ *		counter's width.
+ * @delta:	counts since the stream's previous record; for the first record after a Delta
+ *		header: since the header
  */
 struct perfrec_record {
 	uint8_t			src;
@@ -222,14 +221,14 @@ static inline const struct perfrec_callers *perfrec_callers(const struct perfrec
 	return record->flags & PERFREC_CALLERS ? record->callers : NULL;
 }
 
-/** perfrec_is_mark() - whether a store, which begins no record, begins a mark */
+/** perfrec_is_mark() - whether a store that does not begin a record begins a mark */
 static inline bool perfrec_is_mark(const struct store *word)
 {
 	return word->bytes == 1 && word->value >= SIFIVE_TRACE_RECORD_WAITED_LONG &&
 	       word->value <= SIFIVE_TRACE_RECORD_DROPPED;
 }
 
-/** perfrec_is_callers() - whether such a store begins a sample's callers */
+/** perfrec_is_callers() - whether such a store begins the callers of a sample */
 static inline bool perfrec_is_callers(const struct store *word)
 {
 	return word->bytes == 1 && word->value == SIFIVE_TRACE_RECORD_CALLERS;
@@ -237,7 +236,7 @@ static inline bool perfrec_is_callers(const struct store *word)
 
 /* Reasons for dropping words. */
 enum perfrec_reason {
-	PERFREC_NO_START,	/* words after no record type and no header */
+	PERFREC_NO_START,	/* words that follow neither a record type nor a header */
 	PERFREC_CUT_RECORD,	/* a record ended too early */
 	PERFREC_CUT_HEADER,	/* a header ended too early, or is not a header */
 	PERFREC_INTERRUPTED,	/* perfrec_lost() came within it */
@@ -249,7 +248,7 @@ enum perfrec_reason {
  * @src:	source
  * @channel:	channel
  * @reason:	enum perfrec_reason
- * @offset:	where the first of them is in the file
+ * @offset:	offset of the first of them in the file
  * @words:	number of them
  */
 struct perfrec_loss {
@@ -267,8 +266,8 @@ struct perfrec_loss {
 /**
  * struct perfrec_ops - the consumer's callbacks; each may be NULL
  * @stream:	the first word of a stream
- * @header:	a complete header. It stays valid and unchanged until its stream
- *		has had PERFREC_HEADERS_KEPT more, or perfrec_free().
+ * @header:	a complete header. The header stays valid and unchanged until its stream has had
+ *		PERFREC_HEADERS_KEPT more, or until perfrec_free().
  * @record:	a complete record, valid during the call. A record is known to
  *		be complete when the next word of its stream, or
  *		perfrec_flush(), comes; records of several streams are passed on
@@ -302,7 +301,7 @@ struct perfrec;
 /**
  * perfrec_new() - a decoder with no streams yet
  * @ops:	consumer, must outlive the decoder
- * @context:	given to each of its functions
+ * @context:	passed to each callback
  *
  * Return: the decoder, for perfrec_free(); NULL if out of memory.
  */
@@ -327,7 +326,7 @@ int perfrec_assume(struct perfrec *perfrec, const struct perfrec_header *header)
  * @channels:	bit n: in the streams of channel n
  * @records:	from one header to the next; 0: headers are not repeated
  *
- * Headers are repeated because a ring overwrites its oldest ones. Differences continue
+ * Writers repeat headers because a ring overwrites the oldest ones. Differences continue
  * across a repeated header.
  */
 void perfrec_repeat(struct perfrec *perfrec, uint32_t channels, uint64_t records);
@@ -361,20 +360,17 @@ void perfrec_lost(struct perfrec *perfrec, int src);
  * @src, @channel: the stream
  * @offset:	place in the file
  *
- * Passes on the stream's current record if all its counters came before @offset. For a
- * caller that knows the record is complete because its writer has begun another one in
- * another stream.
+ * Passes on the stream's current record if all its counters precede @offset. For a caller that
+ * knows the record is complete because its writer has begun another one in another stream.
  */
 void perfrec_settle(struct perfrec *perfrec, unsigned int src,
 		    unsigned int channel, uint64_t offset);
 
 /**
- * perfrec_settle_thread() - the same for a thread that continues in another
- * stream
+ * perfrec_settle_thread() - as perfrec_settle(), for a thread that continues in another stream
  * @perfrec:	decoder
  * @owner:	thread id
- * @channel:	streams of this channel in which no thread is named also belong to the
- *		thread
+ * @channel:	streams of this channel without a named thread also belong to the thread
  * @before:	limits this to records before this place
  */
 void perfrec_settle_thread(struct perfrec *perfrec, uint32_t owner,
@@ -384,17 +380,16 @@ void perfrec_settle_thread(struct perfrec *perfrec, uint32_t owner,
  * perfrec_flush() - the trace has ended
  * @perfrec:	decoder
  *
- * Passes on the last record of each stream, if the low word of each counter has come.
+ * Passes on the last record of each stream, if the low word of each counter has arrived.
  * Without a header it must have as many counters as the previous record.
  */
 void perfrec_flush(struct perfrec *perfrec);
 
 /**
- * perfrec_counter_name() - name of what a counter counts
+ * perfrec_counter_name() - name of a counter's event
  * @counter:	its definition
- * @name:	filled with perf's word for it ("cycles", "L1-dcache-load-misses",
- *		"r20000" for a raw event), terminated; for an event without a
- *		word "general-0x…" or "cache-0x…"
+ * @name:	filled with perf's name ("cycles", "L1-dcache-load-misses", "r20000" for a raw
+ *		event), terminated; for an event without a name "general-0x…" or "cache-0x…"
  * @size:	bytes at @name, PERFREC_NAME_SIZE is enough for all
  */
 void perfrec_counter_name(const struct perfrec_counter *counter, char *name,

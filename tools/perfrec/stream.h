@@ -11,7 +11,7 @@
 /* Which word a stream expects. */
 enum state {
 	BOUNDARY,	/* a record's type or a header's magic */
-	LOST,		/* the same, and anything else is skipped */
+	LOST,		/* as above, but anything else is skipped */
 	MARK,		/* the value of a mark */
 	CALLERS,	/* an address, or the record after them */
 	CALLERS_HIGH,	/* the upper part of an address */
@@ -25,7 +25,7 @@ enum state {
 	HEADER_INFO,
 	RECORD_ADDRESS,
 	RECORD_ADDRESS_HIGH,
-	RECORD_COUNTER,	/* a counter, or the upper part of the one before */
+	RECORD_COUNTER,	/* a counter, or the upper part of the previous one */
 	RECORD_LAST,	/* all counters are complete, except perhaps for an upper part */
 };
 
@@ -39,7 +39,7 @@ struct stream {
 	/* The words being read as a header may instead be counters. */
 	bool			tentative;
 	struct perfrec_record	record;
-	/* It began after a loss: its words may be the rest of a header. */
+	/* The record began after a loss: its words may be the rest of a header. */
 	bool			doubtful;
 	/* The addresses' low words as sent. */
 	uint32_t		low[2];
@@ -47,7 +47,7 @@ struct stream {
 	/* For ops->counter: counters given, and the word of the latest. */
 	unsigned int		given;
 	struct perfrec_stamp	latest;
-	/* The latest word, if that was the magic in 32 bits. */
+	/* The latest word, if it was a 32-bit magic. */
 	bool			magic;
 	struct perfrec_stamp	magic_stamp;
 	/* Words are missing since the header. */
@@ -58,11 +58,11 @@ struct stream {
 	uint8_t			mark;
 	enum state		around;
 	uint64_t		mark_offset;
-	/* Callers: their words, up to the record's end; their addresses; their list. */
+	/* Callers: number of words, up to the record's end; addresses; list. */
 	unsigned int		caller_words;
 	unsigned int		callers;
 	uint32_t		caller_low;
-	uint64_t		*caller;	/* room for the most, NULL: none yet */
+	uint64_t		*caller;	/* room for the maximum, NULL: not allocated yet */
 	/* @value and @address belong to the stream's previous record. */
 	bool			previous;
 	uint64_t		value[PERFREC_COUNTERS];
@@ -119,7 +119,7 @@ static inline void report_loss(struct perfrec *perfrec, struct stream *stream)
 	stream->loss.words = 0;
 }
 
-/** header_begin() - the magic was at @begin; @tentative: it may be a counter */
+/** header_begin() - the magic was at @begin; @tentative: the word may be a counter */
 void header_begin(struct perfrec *perfrec, struct stream *stream,
 		  struct perfrec_stamp begin, bool tentative);
 

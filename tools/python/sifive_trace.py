@@ -9,7 +9,7 @@
         if not trace.complete:
             print(trace.messages)
 
-This is sifive_trace_read.h in Python: it documents events, and what each attribute means.
+This is sifive_trace_read.h in Python: that header documents events and their attributes.
 The library libsifive-trace-read.so.0 must be installed, or be in $LD_LIBRARY_PATH.
 """
 
@@ -147,7 +147,7 @@ class Event:
 
     @property
     def counts(self):
-        """What each counter counted, by its name; without those that are unknown."""
+        """Counts by counter name; unknown counts are omitted."""
         return self._named(self._count)
 
     @property
@@ -162,12 +162,12 @@ class Event:
 
     @property
     def caller(self):
-        """The function around a call, or None."""
+        """The function that encloses a call, or None."""
         return self._trace.function(self._caller)
 
     @property
     def callers(self):
-        """Functions that called a sample's, innermost first; None if it has none recorded."""
+        """The callers of a sample's function, innermost first; None if not recorded."""
         return None if self._callers is None else [
             self._trace.function(number) for number in self._callers]
 
@@ -259,7 +259,7 @@ class Trace:
 
     @property
     def complete(self):
-        """Whether all that was recorded is in the trace; None before its end."""
+        """Whether the trace contains everything that was recorded; None before its end."""
         complete = self._library.sifive_reader_complete(self._opened())
         return None if complete < 0 else bool(complete)
 

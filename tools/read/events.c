@@ -5,7 +5,7 @@
 
 #include "reader.h"
 
-/* The interface has the same numbers. */
+/* The public interface uses the same numbers. */
 static_assert((int)SIFIVE_RECORD_ENTER == PERFREC_ENTER &&
 	      (int)SIFIVE_RECORD_EXIT == PERFREC_EXIT &&
 	      (int)SIFIVE_RECORD_MANUAL == PERFREC_MANUAL &&
@@ -28,7 +28,7 @@ static bool is_wanted(const struct sifive_reader *reader, enum sifive_event_kind
 	return reader->wanted & kind;
 }
 
-/* The next free slot; may wait for the caller to take the others. */
+/* The next free slot; may wait for the caller to take earlier events. */
 static struct reader_slot *begin(struct sifive_reader *reader, enum sifive_event_kind kind)
 {
 	struct reader_slot *slot;

@@ -2,9 +2,9 @@
 /*
  * Readers: see sifive_trace_read.h.
  *
- * The decoder calls back, but the caller asks for events. So a thread of the reader's own
- * runs the decoder until it has READER_EVENTS events. It waits while the caller takes
- * them: the two take turns, and need no other synchronization.
+ * The decoder uses callbacks, but the caller pulls events. So the reader's own thread runs the
+ * decoder until it has READER_EVENTS events. The thread waits while the caller takes them: the
+ * two take turns, and need no other synchronization.
  */
 #include <signal.h>
 #include <stdio.h>
@@ -14,7 +14,7 @@
 #include "../command.h"
 #include "reader.h"
 
-/* Options of the command alone. */
+/* Options of the command only. */
 static const char * const excluded[] = { "jobs", "quiet", "strict" };
 
 static const struct cli_option * const tables[] = {
@@ -28,7 +28,7 @@ struct sifive_reader *sifive_reader_new(void)
 	if (!reader)
 		return NULL;
 	options_init(&reader->options);
-	/* The caller's program decides how many threads work, with several readers. */
+	/* With several readers, the caller decides how many threads work. */
 	reader->options.trace.jobs = 1;
 	reader->options.trace.watched = true;
 	reader->options.strict = true;
@@ -119,7 +119,7 @@ int sifive_reader_set(struct sifive_reader *reader, const char *option, const ch
 static int open_trace(struct sifive_reader *reader, const char *path, unsigned int events)
 {
 	if (reader->opened)
-		return usage_error("%s: a reader reads one trace: use another one", path);
+		return usage_error("%s: a reader reads a single trace: create another reader", path);
 	reader->opened = true;
 	reader->wanted = events;
 	reader->options.path = keep_text(reader, path);
@@ -190,7 +190,7 @@ static void start(struct sifive_reader *reader)
 	reader->started = !error;
 	if (error) {
 		report_to(keep_message, reader);
-		report("%s: no thread to read it: %s", reader->options.path, strerror(error));
+		report("%s: cannot create a thread to read it: %s", reader->options.path, strerror(error));
 		report_to(NULL, NULL);
 		reader->failed = true;
 		reader->ended = true;

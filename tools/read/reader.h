@@ -14,7 +14,7 @@
 #include "analysis.h"
 #include "options.h"
 
-/* Events that pass from the thread that reads to the caller at once. */
+/* Number of events passed from the reading thread to the caller at once. */
 #define READER_EVENTS	128
 /* More lines are dropped. */
 #define READER_MESSAGES	(64u << 10)
@@ -36,12 +36,12 @@ struct reader_slot {
  * @complete:	what sifive_reader_complete() returns
  * @slot:	events; the caller takes those from @at to @filled
  * @thread:	reads the trace while the caller waits for events, and waits otherwise:
- *		only one of them ever uses what they share. It exists between @started and
+ *		only one of them ever uses what they share. The thread exists between @started and
  *		the end of sifive_reader_free().
  * @lock:	protects @callers, @ended and @cancelled
  * @turn:	signals changes of these
  * @callers:	it is the caller's turn
- * @cancelled:	the thread has to end
+ * @cancelled:	the thread must end
  * @messages:	all lines; the latest begins at @latest
  */
 struct sifive_reader {
@@ -73,7 +73,7 @@ struct sifive_reader {
 	char				label[READER_LABEL];
 };
 
-/** reader_hand_over() - let the caller have the events, and wait until it has taken them */
+/** reader_hand_over() - pass the events to the caller, and wait until it has taken them */
 void reader_hand_over(struct sifive_reader *reader);
 
 /* Callbacks that make events; the context is the reader. */

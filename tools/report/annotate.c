@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-/* sifive-trace annotate: what a trace knows about the lines and instructions of functions. */
+/* sifive-trace annotate: shows the costs of the lines and instructions of functions. */
 #include <getopt.h>
 #include <inttypes.h>
 #include <limits.h>
@@ -19,7 +19,7 @@ static const struct cli_option annotate_options[] = {
 	  .help = "without a name, show the N hottest functions (default 10)",
 	  .set = cli_number, .offset = offsetof(struct annotate, top),
 	  .least = 1, .most = 1000000 },
-	{ .name = "source-only", .help = "a row for each source line, without instructions",
+	{ .name = "source-only", .help = "show a row for each source line, without instructions",
 	  .set = cli_flag, .offset = offsetof(struct annotate, source_only) },
 	{ .name = "no-source", .help = "instructions without source lines",
 	  .set = cli_flag, .offset = offsetof(struct annotate, no_source) },
@@ -27,9 +27,9 @@ static const struct cli_option annotate_options[] = {
 	  .help = "look for source files with absolute paths under this folder",
 	  .set = cli_text, .offset = offsetof(struct annotate, prefix) },
 	{ .name = "prefix-strip", .value = "N",
-	  .help = "remove the first N folders of such paths before",
+	  .help = "remove the first N folders of such paths first",
 	  .set = cli_number, .offset = offsetof(struct annotate, strip), .most = 1000 },
-	/* The words are 0 and 1. */
+	/* The words have the values 0 and 1. */
 	{ .name = "format", .value = "text|json",
 	  .help = "text (default), or JSON for programs, with all digits",
 	  .set = cli_word, .offset = offsetof(struct annotate, json) },
@@ -74,10 +74,10 @@ static void report_missing(const struct annotated *annotated, char **names)
 			if (is_named(&annotated->function[i], one))
 				break;
 		if (i == annotated->functions)
-			report("%s: nothing of a function \"%s\": %s", annotated->input.options->path,
+			report("%s: nothing in the trace for function \"%s\": %s", annotated->input.options->path,
 			       *names, has_side_car(*names) ?
 			       "it is a trace: name it before the functions; the names of all but the first end in .rtd, or .rtd and numbers" :
-			       "it was not executed, sampled or left by a call, or has another name (sifive-trace report lists all)");
+			       "it was not executed or sampled and made no call, or has another name (sifive-trace report lists all)");
 	}
 }
 
@@ -126,7 +126,7 @@ static void open_disassembler(struct annotate_view *view)
 		report("%s", DISASSEMBLER_MISSING);
 }
 
-/* Counts of lines are those of coverage. */
+/* Counts of lines equal those of coverage. */
 static int put_covered(struct annotate_view *view)
 {
 	const struct annotate *annotate = view->annotate;
@@ -180,7 +180,7 @@ static void put_notes(const struct annotated *annotated)
 	if (annotated->flow && !annotated->exact)
 		report("%s: counts may be too low: %s", path, annotated->why);
 	if (annotated->nowhere && !annotated->input.options->trace.quiet)
-		report("%s: %" PRIu64 " calls are left out, which have no call site", path,
+		report("%s: %" PRIu64 " calls without a call site are left out", path,
 		       annotated->nowhere);
 }
 
@@ -196,7 +196,7 @@ static int run(const struct annotate *annotate, char **names)
 			put = put_result(annotate, &annotated, names);
 		else
 			report("%s: nothing to annotate: %s", annotate->common.path,
-			       annotated.flow ? "no file has the code that was executed; name it with -e or --symfs" :
+			       annotated.flow ? "no file contains the executed code; name it with -e or --symfs" :
 			       "no instruction trace, no samples, and no calls with call sites");
 		result = put > result ? put : result;
 	}
@@ -222,10 +222,10 @@ static int command_annotate(int argc, char **argv)
 const struct cli_command annotate_command = {
 	.name = "annotate",
 	.run = command_annotate,
-	.summary = "functions' source lines and instructions, with what they cost",
+	.summary = "show the source lines and instructions of functions with their costs",
 	.arguments = "TRACE...|- [FUNCTION]...",
-	.help = "Print the source lines and instructions of functions with what the trace knows of each: how often it was executed (instruction trace), its samples, and the calls from it (records of calls, instruction trace). FUNCTION is a name; * and ? match any characters and one character." OPTIONS_SEVERAL
-		" Their names, but for the first, end in .rtd, or .rtd and numbers; functions come after them.",
+	.help = "Print the source lines and instructions of functions, each with its number of executions (instruction trace), its samples, and the calls from it (records of calls, instruction trace). FUNCTION is a name; * and ? match any characters and one character." OPTIONS_SEVERAL
+		" Except for the first, their names end in .rtd, or .rtd and numbers; functions follow them.",
 	.groups = annotate_groups,
 	.status = OPTIONS_STATUS,
 };

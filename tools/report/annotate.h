@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* What the files of annotate share: its options, and the text of source files. */
+/* Shared by the files of annotate: its options, and the text of source files. */
 #ifndef SIFIVE_TRACE_ANNOTATE_H
 #define SIFIVE_TRACE_ANNOTATE_H
 
@@ -11,10 +11,10 @@
 
 /**
  * struct annotate - the options
- * @top:	without names, as many functions
- * @source_only, @no_source: leave out instructions, or source lines
- * @prefix:	of all absolute paths of source files, NULL for none
- * @strip:	folders to remove from them before
+ * @top:	number of functions to show if none is named
+ * @source_only, @no_source: omit instructions, or source lines
+ * @prefix:	for all absolute paths of source files, NULL for none
+ * @strip:	number of folders to remove from them first
  */
 struct annotate {
 	struct options	common;
@@ -28,7 +28,7 @@ struct annotate {
 
 struct annotate_sources;
 
-/** annotate_sources_new() - NULL without memory */
+/** annotate_sources_new() - NULL if out of memory */
 struct annotate_sources *annotate_sources_new(const struct annotate *annotate);
 
 /** annotate_sources_free() - NULL is fine */
@@ -48,10 +48,10 @@ const char *annotate_sources_line(struct annotate_sources *sources, const char *
 				  const char *file, int line);
 
 /**
- * struct annotate_view - what is written
- * @function:	those to show, @functions of them
- * @named:	the user has named them; addresses in no function are shown only then
- * @covered:	counts of lines with @source_only, as coverage has them; NULL: there are none
+ * struct annotate_view - what to show
+ * @function:	functions to show, @functions of them
+ * @named:	named by the user; only then are addresses outside functions shown
+ * @covered:	counts of lines with @source_only, as in coverage; NULL: there are none
  * @sources:	NULL: no text of the source
  */
 struct annotate_view {
@@ -70,8 +70,8 @@ struct annotate_view {
  * struct annotate_line - a source line of a function
  * @file:	as given to the compiler, NULL: unknown
  * @inlined:	functions that were inlined there, as text; "" for none
- * @frame:	the same, @frames of them
- * @executed:	instructions of it, in @cost
+ * @frame:	the same, as @frames frames
+ * @executed:	its instructions, in @cost
  * @branch:	of its conditional branches, @branches of them: how often each was taken, and not
  */
 struct annotate_line {
@@ -94,21 +94,21 @@ void annotate_source(const struct annotate_view *view, const struct annotated_ro
 /** annotate_inlined() - "clamp inlined at a.c:12, ..." for its frames, in @size bytes of @text */
 void annotate_inlined(const struct inlines *inlines, char *text, size_t size);
 
-/** annotate_lines() - the lines of a function, by file and line; false without memory */
+/** annotate_lines() - the lines of a function, by file and line; false if out of memory */
 bool annotate_lines(const struct annotate_view *view, const struct annotated_function *function,
 		    struct annotate_line **lines, size_t *count);
 
-/** annotate_lines_free() - free them */
+/** annotate_lines_free() - free the lines */
 void annotate_lines_free(struct annotate_line *lines, size_t count);
 
-/** annotate_times() - how often a line was executed, as coverage has it; false: it has not */
+/** annotate_times() - how often a line was executed, as in coverage; false: coverage lacks it */
 bool annotate_times(const struct annotate_view *view, const struct annotate_line *line,
 		    uint64_t *times);
 
-/** annotate_text() - for people; false without memory */
+/** annotate_text() - write text; false if out of memory */
 bool annotate_text(const struct annotate_view *view);
 
-/** annotate_json() - for programs; false without memory */
+/** annotate_json() - write JSON; false if out of memory */
 bool annotate_json(const struct annotate_view *view);
 
 #endif /* SIFIVE_TRACE_ANNOTATE_H */

@@ -8,7 +8,7 @@
 
 #define TEXT_SIZE	256
 
-/* A function that is written; @any: an instruction of it has been. */
+/* The function being written; @any: one of its instructions has been written. */
 struct writer {
 	const struct annotate_view	*view;
 	struct output			*out;
@@ -157,7 +157,7 @@ static bool put_lines(struct writer *writer, const struct annotated_function *fu
 	return done;
 }
 
-/* ---- all of it --------------------------------------------------------- */
+/* ---- the document --------------------------------------------------------- */
 
 static bool put_function(struct writer *writer, const struct annotated_function *function)
 {

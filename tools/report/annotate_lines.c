@@ -26,7 +26,7 @@ void annotate_source(const struct annotate_view *view, const struct annotated_ro
 	struct symbols *symbols = view->annotated->input.symbols;
 	struct image *image;
 	uint64_t bias;
-	/* The instruction before a return address has the call. */
+	/* The call is at the instruction before a return address. */
 	const uint64_t place = row->place - (row->kind == ANNOTATED_CALL);
 
 	image = symbols_image(symbols, place, &bias);
@@ -54,7 +54,7 @@ void annotate_inlined(const struct inlines *inlines, char *text, size_t size)
 	}
 }
 
-/* Those without a file first. */
+/* Lines without a file come first. */
 static int by_line(const void *a, const void *b)
 {
 	const struct annotate_line *one = a, *two = b;
@@ -191,7 +191,7 @@ void annotate_lines_free(struct annotate_line *lines, size_t count)
 	free(lines);
 }
 
-/* ---- what coverage counts ---------------------------------------------- */
+/* ---- counts as in coverage ---------------------------------------------- */
 
 static int compare_path(const void *path, const void *file)
 {

@@ -4,8 +4,8 @@
 #include "image.h"
 
 /*
- * @code: @size bytes of the function's, in @image, whose addresses differ by @bias; the sites from
- * @at on are left.
+ * @code:	@size bytes of the function's code, in @image, whose addresses differ by @bias;
+ *		the sites from @at on remain.
  */
 struct walk {
 	struct annotated		*annotated;
@@ -36,7 +36,7 @@ bool annotated_has_code(struct annotated *annotated, const struct annotated_func
 			 function->entry->place & ~1ull, &size, &rv32);
 }
 
-/* The part of the function that the file has. */
+/* The part of the function that the file contains. */
 static void find_function(struct walk *walk)
 {
 	struct symbols *symbols = walk->annotated->input.symbols;
@@ -53,7 +53,7 @@ static void find_function(struct walk *walk)
 	walk->sized = function && function->sized;
 }
 
-/* A label in a function is one of its own: it has the instructions from there on. */
+/* A label in a function counts as a separate function, which has the instructions from there on. */
 static bool is_others(const struct walk *walk, uint64_t place)
 {
 	const struct image_function *of = image_function(walk->image, place - walk->bias);
@@ -123,7 +123,7 @@ static void give_vague(struct walk *walk)
 	give(walk, &row);
 }
 
-/* Sites before @end that are no instruction's. */
+/* Sites before @end that are not at an instruction. */
 static void give_strays(struct walk *walk, uint64_t end)
 {
 	const struct annotated_entry *entry;
@@ -139,7 +139,7 @@ static void give_strays(struct walk *walk, uint64_t end)
 	}
 }
 
-/* An instruction with the sites at it, and those of its calls, which are within it. */
+/* An instruction with the sites at and within it; sites of calls are within it. */
 static void give_instruction(struct walk *walk, struct annotated_row *row)
 {
 	const uint64_t last = row->place + 2 * row->of.halfwords - 1;
@@ -148,7 +148,7 @@ static void give_instruction(struct walk *walk, struct annotated_row *row)
 
 	if (entry && entry->place == row->place)
 		take(walk, &row->cost);
-	/* Strays may be before it. */
+	/* Stray sites may precede it. */
 	for (i = walk->at; i < walk->function->entries; i++) {
 		entry = &walk->function->entry[i];
 		if (entry->place > last)
@@ -165,7 +165,7 @@ static void give_instruction(struct walk *walk, struct annotated_row *row)
 	}
 }
 
-/* Without the code, or in no function: each address for itself. */
+/* Without the code, or outside functions: each address separately. */
 static void give_sites(struct walk *walk)
 {
 	const struct annotated_entry *entry;
@@ -207,7 +207,7 @@ void annotated_rows(struct annotated *annotated, const struct annotated_function
 		};
 		give_strays(&walk, row.place);
 		others = is_others(&walk, row.place);
-		/* Without a size the function reaches to the next one. */
+		/* Without a size, the function extends to the next one. */
 		if ((others && !walk.sized) ||
 		    !instruction_read(row.code, walk.size - at, row.place, row.rv32, &row.of))
 			break;

@@ -97,7 +97,7 @@ static bool split(struct source *source, size_t size)
 /* Returns the error, 0 for none. */
 static int read_source(struct source *source, const char *path)
 {
-	/* To open a pipe waits for its writer. */
+	/* Opening a pipe would wait for its writer. */
 	const int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
 	FILE *file = fd < 0 ? NULL : fdopen(fd, "r");
 	size_t size = 0;
@@ -113,7 +113,7 @@ static int read_source(struct source *source, const char *path)
 	return error ? error : split(source, size) ? 0 : ENOMEM;
 }
 
-/* With --prefix and --prefix-strip, which are for absolute paths. */
+/* Applies --prefix and --prefix-strip, which are for absolute paths. */
 static char *place_of(const struct annotate *annotate, const char *path)
 {
 	const char *rest = path, *next;
@@ -146,7 +146,7 @@ static void open_source(struct annotate_sources *sources, struct source *source)
 	free(place);
 }
 
-/* NULL without memory. @path is the list's. */
+/* Returns NULL if out of memory. The list owns @path. */
 static struct source *find_source(struct annotate_sources *sources, char *path)
 {
 	struct source **slot = &sources->first, *source;
@@ -202,7 +202,7 @@ const char *annotate_sources_line(struct annotate_sources *sources, const char *
 		return NULL;
 	if ((size_t)line > source->lines) {
 		if (!source->short_noted && !sources->annotate->common.trace.quiet)
-			report("%s: it has no line %d: it is not the file that was compiled",
+			report("%s: has no line %d: this is not the file that was compiled",
 			       source->path, line);
 		source->short_noted = true;
 		return NULL;

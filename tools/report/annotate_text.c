@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-/* annotate's tables for people: see annotate.h. */
+/* annotate's tables as text: see annotate.h. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -17,7 +17,7 @@
 /* Room for an instruction, and for the names of inlined functions. */
 #define TEXT_SIZE	1024
 
-/* A function that is written: @width of the columns before the text. */
+/* The function being written: @width of the columns before the text. */
 struct table {
 	const struct annotate_view	*view;
 	struct output			*out;
@@ -48,7 +48,7 @@ static void put_executions(struct table *table, uint64_t count, bool known)
 	put_right(table->out, known ? text : "-", COUNT_WIDTH);
 }
 
-/* Nothing for no samples and no calls. */
+/* Prints nothing if there are no samples or calls. */
 static void put_count(struct table *table, uint64_t count)
 {
 	if (count)
@@ -75,7 +75,7 @@ static void put_calls(struct table *table, const struct annotated_cost *cost)
 	put_right(table->out, cost->calls ? time_text(table, cost, text) : "", TIME_WIDTH);
 }
 
-/* @line: it is a line's, NULL: an instruction's. */
+/* @line: the line whose cost it is, NULL: an instruction's. */
 static void put_cost(struct table *table, const struct annotated_cost *cost,
 		     const struct annotate_line *line)
 {
@@ -131,7 +131,7 @@ static size_t put_heading(struct table *table, bool lines)
 	return width;
 }
 
-/* ---- what stands above a function -------------------------------------- */
+/* ---- the heading of a function -------------------------------------- */
 
 static void put_sum(struct table *table, const char *before, uint64_t part, uint64_t all,
 		    const char *what)
@@ -184,9 +184,9 @@ static void put_function(struct table *table)
 	put_char(table->out, '\n');
 	put_sums(table);
 	if (!has_code)
-		put_string(table->out, "  No file has its code: addresses alone are shown; name the file with -e or --symfs.\n");
+		put_string(table->out, "  No file contains its code: only addresses are shown; name the file with -e or --symfs.\n");
 	else if (!function->known)
-		put_string(table->out, "  In no function that the file names: it is stripped, or this is no compiler's code.\n");
+		put_string(table->out, "  Not in a named function: the file is stripped, or a compiler did not generate this code.\n");
 	if (!function->known && !table->view->named)
 		put_format(table->out, "  %zu address%s, shown if \"%s\" is named.\n",
 			   function->entries, function->entries == 1 ? "" : "es",
@@ -235,7 +235,7 @@ static void put_ways(struct table *table, const struct annotated_cost *cost)
 			   mark, cost->next);
 }
 
-/* Where a branch, a jump or a call goes. */
+/* The target of a branch, jump or call. */
 static void put_target(struct table *table, const struct annotated_row *row)
 {
 	struct symbols *symbols = table->view->annotated->input.symbols;
@@ -336,7 +336,7 @@ static bool put_lines(struct table *table)
 	return done;
 }
 
-/* ---- all of it --------------------------------------------------------- */
+/* ---- the output --------------------------------------------------------- */
 
 static void put_notes(const struct annotate_view *view)
 {

@@ -11,7 +11,7 @@
 #include "executed.h"
 
 #define ROOM	256
-/* Of a frame's number of its site: it is a tail call. */
+/* Flag in a frame's site number: a tail call. */
 #define JUMPED	(1ull << 32)
 
 void annotated_add(struct annotated_cost *sum, const struct annotated_cost *more)
@@ -56,7 +56,7 @@ static bool grow(struct annotated *annotated)
 	return true;
 }
 
-/* The number of a site, from 1 on; 0: there is no room. */
+/* The number of a site, from 1; 0: there is no room. */
 static uint32_t find_site(struct annotated *annotated, uint64_t place)
 {
 	uint32_t *slot;
@@ -224,7 +224,7 @@ static void resolve(struct annotated *annotated, struct executed *executed,
 	}
 }
 
-/* Of addresses in no function: those of an object together, of the kernel, of all others. */
+/* Groups of addresses outside functions: of an object, of the kernel, of all others. */
 static int compare_groups(const struct annotated_entry *one, const struct annotated_entry *two)
 {
 	if (one->known != two->known)
@@ -286,7 +286,7 @@ static int by_cost(const void *a, const void *b)
 	return result ? result : strcmp(one->name, two->name);
 }
 
-/* The entries from @first on are of one function. Returns the index behind them. */
+/* Handles the entries of one function, from @first on. Returns the index after them. */
 static size_t add_function(struct annotated *annotated, size_t first)
 {
 	struct annotated_function *function = &annotated->function[annotated->functions++];
@@ -333,7 +333,7 @@ static void make_functions(struct annotated *annotated, struct executed *execute
 		      by_cost);
 }
 
-/* ---- all of it --------------------------------------------------------- */
+/* ---- the result --------------------------------------------------------- */
 
 static int make(struct annotated *annotated)
 {

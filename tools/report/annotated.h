@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * What a trace knows about each instruction, by function: how often it was executed, the
- * samples there, and the calls from there.
+ * The costs of each instruction, by function: executions, samples, and calls from it.
  */
 #ifndef SIFIVE_TRACE_ANNOTATED_H
 #define SIFIVE_TRACE_ANNOTATED_H
@@ -12,22 +11,22 @@
 #include "instruction.h"
 #include "options.h"
 
-/* Limits: addresses that records name, which a damaged trace makes up; and of all. */
+/* Limits: addresses in records, which may be damaged; and all addresses. */
 #define ANNOTATED_RECORDED_MAX	(1u << 17)
 #define ANNOTATED_SITES_MAX	(1u << 22)
 
 #define ANNOTATED_NAME_SIZE	512
 
 /**
- * struct annotated_cost - what is known about an instruction, or about several
+ * struct annotated_cost - the cost of one or more instructions
  * @executed:	how often it was executed
- * @taken, @next: how often it was a branch that was taken, and not
+ * @taken, @next: how often it was a taken branch, and one not taken
  * @samples:	in it
- * @calls:	from it, that have ended; a tail call is none, but part of one
- * @nested:	those with a time that are part of another call of their function
- * @timed:	those whose time is in @time, and parts
- * @untimed:	those without a time, and parts
- * @inferred:	those with an inferred time, and parts
+ * @calls:	ended calls from it; a tail call is part of another call
+ * @nested:	timed calls within another call of their function
+ * @timed:	calls and parts whose time is in @time
+ * @untimed:	calls and parts without a time
+ * @inferred:	calls and parts with an inferred time
  * @time:	ticks in them, without the nested ones
  */
 struct annotated_cost {
@@ -54,7 +53,8 @@ static inline bool annotated_is_timed(const struct annotated_cost *cost)
 
 /**
  * struct annotated_site - an address with a cost
- * @place:	of an instruction; or odd: within one that calls, mostly before a return address
+ * @place:	of an instruction; or odd: within a calling instruction, usually before a return
+ *		address
  * @followed:	instruction trace shows a call from there
  */
 struct annotated_site {
@@ -65,11 +65,11 @@ struct annotated_site {
 
 /**
  * struct annotated_entry - a site of a function
- * @place:	as of struct annotated_site, where its object was executed first
+ * @place:	as in struct annotated_site, where its object was first executed
  * @site:	index
  * @start:	the function's first instruction, if it is @known
- * @object:	the object's name; NULL: no file has the address
- * @vague:	the call is somewhere in the function: the record names only that
+ * @object:	the object's name; NULL: no file contains the address
+ * @vague:	the call is somewhere in the function: the record names only the function
  */
 struct annotated_entry {
 	uint64_t	place;
@@ -83,7 +83,7 @@ struct annotated_entry {
 /**
  * struct annotated_function - a function with costs, or addresses of an object in no function
  * @name:	its name, or the object's
- * @known:	it is a function, which begins at @start
+ * @known:	a function, which begins at @start
  * @object, @file, @line: where it is; NULL and 0 if unknown
  * @entry:	its sites, by place, the vague ones first
  * @sum:	of them
@@ -102,13 +102,13 @@ struct annotated_function {
 
 /**
  * struct annotated - the result
- * @function:	those with costs, the hottest first
- * @sum:	of all of them
+ * @function:	functions with costs, the hottest first
+ * @sum:	of all functions
  * @flow:	the trace has instruction trace: executions are counted
  * @exact:	all of these counts are exact; if not, they may be too low, and @why is the reason
  * @nowhere:	calls whose call site is unknown
  * @jumps:	tail calls
- * @left_out:	costs of addresses that had no room
+ * @left_out:	costs of addresses beyond the limit
  */
 struct annotated {
 	struct input			input;
@@ -129,7 +129,7 @@ struct annotated {
 	struct hash			hash;
 	struct annotated_entry		*entry;
 	bool				no_memory;
-	bool				following;	/* records made from instruction trace */
+	bool				following;	/* records from instruction trace */
 	bool				jumped;		/* a tail call is beginning */
 };
 
@@ -147,17 +147,17 @@ void annotated_free(struct annotated *annotated);
 /* What a row is. */
 enum annotated_kind {
 	ANNOTATED_INSTRUCTION,
-	ANNOTATED_CALL,		/* a call, whose return address is known alone */
+	ANNOTATED_CALL,		/* a call known only by its return address */
 	ANNOTATED_VAGUE,	/* calls from somewhere in the function */
-	ANNOTATED_STRAY,	/* no instruction of it begins there */
+	ANNOTATED_STRAY,	/* no instruction of the function begins there */
 };
 
 /**
  * struct annotated_row - an instruction of a function, or another address with a cost
  * @kind:	enum annotated_kind
  * @place:	its address, or the return address of a call
- * @address:	that in the file; in memory, if there is none
- * @code:	the instruction's bytes, NULL if no file has them
+ * @address:	the address in the file; in memory, if there is no file
+ * @code:	the instruction's bytes, NULL if no file contains them
  * @rv32:	it is one of a 32-bit processor
  * @of:		the instruction
  */
@@ -174,12 +174,12 @@ struct annotated_row {
 /**
  * annotated_rows() - call @each for all instructions of a function, and other addresses
  *
- * Their costs are the function's. Without its code, only those with costs.
+ * Their costs add up to the function's. Without the code, only addresses with costs.
  */
 void annotated_rows(struct annotated *annotated, const struct annotated_function *function,
 		    void (*each)(void *context, const struct annotated_row *row), void *context);
 
-/** annotated_has_code() - whether a file has the function's code */
+/** annotated_has_code() - whether a file contains the function's code */
 bool annotated_has_code(struct annotated *annotated, const struct annotated_function *function);
 
 #endif /* SIFIVE_TRACE_ANNOTATED_H */

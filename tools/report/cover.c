@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-/* sifive-trace coverage: which lines, functions and branches a trace has executed. */
+/* sifive-trace coverage: shows the lines, functions and branches executed in a trace. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -42,7 +42,7 @@ struct cover {
 static void list_formats(cli_add *add, void *context)
 {
 	add(context, "text", "a table (default)");
-	add(context, "lcov", "a tracefile for lcov and genhtml, with all of it");
+	add(context, "lcov", "a tracefile for lcov and genhtml, with all functions, lines and branches");
 }
 
 static const struct cli_option cover_options[] = {
@@ -254,7 +254,7 @@ static int make_paths(const struct cover *cover, const struct counts *counts,
 	    paths_make(&paths, &executed, input->symbols))
 		report("out of memory");
 	else if (!paths.count)
-		report("%s: no paths: no file has the code that was executed; name it with -e or --symfs",
+		report("%s: no paths: no file contains the executed code; name it with -e or --symfs",
 		       cover->common.path);
 	else
 		result = put_paths(cover, &paths, counts, input);
@@ -272,7 +272,7 @@ static int make_covered(const struct cover *cover, const struct counts *counts,
 	if (!covered_make(&covered, counts, input))
 		result = EXIT_OK;
 	if (!result && !covered.lines) {
-		report("%s: no source lines: nothing that was executed has line numbers (compile it with -g, and name the file with -e)",
+		report("%s: no source lines: no executed code has line numbers (compile it with -g, and name the file with -e)",
 		       cover->common.path);
 		result = EXIT_UNREADABLE;
 	} else if (!result) {
@@ -312,12 +312,12 @@ static int command_coverage(int argc, char **argv)
 	if (result)
 		return result;
 	if (cover.format == FORMAT_LCOV && cover.by != BY_UNSET)
-		return usage_error("coverage: --by is for the table: --format lcov has functions, files and lines");
+		return usage_error("coverage: --by applies to the table: --format lcov always has functions, files and lines");
 	if (cover.top != TOP_UNSET && cover.by != BY_PATH)
-		return usage_error("coverage: -n is for --by path: the other tables have all rows");
+		return usage_error("coverage: -n applies to --by path: the other tables show all rows");
 	if (cover.top == TOP_UNSET)
 		cover.top = TOP_DEFAULT;
-	/* lcov's functions have names of their own; genhtml demangles them. */
+	/* lcov uses mangled names; genhtml demangles them. */
 	if (cover.common.symbols.demangle == DEMANGLE_UNSET)
 		cover.common.symbols.demangle = cover.format == FORMAT_LCOV ? DEMANGLE_NO :
 						DEMANGLE_SIMPLE;
@@ -336,9 +336,9 @@ static int command_coverage(int argc, char **argv)
 const struct cli_command coverage_command = {
 	.name = "coverage",
 	.run = command_coverage,
-	.summary = "lines, functions, branches and hot paths that instruction trace has executed",
+	.summary = "show executed lines, functions, branches and hot paths",
 	.arguments = "TRACE...|-",
-	.help = "Print how often a trace of sifive-trace record --calls has executed each function, line and conditional branch of the source, or the hottest paths through the code. All tables except that of paths need debug information (-g). The program needs no instrumentation." OPTIONS_SEVERAL,
+	.help = "Print how often each function, line and conditional branch of the source was executed in a trace of sifive-trace record --calls, or the hottest paths through the code. All tables except that of paths need debug information (-g). The program needs no instrumentation." OPTIONS_SEVERAL,
 	.groups = cover_groups,
 	.status = OPTIONS_STATUS,
 };

@@ -7,22 +7,22 @@
 #include "covered.h"
 #include "paths.h"
 
-/** cover_put_lcov() - write what was covered as lcov's tracefile */
+/** cover_put_lcov() - write the coverage as lcov's tracefile */
 void cover_put_lcov(struct output *out, const struct covered *covered,
 		    const struct input *input);
 
 #define COVER_PERCENT_WIDTH	7
 
-/** cover_put_count() - write a count that is too low, and marked, unless it is @exact */
+/** cover_put_count() - write a count, marked as possibly too low unless @exact */
 void cover_put_count(struct output *out, uint64_t count, size_t width, bool exact);
 
-/** cover_put_percent() - write the share of @hit in @all; "-" of nothing */
+/** cover_put_percent() - write the share of @hit in @all; "-" if @all is 0 */
 void cover_put_percent(struct output *out, uint64_t hit, uint64_t all);
 
 /**
  * cover_put_paths() - write a table of paths
  * @symbols:	of the trace
- * @top:	the most rows
+ * @top:	maximum number of rows
  * @exact:	counts are exact; if not, they may be too low
  */
 void cover_put_paths(struct output *out, const struct paths *paths, struct symbols *symbols,

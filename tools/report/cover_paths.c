@@ -33,14 +33,14 @@ static void put_executed(const struct table *table, uint64_t executed)
 	put_count(table, executed);
 }
 
-/* How often a loop's first block was executed each time that the loop was entered. */
+/* How often a loop's first block was executed for each entry of the loop. */
 static void put_iterations(const struct table *table, const struct path *path)
 {
 	const uint64_t times = table->paths->block[*path->block].times;
 	const uint64_t entered = path->entered ? path->entered : 1;
 	char text[32] = "-";
 
-	/* A loop that the trace begins in was never entered. */
+	/* A loop in which the trace begins was never entered. */
 	if (path->again)
 		snprintf(text, sizeof(text), "%s%.1f", table->exact ? "" : "~",
 			 (double)times / (double)entered);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-/* The source of what was executed, object by object: see covered.h. */
+/* The source of the executed code, object by object: see covered.h. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -41,7 +41,7 @@ static uint64_t hash_text(const char *text)
 	return hash;
 }
 
-/* Paths of one hash would be one file: that takes a collision of 64 bits. */
+/* Paths with equal hashes count as one file; a 64-bit collision is unlikely. */
 static uint64_t file_key(const void *files, uint32_t number)
 {
 	return hash_text(((const struct covered_file *)files)[number - 1].path);
@@ -54,7 +54,7 @@ static uint64_t line_key(const void *lines, uint32_t number)
 	return (uint64_t)line->file << 32 | line->line;
 }
 
-/* A table for one more entry; *@empty: it is a new one. False without memory. */
+/* Makes room for one more entry; *@empty: the table is new. Returns false if out of memory. */
 static bool widen(struct maker *maker, struct hash *hash, size_t count, bool *empty)
 {
 	*empty = !hash->slot || 2 * (count + 1) > 1u << hash->bits;
@@ -235,7 +235,7 @@ int covered_make(struct covered *covered, const struct counts *counts,
 		make_objects(&maker, input->options->trace.quiet);
 	if (covered->full && covered->exact) {
 		covered->exact = false;
-		snprintf(covered->why, sizeof(covered->why), "there is too much source to count all of it");
+		snprintf(covered->why, sizeof(covered->why), "too much source: some of it was not counted");
 	}
 	if (!maker.no_memory)
 		maker.no_memory = !covered_order(covered);

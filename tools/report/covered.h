@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * Which lines, functions and branches of the source an instruction trace has executed.
+ * The lines, functions and branches of the source executed in an instruction trace.
  *
  * Lines are those for which the program has code, as in its debug information, with gcov's
- * rules: a function begins at the line with its name, and its closing brace is none.
+ * rules: a function begins at the line with its name, and its closing brace is not a line.
  */
 #ifndef SIFIVE_TRACE_COVERED_H
 #define SIFIVE_TRACE_COVERED_H
@@ -11,7 +11,7 @@
 #include "counts.h"
 #include "options.h"
 
-/* Limits of damaged debug information. */
+/* Limits for damaged debug information. */
 #define COVERED_LINES_MAX	(1u << 22)
 #define COVERED_FUNCTION_MAX	(4u << 20)	/* bytes of a function */
 #define COVERED_PARTS_MAX	64		/* parts of it */
@@ -19,10 +19,10 @@
 #define COVERED_BYTES_MAX	(512u << 20)	/* of all */
 
 /**
- * struct covered_sum - parts that were executed, and all of them
+ * struct covered_sum - number of executed parts, and of all parts
  * @lines, @lines_hit: with code
  * @functions, @functions_hit
- * @branches, @branches_hit: ways of conditional branches
+ * @branches, @branches_hit: directions of conditional branches
  */
 struct covered_sum {
 	uint64_t	lines, lines_hit;
@@ -44,7 +44,7 @@ struct covered_file {
 /**
  * struct covered_line - a line with code
  * @file:	index
- * @seen:	private: number of the latest function with code of it
+ * @seen:	private: number of the latest function with code of this line
  * @times:	how often it was executed
  */
 struct covered_line {
@@ -72,7 +72,7 @@ struct covered_branch {
 /**
  * struct covered_function - a function of the source
  * @name:	its name
- * @calls:	how often it began
+ * @calls:	number of calls
  * @sum:	its lines and branches
  */
 struct covered_function {
@@ -87,7 +87,7 @@ struct covered_function {
  * struct covered - the result
  * @file:	by path
  * @line, @branch, @function: by file and line
- * @full:	part of the source had no room
+ * @full:	part of the source was beyond the limit
  * @exact:	all counts are exact; if not, they may be too low, and @why is the reason
  */
 struct covered {
@@ -106,12 +106,12 @@ struct covered {
 };
 
 /**
- * covered_make() - find the source of what was executed
+ * covered_make() - find the source of the executed code
  * @covered:	filled, for covered_free(), also after an error
  *
- * Objects of which nothing was executed are left out, and the recorder.
+ * Objects without executed code, and the recorder, are omitted.
  *
- * Return: 0, or -1 without memory: the error has been printed.
+ * Return: 0, or -1 if out of memory: the error has been printed.
  */
 int covered_make(struct covered *covered, const struct counts *counts,
 		 const struct input *input);
@@ -120,11 +120,11 @@ int covered_make(struct covered *covered, const struct counts *counts,
  * covered_path() - the path of a source file, without "." and ".."
  * @folder:	where it was compiled, NULL if unknown
  *
- * Return: it, for free(), absolute if the folder is; NULL without memory.
+ * Return: the path, for free(), absolute if the folder is; NULL if out of memory.
  */
 char *covered_path(const char *folder, const char *name);
 
-/** covered_free() - free what it holds */
+/** covered_free() - free the result */
 void covered_free(struct covered *covered);
 
 #endif /* SIFIVE_TRACE_COVERED_H */

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /*
- * Lines and branches of a function: see covered.h. As gcov does, a line counts as often as
- * one of its basic blocks is entered from a block without the line, or by a jump back.
- * After a call the flow continues as if there was none.
+ * Lines and branches of a function: see covered.h. As gcov does, a line's count is how often one
+ * of its basic blocks is entered from a block without the line, or by a jump back. After a call
+ * the flow continues as if there had been no call.
  */
 #include <stdlib.h>
 #include <string.h>
 
 #include "covered_maker.h"
 
-/* The index of an instruction of the function at hand; false: it is another's. */
+/* The index of an instruction of the current function; false: it belongs to another function. */
 static bool index_of(const struct maker *maker, uint64_t address, size_t *at)
 {
 	const struct covered_part *part = maker->part, *end = part + maker->parts;
@@ -33,7 +33,7 @@ static uint64_t address_of(const struct maker *maker, size_t at)
 	return part->start + 2 * (at - part->at);
 }
 
-/* Makes room for the instructions at hand. */
+/* Makes room for the current function's instructions. */
 static bool make_room(struct maker *maker)
 {
 	if (maker->at_room < maker->halfwords) {
@@ -67,7 +67,7 @@ static bool continues(unsigned int kind)
 	       kind == FLOW_INDIRECT_CALL || kind == FLOW_TRAP;
 }
 
-/* Basic blocks begin at targets, and behind branches; a call ends none. */
+/* Basic blocks begin at targets and after branches; a call does not end a block. */
 static void mark_leaders(struct maker *maker, size_t at, const struct instruction *instruction)
 {
 	const size_t next = at + instruction->halfwords;
@@ -119,7 +119,7 @@ static void read_part(struct maker *maker, const struct covered_part *part)
 	executed_times(&maker->executed, part->start, part->halfwords, maker->times + part->at);
 }
 
-/* False if it is no part, or no file has its instructions. */
+/* Returns false if it is not a part, or no file contains its instructions. */
 static bool add_part(struct maker *maker, const struct lines_function *function)
 {
 	const uint64_t bytes = function->end - function->start;
@@ -128,7 +128,7 @@ static bool add_part(struct maker *maker, const struct lines_function *function)
 	struct symbol symbol;
 	uint64_t size;
 
-	/* What the linker has discarded begins nowhere. */
+	/* Discarded functions have no start. */
 	if (!symbols_find(maker->symbols, start, &symbol) || !symbol.function ||
 	    (!function->part && symbol.start != start) || !covered_is_new(maker, start))
 		return false;
@@ -165,7 +165,7 @@ static size_t first_row(const struct lines_row *row, size_t rows, uint64_t addre
 	return low;
 }
 
-/* Lines that the first instruction executes besides its own. */
+/* Additional lines that the first instruction executes. */
 static void find_first_lines(struct maker *maker, const struct lines_function *function)
 {
 	const struct lines_unit *unit = maker->unit;
@@ -183,8 +183,8 @@ static void find_first_lines(struct maker *maker, const struct lines_function *f
 }
 
 /*
- * A function begins with rows of its opening brace, which count as the line of its name. If
- * the first of them has no code, the first instruction is a statement's.
+ * A function begins with rows of its opening brace, which count as the line of its name. If the
+ * first row has no code, the first instruction belongs to a statement.
  */
 static void find_lines(struct maker *maker, const struct covered_part *part)
 {
@@ -215,7 +215,7 @@ static void find_lines(struct maker *maker, const struct covered_part *part)
 	}
 }
 
-/* Whether a call does not return: nothing is behind it. */
+/* Whether a call does not return: no code follows it. */
 static bool is_end(const struct maker *maker, size_t next)
 {
 	return next == maker->halfwords || maker->at[next].first;
@@ -239,9 +239,9 @@ static uint32_t greatest_line(struct maker *maker, const struct lines_function *
 }
 
 /*
- * GCC attributes the end of a function to its closing brace, the last line: all code of it
- * leads to a return. gcov counts that only if it is a statement, for which there is a nop:
- * where a function without a value has no return.
+ * GCC attributes the end of a function to its closing brace, the last line: all code on that line
+ * leads to a return. gcov counts the line only if it is a statement, marked by a nop: where a
+ * void function has no return statement.
  */
 static void leave_out_brace(struct maker *maker, const struct lines_function *function)
 {
@@ -267,7 +267,7 @@ static void leave_out_brace(struct maker *maker, const struct lines_function *fu
 		}
 		returns |= one->kind == FLOW_RETURN;
 		column = column ? column : one->column;
-		/* Behind a statement: there are two columns. */
+		/* After a statement: there are two columns. */
 		if (!leads || one->nop || one->column != column)
 			return;
 	}
@@ -314,7 +314,7 @@ static bool has_line(const struct maker *maker, size_t block, uint32_t line)
 	return bsearch(&key, maker->pair, maker->pairs, sizeof(*maker->pair), compare_key);
 }
 
-/* Pairs of basic blocks and lines, sorted, each once. */
+/* Unique pairs of basic blocks and lines, sorted. */
 static void find_pairs(struct maker *maker)
 {
 	size_t i, kept = 0, block = 0;
@@ -343,8 +343,8 @@ static void find_pairs(struct maker *maker)
 }
 
 /*
- * Jumps to a basic block from within its function; *@begin are those among them with which a
- * line of it begins.
+ * Jumps to a basic block from within its function; *@begin counts those with which a line of the
+ * block begins.
  */
 static uint64_t count_jumps(struct maker *maker, size_t block, uint32_t line, uint64_t *begin)
 {
@@ -367,7 +367,7 @@ static uint64_t count_jumps(struct maker *maker, size_t block, uint32_t line, ui
 	return jumps;
 }
 
-/* Whether the basic block before has the line, and continues with this one. */
+/* Whether the previous basic block has the line, and continues with this block. */
 static bool goes_on(const struct maker *maker, size_t block, uint32_t line)
 {
 	size_t before = block;
@@ -402,7 +402,7 @@ static void count_lines(struct maker *maker)
 	find_pairs(maker);
 	for (i = 0; i < maker->pairs && !maker->no_memory; i++)
 		count_line(maker, &maker->pair[i]);
-	/* Behind a gap, a line may be executed that has not begun. */
+	/* After a gap, a line may be executed without having begun. */
 	for (i = 0; i < maker->halfwords; i++)
 		if (maker->at[i].begins && maker->at[i].line && maker->times[i] &&
 		    !line[maker->at[i].line - 1].times)
@@ -416,7 +416,7 @@ static uint64_t count_calls(struct maker *maker)
 	return maker->times[0] > jumps ? maker->times[0] - jumps : 0;
 }
 
-/* The line of the name, and those of statements, if they have no code. */
+/* The line of the name, and lines of statements, if they have no code. */
 static void count_first_lines(struct maker *maker)
 {
 	struct covered_line *line;
@@ -433,7 +433,7 @@ static void count_first_lines(struct maker *maker)
 	}
 }
 
-/* The line of a label without code counts as often as the instruction behind it. */
+/* A label's line without code gets the count of the instruction after it. */
 static void count_labels(struct maker *maker, const struct lines_function *function)
 {
 	const struct lines_label *label = maker->unit->label + function->label;
@@ -480,11 +480,11 @@ static void count_branches(struct maker *maker)
 	}
 }
 
-/* Of the function at hand, whose branches begin with @branch. */
+/* For the current function, whose branches begin with @branch. */
 static void sum_up(struct maker *maker, struct covered_sum *sum, size_t branch)
 {
 	const struct covered *covered = maker->covered;
-	/* Lines, each with whether it was not executed in its lowest bit. */
+	/* Lines; the lowest bit of each is set if the line was not executed. */
 	uint64_t *line = malloc((maker->halfwords + COVERED_FIRST_MAX) * sizeof(*line));
 	size_t lines = 0, at;
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* What the files of covered.c share. */
+/* Shared by covered.c and its helpers. */
 #ifndef SIFIVE_TRACE_COVERED_MAKER_H
 #define SIFIVE_TRACE_COVERED_MAKER_H
 
@@ -15,9 +15,9 @@
  * @kind:	enum flow_kind
  * @block:	index of the first halfword of its basic block
  * @begins:	an instruction begins at this halfword
- * @leads:	a basic block, too
- * @first:	a part of the function, too
- * @nop:	it does nothing
+ * @leads:	a basic block begins there
+ * @first:	a part of the function begins there
+ * @nop:	the instruction does nothing
  */
 struct instruction_at {
 	uint32_t	line;
@@ -31,11 +31,11 @@ struct instruction_at {
 };
 
 /**
- * struct covered_part - instructions of a function that are placed together
- * @of:		the part, of which the first one is where the function begins
+ * struct covered_part - contiguous instructions of a function
+ * @of:		the part; the function begins in the first one
  * @start:	its address
  * @at, @halfwords: indexes of its halfwords among the function's
- * @code, @rv32: as of code_bytes()
+ * @code, @rv32: as from code_bytes()
  */
 struct covered_part {
 	const struct lines_function	*of;
@@ -46,27 +46,27 @@ struct covered_part {
 	bool				rv32;
 };
 
-/* struct covered_pair - @key: a basic block and a line of it, whose first instruction is @at */
+/* struct covered_pair - @key: a basic block and one of its lines, whose first instruction is @at */
 struct covered_pair {
 	uint64_t	key;
 	uint32_t	at;
 };
 
 /**
- * struct maker - how the result is made
+ * struct maker - state while the result is computed
  * @no_memory:	stop
  * @files, @lines: indexes of the result's
- * @first, @functions: first instructions of functions and parts that are done, and their index
- * @bytes:	of all of them
- * @bias:	of the object at hand: its addresses less those in the file
- * @unit:	at hand
+ * @first, @functions: first instructions of processed functions and parts, and their index
+ * @bytes:	total size
+ * @bias:	of the current object: its addresses minus those in the file
+ * @unit:	the current unit
  * @latest, @latest_file: file of the debug information, and its index
- * @part:	of the function at hand, @parts of them
+ * @part:	of the current function, @parts of them
  * @at, @times, @halfwords: its instructions, and how often each was executed
  * @name:	index of the line with its name plus one, 0: unknown
  * @first_line:	lines of its first instruction, each plus one: the name's, and statements'
  *		without code
- * @brace:	its first row, which is of its opening brace
+ * @brace:	its first row, that of its opening brace
  * @pair:	its basic blocks and their lines
  */
 struct maker {
@@ -102,31 +102,31 @@ struct maker {
  * covered_reserve() - make room for one more entry
  * @array:	address of a pointer to entries of @size bytes
  *
- * Return: false without memory.
+ * Return: false if out of memory.
  */
 bool covered_reserve(struct maker *maker, void *array, size_t count, size_t *room, size_t size);
 
-/** covered_find_file() - the index of a file of the unit at hand */
+/** covered_find_file() - the index of a file of the current unit */
 uint32_t covered_find_file(struct maker *maker, const char *name);
 
 /** covered_find_line() - the index of a line plus one, 0: there is no room */
 uint32_t covered_find_line(struct maker *maker, const char *name, uint32_t line);
 
 /**
- * covered_is_new() - whether a function comes for the first time
+ * covered_is_new() - whether a function occurs for the first time
  * @start:	its first instruction
  *
- * Several units may have it, for one copy of an inline function that the linker has kept.
+ * Several units may contain the single copy of an inline function that the linker kept.
  */
 bool covered_is_new(struct maker *maker, uint64_t start);
 
 /**
- * covered_function() - add what a function of the unit at hand executed
- * @parts:	of it, from @function on
+ * covered_function() - add the executed code of a function of the current unit
+ * @parts:	its parts, from @function on
  */
 void covered_function(struct maker *maker, const struct lines_function *function, size_t parts);
 
-/** covered_order() - sort the result, and sum it up; false without memory */
+/** covered_order() - sort the result and sum it up; false if out of memory */
 bool covered_order(struct covered *covered);
 
 #endif /* SIFIVE_TRACE_COVERED_MAKER_H */

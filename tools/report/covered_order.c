@@ -43,7 +43,7 @@ static int by_path(const void *a, const void *b)
 		      ((const struct ranked *)b)->file->path);
 }
 
-/* Files get the numbers that their paths have in order. */
+/* Files are numbered in the order of their paths. */
 static int rank_files(struct covered *covered)
 {
 	struct covered_file *sorted = malloc((covered->files + 1) * sizeof(*sorted));
@@ -85,7 +85,7 @@ static void add_sums(struct covered_sum *to, const struct covered_sum *from)
 	to->branches_hit += from->branches_hit;
 }
 
-/* Copies of a function are one. */
+/* Copies of a function count as one. */
 static void sum_files(struct covered *covered)
 {
 	struct covered_sum *sum;
@@ -117,7 +117,7 @@ static void sum_files(struct covered *covered)
 		add_sums(&covered->sum, &covered->file[i].sum);
 }
 
-/* Lines without instructions, such as closing braces, are none. */
+/* Lines without instructions, such as closing braces, do not count. */
 static void keep_lines(struct covered *covered)
 {
 	size_t i, kept = 0;

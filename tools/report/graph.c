@@ -28,13 +28,13 @@ struct graph {
 	int		depth;		/* 0: all */
 	int		least;		/* percent of the whole */
 	int		by_thread;	/* 0 or 1 */
-	int		json;		/* 0 or 1: the words of --format */
+	int		json;		/* index of the word of --format */
 	struct report_rows rows;
 };
 
 static const struct cli_option graph_options[] = {
 	{ .name = "by", .value = "function|thread",
-	  .help = "one tree for all (default), or one for each thread",
+	  .help = "show one tree for all threads (default), or one for each",
 	  .set = cli_word, .offset = offsetof(struct graph, by_thread) },
 	OPTIONS_DEPTH(struct graph, depth),
 	{ .name = "min", .value = "PERCENT",
@@ -286,7 +286,7 @@ static int show(struct graph *graph, const struct input *input)
 			       graph->counter.text[i]);
 			return EXIT_USAGE;
 		}
-		/* Defaults for what the user did not give. */
+		/* Defaults for options that the user did not give. */
 		graph->counter.text[i] = analysis_counters(tree->analysis)->name[graph->weight[i] -
 										TREE_COUNTER];
 	}
@@ -351,9 +351,9 @@ static int command_graph(int argc, char **argv)
 const struct cli_command graph_command = {
 	.name = "graph",
 	.run = command_graph,
-	.summary = "the tree of calls, with the cost of each branch",
+	.summary = "show the call tree, with the cost of each path",
 	.arguments = "TRACE...|-",
-	.help = "Print the tree of calls: each function below its caller, with the time and the number of calls along this path, or its samples." OPTIONS_SEVERAL,
+	.help = "Print the call tree: each function below its caller, with the time and the number of calls along this path, or its samples." OPTIONS_SEVERAL,
 	.groups = graph_groups,
 	.status = OPTIONS_STATUS,
 };

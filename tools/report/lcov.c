@@ -6,7 +6,7 @@
 #include "coverage.h"
 #include "cover.h"
 
-/* Indexes of what is next, each sorted by files. */
+/* Indexes of the next entries, each sorted by file. */
 struct at {
 	size_t	function;
 	size_t	branch;
@@ -18,7 +18,7 @@ static bool is_same(const struct covered_function *one, const struct covered_fun
 	return one->file == two->file && one->line == two->line && !strcmp(one->name, two->name);
 }
 
-/* Copies of a function, as of one in a header, are one. */
+/* Copies of a function, for example from a header, count as one. */
 static void put_functions(struct output *out, const struct covered *covered, uint32_t file,
 			  struct at *at)
 {

@@ -16,7 +16,7 @@
 static const char takes_columns[] =
 	"avg, min, max, p1 to p99 or COUNTER/COUNTER, each once, separated by commas";
 
-/* One word of --columns, which becomes a string of its own. */
+/* One word of --columns, which becomes a separate string. */
 static bool parse_column(struct report_column *column, const char *word, size_t length)
 {
 	static const struct {
@@ -205,7 +205,7 @@ int report_metrics(const struct profile *profile, const struct report_columns *c
 	return add_columns(profile, columns, true, metric, number);
 }
 
-/* Ratios are of the function itself, because callees have their own. */
+/* Ratios are for the function itself, because callees have their own ratios. */
 static uint64_t ratio(const struct profile *profile, size_t row, const struct metric *metric)
 {
 	uint64_t under = profile_self(profile, row, metric->under);

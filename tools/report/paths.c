@@ -37,7 +37,7 @@ static size_t make_cuts(const struct executed *executed, struct cut *cut)
 
 	for (i = 0; i < executed->runs; i++) {
 		run = &executed->run[i];
-		/* Of a damaged file: code beyond the last address. */
+		/* In a damaged file: code beyond the last address. */
 		if (run_end(run) < run->start)
 			continue;
 		cut[count++] = (struct cut){
@@ -52,7 +52,7 @@ static size_t make_cuts(const struct executed *executed, struct cut *cut)
 	return count;
 }
 
-/* Finds the instructions of a block, which are some of @run's. */
+/* Finds the instructions of a block, a part of @run. */
 static void read_block(struct paths_block *block, const struct executed_run *run)
 {
 	uint32_t at = (uint32_t)((block->start - run->start) / 2);
@@ -103,7 +103,7 @@ static void make_blocks(struct paths *paths, const struct cut *cut, size_t cuts,
 	}
 }
 
-/* ---- ways between them ------------------------------------------------- */
+/* ---- transitions between blocks ------------------------------------------------- */
 
 /* The block that contains an address, or NONE. */
 static uint32_t find_block(const struct paths *paths, uint64_t address)
@@ -120,7 +120,7 @@ static uint32_t find_block(const struct paths *paths, uint64_t address)
 	return low < paths->blocks && paths->block[low].start <= address ? (uint32_t)low : NONE;
 }
 
-/* How often @to follows @from without a branch: after a call, or within what ran as one. */
+/* How often @to follows @from without a branch: after a call, or within a single run. */
 static uint64_t plain_times(const struct paths_block *from, const struct paths_block *to)
 {
 	if (from->end != to->start || (from->kind != FLOW_NEXT && from->kind != FLOW_CALL &&
@@ -129,14 +129,14 @@ static uint64_t plain_times(const struct paths_block *from, const struct paths_b
 	return from->times < to->times ? from->times : to->times;
 }
 
-/* Calls and returns lead to other calls of functions, also if those are of the same function. */
+/* Calls and returns lead to other calls, even if these are of the same function. */
 static bool is_inside(const struct executed_link *link)
 {
 	return link->kind == FLOW_BRANCH || link->kind == FLOW_JUMP ||
 	       link->kind == FLOW_INDIRECT_JUMP;
 }
 
-/* A way from or to a block: the other one. */
+/* A transition from or to a block: the other block. */
 struct way {
 	uint32_t	other;
 	uint64_t	times;
@@ -205,10 +205,13 @@ static uint64_t times_between(const struct paths *paths, const struct executed *
 struct maker {
 	struct paths		*paths;
 	const struct executed	*executed;
-	uint32_t		*behind;	/* of a block in a path: the next one */
+	uint32_t		*behind;	/* for a block in a path: the next block */
 };
 
-/* Whether a path goes that way: it is free, and what both do at least half of the time. */
+/*
+ * Whether a path continues with a block: the block is free, and both blocks take this
+ * branch at least half of the time.
+ */
 static bool is_mostly(const struct paths *paths, uint32_t block, const struct way *way)
 {
 	const struct paths_block *other;
@@ -235,7 +238,10 @@ static void add_block(struct paths *paths, struct path *path, uint32_t number, u
 	path->instructions += block->instructions;
 }
 
-/* A loop begins where its branch back leads to, not with its hottest block. Returns its first one. */
+/*
+ * A loop begins at the target of its backward branch, not with its hottest block.
+ * Returns its first one.
+ */
 static uint32_t turn(struct maker *maker, uint32_t first)
 {
 	const struct paths *paths = maker->paths;
@@ -264,8 +270,8 @@ static uint64_t less(uint64_t one, uint64_t two)
 }
 
 /*
- * A loop is entered as often as it is left. One that begins with its condition is entered by a
- * jump there, behind the block that the path begins with: then only what leaves it counts.
+ * A loop is entered as often as it is left. A loop that begins with its condition is entered by a
+ * jump there, after the path's first block: then count only the exits.
  */
 static void count_entries(const struct maker *maker, struct path *path)
 {
@@ -285,7 +291,7 @@ static void count_entries(const struct maker *maker, struct path *path)
 		path->entered = left;
 }
 
-/* The blocks of a path go to @order. */
+/* Append the blocks of a path to @order. */
 static void make_path(struct maker *maker, uint32_t hottest, uint32_t *order)
 {
 	struct paths *paths = maker->paths;
@@ -316,7 +322,7 @@ static void make_path(struct maker *maker, uint32_t hottest, uint32_t *order)
 	count_entries(maker, path);
 }
 
-/* A block with which a path may begin. */
+/* A block at which a path may begin. */
 struct seed {
 	uint64_t	cost;
 	uint32_t	block;

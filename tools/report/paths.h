@@ -3,10 +3,9 @@
  * Hot paths: basic blocks that usually execute one after the other, from counts of blocks and
  * branches.
  *
- * Each block of the code that was executed belongs to one path, within its function. From the
- * block with the most executed instructions of those that are left, a path extends forwards and
- * backwards along the most frequent branch, as long as both blocks take it at least half of the
- * time. Calls are stepped over.
+ * Each executed block belongs to one path, within its function. From the remaining block with the
+ * most executed instructions, a path extends forwards and backwards along the most frequent
+ * branch, as long as both blocks take it at least half of the time. Calls are stepped over.
  */
 #ifndef SIFIVE_TRACE_PATHS_H
 #define SIFIVE_TRACE_PATHS_H
@@ -17,7 +16,7 @@
  * struct paths_block - instructions that were executed one after the other
  * @start, @end: addresses, @end exclusive
  * @last:	address of the last instruction
- * @function:	first address of the function; unknown ones have that of their object, or 0
+ * @function:	first address of the function; for unknown functions that of their object, or 0
  * @instructions: number of them
  * @times:	how often they were executed
  * @path:	private: the number of its path, 0 for none
@@ -38,10 +37,10 @@ struct paths_block {
  * struct path - one path
  * @block:	indexes of its blocks, in the order of execution, @blocks of them
  * @hottest:	the block with which it began
- * @executed:	instructions of it that were executed
- * @instructions: instructions of it
- * @again:	how often its first block followed one of its blocks: it is a loop
- * @entered:	of a loop: how often it was entered, 0: before the trace began
+ * @executed:	number of its instructions executed
+ *		@instructions: number of its instructions
+ * @again:	how often its first block followed one of its blocks: the path is a loop
+ * @entered:	for a loop: how often it was entered, 0: before the trace began
  */
 struct path {
 	const uint32_t	*block;
@@ -54,9 +53,9 @@ struct path {
 };
 
 /**
- * struct paths - all of them
- * @path:	those that cost most first
- * @executed:	instructions that were executed
+ * struct paths - all paths
+ * @path:	the most expensive first
+ * @executed:	number of instructions executed
  */
 struct paths {
 	struct paths_block	*block;
@@ -68,14 +67,14 @@ struct paths {
 };
 
 /**
- * paths_make() - find the paths of what was executed
+ * paths_make() - find the paths in the executed code
  * @paths:	filled, for paths_free(), also after an error
  *
- * Return: 0, or -1 without memory.
+ * Return: 0, or -1 if out of memory.
  */
 int paths_make(struct paths *paths, const struct executed *executed, struct symbols *symbols);
 
-/** paths_free() - free what it holds */
+/** paths_free() - free the result */
 void paths_free(struct paths *paths);
 
 #endif /* SIFIVE_TRACE_PATHS_H */

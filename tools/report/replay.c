@@ -36,7 +36,7 @@ struct replay {
 	struct analysis_thread	*waiting;
 	unsigned int		waiting_depth;
 	const struct input	*input;
-	/* Of a snapshot: which of its call's begin and end still have no line. */
+	/* For a snapshot: whether the begin and the end of its call still need a line. */
 	bool			begins;
 	bool			ends;
 };
@@ -166,8 +166,8 @@ static void open_waiting(struct replay *replay)
 
 /*
  * With a threshold, no call gets its line before it is known that it, or
- * something within it, is shown. Then the thread's @depth outermost calls get
- * theirs if they have none.
+ * something within it, is shown. Then the thread's @depth outermost calls get their lines if they
+ * have none yet.
  */
 static void open_callers(struct replay *replay, struct analysis_thread *thread,
 			 unsigned int depth)
@@ -203,8 +203,7 @@ static void on_enter(void *context, struct analysis_thread *thread)
 
 /*
  * At this step the callee of the waiting call has not been entered yet: the
- * waiting call is still the innermost one. Records without a line of their own
- * change nothing.
+ * waiting call is still the innermost one. Records without their own line change nothing.
  */
 static void on_step(void *context, struct analysis_thread *thread,
 		    const struct analysis_step *step)
@@ -352,7 +351,7 @@ static int run(struct replay *replay)
 		replay->begins = input.meta.trigger.function && input.meta.trigger.timed;
 		replay->ends = replay->begins && input.meta.trigger.ended;
 		if (replay->threshold && !input.hz) {
-			report("--time-threshold: %s does not contain the length of a tick: give --ts-hz",
+			report("--time-threshold: %s does not contain the tick rate: give --ts-hz",
 			       replay->common.path);
 			result = EXIT_UNREADABLE;
 		}
@@ -371,7 +370,7 @@ static int run(struct replay *replay)
 		if (analysis_run(replay->analysis, input.trace))
 			result = EXIT_UNREADABLE;
 	}
-	/* Its call may end behind the last line. */
+	/* A snapshot's call may end after the last line. */
 	if (!result && trace_stats(input.trace)->timed && (replay->begins || replay->ends))
 		put_triggers(replay, trace_stats(input.trace)->last);
 	if (!result && *coverage_text(&input, coverage))
@@ -383,7 +382,7 @@ static int run(struct replay *replay)
 		analysis_notes(replay->analysis, &input);
 	}
 	if (result <= EXIT_LOSSES && !replay->shown)
-		report("%s: no call of that thread or depth: see sifive-trace report --by thread",
+		report("%s: no call matches the thread or depth: see sifive-trace report --by thread",
 		       replay->common.path);
 	analysis_free(replay->analysis);
 	input_close(&input);
@@ -404,7 +403,7 @@ static int command_replay(int argc, char **argv)
 const struct cli_command replay_command = {
 	.name = "replay",
 	.run = command_replay,
-	.summary = "the program's run, call by call",
+	.summary = "show the program's run, call by call",
 	.arguments = "TRACE...|-",
 	.help = "Print each call with its duration, in the order of the trace, the calls of all threads interleaved." OPTIONS_SEVERAL,
 	.groups = replay_groups,

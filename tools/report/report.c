@@ -30,7 +30,7 @@ static int set_width(void *at, const struct cli_option *option, const char *valu
 const struct cli_option report_table_options[] = {
 	/* The words are in the order of enum profile_by. */
 	{ .name = "by", .value = "function|thread|hart",
-	  .help = "one table for all (default), or one for each thread or hart",
+	  .help = "show one table for everything (default), or one for each thread or hart",
 	  .set = cli_word, .offset = offsetof(struct report_options, by) },
 	{ .name = "sort", .value = "KEY", .words = "calls|total|self|samples|name|on-cpu|off-cpu",
 	  .help = "sort by calls, total, self (default; samples or else calls if there are no times), samples, samples:total, name, a counter's name, on-cpu, off-cpu, NAME:self, or one of --columns",
@@ -45,7 +45,7 @@ const struct cli_option report_table_options[] = {
 	  .help = "also show, separated by commas: the average, least and most time of a call, a percentile (p1 to p99), or the ratio of two counters, as in instructions/cycles",
 	  .set = report_set_columns, .offset = offsetof(struct report_options, columns) },
 	{ .name = "width", .value = "N",
-	  .help = "columns of the page; longer names are cut (default: those of the terminal; 80 for a file or a pipe, where names are not cut)",
+	  .help = "width of the output in columns; longer names are cut (default: the terminal's width; 80 for a file or pipe, where names are not cut)",
 	  .set = set_width, .least = WIDTH_LEAST, .most = 10000 },
 	{ .name = NULL }
 };
@@ -101,7 +101,7 @@ struct table {
 	struct output		*out;
 	struct metric		metric[METRICS_MAX];
 	unsigned int		metrics;
-	/* Those that the tables show, which come first. */
+	/* Numbers that the tables show, which come first. */
 	unsigned int		shown;
 	struct line		*line;
 	size_t			lines;
@@ -150,7 +150,7 @@ static void put_heading(struct table *table, unsigned int first,
 	put_char(table->out, '\n');
 }
 
-/* With a mark, 100 % has room for one decimal. */
+/* With a mark, 100 % leaves room for one decimal. */
 static void put_share(char *text, uint64_t value, uint64_t sum, bool marked)
 {
 	double share = sum ? 100.0 * (double)value / (double)sum : 0;
@@ -274,7 +274,7 @@ static bool has_times(const struct table *table)
 	return false;
 }
 
-/* The column that tells the groups of --by apart. */
+/* The column that distinguishes the groups of --by. */
 static const char *group_column(const struct profile *profile)
 {
 	return profile->by == PROFILE_BY_THREAD ? "thread" : "hart";
@@ -499,13 +499,13 @@ void report_notes(const struct analysis *analysis, const struct input *input)
 		report("%s: %" PRIu64 " calls ended without an exit record (exceptions, longjmp, losses)",
 		       name, stats->unwound);
 	if (stats->cut)
-		report("%s: %" PRIu64 " calls had not ended when the trace or a part of it did, or where addresses were lost",
+		report("%s: %" PRIu64 " calls had not ended at the end of the trace or a part of it, or where addresses were lost",
 		       name, stats->cut);
 	if (stats->strays)
 		report("%s: %" PRIu64 " exit records of calls that began before the trace, or in a gap",
 		       name, stats->strays);
 	if (stats->uncounted)
-		report("%s: counters of %" PRIu64 " records belong to no function (losses, moves to another hart)",
+		report("%s: counters of %" PRIu64 " records belong to no function (losses, migration to another hart)",
 		       name, stats->uncounted);
 }
 
@@ -578,7 +578,7 @@ static int command_report(int argc, char **argv)
 	if (options.diff && options.by != PROFILE_BY_FUNCTION)
 		return usage_error("--diff compares functions: --by cannot be combined with it");
 	if (options.diff && options.columns.count)
-		return usage_error("--diff has columns of its own: --columns cannot be combined with it");
+		return usage_error("--diff has its own columns: --columns cannot be combined with it");
 	report_choose_width(&options);
 	return run(&options);
 }
@@ -586,9 +586,9 @@ static int command_report(int argc, char **argv)
 const struct cli_command report_command = {
 	.name = "report",
 	.run = command_report,
-	.summary = "what each function cost: calls, time, counters",
+	.summary = "show what each function cost: calls, time, counters",
 	.arguments = "TRACE...|-",
-	.help = "Print what each function cost: calls, time and counters, including the functions that it called (total) and excluding them (self). Samples give a flat profile." OPTIONS_SEVERAL,
+	.help = "Print what each function cost: calls, time and counters, including the functions that it called (total) and excluding them (self). Samples are shown as a flat profile." OPTIONS_SEVERAL,
 	.groups = report_groups,
 	.status = OPTIONS_STATUS,
 };

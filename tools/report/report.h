@@ -37,7 +37,7 @@ enum metric_kind {
 /* A number of a row and its column. */
 struct metric {
 	enum metric_kind	kind;
-	bool			time;		/* a counter's column is one */
+	bool			time;		/* one of a counter's columns */
 	unsigned int		counter;	/* the counter's column; a quantile's percent */
 	unsigned int		under;		/* a ratio's second counter */
 	unsigned int		width;
@@ -76,7 +76,7 @@ struct report_options {
 	bool			live;		/* more of the trace will come */
 };
 
-/* The words of --format, in their order. */
+/* Values of --format, in the order of its words. */
 enum report_format {
 	REPORT_TEXT,
 	REPORT_CSV,
@@ -90,8 +90,8 @@ enum report_format {
 
 /**
  * struct report_rows - the rows of csv and JSON, which have the same columns
- * @json:	csv's heading is not among the rows
- * @any:	there has been a row
+ * @json:	csv writes its heading separately
+ * @any:	a row has been written
  */
 struct report_rows {
 	struct output	*out;
@@ -127,8 +127,8 @@ bool report_wants_spread(const struct report_columns *columns);
  * @columns:	those that the user has added, which must stay valid
  * @number:	set to their number
  *
- * Return: EXIT_OK; EXIT_USAGE if the trace has nothing for one of @columns: the error
- * has been printed.
+ * Return: EXIT_OK; EXIT_USAGE if the trace lacks data for one of
+ * @columns:	the error has been printed.
  */
 int report_metrics(const struct profile *profile, const struct report_columns *columns,
 		   struct metric metric[METRICS_MAX], unsigned int *number);
@@ -144,7 +144,10 @@ bool report_is_unknown(const struct profile *profile, size_t row, const struct m
 bool report_is_uncertain(const struct profile *profile, size_t row,
 			 const struct metric *metric);
 
-/** report_certainty() - how certain a row's times are, those on and off the CPU too, as a word */
+/**
+ * report_certainty() - how certain a row's times are, including those on and off the
+ * CPU, as a word
+ */
 const char *report_certainty(const struct profile *profile, size_t row);
 
 /**
@@ -166,7 +169,7 @@ static inline bool report_is_counter(const struct metric *metric)
 	return metric->kind == METRIC_COUNTER_TOTAL || metric->kind == METRIC_COUNTER_SELF;
 }
 
-/** report_is_spread() - whether a number is one of the calls' times */
+/** report_is_spread() - whether a number is a time from the calls' spread */
 static inline bool report_is_spread(const struct metric *metric)
 {
 	return metric->kind >= METRIC_AVERAGE && metric->kind <= METRIC_QUANTILE;
@@ -185,7 +188,7 @@ static inline bool report_is_share(const struct metric *metric)
 	return metric->kind == METRIC_SELF_SHARE || metric->kind == METRIC_SAMPLES_SHARE;
 }
 
-/** report_cell() - a number as text, for people or for csv */
+/** report_cell() - a number as text, for tables or csv */
 const char *report_cell(char *text, const struct metric *metric, uint64_t value,
 			uint64_t hz, bool exact);
 
@@ -237,15 +240,15 @@ void report_syscalls(struct output *out, const struct input *input,
 void report_faults(struct output *out, const struct input *input,
 		   const struct analysis *analysis, size_t top);
 
-/** report_json_faults() - the same */
+/** report_json_faults() - the same as JSON */
 void report_json_faults(struct output *out, const struct input *input,
 			const struct analysis *analysis);
 
-/** report_json_syscalls() - the same */
+/** report_json_syscalls() - the same as JSON */
 void report_json_syscalls(struct output *out, const struct input *input,
 			  const struct analysis *analysis);
 
-/** report_json_threads() - the same */
+/** report_json_threads() - the threads' times as JSON */
 void report_json_threads(struct output *out, const struct input *input,
 			 const struct analysis *analysis);
 

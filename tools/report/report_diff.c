@@ -121,7 +121,7 @@ static bool add_pairs(struct diff *diff, unsigned int which)
 	return true;
 }
 
-/* The end of the pairs from @first on that are equal in this order. */
+/* The end of the pairs from @first on that compare equal. */
 static size_t run_end(const struct diff *diff, size_t first,
 		      int (*order)(const void *, const void *))
 {
@@ -189,9 +189,8 @@ static void join_by(struct diff *diff, int (*order)(const void *, const void *),
 }
 
 /*
- * Functions may share a name. Match those at the same place first, then those
- * in the same source file, then those in the same object, and last those in an
- * object that was renamed.
+ * Functions may share a name. Match functions at the same place first, then in the same source
+ * file, then in the same object, and last in a renamed object.
  */
 static void join(struct diff *diff)
 {
@@ -223,7 +222,7 @@ static bool lacks(const struct diff *diff, unsigned int which,
 	       analysis_counters(diff->profile[which]->analysis)->count;
 }
 
-/* Whether one of the traces has a number: then @same is that of its own column. */
+/* Whether one of the traces has a number: then @same is set to the number in its own column. */
 static bool has_value(const struct diff *diff, const struct pair *pair, unsigned int which,
 		      const struct metric *metric, struct metric *same)
 {
@@ -268,7 +267,7 @@ static bool is_time(const struct metric *metric)
 	return report_is_time(metric);
 }
 
-/* The same in comparable units: the traces may differ in ticks. */
+/* A number in comparable units: the traces' ticks may differ. */
 static double amount(const struct diff *diff, const struct pair *pair,
 		     unsigned int which, const struct metric *metric)
 {
@@ -371,7 +370,7 @@ static void put_rows(struct diff *diff, size_t lines)
 			report_row_number(&rows, &diff->metric[m / 2], which_text[m % 2],
 					  text);
 		}
-		/* What is not there takes no time. */
+		/* A function that is not there takes no time. */
 		for (m = 0; m < 2 && has_times(diff); m++)
 			report_row_word(&rows, times_text[m], diff->pair[i].row[m] == NO_ROW ?
 					"exact" : report_certainty(diff->profile[m],

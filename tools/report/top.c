@@ -88,9 +88,9 @@ static const struct cli_group top_groups[] = {
 const struct cli_command top_command = {
 	.name = "top",
 	.run = command_top,
-	.summary = "the report of a trace that is still being written",
+	.summary = "show a live report of a trace that is still being written",
 	.arguments = "TRACE|-",
-	.help = "Print what sifive-trace report prints, repeatedly, while the trace arrives through a pipe: as in \"ssh board cat /dev/sifive-trace | sifive-trace top --meta FILE -\". Calls that have not ended are not in it yet.",
+	.help = "Print what sifive-trace report prints, repeatedly, while the trace arrives through a pipe: as in \"ssh board cat /dev/sifive-trace | sifive-trace top --meta FILE -\". It does not show calls that have not ended yet.",
 	.groups = top_groups,
 	.status = OPTIONS_STATUS,
 };

@@ -39,7 +39,7 @@ struct image {
 	bool			no_memory;
 };
 
-/* How good a symbol is as a function's name; 0: not at all. */
+/* A symbol's rank as a function's name; 0: unusable. */
 static unsigned int symbol_rank(const GElf_Sym *symbol, const char *name)
 {
 	unsigned int type = GELF_ST_TYPE(symbol->st_info);
@@ -242,7 +242,7 @@ bool image_is_program(const char *path)
 	return program;
 }
 
-/* Regular files only: others could block for ever. */
+/* Regular files only: others could block forever. */
 static int open_file(const char *path, const char **error)
 {
 	struct stat status;
@@ -262,7 +262,7 @@ static int open_file(const char *path, const char **error)
 	return -1;
 }
 
-/* libdwfl inflates a section completely, whatever size it claims. */
+/* libdwfl inflates a section completely, regardless of its claimed size. */
 static void check_sizes(struct image *image, const char *path)
 {
 	GElf_Addr bias;

@@ -12,8 +12,8 @@
 
 struct image;
 
-/* Ranks of names that are no symbols; symbols have higher ones. */
-#define IMAGE_FRAME	0	/* no name: an unwind table has the addresses */
+/* Ranks of names that are not symbols; symbols have higher ranks. */
+#define IMAGE_FRAME	0	/* no name: the addresses come from an unwind table */
 #define IMAGE_STUB	1	/* the name of a stub in the procedure linkage table */
 
 /**
@@ -56,7 +56,7 @@ bool image_has_tracer(const struct image *image);
 /** image_close() - free an image; NULL is fine */
 void image_close(struct image *image);
 
-/** image_path() - the file that it was read from; lasts as long as the image */
+/** image_path() - the file from which it was read; valid as long as the image */
 const char *image_path(const struct image *image);
 
 /**
@@ -97,7 +97,7 @@ const char *image_line(struct image *image, uint64_t address, int *line);
 
 struct Dwfl_Module;
 
-/** image_lines_module() - its debug information for libdwfl, or NULL if that is not used */
+/** image_lines_module() - its debug information for libdwfl, or NULL if it is not used */
 struct Dwfl_Module *image_lines_module(struct image *image);
 
 /**
@@ -106,7 +106,7 @@ struct Dwfl_Module *image_lines_module(struct image *image);
  * @text:	filled with IMAGE_BUILD_ID_SIZE bytes at most: lower case
  *		hexadecimal, empty if it has none
  *
- * Return: false if it is no readable ELF file.
+ * Return: false if it is not a readable ELF file.
  */
 bool image_build_id(const char *path, char *text);
 

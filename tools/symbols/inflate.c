@@ -14,7 +14,7 @@
 /* Memory limit of an xz decoder: more than any compression level needs. */
 #define DECODER_BYTES	(80u << 20)
 
-/* The older format: a section name of its own, and this magic before the data. */
+/* The older format: a special section name, and this magic before the data. */
 #define OLD_NAME	".zdebug"
 #define OLD_MAGIC	"ZLIB"
 

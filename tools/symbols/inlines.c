@@ -29,7 +29,7 @@ static void set_frame(struct inlines_frame *frame, Dwarf_Die *unit, Dwarf_Die *d
 		      dwarf_filesrc(files, file, NULL, NULL);
 }
 
-/* The function whose code has an address, inlined in no other one. */
+/* The function whose code contains an address and that is not inlined. */
 static bool find_around(struct inlines *inlines, Dwarf_Die *unit, Dwarf_Addr address)
 {
 	Dwarf_Die *inner, *scopes;
@@ -38,7 +38,7 @@ static bool find_around(struct inlines *inlines, Dwarf_Die *unit, Dwarf_Addr add
 	inlines->found = false;
 	if (count <= 0)
 		return false;
-	/* Around an inlined function these are the scopes of its source, not of its code. */
+	/* The scopes around an inlined function are those of its source, not of its code. */
 	count = dwarf_getscopes_die(&inner[0], &scopes);
 	free(inner);
 	if (count <= 0)
@@ -57,7 +57,7 @@ static bool is_scope(Dwarf_Die *die)
 	       dwarf_tag(die) == DW_TAG_lexical_block;
 }
 
-/* The scope in @die with an address, which becomes @die. */
+/* Finds the scope in @die that contains an address, and sets @die to it. */
 static bool find_inner(Dwarf_Die *die, Dwarf_Addr address)
 {
 	Dwarf_Die child;

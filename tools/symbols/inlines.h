@@ -10,7 +10,7 @@
 
 struct image;
 
-/* Limit of damaged debug information: frames of an instruction. */
+/* Limit for damaged debug information: frames of an instruction. */
 #define INLINES_MAX	32
 
 /**
@@ -29,10 +29,10 @@ struct inlines_frame {
  * @file:	as given to the compiler, NULL if unknown
  * @folder:	where it was compiled, NULL if unknown
  * @line:	in @file, 0 if unknown
- * @frames:	functions that were inlined, the innermost first
- * @around, @found: private: the function around them, which the next instruction may have, too
+ * @frames:	inlined functions, the innermost first
+ * @around, @found: private: the enclosing function, often that of the next instruction too
  *
- * Strings last as long as the image.
+ * Strings are valid as long as the image.
  */
 struct inlines {
 	const char		*file;
@@ -47,7 +47,7 @@ struct inlines {
 /**
  * image_inlines() - the source of an instruction
  * @address:	in the file
- * @inlines:	zero before the first call; filled, also if nothing is known
+ * @inlines:	zero before the first call; filled even if nothing is known
  */
 void image_inlines(struct image *image, uint64_t address, struct inlines *inlines);
 

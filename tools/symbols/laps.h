@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* Times of the side-car file, which wrap as the trace's timestamps do. */
+/* Times in the side-car file, which wrap like the trace's timestamps. */
 #ifndef SIFIVE_TRACE_LAPS_H
 #define SIFIVE_TRACE_LAPS_H
 
@@ -22,11 +22,11 @@ struct laps {
 
 /**
  * laps_unwrap() - unwrap the times of the next entry
- * @from, @to:	its times, inclusive; 0 and UINT64_MAX are those of no known time
+ * @from, @to: its times, inclusive; 0 and UINT64_MAX if unknown
  *
  * A time that is lower than the previous one by more than the slack belongs to
- * the next lap. After the first lap, one that is higher by more than the slack
- * belongs to the previous lap.
+ * the next lap. After the first lap, a time that is higher by more than the slack belongs to the
+ * previous lap.
  */
 static inline void laps_unwrap(struct laps *laps, uint64_t *from, uint64_t *to)
 {

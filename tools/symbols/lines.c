@@ -9,7 +9,7 @@
 #include "image.h"
 #include "lines.h"
 
-/* Limits of damaged debug information: entries of a unit that are looked at, and their depth. */
+/* Limits for damaged debug information: examined entries of a unit, and their depth. */
 #define ENTRIES_MAX	(1u << 22)
 #define DEPTH_MAX	64
 
@@ -71,7 +71,7 @@ static bool read_row(Dwarf_Line *line, Dwarf_Addr bias, struct lines_row *row)
 	return true;
 }
 
-/* A row reaches to the next one; of several at an address the last one counts. */
+/* A row extends to the next one; of several at one address, the last one counts. */
 static void read_rows(struct reader *reader, Dwarf_Die *unit)
 {
 	struct lines_row row, next = { .line = 0 };
@@ -158,7 +158,7 @@ static int read_function(Dwarf_Die *die, void *context)
 	       reader->entries++ < ENTRIES_MAX) {
 		if (end <= start)
 			continue;
-		/* GCC does not say where a split function begins: in the first range. */
+		/* GCC does not record where a split function begins: assume the first range. */
 		if (!known)
 			entry = start;
 		known = true;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* All lines and functions that a file's debug information has, unit by unit. */
+/* All lines and functions in a file's debug information, unit by unit. */
 #ifndef SIFIVE_TRACE_LINES_H
 #define SIFIVE_TRACE_LINES_H
 
@@ -30,11 +30,11 @@ struct lines_row {
 };
 
 /**
- * struct lines_function - a function, or a part of one that is placed elsewhere
+ * struct lines_function - a function, or a part of one that the compiler placed elsewhere
  * @start, @end: addresses in the file, @end exclusive
  * @file, @line: of its declaration; NULL and 0 if unknown
- * @part:	it is such a part, and follows its function: that begins elsewhere
- * @label:	index of its first label, and of those of its parts
+ * @part:	such a part, which follows its function
+ * @label:	index of the first label of the function and its parts
  * @labels:	number of them
  */
 struct lines_function {
@@ -55,7 +55,7 @@ struct lines_label {
 };
 
 /**
- * struct lines_unit - what was compiled at once
+ * struct lines_unit - a compilation unit
  * @folder:	where it was compiled, NULL if unknown
  * @gcc:	by GCC
  * @row:	@rows of them, by address, without overlap
@@ -78,7 +78,7 @@ struct lines_unit {
  * image_units() - call @each for each unit of a file
  * @each:	returns whether to continue; strings last as long as the image
  *
- * Return: the number of units with lines, or -1 without memory.
+ * Return: the number of units with lines, or -1 if out of memory.
  */
 int image_units(struct image *image, bool (*each)(void *context, const struct lines_unit *unit),
 		void *context);

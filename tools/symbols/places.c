@@ -5,7 +5,7 @@
 #include "laps.h"
 #include "places.h"
 
-/* Above all addresses of programs, below those of the kernel. */
+/* Above all user addresses, below the kernel's addresses. */
 #define OWN_ADDRESSES	(1ull << 62)
 /* The range of one object, and of all of them. */
 #define OBJECT_MAX	(1ull << 48)
@@ -25,7 +25,7 @@ struct writer {
 };
 
 /**
- * struct place - an object with addresses of its own
+ * struct place - an object with separate addresses
  * @meta:	the object in the side-car file
  * @from, @to:	when it was loaded, unwrapped, inclusive
  * @shift:	own address minus address in memory; 0: not needed
@@ -43,9 +43,9 @@ struct span {
 
 /**
  * struct places - all objects
- * @place:	in the order of the side-car file
- * @thread, @process: as well
- * @sorted:	those with addresses of their own, @count of them, sorted by start
+ * @place:	in the order of the side-car file @thread,
+ * @process:	likewise
+ * @sorted:	objects with separate addresses, @count of them, sorted by start
  * @reach:	the highest end of the objects up to this one
  * @recent:	the last one found
  * @writer:	processes of recent writers
@@ -72,7 +72,7 @@ static bool overlap(const struct meta_object *a, const struct meta_object *b)
 	return a->start < b->end && b->start < a->end;
 }
 
-/* Whether another object had its addresses, at another time or in another process. */
+/* Whether another object had this object's addresses, at another time or in another process. */
 static bool is_shared(const struct meta *meta, size_t i)
 {
 	const struct meta_object *object = &meta->object[i];
@@ -227,7 +227,7 @@ static bool is_within(uint64_t time, uint64_t from, uint64_t to)
 	return time >= from && time <= to;
 }
 
-/* Sets the process id, -1 if unknown, and narrows the times for which it is known. */
+/* Sets the process id, -1 if unknown, and narrows the times for which it holds. */
 static int64_t find_pid(const struct places *places, uint64_t time, struct writer *writer)
 {
 	const struct meta *meta = places->meta;
@@ -257,7 +257,7 @@ static int64_t find_pid(const struct places *places, uint64_t time, struct write
 	return meta->thread[found - places->thread].pid;
 }
 
-/* Of the programs that a process executed, the one at that time. */
+/* The program that a process was executing at that time. */
 static void find_process(const struct places *places, uint64_t time, struct writer *writer)
 {
 	const int64_t pid = find_pid(places, time, writer);
@@ -280,7 +280,7 @@ static void find_process(const struct places *places, uint64_t time, struct writ
 	}
 }
 
-/* Its index, NO_PROCESS if unknown. */
+/* Returns its index, NO_PROCESS if unknown. */
 static size_t process_of(struct places *places, uint64_t time,
 			 const struct places_writer *of)
 {
@@ -349,7 +349,7 @@ uint64_t places_find(struct places *places, uint64_t address, const uint64_t *ti
 	for (i = begun(places, address); i-- && places->reach[i] > address;) {
 		if (!was_there(places->meta, places->sorted[i], address, *time, process))
 			continue;
-		/* In an unknown process, any of them. */
+		/* In an unknown process, any of these. */
 		if (found && process == NO_PROCESS && places->meta->processes)
 			return address;
 		found = places->sorted[i];

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * Objects that had the same addresses, one after the other or in several
- * processes. Each one gets separate addresses here, which no program can have,
- * so that an address identifies one object.
+ * processes. Each one gets separate addresses here, which no program can use, so that an address
+ * identifies one object.
  */
 #ifndef SIFIVE_TRACE_PLACES_H
 #define SIFIVE_TRACE_PLACES_H
@@ -48,14 +48,13 @@ struct places_writer {
 };
 
 /**
- * places_find() - translate an address to that of the object which was there
+ * places_find() - translate an address to the separate address of the object that was there
  * @places:	may be NULL
  * @address:	in memory
  * @time:	the time in ticks, NULL if unknown
  * @writer:	whose memory, NULL if unknown
  *
- * Return: the address; @address itself if it is unknown which of several
- * objects was there.
+ * Return: the address; @address itself if several objects may have been there.
  */
 uint64_t places_find(struct places *places, uint64_t address, const uint64_t *time,
 		     const struct places_writer *writer);

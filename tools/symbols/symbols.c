@@ -32,7 +32,7 @@
 /* Prefixes of internal names: the library's shared object, and compiler hooks. */
 #define LIBRARY_NAME	"libsifive-perf.so"
 #define HOOK_NAME	"__cyg_profile_func_"
-/* Name, in side-car files, of the code that the library generates, which is in no file. */
+/* Name in side-car files for code that the library generates, which is not in a file. */
 #define WRITERS		LIBRARY_NAME ":writers"
 
 struct answer {
@@ -41,7 +41,7 @@ struct answer {
 	struct symbol	symbol;
 };
 
-/* A file that was in memory; opened when an address needs it. */
+/* A mapped file; opened when an address needs it. */
 struct object {
 	const char	*name;
 	const char	*path;
@@ -126,8 +126,7 @@ static int by_part(const void *a, const void *b)
 }
 
 /*
- * Finds objects that several processes share, so that they are one. False: out of
- * memory.
+ * Merges objects that several processes share. False: out of memory.
  */
 static bool find_same(struct symbols *symbols)
 {
@@ -531,7 +530,7 @@ static const char *plain_name(struct symbols *symbols, const char *mangled, bool
 	return name->plain ? name->plain : mangled;
 }
 
-/* The object's file, which all processes that have it share, or NULL. */
+/* The object's file, shared by all its processes, or NULL. */
 static struct image *image_of(struct symbols *symbols, struct object *object)
 {
 	if (!object->first->tried)
@@ -724,17 +723,31 @@ uint64_t symbols_caller(struct symbols *symbols, uint64_t call_site)
 	return caller->function;
 }
 
+/* Text as far as there is room, which is for one byte at least. Returns its end. */
+static char *put_part(char *to, const char *end, const char *text, size_t length)
+{
+	const size_t room = (size_t)(end - to) - 1;
+
+	length = length < room ? length : room;
+	memcpy(to, text, length);
+	to[length] = '\0';
+	return to + length;
+}
+
 void symbol_name(const struct symbol *symbol, uint64_t address, char *text,
 		 unsigned int size)
 {
-	if (!symbol->function && symbol->object)
-		snprintf(text, size, "%s+0x%" PRIx64, symbol->object,
-			 symbol->offset);
-	else if (!symbol->function)
-		snprintf(text, size, "0x%" PRIx64, address);
-	else if (address == symbol->start)
-		snprintf(text, size, "%s", symbol->function);
-	else
-		snprintf(text, size, "%s+0x%" PRIx64, symbol->function,
-			 address - symbol->start);
+	const char *name = symbol->function ? symbol->function : symbol->object, *end = text + size;
+	char offset[3 + 16 + TEXT_SPARE] = "+0x";
+
+	if (name)
+		text = put_part(text, end, name, strlen(name));
+	if (symbol->function && address == symbol->start)
+		return;
+	if (symbol->function)
+		address -= symbol->start;
+	else if (name)
+		address = symbol->offset;
+	*text_hex(offset + 3, address, 1) = '\0';
+	put_part(text, end, name ? offset : offset + 1, strlen(name ? offset : offset + 1));
 }

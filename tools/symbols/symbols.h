@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * Translates an address in the traced program to its function, file and line: the
- * files that were in memory, and the names in each.
+ * Translates an address in the traced program to its function, file and line: from the mapped
+ * files, and the names in each.
  */
 #ifndef SIFIVE_TRACE_SYMBOLS_H
 #define SIFIVE_TRACE_SYMBOLS_H
@@ -49,7 +49,7 @@ struct symbols_options {
  * @offset:	the address in that file
  * @tracer:	the function belongs to the tracer, not the program
  *
- * The strings last until symbols_close().
+ * The strings are valid until symbols_close().
  */
 struct symbol {
 	bool		known;
@@ -81,7 +81,7 @@ struct symbols *symbols_open(const struct symbols_options *options,
 /**
  * symbols_split() - split the argument of -e
  * @text:	PATH or PATH@BIAS; becomes PATH
- * @bias:	set, to 0 where there is none
+ * @bias:	set, 0 if there is none
  *
  * Return: whether there was a bias.
  */
@@ -111,12 +111,12 @@ void symbols_when(struct symbols *symbols, const struct perfrec_stamp *stamp);
  * symbols_place() - an address that is valid at any time
  * @symbols:	may be NULL
  *
- * It differs from @address only if several objects had that address.
+ * The result differs from @address only if several objects had that address.
  */
 uint64_t symbols_place(const struct symbols *symbols, uint64_t address);
 
 /**
- * symbols_place_at() - the same for an unknown process
+ * symbols_place_at() - as symbols_place(), for an unknown process
  * @time:	in ticks, NULL: unknown
  */
 uint64_t symbols_place_at(const struct symbols *symbols, uint64_t address,
@@ -148,15 +148,18 @@ bool symbols_find(struct symbols *symbols, uint64_t address,
 bool symbols_find_caller(struct symbols *symbols, uint64_t address,
 			 struct symbol *symbol);
 
-/** symbols_find_return() - look up the call before @address, which is known to be one's return */
+/**
+ * symbols_find_return() - look up the call before @address, which is known to be a
+ * return address
+ */
 bool symbols_find_return(struct symbols *symbols, uint64_t address, struct symbol *symbol);
 
 /**
- * symbols_callers() - the return addresses of what called a sample's code
+ * symbols_callers() - the return addresses of a sample's callers
  * @address:	set to them, innermost first
  *
  * The return-address register counts unless it contains an address in the sampled function,
- * which has then called something. Without symbols it always counts.
+ * which has then called another function. Without symbols it always counts.
  *
  * Return: how many there are; 0 if the record has none.
  */
@@ -190,7 +193,7 @@ struct symbols_object {
  * @symbols:	may be NULL: none is found
  * @object:	filled; the strings last until symbols_close()
  *
- * Return: whether there is one with a file.
+ * Return: whether there is an object with a file.
  */
 bool symbols_object(struct symbols *symbols, uint64_t address,
 		    struct symbols_object *object);
@@ -202,22 +205,22 @@ struct image;
  * @symbols:	may be NULL: none is found
  * @bias:	set: address minus address in the file, as of symbols_same()
  *
- * Return: the file, which lasts until symbols_close(), or NULL.
+ * Return: the file, valid until symbols_close(), or NULL.
  */
 struct image *symbols_image(struct symbols *symbols, uint64_t address, uint64_t *bias);
 
 /**
- * symbols_named() - the object of a name
+ * symbols_named() - the object with a name
  * @symbols:	may be NULL: none is found
  * @start:	its first address
  * @object:	as for symbols_object()
  *
- * Return: whether there is one, at one address in all processes, with a file.
+ * Return: whether there is one with a file, at the same address in all processes.
  */
 bool symbols_named(struct symbols *symbols, const char *name, uint64_t *start,
 		   struct symbols_object *object);
 
-/** symbols_probed() - whether the kernel's probes have instructions executed at an address */
+/** symbols_probed() - whether an address is where the kernel executes probed instructions */
 bool symbols_probed(struct symbols *symbols, uint64_t address);
 
 /**
@@ -231,8 +234,7 @@ void symbols_expect(struct symbols *symbols, uint64_t address);
  * @symbols:	may be NULL: none is found
  * @call_site:	the return address of the call
  *
- * Only in files with expected functions: other files may be missing, and that needs no
- * message.
+ * Searches only files with expected functions: other files may be missing, without a message.
  *
  * Return: the function's first address as of symbols_place(), 0 if unknown.
  */

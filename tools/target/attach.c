@@ -18,7 +18,7 @@
 /* The process that records. */
 static pid_t recorder;
 
-/* Arguments beyond these are left out of the trace's description. */
+/* Further arguments are omitted from the trace's description. */
 #define ARGUMENTS	64
 
 static int open_file(pid_t pid, const char *name)
@@ -29,7 +29,7 @@ static int open_file(pid_t pid, const char *name)
 	return open(path, O_RDONLY | O_CLOEXEC);
 }
 
-/* The process's arguments, or its path where it has overwritten them all. */
+/* The process's arguments, or its path if it has overwritten all of them. */
 static char **read_arguments(pid_t pid, char *path)
 {
 	static char text[4096], *argv[ARGUMENTS + 1];
@@ -56,13 +56,13 @@ int attach_find(struct recording *r)
 
 	recorder = getpid();
 	if (r->pid == recorder) {
-		report("-p %d: that is this command: name another process", r->pid);
+		report("-p %d is this command: name another process", r->pid);
 		return -1;
 	}
 	snprintf(link, sizeof(link), "/proc/%d/exe", r->pid);
 	length = readlink(link, r->program.path, sizeof(r->program.path) - 1);
 	if (length < 0 && errno == ENOENT && !kill(r->pid, 0)) {
-		report("-p %d: it runs no program: it is a kernel thread, or has ended", r->pid);
+		report("-p %d: it is a kernel thread, or has ended", r->pid);
 		return -1;
 	}
 	maps = length < 0 ? -1 : open_file(r->pid, "maps");
@@ -87,7 +87,7 @@ void attach_check(const struct recording *r)
 	for (i = 0; i < r->device.count; i++)
 		CPU_CLR((size_t)r->device.encoder[i].cpu, &cpus);
 	if (CPU_COUNT(&cpus))
-		report("process %d may run on CPUs that are not recorded: what it does there is lost",
+		report("process %d may run on CPUs that are not recorded: its activity there is lost",
 		       r->pid);
 }
 
@@ -100,12 +100,12 @@ int attach_wait(const struct recording *r)
 		report("%s: %s", *r->command, strerror(errno));
 		return -1;
 	}
-	/* It has the session's descriptor: the device is free only when this process ends, too. */
+	/* This process holds the session's descriptor: the device is not free until it ends too. */
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	if (getppid() != recorder)
 		_exit(EXIT_RECORD);
 	process.fd = (int)syscall(SYS_pidfd_open, r->pid, 0);
-	/* It may have ended since. */
+	/* The process may have ended since. */
 	if (process.fd < 0 && errno != ESRCH) {
 		report("cannot wait for process %d: %s", r->pid, strerror(errno));
 		return -1;

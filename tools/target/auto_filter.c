@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /*
- * See auto_filter.h. The dry run is a process of its own: it records, and reads its trace then.
- * A signal that ends it leaves what is to be removed to the command.
+ * See auto_filter.h. The dry run is a separate process, which records and then reads its trace.
+ * If a signal ends it, the command removes its files.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -45,7 +45,7 @@ int auto_filter_check(void)
 	return EXIT_OK;
 }
 
-/* What a trace of calls does not need, or is too much of. */
+/* Options that a trace of calls does not need, or that make it too large. */
 static void simplify(struct recording *r)
 {
 	r->quiet = true;
@@ -92,7 +92,7 @@ static int make_filter(const struct dry_run *dry)
 				 &dry->result->left_out);
 }
 
-/* For launch.before: the process of the dry run, which executes nothing else. */
+/* For launch.before: runs in the process of the dry run, which executes nothing else. */
 static int run(void *argument)
 {
 	struct dry_run *dry = argument;
@@ -118,7 +118,7 @@ static int make_places(struct dry_run *dry, char *filter)
 	errno = ENAMETOOLONG;
 	if (snprintf(dry->folder, sizeof(dry->folder), "%s.dry-XXXXXX", r->output) >=
 	    (int)sizeof(dry->folder) || !mkdtemp(dry->folder)) {
-		report("%s: cannot make a folder beside it for the dry run: %s", r->output,
+		report("%s: cannot create a folder beside it for the dry run: %s", r->output,
 		       strerror(errno));
 		return -1;
 	}
@@ -159,7 +159,7 @@ static int judge(const struct dry_run *dry, const struct launched *launched, int
 		return status ? status : EXIT_RECORD;
 	}
 	if (!result->read) {
-		report("the dry run gave no filter: the program was not recorded");
+		report("the dry run produced no filter: the program was not recorded");
 		return EXIT_RECORD;
 	}
 	return 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* record --auto-filter: a dry run, and the filter that its trace gives. */
+/* record --auto-filter: a dry run, and the filter made from its trace. */
 #ifndef SIFIVE_TRACE_AUTO_FILTER_H
 #define SIFIVE_TRACE_AUTO_FILTER_H
 
@@ -10,10 +10,10 @@ int auto_filter_check(void);
 
 /**
  * auto_filter() - record the program into a temporary trace, and make a filter of it
- * @r:		the recording to come, which stays as it is
+ * @r:		the later recording, unchanged
  * @record:	records the program; returns the exit status
  * @path:	a template for mkstemp(), replaced by the filter's name; "" if no function is
- *		left out
+ *		excluded
  *
  * Return: 0; or the exit status: the program is not to be recorded, and there is no filter.
  */

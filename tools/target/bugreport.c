@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /*
  * See bugreport.h. Keys never change, so that reports can be compared line by line.
- * Only known data is collected, never a whole file of unknown content.
+ * Collect only known data, never a whole file of unknown content.
  */
 #include <dirent.h>
 #include <errno.h>

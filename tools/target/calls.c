@@ -34,7 +34,10 @@ static const struct {
 	[CALLS_OPTIMISED] = { SIFIVE_TRACE_INSTRUCTION_HTM_OPTIMISED, "optimised" },
 };
 
-/* Histories are shorter than a message for each branch; explicit returns are never wrong. */
+/*
+ * Histories are shorter than a message for each branch; unlike implicit returns,
+ * explicit ones are never wrong.
+ */
 static const int preferred[] = { CALLS_HTM, CALLS_BTM, CALLS_OPTIMISED };
 
 static bool has(const struct sifive_trace_info *info, int mode)
@@ -52,7 +55,7 @@ static int choose(const struct sifive_trace_info *info)
 	return CALLS_MODE_USUAL;
 }
 
-/* The modes that the encoders have, as text. */
+/* The modes that the encoders support, as text. */
 static void list(const struct sifive_trace_info *info, char *text, size_t size)
 {
 	size_t i, used;
@@ -75,7 +78,7 @@ static int get_info(struct sifive_trace_info *info)
 	return error ? perf_error("%s: %s", machine_device(), strerror(errno)) : 0;
 }
 
-int calls_choose(struct perf_take *take, int mode, bool all)
+int calls_choose(struct sifive_trace_config *take, int mode, bool all)
 {
 	struct sifive_trace_info info = { .size = sizeof(info) };
 	char text[64];
@@ -86,9 +89,9 @@ int calls_choose(struct perf_take *take, int mode, bool all)
 		mode = choose(&info);
 	list(&info, text, sizeof(text));
 	if (mode == CALLS_MODE_USUAL)
-		return perf_error("--calls: the trace encoders, or the driver, have no instruction trace");
+		return perf_error("--calls: the trace encoders or the driver do not support instruction trace");
 	if (!has(&info, mode))
-		return perf_error("--instruction-mode %s: the trace encoders have %s",
+		return perf_error("--instruction-mode %s: the trace encoders support %s",
 				  modes[mode].name, text);
 	take->instruction = (struct sifive_trace_instruction){
 		.mode = modes[mode].number,
@@ -100,7 +103,7 @@ int calls_choose(struct perf_take *take, int mode, bool all)
 	return 0;
 }
 
-void calls_describe(struct output *out, const struct perf_take *take, int of)
+void calls_describe(struct output *out, const struct sifive_trace_config *take, int of)
 {
 	static const char * const whose[] = { "user", "kernel", "all" };
 	const struct sifive_trace_instruction *i = &take->instruction;
@@ -134,7 +137,7 @@ int calls_folder(const char *folder)
 	if ((!mkdir(folder, 0777) || errno == EEXIST) && !lstat(folder, &status) &&
 	    S_ISDIR(status.st_mode) && status.st_uid == geteuid())
 		return 0;
-	report("%s: cannot be created, or is not a folder of this user: no file is copied; remove it, or name another trace with -o",
+	report("%s: cannot be created, or belongs to another user: no file is copied; remove it, or choose another name with -o",
 	       folder);
 	return -1;
 }
@@ -163,7 +166,7 @@ void calls_vdso(const char *folder)
 	if (out && !output_close(out))
 		return;
 	unlink(to);
-	report("the vdso is not copied: the flow of instructions through it will be missing");
+	report("the vdso is not copied: instructions in it will be missing");
 }
 
 int calls_archive(const char *folder, const struct objects *objects)

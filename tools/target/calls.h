@@ -26,20 +26,20 @@ enum calls_mode {
 /**
  * calls_choose() - set up instruction trace
  * @take:	its instruction trace is set
- * @mode:	enum calls_mode; CALLS_MODE_USUAL: one that all encoders have
+ * @mode:	enum calls_mode; CALLS_MODE_USUAL: one that all encoders support
  * @all:	trace everything that runs
  *
  * Return: 0, or -1 with sifive_trace_error().
  */
-int calls_choose(struct perf_take *take, int mode, bool all);
+int calls_choose(struct sifive_trace_config *take, int mode, bool all);
 
 /** calls_describe() - write "instruction":{...} of a side-car file; @of: enum calls_of */
-void calls_describe(struct output *out, const struct perf_take *take, int of);
+void calls_describe(struct output *out, const struct sifive_trace_config *take, int of);
 
 /**
  * calls_folder() - create a folder for copies
  *
- * Return: 0, or -1: it is not a folder of this user, which has been reported.
+ * Return: 0, or -1 if it is not a folder of this user, which has been reported.
  */
 int calls_folder(const char *folder);
 

@@ -36,8 +36,8 @@ static unsigned int next_channel(const struct perf_device *device, unsigned int 
 
 static int take_switches(struct perf_device *device, struct perf_setup *setup, bool threads)
 {
-	const struct perf_sampling *sampling = &setup->sampling;
-	uint32_t flags = sampling->all ? SIFIVE_TRACE_SWITCHES_ALL :
+	const struct sifive_trace_sampling *sampling = &setup->sampling;
+	uint32_t flags = sampling->flags & SIFIVE_TRACE_SAMPLING_ALL ? SIFIVE_TRACE_SWITCHES_ALL :
 			 threads ? SIFIVE_TRACE_SWITCHES_CHILDREN : 0;
 	uint32_t used = 1u << setup->channel | 1u << sampling->channel;
 
@@ -57,11 +57,11 @@ static int take_switches(struct perf_device *device, struct perf_setup *setup, b
  */
 static int begin(struct perf_device *device, struct perf_setup *setup, bool threads)
 {
-	struct perf_sampling *sampling = &setup->sampling;
+	struct sifive_trace_sampling *sampling = &setup->sampling;
 
 	if (perf_device_open(device))
 		return -1;
-	/* With an unknown perf driver, our driver cannot read the counter that samples. */
+	/* With an unknown perf driver, our driver cannot read the sampling counter. */
 	if (device->info.flags & SIFIVE_TRACE_INFO_FIXED_SHARED)
 		setup->counter[0].flags &= ~SIFIVE_TRACE_EVENT_OF_SAMPLES;
 	if (perf_device_choose(device, &setup->cpus) ||
@@ -71,9 +71,9 @@ static int begin(struct perf_device *device, struct perf_setup *setup, bool thre
 				 setup->per_thread))
 		return -1;
 	sampling->channel = threads ? next_channel(device, setup->channel) : setup->channel;
-	sampling->headers = setup->take.flags & SIFIVE_TRACE_CONFIG_RING &&
-			    setup->type == PERF_COUNT_XOR &&
-			    !(threads && setup->header_once);
+	if (setup->take.flags & SIFIVE_TRACE_CONFIG_RING &&
+	    setup->type == SIFIVE_TRACE_RECORD_XOR && !(threads && setup->header_once))
+		sampling->flags |= SIFIVE_TRACE_SAMPLING_HEADERS;
 	if (setup->switches && take_switches(device, setup, threads))
 		return -1;
 	if (!sampling->interval && !sampling->period)
@@ -88,10 +88,11 @@ int capture_begin(struct perf_device *device, struct perf_setup *setup, bool thr
 	if (!CPU_COUNT(&setup->cpus))
 		for (cpu = 0; cpu < CPU_SETSIZE; cpu++)
 			CPU_SET(cpu, &setup->cpus);
-	setup->sampling.exec = !setup->sampling.all;
+	if (!(setup->sampling.flags & SIFIVE_TRACE_SAMPLING_ALL))
+		setup->sampling.flags |= SIFIVE_TRACE_SAMPLING_EXEC;
 	/*
-	 * -c samples by the first event, if the kernel writes all records. Not
-	 * for hart counts, which include more than what is sampled.
+	 * -c samples by the first event, if the kernel writes all records. Not for hart counts,
+	 * which include code that is not sampled.
 	 */
 	if (setup->sampling.period && setup->per_thread && !threads)
 		setup->counter[0].flags |= SIFIVE_TRACE_EVENT_OF_SAMPLES;
@@ -122,7 +123,7 @@ int capture_try(const struct perf_setup *wanted, struct capture_mark *mark)
 	return error;
 }
 
-/* The user's name for an event; the reader knows the usual ones. */
+/* The user's name for an event; the reader knows the standard names. */
 static void put_event(struct output *out, const char *name)
 {
 	if (!*name)
@@ -150,14 +151,14 @@ static void put_program(struct output *out, const char *path, char **argv)
 
 static void put_sampling(struct output *out, const struct perf_setup *setup)
 {
-	const struct perf_sampling *sampling = &setup->sampling;
+	const struct sifive_trace_sampling *sampling = &setup->sampling;
 
 	put_string(out, "\"sampling\":{");
 	put_event(out, setup->sampling_name);
-	put_format(out, "\"channel\":%u,\"%s\":%" PRIu64, sampling->channel,
+	put_format(out, "\"channel\":%u,\"%s\":%llu", sampling->channel,
 		   sampling->period ? "period" : "interval_ns",
 		   sampling->period ? sampling->period : sampling->interval);
-	if (sampling->headers)
+	if (sampling->flags & SIFIVE_TRACE_SAMPLING_HEADERS)
 		put_format(out, ",\"header_interval\":%u",
 			   SIFIVE_TRACE_SAMPLING_HEADER_EVERY);
 	put_string(out, "},\n");
@@ -299,7 +300,7 @@ bool capture_short(const char *name, uint64_t bytes)
 
 	if (have >= bytes)
 		return false;
-	report("%s: not all could be written: %" PRIu64 " of %" PRIu64
+	report("%s: could not be written in full: %" PRIu64 " of %" PRIu64
 	       " bytes are missing: until the next recording, sifive-trace dump -o FILE writes all of them elsewhere; read that file with --meta %s.meta",
 	       name, bytes - have, bytes, name);
 	return true;
@@ -360,7 +361,7 @@ int capture_save(int fd, const char *path, const char *description,
 		}
 		perf_device_file(name, sizeof(name), path, i, status.sinks);
 		error = drain && !drain_account(drain, i, &sink);
-		/* Always written: it is small, and a later dump needs it. */
+		/* Always written: the file is small, and a later dump needs it. */
 		failed |= sidecar_write(fd, name, &sink, description, objects, drain,
 					ran);
 		if (!drain)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * Captures of the command itself, where the kernel samples a program or everything
- * that runs; and saving any capture to files.
+ * that runs; and code to save any capture to files.
  */
 #ifndef SIFIVE_TRACE_CAPTURE_H
 #define SIFIVE_TRACE_CAPTURE_H
@@ -30,10 +30,10 @@ int capture_begin(struct perf_device *device, struct perf_setup *setup, bool thr
  * @buffer:	size of the buffers of all its sinks
  * @capture:	number of the previous one, from sifive_trace_status.capture
  * @period:	its sampling period, as adjusted by the driver
- * @sampled:	it should have samples
- * @sinks:	how many sinks it has
+ * @sampled:	samples are expected
+ * @sinks:	number of sinks
  * @pid:	the program
- * @began:	when it was started, in nanoseconds of the monotonic clock
+ * @began:	CLOCK_MONOTONIC at its start, in nanoseconds
  */
 struct capture_mark {
 	uint64_t	buffer;
@@ -46,8 +46,8 @@ struct capture_mark {
 };
 
 /**
- * capture_try() - check that the resources a program will request are available
- * @wanted:	what it will request
+ * capture_try() - check that the resources that a program will request are available
+ * @wanted:	the request
  * @mark:	all but @pid is set
  *
  * Takes all resources and releases them again. Return: 0, or -1 with sifive_trace_error().
@@ -59,9 +59,9 @@ int capture_try(const struct perf_setup *wanted, struct capture_mark *mark);
  * @path:	a file for capture_save(), which adds the rest
  * @setup:	as capture_begin() left it
  * @launch:	the program that was run, or NULL
- * @calls:	enum calls_of: whose calls are wanted, if there is instruction trace
- * @objects:	the objects in memory, for objects_report() afterwards; NULL: they are
- *		given to capture_save()
+ * @calls:	enum calls_of: whose calls were requested, if there is instruction trace
+ * @objects:	the objects in memory, for objects_report() afterwards; NULL: passed to
+ *		capture_save()
  * @tree:	processes that record by themselves, NULL: none
  * @hit:	the call that made the snapshot, with @clock, unless it has no function
  */
@@ -154,8 +154,8 @@ int capture_rescue(const char *path, const struct capture_mark *mark,
  * @mark:	its capture
  * @finished:	set to whether the program has written its part of the side-car file
  *
- * Return: 0; -1: there is no such capture; 1: something is missing. What is missing has
- * been reported.
+ * Return: 0; -1: there is no such capture; 1: something is missing. Missing data has been
+ * reported.
  */
 int capture_drained(struct drain *drain, const struct capture_mark *mark, bool *finished);
 
@@ -169,23 +169,23 @@ int capture_drained(struct drain *drain, const struct capture_mark *mark, bool *
 int capture_running(int fd, const char *path, uint32_t index, uint32_t sinks,
 		    struct sifive_trace_sink *sink);
 
-/** capture_records() - whether the program that traces itself records now */
+/** capture_records() - whether the program that traces itself is recording */
 bool capture_records(const struct capture_mark *mark);
 
 /**
- * capture_peek() - write what the ring of a program that traces itself holds, while it runs
+ * capture_peek() - write the content of the ring of a running program that traces itself
  * @fd:		the device, open for reading
  * @path:	the snapshot
  * @output:	the program's trace, whose side-car files it has written when it started
  * @mark:	its capture
  * @hit:	the call that made the snapshot, unless it has no function
  *
- * Return: 0; 1: the program does not record now; or -1: the error has been printed.
+ * Return: 0; 1: the program is not recording; or -1: the error has been printed.
  */
 int capture_peek(int fd, const char *path, const char *output, const struct capture_mark *mark,
 		 const struct trigger_hit *hit);
 
-/** capture_name_call() - write the call that the last snapshot is of into its side-car files */
+/** capture_name_call() - write the call that triggered the last snapshot into its side-car files */
 void capture_name_call(const char *output, uint32_t sinks, const struct trigger_hit *hit);
 
 /** capture_name_part() - write which calls were recorded into a trace's side-car files; 0 or -1 */

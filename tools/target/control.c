@@ -169,13 +169,13 @@ static int hold(struct perf_setup *setup, int ready)
 	struct state state = { .pid = getpid() };
 	struct sigaction action = { .sa_handler = tell_to_stop };
 	struct objects objects = { .count = 0 };
-	struct perf_capture capture;
+	struct sifive_trace_status capture;
 	struct perf_device device;
 	struct watch watch;
 	sigset_t all, none;
 	size_t known, waited = 0;
 
-	setup->sampling.all = true;
+	setup->sampling.flags |= SIFIVE_TRACE_SAMPLING_ALL;
 	sigfillset(&all);
 	sigprocmask(SIG_SETMASK, &all, &none);
 	sigaction(SIGTERM, &action, NULL);
@@ -199,7 +199,7 @@ static int hold(struct perf_setup *setup, int ready)
 		watch_wait(&watch, NULL, NULL, &none);
 		watch_read(&watch, 0, &objects);
 		/*
-		 * The more objects, the longer a description takes, so write it less often.
+		 * Write the description less often as objects, and so its cost, grow.
 		 */
 		if (objects.count != known && waited++ >= objects.count / 256) {
 			describe(setup, &objects, &state);
@@ -226,7 +226,7 @@ static int hold(struct perf_setup *setup, int ready)
 	return EXIT_OK;
 }
 
-/* Use it only if no other user can create links there. */
+/* Use the folder only if no other user can create links there. */
 static int make_folder(void)
 {
 	struct stat status;
@@ -338,7 +338,7 @@ static int command_stop(int argc, char **argv)
 	if (!read_state(&state) || !is_ours(&status, &state)) {
 		machine_process(status.holder, who, sizeof(who));
 		if (status.holder)
-			report("no recording of sifive-trace start is running; process %s has the trace hardware",
+			report("no recording of sifive-trace start is running; process %s holds the trace hardware",
 			       who);
 		else
 			report("no recording of sifive-trace start is running");
@@ -368,7 +368,7 @@ const struct cli_command stop_command = {
 	.summary = "end the recording of start",
 	.help = "End the recording of sifive-trace start. The recorded data stays until the next recording: sifive-trace dump writes it to a file.",
 	.groups = no_groups,
-	.status = "Exit status: 0 done, 2 wrong usage, 3 nothing to end, or it did not end.",
+	.status = "Exit status: 0 done, 2 wrong usage, 3 no recording, or it did not end.",
 };
 
 /* ---- pause, resume ----------------------------------------------------- */
@@ -389,7 +389,7 @@ static int steer(uint32_t flags, struct sifive_trace_status *status)
 	return error ? -1 : 0;
 }
 
-/* What to do about errno. */
+/* A remedy for errno. */
 static const char *steer_hint(void)
 {
 	switch (errno) {
@@ -399,7 +399,7 @@ static const char *steer_hint(void)
 	case EACCES:
 		return "it is another process's recording: run this as root";
 	case ENOTTY:
-		return "the kernel module is too old: load the one of this version";
+		return "the kernel module is too old: load the one from this version";
 	case EOPNOTSUPP:
 		return "record with --sink sba";
 	case ENOSPC:
@@ -521,10 +521,10 @@ static int command_status(int argc, char **argv)
 		printf("switches     %" PRIu64 ", and %" PRIu64 " that could not be written\n",
 		       (uint64_t)status.switches, (uint64_t)status.switches_lost);
 	if (status.switches_processes)
-		printf("processes    %" PRIu64 ", and those that they made, without switches: too many ran at once\n",
+		printf("processes    %" PRIu64 ", and their children, without switches: too many ran at once\n",
 		       (uint64_t)status.switches_processes);
 	if (status.switches_elsewhere)
-		printf("elsewhere    threads began to run %" PRIu64 " times on CPUs that are not recorded\n",
+		printf("elsewhere    threads started running %" PRIu64 " times on CPUs that are not recorded\n",
 		       (uint64_t)status.switches_elsewhere);
 	if (status.wakeups_elsewhere)
 		printf("wake-ups     %" PRIu64 " by CPUs that are not recorded\n",
@@ -549,10 +549,10 @@ static int command_status(int argc, char **argv)
 const struct cli_command status_command = {
 	.name = "status",
 	.run = command_status,
-	.summary = "the current session and its captured data",
-	.help = "Show the session that has the trace hardware, and what it has recorded.",
+	.summary = "show the current session and its captured data",
+	.help = "Show the session that holds the trace hardware, and what it has recorded.",
 	.groups = no_groups,
-	.status = "Exit status: 0 a session has the hardware, 1 no session has it, 2 wrong usage, 3 input or output error.",
+	.status = "Exit status: 0 a session holds the hardware, 1 there is no session, 2 wrong usage, 3 input or output error.",
 };
 
 /* ---- dump -------------------------------------------------------------- */

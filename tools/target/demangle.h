@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * Demangled C++ names, from the C++ library of this machine. Machines without
- * that library have only static C++ programs.
+ * Demangled C++ names, from the C++ library of this machine. On machines without that library all
+ * C++ programs are static.
  */
 #ifndef SIFIVE_TRACE_DEMANGLE_H
 #define SIFIVE_TRACE_DEMANGLE_H
@@ -10,9 +10,9 @@
 
 /**
  * demangle() - demangle a symbol, with types
- * @symbol:	as it is in a symbol table
+ * @symbol:	as in a symbol table
  *
- * Return: a string for free(); NULL if it is no C++ name, or there is no C++ library.
+ * Return: a string for free(); NULL if it is not a C++ name, or there is no C++ library.
  */
 char *demangle(const char *symbol);
 

@@ -60,7 +60,7 @@ static void explain_memory(const struct trace_node *n)
 	if (!strncmp(n->memory, "unusable: ", strlen("unusable: "))) {
 		wrong("%s has no memory for its trace: %s", n->path,
 		      n->memory + strlen("unusable: "));
-		fix("memory-region has to refer to an enabled node of /reserved-memory, within the machine's memory, that overlaps nothing else: Documentation/devicetree/bindings/trace");
+		fix("memory-region must refer to an enabled node of /reserved-memory, within the machine's memory, that overlaps nothing else: Documentation/devicetree/bindings/trace");
 	} else if (!strncmp(n->memory, "allocated", strlen("allocated"))) {
 		note("%s has no memory-region: its buffers come from the kernel's allocator",
 		     n->path);
@@ -191,7 +191,7 @@ static void check_settings(void)
 		     sizeof(paranoid));
 	machine_file("/proc/sys/kernel/perf_user_access", access,
 		     sizeof(access));
-	/* At this level, which Debian's kernels have, CAP_PERFMON is not enough. */
+	/* At this level, which Debian's kernels support, CAP_PERFMON is not enough. */
 	if (!machine_capable(MACHINE_CAP_ADMIN) && atoi(paranoid) > 2) {
 		note("kernel.perf_event_paranoid = %s: perf does not report to this user which objects programs load: samples of static programs, and of -a, have no names",
 		     paranoid);
@@ -208,15 +208,15 @@ static bool check_hardware(int fd, const struct kinds *kinds)
 	struct sifive_trace_info info = { .size = sizeof(info) };
 
 	if (ioctl(fd, SIFIVE_TRACE_IOC_INFO, &info)) {
-		wrong("%s is no trace device: %s", machine_device(),
+		wrong("%s is not a trace device: %s", machine_device(),
 		      strerror(errno));
 		fix("unset SIFIVE_TRACE_DEVICE, or have it name the device");
 		return false;
 	}
 	if (info.abi != SIFIVE_TRACE_ABI) {
-		wrong("the module has interface %u, this command knows %u",
+		wrong("the module has interface version %u, this command needs %u",
 		      info.abi, SIFIVE_TRACE_ABI);
-		fix("use the module and the command of one version");
+		fix("use the module and the command from the same version");
 		return false;
 	}
 	if (!(info.sinks_available & (1u << SIFIVE_TRACE_SINK_SBA |
@@ -249,7 +249,7 @@ static void check_session(int fd)
 	    !(status.flags & SIFIVE_TRACE_STATUS_CONFIGURED))
 		return;
 	machine_process(status.holder, who, sizeof(who));
-	wrong("process %s has the trace hardware", who);
+	wrong("process %s holds the trace hardware", who);
 	fix("wait until it ends; sifive-trace stop ends a recording of sifive-trace start");
 }
 
@@ -284,10 +284,10 @@ static void check_cpus(int fd)
 		fix("see the CPUs above, and taskset(1)");
 	} else if (used) {
 		note("CPU %s: no encoder: nothing is recorded there", text);
-		fix("keep the program on others: taskset -c %s PROGRAM", with);
+		fix("keep the program on other CPUs: taskset -c %s PROGRAM", with);
 	}
 	if (rawio && !machine_capable(MACHINE_CAP_RAWIO)) {
-		wrong("encoders with a sink of their own also need CAP_SYS_RAWIO");
+		wrong("encoders with their own sink also need CAP_SYS_RAWIO");
 		fix("run as root, or: setcap cap_perfmon,cap_sys_rawio+ep " COMMAND);
 	}
 }
@@ -318,7 +318,7 @@ static void check_delegation(int fd)
 	}
 }
 
-/* Whether this process may have executable memory, which recorded programs need. */
+/* Whether this process may map executable memory, which recorded programs need. */
 static void check_code(void)
 {
 	const size_t size = (size_t)getpagesize();

@@ -226,7 +226,7 @@ static uint64_t all_bytes(const struct drain *d)
 	return bytes;
 }
 
-/* Remaining bytes of the limit; fewer than LEAST count as none. */
+/* Bytes remaining up to the limit; fewer than LEAST count as none. */
 static uint64_t room(const struct drain *d)
 {
 	return d->most ? d->most - all_bytes(d) : UINT64_MAX;

@@ -19,11 +19,11 @@ struct sidecar_state;
 
 /**
  * struct drain_sink - one sink and its file
- * @device:	the node that it is read from
- * @file:	the file that it is written to
- * @bytes:	how many were read
- * @written:	how many were written
- * @failed:	the file took no more
+ * @device:	the node from which it is read
+ * @file:	the file to which it is written
+ * @bytes:	bytes read
+ * @written:	bytes written
+ * @failed:	a write failed
  * @last:	the sink's state when a limit was reached
  * @cut:	follows the trace of a recording in pieces, otherwise NULL
  * @from:	the state at the beginning of the current piece
@@ -49,19 +49,19 @@ struct drain_sink {
  * @events:	becomes readable when a sink has bytes
  * @capture:	the number of the capture, from sifive_trace_status.capture
  * @pid:	the process that holds the session; 0: the capture is known to be the right one
- * @live:	it runs
- * @looks:	number of checks so far at which it did not run yet
- * @most:	the limit of all files' bytes, 0: none
- * @piece_size:	the most bytes of a piece of a file, 0: no limit
+ * @live:	the capture runs
+ * @looks:	number of checks so far before it ran
+ * @most:	limit of the total size, 0: none
+ * @piece_size:	maximum size of a piece, 0: no limit
  * @piece_time:	nanoseconds of a piece, 0: no limit
- * @keep:	how many pieces to keep of each file, 0: all
- * @until:	the time to end, 0: none; in nanoseconds of the monotonic clock
+ * @keep:	number of pieces to keep for each file, 0: all
+ * @until:	the time to end, 0: none; in nanoseconds of CLOCK_MONOTONIC
  * @over:	a limit was reached: nothing more is copied
  * @wait:	records wait for room, or are dropped: data after a limit is still read
  * @quiet:	print only errors and losses
  * @progress:	show a line on the terminal
- * @shown:	when it was shown last
- * @shown_bytes: how many bytes there were then
+ * @shown:	when it was last shown
+ * @shown_bytes: number of bytes then
  */
 struct drain {
 	struct drain_sink	sink[PERF_MAX_SINKS];
@@ -91,11 +91,11 @@ int drain_check(uint32_t sinks);
 
 /**
  * drain_open() - open the sinks, and create the files
- * @drain:	all zero but for @piece_size, @piece_time and @keep; filled, also after an
- *		error, for drain_close()
+ * @drain:	all zero except @piece_size, @piece_time and @keep; filled, also after an error,
+ *		for drain_close()
  * @path:	as for capture_save()
  * @capture:	the number that the capture has or will have
- * @sinks:	how many sinks it has
+ * @sinks:	its number of sinks
  *
  * Return: 0, or -1: the error has been printed.
  */
@@ -103,10 +103,10 @@ int drain_open(struct drain *drain, const char *path, uint32_t capture, uint32_t
 
 /**
  * drain_limit() - set when to end, and whether to show progress
- * @most:	the most bytes of all files, 0: no limit
+ * @most:	limit of the total size, 0: no limit
  * @time:	nanoseconds from now on, 0: no limit
  * @wait:	records wait for room, or are dropped
- * @quiet:	no progress, not on a terminal either
+ * @quiet:	no progress, even on a terminal
  */
 void drain_limit(struct drain *drain, uint64_t most, uint64_t time, bool wait, bool quiet);
 
@@ -127,11 +127,11 @@ void drain_copy(struct drain *drain);
 void drain_rest(struct drain *drain);
 
 /**
- * drain_account() - correct the state of a sink by the bytes that could not be written
+ * drain_account() - correct the state of a sink for bytes that could not be written
  * @index:	which sink
  * @sink:	as returned by the driver, after drain_rest()
  *
- * Return: whether all bytes that were read are in the file.
+ * Return: whether all bytes read are in the file.
  */
 bool drain_account(const struct drain *drain, uint32_t index, struct sifive_trace_sink *sink);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* Reads ELF files of this machine with the C library alone. */
+/* Reads ELF files of this machine using only the C library. */
 #ifndef SIFIVE_TRACE_ELF_H
 #define SIFIVE_TRACE_ELF_H
 
@@ -65,14 +65,14 @@ bool elf_functions(const struct elf *elf,
 				    uint64_t start, uint64_t size),
 		   void *argument);
 
-/** elf_exported() - the same for those that other files can use, which stripping leaves */
+/** elf_exported() - as elf_functions(), for exported functions, which survive stripping */
 bool elf_exported(const struct elf *elf,
 		  void (*function)(void *argument, const char *name,
 				   uint64_t start, uint64_t size),
 		  void *argument);
 
 /**
- * elf_offset() - where code is in the file
+ * elf_offset() - the file offset of code
  * @address:	an address of the file
  * @offset:	filled
  *

@@ -11,7 +11,7 @@
 /**
  * struct family - cores that have the same raw events
  * @name:	its name in the kernel's perf
- * @cores:	names of the cores, for people
+ * @cores:	human-readable names of the cores
  * @cpu:	regular expressions for "mvendorid-marchid-mimpid"
  * @event:	its events, in groups
  * @group:	the group of each event

@@ -17,7 +17,7 @@ int files_path(const char *wanted, char *path, size_t size);
  */
 int files_check(const char *path);
 
-/** files_remove() - remove the previous recording, or empty it behind a link */
+/** files_remove() - remove the previous recording, or empty it if a link leads to it */
 void files_remove(const char *path);
 
 /** files_show() - print the files; returns the bytes of all of them */

@@ -13,7 +13,7 @@
 #include "elf.h"
 #include "find.h"
 
-/* What gcc has moved out of a function. */
+/* A part that gcc has moved out of a function. */
 #define COLD		".cold"
 
 /* Addresses of a part of a function; none: @size is 0. */
@@ -24,12 +24,12 @@ struct part {
 
 /**
  * struct search - a search for a name
- * @exits:	also for where the function ends
+ * @exits:	also find where the function ends
  * @loops:	a jump in the function leads to its start
- * @count:	how many functions in the file have the name
- * @whole:	the latest, and what has been moved out of it
- * @clone:	the first of copies that gcc has made, which are not probed; @clones of them
- * @nearest:	the nearest of other names, in @word
+ * @count:	number of functions in the file with the name
+ * @whole:	the latest, with parts moved out of it
+ * @clone:	the first of gcc's clones, which are not probed; @clones of them
+ * @nearest:	the nearest other name, in @word
  */
 struct search {
 	const char	*name;
@@ -67,7 +67,7 @@ static void consider(void *argument, const char *name, uint64_t start, uint64_t 
 	fits |= !strcmp(cut, s->name);
 	if (!fits)
 		try_nearest(s, cut);
-	/* Several names of one function are no question. */
+	/* Several names for one function are not ambiguous. */
 	if (fits && !(s->count && s->whole[0].start == start)) {
 		s->count++;
 		s->whole[0] = (struct part){ start, size };
@@ -95,7 +95,7 @@ static bool ends_cold(const char *name)
 	return length > end && !strcmp(name + length - end, COLD);
 }
 
-/* What gcc has made of a function, besides the function itself. */
+/* A clone or part of a function made by gcc. */
 static void consider_parts(void *argument, const char *name, uint64_t start, uint64_t size)
 {
 	static const char * const clones[] = { ".constprop.", ".part.", ".isra." };
@@ -168,7 +168,7 @@ static int find_exits(struct search *s, const struct part *part, const struct el
 
 /* ---- files ----------------------------------------------------------------- */
 
-/* What prevents that the function is probed, NULL: nothing. */
+/* The reason why the function cannot be probed, or NULL. */
 static const char *set_offsets(struct search *s, const struct elf *elf, struct found *found)
 {
 	if (!elf_offset(elf, s->whole[0].start, &found->offset[0]))
@@ -178,7 +178,7 @@ static const char *set_offsets(struct search *s, const struct elf *elf, struct f
 	if (find_exits(s, &s->whole[0], elf, found) || find_exits(s, &s->whole[1], elf, found))
 		return "it has too many returns";
 	if (s->loops)
-		return "a jump in it leads to its first instruction, so rounds of a loop would count as calls";
+		return "it contains a jump to its first instruction, so loop iterations would count as calls";
 	if (!s->exits)
 		return NULL;
 	if (found->offsets > 1 && found->offset[1] == found->offset[0])
@@ -203,13 +203,13 @@ static int look_at(struct search *s, const char *path, const char *option, struc
 	}
 	elf_close(&elf);
 	if (s->count > 1)
-		report("--%s %s: %s has %u functions of this name: give one whose name is its own; a C++ function with its parameters",
+		report("--%s %s: %s has %u functions of this name: choose one with a unique name; give a C++ function with its parameters",
 		       option, s->name, path, s->count);
 	else if (why)
 		report("--%s %s: %s: %s: give a function that calls it, or that it calls",
 		       option, s->name, path, why);
 	else if (s->clones)
-		report("--%s %s: %s also has %s%s, which gcc has made of it: calls of %s do not count",
+		report("--%s %s: %s also has %s%s, a clone made by gcc: calls of %s do not count",
 		       option, s->name, path, s->clone ? s->clone : "a copy",
 		       s->clones > 1 ? " and others" : "", s->clones > 1 ? "these" : "this one");
 	if (!s->count)

@@ -27,13 +27,13 @@ struct found {
 
 /**
  * find_function() - find a function that can be probed
- * @program:	its file is searched, then its shared objects
+ * @program:	searched first, then its shared objects
  * @name:	as in the symbol table, or a C++ name with or without parameters
  * @exits:	also find where it ends
  * @option:	the user's option, for an error
- * @found:	filled; the path lasts as long as @program
+ * @found:	filled; the path is valid as long as @program
  *
- * Return: 0, or -1: there is none, or more than one; the error has been printed.
+ * Return: 0, or -1 if there is no function, or more than one; the error has been printed.
  */
 int find_function(const struct program *program, const char *name, bool exits,
 		  const char *option, struct found *found);

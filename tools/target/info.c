@@ -17,7 +17,7 @@
 #include "machine.h"
 #include "nodes.h"
 
-/* One line; an empty @key continues the previous one. */
+/* Print one line; an empty @key continues the previous one. */
 static void line(const char *key, const char *text)
 {
 	printf("%-11s %s\n", key, text);
@@ -74,7 +74,7 @@ static void show_messages(const struct sifive_trace_encoder *e)
 		 e->flags & SIFIVE_TRACE_ENCODER_CAN_STALL ? "; stalls" : "");
 	line("", text);
 	if (!e->ts_registers)
-		line("", "  its messages have no timestamps: traces have no times");
+		line("", "  its messages have no timestamps: traces contain no times");
 }
 
 static void show_encoders(int fd)
@@ -245,7 +245,7 @@ static int command_info(int argc, char **argv)
 const struct cli_command info_command = {
 	.name = "info",
 	.run = command_info,
-	.summary = "this machine's trace hardware, and what it lacks",
+	.summary = "show this machine's trace hardware and what is missing",
 	.help = "Show this machine's trace hardware, what is missing for tracing, and what to do about it.",
 	.groups = info_groups,
 	.status = "Exit status: 0 tracing would work, or the report is written; 1 tracing would not work; 2 wrong usage; 3 the report cannot be written.",

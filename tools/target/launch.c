@@ -30,7 +30,7 @@ static void pass_on(int number)
 	interrupted = 1;
 }
 
-/* The terminal sends it to the program, too. */
+/* The terminal sends it to the program too. */
 static void note(int number)
 {
 	(void)number;
@@ -95,7 +95,7 @@ static void return_signals(const struct before *before)
 		sigaction(signals[i].number, &before->action[i], NULL);
 }
 
-/* exec() closes @failed, so data in it means that the program did not run. */
+/* A successful exec() closes @failed, so data in it means that the program did not run. */
 static void run(const struct launch *launch, int failed)
 {
 	int status = EXIT_RECORD;

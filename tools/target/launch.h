@@ -19,8 +19,7 @@
  * @children:	also wait for all processes that the program creates, until a signal
  *		ends the command; ^C while the program runs counts if it ends the
  *		program
- * @left:	with
- * @children:	called with @argument when the program has ended before other
+ * @left:	with @children: called with @argument when the program has ended before other
  *		processes
  */
 struct launch {
@@ -37,9 +36,8 @@ struct launch {
  * struct launched - the result of running a program
  * @pid:	its process ID
  * @signal:	the signal that ended it, or 0
- * @ran:	it was started; otherwise the error has been printed
- * @interrupted: a signal has arrived meanwhile that ends the command, or would if it ended the
- *		program
+ * @ran:	the program was started; otherwise the error has been printed
+ * @interrupted: a signal arrived that ends the command, or would if it ended the program
  */
 struct launched {
 	pid_t		pid;

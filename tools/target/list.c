@@ -144,7 +144,7 @@ static int open_device(void)
 		return fd;
 	if (fd >= 0)
 		close(fd);
-	report("cannot query which of them this machine counts: %s: %s (see sifive-trace info)",
+	report("cannot query which of these events this machine can count: %s: %s (see sifive-trace info)",
 	       machine_device(), strerror(error));
 	return -1;
 }
@@ -252,7 +252,7 @@ static int command_list(int argc, char **argv)
 const struct cli_command list_command = {
 	.name = "list",
 	.run = command_list,
-	.summary = "the events that this machine can count",
+	.summary = "list the events that this machine can count",
 	.arguments = "[PATTERN]",
 	.help = "List the events that this machine can count, and the counters that can count each and are free now, on all CPUs that have an encoder. A name from the list, rHEX, or cpu/event=NUMBER/ names an event; :u or :k after it counts in user or kernel mode only. Firmware counts the events fw:NAME, in all modes; only samples have their counts.\n\n"
 		"PATTERN is a part of the name, or a shell pattern.",

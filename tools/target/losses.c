@@ -18,7 +18,7 @@ void losses_gaps(const char *name, const struct sifive_trace_sink *sink, bool fu
 	       more ? "at least " : "", (uint64_t)sink->lost, (uint64_t)sink->gaps,
 	       sink->gaps == 1 ? "" : "s",
 	       full ? "the file could not be written" :
-	       "they were overwritten before the command had read them: use a larger -b, or record less");
+	       "they were overwritten before the command read them: use a larger -b, or record less");
 }
 
 /* Not a loss: the user asked for a ring. */
@@ -35,7 +35,7 @@ void losses_sink(const char *name, const struct sifive_trace_sink *sink,
 		       name, (uint64_t)sink->bytes);
 }
 
-/* Not a loss, but the program took longer. */
+/* A wait is not a loss, but the program took longer. */
 void losses_waits(const struct sifive_trace_status *status, const struct drain *drain)
 {
 	if (drain && !drain->quiet && status->waits)
@@ -43,7 +43,7 @@ void losses_waits(const struct sifive_trace_status *status, const struct drain *
 		       (uint64_t)status->waits, (double)status->waited / 1e9);
 }
 
-/* Not a loss, but what happened during the pause is missing. */
+/* Not a loss, but records during the pause are missing. */
 void losses_pauses(const struct sifive_trace_status *status)
 {
 	if (status->pauses)
@@ -78,10 +78,10 @@ void losses_report(int fd, const struct sifive_trace_status *status, bool librar
 		       (uint64_t)status->switches_lost,
 		       (uint64_t)(status->switches + status->switches_lost));
 	if (status->switches_processes)
-		report("context switches of %" PRIu64 " processes, and of those that they made, were not recorded: too many ran at once",
+		report("context switches of %" PRIu64 " processes, and of their children, were not recorded: too many ran at once",
 		       (uint64_t)status->switches_processes);
 	if (status->switches_elsewhere)
-		report("threads began to run on CPUs that are not recorded %" PRIu64 " times: time off the CPU includes that, sifive-trace report marks it ~",
+		report("threads started running on CPUs that are not recorded %" PRIu64 " times: time off the CPU includes time there; sifive-trace report marks it ~",
 		       (uint64_t)status->switches_elsewhere);
 	if (status->wakeups_elsewhere)
 		report("CPUs that are not recorded woke threads %" PRIu64 " times: time until these ran counts as blocked",
@@ -92,7 +92,7 @@ void losses_report(int fd, const struct sifive_trace_status *status, bool librar
 	if (!status->counters_lost)
 		return;
 	machine_counters(status->counters_lost, counters, sizeof(counters));
-	report("counters did not count all the time on all harts, their values cannot be trusted: %s",
+	report("counters did not count all the time on all harts: their values cannot be trusted: %s",
 	       counters);
 	if (*status->message)
 		report("the driver's last message: %.*s", (int)sizeof(status->message),

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* Reports what a capture lacks. */
+/* Reports data missing from a capture. */
 #ifndef SIFIVE_TRACE_LOSSES_H
 #define SIFIVE_TRACE_LOSSES_H
 
@@ -20,7 +20,7 @@ void losses_sink(const char *name, const struct sifive_trace_sink *sink, bool qu
 /** losses_waits() - report waits: not a loss, but the program took longer; @drain may be NULL */
 void losses_waits(const struct sifive_trace_status *status, const struct drain *drain);
 
-/** losses_pauses() - report pauses: not a loss, but what happened in them is missing */
+/** losses_pauses() - report pauses: not a loss, but records during them are missing */
 void losses_pauses(const struct sifive_trace_status *status);
 
 /**
@@ -32,7 +32,7 @@ void losses_pauses(const struct sifive_trace_status *status);
  */
 void losses_report(int fd, const struct sifive_trace_status *status, bool library);
 
-/** losses_samples() - 0, or -1: there is no sample, which has been reported */
+/** losses_samples() - 0, or -1 if there is no sample, which has been reported */
 int losses_samples(const struct sifive_trace_status *status);
 
 #endif /* SIFIVE_TRACE_LOSSES_H */

@@ -17,7 +17,7 @@
 #define MACHINE_CAP_ADMIN	21
 #define MACHINE_CAP_PERFMON	38
 
-/** machine_cpu() - read the processor's IDs; false if this is no RISC-V Linux */
+/** machine_cpu() - read the processor's IDs; false if this is not RISC-V Linux */
 bool machine_cpu(char *text);
 
 /** machine_log() - the kernel log, to free; NULL with errno, such as EPERM */
@@ -63,7 +63,10 @@ int machine_query(int fd, const struct sifive_trace_event *event,
 /** machine_counters() - "cycle, hpmcounter3-9" for a mask of counters */
 void machine_counters(uint32_t mask, char *text, size_t size);
 
-/** machine_counting() - the same for a queried event; "firmware" if firmware counts it */
+/**
+ * machine_counting() - as machine_counters(), for a queried event; "firmware" if
+ * firmware counts it
+ */
 void machine_counting(const struct sifive_trace_event *event, uint32_t mask, char *text,
 		      size_t size);
 

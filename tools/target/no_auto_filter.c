@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-/* record --auto-filter of a build that cannot read traces. */
+/* record --auto-filter in a build that cannot read traces. */
 #include "auto_filter.h"
 
 #include "../command.h"
 
 int auto_filter_check(void)
 {
-	return usage_error("this sifive-trace has no record --auto-filter: it was built without libdw and json-c; record once without it, make a filter of that trace with sifive-trace filter --from-trace on a machine with a full build, and give it to --filter");
+	return usage_error("this sifive-trace does not support record --auto-filter: it was built without libdw and json-c; record once without it, make a filter from that trace with sifive-trace filter --from-trace on a machine with a full build, and pass it to --filter");
 }
 
 int auto_filter(struct recording *r, int (*record)(struct recording *r), char *path)

@@ -5,7 +5,7 @@
 
 #include <stdbool.h>
 
-/* More nodes than any machine has. */
+/* Limit: more nodes than any machine has. */
 #define NODES_MAX	128
 
 /** enum node_state - state of a trace node */
@@ -27,7 +27,7 @@ enum node_state {
  * @state:	its state
  * @device:	its platform device, empty if it has none
  * @detail:	the driver of NODE_FOREIGN, the reason of NODE_REFUSED, the supplier of
- *		NODE_WAITING, empty if that has no device
+ *		NODE_WAITING, empty if the supplier has no device
  * @memory:	for NODE_BOUND: "reserved: N bytes" or "allocated: N bytes", the largest
  *		buffer, 0 if unknown; "unusable: REASON", or "none" without an SBA sink
  */

@@ -24,15 +24,14 @@ static bool is_vdso(const char *path)
 	return !strcmp(path, META_VDSO);
 }
 
-/* What the kernel maps into processes, and no file has. */
+/* Code that the kernel maps into processes, without a file. */
 static bool is_kernels(const char *path)
 {
 	return is_vdso(path) || !strcmp(path, META_PROBES);
 }
 
 /*
- * Reads a file's build-id and segments. Returns false for a file that is readable
- * but no program.
+ * Reads a file's build-id and segments. Returns false for a readable file that is not a program.
  */
 static bool look_at_file(const struct objects *objects, struct object *object,
 			 uint64_t offset)
@@ -55,7 +54,7 @@ static bool look_at_file(const struct objects *objects, struct object *object,
 	return error != ENOEXEC;
 }
 
-/* An object that has all of @found's addresses; its bias need not be known. */
+/* An object that contains all of @found's addresses; its bias need not be known. */
 static struct object *containing(const struct objects *objects, const struct object *found)
 {
 	size_t i;
@@ -68,7 +67,7 @@ static struct object *containing(const struct objects *objects, const struct obj
 	return NULL;
 }
 
-/* An object that has some of them, at the same place in memory. */
+/* An object that contains some of them, at the same place in memory. */
 static struct object *overlapping(const struct objects *objects, const struct object *found)
 {
 	size_t i;
@@ -142,7 +141,7 @@ void objects_add_code(struct objects *objects, const char *path,
 		add(objects, path, address, address + length, offset);
 }
 
-/* Code only: functions are nowhere else. */
+/* Code only: other segments contain no functions. */
 void objects_add(struct objects *objects, pid_t pid)
 {
 	char line[PATH_MAX + 128], path[PATH_MAX];

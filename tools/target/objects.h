@@ -31,15 +31,14 @@ struct object {
 /**
  * struct objects - a set of objects; all zero is the empty set
  * @object:	@count of them, in the order in which they were found
- * @found:	how often any was found
+ * @found:	number of finds
  * @files:	folder with copies of files and the vdso; NULL: there is none,
  *		and the vdso is ignored
  * @missed:	number of objects whose loading was missed
  * @left_out:	number of objects that did not fit into the file
- * @ambiguous:	number of objects whose addresses others have, too
+ * @ambiguous:	number of objects whose addresses others share
  *
- * Processes share one address space here: objects_write() leaves out objects that
- * overlap others.
+ * Processes share one address space here: objects_write() omits objects that overlap others.
  */
 struct objects {
 	struct object	*object;
@@ -69,8 +68,8 @@ void objects_add_all(struct objects *objects);
  * objects_write() - write "objects":[...] of a side-car file
  * @objects:	the set; its @left_out and @ambiguous are set
  * @output:	the file
- * @newest:	if there are more than a reader accepts, keep those found last, as a
- *		ring keeps the newest samples; otherwise those found first
+ * @newest:	if there are more objects than a reader accepts, keep those found last, as a ring
+ *		keeps the newest samples; otherwise those found first
  */
 void objects_write(struct objects *objects, struct output *output, bool newest);
 

@@ -93,7 +93,7 @@ int capture_peek(int fd, const char *path, const char *output, const struct capt
 	}
 	if (!records(&status, mark)) {
 		if (!hit->function)
-			report("%s: no snapshot: the program does not record now", path);
+			report("%s: no snapshot: the program is not recording", path);
 		return 1;
 	}
 	for (i = 0; i < status.sinks; i++)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* The rings in which perf leaves records: one for each event that has its own. */
+/* perf's ring buffers of records, for events that have their own. */
 #ifndef SIFIVE_TRACE_PERF_RING_H
 #define SIFIVE_TRACE_PERF_RING_H
 

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /*
  * See probes.h. An event of perf's PMU "uprobe" for each CPU and all processes: events of a
- * process are not inherited by its threads, because the kernel reads the name of the file again
- * from the memory of the process that makes a thread. Returns are probed where they are: the
- * kernel's own probe of returns replaces addresses on the stack, which C++ exceptions do not find
- * their way through.
+ * process are not inherited by its threads, because at thread creation the kernel rereads the
+ * file's name from the process's memory. Return instructions are probed directly: the kernel's
+ * return probes replace addresses on the stack, which breaks C++ exceptions.
  */
 #include <asm/perf_regs.h>
 #include <errno.h>
@@ -27,10 +26,10 @@
 
 #define PMU	"/sys/bus/event_source/devices/uprobe/type"
 
-/* Events that there is always memory for. */
+/* Number of events for which memory is always available. */
 #define ROOM_MIN	256
 
-/* The kernel's record of a probe that was reached; only user mode has registers. */
+/* The kernel's record of a probe hit, with user-mode registers only. */
 struct sample {
 	struct perf_event_header	header;
 	uint64_t			id;
@@ -47,7 +46,7 @@ struct loss {
 	uint64_t			lost;
 };
 
-/* What read() of an event returns. */
+/* The data that read() of an event returns. */
 struct counted {
 	uint64_t	value;
 	uint64_t	lost;
@@ -77,7 +76,7 @@ static int open_event(uint32_t type, const char *path, uint64_t offset, int cpu)
 		.read_format = PERF_FORMAT_LOST,
 		.use_clockid = 1,
 		.clockid = CLOCK_MONOTONIC,
-		/* Read on a clock: to wake the reader would take time of the program. */
+		/* Read periodically: waking the reader would slow the program down. */
 		.watermark = 1,
 		.wakeup_watermark = PERF_RING_SIZE,
 	};
@@ -118,7 +117,7 @@ static int open_cpu(struct probes *probes, uint32_t type, const struct found *fo
 	return 0;
 }
 
-/* The kernel looks at the instructions of a file that a process has mapped. */
+/* The kernel checks the instructions of a file once a process has mapped it. */
 static void *map_file(const char *path, size_t *size)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
@@ -159,7 +158,7 @@ int probes_open(struct probes *probes, const struct found *found, const char *op
 
 	*probes = (struct probes){ .each = found->offsets };
 	if (!read_type(&type)) {
-		report("--%s: the kernel cannot probe programs: it has no " PMU ": use a kernel with CONFIG_UPROBE_EVENTS, as Debian's, or take snapshots with SIGUSR2",
+		report("--%s: the kernel cannot probe programs: it lacks " PMU ": use a kernel with CONFIG_UPROBE_EVENTS, such as Debian's, or take snapshots with SIGUSR2",
 		       option);
 		return -1;
 	}
@@ -207,7 +206,7 @@ static uint64_t most(uint64_t a, uint64_t b)
 	return a > b ? a : b;
 }
 
-/* There is no memory for @event: it and the latest one become a loss. */
+/* Out of memory for @event: it and the latest event become a loss. */
 static void lose(struct probes *probes, const struct probe_event *event)
 {
 	struct probe_event *last = &probes->event[probes->count - 1];
@@ -218,7 +217,7 @@ static void lose(struct probes *probes, const struct probe_event *event)
 	last->time = least(last->time, event->time);
 }
 
-/* perf_device_now(), whose header has names of <linux/perf_event.h>. */
+/* As perf_device_now(), whose header conflicts with <linux/perf_event.h>. */
 static uint64_t now(void)
 {
 	struct timespec time;
@@ -282,7 +281,7 @@ static void read_ring(struct probes *probes, size_t at)
 		add(probes, (struct probe_event){ .time = latest, .until = now() });
 }
 
-/* The ring has a record of lost events only where another one follows. */
+/* The ring contains a record of lost events only if another record follows. */
 uint64_t probes_lost(const struct probes *probes)
 {
 	uint64_t lost = probes->lost;

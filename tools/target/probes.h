@@ -12,12 +12,12 @@
 
 /**
  * struct probe_event - a call's begin or end
- * @time:	nanoseconds of the monotonic clock
+ * @time:	in nanoseconds of CLOCK_MONOTONIC
  * @sp:		the thread's stack pointer: the same at a call's begin and end, and nowhere
  *		between them in a function that needs the stack
  * @pid, @tid:	the process, and its thread
- * @order:	the order in which a CPU's ring had the events, whose times may be equal
- * @until:	not 0: from @time until then events were lost, and there is nothing else
+ * @order:	the event's order in its CPU's ring, because times may be equal
+ * @until:	not 0: events were lost from @time until then; the other members are unused
  * @returns:	the call ends
  */
 struct probe_event {
@@ -32,13 +32,13 @@ struct probe_event {
 
 /**
  * struct probes - a function's probes
- * @fd, @ring, @id: of each CPU's events, @events of them: of the first instruction, and of
- *		those where the function ends; those of a CPU share the ring of the first one
- * @each:	events of a CPU
- * @offset:	the latest of struct found's that was probed
+ * @fd, @ring, @id: of each CPU's events, @events of them: for the first instruction and for
+ *		those that end the function; the events of a CPU share the ring of the first one
+ * @each:	events per CPU
+ * @offset:	the latest probed offset of struct found
  * @lost:	events for which there was no memory
  * @added:	events so far
- * @event:	those that were read, @count of them, in the order of their times from @next on
+ * @event:	events that were read, @count of them, in order of time from @next on
  */
 struct probes {
 	int			*fd;
@@ -58,17 +58,17 @@ struct probes {
 /**
  * probes_open() - probe a function in all processes
  * @probes:	filled, also after an error; for probes_close()
- * @found:	where it is
+ * @found:	the function
  * @option:	the user's option, for an error
  *
  * Return: 0, or -1: the error has been printed.
  */
 int probes_open(struct probes *probes, const struct found *found, const char *option);
 
-/** probes_close() - NULs are fine */
+/** probes_close() - zeros are fine */
 void probes_close(struct probes *probes);
 
-/** probes_read() - read what the rings have */
+/** probes_read() - read the rings */
 void probes_read(struct probes *probes);
 
 /** probes_lost() - events that could not be read so far */
@@ -76,9 +76,9 @@ uint64_t probes_lost(const struct probes *probes);
 
 /**
  * probes_next() - the next event
- * @until:	it is no later than this: an event on another CPU may not be readable for a moment
+ * @until:	latest time: an earlier event of another CPU may not be readable yet
  *
- * Return: the event, valid until the next probes_read(); NULL: there is none.
+ * Return: the event, valid until the next probes_read(), or NULL.
  */
 const struct probe_event *probes_next(struct probes *probes, uint64_t until);
 

@@ -28,7 +28,7 @@
 /* Characters that end a name in LD_PRELOAD, or that the loader expands. */
 #define NOT_IN_PRELOAD	" :$"
 
-/* A symbol in every file that calls the hooks, and in libc, which has empty ones. */
+/* A symbol in every file that calls the hooks, and in libc, which contains empty hooks. */
 static const char hook[] = "__cyg_profile_func_enter";
 /* A message in every file that contains the library. */
 static const char message[] = "SIFIVE_TRACE_RECORD: nothing is recorded: ";

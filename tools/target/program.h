@@ -24,8 +24,8 @@
  * @library:	libsifive-perf is linked into its file
  * @traces:	it may control tracing itself, by a function of the library
  * @loads:	the library's shared object that it loads by itself, "" for none
- * @privilege:	attribute of the file with which the kernel changes user, group or
- *		capabilities on exec; NULL for none
+ * @privilege:	attribute of the file that makes the kernel change user, group or capabilities at
+ *		exec; NULL for none
  * @object:	the file and its instrumented shared objects, @objects of them
  * @shared:	all shared objects that it loads when it starts, @shared_objects of them
  */

@@ -28,7 +28,7 @@ enum on_full {
 	ON_FULL_DROP,
 };
 
-/* Snapshots come as often as the program makes them: without --keep, this many remain. */
+/* The number of snapshots is unlimited: without --keep, keep this many. */
 #define SNAPSHOTS_KEPT	100
 
 /* A template for mkstemp(). */
@@ -62,48 +62,48 @@ static const struct cli_option how_options[] = {
 	  .help = "record only the functions in FILE: sifive-trace filter selects them by name or source file",
 	  .set = set_filter, .offset = SETUP(filter) },
 	{ .name = "auto-filter", .value = "PERCENT",
-	  .help = "run the program twice: a dry run first, then the recording without the functions that made many records and took little time, together at most PERCENT of all time; they are listed",
+	  .help = "run the program twice: first a dry run, then the recording, without functions that made many records but took little time, together at most PERCENT of all time; list these functions",
 	  .set = cli_percent, .offset = offsetof(struct recording, percent) },
 	{ .name = "from", .value = "FUNCTION",
-	  .help = "record each thread only from a call of FUNCTION to its return; a name as for -F",
+	  .help = "record each thread only from a call of FUNCTION to its return; FUNCTION as for -F",
 	  .set = cli_text, .offset = offsetof(struct recording, part.from) },
 	{ .name = "to", .value = "FUNCTION",
-	  .help = "with --from: not to its return, but to the next call of this FUNCTION in the thread",
+	  .help = "with --from: record up to the thread's next call of this FUNCTION instead of the return",
 	  .set = cli_text, .offset = offsetof(struct recording, part.to) },
 	{ .name = "depth", .value = "N",
-	  .help = "of a thread's nested calls, record only the outermost N, 1 to 64; self times of the innermost ones then include what these call",
+	  .help = "record only the outermost N, 1 to 64, of a thread's nested calls; the self times of the innermost then include the calls that they make",
 	  .set = cli_number, .offset = offsetof(struct recording, part.depth), .least = 1,
 	  .most = PERF_DEPTH_MAX },
 	{ .letter = 'a', .name = "all",
-	  .help = "sample everything that runs on the CPUs while the program does, and load nothing into it",
+	  .help = "sample everything that runs on the CPUs while the program runs, and load nothing into it",
 	  .set = cli_flag, .offset = offsetof(struct recording, all) },
 	{ .letter = 'p', .name = "pid", .value = "PID",
-	  .help = "sample a process that already runs: all its threads, and those that it creates, until it ends, until ^C, or while PROGRAM runs",
+	  .help = "sample a running process: all its threads, including new ones, until it ends, until ^C, or while PROGRAM runs",
 	  .set = cli_number, .offset = offsetof(struct recording, pid), .least = 1,
 	  .most = INT_MAX },
 	{ .name = "calls", .value = "user|kernel|all", .optional = true,
-	  .help = "trace the instructions of any program, unchanged, for all its calls: those in user mode (default), in the kernel, or all; -i and -c add samples; with -a of everything that runs. The files can be read by you alone, because they have addresses of the kernel",
+	  .help = "trace the instructions of any unmodified program to reconstruct all its calls: in user mode (default), in the kernel, or both; -i and -c add samples; with -a, of everything that runs. Only you can read the files, because they contain kernel addresses",
 	  .set = cli_word, .offset = offsetof(struct recording, calls) },
 	{ .name = "instruction-mode", .value = "btm|htm|optimised",
-	  .help = "with --calls: a message for each taken branch; histories of branches (default, if the encoders have it); or histories that are counted if they repeat, with implicit returns",
+	  .help = "with --calls: a message for each taken branch; branch histories (default if the encoders support them); or histories with repeat counts and implicit returns",
 	  .set = cli_word, .offset = offsetof(struct recording, mode) },
 	{ .name = "snapshot",
-	  .help = "keep the newest bytes of the buffer (-b), and write them to PATH.1, PATH.2 ... each time that the command gets SIGUSR2; the last ones go to PATH when the program ends or crashes",
+	  .help = "keep the newest bytes of the buffer (-b), and write them to PATH.1, PATH.2 ... each time the command receives SIGUSR2; the last ones go to PATH when the program ends or crashes",
 	  .set = cli_flag, .offset = offsetof(struct recording, snapshot) },
 	{ .name = "trigger", .value = "FUNCTION[:N]",
-	  .help = "with --snapshot: also write one each time that a thread comes to FUNCTION, or each Nth time",
+	  .help = "with --snapshot: also write one each time a thread calls FUNCTION, or at every Nth call",
 	  .set = trigger_set_reached, .offset = offsetof(struct recording, reached) },
 	{ .name = "slower-than", .value = "FUNCTION:TIME",
-	  .help = "with --snapshot: also write one each time that a call of FUNCTION has taken longer than TIME (500us, 2ms, 1s)",
+	  .help = "with --snapshot: also write one after each call of FUNCTION that took longer than TIME (500us, 2ms, 1s)",
 	  .set = trigger_set_slower, .offset = offsetof(struct recording, slower) },
 	{ .name = "archive",
-	  .help = "with --calls: copy the program and its shared objects to PATH.files, where the commands that read find them",
+	  .help = "with --calls: copy the program and its shared objects to PATH.files, where commands that read the trace find them",
 	  .set = cli_flag, .offset = offsetof(struct recording, archive) },
 	{ .name = "children",
-	  .help = "record the processes that the program makes, too, until all of them have ended; with --on-full drain, the default, wait or drop",
+	  .help = "also record the processes that the program creates, until all of them have ended; with --on-full drain, the default, wait or drop",
 	  .set = cli_flag, .offset = offsetof(struct recording, children) },
 	{ .name = "on-full", .value = "stop|wrap|drain|wait|drop",
-	  .help = "drain (default): copy the buffer to the file while the program runs, and report what was lost; stop: end the recording when the buffer is full, the default where draining is not possible; wrap: overwrite the oldest bytes, as --ring does; wait: drain, and let the program wait for the command; drop: drain, and let the program leave out and count records while the buffer has no room",
+	  .help = "drain (default): copy the buffer to the file while the program runs, and report what was lost; stop: end the recording when the buffer is full, the default where draining is not possible; wrap: overwrite the oldest bytes, as --ring does; wait: drain, and make the program wait for the command; drop: drain, and make the program drop and count records while the buffer has no room",
 	  .set = cli_word, .offset = offsetof(struct recording, on_full) },
 	{ .name = "size", .value = "SIZE",
 	  .help = "with --on-full drain, the default, wait or drop: record until the files have SIZE bytes (100M, 2G); the program continues",
@@ -112,17 +112,17 @@ static const struct cli_option how_options[] = {
 	  .help = "with --on-full drain, the default, wait or drop: record for TIME (500ms, 10s, 5m, 1h); the program continues",
 	  .set = setup_duration, .offset = offsetof(struct recording, time) },
 	{ .name = "rotate", .value = "SIZE|TIME",
-	  .help = "with --on-full drain, the default, wait or drop: go on in a new file, PATH.0, PATH.1 and so on, each SIZE (100M, 2G) or TIME (10s, 5m, 1h); each is read by itself",
+	  .help = "with --on-full drain, the default, wait or drop: write PATH.0, PATH.1 and so on, each of SIZE (100M, 2G) or TIME (10s, 5m, 1h); each can be read separately",
 	  .set = setup_rotate, .offset = offsetof(struct recording, pieces) },
 	{ .name = "keep", .value = "N",
 	  .help = "with --rotate or --snapshot: keep only the newest N files (default: all; with --snapshot 100)",
 	  .set = cli_number, .offset = offsetof(struct recording, keep), .least = 1,
 	  .most = 1000000 },
 	{ .name = "header-once",
-	  .help = "one header for each CPU and channel, which SiFive's decoder needs, also if threads come and go; with --count delta it implies --per-cpu",
+	  .help = "write one header for each CPU and channel, as SiFive's decoder requires, even if threads start and end; with --count delta it implies --per-cpu",
 	  .set = cli_bits, .offset = SETUP(flags), .most = SIFIVE_TRACE_HEADER_ONCE },
 	{ .name = "header-interval", .value = "N",
-	  .help = "with --ring and --count xor: a header each N records, from which a ring that has wrapped is read (default: 100); with --on-full drain for what follows a loss (default: none)",
+	  .help = "with --ring and --count xor: write a header every N records, needed to read a wrapped ring (default: 100), or with --on-full drain to read on after a loss (default: none)",
 	  .set = setup_header_interval, .offset = SETUP(header_interval) },
 	{ .name = "library", .value = "FILE",
 	  .help = "the library to load (default: libsifive-perf.so beside the command, in ../lib, or where it was installed)",
@@ -154,13 +154,13 @@ static int check(const struct recording *r, bool library)
 			  "it is static, without libsifive-perf.a";
 
 	if (!r->all && r->program.privilege) {
-		report("%s: %s: LD_PRELOAD is ignored there, and the kernel does not sample it: record a copy of the file without that, or all that runs with -a%s",
+		report("%s: %s: LD_PRELOAD is ignored there, and the kernel does not sample it: record a copy of the file without these, or everything that runs with -a%s",
 		       r->program.path, r->program.privilege,
 		       geteuid() ? "; for root, set-user-ID root and file capabilities change nothing" : "");
 		return EXIT_RECORD;
 	}
 	if (r->join && (r->program.library || r->program.traces)) {
-		report("%s: --children: the program contains libsifive-perf or controls tracing itself, so it needs the hardware: record it alone",
+		report("%s: --children: the program contains libsifive-perf or controls tracing itself, so it needs the hardware itself: record it without --children",
 		       r->program.path);
 		return EXIT_RECORD;
 	}
@@ -177,12 +177,12 @@ static int check(const struct recording *r, bool library)
 	}
 	if (library)
 		return 0;
-	/* It is in its file; whether it does cannot be seen there. */
+	/* The function is in the program's file; whether it is called cannot be seen there. */
 	if (r->program.traces && !r->quiet)
-		report("%s: it can trace itself, which fails while record has the hardware: for its own trace, start it without record",
+		report("%s: it can trace itself, which fails while record holds the hardware: for its own trace, start it without record",
 		       r->program.path);
 	if (selects_functions(r)) {
-		report("%s: %s: there are samples, and no functions to filter",
+		report("%s: %s: samples only: there are no functions to filter",
 		       r->argv[0], why);
 		return EXIT_RECORD;
 	}
@@ -200,12 +200,12 @@ static int check_firmware(const struct recording *r)
 		return usage_error("-e fw:NAME: nothing is loaded into the program: leave out --library");
 	if (r->calls != CALLS_NONE || r->all || r->pid || !r->program.hooks)
 		return 0;
-	report("%s: -e fw:NAME: the program's instrumented functions record themselves, and programs cannot read the counters of firmware events: leave these out, or take samples alone, of everything that runs: -a -i 1ms",
+	report("%s: -e fw:NAME: the program's instrumented functions record themselves, and programs cannot read the counters of firmware events: omit these events, or only sample everything that runs: -a -i 1ms",
 	       r->program.path);
 	return EXIT_RECORD;
 }
 
-/* --snapshot is a ring, and what makes a snapshot needs it. */
+/* --snapshot implies a ring; options that trigger snapshots need it. */
 static int check_snapshot(struct recording *r)
 {
 	if (!r->snapshot)
@@ -221,13 +221,13 @@ static int check_snapshot(struct recording *r)
 	return 0;
 }
 
-/* --calls: what needs records of a program, and what needs --calls. */
+/* --calls: options that need a program's records, and options that need --calls. */
 static int check_calls(struct recording *r)
 {
 	const struct sifive_trace_options *options = &r->setup.options;
 
 	if ((r->reached.function || r->slower.function) && r->mode == CALLS_OPTIMISED)
-		return usage_error("--trigger and --slower-than exclude --instruction-mode optimised: the kernel executes the probed instructions, calls and returns among them, which that mode does not show");
+		return usage_error("--trigger and --slower-than exclude --instruction-mode optimised: the kernel executes the probed instructions, including calls and returns, which that mode does not show");
 	if (check_snapshot(r))
 		return EXIT_USAGE;
 	if (r->calls == CALLS_NONE)
@@ -243,13 +243,13 @@ static int check_calls(struct recording *r)
 		return usage_error("--calls excludes --on-full wait and drop: only stores can wait, or be dropped");
 	if (options->channel % 16 == 15)
 		return usage_error("--channel %u: instruction trace needs it", options->channel);
-	/* Counts are in samples alone. */
+	/* Only samples contain these counts. */
 	if (!setup_sampled(&r->setup) && !r->setup.events)
 		r->setup.events = "";
 	return 0;
 }
 
-/* -p: what needs a program that the command runs. */
+/* -p: options that need a program run by the command. */
 static int check_process(const struct recording *r)
 {
 	if (!r->pid)
@@ -268,7 +268,7 @@ static bool is_drained(const struct recording *r)
 	return r->on_full >= ON_FULL_DRAIN;
 }
 
-/* What --on-full is if it was not given. */
+/* The default of --on-full. */
 static void choose_full(struct recording *r)
 {
 	r->usual = r->on_full == ON_FULL_USUAL;
@@ -299,7 +299,7 @@ static int check_full(struct recording *r)
 	if (recording_in_pieces(r) && !is_drained(r))
 		return usage_error("--rotate needs --on-full drain, wait or drop: only then the trace is written while the program runs");
 	if (recording_in_pieces(r) && r->setup.options.header_interval)
-		return usage_error("--rotate and --header-interval exclude each other: a piece begins with a header of its own");
+		return usage_error("--rotate and --header-interval exclude each other: a piece begins with its own header");
 	if (recording_in_pieces(r) && !machine_side_car())
 		return usage_error("--rotate needs side-car files: leave out SIFIVE_TRACE_META=0");
 	if (r->keep && !r->snapshot && !recording_in_pieces(r))
@@ -307,13 +307,13 @@ static int check_full(struct recording *r)
 	if (r->children && (r->all || !is_drained(r)))
 		return usage_error("--children needs --on-full drain, wait or drop, and excludes -a, which samples everything");
 	if (r->on_full == ON_FULL_DROP && *flags & SIFIVE_TRACE_HEADER_ONCE)
-		return usage_error("--on-full drop and --header-once exclude each other: a header follows what is left out");
+		return usage_error("--on-full drop and --header-once exclude each other: a header follows dropped records");
 	if (r->on_full == ON_FULL_WRAP)
 		*flags |= SIFIVE_TRACE_RING;
 	return 0;
 }
 
-/* --from: its headers come when a part begins. Pieces have no name for parts. */
+/* --from: headers are written when a part begins. Pieces cannot describe parts. */
 static int check_part(const struct recording *r)
 {
 	const struct select_part *part = &r->part;
@@ -325,7 +325,7 @@ static int check_part(const struct recording *r)
 	if (part->to && !strcmp(part->from, part->to))
 		return usage_error("--from and --to are one function: leave out --to");
 	if (part->to && setup_sampled(&r->setup))
-		return usage_error("--to excludes -i and -c: samples between the parts would be time of the calls that --to ends");
+		return usage_error("--to excludes -i and -c: samples between the parts would be charged to the calls that --to ends");
 	if (part->from && r->setup.options.flags & SIFIVE_TRACE_HEADER_ONCE)
 		return usage_error("--from and --header-once exclude each other: headers show where calls were left out");
 	if (recording_in_pieces(r))
@@ -342,13 +342,16 @@ static int check_auto_filter(void)
 	return auto_filter_check();
 }
 
-/* Into a session of the command, or, for one process with the library, of the program. */
+/*
+ * Record into a session of the command or, for a single process with the library, of
+ * the program.
+ */
 static int record_here(struct recording *r)
 {
 	return r->join || !r->loads ? record_session(r) : record_with_library(r);
 }
 
-/* Before a dry run, and before the user's filter is copied: its errors name that file. */
+/* Check before a dry run, and before copying the user's filter: errors name that file. */
 static int check_names(const struct recording *r)
 {
 	char path[] = TEMPORARY;
@@ -364,7 +367,8 @@ static int check_names(const struct recording *r)
 }
 
 /*
- * Makes the filter: 0, or the exit status. Its name is empty if there is none, or the user's alone.
+ * Makes the filter; returns 0, or the exit status. Its name is empty if there is no filter, or
+ * only the user's.
  */
 static int make_filter(struct recording *r, char *filter)
 {
@@ -439,7 +443,7 @@ static int record(struct recording *r)
 	if (r->firmware && !setup_sampled(&r->setup))
 		return usage_error("-e fw:NAME: only samples have counts of firmware events, and nothing is sampled: give -i");
 	if (r->setup.options.flags & SIFIVE_TRACE_CALLERS && !setup_sampled(&r->setup))
-		return usage_error("-g: samples have callers, and nothing is sampled: give -i or -c");
+		return usage_error("-g: only samples have callers, and nothing is sampled: give -i or -c");
 	/* Per-thread differences would need a header for each thread. */
 	if (r->setup.options.flags & SIFIVE_TRACE_HEADER_ONCE &&
 	    r->setup.options.count_type == SIFIVE_TRACE_DELTA)
@@ -499,7 +503,7 @@ const struct cli_command record_command = {
 	.run = command_record,
 	.summary = "run a program and record what it does",
 	.arguments = "[--] PROGRAM [ARGUMENT]...",
-	.help = "Run a program and record what it does: each function entry and exit of a program or shared object that was compiled with -finstrument-functions, samples of others. The program is not changed: a shared library is loaded into it. For a static program there are samples alone, unless it is linked with libsifive-perf.a.",
+	.help = "Run a program and record what it does: each function entry and exit of a program or shared object that was compiled with -finstrument-functions, samples of others. The program is unchanged: a shared library is loaded into it. A static program is only sampled, unless it is linked with libsifive-perf.a.",
 	.groups = record_groups,
 	.status = "Exit status: the program's; 128 plus the number of the signal that ended it; 125 nothing was recorded, 126 the program cannot be run, 127 it was not found, 2 wrong usage.",
 	.program = true,

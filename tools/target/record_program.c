@@ -46,11 +46,11 @@ int recording_give_library(void *argument)
 /* Reports what is missing because the program did not write its trace. */
 static void report_end(int number)
 {
-	char why[128] = "the program ended without exit(), called exec(), or went on in the background,";
+	char why[128] = "the program ended without exit(), called exec(), or continued in the background,";
 
 	if (number)
 		snprintf(why, sizeof(why), "signal %d ended the program", number);
-	report("%s before it could write: this is what it had recorded by then, without the names of threads, and of functions in objects loaded later",
+	report("%s before it could write: the trace has everything up to then, but lacks names of threads, and of functions in objects loaded later",
 	       why);
 }
 

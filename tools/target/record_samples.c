@@ -77,7 +77,7 @@ static int save(struct recording *r)
 	objects_report(&r->objects);
 	tree_report(&r->tree);
 	if (!error && r->archive && calls_archive(r->files, &r->objects))
-		report("%s is not complete: keep the files that were not copied, for -e or --symfs",
+		report("%s is incomplete: keep the files that were not copied, for -e or --symfs",
 		       r->files);
 	if (!error)
 		error = rotate_end(&r->drain);
@@ -101,7 +101,7 @@ static void end_snapshot(struct recording *r)
 }
 
 /*
- * The driver copies a running ring: recording goes on. Readers share the copy as long as one
+ * The driver copies a running ring: recording continues. Readers share the copy as long as one
  * has it open, so the copy is made now, before files are read and written.
  */
 int record_snapshot(struct recording *r)
@@ -131,7 +131,7 @@ int record_snapshot(struct recording *r)
 		error = capture_name_part(path, r->mark.sinks, &r->part);
 	if (error) {
 		files_remove(path);
-		report("%s: removed, it is not complete: no more snapshots are taken", path);
+		report("%s: incomplete, removed: no more snapshots are taken", path);
 		r->unwritten = true;
 		return -1;
 	}
@@ -140,7 +140,7 @@ int record_snapshot(struct recording *r)
 	return 0;
 }
 
-/* What the side-car files of pieces have until save(). */
+/* The content of the side-car files of pieces until save(). */
 static int begin_files(struct recording *r, const struct launch *launch)
 {
 	char description[] = "/tmp/sifive-trace.XXXXXX";
@@ -163,9 +163,9 @@ static int begin_files(struct recording *r, const struct launch *launch)
 
 static int begin_samples(struct recording *r)
 {
-	struct perf_capture capture;
+	struct sifive_trace_status capture;
 
-	/* An attempt before this one may have failed half-way. */
+	/* An earlier attempt may have failed half-way. */
 	if (r->device.path)
 		perf_device_close(&r->device);
 	if (capture_begin(&r->device, &r->setup.parsed, r->join) ||
@@ -175,19 +175,19 @@ static int begin_samples(struct recording *r)
 	return recording_drains(r) ? drain_check(capture.sinks) : 0;
 }
 
-/* Programs in the background are recorded, too. */
+/* Programs in the background are recorded too. */
 static void left(void *argument)
 {
 	const struct recording *r = argument;
 
 	if (!r->quiet)
-		report("%s has ended, and processes that it made run: ^C ends the recording",
+		report("%s has ended, but its child processes are still running: ^C ends the recording",
 		       r->argv[0]);
 }
 
 /*
- * The trace goes with a folder that has what is in no file, and what is archived. Without
- * --archive, it must not have the archive of an earlier trace.
+ * A folder next to the trace contains code that is in no file, and archived files. Without
+ * --archive, the folder must not contain the archive of an earlier trace.
  */
 static void begin_copies(struct recording *r)
 {
@@ -200,13 +200,13 @@ static void begin_copies(struct recording *r)
 	calls_vdso(r->files);
 }
 
-/* What shows the objects of programs without the library. */
+/* Starts the events that show the objects of programs without the library. */
 static void begin_objects(struct recording *r)
 {
 	if (r->loads)
 		return;
 	watch_open(&r->watch, true);
-	/* A reader looks for the program's vdso, not for that of the copy. */
+	/* A reader needs the program's vdso, not this process's. */
 	if (r->calls != CALLS_NONE)
 		begin_copies(r);
 	if (r->pid)
@@ -234,13 +234,14 @@ int record_session(struct recording *r)
 	int status = EXIT_RECORD;
 	bool written = false;
 
-	/* Only the user may read addresses of the kernel. */
+	/* Only the user may read kernel addresses. */
 	r->mask = umask(077);
 	if (r->calls == CALLS_NONE)
 		umask(r->mask);
 	if (r->snapshot)
 		snapshot_take_signal();
-	r->setup.parsed.sampling.all = r->all;
+	if (r->all)
+		r->setup.parsed.sampling.flags |= SIFIVE_TRACE_SAMPLING_ALL;
 	if (r->join && (recording_check_filter(r) || tree_open(&r->tree)))
 		return EXIT_RECORD;
 	if (recording_take(r, begin_samples)) {

@@ -46,7 +46,7 @@ void recording_announce(const struct recording *r, bool library)
 	else if (r->pid)
 		report("process %d, %s: %s", r->pid, r->argv[0], samples);
 	else if (r->firmware)
-		report("%s: samples alone, whose counts include firmware events: %s", r->argv[0],
+		report("%s: samples only, with counts of firmware events: %s", r->argv[0],
 		       samples);
 	else if (!library)
 		report("%s is static, without libsifive-perf: %s",
@@ -59,11 +59,11 @@ void recording_announce(const struct recording *r, bool library)
 		       r->argv[0], samples);
 }
 
-/* Without --on-full, a buffer that cannot be drained. */
+/* Without --on-full: the buffer cannot be drained. */
 void recording_announce_stop(const struct recording *r, const char *why)
 {
 	if (!r->quiet)
-		report("this recording cannot be drained, it stops when the buffer is full: %s",
+		report("this recording cannot be drained; it stops when the buffer is full: %s",
 		       why);
 }
 
@@ -102,7 +102,7 @@ bool recording_in_pieces(const struct recording *r)
 	return r->pieces.size || r->pieces.time;
 }
 
-/* Removes a recording of this name: a previous one, or what there is of this one. */
+/* Removes a recording of this name: a previous one, or this one's incomplete files. */
 void recording_remove_files(const struct recording *r)
 {
 	files_remove(r->output);
@@ -170,7 +170,7 @@ void recording_meanwhile(void *argument, const sigset_t *mask)
 	}
 	watch_wait(&r->watch, &trace, longest, &allowed);
 	drain_copy(&r->drain);
-	/* Stop a session of the command's own; a program's continues. */
+	/* Stop the command's own session; a program's session continues. */
 	if (r->drain.over && r->device.fd > 0 && !r->device.ran &&
 	    perf_device_stop(&r->device))
 		report("%s", sifive_trace_error());
@@ -207,7 +207,7 @@ static void read_trigger(struct recording *r, struct trigger *trigger, bool ende
 	while (trigger_next(trigger, recording_process(r), until, r->covered, &hit)) {
 		if (!ended && take_snapshot(r, trigger, &hit) <= 0)
 			continue;
-		/* Unless the program records again, its trace ends with the latest one. */
+		/* Unless the program records again, its trace ends with the latest capture. */
 		if (r->latest && r->last.to > hit.to)
 			continue;
 		r->last = hit;
@@ -238,7 +238,7 @@ int recording_end_snapshots(const struct recording *r, bool written, int status)
 	trigger_report(&r->reached, r->quiet);
 	trigger_report(&r->slower, r->quiet);
 	if (r->snapshot && r->snapshots > (unsigned int)keep && !r->quiet)
-		report("%u snapshots, of which the newest %d are kept: --keep %u keeps all",
+		report("%u snapshots, the newest %d of which are kept: --keep %u keeps all",
 		       r->snapshots, keep, r->snapshots);
 	if (r->unwritten)
 		report("no snapshots were taken after one that could not be written");
@@ -251,7 +251,7 @@ int recording_end_snapshots(const struct recording *r, bool written, int status)
  */
 int recording_take(struct recording *r, int (*attempt)(struct recording *r))
 {
-	struct perf_take *wanted = &r->setup.parsed.take;
+	struct sifive_trace_config *wanted = &r->setup.parsed.take;
 	char why[512];
 
 	if (!attempt(r))

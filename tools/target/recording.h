@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* One run of sifive-trace record: what its ways of recording share. */
+/* One run of sifive-trace record: shared by its ways of recording. */
 #ifndef SIFIVE_TRACE_RECORDING_H
 #define SIFIVE_TRACE_RECORDING_H
 
@@ -32,23 +32,23 @@
  * @file:	-o
  * @load:	--library, NULL for the installed one
  * @all:	-a: sample everything that runs
- * @pid:	-p: the process to record, which runs already; 0: the program, which the command
- *		runs
- * @command:	then: what runs meanwhile, and its arguments; empty: until the process ends
- * @children:	--children: also record the processes that the program makes
+ * @pid:	-p: the running process to record; 0: the program, which the command runs
+ * @command:	with @pid: a program to run meanwhile, and its arguments; empty: record until the
+ *		process ends
+ * @children:	--children: also record the processes that the program creates
  * @loads:	the program has the library
  * @firmware:	firmware counts some event, so the kernel writes all records
- * @sampled:	the user wants samples
- * @join:	then: the command holds the session, and processes with the library join it
- * @tree:	then: these processes
+ * @sampled:	the user requested samples
+ * @join:	with @children: the command holds the session; processes with the library join
+ * @tree:	with @join: these processes
  * @device:	the session, if the command itself holds it
- * @watch:	then: the events that show loaded objects
+ * @watch:	in that case: the events that show loaded objects
  * @objects:	programs and shared objects in memory
  * @launched:	the program
  * @drain:	the copying of the capture while it runs, if it is drained
  * @mark:	the capture of a program that traces itself
  * @on_full:	enum on_full
- * @usual:	--on-full was not given: what cannot be drained stops when it is full
+ * @usual:	--on-full was not given: a capture that cannot be drained stops when full
  * @size:	--size, 0: no limit
  * @time:	--time in nanoseconds, 0: no limit
  * @pieces:	--rotate
@@ -57,12 +57,12 @@
  * @calls:	--calls: enum calls_of
  * @mode:	--instruction-mode: enum calls_mode
  * @snapshot:	--snapshot: write the ring at each SIGUSR2
- * @snapshots:	how many were written
- * @covered:	until then the latest was written: it may have slowed down calls from before
+ * @snapshots:	number of snapshots written
+ * @covered:	when the latest was complete: writing it may have slowed down earlier calls
  * @unwritten:	one could not be written: no more are taken
  * @reached, @slower: --trigger and --slower-than
- * @hit:	the call that the next file is of
- * @last:	the latest call without a file: that of the last one, if the program ends
+ * @hit:	the call that triggered the next file
+ * @last:	the latest call without a file, for the last file if the program ends
  * @latest:	its trigger, NULL: there is no such call
  * @files:	folder of copies
  * @archive:	--archive: copy the objects' files
@@ -118,7 +118,7 @@ struct recording {
 };
 
 /**
- * record_with_library() - run one program with the library, in a session of its own
+ * record_with_library() - run one program with the library, in its own session
  *
  * Return: the exit status.
  */
@@ -127,8 +127,8 @@ int record_with_library(struct recording *r);
 /**
  * record_session() - run the program in a session of the command
  *
- * The kernel samples the program, or everything with -a. With @join, processes that have the
- * library join the session. Return: the exit status.
+ * The kernel samples the program, or everything with -a. With @join, processes with the library
+ * join the session. Return: the exit status.
  */
 int record_session(struct recording *r);
 
@@ -145,22 +145,22 @@ static inline bool recording_limited(const struct recording *r)
 int recording_check_filter(const struct recording *r);
 
 /**
- * record_snapshot() - write what the ring holds to the next numbered file
+ * record_snapshot() - write the content of the ring to the next numbered file
  *
- * Return: 0; 1: the program does not record now; -1: the error has been printed, and no more
+ * Return: 0; 1: the program is not recording; -1: the error has been printed, and no more
  * are taken.
  */
 int record_snapshot(struct recording *r);
 
 /**
- * recording_triggers() - snapshots for the calls that --trigger and --slower-than want
- * @ended:	the program has ended: the latest such call is that of the last file
+ * recording_triggers() - write snapshots for the calls that --trigger and --slower-than select
+ * @ended:	the program has ended: the latest such call belongs to the last file
  */
 void recording_triggers(struct recording *r, bool ended);
 
 /**
  * recording_end_snapshots() - print statistics
- * @written:	the last file is there
+ * @written:	the last file exists
  * @status:	the exit status
  *
  * Return: the exit status.
@@ -188,7 +188,7 @@ bool recording_drains(const struct recording *r);
 /** recording_in_pieces() - whether --rotate was given */
 bool recording_in_pieces(const struct recording *r);
 
-/** recording_remove_files() - remove a recording of this name, or what there is of this one */
+/** recording_remove_files() - remove a recording of this name, or this one's incomplete files */
 void recording_remove_files(const struct recording *r);
 
 /** recording_show_files() - print what was written */
@@ -206,7 +206,7 @@ int recording_take(struct recording *r, int (*attempt)(struct recording *r));
 /**
  * recording_drain() - create the files now if the capture is drained
  * @capture:	its number
- * @sinks:	how many sinks it has
+ * @sinks:	its number of sinks
  *
  * Return: 0, or -1: the error has been printed.
  */

@@ -42,8 +42,8 @@ static bool is_its_own(const struct capture_mark *mark,
 }
 
 /*
- * Open the capture of a program that has ended, if no other session was set up
- * since. A child of the program may hold the session until it ends.
+ * Open the capture of an ended program, if no other session was set up since. A child of the
+ * program may hold the session until it ends.
  */
 static int open_capture(const struct capture_mark *mark,
 			struct sifive_trace_status *status)
@@ -136,7 +136,7 @@ static bool is_busy(int fd, const char *path, uint32_t sinks)
 
 	if (!has_side_car(name, meta, path, 0, sinks) || !capture_locked(fd))
 		return false;
-	report("a child of the program holds its trace, in SRAM that cannot be read until then: after it has ended, use sifive-trace dump -o FILE, and read that with --meta %s",
+	report("a child of the program holds its trace in SRAM, which cannot be read now: after the child has ended, use sifive-trace dump -o FILE, and read that with --meta %s",
 	       meta);
 	return true;
 }

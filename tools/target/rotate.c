@@ -51,7 +51,7 @@ static int get_sink(const struct drain *d, const struct drain_sink *s,
 	return ioctl(d->control, SIFIVE_TRACE_IOC_SINK, sink);
 }
 
-/* What was captured and lost so far; with @over all of it, after all bytes have been read. */
+/* The captured and lost data so far; with @over the total, after all bytes have been read. */
 static void look(const struct drain *d, const struct drain_sink *s, struct sidecar_state *state,
 		 bool over)
 {
@@ -67,7 +67,7 @@ static void look(const struct drain *d, const struct drain_sink *s, struct sidec
 	} else {
 		state->sink.lost += s->bytes - s->written;
 		state->sink.given = s->written;
-		/* A later piece may have these. */
+		/* A later piece may contain these. */
 		state->losses.queued = 0;
 	}
 	state->time = perf_device_now();
@@ -215,7 +215,7 @@ void rotate_show(const struct drain *d)
 	}
 }
 
-/* Whether @name is @base, with a dot, a number, and perhaps .meta after it. */
+/* Whether @name is @base followed by a dot, a number, and optionally .meta. */
 static bool is_piece(const char *name, const char *base)
 {
 	size_t length = strlen(base), digits;

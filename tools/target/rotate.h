@@ -17,17 +17,17 @@ void rotate_name(char *name, size_t size, const struct drain *drain,
 
 /**
  * rotate_take() - account for bytes to be written to a sink's file
- * @length:	how many there are at @bytes
+ * @length:	number of bytes at @bytes
  *
- * Return: how many still belong to the current piece; all of them if no new one is due.
+ * Return: how many of them still belong to the current piece; all if no new piece is due.
  */
 size_t rotate_take(const struct drain *drain, struct drain_sink *sink, const char *bytes,
 		   size_t length);
 
-/** rotate_next() - begin a sink's next piece; 0, or -1 with errno: there is no file for it */
+/** rotate_next() - begin a sink's next piece; 0, or -1 with errno if its file cannot be created */
 int rotate_next(const struct drain *drain, struct drain_sink *sink);
 
-/** rotate_room() - the maximum bytes to read at once, so that a piece keeps to its size */
+/** rotate_room() - the maximum bytes to read at once, so that a piece does not exceed its size */
 uint64_t rotate_room(const struct drain *drain, const struct drain_sink *sink);
 
 /**

@@ -16,8 +16,8 @@
 
 /**
  * struct selection - writing a filter file
- * @kind:	what the functions are: begins a line
- * @option:	which asks for them, for errors; NULL: several patterns do
+ * @kind:	the kind of functions: begins a line
+ * @option:	the option that selects them, for errors; NULL: several patterns
  * @object:	the name of the current object, in quotes if needed
  * @functions:	number of functions that matched
  */
@@ -74,7 +74,7 @@ static FILE *make_file(char *path)
 	return file;
 }
 
-/* @error: there is an error already. The file is removed after one. */
+/* @error: an error has already occurred. Removes the file after an error. */
 static int close_file(FILE *file, const char *path, int error)
 {
 	int failed = ferror(file);
@@ -136,7 +136,7 @@ int select_copy(const char *from, char *path)
 		report("%s: cannot be read", from);
 		error = -1;
 	}
-	/* Of no object: a filter without functions still selects none. */
+	/* Write a line without an object: a filter without functions must select none. */
 	if (in && out)
 		fputs("\n- 0 1\n", out);
 	if (in)

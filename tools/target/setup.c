@@ -148,7 +148,7 @@ int setup_rotate(void *at, const struct cli_option *option, const char *value)
 static int set_callers(void *at, const struct cli_option *option, const char *value)
 {
 	if (strcmp(value, "fp"))
-		return cli_refuse(option, "fp: stacks are unwound by frame pointers alone", value);
+		return cli_refuse(option, "fp: stacks are unwound only by frame pointers", value);
 	*(unsigned int *)at |= SIFIVE_TRACE_CALLERS;
 	return EXIT_OK;
 }
@@ -173,7 +173,7 @@ const struct cli_option setup_what[] = {
 	  .help = "sample: one record for every N occurrences of the first event",
 	  .set = set_period, .offset = OPTION(period) },
 	{ .letter = 'g', .name = "call-graph", .value = "fp",
-	  .help = "with -i or -c: samples have their callers, by the frame pointers of code compiled with -fno-omit-frame-pointer",
+	  .help = "with -i or -c: samples include their callers, found by the frame pointers of code compiled with -fno-omit-frame-pointer",
 	  .set = set_callers, .offset = OPTION(flags) },
 	{ .name = "switches",
 	  .help = "also record when and why threads start and stop running: report then shows time on and off the CPU",
@@ -185,7 +185,7 @@ const struct cli_option setup_what[] = {
 	  .help = "the same, and each page fault of these threads in user mode: report then shows which functions had them",
 	  .set = cli_flag, .offset = offsetof(struct setup, faults) },
 	{ .letter = 'C', .name = "cpus", .value = "LIST",
-	  .help = "CPUs to record on, such as 0-2,5 (default: all that have an encoder); the program of record stays on them",
+	  .help = "CPUs to record on, such as 0-2,5 (default: all with an encoder); record keeps the program on them",
 	  .set = cli_text, .offset = OPTION(cpus) },
 	{ .name = NULL }
 };
@@ -211,7 +211,7 @@ bool setup_sampled(const struct setup *setup)
 	return setup->options.interval || setup->options.period;
 }
 
-/* Cycles and instructions, if this machine can count. */
+/* Cycles and instructions, if this machine can count them. */
 static const char *usual_events(void)
 {
 	struct sifive_trace_info info = { .size = sizeof(info) };

@@ -17,13 +17,13 @@
 /**
  * struct setup - the user's settings
  * @options:	for the library, after setup_finish()
- * @parsed:	the same for the driver
+ * @parsed:	the driver's form of @options
  * @events:	-e, NULL for cycles and instructions where available
  * @sram:	--sink sram
  * @per_cpu:	counts are those of the hart
  * @switches:	the kernel records context switches
- * @syscalls:	and system calls
- * @faults:	and page faults
+ * @syscalls:	the kernel also records system calls
+ * @faults:	the kernel also records page faults
  */
 struct setup {
 	struct sifive_trace_options	options;
@@ -36,7 +36,7 @@ struct setup {
 	bool				faults;
 };
 
-/* The groups of these options, for a struct whose member @member they are. */
+/* Groups of these options, for a struct with the member @member. */
 #define SETUP_GROUPS(type, member)						\
 	{ "What to record", setup_what, offsetof(type, member) },		\
 	{ "Where to", setup_where, offsetof(type, member) }
@@ -53,10 +53,10 @@ int setup_header_interval(void *at, const struct cli_option *option, const char 
 /** setup_size() - @set function of an option with a number of bytes, a uint64_t */
 int setup_size(void *at, const struct cli_option *option, const char *value);
 
-/** setup_duration() - the same for a time, in nanoseconds */
+/** setup_duration() - as setup_size(), for a time in nanoseconds */
 int setup_duration(void *at, const struct cli_option *option, const char *value);
 
-/** struct setup_pieces - how long a piece of a recording is: @size bytes, or @time ns */
+/** struct setup_pieces - the length of a recording's pieces: @size bytes, or @time ns */
 struct setup_pieces {
 	uint64_t	size;
 	uint64_t	time;
@@ -65,7 +65,7 @@ struct setup_pieces {
 /* The minimum size of a piece. */
 #define SETUP_PIECE_LEAST	4096
 
-/** setup_rotate() - the same for either, a struct setup_pieces */
+/** setup_rotate() - as setup_size(), for a size or a time, a struct setup_pieces */
 int setup_rotate(void *at, const struct cli_option *option, const char *value);
 
 /** setup_sampled() - whether the kernel writes samples */

@@ -8,6 +8,8 @@
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/stat.h>
+#include <sys/utsname.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "../command.h"
@@ -20,7 +22,7 @@
 /* Marks the end of the part that all pieces of a recording share. */
 #define PIECE		",\n\"piece\":"
 
-/* As the library writes it. */
+/* In the library's format. */
 #define COVERAGE	",\n\"coverage\":{"
 
 /* Appends a whole file. */
@@ -59,6 +61,28 @@ static void put_sources(int fd, const struct sifive_trace_sink *sink,
 		between = ",";
 	}
 	put_format(out, "],\n\"ts_channels\":%s,\n", layout ? "true" : "false");
+}
+
+/* The machine's name, and what it is: as firmware tells the kernel. */
+static void put_machine(struct output *out)
+{
+	struct utsname name;
+	char board[128];
+
+	machine_file("/proc/device-tree/model", board, sizeof(board));
+	if (!*board)
+		machine_file("/sys/class/dmi/id/product_name", board, sizeof(board));
+	/* The kernel's name for a machine without one. */
+	if (!uname(&name) && strcmp(name.nodename, "(none)")) {
+		put_string(out, "\"host\":");
+		put_json(out, name.nodename);
+		put_string(out, ",\n");
+	}
+	if (*board) {
+		put_string(out, "\"board\":");
+		put_json(out, board);
+		put_string(out, ",\n");
+	}
 }
 
 static void put_losses(const struct sifive_trace_losses *losses,
@@ -102,6 +126,21 @@ static void put_sample(uint64_t time, uint64_t ns, uint64_t within, struct outpu
 		   time, ns, within);
 }
 
+/* When the capture, or the piece, has ended, by the machine's clock, if that has a date. */
+static void put_utc(const struct sifive_trace_sink *sink, struct output *out)
+{
+	struct timespec date, since;
+	int64_t ns;
+
+	if (!sink->time_ns || clock_gettime(CLOCK_REALTIME, &date) ||
+	    clock_gettime(CLOCK_MONOTONIC, &since))
+		return;
+	ns = (int64_t)(date.tv_sec - since.tv_sec) * 1000000000 + date.tv_nsec - since.tv_nsec;
+	if (ns > 0)
+		put_format(out, "\"utc\":{\"time\":%" PRIu64 ",\"ns\":%" PRIu64 "},\n",
+			   (uint64_t)sink->time, (uint64_t)sink->time_ns + (uint64_t)ns);
+}
+
 /*
  * How much of a run of @ran nanoseconds a sink, or the file of a drained sink,
  * contains; @drain may be NULL.
@@ -128,6 +167,7 @@ static void put_coverage(const struct sifive_trace_sink *sink, uint64_t ran,
 	put_string(out, ",");
 	put_sample(sink->time, sink->time_ns, sink->time_within, out);
 	put_string(out, "],\n");
+	put_utc(sink, out);
 }
 
 int sidecar_write(int fd, const char *trace, const struct sifive_trace_sink *sink,
@@ -160,6 +200,7 @@ int sidecar_write(int fd, const char *trace, const struct sifive_trace_sink *sin
 		   PRIu64 ",\n\"ts_scheme\":\"xor\",\n\"wrapped\":%s,\n",
 		   sink->src_bits, info.ts_width, (uint64_t)info.ts_hz,
 		   sink->flags & SIFIVE_TRACE_STATUS_WRAPPED ? "true" : "false");
+	put_machine(out);
 	put_sources(fd, sink, out);
 	if (description && put_file(out, description))
 		error = -1;
@@ -190,8 +231,8 @@ static char *read_meta(const char *meta)
 
 /*
  * The position of coverage and losses, or where to insert them: a side-car file written at
- * the program's start lacks them. Strings contain no newlines. Also reads the run's time,
- * if it is there.
+ * the program's start lacks them. Strings contain no newlines. Also reads the run's time, if
+ * present.
  */
 static char *coverage_of(char *text, uint64_t *ran)
 {
@@ -291,7 +332,7 @@ int sidecar_part(const char *meta, const struct select_part *part)
 	return out ? replace(out, whole, meta) : -1;
 }
 
-/* Writes @text up to @end, which may be NULL, as what all pieces have. */
+/* Writes @text up to @end, which may be NULL, as the part common to all pieces. */
 static void put_head(struct output *out, const char *text, const char *end)
 {
 	if (end)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* The side-car file of a sink's trace, as the command writes or completes it. */
+/* The side-car file of a sink's trace, written or completed by the command. */
 #ifndef SIFIVE_TRACE_SIDECAR_H
 #define SIFIVE_TRACE_SIDECAR_H
 
@@ -33,10 +33,10 @@ int sidecar_write(int fd, const char *trace, const struct sifive_trace_sink *sin
 		  const struct drain *drain, uint64_t ran);
 
 /**
- * sidecar_complete() - write coverage and losses into the file of a program's library
+ * sidecar_complete() - write coverage and losses into the side-car file of a program's library
  * @meta:	path of the side-car file
- * @finished:	set to whether the program had written its own at its end; unchanged if
- *		the file cannot be read
+ * @finished:	set to whether the program had written its own file at its end; unchanged if the
+ *		file cannot be read
  *
  * The other parameters are those of sidecar_write(). Return: 0, or -1: the error has been
  * printed.
@@ -46,8 +46,8 @@ int sidecar_complete(int fd, const char *meta, const struct sifive_trace_sink *s
 
 /**
  * sidecar_copy() - the side-car file of a snapshot, without coverage
- * @from:	the program's, as it has begun
- * @meta:	the snapshot's
+ * @from:	the program's file, as begun
+ * @meta:	the snapshot's file
  * @hit:	the call that made it, unless it has no function
  *
  * Return: 0, or -1: the error has been printed.
@@ -63,11 +63,11 @@ int sidecar_copy(const char *from, const char *meta, const struct trigger_hit *h
 int sidecar_part(const char *meta, const struct select_part *part);
 
 /**
- * struct sidecar_state - how much was captured and lost by some time
+ * struct sidecar_state - the amount captured and lost by some time
  * @sink:	of the sink, with the bytes that were written in @given
  * @status:	of the capture
  * @losses:	that the program counted
- * @time:	nanoseconds of the monotonic clock
+ * @time:	nanoseconds of CLOCK_MONOTONIC
  */
 struct sidecar_state {
 	struct sifive_trace_sink	sink;
@@ -79,7 +79,7 @@ struct sidecar_state {
 /**
  * sidecar_begin() - write the side-car file of a piece of a recording, as it begins
  * @whole:	path of the recording's side-car file
- * @piece:	path of the piece's
+ * @piece:	path of the piece's side-car file
  * @number:	number of the piece
  * @cut:	has followed the trace so far
  *

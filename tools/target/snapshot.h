@@ -9,13 +9,13 @@
 /** snapshot_take_signal() - from here on SIGUSR2 is blocked, and requests a snapshot */
 void snapshot_take_signal(void);
 
-/** snapshot_return_signal() - in the program's process: SIGUSR2 is its own */
+/** snapshot_return_signal() - in the program's process: SIGUSR2 is delivered normally */
 void snapshot_return_signal(void);
 
 /** snapshot_allow() - let SIGUSR2 end a wait with this mask */
 void snapshot_allow(sigset_t *mask);
 
-/** snapshot_requested() - whether SIGUSR2 has come since the last call */
+/** snapshot_requested() - whether SIGUSR2 has arrived since the last call */
 bool snapshot_requested(void);
 
 #endif /* SIFIVE_TRACE_SNAPSHOT_H */

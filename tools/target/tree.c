@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /*
- * See tree.h. The library writes each thread and each object in a line of its
- * own, so that this can be read line by line. Children made by fork() have the
- * objects of their parent: equal lines are one object of several processes.
+ * See tree.h. The library writes each thread and each object on a separate line, so that the file
+ * can be read line by line. Children created by fork() have their parent's objects: equal lines
+ * are one object of several processes.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -19,10 +19,10 @@
 #include "../trace/meta.h"
 #include "tree.h"
 
-/* Limit of the side-car file's text from here. */
+/* Limit of the text that this file adds to the side-car file. */
 #define BYTES_MAX	(META_BYTES_MAX / 4 * 3)
 
-/* A longer command line is left out. */
+/* A longer command line is omitted. */
 #define ARGS_MAX	1024
 
 /**
@@ -38,7 +38,7 @@ struct process {
 	char		*exe, *args;
 };
 
-/* A line, and for an object the processes that have it, in order, and its key in the index. */
+/* A line and, for an object, its processes in order, and its key in the index. */
 struct line {
 	char		*text;
 	size_t		*process;
@@ -134,7 +134,7 @@ static struct line *find_object(struct parts *parts, const char *text)
 	grow_index(parts, objects);
 	if (parts->failed)
 		return NULL;
-	/* Another text may have its key. */
+	/* Another text may have the same key. */
 	while (*(slot = hash_find(&objects->index, key, key_of, objects->line)) &&
 	       strcmp(objects->line[*slot - 1].text, text))
 		key++;
@@ -177,7 +177,7 @@ static char *value_of(char *line, const char *key)
 	return line;
 }
 
-/* Cuts what follows an array's element: a comma, or the array's and the text's end. */
+/* Cuts the text after an array's element: a comma, or the end of the array and the text. */
 static char *element(char *line)
 {
 	size_t end = strlen(line);
@@ -235,7 +235,7 @@ static void read_part(struct parts *parts, FILE *file)
 	parts->processes++;
 }
 
-/* A file's process, and the number of programs that it executed before. */
+/* A file's process, and the number of programs that it executed earlier. */
 struct name {
 	int		pid;
 	unsigned int	image;
@@ -284,7 +284,7 @@ static void read_folder(struct parts *parts, const char *path)
 		closedir(folder);
 }
 
-/* Whether a program ended before it could write which threads and objects came later. */
+/* Whether a program ended before it could write its later threads and objects. */
 static bool some_broke_off(const struct parts *parts)
 {
 	size_t i;
@@ -364,7 +364,7 @@ static void put_object(struct output *out, const struct line *line, size_t proce
 	put_string(out, i ? "]}" : "}");
 }
 
-/* JSON values and groups, as the reader counts them. */
+/* JSON values and groups, counted as the reader does. */
 static size_t values_of(const char *text)
 {
 	size_t values = 1;
@@ -375,7 +375,7 @@ static size_t values_of(const char *text)
 }
 
 /**
- * struct room - what is left of the reader's limits
+ * struct room - what remains of the reader's limits
  * @bytes, @values: of the text
  */
 struct room {

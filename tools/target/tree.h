@@ -17,7 +17,7 @@
 
 /**
  * struct tree - the processes of a recording
- * @folder:	where they write, "" for none
+ * @folder:	where the processes write, "" for none
  * @left_out, @threads_left_out, @objects_left_out: numbers of processes, of
  *                                                  threads, and of objects of
  *                                                  other processes, that do not

@@ -17,7 +17,7 @@
 #include "find.h"
 #include "trigger.h"
 
-/* Calls of the function within each other, whose times are measured. */
+/* Limit of nested calls of the function whose times are measured. */
 #define DEPTH_MAX	65536
 
 /* A call that has not ended. */
@@ -180,7 +180,7 @@ static void begin(struct trigger *trigger, const struct probe_event *event)
 		trigger->probes.lost++;
 		return;
 	}
-	/* Its end may be among what was lost. */
+	/* The end of such a call may have been lost. */
 	if (event->time < trigger->unsure)
 		return;
 	forget_left(thread, event->sp);
@@ -198,7 +198,7 @@ static void begin(struct trigger *trigger, const struct probe_event *event)
 		thread->open[thread->depth++] = (struct open_call){ event->time, event->sp };
 }
 
-/* The innermost call with this stack pointer ends; those within it have been left. */
+/* The innermost call with this stack pointer ends; calls within it have been left. */
 static bool end(struct trigger *trigger, const struct probe_event *event, uint64_t *from)
 {
 	struct trigger_thread *thread = find_thread(trigger, event->tid);
@@ -206,7 +206,7 @@ static bool end(struct trigger *trigger, const struct probe_event *event, uint64
 
 	while (depth && thread->open[depth - 1].sp != event->sp)
 		depth--;
-	/* A jump within the function, whose target is not known. */
+	/* A jump within the function, to an unknown target. */
 	if (!depth)
 		return false;
 	thread->depth = depth - 1;
@@ -254,7 +254,7 @@ bool trigger_next(struct trigger *trigger, pid_t pid, uint64_t until, uint64_t c
 		if ((pid && !event->until && event->pid != pid) || !is_hit(trigger, event, &from))
 			continue;
 		trigger->hits++;
-		/* The recorder may have slowed it down, writing the previous one. */
+		/* Writing the previous snapshot may have slowed the call down. */
 		if (from < covered) {
 			trigger->early++;
 			continue;
@@ -270,7 +270,7 @@ bool trigger_next(struct trigger *trigger, pid_t pid, uint64_t until, uint64_t c
 	return false;
 }
 
-/* ---- what is reported ------------------------------------------------------ */
+/* ---- reports ------------------------------------------------------ */
 
 static const char *plural(uint64_t n)
 {
@@ -288,7 +288,7 @@ static void report_slow(const struct trigger *t, bool lost)
 	if (t->calls > t->ended)
 		report("%s: %" PRIu64 " call%s %s",
 		       t->function, t->calls - t->ended, plural(t->calls - t->ended), lost ?
-		       "not measured: events were lost, or they did not return" :
+		       "not measured: events were lost, or the calls did not return" :
 		       "did not return: left by an exception, longjmp or the program's end");
 }
 
@@ -306,16 +306,16 @@ void trigger_report(const struct trigger *t, bool quiet)
 		       t->function, t->calls, plural(t->calls), t->hits, plural(t->hits),
 		       t->snapshots, plural(t->snapshots));
 	if (!quiet && t->early)
-		report("%s: %" PRIu64 " trigger%s came before the previous snapshot was written: no snapshot of %s own",
-		       t->function, t->early, plural(t->early), t->early == 1 ? "its" : "their");
+		report("%s: %" PRIu64 " trigger%s occurred before the previous snapshot was written: no separate snapshot",
+		       t->function, t->early, plural(t->early));
 	if (!quiet && none)
-		report("%s: %" PRIu64 " trigger%s without a snapshot: the program did not record, or the last file is of a later one",
+		report("%s: %" PRIu64 " trigger%s without a snapshot: the program did not record, or the last file is for a later trigger",
 		       t->function, none, plural(none));
 	if (t->failed)
 		report("%s: %" PRIu64 " trigger%s without a snapshot, which could not be written",
 		       t->function, t->failed, plural(t->failed));
 	if (lost)
-		report("%s: %" PRIu64 " events of probes were lost: calls are missing in these numbers, and some may have made no snapshot",
+		report("%s: %" PRIu64 " events of probes were lost: these numbers lack calls, and snapshots may be missing",
 		       t->function, lost);
 }
 

@@ -13,18 +13,18 @@
 #include "probes.h"
 #include "program.h"
 
-/* How often the probes are read, in nanoseconds; events are as old as that when they count. */
+/* Interval at which the probes are read, in nanoseconds; events are used at this age. */
 #define TRIGGER_PERIOD	1000000
 
 /**
- * struct trigger_hit - the call that a snapshot is of
- * @function:	its function, as the user has named it; NULL: a snapshot of no call
+ * struct trigger_hit - the call that triggered a snapshot
+ * @function:	its function, as the user named it; NULL: no call triggered the snapshot
  * @slow:	it took longer than @limit; false: it is call number @call
  * @call:	its number, from 1 on, of all threads, in the order of their ends if @slow
  * @tid:	its thread
  * @limit:	--slower-than, nanoseconds
- * @from, @to:	when it began and ended, nanoseconds of the monotonic clock; @to only if @slow
- * @last:	the file is what the ring holds at the program's end
+ * @from, @to: when it began and ended, nanoseconds of CLOCK_MONOTONIC; @to only if @slow
+ * @last:	the file contains the ring at the program's end
  */
 struct trigger_hit {
 	const char	*function;
@@ -45,13 +45,13 @@ struct trigger_thread;
  * @slow:	--slower-than
  * @limit:	N, or TIME in nanoseconds
  * @probes:	of the function
- * @calls:	how many began, and with @slow how many of them ended
- * @longest:	of those that ended, nanoseconds
- * @unsure:	until then events were lost
- * @hits:	those that were to make a snapshot
+ * @calls:	number of calls that began or, with @slow, ended
+ * @longest:	longest time of an ended call, nanoseconds
+ * @unsure:	time until which events were lost
+ * @hits:	calls that should make a snapshot
  * @snapshots:	@hits that have one: the caller counts them, and
- * @failed:	those whose snapshot could not be written
- * @early:	those that began before the previous snapshot was written
+ * @failed:	hits whose snapshot could not be written
+ * @early:	hits that began before the previous snapshot was written
  * @thread:	calls that have not ended, by thread, @threads of them
  */
 struct trigger {
@@ -76,13 +76,13 @@ struct trigger {
 /** trigger_set_reached() - for @set of --trigger, a struct trigger */
 int trigger_set_reached(void *at, const struct cli_option *option, const char *value);
 
-/** trigger_set_slower() - the same of --slower-than */
+/** trigger_set_slower() - for @set of --slower-than */
 int trigger_set_slower(void *at, const struct cli_option *option, const char *value);
 
 /**
  * trigger_open() - probe the function
  * @trigger:	nothing happens if the option was not given
- * @program:	where the function is, or in its shared objects
+ * @program:	searched for the function, with its shared objects
  *
  * Return: 0, or -1: the error has been printed.
  */
@@ -91,14 +91,14 @@ int trigger_open(struct trigger *trigger, const struct program *program);
 /** trigger_close() - remove the probes */
 void trigger_close(struct trigger *trigger);
 
-/** trigger_read() - read what the probes have seen; before trigger_next() */
+/** trigger_read() - read the probes' events; before trigger_next() */
 void trigger_read(struct trigger *trigger);
 
 /**
  * trigger_next() - look for a call that makes a snapshot
  * @pid:	its process, 0 for any
  * @until:	no later than this time
- * @covered:	until then the latest snapshot was written: calls from before have none
+ * @covered:	when the latest snapshot was complete: earlier calls make none
  * @hit:	filled
  *
  * Return: whether there is one: the caller makes a snapshot.
@@ -106,13 +106,13 @@ void trigger_read(struct trigger *trigger);
 bool trigger_next(struct trigger *trigger, pid_t pid, uint64_t until, uint64_t covered,
 		  struct trigger_hit *hit);
 
-/** trigger_report() - statistics over all snapshots; @quiet: losses alone */
+/** trigger_report() - print statistics of all snapshots; @quiet: only losses */
 void trigger_report(const struct trigger *trigger, bool quiet);
 
 /**
  * struct trigger_clock - times of the trace
- * @ns, @ticks:	one moment by the monotonic clock, and by the encoder's
- * @hz:		ticks in a second, 0: the encoder's time is not known
+ * @ns, @ticks: the same moment on CLOCK_MONOTONIC and on the encoder's clock
+ * @hz:		ticks per second, 0: the encoder's time is unknown
  */
 struct trigger_clock {
 	uint64_t	ns;
@@ -120,7 +120,7 @@ struct trigger_clock {
 	uint64_t	hz;
 };
 
-/** trigger_clock() - what time it is; a session without timestamps has none */
+/** trigger_clock() - read both clocks; a session without timestamps has no encoder time */
 void trigger_clock(const struct perf_device *device, struct trigger_clock *clock);
 
 /** trigger_describe() - write "trigger":{...} of a side-car file */

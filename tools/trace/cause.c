@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-/* The call that a snapshot is of: see cause.h. */
+/* The call that triggered a snapshot: see cause.h. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -52,7 +52,7 @@ const char *cause_why(const struct input *input, char text[CAUSE_SIZE])
 	return text;
 }
 
-/* A time of another clock than the trace's is not exact. */
+/* A time from a clock other than the trace's is not exact. */
 static void put_when(const struct input *input, uint64_t ticks, char *text, size_t size)
 {
 	if (input->hz)
@@ -93,6 +93,6 @@ const char *cause_text(const struct input *input, char text[CAUSE_SIZE])
 	}
 	if (used && begins_later(input))
 		snprintf(text + used, CAUSE_SIZE - used,
-			 ", before what this trace has: use a larger -b");
+			 ", before the beginning of this trace: use a larger -b");
 	return text;
 }

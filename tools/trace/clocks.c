@@ -213,8 +213,8 @@ static void end_stretch(const struct nexus *nexus, struct clocks_stretch *stretc
 }
 
 /*
- * Mark as doubtful the times of the source with the latest time in @first, and
- * those of the sources in @last that contradict it.
+ * Mark as doubtful the times of the source with the latest time in @first, and of the sources in
+ * @last that contradict it.
  */
 static void compare_stretches(struct clocks *clocks, struct nexus *nexus,
 			      const struct clocks_stretch *first,
@@ -256,8 +256,7 @@ void clocks_compare(struct clocks *clocks, struct nexus *nexus)
 /**
  * struct ending - a source's stores in the queue after its latest absolute time
  * @stores:	number of them
- * @early:	those before the last FEW of them, or all if there are no more
- *		than FEW
+ * @early:	stores before the last FEW, or all if there are at most FEW
  * @last:	time of the latest store, going forward, and then of the next
  *		one, going back
  * @longest:	step of its time, of the last FEW
@@ -274,7 +273,7 @@ struct ending {
 	uint64_t	bits;
 };
 
-/* Whether a store counts for its source's ending. */
+/* Whether a store belongs to its source's ending. */
 static bool is_behind_absolute(const struct clocks *clocks, const struct store *store)
 {
 	return store->time_known && store->offset >= clocks->absolute[store->src];
@@ -319,7 +318,7 @@ static void measure_steps(const struct clocks *clocks, struct ending *endings)
 	}
 }
 
-/* Search back to where the last of the bits was confirmed, for @open sources. */
+/* Search back to where the last bit was confirmed, for @open sources. */
 static void doubt_ends(struct clocks *clocks, struct ending *endings, unsigned int open)
 {
 	size_t i;

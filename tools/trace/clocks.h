@@ -11,12 +11,12 @@
 
 #include "nexus/nexus.h"
 
-/* Limits of the queue: fewest and most stores, and most other items. */
+/* Limits of the queue: minimum and maximum of stores, and maximum of other items. */
 #define CLOCKS_AHEAD	2048
 #define CLOCKS_QUEUE	(4 * CLOCKS_AHEAD)
 #define CLOCKS_EVENTS	64
 
-/* A message other than a store, or a gap; it comes before store @at. */
+/* A message other than a store, or a gap; it precedes store @at. */
 struct clocks_event {
 	size_t			at;
 	enum nexus_item		item;
@@ -27,8 +27,8 @@ struct clocks_event {
  * struct clocks_stretch - RING_SKEW bytes of the trace, or more
  * @end:	place after it
  * @now:	by source: its clock there
- * @sent:	the source sent messages in it, and its time was known
- * @late:	the source whose clock was the latest of them
+ * @sent:	the source sent messages in the stretch, and its time was known
+ * @late:	the source with the latest clock
  * @latest:	its time; 0: none
  */
 struct clocks_stretch {
@@ -40,7 +40,7 @@ struct clocks_stretch {
 };
 
 /**
- * struct clocks - the queue, and what is known of each source's clock
+ * struct clocks - the queue, and the state of each source's clock
  * @store:	room for CLOCKS_QUEUE, of which @stores wait, the oldest first
  * @mask:	greatest timestamp
  * @broken:	by source: offset after which a lost timestamp may be missing
@@ -71,7 +71,7 @@ void clocks_shift(struct clocks *clocks, size_t count, unsigned int events);
 void clocks_break(struct clocks *clocks, int src, uint64_t offset);
 
 /**
- * clocks_correct() - correct the queue's times by a contradiction
+ * clocks_correct() - correct the queue's times after a contradiction
  * @message:	with NEXUS_CONTRARY; all before it are in the queue
  *
  * A bit of the source's time was wrong just before @message. If the source may have
@@ -87,9 +87,8 @@ void clocks_correct(struct clocks *clocks, const struct nexus_message *message);
  * @nexus:	decoder of the queued messages
  *
  * A message at least RING_SKEW bytes after another one in the file was sent
- * later. Of two sources that contradict this, the one with which no other
- * source agrees has a wrong clock; otherwise both may be wrong. Queued and
- * following times of such sources are inferred.
+ * later. If two sources contradict this, the one with which no other source agrees has a wrong
+ * clock; otherwise both may be wrong. Queued and following times of such sources are inferred.
  */
 void clocks_compare(struct clocks *clocks, struct nexus *nexus);
 

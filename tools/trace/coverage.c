@@ -56,7 +56,7 @@ static void put_part(const struct input *input, char *text, size_t size)
 /* Longest part of a function's name that is shown. */
 #define SHOWN	100
 
-/* The calls that the user has asked for. */
+/* The calls that the user requested. */
 static size_t put_limits(const struct meta_part *part, char *text, size_t size, bool first)
 {
 	char from[SHOWN + 1], to[SHOWN + 1];
@@ -64,7 +64,8 @@ static size_t put_limits(const struct meta_part *part, char *text, size_t size, 
 
 	if (!(part->from || part->depth) || !size)
 		return 0;
-	used = (size_t)snprintf(text, size, "%shas calls of each thread only ", first ? "" : "; ");
+	used = (size_t)snprintf(text, size, "%scontains calls of each thread only ",
+				first ? "" : "; ");
 	if (part->from) {
 		snprintf(from, sizeof(from), "%s", part->from);
 		text_clean(from);
@@ -74,8 +75,8 @@ static size_t put_limits(const struct meta_part *part, char *text, size_t size, 
 					 from, part->to ? "the next call of " : "", to);
 	}
 	if (part->depth)
-		used += (size_t)snprintf(text + used, size - used, "%sup to %" PRIu64
-					 " deep, whose self times include deeper calls",
+		used += (size_t)snprintf(text + used, size - used, "%sup to depth %" PRIu64
+					 "; self times include deeper calls",
 					 part->from ? ", " : "", part->depth);
 	return used;
 }
@@ -104,7 +105,7 @@ const char *coverage_text(const struct input *input, char text[COVERAGE_SIZE])
 						     "recording's limit was reached");
 	else if (coverage == COVERAGE_LAST)
 		snprintf(text, COVERAGE_SIZE,
-			 "covers the last %s, the ring has overwritten earlier data",
+			 "covers the last %s; the ring has overwritten earlier data",
 			 part);
 	else if (coverage == COVERAGE_ALL)
 		snprintf(text, COVERAGE_SIZE, "covers all of %s", whole);

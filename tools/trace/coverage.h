@@ -32,7 +32,10 @@ const char *coverage_word(enum coverage coverage);
  */
 const char *coverage_text(const struct input *input, char text[COVERAGE_SIZE]);
 
-/** coverage_partial() - whether tables must report the coverage: records are missing, or it is of one call */
+/**
+ * coverage_partial() - whether tables must report the coverage: records are missing, or
+ * the trace shows one call
+ */
 bool coverage_partial(const struct input *input);
 
 /** coverage_limited() - whether calls were left out on purpose: record --from or --depth */
@@ -59,7 +62,7 @@ uint64_t coverage_dropped(const struct input *input);
 uint64_t coverage_gaps(const struct input *input);
 
 /*
- * * coverage_missing() - bytes missing in them, a minimum; excludes bytes after the buffer
+ * * coverage_missing() - bytes missing in gaps, a minimum; excludes bytes after the buffer
  * was full
  */
 uint64_t coverage_missing(const struct input *input);

@@ -9,7 +9,7 @@
 #include "perfrec/perfrec.h"
 #include "switches.h"
 
-/* More words than the longest header, or record with its callers, has. */
+/* More words than the longest header, or record with callers. */
 #define WORDS	(160 + 2 * SIFIVE_TRACE_CALLERS_MAX)
 /* Limit of the stores of a record without a header. */
 #define OTHERS	(SWITCHES_WORDS + 2)
@@ -42,8 +42,8 @@ struct stream {
  * struct cut - a trace
  * @stream:	its streams; NULL: no store yet
  * @store:	the store that is being decoded
- * @ended:	it has ended the unfinished record or header
- * @misfit:	it fits neither a record nor a header
+ * @ended:	the store has ended the unfinished record or header
+ * @misfit:	the store fits neither a record nor a header
  * @begin:	where the current piece begins
  */
 struct cut {
@@ -350,7 +350,10 @@ static void put_record(struct output *out, const struct perfrec_record *record)
 	for (i = 0; i < record->addresses; i++) {
 		uint64_t address = record->address[i];
 
-		/* DeltaXOR: like the first address, the second one is XORed with the one before. */
+		/*
+		 * DeltaXOR: like the first address, the second one is XORed with its
+		 * predecessor.
+		 */
 		if (i && record->header->count_type == PERFREC_DELTA_XOR)
 			address ^= record->address[0];
 		put_word(out, 4, (uint32_t)address | !!(address >> 32));

@@ -24,12 +24,12 @@ struct cut;
  */
 struct cut *cut_new(unsigned int src_bits, unsigned int ts_width);
 
-/** cut_feed() - the next bytes of the trace; returns 0, or -1 if out of memory */
+/** cut_feed() - process the next bytes of the trace; returns 0, or -1 if out of memory */
 int cut_feed(struct cut *cut, const void *bytes, size_t length);
 
 /**
  * cut_place() - find where a piece can end
- * @bytes:	the bytes after those that were fed
+ * @bytes:	the bytes after those already fed
  *
  * Return: the length of the rest of a message, 0 if there is none, -1 if the
  * rest is not complete in @bytes.

@@ -8,8 +8,8 @@
 #include "trace.h"
 
 /*
- * Number of bytes that suffice if they contain records with a header; and a
- * lower number that suffices if only one width gives such records.
+ * Number of bytes that suffice if they contain records with a header; and a lower number that
+ * suffices if only one width yields such records.
  */
 #define ENOUGH		(32u << 10)
 #define FIRST		(2u << 10)
@@ -82,8 +82,8 @@ static bool better(const struct sense *a, const struct sense *b)
 }
 
 /*
- * Return the width, or -1; its plausibility; and the number of widths that give records
- * with a header.
+ * Return the width, or -1; its plausibility; and the number of widths that yield records with a
+ * header.
  */
 static int try_widths(const void *data, size_t length,
 		      const struct nexus_options *options, struct sense *best,

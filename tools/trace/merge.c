@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /*
- * One trace of the traces of a recording's sinks. Sources get new numbers; times of each trace
- * are moved to the clock of the first hart's, by what the driver has read of all clocks at
- * START and STOP. Messages come in the order of their times.
+ * Merges the traces of a recording's sinks. Sources get new numbers; times are converted to the
+ * clock of the first hart's trace, using the driver's readings of all clocks at START and STOP.
+ * Messages are written in order of time.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -19,13 +19,13 @@
 #include "output.h"
 #include "progress.h"
 
-/* A greater difference of two clocks' rates, one part in so many, is no drift. */
+/* A greater difference between two clocks' rates, one part in this many, is not drift. */
 #define DRIFT		1000
 
-/* The same of two clocks of one recording: more is no drift, but a step. */
+/* The same for two clocks of one recording: more is not drift, but a step. */
 #define STEP		5000
 
-/* Fractions of a nanosecond that are kept. */
+/* Bits of the kept fraction of a nanosecond. */
 #define FINE		1024
 
 /* Limits that keep products within 128 bits: nanoseconds, and ticks since START. */
@@ -115,19 +115,19 @@ static int measure(const struct merge *merge, struct input *in)
 	const uint64_t slack = (uint64_t)((unsigned __int128)(in->start.within + in->stop.within) *
 					  in->meta.ts_hz / NS_PER_SEC) + 2;
 	uint64_t low = (in->stop.time - in->start.time - expected) & mask;
-	/* By how much the clock is fast, between - half and half of the range. */
+	/* By how much the clock is ahead, from minus half to half of the range. */
 	int64_t fast = (int64_t)(low << (64 - merge->width)) >> (64 - merge->width);
 
 	in->ticks = expected + (uint64_t)fast;
 	if (ns <= RUN_MAX && product / NS_PER_SEC < TICKS_MAX && in->ticks &&
 	    difference(in->ticks, expected) <= slack + expected / DRIFT)
 		return 0;
-	report("%s: its clock has not run at %" PRIu64 " Hz: its times cannot be compared with others",
+	report("%s: its clock did not run at %" PRIu64 " Hz: its times cannot be compared with others",
 	       in->path, in->meta.ts_hz);
 	return -1;
 }
 
-/* Whether a clock has run as fast as the common one, but for drift and errors of reading. */
+/* Whether a clock ran as fast as the common one, except for drift and read errors. */
 static bool runs_evenly(const struct merge *merge, const struct input *in)
 {
 	const struct input *base = merge->base;
@@ -142,7 +142,7 @@ static bool runs_evenly(const struct merge *merge, const struct input *in)
 	return difference(in->ticks, expected) <= slack + expected / STEP;
 }
 
-/* Ticks of the common clock at which @since ticks of the trace's own have passed. */
+/* Ticks of the common clock that correspond to @since ticks of the trace's own clock. */
 static uint64_t common_time(const struct merge *merge, const struct input *in, uint64_t since)
 {
 	const struct input *base = merge->base;
@@ -172,7 +172,7 @@ static int set_clocks(struct merge *merge)
 		const struct input *in = merge->input[i];
 
 		if (!runs_evenly(merge, in)) {
-			report("%s: its clock has not run evenly with that of %s: it has stopped or restarted meanwhile",
+			report("%s: its clock drifted too far from that of %s: it stopped or restarted during the capture",
 			       in->path, merge->base->path);
 			return -1;
 		}
@@ -180,14 +180,14 @@ static int set_clocks(struct merge *merge)
 		if (within > merge->within)
 			merge->within = within;
 	}
-	/* Of two traces, each may be wrong by that, and by a tick. */
+	/* Each of two traces may be wrong by this, and by a tick. */
 	merge->within = 2 * (merge->within + tick);
 	return 0;
 }
 
 /* ---- messages ------------------------------------------------------------- */
 
-/* An error has a line of its own. */
+/* An error gets its own line. */
 static void end_progress(struct merge *merge)
 {
 	progress_end(merge->progress);
@@ -197,7 +197,7 @@ static void end_progress(struct merge *merge)
 static int damaged(struct merge *merge, const struct input *in, const char *what)
 {
 	end_progress(merge);
-	report("%s: offset 0x%" PRIx64 ": %s: a merged trace would hide it; read this trace by itself",
+	report("%s: offset 0x%" PRIx64 ": %s: a merged trace would hide it; read this trace separately",
 	       in->path, in->message.offset, what);
 	return -1;
 }
@@ -277,7 +277,7 @@ static int next(struct merge *merge, struct input *in)
 		if (more <= 0)
 			return more;
 	}
-	/* A buffer that is full ends so. */
+	/* A full buffer ends like this. */
 	if (item == NEXUS_GAP && message->gap == NEXUS_GAP_TRUNCATED) {
 		in->cut = true;
 		in->more = false;
@@ -293,7 +293,7 @@ static int next(struct merge *merge, struct input *in)
 	since = since_start(merge, in);
 	if ((int64_t)since > (int64_t)(in->ticks + in->meta.ts_hz) ||
 	    (int64_t)since < -(int64_t)in->meta.ts_hz)
-		return damaged(merge, in, "a time outside of the recording");
+		return damaged(merge, in, "a time outside the recording");
 	if ((int64_t)(since - in->since) > 0)
 		in->since = since;
 	message->time = common_time(merge, in, since);
@@ -302,7 +302,7 @@ static int next(struct merge *merge, struct input *in)
 	return 0;
 }
 
-/* What a reader takes for the time after @before, of which it sees the low bits alone. */
+/* The time that a reader infers after @before from the low bits alone. */
 static uint64_t read_back(const struct merge *merge, uint64_t before, uint64_t time)
 {
 	const uint64_t mask = merge->to.ts_mask, half = mask ^ mask >> 1;
@@ -314,8 +314,8 @@ static uint64_t read_back(const struct merge *merge, uint64_t before, uint64_t t
 }
 
 /*
- * The timestamp of a message, as it is written. Returns -1 if the time would be read as
- * another one: the shift has moved a wrap into a long pause.
+ * The timestamp of a message, as written. Returns -1 if a reader would infer another time: the
+ * shift has moved a wrap into a long pause.
  */
 static int stamp(struct merge *merge, struct input *in, uint64_t *timestamp)
 {
@@ -345,7 +345,7 @@ static int write_message(struct merge *merge, struct input *in, struct output *o
 	message.src = in->source[message.src];
 	length = nexus_encode(&merge->to, &message, timestamp, bytes);
 	if (!length || length > NEXUS_MESSAGE_MAX)
-		return damaged(merge, in, "a message longer than an encoder's");
+		return damaged(merge, in, "a message longer than an encoder can send");
 	put_bytes(out, bytes, length);
 	merge->messages++;
 	merge->bytes += length;
@@ -399,9 +399,9 @@ int merge_write(struct merge *merge, struct output *out)
 	return rc;
 }
 
-/* ---- all of it ------------------------------------------------------------ */
+/* ---- the whole merge ------------------------------------------------------------ */
 
-/* Whether this trace is among those that are open. */
+/* Whether this trace is already open. */
 static bool is_open(const struct merge *merge, const char *path)
 {
 	struct stat own, other;

@@ -28,18 +28,18 @@ struct sample {
  * @path:	its file
  * @json:	its side-car file
  * @start, @stop: its clock
- * @ticks:	of its clock between them
+ * @ticks:	of its clock between START and STOP
  * @source:	by source: its new number, or NO_SOURCE
  * @begun:	by source: it has sent an absolute time
- * @doubtful:	by source: an Error message came after that
- * @origin:	by source: its time, as the decoder extends it, when @start was read
+ * @doubtful:	by source: an Error message followed
+ * @origin:	by source: its time, as extended by the decoder, when @start was read
  * @written:	by source: the latest time, as written
  * @known:	by source: an absolute time was written
- * @bytes:	that were read
+ * @bytes:	number of bytes read
  * @message:	the next message; valid with @more
  * @since:	ticks of its clock from @start to the latest message
- * @time:	when the next message comes, as it is written
- * @cut:	it ends within a message
+ * @time:	of the next message, as written
+ * @cut:	the trace ends within a message
  */
 struct input {
 	const char		*path;
@@ -67,19 +67,19 @@ struct input {
 };
 
 /**
- * struct merge - traces that become one
- * @output:	what messages call the merged trace, the command's -o
+ * struct merge - traces to merge
+ * @output:	name of the merged trace in messages, the command's -o
  * @quiet:	the command's -q
  * @hidden:	show no progress
  * @size:	bytes of all traces
- * @read:	of these
+ * @read:	number of these read
  * @base:	the trace whose clock all get
- * @to:		layout of what is written
+ * @to:		layout of the output
  * @width:	bits of a timestamp
  * @sources:	number of sources
  * @within:	nanoseconds by which times of different traces may be wrong
- * @messages:	number of messages that were written
- * @bytes:	of these
+ * @messages:	number of messages written
+ * @bytes:	their size
  */
 struct merge {
 	const char	*output;
@@ -99,7 +99,7 @@ struct merge {
 	uint64_t	bytes;
 };
 
-/** merge_width() - bits of a timestamp of a trace */
+/** merge_width() - width of a trace's timestamps */
 unsigned int merge_width(const struct input *in);
 
 /** merge_source_bits() - the width of the smallest SRC field that has room */
@@ -108,7 +108,7 @@ unsigned int merge_source_bits(const struct merge *merge);
 /**
  * merge_read_meta() - read the side-car file of a trace
  *
- * Return: 0, or -1 if the trace cannot be merged with those before it: the error has been
+ * Return: 0, or -1 if the trace cannot be merged with the earlier ones: the error has been
  * printed.
  */
 int merge_read_meta(const struct merge *merge, struct input *in);
@@ -125,7 +125,8 @@ int merge_check_name(const char *path);
 
 /**
  * merge_open() - open traces, and find out how to merge them
- * @merge:	all zero but for @output, @quiet and @hidden; for merge_close(), also after an error
+ * @merge:	all zero except @output, @quiet and @hidden; for merge_close(), also after an
+ *		error
  *
  * Return: 0, or -1 if they cannot be merged: the error has been printed.
  */
@@ -139,12 +140,12 @@ int merge_open(struct merge *merge, char **paths, unsigned int count);
 int merge_write(struct merge *merge, struct output *out);
 
 /**
- * merge_tell() - report what was merged, how exact it is, and what was cut off
+ * merge_tell() - report what was merged, its precision, and what was cut off
  * @next:	trace to read next, NULL for none
  */
 void merge_tell(const struct merge *merge, const char *next);
 
-/** merge_close() - close and free all of it */
+/** merge_close() - close the traces and free everything */
 void merge_close(struct merge *merge);
 
 #endif /* SIFIVE_TRACE_MERGE_H */

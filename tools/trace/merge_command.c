@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-/* sifive-trace merge: the traces of a recording's sinks become a trace with its side-car file. */
+/*
+ * sifive-trace merge: merges the traces of a recording's sinks into a trace with its
+ * side-car file.
+ */
 #include <errno.h>
 #include <fcntl.h>
 #include <getopt.h>
@@ -37,7 +40,7 @@ static int write_meta(struct merge *merge, const char *path)
 	return output_close(out);
 }
 
-/* Puts a file that is complete in its place. */
+/* Moves a complete file to its place. */
 static int put_in_place(const char *from, const char *to)
 {
 	if (!rename(from, to))
@@ -46,7 +49,7 @@ static int put_in_place(const char *from, const char *to)
 	return -1;
 }
 
-/* A new file beside @path, whose name it sets; 0, or -1: the error has been printed. */
+/* Creates a file beside @path and sets its name; 0, or -1: the error has been printed. */
 static int make_file(char *name, size_t size, const char *path)
 {
 	const mode_t mask = umask(0);
@@ -65,7 +68,7 @@ static int make_file(char *name, size_t size, const char *path)
 	return 0;
 }
 
-/* Both files are written beside their places: an error leaves what was there. */
+/* Both files are written beside their places: after an error, existing files remain. */
 static int write_both(struct merge *merge, const char *trace, const char *meta)
 {
 	char final[PATH_MAX + 8];
@@ -73,7 +76,7 @@ static int write_both(struct merge *merge, const char *trace, const char *meta)
 	snprintf(final, sizeof(final), "%s.meta", merge->output);
 	if (write_trace(merge, trace) || write_meta(merge, meta))
 		return -1;
-	/* A trace without side-car file is better than with another's. */
+	/* A trace without a side-car file is better than one with another trace's. */
 	unlink(final);
 	return put_in_place(trace, merge->output) || put_in_place(meta, final) ? -1 : 0;
 }
@@ -154,9 +157,9 @@ static int command_merge(int argc, char **argv)
 const struct cli_command merge_command = {
 	.name = "merge",
 	.run = command_merge,
-	.summary = "one trace of those of several sinks",
+	.summary = "merge the traces of several sinks into one",
 	.arguments = "TRACE TRACE...",
-	.help = "Where harts do not share a sink, record writes a trace for each sink. Merge makes one trace of them, with all threads' calls across all harts: times are moved to one clock, by what the driver has read of all clocks at its start and end.",
+	.help = "Where harts do not share a sink, record writes a trace for each sink. Merge combines these traces into one, with all threads' calls across all harts: it converts times to one clock, using the clock readings that the driver took at the start and end of the capture.",
 	.groups = merge_groups,
 	.status = "Exit status: 0 done, 2 wrong usage, 3 input or output error, or traces that cannot be merged.",
 };

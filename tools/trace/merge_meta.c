@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-/* The side-car files of traces that become one. */
+/* The side-car files of merged traces. */
 #include <errno.h>
 #include <inttypes.h>
 #include <limits.h>
@@ -11,17 +11,20 @@
 #include "command.h"
 #include "merge.h"
 
-/* All sinks of a capture start within this many nanoseconds, on a busy machine, too. */
+/* All sinks of a capture start within this many nanoseconds, even on a busy machine. */
 #define START_NS	NS_PER_SEC
 
-/* What the side-car files of all traces of a recording have in common. */
+/* Members that the side-car files of all traces of a recording share. */
 static const char * const shared_keys[] = {
 	"version", "ts_width", "ts_hz", "ts_scheme", "count_type", "header_interval",
-	"per_thread", "exe", "args", "counters", "channel", "sampling", "switches",
+	"per_thread", "exe", "args", "host", "board", "counters", "channel", "sampling", "switches",
 	"instruction", "trigger", "part", NULL
 };
 
-/* Whether two traces are of one recording. Threads may end while the first is written. */
+/*
+ * Whether two traces are from the same recording. Threads may end while the first file
+ * is written.
+ */
 static bool is_same_recording(const struct input *first, const struct input *other)
 {
 	struct json_object *own, *value;
@@ -81,7 +84,7 @@ static int read_json(struct input *in)
 	in->json = json_object_from_file(name);
 	if (json_object_is_type(in->json, json_type_object))
 		return 0;
-	report("%s: %s: merging traces needs the side-car files that record has written", name,
+	report("%s: %s: merging traces needs the side-car files written by record", name,
 	       access(name, R_OK) ? strerror(errno) : "no JSON object");
 	return -1;
 }
@@ -102,7 +105,7 @@ static bool lists_a_source_twice(const struct input *in)
 	return false;
 }
 
-/* Whether a trace before this one has one of its harts. */
+/* Whether an earlier trace contains one of its harts. */
 static bool has_known_hart(const struct merge *merge, const struct input *in)
 {
 	const struct input *other;
@@ -128,15 +131,15 @@ static const char *check_input(const struct merge *merge, const struct input *in
 	if (in->meta.piece >= 0)
 		return "it is a piece of a recording: record without --rotate";
 	if (!in->meta.sources || in->meta.src_bits < 0 || lists_a_source_twice(in))
-		return "its side-car file does not list its encoders, each once";
+		return "its side-car file does not list each encoder exactly once";
 	if (!in->start.ns || in->stop.ns <= in->start.ns)
-		return "its clock is unknown (no clock_samples in its side-car file): merge has written it, it has no timestamps, its encoders have several clocks, one of them was offline at the end, or the system was suspended meanwhile";
+		return "its clock is unknown (no clock_samples in its side-car file): merge wrote it, it has no timestamps, its encoders have several clocks, one of them was offline at the end, or the system was suspended during the recording";
 	if (!in->meta.ts_hz || in->meta.ts_hz > UINT32_MAX)
 		return "the rate of its timestamps is unknown";
 	if (in != first && !is_same_recording(first, in))
-		return "it is not of the same recording as the first trace";
+		return "it is not from the same recording as the first trace";
 	if (has_known_hart(merge, in))
-		return "it has a hart that an earlier trace has, too: is it a copy?";
+		return "it contains the same hart as an earlier trace: is it a copy?";
 	return NULL;
 }
 
@@ -219,14 +222,14 @@ static bool any(const struct merge *merge, const char *key)
 	return false;
 }
 
-/* Whether a file has been cut, which a merged trace would hide. */
+/* Whether a file was truncated, which a merged trace would hide. */
 static bool lacks_bytes(const struct input *in)
 {
 	const uint64_t captured = number(coverage(in), "bytes");
 
 	if (in->bytes >= captured)
 		return false;
-	report("%s: %" PRIu64 " of its %" PRIu64 " bytes are missing: a merged trace would hide that; read this trace by itself",
+	report("%s: %" PRIu64 " of its %" PRIu64 " bytes are missing: a merged trace would hide that; read this trace separately",
 	       in->path, captured - in->bytes, captured);
 	return true;
 }
@@ -245,7 +248,18 @@ static void merge_coverage(const struct merge *merge, struct json_object *to)
 	add(to, "bytes", json_object_new_uint64(merge->bytes));
 }
 
-/* The last one that was written knows the most of threads and losses. */
+/* All times become those of the base's clock. */
+static void merge_utc(const struct merge *merge, struct json_object *to)
+{
+	struct json_object *utc;
+
+	if (json_object_object_get_ex(merge->base->json, "utc", &utc))
+		add(to, "utc", json_object_get(utc));
+	else
+		json_object_object_del(to, "utc");
+}
+
+/* The file written last knows most about threads and losses. */
 const char *merge_meta(struct merge *merge)
 {
 	struct input *last = merge->input[merge->inputs - 1];
@@ -260,6 +274,7 @@ const char *merge_meta(struct merge *merge)
 		merge_coverage(merge, coverage(last));
 	add(last->json, "srcbits", json_object_new_int((int)merge_source_bits(merge)));
 	add(last->json, "sources", merged_sources(merge));
+	merge_utc(merge, last->json);
 	json_object_object_del(last->json, "clock_samples");
 	text = json_object_to_json_string_ext(last->json, JSON_C_TO_STRING_PLAIN |
 							  JSON_C_TO_STRING_NOSLASHESCAPE);

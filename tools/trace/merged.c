@@ -23,8 +23,8 @@ static const char *temporary_folder(void)
 }
 
 /*
- * For file systems without O_TMPFILE: only SIGKILL, at the moment between these two calls, can
- * leave the file, which is empty then.
+ * For file systems without O_TMPFILE: only SIGKILL between these two calls can leave the file
+ * behind, which is then empty.
  */
 static int make_and_remove(const char *folder)
 {
@@ -49,11 +49,11 @@ static int make_file(const char *folder)
 {
 	int fd = open(folder, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
 
-	/* EISDIR: where the flag is unknown, by open(2). */
+	/* EISDIR: open(2) does not know the flag. */
 	if (fd < 0 && (errno == EOPNOTSUPP || errno == EISDIR))
 		fd = make_and_remove(folder);
 	if (fd < 0)
-		report("%s: cannot make a temporary file: %s; name another folder with TMPDIR",
+		report("%s: cannot create a temporary file: %s; name another folder with TMPDIR",
 		       folder, strerror(errno));
 	return fd;
 }
@@ -74,7 +74,7 @@ static int write_file(struct merge *merge, const char *folder, int fd)
 	return rc || lseek(fd, 0, SEEK_SET) ? -1 : 0;
 }
 
-/* Names in the text are those of files beside the side-car file that it comes from. */
+/* Names in the text are relative to the side-car file from which it comes. */
 static int read_meta(struct merge *merge, struct meta *meta)
 {
 	const char *text = merge_meta(merge);

@@ -7,15 +7,15 @@
 #include "trace.h"
 
 /**
- * merged_open() - merge traces into a file without a name
+ * merged_open() - merge traces into an unnamed file
  * @paths:	the traces, @count of them
- * @name:	what messages call the merged trace
+ * @name:	name of the merged trace in messages
  * @options:	whether it is quiet, and shows progress
  * @meta:	filled from their side-car files; for meta_free(), also after an error
  *
- * The file is in $TMPDIR or /tmp, and ceases to exist when it is closed.
+ * The file is in $TMPDIR or /tmp, and disappears when it is closed.
  *
- * Return: its descriptor, at its beginning, or -1: the error has been printed.
+ * Return: its descriptor, positioned at the beginning, or -1: the error has been printed.
  */
 int merged_open(char **paths, unsigned int count, const char *name,
 		const struct trace_options *options, struct meta *meta);

@@ -8,7 +8,7 @@
 struct trace;
 
 /**
- * messages_drain() - decode the available bytes, and pass on what need not wait
+ * messages_drain() - decode the available bytes, and pass on stores that need not wait
  *
  * Return: 0, or -1: the error has been printed.
  */

@@ -203,7 +203,7 @@ static void *new_array(struct reader *reader, struct json_object *object,
 	return memory;
 }
 
-/* Element @i, if it is an object. */
+/* Element @i, or NULL if it is not an object. */
 static struct json_object *element(struct reader *reader, const char *key,
 				   struct json_object *array, size_t i)
 {
@@ -336,7 +336,7 @@ static void read_processes(struct reader *reader, struct json_object *object,
 	}
 }
 
-/* The processes that have an object in memory. */
+/* The processes that have mapped an object. */
 static void read_in(struct reader *reader, struct json_object *object, struct meta *meta,
 		    struct meta_object *to)
 {
@@ -530,6 +530,12 @@ static void read_groups(struct reader *reader, struct json_object *object,
 		set_u64(reader, from, "depth", &meta->part.depth);
 	}
 
+	from = get_object(reader, object, "utc");
+	if (from) {
+		set_u64(reader, from, "time", &meta->utc.time);
+		set_u64(reader, from, "ns", &meta->utc.ns);
+	}
+
 	from = get_object(reader, object, "lost");
 	if (from) {
 		set_u64(reader, from, "signals", &lost->signals);
@@ -560,7 +566,7 @@ static void read_files(struct reader *reader, struct json_object *object, struct
 		meta->files = NULL;
 }
 
-/* With an unknown value, leave out the kernel. */
+/* With an unknown value, omit the kernel. */
 static void read_instruction(struct reader *reader, struct json_object *object,
 			     struct meta *meta)
 {
@@ -604,7 +610,7 @@ static void read_all(struct reader *reader, struct json_object *object,
 
 	set_number(reader, object, "version", INT_MAX, &version);
 	if (version != 1)
-		report("%s: version %d, and this command knows version 1: newer fields are ignored",
+		report("%s: version %d, but this command supports version 1: newer fields are ignored",
 		       reader->name, version);
 	set_number(reader, object, "srcbits", NEXUS_SRC_BITS_MAX,
 		   &meta->src_bits);
@@ -624,6 +630,8 @@ static void read_all(struct reader *reader, struct json_object *object,
 	set_bool(reader, object, "early", &meta->early);
 	read_files(reader, object, meta);
 	set_string(reader, object, "exe", &meta->exe);
+	set_string(reader, object, "host", &meta->host);
+	set_string(reader, object, "board", &meta->board);
 	read_args(reader, object, meta);
 	read_sources(reader, object, meta);
 	read_counters(reader, object, meta);
@@ -710,7 +718,7 @@ int meta_parse(const char *name, const char *text, size_t length,
 		return -1;
 	}
 	json_tokener_free(tokener);
-	/* Enough for all strings, because in the text each also has two quotation marks. */
+	/* Enough for all strings, because in the text each also needs two quotation marks. */
 	meta->strings = malloc(length);
 	reader.strings = meta->strings;
 	if (meta->strings)

@@ -17,6 +17,7 @@
  *	per_thread	boolean: counters go with the thread, not with the hart
  *	files		name of a folder beside this file, which has copies of objects' files
  *	exe, args	the program, and its arguments as an array
+ *	host, board	the machine's name, and what it is
  *	sources		[{ src, hart, cpu }]
  *	counters	[{ number, event, type, code, data, flags, info }]
  *	channel		channel of the program's first thread
@@ -51,6 +52,8 @@
  *			whether it ended where the user wanted it to
  *	clock_samples	[{ time, ns, within }] at START and STOP: the clock in ticks, read
  *			within so many nanoseconds of CLOCK_MONOTONIC ns; for merge
+ *	utc		{ time, ns }: the clock in ticks, at so many nanoseconds after 1970 by the
+ *			machine's clock
  *	lost		{ signals, threads, abandoned, refused, children, samples,
  *			dropped, switches, processes, elsewhere, wakeups, encoders }: processes
  *			whose switches are not recorded; how often threads began to run on CPUs
@@ -81,16 +84,16 @@
 #define META_STREAMS_MAX	2048
 #define META_PROCESSES_MAX	2048
 
-/* What to do with a bad file. */
+/* A remedy for a bad file. */
 #define META_ADVICE	"fix it, delete it, name another with --meta, or read without it: --meta none"
 
-/* The object that is the kernel's code in every process: not a path. */
+/* The object for the kernel's code in every process: not a path. */
 #define META_VDSO		"[vdso]"
 
 /* The object with instructions that the kernel's probes have taken out of programs. */
 #define META_PROBES		"[uprobes]"
 
-/* Whose instructions a recording is of; the rest of the trace is left out. */
+/* Whose instructions were requested; the rest of the trace is omitted. */
 enum meta_calls {
 	META_CALLS_ALL,
 	META_CALLS_USER,
@@ -176,10 +179,10 @@ struct meta_part {
  * @function:	its name, NULL: there is no such call
  * @call:	its number
  * @tid:	its thread, -1: unknown
- * @took_ns, @limit_ns: it took longer than the limit; 0: the snapshot is of its begin
+ * @took_ns, @limit_ns: it took longer than the limit; 0: the snapshot was taken at its begin
  * @from, @to:	when it began and ended, in ticks
  * @timed, @ended: they are known
- * @last:	it is the latest before the program's end, which made the file
+ * @last:	it is the latest before the program's end, when the file was written
  */
 struct meta_trigger {
 	const char	*function;
@@ -194,7 +197,7 @@ struct meta_trigger {
 	bool		last;
 };
 
-/* How much of the run the trace can have; @known: the recorder reports it. */
+/* How much of the run the trace can contain; @known: the recorder reports it. */
 struct meta_coverage {
 	bool		known;
 	bool		full;
@@ -225,6 +228,12 @@ struct meta_lost {
 	uint64_t	encoders;
 };
 
+/* A time of the trace, which wraps as a timestamp does, in nanoseconds after 1970, 0: unknown. */
+struct meta_utc {
+	uint64_t	time;
+	uint64_t	ns;
+};
+
 /* The clock of a source where a piece begins. */
 struct meta_clock {
 	int		src;
@@ -235,11 +244,11 @@ struct meta_clock {
 /**
  * struct meta_stream - a stream that continues where a piece begins; stores as
  * text
- * @header:	those of its header, NULL: unknown
+ * @header:	stores of its header, NULL: unknown
  * @lost:	stores are missing since the header
- * @record:	those of its latest record, as if it were the first after the header, NULL:
- *		none is known
- * @begun:	those after that record or header, NULL: none
+ * @record:	stores of its latest record, as if it were the first after the header, NULL: none
+ *		is known
+ * @begun:	stores after that record or header, NULL: none
  */
 struct meta_stream {
 	int		src;
@@ -261,7 +270,7 @@ struct meta_rest {
  * struct meta - contents of a side-car file; -1, 0 or NULL for missing values
  * @hart_counts: the file says that counts are per hart
  * @switches:	channel of records of context switches
- * @encoders:	then: how many the capture has, in all sinks; 0: unknown
+ * @encoders:	then: number in the capture, in all sinks; 0: unknown
  * @calls:	enum meta_calls
  * @files:	path of the folder of copies, NULL: there is none
  * @piece:	number of the piece of a recording, -1: it is whole
@@ -286,6 +295,8 @@ struct meta {
 	bool			early;
 	char			*files;
 	const char		*exe;
+	const char		*host;
+	const char		*board;
 	const char		**arg;
 	size_t			args;
 	struct meta_source	*source;
@@ -308,6 +319,7 @@ struct meta {
 	uint64_t		encoders;
 	struct meta_coverage	coverage;
 	struct meta_lost	lost;
+	struct meta_utc		utc;
 	int			piece;
 	bool			continued;
 	struct meta_clock	*clock;
@@ -331,7 +343,7 @@ void meta_init(struct meta *meta);
  *
  * Invalid values are reported and ignored.
  *
- * Return: 0, or -1 if the text is no JSON object within the limits: the error has been
+ * Return: 0, or -1 if the text is not a JSON object within the limits: the error has been
  * printed.
  */
 int meta_parse(const char *name, const char *text, size_t length,

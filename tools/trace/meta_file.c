@@ -12,7 +12,7 @@
 #include "command.h"
 #include "meta.h"
 
-/* @beside: nobody has asked for it. */
+/* @beside: the user did not name it. */
 static int read_file(const char *path, int fd, bool beside, struct meta *meta)
 {
 	struct stat status;
@@ -25,7 +25,7 @@ static int read_file(const char *path, int fd, bool beside, struct meta *meta)
 		return -1;
 	}
 	if (beside && !status.st_size) {
-		report("%s: empty, as if its recording was killed: the trace is read without it",
+		report("%s: empty, as after a killed recording: the trace is read without it",
 		       path);
 		return 0;
 	}

@@ -79,8 +79,8 @@ static bool is_blank(const struct trace *trace)
 }
 
 /*
- * Infers what a ring has overwritten. A trace whose first time depends on an
- * earlier one is also treated as a ring, however it was cut.
+ * Reconstructs what a ring has overwritten. A trace whose first time depends on an earlier one is
+ * also treated as a ring, regardless of how it was cut.
  */
 static int set_up_ring(struct trace *trace, const struct nexus_options *nexus,
 		       const struct meta *meta)

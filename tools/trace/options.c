@@ -43,7 +43,7 @@ static int add_file(void *at, const struct cli_option *option, const char *value
 	struct symbols_options *symbols = at;
 
 	if (symbols->files == SYMBOLS_FILES_MAX)
-		return usage_error("--%s can be given %d times", option->name,
+		return usage_error("--%s can be given at most %d times", option->name,
 				   SYMBOLS_FILES_MAX);
 	symbols->file[symbols->files++] = value;
 	return EXIT_OK;
@@ -57,7 +57,7 @@ static int set_range(void *at, const struct cli_option *option, const char *valu
 
 const struct cli_option options_calls[] = {
 	{ .name = "time", .value = "FROM..TO",
-	  .help = "show this part of the trace only, by the times that replay shows: each thread from its first record in it to its last one. A time has s, ms, us or ns behind it; without it is in seconds, or in ticks if their rate is not known. FROM or TO may be left out",
+	  .help = "show only this part of the trace, by the times that replay shows: each thread from its first record in it to its last. A time ends with s, ms, us or ns; without a unit it is in seconds, or in ticks if their rate is unknown. FROM or TO may be omitted",
 	  .set = set_range, .offset = offsetof(struct options, range) },
 	{ .name = NULL }
 };
@@ -71,7 +71,7 @@ const struct cli_option options_reading[] = {
 	  .help = "width of the source field in messages, 0 to 7 (default: from the side-car file, or else inferred)",
 	  .set = cli_number, .offset = offsetof(struct options, trace.src_bits),
 	  .most = NEXUS_SRC_BITS_MAX },
-	{ .name = "ts-width", .value = "N", .help = "bits of a timestamp (default 40)",
+	{ .name = "ts-width", .value = "N", .help = "width of a timestamp in bits (default 40)",
 	  .set = cli_number, .offset = offsetof(struct options, trace.ts_width),
 	  .least = 1, .most = 64 },
 	/* The words are in the order of enum nexus_ts_scheme. */
@@ -87,10 +87,10 @@ const struct cli_option options_reading[] = {
 	  .help = "side-car file (default: TRACE.meta, if it exists)",
 	  .set = cli_text, .offset = offsetof(struct options, meta) },
 	{ .name = "strict",
-	  .help = "exit with 1 if anything was lost, damaged, unknown or has no time; what a ring has overwritten is no loss",
+	  .help = "exit with 1 if anything was lost, damaged, unknown or has no time; data that a ring has overwritten is not a loss",
 	  .set = cli_flag, .offset = offsetof(struct options, strict) },
 	{ .letter = 'j', .name = "jobs", .value = "N",
-	  .help = "threads that read the trace (default: one for each processor; more than 3 are not faster)",
+	  .help = "threads that read the trace (default: one for each processor; more than 3 do not help)",
 	  .set = cli_number, .offset = offsetof(struct options, trace.jobs),
 	  .least = 1, .most = 1024 },
 	{ .letter = 'q', .name = "quiet", .help = "print no summary and no progress",
@@ -100,10 +100,10 @@ const struct cli_option options_reading[] = {
 
 const struct cli_option options_names[] = {
 	{ .letter = 'e', .name = "elf", .value = "FILE",
-	  .help = "the traced program, or a shared object of it; may be repeated. FILE@ADDRESS: it was loaded at that address, for a trace without a side-car file",
+	  .help = "the traced program, or one of its shared objects; may be repeated. FILE@ADDRESS: it was loaded at that address, for a trace without a side-car file",
 	  .set = add_file, .offset = offsetof(struct options, symbols) },
 	{ .name = "symfs", .value = "FOLDER",
-	  .help = "look for programs, and for debug files by build-id, under this folder too",
+	  .help = "also look under this folder for programs, and for debug files by build-id",
 	  .set = cli_text, .offset = offsetof(struct options, symbols.symfs) },
 	/* The words are in the order of enum demangle. */
 	{ .name = "demangle", .value = "simple|full|no",
@@ -112,7 +112,7 @@ const struct cli_option options_names[] = {
 	{ .name = NULL }
 };
 
-/* Those that this process may run on. */
+/* Processors that this process may run on. */
 static int processors(void)
 {
 	cpu_set_t set;
@@ -130,7 +130,7 @@ void options_init(struct options *options)
 	options->trace.jobs = processors();
 }
 
-/* As record names them: trace.0.rtd, a piece trace.0.rtd.3, a snapshot's sink trace.rtd.0.3. */
+/* Names as used by record: trace.0.rtd, a piece trace.0.rtd.3, a snapshot's sink trace.rtd.0.3. */
 static bool is_named_as_trace(const char *name)
 {
 	const char *at = text_base(name), *end = NULL;
@@ -159,7 +159,7 @@ static int add_parts(const struct cli_command *command, struct options *options,
 	}
 	if (options->meta || trace->src_bits >= 0 || trace->ts_width >= 0 ||
 	    trace->ts_scheme >= 0 || trace->ring)
-		return usage_error("%s: several traces are read by their side-car files: --meta, --srcbits, --ts-width, --ts-scheme and --ring are for one trace; sifive-trace --no-config ignores the configuration file",
+		return usage_error("%s: several traces are read with their side-car files: --meta, --srcbits, --ts-width, --ts-scheme and --ring are for a single trace; sifive-trace --no-config ignores the configuration file",
 				   command->name);
 	options->part = part;
 	options->parts = parts;
@@ -180,7 +180,7 @@ int options_parse(const struct cli_command *command, void *target, struct option
 				   command->name);
 	options->path = argv[optind++];
 	if (takes == OPTIONS_ONE && optind < argc)
-		return usage_error("%s reads one trace at a time, not also \"%s\"; sifive-trace merge makes one of those of several sinks",
+		return usage_error("%s reads one trace at a time, not also \"%s\"; sifive-trace merge combines the traces of several sinks",
 				   command->name, argv[optind]);
 	while (optind < argc && (takes == OPTIONS_TRACES || is_named_as_trace(argv[optind])))
 		optind++;
@@ -227,7 +227,7 @@ int options_output(const struct options *options)
 	return spares ? EXIT_OK : EXIT_USAGE;
 }
 
-/* What must be known before the trace. */
+/* Checks that precede opening the trace. */
 static int open_symbols(struct input *input, const struct options *options)
 {
 	const char *wrong;

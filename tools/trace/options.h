@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* What all commands that read a trace share: their options, and opening the trace. */
+/* Shared by all commands that read a trace: options, and opening the trace. */
 #ifndef SIFIVE_TRACE_OPTIONS_H
 #define SIFIVE_TRACE_OPTIONS_H
 
@@ -19,8 +19,8 @@
  * @ts_hz:	--ts-hz, 0: from the side-car file
  * @range:	--time, of commands that show calls
  * @strict:	losses are an error
- * @output:	-o, NULL for the default; each command's own table has it
- * @path:	the trace; if it is merged from several, what messages call it
+ * @output:	-o, NULL for the default; listed in each command's own table
+ * @path:	the trace; if merged from several, its name in messages
  * @part:	the traces that are merged, @parts of them; 0: there is one trace, @path
  * @name:	memory of @path then
  */
@@ -38,13 +38,13 @@ struct options {
 	char			name[PATH_MAX + 32];
 };
 
-/* The groups of these options, for a struct whose member @member they are. */
+/* Groups of these options, for a struct with the member @member. */
 #define OPTIONS_GROUPS(type, member)					\
 	{ "The trace and how to read it", options_reading,		\
 	  offsetof(type, member) },					\
 	{ "Names of functions and lines", options_names, offsetof(type, member) }
 
-/* The same for commands that show calls. */
+/* As above, for commands that show calls. */
 #define OPTIONS_CALLS_GROUPS(type, member)				\
 	{ NULL, options_calls, offsetof(type, member) },		\
 	OPTIONS_GROUPS(type, member)
@@ -61,7 +61,7 @@ extern const struct cli_option options_names[];
 
 /* Ends the help of commands that read several. */
 #define OPTIONS_SEVERAL							\
-	" Several traces, of all sinks of a recording, are read as the one that sifive-trace merge makes of them."
+	" Several traces, of all sinks of a recording, are read as if merged by sifive-trace merge."
 
 /* Exit codes of these commands, for their help. */
 #define OPTIONS_STATUS							\
@@ -70,17 +70,17 @@ extern const struct cli_option options_names[];
 /** options_init() - set all defaults */
 void options_init(struct options *options);
 
-/* What a command's arguments are. */
+/* The kinds of arguments of a command. */
 enum options_takes {
 	OPTIONS_ONE,		/* a trace */
 	OPTIONS_TRACES,		/* traces of one recording, which are read as one */
-	OPTIONS_AND_MORE,	/* the same, and what is not named like a trace */
+	OPTIONS_AND_MORE,	/* the same, and arguments not named like a trace */
 };
 
 /**
  * options_parse() - parse the command line of a command that reads traces
  * @command:	its tables
- * @target:	the struct that they are for
+ * @target:	the struct that the tables fill
  * @options:	the common options in it
  * @takes:	enum options_takes; other arguments begin at getopt's optind
  *
@@ -89,14 +89,14 @@ enum options_takes {
 int options_parse(const struct cli_command *command, void *target, struct options *options,
 		  enum options_takes takes, int argc, char **argv);
 
-/** options_first() - the path of the trace, of several of the first one */
+/** options_first() - the path of the (first) trace */
 const char *options_first(const struct options *options);
 
 /**
  * options_spares() - check that an output file is not a file that is read
  * @path:	the output, NULL for standard output
  *
- * Return: false if it is: the error has been printed.
+ * Return: false if it is one: the error has been printed.
  */
 bool options_spares(const struct options *options, const char *path);
 
@@ -110,7 +110,7 @@ int options_output(const struct options *options);
  * @symbols:	names
  * @trace:	its bytes and records
  * @hz:		ticks per second, 0: unknown
- * @from, @to:	the part of its time that is wanted, ticks
+ * @from, @to: the selected part of its time, in ticks
  */
 struct input {
 	const struct options	*options;
@@ -130,10 +130,10 @@ struct input {
  */
 int input_open(struct input *input, const struct options *options);
 
-/** input_close() - close and free all of it */
+/** input_close() - close and free everything */
 void input_close(struct input *input);
 
-/* What a command reads of a trace. */
+/* The data that a command reads from a trace. */
 enum input_reads {
 	INPUT_RECORDS,
 	INPUT_TIMES,		/* records, or context switches */
@@ -146,7 +146,7 @@ enum input_reads {
  * @input:	after trace_run()
  * @reads:	enum input_reads
  *
- * Return: the command's exit code: EXIT_UNREADABLE if the trace has nothing that it reads,
+ * Return: the command's exit code: EXIT_UNREADABLE if the trace lacks the data that it reads,
  * EXIT_LOSSES with --strict.
  */
 int input_summary(const struct input *input, enum input_reads reads);

@@ -78,6 +78,6 @@ const char *range_ticks(const struct range *range, uint64_t hz, uint64_t *from, 
 	if (!range->set)
 		return NULL;
 	if (!ticks_of(&range->from, hz, from) || !ticks_of(&range->to, hz, to))
-		return "--time is in seconds, but the rate of the trace's ticks is not known: give --ts-hz, or times in ticks";
+		return "--time is in seconds, but the trace's tick rate is unknown: give --ts-hz, or times in ticks";
 	return *from <= *to ? NULL : "--time ends before it begins";
 }

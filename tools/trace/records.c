@@ -42,7 +42,7 @@ static void on_header(void *context, const struct perfrec_header *header)
 
 /*
  * The last record of a moved thread on its old source waits for a word there, which may not
- * come before the thread returns.
+ * arrive before the thread returns.
  */
 static void settle_others(struct trace *trace,
 			  const struct perfrec_record *record)
@@ -152,7 +152,7 @@ static void on_lost(void *context, const struct perfrec_loss *loss)
 	struct trace *trace = context;
 	bool *begun = &trace->begun[loss->channel][loss->src];
 
-	/* The next piece contains records that the end of this one cuts. */
+	/* The next piece contains the records cut by the end of this one. */
 	if (loss->offset == RESUME_BEFORE ||
 	    (trace->meta->continued && loss->reason == PERFREC_TRUNCATED))
 		return;

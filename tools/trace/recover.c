@@ -9,7 +9,7 @@
 /* Stores decoded at once. */
 #define STORES		64
 
-/* How unlikely the times of messages are; the first member that differs decides. */
+/* How unlikely the times of messages are; the first differing member decides. */
 struct doubt {
 	uint64_t	contradictions;
 	uint64_t	unsteady;	/* differences between steps in a row */
@@ -150,8 +150,8 @@ static void try_window(struct recovery *recovery)
 }
 
 /*
- * The last field of a message whose layout is unknown is its timestamp, where
- * messages have one.
+ * The last field of a message whose layout is unknown is its timestamp, if messages have
+ * timestamps.
  */
 static void try_last_field(struct recovery *recovery)
 {

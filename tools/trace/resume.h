@@ -19,7 +19,7 @@ bool resume_clocks(struct nexus *nexus, const struct meta *meta);
 
 /**
  * resume_streams() - give the record decoder the state of the streams
- * @perfrec:	new decoder; records and losses that begin at RESUME_BEFORE are not for its
+ * @perfrec:	new decoder; records and losses that begin at RESUME_BEFORE are not passed to its
  *		consumer
  * @meta:	the piece's side-car file
  * @channels:	bit n: streams of channel n

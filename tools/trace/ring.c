@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-/* What a ring buffer has overwritten: see ring.h. */
+/* Reconstructs what a ring buffer has overwritten: see ring.h. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -80,7 +80,7 @@ bool ring_begins(const void *data, size_t length,
  * @first:	in the stretch of the file being looked at: the first time
  * @latest:	and the latest of the stretch itself, of the one before, and of all
  *		others before
- * @excess:	by how much it was later than others after it in the file
+ * @excess:	by how much it was later than others that follow it in the file
  */
 struct chain {
 	uint64_t	change;
@@ -401,7 +401,7 @@ static bool put_earlier(struct pass *pass)
 		last = chain->last;
 		limit = (last - chain->excess) & pass->mask;
 		place_last(pass, src, limit);
-		/* Before the clock's 0, if it has not wrapped. */
+		/* The time is before the clock's 0, if the clock has not wrapped. */
 		if (!pass->wraps && (chain->excess > last || chain->last > limit))
 			give_up(pass, src);
 		changed = true;

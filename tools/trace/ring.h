@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * Infers what a ring buffer has overwritten, as far as possible: the header of a stream's
+ * Reconstructs what a ring buffer has overwritten, as far as possible: the header of a stream's
  * first records, and the times of its first messages.
  */
 #ifndef SIFIVE_TRACE_RING_H
@@ -21,7 +21,7 @@
  * ring_header() - the header of the records, from the side-car file
  * @header:	filled
  *
- * Return: false if the side-car file does not have it.
+ * Return: false if the side-car file lacks it.
  */
 bool ring_header(const struct meta *meta, struct perfrec_header *header);
 
@@ -48,7 +48,7 @@ struct ring_times {
 };
 
 /**
- * ring_times() - find them, in a few passes over the file
+ * ring_times() - find these times, in a few passes over the file
  * @fd:		the trace, which can be read at any place
  * @times:	filled
  *
@@ -59,8 +59,8 @@ struct ring_times {
  * of X. The bits above the highest one found that way did not change and come
  * from the absolute time: the source's last message is assumed to be as late
  * before it as possible. Lower bits that never were the highest to change do
- * not affect the order. A source that would be later than others that come
- * after it in the file is moved earlier.
+ * not affect the order. A source that would be later than others that follow it in the file is
+ * moved earlier.
  *
  * Return: 0, or -1 with errno for a read error or lack of memory.
  */

@@ -22,7 +22,7 @@
  * @fd:		descriptor
  * @file:	a regular file
  * @live:	a pipe or socket: do not hold back data to wait for more
- * @paused:	it had no more data when it was last read, and has not ended
+ * @paused:	the source had no more data when last read, and has not ended
  * @bytes:	bytes read so far
  * @filled:	bytes at @buffer
  * @buffer:	in @memory, after the history
@@ -68,7 +68,7 @@ int source_fill_up(struct source *source);
 /** source_rewind() - read again from @start on; as source_fill() */
 int source_rewind(struct source *source, off_t start);
 
-/** source_close() - close it, unless it is standard input */
+/** source_close() - close the file, unless it is standard input */
 void source_close(struct source *source);
 
 #endif /* SIFIVE_TRACE_SOURCE_H */

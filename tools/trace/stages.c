@@ -20,7 +20,7 @@
 
 /* The part of a record whose size does not depend on the number of counters. */
 #define RECORD_FIXED	offsetof(struct perfrec_record, sent)
-/* Counters are copied in groups of so many. */
+/* Counters are copied in groups of this size. */
 #define GROUP		4
 #define GROUP_BYTES	(GROUP * sizeof(uint64_t))
 
@@ -47,7 +47,7 @@ struct items {
 	size_t		room;
 };
 
-/* A queue, and the stage behind it. */
+/* A queue, and the stage that reads it. */
 struct queue {
 	unsigned int	pushed;
 	unsigned int	done;
@@ -72,7 +72,10 @@ struct stages {
 	/* For the second stage: destination of items, unless it calls the consumer itself. */
 	struct items		*out;
 	bool			direct;
-	/* It has done so from the start: the consumer gets its headers. */
+	/*
+	 * The second stage has called the consumer from the start: the consumer gets
+	 * all headers.
+	 */
 	bool			through;
 	uint32_t		sent[PERFREC_CHANNELS][PERFREC_SOURCES];
 	/* For the third stage: valid for the consumer as long as perfrec's headers. */
@@ -89,7 +92,7 @@ static struct perfrec_header *kept(const struct stages *stages, unsigned int cha
 					   PERFREC_HEADERS_KEPT];
 }
 
-/* @bytes: all counters that there are. Returns the copy, or NULL if out of memory. */
+/* @bytes: size of all counters. Returns the copy, or NULL if out of memory. */
 static const struct perfrec_header *keep(struct stages *stages,
 					 const struct perfrec_header *header, size_t bytes)
 {
@@ -475,7 +478,7 @@ static void push_stores(struct stages *stages, const struct stores *stores)
 
 	if (stages->stopped || stages->failed)
 		return;
-	/* help() has ensured that it is free. */
+	/* help() has ensured that the slot is free. */
 	stages->out = &stages->items[stages->consumer.pushed % SLOTS];
 	for (i = 0; i < stores->polls && !stages->stopped; i++)
 		poll(stages);
@@ -489,7 +492,7 @@ static void push_stores(struct stages *stages, const struct stores *stores)
 
 /* ---- the first stage ---------------------------------------------------- */
 
-/* The slot that is being filled; it is empty before. NULL if out of memory. */
+/* The slot being filled, initially empty. NULL if out of memory. */
 static struct stores *empty_slot(struct stages *stages, unsigned int number)
 {
 	struct stores **stores = &stages->stores[number % SLOTS];

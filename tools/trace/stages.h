@@ -48,7 +48,7 @@ struct stages *stages_new(struct trace *trace, unsigned int threads);
 
 /**
  * stages_push() - first stage: pass on the @count oldest queued stores
- * @clocks:	gets a new buffer for stores
+ * @clocks:	receives a new buffer for stores
  *
  * Return: 0, or -ENOMEM.
  */
@@ -80,7 +80,7 @@ unsigned int stages_sources(const struct stages *stages, unsigned int channel);
 /** stages_stop() - end the threads; headers stay. NULL is fine */
 void stages_stop(struct stages *stages);
 
-/** stages_free() - free what stages_stop() has left; NULL is fine */
+/** stages_free() - free what stages_stop() left; NULL is fine */
 void stages_free(struct stages *stages);
 
 #endif /* SIFIVE_TRACE_STAGES_H */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* A trace while it is read, private to the stages that read it. */
+/* A trace being read, private to the stages that read it. */
 #ifndef SIFIVE_TRACE_STATE_H
 #define SIFIVE_TRACE_STATE_H
 
@@ -24,7 +24,7 @@ struct trace {
 	uint8_t			sources[PERFREC_CHANNELS];
 	/* A record or header has been completed. */
 	bool			begun[PERFREC_CHANNELS][PERFREC_SOURCES];
-	/* Bytes skipped as no message before the SRC width was known. */
+	/* Bytes skipped before the SRC width was known, not part of a message. */
 	uint64_t		skipped;
 	/* A ring that has overwritten its oldest bytes. */
 	bool			wrapped;
@@ -35,7 +35,7 @@ struct trace {
 	struct clocks		clocks;
 	struct store		queue[CLOCKS_QUEUE];
 	unsigned int		recoveries;
-	/* Threads to use, and what they share; NULL: one alone. */
+	/* Threads to use, and their shared state; NULL: a single thread. */
 	unsigned int		jobs;
 	struct stages		*stages;
 };

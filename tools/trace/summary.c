@@ -66,7 +66,7 @@ static void whose_counts(const struct input *input, const struct trace_stats *st
 		report("%s: counts are per hart and include everything that ran there; record without --per-cpu for per-thread counts",
 		       name);
 	else
-		report("%s: counts may be per hart and include everything that ran there: no side-car file says whether they are",
+		report("%s: counts may be per hart and include everything that ran there: without a side-car file this is unknown",
 		       name);
 }
 
@@ -139,14 +139,14 @@ static void summarise(const struct input *input,
 		report("%s: the context changed %" PRIu64 " time%s", name,
 		       COUNT(stats->ownership));
 	if (stats->unknown)
-		report("%s: %" PRIu64 " message%s of unknown kind", name,
+		report("%s: %" PRIu64 " message%s of unknown type", name,
 		       COUNT(stats->unknown));
 	if (stats->losses)
-		report("%s: %" PRIu64 " word%s of no complete record, in %" PRIu64
+		report("%s: %" PRIu64 " word%s outside complete records, in %" PRIu64
 		       " place%s", name, COUNT(stats->lost_words),
 		       COUNT(stats->losses));
 	if (stats->switches.losses)
-		report("%s: %" PRIu64 " store%s of no complete record of a context switch", name,
+		report("%s: %" PRIu64 " store%s outside complete context switch records", name,
 		       COUNT(stats->switches.losses));
 	if (stats->no_header)
 		report("%s: %" PRIu64 " record%s before any header: layout guessed",
@@ -244,7 +244,7 @@ static void recorder_losses(const struct input *input)
 		report("%s: not recorded: %" PRIu64 " record%s of threads that cannot read the counters",
 		       name, COUNT(lost->refused));
 	if (lost->children)
-		report("%s: not recorded: %" PRIu64 " record%s of children made by vfork()",
+		report("%s: not recorded: %" PRIu64 " record%s of children created by vfork()",
 		       name, COUNT(lost->children));
 	if (coverage_dropped(input))
 		report("%s: not recorded: %" PRIu64 " record%s dropped because the buffer had no room",
@@ -256,7 +256,7 @@ static void recorder_losses(const struct input *input)
 		report("%s: not recorded: %" PRIu64 " context switch%s", name, lost->switches,
 		       lost->switches == 1 ? "" : "es");
 	if (lost->processes)
-		report("%s: not recorded: context switches of %" PRIu64 " process%s, and of those that they made: too many ran at once",
+		report("%s: not recorded: context switches of %" PRIu64 " process%s, and of their children: too many ran at once",
 		       name, lost->processes, lost->processes == 1 ? "" : "es");
 	if (input->meta.coverage.counters_lost)
 		report("%s: counters 0x%" PRIx32 " did not count all the time on all harts: do not trust their values",

@@ -12,17 +12,18 @@
 #include "perfrec/perfrec.h"
 
 /**
- * struct trace_switch - what a hart does from here on
+ * struct trace_switch - state of a hart from here on
  * @src:	its source
  * @kind:	SIFIVE_TRACE_SWITCH_*; SIFIVE_TRACE_SWITCH_BEGIN: records may be missing
- *		since the source's previous message; SIFIVE_TRACE_SWITCH_WOKEN: it goes on, and
- *		wakes the thread
+ *		since the source's previous message; SIFIVE_TRACE_SWITCH_WOKEN: the hart's thread
+ *		continues, and wakes @thread
  * @thread:	the number of a SIFIVE_TRACE_SWITCH_CALL, the result of a
  *		SIFIVE_TRACE_SWITCH_RETURN; otherwise the thread's id, 0 in a
- *		SIFIVE_TRACE_SWITCH_BEGIN, and in a SIFIVE_TRACE_SWITCH_END where none of the
- *		threads runs
- * @pc, @page:	of a SIFIVE_TRACE_SWITCH_FAULT: addresses; @major: it was a major one
- * @stamp:	the record's last store, or what shows the loss
+ *		SIFIVE_TRACE_SWITCH_BEGIN, and in a SIFIVE_TRACE_SWITCH_END if none of the threads
+ *		runs
+ * @pc, @page:	the addresses of a SIFIVE_TRACE_SWITCH_FAULT
+ * @major:	of a SIFIVE_TRACE_SWITCH_FAULT: it was a major one
+ * @stamp:	the record's last store, or the item that shows the loss
  */
 struct trace_switch {
 	uint8_t			src;
@@ -51,8 +52,8 @@ struct switches_begun {
 /**
  * struct switches - the decoder
  * @channel:	of the records, -1: there are none
- * @records:	how many were complete, marks included
- * @begins:	marks among them
+ * @records:	number of complete records, including marks
+ * @begins:	number of marks
  * @losses:	how often stores belonged to no record
  * @give:	called for each record, with @context; NULL: they are only counted
  */
@@ -73,7 +74,7 @@ void switches_init(struct switches *switches, const struct meta *meta);
 /** switches_push() - decode a store, if it is one to the channel; returns 0 */
 int switches_push(struct switches *switches, const struct store *store);
 
-/** switches_lost() - stores of @src are missing, of all sources if it is -1 */
+/** switches_lost() - stores of @src, or of all sources if -1, are missing */
 void switches_lost(struct switches *switches, int src);
 
 /** switches_is_call() - whether a kind is a system call or its return */

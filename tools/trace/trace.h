@@ -59,25 +59,25 @@ struct trace_options {
  * @headers:	headers
  * @counted:	headers define counters besides the timestamp
  * @records:	records by enum perfrec_type
- * @no_header:	records among them without a header
- * @unaddressed: records among them whose addresses are not known
- * @callers:	samples among them with their callers
- * @no_callers:	those whose callers are left out: too many different ones
+ * @no_header:	of these, records without a header
+ * @unaddressed: of these, records with unknown addresses
+ * @callers:	of these, samples with callers
+ *		@no_callers: samples whose callers are omitted: too many different ones
  * @losses:	how often words were dropped
  * @lost_words:	words dropped
- * @dropped:	records that threads have dropped, as marks say
- * @truncated:	those of @losses at the end of the trace
+ * @dropped:	records that threads dropped, according to marks
+ * @truncated:	losses at the end of the trace
  * @assumed:	records before a ring's first header of their stream, which the
  *		side-car file describes
- * @rootless:	records before it that depend on overwritten ones: left out
+ * @rootless:	records before it that depend on overwritten ones: omitted
  * @ring_words:	words of records that a ring begins within
  * @worked_out:	sources whose times before a ring's first absolute one were inferred
  * @contrary:	sources whose times there contradict each other
  * @corrected:	how often a timestamp contradicted its source's clock
  * @inferred:	records with an inferred time
- * @flow_losses: gaps in the flow of instructions that contradictions or damage made
+ * @flow_losses: gaps in the instruction flow because of contradictions or damage
  * @stamped:	messages of stores have timestamps
- * @absolute:	a message has an absolute one
+ * @absolute:	a message has an absolute timestamp
  * @first, @last: earliest and latest known time of a record, ticks
  * @timed:	records with a known time
  * @src_bits:	width of the SRC field that was used
@@ -201,7 +201,7 @@ struct trace *trace_open(const char *path, const struct trace_options *options,
 			 const struct meta *meta);
 
 /**
- * trace_take() - the same for an open file
+ * trace_take() - as trace_open(), for an open file
  * @fd:		the file, at its beginning; it is closed with the trace, also after an error
  * @path:	its name in messages
  */
@@ -230,7 +230,7 @@ void trace_settle(const struct trace *trace, uint32_t owner, unsigned int channe
 
 /**
  * trace_add() - add the results of instruction trace to the statistics
- * @stats:	number and times of the records that were made from it, and its losses
+ * @stats:	number and times of the generated records, and its losses
  */
 void trace_add(struct trace *trace, const struct trace_stats *stats);
 
@@ -266,10 +266,9 @@ void trace_close(struct trace *trace);
  * @options:	everything but src_bits
  * @records:	set: whether records make sense, not only messages
  *
- * Tries all, and takes the width with which most records, or else most
- * messages, make sense.
+ * Tries all widths, and takes the one with which most records, or else most messages, make sense.
  *
- * Return: the width, or -1 if the bytes make sense with none.
+ * Return: the width, or -1 if the bytes make no sense with any.
  */
 int infer_src_bits(const void *data, size_t length,
 		   const struct nexus_options *options, bool *records);
@@ -291,7 +290,7 @@ enum nexus_ts_scheme infer_ts_scheme(const void *data, size_t length,
  * rest
  * @data:	beginning of a trace
  * @length:	bytes of it
- * @options:	what is known
+ * @options:	known options
  * @src_known:	src_bits is known
  * @scheme_known: ts_scheme is known
  */

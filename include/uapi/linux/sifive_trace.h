@@ -30,13 +30,13 @@
  * reader (ENOMEM). The bytes of several sinks follow one another; /dev/sifive-trace.N, for
  * reading only, returns those of sink N.
  *
- * With SIFIVE_TRACE_CONFIG_DRAIN read() returns each byte once while the capture runs. It
+ * With SIFIVE_TRACE_CONFIG_DRAIN, read() returns each byte once while the capture runs. It
  * blocks while there is none (EAGAIN with O_NONBLOCK) and returns 0 when the capture has
- * stopped and all bytes were read. One open file drains a sink at a time, whatever its
+ * stopped and all bytes were read. One open file drains a sink at a time, regardless of its
  * offset; others get EBUSY. If there are several sinks, each is drained through its
- * /dev/sifive-trace.N, and read() of /dev/sifive-trace fails with EOPNOTSUPP. A running
- * capture is returned in whole messages. Bytes that are overwritten before they are read
- * are counted (SINK, STATUS), and an Error message from each source takes their place.
+ * /dev/sifive-trace.N, and read() of /dev/sifive-trace fails with EOPNOTSUPP. A running capture
+ * is returned in whole messages. Bytes that are overwritten before they are read are counted
+ * (SINK, STATUS), and an Error message from each source takes their place.
  *
  * The session ends with the last reference to its open file, a descriptor or a mapping.
  * The capture stays readable until the next CONFIG, through the session's own file, and
@@ -74,7 +74,7 @@
 #include <linux/sifive_trace_switches.h>
 #include <linux/types.h>
 
-/* Changes when the meaning of a call changes; additions show in the size. */
+/* Incremented when the meaning of a call changes; additions show in the size. */
 #define SIFIVE_TRACE_ABI		4
 
 #define SIFIVE_TRACE_MAX_ENCODERS	64
@@ -188,7 +188,7 @@ struct sifive_trace_encoder {
 	__u32	reserved;
 };
 
-/* It has its own SBA sink: mapping its page also needs CAP_SYS_RAWIO. */
+/* The encoder has its own SBA sink: mapping its page also needs CAP_SYS_RAWIO. */
 #define SIFIVE_TRACE_ENCODER_RAWIO	(1u << 0)
 /*
  * Stimulus registers 16-31 are 0-15 with a timestamp: to write to channel n, store to
@@ -200,22 +200,22 @@ struct sifive_trace_encoder {
  * CONFIG: set neither before it, nor for an encoder outside the capture.
  */
 #define SIFIVE_TRACE_ENCODER_TS_READABLE (1u << 2)
-/* It is part of the current or last capture. */
+/* The encoder is part of the current or last capture. */
 #define SIFIVE_TRACE_ENCODER_SELECTED	(1u << 3)
-/* It has stalled its hart or lost a message since CONFIG. */
+/* The encoder has stalled its hart or lost a message since CONFIG. */
 #define SIFIVE_TRACE_ENCODER_STALLED	(1u << 4)
-/* Its CPU is offline: its stream has ended, and continues when the CPU comes online. */
+/* The encoder's CPU is offline: its stream has ended, and continues when the CPU comes online. */
 #define SIFIVE_TRACE_ENCODER_ENDED	(1u << 5)
-/* It has reported a sink error since CONFIG. */
+/* The encoder has reported a sink error since CONFIG. */
 #define SIFIVE_TRACE_ENCODER_SINK_ERROR	(1u << 6)
 /*
- * It can stall its hart when it is full. Found by CONFIG: set neither before it, nor for an
- * encoder outside the capture. An encoder that cannot stall drops messages that do not fit,
- * even without SIFIVE_TRACE_CONFIG_OVERFLOW: its stimulus registers read 0 while they do not
- * accept a store.
+ * The encoder can stall its hart when it is full. Found by CONFIG: set neither before it,
+ * nor for an encoder outside the capture. An encoder that cannot stall drops messages that
+ * do not fit, even without SIFIVE_TRACE_CONFIG_OVERFLOW: its stimulus registers read 0 while
+ * they do not accept a store.
  */
 #define SIFIVE_TRACE_ENCODER_CAN_STALL	(1u << 7)
-/* Its registers were changed from outside while it ran: messages may be missing. */
+/* The encoder's registers were changed from outside while it ran: messages may be missing. */
 #define SIFIVE_TRACE_ENCODER_CHANGED	(1u << 8)
 /* CONFIG has examined its messages: registers, ts_registers and channel are valid. */
 #define SIFIVE_TRACE_ENCODER_TESTED	(1u << 9)
@@ -288,10 +288,10 @@ struct sifive_trace_config {
 #define SIFIVE_TRACE_CONFIG_WAIT	(1u << 4)
 /*
  * Let programs drop records while a sink has no room: the kernel sets SIFIVE_TRACE_FULL_BYTES,
- * which a program reads before each record. Records of the kernel count as lost while there is
- * no room. Stores of a program that does not check are made, and overwrite unread bytes.
- * EINVAL: without SIFIVE_TRACE_CONFIG_DRAIN, with SIFIVE_TRACE_CONFIG_WAIT or
- * SIFIVE_TRACE_CONFIG_OVERFLOW, or with less than 65536 bytes.
+ * which a program reads before each record. The kernel's records count as lost while there is no
+ * room. A program that does not check overwrites unread bytes. EINVAL: without
+ * SIFIVE_TRACE_CONFIG_DRAIN, with SIFIVE_TRACE_CONFIG_WAIT or SIFIVE_TRACE_CONFIG_OVERFLOW, or
+ * with less than 65536 bytes.
  */
 #define SIFIVE_TRACE_CONFIG_DROP	(1u << 5)
 
@@ -326,7 +326,7 @@ struct sifive_trace_event {
 #define SIFIVE_TRACE_EVENT_NO_KERNEL	(1u << 1)
 /*
  * For COUNTERS: the event of a later SAMPLING, with the same other flags. It takes no counter of
- * the session: records of the kernel contain the count of the counter that interrupts. Programs
+ * the session: the kernel's records contain the count of the counter that interrupts. Programs
  * cannot read it: its @counter is a number that no counter of the session has, and its @info has
  * no CSR. SAMPLING by another event, or by time, then fails with EINVAL.
  */
@@ -350,10 +350,10 @@ struct sifive_trace_event {
  * is an illegal instruction.
  *
  * EINVAL: malformed or repeated event (@failed). EOPNOTSUPP: firmware does not know the event,
- * cannot filter it, or does not delegate its counter, or it is to be counted by samples and
- * perf's driver is not a known one. EBUSY: no counter that can count it is free on all harts,
- * the capture is running, or the system suspends. ENXIO: no CONFIG on this descriptor, or all
- * CPUs of its encoders are offline. EPERM: capability missing. ENOSPC, ENOMEM: see THREAD.
+ * cannot filter it, or does not delegate its counter, or samples are to count it and perf's
+ * driver is unknown. EBUSY: no counter that can count it is free on all harts, the capture is
+ * running, or the system suspends. ENXIO: no CONFIG on this descriptor, or all CPUs of its
+ * encoders are offline. EPERM: capability missing. ENOSPC, ENOMEM: see THREAD.
  */
 struct sifive_trace_counters {
 	__u32	size;
@@ -432,13 +432,13 @@ struct sifive_trace_thread {
  * CAP_SYS_ADMIN. Replaces the previous setting, which stays after an error; a later successful
  * COUNTERS clears it. From START to STOP the kernel interrupts the threads of the process that
  * called START, or that START names, and new threads of it, and writes an ISR record with the
- * user-mode pc and the session's counters to the encoder of that hart. execve() ends that for a
- * process, unless SIFIVE_TRACE_SAMPLING_EXEC is set. START writes a header on each encoder. With
- * SIFIVE_TRACE_COUNTERS_PER_THREAD each record increases the counts of the stream by those of
- * its thread since the thread's last record, or since START, whether or not the thread has
- * joined. More than SIFIVE_TRACE_THREADS threads at a time lose records, which STATUS counts.
- * The kernel part of @event counts regardless of kernel.perf_event_paranoid, as with COUNTERS:
- * the capability is the permission.
+ * user-mode pc and the session's counters to the encoder of that hart. execve() ends this for
+ * a process, unless SIFIVE_TRACE_SAMPLING_EXEC is set. START writes a header on each encoder.
+ * With SIFIVE_TRACE_COUNTERS_PER_THREAD each record increases the counts of the stream by
+ * those of its thread since the thread's last record, or since START, whether or not the
+ * thread has joined. More than SIFIVE_TRACE_THREADS threads at a time lose records, which
+ * STATUS counts. The kernel part of @event counts regardless of kernel.perf_event_paranoid, as
+ * with COUNTERS: the capability is the permission.
  *
  * A thread created while START enumerates threads may be missed. perf drops interrupts
  * that come faster than kernel.perf_event_max_sample_rate, or that take more than
@@ -480,8 +480,8 @@ struct sifive_trace_sampling {
 /*
  * Before each sample, write its callers: the return-address register, then the return addresses
  * of the frames that frame pointers link, at most SIFIVE_TRACE_CALLERS_MAX in all. Only code
- * compiled with -fno-omit-frame-pointer has such frames; the addresses end where a pointer leads
- * to no frame. For a 32-bit process of a 64-bit kernel there is only the register.
+ * compiled with -fno-omit-frame-pointer has such frames; the addresses end at a pointer that
+ * leads to no frame. For a 32-bit process on a 64-bit kernel only the register is written.
  */
 #define SIFIVE_TRACE_SAMPLING_CALLERS	(1u << 4)
 /* Records from one header to the next. */
@@ -528,13 +528,13 @@ struct sifive_trace_query {
  *		lost its registers, only after the next CONFIG
  * @samples:	out: records that SAMPLING has written since CONFIG
  * @samples_lost: out: records that it could not write since CONFIG, for example because
- *		the sink was full. A thread or CPU whose event had no counter, or lost
- *		it, counts as one, however many records that cost. For threads created
- *		after START, those that exist at STATUS or STOP count
+ *		the sink was full. A thread or CPU whose event had no counter, or lost it,
+ *		counts as one lost record. Of threads created after START, those that exist
+ *		at STATUS or STOP count
  * @counters_lost: out: bit n set: counter n of the session was stopped, moved or lost on
  *		some hart since COUNTERS: do not trust its values
- * @capture:	out: number of the current or last capture: counts CONFIGs; 0 = none
- *		since the module was loaded
+ * @capture:	out: number of the current or last capture: counts CONFIGs; 0 = none since
+ *		the module was loaded
  * @message:	out: the last error or report on this descriptor, empty if there is none
  * @changed:	out: bit n set: registers of encoder n were changed from outside while the
  *		capture ran, for example by a store to teControl in its stimulus page: messages
@@ -551,7 +551,7 @@ struct sifive_trace_query {
  * @switches_lost: out: records that it could not write since CONFIG
  * @instruction: out: instruction trace since CONFIG
  * @fulls:	out: with _WAIT or _DROP: how often some sink has had no room since CONFIG
- * @full_ns:	out: for how long, in nanoseconds, up to now if one has none
+ * @full_ns:	out: for how long, in nanoseconds, up to now if a sink has none
  * @switches_elsewhere: out: how often since CONFIG a thread of SWITCHES began to run on a CPU
  *		whose encoder the capture does not have, or that has none
  * @switches_processes: out: processes left out, with their children: too many ran at once
@@ -561,9 +561,9 @@ struct sifive_trace_query {
  * SIFIVE_TRACE_IOC_STATUS. Needs no privilege. Registers: teControl, tfControl, tsControl,
  * itcTraceEnable and the sink registers, which are compared with what was programmed. On
  * the session's own descriptor the call checks the counters, which interrupts harts; on
- * others it returns the result of the last check. Files that may not read the capture get
- * @holder, @sinks, @buffer, @ended and @capture, and in @flags whether the hardware is
- * configured and running.
+ * others it returns the result of the last check. Files that may not read the capture get only
+ * @holder, @sinks, @buffer, @ended and @capture, and in @flags whether the hardware is configured
+ * and running.
  */
 struct sifive_trace_status {
 	__u32	size;
@@ -598,7 +598,7 @@ struct sifive_trace_status {
 	__u64	wakeups_elsewhere;
 };
 
-/* A session has the hardware. */
+/* A session holds the hardware. */
 #define SIFIVE_TRACE_STATUS_CONFIGURED	(1u << 0)
 /* The last of START and STOP was START, even if the capture is paused. */
 #define SIFIVE_TRACE_STATUS_RUNNING	(1u << 1)
@@ -693,8 +693,8 @@ struct sifive_trace_sink {
  * @size:	in: sizeof(struct sifive_trace_start), or less if what follows is 0
  * @flags:	in: SIFIVE_TRACE_START_*
  * @process:	in: id of a process: SAMPLING, SWITCHES and instruction trace record its threads,
- *		and new threads of it, instead of the caller's; 0 = the caller. It is not stopped,
- *		and does not notice. Ignored while a capture runs or is paused
+ *		and new threads of it, instead of the caller's; 0 = the caller. The process is not
+ *		stopped or otherwise affected. Ignored while a capture runs or is paused
  * @reserved:	in: 0
  *
  * Threads that @process creates while START enumerates them may be missed. @process needs
@@ -728,13 +728,13 @@ struct sifive_trace_start {
  * reported a sink error (STATUS names it). A START that fails may have rewound. After a STOP
  * that fails, the capture has stopped, and the data in the sinks is readable.
  *
- * PAUSE, on any descriptor open for writing, stops a running capture without its program: stores
- * are dropped until PAUSE with SIFIVE_TRACE_PAUSE_END. The capture then continues with an Error
- * message of each encoder (TCODE 8, ETYPE 0, ECODE 0x20), because records were cut and dropped,
- * and with the absolute timestamps of a START. Repeating either call has no effect. START also
- * ends the pause; so do STOP and the end of the session. For a file that drains the capture, a
- * pause is not the end. PAUSE needs CAP_PERFMON or CAP_SYS_ADMIN, except in the process that
- * called CONFIG.
+ * PAUSE, on any descriptor open for writing, stops a running capture without involving its
+ * program: stores are dropped until PAUSE with SIFIVE_TRACE_PAUSE_END. The capture then
+ * continues with an Error message of each encoder (TCODE 8, ETYPE 0, ECODE 0x20), because
+ * records were cut and dropped, and with the absolute timestamps of a START. Repeating either
+ * call has no effect. START also ends the pause; so do STOP and the end of the session. For a
+ * file that drains the capture, a pause is not the end. PAUSE needs CAP_PERFMON or
+ * CAP_SYS_ADMIN, except in the process that called CONFIG.
  *
  * ENXIO: no capture is running. EPERM: another process's session, and capability missing.
  * EOPNOTSUPP: the sink is SRAM. ENOSPC: the end of a pause finds no room for the Error messages.
@@ -750,7 +750,7 @@ struct sifive_trace_run {
 #define SIFIVE_TRACE_START_REWIND	(1u << 0)
 /*
  * Begin to sample the caller, and to trace its instructions, at its next execve(): before the
- * first instruction of the new program. Has no effect on what is recorded of all processes.
+ * first instruction of the new program. Has no effect on records of all processes.
  */
 #define SIFIVE_TRACE_START_ON_EXEC	(1u << 1)
 #define SIFIVE_TRACE_PAUSE_END		(1u << 0)

@@ -30,10 +30,10 @@
 #define SIFIVE_TRACE_SWITCH_BEGIN		0x00	/* the previous thread is unknown */
 #define SIFIVE_TRACE_SWITCH_IN			0x01
 #define SIFIVE_TRACE_SWITCH_WOKEN		0x02	/* of any thread: it waits for a CPU */
-#define SIFIVE_TRACE_SWITCH_CALL		0x03	/* the thread that runs calls the kernel */
+#define SIFIVE_TRACE_SWITCH_CALL		0x03	/* it makes a system call */
 #define SIFIVE_TRACE_SWITCH_RETURN		0x04	/* that call returns */
-#define SIFIVE_TRACE_SWITCH_FAULT		0x05	/* the thread that runs had a page fault */
-#define SIFIVE_TRACE_SWITCH_END			0x10	/* the recording ends; id 0: none runs */
+#define SIFIVE_TRACE_SWITCH_FAULT		0x05	/* the running thread had a page fault */
+#define SIFIVE_TRACE_SWITCH_END			0x10	/* recording ends; id 0: none runs */
 #define SIFIVE_TRACE_SWITCH_PREEMPTED		0x11	/* could run on */
 #define SIFIVE_TRACE_SWITCH_SLEEPS		0x12
 #define SIFIVE_TRACE_SWITCH_UNINTERRUPTIBLE	0x13
@@ -41,15 +41,15 @@
 #define SIFIVE_TRACE_SWITCH_EXITED		0x15
 
 /*
- * SIFIVE_TRACE_SWITCH_FAULT has, in place of the thread's id, 32 bits of the pc, 32 of the number
- * of a page of 4 KiB, and the upper bits of both; the fault was a major one.
+ * SIFIVE_TRACE_SWITCH_FAULT is followed, instead of by the thread's id, by 32 bits of the pc, 32
+ * of the number of a page of 4 KiB, and the upper bits of both. MAJOR marks a major fault.
  */
 #define SIFIVE_TRACE_FAULT_PAGE		0x00000fff
 #define SIFIVE_TRACE_FAULT_PC		0x7ffff000
 #define SIFIVE_TRACE_FAULT_PC_SHIFT	12
 #define SIFIVE_TRACE_FAULT_MAJOR	0x80000000
 
-/* Types of a counter's event, as SBI PMU has them. */
+/* Types of a counter's event, as in SBI PMU. */
 #define SIFIVE_TRACE_EVENT_GENERAL	0
 #define SIFIVE_TRACE_EVENT_CACHE	1
 #define SIFIVE_TRACE_EVENT_RAW		2
@@ -73,23 +73,23 @@
 #define SIFIVE_TRACE_RECORD_BREAK	0xff
 
 /*
- * In place of a kind, followed by a 32-bit number: of dropped records of the
- * thread, then a header follows; or of nanoseconds, or of 2^32 nanoseconds,
- * that the thread has waited before its next record.
+ * In place of a kind, followed by a 32-bit number: the thread's dropped records (a header
+ * follows); or the nanoseconds, or units of 2^32 nanoseconds, that the thread waited before its
+ * next record.
  */
 #define SIFIVE_TRACE_RECORD_DROPPED	0xfe
 #define SIFIVE_TRACE_RECORD_WAITED	0xfd
 #define SIFIVE_TRACE_RECORD_WAITED_LONG	0xfc
 
 /*
- * In place of a kind, followed by addresses: the callers of the sample that follows, each
- * XORed with the one before.
+ * In place of a kind, followed by addresses: the callers of the following sample, each XORed with
+ * the previous one.
  */
 #define SIFIVE_TRACE_RECORD_CALLERS	0xfb
 /* Limit of their number. */
 #define SIFIVE_TRACE_CALLERS_MAX	128
 
-/* Bits of a counter that a record can hold. */
+/* Number of a counter's bits that a record can hold. */
 #define SIFIVE_TRACE_RECORD_COUNT_BITS	48
 
 #endif /* _UAPI_LINUX_SIFIVE_TRACE_FORMAT_H */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only WITH Linux-syscall-note */
 /**
- * DOC: instruction trace of sifive-trace, as CONFIG requests it and STATUS reports it.
+ * DOC: instruction trace of sifive-trace, requested by CONFIG and reported by STATUS.
  * linux/sifive_trace.h includes this file.
  *
  * The encoders trace the harts' branches in the same buffer, and with the same clock, as
@@ -8,7 +8,7 @@
  * or none. So the driver turns instruction trace on while a traced thread runs, and off
  * when another one is switched in. The trace includes what the thread runs in the kernel,
  * with kernel addresses. Such a capture can be read only through files that were opened
- * with CAP_PERFMON or CAP_SYS_ADMIN. To show user mode only, the reader omits the rest.
+ * with CAP_PERFMON or CAP_SYS_ADMIN. If only user mode was requested, the reader omits the rest.
  */
 #ifndef _UAPI_LINUX_SIFIVE_TRACE_INSTRUCTION_H
 #define _UAPI_LINUX_SIFIVE_TRACE_INSTRUCTION_H
@@ -41,12 +41,12 @@
  * A member of struct sifive_trace_config. Threads of the process that calls START are traced,
  * including new ones. When one is switched in on a hart of the capture, the driver turns
  * teTracing off and on, so that the encoder sends a Sync message and forgets calls whose
- * returns it would leave out; then it stores SIFIVE_TRACE_INSTRUCTION_PROCESS of the thread's
- * id to stimulus register SIFIVE_TRACE_INSTRUCTION_OWNER, which makes an Ownership message
- * (TCODE 2). The id is that of the pid namespace of START's caller, 0 = the thread has none
- * there. When an untraced thread is switched in, the driver turns teTracing off and on again
- * without tracing instructions, which ends the part. The trace between a part's first Sync
- * message and its Ownership message is the kernel's switch to that thread.
+ * returns it would otherwise omit; then it stores SIFIVE_TRACE_INSTRUCTION_PROCESS of the
+ * thread's id to stimulus register SIFIVE_TRACE_INSTRUCTION_OWNER, which makes an Ownership
+ * message (TCODE 2). The id is that of the pid namespace of START's caller, 0 = the thread
+ * has none there. When an untraced thread is switched in, the driver turns teTracing off and
+ * on again without tracing instructions, which ends the part. The trace between a part's
+ * first Sync message and its Ownership message is the kernel's switch to that thread.
  *
  * Stimulus registers 15 and 31 make Ownership messages instead of data (teInstrumentation
  * 3), so they cannot be among the channels of CONFIG. @channels may be 0.

@@ -3,11 +3,11 @@
  * sifive-trace: a session that several processes share.
  *
  * One file holds the session, as <linux/sifive_trace.h> describes. Another process opens
- * the device and calls JOIN: the driver gives it channels that no other joined file and no
- * record of the kernel has. Then it maps the stimulus pages, the thread slots and the losses
- * page of its own file, and its threads call THREAD there. START, STOP and everything else
- * stay with the session's file, which reserves no channel: if its own program also
- * stores, joining processes must leave its channels out of their @channels.
+ * the device and calls JOIN: the driver gives it channels that neither other joined files
+ * nor the kernel's records use. Then it maps the stimulus pages, the thread slots and the
+ * losses page of its own file, and its threads call THREAD there. START, STOP and
+ * everything else stay with the session's file, which reserves no channel: if its own
+ * program also stores, joining processes must leave its channels out of their @channels.
  *
  * However a process ends, its channels become free, and the others continue. If the
  * session ends first, stores of the joined processes are discarded without SIGBUS.
@@ -33,7 +33,7 @@
  * @count:	out: number of events
  * @event:	out: the session's events with their counters
  *
- * SIFIVE_TRACE_IOC_JOIN. Needs a descriptor open for writing, of a file of its own, and
+ * SIFIVE_TRACE_IOC_JOIN. Needs a descriptor of its own file, open for writing, and
  * CAP_PERFMON or CAP_SYS_ADMIN. Channels for the kernel's records (SAMPLING, SWITCHES,
  * instruction trace), and those that CONFIG did not enable, are not available. A file's
  * channels become free when its last mapping or last reference is gone, or the session

@@ -17,7 +17,7 @@
  * @threads:	of threads without a channel, or on CPUs without an encoder
  * @abandoned:	left unfinished
  * @refused:	of threads that cannot read the counters
- * @children:	of children made by vfork()
+ * @children:	of children created by vfork()
  * @names:	threads whose names the program could not store
  * @shared:	bit n set: several threads have used channel n
  * @dropped:	records that it dropped because a sink had no room

@@ -16,14 +16,14 @@
  * SIFIVE_TRACE_IOC_SWITCHES. Needs a CONFIG by the same session, and CAP_PERFMON or
  * CAP_SYS_ADMIN. Replaces the previous setting, which stays after an error; CONFIG clears
  * it. From START to STOP the kernel writes a record to the encoder of a hart when a thread
- * of the process that called START begins or ceases to run there: SIFIVE_TRACE_SWITCH_*, and
+ * of the process that called START starts or stops running there: SIFIVE_TRACE_SWITCH_*, and
  * the thread's id in that process's pid namespace. START, the end of a pause, and a CPU that
  * comes online write SIFIVE_TRACE_SWITCH_BEGIN and the thread that runs. STOP, a pause and a
- * CPU that goes offline write SIFIVE_TRACE_SWITCH_END, with id 0 where none of the threads
- * runs. A thread that takes over the id of its process, since it executes a program, writes
+ * CPU that goes offline write SIFIVE_TRACE_SWITCH_END, with id 0 if none of the threads runs. For
+ * a thread that takes over the id of its process at execve(), it writes
  * SIFIVE_TRACE_SWITCH_EXITED and _IN. Records that find no room are lost, which STATUS counts;
  * SIFIVE_TRACE_SWITCH_BEGIN precedes the next one, and _IN if that is a wake-up, call or fault.
- * STATUS also counts how often the threads began to run where no records are written.
+ * STATUS also counts how often the threads started running where no records are written.
  *
  * EINVAL: channel not in CONFIG. EPERM: capability missing. EOPNOTSUPP: the kernel has no
  * tracepoint sched_switch. EBUSY: the capture is running, or a process that has joined has
@@ -43,15 +43,16 @@ struct sifive_trace_switches {
  * that calls START. START then needs CAP_PERFMON or CAP_SYS_ADMIN too (EPERM).
  */
 #define SIFIVE_TRACE_SWITCHES_ALL	(1u << 0)
-/* Also those of processes that these make, and so on; STATUS counts those that are too many. */
+/* Also record their descendants; STATUS counts processes beyond the limit. */
 #define SIFIVE_TRACE_SWITCHES_CHILDREN	(1u << 1)
 /*
- * Also record when they are woken: SIFIVE_TRACE_SWITCH_WOKEN and the thread's id, from the hart
- * that wakes it. STATUS counts wake-ups by CPUs that write no records.
+ * Also record when threads are woken: SIFIVE_TRACE_SWITCH_WOKEN and the
+ * thread's id, from the hart that wakes it. STATUS counts wake-ups by CPUs that
+ * write no records.
  */
 #define SIFIVE_TRACE_SWITCHES_WAKEUPS	(1u << 2)
 /*
- * Also record their system calls: SIFIVE_TRACE_SWITCH_CALL and the number, and
+ * Also record the threads' system calls: SIFIVE_TRACE_SWITCH_CALL and the number, and
  * SIFIVE_TRACE_SWITCH_RETURN and the low 32 bits of the result. While the session exists, system
  * calls of all processes take the kernel's slower path for tracepoints.
  */

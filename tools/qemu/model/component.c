@@ -324,7 +324,7 @@ void trace_class_registers(TraceComponentClass *cc, const TraceRegister *table,
     }
 }
 
-/* How long the flush waits for data that is pending, ns. */
+/* How long the flush waits for pending data, in ns. */
 #define PENDING_NS      1000
 
 static void flush_expired(void *opaque)

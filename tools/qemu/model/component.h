@@ -68,7 +68,7 @@ typedef struct TraceStats {
     uint64_t stalls;        /* stores that stalled the core */
     uint64_t overflows;     /* sequences of lost messages */
     uint64_t sink_bytes;    /* written by the component's sink, including padding */
-    uint64_t wide_loads;    /* of 64 bits; each is two loads as well */
+    uint64_t wide_loads;    /* 64-bit accesses; each also counts as two */
     uint64_t wide_stores;
     uint64_t violations;    /* accesses that violate the programming rules */
 } TraceStats;
@@ -148,7 +148,7 @@ struct TraceComponentClass {
 
     /* Checks the subclass's properties; may be NULL. */
     bool (*check)(TraceComponent *c, Error **errp);
-    /* Fields of teImpl that only the subclass has. */
+    /* Fields of teImpl specific to the subclass. */
     uint32_t (*impl)(TraceComponent *c);
     /* Resets the subclass's state; may be NULL. */
     void (*reset)(TraceComponent *c);
@@ -160,7 +160,7 @@ struct TraceComponentClass {
                       uint32_t new);
     /* Called after control has changed from old to its current value. */
     void (*changed)(TraceComponent *c, uint32_t old);
-    /* Number of bytes queued before the sink, and the ns that they take; may be NULL. */
+    /* Number of bytes queued before the sink, and the ns needed for them; may be NULL. */
     uint32_t (*queued)(TraceComponent *c);
     uint64_t (*queue_ns)(TraceComponent *c);
     /* Whether more data will be queued, so that a flush cannot end; may be NULL. */

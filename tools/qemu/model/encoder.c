@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Trace encoder: turns stores to its stimulus registers into Nexus messages. instruction.c
- * does so for its hart's instructions.
+ * Trace encoder: turns stores to its stimulus registers into Nexus messages. instruction.c does
+ * the same for its hart's instructions.
  */
 #include "qemu/osdep.h"
 #include "hw/qdev-properties.h"
@@ -217,7 +217,7 @@ static uint32_t encoder_merge(TraceComponent *c, uint32_t old, uint32_t value,
                          FIELD_EX32(old, CONTROL, INSTRUCTION));
     }
     if (!e->stall_or_overflow_rw) {
-        /* Only hardware sets it; software can clear it. */
+        /* Only hardware sets this bit; software can clear it. */
         new &= old | ~R_CONTROL_STALL_OR_OVERFLOW_MASK;
     }
     if (!e->stall) {
@@ -282,7 +282,7 @@ static void encoder_drain(TraceComponent *c)
     fifo_drain(SIFIVE_TRACE_ENCODER(c));
 }
 
-/* Its own sink is full, so no message can tell where the program was. */
+/* The encoder's own sink is full, so no message can show where the program was. */
 static void encoder_stop(TraceComponent *c)
 {
     hart_forget(SIFIVE_TRACE_ENCODER(c));

@@ -135,7 +135,7 @@ void fifo_drain(TraceEncoder *e)
             resync(e);
         }
     } while (!g_queue_is_empty(&e->fifo));
-    /* Reporting the loss has set it. */
+    /* Reporting the loss has set the bit. */
     timer_del(&e->drain_timer);
     release_harts(e);
 }
@@ -179,12 +179,12 @@ void fifo_hold_hart(TraceEncoder *e)
     }
     cpu->halted = 1;
     cpu->exception_index = EXCP_HLT;
-    /* Clear it here, because the dispatcher of the access does not return. */
+    /* Clear this here, because the dispatcher of the access does not return. */
     DEVICE(c)->mem_reentrancy_guard.engaged_in_io = false;
     cpu_loop_exit_restore(cpu, cpu->mem_io_pc);
 }
 
-/* The bit of ECODE for a message that is lost. */
+/* The bit of ECODE for a lost message. */
 static uint32_t lost_kind(unsigned tcode)
 {
     switch (tcode) {

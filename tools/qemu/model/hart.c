@@ -3,19 +3,18 @@
  * How instruction trace hooks into the emulator.
  *
  * tools/qemu/patches/trace-transfers.patch gives each emulated hart a pointer, env->tracer.
- * While it is set, translated code calls it at each branch and jump, and the emulator's
- * functions for traps and returns from them do as well: those are the places at which QEMU
- * already calls for control transfer records (Smctr). Everything between two calls is
- * straight-line code, so addresses alone give the number of half-words. A hart without a
- * tracer runs code that was translated without these calls (cs_base of a translation block
- * tells which), and pays nothing.
+ * While it is set, translated code calls it at each branch and jump, as do the emulator's
+ * functions for traps and trap returns: the places where QEMU already supports control transfer
+ * records (Smctr). Everything between two calls is straight-line code, so addresses alone give
+ * the number of half-words. A hart without a tracer runs code that was translated without these
+ * calls (cs_base of a translation block distinguishes the two), at no cost.
  *
  * Another hart's store may turn trace on or off. A hart's address is known only outside of
  * translated code, so its own thread sets and clears the pointer, as work that the emulator
- * does between two blocks; until then the encoder is not empty. The work is done at once
- * where the address is known: if the hart does not run, because one thread runs all harts
- * or because it cannot run (qtest), or if it is the hart's own store that ends the trace. That
- * store is not part of the trace.
+ * does between two blocks; until then the encoder is not empty. The work is done at once if the
+ * address is known: if the hart does not run, because one thread runs all harts or because it
+ * cannot run (qtest), or if it is the hart's own store that ends the trace. That store is not
+ * part of the trace.
  */
 #include "qemu/osdep.h"
 #include "qemu/main-loop.h"
@@ -133,7 +132,7 @@ static bool is_own_store(TraceHart *h)
     return current_cpu == CPU(h->cpu) && current_cpu->running;
 }
 
-/* The address of the store, which the hart has not saved. */
+/* The address of the store, which is not in the hart's state. */
 static uint64_t own_store(TraceHart *h)
 {
     CPURISCVState *env = &h->cpu->env;

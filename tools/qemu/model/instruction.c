@@ -3,8 +3,8 @@
  * Instruction trace: from the control transfers of a hart to messages of program trace.
  * BTM sends a message for each taken branch. HTM collects the outcomes of branches in a
  * history, and sends it with the next indirect jump; its optimised mode counts branches
- * with the same outcome once they fill the history, and leaves out returns to calls that
- * the decoder has seen.
+ * with the same outcome once they fill the history, and omits returns to calls that the decoder
+ * has seen.
  */
 #include "qemu/osdep.h"
 #include "encoder.h"
@@ -18,7 +18,7 @@
 
 #define RUN_MAX         (1u << 14)
 
-/* Calls that a decoder of implicit returns has to remember. */
+/* Calls that a decoder of implicit returns must remember. */
 #define CALLS_MAX       1023
 
 bool instruction_is_wanted(uint32_t control)
@@ -35,7 +35,7 @@ static bool has_history(TraceInstruction *i)
     return i->mode != INSTRUCTION_BTM;
 }
 
-/* Of a message that is neither a Sync nor the last one. */
+/* For a message that is neither a Sync nor the last one. */
 static bool has_timestamp(TraceEncoder *e, bool indirect, bool trap)
 {
     switch (FIELD_EX32(e->parent_obj.regs[R_TS_CONTROL], TS_CONTROL, BRANCH)) {
@@ -50,7 +50,7 @@ static bool has_timestamp(TraceEncoder *e, bool indirect, bool trap)
     }
 }
 
-/* A lost message breaks the flow, so the next one has to be a Sync. */
+/* A lost message breaks the flow, so the next one must be a Sync. */
 static void send_message(TraceEncoder *e, NexusMessage *m, bool timestamp, bool sync)
 {
     TraceInstruction *i = &e->instruction;
@@ -203,8 +203,8 @@ static int periodic_sync(TraceEncoder *e)
 }
 
 /*
- * The count of half-words has a limit of its own, and one that software sets in bytes. A
- * Sync between branches would lose the history unless it is that of an indirect branch.
+ * The count of half-words has a fixed limit, and another one that software sets in bytes. A Sync
+ * between branches would lose the history, unless the Sync belongs to an indirect branch.
  */
 static void limit_halfwords(TraceEncoder *e)
 {
@@ -282,7 +282,7 @@ static void encode(TraceEncoder *e, TraceTransfer kind)
     indirect_branch(e, btype, periodic_sync(e));
 }
 
-/* Drops state that no message has sent. */
+/* Drops state that has not been sent. */
 static void restart(TraceEncoder *e, uint64_t pc, unsigned reason)
 {
     TraceInstruction *i = &e->instruction;

@@ -25,11 +25,11 @@ typedef struct TraceInstruction {
     bool lost;              /* nothing can be sent before a Sync */
     uint64_t pc;            /* of the hart's next instruction */
     uint64_t address;       /* of the last message with an address */
-    uint32_t halfwords;     /* of retired instructions that no message counts yet */
+    uint32_t halfwords;     /* half-words of retired instructions that no message counts yet */
     uint32_t history;       /* outcomes of branches behind a stop bit, last one lowest */
-    uint32_t run;           /* number of branches with the same outcome before those */
+    uint32_t run;           /* number of earlier branches with the same outcome */
     bool run_taken;         /* that outcome */
-    uint32_t calls;         /* on the decoder's stack, which can return implicitly */
+    uint32_t calls;         /* calls on the decoder's stack, which can return implicitly */
     uint32_t messages;      /* since the last Sync */
 } TraceInstruction;
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The common properties of a trace component: their checks, and the register block that is
+ * The common properties of a trace component: their checks, and the register block, which is
  * mapped once they are known.
  */
 #include "qemu/osdep.h"

@@ -45,7 +45,7 @@ enum {
 #define SYNC_MAX_BTM_RESET      3
 #define SYNC_MAX_INST_RESET     0xa
 
-/* Values of both fields that stop periodic Syncs, or are reserved from that on. */
+/* Values of both fields that stop periodic Syncs, or from which on they are reserved. */
 #define SYNC_MAX_BTM_RESERVED   0xc
 #define SYNC_MAX_INST_RESERVED  0x6
 
@@ -76,7 +76,7 @@ REG32(IMPL, 0x004)
     FIELD(IMPL, SRC_BITS, 24, 3)
     FIELD(IMPL, HART_ID, 28, 4)
 
-/* In SiFive's header, without a description. */
+/* Named in SiFive's header, without a description. */
 REG32(IMPL_EXTRA, 0x008)
 REG32(EVENT_CONTROL, 0x00c)
 

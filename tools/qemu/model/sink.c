@@ -13,7 +13,7 @@
 #include "component.h"
 #include "trace.h"
 
-/* An access at this time is a sink's, which cannot be stalled. */
+/* An access at this time comes from a sink, which cannot be stalled. */
 bool trace_sink_is_storing;
 
 /* Bits that SinkLimit loses with fault-limit-stuck. */
@@ -282,7 +282,7 @@ int64_t trace_path_ready_at(TraceComponent *c)
     return at;
 }
 
-/* ns that the slowest funnel on the way needs for a byte. */
+/* Time per byte of the slowest funnel on the way, in ns. */
 uint32_t trace_path_byte_ns(TraceComponent *c)
 {
     uint32_t ns = 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * A component's counters, as read-only properties "stat-..." and, at exit, as a JSON object
- * in the file named by the property "stats". They start with the machine; no reset clears
+ * in the file named by the property "stats". The counters start with the machine; no reset clears
  * them.
  */
 #include "qemu/osdep.h"

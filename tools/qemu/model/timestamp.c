@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * The timestamp unit. An internal unit (bus, core) counts while tsCount is set, at ts-freq
- * divided by the prescaler. An external unit follows a clock that never stops. A slave has
- * the time of the funnel it feeds, truncated to its own width. An inactive unit reads 0.
+ * divided by the prescaler. An external unit follows a clock that never stops. A slave shows the
+ * time of the funnel that it feeds, truncated to its own width. An inactive unit reads 0.
  */
 #include "qemu/osdep.h"
 #include "qemu/host-utils.h"

@@ -21,8 +21,8 @@ die() {
 	exit 1
 }
 
-# step NAME COMMAND...: run a long command with its output in a log. Prints on standard
-# error what runs, then how long it took; after a failure, the end of the log.
+# step NAME COMMAND...: run a long command with its output in a log. Prints the step, then its
+# duration, on standard error; after a failure, the end of the log.
 step() {
 	local label=$1 log start rc=0 tick
 	shift
@@ -128,7 +128,7 @@ apt_state() {
 	for type in "${types[@]}"; do
 		printf '%s [arch=%s] %s %s main\n' "$type" "$architectures" "$uri" "$suite"
 	done >"$aptdir/sources.list.new"
-	# The list's date is that of the last successful update.
+	# The list's date is the time of the last successful update.
 	rm -f "$aptdir/sources.list"
 	cp "$aptdir/sources.list.new" "$aptdir/sources.list"
 	apt_update || unverified_riscv64 "$uri" || {
@@ -142,8 +142,8 @@ apt_update() {
 }
 
 # A mirror may serve an index that is older than its signed release, at times for days. With
-# SIFIVE_TRACE_UNVERIFIED=yes, the index for riscv64 is taken as it is: the board's packages
-# and its kernel's headers. The other programs that run on this machine stay verified.
+# SIFIVE_TRACE_UNVERIFIED=yes, the index for riscv64 is used unverified: the board's packages
+# and its kernel's headers. Programs that run on this machine are still verified.
 unverified_riscv64() {
 	local uri=$1 tree=$aptdir/unverified index
 	index=dists/$suite/main/binary-riscv64/Packages.xz

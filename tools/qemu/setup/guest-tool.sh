@@ -37,7 +37,7 @@ guest_unpack() {
 	debs "$1/root" "$2:riscv64" $(guest_libraries "$2")
 }
 
-# guest_tool NAME PACKAGE: let "fetch DIR" make the tool's directory in the cache, unless it
+# guest_tool NAME PACKAGE: create the tool's directory in the cache with "fetch DIR", unless it
 # exists, and print its path.
 guest_tool() {
 	local name=$1 version out

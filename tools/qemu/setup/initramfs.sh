@@ -36,8 +36,7 @@ disk_modules() {
 		die "$(cat "$kernel/release") has no ext4 module: a disk needs the stock kernel"
 }
 
-# stripped_modules DIR: so that no boot reads their debug information and checks their
-# signatures.
+# stripped_modules DIR: strip them, so that no boot reads debug information or checks signatures.
 stripped_modules() {
 	local m
 	mkdir "$1"

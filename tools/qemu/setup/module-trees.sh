@@ -8,8 +8,8 @@
 #	SUITE VERSION VARIANT tree DIRECTORY
 #	SUITE VERSION VARIANT none REASON
 #
-# They are configured from the suites' source packages, and never built: so the
-# symbols that modules need of a built kernel are missing.
+# The trees are configured from the suites' source packages but never built, so the symbols of a
+# built kernel that modules need are missing.
 
 . "$(dirname "$0")/common.sh"
 

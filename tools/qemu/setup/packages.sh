@@ -6,10 +6,9 @@
 #
 #	command		the command for this machine
 #	build		module, library and command for a RISC-V machine
-#	board		the virtual board: what it is built with
-#	check		the tests; a suite skips what it has no package for, and names it
-#	deb		Debian packages
-#	root		a board with a file system of Debian
+#	board the virtual board: its build dependencies check the tests; a suite that lacks a
+#	package skips the test and names it deb Debian packages root a board with a file system of
+#	Debian
 #	releases	the tests on fresh releases
 
 . "$(dirname "$0")/common.sh"
@@ -25,7 +24,7 @@ declare -A parts=(
 		flex bison bc device-tree-compiler kmod dpkg-dev xz-utils libssl-dev
 		libelf-dev rsync perl ca-certificates patch'
 	# clang 19, because new kernels do not support older versions.
-	[check]='git g++ sparse dt-schema shellcheck clang lld llvm libclang-rt-dev
+	[check]='ccache git g++ sparse dt-schema shellcheck clang lld llvm libclang-rt-dev
 		clang-19 lld-19 llvm-19 bolt-19 lcov afl++ babeltrace2 time chromium python3 valgrind
 		debhelper dh-dkms fakeroot lintian zsh fish golang-go'
 	[deb]='debhelper dh-dkms dpkg-dev fakeroot rsync pkg-config

@@ -5,7 +5,7 @@
 #
 # Prints the path of the binary. The source tree and its
 # objects stay in the cache, so an edited model costs one file and a link;
-# the finished binary is named after everything it was made from.
+# the name of the finished binary is a digest of all its inputs.
 
 . "$(dirname "$0")/common.sh"
 

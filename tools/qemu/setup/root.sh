@@ -16,7 +16,7 @@ options=(--arch=riscv64 --variant=minbase "--include=$programs" "--cache-dir=$ca
 how=unpack
 ! grep -qs trusted=yes "$aptdir/sources.list" || how=unpack_unverified
 
-# unpack [OPTION]...: with these options of debootstrap.
+# unpack [OPTION]...: run debootstrap with these options.
 unpack() {
 	local fake=
 	[ "$(id -u)" -eq 0 ] || fake=fakeroot

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-only
-# uftrace, to compare with: Debian's riscv64 package, and the shared libraries that it
+# uftrace, for comparison: Debian's riscv64 package, and the shared libraries that it
 # loads. Prints the directory:
 #
 #	uftrace		the tool	lib/	what it and its programs load

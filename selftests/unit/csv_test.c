@@ -1,0 +1,224 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+/* The rows of export --format csv: what they contain, and what is left empty or marked. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "command_fixture.h"
+
+#define NAMES	"trace,host,board,command,kind,thread,pid,tid,function,object,build_id,caller,id,parent,depth,outermost,unix_ns,start_ns,duration_ns,self_ns,waited_ns,start_inferred,duration_inferred,self_inferred,counts_partial,ended,callers,note"
+
+/* More records than the reader keeps to bring them into order. */
+#define MANY	4000
+
+static void begin(FIXTURE_DATA(command) *self, struct gen_stream *stream)
+{
+	gen_sync(&self->gen, 0);
+	gen_stream_init(stream, &self->gen, 0, 6, 1, 1, 64);
+	gen_header(stream);
+}
+
+static void record(struct gen_stream *stream, unsigned int type, uint64_t function,
+		   unsigned int cost)
+{
+	const uint64_t address[] = { function, MAIN + 0x12 };
+	const uint64_t value = stream->counter[0].previous + cost;
+
+	gen_record(stream, type, address, &value);
+}
+
+/* main { fib; a manual record } and a sample. */
+static void make_calls(FIXTURE_DATA(command) *self)
+{
+	struct gen_stream stream;
+
+	gen_free(&self->gen);
+	gen_init(&self->gen, 0, 40);
+	begin(self, &stream);
+	record(&stream, 0, MAIN, 1);
+	record(&stream, 0, FIB, 20);
+	record(&stream, 1, FIB, 300);
+	record(&stream, 2, MAIN + 4, 4000);
+	record(&stream, 1, MAIN, 50000);
+	record(&stream, 3, FIB + 2, 600000);
+	save(self, "trace.rtd");
+}
+
+/* The line of this number, without what is the same in all. */
+static const char *row(FIXTURE_DATA(command) *self, unsigned int number)
+{
+	static char line[1024];
+	const char *at = self->out;
+
+	while (number--)
+		at = strchr(at, '\n') + 1;
+	snprintf(line, sizeof(line), "%.*s", (int)strcspn(at, "\n"), at);
+	return line;
+}
+
+#define ROW(expected, number)						\
+do {									\
+	EXPECT_STREQ(expected, row(self, number)) {			\
+		TH_LOG("%s", row(self, number));			\
+	}								\
+} while (0)
+
+#define WHOLE	"\"h,1\",\"b \"\"x\"\"\",./p a b,"
+
+TEST_F(command, rows_have_what_the_side_car_file_has)
+{
+	static const char meta[] =
+		"{\"srcbits\":0,\"ts_width\":40,\"ts_hz\":1000000000,\"host\":\"h,1\",\"board\":"
+		"\"b \\\"x\\\"\",\"exe\":\"/bin/p\",\"args\":[\"./p\",\"a b\"],\"threads\":[{\"channel\":6,"
+		"\"pid\":5,\"tid\":7,\"name\":\"w,\"}],\"objects\":[{\"path\":\"/none/p\","
+		"\"build_id\":\"ab12\",\"start\":0,\"end\":\"0x40000000\",\"bias\":0}],\"utc\":"
+		"{\"time\":2000,\"ns\":\"1790000000000000000\"},\"coverage\":{\"full\":true,\"run_ns\":"
+		"5000}}";
+
+	make_calls(self);
+	write_file("trace.rtd.meta", meta, strlen(meta));
+	run(self, "export -q --format csv trace.rtd");
+	EXPECT_EQ(0, self->status);
+	ROW(NAMES ",cycles,cycles_self", 0);
+	ROW("trace.rtd," WHOLE "call,\"w,/7\",5,7,p+0x21000,/none/p,ab12,p+0x20000,2,1,1,1,"
+	    "1789999999999999011,1011,4,4,0,0,0,0,0,exit,,,300,300", 1);
+	ROW("trace.rtd," WHOLE "manual,\"w,/7\",5,7,p+0x20004,/none/p,ab12,p+0x20000,,1,1,,"
+	    "1789999999999999019,1019,,,,0,,,,,,,,", 2);
+	ROW("trace.rtd," WHOLE "call,\"w,/7\",5,7,p+0x20000,/none/p,ab12,,1,,0,1,"
+	    "1789999999999999007,1007,15,11,0,0,0,0,0,exit,,,54320,54020", 3);
+	ROW("trace.rtd," WHOLE "sample,\"w,/7\",5,7,p+0x21002,/none/p,ab12,,,,0,1,"
+	    "1789999999999999026,1026,,,,0,,,,,,,600000,600000", 4);
+	ROW("trace.rtd," WHOLE "trace,,,,,,,,,,,,,,,,,,,,,,,"
+	    "\"covers the first 18.000 ns of 5.000 us, then the buffer was full\",,", 5);
+}
+
+/* Without them the columns are empty: NULL in databases. */
+TEST_F(command, unknown_is_empty)
+{
+	make_calls(self);
+	run(self, "export -q --meta none --format csv trace.rtd");
+	EXPECT_NE(NULL, strstr(self->out, ",start_ticks,duration_ticks,self_ticks,waited_ticks,"));
+	ROW("trace.rtd,,,,call,source 0,,,0x21000,,,0x20000,2,1,1,1,,1011,4,4,0,0,0,0,0,exit,,,300,300", 1);
+	gen_free(&self->gen);
+	gen_init(&self->gen, 0, 0);
+	{
+		struct gen_stream stream;
+
+		gen_stream_init(&stream, &self->gen, 0, 6, 1, 1, 64);
+		gen_header(&stream);
+		record(&stream, 0, FIB, 1);
+		record(&stream, 1, FIB, 1);
+	}
+	save(self, "trace.rtd");
+	run(self, "export -q --meta none --ts-hz 1000 --format csv trace.rtd");
+	ROW("trace.rtd,,,,call,source 0,,,0x21000,,,,1,,0,1,,,,,0,,,,0,exit,,,1,1", 1);
+	ROW("trace.rtd,,,,trace,,,,,,,,,,,,,,,,,,,,,,,,,", 2);
+}
+
+#define CLOCK	"{\"srcbits\":0,\"ts_width\":%u,\"ts_hz\":1000000000,\"utc\":{\"time\":%u,\"ns\":" \
+		"\"1790000000000000000\"},\"coverage\":{\"run_ns\":%u}}"
+
+/* A timestamp that wraps says when, unless it may have wrapped more than once. */
+TEST_F(command, dates_are_right_or_missing)
+{
+	static const struct {
+		unsigned int width, time, run;
+		const char *date;
+	} clocks[] = {
+		{ 40, 2000, 5000, ",1789999999999999007," },
+		{ 40, 7, 5000, ",1790000000000001000," },
+		{ 11, 1500, 1000, ",1789999999999999507," },
+		{ 11, 2040, 1000, ",1790000000000001015," },
+		{ 11, 1500, 1024, ",,1007," },
+		{ 40, 2000, 0, ",,1007," },
+	};
+	char meta[512];
+	unsigned int i;
+
+	for (i = 0; i < sizeof(clocks) / sizeof(clocks[0]); i++) {
+		struct gen_stream stream;
+
+		gen_free(&self->gen);
+		gen_init(&self->gen, 0, clocks[i].width);
+		begin(self, &stream);
+		record(&stream, 0, MAIN, 1);
+		record(&stream, 1, MAIN, 1);
+		save(self, "trace.rtd");
+		snprintf(meta, sizeof(meta), CLOCK, clocks[i].width, clocks[i].time,
+			 clocks[i].run);
+		write_file("trace.rtd.meta", meta, strlen(meta));
+		run(self, "export -q --format csv trace.rtd | sed -n 2p");
+		EXPECT_NE(NULL, strstr(self->out, clocks[i].date)) {
+			TH_LOG("%u: %s", i, self->out);
+		}
+	}
+}
+
+/* Calls around a loss: their times are not exact, and they lack what was counted meanwhile. */
+TEST_F(command, losses_are_marked)
+{
+	struct gen_stream stream;
+
+	begin(self, &stream);
+	record(&stream, 0, MAIN, 1);
+	record(&stream, 0, FIB, 20);
+	record(&stream, 1, FIB, 300);
+	/* The beginning of another record. */
+	gen_store(&self->gen, 0, 6, 1, 0xff);
+	gen_error(&self->gen, 0);
+	gen_sync(&self->gen, 0);
+	record(&stream, 0, FIB, 4000);
+	record(&stream, 1, FIB, 50000);
+	record(&stream, 1, MAIN, 600000);
+	record(&stream, 0, LENGTHY, 1);
+	save(self, "trace.rtd");
+	run(self, "export --meta none --ts-hz 1000000000 --format csv trace.rtd | cut -d, -f 5-6,9,12-");
+	EXPECT_NE(NULL, strstr(self->err, "1 place"));
+	ROW("call,source 0,0x21000,0x20000,2,1,1,1,,1011,4,4,0,0,0,0,0,exit,,,300,300", 1);
+	ROW("lost,source 0,,,,,,,,1022,,,,0,,,,,,,,", 2);
+	ROW("call,source 0,0x21000,0x20000,3,1,1,1,,1022,4,4,0,0,0,0,0,exit,,,50000,50000", 3);
+	ROW("call,source 0,0x20000,,1,,0,1,,1007,23,8,0,0,0,1,1,exit,,,650320,600020", 4);
+	ROW("call,source 0,0x22000,,4,,0,1,,1034,0,0,0,0,0,0,0,cut,,,0,0", 5);
+}
+
+/* The table's first line is written before that header. */
+TEST_F(command, counters_without_a_column_are_reported)
+{
+	const uint64_t address[] = { MAIN, 0x100 }, value[2] = { 0 };
+	struct gen_stream stream;
+	unsigned int i;
+
+	begin(self, &stream);
+	for (i = 0; i < MANY; i++)
+		record(&stream, i % 2, FIB, 1);
+	gen_stream_init(&stream, &self->gen, 0, 7, 1, 2, 64);
+	stream.counter[1].code = 7;
+	gen_header(&stream);
+	gen_record(&stream, 0, address, value);
+	gen_record(&stream, 1, address, value);
+	save(self, "trace.rtd");
+	run(self, "export -c all --meta none --format csv trace.rtd");
+	EXPECT_EQ(0, self->status);
+	EXPECT_NE(NULL, strstr(self->err, "a later header defines more counters, such as "));
+	EXPECT_NE(NULL, strstr(self->err, "they have no column (use --format perfetto for all counters)"));
+	run(self, "--version; " COMMAND " export -q -c all --meta none --format csv -o t.csv trace.rtd; "
+	    SOURCES "/sql.py t.csv");
+	EXPECT_EQ(0, self->status);
+	/* A thread without a counter has not counted 0. */
+	gen_free(&self->gen);
+	gen_init(&self->gen, 0, 40);
+	gen_sync(&self->gen, 0);
+	gen_stream_init(&stream, &self->gen, 0, 7, 1, 2, 64);
+	stream.counter[1].code = 7;
+	gen_header(&stream);
+	gen_record(&stream, 0, address, value);
+	gen_record(&stream, 1, address, value);
+	begin(self, &stream);
+	record(&stream, 0, FIB, 1);
+	record(&stream, 1, FIB, 5);
+	save(self, "trace.rtd");
+	run(self, "export -q -c all --meta none --format csv trace.rtd");
+	EXPECT_NE(NULL, strstr(row(self, 1), ",exit,,,0,0,0,0"));
+	EXPECT_NE(NULL, strstr(row(self, 2), ",exit,,,5,5,,"));
+}
+
+TEST_HARNESS_MAIN

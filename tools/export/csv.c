@@ -1,0 +1,582 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+/*
+ * A table for databases: a row for each call, sample and manual record, with what is the
+ * same in the whole trace in each of them, so that the files of many machines are one table.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "../command.h"
+#include "coverage.h"
+#include "export.h"
+#include "image.h"
+#include "text.h"
+#include "tracks.h"
+#include "utc.h"
+
+/* Texts of functions are kept as long as they fit; others are made again for each row. */
+#define TEXTS_BYTES	(8u << 20)
+#define TEXT_SIZE	(2 * EXPORT_NAME_SIZE + 4 * META_STRING_MAX + 16)
+
+/* Columns that are the same in all rows. */
+#define WHOLE_COLUMNS	4
+#define WHOLE_SIZE	(WHOLE_COLUMNS * (2 * META_STRING_MAX + 4))
+
+/* Sums of times that are rounded: total and self of each, the whole time last. */
+#define TIMES		(COUNTERS_TIMES + 1)
+
+/**
+ * struct function - what is known of a function
+ * @text:	its name, object and build-id as columns, NULL: not kept
+ * @name:	length of the name in it
+ * @ticks:	of the rows so far, total and self
+ */
+struct function {
+	char		*text;
+	size_t		name;
+	uint64_t	ticks[TIMES][2];
+};
+
+/**
+ * struct track - state of a thread
+ * @known:	counters that it has
+ * @doubt:	calls with lower numbers that are open lack counts
+ */
+struct track {
+	uint64_t	known;
+	uint64_t	doubt;
+};
+
+/**
+ * struct csv - state of the export
+ * @columns:	counters that have columns, once @begun
+ * @calls:	that have begun
+ * @whole:	columns of the whole trace
+ * @kept:	bytes of kept texts
+ */
+struct csv {
+	bool		begun;
+	bool		warned;
+	bool		no_memory;
+	unsigned int	columns;
+	uint64_t	calls;
+	char		*whole;
+	size_t		kept;
+	struct function	*function;
+	uint32_t	functions;
+	struct tracks	tracks;
+};
+
+/* A row's columns that are about time; those that are not @known are empty. */
+struct times {
+	bool		begins;
+	bool		begin_inferred;
+	uint64_t	begin;
+	bool		known;
+	bool		inferred;
+	bool		self_inferred;
+	uint64_t	total;
+	uint64_t	self;
+	bool		waits;
+	uint64_t	waited;
+};
+
+/* What else makes a row of it, apart from counters. */
+struct row {
+	const char	*kind;
+	const struct analysis_thread *thread;
+	uint32_t	function;
+	bool		has_function;
+	uint32_t	caller;
+	bool		has_caller;
+	uint64_t	id;
+	uint64_t	parent;
+	unsigned int	depth;
+	struct times	times;
+	bool		outermost;
+	const char	*ended;
+	int		partial;	/* -1: not applicable */
+	const struct analysis_step *sample;
+	const char	*note;
+};
+
+/* ---- columns ------------------------------------------------------------ */
+
+static void put_names(struct export *export)
+{
+	const struct counters *counters = analysis_counters(export->analysis);
+	const char *unit = export->input.hz ? "ns" : "ticks";
+	struct csv *csv = export->private;
+	char name[COUNTERS_NAME_SIZE + 16];
+	unsigned int c;
+
+	put_string(export->out, "trace,host,board,command,kind,thread,pid,tid,function,object,build_id,caller,id,parent,depth,outermost,unix_ns");
+	put_format(export->out, ",start_%s,duration_%s,self_%s,waited_%s", unit, unit, unit, unit);
+	put_string(export->out, ",start_inferred,duration_inferred,self_inferred,counts_partial,ended,callers,note");
+	if (counters->times)
+		put_string(export->out, ",cpu_times_inferred");
+	for (c = 0; c < counters->count; c++) {
+		const char *of_time = c < counters->times ? unit : "";
+		const char *between = c < counters->times ? "_" : "";
+
+		snprintf(name, sizeof(name), "%s%s%s", counters->name[c], between, of_time);
+		put_char(export->out, ',');
+		put_field(export->out, name);
+		snprintf(name, sizeof(name), "%s_self%s%s", counters->name[c], between, of_time);
+		put_char(export->out, ',');
+		put_field(export->out, name);
+	}
+	put_char(export->out, '\n');
+	csv->columns = counters->count;
+	csv->begun = true;
+}
+
+static void put_unless(struct export *export, bool unknown, uint64_t number)
+{
+	put_char(export->out, ',');
+	if (!unknown)
+		put_number(export->out, number, 0);
+}
+
+/* Kept in memory, with its comma and its quotation marks. */
+static char *add_column(char *at, const char *text)
+{
+	const bool quoted = strpbrk(text, ",\"");
+
+	*at++ = ',';
+	if (quoted)
+		*at++ = '"';
+	for (; *text; text++) {
+		if (*text == '"')
+			*at++ = '"';
+		*at++ = *text;
+	}
+	if (quoted)
+		*at++ = '"';
+	*at = '\0';
+	return at;
+}
+
+/* ---- what is the same in all rows --------------------------------------- */
+
+/* The words of the command, or the program's path. */
+static void join_command(const struct meta *meta, char *text, size_t size)
+{
+	size_t used = 0, i;
+
+	snprintf(text, size, "%s", meta->exe ? meta->exe : "");
+	for (i = 0; i < meta->args && used < size; i++)
+		used += (size_t)snprintf(text + used, size - used, "%s%s", i ? " " : "",
+					 meta->arg[i]);
+	text_clean(text);
+}
+
+static int csv_begin(struct export *export)
+{
+	const struct meta *meta = &export->input.meta;
+	char command[META_STRING_MAX + 1], text[META_STRING_MAX + 1];
+	const char *columns[WHOLE_COLUMNS] = {
+		export->common.path, meta->host, meta->board, command,
+	};
+	struct csv *csv = calloc(1, sizeof(*csv));
+	char *at;
+	size_t i;
+
+	if (csv)
+		csv->whole = malloc(WHOLE_SIZE);
+	export->private = csv;
+	if (!csv || !csv->whole) {
+		report("out of memory");
+		return -1;
+	}
+	csv->tracks.size = sizeof(struct track);
+	join_command(meta, command, sizeof(command));
+	for (at = csv->whole, i = 0; i < WHOLE_COLUMNS; i++) {
+		snprintf(text, sizeof(text), "%s", columns[i] ? columns[i] : "");
+		text_clean(text);
+		at = add_column(at, text);
+	}
+	return 0;
+}
+
+/* ---- functions ---------------------------------------------------------- */
+
+/* Returns NULL if out of memory. */
+static struct function *get_function(struct export *export, uint32_t number)
+{
+	struct csv *csv = export->private;
+	struct function *grown;
+	uint32_t room;
+
+	if (number >= csv->functions) {
+		room = 2 * number + 64;
+		grown = realloc(csv->function, room * sizeof(*grown));
+		if (!grown) {
+			csv->no_memory = true;
+			return NULL;
+		}
+		memset(grown + csv->functions, 0, (room - csv->functions) * sizeof(*grown));
+		csv->function = grown;
+		csv->functions = room;
+	}
+	return &csv->function[number];
+}
+
+/* Writes name, object and build-id; returns the length of the name. */
+static size_t describe(struct export *export, uint32_t number, char text[TEXT_SIZE])
+{
+	uint64_t address = functions_address(analysis_functions(export->analysis), number);
+	const struct meta *meta = &export->input.meta;
+	char name[META_STRING_MAX + 1], path[PATH_MAX] = "", id[IMAGE_BUILD_ID_SIZE] = "";
+	size_t object = number == FUNCTIONS_OTHER ? 0 : export_object(export, &address);
+	const char *build_id = id;
+	char *end;
+
+	analysis_name(export->analysis, number, name, EXPORT_NAME_SIZE);
+	text_clean(name);
+	end = add_column(text, name);
+	number = (uint32_t)(end - text);
+	if (object && meta->objects) {
+		snprintf(path, sizeof(path), "%s", meta->object[object - 1].path);
+		build_id = meta->object[object - 1].build_id;
+	} else if (object) {
+		export_file(export, object - 1, path);
+		if (!image_build_id(path, id))
+			*id = '\0';
+	}
+	text_clean(path);
+	end = add_column(end, path);
+	snprintf(name, sizeof(name), "%s", build_id ? build_id : "");
+	text_clean(name);
+	add_column(end, name);
+	return number;
+}
+
+static void put_function(struct export *export, uint32_t number, bool name_only)
+{
+	struct function *function = get_function(export, number);
+	struct csv *csv = export->private;
+	const char *text = function ? function->text : NULL;
+	char made[TEXT_SIZE];
+	size_t name, length;
+
+	if (!function)
+		return;
+	if (!text) {
+		function->name = describe(export, number, made);
+		text = made;
+		length = strlen(made) + 1;
+		if (csv->kept + length <= TEXTS_BYTES) {
+			function->text = strdup(made);
+			csv->kept += length;
+		}
+	}
+	name = function->name;
+	if (name_only)
+		put_bytes(export->out, text, name);
+	else
+		put_string(export->out, text);
+}
+
+/* ---- rows --------------------------------------------------------------- */
+
+/*
+ * Ticks in the unit of the table. With @sum, rounded so that a function's rows add up to
+ * what report shows.
+ */
+static uint64_t in_unit(const struct export *export, uint64_t *sum, uint64_t ticks)
+{
+	uint64_t none = 0;
+
+	return export_own_time(export, sum ? sum : &none, ticks);
+}
+
+static void put_start(struct export *export, const struct times *times)
+{
+	uint64_t ns;
+
+	put_char(export->out, ',');
+	if (times->begins && utc_time(&export->input, times->begin, &ns))
+		put_number(export->out, ns, 0);
+	put_unless(export, !times->begins, export->input.hz ?
+		   export_nanoseconds(export, times->begin) : times->begin);
+}
+
+static void put_times(struct export *export, const struct row *row)
+{
+	const struct times *times = &row->times;
+	struct function *function = row->has_function ? get_function(export, row->function) : NULL;
+	uint64_t *sum = function ? function->ticks[COUNTERS_TIMES] : NULL;
+
+	put_start(export, times);
+	put_unless(export, !times->known,
+		   in_unit(export, sum && row->outermost ? &sum[0] : NULL, times->total));
+	put_unless(export, !times->known || !function,
+		   in_unit(export, sum ? &sum[1] : NULL, times->self));
+	put_unless(export, !times->waits, in_unit(export, NULL, times->waited));
+	put_unless(export, !times->begins, times->begin_inferred);
+	put_unless(export, !times->known, times->inferred);
+	put_unless(export, !times->known || !function, times->self_inferred);
+}
+
+static void put_thread(struct export *export, const struct analysis_thread *thread)
+{
+	put_char(export->out, ',');
+	if (thread)
+		put_field(export->out, thread->thread->label);
+	put_unless(export, !thread || thread->thread->pid < 0,
+		   thread ? (uint64_t)thread->thread->pid : 0);
+	put_unless(export, !thread || thread->thread->tid < 0,
+		   thread ? (uint64_t)thread->thread->tid : 0);
+}
+
+/* The functions around a sample's, innermost first. */
+static void put_callers(struct export *export, const struct analysis_step *sample)
+{
+	char text[EXPORT_NAME_SIZE], all[SIFIVE_TRACE_CALLERS_MAX * (EXPORT_NAME_SIZE + 1)] = "";
+	unsigned int i;
+	char *end = all;
+
+	for (i = 0; i < sample->callers; i++) {
+		analysis_name(export->analysis, sample->caller[i], text, sizeof(text));
+		end = stpcpy(end, i ? ";" : "");
+		end = stpcpy(end, text);
+	}
+	put_field(export->out, all);
+}
+
+static void begin_row(struct export *export, const struct row *row)
+{
+	struct csv *csv = export->private;
+
+	if (!csv->begun)
+		put_names(export);
+	put_string(export->out, csv->whole + 1);
+	put_char(export->out, ',');
+	put_string(export->out, row->kind);
+	put_thread(export, row->thread);
+	if (row->has_function)
+		put_function(export, row->function, false);
+	else
+		put_string(export->out, ",,,");
+	if (row->has_caller)
+		put_function(export, row->caller, true);
+	else
+		put_char(export->out, ',');
+	put_unless(export, !row->id, row->id);
+	put_unless(export, !row->parent, row->parent);
+	put_unless(export, !row->has_function, row->depth);
+	put_unless(export, !row->has_function || (!row->id && row->depth), row->outermost);
+	put_times(export, row);
+	put_unless(export, row->partial < 0, (uint64_t)row->partial);
+	put_char(export->out, ',');
+	put_string(export->out, row->ended ? row->ended : "");
+	put_char(export->out, ',');
+	if (row->sample && row->sample->callers)
+		put_callers(export, row->sample);
+	put_char(export->out, ',');
+	if (row->note)
+		put_field(export->out, row->note);
+}
+
+/* Counts of a row; those that are not @known are empty, which may be all. */
+static void end_row(struct export *export, const struct row *row, uint64_t known,
+		    const uint64_t *total, const uint64_t *self)
+{
+	const struct counters *counters = analysis_counters(export->analysis);
+	struct csv *csv = export->private;
+	unsigned int c;
+
+	if (csv->no_memory)
+		return;
+	if (counters->times)
+		put_unless(export, !known, analysis_doubts_oncpu(export->analysis));
+	for (c = 0; c < csv->columns; c++) {
+		const bool is_known = known >> c & 1;
+		uint64_t all = is_known ? total[c] : 0, own = is_known ? self[c] : 0;
+
+		if (is_known && c < counters->times) {
+			uint64_t *sum = csv->function[row->function].ticks[c];
+
+			all = in_unit(export, row->outermost ? &sum[0] : NULL, all);
+			own = in_unit(export, &sum[1], own);
+		}
+		put_unless(export, !is_known, all);
+		put_unless(export, !is_known, own);
+	}
+	put_char(export->out, '\n');
+	if (counters->count > csv->columns && !csv->warned) {
+		csv->warned = true;
+		report("%s: a later header defines more counters, such as %s: they have no column (use --format perfetto for all counters)",
+		       export->common.path, counters->name[csv->columns]);
+	}
+}
+
+static void csv_step(void *context, struct analysis_thread *thread,
+		     const struct analysis_step *step)
+{
+	struct export *export = context;
+	struct csv *csv = export->private;
+	struct track *track = tracks_get(&csv->tracks, thread->thread->id);
+	const uint64_t times = (1u << analysis_counters(export->analysis)->times) - 1;
+
+	if (!track) {
+		csv->no_memory = true;
+		return;
+	}
+	if (step->record->counters && track->known & ~step->counted & ~times)
+		track->doubt = csv->calls + 1;
+	track->known |= step->counted | times;
+}
+
+static void csv_enter(void *context, struct analysis_thread *thread)
+{
+	struct export *export = context;
+	struct csv *csv = export->private;
+
+	thread->frame[thread->depth - 1].user = ++csv->calls;
+}
+
+static void set_caller(struct row *row, const struct analysis_thread *thread, unsigned int depth)
+{
+	row->depth = depth;
+	row->has_caller = depth;
+	if (!depth)
+		return;
+	row->caller = thread->frame[depth - 1].function;
+	row->parent = thread->frame[depth - 1].user;
+}
+
+static void csv_leave(void *context, struct analysis_thread *thread,
+		      const struct analysis_end *end)
+{
+	static const char * const ended[] = {
+		[ANALYSIS_EXIT] = "exit", [ANALYSIS_UNWOUND] = "unwound", [ANALYSIS_CUT] = "cut",
+	};
+	const struct analysis_frame *frame = &thread->frame[thread->depth - 1];
+	struct export *export = context;
+	struct csv *csv = export->private;
+	const struct track *track = tracks_get(&csv->tracks, thread->thread->id);
+	struct row row = {
+		.kind = "call", .thread = thread, .function = frame->function,
+		.has_function = true, .id = frame->user, .outermost = frame->outermost,
+		.ended = ended[end->why],
+		.times = {
+			.begins = frame->timed, .begin_inferred = frame->inferred,
+			.begin = analysis_begin(frame), .known = end->timed,
+			.inferred = end->inferred,
+			.self_inferred = analysis_unsure(frame, end),
+			.total = end->total, .self = end->self,
+			.waits = !(frame->doubts & ANALYSIS_WAIT_UNKNOWN),
+			.waited = frame->waited,
+		},
+	};
+
+	if (!track || csv->no_memory)
+		return;
+	row.partial = frame->user < track->doubt;
+	set_caller(&row, thread, thread->depth - 1);
+	begin_row(export, &row);
+	end_row(export, &row, track->known, end->count, end->count_self);
+}
+
+static void csv_point(void *context, struct analysis_thread *thread,
+		      const struct analysis_step *step)
+{
+	struct export *export = context;
+	struct csv *csv = export->private;
+	struct row row = {
+		.kind = perfrec_type_name(step->record->type), .thread = thread,
+		.function = step->function, .has_function = true, .partial = -1,
+		.outermost = true, .sample = step,
+		.times = {
+			.begins = thread->timed, .begin_inferred = thread->inferred,
+			.begin = thread->now,
+		},
+	};
+
+	if (csv->no_memory)
+		return;
+	set_caller(&row, thread, thread->depth);
+	if (step->callers) {
+		row.has_caller = true;
+		row.caller = step->caller[0];
+	}
+	begin_row(export, &row);
+	/* What was counted within a call is that call's. */
+	end_row(export, &row, thread->depth ? 0 : step->counted, step->delta, step->delta);
+}
+
+/* Records may be missing here. */
+static void csv_lost(void *context, struct analysis_thread *thread)
+{
+	struct row row = {
+		.kind = "lost", .thread = thread, .partial = -1,
+		.times = {
+			.begins = thread->timed, .begin_inferred = thread->inferred,
+			.begin = thread->now,
+		},
+	};
+
+	begin_row(context, &row);
+	end_row(context, &row, 0, NULL, NULL);
+}
+
+static bool csv_stop(void *context)
+{
+	struct export *export = context;
+	const struct csv *csv = export->private;
+
+	return csv->no_memory || export_stop(context);
+}
+
+/* The last row: how much of the run the trace covers. */
+static int csv_end(struct export *export)
+{
+	const struct csv *csv = export->private;
+	char note[COVERAGE_SIZE];
+	struct row row = {
+		.kind = "trace", .partial = -1, .note = coverage_text(&export->input, note),
+	};
+
+	if (csv->no_memory) {
+		report("out of memory");
+		return -1;
+	}
+	begin_row(export, &row);
+	end_row(export, &row, 0, NULL, NULL);
+	return 0;
+}
+
+static void csv_free(struct export *export)
+{
+	struct csv *csv = export->private;
+	uint32_t i;
+
+	if (!csv)
+		return;
+	for (i = 0; i < csv->functions; i++)
+		free(csv->function[i].text);
+	free(csv->function);
+	free(csv->whole);
+	tracks_free(&csv->tracks);
+	free(csv);
+}
+
+const struct exporter export_csv = {
+	.name = "csv",
+	.help = "a row for each call, for DuckDB, ClickHouse, SQLite",
+	.begin = csv_begin,
+	.ops = {
+		.lost = csv_lost,
+		.step = csv_step,
+		.enter = csv_enter,
+		.leave = csv_leave,
+		.point = csv_point,
+		.stop = csv_stop,
+	},
+	.end = csv_end,
+	.free = csv_free,
+};

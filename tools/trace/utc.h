@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
+/* Times of a trace by the clock of the machine that recorded it. */
+#ifndef SIFIVE_TRACE_UTC_H
+#define SIFIVE_TRACE_UTC_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "options.h"
+
+/**
+ * utc_time() - a time in nanoseconds after 1970
+ * @ticks:	a time of the trace
+ * @ns:		set to it
+ *
+ * Return: false if it is unknown: the side-car file lacks the machine's clock, the rate of
+ * timestamps is unknown, or they may have wrapped since.
+ */
+bool utc_time(const struct input *input, uint64_t ticks, uint64_t *ns);
+
+#endif /* SIFIVE_TRACE_UTC_H */
