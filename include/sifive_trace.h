@@ -91,6 +91,8 @@ enum {
 	SIFIVE_TRACE_SWITCHES		= 1 << 7,
 	/* As SIFIVE_TRACE_SWITCHES, and also record each system call of these threads. */
 	SIFIVE_TRACE_SYSCALLS		= 1 << 8,
+	/* As SIFIVE_TRACE_SWITCHES, and also record each page fault of these threads. */
+	SIFIVE_TRACE_PAGE_FAULTS	= 1 << 10,
 	/* Samples include their callers, found by frame pointers: compile with
 	 * -fno-omit-frame-pointer.
 	 */
@@ -126,7 +128,8 @@ struct sifive_trace_name {
  * @filter:	file of the functions to record, NULL for all. Its lines are OBJECT START
  *		END: the object's file name, and hexadecimal addresses relative to its
  *		load address. In a thread, functions after "> " begin recording, until they
- *		return, or until a function after "< " is called
+ *		return, or until a function after "< " is called. "^ N" limits recording to
+ *		the outermost N nested calls
  * @names:	further names of events
  * @names_count: number of elements of @names
  * @header_interval: for SIFIVE_TRACE_RING with SIFIVE_TRACE_XOR: records from one header

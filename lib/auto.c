@@ -29,13 +29,14 @@ static char output[PATH_MAX];
 PERF_LOCAL int read_flags(struct sifive_trace_options *options)
 {
 	bool ring = false, per_cpu = false, once = false, callers = false, switches = false,
-	     syscalls = false;
+	     syscalls = false, faults = false;
 
 	if (perf_environment_flag("SIFIVE_TRACE_RING", &ring) ||
 	    perf_environment_flag("SIFIVE_TRACE_PER_CPU", &per_cpu) ||
 	    perf_environment_flag("SIFIVE_TRACE_CALLERS", &callers) ||
 	    (PERF_SWITCHES && perf_environment_flag("SIFIVE_TRACE_SWITCHES", &switches)) ||
 	    (PERF_SWITCHES && perf_environment_flag("SIFIVE_TRACE_SYSCALLS", &syscalls)) ||
+	    (PERF_SWITCHES && perf_environment_flag("SIFIVE_TRACE_PAGE_FAULTS", &faults)) ||
 	    perf_environment_header(&once, &options->header_interval))
 		return -1;
 	options->flags |= (ring ? SIFIVE_TRACE_RING : 0) |
@@ -43,6 +44,7 @@ PERF_LOCAL int read_flags(struct sifive_trace_options *options)
 			  (callers ? SIFIVE_TRACE_CALLERS : 0) |
 			  (PERF_SWITCHES && switches ? SIFIVE_TRACE_SWITCHES : 0) |
 			  (PERF_SWITCHES && syscalls ? SIFIVE_TRACE_SYSCALLS : 0) |
+			  (PERF_SWITCHES && faults ? SIFIVE_TRACE_PAGE_FAULTS : 0) |
 			  (once ? SIFIVE_TRACE_HEADER_ONCE : 0);
 	return 0;
 }

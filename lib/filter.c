@@ -9,6 +9,7 @@
 
 #include "error.h"
 #include "filter.h"
+#include "thread.h"
 
 /* Limit of loaded objects in a program with a filter. */
 #define OBJECTS		256
@@ -60,6 +61,7 @@ static struct filter_object *old_objects;
 static struct table tables[2];
 static struct table *volatile current = &tables[0];
 static unsigned int on;
+static uint32_t depth;
 
 PERF_LOCAL struct filter_object *find_filter_object(const char *name)
 {
@@ -98,6 +100,7 @@ PERF_LOCAL void forget_all(void)
 	filter_objects = NULL;
 	current->count = 0;
 	on = 0;
+	depth = 0;
 }
 
 PERF_LOCAL int by_start(const void *left, const void *right)
@@ -154,6 +157,18 @@ PERF_LOCAL bool take_address(char **at, uintptr_t *address)
 	return !errno && (!**at || strchr(BLANKS, **at));
 }
 
+PERF_LOCAL int set_depth(const char *path, unsigned int number, const char *text)
+{
+	char *end;
+	unsigned long most = strtoul(text, &end, 10);
+
+	if (!most || most > PERF_DEPTH_MAX || end[strspn(end, BLANKS)])
+		return perf_error("%s:%u: invalid line: write ^ N, with N from 1 to %d", path,
+				  number, PERF_DEPTH_MAX);
+	depth = (uint32_t)most;
+	return 0;
+}
+
 PERF_LOCAL int add_line(const char *path, unsigned int number, char *line)
 {
 	enum perf_filter_set set = PERF_FILTER_RECORD;
@@ -166,6 +181,8 @@ PERF_LOCAL int add_line(const char *path, unsigned int number, char *line)
 	line += strspn(line, BLANKS);
 	if (!*line || *line == '#')
 		return 0;
+	if (*line == '^' && strchr(BLANKS, line[1]))
+		return set_depth(path, number, line + 1);
 	if (strchr("><", *line) && strchr(BLANKS, line[1])) {
 		set = *line == '>' ? PERF_FILTER_FROM : PERF_FILTER_TO;
 		line += 1 + strspn(line + 1, BLANKS);
@@ -285,7 +302,7 @@ PERF_INTERNAL int perf_filter_load(const char *path)
 		for (set = 0; set < PERF_FILTER_SETS; set++)
 			arrange(&object->set[set]);
 	/* A file without lines selects nothing. */
-	if (!(on & 1u << PERF_FILTER_FROM))
+	if (!(on & 1u << PERF_FILTER_FROM) && !depth)
 		on |= 1u << PERF_FILTER_RECORD;
 	update_table();
 	return 0;
@@ -294,6 +311,11 @@ PERF_INTERNAL int perf_filter_load(const char *path)
 PERF_INTERNAL unsigned int perf_filter_on(void)
 {
 	return on;
+}
+
+PERF_INTERNAL uint32_t perf_filter_depth(void)
+{
+	return depth;
 }
 
 PERF_LOCAL const struct loaded *find_loaded(uintptr_t function)

@@ -9,7 +9,8 @@
  * object or a PIE. Empty lines and lines that begin with # are ignored. A line
  * that begins with "> " names functions: at their call, recording begins in a
  * thread, until the call returns; a line with "< " names functions whose entry
- * ends it instead. If there are only such lines, all functions are recorded.
+ * ends it instead. "^ N" records only the outermost N of a thread's nested
+ * calls. If there are only such lines, all functions are recorded.
  */
 #ifndef PERF_FILTER_H
 #define PERF_FILTER_H
@@ -34,6 +35,9 @@ PERF_INTERNAL int perf_filter_load(const char *path);
 
 /* The existing sets: bit n for set n; 0: there is no filter. */
 PERF_INTERNAL unsigned int perf_filter_on(void);
+
+/* Up to how many nested calls are recorded; 0: all. */
+PERF_INTERNAL uint32_t perf_filter_depth(void);
 
 /* Whether a function is in a set. */
 PERF_INTERNAL bool perf_filter_has(uintptr_t function, enum perf_filter_set set);

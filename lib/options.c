@@ -15,7 +15,8 @@
 #define FLAGS	(SIFIVE_TRACE_RING | SIFIVE_TRACE_PER_THREAD | SIFIVE_TRACE_POLL | \
 		 SIFIVE_TRACE_NO_HOOKS | SIFIVE_TRACE_HEADER_ONCE | \
 		 SIFIVE_TRACE_SAMPLE_ALL | SIFIVE_TRACE_PER_CPU | SIFIVE_TRACE_CALLERS | \
-		 (PERF_SWITCHES ? SIFIVE_TRACE_SWITCHES | SIFIVE_TRACE_SYSCALLS : 0))
+		 (PERF_SWITCHES ? SIFIVE_TRACE_SWITCHES | SIFIVE_TRACE_SYSCALLS | \
+				  SIFIVE_TRACE_PAGE_FAULTS : 0))
 
 /* Shortest interval between two samples, in microseconds. */
 #define INTERVAL_MIN	100
@@ -195,7 +196,8 @@ PERF_INTERNAL int perf_options_parse(const struct sifive_trace_options *options,
 	setup->header_interval = options->header_interval;
 	setup->filter = options->filter;
 	setup->syscalls = PERF_SWITCHES && options->flags & SIFIVE_TRACE_SYSCALLS;
-	setup->switches = setup->syscalls ||
+	setup->faults = PERF_SWITCHES && options->flags & SIFIVE_TRACE_PAGE_FAULTS;
+	setup->switches = setup->syscalls || setup->faults ||
 			  (PERF_SWITCHES && options->flags & SIFIVE_TRACE_SWITCHES);
 
 	if (options->cpus && parse_cpus(options->cpus, &setup->cpus))

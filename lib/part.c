@@ -2,6 +2,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "depth.h"
 #include "filter.h"
 #include "part.h"
 #include "room.h"
@@ -57,6 +58,7 @@ PERF_LOCAL bool follow_call(uintptr_t function, uintptr_t site, uintptr_t frame,
 {
 	if (from && !part.frame) {
 		begin_after(perf_self);
+		perf_depth_begin();
 		end_part(false);
 		part.site = site;
 		/* A signal handler's calls in between must not end it. */
@@ -84,13 +86,10 @@ PERF_LOCAL bool follow_exit(uintptr_t site, uintptr_t frame)
 	return !part.depth || (!part.same && site == part.site && frame == part.frame);
 }
 
-PERF_LOCAL void write_part(uintptr_t function, uintptr_t site, uint32_t kind)
+/* Follows the thread's part; returns whether the entry or exit is in it. @last: it ends the part. */
+PERF_LOCAL bool follow(const struct perf_call *call, bool enter, bool from, bool to, bool *last)
 {
-	const uintptr_t frame = (uintptr_t)__builtin_frame_address(0);
-	const unsigned int sets = perf_filter_on();
-	const bool to = sets & 1u << PERF_FILTER_TO, enter = kind == PERF_RECORD_ENTER;
-	const bool from = perf_filter_has(function, PERF_FILTER_FROM);
-	bool last = false;
+	const uintptr_t frame = call->frame;
 
 	if (part.epoch != perf_pool->epoch) {
 		end_part(false);
@@ -98,20 +97,37 @@ PERF_LOCAL void write_part(uintptr_t function, uintptr_t site, uint32_t kind)
 	}
 	if (part.frame && frame > part.frame && perf_frame_left(part.frame, frame)) {
 		/* The hook of an exit can be a tail call, whose frame is that of the caller. */
-		if (!enter && from && site == part.site)
-			last = true;
+		if (!enter && from && call->site == part.site)
+			*last = true;
 		else	/* The function was left by longjmp(), for example. */
 			end_part(true);
 	}
 	if (enter)
-		last = follow_call(function, site, frame, from, to);
+		*last = follow_call(call->function, call->site, frame, from, to);
 	else if (from && !to && part.frame)
-		last |= follow_exit(site, frame);
-	if (!part.frame)
+		*last |= follow_exit(call->site, frame);
+	return part.frame;
+}
+
+PERF_LOCAL void write_part(uintptr_t function, uintptr_t site, uint32_t kind)
+{
+	const struct perf_call call = {
+		(uintptr_t)__builtin_frame_address(0), function, site,
+		(uintptr_t)__builtin_return_address(0),
+	};
+	const unsigned int sets = perf_filter_on();
+	const bool parts = sets & 1u << PERF_FILTER_FROM, enter = kind == PERF_RECORD_ENTER;
+	const uint32_t depth = perf_filter_depth();
+	bool last = false, shown;
+
+	if (parts && !follow(&call, enter, perf_filter_has(function, PERF_FILTER_FROM),
+			     sets & 1u << PERF_FILTER_TO, &last))
 		return;
+	shown = !depth || perf_depth_shows(&call, depth, enter);
+	if (sets & 1u << PERF_FILTER_RECORD && !perf_filter_has(function, PERF_FILTER_RECORD))
+		shown = false;
 	/* The last entry shows when the part ends. */
-	if ((last && enter) || !(sets & 1u << PERF_FILTER_RECORD) ||
-	    perf_filter_has(function, PERF_FILTER_RECORD))
+	if (shown || (last && enter))
 		filtered(function, site, kind);
 	if (last)
 		end_part(enter || part.depth);
@@ -122,7 +138,7 @@ PERF_INTERNAL perf_writer *perf_part_hook(perf_writer *writer)
 	const unsigned int sets = perf_filter_on();
 
 	filtered = writer;
-	if (sets & 1u << PERF_FILTER_FROM)
+	if (sets & 1u << PERF_FILTER_FROM || perf_filter_depth())
 		return write_part;
 	return sets ? write_filtered : writer;
 }

@@ -398,7 +398,8 @@ PERF_LOCAL int take(struct perf_device *device, struct perf_setup *setup, bool p
 			1u << setup->channel | 1u << setup->sampling.channel,
 			(setup->sampling.flags & SIFIVE_TRACE_SAMPLING_ALL ?
 			 SIFIVE_TRACE_SWITCHES_ALL : 0) |
-			(setup->syscalls ? SIFIVE_TRACE_SWITCHES_SYSCALLS : 0));
+			(setup->syscalls ? SIFIVE_TRACE_SWITCHES_SYSCALLS : 0) |
+			(setup->faults ? SIFIVE_TRACE_SWITCHES_FAULTS : 0));
 		if (setup->switch_channel < 0)
 			return -1;
 		*channels &= ~(1u << setup->switch_channel);

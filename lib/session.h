@@ -81,6 +81,7 @@ struct perf_setup {
 	/* The kernel records context switches, on this channel, which is filled in. */
 	bool switches;
 	bool syscalls;	/* and their system calls */
+	bool faults;	/* and their page faults */
 	int switch_channel;
 	uint32_t encoders;	/* of the capture, where the command takes it */
 #endif /* PERF_DROPIN */

@@ -83,6 +83,31 @@ enum perf_refusal {
 	PERF_REFUSED,
 };
 
+#ifndef PERF_DROPIN
+/* Largest number of nested calls that a filter can limit records to. */
+#define PERF_DEPTH_MAX	64
+
+/* A call: its hook's frame, function, call site, and the code after the hook. */
+struct perf_call {
+	uintptr_t frame, function, site, pc;
+};
+
+/**
+ * struct perf_open - a thread's open calls, of a filter with a depth: see depth.c
+ * @generation:	perf_pool.generation when the first of them began
+ * @count:	number of elements of @call
+ * @inlined:	deeper ones with frame, function and call site of one of them
+ * @deeper:	other deeper ones
+ */
+struct perf_open {
+	uint32_t generation;
+	volatile uint32_t count;
+	uint32_t inlined;
+	uint32_t deeper;
+	struct perf_call call[PERF_DEPTH_MAX];
+};
+#endif /* PERF_DROPIN */
+
 /**
  * struct perf_thread - a thread that records
  * @cpu:	its lane's, or PERF_CPU_NOBODY: the next record takes the slow
@@ -143,6 +168,9 @@ struct perf_thread {
 	uint64_t waited;
 #endif /* PERF_DROPIN */
 	struct perf_pending queue[PERF_QUEUE];
+#ifndef PERF_DROPIN
+	struct perf_open open;
+#endif /* PERF_DROPIN */
 };
 
 /* Of perf_thread.joined. */

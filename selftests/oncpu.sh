@@ -15,6 +15,8 @@ board fpga -- '
 rec sleeps --switches $p/sleeps
 rec one --switches -C 1 $p/sleeps
 rec calls --syscalls $p/sleeps
+rec faults --page-faults $p/fresh
+rec faults-pieces --page-faults --syscalls --rotate 4k --children sh -c $p/fresh
 rec sampled-calls --syscalls --children sh -c "cat /proc/self/stat >/dev/null; exit 0"
 rec drop --switches -b 64k --rotate 4k $p/sleeps
 # On one hart, the recorder runs only once its program has ended.
@@ -33,7 +35,7 @@ run stop sifive-trace stop
 run dump sifive-trace dump -o hand.rtd
 '
 
-for name in sleeps one calls sampled-calls drop all some off tree exec flow start stop dump; do
+for name in sleeps one calls faults faults-pieces sampled-calls drop all some off tree exec flow start stop dump; do
 	status $name 0 "$name: done"
 done
 for name in sleeps one; do
@@ -100,6 +102,23 @@ import json, sys
 call = {c["syscall"]: c for c in json.load(sys.stdin)["syscalls"]}
 sys.exit(not (call["execve"]["calls"] and call["openat"]["calls"] and call["read"]["calls"]))'
 result $? "--syscalls --children: those of all processes"
+# faults NAME PIECE...: they are those of touch(), one in each page that the program has printed.
+faults() {
+	for piece in "${@:2}"; do
+		host decode --format json "$piece"
+	done | python3 -c '
+import json, sys
+first = int(open(sys.argv[1]).read().split()[0], 16)
+pages = [int(r["page"], 16) - first for r in map(json.loads, sys.stdin)
+         if r.get("state") == "faults" and r.get("function") == "touch" and not r["major"]]
+sys.exit(sorted(pages) != [4096 * i for i in range(300)])' "$out/$1.txt"
+}
+faults faults "$out/faults.rtd"
+result $? "--page-faults: each fresh page takes one, in the function that touches it"
+faults faults-pieces "$out"/faults-pieces.rtd.*[0-9]
+result $? "--page-faults, --rotate and --children: none is lost between pieces"
+host report "$out/faults.rtd" | grep -qx ' *300 *0  touch'
+result $? "--page-faults: report counts them by function"
 refused static 125 "link it with the shared library" "a static program with the library is refused"
 for name in sleeps tree; do
 	[ "$(host report -j1 --format json "$out/$name.rtd" | md5sum)" = \

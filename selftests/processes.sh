@@ -177,7 +177,7 @@ refused gone 125 "No such process" "-p: a process that has ended"
 refused kernel 125 "it is a kernel thread, or has ended" "-p: a kernel thread"
 refused itself 125 "is this command: name another process" "-p: the command itself"
 for wrong in "-a:-p excludes -a" "--children:-p excludes -a and --children" "busy:--trigger and --slower-than" \
-	"x:leave out -F, --filter, --auto-filter, --from and --library"; do
+	"x:leave out -F, --filter, --auto-filter, --from, --depth and --library"; do
 	refused "wrong-${wrong%%:*}" 2 "${wrong#*:}" "-p: refused with ${wrong%%:*}"
 done
 

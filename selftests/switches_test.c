@@ -768,7 +768,7 @@ TEST_F(switches, what_is_wrong_is_refused)
 	EXPECT_EQ(-EINVAL, set(self));
 	EXPECT_NE(NULL, strstr(trace_message(self->s.fd), "channel 32"));
 	self->switches = good;
-	self->switches.flags = 16;
+	self->switches.flags = 32;
 	EXPECT_EQ(-EINVAL, set(self));
 	self->switches = good;
 	self->switches.reserved = 1;

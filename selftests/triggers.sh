@@ -3,7 +3,7 @@
 # record --snapshot --trigger and --slower-than, as TAP: one slow request of 10,000 is caught, and
 # its trace shows why; the Nth call; shared objects, threads, recursion; losses are reported;
 # refusals. record --from and --to: the calls of a part of each thread, as reported in every
-# output. record --auto-filter: refusals.
+# output; --depth: the outermost calls. record --auto-filter: refusals.
 #
 #	triggers.sh BUILD
 
@@ -239,6 +239,23 @@ rec part-busy --from main $p/busy
 rec part-once --header-once --from sum $p/plain
 rec part-pieces --rotate 1M --from sum $p/plain
 rec part-sampled -i 1ms --from square --to cube $p/plain
+rec optimised $p/optimised
+rec objects $p/objects
+for n in 1 2 4; do
+	for name in plain plain-static optimised objects; do
+		rec depth-$name-$n --depth $n $p/$name
+	done
+done
+rec depth-threads --depth 2 $p/threads
+rec depth-join --children --depth 3 $p/plain
+rec depth-jumps --depth 3 $p/optimised jumps
+rec depth-part --from sum --depth 1 $p/plain
+rec depth-filter --depth 2 -F ackermann $p/plain
+rec depth-snapshot --snapshot --depth 3 $p/plain
+rec depth-busy --depth 3 $p/busy
+rec depth-none --depth 0 $p/plain
+rec depth-calls --calls --depth 3 $p/plain
+rec depth-pieces --rotate 1M --depth 3 $p/plain
 rec auto-reader --auto-filter 1 $p/objects
 rec auto-both --auto-filter 1 -F main $p/objects
 rec auto-calls --auto-filter 1 --calls $p/objects
@@ -293,8 +310,53 @@ refused part-same 2 "leave out --to" "--from and --to: one function"
 refused part-calls 2 "leave out -F, --filter, --auto-filter, --from" "--from and --calls"
 refused part-busy 125 "nothing in it was compiled with -finstrument-functions" "--from: no hooks"
 refused part-once 2 "exclude each other" "--from and --header-once"
-refused part-pieces 2 "exclude each other" "--from and --rotate"
+refused part-pieces 2 "exclude --rotate" "--from and --rotate"
 refused part-sampled 2 "excludes -i and -c" "--to and samples"
+# ---- the outermost calls ---------------------------------------------------------------
+
+# outermost NAME DEPTH: entries and exits of a trace up to this depth, of one thread.
+outermost() {
+	host decode --format json "$out/$1.rtd" | python3 -c '
+import json, sys
+depth = 0
+for line in sys.stdin:
+    record = json.loads(line)
+    if record["kind"] in ("enter", "exit"):
+        depth += record["kind"] == "enter"
+        if depth <= int(sys.argv[1]):
+            print(record["kind"], record["function"])
+        depth -= record["kind"] == "exit"' "$2"
+}
+for name in plain optimised objects; do
+	for n in 1 2 4; do
+		outermost $name $n >"$out/$name.calls"
+		[ -s "$out/$name.calls" ] && [ "$(cat "$out/$name.calls")" = "$(outermost depth-$name-$n 99)" ]
+		result $? "--depth $n: $name: the outermost calls, each with its exit"
+	done
+done
+for n in 1 2 4; do
+	[ "$(calls depth-plain-static-$n)" = "$(calls depth-plain-$n)" ]
+	result $? "--depth $n: with the static library"
+done
+[ "$(calls depth-threads)" = "$(of threads branch main work)" ]
+result $? "--depth: in each thread"
+[ "$(outermost plain 3)" = "$(outermost depth-join 99)" ]
+result $? "--depth and --children"
+[ "$(calls depth-jumps)" = "$(printf 'jumps 1\nleaf 1\nleave 9\nmain 1')" ]
+result $? "--depth: calls that longjmp() has left"
+[ "$(calls depth-part)" = "sum 2" ]
+result $? "--from and --depth: depth counts from that call"
+[ "$(calls depth-filter)" = "ackermann 1" ]
+result $? "--depth: counts calls that -F leaves out"
+meta depth-part 'm["part"] == {"from": "sum", "depth": 1}' "--depth: in the side-car file"
+meta depth-snapshot 'm["part"] == {"depth": 3}' "--depth and --snapshot: in the side-car file"
+host report "$out/depth-plain-2.rtd" | grep -q '^Trace covers all of .*; has calls of each thread only up to 2 deep, whose self times include deeper calls'
+result $? "--depth: report prints it"
+refused depth-busy 125 "--depth: nothing in it was compiled with -finstrument-functions" "--depth: no hooks"
+refused depth-none 2 "a number from 1 to 64" "--depth 0"
+refused depth-calls 2 "leave out -F, --filter, --auto-filter, --from, --depth" "--depth and --calls"
+refused depth-pieces 2 "exclude --rotate" "--depth and --rotate"
+
 # The command of the board has no readers.
 refused auto-reader 2 "it was built without libdw and json-c" "--auto-filter: the command cannot read traces"
 refused auto-both 2 "exclude each other" "--auto-filter and -F"

@@ -9,6 +9,7 @@
 #include <linux/bits.h>
 #include <linux/cpumask.h>
 #include <linux/mm.h>
+#include <linux/perf_event.h>
 #include <linux/pid_namespace.h>
 #include <linux/sched.h>
 #include <linux/types.h>
@@ -374,6 +375,12 @@ void sft_processes_forked(struct sft_processes *set, struct task_struct *parent,
 int sft_processes_own(struct sft_processes *set, struct pid *process, struct sft_why *why);
 void sft_processes_forget(struct sft_processes *set);
 void sft_processes_flush(void);
+
+/* faults.c */
+int sft_faults_add(perf_overflow_handler_t handler, struct sft_why *why);
+bool sft_faults_seen(unsigned int cpu);
+void sft_faults_cpu_offline(unsigned int cpu);
+void sft_faults_remove(bool (*wanted)(void));
 
 /* instruction.c */
 int sft_instruction_prepare(struct sft_why *why);

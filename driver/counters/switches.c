@@ -7,7 +7,9 @@
  * A hart's stream is accessed on that hart alone, with interrupts disabled.
  */
 
+#include <linux/bitfield.h>
 #include <linux/io.h>
+#include <linux/perf_event.h>
 #include <linux/pid.h>
 #include <linux/sched.h>
 #include <linux/smp.h>
@@ -282,6 +284,36 @@ static struct sft_probe call_probes[] = {
 
 static_assert(ARRAY_SIZE(call_probes) <= SFT_PROBES);
 
+static bool has_faults(void)
+{
+	return sft_switches.set.flags & SIFIVE_TRACE_SWITCHES_FAULTS;
+}
+
+/* As for calls, @event's fault is that of a thread whose switch in has been recorded. */
+static void faulted(struct perf_event *event, struct perf_sample_data *data,
+		    struct pt_regs *regs)
+{
+	const u64 page = (data->sample_flags & PERF_SAMPLE_ADDR ? data->addr : 0) >> 12;
+	const u64 pc = instruction_pointer(regs);
+	u32 upper = FIELD_PREP(SIFIVE_TRACE_FAULT_PAGE, upper_32_bits(page)) |
+		    FIELD_PREP(SIFIVE_TRACE_FAULT_PC, upper_32_bits(pc));
+	unsigned long flags;
+	struct hart *h;
+
+	if (!has_faults())
+		return;
+	if (event->attr.config == PERF_COUNT_SW_PAGE_FAULTS_MAJ)
+		upper |= SIFIVE_TRACE_FAULT_MAJOR;
+	local_irq_save(flags);
+	h = this_cpu_ptr(&harts);
+	if (h->on && h->running && can_put(h, 1, h->running)) {
+		put(h, SIFIVE_TRACE_SWITCH_FAULT, lower_32_bits(pc));
+		writel_relaxed(lower_32_bits(page), h->stimulus);
+		writel_relaxed(upper, h->stimulus);
+	}
+	local_irq_restore(flags);
+}
+
 /* Called without the system's lock. */
 int sft_switches_probe(u32 flags, struct sft_why *why)
 {
@@ -296,6 +328,8 @@ int sft_switches_probe(u32 flags, struct sft_why *why)
 	ret = sft_probes_add(probes, ARRAY_SIZE(probes), why);
 	if (!ret && flags & SIFIVE_TRACE_SWITCHES_SYSCALLS)
 		ret = sft_probes_add(call_probes, ARRAY_SIZE(call_probes), why);
+	if (!ret && flags & SIFIVE_TRACE_SWITCHES_FAULTS)
+		ret = sft_faults_add(faulted, why);
 	return ret;
 }
 
@@ -309,11 +343,17 @@ static bool wants_calls(void)
 	return is_wanted() && has_calls();
 }
 
+static bool wants_faults(void)
+{
+	return is_wanted() && has_faults();
+}
+
 /* Remove the probes that no session needs. */
 static void unprobe(struct work_struct *work)
 {
 	sft_probes_remove(probes, ARRAY_SIZE(probes), is_wanted);
 	sft_probes_remove(call_probes, ARRAY_SIZE(call_probes), wants_calls);
+	sft_faults_remove(wants_faults);
 }
 
 static DECLARE_WORK(unprobe_work, unprobe);
@@ -378,7 +418,7 @@ static void end_here(void *unused)
 
 static bool begins(const struct sft_encoder *e)
 {
-	return sft_route_has(e) && !e->ended;
+	return sft_route_has(e) && !e->ended && (!has_faults() || sft_faults_seen(e->cpu));
 }
 
 static bool begins_on(unsigned int cpu)
@@ -404,6 +444,24 @@ static void set_unseen(bool on)
 		WRITE_ONCE(per_cpu_ptr(&harts, cpu)->unseen, on && !begins_on(cpu));
 }
 
+/* Page faults of CPUs that have come online are seen from here on, and their streams begin. */
+static void see_faults(struct work_struct *work)
+{
+	struct sft_why why = {};
+	struct sft_encoder *e;
+
+	sft_faults_add(faulted, &why);
+	sft_lock();
+	if (sft_switches.on)
+		for_each_encoder(e)
+			if (begins(e) && !READ_ONCE(per_cpu_ptr(&harts, e->cpu)->on))
+				smp_call_function_single(e->cpu, begin_here, e, 1);
+	sft_unlock();
+	unprobe(work);
+}
+
+static DECLARE_WORK(see_work, see_faults);
+
 /* The capture starts: each hart's stream begins with the thread that runs there. */
 void sft_switches_start(void)
 {
@@ -416,6 +474,9 @@ void sft_switches_start(void)
 	for_each_encoder(e)
 		if (begins(e))
 			smp_call_function_single(e->cpu, begin_here, e, 1);
+	/* CPUs may have come online since SWITCHES, or in system sleep. */
+	if (has_faults())
+		schedule_work(&see_work);
 }
 
 /* No CPU stores records when this returns. */
@@ -439,8 +500,10 @@ void sft_switches_cpu_offline(unsigned int cpu)
 
 void sft_switches_cpu_online(struct sft_encoder *e)
 {
-	if (sft_switches.on)
+	if (sft_switches.on && begins(e))
 		smp_call_function_single(e->cpu, begin_here, e, 1);
+	else if (sft_switches.on)
+		schedule_work(&see_work);
 }
 
 /* Clear the setting: for another capture, or none. */
@@ -483,6 +546,7 @@ void sft_switches_status(struct sifive_trace_status *status)
 void sft_switches_exit(void)
 {
 	schedule_work(&unprobe_work);
+	flush_work(&see_work);
 	flush_work(&unprobe_work);
 	tracepoint_synchronize_unregister();
 	sft_processes_flush();

@@ -295,7 +295,8 @@ static int try_sampling(struct sft_file *file, void *arg, void __user *uarg,
 }
 
 #define SWITCHES_FLAGS	(SIFIVE_TRACE_SWITCHES_ALL | SIFIVE_TRACE_SWITCHES_CHILDREN | \
-			 SIFIVE_TRACE_SWITCHES_WAKEUPS | SIFIVE_TRACE_SWITCHES_SYSCALLS)
+			 SIFIVE_TRACE_SWITCHES_WAKEUPS | SIFIVE_TRACE_SWITCHES_SYSCALLS | \
+			 SIFIVE_TRACE_SWITCHES_FAULTS)
 
 static int ioctl_switches(struct sft_file *file, void *arg, struct sft_why *why)
 {

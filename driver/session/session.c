@@ -146,6 +146,7 @@ static int session_cpu_offline(unsigned int cpu)
 	struct sft_why why = {};
 
 	sft_lock();
+	sft_faults_cpu_offline(cpu);
 	if (sft.owner && !sft.sleeping) {
 		sft_capture_cpu_offline(cpu, &why);
 		sft_counters_cpu_offline(cpu, &why);

@@ -68,6 +68,9 @@ def differs(ours, theirs, values, laps):
         time -= laps.setdefault(ours["source"],
                                 (time - ours["time"]) // laps["lap"] * laps["lap"])
     value = next((theirs[key] for key in ("thread", "number", "result") if key in theirs), None)
+    if theirs.get("state") == "faults":
+        value = {"address": int(theirs.pop("address"), 16), "page": int(theirs["page"], 16),
+                 "major": theirs["major"]}
     addresses = [int(theirs[key], 16) for key in ("address", "caller_address")
                  if key in theirs]
     return (ours["kind"] != theirs["kind"] or

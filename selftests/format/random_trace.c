@@ -140,13 +140,19 @@ static void other_message(struct gen *gen, unsigned int src)
 static void write_switch(struct gen *gen, unsigned int src)
 {
 	static const uint8_t kinds[] = {
-		0, 1, 2, 3, 4, 0x10, 0x11, 0x12, 0x13, 0x14, 0x15, 0x16, 0xff,
+		0, 1, 2, 3, 4, 5, 0x10, 0x11, 0x12, 0x13, 0x14, 0x15, 0x16, 0xff,
 	};
 	const uint8_t kind = kinds[below(sizeof(kinds))];
 
 	gen_store(gen, src, SWITCHES, 1, kind);
+	/* Two words of a page fault come before its last one. */
+	if (kind == 5 && !one_in(10))
+		gen_store(gen, src, SWITCHES, 4, (uint32_t)random_value());
+	if (kind == 5 && !one_in(10))
+		gen_store(gen, src, SWITCHES, 4, (uint32_t)random_value());
 	if (kind ? !one_in(10) : one_in(10))
-		gen_store(gen, src, SWITCHES, one_in(20) ? 2 : 4, (uint32_t)below(0x10000));
+		gen_store(gen, src, SWITCHES, one_in(20) ? 2 : 4,
+			  kind == 5 ? (uint32_t)random_value() : (uint32_t)below(0x10000));
 }
 
 static void write_part(struct gen_stream *s)

@@ -17,7 +17,7 @@ NEVER = float("inf")
 KINDS = ("enter", "exit", "manual", "sample")
 MARKS = WAITED_LONG, WAITED, DROPPED = (0xfc, 0xfd, 0xfe)
 SAMPLE, CALLERS, CALLERS_MAX = 3, 0xfb, 128
-STATES = {0: "unknown", 1: "runs", 2: "woken", 3: "calls", 4: "returns", 16: "end",
+STATES = {0: "unknown", 1: "runs", 2: "woken", 3: "calls", 4: "returns", 5: "faults", 16: "end",
           17: "preempted", 18: "sleeps", 19: "uninterruptible", 20: "stopped", 21: "exited"}
 
 
@@ -191,16 +191,23 @@ class Switches:
 
     def __init__(self, src, channel, meta, out):
         self.name, self.out, self.kind = {"source": src, "channel": channel}, out, 0
+        self.words = []
 
     def reset(self, known):
-        self.kind = 0
+        self.kind, self.words = 0, []
 
     def push(self, size, value, time):
-        kind, begins = self.kind, size == 8 and value in STATES
-        self.kind = value if begins else 0
+        kind, words, begins = self.kind, self.words, size == 8 and value in STATES
+        if STATES.get(kind) == "faults" and size == 32 and len(words) < 2:
+            self.words = [*words, value]
+            return
+        self.kind, self.words = value if begins else 0, []
         whole = kind and size == 32
         if whole and STATES[kind] == "returns":
             value -= value >> 31 << 32
+        if whole and STATES[kind] == "faults":
+            value = {"address": (value >> 12 & 0x7ffff) << 32 | words[0],
+                     "page": ((value & 0xfff) << 32 | words[1]) << 12, "major": bool(value >> 31)}
         if whole or value is not None and (kind or value == 0 or not begins):
             self.out.append({
                 **self.name, "kind": "switch", "state": STATES[kind if whole else 0],

@@ -108,7 +108,7 @@ TEST_F(command, a_whole_trace_covers_all)
 #define BEGUN	"{\"srcbits\":0,\"ts_hz\":10,\"trigger\":{\"function\":\"f\",\"call\":7,\"tid\":9}}"
 
 /* A name is one line, regardless of its characters. */
-#define PART	"{\"srcbits\":0,\"ts_hz\":10,\"part\":{\"from\":\"f\\ng\"%s}}"
+#define PART	"{\"srcbits\":0,\"ts_hz\":10,\"part\":{%s}}"
 
 TEST_F(command, every_output_says_which_part_of_a_thread_was_recorded)
 {
@@ -116,28 +116,33 @@ TEST_F(command, every_output_says_which_part_of_a_thread_was_recorded)
 		"report", "annotate", "graph", "replay", "decode", "export --format svg",
 		"export --format html", "export --format speedscope", "export --format csv",
 	};
-	static const char * const to[] = { "", ",\"to\":\"h\"" };
+	static const char * const part[] = {
+		"\"from\":\"f\\ng\"", "\"from\":\"f\\ng\",\"to\":\"h\"", "\"depth\":3",
+		"\"from\":\"f\\ng\",\"to\":\"h\",\"depth\":1",
+	};
 	static const char * const said[] = {
 		"contains calls of each thread only from a call of f?g to its return",
 		"contains calls of each thread only from a call of f?g to the next call of h",
+		"contains calls of each thread only up to depth 3; self times include deeper calls",
+		"to the next call of h, up to depth 1; self times include deeper calls",
 	};
 	char meta[256];
 	unsigned int i;
 
 	make(self, BEGUN);
-	for (i = 0; i < 2 * sizeof(arguments) / sizeof(arguments[0]); i++) {
-		snprintf(meta, sizeof(meta), PART, to[i % 2]);
+	for (i = 0; i < 4 * sizeof(arguments) / sizeof(arguments[0]); i++) {
+		snprintf(meta, sizeof(meta), PART, part[i % 4]);
 		write_file("trace.rtd.meta", meta, strlen(meta));
-		run(self, "%s trace.rtd", arguments[i / 2]);
-		EXPECT_NE(NULL, strstr(self->err, said[i % 2])) {
-			TH_LOG("%s: %s", arguments[i / 2], self->err);
+		run(self, "%s trace.rtd", arguments[i / 4]);
+		EXPECT_NE(NULL, strstr(self->err, said[i % 4])) {
+			TH_LOG("%s: %s", arguments[i / 4], self->err);
 		}
-		EXPECT_NE(NULL, strstr(self->out, said[i % 2])) {
-			TH_LOG("%s: %s", arguments[i / 2], self->out);
+		EXPECT_NE(NULL, strstr(self->out, said[i % 4])) {
+			TH_LOG("%s: %s", arguments[i / 4], self->out);
 		}
 	}
 	run(self, "report -q --json trace.rtd");
-	EXPECT_NE(NULL, strstr(self->out, ",\"to\":\"h\"}"));
+	EXPECT_NE(NULL, strstr(self->out, ",\"to\":\"h\",\"depth\":1}"));
 }
 
 #define CALL	"{\"srcbits\":0,\"ts_hz\":10,\"trigger\":{\"function\":\"f\",\"call\":7,\"tid\":9," \

@@ -214,6 +214,28 @@ TEST_F(filter, parts_that_end_and_never_begin)
 	EXPECT_EQ(1u << PERF_FILTER_FROM, perf_filter_on());
 }
 
+TEST_F(filter, depth)
+{
+	static const char * const wrong[] = { "^\n", "^ 0\n", "^ 65\n", "^ 2 3\n", "^ x\n", "^ -1\n" };
+	unsigned int i;
+
+	for (i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
+		EXPECT_ERROR(load(self, wrong[i]), ":1: invalid line: write ^ N, with N from 1 to 64");
+		EXPECT_EQ(0, perf_filter_depth());
+	}
+	ASSERT_EQ(0, load(self, "^ 64\n"));
+	EXPECT_EQ(64, perf_filter_depth());
+	/* It limits all functions, or those of other lines. */
+	EXPECT_EQ(0, perf_filter_on());
+	ASSERT_EQ(0, load(self, "> \"^\" 1 2\n^ 3\n"));
+	EXPECT_EQ(3, perf_filter_depth());
+	EXPECT_EQ(1u << PERF_FILTER_FROM, perf_filter_on());
+	ASSERT_EQ(0, load(self, "^ 3\n\"^\" 1 2\n"));
+	EXPECT_EQ(1u << PERF_FILTER_RECORD, perf_filter_on());
+	ASSERT_EQ(0, load(self, "# nothing\n"));
+	EXPECT_EQ(0, perf_filter_depth());
+}
+
 /* A malformed filter fails the set-up; a filter ends with its session. */
 TEST_F(filter, of_a_session)
 {

@@ -496,6 +496,7 @@ PERF_INTERNAL void perf_rseq_barrier(void)
 #include "../../lib/writer.c"
 #include "../../lib/fault.c"
 #include "../../lib/filter.c"
+#include "../../lib/depth.c"
 #include "../../lib/part.c"
 
 /* Called once, before a sequence, between finding the CPU and using it. */

@@ -534,6 +534,67 @@ TEST_F(command, time_from_a_wakeup_until_the_thread_runs_is_shown)
 	EXPECT_HAS(self->out, "* off the CPU: woken");
 }
 
+/* @words: of the pc, of the page, and the upper ones. */
+static void put_fault(FIXTURE_DATA(command) *self, uint64_t now, const uint32_t words[3])
+{
+	put_switch_of(self, 0, now, SIFIVE_TRACE_SWITCH_FAULT, words[0]);
+	gen_store(&self->gen, 0, CHANNEL, 4, words[1]);
+	gen_store(&self->gen, 0, CHANNEL, 4, words[2]);
+}
+
+TEST_F(command, page_faults_have_their_page_and_their_function)
+{
+	static const uint32_t low[] = { MAIN + 4, 0x3f, 0 };
+	static const uint32_t high[] = { MAIN + 4, 0xfedcba98, SIFIVE_TRACE_FAULT_MAJOR | 5 << 12 | 7 };
+
+	begin(self, 0);
+	sync_at(self, 0, 1000);
+	put_switch(self, 0, 1000, SIFIVE_TRACE_SWITCH_BEGIN);
+	IN(0, 2000);
+	put_fault(self, 3000, low);
+	put_fault(self, 3100, high);
+	put_fault(self, 3200, low);
+	EXITED(0, 17000);
+	save_with(self, 0, "");
+	run(self, "report " HZ "trace.rtd");
+	EXPECT_HAS(self->out, "       all     major  page faults\n"
+		   "         2         0  0x20004\n"
+		   "         1         1  0x500020004\n");
+	EXPECT_HAS(self->out, "   15.000 ms   15.000 ms    0.000 ns");
+	run(self, "report -q --top 1 " HZ "trace.rtd");
+	EXPECT_HAS(self->out, "(1 more functions)");
+	run(self, "report -q --json " HZ "trace.rtd");
+	EXPECT_HAS(self->out, "{\"function\":\"0x20004\",\"faults\":2,\"major\":0,\"exact\":true}");
+	run(self, "decode -q " HZ "trace.rtd");
+	EXPECT_HAS(self->out, "faults  page 0x3f000  0x20004\n");
+	EXPECT_HAS(self->out, "faults  page 0x7fedcba98000, major  0x500020004\n");
+	run(self, "decode -q --format json " HZ "trace.rtd");
+	EXPECT_HAS(self->out, "\"page\":\"0x7fedcba98000\",\"major\":true,\"address\":\"0x500020004\"");
+	/* Some may have been where nothing was recorded. */
+	save_with(self, 0, ",\"lost\":{\"elsewhere\":1}");
+	run(self, "report -q " HZ "trace.rtd");
+	EXPECT_HAS(self->out, "        ~1        ~1  0x500020004\n");
+}
+
+/* What follows a part of a page fault counts again. */
+TEST_F(command, a_page_fault_that_is_not_complete_is_a_loss)
+{
+	static const uint32_t words[] = { MAIN, 0x3f, 0 };
+
+	begin(self, 0);
+	sync_at(self, 0, 1000);
+	put_switch(self, 0, 1000, SIFIVE_TRACE_SWITCH_BEGIN);
+	IN(0, 2000);
+	put_switch_of(self, 0, 3000, SIFIVE_TRACE_SWITCH_FAULT, words[0]);
+	gen_store(&self->gen, 0, CHANNEL, 4, words[1]);
+	put_fault(self, 4000, words);
+	EXITED(0, 5000);
+	save_with(self, 0, "");
+	run(self, "report " HZ "trace.rtd");
+	EXPECT_HAS(self->out, "        ~1        ~0  0x20000\n");
+	EXPECT_HAS(self->err, "may be missing in 1 places");
+}
+
 #define CALL(now, number)	put_switch_of(self, 0, now, SIFIVE_TRACE_SWITCH_CALL, number)
 #define RETURN(now, result)	put_switch_of(self, 0, now, SIFIVE_TRACE_SWITCH_RETURN, result)
 

@@ -121,6 +121,7 @@ void analysis_free(struct analysis *analysis)
 		release(analysis);
 	oncpu_free(analysis->oncpu);
 	turns_free(analysis->turns);
+	faults_free(&analysis->faults);
 	threads_free(analysis->threads);
 	functions_free(analysis->functions);
 	free(analysis);
@@ -615,11 +616,26 @@ static void on_error(void *context, const struct nexus_message *error)
 		});
 }
 
+/* The function is that of the instruction which had the fault. */
+static void on_fault(struct analysis *analysis, const struct trace_switch *record)
+{
+	struct symbol symbol;
+	uint64_t address = record->pc;
+
+	symbols_when(analysis->symbols, &record->stamp);
+	if (symbols_find(analysis->symbols, address, &symbol))
+		address = symbol.start;
+	analysis->no_memory |= !faults_add(&analysis->faults, find_function(analysis, address),
+					   record->major);
+}
+
 static void on_switched(void *context, const struct trace_switch *record)
 {
 	struct analysis *analysis = context;
 
-	if (analysis->oncpu)
+	if (record->kind == SIFIVE_TRACE_SWITCH_FAULT && !analysis->limited)
+		on_fault(analysis, record);
+	else if (analysis->oncpu)
 		oncpu_push(analysis->oncpu, record);
 }
 
@@ -702,6 +718,11 @@ int analysis_run(struct analysis *analysis, struct trace *trace)
 const struct flow_stats *analysis_flow(const struct analysis *analysis)
 {
 	return &analysis->flow;
+}
+
+const struct faults *analysis_faults(const struct analysis *analysis)
+{
+	return &analysis->faults;
 }
 
 const struct oncpu *analysis_oncpu(const struct analysis *analysis)

@@ -15,6 +15,7 @@
 
 #include "costs.h"
 #include "counters.h"
+#include "faults.h"
 #include "flow.h"
 #include "functions.h"
 #include "oncpu.h"
@@ -274,6 +275,9 @@ int analysis_run(struct analysis *analysis, struct trace *trace);
 
 /** analysis_oncpu() - the context switches, NULL: none were recorded */
 const struct oncpu *analysis_oncpu(const struct analysis *analysis);
+
+/** analysis_faults() - the page faults that were recorded */
+const struct faults *analysis_faults(const struct analysis *analysis);
 
 /** analysis_doubts_oncpu() - whether a time on or off the CPU may be wrong, rather than unknown */
 bool analysis_doubts_oncpu(const struct analysis *analysis);

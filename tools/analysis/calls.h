@@ -64,6 +64,7 @@ struct analysis {
 	struct losses			losses[PERFREC_SOURCES + 1];
 	/* Counts of the current record, by column. */
 	uint64_t			delta[COUNTERS_MAX];
+	struct faults			faults;
 	/* Callers of the latest sample with callers. */
 	uint32_t			caller[SIFIVE_TRACE_CALLERS_MAX];
 };

@@ -545,6 +545,8 @@ static void handle(struct oncpu *oncpu, const struct event *event)
 		on_loss(oncpu, event);
 		return;
 	}
+	if (record->kind == SIFIVE_TRACE_SWITCH_FAULT)
+		return;
 	if (switches_is_call(record->kind)) {
 		on_call(oncpu, hart, record);
 		return;

@@ -273,6 +273,17 @@ static void json_ownership(void *context, const struct nexus_message *message)
 		   NEXUS_PROCESS_CONTEXT(process));
 }
 
+static void put_fault(struct json *json, const struct trace_switch *record)
+{
+	struct symbol symbol;
+
+	put_format(json->out, ",\"page\":\"0x%" PRIx64 "\",\"major\":%s,\"address\":\"0x%" PRIx64 "\"",
+		   record->page, record->major ? "true" : "false", record->pc);
+	symbols_when(json->symbols, &record->stamp);
+	symbols_find(json->symbols, record->pc, &symbol);
+	put_symbol(json, &symbol, "");
+}
+
 static void json_switched(void *context, const struct trace_switch *record)
 {
 	struct json *json = context;
@@ -283,6 +294,8 @@ static void json_switched(void *context, const struct trace_switch *record)
 		put_format(json->out, ",\"number\":%" PRIu32, record->thread);
 	else if (record->kind == SIFIVE_TRACE_SWITCH_RETURN)
 		put_format(json->out, ",\"result\":%" PRId32, (int32_t)record->thread);
+	else if (record->kind == SIFIVE_TRACE_SWITCH_FAULT)
+		put_fault(json, record);
 	else if (record->kind != SIFIVE_TRACE_SWITCH_BEGIN)
 		put_format(json->out, ",\"thread\":%" PRIu32, record->thread);
 	put_stamp(json, &record->stamp);

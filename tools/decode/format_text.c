@@ -419,6 +419,19 @@ static void text_ownership(void *context, const struct nexus_message *message)
 		   NEXUS_PROCESS_FORMAT(process));
 }
 
+static void put_fault(struct text *text, const struct trace_switch *record)
+{
+	struct symbol symbol;
+
+	put_format(text->out, "  page 0x%" PRIx64 "%s  ", record->page,
+		   record->major ? ", major" : "");
+	symbols_when(text->symbols, &record->stamp);
+	symbols_find(text->symbols, record->pc, &symbol);
+	put_place(text, record->pc, &symbol);
+	put_line(text, &symbol);
+	put_char(text->out, '\n');
+}
+
 static void text_switched(void *context, const struct trace_switch *record)
 {
 	struct text *text = context;
@@ -434,6 +447,8 @@ static void text_switched(void *context, const struct trace_switch *record)
 		put_format(text->out, "  system call %" PRIu32 "\n", record->thread);
 	else if (record->kind == SIFIVE_TRACE_SWITCH_RETURN)
 		put_format(text->out, "  %" PRId32 "\n", (int32_t)record->thread);
+	else if (record->kind == SIFIVE_TRACE_SWITCH_FAULT)
+		put_fault(text, record);
 	else if (!record->thread)
 		put_string(text->out, "  no thread\n");
 	else

@@ -495,6 +495,7 @@ int report_put(const struct report_options *options, struct output *out,
 									    profile->analysis)) {
 		report_threads(out, &profile->input, profile->analysis, (size_t)options->top);
 		report_syscalls(out, &profile->input, profile->analysis, (size_t)options->top);
+		report_faults(out, &profile->input, profile->analysis, (size_t)options->top);
 	}
 	if (options->format == REPORT_JSON && !result)
 		report_json_end(out, &profile->input, profile->analysis);

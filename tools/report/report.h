@@ -248,6 +248,14 @@ void report_threads(struct output *out, const struct input *input,
 void report_syscalls(struct output *out, const struct input *input,
 		     const struct analysis *analysis, size_t top);
 
+/** report_faults() - the page faults of all threads by function, if there are any */
+void report_faults(struct output *out, const struct input *input,
+		   const struct analysis *analysis, size_t top);
+
+/** report_json_faults() - the same as JSON */
+void report_json_faults(struct output *out, const struct input *input,
+			const struct analysis *analysis);
+
 /** report_json_syscalls() - the same as JSON */
 void report_json_syscalls(struct output *out, const struct input *input,
 			  const struct analysis *analysis);

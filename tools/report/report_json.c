@@ -206,6 +206,7 @@ void report_json_end(struct output *out, const struct input *input,
 	if (input && report_has_threads(input, analysis)) {
 		report_json_threads(out, input, analysis);
 		report_json_syscalls(out, input, analysis);
+		report_json_faults(out, input, analysis);
 	}
 	put_string(out, "}\n");
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-/* The times of threads on and off the CPU, and in system calls, as text and as JSON. */
+/* The times of threads on and off the CPU, in system calls, and page faults, as text and as JSON. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,6 +13,7 @@
 #define COLUMNS	10
 #define WIDTH	12
 #define NUMBER	10
+#define NAME_SIZE 512
 
 /* Times of one thread, by column. */
 struct line {
@@ -294,4 +295,90 @@ void report_json_syscalls(struct output *out, const struct input *input,
 	}
 	put_string(out, "\n]");
 	free(call);
+}
+
+/* ---- page faults --------------------------------------------------------- */
+
+/* One row of the table. */
+struct fault {
+	uint32_t			function;
+	const struct fault_counts	*counts;
+};
+
+static int by_faults(const void *a, const void *b)
+{
+	const struct fault *one = a, *two = b;
+
+	if (one->counts->faults != two->counts->faults)
+		return one->counts->faults > two->counts->faults ? -1 : 1;
+	return one->function < two->function ? -1 : 1;
+}
+
+/* The functions with faults, and their number; NULL: none, or out of memory. */
+static struct fault *find_faults(const struct analysis *analysis, size_t *count)
+{
+	const struct faults *faults = analysis_faults(analysis);
+	struct fault *fault = faults->count ? calloc(faults->count, sizeof(*fault)) : NULL;
+	uint32_t i;
+
+	*count = 0;
+	for (i = 0; fault && i < faults->count; i++)
+		if (faults->of[i].faults)
+			fault[(*count)++] = (struct fault){ i, &faults->of[i] };
+	if (fault)
+		qsort(fault, *count, sizeof(*fault), by_faults);
+	return fault;
+}
+
+/* Records of faults may be missing. */
+static bool lacks_faults(const struct input *input, const struct analysis *analysis)
+{
+	return oncpu_stats(analysis_oncpu(analysis))->losses || input->meta.lost.switches ||
+	       input->meta.lost.elsewhere;
+}
+
+void report_faults(struct output *out, const struct input *input,
+		   const struct analysis *analysis, size_t top)
+{
+	const bool marked = lacks_faults(input, analysis);
+	struct fault *fault;
+	char name[NAME_SIZE];
+	size_t faults, i;
+
+	fault = find_faults(analysis, &faults);
+	if (!fault)
+		return;
+	put_format(out, "\n%*s%*s  page faults\n", NUMBER, "all", NUMBER, "major");
+	for (i = 0; i < faults && (!top || i < top); i++) {
+		put_count(out, fault[i].counts->faults, marked);
+		put_count(out, fault[i].counts->major, marked);
+		put_string(out, "  ");
+		analysis_name(analysis, fault[i].function, name, sizeof(name));
+		put_text(out, name);
+		put_char(out, '\n');
+	}
+	if (top && faults > top)
+		put_format(out, "\n(%zu more functions)\n", faults - top);
+	free(fault);
+}
+
+void report_json_faults(struct output *out, const struct input *input,
+			const struct analysis *analysis)
+{
+	const char *exact = lacks_faults(input, analysis) ? "false" : "true";
+	struct fault *fault;
+	char name[NAME_SIZE];
+	size_t faults, i;
+
+	fault = find_faults(analysis, &faults);
+	put_string(out, ",\n\"page_faults\":[");
+	for (i = 0; i < faults; i++) {
+		put_string(out, i ? ",\n{\"function\":" : "\n{\"function\":");
+		analysis_name(analysis, fault[i].function, name, sizeof(name));
+		put_json(out, name);
+		put_format(out, ",\"faults\":%" PRIu64 ",\"major\":%" PRIu64 ",\"exact\":%s}",
+			   fault[i].counts->faults, fault[i].counts->major, exact);
+	}
+	put_string(out, "\n]");
+	free(fault);
 }

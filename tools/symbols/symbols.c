@@ -361,13 +361,19 @@ void symbols_wrap(struct symbols *symbols, uint64_t ts_mask)
 	places_wrap(symbols->places, ts_mask);
 }
 
-void symbols_where(struct symbols *symbols, const struct perfrec_record *record)
+void symbols_when(struct symbols *symbols, const struct perfrec_stamp *stamp)
 {
 	if (!symbols)
 		return;
-	symbols->time_known = record->begin.time_known;
-	symbols->time = record->begin.time;
-	if (!symbols->processes)
+	symbols->time_known = stamp->time_known;
+	symbols->time = stamp->time;
+	symbols->writer_known = false;
+}
+
+void symbols_where(struct symbols *symbols, const struct perfrec_record *record)
+{
+	symbols_when(symbols, &record->begin);
+	if (!symbols || !symbols->processes)
 		return;
 	symbols->writer_known = true;
 	symbols->writer = (struct places_writer){ .channel = record->channel };

@@ -94,6 +94,7 @@ bool symbols_split(char *text, uint64_t *bias);
 void symbols_wrap(struct symbols *symbols, uint64_t ts_mask);
 
 struct perfrec_record;
+struct perfrec_stamp;
 
 /**
  * symbols_where() - set the time and the process of further lookups
@@ -102,6 +103,9 @@ struct perfrec_record;
  *		shared addresses are not found
  */
 void symbols_where(struct symbols *symbols, const struct perfrec_record *record);
+
+/** symbols_when() - set the time of further lookups, of an unknown process */
+void symbols_when(struct symbols *symbols, const struct perfrec_stamp *stamp);
 
 /**
  * symbols_place() - an address that is valid at any time

@@ -43,6 +43,8 @@ static int take_switches(struct perf_device *device, struct perf_setup *setup, b
 
 	if (setup->syscalls)
 		flags |= SIFIVE_TRACE_SWITCHES_SYSCALLS;
+	if (setup->faults)
+		flags |= SIFIVE_TRACE_SWITCHES_FAULTS;
 	if (setup->take.instruction.mode)
 		used |= ~PERF_STIMULUS_FREE;
 	setup->encoders = device->count;

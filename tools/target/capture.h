@@ -10,6 +10,7 @@
 #include "drain.h"
 #include "launch.h"
 #include "objects.h"
+#include "select.h"
 #include "tree.h"
 #include "trigger.h"
 
@@ -187,7 +188,7 @@ int capture_peek(int fd, const char *path, const char *output, const struct capt
 /** capture_name_call() - write the call that triggered the last snapshot into its side-car files */
 void capture_name_call(const char *output, uint32_t sinks, const struct trigger_hit *hit);
 
-/** capture_name_part() - write --from and --to into the side-car files of a trace; 0 or -1 */
-int capture_name_part(const char *output, uint32_t sinks, const char *from, const char *to);
+/** capture_name_part() - write which calls were recorded into a trace's side-car files; 0 or -1 */
+int capture_name_part(const char *output, uint32_t sinks, const struct select_part *part);
 
 #endif /* SIFIVE_TRACE_CAPTURE_H */

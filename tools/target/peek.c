@@ -49,7 +49,7 @@ void capture_name_call(const char *output, uint32_t sinks, const struct trigger_
 	}
 }
 
-int capture_name_part(const char *output, uint32_t sinks, const char *from, const char *to)
+int capture_name_part(const char *output, uint32_t sinks, const struct select_part *part)
 {
 	char name[PATH_MAX], meta[SIDECAR_PATH];
 	int error = 0;
@@ -59,7 +59,7 @@ int capture_name_part(const char *output, uint32_t sinks, const char *from, cons
 		perf_device_file(name, sizeof(name), output, i, sinks);
 		snprintf(meta, sizeof(meta), "%s.meta", name);
 		if (!access(meta, F_OK))
-			error |= sidecar_part(meta, from, to);
+			error |= sidecar_part(meta, part);
 	}
 	return error;
 }

@@ -66,10 +66,14 @@ static const struct cli_option how_options[] = {
 	  .set = cli_percent, .offset = offsetof(struct recording, percent) },
 	{ .name = "from", .value = "FUNCTION",
 	  .help = "record each thread only from a call of FUNCTION to its return; FUNCTION as for -F",
-	  .set = cli_text, .offset = offsetof(struct recording, from) },
+	  .set = cli_text, .offset = offsetof(struct recording, part.from) },
 	{ .name = "to", .value = "FUNCTION",
 	  .help = "with --from: record up to the thread's next call of this FUNCTION instead of the return",
-	  .set = cli_text, .offset = offsetof(struct recording, to) },
+	  .set = cli_text, .offset = offsetof(struct recording, part.to) },
+	{ .name = "depth", .value = "N",
+	  .help = "record only the outermost N, 1 to 64, of a thread's nested calls; the self times of the innermost then include the calls that they make",
+	  .set = cli_number, .offset = offsetof(struct recording, part.depth), .least = 1,
+	  .most = PERF_DEPTH_MAX },
 	{ .letter = 'a', .name = "all",
 	  .help = "sample everything that runs on the CPUs while the program runs, and load nothing into it",
 	  .set = cli_flag, .offset = offsetof(struct recording, all) },
@@ -142,7 +146,7 @@ static const struct cli_group record_groups[] = {
 static bool selects_functions(const struct recording *r)
 {
 	return r->setup.options.filter || r->patterns.count || r->percent > 0 ||
-	       r->from;
+	       recording_limited(r);
 }
 
 /* Reports options that exclude each other. */
@@ -163,14 +167,15 @@ static int check(const struct recording *r, bool library)
 		       r->program.path);
 		return EXIT_RECORD;
 	}
-	if ((r->setup.switches || r->setup.syscalls) && library && r->program.library) {
-		report("%s: the static library in the program cannot record context switches or system calls: link it with the shared library",
+	if ((r->setup.switches || r->setup.syscalls || r->setup.faults) && library &&
+	    r->program.library) {
+		report("%s: the static library in the program cannot record context switches, system calls or page faults: link it with the shared library",
 		       r->program.path);
 		return EXIT_RECORD;
 	}
-	if (library && (r->percent > 0 || r->from) && !r->program.hooks) {
+	if (library && (r->percent > 0 || recording_limited(r)) && !r->program.hooks) {
 		report("%s: --%s: nothing in it was compiled with -finstrument-functions",
-		       r->argv[0], r->from ? "from" : "auto-filter");
+		       r->argv[0], r->part.from ? "from" : r->part.depth ? "depth" : "auto-filter");
 		return EXIT_RECORD;
 	}
 	if (library)
@@ -232,7 +237,7 @@ static int check_calls(struct recording *r)
 		return r->archive || r->mode != CALLS_MODE_USUAL ?
 		       usage_error("--archive and --instruction-mode need --calls") : 0;
 	if (selects_functions(r) || r->load)
-		return usage_error("--calls loads nothing into the program: leave out -F, --filter, --auto-filter, --from and --library");
+		return usage_error("--calls loads nothing into the program: leave out -F, --filter, --auto-filter, --from, --depth and --library");
 	if (r->pieces.size || r->pieces.time)
 		return usage_error("--calls and --rotate exclude each other: a piece cannot begin within the flow of instructions");
 	if (r->children)
@@ -255,7 +260,7 @@ static int check_process(const struct recording *r)
 	if (r->all || r->children)
 		return usage_error("-p excludes -a and --children: it records one process");
 	if (r->load || selects_functions(r))
-		return usage_error("-p loads nothing into the process: leave out -F, --filter, --auto-filter, --from and --library");
+		return usage_error("-p loads nothing into the process: leave out -F, --filter, --auto-filter, --from, --depth and --library");
 	if (r->reached.function || r->slower.function)
 		return usage_error("-p excludes --trigger and --slower-than: give --snapshot alone, and send SIGUSR2");
 	return 0;
@@ -311,21 +316,25 @@ static int check_full(struct recording *r)
 	return 0;
 }
 
-/* --from: headers are written when a part begins, which pieces cannot describe. */
+/* --from: headers are written when a part begins. Pieces cannot describe parts. */
 static int check_part(const struct recording *r)
 {
-	if (!r->from)
-		return r->to ? usage_error("--to needs --from") : 0;
-	if (r->to && !strcmp(r->from, r->to))
+	const struct select_part *part = &r->part;
+
+	if (part->to && !part->from)
+		return usage_error("--to needs --from");
+	if (!recording_limited(r))
+		return 0;
+	if (part->to && !strcmp(part->from, part->to))
 		return usage_error("--from and --to are one function: leave out --to");
-	if (r->to && setup_sampled(&r->setup))
+	if (part->to && setup_sampled(&r->setup))
 		return usage_error("--to excludes -i and -c: samples between the parts would be charged to the calls that --to ends");
-	if (r->setup.options.flags & SIFIVE_TRACE_HEADER_ONCE)
+	if (part->from && r->setup.options.flags & SIFIVE_TRACE_HEADER_ONCE)
 		return usage_error("--from and --header-once exclude each other: headers show where calls were left out");
 	if (recording_in_pieces(r))
-		return usage_error("--from and --rotate exclude each other: give --size or --time");
+		return usage_error("--from and --depth exclude --rotate: give --size or --time");
 	if (!machine_side_car())
-		return usage_error("--from needs side-car files: leave out SIFIVE_TRACE_META=0");
+		return usage_error("--from and --depth need side-car files: leave out SIFIVE_TRACE_META=0");
 	return 0;
 }
 
@@ -354,7 +363,7 @@ static int check_names(const struct recording *r)
 		return -1;
 	if (!(r->percent > 0))
 		return 0;
-	if (select_copy(NULL, path) || select_part(&r->program, r->from, r->to, path))
+	if (select_copy(NULL, path) || select_part(&r->program, &r->part, path))
 		return -1;
 	unlink(path);
 	return 0;
@@ -368,7 +377,7 @@ static int make_filter(struct recording *r, char *filter)
 {
 	int status = 0;
 
-	if (r->from && check_names(r))
+	if (recording_limited(r) && check_names(r))
 		return EXIT_RECORD;
 	if (r->percent > 0)
 		status = auto_filter(r, record_here, filter);
@@ -377,14 +386,14 @@ static int make_filter(struct recording *r, char *filter)
 					  filter) ? EXIT_RECORD : 0;
 	else
 		*filter = '\0';
-	if (status || !r->from)
+	if (status || !recording_limited(r))
 		return status;
 	if (!*filter) {
 		strcpy(filter, TEMPORARY);
 		if (select_copy(r->setup.options.filter, filter))
 			return EXIT_RECORD;
 	}
-	return select_part(&r->program, r->from, r->to, filter) ? EXIT_RECORD : 0;
+	return select_part(&r->program, &r->part, filter) ? EXIT_RECORD : 0;
 }
 
 static int record_filtered(struct recording *r)
@@ -399,8 +408,8 @@ static int record_filtered(struct recording *r)
 	status = record_here(r);
 	if (*filter)
 		unlink(filter);
-	if (r->from && r->launched.ran &&
-	    capture_name_part(r->output, r->mark.sinks, r->from, r->to) && !status)
+	if (recording_limited(r) && r->launched.ran &&
+	    capture_name_part(r->output, r->mark.sinks, &r->part) && !status)
 		status = EXIT_RECORD;
 	return status;
 }

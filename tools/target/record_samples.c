@@ -127,8 +127,8 @@ int record_snapshot(struct recording *r)
 		close(held);
 	if (error > 0)
 		return 1;
-	if (!error && r->from)
-		error = capture_name_part(path, r->mark.sinks, r->from, r->to);
+	if (!error && recording_limited(r))
+		error = capture_name_part(path, r->mark.sinks, &r->part);
 	if (error) {
 		files_remove(path);
 		report("%s: incomplete, removed: no more snapshots are taken", path);

@@ -14,6 +14,7 @@
 #include "drain.h"
 #include "launch.h"
 #include "program.h"
+#include "select.h"
 #include "tree.h"
 #include "trigger.h"
 #include "watch.h"
@@ -26,7 +27,7 @@
  * @library:	the library to preload, empty for none
  * @output:	path of the trace
  * @patterns:	-F
- * @from, @to:	--from and --to: which part of each thread is recorded
+ * @part:	--from, --to and --depth: which calls of each thread are recorded
  * @percent:	--auto-filter, 0: without
  * @file:	-o
  * @load:	--library, NULL for the installed one
@@ -75,8 +76,7 @@ struct recording {
 	char		output[PATH_MAX];
 	struct cli_list	patterns;
 	double		percent;
-	const char	*from;
-	const char	*to;
+	struct select_part part;
 	const char	*file;
 	const char	*load;
 	struct perf_device device;
@@ -134,6 +134,12 @@ int record_session(struct recording *r);
 
 /** recording_give_library() - for launch.before: load the library into the program */
 int recording_give_library(void *argument);
+
+/** recording_limited() - whether --from or --depth was given */
+static inline bool recording_limited(const struct recording *r)
+{
+	return r->part.from || r->part.depth;
+}
 
 /** recording_check_filter() - 0, or -1: the program would run without being recorded */
 int recording_check_filter(const struct recording *r);

@@ -144,25 +144,28 @@ int select_copy(const char *from, char *path)
 	return out ? close_file(out, path, error) : -1;
 }
 
-int select_part(const struct program *program, const char *from, const char *to,
+int select_part(const struct program *program, const struct select_part *part,
 		const char *path)
 {
 	FILE *out = fopen(path, "ae");
 	struct selection begin = {
-		.pattern = &from, .patterns = 1, .kind = "> ", .option = "--from", .out = out,
+		.pattern = &part->from, .patterns = 1, .kind = "> ", .option = "--from", .out = out,
 	};
 	struct selection end = {
-		.pattern = &to, .patterns = 1, .kind = "< ", .option = "--to", .out = out,
+		.pattern = &part->to, .patterns = 1, .kind = "< ", .option = "--to", .out = out,
 	};
-	int error;
+	int error = 0;
 
 	if (!out) {
 		report("%s: %s", path, strerror(errno));
 		unlink(path);
 		return -1;
 	}
-	error = select_all(&begin, program);
-	if (!error && to)
+	if (part->depth)
+		fprintf(out, "^ %d\n", part->depth);
+	if (part->from)
+		error = select_all(&begin, program);
+	if (!error && part->to)
 		error = select_all(&end, program);
 	return close_file(out, path, error);
 }

@@ -29,15 +29,26 @@ int select_functions(const struct program *program, const char * const *pattern,
 int select_copy(const char *from, char *path);
 
 /**
- * select_part() - add the functions at whose calls recording begins, and ends
+ * struct select_part - which calls of each thread are recorded
+ * @from:	pattern for fnmatch() of functions at whose calls recording begins; NULL: all calls
+ * @to:		of those whose calls end it; NULL: it ends with the first one's return
+ * @depth:	of nested calls only so many are recorded, 0: all
+ */
+struct select_part {
+	const char	*from;
+	const char	*to;
+	int		depth;
+};
+
+/**
+ * select_part() - add which calls are recorded
  * @program:	the program, whose objects are searched
- * @from, @to:	patterns for fnmatch(); @to may be NULL
  * @path:	the filter file
  *
  * Return: 0, or -1 if there is no such function or a write fails: the error has been printed,
  * and the file is removed.
  */
-int select_part(const struct program *program, const char *from, const char *to,
+int select_part(const struct program *program, const struct select_part *part,
 		const char *path);
 
 #endif /* SIFIVE_TRACE_SELECT_H */

@@ -195,6 +195,9 @@ const struct cli_option setup_what[] = {
 	{ .name = "syscalls",
 	  .help = "the same, and each system call of these threads: report then shows how long they took",
 	  .set = cli_flag, .offset = offsetof(struct setup, syscalls) },
+	{ .name = "page-faults",
+	  .help = "the same, and each page fault of these threads in user mode: report then shows which functions had them",
+	  .set = cli_flag, .offset = offsetof(struct setup, faults) },
 	{ .letter = 'C', .name = "cpus", .value = "LIST",
 	  .help = "CPUs to record on, such as 0-2,5 (default: all with an encoder); record keeps the program on them",
 	  .set = cli_text, .offset = OPTION(cpus) },
@@ -268,7 +271,8 @@ int setup_finish(struct setup *setup)
 		return -1;
 	}
 	setup->parsed.syscalls = setup->syscalls;
-	setup->parsed.switches = setup->switches || setup->syscalls;
+	setup->parsed.faults = setup->faults;
+	setup->parsed.switches = setup->switches || setup->syscalls || setup->faults;
 	return 0;
 }
 
@@ -303,6 +307,7 @@ void setup_ignored(const char *command)
 		{ "SIFIVE_TRACE_PER_CPU", "--per-cpu", false },
 		{ "SIFIVE_TRACE_SWITCHES", "--switches", false },
 		{ "SIFIVE_TRACE_SYSCALLS", "--syscalls", false },
+		{ "SIFIVE_TRACE_PAGE_FAULTS", "--page-faults", false },
 		{ "SIFIVE_TRACE_INTERVAL", "-i", false },
 		{ "SIFIVE_TRACE_PERIOD", "-c", false },
 		{ "SIFIVE_TRACE_PERIOD_EVENT", "-e and -c", false },
@@ -353,6 +358,8 @@ int setup_environment(const struct setup *setup, const char *output, bool join)
 		     setup->parsed.switches && !join ? "1" : NULL);
 	error |= put("SIFIVE_TRACE_SYSCALLS",
 		     setup->parsed.syscalls && !join ? "1" : NULL);
+	error |= put("SIFIVE_TRACE_PAGE_FAULTS",
+		     setup->parsed.faults && !join ? "1" : NULL);
 	error |= put_number("SIFIVE_TRACE_INTERVAL", o->interval);
 	error |= put_number("SIFIVE_TRACE_PERIOD", o->period);
 	error |= put("SIFIVE_TRACE_PERIOD_EVENT", o->period_event);

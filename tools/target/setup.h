@@ -23,6 +23,7 @@
  * @per_cpu:	counts are those of the hart
  * @switches:	the kernel records context switches
  * @syscalls:	the kernel also records system calls
+ * @faults:	the kernel also records page faults
  * @turn_us:	microseconds of a turn, if there are more events than counters
  */
 struct setup {
@@ -33,6 +34,7 @@ struct setup {
 	bool				per_cpu;
 	bool				switches;
 	bool				syscalls;
+	bool				faults;
 	unsigned int			turn_us;
 };
 

@@ -298,7 +298,24 @@ int sidecar_copy(const char *from, const char *meta, const struct trigger_hit *h
 	return out ? output_close(out) : -1;
 }
 
-int sidecar_part(const char *meta, const char *from, const char *to)
+static void put_part(const struct select_part *part, struct output *out)
+{
+	const char *between = "";
+
+	if (part->from) {
+		put_string(out, "\"from\":");
+		put_json(out, part->from);
+		between = ",";
+	}
+	if (part->to) {
+		put_string(out, ",\"to\":");
+		put_json(out, part->to);
+	}
+	if (part->depth)
+		put_format(out, "%s\"depth\":%d", between, part->depth);
+}
+
+int sidecar_part(const char *meta, const struct select_part *part)
 {
 	char *text = read_meta(meta), whole[SIDECAR_PATH + 4];
 	struct output *out;
@@ -306,12 +323,8 @@ int sidecar_part(const char *meta, const char *from, const char *to)
 	snprintf(whole, sizeof(whole), "%s.new", meta);
 	out = text ? output_open(whole) : NULL;
 	if (out) {
-		put_string(out, "{\"part\":{\"from\":");
-		put_json(out, from);
-		if (to) {
-			put_string(out, ",\"to\":");
-			put_json(out, to);
-		}
+		put_string(out, "{\"part\":{");
+		put_part(part, out);
 		put_string(out, "},\n");
 		put_string(out, text + 1);
 	}

@@ -10,6 +10,7 @@
 #include "cut.h"
 #include "drain.h"
 #include "objects.h"
+#include "select.h"
 #include "trigger.h"
 
 /* Size of the path of a side-car file. */
@@ -56,11 +57,10 @@ int sidecar_copy(const char *from, const char *meta, const struct trigger_hit *h
 /**
  * sidecar_part() - add which calls were recorded
  * @meta:	the side-car file
- * @from, @to:	the functions of --from and --to; @to may be NULL
  *
  * Return: 0, or -1: the error has been printed.
  */
-int sidecar_part(const char *meta, const char *from, const char *to);
+int sidecar_part(const char *meta, const struct select_part *part);
 
 /**
  * struct sidecar_state - the amount captured and lost by some time

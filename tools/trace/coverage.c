@@ -60,16 +60,30 @@ static void put_part(const struct input *input, char *text, size_t size)
 static size_t put_limits(const struct meta_part *part, char *text, size_t size, bool first)
 {
 	char from[SHOWN + 1], to[SHOWN + 1];
+	size_t used;
 
-	if (!part->from || !size)
+	if (!(part->from || part->depth) || !size)
 		return 0;
-	snprintf(from, sizeof(from), "%s", part->from);
-	text_clean(from);
-	snprintf(to, sizeof(to), "%s", part->to ? part->to : "its return");
-	text_clean(to);
-	return (size_t)snprintf(text, size,
-				"%scontains calls of each thread only from a call of %s to %s%s",
-				first ? "" : "; ", from, part->to ? "the next call of " : "", to);
+	used = (size_t)snprintf(text, size, "%scontains calls of each thread only ",
+				first ? "" : "; ");
+	if (part->from) {
+		snprintf(from, sizeof(from), "%s", part->from);
+		text_clean(from);
+		snprintf(to, sizeof(to), "%s", part->to ? part->to : "its return");
+		text_clean(to);
+		used += (size_t)snprintf(text + used, size - used, "from a call of %s to %s%s",
+					 from, part->to ? "the next call of " : "", to);
+	}
+	if (part->depth)
+		used += (size_t)snprintf(text + used, size - used, "%sup to depth %" PRIu64
+					 "; self times include deeper calls",
+					 part->from ? ", " : "", part->depth);
+	return used;
+}
+
+bool coverage_limited(const struct input *input)
+{
+	return input->meta.part.from || input->meta.part.depth;
 }
 
 const char *coverage_text(const struct input *input, char text[COVERAGE_SIZE])
@@ -127,7 +141,7 @@ bool coverage_partial(const struct input *input)
 	return coverage == COVERAGE_FIRST || coverage == COVERAGE_LAST ||
 	       coverage_lost(input) || coverage_gaps(input) ||
 	       input->meta.coverage.pauses || input->meta.trigger.function ||
-	       input->meta.part.from;
+	       coverage_limited(input);
 }
 
 /* Captured bytes that are not in the file, for example because nobody read them. */
@@ -192,6 +206,8 @@ void coverage_json(const struct input *input, struct output *out)
 		put_string(out, ",\"to\":");
 		put_json(out, input->meta.part.to);
 	}
+	if (input->meta.part.depth)
+		put_format(out, ",\"depth\":%" PRIu64, input->meta.part.depth);
 }
 
 uint64_t coverage_dropped(const struct input *input)

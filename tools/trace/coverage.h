@@ -6,7 +6,7 @@
 #include "../output.h"
 #include "options.h"
 
-#define COVERAGE_SIZE	1216
+#define COVERAGE_SIZE	1312
 
 enum coverage {
 	COVERAGE_UNKNOWN,
@@ -37,6 +37,9 @@ const char *coverage_text(const struct input *input, char text[COVERAGE_SIZE]);
  * the trace shows one call
  */
 bool coverage_partial(const struct input *input);
+
+/** coverage_limited() - whether calls were left out on purpose: record --from or --depth */
+bool coverage_limited(const struct input *input);
 
 /** coverage_json() - the coverage as members of a JSON object, with losses by cause */
 void coverage_json(const struct input *input, struct output *out);

@@ -7,9 +7,12 @@
 #include "cut.h"
 #include "nexus/nexus.h"
 #include "perfrec/perfrec.h"
+#include "switches.h"
 
 /* More words than the longest header, or record with callers. */
 #define WORDS	(160 + 2 * SIFIVE_TRACE_CALLERS_MAX)
+/* Limit of the stores of a record without a header. */
+#define OTHERS	(SWITCHES_WORDS + 2)
 
 /* Stores decoded at once. */
 #define STORES	64
@@ -158,6 +161,21 @@ static void keep_mark(struct stream *stream)
 	stream->words = 0;
 }
 
+/* Without a header, stores are those of switches.h: the last ones may have begun a record. */
+static void drop_others(struct stream *stream)
+{
+	unsigned int i;
+
+	if (stream->header || stream->words <= OTHERS)
+		return;
+	for (i = 0; i < stream->words; i++)
+		if (is_magic(&stream->begun[i]))
+			return;
+	memmove(stream->begun, &stream->begun[stream->words - OTHERS],
+		OTHERS * sizeof(stream->begun[0]));
+	stream->words = OTHERS;
+}
+
 static int on_store(struct cut *cut, const struct store *store)
 {
 	struct stream **slot = &cut->stream[store->src][store->channel];
@@ -185,6 +203,7 @@ static int on_store(struct cut *cut, const struct store *store)
 	else if (cut->misfit && stream->words)
 		drop_words(stream);
 	keep_mark(stream);
+	drop_others(stream);
 	return error ? -1 : 0;
 }
 

@@ -530,6 +530,7 @@ static void read_groups(struct reader *reader, struct json_object *object,
 	if (from) {
 		set_string(reader, from, "from", &meta->part.from);
 		set_string(reader, from, "to", &meta->part.to);
+		set_u64(reader, from, "depth", &meta->part.depth);
 	}
 
 	from = get_object(reader, object, "utc");

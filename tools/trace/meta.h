@@ -165,10 +165,14 @@ struct meta_sampling {
 	const char	*event;
 };
 
-/* In each thread, calls are recorded from one of @from to its return, or to one of @to; NULL: all. */
+/*
+ * In each thread, calls are recorded from one of @from to its return, or to one of @to; NULL: all.
+ * Of nested ones only the outermost @depth; 0: all.
+ */
 struct meta_part {
 	const char	*from;
 	const char	*to;
+	uint64_t	depth;
 };
 
 /**

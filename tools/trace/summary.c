@@ -95,7 +95,7 @@ static void summarise(const struct input *input,
 		       name, stats->first, stats->last,
 		       stats->last - stats->first);
 	if (coverage_of(input) != COVERAGE_UNKNOWN || input->meta.trigger.function ||
-	    input->meta.part.from)
+	    coverage_limited(input))
 		report("%s: %s", name, coverage_text(input, coverage));
 	if (stats->switches.records)
 		report("%s: %" PRIu64 " records of context switches", name,

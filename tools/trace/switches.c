@@ -12,6 +12,7 @@ static const char * const names[] = {
 	[SIFIVE_TRACE_SWITCH_WOKEN] = "woken",
 	[SIFIVE_TRACE_SWITCH_CALL] = "calls",
 	[SIFIVE_TRACE_SWITCH_RETURN] = "returns",
+	[SIFIVE_TRACE_SWITCH_FAULT] = "faults",
 	[SIFIVE_TRACE_SWITCH_END] = "end",
 	[SIFIVE_TRACE_SWITCH_PREEMPTED] = "preempted",
 	[SIFIVE_TRACE_SWITCH_SLEEPS] = "sleeps",
@@ -27,15 +28,40 @@ const char *switches_name(unsigned int kind)
 	return kind < NAMES && names[kind] ? names[kind] : names[SIFIVE_TRACE_SWITCH_BEGIN];
 }
 
-/* The last store of the previous piece may have begun a record. */
-static uint8_t begun_before(const char *stores)
+static bool begins(unsigned int bytes, uint32_t value)
 {
-	const char *last = stores ? strrchr(stores, ' ') : NULL;
-	unsigned int bytes, kind;
+	return bytes == 1 && value < NAMES && names[value];
+}
 
-	if (!last || sscanf(last, " %1u:%2x", &bytes, &kind) != 2 || bytes != 1 || kind >= NAMES)
-		return 0;
-	return names[kind] ? (uint8_t)kind : 0;
+/*
+ * A record goes on with a store, or does not, and the store may begin another one. Returns whether
+ * the store ends it.
+ */
+static bool follow(struct switches_begun *begun, unsigned int bytes, uint32_t value)
+{
+	const bool ends = begun->kind && bytes == 4;
+
+	if (ends && begun->kind == SIFIVE_TRACE_SWITCH_FAULT && begun->words < SWITCHES_WORDS) {
+		begun->word[begun->words++] = value;
+		return false;
+	}
+	if (!ends)
+		*begun = (struct switches_begun){ begins(bytes, value) ? (uint8_t)value : 0, 0, { 0 } };
+	return ends;
+}
+
+/* The last stores of the previous piece may have begun a record. */
+static struct switches_begun begun_before(const char *stores)
+{
+	struct switches_begun begun = { 0 };
+	unsigned int bytes, value;
+
+	while (stores && (stores = strchr(stores, ' '))) {
+		if (sscanf(stores++, " %1u:%8x", &bytes, &value) == 2 &&
+		    follow(&begun, bytes, value))
+			begun = (struct switches_begun){ 0 };
+	}
+	return begun;
 }
 
 void switches_init(struct switches *switches, const struct meta *meta)
@@ -50,42 +76,51 @@ void switches_init(struct switches *switches, const struct meta *meta)
 				begun_before(meta->stream[i].begun);
 }
 
-static void give(struct switches *switches, const struct store *store, unsigned int kind,
-		 uint32_t thread)
+static void give(struct switches *switches, const struct store *store,
+		 const struct switches_begun *begun, unsigned int kind, uint32_t value)
 {
-	const struct trace_switch record = {
-		.src = store->src, .kind = (uint8_t)kind, .thread = thread,
+	struct trace_switch record = {
+		.src = store->src, .kind = (uint8_t)kind, .thread = value,
 		.stamp = { store->offset, store->time, store->time_known },
 	};
 
+	if (kind == SIFIVE_TRACE_SWITCH_FAULT) {
+		record.thread = 0;
+		record.major = value & SIFIVE_TRACE_FAULT_MAJOR;
+		record.pc = (uint64_t)(value & SIFIVE_TRACE_FAULT_PC) <<
+			    (32 - SIFIVE_TRACE_FAULT_PC_SHIFT) | begun->word[0];
+		record.page = ((uint64_t)(value & SIFIVE_TRACE_FAULT_PAGE) << 32 |
+			       begun->word[1]) << 12;
+	}
 	if (switches->give)
 		switches->give(switches->context, &record);
 }
 
 int switches_push(struct switches *switches, const struct store *store)
 {
-	bool begins = store->bytes == 1 && store->value < NAMES && names[store->value];
-	uint8_t *begun = &switches->begun[store->src];
-	unsigned int kind = *begun;
+	struct switches_begun *begun = &switches->begun[store->src];
+	const struct switches_begun before = *begun;
 
 	if (store->channel != switches->channel)
 		return 0;
-	*begun = begins ? (uint8_t)store->value : 0;
-	if (kind && store->bytes == 4) {
+	if (follow(begun, store->bytes, store->value)) {
 		switches->records++;
-		give(switches, store, kind, store->value);
+		give(switches, store, begun, begun->kind, store->value);
+		*begun = (struct switches_begun){ 0 };
 		return 0;
 	}
+	if (begun->words)
+		return 0;
 	/*
 	 * A store that does not fit discards an unfinished record, and may
 	 * begin a record itself.
 	 */
-	if (kind || !begins)
+	if (before.kind || !begins(store->bytes, store->value))
 		switches->losses++;
 	else if (!store->value)
 		switches->begins++;
-	if (kind || !begins || !store->value)
-		give(switches, store, SIFIVE_TRACE_SWITCH_BEGIN, 0);
+	if (before.kind || !begins(store->bytes, store->value) || !store->value)
+		give(switches, store, begun, SIFIVE_TRACE_SWITCH_BEGIN, 0);
 	return 0;
 }
 
@@ -94,5 +129,5 @@ void switches_lost(struct switches *switches, int src)
 	if (src < 0)
 		memset(switches->begun, 0, sizeof(switches->begun));
 	else
-		switches->begun[src] = 0;
+		switches->begun[src] = (struct switches_begun){ 0 };
 }

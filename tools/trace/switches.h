@@ -21,13 +21,32 @@
  *		SIFIVE_TRACE_SWITCH_RETURN; otherwise the thread's id, 0 in a
  *		SIFIVE_TRACE_SWITCH_BEGIN, and in a SIFIVE_TRACE_SWITCH_END if none of the threads
  *		runs
+ * @pc, @page:	the addresses of a SIFIVE_TRACE_SWITCH_FAULT
+ * @major:	of a SIFIVE_TRACE_SWITCH_FAULT: it was a major one
  * @stamp:	the record's last store, or the item that shows the loss
  */
 struct trace_switch {
 	uint8_t			src;
 	uint8_t			kind;
+	bool			major;
 	uint32_t		thread;
+	uint64_t		pc;
+	uint64_t		page;
 	struct perfrec_stamp	stamp;
+};
+
+/* Words of a SIFIVE_TRACE_SWITCH_FAULT before its last one. */
+#define SWITCHES_WORDS	2
+
+/**
+ * struct switches_begun - a source's unfinished record
+ * @kind:	0: there is none
+ * @words:	number of elements of @word
+ */
+struct switches_begun {
+	uint8_t		kind;
+	uint8_t		words;
+	uint32_t	word[SWITCHES_WORDS];
 };
 
 /**
@@ -45,8 +64,8 @@ struct switches {
 	uint64_t	losses;
 	void		(*give)(void *context, const struct trace_switch *record);
 	void		*context;
-	/* Private: the kind of each source's unfinished record, 0: none. */
-	uint8_t		begun[PERFREC_SOURCES];
+	/* Private. */
+	struct switches_begun begun[PERFREC_SOURCES];
 };
 
 /** switches_init() - start decoding, perhaps with a piece of a recording */

@@ -32,12 +32,22 @@
 #define SIFIVE_TRACE_SWITCH_WOKEN		0x02	/* of any thread: it waits for a CPU */
 #define SIFIVE_TRACE_SWITCH_CALL		0x03	/* it makes a system call */
 #define SIFIVE_TRACE_SWITCH_RETURN		0x04	/* that call returns */
+#define SIFIVE_TRACE_SWITCH_FAULT		0x05	/* the running thread had a page fault */
 #define SIFIVE_TRACE_SWITCH_END			0x10	/* recording ends; id 0: none runs */
 #define SIFIVE_TRACE_SWITCH_PREEMPTED		0x11	/* could run on */
 #define SIFIVE_TRACE_SWITCH_SLEEPS		0x12
 #define SIFIVE_TRACE_SWITCH_UNINTERRUPTIBLE	0x13
 #define SIFIVE_TRACE_SWITCH_STOPPED		0x14	/* by a signal or a debugger */
 #define SIFIVE_TRACE_SWITCH_EXITED		0x15
+
+/*
+ * SIFIVE_TRACE_SWITCH_FAULT is followed, instead of by the thread's id, by 32 bits of the pc, 32
+ * of the number of a page of 4 KiB, and the upper bits of both. MAJOR marks a major fault.
+ */
+#define SIFIVE_TRACE_FAULT_PAGE		0x00000fff
+#define SIFIVE_TRACE_FAULT_PC		0x7ffff000
+#define SIFIVE_TRACE_FAULT_PC_SHIFT	12
+#define SIFIVE_TRACE_FAULT_MAJOR	0x80000000
 
 /* Types of a counter's event, as in SBI PMU. */
 #define SIFIVE_TRACE_EVENT_GENERAL	0

@@ -22,7 +22,7 @@
  * CPU that goes offline write SIFIVE_TRACE_SWITCH_END, with id 0 if none of the threads runs. For
  * a thread that takes over the id of its process at execve(), it writes
  * SIFIVE_TRACE_SWITCH_EXITED and _IN. Records that find no room are lost, which STATUS counts;
- * SIFIVE_TRACE_SWITCH_BEGIN precedes the next one, and _IN if that is a wake-up or a system call.
+ * SIFIVE_TRACE_SWITCH_BEGIN precedes the next one, and _IN if that is a wake-up, call or fault.
  * STATUS also counts how often the threads started running where no records are written.
  *
  * EINVAL: channel not in CONFIG. EPERM: capability missing. EOPNOTSUPP: the kernel has no
@@ -57,5 +57,11 @@ struct sifive_trace_switches {
  * calls of all processes take the kernel's slower path for tracepoints.
  */
 #define SIFIVE_TRACE_SWITCHES_SYSCALLS	(1u << 3)
+/*
+ * Also record their page faults in user mode, where the kernel has handled them:
+ * SIFIVE_TRACE_SWITCH_FAULT, the pc and the page. While the session exists, page faults of all
+ * processes are reported to the driver.
+ */
+#define SIFIVE_TRACE_SWITCHES_FAULTS	(1u << 4)
 
 #endif /* _UAPI_LINUX_SIFIVE_TRACE_SWITCHES_H */

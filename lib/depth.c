@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+/*
+ * Calls up to the limit are kept with their frames while they are open: a call that longjmp() has
+ * left has no exit, but a later hook's frame shows it. Deeper calls are only counted.
+ *
+ * A function's entry and its exit have one frame, with these exceptions: an exit is deeper in the
+ * stack after alloca(), and further out if the hook is a tail call, which returns to the call site.
+ * Functions that are expanded inline in another one have its frame and its call site.
+ */
+#include <stddef.h>
+
+#include "depth.h"
+
+PERF_LOCAL void cut(struct perf_open *open, uint32_t count)
+{
+	open->count = count;
+	open->inlined = 0;
+	open->deeper = 0;
+}
+
+PERF_LOCAL void drop_left(struct perf_open *open, uintptr_t frame)
+{
+	while (open->count && open->call[open->count - 1].frame < frame &&
+	       perf_frame_left(open->call[open->count - 1].frame, frame))
+		cut(open, open->count - 1);
+}
+
+/*
+ * Whether a call with the frame of an earlier one shows that this has been left. Otherwise it is
+ * expanded inline in the same function: of the two, that is the one that begins closest before the
+ * code.
+ */
+PERF_LOCAL bool replaces(const struct perf_call *call, const struct perf_call *earlier)
+{
+	if (call->site != earlier->site)
+		return true;
+	if (call->function == earlier->function)
+		return call->pc == earlier->pc;
+	return call->pc - call->function < call->pc - earlier->function;
+}
+
+/*
+ * The number of the call whose frame is the hook's (@side 0) or further out (1), the innermost
+ * one; or deeper (-1), the outermost one. 0: there is none.
+ */
+PERF_LOCAL uint32_t find(const struct perf_open *open, const struct perf_call *hook, int side)
+{
+	uint32_t i, found = 0;
+
+	for (i = open->count; i && (!found || side < 0); i--) {
+		const struct perf_call *call = &open->call[i - 1];
+
+		if (call->function == hook->function && call->site == hook->site &&
+		    (call->frame > hook->frame) - (call->frame < hook->frame) == side)
+			found = i;
+	}
+	return found;
+}
+
+PERF_LOCAL bool shows_entry(struct perf_open *open, const struct perf_call *call, uint32_t limit)
+{
+	uint32_t i;
+
+	drop_left(open, call->frame);
+	for (i = open->count; i && open->call[i - 1].frame == call->frame; i--)
+		if (replaces(call, &open->call[i - 1]))
+			cut(open, i - 1);
+	i = open->count;
+	if (i >= limit) {
+		if (find(open, call, 0))
+			open->inlined++;
+		else
+			open->deeper++;
+		return false;
+	}
+	/* A signal handler's calls in between must not end this one. */
+	open->call[i].frame = call->frame;
+	__atomic_signal_fence(__ATOMIC_SEQ_CST);
+	open->count = i + 1;
+	__atomic_signal_fence(__ATOMIC_SEQ_CST);
+	open->call[i] = *call;
+	return true;
+}
+
+PERF_LOCAL bool shows_exit(struct perf_open *open, const struct perf_call *exit, uint32_t limit)
+{
+	uint32_t found;
+
+	if (exit->pc == exit->site) {
+		found = find(open, exit, -1);
+	} else {
+		drop_left(open, exit->frame);
+		found = find(open, exit, 0);
+		if (found && open->inlined) {
+			open->inlined--;
+			return false;
+		}
+	}
+	if (!found) {
+		drop_left(open, exit->frame);
+		if (open->deeper) {
+			open->deeper--;
+			return false;
+		}
+		found = find(open, exit, 1);
+	}
+	if (found)
+		cut(open, found - 1);
+	/* Without an open call that is deeper, this is one from before the records began. */
+	return found || open->count < limit;
+}
+
+PERF_INTERNAL void perf_depth_begin(void)
+{
+	perf_self->open.generation = 0;
+}
+
+PERF_INTERNAL bool perf_depth_shows(const struct perf_call *call, uint32_t limit, bool enter)
+{
+	struct perf_thread *thread = perf_self;
+
+	if (thread->epoch != perf_pool->epoch)
+		thread = perf_thread_join();
+	/* The record will be counted as lost. */
+	if (!thread)
+		return true;
+	if (thread->open.generation != perf_pool->generation)
+		cut(&thread->open, 0);
+	thread->open.generation = perf_pool->generation;
+	return enter ? shows_entry(&thread->open, call, limit) :
+		       shows_exit(&thread->open, call, limit);
+}

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
+/*
+ * Which calls of a thread are among the outermost: a filter can have a limit. Without it, nothing
+ * of this is executed.
+ */
+#ifndef PERF_DEPTH_H
+#define PERF_DEPTH_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "compiler.h"
+#include "thread.h"
+
+/* The calling thread's depth counts from its next call. */
+PERF_INTERNAL void perf_depth_begin(void);
+
+/**
+ * perf_depth_shows - follow an entry or exit of the calling thread
+ * @limit:	depth up to which calls are recorded, 1 to PERF_DEPTH_MAX
+ * @enter:	it is an entry
+ *
+ * Returns whether it is recorded.
+ */
+PERF_INTERNAL bool perf_depth_shows(const struct perf_call *call, uint32_t limit, bool enter);
+
+#endif /* PERF_DEPTH_H */

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
+/* Functions with the compiler's hooks, for lib_depth_test. */
+#ifndef DEPTH_CALLS_H
+#define DEPTH_CALLS_H
+
+#include <stddef.h>
+
+/* A function by its letter, and the one by its address: '?' if there is none. */
+void *depth_function(char letter);
+char depth_letter(const void *function);
+
+/* They call each other as their comments say. */
+void walk(unsigned int more);
+unsigned int add(unsigned int more);
+void grow(unsigned int more);
+void outer(void);
+void again(unsigned int calls, unsigned int more);
+void dispatch(void);
+void interrupted(void (*interrupt)(void));
+
+#endif /* DEPTH_CALLS_H */
