@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /*
- * Calls up to the limit are kept with their frames while they are open: a call that longjmp() has
- * left has no exit, but a later hook's frame shows it. Deeper calls are only counted.
+ * Open calls up to the limit are kept with their frames: a call that longjmp() leaves has no exit,
+ * but the frame of a later hook shows that it has been left. Deeper calls are only counted.
  *
- * A function's entry and its exit have one frame, with these exceptions: an exit is deeper in the
- * stack after alloca(), and further out if the hook is a tail call, which returns to the call site.
- * Functions that are expanded inline in another one have its frame and its call site.
+ * The hooks of a function's entry and exit have the same frame, except that the exit's is deeper in
+ * the stack after alloca(), and further out if the hook is a tail call, which returns to the call
+ * site. A function that is expanded inline has the frame and the call site of the function around
+ * it.
  */
 #include <stddef.h>
 
@@ -26,9 +27,9 @@ PERF_LOCAL void drop_left(struct perf_open *open, uintptr_t frame)
 }
 
 /*
- * Whether a call with the frame of an earlier one shows that this has been left. Otherwise it is
- * expanded inline in the same function: of the two, that is the one that begins closest before the
- * code.
+ * Whether a call with the frame of an earlier one shows that the earlier one has been left.
+ * Otherwise the call is expanded inline: the code is in that one of the two functions which begins
+ * closest before it.
  */
 PERF_LOCAL bool replaces(const struct perf_call *call, const struct perf_call *earlier)
 {
@@ -40,8 +41,9 @@ PERF_LOCAL bool replaces(const struct perf_call *call, const struct perf_call *e
 }
 
 /*
- * The number of the call whose frame is the hook's (@side 0) or further out (1), the innermost
- * one; or deeper (-1), the outermost one. 0: there is none.
+ * The number of a call of the hook's function and call site: the innermost one with the hook's
+ * frame (@side 0) or with one further out (1), or the outermost one with a deeper frame (-1). 0:
+ * none.
  */
 PERF_LOCAL uint32_t find(const struct perf_open *open, const struct perf_call *hook, int side)
 {
@@ -106,7 +108,7 @@ PERF_LOCAL bool shows_exit(struct perf_open *open, const struct perf_call *exit,
 	}
 	if (found)
 		cut(open, found - 1);
-	/* Without an open call that is deeper, this is one from before the records began. */
+	/* Without an open deeper call, this call began before the records. */
 	return found || open->count < limit;
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * Which calls of a thread are among the outermost: a filter can have a limit. Without it, nothing
- * of this is executed.
+ * Finds a thread's outermost calls, for a filter with a depth limit. Without a limit, none of this
+ * code is executed.
  */
 #ifndef PERF_DEPTH_H
 #define PERF_DEPTH_H
@@ -12,7 +12,7 @@
 #include "compiler.h"
 #include "thread.h"
 
-/* The calling thread's depth counts from its next call. */
+/* Count the calling thread's depth from its next call. */
 PERF_INTERNAL void perf_depth_begin(void);
 
 /**
@@ -20,7 +20,7 @@ PERF_INTERNAL void perf_depth_begin(void);
  * @limit:	depth up to which calls are recorded, 1 to PERF_DEPTH_MAX
  * @enter:	it is an entry
  *
- * Returns whether it is recorded.
+ * Returns whether to record it.
  */
 PERF_INTERNAL bool perf_depth_shows(const struct perf_call *call, uint32_t limit, bool enter);
 

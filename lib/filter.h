@@ -36,7 +36,7 @@ PERF_INTERNAL int perf_filter_load(const char *path);
 /* The existing sets: bit n for set n; 0: there is no filter. */
 PERF_INTERNAL unsigned int perf_filter_on(void);
 
-/* Up to how many nested calls are recorded; 0: all. */
+/* Number of nested calls that are recorded, the outermost ones; 0: all. */
 PERF_INTERNAL uint32_t perf_filter_depth(void);
 
 /* Whether a function is in a set. */

@@ -86,7 +86,7 @@ PERF_LOCAL bool follow_exit(uintptr_t site, uintptr_t frame)
 	return !part.depth || (!part.same && site == part.site && frame == part.frame);
 }
 
-/* Follows the thread's part; returns whether the entry or exit is in it. @last: it ends the part. */
+/* Follow the thread's part. Returns whether the entry or exit is in it; @last: it ends the part. */
 PERF_LOCAL bool follow(const struct perf_call *call, bool enter, bool from, bool to, bool *last)
 {
 	const uintptr_t frame = call->frame;

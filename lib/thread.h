@@ -84,7 +84,7 @@ enum perf_refusal {
 };
 
 #ifndef PERF_DROPIN
-/* Largest number of nested calls that a filter can limit records to. */
+/* Largest depth limit of a filter. */
 #define PERF_DEPTH_MAX	64
 
 /* A call: its hook's frame, function, call site, and the code after the hook. */
@@ -93,11 +93,11 @@ struct perf_call {
 };
 
 /**
- * struct perf_open - a thread's open calls, of a filter with a depth: see depth.c
- * @generation:	perf_pool.generation when the first of them began
+ * struct perf_open - a thread's open calls, for a filter with a depth limit: see depth.c
+ * @generation:	perf_pool.generation when the first of @call began
  * @count:	number of elements of @call
- * @inlined:	deeper ones with frame, function and call site of one of them
- * @deeper:	other deeper ones
+ * @inlined:	number of deeper calls with frame, function and call site of an element of @call
+ * @deeper:	number of other deeper calls
  */
 struct perf_open {
 	uint32_t generation;

@@ -19,7 +19,7 @@
 #define CHANNEL		7
 #define BUFFER		1048576
 
-/* How many pages are touched. */
+/* Number of pages to touch. */
 #define PAGES		100
 #define PAGE		4096
 
@@ -27,13 +27,13 @@ FIXTURE(faults) {
 	struct trace_session s;
 	struct sifive_trace_switches switches;
 	char *fresh;
-	/* Faults of each page of @fresh, and those of others. */
+	/* Number of faults of each page of @fresh, and of other pages. */
 	unsigned int page[PAGES], others;
-	/* Of these, major ones, and those by touch(). */
+	/* Number of these that are major, and that are in touch(). */
 	unsigned int major, touched;
 };
 
-/* Pages that the process has not touched; each takes a fault of its own. */
+/* Pages that the process has not touched; each takes one fault. */
 static char *make_pages(void)
 {
 	char *pages = mmap(NULL, PAGES * PAGE, PROT_READ | PROT_WRITE,
@@ -128,7 +128,7 @@ static int collect(struct _test_data_faults *self)
 	return i == stream.count ? 0 : -1;
 }
 
-/* How many of the fresh pages had @count faults. */
+/* The number of fresh pages with @count faults. */
 static unsigned int faulted(const struct _test_data_faults *self, unsigned int count)
 {
 	unsigned int i, pages = 0;
@@ -158,7 +158,7 @@ TEST_F(faults, each_fresh_page_takes_one)
 	EXPECT_EQ(PAGES, self->touched);
 }
 
-/* A read of a page shares that of zeroes, which the first write replaces. */
+/* A read maps the shared zero page, which the first write replaces. */
 TEST_F(faults, a_page_that_is_written_after_it_was_read_takes_two)
 {
 	unsigned int i;
@@ -223,7 +223,7 @@ TEST_F(faults, there_are_none_without_the_flag)
 	EXPECT_EQ(0, self->others);
 }
 
-/* Returns 0 when records of the CPU go on, which they do after its online callbacks. */
+/* Returns 0 when records of the CPU continue, which happens after its online callbacks. */
 static int wait_for_records(struct _test_data_faults *self)
 {
 	struct sifive_trace_status before, status;

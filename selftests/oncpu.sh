@@ -102,7 +102,7 @@ import json, sys
 call = {c["syscall"]: c for c in json.load(sys.stdin)["syscalls"]}
 sys.exit(not (call["execve"]["calls"] and call["openat"]["calls"] and call["read"]["calls"]))'
 result $? "--syscalls --children: those of all processes"
-# faults NAME PIECE...: they are those of touch(), one in each page that the program has printed.
+# faults NAME PIECE...: touch() has one page fault in each page that the program printed, no others.
 faults() {
 	for piece in "${@:2}"; do
 		host decode --format json "$piece"

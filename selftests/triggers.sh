@@ -350,7 +350,7 @@ result $? "--from and --depth: depth counts from that call"
 result $? "--depth: counts calls that -F leaves out"
 meta depth-part 'm["part"] == {"from": "sum", "depth": 1}' "--depth: in the side-car file"
 meta depth-snapshot 'm["part"] == {"depth": 3}' "--depth and --snapshot: in the side-car file"
-host report "$out/depth-plain-2.rtd" | grep -q '^Trace covers all of .*; has calls of each thread only up to 2 deep, whose self times include deeper calls'
+host report "$out/depth-plain-2.rtd" | grep -q '^Trace covers all of .*; contains calls of each thread only up to depth 2; self times include deeper calls'
 result $? "--depth: report prints it"
 refused depth-busy 125 "--depth: nothing in it was compiled with -finstrument-functions" "--depth: no hooks"
 refused depth-none 2 "a number from 1 to 64" "--depth 0"

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Page faults: perf's software events report those that the kernel has handled, and which of them
- * had to read from a disk. Each CPU has an event for either kind. perf takes its own locks, and
- * that on CPU hotplug, when it makes or releases events: this is done without the system's lock,
- * and after a CPU has come online, not while it does.
+ * Page faults: perf's software events report those that the kernel has handled; major faults read
+ * from a disk. Each CPU has an event for minor and one for major faults. perf takes its own locks
+ * and the CPU hotplug lock when it makes or releases events: do this without the system's lock, and
+ * after a CPU is online, not during its hotplug.
  */
 
 #include <linux/cpu.h>
@@ -17,8 +17,8 @@
 /**
  * struct faults - the events of a CPU
  * @event:	minor and major faults
- * @offline:	how often the CPU has gone offline, which ends events
- * @made:	@offline when they were made
+ * @offline:	number of times that the CPU went offline, which ends events
+ * @made:	@offline when the events were made
  */
 struct faults {
 	struct perf_event *event[KINDS];
@@ -28,7 +28,7 @@ struct faults {
 
 static DEFINE_PER_CPU(struct faults, faults);
 
-/* Under it events are made and released; it precedes the system's lock. */
+/* Taken to make and release events; before the system's lock. */
 static DEFINE_MUTEX(faults_lock);
 
 static void release(struct perf_event **event)
@@ -74,7 +74,7 @@ bool sft_faults_seen(unsigned int cpu)
 	return f->event[0] && f->made == f->offline;
 }
 
-/* Its events end. Called with the system locked. */
+/* Ends the events of a CPU. Called with the system locked. */
 void sft_faults_cpu_offline(unsigned int cpu)
 {
 	per_cpu_ptr(&faults, cpu)->offline++;
@@ -121,7 +121,7 @@ int sft_faults_add(perf_overflow_handler_t handler, struct sft_why *why)
 }
 
 /*
- * Release events that nobody wants any more; @wanted is called with the system locked. Called
+ * Release the events that no session needs; @wanted is called with the system locked. Called
  * without the system's lock.
  */
 void sft_faults_remove(bool (*wanted)(void))

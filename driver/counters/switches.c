@@ -289,7 +289,7 @@ static bool has_faults(void)
 	return sft_switches.set.flags & SIFIVE_TRACE_SWITCHES_FAULTS;
 }
 
-/* As for calls, @event's fault is that of a thread whose switch in has been recorded. */
+/* As for calls, only faults of a thread whose switch in has been recorded. */
 static void faulted(struct perf_event *event, struct perf_sample_data *data,
 		    struct pt_regs *regs)
 {
@@ -444,7 +444,7 @@ static void set_unseen(bool on)
 		WRITE_ONCE(per_cpu_ptr(&harts, cpu)->unseen, on && !begins_on(cpu));
 }
 
-/* Page faults of CPUs that have come online are seen from here on, and their streams begin. */
+/* From here on, page faults of new online CPUs are seen, and the streams of these CPUs begin. */
 static void see_faults(struct work_struct *work)
 {
 	struct sft_why why = {};
@@ -474,7 +474,7 @@ void sft_switches_start(void)
 	for_each_encoder(e)
 		if (begins(e))
 			smp_call_function_single(e->cpu, begin_here, e, 1);
-	/* CPUs may have come online since SWITCHES, or in system sleep. */
+	/* CPUs may have gone online since SWITCHES, or during system sleep. */
 	if (has_faults())
 		schedule_work(&see_work);
 }

@@ -70,7 +70,7 @@ KEPT static unsigned int jump(unsigned int more)
 	longjmp(back, 1);
 }
 
-/* Calls jump() some times from one place, which returns to here. */
+/* Calls jump() several times from one place; jump() returns to here. */
 KEPT void again(unsigned int calls, unsigned int more)
 {
 	volatile unsigned int i;

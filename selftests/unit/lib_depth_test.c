@@ -69,7 +69,7 @@ static int start(FIXTURE_DATA(depth) *self, unsigned int limit, const char *line
 	options.filter = limit ? self->path : NULL;
 	options.events = "";
 	options.count_type = SIFIVE_TRACE_RAW;
-	/* Of an earlier start. */
+	/* From an earlier start. */
 	sifive_trace_off(self->trace);
 	if (sifive_trace_setup(self->trace, &options) || sifive_trace_on(self->trace))
 		return -1;
@@ -97,7 +97,7 @@ static const char *records(void)
 		const bool enter = !mock_log[at].value;
 
 		if (mock_log[at].bits == 32) {
-			if (mock_log[at].value != PERF_RECORD_MAGIC)
+			if (mock_log[at].value != SIFIVE_TRACE_RECORD_MAGIC)
 				return "no header";
 			at += mock_log[at + 1].value & 4 ? 4 : 3;
 			continue;
@@ -377,7 +377,7 @@ static __attribute__((noinline)) void interrupted_deeper(void)
 	interrupted(outer);
 }
 
-/* Calls that were open when the part before ended do not count. */
+/* Calls that were open at the end of the previous part do not count. */
 TEST_F(depth, counts_from_the_next_part)
 {
 	ASSERT_EQ(0, start(self, 1, ">I<o"));
@@ -409,7 +409,7 @@ static void trace_on(void)
 	mock_stores = 0;
 }
 
-/* Exits of calls from before are recorded. */
+/* Exits of calls that began before the recording are recorded. */
 TEST_F(depth, counts_from_where_recording_begins)
 {
 	session = self;

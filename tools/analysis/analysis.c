@@ -616,7 +616,7 @@ static void on_error(void *context, const struct nexus_message *error)
 		});
 }
 
-/* The function is that of the instruction which had the fault. */
+/* Charges the fault to the function of the faulting instruction. */
 static void on_fault(struct analysis *analysis, const struct trace_switch *record)
 {
 	struct symbol symbol;

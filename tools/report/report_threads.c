@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-/* The times of threads on and off the CPU, in system calls, and page faults, as text and as JSON. */
+/* Times of threads on and off the CPU, system calls and page faults, as text and as JSON. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -330,7 +330,7 @@ static struct fault *find_faults(const struct analysis *analysis, size_t *count)
 	return fault;
 }
 
-/* Records of faults may be missing. */
+/* Whether records of faults may be missing. */
 static bool lacks_faults(const struct input *input, const struct analysis *analysis)
 {
 	return oncpu_stats(analysis_oncpu(analysis))->losses || input->meta.lost.switches ||

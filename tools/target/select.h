@@ -30,9 +30,10 @@ int select_copy(const char *from, char *path);
 
 /**
  * struct select_part - which calls of each thread are recorded
- * @from:	pattern for fnmatch() of functions at whose calls recording begins; NULL: all calls
- * @to:		of those whose calls end it; NULL: it ends with the first one's return
- * @depth:	of nested calls only so many are recorded, 0: all
+ * @from:	fnmatch() pattern of the functions whose calls begin recording; NULL: all calls
+ * @to:		fnmatch() pattern of the functions whose calls end it; NULL: the return of the
+ *		first call does
+ * @depth:	number of nested calls that are recorded, the outermost ones; 0: all
  */
 struct select_part {
 	const char	*from;

@@ -196,7 +196,7 @@ const struct cli_option setup_what[] = {
 	  .help = "the same, and each system call of these threads: report then shows how long they took",
 	  .set = cli_flag, .offset = offsetof(struct setup, syscalls) },
 	{ .name = "page-faults",
-	  .help = "the same, and each page fault of these threads in user mode: report then shows which functions had them",
+	  .help = "the same, and each page fault of these threads in user mode: report then counts them by function",
 	  .set = cli_flag, .offset = offsetof(struct setup, faults) },
 	{ .letter = 'C', .name = "cpus", .value = "LIST",
 	  .help = "CPUs to record on, such as 0-2,5 (default: all with an encoder); record keeps the program on them",

@@ -11,7 +11,7 @@
 
 /* More words than the longest header, or record with callers. */
 #define WORDS	(160 + 2 * SIFIVE_TRACE_CALLERS_MAX)
-/* Limit of the stores of a record without a header. */
+/* Most stores of a record in a channel without headers. */
 #define OTHERS	(SWITCHES_WORDS + 2)
 
 /* Stores decoded at once. */
@@ -161,7 +161,7 @@ static void keep_mark(struct stream *stream)
 	stream->words = 0;
 }
 
-/* Without a header, stores are those of switches.h: the last ones may have begun a record. */
+/* A channel without headers has the records of switches.h: its last stores may begin one. */
 static void drop_others(struct stream *stream)
 {
 	unsigned int i;

@@ -166,8 +166,8 @@ struct meta_sampling {
 };
 
 /*
- * In each thread, calls are recorded from one of @from to its return, or to one of @to; NULL: all.
- * Of nested ones only the outermost @depth; 0: all.
+ * In each thread, calls are recorded from a call of @from to its return, or to a call of @to; NULL:
+ * all calls. Of nested calls only the outermost @depth are recorded; 0: all.
  */
 struct meta_part {
 	const char	*from;

@@ -34,8 +34,8 @@ static bool begins(unsigned int bytes, uint32_t value)
 }
 
 /*
- * A record goes on with a store, or does not, and the store may begin another one. Returns whether
- * the store ends it.
+ * Follows a store, which continues the record that has begun, or may begin another one. Returns
+ * whether the store ends the record.
  */
 static bool follow(struct switches_begun *begun, unsigned int bytes, uint32_t value)
 {
@@ -50,7 +50,7 @@ static bool follow(struct switches_begun *begun, unsigned int bytes, uint32_t va
 	return ends;
 }
 
-/* The last stores of the previous piece may have begun a record. */
+/* The last stores of the previous piece may begin a record. */
 static struct switches_begun begun_before(const char *stores)
 {
 	struct switches_begun begun = { 0 };

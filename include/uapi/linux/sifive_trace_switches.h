@@ -58,9 +58,9 @@ struct sifive_trace_switches {
  */
 #define SIFIVE_TRACE_SWITCHES_SYSCALLS	(1u << 3)
 /*
- * Also record their page faults in user mode, where the kernel has handled them:
- * SIFIVE_TRACE_SWITCH_FAULT, the pc and the page. While the session exists, page faults of all
- * processes are reported to the driver.
+ * Also record the threads' page faults in user mode that the kernel has handled:
+ * SIFIVE_TRACE_SWITCH_FAULT, the pc and the page. While the session exists, the kernel reports page
+ * faults of all processes to the driver.
  */
 #define SIFIVE_TRACE_SWITCHES_FAULTS	(1u << 4)
 
