@@ -19,6 +19,7 @@
 #include "options.h"
 #include "session.h"
 #include "switches.h"
+#include "turns.h"
 
 /* Owner of the session if this file set it up. */
 static const char auto_user;
@@ -230,7 +231,8 @@ PERF_LOCAL int auto_begin(bool join)
 	if (perf_environment_check() || find_output() ||
 	    read_environment(&options) ||
 	    perf_environment_choice("SIFIVE_TRACE_DRAIN", drains, &drain) ||
-	    perf_environment_number("SIFIVE_TRACE_TURN", SIFIVE_TRACE_TURN_LONGEST, &turn) ||
+	    (PERF_TURNS &&
+	     perf_environment_number("SIFIVE_TRACE_TURN", SIFIVE_TRACE_TURN_LONGEST, &turn)) ||
 	    perf_options_parse(&options, &setup))
 		return -1;
 	setup.take.flags |= drain_flags(drain);

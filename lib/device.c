@@ -419,24 +419,6 @@ PERF_LOCAL int counters_error(struct perf_device *device, int error,
 	return perf_device_error(device, error, what, reason);
 }
 
-#ifndef PERF_DROPIN
-/* Readers scale the counts of events that take turns by cycles. */
-PERF_LOCAL int check_turns(const struct perf_counter *counter, uint32_t count)
-{
-	bool turns = false, cycles = false;
-	uint32_t i;
-
-	for (i = 0; i < count; i++) {
-		turns |= counter[i].turn;
-		cycles |= !counter[i].turn && counter[i].type == SIFIVE_TRACE_EVENT_GENERAL &&
-			  counter[i].code == SIFIVE_TRACE_EVENT_CYCLES;
-	}
-	if (!turns || cycles)
-		return 0;
-	return perf_error("there are more events than counters: they can take turns if cycles are counted all the time: add cycles to the list, or omit events");
-}
-#endif /* PERF_DROPIN */
-
 PERF_INTERNAL int perf_device_counters(struct perf_device *device,
 				       struct perf_counter *counter,
 				       char (*name)[PERF_EVENT_NAME],
@@ -464,7 +446,7 @@ PERF_INTERNAL int perf_device_counters(struct perf_device *device,
 	}
 
 	error = device_call(device, SIFIVE_TRACE_IOC_COUNTERS, &counters);
-	if (error && errno == EBUSY && turn_us) {
+	if (PERF_TURNS && error && errno == EBUSY && turn_us) {
 		counters.flags |= SIFIVE_TRACE_COUNTERS_TURNS;
 		counters.turn_us = turn_us;
 		error = device_call(device, SIFIVE_TRACE_IOC_COUNTERS, &counters);
@@ -494,11 +476,7 @@ PERF_INTERNAL int perf_device_counters(struct perf_device *device,
 #endif /* PERF_DROPIN */
 	}
 
-#ifndef PERF_DROPIN
-	return check_turns(counter, count);
-#else
 	return 0;
-#endif /* PERF_DROPIN */
 }
 
 PERF_INTERNAL int perf_device_sample(struct perf_device *device,

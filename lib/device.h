@@ -136,6 +136,16 @@ PERF_INTERNAL int perf_device_take(struct perf_device *device,
 /* Whether all chosen encoders, taken before, can stall their harts. */
 PERF_INTERNAL bool perf_device_stalls(const struct perf_device *device);
 
+/*
+ * Events take turns only with the shared library, which the recorder preloads: static
+ * programs would grow.
+ */
+#ifdef PERF_SHARED
+#define PERF_TURNS	1
+#else
+#define PERF_TURNS	0
+#endif
+
 /**
  * perf_device_counters - start counters and let the calling thread read them
  * @counter:	their events; number, info and turn are filled in

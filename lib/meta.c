@@ -71,29 +71,29 @@ PERF_LOCAL void put_program(FILE *file)
 	fputs("],\n", file);
 }
 
+#ifdef PERF_MACHINE
 /* The machine's name, and what it is: as firmware tells the kernel. */
 PERF_LOCAL void put_machine(FILE *file)
 {
-	char board[128] = "";
+	FILE *about = fopen("/proc/device-tree/model", "re");
 	struct utsname name;
-	FILE *model = fopen("/proc/device-tree/model", "re");
+	char *board = NULL;
+	size_t size = 0;
 
-	if (!model)
-		model = fopen("/sys/class/dmi/id/product_name", "re");
-	if (model && fgets(board, sizeof(board), model))
-		board[strcspn(board, "\n")] = '\0';
-	if (model)
-		fclose(model);
+	if (about && getdelim(&board, &size, '\0', about) > 0) {
+		put_field(file, "board", board);
+		fputs(",\n", file);
+	}
+	free(board);
+	if (about)
+		fclose(about);
 	/* The kernel's name for a machine without one. */
 	if (!uname(&name) && strcmp(name.nodename, "(none)")) {
 		put_field(file, "host", name.nodename);
 		fputs(",\n", file);
 	}
-	if (*board) {
-		put_field(file, "board", board);
-		fputs(",\n", file);
-	}
 }
+#endif /* PERF_MACHINE */
 
 PERF_LOCAL void put_sources(FILE *file, const struct sifive_trace_sink *sink)
 {
@@ -141,7 +141,7 @@ PERF_LOCAL void put_counters(FILE *file)
 			",\"flags\":%u,\"info\":%u", c->type, c->code, c->data,
 			c->flags, c->info);
 #ifndef PERF_DROPIN
-		if (c->turn)
+		if (PERF_TURNS && c->turn)
 			fprintf(file, ",\"turn\":%u", c->turn);
 		turn |= c->turn;
 #endif /* PERF_DROPIN */
@@ -149,7 +149,7 @@ PERF_LOCAL void put_counters(FILE *file)
 	}
 	fputs("],\n", file);
 #ifndef PERF_DROPIN
-	if (turn)
+	if (PERF_TURNS && turn)
 		fprintf(file, "\"turn_us\":%u,\n", setup->turn_us);
 #endif /* PERF_DROPIN */
 }
@@ -302,21 +302,21 @@ PERF_LOCAL void put_coverage(FILE *file, const struct sifive_trace_sink *sink,
 		sink->time, sink->time_ns, sink->time_within);
 }
 
+#ifdef PERF_MACHINE
 /* When the capture stopped, by the machine's clock, if that has a date. */
 PERF_LOCAL void put_utc(FILE *file, const struct sifive_trace_sink *sink)
 {
-	struct timespec date, since;
-	int64_t ns;
+	struct timespec date;
+	uint64_t ns, now = perf_device_now();
 
-	if (!sink->time_ns || clock_gettime(CLOCK_REALTIME, &date) ||
-	    clock_gettime(CLOCK_MONOTONIC, &since))
+	if (!sink->time_ns || clock_gettime(CLOCK_REALTIME, &date))
 		return;
-	ns = (int64_t)(date.tv_sec - since.tv_sec) * 1000000000 + date.tv_nsec - since.tv_nsec;
-	if (ns > 0)
-		fprintf(file, ",\n\"utc\":{\"time\":%llu,\"ns\":%llu}",
-			(unsigned long long)sink->time,
-			(unsigned long long)sink->time_ns + (unsigned long long)ns);
+	ns = (uint64_t)date.tv_sec * 1000000000 + (uint64_t)date.tv_nsec;
+	if (ns > now)
+		fprintf(file, ",\n\"utc\":{\"time\":%llu,\"ns\":%llu}", sink->time,
+			sink->time_ns + (unsigned long long)(ns - now));
 }
+#endif /* PERF_MACHINE */
 
 PERF_LOCAL void put_lost(FILE *file, const struct sifive_trace_status *capture)
 {
@@ -350,7 +350,9 @@ PERF_LOCAL void put_all(FILE *file, const struct sifive_trace_sink *sink,
 	fprintf(file, "\"count_type\":%u,\n\"per_thread\":%s,\n", setup->type,
 		boolean(setup->per_thread));
 	put_program(file);
+#ifdef PERF_MACHINE
 	put_machine(file);
+#endif /* PERF_MACHINE */
 	put_sources(file, sink);
 	put_counters(file);
 	fprintf(file, "\"channel\":%u,\n\"ts_channels\":%s,\n", perf_pool->first,
@@ -366,7 +368,9 @@ PERF_LOCAL void put_all(FILE *file, const struct sifive_trace_sink *sink,
 	put_objects(file);
 	if (capture) {
 		put_coverage(file, sink, capture);
+#ifdef PERF_MACHINE
 		put_utc(file, sink);
+#endif /* PERF_MACHINE */
 		put_lost(file, capture);
 	}
 	/* Threads that begin later may have any channel. */

@@ -23,6 +23,11 @@ PERF_INTERNAL int perf_meta_write(const char *path, int fd,
 				  const struct sifive_trace_status *capture);
 
 #ifndef PERF_DROPIN
+/* Host, board and date: only from the shared library, as static programs would grow. */
+#if defined(PERF_SHARED) && !defined(PERF_MACHINE)
+#define PERF_MACHINE
+#endif
+
 /** perf_meta_remove - remove the side-car file of a trace, if any */
 PERF_INTERNAL void perf_meta_remove(const char *path);
 

@@ -18,6 +18,7 @@
 #include "rseq.h"
 #include "session.h"
 #include "switches.h"
+#include "turns.h"
 
 #ifndef PERF_DROPIN
 /* Absent from static programs that cannot set a filter. */
@@ -273,34 +274,14 @@ PERF_LOCAL bool repeats_headers(const struct perf_setup *setup)
 }
 #endif /* PERF_DROPIN */
 
+PERF_LOCAL int make_layout(const struct perf_setup *setup)
+{
 #ifndef PERF_DROPIN
-/* A counter whose events take turns is in the records once. */
-PERF_LOCAL int make_layout(const struct perf_setup *setup)
-{
-	struct perf_counter counter[PERF_COUNTER_MAX];
-	uint32_t count = 0, turning = 0, i;
-
-	for (i = 0; i < setup->count; i++) {
-		const struct perf_counter *c = &setup->counter[i];
-
-		if (c->turn && turning & 1u << c->number)
-			continue;
-		counter[count] = *c;
-		if (c->turn) {
-			turning |= 1u << c->number;
-			counter[count].type = SIFIVE_TRACE_EVENT_TURNS;
-			counter[count].code = 0;
-		}
-		count++;
-	}
-	return perf_layout_init(&perf_pool->layout, setup->type, counter, count);
-}
-#else
-PERF_LOCAL int make_layout(const struct perf_setup *setup)
-{
+	if (PERF_TURNS)
+		return perf_turns_layout(&perf_pool->layout, setup);
+#endif /* PERF_DROPIN */
 	return perf_layout_init(&perf_pool->layout, setup->type, setup->counter, setup->count);
 }
-#endif /* PERF_DROPIN */
 
 PERF_LOCAL int fill_pool(const struct perf_device *device,
 			 const struct perf_setup *setup, int pinned,
@@ -351,46 +332,31 @@ PERF_LOCAL int fill_pool(const struct perf_device *device,
 	return 0;
 }
 
-#ifndef PERF_DROPIN
-/* The kernel's samples have no turns. */
-PERF_LOCAL uint32_t wanted_turn(const struct perf_setup *setup)
-{
-	return setup->sampling.interval || setup->sampling.period ? 0 : setup->turn_us;
-}
-
-/* Only the counter itself shows its turn; differences since a header do not. */
-PERF_LOCAL void end_deltas(struct perf_setup *setup)
-{
-	uint32_t i;
-
-	for (i = 0; i < setup->count; i++)
-		if (setup->counter[i].turn && setup->type == SIFIVE_TRACE_RECORD_DELTA)
-			setup->type = SIFIVE_TRACE_RECORD_XOR;
-}
-#else
-#define wanted_turn(setup)	0
-#define end_deltas(setup)	((void)(setup))
-#endif /* PERF_DROPIN */
-
 /* Takes hardware and counters, or joins a session that holds them. */
 PERF_LOCAL int take(struct perf_device *device, struct perf_setup *setup, bool pinned,
 		    uint32_t *channels, unsigned int *first)
 {
+	uint32_t turn_us = 0;
+
 #ifndef PERF_DROPIN
 	if (PERF_MEMBER && setup->join) {
 		*first = setup->channel;
 		return perf_member_take(device, setup, channels);
 	}
+	/* The kernel's samples have no turns. */
+	if (PERF_TURNS && !setup->sampling.interval && !setup->sampling.period)
+		turn_us = setup->turn_us;
 #endif /* PERF_DROPIN */
 	if (perf_device_choose(device, &setup->cpus) ||
 	    perf_device_take(device, &setup->take) ||
 	    share_channels(device, setup, pinned, channels, first) ||
 	    (setup->count &&
 	     perf_device_counters(device, setup->counter, setup->name, setup->count,
-				  setup->per_thread, wanted_turn(setup))))
+				  setup->per_thread, turn_us)))
 		return -1;
-	end_deltas(setup);
 #ifndef PERF_DROPIN
+	if (PERF_TURNS && perf_turns_check(setup))
+		return -1;
 	if (repeats_headers(setup))
 		setup->sampling.flags |= SIFIVE_TRACE_SAMPLING_HEADERS;
 	if (PERF_SWITCHES && setup->switches) {
