@@ -30,7 +30,7 @@
 #define PERF_LOCAL	PERF_NOTRACE static
 #define PERF_INLINE	PERF_NOTRACE static inline __attribute__((always_inline))
 
-/* A function that nothing may call, if a part of the one-file library is left out. */
+/* A function or parameter that nothing uses if a part of the one-file library is left out. */
 #define PERF_OPTIONAL	__attribute__((unused))
 
 /* For code that is linked into a shared object. */

@@ -422,7 +422,8 @@ PERF_LOCAL int counters_error(struct perf_device *device, int error,
 PERF_INTERNAL int perf_device_counters(struct perf_device *device,
 				       struct perf_counter *counter,
 				       char (*name)[PERF_EVENT_NAME],
-				       uint32_t count, bool per_thread, uint32_t turn_us)
+				       uint32_t count, bool per_thread,
+				       PERF_OPTIONAL uint32_t turn_us)
 {
 	struct sifive_trace_counters counters = {
 		.size	= sizeof(counters),
@@ -446,11 +447,19 @@ PERF_INTERNAL int perf_device_counters(struct perf_device *device,
 	}
 
 	error = device_call(device, SIFIVE_TRACE_IOC_COUNTERS, &counters);
+#ifndef PERF_DROPIN
 	if (PERF_TURNS && error && errno == EBUSY && turn_us) {
 		counters.flags |= SIFIVE_TRACE_COUNTERS_TURNS;
 		counters.turn_us = turn_us;
 		error = device_call(device, SIFIVE_TRACE_IOC_COUNTERS, &counters);
 	}
+	/* A driver without turns: get the first call's error again. */
+	if (PERF_TURNS && error && errno == EINVAL && counters.turn_us) {
+		counters.flags &= ~SIFIVE_TRACE_COUNTERS_TURNS;
+		counters.turn_us = 0;
+		error = device_call(device, SIFIVE_TRACE_IOC_COUNTERS, &counters);
+	}
+#endif /* PERF_DROPIN */
 	if (error)
 		return counters_error(device, errno, counter, name, count,
 				      counters.failed);

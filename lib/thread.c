@@ -348,7 +348,7 @@ PERF_LOCAL struct perf_thread *join_blocked(void)
 #ifndef PERF_DROPIN
 	thread->latest = NULL;
 	thread->saved = 0;
-	thread->open.count = 0;
+	thread->open.generation = 0;
 	if (!PERF_MEMBER || perf_pool->channels)
 #endif /* PERF_DROPIN */
 		perf_channel_take(thread, false);

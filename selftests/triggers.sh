@@ -251,6 +251,8 @@ rec depth-join --children --depth 3 $p/plain
 rec depth-jumps --depth 3 $p/optimised jumps
 rec depth-part --from sum --depth 1 $p/plain
 rec depth-filter --depth 2 -F ackermann $p/plain
+printf '# no object\n^ 9\n' >/out/depth.filter
+rec depth-file --depth 2 --filter /out/depth.filter $p/plain
 rec depth-snapshot --snapshot --depth 3 $p/plain
 rec depth-busy --depth 3 $p/busy
 rec depth-none --depth 0 $p/plain
@@ -348,6 +350,8 @@ result $? "--depth: calls that longjmp() has left"
 result $? "--from and --depth: depth counts from that call"
 [ "$(calls depth-filter)" = "ackermann 1" ]
 result $? "--depth: counts calls that -F leaves out"
+[ "$(calls depth-file)" = "$(calls depth-plain-2)" ]
+result $? "--depth: with a filter that has no functions, all functions"
 meta depth-part 'm["part"] == {"from": "sum", "depth": 1}' "--depth: in the side-car file"
 meta depth-snapshot 'm["part"] == {"depth": 3}' "--depth and --snapshot: in the side-car file"
 host report "$out/depth-plain-2.rtd" | grep -q '^Trace covers all of .*; contains calls of each thread only up to depth 2; self times include deeper calls'

@@ -101,13 +101,19 @@ bool sft_counters_read(u32 counter, u64 *value)
 	       sft_csr_read(counter, value);
 }
 
+/* A counter on this CPU continues from @value. Called with interrupts disabled. */
+void sft_counters_note(u32 counter, u64 value)
+{
+	this_cpu_write(seen[counter], value);
+}
+
 static void take_here(void *arg)
 {
 	struct request *r = arg;
 
 	r->error = sft_sbi_take(r->c, r->value);
 	sft_turns_forget();
-	this_cpu_write(seen[r->c->counter], r->value);
+	sft_counters_note(r->c->counter, r->value);
 }
 
 /* Save the current value: the counter must never go back below it. */

@@ -276,6 +276,7 @@ void sft_turns_init(void);
 /* counters.c */
 bool sft_counters_pinned(void);
 bool sft_counters_read(u32 counter, u64 *value);
+void sft_counters_note(u32 counter, u64 value);
 u32 sft_counters_available(void);
 int sft_counters_take(struct sifive_trace_counters *arg, struct sft_why *why);
 int sft_counters_query(struct sifive_trace_query *query, struct sft_why *why);

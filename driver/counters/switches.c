@@ -314,25 +314,6 @@ static void faulted(struct perf_event *event, struct perf_sample_data *data,
 	local_irq_restore(flags);
 }
 
-/* Called without the system's lock. */
-int sft_switches_probe(u32 flags, struct sft_why *why)
-{
-	int ret;
-
-	check_trace_callback_type_sys_enter(called);
-	check_trace_callback_type_sys_exit(returned);
-	check_trace_callback_type_sched_switch(switched);
-	check_trace_callback_type_sched_process_fork(forked);
-	check_trace_callback_type_sched_process_exec(executed);
-	check_trace_callback_type_sched_waking(waking);
-	ret = sft_probes_add(probes, ARRAY_SIZE(probes), why);
-	if (!ret && flags & SIFIVE_TRACE_SWITCHES_SYSCALLS)
-		ret = sft_probes_add(call_probes, ARRAY_SIZE(call_probes), why);
-	if (!ret && flags & SIFIVE_TRACE_SWITCHES_FAULTS)
-		ret = sft_faults_add(faulted, why);
-	return ret;
-}
-
 static bool is_wanted(void)
 {
 	return sft_switches.set.channel != SIFIVE_TRACE_SWITCHES_OFF;
@@ -357,6 +338,27 @@ static void unprobe(struct work_struct *work)
 }
 
 static DECLARE_WORK(unprobe_work, unprobe);
+
+/* Called without the system's lock. */
+int sft_switches_probe(u32 flags, struct sft_why *why)
+{
+	int ret;
+
+	check_trace_callback_type_sys_enter(called);
+	check_trace_callback_type_sys_exit(returned);
+	check_trace_callback_type_sched_switch(switched);
+	check_trace_callback_type_sched_process_fork(forked);
+	check_trace_callback_type_sched_process_exec(executed);
+	check_trace_callback_type_sched_waking(waking);
+	ret = sft_probes_add(probes, ARRAY_SIZE(probes), why);
+	if (!ret && flags & SIFIVE_TRACE_SWITCHES_SYSCALLS)
+		ret = sft_probes_add(call_probes, ARRAY_SIZE(call_probes), why);
+	if (!ret && flags & SIFIVE_TRACE_SWITCHES_FAULTS)
+		ret = sft_faults_add(faulted, why);
+	/* The session may have ended meanwhile. */
+	schedule_work(&unprobe_work);
+	return ret;
+}
 
 /* Set the records of the following captures. */
 int sft_switches_set(const struct sifive_trace_switches *arg, struct sft_why *why)

@@ -20,7 +20,7 @@
 
 #define NO_TURN	(~0u)
 
-/* A turn that is almost over would end before the thread runs. */
+/* A turn that would soon be over ends when its thread stops running. */
 #define LEAST_NS	20000
 
 /**
@@ -97,6 +97,7 @@ static void count(struct here *h, u64 period, bool begins)
 			continue;
 		sft_sbi_release(c->index);
 		sft_sbi_take(c, value);
+		sft_counters_note(n, value);
 	}
 }
 
@@ -153,20 +154,26 @@ void sft_turns_begin(struct sft_turn *own, const u64 *offset)
 	else if (h->counting != turn_of(h->now->period))
 		count(h, h->now->period, false);
 	left = h->now->left ?: sft_counters.turn_ns;
-	hrtimer_start(&h->timer, ns_to_ktime(max_t(s64, left, LEAST_NS)),
-		      HRTIMER_MODE_REL_PINNED_HARD);
+	hrtimer_start(&h->timer, ns_to_ktime(left), HRTIMER_MODE_REL_PINNED_HARD);
 }
 
 /* It does not run here any more. Called with interrupts disabled. */
 void sft_turns_end(void)
 {
 	struct here *h = this_cpu_ptr(&here);
+	s64 left;
 
 	if (!h->now)
 		return;
-	h->now->left = max_t(s64, ktime_to_ns(hrtimer_get_remaining(&h->timer)), 1);
+	left = ktime_to_ns(hrtimer_get_remaining(&h->timer));
 	/* Its function runs on this CPU alone. */
 	hrtimer_cancel(&h->timer);
+	/* A thread that never runs for so long would never end its turn. */
+	if (left < LEAST_NS) {
+		next(h);
+		left = 0;
+	}
+	h->now->left = left;
 	h->now = NULL;
 }
 

@@ -34,6 +34,10 @@ void symbols_where(struct symbols *symbols, const struct perfrec_record *record)
 	(void)record;
 }
 
+void symbols_when(struct symbols *symbols, const struct perfrec_stamp *stamp)
+{
+}
+
 uint64_t symbols_place(const struct symbols *symbols, uint64_t address)
 {
 	(void)symbols;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /* See select.h. */
+#include <ctype.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -119,6 +120,7 @@ int select_functions(const struct program *program, const char * const *pattern,
 
 int select_copy(const char *from, char *path)
 {
+	bool comment = false, empty = true;
 	FILE *in = NULL, *out;
 	int c, error = 0;
 
@@ -130,15 +132,18 @@ int select_copy(const char *from, char *path)
 		}
 	}
 	out = make_file(path);
-	while (in && out && (c = getc(in)) != EOF)
+	while (in && out && (c = getc(in)) != EOF) {
 		putc(c, out);
+		comment = c != '\n' && (comment || c == '#');
+		empty &= comment || isspace(c);
+	}
 	if (in && ferror(in)) {
 		report("%s: cannot be read", from);
 		error = -1;
 	}
 	/* Write a line without an object: a filter without functions must select none. */
 	if (in && out)
-		fputs("\n- 0 1\n", out);
+		fputs(empty ? "\n- 0 1\n" : "\n", out);
 	if (in)
 		fclose(in);
 	return out ? close_file(out, path, error) : -1;

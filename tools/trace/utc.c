@@ -23,9 +23,8 @@ bool utc_time(const struct input *input, uint64_t ticks, uint64_t *ns)
 	if (!utc->ns || !input->hz || !is_clear(input, mask))
 		return false;
 	distance = (unsigned __int128)(back < ahead ? back : ahead) * NS_PER_SEC / input->hz;
-	if (back < ahead)
-		*ns = utc->ns - (uint64_t)distance;
-	else
-		*ns = utc->ns + (uint64_t)distance;
-	return distance < utc->ns;
+	if (distance >= (back < ahead ? utc->ns : UINT64_MAX - utc->ns))
+		return false;
+	*ns = back < ahead ? utc->ns - (uint64_t)distance : utc->ns + (uint64_t)distance;
+	return true;
 }
