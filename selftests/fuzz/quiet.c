@@ -36,6 +36,8 @@ void symbols_where(struct symbols *symbols, const struct perfrec_record *record)
 
 void symbols_when(struct symbols *symbols, const struct perfrec_stamp *stamp)
 {
+	(void)symbols;
+	(void)stamp;
 }
 
 uint64_t symbols_place(const struct symbols *symbols, uint64_t address)
