@@ -251,7 +251,7 @@ rec depth-join --children --depth 3 $p/plain
 rec depth-jumps --depth 3 $p/optimised jumps
 rec depth-part --from sum --depth 1 $p/plain
 rec depth-filter --depth 2 -F ackermann $p/plain
-printf '# no object\n^ 9\n' >/out/depth.filter
+printf "# no object\n^ 9\n" >/out/depth.filter
 rec depth-file --depth 2 --filter /out/depth.filter $p/plain
 rec depth-snapshot --snapshot --depth 3 $p/plain
 rec depth-busy --depth 3 $p/busy
