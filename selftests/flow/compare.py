@@ -20,7 +20,7 @@ import sys
 BLOCK = re.compile(r"Trace (\d+): \S+ \[0*([0-9a-f]*)/([0-9a-f]+)/")
 STOPPED = re.compile(r"Stopped execution of TB chain before \S+ \[([0-9a-f]+)\]")
 TRAP = re.compile(r"hart:(\d+), async:0.*epc:0x([0-9a-f]+)")
-LEFT_OUT = "left out"
+LEFT_OUT = "omitted"
 # Marks missing instructions among the addresses.
 GAP = 1
 
