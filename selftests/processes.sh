@@ -52,7 +52,7 @@ attach elsewhere -C 0 --size 4k
 touch /tmp/moved; wait $other
 attach switched --switches --size 8k
 full="until sifive-trace status | grep -q \", full\"; do sleep 0.1; done"
-attach followed --calls --on-full stop -b 64k sh -c "$full"
+attach followed --calls --on-full stop -b 512k sh -c "$full"
 attach nothing $p/none
 sifive-trace record -p $busy -o signalled.rtd 2>signalled.err & command=$!
 until [ -s signalled.rtd ]; do sleep 0.1; done; eval "$enough"
