@@ -137,10 +137,10 @@ PERF_INTERNAL int perf_device_take(struct perf_device *device,
 PERF_INTERNAL bool perf_device_stalls(const struct perf_device *device);
 
 /*
- * Events take turns only with the shared library, which the recorder preloads: static
- * programs would grow.
+ * Events take turns only with the shared library, which the recorder preloads, and in the
+ * recorder itself: static programs would grow.
  */
-#ifdef PERF_SHARED
+#if defined(PERF_SHARED) || defined(PERF_COMMAND)
 #define PERF_TURNS	1
 #else
 #define PERF_TURNS	0
