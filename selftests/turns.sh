@@ -48,7 +48,7 @@ done
 # scales NAME EVENT...: the totals are those of the run in which each event has a counter.
 scales() {
 	selftests/record/turns.py "$out/$1.json" "$out/apart.json" "${@:2}" >"$out/$1.scaled" 2>&1
-	result $? "$1: totals are within 3 % of those with a counter for each event"
+	result $? "$1: totals are within 3 %, or the reported error, of those with a counter for each event"
 	sed 's/^/# /' "$out/$1.scaled"
 }
 
