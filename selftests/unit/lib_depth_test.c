@@ -14,67 +14,40 @@
 #include "sifive_trace.h"
 
 #include "depth_calls.h"
-#include "lib_mock.h"
+#include "filter_fixture.h"
 
 FIXTURE(depth)
 {
-	char path[48];
-	struct sifive_trace *trace;
+	struct filtered f;
 };
-
-static uintptr_t bias;
-
-static int find_bias(struct dl_phdr_info *info, size_t size, void *unused)
-{
-	bias = info->dlpi_addr;
-	return 1;
-}
 
 FIXTURE_SETUP(depth)
 {
-	setenv("SIFIVE_TRACE_VERBOSE", "0", 1);
-	mock_device_reset();
-	sprintf(self->path, "/tmp/lib_depth_test.%d", getpid());
-	/* The program comes first. */
-	dl_iterate_phdr(find_bias, NULL);
-	self->trace = sifive_trace_open();
-	ASSERT_NE(NULL, self->trace);
+	ASSERT_TRUE(filtered_open(&self->f));
 }
 
 FIXTURE_TEARDOWN(depth)
 {
-	mock_interrupt = NULL;
-	sifive_trace_close(self->trace);
-	unlink(self->path);
+	filtered_close(&self->f);
+}
+
+static uintptr_t address_of(char letter)
+{
+	return (uintptr_t)depth_function(letter);
 }
 
 /* The limit, 0: no filter; and functions by letters, after > or < if parts begin or end there. */
 static int start(FIXTURE_DATA(depth) *self, unsigned int limit, const char *lines)
 {
-	struct sifive_trace_options options = SIFIVE_TRACE_OPTIONS;
-	FILE *file = fopen(self->path, "w");
-	uintptr_t at;
+	FILE *file = fopen(self->f.path, "w");
 
 	if (limit)
 		fprintf(file, " ^ %u \n", limit);
-	for (; *lines; lines++) {
-		if (strchr("><", *lines)) {
-			fprintf(file, "%c ", *lines);
-			continue;
-		}
-		at = (uintptr_t)depth_function(*lines) - bias;
-		fprintf(file, "%s %lx %lx\n", program_invocation_short_name, at, at + 1);
-	}
+	filtered_lines(file, lines, address_of, 1);
 	fclose(file);
-	options.filter = limit ? self->path : NULL;
-	options.events = "";
-	options.count_type = SIFIVE_TRACE_RAW;
 	/* From an earlier start. */
-	sifive_trace_off(self->trace);
-	if (sifive_trace_setup(self->trace, &options) || sifive_trace_on(self->trace))
-		return -1;
-	mock_stores = 0;
-	return 0;
+	sifive_trace_off(self->f.trace);
+	return filtered_start(&self->f, limit ? self->f.path : NULL);
 }
 
 static uintptr_t get_address(size_t *at)
@@ -400,12 +373,12 @@ static FIXTURE_DATA(depth) *session;
 
 static void trace_off(void)
 {
-	sifive_trace_off(session->trace);
+	sifive_trace_off(session->f.trace);
 }
 
 static void trace_on(void)
 {
-	sifive_trace_on(session->trace);
+	sifive_trace_on(session->f.trace);
 	mock_stores = 0;
 }
 

@@ -13,38 +13,21 @@
 
 #include "sifive_trace.h"
 
-#include "lib_mock.h"
+#include "filter_fixture.h"
 
 FIXTURE(part)
 {
-	char path[48];
-	struct sifive_trace *trace;
+	struct filtered f;
 };
-
-static uintptr_t bias;
-
-static int find_bias(struct dl_phdr_info *info, size_t size, void *unused)
-{
-	bias = info->dlpi_addr;
-	return 1;
-}
 
 FIXTURE_SETUP(part)
 {
-	setenv("SIFIVE_TRACE_VERBOSE", "0", 1);
-	mock_device_reset();
-	sprintf(self->path, "/tmp/lib_part_test.%d", getpid());
-	/* The program comes first. */
-	dl_iterate_phdr(find_bias, NULL);
-	self->trace = sifive_trace_open();
-	ASSERT_NE(NULL, self->trace);
+	ASSERT_TRUE(filtered_open(&self->f));
 }
 
 FIXTURE_TEARDOWN(part)
 {
-	mock_interrupt = NULL;
-	sifive_trace_close(self->trace);
-	unlink(self->path);
+	filtered_close(&self->f);
 }
 
 /* Functions are named by letters, at arbitrary addresses in the program's code. */
@@ -58,26 +41,11 @@ static uintptr_t address_of(char letter)
 /* Each word of @lines is a letter, after > or < if recording begins or ends there. */
 static int start(FIXTURE_DATA(part) *self, const char *lines)
 {
-	struct sifive_trace_options options = SIFIVE_TRACE_OPTIONS;
-	FILE *file = fopen(self->path, "w");
-	uintptr_t at;
+	FILE *file = fopen(self->f.path, "w");
 
-	for (; *lines; lines++) {
-		if (strchr("><", *lines)) {
-			fprintf(file, "%c ", *lines);
-			continue;
-		}
-		at = address_of(*lines) - bias;
-		fprintf(file, "%s %lx %lx\n", program_invocation_short_name, at, at + 4);
-	}
+	filtered_lines(file, lines, address_of, 4);
 	fclose(file);
-	options.filter = self->path;
-	options.events = "";
-	options.count_type = SIFIVE_TRACE_RAW;
-	if (sifive_trace_setup(self->trace, &options) || sifive_trace_on(self->trace))
-		return -1;
-	mock_stores = 0;
-	return 0;
+	return filtered_start(&self->f, self->f.path);
 }
 
 static void begin_call(char letter)
@@ -385,7 +353,7 @@ TEST_F(part, a_part_ends_with_its_session)
 {
 	ASSERT_EQ(0, start(self, ">F<T"));
 	call('F');
-	ASSERT_EQ(0, sifive_trace_off(self->trace));
+	ASSERT_EQ(0, sifive_trace_off(self->f.trace));
 	ASSERT_EQ(0, start(self, ">F<T"));
 	call('G');
 	EXPECT_STREQ("", records());
@@ -433,8 +401,8 @@ TEST_F(part, without_it_hooks_are_the_writers)
 {
 	struct sifive_trace_options options = SIFIVE_TRACE_OPTIONS;
 
-	ASSERT_EQ(0, sifive_trace_setup(self->trace, &options));
-	ASSERT_EQ(0, sifive_trace_on(self->trace));
+	ASSERT_EQ(0, sifive_trace_setup(self->f.trace, &options));
+	ASSERT_EQ(0, sifive_trace_on(self->f.trace));
 	EXPECT_EQ((void *)writers.pair, (void *)hook);
 }
 
