@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #define _GNU_SOURCE
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -152,6 +153,19 @@ uint64_t trace_random(uint64_t *state)
 	*state ^= *state >> 7;
 	*state ^= *state << 17;
 	return *state;
+}
+
+const char *trace_session_leaver(struct trace_session *s)
+{
+	static char path[64];
+
+	trace_session_close(s);
+	if (trace_session_open(s, 1)) {
+		trace_session_open(s, 0);
+		return NULL;
+	}
+	snprintf(path, sizeof(path), "/sys/devices/system/cpu/cpu%d/online", s->encoder.cpu);
+	return access(path, W_OK) ? NULL : path;
 }
 
 uint64_t trace_setting(const char *name, uint64_t otherwise)

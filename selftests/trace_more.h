@@ -94,6 +94,12 @@ uint32_t trace_writer_stop(struct trace_writer *w);
 /* The next number of a random series; the state must not be 0. */
 uint64_t trace_random(uint64_t *state);
 
+/*
+ * Replaces the session by one of the second encoder; returns the file that takes its CPU offline.
+ * NULL: there is none; the session may then be one of the first encoder.
+ */
+const char *trace_session_leaver(struct trace_session *s);
+
 /* A number from the environment, or @otherwise. */
 uint64_t trace_setting(const char *name, uint64_t otherwise);
 
