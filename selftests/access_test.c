@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Proves who can read a session's counters: threads that have joined, until the session
- * ends, and nobody else; that per-thread counts exclude other threads; and that access is
- * restored after it was revoked.
+ * Proves that only threads that have joined can read a session's counters, and only until
+ * the session ends; that per-thread counts exclude other threads; and that access is restored
+ * after it was revoked.
  *
  * TRACE_THREADS: number of threads that come and go (default 2148, more than slots).
  */

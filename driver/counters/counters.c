@@ -37,7 +37,7 @@ static DEFINE_PER_CPU(u64 [SIFIVE_TRACE_MAX_COUNTERS], seen_before);
  * @value:	start value
  * @error:	error from firmware
  * @why:	why the counter stopped, or NULL
- * @ours:	the counter runs and nobody else has restarted it
+ * @ours:	the counter runs and no other user has restarted it
  */
 struct request {
 	const struct sft_counter *c;
