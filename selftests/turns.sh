@@ -17,9 +17,9 @@ out=$build/turns
 twelve=cycles,instructions,r2,r2:u,r2:k,r1,r1:u,dTLB-load-misses,iTLB-load-misses,branches,cache-misses,r1:k
 board p550 --icount --append maxcpus=1 -- "
 twelve=$twelve
-rec turns -b 16M -e \$twelve \$p/steady 60000
-# With as many counters: each costs the program instructions.
-rec apart -b 16M -e cycles,instructions,r2,r2:u,r1,r1:u,branches,cache-misses \$p/steady 60000
+rec turns --on-full stop -b 16M -e \$twelve \$p/steady 30000
+# With as many counters, and the count type of turns: both cost the program instructions.
+rec apart --count xor --on-full stop -b 16M -e cycles,instructions,r2,r2:u,r1,r1:u,branches,cache-misses \$p/steady 30000
 rec hart --turn 1ms -b 16M --per-cpu -e \$twelve \$p/steady
 rec raw --turn 1ms -b 16M --count raw -e \$twelve \$p/steady 3000
 rec ring --turn 1ms --on-full wrap -b 1M -e \$twelve \$p/steady
