@@ -453,12 +453,6 @@ PERF_INTERNAL int perf_device_counters(struct perf_device *device,
 		counters.turn_us = turn_us;
 		error = device_call(device, SIFIVE_TRACE_IOC_COUNTERS, &counters);
 	}
-	/* A driver without turns: get the first call's error again. */
-	if (PERF_TURNS && error && errno == EINVAL && counters.turn_us) {
-		counters.flags &= ~SIFIVE_TRACE_COUNTERS_TURNS;
-		counters.turn_us = 0;
-		error = device_call(device, SIFIVE_TRACE_IOC_COUNTERS, &counters);
-	}
 #endif /* PERF_DROPIN */
 	if (error)
 		return counters_error(device, errno, counter, name, count,
