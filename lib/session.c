@@ -272,13 +272,35 @@ PERF_LOCAL bool repeats_headers(const struct perf_setup *setup)
 		(setup->take.flags & SIFIVE_TRACE_CONFIG_DRAIN && setup->header_interval)) &&
 	       setup->type == SIFIVE_TRACE_RECORD_XOR && !setup->header_once;
 }
+
+/* Events that take turns share a counter, which is in the records once. */
+PERF_LOCAL int turns_layout(struct perf_layout *layout, const struct perf_setup *setup)
+{
+	struct perf_counter counter[PERF_COUNTER_MAX];
+	uint32_t count = 0, turning = 0, i;
+
+	for (i = 0; i < setup->count; i++) {
+		const struct perf_counter *c = &setup->counter[i];
+
+		if (c->turn && turning & 1u << c->number)
+			continue;
+		counter[count] = *c;
+		if (c->turn) {
+			turning |= 1u << c->number;
+			counter[count].type = SIFIVE_TRACE_EVENT_TURNS;
+			counter[count].code = 0;
+		}
+		count++;
+	}
+	return perf_layout_init(layout, setup->type, counter, count);
+}
 #endif /* PERF_DROPIN */
 
 PERF_LOCAL int make_layout(const struct perf_setup *setup)
 {
 #ifndef PERF_DROPIN
 	if (PERF_TURNS)
-		return perf_turns_layout(&perf_pool->layout, setup);
+		return turns_layout(&perf_pool->layout, setup);
 #endif /* PERF_DROPIN */
 	return perf_layout_init(&perf_pool->layout, setup->type, setup->counter, setup->count);
 }

@@ -24,24 +24,3 @@ PERF_INTERNAL int perf_turns_check(struct perf_setup *setup)
 		return 0;
 	return perf_error("there are more events than counters: they can take turns if cycles are counted all the time: add cycles to the list, or omit events");
 }
-
-PERF_INTERNAL int perf_turns_layout(struct perf_layout *layout, const struct perf_setup *setup)
-{
-	struct perf_counter counter[PERF_COUNTER_MAX];
-	uint32_t count = 0, turning = 0, i;
-
-	for (i = 0; i < setup->count; i++) {
-		const struct perf_counter *c = &setup->counter[i];
-
-		if (c->turn && turning & 1u << c->number)
-			continue;
-		counter[count] = *c;
-		if (c->turn) {
-			turning |= 1u << c->number;
-			counter[count].type = SIFIVE_TRACE_EVENT_TURNS;
-			counter[count].code = 0;
-		}
-		count++;
-	}
-	return perf_layout_init(layout, setup->type, counter, count);
-}

@@ -14,7 +14,4 @@
  */
 PERF_INTERNAL int perf_turns_check(struct perf_setup *setup);
 
-/** perf_turns_layout - perf_layout_init(), with each counter in the records once */
-PERF_INTERNAL int perf_turns_layout(struct perf_layout *layout, const struct perf_setup *setup);
-
 #endif /* PERF_TURNS_H */

@@ -85,8 +85,9 @@ rec names --filter names.filter $p/objects
 rec library --library /target/libsifive-perf.so $p/plain
 echo "kill -9 \$\$" >kill.sh; rec killed sh kill.sh
 
-rec many -e cycles,instructions,branches,cache-misses,cache-references,dTLB-load-misses,iTLB-load-misses,dTLB-store-misses,r1,r2,r3,r4,r5,r6,r7,r8,r9,ra,rb $p/plain
-rec twice -e branch-misses,branch-misses:u $p/plain
+rec many -i 1ms -e cycles,instructions,branches,cache-misses,cache-references,dTLB-load-misses,iTLB-load-misses,dTLB-store-misses,r1,r2,r3,r4,r5,r6,r7,r8,r9,ra,rb $p/plain
+rec twice -i 1ms -e branch-misses,branch-misses:u $p/plain
+rec noturns -e branch-misses,branch-misses:u $p/plain
 rec unknown -e cycles,hits $p/plain
 rec multiplex --multiplex $p/plain
 rec absent /no/such
@@ -381,8 +382,10 @@ refused many 125 "cannot count rb, event 18 of the list: the 18 events before it
 	"more events than counters: the first without a counter is named"
 refused twice 125 "cannot count branch-misses:u, event 1 of the list: the 1 event before it needs all counters that can count it: 1 of" \
 	"two events for one counter: the second is named"
+refused noturns 125 "there are more events than counters: they can take turns if cycles are counted all the time: add cycles to the list, or omit events" \
+	"more events than counters, without cycles: the message says what to do"
 refused unknown 2 'no event "hits"' "an unknown event"
-refused multiplex 2 "record has no option --multiplex" "counters are not multiplexed"
+refused multiplex 2 "record has no option --multiplex" "--multiplex is no option: events take turns without one"
 refused absent 127 "No such file" "no such program: 127"
 refused noprogram 126 "/target/sifive_trace.ko" "no program: 126"
 refused script 126 "a script" "a script is refused with a remedy"

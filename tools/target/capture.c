@@ -13,6 +13,7 @@
 #include "lib/error.h"
 #include "lib/event.h"
 #include "lib/switches.h"
+#include "lib/turns.h"
 
 #include "../command.h"
 #include "../text.h"
@@ -69,7 +70,8 @@ static int begin(struct perf_device *device, struct perf_setup *setup, bool thre
 	    perf_device_check_channel(device, setup->channel) ||
 	    perf_device_counters(device, setup->counter, setup->name, setup->count,
 				 setup->per_thread, sampling->interval || sampling->period ? 0 :
-				 setup->turn_us))
+				 setup->turn_us) ||
+	    perf_turns_check(setup))
 		return -1;
 	sampling->channel = threads ? next_channel(device, setup->channel) : setup->channel;
 	if (setup->take.flags & SIFIVE_TRACE_CONFIG_RING &&
