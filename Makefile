@@ -273,7 +273,7 @@ check-soak: built
 	@selftests/summary.sh $(CHECK)/soak soak kills
 
 # Seconds per fuzz target, half of them under each of two fuzzers.
-FUZZ_SECONDS ?= 10
+FUZZ_SECONDS ?= 4
 
 run-fuzz:
 	@selftests/suite.sh $(CHECK) fuzz $(MAKE) -s -C selftests/fuzz \

@@ -26,11 +26,11 @@ rc=$?
 result $rc "$board, debug kernel: the module builds"
 [ "$rc" -eq 0 ] || exit 1
 
-# The stock kernels run the sessions and threads that make a leak show; here kmemleak
-# finds it. Two scans: objects that the first one finds may still be in flight.
+# The stock kernels run the threads and repetitions that make a race show. Two scans of kmemleak:
+# objects that the first one finds may still be in flight.
 effort_part
 tools/qemu/board run "$board" --kernel "$kernel" --target "$target" --out "$out" -- "$settings"'
-	export TRACE_FILL_SECONDS=1 TRACE_SESSIONS=100 TRACE_THREADS=200
+	export TRACE_FILL_SECONDS=1 TRACE_PART=$((4 * TRACE_PART)) TRACE_THREADS=200
 	sh /target/selftests/run_all.sh '"$(effort_except_debug)"'
 	echo $? >tests
 	for i in 1 2; do

@@ -27,8 +27,7 @@ effort_set() {
 	settings="export TRACE_SECONDS=$(share "${TRACE_SECONDS:-2}")"
 	settings+=" TRACE_STORM_SECONDS=$(share "${TRACE_STORM_SECONDS:-5}")"
 	settings+=" TRACE_PROGRAMS=$programs"
-	settings+=" TRACE_SESSIONS=$(share "${TRACE_SESSIONS:-1000}")"
-	settings+=" TRACE_PROCESSES=$(share "${TRACE_PROCESSES:-1000}")"
+	settings+=" TRACE_PART=$part"
 }
 
 # effort_except BOARD: kselftests that need not run on it. These depend on the harts rather than
@@ -40,10 +39,11 @@ effort_except() {
 	} || echo access argument firmware many overflow own_counts perf programs sampled_count sampling threads
 }
 
-# Instruction trace of a kernel with so many checks fills the buffers at once. Also skip
-# kselftests of the library: other tests make the same driver calls.
+# Instruction trace of a kernel with so many checks fills the buffers at once, and checks are
+# instructions that perf counts. Also skip kselftests of the library: other tests make the same
+# driver calls.
 effort_except_debug() {
-	local names=instruction
+	local names="instruction perf_stat"
 
 	[ "$TRACE_PART" -eq 1 ] ||
 		names+=" calls lib_hotplug many own_counts programs threads timer unusual"

@@ -628,7 +628,7 @@ TEST_F(join, a_page_that_went_nowhere_reaches_the_next_session_of_its_file)
 
 TEST_F(join, a_storm_of_processes_loses_no_channel)
 {
-	const int count = (int)trace_setting("TRACE_PROCESSES", 1000);
+	const int count = trace_repeat(1000);
 	int i, channel;
 
 	for (i = 0; i < count; i++) {

@@ -4,7 +4,7 @@
 # if necessary and removes it at the end, which shows that nothing uses it any more. Fails if any
 # test failed.
 #
-#	run_all.sh [NAME...]	all tests except NAME_test
+#	run_all.sh [NAME...]	all tests except NAME_test and NAME.sh
 
 cd "$(dirname "$0")" || exit 1
 rc=0
@@ -21,7 +21,7 @@ fi
 ran=0
 for t in ./*_test ./example.sh ./perf_stat.sh; do
 	[ -x "$t" ] || continue
-	name=${t#./}
+	name=${t#./} name=${name%.sh}
 	case " $* " in *" ${name%_test} "*) continue ;; esac
 	ran=$((ran + 1))
 	echo "# $t"

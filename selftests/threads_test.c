@@ -469,7 +469,7 @@ static void *until_stop(void *number)
 TEST_F(threads, what_they_make_while_the_trace_is_dumped_is_reported)
 {
 	struct sifive_trace_report report = { .size = sizeof(report) };
-	const unsigned int times = 20;
+	const unsigned int times = (unsigned int)trace_repeat(20);
 	pthread_t thread[4];
 	unsigned int i;
 
@@ -590,6 +590,7 @@ TEST_F(threads, children_do_not_disturb)
 
 TEST_F(threads, children_do_not_disturb_those_that_record)
 {
+	const unsigned int times = (unsigned int)trace_repeat(50);
 	pthread_t thread[3];
 	unsigned int i;
 	pid_t child;
@@ -598,8 +599,8 @@ TEST_F(threads, children_do_not_disturb_those_that_record)
 	for (i = 0; i < ARRAY_SIZE(thread); i++)
 		ASSERT_EQ(0, pthread_create(&thread[i], NULL, until_stop, (void *)(uintptr_t)i));
 	pthread_barrier_wait(&all_there);
-	for (i = 0; i < 50; i++) {
-		ahead = is_ahead((i + 1) / 50.0);
+	for (i = 0; i < times; i++) {
+		ahead = is_ahead((i + 1.0) / times);
 		record();
 		child = fork();
 		if (!child) {

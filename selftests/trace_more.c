@@ -175,6 +175,13 @@ uint64_t trace_setting(const char *name, uint64_t otherwise)
 	return text && *text ? strtoull(text, NULL, 0) : otherwise;
 }
 
+int trace_repeat(int count)
+{
+	int part = (int)trace_setting("TRACE_PART", 1);
+
+	return (count + part - 1) / part;
+}
+
 double trace_clock(void)
 {
 	struct timespec t;

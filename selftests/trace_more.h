@@ -103,6 +103,9 @@ const char *trace_session_leaver(struct trace_session *s);
 /* A number from the environment, or @otherwise. */
 uint64_t trace_setting(const char *name, uint64_t otherwise);
 
+/* How often to repeat what a full run repeats @count times: one part in TRACE_PART. */
+int trace_repeat(int count);
+
 /* Seconds of a monotonic clock. */
 double trace_clock(void);
 

@@ -254,9 +254,10 @@ TEST_F(unbind, without_any_of_its_kind_and_back)
 
 TEST_F(unbind, the_same_many_times)
 {
+	const int times = trace_repeat(30);
 	int i;
 
-	for (i = 0; i < 30; i++) {
+	for (i = 0; i < times; i++) {
 		ASSERT_EQ(0, unbind_device(self));
 		EXPECT_EQ(SIGBUS, trace_signal_of_load(self->s.page));
 		ASSERT_EQ(0, rebind_device(self));
