@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* One message from the CPU this program is pinned to, and the bytes it made. */
+/* One message from the CPU this program is pinned to, and the bytes it produces. */
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <sched.h>
