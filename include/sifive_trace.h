@@ -64,8 +64,8 @@ enum {
 	 * SIFIVE_TRACE_PER_CPU.
 	 */
 	SIFIVE_TRACE_PER_THREAD		= 1 << 1,
-	/* Poll for room in the encoder before each record, with interrupts
-	 * possible, so that only the rest of one record can stall the
+	/* Poll for room in the encoder before each record, where interrupts
+	 * can be taken, so that only the rest of one record can stall the
 	 * processor. For an encoder that cannot stall, each store polls, with
 	 * or without this flag.
 	 */

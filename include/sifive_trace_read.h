@@ -282,9 +282,9 @@ int sifive_reader_next(struct sifive_reader *reader, const struct sifive_event *
 /**
  * sifive_reader_complete() - whether the trace contains everything that was recorded
  *
- * Return: 1; 0 if anything was lost, damaged, unknown or has no time, for which the
- * command's --strict exits with 1, or if there is no record: sifive_reader_messages()
- * says what; -1 before sifive_reader_next() has returned 0.
+ * Return: 1; 0 if anything was lost, is damaged or unknown, or has no time (the command's
+ * --strict then exits with 1), or if there is no record: sifive_reader_messages() says what; -1
+ * before sifive_reader_next() has returned 0.
  */
 int sifive_reader_complete(const struct sifive_reader *reader);
 
@@ -322,7 +322,7 @@ const struct sifive_function *sifive_reader_function(struct sifive_reader *reade
 const struct sifive_thread *sifive_reader_thread(struct sifive_reader *reader,
 						 uint32_t number);
 
-/** sifive_reader_error() - the latest message, "" if there is none; NULL reader: no memory */
+/** sifive_reader_error() - the latest message, "" if there is none; NULL: "out of memory" */
 const char *sifive_reader_error(const struct sifive_reader *reader);
 
 /**

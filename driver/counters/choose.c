@@ -87,7 +87,7 @@ int sft_choose_check(const struct sifive_trace_event *ev, u32 at,
 					at);
 	if (ev->flags && sft_is_firmware(ev))
 		return sft_fail(why, -EINVAL,
-				"event %u: firmware counts its events in all modes: clear its flags",
+				"event %u: firmware events are counted in all modes: clear the flags",
 				at);
 	if (ev->type > SBI_PMU_EVENT_TYPE_RAW && !sft_is_firmware(ev))
 		return sft_fail(why, -EINVAL,
@@ -373,8 +373,8 @@ static u32 begin_turns(struct sft_choice *ch)
 }
 
 /*
- * The same if there are not enough counters: as many events as possible, in their order, in each
- * turn.
+ * As above, if there are not enough counters: each turn gets as many events as possible, in
+ * order.
  */
 int sft_choose_turns(struct sft_choice *ch, u32 *failed, struct sft_why *why)
 {

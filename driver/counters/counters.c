@@ -47,7 +47,7 @@ struct request {
 	bool ours;
 };
 
-/* Whether counters are taken from perf; constant for the life of the machine. */
+/* Whether counters are taken from perf; constant while the machine runs. */
 bool sft_counters_pinned(void)
 {
 	return !riscv_isa_extension_available(NULL, SSCOFPMF);
@@ -343,7 +343,7 @@ static int check_events(struct sifive_trace_counters *arg, struct sft_why *why)
 			     arg->turn_us < TURN_LEAST ||
 			     arg->turn_us > SIFIVE_TRACE_TURN_LONGEST))
 		return sft_fail(why, -EINVAL,
-				"turns of %u us: only with the flag for turns, and from %u to %u us",
+				"turns of %u us: they need the flag for turns, and last %u to %u us",
 				arg->turn_us, TURN_LEAST, SIFIVE_TRACE_TURN_LONGEST);
 	for (i = 0; i < SIFIVE_TRACE_MAX_COUNTERS; i++) {
 		arg->failed = i < arg->count ? i : ~0u;
@@ -409,7 +409,7 @@ static int take_firmware(struct sifive_trace_event *ev, u32 at, struct sft_why *
 	c.counter = ev->counter;
 	if (take(&c))
 		return sft_fail(why, -EBUSY,
-				"event %u: firmware has no counter for it, or another program counts firmware events: end that first",
+				"event %u: firmware has no counter for it, or another program counts firmware events: end that program first",
 				at);
 	sft_counters.firmware |= BIT(c.counter);
 	sft_counters.index[c.counter] = c.index;

@@ -159,7 +159,7 @@ static void add_sampled(struct hart *h, struct perf_event *event, u64 *now)
 	now[n] = h->sum[n] & width_mask(n);
 }
 
-/* The thread's registers in user mode, current or to be returned to; NULL if it has none. */
+/* The thread's registers in user mode, current or saved; NULL if it has none. */
 static struct pt_regs *user_regs(struct pt_regs *regs)
 {
 	if (regs && user_mode(regs))

@@ -6,7 +6,7 @@
  *
  * Each count has its turn in its upper bits (SIFIVE_TRACE_TURN_BITS), because the counter starts
  * at that value. So a record needs no instruction for this, a record that a change interrupts
- * between two reads is not wrong, and the reader needs no order between changes and records.
+ * between two reads is not wrong, and the reader need not order changes and records.
  * The change is made in a timer's interrupt, which does not restart a thread's restartable
  * sequence: it must not write the thread's offsets, and sets the counters to fit these.
  */
@@ -26,7 +26,7 @@
 /**
  * struct here - the turn on this CPU; accessed there with interrupts disabled
  * @timer:	ends the turn
- * @now:	the turns of what runs, NULL: no thread of the session does
+ * @now: the turns of the running thread or hart, NULL: no thread of the session runs
  * @offset:	what is added to the counters, by counter; NULL: nothing
  * @counting:	the turn whose events the counters count, or NO_TURN
  * @hart:	the turns of the hart's own counts
@@ -61,7 +61,10 @@ static u32 shift_of(const struct sft_counter *c)
 	       SIFIVE_TRACE_TURN_BITS - SIFIVE_TRACE_ROUND_BITS;
 }
 
-/* What @counter counts in a turn: if that has no event for it, another one, which nobody reads. */
+/*
+ * What @counter counts in a turn; in a turn without an event for it, any event, which
+ * nobody reads.
+ */
 static const struct sft_counter *find(u32 counter, u32 turn)
 {
 	const struct sft_counter *c, *other = NULL;
@@ -101,7 +104,7 @@ static void count(struct here *h, u64 period, bool begins)
 	}
 }
 
-/* Whether a hart's counts have used up the bits that they have while no thread of ours ran. */
+/* Whether a hart's counts have used up their bits while none of our threads ran. */
 static bool is_too_long(const struct here *h)
 {
 	unsigned long mask = sft_counters.turning;
@@ -157,7 +160,7 @@ void sft_turns_begin(struct sft_turn *own, const u64 *offset)
 	hrtimer_start(&h->timer, ns_to_ktime(left), HRTIMER_MODE_REL_PINNED_HARD);
 }
 
-/* It does not run here any more. Called with interrupts disabled. */
+/* That thread stops running here. Called with interrupts disabled. */
 void sft_turns_end(void)
 {
 	struct here *h = this_cpu_ptr(&here);

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The mark in a drained ring. To detect that the ring was overwritten as a whole since the
- * last look, the driver writes a mark at a distance after the newest byte: a
- * sink word that no trace contains. While the mark is there, the hardware has
- * not written the whole ring. All functions here are called with the system
- * locked.
+ * The mark in a drained ring. To detect that the entire ring was overwritten since the last
+ * check, the driver writes a mark some distance after the newest byte: a sink word that no
+ * trace contains. While the mark is there, the hardware has not written the whole ring. All
+ * functions here are called with the system locked.
  */
 
 #include <linux/string.h>

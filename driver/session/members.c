@@ -192,7 +192,7 @@ static int may_join(const struct sft_file *file, int session, struct sft_why *wh
 		return check_descriptor(session, why);
 	return is_descendant() ? 0 :
 	       sft_fail(why, -EPERM,
-			"not a descendant of process %d, which holds the session: pass a descriptor of it",
+			"not a descendant of process %d, which holds the session: pass a descriptor of the session",
 			pid_vnr(sft.holder));
 }
 

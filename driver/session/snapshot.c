@@ -132,7 +132,7 @@ static bool is_overtaken(const struct part *p)
 
 /*
  * Drop bytes that were overwritten during the copy, or all if the ring was rewound.
- * Returns false if a ring was overwritten as a whole.
+ * Returns false if a ring was overwritten entirely.
  */
 static bool trim(u64 rewinds)
 {

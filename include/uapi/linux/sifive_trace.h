@@ -447,10 +447,10 @@ struct sifive_trace_thread {
  *
  * EINVAL: channel not in CONFIG, malformed event, or COUNTERS left another event to sampling.
  * EPERM: capability missing. EOPNOTSUPP: @period without SIFIVE_TRACE_INFO_OVERFLOW, or an event
- * that cannot interrupt or that perf does not support: one of firmware, a raw event of more than
- * 48 bits, a cache that perf lacks. EBUSY: the capture is running, no counter for @event is free
- * beside the session's and perf's, or a process that has joined has the channel. ENXIO: no CONFIG
- * on this descriptor. ENOMEM.
+ * that cannot interrupt or that perf does not support: a firmware event, a raw event of more
+ * than 48 bits, a cache that perf lacks. EBUSY: the capture is running, no counter for @event
+ * is free beside the session's and perf's, or a process that has joined has the channel. ENXIO:
+ * no CONFIG on this descriptor. ENOMEM.
  */
 struct sifive_trace_sampling {
 	__u32	size;
@@ -530,8 +530,8 @@ struct sifive_trace_query {
  * @samples:	out: records that SAMPLING has written since CONFIG
  * @samples_lost: out: records that it could not write since CONFIG, for example because
  *		the sink was full. A thread or CPU whose event had no counter, or lost it,
- *		counts as one lost record. Of threads created after START, those that exist
- *		at STATUS or STOP count
+ *		counts as one lost record. Threads created after START count if they exist at
+ *		STATUS or STOP
  * @counters_lost: out: bit n set: counter n of the session was stopped, moved or lost on
  *		some hart since COUNTERS: do not trust its values
  * @capture:	out: number of the current or last capture: counts CONFIGs; 0 = none since
@@ -552,9 +552,9 @@ struct sifive_trace_query {
  * @switches_lost: out: records that it could not write since CONFIG
  * @instruction: out: instruction trace since CONFIG
  * @fulls:	out: with _WAIT or _DROP: how often some sink has had no room since CONFIG
- * @full_ns:	out: for how long, in nanoseconds, up to now if a sink has none
+ * @full_ns:	out: for how long, in nanoseconds, up to now if a sink still has no room
  * @switches_elsewhere: out: how often since CONFIG a thread of SWITCHES began to run on a CPU
- *		whose encoder the capture does not have, or that has none
+ *   without an encoder in the capture
  * @switches_processes: out: processes left out, with their children: too many ran at once
  * @wakeups_elsewhere: out: how often since CONFIG a CPU as in @switches_elsewhere woke a thread,
  *		with SIFIVE_TRACE_SWITCHES_WAKEUPS
@@ -740,7 +740,7 @@ struct sifive_trace_start {
  * ENXIO: no capture is running. EPERM: another process's session, and capability missing.
  * EOPNOTSUPP: the sink is SRAM. ENOSPC: the end of a pause finds no room for the Error messages.
  * EBUSY, and other errors, as for STOP and START: after these errors the capture is paused,
- * whether PAUSE failed or its end.
+ * whether its beginning or its end failed.
  */
 struct sifive_trace_run {
 	__u32	size;

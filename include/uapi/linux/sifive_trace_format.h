@@ -56,7 +56,7 @@
 #define SIFIVE_TRACE_EVENT_TURNS	14	/* not SBI's: several, one after the other */
 #define SIFIVE_TRACE_EVENT_FIRMWARE	15
 
-/* Codes of general events: cycles, as SBI has it; the trace timestamp as a counter. */
+/* Codes of general events: cycles, as in SBI; the trace timestamp as a counter. */
 #define SIFIVE_TRACE_EVENT_CYCLES	1
 #define SIFIVE_TRACE_EVENT_TIMESTAMP	0x80
 
@@ -88,24 +88,24 @@
  * the previous one.
  */
 #define SIFIVE_TRACE_RECORD_CALLERS	0xfb
-/* Limit of their number. */
+/* The maximum number of callers. */
 #define SIFIVE_TRACE_CALLERS_MAX	128
 
 /* Number of a counter's bits that a record can hold. */
 #define SIFIVE_TRACE_RECORD_COUNT_BITS	48
 
 /*
- * Counters whose events take turns (COUNTERS with SIFIVE_TRACE_COUNTERS_TURNS). The upper bits of
- * such a count, of those that a record can hold, are the round, modulo 2^8, then the turn, from 0
- * on; the others count since the turn began. Events with a fixed counter take no turns. A turn
- * lasts sifive_trace_counters.turn_us of running time of a joined thread, from 1000 on; without
- * SIFIVE_TRACE_COUNTERS_PER_THREAD of such threads on the hart. JOIN and SAMPLING then fail with
- * EBUSY, and COUNTERS if there would be more turns than this.
+ * Counters whose events take turns (COUNTERS with SIFIVE_TRACE_COUNTERS_TURNS). Of the bits of
+ * such a count that a record can hold, the upper ones are the round, modulo 2^8, then the turn,
+ * from 0 on; the others count since the turn began. Events with a fixed counter take no turns.
+ * A turn lasts sifive_trace_counters.turn_us, at least 1000, of the running time of a joined
+ * thread; without SIFIVE_TRACE_COUNTERS_PER_THREAD, of all such threads on the hart. JOIN and
+ * SAMPLING then fail with EBUSY, and so does COUNTERS if more turns than this were needed.
  */
 #define SIFIVE_TRACE_TURNS_MAX		16
 #define SIFIVE_TRACE_TURN_BITS		4
 #define SIFIVE_TRACE_ROUND_BITS		8
-/* The least bits of such a counter, and the longest turn that they allow, in microseconds. */
+/* The minimum width of such a counter, and the longest turn that it allows, in microseconds. */
 #define SIFIVE_TRACE_TURNS_WIDTH	40
 #define SIFIVE_TRACE_TURN_LONGEST	50000
 
