@@ -152,7 +152,7 @@ PERF_LOCAL void stop_object(void *unused)
 }
 
 /*
- * After the destructors of all objects: this is the process's first request, and it
+ * After the destructors of all objects: this is the process's first registration, and it
  * belongs to no object, so it does not run with this object's destructors.
  */
 PERF_LOCAL int stop_last(void)

@@ -28,8 +28,8 @@ PERF_LOCAL void drop_left(struct perf_open *open, uintptr_t frame)
 
 /*
  * Whether a call with the frame of an earlier one shows that the earlier one has been left.
- * Otherwise the call is expanded inline: the code is in that one of the two functions which begins
- * closest before it.
+ * Otherwise the call is expanded inline: the code belongs to whichever of the two functions
+ * begins closest before it.
  */
 PERF_LOCAL bool replaces(const struct perf_call *call, const struct perf_call *earlier)
 {

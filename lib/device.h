@@ -171,7 +171,7 @@ PERF_INTERNAL int perf_device_sample(struct perf_device *device,
 				     struct sifive_trace_sampling *sampling,
 				     uint32_t type, bool once);
 
-/* An event as the driver has it. */
+/* An event in the driver's format. */
 PERF_INTERNAL struct sifive_trace_event perf_device_event(const struct perf_counter *counter);
 
 /* Private memory, allocated when it is first used; NULL if there is no address range. */

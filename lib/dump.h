@@ -18,8 +18,8 @@ PERF_INTERNAL int perf_dump(const char *path);
  * perf_dump_early - write only the side-car files, before there is a capture
  * @path:	as for perf_dump()
  *
- * If the program ends without writing its capture, another process can save it with
- * these. They mark a ring as wrapped, because that is not known yet.
+ * If the program ends without writing its capture, another process can save it with these
+ * files. They mark a ring as wrapped, because that is not known yet.
  */
 PERF_INTERNAL int perf_dump_early(const char *path);
 

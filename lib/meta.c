@@ -72,7 +72,7 @@ PERF_LOCAL void put_program(FILE *file)
 }
 
 #ifdef PERF_MACHINE
-/* The machine's name, and what it is: as firmware tells the kernel. */
+/* The machine's name, and its model as firmware reports it to the kernel. */
 PERF_LOCAL void put_machine(FILE *file)
 {
 	FILE *about = fopen("/proc/device-tree/model", "re");

@@ -76,7 +76,7 @@ PERF_LOCAL int register_process(void)
 	return 0;
 }
 
-/* Whether a call will never finish: its thread has ended, or jumped out of it. */
+/* Whether a call will never finish: its thread has ended, or has jumped out of the call. */
 PERF_LOCAL bool is_over(int32_t other, int32_t self, uintptr_t frame)
 {
 	return other == self ? perf_frame_left(caller_frame, frame) :
@@ -424,7 +424,7 @@ PERF_INTERNAL int perf_session_setup(struct perf_setup *setup, const void *user)
 
 #ifndef PERF_DROPIN
 	if (setup->header_interval && !repeats_headers(setup))
-		return perf_error("headers at intervals of %u records: only for a ring of XOR records, and not with a single header",
+		return perf_error("headers at intervals of %u records need a ring of XOR records, and exclude a single header",
 				  setup->header_interval);
 #endif /* PERF_DROPIN */
 	if (check_firmware(setup) || register_process() || find_cpus(setup, &pinned) ||

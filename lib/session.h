@@ -147,7 +147,10 @@ PERF_INTERNAL int perf_session_on(void);
 /* Let the program's functions write records, unless firmware counts some event. */
 PERF_INTERNAL void perf_session_begin_records(void);
 
-/* Stop these records; @pause: they will resume, and count what they would have written as lost. */
+/*
+ * Stop these records; @pause: they will resume, and records that they would have written
+ * count as lost.
+ */
 PERF_INTERNAL void perf_session_end_records(bool pause);
 
 PERF_INTERNAL int perf_session_off(void);

@@ -47,8 +47,8 @@
  *		many counters alternates; first and aligned, so that their
  *		addresses differ in one bit
  * @stream:	where the records go
- * @offset:	for a thread's own counts in Delta: added to @stream.last, it
- *		gives complete counts
+ * @offset:	for a thread's own counts in Delta: @stream.last plus this is the complete
+ * 	count
  * @written:	how often the driver had written the thread's offsets by then
  * @generation:	perf_pool.generation when its header was written
  * @left:	records until the header is due again, with perf_pool.interval
@@ -132,7 +132,7 @@ struct perf_open {
  * @refused:	enum perf_refusal: whether it may not read the counters
  * @repairs:	number of repairs, see perf_thread_repair()
  * @reading:	CPU to read on for @queue; PERF_CPU_NOBODY to prevent it
- * @offset:	offsets that, added to a hart's counts, give its own counts
+ * @offset:	offsets that, added to a hart's counts, give the thread's own counts
  * @last:	own counts at its latest record, when its channel was taken away
  * @head, @tail: of @queue, modulo its size
  * @queue:	records of signal handlers

@@ -71,8 +71,8 @@ struct late_code {
  * @area:	of the rseq area, from the thread pointer; 0: it is in the
  *		thread's slot
  * @own:	counts are the thread's own
- * @adds:	for that, offsets are added: in Delta the differences of the CSRs are
- *		those of the thread's counts until it is switched out
+ * @adds:	for that, offsets are added; not in Delta, where differences of the CSRs
+ *		equal those of the thread's counts until it is switched out
  */
 struct perf_recipe {
 	struct perf_exits exits;
@@ -216,7 +216,7 @@ PERF_LOCAL void put_begin(struct assembler *a)
 	put_i(a, LD, LANE, THREAD, THREAD_FIELD(lane));
 }
 
-/* Number of counts in registers; counts in memory need two of those registers. */
+/* Number of counts kept in registers; keeping counts in memory takes two of those registers. */
 PERF_LOCAL unsigned int in_registers_of(const struct perf_recipe *recipe)
 {
 	if (recipe->count <= KEPT)
@@ -438,7 +438,10 @@ PERF_LOCAL void put_finish(struct assembler *a)
 }
 
 #ifndef PERF_DROPIN
-/* What not every session needs before a record; the slow path waits, and writes headers. */
+/*
+ * Checks before a record that not every session needs; the slow path waits, and writes
+ * headers.
+ */
 PERF_LOCAL void put_conditions(struct assembler *a)
 {
 	const struct perf_recipe *recipe = a->recipe;

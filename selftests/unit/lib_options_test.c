@@ -69,7 +69,7 @@ TEST_F(options, firmware_events)
 	ASSERT_EQ(0, sifive_trace_on(self->trace));
 	sifive_trace_write(self->trace);
 	EXPECT_EQ(0, mock_stores);
-	/* Nor after a dump, which pauses what writes. */
+	/* Nor is anything written after a dump, which pauses the writers. */
 	ASSERT_EQ(0, sifive_trace_dump(self->trace, "/dev/null"));
 	sifive_trace_write(self->trace);
 	EXPECT_EQ(0, mock_stores);
@@ -224,7 +224,7 @@ TEST_F(options, of_a_newer_size)
 TEST_F(options, of_the_first_size)
 {
 	self->options.header_interval = 5;
-	REFUSED("headers at intervals of 5 records: only for a ring of XOR");
+	REFUSED("headers at intervals of 5 records need a ring of XOR");
 	self->options.size = offsetof(struct sifive_trace_options, header_interval);
 	ASSERT_EQ(0, sifive_trace_setup(self->trace, &self->options));
 	EXPECT_EQ(0, perf_pool->interval);
@@ -240,7 +240,7 @@ TEST_F(options, headers_at_intervals)
 	ASSERT_EQ(0, sifive_trace_setup(self->trace, &self->options));
 	EXPECT_EQ(5, perf_pool->interval);
 	self->options.flags |= SIFIVE_TRACE_HEADER_ONCE;
-	REFUSED("not with a single header");
+	REFUSED("exclude a single header");
 	self->options.header_interval = 0;
 	ASSERT_EQ(0, sifive_trace_setup(self->trace, &self->options));
 	EXPECT_EQ(0, perf_pool->interval);
