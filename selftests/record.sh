@@ -256,7 +256,7 @@ sys.exit(not (len(c) >= 20 and sum(c) >= 1000000 * len(c)))'
 result $? "-c 1000000: samples are at least that many cycles apart"
 meta period 'm["sampling"]["period"] == 1000000 and m["sampling"]["event"] == "cycles"' \
 	"-c: period and event are in the side-car file"
-says short "-c 10 is too short: a sample every 10000 cycles is the most" \
+says short "-c 10 is too short: the period is 10000 cycles, the minimum" \
 	"-c 10: the period in effect is reported"
 meta short 'm["sampling"]["period"] == 10000' "-c 10: the period in effect is in the side-car file"
 status static 5 "a static program: the command has its exit status"
@@ -412,12 +412,12 @@ status start 0 "start"
 refused again 3 "holds the trace hardware" "start: once"
 refused taken 125 "holds the trace hardware" "record: refused while another session exists"
 status status1 0 "status: it runs"
-says status1 "running: sifive-trace stop ends it" "status: who it is"
+says status1 "running: sifive-trace stop ends it" "status: names the process"
 status dump1 0 "dump: while it runs"
 status stop 0 "stop"
 status status2 1 "status: no session"
 status dump 0 "dump: the samples are written"
-sampled hand busy 1 "dump: programs that ran meanwhile have names"
+sampled hand busy 1 "dump: programs that ran in the meantime have names"
 sampled running busy 1 "dump: again while it runs"
 [ "$(stat -c %s "$out/hand.rtd")" -gt "$(stat -c %s "$out/running.rtd")" ]
 result $? "dump: later samples are there"
@@ -503,7 +503,7 @@ grep -q 'Tracing works here' "$out/capinfo.txt"
 result $? "doctor: the suggested capability suffices"
 status cap 7 "record with it as another user"
 [ "$(calls cap)" = "$want" ]
-result $? "record with it as another user: the program has it too"
+result $? "record with it as another user: the program has the capability too"
 status capstatic 5 "record with it a static program"
 at_least capstatic busy 50 "record with it a static program: samples"
 finds access 0 "kernel.perf_user_access = 2" "sysctl kernel.perf_user_access=1" "perf_user_access"
@@ -785,6 +785,6 @@ refused high 125 "use a channel below 16" "p550: --channel of the upper half"
 
 # A link to a file of the board.
 selftests/format/compare.py "$build/sifive-trace" $(find "$out" -name '*.rtd' -type f)
-result $? "a reader written from the format's description reads the same in all traces"
+result $? "a reader written from the format's description reads the same records from all traces"
 
 results_end

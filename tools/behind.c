@@ -73,7 +73,7 @@ bool behind_begin(void)
 
 	if (!queue.users) {
 		queue.ending = false;
-		/* Signals are the program's. */
+		/* Leave signals to the program's other threads. */
 		sigfillset(&all);
 		pthread_sigmask(SIG_SETMASK, &all, &before);
 		error = pthread_create(&queue.thread, NULL, work, NULL);

@@ -15,7 +15,7 @@
 #include "text.h"
 
 #define BUFFER		(64u << 10)
-/* What is that short is written before the buffer is found to be full. */
+/* Text this short is written before the buffer is checked for room. */
 #define SHORT		64
 
 struct output {

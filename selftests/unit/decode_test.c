@@ -158,7 +158,7 @@ TEST_F(command, side_car_file)
 	write_file("trace.rtd.meta", "{ \"srcbits\"", 11);
 	run(self, "decode --ts-width 20 --ts-scheme delta trace.rtd");
 	EXPECT_EQ(3, self->status);
-	EXPECT_NE(NULL, strstr(self->err, "trace.rtd.meta: no JSON object"));
+	EXPECT_NE(NULL, strstr(self->err, "trace.rtd.meta: not a JSON object"));
 	EXPECT_NE(NULL, strstr(self->err, "--meta none"));
 	run(self, "decode --meta none --ts-width 20 --ts-scheme delta trace.rtd");
 	EXPECT_EQ(0, self->status);

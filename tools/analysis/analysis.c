@@ -279,7 +279,7 @@ static uint64_t count(struct analysis *analysis, struct analysis_thread *thread,
 	return lost || resumed ? 0 : known;
 }
 
-/* The same for events that take turns; @known: the other columns that are known. */
+/* As above, for events that take turns; @known: the other columns that are known. */
 static uint64_t count_turns(struct analysis *analysis, struct analysis_thread *thread,
 			    struct stream *stream, const struct perfrec_record *record,
 			    uint64_t known)

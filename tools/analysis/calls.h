@@ -24,7 +24,10 @@ struct stream {
 	bool		based;
 	/* The column of cycles. */
 	uint8_t		cycles;
-	/* The hart's counts of events that take turns, NULL: none yet, or of the threads. */
+	/*
+	 * The hart's counts of events that take turns, NULL: none yet, or kept for each
+	 * thread.
+	 */
 	struct turns_last *turns;
 	/* Its header precedes the piece: the thread's counts since then are unknown. */
 	bool		resumed;

@@ -25,7 +25,8 @@
  *		counters_time
  * @apart:	counters whose events take turns have no columns of their own: see turns.h
  * @turn:	in which turn a column's event is counted, 0: always
- * @hidden:	not a counter's: the cycles in which the events of @turn were counted
+ * @hidden:	the column is not a counter's: it has the cycles in which the events of @turn
+ *		were counted
  */
 struct counters {
 	const struct meta	*meta;

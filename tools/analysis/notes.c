@@ -78,7 +78,7 @@ void analysis_notes(const struct analysis *analysis, const struct input *input)
 	if (input->options->range.set && !stats->inside)
 		nothing_inside(input);
 	if (stats->unaddressed)
-		report("%s: %" PRIu64 " record%s without a known address, after a loss up to the next header: left out, and calls cut short",
+		report("%s: %" PRIu64 " record%s without a known address, after a loss up to the next header: left out, and their calls are cut short",
 		       name, stats->unaddressed,
 		       stats->unaddressed == 1 ? "" : "s");
 	if (stats->untimed && trace_stats(input->trace)->timed)

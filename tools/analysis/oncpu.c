@@ -45,7 +45,7 @@ struct part {
  * @hart:	where it was seen to run
  * @known:	its first switch was seen
  * @state:	its state from @since on; unless the thread has exited or its recording has ended
- * @over:	in that case: it has no state
+ * @over:	the thread has exited or its recording has ended, so it has no state
  * @gone:	oncpu.doubts.gone at @since
  * @done:	time up to which oncpu_between() was called
  * @asked:	oncpu_between() was called
@@ -74,8 +74,8 @@ struct oncpu_thread {
 /**
  * struct hart - the thread that runs on a hart
  * @known:	@running runs, or none of the threads if it is NULL
- * @sure:	otherwise: nothing is missing from here on
- * @was:	in that case: the thread that ran before
+ * @sure:	without @known: nothing is missing from here on
+ * @was:	without @known: the thread that ran before
  * @time:	of its latest message, 0: no message has a time
  * @offset:	of that message
  * @ended:	its latest record of a switch ends the recording, or a pause begins

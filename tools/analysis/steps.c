@@ -16,7 +16,7 @@
  * struct stop - where a thread stopped
  * @from:	the block that begins there, NULL: no file contains it
  * @trap:	for a trap
- * @unknown:	it was counted as such
+ * @unknown:	it was counted as unknown
  */
 struct stop {
 	uint64_t		address;

@@ -28,7 +28,7 @@ void steps_owner(struct steps *steps, unsigned int src, uint32_t thread);
  * @trap:	for an exception or an interrupt
  * @to:		set: where the thread has already continued, on a source that is shown earlier
  *
- * Return: as of steps_resume().
+ * Return: as steps_resume().
  */
 const struct block *steps_stop(struct steps *steps, const struct flow_place *place,
 			       uint64_t address, bool trap, uint64_t *to);

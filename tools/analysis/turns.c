@@ -11,7 +11,7 @@
 #define TAG_BITS	(SIFIVE_TRACE_TURN_BITS + SIFIVE_TRACE_ROUND_BITS)
 #define ROUNDS		(1u << SIFIVE_TRACE_ROUND_BITS)
 
-/* 95 % of a normal distribution are within so many standard deviations. */
+/* 95 % of a normal distribution lie within this many standard deviations. */
 #define SURE		1.96
 
 /**
@@ -40,7 +40,7 @@ struct event {
  * @events:	number of them
  * @column:	the column with a turn's cycles, by turn
  * @cycles:	the column of all cycles, COUNTERS_NONE until there is one
- * @all:	cycles of all records, whatever was counted meanwhile
+ * @all:	cycles of all records, regardless of the turn
  * @counted:	those within turns
  * @longest:	ticks between two records after which the same turn may be a later one; 0:
  *		unknown
@@ -109,8 +109,8 @@ static void add_event(struct turns *turns, struct counters *counters,
 }
 
 /*
- * The number of a round has few bits. A thread that makes no record for half as long as they
- * last may have come to the same number again.
+ * The number of a round has few bits. A thread that makes no record for half the time in which
+ * the numbers repeat may have reached the same number again.
  */
 static uint64_t longest(const struct turns *turns, const struct meta *meta)
 {
@@ -206,8 +206,8 @@ struct since {
 };
 
 /*
- * Whether all counters of the record are in the turn of @last, and go on from there. Sets the
- * values of @last to those of the record.
+ * Whether all counters of the record are in the turn of @last, and continue from there. Sets
+ * the values of @last to those of the record.
  */
 static bool goes_on(struct turns_last *last, const struct perfrec_record *record,
 		    struct since *since)
@@ -234,7 +234,7 @@ static bool goes_on(struct turns_last *last, const struct perfrec_record *record
 	return same && since->mask;
 }
 
-/* Whether the turn of this record cannot be a later one of the same number. */
+/* Whether this record's turn is certainly not a later one with the same number. */
 static bool is_near(const struct turns *turns, struct turns_last *last,
 		    const struct perfrec_record *record)
 {
@@ -305,8 +305,9 @@ unsigned int turns_column(const struct turns *turns, unsigned int column)
 
 /*
  * The total is a ratio, of counts and cycles, times all cycles. Its error is that of a sample of
- * the turns: how far the count of each differs from what the ratio would give. Nothing is known of
- * the cycles between two turns, which may have no such event at all, as those of the change itself.
+ * the turns: how far the count of each differs from what the ratio would give. Nothing is
+ * known about the cycles between two turns: they may have no such event at all, as is the case
+ * for those of the change itself.
  */
 void turns_estimate(const struct turns *turns, unsigned int column,
 		    struct turns_estimate *estimate)

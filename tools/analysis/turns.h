@@ -2,10 +2,11 @@
 /*
  * Events that take turns on the counters. A count has its turn in its upper bits, so two counts
  * of a thread belong together if these are equal: their difference is a count of the turn's
- * event. What lies between two records of different turns is not counted at all.
+ * event. Events between two records of different turns are not counted.
  *
- * Each event has a column with what was counted, and each turn one with the cycles meanwhile. A
- * function's count is estimated by the cycles that it had in all: count * cycles / these.
+ * Each event has a column with its count, and each turn has a column with the cycles in which
+ * it was counted. A function's count is scaled by its cycles: count * all cycles / cycles of
+ * the turn.
  */
 #ifndef SIFIVE_TRACE_TURNS_H
 #define SIFIVE_TRACE_TURNS_H
@@ -18,7 +19,10 @@
 
 struct turns;
 
-/* What the columns of a thread's, or a stream's, previous record are compared with. */
+/*
+ * The previous record of a thread or stream, with whose counters the next record is
+ * compared.
+ */
 struct turns_last {
 	bool		known;
 	bool		timed;
@@ -65,7 +69,8 @@ bool turns_refuse(const struct input *input, const char *option);
 /**
  * turns_count() - what was counted since the previous record of @last
  * @last:	of the thread, or, if counts are the hart's, of the stream; updated
- * @whole:	the record's counts and the previous one's belong together otherwise
+ * @whole:	apart from turns, the counts of the record and of the previous one belong
+ *		together
  * @cycles:	cycles between the two, valid with @whole
  * @delta:	filled, by column
  *
@@ -79,8 +84,8 @@ uint64_t turns_count(struct turns *turns, struct turns_last *last,
 void turns_end(struct turns *turns, struct turns_last *last);
 
 /**
- * turns_change() - whether the difference of a record's counter @i is no count, as it counted
- * another event at the stream's previous record
+ * turns_change() - whether the difference of a record's counter @i is not a count, because the
+ * counter counted another event at the stream's previous record
  */
 bool turns_change(const struct perfrec_record *record, unsigned int i);
 

@@ -137,7 +137,7 @@ static void put_place(struct branches *branches, uint64_t address, bool inside)
 		put_string(branches->out, " X:0");
 }
 
-/* Branches, and and sequences of instructions executed without a branch. */
+/* Branches, and sequences of instructions executed without a branch. */
 static int put_bolt(struct branches *branches)
 {
 	const struct executed *executed = &branches->executed;

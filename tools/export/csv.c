@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /*
- * A table for databases: a row for each call, sample and manual record, with what is the
- * same in the whole trace in each of them, so that the files of many machines are one table.
+ * A table for databases: a row for each call, sample and manual record. Each row repeats the
+ * data that is the same in the whole trace, so that the files of many machines can form one
+ * table.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -24,7 +25,7 @@
 #define WHOLE_COLUMNS	4
 #define WHOLE_SIZE	(WHOLE_COLUMNS * (2 * META_STRING_MAX + 4))
 
-/* Sums of times that are rounded: total and self of each, the whole time last. */
+/* Times whose rounded sums are kept: total and self of each, and last the whole time. */
 #define TIMES		(COUNTERS_TIMES + 1)
 
 /**
@@ -83,7 +84,7 @@ struct times {
 	uint64_t	waited;
 };
 
-/* What else makes a row of it, apart from counters. */
+/* The other columns of a row, apart from counters. */
 struct row {
 	const char	*kind;
 	const struct analysis_thread *thread;
@@ -505,7 +506,7 @@ static void csv_point(void *context, struct analysis_thread *thread,
 		row.caller = step->caller[0];
 	}
 	begin_row(export, &row);
-	/* What was counted within a call is that call's. */
+	/* Counts within a call belong to that call. */
 	end_row(export, &row, thread->depth ? 0 : step->counted, step->delta, step->delta);
 }
 

@@ -511,7 +511,7 @@ static void report_what_is_missing(const struct dqr *dqr)
 		report("%s: %" PRIu64 " records of sources from %d on are left out: SiFive's decoder does not support them",
 		       name, dqr->strangers, SOURCES_MAX);
 	if (dqr->unknown)
-		report("%s: %" PRIu64 " records of unknown counters or addresses are left out",
+		report("%s: %" PRIu64 " records with unknown counters or addresses are left out",
 		       name, dqr->unknown);
 	if (dqr->parts)
 		report("%s: %" PRIu64 " records after %d changes of a channel's counters are left out",

@@ -228,7 +228,7 @@
 
 		end = start < 0 ? -1 : text.indexOf("};\n", start);
 		if (end < 0)
-			throw new Error("it is no page of sifive-trace export");
+			throw new Error("it is not a page of sifive-trace export");
 		return JSON.parse(text.slice(start + 12, end + 1));
 	}
 

@@ -15,7 +15,7 @@
 		var from = current === null ? (backwards ? view[1] : view[0] - 0.5) : current;
 
 		if (!page.pattern) {
-			page.found.textContent = "search a function first";
+			page.found.textContent = "search for a function first";
 			return;
 		}
 		CALLS.find(from, backwards, function (data, i) {
@@ -104,7 +104,7 @@
 		CALLS.scan(range[0], range[1], function (data, i) {
 			var r = row(rows, data.name[i]), caller, end = data.begin[i] + data.length[i];
 			var inside = Math.min(end, range[1]) - Math.max(data.begin[i], range[0]);
-			// When in a call its thread waited is not known.
+			// It is not known when in a call its thread waited.
 			var cut = data.waited[i] && inside < data.length[i];
 			var part = inside - (data.waited[i] && data.waited[i] * inside /
 								data.length[i]);
@@ -137,13 +137,13 @@
 			page.element("small", note, " " + page.time(range[0]) + " to " +
 				     page.time(range[1]) + ", " +
 				     page.time(range[1] - range[0]) + counted(range) +
-				     "; calls in part as far as they are in it; Escape ends it");
+				     "; calls partly in it count only for that part; Escape ends it");
 			table.show(Object.keys(rows).map(function (i) { return rows[i]; }), "self");
 			note.dataset.ready = "yes";
 		});
 	};
 
-	// The call that a snapshot is of.
+	// The call that triggered the snapshot.
 	page.trigger = function (range) {
 		var around = (range[1] - range[0]) / 4;
 

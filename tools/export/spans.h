@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* So many are kept. */
+/* The number of spans that are kept. */
 #define SPANS_MAX	(1u << 16)
 
 /* A part of a thread's time on or off the CPU. */

@@ -30,7 +30,7 @@
  * @loaded:	the previous instruction loads the register of an indirect jump
  * @rv32:	it is code of a 32-bit processor
  * @id:		number of the block, from 0
- * @place:	@start as of symbols_place()
+ * @place:	@start as from symbols_place()
  * @way:	blocks after it and at @target, once needed, indexed by whether it was taken
  */
 struct block {
@@ -93,7 +93,7 @@ struct block *code_block(struct code *code, uint64_t address);
 
 /**
  * code_bytes() - the code from an address on
- * @place:	the address, as of symbols_place()
+ * @place:	the address, as from symbols_place()
  * @size:	set: bytes of it
  * @rv32:	set: it is code of a 32-bit processor
  *

@@ -60,7 +60,7 @@ static int find(void *handle, const char *name, void *function)
 {
 	void *symbol = dlsym(handle, name);
 
-	/* ISO C has no conversion from an object's to a function's pointer. */
+	/* ISO C does not allow converting a pointer to an object to a pointer to a function. */
 	memcpy(function, &symbol, sizeof(symbol));
 	return !symbol;
 }

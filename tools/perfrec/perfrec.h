@@ -81,7 +81,7 @@ struct perfrec_stamp {
  *		hpmcounter n
  * @type:	enum perfrec_event_type
  * @code:	for general, cache and firmware events, else 0; PERFREC_EVENT_TURNS: the
- *		counter counts several events in turn, which the side-car file has
+ *		counter counts several events in turn, which the side-car file lists
  * @event_data:	event selector's value, for raw events, else 0
  * @csr:	CSR it is read from, 0 for the trace timestamp
  * @width:	bits, 1 to 64
@@ -311,7 +311,7 @@ struct perfrec;
 struct perfrec *perfrec_new(const struct perfrec_ops *ops, void *context);
 
 /**
- * perfrec_assume() - set the header of streams before their first one
+ * perfrec_assume() - set the header for records that precede a stream's first header
  * @perfrec:	decoder, before the first word
  * @header:	all but source, channel and places; copied
  *

@@ -45,7 +45,7 @@ struct sifive_reader *sifive_reader_new(void)
 	return reader;
 }
 
-/* Adds a line, without its newline until another one follows. */
+/* Adds a line; its newline is added when another line follows. */
 static void keep_message(void *context, const char *text)
 {
 	struct sifive_reader *reader = context;
@@ -93,7 +93,7 @@ static int set_option(struct sifive_reader *reader, const char *name, const char
 	char *text = NULL;
 
 	if (reader->opened)
-		return usage_error("%s: the trace is open: set options before", name);
+		return usage_error("%s: the trace is open: set options before opening it", name);
 	if (!option)
 		return usage_error("no option \"%s\" for reading a trace", name);
 	if (!option->value != !value)

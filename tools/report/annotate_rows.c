@@ -88,8 +88,8 @@ static void take(struct walk *walk, struct annotated_cost *cost)
 }
 
 /*
- * Data among instructions may look like one that reaches into the next, which was executed.
- * Returns whether @row is such data; it ends where that instruction begins.
+ * Data among instructions may look like an instruction that extends into the next one, which
+ * was executed. Returns whether @row is such data; it ends where that instruction begins.
  */
 static bool is_data(const struct walk *walk, struct annotated_row *row)
 {

@@ -343,7 +343,7 @@ static void find_pairs(struct maker *maker)
 }
 
 /*
- * Jumps to a basic block from within its function; *@begin counts those with which a line of the
+ * Jumps to a basic block from within its function; *@begin counts those at which a line of the
  * block begins.
  */
 static uint64_t count_jumps(struct maker *maker, size_t block, uint32_t line, uint64_t *begin)

@@ -64,8 +64,8 @@ struct covered_pair {
  * @part:	of the current function, @parts of them
  * @at, @times, @halfwords: its instructions, and how often each was executed
  * @name:	index of the line with its name plus one, 0: unknown
- * @first_line:	lines of its first instruction, each plus one: the name's, and statements'
- *		without code
+ * @first_line:	indexes, plus one, of lines of its first instruction: of its name, and of
+ *		statements without code
  * @brace:	its first row, that of its opening brace
  * @pair:	its basic blocks and their lines
  */

@@ -78,7 +78,7 @@ static uint64_t function_of(struct symbols *symbols, uint64_t address)
 	       symbol.object ? address - symbol.offset : 0;
 }
 
-/* All code between two cuts was executed as often. */
+/* All code between two cuts was executed equally often. */
 static void make_blocks(struct paths *paths, const struct cut *cut, size_t cuts,
 			struct symbols *symbols)
 {

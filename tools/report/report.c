@@ -280,7 +280,7 @@ static const char *group_column(const struct profile *profile)
 	return profile->by == PROFILE_BY_THREAD ? "thread" : "hart";
 }
 
-/* What a scaled count was scaled by follows it. */
+/* The share by which a count was scaled follows it. */
 #define SHARE	":share"
 
 static bool is_scaled_count(const struct profile *profile, const struct metric *metric)

@@ -723,7 +723,7 @@ uint64_t symbols_caller(struct symbols *symbols, uint64_t call_site)
 	return caller->function;
 }
 
-/* Text as far as there is room, which is for one byte at least. Returns its end. */
+/* As much of the text as there is room for, which is one byte at least. Returns its end. */
 static char *put_part(char *to, const char *end, const char *text, size_t length)
 {
 	const size_t room = (size_t)(end - to) - 1;

@@ -67,10 +67,10 @@ struct symbol {
  * @options:	the user's settings
  * @meta:	the side-car file, must outlive the symbols
  *
- * The file of an object in the side-car file is the user's file with its build-id or
- * name, or the file at its path, also under @symfs, among the copies beside the trace, or by
- * build-id in a debug folder; a file with another build-id is refused. Without objects, the
- * user's files are at the addresses in them.
+ * An object's file is the user's file with its build-id or name. Otherwise it is the file at
+ * its path, which is also looked up under @symfs and among the copies beside the trace, or the
+ * file with its build-id in a debug folder. A file with another build-id is refused. Without
+ * objects, the user's files are at the addresses that they contain.
  *
  * Return: the symbols, or NULL if a file of the user cannot be read: the error has
  * been printed.
@@ -203,7 +203,7 @@ struct image;
 /**
  * symbols_image() - the file of an address
  * @symbols:	may be NULL: none is found
- * @bias:	set: address minus address in the file, as of symbols_same()
+ * @bias:	set: address minus address in the file, as from symbols_same()
  *
  * Return: the file, valid until symbols_close(), or NULL.
  */
@@ -236,7 +236,7 @@ void symbols_expect(struct symbols *symbols, uint64_t address);
  *
  * Searches only files with expected functions: other files may be missing, without a message.
  *
- * Return: the function's first address as of symbols_place(), 0 if unknown.
+ * Return: the function's first address as from symbols_place(), 0 if unknown.
  */
 uint64_t symbols_caller(struct symbols *symbols, uint64_t call_site);
 

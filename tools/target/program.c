@@ -232,7 +232,7 @@ int program_link(char *library, char *folder)
 		return -1;
 	}
 	link_name(link, folder);
-	/* Readable even for a program that changes its user. */
+	/* Readable even by a program that changes its user. */
 	if (chmod(folder, 0755) || symlink(library, link)) {
 		report("%s: %s", link, strerror(errno));
 		program_unlink(folder);

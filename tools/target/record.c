@@ -88,13 +88,13 @@ static const struct cli_option how_options[] = {
 	  .help = "with --calls: a message for each taken branch; branch histories (default if the encoders support them); or histories with repeat counts and implicit returns",
 	  .set = cli_word, .offset = offsetof(struct recording, mode) },
 	{ .name = "snapshot",
-	  .help = "keep the newest bytes of the buffer (-b), and write them to PATH.1, PATH.2 ... each time the command receives SIGUSR2; the last ones go to PATH when the program ends or crashes",
+	  .help = "keep the newest bytes of the buffer (-b), and write them to PATH.1, PATH.2 ... each time the command receives SIGUSR2; the last bytes go to PATH when the program ends or crashes",
 	  .set = cli_flag, .offset = offsetof(struct recording, snapshot) },
 	{ .name = "trigger", .value = "FUNCTION[:N]",
-	  .help = "with --snapshot: also write one each time a thread calls FUNCTION, or at every Nth call",
+	  .help = "with --snapshot: also write a snapshot each time a thread calls FUNCTION, or at every Nth call",
 	  .set = trigger_set_reached, .offset = offsetof(struct recording, reached) },
 	{ .name = "slower-than", .value = "FUNCTION:TIME",
-	  .help = "with --snapshot: also write one after each call of FUNCTION that took longer than TIME (500us, 2ms, 1s)",
+	  .help = "with --snapshot: also write a snapshot after each call of FUNCTION that took longer than TIME (500us, 2ms, 1s)",
 	  .set = trigger_set_slower, .offset = offsetof(struct recording, slower) },
 	{ .name = "archive",
 	  .help = "with --calls: copy the program and its shared objects to PATH.files, where commands that read the trace find them",
@@ -163,7 +163,7 @@ static int check(const struct recording *r, bool library)
 		return EXIT_RECORD;
 	}
 	if (r->join && (r->program.library || r->program.traces)) {
-		report("%s: --children: the program contains libsifive-perf or controls tracing itself, so it needs the hardware itself: record it without --children",
+		report("%s: --children: the program contains libsifive-perf or controls tracing itself, so it needs the hardware for itself: record it without --children",
 		       r->program.path);
 		return EXIT_RECORD;
 	}
@@ -300,7 +300,7 @@ static int check_full(struct recording *r)
 	if ((r->size || r->time) && !is_drained(r))
 		return usage_error("--size and --time need --on-full drain, wait or drop");
 	if (recording_in_pieces(r) && !is_drained(r))
-		return usage_error("--rotate needs --on-full drain, wait or drop: only then the trace is written while the program runs");
+		return usage_error("--rotate needs --on-full drain, wait or drop: only then is the trace written while the program runs");
 	if (recording_in_pieces(r) && r->setup.options.header_interval)
 		return usage_error("--rotate and --header-interval exclude each other: a piece begins with its own header");
 	if (recording_in_pieces(r) && !machine_side_car())

@@ -25,7 +25,7 @@ void recording_announce(const struct recording *r, bool library)
 	char samples[128] = "";
 
 	if (period != o->period)
-		report("-c %" PRIu64 " is too short: a sample every %" PRIu64 " %s is the most",
+		report("-c %" PRIu64 " is too short: the period is %" PRIu64 " %s, the minimum",
 		       o->period, period, o->period_event);
 	if (period)
 		snprintf(samples, sizeof(samples), "a sample every %" PRIu64
@@ -246,8 +246,8 @@ int recording_end_snapshots(const struct recording *r, bool written, int status)
 }
 
 /*
- * Take the hardware for a capture that is drained, or without --on-full for one that is
- * not: a driver, a sink or a buffer may not allow it.
+ * Take the hardware for a capture that is drained; without --on-full, fall back to one that is
+ * not if a driver, sink or buffer does not allow draining.
  */
 int recording_take(struct recording *r, int (*attempt)(struct recording *r))
 {

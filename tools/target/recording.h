@@ -198,8 +198,8 @@ void recording_show_files(const struct recording *r);
  * recording_take() - take the hardware
  * @attempt:	takes it, and returns 0, or -1 with sifive_trace_error()
  *
- * For a capture that is drained, or without --on-full for one that is not: a driver, a sink or
- * a buffer may not allow it. Return: 0, or -1 with sifive_trace_error().
+ * For a capture that is drained; without --on-full, one that is not if a driver, sink or
+ * buffer does not allow draining. Return: 0, or -1 with sifive_trace_error().
  */
 int recording_take(struct recording *r, int (*attempt)(struct recording *r));
 

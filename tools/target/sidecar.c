@@ -63,7 +63,7 @@ static void put_sources(int fd, const struct sifive_trace_sink *sink,
 	put_format(out, "],\n\"ts_channels\":%s,\n", layout ? "true" : "false");
 }
 
-/* The machine's name, and what it is: as firmware tells the kernel. */
+/* The machine's name, and its model as firmware reports it to the kernel. */
 static void put_machine(struct output *out)
 {
 	struct utsname name;

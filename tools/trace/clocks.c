@@ -42,7 +42,7 @@ static uint64_t highest_bit(uint64_t bits)
 
 /*
  * The stores of one source in the queue, from the latest back to the one at
- * which @bit of its time last was the highest to change, or to the place where
+ * which @bit of its time was last the highest to change, or to the place where
  * it lost a timestamp.
  */
 struct window {

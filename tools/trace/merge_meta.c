@@ -85,7 +85,7 @@ static int read_json(struct input *in)
 	if (json_object_is_type(in->json, json_type_object))
 		return 0;
 	report("%s: %s: merging traces needs the side-car files written by record", name,
-	       access(name, R_OK) ? strerror(errno) : "no JSON object");
+	       access(name, R_OK) ? strerror(errno) : "not a JSON object");
 	return -1;
 }
 

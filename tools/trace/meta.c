@@ -671,8 +671,8 @@ void meta_init(struct meta *meta)
 }
 
 /*
- * Whether the parsed text stays within the limits. Characters in strings count
- * too: no side-car file has that many commas in strings.
+ * Whether the parsed text stays within the limits. Commas in strings count too: no side-car
+ * file has that many of them in strings.
  */
 static bool is_fair(const char *text, size_t length)
 {
@@ -695,12 +695,12 @@ int meta_parse(const char *name, const char *text, size_t length,
 
 	meta_init(meta);
 	if (length > META_BYTES_MAX) {
-		report("%s: over %u bytes: no side-car file (" META_ADVICE ")", name,
+		report("%s: over %u bytes: not a side-car file (" META_ADVICE ")", name,
 		       META_BYTES_MAX);
 		return -1;
 	}
 	if (!is_fair(text, length)) {
-		report("%s: over %u groups or %u values: no side-car file (" META_ADVICE ")",
+		report("%s: over %u groups or %u values: not a side-car file (" META_ADVICE ")",
 		       name, META_GROUPS_MAX, META_VALUES_MAX);
 		return -1;
 	}
@@ -712,7 +712,7 @@ int meta_parse(const char *name, const char *text, size_t length,
 	object = json_tokener_parse_ex(tokener, text, (int)length);
 	error = json_tokener_get_error(tokener);
 	if (!json_object_is_type(object, json_type_object)) {
-		report("%s: no JSON object (%s, at byte %zu): " META_ADVICE, name,
+		report("%s: not a JSON object (%s, at byte %zu): " META_ADVICE, name,
 		       error == json_tokener_continue ? "it ends too early" :
 		       error == json_tokener_success ? "something else" :
 		       json_tokener_error_desc(error),

@@ -260,7 +260,7 @@ struct meta_stream {
 	bool		lost;
 };
 
-/* A stream's record whose last address is here, or after, is the next piece's. */
+/* A stream's record whose last address is here or later belongs to the next piece. */
 struct meta_rest {
 	int		src;
 	int		channel;
@@ -272,7 +272,7 @@ struct meta_rest {
  * @hart_counts: the file says that counts are per hart
  * @turn_us:	microseconds of a turn, 0: unknown
  * @switches:	channel of records of context switches
- * @encoders:	then: number in the capture, in all sinks; 0: unknown
+ * @encoders:	with @switches: number of encoders in the capture, in all sinks; 0: unknown
  * @calls:	enum meta_calls
  * @files:	path of the folder of copies, NULL: there is none
  * @piece:	number of the piece of a recording, -1: it is whole

@@ -22,7 +22,7 @@
  * @output:	-o, NULL for the default; listed in each command's own table
  * @path:	the trace; if merged from several, its name in messages
  * @part:	the traces that are merged, @parts of them; 0: there is one trace, @path
- * @name:	memory of @path then
+ * @name:	the memory of @path in that case
  */
 struct options {
 	struct trace_options	trace;

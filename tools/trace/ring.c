@@ -77,9 +77,8 @@ bool ring_begins(const void *data, size_t length,
  * @last:	time of the latest message
  * @limit:	the absolute time
  * @place:	@last near MIDDLE
- * @first:	in the stretch of the file being looked at: the first time
- * @latest:	and the latest of the stretch itself, of the one before, and of all
- *		others before
+ * @first:	in the current stretch of the file: the first time
+ * @latest:	the latest times of that stretch, of the one before it, and of all earlier ones
  * @excess:	by how much it was later than others that follow it in the file
  */
 struct chain {

@@ -39,7 +39,7 @@ enum stages_item {
 
 /**
  * stages_new() - start reading with several threads
- * @trace:	before its first bytes are decoded
+ * @trace:	the trace, of which nothing has been decoded yet
  * @threads:	number of them, this one included
  *
  * Return: NULL if out of memory: read with one thread.

@@ -69,7 +69,7 @@ struct trace_options {
  * @truncated:	losses at the end of the trace
  * @assumed:	records before a ring's first header of their stream, which the
  *		side-car file describes
- * @rootless:	records before it that depend on overwritten ones: omitted
+ * @rootless:	records before that header that depend on overwritten ones; they are omitted
  * @ring_words:	words of records that a ring begins within
  * @worked_out:	sources whose times before a ring's first absolute one were inferred
  * @contrary:	sources whose times there contradict each other

@@ -42,8 +42,8 @@ typedef void TraceWrite(TraceComponent *c, unsigned offset, uint32_t value,
                         unsigned size);
 
 /*
- * One row of a register table. Reset is the value after reset, with fields that depend on
- * the configuration 0; writable are the bits that software can change. Without read and
+ * One row of a register table. Reset is the value after reset, in which fields that depend on
+ * the configuration are 0; writable has the bits that software can change. Without read and
  * write functions a register is plain storage.
  */
 typedef struct TraceRegister {

@@ -45,7 +45,10 @@ enum {
 #define SYNC_MAX_BTM_RESET      3
 #define SYNC_MAX_INST_RESET     0xa
 
-/* Values of both fields that stop periodic Syncs, or from which on they are reserved. */
+/*
+ * Values of both fields that stop periodic Syncs, and those from which on values are
+ * reserved.
+ */
 #define SYNC_MAX_BTM_RESERVED   0xc
 #define SYNC_MAX_INST_RESERVED  0x6
 

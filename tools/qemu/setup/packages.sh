@@ -65,7 +65,7 @@ done
 mapfile -t missing < <(missing_of "$@")
 [ ${#missing[@]} -gt 0 ] || exit 0
 
-# When the package lists have changed, query packages again that the release lacked.
+# When the package lists have changed, query again the packages that the release lacked.
 absent() {
 	printf '%s/absent-%s\n' "$cache" \
 		"$(digest "${missing[*]}" "$(stat -c %Y /var/lib/apt/lists)")"

@@ -42,7 +42,7 @@ hook_tree() {
 	MAK
 }
 
-# Changes of the emulator itself; each file describes its bug, or its use.
+# Changes to the emulator itself; each file describes the bug that it fixes, or its use.
 patch_tree() {
 	local p
 	for p in "$patches"/*.patch; do
