@@ -34,7 +34,7 @@ run() {
 	cat "$build/bare/program.tap"
 	[ "$rc" -eq 0 ] && grep -q '^ok' "$build/bare/program.tap" &&
 		! grep -qE '^(not ok|Bail)' "$build/bare/program.tap"
-	result $? "$what: the program ran to its end, all of its tests passed"
+	result $? "$what: the program ran to the end, all of its tests passed"
 }
 
 # rules WHAT: the models of the boards' trace components saw no invalid access.
@@ -171,6 +171,6 @@ for board in fpga nofunnel; do
 done
 
 selftests/format/compare.py "$build/sifive-trace" "$build"/bare/out*/*.rtd
-result $? "a reader written from the format's description reads the same in all traces"
+result $? "a reader written from the format's description reads the same records from all traces"
 
 results_end

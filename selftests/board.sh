@@ -90,7 +90,7 @@ counts_are_exact() {
 		insmod /target/sifive_trace.ko
 		each counters_test access_test sampling_test own_counts_test timer_test
 		each perf_test perf_stat.sh'
-	result $? "$board: the machine that counts instructions ran to its end"
+	result $? "$board: the machine that counts instructions ran to the end"
 
 	passed counters_test access_test sampling_test own_counts_test timer_test
 	result $? "$board: counters and samples are right where instructions are counted"

@@ -52,7 +52,8 @@ board p550 -- '
 run p550 sifive-trace record --calls -o p550.rtd $p/plain
 run p550-btm sifive-trace record --calls --instruction-mode btm -o p550-btm.rtd $p/plain'
 
-# owners NAME: the thread ids of Ownership messages, with as many source bits as it says.
+# owners NAME: the thread ids of Ownership messages, with the number of source bits that the
+# side-car file gives.
 owners() {
 	python3 - "$out/$1" <<'PYTHON'
 import json, sys
@@ -81,14 +82,14 @@ PYTHON
 
 private() { [ "$(stat -c %a "$out/$1")" = 600 ]; }
 
-status calls 7 "--calls: the program ends as always"
+status calls 7 "--calls: the program ends as usual"
 [ "$(owners calls.rtd | wc -w)" = 1 ] && [ "$(owners calls.rtd)" -gt 0 ]
 result $? "--calls: the program's thread is named, and no other"
 [ "$(owners named.rtd)" = "$(cat "$out/named.pid")" ] &&
 	host report --by thread "$out/named.rtd" | grep -q "^thread $(owners named.rtd):"
 result $? "report: the thread has the id that the program has seen"
 meta calls 'm["instruction"]["calls"] == "user" and m["instruction"]["mode"] == 6' \
-	"--calls: the side-car file says that user mode is wanted, and the mode"
+	"--calls: the side-car file names the privilege mode and the instruction mode"
 meta calls 'm["exe"].endswith("plain") and {o["path"].split("/")[-1] for o in m["objects"]} >= {"plain", "libc.so.6"} and all(o["build_id"] for o in m["objects"])' \
 	"--calls: the program and its shared objects are listed, with build ids"
 meta calls '"[vdso]" in {o["path"] for o in m["objects"]} and m["files"] == "calls.rtd.vdso"' \
@@ -139,7 +140,7 @@ done
 [ -n "$(owners crash.rtd)" ]
 result $? "--snapshot: threads are named"
 ! cmp -s "$out/snapshot.rtd.1" "$out/snapshot.rtd.2"
-result $? "--snapshot: the second one is of another time"
+result $? "--snapshot: the second one is from another time"
 status crash 139 "--snapshot: a crash is the command's status"
 [ -n "$(owners crash.rtd)" ]
 result $? "--snapshot: a crash leaves the last bytes"
@@ -158,6 +159,6 @@ grep -q -e '--calls\[=user|kernel|all\]' "$out/help.txt"
 result $? "help shows that the value of --calls can be left out"
 
 status p550 7 "p550: --calls"
-refused p550-btm 125 "the trace encoders support htm, optimised" "p550: the modes that it has are named"
+refused p550-btm 125 "the trace encoders support htm, optimised" "p550: the supported modes are named"
 
 results_end

@@ -63,7 +63,7 @@ for how in waits killed stops; do
 	run drained-$how sifive-trace record -C 0 -o drained-$how.rtd -b 64k --on-full drain $p/pieces 40 $how
 	while pidof pieces >/dev/null; do sleep 0.1; done
 done
-# In memory: files in /out may have wrong bytes if a process is killed within write().
+# In memory: files in /out may have wrong bytes if a process is killed during write().
 kills() {
 	run $1-kills sifive-trace record -C 0 -o /tmp/$1-kills.rtd -b 64k --on-full $2 $p/pieces 40 kills
 	while pidof pieces >/dev/null; do sleep 0.1; done
@@ -289,7 +289,7 @@ meta full-static 'm["exe"] == "/target/record/busy-static" and m["args"] == [m["
 	"full-static: the side-car file has the program's arguments"
 meta full-all 'm["exe"] == "/target/record/busy" and m["args"] == [m["exe"], "500"]' \
 	"full-all: the side-car file has the program's arguments"
-meta full-dump '"exe" not in m' "full-dump: whatever ran"
+meta full-dump '"exe" not in m' "full-dump: everything that ran"
 grep -q '4096 of 4096 bytes, full$' "$out/full-status.txt"
 result $? "status: the buffer was full, not a ring"
 
@@ -402,7 +402,7 @@ dropped=$(host report --json "$out/drops.rtd" | python3 -c "import json, sys; pr
 recorded=$(host decode --format json "$out/drops.rtd" 2>/dev/null | grep -cE '"kind":"(enter|exit)"')
 marked=$(host decode --format json "$out/drops.rtd" 2>/dev/null | grep -E '"kind":"(enter|exit)"' | grep -o '"dropped":[0-9]*' | awk -F: '{ n += $2 } END { print n + 0 }')
 [ "${dropped:-0}" -gt 0 ] && [ "$((recorded + dropped))" = $((2 * (1 + 80 + 80 * 511))) ]
-result $? "--on-full drop: the records of the trace and the reported ones are all that were made"
+result $? "--on-full drop: the records in the trace and the reported ones add up to all that were made"
 [ "$marked" -le "$dropped" ] && [ "$marked" -gt 0 ]
 result $? "--on-full drop: the trace says how many are missing where it continues"
 meta drops "m['lost']['dropped'] == ${dropped:-0} and m['coverage']['gaps'] == 0 and m['coverage']['fulls'] > 0 and m['coverage']['full_ns'] > 0" \
@@ -436,7 +436,7 @@ meta stops-static 'm["coverage"]["full"] and m["coverage"]["buffer"] == 2048' "s
 [ "$(calls stops-sram)" = "$(calls plain)" ] && [ "$(calls stops-quiet)" = "$(calls plain)" ]
 result $? "stops-sram: all calls"
 [ ! -s "$out/stops-quiet.err" ]
-result $? "stops-quiet: nothing is said"
+result $? "stops-quiet: nothing is printed"
 refused start-drain 2 "--on-full is stop or wrap" "start: it has no file to drain to"
 meta start-wrap 'm["wrapped"]' "start --on-full wrap: a ring"
 [ "$(records drained-alone)" = "$(records drained-plain)" ] &&
@@ -552,6 +552,6 @@ command filter --from-trace "$out/drained-waits.rtd" --share 99 -o "$out/less.fi
 result $? "filter --from-trace: a function that makes most records is left out"
 
 selftests/format/compare.py "$build/sifive-trace" "$out"/*.rtd
-result $? "a reader written from the format's description reads the same in all traces"
+result $? "a reader written from the format's description reads the same records from all traces"
 
 results_end

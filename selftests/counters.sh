@@ -35,7 +35,7 @@ $probe"
 		--out "$out" "${options[@]}" -- "
 $script
 rmmod sifive_trace" >"$out/answers" 2>"$out/board.log"
-	result $? "$what: the board ran to its end, the kernel's log is clean"
+	result $? "$what: the board ran to the end, and the kernel's log is clean"
 	sed 's/^/# /' "$out/answers" "$out/board.log"
 	mapfile -t answers < <(grep '^info=' "$out/answers")
 	next=0
@@ -191,7 +191,7 @@ board "one programmable counter" --firmware "$out/some.bin" -- \
 	"$probe all $dtlb" "$probe 1" "$probe 1 $dtlb" "$probe 1 2"
 mask 0x10 "hpmcounter3 withheld: hpmcounter4 replaces it"
 mask 0x10 "cycle withheld: hpmcounter4 counts cycles"
-grown loop0 "cycle withheld: and they grow"
+grown loop0 "cycle withheld: cycles increase"
 refused $EOPNOTSUPP 1 "$(words hpmcounter3)" "one counter is left: the second event is refused"
 mask 0x14 "instret counts beside it"
 
@@ -284,7 +284,7 @@ board "perf's own events" --cpu sscofpmf=false -- \
 	"$probe perf1 all 2 1" "$probe perf1 2" \
 	"$probe all 1 2 -- '$hotplug'" "$probe all 1 2"
 mask 0x4 "without Sscofpmf: instructions are available"
-grown loop0 "without Sscofpmf: and grow"
+grown loop0 "without Sscofpmf: instructions increase"
 mask 0x5 "without Sscofpmf: both are available, on all harts"
 refused $EOPNOTSUPP 2 \
 	"without Sscofpmf only cycles and instructions can be counted beside perf" \
@@ -295,7 +295,7 @@ refused $EOPNOTSUPP 0 \
 	"without Sscofpmf only cycles and instructions can be counted beside perf" \
 	"without Sscofpmf: raw events are refused"
 lost 0 "" "without Sscofpmf: no counter is reported lost without a cause"
-lost 0 "" "without Sscofpmf: nor by a query for its event"
+lost 0 "" "without Sscofpmf: a query for its event loses no counter"
 lost 0x1 "cycle was stopped on hart 0: $twist" \
 	"without Sscofpmf: a counter that was stopped is reported"
 lost 0x1 "cycle was taken by another perf event on hart 0: $twist" \
@@ -304,7 +304,7 @@ lost 0 "" "without Sscofpmf: the next session has it again"
 refused $EBUSY 1 "cycle is in use" "without Sscofpmf: a counter that perf has pinned is busy"
 mask 0x4 "without Sscofpmf: the other one is not"
 lost 0 "" "without Sscofpmf: a CPU that goes offline takes no counter from the session"
-mask 0x5 "without Sscofpmf: and can be taken again"
+mask 0x5 "without Sscofpmf: the counters can be taken again"
 
 # ---- a kernel with an unknown perf driver ---------------------------------------
 

@@ -84,7 +84,7 @@ same=(
 	"lcov: so is each function"
 	"lcov: each way of a branch is taken as often as gcov says"
 	"lcov: the totals are those of gcov"
-	"genhtml makes pages of it"
+	"genhtml makes pages from it"
 )
 if has lcov lcov "${same[@]}"; then
 	lcov "${lcov[@]}" --gcov-tool "$gcov" -c -d "$out/gcov" -o "$out/gcov.info" \

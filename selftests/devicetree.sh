@@ -242,7 +242,7 @@ altered() {
 		load() { insmod /target/sifive_trace.ko; dmesg | grep sifive_trace: | tail -n 1 >$1.log; }
 		$3
 		true"
-	result $? "$1: the board ran to its end"
+	result $? "$1: the board ran to the end"
 }
 
 # finds FILE KIND WHAT FIX NAME: a finding of that kind, with its remedy.
@@ -393,7 +393,7 @@ $r1 { /delete-property/ compatible; };
 DTS
 refused plain 0 "$f0" "is reusable, but not a CMA pool" "a reusable pool without CMA"
 [ "$(tail -n 1 "$out/plain-2.txt")" = 5 ]
-result $? "record: takes memory that is no pool"
+result $? "record: takes memory that is not a pool"
 
 # ---- the report for a bug ------------------------------------------------------------
 
@@ -423,7 +423,7 @@ tools/qemu/board run p550 --dts "$out/report.dts" --target "$target" --out "$out
 	su user -c "/target/sifive-trace info --report -" >user.txt
 	sifive-trace info --report /nonexistent/file 2>unwritten.txt
 	echo $? >>unwritten.txt'
-result $? "report: the board ran to its end"
+result $? "report: the board ran to the end"
 
 # has FILE PATTERN...: the file has these complete lines.
 has() {

@@ -39,8 +39,8 @@ effort_except() {
 	} || echo access argument firmware many overflow own_counts perf programs sampled_count sampling threads
 }
 
-# Instruction trace of a kernel with so many checks fills the buffers at once, and checks are
-# instructions that perf counts. Also skip kselftests of the library: other tests make the same
+# Instruction trace of a kernel with this many checks fills the buffers at once, and perf counts
+# the checks' instructions too. Also skip kselftests of the library: other tests make the same
 # driver calls.
 effort_except_debug() {
 	local names="instruction perf_stat"

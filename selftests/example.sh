@@ -47,21 +47,21 @@ result $? "runs with status 0"
 sed 's/^/# /' err
 
 grep -q '^fib(20) = 6765$' out
-result $? "computes what it should"
+result $? "computes the right result"
 
 [ -s trace.rtd ]
 result $? "leaves a trace that is not empty"
 
 cat /dev/sifive-trace >now.rtd
 cmp trace.rtd now.rtd
-result $? "the trace is what the device gives"
+result $? "the trace equals what the device returns"
 
 cat /dev/sifive-trace >later.rtd
 cmp trace.rtd later.rtd
-result $? "the device gives it to a later reader again"
+result $? "the device returns the same bytes to a later reader"
 
 # 32 KiB is too small for the trace: the buffer is full to the last byte.
 [ "$(wc -c <trace.rtd)" -eq 32768 ]
-result $? "the trace is as long as its buffer"
+result $? "the trace fills its buffer"
 
 exit $failed

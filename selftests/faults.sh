@@ -163,7 +163,7 @@ probe
 [ "$(value sink_error)" = 1 ] && [ "$(value bytes)" = 64 ]
 result $? "$board: $sink: after a bus error STATUS reports it, and earlier bytes can be read"
 set_property $sink fault-bus-error-after 0
-end_board "faults: the board ran to its end, the kernel's log is clean"
+end_board "faults: the board ran to the end, and the kernel's log is clean"
 
 # ---- an encoder that cannot keep up ----------------------------------------------
 
@@ -187,7 +187,7 @@ result $? "$board: each Error is followed by a synchronisation, and no gap is wi
 probe overflow stores 3
 [ "$(value data)" = 4 ] && [ "$(value stalled)" = 0 ] && [ "$(value errors)" = 0 ]
 result $? "$board: the next capture does not report that"
-end_board "overflow: the board ran to its end, the kernel's log is clean"
+end_board "overflow: the board ran to the end, and the kernel's log is clean"
 
 # ---- memory lost by hibernation -------------------------------------------------
 

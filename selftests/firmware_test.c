@@ -211,7 +211,7 @@ TEST_F(firmware, is_counted_for_perf_or_for_the_session)
 	close(perf);
 }
 
-/* The other process executes as many, on the same hart. */
+/* The other process executes the same number, on the same hart. */
 TEST_F(firmware, is_counted_for_each_thread)
 {
 	int done[2];

@@ -45,7 +45,7 @@ run "${differs[@]}" -- 'insmod /target/sifive_trace.ko || exit 1
 		/target/selftests/$t
 		echo $t $? >>/out/results
 	done'
-result $? "the board ran to its end, the kernel's log is clean"
+result $? "the board ran to the end, and the kernel's log is clean"
 for t in registers_test capture_test ring_test; do
 	passed $t
 	result $? "single sink 0, no SinkBaseHigh, writable stall sign, Svpbmt: $t"
@@ -72,7 +72,7 @@ for reach in "9 0x1ffffffffff" "10 0x3ffffffffff"; do
 done
 
 ! run --memory 768M -- true && grep -q -- '--memory 768M: .* into a trace buffer' "$out/log"
-result $? "a memory in which the board's own trace buffer could not be is refused"
+result $? "a memory size without room for the board's own trace buffer is refused"
 
 # The pool's first 64 KiB cross 4 GiB.
 region "0x0 0xffffe000" "0x0 0x40000"
@@ -114,7 +114,7 @@ ended "$capture
 	poweroff -f
 	sleep 1000"
 [ -e "$out/running" ] && grep -q 'reboot: Power down' "$out/console.log"
-result $? "power-off: the board ran to its end with a running capture"
+result $? "power-off: the board ran to the end with a running capture"
 left_inactive power-off "$out/model.log"
 
 # The second kernel runs the same command. The model's accesses up to then are the first kernel's;
@@ -128,11 +128,11 @@ ended "if [ -e running ]; then
 	fi
 	$capture
 	/target/selftests/kexec_second image initramfs"
-result $? "kexec: a second kernel ran to its end"
+result $? "kexec: a second kernel ran to the end"
 sed 's/^/# /' "$out/log"
 left_inactive kexec "$out/first.log"
 [ "$(value config)" = 0 ] && [ "$(value stop)" = 0 ] && [ "$(value data)" = 100 ]
-result $? "kexec: the second kernel's capture has all that was stored"
+result $? "kexec: the second kernel's capture contains everything that was stored"
 rm "$out/image" "$out/initramfs"
 
 # ---- a funnel that feeds a funnel --------------------------------------------------
@@ -151,7 +151,7 @@ nested() {
 		-- "insmod /target/sifive_trace.ko && /target/selftests/fault_probe encoder 3 $*" \
 		2>&1 | tee "$out/log" | sed 's/^/# /'
 	[ "${PIPESTATUS[0]}" = 0 ]
-	result $? "nested funnels: $what: the board ran to its end"
+	result $? "nested funnels: $what: the board ran to the end"
 }
 
 nested "a full sink" -- stores 20000
@@ -178,7 +178,7 @@ tools/qemu/board run dual --set tf1.fault-bus-error-after=64 --target "$target" 
 	-- "insmod /target/sifive_trace.ko &&
 	/target/selftests/fault_probe stores 20000 also 2" 2>&1 | tee "$out/log" | sed 's/^/# /'
 [ "${PIPESTATUS[0]}" = 0 ]
-result $? "one sink full, another failed: the board ran to its end"
+result $? "one sink full, another failed: the board ran to the end"
 [ "$(value config)" = 0 ] && [ "$(value stop)" = -5 ] && [ "$(value full)" = 1 ] &&
 	[ "$(value sink_error)" = 1 ] && grep -q 'words=trace@11019000: sink error' "$out/log"
 result $? "one sink full, another failed: both are reported, and the failed one is named"
@@ -207,12 +207,12 @@ tools/qemu/board run fpga --target "$target" --out "$out" --dts "$out/many.dts" 
 	dmesg >many.txt
 	/target/selftests/fault_probe' 2>&1 | tee "$out/log" | sed 's/^/# /'
 [ "${PIPESTATUS[0]}" = 0 ]
-result $? "65 encoders: the board ran to its end"
+result $? "65 encoders: the board ran to the end"
 grep -q 'sifive_trace: encoders: 64, funnels: 1; trace@11140000 is refused: more than 64 encoders$' \
 	"$out/many.txt"
-result $? "65 encoders: 64 are there, the last one is refused with the limit"
+result $? "65 encoders: 64 are present, and the last one is refused with the limit"
 [ "$(value config)" = 0 ] && [ "$(value stop)" = 0 ] && [ "$(value data)" = 100 ]
-result $? "65 encoders: a capture has all that was stored"
+result $? "65 encoders: a capture contains everything that was stored"
 
 rm "$out/results"
 tools/qemu/board run nested --target "$target" --out "$out" -- \
@@ -221,7 +221,7 @@ tools/qemu/board run nested --target "$target" --out "$out" -- \
 		/target/selftests/$t
 		echo $t $? >>/out/results
 	done' >"$out/log" 2>&1
-result $? "nested funnels: the board ran to its end"
+result $? "nested funnels: the board ran to the end"
 sed 's/^/# /' "$out/log"
 for t in registers_test capture_test session_test; do
 	passed $t
@@ -268,15 +268,15 @@ supplied '
 	rmmod sifive_trace
 	sleep 1
 	show removed'
-result $? "supplies: the board ran to its end"
+result $? "supplies: the board ran to the end"
 ! grep -qx written "$out/log"
-result $? "supplies: no component is written to before its suppliers are there"
+result $? "supplies: no component is written to before its suppliers are ready"
 [ "$(grep -cx "waits for supplies" "$out/log")" = 3 ]
 result $? "supplies: info names the device that each component waits for"
 [[ $(supplies bound) == "power0on clock0on reset2on reset0on reset1on " ]]
 result $? "supplies: power, then clock, then the reset lines let the components run"
 [ "$(value config)" = 0 ] && [ "$(value stop)" = 0 ] && [ "$(value data)" = 100 ]
-result $? "supplies: a capture has all that was stored"
+result $? "supplies: a capture contains everything that was stored"
 [[ $(supplies removed | tr ' ' '\n' | sort | tr '\n' ' ') == *"clock0off power0off reset0off reset1off reset2off " ]]
 result $? "supplies: all of them are off when the driver is gone"
 

@@ -217,7 +217,7 @@ TEST_F(hotplug, a_stream_ends_whole_and_the_others_go_on)
 	EXPECT_EQ(BIT64(self->leaver), status.ended);
 	EXPECT_NE(0, status.flags & SIFIVE_TRACE_STATUS_RUNNING);
 	at_end = __atomic_load_n(&self->writer[self->leaver].next, __ATOMIC_ACQUIRE);
-	/* More stores than any of them had made so far. */
+	/* More stores than any writer has made so far. */
 	limit_writers(self, 2 * FEW);
 	wait_writers(self, FEW + 100);
 	for (i = 0; i < self->info.encoders; i++)

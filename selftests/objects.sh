@@ -107,7 +107,7 @@ done
 result $? "report: each of their functions is one row"
 [ "$(recorded opener enter | sed -n 's/^own_leaf //p')" = \
 	"$(made opener | sed -n 's/^own //p')" ]
-result $? "calls of a concurrent thread are there"
+result $? "calls of a concurrent thread are recorded"
 diff <(recorded opener enter) <(recorded opener exit) >&2
 result $? "each has its return"
 for object in one two; do
@@ -136,7 +136,7 @@ objects apart one
 result $? "dlmopen(): an object in a namespace of its own is recorded by name"
 ! recorded apart enter | grep -q '^two_' &&
 	grep -q 'calls of .*libtwo.so may be missing: .*dlmopen' "$out/apart.err"
-result $? "dlmopen(): an object that is loaded so later is named"
+result $? "dlmopen(): an object that is loaded in this way later is named"
 grep -q 'no function was recorded: .*-finstrument-functions' "$out/none.err" &&
 	! grep -qr 'no function was recorded' "$out" --include='*.err' --exclude=none.err
 result $? "a program without hooks is reported"

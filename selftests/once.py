@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only
-"""Each register offset, record constant and option stands once.
+"""Each register offset, record constant and option is defined once.
 
-	once.py			prints what stands twice, if anything
+	once.py prints what is defined twice, if anything
 
 The kernel interface's headers define registers, the interface and the format of records;
 nothing else defines those names, or another name for one of their long values. A row

@@ -15,7 +15,7 @@ rm -rf "$work"
 mkdir -p "$work/out"
 . selftests/tap.sh
 
-read_files="libsifive-trace-read0 and -dev hold the library for reading and what builds with it"
+read_files="libsifive-trace-read0 and -dev contain the library for reading and what programs need to build with it"
 read_test="installed, they are as the manual page says, and its example builds with pkg-config"
 board_test="Debian's programs are recorded where the packages are installed"
 has dh debhelper "make deb builds the packages" "lintian reports nothing" \

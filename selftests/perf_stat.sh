@@ -62,16 +62,16 @@ right() {
 }
 
 stat loop && right
-result $? "perf stat counts right before a session"
+result $? "perf stat counts correctly before a session"
 
 whole loop && within 2 200 0
-result $? "perf stat counts right before a session, also of the kernel"
+result $? "perf stat counts correctly before a session, including the kernel"
 
 whole session && within 2 200 0
-result $? "perf stat counts right of a program that has a session, also of the kernel"
+result $? "perf stat counts a program with a session correctly, including the kernel"
 
 stat session && right
-result $? "perf stat counts right of a program that has a session, and so does that"
+result $? "perf stat counts a program with a session correctly, and so does the session"
 
 mkfifo "$work.in" "$work.held"
 ./perf_probe hold <"$work.in" >"$work.held" &
@@ -79,9 +79,9 @@ exec 3>"$work.in"
 read -r held cpu <"$work.held"
 on="taskset -c $cpu"
 [ "$held" = held ] && stat loop && right
-result $? "perf stat counts right beside another program's session, on its hart"
+result $? "perf stat counts correctly beside another program's session, on its hart"
 whole loop && within 2 200 0
-result $? "perf stat counts right beside another program's session, also of the kernel"
+result $? "perf stat counts correctly beside another program's session, including the kernel"
 on=
 
 # Makes perf request fixed counters for these, which the session holds.
@@ -95,14 +95,14 @@ exec 3>&-
 wait $!
 result $? "that session ends well, with all of its counters"
 whole loop && within 2 200 0
-result $? "perf stat counts right after that session, also of the kernel"
+result $? "perf stat counts correctly after that session, including the kernel"
 
 stat loop && right
-result $? "perf stat counts right after a session"
+result $? "perf stat counts correctly after a session"
 
 perf stat -x , -o "$work" -a -e instructions:u,dTLB-load-misses:u \
 	./perf_probe session && within 2 5 25
-result $? "perf stat -a counts right while a session lives"
+result $? "perf stat -a counts correctly while a session exists"
 
 rm -f "$work" "$work.in" "$work.held"
 echo "1..$n"

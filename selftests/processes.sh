@@ -150,7 +150,7 @@ result $? "a signal ends the wait for processes in the background, and all is wr
 
 # ---- running processes ----------------------------------------------------
 
-status attached 3 "-p: the exit status is that of the program meanwhile"
+status attached 3 "-p: the exit status is that of the given program"
 at_least attached busy 50 "-p: samples of the process alone"
 meta attached 'm["exe"] == "/target/record/busy" and m["args"][1:] == ["1", "/tmp/enough"]' \
 	"-p: the side-car file has the process's program and arguments"

@@ -35,7 +35,7 @@ whole() {
 	selftests/format/pieces.py "$build/sifive-trace" "$out/$1" ${3:+"$3"}
 	result $? "$2: all pieces together have the records of the whole"
 	selftests/format/compare.py "$build/sifive-trace" "$out/$1".*[0-9]
-	result $? "$2: a reader written from the format's description reads the same in each piece"
+	result $? "$2: a reader written from the format's description reads the same records from each piece"
 }
 
 for sink in 0 1; do

@@ -230,7 +230,7 @@ check "no file over 800 lines" no_long_files
 check "every file names its licence" spdx_everywhere
 check "no left-over marker" nothing_left_over
 check "each area uses only those below it, as in the picture" selftests/areas.py
-check "each register, constant and option stands once" selftests/once.py
+check "each register, constant and option is defined once" selftests/once.py
 check "plain English: no word that the glossary replaces" plain_english
 check "the documented example compiles" example_compiles
 check "make install: one prefix, programs build with it" install_is_usable

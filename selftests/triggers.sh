@@ -80,7 +80,7 @@ umount /sys/bus/event_source/devices/uprobe'
 # number NAME FUNCTION: its calls, as counted by record.
 number() { sed -nE "s/^sifive-trace: $2: ([0-9]+) calls?, .*/\1/p" "$out/$1.err"; }
 
-status slow 0 "--slower-than: the program ends as always"
+status slow 0 "--slower-than: the program ends as usual"
 [ "$(number slow request)" = 10000 ]
 result $? "--slower-than: all calls are counted"
 slow=
@@ -94,14 +94,14 @@ slow=${slow:-slow.rtd.1}
 host export --format folded "$out/$slow" | grep -q 'request;grow;insert [0-9]'
 result $? "--slower-than: the snapshot shows what the request called"
 host decode --format instructions "$out/$slow" | grep -q 'insert.*stalls\.c:[0-9]'
-result $? "--slower-than: and in which line it was"
+result $? "--slower-than: the snapshot shows the line"
 python3 - "$out/$slow.meta" <<'PYTHON'
 import json, sys
 t = json.load(open(sys.argv[1]))["trigger"]
 sys.exit(not (t["limit_ns"] == 2000000 < t["took_ns"] < 20000000 and
               abs((t["to"] - t["from"]) * 100 - t["took_ns"]) <= 200))
 PYTHON
-result $? "--slower-than: the side-car file has when, and for how long, by the trace's clock"
+result $? "--slower-than: the side-car file has the call's time and duration, by the trace's clock"
 host replay --time-threshold 2ms "$out/$slow" >"$out/slow.replay"
 python3 - "$out/slow.replay" "$out/$slow.meta" <<'PYTHON'
 import json, sys
@@ -156,7 +156,7 @@ result $? "-a: calls in all processes that have the file"
 result $? "-q: snapshots without a word"
 [ "$(cat "$out"/quiet.rtd*.meta | grep -c '"call":10000,')" = 1 ]
 result $? "--trigger: the last call has its snapshot, if only in what the buffer holds at the end"
-status hooks 3 "without --calls: the program ends as always"
+status hooks 3 "without --calls: the program ends as usual"
 grep -q '"trigger":{"function":"piece","call":100,' "$out/hooks.rtd.1.meta" &&
 	grep -q "piece: 400 calls, 4 triggers: " "$out/hooks.err"
 result $? "without --calls: each 100th call of an instrumented function"
@@ -171,20 +171,20 @@ result $? "without --calls: the call is named in what the buffer holds at the en
 result $? "without --calls: a static program, which is sampled"
 lost=$(sed -nE 's/.*: ([0-9]+) events of probes were lost: .*/\1/p' "$out/lost.err")
 [ "${lost:-0}" -gt 0 ] && [ $((lost + $(number lost request))) = 10000 ]
-result $? "events that are lost are counted, each"
+result $? "each lost event is counted"
 says lost "occurred before the previous snapshot was written" "so are triggers without a snapshot"
 
-status keep 0 "--snapshot --keep: the program ends as always"
+status keep 0 "--snapshot --keep: the program ends as usual"
 kept=$(sed -nE 's/.*: ([0-9]+) snapshots, the newest 2 of which are kept.*/\1/p' "$out/keep.err")
 [ ! -e "$out/keep.rtd.1" ] && [ -e "$out/keep.rtd.$((kept - 1))" ] && [ -e "$out/keep.rtd.$kept" ] && [ ! -e "$out/keep.rtd.$((kept - 2))" ] &&
 	grep -q 'snapshots, the newest 2 of which are kept' "$out/keep.err"
-result $? "--snapshot --keep 2: the newest two are kept, and it says so"
+result $? "--snapshot --keep 2: the newest two are kept, which is reported"
 status full 125 "a full disk: the exit status"
 says full "incomplete, removed: no more snapshots are taken" "a full disk: is reported"
 full=$(grep -c '^full\.rtd\.[0-9]*$' "$out/full.ls")
 [ "$full" -ge 1 ] && [ "$full" -lt 9 ] && [ "$full" = "$(grep -c '^full\.rtd\.[0-9]*\.meta$' "$out/full.ls")" ] &&
 	[ "$(grep -c 'incomplete, removed' "$out/full.err")" = 1 ]
-result $? "a full disk: the snapshots before are there, no part of one, and no other is tried"
+result $? "a full disk: earlier snapshots are complete, and no further one is attempted"
 grep -qE "request: 10000 calls, 10 triggers: $full snapshots?$" "$out/full.err" &&
 	grep -qE 'request: [1-9] triggers? without a snapshot, which could not be written' "$out/full.err"
 result $? "a full disk: snapshots that were not written do not count"

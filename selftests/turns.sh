@@ -12,13 +12,14 @@ build=$1
 out=$build/turns
 . selftests/record/suite.sh
 
-# Twelve events, of which ten take turns on six counters. Instructions are counted, not time; of
-# several harts one would wait for the other then: only one is online.
+# Twelve events, of which ten take turns on six counters. Instructions are counted, not time,
+# so of several harts one would wait for the other: only one is online.
 twelve=cycles,instructions,r2,r2:u,r2:k,r1,r1:u,dTLB-load-misses,iTLB-load-misses,branches,cache-misses,r1:k
 board p550 --icount --append maxcpus=1 -- "
 twelve=$twelve
 rec turns --on-full stop -b 16M -e \$twelve \$p/steady 30000
-# With as many counters, and the count type of turns: both cost the program instructions.
+# With the same number of counters and the same count type as with turns, because both cost the
+# program instructions.
 rec apart --count xor --on-full stop -b 16M -e cycles,instructions,r2,r2:u,r1,r1:u,branches,cache-misses \$p/steady 30000
 rec hart --turn 1ms -b 16M --per-cpu -e \$twelve \$p/steady
 rec raw --turn 1ms -b 16M --count raw -e \$twelve \$p/steady 3000
@@ -93,5 +94,5 @@ refused short 2 "1ms to 50ms" "--turn of less than 1 ms"
 refused long 2 "1ms to 50ms" "--turn of more than 50 ms"
 
 selftests/format/compare.py "$build/sifive-trace" "$out"/*.rtd
-result $? "a reader written from the format's description reads the same in all traces"
+result $? "a reader written from the format's description reads the same records from all traces"
 results_end

@@ -206,12 +206,12 @@ static struct reading read_counts(const struct _test_data_turns *self,
  * struct check - what a thread has found
  * @self:	the session
  * @own:	its counts are its own
- * @turns:	bit n: turn n came
+ * @turns:	bit n: turn n has occurred
  * @rounds:	changes of turn
  * @counted:	instructions counted in turns
- * @covered:	those of its loops meanwhile
+ * @covered:	instructions of its loops in that time
  * @all:	all of its instructions
- * @wrong:	pairs of readings whose difference cannot be
+ * @wrong:	pairs of readings whose difference is impossible
  */
 struct check {
 	struct _test_data_turns *self;
@@ -225,9 +225,9 @@ struct check {
 #define SPIN	1000ull
 
 /*
- * Executes instructions until each turn has come several times, and gives other threads the hart.
- * In the turn that counts them, the difference has at least those of the loop, and at most those of
- * instret around it, which also counts the firmware's.
+ * Executes instructions until each turn has occurred several times, and gives other threads the
+ * hart. In the turn that counts instructions, the difference is at least the loop's, and at
+ * most that of instret around it, which also counts the firmware's.
  */
 static void *check(void *arg)
 {
@@ -266,7 +266,7 @@ static void expect_right(struct __test_metadata *_metadata, const struct check *
 	EXPECT_EQ(BIT64(c->self->turns + 1) - 2, c->turns);
 	EXPECT_EQ(0, c->wrong);
 	EXPECT_LE(c->covered, c->counted);
-	/* Not all the time: others are counted, too. */
+	/* Not all of the time: other events are counted, too. */
 	EXPECT_LT(0, c->counted);
 	EXPECT_LT(c->counted, c->all);
 }

@@ -114,13 +114,13 @@ static void test_refuses(void)
 
 	result(perfTraceOn() && perfWriteCntrs(), "nothing works before it is initialised");
 	result(perfInit(0, 1) && perfInit(PERF_MAX_HARTS + 1, 1) && perfInit(2, 2),
-	       "perfInit refuses what cannot be");
+	       "perfInit refuses impossible arguments");
 	result(!perfInit(2, 1), "perfInit");
 	result(perfManualInit(&cache, 1, CHANNEL, perfCount_Raw, BUFFER) &&
 	       perfManualInit(events, EVENTS, 32, perfCount_Raw, BUFFER) &&
 	       perfManualInit(events, EVENTS, CHANNEL, perfCount_Raw,
 			      PERF_MEM_POOL_SIZE + 1),
-	       "initialisation refuses what cannot be");
+	       "initialisation refuses impossible arguments");
 }
 
 /* Bit n of an event's word: counter n can count it. */
@@ -165,8 +165,8 @@ static void test_choose(void)
 	static const uint32_t none[] = { 3 << 3, 3 << 3, 3 << 3 };
 
 	result(all_chosen(two, 2) && all_chosen(chain, 3) && all_chosen(ring, 4) &&
-	       all_chosen(any, 6), "each event its counter, whatever the order");
-	result(!all_chosen(none, 3), "no counter for two events");
+	       all_chosen(any, 6), "each event gets a counter, in any order");
+	result(!all_chosen(none, 3), "no two events share a counter");
 }
 
 /* A rejected event is identified by its ctrIdx. */
@@ -264,7 +264,7 @@ static void test_timer(void)
 	hand_out_own("shortest");
 	/* With half the ticks per second, a second lasts half as long. */
 	perfClintHz = MTIME_HZ / 2;
-	result(run_timer(3 * BUFFER / 2, 1000, 50), "the clock's rate is the program's to tell");
+	result(run_timer(3 * BUFFER / 2, 1000, 50), "the program gives the clock's rate");
 	perfClintHz = MTIME_HZ;
 	hand_out_own("half");
 }
@@ -342,7 +342,7 @@ static void test_other_trap(uintptr_t own)
 	perf_counters_read(&number, 1, NULL, &value);
 	result(value == 7, "the program's own traps reach it");
 	result(trap_vector() == own, "and give mtvec back");
-	result(!perfTraceOff(), "which does not end the trace");
+	result(!perfTraceOff(), "a trap of the program's own does not end the trace");
 }
 
 /* Records that do not fit are dropped; earlier ones are kept. */

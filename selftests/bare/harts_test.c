@@ -216,7 +216,7 @@ int main(void)
 	start_second(second);
 	for (i = 0; i < PARTS; i++)
 		run_part(i);
-	result(!perfInit(HARTS, FUNNELS), "no hart is taken to be still on");
+	result(!perfInit(HARTS, FUNNELS), "no hart is mistaken for one that is still on");
 	results_end();
 	return 0;
 }

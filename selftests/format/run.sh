@@ -30,7 +30,7 @@ for r in map(json.loads, sys.stdin):
 	diff - "$out/example.txt" >"$out/example.diff" && [ -s "$out/example.txt" ]
 result $? "the page's example has the records that the page prints"
 selftests/format/compare.py "$build/sifive-trace" "$out/example.rtd"
-result $? "the command reads the same in it"
+result $? "the command reads the same records from it"
 
 "${CC:-gcc}" -std=gnu11 -O1 -Wall -Wextra -D_GNU_SOURCE -Iselftests/unit -Iinclude/uapi \
 	-o "$out/random_trace" selftests/format/random_trace.c selftests/unit/gen.c
@@ -39,7 +39,7 @@ for seed in $(seq 1 "${TRACES:-40}"); do
 	"$out/random_trace" "$seed" "$out/random-$seed.rtd"
 done
 selftests/format/compare.py "$build/sifive-trace" "$out"/random-*.rtd >"$out/random.txt"
-result $? "the reader and the command read the same in random traces"
+result $? "the reader and the command read the same records from random traces"
 grep -v ': [0-9]*$' "$out/random.txt"
 
 # The comparison itself must detect a difference.
@@ -49,5 +49,5 @@ mkdir "$out/wrong"
 cp selftests/format/compare.py "$out/wrong"
 sed 's/old ^ new if xor/old + new if xor/' selftests/format/read_trace.py >"$out/wrong/read_trace.py"
 ! "$out/wrong/compare.py" "$build/sifive-trace" "$out"/random-*.rtd >"$out/wrong.txt"
-result $? "a reader that is wrong is found out"
+result $? "an error in the reader is detected"
 results_end

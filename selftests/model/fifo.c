@@ -195,7 +195,10 @@ TEST(no_stall)
 	board_stop(&b);
 }
 
-/* After disabling, it still sends its content: level x drain-ns + flush-ns. */
+/*
+ * After it is disabled, the encoder still sends the FIFO's content: level x drain-ns +
+ * flush-ns.
+ */
 TEST_F(fifo, flush)
 {
 	wr(&self->b, TE + CONTROL, ON);

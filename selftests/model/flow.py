@@ -334,7 +334,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--src-bits", type=int, default=0)
     parser.add_argument("--lossy", action="store_true",
-                        help="messages may be missing, where the trace says so")
+                        help="messages may be missing where the trace reports it")
     parser.add_argument("program")
     parser.add_argument("log")
     parser.add_argument("pieces", nargs="+")

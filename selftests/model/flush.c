@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A flush in the host's time, in which the emulator's timers come late: a driver may poll
- * for empty a few microseconds only.
+ * A flush in the host's time, in which the emulator's timers are late: a driver may poll for
+ * empty for only a few microseconds.
  */
 #include "guest.h"
 

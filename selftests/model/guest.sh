@@ -30,16 +30,16 @@ tools/qemu/board bare nofunnel --icount --stats --timeout 600 --out "$out" \
 result $? "the program ran"
 grep -E '^(not )?ok' "$out/guest.tap" | sed 's/^/# /'
 [ "$(grep -c '^ok' "$out/guest.tap")" = 6 ] && ! grep -q '^not ok' "$out/guest.tap"
-result $? "a hart waits for its encoder, and loses nothing by it"
+result $? "a hart waits for its encoder, and nothing is lost"
 grep -q '"stat-dropped": 0' "$out/te0.json" && grep -q '"stat-violations": 0' "$out/te0.json"
 result $? "nothing was lost, no rule was broken"
 grep -q '"stat-wide-stores": 1,' "$out/te0.json"
-result $? "a store that was made again is counted once"
+result $? "a repeated store is counted once"
 
 tools/qemu/board bare nofunnel --stats --timeout 600 --out "$out" "$out/flush.elf" >"$out/flush.tap"
 grep -q '^ok 1 empty is set' "$out/flush.tap"
-result $? "who polls for empty sees the end of a flush in time"
+result $? "software that polls for empty sees the end of a flush in time"
 grep -q '"stat-violations": 0' "$out/te0.json"
-result $? "who polls for empty breaks no rule"
+result $? "software that polls for empty breaks no rule"
 
 results_end

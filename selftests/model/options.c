@@ -93,7 +93,7 @@ TEST_F(option, no_high_address)
 	EXPECT_EQ(0, stat(&self->b, "te0", "stat-violations"));
 }
 
-/* On other models writing 1 does not set it: fifo.c. */
+/* On other models writing 1 does not set the bit: see fifo.c. */
 TEST_F(option, stall_or_overflow_is_read_and_write)
 {
 	start(&self->b, ENCODER(",stall-or-overflow-rw=on"));

@@ -86,7 +86,7 @@ result $? "each kind of message was among them${missing:+, but not$missing}"
 run full short --qemu "$(log short)" --set te0.fifo-depth=76 --set te0.drain-ns=3 \
 	--set te0.stall-time=on
 result $? "the program ran with a FIFO that gets full"
-flow --lossy -- short short full "what an overflow leaves was executed, and the loss is reported"
+flow --lossy -- short short full "the instructions that an overflow leaves were executed, and the loss is reported"
 [ "$(grep -c ' [1-9][0-9]* losses' <<<"$text")" -ge 3 ] &&
 	[ "$(grep -c 'periods.* 0 losses' <<<"$text")" = 3 ]
 result $? "there were losses, but none where the hart stalls"

@@ -287,7 +287,7 @@ static const struct row rows[] = {
 	  .option = "-global sifive-trace-encoder.stall-or-overflow-rw=on" },
 	{ "D M", "teSinkError of an encoder that was enabled before the funnel",
 	  "89a3007f", .act = early, .block = TE, .first = 0x81a3007f },
-	{ "D M", "the same of the encoder of hart 1", "89a3007f",
+	{ "D M", "the same for the encoder of hart 1", "89a3007f",
 	  .act = early, .block = TE_AT(1), .first = 0x81a3007f },
 	{ "M", "teSinkError after writing 0", "89a3007f",
 	  .act = early, .block = TE, .first = 0x81a3007f, .then = 0x81a3007f },

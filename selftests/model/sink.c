@@ -364,7 +364,7 @@ TEST_F(sink, window_of_4_gib)
 	EXPECT_EQ(0, rd(&self->b, TE + SINK_WP));
 	EXPECT_STREQ("8c 00 0b 1c 01 00 07 1c aa aa",
 		     memory(&self->b, 0xfffffff8, 10));
-	/* The next word would go to address 0, where no memory is. */
+	/* The next word would go to address 0, where there is no memory. */
 	message(&self->b, 2);
 	EXPECT_EQ(SINK_ERROR, rd(&self->b, TE + CONTROL) & SINK_ERROR);
 	EXPECT_EQ(0xaa, rd8(&self->b, 0x100000000ull));

@@ -34,7 +34,7 @@ board() {
 	log=$out/$(printf %s "$name${options[*]}" | tr -c 'a-z0-9-' _).log
 	tools/qemu/board run "$name" --target "$target" \
 		--out "$out" "${options[@]}" -- "$prelude$2" >"$log" 2>&1
-	result $? "$name: the board ran to its end, the kernel's log is clean"
+	result $? "$name: the board ran to the end, and the kernel's log is clean"
 	sed 's/^/# /' "$log"
 }
 

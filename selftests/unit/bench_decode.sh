@@ -4,11 +4,11 @@
 #
 #	bench_decode.sh COMMAND GENERATOR FOLDER [MB]...
 #
-# Times are CPU time on one core, so that other load matters less. The fixed cost of a run
-# is that of a tiny trace; in the first 256 KB each function occurs for the first time.
-# The cost per record is the slope beyond that. The last lines compare threads, by elapsed
-# time: the minimum of several interleaved runs. "moving" is a recording of four harts with its
-# side-car file, whose threads migrate.
+# Times are CPU time on one core, so that other load matters less. The fixed cost of a run is
+# measured with a tiny trace; in the first 256 KB each function occurs for the first time. The
+# cost per record is the slope beyond that. The last lines compare threads, by elapsed time: the
+# minimum of several interleaved runs. "moving" is a recording of four harts with its side-car
+# file, whose threads migrate.
 
 set -eu
 command=$1 generator=$2 folder=$3

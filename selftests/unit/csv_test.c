@@ -43,7 +43,7 @@ static void make_calls(FIXTURE_DATA(command) *self)
 	save(self, "trace.rtd");
 }
 
-/* The line of this number, without what is the same in all. */
+/* The line with this number, without the fields that are the same in all lines. */
 static const char *row(FIXTURE_DATA(command) *self, unsigned int number)
 {
 	static char line[1024];
@@ -153,7 +153,10 @@ TEST_F(command, dates_are_right_or_missing)
 	}
 }
 
-/* Calls around a loss: their times are not exact, and they lack what was counted meanwhile. */
+/*
+ * Calls around a loss: their times are not exact, and they lack what was counted during
+ * the loss.
+ */
 TEST_F(command, losses_are_marked)
 {
 	struct gen_stream stream;

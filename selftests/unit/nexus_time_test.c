@@ -138,7 +138,10 @@ TEST_F(time, goes_on_after_an_error)
 
 	gen_sync(&self->gen, 0);
 	gen_error(&self->gen, 0);
-	/* A wrap without messages: detected unless it is a whole round. */
+	/*
+	 * A wrap without messages is detected, unless the time has advanced by the whole
+	 * range.
+	 */
 	self->gen.now += (1ull << (variant->width - 1)) + 5;
 	gen_sync(&self->gen, 0);
 	self->gen.now += (1ull << (variant->width - 1)) + 5;

@@ -47,7 +47,8 @@ has_prototypes() { [ -n "$(declared)" ] && diff <(declared) <(documented); }
 
 has_names() { diff <(declared | names) <(sed -n 's/^\.Nm \([a-z_]*\).*/\1/p' "$page"); }
 
-# Each function also in the text, and, if it returns a value, in that section.
+# Each function must also be in the text and, if it returns a value, in the section on return
+# values.
 describes() {
 	local name text
 	text=$(sed '1,/^\.Sh DESCRIPTION/d; /^\.Sh EXAMPLES/,/^\.Ed/d' "$page")
@@ -129,7 +130,7 @@ says_why_it_fails() {
 }
 
 check "the manual page has the header's prototypes" has_prototypes
-check "the manual page is that of each function" has_names
+check "each function has the manual page" has_names
 check "the manual page describes each function, and what it returns" describes
 check "the library exports the header's functions and nothing else" exports
 

@@ -5,7 +5,7 @@
     sql.py FILE.csv [REPORT.json]
 
 Compares sums of its rows with report --json, to the last digit. Prints how many rows there
-are of each kind, then all of the last row that is not empty.
+are of each kind, then the fields of the last row that are not empty.
 """
 
 import csv

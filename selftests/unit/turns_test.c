@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /*
- * Counts of events that take turns on the counters, in made traces of programs whose counts are
- * known: the scaled counts are right, their error is what it says, and nothing is counted where
- * the turn changes, or may have.
+ * Counts of events that take turns on the counters, in generated traces of programs whose
+ * counts are known: the scaled counts are right, the reported errors are right, and nothing is
+ * counted where the turn changes or may have changed.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -113,7 +113,7 @@ static uint64_t below(FIXTURE_DATA(turns) *self, uint64_t limit)
 	return gen_random(&self->seed) % limit;
 }
 
-/* @function runs for so many cycles; a turn has 1000 times @turn_cycles of them. */
+/* @function runs for this many cycles; a turn has 1000 times @turn_cycles of them. */
 static void spend(FIXTURE_DATA(turns) *self, unsigned int function, uint64_t cycles)
 {
 	unsigned int i;
@@ -251,7 +251,7 @@ static double total_of(FIXTURE_DATA(turns) *self, unsigned int e)
 	return truth_of(self, e, 0) + truth_of(self, e, 1) + truth_of(self, e, 2);
 }
 
-/* Within @parts in 1000, and what two readings of a counter round off. */
+/* Within @parts in 1000, plus the rounding of two readings of a counter. */
 static bool is_near(double value, double truth, double parts)
 {
 	const double difference = value > truth ? value - truth : truth - value;
