@@ -147,8 +147,8 @@ enum {
  * @source:	record: its source (encoder)
  * @channel:	record: its channel
  * @offset:	record: where it begins in the file, bytes
- * @callers:	record: functions that called a sample's, innermost first, if it was recorded
- *		with its callers; else NULL
+ * @callers:	record: the functions that called the sampled one, innermost first; NULL if the
+ * 	sample has no callers
  * @caller_count: length of this array
  */
 struct sifive_event {

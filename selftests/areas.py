@@ -6,8 +6,8 @@
 	areas.py --picture	prints the picture of Documentation/design.md
 	areas.py --update	inserts it there
 
-A file uses another if it includes it, or names a function or variable that a header
-it includes declares and the other defines.
+A file uses another one if it includes it, or if it names a function or variable that the
+other file defines and an included header declares.
 """
 
 import fnmatch

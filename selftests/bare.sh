@@ -134,7 +134,8 @@ for board in fpga nofunnel; do
 		what="rv$bits, two harts, $board"
 		run "$board" "$what"
 
-		# A tick may also arrive at the end of turning on, and while turning off.
+		# A tick may also arrive when turning on is nearly complete, and during turning
+		# off.
 		rc=0
 		for hart in 0 1; do
 			decode "timers$hart" -c "${channel[hart]}" |

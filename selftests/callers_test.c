@@ -266,7 +266,7 @@ TEST_F(callers, frame_pointers_to_nowhere_end_them)
 	};
 	unsigned int i;
 
-	/* Each leads to itself. */
+	/* Each frame pointer leads to itself. */
 	for (i = 2; i < sizeof(frames) / sizeof(frames[0]); i++)
 		frames[i - 2] = (uintptr_t)&frames[2];
 	for (i = 0; i < sizeof(pointers) / sizeof(pointers[0]); i++) {

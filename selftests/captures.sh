@@ -426,8 +426,8 @@ status usual 3 "without --on-full: the command has the program's exit status"
 result $? "without --on-full: all calls of a trace that is longer than its buffer"
 for name in stops-small:4096 stops-sram:SRAM stops-static:4096; do
 	says "${name%:*}" "this recording cannot be drained; it stops when the buffer is full: " \
-		"${name%:*}: it is said"
-	says "${name%:*}" "${name#*:}" "${name%:*}: so is why"
+		"${name%:*}: the command reports that it cannot drain"
+	says "${name%:*}" "${name#*:}" "${name%:*}: the cause is printed"
 	[ -n "$(calls "${name%:*}")" ]
 	result $? "${name%:*}: it is recorded"
 done
@@ -543,7 +543,7 @@ refused wrong-rotate-small 125 "draining needs a buffer of 4096 bytes or more" "
 refused wrong-keep 2 "--keep needs --rotate" "--keep: refused alone"
 
 grep -q -e --period "$out/help.txt" && grep -q -e --per-cpu "$out/help.txt"
-result $? "start: its help has its options"
+result $? "start: its help lists its options"
 
 command filter --from-trace "$out/drained-waits.rtd" --share 99 -o "$out/less.filter" \
 	"$target/record/pieces" 2>"$out/less.err" &&

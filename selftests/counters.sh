@@ -128,7 +128,7 @@ mask 0x8 "the kernel alone: on a programmable counter"
 counted loop0 0 50 "the kernel alone: the loop is not in it"
 counted calls0 300000 600000 "the kernel alone: the kernel's part of a system call"
 kernel_loop=$(value loop0) kernel_calls=$(value calls0)
-mask 0x1c "an event in both modes, and in each alone, is three"
+mask 0x1c "an event in both modes, and in each mode alone, counts as three"
 counted loop0 200000 200050 "both modes: the loop"
 counted calls0 315000 620000 "both modes: a system call"
 together "$user_loop" "$kernel_loop" "$(value loop0)" "both modes: the loop of each alone"

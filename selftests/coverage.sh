@@ -52,10 +52,10 @@ grep -qE ' 32[.]0  sort[+]0x[0-9a-f]+ .*covered[.]c:[0-9]+-[0-9]+$' "$out/paths"
 result $? "coverage: a loop of the program is a path, with its lines and iterations"
 status sampled 0 "a program was sampled while its instructions were traced"
 added_up sampled.rtd && ! grep -q ' 0 samples' <<<"$added" && ! grep -q ' 0 instr' <<<"$added"
-result $? "annotate: so do samples, to report's"
+result $? "annotate: samples add up to the totals of report"
 status instrumented 0 "an instrumented program was recorded"
 added_up instrumented.rtd && ! grep -q ' 0 calls' <<<"$added"
-result $? "annotate: so do calls of an instrumented program"
+result $? "annotate: calls of an instrumented program add up"
 host annotate --source-only --prefix selftests/flow --prefix-strip 99 "$out/covered.rtd" \
 	ackermann >"$out/ackermann"
 calls=$(sed -n 's/^FNDA:\([0-9]*\),ackermann$/\1/p' "$out/covered.info")
@@ -81,8 +81,8 @@ ways() {
 
 same=(
 	"lcov: each line is executed as often as gcov says, and no line is missing"
-	"lcov: so is each function"
-	"lcov: each way of a branch is taken as often as gcov says"
+	"lcov: each function is called as often as gcov says"
+	"lcov: each direction of a branch is taken as often as gcov says"
 	"lcov: the totals are those of gcov"
 	"genhtml makes pages from it"
 )

@@ -114,7 +114,7 @@ tools/qemu/board run fpga --root --icount --perf --timeout 3600 --target "$build
 	--out "$out/run" -- 'taskset 1 bash day.sh' >"$out/board.log" 2>&1
 rc=$?
 [ "$rc" -eq 0 ] || tail -n 20 "$out/board.log" | sed 's/^/# /'
-result $rc "they run on a board with Debian's file system"
+result $rc "the programs run on a board with Debian's file system"
 
 ln -s "$out/run" "$out/run/root/out"
 ln -s "$build/target" "$out/run/root/target"

@@ -93,7 +93,7 @@ result $? "perf_user_access=2: cycles and instructions are not counted beside a 
 echo "$before" >$rule
 exec 3>&-
 wait $!
-result $? "that session ends well, with all of its counters"
+result $? "the session ends well, with all of its counters"
 whole loop && within 2 200 0
 result $? "perf stat counts correctly after that session, including the kernel"
 

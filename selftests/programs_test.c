@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Proves a property of all programs: the records in the trace plus the losses that the
- * library reports equal the records that the program made. Each program is random:
- * threads, also more than there are channels, that call, throw, jump, migrate, signal each
- * other, close descriptors, fork, also in signal handlers, and end, also while tracing is
+ * library reports equal the records that the program made. Each program is random. Its
+ * threads, of which there may be more than channels, call, throw, jump, migrate, signal each
+ * other, close descriptors and fork, also in signal handlers. They end, also while tracing is
  * off, with destructors that call. They execute programs, are cancelled, are created by
  * handlers, have timers, and turn tracing off and on while others call.
  *

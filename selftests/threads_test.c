@@ -145,7 +145,7 @@ FIXTURE_SETUP(threads)
 {
 	/*
 	 * Populate the stacks before threads run: harts that fault at once spin on the page
-	 * table's lock, for long when the emulator has fewer CPUs than harts.
+	 * table's lock, for a long time when the emulator has fewer CPUs than harts.
 	 */
 	ASSERT_EQ(0, mlockall(MCL_CURRENT | MCL_FUTURE));
 	ASSERT_EQ(0, make_threads_cheap());

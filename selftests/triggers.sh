@@ -172,7 +172,7 @@ result $? "without --calls: a static program, which is sampled"
 lost=$(sed -nE 's/.*: ([0-9]+) events of probes were lost: .*/\1/p' "$out/lost.err")
 [ "${lost:-0}" -gt 0 ] && [ $((lost + $(number lost request))) = 10000 ]
 result $? "each lost event is counted"
-says lost "occurred before the previous snapshot was written" "so are triggers without a snapshot"
+says lost "occurred before the previous snapshot was written" "triggers without a snapshot are counted"
 
 status keep 0 "--snapshot --keep: the program ends as usual"
 kept=$(sed -nE 's/.*: ([0-9]+) snapshots, the newest 2 of which are kept.*/\1/p' "$out/keep.err")
@@ -195,7 +195,7 @@ grep -q 'events of probes were lost' "$out/losses.err" && grep -q 'not measured:
 result $? "--slower-than: no call ends with another one's end after a loss"
 
 refused rounds 125 "it contains a jump to its first instruction" "--trigger: a loop at the function's start: refused"
-refused round 125 "it contains a jump to its first instruction" "--slower-than: refused there, too"
+refused round 125 "it contains a jump to its first instruction" "--slower-than: a loop at the function's start: refused"
 refused passed 125 "its first instruction leaves it" "--slower-than: a function of one jump: refused"
 refused near 125 "did you mean request?" "no such function: the nearest is named"
 refused fenced 125 "the kernel cannot probe the function's first instruction" \

@@ -180,7 +180,7 @@ void sft_turns_end(void)
 	h->now = NULL;
 }
 
-/* A counter has been taken on this CPU, whatever turn it counts in. */
+/* A counter has been taken on this CPU: it no longer counts a known turn. */
 void sft_turns_forget(void)
 {
 	this_cpu_write(here.counting, NO_TURN);

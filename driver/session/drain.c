@@ -36,7 +36,7 @@
 #define READER_NS	(5ull * NSEC_PER_SEC)
 
 struct drain *sft_drains;
-static unsigned long interval;	/* between looks, in jiffies */
+static unsigned long interval;	/* between checks, in jiffies */
 
 static void look_again(struct work_struct *work);
 static DECLARE_DELAYED_WORK(look_work, look_again);

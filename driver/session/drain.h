@@ -28,7 +28,7 @@
  * @at:		write position of the sink at the last check
  * @fill:	unread bytes before that
  * @oldest:	where the unread bytes begin; also read without the system's lock
- * @alone:	last time when stores were not waiting without a reader
+ * @alone:	the latest time at which a reader existed or no store was waiting
  * @unattended:	they waited without a reader for too long
  * @marked:	there is a mark
  * @mark:	where, in the sink

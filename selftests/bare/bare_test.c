@@ -341,7 +341,7 @@ static void test_other_trap(uintptr_t own)
 	result(ok && trap_vector() != own, "the timer takes mtvec");
 	perf_counters_read(&number, 1, NULL, &value);
 	result(value == 7, "the program's own traps reach it");
-	result(trap_vector() == own, "and give mtvec back");
+	result(trap_vector() == own, "the timer gives mtvec back");
 	result(!perfTraceOff(), "a trap of the program's own does not end the trace");
 }
 

@@ -44,7 +44,7 @@ grep -v ': [0-9]*$' "$out/random.txt"
 
 # The comparison itself must detect a difference.
 awk '{ n += $NF } END { exit n < 100 * NR }' "$out/random.txt"
-result $? "they have hundreds of records each"
+result $? "each random trace has hundreds of records"
 mkdir "$out/wrong"
 cp selftests/format/compare.py "$out/wrong"
 sed 's/old ^ new if xor/old + new if xor/' selftests/format/read_trace.py >"$out/wrong/read_trace.py"

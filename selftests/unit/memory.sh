@@ -69,10 +69,10 @@ read_all "16 sources" 4
 # Omissions are reported, except for single lines of a table.
 "$command" graph -c all --srcbits 4 --meta none one.rtd 2>&1 >/dev/null |
 	grep -q 'too many different paths: the lightest are'
-result $? "that paths were left out is reported"
+result $? "omitted paths are reported"
 "$command" report -c all --srcbits 4 --meta none one.rtd 2>&1 >/dev/null |
 	grep -q 'calls too deep: left out'
-result $? "that calls were not kept is reported"
+result $? "calls that were not kept are reported"
 # The maximum number of streams, all with all counters.
 "$generator" 20480 7 3 31 >one.rtd && "$generator" 20480 7 4 31 >two.rtd
 read_all "128 sources, 31 counters" 7
@@ -112,7 +112,7 @@ done
 measure "one source, 31 counters: export --format html" export --format html -c all \
 	--srcbits 0 --meta none one.rtd
 grep -q 'only the first 64 are plotted' err
-result $? "that counters are not plotted is reported"
+result $? "counters that are not plotted are reported"
 
 # 100 MB of zeros, compressed: the most that an ELF file of 100 KB may claim to hold.
 truncate -s 100M zeros

@@ -151,7 +151,7 @@ TEST_F(command, annotate_knows_traces_by_their_names)
 	run(self, "annotate -q -e " PROGRAM " -e " LINES " x b.rtd.12 fib");
 	EXPECT_EQ(0, self->status) TH_LOG("%s", self->err);
 	EXPECT_STREQ("", self->err);
-	/* Snapshots of several sinks have two. */
+	/* Snapshots of several sinks have two numbers. */
 	ASSERT_EQ(0, system("cp b.rtd.12 b.rtd.1.2 && cp b.rtd.12.meta b.rtd.1.2.meta"));
 	run(self, "annotate -q -e " PROGRAM " -e " LINES " x b.rtd.1.2 fib");
 	EXPECT_EQ(0, self->status) TH_LOG("%s", self->err);

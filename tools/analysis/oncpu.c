@@ -81,7 +81,8 @@ struct oncpu_thread {
  * @ended:	its latest record of a switch ends the recording, or a pause begins
  * @lost:	messages are missing since @from, and the next one shows up to when
  * @whole:	time of its latest switch record: any record that it could not write is later
- * @execute:	the call of a thread that has just ended here, to take over another id
+ * @execute:	the system call of a thread that has just ended here in order to take over
+ * 	another id
  */
 struct hart {
 	bool			known;

@@ -115,7 +115,7 @@ static void weigh_subtrees(struct tree *tree)
 		tree->weight[tree->node[node].parent] += tree->weight[node];
 }
 
-/* The weight that at most a third of the nodes exceed: its bytes one by one, the highest first. */
+/* The weight that at most a third of the nodes exceed, found byte by byte from the highest. */
 static uint64_t least_weight(const struct tree *tree)
 {
 	uint32_t lower = tree->nodes - tree->nodes / 3, node, byte, count[256];

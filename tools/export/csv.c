@@ -43,7 +43,7 @@ struct function {
 /**
  * struct track - state of a thread
  * @known:	counters that it has
- * @doubt:	calls with lower numbers that are open lack counts
+ * @doubt:	open calls with lower numbers lack counts
  */
 struct track {
 	uint64_t	known;

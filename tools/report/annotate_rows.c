@@ -5,7 +5,7 @@
 
 /*
  * @code:	@size bytes of the function's code, in @image, whose addresses differ by @bias;
- *		the sites from @at on remain.
+ *		the sites from @at on are still to be handled.
  */
 struct walk {
 	struct annotated		*annotated;

@@ -267,8 +267,8 @@ static void recorder_losses(const struct input *input)
 }
 
 /*
- * The losses of --strict. Bytes that a ring has overwritten are not losses, nor
- * are records cut by the recording's limit, or anything after it.
+ * The losses of --strict. Bytes that a ring has overwritten are not losses; neither are
+ * records cut by the recording's limit, nor anything after the limit.
  */
 static bool is_lossy(const struct input *input)
 {
