@@ -219,7 +219,7 @@ QUEUE := kernels debug unit board-$(firstword $(BOARDS)) record counters hardwar
 built: board
 	@$(MAKE) --no-print-directory $(if $(filter -j%,$(MAKEFLAGS)),,-j$(shell nproc)) all
 
-# ccache has what was compiled before, in any checkout.
+# ccache reuses what any checkout has compiled before.
 check check-%: export PATH := /usr/lib/ccache:$(PATH)
 check check-%: export CCACHE_BASEDIR = $(CURDIR)
 
@@ -257,7 +257,7 @@ $(SUITES:%=check-%): check-%: built
 		echo "0 1 0" >$(CHECK)/$*/$*-make.count
 	@selftests/summary.sh $(CHECK)/$*
 
-# Two recordings of so many seconds of the board's time, and a thousand that are killed.
+# Two recordings of this many seconds of the board's time, and a thousand that are killed.
 SOAK_SECONDS ?= 600
 # How many recordings check kills.
 KILLS ?= 50
