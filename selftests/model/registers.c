@@ -404,7 +404,7 @@ TEST_F(plain, wrong_options_are_refused)
 	REFUSES("src-bits: 5", TE_DEVICE ",sinks=sba,src-bits=5");
 	REFUSES("fifo-depth: 75", TE_DEVICE ",sinks=sba,fifo-depth=75");
 	REFUSES("crossing-type: 4", TE_DEVICE ",sinks=sba,crossing-type=4");
-	REFUSES("single-sink: 'x'", TE_DEVICE ",sinks=sba,single-sink=x");
+	REFUSES("single-sink: unknown value 'x'", TE_DEVICE ",sinks=sba,single-sink=x");
 	REFUSES("sink-high-bits: 33", TE_DEVICE ",sinks=sba,sink-high-bits=33");
 	REFUSES("multiple of 0x1000", "-device sifive-trace-encoder,sinks=sba");
 	REFUSES("is taken by",

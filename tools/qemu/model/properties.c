@@ -89,8 +89,8 @@ static bool check_sink_registers(TraceComponent *c, Error **errp)
     const char *single = c->single_sink_option ?: "kind";
 
     if (strcmp(single, "kind") && strcmp(single, "zero")) {
-        error_setg(errp, "single-sink: '%s' is not what a field reads "
-                   "(kind, zero)", single);
+        error_setg(errp, "single-sink: unknown value '%s' (kind, zero)",
+                   single);
         return false;
     }
     if (is_power_of_2(c->sinks) && !strcmp(single, "kind")) {
