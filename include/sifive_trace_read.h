@@ -148,7 +148,7 @@ enum {
  * @channel:	record: its channel
  * @offset:	record: where it begins in the file, bytes
  * @callers:	record: the functions that called the sampled one, innermost first; NULL if the
- * 	sample has no callers
+ *		sample has no callers
  * @caller_count: length of this array
  */
 struct sifive_event {

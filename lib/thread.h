@@ -48,7 +48,7 @@
  *		addresses differ in one bit
  * @stream:	where the records go
  * @offset:	for a thread's own counts in Delta: @stream.last plus this is the complete
- * 	count
+ *		count
  * @written:	how often the driver had written the thread's offsets by then
  * @generation:	perf_pool.generation when its header was written
  * @left:	records until the header is due again, with perf_pool.interval

@@ -103,7 +103,7 @@ struct analysis_thread {
 	bool			last_known[COUNTERS_MAX];
 	uint32_t		chain[COUNTERS_MAX];
 	uint32_t		chains;
-	struct turns_last	*turns;		/* NULL: none yet, or kept for each stream */
+	struct turns_last	*turns;		/* NULL: none yet, or per stream */
 };
 
 /* Why a call ended. */

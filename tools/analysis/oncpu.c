@@ -82,7 +82,7 @@ struct oncpu_thread {
  * @lost:	messages are missing since @from, and the next one shows up to when
  * @whole:	time of its latest switch record: any record that it could not write is later
  * @execute:	the system call of a thread that has just ended here in order to take over
- * 	another id
+ *		another id
  */
 struct hart {
 	bool			known;

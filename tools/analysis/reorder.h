@@ -22,8 +22,8 @@ void reorder_free(struct reorder *reorder);
 /** reorder_push() - add the next record of the file; passes on those that are due */
 void reorder_push(struct reorder *reorder, const struct perfrec_record *record);
 
-/*
- * * reorder_expires() - whether a record in the window has a header that the next one
+/**
+ * reorder_expires() - whether a record in the window has a header that the next one
  * replaces
  */
 bool reorder_expires(struct reorder *reorder, const struct perfrec_header *header);

@@ -45,8 +45,8 @@ struct annotated_cost {
 /** annotated_add() - add the cost @more to @sum */
 void annotated_add(struct annotated_cost *sum, const struct annotated_cost *more);
 
-/*
- * * annotated_is_timed() - whether @time is known: some call is neither nested nor
+/**
+ * annotated_is_timed() - whether @time is known: some call is neither nested nor
  * without a time
  */
 static inline bool annotated_is_timed(const struct annotated_cost *cost)

@@ -140,8 +140,8 @@ uint64_t report_value(const struct profile *profile, size_t row,
 /** report_is_scaled() - whether a number is estimated, as its event takes turns */
 bool report_is_scaled(const struct profile *profile, const struct metric *metric);
 
-/*
- * * report_share() - the share of a row's cycles in which a column's event was counted;
+/**
+ * report_share() - the share of a row's cycles in which a column's event was counted;
  * 1: all
  */
 double report_share(const struct profile *profile, size_t row, unsigned int column, bool total);

@@ -15,8 +15,8 @@ enum coverage {
 	COVERAGE_LAST,		/* a ring has wrapped */
 };
 
-/*
- * * coverage_of() - the coverage from the side-car file and the trace, after it has been
+/**
+ * coverage_of() - the coverage from the side-car file and the trace, after it has been
  * read
  */
 enum coverage coverage_of(const struct input *input);
@@ -61,8 +61,8 @@ uint64_t coverage_dropped(const struct input *input);
 /** coverage_gaps() - number of gaps in the trace that the recorder reports */
 uint64_t coverage_gaps(const struct input *input);
 
-/*
- * * coverage_missing() - bytes missing in gaps, a minimum; excludes bytes after the buffer
+/**
+ * coverage_missing() - bytes missing in gaps, a minimum; excludes bytes after the buffer
  * was full
  */
 uint64_t coverage_missing(const struct input *input);

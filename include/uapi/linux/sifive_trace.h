@@ -554,7 +554,7 @@ struct sifive_trace_query {
  * @fulls:	out: with _WAIT or _DROP: how often some sink has had no room since CONFIG
  * @full_ns:	out: for how long, in nanoseconds, up to now if a sink still has no room
  * @switches_elsewhere: out: how often since CONFIG a thread of SWITCHES began to run on a CPU
- *   without an encoder in the capture
+ *		without an encoder in the capture
  * @switches_processes: out: processes left out, with their children: too many ran at once
  * @wakeups_elsewhere: out: how often since CONFIG a CPU as in @switches_elsewhere woke a thread,
  *		with SIFIVE_TRACE_SWITCHES_WAKEUPS

@@ -24,7 +24,7 @@
  * @waits:	records that it delayed until there was room; these are not lost
  * @waited:	for how long, in nanoseconds
  * @queued:	of signal handlers that interrupted a record, and not yet written: they count
- * 	as lost until they are
+ *		as lost until they are
  *
  * The beginning of a page that is mapped, for reading and writing, with mmap() at
  * SIFIVE_TRACE_MMAP_LOSSES. The session's program counts in it; the kernel zeroes it at

@@ -97,7 +97,8 @@ static bool check_sink_registers(TraceComponent *c, Error **errp)
         c->sink_field = ctz32(c->sinks);
     }
     if (c->sink_high_bits > 32) {
-        error_setg(errp, "sink-high-bits: %u is more than the register's 32 bits", c->sink_high_bits);
+        error_setg(errp, "sink-high-bits: %u is more than the register's 32 bits",
+                   c->sink_high_bits);
         return false;
     }
     return true;
