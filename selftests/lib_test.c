@@ -21,6 +21,7 @@
 
 #include "kselftest_harness.h"
 #include "trace_count.h"
+#include "trace_more.h"
 #include "trace_records.h"
 
 #define CHANNEL	6

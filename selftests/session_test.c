@@ -20,7 +20,7 @@
 #include <unistd.h>
 
 #include "kselftest_harness.h"
-#include "trace_device.h"
+#include "trace_more.h"
 
 #define CHANNEL	6
 #define DRIVERS	"/sys/bus/platform/drivers/"
