@@ -78,7 +78,7 @@ static int get_info(struct sifive_trace_info *info)
 	return error ? perf_error("%s: %s", machine_device(), strerror(errno)) : 0;
 }
 
-int calls_choose(struct sifive_trace_config *take, int mode, bool all)
+int calls_choose(struct sifive_trace_config *take, int mode, bool all, bool children)
 {
 	struct sifive_trace_info info = { .size = sizeof(info) };
 	char text[64];
@@ -95,7 +95,8 @@ int calls_choose(struct sifive_trace_config *take, int mode, bool all)
 				  modes[mode].name, text);
 	take->instruction = (struct sifive_trace_instruction){
 		.mode = modes[mode].number,
-		.flags = all ? SIFIVE_TRACE_INSTRUCTION_ALL : 0,
+		.flags = all ? SIFIVE_TRACE_INSTRUCTION_ALL :
+			 children ? SIFIVE_TRACE_INSTRUCTION_CHILDREN : 0,
 		.sync_branches = SYNC_BRANCHES,
 		.sync_bytes = SIFIVE_TRACE_INSTRUCTION_NO_SYNC,
 		.timestamps = TIMESTAMPS,

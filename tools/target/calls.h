@@ -28,10 +28,11 @@ enum calls_mode {
  * @take:	its instruction trace is set
  * @mode:	enum calls_mode; CALLS_MODE_USUAL: one that all encoders support
  * @all:	trace everything that runs
+ * @children:	else: also the processes that the traced ones create
  *
  * Return: 0, or -1 with sifive_trace_error().
  */
-int calls_choose(struct sifive_trace_config *take, int mode, bool all);
+int calls_choose(struct sifive_trace_config *take, int mode, bool all, bool children);
 
 /** calls_describe() - write "instruction":{...} of a side-car file; @of: enum calls_of */
 void calls_describe(struct output *out, const struct sifive_trace_config *take, int of);

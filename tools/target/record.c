@@ -236,18 +236,18 @@ static int check_calls(struct recording *r)
 	if (r->calls == CALLS_NONE)
 		return r->archive || r->mode != CALLS_MODE_USUAL ?
 		       usage_error("--archive and --instruction-mode need --calls") : 0;
-	if (selects_functions(r) || r->load)
-		return usage_error("--calls loads nothing into the program: leave out -F, --filter, --auto-filter, --from, --depth and --library");
+	if (!r->children && (selects_functions(r) || r->load))
+		return usage_error("--calls alone loads nothing into the program: leave out -F, --filter, --auto-filter, --from, --depth and --library, or give --children, which also records the instrumented functions");
 	if (r->pieces.size || r->pieces.time)
 		return usage_error("--calls and --rotate exclude each other: a piece cannot begin within the flow of instructions");
-	if (r->children)
-		return usage_error("--calls and --children exclude each other: give -a to trace what the program starts");
+	if (r->children && r->archive)
+		return usage_error("--archive and --children exclude each other: keep the programs and their shared objects, for -e or --symfs");
 	if (r->on_full >= ON_FULL_WAIT)
 		return usage_error("--calls excludes --on-full wait and drop: only stores can wait, or be dropped");
 	if (options->channel % 16 == 15)
 		return usage_error("--channel %u: instruction trace needs it", options->channel);
-	/* Only samples contain these counts. */
-	if (!setup_sampled(&r->setup) && !r->setup.events)
+	/* Only samples, and records of instrumented functions, contain these counts. */
+	if (!r->children && !setup_sampled(&r->setup) && !r->setup.events)
 		r->setup.events = "";
 	return 0;
 }
@@ -426,8 +426,8 @@ static int record(struct recording *r)
 	error = check_firmware(r);
 	if (error)
 		return error;
-	r->loads = !r->all && !r->pid && r->calls == CALLS_NONE && !r->firmware &&
-		   (r->program.dynamic || r->program.library);
+	r->loads = !r->all && !r->pid && (r->calls == CALLS_NONE || r->children) &&
+		   !r->firmware && (r->program.dynamic || r->program.library);
 	r->join = r->children;
 	error = check(r, r->loads);
 	if (error)
@@ -467,7 +467,7 @@ static int record(struct recording *r)
 	if (files_check(r->output))
 		return EXIT_RECORD;
 	if (r->calls != CALLS_NONE &&
-	    calls_choose(&r->setup.parsed.take, r->mode, r->all))
+	    calls_choose(&r->setup.parsed.take, r->mode, r->all, r->children))
 		return recording_refuse();
 	if (((r->loads && !r->program.library) || r->join) &&
 	    (program_library(&r->program, r->load, r->library) ||

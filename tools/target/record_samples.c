@@ -56,7 +56,7 @@ static int write_capture(struct recording *r, const char *path)
 	if (r->hit.function)
 		trigger_clock(&r->device, &clock);
 	error = capture_describe(description, &r->setup.parsed, &launch, r->calls,
-				 r->join ? NULL : &r->objects, r->join ? &r->tree : NULL,
+				 &r->objects, r->join ? &r->tree : NULL,
 				 &r->hit, &clock) ||
 		capture_save(r->device.fd, path, description, NULL,
 			     r->drain.sinks ? &r->drain : NULL, r->device.ran,
@@ -203,12 +203,12 @@ static void begin_copies(struct recording *r)
 /* Starts the events that show the objects of programs without the library. */
 static void begin_objects(struct recording *r)
 {
-	if (r->loads)
-		return;
-	watch_open(&r->watch, true);
 	/* A reader needs the program's vdso, not this process's. */
 	if (r->calls != CALLS_NONE)
 		begin_copies(r);
+	if (r->loads)
+		return;
+	watch_open(&r->watch, true);
 	if (r->pid)
 		objects_add(&r->objects, r->pid);
 	if (r->all) {
