@@ -50,6 +50,8 @@ struct analysis *analysis_new(const struct meta *meta, struct symbols *symbols,
 	analysis->context = context;
 	analysis->counters.meta = meta;
 	analysis->counters.apart = true;
+	analysis->recorded.meta = meta;
+	analysis->recorded.apart = true;
 	analysis->functions = functions_new();
 	analysis->threads = threads_new(meta);
 	if (analysis->threads)
@@ -85,6 +87,7 @@ static void free_thread(struct analysis *analysis, struct analysis_thread *threa
 	if (!thread)
 		return;
 	end_turns(analysis, thread->turns);
+	free_thread(analysis, thread->recorded);
 	free(thread->frame);
 	costs_free(&thread->costs);
 	free(thread);
@@ -127,7 +130,7 @@ void analysis_free(struct analysis *analysis)
 	free(analysis);
 }
 
-static struct analysis_thread *find_thread(struct analysis *analysis,
+struct analysis_thread *analysis_thread_of(struct analysis *analysis,
 					   const struct perfrec_record *record)
 {
 	struct thread *thread = threads_find(analysis->threads, record);
@@ -143,160 +146,6 @@ static struct analysis_thread *find_thread(struct analysis *analysis,
 	state->thread = thread;
 	thread->state = state;
 	return state;
-}
-
-/* ---- counters ---------------------------------------------------------- */
-
-/* The column of the cycles that are always counted, COUNTERS_NONE if there are none. */
-static uint8_t cycles_of(const struct stream *stream, const struct perfrec_record *record)
-{
-	unsigned int i;
-
-	for (i = 0; record->header && i < record->counters; i++)
-		if (record->header->counter[i].type == PERFREC_EVENT_GENERAL &&
-		    record->header->counter[i].code == SIFIVE_TRACE_EVENT_CYCLES)
-			return stream->column[i];
-	return COUNTERS_NONE;
-}
-
-static struct stream *find_stream(struct analysis *analysis,
-				  const struct perfrec_record *record)
-{
-	struct stream **slot = &analysis->stream[record->src][record->channel];
-	struct stream *stream = *slot;
-	uint32_t serial = record->header ? record->header->serial : 0;
-
-	if (stream && stream->header == record->header &&
-	    stream->serial == serial && stream->counters == record->counters)
-		return stream;
-	if (!stream)
-		*slot = calloc(1, sizeof(**slot));
-	stream = *slot;
-	if (!stream) {
-		analysis->no_memory = true;
-		return NULL;
-	}
-	stream->header = record->header;
-	stream->serial = serial;
-	stream->counters = record->counters;
-	stream->based = false;
-	stream->resumed = serial == 1 && meta_goes_on(analysis->meta, record->src,
-						      record->channel);
-	counters_assign(&analysis->counters, record->header, record->counters,
-			stream->column);
-	stream->cycles = cycles_of(stream, record);
-	if (analysis->turns && stream->cycles != COUNTERS_NONE)
-		turns_set_cycles(analysis->turns, stream->cycles);
-	return stream;
-}
-
-/*
- * Counter @i of a thread with its own counts: the difference from the thread's
- * latest record on any hart. Returns whether the result is known.
- */
-static bool thread_delta(struct analysis_thread *thread, struct stream *stream,
-			 const struct perfrec_record *record, unsigned int i,
-			 bool lost, uint64_t *delta)
-{
-	unsigned int column = stream->column[i];
-	uint64_t value = record->value[i];
-	bool known = thread->last_known[column];
-
-	if (!(record->flags & PERFREC_VALUE_KNOWN)) {
-		thread->last_known[column] = false;
-		*delta = record->delta[i];
-		return record->flags & PERFREC_DELTA_KNOWN &&
-		       thread->had_record && thread->src == record->src;
-	}
-	if (record->header->count_type == PERFREC_DELTA) {
-		/*
-		 * The header contains the counts of the thread's latest record, on whichever hart
-		 * it was written. If these are unknown, a new chain begins, whose sums are not
-		 * comparable with earlier chains'.
-		 */
-		if (!stream->based) {
-			known = known && !lost && !stream->resumed;
-			if (!known)
-				thread->chain[column] = ++thread->chains;
-			stream->base[i] = known ? thread->last[column] : 0;
-			stream->chain[i] = thread->chain[column];
-		}
-		value += stream->base[i];
-		known = (known || !stream->based) && stream->chain[i] == thread->chain[column];
-		thread->chain[column] = stream->chain[i];
-	}
-	*delta = (value - thread->last[column]) & counters_mask(record, i);
-	if (record->header->count_type == PERFREC_DELTA &&
-	    !thread->last_known[column])
-		*delta = record->delta[i];
-	thread->last[column] = value;
-	thread->last_known[column] = true;
-	return known;
-}
-
-/* Fills analysis->delta; returns which of its columns are known. */
-static uint64_t count(struct analysis *analysis, struct analysis_thread *thread,
-		      struct stream *stream, const struct perfrec_record *record,
-		      bool lost)
-{
-	bool here = !thread->had_record || thread->src == record->src;
-	bool resumed = stream->resumed && !stream->based;
-	uint64_t known = 0;
-	unsigned int i;
-
-	if (!record->header)
-		return 0;
-	if (!analysis->meta->per_thread) {
-		if (__builtin_expect(record->header->goes_on, false)) {
-			here &= stream->based;
-			stream->based = true;
-		}
-		/*
-		 * Whether the counts include other threads' use of the hart while the thread was
-		 * elsewhere.
-		 */
-		if (!here || lost || !(record->flags & PERFREC_DELTA_KNOWN))
-			return 0;
-		for (i = 0; i < record->counters; i++) {
-			if (stream->column[i] == COUNTERS_NONE)
-				continue;
-			analysis->delta[stream->column[i]] = record->delta[i];
-			known |= 1ull << stream->column[i];
-		}
-		return known;
-	}
-	for (i = 0; i < record->counters; i++) {
-		uint64_t delta;
-
-		if (stream->column[i] == COUNTERS_NONE ||
-		    !thread_delta(thread, stream, record, i, lost, &delta))
-			continue;
-		analysis->delta[stream->column[i]] = delta;
-		known |= 1ull << stream->column[i];
-	}
-	stream->based = record->flags & PERFREC_VALUE_KNOWN;
-	/* The lost records may include the function that ran before. */
-	return lost || resumed ? 0 : known;
-}
-
-/* As above, for events that take turns; @known: the other columns that are known. */
-static uint64_t count_turns(struct analysis *analysis, struct analysis_thread *thread,
-			    struct stream *stream, const struct perfrec_record *record,
-			    uint64_t known)
-{
-	struct turns_last **last = analysis->meta->per_thread ? &thread->turns : &stream->turns;
-	const bool whole = stream->cycles != COUNTERS_NONE && known >> stream->cycles & 1;
-
-	if (!record->header)
-		return 0;
-	if (!*last)
-		*last = calloc(1, sizeof(**last));
-	if (!*last) {
-		analysis->no_memory = true;
-		return 0;
-	}
-	return turns_count(analysis->turns, *last, record, whole,
-			   whole ? analysis->delta[stream->cycles] : 0, analysis->delta);
 }
 
 static void add_counts(struct analysis *analysis, struct analysis_thread *thread,
@@ -420,7 +269,7 @@ uint64_t follow_marks(struct analysis *analysis, struct analysis_thread *thread,
 	return 0;
 }
 
-static uint32_t find_function(struct analysis *analysis, uint64_t address)
+uint32_t analysis_function_at(struct analysis *analysis, uint64_t address)
 {
 	uint32_t function;
 
@@ -442,7 +291,7 @@ static void find_callers(struct analysis *analysis, struct analysis_step *step)
 
 	step->callers = symbols_callers(analysis->symbols, step->record, address);
 	for (i = 0; i < step->callers; i++)
-		analysis->caller[i] = find_function(analysis,
+		analysis->caller[i] = analysis_function_at(analysis,
 			symbols_find_return(analysis->symbols, address[i], &symbol) ?
 			symbol.start : address[i]);
 	step->caller = analysis->caller;
@@ -465,34 +314,12 @@ static uint64_t function_address(struct analysis *analysis,
 	return known ? symbol.start : record->address[0];
 }
 
-/*
- * Whether records of the thread may be missing between its latest one and this one: in this
- * stream; of this source, if there is a new header; or of any, if the thread has moved.
- */
-static bool is_after_loss(const struct analysis *analysis, const struct stream *stream,
-			  const struct analysis_thread *thread,
-			  const struct perfrec_record *record)
-{
-	const struct losses *losses = &analysis->losses[PERFREC_SOURCES];
-
-	if (record->flags & PERFREC_AFTER_LOSS)
-		return true;
-	if (losses->latest <= thread->offset || !thread->had_record || !record->header)
-		return false;
-	if (thread->src == record->src) {
-		if (stream->thread == thread && stream->part_serial == record->header->serial)
-			return false;
-		losses = &analysis->losses[record->src];
-	}
-	return losses_between(losses, thread->offset, record->begin.offset);
-}
-
 /* Receives a thread's records in their order. */
 static void on_ordered(void *context, const struct perfrec_record *record)
 {
 	struct analysis *analysis = context;
-	struct analysis_thread *thread = find_thread(analysis, record);
-	struct stream *stream = find_stream(analysis, record);
+	struct analysis_thread *thread = analysis_thread_of(analysis, record);
+	struct stream *stream = counting_stream(analysis, &analysis->counters, record);
 	struct analysis_step step;
 	bool lost, after_loss;
 	uint64_t waited = 0;
@@ -501,7 +328,7 @@ static void on_ordered(void *context, const struct perfrec_record *record)
 		return;
 	if (__builtin_expect(analysis->limited, false) && !limit_before(analysis, thread, record))
 		return;
-	after_loss = is_after_loss(analysis, stream, thread, record);
+	after_loss = counting_lost(analysis, stream, thread, record);
 	if (record->header)
 		follow_parts(analysis, thread, stream, record->header);
 	lost = record->header && !(record->flags & PERFREC_ADDRESS_KNOWN);
@@ -510,9 +337,9 @@ static void on_ordered(void *context, const struct perfrec_record *record)
 		analysis->stats.unaddressed++;
 		calls_end(analysis, thread);
 	}
-	step.counted = count(analysis, thread, stream, record, after_loss);
+	step.counted = counting_count(analysis, thread, stream, record, after_loss);
 	if (__builtin_expect(analysis->turns != NULL, false))
-		step.counted |= count_turns(analysis, thread, stream, record, step.counted);
+		step.counted |= counting_turns(analysis, thread, stream, record, step.counted);
 	add_counts(analysis, thread, step.counted);
 	if (thread->had_record && record->counters && !step.counted)
 		analysis->stats.uncounted++;
@@ -533,7 +360,7 @@ static void on_ordered(void *context, const struct perfrec_record *record)
 	symbols_where(analysis->symbols, record);
 	step.record = record;
 	step.address = record->address[0];
-	step.function = find_function(analysis, function_address(analysis, record));
+	step.function = analysis_function_at(analysis, function_address(analysis, record));
 	step.delta = analysis->delta;
 	step.callers = 0;
 	if (__builtin_expect(record->flags & PERFREC_CALLERS, false))
@@ -554,6 +381,8 @@ static void on_record(void *context, const struct perfrec_record *record)
 
 	if (analysis->oncpu)
 		oncpu_note(analysis->oncpu, record->src, &record->begin);
+	if (__builtin_expect(analysis->joins, false) && points_wants(analysis, record))
+		return;
 	order_push(analysis->order, analysis->trace, record);
 }
 
@@ -581,19 +410,42 @@ static void on_flow(void *context, const struct perfrec_record *record)
 	on_ordered(analysis, record);
 }
 
+static const struct flows_ops flows_ops = {
+	.call = on_flow,
+	.record = points_record,
+	.ran = points_ran,
+	.missing = points_missing,
+};
+
+/* The trace contains instruction trace. */
+static void begin_flows(struct analysis *analysis)
+{
+	unsigned int i;
+
+	analysis->flows = flows_new(analysis->symbols, (enum meta_calls)analysis->meta->calls,
+				    &flows_ops, analysis->wanted->ran, analysis);
+	analysis->no_memory |= !analysis->flows;
+	threads_share(analysis->threads, THREADS_FLOW_CHANNEL);
+	if (analysis->joins)
+		return;
+	/* Without a side-car file, earlier records have begun calls. */
+	analysis->joins = true;
+	order_flush(analysis->order);
+	for (i = 0; i < threads_count(analysis->threads); i++)
+		if (threads_get(analysis->threads, i)->state)
+			calls_end(analysis, threads_get(analysis->threads, i)->state);
+}
+
 static void on_message(void *context, const struct nexus_message *message)
 {
 	struct analysis *analysis = context;
 
 	if (analysis->wanted->message)
 		analysis->wanted->message(analysis->context, message);
-	if (!analysis->flows && nexus_is_branch(message)) {
-		analysis->flows = flows_new(analysis->symbols,
-					    (enum meta_calls)analysis->meta->calls,
-					    on_flow, analysis);
-		analysis->no_memory |= !analysis->flows;
-		threads_share(analysis->threads, THREADS_FLOW_CHANNEL);
-	}
+	if (analysis->by_records)
+		return;
+	if (!analysis->flows && nexus_is_branch(message))
+		begin_flows(analysis);
 	if (analysis->flows && flows_message(analysis->flows, message))
 		analysis->no_memory = true;
 }
@@ -625,7 +477,8 @@ static void on_fault(struct analysis *analysis, const struct trace_switch *recor
 	symbols_when(analysis->symbols, &record->stamp);
 	if (symbols_find(analysis->symbols, address, &symbol))
 		address = symbol.start;
-	analysis->no_memory |= !faults_add(&analysis->faults, find_function(analysis, address),
+	analysis->no_memory |= !faults_add(&analysis->faults,
+					   analysis_function_at(analysis, address),
 					   record->major);
 }
 
@@ -778,6 +631,11 @@ struct functions *analysis_functions(struct analysis *analysis)
 const struct counters *analysis_counters(const struct analysis *analysis)
 {
 	return &analysis->counters;
+}
+
+const struct counters *analysis_recorded(const struct analysis *analysis)
+{
+	return &analysis->recorded;
 }
 
 struct threads *analysis_threads(struct analysis *analysis)

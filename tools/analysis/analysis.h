@@ -104,6 +104,10 @@ struct analysis_thread {
 	uint32_t		chain[COUNTERS_MAX];
 	uint32_t		chains;
 	struct turns_last	*turns;		/* NULL: none yet, or per stream */
+	/* Private to points.c: the thread's points, NULL: none yet; and of these: */
+	struct analysis_thread	*recorded;
+	bool			elsewhere;	/* it ran on another hart since */
+	bool			broken;		/* the latest one was not passed on */
 };
 
 /* Why a call ended. */
@@ -156,12 +160,40 @@ struct analysis_step {
 };
 
 /**
+ * struct analysis_point - a record between calls that instruction trace shows
+ * @record:	the record
+ * @function:	number of @address
+ * @address:	of the function that is entered or left, or of the code after a manual record
+ * @first:	no previous point of the thread is known: @counted is 0
+ * @lost:	records may be missing since the thread's previous point
+ * @moved:	the thread has been on another hart since then
+ * @counted:	bit n: @delta[n] is known
+ * @delta:	counts since then, by column of analysis_recorded()
+ */
+struct analysis_point {
+	const struct perfrec_record *record;
+	uint32_t	function;
+	uint64_t	address;
+	bool		first;
+	bool		lost;
+	bool		moved;
+	uint64_t	counted;
+	const uint64_t	*delta;
+};
+
+/**
  * struct analysis_ops - a consumer's callbacks; each may be NULL
  * @lost:	records may be missing before the thread's current one
  * @step:	each record, before it changes the calls
  * @enter:	a call has begun: thread->frame[thread->depth - 1]
  * @leave:	that call has ended; its frame still exists
  * @point:	a sample or manual record
+ * @recorded:	in a trace whose calls are those of instruction trace: a record of an
+ *		instrumented function or a manual record, at its place between the calls. Its
+ *		counts belong to no call: several functions may have run since the previous one.
+ * @ran:	a thread has executed @instructions of a function, or, if these are 0, called it
+ *		once; between the same two points
+ * @missing:	instructions of the thread are missing here
  * @span:	a part of a thread's time on or off the CPU, before its next record
  * @message, @gap: as in struct trace_ops, before the analysis itself uses them
  * @pause:	a pipe has no more data for now: show the results so far
@@ -176,6 +208,11 @@ struct analysis_ops {
 		      const struct analysis_end *end);
 	void (*point)(void *context, struct analysis_thread *thread,
 		      const struct analysis_step *step);
+	void (*recorded)(void *context, struct analysis_thread *thread,
+			 const struct analysis_point *point);
+	void (*ran)(void *context, struct analysis_thread *thread, uint32_t function,
+		    uint64_t instructions);
+	void (*missing)(void *context, struct analysis_thread *thread);
 	oncpu_span span;
 	void (*message)(void *context, const struct nexus_message *message);
 	void (*gap)(void *context, const struct nexus_message *gap);
@@ -246,9 +283,10 @@ struct analysis *analysis_new(const struct meta *meta, struct symbols *symbols,
 			      const struct analysis_ops *ops, void *context);
 
 /**
- * analysis_limit() - show only a part of the trace's time, before analysis_run()
- * @input:	contains the part: each thread from its first record in it to its
- *		last one
+ * analysis_limit() - what the user has selected, before analysis_run()
+ * @input:	contains the part of the trace's time to show: each thread from its first
+ *		record in it to its last one; and whether the calls of a trace with instruction
+ *		trace are those of its records
  */
 void analysis_limit(struct analysis *analysis, const struct input *input);
 
@@ -306,5 +344,8 @@ void analysis_name(const struct analysis *analysis, uint32_t function,
 struct functions *analysis_functions(struct analysis *analysis);
 const struct counters *analysis_counters(const struct analysis *analysis);
 struct threads *analysis_threads(struct analysis *analysis);
+
+/** analysis_recorded() - the counters of the points: see struct analysis_point */
+const struct counters *analysis_recorded(const struct analysis *analysis);
 
 #endif /* SIFIVE_TRACE_ANALYSIS_H */

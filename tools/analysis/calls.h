@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* An analysis and its open calls, private to analysis.c and calls.c. */
+/* An analysis, its open calls and its counts, private to this folder's analysis. */
 #ifndef SIFIVE_TRACE_CALLS_H
 #define SIFIVE_TRACE_CALLS_H
 
@@ -59,6 +59,11 @@ struct analysis {
 	struct order			*order;
 	struct trace			*trace;
 	struct flows			*flows;		/* NULL: no instruction trace */
+	/* The user wants the calls of the records. */
+	bool				by_records;
+	/* For points.c: calls are those of instruction trace; columns of the other records. */
+	bool				joins;
+	struct counters			recorded;
 	struct flow_stats		flow;
 	struct trace_stats		made;		/* the records generated from it */
 	struct oncpu			*oncpu;	/* NULL: no switches were recorded */
@@ -100,6 +105,63 @@ void calls_wait_unknown(struct analysis_thread *thread);
 
 /** calls_restart() - all open calls of a thread begin here */
 void calls_restart(struct analysis *analysis, struct analysis_thread *thread);
+
+/* In counting.c. */
+
+/**
+ * counting_stream() - the stream of a record
+ * @counters:	has its columns
+ *
+ * Return: NULL if out of memory, which is noted.
+ */
+struct stream *counting_stream(struct analysis *analysis, struct counters *counters,
+			       const struct perfrec_record *record);
+
+/**
+ * counting_lost() - whether records of the thread may be missing before this one
+ *
+ * In this stream; of this source, if there is a new header; or of any, if the thread has moved.
+ */
+bool counting_lost(const struct analysis *analysis, const struct stream *stream,
+		   const struct analysis_thread *thread, const struct perfrec_record *record);
+
+/**
+ * counting_count() - set analysis->delta to the counts since the thread's latest record
+ * @lost:	from counting_lost()
+ *
+ * Return: bit n: column n is known.
+ */
+uint64_t counting_count(struct analysis *analysis, struct analysis_thread *thread,
+			struct stream *stream, const struct perfrec_record *record, bool lost);
+
+/** counting_turns() - as counting_count(), for events that take turns; @known: the other columns */
+uint64_t counting_turns(struct analysis *analysis, struct analysis_thread *thread,
+			struct stream *stream, const struct perfrec_record *record,
+			uint64_t known);
+
+/* In analysis.c. */
+
+/** analysis_thread_of() - the state of a record's thread; NULL if out of memory */
+struct analysis_thread *analysis_thread_of(struct analysis *analysis,
+					   const struct perfrec_record *record);
+
+/** analysis_function_at() - the number of the function with an address */
+uint32_t analysis_function_at(struct analysis *analysis, uint64_t address);
+
+/* In points.c. */
+
+/** points_wants() - whether a record is a point in the flow rather than the start of a call */
+bool points_wants(struct analysis *analysis, const struct perfrec_record *record);
+
+/** points_record() - a record at its place in the flow, or before instruction trace begins */
+void points_record(void *context, const struct perfrec_record *record);
+
+/** points_ran() - instructions or calls of a thread, of a function: see struct flows_ops */
+void points_ran(void *context, const struct perfrec_record *where, uint64_t function,
+		uint64_t instructions);
+
+/** points_missing() - instructions of a thread are missing: see struct flows_ops */
+void points_missing(void *context, const struct perfrec_record *where);
 
 /** calls_end() - end all open calls of a thread */
 void calls_end(struct analysis *analysis, struct analysis_thread *thread);

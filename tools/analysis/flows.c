@@ -4,110 +4,35 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "flows.h"
-#include "hash.h"
-
-/* Limits for a damaged trace: threads, and the calls of all threads. */
-#define THREADS_MAX	4096
-#define FRAMES_MAX	(1u << 18)
-/* Limit of a thread's open calls to search for the target of a return. */
-#define SEARCHED_MAX	(1u << 14)
-
-/* An open call: its function's first instruction and its return address. */
-struct frame {
-	uint64_t	function;
-	uint64_t	back;
-	uint64_t	site;		/* as in records */
-	const struct block *before;	/* of a signal handler: @last of the owner */
-	bool		handler;
-	bool		jumped;		/* a tail call, within another function's call */
-};
-
-/**
- * struct owner - a thread, or the code that runs on a source without a thread name
- * @id:		thread id, or source, plus 1 << 32
- * @interrupted: origin of its latest trap, 0: unknown
- * @last:	the block at whose end its latest part stopped, NULL: within a block
- * @before:	as @last, for the code interrupted by the latest signal handler
- */
-struct owner {
-	uint64_t	id;
-	struct frame	*frame;
-	uint32_t	depth;
-	uint32_t	room;
-	uint64_t	interrupted;
-	const struct block *last;
-	const struct block *before;
-};
-
-/* The function that contains a block. */
-struct function {
-	uint64_t	start;
-	bool		tried;
-	bool		known;
-	bool		cold;		/* a part of another function, split off by the compiler */
-};
-
-/**
- * struct track - the code that runs on a source
- * @last:	the latest block that was executed to its end
- * @resume:	the next instruction need not follow from the latest one
- * @lost:	instructions before it are missing
- * @trapped:	it is a trap's handler
- * @handled:	a signal handler has returned to the trampoline
- */
-struct track {
-	struct owner		*owner;
-	struct perfrec_header	header;
-	const struct block	*last;
-	bool			resume;
-	bool			lost;
-	bool			trapped;
-	bool			handled;
-};
-
-struct flows {
-	struct code	*code;
-	struct flow	*flow;
-	struct symbols	*symbols;
-	void		(*give)(void *context, const struct perfrec_record *record);
-	void		*context;
-	bool		no_memory;
-	struct function	*function;	/* by block */
-	uint32_t	room;
-	uint32_t	frames;
-	struct track	*track[NEXUS_SOURCES];
-	struct owner	owner[THREADS_MAX];
-	struct owner	unknown;	/* all threads beyond the limit: without calls */
-	struct flows_left_out left_out;
-	uint32_t	owners;
-	uint32_t	slot[2 * THREADS_MAX];
-	struct hash	hash;
-};
+#include "track.h"
 
 static void on_run(void *context, const struct flow_place *place, const struct flow_run *run);
 static void on_event(void *context, const struct flow_place *place,
 		     const struct flow_event *event);
+static void on_record(void *context, const struct perfrec_record *record);
 
-static const struct flow_ops ops = { .run = on_run, .event = on_event };
+static const struct joined_ops joined_ops = {
+	.flow = { .run = on_run, .event = on_event },
+	.record = on_record,
+};
 
 struct flows *flows_new(struct symbols *symbols, enum meta_calls calls,
-			void (*give)(void *context, const struct perfrec_record *record),
-			void *context)
+			const struct flows_ops *ops, bool counts, void *context)
 {
 	struct flows *flows = calloc(1, sizeof(*flows));
 
 	if (!flows)
 		return NULL;
 	flows->symbols = symbols;
-	flows->give = give;
+	flows->ops = ops;
+	flows->counts = counts;
 	flows->context = context;
 	flows->hash.bits = hash_bits(THREADS_MAX);
 	flows->hash.slot = flows->slot;
 	flows->code = code_new(symbols, calls);
 	if (flows->code)
-		flows->flow = flow_new(flows->code, &ops, flows);
-	if (!flows->flow) {
+		flows->joined = joined_new(flows->code, &joined_ops, flows);
+	if (!flows->joined) {
 		flows_free(flows);
 		return NULL;
 	}
@@ -125,7 +50,7 @@ void flows_free(struct flows *flows)
 	for (i = 0; i < NEXUS_SOURCES; i++)
 		free(flows->track[i]);
 	free(flows->function);
-	flow_free(flows->flow);
+	joined_free(flows->joined);
 	code_free(flows->code);
 	free(flows);
 }
@@ -210,7 +135,7 @@ static void give(struct flows *flows, struct track *track, const struct flow_pla
 	record.begin.time_known = (uint8_t)flow_time(place, &time);
 	record.begin.time = time;
 	record.address_end = record.begin;
-	flows->give(flows->context, &record);
+	flows->ops->call(flows->context, &record);
 }
 
 /* Begins a call, with the function, the addresses and the kind of @of. */
@@ -220,6 +145,8 @@ static void enter_frame(struct flows *flows, struct track *track, const struct f
 	struct owner *owner = track->owner;
 	struct frame *grown;
 
+	if (!of->earlier)
+		ran_call(flows, track, place, of->function);
 	if (owner->depth == owner->room) {
 		if (flows->frames >= FRAMES_MAX) {
 			flows->left_out.calls++;
@@ -281,6 +208,7 @@ new_function(struct flows *flows, const struct block *block)
 	function->known = symbols_find(flows->symbols, block->place, &symbol);
 	function->start = function->known ? symbol.start : block->place;
 	function->cold = symbol.function && strstr(symbol.function, ".cold");
+	function->tracer = symbol.tracer;
 	return function;
 }
 
@@ -322,7 +250,7 @@ static void begin_anew(struct flows *flows, struct track *track,
 		       const struct flow_place *place, uint64_t function)
 {
 	leave(flows, track, place, 0);
-	enter(flows, track, place, function, 0, 0);
+	enter_frame(flows, track, place, &(struct frame){ .function = function, .earlier = true });
 }
 
 /* The next instruction is in @function, which may be a caller of the latest one. */
@@ -412,6 +340,7 @@ static void on_jump(struct flows *flows, struct track *track, const struct flow_
 	}
 	top = (struct frame){
 		.function = to->start, .back = top.back, .site = top.site, .jumped = owner->depth,
+		.unseen = top.unseen,
 	};
 	if (owner->depth)
 		leave(flows, track, place, owner->depth - 1);
@@ -533,8 +462,10 @@ static void resume(struct flows *flows, struct track *track, const struct flow_p
 	struct owner *owner = track->owner;
 	uint64_t from = owner->interrupted;
 	const struct block *last = owner->last;
+	const bool unseen = owner->unseen;
 
 	owner->last = NULL;
+	owner->unseen = false;
 	if (stepped) {
 		/* The open calls are as after that instruction. */
 	} else if (last && leads_to(last, at, begins)) {
@@ -545,10 +476,74 @@ static void resume(struct flows *flows, struct track *track, const struct flow_p
 	} else if (owner->depth && from && begins &&
 	    owner->frame[owner->depth - 1].function != function->start) {
 		enter_handler(flows, track, place, function->start, last);
+	} else if (owner->depth && unseen && begins) {
+		enter_frame(flows, track, place, &(struct frame){
+			.function = function->start, .unseen = true });
 	} else {
 		go_back_to(flows, track, place, function);
 	}
 	owner->interrupted = 0;
+}
+
+/* The code that writes a record returns to its caller, or continues in the library. */
+static void end_writer(struct flows *flows, struct track *track, const struct flow_place *place,
+		       const struct block *block, uint64_t at)
+{
+	struct owner *owner = track->owner;
+
+	owner->writes = false;
+	if (!function_of(flows, block)->tracer &&
+	    !(owner->depth && owner->frame[owner->depth - 1].back == at))
+		ran_missing(flows, track, place);
+}
+
+/*
+ * Whether the code that no file contains is the code that writes records. A thread that was
+ * switched out there continues there, at an unknown address.
+ */
+static bool is_writer(struct flows *flows, const struct owner *owner,
+		      const struct flow_event *event)
+{
+	struct symbol symbol;
+
+	if (event->reason != FLOW_GAP_NO_CODE)
+		return false;
+	if (!event->known)
+		return owner->writes;
+	return symbols_find(flows->symbols, event->address, &symbol) && symbol.generated;
+}
+
+/* The thread continues in code that no file contains, such as code generated at run time. */
+static void on_unseen(struct flows *flows, struct track *track, const struct flow_place *place,
+		      const struct flow_event *event)
+{
+	struct owner *owner = track->owner;
+	const uint32_t depth = owner->depth;
+
+	owner->unseen = true;
+	/* It has been interrupted there, and no signal handler runs. */
+	if (event->known && event->address == owner->interrupted)
+		owner->interrupted = 0;
+	if (track->resume || !track->last || track->last->kind != FLOW_RETURN)
+		return;
+	if (!(event->known && returns(flows, track, place, event->address)) && depth &&
+	    owner->frame[depth - 1].unseen)
+		leave(flows, track, place, depth - 1);
+}
+
+static void on_lost(struct flows *flows, struct track *track, const struct flow_place *place,
+		    const struct flow_event *event)
+{
+	if (event->reason == FLOW_GAP_NO_CODE)
+		on_unseen(flows, track, place, event);
+	if (!flows->counts)
+		return;
+	if (is_writer(flows, track->owner, event))
+		track->owner->writes = true;
+	else if (event->reason != FLOW_GAP_LEFT_OUT)
+		track->gap = true;
+	if (track->gap)
+		ran_missing(flows, track, place);
 }
 
 static void on_run(void *context, const struct flow_place *place, const struct flow_run *run)
@@ -560,6 +555,8 @@ static void on_run(void *context, const struct flow_place *place, const struct f
 
 	if (!track || track->owner == &flows->unknown)
 		return;
+	if (__builtin_expect(track->owner->writes, false))
+		end_writer(flows, track, place, block, at);
 	if (track->trapped) {
 		from = track->owner->interrupted;
 		enter(flows, track, place, function_of(flows, block)->start, from, from + 2);
@@ -570,8 +567,11 @@ static void on_run(void *context, const struct flow_place *place, const struct f
 	} else if (track->last && !run->from) {
 		follow(flows, track, place, block);
 	}
+	track->gap = false;
 	track->resume = false;
 	track->last = run->to == block->halfwords ? block : NULL;
+	if (flows->counts)
+		ran_run(flows, track, place, run, function_of(flows, block)->start);
 }
 
 static void on_event(void *context, const struct flow_place *place,
@@ -582,6 +582,9 @@ static void on_event(void *context, const struct flow_place *place,
 
 	if (!track)
 		return;
+	/* The thread may continue on another source. */
+	ran_until(flows, track, place);
+	track->gap &= event->what != FLOW_STARTS;
 	switch (event->what) {
 	case FLOW_CONTEXT:
 		set_owner(flows, track, NEXUS_PROCESS_CONTEXT(event->address));
@@ -594,6 +597,7 @@ static void on_event(void *context, const struct flow_place *place,
 		track->handled = false;
 		break;
 	case FLOW_LOST:
+		on_lost(flows, track, place, event);
 		/* Code that is not in any file may be a trap handler. */
 		track->lost |= event->reason != FLOW_GAP_NO_CODE &&
 			       event->reason != FLOW_GAP_KERNEL &&
@@ -614,26 +618,49 @@ static void on_event(void *context, const struct flow_place *place,
 	}
 }
 
+static void on_record(void *context, const struct perfrec_record *record)
+{
+	struct flows *flows = context;
+	struct track *track = flows->track[record->src];
+	const struct flow_place place = {
+		.src = record->src, .offset = record->begin.offset,
+		.time = record->begin.time, .time_known = record->begin.time_known,
+	};
+
+	if (track)
+		ran_until(flows, track, &place);
+	flows->ops->record(flows->context, record);
+	/* The gap continues after the record. */
+	if (track && track->gap)
+		ran_missing(flows, track, &place);
+}
+
 /* ---- messages ---------------------------------------------------------- */
 
 int flows_message(struct flows *flows, const struct nexus_message *message)
 {
-	if (flow_message(flows->flow, message) || flows->no_memory)
+	if (joined_message(flows->joined, message) || flows->no_memory)
 		return -ENOMEM;
 	return 0;
+}
+
+int flows_record(struct flows *flows, const struct perfrec_record *record)
+{
+	return joined_record(flows->joined, record);
 }
 
 void flows_damaged(struct flows *flows, const struct nexus_message *gap)
 {
 	if (flows)
-		flow_damaged(flows->flow, gap);
+		joined_damaged(flows->joined, gap);
 }
 
 int flows_flush(struct flows *flows)
 {
 	if (!flows)
 		return 0;
-	flow_flush(flows->flow);
+	if (joined_flush(flows->joined))
+		return -ENOMEM;
 	return flows->no_memory ? -ENOMEM : 0;
 }
 
@@ -644,5 +671,5 @@ const struct flows_left_out *flows_left_out(const struct flows *flows)
 
 const struct flow_stats *flows_stats(const struct flows *flows)
 {
-	return flow_stats(flows->flow);
+	return joined_stats(flows->joined);
 }

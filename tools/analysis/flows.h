@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * Calls from instruction trace: generates the enter and exit records that instrumented functions
- * would have written.
+ * would have written. Records that the trace contains as well are passed on in between.
  *
  * A jump to another function's first instruction is a tail call. A return ends
  * the calls up to the one with that return address, or else, after longjmp or
@@ -11,7 +11,7 @@
 #ifndef SIFIVE_TRACE_FLOWS_H
 #define SIFIVE_TRACE_FLOWS_H
 
-#include "flow.h"
+#include "joined.h"
 #include "perfrec/perfrec.h"
 #include "symbols.h"
 #include "threads.h"
@@ -29,17 +29,36 @@ struct flows_left_out {
 };
 
 /**
+ * struct flows_ops - the consumer's callbacks; records are valid during the call
+ * @call:	a generated record
+ * @record:	a record of the trace, at its place between these
+ * @ran:	a thread has executed @instructions of the function at @function, or, if these
+ *		are 0, called it; between the same two calls of @record
+ * @missing:	instructions of a thread are missing here, other than those of the generated
+ *		code that writes a record
+ *
+ * @where of the last two has the thread and the place, as a record has.
+ */
+struct flows_ops {
+	void (*call)(void *context, const struct perfrec_record *record);
+	void (*record)(void *context, const struct perfrec_record *record);
+	void (*ran)(void *context, const struct perfrec_record *where, uint64_t function,
+		    uint64_t instructions);
+	void (*missing)(void *context, const struct perfrec_record *where);
+};
+
+/**
  * flows_new() - calls of a trace
  * @symbols:	its code and functions
  * @calls:	whose calls: enum meta_calls
- * @give:	receives each record, valid during the call
- * @context:	passed to @give
+ * @ops:	the consumer, must outlive it
+ * @counts:	use @ops->ran and @ops->missing
+ * @context:	passed to @ops
  *
  * Return: NULL if out of memory.
  */
 struct flows *flows_new(struct symbols *symbols, enum meta_calls calls,
-			void (*give)(void *context, const struct perfrec_record *record),
-			void *context);
+			const struct flows_ops *ops, bool counts, void *context);
 
 /** flows_free() - NULL is fine */
 void flows_free(struct flows *flows);
@@ -50,6 +69,13 @@ void flows_free(struct flows *flows);
  * Return: 0, or -ENOMEM.
  */
 int flows_message(struct flows *flows, const struct nexus_message *message);
+
+/**
+ * flows_record() - the trace's next record
+ *
+ * Return: 0, or -ENOMEM.
+ */
+int flows_record(struct flows *flows, const struct perfrec_record *record);
 
 /** flows_damaged() - as flow_damaged(); NULL is fine */
 void flows_damaged(struct flows *flows, const struct nexus_message *gap);

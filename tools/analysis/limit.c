@@ -10,6 +10,8 @@ void analysis_limit(struct analysis *analysis, const struct input *input)
 	analysis->from = input->from;
 	analysis->to = input->to;
 	analysis->limited = input->options->range.set;
+	analysis->by_records = input->options->calls == OPTIONS_CALLS_RECORDS;
+	analysis->joins = input->meta.flow && !analysis->by_records;
 }
 
 static void mute(struct analysis *analysis)

@@ -1,14 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-/* The instructions of a trace, one per line; or only their addresses. */
+/*
+ * The instructions of a trace, one per line, with the trace's records among them; or only their
+ * addresses.
+ */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "command.h"
+#include "counters.h"
 #include "disassembler.h"
-#include "flow.h"
 #include "format.h"
+#include "joined.h"
 #include "options.h"
 #include "output.h"
 #include "text.h"
@@ -29,11 +33,13 @@ struct listing {
 	struct output		*out;
 	struct symbols		*symbols;
 	struct code		*code;
-	struct flow		*flow;
+	struct joined		*joined;
 	struct disassembler	*disassembler;
 	bool			plain;
 	bool			no_memory;
 	uint64_t		hz;
+	enum values		values;
+	struct counters		counters;	/* for names */
 	const struct input	*input;
 	struct lines		*lines;		/* by block */
 	uint32_t		room;
@@ -135,20 +141,20 @@ static const struct lines *find_lines(struct listing *listing, const struct bloc
 
 /* ---- what comes -------------------------------------------------------- */
 
-/* The common beginning of all lines of one time and source. */
-static void set_time(struct listing *listing, const struct flow_place *place)
+/* The common beginning of all lines of one time, which is valid with @known, and source. */
+static void set_stamp(struct listing *listing, unsigned int src, unsigned int known,
+		      uint64_t time)
 {
-	uint64_t time = 0, ns;
-	unsigned int known = flow_time(place, &time);
+	uint64_t ns;
 	char text[20 + 10 + TEXT_SPARE], *to = text;
 	char *line = listing->time;
 
 	if (known == listing->shown_known && time == listing->shown_time &&
-	    place->src == listing->shown_src && listing->time_length)
+	    src == listing->shown_src && listing->time_length)
 		return;
 	listing->shown_known = known;
 	listing->shown_time = time;
-	listing->shown_src = place->src;
+	listing->shown_src = (uint8_t)src;
 	if (known == TIME_INFERRED)
 		*to++ = '~';
 	if (!known) {
@@ -168,9 +174,17 @@ static void set_time(struct listing *listing, const struct flow_place *place)
 	memcpy(line, text, (size_t)(to - text));
 	line += to - text;
 	memcpy(line, " [", 2);
-	line = text_number(line + 2, place->src);
+	line = text_number(line + 2, src);
 	*line++ = ']';
 	listing->time_length = (size_t)(line - listing->time);
+}
+
+static void set_time(struct listing *listing, const struct flow_place *place)
+{
+	uint64_t time = 0;
+	unsigned int known = flow_time(place, &time);
+
+	set_stamp(listing, place->src, known, time);
 }
 
 /* If the trace has several sources, each address is preceded by its source. */
@@ -260,25 +274,88 @@ static void on_event(void *context, const struct flow_place *place,
 	put_event(listing, event);
 }
 
+/* ---- records ----------------------------------------------------------- */
+
+static void put_place(struct listing *listing, uint64_t address, const struct symbol *symbol)
+{
+	char name[512];
+
+	symbol_name(symbol, address, name, sizeof(name));
+	put_text(listing->out, name);
+	if (symbol->file)
+		put_format(listing->out, " (%s:%d)", text_base(symbol->file), symbol->line);
+}
+
+static void put_function(struct listing *listing, const struct perfrec_record *record)
+{
+	struct symbol symbol;
+
+	put_format(listing->out, "  record: %s ", perfrec_type_name(record->type));
+	if (!(record->flags & PERFREC_ADDRESS_KNOWN)) {
+		put_char(listing->out, '-');
+		return;
+	}
+	symbols_find(listing->symbols, record->address[0], &symbol);
+	put_place(listing, record->address[0], &symbol);
+	if (record->type > PERFREC_EXIT)
+		return;
+	put_string(listing->out, record->type == PERFREC_ENTER ? " <- " : " -> ");
+	symbols_find_caller(listing->symbols, record->address[1], &symbol);
+	put_place(listing, record->address[1], &symbol);
+}
+
+static void on_joined(void *context, const struct perfrec_record *record)
+{
+	struct listing *listing = context;
+	char name[PERFREC_COUNTERS][COUNTERS_NAME_SIZE];
+	uint64_t value;
+	unsigned int i;
+
+	if (listing->plain)
+		return;
+	set_stamp(listing, record->src, record->begin.time_known, record->begin.time);
+	put_prefix(listing);
+	symbols_where(listing->symbols, record);
+	put_function(listing, record);
+	counters_names(&listing->counters, record->header, record->counters, name);
+	for (i = 0; i < record->counters; i++) {
+		put_format(listing->out, "%s %s ", i ? "," : ":", name[i]);
+		if (format_counter(listing->values, record, i, &value))
+			put_number(listing->out, value, 0);
+		else
+			put_char(listing->out, '-');
+	}
+	if (record->flags & PERFREC_AFTER_LOSS)
+		put_string(listing->out, "  (records may be missing before it)");
+	put_char(listing->out, '\n');
+}
+
+static void on_record(void *context, const struct perfrec_record *record)
+{
+	struct listing *listing = context;
+
+	listing->no_memory |= joined_record(listing->joined, record) != 0;
+}
+
 static void on_message(void *context, const struct nexus_message *message)
 {
 	struct listing *listing = context;
 
-	listing->no_memory |= flow_message(listing->flow, message) != 0;
+	listing->no_memory |= joined_message(listing->joined, message) != 0;
 }
 
 static void on_gap(void *context, const struct nexus_message *gap)
 {
 	struct listing *listing = context;
 
-	flow_damaged(listing->flow, gap);
+	joined_damaged(listing->joined, gap);
 }
 
 static void on_pause(void *context)
 {
 	struct listing *listing = context;
 
-	flow_flush(listing->flow);
+	listing->no_memory |= joined_flush(listing->joined) != 0;
 	output_flush(listing->out);
 }
 
@@ -291,7 +368,10 @@ static bool on_stop(void *context)
 
 /* ---- begin and end ----------------------------------------------------- */
 
-static const struct flow_ops flow_ops = { .run = on_run, .event = on_event };
+static const struct joined_ops joined_ops = {
+	.flow = { .run = on_run, .event = on_event },
+	.record = on_joined,
+};
 
 static void release(struct listing *listing)
 {
@@ -301,7 +381,7 @@ static void release(struct listing *listing)
 		forget(&listing->lines[i]);
 	free(listing->lines);
 	forget(&listing->passing);
-	flow_free(listing->flow);
+	joined_free(listing->joined);
 	code_free(listing->code);
 	disassembler_free(listing->disassembler);
 	free(listing);
@@ -318,12 +398,14 @@ static void *open_listing(const struct format_options *options, bool plain)
 	listing->plain = plain;
 	listing->symbols = options->symbols;
 	listing->hz = options->hz;
+	listing->values = options->values;
+	listing->counters.meta = options->meta;
 	listing->input = options->input;
 	listing->code = code_new(options->symbols,
 				 (enum meta_calls)options->meta->calls);
 	if (listing->code)
-		listing->flow = flow_new(listing->code, &flow_ops, listing);
-	if (!listing->flow) {
+		listing->joined = joined_new(listing->code, &joined_ops, listing);
+	if (!listing->joined) {
 		report("out of memory");
 		release(listing);
 		return NULL;
@@ -357,8 +439,8 @@ static int listing_close(void *context)
 	struct trace_stats made = { .bytes = 0 };
 	int error;
 
-	flow_flush(listing->flow);
-	made.flow_losses = flow_losses(flow_stats(listing->flow));
+	listing->no_memory |= joined_flush(listing->joined) != 0;
+	made.flow_losses = flow_losses(joined_stats(listing->joined));
 	trace_add(listing->input->trace, &made);
 	error = output_close(listing->out);
 	if (listing->no_memory) {
@@ -366,16 +448,17 @@ static int listing_close(void *context)
 		error = -1;
 	}
 	if (!listing->input->options->trace.quiet)
-		flow_summary(flow_stats(listing->flow), listing->input->options->path);
+		flow_summary(joined_stats(listing->joined), listing->input->options->path);
 	release(listing);
 	return error;
 }
 
 const struct format format_instructions = {
 	.name = "instructions",
-	.help = "instruction trace: each instruction with its time, function and line",
+	.help = "instruction trace: each instruction with its time, function and line, and the records between them",
 	.open = instructions_open,
-	.ops = { .message = on_message, .gap = on_gap, .pause = on_pause, .stop = on_stop },
+	.ops = { .record = on_record, .message = on_message, .gap = on_gap, .pause = on_pause,
+		 .stop = on_stop },
 	.close = listing_close,
 	.flow = true,
 };

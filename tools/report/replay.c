@@ -274,6 +274,49 @@ static void on_point(void *context, struct analysis_thread *thread,
 	put_char(replay->out, '\n');
 }
 
+static void put_recorded_counts(struct replay *replay, const struct analysis_point *point)
+{
+	const struct counters *counters = analysis_recorded(replay->analysis);
+	uint64_t counted = point->counted;
+	unsigned int c;
+
+	for (; counted; counted &= counted - 1) {
+		c = (unsigned int)__builtin_ctzll(counted);
+		put_format(replay->out, "  %s +", counters->name[c]);
+		put_number(replay->out, point->delta[c], 0);
+	}
+	if (!point->counted && counters->count)
+		put_string(replay->out, point->first ? "  (the thread's first record)" :
+						       "  (counts since the previous record are unknown)");
+	if (point->moved)
+		put_string(replay->out, "  (on another hart since then)");
+	if (point->lost)
+		put_string(replay->out, "  (records may be missing before it)");
+	put_char(replay->out, '\n');
+}
+
+/* A record between the calls that instruction trace shows. */
+static void on_recorded(void *context, struct analysis_thread *thread,
+			const struct analysis_point *point)
+{
+	const struct perfrec_record *record = point->record;
+	struct replay *replay = context;
+
+	if (!wanted(replay, thread, thread->depth + 1))
+		return;
+	/* Short calls are not shown, nor are their records. */
+	if (replay->threshold && record->type != PERFREC_MANUAL)
+		return;
+	if (replay->threshold)
+		open_callers(replay, thread, thread->depth);
+	open_waiting(replay);
+	begin_line(replay, thread, record->begin.time_known, record->begin.time, "",
+		   thread->depth);
+	put_format(replay->out, "* record: %s ", perfrec_type_name(record->type));
+	put_name(replay, point->function);
+	put_recorded_counts(replay, point);
+}
+
 /* The thread's records already show that it runs. */
 static void on_span(void *context, struct thread *of, enum oncpu_state state, uint64_t from,
 		    uint64_t to)
@@ -318,6 +361,7 @@ static const struct analysis_ops replay_ops = {
 	.enter = on_enter,
 	.leave = on_leave,
 	.point = on_point,
+	.recorded = on_recorded,
 	.span = on_span,
 	.pause = on_pause,
 	.stop = on_stop,

@@ -27,11 +27,15 @@ static int set_width(void *at, const struct cli_option *option, const char *valu
 	return cli_number(&options->width, option, value);
 }
 
-const struct cli_option report_table_options[] = {
-	/* The words are in the order of enum profile_by. */
-	{ .name = "by", .value = "function|thread|hart",
-	  .help = "show one table for everything (default), or one for each thread or hart",
+static const struct cli_option by_options[] = {
+	/* The words are in the order of enum profile_by, then REPORT_BY_INTERVAL. */
+	{ .name = "by", .value = "function|thread|hart|interval",
+	  .help = "show one table for everything (default), or one for each thread or hart; or, of a trace with instruction trace and records, what was counted from one record of a thread to its next, and which functions ran there",
 	  .set = cli_word, .offset = offsetof(struct report_options, by) },
+	{ .name = NULL }
+};
+
+const struct cli_option report_table_options[] = {
 	{ .name = "sort", .value = "KEY", .words = "calls|total|self|samples|name|on-cpu|off-cpu",
 	  .help = "sort by calls, total, self (default; samples or else calls if there are no times), samples, samples:total, name, a counter's name, on-cpu, off-cpu, NAME:self, or one of --columns",
 	  .set = cli_text, .offset = offsetof(struct report_options, sort) },
@@ -65,6 +69,7 @@ static const struct cli_option file_options[] = {
 };
 
 static const struct cli_group report_groups[] = {
+	{ NULL, by_options, 0 },
 	{ NULL, report_table_options, 0 },
 	{ NULL, file_options, 0 },
 	OPTIONS_CALLS_GROUPS(struct report_options, common),
@@ -587,6 +592,15 @@ static int run(struct report_options *options)
 	return ended > result ? ended : result;
 }
 
+static int check_intervals(const struct report_options *options)
+{
+	if (options->sort || options->columns.count)
+		return usage_error("--by interval has its own columns and order: --sort and --columns cannot be combined with it");
+	if (options->common.calls == OPTIONS_CALLS_RECORDS)
+		return usage_error("--by interval shows records in the flow of instructions: --calls records cannot be combined with it");
+	return 0;
+}
+
 static int command_report(int argc, char **argv)
 {
 	struct report_options options = { 0 };
@@ -601,6 +615,8 @@ static int command_report(int argc, char **argv)
 		return usage_error("--diff compares functions: --by cannot be combined with it");
 	if (options.diff && options.columns.count)
 		return usage_error("--diff has its own columns: --columns cannot be combined with it");
+	if (options.by == REPORT_BY_INTERVAL)
+		return check_intervals(&options) ? EXIT_USAGE : report_intervals(&options);
 	report_choose_width(&options);
 	return run(&options);
 }

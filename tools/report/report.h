@@ -65,7 +65,7 @@ struct report_columns {
 struct report_options {
 	struct options		common;
 	struct report_columns	columns;
-	int			by;		/* enum profile_by */
+	int			by;		/* enum profile_by, or REPORT_BY_INTERVAL */
 	const char		*sort;
 	const char		*diff;
 	struct cli_list		filter;
@@ -75,6 +75,9 @@ struct report_options {
 	int			format;		/* enum report_format */
 	bool			live;		/* more of the trace will come */
 };
+
+/* After the values of enum profile_by. */
+#define REPORT_BY_INTERVAL	(PROFILE_BY_HART + 1)
 
 /* Values of --format, in the order of its words. */
 enum report_format {
@@ -270,6 +273,9 @@ void report_json_threads(struct output *out, const struct input *input,
 /** report_put_name() - the name after the columns, cut to the page's width */
 void report_put_name(const struct report_options *options, struct output *out,
 		     unsigned int used, const char *name);
+
+/** report_intervals() - read a trace and write its intervals: see intervals.h; an exit code */
+int report_intervals(const struct report_options *options);
 
 /** report_diff() - two profiles side by side; returns an exit code */
 int report_diff(const struct report_options *options, struct output *out,

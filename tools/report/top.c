@@ -79,7 +79,16 @@ static int command_top(int argc, char **argv)
 	return top.result > result ? top.result : result;
 }
 
+static const struct cli_option by_options[] = {
+	/* The words are in the order of enum profile_by. */
+	{ .name = "by", .value = "function|thread|hart",
+	  .help = "show one table for everything (default), or one for each thread or hart",
+	  .set = cli_word, .offset = offsetof(struct report_options, by) },
+	{ .name = NULL }
+};
+
 static const struct cli_group top_groups[] = {
+	{ NULL, by_options, 0 },
 	{ NULL, report_table_options, 0 },
 	OPTIONS_CALLS_GROUPS(struct report_options, common),
 	{ .options = NULL }

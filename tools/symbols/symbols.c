@@ -578,6 +578,7 @@ static void look_up(struct symbols *symbols, uint64_t address,
 	if (!strcmp(object->path, WRITERS)) {
 		symbol->known = true;
 		symbol->function = "record writer";
+		symbol->generated = true;
 		symbol->start = object->start;
 		return;
 	}

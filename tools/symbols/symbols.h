@@ -48,6 +48,7 @@ struct symbols_options {
  * @object:	name of the program or shared object, NULL if unknown
  * @offset:	the address in that file
  * @tracer:	the function belongs to the tracer, not the program
+ * @generated:	it is the code that writes records, which no file contains
  *
  * The strings are valid until symbols_close().
  */
@@ -60,6 +61,7 @@ struct symbol {
 	const char	*object;
 	uint64_t	offset;
 	bool		tracer;
+	bool		generated;
 };
 
 /**

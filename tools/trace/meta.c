@@ -578,6 +578,7 @@ static void read_instruction(struct reader *reader, struct json_object *object,
 
 	if (!from)
 		return;
+	meta->flow = true;
 	meta->calls = META_CALLS_USER;
 	if (json_object_is_type(from, json_type_object))
 		set_string(reader, from, "calls", &calls);

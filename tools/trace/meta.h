@@ -273,7 +273,8 @@ struct meta_rest {
  * @turn_us:	microseconds of a turn, 0: unknown
  * @switches:	channel of records of context switches
  * @encoders:	with @switches: number of encoders in the capture, in all sinks; 0: unknown
- * @calls:	enum meta_calls
+ * @flow:	it has instruction trace
+ * @calls:	enum meta_calls, if so
  * @files:	path of the folder of copies, NULL: there is none
  * @piece:	number of the piece of a recording, -1: it is whole
  * @continued:	another piece follows
@@ -289,6 +290,7 @@ struct meta {
 	int			count_type;
 	int			channel;
 	uint64_t		ts_hz;
+	bool			flow;
 	int			calls;
 	uint64_t		header_interval;
 	bool			per_thread;

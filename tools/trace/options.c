@@ -59,6 +59,10 @@ const struct cli_option options_calls[] = {
 	{ .name = "time", .value = "FROM..TO",
 	  .help = "show only this part of the trace, by the times that replay shows: each thread from its first record in it to its last. A time ends with s, ms, us or ns; without a unit it is in seconds, or in ticks if their rate is unknown. FROM or TO may be omitted",
 	  .set = set_range, .offset = offsetof(struct options, range) },
+	/* The words are in the order of enum options_calls. */
+	{ .name = "calls", .value = "instructions|records",
+	  .help = "of a trace that has both: the calls that instruction trace shows (default), or those that instrumented functions have recorded, with their counts",
+	  .set = cli_word, .offset = offsetof(struct options, calls) },
 	{ .name = NULL }
 };
 

@@ -11,6 +11,12 @@
 #include "symbols.h"
 #include "trace.h"
 
+/* Whose calls to show of a trace with both: those of the flow, or of instrumented functions. */
+enum options_calls {
+	OPTIONS_CALLS_INSTRUCTIONS,
+	OPTIONS_CALLS_RECORDS,
+};
+
 /**
  * struct options - the common options
  * @trace:	how to decode
@@ -18,6 +24,7 @@
  * @meta:	--meta, NULL for the file beside the trace
  * @ts_hz:	--ts-hz, 0: from the side-car file
  * @range:	--time, of commands that show calls
+ * @calls:	--calls of these: enum options_calls
  * @strict:	losses are an error
  * @output:	-o, NULL for the default; listed in each command's own table
  * @path:	the trace; if merged from several, its name in messages
@@ -30,6 +37,7 @@ struct options {
 	const char		*meta;
 	uint64_t		ts_hz;
 	struct range		range;
+	int			calls;
 	bool			strict;
 	const char		*output;
 	const char		*path;

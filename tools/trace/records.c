@@ -226,6 +226,29 @@ static int on_store(struct trace *trace, const struct store *store)
 	return perfrec_push(trace->perfrec, store);
 }
 
+/* Completes the source's records before a place. */
+static void settle(struct trace *trace, unsigned int src, uint64_t offset)
+{
+	uint32_t channels;
+
+	for (channels = trace->channels; channels; channels &= channels - 1)
+		perfrec_settle(trace->perfrec, src, (unsigned int)__builtin_ctz(channels), offset);
+}
+
+/* A message of instruction trace: see TRACE_SETTLE_BRANCHES. */
+static void on_branch(struct trace *trace, const struct nexus_message *message)
+{
+	trace->stats.branches++;
+	if (trace->ops->counter)
+		return;
+	if (message->tcode == NEXUS_CORRELATION) {
+		settle(trace, message->src, message->offset);
+	} else if (++trace->branches[message->src] % TRACE_SETTLE_BRANCHES == 0) {
+		settle(trace, message->src, trace->settled[message->src]);
+		trace->settled[message->src] = message->offset;
+	}
+}
+
 /* Return 0, or -ENOMEM. */
 static int on_message(struct trace *trace, const struct nexus_message *message)
 {
@@ -234,7 +257,8 @@ static int on_message(struct trace *trace, const struct nexus_message *message)
 	trace->stats.messages++;
 	if (nexus_store(message, &store))
 		return on_store(trace, &store);
-	trace->stats.branches += nexus_is_branch(message);
+	if (nexus_is_branch(message))
+		on_branch(trace, message);
 	give_message(trace, STAGES_MESSAGE, trace->ops->message, message);
 	if (message->tcode == NEXUS_ERROR) {
 		trace->stats.errors++;

@@ -24,6 +24,9 @@ struct trace {
 	uint8_t			sources[PERFREC_CHANNELS];
 	/* A record or header has been completed. */
 	bool			begun[PERFREC_CHANNELS][PERFREC_SOURCES];
+	/* By source: messages of instruction trace, and the place to which records are complete. */
+	uint64_t		branches[NEXUS_SOURCES];
+	uint64_t		settled[NEXUS_SOURCES];
 	/* Bytes skipped before the SRC width was known, not part of a message. */
 	uint64_t		skipped;
 	/* A ring that has overwritten its oldest bytes. */

@@ -16,6 +16,13 @@
 #include "meta.h"
 #include "switches.h"
 
+/*
+ * A record that lacks at most the upper part of its last counter is complete after this many
+ * further messages of instruction trace from its source, or twice as many, or where the trace
+ * of its thread stops.
+ */
+#define TRACE_SETTLE_BRANCHES	64
+
 #define TRACE_ALL_CHANNELS	(-1)
 #define TRACE_USUAL_CHANNELS	(-2)
 

@@ -1,0 +1,275 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+/*
+ * Records in the flow of instructions: each command shows them at their place, and intervals have
+ * the counts of the records and the functions of the flow; losses and moves are marked.
+ */
+#include <inttypes.h>
+
+#include "command_fixture.h"
+
+/* flow_sample.S: its instructions have two halfwords. */
+#define CODE		0x30000ull
+#define PLAIN		(CODE + 0x100)
+#define LEAF		(CODE + 0x500)
+#define TURN		(CODE + 0xb00)
+/* In no file. */
+#define ELSEWHERE	0x50000ull
+
+#define TID		71
+#define SIDE_CAR	"{\"version\":1,\"per_thread\":true,\"channel\":6," \
+			"\"instruction\":{\"calls\":\"user\"}," \
+			"\"threads\":[{\"channel\":6,\"pid\":71,\"tid\":71,\"name\":\"t\"}]}"
+
+#define READ		"-q -s 1 -e " CALLS " t"
+
+static uint64_t latest;
+
+static void indirect(struct gen *gen, unsigned int src, uint64_t halfwords, uint64_t to)
+{
+	const uint8_t fixed[] = { 0 }, bits[] = { 2, 0 };
+	const uint64_t field[] = { halfwords, (to ^ latest) >> 1 };
+
+	gen_message(gen, 4, src, fixed, bits, field, 2);
+	latest = to;
+}
+
+/* The thread is switched in, or out after @halfwords. */
+static void begin(struct gen *gen, unsigned int src, uint64_t address)
+{
+	const uint8_t fixed[] = { 5 }, bits[] = { 4, 0 };
+	const uint64_t field[] = { 0, address >> 1 }, process = TID << 5 | 2;
+
+	gen_message(gen, 9, src, fixed, bits, field, 2);
+	gen_message(gen, 2, src, NULL, NULL, &process, 1);
+	latest = address;
+}
+
+static void stop(struct gen *gen, unsigned int src, uint64_t halfwords)
+{
+	const uint8_t fixed[] = { 4, 0 }, bits[] = { 4, 2, 0 };
+
+	gen_message(gen, 33, src, fixed, bits, &halfwords, 1);
+}
+
+static void record(struct gen_stream *stream, unsigned int type, uint64_t address, uint64_t value)
+{
+	const uint64_t both[] = { address, ELSEWHERE };
+
+	gen_record(stream, type, both, &value);
+}
+
+/* A trace of two sources, and a stream of source 0. */
+static void start(FIXTURE_DATA(command) *self, struct gen_stream *stream)
+{
+	gen_free(&self->gen);
+	gen_init(&self->gen, 1, 40);
+	self->gen.step = 10;
+	gen_sync(&self->gen, 0);
+	begin(&self->gen, 0, CODE);
+	gen_stream_init(stream, &self->gen, 0, 6, 0, 1, 64);
+	gen_header(stream);
+}
+
+static void end(FIXTURE_DATA(command) *self)
+{
+	save(self, "t");
+	write_file("t.meta", SIDE_CAR, strlen(SIDE_CAR));
+}
+
+/* Records before plain() is called, in it after leaf(), and at the end of main(). */
+static void run_main(FIXTURE_DATA(command) *self)
+{
+	struct gen_stream stream;
+
+	start(self, &stream);
+	record(&stream, 0, CODE, 1000);
+	indirect(&self->gen, 0, 6, PLAIN + 4);
+	record(&stream, 2, PLAIN + 4, 1050);
+	indirect(&self->gen, 0, 2, CODE + 4);
+	indirect(&self->gen, 0, 6, CODE + 8);
+	record(&stream, 1, CODE, 1057);
+	stop(&self->gen, 0, 0);
+	end(self);
+}
+
+/* Whether the texts are in the output, in this order. */
+static bool in_order(const char *out, const char * const *text, size_t count)
+{
+	size_t i;
+
+	for (i = 0; i < count; i++) {
+		out = strstr(out, text[i]);
+		if (!out)
+			return false;
+		out += strlen(text[i]);
+	}
+	return true;
+}
+
+#define IN_ORDER(out, ...) \
+	in_order(out, (const char * const []){ __VA_ARGS__ }, \
+		 sizeof((const char * const []){ __VA_ARGS__ }) / sizeof(const char *))
+
+TEST_F(command, records_are_shown_among_the_instructions)
+{
+	run_main(self);
+	run(self, "decode --format instructions " READ);
+	ASSERT_EQ(0, self->status);
+	EXPECT_TRUE(IN_ORDER(self->out, "record: enter main", "0x30000  ", "0x30100  ",
+			     "0x30500  ", "record: manual plain+0x4: cycles 50\n", "0x30104  ",
+			     "0x30004  ", "record: exit main", ": cycles 7\n", "trace stops")) {
+		TH_LOG("%s", self->out);
+	}
+	/* Addresses alone have none. */
+	run(self, "decode --format pc " READ);
+	EXPECT_EQ(NULL, strstr(self->out, "record"));
+}
+
+TEST_F(command, replay_shows_records_among_the_calls)
+{
+	run_main(self);
+	run(self, "replay " READ);
+	ASSERT_EQ(0, self->status);
+	EXPECT_TRUE(IN_ORDER(self->out, "record: enter main", "(the thread's first record)",
+			     "plain() {", "leaf", "record: manual plain+0x4  cycles +50\n",
+			     "} plain", "tail", "record: exit main  cycles +7\n")) {
+		TH_LOG("%s", self->out);
+	}
+}
+
+TEST_F(command, an_interval_has_its_counts_and_what_ran_there)
+{
+	run_main(self);
+	run(self, "report --by interval --csv " READ);
+	ASSERT_EQ(0, self->status);
+	EXPECT_TRUE(IN_ORDER(self->out, "function,from,to,times,total,cycles,cycles:known,executed,"
+			     "calls,inferred,moved,lost,missing\n", ",7,1,4,2,0,0,0,0\n",
+			     "\"\",\"enter main\",\"manual plain+0x4\",1,50,50,1,3,2,0,0,0,0\n"
+			     "\"main\",\"enter main\",\"manual plain+0x4\",,,,,1,0,,,,\n"
+			     "\"plain\",\"enter main\",\"manual plain+0x4\",,,,,1,1,,,,\n"
+			     "\"leaf\",\"enter main\",\"manual plain+0x4\",,,,,1,1,,,,\n")) {
+		TH_LOG("%s", self->out);
+	}
+	run(self, "report --by interval --json " READ);
+	EXPECT_EQ(0, self->status);
+	EXPECT_NE(NULL, strstr(self->out, "\"by\":\"interval\""));
+	EXPECT_NE(NULL, strstr(self->out, "\"from\":\"manual plain+0x4\",\"to\":\"exit main\",\"times\":1,"));
+}
+
+TEST_F(command, calls_are_those_of_the_flow_or_of_the_records)
+{
+	run_main(self);
+	run(self, "report --csv " READ);
+	EXPECT_NE(NULL, strstr(self->out, "\"leaf\",2,"));
+	EXPECT_EQ(NULL, strstr(self->out, "cycles"));
+	run(self, "report --csv --calls records " READ);
+	EXPECT_EQ(NULL, strstr(self->out, "leaf"));
+	EXPECT_NE(NULL, strstr(self->out, "\"main\",1,"));
+	EXPECT_NE(NULL, strstr(self->out, "cycles"));
+}
+
+/* The encoder has lost messages, and the rest of the second record; two records are in the gap. */
+TEST_F(command, an_interval_with_a_loss_is_marked)
+{
+	struct gen_stream stream;
+
+	start(self, &stream);
+	record(&stream, 0, CODE, 1000);
+	record(&stream, 2, CODE, 1010);
+	indirect(&self->gen, 0, 6, PLAIN + 4);
+	gen_error(&self->gen, 0);
+	record(&stream, 1, CODE, 1020);
+	record(&stream, 2, PLAIN, 1030);
+	begin(&self->gen, 0, CODE + 4);
+	record(&stream, 1, CODE, 1050);
+	indirect(&self->gen, 0, 6, CODE + 8);
+	record(&stream, 1, CODE, 1060);
+	stop(&self->gen, 0, 0);
+	end(self);
+	run(self, "report --by interval " READ);
+	EXPECT_TRUE(strstr(self->out, "enter main -> exit main  [records may be missing in 1 of 1]  "
+			   "[instructions are missing in 1 of 1]\n") &&
+		    strstr(self->out, "exit main -> manual plain  [instructions are missing in 1 of 1]\n") &&
+		    strstr(self->out, "manual plain -> exit main  [instructions are missing in 1 of 1]\n") &&
+		    strstr(self->out, "exit main -> exit main\n")) {
+		TH_LOG("%s", self->out);
+	}
+}
+
+TEST_F(command, an_interval_on_two_harts_is_marked)
+{
+	struct gen_stream stream, other;
+
+	start(self, &stream);
+	gen_sync(&self->gen, 1);
+	record(&stream, 0, CODE, 1000);
+	stop(&self->gen, 0, 2);
+	begin(&self->gen, 1, PLAIN);
+	gen_stream_init(&other, &self->gen, 1, 6, 0, 1, 64);
+	gen_header(&other);
+	record(&other, 0, PLAIN, 1030);
+	stop(&self->gen, 1, 4);
+	/* Back, without a record on the other hart. */
+	begin(&self->gen, 0, LEAF);
+	stop(&self->gen, 0, 2);
+	begin(&self->gen, 1, PLAIN + 4);
+	record(&other, 1, PLAIN, 1040);
+	stop(&self->gen, 1, 2);
+	end(self);
+	run(self, "report --by interval " READ);
+	EXPECT_NE(NULL, strstr(self->out, "enter main -> enter plain  [moved to another hart in 1 of 1]\n"));
+	EXPECT_NE(NULL, strstr(self->out, "enter plain -> exit plain  [moved to another hart in 1 of 1]\n")) {
+		TH_LOG("%s", self->out);
+	}
+	EXPECT_TRUE(IN_ORDER(self->out, " 30 ", "enter main -> enter plain"));
+}
+
+/* A compiler at run time: its code calls two functions, one of them twice. */
+TEST_F(command, code_that_no_file_has_makes_calls_within_the_open_ones)
+{
+	static const char user[] = "{\"version\":1,\"instruction\":{\"calls\":\"user\"}}";
+
+	gen_free(&self->gen);
+	gen_init(&self->gen, 1, 40);
+	gen_sync(&self->gen, 0);
+	begin(&self->gen, 0, TURN);
+	indirect(&self->gen, 0, 4, ELSEWHERE);
+	indirect(&self->gen, 0, 8, LEAF);
+	indirect(&self->gen, 0, 2, ELSEWHERE + 16);
+	indirect(&self->gen, 0, 8, LEAF);
+	indirect(&self->gen, 0, 2, ELSEWHERE + 32);
+	indirect(&self->gen, 0, 8, PLAIN);
+	indirect(&self->gen, 0, 4, PLAIN + 4);
+	indirect(&self->gen, 0, 2, ELSEWHERE + 48);
+	indirect(&self->gen, 0, 8, TURN + 4);
+	stop(&self->gen, 0, 0);
+	save(self, "t");
+	write_file("t.meta", user, strlen(user));
+	run(self, "export --format folded --weight calls " READ);
+	EXPECT_STREQ("thread 71;turn 1\nthread 71;turn;leaf 2\nthread 71;turn;plain 1\n"
+		     "thread 71;turn;plain;leaf 1\n", self->out);
+}
+
+TEST_F(command, intervals_need_both_kinds_of_trace)
+{
+	sample_trace(&self->gen, 0, 0);
+	save(self, "t");
+	run(self, "report --by interval -s 0 -e " PROGRAM " t");
+	EXPECT_EQ(3, self->status);
+	EXPECT_NE(NULL, strstr(self->err, "no instruction trace"));
+	gen_free(&self->gen);
+	gen_init(&self->gen, 1, 40);
+	gen_sync(&self->gen, 0);
+	begin(&self->gen, 0, CODE);
+	stop(&self->gen, 0, 2);
+	end(self);
+	run(self, "report --by interval " READ);
+	EXPECT_EQ(3, self->status);
+	EXPECT_NE(NULL, strstr(self->err, "record with --calls --children"));
+	run(self, "report --by interval --sort calls " READ);
+	EXPECT_EQ(2, self->status);
+	run(self, "report --by interval --calls records " READ);
+	EXPECT_EQ(2, self->status);
+}
+
+TEST_HARNESS_MAIN

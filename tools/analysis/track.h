@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
+/* The threads and sources of flows.h, private to flows.c and ran.c. */
+#ifndef SIFIVE_TRACE_TRACK_H
+#define SIFIVE_TRACE_TRACK_H
+
+#include "flows.h"
+#include "hash.h"
+
+/* Limits for a damaged trace: threads, and the calls of all threads. */
+#define THREADS_MAX	4096
+#define FRAMES_MAX	(1u << 18)
+/* Limit of a thread's open calls to search for the target of a return. */
+#define SEARCHED_MAX	(1u << 14)
+
+/* An open call: its function's first instruction and its return address. */
+struct frame {
+	uint64_t	function;
+	uint64_t	back;
+	uint64_t	site;		/* as in records */
+	const struct block *before;	/* of a signal handler: @last of the owner */
+	bool		handler;
+	bool		jumped;		/* a tail call, within another function's call */
+	bool		unseen;		/* its caller's code is in no file */
+	bool		earlier;	/* it began before its first instruction here */
+};
+
+/**
+ * struct owner - a thread, or the code that runs on a source without a thread name
+ * @id:		thread id, or source, plus 1 << 32
+ * @interrupted: origin of its latest trap, 0: unknown
+ * @last:	the block at whose end its latest part stopped, NULL: within a block
+ * @before:	as @last, for the code interrupted by the latest signal handler
+ * @unseen:	it runs code that no file contains
+ * @writes:	which is the generated code that writes a record
+ */
+struct owner {
+	uint64_t	id;
+	struct frame	*frame;
+	uint32_t	depth;
+	uint32_t	room;
+	uint64_t	interrupted;
+	const struct block *last;
+	const struct block *before;
+	bool		unseen;
+	bool		writes;
+};
+
+/* The function that contains a block. */
+struct function {
+	uint64_t	start;
+	bool		tried;
+	bool		known;
+	bool		tracer;
+	bool		cold;		/* a part of another function, split off by the compiler */
+};
+
+/**
+ * struct track - the code that runs on a source
+ * @last:	the latest block that was executed to its end
+ * @resume:	the next instruction need not follow from the latest one
+ * @lost:	instructions before it are missing
+ * @trapped:	it is a trap's handler
+ * @handled:	a signal handler has returned to the trampoline
+ * @gap:	instructions are missing up to the next one
+ * @ran:	instructions that it has executed in the function at @within, not yet passed on
+ */
+struct track {
+	struct owner		*owner;
+	struct perfrec_header	header;
+	const struct block	*last;
+	bool			resume;
+	bool			lost;
+	bool			trapped;
+	bool			handled;
+	bool			gap;
+	uint64_t		within;
+	uint64_t		ran;
+};
+
+struct flows {
+	struct code	*code;
+	struct joined	*joined;
+	struct symbols	*symbols;
+	const struct flows_ops *ops;
+	bool		counts;
+	void		*context;
+	bool		no_memory;
+	struct function	*function;	/* by block */
+	uint32_t	room;
+	uint32_t	frames;
+	struct track	*track[NEXUS_SOURCES];
+	struct owner	owner[THREADS_MAX];
+	struct owner	unknown;	/* all threads beyond the limit: without calls */
+	struct flows_left_out left_out;
+	uint32_t	owners;
+	uint32_t	slot[2 * THREADS_MAX];
+	struct hash	hash;
+};
+
+/** ran_run() - a thread has executed instructions of the function at @function */
+void ran_run(struct flows *flows, struct track *track, const struct flow_place *place,
+	     const struct flow_run *run, uint64_t function);
+
+/** ran_call() - a thread has called, or jumped to, the function at @function */
+void ran_call(struct flows *flows, struct track *track, const struct flow_place *place,
+	      uint64_t function);
+
+/** ran_until() - pass on what has run before this place */
+void ran_until(struct flows *flows, struct track *track, const struct flow_place *place);
+
+/** ran_missing() - instructions of a thread are missing here */
+void ran_missing(struct flows *flows, struct track *track, const struct flow_place *place);
+
+#endif /* SIFIVE_TRACE_TRACK_H */

@@ -1,0 +1,296 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+/* Records in the flow of instructions: see joined.h. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "joined.h"
+#include "trace.h"
+
+/* How many messages of a source wait: each record before the oldest of them is complete. */
+#define WAITING		(3 * TRACE_SETTLE_BRANCHES)
+/* Limit of a source's waiting records, for traces whose flow does not reach them. */
+#define RECORDS_MAX	4096
+
+/* A copy of a header: the decoder keeps only a stream's newest ones. */
+struct kept {
+	struct perfrec_header	header;
+	unsigned int		users;
+};
+
+struct pending {
+	struct perfrec_record	record;
+	struct kept		*kept;		/* NULL: it has no header */
+};
+
+/**
+ * struct lane - a source
+ * @message:	messages that wait, a ring of WAITING from @first on, @messages of them
+ * @pending:	records that wait, by their place, @records of them from @next on
+ * @room:	of @pending
+ * @latest:	by channel: the header of the latest record
+ */
+struct lane {
+	struct nexus_message	message[WAITING];
+	unsigned int		first;
+	unsigned int		messages;
+	struct pending		*pending;
+	unsigned int		next;
+	unsigned int		records;
+	unsigned int		room;
+	struct kept		*latest[PERFREC_CHANNELS];
+};
+
+struct joined {
+	struct flow		*flow;
+	const struct joined_ops	*ops;
+	void			*context;
+	struct lane		*lane[NEXUS_SOURCES];	/* NULL: no instruction trace so far */
+};
+
+/* ---- records ----------------------------------------------------------- */
+
+static void drop(struct kept *kept)
+{
+	if (kept && !--kept->users)
+		free(kept);
+}
+
+/* A copy of a record's header; NULL if out of memory. */
+static struct kept *keep(struct lane *lane, const struct perfrec_record *record)
+{
+	struct kept **latest = &lane->latest[record->channel], *kept = *latest;
+
+	if (!kept || kept->header.serial != record->header->serial ||
+	    kept->header.begin.offset != record->header->begin.offset) {
+		kept = malloc(sizeof(*kept));
+		if (!kept)
+			return NULL;
+		kept->header = *record->header;
+		kept->users = 1;
+		drop(*latest);
+		*latest = kept;
+	}
+	kept->users++;
+	return kept;
+}
+
+static void give_first(struct joined *joined, struct lane *lane)
+{
+	struct pending *pending = &lane->pending[lane->next++];
+
+	lane->records--;
+	joined->ops->record(joined->context, &pending->record);
+	drop(pending->kept);
+}
+
+static void give_before(struct joined *joined, struct lane *lane, uint64_t offset)
+{
+	while (lane->records && lane->pending[lane->next].record.begin.offset < offset)
+		give_first(joined, lane);
+}
+
+static void give_all(struct joined *joined, struct lane *lane)
+{
+	while (lane->records)
+		give_first(joined, lane);
+}
+
+/* Makes room for one more record. */
+static int make_room(struct joined *joined, struct lane *lane)
+{
+	struct pending *grown;
+
+	if (lane->records == RECORDS_MAX)
+		give_first(joined, lane);
+	if (lane->next + lane->records < lane->room)
+		return 0;
+	if (lane->next > lane->records) {
+		memcpy(lane->pending, lane->pending + lane->next,
+		       lane->records * sizeof(*grown));
+		lane->next = 0;
+		return 0;
+	}
+	grown = realloc(lane->pending, (2 * lane->room + 16) * sizeof(*grown));
+	if (!grown)
+		return -ENOMEM;
+	lane->pending = grown;
+	lane->room = 2 * lane->room + 16;
+	return 0;
+}
+
+int joined_record(struct joined *joined, const struct perfrec_record *record)
+{
+	struct lane *lane = joined->lane[record->src];
+	struct pending *to;
+	unsigned int at;
+
+	if (!lane) {
+		joined->ops->record(joined->context, record);
+		return 0;
+	}
+	if (make_room(joined, lane))
+		return -ENOMEM;
+	/* Records of several channels are complete in another order. */
+	to = lane->pending + lane->next;
+	for (at = lane->records; at && to[at - 1].record.begin.offset > record->begin.offset; at--)
+		to[at] = to[at - 1];
+	to[at] = (struct pending){ .record = *record };
+	lane->records++;
+	if (!record->header)
+		return 0;
+	to[at].kept = keep(lane, record);
+	if (!to[at].kept) {
+		to[at].record.header = NULL;
+		return -ENOMEM;
+	}
+	to[at].record.header = &to[at].kept->header;
+	return 0;
+}
+
+/* ---- the flow ---------------------------------------------------------- */
+
+static void on_run(void *context, const struct flow_place *place, const struct flow_run *run)
+{
+	struct joined *joined = context;
+	struct lane *lane = joined->lane[place->src];
+
+	if (lane->records)
+		give_before(joined, lane, place->offset);
+	if (joined->ops->flow.run)
+		joined->ops->flow.run(joined->context, place, run);
+}
+
+static void on_event(void *context, const struct flow_place *place,
+		     const struct flow_event *event)
+{
+	struct joined *joined = context;
+	struct lane *lane = joined->lane[place->src];
+
+	if (lane->records)
+		give_before(joined, lane, place->offset);
+	if (joined->ops->flow.event)
+		joined->ops->flow.event(joined->context, place, event);
+}
+
+static const struct flow_ops flow_ops = { .run = on_run, .event = on_event };
+
+struct joined *joined_new(struct code *code, const struct joined_ops *ops, void *context)
+{
+	struct joined *joined = calloc(1, sizeof(*joined));
+
+	if (!joined)
+		return NULL;
+	joined->ops = ops;
+	joined->context = context;
+	joined->flow = flow_new(code, &flow_ops, joined);
+	if (joined->flow)
+		return joined;
+	free(joined);
+	return NULL;
+}
+
+void joined_free(struct joined *joined)
+{
+	unsigned int i, c;
+
+	if (!joined)
+		return;
+	for (i = 0; i < NEXUS_SOURCES; i++) {
+		struct lane *lane = joined->lane[i];
+
+		if (!lane)
+			continue;
+		while (lane->records--)
+			drop(lane->pending[lane->next++].kept);
+		for (c = 0; c < PERFREC_CHANNELS; c++)
+			drop(lane->latest[c]);
+		free(lane->pending);
+		free(lane);
+	}
+	flow_free(joined->flow);
+	free(joined);
+}
+
+/* ---- messages ---------------------------------------------------------- */
+
+static int follow_first(struct joined *joined, struct lane *lane)
+{
+	const struct nexus_message *message = &lane->message[lane->first];
+
+	lane->first = (lane->first + 1) % WAITING;
+	lane->messages--;
+	return flow_message(joined->flow, message);
+}
+
+static int follow_all(struct joined *joined, struct lane *lane)
+{
+	int error = 0;
+
+	while (!error && lane->messages)
+		error = follow_first(joined, lane);
+	return error;
+}
+
+static bool is_of_flow(const struct nexus_message *message)
+{
+	return nexus_is_branch(message) || message->tcode == NEXUS_ERROR ||
+	       message->tcode == NEXUS_OWNERSHIP || message->flags & NEXUS_UNKNOWN_TCODE;
+}
+
+int joined_message(struct joined *joined, const struct nexus_message *message)
+{
+	struct lane *lane = joined->lane[message->src];
+	int error = 0;
+
+	if (!is_of_flow(message))
+		return 0;
+	if (!lane) {
+		lane = calloc(1, sizeof(*lane));
+		if (!lane)
+			return -ENOMEM;
+		joined->lane[message->src] = lane;
+	}
+	if (lane->messages == WAITING)
+		error = follow_first(joined, lane);
+	lane->message[(lane->first + lane->messages++) % WAITING] = *message;
+	/* The thread is switched out: it may continue on another source. */
+	if (!error && message->tcode == NEXUS_CORRELATION)
+		error = follow_all(joined, lane);
+	return error;
+}
+
+static int follow_lanes(struct joined *joined)
+{
+	int error = 0;
+	unsigned int i;
+
+	for (i = 0; i < NEXUS_SOURCES && !error; i++)
+		if (joined->lane[i])
+			error = follow_all(joined, joined->lane[i]);
+	return error;
+}
+
+void joined_damaged(struct joined *joined, const struct nexus_message *gap)
+{
+	/* Memory may be short again at the next message, which reports it. */
+	follow_lanes(joined);
+	flow_damaged(joined->flow, gap);
+}
+
+int joined_flush(struct joined *joined)
+{
+	int error = follow_lanes(joined);
+	unsigned int i;
+
+	flow_flush(joined->flow);
+	for (i = 0; i < NEXUS_SOURCES; i++)
+		if (joined->lane[i])
+			give_all(joined, joined->lane[i]);
+	return error;
+}
+
+const struct flow_stats *joined_stats(const struct joined *joined)
+{
+	return flow_stats(joined->flow);
+}

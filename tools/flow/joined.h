@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
+/*
+ * Puts the records of a trace into the flow of its instructions. The encoder sends both in one
+ * order: the instructions that a source's message shows were executed after the records before
+ * the message, and before those after it. Only code within one message cannot be divided: a
+ * record comes before all of it.
+ *
+ *	messages ─▶ wait ─▶ flow ─┬▶ run, event
+ *	records ──▶ wait ─────────┴▶ record
+ *
+ * Messages wait until earlier records are complete. Records wait until the flow has reached them.
+ */
+#ifndef SIFIVE_TRACE_JOINED_H
+#define SIFIVE_TRACE_JOINED_H
+
+#include "flow.h"
+#include "perfrec/perfrec.h"
+
+/**
+ * struct joined_ops - the consumer's callbacks
+ * @flow:	as in flow.h
+ * @record:	a record, at its place in its source's flow; valid during the call
+ */
+struct joined_ops {
+	struct flow_ops	flow;
+	void		(*record)(void *context, const struct perfrec_record *record);
+};
+
+struct joined;
+
+/**
+ * joined_new() - a flow with records
+ * @code:	the code, must outlive it
+ * @ops:	consumer, must outlive it
+ * @context:	passed to each callback
+ *
+ * Return: for joined_free(); NULL if out of memory.
+ */
+struct joined *joined_new(struct code *code, const struct joined_ops *ops, void *context);
+
+/** joined_free() - NULL is fine */
+void joined_free(struct joined *joined);
+
+/**
+ * joined_message() - the trace's next message other than a store, as flow_message()
+ *
+ * Return: 0, or -ENOMEM.
+ */
+int joined_message(struct joined *joined, const struct nexus_message *message);
+
+/**
+ * joined_record() - the trace's next record
+ *
+ * Return: 0, or -ENOMEM.
+ */
+int joined_record(struct joined *joined, const struct perfrec_record *record);
+
+/** joined_damaged() - as flow_damaged() */
+void joined_damaged(struct joined *joined, const struct nexus_message *gap);
+
+/**
+ * joined_flush() - as flow_flush(), and pass on all records
+ *
+ * Return: 0, or -ENOMEM.
+ */
+int joined_flush(struct joined *joined);
+
+/** joined_stats() - the flow's statistics */
+const struct flow_stats *joined_stats(const struct joined *joined);
+
+#endif /* SIFIVE_TRACE_JOINED_H */

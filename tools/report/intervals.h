@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
+/*
+ * Intervals: from one record of a thread to its next one, in a trace that also has instruction
+ * trace. Intervals between the same two places in the code are one row. Its counts are those of
+ * the records; instructions and calls are those of the flow, each of its function. No count is
+ * divided among functions.
+ */
+#ifndef SIFIVE_TRACE_INTERVALS_H
+#define SIFIVE_TRACE_INTERVALS_H
+
+#include "analysis.h"
+
+/* Limits of rows, and of functions in all of them; what exceeds these is one row. */
+#define INTERVALS_MAX		4096
+#define INTERVALS_FUNCTIONS	65536
+
+/* The end of an interval in the code: enum perfrec_type and the function's number. */
+#define INTERVALS_END(type, function)	((uint32_t)(type) << 30 | (function))
+#define INTERVALS_TYPE(end)		((end) >> 30)
+#define INTERVALS_FUNCTION(end)		((end) & ((1u << 30) - 1))
+/* The row of what exceeds the limits. */
+#define INTERVALS_OTHERS		UINT32_MAX
+
+/**
+ * struct interval - a row
+ * @from, @to:	its ends
+ * @times:	how many intervals
+ * @timed:	those whose length is known
+ * @inferred:	those of these whose length is inferred
+ * @ticks:	length of the timed ones
+ * @moved:	those in which the thread has been on another hart
+ * @lost:	those in which records may be missing
+ * @missing:	those in which instructions are missing: @instructions and @calls of these are
+ *		too low
+ * @instructions: executed
+ * @calls:	functions called
+ * @counted:	by column: number of those whose count is known
+ * @count:	by column: what the counter has counted in these
+ */
+struct interval {
+	uint32_t	from;
+	uint32_t	to;
+	uint64_t	times;
+	uint64_t	timed;
+	uint64_t	inferred;
+	uint64_t	ticks;
+	uint64_t	moved;
+	uint64_t	lost;
+	uint64_t	missing;
+	uint64_t	instructions;
+	uint64_t	calls;
+	uint64_t	counted[COUNTERS_MAX];
+	uint64_t	count[COUNTERS_MAX];
+};
+
+/**
+ * struct interval_function - a function that has run in the intervals of a row
+ * @interval:	index of the row
+ * @function:	its number
+ */
+struct interval_function {
+	uint32_t	interval;
+	uint32_t	function;
+	uint64_t	instructions;
+	uint64_t	calls;
+};
+
+struct intervals;
+
+/** intervals_new() - no intervals yet; NULL if out of memory */
+struct intervals *intervals_new(void);
+
+/** intervals_free() - NULL is fine */
+void intervals_free(struct intervals *intervals);
+
+/** intervals_failed() - whether memory ran out */
+bool intervals_failed(const struct intervals *intervals);
+
+/* For the callbacks of struct analysis_ops. */
+void intervals_point(struct intervals *intervals, const struct analysis_thread *thread,
+		     const struct analysis_point *point);
+void intervals_ran(struct intervals *intervals, const struct analysis_thread *thread,
+		   uint32_t function, uint64_t instructions);
+void intervals_missing(struct intervals *intervals, const struct analysis_thread *thread);
+
+/** intervals_rows() - the rows, *@count of them */
+const struct interval *intervals_rows(const struct intervals *intervals, size_t *count);
+
+/** intervals_functions() - the functions of all rows, *@count of them */
+const struct interval_function *intervals_functions(const struct intervals *intervals,
+						    size_t *count);
+
+#endif /* SIFIVE_TRACE_INTERVALS_H */
