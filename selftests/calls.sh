@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-only
 # record --calls, as TAP: instruction trace of unmodified programs, snapshots of a ring while they
-# run, files that accompany a trace, and refusals.
+# run, files that accompany a trace, and refusals. Instruction trace and records of the same run
+# show the same calls, times and counts.
 #
 #	calls.sh BUILD
 
@@ -51,6 +52,15 @@ sifive-trace record --help >help.txt'
 board p550 -- '
 run p550 sifive-trace record --calls -o p550.rtd $p/plain
 run p550-btm sifive-trace record --calls --instruction-mode btm -o p550-btm.rtd $p/plain'
+
+# All harts share the count of instructions: only one may run.
+board fpga --icount -- '
+echo 0 >/sys/devices/system/cpu/cpu1/online
+run joined sifive-trace record -C 0 --calls --children -e cycles,instructions:u -b 16M -o joined.rtd $p/joined
+run joined-btm sifive-trace record -C 0 --calls --children --instruction-mode btm -e cycles,instructions:u -b 16M -o joined-btm.rtd $p/joined
+run joined-xor sifive-trace record -C 0 --calls --children --count xor -e cycles,instructions:u -b 16M -o joined-xor.rtd $p/joined
+run joined-leaf sifive-trace record -C 0 --calls --children -F leaf -e cycles,instructions:u -b 16M -o joined-leaf.rtd $p/joined
+run joined-copy sifive-trace record --calls --children --archive -o joined-copy.rtd $p/joined'
 
 # owners NAME: the thread ids of Ownership messages, with the number of source bits that the
 # side-car file gives.
@@ -157,6 +167,41 @@ refused channel 2 "--channel 15: instruction trace needs it" "--calls: a channel
 refused drained 2 "--snapshot is --on-full wrap" "--snapshot: not drained"
 grep -q -e '--calls\[=user|kernel|all\]' "$out/help.txt"
 result $? "help shows that the value of --calls can be left out"
+
+# joined NAME: what joined.py finds in the trace.
+joined() {
+	selftests/record/joined.py "$build/sifive-trace" --symfs "$out/root" "$out/$1.rtd" \
+		>"$out/$1.checks" 2>&1
+	sed -n 's/^\(# \)\?/# /p' "$out/$1.checks"
+}
+
+# holds NAME CHECK WHAT
+holds() {
+	grep -qx "$2: ok" "$out/$1.checks"
+	result $? "--calls --children: $1: $3"
+}
+
+status joined 0 "--calls --children: the program ends as always"
+[ "$(cat "$out/joined.txt")" = "$(cat "$out/joined-btm.txt")" ]
+result $? "--calls --children: the program computes the same"
+private joined.rtd && private joined.rtd.meta
+result $? "--calls --children: the files are the user's alone"
+for name in joined joined-btm joined-xor; do
+	joined $name
+	holds $name tree "instruction trace and records show the same calls"
+	holds $name self "their self times agree within 2 %"
+	holds $name counts "between two records, the counter counts the instructions of the flow"
+	holds $name intervals "report has the sums of each interval"
+	holds $name replay "replay shows each record within its call"
+done
+# The function's own records, and perfWriteCntrs().
+[ "$(host report --by interval --csv "$out/joined-leaf.rtd" | sed -nE '/^"",/s/^"","([a-z]*) [^"]*","([a-z]*) .*/\1 \2/p' | sort -u | tr '\n' ,)" = \
+	"enter exit,exit enter,exit manual,manual enter,manual manual," ]
+result $? "--calls --children -F: only the chosen function's records"
+[ "$(host report --csv "$out/joined-leaf.rtd" | sed -nE 's/^"descend",([0-9]*),.*/\1/p')" = 18 ]
+result $? "--calls --children -F: the calls of all functions"
+refused joined-copy 2 "--archive and --children exclude each other" \
+	"--calls --children: what is not archived is refused"
 
 status p550 7 "p550: --calls"
 refused p550-btm 125 "the trace encoders support htm, optimised" "p550: the supported modes are named"

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+/*
+ * For a trace with instruction trace and records: functions whose own code takes long compared
+ * with a record. Includes recursion, a tail call, and a function with two callers. With the
+ * library loaded, main() also writes a record before and after each round. Nothing else runs
+ * meanwhile on its CPU, if it may choose that.
+ */
+#include <dlfcn.h>
+#include <sched.h>
+#include <stdio.h>
+
+#define ROUNDS	3
+
+/* perfWriteCntrs() of the library, NULL without it. */
+static int (*write_record)(void);
+
+static volatile unsigned int sum;
+
+/* Part of each function, so that the code belongs to it. */
+__attribute__((no_instrument_function, always_inline))
+static inline void work(unsigned int n)
+{
+	while (n--)
+		sum += n;
+}
+
+__attribute__((noinline)) static void leaf(void)
+{
+	work(6000);
+}
+
+__attribute__((noinline)) static void descend(unsigned int n)
+{
+	work(4000);
+	if (n)
+		descend(n - 1);
+	work(4000);
+}
+
+/* Ends with a jump to leaf(). */
+__attribute__((noinline, no_instrument_function)) static void pass_on(void)
+{
+	sum++;
+	leaf();
+}
+
+__attribute__((noinline)) static void one(void)
+{
+	work(9000);
+	leaf();
+	work(3000);
+}
+
+__attribute__((noinline)) static void two(void)
+{
+	work(5000);
+	leaf();
+	pass_on();
+	leaf();
+	work(8000);
+}
+
+__attribute__((noinline, no_instrument_function)) static void mark(void)
+{
+	if (write_record)
+		write_record();
+}
+
+__attribute__((constructor, no_instrument_function)) static void set_up(void)
+{
+	write_record = (int (*)(void))dlsym(RTLD_DEFAULT, "perfWriteCntrs");
+	sched_setscheduler(0, SCHED_FIFO, &(struct sched_param){ .sched_priority = 90 });
+}
+
+/* A system call is an instruction that the counter counts, and the flow does not show. */
+__attribute__((destructor, no_instrument_function)) static void print(void)
+{
+	printf("%u\n", sum);
+}
+
+int main(void)
+{
+	int i;
+
+	for (i = 0; i < ROUNDS; i++) {
+		work(10000);
+		mark();
+		one();
+		descend(5);
+		two();
+		mark();
+	}
+	return 0;
+}
