@@ -597,7 +597,8 @@ PERF_INTERNAL int perf_device_start(struct perf_device *device, uint32_t flags)
 	uint64_t now = perf_device_now();
 
 #ifndef PERF_DROPIN
-	run.process = device->process;
+	run.processes = (uintptr_t)device->processes;
+	run.count = device->process_count;
 #endif /* PERF_DROPIN */
 	if (!device_call(device, SIFIVE_TRACE_IOC_START, &run)) {
 		if (!device->began)

@@ -37,7 +37,8 @@
  * @began:	CLOCK_MONOTONIC when the capture was first started, in nanoseconds; 0 = not yet
  * @ran:	nanoseconds from then until it was last stopped
  * @joined:	the session is another process's
- * @process:	the process that START records, 0 for the caller
+ * @processes:	ids of the @process_count processes that START records; those that have ended
+ *		become 0. NULL: the caller
  */
 struct perf_device {
 	volatile int fd;
@@ -53,7 +54,8 @@ struct perf_device {
 #ifndef PERF_DROPIN
 	void *slots;
 	bool joined;
-	pid_t process;
+	int32_t *processes;
+	uint32_t process_count;
 #endif /* PERF_DROPIN */
 };
 

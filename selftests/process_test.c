@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Proves that a START that names a process records that process's threads, including later ones,
- * and nothing of the caller; and who may record which processes.
+ * Proves that a START that names processes records their threads, including later ones, and
+ * nothing of the caller or of other processes; and who may record which processes.
  */
 #define _GNU_SOURCE
 #include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
+#include <sys/mman.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -49,6 +50,16 @@ static __attribute__((noinline, aligned(64))) void *late(void *arg)
 	return spin(arg, UINT64_MAX);
 }
 
+static __attribute__((noinline, aligned(64))) void *second(void *arg)
+{
+	return spin(arg, UINT64_MAX);
+}
+
+static __attribute__((noinline, aligned(64))) void *third(void *arg)
+{
+	return spin(arg, UINT64_MAX);
+}
+
 static bool in(void *(*worker)(void *arg), uint64_t pc)
 {
 	return pc - (uintptr_t)worker < 64;
@@ -56,13 +67,14 @@ static bool in(void *(*worker)(void *arg), uint64_t pc)
 
 /* Samples by location. */
 struct seen {
-	unsigned int own, early, middle, late;
+	unsigned int own, early, middle, late, second, third;
 };
 
 FIXTURE(process) {
 	struct trace_session s;
 	int begin[2];
 	pid_t child;
+	pid_t other[2];
 	struct seen seen;
 };
 
@@ -83,6 +95,7 @@ FIXTURE_SETUP(process)
 {
 	struct sifive_trace_counters counters = TRACE_ARG(sifive_trace_counters);
 	struct sifive_trace_sampling sampling = TRACE_ARG(sifive_trace_sampling);
+	unsigned int i;
 	char byte;
 
 	trace_sample_freely();
@@ -93,6 +106,14 @@ FIXTURE_SETUP(process)
 	if (!self->child)
 		run_child(self);
 	ASSERT_LT(0, self->child);
+	for (i = 0; i < 2; i++) {
+		self->other[i] = fork();
+		if (!self->other[i])
+			(i ? third : second)(NULL);
+		ASSERT_LT(0, self->other[i]);
+		/* They take time from the others. */
+		kill(self->other[i], SIGSTOP);
+	}
 	ASSERT_EQ(1, read(self->begin[0], &byte, 1));
 	if (!trace_has_sink(&self->s, SIFIVE_TRACE_SINK_SBA))
 		SKIP(return, "this board has no SBA sink");
@@ -103,22 +124,38 @@ FIXTURE_SETUP(process)
 	ASSERT_EQ(0, trace_ioctl(self->s.fd, SIFIVE_TRACE_IOC_SAMPLING, &sampling));
 }
 
+static void end(pid_t process)
+{
+	if (process <= 0)
+		return;
+	kill(process, SIGKILL);
+	trace_wait(process);
+}
+
 FIXTURE_TEARDOWN(process)
 {
-	kill(self->child, SIGKILL);
-	trace_wait(self->child);
+	end(self->child);
+	end(self->other[0]);
+	end(self->other[1]);
 	close(self->begin[0]);
 	close(self->begin[1]);
 	trace_session_close(&self->s);
 }
 
-static int start(struct _test_data_process *self, uint32_t flags, pid_t process)
+static int start_list(struct _test_data_process *self, uint32_t flags, int32_t *process,
+		      uint32_t count)
 {
 	struct sifive_trace_start start = TRACE_ARG(sifive_trace_start);
 
 	start.flags = flags;
-	start.process = process;
+	start.processes = (uintptr_t)process;
+	start.count = count;
 	return trace_ioctl(self->s.fd, SIFIVE_TRACE_IOC_START, &start);
+}
+
+static int start(struct _test_data_process *self, uint32_t flags, pid_t process)
+{
+	return start_list(self, flags, &process, 1);
 }
 
 static void keep(const struct trace_record *record, void *arg)
@@ -131,6 +168,8 @@ static void keep(const struct trace_record *record, void *arg)
 	seen->early += in(early, record->address[0]);
 	seen->middle += in(middle, record->address[0]);
 	seen->late += in(late, record->address[0]);
+	seen->second += in(second, record->address[0]);
+	seen->third += in(third, record->address[0]);
 }
 
 /* One capture of the child, while the caller works. Returns 0, or an error. */
@@ -160,7 +199,144 @@ TEST_F(process, all_threads_of_the_named_process_are_sampled)
 	EXPECT_LT(0, seen->early);
 	EXPECT_LT(0, seen->middle);
 	EXPECT_LT(0, seen->late);
-	EXPECT_EQ(0, seen->own);
+	EXPECT_EQ(0, seen->own + seen->second + seen->third);
+}
+
+static void run_others(struct _test_data_process *self)
+{
+	kill(self->other[0], SIGCONT);
+	kill(self->other[1], SIGCONT);
+}
+
+/* One capture of these processes, while the caller works. */
+static int capture_list(struct _test_data_process *self, int32_t *process, uint32_t count)
+{
+	struct trace_totals totals;
+	int ret = start_list(self, SIFIVE_TRACE_START_REWIND, process, count);
+
+	own(NULL);
+	usleep(100000);
+	return ret ?: trace_stop(self->s.fd) ?: trace_records(self->s.fd, &totals, keep,
+							      &self->seen);
+}
+
+TEST_F(process, all_named_processes_are_sampled_and_no_other)
+{
+	int32_t list[] = { self->child, self->other[0] };
+	struct seen *seen = &self->seen;
+	unsigned int i;
+
+	run_others(self);
+	for (i = 0; i < CAPTURES && !(seen->early && seen->second); i++)
+		ASSERT_EQ(0, capture_list(self, list, 2));
+	TH_LOG("%u captures: early %u, second %u", i, seen->early, seen->second);
+	EXPECT_LT(0, seen->early);
+	EXPECT_LT(0, seen->second);
+	EXPECT_EQ(0, seen->own + seen->third);
+	EXPECT_EQ(self->child, list[0]);
+	EXPECT_EQ(self->other[0], list[1]);
+}
+
+/* With counts per thread, the driver keeps a table of the processes as well. */
+TEST_F(process, counts_per_thread_of_several_processes)
+{
+	struct sifive_trace_counters counters = TRACE_ARG(sifive_trace_counters);
+	struct sifive_trace_sampling sampling = TRACE_ARG(sifive_trace_sampling);
+	int32_t list[] = { self->other[1], self->other[0] };
+	struct sifive_trace_status status;
+	struct seen *seen = &self->seen;
+	unsigned int i;
+
+	counters.flags = SIFIVE_TRACE_COUNTERS_PER_THREAD;
+	counters.count = 1;
+	counters.event[0].code = 1;
+	if (trace_ioctl(self->s.fd, SIFIVE_TRACE_IOC_COUNTERS, &counters))
+		SKIP(return, "no counters: %s", trace_message(self->s.fd));
+	sampling.channel = trace_register(&self->s.encoder, CHANNEL);
+	sampling.interval = 1000000;
+	ASSERT_EQ(0, trace_ioctl(self->s.fd, SIFIVE_TRACE_IOC_SAMPLING, &sampling));
+	run_others(self);
+	for (i = 0; i < CAPTURES && !(seen->second && seen->third); i++)
+		ASSERT_EQ(0, capture_list(self, list, 2));
+	ASSERT_EQ(0, trace_status(self->s.fd, &status));
+	TH_LOG("%u captures: second %u, third %u, lost %llu", i, seen->second, seen->third,
+	       status.samples_lost);
+	EXPECT_LT(0, seen->second);
+	EXPECT_LT(0, seen->third);
+	EXPECT_EQ(0, seen->own + seen->early + seen->middle);
+}
+
+TEST_F(process, those_that_have_ended_become_0)
+{
+	pid_t gone = self->other[0];
+	int32_t list[] = { gone, self->other[1], gone };
+
+	end(gone);
+	self->other[0] = 0;
+	EXPECT_EQ(0, start_list(self, SIFIVE_TRACE_START_REWIND, list, 3));
+	EXPECT_EQ(0, list[0]);
+	EXPECT_EQ(self->other[1], list[1]);
+	EXPECT_EQ(0, list[2]);
+	EXPECT_EQ(0, trace_stop(self->s.fd));
+	/* So the same list can be used again. */
+	EXPECT_EQ(0, start_list(self, SIFIVE_TRACE_START_REWIND, list, 3));
+	EXPECT_EQ(0, trace_stop(self->s.fd));
+	list[0] = gone;
+	list[1] = gone;
+	EXPECT_EQ(-ESRCH, start_list(self, SIFIVE_TRACE_START_REWIND, list, 2));
+	EXPECT_EQ(0, list[0] + list[1]);
+	EXPECT_EQ(0, trace_flags(self->s.fd) & SIFIVE_TRACE_STATUS_RUNNING);
+}
+
+TEST_F(process, lists_that_are_refused)
+{
+	static int32_t many[SIFIVE_TRACE_MAX_PROCESSES + 1];
+	int32_t list[] = { self->child, self->other[0], self->child };
+	const size_t page = getpagesize();
+	int32_t *memory, *last;
+	unsigned int i;
+
+	EXPECT_EQ(-EINVAL, start_list(self, 0, list, 3));
+	list[2] = 2;
+	EXPECT_EQ(-EINVAL, start_list(self, 0, list, 3));
+	list[2] = -1;
+	EXPECT_EQ(-EINVAL, start_list(self, 0, list, 3));
+	EXPECT_EQ(-EINVAL, start_list(self, SIFIVE_TRACE_START_ON_EXEC, list, 2));
+	EXPECT_EQ(-EINVAL, start_list(self, 0, list, 0));
+	EXPECT_EQ(-EFAULT, start_list(self, 0, NULL, 1));
+	for (i = 0; i <= SIFIVE_TRACE_MAX_PROCESSES; i++)
+		many[i] = INT32_MAX - i;
+	EXPECT_EQ(-EINVAL, start_list(self, 0, many, SIFIVE_TRACE_MAX_PROCESSES + 1));
+	EXPECT_EQ(-EINVAL, start_list(self, 0, many, UINT32_MAX));
+	EXPECT_EQ(-ESRCH, start_list(self, 0, many, SIFIVE_TRACE_MAX_PROCESSES));
+	many[SIFIVE_TRACE_MAX_PROCESSES - 1] = self->child;
+	EXPECT_EQ(0, start_list(self, 0, many, SIFIVE_TRACE_MAX_PROCESSES));
+	EXPECT_EQ(0, trace_stop(self->s.fd));
+
+	/* A list that ends at the end of memory, and one that is read-only. */
+	memory = mmap(NULL, 2 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	ASSERT_NE(MAP_FAILED, memory);
+	ASSERT_EQ(0, mprotect((char *)memory + page, page, PROT_NONE));
+	last = memory + page / sizeof(*memory) - 2;
+	last[0] = self->child;
+	last[1] = INT32_MAX;
+	EXPECT_EQ(-EFAULT, start_list(self, 0, last + 1, 2));
+	EXPECT_EQ(0, last[1]);
+	last[1] = INT32_MAX;
+	ASSERT_EQ(0, mprotect(memory, page, PROT_READ));
+	EXPECT_EQ(-EFAULT, start_list(self, 0, last, 2));
+	EXPECT_EQ(0, trace_flags(self->s.fd) & SIFIVE_TRACE_STATUS_RUNNING);
+	EXPECT_EQ(0, start_list(self, 0, last, 1));
+	munmap(memory, 2 * page);
+}
+
+/* A capture that runs goes on with its processes. */
+TEST_F(process, a_running_capture_only_checks_the_list)
+{
+	EXPECT_EQ(0, start(self, SIFIVE_TRACE_START_REWIND, self->child));
+	EXPECT_EQ(-ESRCH, start(self, 0, INT32_MAX));
+	EXPECT_EQ(0, start(self, 0, self->other[0]));
+	EXPECT_NE(0, trace_flags(self->s.fd) & SIFIVE_TRACE_STATUS_RUNNING);
 }
 
 TEST_F(process, the_next_start_may_record_the_caller)
@@ -171,7 +347,7 @@ TEST_F(process, the_next_start_may_record_the_caller)
 	ASSERT_EQ(0, capture(self, true));
 	self->seen = (struct seen){};
 	for (i = 0; i < CAPTURES && !self->seen.own; i++) {
-		ASSERT_EQ(0, start(self, SIFIVE_TRACE_START_REWIND, 0));
+		ASSERT_EQ(0, start_list(self, SIFIVE_TRACE_START_REWIND, NULL, 0));
 		own(NULL);
 		ASSERT_EQ(0, trace_stop(self->s.fd));
 		ASSERT_EQ(0, trace_records(self->s.fd, &totals, keep, &self->seen));
@@ -209,6 +385,7 @@ TEST_F(process, what_is_no_process_is_refused)
 	reserved.reserved = 1;
 	EXPECT_EQ(-EINVAL, trace_ioctl(self->s.fd, SIFIVE_TRACE_IOC_START, &reserved));
 	EXPECT_EQ(-EINVAL, start(self, 0, -1));
+	EXPECT_EQ(-ESRCH, start(self, 0, 0));
 	EXPECT_EQ(-EINVAL, start(self, SIFIVE_TRACE_START_ON_EXEC, self->child));
 	/* kthreadd */
 	EXPECT_EQ(-EINVAL, start(self, 0, 2));
@@ -218,7 +395,7 @@ TEST_F(process, what_is_no_process_is_refused)
 		usleep(1000);
 	EXPECT_EQ(-ESRCH, start(self, 0, thread_id));
 	EXPECT_EQ(0, trace_flags(self->s.fd) & SIFIVE_TRACE_STATUS_RUNNING);
-	EXPECT_EQ(0, start(self, 0, 0));
+	EXPECT_EQ(0, start_list(self, 0, NULL, 0));
 }
 
 TEST_F(process, another_process_needs_the_capability)
@@ -228,7 +405,8 @@ TEST_F(process, another_process_needs_the_capability)
 	if (!child) {
 		if (trace_keep_caps(0))
 			_exit(2);
-		_exit(start(self, 0, self->child) != -EPERM);
+		_exit(start(self, 0, self->child) != -EPERM ||
+		      start(self, 0, getpid()) != -EPERM);
 	}
 	EXPECT_EQ(0, trace_wait(child));
 	EXPECT_EQ(0, start(self, 0, self->child));

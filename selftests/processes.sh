@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # Recordings of whole process trees, as TAP: the calls of all processes, however created and
 # ended, are decoded or counted as lost; each process has its own objects. Also recordings of
-# running processes.
+# running processes: one, several, those of a user and of a control group.
 #
 #	processes.sh BUILD
 
@@ -66,9 +66,45 @@ wait $busy; echo $? >busy.rc
 attach gone
 run kernel sifive-trace record -p 2 -o kernel.rtd
 run itself sh -c "exec sifive-trace record -p \$\$ -o itself.rtd"
-for wrong in -a --children "--library x" "--snapshot --trigger busy"; do
+for wrong in -a --children "--library x" "--snapshot --trigger busy" "-u 0" "-G b"; do
 	run wrong-${wrong##* } sifive-trace record -p 1 -o wrong.rtd $wrong
 done
+run all-user sifive-trace record -u 0 -a -o wrong.rtd $p/plain
+run list sifive-trace record -p 1,x -o wrong.rtd
+
+# Several running processes, two of them as another user and in control groups.
+mkdir -p /etc /tmp/groups
+echo nobody:x:65534:65534::/:/bin/sh >/etc/passwd
+mount -t cgroup2 none /tmp/groups
+mkdir -p /tmp/groups/a/b /tmp/groups/none
+started() { until [ "$(readlink /proc/$1/exe)" = /target/record/$2 ]; do sleep 0.1; done; }
+taskset 2 su -s /bin/sh nobody -c "exec $p/busy 1 /tmp/several" >/dev/null & one=$!
+taskset 2 su -s /bin/sh nobody -c "exec $p/stacks 1000000000" & two=$!
+taskset 2 $p/steady 1000000000 & three=$!
+started $one busy; started $two stacks; started $three steady
+echo $one >/tmp/groups/a/cgroup.procs; echo $two >/tmp/groups/a/b/cgroup.procs
+echo $one $two >pids.txt
+several() { n=$1; shift; run $n sifive-trace record -o $n.rtd "$@" sh -c "$enough"; }
+several both -p $two,$one,$two
+several user -u nobody
+several number -u 65534 --switches
+several group -G a
+several below -G /tmp/groups/a/b
+several none-user -u 4321
+several no-user -u nosuch
+several no-group -G a/c
+several none-group -G none
+several pieces-both -p $one,$two --rotate 4k
+several ring-both -p $one,$two --ring
+several one-gone -p $one,$busy
+run calls-both sifive-trace record -p $one,$two -o calls-both.rtd --calls --on-full stop -b 512k sh -c "$full"
+sifive-trace record -p $one,$two -o all-ended.rtd >all-ended.txt 2>all-ended.err & command=$!
+until [ -s all-ended.rtd ]; do sleep 0.1; done
+touch /tmp/several; wait $one
+kill -0 $command; echo $? >one-ended.rc
+kill $two; wait $two; wait $command; echo $? >all-ended.rc
+run both-gone sifive-trace record -p $one,$two -o both-gone.rtd
+kill $three; wait $three; true
 '
 
 # leaves NAME: calls of leaf() in the trace.
@@ -176,9 +212,68 @@ result $? "-p: the process does not notice"
 refused gone 125 "No such process" "-p: a process that has ended"
 refused kernel 125 "it is a kernel thread, or has ended" "-p: a kernel thread"
 refused itself 125 "is this command: name another process" "-p: the command itself"
-for wrong in "-a:-p excludes -a" "--children:-p excludes -a and --children" "busy:--trigger and --slower-than" \
+each="-p, -u, -G and -a exclude each other"
+for wrong in "-a:$each" "0:$each" "b:$each" "--children:exclude --children" \
+	"busy:--trigger and --slower-than" \
 	"x:leave out -F, --filter, --auto-filter, --from, --depth and --library"; do
 	refused "wrong-${wrong%%:*}" 2 "${wrong#*:}" "-p: refused with ${wrong%%:*}"
 done
+refused all-user 2 "$each" "-u: refused with -a"
+refused list 2 "process ids, separated by commas" "-p: refused with another text"
+
+# ---- several running processes ---------------------------------------------
+
+read -r one two <"$out/pids.txt"
+# mine NAME FUNCTION...: their percentage of the samples.
+mine() {
+	local name=$1 sum=0 function
+	shift
+	for function; do
+		sum=$((sum + $(share "$name" "$function")))
+	done
+	echo $sum
+}
+# two_of NAME WHAT: each of the two processes has its share of the samples, and no other has any.
+two_of() {
+	local first second other
+	first=$(mine "$1" busy lazy main)
+	second=$(mine "$1" inner hot step cold)
+	other=$(mine "$1" light heavy)
+	[ "$(cat "$out/$1.rc")" = 0 ] && [ "$first" -ge 20 ] && [ "$second" -ge 20 ] &&
+		[ "$other" = 0 ]
+	result $? "$2"
+	echo "# $first, $second and $other percent"
+}
+have='[p["pid"] for p in m["processes"]]'
+two_of both "-p A,B: both processes are sampled, and not the third"
+meta both "$have == sorted([$one, $two]) and [p['exe'].split('/')[-1] for p in m['processes']] == ['busy', 'stacks'] and m['processes'][1]['args'][1:] == ['1000000000'] and all('ppid' in p for p in m['processes'])" \
+	"-p A,B: the side-car file has each process with its command"
+meta both 'all([o["in"] for o in m["objects"] if o["path"].endswith(name)] == [[i]] for i, name in enumerate(["/busy", "/stacks"])) and not any(o["path"].endswith("/steady") for o in m["objects"]) and "early" not in m and "exe" not in m' \
+	"-p A,B: the side-car file has the objects of each process"
+says both "2 processes: a sample every" "-p A,B: the processes are announced"
+two_of user "-u NAME: the user's processes are sampled, and not the third"
+two_of number "-u NUMBER --switches: the user's processes are sampled, and not the third"
+host decode "$out/number.rtd" | grep -oE "thread ($one|$two)" | sort -u | [ "$(wc -l)" = 2 ] &&
+	meta number "$have == sorted([$one, $two])" "-u: the side-car file has both processes"
+two_of group "-G: the processes of the group and of those below are sampled, and not the third"
+at_least below inner 20 "-G PATH: the processes of the group below"
+meta below "$have == [$two]" "-G PATH: that process alone"
+refused none-user 125 "there is no process to record" "-u: a user without processes"
+refused no-user 125 "there is no such user" "-u: no such user"
+refused no-group 125 "there is no such control group in /tmp/groups" "-G: no such group"
+refused none-group 125 "there is no process to record" "-G: a group without processes"
+refused one-gone 125 "No such process" "-p A,B: a process that has ended"
+refused both-gone 125 "No such process" "-p A,B: both have ended"
+python3 -c 'import json, sys; sys.exit(not all(len(json.load(open(f))["processes"]) == 2 for f in sys.argv[1:]))' \
+	"$out"/pieces-both.rtd.*.meta
+result $? "-p A,B --rotate: each piece has both processes"
+two_of ring-both "-p A,B --ring: both processes are sampled"
+for function in busy inner; do
+	[ "$(calls calls-both | sed -n "s/^$function //p")" -gt 1 ]
+	result $? "-p A,B --calls: the calls of both processes: $function"
+done
+[ "$(cat "$out/one-ended.rc")" = 0 ]
+result $? "-p A,B: the recording goes on when one process has ended"
+status all-ended 0 "-p A,B: it ends when all have ended"
 
 results_end

@@ -24,7 +24,7 @@ SIZE(sifive_trace_status, 368);
 SIZE(sifive_trace_instruction, 24);
 SIZE(sifive_trace_instruction_status, 16);
 SIZE(sifive_trace_sink, 184);
-SIZE(sifive_trace_start, 16);
+SIZE(sifive_trace_start, 24);
 SIZE(sifive_trace_run, 8);
 SIZE(sifive_trace_attach, 24);
 SIZE(sifive_trace_losses, 96);

@@ -8,6 +8,7 @@
 
 #include <linux/bits.h>
 #include <linux/cpumask.h>
+#include <linux/kref.h>
 #include <linux/mm.h>
 #include <linux/perf_event.h>
 #include <linux/pid_namespace.h>
@@ -137,12 +138,26 @@ struct sft_switches {
 };
 
 /**
+ * struct sft_pids - the processes that START records: its caller, or those it names
+ * @users:	references
+ * @count:	number of processes
+ * @process:	the processes, with references; constant once START has found them
+ */
+struct sft_pids {
+	struct kref users;
+	unsigned int count;
+	struct pid *process[];
+};
+
+/**
  * struct sft_processes - processes whose threads are recorded
  * @entry:	the table, NULL: the set is empty
+ * @added:	processes that have been added to the table
  * @missing:	processes that did not fit into the table
  */
 struct sft_processes {
 	struct pid **entry;
+	u64 added;
 	u64 missing;
 };
 
@@ -150,7 +165,7 @@ struct sft_processes {
  * struct sft_following - sampling events under construction
  * @set:	what they sample
  * @flags:	flags that @set must have for the events to be used
- * @process:	the process whose threads are followed
+ * @processes:	the processes whose threads are followed
  * @own:	per-thread counts are enabled
  * @on_exec:	sampling begins at a followed thread's execve()
  * @of:		generation of the events, 0 until it is known
@@ -160,7 +175,7 @@ struct sft_processes {
 struct sft_following {
 	struct sifive_trace_sampling set;
 	u32 flags;
-	struct pid *process;
+	struct sft_pids *processes;
 	bool own;
 	bool on_exec;
 	unsigned long of;
@@ -184,12 +199,12 @@ struct sft_probe {
 };
 
 /**
- * struct sft_probes - process that START records; changes only while nothing is recorded
- * @process:	the process that START records: its caller or the process it names; or NULL
- * @ids:	the pid namespace of its thread ids, or NULL
+ * struct sft_probes - what START records; changes only while nothing is recorded
+ * @processes:	the processes that START records, or NULL
+ * @ids:	the pid namespace of their thread ids: that of START's caller; or NULL
  */
 struct sft_probes {
-	struct pid *process;
+	struct sft_pids *processes;
 	struct pid_namespace *ids;
 };
 
@@ -311,7 +326,8 @@ void sft_access_exit(void);
 bool sft_own_take(u64 *count);
 struct perf_event *sft_own_event(unsigned int cpu);
 int sft_own_make_table(void);
-void sft_own_reset(pid_t tgid);
+int sft_own_only(const struct sft_pids *processes, struct sft_why *why);
+void sft_own_reset(void);
 void sft_own_begin(const struct cpumask *cpus);
 void sft_own_end(void);
 void sft_own_cpu_offline(unsigned int cpu);
@@ -324,6 +340,7 @@ void sft_rule_restore(const struct cpumask *cpus);
 /* sampling.c */
 int sft_sampling_valid(struct sifive_trace_sampling *arg, struct sft_why *why);
 int sft_sampling_set(struct sifive_trace_sampling *arg, struct sft_why *why);
+int sft_sampling_own(const struct sft_pids *processes, struct sft_why *why);
 int sft_sampling_try(const struct sifive_trace_sampling *set, struct sft_why *why);
 void sft_sampling_rewind(void);
 void sft_sampling_start(void);
@@ -360,7 +377,7 @@ int sft_probes_check(const struct sft_probe *probe, unsigned int count, const ch
 		     struct sft_why *why);
 void sft_probes_remove(struct sft_probe *probe, unsigned int count, bool (*wanted)(void));
 void sft_probes_forget(void);
-void sft_probes_own(struct pid *process);
+void sft_probes_own(struct sft_pids *processes);
 
 /* The id of a thread for the process that called START, 0 if it has none. */
 static inline pid_t sft_probes_id(struct task_struct *task)
@@ -370,10 +387,14 @@ static inline pid_t sft_probes_id(struct task_struct *task)
 }
 
 /* processes.c */
+struct sft_pids *sft_pids_new(unsigned int most);
+struct sft_pids *sft_pids_get(struct sft_pids *pids);
+void sft_pids_put(struct sft_pids *pids);
 bool sft_processes_have(const struct sft_processes *set, const struct pid *process);
 void sft_processes_forked(struct sft_processes *set, struct task_struct *parent,
 			  struct task_struct *child);
-int sft_processes_own(struct sft_processes *set, struct pid *process, struct sft_why *why);
+int sft_processes_own(struct sft_processes *set, const struct sft_pids *processes,
+		      struct sft_why *why);
 void sft_processes_forget(struct sft_processes *set);
 void sft_processes_flush(void);
 
@@ -385,7 +406,7 @@ void sft_faults_remove(bool (*wanted)(void));
 
 /* instruction.c */
 int sft_instruction_prepare(struct sft_why *why);
-int sft_instruction_own(struct pid *process, bool on_exec, struct sft_why *why);
+int sft_instruction_own(const struct sft_pids *processes, bool on_exec, struct sft_why *why);
 void sft_instruction_start(void);
 void sft_instruction_stop(void);
 void sft_instruction_cpu_offline(unsigned int cpu);
@@ -397,7 +418,7 @@ void sft_instruction_exit(void);
 
 /* switches.c */
 int sft_switches_probe(u32 flags, struct sft_why *why);
-int sft_switches_own(struct pid *process, struct sft_why *why);
+int sft_switches_own(const struct sft_pids *processes, struct sft_why *why);
 int sft_switches_set(const struct sifive_trace_switches *arg, struct sft_why *why);
 void sft_switches_start(void);
 void sft_switches_stop(void);

@@ -37,8 +37,8 @@ static bool running;
 
 static struct sft_processes traced;
 
-/* Nothing is traced until the process that called START executes a program. */
-static bool until_exec;
+/* Nothing is traced until this process executes a program; NULL: traced since START. */
+static struct pid *until_exec;
 
 static bool is_wanted(struct task_struct *task)
 {
@@ -82,10 +82,10 @@ static void executed(void *unused, struct task_struct *task, pid_t old,
 	unsigned long flags;
 	struct hart *h;
 
-	if (!READ_ONCE(until_exec) || task_tgid(task) != READ_ONCE(sft_probes.process))
+	if (task_tgid(task) != READ_ONCE(until_exec))
 		return;
 	local_irq_save(flags);
-	WRITE_ONCE(until_exec, false);
+	WRITE_ONCE(until_exec, NULL);
 	h = this_cpu_ptr(&harts);
 	if (h->encoder)
 		trace(h, task);
@@ -140,17 +140,17 @@ static void end_here(void *unused)
 	h->on = false;
 }
 
-/* The caller's START will trace the threads of @process. The capture does not run. */
-int sft_instruction_own(struct pid *process, bool on_exec, struct sft_why *why)
+/* The caller's START will trace the threads of @processes. The capture does not run. */
+int sft_instruction_own(const struct sft_pids *processes, bool on_exec, struct sft_why *why)
 {
 	int ret;
 
 	if (!sft_hw.capture.instruction.mode)
 		return 0;
 	ret = sft_probes_check(probes, ARRAY_SIZE(probes), "CONFIG", why) ?:
-	      sft_processes_own(&traced, process, why);
+	      sft_processes_own(&traced, processes, why);
 	if (!ret)
-		WRITE_ONCE(until_exec, on_exec);
+		WRITE_ONCE(until_exec, on_exec ? processes->process[0] : NULL);
 	return ret;
 }
 
@@ -193,6 +193,7 @@ void sft_instruction_cpu_online(struct sft_encoder *e)
 void sft_instruction_release(void)
 {
 	sft_instruction_stop();
+	WRITE_ONCE(until_exec, NULL);
 	sft_processes_forget(&traced);
 	schedule_work(&unprobe_work);
 }

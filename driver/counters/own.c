@@ -51,8 +51,8 @@ struct table {
 /* Allocated by the first session that samples. */
 static struct table *table;
 
-/* The process whose threads are sampled, 0 = all processes. */
-static pid_t process;
+/* The processes whose threads are sampled; empty: all processes. */
+static struct sft_processes only;
 
 /**
  * struct here - a CPU's counters; accessed there with interrupts disabled
@@ -101,7 +101,8 @@ static struct own *current_own(void)
 {
 	struct own *own;
 
-	if (!current->mm || (process && current->tgid != process))
+	if (!current->mm || (READ_ONCE(only.entry) &&
+			     !sft_processes_have(&only, task_tgid(current))))
 		return NULL;
 	raw_spin_lock(&table->lock);
 	own = find(current) ?: take_free(current);
@@ -241,8 +242,17 @@ int sft_own_make_table(void)
 	return 0;
 }
 
-/* Reset all threads' counts; threads of @tgid will be sampled, 0 = all. */
-void sft_own_reset(pid_t tgid)
+/* Threads of @processes will be sampled, NULL: all threads. */
+int sft_own_only(const struct sft_pids *processes, struct sft_why *why)
+{
+	if (processes)
+		return sft_processes_own(&only, processes, why);
+	sft_processes_forget(&only);
+	return 0;
+}
+
+/* Reset all threads' counts. */
+void sft_own_reset(void)
 {
 	unsigned int i;
 
@@ -251,7 +261,6 @@ void sft_own_reset(pid_t tgid)
 	INIT_HLIST_HEAD(&table->free);
 	for (i = 0; i < SIFIVE_TRACE_THREADS; i++)
 		hlist_add_head(&table->own[i].node, &table->free);
-	process = tgid;
 }
 
 /* Called when all events have been released. */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Shared by the probes of the scheduler's tracepoints: registration, the process that
- * called START, and ids of threads as that process sees them. Probes are registered and
+ * Shared by the probes of the scheduler's tracepoints: registration, the processes that
+ * START records, and ids of threads as START's caller sees them. Probes are registered and
  * unregistered without the system's lock, as both wait for CPU hotplug.
  */
 
@@ -112,14 +112,14 @@ void sft_probes_forget(void)
 {
 	if (sft_probes.ids)
 		put_pid_ns(sft_probes.ids);
-	put_pid(sft_probes.process);
+	sft_pids_put(sft_probes.processes);
 	sft_probes = (struct sft_probes){};
 }
 
-/* The caller's START begins to record the threads of @process. */
-void sft_probes_own(struct pid *process)
+/* The caller's START begins to record the threads of @processes. */
+void sft_probes_own(struct sft_pids *processes)
 {
 	sft_probes_forget();
 	sft_probes.ids = get_pid_ns(task_active_pid_ns(current));
-	sft_probes.process = get_pid(process);
+	sft_probes.processes = sft_pids_get(processes);
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The processes whose threads are recorded: a table that the probes on the scheduler's
+ * The processes whose threads are recorded: the list that START has made, and a table that the probes on the scheduler's
  * tracepoints read without a lock. An entry is replaced only once its process has ended, and
  * becomes NULL again only when the whole table is cleared.
  */
@@ -11,6 +11,7 @@
 #include <linux/rcupdate.h>
 #include <linux/sched.h>
 #include <linux/sched/signal.h>
+#include <linux/slab.h>
 #include <linux/workqueue.h>
 
 #include "counters.h"
@@ -26,6 +27,38 @@
 static struct pid *ended[ENDED];
 static unsigned int ended_count;
 static DEFINE_RAW_SPINLOCK(lock);
+
+/* An empty list for at most @most processes; NULL: no memory. */
+struct sft_pids *sft_pids_new(unsigned int most)
+{
+	struct sft_pids *pids = kvzalloc(struct_size(pids, process, most), GFP_KERNEL);
+
+	if (pids)
+		kref_init(&pids->users);
+	return pids;
+}
+
+struct sft_pids *sft_pids_get(struct sft_pids *pids)
+{
+	if (pids)
+		kref_get(&pids->users);
+	return pids;
+}
+
+static void free_pids(struct kref *users)
+{
+	struct sft_pids *pids = container_of(users, struct sft_pids, users);
+
+	while (pids->count)
+		put_pid(pids->process[--pids->count]);
+	kvfree(pids);
+}
+
+void sft_pids_put(struct sft_pids *pids)
+{
+	if (pids)
+		kref_put(&pids->users, free_pids);
+}
 
 static struct pid **bucket_of(struct pid **entry, const struct pid *process)
 {
@@ -92,6 +125,7 @@ static void add(struct sft_processes *set, struct pid **entries, struct pid *pro
 		if (at[i])
 			ended[ended_count++] = at[i];
 		WRITE_ONCE(at[i], get_pid(process));
+		set->added++;
 	} else {
 		set->missing++;
 	}
@@ -116,16 +150,65 @@ void sft_processes_forked(struct sft_processes *set, struct task_struct *parent,
 	rcu_read_unlock();
 }
 
-/* Replace the set by @process alone. */
-int sft_processes_own(struct sft_processes *set, struct pid *process, struct sft_why *why)
+static void free_entries(struct pid **entry)
+{
+	unsigned int i;
+
+	for (i = 0; i < BUCKET << BUCKET_BITS; i++)
+		put_pid(entry[i]);
+	kvfree(entry);
+}
+
+/* Fill a new table; false if a bucket is full. */
+static bool fill(struct pid **entry, const struct sft_pids *processes)
+{
+	unsigned int i, n;
+
+	for (n = 0; n < processes->count; n++) {
+		struct pid **at = bucket_of(entry, processes->process[n]);
+
+		for (i = 0; i < BUCKET && at[i]; i++)
+			;
+		if (i == BUCKET)
+			return false;
+		at[i] = get_pid(processes->process[n]);
+	}
+	return true;
+}
+
+/* Whether the set has these processes alone. */
+static bool is_same(const struct sft_processes *set, const struct sft_pids *processes)
+{
+	unsigned int n;
+
+	if (!set->entry || set->added != processes->count)
+		return false;
+	for (n = 0; n < processes->count; n++)
+		if (!has(set->entry, processes->process[n]))
+			return false;
+	return true;
+}
+
+/* Replace the set by these processes. */
+int sft_processes_own(struct sft_processes *set, const struct sft_pids *processes,
+		      struct sft_why *why)
 {
 	struct pid **entry;
 
+	/* A program may START often: replacing the table takes a grace period. */
+	if (is_same(set, processes))
+		return 0;
 	entry = kvcalloc(BUCKET << BUCKET_BITS, sizeof(*entry), GFP_KERNEL);
 	if (!entry)
-		return sft_fail(why, -ENOMEM, "no memory for the list of recorded processes");
+		return sft_fail(why, -ENOMEM, "no memory for the table of recorded processes");
+	if (!fill(entry, processes)) {
+		free_entries(entry);
+		return sft_fail(why, -ENOMEM,
+				"no room for %u processes in the table of recorded processes: name fewer",
+				processes->count);
+	}
 	sft_processes_forget(set);
-	bucket_of(entry, process)[0] = get_pid(process);
+	set->added = processes->count;
 	/* Pairs with the read's dependency. */
 	smp_store_release(&set->entry, entry);
 	return 0;
@@ -135,15 +218,12 @@ int sft_processes_own(struct sft_processes *set, struct pid *process, struct sft
 void sft_processes_forget(struct sft_processes *set)
 {
 	struct pid **entry = set->entry;
-	unsigned int i;
 
 	if (!entry)
 		return;
 	WRITE_ONCE(set->entry, NULL);
 	synchronize_rcu();
-	for (i = 0; i < BUCKET << BUCKET_BITS; i++)
-		put_pid(entry[i]);
-	kvfree(entry);
+	free_entries(entry);
 }
 
 /* No probe that could replace an entry is left. */

@@ -329,13 +329,17 @@ static struct task_struct **get_threads(struct task_struct *process, unsigned in
 }
 
 /* Follow a process's current threads; new ones inherit the event. */
-static int follow_threads_of(struct sft_following *to, struct task_struct *process)
+static int follow_threads_of(struct sft_following *to, struct pid *pid)
 {
-	struct task_struct **task;
+	struct task_struct *process = get_pid_task(pid, PIDTYPE_TGID), **task;
 	unsigned int count;
 	int ret = 0;
 
+	/* The process has ended: nothing to sample. */
+	if (!process)
+		return 0;
 	task = get_threads(process, &count);
+	put_task_struct(process);
 	if (!task)
 		return -ENOMEM;
 	while (count--) {
@@ -348,14 +352,11 @@ static int follow_threads_of(struct sft_following *to, struct task_struct *proce
 
 static int follow_threads(struct sft_following *to)
 {
-	struct task_struct *process = get_pid_task(to->process, PIDTYPE_TGID);
-	int ret;
+	unsigned int i;
+	int ret = 0;
 
-	/* The thread has ended: nothing to sample. */
-	if (!process)
-		return 0;
-	ret = follow_threads_of(to, process);
-	put_task_struct(process);
+	for (i = 0; i < to->processes->count && !ret; i++)
+		ret = follow_threads_of(to, to->processes->process[i]);
 	return ret;
 }
 
@@ -447,12 +448,11 @@ bool sft_sampling_wanted(struct sft_following *to)
 	to->set = sft_sampling.set;
 	to->on_exec &= !(to->set.flags & SIFIVE_TRACE_SAMPLING_ALL);
 	to->of = generation;
-	to->process = get_pid(sft_probes.process);
+	to->processes = sft_pids_get(sft_probes.processes);
 	to->own = sft_counters.per_thread;
 	sft_route_cpus(to->cpus);
 	if (to->own && !to->flags && list_empty(&switches))
-		sft_own_reset(to->set.flags & SIFIVE_TRACE_SAMPLING_ALL ?
-			      0 : pid_nr(to->process));
+		sft_own_reset();
 	return to->own || wanted(to);
 }
 
@@ -486,7 +486,7 @@ int sft_sampling_adopt(struct sft_following *to, int err, struct sft_why *why)
 void sft_sampling_finish(struct sft_following *to)
 {
 	release(&to->list);
-	put_pid(to->process);
+	sft_pids_put(to->processes);
 	mutex_unlock(&follow_lock);
 	free_cpumask_var(to->cpus);
 }
@@ -635,6 +635,15 @@ int sft_sampling_set(struct sifive_trace_sampling *arg, struct sft_why *why)
 	return 0;
 }
 
+/* The caller's START will sample the threads of @processes. The capture does not run. */
+int sft_sampling_own(const struct sft_pids *processes, struct sft_why *why)
+{
+	const bool all = sft_sampling.set.flags & SIFIVE_TRACE_SAMPLING_ALL;
+
+	return is_set() && sft_counters.per_thread ?
+	       sft_own_only(all ? NULL : processes, why) : 0;
+}
+
 /*
  * Before the setting changes: check that perf can create the event and has a counter
  * for it on this CPU.
@@ -739,6 +748,7 @@ void sft_sampling_release(void)
 {
 	sft_sampling_stop();
 	sft_sampling_unfollow();
+	sft_own_only(NULL, NULL);
 	memset(&sft_sampling.set, 0, sizeof(sft_sampling.set));
 }
 

@@ -55,7 +55,6 @@ struct sft_switches sft_switches = { .set.channel = SIFIVE_TRACE_SWITCHES_OFF };
 
 static DEFINE_PER_CPU(struct hart, harts);
 
-/* With SIFIVE_TRACE_SWITCHES_CHILDREN. */
 static struct sft_processes recorded;
 
 /*
@@ -105,10 +104,7 @@ static __always_inline bool is_recorded(struct task_struct *task)
 {
 	if (sft_switches.set.flags & SIFIVE_TRACE_SWITCHES_ALL)
 		return !(task->flags & PF_KTHREAD);
-	if (task_tgid(task) == sft_probes.process)
-		return true;
-	return sft_switches.set.flags & SIFIVE_TRACE_SWITCHES_CHILDREN &&
-	       sft_processes_have(&recorded, task_tgid(task));
+	return sft_processes_have(&recorded, task_tgid(task));
 }
 
 /* The id of one of the session's threads, 0 for others. */
@@ -232,7 +228,8 @@ static notrace void waking(void *unused, struct task_struct *task)
 
 static void forked(void *unused, struct task_struct *parent, struct task_struct *child)
 {
-	sft_processes_forked(&recorded, parent, child);
+	if (sft_switches.set.flags & SIFIVE_TRACE_SWITCHES_CHILDREN)
+		sft_processes_forked(&recorded, parent, child);
 }
 
 static struct sft_probe probes[] = {
@@ -372,8 +369,8 @@ int sft_switches_set(const struct sifive_trace_switches *arg, struct sft_why *wh
 	return 0;
 }
 
-/* The caller's START will record the threads of @process. The capture does not run. */
-int sft_switches_own(struct pid *process, struct sft_why *why)
+/* The caller's START will record the threads of @processes. The capture does not run. */
+int sft_switches_own(const struct sft_pids *processes, struct sft_why *why)
 {
 	int ret;
 
@@ -382,12 +379,7 @@ int sft_switches_own(struct pid *process, struct sft_why *why)
 	ret = sft_probes_check(probes, ARRAY_SIZE(probes), "SWITCHES", why);
 	if (!ret && has_calls())
 		ret = sft_probes_check(call_probes, ARRAY_SIZE(call_probes), "SWITCHES", why);
-	if (ret)
-		return ret;
-	if (sft_switches.set.flags & SIFIVE_TRACE_SWITCHES_CHILDREN)
-		return sft_processes_own(&recorded, process, why);
-	sft_processes_forget(&recorded);
-	return 0;
+	return ret ?: sft_processes_own(&recorded, processes, why);
 }
 
 static void begin_here(void *arg)
@@ -469,7 +461,7 @@ void sft_switches_start(void)
 {
 	struct sft_encoder *e;
 
-	if (!is_wanted() || !sft_probes.process)
+	if (!is_wanted() || !recorded.entry)
 		return;
 	sft_switches.on = true;
 	set_unseen(true);

@@ -345,44 +345,15 @@ static int start(bool rewind, struct sft_why *why)
 	return ret;
 }
 
-/* A refused START does not change what a capture records after system sleep. */
-static int own(u32 flags, struct pid *process, struct sft_why *why)
-{
-	int ret = sft_capture_may_start(flags & SIFIVE_TRACE_START_REWIND, why) ?:
-		  sft_instruction_own(process, flags & SIFIVE_TRACE_START_ON_EXEC, why) ?:
-		  sft_switches_own(process, why);
-
-	if (!ret)
-		sft_probes_own(process);
-	return ret;
-}
-
-/* The process that START names. */
-static int check_process(s32 id, struct pid *process, struct sft_why *why)
-{
-	struct task_struct *task = get_pid_task(process, PIDTYPE_TGID);
-	bool kernel = task && task->flags & PF_KTHREAD;
-
-	if (task)
-		put_task_struct(task);
-	if (kernel)
-		return sft_fail(why, -EINVAL,
-				"%d is a kernel thread: record everything that runs instead", id);
-	return task ? 0 : sft_fail(why, -ESRCH, "there is no process %d", id);
-}
-
-static int own_named(const struct sifive_trace_start *start, struct sft_why *why)
-{
-	struct pid *process;
-	int ret = need_perfmon("recording another process", why);
-
-	if (ret)
-		return ret;
-	process = find_get_pid(start->process);
-	ret = check_process(start->process, process, why) ?: own(start->flags, process, why);
-	put_pid(process);
-	return ret;
-}
+/**
+ * struct start - START's argument
+ * @arg:	the caller's
+ * @processes:	the processes to record
+ */
+struct start {
+	struct sifive_trace_start arg;
+	struct sft_pids *processes;
+};
 
 #define START_FLAGS	(SIFIVE_TRACE_START_REWIND | SIFIVE_TRACE_START_ON_EXEC)
 
@@ -390,18 +361,117 @@ static int check_start(const struct sifive_trace_start *start, struct sft_why *w
 {
 	if (start->flags & ~START_FLAGS)
 		return sft_fail(why, -EINVAL, "unknown flags %#x", start->flags);
-	if (start->process < 0 || start->reserved)
-		return sft_fail(why, -EINVAL, "process %d is not a process id, or reserved is %#x",
-				start->process, start->reserved);
-	if (start->process && start->flags & SIFIVE_TRACE_START_ON_EXEC)
+	if (start->reserved || (start->processes && !start->count))
+		return sft_fail(why, -EINVAL, "reserved is %#x, or processes has no count",
+				start->reserved);
+	if (start->count > SIFIVE_TRACE_MAX_PROCESSES)
+		return sft_fail(why, -EINVAL, "%u processes are %u too many: %u is the limit",
+				start->count, start->count - SIFIVE_TRACE_MAX_PROCESSES,
+				SIFIVE_TRACE_MAX_PROCESSES);
+	if (start->count && start->flags & SIFIVE_TRACE_START_ON_EXEC)
 		return sft_fail(why, -EINVAL, "ON_EXEC is for the caller: name no process");
 	return 0;
 }
 
+static int check_process(s32 id, const struct task_struct *task, bool named, struct sft_why *why)
+{
+	if (id < 0)
+		return sft_fail(why, -EINVAL, "%d is not a process id", id);
+	if (task && task->flags & PF_KTHREAD)
+		return sft_fail(why, -EINVAL,
+				"%d is a kernel thread: record everything that runs instead", id);
+	if (task && named)
+		return sft_fail(why, -EINVAL, "process %d is named twice", id);
+	return task ? 0 : -ESRCH;
+}
+
+/* Add a process to the list; ESRCH if it has ended. */
+static int add_process(struct sft_pids *to, s32 id, struct sft_why *why)
+{
+	struct pid *process = find_get_pid(id);
+	struct task_struct *task = get_pid_task(process, PIDTYPE_TGID);
+	unsigned int i;
+	int ret;
+
+	for (i = 0; i < to->count && to->process[i] != process; i++)
+		;
+	ret = check_process(id, task, i < to->count, why);
+	if (task)
+		put_task_struct(task);
+	if (ret)
+		put_pid(process);
+	else
+		to->process[to->count++] = process;
+	return ret;
+}
+
+/* Find the processes that START names; an id whose process has ended becomes 0. */
+static int add_named(struct sft_pids *to, const struct sifive_trace_start *start,
+		     struct sft_why *why)
+{
+	s32 __user *from = u64_to_user_ptr(start->processes);
+	unsigned int i;
+	s32 id = 0;
+	int ret;
+
+	for (i = 0; i < start->count; i++) {
+		if (get_user(id, &from[i]))
+			return -EFAULT;
+		ret = add_process(to, id, why);
+		if (ret == -ESRCH)
+			ret = put_user(0, &from[i]);
+		if (ret)
+			return ret;
+	}
+	if (to->count)
+		return 0;
+	return start->count == 1 ? sft_fail(why, -ESRCH, "there is no process %d", id) :
+	       sft_fail(why, -ESRCH, "all %u processes have ended", start->count);
+}
+
+/* Called without the system's lock, because the list is in user memory. */
+static int find_processes(struct sft_file *file, void *arg, struct sft_why *why)
+{
+	struct start *start = arg;
+	int ret = check_start(&start->arg, why);
+
+	if (!ret && start->arg.count)
+		ret = need_perfmon("recording another process", why);
+	if (ret)
+		return ret;
+	start->processes = sft_pids_new(start->arg.count ?: 1);
+	if (!start->processes)
+		return -ENOMEM;
+	if (start->arg.count)
+		return add_named(start->processes, &start->arg, why);
+	start->processes->process[start->processes->count++] = get_pid(task_tgid(current));
+	return 0;
+}
+
+static void put_processes(void *arg)
+{
+	struct start *start = arg;
+
+	sft_pids_put(start->processes);
+}
+
+/* A refused START does not change what a capture records after system sleep. */
+static int own(u32 flags, struct sft_pids *processes, struct sft_why *why)
+{
+	int ret = sft_capture_may_start(flags & SIFIVE_TRACE_START_REWIND, why) ?:
+		  sft_instruction_own(processes, flags & SIFIVE_TRACE_START_ON_EXEC, why) ?:
+		  sft_switches_own(processes, why) ?: sft_sampling_own(processes, why);
+
+	if (!ret)
+		sft_probes_own(processes);
+	return ret;
+}
+
 static int ioctl_start(struct sft_file *file, void *arg, struct sft_why *why)
 {
-	const struct sifive_trace_start *run = arg;
-	int ret = need_steering(file, why) ?: check_start(run, why);
+	const struct start *call = arg;
+	const struct sifive_trace_start *run = &call->arg;
+	int ret = need_steering(file, why);
 
 	if (ret)
 		return ret;
@@ -410,8 +480,7 @@ static int ioctl_start(struct sft_file *file, void *arg, struct sft_why *why)
 	    sft_hw.capture.instruction.flags & SIFIVE_TRACE_INSTRUCTION_ALL)
 		ret = need_perfmon("recording whatever runs", why);
 	if (!ret && !sft_capture_on())
-		ret = run->process ? own_named(run, why) :
-		      own(run->flags, task_tgid(current), why);
+		ret = own(run->flags, call->processes, why);
 	return ret ?: start(run->flags & SIFIVE_TRACE_START_REWIND, why);
 }
 
@@ -480,6 +549,7 @@ static int attach_mapping(struct sft_file *file, void *arg, void __user *uarg,
 /**
  * struct call - one ioctl
  * @size:	of its argument as this kernel knows it
+ * @room:	of the argument and what the functions below keep with it, 0: @size
  * @write:	needs a file open for writing
  * @frees:	may free the sinks' buffers
  * @before:	runs first, with the system not locked, or NULL
@@ -487,15 +557,18 @@ static int attach_mapping(struct sft_file *file, void *arg, void __user *uarg,
  * @after:	runs when @handler succeeded, with the system not locked, or
  *		NULL; gets the caller's own argument, to create a result only if
  *		it can be delivered
+ * @free:	frees what they keep with the argument, also after an error, or NULL
  */
 struct call {
 	size_t size;
+	size_t room;
 	bool write;
 	bool frees;
 	int (*before)(struct sft_file *file, void *arg, struct sft_why *why);
 	int (*handler)(struct sft_file *file, void *arg, struct sft_why *why);
 	int (*after)(struct sft_file *file, void *arg, void __user *uarg,
 		     struct sft_why *why);
+	void (*free)(void *arg);
 };
 
 static const struct call calls[] = {
@@ -516,8 +589,9 @@ static const struct call calls[] = {
 		.before = join_for_counters, .handler = ioctl_counters,
 	},
 	[_IOC_NR(SIFIVE_TRACE_IOC_START)] = {
-		.size = sizeof(struct sifive_trace_start), .write = true,
-		.handler = ioctl_start, .after = follow,
+		.size = sizeof(struct sifive_trace_start), .room = sizeof(struct start),
+		.write = true, .before = find_processes, .handler = ioctl_start,
+		.after = follow, .free = put_processes,
 	},
 	[_IOC_NR(SIFIVE_TRACE_IOC_STOP)] = {
 		.size = sizeof(struct sifive_trace_run), .write = true,
@@ -650,7 +724,7 @@ long sft_ioctl(struct file *filp, unsigned int cmd, unsigned long user)
 	if (size > PAGE_SIZE)
 		return -E2BIG;
 
-	arg = kzalloc(call->size, GFP_KERNEL);
+	arg = kzalloc(call->room ?: call->size, GFP_KERNEL);
 	if (!arg)
 		return -ENOMEM;
 	ret = copy_struct_from_user(arg, call->size, uarg, size);
@@ -660,6 +734,8 @@ long sft_ioctl(struct file *filp, unsigned int cmd, unsigned long user)
 		*(u32 *)arg = size;
 		if (copy_to_user(uarg, arg, min_t(size_t, size, call->size)))
 			ret = -EFAULT;
+		if (call->free)
+			call->free(arg);
 	}
 	kfree(arg);
 	return ret;

@@ -190,15 +190,24 @@ TEST_F(processes, none_is_fine)
 TEST_F(processes, one_without_the_library_has_what_was_seen)
 {
 	char *argv[] = { "sh", "-c", "a \"b\"", NULL };
+	struct tree_process process = { .pid = 55, .parent = 54, .exe = "/no/sh", .argv = argv };
 	struct objects objects = { .count = 0 };
 
 	objects_add_code(&objects, "/no/sh", 4096, 4096, 0);
-	tree_add(&self->tree, 55, argv, &objects);
+	tree_add(&self->tree, &process, &objects, false);
 	objects_free(&objects);
+	join(_metadata, self);
+	EXPECT_EQ(1, self->meta.processes);
+	EXPECT_FALSE(self->meta.early);
+	meta_free(&self->meta);
+	meta_init(&self->meta);
 	put(self, 56, 0, 10, 0, "\"a\"", 100);
 	join(_metadata, self);
+	EXPECT_TRUE(self->meta.early);
 	ASSERT_EQ(2, self->meta.processes);
 	EXPECT_EQ(55, self->meta.process[0].pid);
+	EXPECT_EQ(54, self->meta.process[0].parent);
+	EXPECT_STREQ("/no/sh", self->meta.process[0].exe);
 	ASSERT_EQ(3, self->meta.objects);
 	EXPECT_STREQ("/no/sh", self->meta.object[0].path);
 	EXPECT_EQ(1, self->meta.object[0].ins);

@@ -2,6 +2,7 @@
 /* See attach.h. */
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <poll.h>
 #include <sched.h>
 #include <signal.h>
@@ -9,11 +10,14 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include "../command.h"
 #include "attach.h"
+#include "launch.h"
+#include "running.h"
 
 /* The process that records. */
 static pid_t recorder;
@@ -29,88 +33,314 @@ static int open_file(pid_t pid, const char *name)
 	return open(path, O_RDONLY | O_CLOEXEC);
 }
 
-/* The process's arguments, or its path if it has overwritten all of them. */
-static char **read_arguments(pid_t pid, char *path)
+/* Reads a file of a process as a string; returns its size. */
+static size_t read_file(pid_t pid, const char *name, char *text, size_t room)
 {
-	static char text[4096], *argv[ARGUMENTS + 1];
-	int fd = open_file(pid, "cmdline");
-	ssize_t size = fd < 0 ? 0 : read(fd, text, sizeof(text) - 1);
-	unsigned int count = 0;
-	char *at = text;
+	int fd = open_file(pid, name);
+	ssize_t size = fd < 0 ? 0 : read(fd, text, room - 1);
 
 	if (fd >= 0)
 		close(fd);
-	argv[0] = path;
-	while (at < text + size && count < ARGUMENTS) {
-		argv[count++] = at;
-		at += strlen(at) + 1;
-	}
-	return argv;
+	if (size < 0)
+		size = 0;
+	text[size] = '\0';
+	return (size_t)size;
 }
 
-int attach_find(struct recording *r)
+/* The process's arguments, or its path if it has overwritten all of them. 0, or -1: no memory. */
+static int read_arguments(struct attached *process)
 {
-	char link[64];
-	ssize_t length;
-	int maps;
+	char text[4096], *at;
+	const size_t size = read_file(process->is.pid, "cmdline", text, sizeof(text));
+	unsigned int count = 0;
 
-	recorder = getpid();
-	if (r->pid == recorder) {
-		report("-p %d is this command: name another process", r->pid);
+	process->arguments = calloc(1, size + 1);
+	process->is.argv = calloc(ARGUMENTS + 1, sizeof(*process->is.argv));
+	if (!process->arguments || !process->is.argv)
 		return -1;
-	}
-	snprintf(link, sizeof(link), "/proc/%d/exe", r->pid);
-	length = readlink(link, r->program.path, sizeof(r->program.path) - 1);
-	if (length < 0 && errno == ENOENT && !kill(r->pid, 0)) {
-		report("-p %d: it is a kernel thread, or has ended", r->pid);
-		return -1;
-	}
-	maps = length < 0 ? -1 : open_file(r->pid, "maps");
-	if (maps < 0) {
-		report("-p %d: %s", r->pid,
-		       errno == ENOENT ? "there is no such process" : strerror(errno));
-		return -1;
-	}
-	close(maps);
-	r->program.path[length] = '\0';
-	r->argv = read_arguments(r->pid, r->program.path);
+	memcpy(process->arguments, text, size);
+	process->is.argv[0] = process->is.exe;
+	for (at = process->arguments; at < process->arguments + size && count < ARGUMENTS;
+	     at += strlen(at) + 1)
+		process->is.argv[count++] = at;
 	return 0;
 }
 
-void attach_check(const struct recording *r)
+/* The process's parent; the name in parentheses may contain anything. */
+static pid_t parent_of(pid_t pid)
+{
+	char text[512], *end;
+	int parent = 0;
+
+	read_file(pid, "stat", text, sizeof(text));
+	end = strrchr(text, ')');
+	if (!end || sscanf(end, ") %*c %d", &parent) != 1)
+		return 0;
+	return parent;
+}
+
+static void free_process(struct attached *process)
+{
+	free(process->is.exe);
+	free(process->is.argv);
+	free(process->arguments);
+	objects_free(&process->objects);
+}
+
+/* Returns 0, or an errno: ENOENT for a kernel thread or a process that has ended. */
+static int look_at(struct attached *process, pid_t pid)
+{
+	char link[64], path[PATH_MAX];
+	ssize_t length;
+	int maps;
+
+	*process = (struct attached){ .is.pid = pid };
+	snprintf(link, sizeof(link), "/proc/%d/exe", (int)pid);
+	length = readlink(link, path, sizeof(path) - 1);
+	if (length < 0)
+		return errno;
+	path[length] = '\0';
+	maps = open_file(pid, "maps");
+	if (maps < 0)
+		return errno;
+	close(maps);
+	process->is.parent = parent_of(pid);
+	process->is.exe = strdup(path);
+	return process->is.exe && !read_arguments(process) ? 0 : ENOMEM;
+}
+
+/* A process that was named cannot be recorded. */
+static int refuse(pid_t pid, int error)
+{
+	if (error == ENOENT && !kill(pid, 0))
+		report("-p %d: it is a kernel thread, or has ended", (int)pid);
+	else
+		report("-p %d: %s", (int)pid, strerror(error == ENOENT ? ESRCH : error));
+	return -1;
+}
+
+static const char *option_of(const struct attach *attach)
+{
+	return attach->pids ? "-p" : attach->user ? "-u" : "-G";
+}
+
+static const char *value_of(const struct attach *attach)
+{
+	return attach->pids ? attach->pids : attach->user ? attach->user : attach->cgroup;
+}
+
+static int find(const struct attach *attach, struct running *running)
+{
+	return attach->pids ? running_named(running, attach->pids) :
+	       attach->user ? running_of_user(running, attach->user) :
+			      running_in_cgroup(running, attach->cgroup);
+}
+
+/* Keeps the processes that can be recorded. */
+static int look_at_all(struct attach *attach, const struct running *running)
+{
+	size_t i, forbidden = 0;
+	int error;
+
+	for (i = 0; i < running->count; i++) {
+		struct attached *process = &attach->process[attach->count];
+
+		if (running->pid[i] == recorder && attach->pids) {
+			report("-p %d is this command: name another process", (int)recorder);
+			return -1;
+		}
+		error = running->pid[i] == recorder ? ENOENT :
+						      look_at(process, running->pid[i]);
+		if (!error) {
+			attach->id[attach->count++] = running->pid[i];
+			continue;
+		}
+		free_process(process);
+		if (attach->pids)
+			return refuse(running->pid[i], error);
+		forbidden += error == EACCES || error == EPERM;
+	}
+	if (forbidden)
+		report("%s %s: %zu processes are not recorded: this user may not read their mappings",
+		       option_of(attach), value_of(attach), forbidden);
+	if (attach->count)
+		return 0;
+	report("%s %s: there is no process to record", option_of(attach), value_of(attach));
+	return -1;
+}
+
+int attach_find(struct attach *attach)
+{
+	struct running running;
+	int error = -1;
+
+	recorder = getpid();
+	if (find(attach, &running))
+		goto out;
+	attach->process = calloc(running.count + 1, sizeof(*attach->process));
+	attach->id = calloc(running.count + 1, sizeof(*attach->id));
+	if (!attach->process || !attach->id)
+		report("out of memory");
+	else
+		error = look_at_all(attach, &running);
+	if (!error && attach->count > SIFIVE_TRACE_MAX_PROCESSES) {
+		report("%s %s: these are %zu processes, but a recording takes %d: select fewer, or record everything that runs with -a",
+		       option_of(attach), value_of(attach), attach->count,
+		       SIFIVE_TRACE_MAX_PROCESSES);
+		error = -1;
+	}
+out:
+	free(running.pid);
+	return error;
+}
+
+/* Whether the process may run on CPUs without a recorded encoder. */
+static bool may_leave(pid_t pid, const struct perf_device *device)
 {
 	cpu_set_t cpus;
 	uint32_t i;
 
-	if (sched_getaffinity(r->pid, sizeof(cpus), &cpus))
-		return;
-	for (i = 0; i < r->device.count; i++)
-		CPU_CLR((size_t)r->device.encoder[i].cpu, &cpus);
-	if (CPU_COUNT(&cpus))
-		report("process %d may run on CPUs that are not recorded: its activity there is lost",
-		       r->pid);
+	if (sched_getaffinity(pid, sizeof(cpus), &cpus))
+		return false;
+	for (i = 0; i < device->count; i++)
+		CPU_CLR((size_t)device->encoder[i].cpu, &cpus);
+	return CPU_COUNT(&cpus);
 }
 
-int attach_wait(const struct recording *r)
+void attach_started(struct attach *attach, const struct perf_device *device)
 {
-	struct pollfd process = { .events = POLLIN };
+	size_t i, kept = 0, leaving = 0;
+	pid_t last = 0;
 
-	if (*r->command) {
-		execvp(*r->command, r->command);
-		report("%s: %s", *r->command, strerror(errno));
+	for (i = 0; i < attach->count; i++) {
+		struct attached *process = &attach->process[i];
+
+		if (!attach->id[i]) {
+			if (attach->pids)
+				report("process %d has ended: it is not recorded",
+				       (int)process->is.pid);
+			free_process(process);
+			continue;
+		}
+		if (may_leave(process->is.pid, device)) {
+			last = process->is.pid;
+			leaving++;
+		}
+		attach->process[kept++] = *process;
+	}
+	attach->count = kept;
+	if (leaving == 1)
+		report("process %d may run on CPUs that are not recorded: its activity there is lost",
+		       (int)last);
+	else if (leaving)
+		report("%zu processes may run on CPUs that are not recorded: their activity there is lost",
+		       leaving);
+}
+
+void attach_objects(struct attach *attach, const char *files)
+{
+	size_t i;
+
+	for (i = 0; i < attach->count; i++) {
+		attach->process[i].objects.files = files;
+		objects_add(&attach->process[i].objects, attach->process[i].is.pid);
+	}
+}
+
+static int by_pid(const void *key, const void *element)
+{
+	const struct attached *process = element;
+	const pid_t *pid = key;
+
+	return (*pid > process->is.pid) - (*pid < process->is.pid);
+}
+
+struct objects *attach_objects_of(struct attach *attach, pid_t pid)
+{
+	struct attached *process = bsearch(&pid, attach->process, attach->count,
+					   sizeof(*attach->process), by_pid);
+
+	return process ? &process->objects : NULL;
+}
+
+void attach_describe(struct attach *attach, struct tree *tree, bool newest)
+{
+	size_t i;
+
+	for (i = 0; i < attach->count; i++)
+		tree_add(tree, &attach->process[i].is, &attach->process[i].objects, newest);
+}
+
+void attach_sum(const struct attach *attach, struct objects *sum)
+{
+	size_t i;
+
+	for (i = 0; i < attach->count; i++) {
+		sum->ambiguous += attach->process[i].objects.ambiguous;
+		sum->left_out += attach->process[i].objects.left_out;
+	}
+}
+
+/* A process that has ended has no descriptor, -1. */
+static int open_process(pid_t pid)
+{
+	int fd = (int)syscall(SYS_pidfd_open, pid, 0);
+
+	if (fd >= 0 || errno == ESRCH)
+		return fd;
+	report("cannot wait for process %d: %s", (int)pid, strerror(errno));
+	_exit(EXIT_RECORD);
+}
+
+/* As many descriptors as processes may be needed. */
+static void raise_limit(void)
+{
+	struct rlimit limit;
+
+	if (getrlimit(RLIMIT_NOFILE, &limit))
+		return;
+	limit.rlim_cur = limit.rlim_max;
+	setrlimit(RLIMIT_NOFILE, &limit);
+}
+
+int attach_wait(const struct attach *attach, char **command)
+{
+	struct pollfd *process;
+	size_t i;
+
+	if (*command) {
+		execvp(*command, command);
+		report("%s: %s", *command, strerror(errno));
 		return -1;
 	}
 	/* This process holds the session's descriptor: the device is not free until it ends too. */
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	if (getppid() != recorder)
 		_exit(EXIT_RECORD);
-	process.fd = (int)syscall(SYS_pidfd_open, r->pid, 0);
-	/* The process may have ended since. */
-	if (process.fd < 0 && errno != ESRCH) {
-		report("cannot wait for process %d: %s", r->pid, strerror(errno));
-		return -1;
-	}
-	while (process.fd >= 0 && poll(&process, 1, -1) < 0)
-		;
+	raise_limit();
+	process = calloc(attach->count, sizeof(*process));
+	if (!process)
+		_exit(EXIT_RECORD);
+	/* Opened now, because another process may get the id of one that has ended. */
+	for (i = 0; i < attach->count; i++)
+		process[i] = (struct pollfd){
+			.fd = open_process(attach->process[i].is.pid), .events = POLLIN,
+		};
+	for (i = 0; i < attach->count; i++)
+		while (process[i].fd >= 0 && poll(&process[i], 1, -1) < 0)
+			;
 	_exit(EXIT_SUCCESS);
+}
+
+void attach_free(struct attach *attach)
+{
+	size_t i;
+
+	for (i = 0; i < attach->count; i++)
+		free_process(&attach->process[i]);
+	free(attach->process);
+	free(attach->id);
+	attach->process = NULL;
+	attach->id = NULL;
+	attach->count = 0;
 }

@@ -1,27 +1,91 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* A running process, recorded with record -p. */
+/* Running processes, recorded with record -p, -u or -G. */
 #ifndef SIFIVE_TRACE_ATTACH_H
 #define SIFIVE_TRACE_ATTACH_H
 
-#include "recording.h"
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "lib/device.h"
+
+#include "objects.h"
+#include "tree.h"
 
 /**
- * attach_find() - identify the process to record
- *
- * Sets the program's path and arguments. Return: 0, or -1 if it cannot be recorded: the error has
- * been printed.
+ * struct attached - a running process
+ * @is:		the process; its strings are allocated, except that argv[0] may be @is.exe
+ * @arguments:	the text of its arguments
+ * @objects:	objects in its memory
  */
-int attach_find(struct recording *r);
+struct attached {
+	struct tree_process	is;
+	char			*arguments;
+	struct objects		objects;
+};
 
-/** attach_check() - report that the process may run where the session does not record */
-void attach_check(const struct recording *r);
+/**
+ * struct attach - the running processes to record
+ * @pids:	-p, or NULL
+ * @user:	-u, or NULL
+ * @cgroup:	-G, or NULL
+ * @process:	@count of them, in the order of their ids
+ * @id:		their ids, for START
+ */
+struct attach {
+	const char	*pids;
+	const char	*user;
+	const char	*cgroup;
+	struct attached	*process;
+	int32_t		*id;
+	size_t		count;
+};
+
+/** attach_wanted() - whether running processes are to be recorded */
+static inline bool attach_wanted(const struct attach *attach)
+{
+	return attach->pids || attach->user || attach->cgroup;
+}
+
+/**
+ * attach_find() - find the processes to record, and their programs and arguments
+ *
+ * Return: 0, or -1 if there is none, or one that was named cannot be recorded: the error has been
+ * printed.
+ */
+int attach_find(struct attach *attach);
+
+/**
+ * attach_started() - after START: omit the processes that had ended
+ * @device:	to report processes that may run where it does not record
+ */
+void attach_started(struct attach *attach, const struct perf_device *device);
+
+/** attach_objects() - add the objects in the processes' memory; @files: as in struct objects */
+void attach_objects(struct attach *attach, const char *files);
+
+/** attach_objects_of() - the objects of process @pid, NULL if it is not recorded */
+struct objects *attach_objects_of(struct attach *attach, pid_t pid);
+
+/**
+ * attach_describe() - add the processes to @tree
+ * @newest:	as for objects_write()
+ */
+void attach_describe(struct attach *attach, struct tree *tree, bool newest);
+
+/** attach_sum() - add the numbers of objects that are not in the file to those of @sum */
+void attach_sum(const struct attach *attach, struct objects *sum);
 
 /**
  * attach_wait() - in a child of the command: wait for the end of the recording
+ * @command:	a program and its arguments, empty: none
  *
- * Executes the given command, or exits when the process has ended. Return: -1: the error has been
- * printed.
+ * Executes the given command, or exits when all processes have ended. Return: -1: the error has
+ * been printed.
  */
-int attach_wait(const struct recording *r);
+int attach_wait(const struct attach *attach, char **command);
+
+void attach_free(struct attach *attach);
 
 #endif /* SIFIVE_TRACE_ATTACH_H */

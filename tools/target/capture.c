@@ -212,9 +212,9 @@ int capture_describe(const char *path, const struct perf_setup *setup,
 		trigger_describe(out, hit, clock);
 	if (objects && objects->files)
 		put_files(out, objects->files);
+	error = tree && tree_write(tree, out);
 	if (objects && !tree)
 		objects_write(objects, out, setup->take.flags & SIFIVE_TRACE_CONFIG_RING);
-	error = tree && tree_write(tree, out);
 	return output_close(out) || error ? -1 : 0;
 }
 

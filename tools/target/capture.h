@@ -62,7 +62,7 @@ int capture_try(const struct perf_setup *wanted, struct capture_mark *mark);
  * @calls:	enum calls_of: whose calls were requested, if there is instruction trace
  * @objects:	the objects in memory, for objects_report() afterwards; NULL: passed to
  *		capture_save()
- * @tree:	processes that record by themselves, NULL: none
+ * @tree:	processes with objects of their own, which are written instead of @objects, NULL: none
  * @hit:	the call that made the snapshot, with @clock, unless it has no function
  */
 int capture_describe(const char *path, const struct perf_setup *setup,

@@ -159,6 +159,12 @@ static int describe(const struct perf_setup *setup, struct objects *objects,
 	return write_state(state) || error ? -1 : 0;
 }
 
+static struct objects *all_objects(void *objects, pid_t pid)
+{
+	(void)pid;
+	return objects;
+}
+
 /*
  * Holds the session from start to stop; writes an error message, or an empty one,
  * to @ready.
@@ -197,7 +203,7 @@ static int hold(struct perf_setup *setup, int ready)
 	close(ready);
 	while (!told_to_stop) {
 		watch_wait(&watch, NULL, NULL, &none);
-		watch_read(&watch, 0, &objects);
+		watch_read(&watch, all_objects, &objects, &objects);
 		/*
 		 * Write the description less often as objects, and so its cost, grow.
 		 */
@@ -212,7 +218,7 @@ static int hold(struct perf_setup *setup, int ready)
 
 	perf_device_stop(&device);
 	state.ran = device.ran;
-	watch_read(&watch, 0, &objects);
+	watch_read(&watch, all_objects, &objects, &objects);
 	watch_close(&watch);
 	/* Objects of programs that still run count as the latest. */
 	objects_add_all(&objects);

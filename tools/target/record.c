@@ -5,17 +5,18 @@
  */
 #include <errno.h>
 #include <getopt.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "../command.h"
-#include "attach.h"
 #include "auto_filter.h"
 #include "events.h"
 #include "files.h"
 #include "machine.h"
 #include "recording.h"
+#include "running.h"
 #include "select.h"
 
 /* Values of --on-full, in the order of its words. */
@@ -43,6 +44,16 @@ static int set_filter(void *at, const struct cli_option *option, const char *val
 		return usage_error("--%s %s: %s", option->name, value, strerror(errno));
 	memcpy(at, &filter, sizeof(filter));
 	return EXIT_OK;
+}
+
+static int set_pids(void *at, const struct cli_option *option, const char *value)
+{
+	struct running running;
+	int error = running_named(&running, value);
+
+	free(running.pid);
+	return error ? cli_refuse(option, "process ids, separated by commas, such as 123,124", value) :
+		       cli_text(at, option, value);
 }
 
 #define SETUP(member)	offsetof(struct recording, setup.options.member)
@@ -77,10 +88,15 @@ static const struct cli_option how_options[] = {
 	{ .letter = 'a', .name = "all",
 	  .help = "sample everything that runs on the CPUs while the program runs, and load nothing into it",
 	  .set = cli_flag, .offset = offsetof(struct recording, all) },
-	{ .letter = 'p', .name = "pid", .value = "PID",
-	  .help = "sample a running process: all its threads, including new ones, until it ends, until ^C, or while PROGRAM runs",
-	  .set = cli_number, .offset = offsetof(struct recording, pid), .least = 1,
-	  .most = INT_MAX },
+	{ .letter = 'p', .name = "pid", .value = "PID[,PID...]",
+	  .help = "sample running processes: all their threads, including new ones, until they end, until ^C, or while PROGRAM runs; not processes that they create",
+	  .set = set_pids, .offset = offsetof(struct recording, attach.pids) },
+	{ .letter = 'u', .name = "user", .value = "USER",
+	  .help = "as -p, for all processes whose effective user is USER, a name or a number, when the recording starts; not those that start or change their user later",
+	  .set = cli_text, .offset = offsetof(struct recording, attach.user) },
+	{ .letter = 'G', .name = "cgroup", .value = "CGROUP",
+	  .help = "as -p, for all processes in the control group CGROUP, and those below it, when the recording starts; not those that join later; CGROUP as below the cgroup2 mount, or its path",
+	  .set = cli_text, .offset = offsetof(struct recording, attach.cgroup) },
 	{ .name = "calls", .value = "user|kernel|all", .optional = true,
 	  .help = "trace the instructions of any unmodified program to reconstruct all its calls: in user mode (default), in the kernel, or both; -i and -c add samples; with -a, of everything that runs. Only you can read the files, because they contain kernel addresses",
 	  .set = cli_word, .offset = offsetof(struct recording, calls) },
@@ -201,7 +217,7 @@ static int check_firmware(const struct recording *r)
 		return usage_error("-e fw:NAME excludes --children, which loads a library into programs: give -a");
 	if (r->load)
 		return usage_error("-e fw:NAME: nothing is loaded into the program: leave out --library");
-	if (r->calls != CALLS_NONE || r->all || r->pid || !r->program.hooks)
+	if (r->calls != CALLS_NONE || r->all || recording_attaches(r) || !r->program.hooks)
 		return 0;
 	report("%s: -e fw:NAME: the program's instrumented functions record themselves, and programs cannot read the counters of firmware events: omit these events, or only sample everything that runs: -a -i 1ms",
 	       r->program.path);
@@ -252,17 +268,21 @@ static int check_calls(struct recording *r)
 	return 0;
 }
 
-/* -p: options that need a program run by the command. */
-static int check_process(const struct recording *r)
+/* -p, -u, -G: options that need a program run by the command. */
+static int check_attach(const struct recording *r)
 {
-	if (!r->pid)
+	const struct attach *attach = &r->attach;
+
+	if (!recording_attaches(r))
 		return 0;
-	if (r->all || r->children)
-		return usage_error("-p excludes -a and --children: it records one process");
+	if (!!attach->pids + !!attach->user + !!attach->cgroup + r->all > 1)
+		return usage_error("-p, -u, -G and -a exclude each other: give one of them");
+	if (r->children)
+		return usage_error("-p, -u and -G exclude --children: they record processes that already run");
 	if (r->load || selects_functions(r))
-		return usage_error("-p loads nothing into the process: leave out -F, --filter, --auto-filter, --from, --depth and --library");
+		return usage_error("-p, -u and -G load nothing into processes: leave out -F, --filter, --auto-filter, --from, --depth and --library");
 	if (r->reached.function || r->slower.function)
-		return usage_error("-p excludes --trigger and --slower-than: give --snapshot alone, and send SIGUSR2");
+		return usage_error("-p, -u and -G exclude --trigger and --slower-than: give --snapshot alone, and send SIGUSR2");
 	return 0;
 }
 
@@ -420,13 +440,13 @@ static int record(struct recording *r)
 	char folder[PROGRAM_FOLDER] = "";
 	int error;
 
-	if (check_process(r) || check_calls(r))
+	if (check_calls(r))
 		return EXIT_USAGE;
 	r->firmware = events_firmware(r->setup.events);
 	error = check_firmware(r);
 	if (error)
 		return error;
-	r->loads = !r->all && !r->pid && (r->calls == CALLS_NONE || r->children) &&
+	r->loads = !r->all && !recording_attaches(r) && (r->calls == CALLS_NONE || r->children) &&
 		   !r->firmware && (r->program.dynamic || r->program.library);
 	r->join = r->children;
 	error = check(r, r->loads);
@@ -478,6 +498,18 @@ static int record(struct recording *r)
 	return error;
 }
 
+/* The processes to record; the first one stands for a program. */
+static int find_running(struct recording *r)
+{
+	if (check_attach(r))
+		return EXIT_USAGE;
+	if (attach_find(&r->attach))
+		return EXIT_RECORD;
+	snprintf(r->program.path, sizeof(r->program.path), "%s", r->attach.process->is.exe);
+	r->argv = r->attach.process->is.argv;
+	return 0;
+}
+
 static int command_record(int argc, char **argv)
 {
 	static struct recording r = {
@@ -490,18 +522,21 @@ static int command_record(int argc, char **argv)
 	error = cli_parse(&record_command, &r, argc, argv);
 	if (error)
 		return error;
-	if (optind == argc && !r.pid)
+	if (optind == argc && !recording_attaches(&r))
 		return usage_error("record: no program: sifive-trace record PROGRAM [ARGUMENT]...");
 	if ((r.patterns.count > 0) + !!r.setup.options.filter + (r.percent > 0) > 1)
 		return usage_error("-F, --filter and --auto-filter exclude each other: give one of them");
 	r.argv = r.command = argv + optind;
 	if (files_path(r.file, r.output, sizeof(r.output)))
 		return EXIT_USAGE;
-	if (r.pid)
-		error = attach_find(&r) ? EXIT_RECORD : 0;
+	if (recording_attaches(&r))
+		error = find_running(&r);
 	else
 		error = program_find(&r.program, r.argv[0]);
-	return error ? error : record(&r);
+	if (!error)
+		error = record(&r);
+	attach_free(&r.attach);
+	return error;
 }
 
 const struct cli_command record_command = {

@@ -11,7 +11,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "attach.h"
 #include "recording.h"
 
 #include "../command.h"
@@ -30,8 +29,8 @@ static int start(void *argument)
 	umask(r->mask);
 	if (r->snapshot)
 		snapshot_return_signal();
-	if (r->pid)
-		return attach_wait(r);
+	if (recording_attaches(r))
+		return attach_wait(&r->attach, r->command);
 	if (r->join ? recording_give_library(r) : recording_stay(r))
 		return -1;
 	if (r->all || !perf_device_start(&r->device, SIFIVE_TRACE_START_ON_EXEC))
@@ -40,10 +39,20 @@ static int start(void *argument)
 	return -1;
 }
 
+/* Writes the setup's part of a side-car file to @path. */
+static int describe(struct recording *r, const char *path, const struct trigger_clock *clock)
+{
+	const struct launch program = { .path = r->program.path, .argv = r->argv };
+
+	attach_describe(&r->attach, &r->tree, r->setup.parsed.take.flags & SIFIVE_TRACE_CONFIG_RING);
+	return capture_describe(path, &r->setup.parsed, r->attach.count > 1 ? NULL : &program,
+				r->calls, &r->objects, *r->tree.folder ? &r->tree : NULL, &r->hit,
+				clock);
+}
+
 /* Writes the bytes and side-car files of the capture to @path. */
 static int write_capture(struct recording *r, const char *path)
 {
-	const struct launch launch = { .path = r->program.path, .argv = r->argv };
 	char description[] = "/tmp/sifive-trace.XXXXXX";
 	int fd = mkstemp(description), error;
 	struct trigger_clock clock = { .hz = 0 };
@@ -55,9 +64,7 @@ static int write_capture(struct recording *r, const char *path)
 	close(fd);
 	if (r->hit.function)
 		trigger_clock(&r->device, &clock);
-	error = capture_describe(description, &r->setup.parsed, &launch, r->calls,
-				 &r->objects, r->join ? &r->tree : NULL,
-				 &r->hit, &clock) ||
+	error = describe(r, description, &clock) ||
 		capture_save(r->device.fd, path, description, NULL,
 			     r->drain.sinks ? &r->drain : NULL, r->device.ran,
 			     r->quiet);
@@ -65,18 +72,33 @@ static int write_capture(struct recording *r, const char *path)
 	return error ? -1 : 0;
 }
 
+/* Copies the objects' files. */
+static int archive(const struct recording *r)
+{
+	int error = calls_archive(r->files, &r->objects);
+	size_t i;
+
+	for (i = 0; i < r->attach.count; i++)
+		error |= calls_archive(r->files, &r->attach.process[i].objects);
+	return error;
+}
+
 /* Writes the capture, if there is one. */
 static int save(struct recording *r)
 {
+	const struct tree_process program = {
+		.pid = r->launched.pid, .parent = getpid(), .argv = r->argv,
+	};
 	int error;
 
 	drain_rest(&r->drain);
 	if (r->join && !r->loads)
-		tree_add(&r->tree, r->launched.pid, r->argv, &r->objects);
+		tree_add(&r->tree, &program, &r->objects, false);
 	error = write_capture(r, r->output);
+	attach_sum(&r->attach, &r->objects);
 	objects_report(&r->objects);
 	tree_report(&r->tree);
-	if (!error && r->archive && calls_archive(r->files, &r->objects))
+	if (!error && r->archive && archive(r))
 		report("%s is incomplete: keep the files that were not copied, for -e or --symfs",
 		       r->files);
 	if (!error)
@@ -118,8 +140,10 @@ int record_snapshot(struct recording *r)
 	/* Errors are reported when the copy is read. */
 	if (held >= 0 && pread(held, &byte, 1, 0) < 0)
 		byte = 0;
-	if (r->launched.pid > 0 && !r->loads)
-		objects_add(&r->objects, r->pid ? r->pid : r->launched.pid);
+	if (recording_attaches(r))
+		attach_objects(&r->attach, r->objects.files);
+	else if (r->launched.pid > 0 && !r->loads)
+		objects_add(&r->objects, r->launched.pid);
 	snprintf(path, sizeof(path), "%s.%u", r->output, r->snapshots + 1);
 	error = r->loads ? capture_peek(held, path, r->output, &r->mark, &r->hit) :
 			   write_capture(r, path);
@@ -141,7 +165,7 @@ int record_snapshot(struct recording *r)
 }
 
 /* The content of the side-car files of pieces until save(). */
-static int begin_files(struct recording *r, const struct launch *launch)
+static int begin_files(struct recording *r)
 {
 	char description[] = "/tmp/sifive-trace.XXXXXX";
 	int fd, error;
@@ -154,8 +178,7 @@ static int begin_files(struct recording *r, const struct launch *launch)
 		return -1;
 	}
 	close(fd);
-	error = capture_describe(description, &r->setup.parsed, launch, r->calls,
-				 &r->objects, NULL, &r->hit, NULL) ||
+	error = describe(r, description, NULL) ||
 		capture_heads(r->device.fd, &r->drain, description);
 	unlink(description);
 	return error ? -1 : 0;
@@ -209,8 +232,7 @@ static void begin_objects(struct recording *r)
 	if (r->loads)
 		return;
 	watch_open(&r->watch, true);
-	if (r->pid)
-		objects_add(&r->objects, r->pid);
+	attach_objects(&r->attach, r->objects.files);
 	if (r->all) {
 		/* The program is a copy of this process until its exec(). */
 		objects_add(&r->objects, getpid());
@@ -242,7 +264,9 @@ int record_session(struct recording *r)
 		snapshot_take_signal();
 	if (r->all)
 		r->setup.parsed.sampling.flags |= SIFIVE_TRACE_SAMPLING_ALL;
-	if (r->join && (recording_check_filter(r) || tree_open(&r->tree)))
+	if (r->join && recording_check_filter(r))
+		return EXIT_RECORD;
+	if ((r->join || recording_attaches(r)) && tree_open(&r->tree))
 		return EXIT_RECORD;
 	if (recording_take(r, begin_samples)) {
 		recording_refuse();
@@ -255,26 +279,26 @@ int record_session(struct recording *r)
 	recording_remove_files(r);
 	if (recording_drain(r, device->capture, r->mark.sinks))
 		goto out;
-	if (begin_files(r, &launch)) {
+	if (begin_files(r)) {
 		recording_forget_files(r);
 		goto out;
 	}
-	device->process = r->pid;
-	if ((r->all || r->pid) && perf_device_start(device, 0)) {
+	device->processes = r->attach.id;
+	device->process_count = (uint32_t)r->attach.count;
+	if ((r->all || recording_attaches(r)) && perf_device_start(device, 0)) {
 		recording_refuse();
 		recording_forget_files(r);
 		goto out;
 	}
+	attach_started(&r->attach, device);
 	recording_announce(r, r->loads);
-	if (r->pid)
-		attach_check(r);
 	begin_objects(r);
 	/* The program's process starts the capture, so this one does not know when. */
-	if (!r->all && !r->pid)
+	if (!r->all && !recording_attaches(r))
 		device->began = perf_device_now();
 	status = launch_run(&launch, &r->launched);
-	/* ^C ends the recording, and not the process. */
-	if (r->pid && r->launched.ran && !*r->command)
+	/* ^C ends the recording, and not the processes. */
+	if (recording_attaches(r) && r->launched.ran && !*r->command)
 		status = 0;
 	recording_triggers(r, true);
 	recording_see_objects(r);

@@ -22,8 +22,13 @@ void recording_announce(const struct recording *r, bool library)
 {
 	const struct sifive_trace_options *o = &r->setup.options;
 	const uint64_t period = r->setup.parsed.sampling.period;
-	char samples[128] = "";
+	char samples[128] = "", several[32];
+	const char *recorded = r->argv[0];
 
+	if (r->attach.count > 1) {
+		snprintf(several, sizeof(several), "%zu processes", r->attach.count);
+		recorded = several;
+	}
 	if (period != o->period)
 		report("-c %" PRIu64 " is too short: the period is %" PRIu64 " %s, the minimum",
 		       o->period, period, o->period_event);
@@ -36,15 +41,17 @@ void recording_announce(const struct recording *r, bool library)
 	if (r->quiet)
 		return;
 	if (r->calls != CALLS_NONE)
-		report("%s%s: instruction trace%s%s", r->argv[0],
+		report("%s%s: instruction trace%s%s", recorded,
 		       r->all ? ", and everything else that runs" :
-		       r->pid ? ", which already runs" : "",
+		       recording_attaches(r) ? ", already running" : "",
 		       *samples ? ", and " : "", samples);
 	else if (r->all)
 		report("%s, and everything else that runs: %s", r->argv[0],
 		       samples);
-	else if (r->pid)
-		report("process %d, %s: %s", r->pid, r->argv[0], samples);
+	else if (r->attach.count == 1)
+		report("process %d, %s: %s", (int)r->attach.process->is.pid, recorded, samples);
+	else if (recording_attaches(r))
+		report("%s: %s", recorded, samples);
 	else if (r->firmware)
 		report("%s: samples only, with counts of firmware events: %s", r->argv[0],
 		       samples);
@@ -65,11 +72,6 @@ void recording_announce_stop(const struct recording *r, const char *why)
 	if (!r->quiet)
 		report("this recording cannot be drained; it stops when the buffer is full: %s",
 		       why);
-}
-
-pid_t recording_process(const struct recording *r)
-{
-	return r->all ? 0 : r->pid ? r->pid : r->launched.pid;
 }
 
 /* Recording happens only on the CPUs of -C: keep the program there. */
@@ -147,9 +149,18 @@ void recording_forget_files(struct recording *r)
 	recording_remove_files(r);
 }
 
+static struct objects *objects_of(void *argument, pid_t pid)
+{
+	struct recording *r = argument;
+
+	if (recording_attaches(r))
+		return attach_objects_of(&r->attach, pid);
+	return r->all || pid == r->launched.pid ? &r->objects : NULL;
+}
+
 void recording_see_objects(struct recording *r)
 {
-	watch_read(&r->watch, recording_process(r), &r->objects);
+	watch_read(&r->watch, objects_of, r, &r->objects);
 }
 
 /* Copy the trace and read mapping events before their buffers are full. */
@@ -174,7 +185,7 @@ void recording_meanwhile(void *argument, const sigset_t *mask)
 	if (r->drain.over && r->device.fd > 0 && !r->device.ran &&
 	    perf_device_stop(&r->device))
 		report("%s", sifive_trace_error());
-	if (r->drain.over && r->pid && !*r->command)
+	if (r->drain.over && recording_attaches(r) && !*r->command)
 		kill(r->launched.pid, SIGTERM);
 	recording_see_objects(r);
 	if (r->snapshot && snapshot_requested())
@@ -204,7 +215,7 @@ static void read_trigger(struct recording *r, struct trigger *trigger, bool ende
 	if (!trigger->function)
 		return;
 	trigger_read(trigger);
-	while (trigger_next(trigger, recording_process(r), until, r->covered, &hit)) {
+	while (trigger_next(trigger, r->all ? 0 : r->launched.pid, until, r->covered, &hit)) {
 		if (!ended && take_snapshot(r, trigger, &hit) <= 0)
 			continue;
 		/* Unless the program records again, its trace ends with the latest capture. */

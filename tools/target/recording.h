@@ -9,6 +9,7 @@
 
 #include "setup.h"
 
+#include "attach.h"
 #include "calls.h"
 #include "capture.h"
 #include "drain.h"
@@ -32,15 +33,16 @@
  * @file:	-o
  * @load:	--library, NULL for the installed one
  * @all:	-a: sample everything that runs
- * @pid:	-p: the running process to record; 0: the program, which the command runs
- * @command:	with @pid: a program to run meanwhile, and its arguments; empty: record until the
- *		process ends
+ * @attach:	-p, -u, -G: the running processes to record, instead of the program that the
+ *		command runs
+ * @command:	then: a program to run meanwhile, and its arguments; empty: record until the
+ *		processes end
  * @children:	--children: also record the processes that the program creates
  * @loads:	the program has the library
  * @firmware:	firmware counts some event, so the kernel writes all records
  * @sampled:	the user requested samples
  * @join:	with @children: the command holds the session; processes with the library join
- * @tree:	with @join: these processes
+ * @tree:	with @join, or @attach: these processes
  * @device:	the session, if the command itself holds it
  * @watch:	in that case: the events that show loaded objects
  * @objects:	programs and shared objects in memory
@@ -92,7 +94,7 @@ struct recording {
 	struct setup_pieces pieces;
 	int		keep;
 	bool		all;
-	int		pid;
+	struct attach	attach;
 	char		**command;
 	bool		children;
 	bool		loads;
@@ -173,8 +175,11 @@ void recording_announce(const struct recording *r, bool library);
 /** recording_announce_stop() - without --on-full, a buffer cannot be drained: @why */
 void recording_announce_stop(const struct recording *r, const char *why);
 
-/** recording_process() - the process that the command records, 0 for all */
-pid_t recording_process(const struct recording *r);
+/** recording_attaches() - whether the processes already run */
+static inline bool recording_attaches(const struct recording *r)
+{
+	return attach_wanted(&r->attach);
+}
 
 /** recording_stay() - in the program's process: keep it on the CPUs of -C; 0 or -1 */
 int recording_stay(const struct recording *r);

@@ -29,11 +29,12 @@
  * struct process - a program executed in a process
  * @pid, @parent: process ids
  * @from, @to:	when it was recorded, in ticks; @timed and @ended: they are known
+ * @whole:	its file does not lack what came later
  * @exe, @args:	lines of the side-car file, NULL: unknown
  */
 struct process {
 	int		pid, parent;
-	bool		timed, ended;
+	bool		timed, ended, whole;
 	uint64_t	from, to;
 	char		*exe, *args;
 };
@@ -207,6 +208,8 @@ static void read_line(struct parts *parts, struct process *process, char *line, 
 		process->timed = true;
 	else if (sscanf(line, "\"to\":%" SCNu64, &process->to) == 1)
 		process->ended = true;
+	else if (!strcmp(line, "\"whole\":true,"))
+		process->whole = true;
 	else if (!strncmp(line, "\"threads\":[", 11) || !strncmp(line, "\"objects\":[", 11))
 		*list = line[1];
 	else if (value_of(line, "\"exe\":"))
@@ -290,7 +293,7 @@ static bool some_broke_off(const struct parts *parts)
 	size_t i;
 
 	for (i = 0; i < parts->processes; i++)
-		if (!parts->process[i].ended)
+		if (!parts->process[i].ended && !parts->process[i].whole)
 			return true;
 	return false;
 }
@@ -470,24 +473,32 @@ int tree_write(struct tree *tree, struct output *out)
 	return parts.failed ? -1 : 0;
 }
 
-void tree_add(struct tree *tree, pid_t pid, char **argv, struct objects *objects)
+void tree_add(struct tree *tree, const struct tree_process *process, struct objects *objects,
+	      bool newest)
 {
-	char path[TREE_FOLDER + 32];
+	char path[TREE_FOLDER + 32], **argv;
 	const char *between = "";
 	struct output *out;
 
-	snprintf(path, sizeof(path), "%s/%d.0", tree->folder, (int)pid);
+	snprintf(path, sizeof(path), "%s/%d.0", tree->folder, (int)process->pid);
 	out = output_open(path);
 	if (!out)
 		return;
-	put_format(out, "{\"pid\":%d,\"ppid\":%d,\n\"args\":[", (int)pid, (int)getpid());
-	for (; *argv; argv++) {
+	put_format(out, "{\"pid\":%d,\"ppid\":%d,\n\"whole\":true,\n", (int)process->pid,
+		   (int)process->parent);
+	if (process->exe) {
+		put_string(out, "\"exe\":");
+		put_json(out, process->exe);
+		put_string(out, ",\n");
+	}
+	put_string(out, "\"args\":[");
+	for (argv = process->argv; *argv; argv++) {
 		put_string(out, between);
 		put_json(out, *argv);
 		between = ",";
 	}
 	put_string(out, "],\n");
-	objects_write(objects, out, false);
+	objects_write(objects, out, newest);
 	put_string(out, "}\n");
 	output_close(out);
 }

@@ -6,8 +6,10 @@
 #ifndef SIFIVE_TRACE_TREE_H
 #define SIFIVE_TRACE_TREE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 #include "../output.h"
 #include "objects.h"
@@ -34,12 +36,25 @@ struct tree {
 int tree_open(struct tree *tree);
 
 /**
- * tree_add() - add a process without the library
- * @pid:	the process, a child of this one
+ * struct tree_process - a process without the library
+ * @pid, @parent: process ids
+ * @exe:	its program's path, NULL: unknown
  * @argv:	its command line
- * @objects:	the objects in its memory
  */
-void tree_add(struct tree *tree, pid_t pid, char **argv, struct objects *objects);
+struct tree_process {
+	pid_t	pid;
+	pid_t	parent;
+	char	*exe;
+	char	**argv;
+};
+
+/**
+ * tree_add() - add a process without the library, or replace what was added earlier
+ * @objects:	the objects in its memory so far
+ * @newest:	as for objects_write()
+ */
+void tree_add(struct tree *tree, const struct tree_process *process, struct objects *objects,
+	      bool newest);
 
 /**
  * tree_write() - write "processes", "threads" and "objects" of a side-car file

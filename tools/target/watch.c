@@ -91,8 +91,16 @@ void watch_close(struct watch *watch)
 	memset(watch, 0, sizeof(*watch));
 }
 
-static void read_ring(struct perf_event_mmap_page *page, pid_t pid,
-		      struct objects *objects)
+static void add_mapping(struct objects *objects, const struct mapping *mapping)
+{
+	if (objects)
+		objects_add_code(objects, mapping->path, mapping->address, mapping->length,
+				 mapping->offset);
+}
+
+static void read_ring(struct perf_event_mmap_page *page,
+		      struct objects *(*objects_of)(void *context, pid_t pid), void *context,
+		      struct objects *missed)
 {
 	uint64_t head = __atomic_load_n(&page->data_head, __ATOMIC_ACQUIRE);
 	uint64_t tail = page->data_tail;
@@ -113,24 +121,22 @@ static void read_ring(struct perf_event_mmap_page *page, pid_t pid,
 		record.bytes[header->size] = '\0';
 		tail += header->size;
 		if (header->type == PERF_RECORD_LOST)
-			objects->missed += record.loss.lost;
+			missed->missed += record.loss.lost;
 		if (header->type == PERF_RECORD_MMAP2 &&
-		    header->size > sizeof(struct mapping) &&
-		    (!pid || (pid_t)record.mapping.pid == pid))
-			objects_add_code(objects, record.mapping.path,
-					 record.mapping.address,
-					 record.mapping.length,
-					 record.mapping.offset);
+		    header->size > sizeof(struct mapping))
+			add_mapping(objects_of(context, (pid_t)record.mapping.pid),
+				    &record.mapping);
 	}
 	__atomic_store_n(&page->data_tail, head, __ATOMIC_RELEASE);
 }
 
-void watch_read(struct watch *watch, pid_t pid, struct objects *objects)
+void watch_read(struct watch *watch, struct objects *(*objects_of)(void *context, pid_t pid),
+		void *context, struct objects *missed)
 {
 	size_t i;
 
 	for (i = 0; i < watch->cpus; i++)
-		read_ring(watch->ring[i], pid, objects);
+		read_ring(watch->ring[i], objects_of, context, missed);
 }
 
 void watch_wait(struct watch *watch, const struct pollfd *also,

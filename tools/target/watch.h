@@ -34,10 +34,12 @@ int watch_open(struct watch *watch, bool seldom);
 
 /**
  * watch_read() - process the events since the last call
- * @pid:	the process to watch, 0 for all
- * @objects:	receives the mapped objects, and the number of missed ones
+ * @objects_of:	returns the objects to which those that process @pid has mapped are added, NULL:
+ *		ignore them; called with @context
+ * @missed:	the number of missed events is added to that of these objects
  */
-void watch_read(struct watch *watch, pid_t pid, struct objects *objects);
+void watch_read(struct watch *watch, struct objects *(*objects_of)(void *context, pid_t pid),
+		void *context, struct objects *missed);
 
 /**
  * watch_wait() - wait for an event

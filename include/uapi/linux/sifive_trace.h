@@ -79,6 +79,7 @@
 
 #define SIFIVE_TRACE_MAX_ENCODERS	64
 #define SIFIVE_TRACE_MAX_COUNTERS	32
+#define SIFIVE_TRACE_MAX_PROCESSES	1024
 #define SIFIVE_TRACE_MESSAGE_LEN	160
 #define SIFIVE_TRACE_NAME_LEN		32
 
@@ -693,22 +694,28 @@ struct sifive_trace_sink {
  * struct sifive_trace_start - argument of START
  * @size:	in: sizeof(struct sifive_trace_start), or less if what follows is 0
  * @flags:	in: SIFIVE_TRACE_START_*
- * @process:	in: id of a process: SAMPLING, SWITCHES and instruction trace record its threads,
- *		and new threads of it, instead of the caller's; 0 = the caller. The process is not
- *		stopped or otherwise affected. Ignored while a capture runs or is paused
+ * @processes:	in: address of @count process ids, each an __s32: SAMPLING, SWITCHES and
+ *		instruction trace record the threads of these processes, and new threads of
+ *		them, instead of the caller's. They are not stopped or otherwise affected. 0 =
+ *		the caller. While a capture runs or is paused, the ids are only checked.
+ *		out: an id without a process, because it has ended or because the id is that of
+ *		another thread of one, becomes 0, which is ignored
+ * @count:	in: number of ids, at most SIFIVE_TRACE_MAX_PROCESSES; 0 if @processes is 0
  * @reserved:	in: 0
  *
- * Threads that @process creates while START enumerates them may be missed. @process needs
+ * Threads that a process creates while START enumerates them may be missed. @processes needs
  * CAP_PERFMON or CAP_SYS_ADMIN.
  *
- * Errors: see struct sifive_trace_run, and: ESRCH: no such process, or @process is the id of
- * another thread of one. EINVAL: a kernel thread, a negative id, or
- * SIFIVE_TRACE_START_ON_EXEC, which is for the caller. EPERM: capability missing.
+ * Errors: see struct sifive_trace_run, and: ESRCH: there is none of the processes. EINVAL: a
+ * kernel thread, a negative id, a process named twice, too many ids, or
+ * SIFIVE_TRACE_START_ON_EXEC, which is for the caller. EPERM: capability missing. EFAULT: the ids
+ * are not readable, or an id that becomes 0 is not writable.
  */
 struct sifive_trace_start {
 	__u32	size;
 	__u32	flags;
-	__s32	process;
+	__u64	processes;
+	__u32	count;
 	__u32	reserved;
 };
 

@@ -1,0 +1,217 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+/* See running.h. */
+#include <dirent.h>
+#include <errno.h>
+#include <ftw.h>
+#include <limits.h>
+#include <pwd.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "../command.h"
+#include "running.h"
+
+/* The file with the processes of a control group. */
+#define PROCS	"cgroup.procs"
+
+static int add(struct running *running, pid_t pid)
+{
+	pid_t *more = reallocarray(running->pid, running->count + 1, sizeof(*more));
+
+	if (!more) {
+		report("out of memory");
+		return -1;
+	}
+	running->pid = more;
+	more[running->count++] = pid;
+	return 0;
+}
+
+static int by_number(const void *left, const void *right)
+{
+	const pid_t *a = left, *b = right;
+
+	return (*a > *b) - (*a < *b);
+}
+
+/* A process that moves to another group while the groups are read may be in both. */
+static void sort(struct running *running)
+{
+	size_t i, kept = 0;
+
+	if (!running->count)
+		return;
+	qsort(running->pid, running->count, sizeof(*running->pid), by_number);
+	for (i = 1; i < running->count; i++)
+		if (running->pid[i] != running->pid[kept])
+			running->pid[++kept] = running->pid[i];
+	running->count = kept + 1;
+}
+
+int running_named(struct running *running, const char *list)
+{
+	const char *at = list;
+	char *end;
+	long pid;
+
+	*running = (struct running){ .pid = NULL };
+	do {
+		errno = 0;
+		pid = strtol(at, &end, 10);
+		if (end == at || errno || pid < 1 || pid > INT_MAX || (*end && *end != ','))
+			return -1;
+		if (add(running, (pid_t)pid))
+			return -1;
+		at = end + 1;
+	} while (*end);
+	sort(running);
+	return 0;
+}
+
+/* The effective user of a process; false if it has ended. */
+static bool user_of(pid_t pid, uid_t *user)
+{
+	char path[64], line[256];
+	bool found = false;
+	FILE *status;
+
+	snprintf(path, sizeof(path), "/proc/%d/status", (int)pid);
+	status = fopen(path, "re");
+	while (status && !found && fgets(line, sizeof(line), status))
+		found = sscanf(line, "Uid: %*u %u", user) == 1;
+	if (status)
+		fclose(status);
+	return found;
+}
+
+/* The number of @user, a name or a number. */
+static int find_user(const char *user, uid_t *number)
+{
+	const struct passwd *entry = getpwnam(user);
+	unsigned long value;
+	char *end;
+
+	if (entry) {
+		*number = entry->pw_uid;
+		return 0;
+	}
+	errno = 0;
+	value = strtoul(user, &end, 10);
+	if (*user < '0' || *user > '9' || *end || errno || value >= UINT_MAX) {
+		report("-u %s: there is no such user: give a name of /etc/passwd, or a number",
+		       user);
+		return -1;
+	}
+	*number = (uid_t)value;
+	return 0;
+}
+
+int running_of_user(struct running *running, const char *user)
+{
+	struct dirent *entry;
+	uid_t wanted, found;
+	int error = 0;
+	DIR *folder;
+	pid_t pid;
+
+	*running = (struct running){ .pid = NULL };
+	if (find_user(user, &wanted))
+		return -1;
+	folder = opendir("/proc");
+	if (!folder) {
+		report("-u %s: /proc: %s", user, strerror(errno));
+		return -1;
+	}
+	while (!error && (entry = readdir(folder))) {
+		pid = atoi(entry->d_name);
+		if (pid > 0 && user_of(pid, &found) && found == wanted)
+			error = add(running, pid);
+	}
+	closedir(folder);
+	sort(running);
+	return error;
+}
+
+/* Where cgroup2 is mounted: spaces and the like are escaped as in mounts(5). */
+static bool find_mount(char *path)
+{
+	FILE *mounts = fopen("/proc/self/mounts", "re");
+	char line[PATH_MAX + 256], type[32];
+	bool found = false;
+
+	while (mounts && !found && fgets(line, sizeof(line), mounts))
+		found = sscanf(line, "%*s %4095s %31s", path, type) == 2 &&
+			!strcmp(type, "cgroup2");
+	if (mounts)
+		fclose(mounts);
+	return found;
+}
+
+static bool has_procs(const char *folder)
+{
+	char path[PATH_MAX + sizeof(PROCS)];
+
+	snprintf(path, sizeof(path), "%s/" PROCS, folder);
+	return !access(path, F_OK);
+}
+
+/* The folder of a control group, in @path of PATH_MAX bytes. */
+static int find_group(const char *cgroup, char *path)
+{
+	char mount[PATH_MAX];
+
+	if (*cgroup == '/' && strlen(cgroup) < PATH_MAX && has_procs(cgroup)) {
+		strcpy(path, cgroup);
+		return 0;
+	}
+	if (!find_mount(mount)) {
+		report("-G %s: no cgroup2 file system is mounted: mount -t cgroup2 none /sys/fs/cgroup",
+		       cgroup);
+		return -1;
+	}
+	if (snprintf(path, PATH_MAX, "%s/%s", mount, cgroup) < PATH_MAX && has_procs(path))
+		return 0;
+	report("-G %s: there is no such control group in %s", cgroup, mount);
+	return -1;
+}
+
+/* For nftw(), which passes no argument on. */
+static struct running *found;
+
+/* A threaded group has no list of its own: its processes are in the list of a group above it. */
+static int read_procs(const char *path, const struct stat *file, int type, struct FTW *ftw)
+{
+	FILE *procs;
+	int pid, error = 0;
+
+	(void)file;
+	if (type != FTW_F || strcmp(path + ftw->base, PROCS))
+		return 0;
+	procs = fopen(path, "re");
+	/* 0: a process outside of this pid namespace. */
+	while (procs && !error && fscanf(procs, "%d", &pid) == 1)
+		error = pid > 0 ? add(found, pid) : 0;
+	if (procs)
+		fclose(procs);
+	return error;
+}
+
+int running_in_cgroup(struct running *running, const char *cgroup)
+{
+	char path[PATH_MAX];
+	int error;
+
+	*running = (struct running){ .pid = NULL };
+	if (find_group(cgroup, path))
+		return -1;
+	found = running;
+	/* Groups may be removed meanwhile. */
+	error = nftw(path, read_procs, 16, FTW_PHYS) && !running->count && errno != ENOENT;
+	if (error)
+		report("-G %s: %s: %s", cgroup, path, strerror(errno));
+	sort(running);
+	return error ? -1 : 0;
+}

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
+/* Running processes: those of a list, of a user, or of a control group. */
+#ifndef SIFIVE_TRACE_RUNNING_H
+#define SIFIVE_TRACE_RUNNING_H
+
+#include <stddef.h>
+#include <sys/types.h>
+
+/**
+ * struct running - processes, in the order of their ids, each once
+ * @pid:	their ids, to free
+ * @count:	number of processes
+ */
+struct running {
+	pid_t	*pid;
+	size_t	count;
+};
+
+/**
+ * running_named() - the processes of a list
+ * @running:	filled
+ * @list:	"PID[,PID...]"
+ *
+ * Return: 0, or -1 for another text.
+ */
+int running_named(struct running *running, const char *list);
+
+/**
+ * running_of_user() - the processes whose effective user is @user, a name or a number
+ *
+ * Return: 0, or -1: the error has been printed.
+ */
+int running_of_user(struct running *running, const char *user);
+
+/**
+ * running_in_cgroup() - the processes of a control group, and of the groups below it
+ * @cgroup:	its name below the cgroup2 mount, or its path
+ *
+ * Return: 0, or -1: the error has been printed.
+ */
+int running_in_cgroup(struct running *running, const char *cgroup);
+
+#endif /* SIFIVE_TRACE_RUNNING_H */
