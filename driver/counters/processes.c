@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The processes whose threads are recorded: the list that START has made, and a table that the probes on the scheduler's
- * tracepoints read without a lock. An entry is replaced only once its process has ended, and
- * becomes NULL again only when the whole table is cleared.
+ * The processes whose threads are recorded: the list that START has made, and a table that the
+ * probes on the scheduler's tracepoints read without a lock. An entry of the table is replaced only
+ * once its process has ended, and becomes NULL again only when the whole table is cleared.
  */
 
 #include <linux/hash.h>

@@ -14,6 +14,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <linux/sifive_trace.h>
+
 #include "../command.h"
 #include "attach.h"
 #include "launch.h"
@@ -194,20 +196,18 @@ out:
 	return error;
 }
 
-/* Whether the process may run on CPUs without a recorded encoder. */
-static bool may_leave(pid_t pid, const struct perf_device *device)
+/* Whether the process may run on other CPUs. */
+static bool may_leave(pid_t pid, const cpu_set_t *cpus)
 {
-	cpu_set_t cpus;
-	uint32_t i;
+	cpu_set_t its, both;
 
-	if (sched_getaffinity(pid, sizeof(cpus), &cpus))
+	if (sched_getaffinity(pid, sizeof(its), &its))
 		return false;
-	for (i = 0; i < device->count; i++)
-		CPU_CLR((size_t)device->encoder[i].cpu, &cpus);
-	return CPU_COUNT(&cpus);
+	CPU_AND(&both, &its, cpus);
+	return !CPU_EQUAL(&both, &its);
 }
 
-void attach_started(struct attach *attach, const struct perf_device *device)
+void attach_started(struct attach *attach, const cpu_set_t *cpus)
 {
 	size_t i, kept = 0, leaving = 0;
 	pid_t last = 0;
@@ -222,7 +222,7 @@ void attach_started(struct attach *attach, const struct perf_device *device)
 			free_process(process);
 			continue;
 		}
-		if (may_leave(process->is.pid, device)) {
+		if (may_leave(process->is.pid, cpus)) {
 			last = process->is.pid;
 			leaving++;
 		}

@@ -3,12 +3,11 @@
 #ifndef SIFIVE_TRACE_ATTACH_H
 #define SIFIVE_TRACE_ATTACH_H
 
+#include <sched.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
-
-#include "lib/device.h"
 
 #include "objects.h"
 #include "tree.h"
@@ -58,9 +57,9 @@ int attach_find(struct attach *attach);
 
 /**
  * attach_started() - after START: omit the processes that had ended
- * @device:	to report processes that may run where it does not record
+ * @cpus:	where they are recorded: those that may also run elsewhere are reported
  */
-void attach_started(struct attach *attach, const struct perf_device *device);
+void attach_started(struct attach *attach, const cpu_set_t *cpus);
 
 /** attach_objects() - add the objects in the processes' memory; @files: as in struct objects */
 void attach_objects(struct attach *attach, const char *files);

@@ -223,6 +223,18 @@ static void begin_copies(struct recording *r)
 	calls_vdso(r->files);
 }
 
+/* START has left only the processes that still run. */
+static void see_attached(struct recording *r)
+{
+	cpu_set_t cpus;
+	uint32_t i;
+
+	CPU_ZERO(&cpus);
+	for (i = 0; i < r->device.count; i++)
+		CPU_SET((size_t)r->device.encoder[i].cpu, &cpus);
+	attach_started(&r->attach, &cpus);
+}
+
 /* Starts the events that show the objects of programs without the library. */
 static void begin_objects(struct recording *r)
 {
@@ -290,7 +302,7 @@ int record_session(struct recording *r)
 		recording_forget_files(r);
 		goto out;
 	}
-	attach_started(&r->attach, device);
+	see_attached(r);
 	recording_announce(r, r->loads);
 	begin_objects(r);
 	/* The program's process starts the capture, so this one does not know when. */

@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+/*
+ * Proves which running processes a recording takes, what it knows of each, and that those that
+ * end before START are omitted.
+ */
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include "kselftest_harness.h"
+
+#include "target/attach.h"
+#include "target/running.h"
+#include "trace/meta.h"
+
+#define CHILDREN	3
+
+FIXTURE(attach)
+{
+	pid_t child[CHILDREN];
+	struct attach attach;
+	char list[64];
+};
+
+FIXTURE_SETUP(attach)
+{
+	unsigned int i;
+
+	for (i = 0; i < CHILDREN; i++) {
+		self->child[i] = fork();
+		if (!self->child[i])
+			for (;;)
+				pause();
+		ASSERT_LT(0, self->child[i]);
+	}
+	snprintf(self->list, sizeof(self->list), "%d,%d", self->child[1], self->child[0]);
+	self->attach = (struct attach){ .pids = self->list };
+}
+
+static void end(pid_t *child)
+{
+	if (*child <= 0)
+		return;
+	kill(*child, SIGKILL);
+	waitpid(*child, NULL, 0);
+	*child = 0;
+}
+
+FIXTURE_TEARDOWN(attach)
+{
+	unsigned int i;
+
+	for (i = 0; i < CHILDREN; i++)
+		end(&self->child[i]);
+	attach_free(&self->attach);
+}
+
+TEST_F(attach, those_of_a_list_each_once)
+{
+	struct running running;
+	char list[64];
+
+	ASSERT_EQ(0, running_named(&running, "7,5,7,6"));
+	ASSERT_EQ(3, running.count);
+	EXPECT_EQ(5, running.pid[0]);
+	EXPECT_EQ(6, running.pid[1]);
+	EXPECT_EQ(7, running.pid[2]);
+	free(running.pid);
+	ASSERT_EQ(0, attach_find(&self->attach));
+	ASSERT_EQ(2, self->attach.count);
+	EXPECT_EQ(self->attach.id[0], self->attach.process[0].is.pid);
+	EXPECT_LT(self->attach.id[0], self->attach.id[1]);
+	EXPECT_EQ(getpid(), self->attach.process[0].is.parent);
+	EXPECT_NE(NULL, strstr(self->attach.process[0].is.exe, "attach_test"));
+	EXPECT_NE(NULL, strstr(self->attach.process[1].is.argv[0], "attach_test"));
+	attach_free(&self->attach);
+
+	/* A process that was named must be there, and is not the recorder. */
+	end(&self->child[0]);
+	EXPECT_EQ(-1, attach_find(&self->attach));
+	attach_free(&self->attach);
+	snprintf(list, sizeof(list), "%d,%d", self->child[1], getpid());
+	self->attach.pids = list;
+	EXPECT_EQ(-1, attach_find(&self->attach));
+}
+
+TEST_F(attach, other_texts_are_refused)
+{
+	static const char * const wrong[] = {
+		"", ",", "1,", ",1", "1,,2", "0", "-1", "1 2", "1x", "x", "2147483648",
+		"99999999999999999999",
+	};
+	struct running running;
+	size_t i;
+
+	for (i = 0; i < sizeof(wrong) / sizeof(*wrong); i++) {
+		EXPECT_EQ(-1, running_named(&running, wrong[i])) {
+			TH_LOG("\"%s\"", wrong[i]);
+		}
+		free(running.pid);
+	}
+}
+
+static bool has(const struct attach *attach, pid_t pid)
+{
+	size_t i;
+
+	for (i = 0; i < attach->count; i++)
+		if (attach->process[i].is.pid == pid)
+			return true;
+	return false;
+}
+
+TEST_F(attach, those_of_a_user_without_the_recorder)
+{
+	char user[32];
+	unsigned int i;
+
+	snprintf(user, sizeof(user), "%u", geteuid());
+	self->attach = (struct attach){ .user = user };
+	ASSERT_EQ(0, attach_find(&self->attach));
+	for (i = 0; i < CHILDREN; i++)
+		EXPECT_TRUE(has(&self->attach, self->child[i]));
+	EXPECT_FALSE(has(&self->attach, getpid()));
+	attach_free(&self->attach);
+	self->attach.user = "4123456";
+	EXPECT_EQ(-1, attach_find(&self->attach));
+	attach_free(&self->attach);
+	self->attach.user = "12x";
+	EXPECT_EQ(-1, attach_find(&self->attach));
+}
+
+TEST_F(attach, those_that_end_before_start_are_omitted)
+{
+	struct tree tree = { .left_out = 0 };
+	char path[] = "/tmp/attach_test.XXXXXX";
+	static char text[1 << 20];
+	struct output *out;
+	cpu_set_t cpus;
+	struct meta meta;
+	size_t length;
+	pid_t left;
+	FILE *file;
+
+	close(mkstemp(path));
+	ASSERT_EQ(0, attach_find(&self->attach));
+	left = self->attach.id[1];
+	/* As START does. */
+	self->attach.id[0] = 0;
+	CPU_ZERO(&cpus);
+	attach_started(&self->attach, &cpus);
+	ASSERT_EQ(1, self->attach.count);
+	EXPECT_EQ(left, self->attach.process[0].is.pid);
+	EXPECT_NE(NULL, attach_objects_of(&self->attach, left));
+	EXPECT_EQ(NULL, attach_objects_of(&self->attach, self->child[2]));
+	objects_add_code(attach_objects_of(&self->attach, left), "/no/code", 4096, 4096, 0);
+
+	ASSERT_EQ(0, tree_open(&tree));
+	attach_describe(&self->attach, &tree, false);
+	out = output_open(path);
+	put_string(out, "{");
+	ASSERT_EQ(0, tree_write(&tree, out));
+	put_string(out, "\"version\":1}");
+	ASSERT_EQ(0, output_close(out));
+	file = fopen(path, "r");
+	length = fread(text, 1, sizeof(text), file);
+	fclose(file);
+	unlink(path);
+	tree_close(&tree);
+	meta_init(&meta);
+	ASSERT_EQ(0, meta_parse("side-car", text, length, &meta));
+	ASSERT_EQ(1, meta.processes);
+	EXPECT_EQ(left, meta.process[0].pid);
+	EXPECT_NE(NULL, strstr(meta.process[0].exe, "attach_test"));
+	EXPECT_FALSE(meta.early);
+	ASSERT_EQ(1, meta.objects);
+	EXPECT_STREQ("/no/code", meta.object[0].path);
+	meta_free(&meta);
+}
+
+TEST_HARNESS_MAIN
