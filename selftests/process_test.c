@@ -330,7 +330,7 @@ TEST_F(process, lists_that_are_refused)
 	munmap(memory, 2 * page);
 }
 
-/* A capture that runs goes on with its processes. */
+/* A capture that runs keeps its processes. */
 TEST_F(process, a_running_capture_only_checks_the_list)
 {
 	EXPECT_EQ(0, start(self, SIFIVE_TRACE_START_REWIND, self->child));

@@ -39,19 +39,26 @@ rm -rf /tmp/sifive-trace.*
 sifive-trace record --children -o waits.rtd sh -c "sleep 1000 & $p/tree work" 2>waits.err & command=$!
 until grep -q "has ended" waits.err; do sleep 0.1; done
 kill $command; wait $command; echo $? >waits.rc; killall sleep
+'
 
+# For programs that run while a process is recorded: until there are samples, or the buffer is full.
+running='
+started() { until [ "$(readlink /proc/$1/exe)" = /target/record/$2 ]; do sleep 0.1; done; }
+enough="until sifive-trace status | grep -qE \"^samples +[0-9]{3}\"; do sleep 0.1; done"
+full="until sifive-trace status | grep -q \", full\"; do sleep 0.1; done"
+'
+
+board fpga -- "$running"'
 # A running process, which ends when it finds a file.
 $p/busy 1 /tmp/enough >busy.txt & busy=$!
-until [ "$(readlink /proc/$busy/exe)" = /target/record/busy ]; do sleep 0.1; done
+started $busy busy
 attach() { n=$1; shift; run $n sifive-trace record -p $busy -o $n.rtd "$@"; }
-enough="until sifive-trace status | grep -qE \"^samples +[0-9]{3}\"; do sleep 0.1; done"
 attach attached sh -c "$enough; exit 3"
 attach limited --size 4k
 taskset 2 $p/busy 1 /tmp/moved >/dev/null & other=$!
 attach elsewhere -C 0 --size 4k
 touch /tmp/moved; wait $other
 attach switched --switches --size 8k
-full="until sifive-trace status | grep -q \", full\"; do sleep 0.1; done"
 attach followed --calls --on-full stop -b 512k sh -c "$full"
 attach nothing $p/none
 sifive-trace record -p $busy -o signalled.rtd 2>signalled.err & command=$!
@@ -77,7 +84,6 @@ mkdir -p /etc /tmp/groups
 echo nobody:x:65534:65534::/:/bin/sh >/etc/passwd
 mount -t cgroup2 none /tmp/groups
 mkdir -p /tmp/groups/a/b /tmp/groups/none
-started() { until [ "$(readlink /proc/$1/exe)" = /target/record/$2 ]; do sleep 0.1; done; }
 taskset 2 su -s /bin/sh nobody -c "exec $p/busy 1 /tmp/several" >/dev/null & one=$!
 taskset 2 su -s /bin/sh nobody -c "exec $p/stacks 1000000000" & two=$!
 taskset 2 $p/steady 1000000000 & three=$!
@@ -253,8 +259,11 @@ meta both 'all([o["in"] for o in m["objects"] if o["path"].endswith(name)] == [[
 says both "2 processes: a sample every" "-p A,B: the processes are announced"
 two_of user "-u NAME: the user's processes are sampled, and not the third"
 two_of number "-u NUMBER --switches: the user's processes are sampled, and not the third"
-host decode "$out/number.rtd" | grep -oE "thread ($one|$two)" | sort -u | [ "$(wc -l)" = 2 ] &&
-	meta number "$have == sorted([$one, $two])" "-u: the side-car file has both processes"
+for thread in "$one" "$two"; do
+	host report "$out/number.rtd" | grep -q "thread $thread\$"
+	result $? "-u --switches: the context switches of both processes: $thread"
+done
+meta number "$have == sorted([$one, $two])" "-u: the side-car file has both processes"
 two_of group "-G: the processes of the group and of those below are sampled, and not the third"
 at_least below inner 20 "-G PATH: the processes of the group below"
 meta below "$have == [$two]" "-G PATH: that process alone"
@@ -273,7 +282,7 @@ for function in busy inner; do
 	result $? "-p A,B --calls: the calls of both processes: $function"
 done
 [ "$(cat "$out/one-ended.rc")" = 0 ]
-result $? "-p A,B: the recording goes on when one process has ended"
+result $? "-p A,B: the recording continues when one process has ended"
 status all-ended 0 "-p A,B: it ends when all have ended"
 
 results_end

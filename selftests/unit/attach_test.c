@@ -145,6 +145,9 @@ TEST_F(attach, those_that_end_before_start_are_omitted)
 
 	close(mkstemp(path));
 	ASSERT_EQ(0, attach_find(&self->attach));
+	ASSERT_EQ(0, tree_open(&tree));
+	/* For the first piece of the recording. */
+	attach_describe(&self->attach, &tree, false);
 	left = self->attach.id[1];
 	/* As START does. */
 	self->attach.id[0] = 0;
@@ -156,7 +159,6 @@ TEST_F(attach, those_that_end_before_start_are_omitted)
 	EXPECT_EQ(NULL, attach_objects_of(&self->attach, self->child[2]));
 	objects_add_code(attach_objects_of(&self->attach, left), "/no/code", 4096, 4096, 0);
 
-	ASSERT_EQ(0, tree_open(&tree));
 	attach_describe(&self->attach, &tree, false);
 	out = output_open(path);
 	put_string(out, "{");

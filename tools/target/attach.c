@@ -267,6 +267,8 @@ void attach_describe(struct attach *attach, struct tree *tree, bool newest)
 {
 	size_t i;
 
+	/* An earlier description may have had processes that had ended before START. */
+	tree_clear(tree);
 	for (i = 0; i < attach->count; i++)
 		tree_add(tree, &attach->process[i].is, &attach->process[i].objects, newest);
 }

@@ -68,7 +68,7 @@ void attach_objects(struct attach *attach, const char *files);
 struct objects *attach_objects_of(struct attach *attach, pid_t pid);
 
 /**
- * attach_describe() - add the processes to @tree
+ * attach_describe() - let @tree have these processes
  * @newest:	as for objects_write()
  */
 void attach_describe(struct attach *attach, struct tree *tree, bool newest);

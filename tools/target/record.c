@@ -5,7 +5,6 @@
  */
 #include <errno.h>
 #include <getopt.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -498,15 +497,13 @@ static int record(struct recording *r)
 	return error;
 }
 
-/* The processes to record; the first one stands for a program. */
 static int find_running(struct recording *r)
 {
 	if (check_attach(r))
 		return EXIT_USAGE;
 	if (attach_find(&r->attach))
 		return EXIT_RECORD;
-	snprintf(r->program.path, sizeof(r->program.path), "%s", r->attach.process->is.exe);
-	r->argv = r->attach.process->is.argv;
+	recording_name_running(r);
 	return 0;
 }
 

@@ -44,7 +44,9 @@ static int describe(struct recording *r, const char *path, const struct trigger_
 {
 	const struct launch program = { .path = r->program.path, .argv = r->argv };
 
-	attach_describe(&r->attach, &r->tree, r->setup.parsed.take.flags & SIFIVE_TRACE_CONFIG_RING);
+	if (recording_attaches(r))
+		attach_describe(&r->attach, &r->tree,
+				r->setup.parsed.take.flags & SIFIVE_TRACE_CONFIG_RING);
 	return capture_describe(path, &r->setup.parsed, r->attach.count > 1 ? NULL : &program,
 				r->calls, &r->objects, *r->tree.folder ? &r->tree : NULL, &r->hit,
 				clock);
@@ -233,6 +235,7 @@ static void see_attached(struct recording *r)
 	for (i = 0; i < r->device.count; i++)
 		CPU_SET((size_t)r->device.encoder[i].cpu, &cpus);
 	attach_started(&r->attach, &cpus);
+	recording_name_running(r);
 }
 
 /* Starts the events that show the objects of programs without the library. */
@@ -262,8 +265,9 @@ static bool lacks_samples(const struct recording *r)
 int record_session(struct recording *r)
 {
 	struct perf_device *device = &r->device;
-	const struct launch launch = {
-		r->program.path, r->argv, start, r, recording_meanwhile, r->join, left,
+	struct launch launch = {
+		.path = r->program.path, .before = start, .argument = r,
+		.meanwhile = recording_meanwhile, .children = r->join, .left = left,
 	};
 	int status = EXIT_RECORD;
 	bool written = false;
@@ -302,12 +306,14 @@ int record_session(struct recording *r)
 		recording_forget_files(r);
 		goto out;
 	}
-	see_attached(r);
+	if (recording_attaches(r))
+		see_attached(r);
 	recording_announce(r, r->loads);
 	begin_objects(r);
 	/* The program's process starts the capture, so this one does not know when. */
 	if (!r->all && !recording_attaches(r))
 		device->began = perf_device_now();
+	launch.argv = r->argv;
 	status = launch_run(&launch, &r->launched);
 	/* ^C ends the recording, and not the processes. */
 	if (recording_attaches(r) && r->launched.ran && !*r->command)

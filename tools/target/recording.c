@@ -74,6 +74,12 @@ void recording_announce_stop(const struct recording *r, const char *why)
 		       why);
 }
 
+void recording_name_running(struct recording *r)
+{
+	snprintf(r->program.path, sizeof(r->program.path), "%s", r->attach.process->is.exe);
+	r->argv = r->attach.process->is.argv;
+}
+
 /* Recording happens only on the CPUs of -C: keep the program there. */
 int recording_stay(const struct recording *r)
 {

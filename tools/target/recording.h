@@ -181,6 +181,9 @@ static inline bool recording_attaches(const struct recording *r)
 	return attach_wanted(&r->attach);
 }
 
+/** recording_name_running() - let the first of the running processes stand for the program */
+void recording_name_running(struct recording *r);
+
 /** recording_stay() - in the program's process: keep it on the CPUs of -C; 0 or -1 */
 int recording_stay(const struct recording *r);
 

@@ -526,7 +526,7 @@ int tree_open(struct tree *tree)
 	return -1;
 }
 
-void tree_close(struct tree *tree)
+void tree_clear(const struct tree *tree)
 {
 	DIR *folder = *tree->folder ? opendir(tree->folder) : NULL;
 	struct dirent *entry;
@@ -535,6 +535,11 @@ void tree_close(struct tree *tree)
 		unlinkat(dirfd(folder), entry->d_name, 0);
 	if (folder)
 		closedir(folder);
+}
+
+void tree_close(struct tree *tree)
+{
+	tree_clear(tree);
 	if (*tree->folder)
 		rmdir(tree->folder);
 	*tree->folder = '\0';

@@ -63,6 +63,9 @@ void tree_add(struct tree *tree, const struct tree_process *process, struct obje
  */
 int tree_write(struct tree *tree, struct output *out);
 
+/** tree_clear() - remove all processes */
+void tree_clear(const struct tree *tree);
+
 /** tree_report() - report what did not fit into the file */
 void tree_report(const struct tree *tree);
 

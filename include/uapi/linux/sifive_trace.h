@@ -694,22 +694,15 @@ struct sifive_trace_sink {
  * struct sifive_trace_start - argument of START
  * @size:	in: sizeof(struct sifive_trace_start), or less if what follows is 0
  * @flags:	in: SIFIVE_TRACE_START_*
- * @processes:	in: address of @count process ids, each an __s32: SAMPLING, SWITCHES and
- *		instruction trace record the threads of these processes, and new threads of
- *		them, instead of the caller's. They are not stopped or otherwise affected. 0 =
- *		the caller. While a capture runs or is paused, the ids are only checked.
- *		out: an id without a process, because it has ended or because the id is that of
- *		another thread of one, becomes 0, which is ignored
+ * @processes:	in: address of @count process ids, each an __s32: SAMPLING, SWITCHES and instruction
+ *		trace record their threads, including new ones; 0 = the caller's. Only checked while
+ *		a capture runs or is paused. out: an id without a process becomes 0, and is ignored
  * @count:	in: number of ids, at most SIFIVE_TRACE_MAX_PROCESSES; 0 if @processes is 0
  * @reserved:	in: 0
  *
- * Threads that a process creates while START enumerates them may be missed. @processes needs
- * CAP_PERFMON or CAP_SYS_ADMIN.
- *
- * Errors: see struct sifive_trace_run, and: ESRCH: there is none of the processes. EINVAL: a
- * kernel thread, a negative id, a process named twice, too many ids, or
- * SIFIVE_TRACE_START_ON_EXEC, which is for the caller. EPERM: capability missing. EFAULT: the ids
- * are not readable, or an id that becomes 0 is not writable.
+ * Threads created while START enumerates them may be missed. Errors: see struct sifive_trace_run,
+ * and: ESRCH: none of the processes exists. EINVAL: a kernel thread, a negative id, an id twice,
+ * too many, or SIFIVE_TRACE_START_ON_EXEC. EPERM: @processes needs CAP_PERFMON or CAP_SYS_ADMIN.
  */
 struct sifive_trace_start {
 	__u32	size;
