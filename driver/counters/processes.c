@@ -45,7 +45,7 @@ struct sft_pids *sft_pids_get(struct sft_pids *pids)
 	return pids;
 }
 
-static void free_pids(struct kref *users)
+static void release_pids(struct kref *users)
 {
 	struct sft_pids *pids = container_of(users, struct sft_pids, users);
 
@@ -57,7 +57,7 @@ static void free_pids(struct kref *users)
 void sft_pids_put(struct sft_pids *pids)
 {
 	if (pids)
-		kref_put(&pids->users, free_pids);
+		kref_put(&pids->users, release_pids);
 }
 
 static struct pid **bucket_of(struct pid **entry, const struct pid *process)
