@@ -224,6 +224,29 @@ TEST_F(command, an_interval_on_two_harts_is_marked)
 	EXPECT_TRUE(IN_ORDER(self->out, " 30 ", "enter main -> enter plain"));
 }
 
+/* More pairs of functions than rows: the further ones are one row, which has no function. */
+TEST_F(command, a_filter_applies_to_the_row_of_further_intervals)
+{
+	struct gen_stream stream;
+	uint64_t i, value = 1000;
+
+	start(self, &stream);
+	for (i = 0; i < 2 * 70 * 70; i++)
+		record(&stream, 2, ELSEWHERE + 16 * (i % 2 ? i / 2 % 70 : i / 140), value += 7);
+	stop(&self->gen, 0, 2);
+	end(self);
+	run(self, "report --by interval --filter main " READ);
+	EXPECT_EQ(0, self->status);
+	EXPECT_NE(NULL, strstr(self->err, "no interval matches --filter"));
+	EXPECT_EQ(NULL, strstr(self->out, "(others)"));
+	run(self, "report --by interval --filter '(others)' " READ);
+	EXPECT_EQ(0, self->status);
+	EXPECT_NE(NULL, strstr(self->out, "  (others)  [")) {
+		TH_LOG("%s%s", self->out, self->err);
+	}
+	EXPECT_EQ(NULL, strstr(self->out, " -> "));
+}
+
 /* A compiler at run time: its code calls two functions, one of them twice. */
 TEST_F(command, code_that_no_file_has_makes_calls_within_the_open_ones)
 {

@@ -92,5 +92,5 @@ uint32_t functions_count(const struct functions *functions)
 
 uint64_t functions_address(const struct functions *functions, uint32_t id)
 {
-	return functions->address[functions->first[id]];
+	return id < functions->count ? functions->address[functions->first[id]] : 0;
 }

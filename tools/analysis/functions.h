@@ -31,7 +31,7 @@ uint32_t functions_add(struct functions *functions, uint64_t address, uint64_t s
 /** functions_count() - one more than the highest number */
 uint32_t functions_count(const struct functions *functions);
 
-/** functions_address() - first address of function @id; 0 for FUNCTIONS_OTHER */
+/** functions_address() - first address of function @id; 0 for FUNCTIONS_OTHER, or if there is none */
 uint64_t functions_address(const struct functions *functions, uint32_t id);
 
 #endif /* SIFIVE_TRACE_FUNCTIONS_H */

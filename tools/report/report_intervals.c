@@ -146,6 +146,8 @@ static bool is_wanted(const struct report_intervals *r, const struct interval *r
 
 	if (!r->options->filter.count)
 		return true;
+	if (row->from == INTERVALS_OTHERS)
+		return report_wanted(r->options, "(others)");
 	analysis_name(r->analysis, INTERVALS_FUNCTION(row->from), from, sizeof(from));
 	analysis_name(r->analysis, INTERVALS_FUNCTION(row->to), to, sizeof(to));
 	return report_wanted(r->options, from) || report_wanted(r->options, to);
