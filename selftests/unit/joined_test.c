@@ -224,6 +224,73 @@ TEST_F(command, an_interval_on_two_harts_is_marked)
 	EXPECT_TRUE(IN_ORDER(self->out, " 30 ", "enter main -> enter plain"));
 }
 
+/*
+ * The encoder loses messages, the thread's switch among them or not, and the thread continues on
+ * another hart: what precedes the loss or the switch comes first.
+ */
+TEST_F(command, what_precedes_a_loss_comes_before_another_hart)
+{
+	struct gen_stream stream, other;
+	int stopped;
+
+	for (stopped = 0; stopped < 2; stopped++) {
+		start(self, &stream);
+		gen_sync(&self->gen, 1);
+		record(&stream, 0, CODE, 1000);
+		indirect(&self->gen, 0, 6, PLAIN + 4);
+		if (stopped)
+			gen_error(&self->gen, 0);
+		record(&stream, 2, PLAIN + 4, 1010);
+		record(&stream, 2, PLAIN + 4, 1030);
+		/* The encoder shows nothing more before the loss. */
+		record(&stream, 2, LEAF, 1060);
+		if (stopped)
+			stop(&self->gen, 0, 0);
+		else
+			gen_error(&self->gen, 0);
+		begin(&self->gen, 1, PLAIN + 4);
+		gen_stream_init(&other, &self->gen, 1, 6, 0, 1, 64);
+		gen_header(&other);
+		record(&other, 2, PLAIN + 4, 1100);
+		indirect(&self->gen, 1, 2, CODE + 4);
+		record(&other, 1, CODE, 1200);
+		stop(&self->gen, 1, 0);
+		end(self);
+		run(self, "decode --format instructions " READ);
+		EXPECT_TRUE(IN_ORDER(self->out, "manual plain+0x4: cycles 20", "manual plain+0x4",
+				     "0x30104  ", "exit main")) {
+			TH_LOG("%s", self->out);
+		}
+		run(self, "report --by interval " READ);
+		EXPECT_TRUE(!strstr(self->out, "exit main ->") &&
+			    strstr(self->out, "[moved to another hart in 1 of ")) {
+			TH_LOG("%s", self->out);
+		}
+	}
+}
+
+/* As above, in instruction trace alone. */
+TEST_F(command, calls_before_a_loss_come_before_another_hart)
+{
+	gen_free(&self->gen);
+	gen_init(&self->gen, 1, 40);
+	self->gen.step = 10;
+	gen_sync(&self->gen, 0);
+	gen_sync(&self->gen, 1);
+	begin(&self->gen, 0, CODE);
+	indirect(&self->gen, 0, 6, PLAIN + 4);
+	gen_error(&self->gen, 0);
+	begin(&self->gen, 1, PLAIN + 4);
+	indirect(&self->gen, 1, 2, CODE + 4);
+	indirect(&self->gen, 1, 6, CODE + 8);
+	stop(&self->gen, 1, 0);
+	end(self);
+	run(self, "replay " READ);
+	EXPECT_TRUE(IN_ORDER(self->out, "main() {", "plain() {", "leaf()", "} plain", "tail()")) {
+		TH_LOG("%s", self->out);
+	}
+}
+
 /* More pairs of functions than rows: the further ones are one row, which has no function. */
 TEST_F(command, a_filter_applies_to_the_row_of_further_intervals)
 {

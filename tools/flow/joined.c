@@ -238,6 +238,12 @@ static bool is_of_flow(const struct nexus_message *message)
 	       message->tcode == NEXUS_OWNERSHIP || message->flags & NEXUS_UNKNOWN_TCODE;
 }
 
+/* The thread is switched out, perhaps in what is lost: it may continue on another source. */
+static bool is_end(const struct nexus_message *message)
+{
+	return message->tcode == NEXUS_CORRELATION || message->tcode == NEXUS_ERROR;
+}
+
 int joined_message(struct joined *joined, const struct nexus_message *message)
 {
 	struct lane *lane = joined->lane[message->src];
@@ -254,9 +260,11 @@ int joined_message(struct joined *joined, const struct nexus_message *message)
 	if (lane->messages == WAITING)
 		error = follow_first(joined, lane);
 	lane->message[(lane->first + lane->messages++) % WAITING] = *message;
-	/* The thread is switched out: it may continue on another source. */
-	if (!error && message->tcode == NEXUS_CORRELATION)
-		error = follow_all(joined, lane);
+	if (error || !is_end(message))
+		return error;
+	error = follow_all(joined, lane);
+	/* The flow may already be lost: it then reports nothing. */
+	give_before(joined, lane, message->offset);
 	return error;
 }
 
