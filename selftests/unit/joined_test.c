@@ -33,15 +33,27 @@ static void indirect(struct gen *gen, unsigned int src, uint64_t halfwords, uint
 	latest = to;
 }
 
+static void resume(struct gen *gen, unsigned int src, uint64_t address)
+{
+	const uint8_t fixed[] = { 5 }, bits[] = { 4, 0 };
+	const uint64_t field[] = { 0, address >> 1 };
+
+	gen_message(gen, 9, src, fixed, bits, field, 2);
+	latest = address;
+}
+
+static void own(struct gen *gen, unsigned int src, uint32_t tid)
+{
+	const uint64_t process = (uint64_t)tid << 5 | 2;
+
+	gen_message(gen, 2, src, NULL, NULL, &process, 1);
+}
+
 /* The thread is switched in, or out after @halfwords. */
 static void begin(struct gen *gen, unsigned int src, uint64_t address)
 {
-	const uint8_t fixed[] = { 5 }, bits[] = { 4, 0 };
-	const uint64_t field[] = { 0, address >> 1 }, process = TID << 5 | 2;
-
-	gen_message(gen, 9, src, fixed, bits, field, 2);
-	gen_message(gen, 2, src, NULL, NULL, &process, 1);
-	latest = address;
+	resume(gen, src, address);
+	own(gen, src, TID);
 }
 
 static void stop(struct gen *gen, unsigned int src, uint64_t halfwords)
@@ -192,6 +204,38 @@ TEST_F(command, an_interval_with_a_loss_is_marked)
 		    strstr(self->out, "exit main -> manual plain  [instructions are missing in 1 of 1]\n") &&
 		    strstr(self->out, "manual plain -> exit main  [instructions are missing in 1 of 1]\n") &&
 		    strstr(self->out, "exit main -> exit main\n")) {
+		TH_LOG("%s", self->out);
+	}
+}
+
+/* The encoder has lost the switch from one thread to another, except for its context. */
+TEST_F(command, a_loss_marks_the_thread_that_is_switched_in)
+{
+	struct gen_stream stream;
+
+	start(self, &stream);
+	own(&self->gen, 0, TID + 1);
+	stream.owner = TID + 1;
+	gen_header(&stream);
+	record(&stream, 0, CODE, 1000);
+	indirect(&self->gen, 0, 6, PLAIN + 4);
+	stop(&self->gen, 0, 0);
+	begin(&self->gen, 0, CODE);
+	stream.owner = TID;
+	gen_header(&stream);
+	record(&stream, 0, CODE, 5000);
+	gen_error(&self->gen, 0);
+	own(&self->gen, 0, TID + 1);
+	indirect(&self->gen, 0, 2, CODE + 4);
+	resume(&self->gen, 0, CODE + 8);
+	stream.owner = TID + 1;
+	gen_header(&stream);
+	record(&stream, 1, CODE, 1100);
+	stop(&self->gen, 0, 0);
+	end(self);
+	run(self, "report --by interval " READ);
+	EXPECT_NE(NULL, strstr(self->out, "enter main -> exit main  [records may be missing in 1 of 1]  "
+			       "[instructions are missing in 1 of 1]\n")) {
 		TH_LOG("%s", self->out);
 	}
 }

@@ -588,6 +588,9 @@ static void on_event(void *context, const struct flow_place *place,
 	switch (event->what) {
 	case FLOW_CONTEXT:
 		set_owner(flows, track, NEXUS_PROCESS_CONTEXT(event->address));
+		/* Its instructions are missing as well, from its start on. */
+		if (track->gap)
+			ran_missing(flows, track, place);
 		break;
 	case FLOW_EXCEPTION:
 		track->trapped = true;
