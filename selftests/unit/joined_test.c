@@ -335,6 +335,96 @@ TEST_F(command, calls_before_a_loss_come_before_another_hart)
 	}
 }
 
+/*
+ * The thread is switched out between the two words of a record's last counter, twice, and back in
+ * on the same hart.
+ */
+TEST_F(command, a_record_in_two_parts_is_one)
+{
+	const uint64_t high = 5ull << 32;
+	struct gen_stream stream;
+
+	start(self, &stream);
+	record(&stream, 0, CODE, high + 1000);
+	indirect(&self->gen, 0, 6, PLAIN + 4);
+	gen_store(&self->gen, 0, 6, 1, 2);
+	gen_store(&self->gen, 0, 6, 4, PLAIN + 4);
+	gen_store(&self->gen, 0, 6, 4, 1050);
+	stop(&self->gen, 0, 0);
+	begin(&self->gen, 0, PLAIN + 4);
+	stop(&self->gen, 0, 0);
+	begin(&self->gen, 0, PLAIN + 4);
+	gen_store(&self->gen, 0, 6, 2, 5);
+	indirect(&self->gen, 0, 2, CODE + 4);
+	record(&stream, 2, CODE + 4, high + 1070);
+	stop(&self->gen, 0, 0);
+	end(self);
+	run(self, "report --by interval --csv " READ);
+	EXPECT_TRUE(strstr(self->out, "\"\",\"enter main\",\"manual plain+0x4\",1,60,50,1,3,2,0,0,0,0\n") &&
+		    strstr(self->out, "\"\",\"manual plain+0x4\",\"manual main+0x4\",1,110,20,1,1,0,0,0,0,0\n")) {
+		TH_LOG("%s", self->out);
+	}
+}
+
+/* A trap handler runs between the two words, longer than messages wait. */
+TEST_F(command, a_count_does_not_go_back)
+{
+	const uint64_t high = 5ull << 32;
+	struct gen_stream stream;
+	unsigned int i;
+
+	start(self, &stream);
+	record(&stream, 0, CODE, high + 1000);
+	gen_store(&self->gen, 0, 6, 1, 2);
+	gen_store(&self->gen, 0, 6, 4, CODE);
+	gen_store(&self->gen, 0, 6, 4, 1050);
+	for (i = 0; i < 110; i++) {
+		indirect(&self->gen, 0, 6, PLAIN + 4);
+		indirect(&self->gen, 0, 2, CODE);
+	}
+	gen_store(&self->gen, 0, 6, 2, 5);
+	record(&stream, 2, CODE + 4, high + 1070);
+	stop(&self->gen, 0, 0);
+	end(self);
+	run(self, "decode --format instructions " READ);
+	EXPECT_TRUE(IN_ORDER(self->out, "manual main: cycles 50\n", "manual main+0x4: cycles 20\n")) {
+		TH_LOG("%s", self->out);
+	}
+}
+
+/* Code that follows shows that the record is complete. */
+TEST_F(command, a_record_before_a_switch_comes_before_another_hart)
+{
+	struct gen_stream stream, other;
+	int code;
+
+	for (code = 0; code < 2; code++) {
+		start(self, &stream);
+		gen_sync(&self->gen, 1);
+		record(&stream, 0, CODE, 1000);
+		record(&stream, 2, CODE, 1020);
+		if (code)
+			indirect(&self->gen, 0, 6, PLAIN + 4);
+		stop(&self->gen, 0, 0);
+		begin(&self->gen, 1, PLAIN + 4);
+		gen_stream_init(&other, &self->gen, 1, 6, 0, 1, 64);
+		gen_header(&other);
+		record(&other, 2, PLAIN + 4, 1100);
+		indirect(&self->gen, 1, 2, CODE + 4);
+		stop(&self->gen, 1, 0);
+		end(self);
+		run(self, "decode --format instructions " READ);
+		EXPECT_TRUE(IN_ORDER(self->out, "manual main: cycles 20", "[0]  trace stops",
+				     "[1]  trace starts", "manual plain+0x4")) {
+			TH_LOG("%s", self->out);
+		}
+		run(self, "report --by interval " READ);
+		EXPECT_NE(NULL, strstr(self->out, "manual main -> manual plain+0x4  [moved")) {
+			TH_LOG("%s", self->out);
+		}
+	}
+}
+
 /* More pairs of functions than rows: the further ones are one row, which has no function. */
 TEST_F(command, a_filter_applies_to_the_row_of_further_intervals)
 {

@@ -29,6 +29,8 @@ struct pending {
  * @pending:	records that wait, by their place, @records of them from @next on
  * @room:	of @pending
  * @latest:	by channel: the header of the latest record
+ * @context:	that of the latest Ownership message
+ * @held:	place where trace stops within a record, which is to come; 0: none
  */
 struct lane {
 	struct nexus_message	message[WAITING];
@@ -39,6 +41,8 @@ struct lane {
 	unsigned int		records;
 	unsigned int		room;
 	struct kept		*latest[PERFREC_CHANNELS];
+	uint64_t		context;
+	uint64_t		held;
 };
 
 struct joined {
@@ -116,35 +120,6 @@ static int make_room(struct joined *joined, struct lane *lane)
 		return -ENOMEM;
 	lane->pending = grown;
 	lane->room = 2 * lane->room + 16;
-	return 0;
-}
-
-int joined_record(struct joined *joined, const struct perfrec_record *record)
-{
-	struct lane *lane = joined->lane[record->src];
-	struct pending *to;
-	unsigned int at;
-
-	if (!lane) {
-		joined->ops->record(joined->context, record);
-		return 0;
-	}
-	if (make_room(joined, lane))
-		return -ENOMEM;
-	/* Records of several channels are complete in another order. */
-	to = lane->pending + lane->next;
-	for (at = lane->records; at && to[at - 1].record.begin.offset > record->begin.offset; at--)
-		to[at] = to[at - 1];
-	to[at] = (struct pending){ .record = *record };
-	lane->records++;
-	if (!record->header)
-		return 0;
-	to[at].kept = keep(lane, record);
-	if (!to[at].kept) {
-		to[at].record.header = NULL;
-		return -ENOMEM;
-	}
-	to[at].record.header = &to[at].kept->header;
 	return 0;
 }
 
@@ -232,6 +207,47 @@ static int follow_all(struct joined *joined, struct lane *lane)
 	return error;
 }
 
+/* Up to the place where trace stopped: it may continue on another source. */
+static int follow_held(struct joined *joined, struct lane *lane)
+{
+	const uint64_t held = lane->held;
+	int error = 0;
+
+	lane->held = 0;
+	while (!error && lane->messages && lane->message[lane->first].offset <= held)
+		error = follow_first(joined, lane);
+	/* The flow may already be lost: it then reports nothing. */
+	give_before(joined, lane, held);
+	return error;
+}
+
+int joined_record(struct joined *joined, const struct perfrec_record *record)
+{
+	struct lane *lane = joined->lane[record->src];
+	struct pending *to;
+	unsigned int at;
+
+	if (!lane) {
+		joined->ops->record(joined->context, record);
+		return 0;
+	}
+	if (make_room(joined, lane))
+		return -ENOMEM;
+	/* Records of several channels are complete in another order. */
+	to = lane->pending + lane->next;
+	for (at = lane->records; at && to[at - 1].record.begin.offset > record->begin.offset; at--)
+		to[at] = to[at - 1];
+	to[at] = (struct pending){ .record = *record };
+	lane->records++;
+	if (record->header) {
+		to[at].kept = keep(lane, record);
+		to[at].record.header = to[at].kept ? &to[at].kept->header : NULL;
+		if (!to[at].kept)
+			return -ENOMEM;
+	}
+	return record->begin.offset < lane->held ? follow_held(joined, lane) : 0;
+}
+
 static bool is_of_flow(const struct nexus_message *message)
 {
 	return nexus_is_branch(message) || message->tcode == NEXUS_ERROR ||
@@ -242,6 +258,22 @@ static bool is_of_flow(const struct nexus_message *message)
 static bool is_end(const struct nexus_message *message)
 {
 	return message->tcode == NEXUS_CORRELATION || message->tcode == NEXUS_ERROR;
+}
+
+/* A record that a thread has not completed on its old source does not come. */
+static int begin_context(struct joined *joined, struct lane *lane, uint64_t context)
+{
+	struct lane *other;
+	int error = 0;
+	unsigned int i;
+
+	for (i = 0; i < NEXUS_SOURCES && context && !error; i++) {
+		other = joined->lane[i];
+		if (other && other != lane && other->held && other->context == context)
+			error = follow_held(joined, other);
+	}
+	lane->context = context;
+	return error;
 }
 
 int joined_message(struct joined *joined, const struct nexus_message *message)
@@ -260,12 +292,12 @@ int joined_message(struct joined *joined, const struct nexus_message *message)
 	if (lane->messages == WAITING)
 		error = follow_first(joined, lane);
 	lane->message[(lane->first + lane->messages++) % WAITING] = *message;
+	if (!error && message->tcode == NEXUS_OWNERSHIP)
+		error = begin_context(joined, lane, NEXUS_PROCESS_CONTEXT(message->field[0]));
 	if (error || !is_end(message))
 		return error;
-	error = follow_all(joined, lane);
-	/* The flow may already be lost: it then reports nothing. */
-	give_before(joined, lane, message->offset);
-	return error;
+	lane->held = message->offset;
+	return message->flags & NEXUS_UNFINISHED ? 0 : follow_held(joined, lane);
 }
 
 static int follow_lanes(struct joined *joined)

@@ -107,6 +107,8 @@ enum nexus_gap {
 #define NEXUS_CONTRARY		(1u << 5)
 /* A store without a timestamp, although earlier stores have one. */
 #define NEXUS_STAMP_MISSING	(1u << 6)
+/* Set by trace.h: trace stops within a record, or perhaps before the last counter's upper part. */
+#define NEXUS_UNFINISHED	(1u << 7)
 
 /**
  * struct nexus_message - a message or a gap

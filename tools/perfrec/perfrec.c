@@ -615,6 +615,20 @@ void perfrec_lost(struct perfrec *perfrec, int src)
 	}
 }
 
+/* Whether the last counter has gone back: its upper part is still to come. */
+static bool lacks_upper(const struct stream *stream)
+{
+	const struct perfrec_header *header = stream->header;
+	const unsigned int i = stream->record.counters - 1;
+	uint64_t before;
+
+	if (stream->upper_seen || !header || header->count_type == PERFREC_DELTA ||
+	    header->counter[i].width <= 32 || !stream->previous)
+		return false;
+	before = value_before(stream, i);
+	return rebuild_value(header, i, before, stream->record.sent[i]) < before;
+}
+
 void perfrec_settle(struct perfrec *perfrec, unsigned int src,
 		    unsigned int channel, uint64_t offset)
 {
@@ -624,8 +638,17 @@ void perfrec_settle(struct perfrec *perfrec, unsigned int src,
 		return;
 	stream = perfrec->stream[src * PERFREC_CHANNELS + channel];
 	if (stream && stream->state == RECORD_LAST &&
-	    stream->record.begin.offset < offset)
+	    stream->record.begin.offset < offset && !lacks_upper(stream))
 		end_record(perfrec, stream);
+}
+
+bool perfrec_unfinished(const struct perfrec *perfrec, unsigned int src, unsigned int channel)
+{
+	const struct stream *stream = NULL;
+
+	if (src < PERFREC_SOURCES && channel < PERFREC_CHANNELS)
+		stream = perfrec->stream[src * PERFREC_CHANNELS + channel];
+	return stream && stream->state >= RECORD_ADDRESS;
 }
 
 static bool is_before(const struct perfrec_stamp *a, const struct perfrec_stamp *b)

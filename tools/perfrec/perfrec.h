@@ -363,11 +363,15 @@ void perfrec_lost(struct perfrec *perfrec, int src);
  * @src, @channel: the stream
  * @offset:	place in the file
  *
- * Passes on the stream's current record if all its counters precede @offset. For a caller that
+ * Passes on the stream's current record if all its counters precede @offset, unless the last one
+ * would have gone back without the upper part that is missing. For a caller that
  * knows the record is complete because its writer has begun another one in another stream.
  */
 void perfrec_settle(struct perfrec *perfrec, unsigned int src,
 		    unsigned int channel, uint64_t offset);
+
+/** perfrec_unfinished() - whether a stream's record waits for more words */
+bool perfrec_unfinished(const struct perfrec *perfrec, unsigned int src, unsigned int channel);
 
 /**
  * perfrec_settle_thread() - as perfrec_settle(), for a thread that continues in another stream

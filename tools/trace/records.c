@@ -223,6 +223,7 @@ static int on_store(struct trace *trace, const struct store *store)
 	trace->stats.words[store->channel]++;
 	if (!(trace->channels >> store->channel & 1))
 		return switches_push(&trace->stats.switches, store);
+	trace->stored[store->src % NEXUS_SOURCES] = store->offset;
 	return perfrec_push(trace->perfrec, store);
 }
 
@@ -235,30 +236,77 @@ static void settle(struct trace *trace, unsigned int src, uint64_t offset)
 		perfrec_settle(trace->perfrec, src, (unsigned int)__builtin_ctz(channels), offset);
 }
 
-/* A message of instruction trace: see TRACE_SETTLE_BRANCHES. */
-static void on_branch(struct trace *trace, const struct nexus_message *message)
+static bool is_unfinished(const struct trace *trace, unsigned int src)
 {
+	uint32_t channels;
+
+	for (channels = trace->channels; channels; channels &= channels - 1)
+		if (perfrec_unfinished(trace->perfrec, src,
+				       (unsigned int)__builtin_ctz(channels)))
+			return true;
+	return false;
+}
+
+/*
+ * A message of instruction trace: see TRACE_SETTLE_BRANCHES. Returns whether trace stops before a
+ * record is complete.
+ */
+static bool on_branch(struct trace *trace, const struct nexus_message *message)
+{
+	const unsigned int src = message->src;
+
 	trace->stats.branches++;
 	if (trace->ops->counter)
-		return;
+		return false;
 	if (message->tcode == NEXUS_CORRELATION) {
-		settle(trace, message->src, message->offset);
-	} else if (++trace->branches[message->src] % TRACE_SETTLE_BRANCHES == 0) {
-		settle(trace, message->src, trace->settled[message->src]);
-		trace->settled[message->src] = message->offset;
+		/* Without code after the last word, the thread may have the next one to store. */
+		if (trace->stored[src] < trace->shown[src])
+			settle(trace, src, message->offset);
+		trace->unfinished[src] = is_unfinished(trace, src);
+		return trace->unfinished[src];
 	}
+	/* This one shows only where the thread continues. */
+	if (message->tcode != NEXUS_PROG_TRACE_SYNC)
+		trace->shown[src] = message->offset;
+	if (++trace->branches[src] % TRACE_SETTLE_BRANCHES == 0) {
+		settle(trace, src, trace->settled[src]);
+		trace->settled[src] = message->offset;
+	}
+	return false;
+}
+
+/* A thread that continues on another source stores no more words on its old one. */
+static void on_context(struct trace *trace, const struct nexus_message *message)
+{
+	const uint64_t thread = NEXUS_PROCESS_CONTEXT(message->field[0]);
+	unsigned int i;
+
+	if (trace->ops->counter)
+		return;
+	for (i = 0; i < NEXUS_SOURCES && thread; i++)
+		if (i != message->src && trace->unfinished[i] && trace->thread[i] == thread) {
+			settle(trace, i, message->offset);
+			trace->unfinished[i] = false;
+		}
+	trace->thread[message->src] = thread;
 }
 
 /* Return 0, or -ENOMEM. */
 static int on_message(struct trace *trace, const struct nexus_message *message)
 {
+	struct nexus_message unfinished;
 	struct store store;
 
 	trace->stats.messages++;
 	if (nexus_store(message, &store))
 		return on_store(trace, &store);
-	if (nexus_is_branch(message))
-		on_branch(trace, message);
+	if (nexus_is_branch(message) && on_branch(trace, message)) {
+		unfinished = *message;
+		unfinished.flags |= NEXUS_UNFINISHED;
+		message = &unfinished;
+	} else if (message->tcode == NEXUS_OWNERSHIP) {
+		on_context(trace, message);
+	}
 	give_message(trace, STAGES_MESSAGE, trace->ops->message, message);
 	if (message->tcode == NEXUS_ERROR) {
 		trace->stats.errors++;

@@ -19,7 +19,7 @@
 /*
  * A record that lacks at most the upper part of its last counter is complete after this many
  * further messages of instruction trace from its source, or twice as many, or where the trace
- * of its thread stops.
+ * of its thread stops, if a message has shown code since its last word.
  */
 #define TRACE_SETTLE_BRANCHES	64
 
