@@ -108,6 +108,34 @@ for name in groups values; do
 	result $? "a side-car file with too many $name: refused in less than 16 MB"
 done
 
+# Instruction trace that begins on 128 sources, and records that it never reaches, each with its
+# own header.
+python3 - >held.rtd <<'EOF'
+import sys
+
+def message(tcode, source, fixed, *fields):
+    bits = [(tcode, 6), (source, 7), *fixed]
+    head = "".join(f"{value:0{width}b}"[::-1] for value, width in bits)
+    slices = []
+    for field in fields:
+        head += f"{field:b}"[::-1]
+        parts = [head[i:i + 6][::-1] for i in range(0, len(head), 6)]
+        slices += [int(part, 2) << 2 for part in parts[:-1]] + [int(parts[-1], 2) << 2 | 1]
+        head = ""
+    return bytes(slices[:-1] + [slices[-1] | 3])
+
+def store(source, size, value):
+    return message(7, source, [], 4 * 6 + 4 - size, value)
+
+for source in range(128):
+    sys.stdout.buffer.write(message(9, source, [(5, 4)], 0, 0x18000))
+for source in range(128):
+    one = [(4, 0x70657266), (1, 0), (4, 0), (1, 2), (4, 0x30000)]
+    sys.stdout.buffer.write(b"".join(store(source, *word) for word in one) * 4000)
+EOF
+measure "records that wait for instruction trace: replay" replay -j1 -c all --srcbits 7 \
+	--meta none held.rtd
+
 "$generator" 20480 0 5 31 >one.rtd
 measure "one source, 31 counters: export --format html" export --format html -c all \
 	--srcbits 0 --meta none one.rtd

@@ -9,8 +9,8 @@
 
 /* How many messages of a source wait: each record before the oldest of them is complete. */
 #define WAITING		(3 * TRACE_SETTLE_BRANCHES)
-/* Limit of a source's waiting records, for traces whose flow does not reach them. */
-#define RECORDS_MAX	4096
+/* Limit of the waiting records of all sources, for traces whose flow does not reach them. */
+#define RECORDS_MAX	8192
 
 /* A copy of a header: the decoder keeps only a stream's newest ones. */
 struct kept {
@@ -19,6 +19,8 @@ struct kept {
 };
 
 struct pending {
+	struct pending		*previous;
+	struct pending		*next;
 	struct perfrec_record	record;
 	struct kept		*kept;		/* NULL: it has no header */
 };
@@ -26,8 +28,7 @@ struct pending {
 /**
  * struct lane - a source
  * @message:	messages that wait, a ring of WAITING from @first on, @messages of them
- * @pending:	records that wait, by their place, @records of them from @next on
- * @room:	of @pending
+ * @oldest, @newest: records that wait, by their place
  * @latest:	by channel: the header of the latest record
  * @context:	that of the latest Ownership message
  * @held:	place where trace stops within a record, which is to come; 0: none
@@ -36,10 +37,8 @@ struct lane {
 	struct nexus_message	message[WAITING];
 	unsigned int		first;
 	unsigned int		messages;
-	struct pending		*pending;
-	unsigned int		next;
-	unsigned int		records;
-	unsigned int		room;
+	struct pending		*oldest;
+	struct pending		*newest;
 	struct kept		*latest[PERFREC_CHANNELS];
 	uint64_t		context;
 	uint64_t		held;
@@ -50,6 +49,7 @@ struct joined {
 	const struct joined_ops	*ops;
 	void			*context;
 	struct lane		*lane[NEXUS_SOURCES];	/* NULL: no instruction trace so far */
+	unsigned int		records;		/* that wait */
 };
 
 /* ---- records ----------------------------------------------------------- */
@@ -79,48 +79,76 @@ static struct kept *keep(struct lane *lane, const struct perfrec_record *record)
 	return kept;
 }
 
-static void give_first(struct joined *joined, struct lane *lane)
+static struct pending *take_oldest(struct joined *joined, struct lane *lane)
 {
-	struct pending *pending = &lane->pending[lane->next++];
+	struct pending *pending = lane->oldest;
 
-	lane->records--;
-	joined->ops->record(joined->context, &pending->record);
+	lane->oldest = pending->next;
+	if (lane->oldest)
+		lane->oldest->previous = NULL;
+	else
+		lane->newest = NULL;
+	joined->records--;
+	return pending;
+}
+
+static void release(struct pending *pending)
+{
 	drop(pending->kept);
+	free(pending);
+}
+
+static void give_oldest(struct joined *joined, struct lane *lane)
+{
+	struct pending *pending = take_oldest(joined, lane);
+
+	joined->ops->record(joined->context, &pending->record);
+	release(pending);
 }
 
 static void give_before(struct joined *joined, struct lane *lane, uint64_t offset)
 {
-	while (lane->records && lane->pending[lane->next].record.begin.offset < offset)
-		give_first(joined, lane);
+	while (lane->oldest && lane->oldest->record.begin.offset < offset)
+		give_oldest(joined, lane);
 }
 
 static void give_all(struct joined *joined, struct lane *lane)
 {
-	while (lane->records)
-		give_first(joined, lane);
+	while (lane->oldest)
+		give_oldest(joined, lane);
 }
 
-/* Makes room for one more record. */
-static int make_room(struct joined *joined, struct lane *lane)
+/* Records of several channels are complete in another order. */
+static void insert(struct joined *joined, struct lane *lane, struct pending *pending)
 {
-	struct pending *grown;
+	struct pending *before = lane->newest;
 
-	if (lane->records == RECORDS_MAX)
-		give_first(joined, lane);
-	if (lane->next + lane->records < lane->room)
-		return 0;
-	if (lane->next > lane->records) {
-		memcpy(lane->pending, lane->pending + lane->next,
-		       lane->records * sizeof(*grown));
-		lane->next = 0;
-		return 0;
+	while (before && before->record.begin.offset > pending->record.begin.offset)
+		before = before->previous;
+	pending->previous = before;
+	pending->next = before ? before->next : lane->oldest;
+	*(before ? &before->next : &lane->oldest) = pending;
+	*(pending->next ? &pending->next->previous : &lane->newest) = pending;
+	joined->records++;
+}
+
+/* A copy of a record; NULL if out of memory. */
+static struct pending *copy(struct lane *lane, const struct perfrec_record *record)
+{
+	struct pending *pending = malloc(sizeof(*pending));
+
+	if (!pending)
+		return NULL;
+	*pending = (struct pending){ .record = *record };
+	if (!record->header)
+		return pending;
+	pending->kept = keep(lane, record);
+	if (!pending->kept) {
+		free(pending);
+		return NULL;
 	}
-	grown = realloc(lane->pending, (2 * lane->room + 16) * sizeof(*grown));
-	if (!grown)
-		return -ENOMEM;
-	lane->pending = grown;
-	lane->room = 2 * lane->room + 16;
-	return 0;
+	pending->record.header = &pending->kept->header;
+	return pending;
 }
 
 /* ---- the flow ---------------------------------------------------------- */
@@ -130,8 +158,7 @@ static void on_run(void *context, const struct flow_place *place, const struct f
 	struct joined *joined = context;
 	struct lane *lane = joined->lane[place->src];
 
-	if (lane->records)
-		give_before(joined, lane, place->offset);
+	give_before(joined, lane, place->offset);
 	if (joined->ops->flow.run)
 		joined->ops->flow.run(joined->context, place, run);
 }
@@ -142,8 +169,7 @@ static void on_event(void *context, const struct flow_place *place,
 	struct joined *joined = context;
 	struct lane *lane = joined->lane[place->src];
 
-	if (lane->records)
-		give_before(joined, lane, place->offset);
+	give_before(joined, lane, place->offset);
 	if (joined->ops->flow.event)
 		joined->ops->flow.event(joined->context, place, event);
 }
@@ -176,11 +202,10 @@ void joined_free(struct joined *joined)
 
 		if (!lane)
 			continue;
-		while (lane->records--)
-			drop(lane->pending[lane->next++].kept);
+		while (lane->oldest)
+			release(take_oldest(joined, lane));
 		for (c = 0; c < PERFREC_CHANNELS; c++)
 			drop(lane->latest[c]);
-		free(lane->pending);
 		free(lane);
 	}
 	flow_free(joined->flow);
@@ -224,27 +249,18 @@ static int follow_held(struct joined *joined, struct lane *lane)
 int joined_record(struct joined *joined, const struct perfrec_record *record)
 {
 	struct lane *lane = joined->lane[record->src];
-	struct pending *to;
-	unsigned int at;
+	struct pending *pending;
 
-	if (!lane) {
+	if (joined->records == RECORDS_MAX && lane && lane->oldest)
+		give_oldest(joined, lane);
+	if (!lane || joined->records == RECORDS_MAX) {
 		joined->ops->record(joined->context, record);
 		return 0;
 	}
-	if (make_room(joined, lane))
+	pending = copy(lane, record);
+	if (!pending)
 		return -ENOMEM;
-	/* Records of several channels are complete in another order. */
-	to = lane->pending + lane->next;
-	for (at = lane->records; at && to[at - 1].record.begin.offset > record->begin.offset; at--)
-		to[at] = to[at - 1];
-	to[at] = (struct pending){ .record = *record };
-	lane->records++;
-	if (record->header) {
-		to[at].kept = keep(lane, record);
-		to[at].record.header = to[at].kept ? &to[at].kept->header : NULL;
-		if (!to[at].kept)
-			return -ENOMEM;
-	}
+	insert(joined, lane, pending);
 	return record->begin.offset < lane->held ? follow_held(joined, lane) : 0;
 }
 
