@@ -366,6 +366,34 @@ TEST_F(command, a_record_in_two_parts_is_one)
 	}
 }
 
+/* More records between two messages than wait for the flow. */
+TEST_F(command, records_that_cannot_wait_are_marked)
+{
+	const unsigned int limit = 8192;
+	struct gen_stream stream;
+	unsigned int i, more;
+
+	for (more = 0; more < 2; more++) {
+		start(self, &stream);
+		record(&stream, 0, CODE, 1000);
+		indirect(&self->gen, 0, 6, PLAIN + 4);
+		for (i = 0; i < limit - 1 + more; i++)
+			record(&stream, 2, LEAF, 1050);
+		indirect(&self->gen, 0, 2, CODE + 4);
+		stop(&self->gen, 0, 0);
+		end(self);
+		run(self, "report --by interval -s 1 -e " CALLS " t");
+		EXPECT_EQ(more != 0, strstr(self->err, ": 1 record is not at its place among the instructions") != NULL) {
+			TH_LOG("%s", self->err);
+		}
+		run(self, "report --by interval --csv --filter main " READ);
+		EXPECT_NE(NULL, strstr(self->out, more ? "\"enter main\",\"manual leaf\",1,50,50,1,3,2,0,0,0,1" :
+				       "\"enter main\",\"manual leaf\",1,50,50,1,3,2,0,0,0,0")) {
+			TH_LOG("%s", self->out);
+		}
+	}
+}
+
 /* A trap handler runs between the two words, longer than messages wait. */
 TEST_F(command, a_count_does_not_go_back)
 {

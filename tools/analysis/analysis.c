@@ -551,6 +551,7 @@ int analysis_run(struct analysis *analysis, struct trace *trace)
 		analysis->flow = *flows_stats(analysis->flows);
 		analysis->stats.too_deep += flows_left_out(analysis->flows)->calls;
 		analysis->stats.left_out = flows_left_out(analysis->flows)->parts;
+		analysis->stats.misplaced = flows_left_out(analysis->flows)->places;
 	}
 	analysis->made.flow_losses = flow_losses(&analysis->flow);
 	trace_add(trace, &analysis->made);

@@ -230,6 +230,7 @@ struct analysis_ops {
  * @strays:	exit records of calls without an enter record
  * @too_deep:	calls deeper than the limit
  * @left_out:	how often a thread whose calls are omitted started running
+ * @misplaced:	records that are not at their place among the instructions
  * @uncounted:	records whose counters could not be assigned to a function
  * @unaddressed: records whose addresses are lost
  * @samples:	samples with addresses
@@ -247,6 +248,7 @@ struct analysis_stats {
 	uint64_t	strays;
 	uint64_t	too_deep;
 	uint64_t	left_out;
+	uint64_t	misplaced;
 	uint64_t	uncounted;
 	uint64_t	unaddressed;
 	uint64_t	samples;

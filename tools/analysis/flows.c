@@ -9,7 +9,7 @@
 static void on_run(void *context, const struct flow_place *place, const struct flow_run *run);
 static void on_event(void *context, const struct flow_place *place,
 		     const struct flow_event *event);
-static void on_record(void *context, const struct perfrec_record *record);
+static void on_record(void *context, const struct perfrec_record *record, bool misplaced);
 
 static const struct joined_ops joined_ops = {
 	.flow = { .run = on_run, .event = on_event },
@@ -621,7 +621,14 @@ static void on_event(void *context, const struct flow_place *place,
 	}
 }
 
-static void on_record(void *context, const struct perfrec_record *record)
+/* Instructions of the interval before it may be in the one after it, or the reverse. */
+static void doubt(struct flows *flows, const struct perfrec_record *record)
+{
+	if (flows->counts)
+		flows->ops->missing(flows->context, record);
+}
+
+static void on_record(void *context, const struct perfrec_record *record, bool misplaced)
 {
 	struct flows *flows = context;
 	struct track *track = flows->track[record->src];
@@ -632,7 +639,12 @@ static void on_record(void *context, const struct perfrec_record *record)
 
 	if (track)
 		ran_until(flows, track, &place);
+	if (misplaced)
+		doubt(flows, record);
 	flows->ops->record(flows->context, record);
+	if (misplaced)
+		doubt(flows, record);
+	flows->left_out.places += misplaced;
 	/* The gap continues after the record. */
 	if (track && track->gap)
 		ran_missing(flows, track, &place);

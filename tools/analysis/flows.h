@@ -22,10 +22,12 @@ struct flows;
  * struct flows_left_out - what was omitted because of limits
  * @calls:	calls; their time counts as their callers'
  * @parts:	how often a thread beyond the limit started running, without calls
+ * @places:	places of records: the intervals around these have marks
  */
 struct flows_left_out {
 	uint64_t	calls;
 	uint64_t	parts;
+	uint64_t	places;
 };
 
 /**
@@ -35,7 +37,7 @@ struct flows_left_out {
  * @ran:	a thread has executed @instructions of the function at @function, or, if these
  *		are 0, called it; between the same two calls of @record
  * @missing:	instructions of a thread are missing here, other than those of the generated
- *		code that writes a record
+ *		code that writes a record; or they may belong to another interval
  *
  * @where of the last two has the thread and the place, as a record has.
  */

@@ -104,6 +104,11 @@ void analysis_notes(const struct analysis *analysis, const struct input *input)
 	if (stats->left_out)
 		report("%s: threads ran %" PRIu64 " times without their calls: too many threads; record fewer of them",
 		       name, stats->left_out);
+	if (stats->misplaced)
+		report("%s: %" PRIu64 " record%s not at %s place among the instructions, and the intervals around %s are marked ~: too many records between two messages of instruction trace, or one that a thread completed late",
+		       name, stats->misplaced, stats->misplaced == 1 ? " is" : "s are",
+		       stats->misplaced == 1 ? "its" : "their",
+		       stats->misplaced == 1 ? "it" : "them");
 	if (turns_in(&input->meta) && !analysis_turns(analysis))
 		report("%s: %u events that take turns on the counters are left out: sifive-trace report shows them",
 		       name, turns_in(&input->meta));

@@ -304,7 +304,7 @@ static void put_function(struct listing *listing, const struct perfrec_record *r
 	put_place(listing, record->address[1], &symbol);
 }
 
-static void on_joined(void *context, const struct perfrec_record *record)
+static void on_joined(void *context, const struct perfrec_record *record, bool misplaced)
 {
 	struct listing *listing = context;
 	char name[PERFREC_COUNTERS][COUNTERS_NAME_SIZE];
@@ -327,6 +327,8 @@ static void on_joined(void *context, const struct perfrec_record *record)
 	}
 	if (record->flags & PERFREC_AFTER_LOSS)
 		put_string(listing->out, "  (records may be missing before it)");
+	if (misplaced)
+		put_string(listing->out, "  (not at its place)");
 	put_char(listing->out, '\n');
 }
 

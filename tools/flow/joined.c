@@ -23,6 +23,7 @@ struct pending {
 	struct pending		*next;
 	struct perfrec_record	record;
 	struct kept		*kept;		/* NULL: it has no header */
+	bool			late;		/* the flow has passed its place */
 };
 
 /**
@@ -31,6 +32,7 @@ struct pending {
  * @oldest, @newest: records that wait, by their place
  * @latest:	by channel: the header of the latest record
  * @context:	that of the latest Ownership message
+ * @shown:	place of the latest run or event
  * @held:	place where trace stops within a record, which is to come; 0: none
  */
 struct lane {
@@ -41,6 +43,7 @@ struct lane {
 	struct pending		*newest;
 	struct kept		*latest[PERFREC_CHANNELS];
 	uint64_t		context;
+	uint64_t		shown;
 	uint64_t		held;
 };
 
@@ -98,24 +101,24 @@ static void release(struct pending *pending)
 	free(pending);
 }
 
-static void give_oldest(struct joined *joined, struct lane *lane)
+static void give_oldest(struct joined *joined, struct lane *lane, bool early)
 {
 	struct pending *pending = take_oldest(joined, lane);
 
-	joined->ops->record(joined->context, &pending->record);
+	joined->ops->record(joined->context, &pending->record, early || pending->late);
 	release(pending);
 }
 
 static void give_before(struct joined *joined, struct lane *lane, uint64_t offset)
 {
 	while (lane->oldest && lane->oldest->record.begin.offset < offset)
-		give_oldest(joined, lane);
+		give_oldest(joined, lane, false);
 }
 
 static void give_all(struct joined *joined, struct lane *lane)
 {
 	while (lane->oldest)
-		give_oldest(joined, lane);
+		give_oldest(joined, lane, false);
 }
 
 /* Records of several channels are complete in another order. */
@@ -139,7 +142,9 @@ static struct pending *copy(struct lane *lane, const struct perfrec_record *reco
 
 	if (!pending)
 		return NULL;
-	*pending = (struct pending){ .record = *record };
+	*pending = (struct pending){
+		.record = *record, .late = record->begin.offset < lane->shown,
+	};
 	if (!record->header)
 		return pending;
 	pending->kept = keep(lane, record);
@@ -159,6 +164,7 @@ static void on_run(void *context, const struct flow_place *place, const struct f
 	struct lane *lane = joined->lane[place->src];
 
 	give_before(joined, lane, place->offset);
+	lane->shown = place->offset;
 	if (joined->ops->flow.run)
 		joined->ops->flow.run(joined->context, place, run);
 }
@@ -170,6 +176,7 @@ static void on_event(void *context, const struct flow_place *place,
 	struct lane *lane = joined->lane[place->src];
 
 	give_before(joined, lane, place->offset);
+	lane->shown = place->offset;
 	if (joined->ops->flow.event)
 		joined->ops->flow.event(joined->context, place, event);
 }
@@ -252,9 +259,9 @@ int joined_record(struct joined *joined, const struct perfrec_record *record)
 	struct pending *pending;
 
 	if (joined->records == RECORDS_MAX && lane && lane->oldest)
-		give_oldest(joined, lane);
+		give_oldest(joined, lane, true);
 	if (!lane || joined->records == RECORDS_MAX) {
-		joined->ops->record(joined->context, record);
+		joined->ops->record(joined->context, record, lane != NULL);
 		return 0;
 	}
 	pending = copy(lane, record);

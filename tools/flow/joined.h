@@ -19,11 +19,13 @@
 /**
  * struct joined_ops - the consumer's callbacks
  * @flow:	as in flow.h
- * @record:	a record, at its place in its source's flow; valid during the call
+ * @record:	a record, valid during the call; at its place in its source's flow unless
+ *		@misplaced: too many records wait, or the flow was shown before it was complete
  */
 struct joined_ops {
 	struct flow_ops	flow;
-	void		(*record)(void *context, const struct perfrec_record *record);
+	void		(*record)(void *context, const struct perfrec_record *record,
+				  bool misplaced);
 };
 
 struct joined;
