@@ -161,6 +161,32 @@ TEST_F(processes, as_many_as_a_side_car_file_can_have)
 	EXPECT_EQ(META_PROCESSES_MAX + 1, self->meta.objects + self->tree.objects_left_out);
 }
 
+/* A path has up to 4095 bytes, each of which may become six in JSON. */
+TEST_F(processes, paths_that_do_not_fit_are_counted)
+{
+	static char path[PATH_MAX];
+	char *argv[] = { "a", NULL };
+	struct tree_process process = { .parent = 1, .exe = path, .argv = argv };
+	struct objects objects = { .count = 0 };
+	size_t i, have = 0;
+
+	memset(path, '\1', sizeof(path) - 1);
+	for (i = 0; i < META_PROCESSES_MAX; i++) {
+		process.pid = (pid_t)(100 + i);
+		tree_add(&self->tree, &process, &objects, false);
+	}
+	objects_free(&objects);
+	join(_metadata, self);
+	ASSERT_EQ(META_PROCESSES_MAX, self->meta.processes);
+	EXPECT_EQ(0, self->tree.left_out);
+	for (i = 0; i < META_PROCESSES_MAX; i++) {
+		have += !!self->meta.process[i].exe;
+		EXPECT_EQ(100 + i, self->meta.process[i].pid);
+	}
+	EXPECT_STREQ(path, self->meta.process[0].exe);
+	EXPECT_EQ(META_PROCESSES_MAX, have + self->tree.programs_left_out);
+}
+
 /* Each line is compared with few others, otherwise this takes minutes. */
 TEST_F(processes, many_objects_are_joined_at_once)
 {

@@ -348,10 +348,15 @@ static void put_process(struct output *out, const struct process *process)
 		put_format(out, ",\"from\":%" PRIu64, process->from);
 	if (process->ended)
 		put_format(out, ",\"to\":%" PRIu64, process->to);
-	if (process->exe)
-		put_format(out, ",\"exe\":%s", process->exe);
-	if (process->args)
-		put_format(out, ",\"args\":%s", process->args);
+	/* Longer than put_format() can write. */
+	if (process->exe) {
+		put_string(out, ",\"exe\":");
+		put_string(out, process->exe);
+	}
+	if (process->args) {
+		put_string(out, ",\"args\":");
+		put_string(out, process->args);
+	}
 	put_string(out, "}");
 }
 
@@ -396,21 +401,32 @@ static bool has_room(struct room *room, const char *text, size_t more)
 	return true;
 }
 
+/* Omits a line for which there is no room; returns whether it did. */
+static bool omit(struct room *room, char **line)
+{
+	if (!*line || has_room(room, *line, 0))
+		return false;
+	free(*line);
+	*line = NULL;
+	return true;
+}
+
 static void put_processes(struct tree *tree, struct parts *parts, struct output *out)
 {
 	struct room room = { BYTES_MAX / 4, META_VALUES_MAX / 4 };
+	const size_t count = parts->processes < META_PROCESSES_MAX ? parts->processes :
+								     META_PROCESSES_MAX;
 	size_t i;
 
+	/* Programs before command lines. */
+	tree->programs_left_out = 0;
+	for (i = 0; i < count; i++)
+		tree->programs_left_out += omit(&room, &parts->process[i].exe);
 	put_string(out, "\"processes\":[");
-	for (i = 0; i < parts->processes && i < META_PROCESSES_MAX; i++) {
-		struct process *process = &parts->process[i];
-
-		if (process->args && !has_room(&room, process->args, 0)) {
-			free(process->args);
-			process->args = NULL;
-		}
+	for (i = 0; i < count; i++) {
+		omit(&room, &parts->process[i].args);
 		put_string(out, i ? ",\n" : "\n");
-		put_process(out, process);
+		put_process(out, &parts->process[i]);
 	}
 	tree->left_out = parts->processes - i;
 	put_string(out, "],\n");
@@ -508,6 +524,9 @@ void tree_report(const struct tree *tree)
 	if (tree->left_out)
 		report("%zu processes do not fit into the side-car file: their addresses have no names; record fewer processes",
 		       tree->left_out);
+	if (tree->programs_left_out)
+		report("the paths of %zu processes' programs do not fit into the side-car file: record fewer processes",
+		       tree->programs_left_out);
 	if (tree->threads_left_out)
 		report("%zu threads do not fit into the side-car file: they have no names; record fewer processes",
 		       tree->threads_left_out);

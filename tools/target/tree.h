@@ -24,10 +24,12 @@
  *                                                  threads, and of objects of
  *                                                  other processes, that do not
  *                                                  fit into the side-car file
+ * @programs_left_out: number of other processes whose program's path does not
  */
 struct tree {
 	char	folder[TREE_FOLDER];
 	size_t	left_out;
+	size_t	programs_left_out;
 	size_t	threads_left_out;
 	size_t	objects_left_out;
 };
