@@ -87,6 +87,7 @@ static void free_process(struct attached *process)
 	free(process->is.argv);
 	free(process->arguments);
 	objects_free(&process->objects);
+	*process = (struct attached){ .is.pid = 0 };
 }
 
 /* Returns 0, or an errno: ENOENT for a kernel thread or a process that has ended. */
@@ -158,6 +159,10 @@ static int look_at_all(struct attach *attach, const struct running *running)
 			continue;
 		}
 		free_process(process);
+		if (error == ENOMEM) {
+			report("out of memory");
+			return -1;
+		}
 		if (attach->pids)
 			return refuse(running->pid[i], error);
 		forbidden += error == EACCES || error == EPERM;
