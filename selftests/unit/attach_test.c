@@ -3,6 +3,7 @@
  * Proves which running processes a recording takes, what it knows of each, and that those that
  * end before START are omitted.
  */
+#include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,6 +14,8 @@
 #include "target/attach.h"
 #include "target/running.h"
 #include "trace/meta.h"
+
+#include "kept_report.h"
 
 #define CHILDREN	3
 
@@ -27,6 +30,7 @@ FIXTURE_SETUP(attach)
 {
 	unsigned int i;
 
+	*reported = '\0';
 	for (i = 0; i < CHILDREN; i++) {
 		self->child[i] = fork();
 		if (!self->child[i])
@@ -83,6 +87,54 @@ TEST_F(attach, those_of_a_list_each_once)
 	snprintf(list, sizeof(list), "%d,%d", self->child[1], getpid());
 	self->attach.pids = list;
 	EXPECT_EQ(-1, attach_find(&self->attach));
+}
+
+/* Tells its id, then waits for the end of the test. */
+static void *be_thread(void *argument)
+{
+	pid_t id = gettid();
+
+	if (write(*(int *)argument, &id, sizeof(id)) != sizeof(id))
+		abort();
+	for (;;)
+		pause();
+}
+
+static pid_t start_with_thread(pid_t *thread)
+{
+	pthread_t id;
+	int ends[2];
+	pid_t pid;
+
+	if (pipe(ends))
+		return -1;
+	pid = fork();
+	if (!pid) {
+		pthread_create(&id, NULL, be_thread, &ends[1]);
+		for (;;)
+			pause();
+	}
+	close(ends[1]);
+	if (read(ends[0], thread, sizeof(*thread)) != sizeof(*thread))
+		*thread = -1;
+	close(ends[0]);
+	return pid;
+}
+
+TEST_F(attach, a_thread_is_refused)
+{
+	char text[128];
+	pid_t thread;
+
+	end(&self->child[2]);
+	self->child[2] = start_with_thread(&thread);
+	ASSERT_LT(0, self->child[2]);
+	ASSERT_NE(self->child[2], thread);
+	snprintf(self->list, sizeof(self->list), "%d,%d", thread, self->child[0]);
+	EXPECT_EQ(-1, attach_find(&self->attach));
+	snprintf(text, sizeof(text), "-p %d: it is a thread of process %d: give -p %d", thread,
+		 self->child[2], self->child[2]);
+	EXPECT_STREQ(text, reported);
 }
 
 TEST_F(attach, other_texts_are_refused)

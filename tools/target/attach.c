@@ -112,6 +112,34 @@ static int look_at(struct attached *process, pid_t pid)
 	return process->is.exe && !read_arguments(process) ? 0 : ENOMEM;
 }
 
+/* The process of a thread, which has files in /proc too; 0 if it has ended. */
+static pid_t process_of(pid_t thread)
+{
+	char text[4096], *line;
+	int process = 0;
+
+	read_file(thread, "status", text, sizeof(text));
+	line = strstr(text, "\nTgid:");
+	if (!line || sscanf(line, "\nTgid: %d", &process) != 1)
+		return 0;
+	return process;
+}
+
+/* Whether a process that was named is one, and not this command. */
+static bool is_other_process(pid_t pid)
+{
+	const pid_t process = process_of(pid);
+
+	if (process && process != pid)
+		report("-p %d: it is a thread of process %d: give -p %d", (int)pid, (int)process,
+		       (int)process);
+	else if (pid == recorder)
+		report("-p %d is this command: name another process", (int)pid);
+	else
+		return true;
+	return false;
+}
+
 /* A process that was named cannot be recorded. */
 static int refuse(pid_t pid, int error)
 {
@@ -148,10 +176,8 @@ static int look_at_all(struct attach *attach, const struct running *running)
 	for (i = 0; i < running->count; i++) {
 		struct attached *process = &attach->process[attach->count];
 
-		if (running->pid[i] == recorder && attach->pids) {
-			report("-p %d is this command: name another process", (int)recorder);
+		if (attach->pids && !is_other_process(running->pid[i]))
 			return -1;
-		}
 		error = running->pid[i] == recorder ? ENOENT :
 						      look_at(process, running->pid[i]);
 		if (!error) {
