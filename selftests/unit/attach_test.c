@@ -3,10 +3,12 @@
  * Proves which running processes a recording takes, what it knows of each, and that those that
  * end before START are omitted.
  */
+#include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 #include "kselftest_harness.h"
@@ -231,6 +233,90 @@ TEST_F(attach, those_that_end_before_start_are_omitted)
 	ASSERT_EQ(1, meta.objects);
 	EXPECT_STREQ("/no/code", meta.object[0].path);
 	meta_free(&meta);
+}
+
+/* The name in parentheses looks as if it ended there, and as if numbers followed. */
+static pid_t start_program(const char *mark, int *go, int *done)
+{
+	int from[2], to[2];
+	pid_t pid;
+	char byte;
+
+	if (pipe2(from, O_CLOEXEC) || pipe2(to, O_CLOEXEC))
+		return -1;
+	pid = fork();
+	if (!pid) {
+		close(from[1]);
+		prctl(PR_SET_NAME, ") S 1 2 3");
+		if (write(to[1], "", 1) == 1 && read(from[0], &byte, 1) == 1)
+			execlp("sleep", "sleep", mark, NULL);
+		_exit(1);
+	}
+	close(from[0]);
+	close(to[1]);
+	*go = from[1];
+	*done = to[0];
+	/* Its name is set. */
+	return read(to[0], &byte, 1) == 1 ? pid : -1;
+}
+
+TEST_F(attach, a_program_executed_meanwhile_is_the_recorded_one)
+{
+	struct attached *process;
+	int go, done;
+	cpu_set_t cpus;
+	char byte;
+
+	CPU_ZERO(&cpus);
+	end(&self->child[2]);
+	self->child[2] = start_program("12345", &go, &done);
+	ASSERT_LT(0, self->child[2]);
+	snprintf(self->list, sizeof(self->list), "%d", self->child[2]);
+	ASSERT_EQ(0, attach_find(&self->attach));
+	process = self->attach.process;
+	EXPECT_EQ(getpid(), process->is.parent);
+	EXPECT_LT(0, process->began);
+	EXPECT_NE(NULL, strstr(process->is.exe, "attach_test"));
+	ASSERT_EQ(1, write(go, "", 1));
+	/* Closed by the execution. */
+	ASSERT_EQ(0, read(done, &byte, 1));
+	attach_started(&self->attach, &cpus);
+	ASSERT_EQ(1, self->attach.count);
+	EXPECT_EQ(NULL, strstr(process->is.exe, "attach_test"));
+	EXPECT_STREQ("12345", process->is.argv[1]);
+	EXPECT_EQ(NULL, strstr(reported, "has its id"));
+	close(go);
+	close(done);
+}
+
+TEST_F(attach, another_process_with_the_same_id_is_reported)
+{
+	char text[64];
+	cpu_set_t cpus;
+
+	CPU_ZERO(&cpus);
+	ASSERT_EQ(0, attach_find(&self->attach));
+	self->attach.process[1].began--;
+	attach_started(&self->attach, &cpus);
+	ASSERT_EQ(2, self->attach.count);
+	snprintf(text, sizeof(text), "process %d has ended, and another process has its id",
+		 self->attach.id[1]);
+	EXPECT_NE(NULL, strstr(reported, text));
+	snprintf(text, sizeof(text), "process %d has ended", self->attach.id[0]);
+	EXPECT_EQ(NULL, strstr(reported, text));
+}
+
+TEST_F(attach, one_that_ends_after_start_keeps_its_description)
+{
+	cpu_set_t cpus;
+
+	CPU_ZERO(&cpus);
+	ASSERT_EQ(0, attach_find(&self->attach));
+	end(&self->child[0]);
+	attach_started(&self->attach, &cpus);
+	ASSERT_EQ(2, self->attach.count);
+	EXPECT_NE(NULL, strstr(self->attach.process[0].is.exe, "attach_test"));
+	EXPECT_NE(NULL, strstr(self->attach.process[1].is.exe, "attach_test"));
 }
 
 TEST_HARNESS_MAIN

@@ -2,6 +2,7 @@
 /* See attach.h. */
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <limits.h>
 #include <poll.h>
 #include <sched.h>
@@ -68,17 +69,19 @@ static int read_arguments(struct attached *process)
 	return 0;
 }
 
-/* The process's parent; the name in parentheses may contain anything. */
-static pid_t parent_of(pid_t pid)
+/* The process's parent and start time; the name in parentheses may contain anything. */
+static void read_stat(struct attached *process)
 {
-	char text[512], *end;
-	int parent = 0;
+	char text[1024], *end;
+	int parent;
 
-	read_file(pid, "stat", text, sizeof(text));
+	read_file(process->is.pid, "stat", text, sizeof(text));
 	end = strrchr(text, ')');
-	if (!end || sscanf(end, ") %*c %d", &parent) != 1)
-		return 0;
-	return parent;
+	/* The fields 4 and 22. */
+	if (end && sscanf(end,
+			  ") %*c %d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %*d %*d %"
+			  SCNu64, &parent, &process->began) == 2)
+		process->is.parent = parent;
 }
 
 static void free_process(struct attached *process)
@@ -107,9 +110,12 @@ static int look_at(struct attached *process, pid_t pid)
 	if (maps < 0)
 		return errno;
 	close(maps);
-	process->is.parent = parent_of(pid);
 	process->is.exe = strdup(path);
-	return process->is.exe && !read_arguments(process) ? 0 : ENOMEM;
+	if (!process->is.exe || read_arguments(process))
+		return ENOMEM;
+	/* Last, so that what was read is not an earlier process's if the id is given again. */
+	read_stat(process);
+	return 0;
 }
 
 /* The process of a thread, which has files in /proc too; 0 if it has ended. */
@@ -238,6 +244,30 @@ static bool may_leave(pid_t pid, const cpu_set_t *cpus)
 	return !CPU_EQUAL(&both, &its);
 }
 
+/*
+ * What was read before START may be of another program, or of another process. What has ended
+ * since START remains as it was.
+ */
+static void look_again(struct attached *process)
+{
+	const pid_t pid = process->is.pid;
+	struct attached now;
+	int error = look_at(&now, pid);
+
+	if (error) {
+		free_process(&now);
+		if (error != ENOENT && error != ESRCH)
+			report("process %d: %s: the program that it executes now is unknown; it was %s",
+			       (int)pid, strerror(error), process->is.exe);
+		return;
+	}
+	if (now.began != process->began)
+		report("process %d has ended, and another process has its id: its records are not those of %s",
+		       (int)pid, process->is.exe);
+	free_process(process);
+	*process = now;
+}
+
 void attach_started(struct attach *attach, const cpu_set_t *cpus)
 {
 	size_t i, kept = 0, leaving = 0;
@@ -253,6 +283,7 @@ void attach_started(struct attach *attach, const cpu_set_t *cpus)
 			free_process(process);
 			continue;
 		}
+		look_again(process);
 		if (may_leave(process->is.pid, cpus)) {
 			last = process->is.pid;
 			leaving++;

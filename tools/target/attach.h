@@ -15,11 +15,13 @@
 /**
  * struct attached - a running process
  * @is:		the process; its strings are allocated, except that argv[0] may be @is.exe
+ * @began:	its start time, in the kernel's ticks: another process with its id has another
  * @arguments:	the text of its arguments
  * @objects:	objects in its memory
  */
 struct attached {
 	struct tree_process	is;
+	uint64_t		began;
 	char			*arguments;
 	struct objects		objects;
 };
@@ -56,7 +58,7 @@ static inline bool attach_wanted(const struct attach *attach)
 int attach_find(struct attach *attach);
 
 /**
- * attach_started() - after START: omit the processes that had ended
+ * attach_started() - after START: omit the processes that had ended, and look at the others again
  * @cpus:	where they are recorded: those that may also run elsewhere are reported
  */
 void attach_started(struct attach *attach, const cpu_set_t *cpus);
