@@ -110,7 +110,13 @@ touch /tmp/several; wait $one
 kill -0 $command; echo $? >one-ended.rc
 kill $two; wait $two; wait $command; echo $? >all-ended.rc
 run both-gone sifive-trace record -p $one,$two -o both-gone.rtd
-kill $three; wait $three; true
+kill $three; wait $three
+
+# More processes than files that the recorder may open.
+many=
+for i in $(seq 40); do sleep 1000 & many=$many,$!; done
+(ulimit -n 32; run few-files sifive-trace record -p ${many#,} -o few-files.rtd)
+killall sleep; wait; true
 '
 
 # leaves NAME: calls of leaf() in the trace.
@@ -284,5 +290,8 @@ done
 [ "$(cat "$out/one-ended.rc")" = 0 ]
 result $? "-p A,B: the recording continues when one process has ended"
 status all-ended 0 "-p A,B: it ends when all have ended"
+
+status few-files 125 "-p of more processes than open files are allowed: the recording fails"
+says few-files "too many open files: raise the limit (ulimit -Hn)" "-p of so many: the message says what to do"
 
 results_end

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 #include "kselftest_harness.h"
@@ -317,6 +318,52 @@ TEST_F(attach, one_that_ends_after_start_keeps_its_description)
 	ASSERT_EQ(2, self->attach.count);
 	EXPECT_NE(NULL, strstr(self->attach.process[0].is.exe, "attach_test"));
 	EXPECT_NE(NULL, strstr(self->attach.process[1].is.exe, "attach_test"));
+}
+
+#define NOT_WAITED	77
+
+/* Waits as a child of the recorder does, with as many open files; its message goes to @text. */
+static int wait_in_child(const struct attach *attach, rlim_t files, char *text, size_t room)
+{
+	const struct rlimit limit = { .rlim_cur = files, .rlim_max = files };
+	char *none[] = { NULL };
+	int ends[2], status;
+	ssize_t length;
+	pid_t pid;
+
+	if (pipe(ends))
+		return -1;
+	pid = fork();
+	if (!pid) {
+		*reported = '\0';
+		setrlimit(RLIMIT_NOFILE, &limit);
+		attach_wait(attach, none);
+		_exit(write(ends[1], reported, strlen(reported)) < 0 ? 1 : NOT_WAITED);
+	}
+	close(ends[1]);
+	length = read(ends[0], text, room - 1);
+	text[length < 0 ? 0 : length] = '\0';
+	close(ends[0]);
+	if (waitpid(pid, &status, 0) != pid || !WIFEXITED(status))
+		return -1;
+	return WEXITSTATUS(status);
+}
+
+TEST_F(attach, the_wait_says_what_it_lacks)
+{
+	char text[256];
+	int next;
+
+	ASSERT_EQ(0, attach_find(&self->attach));
+	next = dup(0);
+	close(next);
+	/* Enough for one of two processes, besides the pipe. */
+	EXPECT_EQ(NOT_WAITED, wait_in_child(&self->attach, (rlim_t)next + 3, text, sizeof(text)));
+	EXPECT_NE(NULL, strstr(text, "cannot wait for 2 processes: too many open files: raise"));
+	end(&self->child[0]);
+	end(&self->child[1]);
+	EXPECT_EQ(0, wait_in_child(&self->attach, (rlim_t)next + 3, text, sizeof(text)));
+	EXPECT_STREQ("", text);
 }
 
 TEST_HARNESS_MAIN

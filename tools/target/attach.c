@@ -345,15 +345,27 @@ void attach_sum(const struct attach *attach, struct objects *sum)
 	}
 }
 
-/* A process that has ended has no descriptor, -1. */
-static int open_process(pid_t pid)
+/* A descriptor of each process, but -1 of one that has ended. */
+static int open_processes(const struct attach *attach, struct pollfd *process)
 {
-	int fd = (int)syscall(SYS_pidfd_open, pid, 0);
+	size_t i;
 
-	if (fd >= 0 || errno == ESRCH)
-		return fd;
-	report("cannot wait for process %d: %s", (int)pid, strerror(errno));
-	_exit(EXIT_RECORD);
+	for (i = 0; i < attach->count; i++) {
+		const pid_t pid = attach->process[i].is.pid;
+		const int fd = (int)syscall(SYS_pidfd_open, pid, 0);
+
+		process[i] = (struct pollfd){ .fd = fd, .events = POLLIN };
+		if (fd >= 0 || errno == ESRCH)
+			continue;
+		if (errno == EMFILE)
+			report("cannot wait for %zu processes: too many open files: raise the limit (ulimit -Hn), or select fewer processes",
+			       attach->count);
+		else
+			report("cannot wait for process %d: %s: give a program, with which the recording ends",
+			       (int)pid, strerror(errno));
+		return -1;
+	}
+	return 0;
 }
 
 /* As many descriptors as processes may be needed. */
@@ -379,17 +391,21 @@ int attach_wait(const struct attach *attach, char **command)
 	}
 	/* This process holds the session's descriptor: the device is not free until it ends too. */
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	if (getppid() != recorder)
-		_exit(EXIT_RECORD);
+	if (getppid() != recorder) {
+		report("the process that records has ended");
+		return -1;
+	}
 	raise_limit();
 	process = calloc(attach->count, sizeof(*process));
-	if (!process)
-		_exit(EXIT_RECORD);
+	if (!process) {
+		report("out of memory");
+		return -1;
+	}
 	/* Opened now, because another process may get the id of one that has ended. */
-	for (i = 0; i < attach->count; i++)
-		process[i] = (struct pollfd){
-			.fd = open_process(attach->process[i].is.pid), .events = POLLIN,
-		};
+	if (open_processes(attach, process)) {
+		free(process);
+		return -1;
+	}
 	for (i = 0; i < attach->count; i++)
 		while (process[i].fd >= 0 && poll(&process[i], 1, -1) < 0)
 			;

@@ -82,8 +82,8 @@ void attach_sum(const struct attach *attach, struct objects *sum);
  * attach_wait() - in a child of the command: wait for the end of the recording
  * @command:	a program and its arguments, empty: none
  *
- * Executes the given command, or exits when all processes have ended. Return: -1: the error has
- * been printed.
+ * Executes the given command, or exits when all processes have ended. Return: -1 if it can do
+ * neither: the error has been printed.
  */
 int attach_wait(const struct attach *attach, char **command);
 
