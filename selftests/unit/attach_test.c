@@ -3,6 +3,7 @@
  * Proves which running processes a recording takes, what it knows of each, and that those that
  * end before START are omitted.
  */
+#include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
@@ -10,6 +11,7 @@
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 #include "kselftest_harness.h"
@@ -155,6 +157,66 @@ TEST_F(attach, other_texts_are_refused)
 		}
 		free(running.pid);
 	}
+}
+
+/* Stands for a control group, whose list has these processes. */
+static void make_group(const char *path, const char *processes)
+{
+	char list[128];
+	FILE *file;
+
+	snprintf(list, sizeof(list), "%s/cgroup.procs", path);
+	if (mkdir(path, 0700))
+		abort();
+	file = fopen(list, "w");
+	if (!file || fputs(processes, file) < 0 || fclose(file))
+		abort();
+}
+
+static int find_in_child(const char *group, rlim_t files)
+{
+	const struct rlimit limit = { .rlim_cur = files, .rlim_max = files };
+	struct running running;
+	pid_t pid = fork();
+	int status;
+
+	if (!pid) {
+		setrlimit(RLIMIT_NOFILE, &limit);
+		*reported = '\0';
+		if (!running_in_cgroup(&running, group))
+			_exit(0);
+		_exit(strstr(reported, strerror(EMFILE)) ? 2 : 1);
+	}
+	return waitpid(pid, &status, 0) == pid && WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+TEST_F(attach, those_of_a_group_and_those_below)
+{
+	char top[] = "/tmp/attach_test.XXXXXX", group[64], below[64], command[64];
+	struct running running;
+	rlim_t next;
+
+	ASSERT_NE(NULL, mkdtemp(top));
+	snprintf(group, sizeof(group), "%s/a", top);
+	snprintf(below, sizeof(below), "%s/a/b", top);
+	make_group(group, "7\n0\n5\n");
+	make_group(below, "6\n7\n");
+	ASSERT_EQ(0, running_in_cgroup(&running, group));
+	ASSERT_EQ(3, running.count);
+	EXPECT_EQ(5, running.pid[0]);
+	EXPECT_EQ(6, running.pid[1]);
+	EXPECT_EQ(7, running.pid[2]);
+	free(running.pid);
+
+	/* Without enough files, those found first are not all. */
+	next = (rlim_t)dup(0);
+	close((int)next);
+	EXPECT_EQ(2, find_in_child(group, next + 2));
+	EXPECT_EQ(0, find_in_child(group, next + 8));
+
+	snprintf(command, sizeof(command), "rm -rf %s", top);
+	ASSERT_EQ(0, system(command));
+	EXPECT_EQ(-1, running_in_cgroup(&running, group));
 }
 
 static bool has(const struct attach *attach, pid_t pid)

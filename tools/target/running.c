@@ -17,14 +17,13 @@
 /* The file with the processes of a control group. */
 #define PROCS	"cgroup.procs"
 
+/* Returns 0, or an errno: ENOMEM. */
 static int add(struct running *running, pid_t pid)
 {
 	pid_t *more = reallocarray(running->pid, running->count + 1, sizeof(*more));
 
-	if (!more) {
-		report("out of memory");
-		return -1;
-	}
+	if (!more)
+		return ENOMEM;
 	running->pid = more;
 	more[running->count++] = pid;
 	return 0;
@@ -63,8 +62,10 @@ int running_named(struct running *running, const char *list)
 		pid = strtol(at, &end, 10);
 		if (end == at || errno || pid < 1 || pid > INT_MAX || (*end && *end != ','))
 			return -1;
-		if (add(running, (pid_t)pid))
+		if (add(running, (pid_t)pid)) {
+			report("out of memory");
 			return -1;
+		}
 		at = end + 1;
 	} while (*end);
 	sort(running);
@@ -131,8 +132,10 @@ int running_of_user(struct running *running, const char *user)
 			error = add(running, pid);
 	}
 	closedir(folder);
+	if (error)
+		report("out of memory");
 	sort(running);
-	return error;
+	return error ? -1 : 0;
 }
 
 /* Where cgroup2 is mounted: spaces and the like are escaped as in mounts(5). */
@@ -181,37 +184,70 @@ static int find_group(const char *cgroup, char *path)
 /* For nftw(), which passes no argument on. */
 static struct running *found;
 
-/* A threaded group has no list of its own: its processes are in the list of a group above it. */
-static int read_procs(const char *path, const struct stat *file, int type, struct FTW *ftw)
-{
-	FILE *procs;
-	int pid, error = 0;
+/* Walks through the groups: some may be removed meanwhile. */
+#define WALKS	10
 
+/* Returns 0, or an errno. */
+static int read_procs(const char *path)
+{
+	int pid, error = 0;
+	FILE *procs;
+
+	procs = fopen(path, "re");
+	if (!procs)
+		return errno;
+	errno = 0;
+	/* 0: a process outside of this pid namespace. */
+	while (!error && fscanf(procs, "%d", &pid) == 1)
+		error = pid > 0 ? add(found, pid) : 0;
+	if (!error && ferror(procs))
+		error = errno;
+	fclose(procs);
+	/* A threaded group has no list: its processes are in that of a group above it. */
+	return error == EOPNOTSUPP ? 0 : error;
+}
+
+static int visit(const char *path, const struct stat *file, int type, struct FTW *ftw)
+{
 	(void)file;
+	if (type == FTW_DNR)
+		return EACCES;
 	if (type != FTW_F || strcmp(path + ftw->base, PROCS))
 		return 0;
-	procs = fopen(path, "re");
-	/* 0: a process outside of this pid namespace. */
-	while (procs && !error && fscanf(procs, "%d", &pid) == 1)
-		error = pid > 0 ? add(found, pid) : 0;
-	if (procs)
-		fclose(procs);
-	return error;
+	return read_procs(path);
+}
+
+/* Returns 0, or an errno. */
+static int walk(const char *path)
+{
+	int error = nftw(path, visit, 16, FTW_PHYS);
+
+	if (error < 0)
+		error = errno;
+	/* The list of a group that has been removed cannot be read. */
+	return error == ENODEV ? ENOENT : error;
 }
 
 int running_in_cgroup(struct running *running, const char *cgroup)
 {
 	char path[PATH_MAX];
-	int error;
+	int error = ENOENT;
+	unsigned int i;
 
 	*running = (struct running){ .pid = NULL };
 	if (find_group(cgroup, path))
 		return -1;
 	found = running;
-	/* Groups may be removed meanwhile. */
-	error = nftw(path, read_procs, 16, FTW_PHYS) && !running->count && errno != ENOENT;
-	if (error)
-		report("-G %s: %s: %s", cgroup, path, strerror(errno));
+	for (i = 0; i < WALKS && error == ENOENT; i++) {
+		running->count = 0;
+		error = walk(path);
+	}
 	sort(running);
+	if (error == ENOENT && !has_procs(path))
+		report("-G %s: the control group has been removed", cgroup);
+	else if (error == ENOENT)
+		report("-G %s: groups below it are removed all the time: name one of them", cgroup);
+	else if (error)
+		report("-G %s: %s: %s", cgroup, path, strerror(error));
 	return error ? -1 : 0;
 }
