@@ -7,6 +7,7 @@
 #include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -293,6 +294,7 @@ TEST_F(process, lists_that_are_refused)
 	static int32_t many[SIFIVE_TRACE_MAX_PROCESSES + 1];
 	int32_t list[] = { self->child, self->other[0], self->child };
 	const size_t page = getpagesize();
+	struct sifive_trace_status status;
 	int32_t *memory, *last;
 	unsigned int i;
 
@@ -321,10 +323,14 @@ TEST_F(process, lists_that_are_refused)
 	last[0] = self->child;
 	last[1] = INT32_MAX;
 	EXPECT_EQ(-EFAULT, start_list(self, 0, last + 1, 2));
+	ASSERT_EQ(0, trace_status(self->s.fd, &status));
+	EXPECT_NE(NULL, strstr(status.message, "the list of 2 processes cannot be read"));
 	EXPECT_EQ(0, last[1]);
 	last[1] = INT32_MAX;
 	ASSERT_EQ(0, mprotect(memory, page, PROT_READ));
 	EXPECT_EQ(-EFAULT, start_list(self, 0, last, 2));
+	ASSERT_EQ(0, trace_status(self->s.fd, &status));
+	EXPECT_NE(NULL, strstr(status.message, "2147483647 has ended: put the list in writable"));
 	EXPECT_EQ(0, trace_flags(self->s.fd) & SIFIVE_TRACE_STATUS_RUNNING);
 	EXPECT_EQ(0, start_list(self, 0, last, 1));
 	munmap(memory, 2 * page);

@@ -416,11 +416,14 @@ static int add_named(struct sft_pids *to, const struct sifive_trace_start *start
 
 	for (i = 0; i < start->count; i++) {
 		if (get_user(id, &from[i]))
-			return -EFAULT;
+			return sft_fail(why, -EFAULT, "the list of %u processes cannot be read",
+					start->count);
 		ret = add_process(to, id, why);
-		if (ret == -ESRCH)
-			ret = put_user(0, &from[i]);
-		if (ret)
+		if (ret == -ESRCH && put_user(0, &from[i]))
+			return sft_fail(why, -EFAULT,
+					"process %d has ended: put the list in writable memory",
+					id);
+		if (ret && ret != -ESRCH)
 			return ret;
 	}
 	if (to->count)

@@ -703,6 +703,7 @@ struct sifive_trace_sink {
  * Threads created while START enumerates them may be missed. Errors: see struct sifive_trace_run,
  * and: ESRCH: none of the processes exists. EINVAL: a kernel thread, a negative id, an id twice,
  * too many, or SIFIVE_TRACE_START_ON_EXEC. EPERM: @processes needs CAP_PERFMON or CAP_SYS_ADMIN.
+ * EFAULT: @processes cannot be read, or an id of a process that has ended is in read-only memory.
  */
 struct sifive_trace_start {
 	__u32	size;
