@@ -110,7 +110,9 @@ static void sensible(struct _test_data_fuzz *self, unsigned int call, void *arg)
 {
 	struct sifive_trace_config *config = arg;
 	struct sifive_trace_counters *counters = arg;
+	struct sifive_trace_start *start = arg;
 	uint64_t r = trace_random(&self->seed);
+	static int32_t process[3];
 	uint32_t i;
 
 	switch (call) {
@@ -134,7 +136,12 @@ static void sensible(struct _test_data_fuzz *self, unsigned int call, void *arg)
 		}
 		break;
 	case _IOC_NR(SIFIVE_TRACE_IOC_START):
-		((struct sifive_trace_start *)arg)->flags = r & 1;
+		start->flags = r & 1;
+		start->count = r >> 8 & 3;
+		start->processes = start->count ? (uintptr_t)process : 0;
+		process[0] = getpid();
+		process[1] = r >> 16 & 0xff;
+		process[2] = (int32_t)(r >> 32);
 		break;
 	}
 }
@@ -242,8 +249,9 @@ static void random_ioctl(struct __test_metadata *_metadata,
 	ASSERT_TRUE(!ret || is_known(call, -ret)) {
 		TH_LOG("call %u: errno %d, %s", call, -ret, strerror(-ret));
 	}
-	/* A size that exceeds the memory also makes it a bad pointer. */
-	if (where < ARG_READONLY && (size <= room || size > PAGE))
+	/* A size that exceeds the memory also makes it a bad pointer. START has another pointer. */
+	if (where < ARG_READONLY && (size <= room || size > PAGE) &&
+	    call != _IOC_NR(SIFIVE_TRACE_IOC_START))
 		ASSERT_NE(-EFAULT, ret) {
 			TH_LOG("call %u: EFAULT of %zu bytes", call, size);
 		}
