@@ -700,10 +700,9 @@ struct sifive_trace_sink {
  * @count:	in: number of ids, at most SIFIVE_TRACE_MAX_PROCESSES; 0 if @processes is 0
  * @reserved:	in: 0
  *
- * Threads created while START enumerates them may be missed. Errors: see struct sifive_trace_run,
- * and: ESRCH: none of the processes exists. EINVAL: a kernel thread, a negative id, an id twice,
- * too many, or SIFIVE_TRACE_START_ON_EXEC. EPERM: @processes needs CAP_PERFMON or CAP_SYS_ADMIN.
- * EFAULT: @processes cannot be read, or an id of a process that has ended is in read-only memory.
+ * Threads created while START enumerates them may be missed. Errors as of struct sifive_trace_run,
+ * and of @processes ESRCH: none exists. EINVAL: a kernel thread, negative, repeated, too many,
+ * ON_EXEC. EPERM: no CAP_PERFMON or CAP_SYS_ADMIN. EFAULT: unreadable, or an id cannot become 0.
  */
 struct sifive_trace_start {
 	__u32	size;
