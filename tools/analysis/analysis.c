@@ -148,6 +148,101 @@ struct analysis_thread *analysis_thread_of(struct analysis *analysis,
 	return state;
 }
 
+/* ---- counters ---------------------------------------------------------- */
+
+/*
+ * Counter @i of a thread with its own counts: the difference from the thread's
+ * latest record on any hart. Returns whether the result is known.
+ */
+static bool thread_delta(struct analysis_thread *thread, struct stream *stream,
+			 const struct perfrec_record *record, unsigned int i,
+			 bool lost, uint64_t *delta)
+{
+	unsigned int column = stream->column[i];
+	uint64_t value = record->value[i];
+	bool known = thread->last_known[column];
+
+	if (!(record->flags & PERFREC_VALUE_KNOWN)) {
+		thread->last_known[column] = false;
+		*delta = record->delta[i];
+		return record->flags & PERFREC_DELTA_KNOWN &&
+		       thread->had_record && thread->src == record->src;
+	}
+	if (record->header->count_type == PERFREC_DELTA) {
+		/*
+		 * The header contains the counts of the thread's latest record, on whichever hart
+		 * it was written. If these are unknown, a new chain begins, whose sums are not
+		 * comparable with earlier chains'.
+		 */
+		if (!stream->based) {
+			known = known && !lost && !stream->resumed;
+			if (!known)
+				thread->chain[column] = ++thread->chains;
+			stream->base[i] = known ? thread->last[column] : 0;
+			stream->chain[i] = thread->chain[column];
+		}
+		value += stream->base[i];
+		known = (known || !stream->based) && stream->chain[i] == thread->chain[column];
+		thread->chain[column] = stream->chain[i];
+	}
+	*delta = (value - thread->last[column]) & counters_mask(record, i);
+	if (record->header->count_type == PERFREC_DELTA &&
+	    !thread->last_known[column])
+		*delta = record->delta[i];
+	thread->last[column] = value;
+	thread->last_known[column] = true;
+	return known;
+}
+
+static inline uint64_t count(struct analysis *analysis, struct analysis_thread *thread,
+			     struct stream *stream, const struct perfrec_record *record, bool lost)
+{
+	bool here = !thread->had_record || thread->src == record->src;
+	bool resumed = stream->resumed && !stream->based;
+	uint64_t known = 0;
+	unsigned int i;
+
+	if (!record->header)
+		return 0;
+	if (!analysis->meta->per_thread) {
+		if (__builtin_expect(record->header->goes_on, false)) {
+			here &= stream->based;
+			stream->based = true;
+		}
+		/*
+		 * Whether the counts include other threads' use of the hart while the thread was
+		 * elsewhere.
+		 */
+		if (!here || lost || !(record->flags & PERFREC_DELTA_KNOWN))
+			return 0;
+		for (i = 0; i < record->counters; i++) {
+			if (stream->column[i] == COUNTERS_NONE)
+				continue;
+			analysis->delta[stream->column[i]] = record->delta[i];
+			known |= 1ull << stream->column[i];
+		}
+		return known;
+	}
+	for (i = 0; i < record->counters; i++) {
+		uint64_t delta;
+
+		if (stream->column[i] == COUNTERS_NONE ||
+		    !thread_delta(thread, stream, record, i, lost, &delta))
+			continue;
+		analysis->delta[stream->column[i]] = delta;
+		known |= 1ull << stream->column[i];
+	}
+	stream->based = record->flags & PERFREC_VALUE_KNOWN;
+	/* The lost records may include the function that ran before. */
+	return lost || resumed ? 0 : known;
+}
+
+uint64_t analysis_count(struct analysis *analysis, struct analysis_thread *thread,
+			struct stream *stream, const struct perfrec_record *record, bool lost)
+{
+	return count(analysis, thread, stream, record, lost);
+}
+
 static void add_counts(struct analysis *analysis, struct analysis_thread *thread,
 		       uint64_t known)
 {
@@ -337,7 +432,7 @@ static void on_ordered(void *context, const struct perfrec_record *record)
 		analysis->stats.unaddressed++;
 		calls_end(analysis, thread);
 	}
-	step.counted = counting_count(analysis, thread, stream, record, after_loss);
+	step.counted = count(analysis, thread, stream, record, after_loss);
 	if (__builtin_expect(analysis->turns != NULL, false))
 		step.counted |= counting_turns(analysis, thread, stream, record, step.counted);
 	add_counts(analysis, thread, step.counted);

@@ -108,38 +108,62 @@ void calls_restart(struct analysis *analysis, struct analysis_thread *thread);
 
 /* In counting.c. */
 
+/** counting_new_stream() - as counting_stream(), after a new header */
+struct stream *counting_new_stream(struct analysis *analysis, struct counters *counters,
+				   const struct perfrec_record *record);
+
 /**
  * counting_stream() - the stream of a record
  * @counters:	has its columns
  *
- * Return: NULL if out of memory, which is noted.
+ * Inline, as what follows: once for each record. Return: NULL if out of memory, which is noted.
  */
-struct stream *counting_stream(struct analysis *analysis, struct counters *counters,
-			       const struct perfrec_record *record);
+static inline struct stream *counting_stream(struct analysis *analysis, struct counters *counters,
+					     const struct perfrec_record *record)
+{
+	struct stream *stream = analysis->stream[record->src][record->channel];
+
+	if (stream && stream->header == record->header && stream->counters == record->counters &&
+	    stream->serial == (record->header ? record->header->serial : 0))
+		return stream;
+	return counting_new_stream(analysis, counters, record);
+}
+
+/** counting_lost_between() - as counting_lost(), of a trace with losses */
+bool counting_lost_between(const struct analysis *analysis, const struct stream *stream,
+			   const struct analysis_thread *thread,
+			   const struct perfrec_record *record);
 
 /**
  * counting_lost() - whether records of the thread may be missing before this one
  *
  * In this stream; of this source, if there is a new header; or of any, if the thread has moved.
  */
-bool counting_lost(const struct analysis *analysis, const struct stream *stream,
-		   const struct analysis_thread *thread, const struct perfrec_record *record);
+static inline bool counting_lost(const struct analysis *analysis, const struct stream *stream,
+				 const struct analysis_thread *thread,
+				 const struct perfrec_record *record)
+{
+	if (record->flags & PERFREC_AFTER_LOSS)
+		return true;
+	return analysis->losses[PERFREC_SOURCES].latest > thread->offset &&
+	       counting_lost_between(analysis, stream, thread, record);
+}
 
-/**
- * counting_count() - set analysis->delta to the counts since the thread's latest record
- * @lost:	from counting_lost()
- *
- * Return: bit n: column n is known.
- */
-uint64_t counting_count(struct analysis *analysis, struct analysis_thread *thread,
-			struct stream *stream, const struct perfrec_record *record, bool lost);
-
-/** counting_turns() - as counting_count(), for events that take turns; @known: the other columns */
+/** counting_turns() - as analysis_count(), for events that take turns; @known: the other columns */
 uint64_t counting_turns(struct analysis *analysis, struct analysis_thread *thread,
 			struct stream *stream, const struct perfrec_record *record,
 			uint64_t known);
 
 /* In analysis.c. */
+
+/**
+ * analysis_count() - set analysis->delta to the counts since the thread's latest record
+ * @lost:	from counting_lost()
+ *
+ * Return: bit n: column n is known.
+ */
+uint64_t analysis_count(struct analysis *analysis, struct analysis_thread *thread,
+			struct stream *stream, const struct perfrec_record *record, bool lost);
 
 /** analysis_thread_of() - the state of a record's thread; NULL if out of memory */
 struct analysis_thread *analysis_thread_of(struct analysis *analysis,

@@ -61,7 +61,7 @@ void points_record(void *context, const struct perfrec_record *record)
 	point.lost = counting_lost(analysis, stream, own, record) || own->broken;
 	point.first = !own->had_record;
 	point.moved = own->had_record && (own->elsewhere || own->src != record->src);
-	point.counted = counting_count(analysis, own, stream, record, point.lost);
+	point.counted = analysis_count(analysis, own, stream, record, point.lost);
 	if (point.first)
 		point.counted = 0;
 	stream->thread = own;

@@ -361,8 +361,10 @@ static bool record_word(struct perfrec *perfrec, struct stream *stream,
 			give_counter(perfrec, stream, word);
 		record->sent[record->counters++] = word->value;
 		stream->upper_seen = false;
-		if (header && record->counters == header->counters)
+		if (header && record->counters == header->counters) {
 			stream->state = RECORD_LAST;
+			stream->last = word->offset;
+		}
 		return true;
 	}
 }
@@ -638,7 +640,7 @@ void perfrec_settle(struct perfrec *perfrec, unsigned int src,
 		return;
 	stream = perfrec->stream[src * PERFREC_CHANNELS + channel];
 	if (stream && stream->state == RECORD_LAST &&
-	    stream->record.begin.offset < offset && !lacks_upper(stream))
+	    stream->last < offset && !lacks_upper(stream))
 		end_record(perfrec, stream);
 }
 

@@ -58,6 +58,8 @@ struct stream {
 	uint8_t			mark;
 	enum state		around;
 	uint64_t		mark_offset;
+	/* Place of the word with which the record became RECORD_LAST. */
+	uint64_t		last;
 	/* Callers: number of words, up to the record's end; addresses; list. */
 	unsigned int		caller_words;
 	unsigned int		callers;

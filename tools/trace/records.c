@@ -223,7 +223,6 @@ static int on_store(struct trace *trace, const struct store *store)
 	trace->stats.words[store->channel]++;
 	if (!(trace->channels >> store->channel & 1))
 		return switches_push(&trace->stats.switches, store);
-	trace->stored[store->src % NEXUS_SOURCES] = store->offset;
 	return perfrec_push(trace->perfrec, store);
 }
 
@@ -260,8 +259,7 @@ static bool on_branch(struct trace *trace, const struct nexus_message *message)
 		return false;
 	if (message->tcode == NEXUS_CORRELATION) {
 		/* Without code after the last word, the thread may have the next one to store. */
-		if (trace->stored[src] < trace->shown[src])
-			settle(trace, src, message->offset);
+		settle(trace, src, trace->shown[src]);
 		trace->unfinished[src] = is_unfinished(trace, src);
 		return trace->unfinished[src];
 	}

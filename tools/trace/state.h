@@ -27,8 +27,7 @@ struct trace {
 	/* By source: messages of instruction trace, and the place to which records are complete. */
 	uint64_t		branches[NEXUS_SOURCES];
 	uint64_t		settled[NEXUS_SOURCES];
-	/* By source: places of the latest word, and of the latest message that shows code. */
-	uint64_t		stored[NEXUS_SOURCES];
+	/* By source: place of the latest message that shows code. */
 	uint64_t		shown[NEXUS_SOURCES];
 	/* By source: the context, and that trace stopped before a record was complete. */
 	uint64_t		thread[NEXUS_SOURCES];
