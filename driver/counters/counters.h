@@ -152,11 +152,13 @@ struct sft_pids {
 /**
  * struct sft_processes - processes whose threads are recorded
  * @entry:	the table, NULL: the set is empty
+ * @first:	one of the processes, with a reference; NULL: the set is empty
  * @added:	processes that have been added to the table
  * @missing:	processes that did not fit into the table
  */
 struct sft_processes {
 	struct pid **entry;
+	struct pid *first;
 	u64 added;
 	u64 missing;
 };
@@ -390,7 +392,19 @@ static inline pid_t sft_probes_id(struct task_struct *task)
 struct sft_pids *sft_pids_new(unsigned int most);
 struct sft_pids *sft_pids_get(struct sft_pids *pids);
 void sft_pids_put(struct sft_pids *pids);
-bool sft_processes_have(const struct sft_processes *set, const struct pid *process);
+bool sft_processes_find(const struct sft_processes *set, const struct pid *process);
+
+/*
+ * Whether a process is in the set, which is mostly one process: no look at the table then. Called
+ * in a probe, or within an RCU read section; @process may be NULL only if the set is not empty.
+ */
+static __always_inline bool sft_processes_have(const struct sft_processes *set,
+					       const struct pid *process)
+{
+	return process == READ_ONCE(set->first) ||
+	       (READ_ONCE(set->added) > 1 && sft_processes_find(set, process));
+}
+
 void sft_processes_forked(struct sft_processes *set, struct task_struct *parent,
 			  struct task_struct *child);
 int sft_processes_own(struct sft_processes *set, const struct sft_pids *processes,

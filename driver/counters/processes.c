@@ -78,8 +78,8 @@ static bool has(struct pid **entries, const struct pid *process)
 	return i < BUCKET && entry;
 }
 
-/* Called in a probe, or within an RCU read section. */
-bool sft_processes_have(const struct sft_processes *set, const struct pid *process)
+/* Called by sft_processes_have(). */
+bool sft_processes_find(const struct sft_processes *set, const struct pid *process)
 {
 	struct pid **entries = READ_ONCE(set->entry);
 
@@ -209,6 +209,7 @@ int sft_processes_own(struct sft_processes *set, const struct sft_pids *processe
 	}
 	sft_processes_forget(set);
 	set->added = processes->count;
+	WRITE_ONCE(set->first, get_pid(processes->process[0]));
 	/* Pairs with the read's dependency. */
 	smp_store_release(&set->entry, entry);
 	return 0;
@@ -217,12 +218,15 @@ int sft_processes_own(struct sft_processes *set, const struct sft_pids *processe
 /* Empty the set while a probe may still read it. */
 void sft_processes_forget(struct sft_processes *set)
 {
-	struct pid **entry = set->entry;
+	struct pid **entry = set->entry, *first = set->first;
 
 	if (!entry)
 		return;
+	WRITE_ONCE(set->added, 0);
+	WRITE_ONCE(set->first, NULL);
 	WRITE_ONCE(set->entry, NULL);
 	synchronize_rcu();
+	put_pid(first);
 	free_entries(entry);
 }
 

@@ -57,10 +57,6 @@ static DEFINE_PER_CPU(struct hart, harts);
 
 static struct sft_processes recorded;
 
-/* One of them, which is found without the table; and whether there may be others. */
-static struct pid *first;
-static bool others;
-
 /*
  * The offset within the register selects the size of the store. The stores are ordered among
  * themselves, and nothing in memory is ordered with them.
@@ -108,9 +104,7 @@ static __always_inline bool is_recorded(struct task_struct *task)
 {
 	if (sft_switches.set.flags & SIFIVE_TRACE_SWITCHES_ALL)
 		return !(task->flags & PF_KTHREAD);
-	if (task_tgid(task) == first)
-		return true;
-	return others && sft_processes_have(&recorded, task_tgid(task));
+	return sft_processes_have(&recorded, task_tgid(task));
 }
 
 /* The id of one of the session's threads, 0 for others. */
@@ -385,12 +379,7 @@ int sft_switches_own(const struct sft_pids *processes, struct sft_why *why)
 	ret = sft_probes_check(probes, ARRAY_SIZE(probes), "SWITCHES", why);
 	if (!ret && has_calls())
 		ret = sft_probes_check(call_probes, ARRAY_SIZE(call_probes), "SWITCHES", why);
-	ret = ret ?: sft_processes_own(&recorded, processes, why);
-	if (ret)
-		return ret;
-	first = processes->process[0];
-	others = processes->count > 1 || sft_switches.set.flags & SIFIVE_TRACE_SWITCHES_CHILDREN;
-	return 0;
+	return ret ?: sft_processes_own(&recorded, processes, why);
 }
 
 static void begin_here(void *arg)
