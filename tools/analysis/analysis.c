@@ -194,6 +194,7 @@ static bool thread_delta(struct analysis_thread *thread, struct stream *stream,
 	return known;
 }
 
+/* Fills analysis->delta; returns which of its columns are known. Inline: once for each record. */
 static inline uint64_t count(struct analysis *analysis, struct analysis_thread *thread,
 			     struct stream *stream, const struct perfrec_record *record, bool lost)
 {

@@ -183,11 +183,16 @@ static const struct interval_function *functions_of(const struct report_interval
 						    const struct interval *row, size_t *count)
 {
 	const uint32_t interval = (uint32_t)(row - r->row);
-	size_t first = 0, last;
+	size_t first = 0, last = r->functions, middle;
 
-	while (first < r->functions && r->function[first].interval < interval)
-		first++;
-	for (last = first; last < r->functions && r->function[last].interval == interval; last++)
+	while (first < last) {
+		middle = first + (last - first) / 2;
+		if (r->function[middle].interval < interval)
+			first = middle + 1;
+		else
+			last = middle;
+	}
+	for (; last < r->functions && r->function[last].interval == interval; last++)
 		;
 	*count = last - first;
 	return r->function + first;
