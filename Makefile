@@ -209,8 +209,8 @@ NEEDS_kernels := module-trees testing-kernel
 NEEDS := $(sort $(foreach s,$(SUITES),$(NEEDS_$(s))))
 SET_UP = @tools/qemu/setup/check.sh $(KERNEL)
 
-# Number of concurrent suites, the longest first.
-CHECK_JOBS ?= 2
+# Number of concurrent suites, the longest first: more than processors, as suites also wait.
+CHECK_JOBS ?= $(shell echo $$(($$(nproc) + 1)))
 QUEUE := kernels debug unit board-$(firstword $(BOARDS)) record counters hardware \
 	$(patsubst %,board-%,$(wordlist 2,99,$(BOARDS))) style faults packages devicetree \
 	bench objects bare model format $(if $(ROOT_BOARD),debian)
@@ -223,6 +223,8 @@ built: board
 check check-%: export PATH := /usr/lib/ccache:$(PATH)
 check check-%: export CCACHE_BASEDIR = $(CURDIR)
 
+# Each kselftest runs once on a board.
+check: export TRACE_ONCE := yes
 check: built
 	$(SET_UP) $(NEEDS)
 	@rm -rf $(CHECK) && mkdir -p $(CHECK)
@@ -260,7 +262,7 @@ $(SUITES:%=check-%): check-%: built
 # Two recordings of this many seconds of the board's time, and a thousand that are killed.
 SOAK_SECONDS ?= 600
 # How many recordings check kills.
-KILLS ?= 50
+KILLS ?= 20
 export SOAK_SECONDS KILLS
 
 check-soak: KILLS = 1000

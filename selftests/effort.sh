@@ -30,13 +30,28 @@ effort_set() {
 	settings+=" TRACE_PART=$part"
 }
 
-# effort_except BOARD: kselftests that need not run on it. These depend on the harts rather than
-# the trace hardware: dual and nofunnel have the same harts as fpga; on other boards testing's
-# kernel runs all.
-effort_except() {
-	[ "$1" = fpga ] || [ "$TRACE_PART" -eq 1 ] || {
-		grep -q '^cpu ' "tools/qemu/boards/$1.board" && [[ " ${KERNEL_BOARDS:-} " != *" $1 "* ]]
-	} || echo access argument firmware many overflow own_counts perf programs sampled_count sampling threads
+# Kselftests that depend on the harts rather than the trace hardware: dual and nofunnel have the
+# same harts as fpga.
+of_harts="access argument firmware many overflow own_counts perf programs sampled_count sampling threads"
+
+# effort_tests BOARD: run_all.sh's arguments for a board with the stock kernel. In "make check"
+# another kernel runs the kselftests on some boards: TRACE_ONCE is set, and these run what that
+# kernel leaves. Fails if it leaves none.
+effort_tests() {
+	local name only=
+
+	if [ "$1" = fpga ] || [ "$TRACE_PART" -eq 1 ]; then
+		return 0
+	elif [ -n "${TRACE_ONCE:-}" ] && [[ " ${KERNEL_BOARDS:-} " == *" $1 "* ]]; then
+		return 1
+	elif [ -n "${TRACE_ONCE:-}" ] && [[ " ${DEBUG_BOARDS:-} " == *" $1 "* ]]; then
+		for name in $(effort_except_debug); do
+			[[ " $of_harts " == *" $name "* ]] || only+=" $name"
+		done
+		echo "--only$only"
+	elif ! grep -q '^cpu ' "tools/qemu/boards/$1.board"; then
+		echo "$of_harts"
+	fi
 }
 
 # Instruction trace of a kernel with this many checks fills the buffers at once, and perf counts

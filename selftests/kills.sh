@@ -6,13 +6,13 @@
 #
 #	kills.sh BUILD
 #
-# KILLS: number of recordings (50); TRACE_SEED repeats the choices.
+# KILLS: number of recordings (20); TRACE_SEED repeats the choices.
 
 set -u
 cd "$(dirname "$0")/.." || exit 1
 build=$1
 out=$build/kills
-kills=${KILLS:-50}
+kills=${KILLS:-20}
 seed=${TRACE_SEED:-$RANDOM}
 . selftests/record/suite.sh
 mkdir "$out/traces"

@@ -4,11 +4,14 @@
 # if necessary and removes it at the end, which shows that nothing uses it any more. Fails if any
 # test failed.
 #
-#	run_all.sh [NAME...]	all tests except NAME_test and NAME.sh
+#	run_all.sh [NAME...]		all tests except NAME_test and NAME.sh
+#	run_all.sh --only NAME...	these
 
 cd "$(dirname "$0")" || exit 1
 rc=0
 inserted=
+only=
+[ "${1:-}" != --only ] || { only=yes; shift; }
 
 if [ ! -e /dev/sifive-trace ]; then
 	for ko in ./sifive_trace.ko ../sifive_trace.ko; do
@@ -22,7 +25,8 @@ ran=0
 for t in ./*_test ./example.sh ./perf_stat.sh; do
 	[ -x "$t" ] || continue
 	name=${t#./} name=${name%.sh}
-	case " $* " in *" ${name%_test} "*) continue ;; esac
+	case " $* " in *" ${name%_test} "*) named=yes ;; *) named= ;; esac
+	[ "$named" = "$only" ] || continue
 	ran=$((ran + 1))
 	echo "# $t"
 	"$t"
