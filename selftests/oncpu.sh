@@ -22,6 +22,7 @@ rec drop --switches -b 64k --rotate 4k $p/sleeps
 # On one hart, the recorder runs only once its program has ended.
 run sampled taskset 2 sifive-trace record -o sampled.rtd -b 4M --switches $p/busy-static
 rec all --switches -a $p/sleeps
+cp $p/threads /tmp/renamed; rec renamed --switches -a /tmp/renamed
 rec some --switches -a -C 1 $p/sleeps
 rec off $p/sleeps
 run tree taskset 2 sifive-trace record -o tree.rtd -b 4M --switches --children $p/tree fork 8
@@ -63,6 +64,11 @@ host report --format json "$out/all.rtd" | python3 -c '
 import json, sys
 sys.exit(len(json.load(sys.stdin)["threads"]) < 5)'
 result $? "-a: the threads of other programs, too"
+host report "$out/renamed.rtd" >"$out/renamed.report" 2>&1
+for name in renamed worker1 worker2 worker3; do
+	grep -qE " $name/[0-9]+( \(exited\))?\$" "$out/renamed.report"
+	result $? "--switches -a: threads have their names: $name"
+done
 for name in all some; do
 	host report --format json "$out/$name.rtd" | python3 -c '
 import json, sys

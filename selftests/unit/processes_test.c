@@ -73,7 +73,7 @@ static void join(struct __test_metadata *_metadata, FIXTURE_DATA(processes) *sel
 	FILE *file;
 
 	put_string(out, "{");
-	ASSERT_EQ(0, tree_write(&self->tree, out));
+	ASSERT_EQ(0, tree_write(&self->tree, NULL, out));
 	put_string(out, "\"version\":1}");
 	ASSERT_EQ(0, output_close(out));
 	file = fopen(self->path, "r");

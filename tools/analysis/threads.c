@@ -250,7 +250,8 @@ static struct thread *entry_thread(struct threads *threads, struct entry *entry)
 	if (!entry->thread)
 		return NULL;
 	entry->thread->src = -1;
-	entry->thread->channel = (unsigned int)entry->meta->channel;
+	if (entry->meta->channel >= 0)
+		entry->thread->channel = (unsigned int)entry->meta->channel;
 	entry->thread->pid = entry->meta->pid;
 	entry->thread->tid = entry->meta->tid;
 	entry->thread->from = entry->from;

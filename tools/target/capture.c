@@ -175,10 +175,9 @@ static void put_files(struct output *out, const char *folder)
 }
 
 int capture_describe(const char *path, const struct perf_setup *setup,
-		     const struct launch *launch, int calls, struct objects *objects,
-		     struct tree *tree, const struct trigger_hit *hit,
-		     const struct trigger_clock *clock)
+		     const struct capture_details *details)
 {
+	struct objects *objects = details->objects;
 	struct output *out = output_open(path);
 	uint32_t i;
 	int error;
@@ -187,8 +186,8 @@ int capture_describe(const char *path, const struct perf_setup *setup,
 		return -1;
 	if (setup->header_interval)
 		put_format(out, "\"header_interval\":%u,\n", setup->header_interval);
-	if (launch)
-		put_program(out, launch->path, launch->argv);
+	if (details->launch)
+		put_program(out, details->launch->path, details->launch->argv);
 	put_format(out, "\"count_type\":%u,\n\"per_thread\":%s,\n\"channel\":%u,\n\"counters\":[",
 		   setup->type, setup->per_thread ? "true" : "false",
 		   setup->channel);
@@ -204,16 +203,18 @@ int capture_describe(const char *path, const struct perf_setup *setup,
 	put_string(out, "],\n");
 	if (setup->sampling.interval || setup->sampling.period)
 		put_sampling(out, setup);
-	calls_describe(out, &setup->take, calls);
+	calls_describe(out, &setup->take, details->calls);
 	if (setup->switches)
 		put_format(out, "\"switches\":{\"channel\":%d,\"encoders\":%u},\n",
 			   setup->switch_channel, setup->encoders);
-	if (hit && hit->function)
-		trigger_describe(out, hit, clock);
+	if (details->hit && details->hit->function)
+		trigger_describe(out, details->hit, details->clock);
 	if (objects && objects->files)
 		put_files(out, objects->files);
-	error = tree && tree_write(tree, out);
-	if (objects && !tree)
+	error = details->tree && tree_write(details->tree, details->names, out);
+	if (details->names && !details->tree)
+		names_write(details->names, out);
+	if (objects && !details->tree)
 		objects_write(objects, out, setup->take.flags & SIFIVE_TRACE_CONFIG_RING);
 	return output_close(out) || error ? -1 : 0;
 }

@@ -55,20 +55,33 @@ struct capture_mark {
 int capture_try(const struct perf_setup *wanted, struct capture_mark *mark);
 
 /**
- * capture_describe() - write the setup's part of a side-car file
- * @path:	a file for capture_save(), which adds the rest
- * @setup:	as capture_begin() left it
- * @launch:	the program that was run, or NULL
+ * struct capture_details - what a side-car file says about the programs; each pointer may be NULL
+ * @launch:	the program that was run
  * @calls:	enum calls_of: whose calls were requested, if there is instruction trace
  * @objects:	the objects in memory, for objects_report() afterwards; NULL: passed to
  *		capture_save()
- * @tree:	processes with objects of their own, which are written instead of @objects, NULL: none
+ * @tree:	processes with objects of their own, which are written instead of @objects
+ * @names:	the names of threads without the library
  * @hit:	the call that made the snapshot, with @clock, unless it has no function
  */
+struct capture_details {
+	const struct launch		*launch;
+	int				calls;
+	struct objects			*objects;
+	struct tree			*tree;
+	const struct names		*names;
+	const struct trigger_hit	*hit;
+	const struct trigger_clock	*clock;
+};
+
+/**
+ * capture_describe() - write the setup's part of a side-car file
+ * @path:	a file for capture_save(), which adds the rest
+ * @setup:	as capture_begin() left it
+ * @details:	the rest of the description
+ */
 int capture_describe(const char *path, const struct perf_setup *setup,
-		     const struct launch *launch, int calls, struct objects *objects,
-		     struct tree *tree, const struct trigger_hit *hit,
-		     const struct trigger_clock *clock);
+		     const struct capture_details *details);
 
 /**
  * capture_save() - write a capture's bytes and side-car files

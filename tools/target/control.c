@@ -147,10 +147,12 @@ static void tell_to_stop(int number)
 
 /* Replaces the files atomically: dump may read them at any time. */
 static int describe(const struct perf_setup *setup, struct objects *objects,
-		    struct state *state)
+		    const struct names *names, struct state *state)
 {
-	int error = capture_describe(DESCRIPTION ".new", setup, NULL, CALLS_NONE, objects,
-				     NULL, NULL, NULL) ||
+	const struct capture_details details = {
+		.calls = CALLS_NONE, .objects = objects, .names = names->thread ? names : NULL,
+	};
+	int error = capture_describe(DESCRIPTION ".new", setup, &details) ||
 		    rename(DESCRIPTION ".new", DESCRIPTION);
 
 	state->left_out = objects->left_out;
@@ -175,6 +177,7 @@ static int hold(struct perf_setup *setup, int ready)
 	struct state state = { .pid = getpid() };
 	struct sigaction action = { .sa_handler = tell_to_stop };
 	struct objects objects = { .count = 0 };
+	struct names names = { .all = true };
 	struct sifive_trace_status capture;
 	struct perf_device device;
 	struct watch watch;
@@ -191,10 +194,12 @@ static int hold(struct perf_setup *setup, int ready)
 		return EXIT_UNREADABLE;
 	}
 	state.began = device.began;
-	watch_open(&watch, false);
+	watch_open(&watch, false, setup->switches && !names_open(&names) ? &names : NULL);
+	if (names.thread)
+		names_add_all(&names);
 	objects_add_all(&objects);
 	known = objects.count;
-	if (describe(setup, &objects, &state)) {
+	if (describe(setup, &objects, &names, &state)) {
 		dprintf(ready, "cannot write to %s", FOLDER);
 		return EXIT_UNREADABLE;
 	}
@@ -208,7 +213,7 @@ static int hold(struct perf_setup *setup, int ready)
 		 * Write the description less often as objects, and so its cost, grow.
 		 */
 		if (objects.count != known && waited++ >= objects.count / 256) {
-			describe(setup, &objects, &state);
+			describe(setup, &objects, &names, &state);
 			known = objects.count;
 			waited = 0;
 		}
@@ -227,7 +232,8 @@ static int hold(struct perf_setup *setup, int ready)
 		state.samples = capture.samples;
 		state.ended = true;
 	}
-	describe(setup, &objects, &state);
+	describe(setup, &objects, &names, &state);
+	names_close(&names);
 	perf_device_close(&device);
 	return EXIT_OK;
 }

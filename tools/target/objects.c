@@ -270,7 +270,7 @@ void objects_write(struct objects *objects, struct output *output, bool newest)
 void objects_report(const struct objects *objects)
 {
 	if (objects->missed)
-		report("%" PRIu64 " loads of programs or shared objects were missed: some addresses may have no names",
+		report("up to %" PRIu64 " loads of programs or shared objects were missed: some addresses may have no names",
 		       objects->missed);
 	if (objects->ambiguous)
 		report("%" PRIu64 " programs and shared objects had the same addresses as others: these addresses have no names",

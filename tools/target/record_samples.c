@@ -43,13 +43,16 @@ static int start(void *argument)
 static int describe(struct recording *r, const char *path, const struct trigger_clock *clock)
 {
 	const struct launch program = { .path = r->program.path, .argv = r->argv };
+	const struct capture_details details = {
+		.launch = r->attach.count > 1 ? NULL : &program, .calls = r->calls,
+		.objects = &r->objects, .tree = *r->tree.folder ? &r->tree : NULL,
+		.names = r->names.thread ? &r->names : NULL, .hit = &r->hit, .clock = clock,
+	};
 
 	if (recording_attaches(r))
 		attach_describe(&r->attach, &r->tree,
 				r->setup.parsed.take.flags & SIFIVE_TRACE_CONFIG_RING);
-	return capture_describe(path, &r->setup.parsed, r->attach.count > 1 ? NULL : &program,
-				r->calls, &r->objects, *r->tree.folder ? &r->tree : NULL, &r->hit,
-				clock);
+	return capture_describe(path, &r->setup.parsed, &details);
 }
 
 /* Writes the bytes and side-car files of the capture to @path. */
@@ -99,6 +102,7 @@ static int save(struct recording *r)
 	error = write_capture(r, r->output);
 	attach_sum(&r->attach, &r->objects);
 	objects_report(&r->objects);
+	names_report(&r->names);
 	tree_report(&r->tree);
 	if (!error && r->archive && archive(r))
 		report("%s is incomplete: keep the files that were not copied, for -e or --symfs",
@@ -238,15 +242,39 @@ static void see_attached(struct recording *r)
 	recording_name_running(r);
 }
 
-/* Starts the events that show the objects of programs without the library. */
+/* The threads that run now. */
+static void add_names(struct recording *r)
+{
+	size_t i;
+
+	if (!r->names.thread)
+		return;
+	if (r->all)
+		names_add_all(&r->names);
+	else if (r->names.children)
+		names_add(&r->names, getpid());
+	for (i = 0; i < r->attach.count; i++)
+		names_add(&r->names, r->attach.process[i].is.pid);
+}
+
+/*
+ * Starts the events that show the objects of programs without the library, and their threads. A
+ * program is a child of this process. In a recording of processes that join, the library writes
+ * the names.
+ */
 static void begin_objects(struct recording *r)
 {
+	const bool threads = (r->setup.parsed.switches || r->calls != CALLS_NONE) && !r->join;
+
 	/* A reader needs the program's vdso, not this process's. */
 	if (r->calls != CALLS_NONE)
 		begin_copies(r);
 	if (r->loads)
 		return;
-	watch_open(&r->watch, true);
+	r->names.all = r->all;
+	r->names.children = !recording_attaches(r);
+	watch_open(&r->watch, true, threads && !names_open(&r->names) ? &r->names : NULL);
+	add_names(r);
 	attach_objects(&r->attach, r->objects.files);
 	if (r->all) {
 		/* The program is a copy of this process until its exec(). */
@@ -324,6 +352,7 @@ int record_session(struct recording *r)
 	/* Objects of running programs count as the latest. */
 	if (r->all)
 		objects_add_all(&r->objects);
+	add_names(r);
 	if (perf_device_stop(device))
 		report("%s", sifive_trace_error());
 	else
@@ -336,6 +365,7 @@ out:
 	trigger_close(&r->slower);
 	drain_close(&r->drain);
 	objects_free(&r->objects);
+	names_close(&r->names);
 	tree_close(&r->tree);
 	perf_device_close(device);
 	umask(r->mask);

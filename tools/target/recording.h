@@ -46,6 +46,7 @@
  * @device:	the session, if the command itself holds it
  * @watch:	in that case: the events that show loaded objects
  * @objects:	programs and shared objects in memory
+ * @names:	threads without the library, if the trace tells threads apart
  * @launched:	the program
  * @drain:	the copying of the capture while it runs, if it is drained
  * @mark:	the capture of a program that traces itself
@@ -84,6 +85,7 @@ struct recording {
 	struct perf_device device;
 	struct watch	watch;
 	struct objects	objects;
+	struct names	names;
 	struct launched	launched;
 	struct drain	drain;
 	struct capture_mark mark;

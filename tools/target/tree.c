@@ -470,7 +470,7 @@ static void put_objects(struct tree *tree, const struct parts *parts, struct out
 	put_string(out, "],\n");
 }
 
-int tree_write(struct tree *tree, struct output *out)
+int tree_write(struct tree *tree, const struct names *names, struct output *out)
 {
 	struct parts parts = { .processes = 0 };
 
@@ -480,7 +480,10 @@ int tree_write(struct tree *tree, struct output *out)
 	end_images(&parts);
 	if (!parts.failed) {
 		put_processes(tree, &parts, out);
-		put_threads(tree, &parts, out);
+		if (names)
+			names_write(names, out);
+		else
+			put_threads(tree, &parts, out);
 		put_objects(tree, &parts, out);
 	} else {
 		report("out of memory");

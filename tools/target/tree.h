@@ -12,6 +12,7 @@
 #include <sys/types.h>
 
 #include "../output.h"
+#include "names.h"
 #include "objects.h"
 
 /* Size of a temporary folder's name. */
@@ -60,10 +61,11 @@ void tree_add(struct tree *tree, const struct tree_process *process, struct obje
 
 /**
  * tree_write() - write "processes", "threads" and "objects" of a side-car file
+ * @names:	threads of processes that write no files, or NULL: those of the files
  *
  * Return: 0, or -1: out of memory, which has been printed.
  */
-int tree_write(struct tree *tree, struct output *out);
+int tree_write(struct tree *tree, const struct names *names, struct output *out);
 
 /** tree_clear() - remove all processes */
 void tree_clear(const struct tree *tree);

@@ -33,7 +33,7 @@ struct loss {
 	uint64_t			lost;
 };
 
-static int open_cpu(int cpu, bool seldom)
+static int open_cpu(int cpu, bool seldom, bool threads)
 {
 	struct perf_event_attr attr = {
 		.size = sizeof(attr),
@@ -41,6 +41,12 @@ static int open_cpu(int cpu, bool seldom)
 		.config = PERF_COUNT_SW_DUMMY,
 		.mmap = 1,
 		.mmap2 = 1,
+		.comm = threads,
+		.task = threads,
+		.sample_type = PERF_SAMPLE_TIME,
+		.sample_id_all = 1,
+		.use_clockid = 1,
+		.clockid = CLOCK_MONOTONIC,
 		.watermark = 1,
 		.wakeup_watermark = seldom ? PERF_RING_SIZE / 4 : 1,
 	};
@@ -49,16 +55,16 @@ static int open_cpu(int cpu, bool seldom)
 			    PERF_FLAG_FD_CLOEXEC);
 }
 
-int watch_open(struct watch *watch, bool seldom)
+int watch_open(struct watch *watch, bool seldom, struct names *names)
 {
 	size_t most = (size_t)sysconf(_SC_NPROCESSORS_CONF), cpu;
 	int fd = -1;
 
-	memset(watch, 0, sizeof(*watch));
+	*watch = (struct watch){ .names = names };
 	watch->event = calloc(most + 1, sizeof(*watch->event));
 	watch->ring = calloc(most, sizeof(*watch->ring));
 	for (cpu = 0; watch->event && watch->ring && cpu < most; cpu++) {
-		fd = open_cpu((int)cpu, seldom);
+		fd = open_cpu((int)cpu, seldom, names);
 		/* Its CPU is offline. */
 		if (fd < 0 && errno == ENODEV)
 			continue;
@@ -98,7 +104,7 @@ static void add_mapping(struct objects *objects, const struct mapping *mapping)
 				 mapping->offset);
 }
 
-static void read_ring(struct perf_event_mmap_page *page,
+static void read_ring(struct perf_event_mmap_page *page, struct names *names,
 		      struct objects *(*objects_of)(void *context, pid_t pid), void *context,
 		      struct objects *missed)
 {
@@ -120,12 +126,17 @@ static void read_ring(struct perf_event_mmap_page *page,
 		perf_ring_copy(&record, page, tail, header->size);
 		record.bytes[header->size] = '\0';
 		tail += header->size;
-		if (header->type == PERF_RECORD_LOST)
+		if (header->type == PERF_RECORD_LOST) {
 			missed->missed += record.loss.lost;
+			if (names)
+				names->missed += record.loss.lost;
+		}
 		if (header->type == PERF_RECORD_MMAP2 &&
 		    header->size > sizeof(struct mapping))
 			add_mapping(objects_of(context, (pid_t)record.mapping.pid),
 				    &record.mapping);
+		if (names)
+			names_event(names, header);
 	}
 	__atomic_store_n(&page->data_tail, head, __ATOMIC_RELEASE);
 }
@@ -133,10 +144,13 @@ static void read_ring(struct perf_event_mmap_page *page,
 void watch_read(struct watch *watch, struct objects *(*objects_of)(void *context, pid_t pid),
 		void *context, struct objects *missed)
 {
+	const uint64_t now = names_now();
 	size_t i;
 
 	for (i = 0; i < watch->cpus; i++)
-		read_ring(watch->ring[i], objects_of, context, missed);
+		read_ring(watch->ring[i], watch->names, objects_of, context, missed);
+	if (watch->names)
+		names_apply(watch->names, now);
 }
 
 void watch_wait(struct watch *watch, const struct pollfd *also,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* Objects that processes map, from perf's mmap events. */
+/* Objects that processes map, and names of threads, from perf's events. */
 #ifndef SIFIVE_TRACE_WATCH_H
 #define SIFIVE_TRACE_WATCH_H
 
@@ -9,17 +9,20 @@
 #include <stddef.h>
 #include <time.h>
 
+#include "names.h"
 #include "objects.h"
 
 /**
- * struct watch - the mmap events of all CPUs
+ * struct watch - the events of all CPUs
  * @event:	one per CPU, @cpus of them, and one more
  * @ring:	the ring of each event
+ * @names:	receives events about threads, or NULL
  */
 struct watch {
 	struct pollfd	*event;
 	void		**ring;
 	size_t		cpus;
+	struct names	*names;
 };
 
 /**
@@ -27,10 +30,11 @@ struct watch {
  * @watch:	filled, also after an error; for watch_close()
  * @seldom:	watch_wait() returns when a ring is filling up rather than at
  *		the first event
+ * @names:	receives events about threads, or NULL
  *
  * Return: 0, or -1: the error has been printed.
  */
-int watch_open(struct watch *watch, bool seldom);
+int watch_open(struct watch *watch, bool seldom, struct names *names);
 
 /**
  * watch_read() - process the events since the last call

@@ -311,7 +311,8 @@ static void read_threads(struct reader *reader, struct json_object *object,
 		set_u64(reader, from, "from", &to->from);
 		set_u64(reader, from, "to", &to->to);
 		set_bool(reader, from, "named", &to->named);
-		meta->threads += to->channel >= 0;
+		/* A thread without the library has no channel. */
+		meta->threads += to->channel >= 0 || to->named;
 	}
 }
 

@@ -38,7 +38,7 @@
  *	rest		[{ src, channel, offset }] struct meta_rest
  *	threads		[{ channel, pid, tid, name, from, to, named }] in the order in
  *			which they came; times in ticks, as wide as a timestamp; named:
- *			each of its headers has its id
+ *			each of its headers has its id; channel may then be absent
  *	processes	[{ pid, ppid, exe, args, from, to }] of a recording of several: the
  *			files that they executed, one after the other
  *	objects		[{ path, build_id, start, end, bias, from, to, in }] in the order in
@@ -121,7 +121,7 @@ struct meta_counter {
 
 /* The thread that wrote to @channel from tick @from to tick @to, inclusive. */
 struct meta_thread {
-	int		channel;
+	int		channel;	/* -1: none; then @named */
 	int64_t		pid;		/* -1: unknown */
 	int64_t		tid;		/* -1: unknown */
 	const char	*name;		/* NULL: unknown */

@@ -63,7 +63,8 @@ static uint32_t choose_channels(const struct trace_options *options,
 	if (meta->early)
 		return all;
 	for (i = 0; i < meta->threads; i++)
-		channels |= 1u << meta->thread[i].channel;
+		if (meta->thread[i].channel >= 0)
+			channels |= 1u << meta->thread[i].channel;
 	if (meta->channel >= 0)
 		channels |= 1u << meta->channel;
 	if (meta->sampling.channel >= 0)

@@ -1,0 +1,346 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+/* See names.h. */
+#include <dirent.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <linux/perf_event.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "../command.h"
+#include "../trace/meta.h"
+#include "names.h"
+
+/* Size of a thread's name, with the NUL: /proc has longer ones of kernel threads than perf. */
+#define NAME_SIZE	64
+
+/**
+ * struct names_thread - a thread
+ * @ended:	it has ended: another one may get its id
+ * @unclear:	several threads with different names had its id
+ */
+struct names_thread {
+	pid_t	pid, tid;
+	char	name[NAME_SIZE];
+	bool	ended;
+	bool	unclear;
+};
+
+/* What perf appends to each record. */
+struct stamp {
+	uint64_t	time;
+};
+
+/* A thread's new name follows. */
+struct comm {
+	struct perf_event_header	header;
+	uint32_t			pid, tid;
+	char				name[];
+};
+
+/* A thread that begins or ends, and its parent. */
+struct task {
+	struct perf_event_header	header;
+	uint32_t			pid, parent;
+	uint32_t			tid, parent_tid;
+	uint64_t			time;
+};
+
+/**
+ * struct names_event - something that happened to a thread
+ * @order:	number of the event
+ * @type:	PERF_RECORD_COMM, PERF_RECORD_FORK or PERF_RECORD_EXIT
+ * @parent, @parent_tid: of PERF_RECORD_FORK
+ * @name:	of PERF_RECORD_COMM
+ */
+struct names_event {
+	uint64_t	time;
+	size_t		order;
+	uint32_t	type;
+	pid_t		pid, tid;
+	pid_t		parent, parent_tid;
+	char		name[NAME_SIZE];
+};
+
+int names_open(struct names *names)
+{
+	names->index.bits = hash_bits(META_THREADS_MAX);
+	names->index.slot = calloc(1u << names->index.bits, sizeof(*names->index.slot));
+	names->thread = calloc(META_THREADS_MAX, sizeof(*names->thread));
+	if (names->index.slot && names->thread)
+		return 0;
+	report("out of memory");
+	names_close(names);
+	return -1;
+}
+
+void names_close(struct names *names)
+{
+	free(names->index.slot);
+	free(names->thread);
+	free(names->event);
+	names->thread = NULL;
+	names->index.slot = NULL;
+	names->event = NULL;
+}
+
+/* ---- threads ----------------------------------------------------------------- */
+
+static uint64_t key_of(const void *array, uint32_t number)
+{
+	return (uint64_t)((const struct names_thread *)array)[number - 1].tid;
+}
+
+static struct names_thread *find(const struct names *names, pid_t tid)
+{
+	const uint32_t number = *hash_find(&names->index, (uint64_t)tid, key_of, names->thread);
+
+	return number ? &names->thread[number - 1] : NULL;
+}
+
+static struct names_thread *insert(struct names *names, pid_t pid, pid_t tid)
+{
+	struct names_thread *thread;
+
+	if (names->count == META_THREADS_MAX) {
+		names->left_out++;
+		return NULL;
+	}
+	thread = &names->thread[names->count++];
+	*thread = (struct names_thread){ .pid = pid, .tid = tid };
+	*hash_find(&names->index, (uint64_t)tid, key_of, names->thread) = (uint32_t)names->count;
+	return thread;
+}
+
+static bool has_process(const struct names *names, pid_t pid)
+{
+	const struct names_thread *leader = find(names, pid);
+
+	return leader && leader->pid == pid;
+}
+
+/* Of a thread's name, the latest counts. */
+static void set_name(struct names_thread *thread, const char *name)
+{
+	snprintf(thread->name, sizeof(thread->name), "%s", name);
+}
+
+/* The name of a thread that runs, "" if it has ended. It may contain newlines. */
+static void read_name(pid_t pid, pid_t tid, char name[NAME_SIZE])
+{
+	char path[64];
+	ssize_t size;
+	int fd;
+
+	snprintf(path, sizeof(path), "/proc/%d/task/%d/comm", (int)pid, (int)tid);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	size = fd < 0 ? 0 : read(fd, name, NAME_SIZE);
+	if (fd >= 0)
+		close(fd);
+	/* The last character is a newline. */
+	name[size > 0 ? size - 1 : 0] = '\0';
+}
+
+static void add_thread(struct names *names, pid_t pid, pid_t tid)
+{
+	struct names_thread *thread = find(names, tid);
+	char name[NAME_SIZE];
+
+	read_name(pid, tid, name);
+	if (!*name)
+		return;
+	if (!thread)
+		thread = insert(names, pid, tid);
+	if (thread && thread->pid == pid && !thread->ended)
+		set_name(thread, name);
+}
+
+void names_add(struct names *names, pid_t process)
+{
+	struct dirent *entry;
+	char path[64];
+	DIR *folder;
+	pid_t tid;
+
+	snprintf(path, sizeof(path), "/proc/%d/task", (int)process);
+	folder = opendir(path);
+	while (folder && (entry = readdir(folder))) {
+		tid = atoi(entry->d_name);
+		if (tid > 0)
+			add_thread(names, process, tid);
+	}
+	if (folder)
+		closedir(folder);
+}
+
+void names_add_all(struct names *names)
+{
+	DIR *folder = opendir("/proc");
+	struct dirent *entry;
+	pid_t pid;
+
+	while (folder && (entry = readdir(folder))) {
+		pid = atoi(entry->d_name);
+		if (pid > 0)
+			names_add(names, pid);
+	}
+	if (folder)
+		closedir(folder);
+}
+
+/* ---- events ------------------------------------------------------------------ */
+
+uint64_t names_now(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+}
+
+static struct names_event *new_event(struct names *names)
+{
+	struct names_event *more;
+
+	if (names->events == names->room) {
+		more = reallocarray(names->event, 2 * names->room + 64, sizeof(*more));
+		if (!more) {
+			names->missed++;
+			return NULL;
+		}
+		names->event = more;
+		names->room = 2 * names->room + 64;
+	}
+	more = &names->event[names->events];
+	*more = (struct names_event){ .order = names->events++ };
+	return more;
+}
+
+void names_event(struct names *names, const struct perf_event_header *record)
+{
+	const struct comm *comm = (const void *)record;
+	const struct task *task = (const void *)record;
+	struct names_event *event;
+	struct stamp stamp;
+
+	if (record->type == PERF_RECORD_COMM ? record->size <= sizeof(*comm) + sizeof(stamp) :
+	    (record->type != PERF_RECORD_FORK && record->type != PERF_RECORD_EXIT) ||
+	    record->size < sizeof(*task) + sizeof(stamp))
+		return;
+	event = new_event(names);
+	if (!event)
+		return;
+	memcpy(&stamp, (const char *)record + record->size - sizeof(stamp), sizeof(stamp));
+	event->time = stamp.time;
+	event->type = record->type;
+	if (record->type == PERF_RECORD_COMM) {
+		event->pid = (pid_t)comm->pid;
+		event->tid = (pid_t)comm->tid;
+		snprintf(event->name, sizeof(event->name), "%s", comm->name);
+		return;
+	}
+	event->pid = (pid_t)task->pid;
+	event->tid = (pid_t)task->tid;
+	event->parent = (pid_t)task->parent;
+	event->parent_tid = (pid_t)task->parent_tid;
+}
+
+static int by_time(const void *left, const void *right)
+{
+	const struct names_event *a = left, *b = right;
+
+	if (a->time != b->time)
+		return a->time < b->time ? -1 : 1;
+	return (a->order > b->order) - (a->order < b->order);
+}
+
+/* A thread that begins has its parent's name. */
+static void begin(struct names *names, const struct names_event *event)
+{
+	const struct names_thread *parent = find(names, event->parent_tid);
+	struct names_thread *thread = find(names, event->tid);
+
+	if (!names->all && !has_process(names, event->pid) &&
+	    (!names->children || !has_process(names, event->parent)))
+		return;
+	if (!thread) {
+		thread = insert(names, event->pid, event->tid);
+	} else if (thread->ended) {
+		/* The side-car file does not say when a thread had the id. */
+		thread->unclear = true;
+	}
+	if (thread && !*thread->name && parent)
+		set_name(thread, parent->name);
+}
+
+static void apply(struct names *names, const struct names_event *event)
+{
+	struct names_thread *thread;
+
+	if (event->type == PERF_RECORD_FORK) {
+		begin(names, event);
+		return;
+	}
+	thread = find(names, event->tid);
+	if (event->type == PERF_RECORD_EXIT) {
+		if (thread)
+			thread->ended = true;
+		return;
+	}
+	/* It began before the first event. */
+	if (!thread && (names->all || has_process(names, event->pid)))
+		thread = insert(names, event->pid, event->tid);
+	if (thread)
+		set_name(thread, event->name);
+}
+
+void names_apply(struct names *names, uint64_t before)
+{
+	size_t i, kept = 0;
+
+	if (names->events)
+		qsort(names->event, names->events, sizeof(*names->event), by_time);
+	for (i = 0; i < names->events && names->event[i].time < before; i++)
+		apply(names, &names->event[i]);
+	for (; i < names->events; i++) {
+		names->event[kept] = names->event[i];
+		names->event[kept].order = kept;
+		kept++;
+	}
+	names->events = kept;
+}
+
+/* ---- the side-car file --------------------------------------------------------- */
+
+void names_write(const struct names *names, struct output *out)
+{
+	const char *between = "\n";
+	size_t i;
+
+	put_string(out, "\"threads\":[");
+	for (i = 0; i < names->count; i++) {
+		const struct names_thread *thread = &names->thread[i];
+
+		if (!*thread->name || thread->unclear)
+			continue;
+		put_format(out, "%s{\"pid\":%d,\"tid\":%d,\"name\":", between, (int)thread->pid,
+			   (int)thread->tid);
+		put_json(out, thread->name);
+		put_string(out, ",\"named\":true}");
+		between = ",\n";
+	}
+	put_string(out, "],\n");
+}
+
+void names_report(const struct names *names)
+{
+	if (names->missed)
+		report("up to %" PRIu64 " events of threads were missed: some threads may have no name, or an earlier one",
+		       names->missed);
+	if (names->left_out)
+		report("%" PRIu64 " threads do not fit into the side-car file: they have no names; record for a shorter time",
+		       names->left_out);
+}

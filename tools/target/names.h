@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
+/*
+ * Names of threads without the library: from /proc, and from perf's events about threads that come,
+ * change their names, and go.
+ */
+#ifndef SIFIVE_TRACE_NAMES_H
+#define SIFIVE_TRACE_NAMES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "../hash.h"
+#include "../output.h"
+
+struct perf_event_header;
+
+/**
+ * struct names - threads with their names
+ * @all:	keep all threads; otherwise those of processes that it has
+ * @children:	then: also those of their children
+ * @thread:	@count of them, in order of appearance
+ * @index:	by id
+ * @event:	@events, with room for @room, that names_apply() has not applied yet
+ * @left_out:	number of threads beyond the side-car file's limit
+ * @missed:	number of events that perf has lost
+ */
+struct names {
+	bool			all;
+	bool			children;
+	struct names_thread	*thread;
+	size_t			count;
+	struct hash		index;
+	struct names_event	*event;
+	size_t			events, room;
+	uint64_t		left_out;
+	uint64_t		missed;
+};
+
+/** names_open() - no thread yet; 0, or -1: out of memory, which has been printed */
+int names_open(struct names *names);
+
+/** names_close() - all zero is fine */
+void names_close(struct names *names);
+
+/** names_add() - the threads of a process that runs; none if it has ended */
+void names_add(struct names *names, pid_t process);
+
+/** names_add_all() - the threads of all processes */
+void names_add_all(struct names *names);
+
+/** names_now() - the time of perf's events */
+uint64_t names_now(void);
+
+/** names_event() - keep a record if it is about a thread; it ends with a NUL */
+void names_event(struct names *names, const struct perf_event_header *record);
+
+/**
+ * names_apply() - apply the events before a time, in order
+ * @before:	all rings have been read since then
+ */
+void names_apply(struct names *names, uint64_t before);
+
+/** names_write() - write "threads":[...] of a side-car file */
+void names_write(const struct names *names, struct output *out);
+
+/** names_report() - report what the file lacks */
+void names_report(const struct names *names);
+
+#endif /* SIFIVE_TRACE_NAMES_H */
