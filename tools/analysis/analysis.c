@@ -649,6 +649,7 @@ int analysis_run(struct analysis *analysis, struct trace *trace)
 		analysis->stats.left_out = flows_left_out(analysis->flows)->parts;
 		analysis->stats.misplaced = flows_left_out(analysis->flows)->places;
 	}
+	analysis->stats.points = analysis->points;
 	analysis->made.flow_losses = flow_losses(&analysis->flow);
 	trace_add(trace, &analysis->made);
 	if (analysis->oncpu)

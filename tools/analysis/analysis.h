@@ -231,6 +231,7 @@ struct analysis_ops {
  * @too_deep:	calls deeper than the limit
  * @left_out:	how often a thread whose calls are omitted started running
  * @misplaced:	records that are not at their place among the instructions
+ * @points:	records between the calls of instruction trace, of which the consumer wants none
  * @uncounted:	records whose counters could not be assigned to a function
  * @unaddressed: records whose addresses are lost
  * @samples:	samples with addresses
@@ -249,6 +250,7 @@ struct analysis_stats {
 	uint64_t	too_deep;
 	uint64_t	left_out;
 	uint64_t	misplaced;
+	uint64_t	points;
 	uint64_t	uncounted;
 	uint64_t	unaddressed;
 	uint64_t	samples;
@@ -330,6 +332,13 @@ const struct analysis_stats *analysis_stats(const struct analysis *analysis);
  * @input:	the trace after analysis_run(); --quiet prints nothing
  */
 void analysis_notes(const struct analysis *analysis, const struct input *input);
+
+/**
+ * analysis_no_records() - report that the records between the calls of a trace are not shown, and
+ * which command shows them
+ * @input:	the trace after trace_run(), for a command that reads only its instruction trace
+ */
+void analysis_no_records(const struct input *input);
 
 /** analysis_flow() - statistics of instruction trace */
 const struct flow_stats *analysis_flow(const struct analysis *analysis);

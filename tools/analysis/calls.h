@@ -64,6 +64,7 @@ struct analysis {
 	/* For points.c: calls are those of instruction trace; columns of the other records. */
 	bool				joins;
 	struct counters			recorded;
+	uint64_t			points;		/* that are not wanted */
 	struct flow_stats		flow;
 	struct trace_stats		made;		/* the records generated from it */
 	struct oncpu			*oncpu;	/* NULL: no switches were recorded */

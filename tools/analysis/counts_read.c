@@ -3,6 +3,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+#include "analysis.h"
 #include "command.h"
 #include "counts.h"
 #include "coverage.h"
@@ -107,5 +108,6 @@ struct counts *counts_read(const struct input *input)
 	trace_add(input->trace, &made);
 	if (!input->options->trace.quiet)
 		flow_summary(counts_stats(counts), input->options->path);
+	analysis_no_records(input);
 	return counts;
 }

@@ -65,6 +65,22 @@ static void switch_notes(const struct oncpu *oncpu, const struct input *input)
 		       name);
 }
 
+static void left_out(const struct input *input, uint64_t records)
+{
+	if (records && !input->options->trace.quiet)
+		report("%s: %" PRIu64 " record%s between the calls of the instruction trace %s left out: sifive-trace report --by interval shows what was counted from one to the next, sifive-trace replay each of them",
+		       input->options->path, records, records == 1 ? "" : "s",
+		       records == 1 ? "is" : "are");
+}
+
+void analysis_no_records(const struct input *input)
+{
+	const struct trace_stats *stats = trace_stats(input->trace);
+
+	if (stats->branches)
+		left_out(input, trace_records(stats) - stats->records[PERFREC_ISR]);
+}
+
 void analysis_notes(const struct analysis *analysis, const struct input *input)
 {
 	const struct analysis_stats *stats = analysis_stats(analysis);
@@ -112,6 +128,7 @@ void analysis_notes(const struct analysis *analysis, const struct input *input)
 	if (turns_in(&input->meta) && !analysis_turns(analysis))
 		report("%s: %u events that take turns on the counters are left out: sifive-trace report shows them",
 		       name, turns_in(&input->meta));
+	left_out(input, stats->points);
 	thread_notes(analysis, name);
 	if (analysis_oncpu(analysis))
 		switch_notes(analysis_oncpu(analysis), input);

@@ -84,6 +84,8 @@ void points_record(void *context, const struct perfrec_record *record)
 	point.function = analysis_function_at(analysis, record->address[0]);
 	if (analysis->wanted->recorded)
 		analysis->wanted->recorded(analysis->context, thread, &point);
+	else
+		analysis->points++;
 }
 
 void points_ran(void *context, const struct perfrec_record *where, uint64_t function,

@@ -111,7 +111,7 @@ static int decode_trace(struct decode *decode, struct input *input)
 	threads_free(output->threads);
 	return error ? error :
 	       input_summary(input, format == &format_perf ? INPUT_PERF :
-				    format->flow ? INPUT_FLOW : INPUT_RECORDS);
+				    format->flow ? INPUT_FLOW : INPUT_STORES);
 }
 
 static int command_decode(int argc, char **argv)

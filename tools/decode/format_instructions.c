@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis.h"
 #include "command.h"
 #include "counters.h"
 #include "disassembler.h"
@@ -451,6 +452,8 @@ static int listing_close(void *context)
 	}
 	if (!listing->input->options->trace.quiet)
 		flow_summary(joined_stats(listing->joined), listing->input->options->path);
+	if (listing->plain)
+		analysis_no_records(listing->input);
 	release(listing);
 	return error;
 }

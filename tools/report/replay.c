@@ -4,6 +4,7 @@
  * line: the line of an enter record waits for the next record, of any thread.
  */
 #include <errno.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -27,6 +28,7 @@ struct replay {
 	uint64_t		hz;
 	int			depth;		/* 0: all */
 	bool			shown;		/* a line was printed */
+	uint64_t		short_records;	/* that the threshold omits */
 	int			tid;		/* -1: all */
 	uint64_t		threshold;	/* nanoseconds; 0: all calls are shown */
 	/*
@@ -305,8 +307,10 @@ static void on_recorded(void *context, struct analysis_thread *thread,
 	if (!wanted(replay, thread, thread->depth + 1))
 		return;
 	/* Short calls are not shown, nor are their records. */
-	if (replay->threshold && record->type != PERFREC_MANUAL)
+	if (replay->threshold && record->type != PERFREC_MANUAL) {
+		replay->short_records++;
 		return;
+	}
 	if (replay->threshold)
 		open_callers(replay, thread, thread->depth);
 	open_waiting(replay);
@@ -424,6 +428,9 @@ static int run(struct replay *replay)
 	if (!result) {
 		result = input_summary(&input, INPUT_RECORDS);
 		analysis_notes(replay->analysis, &input);
+		if (replay->short_records && !replay->common.trace.quiet)
+			report("%s: %" PRIu64 " records of functions are left out: with --time-threshold only manual records are shown",
+			       replay->common.path, replay->short_records);
 	}
 	if (result <= EXIT_LOSSES && !replay->shown)
 		report("%s: no call matches the thread or depth: see sifive-trace report --by thread",

@@ -70,8 +70,8 @@ static void whose_counts(const struct input *input, const struct trace_stats *st
 		       name);
 }
 
-static void summarise(const struct input *input,
-		      const struct trace_stats *stats)
+static void summarise(const struct input *input, const struct trace_stats *stats,
+		      enum input_reads reads)
 {
 	const char *name = input->options->path;
 	char channels[4 * PERFREC_CHANNELS], time[UNITS_SIZE];
@@ -133,8 +133,9 @@ static void summarise(const struct input *input,
 		report("%s: the encoder lost messages %" PRIu64 " time%s", name,
 		       COUNT(stats->errors));
 	if (stats->branches)
-		report("%s: %" PRIu64 " message%s of instruction trace", name,
-		       COUNT(stats->branches));
+		report("%s: %" PRIu64 " message%s of instruction trace%s", name,
+		       COUNT(stats->branches), reads == INPUT_STORES || reads == INPUT_PERF ?
+		       ", left out (decode --format instructions and replay show them)" : "");
 	if (stats->ownership)
 		report("%s: the context changed %" PRIu64 " time%s", name,
 		       COUNT(stats->ownership));
@@ -290,7 +291,7 @@ int input_summary(const struct input *input, enum input_reads reads)
 	const struct trace_stats *stats = trace_stats(input->trace);
 
 	if (!input->options->trace.quiet) {
-		summarise(input, stats);
+		summarise(input, stats, reads);
 		recorder_losses(input);
 		if (stats->no_callers)
 			report("%s: %" PRIu64 " sample%s without callers: the trace has too many different ones",
