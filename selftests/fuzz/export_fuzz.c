@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /*
- * A whole trace, written in each format. The first byte selects the format, and whether
- * there is a side-car file and the rate of the timestamp is known.
+ * A whole trace, written in each format. The first byte selects the format, whether there is a
+ * side-car file, which may say that the trace also has instruction trace, and whether the rate of
+ * the timestamp is known.
  */
 #include <fcntl.h>
 #include <ftw.h>
@@ -17,8 +18,9 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
+static const char flow[] = "\"instruction\":{\"calls\":\"all\"},";
 static const char meta[] =
-	"{\"exe\":\"/bin/x\",\"threads\":["
+	"\"exe\":\"/bin/x\",\"threads\":["
 	"{\"channel\":6,\"pid\":1,\"tid\":1,\"name\":\"one\",\"to\":2000},"
 	"{\"channel\":6,\"pid\":1,\"tid\":2,\"name\":\"\\u001b\xff\",\"from\":2001,\"to\":9000},"
 	"{\"channel\":7,\"pid\":2,\"tid\":3}],"
@@ -88,7 +90,7 @@ static int remove_one(const char *path, const struct stat *stat, int type, struc
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	unsigned int writer = size ? data[0] / 4 % WRITERS : 0;
-	char path[64], meta_path[64], folder[64];
+	char path[64], meta_path[64], folder[64], text[sizeof(flow) + sizeof(meta)];
 	const char *argv[16] = {
 		writers[writer].command->name, "-q", "-c", "all", "-o", "/dev/null",
 		writers[writer].option, writers[writer].value, "--meta", "none",
@@ -103,7 +105,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		argv[5] = folder;
 	fd = make_file(data + 1, size - 1, path);
 	if (data[0] & 1) {
-		meta_fd = make_file(meta, sizeof(meta) - 1, meta_path);
+		snprintf(text, sizeof(text), "{%s%s", data[0] / 4 / WRITERS % 2 ? flow : "", meta);
+		meta_fd = make_file(text, strlen(text), meta_path);
 		argv[9] = meta_path;
 	}
 	if (data[0] & 2) {

@@ -51,15 +51,19 @@ static void records(struct gen *gen, unsigned int src, unsigned int channel,
 	gen_record(&stream, 1, outer, value);
 }
 
-/* One of the traces for each writer of export_fuzz.c. */
+/* The writers of export_fuzz.c; as many numbers again are for a side-car file with its flow. */
+#define WRITERS	20
+
+/* One of the traces for each writer. */
 static void save_writers(const char *folder, const char *name, unsigned int type,
 			 const struct gen *gen)
 {
 	char path[32];
 	uint8_t writer;
 
-	for (writer = (uint8_t)type; writer < 17; writer += 3) {
-		uint8_t prefix = (uint8_t)(4 * writer + writer % 4);
+	for (writer = (uint8_t)type; writer < 2 * WRITERS; writer += 3) {
+		uint8_t options = writer < WRITERS ? writer % 4 : writer % 4 | 1;
+		uint8_t prefix = (uint8_t)(4 * writer + options);
 
 		snprintf(path, sizeof(path), "%s-%u", name, writer);
 		save(folder, path, &prefix, 1, gen);

@@ -5,6 +5,7 @@
     browser.py PAGE.html FLAME.svg    of the trace that output_test.c makes
     browser.py --shown PAGE.html      prints what a page shows, as JSON
     browser.py --samples PAGE.html    of the calls and samples of loss_test.c
+    browser.py --records PAGE.html    of the calls and records of joined_test.c
     browser.py --selected PAGE.html   prints the table of the whole time selected, as JSON
     browser.py --picture OUT.png [--size 1200x800] FILE
 
@@ -24,6 +25,8 @@ import subprocess
 import sys
 import tempfile
 import time
+
+import page_calls
 
 PATIENCE = 600         # seconds without an answer: it hangs
 
@@ -189,6 +192,8 @@ def expect(found, wanted, what):
 
 FOUND = [221, 102, 255]
 RULER, CALLS, PLOT, FLAME = range(4)
+# Of the time line: the heights of a thread's name and of a level of its calls.
+LABEL, ROW = 15, 17
 
 
 def check_page(browser, path):
@@ -377,6 +382,29 @@ def check_samples(browser, path):
            "found 1 function, 3 calls, 6 samples", "search")
 
 
+def check_records(browser, path):
+    """The pointer shows the counts since the previous record, if they are known."""
+    page = page_calls.load(path)
+    browser.open(path)
+    browser.wait("document.body.dataset.ready === 'yes'")
+    left, top, width, _ = place(browser, "canvas", CALLS)
+    shown = []
+    for point in page["points"]:
+        browser.mouse("mouseMoved", left + width / 2, top + 4)
+        browser.wait("document.querySelector('#tip').textContent === ''")
+        at = width * point["begin"] / (page["last"] - page["first"])
+        browser.mouse("mouseMoved", left + min(at, width - 1),
+                      top + LABEL + ROW * point["depth"] + ROW / 2)
+        if point["counts"][0]:
+            browser.wait("/cycles/.test(document.querySelector('#tip').textContent)")
+        shown.append(text(browser, "#tip"))
+    expect([re.sub("at .*", "at", tip) for tip in shown],
+           ["enter main\nrecord at", "manual plain+0x4\nrecord at\ncycles: +50",
+            "exit main\nrecord at\ncycles: +7"], "records")
+    expect([(plot["counter"], round(sum(plot["count"]))) for plot in page["plots"]],
+           [("cycles between records", 57)], "plots")
+
+
 def check_flame(browser, path):
     browser.open(path)
     widths = """Array.from(document.querySelectorAll('.b')).filter(
@@ -453,6 +481,7 @@ def main():
     parser.add_argument("--picture")
     parser.add_argument("--shown", action="store_true")
     parser.add_argument("--samples", action="store_true")
+    parser.add_argument("--records", action="store_true")
     parser.add_argument("--selected", action="store_true")
     parser.add_argument("--size", default="1200x800")
     parser.add_argument("--script", help="run in the page before the picture")
@@ -471,6 +500,8 @@ def main():
             print(json.dumps(selected(browser, arguments.file[0])))
         elif arguments.samples:
             check_samples(browser, arguments.file[0])
+        elif arguments.records:
+            check_records(browser, arguments.file[0])
         else:
             check_page(browser, arguments.file[0])
             check_many(browser, arguments.file[0])

@@ -20,7 +20,8 @@
 			"\"instruction\":{\"calls\":\"user\"}," \
 			"\"threads\":[{\"channel\":6,\"pid\":71,\"tid\":71,\"name\":\"t\"}]}"
 
-#define READ		"-q -s 1 -e " CALLS " t"
+#define LOUD		"-s 1 -e " CALLS " t"
+#define READ		"-q " LOUD
 
 static uint64_t latest;
 
@@ -168,6 +169,181 @@ TEST_F(command, an_interval_has_its_counts_and_what_ran_there)
 	EXPECT_NE(NULL, strstr(self->out, "\"from\":\"manual plain+0x4\",\"to\":\"exit main\",\"times\":1,"));
 }
 
+/* Whatever a command does with the records, the user learns of it. */
+TEST_F(command, records_are_shown_or_said_to_be_left_out)
+{
+	static const char missing[] = ": 3 records between the calls of the instruction trace are "
+				      "left out: sifive-trace report --by interval shows ";
+	static const struct {
+		const char *command;
+		bool shows;
+	} commands[] = {
+		{ "report", false },
+		{ "report --by thread", false },
+		{ "report --json", false },
+		{ "report --by interval", true },
+		{ "report --calls records", true },
+		{ "graph", false },
+		{ "replay", true },
+		{ "coverage --by path", false },
+		{ "annotate", false },
+		{ "decode", true },
+		{ "decode --format csv", true },
+		{ "decode --format instructions", true },
+		{ "decode --format pc", false },
+		{ "export --format chrome", true },
+		{ "export --format perfetto", true },
+		{ "export --format html", true },
+		{ "export --format csv", true },
+		{ "export --format ctf -o ctf", true },
+		{ "export --format dqr -o dqr", true },
+		{ "export --format folded", false },
+		{ "export --format svg", false },
+		{ "export --format speedscope", false },
+		{ "export --format firefox", false },
+		{ "export --format pprof", false },
+		{ "export --format bolt --object flow_sample.elf", false },
+		{ "export --format profgen --object flow_sample.elf", false },
+	};
+	const char *found;
+	size_t i;
+
+	run_main(self);
+	for (i = 0; i < sizeof(commands) / sizeof(commands[0]); i++) {
+		run(self, "%s " LOUD, commands[i].command);
+		found = strstr(self->err, missing);
+		EXPECT_EQ(0, self->status);
+		EXPECT_EQ(commands[i].shows, !found);
+		/* Once. */
+		EXPECT_FALSE(found && strstr(found + 1, missing)) {
+			TH_LOG("%s: %s", commands[i].command, self->err);
+		}
+		run(self, "%s " READ, commands[i].command);
+		EXPECT_EQ(NULL, strstr(self->err, "left out"));
+		EXPECT_EQ(0, system("rm -rf ctf dqr"));
+	}
+	/* Those that show only the records say so as well. */
+	run(self, "decode " LOUD);
+	EXPECT_NE(NULL, strstr(self->err, " messages of instruction trace, left out (decode --format instructions "));
+	run(self, "export --format dqr -o dqr " LOUD);
+	EXPECT_NE(NULL, strstr(self->err, " messages of instruction trace, left out (decode --format instructions "));
+	run(self, "export --format chrome " LOUD);
+	EXPECT_EQ(NULL, strstr(self->err, "left out"));
+}
+
+TEST_F(command, exports_have_each_record_with_its_counts)
+{
+	run_main(self);
+	run(self, "export --format chrome " READ);
+	EXPECT_TRUE(IN_ORDER(self->out, "\"name\":\"enter main\",\"s\":\"t\",\"cat\":\"record\",",
+			     "\"name\":\"manual plain+0x4\",\"s\":\"t\",\"cat\":\"record\","
+			     "\"args\":{\"type\":\"manual\",\"cycles\":50}}",
+			     "\"name\":\"cycles/tick t/71 records\",", "\"args\":{\"value\":1}}",
+			     "\"name\":\"exit main\",", "\"args\":{\"type\":\"exit\",\"cycles\":7}}")) {
+		TH_LOG("%s", self->out);
+	}
+	run(self, "export --format csv " READ);
+	EXPECT_TRUE(IN_ORDER(self->out, ",enter,t/71,71,71,main,", ",the thread's first record,\n",
+			     ",manual,t/71,71,71,plain+0x4,", ",50\n", ",exit,t/71,71,71,main,",
+			     ",7\n")) {
+		TH_LOG("%s", self->out);
+	}
+	run(self, "export --format perfetto -o p " READ " && " SOURCES "/perfetto.py p");
+	EXPECT_EQ(0, self->status);
+	EXPECT_TRUE(IN_ORDER(self->out, "track t/71 records\n", "counter cycles t/71 records\n",
+			     "point t/71 records ", " enter main {'note': \"the thread's first record\"}\n",
+			     " manual plain+0x4 {'cycles': 50}\n", " exit main {'cycles': 7}\n",
+			     "count cycles t/71 records 57\n")) {
+		TH_LOG("%s%s", self->out, self->err);
+	}
+	run(self, "export --format folded --weight cycles " READ);
+	EXPECT_EQ(2, self->status);
+	EXPECT_NE(NULL, strstr(self->err, "\"cycles\" was counted between two records"));
+	run(self, "export --format folded --weight cycles --calls records " READ);
+	EXPECT_EQ(0, self->status);
+}
+
+TEST_F(command, a_page_shows_each_record_with_its_counts)
+{
+	run_main(self);
+	run(self, "export --format html -o t.html " READ);
+	EXPECT_EQ(0, self->status);
+	if (system("command -v chromium >/dev/null"))
+		SKIP(return, "no chromium: install chromium");
+	EXPECT_EQ(0, system("python3 -B " SOURCES "/browser.py --records t.html"));
+}
+
+/* The first row is that of a call: the side-car file has the columns, or they are missing. */
+TEST_F(command, a_table_begins_before_the_first_record)
+{
+	static const char car[] = "{\"version\":1,\"per_thread\":true,\"channel\":6,\"count_type\":1,"
+		"\"counters\":[{\"number\":0,\"event\":\"clocks\",\"type\":0,\"code\":1,\"data\":0}],"
+		"\"instruction\":{\"calls\":\"user\"},"
+		"\"threads\":[{\"channel\":6,\"pid\":71,\"tid\":71,\"name\":\"t\"}]}";
+	struct gen_stream stream;
+
+	gen_free(&self->gen);
+	gen_init(&self->gen, 1, 40);
+	gen_sync(&self->gen, 0);
+	begin(&self->gen, 0, CODE);
+	indirect(&self->gen, 0, 6, PLAIN + 4);
+	indirect(&self->gen, 0, 2, CODE + 4);
+	gen_stream_init(&stream, &self->gen, 0, 6, 0, 1, 64);
+	gen_header(&stream);
+	record(&stream, 2, CODE + 4, 1000);
+	record(&stream, 2, CODE + 4, 1050);
+	stop(&self->gen, 0, 2);
+	end(self);
+	run(self, "export --format csv " LOUD);
+	EXPECT_TRUE(strstr(self->out, ",note\n") && !strstr(self->out, "_interval"));
+	EXPECT_NE(NULL, strstr(self->err, "a later header defines more counters, such as cycles: "));
+	write_file("t.meta", car, strlen(car));
+	run(self, "export --format csv " LOUD);
+	EXPECT_TRUE(IN_ORDER(self->out, ",note,clocks_interval\n", ",call,", ",,\n", ",manual,", ",50\n")) {
+		TH_LOG("%s", self->out);
+	}
+	EXPECT_EQ(NULL, strstr(self->err, "a later header"));
+}
+
+/* They precede their source's first absolute timestamp, in a trace that is read once. */
+TEST_F(command, records_without_a_time_are_said_to_be_left_out)
+{
+	static const struct {
+		const char *format;
+		const char *says;
+	} exports[] = {
+		{ "chrome", ": 2 records without a time are left out: " },
+		{ "perfetto", ": 2 records without a time are left out: " },
+		{ "html", ": 2 records without a time are left out: " },
+		{ "ctf", " records without a time, or with one before their thread's previous record," },
+	};
+	struct gen_stream stream;
+	unsigned int i;
+
+	gen_free(&self->gen);
+	gen_init(&self->gen, 1, 40);
+	gen_stream_init(&stream, &self->gen, 0, 6, 0, 1, 64);
+	gen_header(&stream);
+	record(&stream, 0, CODE, 1000);
+	record(&stream, 2, PLAIN + 4, 1050);
+	begin(&self->gen, 0, CODE);
+	stop(&self->gen, 0, 2);
+	end(self);
+	for (i = 0; i < 4; i++) {
+		run(self, "export --format %s -o out --meta t.meta -s 1 -e " CALLS " - <t",
+		    exports[i].format);
+		EXPECT_EQ(0, self->status);
+		EXPECT_NE(NULL, strstr(self->err, exports[i].says)) {
+			TH_LOG("%s: %s", exports[i].format, self->err);
+		}
+		EXPECT_EQ(0, system("rm -rf out"));
+	}
+	run(self, "export -q --format csv --meta t.meta -s 1 -e " CALLS " - <t");
+	EXPECT_TRUE(IN_ORDER(self->out, ",manual,", ",plain+0x4,", ",50\n")) {
+		TH_LOG("%s", self->out);
+	}
+}
+
 TEST_F(command, calls_are_those_of_the_flow_or_of_the_records)
 {
 	run_main(self);
@@ -204,6 +380,12 @@ TEST_F(command, an_interval_with_a_loss_is_marked)
 		    strstr(self->out, "exit main -> manual plain  [instructions are missing in 1 of 1]\n") &&
 		    strstr(self->out, "manual plain -> exit main  [instructions are missing in 1 of 1]\n") &&
 		    strstr(self->out, "exit main -> exit main\n")) {
+		TH_LOG("%s", self->out);
+	}
+	run(self, "export --format chrome " READ);
+	EXPECT_TRUE(IN_ORDER(self->out, "\"type\":\"enter\",\"note\":\"the thread's first record\"}",
+			     "\"type\":\"exit\",\"time\":\"inferred\",\"note\":\"records may be missing before it\"}",
+			     "\"type\":\"manual\",\"cycles\":10,", "\"type\":\"exit\",\"cycles\":20}")) {
 		TH_LOG("%s", self->out);
 	}
 }
@@ -266,6 +448,11 @@ TEST_F(command, an_interval_on_two_harts_is_marked)
 		TH_LOG("%s", self->out);
 	}
 	EXPECT_TRUE(IN_ORDER(self->out, " 30 ", "enter main -> enter plain"));
+	run(self, "export --format csv " READ);
+	EXPECT_TRUE(IN_ORDER(self->out, ",note,cycles_interval\n", ",enter,t/71,71,71,plain,",
+			     ",on another hart since the previous record,30\n")) {
+		TH_LOG("%s", self->out);
+	}
 }
 
 /*

@@ -49,7 +49,7 @@ def chunk_calls(entry, text):
         yield {"begin": begin, "length": length, "function": function, "caller": caller - 1,
                "thread": thread, "depth": depth, "inferred": flags & 1,
                "waited": waited, "self_inferred": flags >> 3 & 1, "point": flags & 2 != 0,
-               "outermost": flags & 4 != 0, "counts": counts[i]}
+               "outermost": flags & 4 != 0, "record": flags >> 4, "counts": counts[i]}
 
 
 def load(path):
@@ -63,7 +63,9 @@ def load(path):
              for call in chunk_calls(entry, chunk)]
     for entry in entries:
         assert sum(entry[7][3::4]) <= entry[3], entry
-    calls.sort(key=lambda call: (call["begin"], call["depth"]))
-    data["points"] = [call for call in calls if call["point"]]
-    data["calls"] = [call for call in calls if not call["point"]]
+    # Points of one time are in the order of the trace.
+    data["points"] = sorted((call for call in calls if call["point"]),
+                            key=lambda call: call["begin"])
+    data["calls"] = sorted((call for call in calls if not call["point"]),
+                           key=lambda call: (call["begin"], call["depth"]))
     return data

@@ -194,7 +194,7 @@ static size_t put_calls(struct calls *calls, const struct pending *pending)
 	PUT_COLUMN(to, pending, i, call, call->depth);
 	PUT_COLUMN(to, pending, i, call, (call->inferred ? 1 : 0) |
 		   (call->point ? 2 : 0) | (call->outermost ? 4 : 0) |
-		   (call->self_inferred ? 8 : 0));
+		   (call->self_inferred ? 8 : 0) | call->record << 4);
 	PUT_COLUMN(to, pending, i, call, call->waited);
 	return (size_t)(to - calls->column);
 }
@@ -306,7 +306,7 @@ void calls_add(struct calls *calls, const struct call *call, const uint64_t *cou
 	unsigned int class = class_of(call);
 	struct pending *pending = &calls->pending[class];
 
-	if (!count || call->point)
+	if (!count)
 		counters = 0;
 	if (counters > COUNTERS)
 		counters = COUNTERS;

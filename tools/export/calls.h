@@ -29,7 +29,8 @@
  * @caller:	the caller's number, or CALLS_NO_CALLER
  * @thread:	its id
  * @depth:	number of enclosing calls
- * @point:	it is a sample or a manual record
+ * @point:	it is a sample, a manual record, or @record
+ * @record:	of a record between the calls of instruction trace: enum perfrec_type + 1
  * @inferred:	@begin or @length is inferred
  * @self_inferred: @length minus the length of its inner calls is not only its own time
  * @outermost:	no other call of the same function encloses it
@@ -43,6 +44,7 @@ struct call {
 	uint32_t	thread;
 	uint32_t	depth;
 	bool		point;
+	uint8_t		record;
 	bool		inferred;
 	bool		self_inferred;
 	bool		outermost;
@@ -58,7 +60,7 @@ void calls_free(struct calls *calls);
 
 /**
  * calls_add() - add a call
- * @count:	its count of each counter, or NULL
+ * @count:	its count of each counter, or NULL; of @record the known counts + 1, or 0
  * @counters:	number of them
  *
  * A failure is reported by calls_put().

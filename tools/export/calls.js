@@ -170,20 +170,21 @@ var CALLS = (function () {
 				each(list[i]);
 	}
 
-	// The chunks of a stretch of time, longest calls first: those to draw call by call, as
-	// their calls may have @least ticks or are few, and the others.
+	// The chunks of a stretch of time, longest calls first and points last: those to draw call
+	// by call, as their calls may have @least ticks or are few, and the others.
 	calls.chunks = function (from, to, least, draw, area) {
-		var kind, here;
+		var kind;
 
-		function add(chunk) {
-			here.push(chunk);
-		}
-		for (kind = classes.length - 1; kind >= 0; kind--) {
-			here = [];
+		function visit(kind) {
+			var here = [];
+
 			if (classes[kind])
-				overlapping(classes[kind], from, to, add);
+				overlapping(classes[kind], from, to, function (chunk) { here.push(chunk); });
 			here.forEach(longest(kind) >= least || here.length <= FEW ? draw : area);
 		}
+		for (kind = POINTS - 1; kind >= 0; kind--)
+			visit(kind);
+		visit(POINTS);
 	};
 
 	// Calls @each(data, i) for the calls of a chunk that overlap a stretch of time.

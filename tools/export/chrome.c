@@ -12,14 +12,23 @@
 #include "export.h"
 #include "tracks.h"
 
-/* State of a thread. */
-struct track {
-	bool		named;
-	/* Counts since @since. */
-	bool		counting;
+/* Counts since a time. */
+struct counting {
+	bool		begun;
 	uint64_t	since;
 	uint64_t	known;
 	uint64_t	sum[COUNTERS_MAX];
+};
+
+/**
+ * struct track - state of a thread
+ * @calls:	its counts
+ * @records:	those between two records, in a trace with instruction trace
+ */
+struct track {
+	bool		named;
+	struct counting	calls;
+	struct counting	records;
 };
 
 struct chrome {
@@ -91,74 +100,85 @@ static void put_function(struct export *export, uint32_t function)
 	put_json(export->out, name);
 }
 
-static void name_thread(struct export *export, const struct thread *thread)
+/* The thread's state; it has a name now. NULL if out of memory. */
+static struct track *get_track(struct export *export, const struct thread *thread)
 {
+	struct chrome *chrome = export->private;
+	struct track *track = tracks_get(&chrome->tracks, thread->id);
+
+	if (!track || track->named)
+		return track;
+	track->named = true;
 	begin_event(export, "M", thread);
 	put_string(export->out, ",\"name\":\"thread_name\",\"args\":{\"name\":");
 	put_json(export->out, thread->label);
 	put_string(export->out, "}}");
+	return track;
 }
 
-/* Writes the rates between track->since and @now. */
+/* Writes the rates between counting->since and @now. */
 static void put_rates(struct export *export, const struct thread *thread,
-		      struct track *track, uint64_t now)
+		      struct counting *counting, const struct counters *counters,
+		      const char *what, uint64_t now)
 {
-	const struct counters *counters = analysis_counters(export->analysis);
-	double time = (double)(now - track->since);
-	char name[COUNTERS_NAME_SIZE + 64];
+	double time = (double)(now - counting->since);
+	char name[COUNTERS_NAME_SIZE + 80];
 
 	if (export->input.hz)
 		time /= (double)export->input.hz;
-	for (; track->known; track->known &= track->known - 1) {
-		unsigned int c = (unsigned int)__builtin_ctzll(track->known);
+	for (; counting->known; counting->known &= counting->known - 1) {
+		unsigned int c = (unsigned int)__builtin_ctzll(counting->known);
 
-		snprintf(name, sizeof(name), "%s/%s %s", counters->name[c],
-			 export->input.hz ? "s" : "tick", thread->label);
+		snprintf(name, sizeof(name), "%s/%s %s%s", counters->name[c],
+			 export->input.hz ? "s" : "tick", thread->label, what);
 		begin_event(export, "C", thread);
 		put_string(export->out, ",\"name\":");
 		put_json(export->out, name);
-		put_ts(export, track->since);
+		put_ts(export, counting->since);
 		put_format(export->out, ",\"args\":{\"value\":%.6g}}",
-			   (double)track->sum[c] / time);
-		track->sum[c] = 0;
+			   (double)counting->sum[c] / time);
+		counting->sum[c] = 0;
 	}
+}
+
+/* Counts of a record at @now. Returns whether its time is after that of the ones before. */
+static bool add_counts(struct counting *counting, uint64_t now, uint64_t known,
+		       const uint64_t *delta)
+{
+	if (!counting->begun || !known || now < counting->since) {
+		/* Counts are known from here on. */
+		counting->begun = true;
+		counting->since = now;
+		for (; counting->known; counting->known &= counting->known - 1)
+			counting->sum[__builtin_ctzll(counting->known)] = 0;
+		return false;
+	}
+	counting->known |= known;
+	for (; known; known &= known - 1) {
+		unsigned int c = (unsigned int)__builtin_ctzll(known);
+
+		counting->sum[c] += delta[c];
+	}
+	return now > counting->since;
 }
 
 static void chrome_step(void *context, struct analysis_thread *thread,
 			const struct analysis_step *step)
 {
 	struct export *export = context;
-	struct chrome *chrome = export->private;
-	struct track *track = tracks_get(&chrome->tracks, thread->thread->id);
-	uint64_t known = step->counted;
+	struct track *track = get_track(export, thread->thread);
 
 	if (!track)
 		return;
-	if (!track->named)
-		name_thread(export, thread->thread);
-	track->named = true;
 	if (!thread->timed) {
-		track->counting = false;
+		track->calls.begun = false;
 		return;
 	}
-	if (!track->counting || !known) {
-		/* Counts are known from here on. */
-		track->counting = true;
-		track->since = thread->now;
-		for (; track->known; track->known &= track->known - 1)
-			track->sum[__builtin_ctzll(track->known)] = 0;
+	if (!add_counts(&track->calls, thread->now, step->counted, step->delta))
 		return;
-	}
-	track->known |= known;
-	for (; known; known &= known - 1) {
-		unsigned int c = (unsigned int)__builtin_ctzll(known);
-
-		track->sum[c] += step->delta[c];
-	}
-	if (thread->now == track->since)
-		return;
-	put_rates(export, thread->thread, track, thread->now);
-	track->since = thread->now;
+	put_rates(export, thread->thread, &track->calls, analysis_counters(export->analysis), "",
+		  thread->now);
+	track->calls.since = thread->now;
 }
 
 static void chrome_enter(void *context, struct analysis_thread *thread)
@@ -236,6 +256,59 @@ static void chrome_point(void *context, struct analysis_thread *thread,
 		   ",\"args\":{\"time\":\"inferred\"}" : "");
 }
 
+static void put_point(struct export *export, const struct thread *thread,
+		      const struct analysis_point *point)
+{
+	const struct counters *counters = analysis_recorded(export->analysis);
+	const struct perfrec_stamp *stamp = &point->record->begin;
+	const char *note = export_point_note(point);
+	uint64_t counted = point->counted;
+	char name[EXPORT_NAME_SIZE];
+
+	begin_event(export, "i", thread);
+	put_ts(export, stamp->time);
+	put_string(export->out, ",\"name\":");
+	export_point_name(export, point, name);
+	put_json(export->out, name);
+	put_format(export->out, ",\"s\":\"t\",\"cat\":\"record\",\"args\":{\"type\":\"%s\"",
+		   perfrec_type_name(point->record->type));
+	for (; counted; counted &= counted - 1) {
+		unsigned int c = (unsigned int)__builtin_ctzll(counted);
+
+		put_char(export->out, ',');
+		put_json(export->out, counters->name[c]);
+		put_char(export->out, ':');
+		put_number(export->out, point->delta[c], 0);
+	}
+	if (stamp->time_known == TIME_INFERRED)
+		put_string(export->out, ",\"time\":\"inferred\"");
+	if (note)
+		put_format(export->out, ",\"note\":\"%s\"", note);
+	put_string(export->out, "}}");
+}
+
+static void chrome_recorded(void *context, struct analysis_thread *thread,
+			    const struct analysis_point *point)
+{
+	const struct perfrec_stamp *stamp = &point->record->begin;
+	struct export *export = context;
+	struct track *track = get_track(export, thread->thread);
+
+	if (!track)
+		return;
+	if (!stamp->time_known) {
+		track->records.begun = false;
+		export->untimed++;
+		return;
+	}
+	put_point(export, thread->thread, point);
+	if (!add_counts(&track->records, stamp->time, point->counted, point->delta))
+		return;
+	put_rates(export, thread->thread, &track->records, analysis_recorded(export->analysis),
+		  " records", stamp->time);
+	track->records.since = stamp->time;
+}
+
 /* Use a separate track for the thread: async events need not be nested in its calls. */
 static void put_span(struct export *export, const struct thread *thread, const char *phase,
 		     enum oncpu_state state, uint64_t time)
@@ -279,6 +352,7 @@ const struct exporter export_chrome = {
 		.enter = chrome_enter,
 		.leave = chrome_leave,
 		.point = chrome_point,
+		.recorded = chrome_recorded,
 		.span = chrome_span,
 		.stop = export_stop,
 	},

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /*
- * A table for databases: a row for each call, sample and manual record. Each row repeats the
- * data that is the same in the whole trace, so that the files of many machines can form one
- * table.
+ * A table for databases: a row for each call, sample and manual record, and for each record
+ * between the calls of instruction trace. Each row repeats the data that is the same in the whole
+ * trace, so that the files of many machines can form one table.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -13,6 +13,7 @@
 #include "coverage.h"
 #include "export.h"
 #include "image.h"
+#include "ring.h"
 #include "text.h"
 #include "tracks.h"
 #include "utc.h"
@@ -53,6 +54,7 @@ struct track {
 /**
  * struct csv - state of the export
  * @columns:	counters that have columns, once @begun
+ * @between:	as @columns, for those of records between calls
  * @calls:	that have begun
  * @whole:	columns of the whole trace
  * @kept:	bytes of kept texts
@@ -62,6 +64,7 @@ struct csv {
 	bool		warned;
 	bool		no_memory;
 	unsigned int	columns;
+	struct counters	between;
 	uint64_t	calls;
 	char		*whole;
 	size_t		kept;
@@ -100,10 +103,50 @@ struct row {
 	const char	*ended;
 	int		partial;	/* -1: not applicable */
 	const struct analysis_step *sample;
+	const struct analysis_point *point;
 	const char	*note;
 };
 
 /* ---- columns ------------------------------------------------------------ */
+
+/* The column of a counter of records between calls, as one of @between; COUNTERS_NONE: none. */
+static unsigned int find_between(const struct csv *csv, const char *name)
+{
+	unsigned int c;
+
+	for (c = 0; c < csv->between.count; c++)
+		if (!strcmp(csv->between.name[c], name))
+			return c;
+	return COUNTERS_NONE;
+}
+
+/* The first row is often that of a call before the first of these records. */
+static void expect_between(struct export *export)
+{
+	const struct meta *meta = &export->input.meta;
+	struct csv *csv = export->private;
+	uint8_t column[PERFREC_COUNTERS];
+	struct perfrec_header header;
+
+	csv->between.meta = meta;
+	csv->between.apart = true;
+	if (meta->flow && export->common.calls != OPTIONS_CALLS_RECORDS &&
+	    ring_header(meta, &header))
+		counters_assign(&csv->between, &header, header.counters, column);
+}
+
+/* Counters that the side-car file lacks. */
+static void add_between(struct export *export)
+{
+	const struct counters *counters = analysis_recorded(export->analysis);
+	struct csv *csv = export->private;
+	unsigned int c;
+
+	for (c = 0; c < counters->count; c++)
+		if (find_between(csv, counters->name[c]) == COUNTERS_NONE &&
+		    csv->between.count < COUNTERS_MAX)
+			strcpy(csv->between.name[csv->between.count++], counters->name[c]);
+}
 
 static void put_names(struct export *export)
 {
@@ -126,6 +169,12 @@ static void put_names(struct export *export)
 		put_char(export->out, ',');
 		put_field(export->out, name);
 		snprintf(name, sizeof(name), "%s_self%s%s", counters->name[c], between, of_time);
+		put_char(export->out, ',');
+		put_field(export->out, name);
+	}
+	add_between(export);
+	for (c = 0; c < csv->between.count; c++) {
+		snprintf(name, sizeof(name), "%s_interval", csv->between.name[c]);
 		put_char(export->out, ',');
 		put_field(export->out, name);
 	}
@@ -193,6 +242,7 @@ static int csv_begin(struct export *export)
 		return -1;
 	}
 	csv->tracks.size = sizeof(struct track);
+	expect_between(export);
 	join_command(meta, command, sizeof(command));
 	for (at = csv->whole, i = 0; i < WHOLE_COLUMNS; i++) {
 		snprintf(text, sizeof(text), "%s", columns[i] ? columns[i] : "");
@@ -382,6 +432,39 @@ static void begin_row(struct export *export, const struct row *row)
 		put_field(export->out, row->note);
 }
 
+static void no_column(struct export *export, const char *name)
+{
+	struct csv *csv = export->private;
+
+	if (!csv->warned)
+		report("%s: a later header defines more counters, such as %s: they have no column (use --format perfetto for all counters)",
+		       export->common.path, name);
+	csv->warned = true;
+}
+
+/* What was counted since the thread's previous record. */
+static void put_between(struct export *export, const struct analysis_point *point)
+{
+	const struct counters *counters = analysis_recorded(export->analysis);
+	struct csv *csv = export->private;
+	uint64_t known = 0, count[COUNTERS_MAX];
+	uint64_t counted = point ? point->counted : 0;
+	unsigned int c, column;
+
+	for (; counted; counted &= counted - 1) {
+		c = (unsigned int)__builtin_ctzll(counted);
+		column = find_between(csv, counters->name[c]);
+		if (column == COUNTERS_NONE) {
+			no_column(export, counters->name[c]);
+			continue;
+		}
+		known |= 1ull << column;
+		count[column] = point->delta[c];
+	}
+	for (c = 0; c < csv->between.count; c++)
+		put_unless(export, !(known >> c & 1), known >> c & 1 ? count[c] : 0);
+}
+
 /* Counts of a row; those that are not @known are empty, which may be all. */
 static void end_row(struct export *export, const struct row *row, uint64_t known,
 		    const uint64_t *total, const uint64_t *self)
@@ -407,12 +490,10 @@ static void end_row(struct export *export, const struct row *row, uint64_t known
 		put_unless(export, !is_known, all);
 		put_unless(export, !is_known, own);
 	}
+	put_between(export, row->point);
 	put_char(export->out, '\n');
-	if (counters->count > csv->columns && !csv->warned) {
-		csv->warned = true;
-		report("%s: a later header defines more counters, such as %s: they have no column (use --format perfetto for all counters)",
-		       export->common.path, counters->name[csv->columns]);
-	}
+	if (counters->count > csv->columns)
+		no_column(export, counters->name[csv->columns]);
 }
 
 static void csv_step(void *context, struct analysis_thread *thread,
@@ -510,6 +591,30 @@ static void csv_point(void *context, struct analysis_thread *thread,
 	end_row(export, &row, thread->depth ? 0 : step->counted, step->delta, step->delta);
 }
 
+static void csv_recorded(void *context, struct analysis_thread *thread,
+			 const struct analysis_point *point)
+{
+	const struct perfrec_stamp *stamp = &point->record->begin;
+	struct export *export = context;
+	const struct csv *csv = export->private;
+	struct row row = {
+		.kind = perfrec_type_name(point->record->type), .thread = thread,
+		.function = point->function, .has_function = true, .partial = -1,
+		.outermost = true, .point = point, .note = export_point_note(point),
+		.times = {
+			.begins = stamp->time_known,
+			.begin_inferred = stamp->time_known == TIME_INFERRED,
+			.begin = stamp->time,
+		},
+	};
+
+	if (csv->no_memory)
+		return;
+	set_caller(&row, thread, thread->depth);
+	begin_row(export, &row);
+	end_row(export, &row, 0, NULL, NULL);
+}
+
 /* Records may be missing here. */
 static void csv_lost(void *context, struct analysis_thread *thread)
 {
@@ -576,6 +681,7 @@ const struct exporter export_csv = {
 		.enter = csv_enter,
 		.leave = csv_leave,
 		.point = csv_point,
+		.recorded = csv_recorded,
 		.stop = csv_stop,
 	},
 	.end = csv_end,

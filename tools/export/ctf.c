@@ -37,7 +37,7 @@ struct stream {
 };
 
 struct ctf {
-	struct stream	**stream;	/* by thread's id */
+	struct stream	**stream;	/* two for each thread: calls, and records between them */
 	unsigned int	streams;
 	bool		failed;
 	unsigned int	sets;
@@ -45,13 +45,20 @@ struct ctf {
 	uint64_t	untimed;
 };
 
-/* Kinds of events; an event's class is kind + KINDS * set. */
-#define KINDS	PERFREC_TYPES
+/*
+ * Kinds of events: types of records, and from BETWEEN on those between the calls of instruction
+ * trace. An event's class is kind + KINDS * set.
+ */
+#define BETWEEN	PERFREC_TYPES
+#define KINDS	(BETWEEN + PERFREC_MANUAL + 1)
 static const char * const kind_name[KINDS] = {
 	[PERFREC_ENTER] = "lttng_ust_cyg_profile:func_entry",
 	[PERFREC_EXIT] = "lttng_ust_cyg_profile:func_exit",
 	[PERFREC_MANUAL] = "sifive_trace:manual",
 	[PERFREC_ISR] = "sifive_trace:sample",
+	[BETWEEN + PERFREC_ENTER] = "sifive_trace:record_enter",
+	[BETWEEN + PERFREC_EXIT] = "sifive_trace:record_exit",
+	[BETWEEN + PERFREC_MANUAL] = "sifive_trace:record_manual",
 };
 
 static void file_name(const struct export *export, const char *name, char *path)
@@ -94,7 +101,7 @@ static void write_packet(struct export *export, unsigned int id)
 	put_le(stream->packet + 16, stream->last, 8);
 	put_le(stream->packet + 24, 8 * stream->used, 8);
 	put_le(stream->packet + 32, 8 * stream->used, 8);
-	snprintf(name, sizeof(name), "thread_%u", id);
+	snprintf(name, sizeof(name), id % 2 ? "records_%u" : "thread_%u", id / 2);
 	file_name(export, name, path);
 	/*
 	 * Opens the file for each packet: there may be too many threads to keep
@@ -158,59 +165,92 @@ static uint8_t *put_u64(uint8_t *at, uint64_t value)
 	return at + 8;
 }
 
+/* A record as an event. */
+struct event {
+	const struct thread		*thread;
+	const struct perfrec_record	*record;
+	bool				between;
+	uint64_t			time;
+	bool				inferred;
+	uint32_t			function;
+	uint64_t			counted;
+	const uint64_t			*delta;
+};
+
 /* See put_class() for the fields. */
-static size_t make_event(struct export *export, struct ctf *ctf, uint8_t *event,
-			 const struct analysis_thread *thread,
-			 const struct analysis_step *step)
+static size_t make_event(struct export *export, struct ctf *ctf, uint8_t *bytes,
+			 const struct event *event)
 {
-	const struct perfrec_record *record = step->record;
-	unsigned int set = find_set(ctf, step->counted);
+	const struct perfrec_record *record = event->record;
+	const struct thread *thread = event->thread;
+	unsigned int set = find_set(ctf, event->counted);
 	uint64_t columns = ctf->set[set];
 	char name[EXPORT_NAME_SIZE];
-	uint8_t *at = event;
+	uint8_t *at = bytes;
 
-	put_le(at, record->type + KINDS * set, 2);
-	at = put_u64(at + 2, thread->now);
-	put_le(at, (uint64_t)thread->thread->pid, 4);
-	put_le(at + 4, thread->thread->tid >= 0 ? (uint64_t)thread->thread->tid :
-	       (uint64_t)thread->thread->id + 1, 4);
-	at = copy_text(at + 8, thread->thread->label);
+	put_le(at, record->type + (event->between ? BETWEEN : 0) + KINDS * set, 2);
+	at = put_u64(at + 2, event->time);
+	put_le(at, (uint64_t)thread->pid, 4);
+	put_le(at + 4, thread->tid >= 0 ? (uint64_t)thread->tid : (uint64_t)thread->id + 1, 4);
+	at = copy_text(at + 8, thread->label);
 	*at++ = record->src;
-	*at++ = thread->inferred;
+	*at++ = event->inferred;
 	at = put_u64(at, record->address[0]);
 	if (record->addresses == 2)
 		at = put_u64(at, record->address[1]);
-	analysis_name(export->analysis, step->function, name, sizeof(name));
+	analysis_name(export->analysis, event->function, name, sizeof(name));
 	at = copy_text(at, name);
 	for (; columns; columns &= columns - 1)
-		at = put_u64(at, step->delta[__builtin_ctzll(columns)]);
-	return (size_t)(at - event);
+		at = put_u64(at, event->delta[__builtin_ctzll(columns)]);
+	return (size_t)(at - bytes);
+}
+
+/* In a stream, time never goes back. */
+static void put_event(struct export *export, bool timed, const struct event *event)
+{
+	uint8_t bytes[64 + 2 * STRING_MAX + 8 * COUNTERS_MAX];
+	struct ctf *ctf = export->private;
+	const unsigned int id = 2 * event->thread->id + event->between;
+	struct stream *stream = get_stream(ctf, id);
+	size_t size;
+
+	if (!stream || !timed || event->time < stream->last) {
+		ctf->untimed++;
+		return;
+	}
+	size = make_event(export, ctf, bytes, event);
+	if (stream->used + size > PACKET)
+		write_packet(export, id);
+	if (!stream->used) {
+		stream->used = PACKET_BEGIN;
+		stream->first = event->time;
+	}
+	memcpy(stream->packet + stream->used, bytes, size);
+	stream->used += size;
+	stream->last = event->time;
 }
 
 static void ctf_step(void *context, struct analysis_thread *thread,
 		     const struct analysis_step *step)
 {
-	uint8_t event[64 + 2 * STRING_MAX + 8 * COUNTERS_MAX];
-	struct export *export = context;
-	struct ctf *ctf = export->private;
-	unsigned int id = thread->thread->id;
-	struct stream *stream = get_stream(ctf, id);
-	size_t size;
+	put_event(context, thread->timed, &(struct event){
+		.thread = thread->thread, .record = step->record, .time = thread->now,
+		.inferred = thread->inferred, .function = step->function,
+		.counted = step->counted, .delta = step->delta,
+	});
+}
 
-	if (!stream || !thread->timed) {
-		ctf->untimed++;
-		return;
-	}
-	size = make_event(export, ctf, event, thread, step);
-	if (stream->used + size > PACKET)
-		write_packet(export, id);
-	if (!stream->used) {
-		stream->used = PACKET_BEGIN;
-		stream->first = thread->now;
-	}
-	memcpy(stream->packet + stream->used, event, size);
-	stream->used += size;
-	stream->last = thread->now;
+/* Its times need not be in one order with those of the instructions. */
+static void ctf_recorded(void *context, struct analysis_thread *thread,
+			 const struct analysis_point *point)
+{
+	const struct perfrec_stamp *stamp = &point->record->begin;
+
+	put_event(context, stamp->time_known, &(struct event){
+		.thread = thread->thread, .record = point->record, .between = true,
+		.time = stamp->time, .inferred = stamp->time_known == TIME_INFERRED,
+		.function = point->function, .counted = point->counted, .delta = point->delta,
+	});
 }
 
 static bool ctf_stop(void *context)
@@ -254,14 +294,19 @@ static void put_identifier(struct output *out, const struct counters *counters,
 static void put_class(struct export *export, struct output *out,
 		      unsigned int kind, unsigned int set)
 {
-	const struct counters *counters = analysis_counters(export->analysis);
+	const struct counters *counters = kind < BETWEEN ? analysis_counters(export->analysis) :
+							   analysis_recorded(export->analysis);
+	const bool is_call = kind % BETWEEN <= PERFREC_EXIT;
 	const struct ctf *ctf = export->private;
 	uint64_t columns;
 
+	/* A set of the other counters. */
+	if (counters->count < COUNTERS_MAX && ctf->set[set] >> counters->count)
+		return;
 	put_format(out, "event {\n\tname = \"%s\";\n\tid = %u;\n\tstream_id = 0;\n"
 		   "\tfields := struct {\n\t\thex64 %s;\n", kind_name[kind],
-		   kind + KINDS * set, kind <= PERFREC_EXIT ? "addr" : "ip");
-	if (kind <= PERFREC_EXIT)
+		   kind + KINDS * set, is_call ? "addr" : "ip");
+	if (is_call)
 		put_string(out, "\t\thex64 call_site;\n");
 	put_string(out, "\t\tstring name;\n");
 	for (columns = ctf->set[set]; columns; columns &= columns - 1) {
@@ -317,7 +362,7 @@ static int ctf_end(struct export *export)
 		if (ctf->stream[i] && ctf->stream[i]->used)
 			write_packet(export, i);
 	if (ctf->untimed)
-		report("%s: %" PRIu64 " records without a time are left out",
+		report("%s: %" PRIu64 " records without a time, or with one before their thread's previous record, are left out",
 		       export->common.path, ctf->untimed);
 	file_name(export, "metadata", path);
 	out = output_open(path);
@@ -345,7 +390,7 @@ const struct exporter export_ctf = {
 	.help = "a folder in the Common Trace Format, for Trace Compass and babeltrace2",
 	.to_folder = true,
 	.begin = ctf_begin,
-	.ops = { .step = ctf_step, .stop = ctf_stop },
+	.ops = { .step = ctf_step, .recorded = ctf_recorded, .stop = ctf_stop },
 	.end = ctf_end,
 	.free = ctf_free,
 };

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /* sifive-trace export: writes a trace for other programs. */
 #include <errno.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -76,6 +77,18 @@ bool export_stop(void *context)
 	return output_failed(export->out);
 }
 
+/* Whether a counter was counted between the records of a trace with instruction trace. */
+static bool is_between(const struct export *export, const char *name)
+{
+	const struct counters *counters = analysis_recorded(export->analysis);
+	unsigned int c;
+
+	for (c = 0; c < counters->count; c++)
+		if (counters_is(counters->name[c], name, strlen(name)))
+			return true;
+	return false;
+}
+
 /* The counters are known only at the end of the trace. */
 static int choose_weight(struct export *export)
 {
@@ -86,6 +99,9 @@ static int choose_weight(struct export *export)
 	export->weighed_by = tree_weight(&export->tree, export->weight);
 	if (export->weighed_by >= 0)
 		return EXIT_OK;
+	if (is_between(export, export->weight))
+		return usage_error("--weight: \"%s\" was counted between two records, not by the functions of the instruction trace: see sifive-trace report --by interval, or give --calls records",
+				   export->weight);
 	return usage_error("--weight: the trace has no \"%s\" (try time, calls, samples, or a counter: see sifive-trace report)",
 			   export->weight);
 }
@@ -134,6 +150,27 @@ uint64_t export_own_time(const struct export *export, uint64_t *ticks, uint64_t 
 
 	*ticks += own;
 	return nearest(export, *ticks) - before;
+}
+
+void export_point_name(const struct export *export, const struct analysis_point *point,
+		       char name[EXPORT_NAME_SIZE])
+{
+	const int used = snprintf(name, EXPORT_NAME_SIZE, "%s ",
+				  perfrec_type_name(point->record->type));
+
+	analysis_name(export->analysis, point->function, name + used,
+		      (unsigned int)(EXPORT_NAME_SIZE - used));
+}
+
+const char *export_point_note(const struct analysis_point *point)
+{
+	if (point->first)
+		return "the thread's first record";
+	if (point->lost && point->moved)
+		return "records may be missing before it; on another hart since the previous one";
+	if (point->lost)
+		return "records may be missing before it";
+	return point->moved ? "on another hart since the previous record" : NULL;
 }
 
 uint64_t export_file(const struct export *export, size_t number, char path[PATH_MAX])
@@ -259,10 +296,14 @@ static int run(struct export *export, const struct exporter *exporter)
 	if (output_close(export->out))
 		result = EXIT_UNREADABLE;
 	if (!result) {
-		result = input_summary(&export->input,
-				       exporter->flow ? INPUT_FLOW : INPUT_RECORDS);
+		result = input_summary(&export->input, exporter->flow ? INPUT_FLOW :
+				       exporter->run ? INPUT_STORES : INPUT_RECORDS);
 		analysis_notes(export->analysis, &export->input);
 	}
+	if (export->untimed)
+		report("%s: %" PRIu64 " record%s without a time %s left out: sifive-trace report --by interval has their counts",
+		       export->common.path, export->untimed, export->untimed == 1 ? "" : "s",
+		       export->untimed == 1 ? "is" : "are");
 	if (export->tree.full)
 		report("%s: too many different paths: the lightest are summed up as \"(others)\"",
 		       export->common.path);

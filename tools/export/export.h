@@ -22,6 +22,7 @@
  * @analysis:	its calls
  * @out:	the output; NULL for folders, and for trees before @end
  * @tree:	the call tree, for exporters that build it
+ * @untimed:	records between calls that the format needs a time for, and that have none
  * @private:	the exporter's
  */
 struct export {
@@ -34,6 +35,7 @@ struct export {
 	struct analysis		*analysis;
 	struct output		*out;
 	struct tree		tree;
+	uint64_t		untimed;
 	void			*private;
 };
 
@@ -110,6 +112,13 @@ uint64_t export_nanoseconds(const struct export *export, uint64_t ticks);
  * for it.
  */
 uint64_t export_own_time(const struct export *export, uint64_t *ticks, uint64_t own);
+
+/** export_point_name() - a record between calls, as "enter main" */
+void export_point_name(const struct export *export, const struct analysis_point *point,
+		       char name[EXPORT_NAME_SIZE]);
+
+/** export_point_note() - what is unusual about its counts as text, NULL: nothing */
+const char *export_point_note(const struct analysis_point *point);
 
 /**
  * export_file() - a file named by the user

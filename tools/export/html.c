@@ -5,6 +5,7 @@
  * counters are sums over intervals.
  */
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -29,6 +30,21 @@ struct loss {
 	uint64_t	time;
 };
 
+/**
+ * struct plots - the counters of the first threads
+ * @count:	by thread and counter: counts in each interval
+ * @since:	by thread: time of its latest record
+ * @counting:	that time is known
+ */
+struct plots {
+	double		*count[PLOTS_MAX][COUNTERS_MAX];
+	uint64_t	since[PLOTS_MAX];
+	bool		counting[PLOTS_MAX];
+};
+
+/* Counters of calls, and those between two records in a trace with instruction trace. */
+enum { PLOTS_CALLS, PLOTS_RECORDS, PLOTS };
+
 struct html {
 	struct calls	*calls;
 	struct loss	*loss;
@@ -44,15 +60,19 @@ struct html {
 	uint64_t	last;
 	/* The intervals have 1 << shift ticks, from first >> shift on. */
 	unsigned int	shift;
-	/* Counts of each thread by interval. */
-	double		*count[PLOTS_MAX][COUNTERS_MAX];
+	struct plots	plots[PLOTS];
 	unsigned int	plotted;
 	bool		not_plotted;
-	/* Time of each thread's latest record, if any. */
-	uint64_t	since[PLOTS_MAX];
-	bool		counting[PLOTS_MAX];
 	bool		no_memory;
 };
+
+/* The counts of a plot, one of PLOTS * PLOTS_MAX * COUNTERS_MAX; NULL: there are none. */
+#define PLOTS_ALL	(PLOTS * PLOTS_MAX * COUNTERS_MAX)
+static double *plot_of(const struct html *html, unsigned int number)
+{
+	return html->plots[number / COUNTERS_MAX / PLOTS_MAX]
+		.count[number / COUNTERS_MAX % PLOTS_MAX][number % COUNTERS_MAX];
+}
 
 static int html_begin(struct export *export)
 {
@@ -146,21 +166,19 @@ static void html_lost(void *context, struct analysis_thread *thread)
 static void widen(struct html *html)
 {
 	/* The first interval may be the second half of its pair. */
-	unsigned int half = html->first >> html->shift & 1, p, c, i;
+	unsigned int half = html->first >> html->shift & 1, p, i;
 
-	for (p = 0; p < PLOTS_MAX; p++) {
-		for (c = 0; c < COUNTERS_MAX; c++) {
-			double *count = html->count[p][c];
+	for (p = 0; p < PLOTS_ALL; p++) {
+		double *count = plot_of(html, p);
 
-			if (!count)
-				continue;
-			count[0] += half ? 0 : count[1];
-			for (i = 1; i < BINS; i++) {
-				unsigned int from = 2 * i - half;
+		if (!count)
+			continue;
+		count[0] += half ? 0 : count[1];
+		for (i = 1; i < BINS; i++) {
+			unsigned int from = 2 * i - half;
 
-				count[i] = (from < BINS ? count[from] : 0) +
-					   (from + 1 < BINS ? count[from + 1] : 0);
-			}
+			count[i] = (from < BINS ? count[from] : 0) +
+				   (from + 1 < BINS ? count[from + 1] : 0);
 		}
 	}
 	html->shift++;
@@ -169,18 +187,15 @@ static void widen(struct html *html)
 /* Inserts intervals in front, for a time before all others. */
 static void precede(struct html *html, unsigned int intervals)
 {
-	unsigned int p, c;
+	unsigned int p;
 
-	for (p = 0; p < PLOTS_MAX; p++) {
-		for (c = 0; c < COUNTERS_MAX; c++) {
-			double *count = html->count[p][c];
+	for (p = 0; p < PLOTS_ALL; p++) {
+		double *count = plot_of(html, p);
 
-			if (!count)
-				continue;
-			memmove(count + intervals, count,
-				(BINS - intervals) * sizeof(*count));
-			memset(count, 0, intervals * sizeof(*count));
-		}
+		if (!count)
+			continue;
+		memmove(count + intervals, count, (BINS - intervals) * sizeof(*count));
+		memset(count, 0, intervals * sizeof(*count));
 	}
 }
 
@@ -240,30 +255,28 @@ static void spread(struct html *html, double *count, uint64_t from, uint64_t to,
 	}
 }
 
-static void html_step(void *context, struct analysis_thread *thread,
-		      const struct analysis_step *step)
+/* Counts at a thread's record, of which the time may be known. */
+static void add_counts(struct html *html, struct plots *plots, unsigned int plot, bool timed,
+		       uint64_t now, uint64_t known, const uint64_t *delta)
 {
-	struct export *export = context;
-	struct html *html = export->private;
-	unsigned int plot = thread->thread->id;
-	uint64_t known = step->counted, since;
+	uint64_t since;
 
-	if (!thread->timed && plot < PLOTS_MAX)
-		html->counting[plot] = false;
-	if (!thread->timed)
+	if (!timed && plot < PLOTS_MAX)
+		plots->counting[plot] = false;
+	if (!timed)
 		return;
-	cover(html, thread->now);
+	cover(html, now);
 	if (plot >= PLOTS_MAX)
 		return;
+	since = plots->since[plot];
 	/* The start of counting for a thread's first record is unknown. */
-	if (!html->counting[plot])
+	if (!plots->counting[plot] || now < since)
 		known = 0;
-	html->counting[plot] = true;
-	since = html->since[plot];
-	html->since[plot] = thread->now;
+	plots->counting[plot] = true;
+	plots->since[plot] = now;
 	for (; known; known &= known - 1) {
 		unsigned int c = (unsigned int)__builtin_ctzll(known);
-		double **count = &html->count[plot][c];
+		double **count = &plots->count[plot][c];
 
 		if (!*count && html->plotted == PLOTTED_MAX) {
 			html->not_plotted = true;
@@ -274,10 +287,49 @@ static void html_step(void *context, struct analysis_thread *thread,
 			html->plotted++;
 		}
 		if (*count)
-			spread(html, *count, since, thread->now,
-			       step->delta[c]);
+			spread(html, *count, since, now, delta[c]);
 		html->no_memory |= !*count;
 	}
+}
+
+static void html_step(void *context, struct analysis_thread *thread,
+		      const struct analysis_step *step)
+{
+	struct export *export = context;
+	struct html *html = export->private;
+
+	add_counts(html, &html->plots[PLOTS_CALLS], thread->thread->id, thread->timed,
+		   thread->now, step->counted, step->delta);
+}
+
+static void html_recorded(void *context, struct analysis_thread *thread,
+			  const struct analysis_point *point)
+{
+	const struct perfrec_stamp *stamp = &point->record->begin;
+	struct export *export = context;
+	struct html *html = export->private;
+	const struct call call = {
+		.begin = stamp->time, .function = point->function,
+		.caller = thread->depth ? thread->frame[thread->depth - 1].function :
+					  CALLS_NO_CALLER,
+		.thread = thread->thread->id, .depth = thread->depth, .point = true,
+		.record = (uint8_t)(point->record->type + 1),
+		.inferred = stamp->time_known == TIME_INFERRED,
+	};
+	const unsigned int counters = analysis_recorded(export->analysis)->count;
+	uint64_t count[COUNTERS_MAX];
+	unsigned int c;
+
+	add_counts(html, &html->plots[PLOTS_RECORDS], thread->thread->id, stamp->time_known,
+		   stamp->time, point->counted, point->delta);
+	if (!stamp->time_known) {
+		export->untimed++;
+		return;
+	}
+	for (c = 0; c < counters; c++)
+		count[c] = point->counted >> c & 1 ? point->delta[c] + 1 : 0;
+	add_level(html, &call);
+	calls_add(html->calls, &call, count, counters);
 }
 
 static void put_functions(struct export *export)
@@ -330,6 +382,18 @@ static void put_tree(struct export *export, int weight)
 	put_string(export->out, "],\n");
 }
 
+static void put_names(struct output *out, const char *what, const struct counters *counters)
+{
+	unsigned int c;
+
+	put_format(out, "\"%s\":[", what);
+	for (c = 0; c < counters->count; c++) {
+		put_string(out, c ? "," : "");
+		put_json(out, counters->name[c]);
+	}
+	put_string(out, "],\n");
+}
+
 /* The counts of each function, excluding callees: a list for each counter. */
 static int put_counts(struct export *export)
 {
@@ -343,12 +407,9 @@ static int put_counts(struct export *export)
 		report("out of memory");
 		return -1;
 	}
-	put_string(export->out, "\"counters\":[");
-	for (c = 0; c < counters->count; c++) {
-		put_string(export->out, c ? "," : "");
-		put_json(export->out, counters->name[c]);
-	}
-	put_string(export->out, "],\n\"counts\":[");
+	put_names(export->out, "counters", counters);
+	put_names(export->out, "between", analysis_recorded(export->analysis));
+	put_string(export->out, "\"counts\":[");
 	for (c = 0; c < counters->count; c++) {
 		memset(sum, 0, functions * sizeof(*sum));
 		for (i = 1; i < export->tree.nodes; i++)
@@ -410,41 +471,52 @@ static void put_spans(struct export *export)
 	put_string(export->out, "],\n");
 }
 
+static void put_plot(struct export *export, unsigned int thread, const char *name,
+		     const double *count)
+{
+	unsigned int last = BINS, i;
+
+	while (last && count[last - 1] <= 0)
+		last--;
+	put_string(export->out, "{\"thread\":");
+	put_number(export->out, thread, 0);
+	put_string(export->out, ",\"counter\":");
+	put_json(export->out, name);
+	put_string(export->out, ",\"count\":[");
+	for (i = 0; i < last; i++) {
+		if (i)
+			put_char(export->out, ',');
+		put_format(export->out, "%.5g", count[i]);
+	}
+	put_string(export->out, "]}");
+}
+
 static void put_plots(struct export *export)
 {
-	const struct counters *counters = analysis_counters(export->analysis);
 	const struct html *html = export->private;
-	unsigned int p, c, i;
+	char name[COUNTERS_NAME_SIZE + 24];
+	unsigned int p, c;
 	bool any = false;
 
 	/* The first interval begins shortly before the first record. */
 	put_format(export->out, "\"interval\":%" PRIu64 ",\"before\":%" PRIu64
 		   ",\"plotted\":%u,\n\"plots\":[", (uint64_t)1 << html->shift,
 		   html->first & (((uint64_t)1 << html->shift) - 1), PLOTS_MAX);
-	for (p = 0; p < PLOTS_MAX; p++) {
-		for (c = 0; c < counters->count; c++) {
-			const double *count = html->count[p][c];
-			unsigned int last = BINS;
+	for (p = 0; p < PLOTS_ALL; p++) {
+		const bool records = p / COUNTERS_MAX / PLOTS_MAX == PLOTS_RECORDS;
+		const struct counters *counters = records ? analysis_recorded(export->analysis) :
+							    analysis_counters(export->analysis);
 
-			/* The timestamp is not a count. */
-			if (!count || !strcmp(counters->name[c], "timestamp"))
-				continue;
-			while (last && count[last - 1] <= 0)
-				last--;
-			put_string(export->out, any ? ",\n{\"thread\":" :
-						      "{\"thread\":");
-			any = true;
-			put_number(export->out, p, 0);
-			put_string(export->out, ",\"counter\":");
-			put_json(export->out, counters->name[c]);
-			put_string(export->out, ",\"count\":[");
-			for (i = 0; i < last; i++) {
-				if (i)
-					put_char(export->out, ',');
-				put_format(export->out, "%.5g", count[i]);
-			}
-			put_string(export->out, "]}");
-		}
+		c = p % COUNTERS_MAX;
+		/* The timestamp is not a count. */
+		if (!plot_of(html, p) || !strcmp(counters->name[c], "timestamp"))
+			continue;
+		if (any)
+			put_string(export->out, ",\n");
+		any = true;
+		snprintf(name, sizeof(name), "%s%s", counters->name[c],
+			 records ? " between records" : "");
+		put_plot(export, p / COUNTERS_MAX % PLOTS_MAX, name, plot_of(html, p));
 	}
 	put_string(export->out, "]");
 }
@@ -522,13 +594,12 @@ static int html_end(struct export *export)
 static void html_free(struct export *export)
 {
 	struct html *html = export->private;
-	unsigned int p, c;
+	unsigned int p;
 
 	if (!html)
 		return;
-	for (p = 0; p < PLOTS_MAX; p++)
-		for (c = 0; c < COUNTERS_MAX; c++)
-			free(html->count[p][c]);
+	for (p = 0; p < PLOTS_ALL; p++)
+		free(plot_of(html, p));
 	calls_free(html->calls);
 	free(html->loss);
 	spans_free(&html->spans);
@@ -547,6 +618,7 @@ const struct exporter export_html = {
 		.enter = export_tree_enter,
 		.leave = html_leave,
 		.point = html_point,
+		.recorded = html_recorded,
 		.span = html_span,
 	},
 	.end = html_end,

@@ -34,15 +34,21 @@
 /* The first clock that a sequence defines itself. */
 #define CLOCK_OWN	64
 
+/* A thread's label and what its track shows. */
+#define LABEL_SIZE	(sizeof(((struct thread *)NULL)->label) + 16)
+
 /* The sequence and track that belong to no thread. */
 #define WHOLE		1
 #define TRACK_PROCESS	(1ull << 32)
 #define TRACK_THREAD	(2ull << 32)
 #define TRACK_COUNTER	(3ull << 32)
 #define TRACK_CPU	(4ull << 32)
+#define TRACK_RECORDS	(5ull << 32)
+#define TRACK_COUNTED	(6ull << 32)
 
-/* The sequence of a thread's times on and off the CPU. */
+/* The sequences of a thread's times on and off the CPU, and of its records between calls. */
 #define SEQUENCE_CPU	(1u << 31)
+#define SEQUENCE_RECORDS (1u << 30)
 
 /* Ids of interned names: for events this one and then the functions, for annotations these. */
 #define NAME_LOST	1
@@ -63,7 +69,9 @@
  * struct track - a thread
  * @at:		time of its latest packet
  * @on_cpu:	the track of its times on and off the CPU has begun
+ * @records:	the track of its records between calls has begun
  * @counters:	how many have a track
+ * @counted:	how many of those records have one
  * @notes:	how many names of annotations are written
  * @name:	event names that were written, at the index given by their
  *		number
@@ -72,8 +80,10 @@
 struct track {
 	bool		begun;
 	bool		on_cpu;
+	bool		records;
 	uint64_t	at;
 	unsigned int	counters;
+	unsigned int	counted;
 	unsigned int	notes;
 	uint32_t	name[NAMES_KEPT];
 	uint64_t	pending[COUNTERS_MAX];
@@ -259,9 +269,30 @@ static struct track *get_track(struct export *export, const struct analysis_thre
 	return track;
 }
 
-static uint64_t counter_uuid(const struct thread *thread, unsigned int column)
+static uint64_t counter_uuid(uint64_t first, const struct thread *thread, unsigned int column)
 {
-	return TRACK_COUNTER + (uint64_t)thread->id * COUNTERS_MAX + column;
+	return first + (uint64_t)thread->id * COUNTERS_MAX + column;
+}
+
+static void put_counter(struct export *export, uint32_t sequence, uint64_t uuid, uint64_t parent,
+			const char *counter_name, const char *label)
+{
+	Perfetto__TrackDescriptor descriptor = PERFETTO__TRACK_DESCRIPTOR__INIT;
+	Perfetto__Counter counter = PERFETTO__COUNTER__INIT;
+	char name[COUNTERS_NAME_SIZE + LABEL_SIZE + 1];
+
+	snprintf(name, sizeof(name), "%s %s", counter_name, label);
+	text_clean(name);
+	counter.has_unit = true;
+	counter.unit = UNIT_COUNT;
+	counter.has_is_incremental = true;
+	counter.is_incremental = true;
+	descriptor.uuid = uuid;
+	descriptor.has_parent_uuid = true;
+	descriptor.parent_uuid = parent;
+	descriptor.name = name;
+	descriptor.counter = &counter;
+	put_descriptor(export, sequence, &descriptor);
 }
 
 /* Create tracks for new counters. */
@@ -270,25 +301,11 @@ static void describe_counters(struct export *export, const struct thread *thread
 {
 	const struct counters *counters = analysis_counters(export->analysis);
 
-	for (; track->counters < counters->count; track->counters++) {
-		Perfetto__TrackDescriptor descriptor = PERFETTO__TRACK_DESCRIPTOR__INIT;
-		Perfetto__Counter counter = PERFETTO__COUNTER__INIT;
-		char name[COUNTERS_NAME_SIZE + sizeof(thread->label) + 1];
-
-		snprintf(name, sizeof(name), "%s %s", counters->name[track->counters],
-			 thread->label);
-		text_clean(name);
-		counter.has_unit = true;
-		counter.unit = UNIT_COUNT;
-		counter.has_is_incremental = true;
-		counter.is_incremental = true;
-		descriptor.uuid = counter_uuid(thread, track->counters);
-		descriptor.has_parent_uuid = true;
-		descriptor.parent_uuid = TRACK_THREAD + thread->id;
-		descriptor.name = name;
-		descriptor.counter = &counter;
-		put_descriptor(export, sequence_of(thread), &descriptor);
-	}
+	for (; track->counters < counters->count; track->counters++)
+		put_counter(export, sequence_of(thread),
+			    counter_uuid(TRACK_COUNTER, thread, track->counters),
+			    TRACK_THREAD + thread->id, counters->name[track->counters],
+			    thread->label);
 }
 
 /* ---- events ------------------------------------------------------------- */
@@ -419,7 +436,7 @@ static void put_counts(struct export *export, const struct analysis_thread *thre
 			continue;
 		begin_event(&event, thread->thread, COUNTER);
 		event.event.has_track_uuid = true;
-		event.event.track_uuid = counter_uuid(thread->thread, c);
+		event.event.track_uuid = counter_uuid(TRACK_COUNTER, thread->thread, c);
 		event.event.has_counter_value = true;
 		event.event.counter_value = protobuf_number(track->pending[c]);
 		end_event(export, &event, track, thread->now);
@@ -525,19 +542,20 @@ static void perfetto_point(void *context, struct analysis_thread *thread,
 
 /* ---- times on and off the CPU ------------------------------------------- */
 
-/* A separate track, since these times need not be nested in the thread's calls. */
-static void begin_cpu(struct export *export, const struct thread *thread, uint32_t sequence)
+/* A separate track, since its times need not fit those of the thread's calls. */
+static void begin_track(struct export *export, const struct thread *thread, uint32_t sequence,
+			uint64_t uuid, const char *what)
 {
 	Perfetto__TracePacket packet = new_packet(sequence);
 	Perfetto__TrackDescriptor descriptor = PERFETTO__TRACK_DESCRIPTOR__INIT;
-	char name[sizeof(thread->label) + 16];
+	char name[LABEL_SIZE];
 
 	packet.sequence_flags = STATE_CLEARED;
 	put_packet(export, &packet);
 	put_process(export, thread, sequence);
-	snprintf(name, sizeof(name), "%s on/off CPU", thread->label);
+	snprintf(name, sizeof(name), "%s %s", thread->label, what);
 	text_clean(name);
-	descriptor.uuid = TRACK_CPU + thread->id;
+	descriptor.uuid = uuid;
 	descriptor.has_parent_uuid = true;
 	descriptor.parent_uuid = TRACK_PROCESS + (uint32_t)pid_of(thread);
 	descriptor.name = name;
@@ -571,10 +589,112 @@ static void perfetto_span(void *context, struct thread *thread, enum oncpu_state
 	if (!track)
 		return;
 	if (!track->on_cpu)
-		begin_cpu(export, thread, SEQUENCE_CPU + thread->id);
+		begin_track(export, thread, SEQUENCE_CPU + thread->id, TRACK_CPU + thread->id,
+			    "on/off CPU");
 	track->on_cpu = true;
 	put_edge(export, thread, SLICE_BEGIN, oncpu_name(state), from);
 	put_edge(export, thread, SLICE_END, NULL, to);
+}
+
+/* ---- records between calls ---------------------------------------------- */
+
+/* An event of the thread's sequence of records, which has no names but those in its packets. */
+static void put_recorded(struct export *export, const struct thread *thread,
+			 Perfetto__TrackEvent *event, uint64_t time)
+{
+	Perfetto__TracePacket packet = new_packet(SEQUENCE_RECORDS + thread->id);
+
+	event->has_type = true;
+	event->has_track_uuid = true;
+	packet.track_event = event;
+	packet.has_timestamp = true;
+	packet.timestamp = nanoseconds(export, time);
+	put_packet(export, &packet);
+}
+
+static Perfetto__Annotation *add_named(struct event *event, const char *name)
+{
+	Perfetto__Annotation *note = add_note(event, 0);
+
+	note->has_name_iid = false;
+	note->name = (char *)name;
+	return note;
+}
+
+/* The record, with its counts since the previous one. */
+static void put_point(struct export *export, const struct thread *thread,
+		      const struct analysis_point *point)
+{
+	const struct counters *counters = analysis_recorded(export->analysis);
+	const struct perfrec_stamp *stamp = &point->record->begin;
+	const char *note = export_point_note(point);
+	uint64_t counted = point->counted;
+	Perfetto__Annotation *count;
+	struct event event;
+
+	begin_event(&event, thread, INSTANT);
+	export_point_name(export, point, event.text);
+	text_clean(event.text);
+	event.event.name = event.text;
+	event.event.track_uuid = TRACK_RECORDS + thread->id;
+	for (; counted; counted &= counted - 1) {
+		unsigned int c = (unsigned int)__builtin_ctzll(counted);
+
+		count = add_named(&event, counters->name[c]);
+		count->has_uint_value = true;
+		count->uint_value = point->delta[c];
+	}
+	if (stamp->time_known == TIME_INFERRED)
+		add_named(&event, "time")->string_value = (char *)"inferred";
+	if (note)
+		add_named(&event, "note")->string_value = (char *)note;
+	put_recorded(export, thread, &event.event, stamp->time);
+}
+
+static void begin_records(struct export *export, const struct thread *thread, struct track *track)
+{
+	const struct counters *counters = analysis_recorded(export->analysis);
+	const uint32_t sequence = SEQUENCE_RECORDS + thread->id;
+	char label[LABEL_SIZE];
+
+	if (!track->records)
+		begin_track(export, thread, sequence, TRACK_RECORDS + thread->id, "records");
+	track->records = true;
+	snprintf(label, sizeof(label), "%s records", thread->label);
+	for (; track->counted < counters->count; track->counted++)
+		put_counter(export, sequence, counter_uuid(TRACK_COUNTED, thread, track->counted),
+			    TRACK_RECORDS + thread->id, counters->name[track->counted], label);
+}
+
+static void perfetto_recorded(void *context, struct analysis_thread *thread,
+			      const struct analysis_point *point)
+{
+	const struct perfrec_stamp *stamp = &point->record->begin;
+	struct export *export = context;
+	struct perfetto *perfetto = export->private;
+	struct track *track = tracks_get(&perfetto->tracks, thread->thread->id);
+	uint64_t counted = point->counted;
+
+	if (!track)
+		return;
+	if (!stamp->time_known) {
+		export->untimed++;
+		return;
+	}
+	begin_records(export, thread->thread, track);
+	put_point(export, thread->thread, point);
+	for (; counted; counted &= counted - 1) {
+		const unsigned int c = (unsigned int)__builtin_ctzll(counted);
+		Perfetto__TrackEvent event = PERFETTO__TRACK_EVENT__INIT;
+
+		if (!point->delta[c])
+			continue;
+		event.type = COUNTER;
+		event.track_uuid = counter_uuid(TRACK_COUNTED, thread->thread, c);
+		event.has_counter_value = true;
+		event.counter_value = protobuf_number(point->delta[c]);
+		put_recorded(export, thread->thread, &event, stamp->time);
+	}
 }
 
 /* ---- the whole ---------------------------------------------------------- */
@@ -648,6 +768,7 @@ const struct exporter export_perfetto = {
 		.enter = perfetto_enter,
 		.leave = perfetto_leave,
 		.point = perfetto_point,
+		.recorded = perfetto_recorded,
 		.span = perfetto_span,
 		.stop = export_stop,
 	},

@@ -323,6 +323,13 @@
 			" from " + about + page.time(found[2]) : null;
 	}
 
+	// Types of records between the calls of instruction trace; 0: none.
+	var RECORDS = ["", "enter ", "exit ", "manual "];
+
+	function recordOf(hit) {
+		return hit.data ? hit.data.flags[hit.i] >> 4 : 0;
+	}
+
 	function describe(hit) {
 		var about = hit.data && hit.data.flags[hit.i] & 1 ? "~" : "";
 		var waited = hit.data && hit.data.waited[hit.i];
@@ -330,7 +337,9 @@
 		if (!hit.data)
 			return hit.chunk.calls + " calls too short to draw: zoom in";
 		if (hit.data.flags[hit.i] & 2)
-			return DATA.functions[hit.data.name[hit.i]] + "\npoint at " + about +
+			return (RECORDS[recordOf(hit)] || "") +
+			       DATA.functions[hit.data.name[hit.i]] +
+			       (recordOf(hit) ? "\nrecord at " : "\npoint at ") + about +
 			       page.time(hit.data.begin[hit.i]);
 		return DATA.functions[hit.data.name[hit.i]] + "\n" + about +
 		       page.time(hit.data.length[hit.i] - waited) + " from " + about +
@@ -346,13 +355,16 @@
 		if (asked && hit && asked.chunk === hit.chunk && asked.i === hit.i)
 			return asked.text;
 		asked = hit && { chunk: hit.chunk, i: hit.i, text: text };
-		if (!hit || !hit.data || hit.data.flags[hit.i] & 2)
+		if (!hit || !hit.data || (hit.data.flags[hit.i] & 2 && !recordOf(hit)))
 			return text;
-		var mine = asked;
+		var mine = asked, record = recordOf(hit);
 
 		CALLS.counts(hit.chunk, hit.i).then(function (counts) {
 			counts.forEach(function (count, c) {
-				if (DATA.counters[c] !== "timestamp")
+				// Those since the previous record; 0: unknown.
+				if (record && count)
+					mine.text += "\n" + DATA.between[c] + ": +" + (count - 1);
+				else if (!record && DATA.counters[c] !== "timestamp")
 					mine.text += "\n" + DATA.counters[c] + ": " + count;
 			});
 			if (asked === mine)
