@@ -47,6 +47,10 @@ struct sifive_reader;
  * @SIFIVE_EVENT_SPAN: a part of a thread's time on or off the CPU (record --switches)
  * @SIFIVE_EVENT_LOST: records of a thread may be missing here
  * @SIFIVE_EVENT_IDLE: a pipe has no more data for now; not for files
+ * @SIFIVE_EVENT_POINT: in a trace with instruction trace, a record of an instrumented function or
+ *		a manual record, between the calls. The calls, and SIFIVE_EVENT_RECORD for function
+ *		entry and exit, are then those of instruction trace, unless the option "calls" is
+ *		"records".
  */
 enum sifive_event_kind {
 	SIFIVE_EVENT_RECORD	= 1 << 0,
@@ -54,6 +58,7 @@ enum sifive_event_kind {
 	SIFIVE_EVENT_SPAN	= 1 << 2,
 	SIFIVE_EVENT_LOST	= 1 << 3,
 	SIFIVE_EVENT_IDLE	= 1 << 4,
+	SIFIVE_EVENT_POINT	= 1 << 5,
 };
 
 /**
@@ -117,6 +122,12 @@ enum {
 	SIFIVE_SELF_INFERRED	= 1 << 2,
 	/* No other call of the same function encloses this one. */
 	SIFIVE_OUTERMOST	= 1 << 3,
+	/* A point: no earlier one of its thread is known, so its counts are unknown; */
+	SIFIVE_FIRST		= 1 << 4,
+	/* records may be missing since the previous one; */
+	SIFIVE_AFTER_LOSS	= 1 << 5,
+	/* its thread has been on another hart since then. */
+	SIFIVE_MOVED		= 1 << 6,
 };
 
 /* sifive_event.caller of a call without a known caller. */
@@ -126,27 +137,29 @@ enum {
  * struct sifive_event - an event
  * @kind:	enum sifive_event_kind
  * @flags:	SIFIVE_TIMED ...
- * @time:	ticks: when a call or span began, or a record was written
+ * @time:	ticks: when a call or span began, or a record or point was written
  * @length:	ticks from a call's entry to its exit, without @waited; a span's length
  * @self:	ticks of a call's @length outside functions that it called
  * @waited:	ticks during a call in which its thread waited for room in the buffer,
  *		which belong to no function
- * @address:	record: of the function that was entered or left; otherwise the pc
- * @caller_address: record: the return address at entry or exit, or 0
+ * @address:	record, point: of the function that was entered or left; otherwise the pc
+ * @caller_address: record, point: the return address at entry or exit, or 0
  * @counted:	bit n: @count[n] is known. All bits are set for a call: unknown counts belong to
  *		no call.
  * @count:	call: what each counter counted from entry to exit. Record: since the
- *		thread's previous record
+ *		thread's previous record. Point: since its previous point, whatever ran in between
  * @count_self:	call: the part of @count outside functions that it called; NULL for others
- * @counters:	length of these arrays: sifive_reader_counter() has the names
+ * @counters:	length of these arrays: sifive_reader_counter() has the names, or
+ *		sifive_reader_point_counter() those of a point
  * @thread:	for sifive_reader_thread()
- * @function:	for sifive_reader_function(): of the call, or the record's
- * @caller:	the function enclosing a call, or SIFIVE_NO_FUNCTION
- * @depth:	number of calls enclosing a call
- * @type:	enum sifive_record_type, enum sifive_call_end or enum sifive_span_state
- * @source:	record: its source (encoder)
- * @channel:	record: its channel
- * @offset:	record: where it begins in the file, bytes
+ * @function:	for sifive_reader_function(): of the call, or the record's or point's
+ * @caller:	the function enclosing a call or point, or SIFIVE_NO_FUNCTION
+ * @depth:	number of calls enclosing a call or point
+ * @type:	enum sifive_record_type, also of a point, enum sifive_call_end or enum
+ *		sifive_span_state
+ * @source:	record, point: its source (encoder)
+ * @channel:	record, point: its channel
+ * @offset:	record, point: where it begins in the file, bytes
  * @callers:	record: the functions that called the sampled one, innermost first; NULL if the
  *		sample has no callers
  * @caller_count: length of this array
@@ -246,7 +259,7 @@ struct sifive_reader *sifive_reader_new(void);
  * sifive_reader_set() - set an option, before sifive_reader_open()
  * @option:	long name of an option of the command, without "--": channel, srcbits,
  *		ts-width, ts-scheme, ts-hz, ring, meta, elf (may be repeated), symfs,
- *		demangle, time
+ *		demangle, time, calls
  * @value:	as on the command line; NULL for an option without a value
  *
  * sifive-trace-report(1) describes each.
@@ -301,6 +314,14 @@ const struct sifive_trace_info *sifive_reader_info(struct sifive_reader *reader)
  * Return: the name, NULL if there is no such counter so far.
  */
 const char *sifive_reader_counter(const struct sifive_reader *reader, unsigned int number);
+
+/**
+ * sifive_reader_point_counter() - the name of a counter of SIFIVE_EVENT_POINT
+ * @number:	index of its sifive_event.count
+ *
+ * Return: the name, NULL if there is no such counter so far.
+ */
+const char *sifive_reader_point_counter(const struct sifive_reader *reader, unsigned int number);
 
 /**
  * sifive_reader_function() - a function

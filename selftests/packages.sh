@@ -66,7 +66,7 @@ files() {
 }
 
 read_calls() {
-	sed -n '/^[a-z]/s/.*\(sifive_reader_[a-z]*\).*/\1/p' include/sifive_trace_read.h | sort
+	sed -n '/^[a-z]/s/.*\(sifive_reader_[a-z_]*\).*/\1/p' include/sifive_trace_read.h | sort
 }
 
 read_packages_hold_its_files() {

@@ -169,7 +169,7 @@ install_of_this_machine() {
 			lib/libsifive-trace-read.so.0 lib/pkgconfig/libsifive-trace-read.pc \
 			lib/python/dist-packages/sifive_trace.py share/man/man3/sifive_reader.3 \
 			share/man/man3/sifive_reader_{complete,counter,error,free,function,info}.3 \
-			share/man/man3/sifive_reader_{messages,new,next,open,set,thread}.3)
+			share/man/man3/sifive_reader_{messages,new,next,open,point_counter,set,thread}.3)
 }
 
 # In a fresh clone, nothing untracked remains.

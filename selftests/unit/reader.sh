@@ -32,16 +32,16 @@ check() {
 # Prototypes, one a line.
 declared() {
 	gcc -fpreprocessed -dD -E -P "$header" | tr -s '\n\t ' ' ' | tr ';' '\n' |
-		sed -n 's/^ *\(.*sifive_reader_[a-z]*(.*)\)$/\1/p'
+		sed -n 's/^ *\(.*sifive_reader_[a-z_]*(.*)\)$/\1/p'
 }
 
 documented() {
 	sed -n '/^\.Sh SYNOPSIS/,/^\.Sh DESCRIPTION/s/^\.F[tn] //p' "$page" | paste -d ' ' - - |
-		sed -e 's/\(sifive_reader_[a-z]*\) \(.*\)/\1(\2)/' -e 's/" "/, /g' \
+		sed -e 's/\(sifive_reader_[a-z_]*\) \(.*\)/\1(\2)/' -e 's/" "/, /g' \
 			-e 's/"//g' -e 's/\* /*/'
 }
 
-names() { sed 's/.*\(sifive_reader_[a-z]*\)(.*/\1/'; }
+names() { sed 's/.*\(sifive_reader_[a-z_]*\)(.*/\1/'; }
 
 has_prototypes() { [ -n "$(declared)" ] && diff <(declared) <(documented); }
 

@@ -17,14 +17,15 @@ import collections
 import ctypes
 import functools
 
-RECORD, CALL, SPAN, LOST, IDLE = (1 << bit for bit in range(5))
-# Event.type of a record, of a call, and of a span.
+RECORD, CALL, SPAN, LOST, IDLE, POINT = (1 << bit for bit in range(6))
+# Event.type of a record or point, of a call, and of a span.
 ENTER, EXIT, MANUAL, SAMPLE = range(4)
 RETURNED, UNWOUND, CUT = range(3)
 UNKNOWN, RUNS, PREEMPTED, SLEEPS, UNINTERRUPTIBLE, STOPPED, WAITS, WOKEN, SEVERAL = \
     range(9)
 
-_TIMED, _INFERRED, _SELF_INFERRED, _OUTERMOST = (1 << bit for bit in range(4))
+_TIMED, _INFERRED, _SELF_INFERRED, _OUTERMOST, _FIRST, _AFTER_LOSS, _MOVED = \
+    (1 << bit for bit in range(7))
 _NO_FUNCTION = 0xffffffff
 
 
@@ -93,6 +94,7 @@ def _library():
             ('complete', ctypes.c_int, [reader]),
             ('info', ctypes.POINTER(_Info), [reader]),
             ('counter', text, [reader, ctypes.c_uint]),
+            ('point_counter', text, [reader, ctypes.c_uint]),
             ('function', ctypes.POINTER(_Function), [reader, ctypes.c_uint32]),
             ('thread', ctypes.POINTER(_Thread), [reader, ctypes.c_uint32]),
             ('error', text, [reader]),
@@ -127,6 +129,9 @@ class Event:
         self.inferred = bool(event.flags & _INFERRED)
         self.self_inferred = bool(event.flags & _SELF_INFERRED)
         self.outermost = bool(event.flags & _OUTERMOST)
+        self.first = bool(event.flags & _FIRST)
+        self.after_loss = bool(event.flags & _AFTER_LOSS)
+        self.moved = bool(event.flags & _MOVED)
         self.address = event.address
         self.caller_address = event.caller_address
         self.depth = event.depth
@@ -142,8 +147,8 @@ class Event:
         self._count_self = event.count_self[:event.counters] if event.count_self else []
 
     def _named(self, count):
-        return {self._trace.counter(i): value for i, value in enumerate(count)
-                if self._counted >> i & 1}
+        name = self._trace.point_counter if self.kind == POINT else self._trace.counter
+        return {name(i): value for i, value in enumerate(count) if self._counted >> i & 1}
 
     @property
     def counts(self):
@@ -157,12 +162,12 @@ class Event:
 
     @property
     def function(self):
-        """The function of a call or record, or None."""
+        """The function of a call, record or point, or None."""
         return self._trace.function(self._function)
 
     @property
     def caller(self):
-        """The function that encloses a call, or None."""
+        """The function that encloses a call or point, or None."""
         return self._trace.function(self._caller)
 
     @property
@@ -180,14 +185,14 @@ class Event:
 class Trace:
     """An open trace: an iterator over its events.
 
-    events: CALL, RECORD, SPAN, LOST, IDLE, or several of them, with |
+    events: CALL, RECORD, SPAN, LOST, IDLE, POINT, or several of them, with |
     options: those of the command that sifive_reader_set() lists, with _ for -: a value,
     True for an option without one, or a list of values for elf
     """
 
     def __init__(self, path, events=CALL, **options):
         self._library = _library()
-        self._functions, self._threads, self._counters = {}, {}, []
+        self._functions, self._threads, self._counters, self._point_counters = {}, {}, [], []
         self._reader = self._library.sifive_reader_new()
         if not self._reader:
             raise MemoryError
@@ -227,14 +232,22 @@ class Trace:
             raise StopIteration
         return Event(self, event.contents)
 
-    def counter(self, number):
-        """The name of a counter."""
-        while number >= len(self._counters):
-            name = self._library.sifive_reader_counter(self._opened(), len(self._counters))
+    def _name(self, names, get, number):
+        while number >= len(names):
+            name = get(self._opened(), len(names))
             if name is None:
                 return None
-            self._counters.append(_text(name))
-        return self._counters[number]
+            names.append(_text(name))
+        return names[number]
+
+    def counter(self, number):
+        """The name of a counter."""
+        return self._name(self._counters, self._library.sifive_reader_counter, number)
+
+    def point_counter(self, number):
+        """The name of a counter of points."""
+        return self._name(self._point_counters, self._library.sifive_reader_point_counter,
+                          number)
 
     def function(self, number):
         """The function with a number, or None."""

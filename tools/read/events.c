@@ -50,13 +50,21 @@ static void set_time(struct sifive_event *event, uint64_t time, bool inferred)
 }
 
 /* Returns their number. */
-static unsigned int copy_counts(const struct sifive_reader *reader, uint64_t *count,
+static unsigned int copy_counts(const struct counters *counters, uint64_t *count,
 				const uint64_t *from)
 {
-	unsigned int counters = analysis_counters(reader->analysis)->count;
+	memcpy(count, from, counters->count * sizeof(*count));
+	return counters->count;
+}
 
-	memcpy(count, from, counters * sizeof(*count));
-	return counters;
+static void set_record(struct sifive_event *event, const struct perfrec_record *record)
+{
+	event->address = record->address[0];
+	event->caller_address = record->addresses == 2 ? record->address[1] : 0;
+	event->type = record->type;
+	event->source = record->src;
+	event->channel = record->channel;
+	event->offset = record->begin.offset;
 }
 
 static void on_step(void *context, struct analysis_thread *thread,
@@ -74,18 +82,14 @@ static void on_step(void *context, struct analysis_thread *thread,
 	if (record->address_end.time_known)
 		set_time(event, record->address_end.time,
 			 record->address_end.time_known == TIME_INFERRED);
-	event->address = record->address[0];
-	event->caller_address = record->addresses == 2 ? record->address[1] : 0;
-	event->counters = copy_counts(reader, slot->count, step->delta);
+	set_record(event, record);
+	event->counters = copy_counts(analysis_counters(reader->analysis), slot->count,
+				      step->delta);
 	event->count = slot->count;
 	event->counted = step->counted;
 	event->thread = thread->thread->id;
 	event->function = step->function;
 	event->depth = thread->depth;
-	event->type = record->type;
-	event->source = record->src;
-	event->channel = record->channel;
-	event->offset = record->begin.offset;
 	if (perfrec_callers(record)) {
 		memcpy(slot->callers, step->caller, step->callers * sizeof(slot->callers[0]));
 		event->callers = slot->callers;
@@ -93,11 +97,37 @@ static void on_step(void *context, struct analysis_thread *thread,
 	}
 }
 
+static void on_recorded(void *context, struct analysis_thread *thread,
+			const struct analysis_point *point)
+{
+	const struct perfrec_record *record = point->record;
+	struct sifive_reader *reader = context;
+	struct reader_slot *slot = begin(reader, SIFIVE_EVENT_POINT);
+	struct sifive_event *event = &slot->event;
+
+	if (record->begin.time_known)
+		set_time(event, record->begin.time, record->begin.time_known == TIME_INFERRED);
+	set_record(event, record);
+	event->counters = copy_counts(analysis_recorded(reader->analysis), slot->count,
+				      point->delta);
+	event->count = slot->count;
+	event->counted = point->counted;
+	event->thread = thread->thread->id;
+	event->function = point->function;
+	if (thread->depth)
+		event->caller = thread->frame[thread->depth - 1].function;
+	event->depth = thread->depth;
+	event->flags |= (point->first ? SIFIVE_FIRST : 0) |
+			(point->lost ? SIFIVE_AFTER_LOSS : 0) |
+			(point->moved ? SIFIVE_MOVED : 0);
+}
+
 static void on_leave(void *context, struct analysis_thread *thread,
 		     const struct analysis_end *end)
 {
 	const struct analysis_frame *frame = &thread->frame[thread->depth - 1];
 	struct sifive_reader *reader = context;
+	const struct counters *counters = analysis_counters(reader->analysis);
 	struct sifive_event *event;
 	struct reader_slot *slot;
 
@@ -115,8 +145,8 @@ static void on_leave(void *context, struct analysis_thread *thread,
 	}
 	if (frame->outermost)
 		event->flags |= SIFIVE_OUTERMOST;
-	event->counters = copy_counts(reader, slot->count, end->count);
-	copy_counts(reader, slot->count_self, end->count_self);
+	event->counters = copy_counts(counters, slot->count, end->count);
+	copy_counts(counters, slot->count_self, end->count_self);
 	event->count = slot->count;
 	event->count_self = slot->count_self;
 	event->counted = UINT64_MAX;
@@ -174,11 +204,16 @@ static bool on_stop(void *context)
 	return reader->cancelled;
 }
 
-const struct analysis_ops reader_ops = {
-	.lost = on_lost,
-	.step = on_step,
-	.leave = on_leave,
-	.span = on_span,
-	.pause = on_pause,
-	.stop = on_stop,
-};
+void reader_set_ops(struct sifive_reader *reader)
+{
+	reader->ops = (struct analysis_ops){
+		.lost = on_lost,
+		.step = on_step,
+		.leave = on_leave,
+		/* Otherwise a message says that they are left out. */
+		.recorded = is_wanted(reader, SIFIVE_EVENT_POINT) ? on_recorded : NULL,
+		.span = on_span,
+		.pause = on_pause,
+		.stop = on_stop,
+	};
+}

@@ -122,13 +122,14 @@ static int open_trace(struct sifive_reader *reader, const char *path, unsigned i
 		return usage_error("%s: a reader reads a single trace: create another reader", path);
 	reader->opened = true;
 	reader->wanted = events;
+	reader_set_ops(reader);
 	reader->options.path = keep_text(reader, path);
 	if (!reader->options.path)
 		return usage_error("out of memory");
 	if (input_open(&reader->input, &reader->options))
 		return -1;
 	reader->analysis = analysis_new(&reader->input.meta, reader->input.symbols,
-					&reader_ops, reader);
+					&reader->ops, reader);
 	if (!reader->analysis)
 		return usage_error("out of memory");
 	analysis_limit(reader->analysis, &reader->input);
@@ -283,6 +284,16 @@ const char *sifive_reader_counter(const struct sifive_reader *reader, unsigned i
 	if (!reader->analysis)
 		return NULL;
 	counters = analysis_counters(reader->analysis);
+	return number < counters->count ? counters->name[number] : NULL;
+}
+
+const char *sifive_reader_point_counter(const struct sifive_reader *reader, unsigned int number)
+{
+	const struct counters *counters;
+
+	if (!reader->analysis)
+		return NULL;
+	counters = analysis_recorded(reader->analysis);
 	return number < counters->count ? counters->name[number] : NULL;
 }
 

@@ -32,6 +32,7 @@ struct reader_slot {
  * struct sifive_reader - a reader
  * @options:	of the trace; @text has their strings
  * @wanted:	kinds of events
+ * @ops:	make them; their context is the reader
  * @opened, @started, @ended, @failed: its progress
  * @complete:	what sifive_reader_complete() returns
  * @slot:	events; the caller takes those from @at to @filled
@@ -51,6 +52,7 @@ struct sifive_reader {
 	struct input			input;
 	struct analysis			*analysis;
 	unsigned int			wanted;
+	struct analysis_ops		ops;
 	bool				opened;
 	bool				started;
 	bool				ended;
@@ -76,7 +78,7 @@ struct sifive_reader {
 /** reader_hand_over() - pass the events to the caller, and wait until it has taken them */
 void reader_hand_over(struct sifive_reader *reader);
 
-/* Callbacks that make events; the context is the reader. */
-extern const struct analysis_ops reader_ops;
+/** reader_set_ops() - set the callbacks that make the wanted events */
+void reader_set_ops(struct sifive_reader *reader);
 
 #endif /* SIFIVE_TRACE_READER_H */
