@@ -199,6 +199,27 @@ for name in joined joined-btm joined-xor; do
 	holds $name intervals 3 "report has the sums of each interval"
 	holds $name replay 3 "replay shows each record within its call"
 done
+# exports NAME: what joined_export.py finds in the exports of the trace.
+exports() {
+	mkdir "$out/$1.exports"
+	selftests/record/joined_export.py "$build/sifive-trace" "$build" "$out/$1.exports" \
+		--symfs "$out/root" "$out/$1.rtd" >"$out/$1.export" 2>&1
+	sed 's/^/# /' "$out/$1.export"
+}
+
+# exported NAME FORMAT
+exported() {
+	grep -qx "$2: ok" "$out/$1.export"
+	result $? "--calls --children: $1: $2 has the calls and counts of report"
+}
+
+for name in joined joined-xor joined-leaf; do
+	exports $name
+	for format in chrome perfetto html csv library; do
+		exported $name $format
+	done
+	! has babeltrace2 babeltrace2 "--calls --children: $name: ctf" || exported $name ctf
+done
 # The function's own records, and perfWriteCntrs().
 [ "$(host report --by interval --csv "$out/joined-leaf.rtd" | sed -nE '/^"",/s/^"","([a-z]*) [^"]*","([a-z]*) .*/\1 \2/p' | sort -u | tr '\n' ,)" = \
 	"enter exit,exit enter,exit manual,manual enter,manual manual," ]
