@@ -106,7 +106,7 @@ extern uint32_t perfClintHz;
 int perfInit(int num_cores, int num_funnels);
 
 /*
- * For records by perfWriteCntrs(). @SBABufferSize 0 selects the SRAM of funnel or encoder.
+ * Set up for records by perfWriteCntrs(). @SBABufferSize 0 selects the SRAM of funnel or encoder.
  *
  * Behind a funnel all harts share one buffer. The first hart to be initialised sets its
  * size; the others join it, and captured data stays. Initialising a hart again begins a
@@ -115,7 +115,10 @@ int perfInit(int num_cores, int num_funnels);
 int perfManualInit(perfEvent *perfCntrList, int numCntrs, int itcChannel,
 		   perfCountType_t cntType, uint32_t SBABufferSize);
 
-/* For programs compiled with -finstrument-functions. */
+/*
+ * Set up for records at function entry and exit, in programs compiled with
+ * -finstrument-functions.
+ */
 int perfFuncEntryExitInit(perfEvent *perfCntrList, int numCntrs, int itcChannel,
 			  perfCountType_t cntType, uint32_t SBABufferSize);
 

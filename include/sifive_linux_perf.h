@@ -17,10 +17,10 @@
  *
  * Each thread uses its own ITC channel: the first thread uses the channel passed to the
  * initialisation, other threads any free one. If there are more threads than channels, a
- * thread takes the channel of another one between two records. Records that cannot be
- * written are counted: those of a signal handler that interrupts a record and finds the
- * queue full, and those that were interrupted by a handler that jumped away. A child
- * made by fork() does not trace and does not disturb its parent's trace.
+ * thread takes the channel of another thread between two records. Records that cannot be
+ * written are counted: those of a signal handler that interrupts a record and finds the queue
+ * full, and those that were interrupted by a handler that jumped away. A child made by fork()
+ * does not trace and does not disturb its parent's trace.
  *
  * Signal handlers may call perfWriteCntrs(), perfTraceOn(), perfTraceOff() and
  * perfErrorString(): these take no lock of the program or the C library, and allocate no
@@ -136,8 +136,7 @@ enum {
 };
 
 /*
- * How records encode counters and addresses. All types transmit bits 47:0 of a
- * count.
+ * How records encode counters and addresses. All types record bits 47:0 of a count.
  *
  * perfCount_Raw	The counter's value modulo 2^48. Full addresses.
  * perfCount_Delta	The difference from the previous record, or, in the first record, from
@@ -236,7 +235,7 @@ int perfManualInit(perfEvent *perfCntrList, int numCntrs, int itcChannel,
 /**
  * perfFuncEntryExitInit - set up for records at function entry and exit
  *
- * Arguments, return value and errors are those of perfManualInit(). Functions compiled
+ * Arguments, return value and errors are the same as for perfManualInit(). Functions compiled
  * with -finstrument-functions write the records: the function's address, then its call
  * site. perfWriteCntrs() works as well.
  */
@@ -247,13 +246,13 @@ int perfFuncEntryExitInit(perfEvent *perfCntrList, int numCntrs, int itcChannel,
  * perfTimerISRInit - set up for records at a fixed interval
  * @interval:	microseconds of running time between records; less than 100 means 100
  *
- * The other arguments are those of perfManualInit(). The kernel writes the records, each
+ * The other arguments are the same as for perfManualInit(). The kernel writes the records, each
  * with the program's current address; the program gets no signal. They go to @itcChannel,
  * records of perfWriteCntrs() to the next channels.
  *
  * Only this call accepts firmware events (perfEventFirmware), because programs
- * cannot read their counters. With such events perfWriteCntrs() fails, and perfErrorString() says
- * why.
+ * cannot read their counters. With such events perfWriteCntrs() fails, and perfErrorString()
+ * gives the reason.
  *
  * Errors: those of perfManualInit(); a driver or kernel that cannot sample.
  */
@@ -287,9 +286,9 @@ int perfTraceOn(void);
  * perfTraceOff - stop writing records
  *
  * Returns when all messages have reached the buffer, including those of records that other
- * threads were writing. A record that its thread does not finish within 200 ms counts as
- * abandoned. Does nothing if tracing is off. A signal handler that interrupted a record
- * may call it; that record stays incomplete and is counted.
+ * threads were writing. A record that its thread does not finish within 200 ms is considered
+ * abandoned. Does nothing if tracing is off. A signal handler that interrupted a record may
+ * call it; that record stays incomplete and is counted.
  *
  * Errors: no successful initialisation; the hardware did not stop (tracing is off
  * nevertheless); called in a signal handler that interrupted another call.
@@ -298,13 +297,13 @@ int perfTraceOff(void);
 
 /**
  * perfWriteTrace - write the captured data to a file
- * @file:	its path; NULL for trace.rtd in the current directory
+ * @file:	path of the file; NULL for trace.rtd in the current directory
  *
  * Creates or overwrites the file. The file contains exactly the encoders' bytes, oldest
- * first. A capture with several sinks makes a file for each, with its number before the
- * extension: trace.0.rtd, trace.1.rtd and so on. FILE.meta next to each is the
- * side-car file, with the data that the trace does not contain. If tracing is
- * on, it pauses during the call. Reports a full buffer and lost records on standard error.
+ * first. A capture with several sinks is written to one file per sink, with the sink's number
+ * before the extension: trace.0.rtd, trace.1.rtd and so on. FILE.meta next to each is the
+ * side-car file, with the data that the trace does not contain. If tracing is on, it pauses
+ * during the call. Reports a full buffer and lost records on standard error.
  *
  * Errors: no successful initialisation; the file cannot be created or written in full
  * (the part written so far stays, and the capture can be written again elsewhere); the

@@ -25,10 +25,10 @@
  * and SIFIVE_TRACE_META apply as sifive_linux_perf.h describes; that API uses the same
  * session.
  *
- * A process has one session at a time, because hooks carry no handle, and the hardware, its
- * counters and a thread's channel have one owner. Another handle cannot set up a session
- * until the first one is closed. With handles, a library in the program cannot turn off, or
- * write into, a trace that other code has set up.
+ * A process has one session at a time, because hooks carry no handle, and because the
+ * hardware, its counters and a thread's channel can have only one owner. Another handle cannot
+ * set up a session until the first one is closed. Handles ensure that a library in the program
+ * cannot turn off, or write into, a trace that other code has set up.
  *
  * Programs for the SiFive Trace Performance Library include this header for the names of
  * sifive_linux_trace.h.
@@ -59,9 +59,8 @@ enum {
 	/* Keep the newest bytes. Default: the trace ends when a buffer is full. */
 	SIFIVE_TRACE_RING		= 1 << 0,
 	/* Count for each thread separately: records from the thread's first record on,
-	 * samples from sifive_trace_on() on. This is the default, so the flag
-	 * has no effect, except that it cannot be combined with
-	 * SIFIVE_TRACE_PER_CPU.
+	 * samples from sifive_trace_on() on. This is the default, so the flag has no effect,
+	 * except that it conflicts with SIFIVE_TRACE_PER_CPU.
 	 */
 	SIFIVE_TRACE_PER_THREAD		= 1 << 1,
 	/* Poll for room in the encoder before each record, where interrupts
@@ -80,7 +79,8 @@ enum {
 	SIFIVE_TRACE_HEADER_ONCE	= 1 << 4,
 	/* Sample everything that runs on the CPUs, not only this process. */
 	SIFIVE_TRACE_SAMPLE_ALL		= 1 << 5,
-	/* Record the harts' counts, which include other programs. Every output of the trace
+	/*
+	 * Record the harts' counts, which include other programs. All output made from the trace
 	 * marks such counts.
 	 */
 	SIFIVE_TRACE_PER_CPU		= 1 << 6,
@@ -89,9 +89,9 @@ enum {
 	 * shared library supports this.
 	 */
 	SIFIVE_TRACE_SWITCHES		= 1 << 7,
-	/* As SIFIVE_TRACE_SWITCHES, and also record each system call of these threads. */
+	/* Like SIFIVE_TRACE_SWITCHES, and also record each system call of these threads. */
 	SIFIVE_TRACE_SYSCALLS		= 1 << 8,
-	/* As SIFIVE_TRACE_SWITCHES, and also record each page fault of these threads. */
+	/* Like SIFIVE_TRACE_SWITCHES, and also record each page fault of these threads. */
 	SIFIVE_TRACE_PAGE_FAULTS	= 1 << 10,
 	/* Samples include their callers, found by frame pointers: compile with
 	 * -fno-omit-frame-pointer.
@@ -130,7 +130,7 @@ struct sifive_trace_name {
  *		load address. In a thread, functions after "> " begin recording, until they
  *		return, or until a function after "< " is called. "^ N" limits recording to
  *		the outermost N nested calls
- * @names:	further names of events
+ * @names:	additional names of events
  * @names_count: number of elements of @names
  * @header_interval: for SIFIVE_TRACE_RING with SIFIVE_TRACE_XOR: records from one header
  *		to the next, for each thread on each CPU; 0 for 100. Records of a wrapped
@@ -180,8 +180,8 @@ enum {
  *		on CPUs without an encoder, or while the trace was being written to files
  * @lost_abandoned: unfinished records: left by siglongjmp() out of a handler,
  *                  by a handler that turned tracing off, or unfinished 200 ms
- *                  after tracing was turned off or paused. A record of the last kind may still be
- *                  completed
+ *                  after tracing was turned off or paused. A record of the last kind may still
+ *                  be completed later
  * @samples:	records written by the kernel
  * @lost_samples: records that the kernel could not write
  * @lost_counters: bit n set: counter n was stopped, taken by another user, or lost in
@@ -202,7 +202,7 @@ struct sifive_trace_report {
 };
 
 /**
- * sifive_trace_open - make a handle
+ * sifive_trace_open - create a handle
  *
  * Checks that there is a trace device and that this library supports its ABI; takes no
  * hardware yet. Returns NULL on error; sifive_trace_error() explains it.
@@ -228,7 +228,7 @@ int sifive_trace_setup(struct sifive_trace *trace,
  */
 int sifive_trace_on(struct sifive_trace *trace);
 
-/* Stop writing records. Returns when all records are in the buffer or were abandoned. */
+/* Stop writing records. Returns when all records are in the buffer or have been abandoned. */
 int sifive_trace_off(struct sifive_trace *trace);
 
 /*
@@ -243,7 +243,7 @@ int sifive_trace_status(struct sifive_trace *trace,
 
 /**
  * sifive_trace_dump - write the captured data to a file, with its side-car file
- * @path:	NULL for trace.rtd; several sinks give trace.0.rtd, trace.1.rtd ...
+ * @path:	NULL for trace.rtd; with several sinks, trace.0.rtd, trace.1.rtd ...
  *
  * FILE.meta next to each has the data that the trace does not contain. If tracing
  * is on, it pauses during the call.

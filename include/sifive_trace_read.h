@@ -46,7 +46,7 @@ struct sifive_reader;
  * @SIFIVE_EVENT_CALL: a call that has ended, after all calls that it made
  * @SIFIVE_EVENT_SPAN: a part of a thread's time on or off the CPU (record --switches)
  * @SIFIVE_EVENT_LOST: records of a thread may be missing here
- * @SIFIVE_EVENT_IDLE: a pipe has no more data for now; not for files
+ * @SIFIVE_EVENT_IDLE: a pipe has no more data for now; never occurs with files
  * @SIFIVE_EVENT_POINT: in a trace with instruction trace, a record of an instrumented function or
  *		a manual record, between the calls. The calls, and SIFIVE_EVENT_RECORD for function
  *		entry and exit, are then those of instruction trace, unless the option "calls" is
@@ -79,8 +79,8 @@ enum sifive_record_type {
  * enum sifive_call_end - how a call ended
  * @SIFIVE_CALL_EXIT: with its own exit
  * @SIFIVE_CALL_UNWOUND: an outer function continued: longjmp(), an exception, or a loss
- * @SIFIVE_CALL_CUT: it had not ended at the end of the trace, or of what is known about the
- *		thread
+ * @SIFIVE_CALL_CUT: it had not ended at the end of the trace, or where data about the thread
+ *		ends
  */
 enum sifive_call_end {
 	SIFIVE_CALL_EXIT,
@@ -90,15 +90,15 @@ enum sifive_call_end {
 
 /**
  * enum sifive_span_state - what a thread did during a span
- * @SIFIVE_SPAN_UNKNOWN: the trace does not say
+ * @SIFIVE_SPAN_UNKNOWN: the trace does not show the state
  * @SIFIVE_SPAN_RUNS: it ran
  * @SIFIVE_SPAN_PREEMPTED: it could run, but another thread did
  * @SIFIVE_SPAN_SLEEPS: it waited, and a signal would have woken it
  * @SIFIVE_SPAN_UNINTERRUPTIBLE: it waited for the kernel or a device
  * @SIFIVE_SPAN_STOPPED: a signal or debugger had stopped it
- * @SIFIVE_SPAN_WAITS: it did not run; the reason is lost
+ * @SIFIVE_SPAN_WAITS: it did not run; the record of the reason was lost
  * @SIFIVE_SPAN_WOKEN: it had been woken, and waited for a CPU
- * @SIFIVE_SPAN_SEVERAL: several of these, in too many parts to keep
+ * @SIFIVE_SPAN_SEVERAL: a mixture of these, merged because there were too many parts
  */
 enum sifive_span_state {
 	SIFIVE_SPAN_UNKNOWN,
@@ -122,11 +122,11 @@ enum {
 	SIFIVE_SELF_INFERRED	= 1 << 2,
 	/* No other call of the same function encloses this one. */
 	SIFIVE_OUTERMOST	= 1 << 3,
-	/* A point: no earlier one of its thread is known, so its counts are unknown; */
+	/* A point: no earlier point of its thread is known, so its counts are unknown. */
 	SIFIVE_FIRST		= 1 << 4,
-	/* records may be missing since the previous one; */
+	/* A point: records may be missing since the thread's previous point. */
 	SIFIVE_AFTER_LOSS	= 1 << 5,
-	/* its thread has been on another hart since then. */
+	/* A point: its thread has been on another hart since its previous point. */
 	SIFIVE_MOVED		= 1 << 6,
 };
 
@@ -141,11 +141,11 @@ enum {
  * @length:	ticks from a call's entry to its exit, without @waited; a span's length
  * @self:	ticks of a call's @length outside functions that it called
  * @waited:	ticks during a call in which its thread waited for room in the buffer,
- *		which belong to no function
+ *		which are charged to no function
  * @address:	record, point: of the function that was entered or left; otherwise the pc
  * @caller_address: record, point: the return address at entry or exit, or 0
- * @counted:	bit n: @count[n] is known. All bits are set for a call: unknown counts belong to
- *		no call.
+ * @counted:	bit n: @count[n] is known. All bits are set for a call: unknown counts are
+ *		charged to no call.
  * @count:	call: what each counter counted from entry to exit. Record: since the
  *		thread's previous record. Point: since its previous point, whatever ran in between
  * @count_self:	call: the part of @count outside functions that it called; NULL for others
@@ -194,7 +194,7 @@ struct sifive_event {
  * @label:	its name, or else its object and offset, or its address; never NULL.
  *		"[tracer]" marks functions of libsifive-perf
  * @name:	its name, NULL if unknown
- * @file:	source file, as the compiler was given it, NULL if unknown
+ * @file:	source file, as given to the compiler, NULL if unknown
  * @object:	name of the program or shared object, NULL if unknown
  * @line:	line in @file, 0 if unknown
  * @address:	its first address in the trace
@@ -213,7 +213,7 @@ struct sifive_function {
  * @label:	its name, never NULL
  * @pid:	process id, -1 if unknown
  * @tid:	thread id, -1 if unknown
- * @source:	its source, -1: any
+ * @source:	its source, -1 for any
  * @channel:	its first channel
  */
 struct sifive_thread {
@@ -251,7 +251,7 @@ struct sifive_trace_info {
 /**
  * sifive_reader_new() - a reader with default options
  *
- * Return: the reader, for sifive_reader_free(); NULL if out of memory.
+ * Return: the reader, to be freed with sifive_reader_free(); NULL if out of memory.
  */
 struct sifive_reader *sifive_reader_new(void);
 
@@ -270,7 +270,8 @@ struct sifive_reader *sifive_reader_new(void);
 int sifive_reader_set(struct sifive_reader *reader, const char *option, const char *value);
 
 /**
- * sifive_reader_open() - open a trace, its side-car file and its programs; once
+ * sifive_reader_open() - open a trace, its side-car file and its programs; call this once per
+ * reader
  * @path:	the trace, "-" for standard input
  * @events:	kinds of events that sifive_reader_next() returns: bits of enum
  *		sifive_event_kind
@@ -282,10 +283,10 @@ int sifive_reader_open(struct sifive_reader *reader, const char *path, unsigned 
 
 /**
  * sifive_reader_next() - read the next event
- * @event:	set to it
+ * @event:	set to the event
  *
- * Events are in the order of the trace. Records of threads that moved between harts are
- * in the order in which the thread wrote them.
+ * Events are in the order of the trace. Records of a thread that moved between harts are in
+ * the order in which the thread wrote them.
  *
  * Return: 1; 0 at the end of the trace; -1 for a read error or lack of memory:
  * sifive_reader_error() explains it, and later calls return -1 again.
@@ -296,12 +297,15 @@ int sifive_reader_next(struct sifive_reader *reader, const struct sifive_event *
  * sifive_reader_complete() - whether the trace contains everything that was recorded
  *
  * Return: 1; 0 if anything was lost, is damaged or unknown, or has no time (the command's
- * --strict then exits with 1), or if there is no record: sifive_reader_messages() says what; -1
- * before sifive_reader_next() has returned 0.
+ * --strict then exits with 1), or if there is no record: sifive_reader_messages() gives
+ * details; -1 before sifive_reader_next() has returned 0.
  */
 int sifive_reader_complete(const struct sifive_reader *reader);
 
-/** sifive_reader_info() - the trace as far as it has been read; after sifive_reader_open() */
+/**
+ * sifive_reader_info() - data about the trace as far as it has been read; call this after
+ * sifive_reader_open()
+ */
 const struct sifive_trace_info *sifive_reader_info(struct sifive_reader *reader);
 
 /**
@@ -347,14 +351,14 @@ const struct sifive_thread *sifive_reader_thread(struct sifive_reader *reader,
 const char *sifive_reader_error(const struct sifive_reader *reader);
 
 /**
- * sifive_reader_messages() - all messages so far, a line each
+ * sifive_reader_messages() - all messages so far, one per line
  *
  * The messages that the command prints to standard error: the summary of the trace, what is
  * missing from it and why, and errors.
  */
 const char *sifive_reader_messages(const struct sifive_reader *reader);
 
-/** sifive_reader_free() - close the trace and free the reader; NULL is fine */
+/** sifive_reader_free() - close the trace and free the reader; NULL is allowed */
 void sifive_reader_free(struct sifive_reader *reader);
 
 #ifdef __cplusplus

@@ -36,13 +36,13 @@
  * offset; others get EBUSY. If there are several sinks, each is drained through its
  * /dev/sifive-trace.N, and read() of /dev/sifive-trace fails with EOPNOTSUPP. A running capture
  * is returned in whole messages. Bytes that are overwritten before they are read are counted
- * (SINK, STATUS), and an Error message from each source takes their place.
+ * (SINK, STATUS), and replaced by an Error message from each source.
  *
  * The session ends with the last reference to its open file, a descriptor or a mapping.
  * The capture stays readable until the next CONFIG, through the session's own file, and
  * through files opened by the effective user who called CONFIG or with CAP_PERFMON or
  * CAP_SYS_ADMIN. On other files read() and lseek(SEEK_END) fail with EPERM, poll() returns
- * POLLERR, and STATUS, SINK and ENCODER hide what depends on the captured data.
+ * POLLERR, and STATUS, SINK and ENCODER hide everything that depends on the captured data.
  *
  * A call that controls hardware or counters checks the caller, not the program that opened
  * the descriptor: CONFIG, COUNTERS, SAMPLING, SWITCHES, EVENT and mmap() need CAP_PERFMON
@@ -52,14 +52,14 @@
  * Every structure begins with its size as the caller knows it. A shorter structure is
  * extended with zeros. A longer one is accepted if all bytes that the kernel does not know
  * are zero, otherwise the call fails with E2BIG. The kernel writes back at most the
- * caller's size. Unknown flags and non-zero reserved fields give EINVAL, also in events
- * that a call does not use. The kernel ignores the input value of "out" fields. The layout
- * is the same for 32-bit and 64-bit programs.
+ * caller's size. Unknown flags and non-zero reserved fields give EINVAL, even in events that a
+ * call does not use. The kernel ignores the input value of "out" fields. The layout is the same
+ * for 32-bit and 64-bit programs.
  *
  * An ioctl number encodes direction and size of its structure. The kernel ignores the size in
- * the number and uses the size field, since later structures may be longer. Numbers of ABI 2 and
- * earlier encoded neither: of these the kernel supports only INFO, so that an old program can
- * read the ABI number. The others fail with ENOTTY.
+ * the number and uses the size field, since later structures may be longer. Numbers of ABI 2
+ * and earlier encode neither: of these the kernel supports only INFO, so that an old program
+ * can read the ABI number. The others fail with ENOTTY.
  *
  * Errors of all calls: EFAULT (argument not readable or writable), EINVAL, E2BIG, ENOTTY
  * (unknown call), ENODEV (the hardware was unbound).
@@ -226,8 +226,8 @@ struct sifive_trace_encoder {
  * @size:	in: sizeof(struct sifive_trace_config)
  * @flags:	in: SIFIVE_TRACE_CONFIG_*
  * @sink:	in: SIFIVE_TRACE_SINK_SBA or SIFIVE_TRACE_SINK_SRAM
- * @prescale:	in: timestamp prescale as in tsPrescale: 0-3 for 1, 4, 16, 64;
- *		EOPNOTSUPP if the timestamp unit lacks it
+ * @prescale:	in: timestamp prescale as in tsPrescale: 0-3 for 1, 4, 16, 64; EOPNOTSUPP if
+ *		the timestamp unit does not support it
  * @channels:	in: bit n set: stimulus register n produces messages; 0 only with an
  *		instruction mode. On an encoder with SIFIVE_TRACE_ENCODER_TS_CHANNELS, bits
  *		16-31 are channels 0-15 with a timestamp: c | c << 16 suits any encoder, for
@@ -279,11 +279,11 @@ struct sifive_trace_config {
 /*
  * Let stores wait for a slow reader: while a sink has no room, a program's store to a stimulus
  * page sleeps in its page fault until there is room, the capture stops or the session ends.
- * Signals are handled during the wait. Records that the kernel writes do not wait: they count as
- * lost. If no file reads the sink, stores wait for 5 seconds only; then they continue, and the
- * bytes that they overwrite count as lost. A system call that accesses a page whose stores wait
- * gets EFAULT. Bytes are lost if more than three quarters of the buffer are written before the
- * driver detects that there is no room. EINVAL: without SIFIVE_TRACE_CONFIG_DRAIN, with
+ * Signals are handled during the wait. Records that the kernel writes do not wait, but count
+ * as lost. If no file reads the sink, stores wait for 5 seconds only; then they continue, and
+ * the bytes that they overwrite count as lost. A system call that accesses a page whose stores
+ * wait gets EFAULT. Bytes are lost if more than three quarters of the buffer are written before
+ * the driver detects that there is no room. EINVAL: without SIFIVE_TRACE_CONFIG_DRAIN, with
  * SIFIVE_TRACE_CONFIG_OVERFLOW, or with less than 65536 bytes.
  */
 #define SIFIVE_TRACE_CONFIG_WAIT	(1u << 4)
@@ -307,7 +307,7 @@ struct sifive_trace_config {
  *		n hpmcounter n
  * @info:	out: SBI counter_info: SIFIVE_TRACE_COUNTER_CSR (0 if it has none)
  *		and SIFIVE_TRACE_COUNTER_WIDTH (width - 1)
- * @turn:	in: 0. out: 0 always counted; n: the counter counts it in turn n, from 1 on
+ * @turn:	in: 0. out: 0 if always counted, otherwise the turn that counts it, from 1
  *
  * Firmware's events (type 15) have no CSR and no @flags, and @counter is a number that no other
  * counter has. Only the kernel can read them: records of SAMPLING alone have their counts.
@@ -377,10 +377,10 @@ struct sifive_trace_counters {
  *		CSR: its entry counts how often the kernel has written the others
  *
  * An array of SIFIVE_TRACE_THREADS slots, mapped read-only with mmap() at
- * SIFIVE_TRACE_MMAP_THREADS. A page in which no thread has had a slot yet raises SIGBUS. The
- * kernel writes a thread's offsets whenever it switches the thread in, so offset and CSR match
- * only if the thread was neither preempted nor moved between the two reads. A restartable
- * sequence, rseq(2), ensures that.
+ * SIFIVE_TRACE_MMAP_THREADS. Access to a page in which no thread has had a slot yet raises
+ * SIGBUS. The kernel writes a thread's offsets whenever it switches the thread in, so offset
+ * and CSR match only if the thread was neither preempted nor moved between the two reads. A
+ * restartable sequence, rseq(2), ensures that.
  */
 struct sifive_trace_slot {
 	__u64	offset[SIFIVE_TRACE_MAX_COUNTERS];
@@ -400,7 +400,7 @@ struct sifive_trace_slot {
  * SIFIVE_TRACE_IOC_THREAD. For threads of the process that called CONFIG, and for others
  * with CAP_PERFMON or CAP_SYS_ADMIN. A thread that has joined may read the session's
  * counters, including those of a later COUNTERS, until it leaves, exits, or the session
- * ends. Joining again restores access that was revoked, for example by a change of
+ * ends. Joining again restores access that has been revoked, for example by a change of
  * kernel.perf_user_access. New threads and child processes have not joined.
  *
  * ENXIO: no CONFIG on this descriptor. EPERM: another process, without a capability.
@@ -435,7 +435,7 @@ struct sifive_trace_thread {
  * COUNTERS clears it. From START to STOP the kernel interrupts the threads of the process that
  * called START, or that START names, and new threads of it, and writes an ISR record with the
  * user-mode pc and the session's counters to the encoder of that hart. execve() ends this for
- * a process, unless SIFIVE_TRACE_SAMPLING_EXEC is set. START writes a header on each encoder.
+ * a process, unless SIFIVE_TRACE_SAMPLING_EXEC is set. START writes a header to each encoder.
  * With SIFIVE_TRACE_COUNTERS_PER_THREAD each record increases the counts of the stream by
  * those of its thread since the thread's last record, or since START, whether or not the
  * thread has joined. More than SIFIVE_TRACE_THREADS threads at a time lose records, which
@@ -450,8 +450,8 @@ struct sifive_trace_thread {
  * EPERM: capability missing. EOPNOTSUPP: @period without SIFIVE_TRACE_INFO_OVERFLOW, or an event
  * that cannot interrupt or that perf does not support: a firmware event, a raw event of more
  * than 48 bits, a cache that perf lacks. EBUSY: the capture is running, no counter for @event
- * is free beside the session's and perf's, or a process that has joined has the channel. ENXIO:
- * no CONFIG on this descriptor. ENOMEM.
+ * is free in addition to the session's and perf's, or a process that has joined has the
+ * channel. ENXIO: no CONFIG on this descriptor. ENOMEM.
  */
 struct sifive_trace_sampling {
 	__u32	size;
@@ -539,24 +539,24 @@ struct sifive_trace_query {
  *		the module was loaded
  * @message:	out: the last error or report on this descriptor, empty if there is none
  * @changed:	out: bit n set: registers of encoder n were changed from outside while the
- *		capture ran, for example by a store to teControl in its stimulus page: messages
- *		may be missing. Detected by STATUS and STOP, kept until the next CONFIG; START
- *		restores the encoder's registers
+ *		capture ran, for example by a store to teControl in its stimulus page: so
+ *		messages may be missing. Detected by STATUS and STOP, kept until the next
+ *		CONFIG; START restores the encoder's registers
  * @gaps:	out: with _DRAIN: how often bytes of all sinks were overwritten unread
  * @lost:	out: the number of these bytes; a minimum with SIFIVE_TRACE_STATUS_GAP_MORE
  * @waits:	out: with SIFIVE_TRACE_CONFIG_WAIT: how often stores have waited since CONFIG,
  *		and records that the program itself delayed
  * @waited:	out: for how many nanoseconds, of all threads that no longer wait
  * @pauses:	out: how often PAUSE has paused the capture since CONFIG
- * @paused:	out: for how long, in nanoseconds, up to now if it is paused
+ * @paused:	out: for how long, in nanoseconds; up to now if it is paused
  * @switches:	out: records that SWITCHES has written since CONFIG
  * @switches_lost: out: records that it could not write since CONFIG
  * @instruction: out: instruction trace since CONFIG
  * @fulls:	out: with _WAIT or _DROP: how often some sink has had no room since CONFIG
- * @full_ns:	out: for how long, in nanoseconds, up to now if a sink still has no room
+ * @full_ns:	out: for how long, in nanoseconds; up to now if a sink still has no room
  * @switches_elsewhere: out: how often since CONFIG a thread of SWITCHES began to run on a CPU
  *		without an encoder in the capture
- * @switches_processes: out: processes left out, with their children: too many ran at once
+ * @switches_processes: out: processes omitted with their children: too many ran at once
  * @wakeups_elsewhere: out: how often since CONFIG a CPU as in @switches_elsewhere woke a thread,
  *		with SIFIVE_TRACE_SWITCHES_WAKEUPS
  *
@@ -641,19 +641,19 @@ struct sifive_trace_status {
  * @offset:	out: offset of its bytes in the file; 0 for a drained sink
  * @encoders:	out: bit n set: encoder n sends to it
  * @name:	out: component that owns it, NUL-terminated
- * @given:	out: bytes that read() has returned. It is 0 without
- *		SIFIVE_TRACE_CONFIG_DRAIN, as those up to @gap_end
+ * @given:	out: bytes that read() has returned. 0 without SIFIVE_TRACE_CONFIG_DRAIN, as are
+ *		the fields up to @gap_end
  * @gaps:	out: how often bytes were overwritten before they were read
  * @lost:	out: the number of these bytes; a minimum with SIFIVE_TRACE_STATUS_GAP_MORE
  * @gap_offset:	out: bytes that read() had returned before the last gap; Error messages
  *		follow
  * @gap_begin:	out: the bytes of that gap were written after this time, in nanoseconds
  *		of CLOCK_MONOTONIC
- * @gap_end:	out: and before this time
+ * @gap_end:	out: the bytes of that gap were written before this time
  * @start_time:	out: clock of its messages just before START, in ticks, modulo 2^ts_width
  * @start_ns:	out: CLOCK_MONOTONIC then, in nanoseconds
- * @start_within: out: nanoseconds within which both were read
- * @time:	out: as @start_time, now, or when the capture stopped
+ * @start_within: out: maximum number of nanoseconds between the reads of both clocks
+ * @time:	out: as @start_time, but now or when the capture stopped
  * @time_ns:	out: as @start_ns
  * @time_within: out: as @start_within
  *
@@ -692,7 +692,7 @@ struct sifive_trace_sink {
 
 /**
  * struct sifive_trace_start - argument of START
- * @size:	in: sizeof(struct sifive_trace_start), or less if what follows is 0
+ * @size:	in: sizeof(struct sifive_trace_start), or less if all following members are 0
  * @flags:	in: SIFIVE_TRACE_START_*
  * @processes:	in: address of @count process ids, each an __s32: SAMPLING, SWITCHES and instruction
  *		trace record their threads, including new ones; 0 = the caller's. Only checked while
@@ -700,9 +700,9 @@ struct sifive_trace_sink {
  * @count:	in: number of ids, at most SIFIVE_TRACE_MAX_PROCESSES; 0 if @processes is 0
  * @reserved:	in: 0
  *
- * Threads created while START enumerates them may be missed. Errors as of struct sifive_trace_run,
- * and of @processes ESRCH: none exists. EINVAL: a kernel thread, negative, repeated, too many,
- * ON_EXEC. EPERM: no CAP_PERFMON or CAP_SYS_ADMIN. EFAULT: unreadable, or an id cannot become 0.
+ * Threads created while START enumerates them may be missed. Errors: as for struct
+ * sifive_trace_run, and for @processes: ESRCH: none exists. EINVAL: a kernel thread, negative,
+ * repeated, too many, ON_EXEC. EPERM: no CAP_PERFMON or CAP_SYS_ADMIN. EFAULT: not accessible.
  */
 struct sifive_trace_start {
 	__u32	size;
@@ -740,7 +740,7 @@ struct sifive_trace_start {
  * ENXIO: no capture is running. EPERM: another process's session, and capability missing.
  * EOPNOTSUPP: the sink is SRAM. ENOSPC: the end of a pause finds no room for the Error messages.
  * EBUSY, and other errors, as for STOP and START: after these errors the capture is paused,
- * whether its beginning or its end failed.
+ * whether the start or the end of the pause failed.
  */
 struct sifive_trace_run {
 	__u32	size;

@@ -15,9 +15,9 @@
 #define SIFIVE_TRACE_RECORD_TYPE_MAX	SIFIVE_TRACE_RECORD_XOR
 
 /*
- * Bits of a header's count type, beside the type itself: the id of the thread whose
- * records follow is in the header, after the count type; that thread has recorded
- * before, and its open calls continue.
+ * Bits of a header's count type, in addition to the type itself: the id of the thread whose
+ * records follow is in the header, after the count type; that thread has recorded before, and
+ * its open calls continue.
  */
 #define SIFIVE_TRACE_RECORD_TYPE	0x3
 #define SIFIVE_TRACE_RECORD_OWNED	0x4
@@ -29,11 +29,11 @@
  */
 #define SIFIVE_TRACE_SWITCH_BEGIN		0x00	/* the previous thread is unknown */
 #define SIFIVE_TRACE_SWITCH_IN			0x01
-#define SIFIVE_TRACE_SWITCH_WOKEN		0x02	/* of any thread: it waits for a CPU */
+#define SIFIVE_TRACE_SWITCH_WOKEN		0x02	/* for any thread: it waits for a CPU */
 #define SIFIVE_TRACE_SWITCH_CALL		0x03	/* it makes a system call */
 #define SIFIVE_TRACE_SWITCH_RETURN		0x04	/* that call returns */
 #define SIFIVE_TRACE_SWITCH_FAULT		0x05	/* the running thread had a page fault */
-#define SIFIVE_TRACE_SWITCH_END			0x10	/* recording ends; id 0: none runs */
+#define SIFIVE_TRACE_SWITCH_END			0x10	/* recording ends; id 0 if none runs */
 #define SIFIVE_TRACE_SWITCH_PREEMPTED		0x11	/* could run on */
 #define SIFIVE_TRACE_SWITCH_SLEEPS		0x12
 #define SIFIVE_TRACE_SWITCH_UNINTERRUPTIBLE	0x13
@@ -100,7 +100,7 @@
  * from 0 on; the others count since the turn began. Events with a fixed counter take no turns.
  * A turn lasts sifive_trace_counters.turn_us, at least 1000, of the running time of a joined
  * thread; without SIFIVE_TRACE_COUNTERS_PER_THREAD, of all such threads on the hart. JOIN and
- * SAMPLING then fail with EBUSY, and so does COUNTERS if more turns than this were needed.
+ * SAMPLING then fail with EBUSY, and so does COUNTERS if it needs more turns than this.
  */
 #define SIFIVE_TRACE_TURNS_MAX		16
 #define SIFIVE_TRACE_TURN_BITS		4

@@ -5,9 +5,9 @@
  * One file holds the session, as <linux/sifive_trace.h> describes. Another process opens
  * the device and calls JOIN: the driver gives it channels that neither other joined files
  * nor the kernel's records use. Then it maps the stimulus pages, the thread slots and the
- * losses page of its own file, and its threads call THREAD there. START, STOP and
- * everything else stay with the session's file, which reserves no channel: if its own
- * program also stores, joining processes must leave its channels out of their @channels.
+ * losses page of its own file, and its threads call THREAD there. START, STOP and everything
+ * else stay with the session's file, which reserves no channel: if its own program also stores,
+ * joining processes must exclude its channels from their @channels.
  *
  * However a process ends, its channels become free, and the others continue. If the
  * session ends first, stores of the joined processes are discarded without SIGBUS.
@@ -21,15 +21,14 @@
  * struct sifive_trace_join - join another process's session, or get one more channel of it
  * @size:	in: sizeof(struct sifive_trace_join)
  * @flags:	in: 0
- * @session:	in: a descriptor of the session's file, or of one that has
- *		joined, passed on by its owner; -1: the caller descends from the
- *		process that called CONFIG
+ * @session:	in: a descriptor of the session's file, or of one that has joined, passed on by
+ *		its owner; -1 if the caller descends from the process that called CONFIG
  * @channel:	in: the preferred channel, 0-31. out: a channel that no other joined
  *		file has; -1 if none is free: repeat the call later
  * @channels:	in: bit n set: the caller can use channel n
- * @used:	out: 1: another file had the channel earlier in this capture:
- *		headers must name their threads; 0: it is unused
- * @member:	out: the number of this file among those that joined the session, from 1 on
+ * @used:	out: 1 if another file had the channel earlier in this capture, so that headers
+ *		must name their threads; 0 if it is unused
+ * @member:	out: the number of this file among those that joined the session, from 1
  * @count:	out: number of events
  * @event:	out: the session's events with their counters
  *
@@ -37,7 +36,7 @@
  * CAP_PERFMON or CAP_SYS_ADMIN. Channels for the kernel's records (SAMPLING, SWITCHES,
  * instruction trace), and those that CONFIG did not enable, are not available. A file's
  * channels become free when its last mapping or last reference is gone, or the session
- * ends. The first JOIN of each session joins it, each further one adds a channel.
+ * ends. The first JOIN of a file in a session joins it; each further one adds a channel.
  * THREAD on a file that has joined needs no capability in the process that joined.
  *
  * ENXIO: there is no session. EPERM: capability missing, or @session does not show that the

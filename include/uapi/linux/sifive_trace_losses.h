@@ -13,22 +13,22 @@
  * that it could not write, and channels that its threads share
  * @size:	in: sizeof(struct sifive_trace_losses)
  * @capture:	out: as in struct sifive_trace_status
- * @signals:	of signal handlers that interrupted a record
- * @threads:	of threads without a channel, or on CPUs without an encoder
+ * @signals:	records of signal handlers that interrupted a record
+ * @threads:	records of threads without a channel, or on CPUs without an encoder
  * @abandoned:	left unfinished
- * @refused:	of threads that cannot read the counters
- * @children:	of children created by vfork()
+ * @refused:	records of threads that cannot read the counters
+ * @children:	records of children created by vfork()
  * @names:	threads whose names the program could not store
  * @shared:	bit n set: several threads have used channel n
- * @dropped:	records that it dropped because a sink had no room
- * @waits:	records that it delayed until there was room; these are not lost
- * @waited:	for how long, in nanoseconds
- * @queued:	of signal handlers that interrupted a record, and not yet written: they count
- *		as lost until they are
+ * @dropped:	records that the program dropped because a sink had no room
+ * @waits:	records that the program delayed until there was room; these are not lost
+ * @waited:	total delay in nanoseconds
+ * @queued:	records of signal handlers that interrupted a record and that are not written
+ *		yet: they count as lost until they are
  *
  * The beginning of a page that is mapped, for reading and writing, with mmap() at
- * SIFIVE_TRACE_MMAP_LOSSES. The session's program counts in it; the kernel zeroes it at
- * CONFIG and keeps it with the capture, even after the program has ended.
+ * SIFIVE_TRACE_MMAP_LOSSES. The session's program stores its counts in it; the kernel zeroes
+ * it at CONFIG and keeps it with the capture, even after the program has ended.
  * SIFIVE_TRACE_IOC_LOSSES reads it. EPERM: the descriptor may not read the capture.
  *
  * With SIFIVE_TRACE_CONFIG_WAIT or _DROP the kernel writes to that page, too: byte n from
