@@ -69,7 +69,7 @@ static struct cpumask closed;
 /* CSR counters that joined threads may read; 0 if no session has counters. */
 static u32 access_mask;
 
-/* The session's threads, and threads whose events are still to be released. */
+/* The session's threads, and threads whose events have not been released yet. */
 static LIST_HEAD(threads);
 static LIST_HEAD(leaving);
 
@@ -81,7 +81,7 @@ static LIST_HEAD(leaving);
 static struct sifive_trace_slot *slot_page[SFT_SLOTS_SIZE / PAGE_SIZE];
 static DECLARE_BITMAP(slots_used, SIFIVE_TRACE_THREADS);
 
-/* Invalidates offsets that the thread has read before. */
+/* Incremented to invalidate offsets that the thread has already read. */
 static void count_write(struct sifive_trace_slot *slot)
 {
 	u64 *written = &slot->offset[SFT_TIMESTAMP];
@@ -415,8 +415,8 @@ struct sft_thread *sft_access_new(void)
 }
 
 /*
- * Join the calling thread as @fresh. With NULL, succeed if it has already joined, else
- * -EAGAIN.
+ * Join the calling thread as @fresh. With NULL, succeed if it has already joined, otherwise
+ * return -EAGAIN.
  */
 int sft_access_join(struct sft_thread *fresh, u32 *slot, struct sft_why *why)
 {
@@ -443,7 +443,7 @@ void sft_access_discard(struct sft_thread *fresh)
 	schedule_work(&release_work);
 }
 
-/* Allocate what a joined caller needs, before it takes counters. */
+/* Allocate memory that a joined caller needs, before it takes counters. */
 int sft_access_prepare(bool per_thread, struct sft_why *why)
 {
 	struct sft_thread *t = find_current();

@@ -16,7 +16,10 @@
 
 #include "record.h"
 
-/* The largest plausible frame: beyond it, the value read was not a frame pointer. */
+/*
+ * The largest plausible frame; if a frame were larger, the value read was not a frame
+ * pointer.
+ */
 #define FRAME_MAX	SZ_1M
 
 /* The two words below a frame pointer. */

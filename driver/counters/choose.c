@@ -17,7 +17,7 @@
 /* Counters with a readable CSR, on each CPU. */
 static DEFINE_PER_CPU(u32, readable);
 
-/* A counter's name for messages. */
+/* The name of a counter in messages. */
 const char *sft_counter_name(u32 counter)
 {
 	static const char * const names[] = {
@@ -51,7 +51,7 @@ bool sft_is_timestamp(const struct sifive_trace_event *ev)
 	       ev->code == SIFIVE_TRACE_EVENT_TIMESTAMP;
 }
 
-/* An event of firmware itself. */
+/* Whether firmware itself counts the event. */
 bool sft_is_firmware(const struct sifive_trace_event *ev)
 {
 	return ev->type == SIFIVE_TRACE_EVENT_FIRMWARE;
@@ -59,7 +59,7 @@ bool sft_is_firmware(const struct sifive_trace_event *ev)
 
 #define MODES	(SIFIVE_TRACE_EVENT_NO_USER | SIFIVE_TRACE_EVENT_NO_KERNEL)
 
-/* Unused array entries must not have unknown flags either. */
+/* Unused array entries must not contain unknown flags either. */
 int sft_choose_unused(const struct sifive_trace_event *ev, u32 at,
 		      struct sft_why *why)
 {
@@ -348,8 +348,8 @@ static bool can_turn(const struct sft_choice *ch, u32 n)
 }
 
 /*
- * Choose the events that are always counted: those with a fixed counter. Leave the others the
- * counters that can turn. Returns the mask of these events.
+ * Choose the events that are always counted: those with a fixed counter. Leave the counters
+ * with room for turns to the other events. Returns the mask of these events.
  */
 static u32 begin_turns(struct sft_choice *ch)
 {
@@ -373,8 +373,8 @@ static u32 begin_turns(struct sft_choice *ch)
 }
 
 /*
- * As above, if there are not enough counters: each turn gets as many events as possible, in
- * order.
+ * Choose counters for events that take turns, because there are not enough counters: each turn
+ * takes as many events as possible, in order.
  */
 int sft_choose_turns(struct sft_choice *ch, u32 *failed, struct sft_why *why)
 {

@@ -28,7 +28,7 @@ struct sft_counters sft_counters;
 /* Last value seen of each counter, on each CPU. */
 static DEFINE_PER_CPU(u64 [SIFIVE_TRACE_MAX_COUNTERS], seen);
 
-/* As above, for the previous set of counters while it is being replaced. */
+/* Last values of the previous set of counters, while it is being replaced. */
 static DEFINE_PER_CPU(u64 [SIFIVE_TRACE_MAX_COUNTERS], seen_before);
 
 /**
@@ -76,7 +76,10 @@ static int not_available(u32 at, struct sft_why *why)
 
 /* ---- one counter on one CPU ------------------------------------------------ */
 
-/* Whether the counter belongs to firmware. Each has a single owner, even without Sscofpmf. */
+/*
+ * Whether the counter is one of firmware's own. Firmware's counters have a single owner, even
+ * without Sscofpmf.
+ */
 static bool counts_firmware(const struct sft_counter *c)
 {
 	return c->event >> 16 == SBI_PMU_EVENT_TYPE_FW;
@@ -125,9 +128,9 @@ static void note_here(void *arg)
 }
 
 /*
- * Whether a counter still runs undisturbed. If somebody else has restarted it,
- * it is below its last value, or half the range above it, where perf starts
- * counters. A counter of firmware is only read: OpenSBI lets a running one be started.
+ * Whether a counter still runs undisturbed. If another user has restarted it, it is below its
+ * last value, or about half its range above, where perf starts counters. A counter of firmware
+ * is only read: OpenSBI lets a running one be started.
  */
 static void check_here(void *arg)
 {
@@ -138,7 +141,7 @@ static void check_here(void *arg)
 	if (!counts_firmware(r->c) && !sft_sbi_runs(r->c->index)) {
 		r->why = "was stopped";
 	} else if (!read_here(r->c, &value)) {
-		r->why = "cannot be read any more";
+		r->why = "can no longer be read";
 		r->ours = true;
 	} else if (r->c->width == 64 && (s64)(value - last) < 0) {
 		r->why = "was set to another value";
@@ -148,7 +151,7 @@ static void check_here(void *arg)
 	}
 }
 
-/* A restarted counter now belongs to another user: leave it. */
+/* A restarted counter now belongs to another user, so leave it alone. */
 static void release_here(void *arg)
 {
 	struct request *r = arg;
@@ -210,7 +213,7 @@ static void release_all(void)
 	sft_reserve_release();
 }
 
-/* Keep firmware from handing out one of the session's fixed counters. */
+/* Prevent firmware from giving one of the session's fixed counters to another caller. */
 static int reserve(const struct sft_counter *c)
 {
 	if (!(BIT(c->counter) & SFT_FIXED) || sft_counters_pinned())
@@ -241,7 +244,7 @@ static int take(const struct sft_counter *c)
 	return 0;
 }
 
-/* Note an event that takes turns. Returns whether another one has taken its counter. */
+/* Note an event that takes turns. Returns whether another user has taken its counter. */
 static bool add_turned(const struct sft_counter *c)
 {
 	const bool taken = sft_counters.turning & BIT(c->counter);
@@ -355,7 +358,7 @@ static int check_events(struct sifive_trace_counters *arg, struct sft_why *why)
 	return 0;
 }
 
-/* An event without a CSR gets the number of a free programmable counter. */
+/* An event whose counter has no CSR gets the number of a free programmable counter. */
 static int give_number(struct sifive_trace_event *ev, u32 at, u32 width, struct sft_why *why)
 {
 	u32 unused = ~(sft_counters_recorded() | SFT_FIXED);
@@ -416,7 +419,7 @@ static int take_firmware(struct sifive_trace_event *ev, u32 at, struct sft_why *
 	return 0;
 }
 
-/* An event that no CSR counts is numbered when the others have their counters. */
+/* An event without a CSR gets its number once the others have their counters. */
 static bool has_csr(const struct sifive_trace_event *ev)
 {
 	return !(ev->flags & SIFIVE_TRACE_EVENT_OF_SAMPLES) && !sft_is_firmware(ev);
@@ -691,8 +694,7 @@ static void suspend(struct sft_counters *earlier)
 	*earlier = sft_counters;
 	release_all();
 	/*
-	 * Possible CPUs, not online ones: a CPU that comes online later needs its
-	 * values too.
+	 * Include CPUs that are offline, because they need their values when they come online.
 	 */
 	for_each_possible_cpu(cpu) {
 		memcpy(per_cpu(seen_before, cpu), per_cpu(seen, cpu), sizeof(seen));
@@ -701,8 +703,8 @@ static void suspend(struct sft_counters *earlier)
 }
 
 /*
- * Continue the previous counters from their last values, except those that somebody
- * else has taken.
+ * Continue the previous counters from their last values, except those that another user has
+ * taken.
  */
 static void resume(const struct sft_counters *earlier, struct sft_why *why)
 {
@@ -718,7 +720,7 @@ static void resume(const struct sft_counters *earlier, struct sft_why *why)
 		lost = reserve(c);
 		for_each_cpu(cpu, &sft_counters.cpus)
 			if (lost || take_on(cpu, c, per_cpu(seen[c->counter], cpu)))
-				lose(c, cpu, "was not free any more");
+				lose(c, cpu, "was no longer free");
 	}
 	sft_access_resume();
 	sft_counters_report(why);

@@ -28,7 +28,7 @@
 struct tracepoint;
 
 /**
- * struct sft_counter - a counter that the session has
+ * struct sft_counter - a counter of the session
  * @index:	SBI counter index, the same on all CPUs of the session
  * @event:	SBI event index
  * @data:	a raw event's data
@@ -51,7 +51,7 @@ struct sft_counter {
 
 /**
  * struct sft_counters - a session's counters
- * @cpus:	CPUs where the session has them
+ * @cpus:	CPUs on which the session has counters
  * @per_thread:	joined threads have per-thread counts
  * @mask:	user-visible counters: bit n is counter n, bit 1 the timestamp
  * @sampled:	the bit of the event that samples count, 0 for none
@@ -64,9 +64,9 @@ struct sft_counter {
  * @event:	event of each counter, by counter
  * @taken:	counters taken from firmware or perf
  * @count:	entries in @taken
- * @turns:	number of turns that events take, 0: each event has a counter of its own
- * @turn_ns:	nanoseconds of running time in a turn
- * @turning:	counters of such events
+ * @turns:	number of turns that events take, 0 if each event has its own counter
+ * @turn_ns:	running time of a turn in nanoseconds
+ * @turning:	counters of events that take turns
  * @turned:	these events with their counters
  * @turned_count: entries in @turned
  */
@@ -95,13 +95,13 @@ struct sft_counters {
  * struct sft_choice - an assignment of counters to events
  * @cpus:	CPUs to count on
  * @known:	counters that have a CSR and that firmware provides
- * @readable:	those that firmware delegates on all of @cpus
+ * @readable:	counters that firmware delegates on all of @cpus
  * @index:	their SBI index, by counter
  * @info:	their SBI counter_info, by counter
  * @want:	requested counters, by event, and the one chosen
  * @possible:	counters that can count it, by event; 0 if it needs none
  * @count:	upper bound of the events that need a counter
- * @turns:	number of turns that events take, 0: each has a counter of its own
+ * @turns:	number of turns that events take, 0 if each has its own counter
  */
 struct sft_choice {
 	const struct cpumask *cpus;
@@ -138,7 +138,7 @@ struct sft_switches {
 };
 
 /**
- * struct sft_pids - the processes that START records: its caller, or those it names
+ * struct sft_pids - the processes that START records: its caller, or those named by the caller
  * @users:	references
  * @count:	number of processes
  * @process:	the processes, with references; constant once START has found them
@@ -151,8 +151,8 @@ struct sft_pids {
 
 /**
  * struct sft_processes - processes whose threads are recorded
- * @entry:	the table, NULL: the set is empty
- * @first:	one of the processes, with a reference; NULL: the set is empty
+ * @entry:	the table, NULL if the set is empty
+ * @first:	one of the processes, with a reference; NULL if the set is empty
  * @added:	processes that have been added to the table
  * @missing:	processes that did not fit into the table
  */
@@ -165,7 +165,7 @@ struct sft_processes {
 
 /**
  * struct sft_following - sampling events under construction
- * @set:	what they sample
+ * @set:	the SAMPLING request
  * @flags:	flags that @set must have for the events to be used
  * @processes:	the processes whose threads are followed
  * @own:	per-thread counts are enabled
@@ -278,7 +278,7 @@ int sft_choose_turns(struct sft_choice *ch, u32 *failed, struct sft_why *why);
 /**
  * struct sft_turn - the turns of a thread, or of a hart
  * @period:	number of the current turn and round: its lower bits are the turn
- * @left:	nanoseconds left of the turn, 0: it has not begun
+ * @left:	nanoseconds left of the turn, 0 if it has not begun
  */
 struct sft_turn {
 	u64 period;
@@ -395,8 +395,9 @@ void sft_pids_put(struct sft_pids *pids);
 bool sft_processes_find(const struct sft_processes *set, const struct pid *process);
 
 /*
- * Whether a process is in the set, which is mostly one process: no look at the table then. Called
- * in a probe, or within an RCU read section; @process may be NULL only if the set is not empty.
+ * Whether a process is in the set. The set is usually one process, which needs no lookup in the
+ * table. Called in a probe or within an RCU read-side critical section; @process may be NULL
+ * only if the set is not empty.
  */
 static __always_inline bool sft_processes_have(const struct sft_processes *set,
 					       const struct pid *process)

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Page faults: perf's software events report those that the kernel has handled; major faults read
- * from a disk. Each CPU has an event for minor and one for major faults. perf takes its own locks
- * and the CPU hotplug lock when it makes or releases events: do this without the system's lock, and
- * after a CPU is online, not during its hotplug.
+ * from a disk. Each CPU has an event for minor and one for major faults. perf takes its own
+ * locks and the CPU hotplug lock when it makes or releases events: so this is done without the
+ * system's lock, and once a CPU is online rather than during its hotplug.
  */
 
 #include <linux/cpu.h>
@@ -16,9 +16,9 @@
 
 /**
  * struct faults - the events of a CPU
- * @event:	minor and major faults
+ * @event:	for minor and for major faults
  * @offline:	number of times that the CPU went offline, which ends events
- * @made:	@offline when the events were made
+ * @made:	value of @offline when the events were made
  */
 struct faults {
 	struct perf_event *event[KINDS];
@@ -28,7 +28,7 @@ struct faults {
 
 static DEFINE_PER_CPU(struct faults, faults);
 
-/* Taken to make and release events; before the system's lock. */
+/* Held to make and release events; taken before the system's lock. */
 static DEFINE_MUTEX(faults_lock);
 
 static void release(struct perf_event **event)
@@ -74,7 +74,7 @@ bool sft_faults_seen(unsigned int cpu)
 	return f->event[0] && f->made == f->offline;
 }
 
-/* Ends the events of a CPU. Called with the system locked. */
+/* Note that the events of a CPU have ended. Called with the system locked. */
 void sft_faults_cpu_offline(unsigned int cpu)
 {
 	per_cpu_ptr(&faults, cpu)->offline++;

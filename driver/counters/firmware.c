@@ -105,8 +105,8 @@ bool sft_sbi_runs(unsigned long index)
 /*
  * Configure a free counter for an event and start it at @value. Firmware
  * configures a fixed counter for every caller, even while the counter is in
- * use, and also offers it when another counter of the same event is in use. So
- * never request a counter that runs.
+ * use, and also offers it when another counter of the same event is in use. So never request a
+ * counter that is running.
  */
 long sft_sbi_take(const struct sft_counter *c, u64 value)
 {

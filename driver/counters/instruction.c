@@ -21,7 +21,7 @@
  * @encoder:	its encoder while the capture runs, or NULL
  * @sink:	the encoder's sink
  * @on:		a thread is traced
- * @parts:	how often tracing has begun since CONFIG
+ * @parts:	number of times that tracing has begun since CONFIG
  */
 struct hart {
 	struct sft_encoder *encoder;
@@ -37,7 +37,7 @@ static bool running;
 
 static struct sft_processes traced;
 
-/* Nothing is traced until this process executes a program; NULL: traced since START. */
+/* Nothing is traced until this process executes a program; NULL if traced since START. */
 static struct pid *until_exec;
 
 static bool is_wanted(struct task_struct *task)
@@ -167,7 +167,7 @@ void sft_instruction_start(void)
 			smp_call_function_single(e->cpu, begin_here, e, 1);
 }
 
-/* On return no CPU writes to an encoder. */
+/* On return, no CPU writes to an encoder. */
 void sft_instruction_stop(void)
 {
 	if (!running)
@@ -176,7 +176,7 @@ void sft_instruction_stop(void)
 	on_each_cpu(end_here, NULL, 1);
 }
 
-/* As sft_instruction_stop(), for one CPU that goes offline. */
+/* Like sft_instruction_stop(), for one CPU that goes offline. */
 void sft_instruction_cpu_offline(unsigned int cpu)
 {
 	if (running)

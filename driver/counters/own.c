@@ -51,7 +51,7 @@ struct table {
 /* Allocated by the first session that samples. */
 static struct table *table;
 
-/* The processes whose threads are sampled; empty: all processes. */
+/* The processes whose threads are sampled; all processes if empty. */
 static struct sft_processes only;
 
 /**
@@ -242,7 +242,7 @@ int sft_own_make_table(void)
 	return 0;
 }
 
-/* Threads of @processes will be sampled, NULL: all threads. */
+/* Threads of @processes will be sampled; all threads if NULL. */
 int sft_own_only(const struct sft_pids *processes, struct sft_why *why)
 {
 	if (processes)

@@ -20,11 +20,11 @@
  *	6.1-	event.child_list	events inherited by new threads
  *	6.1-	event.state		whether an event counts
  *
- * "6.1-": the same in each kernel from 6.1 to 7.3. The state in struct riscv_pmu and hw
+ * "6.1-" means the same in each kernel from 6.1 to 7.3. The state in struct riscv_pmu and hw
  * is the SBI driver's: other drivers use it differently.
  */
 
-/* Included first: in 6.1 its include guard clashes with asm/perf_event.h. */
+/* Included first, because in 6.1 its include guard clashes with asm/perf_event.h. */
 #include <linux/perf/riscv_pmu.h>
 
 #include <linux/err.h>

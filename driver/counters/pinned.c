@@ -5,10 +5,10 @@
  * Firmware then counts cycles and instructions on their fixed counters only, so an
  * event never moves, but each can exist only once.
  *
- * Locking: everything here is called with the system locked, also from the callback of
- * a CPU that goes offline, which holds the CPU hotplug lock. Creating an event takes
- * the hotplug lock if it enables a static key. CPU events without task, cgroup and
- * branch stack enable none; events of tasks must not be created with the system locked.
+ * Locking: everything here is called with the system locked, even from the callback of a CPU
+ * that goes offline, which holds the CPU hotplug lock. Creating an event takes the hotplug lock
+ * if it enables a static key. CPU events without task, cgroup and branch stack enable none;
+ * events of tasks must not be created with the system locked.
  */
 
 #include <linux/cred.h>

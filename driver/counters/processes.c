@@ -16,19 +16,19 @@
 
 #include "counters.h"
 
-/* The table: buckets of this many processes each. */
+/* The table consists of buckets of this many processes each. */
 #define BUCKET		16
 #define BUCKET_BITS	9
 
-/* The most ended processes whose references wait to be dropped. */
+/* Maximum number of ended processes whose references wait to be dropped. */
 #define ENDED		64
 
-/* Replaced entries: a probe must not sleep, as the last put_pid() may. */
+/* Replaced entries, kept because a probe must not sleep, but the last put_pid() may. */
 static struct pid *ended[ENDED];
 static unsigned int ended_count;
 static DEFINE_RAW_SPINLOCK(lock);
 
-/* An empty list for at most @most processes; NULL: no memory. */
+/* An empty list for at most @most processes; NULL if out of memory. */
 struct sft_pids *sft_pids_new(unsigned int most)
 {
 	struct sft_pids *pids = kvzalloc(struct_size(pids, process, most), GFP_KERNEL);
@@ -176,7 +176,7 @@ static bool fill(struct pid **entry, const struct sft_pids *processes)
 	return true;
 }
 
-/* Whether the set has these processes alone. */
+/* Whether the set consists of exactly these processes. */
 static bool is_same(const struct sft_processes *set, const struct sft_pids *processes)
 {
 	unsigned int n;
@@ -189,13 +189,13 @@ static bool is_same(const struct sft_processes *set, const struct sft_pids *proc
 	return true;
 }
 
-/* Replace the set by these processes. */
+/* Replace the set with these processes. */
 int sft_processes_own(struct sft_processes *set, const struct sft_pids *processes,
 		      struct sft_why *why)
 {
 	struct pid **entry;
 
-	/* A program may START often: replacing the table takes a grace period. */
+	/* A program may call START often, and replacing the table takes a grace period. */
 	if (is_same(set, processes))
 		return 0;
 	entry = kvcalloc(BUCKET << BUCKET_BITS, sizeof(*entry), GFP_KERNEL);
@@ -210,7 +210,7 @@ int sft_processes_own(struct sft_processes *set, const struct sft_pids *processe
 	sft_processes_forget(set);
 	set->added = processes->count;
 	WRITE_ONCE(set->first, get_pid(processes->process[0]));
-	/* Pairs with the read's dependency. */
+	/* Pairs with the address dependency of the reader. */
 	smp_store_release(&set->entry, entry);
 	return 0;
 }

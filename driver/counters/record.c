@@ -90,7 +90,7 @@ void sft_record_mark(const struct sft_stream *s, u8 kind)
 	put8(s, kind);
 }
 
-/* XORed with the previous address, *@last. */
+/* Write @address XORed with the previous address, *@last. */
 void sft_record_address(const struct sft_stream *s, u64 address, u64 *last)
 {
 	address &= ~1ull;

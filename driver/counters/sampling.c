@@ -493,7 +493,7 @@ void sft_sampling_finish(struct sft_following *to)
 
 /*
  * Before system sleep, and when a CPU comes online: an offline CPU's events are lost
- * for good. Events of threads remain.
+ * for good. Events of threads are kept.
  */
 void sft_sampling_suspend(void)
 {
@@ -713,7 +713,7 @@ void sft_sampling_start(void)
 	WRITE_ONCE(sft_sampling.on, true);
 }
 
-/* On return no CPU stores records. */
+/* On return, no CPU stores records. */
 void sft_sampling_stop(void)
 {
 	if (!sft_sampling.on)
@@ -722,7 +722,7 @@ void sft_sampling_stop(void)
 	on_each_cpu(end_here, NULL, 1);
 }
 
-/* As sft_sampling_stop(), for one CPU that goes offline, also during a pause. */
+/* Like sft_sampling_stop(), for one CPU that goes offline, even during a pause. */
 void sft_sampling_cpu_offline(unsigned int cpu)
 {
 	if (!is_set())

@@ -29,12 +29,12 @@
  * @on:		records are written
  * @unseen:	other harts write records, but this one does not
  * @gap:	BEGIN precedes the next record: records were lost, or the stream begins
- * @running:	id of the session's thread that runs here, 0 = none
- * @pid:	its global id when that was recorded
+ * @running:	id of the session's thread that runs here, 0 if none
+ * @pid:	its global id at the time of recording
  * @written:	records since CONFIG
  * @lost:	records that could not be written
- * @elsewhere:	how often one of the session's threads began to run while @unseen
- * @wakeups:	how often this hart woke one of them while @unseen
+ * @elsewhere:	number of times that one of the session's threads began to run while @unseen
+ * @wakeups:	number of times that this hart woke one of them while @unseen
  */
 struct hart {
 	void __iomem *stimulus;
@@ -73,8 +73,8 @@ static __always_inline void put(const struct hart *h, u8 kind, pid_t thread)
 }
 
 /*
- * Records were lost, or the stream begins. @running runs from here on; 0: the next record says
- * which thread runs, or none runs.
+ * Records were lost, or the stream begins. @running runs from here on; with 0, the next record
+ * says which thread runs, or none runs.
  */
 static noinline void put_mark(struct hart *h, pid_t running)
 {
@@ -149,7 +149,7 @@ static __always_inline void change(struct hart *h, u8 kind, struct task_struct *
 		put(h, SIFIVE_TRACE_SWITCH_IN, after);
 }
 
-/* The same, outside the fast path. */
+/* Like change(), but not inlined: for slow paths. */
 static noinline void change_slowly(struct hart *h, u8 kind, struct task_struct *next)
 {
 	change(h, kind, next);
@@ -286,7 +286,7 @@ static bool has_faults(void)
 	return sft_switches.set.flags & SIFIVE_TRACE_SWITCHES_FAULTS;
 }
 
-/* As for calls, only faults of a thread whose switch in has been recorded. */
+/* As with calls, record only faults of a thread whose switch-in has been recorded. */
 static void faulted(struct perf_event *event, struct perf_sample_data *data,
 		    struct pt_regs *regs)
 {
@@ -352,7 +352,7 @@ int sft_switches_probe(u32 flags, struct sft_why *why)
 		ret = sft_probes_add(call_probes, ARRAY_SIZE(call_probes), why);
 	if (!ret && flags & SIFIVE_TRACE_SWITCHES_FAULTS)
 		ret = sft_faults_add(faulted, why);
-	/* The session may have ended meanwhile. */
+	/* The session may have ended in the meantime. */
 	schedule_work(&unprobe_work);
 	return ret;
 }
@@ -394,12 +394,12 @@ static void begin_here(void *arg)
 	h->unseen = false;
 	h->on = true;
 	h->running = 0;
-	/* BEGIN is due even if none of the threads runs: from here on that is known. */
+	/* Write BEGIN even if none of the threads runs, because from here on this is known. */
 	can_put(h, 0, 0);
 	change_slowly(h, SIFIVE_TRACE_SWITCH_END, current);
 }
 
-/* Even if none of the threads runs: END tells the reader that none has run. */
+/* Write END even if none of the threads runs: END tells the reader that none has run. */
 static void end_here(void *unused)
 {
 	struct hart *h = this_cpu_ptr(&harts);
@@ -483,7 +483,7 @@ void sft_switches_stop(void)
 	sft_switches.on = false;
 }
 
-/* As sft_switches_stop(), for one CPU that goes offline: its stream may not begin again. */
+/* Like sft_switches_stop(), for one CPU that goes offline: its stream may not begin again. */
 void sft_switches_cpu_offline(unsigned int cpu)
 {
 	if (!sft_switches.on)

@@ -5,10 +5,11 @@
  * threads on a hart.
  *
  * Each count has its turn in its upper bits (SIFIVE_TRACE_TURN_BITS), because the counter starts
- * at that value. So a record needs no instruction for this, a record that a change interrupts
- * between two reads is not wrong, and the reader need not order changes and records.
- * The change is made in a timer's interrupt, which does not restart a thread's restartable
- * sequence: it must not write the thread's offsets, and sets the counters to fit these.
+ * at that value. So a record needs no extra instruction, a record that a change interrupts
+ * between two reads is still correct, and the reader need not order changes and records. The
+ * change is made in a timer's interrupt, which does not restart a thread's restartable
+ * sequence: so the handler must not write the thread's offsets, and instead sets the counters
+ * to match them.
  */
 
 #include <linux/hrtimer.h>
@@ -26,8 +27,8 @@
 /**
  * struct here - the turn on this CPU; accessed there with interrupts disabled
  * @timer:	ends the turn
- * @now:	the turns of the running thread or hart, NULL: no thread of the session runs
- * @offset:	what is added to the counters, by counter; NULL: nothing
+ * @now:	the turns of the running thread or hart, NULL if no thread of the session runs
+ * @offset:	the offsets that are added to the counters, by counter; NULL if none
  * @counting:	the turn whose events the counters count, or NO_TURN
  * @hart:	the turns of the hart's own counts
  */
@@ -62,8 +63,8 @@ static u32 shift_of(const struct sft_counter *c)
 }
 
 /*
- * What @counter counts in a turn; in a turn without an event for it, any event, which
- * nobody reads.
+ * The event that @counter counts in a turn; if the turn has none for it, any event, whose
+ * count is not used.
  */
 static const struct sft_counter *find(u32 counter, u32 turn)
 {
@@ -80,9 +81,9 @@ static const struct sft_counter *find(u32 counter, u32 turn)
 }
 
 /*
- * Let the counters count the events of the period's turn; @begins: from the value with which the
- * period begins, otherwise from their current ones. If firmware refuses, the counter is stopped,
- * which the next check reports.
+ * Let the counters count the events of the period's turn. With @begins, they start at the
+ * value with which the period begins, otherwise at their current values. If firmware refuses,
+ * the counter is stopped, which the next check reports.
  */
 static void count(struct here *h, u64 period, bool begins)
 {
@@ -104,7 +105,7 @@ static void count(struct here *h, u64 period, bool begins)
 	}
 }
 
-/* Whether a hart's counts have used up their bits while none of our threads ran. */
+/* Whether a hart's counts have used up their bits while none of the session's threads ran. */
 static bool is_too_long(const struct here *h)
 {
 	unsigned long mask = sft_counters.turning;
@@ -141,9 +142,9 @@ static enum hrtimer_restart over(struct hrtimer *timer)
 }
 
 /*
- * A thread that has joined begins to run here. @own: its turns, NULL: the hart's; @offset: what
- * the thread adds to the counters until sft_turns_end(): the caller sets it after this call,
- * to continue the thread's counts. Called with interrupts disabled.
+ * A thread that has joined begins to run here. @own has its turns; with NULL, the hart's are
+ * used. @offset is what the thread adds to the counters until sft_turns_end(); the caller sets
+ * it after this call, to continue the thread's counts. Called with interrupts disabled.
  */
 void sft_turns_begin(struct sft_turn *own, const u64 *offset)
 {
@@ -169,9 +170,9 @@ void sft_turns_end(void)
 	if (!h->now)
 		return;
 	left = ktime_to_ns(hrtimer_get_remaining(&h->timer));
-	/* Its function runs on this CPU alone. */
+	/* The timer's function runs only on this CPU. */
 	hrtimer_cancel(&h->timer);
-	/* A thread that never runs for so long would never end its turn. */
+	/* A thread that never runs that long at a stretch would never end its turn. */
 	if (left < LEAST_NS) {
 		next(h);
 		left = 0;

@@ -51,8 +51,8 @@ void sft_encoder_check(struct sft_encoder *e)
 }
 
 /*
- * As above, and check whether a program has changed the instruction mode. Runs on
- * the encoder's hart.
+ * Like sft_encoder_check(), and check whether a program has changed the instruction mode. Runs
+ * on the encoder's hart.
  */
 void sft_encoder_look(struct sft_encoder *e)
 {

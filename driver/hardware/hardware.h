@@ -22,7 +22,10 @@ struct reserved_mem;
 struct cpumask;
 struct sft_component;
 
-/* A clock reading: @time in ticks, within @within nanoseconds of @ns of CLOCK_MONOTONIC. */
+/*
+ * A clock reading: A clock's @time in ticks, within @within nanoseconds of
+ * CLOCK_MONOTONIC @ns.
+ */
 struct sft_sample {
 	u64 time;
 	u64 ns;
@@ -115,7 +118,7 @@ struct sft_position {
  * @down_of:	device node of the funnel its output is wired to, or NULL
  * @down:	the same funnel while it is bound
  * @used:	part of the configured capture
- * @stuck:	it did not become inactive and may still write to its buffer
+ * @stuck:	it could not be made inactive and may still write to its buffer
  * @kind:	sink kind it uses in that capture
  * @pool:	its memory-region is a pool of the DMA allocator
  * @control:	desired value of its control register, without status bits

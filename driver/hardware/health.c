@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Reports of a capture's components: stalls, sink errors, and registers that a program has
+ * Reports about a capture's components: stalls, sink errors, and registers that a program has
  * changed through its stimulus page. Everything here is called with the system locked.
  */
 
@@ -61,8 +61,8 @@ static void check_errors(struct sft_component *c)
  * struct changes - what was changed from outside in a component
  * @c:		the component
  * @stopped:	its own sink may have cleared enable
- * @instruction: its instruction mode was changed, and is restored
- * @name:	of a changed register, or NULL
+ * @instruction: its instruction mode was changed and has been restored
+ * @name:	name of a changed register, or NULL
  */
 struct changes {
 	struct sft_component *c;
@@ -109,7 +109,7 @@ static void note_change(struct sft_component *c, const char *name)
 	}
 }
 
-/* Turn off instruction trace that a program has turned on, now and the next time. */
+/* Turn off instruction trace that a program has turned on. */
 static bool has_meddled(struct sft_component *c, const struct changes *found)
 {
 	if (c->is_encoder && to_encoder(c)->meddled) {
@@ -211,7 +211,7 @@ const struct sft_component *sft_health_failed(void)
 	return NULL;
 }
 
-/* Before START: save earlier reports, which must not count as new. */
+/* Before START, save earlier reports, so that they do not count as new. */
 void sft_health_start(void)
 {
 	struct sft_component *f;

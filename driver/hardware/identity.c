@@ -219,7 +219,7 @@ static void show_timestamp(struct seq_file *m, struct sft_component *c)
 		   FIELD_GET(TR_TS_WIDTH, value));
 }
 
-/* Not RP and Data: reading Data advances RP. */
+/* Omit RP and Data, because reading Data advances RP. */
 static void show_registers(struct seq_file *m, struct sft_component *c)
 {
 	static const struct {

@@ -162,7 +162,7 @@ static void end_stream(struct sft_encoder *e, struct sft_sink *s)
 }
 
 /*
- * Trace thread @owner from now on, with @mode; 0: no thread. @s is the encoder's sink.
+ * Trace thread @owner from now on, with @mode; 0 for no thread. @s is the encoder's sink.
  * Called on the encoder's hart with interrupts disabled, while the capture runs.
  * Clearing teTracing ends the previous trace; setting it sends a Sync message. Returns
  * whether instructions are traced.

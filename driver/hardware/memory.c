@@ -18,8 +18,7 @@
 #include "hardware.h"
 
 /*
- * The number of buffers that cross a 4 GiB boundary to hold while looking for one that
- * does not.
+ * How many buffers that cross a 4 GiB boundary to hold while looking for one that does not.
  */
 #define ALLOCATE_TRIES	4
 
@@ -63,7 +62,7 @@ static bool is_lent(const struct device_node *np)
 }
 
 /*
- * Whether Linux uses it as ordinary memory. Linux boots with a region that it failed to
+ * Whether Linux uses the region as ordinary memory. Linux boots with a region that it failed to
  * reserve because its own image, its initramfs or something else is there.
  */
 static bool is_ram(const struct reserved_mem *region)
@@ -72,7 +71,7 @@ static bool is_ram(const struct reserved_mem *region)
 				 IORES_DESC_NONE) != REGION_DISJOINT;
 }
 
-/* Whether part of it is also reserved for something else, such as firmware. */
+/* Whether part of the region is also reserved for something else, such as firmware. */
 static bool is_shared(const struct device_node *np, const struct reserved_mem *region)
 {
 	struct device_node *parent = of_get_parent(np), *child;
@@ -135,7 +134,7 @@ const struct reserved_mem *sft_memory_region(const struct sft_component *c,
  * sft_memory_most() - the largest buffer that a sink can have
  * @region:	its memory-region, NULL if it has none
  *
- * The sink's address range and free memory limit it.
+ * It is limited by the sink's address range and by free memory.
  *
  * Return: bytes, 0 if that depends on how much memory CMA has lent out.
  */

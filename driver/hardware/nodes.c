@@ -18,7 +18,7 @@
 /**
  * struct refusal - a device that one of our probes has rejected
  * @node:	in refusals
- * @driver:	which of our drivers
+ * @driver:	the driver, one of ours
  * @device:	the device's name: the device itself may be gone
  * @why:	the reason
  */
@@ -190,7 +190,7 @@ static void unusable(struct device_node *np, char *text, size_t size)
 	else if (driver == &sft_encoder_driver.driver || driver == &sft_funnel_driver.driver)
 		add_memory_fault(text, size, sft_component_of(&pdev->dev));
 	else
-		snprintf(text, size, "is bound by the driver %s", driver->name);
+		snprintf(text, size, "is bound to the driver %s", driver->name);
 	device_unlock(&pdev->dev);
 	put_device(&pdev->dev);
 }

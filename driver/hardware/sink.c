@@ -275,7 +275,7 @@ unsigned int sft_sink_errors(const struct sft_sink *s, u8 *to)
 	return length;
 }
 
-/* As above, padded to whole words. */
+/* Like sft_sink_errors(), but padded to whole words. */
 static size_t put_words(const struct sft_sink *s, u8 to[SFT_ERRORS_MAX])
 {
 	size_t count = sft_sink_errors(s, to), whole = round_up(count, s->word);

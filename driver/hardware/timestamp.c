@@ -21,10 +21,10 @@
 
 #define MEASURE_US	5000
 
-/* Reads of a time; the quickest one is used. */
+/* Number of reads of a time, of which the quickest is used. */
 #define SAMPLE_TRIES	4
 
-/* Limit of reads, in case tsUpper is broken and never stable. */
+/* Limit of reads, in case tsUpper is broken and never becomes stable. */
 #define READ_TRIES	4
 
 u32 sft_timestamp_type(const struct sft_component *c)
@@ -126,7 +126,10 @@ u64 sft_timestamp_read(const struct sft_component *c)
 	return (u64)high << 32 | low;
 }
 
-/* A unit's time, and the kernel's at most the returned nanoseconds later. */
+/*
+ * Read a unit's time, and the kernel's time at most the returned number of nanoseconds
+ * later.
+ */
 static u64 read_time(const struct sft_component *c, u64 *time, ktime_t *now)
 {
 	unsigned long flags;
@@ -182,7 +185,7 @@ void sft_timestamp_sample(const struct sft_sink *s, struct sft_sample *to)
 		to->ns = ktime_to_ns(now);
 		to->within = within;
 	}
-	/* The kernel's clock does not advance in smaller steps. */
+	/* The kernel's clock advances in steps of at least this size. */
 	to->within += DIV_ROUND_UP(NSEC_PER_SEC, riscv_timebase);
 }
 

@@ -60,7 +60,7 @@ static int start_timestamp(struct sft_encoder *e, struct sft_why *why)
 	return 0;
 }
 
-/* Encoders' clocks begin again. */
+/* The encoders' clocks restart at 0. */
 static void restart_clocks(u64 encoders)
 {
 	struct sft_capture *cap = &sft_hw.capture;
@@ -324,7 +324,7 @@ static void finish_stores(void)
 			smp_call_function_single(e->cpu, finish_stores_here, NULL, 1);
 }
 
-/* Stop all components, also after an error; return the first error. */
+/* Stop all components, even after an error; return the first error. */
 int sft_capture_stop(struct sft_why *why)
 {
 	struct sft_capture *cap = &sft_hw.capture;

@@ -76,7 +76,7 @@ static int sft_open(struct inode *inode, struct file *filp)
 	return 0;
 }
 
-/* Called when the last reference is gone, a descriptor's or a mapping's. */
+/* Called when the last reference, of a descriptor or a mapping, is gone. */
 static int sft_release(struct inode *inode, struct file *filp)
 {
 	struct sft_file *file = filp->private_data;
@@ -120,8 +120,8 @@ static int may_read_on(struct sft_file *file, u64 offset, struct sft_why *why)
 }
 
 /*
- * Read without a copy if possible. -ENODATA if the ring has to be copied: it runs, or is paused
- * and may run before the reader's next call.
+ * Read without a copy if possible. -ENODATA if the ring has to be copied, because it is
+ * running, or is paused and may run before the reader's next call.
  */
 static ssize_t read_now(struct sft_file *file, struct request *r, u64 offset,
 			struct sft_why *why)

@@ -53,7 +53,7 @@ static u64 sink_bytes(unsigned int i)
 	return sft_drain_on() ? sft_drain_unread(i) : sft_sink_bytes(&sft_hw.capture.sink[i]);
 }
 
-/* Describe sink number @out->index, which exists. */
+/* Describe sink number @out->index, which must exist. */
 void sft_capture_describe(struct sifive_trace_sink *out)
 {
 	const struct sft_sink *s = &sft_hw.capture.sink[out->index];

@@ -108,8 +108,8 @@ static void lose(struct drain *d, u64 bytes)
 }
 
 /*
- * The hardware may have overwritten the whole ring: it has written @step bytes,
- * or a lap more.
+ * The hardware may have overwritten the whole ring: it has written either @step bytes or a
+ * whole lap more.
  */
 static void lapped(struct drain *d, size_t step)
 {
@@ -181,7 +181,7 @@ static unsigned long seldom(const struct sft_sink *s)
 	return clamp_t(unsigned long, s->size / 2 / (FASTEST / HZ), 1, SELDOM);
 }
 
-/* Jiffies until the hardware has written an eighth of the ring, at the current rate. */
+/* Jiffies in which the hardware writes an eighth of the ring at the current rate. */
 static unsigned long next_look(const struct drain *d)
 {
 	u64 wanted = (u64)interval * (d->sink->size / 8);

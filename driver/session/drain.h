@@ -26,13 +26,13 @@
  * @sink:	the sink
  * @reader:	the file that reads it, NULL = none yet
  * @at:		write position of the sink at the last check
- * @fill:	unread bytes before that
+ * @fill:	number of unread bytes before @at
  * @oldest:	where the unread bytes begin; also read without the system's lock
- * @alone:	the latest time at which a reader existed or no store was waiting
- * @unattended:	they waited without a reader for too long
+ * @alone:	the latest time at which there was a reader or no store was waiting
+ * @unattended:	stores have waited without a reader for too long
  * @marked:	there is a mark
- * @mark:	where, in the sink
- * @covered:	the bytes in its place
+ * @mark:	position of the mark in the sink
+ * @covered:	the trace bytes that the mark replaces
  * @cut:	the unread bytes begin within a message
  * @missing:	bytes were lost that no message reports yet
  * @more:	more bytes were lost than are counted
@@ -40,17 +40,17 @@
  * @moved:	bytes were written before the previous check
  * @rest:	bytes to return before the unread ones: the rest of a message that did
  *		not fit a reader's buffer, and messages that report a loss
- * @rest_at:	the first of them
- * @rest_end:	after the last one
+ * @rest_at:	index of the first of them
+ * @rest_end:	index after the last of them
  * @given:	bytes that read() has returned
  * @gaps:	how often bytes were lost
- * @lost:	how many bytes
+ * @lost:	number of bytes lost
  * @gap_offset:	bytes returned before the last gap
  * @gap_begin:	the bytes of the gap were written after this time
- * @gap_end:	and before this one; both in nanoseconds of the monotonic clock
+ * @gap_end:	and before this time; both in nanoseconds of the monotonic clock
  * @clean:	unread bytes were written after this time
  * @written:	bytes that the hardware has written
- * @looked:	time of that check
+ * @looked:	time of the last check
  * @seen:	earlier checks, an eighth of the ring apart: how many bytes were
  *		written, and when
  * @oldest_seen: the first of them

@@ -165,7 +165,7 @@ ssize_t sft_drain_read(struct sft_file *file, char __user *to, size_t count,
 	return done || !sft_drain_live() ? done : -EAGAIN;
 }
 
-/* Called when a file is closed: another file may continue. */
+/* Called when a file is closed: another file may continue to read. */
 void sft_drain_leave(const struct sft_file *file)
 {
 	unsigned int i;

@@ -18,7 +18,7 @@
 
 #include "session.h"
 
-/* Check the flags that say what happens when a drained sink has no room. */
+/* Check the flags that determine what happens when a drained sink has no room. */
 static int check_room(const struct sifive_trace_config *config, struct sft_why *why)
 {
 	const u32 both = SIFIVE_TRACE_CONFIG_WAIT | SIFIVE_TRACE_CONFIG_DROP;
@@ -552,15 +552,15 @@ static int attach_mapping(struct sft_file *file, void *arg, void __user *uarg,
 /**
  * struct call - one ioctl
  * @size:	of its argument as this kernel knows it
- * @room:	of the argument and what the functions below keep with it, 0: @size
+ * @room:	size of the argument and the data that the functions below keep with it, 0 if
+ *		@size
  * @write:	needs a file open for writing
  * @frees:	may free the sinks' buffers
  * @before:	runs first, with the system not locked, or NULL
  * @handler:	runs with the system locked, on a copy of the argument
- * @after:	runs when @handler succeeded, with the system not locked, or
- *		NULL; gets the caller's own argument, to create a result only if
- *		it can be delivered
- * @free:	frees what they keep with the argument, also after an error, or NULL
+ * @after:	runs if @handler succeeded, with the system not locked, or NULL; gets the
+ *		caller's own argument, to create a result only if it can be delivered
+ * @free:	frees the data that they keep with the argument, even after an error; or NULL
  */
 struct call {
 	size_t size;
@@ -733,7 +733,10 @@ long sft_ioctl(struct file *filp, unsigned int cmd, unsigned long user)
 	ret = copy_struct_from_user(arg, call->size, uarg, size);
 	if (!ret) {
 		ret = run_call(call, file, arg, uarg);
-		/* Copied even after an error: the argument may name the refused event. */
+		/*
+		 * Copy it even after an error, because the argument may name the refused
+		 * event.
+		 */
 		*(u32 *)arg = size;
 		if (copy_to_user(uarg, arg, min_t(size_t, size, call->size)))
 			ret = -EFAULT;

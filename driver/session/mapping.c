@@ -21,8 +21,8 @@
 
 /**
  * struct page_of - an encoder's stimulus page
- * @pfn:	its page frame, 0 = no such encoder, or no page of its own
- * @selected:	part of the session
+ * @pfn:	its page frame, 0 if there is no such encoder or it has no page of its own
+ * @selected:	it is part of the session
  * @sba:	it has an SBA sink of its own
  */
 struct page_of {
@@ -49,11 +49,14 @@ static struct {
 	struct page_of page[SIFIVE_TRACE_MAX_ENCODERS];
 } map;
 
-/* Threads whose stores wait; how often, and how long in nanoseconds, since CONFIG. */
+/*
+ * Number of threads whose stores wait; how often stores have waited since CONFIG, and for
+ * how many nanoseconds.
+ */
 static DECLARE_WAIT_QUEUE_HEAD(waiting);
 static atomic64_t waits, waited;
 
-/* How often, since when and how long a sink has had no room, under map_lock. */
+/* How often a sink has had no room, since when, and for how long; under map_lock. */
 static u64 fulls, full_since, full_ns;
 
 /* User mode writes this page: its values are reported, never relied on. */
@@ -149,7 +152,7 @@ void sft_mapping_release(void)
 	unmap_mapping_range(sft.owner->mapping, 0, 0, 1);
 }
 
-/* Tell programs and the kernel's writers which sinks have no room. Called under map_lock. */
+/* Inform programs and the kernel's writers which sinks have no room. Called under map_lock. */
 static void set_full(u64 full, u64 held)
 {
 	u8 *bytes = (u8 *)losses + SIFIVE_TRACE_FULL_BYTES;
@@ -180,7 +183,7 @@ void sft_mapping_gate(bool on)
 
 /*
  * The sinks of encoders in @full have no room: let only stores to the pages of
- * encoders in @held wait. On return no program can access these pages. Called
+ * encoders in @held wait. On return, no program can access these pages. Called
  * without the system's lock; map_lock keeps the session from ending during the
  * call.
  */
@@ -257,8 +260,8 @@ static unsigned long frame(const struct vm_fault *vmf)
 }
 
 /*
- * For a member whose session has ended: otherwise it would get SIGBUS through
- * no fault of its own.
+ * For a member whose session has ended, which would otherwise get SIGBUS through no fault of
+ * its own.
  */
 static unsigned long frame_nowhere(const struct sft_file *file)
 {
@@ -296,7 +299,7 @@ static vm_fault_t wait_for_room(struct vm_fault *vmf)
 }
 
 /*
- * Insert pages on fault, under map_lock: none appears after a session's mappings are
+ * Insert pages on fault, under map_lock: no page appears after a session's mappings are
  * removed, or while stores to the page wait.
  */
 static vm_fault_t sft_fault(struct vm_fault *vmf)

@@ -20,8 +20,8 @@
 
 /*
  * The current capture's number, the channels that members hold, and those that
- * any member has held. They need a separate lock, because mappings are removed
- * under the mmap lock.
+ * any member has held. These need a separate lock, because mappings are removed under the mmap
+ * lock.
  */
 static DEFINE_SPINLOCK(channels_lock);
 static u64 capture;
@@ -47,7 +47,7 @@ bool sft_is_member(const struct sft_file *file)
 	return sft.owner && file->joined == sft.captures;
 }
 
-/* The file's last mapping, or its last reference, is gone. */
+/* The file's last mapping or its last reference is gone. */
 void sft_member_return(struct sft_file *file)
 {
 	spin_lock(&channels_lock);
@@ -98,7 +98,7 @@ static u32 available(void)
 	return channels;
 }
 
-/* The lowest channel of @mask from @first on, then below it; -1 if there is none. */
+/* The lowest channel of @mask from @first on, or else below it; -1 if there is none. */
 static int lowest(u32 mask, u32 first)
 {
 	u32 above = mask & GENMASK(31, first);
@@ -196,7 +196,7 @@ static int may_join(const struct sft_file *file, int session, struct sft_why *wh
 			pid_vnr(sft.holder));
 }
 
-/* The page for a file's stores once its session is gone. It reads as ready and with room. */
+/* The page for a file's stores once its session is gone. It reads as ready and having room. */
 static int make_nowhere(struct sft_file *file)
 {
 	if (!file->nowhere)

@@ -8,7 +8,7 @@
 
 #include "session.h"
 
-/* Stop the capture until its pause ends; its own session does not notice. */
+/* Stop the capture until its pause ends, transparently to its session. */
 int sft_capture_pause(struct sft_why *why)
 {
 	if (sft.state.paused)
@@ -26,8 +26,8 @@ int sft_capture_pause(struct sft_why *why)
 }
 
 /*
- * Continue after Error messages: what was stored during the pause is missing, and records
- * may have been cut. Only a working encoder can continue elsewhere in its sink.
+ * Continue after Error messages: data stored during the pause is missing, and records may have
+ * been cut. Only a working encoder can continue elsewhere in its sink.
  */
 int sft_capture_unpause(struct sft_why *why)
 {

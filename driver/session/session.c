@@ -24,7 +24,7 @@ bool sft_stale(const struct sft_file *file)
 	return file->generation != sft.generation;
 }
 
-/* Whether addresses of the kernel may be in the capture. */
+/* Whether the capture may contain kernel addresses. */
 static bool has_kernel(void)
 {
 	return sft_hw.capture.instruction.mode || sft_hw.capture.exposed;
@@ -69,8 +69,8 @@ void sft_session_take(struct sft_file *file)
 }
 
 /*
- * End the session: stop the hardware and keep the data. On return the session's
- * mappings are gone.
+ * End the session: stop the hardware and keep the data. On return, the session's mappings are
+ * gone.
  */
 void sft_session_release(void)
 {
@@ -130,7 +130,7 @@ static const struct sft_hardware_ops hardware_ops = {
 	.shutdown = hardware_shutdown,
 };
 
-/* Keep a message for the owner: no call of its own returns it. */
+/* Keep a message for the owner, because no call of its own returns it. */
 static void report(const struct sft_why *why)
 {
 	if (why->text[0])
@@ -163,7 +163,7 @@ static void resume_stream(unsigned int cpu)
 
 	if (!e)
 		return;
-	/* Counters first: a header of the stream may contain them. */
+	/* Restore counters first, because a header of the stream may contain them. */
 	sft_counters_cpu_online(cpu);
 	sft_capture_cpu_online(e, &why);
 	sft_counters_report(&why);

@@ -88,7 +88,7 @@ struct sft_file {
  * @paused:	PAUSE stopped it, to be started again
  * @paused_at:	time of the last pause, in nanoseconds of CLOCK_MONOTONIC
  * @pauses:	number of pauses
- *		@paused_ns: their total length, excluding the current pause
+ * @paused_ns:	their total length, excluding the current pause
  */
 struct sft_state {
 	u64 watermark;

@@ -46,7 +46,7 @@ static DEFINE_MUTEX(copy_lock);
 static struct {
 	u64 number;		/* number of this copy, see sft_file.snapshot */
 	u64 rewinds;		/* sft.state.rewinds when the copy was made */
-	void *data;		/* NULL: there is none */
+	void *data;		/* NULL if there is none */
 	unsigned int readers;	/* files that read it */
 	unsigned long made, used;	/* in jiffies */
 	struct part part[SIFIVE_TRACE_MAX_ENCODERS];
