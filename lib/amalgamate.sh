@@ -64,7 +64,7 @@ top_bare()
 TOP
 }
 
-# Of the file beside the one for Linux.
+# For the file next to the one for Linux.
 top_aside()
 {
 	cat <<'TOP'
@@ -296,7 +296,7 @@ END {
 			print line[i]
 	}
 }' |
-# Omit sections and conditions of which nothing is left, and licences that stay the same.
+# Omit sections and conditions that have become empty, and repeated licences.
 awk -v aside="$work/aside" '
 function write(text)
 {

@@ -24,7 +24,7 @@
 /* Owner of the session if this file set it up. */
 static const char auto_user;
 
-/* The settings at the start: the environment may have changed by exit. */
+/* The settings at the program's start, because the environment may have changed by its exit. */
 static char output[PATH_MAX];
 
 PERF_LOCAL int read_flags(struct sifive_trace_options *options)
@@ -101,7 +101,7 @@ PERF_LOCAL int find_output(void)
 	return 0;
 }
 
-/* The recorder writes the trace: add the data that only this process has. */
+/* The recorder writes the trace; add the data that only this process has. */
 PERF_LOCAL void end_member(void)
 {
 	perf_objects_note();
@@ -152,7 +152,7 @@ PERF_LOCAL void stop_object(void *unused)
 }
 
 /*
- * After the destructors of all objects: this is the process's first registration, and it
+ * Run after the destructors of all objects: this is the process's first registration, and it
  * belongs to no object, so it does not run with this object's destructors.
  */
 PERF_LOCAL int stop_last(void)
@@ -160,7 +160,7 @@ PERF_LOCAL int stop_last(void)
 	return __cxa_atexit(stop_object, NULL, NULL);
 }
 #else
-/* After the program's destructors, which run after its atexit() functions. */
+/* Run after the program's destructors, which run after its atexit() functions. */
 PERF_RUN(".fini_array", PERF_FIRST) static void (*auto_ends)(void) = auto_stop;
 
 PERF_LOCAL int stop_last(void)
@@ -174,7 +174,7 @@ PERF_LOCAL bool is_early(void)
 	return perf_environment_side_car() == PERF_SIDE_CAR_EARLY;
 }
 
-/* Values of SIFIVE_TRACE_DRAIN: these two, then those of a flag, alternating between yes and no. */
+/* Values of SIFIVE_TRACE_DRAIN: these two, then those of a flag, yes and no alternating. */
 enum { DRAIN_WAIT, DRAIN_DROP, DRAIN_YES, DRAIN_NONE };
 
 PERF_LOCAL uint32_t drain_flags(unsigned int value)
@@ -217,7 +217,7 @@ PERF_INTERNAL void perf_auto_child(bool fork, bool idle)
 	perf_error_clear();
 }
 
-/* @join: record into an ancestor's session. */
+/* With @join, record into an ancestor's session. */
 PERF_LOCAL int auto_begin(bool join)
 {
 	struct sifive_trace_options options = SIFIVE_TRACE_OPTIONS;
@@ -274,7 +274,7 @@ PERF_INTERNAL void perf_auto_start(void)
 
 	if (record == PERF_RECORD_NOT)
 		return;
-	/* Children could not set up their own session: the hardware is in use. */
+	/* Children could not set up their own session, because the hardware is in use. */
 	if (record == PERF_RECORD_OWN)
 		unsetenv("SIFIVE_TRACE_RECORD");
 

@@ -114,7 +114,7 @@ PERF_LOCAL uintptr_t entry(const struct image *image, ElfW(Sxword) tag)
 	return 0;
 }
 
-/* As above, for an address, which some loaders do not relocate. */
+/* Like entry(), for an address, which some loaders do not relocate. */
 PERF_LOCAL const void *table(const struct image *image, ElfW(Sxword) tag)
 {
 	uintptr_t address = entry(image, tag);
@@ -155,7 +155,7 @@ PERF_LOCAL void look_at_slot(struct binding *binding, const struct image *image,
 {
 	uintptr_t target = __atomic_load_n(slot, __ATOMIC_RELAXED);
 
-	/* In other namespaces dlclose() stays that of their C library. */
+	/* Other namespaces keep the dlclose() of their own C library. */
 	if (which == CLOSE && binding->apart)
 		return;
 	/* The loader's stub, which resolves the symbol at the first call. */
@@ -274,9 +274,8 @@ PERF_INTERNAL int perf_bind(bool hooks)
 
 	bound = (struct bound) { .hooks = hooks };
 	/*
-	 * Taken before the loader's lock on its list of objects: a thread that
-	 * runs constructors holds the loader's other lock and may wait for a
-	 * call of this library.
+	 * Taken before the loader's lock on its list of objects, because a thread that runs
+	 * constructors holds the loader's other lock and may wait for a call of this library.
 	 */
 	for (i = 0; i < BOUND; i++)
 		bound.global[i] = (uintptr_t)dlsym(RTLD_DEFAULT, bound_name[i]);

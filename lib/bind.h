@@ -20,11 +20,11 @@
  * @hooks:	calls are recorded
  *
  * A warning names an object whose calls go elsewhere, for example to another profiler;
- * if all do, this fails. Not for signal handlers: it takes the loader's lock.
+ * if all do, this fails. Signal handlers must not call this, because it takes the loader's lock.
  */
 PERF_INTERNAL int perf_bind(bool hooks);
 
-/* As perf_bind(), for objects loaded since; their earlier calls are missing. */
+/* Like perf_bind(), for objects loaded since; their earlier calls are missing. */
 PERF_INTERNAL void perf_bind_late(void);
 
 /* Whether any object calls the library's hooks. */

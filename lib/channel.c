@@ -92,7 +92,7 @@ PERF_LOCAL bool rob(struct perf_thread *victim)
 	__atomic_store_n(&victim->claimed, true, __ATOMIC_SEQ_CST);
 	__atomic_thread_fence(__ATOMIC_SEQ_CST);
 	victim->cpu = PERF_CPU_NOBODY;
-	/* From now on its gate is closed, or its next record takes the slow path. */
+	/* From now on, its gate is closed or its next record takes the slow path. */
 	perf_rseq_barrier();
 	idle = is_idle(victim);
 	if (idle) {
@@ -263,7 +263,7 @@ PERF_INTERNAL bool perf_channel_take(struct perf_thread *thread, bool wait)
 	done = try_channel(thread);
 	perf_signals_restore(&signals);
 #ifndef PERF_DROPIN
-	/* Do not wait without a channel: that would be a wait for other processes. */
+	/* A process without any channel does not wait, because only others could release one. */
 	wait &= !PERF_MEMBER || perf_pool->channels;
 #endif /* PERF_DROPIN */
 	if (!done && wait)

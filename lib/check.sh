@@ -27,7 +27,7 @@ READELF=${READELF:-${NM%nm}readelf}
 CXX=${CXX:-${NM%nm}g++}
 CLANG=${CLANG-clang}
 
-# Instructions of the entry hook: load the writer, load the kind, jump.
+# Number of instructions in the entry hook: load the writer, load the kind, jump.
 HOOK_MAX=4
 
 # Limits: lines of the one-file library, and of the file beside it; bytes of code and
@@ -116,8 +116,8 @@ bare_exports()
 	exports bare_api "$work/exports.o" -g
 }
 
-# no_hook_calls FILE OPTIONS...: no reference to the hooks except their definitions, also
-# not in relocations.
+# no_hook_calls FILE OPTIONS...: no reference to the hooks except their definitions, not even
+# in relocations.
 no_hook_calls()
 {
 	file=$1
@@ -176,7 +176,7 @@ installs()
 	} | LC_ALL=C sort | diff - "$work/installed"
 }
 
-# Without a compiler for Linux, only the machine-mode part.
+# Without a compiler for Linux, install only the machine-mode part.
 installs_bare()
 {
 	make -s -C "$top/lib" O="$work/bare" CC=false AR=false DESTDIR="$work/root-bare" \
@@ -223,8 +223,8 @@ stranger_shared()
 	$READELF --dyn-syms -W "$work/stranger.elf" | grep -q 'perfInit@SIFIVE_PERF_0'
 }
 
-# bare_stranger COMPILER LANGUAGE BITS: the same for machine mode; the program may lack
-# only functions that the compiler calls. The program chooses the size of its pool.
+# bare_stranger COMPILER LANGUAGE BITS: the same for machine mode; only functions that the
+# compiler calls may be undefined. The program chooses the size of its pool.
 bare_stranger()
 {
 	cat > "$work/stranger" <<-'END'
@@ -351,7 +351,7 @@ compiles()
 	"$@" -Wall -Wextra -c -o "$work/d.o" "$file"
 }
 
-# Without the file beside it.
+# Compile it without the separate file next to it.
 compiles_alone()
 {
 	mkdir -p "$work/alone" &&
@@ -361,7 +361,7 @@ compiles_alone()
 	! $NM "$work/d.o" | grep perf_meta_write
 }
 
-# compiles_bare COMPILER OPTIONS...: for harts of 64 and 32 bits.
+# compiles_bare COMPILER OPTIONS...: compile for 64-bit and 32-bit harts.
 compiles_bare()
 {
 	for bits in 64 32; do
@@ -371,7 +371,7 @@ compiles_bare()
 }
 
 clang_linux="--target=$($CC -dumpmachine)"
-# -fsyntax-only suffices to find constructs that a dialect lacks.
+# -fsyntax-only suffices to find constructs that a dialect does not have.
 for std in c11 gnu11 c17 gnu17 c2x gnu2x; do
 	check "one file, $CC -std=$std" compiles "$dropin" $CC -std=$std -fsyntax-only
 	check "one file, bare, $CC -std=$std" compiles_bare $CC -std=$std -fsyntax-only

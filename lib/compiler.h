@@ -2,7 +2,7 @@
 /*
  * Attributes of the library's functions.
  *
- * None may be instrumented: the hooks would recurse infinitely.
+ * None of them may be instrumented, because the hooks would recurse infinitely.
  */
 #ifndef PERF_COMPILER_H
 #define PERF_COMPILER_H
@@ -30,7 +30,7 @@
 #define PERF_LOCAL	PERF_NOTRACE static
 #define PERF_INLINE	PERF_NOTRACE static inline __attribute__((always_inline))
 
-/* A function or parameter that nothing uses if a part of the one-file library is left out. */
+/* A function or parameter that is unused if a part of the one-file library is omitted. */
 #define PERF_OPTIONAL	__attribute__((unused))
 
 /* For code that is linked into a shared object. */
@@ -46,14 +46,14 @@
 #define PERF_FIRST		"00001"
 #define PERF_SECOND		"00002"
 
-/* Thread-local variables, without a call for each access, also in a shared library. */
+/* Thread-local variables, without a call for each access, even in a shared library. */
 #ifdef PERF_SHARED
 #define PERF_THREAD_MODEL	__attribute__((tls_model("initial-exec")))
 #else
 #define PERF_THREAD_MODEL	__attribute__((tls_model("local-exec")))
 #endif
 
-/* The call site in the program; for functions that the program calls. */
+/* The call site in the program, for functions that the program calls. */
 #define PERF_FRAME		((uintptr_t)__builtin_frame_address(0))
 
 #define PERF_LIKELY(x)		__builtin_expect(!!(x), 1)

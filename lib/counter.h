@@ -58,7 +58,7 @@ PERF_INLINE uint64_t perf_counter_timestamp(const volatile uint32_t *ts)
  * perf_counters_read - read counters, one after the other
  * @number:	their numbers, 0 to 31
  * @count:	how many
- * @ts:		as above, for the timestamp only
+ * @ts:		points to tsLower, which tsUpper follows; only for the timestamp
  * @now:	filled
  *
  * Traps (SIGILL) unless scounteren and mcounteren let user mode read these

@@ -5,8 +5,7 @@
  *
  * The hooks of a function's entry and exit have the same frame, except that the exit's is deeper in
  * the stack after alloca(), and further out if the hook is a tail call, which returns to the call
- * site. A function that is expanded inline has the frame and the call site of the function around
- * it.
+ * site. A function that is inlined has the frame and the call site of the enclosing function.
  */
 #include <stddef.h>
 
@@ -28,8 +27,8 @@ PERF_LOCAL void drop_left(struct perf_open *open, uintptr_t frame)
 
 /*
  * Whether a call with the frame of an earlier one shows that the earlier one has been left.
- * Otherwise the call is expanded inline: the code belongs to whichever of the two functions
- * begins closest before it.
+ * Otherwise the call is inlined, and the code belongs to whichever of the two functions begins
+ * closest before it.
  */
 PERF_LOCAL bool replaces(const struct perf_call *call, const struct perf_call *earlier)
 {
@@ -108,7 +107,7 @@ PERF_LOCAL bool shows_exit(struct perf_open *open, const struct perf_call *exit,
 	}
 	if (found)
 		cut(open, found - 1);
-	/* Without an open deeper call, this call began before the records. */
+	/* If no deeper call is open, this call began before the recording. */
 	return found || open->count < limit;
 }
 

@@ -103,7 +103,7 @@ PERF_INTERNAL int perf_device_fd(struct perf_device *device)
 
 	/* Nothing is mapped until the session is complete. */
 	if (device->mapped && !perf_descriptor_mapped(device, fd)) {
-		/* With signals blocked, a cancelled thread would wait in open() forever. */
+		/* With signals blocked, a cancelled thread would be stuck in open() forever. */
 		pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancelable);
 		fd = attach_again(device, fd);
 		pthread_setcancelstate(cancelable, NULL);

@@ -137,8 +137,8 @@ PERF_LOCAL int read_info(struct perf_device *device)
 }
 
 /*
- * Puts memory where a page was: with MAP_FIXED_NOREPLACE, unless something else is mapped
- * there. Threads that poll in it for room in the encoder continue.
+ * Puts memory where a page was; with MAP_FIXED_NOREPLACE, only if nothing else is mapped
+ * there. Threads that poll in the page for room in the encoder continue.
  */
 PERF_LOCAL bool put_memory(char *place, size_t size, int fixed)
 {
@@ -151,7 +151,7 @@ PERF_LOCAL bool put_memory(char *place, size_t size, int fixed)
 	return true;
 }
 
-/* In place of all pages; false if one of them failed. */
+/* Puts memory in place of all pages; false if one of them failed. */
 PERF_LOCAL bool put_memories(const struct perf_device *device, int fixed)
 {
 	const size_t size = device->info.page_size;
@@ -165,7 +165,7 @@ PERF_LOCAL bool put_memories(const struct perf_device *device, int fixed)
 	return done;
 }
 
-/* @own: the number still refers to the device. */
+/* @own is set if the number still refers to the device. */
 PERF_LOCAL void abandon(struct perf_device *device, bool own)
 {
 	if (own)
@@ -542,7 +542,7 @@ PERF_INTERNAL int perf_device_map(struct perf_device *device)
 		const struct sifive_trace_encoder *encoder = &device->encoder[i];
 		bool rawio = encoder->flags & SIFIVE_TRACE_ENCODER_RAWIO;
 
-		/* Also on failure: the previous capture may be gone. */
+		/* Do this even on failure, because the previous capture may be gone. */
 		device->mapped = i + 1;
 		if (map_page(device, i, encoder->mmap_offset))
 			continue;

@@ -28,13 +28,13 @@
  *		the number: perf_device_fd() checks that
  * @path:	path of the device
  * @node:	its device number
- * @capture:	the number of the session's capture, 0 for none
+ * @capture:	the number of the session's capture, 0 if none
  * @info:	the machine's trace hardware
  * @count:	number of chosen encoders
  * @mapped:	how many of their pages are mapped, or were attempted
  * @encoder:	the chosen encoders
  * @slots:	the thread slots, NULL if not mapped
- * @began:	CLOCK_MONOTONIC when the capture was first started, in nanoseconds; 0 = not yet
+ * @began:	CLOCK_MONOTONIC when the capture was first started, in nanoseconds; 0 if not yet
  * @ran:	nanoseconds from then until it was last stopped
  * @joined:	the session is another process's
  * @processes:	ids of the @process_count processes that START records; those that have ended
@@ -98,8 +98,7 @@ PERF_INTERNAL void perf_device_close(struct perf_device *device);
 
 /**
  * perf_device_forget - in a child: leave the device to the parent
- * @fork:	the child begins now; false: it may have mapped something in the
- *		meantime
+ * @fork:	the child begins now; otherwise it may have mapped something in the meantime
  *
  * Stimulus pages are not inherited and leave holes, which are filled in a new child, so
  * that nothing else is mapped there.
@@ -151,11 +150,11 @@ PERF_INTERNAL bool perf_device_stalls(const struct perf_device *device);
 /**
  * perf_device_counters - start counters and let the calling thread read them
  * @counter:	their events; number, info and turn are filled in
- * @name:	the user's names, for an error; "" for none
- * @count:	how many, 0 to 32
+ * @name:	the user's names, for an error; "" if none
+ * @count:	number of events, 0 to 32
  * @per_thread:	each thread has its own counts
  * @turn_us:	if there are too few counters, events take turns of that many microseconds;
- *		0: that is an error
+ *		with 0, that is an error
  */
 PERF_INTERNAL int perf_device_counters(struct perf_device *device,
 				       struct perf_counter *counter,
@@ -202,7 +201,7 @@ PERF_INTERNAL void perf_device_stream(const struct perf_device *device, uint32_t
  */
 PERF_INTERNAL int perf_device_start(struct perf_device *device, uint32_t flags);
 
-/* Stop that. On return all earlier messages are in the buffer. */
+/* Stop that. On return, all earlier messages are in the buffer. */
 PERF_INTERNAL int perf_device_stop(struct perf_device *device);
 
 /**

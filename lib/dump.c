@@ -23,7 +23,7 @@
 #endif
 #endif
 
-/* Large, because each piece costs three system calls and a file system access. */
+/* The buffer is large, because each piece costs three system calls and a file system access. */
 #define DUMP_CHUNK	(256u << 10)
 
 PERF_LOCAL int write_all(int fd, const char *from, size_t size)
@@ -71,7 +71,7 @@ PERF_LOCAL int copy_capture(struct perf_device *device, int fd,
 		if (!copied && empty(fd, path))
 			return -1;
 		if (write_all(fd, chunk, (size_t)got))
-			return perf_error("cannot write %s: %s: it contains about %llu bytes of the trace",
+			return perf_error("cannot write %s: %s: the file has about %llu bytes of the trace",
 					  path, strerror(errno),
 					  (unsigned long long)copied);
 		copied += (uint64_t)got;

@@ -7,7 +7,7 @@
 
 /**
  * perf_dump - write the capture and its side-car files
- * @path:	path of the file; several sinks have numbered ones
+ * @path:	path of the file; with several sinks, the files are numbered
  *
  * Called within perf_session_enter(). Reports what is missing from the files.
  */

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * The library's environment variables, SIFIVE_TRACE_*: sifive_trace(3) lists them.
- * An empty variable counts as unset. A program with more privilege than its user
- * ignores them all. Functions of type int return 0, or -1 with text for
- * perfErrorString().
+ * An empty variable counts as unset. A program with more privileges than its user ignores all
+ * of them. Functions of type int return 0, or -1 with text for perfErrorString().
  */
 #ifndef PERF_ENVIRONMENT_H
 #define PERF_ENVIRONMENT_H

@@ -13,7 +13,7 @@
 /* Room for a path, an explanation and the kernel's message. */
 #define ERROR_LEN	448
 
-/* No TLS access that may allocate memory, because signal handlers use the text too. */
+/* TLS accesses must not allocate memory, because signal handlers use the text too. */
 static __thread char text[ERROR_LEN] PERF_THREAD_MODEL;
 
 enum verbosity {

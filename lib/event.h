@@ -27,7 +27,7 @@
 /* Code of a general event: the trace timestamp. */
 #define PERF_CODE_TIMESTAMP	SIFIVE_TRACE_EVENT_TIMESTAMP
 
-/* Modes in which an event does not count: SIFIVE_TRACE_EVENT_NO_*. */
+/* Modes in which an event is not counted: SIFIVE_TRACE_EVENT_NO_*. */
 #define PERF_EVENT_NO_USER	(1u << 0)
 #define PERF_EVENT_NO_KERNEL	(1u << 1)
 
@@ -62,7 +62,7 @@ PERF_INTERNAL size_t perf_event_next(const char *list);
  * perf_event_parse - parse an event's name
  * @word:	the name, not terminated
  * @length:	its length
- * @alias:	more names, @aliases of them
+ * @alias:	the @aliases additional names
  * @event:	filled
  * @error:	buffer of @size bytes for an error message
  *

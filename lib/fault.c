@@ -33,7 +33,7 @@ PERF_LOCAL uintptr_t *context_pc(void *context)
 #endif
 }
 
-/* Whether an instruction caused the signal, not another process. */
+/* Whether an instruction caused the signal, rather than another process. */
 PERF_LOCAL bool is_fault(const siginfo_t *info)
 {
 	return info->si_code > 0;

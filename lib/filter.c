@@ -18,7 +18,7 @@ struct range {
 	uintptr_t start, end;
 };
 
-/* The sorted ranges of one object, of each set. */
+/* The sorted ranges of one object, for each set. */
 struct filter_object {
 	char *name;
 	struct ranges {
@@ -301,7 +301,7 @@ PERF_INTERNAL int perf_filter_load(const char *path)
 	for (object = filter_objects; object; object = object->next)
 		for (set = 0; set < PERF_FILTER_SETS; set++)
 			arrange(&object->set[set]);
-	/* A file without lines selects nothing. */
+	/* A file without lines selects no functions. */
 	if (!(on & 1u << PERF_FILTER_FROM) && !depth)
 		on |= 1u << PERF_FILTER_RECORD;
 	update_table();
@@ -332,7 +332,7 @@ PERF_LOCAL const struct loaded *find_loaded(uintptr_t function)
 	return NULL;
 }
 
-/* An object that is not in the table. */
+/* The object is not in the table. */
 PERF_LOCAL bool find_other(uintptr_t function, struct loaded *found)
 {
 	const struct loaded *loaded;

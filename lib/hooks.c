@@ -223,7 +223,7 @@ PERF_INLINE void write_record(struct perf_thread *thread, struct perf_lane *lane
 			     const uint64_t *now)
 {
 #ifndef PERF_DROPIN
-	/* How long its thread has waited for room. */
+	/* How long the lane's thread has waited for room. */
 	if (PERF_UNLIKELY(thread->waited))
 		perf_room_mark_wait(thread, &lane->stream);
 	if (lane->left)
@@ -238,15 +238,15 @@ PERF_INLINE void write_record(struct perf_thread *thread, struct perf_lane *lane
 	thread->begun = perf_pool->generation;
 }
 
-/* Pool open, and the thread in the current epoch. */
+/* The pool is open, and the thread is in the current epoch. */
 PERF_LOCAL bool may_write(const struct perf_thread *thread)
 {
-	/* In this order: the epoch changes before the pool opens. */
+	/* Check in this order, because the epoch changes before the pool opens. */
 	return __atomic_load_n(&perf_pool->open, __ATOMIC_ACQUIRE) &
 	       PERF_OPEN_MANUAL && thread->epoch == perf_pool->epoch;
 }
 
-/* A record counts as queued until then, because its thread or process may end at any time. */
+/* A record counts as queued until it is written: its thread or process may end at any time. */
 PERF_LOCAL void leave_queue(bool lost)
 {
 	if (lost)
@@ -267,7 +267,7 @@ PERF_LOCAL void drain(struct perf_thread *thread)
 		struct perf_lane *lane = perf_channel_have(thread) ?
 					 lane_of((unsigned int)thread->channel, p->cpu) : NULL;
 
-		/* Torn until it is finished; a forked child restores only this lane. */
+		/* The lane is torn until the record ends; a forked child restores only this one. */
 		thread->cpu = PERF_CPU_NOBODY;
 		thread->lane = lane ? lane : thread->lane;
 		written = p->complete && lane && may_write(thread);
@@ -298,8 +298,8 @@ PERF_INLINE void open_gate(struct perf_thread *thread)
 }
 
 /*
- * For a writer whose record was abandoned while it wrote. The writer may have written within
- * another user thread's record, which is then as unreadable as its own.
+ * For a writer whose record was abandoned while it was writing. The writer may have written
+ * within another user thread's record, which is then as unreadable as its own.
  */
 PERF_LOCAL __attribute__((noinline, cold))
 void given_up(struct perf_thread *thread, struct perf_lane *lane)

@@ -26,10 +26,10 @@ PERF_INTERNAL void perf_hooks_open(unsigned int open);
 
 /**
  * perf_hooks_close - stop writing records
- * @pause:	until perf_hooks_open() they are counted as lost
+ * @pause:	records until perf_hooks_open() are counted as lost
  *
- * Returns when no other thread is writing a record. The calling thread may be a signal
- * handler that interrupted one.
+ * Returns when no other thread is writing a record. The caller may be a signal handler that
+ * interrupted a record.
  */
 PERF_INTERNAL void perf_hooks_close(bool pause);
 

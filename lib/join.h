@@ -21,7 +21,7 @@
 /**
  * perf_join - join the session of an ancestor
  * @device:	open; its encoders become the session's
- * @join:	channel and channels are set; the rest is filled in
+ * @join:	its channel and channels are inputs; the rest is filled in
  * @wanted:	the process needs a channel now
  */
 PERF_INTERNAL int perf_join(struct perf_device *device, struct sifive_trace_join *join,

@@ -28,9 +28,9 @@ PERF_INTERNAL int perf_member_take(struct perf_device *device, struct perf_setup
 /**
  * perf_member_write - write the process's part of the side-car file
  * @folder: shared by all processes
- * @ends:	the process ends
+ * @ends:	the process is ending
  *
- * The first call makes a file, later ones replace its contents.
+ * The first call creates a file, later ones replace its contents.
  */
 PERF_INTERNAL int perf_member_write(const char *folder, bool ends);
 

@@ -114,7 +114,7 @@ PERF_LOCAL void put_sources(FILE *file, const struct sifive_trace_sink *sink)
 	fputs("],\n", file);
 }
 
-/* The user's name for an event; the reader knows the standard names. */
+/* The user's name for an event; readers know the standard names. */
 PERF_LOCAL void put_event(FILE *file, const char *name)
 {
 	if (!*name)
@@ -303,7 +303,7 @@ PERF_LOCAL void put_coverage(FILE *file, const struct sifive_trace_sink *sink,
 }
 
 #ifdef PERF_MACHINE
-/* When the capture stopped, by the machine's clock, if that has a date. */
+/* The wall-clock time at which the capture stopped, if the machine's clock is set. */
 PERF_LOCAL void put_utc(FILE *file, const struct sifive_trace_sink *sink)
 {
 	struct timespec date;

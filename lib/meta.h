@@ -14,16 +14,17 @@
 /**
  * perf_meta_write - write the side-car file of a trace
  * @path:	path of the trace
- * @fd:		the open trace; devices and pipes have no side-car file; -1: there is no trace yet
+ * @fd:		the open trace; devices and pipes have no side-car file; -1 if there is no trace
+ *		yet
  * @sink:	its sink
- * @capture:	the whole capture; NULL: losses are not known yet
+ * @capture:	the whole capture; NULL if losses are not known yet
  */
 PERF_INTERNAL int perf_meta_write(const char *path, int fd,
 				  const struct sifive_trace_sink *sink,
 				  const struct sifive_trace_status *capture);
 
 #ifndef PERF_DROPIN
-/* Host, board and date: only from the shared library, as static programs would grow. */
+/* Only the shared library writes host, board and date, because static programs would grow. */
 #if defined(PERF_SHARED) && !defined(PERF_MACHINE)
 #define PERF_MACHINE
 #endif
@@ -35,7 +36,7 @@ PERF_INTERNAL void perf_meta_remove(const char *path);
  * perf_meta_part - write this process's part of the side-car file
  * @fd:		the open file, which is closed
  * @name:	its path
- * @ends:	the process ends
+ * @ends:	the process is ending
  */
 PERF_INTERNAL int perf_meta_part(int fd, const char *name, bool ends);
 #endif /* PERF_DROPIN */

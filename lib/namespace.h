@@ -13,12 +13,12 @@
 
 #include "compiler.h"
 
-/* As for dl_iterate_phdr(). */
+/* The same arguments as for dl_iterate_phdr(). */
 typedef int perf_object_visitor(struct dl_phdr_info *info, size_t size, void *argument);
 
 /**
  * perf_namespace_each - call @visit for each object, until it returns non-zero
- * @number:	of the namespace: 0 is the program's
+ * @number:	number of the namespace: 0 is the program's
  *
  * Returns false if there is no such namespace. Like dl_iterate_phdr() it takes
  * the loader's lock, so signal handlers must not call it.

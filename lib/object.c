@@ -59,7 +59,7 @@ PERF_INTERNAL bool perf_object_read(const struct dl_phdr_info *info,
 	       !(vdso && vdso - found->start < found->end - found->start);
 }
 
-/* Ask the kernel: realpath() would link 2 KB of the C library. */
+/* Ask the kernel, because realpath() would link 2 KB of the C library. */
 PERF_LOCAL bool find_path(const char *name, char *path)
 {
 	int fd = open(name, O_PATH | O_CLOEXEC);
@@ -80,7 +80,7 @@ PERF_INTERNAL bool perf_object_path(const char *name, char path[PATH_MAX])
 {
 	if (find_path(*name ? name : "/proc/self/exe", path))
 		return true;
-	/* The file may have been deleted: the object keeps its name. */
+	/* If the file has been deleted, the object keeps its name. */
 	if (*name != '/' || strlen(name) >= PATH_MAX)
 		return false;
 	strcpy(path, name);

@@ -22,7 +22,7 @@
  * @bias:	load bias: address in memory minus address in the file
  * @begins:	it was loaded after @from, in the trace's time
  * @ended:	it was unloaded before @to
- * @id_length:	bytes of @id, 0 for none
+ * @id_length:	bytes of @id, 0 if none
  * @id:		its build id
  * @path:	its file
  * @name:	the loader's name for it

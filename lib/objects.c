@@ -23,7 +23,7 @@ static struct {
 	uint64_t time;
 } looked;
 
-/* Not the session's lock, which a thread may hold while it waits for the loader. */
+/* This is not the session's lock, which a thread may hold while it waits for the loader. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
 PERF_LOCAL bool is_same(const struct perf_object *a, const struct perf_object *b,
@@ -132,7 +132,7 @@ PERF_INTERNAL void perf_objects_begin(void)
 	pthread_mutex_unlock(&lock);
 }
 
-/* Not freed: another thread may have been changing the list when the child was made. */
+/* The list is not freed: another thread may have been changing it when fork() was called. */
 PERF_INTERNAL void perf_objects_forget(void)
 {
 	lock = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;

@@ -17,9 +17,9 @@ PERF_LOCAL void write_filtered(uintptr_t function, uintptr_t site, uint32_t kind
 
 /*
  * The recorded part of the calling thread, for a filter with PERF_FILTER_FROM: it begins at a
- * frame (0: it has not begun) and a call site. @depth: open calls of the function; @same: calls
- * among these with this frame and site, since a function can be inlined in another one; @cut: the
- * latest part has ended within calls; @epoch: of the session.
+ * frame (0 if it has not begun) and a call site. @depth: open calls of the function; @same:
+ * calls among these with this frame and site, since a function can be inlined in another one;
+ * @cut: the latest part has ended within calls; @epoch: of the session.
  */
 static __thread struct {
 	uintptr_t frame;
@@ -41,7 +41,7 @@ PERF_LOCAL void end_part(bool cut)
 	part.cut = cut;
 }
 
-/* Calls that were open when the latest part ended have ended since, without records. */
+/* Calls that were open when the latest part ended have since ended without records. */
 PERF_LOCAL void begin_after(struct perf_thread *thread)
 {
 	/* In a signal handler, these calls continue. */
@@ -76,7 +76,7 @@ PERF_LOCAL bool follow_call(uintptr_t function, uintptr_t site, uintptr_t frame,
 }
 
 /*
- * Whether an exit of the function is that of the part's first call. Calls that longjmp() has left
+ * Whether an exit of the function ends the part's first call. Calls that longjmp() has left
  * still count in @depth. Recursive calls have other sites, unless they are inlined.
  */
 PERF_LOCAL bool follow_exit(uintptr_t site, uintptr_t frame)
@@ -86,7 +86,7 @@ PERF_LOCAL bool follow_exit(uintptr_t site, uintptr_t frame)
 	return !part.depth || (!part.same && site == part.site && frame == part.frame);
 }
 
-/* Follow the thread's part. Returns whether the entry or exit is in it; @last: it ends the part. */
+/* Returns whether the entry or exit is in the thread's part; sets @last if it ends the part. */
 PERF_LOCAL bool follow(const struct perf_call *call, bool enter, bool from, bool to, bool *last)
 {
 	const uintptr_t frame = call->frame;

@@ -11,7 +11,10 @@
 #include "compiler.h"
 #include "writer.h"
 
-/* The writer that passes what the filter selects to @writer; without a filter @writer. */
+/*
+ * The writer that passes functions selected by the filter to @writer; without a filter, @writer
+ * itself.
+ */
 PERF_INTERNAL perf_writer *perf_part_hook(perf_writer *writer);
 
 /* Called in a new child: its part begins with its own call. */

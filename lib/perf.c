@@ -133,8 +133,8 @@ PERF_LOCAL int convert_events(struct perf_counter *counter,
 }
 
 /*
- * Programs for several cores call this from a thread on each, with the same
- * arguments, before they trace: the first call sets up everything for all of them.
+ * Programs for several cores call this from a thread on each core, with the same arguments,
+ * before they trace: the first call sets up everything for all of them.
  */
 PERF_LOCAL void add_cpus(struct perf_setup *setup)
 {
@@ -200,7 +200,7 @@ PERF_LOCAL int initialise(perfEvent *list, int count, int channel,
 	setup.sampling.interval = interval;
 	if (!rc)
 		add_cpus(&setup);
-	/* On failure nothing stays set up. */
+	/* On failure, nothing remains set up. */
 	if (perf_session_end() || rc || perf_session_setup(&setup, NULL))
 		return -1;
 
@@ -276,7 +276,7 @@ PERF_API int perfTimerISRInit(perfEvent *perfCntrList, int numCntrs,
 				(uint64_t)interval * 1000));
 }
 
-/* Called too often to print errors. */
+/* This is called too often to print errors. */
 PERF_API int perfWriteCntrs(void)
 {
 	return perf_session_record((uintptr_t)__builtin_return_address(0));

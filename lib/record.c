@@ -28,7 +28,7 @@ PERF_INTERNAL int perf_layout_init(struct perf_layout *layout, uint32_t type,
 	};
 
 	for (i = 0; i < count; i++) {
-		/* Index among the counters, by number. */
+		/* The counter's rank by number. */
 		uint32_t below = mask & ((1u << counter[i].number) - 1);
 		uint32_t place = 0;
 

@@ -41,9 +41,9 @@ enum perf_poll {
  * @info:	SBI counter_info: CSR and width
  * @type:	SIFIVE_TRACE_EVENT_GENERAL, _CACHE, _RAW or _FIRMWARE
  * @code:	event code of a general, cache or firmware event
- * @flags:	modes in which it does not count, for the set-up
+ * @flags:	modes in which it is not counted, for the set-up
  * @data:	event selector of a raw event
- * @turn:	0: it is always counted; n: in turn n, from 1 on
+ * @turn:	0 if it is always counted, otherwise its turn, from 1
  */
 struct perf_counter {
 	uint32_t number;
@@ -61,7 +61,7 @@ struct perf_counter {
  * struct perf_layout - the layout of the records of one or more streams
  * @type:	SIFIVE_TRACE_RECORD_RAW, _DELTA or _XOR
  * @count:	number of counters
- * @mask:	bit n set: counter n is recorded
+ * @mask:	bit n is set if counter n is recorded
  * @poll:	enum perf_poll; may end while a record is written
  * @narrow:	a counter has less than 32 bits
  * @number:	the counters' numbers in ascending order, as in the arrays below
@@ -117,7 +117,7 @@ PERF_INTERNAL int perf_layout_init(struct perf_layout *layout, uint32_t type,
  * perf_stream_header - write the header, which resets the previous values of
  * Delta and XOR
  * @flags:	0, or SIFIVE_TRACE_RECORD_OWNED, also with _GOES_ON
- * @owner:	thread id, with these
+ * @owner:	thread id, with these flags
  * @now:	the counters' values, in the layout's order
  */
 PERF_INTERNAL void perf_stream_header(struct perf_stream *stream, uint32_t flags,

@@ -8,7 +8,7 @@
 #include "device.h"
 #include "room.h"
 
-/* Nanoseconds between two checks of a sink without room. */
+/* Nanoseconds between two checks of a sink that has no room. */
 #define PAUSE	500000
 
 /* Wait until the sink has room; the time counted is never too short. */
@@ -21,7 +21,7 @@ PERF_LOCAL void wait_for_room(struct perf_thread *thread, const struct perf_lane
 	uint64_t waited;
 	int cancelable;
 
-	/* A function's entry and exit are no cancellation points. */
+	/* A function's entry and exit must not be cancellation points. */
 	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancelable);
 	while (perf_room_lacks(lane) && thread->gate == gate &&
 	       perf_pool->open & PERF_OPEN_MANUAL)

@@ -29,7 +29,7 @@ PERF_INLINE bool perf_room_lacks(const struct perf_lane *lane)
 PERF_INTERNAL bool perf_room_give_way(struct perf_thread *thread, const struct perf_lane *lane,
 				      uintptr_t gate);
 
-/* A record of the thread was dropped: its next header says so. */
+/* A record of the thread was dropped, which its next header reports. */
 PERF_INTERNAL void perf_room_note(struct perf_thread *thread);
 
 /* The thread's next record on each CPU follows a header that names it. */

@@ -50,7 +50,7 @@ PERF_INTERNAL void perf_rseq_barrier(void)
 		return;
 	/*
 	 * Without membarrier(2), wait until each thread has taken an interrupt. Unlike
-	 * nanosleep(), this is no cancellation point.
+	 * nanosleep(), this is not a cancellation point.
 	 */
 	__atomic_thread_fence(__ATOMIC_SEQ_CST);
 	syscall(SYS_clock_nanosleep, CLOCK_REALTIME, 0, &pause, NULL);

@@ -39,7 +39,7 @@ struct perf_section {
 	uint64_t restart;
 } __attribute__((aligned(32)));
 
-/* Signature before the restart address of a sequence; the same in all of a process. */
+/* Signature before the restart address of a sequence; the same throughout a process. */
 #define PERF_SECTION_SIGNATURE	0xf1401073
 
 /* Without rseq, one thread reads counters one by one on the CPU it is pinned to. */

@@ -398,7 +398,7 @@ PERF_LOCAL int take(struct perf_device *device, struct perf_setup *setup, bool p
 	       perf_device_sample(device, &setup->sampling, setup->type, setup->header_once);
 }
 
-/* Only the kernel's records contain firmware counters: the program writes none. */
+/* Only the kernel's records contain firmware counters, so the program writes none. */
 PERF_LOCAL int check_firmware(const struct perf_setup *setup)
 {
 	uint32_t i;
@@ -472,7 +472,7 @@ PERF_LOCAL int check_pinned(void)
 }
 
 /*
- * Signal handlers turn tracing on: no memory allocation here, and no lock that the
+ * Signal handlers turn tracing on: do not allocate memory here, nor take a lock that the
  * program may hold, such as that on its list of objects.
  */
 PERF_INTERNAL void perf_session_begin_records(void)

@@ -19,7 +19,7 @@
 #include "record.h"
 #include "thread.h"
 
-/* Microseconds of a turn, unless the user says otherwise. */
+/* Microseconds of a turn, unless the user specifies another value. */
 #define PERF_TURN_US	4000
 
 /**
@@ -39,24 +39,25 @@ enum perf_session_state {
 /**
  * struct perf_setup - what to record, and where to
  * @counter:	events to count; number and info are filled in
- * @name:	the user's names; "" for none
- * @count:	how many, 0 to 32
+ * @name:	the user's names; "" if none
+ * @count:	number of events, 0 to 32
  * @type:	SIFIVE_TRACE_RECORD_RAW, _DELTA or _XOR
  * @channel:	ITC channel, 0 to 31, of the first thread, or of samples if neither
  *		hooks nor threads write
  * @take:	buffer and other hardware resources, as for perf_device_take()
- * @cpus:	CPUs to trace, empty: all that the calling thread may run on
+ * @cpus:	CPUs to trace; if empty, all that the calling thread may run on
  * @hooks:	write records at function entry and exit
- * @per_thread:	each thread has counts of its own
+ * @per_thread:	each thread has its own counts
  * @poll:	poll for room before each record
  * @header_once: write only one header
- * @header_interval: records from one header to the next, in an XOR ring; 0: the default
- * @filter:	filter file, NULL for none
+ * @header_interval: records from one header to the next, in an XOR ring; 0 for the default
+ * @filter:	filter file, NULL if none
  * @sampling:	the kernel samples if @interval or @period is not 0: see perf_device_sample()
  * @sampling_name: the user's name for its event
- * @turn_us:	microseconds of a turn if there are more events than counters; 0: an error
+ * @turn_us:	microseconds of a turn if there are more events than counters; 0 if that is an
+ *		error
  * @join:	record into the session of an ancestor; its counters are filled in
- * @shared:	of @join: channels that other processes had
+ * @shared:	with @join: channels that other processes have had
  */
 struct perf_setup {
 	struct perf_counter counter[PERF_COUNTER_MAX];
@@ -78,26 +79,26 @@ struct perf_setup {
 	const char *filter;
 	bool join;
 	uint32_t shared;
-	/* The kernel records context switches, on this channel, which is filled in. */
+	/* The kernel records context switches on this channel, which is filled in. */
 	bool switches;
 	bool syscalls;	/* and their system calls */
 	bool faults;	/* and their page faults */
 	int switch_channel;
-	uint32_t encoders;	/* of the capture, where the command takes it */
+	uint32_t encoders;	/* number of the capture, if the command takes it */
 #endif /* PERF_DROPIN */
 };
 
 /**
- * struct perf_session - the session
+ * struct perf_session - the process's session
  * @state:	its state
  * @user:	owner: a handle of the modern API, NULL for the old API
  * @device:	the trace device, open from READY on
  * @setup:	the set-up, as far as it is valid
  * @started:	tracing has been on
  * @sampled:	the kernel writes records
- * @firmware:	firmware counts some event, so the program writes none
+ * @firmware:	firmware counts some event, so the program writes no records
  * @starter:	the thread that set it up
- * @joined_at:	of setup.join: when, in the trace's time; @joined_timed: it is known
+ * @joined_at:	with setup.join: when it joined, in the trace's time; valid with @joined_timed
  */
 struct perf_session {
 	enum perf_session_state state;
@@ -148,8 +149,8 @@ PERF_INTERNAL int perf_session_on(void);
 PERF_INTERNAL void perf_session_begin_records(void);
 
 /*
- * Stop these records; @pause: they will resume, and records that they would have written
- * count as lost.
+ * Stop these records; with @pause, they will resume, and records missed until then count as
+ * lost.
  */
 PERF_INTERNAL void perf_session_end_records(bool pause);
 

@@ -103,7 +103,7 @@ PERF_INTERNAL bool perf_frame_left(uintptr_t then, uintptr_t now)
 
 	if (sigaltstack(NULL, &stack))
 		return false;
-	/* No alternate stack, or a handler runs on one with SS_AUTODISARM. */
+	/* There is no alternate stack, or a handler runs on one with SS_AUTODISARM. */
 	if (stack.ss_flags & SS_DISABLE)
 		return now - then < NEAR;
 

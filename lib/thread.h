@@ -2,11 +2,11 @@
 /*
  * Recording threads, their channels and lanes.
  *
- * A channel belongs to one thread, on all encoders: while it lives, or until another
- * takes it, if there are more threads than channels. A lane is the sequence of records
- * of one channel on one CPU. A thread has a slot, with the lane of its latest CPU and
- * with its gate. A closed gate means that a record is being written: signal handlers
- * queue theirs, and other threads do not take the channel.
+ * A channel belongs to one thread, on all encoders: as long as it lives, or, if there are more
+ * threads than channels, until another thread takes the channel. A lane is the sequence of
+ * records of one channel on one CPU. A thread has a slot, with the lane of its latest CPU and
+ * with its gate. A closed gate means that a record is being written: signal handlers queue
+ * theirs, and other threads do not take the channel.
  *
  * All of it is in a pool that is zeroed in a child from its first instruction after fork(),
  * and so closed: the child has no stimulus pages to write to.
@@ -63,7 +63,7 @@ struct perf_lane {
 	uint64_t offset[PERF_COUNTER_MAX];
 	uint64_t written;
 	uint32_t left;
-	/* The driver's byte: not 0 while the sink has no room. */
+	/* The driver's byte, which is not 0 while the sink has no room. */
 	const volatile uint8_t *full;
 #endif /* PERF_DROPIN */
 };
@@ -79,7 +79,7 @@ struct perf_pending {
 
 enum perf_refusal {
 	PERF_REFUSED_NOT,
-	PERF_REFUSED_ONCE,	/* this record is that of a vfork() child, which borrows the slot */
+	PERF_REFUSED_ONCE,	/* this record is from a vfork() child, which borrows the slot */
 	PERF_REFUSED,
 };
 
@@ -110,23 +110,24 @@ struct perf_open {
 
 /**
  * struct perf_thread - a thread that records
- * @cpu:	its lane's, or PERF_CPU_NOBODY: the next record takes the slow
- *		path; first, because writers have its address in a register
- * @tid:	thread id, 0: the slot is free
- * @gate:	open: the slot's address; closed: its writer's frame; 0: not set up
+ * @cpu:	its lane's CPU, or PERF_CPU_NOBODY if the next record must take the slow path;
+ *		the first member, because writers have its address in a register
+ * @tid:	thread id, 0 if the slot is free
+ * @gate:	the slot's address if open, the writer's frame if closed, 0 if not set up
  * @rseq:	where the kernel says on which CPU it is
  * @lane:	where records go
- * @fresh:	bit n set: lane n has no header of this thread
+ * @fresh:	bit n is set if lane n has no header of this thread
  * @waiting:	records made while the gate was closed
  * @stuck:	its record was abandoned, but is still being written
- * @lent:	it has called vfork(): the running code may be the child's
+ * @lent:	it has called vfork(), so the running code may be the child's
  * @epoch:	perf_pool.epoch when it joined
- * @claimed:	another thread may take its channel: ask perf_channel_have()
+ * @claimed:	another thread may take its channel, so call perf_channel_have()
  * @kept:	its record was abandoned but may still continue, so it keeps its channel
- * @channel:	its channel, -1: none
+ * @channel:	its channel, -1 if none
  * @starved:	perf_pool.retry when it last waited for a channel in vain
  * @begun:	perf_pool.generation when it recorded last
- * @latest:	lane of its latest record or header, NULL: none since it has its channel
+ * @latest:	lane of its latest record or header since it has its channel, NULL if there is
+ *		none
  * @saved:	perf_pool.generation when @last was set
  * @joined:	its entry in perf_pool.joined, -1 none, PERF_UNNOTED not yet
  * @refused:	enum perf_refusal: whether it may not read the counters
@@ -173,7 +174,7 @@ struct perf_thread {
 #endif /* PERF_DROPIN */
 };
 
-/* Of perf_thread.joined. */
+/* Value of perf_thread.joined. */
 #define PERF_UNNOTED	(-2)
 
 /* A thread that has recorded; times are the trace's. @named: each of its headers names it. */
@@ -197,10 +198,10 @@ struct perf_device;
  * @epoch:	changes with each set-up
  * @retry:	changes when a thread that was refused may ask again
  * @pid:	the process
- * @channels:	bit n set: channel n is available
+ * @channels:	bit n is set if channel n is available
  * @lock:	guards
  * @owner:	a futex
- * @owner:	owner of each channel, NULL: free
+ * @owner:	owner of each channel, NULL if free
  * @hand:	the next channel to be taken away
  * @waiting:	number of threads that wait for a channel
  * @turn:	changes when one of them may find one: a futex
@@ -208,7 +209,7 @@ struct perf_device;
  * @lost:	records that were not written, and shared channels; kept with
  *		the capture by the kernel
  * @once:	one header for each channel and CPU
- * @interval:	records from one header to the next; 0: no repeated headers
+ * @interval:	records from one header to the next; 0 if headers are not repeated
  * @join:	threads must join the driver's session to read counters
  * @pinned:	no rseq: the one thread that may record, and @fixed its area
  * @slots:	the driver's thread slots, NULL without
@@ -255,8 +256,8 @@ struct perf_pool {
 	struct perf_joined joined[PERF_JOINED];
 };
 
-/* A bit of perf_pool.open, besides PERF_OPEN_MANUAL and PERF_OPEN_HOOKS. */
-#define PERF_OPEN_PAUSED	4u	/* no records: they count as lost */
+/* A bit of perf_pool.open, in addition to PERF_OPEN_MANUAL and PERF_OPEN_HOOKS. */
+#define PERF_OPEN_PAUSED	4u	/* records are not written, and count as lost */
 
 /* The calling thread's slot; before it joins, a slot whose gate is not open. */
 #ifdef PERF_AMALGAMATION
@@ -284,14 +285,14 @@ PERF_INTERNAL int perf_pool_make(void);
 /**
  * perf_thread_join - give the calling thread a slot, and a channel if one is available
  *
- * May be called anywhere, also in signal handlers. Returns NULL if no slot is free, the
+ * May be called anywhere, including signal handlers. Returns NULL if no slot is free, the
  * driver refuses, or the caller is a vfork() child in its parent's memory.
  */
 PERF_INTERNAL struct perf_thread *perf_thread_join(void);
 
 /**
  * perf_channel_take - see perf_channel_have()
- * @wait:	for threads that are in the middle of a record
+ * @wait:	whether to wait for threads that are in the middle of a record
  */
 PERF_INTERNAL bool perf_channel_take(struct perf_thread *thread, bool wait);
 
@@ -310,8 +311,8 @@ PERF_INTERNAL void perf_threads_bury(int32_t tid);
 /**
  * perf_channel_have - whether the calling thread has a channel
  *
- * Its gate is closed: until it opens, nobody takes the channel away. If it has
- * none, it takes one, if necessary from another thread.
+ * Its gate must be closed: until it opens, no other thread takes the channel away. If the
+ * thread has no channel, it takes one, if necessary from another thread.
  */
 PERF_INLINE bool perf_channel_have(struct perf_thread *thread)
 {
@@ -355,15 +356,14 @@ PERF_INTERNAL bool perf_frame_left(uintptr_t then, uintptr_t now);
 /**
  * perf_thread_repair - let the calling thread read the counters again
  *
- * For a signal handler, after access was revoked. If it cannot be restored, the record
+ * For signal handlers, after access was revoked. If it cannot be restored, the record
  * being written is lost.
  */
 PERF_INTERNAL void perf_thread_repair(void);
 
 /**
  * perf_thread_give_up - count the record that holds a thread's gate as lost
- * @goes_on:	its writer is still running: do not wait for it or count it
- *		again
+ * @goes_on:	its writer is still running, so do not wait for it or count it again
  *
  * The next data in its lane marks the record as incomplete.
  */
@@ -403,7 +403,10 @@ PERF_INLINE void perf_channel_share(uint32_t channels)
 	__atomic_fetch_or(&perf_losses()->shared, channels, __ATOMIC_RELAXED);
 }
 
-/* Count a lost record; to a compiler __u64 is not uint64_t. */
+/*
+ * Count a lost record. This is a macro, because __u64 and uint64_t are different types to a
+ * compiler.
+ */
 #define perf_lost_count(which)	__atomic_fetch_add(which, 1, __ATOMIC_RELAXED)
 
 #endif /* PERF_THREAD_H */

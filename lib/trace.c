@@ -15,7 +15,7 @@
 #include "options.h"
 #include "session.h"
 
-/* A handle owns what it has set up: the session has one owner at a time. */
+/* A handle owns what it has set up: the session has only one owner at a time. */
 struct sifive_trace {
 	char unused;
 };
@@ -135,7 +135,7 @@ PERF_API int sifive_trace_off(struct sifive_trace *trace)
 	return leave_trace("sifive_trace_off(): ", perf_session_off());
 }
 
-/* Called too often to print errors. */
+/* This is called too often to print errors. */
 PERF_API int sifive_trace_write(struct sifive_trace *trace)
 {
 	if (PERF_UNLIKELY(!trace || perf_session.user != trace))

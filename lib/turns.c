@@ -16,7 +16,7 @@ PERF_INTERNAL int perf_turns_check(struct perf_setup *setup)
 	}
 	if (!turns)
 		return 0;
-	/* Only the counter itself shows its turn; differences since a header do not. */
+	/* Only a counter's value shows its turn; differences since a header do not. */
 	if (setup->type == SIFIVE_TRACE_RECORD_DELTA)
 		setup->type = SIFIVE_TRACE_RECORD_XOR;
 	/* Readers scale the counts by cycles. */

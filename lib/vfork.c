@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /*
- * vfork() instead of the C library's: the child runs in its parent's memory, with the
+ * Replaces the C library's vfork(), because the child runs in its parent's memory with the
  * parent's slot, and the kernel keeps no rseq area for it. From this call on, the thread's
  * records take the slow path, which checks whether parent or child makes them.
  */
@@ -35,8 +35,8 @@ PERF_INTERNAL pid_t perf_vfork_failed(long error)
 #endif
 
 /*
- * Nothing may be on the stack across the system call, as the child's calls
- * overwrite it: clone(CLONE_VM CLONE_VFORK SIGCHLD) is the last action there.
+ * Nothing may be on the stack across the system call, because the child's calls overwrite it:
+ * clone(CLONE_VM CLONE_VFORK SIGCHLD) is the last action there.
  */
 __asm__(
 	"	.pushsection .text.vfork, \"ax\", @progbits\n"

@@ -67,11 +67,11 @@ struct late_code {
 
 /**
  * struct perf_recipe - everything that a writer's code depends on
- * @self:	of perf_self, from the thread pointer
- * @area:	of the rseq area, from the thread pointer; 0: it is in the
- *		thread's slot
+ * @self:	offset of perf_self from the thread pointer
+ * @area:	offset of the rseq area from the thread pointer, 0 if it is in the thread's
+ *		slot
  * @own:	counts are the thread's own
- * @adds:	for that, offsets are added; not in Delta, where differences of the CSRs
+ * @adds:	with @own: offsets are added, except in Delta, where differences of the CSRs
  *		equal those of the thread's counts until it is switched out
  */
 struct perf_recipe {
@@ -94,7 +94,7 @@ struct perf_code {
 
 #define CODE_SIZE	8192u
 
-/* Never freed: threads may still run it. */
+/* Never freed, because threads may still run it. */
 static struct perf_code *codes;
 
 struct assembler {

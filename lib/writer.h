@@ -26,10 +26,10 @@ typedef void perf_writer(uintptr_t address, uintptr_t address2, uint32_t kind);
 /**
  * struct perf_exits - exits of a writer for unusual cases
  * @closed:	the gate is not open; nothing was done
- * @elsewhere:	the gate is closed; this record cannot go to the thread's
- *		current lane
- * @given_up:	the record is written; another context has opened the gate
- * @settle:	the record is written, the gate open; handlers have queued records
+ * @elsewhere:	the gate is closed, but this record cannot be written to the thread's current
+ *		lane
+ * @given_up:	the record has been written, but another context has opened the gate
+ * @settle:	the record has been written and the gate is open, but handlers have queued records
  */
 struct perf_exits {
 	perf_writer *closed;
@@ -45,11 +45,11 @@ struct perf_writers {
 
 /**
  * perf_writers_make - generate the pool's writers
- * @exits:	the same for all calls
- * @writers:	filled; unchanged without executable memory: errno says why
+ * @exits:	the exits, which must be the same for all calls
+ * @writers:	the result; unchanged without executable memory, with the reason in errno
  *
- * Generated once per list of counters, and kept: a preempted thread may be in one of
- * them for longer than a session.
+ * Writers are generated once per list of counters and kept, because a preempted thread may be
+ * in one of them for longer than a session.
  */
 PERF_INTERNAL bool perf_writers_make(const struct perf_pool *pool,
 				     const struct perf_exits *exits,
@@ -59,7 +59,7 @@ PERF_INTERNAL bool perf_writers_make(const struct perf_pool *pool,
 PERF_INTERNAL bool perf_writers_place(unsigned int index, uintptr_t *start,
 				      uintptr_t *end);
 
-/* As perf_section_restart(), also for the writers' sequences. */
+/* Like perf_section_restart(), but also for the writers' sequences. */
 PERF_INTERNAL uintptr_t perf_writers_restart(uintptr_t pc);
 
 #endif /* PERF_WRITER_H */

@@ -9,7 +9,7 @@ PERF_INTERNAL void bare_choose_begin(struct bare_choice *choice)
 		choice->holder[n] = -1;
 }
 
-/* Counter @n is free: each event on the path hands its own counter on to the next. */
+/* Counter @n is free: each event on the path passes its own counter on to the next. */
 PERF_LOCAL void hand_on(struct bare_choice *choice, const unsigned char *to,
 			unsigned int n, unsigned int last)
 {

@@ -16,7 +16,7 @@
  * struct bare_choice - the assignment of counters to events
  * @can:	whether counter @number can count event @event
  * @arg:	passed to @can
- * @holder:	the event of counter n, -1 for none
+ * @holder:	the event of counter n, -1 if none
  * @number:	the counter of event n
  */
 struct bare_choice {

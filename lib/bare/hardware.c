@@ -81,7 +81,7 @@ PERF_LOCAL int init_sba(struct bare_sink *sink, uint32_t word, uint32_t bytes)
 	if (bytes > PERF_MEM_POOL_SIZE)
 		return -1;
 	bytes = (bytes + word - 1) & ~(word - 1);
-	/* The pool cannot free: a sink of the same size keeps its buffer. */
+	/* The pool cannot free memory, so a sink of the same size keeps its buffer. */
 	if (!sink->buffer || sink->size != bytes)
 		sink->buffer = bare_alloc(bytes);
 	if (!sink->buffer)

@@ -17,12 +17,12 @@
  * @stream:	their stream
  * @last:	its counters' last values
  * @writable:	PERF_OPEN_*: records that may be written now
- * @busy:	a record is being written: the timer must not write one
+ * @busy:	a record is being written, so the timer must not write one
  * @encoder:	its trace encoder, NULL until it is initialised
  * @own:	the encoder's sink, if there is no funnel
  * @joined:	the funnel's sink contains its records
  * @open:	PERF_OPEN_* while on
- * @ticks:	timer interval in ticks of mtime, 0 for none
+ * @ticks:	timer interval in ticks of mtime, 0 if none
  * @trap:	the program's mtvec, while the timer has replaced it
  * @on:		perfTraceOn() was called last
  * @lost:	records lost because they interrupted another
@@ -83,7 +83,7 @@ PERF_INLINE struct bare_hart *this_hart(void)
 	return PERF_LIKELY(id < PERF_MAX_HARTS) ? &harts[id] : 0;
 }
 
-/* The calling hart if it has been initialised, else NULL. */
+/* The calling hart if it has been initialised, otherwise NULL. */
 PERF_LOCAL struct bare_hart *ready_hart(void)
 {
 	struct bare_hart *hart = this_hart();
@@ -423,7 +423,7 @@ PERF_API int perfTraceOn(void)
 		return 0;
 
 	lock();
-	/* Fails if another hart failed to set up the funnel's sink again. */
+	/* Fails if another hart has failed to set up the funnel's sink again. */
 	rc = funnel ? funnel_ready ? bare_funnel_start(funnel) : -1 : 0;
 	if (!rc)
 		rc = bare_encoder_start(hart->encoder);
