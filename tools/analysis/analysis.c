@@ -93,7 +93,7 @@ static void free_thread(struct analysis *analysis, struct analysis_thread *threa
 	free(thread);
 }
 
-/* Frees what is only needed for reading, because another trace may be read next. */
+/* Frees the memory that only reading needs, because another trace may be read next. */
 static void release(struct analysis *analysis)
 {
 	unsigned int i, k;
@@ -170,9 +170,9 @@ static bool thread_delta(struct analysis_thread *thread, struct stream *stream,
 	}
 	if (record->header->count_type == PERFREC_DELTA) {
 		/*
-		 * The header contains the counts of the thread's latest record, on whichever hart
-		 * it was written. If these are unknown, a new chain begins, whose sums are not
-		 * comparable with earlier chains'.
+		 * The header contains the counts of the thread's latest record, no matter
+		 * which hart wrote it. If these are unknown, a new chain begins, whose sums are
+		 * not comparable with earlier chains'.
 		 */
 		if (!stream->based) {
 			known = known && !lost && !stream->resumed;
@@ -194,7 +194,10 @@ static bool thread_delta(struct analysis_thread *thread, struct stream *stream,
 	return known;
 }
 
-/* Fills analysis->delta; returns which of its columns are known. Inline: once for each record. */
+/*
+ * Fills analysis->delta; returns which of its columns are known. Inline, because it runs
+ * for each record.
+ */
 static inline uint64_t count(struct analysis *analysis, struct analysis_thread *thread,
 			     struct stream *stream, const struct perfrec_record *record, bool lost)
 {
@@ -258,10 +261,10 @@ static void add_counts(struct analysis *analysis, struct analysis_thread *thread
 /* ---- records ----------------------------------------------------------- */
 
 /*
- * A header begins a new part of the thread's capture if the thread has already been in this
- * part. Otherwise the thread may only be new there, or other threads had the channel before; a
- * header that names its thread distinguishes these cases. Without open calls the difference does
- * not matter.
+ * A header begins a new part of the capture for its thread if the thread already had a header
+ * in the current part. Otherwise the thread may only be new there, or other threads had the
+ * channel before; a header that names its thread distinguishes these cases. Without open
+ * calls, it does not matter which case it is.
  */
 static void follow_parts(struct analysis *analysis, struct analysis_thread *thread,
 			 struct stream *stream, const struct perfrec_header *header)
@@ -282,8 +285,8 @@ static void follow_parts(struct analysis *analysis, struct analysis_thread *thre
 }
 
 /*
- * Divides the time since @before, except @waited. Returns the columns that the running function
- * gets.
+ * Distributes the time since @before, except @waited. Returns the columns to charge to the
+ * running function.
  */
 static uint64_t divide_time(struct analysis *analysis, struct analysis_thread *thread,
 			    uint64_t before, bool whole, uint64_t waited)
@@ -307,9 +310,9 @@ static uint64_t divide_time(struct analysis *analysis, struct analysis_thread *t
 
 /*
  * Account for the time up to this record, unless it has no time, or a time from a
- * clock that lags behind another hart's. After unknown times or lost records the
- * function that ran is unknown too: the time belongs neither to the innermost call
- * nor to those around it.
+ * clock that lags behind another hart's. After unknown times or lost records, it is also
+ * unknown which function ran: the time belongs neither to the innermost call nor to those
+ * around it.
  */
 static uint64_t follow_time(struct analysis *analysis, struct analysis_thread *thread,
 			    const struct perfrec_record *record, bool lost, uint64_t waited)
@@ -429,7 +432,7 @@ static void on_ordered(void *context, const struct perfrec_record *record)
 		follow_parts(analysis, thread, stream, record->header);
 	lost = record->header && !(record->flags & PERFREC_ADDRESS_KNOWN);
 	if (lost) {
-		/* Any record may end open calls. */
+		/* Any kind of record may end open calls. */
 		analysis->stats.unaddressed++;
 		calls_end(analysis, thread);
 	}
@@ -490,7 +493,7 @@ static void on_header(void *context, const struct perfrec_header *header)
 	analysis->no_memory |= order_failed(analysis->order);
 }
 
-/* Another thread may use the trace's own statistics until the trace has been read. */
+/* The trace's own statistics may be in use by another thread until the trace has been read. */
 static void count_made(struct trace_stats *made, const struct perfrec_record *record)
 {
 	made->records[record->type]++;
@@ -524,7 +527,7 @@ static void begin_flows(struct analysis *analysis)
 	threads_share(analysis->threads, THREADS_FLOW_CHANNEL);
 	if (analysis->joins)
 		return;
-	/* Without a side-car file, earlier records have begun calls. */
+	/* Without a side-car file, earlier records may already have begun calls. */
 	analysis->joins = true;
 	order_flush(analysis->order);
 	for (i = 0; i < threads_count(analysis->threads); i++)
@@ -685,7 +688,7 @@ bool analysis_doubts_oncpu(const struct analysis *analysis)
 {
 	const struct meta *meta = analysis->meta;
 
-	/* Threads may have run on a hart of another sink, or where nothing is recorded. */
+	/* Threads may have run on a hart of another sink, or on harts that are not recorded. */
 	return meta_other_harts(meta) || meta->lost.switches || meta->lost.elsewhere ||
 	       (analysis->oncpu && oncpu_stats(analysis->oncpu)->inferred);
 }
@@ -695,7 +698,7 @@ const struct analysis_stats *analysis_stats(const struct analysis *analysis)
 	return &analysis->stats;
 }
 
-/* Deeper than the limit. */
+/* The call is deeper than the limit. */
 static void append(char *text, unsigned int size, const char *mark)
 {
 	size_t length = strlen(text), marked = strlen(mark);

@@ -4,11 +4,12 @@
  * thread by thread. Memory grows with functions, threads and depth, within limits, not with
  * the length of the trace.
  *
- * A call begins with its enter record. It ends with its exit record, or at a record of an
- * outer function (after an exception, longjmp or lost records), at a header that begins
- * another part of the capture, where addresses are lost, or with the trace. The counts and the
- * time between two records of a thread are charged to the function that ran. Unknown counts,
- * after a loss or a migration to a hart with other counters, belong to no function.
+ * A call begins with its enter record. It ends with its exit record, at a record of an outer
+ * function (after an exception, longjmp or lost records), at a header that begins another part
+ * of the capture, where addresses are lost, or at the end of the trace. The counts and the
+ * time between two records of a thread are charged to the function that ran in between.
+ * Unknown counts, after a loss or a migration to a hart with other counters, are charged to no
+ * function.
  */
 #ifndef SIFIVE_TRACE_ANALYSIS_H
 #define SIFIVE_TRACE_ANALYSIS_H
@@ -33,19 +34,19 @@
 
 /* Uncertainties of a call's length: @inner is inferred; */
 #define ANALYSIS_INNER_INFERRED	(1u << 0)
-/* @inner includes ticks in unknown functions; */
+/* @inner includes ticks in unknown functions */
 #define ANALYSIS_UNKNOWN_RAN	(1u << 1)
-/* its thread waited for room for an unknown number of ticks, which the call includes. */
+/* the thread waited for room for an unknown number of ticks, which are part of the call */
 #define ANALYSIS_WAIT_UNKNOWN	(1u << 2)
 
 /**
  * struct analysis_frame - an open call
  * @function:	number of the function
  * @call_site:	its return address
- * @enter:	its start in ticks, plus @waited; without @timed the latest time before
+ * @enter:	its start in ticks, plus @waited; without @timed, the latest time before it
  * @inner:	ticks in functions that it called, or in unknown ones
- * @waited:	ticks that its thread waited for room during the call, which belong to
- *		no function
+ * @waited:	ticks that its thread waited for room during the call, which are charged
+ *		to no function
  * @timed:	@enter is valid
  * @inferred:	and inferred
  * @doubts:	ANALYSIS_INNER_INFERRED, ANALYSIS_UNKNOWN_RAN, ANALYSIS_WAIT_UNKNOWN
@@ -65,7 +66,7 @@ struct analysis_frame {
 	uint64_t	user;
 };
 
-/* A thread's position relative to the part of analysis_limit(). */
+/* Where a thread is relative to the part selected by analysis_limit(). */
 enum analysis_place {
 	ANALYSIS_BEFORE,
 	ANALYSIS_INSIDE,
@@ -76,7 +77,7 @@ enum analysis_place {
  * struct analysis_thread - a thread and its calls
  * @thread:	the thread
  * @frame:	its calls, outermost first
- * @depth:	number of them
+ * @depth:	number of frames
  * @now:	its latest known time, ticks
  * @timed:	@now is the time of its latest record
  * @inferred:	and inferred
@@ -103,11 +104,14 @@ struct analysis_thread {
 	bool			last_known[COUNTERS_MAX];
 	uint32_t		chain[COUNTERS_MAX];
 	uint32_t		chains;
-	struct turns_last	*turns;		/* NULL: none yet, or per stream */
-	/* Private to points.c: the thread's points, NULL: none yet; and of these: */
+	struct turns_last	*turns;		/* NULL if none yet, or if it is per stream */
+	/*
+	 * Private to points.c: the thread's points, NULL if there are none yet, and their
+	 * state:
+	 */
 	struct analysis_thread	*recorded;
-	bool			elsewhere;	/* it ran on another hart since */
-	bool			broken;		/* the latest one was not passed on */
+	bool			elsewhere;	/* it has run on another hart since */
+	bool			broken;		/* the latest point was not passed on */
 };
 
 /* Why a call ended. */
@@ -163,7 +167,7 @@ struct analysis_step {
  * struct analysis_point - a record between calls that instruction trace shows
  * @record:	the record
  * @function:	number of @address
- * @address:	of the function that is entered or left, or of the code after a manual record
+ * @address:	start of the function that is entered or left, or the pc after a manual record
  * @first:	no previous point of the thread is known: @counted is 0
  * @lost:	records may be missing since the thread's previous point
  * @moved:	the thread has been on another hart since then
@@ -190,12 +194,13 @@ struct analysis_point {
  * @point:	a sample or manual record
  * @recorded:	in a trace whose calls are those of instruction trace: a record of an
  *		instrumented function or a manual record, at its place between the calls. Its
- *		counts belong to no call: several functions may have run since the previous one.
- * @ran:	a thread has executed @instructions of a function, or, if these are 0, called it
- *		once; between the same two points
+ *		counts are not charged to a call: several functions may have run since the
+ *		previous one.
+ * @ran:	between the same two points, a thread has executed @instructions of a function,
+ *		or, if that is 0, has called it once
  * @missing:	instructions of the thread are missing here
  * @span:	a part of a thread's time on or off the CPU, before its next record
- * @message, @gap: as in struct trace_ops, before the analysis itself uses them
+ * @message, @gap: as in struct trace_ops, called before the analysis uses them
  * @pause:	a pipe has no more data for now: show the results so far
  * @stop:	polled: true stops reading
  */
@@ -230,14 +235,13 @@ struct analysis_ops {
  * @strays:	exit records of calls without an enter record
  * @too_deep:	calls deeper than the limit
  * @left_out:	how often a thread whose calls are omitted started running
- * @misplaced:	records that are not at their place among the instructions
- * @points:	records between the calls of instruction trace, of which the consumer wants none
+ * @misplaced:	records whose place among the instructions is not exact
+ * @points:	records between the calls of instruction trace, if the consumer does not want them
  * @uncounted:	records whose counters could not be assigned to a function
  * @unaddressed: records whose addresses are lost
  * @samples:	samples with addresses
  * @tracer:	samples in the tracer's own functions
- * @waited:	nanoseconds that threads have waited for room, which belong to
- *		no call
+ * @waited:	nanoseconds that threads have waited for room, which is charged to no call
  * @inside:	records in the part that analysis_limit() shows
  */
 struct analysis_stats {
@@ -295,27 +299,27 @@ struct analysis *analysis_new(const struct meta *meta, struct symbols *symbols,
 void analysis_limit(struct analysis *analysis, const struct input *input);
 
 /**
- * analysis_show_turns() - events that take turns on the counters have columns, before
+ * analysis_show_turns() - add columns for events that take turns on the counters, before
  * analysis_run()
  *
- * Their counts are not those of the whole trace: see turns.h.
+ * Their counts do not cover the whole trace: see turns.h.
  */
 void analysis_show_turns(struct analysis *analysis);
 
-/** analysis_turns() - these events, NULL: none are shown */
+/** analysis_turns() - these events, NULL if none are shown */
 const struct turns *analysis_turns(const struct analysis *analysis);
 
-/** analysis_free() - NULL is fine */
+/** analysis_free() - free it; NULL is allowed */
 void analysis_free(struct analysis *analysis);
 
 /**
  * analysis_run() - read a whole trace
  *
- * Return: 0, or -1: the error has been printed.
+ * Return: 0, or -1 after printing an error.
  */
 int analysis_run(struct analysis *analysis, struct trace *trace);
 
-/** analysis_oncpu() - the context switches, NULL: none were recorded */
+/** analysis_oncpu() - the context switches, NULL if none were recorded */
 const struct oncpu *analysis_oncpu(const struct analysis *analysis);
 
 /** analysis_faults() - the page faults that were recorded */
@@ -345,13 +349,13 @@ const struct flow_stats *analysis_flow(const struct analysis *analysis);
 
 /**
  * analysis_name() - a function as text
- * @text:	filled: its name or address; functions of the tracer are marked
+ * @text:	set to its name or address; functions of the tracer are marked
  * @size:	bytes at @text
  */
 void analysis_name(const struct analysis *analysis, uint32_t function,
 		   char *text, unsigned int size);
 
-/* The functions, counters and threads found so far. */
+/* The functions, counters and threads that have been found so far. */
 struct functions *analysis_functions(struct analysis *analysis);
 const struct counters *analysis_counters(const struct analysis *analysis);
 struct threads *analysis_threads(struct analysis *analysis);

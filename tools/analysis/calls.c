@@ -4,7 +4,7 @@
 
 #include "calls.h"
 
-/* How many frames to search for an exit's call site. */
+/* How many frames to search for the call site of an exit record. */
 #define SITE_SEARCH_MAX	64
 /* Search budget per call for its caller's frame; the unused part carries over. */
 #define SEARCH_EACH	64
@@ -150,7 +150,7 @@ static unsigned int skip_site(struct analysis_thread *thread, unsigned int keep,
 }
 
 /*
- * A call comes from a function that encloses the innermost one: calls within that function have
+ * The caller is not the innermost function but an outer one: calls within the caller have
  * ended without a record, as after longjmp. An inlined function has the call site of the
  * enclosing function: such functions continue, and so does a function that may contain the new
  * one, if that is inlined too.
@@ -184,7 +184,7 @@ static void leave_abandoned(struct analysis *analysis,
 		leave(analysis, thread, ANALYSIS_UNWOUND);
 }
 
-/* The next frame begins here. */
+/* The next frame starts here. */
 static void begin(struct analysis *analysis, struct analysis_thread *thread)
 {
 	struct analysis_frame *frame = &thread->frame[thread->depth];
@@ -267,7 +267,7 @@ void calls_end(struct analysis *analysis, struct analysis_thread *thread)
 
 /*
  * How many calls an exit record ends: up to the innermost call of this function from this call
- * site, or else of this function; 0: none.
+ * site, or else of this function; 0 if there is none.
  */
 static unsigned int ends(const struct analysis_thread *thread,
 			 const struct perfrec_record *record, uint32_t function)

@@ -16,8 +16,8 @@ struct stream {
 	unsigned int	counters;
 	uint8_t		column[PERFREC_COUNTERS];
 	/*
-	 * Delta counts of a thread: its count at the header, and the chain to which the header
-	 * belongs.
+	 * For Delta counts of a thread: its count at the header, and the chain that the header
+	 * belongs to.
 	 */
 	uint64_t	base[PERFREC_COUNTERS];
 	uint32_t	chain[PERFREC_COUNTERS];
@@ -25,8 +25,8 @@ struct stream {
 	/* The column of cycles. */
 	uint8_t		cycles;
 	/*
-	 * The hart's counts of events that take turns, NULL: none yet, or kept for each
-	 * thread.
+	 * The hart's counts of events that take turns, NULL if there are none yet, or if they
+	 * are kept per thread.
 	 */
 	struct turns_last *turns;
 	/* Its header precedes the piece: the thread's counts since then are unknown. */
@@ -58,8 +58,8 @@ struct analysis {
 	struct stream			*stream[PERFREC_SOURCES][PERFREC_CHANNELS];
 	struct order			*order;
 	struct trace			*trace;
-	struct flows			*flows;		/* NULL: no instruction trace */
-	/* The user wants the calls of the records. */
+	struct flows			*flows;		/* NULL without instruction trace */
+	/* The user has selected the calls of the records. */
 	bool				by_records;
 	/* For points.c: calls are those of instruction trace; columns of the other records. */
 	bool				joins;
@@ -67,9 +67,9 @@ struct analysis {
 	uint64_t			points;		/* that are not wanted */
 	struct flow_stats		flow;
 	struct trace_stats		made;		/* the records generated from it */
-	struct oncpu			*oncpu;	/* NULL: no switches were recorded */
-	struct turns			*turns;	/* NULL: no events take turns, or none are shown */
-	/* By source, then for all sources together. */
+	struct oncpu			*oncpu;	/* NULL if no switches were recorded */
+	struct turns			*turns;	/* NULL if no events take turns, or none are shown */
+	/* Per source, then for all sources together. */
 	struct losses			losses[PERFREC_SOURCES + 1];
 	/* Counts of the current record, by column. */
 	uint64_t			delta[COUNTERS_MAX];
@@ -92,9 +92,10 @@ void calls_exit(struct analysis *analysis, struct analysis_thread *thread,
 		const struct perfrec_record *record, uint32_t function);
 
 /**
- * calls_wait() - the thread has waited for room, which belongs to no call
+ * calls_wait() - the thread has waited for room: charge this time to no call
  * @ticks:	how long
- * @unknown:	it is unknown what ran during that time, which is not self time of any function
+ * @unknown:	it is unknown which function ran before or after the wait, so the time is no
+ *		function's self time
  */
 void calls_wait(struct analysis_thread *thread, uint64_t ticks, bool unknown);
 
@@ -109,7 +110,7 @@ void calls_restart(struct analysis *analysis, struct analysis_thread *thread);
 
 /* In counting.c. */
 
-/** counting_new_stream() - as counting_stream(), after a new header */
+/** counting_new_stream() - like counting_stream(), after a new header */
 struct stream *counting_new_stream(struct analysis *analysis, struct counters *counters,
 				   const struct perfrec_record *record);
 
@@ -117,7 +118,8 @@ struct stream *counting_new_stream(struct analysis *analysis, struct counters *c
  * counting_stream() - the stream of a record
  * @counters:	has its columns
  *
- * Inline, as what follows: once for each record. Return: NULL if out of memory, which is noted.
+ * This and the functions below are inline, because they run for each record. Return: NULL if
+ * out of memory; the analysis notes that.
  */
 static inline struct stream *counting_stream(struct analysis *analysis, struct counters *counters,
 					     const struct perfrec_record *record)
@@ -130,7 +132,7 @@ static inline struct stream *counting_stream(struct analysis *analysis, struct c
 	return counting_new_stream(analysis, counters, record);
 }
 
-/** counting_lost_between() - as counting_lost(), of a trace with losses */
+/** counting_lost_between() - like counting_lost(), for a trace with losses */
 bool counting_lost_between(const struct analysis *analysis, const struct stream *stream,
 			   const struct analysis_thread *thread,
 			   const struct perfrec_record *record);
@@ -138,7 +140,8 @@ bool counting_lost_between(const struct analysis *analysis, const struct stream 
 /**
  * counting_lost() - whether records of the thread may be missing before this one
  *
- * In this stream; of this source, if there is a new header; or of any, if the thread has moved.
+ * Losses in this stream count; after a new header, those of its source; if the thread has
+ * moved, those of any source.
  */
 static inline bool counting_lost(const struct analysis *analysis, const struct stream *stream,
 				 const struct analysis_thread *thread,
@@ -150,7 +153,7 @@ static inline bool counting_lost(const struct analysis *analysis, const struct s
 	       counting_lost_between(analysis, stream, thread, record);
 }
 
-/** counting_turns() - as analysis_count(), for events that take turns; @known: the other columns */
+/** counting_turns() - like analysis_count(), for events that take turns; @known: the other columns */
 uint64_t counting_turns(struct analysis *analysis, struct analysis_thread *thread,
 			struct stream *stream, const struct perfrec_record *record,
 			uint64_t known);
@@ -178,10 +181,16 @@ uint32_t analysis_function_at(struct analysis *analysis, uint64_t address);
 /** points_wants() - whether a record is a point in the flow rather than the start of a call */
 bool points_wants(struct analysis *analysis, const struct perfrec_record *record);
 
-/** points_record() - a record at its place in the flow, or before instruction trace begins */
+/**
+ * points_record() - handle a record at its place in the flow, or before instruction
+ * trace begins
+ */
 void points_record(void *context, const struct perfrec_record *record);
 
-/** points_ran() - instructions or calls of a thread, of a function: see struct flows_ops */
+/**
+ * points_ran() - a thread has executed instructions of a function, or called it: see
+ * struct flows_ops
+ */
 void points_ran(void *context, const struct perfrec_record *where, uint64_t function,
 		uint64_t instructions);
 

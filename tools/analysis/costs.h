@@ -29,7 +29,7 @@ static inline size_t costs_bytes(size_t size, uint32_t room, unsigned int stride
 	return room * (size + 2 * stride * sizeof(uint64_t) + 2 * sizeof(uint32_t));
 }
 
-/** costs_of() - the first counts of a row; the second ones are @stride further */
+/** costs_of() - the first counts of a row; the second ones follow after @stride entries */
 static inline uint64_t *costs_of(const struct costs *costs, uint32_t row)
 {
 	return costs->count + (size_t)row * 2 * costs->stride;
@@ -55,11 +55,11 @@ static inline void costs_add(const struct costs *costs, uint32_t row, bool secon
 
 /**
  * costs_resize() - make room for @room rows with @stride counters
- * @rows:	the array; freed if another one is returned
+ * @rows:	the array, which is freed if another one is returned
  * @size:	of a row in bytes
  * @used:	rows in use, whose counts are kept; the index is emptied
  *
- * Return: the array, or NULL if out of memory: then nothing has changed.
+ * Return: the array, or NULL if out of memory, in which case nothing has changed.
  */
 void *costs_resize(struct costs *costs, void *rows, size_t size, uint32_t used,
 		   uint32_t room, unsigned int stride);

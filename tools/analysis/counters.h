@@ -15,16 +15,17 @@
 #define COUNTERS_HART	" (hart)"
 #define COUNTERS_NAME_SIZE (PERFREC_NAME_SIZE + sizeof(COUNTERS_HART) - 1)
 
-/* At least as many as one record has. */
+/* At least as many as one record can have. */
 #define COUNTERS_MAX	64
 #define COUNTERS_NONE	0xff
 
 /**
- * struct counters - the columns
- * @times:	number of columns, the first ones, that are times in ticks: enum
+ * struct counters - the columns of a trace
+ * @times:	number of columns, at the beginning, that are times in ticks: enum
  *		counters_time
- * @apart:	counters whose events take turns have no columns of their own: see turns.h
- * @turn:	in which turn a column's event is counted, 0: always
+ * @apart:	mask of counters that have no columns of their own, because their events take
+ *		turns: see turns.h
+ * @turn:	the turn in which a column's event is counted, 0 if always
  * @hidden:	the column is not a counter's: it has the cycles in which the events of @turn
  *		were counted
  */
@@ -41,10 +42,10 @@ struct counters {
 /**
  * counters_names() - unique names of a record's counters
  * @counters:	set of counters; its side-car file may have the user's names
- * @header:	the record's header, NULL for none
+ * @header:	the record's header, NULL if there is none
  * @count:	number of its counters, at most PERFREC_COUNTERS
- * @name:	filled with @count names; the second counter of a name is "NAME#2",
- *		and a hart's counts are "NAME (hart)"
+ * @name:	set to @count names; the second counter of a name is "NAME#2", and a hart's
+ *		counts are "NAME (hart)"
  */
 void counters_names(const struct counters *counters,
 		    const struct perfrec_header *header, unsigned int count,
@@ -62,11 +63,11 @@ bool counters_is(const char *name, const char *wanted, size_t length);
 enum counters_time {
 	COUNTERS_ON_CPU,
 	COUNTERS_OFF_CPU,
-	COUNTERS_UNKNOWN_CPU,	/* unknown whether it ran */
+	COUNTERS_UNKNOWN_CPU,	/* it is unknown whether it ran */
 	COUNTERS_TIMES
 };
 
-/** counters_add_times() - add these columns first */
+/** counters_add_times() - add the columns of enum counters_time; call this first */
 void counters_add_times(struct counters *counters);
 
 /** counters_of_hart() - whether a column counts everything on a hart */
@@ -77,10 +78,10 @@ uint64_t counters_mask(const struct perfrec_record *record, unsigned int i);
 
 /**
  * counters_assign() - find or create a column for each counter of a record
- * @header:	the record's header, NULL for none
+ * @header:	the record's header, NULL if there is none
  * @count:	number of its counters
- * @column:	filled with @count columns; COUNTERS_NONE if there are too many, and for
- *		those that are @apart
+ * @column:	set to @count columns; COUNTERS_NONE if there are too many, and for those that
+ *		are @apart
  */
 void counters_assign(struct counters *counters,
 		     const struct perfrec_header *header, unsigned int count,

@@ -12,15 +12,15 @@
 
 /* Bits of a halfword's index in a block, up to its end. */
 #define HALFWORD_BITS	12
-/* Numbers of entries that a table has room for at first. */
+/* Initial number of entries in a table. */
 #define ROOM		256
 
 _Static_assert(CODE_INSTRUCTIONS_MAX * 4 < 1 << HALFWORD_BITS, "a block's halfwords have a number");
 
 /**
  * struct tally - counts of a block
- * @whole:	it was executed from its first to its last instruction
- * @next, @taken: then the block after it, or the block at its target, was next
+ * @whole:	how often it was executed from its first to its last instruction
+ * @next, @taken: how often the block after it, or the block at its target, followed
  */
 struct tally {
 	uint64_t	whole;
@@ -44,7 +44,7 @@ struct pairs {
 
 /* How the next instruction of a source follows from the latest one. */
 enum way {
-	WAY_RESUMES,		/* as its thread's stop requires */
+	WAY_RESUMES,		/* as required by the place where its thread stopped */
 	WAY_FOLLOWS,
 	WAY_TRAPS,		/* a trap handler */
 };
@@ -57,7 +57,10 @@ struct counts {
 	uint32_t	room;
 	struct pairs	parts;
 	struct pairs	links;		/* of indirect branches */
-	/* Indirect branches without a target, because the trace stopped; or continued elsewhere. */
+	/*
+	 * Indirect branches whose target is unknown, because the trace stopped or
+	 * continued elsewhere.
+	 */
 	uint64_t	stopped;
 	uint64_t	unlinked;
 	const struct block *last[NEXUS_SOURCES];	/* executed to its end, or NULL */
@@ -134,7 +137,7 @@ new_tally(struct counts *counts, const struct block *block)
 	return &tally[block->id];
 }
 
-/* Valid until another block gets one. */
+/* Valid until a tally is added for another block. */
 static inline struct tally *tally_of(struct counts *counts, const struct block *block)
 {
 	return block->id < counts->room ? &counts->tally[block->id] : new_tally(counts, block);

@@ -20,7 +20,7 @@
  * struct counts_run - instructions of a block
  * @block:	the block
  * @from, @to:	halfwords of it
- * @times:	how often they were executed, one after the other
+ * @times:	how often they were executed in sequence
  */
 struct counts_run {
 	const struct block	*block;
@@ -47,14 +47,14 @@ struct counts;
 
 /**
  * counts_new() - count executed code
- * @symbols:	the code, must outlive the counts; NULL: there is none
+ * @symbols:	the code, which must outlive the counts; NULL if there is none
  * @calls:	whose code: enum meta_calls
  *
  * Return: NULL if out of memory.
  */
 struct counts *counts_new(struct symbols *symbols, enum meta_calls calls);
 
-/** counts_free() - NULL is fine */
+/** counts_free() - free it; NULL is allowed */
 void counts_free(struct counts *counts);
 
 /**
@@ -64,11 +64,11 @@ void counts_free(struct counts *counts);
  */
 int counts_message(struct counts *counts, const struct nexus_message *message);
 
-/** counts_damaged() - as flow_damaged() */
+/** counts_damaged() - like flow_damaged() */
 void counts_damaged(struct counts *counts, const struct nexus_message *gap);
 
 /**
- * counts_flush() - as flow_flush()
+ * counts_flush() - like flow_flush()
  *
  * Return: 0, or -ENOMEM.
  */
@@ -82,7 +82,7 @@ const struct flow_stats *counts_stats(const struct counts *counts);
  * @input:	the trace; losses of its flow are added to its statistics, and the flow is
  *		reported unless the trace is quiet
  *
- * Return: the counts, or NULL: the error has been printed.
+ * Return: the counts, or NULL after printing an error.
  */
 struct counts *counts_read(const struct input *input);
 
@@ -94,7 +94,10 @@ struct counts *counts_read(const struct input *input);
  */
 int counts_end(struct counts *counts, const struct input *input);
 
-/** counts_lost() - parts of the trace are missing: @why, for counts_exact() */
+/**
+ * counts_lost() - note that parts of the trace are missing @why: the reason, for
+ * counts_exact()
+ */
 void counts_lost(struct counts *counts, const char *why);
 
 /** counts_full() - whether some code was beyond the limit */
@@ -117,7 +120,7 @@ struct code *counts_code(const struct counts *counts);
 
 /**
  * counts_exact() - whether all counts are exact
- * @why:	filled if not: the reason
+ * @why:	set to the reason if they are not
  *
  * Inexact counts are never too high.
  */

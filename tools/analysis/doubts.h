@@ -5,11 +5,11 @@
 
 #include <stdint.h>
 
-/* This many separate times are kept; of earlier ones only the sum is known. */
+/* This many separate times are kept; of earlier ones, only the sum. */
 #define DOUBTS_MAX	64
 
 /**
- * struct doubts - the times; zeroed: none
+ * struct doubts - these times; empty if zeroed
  * @gone:	ticks of times that are no longer kept
  */
 struct doubts {
@@ -22,7 +22,7 @@ struct doubts {
 	} span[DOUBTS_MAX];
 };
 
-/** doubts_add() - add a time, which ends after all others, or where the latest ends */
+/** doubts_add() - add a time, which ends no earlier than all others */
 void doubts_add(struct doubts *doubts, uint64_t from, uint64_t to);
 
 /** doubts_in() - how many ticks of the kept times are from @from to @to */

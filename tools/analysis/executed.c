@@ -31,7 +31,10 @@ static bool reserve(struct executed *executed, void *array, size_t count, size_t
 	return true;
 }
 
-/* A file somewhere in memory; adding @shift gives its first place. */
+/*
+ * A file at one of its places in memory; adding @shift to an address gives the address at
+ * its first place.
+ */
 struct executed_alias {
 	struct image	*image;
 	uint64_t	shift;
@@ -169,7 +172,10 @@ void executed_free(struct executed *executed)
 	free(executed->alias);
 }
 
-/* The first of @count entries of @size bytes whose number at @offset is at least @address. */
+/*
+ * The first of @count entries of @size bytes whose address, at @offset in the entry, is
+ * at least @address.
+ */
 static size_t first_at(const void *array, size_t count, size_t size, size_t offset,
 		       uint64_t address)
 {

@@ -66,7 +66,7 @@ struct executed {
 
 /**
  * executed_make() - sort counts by address
- * @executed:	filled, for executed_free(), also after an error
+ * @executed:	the result; needs executed_free(), even after an error
  *
  * Return: 0, or -1 if out of memory.
  */
@@ -86,7 +86,7 @@ void executed_free(struct executed *executed);
  * executed_times() - how often instructions were executed
  * @start:	address of the first one
  * @halfwords:	their total length
- * @times:	increased, at the first halfword of each
+ * @times:	increased at the first halfword of each instruction
  */
 void executed_times(const struct executed *executed, uint64_t start, size_t halfwords,
 		    uint64_t *times);

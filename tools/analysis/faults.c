@@ -5,7 +5,7 @@
 
 #include "faults.h"
 
-/* The first room, in functions. */
+/* The initial size, in functions. */
 #define ROOM	256
 
 static bool make_room(struct faults *faults, uint32_t function)

@@ -18,15 +18,19 @@ struct fault_counts {
 };
 
 /**
- * struct faults - those of all functions; zeroed: none
- * @of:		by number of the function, @count of them; NULL: there was none
+ * struct faults - the faults of all functions; empty if zeroed
+ * @of:		@count entries, indexed by the number of the function; NULL if there was no
+ *		fault
  */
 struct faults {
 	struct fault_counts	*of;
 	uint32_t		count;
 };
 
-/** faults_add() - a function, which is less than FUNCTIONS_MAX, had a fault; false: no memory */
+/**
+ * faults_add() - count a fault of a function, whose number is less than FUNCTIONS_MAX;
+ * false if out of memory
+ */
 bool faults_add(struct faults *faults, uint32_t function, bool major);
 
 void faults_free(struct faults *faults);

@@ -138,7 +138,7 @@ static void give(struct flows *flows, struct track *track, const struct flow_pla
 	flows->ops->call(flows->context, &record);
 }
 
-/* Begins a call, with the function, the addresses and the kind of @of. */
+/* Begins a call with the function, addresses and kind of @of. */
 static void enter_frame(struct flows *flows, struct track *track, const struct flow_place *place,
 			const struct frame *of)
 {
@@ -204,7 +204,7 @@ new_function(struct flows *flows, const struct block *block)
 	}
 	function = &flows->function[block->id];
 	function->tried = true;
-	/* Its address is the same at any time. */
+	/* The kernel's addresses never change. */
 	function->known = symbols_find(flows->symbols, block->place, &symbol);
 	function->start = function->known ? symbol.start : block->place;
 	function->cold = symbol.function && strstr(symbol.function, ".cold");
@@ -229,7 +229,7 @@ static uint32_t search_from(struct track *track)
 }
 
 /*
- * The depth at which a function's innermost call would be the innermost of all; 0: the
+ * The depth at which a function's innermost call would be the innermost of all; 0 if the
  * function has no call.
  */
 static uint32_t depth_of(struct track *track, uint64_t function)
@@ -253,7 +253,7 @@ static void begin_anew(struct flows *flows, struct track *track,
 	enter_frame(flows, track, place, &(struct frame){ .function = function, .earlier = true });
 }
 
-/* The next instruction is in @function, which may be a caller of the latest one. */
+/* The next instruction is in @function, which may be a caller of the latest function. */
 static void go_back_to(struct flows *flows, struct track *track,
 		       const struct flow_place *place, const struct function *function)
 {
@@ -423,7 +423,7 @@ static bool first_leads_to(const struct block *block, uint64_t at, bool begins)
 
 /*
  * The kernel may have executed the instruction at which it interrupted the thread: a system call,
- * or an instruction replaced by a probe. Returns whether it has.
+ * or an instruction replaced by a probe. Returns whether it did.
  */
 static bool step(struct flows *flows, struct track *track, const struct flow_place *place,
 		 const struct block *block, uint64_t at, bool begins)
@@ -467,7 +467,7 @@ static void resume(struct flows *flows, struct track *track, const struct flow_p
 	owner->last = NULL;
 	owner->unseen = false;
 	if (stepped) {
-		/* The open calls are as after that instruction. */
+		/* The open calls already reflect that instruction. */
 	} else if (last && leads_to(last, at, begins)) {
 		track->last = last;
 		follow(flows, track, place, block);
@@ -588,7 +588,7 @@ static void on_event(void *context, const struct flow_place *place,
 	switch (event->what) {
 	case FLOW_CONTEXT:
 		set_owner(flows, track, NEXUS_PROCESS_CONTEXT(event->address));
-		/* Its instructions are missing as well, from its start on. */
+		/* From its start on, the instructions of the probe are missing too. */
 		if (track->gap)
 			ran_missing(flows, track, place);
 		break;

@@ -20,9 +20,9 @@ struct flows;
 
 /**
  * struct flows_left_out - what was omitted because of limits
- * @calls:	calls; their time counts as their callers'
- * @parts:	how often a thread beyond the limit started running, without calls
- * @places:	places of records: the intervals around these have marks
+ * @calls:	calls, whose time is charged to their callers
+ * @parts:	how often a thread beyond the limit, whose calls are omitted, started running
+ * @places:	records whose place is not exact: the intervals around them are marked
  */
 struct flows_left_out {
 	uint64_t	calls;
@@ -34,12 +34,12 @@ struct flows_left_out {
  * struct flows_ops - the consumer's callbacks; records are valid during the call
  * @call:	a generated record
  * @record:	a record of the trace, at its place between these
- * @ran:	a thread has executed @instructions of the function at @function, or, if these
- *		are 0, called it; between the same two calls of @record
+ * @ran:	between the same two calls of @record, a thread has executed @instructions of
+ *		the function at @function, or, if that is 0, has called it
  * @missing:	instructions of a thread are missing here, other than those of the generated
- *		code that writes a record; or they may belong to another interval
+ *		code that writes a record; or it is uncertain whether they belong to this interval
  *
- * @where of the last two has the thread and the place, as a record has.
+ * For @ran and @missing, @where has the thread and the place, as in a record.
  */
 struct flows_ops {
 	void (*call)(void *context, const struct perfrec_record *record);
@@ -53,8 +53,8 @@ struct flows_ops {
  * flows_new() - calls of a trace
  * @symbols:	its code and functions
  * @calls:	whose calls: enum meta_calls
- * @ops:	the consumer, must outlive it
- * @counts:	use @ops->ran and @ops->missing
+ * @ops:	the consumer's callbacks, which must outlive the result
+ * @counts:	whether to call @ops->ran and @ops->missing
  * @context:	passed to @ops
  *
  * Return: NULL if out of memory.
@@ -62,7 +62,7 @@ struct flows_ops {
 struct flows *flows_new(struct symbols *symbols, enum meta_calls calls,
 			const struct flows_ops *ops, bool counts, void *context);
 
-/** flows_free() - NULL is fine */
+/** flows_free() - free it; NULL is allowed */
 void flows_free(struct flows *flows);
 
 /**
@@ -79,11 +79,11 @@ int flows_message(struct flows *flows, const struct nexus_message *message);
  */
 int flows_record(struct flows *flows, const struct perfrec_record *record);
 
-/** flows_damaged() - as flow_damaged(); NULL is fine */
+/** flows_damaged() - like flow_damaged(); NULL is allowed */
 void flows_damaged(struct flows *flows, const struct nexus_message *gap);
 
 /**
- * flows_flush() - as flow_flush(); NULL is fine
+ * flows_flush() - like flow_flush(); NULL is allowed
  *
  * Return: 0, or -ENOMEM.
  */

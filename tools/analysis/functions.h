@@ -5,7 +5,7 @@
 
 #include <stdint.h>
 
-/* A damaged trace may name any number of functions: further ones are function 0. */
+/* A damaged trace may name any number of functions: those beyond the limit are function 0. */
 #define FUNCTIONS_MAX	(1u << 16)
 #define FUNCTIONS_OTHER	0
 
@@ -14,7 +14,7 @@ struct functions;
 /** functions_new() - a set that contains only FUNCTIONS_OTHER; NULL if out of memory */
 struct functions *functions_new(void);
 
-/** functions_free() - free; NULL is fine */
+/** functions_free() - free; NULL is allowed */
 void functions_free(struct functions *functions);
 
 /** functions_find() - the number of an address, FUNCTIONS_OTHER if it has none */

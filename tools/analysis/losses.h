@@ -7,14 +7,13 @@
 #include <stdint.h>
 
 /*
- * Number of latest losses to keep: enough for the time that a record waits to
- * be analysed.
+ * Number of latest losses to keep: enough for as long as a record waits to be analysed.
  */
 #define LOSSES_KEPT	32u
 
 struct losses {
 	uint64_t	offset[LOSSES_KEPT];
-	uint64_t	latest;		/* 0: none */
+	uint64_t	latest;		/* 0 if none */
 	uint32_t	count;
 };
 

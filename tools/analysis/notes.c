@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-/* Notes on data that calls lack, and on samples in the tracer's own functions. */
+/* Notes on data missing from the calls, and on samples in the tracer's own functions. */
 #include <inttypes.h>
 
 #include "analysis.h"
@@ -32,7 +32,7 @@ static void thread_notes(const struct analysis *analysis, const char *name)
 		       name, left, left == 1 ? "" : "s", THREADS_STRANGERS);
 }
 
-/* Why it may be unknown whether threads ran. */
+/* Reasons why it may be unknown whether threads ran. */
 static void switch_notes(const struct oncpu *oncpu, const struct input *input)
 {
 	const struct oncpu_stats *stats = oncpu_stats(oncpu);
@@ -118,12 +118,11 @@ void analysis_notes(const struct analysis *analysis, const struct input *input)
 		report("%s: %" PRIu64 " calls too deep: left out", name,
 		       stats->too_deep);
 	if (stats->left_out)
-		report("%s: threads ran %" PRIu64 " times without their calls: too many threads; record fewer of them",
+		report("%s: threads ran %" PRIu64 " times without their calls: there are too many threads, so record fewer",
 		       name, stats->left_out);
 	if (stats->misplaced)
-		report("%s: %" PRIu64 " record%s not at %s place among the instructions, and the intervals around %s are marked ~: too many records between two messages of instruction trace, or one that a thread completed late",
-		       name, stats->misplaced, stats->misplaced == 1 ? " is" : "s are",
-		       stats->misplaced == 1 ? "its" : "their",
+		report("%s: %" PRIu64 " record%s no exact place among the instructions, and the intervals around %s are marked ~: there were too many records between two messages of instruction trace, or a thread completed a record late",
+		       name, stats->misplaced, stats->misplaced == 1 ? " has" : "s have",
 		       stats->misplaced == 1 ? "it" : "them");
 	if (turns_in(&input->meta) && !analysis_turns(analysis))
 		report("%s: %u events that take turns on the counters are left out: sifive-trace report shows them",

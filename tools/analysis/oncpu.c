@@ -41,16 +41,16 @@ struct part {
 /**
  * struct oncpu_thread - state of a thread
  * @thread:	the latest one: execve() creates another one with the same id
- * @asking:	the one whose record has arrived, or NULL
+ * @asking:	the thread whose record has arrived, or NULL
  * @hart:	where it was seen to run
  * @known:	its first switch was seen
  * @state:	its state from @since on; unless the thread has exited or its recording has ended
- * @over:	the thread has exited or its recording has ended, so it has no state
+ * @over:	the thread has exited or its recording has ended, so @state is not valid
  * @gone:	oncpu.doubts.gone at @since
  * @done:	time up to which oncpu_between() was called
  * @asked:	oncpu_between() was called
  * @call:	its system call
- * @part:	the earlier parts, @count of them
+ * @part:	the @count earlier parts
  */
 struct oncpu_thread {
 	struct thread		*thread;
@@ -75,11 +75,11 @@ struct oncpu_thread {
  * struct hart - the thread that runs on a hart
  * @known:	@running runs, or none of the threads if it is NULL
  * @sure:	without @known: nothing is missing from here on
- * @was:	without @known: the thread that ran before
- * @time:	of its latest message, 0: no message has a time
- * @offset:	of that message
+ * @was:	without @known: the last thread that is known to have run
+ * @time:	time of its latest message, 0 if no message has a time
+ * @offset:	offset of that message
  * @ended:	its latest record of a switch ends the recording, or a pause begins
- * @lost:	messages are missing since @from, and the next one shows up to when
+ * @lost:	messages are missing since @from; the time of the next message ends the loss
  * @whole:	time of its latest switch record: any record that it could not write is later
  * @execute:	the system call of a thread that has just ended here in order to take over
  *		another id
@@ -124,7 +124,7 @@ struct oncpu {
 	unsigned int		helds;
 	uint64_t		offset;		/* the latest message's */
 	uint64_t		now;		/* the latest time */
-	/* As above, at an offset and well before it. */
+	/* An offset, the time there, and the time at a place well before it. */
 	uint64_t		mark;
 	uint64_t		marked;
 	uint64_t		earlier;
@@ -217,7 +217,7 @@ static bool is_off(enum oncpu_state state)
 	return state != ONCPU_UNKNOWN && state != ONCPU_RUNS && state != ONCPU_MERGED;
 }
 
-/* Do not classify a doubtful time off the CPU further. */
+/* The time off the CPU is doubtful: do not classify it further. */
 static void give_part(struct oncpu *oncpu, const struct oncpu_thread *t, const struct part *part)
 {
 	enum oncpu_state state = part->unknown && is_off(part->state) ? ONCPU_UNKNOWN :
@@ -399,7 +399,7 @@ static void contradict(struct oncpu *oncpu, struct hart *hart, uint64_t now)
 	hart->sure = now;
 }
 
-/* The thread starts running: if it ran on another hart, the record of its stop is missing. */
+/* The thread starts running. If it ran on another hart, the record of its stop is missing. */
 static void leave_hart(struct oncpu *oncpu, struct oncpu_thread *t, const struct hart *hart)
 {
 	if (!t->known || t->over || t->state != ONCPU_RUNS)
@@ -413,7 +413,7 @@ static void leave_hart(struct oncpu *oncpu, struct oncpu_thread *t, const struct
 	t->hart->was = NULL;
 }
 
-/* How long the thread has not run, or its state was unknown, until now. */
+/* The time until now in which the thread did not run, or its state was unknown. */
 static struct syscall_sums sums_of(const struct oncpu_thread *t)
 {
 	const uint64_t unknown = t->times.time[ONCPU_UNKNOWN];
@@ -442,7 +442,7 @@ static void on_in(struct oncpu *oncpu, struct hart *hart, struct oncpu_thread *t
 	syscalls_take_over(&t->call, sums_of(t), &execute);
 }
 
-/* The thread runs here, although no record shows since when. */
+/* The thread runs here, although no record shows when it began. */
 static void find_running(struct oncpu *oncpu, struct hart *hart, struct oncpu_thread *t,
 			 uint64_t now)
 {
@@ -490,7 +490,7 @@ static void on_woken(struct oncpu *oncpu, struct oncpu_thread *t, uint64_t now)
 	t->times.wakeups++;
 }
 
-/* After execve(), a program continues in the state of the previous one. NULL: none. */
+/* After execve(), a program continues in the state of the previous one; NULL if none. */
 static struct oncpu_thread *state_of(const struct oncpu *oncpu, struct thread *thread)
 {
 	struct thread *before;
@@ -602,8 +602,8 @@ static void hold_loss(struct oncpu *oncpu, unsigned int src, uint64_t from, uint
 }
 
 /*
- * Where a loss of bytes at this place begins. A hart without a message for a long time was idle:
- * its missing messages are newer than other harts' messages well before this place.
+ * The earliest time of bytes lost at this place. A hart without a message for a long time was
+ * idle: its missing messages are newer than other harts' messages well before this place.
  */
 static uint64_t loss_begin(const struct oncpu *oncpu, const struct hart *hart)
 {
@@ -661,7 +661,7 @@ void oncpu_push(struct oncpu *oncpu, const struct trace_switch *record)
 	oncpu->stats.inferred += record->stamp.time_known == TIME_INFERRED;
 	oncpu->stats.switches += !begins;
 	oncpu->stats.untimed += !begins && !record->stamp.time_known;
-	/* The first mark begins the recording; a mark after its end continues it. */
+	/* The first mark begins the recording; a mark after its end resumes it. */
 	oncpu->stats.losses += hart->ended ? !begins : begins && hart->time;
 	hart->ended = record->kind == SIFIVE_TRACE_SWITCH_END;
 	/* Without a time, the record does not show what ran either. */
@@ -696,7 +696,7 @@ void oncpu_lost(struct oncpu *oncpu, int src, const struct perfrec_stamp *stamp)
 
 /* ---- questions ---------------------------------------------------------- */
 
-/* The thread wrote a record at @to: it runs, although possibly no record shows since when. */
+/* The thread wrote a record at @to: it runs, even if no switch record shows since when. */
 static void settle_last(struct oncpu *oncpu, struct oncpu_thread *t, uint64_t to)
 {
 	if (!t->known || t->over || t->since >= to || t->state == ONCPU_RUNS)
@@ -706,7 +706,7 @@ static void settle_last(struct oncpu *oncpu, struct oncpu_thread *t, uint64_t to
 	end_part(oncpu, t, to);
 }
 
-/* Takes all parts before @until, when the thread's state is settled. */
+/* Takes all parts before @until, once the thread's state is known. */
 static void take_until(struct oncpu *oncpu, struct oncpu_thread *t, uint64_t until,
 		       struct oncpu_part *sum)
 {
@@ -737,7 +737,7 @@ void oncpu_between(struct oncpu *oncpu, struct thread *thread, uint64_t from, ui
 		take_until(oncpu, t, to, &wait);
 		t->asked = true;
 	}
-	/* Regardless of the records, the sum must be the time between. */
+	/* Whatever the records say, the sum must be the time between them. */
 	if (sum->on > span)
 		sum->on = span;
 	if (sum->off > span - sum->on)

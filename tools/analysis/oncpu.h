@@ -26,17 +26,18 @@ enum oncpu_state {
 	ONCPU_SLEEPS,
 	ONCPU_UNINTERRUPTIBLE,
 	ONCPU_STOPPED,
-	ONCPU_WAITS,		/* it does not run; the record with the reason is lost */
+	ONCPU_WAITS,		/* it does not run; the record of the reason was lost */
 	ONCPU_WOKEN,		/* it was woken, and waits for a CPU */
 	ONCPU_STATES,
-	ONCPU_MERGED = ONCPU_STATES,		/* several of these, in too many parts to keep */
+	/* A mixture of these, merged because there were too many parts. */
+	ONCPU_MERGED = ONCPU_STATES,
 };
 
 /**
  * struct oncpu_times - a thread's time, in ticks
  * @time:	by state
  * @wall:	from its first switch to its last one or the end: the sum of @time
- * @outs:	how often it stopped running
+ * @outs:	how often the thread stopped running
  * @wakeups:	how often it was woken
  * @longest:	the longest time from a wake-up until it ran
  * @exited:	it has ended
@@ -50,7 +51,10 @@ struct oncpu_times {
 	bool		exited;
 };
 
-/** struct oncpu_part - ticks of a part of a thread's time in which it ran, and did not run */
+/**
+ * struct oncpu_part - a part of a thread's time: ticks in which it ran, and in which it
+ * did not
+ */
 struct oncpu_part {
 	uint64_t	on;
 	uint64_t	off;
@@ -61,7 +65,7 @@ struct oncpu_part {
  * struct oncpu_stats - uncertainties
  * @switches:	records of switches
  * @losses:	how often records may be missing on a hart
- * @contrary:	records that contradict each other: others are missing
+ * @contrary:	records that contradict each other, which shows that others are missing
  * @inferred:	records with an inferred time
  * @untimed:	records without a time
  */
@@ -88,7 +92,7 @@ struct oncpu;
  */
 struct oncpu *oncpu_new(struct threads *threads, oncpu_span span, void *context);
 
-/** oncpu_free() - NULL is fine */
+/** oncpu_free() - free it; NULL is allowed */
 void oncpu_free(struct oncpu *oncpu);
 
 /** oncpu_push() - the trace's next switch record */
@@ -100,16 +104,17 @@ void oncpu_note(struct oncpu *oncpu, unsigned int src, const struct perfrec_stam
 /**
  * oncpu_lost() - messages are missing
  * @src:	of this source, or of all sources if -1
- * @stamp:	the place. With a time, the source's messages begin again there, and may be
- *		missing since the previous one; otherwise they are missing here.
+ * @stamp:	the place. With a time, the source's messages resume at that time and may be
+ *		missing since the previous one; without, they are missing from here on.
  */
 void oncpu_lost(struct oncpu *oncpu, int src, const struct perfrec_stamp *stamp);
 
 /**
  * oncpu_between() - the time of a thread between two of its records
  * @from, @to:	their times, which do not decrease from call to call
- * @waited:	ticks for which the thread waited for room, at most from @from up to @to
- * @part:	filled: its sum is the time between the records, except for the wait
+ * @waited:	ticks for which the thread waited for room between @from and @to
+ * @part:	set to the ticks on and off the CPU, whose sum is the time between the records
+ *		except for the wait
  */
 void oncpu_between(struct oncpu *oncpu, struct thread *thread, uint64_t from, uint64_t to,
 		   uint64_t waited, struct oncpu_part *part);
@@ -126,7 +131,7 @@ void oncpu_end(struct oncpu *oncpu);
 /** oncpu_failed() - whether memory ran out */
 bool oncpu_failed(const struct oncpu *oncpu);
 
-/** oncpu_times() - a thread's times after oncpu_end(), NULL: it has no known switch */
+/** oncpu_times() - a thread's times after oncpu_end(), NULL if it has no known switch */
 const struct oncpu_times *oncpu_times(const struct thread *thread);
 
 /** oncpu_stats() - the uncertainties */
@@ -138,7 +143,7 @@ const struct syscalls *oncpu_syscalls(const struct oncpu *oncpu);
 /** oncpu_state_after() - a thread's state after it stopped running, SIFIVE_TRACE_SWITCH_* */
 enum oncpu_state oncpu_state_after(unsigned int kind);
 
-/** oncpu_name() - a state as text */
+/** oncpu_name() - the name of a state */
 const char *oncpu_name(enum oncpu_state state);
 
 #endif /* SIFIVE_TRACE_ONCPU_H */

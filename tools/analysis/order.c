@@ -6,7 +6,7 @@
 #include "order.h"
 #include "ring.h"
 
-/* No more records than fit into RING_SKEW bytes. */
+/* RING_SKEW bytes hold no more records than this. */
 #define MOVES	64
 
 /* A thread has a record here, perhaps in a different stream than its previous one. */
@@ -21,13 +21,13 @@ struct order {
 	reorder_give	give;
 	void		*context;
 	struct reorder	*reorder[PERFREC_CHANNELS];
-	struct reorder	*common;	/* replaces these where headers name threads */
+	struct reorder	*common;	/* replaces the above where headers name threads */
 	uint32_t	moving;		/* channels whose threads change sources */
 	bool		hold;
 	struct move	move[MOVES];
 	unsigned int	moves;
 	bool		no_memory;
-	uint64_t	position;	/* in the file: the latest record's */
+	uint64_t	position;	/* offset of the latest record in the file */
 };
 
 struct order *order_new(struct threads *threads, reorder_give give, void *context)
@@ -68,7 +68,7 @@ static struct reorder **reorder_of(struct order *order, unsigned int channel)
 	return order->common ? &order->common : &order->reorder[channel];
 }
 
-/* Earlier words that were reordered on their way have arrived by now. */
+/* Earlier words that were delayed by reordering have arrived by now. */
 static bool is_due(const struct order *order, const struct perfrec_stamp *begin)
 {
 	return begin->offset + RING_SKEW < order->position;
@@ -135,7 +135,7 @@ void push_moving(struct order *order, const struct trace *trace,
 		order->give(order->context, record);
 }
 
-/* The common paths need no stack frame. */
+/* Not inlined, so that the common paths need no stack frame. */
 void order_push(struct order *order, const struct trace *trace,
 		const struct perfrec_record *record)
 {

@@ -18,7 +18,7 @@ struct order;
  */
 struct order *order_new(struct threads *threads, reorder_give give, void *context);
 
-/** order_free() - free, without passing records on; NULL is fine */
+/** order_free() - free, without passing records on; NULL is allowed */
 void order_free(struct order *order);
 
 /** order_push() - the trace's next record */

@@ -21,7 +21,7 @@ static struct analysis_thread *points_of(struct analysis *analysis,
 	return thread->recorded;
 }
 
-/* Samples are of a hart, or are not in the order of the flow. */
+/* Samples count for a whole hart, or are not in the order of the flow. */
 bool points_wants(struct analysis *analysis, const struct perfrec_record *record)
 {
 	if (record->type == PERFREC_ISR)
@@ -50,7 +50,7 @@ void points_record(void *context, const struct perfrec_record *record)
 
 	if (!own)
 		return;
-	/* Without a header neither addresses nor counters are known. */
+	/* Without a header, neither addresses nor counters are known. */
 	if (!record->header) {
 		own->broken = true;
 		return;

@@ -140,7 +140,7 @@ static void on_point(void *context, struct analysis_thread *thread,
 		profile->row[index].samples++;
 	else
 		profile->row[index].points++;
-	/* A call within another call of the function: only the outer one counts. */
+	/* For a call within another call of the same function, only the outer one counts. */
 	if (thread->depth) {
 		profile->row[index].samples_total += step->record->type == PERFREC_ISR;
 		return;
@@ -158,7 +158,7 @@ static void show(struct profile *profile)
 	profile->shown = progress_clock();
 }
 
-/* Show this, because it may take a long time until more arrives. */
+/* Show the current state, because more data may take a long time to arrive. */
 static void on_pause(void *context)
 {
 	struct profile *profile = context;

@@ -18,16 +18,16 @@ enum profile_by {
 };
 
 /**
- * struct profile_row - a function, of one thread or hart with --by
+ * struct profile_row - a function; with --by, in one thread or on one hart
  * @function:	its number in the analysis
  * @group:	thread's id, or source, or 0
  * @calls:	calls that have ended
- * @untimed:	those without a time
- * @inferred:	those with an inferred time
- * @self_inferred: those whose self time is inferred
+ * @untimed:	calls without a time
+ * @inferred:	calls with an inferred time
+ * @self_inferred: calls whose self time is inferred
  * @samples:	samples in it
  * @samples_total: samples in it and in functions that it called, if samples have callers
- * @points:	manual records in it
+ * @points:	manual records of it
  * @total:	ticks in its outermost calls
  * @self:	ticks in it, excluding functions that it called
  */
@@ -76,9 +76,9 @@ struct profile {
 
 /**
  * profile_read() - compute the profile of a trace
- * @profile:	filled; for profile_free(), also after an error
+ * @profile:	the result, for profile_free() even after an error
  * @options:	how to open and read it
- * @spread:	also the spread of the calls' times
+ * @spread:	also compute the spread of the calls' times
  * @live:	called when a pipe pauses, and about once a second otherwise; or
  *		NULL
  *
@@ -94,7 +94,7 @@ void profile_free(struct profile *profile);
 uint64_t profile_total(const struct profile *profile, size_t row,
 		       unsigned int column);
 
-/** profile_self() - as profile_total(), excluding functions that it called */
+/** profile_self() - like profile_total(), excluding functions that it called */
 uint64_t profile_self(const struct profile *profile, size_t row,
 		      unsigned int column);
 
@@ -102,7 +102,7 @@ uint64_t profile_self(const struct profile *profile, size_t row,
 void profile_name(const struct profile *profile, size_t row, char *text,
 		  unsigned int size);
 
-/** profile_symbol() - the place of a row's function; strings are valid until profile_free() */
+/** profile_symbol() - the symbol of a row's function; strings are valid until profile_free() */
 void profile_symbol(const struct profile *profile, size_t row, struct symbol *symbol);
 
 /** profile_group() - a row's group as text */

@@ -17,8 +17,8 @@ struct reorder {
 	unsigned int		first;
 	unsigned int		count;
 	/*
-	 * A ring of all indices into @record: first, from @first on, those of
-	 * the @count records in order of time; then the unused ones.
+	 * A ring of all indices into @record: from @first on, those of the @count records in
+	 * order of time, then the unused ones.
 	 */
 	uint8_t			order[WINDOW_RECORDS];
 	struct perfrec_record	record[WINDOW_RECORDS];
@@ -90,7 +90,7 @@ static inline void copy_counters(struct perfrec_record *to,
 static void copy(struct perfrec_record *to, const struct perfrec_record *from)
 {
 	memcpy(to, from, offsetof(struct perfrec_record, sent));
-	/* With a constant size this is a few instructions and no call. */
+	/* With a constant size, this compiles to a few instructions and no call. */
 	if (from->counters <= USUAL_COUNTERS)
 		copy_counters(to, from, USUAL_COUNTERS);
 	else

@@ -16,15 +16,14 @@ typedef void (*reorder_give)(void *context, const struct perfrec_record *record)
 /** reorder_new() - an empty window; NULL if out of memory */
 struct reorder *reorder_new(reorder_give give, void *context);
 
-/** reorder_free() - free, without passing held records on; NULL is fine */
+/** reorder_free() - free, without passing held records on; NULL is allowed */
 void reorder_free(struct reorder *reorder);
 
-/** reorder_push() - add the next record of the file; passes on those that are due */
+/** reorder_push() - add the next record of the file, and pass on those that are due */
 void reorder_push(struct reorder *reorder, const struct perfrec_record *record);
 
 /**
- * reorder_expires() - whether a record in the window has a header that the next one
- * replaces
+ * reorder_expires() - whether the next header replaces the header of a record in the window
  */
 bool reorder_expires(struct reorder *reorder, const struct perfrec_header *header);
 

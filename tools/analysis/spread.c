@@ -19,10 +19,10 @@ struct spread {
 	uint64_t	sum;
 	uint64_t	least;
 	uint64_t	most;
-	uint64_t	*octave[OCTAVES];	/* its steps; NULL: all are 0 */
+	uint64_t	*octave[OCTAVES];	/* its steps; NULL if all are 0 */
 };
 
-/* The bits of a time below its step. */
+/* The number of low bits of a time that its step ignores. */
 static unsigned int shift_of(uint64_t ticks)
 {
 	return ticks < 2 * STEPS ? 0 : 63 - STEP_BITS - (unsigned int)__builtin_clzll(ticks);

@@ -13,7 +13,7 @@ struct spread;
 
 /**
  * struct spreads - the spreads of a profile
- * @of:		by row; NULL: no call with a time
+ * @of:		by row; NULL if no call has a time
  * @rows:	length of @of
  * @bytes:	their memory, at most SPREAD_BYTES
  * @full:	some calls are in no spread

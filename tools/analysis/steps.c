@@ -9,14 +9,14 @@
 
 /* Limit for a damaged trace. */
 #define THREADS_MAX	4096
-/* A thread's open traps: in a signal handler, and in the kernel. */
+/* A thread can have two open traps: of a signal handler, and in the kernel. */
 #define STOPS_MAX	8
 
 /**
  * struct stop - where a thread stopped
- * @from:	the block that begins there, NULL: no file contains it
+ * @from:	the block that begins there, NULL if no file contains it
  * @trap:	for a trap
- * @unknown:	it was counted as unknown
+ * @unknown:	the stop was counted as unknown
  */
 struct stop {
 	uint64_t		address;
@@ -28,7 +28,8 @@ struct stop {
 /**
  * struct owner - a thread, or the code that runs on a source without a thread name
  * @id:		thread id, or source, plus 1 << 32
- * @resumed:	it continued at @address, on source @src, and no earlier stop is known
+ * @resumed:	it has continued at @address on source @src, and the stop before that is not
+ *		known yet
  */
 struct owner {
 	uint64_t	id;
@@ -97,8 +98,8 @@ static struct owner *running(struct steps *steps, unsigned int src)
 }
 
 /*
- * Sources are shown one after the other: the thread may already have continued
- * elsewhere before it stops here.
+ * Sources are processed one after the other, so the thread may already have continued on
+ * another one before its stop is seen here.
  */
 static bool went_on(const struct owner *owner, const struct flow_place *place)
 {
@@ -175,7 +176,7 @@ const struct block *steps_resume(struct steps *steps, const struct flow_place *p
 	}
 	if (!owner->stops)
 		return NULL;
-	/* The thread has jumped, or a signal handler begins. */
+	/* The thread has jumped, or a signal handler has begun. */
 	top = &owner->stop[owner->stops - 1];
 	if (top->trap && !top->unknown && top->from && is_indirect(top->from)) {
 		top->unknown = true;

@@ -14,21 +14,22 @@
 
 struct steps;
 
-/** steps_new() - a new state for code that must outlive it; NULL if out of memory */
+/** steps_new() - a new state; @code must outlive it; NULL if out of memory */
 struct steps *steps_new(struct code *code);
 
-/** steps_free() - NULL is fine */
+/** steps_free() - free it; NULL is allowed */
 void steps_free(struct steps *steps);
 
-/** steps_owner() - another thread runs on a source; 0: no thread with a name */
+/** steps_owner() - another thread runs on a source; 0 if the thread is not named */
 void steps_owner(struct steps *steps, unsigned int src, uint32_t thread);
 
 /**
  * steps_stop() - the flow stops before an instruction
- * @trap:	for an exception or an interrupt
- * @to:		set: where the thread has already continued, on a source that is shown earlier
+ * @trap:	the reason is an exception or an interrupt
+ * @to:		set to the place where the thread has already continued, on a source that was
+ *		processed earlier
  *
- * Return: as steps_resume().
+ * Return: like steps_resume().
  */
 const struct block *steps_stop(struct steps *steps, const struct flow_place *place,
 			       uint64_t address, bool trap, uint64_t *to);
@@ -41,7 +42,7 @@ const struct block *steps_stop(struct steps *steps, const struct flow_place *pla
 const struct block *steps_resume(struct steps *steps, const struct flow_place *place,
 				 uint64_t address);
 
-/** steps_unknown() - how often an indirect jump may have been executed in this way */
+/** steps_unknown() - how many indirect jumps may have been executed in this way */
 uint64_t steps_unknown(const struct steps *steps);
 
 #endif /* SIFIVE_TRACE_STEPS_H */

@@ -8,14 +8,14 @@
 
 #include "switches.h"
 
-/* Larger numbers count as this number. */
+/* Calls with larger numbers count as this number. */
 #define SYSCALLS_MAX	1024
 
 /* Calls in which the thread was off the CPU and in which a loss may yet be found. */
 #define SYSCALLS_RECENT	256
 
 /**
- * struct syscall_times - all calls with a number that returned; ticks
+ * struct syscall_times - all returned calls with one number; times in ticks
  * @calls:	their number
  * @errors:	calls that returned an error
  * @total:	from the call to its return
@@ -32,8 +32,8 @@ struct syscall_times {
 
 /**
  * struct syscall_sums - a thread's time until now, in ticks
- * @off:	it did not run
- * @unknown:	it may have run
+ * @off:	in which it did not run
+ * @unknown:	in which it may have run
  */
 struct syscall_sums {
 	uint64_t	off;
@@ -41,7 +41,7 @@ struct syscall_sums {
 };
 
 /**
- * struct syscall_now - a thread's current call; zeroed: no call
+ * struct syscall_now - a thread's current call; none if zeroed
  * @since:	when it began
  * @before:	the thread's sums then
  */
@@ -63,8 +63,8 @@ struct syscall_done {
 };
 
 /**
- * struct syscalls - the calls of all threads; zeroed: none
- * @time:	by number, complete after syscalls_end(); NULL: there was none
+ * struct syscalls - the calls of all threads; empty if zeroed
+ * @time:	by number, complete after syscalls_end(); NULL if there were no calls
  * @doubtful:	calls during which records may be missing, or whose thread is unknown: not
  *		included in @time
  */
@@ -98,12 +98,12 @@ void syscalls_lose(struct syscalls *syscalls, uint64_t from, uint64_t to);
  * syscalls_leave() - a thread ends: its call does not return
  * @now:	the thread's current call, updated
  * @sums:	the thread's
- * @next:	may be NULL. For execve(): set to the call, for the thread whose id this one takes
- *		over
+ * @next:	may be NULL. for execve(): set to the call, which continues in the thread that
+ *		takes over the id
  */
 void syscalls_leave(struct syscall_now *now, struct syscall_sums sums, struct syscall_now *next);
 
-/** syscalls_take_over() - a thread starts running, in the call @from if there is one */
+/** syscalls_take_over() - a thread starts running, within the call @from if there is one */
 void syscalls_take_over(struct syscall_now *now, struct syscall_sums sums,
 			const struct syscall_now *from);
 

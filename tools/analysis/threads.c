@@ -10,7 +10,7 @@
 
 struct entry {
 	const struct meta_thread *meta;
-	int			channel;	/* none where headers name the thread */
+	int			channel;	/* empty where headers name the thread */
 	uint64_t		from;		/* unwrapped */
 	uint64_t		to;
 	struct thread		*thread;	/* created when needed */
@@ -25,7 +25,7 @@ struct threads {
 	struct entry		**by_tid;	/* by thread id and time */
 	struct thread		*stranger[2 * THREADS_STRANGERS];
 	unsigned int		strangers;
-	uint8_t			*beyond;	/* a bit for each id beyond the limit */
+	uint8_t			*beyond;	/* a bit for each id of a thread beyond the limit */
 	unsigned int		left_out;
 	uint32_t		shared;		/* channels */
 	struct thread		*lost[PERFREC_SOURCES][PERFREC_CHANNELS];
@@ -53,7 +53,7 @@ static int by_channel_and_time(const void *a, const void *b)
 		return one->channel < two->channel ? -1 : 1;
 	if (one->from != two->from)
 		return one->from < two->from ? -1 : 1;
-	/* In order of appearance. */
+	/* Threads in order of appearance. */
 	return (one->meta > two->meta) - (one->meta < two->meta);
 }
 
@@ -280,7 +280,7 @@ static struct entry *entry_at(const struct threads *threads,
 	return &threads->entry[low - 1];
 }
 
-/* The thread that had the channel at that time. */
+/* The thread that owned the channel at that time. */
 static inline struct thread *find_by_time(struct threads *threads,
 				  const struct perfrec_record *record)
 {
@@ -291,7 +291,7 @@ static inline struct thread *find_by_time(struct threads *threads,
 
 	if (!threads_move(threads, channel))
 		return plain_thread(threads, record->src, channel);
-	/* Without a time: the previous thread, or the channel's first. */
+	/* Without a time, take the previous thread, or the channel's first one. */
 	if (recent && (!record->begin.time_known ||
 		       (time >= recent->from && time <= recent->to)))
 		return recent;
@@ -299,7 +299,7 @@ static inline struct thread *find_by_time(struct threads *threads,
 		time = record->begin.time;
 		entry = entry_at(threads, channel, time);
 		threads->shift[channel] = 0;
-		/* The threads' times began one lap before the trace's. */
+		/* The threads' times begin one lap before the trace's. */
 		if (!entry && threads->lap) {
 			entry = entry_at(threads, channel, time + threads->lap);
 			threads->shift[channel] = entry ? threads->lap : 0;

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * Finds the thread of a record. A header may name the thread. Otherwise, with a table
- * of threads in the side-car file, it is the thread that had the channel at that
- * time, on any source; without a table, and for samples, each (source, channel)
- * counts as a thread. If a missing header may have named another thread, the thread
- * is unknown.
+ * Finds the thread of a record. A header may name the thread. Otherwise, with a table of
+ * threads in the side-car file, it is the thread that owned the channel at that time, on any
+ * source; without a table, and for samples, each (source, channel) counts as a thread. If a
+ * missing header may have named another thread, the thread is unknown.
  */
 #ifndef SIFIVE_TRACE_THREADS_H
 #define SIFIVE_TRACE_THREADS_H
@@ -14,7 +13,7 @@
 #include "meta.h"
 #include "perfrec/perfrec.h"
 
-/* Channel of records made from instruction trace: this register makes no stores. */
+/* Channel of records made from instruction trace: stores to this register are not traced. */
 #define THREADS_FLOW_CHANNEL	SIFIVE_TRACE_INSTRUCTION_OWNER
 
 /* Limit of threads named only by the trace; further threads are unknown, and counted. */
@@ -25,7 +24,7 @@
  * @id:		number, from 0, in order of appearance
  * @src:	its source, or -1 for any
  * @channel:	its channel, or its first one
- * @pid, @tid:	-1 if unknown
+ * @pid, @tid: -1 if unknown
  * @from, @to: when it owned the channel, in ticks
  * @label:	its name in output
  * @state:	for the consumer of the records
@@ -57,7 +56,7 @@ struct threads *threads_new(const struct meta *meta);
  */
 void threads_wrap(struct threads *threads, uint64_t ts_mask);
 
-/** threads_free() - free threads, not their state; NULL is fine */
+/** threads_free() - free threads, not their state; NULL is allowed */
 void threads_free(struct threads *threads);
 
 /** threads_share() - a header names its thread: several threads share @channel */
@@ -78,14 +77,17 @@ bool threads_move(const struct threads *threads, unsigned int channel);
 struct thread *threads_find(struct threads *threads,
 			    const struct perfrec_record *record);
 
-/** threads_named() - the thread with an id at a time; NULL if out of memory or too many */
+/**
+ * threads_named() - the thread with an id at a time; NULL if out of memory or if there
+ * are too many threads
+ */
 struct thread *threads_named(struct threads *threads, uint32_t tid,
 			     const struct perfrec_stamp *stamp);
 
 /** threads_left_out() - how many threads named only by the trace are beyond the limit */
 unsigned int threads_left_out(const struct threads *threads);
 
-/** threads_before() - the thread that had the id before, NULL: none has been found */
+/** threads_before() - the thread that had the id before, NULL if none has been found */
 struct thread *threads_before(const struct threads *threads, const struct thread *thread);
 
 /** threads_count() - number of threads found */

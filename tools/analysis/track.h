@@ -9,7 +9,7 @@
 /* Limits for a damaged trace: threads, and the calls of all threads. */
 #define THREADS_MAX	4096
 #define FRAMES_MAX	(1u << 18)
-/* Limit of a thread's open calls to search for the target of a return. */
+/* How many of a thread's open calls to search for the target of a return. */
 #define SEARCHED_MAX	(1u << 14)
 
 /* An open call: its function's first instruction and its return address. */
@@ -27,11 +27,12 @@ struct frame {
 /**
  * struct owner - a thread, or the code that runs on a source without a thread name
  * @id:		thread id, or source, plus 1 << 32
- * @interrupted: origin of its latest trap, 0: unknown
- * @last:	the block at whose end its latest part stopped, NULL: within a block
+ * @interrupted: origin of its latest trap, 0 if unknown
+ * @last:	the block at whose end its latest part stopped, NULL if it stopped within a
+ *		block
  * @before:	as @last, for the code interrupted by the latest signal handler
  * @unseen:	it runs code that no file contains
- * @writes:	which is the generated code that writes a record
+ * @writes:	that code is the generated code that writes a record
  */
 struct owner {
 	uint64_t	id;
@@ -59,7 +60,7 @@ struct function {
  * @last:	the latest block that was executed to its end
  * @resume:	the next instruction need not follow from the latest one
  * @lost:	instructions before it are missing
- * @trapped:	it is a trap's handler
+ * @trapped:	this code is a trap handler
  * @handled:	a signal handler has returned to the trampoline
  * @gap:	instructions are missing up to the next one
  * @ran:	instructions that it has executed in the function at @within, not yet passed on
@@ -101,7 +102,7 @@ struct flows {
 void ran_run(struct flows *flows, struct track *track, const struct flow_place *place,
 	     const struct flow_run *run, uint64_t function);
 
-/** ran_call() - a thread has called, or jumped to, the function at @function */
+/** ran_call() - a thread has called the function at @function, or jumped to it */
 void ran_call(struct flows *flows, struct track *track, const struct flow_place *place,
 	      uint64_t function);
 

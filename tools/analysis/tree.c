@@ -69,7 +69,7 @@ void tree_free(struct tree *tree)
 
 /* ---- the lightest subtrees become "(others)" ---------------------------- */
 
-/* frame->user of a call without a node: its caller's node plus this. */
+/* For a call without a node, frame->user is its caller's node plus this. */
 #define NO_NODE		(1ull << 32)
 
 /* Threads and the root are not calls. */
@@ -115,7 +115,10 @@ static void weigh_subtrees(struct tree *tree)
 		tree->weight[tree->node[node].parent] += tree->weight[node];
 }
 
-/* The weight that at most a third of the nodes exceed, found byte by byte from the highest. */
+/*
+ * The weight that at most a third of the nodes exceed, determined byte by byte from the
+ * most significant one.
+ */
 static uint64_t least_weight(const struct tree *tree)
 {
 	uint32_t lower = tree->nodes - tree->nodes / 3, node, byte, count[256];
@@ -212,7 +215,7 @@ static void fold_light(struct pruning *pruning)
 	}
 }
 
-/* Closes the gaps; callers stay before the functions that they call. */
+/* Closes the gaps; callers still precede the functions that they call. */
 static void compact(struct pruning *pruning)
 {
 	struct tree *tree = pruning->tree;
@@ -251,7 +254,7 @@ static void move_frames(const struct pruning *pruning)
 	}
 }
 
-/* Frees nodes; returns the new index of node @keep, which stays. */
+/* Frees nodes, but not node @keep, whose new index is returned. */
 static uint32_t prune(struct tree *tree, uint32_t keep)
 {
 	struct pruning pruning = { .tree = tree };

@@ -62,7 +62,7 @@ struct tree {
  * tree_init() - an empty tree
  * @by_thread:	the root's children are threads
  *
- * Return: -1 if out of memory, which has been reported.
+ * Return: -1 if out of memory; the error has been reported.
  */
 int tree_init(struct tree *tree, bool by_thread);
 
@@ -70,8 +70,8 @@ int tree_init(struct tree *tree, bool by_thread);
 void tree_free(struct tree *tree);
 
 /*
- * Callbacks for the consumer of an analysis. tree->analysis must be set first; frame->user
- * belongs to the tree.
+ * Callbacks for the consumer of an analysis. tree->analysis must be set before they run; the
+ * tree uses frame->user.
  */
 void tree_enter(struct tree *tree, struct analysis_thread *thread);
 void tree_leave(struct tree *tree, struct analysis_thread *thread,
@@ -84,7 +84,7 @@ enum tree_weight {
 	TREE_TIME,
 	TREE_CALLS,
 	TREE_SAMPLES,
-	TREE_COUNTER,	/* plus the counter's column */
+	TREE_COUNTER,	/* plus the column of the counter */
 };
 
 /** tree_usual() - the default weight for a trace */

@@ -15,7 +15,7 @@
 #define SURE		1.96
 
 /**
- * struct event - an event that takes turns
+ * struct event - an event that takes turns with others
  * @known:	its counter and turn
  * @column:	its column
  * @turns:	turns of threads in which it was counted
@@ -34,16 +34,16 @@ struct event {
 };
 
 /**
- * struct turns - the events
+ * struct turns - the events that take turns
  * @number:	of turns
  * @event:	the events
- * @events:	number of them
+ * @events:	number of events
  * @column:	the column with a turn's cycles, by turn
  * @cycles:	the column of all cycles, COUNTERS_NONE until there is one
  * @all:	cycles of all records, regardless of the turn
  * @counted:	those within turns
- * @longest:	ticks between two records after which the same turn may be a later one; 0:
- *		unknown
+ * @longest:	ticks between two records beyond which an equal turn number may mean a later
+ *		turn; 0 if unknown
  */
 struct turns {
 	unsigned int	number;
@@ -75,7 +75,7 @@ bool turns_refuse(const struct input *input, const char *option)
 	return true;
 }
 
-/* The next column; the side-car file has few enough events that there is room. */
+/* The next column; the limit on events in a side-car file guarantees that there is room. */
 static unsigned int add_column(struct counters *counters, unsigned int turn, bool hidden)
 {
 	const unsigned int c = counters->count++;
@@ -201,7 +201,7 @@ bool turns_change(const struct perfrec_record *record, unsigned int i)
 /* A record's counts of turns: what each counter has counted since the previous record. */
 struct since {
 	uint32_t	mask;		/* counters, by number */
-	uint64_t	period;		/* number of turn and round */
+	uint64_t	period;		/* numbers of turn and round */
 	uint64_t	count[PERFREC_COUNTERS];
 };
 

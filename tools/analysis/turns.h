@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * Events that take turns on the counters. A count has its turn in its upper bits, so two counts
- * of a thread belong together if these are equal: their difference is a count of the turn's
- * event. Events between two records of different turns are not counted.
+ * Events that take turns on the counters. The upper bits of a count identify its turn: if
+ * those of two counts of a thread are equal, the difference is a count of the turn's event.
+ * Events between two records of different turns are not counted.
  *
  * Each event has a column with its count, and each turn has a column with the cycles in which
  * it was counted. A function's count is scaled by its cycles: count * all cycles / cycles of
@@ -37,8 +37,8 @@ struct turns_last {
 /**
  * struct turns_estimate - how well the total of an event is known
  * @share:	cycles in which it was counted, of all cycles that were counted
- * @error:	relative: with a probability of 95 % the total is not further off; negative:
- *		unknown
+ * @error:	relative error that the total does not exceed with a probability of 95 %;
+ *		negative if unknown
  */
 struct turns_estimate {
 	double	share;
@@ -53,7 +53,7 @@ struct turns_estimate {
  */
 struct turns *turns_new(struct counters *counters);
 
-/** turns_free() - NULL is fine */
+/** turns_free() - free it; NULL is allowed */
 void turns_free(struct turns *turns);
 
 /** turns_in() - how many events of a trace take turns */
@@ -69,12 +69,12 @@ bool turns_refuse(const struct input *input, const char *option);
 /**
  * turns_count() - what was counted since the previous record of @last
  * @last:	of the thread, or, if counts are the hart's, of the stream; updated
- * @whole:	apart from turns, the counts of the record and of the previous one belong
- *		together
+ * @whole:	regardless of turns, the difference between the record's counts and the
+ *		previous ones is valid
  * @cycles:	cycles between the two, valid with @whole
- * @delta:	filled, by column
+ * @delta:	set to the counts, by column
  *
- * Return: mask of the filled columns.
+ * Return: mask of the columns that were set.
  */
 uint64_t turns_count(struct turns *turns, struct turns_last *last,
 		     const struct perfrec_record *record, bool whole, uint64_t cycles,
@@ -84,8 +84,8 @@ uint64_t turns_count(struct turns *turns, struct turns_last *last,
 void turns_end(struct turns *turns, struct turns_last *last);
 
 /**
- * turns_change() - whether the difference of a record's counter @i is not a count, because the
- * counter counted another event at the stream's previous record
+ * turns_change() - whether a record's counter @i counted another event at the stream's
+ * previous record, so that the difference is not a count
  */
 bool turns_change(const struct perfrec_record *record, unsigned int i);
 
