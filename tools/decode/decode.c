@@ -16,7 +16,7 @@ static const struct format * const formats[] = {
 
 #define FORMATS	(sizeof(formats) / sizeof(formats[0]))
 
-/* --demangle was not given: the format chooses. */
+/* Without --demangle, the format chooses. */
 #define DEMANGLE_UNSET	((enum demangle)-1)
 
 struct decode {

@@ -46,7 +46,7 @@ struct filter {
 
 static const struct cli_option filter_options[] = {
 	{ .letter = 'F', .name = "function", .value = "PATTERN",
-	  .help = "functions of this name: C++ names without parameters, or as nm(1) shows them; * and ? match any characters and one character",
+	  .help = "functions with this name: C++ names without parameters, or as nm(1) shows them; * and ? match any characters and one character",
 	  .set = cli_append, .offset = offsetof(struct filter, functions) },
 	{ .letter = 'S', .name = "source", .value = "PATTERN",
 	  .help = "functions of this source file: its name, or its path as given to the compiler",
@@ -93,7 +93,7 @@ static bool has_source(const struct filter *filter, struct image *image,
 	       fits(&filter->sources, text_base(file));
 }
 
-/* C++ names have any length; a file name with spaces is quoted. */
+/* C++ names can have any length; a file name with spaces is quoted. */
 static void put_function(struct output *out, const char *object,
 			 const struct image_function *function, const char *name)
 {
@@ -169,7 +169,7 @@ static int filter_files(struct filter *filter, char **files)
 	return EXIT_UNREADABLE;
 }
 
-/* Functions are selected in one way, or in the other. */
+/* Functions are selected by pattern or from a trace, not both. */
 static int check(const struct filter *filter)
 {
 	const bool named = filter->functions.count || filter->sources.count;
@@ -214,7 +214,10 @@ static bool has_path(char *const *path, size_t paths, const char *wanted)
 	return false;
 }
 
-/* The given files, and the trace's other files with calls: a program can load objects later. */
+/*
+ * The given files and the trace's other files with calls, since a program can load
+ * objects later.
+ */
 static char **list_files(const struct frequent *frequent, char *const *files, size_t count)
 {
 	const struct meta *meta = &frequent->profile.input.meta;

@@ -11,7 +11,7 @@
  * filter_from_trace() - exclude functions that make many records but take little time
  * @options:	the trace, and how to read it
  * @percent:	maximum share of all time that these functions take together
- * @what:	print them, with this name for the trace; NULL: print only errors
+ * @what:	the trace's name for the printed list; NULL to print only errors
  * @files:	the program and shared objects, @count of them; other files with calls in the
  *		trace are added
  * @output:	file for the filter, which is not written if no function is excluded

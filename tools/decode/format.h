@@ -13,7 +13,7 @@ struct input;
 /* How to show a counter of a record. */
 enum values {
 	VALUES_DELTA,		/* its count since the previous record */
-	VALUES_ABSOLUTE,	/* the counter; Delta: since the header */
+	VALUES_ABSOLUTE,	/* the counter's value; with Delta, its count since the header */
 	VALUES_RAW,		/* as transmitted */
 };
 
@@ -24,7 +24,7 @@ enum values {
  * @symbols:	names, NULL for none
  * @input:	the trace, for data that is known at its end
  * @meta:	side-car file of the trace
- * @hz:		ticks per second, 0: unknown
+ * @hz:		ticks per second, 0 if unknown
  * @output:	-o: a file, or a folder for formats with several files; NULL for the default
  * @values:	enum values
  * @channels:	show each record's channel, because several are decoded
@@ -56,12 +56,12 @@ int64_t format_thread(struct threads *threads, const struct perfrec_record *reco
  * struct format - an output format
  * @name:	for --format
  * @help:	its description
- * @open:	begin; returns the context for @ops and @close, or NULL: the error has
- *		been printed.
+ * @open:	begin; returns the context for @ops and @close, or NULL after printing an
+ *		error.
  * @ops:	callbacks while the trace is read
- * @close:	finish and free. Returns -1 if a write failed: the error has been
- *		printed, except EPIPE.
- * @flow:	it shows instruction trace, not records
+ * @close:	finish and free. Returns -1 after printing an error if a write failed, except
+ *		EPIPE.
+ * @flow:	the format shows instruction trace, not records
  */
 struct format {
 	const char	*name;
@@ -83,7 +83,7 @@ extern const struct format format_pc;
  * format_counter() - the number to show for a counter
  * @values:	enum values
  * @record:	record
- * @i:		index of the counter in it
+ * @i:		index of the counter in the record
  * @value:	set to the number
  *
  * Return: false if it is unknown.

@@ -45,7 +45,7 @@ struct listing {
 	struct lines		*lines;		/* by block */
 	uint32_t		room;
 	size_t			kept;
-	struct lines		passing;	/* of a block whose lines are not kept */
+	struct lines		passing;	/* the lines of a block that is not cached */
 	char			time[64];	/* the beginning of a line */
 	size_t			time_length;
 	uint64_t		shown_time;
@@ -142,7 +142,10 @@ static const struct lines *find_lines(struct listing *listing, const struct bloc
 
 /* ---- what comes -------------------------------------------------------- */
 
-/* The common beginning of all lines of one time, which is valid with @known, and source. */
+/*
+ * The common beginning of all lines with the same time, which is valid with @known, and
+ * source.
+ */
 static void set_stamp(struct listing *listing, unsigned int src, unsigned int known,
 		      uint64_t time)
 {
@@ -329,7 +332,7 @@ static void on_joined(void *context, const struct perfrec_record *record, bool m
 	if (record->flags & PERFREC_AFTER_LOSS)
 		put_string(listing->out, "  (records may be missing before it)");
 	if (misplaced)
-		put_string(listing->out, "  (not at its place)");
+		put_string(listing->out, "  (place not exact)");
 	put_char(listing->out, '\n');
 }
 

@@ -4,14 +4,13 @@
  * BASE.perf with everything, and in a folder perf/ BASE.address, BASE.callret and one
  * BASE.perfchannelN per counter.
  *
- * They have a line for each word that completes an address or a counter, in the order of
- * the words; a counter is complete with its upper part or the next word. Differences from
+ * They have one line for each word that completes an address or a counter, in the order of the
+ * words; a counter is complete when its upper part or the next word arrives. Differences from
  * SiFive's decoder: - it prints neither the last counter of each source nor records at
  * addresses outside the program's code, and nothing after a second header - after an Error
- * message it prints no times of any source up to that source's next absolute time; here
- * only the times of the message's source are missing - values that are unknown after a
- * loss are omitted here - for a static function without line numbers it prints the symbol
- * table's file
+ * message it prints no times of any source up to that source's next absolute time; here only
+ * the times of the message's source are missing - values that are unknown after a loss are
+ * omitted here - for a static function without line numbers it prints the symbol table's file
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -30,7 +29,7 @@
 #include "text.h"
 #include "turns.h"
 
-/* The files other than those of counters. */
+/* The files, except those of counters. */
 enum {
 	FILE_ALL = PERFREC_COUNTERS,
 	FILE_ADDRESS,
@@ -44,7 +43,7 @@ enum {
 /**
  * struct recent - an address and its place among the instructions
  * @place:	as from symbols_place()
- * @inside:	it is within an instruction
+ * @inside:	it is not at the start of an instruction
  */
 struct recent {
 	bool		valid;
@@ -71,7 +70,7 @@ struct perf {
 	bool		failed;
 };
 
-/* Time and offset of a line. */
+/* The values of a line. */
 struct place {
 	unsigned int	core;
 	int32_t		time;
@@ -211,7 +210,7 @@ static const char *count_type(const struct perfrec_header *header)
 	       perfrec_count_type_name(header->count_type);
 }
 
-/* Files are created with their first line. Returns NULL on failure. */
+/* A file is created when its first line is written. Returns NULL on failure. */
 static struct output *create_file(struct perf *perf, unsigned int which,
 				  const struct perfrec_header *header)
 {
@@ -220,7 +219,7 @@ static struct output *create_file(struct perf *perf, unsigned int which,
 
 	if (perf->failed)
 		return NULL;
-	/* Until it is open. */
+	/* The channel is used until the file is open. */
 	perf->failed = true;
 	if (which != FILE_ALL) {
 		snprintf(path, sizeof(path), "%s/perf", perf->folder);
@@ -331,10 +330,10 @@ static void find_place(struct perf *perf, const struct perfrec_record *record,
 		place->symbol.file = "";
 }
 
-/* Bytes of a line without its names. */
+/* Maximum length of a line without its names. */
 #define LINE_BYTES	256
 
-/* Inlined: the length of a literal is a constant. */
+/* Inline, so that the length of a literal is a constant. */
 static inline char *put(char *to, const char *text)
 {
 	const size_t length = strlen(text);

@@ -25,7 +25,7 @@
 /* Limit of the indentation, to keep lines readable. */
 #define INDENT_MAX	32
 
-/* State of a stream from record to record. */
+/* State of a stream that is kept between records. */
 struct stream {
 	unsigned int	depth;
 	unsigned int	counters;
@@ -331,7 +331,7 @@ static void text_marks(void *context, const struct perfrec_record *record)
 			   units_time(time, record->waited, 1000000000));
 }
 
-/* Up to the counters. */
+/* The part of the line before the counters. */
 static void begin_line(struct text *text, const struct perfrec_stamp *stamp, unsigned int src,
 		       unsigned int channel, const char *type)
 {

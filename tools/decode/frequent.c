@@ -7,7 +7,7 @@
 #include "command.h"
 #include "frequent.h"
 
-/* A function with fewer calls than one in this many is not worth an entry in a filter. */
+/* A function with less than this fraction of all calls is not worth an entry in a filter. */
 #define FEW	1000
 
 /* Shortest average call first, then most calls. */

@@ -27,12 +27,12 @@ struct frequent {
 
 /**
  * frequent_read() - find these functions
- * @frequent:	filled; for frequent_free(), also after an error
+ * @frequent:	the result, for frequent_free() even after an error
  * @options:	how to open and read the trace
  * @percent:	maximum share of all self time that they take together
  *
- * Each has a greater share of the calls than of the time, at least a thousandth of the calls, and
- * a known time for each call.
+ * Each of them has a greater share of the calls than of the time, at least a thousandth of the
+ * calls, and a known time for each call.
  *
  * Return: an exit code; errors have been printed.
  */
@@ -49,7 +49,7 @@ void frequent_free(struct frequent *frequent);
 bool frequent_has(const struct frequent *frequent, const char *object, uint64_t start,
 		  uint64_t end);
 
-/** frequent_calls() - whether the trace contains calls in a file of this name */
+/** frequent_calls() - whether the trace contains calls in a file with this name */
 bool frequent_calls(const struct frequent *frequent, const char *object);
 
 /**

@@ -13,7 +13,10 @@
 #include "command.h"
 #include "hash.h"
 
-/* Blocks are allocated this many at a time, since pointers to them must last. */
+/*
+ * Blocks are allocated this many at a time and never moved, since pointers to them must
+ * stay valid.
+ */
 #define CHUNK_BITS	10
 #define CHUNK		(1u << CHUNK_BITS)
 
@@ -24,7 +27,7 @@ struct segment {
 	uint8_t		*code;
 };
 
-/* A file; without code if it could not be read, which has been reported. */
+/* A file, without code if it could not be read; that error has been reported. */
 struct file {
 	struct file	*next;
 	char		*path;
@@ -91,7 +94,10 @@ void code_free(struct code *code)
 
 /* ---- files ------------------------------------------------------------- */
 
-/* A file of debug information alone has headers of the code, but not the code. */
+/*
+ * A file with only debug information has section headers for the code, but not the code
+ * itself.
+ */
 static bool has_code(Elf *elf)
 {
 	Elf_Scn *scn = NULL;
@@ -153,7 +159,7 @@ static void read_file(struct code *code, struct file *file, int fd)
 		return;
 	}
 	file->rv32 = gelf_getclass(elf) == ELFCLASS32;
-	/* A file has a few; a damaged one has many. */
+	/* Normal files have a few; a damaged one may have many. */
 	if (count > 4096)
 		count = 4096;
 	file->segment = calloc(count, sizeof(*file->segment));
@@ -360,7 +366,7 @@ bool code_is_probes(const struct code *code, uint64_t address)
 	return symbols_probed(code->symbols, find_place(code, address));
 }
 
-/* Code of kinds whose calls were not requested. */
+/* Code of a kind whose calls were not requested. */
 static bool is_others(const struct code *code, uint64_t address)
 {
 	return code->calls != META_CALLS_ALL &&
@@ -396,8 +402,8 @@ struct block *code_block(struct code *code, uint64_t address)
 }
 
 /*
- * Where objects shared addresses, another object may be mapped at another time: look up the block
- * each time.
+ * Where objects shared addresses, another object may be mapped at another time: so look up the
+ * block each time.
  */
 struct block *code_find(struct code *code, uint64_t address, struct block **link)
 {

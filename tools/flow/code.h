@@ -22,8 +22,8 @@
  * @start:	address of the first one
  * @code:	its bytes
  * @target:	of the last one, if it is direct or @loaded
- * @halfwords:	length of all of them
- * @instructions: number of them
+ * @halfwords:	length of all instructions
+ * @instructions: number of instructions
  * @last:	length of the last one, in halfwords
  * @kind:	enum flow_kind of the last one; FLOW_NEXT: the block ends at the length limit, or
  *		with the code
@@ -65,22 +65,22 @@ struct code;
 
 /**
  * code_new() - the code of a trace
- * @symbols:	its objects, must outlive the code; NULL: there is none
+ * @symbols:	its objects, which must outlive the code; NULL if there are none
  * @calls:	whose code to read: enum meta_calls
  *
  * Return: the code, for code_free(); NULL if out of memory.
  */
 struct code *code_new(struct symbols *symbols, enum meta_calls calls);
 
-/** code_free() - NULL is fine */
+/** code_free() - free it; NULL is allowed */
 void code_free(struct code *code);
 
 /**
  * code_when() - set the time of further lookups, initially the symbols' time
- * @known:	false: the time is unknown
+ * @known:	whether the time is known
  * @time:	in ticks
  *
- * Use of the symbols by a consumer between two lookups does not change it.
+ * A consumer that uses the symbols between two lookups does not change it.
  */
 void code_when(struct code *code, bool known, uint64_t time);
 
@@ -94,8 +94,8 @@ struct block *code_block(struct code *code, uint64_t address);
 /**
  * code_bytes() - the code from an address on
  * @place:	the address, as from symbols_place()
- * @size:	set: bytes of it
- * @rv32:	set: it is code of a 32-bit processor
+ * @size:	set to the number of bytes
+ * @rv32:	set to whether it is code of a 32-bit processor
  *
  * Return: the bytes, valid as long as the code; NULL if no file contains them.
  */
@@ -116,14 +116,14 @@ bool code_is_probes(const struct code *code, uint64_t address);
 /**
  * code_trampoline() - the address to which signal handlers return
  *
- * Return: its address in the vdso, 0: unknown.
+ * Return: its address in the vdso, 0 if unknown.
  */
 uint64_t code_trampoline(struct code *code);
 
 /** code_is_trampoline() - whether signal handlers return to a block */
 bool code_is_trampoline(const struct block *block);
 
-/** code_calls() - whose code: enum meta_calls */
+/** code_calls() - which code is read: enum meta_calls */
 enum meta_calls code_calls(const struct code *code);
 
 /** code_next() - the block after @block, or NULL */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /*
- * LLVM's disassembler: see disassembler.h. The library is large and only needed for text output,
- * so it is loaded on demand, and nothing is linked with it.
+ * LLVM's disassembler: see disassembler.h. The library is large and needed only for text
+ * output, so it is loaded on demand instead of being linked.
  */
 #include <dlfcn.h>
 #include <stdio.h>
@@ -18,7 +18,7 @@
 /* Features that a later version supports; others print a warning. */
 #define VERSION_MORE	14
 #define MORE_FEATURES	FEATURES ",+v,+zba,+zbb,+zbc,+zbs,+zfh"
-/* Option of LLVMSetDisasmOptions(): numbers in hexadecimal. */
+/* Option of LLVMSetDisasmOptions(): print numbers in hexadecimal. */
 #define PRINT_HEX	2
 
 /* The functions of llvm-c/Disassembler.h and llvm-c/Target.h that are used. */

@@ -12,21 +12,21 @@ struct disassembler;
 /**
  * disassembler_new() - load the library
  *
- * Return: the disassembler, or NULL: no library was found, or it does not support RISC-V.
+ * Return: the disassembler, or NULL if no library was found, or if it does not support RISC-V.
  */
 struct disassembler *disassembler_new(void);
 
-/** disassembler_free() - NULL is fine */
+/** disassembler_free() - free it; NULL is allowed */
 void disassembler_free(struct disassembler *disassembler);
 
 /**
- * disassembler_text() - one instruction as text
- * @disassembler: NULL: the text is the instruction's number
+ * disassembler_text() - convert one instruction to text
+ * @disassembler: if NULL, the text is the instruction's encoding
  * @rv32:	it is one of a 32-bit processor
  * @code:	its bytes
  * @halfwords:	its length
  * @address:	its address
- * @text:	filled, terminated; without control characters
+ * @text:	set to the text, NUL-terminated and without control characters
  * @size:	bytes at @text
  */
 void disassembler_text(struct disassembler *disassembler, bool rv32, const uint8_t *code,

@@ -197,11 +197,11 @@ static void lose(struct source *source, enum flow_gap why, uint64_t offset)
 	emit(walk, &event);
 	walk_lose(walk);
 	walk_lose(&source->checked);
-	/* Messages that are not shown have set the mode as well. */
+	/* The mode may also have been set by messages that are not shown. */
 	walk->mode = source->checked.mode;
 }
 
-/* Waiting messages may be wrong: show only their contexts. */
+/* Waiting messages may be wrong, so show only their contexts. */
 static void drop(struct flow *flow, struct source *source, enum flow_gap why)
 {
 	unsigned int i;
@@ -266,7 +266,7 @@ static void follow(struct flow *flow, struct source *source, struct walk_message
 		return;
 	}
 	add(flow, source, message);
-	/* After the end nothing can contradict it. */
+	/* After the end, nothing can contradict the flow. */
 	if (result != WALK_CONFIRMED && source->checked.state != WALK_OFF)
 		return;
 	flow->stats.confirmed += has_sync(message) && !begins;
@@ -304,7 +304,7 @@ int flow_message(struct flow *flow, const struct nexus_message *message)
 			lose(source, FLOW_GAP_OVERFLOW, message->offset);
 		return 0;
 	}
-	/* Its clock shows that a message is damaged or missing. */
+	/* The source's clock shows that a message is damaged or missing. */
 	if (message->flags & NEXUS_CONTRARY && source->checked.state != WALK_LOST)
 		drop(flow, source, FLOW_GAP_DAMAGE);
 	fine = convert(&converted, message);

@@ -20,19 +20,22 @@
 
 #include "code.h"
 
-/* Limit of a source's waiting messages; older ones are shown without a Sync message. */
+/*
+ * Limit of a source's waiting messages; beyond it, the oldest are shown without waiting
+ * for a Sync message.
+ */
 #define FLOW_QUEUE		1024
 /* Return addresses that an encoder counts; it forgets older ones. */
 #define FLOW_STACK		1023
 
-/* Why instructions are missing. */
+/* Reasons why instructions are missing. */
 enum flow_gap {
 	FLOW_GAP_NONE,
 	FLOW_GAP_OVERFLOW,	/* the encoder lost messages */
 	FLOW_GAP_DAMAGE,	/* bytes of the trace are not a message */
 	FLOW_GAP_CONTRADICTION,	/* messages do not fit the code */
 	FLOW_GAP_NO_CODE,	/* no file contains the code */
-	FLOW_GAP_KERNEL,	/* as above, for the kernel */
+	FLOW_GAP_KERNEL,	/* no file contains the kernel's code */
 	FLOW_GAP_LEFT_OUT,	/* code whose calls were not requested */
 	FLOW_GAP_NO_RETURN,	/* the call of an implicit return is in such code */
 	FLOW_GAP_NO_SYNC,	/* messages before a Sync message */
@@ -49,7 +52,7 @@ enum flow_mode {
 enum flow_what {
 	FLOW_STARTS,	/* for @reason: SYNC */
 	FLOW_STOPS,	/* @reason: EVCODE */
-	FLOW_LOST,	/* @reason: enum flow_gap; @address: the first one that is missing */
+	FLOW_LOST,	/* @reason: enum flow_gap; @address: the first missing instruction */
 	FLOW_EXCEPTION,	/* @reason: BTYPE; from @address */
 	FLOW_CONTEXT,	/* @address: PROCESS */
 };
@@ -85,8 +88,8 @@ struct flow_run {
  * struct flow_place - where in the trace a run or event is
  * @src:	source
  * @offset:	of the message that shows it, in bytes
- * @before, @time: of the source's previous message, and of that message
- * @known, @time_known: enum store_time of them
+ * @before, @time: times of the source's previous message, and of that message
+ * @known, @time_known: enum store_time of these times
  * @halfwords:	instructions that the message shows, as halfwords
  * @done:	halfwords of these before the run or event
  */
@@ -114,7 +117,7 @@ unsigned int flow_time(const struct flow_place *place, uint64_t *time);
 
 /**
  * struct flow_ops - the consumer's callbacks; each may be NULL
- * @run:	instructions, in their order
+ * @run:	instructions, in execution order
  * @event:	what happens before the next run
  */
 struct flow_ops {
@@ -148,15 +151,15 @@ struct flow;
 
 /**
  * flow_new() - a reader of flow
- * @code:	the code, must outlive it
- * @ops:	consumer, must outlive it
+ * @code:	the code, which must outlive the reader
+ * @ops:	the consumer's callbacks, which must outlive the reader
  * @context:	passed to each callback
  *
  * Return: the reader, for flow_free(); NULL if out of memory.
  */
 struct flow *flow_new(struct code *code, const struct flow_ops *ops, void *context);
 
-/** flow_free() - NULL is fine */
+/** flow_free() - free it; NULL is allowed */
 void flow_free(struct flow *flow);
 
 /**
@@ -191,10 +194,10 @@ uint64_t flow_losses(const struct flow_stats *stats);
  */
 void flow_summary(const struct flow_stats *stats, const char *name);
 
-/** flow_gap_name() - enum flow_gap as text */
+/** flow_gap_name() - the name of an enum flow_gap value */
 const char *flow_gap_name(unsigned int gap);
 
-/** flow_sync_name() - a Sync message's reason as text */
+/** flow_sync_name() - the name of a Sync message's reason */
 const char *flow_sync_name(unsigned int sync);
 
 #endif /* SIFIVE_TRACE_FLOW_H */

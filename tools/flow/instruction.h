@@ -21,7 +21,7 @@ enum flow_kind {
 	FLOW_CALL,		/* the target; a link holds the return address */
 	FLOW_INDIRECT_JUMP,	/* the trace has the target */
 	FLOW_INDIRECT_CALL,
-	FLOW_RETURN,		/* a return: to the address in a link */
+	FLOW_RETURN,		/* a return to the address in a link register */
 	FLOW_SWAP,		/* a return that is a call as well */
 	FLOW_TRAP,		/* ecall, ebreak: an exception follows */
 	FLOW_TRAP_RETURN,	/* sret, mret, dret, mnret */
@@ -33,9 +33,9 @@ enum flow_kind {
  * @halfwords:	its length
  * @target:	target of a branch, jump or call
  * @constant:	the value that lui or auipc loads into register @rd
- * @rd:		that register, 0: it is neither instruction
+ * @rd:		that register, 0 if it is neither instruction
  * @rs:		the register that an indirect jump, call or return uses
- * @offset:	and the offset that it adds
+ * @offset:	the offset that it adds to @rs
  */
 struct instruction {
 	uint8_t		kind;
@@ -60,7 +60,7 @@ struct instruction {
 unsigned int instruction_read(const uint8_t *code, size_t size, uint64_t address,
 			      bool rv32, struct instruction *instruction);
 
-/** instruction_halfwords() - its length, from its first halfword */
+/** instruction_halfwords() - an instruction's length, from its first halfword */
 static inline unsigned int instruction_halfwords(uint16_t first)
 {
 	if ((first & 0x03) != 0x03)

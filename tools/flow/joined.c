@@ -22,7 +22,7 @@ struct pending {
 	struct pending		*previous;
 	struct pending		*next;
 	struct perfrec_record	record;
-	struct kept		*kept;		/* NULL: it has no header */
+	struct kept		*kept;		/* NULL if the record has no header */
 	bool			late;		/* the flow has passed its place */
 };
 
@@ -33,7 +33,8 @@ struct pending {
  * @latest:	by channel: the header of the latest record
  * @context:	that of the latest Ownership message
  * @shown:	place of the latest run or event
- * @held:	place where trace stops within a record, which is to come; 0: none
+ * @held:	place where trace stops within a record that is not complete yet; 0 if there is
+ *		none
  */
 struct lane {
 	struct nexus_message	message[WAITING];
@@ -51,7 +52,7 @@ struct joined {
 	struct flow		*flow;
 	const struct joined_ops	*ops;
 	void			*context;
-	struct lane		*lane[NEXUS_SOURCES];	/* NULL: no instruction trace so far */
+	struct lane		*lane[NEXUS_SOURCES];	/* NULL without instruction trace so far */
 	unsigned int		records;		/* that wait */
 };
 

@@ -32,19 +32,19 @@ struct joined;
 
 /**
  * joined_new() - a flow with records
- * @code:	the code, must outlive it
- * @ops:	consumer, must outlive it
+ * @code:	the code, which must outlive the result
+ * @ops:	the consumer's callbacks, which must outlive the result
  * @context:	passed to each callback
  *
  * Return: for joined_free(); NULL if out of memory.
  */
 struct joined *joined_new(struct code *code, const struct joined_ops *ops, void *context);
 
-/** joined_free() - NULL is fine */
+/** joined_free() - free it; NULL is allowed */
 void joined_free(struct joined *joined);
 
 /**
- * joined_message() - the trace's next message other than a store, as flow_message()
+ * joined_message() - the trace's next message other than a store; like flow_message()
  *
  * Return: 0, or -ENOMEM.
  */
@@ -57,11 +57,11 @@ int joined_message(struct joined *joined, const struct nexus_message *message);
  */
 int joined_record(struct joined *joined, const struct perfrec_record *record);
 
-/** joined_damaged() - as flow_damaged() */
+/** joined_damaged() - like flow_damaged() */
 void joined_damaged(struct joined *joined, const struct nexus_message *gap);
 
 /**
- * joined_flush() - as flow_flush(), and pass on all records
+ * joined_flush() - like flow_flush(), and pass on all records
  *
  * Return: 0, or -ENOMEM.
  */

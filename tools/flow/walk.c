@@ -285,7 +285,7 @@ static bool is_explicit(const struct walk *walk)
 		kind == FLOW_RETURN || kind == FLOW_SWAP || kind == FLOW_TRAP_RETURN);
 }
 
-/* From the end of a block to the address in a message. */
+/* Walks from the end of a block to the address in a message. */
 static enum step go_reported(struct walk *walk, bool show, uint64_t address)
 {
 	uint64_t back = block_end(walk->block);
@@ -336,7 +336,7 @@ static inline enum step branch(struct walk *walk, bool show, bool taken, uint64_
 	return STEP_DONE;
 }
 
-/* The same outcome for @times branches. */
+/* Follow @times branches with the same outcome. */
 static enum step same_branches(struct walk *walk, bool show, bool taken, uint64_t times)
 {
 	enum step step = STEP_DONE;

@@ -20,7 +20,7 @@ enum walk_state {
  * struct walk_message - the fields of a message that the flow needs
  * @icnt, @hist, @address: its fields; an address as sent, but with bit 0
  * @repeat:	number of repetitions of the history or branch
- * @halfwords:	filled by walk_message(): the instructions described
+ * @halfwords:	set by walk_message() to the instructions described
  */
 struct walk_message {
 	uint64_t	offset;
@@ -45,7 +45,7 @@ struct walk_message {
  * @reference:	the latest address sent
  * @balance:	halfwords that messages have announced, less those walked
  * @called:	return addresses for implicit returns, a ring
- * @calls:	number of them
+ * @calls:	number of entries in @called
  * @top:	index after the latest
  * @unpaired:	calls may be missing
  * @away:	with WALK_AWAY: why, enum flow_gap

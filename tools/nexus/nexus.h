@@ -120,7 +120,7 @@ enum nexus_gap {
  * @field:	variable fields except the timestamp, see below
  * @contrary:	valid with NEXUS_CONTRARY: the bit that was 1 in the source's previous
  *		time and must have been 0
- * @fields:	number of them
+ * @fields:	number of entries in @field
  * @fixed:	fixed fields after SRC, see below
  * @tcode:	enum nexus_tcode, or another value with NEXUS_UNKNOWN_TCODE
  * @src:	the encoder's source number, 0 if messages have no SRC
@@ -255,7 +255,7 @@ void nexus_end(struct nexus *nexus);
 /**
  * nexus_next() - decode the next message
  * @nexus:	decoder
- * @message:	filled for NEXUS_MESSAGE and NEXUS_GAP
+ * @message:	set for NEXUS_MESSAGE and NEXUS_GAP
  *
  * Times are per source, and unknown until an absolute timestamp. After an Error message
  * (8) or a message of unknown layout, a source's clock continues, but may lack a lost
@@ -294,12 +294,12 @@ static inline bool nexus_is_branch(const struct nexus_message *message)
 
 /**
  * nexus_encode() - write a message
- * @nexus:	with the options of the output
+ * @nexus:	initialised with the options of the output
  * @message:	message of a known layout; only its source, fields and flags are used
- * @timestamp:	with NEXUS_TIMESTAMP: the field's value
+ * @timestamp:	value of the timestamp field, with NEXUS_TIMESTAMP
  * @to:		room for NEXUS_ENCODED_MAX bytes
  *
- * Return: the number of bytes, or 0: SRC does not fit the options, or the layout is unknown.
+ * Return: the number of bytes, or 0 if SRC does not fit the options, or the layout is unknown.
  */
 size_t nexus_encode(const struct nexus *nexus, const struct nexus_message *message,
 		    uint64_t timestamp, uint8_t *to);
@@ -316,7 +316,8 @@ size_t nexus_encode(const struct nexus *nexus, const struct nexus_message *messa
  * @store:	filled
  *
  * A store to channel n has IDTAG n * 4 + byte offset in the register; the offset is 0,
- * 2 or 3 for a store of 4, 2 or 1 bytes. An invalid size is returned as 0 bytes.
+ * 2 or 3 for a store of 4, 2 or 1 bytes. A store with an invalid offset is returned with a size
+ * of 0 bytes.
  *
  * Return: false unless it is a Data Acquisition message of a valid channel.
  */

@@ -6,10 +6,10 @@
 #include "../hash.h"
 #include "perfrec.h"
 
-/* Size limit of the lists. Samples with further lists have no callers. */
+/* Size limit of the lists. Samples whose list does not fit have no callers. */
 #define CALLERS_BYTES	(32u << 20)
 
-/* struct callers - all lists; zeroed: none yet */
+/* struct callers - all lists; empty if zeroed */
 struct callers {
 	struct hash		hash;
 	struct perfrec_callers	**list;

@@ -44,7 +44,7 @@ static void give_parts(struct perfrec *perfrec, struct stream *stream)
 		give_part(perfrec, stream, part);
 }
 
-/* Whether the header being read is a due repetition, with nothing lost before it. */
+/* Whether the header being read is a repetition that is due, and nothing was lost before it. */
 static bool is_repeated(const struct perfrec *perfrec, const struct stream *stream)
 {
 	uint64_t interval = perfrec->interval[stream->record.channel];
@@ -70,7 +70,7 @@ static void finish_header(struct perfrec *perfrec, struct stream *stream)
 					   (PERFREC_HEADERS_KEPT + 1)];
 	stream->state = BOUNDARY;
 	stream->broken = false;
-	/* Not a repetition if records after it are known to be missing. */
+	/* Once records after it are known to be missing, a header is not a repetition. */
 	if (stream->lost)
 		stream->lost &= (uint8_t)(stream->lost & PERFREC_MARKED && stream->record.dropped ?
 					  PERFREC_MARKED | PERFREC_AFTER_LOSS : PERFREC_MARKED);

@@ -29,14 +29,14 @@ static const char * const cache[] = {
 	"L1-dcache", "L1-icache", "LLC", "dTLB", "iTLB", "branch", "node",
 };
 
-/* Operation and result, as in perf: accesses are plural, misses named. */
+/* Suffix for operation and result, as in perf: "loads", "load-misses". */
 static const char * const operation[][2] = {
 	{ "loads", "load-misses" },
 	{ "stores", "store-misses" },
 	{ "prefetches", "prefetch-misses" },
 };
 
-/* Counted by firmware, by SBI code. */
+/* Events counted by firmware, by SBI event code. */
 static const char * const firmware[] = {
 	"misaligned-load", "misaligned-store", "access-load", "access-store",
 	"illegal-insn", "set-timer", "ipi-sent", "ipi-received", "fence-i-sent",

@@ -52,7 +52,7 @@ void perfrec_repeat(struct perfrec *perfrec, uint32_t channels, uint64_t records
 			perfrec->interval[i] = records;
 }
 
-/* Number 0 is the assumed header before a stream's first one. */
+/* Serial number of the assumed header before a stream's first one. */
 static void assume_header(struct stream *stream,
 			  const struct perfrec_header *assumed)
 {
@@ -66,7 +66,7 @@ static void assume_header(struct stream *stream,
 	stream->broken = true;
 }
 
-/* Not inlined: it would cost perfrec_push() registers for each word. */
+/* Not inlined, because it would cost perfrec_push() registers for each word. */
 static __attribute__((noinline)) struct stream *
 stream_new(struct perfrec *perfrec, const struct store *word)
 {
@@ -253,7 +253,7 @@ static void finish_record(struct perfrec *perfrec, struct stream *stream)
 		perfrec->ops->record(perfrec->context, &stream->record);
 }
 
-/* Not inlined: few consumers need addresses. */
+/* Not inlined, because few consumers need addresses. */
 static __attribute__((noinline)) void
 give_address(struct perfrec *perfrec, struct stream *stream)
 {
@@ -273,10 +273,9 @@ static inline bool is_typed(const struct stream *stream)
 }
 
 /*
- * Whether the record ended by @word, or by the end of the trace, is the rest of a header without
- * its magic: mask, type, and three or four words for each bit of the mask, and no fewer than the
- * record contains. After any other record, such a
- * @word is itself a damaged magic.
+ * Whether the record ended by @word, or by the end of the trace, is really the rest of a
+ * header without its magic: mask, type, and three or four words for each bit of the mask, with
+ * no words missing. After any other record, such a @word is itself a damaged magic.
  */
 static __attribute__((noinline)) bool
 is_header_rest(const struct stream *stream, const struct store *word)
@@ -291,7 +290,7 @@ is_header_rest(const struct stream *stream, const struct store *word)
 	return header && is_typed(stream) && words >= 3 * set && words <= 4 * set;
 }
 
-/* Ends a record that no later word completes. */
+/* Ends a record that no later word will complete. */
 static void end_record(struct perfrec *perfrec, struct stream *stream)
 {
 	if (perfrec->ops->counter)
@@ -382,8 +381,8 @@ static bool is_callers(const struct stream *stream)
 }
 
 /*
- * Whether a record broke off, and its latest word was the magic of a header of which
- * @word can be the count type.
+ * Whether a record is incomplete and its latest word was the magic of a header whose count
+ * type can be @word.
  */
 static bool header_within(const struct stream *stream,
 			  const struct store *word)
@@ -617,7 +616,7 @@ void perfrec_lost(struct perfrec *perfrec, int src)
 	}
 }
 
-/* Whether the last counter has gone back: its upper part is still to come. */
+/* Whether the last counter has decreased, so that its upper part is yet to come. */
 static bool lacks_upper(const struct stream *stream)
 {
 	const struct perfrec_header *header = stream->header;

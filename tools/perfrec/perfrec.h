@@ -5,10 +5,10 @@
  * Documentation/trace-format.rst describes headers and records. The decoder is fed
  * words, each with its source (encoder), channel, size and time.
  *
- * Each (source, channel) is a separate stream. Input is never trusted: ops->lost gets words
- * that fit neither a header nor a record, and the stream resumes at the next word that can
- * begin one. Records before the first header (at the beginning of a ring buffer) have header
- * NULL, or the header of perfrec_assume().
+ * Each (source, channel) is a separate stream. Input is never trusted: words that fit neither
+ * a header nor a record are passed to ops->lost, and decoding of the stream resumes at the next
+ * word that can begin one. Records before the first header (at the beginning of a ring buffer)
+ * have header NULL, or the header of perfrec_assume().
  */
 #ifndef SIFIVE_TRACE_PERFREC_H
 #define SIFIVE_TRACE_PERFREC_H
@@ -80,10 +80,10 @@ struct perfrec_stamp {
  * @number:	its bit in the mask: 0 cycle, 1 timestamp, 2 instret, n
  *		hpmcounter n
  * @type:	enum perfrec_event_type
- * @code:	for general, cache and firmware events, else 0; PERFREC_EVENT_TURNS: the
+ * @code:	for general, cache and firmware events, else 0; PERFREC_EVENT_TURNS if the
  *		counter counts several events in turn, which the side-car file lists
  * @event_data:	event selector's value, for raw events, else 0
- * @csr:	CSR it is read from, 0 for the trace timestamp
+ * @csr:	number of the CSR from which it is read, 0 for the trace timestamp
  * @width:	bits, 1 to 64
  * @end:	the definition's last word
  */
@@ -104,10 +104,11 @@ struct perfrec_counter {
  * @repeated:	records continue across it: see perfrec_repeat()
  * @owned:	its records belong to the thread @owner
  * @goes_on:	the thread continues here after recording in another stream
- * @serial:	number of this header in its stream, from 1; 0: perfrec_assume()
+ * @serial:	number of this header in its stream, from 1; 0 for the header of
+ *		perfrec_assume()
  * @count_type:	enum perfrec_count_type
  * @owner:	thread id, valid with @owned
- * @mask:	bit n: counter n is recorded
+ * @mask:	bit n is set if counter n is recorded
  * @counters:	number of bits set in @mask
  * @begin:	the magic word
  * @mask_word:	the mask
@@ -148,21 +149,21 @@ struct perfrec_callers {
 
 /* @address is valid. Clear for DeltaXOR after a loss, or without a header. */
 #define PERFREC_ADDRESS_KNOWN	(1u << 0)
-/* @value is valid. Clear for Delta and DeltaXOR after a loss. */
+/* @value is valid. The counters are known; clear for Delta and DeltaXOR after a loss. */
 #define PERFREC_VALUE_KNOWN	(1u << 1)
 /* @delta is valid: the stream's previous record is known, or the type is Delta. */
 #define PERFREC_DELTA_KNOWN	(1u << 2)
 /* Records may be missing before this one: @delta may include their counts. */
 #define PERFREC_AFTER_LOSS	(1u << 3)
 /*
- * Stores since the header are missing, perhaps a newer header; or there is no header.
+ * Stores since the header are missing, perhaps including a newer header; or there is no header.
  */
 #define PERFREC_STALE		(1u << 4)
 /* @dropped and @waited are valid: marks precede the record. */
 #define PERFREC_MARKED		(1u << 5)
 /* The record has callers: perfrec_callers(). */
 #define PERFREC_CALLERS		(1u << 6)
-/* From instruction trace: a tail call, within another function's call. */
+/* A call from instruction trace: it is a tail call, within another function's call. */
 #define PERFREC_JUMPED		(1u << 7)
 
 /**
@@ -173,24 +174,24 @@ struct perfrec_callers {
  * @flags:	PERFREC_*_KNOWN, PERFREC_AFTER_LOSS, PERFREC_STALE, PERFREC_MARKED,
  *		PERFREC_CALLERS, PERFREC_JUMPED
  * @addresses:	2 for enter and exit, otherwise 1
- * @counters:	number of counters; header->counters when there is a header
+ * @counters:	number of counters; header->counters if there is a header
  * @words:	number of its stores, and of its callers'
  * @header:	the header it belongs to, NULL if none has been seen: the record then has a
  *		counter for each word, and count type and widths are unknown
  * @begin:	its first word
  * @address_end: its last address word
- * @sent_address: addresses as transmitted (XORed for DeltaXOR), bit 0 clear
+ * @sent_address: addresses as transmitted (XORed for DeltaXOR), with bit 0 clear
  * @address:	addresses, rebuilt for DeltaXOR
  * @dropped:	records that its thread dropped before it
  * @waited:	nanoseconds that its thread waited for room before it
  * @sent_pc:	@sent_address of a sample, which has one
- * @callers:	valid with PERFREC_CALLERS, as long as the decoder; NULL: the trace has too
- *		many different ones
+ * @callers:	with PERFREC_CALLERS: valid as long as the decoder; NULL if the trace has too
+ *		many different lists
  * @sent:	counters as transmitted, up to PERFREC_VALUE_BITS wide
- * @value:	Raw, DeltaXOR: the counter. Delta: the count since the header. Modulo the
- *		counter's width.
+ * @value:	With Raw and DeltaXOR, the counter. With Delta, the count since the header.
+ *		All are modulo 2 to the power of the counter's width.
  * @delta:	counts since the stream's previous record; for the first record after a Delta
- *		header: since the header
+ *		header: the count since the header
  */
 struct perfrec_record {
 	uint8_t			src;
@@ -242,7 +243,7 @@ enum perfrec_reason {
 	PERFREC_NO_START,	/* words that follow neither a record type nor a header */
 	PERFREC_CUT_RECORD,	/* a record ended too early */
 	PERFREC_CUT_HEADER,	/* a header ended too early, or is not a header */
-	PERFREC_INTERRUPTED,	/* perfrec_lost() came within it */
+	PERFREC_INTERRUPTED,	/* perfrec_lost() was called within it */
 	PERFREC_TRUNCATED,	/* the trace ended within it */
 };
 
@@ -251,8 +252,8 @@ enum perfrec_reason {
  * @src:	source
  * @channel:	channel
  * @reason:	enum perfrec_reason
- * @offset:	offset of the first of them in the file
- * @words:	number of them
+ * @offset:	offset of the first word in the file
+ * @words:	number of words
  */
 struct perfrec_loss {
 	uint8_t		src;
@@ -269,12 +270,10 @@ struct perfrec_loss {
 /**
  * struct perfrec_ops - the consumer's callbacks; each may be NULL
  * @stream:	the first word of a stream
- * @header:	a complete header. The header stays valid and unchanged until its stream has had
- *		PERFREC_HEADERS_KEPT more, or until perfrec_free().
- * @record:	a complete record, valid during the call. A record is known to
- *		be complete when the next word of its stream, or
- *		perfrec_flush(), comes; records of several streams are passed on
- *		in that order.
+ * @header:	a complete header. The header stays valid and unchanged until its stream has
+ *		had PERFREC_HEADERS_KEPT more headers, or until perfrec_free().
+ * @record:	a complete record, valid during the call. A record is passed on when it is
+ *		known to be complete: at the next word of its stream, or at perfrec_flush().
  * @lost:	words were dropped, valid during the call
  * @marks:	the trace ends, and marks follow the stream's last record: @src, @channel,
  *		@dropped and @waited of @record are valid
@@ -303,7 +302,7 @@ struct perfrec;
 
 /**
  * perfrec_new() - a decoder with no streams yet
- * @ops:	consumer, must outlive the decoder
+ * @ops:	the consumer's callbacks, which must outlive the decoder
  * @context:	passed to each callback
  *
  * Return: the decoder, for perfrec_free(); NULL if out of memory.
@@ -313,7 +312,7 @@ struct perfrec *perfrec_new(const struct perfrec_ops *ops, void *context);
 /**
  * perfrec_assume() - set the header for records that precede a stream's first header
  * @perfrec:	decoder, before the first word
- * @header:	all but source, channel and places; copied
+ * @header:	the header without source, channel and places; it is copied
  *
  * For a wrapped ring: its streams continue overwritten records, so values that depend on
  * those are unknown until the next header. A stream's first word then never begins a
@@ -324,17 +323,17 @@ struct perfrec *perfrec_new(const struct perfrec_ops *ops, void *context);
 int perfrec_assume(struct perfrec *perfrec, const struct perfrec_header *header);
 
 /**
- * perfrec_repeat() - headers are repeated at intervals
+ * perfrec_repeat() - note that headers are repeated at intervals
  * @perfrec:	decoder, before the first word
- * @channels:	bit n: in the streams of channel n
- * @records:	from one header to the next; 0: headers are not repeated
+ * @channels:	bit n is set if the streams of channel n repeat headers
+ * @records:	from one header to the next; 0 if headers are not repeated
  *
  * Writers repeat headers because a ring overwrites the oldest ones. Differences continue
  * across a repeated header.
  */
 void perfrec_repeat(struct perfrec *perfrec, uint32_t channels, uint64_t records);
 
-/** perfrec_free() - free a decoder; NULL is fine. Calls no ops. */
+/** perfrec_free() - free a decoder; NULL is allowed. Calls no ops. */
 void perfrec_free(struct perfrec *perfrec);
 
 /**
@@ -342,8 +341,8 @@ void perfrec_free(struct perfrec *perfrec);
  * @perfrec:	decoder
  * @word:	in the order of the trace
  *
- * Return: 0; -EINVAL for a src or channel out of range (ignored); -ENOMEM when
- * there is no memory for a new stream (bounded: about 10 KiB a stream).
+ * Return: 0; -EINVAL for a src or channel out of range (ignored); -ENOMEM without memory for a
+ * new stream (which takes about 10 KiB).
  */
 int perfrec_push(struct perfrec *perfrec, const struct store *word);
 
@@ -363,9 +362,9 @@ void perfrec_lost(struct perfrec *perfrec, int src);
  * @src, @channel: the stream
  * @offset:	place in the file
  *
- * Passes on the stream's current record if all its counters precede @offset, unless the last one
- * would have gone back without the upper part that is missing. For a caller that
- * knows the record is complete because its writer has begun another one in another stream.
+ * Passes on the stream's current record if all its counters precede @offset, unless the last
+ * one has decreased and therefore lacks its upper part. This is for callers that know that the
+ * record is complete because its writer has begun another one in another stream.
  */
 void perfrec_settle(struct perfrec *perfrec, unsigned int src,
 		    unsigned int channel, uint64_t offset);
@@ -374,11 +373,11 @@ void perfrec_settle(struct perfrec *perfrec, unsigned int src,
 bool perfrec_unfinished(const struct perfrec *perfrec, unsigned int src, unsigned int channel);
 
 /**
- * perfrec_settle_thread() - as perfrec_settle(), for a thread that continues in another stream
+ * perfrec_settle_thread() - like perfrec_settle(), for a thread that continues in another stream
  * @perfrec:	decoder
  * @owner:	thread id
  * @channel:	streams of this channel without a named thread also belong to the thread
- * @before:	limits this to records before this place
+ * @before:	only records before this place are passed on
  */
 void perfrec_settle_thread(struct perfrec *perfrec, uint32_t owner,
 			   unsigned int channel, const struct perfrec_stamp *before);
@@ -388,22 +387,23 @@ void perfrec_settle_thread(struct perfrec *perfrec, uint32_t owner,
  * @perfrec:	decoder
  *
  * Passes on the last record of each stream, if the low word of each counter has arrived.
- * Without a header it must have as many counters as the previous record.
+ * Without a header, a record must have as many counters as the previous one.
  */
 void perfrec_flush(struct perfrec *perfrec);
 
 /**
  * perfrec_counter_name() - name of a counter's event
  * @counter:	its definition
- * @name:	filled with perf's name ("cycles", "L1-dcache-load-misses", "r20000" for a raw
- *		event), terminated; for an event without a name "general-0x…" or "cache-0x…"
+ * @name:	set to perf's name ("cycles", "L1-dcache-load-misses", "r20000"
+ *		for a raw event), NUL-terminated; for an event without a name "general-0x…" or
+ *		"cache-0x…"
  * @size:	bytes at @name, PERFREC_NAME_SIZE is enough for all
  */
 void perfrec_counter_name(const struct perfrec_counter *counter, char *name,
 			  size_t size);
 #define PERFREC_NAME_SIZE	32
 
-/** perfrec_time_name() - enum store_time as text */
+/** perfrec_time_name() - the name of an enum store_time value */
 const char *perfrec_time_name(unsigned int time);
 
 /** perfrec_type_name() - "enter", "exit", "manual" or "sample" */
@@ -412,7 +412,7 @@ const char *perfrec_type_name(unsigned int type);
 /** perfrec_count_type_name() - "Raw", "Delta" or "DeltaXOR" */
 const char *perfrec_count_type_name(unsigned int count_type);
 
-/** perfrec_reason_name() - enum perfrec_reason as text */
+/** perfrec_reason_name() - the name of an enum perfrec_reason value */
 const char *perfrec_reason_name(unsigned int reason);
 
 #endif /* SIFIVE_TRACE_PERFREC_H */

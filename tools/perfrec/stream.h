@@ -11,7 +11,7 @@
 /* Which word a stream expects. */
 enum state {
 	BOUNDARY,	/* a record's type or a header's magic */
-	LOST,		/* as above, but anything else is skipped */
+	LOST,		/* as for BOUNDARY, but anything else is skipped */
 	MARK,		/* the value of a mark */
 	CALLERS,	/* an address, or the record after them */
 	CALLERS_HIGH,	/* the upper part of an address */
@@ -41,10 +41,10 @@ struct stream {
 	struct perfrec_record	record;
 	/* The record began after a loss: its words may be the rest of a header. */
 	bool			doubtful;
-	/* The addresses' low words as sent. */
+	/* The low words of the addresses as sent. */
 	uint32_t		low[2];
 	bool			upper_seen;
-	/* For ops->counter: counters given, and the word of the latest. */
+	/* For ops->counter: number of counters passed on, and the word of the latest one. */
 	unsigned int		given;
 	struct perfrec_stamp	latest;
 	/* The latest word, if it was a 32-bit magic. */
@@ -60,7 +60,7 @@ struct stream {
 	uint64_t		mark_offset;
 	/* Place of the word with which the record became RECORD_LAST. */
 	uint64_t		last;
-	/* Callers: number of words, up to the record's end; addresses; list. */
+	/* For callers: number of words, kept until the record's end; addresses; list. */
 	unsigned int		caller_words;
 	unsigned int		callers;
 	uint32_t		caller_low;
@@ -71,7 +71,7 @@ struct stream {
 	/* Number of records since the header. */
 	uint64_t		records;
 	uint64_t		address;
-	/* Counters of the last record without header, -1: none yet. */
+	/* Number of counters of the last record without a header, -1 if there is none yet. */
 	int			guessed;
 	uint32_t		serial;
 	struct perfrec_loss	loss;
@@ -98,7 +98,7 @@ static inline struct perfrec_stamp stamp(const struct store *word)
 	};
 }
 
-/* Any words may be missing, so no state is valid any more. */
+/* Any words may be missing, so no state is valid. */
 static inline void lose(struct stream *stream, enum perfrec_reason reason,
 			uint64_t offset, uint64_t words)
 {
@@ -121,7 +121,10 @@ static inline void report_loss(struct perfrec *perfrec, struct stream *stream)
 	stream->loss.words = 0;
 }
 
-/** header_begin() - the magic was at @begin; @tentative: the word may be a counter */
+/**
+ * header_begin() - a header's magic is at @begin; with @tentative, the word may also be
+ * a counter
+ */
 void header_begin(struct perfrec *perfrec, struct stream *stream,
 		  struct perfrec_stamp begin, bool tentative);
 

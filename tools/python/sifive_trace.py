@@ -30,7 +30,7 @@ _NO_FUNCTION = 0xffffffff
 
 
 class Error(Exception):
-    """The trace cannot be read; the text says why."""
+    """The trace cannot be read; the text gives the reason."""
 
 
 class _Event(ctypes.Structure):
@@ -282,7 +282,7 @@ class Trace:
         return _text(self._library.sifive_reader_messages(self._opened()))
 
     def close(self):
-        """Close the trace; its events keep their numbers, but not functions and threads."""
+        """Close the trace; numbers in its events remain valid, but functions and threads do not."""
         if self._reader:
             self._library.sifive_reader_free(self._reader)
             self._reader = None

@@ -5,7 +5,7 @@
 
 #include "reader.h"
 
-/* The public interface uses the same numbers. */
+/* The public interface uses the same values. */
 static_assert((int)SIFIVE_RECORD_ENTER == PERFREC_ENTER &&
 	      (int)SIFIVE_RECORD_EXIT == PERFREC_EXIT &&
 	      (int)SIFIVE_RECORD_MANUAL == PERFREC_MANUAL &&

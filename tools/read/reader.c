@@ -3,8 +3,8 @@
  * Readers: see sifive_trace_read.h.
  *
  * The decoder uses callbacks, but the caller pulls events. So the reader's own thread runs the
- * decoder until it has READER_EVENTS events. The thread waits while the caller takes them: the
- * two take turns, and need no other synchronization.
+ * decoder until it has READER_EVENTS events. The thread waits while the caller takes them.
+ * Since the two take turns, they need no other synchronization.
  */
 #include <signal.h>
 #include <stdio.h>
@@ -14,7 +14,7 @@
 #include "../command.h"
 #include "reader.h"
 
-/* Options of the command only. */
+/* These options are only for the command. */
 static const char * const excluded[] = { "jobs", "quiet", "strict" };
 
 static const struct cli_option * const tables[] = {
@@ -178,7 +178,7 @@ static void *read_all(void *context)
 	return NULL;
 }
 
-/* Signals are for the threads of the caller. */
+/* Signals must go to the caller's threads. */
 static void start(struct sifive_reader *reader)
 {
 	sigset_t all, before;

@@ -11,7 +11,7 @@ bool symbols_find_return(struct symbols *symbols, uint64_t address, struct symbo
 	return found;
 }
 
-/* Whether the return-address register contains a call in the function that was sampled. */
+/* Whether the return-address register points into the sampled function, after a call there. */
 static bool is_stale(struct symbols *symbols, uint64_t pc, uint64_t address)
 {
 	struct symbol sampled, called;

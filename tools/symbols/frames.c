@@ -17,12 +17,12 @@ struct frames {
 	Elf_Data		*data;
 	uint64_t		address;	/* of the section */
 	bool			wide;		/* addresses of 64 bits */
-	/* The latest CIE, and how its FDEs encode addresses. */
+	/* The latest CIE, and the encoding of addresses in its FDEs. */
 	Dwarf_Off		cie;
 	unsigned int		encoding;
 };
 
-/* Bytes of a fixed-size format, 0: another format. */
+/* Size of a fixed-size format in bytes, 0 for other formats. */
 static size_t size_of(const struct frames *frames, unsigned int encoding)
 {
 	switch (encoding & FORMAT_MASK) {

@@ -39,7 +39,7 @@ struct image {
 	bool			no_memory;
 };
 
-/* A symbol's rank as a function's name; 0: unusable. */
+/* A symbol's rank as a function's name; 0 if unusable. */
 static unsigned int symbol_rank(const GElf_Sym *symbol, const char *name)
 {
 	unsigned int type = GELF_ST_TYPE(symbol->st_info);
@@ -72,7 +72,7 @@ static int compare_functions(const void *a, const void *b)
 	return one->name && two->name ? strcmp(one->name, two->name) : 0;
 }
 
-/* Fills in symbol @index if it names code; returns false otherwise. */
+/* Fills in the function of symbol @index; returns false if it does not name code. */
 static bool get_function(Dwfl_Module *module, int index,
 			 struct image_function *function)
 {
@@ -297,8 +297,8 @@ static bool is_usable(int fd, const char *path)
 }
 
 /*
- * libdwfl also opens the files that it finds for the module, even if it cannot
- * use them: search with a copy of the module.
+ * libdwfl also opens the files that it finds for the module, even if it cannot use them, so
+ * search with a copy of the module.
  */
 static int find_debug(Dwfl_Module *module, void **data, const char *name,
 		      Dwarf_Addr base, const char *file, const char *link,
@@ -347,7 +347,7 @@ struct image *image_open(const char *path, const char *debug,
 		image->callbacks.debuginfo_path = &image->debug_path;
 	}
 	image->dwfl = dwfl_begin(&image->callbacks);
-	/* Base 0: addresses are those in the file. */
+	/* With base 0, addresses are those in the file. */
 	if (image->dwfl)
 		image->module = dwfl_report_elf(image->dwfl, path, path, fd, 0,
 						true);
@@ -464,7 +464,7 @@ struct Dwfl_Module *image_lines_module(struct image *image)
 
 bool image_is_foreign(const char *path)
 {
-	/* So far the layout is the same for 32 and 64 bits. */
+	/* Up to this member, the layout is the same for 32 and 64 bits. */
 	Elf32_Ehdr header = { .e_machine = EM_RISCV };
 	FILE *file = fopen(path, "rb");
 

@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Hexadecimal digits of a build-id to compare, with the final NUL. */
+/* Number of a build-id's hexadecimal digits to compare, with the terminating NUL. */
 #define IMAGE_BUILD_ID_SIZE	129
 
 struct image;
@@ -21,8 +21,8 @@ struct image;
  * @start, @end:	its addresses, @end exclusive
  * @name:		from the symbol table; for a stub the function that it jumps to; NULL
  *		for IMAGE_FRAME; lasts as long as the image
- * @rank:		of names at one address, the highest wins
- * @sized:		@end is known, and not just the section's end
+ * @rank:		priority of the name: the highest at an address wins
+ * @sized:		@end is known, rather than just the section's end
  */
 struct image_function {
 	uint64_t	start;
@@ -34,7 +34,7 @@ struct image_function {
 
 /**
  * image_open() - read an ELF file
- * @path:	file of any machine, with symbols or not
+ * @path:	an ELF file for any machine, with or without symbols
  * @debug:	more folders with separate debug information, in libdwfl's format, or
  *		NULL; must last as long as the image
  * @error:	set to the reason if there is no image
@@ -44,7 +44,10 @@ struct image_function {
 struct image *image_open(const char *path, const char *debug,
 			 const char **error);
 
-/** image_is_program() - whether a path names an ELF file; others, which could block, are not opened */
+/**
+ * image_is_program() - whether a path names an ELF file; other kinds of files, which
+ * could block, are not opened
+ */
 bool image_is_program(const char *path);
 
 /** image_is_foreign() - whether an ELF file is for a processor other than RISC-V */
@@ -53,7 +56,7 @@ bool image_is_foreign(const char *path);
 /** image_has_tracer() - whether the program is linked with the tracing library */
 bool image_has_tracer(const struct image *image);
 
-/** image_close() - free an image; NULL is fine */
+/** image_close() - free an image; NULL is allowed */
 void image_close(struct image *image);
 
 /** image_path() - the file from which it was read; valid as long as the image */
@@ -103,8 +106,8 @@ struct Dwfl_Module *image_lines_module(struct image *image);
 /**
  * image_build_id() - read a file's build-id
  * @path:	file
- * @text:	filled with IMAGE_BUILD_ID_SIZE bytes at most: lower case
- *		hexadecimal, empty if it has none
+ * @text:	set to at most IMAGE_BUILD_ID_SIZE bytes of lower-case hexadecimal; empty if
+ *		the file has none
  *
  * Return: false if it is not a readable ELF file.
  */

@@ -8,7 +8,7 @@
 #include "inflate.h"
 #include "section.h"
 
-/* Inflated bytes that are always allowed, and allowed per byte in the file. */
+/* How many inflated bytes are always allowed, and how many are allowed per byte in the file. */
 #define INFLATED_MIN	(32u << 20)
 #define INFLATED_RATIO	16
 /* Memory limit of an xz decoder: more than any compression level needs. */

@@ -47,7 +47,7 @@ struct inlines {
 /**
  * image_inlines() - the source of an instruction
  * @address:	in the file
- * @inlines:	zero before the first call; filled even if nothing is known
+ * @inlines:	must be zeroed before the first call; set even if nothing is known
  */
 void image_inlines(struct image *image, uint64_t address, struct inlines *inlines);
 

@@ -8,8 +8,8 @@
 
 /**
  * struct laps - a list of the side-car file, whose entries are in the order of their start
- * @lap:	of the timestamp, in ticks; 0: unknown
- * @slack:	ticks by which that order may be wrong; half a lap, or 0: it is exact
+ * @lap:	length of a lap of the timestamp, in ticks; 0 if unknown
+ * @slack:	ticks by which that order may be wrong: half a lap, or 0 if it is exact
  * @passed:	ticks of the laps so far
  * @before:	wrapped time of the previous entry
  */

@@ -13,7 +13,7 @@
 #define ENTRIES_MAX	(1u << 22)
 #define DEPTH_MAX	64
 
-/* Rows, functions or labels: @size bytes each. */
+/* A growing array of rows, functions or labels: @size bytes each. */
 struct list {
 	char	*data;
 	size_t	size;
@@ -71,7 +71,7 @@ static bool read_row(Dwarf_Line *line, Dwarf_Addr bias, struct lines_row *row)
 	return true;
 }
 
-/* A row extends to the next one; of several at one address, the last one counts. */
+/* A row extends to the next one; of several rows at one address, the last one counts. */
 static void read_rows(struct reader *reader, Dwarf_Die *unit)
 {
 	struct lines_row row, next = { .line = 0 };
@@ -112,7 +112,7 @@ static void read_label(struct reader *reader, Dwarf_Die *die)
 	add(reader, &reader->labels, &label);
 }
 
-/* Labels of a function, also in its blocks. */
+/* Labels of a function, including those in its blocks. */
 static void read_labels(struct reader *reader, Dwarf_Die *parent)
 {
 	Dwarf_Die die[DEPTH_MAX];
@@ -158,7 +158,10 @@ static int read_function(Dwarf_Die *die, void *context)
 	       reader->entries++ < ENTRIES_MAX) {
 		if (end <= start)
 			continue;
-		/* GCC does not record where a split function begins: assume the first range. */
+		/*
+		 * GCC does not record in which range a split function begins, so assume
+		 * the first one.
+		 */
 		if (!known)
 			entry = start;
 		known = true;

@@ -35,7 +35,7 @@ struct lines_row {
  * @file, @line: of its declaration; NULL and 0 if unknown
  * @part:	such a part, which follows its function
  * @label:	index of the first label of the function and its parts
- * @labels:	number of them
+ * @labels:	number of labels
  */
 struct lines_function {
 	uint64_t	start;

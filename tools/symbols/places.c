@@ -5,9 +5,9 @@
 #include "laps.h"
 #include "places.h"
 
-/* Above all user addresses, below the kernel's addresses. */
+/* Separate addresses are above all user addresses and below the kernel's. */
 #define OWN_ADDRESSES	(1ull << 62)
-/* The range of one object, and of all of them. */
+/* Size of the range for one object, and for all objects. */
 #define OBJECT_MAX	(1ull << 48)
 #define ALIGNMENT	(1ull << 16)
 
@@ -28,7 +28,7 @@ struct writer {
  * struct place - an object with separate addresses
  * @meta:	the object in the side-car file
  * @from, @to:	when it was loaded, unwrapped, inclusive
- * @shift:	own address minus address in memory; 0: not needed
+ * @shift:	separate address minus address in memory; 0 if not needed
  */
 struct place {
 	const struct meta_object	*meta;
@@ -43,11 +43,11 @@ struct span {
 
 /**
  * struct places - all objects
- * @place:	in the order of the side-car file @thread,
- * @process:	likewise
- * @sorted:	objects with separate addresses, @count of them, sorted by start
+ * @place:	the @count objects, in the order of the side-car file
+ * @thread, @process: the times of each, in the same order
+ * @sorted:	the @count objects with separate addresses, sorted by start
  * @reach:	the highest end of the objects up to this one
- * @recent:	the last one found
+ * @recent:	the last object found
  * @writer:	processes of recent writers
  */
 struct places {
@@ -72,7 +72,7 @@ static bool overlap(const struct meta_object *a, const struct meta_object *b)
 	return a->start < b->end && b->start < a->end;
 }
 
-/* Whether another object had this object's addresses, at another time or in another process. */
+/* Whether another object had the same addresses, at another time or in another process. */
 static bool is_shared(const struct meta *meta, size_t i)
 {
 	const struct meta_object *object = &meta->object[i];
@@ -227,7 +227,7 @@ static bool is_within(uint64_t time, uint64_t from, uint64_t to)
 	return time >= from && time <= to;
 }
 
-/* Sets the process id, -1 if unknown, and narrows the times for which it holds. */
+/* Sets the process id, -1 if unknown, and narrows the range of times for which it is valid. */
 static int64_t find_pid(const struct places *places, uint64_t time, struct writer *writer)
 {
 	const struct meta *meta = places->meta;
@@ -349,7 +349,7 @@ uint64_t places_find(struct places *places, uint64_t address, const uint64_t *ti
 	for (i = begun(places, address); i-- && places->reach[i] > address;) {
 		if (!was_there(places->meta, places->sorted[i], address, *time, process))
 			continue;
-		/* In an unknown process, any of these. */
+		/* If the process is unknown, any of these matches. */
 		if (found && process == NO_PROCESS && places->meta->processes)
 			return address;
 		found = places->sorted[i];

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * Objects that had the same addresses, one after the other or in several
- * processes. Each one gets separate addresses here, which no program can use, so that an address
- * identifies one object.
+ * processes. Each one gets separate addresses here, which no program can use, so that each
+ * address identifies one object.
  */
 #ifndef SIFIVE_TRACE_PLACES_H
 #define SIFIVE_TRACE_PLACES_H
@@ -16,14 +16,15 @@ struct places;
 
 /**
  * places_new() - find objects that shared addresses
- * @meta:	the side-car file, must outlive the places
- * @places:	set; NULL in the usual case that no object had another's addresses
+ * @meta:	the side-car file, which must outlive the places
+ * @places:	set to the objects; NULL in the usual case that no two objects had the same
+ *		addresses
  *
  * Return: 0, or -1 if out of memory.
  */
 int places_new(const struct meta *meta, struct places **places);
 
-/** places_free() - free; NULL is fine */
+/** places_free() - free; NULL is allowed */
 void places_free(struct places *places);
 
 /**
@@ -34,13 +35,13 @@ void places_free(struct places *places);
 void places_wrap(struct places *places, uint64_t ts_mask);
 
 /**
- * places_shift() - own address minus address in memory, for an object
+ * places_shift() - an object's separate address minus its address in memory
  * @places:	may be NULL
  * @object:	its index in the side-car file
  */
 uint64_t places_shift(const struct places *places, size_t object);
 
-/* struct places_writer - the writer of a record, to which addresses belong */
+/* struct places_writer - the writer of a record, whose process has the addresses */
 struct places_writer {
 	unsigned int	channel;	/* of its stream */
 	bool		named;		/* by its header */
@@ -52,7 +53,7 @@ struct places_writer {
  * @places:	may be NULL
  * @address:	in memory
  * @time:	the time in ticks, NULL if unknown
- * @writer:	whose memory, NULL if unknown
+ * @writer:	the writer whose address it is, NULL if unknown
  *
  * Return: the address; @address itself if several objects may have been there.
  */

@@ -32,7 +32,7 @@
 /* Prefixes of internal names: the library's shared object, and compiler hooks. */
 #define LIBRARY_NAME	"libsifive-perf.so"
 #define HOOK_NAME	"__cyg_profile_func_"
-/* Name in side-car files for code that the library generates, which is not in a file. */
+/* Name in side-car files for the code that the library generates, which no file contains. */
 #define WRITERS		LIBRARY_NAME ":writers"
 
 struct answer {
@@ -41,7 +41,7 @@ struct answer {
 	struct symbol	symbol;
 };
 
-/* A mapped file; opened when an address needs it. */
+/* A mapped file, which is opened once it is needed. */
 struct object {
 	const char	*name;
 	const char	*path;
@@ -51,9 +51,9 @@ struct object {
 	uint64_t	bias;
 	const char	*given;		/* the user's file for it, or NULL */
 	bool		tried;
-	bool		expected;	/* the trace has functions in it */
+	bool		expected;	/* the trace contains addresses of its functions */
 	struct image	*image;
-	/* The same part of the same file, in the first process that maps it. */
+	/* The object of the same part of the same file in the first process that maps it. */
 	struct object	*first;
 };
 
@@ -126,7 +126,7 @@ static int by_part(const void *a, const void *b)
 }
 
 /*
- * Merges objects that several processes share. False: out of memory.
+ * Merges objects that several processes share. Returns false if out of memory.
  */
 static bool find_same(struct symbols *symbols)
 {
@@ -491,7 +491,7 @@ static struct object *find_object(struct symbols *symbols, uint64_t address)
 	return &symbols->object[low - 1];
 }
 
-/* NULL: not demangled. */
+/* NULL if not demangled. */
 static char *make_name(const struct symbols *symbols, const char *mangled, bool stub)
 {
 	int flags = DMGL_ANSI;
@@ -724,7 +724,7 @@ uint64_t symbols_caller(struct symbols *symbols, uint64_t call_site)
 	return caller->function;
 }
 
-/* As much of the text as there is room for, which is one byte at least. Returns its end. */
+/* Copies as much of the text as fits into @size bytes, at least one. Returns its end. */
 static char *put_part(char *to, const char *end, const char *text, size_t length)
 {
 	const size_t room = (size_t)(end - to) - 1;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * Translates an address in the traced program to its function, file and line: from the mapped
- * files, and the names in each.
+ * files and their symbols.
  */
 #ifndef SIFIVE_TRACE_SYMBOLS_H
 #define SIFIVE_TRACE_SYMBOLS_H
@@ -27,7 +27,7 @@ enum demangle {
 /**
  * struct symbols_options - the user's settings
  * @file:	files named with -e, PATH or PATH@BIAS
- * @files:	number of them
+ * @files:	number of these files
  * @symfs:	another root folder for the files, or NULL
  * @demangle:	enum demangle
  */
@@ -67,15 +67,14 @@ struct symbol {
 /**
  * symbols_open() - find the files for addresses
  * @options:	the user's settings
- * @meta:	the side-car file, must outlive the symbols
+ * @meta:	the side-car file, which must outlive the symbols
  *
  * An object's file is the user's file with its build-id or name. Otherwise it is the file at
  * its path, which is also looked up under @symfs and among the copies beside the trace, or the
  * file with its build-id in a debug folder. A file with another build-id is refused. Without
  * objects, the user's files are at the addresses that they contain.
  *
- * Return: the symbols, or NULL if a file of the user cannot be read: the error has
- * been printed.
+ * Return: the symbols, or NULL after printing an error if a file of the user cannot be read.
  */
 struct symbols *symbols_open(const struct symbols_options *options,
 			     const struct meta *meta);
@@ -83,7 +82,7 @@ struct symbols *symbols_open(const struct symbols_options *options,
 /**
  * symbols_split() - split the argument of -e
  * @text:	PATH or PATH@BIAS; becomes PATH
- * @bias:	set, 0 if there is none
+ * @bias:	set to the bias, 0 if there is none
  *
  * Return: whether there was a bias.
  */
@@ -99,14 +98,14 @@ struct perfrec_record;
 struct perfrec_stamp;
 
 /**
- * symbols_where() - set the time and the process of further lookups
+ * symbols_where() - set the time and the process for further lookups
  * @symbols:	may be NULL
  * @record:	the record to which they belong; without a time, objects that
  *		shared addresses are not found
  */
 void symbols_where(struct symbols *symbols, const struct perfrec_record *record);
 
-/** symbols_when() - set the time of further lookups, of an unknown process */
+/** symbols_when() - set the time for further lookups, without a known process */
 void symbols_when(struct symbols *symbols, const struct perfrec_stamp *stamp);
 
 /**
@@ -118,22 +117,22 @@ void symbols_when(struct symbols *symbols, const struct perfrec_stamp *stamp);
 uint64_t symbols_place(const struct symbols *symbols, uint64_t address);
 
 /**
- * symbols_place_at() - as symbols_place(), for an unknown process
- * @time:	in ticks, NULL: unknown
+ * symbols_place_at() - like symbols_place(), for an unknown process
+ * @time:	in ticks, NULL if unknown
  */
 uint64_t symbols_place_at(const struct symbols *symbols, uint64_t address,
 			  const uint64_t *time);
 
-/** symbols_close() - free symbols; NULL is fine */
+/** symbols_close() - free symbols; NULL is allowed */
 void symbols_close(struct symbols *symbols);
 
 /**
  * symbols_find() - look an address up
- * @symbols:	from symbols_open(), or NULL: nothing is found
+ * @symbols:	from symbols_open(), or NULL, with which nothing is found
  * @address:	any value
- * @symbol:	filled, also if nothing is found
+ * @symbol:	set even if nothing is found
  *
- * Recent answers are kept: looking the same addresses up again is cheap.
+ * Recent results are cached, so looking up the same addresses again is cheap.
  *
  * Return: whether the address lies in a function, with a name or not.
  */
@@ -161,7 +160,7 @@ bool symbols_find_return(struct symbols *symbols, uint64_t address, struct symbo
  * @address:	set to them, innermost first
  *
  * The return-address register counts unless it contains an address in the sampled function,
- * which has then called another function. Without symbols it always counts.
+ * which has then called another function. Without symbols, it always counts as a caller.
  *
  * Return: how many there are; 0 if the record has none.
  */
@@ -192,8 +191,8 @@ struct symbols_object {
 
 /**
  * symbols_object() - the object that contains an address
- * @symbols:	may be NULL: none is found
- * @object:	filled; the strings last until symbols_close()
+ * @symbols:	may be NULL, with which none is found
+ * @object:	set to the object; its strings are valid until symbols_close()
  *
  * Return: whether there is an object with a file.
  */
@@ -204,8 +203,8 @@ struct image;
 
 /**
  * symbols_image() - the file of an address
- * @symbols:	may be NULL: none is found
- * @bias:	set: address minus address in the file, as from symbols_same()
+ * @symbols:	may be NULL, with which none is found
+ * @bias:	set to the address, as from symbols_same(), minus the address in the file
  *
  * Return: the file, valid until symbols_close(), or NULL.
  */
@@ -213,7 +212,7 @@ struct image *symbols_image(struct symbols *symbols, uint64_t address, uint64_t 
 
 /**
  * symbols_named() - the object with a name
- * @symbols:	may be NULL: none is found
+ * @symbols:	may be NULL, with which none is found
  * @start:	its first address
  * @object:	as for symbols_object()
  *
@@ -233,10 +232,11 @@ void symbols_expect(struct symbols *symbols, uint64_t address);
 
 /**
  * symbols_caller() - the function that contains a call site
- * @symbols:	may be NULL: none is found
+ * @symbols:	may be NULL, with which none is found
  * @call_site:	the return address of the call
  *
- * Searches only files with expected functions: other files may be missing, without a message.
+ * Searches only files with expected functions, so that no error is reported if other files are
+ * missing.
  *
  * Return: the function's first address as from symbols_place(), 0 if unknown.
  */

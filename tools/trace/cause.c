@@ -61,7 +61,7 @@ static void put_when(const struct input *input, uint64_t ticks, char *text, size
 		snprintf(text, size, "~%" PRIu64 " ticks", ticks);
 }
 
-/* Whether the trace begins after the call, as far as their times, or durations, are known. */
+/* Whether the trace begins after the call, as far as times or durations are known. */
 static bool begins_later(const struct input *input)
 {
 	const struct trace_stats *stats = trace_stats(input->trace);

@@ -19,7 +19,7 @@ uint64_t cause_time(const struct input *input, uint64_t ticks, uint64_t near);
 
 /**
  * cause_span() - when the call began and ended
- * @from, @to: in ticks; equal for a snapshot at its begin
+ * @from, @to: in ticks; equal for a snapshot at the call's start
  *
  * Return: false if there is no such call, or its time is unknown.
  */
@@ -28,7 +28,7 @@ bool cause_span(const struct input *input, uint64_t *from, uint64_t *to);
 /** cause_why() - "call 7 of f took 2.000 ms, longer than 1.000 ms", or ""; returns @text */
 const char *cause_why(const struct input *input, char text[CAUSE_SIZE]);
 
-/** cause_text() - as cause_why(), with the call's thread and times */
+/** cause_text() - like cause_why(), with the call's thread and times */
 const char *cause_text(const struct input *input, char text[CAUSE_SIZE]);
 
 #endif /* SIFIVE_TRACE_CAUSE_H */

@@ -5,12 +5,12 @@
 #include "clocks.h"
 #include "ring.h"
 
-/* With fewer stores of a source, the steps of its clock are unknown. */
+/* With fewer stores than this from a source, the steps of its clock are unknown. */
 #define FEW		256
 
 /*
- * Bytes between two comparisons of clocks: more than RING_SKEW, and far fewer
- * than wait in the queue.
+ * Bytes between two comparisons of clocks: more than RING_SKEW, and far fewer than the queue
+ * holds.
  */
 #define STRETCH		(4 * RING_SKEW)
 
@@ -99,9 +99,9 @@ static void doubt(const struct window *window)
 }
 
 /*
- * The store whose timestamp is damaged. The bit must be flipped from there up
- * to the contradiction, which changes the steps at both ends; neither may go
- * back. Return window->end if it is the message at the contradiction itself.
+ * The store whose timestamp is damaged. Flipping the bit from there up to the contradiction
+ * changes the steps at both ends, and time must not go back at either. Return window->end if it
+ * is the message at the contradiction itself.
  */
 static size_t find_damage(const struct window *window, uint64_t time)
 {
@@ -213,8 +213,8 @@ static void end_stretch(const struct nexus *nexus, struct clocks_stretch *stretc
 }
 
 /*
- * Mark as doubtful the times of the source with the latest time in @first, and of the sources in
- * @last that contradict it.
+ * Marks the times of the source that is latest in @first as doubtful, and those of all sources
+ * in @last that contradict it.
  */
 static void compare_stretches(struct clocks *clocks, struct nexus *nexus,
 			      const struct clocks_stretch *first,
@@ -255,14 +255,12 @@ void clocks_compare(struct clocks *clocks, struct nexus *nexus)
 
 /**
  * struct ending - a source's stores in the queue after its latest absolute time
- * @stores:	number of them
+ * @stores:	number of these stores
  * @early:	stores before the last FEW, or all if there are at most FEW
- * @last:	time of the latest store, going forward, and then of the next
- *		one, going back
- * @longest:	step of its time, of the last FEW
- * @lowest:	bit that is the highest to change in one of them; 0: none
- * @bits:	bits that those steps change, reduced to those that nothing has
- *		confirmed
+ * @last:	time of the previous store in the current direction of the search
+ * @longest:	longest step of its time, among the last FEW stores
+ * @lowest:	lowest bit that is the highest to change in one of these steps; 0 if none
+ * @bits:	bits that those steps change and that nothing has confirmed yet
  */
 struct ending {
 	size_t		stores;
@@ -291,8 +289,8 @@ static void measure_step(struct ending *ending, uint64_t from, uint64_t to)
 }
 
 /*
- * A pause long before the end may be longer than everything after it, which
- * then confirms none of its bits. So only the steps near the end count.
+ * A pause long before the end may exceed all time after it, so that nothing confirms its bits.
+ * So only the steps near the end count.
  */
 static void measure_steps(const struct clocks *clocks, struct ending *endings)
 {
@@ -318,7 +316,7 @@ static void measure_steps(const struct clocks *clocks, struct ending *endings)
 	}
 }
 
-/* Search back to where the last bit was confirmed, for @open sources. */
+/* For @open sources, searches back to the place where their last bit was confirmed. */
 static void doubt_ends(struct clocks *clocks, struct ending *endings, unsigned int open)
 {
 	size_t i;

@@ -25,11 +25,11 @@ struct clocks_event {
 
 /**
  * struct clocks_stretch - RING_SKEW bytes of the trace, or more
- * @end:	place after it
+ * @end:	place at which it ends
  * @now:	by source: its clock there
- * @sent:	the source sent messages in the stretch, and its time was known
+ * @sent:	by source: it sent messages in the stretch, and its time was known
  * @late:	the source with the latest clock
- * @latest:	its time; 0: none
+ * @latest:	the latest source's time; 0 if there is none
  */
 struct clocks_stretch {
 	uint64_t	end;
@@ -43,7 +43,7 @@ struct clocks_stretch {
  * struct clocks - the queue, and the state of each source's clock
  * @store:	room for CLOCKS_QUEUE, of which @stores wait, the oldest first
  * @mask:	greatest timestamp
- * @broken:	by source: offset after which a lost timestamp may be missing
+ * @broken:	by source: offset after which a timestamp may be missing
  * @absolute:	by source: offset of its latest absolute timestamp
  * @stretch:	the latest ones, and room for the next
  * @next:	index of that room; the earliest stretch is the one after it
@@ -65,7 +65,7 @@ void clocks_shift(struct clocks *clocks, size_t count, unsigned int events);
 
 /**
  * clocks_break() - a source may have lost a timestamp
- * @src:	the source, -1: any
+ * @src:	the source, or -1 for any
  * @offset:	place in the file
  */
 void clocks_break(struct clocks *clocks, int src, uint64_t offset);
@@ -104,11 +104,11 @@ void clocks_compare(struct clocks *clocks, struct nexus *nexus);
 void clocks_end(struct clocks *clocks);
 
 /**
- * clocks_recover() - find the timestamps in damaged bytes
- * @nexus:	decoder in its state after them, with the following bytes fed to
+ * clocks_recover() - recover the clocks after damaged bytes
+ * @nexus:	decoder in its state after the damaged bytes, with the following bytes fed to
  *		it
  * @bytes:	the damaged bytes, which may be unknown or malformed
- * @length:	number of them
+ * @length:	number of @bytes
  * @words:	stores so far, by channel
  *
  * Candidates are the clocks unchanged, and the clocks after decoding @bytes
@@ -117,9 +117,8 @@ void clocks_end(struct clocks *clocks);
  * damaged bytes are not passed on, because they may be damaged elsewhere. Times
  * are inferred from here on.
  *
- * Return: bytes after @bytes that belong to a damaged message: skip them. -1:
- * no flipped bit explains the following messages better than the unchanged
- * clocks.
+ * Return: bytes after @bytes that belong to a damaged message: skip them. -1 if no flipped bit
+ * explains the following messages better than the unchanged clocks.
  */
 int clocks_recover(struct nexus *nexus, const uint8_t *bytes, size_t length,
 		   const uint64_t *words);

@@ -28,7 +28,7 @@ const char *coverage_word(enum coverage coverage)
 	return word[coverage];
 }
 
-/* Ticks from the first record to the last, 0: unknown. */
+/* Ticks from the first record to the last, 0 if unknown. */
 static uint64_t ticks(const struct input *input)
 {
 	const struct trace_stats *stats = trace_stats(input->trace);
@@ -56,7 +56,7 @@ static void put_part(const struct input *input, char *text, size_t size)
 /* Longest part of a function's name that is shown. */
 #define SHOWN	100
 
-/* The calls that the user requested. */
+/* Describes the calls that the user has requested. */
 static size_t put_limits(const struct meta_part *part, char *text, size_t size, bool first)
 {
 	char from[SHOWN + 1], to[SHOWN + 1];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* How much of a run a trace covers: the beginning, the end, or all. */
+/* How much of a run a trace covers: its beginning, its end, or all of it. */
 #ifndef SIFIVE_TRACE_COVERAGE_H
 #define SIFIVE_TRACE_COVERAGE_H
 
@@ -26,7 +26,7 @@ const char *coverage_word(enum coverage coverage);
 
 /**
  * coverage_text() - the coverage as text
- * @text:	filled, with "covers the first 15.4 s of 195 s: ..." or ""
+ * @text:	set to "covers the first 15.4 s of 195 s: ..." or ""
  *
  * Return: @text.
  */
@@ -47,7 +47,7 @@ void coverage_json(const struct input *input, struct output *out);
 /**
  * coverage_lost() - number of lost records, for all causes
  *
- * Excludes records after the buffer was full.
+ * This excludes records after the buffer was full.
  */
 uint64_t coverage_lost(const struct input *input);
 
@@ -62,8 +62,8 @@ uint64_t coverage_dropped(const struct input *input);
 uint64_t coverage_gaps(const struct input *input);
 
 /**
- * coverage_missing() - bytes missing in gaps, a minimum; excludes bytes after the buffer
- * was full
+ * coverage_missing() - minimum number of bytes missing in gaps; excludes bytes after the
+ * buffer was full
  */
 uint64_t coverage_missing(const struct input *input);
 

@@ -9,22 +9,22 @@
 #include "perfrec/perfrec.h"
 #include "switches.h"
 
-/* More words than the longest header, or record with callers. */
+/* More words than the longest header, or the longest record with callers. */
 #define WORDS	(160 + 2 * SIFIVE_TRACE_CALLERS_MAX)
-/* Most stores of a record in a channel without headers. */
+/* Maximum number of stores of a record in a channel without headers. */
 #define OTHERS	(SWITCHES_WORDS + 2)
 
-/* Stores decoded at once. */
+/* Number of stores to decode at once. */
 #define STORES	64
 
 /**
  * struct stream - state of a stream that the next piece needs
- * @header:	the latest header, NULL: unknown
+ * @header:	the latest header, NULL if unknown
  * @lost:	stores are missing since then
- * @known:	@record is the latest record, and nothing is missing since
+ * @known:	@record is the latest record, and nothing is missing since then
  * @dropped, @waited: values of the marks after the latest record
  * @headed:	a header follows the latest drop mark
- * @begun:	the stores after the latest record, header or mark, @words of them
+ * @begun:	the @words stores after the latest record, header or mark
  */
 struct stream {
 	const struct perfrec_header *header;
@@ -40,7 +40,7 @@ struct stream {
 
 /**
  * struct cut - a trace
- * @stream:	its streams; NULL: no store yet
+ * @stream:	its streams; NULL before their first store
  * @store:	the store that is being decoded
  * @ended:	the store has ended the unfinished record or header
  * @misfit:	the store fits neither a record nor a header
@@ -81,7 +81,7 @@ static void on_record(void *context, const struct perfrec_record *record)
 	stream->dropped = 0;
 	stream->waited = 0;
 	stream->words = 0;
-	/* A last store of two bytes, or a last address, belongs to the record itself. */
+	/* If the last store has two bytes or is an address, it belongs to the record itself. */
 	cut->ended = cut->store->bytes != 2 &&
 		     !(record->header && !record->header->counters);
 }
@@ -131,7 +131,7 @@ static bool is_magic(const struct store *store)
 	return store->bytes == 4 && store->value == SIFIVE_TRACE_RECORD_MAGIC;
 }
 
-/* After a dropped record: keep only this store, and the magic to which it may belong. */
+/* After a dropped record, keep only this store and the magic that it may belong to. */
 static void drop_words(struct stream *stream)
 {
 	unsigned int kept = 1;
@@ -161,7 +161,10 @@ static void keep_mark(struct stream *stream)
 	stream->words = 0;
 }
 
-/* A channel without headers has the records of switches.h: its last stores may begin one. */
+/*
+ * A channel without headers has the records of switches.h: its last stores may be the
+ * beginning of one.
+ */
 static void drop_others(struct stream *stream)
 {
 	unsigned int i;

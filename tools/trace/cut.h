@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * Follows a trace while it is recorded, so that it can be cut into pieces:
- * keeps what the reader of a piece needs from earlier pieces. resume.h is the
- * reader's part.
+ * Follows a trace while it is recorded, so that it can be cut into pieces: keeps what the
+ * reader of a piece needs from earlier pieces. resume.h is the counterpart in the reader.
  */
 #ifndef SIFIVE_TRACE_CUT_H
 #define SIFIVE_TRACE_CUT_H
@@ -20,7 +19,7 @@ struct cut;
  * cut_new() - begin to follow a trace
  * @src_bits, @ts_width: as in struct nexus_options
  *
- * Return: for cut_free(), or NULL if out of memory.
+ * Return: to be freed with cut_free(), or NULL if out of memory.
  */
 struct cut *cut_new(unsigned int src_bits, unsigned int ts_width);
 

@@ -14,7 +14,7 @@
 #define ENOUGH		(32u << 10)
 #define FIRST		(2u << 10)
 
-/* How plausible a decoding is; the first member that differs decides. */
+/* How plausible a decoding is; the first member that differs is decisive. */
 struct sense {
 	uint64_t	words;		/* words in headers, and in records with a header */
 	int64_t		bare_words;	/* words in other records, minus dropped words */
@@ -82,8 +82,8 @@ static bool better(const struct sense *a, const struct sense *b)
 }
 
 /*
- * Return the width, or -1; its plausibility; and the number of widths that yield records with a
- * header.
+ * Returns the width or -1, and sets its plausibility and the number of widths that yield
+ * records with a header.
  */
 static int try_widths(const void *data, size_t length,
 		      const struct nexus_options *options, struct sense *best,
@@ -142,7 +142,10 @@ int infer_src_bits(const void *data, size_t length,
 	return found;
 }
 
-/* Limits of times that go back and of steps, and a sufficient number of bytes. */
+/*
+ * Limits for the share of times that go back and for steps, and a sufficient number of
+ * bytes.
+ */
 #define BACK_LEAST	4
 #define BACK_SHARE	8
 #define STEPS_LEAST	64

@@ -22,10 +22,13 @@
 /* A greater difference between two clocks' rates, one part in this many, is not drift. */
 #define DRIFT		1000
 
-/* The same for two clocks of one recording: more is not drift, but a step. */
+/*
+ * The same limit for two clocks of one recording: a greater difference is a step rather
+ * than drift.
+ */
 #define STEP		5000
 
-/* Bits of the kept fraction of a nanosecond. */
+/* Number of fractional bits of a nanosecond. */
 #define FINE		1024
 
 /* Limits that keep products within 128 bits: nanoseconds, and ticks since START. */
@@ -103,7 +106,7 @@ static uint64_t difference(uint64_t a, uint64_t b)
 }
 
 /*
- * Ticks from START to STOP: the rate says how often a narrow timestamp has wrapped. Returns
+ * Ticks from START to STOP: the rate shows how often a narrow timestamp has wrapped. Returns
  * -1 if the clock has not run at that rate.
  */
 static int measure(const struct merge *merge, struct input *in)
@@ -115,7 +118,7 @@ static int measure(const struct merge *merge, struct input *in)
 	const uint64_t slack = (uint64_t)((unsigned __int128)(in->start.within + in->stop.within) *
 					  in->meta.ts_hz / NS_PER_SEC) + 2;
 	uint64_t low = (in->stop.time - in->start.time - expected) & mask;
-	/* By how much the clock is ahead, from minus half to half of the range. */
+	/* How far the clock is ahead, from minus half to half of its range. */
 	int64_t fast = (int64_t)(low << (64 - merge->width)) >> (64 - merge->width);
 
 	in->ticks = expected + (uint64_t)fast;
@@ -151,7 +154,7 @@ static uint64_t common_time(const struct merge *merge, const struct input *in, u
 	if (in == base)
 		return base->start.time + since;
 	product = (__int128)(int64_t)since * (int64_t)(in->stop.ns - in->start.ns);
-	/* Keep fractions of a nanosecond. */
+	/* Keep the fraction of a nanosecond. */
 	ns = product * FINE / (int64_t)in->ticks +
 	     (__int128)(int64_t)(in->start.ns - base->start.ns) * FINE;
 	product = ns * (int64_t)base->ticks / (int64_t)(base->stop.ns - base->start.ns);
@@ -180,7 +183,7 @@ static int set_clocks(struct merge *merge)
 		if (within > merge->within)
 			merge->within = within;
 	}
-	/* Each of two traces may be wrong by this, and by a tick. */
+	/* The clock of each of two traces may be wrong by this much, and by one tick. */
 	merge->within = 2 * (merge->within + tick);
 	return 0;
 }
@@ -277,7 +280,7 @@ static int next(struct merge *merge, struct input *in)
 		if (more <= 0)
 			return more;
 	}
-	/* A full buffer ends like this. */
+	/* A full buffer can end within a message. */
 	if (item == NEXUS_GAP && message->gap == NEXUS_GAP_TRUNCATED) {
 		in->cut = true;
 		in->more = false;
@@ -302,7 +305,7 @@ static int next(struct merge *merge, struct input *in)
 	return 0;
 }
 
-/* The time that a reader infers after @before from the low bits alone. */
+/* The time that a reader infers from the low bits of a time that follows @before. */
 static uint64_t read_back(const struct merge *merge, uint64_t before, uint64_t time)
 {
 	const uint64_t mask = merge->to.ts_mask, half = mask ^ mask >> 1;

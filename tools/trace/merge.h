@@ -34,7 +34,7 @@ struct sample {
  * @doubtful:	by source: an Error message followed
  * @origin:	by source: its time, as extended by the decoder, when @start was read
  * @written:	by source: the latest time, as written
- * @known:	by source: an absolute time was written
+ * @known:	by source: an absolute time of it was written
  * @bytes:	number of bytes read
  * @message:	the next message; valid with @more
  * @since:	ticks of its clock from @start to the latest message
@@ -72,8 +72,8 @@ struct input {
  * @quiet:	the command's -q
  * @hidden:	show no progress
  * @size:	bytes of all traces
- * @read:	number of these read
- * @base:	the trace whose clock all get
+ * @read:	number of these bytes read so far
+ * @base:	the trace to whose clock all times are converted
  * @to:		layout of the output
  * @width:	bits of a timestamp
  * @sources:	number of sources
@@ -102,21 +102,21 @@ struct merge {
 /** merge_width() - width of a trace's timestamps */
 unsigned int merge_width(const struct input *in);
 
-/** merge_source_bits() - the width of the smallest SRC field that has room */
+/** merge_source_bits() - the width of the smallest SRC field that fits all sources */
 unsigned int merge_source_bits(const struct merge *merge);
 
 /**
  * merge_read_meta() - read the side-car file of a trace
  *
- * Return: 0, or -1 if the trace cannot be merged with the earlier ones: the error has been
- * printed.
+ * Return: 0, or -1 after printing an error if the trace cannot be merged with the earlier
+ * ones.
  */
 int merge_read_meta(const struct merge *merge, struct input *in);
 
 /**
  * merge_meta() - the text of the merged trace's side-car file
  *
- * Return: the text, until merge_close(), or NULL: the error has been printed.
+ * Return: the text, until merge_close(), or NULL after printing an error.
  */
 const char *merge_meta(struct merge *merge);
 
@@ -125,23 +125,23 @@ int merge_check_name(const char *path);
 
 /**
  * merge_open() - open traces, and find out how to merge them
- * @merge:	all zero except @output, @quiet and @hidden; for merge_close(), also after an
+ * @merge:	all zero except @output, @quiet and @hidden; for merge_close(), even after an
  *		error
  *
- * Return: 0, or -1 if they cannot be merged: the error has been printed.
+ * Return: 0, or -1 after printing an error if they cannot be merged.
  */
 int merge_open(struct merge *merge, char **paths, unsigned int count);
 
 /**
  * merge_write() - write the merged trace
  *
- * Return: 0, or -1: the error has been printed, or output_close() prints it.
+ * Return: 0, or -1; the error has been printed, or output_close() will print it.
  */
 int merge_write(struct merge *merge, struct output *out);
 
 /**
  * merge_tell() - report what was merged, its precision, and what was cut off
- * @next:	trace to read next, NULL for none
+ * @next:	trace to read next, NULL if none
  */
 void merge_tell(const struct merge *merge, const char *next);
 

@@ -40,7 +40,7 @@ static int write_meta(struct merge *merge, const char *path)
 	return output_close(out);
 }
 
-/* Moves a complete file to its place. */
+/* Renames a complete file to its final name. */
 static int put_in_place(const char *from, const char *to)
 {
 	if (!rename(from, to))
@@ -49,7 +49,7 @@ static int put_in_place(const char *from, const char *to)
 	return -1;
 }
 
-/* Creates a file beside @path and sets its name; 0, or -1: the error has been printed. */
+/* Creates a file beside @path and sets its name; 0, or -1 after printing an error. */
 static int make_file(char *name, size_t size, const char *path)
 {
 	const mode_t mask = umask(0);
@@ -68,7 +68,10 @@ static int make_file(char *name, size_t size, const char *path)
 	return 0;
 }
 
-/* Both files are written beside their places: after an error, existing files remain. */
+/*
+ * Both files are written under temporary names, so that existing files remain after an
+ * error.
+ */
 static int write_both(struct merge *merge, const char *trace, const char *meta)
 {
 	char final[PATH_MAX + 8];
@@ -76,7 +79,7 @@ static int write_both(struct merge *merge, const char *trace, const char *meta)
 	snprintf(final, sizeof(final), "%s.meta", merge->output);
 	if (write_trace(merge, trace) || write_meta(merge, meta))
 		return -1;
-	/* A trace without a side-car file is better than one with another trace's. */
+	/* Rather leave a trace without a side-car file than with another trace's. */
 	unlink(final);
 	return put_in_place(trace, merge->output) || put_in_place(meta, final) ? -1 : 0;
 }
@@ -97,7 +100,7 @@ static int merge_all(struct merge *merge)
 	return -1;
 }
 
-/* The output is a regular file that is not an input, nor a side-car file of one. */
+/* The output is a regular file that is not an input, nor an input's side-car file. */
 static int check_output(const struct merge *merge, char **paths)
 {
 	char meta[PATH_MAX + 8], own[PATH_MAX + 8];

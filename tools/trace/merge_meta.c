@@ -22,8 +22,8 @@ static const char * const shared_keys[] = {
 };
 
 /*
- * Whether two traces are from the same recording. Threads may end while the first file
- * is written.
+ * Whether two traces are from the same recording. Threads may end between the writing of two
+ * files.
  */
 static bool is_same_recording(const struct input *first, const struct input *other)
 {
@@ -38,7 +38,7 @@ static bool is_same_recording(const struct input *first, const struct input *oth
 		if (!json_object_equal(own, value))
 			return false;
 	}
-	/* Captures follow each other. */
+	/* One capture begins after the previous one has ended. */
 	return other->start.ns - first->start.ns + START_NS <= 2 * (uint64_t)START_NS &&
 	       other->start.ns < first->stop.ns && first->start.ns < other->stop.ns;
 }
@@ -105,7 +105,7 @@ static bool lists_a_source_twice(const struct input *in)
 	return false;
 }
 
-/* Whether an earlier trace contains one of its harts. */
+/* Whether an earlier trace contains one of this trace's harts. */
 static bool has_known_hart(const struct merge *merge, const struct input *in)
 {
 	const struct input *other;
@@ -133,7 +133,7 @@ static const char *check_input(const struct merge *merge, const struct input *in
 	if (!in->meta.sources || in->meta.src_bits < 0 || lists_a_source_twice(in))
 		return "its side-car file does not list each encoder exactly once";
 	if (!in->start.ns || in->stop.ns <= in->start.ns)
-		return "its clock is unknown (no clock_samples in its side-car file): merge wrote it, it has no timestamps, its encoders have several clocks, one of them was offline at the end, or the system was suspended during the recording";
+		return "its clock is unknown (no clock_samples in its side-car file): it was written by merge, it has no timestamps, its encoders have several clocks, one of them was offline at the end, or the system was suspended during the recording";
 	if (!in->meta.ts_hz || in->meta.ts_hz > UINT32_MAX)
 		return "the rate of its timestamps is unknown";
 	if (in != first && !is_same_recording(first, in))
@@ -259,7 +259,7 @@ static void merge_utc(const struct merge *merge, struct json_object *to)
 		json_object_object_del(to, "utc");
 }
 
-/* The file written last knows most about threads and losses. */
+/* The file written last has the most complete data about threads and losses. */
 const char *merge_meta(struct merge *merge)
 {
 	struct input *last = merge->input[merge->inputs - 1];

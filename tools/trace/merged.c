@@ -49,7 +49,7 @@ static int make_file(const char *folder)
 {
 	int fd = open(folder, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
 
-	/* EISDIR: open(2) does not know the flag. */
+	/* EISDIR is the error of kernels that do not know the flag. */
 	if (fd < 0 && (errno == EOPNOTSUPP || errno == EISDIR))
 		fd = make_and_remove(folder);
 	if (fd < 0)
@@ -74,7 +74,7 @@ static int write_file(struct merge *merge, const char *folder, int fd)
 	return rc || lseek(fd, 0, SEEK_SET) ? -1 : 0;
 }
 
-/* Names in the text are relative to the side-car file from which it comes. */
+/* Names in a side-car file are relative to its folder. */
 static int read_meta(struct merge *merge, struct meta *meta)
 {
 	const char *text = merge_meta(merge);

@@ -8,14 +8,14 @@
 
 /**
  * merged_open() - merge traces into an unnamed file
- * @paths:	the traces, @count of them
+ * @paths:	the @count traces
  * @name:	name of the merged trace in messages
- * @options:	whether it is quiet, and shows progress
- * @meta:	filled from their side-car files; for meta_free(), also after an error
+ * @options:	whether to be quiet, and whether to show progress
+ * @meta:	filled from their side-car files; for meta_free(), even after an error
  *
  * The file is in $TMPDIR or /tmp, and disappears when it is closed.
  *
- * Return: its descriptor, positioned at the beginning, or -1: the error has been printed.
+ * Return: its descriptor, positioned at the beginning, or -1 after printing an error.
  */
 int merged_open(char **paths, unsigned int count, const char *name,
 		const struct trace_options *options, struct meta *meta);

@@ -87,7 +87,10 @@ static void damage(struct trace *trace, int src, struct nexus_message *damaged)
 	recover(trace, damaged);
 }
 
-/* A store may have swallowed a timestamp. Returns whether this store has. */
+/*
+ * The damage in a store may have hidden a timestamp. Returns whether that is so for this
+ * store.
+ */
 static bool swallowed(struct trace *trace, struct nexus_message *message)
 {
 	clocks_break(&trace->clocks, message->src, message->offset);

@@ -10,11 +10,11 @@ struct trace;
 /**
  * messages_drain() - decode the available bytes, and pass on stores that need not wait
  *
- * Return: 0, or -1: the error has been printed.
+ * Return: 0, or -1 after printing an error.
  */
 int messages_drain(struct trace *trace);
 
-/** messages_deliver() - pass on the @count oldest queued stores; as messages_drain() */
+/** messages_deliver() - pass on the @count oldest queued stores; like messages_drain() */
 int messages_deliver(struct trace *trace, size_t count);
 
 #endif /* SIFIVE_TRACE_MESSAGES_H */

@@ -48,7 +48,7 @@ static struct json_object *get_object(struct reader *reader, struct json_object 
 	return NULL;
 }
 
-/* Any 64 bits: also negative numbers, and strings in C notation. */
+/* Reads any 64-bit value, including negative numbers and strings in C notation. */
 static bool get_u64(struct reader *reader, struct json_object *object,
 		    const char *key, uint64_t *number)
 {
@@ -97,7 +97,7 @@ static void set_u32(struct reader *reader, struct json_object *object,
 		*number = (uint32_t)value;
 }
 
-/* Reads a number from 0 to @most; @number keeps its value for anything else. */
+/* Reads a number from 0 to @most; anything else leaves @number unchanged. */
 static void set_number(struct reader *reader, struct json_object *object,
 		       const char *key, int most, int *number)
 {
@@ -179,7 +179,7 @@ static void set_string(struct reader *reader, struct json_object *object,
 		complain(reader, key, "a string within the limit");
 }
 
-/* An array of at most @most objects; *@count is 0 if there is none. */
+/* Reads an array of at most @most objects; *@count is 0 if there is none. */
 static void *new_array(struct reader *reader, struct json_object *object,
 		       const char *key, size_t most, size_t size, size_t *count,
 		       struct json_object **array)
@@ -325,7 +325,7 @@ static void read_processes(struct reader *reader, struct json_object *object,
 	meta->process = new_array(reader, object, "processes", META_PROCESSES_MAX,
 				  sizeof(*meta->process), &count, &array);
 	for (i = 0; i < count; i++) {
-		/* Keep all of them, because objects refer to them by index. */
+		/* Keep all processes, because objects refer to them by index. */
 		struct meta_process *to = &meta->process[meta->processes++];
 
 		*to = (struct meta_process){ .pid = -1, .parent = -1, .to = UINT64_MAX };
@@ -674,7 +674,7 @@ void meta_init(struct meta *meta)
 
 /*
  * Whether the parsed text stays within the limits. Commas in strings count too: no side-car
- * file has that many of them in strings.
+ * file has that many in its strings.
  */
 static bool is_fair(const char *text, size_t length)
 {

@@ -84,7 +84,7 @@
 #define META_STREAMS_MAX	2048
 #define META_PROCESSES_MAX	2048
 
-/* A remedy for a bad file. */
+/* What to do about a bad side-car file. */
 #define META_ADVICE	"fix it, delete it, name another with --meta, or read without it: --meta none"
 
 /* The object for the kernel's code in every process: not a path. */
@@ -107,7 +107,7 @@ struct meta_source {
 	int	cpu;
 };
 
-/* An event of counter @number; @event is the user's name for it, or NULL. */
+/* An event of counter @number; @event is the name that the user gave it, or NULL. */
 struct meta_counter {
 	int		number;
 	const char	*event;
@@ -116,25 +116,25 @@ struct meta_counter {
 	uint64_t	data;
 	uint32_t	flags;
 	uint32_t	info;
-	uint32_t	turn;		/* 0: always counted; n: in turn n */
+	uint32_t	turn;		/* 0 if always counted, otherwise its turn */
 };
 
 /* The thread that wrote to @channel from tick @from to tick @to, inclusive. */
 struct meta_thread {
-	int		channel;	/* -1: none; then @named */
-	int64_t		pid;		/* -1: unknown */
-	int64_t		tid;		/* -1: unknown */
-	const char	*name;		/* NULL: unknown */
+	int		channel;	/* -1 if none, then @named */
+	int64_t		pid;		/* -1 if unknown */
+	int64_t		tid;		/* -1 if unknown */
+	const char	*name;		/* NULL if unknown */
 	uint64_t	from;
 	uint64_t	to;
-	bool		named;		/* in each header of its records */
+	bool		named;		/* named in each header of its records */
 };
 
 /* A program that process @pid executed, from tick @from to tick @to, inclusive. */
 struct meta_process {
-	int64_t		pid;		/* -1: unknown */
-	int64_t		parent;		/* -1: unknown */
-	const char	*exe;		/* NULL: unknown */
+	int64_t		pid;		/* -1 if unknown */
+	int64_t		parent;		/* -1 if unknown */
+	const char	*exe;		/* NULL if unknown */
 	uint64_t	from;
 	uint64_t	to;
 };
@@ -142,11 +142,11 @@ struct meta_process {
 /*
  * A program or shared object at @start to @end, exclusive, at some time from tick
  * @from to tick @to, inclusive. Its bias: address in memory minus address in the
- * file. In the memory of @ins processes, from index @in of struct meta.in on; 0: of all.
+ * file. @ins processes mapped it, listed from index @in of struct meta.in on; with 0, all did.
  */
 struct meta_object {
 	const char	*path;
-	const char	*build_id;	/* hexadecimal, NULL: unknown */
+	const char	*build_id;	/* hexadecimal, NULL if unknown */
 	uint64_t	start;
 	uint64_t	end;
 	uint64_t	bias;
@@ -166,8 +166,8 @@ struct meta_sampling {
 };
 
 /*
- * In each thread, calls are recorded from a call of @from to its return, or to a call of @to; NULL:
- * all calls. Of nested calls only the outermost @depth are recorded; 0: all.
+ * In each thread, calls are recorded from a call of @from to its return, or to a call of @to;
+ * NULL for all calls. Only the outermost @depth of nested calls are recorded; 0 for all.
  */
 struct meta_part {
 	const char	*from;
@@ -177,13 +177,14 @@ struct meta_part {
 
 /**
  * struct meta_trigger - the call that made a snapshot
- * @function:	its name, NULL: there is no such call
+ * @function:	its name, NULL if there is no such call
  * @call:	its number
- * @tid:	its thread, -1: unknown
- * @took_ns, @limit_ns: it took longer than the limit; 0: the snapshot was taken at its begin
- * @from, @to:	when it began and ended, in ticks
- * @timed, @ended: they are known
- * @last:	it is the latest before the program's end, when the file was written
+ * @tid:	its thread, -1 if unknown
+ * @took_ns, @limit_ns: its time, and the limit that it exceeded; 0 if the snapshot was taken at
+ *		its start
+ * @from, @to: when it began and ended, in ticks
+ * @timed, @ended: these are known
+ * @last:	the file was written at the program's end, and this was the latest such call
  */
 struct meta_trigger {
 	const char	*function;
@@ -198,14 +199,14 @@ struct meta_trigger {
 	bool		last;
 };
 
-/* How much of the run the trace can contain; @known: the recorder reports it. */
+/* How much of the run the trace can contain; @known is set if the recorder reports it. */
 struct meta_coverage {
 	bool		known;
 	bool		full;
 	bool		limit;
 	uint64_t	bytes;
 	uint64_t	buffer;
-	uint64_t	run_ns;		/* 0: unknown */
+	uint64_t	run_ns;		/* 0 if unknown */
 	uint32_t	counters_lost;
 	uint64_t	gaps;
 	uint64_t	gap_bytes;
@@ -229,7 +230,10 @@ struct meta_lost {
 	uint64_t	encoders;
 };
 
-/* A time of the trace, which wraps as a timestamp does, in nanoseconds after 1970, 0: unknown. */
+/*
+ * A time of the trace, which wraps as a timestamp does, in nanoseconds after 1970; 0 if
+ * unknown.
+ */
 struct meta_utc {
 	uint64_t	time;
 	uint64_t	ns;
@@ -243,13 +247,12 @@ struct meta_clock {
 };
 
 /**
- * struct meta_stream - a stream that continues where a piece begins; stores as
- * text
- * @header:	stores of its header, NULL: unknown
+ * struct meta_stream - a stream that continues where a piece begins; its stores are text
+ * @header:	stores of its header, NULL if unknown
  * @lost:	stores are missing since the header
- * @record:	stores of its latest record, as if it were the first after the header, NULL: none
- *		is known
- * @begun:	stores after that record or header, NULL: none
+ * @record:	stores of its latest record, as if it were the first after the header; NULL if
+ *		none is known
+ * @begun:	stores after that record or header; NULL if none
  */
 struct meta_stream {
 	int		src;
@@ -260,7 +263,7 @@ struct meta_stream {
 	bool		lost;
 };
 
-/* A stream's record whose last address is here or later belongs to the next piece. */
+/* A record of the stream belongs to the next piece if its last address is here or later. */
 struct meta_rest {
 	int		src;
 	int		channel;
@@ -270,15 +273,15 @@ struct meta_rest {
 /**
  * struct meta - contents of a side-car file; -1, 0 or NULL for missing values
  * @hart_counts: the file says that counts are per hart
- * @turn_us:	microseconds of a turn, 0: unknown
- * @switches:	channel of records of context switches
- * @encoders:	with @switches: number of encoders in the capture, in all sinks; 0: unknown
- * @flow:	it has instruction trace
- * @calls:	enum meta_calls, if so
- * @files:	path of the folder of copies, NULL: there is none
- * @piece:	number of the piece of a recording, -1: it is whole
+ * @turn_us:	microseconds of a turn, 0 if unknown
+ * @switches:	channel of the records of context switches
+ * @encoders:	with @switches: number of encoders in the capture, in all sinks; 0 if unknown
+ * @flow:	the trace has instruction trace
+ * @calls:	with @flow: enum meta_calls
+ * @files:	path of the folder of copies, NULL if there is none
+ * @piece:	number of the piece of a recording, -1 if the recording is in one piece
  * @continued:	another piece follows
- * @in:		indexes of processes, of all objects
+ * @in:		indexes of processes, for all objects
  *
  * All strings are in @strings.
  */
@@ -343,24 +346,23 @@ void meta_init(struct meta *meta);
  * meta_parse() - parse the text of a side-car file
  * @name:	its name in messages
  * @text:	its bytes
- * @length:	number of them
- * @meta:	filled; for meta_free(), also after an error
+ * @length:	number of bytes
+ * @meta:	the result, for meta_free() even after an error
  *
  * Invalid values are reported and ignored.
  *
- * Return: 0, or -1 if the text is not a JSON object within the limits: the error has been
- * printed.
+ * Return: 0, or -1 after printing an error if the text is not a JSON object within the limits.
  */
 int meta_parse(const char *name, const char *text, size_t length,
 	       struct meta *meta);
 
 /**
  * meta_read() - read the side-car file of a trace
- * @path:	the file; NULL: TRACE.meta, which need not exist; "none": no file
+ * @path:	the file; NULL: NULL for TRACE.meta, which need not exist; "none" for no file
  * @trace:	path of the trace; "-" has no TRACE.meta
- * @meta:	filled; for meta_free(), also after an error
+ * @meta:	the result, for meta_free() even after an error
  *
- * Return: 0, or -1 if it cannot be used: the error has been printed.
+ * Return: 0, or -1 after printing an error if the file cannot be used.
  */
 int meta_read(const char *path, const char *trace, struct meta *meta);
 

@@ -12,7 +12,7 @@
 #include "command.h"
 #include "meta.h"
 
-/* @beside: the user did not name it. */
+/* @beside is set if the user did not name the file. */
 static int read_file(const char *path, int fd, bool beside, struct meta *meta)
 {
 	struct stat status;

@@ -52,7 +52,7 @@ static int choose(int said, int meta, int otherwise)
 static uint32_t choose_channels(const struct trace_options *options,
 				const struct meta *meta)
 {
-	/* Context switches are not records of calls. */
+	/* The channel of context switches has no records of calls. */
 	uint32_t all = meta->switches < 0 ? ~0u : ~(1u << meta->switches), channels = 0;
 	size_t i;
 
@@ -72,7 +72,7 @@ static uint32_t choose_channels(const struct trace_options *options,
 	return channels ? channels : 1u << PERFREC_CHANNEL_DEFAULT;
 }
 
-/* One repeated byte: idle bytes, or memory that was never written. */
+/* Whether all bytes are the same, as idle bytes or memory that was never written. */
 static bool is_blank(const struct trace *trace)
 {
 	return trace->in.filled && !memcmp(trace->in.buffer, trace->in.buffer + 1,
@@ -80,8 +80,8 @@ static bool is_blank(const struct trace *trace)
 }
 
 /*
- * Reconstructs what a ring has overwritten. A trace whose first time depends on an earlier one is
- * also treated as a ring, regardless of how it was cut.
+ * Reconstructs the state that a ring has overwritten. A trace whose first time depends on an
+ * earlier one is also treated as a ring, regardless of how it was cut.
  */
 static int set_up_ring(struct trace *trace, const struct nexus_options *nexus,
 		       const struct meta *meta)
@@ -102,7 +102,7 @@ static int set_up_ring(struct trace *trace, const struct nexus_options *nexus,
 		trace->stats.absolute = true;
 		return 0;
 	}
-	/* Only if the trace can be read more than once. */
+	/* This requires that the trace can be read more than once. */
 	if (trace->in.fd == STDIN_FILENO || lseek(trace->in.fd, 0, SEEK_CUR) < 0 ||
 	    !(trace->wrapped || ring_begins(trace->in.buffer, trace->in.filled, nexus)))
 		return 0;
@@ -119,7 +119,7 @@ static int set_up_ring(struct trace *trace, const struct nexus_options *nexus,
 
 /*
  * The SRC width from the available bytes, the first of which may be damaged or
- * blank, and then from later ones. -1: all bytes are idle.
+ * blank, and then from later ones. -1 if all bytes are idle.
  */
 struct look {
 	int	src_bits;
@@ -143,7 +143,7 @@ static void look(struct trace *trace, const struct nexus_options *nexus,
 	look->records = records;
 }
 
-/* Searches further, then returns to the beginning of the trace. Returns 0 or -1. */
+/* Searches more of the trace, then returns to its beginning. Returns 0 or -1. */
 static int look_ahead(struct trace *trace, const struct nexus_options *nexus,
 		      off_t start, struct look *found)
 {
@@ -159,7 +159,7 @@ static int look_ahead(struct trace *trace, const struct nexus_options *nexus,
 	return source_rewind(&trace->in, start) ? -1 : trace_fill(trace);
 }
 
-/* Input that can be read only once: skip bytes outside messages. Returns 0 or -1. */
+/* If the input can be read only once, skip bytes outside messages. Returns 0 or -1. */
 static int look_on(struct trace *trace, const struct nexus_options *nexus,
 		   struct look *found)
 {
@@ -195,7 +195,10 @@ static int find_src_bits(struct trace *trace, const struct nexus_options *nexus,
 	return 0;
 }
 
-/* Read enough of a pipe to infer how to decode it, or until it pauses. Return 0, or -1. */
+/*
+ * Reads enough of a pipe to infer how to decode it, or until the pipe has no more data
+ * for now. Return 0, or -1.
+ */
 static int fill_first(struct trace *trace, const struct nexus_options *nexus,
 		      bool src_known, bool scheme_known)
 {

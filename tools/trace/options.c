@@ -198,7 +198,7 @@ const char *options_first(const struct options *options)
 	return options->parts ? options->part[0] : options->path;
 }
 
-/* A trace and its side-car file, which @meta may name. */
+/* Adds a trace and its side-car file, which may be named by @meta. */
 static bool spares_trace(const char *path, const char *trace, const char *meta)
 {
 	char beside[PATH_MAX];

@@ -11,7 +11,10 @@
 #include "symbols.h"
 #include "trace.h"
 
-/* Whose calls to show of a trace with both: those of the flow, or of instrumented functions. */
+/*
+ * Whose calls to show of a trace with both: those from the flow, or those of instrumented
+ * functions.
+ */
 enum options_calls {
 	OPTIONS_CALLS_INSTRUCTIONS,
 	OPTIONS_CALLS_RECORDS,
@@ -19,16 +22,16 @@ enum options_calls {
 
 /**
  * struct options - the common options
- * @trace:	how to decode
+ * @trace:	how to decode the trace
  * @symbols:	where to find names
  * @meta:	--meta, NULL for the file beside the trace
- * @ts_hz:	--ts-hz, 0: from the side-car file
+ * @ts_hz:	--ts-hz, 0 to take it from the side-car file
  * @range:	--time, of commands that show calls
- * @calls:	--calls of these: enum options_calls
+ * @calls:	--calls of these commands: enum options_calls
  * @strict:	losses are an error
  * @output:	-o, NULL for the default; listed in each command's own table
  * @path:	the trace; if merged from several, its name in messages
- * @part:	the traces that are merged, @parts of them; 0: there is one trace, @path
+ * @part:	the @parts traces that are merged; 0 if @path is the only trace
  * @name:	the memory of @path in that case
  */
 struct options {
@@ -52,12 +55,12 @@ struct options {
 	  offsetof(type, member) },					\
 	{ "Names of functions and lines", options_names, offsetof(type, member) }
 
-/* As above, for commands that show calls. */
+/* Like OPTIONS_GROUPS, for commands that show calls. */
 #define OPTIONS_CALLS_GROUPS(type, member)				\
 	{ NULL, options_calls, offsetof(type, member) },		\
 	OPTIONS_GROUPS(type, member)
 
-/* The row of a command that shows a tree of calls. */
+/* The row of the table for a command that shows a tree of calls. */
 #define OPTIONS_DEPTH(type, member)						\
 	{ .name = "depth", .value = "N", .help = "show at most N levels of calls", \
 	  .set = cli_number, .offset = offsetof(type, member),			\
@@ -67,7 +70,7 @@ extern const struct cli_option options_calls[];
 extern const struct cli_option options_reading[];
 extern const struct cli_option options_names[];
 
-/* Ends the help of commands that read several. */
+/* The end of the help of commands that read several traces. */
 #define OPTIONS_SEVERAL							\
 	" Several traces, of all sinks of a recording, are read as if merged by sifive-trace merge."
 
@@ -82,7 +85,7 @@ void options_init(struct options *options);
 enum options_takes {
 	OPTIONS_ONE,		/* a trace */
 	OPTIONS_TRACES,		/* traces of one recording, which are read as one */
-	OPTIONS_AND_MORE,	/* the same, and arguments not named like a trace */
+	OPTIONS_AND_MORE,	/* the same, and arguments that are not named like a trace */
 };
 
 /**
@@ -90,9 +93,9 @@ enum options_takes {
  * @command:	its tables
  * @target:	the struct that the tables fill
  * @options:	the common options in it
- * @takes:	enum options_takes; other arguments begin at getopt's optind
+ * @takes:	enum options_takes; other arguments begin at optind
  *
- * Return: as cli_parse(); the traces are in @options.
+ * Return: like cli_parse(); the traces are in @options.
  */
 int options_parse(const struct cli_command *command, void *target, struct options *options,
 		  enum options_takes takes, int argc, char **argv);
@@ -101,10 +104,10 @@ int options_parse(const struct cli_command *command, void *target, struct option
 const char *options_first(const struct options *options);
 
 /**
- * options_spares() - check that an output file is not a file that is read
+ * options_spares() - check that an output file is not also an input file
  * @path:	the output, NULL for standard output
  *
- * Return: false if it is one: the error has been printed.
+ * Return: false after printing an error if it is one.
  */
 bool options_spares(const struct options *options, const char *path);
 
@@ -117,7 +120,7 @@ int options_output(const struct options *options);
  * @meta:	its side-car file
  * @symbols:	names
  * @trace:	its bytes and records
- * @hz:		ticks per second, 0: unknown
+ * @hz:		ticks per second, 0 if unknown
  * @from, @to: the selected part of its time, in ticks
  */
 struct input {
@@ -132,7 +135,7 @@ struct input {
 
 /**
  * input_open() - open a trace, its side-car file and its programs
- * @input:	filled; for input_close(), also after an error
+ * @input:	the result, for input_close() even after an error
  *
  * Return: an exit code; errors have been printed.
  */

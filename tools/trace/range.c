@@ -51,7 +51,7 @@ bool range_parse(struct range *range, const char *text)
 	return range->set;
 }
 
-/* A time beyond all ticks is the last one. */
+/* A time that exceeds 64-bit ticks is the last one. */
 static bool ticks_of(const struct range_end *time, uint64_t hz, uint64_t *ticks)
 {
 	const uint64_t unit = time->unit ? time->unit : SECOND;

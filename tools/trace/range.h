@@ -8,9 +8,9 @@
 
 /**
  * struct range_end - a time as the user gave it
- * @whole:	digits before the point
- * @part:	digits after it, in billionths
- * @unit:	nanoseconds of the unit, 0: none was given
+ * @whole:	number before the decimal point
+ * @part:	fraction after it, in billionths
+ * @unit:	nanoseconds per unit, 0 if none was given
  * @open:	no time was given
  */
 struct range_end {
@@ -31,10 +31,10 @@ bool range_parse(struct range *range, const char *text);
 
 /**
  * range_ticks() - the range in ticks
- * @hz:		ticks per second, 0: unknown; then numbers without a unit are ticks
- * @from, @to:	set, to all times if @range was not given
+ * @hz:		ticks per second, 0 if unknown; then numbers without a unit are ticks
+ * @from, @to:	set; to all times if @range was not given
  *
- * Return: NULL, or why there is no such range.
+ * Return: NULL, or the reason why there is no such range.
  */
 const char *range_ticks(const struct range *range, uint64_t hz, uint64_t *from, uint64_t *to);
 

@@ -41,8 +41,8 @@ static void on_header(void *context, const struct perfrec_header *header)
 }
 
 /*
- * The last record of a moved thread on its old source waits for a word there, which may not
- * arrive before the thread returns.
+ * When a thread moves, its last record on the old source waits for another word there, which
+ * may not arrive before the thread returns.
  */
 static void settle_others(struct trace *trace,
 			  const struct perfrec_record *record)
@@ -58,7 +58,7 @@ static void settle_others(struct trace *trace,
 				       record->begin.offset - RING_SKEW);
 }
 
-/* A record before a ring's first header that depends on overwritten records. */
+/* Whether a record before a ring's first header depends on overwritten records. */
 static bool is_rootless(const struct perfrec_record *record)
 {
 	return record->header && !record->header->serial &&
@@ -110,7 +110,7 @@ void count_unusual(struct trace_stats *stats, const struct perfrec_record *recor
 
 #define USUAL_FLAGS	(PERFREC_ADDRESS_KNOWN | PERFREC_MARKED | PERFREC_CALLERS)
 
-/* Branches that are rarely taken cost less than sums. */
+/* Branches that are rarely taken cost less than adding. */
 static inline void count(struct trace_stats *stats, const struct perfrec_record *record)
 {
 	stats->records[record->type]++;
@@ -152,11 +152,11 @@ static void on_lost(void *context, const struct perfrec_loss *loss)
 	struct trace *trace = context;
 	bool *begun = &trace->begun[loss->channel][loss->src];
 
-	/* The next piece contains the records cut by the end of this one. */
+	/* The next piece repeats the records cut by the end of this one. */
 	if (loss->offset == RESUME_BEFORE ||
 	    (trace->meta->continued && loss->reason == PERFREC_TRUNCATED))
 		return;
-	/* A ring begins within records. */
+	/* A ring can begin within records. */
 	if (trace->wrapped && !*begun && loss->reason == PERFREC_NO_START) {
 		trace->stats.ring_words += loss->words;
 	} else {
@@ -258,12 +258,15 @@ static bool on_branch(struct trace *trace, const struct nexus_message *message)
 	if (trace->ops->counter)
 		return false;
 	if (message->tcode == NEXUS_CORRELATION) {
-		/* Without code after the last word, the thread may have the next one to store. */
+		/*
+		 * If the thread has executed no code since the last word, it may still
+		 * have to store the next one.
+		 */
 		settle(trace, src, trace->shown[src]);
 		trace->unfinished[src] = is_unfinished(trace, src);
 		return trace->unfinished[src];
 	}
-	/* This one shows only where the thread continues. */
+	/* This message shows only where the thread continues. */
 	if (message->tcode != NEXUS_PROG_TRACE_SYNC)
 		trace->shown[src] = message->offset;
 	if (++trace->branches[src] % TRACE_SETTLE_BRANCHES == 0) {
@@ -273,7 +276,7 @@ static bool on_branch(struct trace *trace, const struct nexus_message *message)
 	return false;
 }
 
-/* A thread that continues on another source stores no more words on its old one. */
+/* A thread that continues on another source stores no more words through its old one. */
 static void on_context(struct trace *trace, const struct nexus_message *message)
 {
 	const uint64_t thread = NEXUS_PROCESS_CONTEXT(message->field[0]);

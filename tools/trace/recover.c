@@ -6,21 +6,21 @@
 
 /* Number of bytes after the damage with which candidates are tested. */
 #define TRIAL		(4u << 10)
-/* Stores decoded at once. */
+/* Number of stores to decode at once. */
 #define STORES		64
 
-/* How unlikely the times of messages are; the first differing member decides. */
+/* How unlikely the times of messages are; the first member that differs is decisive. */
 struct doubt {
 	uint64_t	contradictions;
-	uint64_t	unsteady;	/* differences between steps in a row */
+	uint64_t	unsteady;	/* differences between successive steps */
 };
 
 /**
  * struct recovery - damaged bytes, and the best candidate so far
  * @window:	the bytes, and later ones that may belong to their messages
- * @skip:	of the best: bytes after the damage that belong to it
- * @doubt:	of the best: how unlikely the following messages are with it
- * @repaired:	the best changes a bit, and is not the unchanged clocks
+ * @skip:	for the best candidate: bytes after the damage that belong to it
+ * @doubt:	for the best candidate: how unlikely the following messages are
+ * @repaired:	the best candidate changes a bit, rather than keeping the clocks
  */
 struct recovery {
 	const struct nexus	*nexus;
@@ -88,7 +88,7 @@ static int compare(const struct doubt *a, const struct doubt *b)
 	return 0;
 }
 
-/* Restore all clocks except those of @candidate. */
+/* Restores all clocks that @candidate does not set. */
 static void consider(struct recovery *recovery, const struct nexus *candidate,
 		     size_t skip)
 {

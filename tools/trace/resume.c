@@ -15,7 +15,10 @@ bool resume_clocks(struct nexus *nexus, const struct meta *meta)
 	return meta->clocks;
 }
 
-/* Reads "SIZE:VALUE", with "@TIME" or "~TIME" after it. Returns what follows, or NULL. */
+/*
+ * Reads "SIZE:VALUE", with "@TIME" or "~TIME" after it. Returns the rest of the text, or
+ * NULL.
+ */
 static const char *read_store(const char *text, struct store *store)
 {
 	char *end;

@@ -14,13 +14,13 @@
 /* Offset of records that belong to the previous piece. */
 #define RESUME_BEFORE	UINT64_MAX
 
-/** resume_clocks() - set the clocks; returns whether there is one */
+/** resume_clocks() - set the clocks; returns whether the side-car file has any */
 bool resume_clocks(struct nexus *nexus, const struct meta *meta);
 
 /**
  * resume_streams() - give the record decoder the state of the streams
- * @perfrec:	new decoder; records and losses that begin at RESUME_BEFORE are not passed to its
- *		consumer
+ * @perfrec:	a new decoder; records and losses that begin at RESUME_BEFORE are not passed to
+ *		its consumer
  * @meta:	the piece's side-car file
  * @channels:	bit n: streams of channel n
  *

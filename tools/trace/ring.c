@@ -12,7 +12,7 @@
 #define LOOKS	4
 /* A time in ticks; the times of all sources are near it. */
 #define MIDDLE	(1ull << 62)
-/* Stores decoded at once. */
+/* Number of stores to decode at once. */
 #define STORES	64
 
 bool ring_header(const struct meta *meta, struct perfrec_header *header)
@@ -68,18 +68,18 @@ bool ring_begins(const void *data, size_t length,
  * @change:	bits changed by all their timestamps together: c_i
  * @known:	mask of the known bits of X
  * @value:	the known bits
- * @begun:	there is a message
+ * @begun:	there is a message of the source
  * @ended:	after a loss, later messages do not depend on @change
  * @contrary:	no X fits
  * @done:	the absolute time was reached
  * @halfway:	the time's own highest bit has changed
- * @span:	exceeds the span of the times; 0: they cannot be earlier
+ * @span:	exceeds the span of the times; 0 if the times cannot be earlier
  * @last:	time of the latest message
- * @limit:	the absolute time
+ * @limit:	upper limit for @last, at most the absolute time
  * @place:	@last near MIDDLE
- * @first:	in the current stretch of the file: the first time
+ * @first:	the first time in the current stretch of the file
  * @latest:	the latest times of that stretch, of the one before it, and of all earlier ones
- * @excess:	by how much it was later than others that follow it in the file
+ * @excess:	by how much it was later than times of other sources that follow in the file
  */
 struct chain {
 	uint64_t	change;
@@ -150,14 +150,14 @@ static uint64_t latest(uint64_t value, uint64_t known, uint64_t limit,
 	uint64_t any = mask & ~known, less = 0;
 
 	if (value & (below ^ below >> 1)) {
-		/* Too late at that bit: a higher bit has to be cleared. */
+		/* The time is too late at that bit, so a higher bit has to be cleared. */
 		less = limit & any & ~below;
 		if (!less)
 			return value | any;
 		less &= -less;
 		below = 2 * less - 1;
 	}
-	/* Equal above, less there: all lower bits may be 1. */
+	/* The time is equal above that bit and less at it, so all lower bits may be 1. */
 	return (limit & ~below) | ((value | any) & below & ~less);
 }
 
@@ -201,8 +201,8 @@ static void absolute(struct pass *pass, unsigned int src, uint64_t time)
 
 /*
  * A message at least RING_SKEW bytes after another one in the file was sent
- * later. A source that was silent for a long time before its absolute time
- * seems too late by that time.
+ * later. If a source was silent for a long time before its absolute time, its times seem too
+ * late by that amount.
  */
 static void end_stretch(struct pass *pass)
 {
@@ -231,7 +231,7 @@ static void look_at(struct pass *pass, struct chain *chain, uint64_t offset,
 	uint64_t place = chain->place - ((chain->last - time) & pass->mask);
 	unsigned int i;
 
-	/* After three steps no earlier stretch is left to move. */
+	/* After three steps, no earlier stretch is left to move. */
 	for (i = 0; i < 3 && pass->stretch + i < offset / RING_SKEW; i++)
 		end_stretch(pass);
 	pass->stretch = offset / RING_SKEW;
@@ -290,7 +290,7 @@ static void on_stores(struct pass *pass)
 	} while (count == STORES);
 }
 
-/* Starts from the known times. A clock that starts at 0 shows which bits have changed. */
+/* Starts with the known times. A clock that starts at 0 shows which bits have changed. */
 static void start_clocks(struct pass *pass)
 {
 	unsigned int src;
@@ -393,14 +393,14 @@ static bool put_earlier(struct pass *pass)
 	for (src = 0; src < NEXUS_SOURCES; src++) {
 		struct chain *chain = &pass->chain[src];
 
-		/* Clocks of two harts can differ a little. */
+		/* The clocks of two harts can differ slightly. */
 		if (!chain->span || !chain->excess ||
 		    chain->excess <= chain->span / 16)
 			continue;
 		last = chain->last;
 		limit = (last - chain->excess) & pass->mask;
 		place_last(pass, src, limit);
-		/* The time is before the clock's 0, if the clock has not wrapped. */
+		/* If the clock has not wrapped, this time would be before its start at 0. */
 		if (!pass->wraps && (chain->excess > last || chain->last > limit))
 			give_up(pass, src);
 		changed = true;

@@ -35,7 +35,7 @@ bool ring_begins(const void *data, size_t length,
 
 /**
  * struct ring_times - the clocks of a ring's sources before its first message
- * @time:	by source, ticks; valid with @known
+ * @time:	by source, in ticks; valid with @known
  * @worked_out:	sources whose times
  * were inferred
  * @contrary:	sources whose messages contradict each other
@@ -52,15 +52,14 @@ struct ring_times {
  * @fd:		the trace, which can be read at any place
  * @times:	filled
  *
- * Up to its first absolute time, a source's messages only show which bits have
- * changed: T_i = X ^ c_i, where c_i is known, but X, the time before the first
- * message, is not. Times never go back, so the highest bit in which a time
- * differs from the previous one is 0 in the previous one, which gives this bit
- * of X. The bits above the highest one found that way did not change and come
- * from the absolute time: the source's last message is assumed to be as late
- * before it as possible. Lower bits that never were the highest to change do
- * not affect the order. A source that would be later than others that follow it in the file is
- * moved earlier.
+ * Before its first absolute time, a source's messages show only which bits have changed: T_i =
+ * X ^ c_i, where c_i is known, but X, the time before the first message, is not. Times never
+ * go back, so the highest bit in which a time differs from the previous time is 0 in the
+ * previous time, which gives this bit of X. The bits above the highest one found that way did
+ * not change and come from the absolute time: the source's last message is assumed to be as
+ * close before it as possible. Lower bits that never were the highest to change do not affect
+ * the order. If a source's times would be later than those of others that follow in the file,
+ * they are moved earlier.
  *
  * Return: 0, or -1 with errno for a read error or lack of memory.
  */

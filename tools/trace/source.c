@@ -13,7 +13,7 @@
 
 /*
  * In ms: a pipe pauses when it has been empty for this time, or when its oldest byte has
- * waited for this time; the very first byte waits less.
+ * waited this long; the limit for the very first byte is shorter.
  */
 #define PAUSE		30
 #define WAIT_FIRST	70
@@ -65,7 +65,7 @@ int source_fill_up(struct source *source)
 
 	source->paused = false;
 	while (source->filled < SOURCE_CHUNK) {
-		/* The first byte may take any time. */
+		/* The first byte may take any amount of time. */
 		source->paused = source->live && source->filled > before &&
 				 pauses(source, since);
 		if (source->paused)

@@ -10,7 +10,7 @@
 
 #include "clocks.h"
 
-/* Bytes read at once; the first ones also serve to infer the SRC width. */
+/* Bytes read at once; the first ones are also used to infer the SRC width. */
 #define SOURCE_CHUNK	(256u << 10)
 
 /* Number of earlier bytes that are kept: a damaged message may begin there. */
@@ -24,8 +24,8 @@
  * @live:	a pipe or socket: do not hold back data to wait for more
  * @paused:	the source had no more data when last read, and has not ended
  * @bytes:	bytes read so far
- * @filled:	bytes at @buffer
- * @buffer:	in @memory, after the history
+ * @filled:	number of bytes at @buffer
+ * @buffer:	the current bytes, in @memory after the history
  */
 struct source {
 	const char	*path;
@@ -43,7 +43,7 @@ struct source {
  * source_open() - open a trace, for source_take()
  * @path:	file, "-" for standard input
  *
- * Return: a file descriptor, or -1: the reason has been printed.
+ * Return: a file descriptor, or -1 after printing an error.
  */
 int source_open(const char *path);
 
@@ -56,16 +56,16 @@ int source_open(const char *path);
 void source_take(struct source *source, int fd, const char *path);
 
 /**
- * source_fill() - replace the current bytes by the next ones
+ * source_fill() - replace the current bytes with the next ones
  *
- * Return: 0, with nothing filled at the end; -1 for an error that has been printed.
+ * Return: 0, with nothing filled at the end; -1 after printing an error.
  */
 int source_fill(struct source *source);
 
-/** source_fill_up() - append as many bytes as fit; otherwise as source_fill() */
+/** source_fill_up() - append as many bytes as fit; otherwise like source_fill() */
 int source_fill_up(struct source *source);
 
-/** source_rewind() - read again from @start on; as source_fill() */
+/** source_rewind() - read again from @start on; otherwise like source_fill() */
 int source_rewind(struct source *source, off_t start);
 
 /** source_close() - close the file, unless it is standard input */

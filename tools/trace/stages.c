@@ -11,11 +11,11 @@
 #include "stages.h"
 #include "state.h"
 
-/* More threads than stages have nothing to do. */
+/* Threads beyond the number of stages would have nothing to do. */
 #define THREADS_MAX	3
 /* Maximum number of batches in a queue. */
 #define SLOTS		4
-/* Bytes of items in a batch at first. */
+/* Initial size of a batch's items, in bytes. */
 #define ITEMS_FIRST	(256u << 10)
 
 /* The part of a record whose size does not depend on the number of counters. */
@@ -31,14 +31,14 @@ struct stores {
 	struct clocks_event	event[CLOCKS_EVENTS];
 	unsigned int		events;
 	unsigned int		polls;		/* how often to poll the consumer first */
-	bool			end;		/* of the trace, after them */
+	bool			end;		/* size of the trace up to the end of the batch */
 };
 
 /* An item of a batch before the third stage; its data follows. */
 struct item {
 	uint32_t	kind;		/* enum stages_item */
-	uint32_t	serial;		/* of a record's header, + 1; 0: it has none */
-	uint64_t	bytes;		/* of the data, a multiple of 8 */
+	uint32_t	serial;		/* number of a record's header, plus 1; 0 if it has none */
+	uint64_t	bytes;		/* size of the data, a multiple of 8 */
 };
 
 struct items {
@@ -69,16 +69,22 @@ struct stages {
 	atomic_bool		stopped;
 	struct stores		*stores[SLOTS];
 	struct items		items[SLOTS];
-	/* For the second stage: destination of items, unless it calls the consumer itself. */
+	/*
+	 * For the second stage: the destination of items, unless the stage calls the
+	 * consumer itself.
+	 */
 	struct items		*out;
 	bool			direct;
 	/*
-	 * The second stage has called the consumer from the start: the consumer gets
-	 * all headers.
+	 * The second stage has called the consumer from the start, so the consumer has
+	 * received all headers.
 	 */
 	bool			through;
 	uint32_t		sent[PERFREC_CHANNELS][PERFREC_SOURCES];
-	/* For the third stage: valid for the consumer as long as perfrec's headers. */
+	/*
+	 * For the third stage: copies that are valid for the consumer as long as
+	 * perfrec's headers.
+	 */
 	struct perfrec_header	*kept[PERFREC_CHANNELS][PERFREC_SOURCES];
 	uint8_t			sources[PERFREC_CHANNELS];
 };
@@ -258,7 +264,7 @@ static void *work(void *context)
 
 /* ---- the second stage --------------------------------------------------- */
 
-/* Room for an item; NULL if out of memory. */
+/* Makes room for an item; NULL if out of memory. */
 static void *append(struct stages *stages, enum stages_item kind, uint32_t serial, size_t bytes)
 {
 	struct items *out = stages->out;
@@ -293,7 +299,7 @@ static void append_copy(struct stages *stages, enum stages_item kind, const void
 		memcpy(to, data, bytes);
 }
 
-/* The items so far are complete. */
+/* All items so far have been passed on. */
 static void pass_on(struct stages *stages)
 {
 	pthread_mutex_lock(&stages->lock);

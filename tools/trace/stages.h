@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * Reads a trace with several threads. The work has three stages, each of which is done in
- * the order of the trace: messages, records, and the trace's consumer. So the consumer sees
- * exactly what it sees with one thread.
+ * Reads a trace with several threads. The work has three stages, each of which works in the
+ * order of the trace: messages, records, and the trace's consumer. So the consumer sees
+ * exactly what it would see with one thread.
  *
  * Batches wait in a queue before the second and the third stage. The thread of trace_run()
- * does the first stage. Idle threads, and that thread while it has no room for its
- * results, work on the last stage that has work.
+ * does the first stage. Idle threads, and that thread when it has no room for its results, run
+ * the last stage that has work.
  *
- * Headers that name threads let the consumer complete records of other streams.
+ * At a header that names a thread, the consumer can complete records of other streams.
  * From the first such header on, the second stage calls the consumer itself; it
  * does so from the start if the consumer wants parts of records, or if the
  * trace is a later piece of a recording.
@@ -24,7 +24,7 @@ struct stages;
 /* Items that the second stage passes on. */
 enum stages_item {
 	STAGES_STREAM,
-	STAGES_KEEP,		/* a header that records refer to, without a callback */
+	STAGES_KEEP,		/* a header that records refer to, passed on without a callback */
 	STAGES_HEADER,
 	STAGES_RECORD,
 	STAGES_LOST,
@@ -40,9 +40,9 @@ enum stages_item {
 /**
  * stages_new() - start reading with several threads
  * @trace:	the trace, of which nothing has been decoded yet
- * @threads:	number of them, this one included
+ * @threads:	number of threads, including the calling one
  *
- * Return: NULL if out of memory: read with one thread.
+ * Return: NULL if out of memory, in which case one thread reads the trace.
  */
 struct stages *stages_new(struct trace *trace, unsigned int threads);
 
@@ -57,7 +57,10 @@ int stages_push(struct stages *stages, struct clocks *clocks, size_t count);
 /** stages_catch_up() - first stage: wait until the second one has processed all batches */
 void stages_catch_up(struct stages *stages);
 
-/** stages_poll() - first stage: whether the consumer has stopped; asks it again, later */
+/**
+ * stages_poll() - first stage: whether the consumer has stopped; also requests the next
+ * poll
+ */
 bool stages_poll(struct stages *stages);
 
 /** stages_end() - the trace has ended: returns 0 once all is done, or -1 if out of memory */
@@ -74,13 +77,13 @@ void stages_message(struct stages *stages, enum stages_item item,
 		    const struct nexus_message *message);
 void stages_switch(struct stages *stages, const struct trace_switch *record);
 
-/** stages_sources() - as trace_sources(), for the consumer */
+/** stages_sources() - like trace_sources(), for the consumer */
 unsigned int stages_sources(const struct stages *stages, unsigned int channel);
 
-/** stages_stop() - end the threads; headers stay. NULL is fine */
+/** stages_stop() - end the threads, but keep the headers. NULL is fine */
 void stages_stop(struct stages *stages);
 
-/** stages_free() - free what stages_stop() left; NULL is fine */
+/** stages_free() - free what stages_stop() left; NULL is allowed */
 void stages_free(struct stages *stages);
 
 #endif /* SIFIVE_TRACE_STAGES_H */

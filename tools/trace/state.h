@@ -19,7 +19,7 @@ struct trace {
 	const struct trace_ops	*ops;
 	void			*context;
 	struct trace_stats	stats;
-	/* Sources that have sent words on each channel. */
+	/* By channel: the sources that have sent words. */
 	uint8_t			source[PERFREC_CHANNELS][PERFREC_SOURCES];
 	uint8_t			sources[PERFREC_CHANNELS];
 	/* A record or header has been completed. */
@@ -29,21 +29,21 @@ struct trace {
 	uint64_t		settled[NEXUS_SOURCES];
 	/* By source: place of the latest message that shows code. */
 	uint64_t		shown[NEXUS_SOURCES];
-	/* By source: the context, and that trace stopped before a record was complete. */
+	/* By source: the context, and whether trace stopped before a record was complete. */
 	uint64_t		thread[NEXUS_SOURCES];
 	bool			unfinished[NEXUS_SOURCES];
-	/* Bytes skipped before the SRC width was known, not part of a message. */
+	/* Bytes skipped outside of messages before the SRC width was known. */
 	uint64_t		skipped;
 	/* A ring that has overwritten its oldest bytes. */
 	bool			wrapped;
-	/* For a piece of a recording. */
+	/* For a piece of a recording: */
 	const struct meta	*meta;
 	uint64_t		rest[PERFREC_CHANNELS][PERFREC_SOURCES];
 	struct ring_times	times;
 	struct clocks		clocks;
 	struct store		queue[CLOCKS_QUEUE];
 	unsigned int		recoveries;
-	/* Threads to use, and their shared state; NULL: a single thread. */
+	/* Threads to use, and their shared state; NULL with a single thread. */
 	unsigned int		jobs;
 	struct stages		*stages;
 };
@@ -51,7 +51,7 @@ struct trace {
 /** trace_start_clocks() - set the times of a ring's sources before the next message */
 void trace_start_clocks(struct trace *trace);
 
-/** trace_fill() - as source_fill(), and count the bytes */
+/** trace_fill() - like source_fill(), and count the bytes */
 int trace_fill(struct trace *trace);
 
 #endif /* SIFIVE_TRACE_STATE_H */

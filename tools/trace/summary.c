@@ -54,7 +54,7 @@ static void no_times(const char *name, const struct trace_stats *stats)
 		       name, untimed(stats));
 }
 
-/* Only the side-car file contains this, unless it is old or missing. */
+/* Only the side-car file contains this value, unless it is old or missing. */
 static void whose_counts(const struct input *input, const struct trace_stats *stats)
 {
 	const struct meta *meta = &input->meta;
@@ -268,8 +268,8 @@ static void recorder_losses(const struct input *input)
 }
 
 /*
- * The losses of --strict. Bytes that a ring has overwritten are not losses; neither are
- * records cut by the recording's limit, nor anything after the limit.
+ * The losses that --strict reports. Bytes that a ring has overwritten are not losses; neither
+ * are records cut by the recording's limit, nor anything after the limit.
  */
 static bool is_lossy(const struct input *input)
 {

@@ -34,7 +34,7 @@ static bool begins(unsigned int bytes, uint32_t value)
 }
 
 /*
- * Follows a store, which continues the record that has begun, or may begin another one. Returns
+ * Decodes a store that continues the unfinished record or may begin a new one. Returns
  * whether the store ends the record.
  */
 static bool follow(struct switches_begun *begun, unsigned int bytes, uint32_t value)
@@ -50,7 +50,7 @@ static bool follow(struct switches_begun *begun, unsigned int bytes, uint32_t va
 	return ends;
 }
 
-/* The last stores of the previous piece may begin a record. */
+/* The last stores of the previous piece may be the beginning of a record. */
 static struct switches_begun begun_before(const char *stores)
 {
 	struct switches_begun begun = { 0 };

@@ -12,7 +12,7 @@
 #include "perfrec/perfrec.h"
 
 /**
- * struct trace_switch - state of a hart from here on
+ * struct trace_switch - what a hart runs from here on
  * @src:	its source
  * @kind:	SIFIVE_TRACE_SWITCH_*; SIFIVE_TRACE_SWITCH_BEGIN: records may be missing
  *		since the source's previous message; SIFIVE_TRACE_SWITCH_WOKEN: the hart's thread
@@ -22,7 +22,7 @@
  *		SIFIVE_TRACE_SWITCH_BEGIN, and in a SIFIVE_TRACE_SWITCH_END if none of the threads
  *		runs
  * @pc, @page:	the addresses of a SIFIVE_TRACE_SWITCH_FAULT
- * @major:	of a SIFIVE_TRACE_SWITCH_FAULT: it was a major one
+ * @major:	for a SIFIVE_TRACE_SWITCH_FAULT: it was a major fault
  * @stamp:	the record's last store, or the item that shows the loss
  */
 struct trace_switch {
@@ -35,12 +35,12 @@ struct trace_switch {
 	struct perfrec_stamp	stamp;
 };
 
-/* Words of a SIFIVE_TRACE_SWITCH_FAULT before its last one. */
+/* Number of words of a SIFIVE_TRACE_SWITCH_FAULT before its last one. */
 #define SWITCHES_WORDS	2
 
 /**
  * struct switches_begun - a source's unfinished record
- * @kind:	0: there is none
+ * @kind:	0 if there is none
  * @words:	number of elements of @word
  */
 struct switches_begun {
@@ -50,12 +50,12 @@ struct switches_begun {
 };
 
 /**
- * struct switches - the decoder
- * @channel:	of the records, -1: there are none
+ * struct switches - the decoder of these records
+ * @channel:	channel of the records, -1 if there are none
  * @records:	number of complete records, including marks
  * @begins:	number of marks
  * @losses:	how often stores belonged to no record
- * @give:	called for each record, with @context; NULL: they are only counted
+ * @give:	called for each record, with @context; if NULL, records are only counted
  */
 struct switches {
 	int		channel;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /*
- * See syscall_names.h. riscv64 has the kernel's generic numbers, whose header every
- * architecture's packages have, all that it makes optional, and two of its own.
+ * See syscall_names.h. riscv64 uses the kernel's generic numbers with all optional ones, from
+ * a header that is installed on every architecture, and two of its own.
  */
 #include <stddef.h>
 

@@ -11,7 +11,7 @@
 #include "state.h"
 
 /*
- * A pipe has no more data for now: show the data that waits for corrections.
+ * The pipe has no more data for now: pass on the data that waits for corrections.
  * Return 0, or -1.
  */
 static int catch_up(struct trace *trace)
@@ -31,7 +31,7 @@ static bool stops(struct trace *trace)
 	return trace->ops->stop && trace->ops->stop(trace->context);
 }
 
-/* Decodes all bytes. Returns 0, or -1: the error has been printed. */
+/* Decodes all bytes. Returns 0, or -1 after printing an error. */
 static int run(struct trace *trace)
 {
 	while (trace->in.filled) {

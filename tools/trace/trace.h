@@ -17,9 +17,9 @@
 #include "switches.h"
 
 /*
- * A record that lacks at most the upper part of its last counter is complete after this many
- * further messages of instruction trace from its source, or twice as many, or where the trace
- * of its thread stops, if a message has shown code since its last word.
+ * A record that lacks at most the upper part of its last counter is considered complete after
+ * this many to twice as many further messages of instruction trace from its source, or where
+ * the trace of its thread stops, if a message has shown code since its last word.
  */
 #define TRACE_SETTLE_BRANCHES	64
 
@@ -28,16 +28,15 @@
 
 /**
  * struct trace_options - the user's settings
- * @channel:	channel of the records, TRACE_ALL_CHANNELS, or
- *		TRACE_USUAL_CHANNELS: those in the side-car file, or
- *		PERFREC_CHANNEL_DEFAULT
- * @src_bits:	width of the SRC field, -1: side-car file, or infer
- * @ts_width:	bits of a timestamp, -1: side-car file, or default
- * @ts_scheme:	enum nexus_ts_scheme, -1: side-car file, or infer
+ * @channel:	channel of the records, or TRACE_ALL_CHANNELS, or TRACE_USUAL_CHANNELS for
+ *		those in the side-car file, or else PERFREC_CHANNEL_DEFAULT
+ * @src_bits:	width of the SRC field, -1 to use the side-car file or infer it
+ * @ts_width:	bits of a timestamp, -1 to use the side-car file or the default
+ * @ts_scheme:	enum nexus_ts_scheme, -1 to use the side-car file or infer it
  * @ring:	the trace is a ring buffer and begins within a message
- * @quiet:	no summary, and no progress on the terminal
- * @watched:	no progress: the command prints to the terminal while it reads
- * @jobs:	threads that read at the same time; callbacks come one at a time
+ * @quiet:	print no summary, and no progress on the terminal
+ * @watched:	show no progress, because the command prints to the terminal while it reads
+ * @jobs:	number of threads that read; callbacks are never concurrent
  */
 struct trace_options {
 	int	channel;
@@ -59,27 +58,28 @@ struct trace_options {
  * @ownership:	Ownership messages: another context runs
  * @branches:	messages of instruction trace
  * @gaps:	ranges of bytes that do not belong to a message
- * @gap_bytes:	bytes in them
+ * @gap_bytes:	number of bytes in gaps
  * @align_bytes: bytes before the first message of a ring buffer
- * @cut_bytes:	bytes of a last message that is cut off
+ * @cut_bytes:	bytes of the last message, if it is cut off
  * @words:	stores per channel, of all channels
  * @headers:	headers
- * @counted:	headers define counters besides the timestamp
+ * @counted:	headers define counters other than the timestamp
  * @records:	records by enum perfrec_type
- * @no_header:	of these, records without a header
- * @unaddressed: of these, records with unknown addresses
- * @callers:	of these, samples with callers
- *		@no_callers: samples whose callers are omitted: too many different ones
+ * @no_header:	those records without a header
+ * @unaddressed: those records with unknown addresses
+ * @callers:	those records that are samples with callers
+ * @no_callers:	samples whose callers are omitted because there are too many different ones
  * @losses:	how often words were dropped
  * @lost_words:	words dropped
  * @dropped:	records that threads dropped, according to marks
  * @truncated:	losses at the end of the trace
  * @assumed:	records before a ring's first header of their stream, which the
  *		side-car file describes
- * @rootless:	records before that header that depend on overwritten ones; they are omitted
- * @ring_words:	words of records that a ring begins within
+ * @rootless:	records before that header that are omitted because they depend on overwritten
+ *		ones
+ * @ring_words:	words of records that the beginning of a ring cuts off
  * @worked_out:	sources whose times before a ring's first absolute one were inferred
- * @contrary:	sources whose times there contradict each other
+ * @contrary:	sources for which those times contradict each other
  * @corrected:	how often a timestamp contradicted its source's clock
  * @inferred:	records with an inferred time
  * @flow_losses: gaps in the instruction flow because of contradictions or damage
@@ -88,7 +88,7 @@ struct trace_options {
  * @first, @last: earliest and latest known time of a record, ticks
  * @timed:	records with a known time
  * @src_bits:	width of the SRC field that was used
- * @src_from:	the source of that width, as text
+ * @src_from:	where that width comes from, as text
  * @switches:	records of context switches
  * @scheme_inferred: the timestamps themselves show that they are differences
  */
@@ -201,15 +201,15 @@ struct trace;
  * @options:	the user's settings
  * @meta:	its side-car file
  *
- * Return: the trace, or NULL if it cannot be read or has no messages: the error has
- * been printed.
+ * Return: the trace, or NULL after printing an error if it cannot be read or has no messages.
  */
 struct trace *trace_open(const char *path, const struct trace_options *options,
 			 const struct meta *meta);
 
 /**
- * trace_take() - as trace_open(), for an open file
- * @fd:		the file, at its beginning; it is closed with the trace, also after an error
+ * trace_take() - like trace_open(), for an open file
+ * @fd:		the file, positioned at its beginning; closed with the trace, even after an
+ *		error
  * @path:	its name in messages
  */
 struct trace *trace_take(int fd, const char *path, const struct trace_options *options,
@@ -217,20 +217,20 @@ struct trace *trace_take(int fd, const char *path, const struct trace_options *o
 
 /**
  * trace_run() - decode the whole trace
- * @trace:	from trace_open(), once
+ * @trace:	from trace_open(); call this once per trace
  * @ops:	consumer
  * @context:	passed to each callback
  *
- * Return: 0, or -1 for a read error or lack of memory: the error has been printed.
+ * Return: 0, or -1 after printing an error if reading failed or memory ran out.
  */
 int trace_run(struct trace *trace, const struct trace_ops *ops, void *context);
 
 /**
- * trace_settle() - a thread continues here: complete its record in another
- * stream
+ * trace_settle() - complete a thread's record in another stream, because the thread continues
+ * here
  * @owner:	its thread id
  * @channel:	where it recorded before it was named
- * @before:	limits this to records before this place
+ * @before:	only records before this place are completed
  */
 void trace_settle(const struct trace *trace, uint32_t owner, unsigned int channel,
 		  const struct perfrec_stamp *before);
@@ -247,7 +247,7 @@ unsigned int trace_sources(const struct trace *trace, unsigned int channel);
 /** trace_wrapped() - whether the trace is a ring that has overwritten its oldest bytes */
 bool trace_wrapped(const struct trace *trace);
 
-/** trace_channels() - bit n: records of channel n are decoded */
+/** trace_channels() - mask of the channels whose records are decoded */
 uint32_t trace_channels(const struct trace *trace);
 
 /** trace_time_mask() - the greatest timestamp that a message can have */
@@ -257,13 +257,13 @@ uint64_t trace_time_mask(const struct trace *trace);
 const struct trace_stats *trace_stats(const struct trace *trace);
 
 /**
- * trace_release() - free what only trace_run() needs, such as headers
+ * trace_release() - free data that only trace_run() needs, such as headers
  *
- * Statistics and settings stay.
+ * Statistics and settings remain valid.
  */
 void trace_release(struct trace *trace);
 
-/** trace_close() - close and free; NULL is fine */
+/** trace_close() - close and free; NULL is allowed */
 void trace_close(struct trace *trace);
 
 /**
@@ -271,9 +271,10 @@ void trace_close(struct trace *trace);
  * @data:	beginning of a trace
  * @length:	bytes of it; a few records are enough
  * @options:	everything but src_bits
- * @records:	set: whether records make sense, not only messages
+ * @records:	set to whether records make sense, not only messages
  *
- * Tries all widths, and takes the one with which most records, or else most messages, make sense.
+ * Tries all widths, and selects the one with which most records, or else most messages, make
+ * sense.
  *
  * Return: the width, or -1 if the bytes make no sense with any.
  */

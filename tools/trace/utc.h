@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* Times of a trace by the clock of the machine that recorded it. */
+/* Converts times of a trace to the wall-clock time of the machine that recorded it. */
 #ifndef SIFIVE_TRACE_UTC_H
 #define SIFIVE_TRACE_UTC_H
 
@@ -9,9 +9,9 @@
 #include "options.h"
 
 /**
- * utc_time() - a time in nanoseconds after 1970
+ * utc_time() - convert a time to nanoseconds after 1970
  * @ticks:	a time of the trace
- * @ns:		set to it
+ * @ns:		set to the result
  *
  * Return: false if it is unknown: the side-car file lacks the machine's clock, the rate of
  * timestamps is unknown, or they may have wrapped since.
