@@ -16,14 +16,14 @@
 #include "image.h"
 #include "text.h"
 
-/* llvm-profgen: addresses are relative to the page of the first segment. */
+/* For llvm-profgen, addresses are relative to the page of the first segment. */
 #define PAGE	4096
 
 /**
  * struct branches - a profile being written
  * @image, @bias: the object
  * @base:	subtracted from addresses in the file
- * @call:	instructions after a call, and the call, sorted
+ * @call:	instructions after a call, with that call, sorted
  */
 struct branches {
 	struct output		*out;
@@ -57,7 +57,7 @@ static uint64_t in_file(const struct branches *branches, uint64_t address)
 	return address - branches->bias - branches->base;
 }
 
-/* The run's last instruction. */
+/* The last instruction of a run. */
 static uint64_t last_of(const struct executed_run *run)
 {
 	const struct block *block = run->of.block;
@@ -108,7 +108,7 @@ static void put_fallthrough(struct branches *branches, uint64_t from, uint64_t t
 		   in_file(branches, from), in_file(branches, to), times);
 }
 
-/* After a call, the flow continues as often as something returns there. */
+/* The flow continues after a call as often as something returns there. */
 static void put_returns(struct branches *branches)
 {
 	const struct executed *executed = &branches->executed;

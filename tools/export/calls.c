@@ -29,7 +29,7 @@ struct pending {
 	unsigned int	counters;	/* of @count */
 };
 
-/* Part of a chunk in one thread: where short calls are drawn as an area. */
+/* The part of a chunk in one thread: the area that represents short calls. */
 struct lane {
 	uint32_t	thread;
 	uint32_t	least;
@@ -282,7 +282,7 @@ static void flush(struct calls *calls, unsigned int class)
 	pending->counters = 0;
 }
 
-/* Room for a class' calls, and for their counts. */
+/* Allocates room for a class's calls and their counts. */
 static bool room(struct pending *pending, unsigned int counters)
 {
 	if (!pending->call) {
@@ -314,7 +314,7 @@ void calls_add(struct calls *calls, const struct call *call, const uint64_t *cou
 		calls->left_out++;
 		return;
 	}
-	/* A chunk's calls have the same counters. */
+	/* All calls of a chunk have the same counters. */
 	if (pending->calls == CHUNK_CALLS || (pending->calls && counters > pending->counters))
 		flush(calls, class);
 	if (!room(pending, counters)) {
@@ -390,8 +390,8 @@ static int put_chunks(struct calls *calls, struct output *out)
 }
 
 /*
- * [class, first, last, calls, bytes, bytes of counts, counters,
- *  [thread, least depth, greatest depth, calls, ...]]
+ * [class, first, last, calls, bytes, bytes of counts, counters, [thread, least depth, greatest
+ * depth, calls, ...]]
  */
 static int put_index(struct calls *calls, uint64_t first, struct output *out)
 {

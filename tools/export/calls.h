@@ -23,8 +23,8 @@
  * struct call - a call, a sample, or a manual record
  * @begin:	time in ticks
  * @length:	ticks; 0 of a point
- * @waited:	ticks of @length in which its thread waited for room, which
- *		belong to no function
+ * @waited:	ticks of @length in which its thread waited for room, which are charged to no
+ *		function
  * @function:	its number
  * @caller:	the caller's number, or CALLS_NO_CALLER
  * @thread:	its id
@@ -32,7 +32,7 @@
  * @point:	it is a sample, a manual record, or @record
  * @record:	of a record between the calls of instruction trace: enum perfrec_type + 1
  * @inferred:	@begin or @length is inferred
- * @self_inferred: @length minus the length of its inner calls is not only its own time
+ * @self_inferred: @length minus the length of the inner calls is more than the call's own time
  * @outermost:	no other call of the same function encloses it
  */
 struct call {
@@ -52,18 +52,18 @@ struct call {
 
 struct calls;
 
-/** calls_new() - an empty collection; NULL: the error has been printed */
+/** calls_new() - an empty collection; NULL after printing an error */
 struct calls *calls_new(void);
 
-/** calls_free() - NULL is fine */
+/** calls_free() - free it; NULL is allowed */
 void calls_free(struct calls *calls);
 
 /**
  * calls_add() - add a call
  * @count:	its count of each counter, or NULL; of @record the known counts + 1, or 0
- * @counters:	number of them
+ * @counters:	number of counters
  *
- * A failure is reported by calls_put().
+ * calls_put() reports a failure.
  */
 void calls_add(struct calls *calls, const struct call *call, const uint64_t *count,
 	       unsigned int counters);
@@ -72,8 +72,8 @@ void calls_add(struct calls *calls, const struct call *call, const uint64_t *cou
  * calls_put() - write the chunks and their index, once
  * @first:	the earliest time of the trace, to which the index refers
  *
- * Return: the number of calls that exceed CALLS_BYTES_MAX and are omitted, or -1: the error
- * has been printed.
+ * Return: the number of calls that exceed CALLS_BYTES_MAX and are omitted, or -1 after
+ * printing an error.
  */
 int64_t calls_put(struct calls *calls, uint64_t first, struct output *out);
 

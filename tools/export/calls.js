@@ -45,7 +45,7 @@ var CALLS = (function () {
 			new DecompressionStream("deflate"))).arrayBuffer();
 	}
 
-	// The numbers of LEB128 as a function. Those above 32 bits lose bits above 53.
+	// Returns a function that reads the next LEB128 number. Numbers above 32 bits lose the bits above bit 53.
 	function reader(buffer) {
 		var bytes = new Uint8Array(buffer), i = 0;
 
@@ -90,7 +90,7 @@ var CALLS = (function () {
 	// A chunk's data if it is here; otherwise null, and @then is called when it is.
 	calls.data = function (chunk, then) {
 		if (chunk.data) {
-			// The latest used is the last one.
+			// The most recently used chunk is the last one.
 			kept.delete(chunk);
 			kept.set(chunk, true);
 			return chunk.data;
@@ -120,7 +120,7 @@ var CALLS = (function () {
 		return chunk.coming;
 	};
 
-	// A view draws this many chunks: they stay, with those that a scan reads.
+	// A view draws this many chunks: keep them in memory along with those that a scan reads.
 	calls.needs = function (chunks) {
 		room = Math.max(KEPT, chunks + AT_ONCE);
 	};
@@ -148,7 +148,7 @@ var CALLS = (function () {
 		return kind === POINTS ? 0 : Math.pow(4, kind) - 1;
 	}
 
-	// The first index for which @reached is true; it stays true.
+	// The first index for which @reached is true; it is true for all later ones.
 	function search(length, reached) {
 		var low = 0, high = length, middle;
 
@@ -250,7 +250,7 @@ var CALLS = (function () {
 		function step(n) {
 			var chunk = list[n];
 
-			// No later chunk in this order can have a better one.
+			// No later chunk in this order can contain a closer call.
 			if (!chunk || (best && (backwards ? chunk.last < best.begin :
 							    chunk.first > best.begin)))
 				return Promise.resolve(best);

@@ -197,7 +197,7 @@ static void chrome_enter(void *context, struct analysis_thread *thread)
 	put_char(export->out, '}');
 }
 
-/* The waited part of the slice's length, in the same unit. */
+/* The part of the slice's length in which the thread waited, in the same unit. */
 static void put_waited(struct export *export, const struct analysis_frame *frame)
 {
 	if (frame->doubts & ANALYSIS_WAIT_UNKNOWN)

@@ -18,7 +18,10 @@
 #include "tracks.h"
 #include "utc.h"
 
-/* Texts of functions are kept as long as they fit; others are made again for each row. */
+/*
+ * The texts of functions are cached up to this size; others are formatted again for each
+ * row.
+ */
 #define TEXTS_BYTES	(8u << 20)
 #define TEXT_SIZE	(2 * EXPORT_NAME_SIZE + 4 * META_STRING_MAX + 16)
 
@@ -26,14 +29,17 @@
 #define WHOLE_COLUMNS	4
 #define WHOLE_SIZE	(WHOLE_COLUMNS * (2 * META_STRING_MAX + 4))
 
-/* Times whose rounded sums are kept: total and self of each, and last the whole time. */
+/*
+ * Times whose rounded sums are kept: total and self of each kind, and finally the time of
+ * the whole trace.
+ */
 #define TIMES		(COUNTERS_TIMES + 1)
 
 /**
- * struct function - what is known of a function
- * @text:	its name, object and build-id as columns, NULL: not kept
- * @name:	length of the name in it
- * @ticks:	of the rows so far, total and self
+ * struct function - what is known about a function
+ * @text:	its name, object and build-id as columns, NULL if not cached
+ * @name:	length of the name in @text
+ * @ticks:	total and self ticks of the rows so far
  */
 struct function {
 	char		*text;
@@ -43,8 +49,8 @@ struct function {
 
 /**
  * struct track - state of a thread
- * @known:	counters that it has
- * @doubt:	open calls with lower numbers lack counts
+ * @known:	mask of the thread's counters
+ * @doubt:	open calls with lower numbers have incomplete counts
  */
 struct track {
 	uint64_t	known;
@@ -54,10 +60,10 @@ struct track {
 /**
  * struct csv - state of the export
  * @columns:	counters that have columns, once @begun
- * @between:	as @columns, for those of records between calls
- * @calls:	that have begun
+ * @between:	like @columns, for the counters of records between calls
+ * @calls:	number of calls that have begun
  * @whole:	columns of the whole trace
- * @kept:	bytes of kept texts
+ * @kept:	bytes of cached texts
  */
 struct csv {
 	bool		begun;
@@ -73,7 +79,7 @@ struct csv {
 	struct tracks	tracks;
 };
 
-/* A row's columns that are about time; those that are not @known are empty. */
+/* A row's time columns; those that are not @known are empty. */
 struct times {
 	bool		begins;
 	bool		begin_inferred;
@@ -101,7 +107,7 @@ struct row {
 	struct times	times;
 	bool		outermost;
 	const char	*ended;
-	int		partial;	/* -1: not applicable */
+	int		partial;	/* -1 if not applicable */
 	const struct analysis_step *sample;
 	const struct analysis_point *point;
 	const char	*note;
@@ -109,7 +115,7 @@ struct row {
 
 /* ---- columns ------------------------------------------------------------ */
 
-/* The column of a counter of records between calls, as one of @between; COUNTERS_NONE: none. */
+/* The column of a counter of records between calls, as one of @between; COUNTERS_NONE if none. */
 static unsigned int find_between(const struct csv *csv, const char *name)
 {
 	unsigned int c;
@@ -190,7 +196,7 @@ static void put_unless(struct export *export, bool unknown, uint64_t number)
 		put_number(export->out, number, 0);
 }
 
-/* Kept in memory, with its comma and its quotation marks. */
+/* The columns are kept in memory, with comma and quotation marks. */
 static char *add_column(char *at, const char *text)
 {
 	const bool quoted = strpbrk(text, ",\"");
@@ -275,7 +281,7 @@ static struct function *get_function(struct export *export, uint32_t number)
 	return &csv->function[number];
 }
 
-/* Writes name, object and build-id; returns the length of the name. */
+/* Formats name, object and build-id; returns the length of the name. */
 static size_t describe(struct export *export, uint32_t number, char text[TEXT_SIZE])
 {
 	uint64_t address = functions_address(analysis_functions(export->analysis), number);
@@ -334,8 +340,8 @@ static void put_function(struct export *export, uint32_t number, bool name_only)
 /* ---- rows --------------------------------------------------------------- */
 
 /*
- * Ticks in the unit of the table. With @sum, rounded so that a function's rows add up to
- * what report shows.
+ * Converts ticks to the unit of the table. With @sum, the result is rounded so that a
+ * function's rows add up to the value that report shows.
  */
 static uint64_t in_unit(const struct export *export, uint64_t *sum, uint64_t ticks)
 {
@@ -383,7 +389,7 @@ static void put_thread(struct export *export, const struct analysis_thread *thre
 		   thread ? (uint64_t)thread->thread->tid : 0);
 }
 
-/* The functions around a sample's, innermost first. */
+/* The functions that enclose a sample's function, innermost first. */
 static void put_callers(struct export *export, const struct analysis_step *sample)
 {
 	char text[EXPORT_NAME_SIZE], all[SIFIVE_TRACE_CALLERS_MAX * (EXPORT_NAME_SIZE + 1)] = "";
@@ -587,7 +593,7 @@ static void csv_point(void *context, struct analysis_thread *thread,
 		row.caller = step->caller[0];
 	}
 	begin_row(export, &row);
-	/* Counts within a call belong to that call. */
+	/* Counts within a call are charged to that call. */
 	end_row(export, &row, thread->depth ? 0 : step->counted, step->delta, step->delta);
 }
 

@@ -21,7 +21,7 @@
 
 #define MAGIC		0xc1fc1fc1u
 #define PACKET		2048
-/* Size of the packet's header and context: see metadata. */
+/* Size of a packet's header and context: see metadata. */
 #define PACKET_BEGIN	40
 /* Limit of a string's length. */
 #define STRING_MAX	512
@@ -30,7 +30,7 @@
 
 struct stream {
 	bool		begun;		/* its file has been created */
-	uint64_t	first;		/* times of the packet's events */
+	uint64_t	first;		/* range of times of the packet's events */
 	uint64_t	last;
 	size_t		used;
 	uint8_t		packet[PACKET];

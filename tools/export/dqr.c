@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /*
- * Input for SiFive's decoder: a folder for each channel with a trace of one header per
- * source, settings for each program or shared object in it, and copies of these
+ * Input for SiFive's decoder: a folder for each channel, with a trace that has one header per
+ * source, settings for each program or shared object in it, and copies of these objects
  * relocated to their load addresses.
  *
  * Records are encoded again. Words get times that make the decoder print the same times as for
@@ -19,9 +19,9 @@
 #include "export.h"
 #include "move.h"
 
-/* Limit of the decoder's sources. */
+/* Number of sources that the decoder supports. */
 #define SOURCES_MAX	16
-/* Traces of a channel: a new one begins when a source's counters change. */
+/* Maximum number of traces per channel: a new one begins when a source's counters change. */
 #define PARTS_MAX	1000
 #define OBJECTS_MAX	256
 /* Payload bits of a message's byte. */
@@ -35,7 +35,7 @@ struct message {
 /**
  * struct source - state of a source in the current output trace
  * @header:	its header, valid with @begun
- * @timed:	an absolute time was written; @time is that of the latest message
+ * @timed:	an absolute time has been written; @time is the time of the latest message
  * @address, @value: of the latest record, for DeltaXOR
  * @end:	when the counters of the current record were completed
  */
@@ -60,10 +60,10 @@ struct channel {
 
 /**
  * struct object - a program or shared object
- * @name:	of its copy
- * @channels:	bit n: the current trace of channel n contains it
+ * @name:	name of its copy
+ * @channels:	bit n is set if the current trace of channel n contains it
  * @stripped:	the decoder cannot read it
- * @records:	number of records in it
+ * @records:	number of records with addresses in it
  */
 struct object {
 	struct symbols_object	in;
@@ -78,9 +78,9 @@ struct dqr {
 	struct channel	*channel[PERFREC_CHANNELS];
 	struct object	object[OBJECTS_MAX];
 	unsigned int	objects;
-	uint64_t	strangers;	/* records of sources beyond the decoder's limit */
+	uint64_t	strangers;	/* records of sources that the decoder does not support */
 	uint64_t	unknown;	/* records without header or addresses */
-	uint64_t	parts;		/* records after too many changes of counters */
+	uint64_t	parts;		/* records that follow too many changes of counters */
 	uint64_t	inferred;
 	bool		crowded;	/* too many objects */
 	uint32_t	shared;		/* channels of several threads */
@@ -122,7 +122,7 @@ static void begin_message(const struct dqr *dqr, struct message *message,
 	add_bits(message, src, trace_stats(dqr->export->input.trace)->src_bits);
 }
 
-/* An In-Circuit Trace message with the absolute time: tracing is on. */
+/* Writes an In-Circuit Trace message with the absolute time: tracing is on. */
 static void put_absolute(const struct dqr *dqr, struct channel *channel,
 			 unsigned int src, uint64_t time)
 {
@@ -138,7 +138,8 @@ static void put_absolute(const struct dqr *dqr, struct channel *channel,
 }
 
 /*
- * A store of @bytes as a Data Acquisition message; a narrow store is at the register's end.
+ * Writes a store of @bytes as a Data Acquisition message; a narrow store is at the register's
+ * end.
  */
 static void put_word(const struct dqr *dqr, struct channel *channel,
 		     unsigned int src, unsigned int bytes, uint64_t value,
@@ -297,7 +298,7 @@ static bool open_part(struct dqr *dqr, struct channel *channel)
 	return channel->out;
 }
 
-/* @object: NULL if the user must name an object. */
+/* @object: Returns NULL if the user must name an object. */
 static void put_settings(struct dqr *dqr, const struct channel *channel,
 			 const struct object *object)
 {
@@ -361,7 +362,7 @@ static bool same_stem(const char *a, const char *b)
 	return length == size && !memcmp(a, b, length);
 }
 
-/* A unique name for its copy that is valid in settings. */
+/* Creates a unique name for the object's copy that is valid in settings. */
 static void name_object(const struct dqr *dqr, struct object *object)
 {
 	size_t size = sizeof(object->name) - sizeof(".properties");

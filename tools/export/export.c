@@ -135,7 +135,7 @@ uint64_t export_nanoseconds(const struct export *export, uint64_t ticks)
 			  export->input.hz);
 }
 
-/* Rounded as report rounds. */
+/* Rounded in the same way as in report. */
 static uint64_t nearest(const struct export *export, uint64_t ticks)
 {
 	unsigned __int128 twice = (unsigned __int128)ticks * 2000000000;
@@ -206,7 +206,7 @@ size_t export_object(struct export *export, uint64_t *address)
 	return 0;
 }
 
-/* Files of another trace would be read as part of this one. */
+/* Viewers would read leftover files of another trace as part of this one. */
 static int make_folder(const char *path)
 {
 	if (rmdir(path) && errno != ENOENT) {
@@ -227,7 +227,7 @@ static bool at_once(const struct exporter *exporter)
 	return !exporter->to_folder && !exporter->of_tree;
 }
 
-/* An empty result must not look as if the program did nothing. */
+/* An empty result would look as if the program did nothing. */
 static void tell_if_empty(const struct export *export)
 {
 	int weight = export->weighed_by;

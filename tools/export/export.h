@@ -14,10 +14,10 @@
 
 /**
  * struct export - state of an export
- * @format:	--format, as an index; -1: none
+ * @format:	--format, as an index; -1 if none
  * @weight:	--weight, NULL for the default
  * @object:	--object, NULL for the program
- * @weighed_by:	the weight as enum tree_weight; for exporters of trees, in @end
+ * @weighed_by:	for exporters of trees, in @end: the weight as enum tree_weight
  * @input:	the trace
  * @analysis:	its calls
  * @out:	the output; NULL for folders, and for trees before @end
@@ -43,15 +43,18 @@ struct export {
  * struct exporter - a format
  * @name:	for --format
  * @help:	its description
- * @missing:	why this build lacks it, or NULL; if set, only the names are set too
- * @to_folder:	it writes several files: --output is a folder
- * @of_tree:	it writes in @end a tree with a branch per thread
+ * @missing:	why this build does not have the format, or NULL; if set, only the names are
+ *		valid
+ * @to_folder:	the format has several files: --output is a folder
+ * @of_tree:	the exporter writes a tree in @end, with a branch per thread
  * @begin:	called before the trace is read; returns -1 after printing an error
  * @ops:	callbacks while the trace is read; the context is the struct export
- * @end:	called after it: the tree is complete; returns -1 on failure
- * @flow:	it exports instruction trace of one object
- * @run:	instead of all these: reads the trace itself; returns -1 after printing an error
- * @free:	frees @private, also after an error
+ * @end:	called after the trace has been read, when the tree is complete; returns -1 on
+ *		failure
+ * @flow:	the exporter reads the instruction trace of one object
+ * @run:	used instead of the callbacks above: reads the trace itself; returns -1 after
+ *		printing an error
+ * @free:	frees @private, even after an error
  */
 struct exporter {
 	const char		*name;
@@ -105,11 +108,10 @@ uint64_t export_nanoseconds(const struct export *export, uint64_t ticks);
 
 /**
  * export_own_time() - a node's own time in nanoseconds, or ticks if their rate is unknown
- * @ticks:	its function's time in the previous nodes; this node's time is added
+ * @ticks:	its function's time in the previous nodes, to which this node's time is added
  * @own:	in ticks
  *
- * Rounded so that the nodes of a function add up to the time that report shows
- * for it.
+ * The result is rounded so that the nodes of a function add up to the time that report shows.
  */
 uint64_t export_own_time(const struct export *export, uint64_t *ticks, uint64_t own);
 
@@ -130,11 +132,11 @@ uint64_t export_file(const struct export *export, size_t number, char path[PATH_
 
 /**
  * export_object() - the object of an address
- * @address:	converted to the address in memory: the analysis has moved objects that shared
- *		addresses
+ * @address:	converted to the address in memory, because the analysis has moved objects that
+ *		shared addresses
  *
- * Return: one more than its index in the side-car file, or if that has no objects, in the
- * user's files; 0: unknown.
+ * Return: one more than its index in the side-car file, or, if that has no objects, in the
+ * user's files; 0 if unknown.
  */
 size_t export_object(struct export *export, uint64_t *address);
 

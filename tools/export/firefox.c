@@ -2,8 +2,7 @@
 /*
  * JSON in the Firefox profiler's processed format: tables in columns, separate
  * for each thread. A stack is a call path, and has one sample with the whole
- * cost of its innermost function. Columns that every row has need a value in
- * each.
+ * cost of its innermost function. Columns that exist for every row need a value in each row.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -20,16 +19,16 @@
 
 /**
  * struct writer - state of an export
- * @weight:	by node: its own weight
+ * @weight:	by node: its weight without callees
  * @stack:	by node: its row in its thread's table of stacks
  * @row:	by function: its row in the thread's tables plus 1
- * @function:	by row: the function;
+ * @function:	by row: the function
  * @file:	the row of its file's name
  * @functions:	rows in the thread's tables of functions and frames
  * @strings:	rows of its strings
  * @thread:	the thread's node
- * @at:		weights of the samples before
- * @any:	the column has a value
+ * @at:		sum of the weights of the samples so far
+ * @any:	the column already has a value
  */
 struct writer {
 	struct export	*export;
@@ -212,12 +211,12 @@ static void put_weight(struct writer *writer, uint32_t node)
 
 /* ---- a thread ----------------------------------------------------------- */
 
-/* Adds a row for a path to the stacks, and one for its function to the tables. */
+/* Adds a row for a path to the stacks, and one for its function to the other tables. */
 static void add_path(struct writer *writer, uint32_t node)
 {
 	uint32_t function = writer->export->tree.node[node].function;
 
-	/* Here @at counts the stacks. */
+	/* In this pass, @at counts the stacks. */
 	writer->stack[node] = (uint32_t)writer->at++;
 	if (writer->row[function])
 		return;
@@ -350,7 +349,7 @@ static void put_thread(struct writer *writer)
 
 /* ---- the whole ---------------------------------------------------------- */
 
-/* The origin and the gaps of the profile; the profiler shows both. */
+/* The origin of the profile and its missing data; the profiler shows both. */
 static void put_meta(struct writer *writer)
 {
 	const struct input *input = &writer->export->input;

@@ -22,7 +22,7 @@
 		});
 	});
 
-	// Boxes around @to fill the page; those beside it are hidden.
+	// @to and the boxes that enclose it fill the page; those beside it are hidden.
 	function zoom(to) {
 		boxes.forEach(function (g) {
 			var around = g.d <= to.d && g.l <= to.l + 1e-9 &&
@@ -62,7 +62,7 @@
 			var match = expression && expression.test(g.dataset.n);
 
 			g.r.setAttribute("fill", match ? "#e0f" : g.fill);
-			// Of nested matches only the outermost counts.
+			// Of nested matches, only the outermost is counted.
 			if (!match || ends.some(function (e) {
 				return g.l >= e[0] - 1e-9 &&
 				       g.l + g.w <= e[1] + 1e-9;

@@ -53,7 +53,7 @@
 
 	// ---- flame graph -------------------------------------------------
 
-	// The boxes' positions, as fractions of the page, when this node fills it.
+	// The boxes' positions, as fractions of the page, when this node fills the page.
 	function place(n) {
 		nodes.forEach(function (m) { m.shown = 0; });
 		n.left = 0;
@@ -122,8 +122,8 @@
 
 	// ---- functions ---------------------------------------------------
 
-	// Sums by function. Down the tree and up again: a call within one of its own function is
-	// part of that one's total. @merged: functions of the same name are one.
+	// Sums by function. Walks down the tree and up again: a recursive call is part of the
+	// outer call's total. With @merged, functions of the same name are merged.
 	function functionsOf(data, nodes, merged) {
 		var named = new Map(), path = [nodes[0]], n;
 		var rows = data.functions.map(function (f, i) {
@@ -222,7 +222,7 @@
 
 	// ---- comparison --------------------------------------------------
 
-	// The other page's data as its script has it: a JSON object except for the first word.
+	// The other page's data, which its script contains as a JSON object after the first word.
 	function parse(text) {
 		var start = text.indexOf("\nvar DATA = {\n"), end;
 

@@ -16,15 +16,15 @@
 #include "export.h"
 #include "spans.h"
 
-/* Limit of the losses that are drawn. */
+/* Maximum number of losses that are drawn. */
 #define LOSSES_MAX	10000
 /* Number of intervals for the counters; a power of two. */
 #define BINS		2048
-/* Limits of the threads whose counters are plotted, and of the plotted counters. */
+/* Maximum numbers of threads whose counters are plotted, and of plotted counters. */
 #define PLOTS_MAX	32
 #define PLOTTED_MAX	64
 
-/* Records of the thread may be missing before its record at this time. */
+/* A loss: records of the thread may be missing before its record at this time. */
 struct loss {
 	uint32_t	thread;
 	uint64_t	time;
@@ -199,7 +199,7 @@ static void precede(struct html *html, unsigned int intervals)
 	}
 }
 
-/* Records of different threads come in any order: extends the intervals to a time. */
+/* Extends the intervals to a time; records of different threads come in any order. */
 static void cover(struct html *html, uint64_t time)
 {
 	uint64_t first = html->first;
@@ -269,7 +269,7 @@ static void add_counts(struct html *html, struct plots *plots, unsigned int plot
 	if (plot >= PLOTS_MAX)
 		return;
 	since = plots->since[plot];
-	/* The start of counting for a thread's first record is unknown. */
+	/* It is unknown when the counts of a thread's first record began. */
 	if (!plots->counting[plot] || now < since)
 		known = 0;
 	plots->counting[plot] = true;
@@ -430,7 +430,7 @@ static int put_counts(struct export *export)
 	return 0;
 }
 
-/* By thread, then [thread, time] of each loss. */
+/* Number of losses by thread, then [thread, time] of each loss. */
 static void put_lanes(struct export *export)
 {
 	const struct html *html = export->private;
@@ -449,7 +449,7 @@ static void put_lanes(struct export *export)
 	put_string(export->out, "],\n");
 }
 
-/* [thread, state, begin, length] of each, in the order of their ends. */
+/* [thread, state, begin, length] of each span, in the order of their ends. */
 static void put_spans(struct export *export)
 {
 	struct html *html = export->private;

@@ -12,7 +12,7 @@
 #include "command.h"
 #include "move.h"
 
-/* Limit of the nesting of DIEs: more is damage. */
+/* Limit of the nesting of DIEs; deeper nesting is damage. */
 #define DEPTH_MAX	256
 
 /**
@@ -32,7 +32,7 @@ struct cursor {
 	uint8_t		*end;
 };
 
-/* Little endian, as all of RISC-V; 0 at the end. */
+/* Reads a little-endian number, as all of RISC-V is little endian; 0 at the end. */
 static uint64_t take(struct cursor *cursor, size_t bytes)
 {
 	uint64_t value = 0;
@@ -73,8 +73,8 @@ static void move_address(const struct move *move, struct cursor *cursor)
 }
 
 /*
- * The next unit of a debug section, after its length. @offset: size of an offset in
- * it. Returns false after the last.
+ * The next unit of a debug section, after its length. @offset is set to the size of an offset
+ * in the unit. Returns false after the last.
  */
 static bool take_unit(struct cursor *section, struct cursor *unit,
 		      unsigned int *offset)
@@ -208,7 +208,7 @@ static void move_addresses(const struct move *move, struct cursor *unit,
 		move_address(move, unit);
 }
 
-/* Sections of units that contain addresses. */
+/* Moves the addresses in a section of units. */
 static const struct {
 	const char	*name;
 	void		(*move)(const struct move *move, struct cursor *unit,
@@ -249,7 +249,7 @@ static int move_attribute(Dwarf_Attribute *attribute, void *context)
 	return DWARF_CB_OK;
 }
 
-/* @die, its siblings, and all their children. */
+/* Moves the addresses in @die, its siblings, and all their children. */
 static void move_entries(struct move *move, Dwarf_Die *die, unsigned int depth)
 {
 	Dwarf_Die child;
@@ -261,7 +261,7 @@ static void move_entries(struct move *move, Dwarf_Die *die, unsigned int depth)
 	} while (!dwarf_siblingof(die, die));
 }
 
-/* Functions and units; DWARF 4 ranges are relative to these. */
+/* Only functions and units have addresses; DWARF 4 ranges are relative to these. */
 static void move_info(struct move *move, Elf_Scn *info)
 {
 	Dwarf *dwarf = dwarf_begin_elf(move->elf, DWARF_C_READ, NULL);

@@ -10,12 +10,12 @@
  * move_file() - copy an ELF file to other addresses
  * @from:	program or shared object
  * @to:		the copy, which must not exist
- * @bias:	added to its addresses; 0: an unchanged copy
+ * @bias:	added to its addresses; 0 for an unchanged copy
  *
  * Changes headers, sections, symbols, and the addresses of functions and lines
  * in the debug information, but neither code nor the dynamic linker's data.
  *
- * Return: 0, or -1: the error has been printed.
+ * Return: 0, or -1 after printing an error.
  */
 int move_file(const char *from, const char *to, uint64_t bias);
 

@@ -6,7 +6,7 @@ var PAGE = (function () {
 	var page = { ROW: 17, views: [], pattern: null };
 	var tip;
 
-	// Colours by the name of their variable in the style sheet.
+	// Colours, by the name of their variable in the style sheet.
 	page.theme = {};
 	function readTheme() {
 		var style = getComputedStyle(document.documentElement);
@@ -59,7 +59,7 @@ var PAGE = (function () {
 			page.views.forEach(function (view) { view.home(); });
 			page.draw();
 		}).id = "home";
-	// A screen reader reads their changes.
+	// A screen reader announces changes of these elements.
 	page.status = page.element("span", bar);
 	page.status.id = "status";
 	page.status.setAttribute("role", "status");

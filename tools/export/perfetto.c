@@ -19,7 +19,7 @@
 
 /* Bytes of packets that are compressed together. */
 #define PART_BYTES	(256u << 10)
-/* Limits of their growth by zlib, and of the framing. */
+/* Limits for the growth of incompressible data by zlib, and for the framing. */
 #define SPARE		(4u << 10)
 
 /* Constants of Perfetto's format. */
@@ -50,7 +50,10 @@
 #define SEQUENCE_CPU	(1u << 31)
 #define SEQUENCE_RECORDS (1u << 30)
 
-/* Ids of interned names: for events this one and then the functions, for annotations these. */
+/*
+ * Ids of interned names: event names have this one, followed by those of the functions;
+ * annotation names have these.
+ */
 #define NAME_LOST	1
 #define NAME_FUNCTION	2
 #define NOTE_TIME	1
@@ -61,7 +64,8 @@
 #define NOTES_MAX	(COUNTERS_MAX + NOTES_FIXED)
 
 /*
- * Number of names of a sequence that are remembered as written; others are written again.
+ * Number of names per sequence that are remembered as already written; others are written
+ * again.
  */
 #define NAMES_KEPT	128
 
@@ -70,10 +74,10 @@
  * @at:		time of its latest packet
  * @on_cpu:	the track of its times on and off the CPU has begun
  * @records:	the track of its records between calls has begun
- * @counters:	how many have a track
- * @counted:	how many of those records have one
- * @notes:	how many names of annotations are written
- * @name:	event names that were written, at the index given by their
+ * @counters:	number of counters that have a track
+ * @counted:	number of counters of those records that have a track
+ * @notes:	number of annotation names that have been written
+ * @name:	event names that have been written, at the index given by their
  *		number
  * @pending:	by column: counts since the counter's latest packet
  */
@@ -111,7 +115,7 @@ static void init_trace(Perfetto__Trace *trace, Perfetto__TracePacket **packet)
 	trace->n_packet = 1;
 }
 
-/* This fits: incompressible data grows by less than SPARE. */
+/* The result fits, because incompressible data grows by less than SPARE. */
 static void flush_packets(struct export *export)
 {
 	struct perfetto *perfetto = export->private;
@@ -312,7 +316,7 @@ static void describe_counters(struct export *export, const struct thread *thread
 
 /**
  * struct event - a packet of a thread with an event
- * @name:	of the event, if its sequence does not have it yet
+ * @name:	name of the event, if its sequence does not have it yet
  * @note:	annotations, and the names that the sequence does not have yet
  */
 struct event {
@@ -352,7 +356,7 @@ static void end_event(struct export *export, struct event *event, struct track *
 	put_packet(export, &event->packet);
 }
 
-/* @text is looked up only for a name that is new to the sequence. */
+/* Look up @text only for a name that is new to the sequence. */
 static void name_event(struct export *export, struct event *event, struct track *track,
 		       uint32_t number, const char *text)
 {
@@ -712,7 +716,10 @@ static int perfetto_begin(struct export *export)
 	return 0;
 }
 
-/* The trace's coverage: an instant at its end, or at its beginning if that is missing. */
+/*
+ * Writes the trace's coverage as an instant event at its end, or at its beginning if that
+ * part is missing.
+ */
 static void put_coverage(struct export *export)
 {
 	const struct trace_stats *stats = trace_stats(export->input.trace);

@@ -17,12 +17,12 @@
 #include "image.h"
 #include "text.h"
 
-/* Longer paths lose their outermost calls; no viewer shows that many. */
+/* Longer paths lose their outermost calls; no viewer shows that many calls. */
 #define DEPTH_MAX	1024
 #define VALUES_MAX	(TREE_COUNTER + COUNTERS_MAX)
 #define LABELS_MAX	4
 
-/* Strings that many samples share. */
+/* Strings that are shared by many samples. */
 enum text {
 	TEXT_THREAD,
 	TEXT_PID,
@@ -35,11 +35,11 @@ enum text {
 
 /**
  * struct writer - state of an export
- * @weight:	what each value of a sample is: enum tree_weight
+ * @weight:	the meaning of each value of a sample: enum tree_weight
  * @strings:	entries of the table of strings so far
  * @text:	the entry of each enum text
- * @ticks:	by function, of each value: its time in the samples so far; a function that
- *		has a sample is @used
+ * @ticks:	by function and value: its time in the samples so far; @used is set for a
+ *		function that has a sample
  * @thread:	by node: its thread's node
  * @label:	by thread: the entry of its name
  * @cut:	a path was too long
@@ -89,7 +89,7 @@ static void put_comment(struct writer *writer, const char *text)
 	put_profile(writer, &profile);
 }
 
-/* ---- what the values are ------------------------------------------------ */
+/* ---- meaning of the values ------------------------------------------------ */
 
 static void put_type(struct writer *writer, int weight)
 {
@@ -252,7 +252,7 @@ static void put_mapping(struct writer *writer, size_t id, uint64_t start, uint64
 	put_profile(writer, &profile);
 }
 
-/* Without a side-car file's objects: the user's files. */
+/* Without objects from a side-car file, use the user's files. */
 static void put_mappings(struct writer *writer)
 {
 	const struct export *export = writer->export;
@@ -318,7 +318,7 @@ static void put_function(struct writer *writer, uint32_t number)
 
 /* ---- the whole ---------------------------------------------------------- */
 
-/* The origin and the gaps of the profile. */
+/* The origin of the profile and its missing data. */
 static void put_comments(struct writer *writer)
 {
 	const struct input *input = &writer->export->input;

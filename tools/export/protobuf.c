@@ -18,7 +18,7 @@ struct protobuf {
 	uint8_t		room[ROOM];
 };
 
-/* There is always room, so deflate() does not fail. */
+/* There is always room in the output, so deflate() does not fail. */
 static void compress_part(struct protobuf *protobuf, int flush)
 {
 	do {

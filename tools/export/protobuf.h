@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * Messages in protocol buffers, serialized one after the other and compressed.
- * Several messages with parts of the fields are equivalent to one with all of
- * them.
+ * Several messages that each have some of the fields are equivalent to one with all fields.
  */
 #ifndef SIFIVE_TRACE_PROTOBUF_H
 #define SIFIVE_TRACE_PROTOBUF_H
@@ -15,16 +14,16 @@ struct protobuf;
 
 /**
  * protobuf_gzip() - write messages as a gzip file
- * @out:	where it goes
+ * @out:	the output
  *
- * Return: the writer, or NULL if out of memory: the error has been printed.
+ * Return: the writer, or NULL after printing an error if out of memory.
  */
 struct protobuf *protobuf_gzip(struct output *out);
 
 /** protobuf_put() - write a message */
 void protobuf_put(struct protobuf *protobuf, const ProtobufCMessage *message);
 
-/** protobuf_end() - write the rest and free the writer; NULL is fine */
+/** protobuf_end() - write the rest and free the writer; NULL is allowed */
 void protobuf_end(struct protobuf *protobuf);
 
 /** protobuf_number() - a count, limited to the range of a signed field */

@@ -85,7 +85,7 @@
 		}).join("");
 	}
 
-	// The table of a stretch: what of each call is within it.
+	// The table of a stretch of time: the part of each call within it.
 	page.selected = function (range) {
 		var rows = {}, mine = ++asked;
 
@@ -104,7 +104,7 @@
 		CALLS.scan(range[0], range[1], function (data, i) {
 			var r = row(rows, data.name[i]), caller, end = data.begin[i] + data.length[i];
 			var inside = Math.min(end, range[1]) - Math.max(data.begin[i], range[0]);
-			// It is not known when in a call its thread waited.
+			// It is unknown when during a call its thread waited.
 			var cut = data.waited[i] && inside < data.length[i];
 			var part = inside - (data.waited[i] && data.waited[i] * inside /
 								data.length[i]);

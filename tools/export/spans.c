@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-/* See spans.h. When the array is full, it is a heap: no span is shorter than its parent. */
+/* See spans.h. Once the array is full, it is a heap: no span is shorter than its parent. */
 #include <stdlib.h>
 
 #include "spans.h"

@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* The number of spans that are kept. */
+/* Maximum number of spans that are kept. */
 #define SPANS_MAX	(1u << 16)
 
 /* A part of a thread's time on or off the CPU. */
@@ -18,7 +18,7 @@ struct span {
 };
 
 /**
- * struct spans - the longest spans; zeroed: none
+ * struct spans - the longest spans; empty if zeroed
  * @left_out:	number of spans omitted
  */
 struct spans {
@@ -30,7 +30,7 @@ struct spans {
 /** spans_add() - add a span; returns false if out of memory */
 bool spans_add(struct spans *spans, const struct span *span);
 
-/** spans_sort() - sort the spans by their ends, after the last was added */
+/** spans_sort() - sort the spans by their ends, after the last one was added */
 void spans_sort(struct spans *spans);
 
 /** spans_free() - free the spans */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /*
- * A flame graph as one SVG file: a box for each path of calls, as wide as its
- * weight, on top of its caller. flame.js in it zooms and searches.
+ * A flame graph as one SVG file: a box for each path of calls, as wide as its weight, on top
+ * of its caller. The embedded flame.js zooms and searches.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -25,7 +25,7 @@ struct layout {
 	int			weight;
 	uint64_t		*width;		/* by node, including its callees */
 	uint64_t		*left;
-	uint64_t		least;		/* narrower ones are left out */
+	uint64_t		least;		/* narrower boxes are omitted */
 	uint32_t		depth;
 };
 

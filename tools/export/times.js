@@ -3,7 +3,7 @@
 // rates, all of the same stretch of time.
 (function (page) {
 	"use strict";
-	// A strip above each thread's calls: on and off the CPU.
+	// A strip above each thread's calls shows when it was on and off the CPU.
 	var STRIP = DATA.spans.length ? 7 : 0;
 	var LABEL = 15 + STRIP, PLOT = 64, RULER = 18, LEVELS_MAX = 1000, TALL = 0.65;
 	var whole = Math.max(1, CALLS.end, DATA.last - DATA.first);
@@ -62,7 +62,7 @@
 			     Math.max(1, (range[1] - range[0]) / span() * c.w), c.h);
 	}
 
-	// Ticks at round times, about as many as there is room for.
+	// Tick marks at round times, about as many as there is room for.
 	function drawRuler() {
 		var c = ruler, unit = DATA.hz ? DATA.hz / 1e9 : 1;
 		var rough = span() / unit / Math.max(2, c.w / 130);
@@ -80,7 +80,7 @@
 		drawRange(c);
 	}
 
-	// Calls too short to draw one by one.
+	// Draws calls that are too short to be drawn one by one.
 	function drawShort(c, top, chunk) {
 		var x = Math.max(0, scale(c, chunk.first)), i, lane;
 		var w = Math.min(c.w, scale(c, chunk.last)) - x;
@@ -130,7 +130,7 @@
 		});
 	}
 
-	// Of a lane: on and off the CPU.
+	// The strip of a lane: on and off the CPU.
 	function drawSpans(c, lane, y) {
 		lane.spans.forEach(function (part) {
 			var x = scale(c, part[2]), w = part[3] / span() * c.w;
@@ -185,7 +185,7 @@
 		drawRange(c);
 	}
 
-	// A promise: all that the view shows is here.
+	// A promise that resolves once all data of the view is available.
 	page.settled = function () {
 		return Promise.all(pending.map(CALLS.load));
 	};
@@ -219,7 +219,7 @@
 			page.time(view[1]) + " of " + page.time(whole);
 	}
 
-	// In the next frame, however often it is asked for.
+	// Draws once in the next frame, no matter how many times it is requested.
 	var due = false;
 	function redraw() {
 		if (due)
@@ -308,7 +308,7 @@
 		return hit;
 	}
 
-	// The part of a thread's time that a strip shows there, as text.
+	// A description of the part of a thread's time at a place of its strip.
 	function spanAt(event) {
 		var t = timeAt(timeline, event), y = event.offsetY + area.scrollTop;
 		var slack = span() / timeline.w, about = DATA.doubtful ? "~" : "";
@@ -387,7 +387,7 @@
 
 	// ---- pointer and keyboard ----------------------------------------
 
-	// Each pointer's place; two of them pinch.
+	// The place of each pointer; two pointers pinch.
 	var down = new Map(), selecting = null;
 
 	function pinch(c, event) {
@@ -491,7 +491,7 @@
 			return Math.min(tall, Math.max(200, Math.round(innerHeight * TALL)));
 		}, "calls of " + lanes.length + (lanes.length === 1 ? " thread" : " threads") +
 		   " over time; the table of functions below has their sums"), tell);
-		// The canvas stays in sight while the lanes scroll.
+		// The canvas stays visible while the lanes scroll.
 		var spacer = page.element("div", area);
 		area.addEventListener("scroll", redraw);
 		timeline.fit = function () {

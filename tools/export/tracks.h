@@ -6,7 +6,7 @@
 #include <stddef.h>
 
 /**
- * struct tracks - the states
+ * struct tracks - the states of all threads
  * @size:	bytes of each
  */
 struct tracks {
@@ -16,7 +16,7 @@ struct tracks {
 	unsigned int	count;
 };
 
-/** tracks_get() - a thread's state, all zeros at first; NULL if out of memory */
+/** tracks_get() - a thread's state, initially zeroed; NULL if out of memory */
 void *tracks_get(struct tracks *tracks, unsigned int id);
 
 /** tracks_free() - free them all */
