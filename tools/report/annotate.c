@@ -21,7 +21,7 @@ static const struct cli_option annotate_options[] = {
 	  .least = 1, .most = 1000000 },
 	{ .name = "source-only", .help = "show a row for each source line, without instructions",
 	  .set = cli_flag, .offset = offsetof(struct annotate, source_only) },
-	{ .name = "no-source", .help = "instructions without source lines",
+	{ .name = "no-source", .help = "show instructions without source lines",
 	  .set = cli_flag, .offset = offsetof(struct annotate, no_source) },
 	{ .name = "prefix", .value = "FOLDER",
 	  .help = "look for source files with absolute paths under this folder",
@@ -62,7 +62,7 @@ static bool has_side_car(const char *name)
 	       !access(beside, F_OK);
 }
 
-/* Names that match nothing are reported. */
+/* Reports names that match nothing. */
 static void report_missing(const struct annotated *annotated, char **names)
 {
 	char *one[] = { NULL, NULL };
@@ -112,7 +112,7 @@ static int put_view(struct annotate_view *view)
 	return output_close(view->out) || !done ? EXIT_UNREADABLE : EXIT_OK;
 }
 
-/* LLVM's library takes tens of megabytes. */
+/* LLVM's library takes tens of megabytes of memory, so load it only when it is needed. */
 static void open_disassembler(struct annotate_view *view)
 {
 	size_t i = 0;
@@ -126,7 +126,7 @@ static void open_disassembler(struct annotate_view *view)
 		report("%s", DISASSEMBLER_MISSING);
 }
 
-/* Counts of lines equal those of coverage. */
+/* Counts of lines are the same as in coverage. */
 static int put_covered(struct annotate_view *view)
 {
 	const struct annotate *annotate = view->annotate;

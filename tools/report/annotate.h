@@ -10,7 +10,7 @@
 #include "output.h"
 
 /**
- * struct annotate - the options
+ * struct annotate - the options of annotate
  * @top:	number of functions to show if none is named
  * @source_only, @no_source: omit instructions, or source lines
  * @prefix:	for all absolute paths of source files, NULL for none
@@ -28,10 +28,10 @@ struct annotate {
 
 struct annotate_sources;
 
-/** annotate_sources_new() - NULL if out of memory */
+/** annotate_sources_new() - a cache of source files; NULL if out of memory */
 struct annotate_sources *annotate_sources_new(const struct annotate *annotate);
 
-/** annotate_sources_free() - NULL is fine */
+/** annotate_sources_free() - free it; NULL is allowed */
 void annotate_sources_free(struct annotate_sources *sources);
 
 /**
@@ -40,7 +40,7 @@ void annotate_sources_free(struct annotate_sources *sources);
  * @file:	as given to the compiler
  * @line:	from 1 on
  *
- * A file that is not found, or has too few lines, is reported once.
+ * A file that is not found or has too few lines is reported once.
  *
  * Return: the text, tabs expanded, until the next call; NULL if unknown.
  */
@@ -49,10 +49,11 @@ const char *annotate_sources_line(struct annotate_sources *sources, const char *
 
 /**
  * struct annotate_view - what to show
- * @function:	functions to show, @functions of them
- * @named:	named by the user; only then are addresses outside functions shown
- * @covered:	counts of lines with @source_only, as in coverage; NULL: there are none
- * @sources:	NULL: no text of the source
+ * @function:	the @functions functions to show
+ * @named:	the user has named the functions; only then are addresses outside functions
+ *		shown
+ * @covered:	counts of lines with @source_only, as in coverage; NULL if there are none
+ * @sources:	NULL if source text is not shown
  */
 struct annotate_view {
 	const struct annotate			*annotate;
@@ -68,11 +69,12 @@ struct annotate_view {
 
 /**
  * struct annotate_line - a source line of a function
- * @file:	as given to the compiler, NULL: unknown
- * @inlined:	functions that were inlined there, as text; "" for none
+ * @file:	as given to the compiler, NULL if unknown
+ * @inlined:	functions that were inlined there, as text; "" if none
  * @frame:	the same, as @frames frames
- * @executed:	its instructions, in @cost
- * @branch:	of its conditional branches, @branches of them: how often each was taken, and not
+ * @executed:	how often its instructions were executed, included in @cost
+ * @branch:	for each of its @branches conditional branches: how often it was taken, and not
+ *		taken
  */
 struct annotate_line {
 	const char		*file;
@@ -87,7 +89,7 @@ struct annotate_line {
 	size_t			branches;
 };
 
-/** annotate_source() - the source of a row of a function */
+/** annotate_source() - the source line of a row of a function */
 void annotate_source(const struct annotate_view *view, const struct annotated_row *row,
 		     struct inlines *inlines);
 
@@ -101,7 +103,10 @@ bool annotate_lines(const struct annotate_view *view, const struct annotated_fun
 /** annotate_lines_free() - free the lines */
 void annotate_lines_free(struct annotate_line *lines, size_t count);
 
-/** annotate_times() - how often a line was executed, as in coverage; false: coverage lacks it */
+/**
+ * annotate_times() - how often a line was executed, as in coverage; false if coverage
+ * does not have the line
+ */
 bool annotate_times(const struct annotate_view *view, const struct annotate_line *line,
 		    uint64_t *times);
 

@@ -4,8 +4,8 @@
 #include "image.h"
 
 /*
- * @code:	@size bytes of the function's code, in @image, whose addresses differ by @bias;
- *		the sites from @at on are still to be handled.
+ * @code:	Handles @size bytes of the function's code in @image, whose addresses differ by
+ *		@bias, and the sites from @at on.
  */
 struct walk {
 	struct annotated		*annotated;
@@ -53,7 +53,10 @@ static void find_function(struct walk *walk)
 	walk->sized = function && function->sized;
 }
 
-/* A label in a function counts as a separate function, which has the instructions from there on. */
+/*
+ * A label in a function counts as a separate function, which owns the instructions from
+ * there on.
+ */
 static bool is_others(const struct walk *walk, uint64_t place)
 {
 	const struct image_function *of = image_function(walk->image, place - walk->bias);
@@ -75,7 +78,7 @@ static const struct annotated_entry *next_entry(const struct walk *walk)
 	return walk->at < walk->function->entries ? &walk->function->entry[walk->at] : NULL;
 }
 
-/* Adds the costs of all sites at the place of the next one. */
+/* Adds the costs of the next site and of all later sites at the same place. */
 static void take(struct walk *walk, struct annotated_cost *cost)
 {
 	const struct annotated_entry *first = next_entry(walk), *entry = first;
@@ -89,7 +92,8 @@ static void take(struct walk *walk, struct annotated_cost *cost)
 
 /*
  * Data among instructions may look like an instruction that extends into the next one, which
- * was executed. Returns whether @row is such data; it ends where that instruction begins.
+ * was executed. Returns whether @row is such data; if so, it is cut where that instruction
+ * begins.
  */
 static bool is_data(const struct walk *walk, struct annotated_row *row)
 {
@@ -139,7 +143,7 @@ static void give_strays(struct walk *walk, uint64_t end)
 	}
 }
 
-/* An instruction with the sites at and within it; sites of calls are within it. */
+/* An instruction, with the sites at its address and within it; sites of calls are within it. */
 static void give_instruction(struct walk *walk, struct annotated_row *row)
 {
 	const uint64_t last = row->place + 2 * row->of.halfwords - 1;
@@ -148,7 +152,7 @@ static void give_instruction(struct walk *walk, struct annotated_row *row)
 
 	if (entry && entry->place == row->place)
 		take(walk, &row->cost);
-	/* Stray sites may precede it. */
+	/* Sites that are not at an instruction may precede it. */
 	for (i = walk->at; i < walk->function->entries; i++) {
 		entry = &walk->function->entry[i];
 		if (entry->place > last)
@@ -165,7 +169,7 @@ static void give_instruction(struct walk *walk, struct annotated_row *row)
 	}
 }
 
-/* Without the code, or outside functions: each address separately. */
+/* Without code, or outside functions, each address has a separate row. */
 static void give_sites(struct walk *walk)
 {
 	const struct annotated_entry *entry;

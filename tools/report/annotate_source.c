@@ -16,7 +16,7 @@
 #define TEXT_MAX	1024
 #define TAB		8
 
-/* A file, found or not: @at are the offsets of its lines in @text. */
+/* A file, which may not have been found. @at are the offsets of its lines in @text. */
 struct source {
 	struct source	*next;
 	char		*path;
@@ -56,7 +56,7 @@ void annotate_sources_free(struct annotate_sources *sources)
 	free(sources);
 }
 
-/* Returns the error, 0 for none. */
+/* Returns the error, 0 if there is none. */
 static int read_text(FILE *file, char **text, size_t *size)
 {
 	struct stat status;
@@ -75,7 +75,7 @@ static int read_text(FILE *file, char **text, size_t *size)
 	return 0;
 }
 
-/* Lines end with a newline or with the file. */
+/* A line ends with a newline, or at the end of the file. */
 static bool split(struct source *source, size_t size)
 {
 	size_t lines = 1, i;
@@ -94,7 +94,7 @@ static bool split(struct source *source, size_t size)
 	return true;
 }
 
-/* Returns the error, 0 for none. */
+/* Returns the error, 0 if there is none. */
 static int read_source(struct source *source, const char *path)
 {
 	/* Opening a pipe would wait for its writer. */
@@ -113,7 +113,7 @@ static int read_source(struct source *source, const char *path)
 	return error ? error : split(source, size) ? 0 : ENOMEM;
 }
 
-/* Applies --prefix and --prefix-strip, which are for absolute paths. */
+/* Applies --prefix and --prefix-strip, which affect only absolute paths. */
 static char *place_of(const struct annotate *annotate, const char *path)
 {
 	const char *rest = path, *next;
@@ -140,7 +140,7 @@ static void open_source(struct annotate_sources *sources, struct source *source)
 	if (place && error)
 		error = read_source(source, place);
 	if (error && !options->trace.quiet)
-		report("%s: source not read: %s; its lines are shown without text (--prefix, --prefix-strip and --symfs say where the source is)",
+		report("%s: source not read: %s; its lines are shown without text (--prefix, --prefix-strip and --symfs set where to look)",
 		       place ? place : source->path, strerror(error));
 	free(under);
 	free(place);

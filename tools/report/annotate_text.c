@@ -17,7 +17,7 @@
 /* Room for an instruction, and for the names of inlined functions. */
 #define TEXT_SIZE	1024
 
-/* The function being written: @width of the columns before the text. */
+/* The function being written: @width is that of the columns before the text. */
 struct table {
 	const struct annotate_view	*view;
 	struct output			*out;
@@ -25,7 +25,7 @@ struct table {
 	const struct annotated_cost	*all;
 	size_t				width;
 	struct inlines			inlines;
-	char				source[TEXT_SIZE];	/* of the latest row */
+	char				source[TEXT_SIZE];	/* values of the latest row */
 	bool				begun;
 };
 
@@ -75,7 +75,7 @@ static void put_calls(struct table *table, const struct annotated_cost *cost)
 	put_right(table->out, cost->calls ? time_text(table, cost, text) : "", TIME_WIDTH);
 }
 
-/* @line: the line whose cost it is, NULL: an instruction's. */
+/* @line: the line whose cost is printed, NULL for an instruction. */
 static void put_cost(struct table *table, const struct annotated_cost *cost,
 		     const struct annotate_line *line)
 {
@@ -158,7 +158,7 @@ static void put_sums(struct table *table)
 		before = "; ";
 	}
 	if (sum->calls)
-		put_format(table->out, "%s%" PRIu64 " call%s from here, in them %s", before,
+		put_format(table->out, "%s%" PRIu64 " call%s from here, taking %s", before,
 			   sum->calls, sum->calls == 1 ? "" : "s", time_text(table, sum, text));
 	put_char(table->out, '\n');
 }

@@ -56,7 +56,7 @@ static bool grow(struct annotated *annotated)
 	return true;
 }
 
-/* The number of a site, from 1; 0: there is no room. */
+/* The number of a site, from 1; 0 if there is no room. */
 static uint32_t find_site(struct annotated *annotated, uint64_t place)
 {
 	uint32_t *slot;
@@ -214,7 +214,7 @@ static void resolve(struct annotated *annotated, struct executed *executed,
 	entry->known = symbols_find(symbols, entry->place, &symbol);
 	entry->object = symbol.object;
 	entry->start = entry->known ? symbol.start : 0;
-	/* As in symbols_find_caller(). */
+	/* See symbols_find_caller(). */
 	if (!site->followed && entry->place & 1 &&
 	    symbols_find(symbols, entry->place + 1, &symbol) && symbol.start == entry->place + 1) {
 		entry->known = true;
@@ -271,7 +271,7 @@ static void name_function(struct annotated *annotated, struct annotated_function
 	function->line = symbol.line;
 }
 
-/* The hottest one first. */
+/* Sorts the hottest first. */
 static int by_cost(const void *a, const void *b)
 {
 	const struct annotated_function *one = a, *two = b;

@@ -20,14 +20,14 @@
 /**
  * struct annotated_cost - the cost of one or more instructions
  * @executed:	how often it was executed
- * @taken, @next: how often it was a taken branch, and one not taken
+ * @taken, @next: how often the branch was taken, and not taken
  * @samples:	in it
  * @calls:	ended calls from it; a tail call is part of another call
  * @nested:	timed calls within another call of their function
  * @timed:	calls and parts whose time is in @time
  * @untimed:	calls and parts without a time
  * @inferred:	calls and parts with an inferred time
- * @time:	ticks in them, without the nested ones
+ * @time:	ticks in them, excluding the nested ones
  */
 struct annotated_cost {
 	uint64_t	executed;
@@ -56,9 +56,9 @@ static inline bool annotated_is_timed(const struct annotated_cost *cost)
 
 /**
  * struct annotated_site - an address with a cost
- * @place:	of an instruction; or odd: within a calling instruction, usually before a return
- *		address
- * @followed:	instruction trace shows a call from there
+ * @place:	address of an instruction; or, if odd, an address within a calling instruction,
+ *		usually just before a return address
+ * @followed:	instruction trace shows a call from this site
  */
 struct annotated_site {
 	uint64_t		place;
@@ -71,7 +71,7 @@ struct annotated_site {
  * @place:	as in struct annotated_site, where its object was first executed
  * @site:	index
  * @start:	the function's first instruction, if it is @known
- * @object:	the object's name; NULL: no file contains the address
+ * @object:	the object's name; NULL if no file contains the address
  * @vague:	the call is somewhere in the function: the record names only the function
  */
 struct annotated_entry {
@@ -86,7 +86,7 @@ struct annotated_entry {
 /**
  * struct annotated_function - a function with costs, or addresses of an object in no function
  * @name:	its name, or the object's
- * @known:	a function, which begins at @start
+ * @known:	it is a function, which begins at @start
  * @object, @file, @line: where it is; NULL and 0 if unknown
  * @entry:	its sites, by place, the vague ones first
  * @sum:	of them
@@ -104,11 +104,11 @@ struct annotated_function {
 };
 
 /**
- * struct annotated - the result
+ * struct annotated - the costs of all functions
  * @function:	functions with costs, the hottest first
  * @sum:	of all functions
  * @flow:	the trace has instruction trace: executions are counted
- * @exact:	all of these counts are exact; if not, they may be too low, and @why is the reason
+ * @exact:	all these counts are exact; if not, they may be too low for the reason in @why
  * @nowhere:	calls whose call site is unknown
  * @jumps:	tail calls
  * @left_out:	costs of addresses beyond the limit
@@ -138,7 +138,7 @@ struct annotated {
 
 /**
  * annotated_read() - read a trace
- * @annotated:	filled, for annotated_free(), also after an error
+ * @annotated:	the result, for annotated_free() even after an error
  *
  * Return: an exit code; errors have been printed.
  */
@@ -159,9 +159,9 @@ enum annotated_kind {
  * struct annotated_row - an instruction of a function, or another address with a cost
  * @kind:	enum annotated_kind
  * @place:	its address, or the return address of a call
- * @address:	the address in the file; in memory, if there is no file
+ * @address:	the address in the file, or in memory if there is no file
  * @code:	the instruction's bytes, NULL if no file contains them
- * @rv32:	it is one of a 32-bit processor
+ * @rv32:	the instruction is one of a 32-bit processor
  * @of:		the instruction
  */
 struct annotated_row {
@@ -177,7 +177,7 @@ struct annotated_row {
 /**
  * annotated_rows() - call @each for all instructions of a function, and other addresses
  *
- * Their costs add up to the function's. Without the code, only addresses with costs.
+ * Their costs add up to the function's. Without code, only addresses with costs have rows.
  */
 void annotated_rows(struct annotated *annotated, const struct annotated_function *function,
 		    void (*each)(void *context, const struct annotated_row *row), void *context);

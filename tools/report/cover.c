@@ -9,7 +9,7 @@
 #include "coverage.h"
 #include "cover.h"
 
-/* --demangle was not given: the format chooses. */
+/* Without --demangle, the format chooses. */
 #define DEMANGLE_UNSET	((enum demangle)-1)
 
 /* Widths of columns. */
@@ -151,7 +151,7 @@ static void put_files(struct output *out, const struct covered *covered)
 	}
 }
 
-/* How often each conditional branch of a line was taken and not, from *@branch on. */
+/* How often each conditional branch of a line was taken and not taken, from *@branch on. */
 static void put_branches(struct output *out, const struct covered *covered,
 			 const struct covered_line *line, size_t *branch)
 {
@@ -291,7 +291,7 @@ static int make_covered(const struct cover *cover, const struct counts *counts,
 static int make_result(const struct cover *cover, const struct counts *counts,
 		       const struct input *input)
 {
-	/* The summary refuses it. */
+	/* The summary does not accept --top. */
 	if (!trace_stats(input->trace)->branches)
 		return EXIT_OK;
 	return cover->by == BY_PATH ? make_paths(cover, counts, input) :

@@ -16,14 +16,14 @@ void cover_put_lcov(struct output *out, const struct covered *covered,
 /** cover_put_count() - write a count, marked as possibly too low unless @exact */
 void cover_put_count(struct output *out, uint64_t count, size_t width, bool exact);
 
-/** cover_put_percent() - write the share of @hit in @all; "-" if @all is 0 */
+/** cover_put_percent() - write the share of @hit in @all; or "-" if @all is 0 */
 void cover_put_percent(struct output *out, uint64_t hit, uint64_t all);
 
 /**
  * cover_put_paths() - write a table of paths
  * @symbols:	of the trace
  * @top:	maximum number of rows
- * @exact:	counts are exact; if not, they may be too low
+ * @exact:	the counts are exact; if not, they may be too low
  */
 void cover_put_paths(struct output *out, const struct paths *paths, struct symbols *symbols,
 		     size_t top, bool exact);

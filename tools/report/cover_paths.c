@@ -26,7 +26,7 @@ static void put_count(const struct table *table, uint64_t count)
 	cover_put_count(table->out, count, COUNT_WIDTH, table->exact);
 }
 
-/* How many instructions were executed, and their share of all. */
+/* Prints how many instructions were executed, and their share of all instructions. */
 static void put_executed(const struct table *table, uint64_t executed)
 {
 	cover_put_percent(table->out, executed, table->paths->executed);
@@ -40,7 +40,7 @@ static void put_iterations(const struct table *table, const struct path *path)
 	const uint64_t entered = path->entered ? path->entered : 1;
 	char text[32] = "-";
 
-	/* A loop in which the trace begins was never entered. */
+	/* If the trace begins within a loop, it shows no entry of it. */
 	if (path->again)
 		snprintf(text, sizeof(text), "%s%.1f", table->exact ? "" : "~",
 			 (double)times / (double)entered);

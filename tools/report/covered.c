@@ -54,7 +54,10 @@ static uint64_t line_key(const void *lines, uint32_t number)
 	return (uint64_t)line->file << 32 | line->line;
 }
 
-/* Makes room for one more entry; *@empty: the table is new. Returns false if out of memory. */
+/*
+ * Makes room for one more entry; *@empty is set if the table is new. Returns false if out
+ * of memory.
+ */
 static bool widen(struct maker *maker, struct hash *hash, size_t count, bool *empty)
 {
 	*empty = !hash->slot || 2 * (count + 1) > 1u << hash->bits;

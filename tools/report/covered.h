@@ -15,11 +15,11 @@
 #define COVERED_LINES_MAX	(1u << 22)
 #define COVERED_FUNCTION_MAX	(4u << 20)	/* bytes of a function */
 #define COVERED_PARTS_MAX	64		/* parts of it */
-#define COVERED_FIRST_MAX	16		/* lines of its first instruction */
+#define COVERED_FIRST_MAX	16		/* lines of the first instruction */
 #define COVERED_BYTES_MAX	(512u << 20)	/* of all */
 
 /**
- * struct covered_sum - number of executed parts, and of all parts
+ * struct covered_sum - number of executed items, and of all items
  * @lines, @lines_hit: with code
  * @functions, @functions_hit
  * @branches, @branches_hit: directions of conditional branches
@@ -58,7 +58,7 @@ struct covered_line {
  * struct covered_branch - a conditional branch
  * @order:	its address
  * @reached:	how often it was executed
- * @taken, @next: how often it was taken, and not
+ * @taken, @next: how often it was taken, and not taken
  */
 struct covered_branch {
 	uint32_t	file;
@@ -84,11 +84,11 @@ struct covered_function {
 };
 
 /**
- * struct covered - the result
+ * struct covered - the coverage of all source files
  * @file:	by path
  * @line, @branch, @function: by file and line
  * @full:	part of the source was beyond the limit
- * @exact:	all counts are exact; if not, they may be too low, and @why is the reason
+ * @exact:	all counts are exact; if not, they may be too low for the reason in @why
  */
 struct covered {
 	struct covered_file	*file;
@@ -107,11 +107,11 @@ struct covered {
 
 /**
  * covered_make() - find the source of the executed code
- * @covered:	filled, for covered_free(), also after an error
+ * @covered:	the result, for covered_free() even after an error
  *
  * Objects without executed code, and the recorder, are omitted.
  *
- * Return: 0, or -1 if out of memory: the error has been printed.
+ * Return: 0, or -1 after printing an error if out of memory.
  */
 int covered_make(struct covered *covered, const struct counts *counts,
 		 const struct input *input);
@@ -120,7 +120,7 @@ int covered_make(struct covered *covered, const struct counts *counts,
  * covered_path() - the path of a source file, without "." and ".."
  * @folder:	where it was compiled, NULL if unknown
  *
- * Return: the path, for free(), absolute if the folder is; NULL if out of memory.
+ * Return: the path, to be freed with free(), absolute if the folder is; NULL if out of memory.
  */
 char *covered_path(const char *folder, const char *name);
 

@@ -1,15 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /*
- * Lines and branches of a function: see covered.h. As gcov does, a line's count is how often one
- * of its basic blocks is entered from a block without the line, or by a jump back. After a call
- * the flow continues as if there had been no call.
+ * Lines and branches of a function: see covered.h. As gcov does, a line's count is how often
+ * one of its basic blocks is entered from a block without the line, or by a backward jump.
+ * After a call the flow continues as if there had been no call.
  */
 #include <stdlib.h>
 #include <string.h>
 
 #include "covered_maker.h"
 
-/* The index of an instruction of the current function; false: it belongs to another function. */
+/*
+ * The index of an instruction of the current function; false if it belongs to another
+ * function.
+ */
 static bool index_of(const struct maker *maker, uint64_t address, size_t *at)
 {
 	const struct covered_part *part = maker->part, *end = part + maker->parts;
@@ -60,7 +63,7 @@ static bool is_nop(const uint8_t *bytes, unsigned int halfwords)
 	       halfwords == 2 && !memcmp(bytes, nop, sizeof(nop));
 }
 
-/* Whether the instruction after one of this kind is reached without a jump. */
+/* Whether execution continues with the next instruction after one of this kind. */
 static bool continues(unsigned int kind)
 {
 	return kind == FLOW_NEXT || kind == FLOW_BRANCH || kind == FLOW_CALL ||
@@ -119,7 +122,7 @@ static void read_part(struct maker *maker, const struct covered_part *part)
 	executed_times(&maker->executed, part->start, part->halfwords, maker->times + part->at);
 }
 
-/* Returns false if it is not a part, or no file contains its instructions. */
+/* Returns false if the range is empty or no file contains its instructions. */
 static bool add_part(struct maker *maker, const struct lines_function *function)
 {
 	const uint64_t bytes = function->end - function->start;
@@ -128,7 +131,7 @@ static bool add_part(struct maker *maker, const struct lines_function *function)
 	struct symbol symbol;
 	uint64_t size;
 
-	/* Discarded functions have no start. */
+	/* Functions that the linker has discarded have no start address. */
 	if (!symbols_find(maker->symbols, start, &symbol) || !symbol.function ||
 	    (!function->part && symbol.start != start) || !covered_is_new(maker, start))
 		return false;
@@ -183,8 +186,8 @@ static void find_first_lines(struct maker *maker, const struct lines_function *f
 }
 
 /*
- * A function begins with rows of its opening brace, which count as the line of its name. If the
- * first row has no code, the first instruction belongs to a statement.
+ * The first rows of a function are those of its opening brace, which count as the line of its
+ * name. If the first row has no code, the first instruction belongs to a statement.
  */
 static void find_lines(struct maker *maker, const struct covered_part *part)
 {
@@ -221,7 +224,7 @@ static bool is_end(const struct maker *maker, size_t next)
 	return next == maker->halfwords || maker->at[next].first;
 }
 
-/* The greatest line of the function's file, plus one; 0: none. */
+/* The greatest line of the function's file, plus one; 0 if there is none. */
 static uint32_t greatest_line(struct maker *maker, const struct lines_function *function)
 {
 	const uint32_t file = covered_find_file(maker, function->file);
@@ -267,7 +270,7 @@ static void leave_out_brace(struct maker *maker, const struct lines_function *fu
 		}
 		returns |= one->kind == FLOW_RETURN;
 		column = column ? column : one->column;
-		/* After a statement: there are two columns. */
+		/* The closing brace follows a statement, as the line has two columns. */
 		if (!leads || one->nop || one->column != column)
 			return;
 	}
@@ -367,7 +370,7 @@ static uint64_t count_jumps(struct maker *maker, size_t block, uint32_t line, ui
 	return jumps;
 }
 
-/* Whether the previous basic block has the line, and continues with this block. */
+/* Whether the previous basic block has the line too, and continues with this block. */
 static bool goes_on(const struct maker *maker, size_t block, uint32_t line)
 {
 	size_t before = block;
@@ -433,7 +436,7 @@ static void count_first_lines(struct maker *maker)
 	}
 }
 
-/* A label's line without code gets the count of the instruction after it. */
+/* A label's line that has no code gets the count of the next instruction. */
 static void count_labels(struct maker *maker, const struct lines_function *function)
 {
 	const struct lines_label *label = maker->unit->label + function->label;
@@ -480,7 +483,7 @@ static void count_branches(struct maker *maker)
 	}
 }
 
-/* For the current function, whose branches begin with @branch. */
+/* Handles the current function, whose branches begin with @branch. */
 static void sum_up(struct maker *maker, struct covered_sum *sum, size_t branch)
 {
 	const struct covered *covered = maker->covered;

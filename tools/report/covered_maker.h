@@ -10,7 +10,7 @@
 
 /**
  * struct instruction_at - an instruction of a function
- * @line:	index of its line plus one, 0: none
+ * @line:	index of its line plus one, 0 if none
  * @column:	its column
  * @kind:	enum flow_kind
  * @block:	index of the first halfword of its basic block
@@ -32,7 +32,7 @@ struct instruction_at {
 
 /**
  * struct covered_part - contiguous instructions of a function
- * @of:		the part; the function begins in the first one
+ * @of:		the range of the part; the function begins in the first part
  * @start:	its address
  * @at, @halfwords: indexes of its halfwords among the function's
  * @code, @rv32: as from code_bytes()
@@ -54,18 +54,18 @@ struct covered_pair {
 
 /**
  * struct maker - state while the result is computed
- * @no_memory:	stop
- * @files, @lines: indexes of the result's
- * @first, @functions: first instructions of processed functions and parts, and their index
+ * @no_memory:	memory has run out
+ * @files, @lines: hash tables of the result's files and lines
+ * @first, @functions: first instructions of processed functions and parts, and their hash table
  * @bytes:	total size
- * @bias:	of the current object: its addresses minus those in the file
+ * @bias:	for the current object: addresses in memory minus those in the file
  * @unit:	the current unit
  * @latest, @latest_file: file of the debug information, and its index
- * @part:	of the current function, @parts of them
+ * @part:	the @parts parts of the current function
  * @at, @times, @halfwords: its instructions, and how often each was executed
- * @name:	index of the line with its name plus one, 0: unknown
- * @first_line:	indexes, plus one, of lines of its first instruction: of its name, and of
- *		statements without code
+ * @name:	index of the line with its name plus one, 0 if unknown
+ * @first_line:	indexes, plus one, of lines of its first instruction: that of its name, and
+ *		those of statements without code
  * @brace:	its first row, that of its opening brace
  * @pair:	its basic blocks and their lines
  */
@@ -109,14 +109,14 @@ bool covered_reserve(struct maker *maker, void *array, size_t count, size_t *roo
 /** covered_find_file() - the index of a file of the current unit */
 uint32_t covered_find_file(struct maker *maker, const char *name);
 
-/** covered_find_line() - the index of a line plus one, 0: there is no room */
+/** covered_find_line() - the index of a line plus one, 0 if there is no room */
 uint32_t covered_find_line(struct maker *maker, const char *name, uint32_t line);
 
 /**
  * covered_is_new() - whether a function occurs for the first time
  * @start:	its first instruction
  *
- * Several units may contain the single copy of an inline function that the linker kept.
+ * Several units may describe the one copy of an inline function that the linker has kept.
  */
 bool covered_is_new(struct maker *maker, uint64_t start);
 
@@ -126,7 +126,7 @@ bool covered_is_new(struct maker *maker, uint64_t start);
  */
 void covered_function(struct maker *maker, const struct lines_function *function, size_t parts);
 
-/** covered_order() - sort the result and sum it up; false if out of memory */
+/** covered_order() - sort the result and compute its sums; false if out of memory */
 bool covered_order(struct covered *covered);
 
 #endif /* SIFIVE_TRACE_COVERED_MAKER_H */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-/* Sorts covered lines, branches and functions, and sums them up: see covered.h. */
+/* Sorts covered lines, branches and functions, and computes their sums: see covered.h. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -117,7 +117,7 @@ static void sum_files(struct covered *covered)
 		add_sums(&covered->sum, &covered->file[i].sum);
 }
 
-/* Lines without instructions, such as closing braces, do not count. */
+/* Lines without instructions, such as closing braces, are not counted. */
 static void keep_lines(struct covered *covered)
 {
 	size_t i, kept = 0;

@@ -25,7 +25,7 @@ struct graph {
 	int		weight[SHOWN_MAX];
 	enum tree_weight usual;		/* the weight that sorts the tree */
 	bool		samples;	/* the trace has samples */
-	int		depth;		/* 0: all */
+	int		depth;		/* 0 for all */
 	int		least;		/* percent of the whole */
 	int		by_thread;	/* 0 or 1 */
 	int		json;		/* index of the word of --format */
@@ -41,7 +41,7 @@ static const struct cli_option graph_options[] = {
 	  .help = "omit paths that cost less than this share of the total time, or of the samples",
 	  .set = cli_number, .offset = offsetof(struct graph, least), .most = 100 },
 	{ .name = "filter", .value = "PATTERN",
-	  .help = "show only trees whose root is a function of this name; * and ? match any characters and one character",
+	  .help = "show only trees whose root is a function with this name; * and ? match any characters and one character",
 	  .set = cli_text, .offset = offsetof(struct graph, filter) },
 	{ .name = "counter", .value = "NAME",
 	  .help = "also show the counts of this counter; may be repeated",
@@ -73,7 +73,7 @@ static void put_duration(struct graph *graph, uint32_t node, bool self, uint64_t
 		  units_mark(text, tree_is_unsure(&graph->tree, node, TREE_TIME, self)), width);
 }
 
-/* No call of the path has a time. */
+/* No call on the path has a time. */
 static bool is_unknown(const struct tree_node *node)
 {
 	return node->untimed && !node->total;
@@ -127,7 +127,7 @@ static void put_json_number(struct graph *graph, const struct input *input,
 			  report_cell(text, metric, value, input->hz, true));
 }
 
-/* An object with the columns of report, and the depth. */
+/* Writes an object with the columns of report, and the depth. */
 static void put_json_node(struct graph *graph, const struct input *input, uint32_t node,
 			  uint32_t depth, const char *name)
 {
@@ -209,7 +209,7 @@ static void put_tree(struct graph *graph, const struct input *input)
 	char name[NAME_SIZE];
 
 	while ((node = tree_next(tree, node, into)) != TREE_NONE) {
-		/* End of the tree that matched the filter. */
+		/* The end of the subtree that matched the filter. */
 		if (top != TREE_NONE &&
 		    tree->node[node].depth <= tree->node[top].depth)
 			top = TREE_NONE;

@@ -6,7 +6,7 @@
 #include "hash.h"
 #include "intervals.h"
 
-/* Limit of functions in the current interval of a thread, and of all threads. */
+/* Limits of functions in the current intervals: of one thread, and of all threads. */
 #define RUNNING_MAX		4096
 #define RUNNING_ALL_MAX		(1u << 18)
 
@@ -20,9 +20,9 @@ struct running {
 /**
  * struct current - a thread's current interval
  * @begun:	its first record is known
- * @from, @time, @time_known: of that record
+ * @from, @time, @time_known: of its first record
  * @missing:	instructions are missing
- * @running:	functions, found by @slot, @functions of them
+ * @running:	the @functions functions that have run, found by @slot
  */
 struct current {
 	bool		begun;
@@ -43,7 +43,7 @@ struct intervals {
 	uint32_t		rows;
 	struct interval_function *function;
 	uint32_t		functions;
-	uint32_t		running;	/* room of all threads */
+	uint32_t		running;	/* room in all threads */
 	struct hash		by_ends;
 	struct hash		by_function;
 	bool			no_memory;
@@ -120,7 +120,7 @@ bool intervals_failed(const struct intervals *intervals)
 	return intervals->no_memory;
 }
 
-/* Makes room for entry @count of an array that grows by doubling; NULL: out of memory. */
+/* Makes room for entry @count of an array that grows by doubling; NULL if out of memory. */
 static void *grow(struct intervals *intervals, void *array, uint32_t count, size_t size)
 {
 	void *grown;
@@ -158,7 +158,7 @@ static struct current *current_of(struct intervals *intervals,
 
 /* ---- the current interval ---------------------------------------------- */
 
-/* Returns false if the thread's functions cannot become more. */
+/* Returns false if there is no room for more functions of the thread. */
 static bool more_running(struct intervals *intervals, struct current *current)
 {
 	const uint32_t room = current->room ? 2 * current->room : 16;
@@ -182,13 +182,16 @@ static bool more_running(struct intervals *intervals, struct current *current)
 	return true;
 }
 
-/* The entry of a function, or of all that exceed the limit. NULL: out of memory. */
+/*
+ * The entry of a function, or the one shared by all functions beyond the limit; NULL if
+ * out of memory.
+ */
 static struct running *running_of(struct intervals *intervals, struct current *current,
 				  uint32_t function)
 {
 	uint32_t *slot;
 
-	/* One entry is kept for the others. */
+	/* One entry is reserved for functions beyond the limit. */
 	if (current->functions + 1 >= current->room && !more_running(intervals, current)) {
 		if (!current->room)
 			return NULL;
@@ -231,7 +234,10 @@ void intervals_missing(struct intervals *intervals, const struct analysis_thread
 
 /* ---- the rows ---------------------------------------------------------- */
 
-/* The row of two ends, or of all that exceed the limit; NULL: out of memory. */
+/*
+ * The row for two ends, or the one shared by all rows beyond the limit; NULL if out of
+ * memory.
+ */
 static struct interval *row_of(struct intervals *intervals, uint32_t from, uint32_t to)
 {
 	uint32_t *slot = hash_find(&intervals->by_ends, ends(from, to), row_key, intervals->row);
@@ -262,7 +268,7 @@ static void add_function(struct intervals *intervals, uint32_t interval,
 	uint32_t *slot = hash_find(&intervals->by_function, ends(interval, function),
 				   function_key, grown);
 
-	/* There is room for the others of each row. */
+	/* Each row has room for the entry of functions beyond the limit. */
 	if (!*slot && intervals->functions + INTERVALS_MAX >= INTERVALS_FUNCTIONS) {
 		function = FUNCTIONS_OTHER;
 		slot = hash_find(&intervals->by_function, ends(interval, function),

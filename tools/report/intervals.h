@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * Intervals: from one record of a thread to its next one, in a trace that also has instruction
- * trace. Intervals between the same two places in the code are one row. Its counts are those of
- * the records; instructions and calls are those of the flow, each of its function. No count is
- * divided among functions.
+ * trace. All intervals between the same two places in the code form one row. Its counts come
+ * from the records; its instructions and calls come from the flow, separately for each
+ * function. No count is divided among functions.
  */
 #ifndef SIFIVE_TRACE_INTERVALS_H
 #define SIFIVE_TRACE_INTERVALS_H
 
 #include "analysis.h"
 
-/* Limits of rows, and of functions in all of them; what exceeds these is one row. */
+/* Limits of rows, and of functions in all of them; everything beyond them shares one row. */
 #define INTERVALS_MAX		4096
 #define INTERVALS_FUNCTIONS	65536
 
@@ -18,24 +18,24 @@
 #define INTERVALS_END(type, function)	((uint32_t)(type) << 30 | (function))
 #define INTERVALS_TYPE(end)		((end) >> 30)
 #define INTERVALS_FUNCTION(end)		((end) & ((1u << 30) - 1))
-/* The row of what exceeds the limits. */
+/* The row of everything beyond the limits. */
 #define INTERVALS_OTHERS		UINT32_MAX
 
 /**
  * struct interval - a row
  * @from, @to:	its ends
- * @times:	how many intervals
- * @timed:	those whose length is known
- * @inferred:	those of these whose length is inferred
+ * @times:	number of intervals
+ * @timed:	number of intervals whose length is known
+ * @inferred:	number of the timed intervals whose length is inferred
  * @ticks:	length of the timed ones
- * @moved:	those in which the thread has been on another hart
- * @lost:	those in which records may be missing
- * @missing:	those in which instructions are missing: @instructions and @calls of these are
- *		too low
+ * @moved:	number of intervals in which the thread has been on another hart
+ * @lost:	number of intervals in which records may be missing
+ * @missing:	number of intervals in which instructions are missing: @instructions and @calls
+ *		of these are too low
  * @instructions: executed
  * @calls:	functions called
- * @counted:	by column: number of those whose count is known
- * @count:	by column: what the counter has counted in these
+ * @counted:	by column: number of intervals whose count is known
+ * @count:	by column: what the counter has counted in those intervals
  */
 struct interval {
 	uint32_t	from;
@@ -70,7 +70,7 @@ struct intervals;
 /** intervals_new() - no intervals yet; NULL if out of memory */
 struct intervals *intervals_new(void);
 
-/** intervals_free() - NULL is fine */
+/** intervals_free() - free it; NULL is allowed */
 void intervals_free(struct intervals *intervals);
 
 /** intervals_failed() - whether memory ran out */
@@ -83,10 +83,10 @@ void intervals_ran(struct intervals *intervals, const struct analysis_thread *th
 		   uint32_t function, uint64_t instructions);
 void intervals_missing(struct intervals *intervals, const struct analysis_thread *thread);
 
-/** intervals_rows() - the rows, *@count of them */
+/** intervals_rows() - the rows; sets *@count to their number */
 const struct interval *intervals_rows(const struct intervals *intervals, size_t *count);
 
-/** intervals_functions() - the functions of all rows, *@count of them */
+/** intervals_functions() - the functions of all rows; sets *@count to their number */
 const struct interval_function *intervals_functions(const struct intervals *intervals,
 						    size_t *count);
 

@@ -10,7 +10,7 @@
 #include "text.h"
 #include "units.h"
 
-/* A ratio is kept as a whole number of these parts. */
+/* A ratio is stored as an integer in this unit. */
 #define RATIO_PARTS	1000000
 
 static const char takes_columns[] =
@@ -98,7 +98,7 @@ static void add(struct metric *metric, unsigned int *count,
 	};
 }
 
-/* The counter of this name, of @length letters; -1: there is none. */
+/* The counter with the name of @length letters; -1 if there is none. */
 static int find_counter(const struct counters *counters, const char *name, size_t length)
 {
 	unsigned int c;
@@ -131,7 +131,7 @@ static int add_ratio(const struct counters *counters, const struct report_column
 	return EXIT_OK;
 }
 
-/* The columns of times or counters that the user has added. */
+/* Adds the columns of times or counters that the user has requested. */
 static int add_columns(const struct profile *profile, const struct report_columns *columns,
 		       bool ratios, struct metric *metric, unsigned int *count)
 {
@@ -185,13 +185,13 @@ int report_metrics(const struct profile *profile, const struct report_columns *c
 		add(metric, &count, METRIC_POINTS, 0, 9, "", "manual");
 	for (c = 0; c < counters->count; c++) {
 		unsigned int width = (unsigned int)strlen(counters->name[c]);
-		/* Room for the mark. */
+		/* The column needs room for the mark. */
 		unsigned int least = c < counters->times || counters->turn[c] ? 11 : 9;
 
-		/* Samples belong to harts, but time to threads. */
+		/* Samples count for harts, but times for threads. */
 		if (counters->hidden[c] || (c < counters->times && !calls))
 			continue;
-		/* The counter's name is a heading over both. */
+		/* The counter's name is a common heading of both. */
 		if (calls || callers) {
 			add(metric, &count, METRIC_COUNTER_TOTAL, c, least,
 			    counters->name[c], "total");
@@ -224,7 +224,7 @@ double report_share(const struct profile *profile, size_t row, unsigned int colu
 			  (double)all;
 }
 
-/* A function's count; if its event takes turns, what is likely for all cycles of the function. */
+/* A function's count; if its event takes turns, an estimate for all cycles of the function. */
 static uint64_t scaled(const struct profile *profile, size_t row, unsigned int column, bool total)
 {
 	const uint64_t count = count_of(profile, row, column, total);

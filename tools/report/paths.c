@@ -37,7 +37,7 @@ static size_t make_cuts(const struct executed *executed, struct cut *cut)
 
 	for (i = 0; i < executed->runs; i++) {
 		run = &executed->run[i];
-		/* In a damaged file: code beyond the last address. */
+		/* In a damaged file, code may extend beyond the last address. */
 		if (run_end(run) < run->start)
 			continue;
 		cut[count++] = (struct cut){
@@ -129,14 +129,14 @@ static uint64_t plain_times(const struct paths_block *from, const struct paths_b
 	return from->times < to->times ? from->times : to->times;
 }
 
-/* Calls and returns lead to other calls, even if these are of the same function. */
+/* Calls and returns lead to another call, even if it is of the same function. */
 static bool is_inside(const struct executed_link *link)
 {
 	return link->kind == FLOW_BRANCH || link->kind == FLOW_JUMP ||
 	       link->kind == FLOW_INDIRECT_JUMP;
 }
 
-/* A transition from or to a block: the other block. */
+/* For a transition from or to a block, the other block. */
 struct way {
 	uint32_t	other;
 	uint64_t	times;
@@ -209,8 +209,8 @@ struct maker {
 };
 
 /*
- * Whether a path continues with a block: the block is free, and both blocks take this
- * branch at least half of the time.
+ * Whether a path continues with a block: the block is free, and this branch is the more
+ * frequent one for both blocks.
  */
 static bool is_mostly(const struct paths *paths, uint32_t block, const struct way *way)
 {
@@ -240,7 +240,7 @@ static void add_block(struct paths *paths, struct path *path, uint32_t number, u
 
 /*
  * A loop begins at the target of its backward branch, not with its hottest block.
- * Returns its first one.
+ * Returns its first block.
  */
 static uint32_t turn(struct maker *maker, uint32_t first)
 {

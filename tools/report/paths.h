@@ -16,11 +16,11 @@
  * struct paths_block - instructions that were executed one after the other
  * @start, @end: addresses, @end exclusive
  * @last:	address of the last instruction
- * @function:	first address of the function; for unknown functions that of their object, or 0
- * @instructions: number of them
+ * @function:	first address of the function; if unknown, the first address of the object, or 0
+ * @instructions: number of instructions
  * @times:	how often they were executed
- * @path:	private: the number of its path, 0 for none
- * @kind:	enum flow_kind of the last one
+ * @path:	private: the number of its path, 0 if none
+ * @kind:	enum flow_kind of the last instruction
  */
 struct paths_block {
 	uint64_t	start;
@@ -35,12 +35,13 @@ struct paths_block {
 
 /**
  * struct path - one path
- * @block:	indexes of its blocks, in the order of execution, @blocks of them
+ * @block:	indexes of its @blocks blocks, in the order of execution
  * @hottest:	the block with which it began
- * @executed:	number of its instructions executed
- *		@instructions: number of its instructions
- * @again:	how often its first block followed one of its blocks: the path is a loop
- * @entered:	for a loop: how often it was entered, 0: before the trace began
+ * @executed:	how many of its instructions were executed in total
+ * @instructions: number of its instructions
+ * @again:	how often its first block followed one of its blocks; if it did, the path is a
+ *		loop
+ * @entered:	for a loop: how often it was entered; 0 if only before the trace began
  */
 struct path {
 	const uint32_t	*block;
@@ -54,7 +55,7 @@ struct path {
 
 /**
  * struct paths - all paths
- * @path:	the most expensive first
+ * @path:	the most expensive path first
  * @executed:	number of instructions executed
  */
 struct paths {
@@ -68,7 +69,7 @@ struct paths {
 
 /**
  * paths_make() - find the paths in the executed code
- * @paths:	filled, for paths_free(), also after an error
+ * @paths:	the result, for paths_free() even after an error
  *
  * Return: 0, or -1 if out of memory.
  */

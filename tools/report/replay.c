@@ -30,7 +30,7 @@ struct replay {
 	bool			shown;		/* a line was printed */
 	uint64_t		short_records;	/* that the threshold omits */
 	int			tid;		/* -1: all */
-	uint64_t		threshold;	/* nanoseconds; 0: all calls are shown */
+	uint64_t		threshold;	/* in nanoseconds; 0 if all calls are shown */
 	/*
 	 * The thread whose innermost shown call waits for its line, and that call's
 	 * depth.
@@ -38,7 +38,7 @@ struct replay {
 	struct analysis_thread	*waiting;
 	unsigned int		waiting_depth;
 	const struct input	*input;
-	/* For a snapshot: whether the begin and the end of its call still need a line. */
+	/* For a snapshot: whether the start and the end of its call still need a line. */
 	bool			begins;
 	bool			ends;
 };
@@ -104,7 +104,7 @@ static void put_trigger(struct replay *replay, uint64_t time, const char *what)
 	put_format(replay->out, "  * the snapshot's call %s\n", what);
 }
 
-/* The lines of a snapshot's call, before the line of @time. */
+/* Prints the lines of a snapshot's call that precede the line of @time. */
 static void put_triggers(struct replay *replay, uint64_t time)
 {
 	const struct meta_trigger *trigger = &replay->input->meta.trigger;
@@ -150,7 +150,10 @@ static void put_name(struct replay *replay, uint32_t function)
 	put_text(replay->out, name);
 }
 
-/* The waiting call has a callee, or another thread continues. */
+/*
+ * Prints the line of the waiting call, because the call has a callee or another thread
+ * continues.
+ */
 static void open_waiting(struct replay *replay)
 {
 	struct analysis_thread *thread = replay->waiting;
@@ -167,9 +170,9 @@ static void open_waiting(struct replay *replay)
 }
 
 /*
- * With a threshold, no call gets its line before it is known that it, or
- * something within it, is shown. Then the thread's @depth outermost calls get their lines if they
- * have none yet.
+ * With a threshold, the line of a call is printed only once it is known that the call, or
+ * something within it, is shown. Then the lines of the thread's @depth outermost calls are
+ * printed, unless they already were.
  */
 static void open_callers(struct replay *replay, struct analysis_thread *thread,
 			 unsigned int depth)
@@ -205,7 +208,8 @@ static void on_enter(void *context, struct analysis_thread *thread)
 
 /*
  * At this step the callee of the waiting call has not been entered yet: the
- * waiting call is still the innermost one. Records without their own line change nothing.
+ * waiting call is still the innermost one. Records that have no line of their own change
+ * nothing.
  */
 static void on_step(void *context, struct analysis_thread *thread,
 		    const struct analysis_step *step)
@@ -297,7 +301,7 @@ static void put_recorded_counts(struct replay *replay, const struct analysis_poi
 	put_char(replay->out, '\n');
 }
 
-/* A record between the calls that instruction trace shows. */
+/* A record between calls from instruction trace. */
 static void on_recorded(void *context, struct analysis_thread *thread,
 			const struct analysis_point *point)
 {
@@ -418,7 +422,7 @@ static int run(struct replay *replay)
 		if (analysis_run(replay->analysis, input.trace))
 			result = EXIT_UNREADABLE;
 	}
-	/* A snapshot's call may end after the last line. */
+	/* The call of a snapshot may end after the last line. */
 	if (!result && trace_stats(input.trace)->timed && (replay->begins || replay->ends))
 		put_triggers(replay, trace_stats(input.trace)->last);
 	if (!result && *coverage_text(&input, coverage))

@@ -14,9 +14,9 @@
 #include "units.h"
 
 #define WIDTH_DEFAULT	80
-/* Room for the widest numbers and a few letters of the name. */
+/* Minimum width: the widest numbers and a few letters of the name. */
 #define WIDTH_LEAST	44
-/* The least room for a name beside its numbers. */
+/* Minimum width of a name next to its numbers. */
 #define NAME_CUT_MIN	4
 
 static int set_width(void *at, const struct cli_option *option, const char *value)
@@ -40,7 +40,7 @@ const struct cli_option report_table_options[] = {
 	  .help = "sort by calls, total, self (default; samples or else calls if there are no times), samples, samples:total, name, a counter's name, on-cpu, off-cpu, NAME:self, or one of --columns",
 	  .set = cli_text, .offset = offsetof(struct report_options, sort) },
 	{ .name = "filter", .value = "PATTERN",
-	  .help = "show only functions of this name; * and ? match any characters and one character; may be repeated",
+	  .help = "show only functions with this name; * and ? match any characters and one character; may be repeated",
 	  .set = cli_append, .offset = offsetof(struct report_options, filter) },
 	{ .name = "top", .value = "N", .help = "show only the first N lines of each table",
 	  .set = cli_number, .offset = offsetof(struct report_options, top),
@@ -106,13 +106,13 @@ struct table {
 	struct output		*out;
 	struct metric		metric[METRICS_MAX];
 	unsigned int		metrics;
-	/* Numbers that the tables show, which come first. */
+	/* The numbers shown in tables, which come first. */
 	unsigned int		shown;
 	struct line		*line;
 	size_t			lines;
-	bool			any;		/* any group had a line */
+	bool			any;		/* some group had a line */
 	struct report_rows	rows;
-	/* Totals of all lines, the base of percentages. */
+	/* Totals of all lines, the base of the percentages. */
 	uint64_t		sum[METRICS_MAX];
 };
 
@@ -190,7 +190,10 @@ static void put_line(struct table *table, const struct line *line,
 	report_put_name(table->options, table->out, used, line->name);
 }
 
-/* As many columns as fit the page; the next columns follow below, for the same lines. */
+/*
+ * Writes as many columns as fit the page; the remaining columns follow below, for the
+ * same lines.
+ */
 static void put_blocks(struct table *table, size_t shown)
 {
 	unsigned int room = (unsigned int)table->options->width - NAME_MIN;
@@ -285,7 +288,7 @@ static const char *group_column(const struct profile *profile)
 	return profile->by == PROFILE_BY_THREAD ? "thread" : "hart";
 }
 
-/* The share by which a count was scaled follows it. */
+/* After a count, write the share by which it was scaled. */
 #define SHARE	":share"
 
 static bool is_scaled_count(const struct profile *profile, const struct metric *metric)
@@ -394,7 +397,7 @@ static bool is_idle(const struct profile *profile, const struct metric *metric)
 	return true;
 }
 
-/* Counters without counts go last and are not shown. */
+/* Counters without counts are moved to the end and not shown. */
 static void hide_idle(struct table *table)
 {
 	struct metric idle[METRICS_MAX];
@@ -435,7 +438,7 @@ static void name_idle(struct table *table)
 		put_char(table->out, '\n');
 }
 
-/* Output before the first group. */
+/* Writes the output that precedes the first group. */
 static void begin_json(struct table *table)
 {
 	const struct profile *profile = table->profile;

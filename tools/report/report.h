@@ -8,12 +8,12 @@
 
 /* Columns that a user can add. */
 #define REPORT_COLUMNS_MAX 16
-/* Room for total and self of every counter, and the other numbers. */
+/* Maximum number of metrics: total and self of every counter, and the others. */
 #define METRICS_MAX	(2 * COUNTERS_MAX + 8 + REPORT_COLUMNS_MAX)
-/* The least room for names, however narrow the page. */
+/* Minimum width of names, however narrow the page. */
 #define NAME_MIN	20
 #define NAME_SIZE	512
-/* Room for a column's name in csv and JSON. */
+/* Size of a column's name in csv and JSON. */
 #define REPORT_COLUMN_SIZE	(COUNTERS_NAME_SIZE + 32)
 
 enum metric_kind {
@@ -34,11 +34,11 @@ enum metric_kind {
 	METRIC_RATIO,
 };
 
-/* A number of a row and its column. */
+/* A metric: a number of each row, and its column. */
 struct metric {
 	enum metric_kind	kind;
-	bool			time;		/* one of a counter's columns */
-	unsigned int		counter;	/* the counter's column; a quantile's percent */
+	bool			time;		/* it is one of a counter's columns */
+	unsigned int		counter;	/* its column, or a quantile's percentage */
 	unsigned int		under;		/* a ratio's second counter */
 	unsigned int		width;
 	const char		*over;		/* first line of the heading */
@@ -47,7 +47,7 @@ struct metric {
 
 /**
  * struct report_column - a word of --columns
- * @text:	the word, @length letters
+ * @text:	the word, of @length letters
  * @percent:	of a quantile
  */
 struct report_column {
@@ -69,14 +69,14 @@ struct report_options {
 	const char		*sort;
 	const char		*diff;
 	struct cli_list		filter;
-	int			top;		/* 0: all */
+	int			top;		/* 0 for all */
 	int			width;
-	bool			cut;		/* names that do not fit */
+	bool			cut;		/* some names do not fit */
 	int			format;		/* enum report_format */
-	bool			live;		/* more of the trace will come */
+	bool			live;		/* the trace is not complete yet */
 };
 
-/* After the values of enum profile_by. */
+/* This value follows those of enum profile_by. */
 #define REPORT_BY_INTERVAL	(PROFILE_BY_HART + 1)
 
 /* Values of --format, in the order of its words. */
@@ -86,15 +86,15 @@ enum report_format {
 	REPORT_JSON,
 };
 
-/* A short form of --format, whose value is @member: --json for --format json. */
+/* Defines a short form of --format, whose value is @member: --json for --format json. */
 #define REPORT_AS(word, type, member, value)					\
 	{ .name = #word, .help = "the same as --format " #word,			\
 	  .set = cli_constant, .offset = offsetof(type, member), .most = value }
 
 /**
  * struct report_rows - the rows of csv and JSON, which have the same columns
- * @json:	csv writes its heading separately
- * @any:	a row has been written
+ * @json:	JSON; the heading of csv is written separately
+ * @any:	a row has already been written
  */
 struct report_rows {
 	struct output	*out;
@@ -111,7 +111,7 @@ void report_choose_width(struct report_options *options);
 /**
  * report_put() - write the tables of a profile
  *
- * Return: an exit code: errors have been printed.
+ * Return: an exit code; errors have been printed.
  */
 int report_put(const struct report_options *options, struct output *out,
 	       const struct profile *profile);
@@ -127,7 +127,7 @@ bool report_wants_spread(const struct report_columns *columns);
 
 /**
  * report_metrics() - the numbers in the rows of a profile
- * @columns:	those that the user has added, which must stay valid
+ * @columns:	the columns that the user has added; they must stay valid
  * @number:	set to their number
  *
  * Return: EXIT_OK; EXIT_USAGE if the trace lacks data for one of
@@ -136,23 +136,23 @@ bool report_wants_spread(const struct report_columns *columns);
 int report_metrics(const struct profile *profile, const struct report_columns *columns,
 		   struct metric metric[METRICS_MAX], unsigned int *number);
 
-/** report_value() - a row's number; shares are those of METRIC_SELF and so on */
+/** report_value() - a metric of a row; a share refers to METRIC_SELF or another metric */
 uint64_t report_value(const struct profile *profile, size_t row,
 		      const struct metric *metric);
 
-/** report_is_scaled() - whether a number is estimated, as its event takes turns */
+/** report_is_scaled() - whether a number is an estimate, because its event takes turns */
 bool report_is_scaled(const struct profile *profile, const struct metric *metric);
 
 /**
- * report_share() - the share of a row's cycles in which a column's event was counted;
- * 1: all
+ * report_share() - the share of a row's cycles in which a column's event was counted; 1 if in
+ * all
  */
 double report_share(const struct profile *profile, size_t row, unsigned int column, bool total);
 
 /** report_turns() - how well the totals of events that take turns are known */
 void report_turns(struct output *out, const struct analysis *analysis);
 
-/** report_json_turns() - the same */
+/** report_json_turns() - the same as JSON */
 void report_json_turns(struct output *out, const struct analysis *analysis);
 
 /** report_is_unknown() - whether no call of a row has a time, as after a loss */
@@ -163,17 +163,16 @@ bool report_is_uncertain(const struct profile *profile, size_t row,
 			 const struct metric *metric);
 
 /**
- * report_certainty() - how certain a row's times are, including those on and off the
- * CPU, as a word
+ * report_certainty() - a word for how certain a row's times are, including those on and off
+ * the CPU
  */
 const char *report_certainty(const struct profile *profile, size_t row);
 
 /**
  * report_sort_metric() - the number that --sort names
- * @metric:	the numbers of the profile, @count of them
+ * @metric:	the @count numbers of the profile
  *
- * Return: its index; -1 for "name", -2 if there is no such number: the error
- * has been printed.
+ * Return: its index; -1 for "name", -2 after printing an error if there is no such number.
  */
 int report_sort_metric(const struct report_options *options,
 		       const struct metric *metric, unsigned int count);
@@ -214,7 +213,10 @@ const char *report_cell(char *text, const struct metric *metric, uint64_t value,
 void report_put_column(struct output *out, const struct metric *metric,
 		       const char *what);
 
-/** report_row_begin() - a row: the columns follow in their order, then report_row_end() */
+/**
+ * report_row_begin() - begin a row: the columns follow in their order, then
+ * report_row_end()
+ */
 void report_row_begin(struct report_rows *rows, const char *function);
 void report_row_text(struct report_rows *rows, const char *column, const char *text);
 void report_row_word(struct report_rows *rows, const char *column, const char *word);

@@ -16,8 +16,8 @@
 #define WIDTH_MIN	10
 
 /*
- * A function in either trace. @offset: in its object's file; @common: that object has
- * functions in both traces.
+ * A function in either trace. @offset is in its object's file; @common is set if that object
+ * has functions in both traces.
  */
 struct pair {
 	char		*name;
@@ -121,7 +121,7 @@ static bool add_pairs(struct diff *diff, unsigned int which)
 	return true;
 }
 
-/* The end of the pairs from @first on that compare equal. */
+/* The end of the run of equal pairs that begins at @first. */
 static size_t run_end(const struct diff *diff, size_t first,
 		      int (*order)(const void *, const void *))
 {
@@ -214,7 +214,7 @@ static unsigned int column(const struct diff *diff, unsigned int which,
 	return c;
 }
 
-/* Whether a trace lacks such counts: a hart's counts are not a thread's. */
+/* Whether a trace lacks such counts; counts of a hart do not replace those of a thread. */
 static bool lacks(const struct diff *diff, unsigned int which,
 		  const struct metric *metric)
 {
@@ -222,7 +222,10 @@ static bool lacks(const struct diff *diff, unsigned int which,
 	       analysis_counters(diff->profile[which]->analysis)->count;
 }
 
-/* Whether one of the traces has a number: then @same is set to the number in its own column. */
+/*
+ * Whether one of the traces has a number; if so, @same is set to the metric that refers
+ * to that trace's own column.
+ */
 static bool has_value(const struct diff *diff, const struct pair *pair, unsigned int which,
 		      const struct metric *metric, struct metric *same)
 {
@@ -370,7 +373,7 @@ static void put_rows(struct diff *diff, size_t lines)
 			report_row_number(&rows, &diff->metric[m / 2], which_text[m % 2],
 					  text);
 		}
-		/* A function that is not there takes no time. */
+		/* A function that is missing from a trace takes no time. */
 		for (m = 0; m < 2 && has_times(diff); m++)
 			report_row_word(&rows, times_text[m], diff->pair[i].row[m] == NO_ROW ?
 					"exact" : report_certainty(diff->profile[m],
@@ -453,7 +456,7 @@ static bool has(const struct diff *diff, const struct metric *metric)
 	return false;
 }
 
-/* All of the first trace, then those only in the second. */
+/* Writes all functions of the first trace, then those only in the second. */
 static void choose_metrics(struct diff *diff)
 {
 	static const struct report_columns none;
@@ -511,7 +514,7 @@ static int sort(struct diff *diff)
 	return EXIT_OK;
 }
 
-/* A partial run must not pass for a complete one. */
+/* A comparison with a partial run must not look complete. */
 static void tell_coverage(const struct diff *diff)
 {
 	static const char * const which[] = { "before", "after" };

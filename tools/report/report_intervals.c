@@ -25,7 +25,7 @@ struct report_intervals {
 	const struct interval		*row;
 	size_t				rows;
 	const struct interval		**sorted;
-	struct interval_function	*function;	/* by row and instructions */
+	struct interval_function	*function;	/* sorted by row and instructions */
 	size_t				functions;
 	size_t				shown;
 };
@@ -116,7 +116,7 @@ static int by_instructions(const void *a, const void *b)
 	return (one->function > two->function) - (one->function < two->function);
 }
 
-/* A point's place in the code as text. */
+/* Formats a point's place in the code. */
 static void name_end(const struct report_intervals *r, uint32_t end, char text[NAME_SIZE])
 {
 	static const char * const kinds[] = { "enter ", "exit ", "manual " };
@@ -178,7 +178,7 @@ static bool sort_rows(struct report_intervals *r)
 	return true;
 }
 
-/* The functions of a row, *@count of them. */
+/* The *@count functions of a row. */
 static const struct interval_function *functions_of(const struct report_intervals *r,
 						    const struct interval *row, size_t *count)
 {
@@ -333,7 +333,7 @@ static void put_value(struct report_intervals *r, struct report_rows *rows, cons
 	put_string(r->out, text);
 }
 
-/* Without a function: the interval as a whole. */
+/* Without a function, the row is for the interval as a whole. */
 static void put_row(struct report_intervals *r, struct report_rows *rows,
 		    const struct interval *row, const struct interval_function *function)
 {

@@ -6,7 +6,7 @@
 #include "coverage.h"
 #include "report.h"
 
-/* Version of the members and their meaning; new members do not change it. */
+/* Version of the JSON format; it does not change when members are added. */
 #define JSON_VERSION	1
 
 static const char *column_name(char text[REPORT_COLUMN_SIZE], const struct metric *metric,

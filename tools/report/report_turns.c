@@ -18,7 +18,7 @@ void report_turns(struct output *out, const struct analysis *analysis)
 
 	if (!analysis_turns(analysis))
 		return;
-	put_string(out, "\nScaled, as the events took turns on the counters: the share of cycles in which each was\n"
+	put_string(out, "\nScaled, because the events took turns on the counters: the share of cycles in which each was\n"
 		   "counted, and the error of its total, with a probability of 95 %:\n");
 	for (c = 0; c < counters->count; c++) {
 		if (!counters->turn[c] || counters->hidden[c])

@@ -6,7 +6,7 @@
 #include "command.h"
 #include "report.h"
 
-/* Lines of a terminal not available for functions: headings, and the shell's. */
+/* Lines of a terminal that are not available for functions: headings and the shell's prompt. */
 #define LINES_OTHER	6
 #define LINES_DEFAULT	20
 
@@ -36,7 +36,7 @@ static bool show(void *context, const struct profile *profile)
 	return top->result;
 }
 
-/* As many functions as fit. */
+/* Show as many functions as fit. */
 static void choose_lines(struct top *top)
 {
 	struct winsize size;
