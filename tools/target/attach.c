@@ -50,7 +50,10 @@ static size_t read_file(pid_t pid, const char *name, char *text, size_t room)
 	return (size_t)size;
 }
 
-/* The process's arguments, or its path if it has overwritten all of them. 0, or -1: no memory. */
+/*
+ * The process's arguments, or its path if the process has overwritten the arguments. 0,
+ * or -1 if out of memory.
+ */
 static int read_arguments(struct attached *process)
 {
 	char text[4096], *at;
@@ -113,12 +116,15 @@ static int look_at(struct attached *process, pid_t pid)
 	process->is.exe = strdup(path);
 	if (!process->is.exe || read_arguments(process))
 		return ENOMEM;
-	/* Last, so that what was read is not an earlier process's if the id is given again. */
+	/*
+	 * Read this last, so that the data read so far is not from an earlier process
+	 * with the same id.
+	 */
 	read_stat(process);
 	return 0;
 }
 
-/* The process of a thread, which has files in /proc too; 0 if it has ended. */
+/* The process of a thread, since threads also have folders in /proc; 0 if it has ended. */
 static pid_t process_of(pid_t thread)
 {
 	char text[4096], *line;
@@ -131,7 +137,7 @@ static pid_t process_of(pid_t thread)
 	return process;
 }
 
-/* Whether a process that was named is one, and not this command. */
+/* Checks that an id from the user is that of a process, and not of this command. */
 static bool is_other_process(pid_t pid)
 {
 	const pid_t process = process_of(pid);
@@ -146,7 +152,7 @@ static bool is_other_process(pid_t pid)
 	return false;
 }
 
-/* A process that was named cannot be recorded. */
+/* Reports that a process named by the user cannot be recorded. */
 static int refuse(pid_t pid, int error)
 {
 	if (error == ENOENT && !kill(pid, 0))
@@ -223,7 +229,7 @@ int attach_find(struct attach *attach)
 	else
 		error = look_at_all(attach, &running);
 	if (!error && attach->count > SIFIVE_TRACE_MAX_PROCESSES) {
-		report("%s %s: these are %zu processes, but a recording takes %d: select fewer, or record everything that runs with -a",
+		report("%s %s: these are %zu processes, but a recording can have at most %d: select fewer, or record everything that runs with -a",
 		       option_of(attach), value_of(attach), attach->count,
 		       SIFIVE_TRACE_MAX_PROCESSES);
 		error = -1;
@@ -245,8 +251,8 @@ static bool may_leave(pid_t pid, const cpu_set_t *cpus)
 }
 
 /*
- * What was read before START may be of another program, or of another process. What has ended
- * since START remains as it was.
+ * Data read before START may be that of another program, or of another process. A process that
+ * has ended since START keeps its description.
  */
 static void look_again(struct attached *process)
 {
@@ -345,7 +351,7 @@ void attach_sum(const struct attach *attach, struct objects *sum)
 	}
 }
 
-/* A descriptor of each process, but -1 of one that has ended. */
+/* A descriptor for each process, -1 for one that has ended. */
 static int open_processes(const struct attach *attach, struct pollfd *process)
 {
 	size_t i;
@@ -368,7 +374,7 @@ static int open_processes(const struct attach *attach, struct pollfd *process)
 	return 0;
 }
 
-/* As many descriptors as processes may be needed. */
+/* There may have to be as many descriptors as processes. */
 static void raise_limit(void)
 {
 	struct rlimit limit;
@@ -401,7 +407,10 @@ int attach_wait(const struct attach *attach, char **command)
 		report("out of memory");
 		return -1;
 	}
-	/* Opened now, because another process may get the id of one that has ended. */
+	/*
+	 * Open the descriptors now, because another process may get the id of one that
+	 * has ended.
+	 */
 	if (open_processes(attach, process)) {
 		free(process);
 		return -1;

@@ -15,7 +15,8 @@
 /**
  * struct attached - a running process
  * @is:		the process; its strings are allocated, except that argv[0] may be @is.exe
- * @began:	its start time, in the kernel's ticks: another process with its id has another
+ * @began:	its start time, in the kernel's ticks, which distinguishes it from other
+ *		processes with the same id
  * @arguments:	the text of its arguments
  * @objects:	objects in its memory
  */
@@ -31,7 +32,7 @@ struct attached {
  * @pids:	-p, or NULL
  * @user:	-u, or NULL
  * @cgroup:	-G, or NULL
- * @process:	@count of them, in the order of their ids
+ * @process:	the @count processes, in the order of their ids
  * @id:		their ids, for START
  */
 struct attach {
@@ -52,25 +53,29 @@ static inline bool attach_wanted(const struct attach *attach)
 /**
  * attach_find() - find the processes to record, and their programs and arguments
  *
- * Return: 0, or -1 if there is none, or one that was named cannot be recorded: the error has been
- * printed.
+ * Return: 0, or -1 after printing an error if there is none, or if one that was named cannot
+ * be recorded.
  */
 int attach_find(struct attach *attach);
 
 /**
- * attach_started() - after START: omit the processes that had ended, and look at the others again
- * @cpus:	where they are recorded: those that may also run elsewhere are reported
+ * attach_started() - after START: omit the processes that have ended, and read the others again
+ * @cpus:	the CPUs on which they are recorded; processes that may also run elsewhere are
+ *		reported
  */
 void attach_started(struct attach *attach, const cpu_set_t *cpus);
 
-/** attach_objects() - add the objects in the processes' memory; @files: as in struct objects */
+/**
+ * attach_objects() - add the objects in the processes' memory; @files is as in struct
+ * objects
+ */
 void attach_objects(struct attach *attach, const char *files);
 
 /** attach_objects_of() - the objects of process @pid, NULL if it is not recorded */
 struct objects *attach_objects_of(struct attach *attach, pid_t pid);
 
 /**
- * attach_describe() - let @tree have these processes
+ * attach_describe() - add these processes to @tree
  * @newest:	as for objects_write()
  */
 void attach_describe(struct attach *attach, struct tree *tree, bool newest);
@@ -80,10 +85,10 @@ void attach_sum(const struct attach *attach, struct objects *sum);
 
 /**
  * attach_wait() - in a child of the command: wait for the end of the recording
- * @command:	a program and its arguments, empty: none
+ * @command:	a program and its arguments, empty if none
  *
- * Executes the given command, or exits when all processes have ended. Return: -1 if it can do
- * neither: the error has been printed.
+ * Executes the given command, or exits when all processes have ended. Return: -1 after
+ * printing an error if it can do neither.
  */
 int attach_wait(const struct attach *attach, char **command);
 

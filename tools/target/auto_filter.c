@@ -19,7 +19,7 @@
 
 /**
  * struct dry_run - a run of the program before it is recorded
- * @r:		how to record it; the process of the dry run changes its own copy
+ * @r:		how to record; the process of the dry run changes its own copy
  * @record:	records it
  * @folder:	of its trace
  * @filter:	the filter's file
@@ -33,7 +33,7 @@ struct dry_run {
 	const char		*filter;
 	bool			quiet;
 	struct dry_result {
-		bool	ran;		/* the program; otherwise the error has been printed */
+		bool	ran;		/* otherwise the error has been printed */
 		int	signal;		/* that ended it */
 		bool	read;		/* the trace */
 		size_t	left_out;	/* functions */
@@ -45,7 +45,7 @@ int auto_filter_check(void)
 	return EXIT_OK;
 }
 
-/* Options that a trace of calls does not need, or that make it too large. */
+/* Clears options that a trace of calls does not need, or that make it too large. */
 static void simplify(struct recording *r)
 {
 	r->quiet = true;
@@ -55,7 +55,7 @@ static void simplify(struct recording *r)
 	r->pieces = (struct setup_pieces){ 0 };
 }
 
-/* One trace, or one of each sink. */
+/* There is one trace, or one for each sink. */
 static int name_traces(struct options *options, const char *path, unsigned int sinks)
 {
 	static char *part[SIFIVE_TRACE_MAX_ENCODERS];

@@ -5,7 +5,7 @@
 
 #include "recording.h"
 
-/** auto_filter_check() - EXIT_OK, or EXIT_USAGE: this build cannot read traces */
+/** auto_filter_check() - EXIT_OK, or EXIT_USAGE if this build cannot read traces */
 int auto_filter_check(void);
 
 /**
@@ -15,7 +15,7 @@ int auto_filter_check(void);
  * @path:	a template for mkstemp(), replaced by the filter's name; "" if no function is
  *		excluded
  *
- * Return: 0; or the exit status: the program is not to be recorded, and there is no filter.
+ * Return: 0, or the exit status if the program must not be recorded; then there is no filter.
  */
 int auto_filter(struct recording *r, int (*record)(struct recording *r), char *path);
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /*
  * See bugreport.h. Keys never change, so that reports can be compared line by line.
- * Collect only known data, never a whole file of unknown content.
+ * Collects only known data, never a whole file of unknown content.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -368,7 +368,10 @@ static void counters(int fd)
 		put_event(fd, &event);
 }
 
-/* Only lines of this driver and the PMU driver: others may contain the kernel command line. */
+/*
+ * Include only lines of this driver and the PMU driver, because others may contain the kernel
+ * command line.
+ */
 static void put_log_line(char *line)
 {
 	static const char * const ours[] = {

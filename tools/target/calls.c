@@ -18,13 +18,16 @@
 #include "copy.h"
 #include "machine.h"
 
-/* A Sync message after every 1024 branch messages: a ring can be read from the first Sync on. */
+/*
+ * Request a Sync message after every 1024 branch messages, because a ring can be read
+ * from its first Sync message on.
+ */
 #define SYNC_BRANCHES	5
 
 /* All branch messages have timestamps. */
 #define TIMESTAMPS	3
 
-/* By enum calls_mode: the driver's number and the hardware's name. */
+/* By enum calls_mode: the driver's value and the hardware's name. */
 static const struct {
 	uint32_t	number;
 	const char	*name;
@@ -35,8 +38,8 @@ static const struct {
 };
 
 /*
- * Histories are shorter than a message for each branch; unlike implicit returns,
- * explicit ones are never wrong.
+ * Histories are shorter than one message per branch; unlike implicit returns, explicit returns
+ * are never wrong.
  */
 static const int preferred[] = { CALLS_HTM, CALLS_BTM, CALLS_OPTIMISED };
 
@@ -143,7 +146,7 @@ int calls_folder(const char *folder)
 	return -1;
 }
 
-/* One or two pages of this process, equal in all processes. */
+/* The vdso: one or two pages of this process that are the same in all processes. */
 void calls_vdso(const char *folder)
 {
 	char line[256], name[16], to[PATH_MAX];

@@ -25,10 +25,10 @@ enum calls_mode {
 
 /**
  * calls_choose() - set up instruction trace
- * @take:	its instruction trace is set
- * @mode:	enum calls_mode; CALLS_MODE_USUAL: one that all encoders support
+ * @take:	its instruction trace settings are set
+ * @mode:	enum calls_mode; CALLS_MODE_USUAL for a mode that all encoders support
  * @all:	trace everything that runs
- * @children:	else: also the processes that the traced ones create
+ * @children:	without @all: also trace the processes that the traced ones create
  *
  * Return: 0, or -1 with sifive_trace_error().
  */
@@ -40,7 +40,7 @@ void calls_describe(struct output *out, const struct sifive_trace_config *take, 
 /**
  * calls_folder() - create a folder for copies
  *
- * Return: 0, or -1 if it is not a folder of this user, which has been reported.
+ * Return: 0, or -1 after printing an error if it is not a folder of this user.
  */
 int calls_folder(const char *folder);
 
@@ -50,7 +50,7 @@ void calls_vdso(const char *folder);
 /**
  * calls_archive() - copy the files of objects into a folder
  *
- * Return: 0, or -1: a file could not be copied, which has been reported.
+ * Return: 0, or -1 after printing an error if a file could not be copied.
  */
 int calls_archive(const char *folder, const struct objects *objects);
 

@@ -26,7 +26,7 @@
 /* Size of the copy buffer. */
 #define CHUNK	65536
 
-/* The next higher channel, or else the lowest, as the library chooses it for samples. */
+/* The channel that the library chooses for samples: the next higher one, or else the lowest. */
 static unsigned int next_channel(const struct perf_device *device, unsigned int channel)
 {
 	uint32_t others = perf_device_channels(device) & ~(1u << channel);
@@ -94,8 +94,8 @@ int capture_begin(struct perf_device *device, struct perf_setup *setup, bool thr
 	if (!(setup->sampling.flags & SIFIVE_TRACE_SAMPLING_ALL))
 		setup->sampling.flags |= SIFIVE_TRACE_SAMPLING_EXEC;
 	/*
-	 * -c samples by the first event, if the kernel writes all records. Not for hart counts,
-	 * which include code that is not sampled.
+	 * With -c, sample by the first event if the kernel writes all records. Hart counts
+	 * cannot be used, because they include code that is not sampled.
 	 */
 	if (setup->sampling.period && setup->per_thread && !threads)
 		setup->counter[0].flags |= SIFIVE_TRACE_EVENT_OF_SAMPLES;
@@ -220,8 +220,8 @@ int capture_describe(const char *path, const struct perf_setup *setup,
 }
 
 /*
- * Copy *@bytes of the device from @offset on, and set *@bytes to the number copied.
- * @end: stop at the end of the data. Return 1 if a write failed, -1 if a read did.
+ * Copies *@bytes of the device from @offset on, and sets *@bytes to the number copied.
+ * With @end, stop at the end of the data. Returns 1 if a write failed, -1 if a read failed.
  */
 int capture_copy(int fd, const char *path, uint64_t offset, __u64 *bytes,
 		 bool end)
@@ -260,7 +260,7 @@ int capture_copy(int fd, const char *path, uint64_t offset, __u64 *bytes,
 }
 
 /*
- * A running ring is read from a copy whose length no call returns. So each sink
+ * A running ring is read from a copy, whose length no call returns. So each sink
  * is read separately, up to its end.
  */
 int capture_running(int fd, const char *path, uint32_t index, uint32_t sinks,
@@ -294,8 +294,8 @@ int capture_sink(int fd, uint32_t index, struct sifive_trace_sink *sink)
 }
 
 /*
- * Reports how many of a sink's @bytes are not in a file, and how to get them;
- * returns whether any are missing.
+ * Reports how many of a sink's @bytes are not in a file, and how to save them; returns whether
+ * any are missing.
  */
 bool capture_short(const char *name, uint64_t bytes)
 {
@@ -365,7 +365,7 @@ int capture_save(int fd, const char *path, const char *description,
 		}
 		perf_device_file(name, sizeof(name), path, i, status.sinks);
 		error = drain && !drain_account(drain, i, &sink);
-		/* Always written: the file is small, and a later dump needs it. */
+		/* Always write it, because the file is small and a later dump needs it. */
 		failed |= sidecar_write(fd, name, &sink, description, objects, drain,
 					ran);
 		if (!drain)

@@ -16,9 +16,9 @@
 
 /**
  * capture_begin() - take hardware and counters for sampling
- * @device:	filled, also after an error; for perf_device_close()
- * @setup:	the setup; sampling.all: everything that runs, not only the process that
- *		calls START; its counters are filled in
+ * @device:	the result, for perf_device_close() even after an error
+ * @setup:	the setup, with sampling.all to sample everything that runs rather than only
+ *		the process that calls START; its counters are filled in
  * @threads:	programs also record, so the samples use the next channel
  *
  * Return: 0, or -1 with sifive_trace_error().
@@ -48,18 +48,18 @@ struct capture_mark {
 /**
  * capture_try() - check that the resources that a program will request are available
  * @wanted:	the request
- * @mark:	all but @pid is set
+ * @mark:	all members except @pid are set
  *
  * Takes all resources and releases them again. Return: 0, or -1 with sifive_trace_error().
  */
 int capture_try(const struct perf_setup *wanted, struct capture_mark *mark);
 
 /**
- * struct capture_details - what a side-car file says about the programs; each pointer may be NULL
+ * struct capture_details - what a side-car file contains about the programs; pointers may be NULL
  * @launch:	the program that was run
  * @calls:	enum calls_of: whose calls were requested, if there is instruction trace
- * @objects:	the objects in memory, for objects_report() afterwards; NULL: passed to
- *		capture_save()
+ * @objects:	the objects in memory, for objects_report() afterwards; NULL if they are passed
+ *		to capture_save()
  * @tree:	processes with objects of their own, which are written instead of @objects
  * @names:	the names of threads without the library
  * @hit:	the call that made the snapshot, with @clock, unless it has no function
@@ -77,7 +77,7 @@ struct capture_details {
 /**
  * capture_describe() - write the setup's part of a side-car file
  * @path:	a file for capture_save(), which adds the rest
- * @setup:	as capture_begin() left it
+ * @setup:	as set by capture_begin()
  * @details:	the rest of the description
  */
 int capture_describe(const char *path, const struct perf_setup *setup,
@@ -86,14 +86,14 @@ int capture_describe(const char *path, const struct perf_setup *setup,
 /**
  * capture_save() - write a capture's bytes and side-car files
  * @fd:		the trace device
- * @path:	of the file; several sinks give PATH with .0, .1 ...
- * @description: file that capture_describe() has written, NULL for none
+ * @path:	path of the file; with several sinks, .0, .1 ... are appended
+ * @description: file that capture_describe() has written, NULL if there is none
  * @objects:	the objects in memory; NULL if the description has them
  * @drain:	state of the copying, if the bytes were drained, or NULL
- * @ran:	nanoseconds from the capture's start to its stop, 0: unknown
+ * @ran:	nanoseconds from the capture's start to its stop, 0 if unknown
  * @quiet:	print only errors and losses
  *
- * Return: 0, or -1: the error has been printed.
+ * Return: 0, or -1 after printing an error.
  */
 int capture_save(int fd, const char *path, const char *description,
 		 struct objects *objects, const struct drain *drain, uint64_t ran,
@@ -105,7 +105,7 @@ int capture_save(int fd, const char *path, const char *description,
  * @drain:	state of the copying
  * @description: file that capture_describe() has written
  *
- * Return: 0, or -1: the error has been printed.
+ * Return: 0, or -1 after printing an error.
  */
 int capture_heads(int fd, const struct drain *drain, const char *description);
 
@@ -118,32 +118,31 @@ int capture_sink(int fd, uint32_t index, struct sifive_trace_sink *sink);
  * @path:	the file
  * @offset:	of the first byte
  * @bytes:	how many; set to how many were copied
- * @end:	stop at the end of the data
+ * @end:	whether to stop at the end of the data
  *
- * Return: 0; 1: a write failed; -1: a read did. The error has been printed.
+ * Return: 0; 1 if a write failed, -1 if a read failed. The error has been printed.
  */
 int capture_copy(int fd, const char *path, uint64_t offset, __u64 *bytes, bool end);
 
 /**
- * capture_short() - report how many of a sink's @bytes are not in the file @name, and how to
- * get them; returns whether any are missing
+ * capture_short() - report how many of a sink's @bytes are missing from the file @name, and
+ * how to save them; returns whether any are missing
  */
 bool capture_short(const char *name, uint64_t bytes);
 
-/** capture_locked() - trace SRAM cannot be read while it is written */
+/** capture_locked() - report that trace SRAM cannot be read while it is written */
 bool capture_locked(int fd);
 
-/** capture_samples() - 0, or -1: the capture has no sample, which has been reported */
+/** capture_samples() - 0, or -1 after reporting that the capture has no sample */
 int capture_samples(int fd);
 
 /**
- * capture_compare() - report captured data that a program's files lack
+ * capture_compare() - report captured data that is missing from a program's files
  * @path:	as for capture_save()
  * @mark:	its capture
  * @quiet:	print only errors and losses
  *
- * Return: 0, or -1 if the files are incomplete or have no sample, which has been
- * reported.
+ * Return: 0, or -1 after reporting that the files are incomplete or have no sample.
  */
 int capture_compare(const char *path, const struct capture_mark *mark,
 		    bool quiet);
@@ -154,9 +153,8 @@ int capture_compare(const char *path, const struct capture_mark *mark,
  * @mark:	its capture
  * @quiet:	print only errors and losses
  *
- * Return: 0; -1: there is no capture, and the side-car files are removed; 1: it cannot
- * be read yet, or a write failed, which has been reported, and the side-car files
- * stay.
+ * Return: 0; -1 if there is no capture, and the side-car files have been removed; 1 if it
+ * cannot be read yet, or a write failed: this has been reported, and the side-car files stay.
  */
 int capture_rescue(const char *path, const struct capture_mark *mark,
 		   bool quiet);
@@ -167,7 +165,7 @@ int capture_rescue(const char *path, const struct capture_mark *mark,
  * @mark:	its capture
  * @finished:	set to whether the program has written its part of the side-car file
  *
- * Return: 0; -1: there is no such capture; 1: something is missing. Missing data has been
+ * Return: 0; -1 if there is no such capture; 1 if something is missing. Missing data has been
  * reported.
  */
 int capture_drained(struct drain *drain, const struct capture_mark *mark, bool *finished);
@@ -175,9 +173,9 @@ int capture_drained(struct drain *drain, const struct capture_mark *mark, bool *
 /**
  * capture_running() - copy a running ring
  * @path:	file for the bytes of sink @index of @sinks
- * @sink:	its @bytes is set to their number
+ * @sink:	its @bytes is set to the number of bytes copied
  *
- * Return: 0; 1 if a write failed, -1 if a read did, which has been reported.
+ * Return: 0; 1 if a write failed, -1 if a read failed; the error has been printed.
  */
 int capture_running(int fd, const char *path, uint32_t index, uint32_t sinks,
 		    struct sifive_trace_sink *sink);
@@ -189,11 +187,11 @@ bool capture_records(const struct capture_mark *mark);
  * capture_peek() - write the content of the ring of a running program that traces itself
  * @fd:		the device, open for reading
  * @path:	the snapshot
- * @output:	the program's trace, whose side-car files it has written when it started
+ * @output:	the program's trace, whose side-car files it wrote when it started
  * @mark:	its capture
  * @hit:	the call that made the snapshot, unless it has no function
  *
- * Return: 0; 1: the program is not recording; or -1: the error has been printed.
+ * Return: 0; 1 if the program is not recording; -1 after printing an error.
  */
 int capture_peek(int fd, const char *path, const char *output, const struct capture_mark *mark,
 		 const struct trigger_hit *hit);

@@ -31,10 +31,13 @@
 #define RUN		"/run"
 #define FOLDER		RUN "/sifive-trace"
 #define DESCRIPTION	FOLDER "/setup"
-/* "PID LEFT_OUT MISSED AMBIGUOUS BEGAN RAN BYTES SAMPLES": the last two once the session has ended. */
+/*
+ * "PID LEFT_OUT MISSED AMBIGUOUS BEGAN RAN BYTES SAMPLES", the last two only after the
+ * session has ended.
+ */
 #define STATE		FOLDER "/state"
 
-/* Time that stop waits, in steps of 10 ms. */
+/* How long stop waits, in units of 10 ms. */
 #define STOP_STEPS	1000
 
 /**
@@ -89,7 +92,7 @@ static int write_state(const struct state *state)
 	return output_close(out) || rename(STATE ".new", STATE) ? -1 : 0;
 }
 
-/* Read-only, because more users may open it than may trace. */
+/* Open it read-only, because more users may open it than may trace. */
 static int open_status(struct sifive_trace_status *status)
 {
 	int fd = open(machine_device(), O_RDONLY | O_CLOEXEC);
@@ -210,14 +213,15 @@ static int hold(struct perf_setup *setup, int ready)
 		watch_wait(&watch, NULL, NULL, &none);
 		watch_read(&watch, all_objects, &objects, &objects);
 		/*
-		 * Write the description less often as objects, and so its cost, grow.
+		 * Write the description less often as the number of objects, and so the cost,
+		 * grows.
 		 */
 		if (objects.count != known && waited++ >= objects.count / 256) {
 			describe(setup, &objects, &names, &state);
 			known = objects.count;
 			waited = 0;
 		}
-		/* Pause, to handle a burst of events in one pass. */
+		/* Sleep, so that one pass handles a burst of events. */
 		ppoll(NULL, 0, &pause, &none);
 	}
 
@@ -225,7 +229,7 @@ static int hold(struct perf_setup *setup, int ready)
 	state.ran = device.ran;
 	watch_read(&watch, all_objects, &objects, &objects);
 	watch_close(&watch);
-	/* Objects of programs that still run count as the latest. */
+	/* Objects of programs that are still running count as the latest. */
 	objects_add_all(&objects);
 	if (!perf_device_capture(&device, &capture)) {
 		state.bytes = capture.bytes;
@@ -385,7 +389,7 @@ const struct cli_command stop_command = {
 
 /* ---- pause, resume ----------------------------------------------------- */
 
-/* Only processes that may trace can open it for writing. */
+/* Only processes that may trace can open the device for writing. */
 static int steer(uint32_t flags, struct sifive_trace_status *status)
 {
 	struct sifive_trace_run run = { .size = sizeof(run), .flags = flags };

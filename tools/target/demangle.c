@@ -48,7 +48,7 @@ char *demangle(const char *symbol)
 	return function ? function(symbol, NULL, NULL, &status) : NULL;
 }
 
-/* The bracket that opens the one at @at; brackets of operators have no partner. */
+/* The opening bracket that matches the one at @at; brackets in operator names have no match. */
 static char *partner(char *name, char *at)
 {
 	const char *kinds = *at == ')' ? "()" : "<>";

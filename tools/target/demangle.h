@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * Demangled C++ names, from the C++ library of this machine. On machines without that library all
- * C++ programs are static.
+ * Demangled C++ names, from the C++ library of this machine. On machines without that library,
+ * all C++ programs are static.
  */
 #ifndef SIFIVE_TRACE_DEMANGLE_H
 #define SIFIVE_TRACE_DEMANGLE_H
@@ -12,15 +12,16 @@
  * demangle() - demangle a symbol, with types
  * @symbol:	as in a symbol table
  *
- * Return: a string for free(); NULL if it is not a C++ name, or there is no C++ library.
+ * Return: a string to be freed with free(); NULL if @symbol is not a C++ name, or if there is
+ * no C++ library.
  */
 char *demangle(const char *symbol);
 
 /**
  * demangle_cut() - cut the return type and the parameters from a name
- * @name:	from demangle(); changed
+ * @name:	from demangle(); modified
  *
- * Return: the beginning of the rest in @name.
+ * Return: the beginning of the remaining name in @name.
  */
 char *demangle_cut(char *name);
 

@@ -25,7 +25,7 @@ static bool works;
 static FILE *out;
 static const char *begin;
 
-/* @stops: tracing does not work; otherwise it works with restrictions. */
+/* With @stops, tracing does not work; otherwise it works with restrictions. */
 __attribute__((format(printf, 2, 3)))
 static void finding(bool stops, const char *format, ...)
 {
@@ -68,7 +68,7 @@ static void explain_memory(const struct trace_node *n)
 	}
 }
 
-/* A node that the module does not use, or uses only in part. */
+/* Reports a node that the module does not use, or uses only in part. */
 static void explain_node(const struct trace_node *n, bool stops)
 {
 	const char *driver = n->funnel ? "sifive-trace-funnel" :
@@ -85,7 +85,7 @@ static void explain_node(const struct trace_node *n, bool stops)
 		fix("add nodes with \"sifive,trace-encoder0\" and \"sifive,trace-funnel0\" to the device tree: Documentation/p550.md shows how");
 		break;
 	case NODE_FOREIGN:
-		finding(stops, "%s is bound by the driver %s", n->path, n->detail);
+		finding(stops, "%s is bound to the driver %s", n->path, n->detail);
 		fix("unload that driver, or: echo %s >/sys/bus/platform/drivers/%s/unbind; echo %s >/sys/bus/platform/drivers/%s/bind",
 		    n->device, n->detail, n->device, driver);
 		break;
@@ -147,7 +147,7 @@ static struct kinds check_nodes(void)
 		fix("add nodes: Documentation/p550.md has them for the HiFive Premier P550, Documentation/devicetree/bindings/trace describes them");
 	}
 	for (i = 0; i < count; i++)
-		/* Nodes of the older binding are harmless if there are others. */
+		/* Nodes of the older binding are harmless if there are newer ones. */
 		if (nodes[i].state != NODE_OLDER || !(kinds.has[0] || kinds.has[1]))
 			explain_node(&nodes[i], !kinds.uses[nodes[i].funnel]);
 	return kinds;
@@ -169,7 +169,7 @@ static void no_device(int error)
 		wrong("the kernel module is loaded, but found no trace encoder");
 	} else {
 		wrong("the kernel module is loaded, but there is no %s", path);
-		fix("mount devtmpfs on /dev; unset SIFIVE_TRACE_DEVICE, or have it name the device");
+		fix("mount devtmpfs on /dev; unset SIFIVE_TRACE_DEVICE, or set it to the device");
 	}
 }
 
@@ -191,7 +191,7 @@ static void check_settings(void)
 		     sizeof(paranoid));
 	machine_file("/proc/sys/kernel/perf_user_access", access,
 		     sizeof(access));
-	/* At this level, which Debian's kernels support, CAP_PERFMON is not enough. */
+	/* At this level, which Debian's kernels support, CAP_PERFMON does not suffice. */
 	if (!machine_capable(MACHINE_CAP_ADMIN) && atoi(paranoid) > 2) {
 		note("kernel.perf_event_paranoid = %s: perf does not report to this user which objects programs load: samples of static programs, and of -a, have no names",
 		     paranoid);
@@ -210,7 +210,7 @@ static bool check_hardware(int fd, const struct kinds *kinds)
 	if (ioctl(fd, SIFIVE_TRACE_IOC_INFO, &info)) {
 		wrong("%s is not a trace device: %s", machine_device(),
 		      strerror(errno));
-		fix("unset SIFIVE_TRACE_DEVICE, or have it name the device");
+		fix("unset SIFIVE_TRACE_DEVICE, or set it to the device");
 		return false;
 	}
 	if (info.abi != SIFIVE_TRACE_ABI) {
@@ -253,7 +253,7 @@ static void check_session(int fd)
 	fix("wait until it ends; sifive-trace stop ends a recording of sifive-trace start");
 }
 
-/* CPUs on which recording is not possible. */
+/* Reports CPUs on which recording is not possible. */
 static void check_cpus(int fd)
 {
 	char text[256] = "", with[256] = "";
@@ -292,7 +292,7 @@ static void check_cpus(int fd)
 	}
 }
 
-/* Counters that firmware does not delegate. */
+/* Reports counters that firmware does not delegate. */
 static void check_delegation(int fd)
 {
 	struct sifive_trace_event cycles = { .code = 1 };

@@ -22,13 +22,14 @@
 /* Bytes of one read(): the maximum that the driver returns at once. */
 #define CHUNK		65536
 
-/* Reads from one sink before the other sinks and signals have their turn. */
+/* Number of reads from one sink before other sinks and signals are handled. */
 #define READS		32
 
 #define MS		1000000
 
 /*
- * Poll intervals: for a program's first record, for a program without records, for bytes.
+ * Poll intervals: before a program's first record, for a program without records, and for
+ * bytes.
  */
 #define SOON		(1 * MS)
 #define SOON_LOOKS	1000
@@ -69,7 +70,7 @@ static bool in_pieces(const struct drain *d)
 	return d->piece_size || d->piece_time;
 }
 
-/* The file that is currently written. */
+/* The file that is currently being written. */
 static void file_name(char *name, size_t size, const struct drain *d,
 		      const struct drain_sink *s)
 {
@@ -126,7 +127,7 @@ void drain_limit(struct drain *d, uint64_t most, uint64_t time, bool wait, bool 
 	d->progress = !quiet && isatty(STDERR_FILENO);
 }
 
-/* Not beyond the end. */
+/* Do not read beyond the end. */
 static void shorten(const struct drain *d, struct timespec *longest)
 {
 	uint64_t now = perf_device_now(), left = d->until > now ? d->until - now : 0;
@@ -177,7 +178,7 @@ static void fail(const struct drain *d, struct drain_sink *s)
 	report("%s: %s: all further data is lost", name, strerror(errno));
 }
 
-/* Continue to read when the disk is full, so that the lost bytes are counted. */
+/* Keep reading when the disk is full, so that the lost bytes are counted. */
 static void write_file(const struct drain *d, struct drain_sink *s, const char *from,
 		       size_t size)
 {
@@ -226,7 +227,7 @@ static uint64_t all_bytes(const struct drain *d)
 	return bytes;
 }
 
-/* Bytes remaining up to the limit; fewer than LEAST count as none. */
+/* Bytes remaining until the limit; fewer than LEAST count as none. */
 static uint64_t room(const struct drain *d)
 {
 	return d->most ? d->most - all_bytes(d) : UINT64_MAX;
@@ -268,7 +269,7 @@ static void copy_sinks(struct drain *d, unsigned int reads)
 				break;
 }
 
-/* A line that the program's output overwrites. */
+/* A line that is overwritten by the program's output. */
 static void show(struct drain *d)
 {
 	struct sifive_trace_status status = { .size = sizeof(status) };
@@ -294,7 +295,7 @@ static void hide(const struct drain *d)
 		fputs("\r\033[K", stderr);
 }
 
-/* From now on missing bytes are not a loss. */
+/* Bytes that are missing from now on are not a loss. */
 static void end(struct drain *d)
 {
 	uint32_t i;
@@ -312,7 +313,7 @@ static void end(struct drain *d)
 	       room(d) < LEAST ? "--size" : "--time");
 }
 
-/* After a limit, stores must not wait for the command. */
+/* After the limit, stores must not wait for the command. */
 static void drop(struct drain *d)
 {
 	static char chunk[CHUNK];

@@ -43,25 +43,26 @@ struct drain_sink {
 
 /**
  * struct drain - the copying of a capture
- * @sink:	its sinks, @sinks of them; 0: nothing is drained
+ * @sink:	its @sinks sinks; 0 if nothing is drained
  * @path:	as for capture_save()
  * @control:	the whole machine's device
  * @events:	becomes readable when a sink has bytes
  * @capture:	the number of the capture, from sifive_trace_status.capture
- * @pid:	the process that holds the session; 0: the capture is known to be the right one
- * @live:	the capture runs
- * @looks:	number of checks so far before it ran
- * @most:	limit of the total size, 0: none
- * @piece_size:	maximum size of a piece, 0: no limit
- * @piece_time:	nanoseconds of a piece, 0: no limit
- * @keep:	number of pieces to keep for each file, 0: all
- * @until:	the time to end, 0: none; in nanoseconds of CLOCK_MONOTONIC
+ * @pid:	the process that holds the session; 0 if the capture is known to be the right
+ *		one
+ * @live:	the capture is running
+ * @looks:	number of checks so far before the capture ran
+ * @most:	limit of the total size, 0 if none
+ * @piece_size:	maximum size of a piece, 0 if no limit
+ * @piece_time:	maximum nanoseconds of a piece, 0 if no limit
+ * @keep:	number of pieces to keep for each file, 0 for all
+ * @until:	when to end, in nanoseconds of CLOCK_MONOTONIC; 0 if no limit
  * @over:	a limit was reached: nothing more is copied
- * @wait:	records wait for room, or are dropped: data after a limit is still read
+ * @wait:	records wait for room, or are dropped, so data after a limit must still be read
  * @quiet:	print only errors and losses
  * @progress:	show a line on the terminal
  * @shown:	when it was last shown
- * @shown_bytes: number of bytes then
+ * @shown_bytes: number of bytes at that time
  */
 struct drain {
 	struct drain_sink	sink[PERF_MAX_SINKS];
@@ -86,25 +87,25 @@ struct drain {
 	uint64_t		shown_bytes;
 };
 
-/** drain_check() - 0, or -1 with sifive_trace_error(): one of @sinks cannot be read */
+/** drain_check() - 0, or -1 with sifive_trace_error() if one of @sinks cannot be read */
 int drain_check(uint32_t sinks);
 
 /**
  * drain_open() - open the sinks, and create the files
- * @drain:	all zero except @piece_size, @piece_time and @keep; filled, also after an error,
- *		for drain_close()
+ * @drain:	all zero except @piece_size, @piece_time and @keep; needs drain_close(), even
+ *		after an error
  * @path:	as for capture_save()
  * @capture:	the number that the capture has or will have
  * @sinks:	its number of sinks
  *
- * Return: 0, or -1: the error has been printed.
+ * Return: 0, or -1 after printing an error.
  */
 int drain_open(struct drain *drain, const char *path, uint32_t capture, uint32_t sinks);
 
 /**
  * drain_limit() - set when to end, and whether to show progress
- * @most:	limit of the total size, 0: no limit
- * @time:	nanoseconds from now on, 0: no limit
+ * @most:	limit of the total size, 0 if no limit
+ * @time:	nanoseconds from now on, 0 if no limit
  * @wait:	records wait for room, or are dropped
  * @quiet:	no progress, even on a terminal
  */
@@ -112,15 +113,15 @@ void drain_limit(struct drain *drain, uint64_t most, uint64_t time, bool wait, b
 
 /**
  * drain_event() - the event to wait for before the next drain_copy()
- * @event:	filled for poll()
- * @longest:	filled with the longest time to wait
+ * @event:	set up for poll()
+ * @longest:	set to the longest time to wait
  *
  * Return: @longest, or NULL if there is nothing to drain.
  */
 const struct timespec *drain_event(const struct drain *drain, struct pollfd *event,
 				   struct timespec *longest);
 
-/** drain_copy() - copy some or all available bytes; sets @over at a limit */
+/** drain_copy() - copy some or all available bytes; sets @over when a limit is reached */
 void drain_copy(struct drain *drain);
 
 /** drain_rest() - copy all remaining bytes, after writing has stopped */

@@ -11,7 +11,7 @@
 
 #include "elf.h"
 
-/* Up to @most bytes, copied so that later changes of the file have no effect. */
+/* Copies up to @most bytes, so that later changes of the file have no effect. */
 static int take(int fd, size_t most, struct elf *elf)
 {
 	char *bytes = malloc(most);
@@ -74,7 +74,7 @@ bool elf_has(const struct elf *elf, const char *name)
 	return memmem(elf->bytes, elf->size, name, strlen(name) + 1);
 }
 
-/* @count elements of @size bytes at @offset; NULL unless all are in the file. */
+/* The @count elements of @size bytes at @offset; NULL unless all are in the file. */
 static const void *part(const struct elf *elf, uint64_t offset, uint64_t count,
 			size_t size)
 {
@@ -168,7 +168,7 @@ void elf_build_id(const struct elf *elf, char *text)
 	}
 }
 
-/* The functions of the first symbol table of this type. */
+/* Passes on the functions of the first symbol table of this type. */
 static bool each_function(const struct elf *elf, uint32_t type,
 			  void (*function)(void *argument, const char *name,
 					   uint64_t start, uint64_t size),

@@ -9,16 +9,16 @@
 
 #define ELF_ALL		SIZE_MAX
 
-/* Usually enough for the segments and the build-id. */
+/* This much is usually enough for the segments and the build-id. */
 #define ELF_BEGINNING	65536
 
-/* Hexadecimal digits of a build-id, with the final 0. */
+/* Hexadecimal digits of a build-id, with the terminating NUL. */
 #define ELF_BUILD_ID_SIZE	65
 
 /**
  * struct elf - a file, copied into memory
  * @bytes, @size: the copied part
- * @fixed:	it is loaded at the addresses in the file
+ * @fixed:	the file is loaded at the addresses that it contains
  */
 struct elf {
 	const char	*bytes;
@@ -40,7 +40,7 @@ void elf_close(struct elf *elf);
 /** elf_has() - whether a NUL-terminated name is anywhere in the file */
 bool elf_has(const struct elf *elf, const char *name);
 
-/** elf_interpreter() - its interpreter, or NULL */
+/** elf_interpreter() - a file's interpreter, or NULL */
 const char *elf_interpreter(const struct elf *elf);
 
 /**
@@ -50,7 +50,7 @@ const char *elf_interpreter(const struct elf *elf);
  */
 uint64_t elf_bias(const struct elf *elf, uint64_t address, uint64_t offset);
 
-/** elf_build_id() - its build-id in hexadecimal, empty if it has none */
+/** elf_build_id() - a file's build-id in hexadecimal, empty if it has none */
 void elf_build_id(const struct elf *elf, char *text);
 
 /**
@@ -65,7 +65,7 @@ bool elf_functions(const struct elf *elf,
 				    uint64_t start, uint64_t size),
 		   void *argument);
 
-/** elf_exported() - as elf_functions(), for exported functions, which survive stripping */
+/** elf_exported() - like elf_functions(), for exported functions, which survive stripping */
 bool elf_exported(const struct elf *elf,
 		  void (*function)(void *argument, const char *name,
 				   uint64_t start, uint64_t size),
@@ -73,7 +73,7 @@ bool elf_exported(const struct elf *elf,
 
 /**
  * elf_offset() - the file offset of code
- * @address:	an address of the file
+ * @address:	an address in the file
  * @offset:	filled
  *
  * Return: false if the file has no code there.

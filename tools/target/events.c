@@ -24,7 +24,7 @@ static const char * const files[] = {
 
 static struct family families[FILES];
 
-/* SBI event codes: general events from 1, then 7 caches with 6 codes each. */
+/* SBI event codes: general events start at 1, followed by 7 caches with 6 codes each. */
 #define GENERAL_EVENTS	10
 #define CACHES		7
 #define CACHE_CODES	6
@@ -130,7 +130,7 @@ const struct family *family_of(const char *cpu)
 	return NULL;
 }
 
-/* One word: unchanged if the library knows it, or else as rHEX. */
+/* Converts one word: unchanged if the library knows it, or else to rHEX. */
 static int translate(FILE *out, const char *word, size_t length,
 		     const struct family *family)
 {

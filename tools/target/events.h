@@ -13,7 +13,7 @@
  * @name:	its name in the kernel's perf
  * @cores:	human-readable names of the cores
  * @cpu:	regular expressions for "mvendorid-marchid-mimpid"
- * @event:	its events, in groups
+ * @event:	their events, in groups
  * @group:	the group of each event
  */
 struct family {
@@ -26,7 +26,7 @@ struct family {
 	size_t			events;
 };
 
-/** family_next() - the next family, the first for NULL; NULL after the last */
+/** family_next() - the family after @family, or the first one for NULL; NULL after the last */
 const struct family *family_next(const struct family *family);
 
 /** family_named() - a family by name, or NULL */
@@ -38,14 +38,14 @@ const struct family *family_of(const char *cpu);
 /**
  * events_translate() - translate a list of events into names that the library knows
  * @list:	the user's list, comma-separated
- * @family:	family whose names are accepted too, or NULL
+ * @family:	family whose event names are also accepted, or NULL
  *
- * Return: a string to free, with names of @family as rHEX; NULL for an unknown word:
- * the error has been printed.
+ * Return: a string to free, with names of @family as rHEX; NULL after printing an error for an
+ * unknown word.
  */
 char *events_translate(const char *list, const struct family *family);
 
-/** events_firmware() - whether firmware counts an event of @list, which may be NULL */
+/** events_firmware() - whether firmware counts some event of @list, which may be NULL */
 bool events_firmware(const char *list);
 
 /** events_usual() - general, cache or firmware event number @index; false after the last */

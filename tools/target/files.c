@@ -33,7 +33,7 @@ uint64_t files_show(const char *path, bool quiet)
 	uint64_t bytes = 0;
 	unsigned int i, sinks = 0;
 
-	/* Calls a function for one file, or for one per sink. */
+	/* Calls a function for the file, or for the file of each sink. */
 	for (i = 0; i <= SIFIVE_TRACE_MAX_ENCODERS; i++) {
 		perf_device_file(name, sizeof(name), path, i ? i - 1 : 0, i ? 2 : 1);
 		if (stat(name, &status))
@@ -50,9 +50,8 @@ uint64_t files_show(const char *path, bool quiet)
 }
 
 /*
- * Removes a trace and its side-car file; returns false if there was none. If the
- * user @named the file, a link is followed and its target emptied: the new trace
- * goes there.
+ * Removes a trace and its side-car file; returns false if there was none. If the user @named
+ * the file, a link is followed and its target emptied: the new trace is written there.
  */
 static bool remove_one(const char *path, bool named)
 {
@@ -83,14 +82,14 @@ void files_remove(const char *path)
 	}
 }
 
-/* Check that a file can be written, creating it if needed; 0 or an errno. */
+/* Checks that a file can be written, creating it if needed; returns 0 or an errno. */
 static int try_file(const char *path)
 {
 	struct stat status;
 	bool made = lstat(path, &status);
 	int fd, error = 0;
 
-	/* Opening a pipe would wait for its reader. */
+	/* Opening a pipe would block until it has a reader. */
 	fd = open(path, O_WRONLY | O_CREAT | O_NONBLOCK | O_CLOEXEC, 0666);
 	if (fd < 0)
 		return errno;
@@ -111,7 +110,7 @@ int files_check(const char *path)
 	snprintf(name, sizeof(name), "%s", path);
 	if (!error && machine_side_car()) {
 		snprintf(name, sizeof(name), "%s.meta", path);
-		/* A link is removed, not followed. */
+		/* A link itself is removed, not its target. */
 		if (lstat(name, &status) || !S_ISLNK(status.st_mode))
 			error = try_file(name);
 	}

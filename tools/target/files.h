@@ -7,20 +7,20 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/** files_path() - the file that -o names: trace.rtd in a folder; 0 or -1 */
+/** files_path() - the file for -o, trace.rtd in the folder if -o names a folder; 0 or -1 */
 int files_path(const char *wanted, char *path, size_t size);
 
 /**
  * files_check() - check that a trace can be written, before the program runs
  *
- * Return: 0, or -1: the error has been printed.
+ * Return: 0, or -1 after printing an error.
  */
 int files_check(const char *path);
 
 /** files_remove() - remove the previous recording, or empty it if a link leads to it */
 void files_remove(const char *path);
 
-/** files_show() - print the files; returns the bytes of all of them */
+/** files_show() - print the files; returns their total size */
 uint64_t files_show(const char *path, bool quiet);
 
 #endif /* SIFIVE_TRACE_FILES_H */

@@ -16,7 +16,7 @@
 /* A part that gcc has moved out of a function. */
 #define COLD		".cold"
 
-/* Addresses of a part of a function; none: @size is 0. */
+/* Addresses of a part of a function; @size is 0 if there is none. */
 struct part {
 	uint64_t	start;
 	uint64_t	size;
@@ -25,11 +25,11 @@ struct part {
 /**
  * struct search - a search for a name
  * @exits:	also find where the function ends
- * @loops:	a jump in the function leads to its start
+ * @loops:	the function contains a jump to its own start
  * @count:	number of functions in the file with the name
- * @whole:	the latest, with parts moved out of it
- * @clone:	the first of gcc's clones, which are not probed; @clones of them
- * @nearest:	the nearest other name, in @word
+ * @whole:	the latest such function, with parts moved out of it
+ * @clone:	the first of @clones clones made by gcc, which are not probed
+ * @nearest:	the most similar other name, in @word
  */
 struct search {
 	const char	*name;
@@ -43,7 +43,7 @@ struct search {
 	char		*word;
 };
 
-/* Looks at a name that must not outlive the call. */
+/* Considers a name that is valid only during the call. */
 static void try_nearest(struct search *s, const char *name)
 {
 	struct nearest nearest = s->nearest;
@@ -75,7 +75,7 @@ static void consider(void *argument, const char *name, uint64_t start, uint64_t 
 	free(full);
 }
 
-/* Whether the first @length bytes of a symbol's name are the function's. */
+/* Whether the first @length bytes of a symbol's name are the function's name. */
 static bool names_function(const struct search *s, const char *name, size_t length)
 {
 	struct search one = { .name = s->name, .nearest = { .wanted = "" } };
@@ -142,7 +142,7 @@ static bool is_loop(const struct search *s, const struct instruction *instructio
 	       instruction->target == s->whole[0].start;
 }
 
-/* Also finds out whether the function @loops. Returns -1 if there are too many. */
+/* Also sets @loops. Returns -1 if there are too many. */
 static int find_exits(struct search *s, const struct part *part, const struct elf *elf,
 		      struct found *found)
 {
@@ -203,7 +203,7 @@ static int look_at(struct search *s, const char *path, const char *option, struc
 	}
 	elf_close(&elf);
 	if (s->count > 1)
-		report("--%s %s: %s has %u functions of this name: choose one with a unique name; give a C++ function with its parameters",
+		report("--%s %s: %s has %u functions with this name: choose one with a unique name; give a C++ function with its parameters",
 		       option, s->name, path, s->count);
 	else if (why)
 		report("--%s %s: %s: %s: give a function that calls it, or that it calls",
@@ -228,7 +228,7 @@ int find_function(const struct program *program, const char *name, bool exits,
 	for (i = 0; i < program->shared_objects && error > 0; i++)
 		error = look_at(&s, program->shared[i], option, found);
 	if (error > 0)
-		report("--%s %s: no function of this name in %s%s: %snm -C %s shows names%s",
+		report("--%s %s: no function with this name in %s%s: %snm -C %s shows names%s",
 		       option, name, program->path,
 		       program->shared_objects ? " or its shared objects" : "",
 		       nearest_text(&s.nearest, "", near, sizeof(near)), program->path,

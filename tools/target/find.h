@@ -15,9 +15,9 @@
 /**
  * struct found - a function
  * @path:	its file
- * @offset:	in the file: of its first instruction, and of those that return, or jump to
- *		another function or to an unknown address
- * @offsets:	number of them
+ * @offset:	offsets in the file: of the first instruction, and of those that return, or
+ *		jump to another function or to an unknown address
+ * @offsets:	number of offsets
  */
 struct found {
 	const char	*path;
@@ -27,13 +27,13 @@ struct found {
 
 /**
  * find_function() - find a function that can be probed
- * @program:	searched first, then its shared objects
+ * @program:	the program; it is searched before its shared objects
  * @name:	as in the symbol table, or a C++ name with or without parameters
  * @exits:	also find where it ends
- * @option:	the user's option, for an error
- * @found:	filled; the path is valid as long as @program
+ * @option:	the user's option, for error messages
+ * @found:	the result; the path is valid as long as @program
  *
- * Return: 0, or -1 if there is no function, or more than one; the error has been printed.
+ * Return: 0, or -1 after printing an error if there is no such function, or more than one.
  */
 int find_function(const struct program *program, const char *name, bool exits,
 		  const char *option, struct found *found);

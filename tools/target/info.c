@@ -17,7 +17,7 @@
 #include "machine.h"
 #include "nodes.h"
 
-/* Print one line; an empty @key continues the previous one. */
+/* Prints one line; an empty @key continues the previous one. */
 static void line(const char *key, const char *text)
 {
 	printf("%-11s %s\n", key, text);
@@ -57,7 +57,7 @@ static void show_system(void)
 	}
 }
 
-/* Result of the last session's self-test of the encoder. */
+/* The result of the last session's self-test of the encoder. */
 static void show_messages(const struct sifive_trace_encoder *e)
 {
 	char text[160];

@@ -13,7 +13,7 @@
 #include "../command.h"
 #include "launch.h"
 
-/* The program while it runs, for the handler. */
+/* The running program, for the signal handler. */
 static volatile sig_atomic_t running;
 
 /* A signal has arrived that ends the wait for the program's children. */
@@ -40,13 +40,13 @@ static void note(int number)
 		interrupted = 1;
 }
 
-/* For SIGCHLD, which only has to interrupt the wait. */
+/* Handler of SIGCHLD, which only has to interrupt the wait. */
 static void wake(int number)
 {
 	(void)number;
 }
 
-/* Signal handling while the program runs. */
+/* The previous signal handling, which is replaced while the program runs. */
 static const struct {
 	int	number;
 	void	(*handler)(int);
@@ -146,7 +146,7 @@ static int wait_for(const struct launch *launch, pid_t pid, const sigset_t *befo
 		result = exit_status(status, number);
 		ended = true;
 		running = 0;
-		/* The program handled ^C, or was ended by it. */
+		/* The program has handled ^C or was ended by it. */
 		if (offered && WIFSIGNALED(status))
 			interrupted = 1;
 		if (launch->children && !interrupted && !waitid(P_ALL, 0, NULL, WEXITED | WNOHANG | WNOWAIT))

@@ -16,11 +16,10 @@
  *		after printing an error: the process then exits with EXIT_RECORD
  * @meanwhile:	called with @argument repeatedly while the program runs; it waits for
  *		work, or for a signal that @mask allows; may be NULL
- * @children:	also wait for all processes that the program creates, until a signal
- *		ends the command; ^C while the program runs counts if it ends the
- *		program
- * @left:	with @children: called with @argument when the program has ended before other
- *		processes
+ * @children:	also wait for all processes that the program creates, until a signal ends the
+ *		command; ^C while the program runs has this effect if it ends the program
+ * @left:	with @children: called with @argument if other processes are still running when
+ *		the program has ended
  */
 struct launch {
 	const char	*path;
@@ -37,7 +36,8 @@ struct launch {
  * @pid:	its process ID
  * @signal:	the signal that ended it, or 0
  * @ran:	the program was started; otherwise the error has been printed
- * @interrupted: a signal arrived that ends the command, or would if it ended the program
+ * @interrupted: a signal arrived that ends the command, or would end it if the program did not
+ *		handle it
  */
 struct launched {
 	pid_t		pid;
@@ -52,7 +52,7 @@ struct launched {
  * @launched:	filled
  *
  * Keys that send signals, such as ^C, reach only the program. Signals that the command
- * ignores, such as under nohup(1), stay ignored, also in the program.
+ * ignores, such as under nohup(1), stay ignored, even in the program.
  *
  * Return: its exit status; 128 plus the signal that ended it; EXIT_CANNOT_RUN or
  * EXIT_RECORD if it did not run.

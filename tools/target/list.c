@@ -25,9 +25,9 @@
  * @pattern:	pattern for names, or NULL
  * @all:	also list events that cannot be counted
  * @family:	raw events of this family instead, or NULL
- * @add:	receives the names instead of standard output, or NULL
+ * @add:	receives the names, which are otherwise printed; or NULL
  * @context:	for @add
- * @fd:		the trace device, -1: unknown what can be counted
+ * @fd:		the trace device, -1 if it is unknown what can be counted
  * @events:	number of events shown
  * @hidden:	number of events that cannot be counted
  */
@@ -42,7 +42,7 @@ struct listing {
 	size_t		hidden;
 };
 
-/* The pattern for fnmatch(). */
+/* Prepares the pattern for fnmatch(). */
 static char *make_pattern(const char *word)
 {
 	char *pattern;
@@ -108,7 +108,7 @@ static void list_usual(struct listing *listing)
 	size_t i;
 
 	if (!listing->add)
-		puts("Events with names as in perf list, and of firmware:");
+		puts("Events named as in perf list, and firmware events:");
 	for (i = 0; events_usual(i, &event); i++) {
 		perf_event_name(&event, name, sizeof(name));
 		show(listing, &event, name);

@@ -6,8 +6,7 @@
 #include "../cli.h"
 
 /**
- * list_names() - add the events that this machine can count now, or all names if that
- * is unknown
+ * list_names() - add the events that this machine can count now, or all if that is unknown
  */
 void list_names(cli_add *add, void *context);
 

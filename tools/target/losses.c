@@ -21,7 +21,7 @@ void losses_gaps(const char *name, const struct sifive_trace_sink *sink, bool fu
 	       "they were overwritten before the command read them: use a larger -b, or record less");
 }
 
-/* Not a loss: the user asked for a ring. */
+/* This is not a loss, because the user has requested a ring. */
 void losses_sink(const char *name, const struct sifive_trace_sink *sink,
 		 bool quiet)
 {
@@ -35,7 +35,7 @@ void losses_sink(const char *name, const struct sifive_trace_sink *sink,
 		       name, (uint64_t)sink->bytes);
 }
 
-/* A wait is not a loss, but the program took longer. */
+/* A wait is not a loss, but it has slowed the program down. */
 void losses_waits(const struct sifive_trace_status *status, const struct drain *drain)
 {
 	if (drain && !drain->quiet && status->waits)
@@ -43,7 +43,7 @@ void losses_waits(const struct sifive_trace_status *status, const struct drain *
 		       (uint64_t)status->waits, (double)status->waited / 1e9);
 }
 
-/* Not a loss, but records during the pause are missing. */
+/* A pause is not a loss, but records made during it are missing. */
 void losses_pauses(const struct sifive_trace_status *status)
 {
 	if (status->pauses)

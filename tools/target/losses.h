@@ -17,10 +17,16 @@ void losses_gaps(const char *name, const struct sifive_trace_sink *sink, bool fu
 /** losses_sink() - report a full buffer, or a wrapped ring, which is not a loss */
 void losses_sink(const char *name, const struct sifive_trace_sink *sink, bool quiet);
 
-/** losses_waits() - report waits: not a loss, but the program took longer; @drain may be NULL */
+/**
+ * losses_waits() - report waits, which are not a loss but slow the program down; @drain
+ * may be NULL
+ */
 void losses_waits(const struct sifive_trace_status *status, const struct drain *drain);
 
-/** losses_pauses() - report pauses: not a loss, but records during them are missing */
+/**
+ * losses_pauses() - report pauses, which are not a loss, although records made during
+ * them are missing
+ */
 void losses_pauses(const struct sifive_trace_status *status);
 
 /**
@@ -32,7 +38,7 @@ void losses_pauses(const struct sifive_trace_status *status);
  */
 void losses_report(int fd, const struct sifive_trace_status *status, bool library);
 
-/** losses_samples() - 0, or -1 if there is no sample, which has been reported */
+/** losses_samples() - 0, or -1 after reporting that there is no sample */
 int losses_samples(const struct sifive_trace_status *status);
 
 #endif /* SIFIVE_TRACE_LOSSES_H */

@@ -216,7 +216,7 @@ int machine_query(int fd, const struct sifive_trace_event *event,
 			continue;
 		CPU_ZERO(&one);
 		CPU_SET(encoder.cpu, &one);
-		/* CPUs that are offline or have no encoder do not count. */
+		/* CPUs that are offline or have no encoder are ignored. */
 		if (sched_setaffinity(0, sizeof(one), &one))
 			continue;
 		error = query_here(fd, event, query);
@@ -227,7 +227,7 @@ int machine_query(int fd, const struct sifive_trace_event *event,
 	return error;
 }
 
-/* "cycle" for 0; the others by number. */
+/* The name of a counter: "cycle" for 0, for others with their number. */
 static int counter_name(unsigned int number, char *text, size_t size)
 {
 	static const char * const fixed[] = { "cycle", "timestamp", "instret" };

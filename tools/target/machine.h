@@ -9,7 +9,7 @@
 
 #include <linux/sifive_trace.h>
 
-/* Size of "mvendorid-marchid-mimpid" in hexadecimal, with the final NUL. */
+/* Size of "mvendorid-marchid-mimpid" in hexadecimal, with the terminating NUL. */
 #define MACHINE_CPU_SIZE	64
 
 /* Capability numbers of linux/capability.h. */
@@ -20,7 +20,7 @@
 /** machine_cpu() - read the processor's IDs; false if this is not RISC-V Linux */
 bool machine_cpu(char *text);
 
-/** machine_log() - the kernel log, to free; NULL with errno, such as EPERM */
+/** machine_log() - the kernel log, to be freed; NULL with errno, such as EPERM */
 char *machine_log(void);
 
 /** machine_firmware() - "OpenSBI 1.6, SBI 2.0" from the kernel log, or empty */
@@ -46,14 +46,14 @@ void machine_pass_on(void);
 /** machine_device() - path of the trace device */
 const char *machine_device(void);
 
-/** machine_side_car() - whether to write side-car files: not with SIFIVE_TRACE_META=0 */
+/** machine_side_car() - whether to write side-car files, which SIFIVE_TRACE_META=0 prevents */
 bool machine_side_car(void);
 
 /**
  * machine_query() - query which counters can count an event
  * @fd:		the trace device, open for writing
  * @event:	the event
- * @query:	filled for all CPUs that have an encoder: counters, readable and known
+ * @query:	set for all CPUs that have an encoder: counters, readable and known
  *
  * Return: 0 or an errno.
  */
@@ -64,7 +64,7 @@ int machine_query(int fd, const struct sifive_trace_event *event,
 void machine_counters(uint32_t mask, char *text, size_t size);
 
 /**
- * machine_counting() - as machine_counters(), for a queried event; "firmware" if
+ * machine_counting() - like machine_counters(), for a queried event; "firmware" if
  * firmware counts it
  */
 void machine_counting(const struct sifive_trace_event *event, uint32_t mask, char *text,
@@ -78,7 +78,7 @@ unsigned int machine_changed(const struct sifive_trace_status *status);
 /** machine_sinks() - "sram sba" for a mask of sink kinds */
 void machine_sinks(uint32_t mask, char *text, size_t size);
 
-/** machine_encoder() - query an encoder; false if there is none of that index */
+/** machine_encoder() - query an encoder; false if there is none with that index */
 bool machine_encoder(int fd, uint32_t index,
 		     struct sifive_trace_encoder *encoder);
 

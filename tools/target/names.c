@@ -14,12 +14,12 @@
 #include "../trace/meta.h"
 #include "names.h"
 
-/* Size of a thread's name, with the NUL: /proc has longer ones of kernel threads than perf. */
+/* Size of a thread's name with its NUL; /proc has longer names of kernel threads than perf. */
 #define NAME_SIZE	64
 
 /**
  * struct names_thread - a thread
- * @ended:	it has ended: another one may get its id
+ * @ended:	it has ended, so another thread may get its id
  * @unclear:	several threads with different names had its id
  */
 struct names_thread {
@@ -50,7 +50,7 @@ struct task {
 };
 
 /**
- * struct names_event - something that happened to a thread
+ * struct names_event - an event of a thread
  * @order:	number of the event
  * @type:	PERF_RECORD_COMM, PERF_RECORD_FORK or PERF_RECORD_EXIT
  * @parent, @parent_tid: of PERF_RECORD_FORK
@@ -122,7 +122,7 @@ static bool has_process(const struct names *names, pid_t pid)
 	return leader && leader->pid == pid;
 }
 
-/* Of a thread's name, the latest counts. */
+/* Only the latest name of a thread counts. */
 static void set_name(struct names_thread *thread, const char *name)
 {
 	snprintf(thread->name, sizeof(thread->name), "%s", name);
@@ -290,7 +290,7 @@ static void apply(struct names *names, const struct names_event *event)
 			thread->ended = true;
 		return;
 	}
-	/* It began before the first event. */
+	/* The thread began before the first event. */
 	if (!thread && (names->all || has_process(names, event->pid)))
 		thread = insert(names, event->pid, event->tid);
 	if (thread)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * Names of threads without the library: from /proc, and from perf's events about threads that come,
- * change their names, and go.
+ * Names of threads without the library: from /proc, and from perf's events for threads that start,
+ * change their names, or exit.
  */
 #ifndef SIFIVE_TRACE_NAMES_H
 #define SIFIVE_TRACE_NAMES_H
@@ -18,11 +18,11 @@ struct perf_event_header;
 
 /**
  * struct names - threads with their names
- * @all:	keep all threads; otherwise those of processes that it has
- * @children:	then: also those of their children
- * @thread:	@count of them, in order of appearance
- * @index:	by id
- * @event:	@events, with room for @room, that names_apply() has not applied yet
+ * @all:	keep all threads, otherwise only those of processes added by names_add()
+ * @children:	without @all: also keep the threads of their children
+ * @thread:	the @count threads, in order of appearance
+ * @index:	index of @thread by id
+ * @event:	the @events events that names_apply() has not applied yet, with room for @room
  * @left_out:	number of threads beyond the side-car file's limit
  * @missed:	number of events that perf has lost
  */
@@ -38,22 +38,22 @@ struct names {
 	uint64_t		missed;
 };
 
-/** names_open() - no thread yet; 0, or -1: out of memory, which has been printed */
+/** names_open() - start without threads; 0, or -1 after reporting that memory ran out */
 int names_open(struct names *names);
 
-/** names_close() - all zero is fine */
+/** names_close() - free the names; a zeroed struct is allowed */
 void names_close(struct names *names);
 
-/** names_add() - the threads of a process that runs; none if it has ended */
+/** names_add() - add the threads of a running process; none if it has ended */
 void names_add(struct names *names, pid_t process);
 
-/** names_add_all() - the threads of all processes */
+/** names_add_all() - add the threads of all processes */
 void names_add_all(struct names *names);
 
 /** names_now() - the time of perf's events */
 uint64_t names_now(void);
 
-/** names_event() - keep a record if it is about a thread; it ends with a NUL */
+/** names_event() - keep a record if it is about a thread; the record ends with a NUL */
 void names_event(struct names *names, const struct perf_event_header *record);
 
 /**
@@ -65,7 +65,7 @@ void names_apply(struct names *names, uint64_t before);
 /** names_write() - write "threads":[...] of a side-car file */
 void names_write(const struct names *names, struct output *out);
 
-/** names_report() - report what the file lacks */
+/** names_report() - report which names are missing from the file */
 void names_report(const struct names *names);
 
 #endif /* SIFIVE_TRACE_NAMES_H */

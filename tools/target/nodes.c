@@ -136,8 +136,8 @@ static bool holds(const char *device, const char *name, const char *value)
 }
 
 /*
- * A power domain, clock or reset controller without a driver: the kernel probes the node's device
- * once the supplier has a driver. Its links are named "supplier:BUS:DEVICE".
+ * A power domain, clock or reset controller without a driver: the kernel probes the node's
+ * device only when the supplier has a driver. Its links are named "supplier:BUS:DEVICE".
  */
 static bool waiting(struct trace_node *node)
 {

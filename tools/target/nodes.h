@@ -5,7 +5,7 @@
 
 #include <stdbool.h>
 
-/* Limit: more nodes than any machine has. */
+/* Maximum number of nodes, which is more than any machine has. */
 #define NODES_MAX	128
 
 /** enum node_state - state of a trace node */
@@ -13,10 +13,10 @@ enum node_state {
 	NODE_BOUND,	/* the module uses it */
 	NODE_DISABLED,	/* disabled by its status */
 	NODE_OLDER,	/* its compatible predates the binding */
-	NODE_FOREIGN,	/* another driver has its device */
+	NODE_FOREIGN,	/* another driver is bound to its device */
 	NODE_REFUSED,	/* the module's probe failed */
 	NODE_WAITING,	/* its device waits for a supplier */
-	NODE_IDLE,	/* no driver has its device */
+	NODE_IDLE,	/* no driver is bound to its device */
 };
 
 /**
@@ -26,8 +26,8 @@ enum node_state {
  * @funnel:	it is a funnel
  * @state:	its state
  * @device:	its platform device, empty if it has none
- * @detail:	the driver of NODE_FOREIGN, the reason of NODE_REFUSED, the supplier of
- *		NODE_WAITING, empty if the supplier has no device
+ * @detail:	for NODE_FOREIGN the driver, for NODE_REFUSED the reason, for NODE_WAITING the
+ *		supplier, or empty if the supplier has no device
  * @memory:	for NODE_BOUND: "reserved: N bytes" or "allocated: N bytes", the largest
  *		buffer, 0 if unknown; "unusable: REASON", or "none" without an SBA sink
  */
@@ -44,7 +44,7 @@ struct trace_node {
 /** nodes_module() - whether the module is loaded or built in */
 bool nodes_module(void);
 
-/** nodes_find() - fill @nodes, of NODES_MAX; returns their number */
+/** nodes_find() - store up to NODES_MAX nodes in @nodes; returns their number */
 unsigned int nodes_find(struct trace_node *nodes);
 
 #endif /* SIFIVE_TRACE_NODES_H */

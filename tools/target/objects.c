@@ -16,7 +16,7 @@
 /* Limit of the objects in a side-car file. */
 #define BYTES_MAX	(META_BYTES_MAX / 4 * 3)
 
-/* Bytes of one object without its path. */
+/* Maximum length of one object without its path. */
 #define BYTES_EACH	(ELF_BUILD_ID_SIZE + 128)
 
 static bool is_vdso(const char *path)
@@ -24,7 +24,7 @@ static bool is_vdso(const char *path)
 	return !strcmp(path, META_VDSO);
 }
 
-/* Code that the kernel maps into processes, without a file. */
+/* Code that the kernel maps into processes without a file. */
 static bool is_kernels(const char *path)
 {
 	return is_vdso(path) || !strcmp(path, META_PROBES);
@@ -67,7 +67,7 @@ static struct object *containing(const struct objects *objects, const struct obj
 	return NULL;
 }
 
-/* An object that contains some of them, at the same place in memory. */
+/* An object that overlaps @found, at the same place in memory. */
 static struct object *overlapping(const struct objects *objects, const struct object *found)
 {
 	size_t i;
@@ -96,7 +96,7 @@ static void append(struct objects *objects, const struct object *found)
 
 /*
  * execve() maps a program's first segment with the size of the whole program and then
- * shortens it. The CPUs' mmap events arrive in any order.
+ * shortens it. The mmap events of different CPUs arrive in any order.
  */
 static void extend(struct object *object, const struct object *found)
 {
@@ -141,7 +141,7 @@ void objects_add_code(struct objects *objects, const char *path,
 		add(objects, path, address, address + length, offset);
 }
 
-/* Code only: other segments contain no functions. */
+/* Record only code, because other segments contain no functions. */
 void objects_add(struct objects *objects, pid_t pid)
 {
 	char line[PATH_MAX + 128], path[PATH_MAX];

@@ -29,16 +29,17 @@ struct object {
 };
 
 /**
- * struct objects - a set of objects; all zero is the empty set
- * @object:	@count of them, in the order in which they were found
- * @found:	number of finds
- * @files:	folder with copies of files and the vdso; NULL: there is none,
- *		and the vdso is ignored
+ * struct objects - a set of objects; empty if zeroed
+ * @object:	the @count objects, in the order in which they were found
+ * @found:	number of times that an object was found
+ * @files:	folder with copies of files and the vdso; NULL if there is none; then the vdso
+ *		is ignored
  * @missed:	number of objects whose loading was missed
  * @left_out:	number of objects that did not fit into the file
- * @ambiguous:	number of objects whose addresses others share
+ * @ambiguous:	number of objects that share addresses with others
  *
- * Processes share one address space here: objects_write() omits objects that overlap others.
+ * All processes are treated as one address space: objects_write() omits objects that overlap
+ * others.
  */
 struct objects {
 	struct object	*object;
@@ -58,7 +59,7 @@ struct objects {
 void objects_add_code(struct objects *objects, const char *path,
 		      uint64_t address, uint64_t length, uint64_t offset);
 
-/** objects_add() - add the objects of a process; none if it has ended */
+/** objects_add() - add the objects of a process, if it has not ended */
 void objects_add(struct objects *objects, pid_t pid);
 
 /** objects_add_all() - add the objects of all processes that this user may inspect */

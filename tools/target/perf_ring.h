@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* perf's ring buffers of records, for events that have their own. */
+/* perf's ring buffers of records, for events that each have their own buffer. */
 #ifndef SIFIVE_TRACE_PERF_RING_H
 #define SIFIVE_TRACE_PERF_RING_H
 
@@ -13,10 +13,13 @@
 /** perf_ring_map() - map the ring of event @fd; MAP_FAILED with errno if it cannot be mapped */
 struct perf_event_mmap_page *perf_ring_map(int fd);
 
-/** perf_ring_unmap() - MAP_FAILED is fine */
+/** perf_ring_unmap() - unmap it; MAP_FAILED is allowed */
 void perf_ring_unmap(struct perf_event_mmap_page *ring);
 
-/** perf_ring_copy() - copy @size bytes of the records, from byte @from on, across their end */
+/**
+ * perf_ring_copy() - copy @size bytes of the records from byte @from on, wrapping at
+ * their end
+ */
 void perf_ring_copy(void *to, const struct perf_event_mmap_page *ring, uint64_t from, size_t size);
 
 #endif /* SIFIVE_TRACE_PERF_RING_H */

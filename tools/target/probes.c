@@ -39,7 +39,7 @@ struct sample {
 	uint64_t			sp;
 };
 
-/* The kernel puts this before the first sample after a loss. */
+/* The kernel writes this record before the first sample after a loss. */
 struct loss {
 	struct perf_event_header	header;
 	uint64_t			id;
@@ -76,7 +76,10 @@ static int open_event(uint32_t type, const char *path, uint64_t offset, int cpu)
 		.read_format = PERF_FORMAT_LOST,
 		.use_clockid = 1,
 		.clockid = CLOCK_MONOTONIC,
-		/* Read periodically: waking the reader would slow the program down. */
+		/*
+		 * The rings are read periodically, because waking the reader would slow
+		 * the program down.
+		 */
 		.watermark = 1,
 		.wakeup_watermark = PERF_RING_SIZE,
 	};
@@ -84,7 +87,7 @@ static int open_event(uint32_t type, const char *path, uint64_t offset, int cpu)
 	return (int)syscall(SYS_perf_event_open, &attr, -1, cpu, -1, PERF_FLAG_FD_CLOEXEC);
 }
 
-/* Adds an event; number @i of its CPU uses the ring of the first. */
+/* Adds event number @i of its CPU, which uses the ring of the CPU's first event. */
 static int add_event(struct probes *probes, int fd, size_t i)
 {
 	size_t at = probes->events;
@@ -117,7 +120,7 @@ static int open_cpu(struct probes *probes, uint32_t type, const struct found *fo
 	return 0;
 }
 
-/* The kernel checks the instructions of a file once a process has mapped it. */
+/* The kernel checks the probed instructions only once a process has mapped the file. */
 static void *map_file(const char *path, size_t *size)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
@@ -206,7 +209,7 @@ static uint64_t most(uint64_t a, uint64_t b)
 	return a > b ? a : b;
 }
 
-/* Out of memory for @event: it and the latest event become a loss. */
+/* There is no memory for @event: turn it and the latest event into a loss. */
 static void lose(struct probes *probes, const struct probe_event *event)
 {
 	struct probe_event *last = &probes->event[probes->count - 1];
@@ -244,8 +247,8 @@ static void add(struct probes *probes, struct probe_event event)
 }
 
 /*
- * A record of a loss comes only with a later sample, when calls may already have been matched:
- * a ring without room for one more sample has lost events, or will have with the next one.
+ * The kernel reports a loss only with a later sample, when calls may already have been
+ * matched. So treat a ring without room for one more sample as having lost events.
  */
 static void read_ring(struct probes *probes, size_t at)
 {
@@ -281,7 +284,7 @@ static void read_ring(struct probes *probes, size_t at)
 		add(probes, (struct probe_event){ .time = latest, .until = now() });
 }
 
-/* The ring contains a record of lost events only if another record follows. */
+/* The kernel writes a record of lost events only before another record. */
 uint64_t probes_lost(const struct probes *probes)
 {
 	uint64_t lost = probes->lost;

@@ -11,13 +11,14 @@
 #include "find.h"
 
 /**
- * struct probe_event - a call's begin or end
+ * struct probe_event - the start or end of a call
  * @time:	in nanoseconds of CLOCK_MONOTONIC
- * @sp:		the thread's stack pointer: the same at a call's begin and end, and nowhere
- *		between them in a function that needs the stack
- * @pid, @tid:	the process, and its thread
+ * @sp:		the thread's stack pointer, which is the same at a call's start and end, and
+ *		different in between if the function uses the stack
+ * @pid, @tid: the process, and its thread
  * @order:	the event's order in its CPU's ring, because times may be equal
- * @until:	not 0: events were lost from @time until then; the other members are unused
+ * @until:	if not 0, events were lost from @time until then, and the other members are
+ *		unused
  * @returns:	the call ends
  */
 struct probe_event {
@@ -32,13 +33,13 @@ struct probe_event {
 
 /**
  * struct probes - a function's probes
- * @fd, @ring, @id: of each CPU's events, @events of them: for the first instruction and for
- *		those that end the function; the events of a CPU share the ring of the first one
+ * @fd, @ring, @id: for the @events events of all CPUs: one for the first instruction and one for
+ *		each that ends the function; the events of a CPU share the ring of its first one
  * @each:	events per CPU
- * @offset:	the latest probed offset of struct found
+ * @offset:	index of the latest probed offset of struct found
  * @lost:	events for which there was no memory
  * @added:	events so far
- * @event:	events that were read, @count of them, in order of time from @next on
+ * @event:	the @count events that were read, in order of time from @next on
  */
 struct probes {
 	int			*fd;
@@ -57,26 +58,27 @@ struct probes {
 
 /**
  * probes_open() - probe a function in all processes
- * @probes:	filled, also after an error; for probes_close()
+ * @probes:	the result, for probes_close() even after an error
  * @found:	the function
- * @option:	the user's option, for an error
+ * @option:	the user's option, for error messages
  *
- * Return: 0, or -1: the error has been printed.
+ * Return: 0, or -1 after printing an error.
  */
 int probes_open(struct probes *probes, const struct found *found, const char *option);
 
-/** probes_close() - zeros are fine */
+/** probes_close() - remove the probes; zeroed probes are allowed */
 void probes_close(struct probes *probes);
 
 /** probes_read() - read the rings */
 void probes_read(struct probes *probes);
 
-/** probes_lost() - events that could not be read so far */
+/** probes_lost() - number of events that could not be read so far */
 uint64_t probes_lost(const struct probes *probes);
 
 /**
  * probes_next() - the next event
- * @until:	latest time: an earlier event of another CPU may not be readable yet
+ * @until:	the latest time to return, because after it, events of another CPU may not be
+ *		readable yet
  *
  * Return: the event, valid until the next probes_read(), or NULL.
  */

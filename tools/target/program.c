@@ -28,9 +28,12 @@
 /* Characters that end a name in LD_PRELOAD, or that the loader expands. */
 #define NOT_IN_PRELOAD	" :$"
 
-/* A symbol in every file that calls the hooks, and in libc, which contains empty hooks. */
+/*
+ * This symbol is in every file that calls the hooks, and in libc, which contains empty
+ * hooks.
+ */
 static const char hook[] = "__cyg_profile_func_enter";
-/* A message in every file that contains the library. */
+/* This message is in every file that contains the library. */
 static const char message[] = "SIFIVE_TRACE_RECORD: nothing is recorded: ";
 
 static void look_at_object(struct program *program, const char *path)
@@ -192,7 +195,7 @@ int program_library(const struct program *program, const char *named, char *path
 		report("--library %s: %s", named, strerror(errno));
 		return -1;
 	}
-	/* The loader would use another file of the same name instead. */
+	/* The loader would use another file with the same name instead. */
 	if (*program->loads) {
 		strcpy(path, program->loads);
 		return 0;
@@ -232,7 +235,7 @@ int program_link(char *library, char *folder)
 		return -1;
 	}
 	link_name(link, folder);
-	/* Readable even by a program that changes its user. */
+	/* Make the link readable even by a program that changes its user. */
 	if (chmod(folder, 0755) || symlink(library, link)) {
 		report("%s: %s", link, strerror(errno));
 		program_unlink(folder);

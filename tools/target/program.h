@@ -7,7 +7,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Exit codes of a command that runs programs, the same as a shell's. */
+/* Exit codes of a command that runs programs, the same as those of a shell. */
 #define EXIT_RECORD	125
 #define EXIT_CANNOT_RUN	126
 #define EXIT_NOT_FOUND	127
@@ -19,15 +19,15 @@
 /**
  * struct program - the properties of a program
  * @path:	its file
- * @dynamic:	it is loaded by an interpreter, which takes LD_PRELOAD
+ * @dynamic:	it is loaded by an interpreter, which supports LD_PRELOAD
  * @hooks:	it or one of its shared objects was compiled with -finstrument-functions
  * @library:	libsifive-perf is linked into its file
- * @traces:	it may control tracing itself, by a function of the library
- * @loads:	the library's shared object that it loads by itself, "" for none
- * @privilege:	attribute of the file that makes the kernel change user, group or capabilities at
- *		exec; NULL for none
- * @object:	the file and its instrumented shared objects, @objects of them
- * @shared:	all shared objects that it loads when it starts, @shared_objects of them
+ * @traces:	it may control tracing itself with a function of the library
+ * @loads:	the library's shared object if the program itself loads it, otherwise ""
+ * @privilege:	attribute of the file that makes the kernel change user, group or capabilities
+ *		at exec; NULL if none
+ * @object:	the @objects files to trace: the program and its instrumented shared objects
+ * @shared:	the @shared_objects shared objects that it loads when it starts
  */
 struct program {
 	char	path[PATH_MAX];
@@ -46,8 +46,8 @@ struct program {
 /**
  * program_find() - find a program as execvp() does, and read its properties
  *
- * Return: 0; 126 if it cannot be run, 127 if there is none, as in a shell: the error
- * has been printed.
+ * Return: 0, or, after printing an error, 126 if it cannot be run and 127 if there is none, as
+ * in a shell.
  */
 int program_find(struct program *program, const char *name);
 
@@ -57,7 +57,7 @@ int program_find(struct program *program, const char *name);
  * @named:	the user's choice, or NULL
  * @path:	filled, PATH_MAX bytes
  *
- * Return: 0, or -1: the error has been printed.
+ * Return: 0, or -1 after printing an error.
  */
 int program_library(const struct program *program, const char *named,
 		    char *path);
@@ -68,9 +68,9 @@ int program_library(const struct program *program, const char *named,
 /**
  * program_link() - give the library a name that is valid in LD_PRELOAD
  * @library:	its path, replaced by a link's path if needed
- * @folder:	of PROGRAM_FOLDER bytes, filled: for program_unlink()
+ * @folder:	set to a folder for program_unlink(); of PROGRAM_FOLDER bytes
  *
- * Return: 0, or -1: the error has been printed.
+ * Return: 0, or -1 after printing an error.
  */
 int program_link(char *library, char *folder);
 

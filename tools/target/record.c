@@ -28,7 +28,7 @@ enum on_full {
 	ON_FULL_DROP,
 };
 
-/* The number of snapshots is unlimited: without --keep, keep this many. */
+/* The number of snapshots is unlimited, so keep this many without --keep. */
 #define SNAPSHOTS_KEPT	100
 
 /* A template for mkstemp(). */
@@ -66,7 +66,7 @@ static const struct cli_option output_option[] = {
 
 static const struct cli_option how_options[] = {
 	{ .letter = 'F', .name = "function", .value = "PATTERN",
-	  .help = "record only functions of this name; * and ? match any characters and one character; C++ as nm -C shows it, or without parameters: \"add(int, char)\"; may be repeated",
+	  .help = "record only functions with this name; * and ? match any characters and one character; C++ as nm -C shows it, or without parameters: \"add(int, char)\"; may be repeated",
 	  .set = cli_append, .offset = offsetof(struct recording, patterns) },
 	{ .name = "filter", .value = "FILE",
 	  .help = "record only the functions in FILE: sifive-trace filter selects them by name or source file",
@@ -91,10 +91,10 @@ static const struct cli_option how_options[] = {
 	  .help = "sample running processes: all their threads, including new ones, until they end, until ^C, or while PROGRAM runs; not processes that they create",
 	  .set = set_pids, .offset = offsetof(struct recording, attach.pids) },
 	{ .letter = 'u', .name = "user", .value = "USER",
-	  .help = "as -p, for all processes whose effective user is USER, a name or a number, when the recording starts; not those that start or change their user later",
+	  .help = "like -p, for all processes whose effective user is USER, a name or a number, when the recording starts; not those that start or change their user later",
 	  .set = cli_text, .offset = offsetof(struct recording, attach.user) },
 	{ .letter = 'G', .name = "cgroup", .value = "CGROUP",
-	  .help = "as -p, for all processes in the control group CGROUP, and those below it, when the recording starts; not those that join later; CGROUP as below the cgroup2 mount, or its path",
+	  .help = "like -p, for all processes in the control group CGROUP, and those below it, when the recording starts, but not those that join later; CGROUP is a path, absolute or relative to the cgroup2 mount",
 	  .set = cli_text, .offset = offsetof(struct recording, attach.cgroup) },
 	{ .name = "calls", .value = "user|kernel|all", .optional = true,
 	  .help = "trace the instructions of any unmodified program to reconstruct all its calls: in user mode (default), in the kernel, or both; -i and -c add samples; with -a, of everything that runs. Only you can read the files, because they contain kernel addresses",
@@ -195,7 +195,7 @@ static int check(const struct recording *r, bool library)
 	}
 	if (library)
 		return 0;
-	/* The function is in the program's file; whether it is called cannot be seen there. */
+	/* The program's file contains the function, but does not show whether it is called. */
 	if (r->program.traces && !r->quiet)
 		report("%s: it can trace itself, which fails while record holds the hardware: for its own trace, start it without record",
 		       r->program.path);
@@ -207,7 +207,7 @@ static int check(const struct recording *r, bool library)
 	return 0;
 }
 
-/* Programs cannot read firmware's counters: the kernel writes all records. */
+/* Programs cannot read firmware's counters, so the kernel writes all records. */
 static int check_firmware(const struct recording *r)
 {
 	if (!r->firmware)
@@ -239,7 +239,10 @@ static int check_snapshot(struct recording *r)
 	return 0;
 }
 
-/* --calls: options that need a program's records, and options that need --calls. */
+/*
+ * Checks --calls: reports options that need a program's records, and options that need
+ * --calls.
+ */
 static int check_calls(struct recording *r)
 {
 	const struct sifive_trace_options *options = &r->setup.options;
@@ -261,13 +264,13 @@ static int check_calls(struct recording *r)
 		return usage_error("--calls excludes --on-full wait and drop: only stores can wait, or be dropped");
 	if (options->channel % 16 == 15)
 		return usage_error("--channel %u: instruction trace needs it", options->channel);
-	/* Only samples, and records of instrumented functions, contain these counts. */
+	/* Only samples and records of instrumented functions contain these counts. */
 	if (!r->children && !setup_sampled(&r->setup) && !r->setup.events)
 		r->setup.events = "";
 	return 0;
 }
 
-/* -p, -u, -G: options that need a program run by the command. */
+/* Checks -p, -u, -G: reports options that need a program run by the command. */
 static int check_attach(const struct recording *r)
 {
 	const struct attach *attach = &r->attach;
@@ -306,7 +309,7 @@ static void choose_full(struct recording *r)
 	}
 }
 
-/* --on-full: wrap is --ring. */
+/* --on-full=wrap is the same as --ring. */
 static int check_full(struct recording *r)
 {
 	unsigned int *flags = &r->setup.options.flags;
@@ -335,7 +338,10 @@ static int check_full(struct recording *r)
 	return 0;
 }
 
-/* --from: headers are written when a part begins. Pieces cannot describe parts. */
+/*
+ * With --from, headers are written when a part begins. The side-car files of pieces
+ * cannot describe parts.
+ */
 static int check_part(const struct recording *r)
 {
 	const struct select_part *part = &r->part;
@@ -389,7 +395,7 @@ static int check_names(const struct recording *r)
 }
 
 /*
- * Makes the filter; returns 0, or the exit status. Its name is empty if there is no filter, or
+ * Makes the filter; returns 0 or the exit status. The name is empty if there is no filter, or
  * only the user's.
  */
 static int make_filter(struct recording *r, char *filter)
@@ -458,7 +464,7 @@ static int record(struct recording *r)
 	     r->setup.options.flags & SIFIVE_TRACE_HEADER_ONCE ||
 	     r->setup.options.count_type != SIFIVE_TRACE_XOR))
 		return usage_error("--header-interval needs --count xor and --ring or --on-full drain, and excludes --header-once");
-	/* Otherwise there would be no records. */
+	/* There would be no records otherwise. */
 	r->sampled = setup_sampled(&r->setup);
 	if ((!r->loads || !r->program.hooks) && r->calls == CALLS_NONE && !r->sampled)
 		r->setup.options.interval = SETUP_INTERVAL;
@@ -472,7 +478,7 @@ static int record(struct recording *r)
 		r->setup.per_cpu = true;
 	if (setup_finish(&r->setup))
 		return EXIT_USAGE;
-	/* Only programs with the library's own session have counts of turns. */
+	/* Counts of turns exist only in programs with the library's own session. */
 	if (r->loads && !r->join)
 		r->setup.parsed.turn_us = r->setup.turn_us;
 	if (is_drained(r))

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-/* Records a program with the library, within the program. */
+/* Records a program with the library, in the program's own session. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -43,7 +43,7 @@ int recording_give_library(void *argument)
 	return -1;
 }
 
-/* Reports what is missing because the program did not write its trace. */
+/* Reports data that is missing because the program did not write its trace. */
 static void report_end(int number)
 {
 	char why[128] = "the program ended without exit(), called exec(), or continued in the background,";
@@ -150,7 +150,7 @@ static int run(struct recording *r, const struct launch *launch)
 
 static int record_program(struct recording *r);
 
-/* Record with the library, within the program. */
+/* Records with the library, in the program's own session. */
 int record_with_library(struct recording *r)
 {
 	int status = EXIT_RECORD;

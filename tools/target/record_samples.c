@@ -23,7 +23,7 @@ static int start(void *argument)
 {
 	struct recording *r = argument;
 
-	/* A statically linked library must not record in the other mode. */
+	/* A statically linked library must not record as well. */
 	if (!r->join)
 		unsetenv("SIFIVE_TRACE_RECORD");
 	umask(r->mask);
@@ -129,8 +129,8 @@ static void end_snapshot(struct recording *r)
 }
 
 /*
- * The driver copies a running ring: recording continues. Readers share the copy as long as one
- * has it open, so the copy is made now, before files are read and written.
+ * The driver copies a running ring, so recording continues. Readers share the copy as long as
+ * one of them has it open, so make the copy now, before reading and writing files.
  */
 int record_snapshot(struct recording *r)
 {
@@ -170,7 +170,7 @@ int record_snapshot(struct recording *r)
 	return 0;
 }
 
-/* The content of the side-car files of pieces until save(). */
+/* Writes the content that the side-car files of pieces have until save(). */
 static int begin_files(struct recording *r)
 {
 	char description[] = "/tmp/sifive-trace.XXXXXX";
@@ -215,7 +215,7 @@ static void left(void *argument)
 }
 
 /*
- * A folder next to the trace contains code that is in no file, and archived files. Without
+ * The folder next to the trace contains code that is in no file, and archived files. Without
  * --archive, the folder must not contain the archive of an earlier trace.
  */
 static void begin_copies(struct recording *r)
@@ -283,7 +283,7 @@ static void begin_objects(struct recording *r)
 	}
 }
 
-/* In a recording of processes that join, an unsampled program is no failure. */
+/* In a recording of processes that join, it is not an error if the program has no samples. */
 static bool lacks_samples(const struct recording *r)
 {
 	return r->launched.ran && (r->join ? r->sampled : setup_sampled(&r->setup)) &&
@@ -338,18 +338,18 @@ int record_session(struct recording *r)
 		see_attached(r);
 	recording_announce(r, r->loads);
 	begin_objects(r);
-	/* The program's process starts the capture, so this one does not know when. */
+	/* The program's process starts the capture, so this process does not know when. */
 	if (!r->all && !recording_attaches(r))
 		device->began = perf_device_now();
 	launch.argv = r->argv;
 	status = launch_run(&launch, &r->launched);
-	/* ^C ends the recording, and not the processes. */
+	/* ^C ends the recording, but not the processes. */
 	if (recording_attaches(r) && r->launched.ran && !*r->command)
 		status = 0;
 	recording_triggers(r, true);
 	recording_see_objects(r);
 	watch_close(&r->watch);
-	/* Objects of running programs count as the latest. */
+	/* Objects of programs that are still running count as the latest. */
 	if (r->all)
 		objects_add_all(&r->objects);
 	add_names(r);

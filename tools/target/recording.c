@@ -66,7 +66,7 @@ void recording_announce(const struct recording *r, bool library)
 		       r->argv[0], samples);
 }
 
-/* Without --on-full: the buffer cannot be drained. */
+/* Without --on-full, reports that the buffer cannot be drained. */
 void recording_announce_stop(const struct recording *r, const char *why)
 {
 	if (!r->quiet)
@@ -92,7 +92,7 @@ int recording_stay(const struct recording *r)
 	return -1;
 }
 
-/* An error before the program has run. */
+/* Reports an error before the program has run. */
 int recording_refuse(void)
 {
 	report("%s", sifive_trace_error());
@@ -110,7 +110,7 @@ bool recording_in_pieces(const struct recording *r)
 	return r->pieces.size || r->pieces.time;
 }
 
-/* Removes a recording of this name: a previous one, or this one's incomplete files. */
+/* Removes a recording with this name: a previous one, or the incomplete files of this one. */
 void recording_remove_files(const struct recording *r)
 {
 	files_remove(r->output);
@@ -169,7 +169,7 @@ void recording_see_objects(struct recording *r)
 	watch_read(&r->watch, objects_of, r, &r->objects);
 }
 
-/* Copy the trace and read mapping events before their buffers are full. */
+/* Copies the trace and reads mapping events before their buffers are full. */
 void recording_meanwhile(void *argument, const sigset_t *mask)
 {
 	struct recording *r = argument;
@@ -187,7 +187,7 @@ void recording_meanwhile(void *argument, const sigset_t *mask)
 	}
 	watch_wait(&r->watch, &trace, longest, &allowed);
 	drain_copy(&r->drain);
-	/* Stop the command's own session; a program's session continues. */
+	/* Stops the command's own session; a program's session continues. */
 	if (r->drain.over && r->device.fd > 0 && !r->device.ran &&
 	    perf_device_stop(&r->device))
 		report("%s", sifive_trace_error());
@@ -199,7 +199,7 @@ void recording_meanwhile(void *argument, const sigset_t *mask)
 	recording_triggers(r, false);
 }
 
-/* Returns what record_snapshot() does. */
+/* Returns the same as record_snapshot(). */
 static int take_snapshot(struct recording *r, struct trigger *trigger,
 			 const struct trigger_hit *hit)
 {
@@ -263,8 +263,8 @@ int recording_end_snapshots(const struct recording *r, bool written, int status)
 }
 
 /*
- * Take the hardware for a capture that is drained; without --on-full, fall back to one that is
- * not if a driver, sink or buffer does not allow draining.
+ * Takes the hardware for a drained capture; without --on-full, falls back to one that is not
+ * drained if the driver, a sink or the buffer does not allow draining.
  */
 int recording_take(struct recording *r, int (*attempt)(struct recording *r))
 {

@@ -25,49 +25,52 @@
  * @setup:	what to record
  * @program:	the running program
  * @argv:	its arguments
- * @library:	the library to preload, empty for none
+ * @library:	the library to preload, empty if none
  * @output:	path of the trace
  * @patterns:	-F
  * @part:	--from, --to and --depth: which calls of each thread are recorded
- * @percent:	--auto-filter, 0: without
+ * @percent:	--auto-filter, 0 if not given
  * @file:	-o
  * @load:	--library, NULL for the installed one
  * @all:	-a: sample everything that runs
  * @attach:	-p, -u, -G: the running processes to record, instead of the program that the
  *		command runs
- * @command:	then: a program to run meanwhile, and its arguments; empty: record until the
- *		processes end
+ * @command:	with @attach: a program to run meanwhile, and its arguments; empty to record
+ *		until the processes end
  * @children:	--children: also record the processes that the program creates
- * @loads:	the program has the library
- * @firmware:	firmware counts some event, so the kernel writes all records
+ * @loads:	the library records the program: it is loaded, or linked with it
+ * @firmware:	firmware counts some event, so that the kernel writes all records
  * @sampled:	the user requested samples
- * @join:	with @children: the command holds the session; processes with the library join
- * @tree:	with @join, or @attach: these processes
+ * @join:	with @children: the command holds the session, and processes with the library
+ *		join it
+ * @tree:	with @join or @attach: the recorded processes
  * @device:	the session, if the command itself holds it
- * @watch:	in that case: the events that show loaded objects
+ * @watch:	with @device: the events that show loaded objects
  * @objects:	programs and shared objects in memory
  * @names:	threads without the library, if the trace tells threads apart
  * @launched:	the program
  * @drain:	the copying of the capture while it runs, if it is drained
  * @mark:	the capture of a program that traces itself
  * @on_full:	enum on_full
- * @usual:	--on-full was not given: a capture that cannot be drained stops when full
- * @size:	--size, 0: no limit
- * @time:	--time in nanoseconds, 0: no limit
+ * @usual:	--on-full was not given: a capture that cannot be drained stops when the buffer
+ *		is full
+ * @size:	--size, 0 for no limit
+ * @time:	--time in nanoseconds, 0 if no limit
  * @pieces:	--rotate
- * @keep:	--keep, 0: all; with @snapshot never 0
+ * @keep:	--keep, 0 for all; with @snapshot never 0
  * @quiet:	print only errors and losses
  * @calls:	--calls: enum calls_of
  * @mode:	--instruction-mode: enum calls_mode
  * @snapshot:	--snapshot: write the ring at each SIGUSR2
  * @snapshots:	number of snapshots written
- * @covered:	when the latest was complete: writing it may have slowed down earlier calls
- * @unwritten:	one could not be written: no more are taken
+ * @covered:	when the latest snapshot was complete; writing it may have slowed down earlier
+ *		calls
+ * @unwritten:	a snapshot could not be written, so no more are taken
  * @reached, @slower: --trigger and --slower-than
  * @hit:	the call that triggered the next file
  * @last:	the latest call without a file, for the last file if the program ends
- * @latest:	its trigger, NULL: there is no such call
- * @files:	folder of copies
+ * @latest:	its trigger, NULL if there is no such call
+ * @files:	the folder of copies
  * @archive:	--archive: copy the objects' files
  * @mask:	file mode mask of the program
  */
@@ -122,7 +125,7 @@ struct recording {
 };
 
 /**
- * record_with_library() - run one program with the library, in its own session
+ * record_with_library() - record one program with the library, in its own session
  *
  * Return: the exit status.
  */
@@ -145,20 +148,23 @@ static inline bool recording_limited(const struct recording *r)
 	return r->part.from || r->part.depth;
 }
 
-/** recording_check_filter() - 0, or -1: the program would run without being recorded */
+/**
+ * recording_check_filter() - 0, or -1 after printing an error if nothing in the program
+ * would be recorded
+ */
 int recording_check_filter(const struct recording *r);
 
 /**
  * record_snapshot() - write the content of the ring to the next numbered file
  *
- * Return: 0; 1: the program is not recording; -1: the error has been printed, and no more
+ * Return: 0; 1 if the program is not recording; -1 after printing an error: no more snapshots
  * are taken.
  */
 int record_snapshot(struct recording *r);
 
 /**
  * recording_triggers() - write snapshots for the calls that --trigger and --slower-than select
- * @ended:	the program has ended: the latest such call belongs to the last file
+ * @ended:	the program has ended, so the latest such call belongs to the last file
  */
 void recording_triggers(struct recording *r, bool ended);
 
@@ -171,10 +177,16 @@ void recording_triggers(struct recording *r, bool ended);
  */
 int recording_end_snapshots(const struct recording *r, bool written, int status);
 
-/** recording_announce() - print what will be recorded; @library: with the library */
+/**
+ * recording_announce() - print what will be recorded; with @library, that the library
+ * records it
+ */
 void recording_announce(const struct recording *r, bool library);
 
-/** recording_announce_stop() - without --on-full, a buffer cannot be drained: @why */
+/**
+ * recording_announce_stop() - without --on-full, report that a buffer cannot be
+ * drained: @why
+ */
 void recording_announce_stop(const struct recording *r, const char *why);
 
 /** recording_attaches() - whether the processes already run */
@@ -183,10 +195,10 @@ static inline bool recording_attaches(const struct recording *r)
 	return attach_wanted(&r->attach);
 }
 
-/** recording_name_running() - let the first of the running processes stand for the program */
+/** recording_name_running() - treat the first of the running processes as the program */
 void recording_name_running(struct recording *r);
 
-/** recording_stay() - in the program's process: keep it on the CPUs of -C; 0 or -1 */
+/** recording_stay() - in the program's process: restrict it to the CPUs of -C; 0 or -1 */
 int recording_stay(const struct recording *r);
 
 /** recording_refuse() - report an error before the program has run: EXIT_RECORD */
@@ -198,7 +210,10 @@ bool recording_drains(const struct recording *r);
 /** recording_in_pieces() - whether --rotate was given */
 bool recording_in_pieces(const struct recording *r);
 
-/** recording_remove_files() - remove a recording of this name, or this one's incomplete files */
+/**
+ * recording_remove_files() - remove an earlier recording with this name, or the
+ * incomplete files of this one
+ */
 void recording_remove_files(const struct recording *r);
 
 /** recording_show_files() - print what was written */
@@ -206,10 +221,10 @@ void recording_show_files(const struct recording *r);
 
 /**
  * recording_take() - take the hardware
- * @attempt:	takes it, and returns 0, or -1 with sifive_trace_error()
+ * @attempt:	takes the hardware, and returns 0, or -1 with sifive_trace_error()
  *
- * For a capture that is drained; without --on-full, one that is not if a driver, sink or
- * buffer does not allow draining. Return: 0, or -1 with sifive_trace_error().
+ * The capture is drained; without --on-full, it is not if the driver, a sink or the buffer
+ * does not allow draining. Return: 0, or -1 with sifive_trace_error().
  */
 int recording_take(struct recording *r, int (*attempt)(struct recording *r));
 
@@ -218,11 +233,11 @@ int recording_take(struct recording *r, int (*attempt)(struct recording *r));
  * @capture:	its number
  * @sinks:	its number of sinks
  *
- * Return: 0, or -1: the error has been printed.
+ * Return: 0, or -1 after printing an error.
  */
 int recording_drain(struct recording *r, uint32_t capture, uint32_t sinks);
 
-/** recording_forget_files() - the program was not run */
+/** recording_forget_files() - remove the files, because the program was not run */
 void recording_forget_files(struct recording *r);
 
 /** recording_see_objects() - read the mapping events so far */

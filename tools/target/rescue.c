@@ -14,7 +14,7 @@
 #include "machine.h"
 #include "sidecar.h"
 
-/* Time to wait for a program's child, in steps of 10 ms. */
+/* How long to wait for a program's child, in units of 10 ms. */
 #define CHILD_STEPS	100
 
 static bool still_held(int fd, const struct capture_mark *mark,
@@ -28,8 +28,8 @@ static bool still_held(int fd, const struct capture_mark *mark,
 }
 
 /*
- * True for the first session since then, if no other process holds a session.
- * The owner of a later one is known only while it is held.
+ * This holds for the first session since then, if no other process holds a session.
+ * The owner of a later session is known only while it holds the session.
  */
 static bool is_its_own(const struct capture_mark *mark,
 		       const struct sifive_trace_status *status)
@@ -42,8 +42,8 @@ static bool is_its_own(const struct capture_mark *mark,
 }
 
 /*
- * Open the capture of an ended program, if no other session was set up since. A child of the
- * program may hold the session until it ends.
+ * Opens the capture of a program that has ended, if no other session has been set up since. A
+ * child of the program may hold the session until it ends.
  */
 static int open_capture(const struct capture_mark *mark,
 			struct sifive_trace_status *status)
@@ -104,7 +104,7 @@ static bool has_side_car(char name[PATH_MAX], char meta[SIDECAR_PATH], const cha
 	return !access(meta, F_OK);
 }
 
-/* Return 1 if a write failed, which has been reported. */
+/* Returns 1 after reporting that a write failed. */
 static int rescue_sink(int fd, const char *path, uint32_t index, uint32_t sinks,
 		       uint64_t ran, bool quiet)
 {
@@ -114,7 +114,7 @@ static int rescue_sink(int fd, const char *path, uint32_t index, uint32_t sinks,
 	uint64_t bytes;
 	int error;
 
-	/* Without a side-car file the owner of these bytes is unknown. */
+	/* Without a side-car file, the owner of these bytes is unknown. */
 	if (!has_side_car(name, meta, path, index, sinks) || capture_sink(fd, index, &sink))
 		return -1;
 	bytes = sink.bytes;
@@ -129,7 +129,7 @@ static int rescue_sink(int fd, const char *path, uint32_t index, uint32_t sinks,
 	return 0;
 }
 
-/* The session of an ended program, which another process still holds. */
+/* The session of a program that has ended, which another process still holds. */
 static bool is_busy(int fd, const char *path, uint32_t sinks)
 {
 	char name[PATH_MAX], meta[SIDECAR_PATH];
@@ -175,7 +175,7 @@ int capture_rescue(const char *path, const struct capture_mark *mark,
 	return error;
 }
 
-/* Add the copied and lost bytes of a drained sink to its side-car file. */
+/* Adds the copied and lost bytes of a drained sink to its side-car file. */
 static int finish_sink(int fd, const struct drain *drain, uint32_t index, uint64_t ran,
 		       bool *finished)
 {

@@ -51,7 +51,7 @@ static int get_sink(const struct drain *d, const struct drain_sink *s,
 	return ioctl(d->control, SIFIVE_TRACE_IOC_SINK, sink);
 }
 
-/* The captured and lost data so far; with @over the total, after all bytes have been read. */
+/* The data captured and lost so far; with @over, the total after all bytes have been read. */
 static void look(const struct drain *d, const struct drain_sink *s, struct sidecar_state *state,
 		 bool over)
 {
@@ -67,7 +67,7 @@ static void look(const struct drain *d, const struct drain_sink *s, struct sidec
 	} else {
 		state->sink.lost += s->bytes - s->written;
 		state->sink.given = s->written;
-		/* A later piece may contain these. */
+		/* A later piece may contain these data. */
 		state->losses.queued = 0;
 	}
 	state->time = perf_device_now();

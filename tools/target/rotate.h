@@ -8,7 +8,7 @@
 
 #include "drain.h"
 
-/** rotate_open() - follow a sink's trace; 0, or -1: the error has been printed */
+/** rotate_open() - follow a sink's trace; 0, or -1 after printing an error */
 int rotate_open(const struct drain *drain, struct drain_sink *sink);
 
 /** rotate_name() - path of a sink's piece @number */
@@ -19,7 +19,7 @@ void rotate_name(char *name, size_t size, const struct drain *drain,
  * rotate_take() - account for bytes to be written to a sink's file
  * @length:	number of bytes at @bytes
  *
- * Return: how many of them still belong to the current piece; all if no new piece is due.
+ * Return: how many of the bytes still belong to the current piece; all if no new piece is due.
  */
 size_t rotate_take(const struct drain *drain, struct drain_sink *sink, const char *bytes,
 		   size_t length);
@@ -27,20 +27,23 @@ size_t rotate_take(const struct drain *drain, struct drain_sink *sink, const cha
 /** rotate_next() - begin a sink's next piece; 0, or -1 with errno if its file cannot be created */
 int rotate_next(const struct drain *drain, struct drain_sink *sink);
 
-/** rotate_room() - the maximum bytes to read at once, so that a piece does not exceed its size */
+/**
+ * rotate_room() - the maximum number of bytes to read at once, so that a piece does not
+ * exceed its size
+ */
 uint64_t rotate_room(const struct drain *drain, const struct drain_sink *sink);
 
 /**
  * rotate_end() - complete the side-car files of all pieces, after the end of the recording
  *
- * Return: 0, or -1: the error has been printed.
+ * Return: 0, or -1 after printing an error.
  */
 int rotate_end(const struct drain *drain);
 
 /** rotate_show() - print the pieces */
 void rotate_show(const struct drain *drain);
 
-/** rotate_remove() - remove all pieces of recordings of this name */
+/** rotate_remove() - remove all pieces of recordings with this name */
 void rotate_remove(const char *path);
 
 #endif /* SIFIVE_TRACE_ROTATE_H */

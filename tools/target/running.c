@@ -88,7 +88,7 @@ static bool user_of(pid_t pid, uid_t *user)
 	return found;
 }
 
-/* The number of @user, a name or a number. */
+/* The user id of @user, which is a name or a number. */
 static int find_user(const char *user, uid_t *number)
 {
 	const struct passwd *entry = getpwnam(user);
@@ -138,7 +138,7 @@ int running_of_user(struct running *running, const char *user)
 	return error ? -1 : 0;
 }
 
-/* Where cgroup2 is mounted: spaces and the like are escaped as in mounts(5). */
+/* Where cgroup2 is mounted; special characters are escaped as in /proc/mounts. */
 static bool find_mount(char *path)
 {
 	FILE *mounts = fopen("/proc/self/mounts", "re");
@@ -181,7 +181,7 @@ static int find_group(const char *cgroup, char *path)
 	return -1;
 }
 
-/* For nftw(), which passes no argument on. */
+/* A global, because nftw() passes no argument on. */
 static struct running *found;
 
 /* Walks through the groups: some may be removed meanwhile. */
@@ -197,13 +197,13 @@ static int read_procs(const char *path)
 	if (!procs)
 		return errno;
 	errno = 0;
-	/* 0: a process outside of this pid namespace. */
+	/* 0 is a process outside of this pid namespace. */
 	while (!error && fscanf(procs, "%d", &pid) == 1)
 		error = pid > 0 ? add(found, pid) : 0;
 	if (!error && ferror(procs))
 		error = errno;
 	fclose(procs);
-	/* A threaded group has no list: its processes are in that of a group above it. */
+	/* A threaded group has no list of processes; they are in the list of an ancestor. */
 	return error == EOPNOTSUPP ? 0 : error;
 }
 
@@ -224,7 +224,7 @@ static int walk(const char *path)
 
 	if (error < 0)
 		error = errno;
-	/* The list of a group that has been removed cannot be read. */
+	/* The list of a removed group cannot be read. */
 	return error == ENODEV ? ENOENT : error;
 }
 

@@ -8,7 +8,7 @@
 
 /**
  * struct running - processes, in the order of their ids, each once
- * @pid:	their ids, to free
+ * @pid:	their ids, to be freed
  * @count:	number of processes
  */
 struct running {
@@ -21,14 +21,14 @@ struct running {
  * @running:	filled
  * @list:	"PID[,PID...]"
  *
- * Return: 0, or -1 for another text.
+ * Return: 0, or -1 if the text is not a list of ids.
  */
 int running_named(struct running *running, const char *list);
 
 /**
  * running_of_user() - the processes whose effective user is @user, a name or a number
  *
- * Return: 0, or -1: the error has been printed.
+ * Return: 0, or -1 after printing an error.
  */
 int running_of_user(struct running *running, const char *user);
 
@@ -36,7 +36,7 @@ int running_of_user(struct running *running, const char *user);
  * running_in_cgroup() - the processes of a control group, and of the groups below it
  * @cgroup:	its name below the cgroup2 mount, or its path
  *
- * Return: 0, or -1: the error has been printed.
+ * Return: 0, or -1 after printing an error.
  */
 int running_in_cgroup(struct running *running, const char *cgroup);
 

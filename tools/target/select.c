@@ -17,8 +17,8 @@
 
 /**
  * struct selection - writing a filter file
- * @kind:	the kind of functions: begins a line
- * @option:	the option that selects them, for errors; NULL: several patterns
+ * @kind:	the kind of functions, which begins a line
+ * @option:	the option that selects them, for errors; NULL if there are several patterns
  * @object:	the name of the current object, in quotes if needed
  * @functions:	number of functions that matched
  */
@@ -141,7 +141,7 @@ int select_copy(const char *from, char *path)
 		report("%s: cannot be read", from);
 		error = -1;
 	}
-	/* Write a line without an object: a filter without functions must select none. */
+	/* Write a line without an object: a filter without functions would select all. */
 	if (in && out)
 		fputs(empty ? "\n- 0 1\n" : "\n", out);
 	if (in)

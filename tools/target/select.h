@@ -10,30 +10,31 @@
 /**
  * select_functions() - write a filter file
  * @program:	the program, whose objects are searched
- * @pattern:	patterns for fnmatch(), @patterns of them
- * @path:	a template for mkstemp(), replaced by the file's name
+ * @pattern:	the @patterns patterns for fnmatch()
+ * @path:	a template for mkstemp(), which is replaced by the file's name
  *
- * Return: 0, or -1 if no function matches or a write fails: the error has been
- * printed, and there is no file.
+ * Return: 0, or -1 after printing an error if no function matches or a write fails; then there
+ * is no file.
  */
 int select_functions(const struct program *program, const char * const *pattern,
 		     size_t patterns, char *path);
 
 /**
  * select_copy() - make a filter file to which select_part() can add
- * @from:	a filter file with functions, or NULL: all are recorded
- * @path:	a template for mkstemp(), replaced by the file's name
+ * @from:	a filter file with functions, or NULL to record all
+ * @path:	a template for mkstemp(), which is replaced by the file's name
  *
- * Return: 0, or -1: the error has been printed, and there is no file.
+ * Return: 0, or -1 after printing an error; then there is no file.
  */
 int select_copy(const char *from, char *path);
 
 /**
  * struct select_part - which calls of each thread are recorded
- * @from:	fnmatch() pattern of the functions whose calls begin recording; NULL: all calls
- * @to:		fnmatch() pattern of the functions whose calls end it; NULL: the return of the
- *		first call does
- * @depth:	number of nested calls that are recorded, the outermost ones; 0: all
+ * @from:	fnmatch() pattern of the functions whose calls begin recording; NULL for all
+ *		calls
+ * @to:		fnmatch() pattern of the functions whose calls end it; NULL if the return of
+ *		the first call ends it
+ * @depth:	how many of the outermost nested calls are recorded; 0 for all
  */
 struct select_part {
 	const char	*from;
@@ -46,8 +47,8 @@ struct select_part {
  * @program:	the program, whose objects are searched
  * @path:	the filter file
  *
- * Return: 0, or -1 if there is no such function or a write fails: the error has been printed,
- * and the file is removed.
+ * Return: 0, or -1 after printing an error if there is no such function or a write fails; then
+ * the file is removed.
  */
 int select_part(const struct program *program, const struct select_part *part,
 		const char *path);

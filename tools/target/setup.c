@@ -106,7 +106,7 @@ int setup_header_interval(void *at, const struct cli_option *option, const char 
 	uint64_t records;
 
 	if (!parse_period(value, &records) || records > UINT32_MAX)
-		return cli_refuse(option, "a number of records from 1 on", value);
+		return cli_refuse(option, "a number of records, at least 1", value);
 	*(unsigned int *)at = (unsigned int)records;
 	return EXIT_OK;
 }
@@ -148,7 +148,7 @@ int setup_rotate(void *at, const struct cli_option *option, const char *value)
 	const char *unit = value + strspn(value, "0123456789");
 
 	*pieces = (struct setup_pieces){ 0 };
-	/* 5M is a size, 5m a time, and a number alone may be either. */
+	/* 5M is a size and 5m a time; a number without a unit may be either. */
 	if (*unit && strcmp(unit, "m") && parse_size(value, &pieces->size) &&
 	    pieces->size >= SETUP_PIECE_LEAST)
 		return EXIT_OK;
@@ -225,7 +225,7 @@ bool setup_sampled(const struct setup *setup)
 	return setup->options.interval || setup->options.period;
 }
 
-/* Cycles and instructions, if this machine can count them. */
+/* Selects cycles and instructions, if this machine can count them. */
 static const char *usual_events(void)
 {
 	struct sifive_trace_info info = { .size = sizeof(info) };
@@ -291,7 +291,7 @@ static int put_number(const char *name, uint64_t value)
 
 void setup_ignored(const char *command)
 {
-	/* A variable, the option for it, and whether only record has that option. */
+	/* An environment variable, the corresponding option, and whether only record has it. */
 	static const struct {
 		const char	*name;
 		const char	*option;
@@ -376,7 +376,7 @@ int setup_environment(const struct setup *setup, const char *output, bool join)
 	else
 		error |= put("SIFIVE_TRACE_HEADER",
 			     o->flags & SIFIVE_TRACE_HEADER_ONCE ? "once" : NULL);
-	/* For programs that end without reaching their exit handlers. */
+	/* This is for programs that end without running their exit handlers. */
 	if (machine_side_car() && !join)
 		error |= put("SIFIVE_TRACE_META", "early");
 	return error;

@@ -7,7 +7,7 @@
 
 #include "../cli.h"
 
-/* Before the driver's header, which defines macros for names in this one. */
+/* Include this before the driver's header, which defines macros with names used here. */
 #include "sifive_trace.h"
 #include "lib/session.h"
 
@@ -16,7 +16,7 @@
 
 /**
  * struct setup - the user's settings
- * @options:	for the library, after setup_finish()
+ * @options:	options for the library, after setup_finish()
  * @parsed:	the driver's form of @options
  * @events:	-e, NULL for cycles and instructions where available
  * @sram:	--sink sram
@@ -24,7 +24,7 @@
  * @switches:	the kernel records context switches
  * @syscalls:	the kernel also records system calls
  * @faults:	the kernel also records page faults
- * @turn_us:	microseconds of a turn, if there are more events than counters
+ * @turn_us:	length of a turn in microseconds, if there are more events than counters
  */
 struct setup {
 	struct sifive_trace_options	options;
@@ -52,13 +52,13 @@ void setup_init(struct setup *setup);
 /** setup_header_interval() - @set function of record's option --header-interval */
 int setup_header_interval(void *at, const struct cli_option *option, const char *value);
 
-/** setup_turn() - the same for its option --turn */
+/** setup_turn() - @set function of record's option --turn */
 int setup_turn(void *at, const struct cli_option *option, const char *value);
 
 /** setup_size() - @set function of an option with a number of bytes, a uint64_t */
 int setup_size(void *at, const struct cli_option *option, const char *value);
 
-/** setup_duration() - as setup_size(), for a time in nanoseconds */
+/** setup_duration() - like setup_size(), for a time in nanoseconds */
 int setup_duration(void *at, const struct cli_option *option, const char *value);
 
 /** struct setup_pieces - the length of a recording's pieces: @size bytes, or @time ns */
@@ -70,13 +70,13 @@ struct setup_pieces {
 /* The minimum size of a piece. */
 #define SETUP_PIECE_LEAST	4096
 
-/** setup_rotate() - as setup_size(), for a size or a time, a struct setup_pieces */
+/** setup_rotate() - like setup_size(), for a size or a time, a struct setup_pieces */
 int setup_rotate(void *at, const struct cli_option *option, const char *value);
 
 /** setup_sampled() - whether the kernel writes samples */
 bool setup_sampled(const struct setup *setup);
 
-/** setup_finish() - check the settings; 0, or -1: the error has been printed */
+/** setup_finish() - check the settings; 0, or -1 after printing an error */
 int setup_finish(struct setup *setup);
 
 /**
@@ -87,7 +87,7 @@ void setup_ignored(const char *command);
 
 /**
  * setup_environment() - set the environment variables for the preloaded library; 0 or -1
- * @output:	the trace, or a folder for the parts of processes that join
+ * @output:	the trace, or with @join a folder for the parts of the processes
  * @join:	the command holds the session, and processes join it
  */
 int setup_environment(const struct setup *setup, const char *output, bool join);

@@ -22,7 +22,7 @@
 /* Marks the end of the part that all pieces of a recording share. */
 #define PIECE		",\n\"piece\":"
 
-/* In the library's format. */
+/* The format is the same as the library's. */
 #define COVERAGE	",\n\"coverage\":{"
 
 /* Appends a whole file. */
@@ -107,8 +107,7 @@ static void put_losses(const struct sifive_trace_losses *losses,
 }
 
 /*
- * The losses that the session's program counted, even if it ended before
- * writing them.
+ * Losses counted by the session's program, even if it has ended without writing them.
  */
 static void put_lost(int fd, const struct sifive_trace_status *status,
 		     struct output *out)
@@ -126,7 +125,7 @@ static void put_sample(uint64_t time, uint64_t ns, uint64_t within, struct outpu
 		   time, ns, within);
 }
 
-/* When the capture, or the piece, has ended, by the machine's clock, if that has a date. */
+/* The wall-clock time at which the capture or piece ended, if the machine's clock is set. */
 static void put_utc(const struct sifive_trace_sink *sink, struct output *out)
 {
 	struct timespec date, since;
@@ -142,8 +141,8 @@ static void put_utc(const struct sifive_trace_sink *sink, struct output *out)
 }
 
 /*
- * How much of a run of @ran nanoseconds a sink, or the file of a drained sink,
- * contains; @drain may be NULL.
+ * How much of a run of @ran nanoseconds a sink contains, or its file if it is drained; @drain
+ * may be NULL.
  */
 static void put_coverage(const struct sifive_trace_sink *sink, uint64_t ran,
 			 const struct sifive_trace_status *status,
@@ -186,7 +185,7 @@ int sidecar_write(int fd, const char *trace, const struct sifive_trace_sink *sin
 		unlink(path);
 		return 0;
 	}
-	/* The user did not name this file: do not follow a link. */
+	/* The user did not name this file, so do not follow a link. */
 	if (!lstat(path, &link) && S_ISLNK(link.st_mode))
 		unlink(path);
 	out = output_open(path);
@@ -211,7 +210,7 @@ int sidecar_write(int fd, const char *trace, const struct sifive_trace_sink *sin
 	return output_close(out) || error ? -1 : 0;
 }
 
-/* The text of a side-car file, to free. */
+/* The text of a side-car file, to be freed. */
 static char *read_meta(const char *meta)
 {
 	FILE *file = fopen(meta, "re");
@@ -230,9 +229,9 @@ static char *read_meta(const char *meta)
 }
 
 /*
- * The position of coverage and losses, or where to insert them: a side-car file written at
- * the program's start lacks them. Strings contain no newlines. Also reads the run's time, if
- * present.
+ * The position of coverage and losses, or where to insert them: a side-car file written at the
+ * program's start does not have them. Strings contain no newlines. Also reads the duration of
+ * the run, if present.
  */
 static char *coverage_of(char *text, uint64_t *ran)
 {
@@ -246,7 +245,7 @@ static char *coverage_of(char *text, uint64_t *ran)
 	return found;
 }
 
-/* Replaces @meta by its new text, which was written to @whole. */
+/* Replaces @meta with its new text, which was written to @whole. */
 static int replace(struct output *out, const char *whole, const char *meta)
 {
 	if (!output_close(out) && !rename(whole, meta))

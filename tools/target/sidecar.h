@@ -21,12 +21,12 @@
  * @fd:		the trace device
  * @trace:	path of the sink's bytes
  * @sink:	the sink, with the bytes that the file has
- * @description: file that capture_describe() has written, NULL for none
+ * @description: file that capture_describe() has written, NULL if there is none
  * @objects:	the objects in memory; NULL if the description has them
  * @drain:	state of the copying, if the bytes were drained, or NULL
- * @ran:	nanoseconds from the capture's start to its stop, 0: unknown
+ * @ran:	nanoseconds from the capture's start to its stop, 0 if unknown
  *
- * Return: 0, or -1: the error has been printed.
+ * Return: 0, or -1 after printing an error.
  */
 int sidecar_write(int fd, const char *trace, const struct sifive_trace_sink *sink,
 		  const char *description, struct objects *objects,
@@ -38,19 +38,18 @@ int sidecar_write(int fd, const char *trace, const struct sifive_trace_sink *sin
  * @finished:	set to whether the program had written its own file at its end; unchanged if the
  *		file cannot be read
  *
- * The other parameters are those of sidecar_write(). Return: 0, or -1: the error has been
- * printed.
+ * The other parameters are those of sidecar_write(). Return: 0, or -1 after printing an error.
  */
 int sidecar_complete(int fd, const char *meta, const struct sifive_trace_sink *sink,
 		     const struct drain *drain, uint64_t ran, bool *finished);
 
 /**
  * sidecar_copy() - the side-car file of a snapshot, without coverage
- * @from:	the program's file, as begun
+ * @from:	the program's file, as written at its start
  * @meta:	the snapshot's file
  * @hit:	the call that made it, unless it has no function
  *
- * Return: 0, or -1: the error has been printed.
+ * Return: 0, or -1 after printing an error.
  */
 int sidecar_copy(const char *from, const char *meta, const struct trigger_hit *hit);
 
@@ -58,15 +57,15 @@ int sidecar_copy(const char *from, const char *meta, const struct trigger_hit *h
  * sidecar_part() - add which calls were recorded
  * @meta:	the side-car file
  *
- * Return: 0, or -1: the error has been printed.
+ * Return: 0, or -1 after printing an error.
  */
 int sidecar_part(const char *meta, const struct select_part *part);
 
 /**
- * struct sidecar_state - the amount captured and lost by some time
- * @sink:	of the sink, with the bytes that were written in @given
- * @status:	of the capture
- * @losses:	that the program counted
+ * struct sidecar_state - how much was captured and lost up to some time
+ * @sink:	state of the sink, with the written bytes in @given
+ * @status:	state of the capture
+ * @losses:	losses that the program counted
  * @time:	nanoseconds of CLOCK_MONOTONIC
  */
 struct sidecar_state {
@@ -81,9 +80,9 @@ struct sidecar_state {
  * @whole:	path of the recording's side-car file
  * @piece:	path of the piece's side-car file
  * @number:	number of the piece
- * @cut:	has followed the trace so far
+ * @cut:	the state of the trace up to here
  *
- * Return: 0, or -1: the error has been printed.
+ * Return: 0, or -1 after printing an error.
  */
 int sidecar_begin(const char *whole, const char *piece, unsigned int number,
 		  const struct cut *cut);
@@ -93,9 +92,9 @@ int sidecar_begin(const char *whole, const char *piece, unsigned int number,
  * @piece:	path of its side-car file
  * @from, @to:	the states where it begins and ends
  * @drain:	state of the copying
- * @cut:	has followed the trace so far, if another piece follows; or NULL
+ * @cut:	the state of the trace up to here if another piece follows, or NULL
  *
- * Return: 0, or -1: the error has been printed.
+ * Return: 0, or -1 after printing an error.
  */
 int sidecar_end(const char *piece, const struct sidecar_state *from,
 		const struct sidecar_state *to, const struct drain *drain,
@@ -105,7 +104,7 @@ int sidecar_end(const char *piece, const struct sidecar_state *from,
  * sidecar_join() - complete the side-car file of a piece from that of the
  * recording
  *
- * Return: 0, or -1: the error has been printed.
+ * Return: 0, or -1 after printing an error.
  */
 int sidecar_join(const char *whole, const char *piece);
 

@@ -6,7 +6,7 @@
 #include <signal.h>
 #include <stdbool.h>
 
-/** snapshot_take_signal() - from here on SIGUSR2 is blocked, and requests a snapshot */
+/** snapshot_take_signal() - block SIGUSR2, which requests a snapshot from now on */
 void snapshot_take_signal(void);
 
 /** snapshot_return_signal() - in the program's process: SIGUSR2 is delivered normally */

@@ -22,15 +22,15 @@
 /* Limit of the text that this file adds to the side-car file. */
 #define BYTES_MAX	(META_BYTES_MAX / 4 * 3)
 
-/* A longer command line is omitted. */
+/* Longer command lines are omitted. */
 #define ARGS_MAX	1024
 
 /**
  * struct process - a program executed in a process
  * @pid, @parent: process ids
- * @from, @to:	when it was recorded, in ticks; @timed and @ended: they are known
- * @whole:	its file does not lack what came later
- * @exe, @args:	lines of the side-car file, NULL: unknown
+ * @from, @to: when it was recorded, in ticks; @timed and @ended show whether these are known
+ * @whole:	its file is complete
+ * @exe, @args: lines of the side-car file, NULL if unknown
  */
 struct process {
 	int		pid, parent;
@@ -39,7 +39,7 @@ struct process {
 	char		*exe, *args;
 };
 
-/* A line and, for an object, its processes in order, and its key in the index. */
+/* A line; for an object also its processes in order, and its key in the index. */
 struct line {
 	char		*text;
 	size_t		*process;
@@ -125,7 +125,7 @@ static void grow_index(struct parts *parts, struct lines *lines)
 	lines->index = more;
 }
 
-/* The line of an object, which is added if no line has the same text; NULL: out of memory. */
+/* The line of an object, which is added if no line has the same text; NULL if out of memory. */
 static struct line *find_object(struct parts *parts, const char *text)
 {
 	struct lines *objects = &parts->objects;
@@ -164,7 +164,7 @@ static void add_object(struct parts *parts, const char *text, size_t process)
 	more[line->processes++] = process;
 }
 
-/* The rest of a line after @key, without the comma at its end; NULL: another key. */
+/* The rest of a line after @key, without the comma at its end; NULL if it has another key. */
 static char *value_of(char *line, const char *key)
 {
 	size_t length = strlen(key), end;
@@ -178,7 +178,7 @@ static char *value_of(char *line, const char *key)
 	return line;
 }
 
-/* Cuts the text after an array's element: a comma, or the end of the array and the text. */
+/* Cuts off the text after an array's element: a comma, or the end of the array and the text. */
 static char *element(char *line)
 {
 	size_t end = strlen(line);
@@ -238,7 +238,7 @@ static void read_part(struct parts *parts, FILE *file)
 	parts->processes++;
 }
 
-/* A file's process, and the number of programs that it executed earlier. */
+/* The process of a file, and how many programs it executed before. */
 struct name {
 	int		pid;
 	unsigned int	image;
@@ -348,7 +348,7 @@ static void put_process(struct output *out, const struct process *process)
 		put_format(out, ",\"from\":%" PRIu64, process->from);
 	if (process->ended)
 		put_format(out, ",\"to\":%" PRIu64, process->to);
-	/* Longer than put_format() can write. */
+	/* The text is longer than put_format() can write. */
 	if (process->exe) {
 		put_string(out, ",\"exe\":");
 		put_string(out, process->exe);
@@ -383,8 +383,8 @@ static size_t values_of(const char *text)
 }
 
 /**
- * struct room - what remains of the reader's limits
- * @bytes, @values: of the text
+ * struct room - what remains of the reader's limits for the text
+ * @bytes, @values: remaining bytes and values
  */
 struct room {
 	size_t	bytes, values;
@@ -418,7 +418,7 @@ static void put_processes(struct tree *tree, struct parts *parts, struct output 
 								     META_PROCESSES_MAX;
 	size_t i;
 
-	/* Programs before command lines. */
+	/* Write programs before command lines. */
 	tree->programs_left_out = 0;
 	for (i = 0; i < count; i++)
 		tree->programs_left_out += omit(&room, &parts->process[i].exe);
@@ -463,7 +463,7 @@ static void put_objects(struct tree *tree, const struct parts *parts, struct out
 		put_string(out, i ? ",\n" : "\n");
 		put_object(out, &objects->line[i], parts->processes);
 	}
-	/* Objects of omitted processes come after the others. */
+	/* Write objects of omitted processes after the others. */
 	tree->objects_left_out = 0;
 	for (; i < objects->count && *objects->line[i].process < META_PROCESSES_MAX; i++)
 		tree->objects_left_out++;

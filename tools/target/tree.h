@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * The processes of a recording: its program and their descendants. Each writes
- * what only it knows to a separate file; this joins the files.
+ * The processes of a recording: its program and their descendants. Each process writes the
+ * data that only it knows to a separate file; this code joins the files.
  */
 #ifndef SIFIVE_TRACE_TREE_H
 #define SIFIVE_TRACE_TREE_H
@@ -20,12 +20,10 @@
 
 /**
  * struct tree - the processes of a recording
- * @folder:	where the processes write, "" for none
- * @left_out, @threads_left_out, @objects_left_out: numbers of processes, of
- *                                                  threads, and of objects of
- *                                                  other processes, that do not
- *                                                  fit into the side-car file
- * @programs_left_out: number of other processes whose program's path does not
+ * @folder:	the folder in which the processes write, "" if none
+ * @left_out, @threads_left_out, @objects_left_out: numbers of processes, of threads, and of
+ *		objects of other processes, that do not fit into the side-car file
+ * @programs_left_out: number of other processes whose program's path does not fit
  */
 struct tree {
 	char	folder[TREE_FOLDER];
@@ -35,13 +33,13 @@ struct tree {
 	size_t	objects_left_out;
 };
 
-/** tree_open() - create the folder; 0, or -1: the error has been printed */
+/** tree_open() - create the folder; 0, or -1 after printing an error */
 int tree_open(struct tree *tree);
 
 /**
  * struct tree_process - a process without the library
  * @pid, @parent: process ids
- * @exe:	its program's path, NULL: unknown
+ * @exe:	its program's path, NULL if unknown
  * @argv:	its command line
  */
 struct tree_process {
@@ -52,7 +50,7 @@ struct tree_process {
 };
 
 /**
- * tree_add() - add a process without the library, or replace what was added earlier
+ * tree_add() - add a process without the library, or replace its earlier description
  * @objects:	the objects in its memory so far
  * @newest:	as for objects_write()
  */
@@ -63,14 +61,14 @@ void tree_add(struct tree *tree, const struct tree_process *process, struct obje
  * tree_write() - write "processes", "threads" and "objects" of a side-car file
  * @names:	threads of processes that write no files, or NULL: those of the files
  *
- * Return: 0, or -1: out of memory, which has been printed.
+ * Return: 0, or -1 after printing an error if out of memory.
  */
 int tree_write(struct tree *tree, const struct names *names, struct output *out);
 
 /** tree_clear() - remove all processes */
 void tree_clear(const struct tree *tree);
 
-/** tree_report() - report what did not fit into the file */
+/** tree_report() - report data that did not fit into the file */
 void tree_report(const struct tree *tree);
 
 /** tree_close() - remove the folder */

@@ -35,7 +35,7 @@ struct trigger_thread {
 
 /* ---- options --------------------------------------------------------------- */
 
-/* The colon before the number or time; those of C++ names are two. */
+/* The colon before the number or time; C++ names contain double colons. */
 static const char *last_colon(const char *value)
 {
 	const char *colon = strrchr(value, ':');
@@ -62,7 +62,7 @@ int trigger_set_reached(void *at, const struct cli_option *option, const char *v
 		trigger->limit = strtoull(colon + 1, &end, 10);
 	if (name == value || (colon && (colon[1] < '0' || colon[1] > '9' || *end || errno ||
 					!trigger->limit)))
-		return cli_refuse(option, "a function, or FUNCTION:N with a number from 1 on",
+		return cli_refuse(option, "a function, or FUNCTION:N with N at least 1",
 				  value);
 	return set_function(trigger, value, name);
 }
@@ -164,7 +164,7 @@ static struct trigger_thread *find_thread(struct trigger *trigger, pid_t tid)
 	return &trigger->thread[*slot - 1];
 }
 
-/* Calls that are deeper in the stack, which grows down, were left: by longjmp, or exceptions. */
+/* Calls deeper in the stack, which grows down, were left by longjmp or an exception. */
 static void forget_left(struct trigger_thread *thread, uint64_t sp)
 {
 	while (thread->depth && thread->open[thread->depth - 1].sp <= sp)
@@ -198,7 +198,7 @@ static void begin(struct trigger *trigger, const struct probe_event *event)
 		thread->open[thread->depth++] = (struct open_call){ event->time, event->sp };
 }
 
-/* The innermost call with this stack pointer ends; calls within it have been left. */
+/* The innermost call with this stack pointer ends; calls within it were left without an end. */
 static bool end(struct trigger *trigger, const struct probe_event *event, uint64_t *from)
 {
 	struct trigger_thread *thread = find_thread(trigger, event->tid);
@@ -206,7 +206,7 @@ static bool end(struct trigger *trigger, const struct probe_event *event, uint64
 
 	while (depth && thread->open[depth - 1].sp != event->sp)
 		depth--;
-	/* A jump within the function, to an unknown target. */
+	/* This event was a jump within the function, to an unknown target. */
 	if (!depth)
 		return false;
 	thread->depth = depth - 1;
@@ -217,7 +217,10 @@ static bool end(struct trigger *trigger, const struct probe_event *event, uint64
 	return event->time - *from > trigger->limit;
 }
 
-/* An end after a loss must not match a begin before it: ends in between may be missing. */
+/*
+ * An end after a loss must not be matched with a start before it, because ends in between
+ * may be missing.
+ */
 static void forget_all(struct trigger *trigger, uint64_t until)
 {
 	size_t i;
@@ -228,7 +231,7 @@ static void forget_all(struct trigger *trigger, uint64_t until)
 		trigger->unsure = until;
 }
 
-/* Whether the event is a hit, of a call that began at @from. */
+/* Whether the event is a hit of a call that began at @from. */
 static bool is_hit(struct trigger *trigger, const struct probe_event *event, uint64_t *from)
 {
 	*from = event->time;
@@ -309,13 +312,13 @@ void trigger_report(const struct trigger *t, bool quiet)
 		report("%s: %" PRIu64 " trigger%s occurred before the previous snapshot was written: no separate snapshot",
 		       t->function, t->early, plural(t->early));
 	if (!quiet && none)
-		report("%s: %" PRIu64 " trigger%s without a snapshot: the program did not record, or the last file is for a later trigger",
+		report("%s: %" PRIu64 " trigger%s without a snapshot: the program was not recording, or the last file is for a later trigger",
 		       t->function, none, plural(none));
 	if (t->failed)
 		report("%s: %" PRIu64 " trigger%s without a snapshot, which could not be written",
 		       t->function, t->failed, plural(t->failed));
 	if (lost)
-		report("%s: %" PRIu64 " events of probes were lost: these numbers lack calls, and snapshots may be missing",
+		report("%s: %" PRIu64 " events of probes were lost: calls are missing from these numbers, and snapshots may be missing",
 		       t->function, lost);
 }
 
@@ -342,7 +345,7 @@ void trigger_clock(const struct perf_device *device, struct trigger_clock *clock
 	munmap(page, size);
 }
 
-/* The encoder's time; it may have begun after @ns. */
+/* The encoder's time at @ns, which may be before its clock started. */
 static uint64_t ticks_at(const struct trigger_clock *clock, uint64_t ns)
 {
 	const uint64_t ago = (uint64_t)((double)(clock->ns - ns) * (double)clock->hz / 1e9);

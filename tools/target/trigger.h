@@ -13,14 +13,15 @@
 #include "probes.h"
 #include "program.h"
 
-/* Interval at which the probes are read, in nanoseconds; events are used at this age. */
+/* Interval in nanoseconds at which the probes are read; events are handled at this age. */
 #define TRIGGER_PERIOD	1000000
 
 /**
  * struct trigger_hit - the call that triggered a snapshot
- * @function:	its function, as the user named it; NULL: no call triggered the snapshot
- * @slow:	it took longer than @limit; false: it is call number @call
- * @call:	its number, from 1 on, of all threads, in the order of their ends if @slow
+ * @function:	its function, as the user named it; NULL if no call triggered the snapshot
+ * @slow:	it took longer than @limit; otherwise it is call number @call
+ * @call:	its number among the calls of all threads, from 1; in the order of their ends if
+ *		@slow
  * @tid:	its thread
  * @limit:	--slower-than, nanoseconds
  * @from, @to: when it began and ended, nanoseconds of CLOCK_MONOTONIC; @to only if @slow
@@ -41,18 +42,18 @@ struct trigger_thread;
 
 /**
  * struct trigger - one of the options
- * @function:	the function, NULL: the option was not given
+ * @function:	the function, NULL if the option was not given
  * @slow:	--slower-than
  * @limit:	N, or TIME in nanoseconds
- * @probes:	of the function
+ * @probes:	probes of the function
  * @calls:	number of calls that began or, with @slow, ended
  * @longest:	longest time of an ended call, nanoseconds
  * @unsure:	time until which events were lost
  * @hits:	calls that should make a snapshot
- * @snapshots:	@hits that have one: the caller counts them, and
+ * @snapshots:	@hits that have a snapshot: the caller counts them, and
  * @failed:	hits whose snapshot could not be written
  * @early:	hits that began before the previous snapshot was written
- * @thread:	calls that have not ended, by thread, @threads of them
+ * @thread:	by thread, for @threads threads: the calls that have not ended
  */
 struct trigger {
 	char			*function;
@@ -81,27 +82,27 @@ int trigger_set_slower(void *at, const struct cli_option *option, const char *va
 
 /**
  * trigger_open() - probe the function
- * @trigger:	nothing happens if the option was not given
- * @program:	searched for the function, with its shared objects
+ * @trigger:	the trigger; nothing happens if its option was not given
+ * @program:	the program, which is searched for the function along with its shared objects
  *
- * Return: 0, or -1: the error has been printed.
+ * Return: 0, or -1 after printing an error.
  */
 int trigger_open(struct trigger *trigger, const struct program *program);
 
 /** trigger_close() - remove the probes */
 void trigger_close(struct trigger *trigger);
 
-/** trigger_read() - read the probes' events; before trigger_next() */
+/** trigger_read() - read the probes' events; call this before trigger_next() */
 void trigger_read(struct trigger *trigger);
 
 /**
  * trigger_next() - look for a call that makes a snapshot
- * @pid:	its process, 0 for any
- * @until:	no later than this time
- * @covered:	when the latest snapshot was complete: earlier calls make none
+ * @pid:	the process of the call, 0 for any
+ * @until:	only calls up to this time
+ * @covered:	when the latest snapshot was complete; earlier calls make none
  * @hit:	filled
  *
- * Return: whether there is one: the caller makes a snapshot.
+ * Return: whether there is one, for which the caller makes a snapshot.
  */
 bool trigger_next(struct trigger *trigger, pid_t pid, uint64_t until, uint64_t covered,
 		  struct trigger_hit *hit);
@@ -110,9 +111,9 @@ bool trigger_next(struct trigger *trigger, pid_t pid, uint64_t until, uint64_t c
 void trigger_report(const struct trigger *trigger, bool quiet);
 
 /**
- * struct trigger_clock - times of the trace
- * @ns, @ticks: the same moment on CLOCK_MONOTONIC and on the encoder's clock
- * @hz:		ticks per second, 0: the encoder's time is unknown
+ * struct trigger_clock - converts times to those of the trace
+ * @ns, @ticks: the same instant on CLOCK_MONOTONIC and on the encoder's clock
+ * @hz:		ticks per second, 0 if the encoder's time is unknown
  */
 struct trigger_clock {
 	uint64_t	ns;

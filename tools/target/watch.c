@@ -161,11 +161,11 @@ void watch_wait(struct watch *watch, const struct pollfd *also,
 	size_t i;
 
 	event[watch->cpus] = also ? *also : (struct pollfd){ .fd = -1 };
-	/* Handle pending signals first: pending events would delay them. */
+	/* Handle pending signals first, because pending events would delay them. */
 	ppoll(NULL, 0, &now, mask);
 	if (ppoll(event, watch->cpus + 1, longest, mask) <= 0)
 		return;
-	/* The ring of an offline CPU sends no more events. */
+	/* The ring of an offline CPU has no more events. */
 	for (i = 0; i < watch->cpus; i++) {
 		if (!(watch->event[i].revents & (POLLHUP | POLLERR)))
 			continue;

@@ -14,7 +14,7 @@
 
 /**
  * struct watch - the events of all CPUs
- * @event:	one per CPU, @cpus of them, and one more
+ * @event:	one event for each of the @cpus CPUs, and one more
  * @ring:	the ring of each event
  * @names:	receives events about threads, or NULL
  */
@@ -27,19 +27,19 @@ struct watch {
 
 /**
  * watch_open() - start watching all processes
- * @watch:	filled, also after an error; for watch_close()
- * @seldom:	watch_wait() returns when a ring is filling up rather than at
- *		the first event
+ * @watch:	the result, for watch_close() even after an error
+ * @seldom:	whether watch_wait() returns when a ring is filling up rather than at the first
+ *		event
  * @names:	receives events about threads, or NULL
  *
- * Return: 0, or -1: the error has been printed.
+ * Return: 0, or -1 after printing an error.
  */
 int watch_open(struct watch *watch, bool seldom, struct names *names);
 
 /**
  * watch_read() - process the events since the last call
- * @objects_of:	returns the objects to which those that process @pid has mapped are added, NULL:
- *		ignore them; called with @context
+ * @objects_of:	called with @context; returns the set to which the objects mapped by process
+ *		@pid are added, or NULL to ignore them
  * @missed:	the number of missed events is added to that of these objects
  */
 void watch_read(struct watch *watch, struct objects *(*objects_of)(void *context, pid_t pid),
@@ -47,9 +47,9 @@ void watch_read(struct watch *watch, struct objects *(*objects_of)(void *context
 
 /**
  * watch_wait() - wait for an event
- * @watch:	all zero: nothing is watched
- * @also:	something else to wait for, or NULL; its descriptor may be -1
- * @longest:	maximum time to wait, NULL: no limit
+ * @watch:	the events; if zeroed, nothing is watched
+ * @also:	another event to wait for, or NULL; its descriptor may be -1
+ * @longest:	maximum time to wait, NULL if no limit
  * @mask:	a signal that this allows also ends the wait
  */
 void watch_wait(struct watch *watch, const struct pollfd *also,
