@@ -34,7 +34,7 @@ bool trace_is_empty(TraceComponent *c)
            !(cc->queued && cc->queued(c));
 }
 
-/* Counted, so that a test can check that software never breaks a rule. */
+/* Violations are counted, so that a test can check that software never breaks a rule. */
 void trace_violation(TraceComponent *c, const char *what, unsigned offset)
 {
     c->stats.violations++;
@@ -80,8 +80,8 @@ static void flush_finish(TraceComponent *c)
 }
 
 /*
- * Nothing reaches memory before flush-ns has passed, so software that does not wait for
- * empty misses its last messages.
+ * Nothing reaches memory before flush-ns has passed, so software that does not wait for the
+ * empty bit misses the last messages.
  */
 static void flush_start(TraceComponent *c)
 {
@@ -132,7 +132,7 @@ uint32_t trace_control_read(TraceComponent *c, unsigned offset)
 
 /*
  * WARL: writing a sink that does not exist leaves the field unchanged, as does any write if
- * there is nothing to select.
+ * there is only one sink.
  */
 static bool sink_is_legal(TraceComponent *c, uint32_t value)
 {
@@ -158,7 +158,7 @@ static uint32_t control_merge(TraceComponent *c, uint32_t old, uint32_t value,
     return cc->merge ? cc->merge(c, old, value, new) : new;
 }
 
-/* Writing back the reset value requests nothing. */
+/* Writing back the reset value has no effect. */
 static void control_activate(TraceComponent *c, uint32_t value,
                              uint32_t writable)
 {

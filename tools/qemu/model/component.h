@@ -53,7 +53,7 @@ typedef struct TraceRegister {
     uint32_t reset;
     uint32_t writable;
     unsigned count;         /* number of registers in an array; 0 means 1 */
-    unsigned needs;         /* exists only with one of these sinks; 0 = always */
+    unsigned needs;         /* exists only with one of these sinks; 0 means always */
     bool narrow;            /* accepts 8- and 16-bit stores */
     TraceRead *read;
     TraceWrite *write;
@@ -106,7 +106,7 @@ struct TraceComponent {
     char *stats_path;
     const char *id;
     unsigned sinks;         /* BIT(SINK_...) of existing sinks */
-    uint32_t sink_field;    /* of the control register after reset */
+    uint32_t sink_field;    /* value of the control register after reset */
     TimestampType ts_type;
 
     /* Faults, which may change at any time. */
@@ -122,7 +122,7 @@ struct TraceComponent {
     TraceStats stats;
     Notifier exit;
 
-    unsigned half;          /* half of a 64-bit store, 1 or 2; 0: not a 64-bit store */
+    unsigned half;          /* half of a 64-bit store, 1 or 2; 0 if not a 64-bit store */
 
     /* Sink: bytes of an incomplete word. */
     uint8_t word[SINK_BYTES_MAX];
@@ -132,7 +132,7 @@ struct TraceComponent {
     uint64_t bus_bytes;     /* written to memory since the last reset */
     uint8_t *sram;
 
-    /* Timestamp unit: ticks counted until ts_since (ns), more when running. */
+    /* Timestamp unit: ticks counted until ts_since (ns); running adds to these. */
     uint64_t ts_ticks;
     int64_t ts_since;
 
@@ -153,21 +153,24 @@ struct TraceComponentClass {
     /* Resets the subclass's state; may be NULL. */
     void (*reset)(TraceComponent *c);
     /*
-     * Handles the subclass's fields in a write of value to control, which reads old: sets
-     * them in new, whose common fields are set already; may be NULL.
+     * Handles the subclass's fields when value is written to control, whose current value is
+     * old: sets them in new, whose common fields are already set; may be NULL.
      */
     uint32_t (*merge)(TraceComponent *c, uint32_t old, uint32_t value,
                       uint32_t new);
     /* Called after control has changed from old to its current value. */
     void (*changed)(TraceComponent *c, uint32_t old);
-    /* Number of bytes queued before the sink, and the ns needed for them; may be NULL. */
+    /*
+     * Number of bytes queued before the sink, and the time in ns that they need; may be
+     * NULL.
+     */
     uint32_t (*queued)(TraceComponent *c);
     uint64_t (*queue_ns)(TraceComponent *c);
     /* Whether more data will be queued, so that a flush cannot end; may be NULL. */
     bool (*is_pending)(TraceComponent *c);
     /* Passes all queued data to the destination; may be NULL. */
     void (*drain)(TraceComponent *c);
-    /* The component's sink has cleared enable: drop queued data; may be NULL. */
+    /* Drops queued data, because the component's sink has cleared enable; may be NULL. */
     void (*stop)(TraceComponent *c);
 };
 

@@ -22,7 +22,7 @@ void encoder_begin(TraceEncoder *e, NexusMessage *m, unsigned tcode)
     nexus_begin(m, tcode, e->src, inhibit ? 0 : e->src_bits);
 }
 
-/* Decoders take time 0 as the lack of a time, so no message carries it. */
+/* Decoders take time 0 to mean that there is no time, so no message has it. */
 static uint64_t message_time(TraceEncoder *e)
 {
     return MAX(trace_ts_now(&e->parent_obj), 1);
@@ -33,7 +33,7 @@ static bool timestamps_enabled(TraceEncoder *e)
     return e->ts_in_messages && FIELD_EX32(e->parent_obj.regs[R_TS_CONTROL], TS_CONTROL, ENABLE);
 }
 
-/* Ends a message; sync messages carry the absolute time, others the change. */
+/* Ends a message; sync messages have the absolute time, others the change. */
 void encoder_finish(TraceEncoder *e, NexusMessage *m, bool timestamp, bool sync)
 {
     if (timestamp && timestamps_enabled(e)) {
@@ -78,7 +78,7 @@ static void send_ownership(TraceEncoder *e, uint32_t process)
 
 /*
  * tsInstrumentation enables the timestamp. P550: registers 0-15 and 16-31 are the same
- * channels, and the lower ones never carry a timestamp.
+ * channels, and messages of the lower ones never have a timestamp.
  */
 static void send_data(TraceEncoder *e, unsigned offset, uint32_t value)
 {
@@ -282,7 +282,7 @@ static void encoder_drain(TraceComponent *c)
     fifo_drain(SIFIVE_TRACE_ENCODER(c));
 }
 
-/* The encoder's own sink is full, so no message can show where the program was. */
+/* The encoder's own sink is full, so no message can show where the program is. */
 static void encoder_stop(TraceComponent *c)
 {
     hart_forget(SIFIVE_TRACE_ENCODER(c));

@@ -27,7 +27,7 @@ struct TraceEncoder {
 
     uint64_t last_ts;       /* timestamp of the last message */
 
-    TraceHart *followed;    /* the hart whose instructions it traces; NULL: none */
+    TraceHart *followed;    /* the hart whose instructions it traces; NULL if none */
     TraceInstruction instruction;
 
     /* Complete messages and their bytes; always empty if drain_ns is 0. */

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * The FIFO between the encoder and its destination. Messages leave one by one, each after
- * drain-ns for each of its bytes, and not before the funnels on the way accept it. If the
- * next one does not fit, either the core stalls, or messages are lost until there is room
- * for an Error message and a new absolute timestamp. With drain-ns = 0 and funnels without
- * a limit, messages pass through and the FIFO is never full.
+ * drain-ns for each of its bytes, and not before the funnels on its path accept it. If the next
+ * one does not fit, either the core stalls, or messages are lost until there is room for an
+ * Error message and a new absolute timestamp. With drain-ns = 0 and funnels without a limit,
+ * messages pass through and the FIFO is never full.
  */
 #include "qemu/osdep.h"
 #include "exec/cpu-common.h"
@@ -85,8 +85,8 @@ static void drain_expired(void *opaque)
     TraceEncoder *e = opaque;
 
     /*
-     * Timers for the same time run in the order in which they were set, so the
-     * encoder that has just sent comes last.
+     * Timers for the same time run in the order in which they were set, so the encoder that
+     * has just sent a message comes last.
      */
     if (!path_is_ready(e)) {
         timer_mod(&e->drain_timer, trace_path_ready_at(component(e)));
@@ -135,7 +135,7 @@ void fifo_drain(TraceEncoder *e)
             resync(e);
         }
     } while (!g_queue_is_empty(&e->fifo));
-    /* Reporting the loss has set the bit. */
+    /* Reporting the loss sets the bit, too. */
     timer_del(&e->drain_timer);
     release_harts(e);
 }
@@ -145,7 +145,7 @@ bool fifo_is_ready(TraceEncoder *e)
     return !e->lost && has_room(e, NEXUS_MESSAGE_MAX);
 }
 
-/* The time of a flush, disregarding other inputs of the funnels. */
+/* The duration of a flush, ignoring other inputs of the funnels. */
 uint64_t fifo_drain_ns(TraceEncoder *e)
 {
     return (uint64_t)e->level *
@@ -153,10 +153,10 @@ uint64_t fifo_drain_ns(TraceEncoder *e)
 }
 
 /*
- * Stalls the hart at its store: it halts, and executes the store again when there is room
- * for the longest message. An interrupt also ends the halt, and is taken before the store.
- * Does not return if the hart has to wait. A sink's store, and the second half of a 64-bit
- * store, cannot be repeated.
+ * Stalls the hart at its store: the hart halts, and executes the store again when there is
+ * room for the longest message. An interrupt also ends the halt, and is taken before the store.
+ * Does not return if the hart has to wait. A sink's store and the second half of a 64-bit
+ * store cannot be repeated.
  */
 void fifo_hold_hart(TraceEncoder *e)
 {
@@ -201,8 +201,8 @@ static uint32_t lost_kind(unsigned tcode)
 /*
  * A message of instruction trace belongs to an instruction that has retired:
  * the hart halts after it, and the message waits in the FIFO, which is overfull
- * until the hart continues. An overfull FIFO cannot take the message of an
- * interrupt that ends the halt.
+ * until the hart continues. An overfull FIFO has no room for the message of an interrupt that
+ * ends the halt.
  */
 static bool stall_behind(TraceEncoder *e, uint32_t kind)
 {

@@ -12,7 +12,7 @@ typedef struct TraceFunnel {
     TraceComponent parent_obj;
 
     uint32_t byte_ns;
-    int64_t busy_until;     /* it accepts no message before that time */
+    int64_t busy_until;     /* the funnel accepts no message before that time */
 } TraceFunnel;
 
 DECLARE_INSTANCE_CHECKER(TraceFunnel, SIFIVE_TRACE_FUNNEL,
@@ -49,7 +49,7 @@ void trace_funnel_accept(TraceComponent *c, const uint8_t *bytes, unsigned len)
     trace_emit(c, bytes, len);
 }
 
-/* A disabled funnel drops at any rate. */
+/* A disabled funnel drops messages at any rate. */
 int64_t trace_funnel_ready_at(TraceComponent *c)
 {
     return trace_is_enabled(c) ? SIFIVE_TRACE_FUNNEL(c)->busy_until : 0;

@@ -1,20 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * How instruction trace hooks into the emulator.
+ * Connects instruction trace with the emulator.
  *
  * tools/qemu/patches/trace-transfers.patch gives each emulated hart a pointer, env->tracer.
  * While it is set, translated code calls it at each branch and jump, as do the emulator's
  * functions for traps and trap returns: the places where QEMU already supports control transfer
  * records (Smctr). Everything between two calls is straight-line code, so addresses alone give
- * the number of half-words. A hart without a tracer runs code that was translated without these
- * calls (cs_base of a translation block distinguishes the two), at no cost.
+ * the number of half-words. A hart without a tracer runs code translated without these calls,
+ * at no cost; cs_base of a translation block distinguishes the two kinds of code.
  *
  * Another hart's store may turn trace on or off. A hart's address is known only outside of
  * translated code, so its own thread sets and clears the pointer, as work that the emulator
- * does between two blocks; until then the encoder is not empty. The work is done at once if the
- * address is known: if the hart does not run, because one thread runs all harts or because it
- * cannot run (qtest), or if it is the hart's own store that ends the trace. That store is not
- * part of the trace.
+ * does between two blocks; until then the encoder is not empty. The work is done at once if
+ * the address is known: if the hart is not running, because one thread runs all harts or under
+ * qtest, or if the hart's own store ends the trace. That store is not part of the trace.
  */
 #include "qemu/osdep.h"
 #include "qemu/main-loop.h"
@@ -28,7 +27,7 @@ struct TraceHart {
     RISCVTracer tracer;
     TraceEncoder *encoder;
     RISCVCPU *cpu;
-    unsigned pending;       /* pending work of its thread */
+    unsigned pending;       /* pending work for the hart's thread */
     unsigned epoch;         /* changes when a reset of the encoder cancels that work */
 };
 
@@ -235,7 +234,7 @@ void hart_resume(CPUState *cpu)
     qemu_cpu_kick(cpu);
 }
 
-/* The hart has yet to begin or end the trace. */
+/* The hart has not begun or ended the trace yet. */
 bool hart_is_pending(TraceEncoder *e)
 {
     return e->followed && e->followed->pending;

@@ -9,7 +9,7 @@
 #include "qemu/osdep.h"
 #include "encoder.h"
 
-/* Retired half-words at which ResourceFull is sent. */
+/* Number of retired half-words at which ResourceFull is sent. */
 #define HALFWORDS_MAX   (1u << 16)
 
 #define HISTORY_EMPTY   1u
@@ -18,7 +18,7 @@
 
 #define RUN_MAX         (1u << 14)
 
-/* Calls that a decoder of implicit returns must remember. */
+/* Number of calls that a decoder of implicit returns must remember. */
 #define CALLS_MAX       1023
 
 bool instruction_is_wanted(uint32_t control)
@@ -35,7 +35,7 @@ static bool has_history(TraceInstruction *i)
     return i->mode != INSTRUCTION_BTM;
 }
 
-/* For a message that is neither a Sync nor the last one. */
+/* Whether a message that is neither a Sync nor the last one has a timestamp. */
 static bool has_timestamp(TraceEncoder *e, bool indirect, bool trap)
 {
     switch (FIELD_EX32(e->parent_obj.regs[R_TS_CONTROL], TS_CONTROL, BRANCH)) {
@@ -203,8 +203,8 @@ static int periodic_sync(TraceEncoder *e)
 }
 
 /*
- * The count of half-words has a fixed limit, and another one that software sets in bytes. A Sync
- * between branches would lose the history, unless the Sync belongs to an indirect branch.
+ * The count of half-words has a fixed limit, and another limit that software sets in bytes. A
+ * Sync between branches would lose the history, unless the Sync belongs to an indirect branch.
  */
 static void limit_halfwords(TraceEncoder *e)
 {
@@ -224,7 +224,7 @@ static void limit_halfwords(TraceEncoder *e)
     }
 }
 
-/* By counting: the target of a return is not compared with its call. */
+/* Calls are only counted; the target of a return is not compared with its call. */
 static bool return_is_implicit(TraceInstruction *i)
 {
     return i->mode == INSTRUCTION_HTM_OPTIMISED && i->calls;

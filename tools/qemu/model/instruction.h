@@ -23,14 +23,14 @@ typedef enum TraceTransfer {
 typedef struct TraceInstruction {
     unsigned mode;          /* INSTRUCTION_...; INSTRUCTION_OFF: follows no hart */
     bool lost;              /* nothing can be sent before a Sync */
-    uint64_t pc;            /* of the hart's next instruction */
-    uint64_t address;       /* of the last message with an address */
+    uint64_t pc;            /* address of the hart's next instruction */
+    uint64_t address;       /* address in the last message that has one */
     uint32_t halfwords;     /* half-words of retired instructions that no message counts yet */
-    uint32_t history;       /* outcomes of branches behind a stop bit, last one lowest */
+    uint32_t history;       /* outcomes of branches below a stop bit, the last one in bit 0 */
     uint32_t run;           /* number of earlier branches with the same outcome */
     bool run_taken;         /* that outcome */
     uint32_t calls;         /* calls on the decoder's stack, which can return implicitly */
-    uint32_t messages;      /* since the last Sync */
+    uint32_t messages;      /* sent since the last Sync */
 } TraceInstruction;
 
 bool instruction_is_wanted(uint32_t control);

@@ -22,7 +22,7 @@ static const struct {
     { "funnel", SINK_FUNNEL },
 };
 
-/* In the order of the tsType values. */
+/* These are in the order of the tsType values. */
 static const char *const ts_type_names[] = {
     "none", "external", "bus", "core", "slave",
 };
@@ -83,7 +83,7 @@ static bool check_sinks(TraceComponent *c, Error **errp)
     return true;
 }
 
-/* With one kind of sink the control field is read-only. */
+/* With one kind of sink, the control field is read-only. */
 static bool check_sink_registers(TraceComponent *c, Error **errp)
 {
     const char *single = c->single_sink_option ?: "kind";

@@ -41,7 +41,7 @@ enum {
     INSTRUCTION_HTM_OPTIMISED = 7,
 };
 
-/* Reset values of the two fields according to the manual. */
+/* Reset values of the two fields, according to the manual. */
 #define SYNC_MAX_BTM_RESET      3
 #define SYNC_MAX_INST_RESET     0xa
 
@@ -79,7 +79,7 @@ REG32(IMPL, 0x004)
     FIELD(IMPL, SRC_BITS, 24, 3)
     FIELD(IMPL, HART_ID, 28, 4)
 
-/* Named in SiFive's header, without a description. */
+/* SiFive's header has the names without a description. */
 REG32(IMPL_EXTRA, 0x008)
 REG32(EVENT_CONTROL, 0x00c)
 

@@ -263,7 +263,7 @@ bool trace_emit(TraceComponent *c, const uint8_t *bytes, unsigned len)
     return true;
 }
 
-/* The funnel that c sends to; NULL for another kind of sink. */
+/* The funnel that c sends to; NULL if its sink is of another kind. */
 static TraceComponent *next_funnel(TraceComponent *c)
 {
     return trace_sink_in_effect(c) == SINK_FUNNEL ? c->funnel : NULL;

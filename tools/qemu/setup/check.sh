@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-only
-# Prepares what the tests need besides the virtual board, so that no suite waits for a
-# download or another suite's build.
+# Prepares what the tests need besides the virtual board, so that no suite has to wait for a
+# download or for another suite's build.
 #
 #	check.sh KERNEL [NEED]...
 #

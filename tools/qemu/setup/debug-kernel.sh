@@ -48,14 +48,14 @@ if [ ! -d "$out" ]; then
 	exec 9>"$cache/debug-kernel.lock"
 	flock 9
 fi
-# Another process may have created it in the meantime.
+# Another process may have created the directory in the meantime.
 if [ ! -d "$out" ]; then
 	rm -rf "$out.tmp"
 	mkdir -p "$out.tmp"
 	step "debug kernel: configure" configure
 	step "debug kernel: build" compile
 	step "debug kernel: install" install_kernel
-	# The build directory contains its own path.
+	# Generated files contain the build directory's absolute path.
 	sed -i "s|$out.tmp|$out|g" "$out.tmp/headers/Makefile"
 	publish "$out.tmp" "$out"
 fi

@@ -86,7 +86,7 @@ prepare() {
 	wanted "$1"
 	make -C "$source" O="$tree" ARCH=riscv HOSTCC=gcc "$2" -j "$jobs" \
 		KCONFIG_ALLCONFIG="$tree/wanted.config" allnoconfig modules_prepare
-	# The build directory contains its own path.
+	# Generated files contain the build directory's absolute path.
 	sed -i "s|$out.tmp|$out|g" "$tree/Makefile"
 	granted "$tree"
 }

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-only
-# The sources of Debian's programs that the board's file system has (root.sh), to be compiled
-# with instrumentation. Prints the directory:
+# The sources of the Debian programs in the board's file system (root.sh), to be compiled with
+# instrumentation. Prints the directory:
 #
 #	lua5.4, zstd, pigz	the sources
 #	sqlite3			its one-file sources, sqlite3.c and shell.c

@@ -42,7 +42,7 @@ hook_tree() {
 	MAK
 }
 
-# Changes to the emulator itself; each file describes the bug that it fixes, or its use.
+# Changes to the emulator itself; each patch describes the bug that it fixes, or its purpose.
 patch_tree() {
 	local p
 	for p in "$patches"/*.patch; do
