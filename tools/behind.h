@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * Writes full buffers of all outputs in one thread, in the order in which they come,
- * while the program fills others.
+ * Writes full buffers of all outputs in one thread, in the order of their arrival, while the
+ * program fills others.
  */
 #ifndef SIFIVE_TRACE_BEHIND_H
 #define SIFIVE_TRACE_BEHIND_H
@@ -14,7 +14,7 @@
  * struct behind_file - a file that is written
  * @fd:		the file
  * @error:	errno of the first write that has failed; nothing is written after it
- * @waiting:	private to behind.c: number of buffers that are not yet written
+ * @waiting:	private to behind.c: number of buffers that have not been written yet
  */
 struct behind_file {
 	int		fd;
@@ -25,19 +25,23 @@ struct behind_file {
 /** behind_write() - write bytes now, in this thread */
 void behind_write(struct behind_file *file, const char *bytes, size_t length);
 
-/** behind_begin() - start the thread, unless it runs; returns whether it does */
+/** behind_begin() - start the thread if it is not running; returns whether it is running now */
 bool behind_begin(void);
 
-/** behind_end() - once for each behind_begin() that has succeeded; the last one ends the thread */
+/**
+ * behind_end() - call once for each successful behind_begin(); the last call ends the
+ * thread
+ */
 void behind_end(void);
 
 /**
  * behind_put() - have the thread write a buffer
- * @buffer:	from malloc(); the thread's from now on
+ * @buffer:	from malloc(); owned by the thread from now on
  * @used:	bytes to write
- * @size:	bytes of all buffers
+ * @size:	size of each buffer
  *
- * Return: another buffer, which is the caller's now; NULL if out of memory: nothing was done.
+ * Return: another buffer, which the caller owns; NULL if out of memory, in which case nothing
+ * was done.
  */
 char *behind_put(struct behind_file *file, char *buffer, size_t used, size_t size);
 

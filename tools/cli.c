@@ -13,7 +13,7 @@
 
 /* Options of one command, with --help. */
 #define OPTIONS_MAX	64
-/* The value that getopt_long() returns for a long option, plus the option's index. */
+/* getopt_long() returns this value plus the option's index for a long option. */
 #define LONG		256
 
 #define WIDTH		80
@@ -88,7 +88,7 @@ int cli_percent(void *at, const struct cli_option *option, const char *value)
 	return EXIT_OK;
 }
 
-/* Collects words: all as text, and the index of the wanted one. */
+/* Collects the words of a list as text, and finds the index of the wanted one. */
 struct choice {
 	struct nearest	nearest;
 	int		count;
@@ -148,7 +148,7 @@ static void each_of(const char *words, cli_add *add, void *context)
 	for (; *words; words += length + (words[length] == '|')) {
 		length = strcspn(words, "|");
 		snprintf(word, sizeof(word), "%.*s", (int)length, words);
-		/* The other words are placeholders. */
+		/* Any other words are placeholders. */
 		if (*word >= 'a' && *word <= 'z')
 			add(context, word, NULL);
 	}
@@ -168,7 +168,7 @@ void cli_each_word(const struct cli_option *option, cli_add *add, void *context)
 
 /**
  * struct parser - the tables in getopt_long()'s format
- * @option:	the options, @count of them
+ * @option:	the @count options
  * @at:		destination of each option's value
  * @command:	name of the command
  */
@@ -218,7 +218,7 @@ static void init_parser(struct parser *parser, const struct cli_command *command
 	add_option(parser, &cli_help_option, NULL);
 }
 
-/* The index of the option that getopt_long() returned, or -1. */
+/* The index of the option that getopt_long() has returned, or -1. */
 static int found_option(const struct parser *parser, int found)
 {
 	size_t i;
@@ -231,7 +231,7 @@ static int found_option(const struct parser *parser, int found)
 	return -1;
 }
 
-/* The option that was probably meant, with BEFORE before its name, see nearest_text(). */
+/* The option that was probably meant, with @before before its name; see nearest_text(). */
 static const char *hint(const struct parser *parser, const char *name, const char *before,
 			char *text, size_t size)
 {
@@ -243,7 +243,7 @@ static const char *hint(const struct parser *parser, const char *name, const cha
 	return nearest_text(&nearest, before, text, size);
 }
 
-/* Report what getopt_long() has refused, in @word. */
+/* Reports the argument @word that getopt_long() has refused. */
 static int refused_option(const struct parser *parser, int found, char *word)
 {
 	const char *command = parser->command;
@@ -276,7 +276,7 @@ static int refused_option(const struct parser *parser, int found, char *word)
 			   hint(parser, word, "--", text, sizeof(text)), command);
 }
 
-/* The user's default of one option. */
+/* Sets the user's default of one option. */
 static int configure(void *context, const struct config_line *line)
 {
 	struct parser *parser = context;

@@ -16,7 +16,7 @@
  * cli_add - receives one word of a list
  * @context:	as given to the list's function
  * @word:	the word
- * @help:	its description, NULL for none
+ * @help:	its description, NULL if it has none
  */
 typedef void cli_add(void *context, const char *word, const char *help);
 
@@ -26,14 +26,14 @@ typedef void cli_add(void *context, const char *word, const char *help);
  * @name:	"--output"; NULL ends a table
  * @value:	its value as help shows it: a placeholder in capitals, words separated by |, or
  *		both; NULL for an option without a value
- * @optional:	the value may be omitted: --name or --name=VALUE; @set gets NULL then
+ * @optional:	the value may be omitted: --name or --name=VALUE; @set receives NULL for the
+ *		former
  * @help:	one or more sentences; NULL hides the option
  * @set:	stores the value; returns EXIT_OK, or EXIT_USAGE after printing
  *		an error
- * @offset:	offset of the value in the struct that the table is for
- * @least, @most: limits of cli_number(); @most is also how many values cli_append()
- *		takes (0: CLI_LIST_MAX), the bits that cli_bits() sets, and cli_constant()'s
- *		value
+ * @offset:	offset of the value in the struct for which the table is
+ * @least, @most: limits of cli_number(); @most is also how many values cli_append() takes (0:
+ *		CLI_LIST_MAX), the bits that cli_bits() sets, and cli_constant()'s value
  * @words:	words for completion, separated by |, if @value names none
  * @list:	calls @add for each possible value, if @value names none
  * @listed:	help shows @list
@@ -56,7 +56,7 @@ struct cli_option {
 
 /**
  * struct cli_group - options that help shows together
- * @title:	line above them, NULL for none
+ * @title:	line above the options, NULL if none
  * @options:	the table; NULL ends the groups
  * @base:	offset of the table's struct in the command's struct
  */
@@ -71,8 +71,8 @@ struct cli_group {
  * @name:	its name
  * @run:	the command: argv[0] is its name; returns an exit code
  * @summary:	one line for the list of commands
- * @arguments:	what follows the options, NULL for nothing
- * @help:	paragraphs for its help, an empty line between
+ * @arguments:	what follows the options, NULL if nothing
+ * @help:	paragraphs for its help, separated by empty lines
  * @groups:	its options, except --help, which all commands have
  * @status:	its exit codes
  * @program:	options end at the first argument: the rest belongs to a program
@@ -102,7 +102,7 @@ struct cli_command {
 /* The --help option of every command. */
 extern const struct cli_option cli_help_option;
 
-/* For @set; the value is a const char *, a bool, an unsigned int, an int ... */
+/* Functions for @set; the value is a const char *, a bool, an unsigned int, an int ... */
 int cli_text(void *at, const struct cli_option *option, const char *value);
 int cli_flag(void *at, const struct cli_option *option, const char *value);
 int cli_bits(void *at, const struct cli_option *option, const char *value);
@@ -116,7 +116,7 @@ int cli_append(void *at, const struct cli_option *option, const char *value);
 
 /**
  * struct cli_list - the values of an option that may be repeated
- * @text:	the values, @count of them
+ * @text:	the @count values
  */
 struct cli_list {
 	const char	*text[CLI_LIST_MAX];
@@ -147,8 +147,8 @@ int cli_parse(const struct cli_command *command, void *target, int argc, char **
 /**
  * cli_arguments() - check how many arguments follow the options
  * @command:	the command, for the message
- * @most:	maximum number @argc,
- * @argv:	after cli_parse()
+ * @most:	maximum number of arguments
+ * @argc, @argv: after cli_parse()
  *
  * Return: EXIT_OK, or EXIT_USAGE after reporting the first excess argument.
  */

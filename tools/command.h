@@ -11,7 +11,7 @@ enum exit_code {
 	EXIT_OK		= 0,
 	EXIT_LOSSES	= 1,	/* --strict, and something was lost or damaged */
 	EXIT_USAGE	= 2,
-	EXIT_UNREADABLE	= 3,	/* input or output error, or no record */
+	EXIT_UNREADABLE	= 3,	/* input or output error, or the trace has no records */
 };
 
 /**
@@ -21,8 +21,8 @@ enum exit_code {
 void report(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /**
- * report_to() - pass this thread's messages to a function instead
- * @receive:	receives each message, without a newline; NULL: print them again
+ * report_to() - pass this thread's messages to a function instead of printing them
+ * @receive:	receives each message, without a newline; NULL to print them again
  * @context:	passed to it
  */
 void report_to(void (*receive)(void *context, const char *text), void *context);

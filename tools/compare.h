@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* The order of numbers, for qsort() and bsearch(). */
+/* Compares numbers, for qsort() and bsearch(). */
 #ifndef SIFIVE_TRACE_COMPARE_H
 #define SIFIVE_TRACE_COMPARE_H
 

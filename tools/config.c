@@ -18,12 +18,13 @@ struct line {
 	const char	*value;
 };
 
-/* Options refer to values in it until the program ends. */
+/* Options point to values in this text until the program ends. */
 static struct {
 	char		path[4096];
 	char		text[BYTES_MAX + 1];
 	size_t		size;
-	struct line	line[BYTES_MAX / 2 + 1];	/* a letter and its NUL are two bytes */
+	/* Even a one-letter string takes two bytes with its NUL. */
+	struct line	line[BYTES_MAX / 2 + 1];
 	size_t		lines;
 } file;
 
@@ -32,7 +33,10 @@ static bool find_path(void)
 	const char *home = getenv("XDG_CONFIG_HOME"), *folder = "";
 	int length;
 
-	/* A relative path is invalid: XDG Base Directory Specification. */
+	/*
+	 * The specification says that a relative path is invalid: XDG Base Directory
+	 * Specification.
+	 */
 	if (!home || *home != '/') {
 		home = getenv("HOME");
 		folder = "/.config";
@@ -44,7 +48,7 @@ static bool find_path(void)
 	return length < (int)sizeof(file.path);
 }
 
-/* Strip spaces at both ends. */
+/* Strips spaces at both ends. */
 static char *trimmed(char *text)
 {
 	char *end = text + strlen(text);

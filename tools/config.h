@@ -11,7 +11,7 @@
 
 /**
  * config_read() - read the file, if there is one
- * @command:	whether a command of this name exists
+ * @command:	whether a command with this name exists
  *
  * Return: EXIT_OK, or EXIT_USAGE after reporting an error.
  */
@@ -21,7 +21,7 @@ int config_read(bool (*command)(const char *name));
  * struct config_line - an option in the file
  * @where:	"FILE:LINE", for messages
  * @name:	the option's name
- * @value:	its value, NULL for none
+ * @value:	its value, NULL if it has none
  */
 struct config_line {
 	const char	*where;
@@ -32,7 +32,7 @@ struct config_line {
 /**
  * config_each() - call @line for each option of a command
  *
- * Return: EXIT_OK, or the first other result of @line.
+ * Return: EXIT_OK, or the first other value that @line returns.
  */
 int config_each(const char *command,
 		int (*line)(void *context, const struct config_line *line), void *context);

@@ -15,15 +15,15 @@ static inline uint32_t hash_place(uint64_t key, unsigned int bits)
 
 /**
  * struct hash - an index into an array whose entries have keys
- * @slot:	numbers of entries, from 1 on; 0 if the slot is free
- * @bits:	there are 1 << @bits slots, and always a free one
+ * @slot:	numbers of entries, from 1; 0 if the slot is free
+ * @bits:	there are 1 << @bits slots, at least one of which is free
  */
 struct hash {
 	uint32_t	*slot;
 	unsigned int	bits;
 };
 
-/** hash_bits() - the size of a table for @room entries: at most half of it is used */
+/** hash_bits() - the size of a table for @room entries, which fill at most half of it */
 static inline unsigned int hash_bits(uint64_t room)
 {
 	unsigned int bits = 1;
@@ -34,8 +34,8 @@ static inline unsigned int hash_bits(uint64_t room)
 }
 
 /**
- * hash_find() - the slot with a key's entry, or a free slot for the key
- * @key_of:	the key of entry @number in @array
+ * hash_find() - find the slot of a key's entry, or a free slot for the key
+ * @key_of:	returns the key of entry @number in @array
  *
  * Inlined with a constant @key_of, so that no search calls a function.
  */
@@ -51,7 +51,7 @@ hash_find(const struct hash *hash, uint64_t key,
 	return &hash->slot[at];
 }
 
-/** hash_fill() - replace the content by the entries from @first to before @end */
+/** hash_fill() - replace the content with the entries from @first to before @end */
 static inline __attribute__((always_inline)) void
 hash_fill(const struct hash *hash, uint32_t first, uint32_t end,
 	  uint64_t (*key_of)(const void *array, uint32_t number), const void *array)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-/* Messages: the command prints them, the library for reading keeps them. */
+/* Messages: the command prints them, the read library stores them. */
 #include <stdarg.h>
 #include <stdio.h>
 

@@ -41,7 +41,7 @@ void nearest_try(struct nearest *nearest, const char *word)
 	if (!length || length > LENGTH_MAX || width > LENGTH_MAX)
 		return;
 	d = distance(nearest->wanted, length, word, width);
-	/* Allow one mistake in three letters; the beginning of a word is near too. */
+	/* Allow one mistake per three letters; the beginning of a word also counts as near. */
 	if (d > (length + 1) / 3 && (length < 3 || strncmp(nearest->wanted, word, length)))
 		return;
 	if (nearest->found && d >= nearest->distance)

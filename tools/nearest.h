@@ -8,7 +8,7 @@
  * @wanted:	the word that does not exist
  * @found:	the nearest word, NULL if none is near
  * @distance:	of
- * @found:	letters that were omitted, added, replaced or swapped
+ * @found:	number of letters that were omitted, added, replaced or swapped
  */
 struct nearest {
 	const char	*wanted;

@@ -15,7 +15,7 @@
 #include "text.h"
 
 #define BUFFER		(64u << 10)
-/* Text this short is written before the buffer is checked for room. */
+/* Text up to this length is written before the buffer is checked for room. */
 #define SHORT		64
 
 struct output {
@@ -27,7 +27,7 @@ struct output {
 	char			*buffer;
 };
 
-/* Further outputs are written by a thread. */
+/* Outputs opened from now on are written by a thread. */
 static bool all_behind;
 
 void output_write_behind(void)
@@ -66,7 +66,7 @@ static bool is_styled(int fd)
 	return isatty(fd) && (!no || !*no) && terminal && strcmp(terminal, "dumb");
 }
 
-/* Takes ownership of @fd, which may be the result of a failed call. */
+/* Takes ownership of @fd, which may be -1 from a failed call. */
 static struct output *begin(int fd, const char *name)
 {
 	struct output *output;
@@ -101,7 +101,7 @@ struct output *output_open(const char *path)
 
 struct output *output_to(int fd, const char *name)
 {
-	/* Avoid the number of standard output, in case that is closed. */
+	/* Avoid the descriptor of standard output, in case it is closed. */
 	return begin(fcntl(fd, F_DUPFD_CLOEXEC, STDERR_FILENO + 1), name);
 }
 
@@ -156,7 +156,7 @@ bool output_failed(const struct output *output)
 	return output->file.error;
 }
 
-/* @length more bytes are in the buffer, SHORT at most. */
+/* Accounts for @length more bytes in the buffer, at most SHORT. */
 static inline void put_short(struct output *output, size_t length)
 {
 	output->used += length;
@@ -197,7 +197,7 @@ void put_spaces(struct output *output, size_t count)
 	put_short(output, count);
 }
 
-/* Digits of text_eight(). */
+/* Number of digits that text_eight() writes. */
 static inline void put_eight(struct output *output, uint64_t digits, unsigned int without)
 {
 	text_put_eight(output->buffer + output->used,
@@ -310,7 +310,7 @@ static size_t plain_ascii(const char *text)
 	return length;
 }
 
-/* U+0080 to U+009F are not printable: the second byte is the code point. */
+/* U+0080 to U+009F are not printable: their second byte equals the code point. */
 void put_json(struct output *output, const char *text)
 {
 	size_t length;

@@ -18,14 +18,14 @@ struct output;
  * @path:	the output, NULL for standard output
  * @input:	an input file, which need not exist; "-" for standard input
  *
- * Return: false if they are the same file: the error has been printed.
+ * Return: false after printing an error if they are the same file.
  */
 bool output_spares(const char *path, const char *input);
 
 /**
- * output_write_behind() - have further outputs written by a thread
+ * output_write_behind() - have a thread write the outputs opened from now on
  *
- * For long ones, if the user wants several threads.
+ * For long outputs, if the user wants several threads.
  */
 void output_write_behind(void);
 
@@ -33,7 +33,7 @@ void output_write_behind(void);
  * output_open() - open an output
  * @path:	file, or NULL for standard output
  *
- * Return: the output, or NULL: the error has been printed.
+ * Return: the output, or NULL after printing an error.
  */
 struct output *output_open(const char *path);
 
@@ -42,14 +42,14 @@ struct output *output_open(const char *path);
  * @fd:		the file, which the caller closes
  * @name:	its name in messages
  *
- * Return: as output_open().
+ * Return: see output_open().
  */
 struct output *output_to(int fd, const char *name);
 
 /**
- * output_close() - flush and close; NULL is fine
+ * output_close() - flush and close; NULL is allowed
  *
- * Return: -1 if a write failed: the error has been printed, except EPIPE.
+ * Return: -1 if a write failed; the error has been printed, unless it is EPIPE.
  */
 int output_close(struct output *output);
 
@@ -59,7 +59,7 @@ bool output_to_file(const char *path);
 /** output_flush() - write buffered data now */
 void output_flush(struct output *output);
 
-/** output_failed() - whether a write has failed, which makes further ones useless */
+/** output_failed() - whether a write has failed, so that more output is useless */
 bool output_failed(const struct output *output);
 
 /**
@@ -77,10 +77,10 @@ static inline void put_string(struct output *output, const char *text)
 }
 
 void put_spaces(struct output *output, size_t count);
-/* Untrusted text: control characters are replaced. */
+/* For untrusted text: control characters are replaced. */
 void put_text(struct output *output, const char *text);
 /*
- * Right-aligned in a field of @width, which longer text exceeds. Text is cleaned as
+ * Right-aligned in a field of @width; longer text is not cut. Text is cleaned as
  * by put_text().
  */
 void put_number(struct output *output, uint64_t number, size_t width);
@@ -96,7 +96,7 @@ void put_format(struct output *output, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 /* In quotes, escaped for JSON; UTF-8 stays as it is. */
 void put_json(struct output *output, const char *text);
-/* A CSV field: always in quotes, or only if it needs them. */
+/* A CSV field, either always in quotes or only if it needs them. */
 void put_quoted(struct output *output, const char *text);
 void put_field(struct output *output, const char *text);
 /* With <, >, & and quotes escaped for XML; UTF-8 stays as it is. */

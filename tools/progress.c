@@ -9,12 +9,12 @@
 
 #include "progress.h"
 
-/* In ms: work shorter than this shows no progress. */
+/* In ms: shorter work shows no progress. */
 #define PATIENCE	500
 #define INTERVAL	200
 
 struct progress {
-	uint64_t	whole;		/* 0: unknown */
+	uint64_t	whole;		/* 0 if unknown */
 	int64_t		next;
 	int		shown;
 };

@@ -18,13 +18,13 @@ struct progress;
  */
 struct progress *progress_new(int fd);
 
-/** progress_of() - as progress_new(), for @whole bytes, 0: unknown */
+/** progress_of() - like progress_new(), for @whole bytes, 0 if unknown */
 struct progress *progress_of(uint64_t whole);
 
-/** progress_show() - show how many bytes have been read; NULL is fine */
+/** progress_show() - show how many bytes have been read; NULL is allowed */
 void progress_show(struct progress *progress, uint64_t bytes);
 
-/** progress_end() - clear the line and free; NULL is fine */
+/** progress_end() - clear the line and free; NULL is allowed */
 void progress_end(struct progress *progress);
 
 #endif /* SIFIVE_TRACE_PROGRESS_H */

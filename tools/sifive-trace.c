@@ -119,7 +119,7 @@ int main(int argc, char **argv)
 		puts("sifive-trace " VERSION);
 		return EXIT_OK;
 	}
-	/* For the shell scripts in completion/. */
+	/* This is for the shell scripts in completion/. */
 	if (!strcmp(name, "complete")) {
 		cli_complete(commands, argv + 2);
 		return EXIT_OK;

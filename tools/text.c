@@ -8,8 +8,8 @@
 size_t text_character(const char *text)
 {
 	/*
-	 * By length: mask of the first byte's bits, and the lowest code point of
-	 * that length.
+	 * By length: mask of the code point's bits in the first byte, and the lowest code
+	 * point with that length.
 	 */
 	static const struct {
 		unsigned char	mask, first;

@@ -12,7 +12,7 @@
 /** text_character() - length of the UTF-8 character at @text, 0 if it is invalid */
 size_t text_character(const char *text);
 
-/** text_printable() - as text_character(), but also 0 for control characters and at the end */
+/** text_printable() - like text_character(), but also 0 for control characters and at the end */
 size_t text_printable(const char *text);
 
 /** text_ascii() - length of the printable ASCII characters that @text begins with */
@@ -32,23 +32,24 @@ size_t text_columns(const char *text);
 size_t text_bytes(const char *text, size_t columns);
 
 /**
- * text_matches() - whether @text is @pattern, in which * and ? stand for any characters and for one
+ * text_matches() - whether @text matches @pattern, in which * stands for any characters and ?
+ * for one
  *
- * Nothing else is special: C++ names have brackets.
+ * No other character is special: C++ names have brackets.
  */
 bool text_matches(const char *pattern, const char *text);
 
 /** text_base() - the last component of a path */
 const char *text_base(const char *path);
 
-/** text_clean() - replace each unprintable byte by '?' */
+/** text_clean() - replace each unprintable byte with '?' */
 void text_clean(char *text);
 
 /* Numbers below it have eight digits at most. */
 #define TEXT_EIGHT_DIGITS	100000000u
-/* Added to the digits of text_eight() for their characters. */
+/* Added to the digits of text_eight() to get their characters. */
 #define TEXT_EIGHT_ZEROS	0x3030303030303030ull
-/* Bytes behind a number that these functions may overwrite. */
+/* Number of bytes after a number that these functions may overwrite. */
 #define TEXT_SPARE		8
 
 /** text_eight() - eight digits of a number below 10^8, the first one in the lowest byte */
@@ -64,7 +65,7 @@ static inline uint64_t text_eight(uint32_t number)
 	return tens | (parts - 10 * tens) << 8;
 }
 
-/** text_zeros() - how many zeros the digits of text_eight() begin with, at most seven */
+/** text_zeros() - number of leading zeros in the digits of text_eight(), at most seven */
 static inline unsigned int text_zeros(uint64_t digits)
 {
 	return (unsigned int)__builtin_ctzll(digits | 1ull << 56) / 8;

@@ -24,7 +24,7 @@ const char *units_count(char *text, uint64_t count)
 	return text;
 }
 
-/* Each is a thousand times the previous one. */
+/* Each unit is a thousand times the previous one. */
 static const char * const units[] = { "ns", "us", "ms", "s" };
 
 uint64_t units_unit(const char *text)

@@ -12,7 +12,7 @@
  * units_time() - "12.345 us", or ticks if the rate is unknown
  * @text:	buffer of UNITS_SIZE bytes
  * @ticks:	a duration
- * @hz:		ticks per second, 0: unknown
+ * @hz:		ticks per second, 0 if unknown
  *
  * Return: @text.
  */
@@ -21,12 +21,12 @@ const char *units_time(char *text, uint64_t ticks, uint64_t hz);
 /** units_unit() - nanoseconds of the unit "s", "ms", "us" or "ns", 0 for another text */
 uint64_t units_unit(const char *text);
 
-/** units_count() - "123456789", "12.346G" for ten digits or more */
+/** units_count() - "123456789", or "12.346G" for ten digits or more */
 const char *units_count(char *text, uint64_t count);
 
 /**
  * units_mark() - mark an inferred number
- * @text:	from units_count() or units_time(); gets a leading "~"
+ * @text:	from units_count() or units_time(); a "~" is inserted at its start
  *
  * Return: @text.
  */
