@@ -46,7 +46,7 @@ def check_functions(data):
         for part in "instructions", "lines":
             rows = function[part]
             assert costs(rows) == costs([function]), (part, function["function"])
-            # Each is rounded to nanoseconds.
+            # Each value is rounded to nanoseconds.
             assert abs(seconds(rows) - seconds([function])) <= 1e-9 * len(rows), \
                 (part, function["function"])
         for row in function["instructions"]:
@@ -55,7 +55,8 @@ def check_functions(data):
                 # The trace may end with a branch.
                 left = row["executed"] - branch["taken"] - branch["not_taken"]
                 assert left in (0, 1), row
-            # There are no other calls, so each is made by the instruction or by a trap there.
+            # There are no other calls, so each call is made by the instruction or by a trap
+            # there.
             if "executed" in row and data.get("exact") and row["kind"] == "instruction":
                 assert row.get("calls", 0) <= row["executed"], row
 

@@ -25,8 +25,8 @@ static void check(FIXTURE_DATA(command) *self, const char *arguments)
 }
 
 /*
- * work(3): the first branch is not taken, not, taken; the second taken, taken, not. The trace
- * stops at the call.
+ * work(3): the first branch is not taken, not taken, taken; the second is taken, taken, not
+ * taken. The trace stops at the call.
  */
 static void run_work(struct gen *gen)
 {
@@ -198,7 +198,7 @@ TEST_F(command, a_tail_call_is_part_of_the_call)
 	ASSERT_EQ(0, self->status);
 	EXPECT_TRUE(has_row(self->out, "            1           ~", "  30004  "))
 		TH_LOG("%s%s", self->out, self->err);
-	EXPECT_NE(NULL, strstr(self->out, "; 2 calls from here, in them "));
+	EXPECT_NE(NULL, strstr(self->out, "; 2 calls from here, taking "));
 	run(self, "annotate -q --json -s 0 -e " CALLS " t main");
 	EXPECT_NE(NULL, strstr(self->out, "\"tail_calls\":1}\n"));
 	check(self, "-s 0 -e " CALLS " t");
@@ -215,7 +215,7 @@ TEST_F(command, a_call_at_a_functions_end_is_not_the_next_ones)
 	run(self, "annotate -q -s 0 -e " CALLS " t ender after");
 	ASSERT_EQ(0, self->status);
 	EXPECT_NE(NULL, strstr(self->out, "\nender  flow_sample.elf\n"
-			       "  1 instruction executed, 33.33% of all; 1 call from here, in them "))
+			       "  1 instruction executed, 33.33% of all; 1 call from here, taking "))
 		TH_LOG("%s%s", self->out, self->err);
 	EXPECT_NE(NULL, strstr(self->out, "\nafter  flow_sample.elf\n"
 			       "  1 instruction executed, 33.33% of all\n"));
@@ -327,7 +327,7 @@ TEST_F(command, samples_are_instructions_shares_of_their_function)
 	begin(self, &stream);
 	sample(&stream, MAIN + 2, 1);
 	sample(&stream, MAIN + 0xc, 3);
-	/* Within an instruction; in no object; in the kernel. */
+	/* The addresses are within an instruction, in no object, and in the kernel. */
 	sample(&stream, MAIN + 0xe, 4);
 	sample(&stream, 0x9000000, 2);
 	sample(&stream, KERNEL, 6);
@@ -398,14 +398,14 @@ TEST_F(command, calls_are_those_of_their_call_site)
 	run(self, "annotate -s 0 --ts-hz 1000000000 -e " PROGRAM " t main fib");
 	ASSERT_EQ(0, self->status);
 	EXPECT_NE(NULL, strstr(self->out, "\nmain  decode_sample.elf  sample/fib.c:20\n"
-			       "  3 calls from here, in them "))
+			       "  3 calls from here, taking "))
 		TH_LOG("%s%s", self->out, self->err);
 	EXPECT_TRUE(has_row(self->out, " ns         -  ", "(calls from unknown places in the function)"));
 	EXPECT_TRUE(has_row(self->out, " ns     2000c  ", "# fib"));
 	EXPECT_TRUE(has_row(self->out, " ns     20016  ", "# fib"));
 	/* fib's own time has passed in main's call. */
 	EXPECT_NE(NULL, strstr(self->out, "\nfib  decode_sample.elf  sample/fib.c:12\n"
-			       "  1 call from here, in them "));
+			       "  1 call from here, taking "));
 	EXPECT_TRUE(has_row(self->out, "                   1            -     21028  ", ""))
 		TH_LOG("%s", self->out);
 	EXPECT_NE(NULL, strstr(self->err, "t: 1 calls without a call site are left out"));
@@ -419,7 +419,7 @@ TEST_F(command, samples_are_exact_where_counts_are_not)
 	struct gen_stream stream;
 
 	begin(self, &stream);
-	/* The last one is lost. */
+	/* The last record is lost. */
 	sample(&stream, WORK, INSTRUCTIONS + 1);
 	gen_error(&self->gen, 0);
 	save_work(self);

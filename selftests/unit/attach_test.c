@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /*
- * Proves which running processes a recording takes, what it knows of each, and that those that
- * end before START are omitted.
+ * Proves which running processes a recording includes, what it knows of each, and that those
+ * that end before START are omitted.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -94,7 +94,7 @@ TEST_F(attach, those_of_a_list_each_once)
 	EXPECT_EQ(-1, attach_find(&self->attach));
 }
 
-/* Tells its id, then waits for the end of the test. */
+/* Reports its id, then waits for the end of the test. */
 static void *be_thread(void *argument)
 {
 	pid_t id = gettid();
@@ -159,7 +159,7 @@ TEST_F(attach, other_texts_are_refused)
 	}
 }
 
-/* Stands for a control group, whose list has these processes. */
+/* Simulates a control group whose list contains these processes. */
 static void make_group(const char *path, const char *processes)
 {
 	char list[128];
@@ -208,7 +208,7 @@ TEST_F(attach, those_of_a_group_and_those_below)
 	EXPECT_EQ(7, running.pid[2]);
 	free(running.pid);
 
-	/* Without enough files, those found first are not all. */
+	/* Without enough descriptors, not all processes are found. */
 	next = (rlim_t)dup(0);
 	close((int)next);
 	EXPECT_EQ(2, find_in_child(group, next + 2));
@@ -263,7 +263,7 @@ TEST_F(attach, those_that_end_before_start_are_omitted)
 	close(mkstemp(path));
 	ASSERT_EQ(0, attach_find(&self->attach));
 	ASSERT_EQ(0, tree_open(&tree));
-	/* For the first piece of the recording. */
+	/* This is for the first piece of the recording. */
 	attach_describe(&self->attach, &tree, false);
 	left = self->attach.id[1];
 	/* As START does. */
@@ -319,7 +319,7 @@ static pid_t start_program(const char *mark, int *go, int *done)
 	close(to[1]);
 	*go = from[1];
 	*done = to[0];
-	/* Its name is set. */
+	/* The child has set its name. */
 	return read(to[0], &byte, 1) == 1 ? pid : -1;
 }
 
@@ -341,7 +341,7 @@ TEST_F(attach, a_program_executed_meanwhile_is_the_recorded_one)
 	EXPECT_LT(0, process->began);
 	EXPECT_NE(NULL, strstr(process->is.exe, "attach_test"));
 	ASSERT_EQ(1, write(go, "", 1));
-	/* Closed by the execution. */
+	/* execve() closes the pipe. */
 	ASSERT_EQ(0, read(done, &byte, 1));
 	attach_started(&self->attach, &cpus);
 	ASSERT_EQ(1, self->attach.count);
@@ -419,7 +419,7 @@ TEST_F(attach, the_wait_says_what_it_lacks)
 	ASSERT_EQ(0, attach_find(&self->attach));
 	next = dup(0);
 	close(next);
-	/* Enough for one of two processes, besides the pipe. */
+	/* Enough descriptors for one of two processes, besides the pipe. */
 	EXPECT_EQ(NOT_WAITED, wait_in_child(&self->attach, (rlim_t)next + 3, text, sizeof(text)));
 	EXPECT_NE(NULL, strstr(text, "cannot wait for 2 processes: too many open files: raise"));
 	end(&self->child[0]);

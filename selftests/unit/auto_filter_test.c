@@ -9,7 +9,7 @@
 #include <signal.h>
 #include <sys/wait.h>
 
-/* Also a name in the fixture. */
+/* This is also a name in the fixture. */
 #define start_command	the_start_command
 #include "command.h"
 #include "target/auto_filter.h"
@@ -154,7 +154,7 @@ static int try(FIXTURE_DATA(command) *self, char *filter)
 	return status;
 }
 
-/* No filter is left either. */
+/* No filter is left behind either. */
 static bool is_clean(const char *filter)
 {
 	return !*filter && !system("! ls filter.* 2>/dev/null | grep -q .");

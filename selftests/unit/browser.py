@@ -164,7 +164,7 @@ def place(browser, selector, n=0):
         return [r.left, r.top, r.width, r.height]; }}())""")
 
 
-# How many pixels of a canvas have this colour; without: any at all.
+# How many pixels of a canvas have this colour; without a colour, count all that are drawn.
 def pixels(browser, n, colour=None):
     return browser.value(f"""(function () {{
         var c = document.querySelectorAll("canvas")[{n}], i, sum = 0;
@@ -266,7 +266,7 @@ def check_page(browser, path):
     browser.value("PAGE.find('')")
     expect(text(browser, "#found"), "", "no search")
 
-    # A click makes a call as wide as the flame graph: fib is half of it.
+    # A click makes a call as wide as the flame graph; fib is half of it.
     browser.value("PAGE.find('fib')")
     before = pixels(browser, FLAME, FOUND)
     left, top, width, height = place(browser, "#flame")
@@ -321,7 +321,7 @@ def check_selection(browser):
 
 
 def check_comparison(browser):
-    """With a page in which two functions of this name took 2 us less, and another ran."""
+    """With a page in which two functions with this name took 2 us less, and another ran."""
     browser.value("""(function () {
         var other = JSON.parse(JSON.stringify(DATA)), fib = DATA.functions.indexOf("fib");
         other.tree.forEach(function (n) { if (n[1] === fib) n[4] -= 3; });

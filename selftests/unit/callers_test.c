@@ -148,7 +148,7 @@ TEST_F(command, decode_prints_callers)
 	EXPECT_NE(NULL, strstr(self->out, "\"callers\":[]"));
 }
 
-/* All different: the lightest paths are merged, and no sample is lost. */
+/* All paths are different, so the lightest ones are merged, and no sample is lost. */
 TEST_F(command, many_stacks_have_all_samples)
 {
 	struct gen_stream stream;

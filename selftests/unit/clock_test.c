@@ -19,7 +19,7 @@
 /**
  * struct checked - records after the damage, against the truth
  * @damage:	offset of the damage
- * @shift:	bytes missing there
+ * @shift:	number of bytes missing there
  * @records:	records after it
  * @right:	records with the true time
  * @wrong:	records with a wrong time that is marked
@@ -225,14 +225,14 @@ TEST_F_TIMEOUT(clock, doubts_what_nothing_confirms, 600)
 	EXPECT_EQ(0, bad);
 }
 
-/* A source's first absolute time is wrong: the others' contradict it. */
+/* A source's first absolute time is wrong, which those of other sources contradict. */
 TEST_F_TIMEOUT(clock, compares_first_times_of_sources, 600)
 {
 	struct gen *gen = &self->program.gen;
 	unsigned int i;
 
 	for (i = 0; i < traces() / 3; i++) {
-		/* Bits 12 and up: smaller errors contradict no other source. */
+		/* Use bits 12 and up, because smaller errors contradict no other source. */
 		size_t at = 5 + gen_random(&self->seed) % 2;
 
 		make(self, 2 + i % 3, i % 2);
@@ -269,7 +269,7 @@ TEST_F_TIMEOUT(clock, runs_on_over_lost_bytes, 600)
 	}
 }
 
-/* Differences contradict nothing: uncertain times are marked. */
+/* Differences cannot contradict anything, so uncertain times are marked. */
 TEST_F_TIMEOUT(clock, marks_differences_behind_damage, 600)
 {
 	struct gen *gen = &self->program.gen;

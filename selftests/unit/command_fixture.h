@@ -71,8 +71,8 @@ static inline void write_file(const char *path, const void *data, size_t length)
 }
 
 /*
- * The leak check takes as long as the rest of a run: in a test of many runs, only one in eight
- * does it.
+ * The leak check takes as long as the rest of a run, so in a test with many runs only one in
+ * eight does it.
  */
 static inline void look_for_leaks(void)
 {

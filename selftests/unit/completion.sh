@@ -12,7 +12,7 @@ cd "$(dirname "$0")/../.." || exit 1
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 
-# becomes WANTED WORD...: the last word is completed to WANTED, in alphabetical order.
+# becomes WANTED WORD...: expect the last word to be completed to WANTED, in alphabetical order.
 becomes() {
 	local wanted=$1 got
 	shift

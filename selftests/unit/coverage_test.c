@@ -201,7 +201,7 @@ TEST_F(command, a_snapshot_that_begins_after_its_call_says_so)
 	write_file("trace.rtd.meta", meta, strlen(meta));
 	run(self, "report -q trace.rtd");
 	EXPECT_EQ(NULL, strstr(self->out, BEFORE));
-	/* Without times of the call. */
+	/* The times of the call are missing. */
 	snprintf(meta, sizeof(meta), TOOK, "9000000000", "");
 	write_file("trace.rtd.meta", meta, strlen(meta));
 	run(self, "report -q trace.rtd");
@@ -321,7 +321,7 @@ TEST_F(command, a_limit_of_the_recording_is_no_loss)
 	EXPECT_EQ(1, self->status);
 }
 
-/* Such as a file that nobody could finish. */
+/* For example a file whose recorder was killed. */
 TEST_F(command, bytes_that_are_not_in_the_file_are_a_gap)
 {
 	static const char more[] = "{\"srcbits\":0,\"ts_hz\":10,\"coverage\":{\"bytes\":100000}}";
@@ -347,7 +347,10 @@ TEST_F(command, diff_tells_that_the_traces_cover_different_parts)
 	EXPECT_EQ(NULL, strstr(self->err, "cover"));
 }
 
-/* Not "no absolute timestamp", as there is one; and no columns of times. */
+/*
+ * The message is not "no absolute timestamp", because there is one; and there are no columns of
+ * times.
+ */
 TEST_F(command, a_trace_without_timestamps_shows_no_times)
 {
 	gen_free(&self->gen);
@@ -395,7 +398,7 @@ TEST_F(command, every_output_with_hart_counts_marks_them)
 	EXPECT_STREQ("source 0;0x20000 5\n", self->out);
 }
 
-/* Only the side-car file says whose counts they are. */
+/* Only the side-car file shows whose counts they are. */
 TEST_F(command, every_command_tells_whose_the_counts_may_be)
 {
 	static const char * const arguments[] = {

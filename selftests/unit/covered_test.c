@@ -9,8 +9,8 @@
 #define INSTRUCTIONS	12
 
 /*
- * work(3): the first branch is not taken, not, taken; the second taken, taken, not. The trace
- * stops at the call.
+ * work(3): the first branch is not taken, not taken, taken; the second is taken, taken, not
+ * taken. The trace stops at the call.
  */
 static void run_from(struct gen *gen, uint64_t address)
 {

@@ -7,7 +7,7 @@
 
 #define NAMES	"trace,host,board,command,kind,thread,pid,tid,function,object,build_id,caller,id,parent,depth,outermost,unix_ns,start_ns,duration_ns,self_ns,waited_ns,start_inferred,duration_inferred,self_inferred,counts_partial,ended,callers,note"
 
-/* More records than the reader keeps to bring them into order. */
+/* More records than the reader keeps in order to sort them. */
 #define MANY	4000
 
 static void begin(FIXTURE_DATA(command) *self, struct gen_stream *stream)
@@ -117,7 +117,7 @@ TEST_F(command, unknown_is_empty)
 #define CLOCK	"{\"srcbits\":0,\"ts_width\":%u,\"ts_hz\":1000000000,\"utc\":{\"time\":%u,\"ns\":" \
 		"\"1790000000000000000\"},\"coverage\":{\"run_ns\":%u}}"
 
-/* A timestamp that wraps says when, unless it may have wrapped more than once. */
+/* A timestamp that wraps still gives the time, unless it may have wrapped more than once. */
 TEST_F(command, dates_are_right_or_missing)
 {
 	static const struct {
@@ -154,8 +154,8 @@ TEST_F(command, dates_are_right_or_missing)
 }
 
 /*
- * Calls around a loss: their times are not exact, and they lack what was counted during
- * the loss.
+ * Calls around a loss: their times are not exact, and counts made during the loss are missing
+ * from them.
  */
 TEST_F(command, losses_are_marked)
 {
@@ -165,7 +165,7 @@ TEST_F(command, losses_are_marked)
 	record(&stream, 0, MAIN, 1);
 	record(&stream, 0, FIB, 20);
 	record(&stream, 1, FIB, 300);
-	/* The beginning of another record. */
+	/* Write the beginning of another record. */
 	gen_store(&self->gen, 0, 6, 1, 0xff);
 	gen_error(&self->gen, 0);
 	gen_sync(&self->gen, 0);

@@ -155,7 +155,7 @@ static void callers(struct gen_stream *stream, uint64_t *seed)
 	gen_callers(stream, address, count);
 }
 
-/* Three sources whose messages alternate at random, with counts above 32 bits. */
+/* Three sources whose messages are interleaved at random, with counts above 32 bits. */
 static void make(unsigned int count_type, uint64_t seed)
 {
 	struct gen part[STREAMS], both;

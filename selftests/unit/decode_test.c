@@ -73,7 +73,7 @@ TEST_F(command, golden_csv)
 		"1033,0,6,sample,0x21000,fib,sample/fib.c,12,,,0,0,exact,\n", self->out);
 }
 
-/* One object per line, also for anything that is not a record, with its offset. */
+/* There is one object per line, even for anything that is not a record, with its offset. */
 TEST_F(command, golden_json)
 {
 	const uint64_t process = 2 | 1 << 2 | 1 << 4 | 77 << 5;
@@ -187,7 +187,7 @@ TEST_F(command, standard_input_and_output_file)
 	EXPECT_NE(NULL, strstr(self->err, "no/such/file.txt: cannot write"));
 }
 
-/* By any name, and also for other input files. */
+/* No output overwrites an input file, whatever name it is given by. */
 TEST_F(command, output_spares_what_is_read)
 {
 	static const char * const wrong[] = {
@@ -466,7 +466,7 @@ TEST_F(command, ring)
 
 	for (i = 0; i < 5; i++)
 		sample_trace(&self->gen, 0, 0);
-	/* Cut within the first header: only the other four are seen. */
+	/* The trace is cut within the first header, so only the other four are seen. */
 	write_file("trace.rtd", self->gen.data + 40, self->gen.length - 40);
 	run(self, "decode --ring trace.rtd");
 	EXPECT_EQ(0, self->status);
@@ -479,7 +479,7 @@ TEST_F(command, ring)
 	EXPECT_EQ(NULL, strstr(self->err, "damaged"));
 }
 
-/* As above, with the side-car file, which describes the header. */
+/* The same ring, with a side-car file that describes the header. */
 TEST_F(command, wrapped_ring)
 {
 	static const char meta[] =
@@ -495,7 +495,7 @@ TEST_F(command, wrapped_ring)
 		self->gen.now = 1000;
 		sample_trace(&self->gen, 0, at);
 		gen_sync(&self->gen, 0);
-		/* After the header: only records, and the time. */
+		/* After the header, the file has only records and the time. */
 		begin = self->gen.truth[self->gen.truths - 5].offset;
 		write_file("trace.rtd", self->gen.data + begin,
 			   self->gen.length - begin);

@@ -52,7 +52,7 @@ static inline __attribute__((always_inline)) void inner(unsigned int n)
 	leaf(n);
 }
 
-/* Calls inner(), which is expanded inline, twice. */
+/* Calls inner(), which is inlined, twice. */
 KEPT void outer(void)
 {
 	inner(1);

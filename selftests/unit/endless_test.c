@@ -32,7 +32,7 @@ static void fill(struct gen *gen)
 	}
 }
 
-/* Feed it this many chunks. Returns its peak memory in KiB, or -1. */
+/* Feeds the command this many chunks. Returns its peak memory in KiB, or -1. */
 static long feed(const struct gen *gen, const char *arguments, unsigned int parts)
 {
 	char command[256];

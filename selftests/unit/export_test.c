@@ -192,7 +192,7 @@ TEST_F(command, pprof_has_files_lines_and_what_is_missing)
 	EXPECT_NE(NULL, strstr(self->out, "default time duration "));
 	EXPECT_NE(NULL, strstr(self->out,
 		"labels {'thread': 'w\xc3\xb6?/7', 'pid': 5, 'tid': 7}\n"));
-	/* Only the user's files. */
+	/* The addresses are only in the user's files. */
 	remove("trace.rtd.meta");
 	run(self, "export -q --format pprof --weight calls -e " PROGRAM
 	    "@0x4000000000 -o t.pb.gz trace.rtd");
@@ -437,7 +437,7 @@ TEST_F(command, columns_of_report)
 	unsigned int i;
 
 	make(&runs[0], 3);
-	/* Each row's own numbers: the counters of the ratio are also in the table. */
+	/* The ratio is that of each row's own numbers; its counters are also in the table. */
 	run(self, "report -q -c all --json --columns avg,min,p50,max,instructions/cycles "
 	    "trace.rtd | python3 -c 'import json, sys\n"
 	    "rows = json.load(sys.stdin)[\"rows\"]\n"
@@ -489,7 +489,7 @@ TEST_F_TIMEOUT(command, json_of_graph_adds_up_to_that_of_report, 600)
 	EXPECT_EQ(0, self->status);
 }
 
-/* The head of JSON for a trace with a sample cut by a loss, and a call without an end. */
+/* The JSON header for a trace with a sample cut off by a loss, and a call without an end. */
 TEST_F(command, json_of_report_says_what_is_missing)
 {
 	static const char meta[] = "{\"srcbits\":0,\"exe\":\"/bin/\\\"x\",\"ts_hz\":10,"

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""Reads what "sifive-trace export --format firefox" writes, as the profiler does.
+"""Reads the output of "sifive-trace export --format firefox" as the profiler does.
 
     firefox.py FILE.json
         Prints its functions with their files and lines, and missing data.

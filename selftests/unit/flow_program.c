@@ -271,7 +271,7 @@ static void send(struct encoder *encoder, unsigned int tcode, const uint8_t *fix
 		 const uint8_t *bits, const uint64_t *field, unsigned int fields)
 {
 	gen_message(encoder->gen, tcode, encoder->tracer->src, fixed, bits, field, fields);
-	/* A count of instructions alone does not show which. */
+	/* A count of instructions alone does not show which instructions. */
 	if (tcode != 27 || fixed[0])
 		encoder->described = tcode == 27 || tcode == 30 ? encoder->repeated :
 								  encoder->program->pcs;
@@ -351,7 +351,7 @@ static void send_sync(struct encoder *encoder, unsigned int tcode, unsigned int 
 	forget_branch(encoder);
 }
 
-/* A Sync message in place of another one is due. */
+/* The next message must be replaced with a Sync message. */
 static bool sync_is_due(struct encoder *encoder)
 {
 	if (!encoder->tracer->sync)

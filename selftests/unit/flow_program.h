@@ -35,7 +35,7 @@ enum act {
 /**
  * struct program - a program, and a run of it
  * @code:	its halfwords, from PROGRAM_BASE on
- * @halfwords:	number of them
+ * @halfwords:	number of halfwords
  * @act, @size, @target: of the instruction that begins at each halfword
  * @function:	first halfwords of the functions; the last function handles traps
  * @pc:		the run's addresses
@@ -60,12 +60,12 @@ struct program {
 /**
  * struct tracer - how the run is traced
  * @btm:	messages for branches, not histories
- * @implicit:	returns are counted up to this depth, 0: they are not
+ * @implicit:	returns are counted up to this depth; 0 if not
  * @version0:	repeated histories are counts of branches, not RCODE 2
  * @repeats:	repeated branches and histories are counted
  * @hist_bits:	outcomes in a history
  * @icnt_max:	halfwords that the counter holds
- * @sync:	messages from one Sync message to the next, 0: none
+ * @sync:	number of messages from one Sync message to the next, 0 if none
  * @traps:	exceptions and interrupts
  * @stops:	tracing is sometimes off
  * @overflows:	messages are sometimes lost

@@ -59,14 +59,14 @@
 	nop
 	jr a5
 
-	/* Its call is its last instruction. */
+	/* The function's last instruction is its call. */
 	function ender, 0xbfc
 	jal ra, leaf
 
 	function after, 0xc00
 	ret
 
-	/* Over a halfword that looks like the first one of an instruction of four bytes. */
+	/* Jumps over a halfword that looks like the first one of an instruction of four bytes. */
 	function island, 0xd00
 	.half 0xa011	/* c.j 4 */
 	.half 0x0003

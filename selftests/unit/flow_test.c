@@ -305,7 +305,10 @@ static size_t before_damage(const FIXTURE_DATA(flow) *self, size_t offset)
 	return i ? self->program.synced[i - 1] : 0;
 }
 
-/* Those from the second Sync message after the damage on, which may have swallowed the first. */
+/*
+ * Instructions from the second Sync message after the damage on, because the damage may include
+ * the first one.
+ */
 static size_t behind_damage(const FIXTURE_DATA(flow) *self, size_t offset)
 {
 	unsigned int i = 0;

@@ -11,7 +11,7 @@
 struct slices {
 	uint8_t		slice[64];
 	unsigned int	count;
-	unsigned int	bits;		/* used in the last slice */
+	unsigned int	bits;		/* bits used in the last slice */
 };
 
 static void *grow(void *old, size_t size)
@@ -64,7 +64,7 @@ void gen_idle(struct gen *gen, size_t length)
 		gen_bytes(gen, &idle, 1);
 }
 
-/* Bit by bit: slow, but obviously correct. */
+/* This is done bit by bit, which is slow but obviously correct. */
 static void add_bits(struct slices *to, uint64_t value, unsigned int bits)
 {
 	unsigned int i;

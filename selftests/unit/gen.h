@@ -20,7 +20,7 @@
  * @value:	counters; for Delta their increment since the header
  * @delta:	their increment since the previous record
  * @first:	it is the first record after its header
- * @owner:	thread id in that header, 0: none
+ * @owner:	thread id in that header, 0 if none
  */
 struct gen_truth {
 	uint8_t		src;
@@ -34,7 +34,7 @@ struct gen_truth {
 	uint64_t	sent[GEN_COUNTERS];
 	uint64_t	value[GEN_COUNTERS];
 	uint64_t	delta[GEN_COUNTERS];
-	uint64_t	offset;		/* of its first message */
+	uint64_t	offset;		/* offset of its first message */
 	uint64_t	begin_time;
 	uint64_t	address_time;
 };
@@ -42,7 +42,7 @@ struct gen_truth {
 /**
  * struct gen - a trace under construction
  * @src_bits:	width of the SRC field
- * @ts_width:	bits of a timestamp, 0: messages have none
+ * @ts_width:	bits of a timestamp, 0 if messages have none
  * @ts_delta:	ordinary messages have the ticks since the previous one (default: the
  *		XOR with it)
  * @now:	time of the next message
@@ -85,14 +85,14 @@ struct gen_stream {
 	struct gen_counter counter[GEN_COUNTERS];
 	uint64_t	previous_address;
 	bool		fresh;		/* no record since the header */
-	uint32_t	owner;		/* thread id in headers, 0: none */
+	uint32_t	owner;		/* thread id in headers, 0 if none */
 	bool		goes_on;	/* headers say that the thread continues */
 };
 
 void gen_init(struct gen *gen, unsigned int src_bits, unsigned int ts_width);
 void gen_free(struct gen *gen);
 
-/* Bytes as they are. */
+/* Adds bytes unchanged. */
 void gen_bytes(struct gen *gen, const void *bytes, size_t length);
 void gen_idle(struct gen *gen, size_t length);
 
@@ -102,11 +102,11 @@ void gen_start(struct gen *gen, uint64_t address);
 /**
  * gen_message() - add a message of any kind
  * @tcode:	6 bits
- * @src:	src_bits bits
+ * @src:	source number, of src_bits bits
  * @fixed:	values of the fixed fields
  * @bits:	their widths, ended by 0
  * @field:	variable fields
- * @fields:	number of them
+ * @fields:	number of variable fields
  *
  * Adds a timestamp if ts_width is not 0, and advances the time.
  */

@@ -8,7 +8,7 @@
 /* The number of swaps of neighbouring messages. */
 #define SHUFFLES	4
 #define FIRST_CHANNEL	6
-/* One in this many records is by a thread that takes another's channel. */
+/* One in this many records is made by a thread that takes another thread's channel. */
 #define TAKES		20
 /* Has no caller, except where its call is lost. */
 #define LOST_FUNCTION	(PROGRAM_FUNCTIONS - 1)
@@ -88,13 +88,13 @@ static void begin_stream(struct program *program, struct program_thread *thread)
 	thread->begun[thread->src] = true;
 }
 
-/* The thread's counts since its last record, as far as known. */
+/* The thread's counts since its last record, as far as they are known. */
 static void account(struct program *program, struct program_thread *thread,
 		    bool fresh)
 {
 	const uint64_t *value = counters_of(program, thread);
 	unsigned int c;
-	/* Only with Delta does the first record after a header have a difference. */
+	/* Only with Delta, the first record after a header has a difference. */
 	bool known = thread->recorded && !thread->lost &&
 		     (program->per_thread || thread->last_src == thread->src) &&
 		     (!fresh || program->per_thread);
@@ -122,7 +122,7 @@ static void keep_time(struct program *program, unsigned int function, uint64_t t
 {
 	size_t count = program->timed[function]++;
 
-	/* At powers of two. */
+	/* This is done at powers of two. */
 	if (!(count & (count - 1)))
 		program->took[function] = realloc(program->took[function],
 						  (count ? 2 * count : 1) * sizeof(took));
@@ -264,7 +264,7 @@ static void call_one(struct program *program, struct program_thread *thread,
 	thread->enters++;
 }
 
-/* A function mostly calls the same few. */
+/* A function mostly calls the same few functions. */
 static void call(struct program *program, struct program_thread *thread)
 {
 	unsigned int caller = thread->depth ?
@@ -289,7 +289,7 @@ static void give_back(struct program *program, struct program_thread *thread,
 }
 
 /*
- * A function that does not call itself indirectly, so that it is clear which call
+ * Choose a function that does not call itself indirectly, so that it is clear which call
  * returns.
  */
 static bool alone(const struct program_thread *thread, unsigned int index)
@@ -306,8 +306,8 @@ static bool alone(const struct program_thread *thread, unsigned int index)
 }
 
 /*
- * Lose something and write a header after it, and one before it: until a word follows,
- * the latest record may be incomplete.
+ * Lose something, and write a header before and after it, because the latest record may be
+ * incomplete until another word follows.
  */
 static void damage(struct program *program, struct program_thread *thread,
 		   bool garbage)
@@ -321,7 +321,7 @@ static void damage(struct program *program, struct program_thread *thread,
 	thread->begun[thread->src] = false;
 }
 
-/* As above, within calls: the next word completes the latest record. */
+/* Like damage(), within calls: the next word completes the latest record. */
 static void lose(struct program *program, struct program_thread *thread)
 {
 	struct gen *gen = &program->gen;
@@ -383,7 +383,7 @@ static void take_channel(struct program *program, struct program_thread *thread)
 	memset(thread->begun, 0, sizeof(thread->begun));
 }
 
-/* Whose turn it is. */
+/* The thread whose turn it is. */
 static struct program_thread *choose(struct program *program)
 {
 	struct program_thread *thread;

@@ -25,7 +25,7 @@ struct program_cost {
 
 struct program_frame {
 	unsigned int	function;
-	bool		hidden;		/* no record shows that it is still open */
+	bool		hidden;		/* no record shows that the call is still open */
 	bool		timed;
 	uint64_t	site;
 	uint64_t	enter;
@@ -37,7 +37,7 @@ struct program_frame {
 struct program_thread {
 	unsigned int	src;
 	unsigned int	channel;
-	bool		recorded;	/* has a record, on last_src */
+	bool		recorded;	/* the thread has a record, on last_src */
 	unsigned int	last_src;
 	uint64_t	now;		/* latest time known */
 	bool		timed;		/* the time of its latest record */
@@ -47,15 +47,15 @@ struct program_thread {
 	bool		blind;		/* DeltaXOR, and no header since */
 	unsigned int	depth;
 	struct program_frame frame[PROGRAM_DEPTH];
-	/* Its own counters, and the part assigned to its functions. */
+	/* The thread's own counters, and the part assigned to its functions. */
 	uint64_t	value[PROGRAM_COUNTERS];
 	uint64_t	last[PROGRAM_COUNTERS];
 	uint64_t	sum[PROGRAM_COUNTERS];
 	struct gen_stream stream[PROGRAM_SOURCES];
 	bool		begun[PROGRAM_SOURCES];
 	bool		holds;		/* its channel, which others may take */
-	bool		named;		/* in all its headers */
-	unsigned int	home;		/* its first channel, 0: none yet */
+	bool		named;		/* named in all its headers */
+	unsigned int	home;		/* its first channel, 0 if none yet */
 	bool		goes_on;	/* it has a header in this part of the capture */
 	uint64_t	enters;
 };
@@ -65,22 +65,21 @@ struct program_thread {
  * @threads, @sources, @functions: their numbers
  * @count_type:	of all headers
  * @per_thread:	counters are per thread
- * @moves:	threads migrate, once in this many records; 0: never
- * @throws:	calls end without an exit record, as often
- * @headers:	a new header when a thread has no calls, as often
- * @restarts:	new headers on all sources then, as often
- * @errors:	an Error message then, as often; with one thread on each source
- * @garbage:	bytes that are no message then, as often; with one thread
- * @losses:	records are lost within calls, as often; with one thread on each
- *		source
- * @channels:	all that they have, where they are fewer than threads; 0: enough
+ * @moves:	threads migrate once in this many records; 0 for never
+ * @throws:	how often calls end without an exit record, in the same unit
+ * @headers:	how often a header is written when a thread has no calls
+ * @restarts:	how often headers are written on all sources at that point
+ * @errors:	how often there is an Error message at that point; with one thread on each source
+ * @garbage:	how often there are bytes that are not a message at that point; with one thread
+ * @losses:	how often records are lost within calls; with one thread on each source
+ * @channels:	number of channels, if fewer than threads; 0 for enough
  * @keep_truth:	gen.truth keeps all records
- * @alone:	from 1: this thread alone runs; 0: all of them
+ * @alone:	number, from 1, of the only thread that runs; 0 for all of them
  * @keep_times:	fill @took
- * @took:	times of all calls of a function that have one, @timed of them
+ * @took:	the @timed known times of all calls of a function
  * @cost:	the truth, by function
  * @thread_cost: and by thread
- * @hart_cost:	and by the source that a call ended on
+ * @hart_cost:	and by the source on which a call ended
  * @calls:	calls in the trace
  * @untimed:	calls whose start or end has no time
  * @cut:	calls whose end is missing
@@ -138,7 +137,7 @@ void program_end(struct program *program);
 /**
  * program_shuffle() - reorder messages of different sources in the file
  *
- * Each message moves by a few places at most, as on the way through a funnel.
+ * Each message moves by a few places at most, as in a funnel.
  */
 void program_shuffle(struct program *program);
 

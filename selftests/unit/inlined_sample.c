@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-/* A function with two levels of inlined ones, at 0x60000. */
+/* A function with two levels of inlined functions, at 0x60000. */
 #line 5 "/sample/inlined.h"
 static inline __attribute__((always_inline)) int deepest(int value)
 {

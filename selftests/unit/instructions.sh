@@ -5,8 +5,8 @@
 #
 #	instructions.sh COMMAND GENERATOR FOLDER
 #
-# The limits are 10 % above the cost with Debian 12's compiler. Several threads cost more
-# instructions together, since they pass records on; this is also limited.
+# The limits are 10 % above the cost with Debian 12's compiler. Several threads together cost
+# more instructions, since they pass records on; this is limited, too.
 
 set -u
 command=$1 generator=$2 folder=$3
@@ -15,7 +15,7 @@ mkdir -p "$folder"
 trace=$folder/instructions.rtd
 trap 'rm -f "$trace" "$trace.meta"' EXIT
 
-# count ARGUMENT...: the instructions of one run, with one thread or $jobs
+# count ARGUMENT...: print the number of instructions of one run, with one thread or $jobs
 count() {
 	valgrind --tool=callgrind --callgrind-out-file=/dev/null "$command" "$@" \
 		-q -j"${jobs:-1}" -c all "$trace" 2>&1 >/dev/null |
@@ -44,8 +44,8 @@ for kb in 16 256 512 1024; do
 		: "${cost[$name $kb]:=0}"
 	done
 done
-# With a side-car file and threads that migrate between four harts, so that records are
-# reordered in a window. The records are the same without the file.
+# Use a side-car file and threads that migrate between four harts, so that records are
+# reordered in a window. The records are the same without the side-car file.
 moving=()
 for kb in 512 1024; do
 	moving+=("$("$generator" $kb "$trace.meta" 2>&1 >"$trace")")
@@ -53,7 +53,7 @@ for kb in 512 1024; do
 	shared[$kb]=$(jobs=2 count report --meta none)
 done
 
-# The first records, and inference of data that the trace does not contain.
+# This covers the first records, and inference of data that the trace does not contain.
 below "report of 16 KB" "${cost[report 16]}" 6400000
 below "decode of 16 KB" "${cost[decode 16]}" 4500000
 

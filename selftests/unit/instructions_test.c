@@ -190,7 +190,7 @@ TEST_F(command, report_graph_and_replay_read_instruction_trace)
 #define FIRMWARE	0x80000000ull
 #define SIDE_CAR(calls)	"{\"version\":1,\"instruction\":{\"calls\":" calls "}}"
 
-/* A program, the kernel, the firmware, and back: the kernel's file is that of the program. */
+/* A program, the kernel, the firmware, and back: the program's file also has the kernel's code. */
 static void run_parts(FIXTURE_DATA(command) *self, const char *side_car)
 {
 	gen_free(&self->gen);
@@ -282,7 +282,7 @@ static void run_with_vdso(FIXTURE_DATA(command) *self)
 	run(self, "decode -s 0 --format pc t");
 }
 
-/* Returns without a message go to calls before the kernel's part. */
+/* A return without a message can return from a call that was made before the kernel ran. */
 TEST_F(command, calls_outlast_the_kernel)
 {
 	begin(&self->gen, CODE);
@@ -294,7 +294,7 @@ TEST_F(command, calls_outlast_the_kernel)
 		     "30100\n30500\n30104\n30004\n", self->out);
 }
 
-/* main() traps; the kernel begins a handler, leaf(), and returns to plain() after it. */
+/* main() traps; the kernel starts a handler, leaf(), and then returns to plain(). */
 static void run_handler(FIXTURE_DATA(command) *self)
 {
 	begin(&self->gen, CODE);
@@ -315,7 +315,7 @@ TEST_F(command, a_signals_handler_returns_to_the_vdso)
 		     "30100\n30500\n30104\n30004\n", self->out);
 }
 
-/* As above, as calls: the handler's end ends no other call. */
+/* The same flow, shown as calls: the end of the handler ends no other call. */
 TEST_F(command, calls_continue_after_a_signals_handler)
 {
 	run_handler(self);
@@ -324,7 +324,10 @@ TEST_F(command, calls_continue_after_a_signals_handler)
 		     "source 0;main;plain;leaf 1\n", self->out);
 }
 
-/* Two processes' vdsos: the handler's return address is unknown, and nothing is invented. */
+/*
+ * Two processes' vdsos: the handler's return address is unknown, and no instructions are
+ * invented.
+ */
 TEST_F(command, a_handler_that_returns_to_an_unknown_vdso_begins_a_gap)
 {
 	static const char twice[] = "{\"version\":1,\"instruction\":{\"calls\":\"user\"}}";

@@ -2,7 +2,8 @@
 /*
  * Proves that reading a trace with several threads gives the same result as with one: all
  * callbacks with their arguments, in the same order, the statistics, and the resulting profile.
- * For random traces, most of them damaged. TRACES is their number, SEED the first one's.
+ * For random traces, most of them damaged. TRACES is their number, SEED the seed of the first
+ * one.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,14 +17,14 @@
 #include "profile.h"
 
 #define TRACES		60
-/* Three batches and more in most traces. */
+/* Most traces have at least three batches. */
 #define RECORDS_MAX	6000
 
 /* A checksum of everything that a consumer received, which depends on the order. */
 struct got {
 	uint64_t	sum;
 	uint64_t	calls;
-	uint64_t	stop_after;	/* polls; 0: read everything */
+	uint64_t	stop_after;	/* polls; 0 to read everything */
 };
 
 static void add(struct got *got, const void *data, size_t bytes)
@@ -343,7 +344,7 @@ TEST_F_TIMEOUT(jobs, several_threads_give_what_one_gives, 3600)
 	EXPECT_LT(100 * count, calls);
 }
 
-/* The consumer stops early: the data up to then is the same. */
+/* If the consumer stops early, it has received the same data. */
 TEST_F(jobs, a_consumer_that_stops)
 {
 	struct got one, more;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /*
- * Records in the flow of instructions: each command shows them at their place, and intervals have
- * the counts of the records and the functions of the flow; losses and moves are marked.
+ * Records in the flow of instructions: each command shows them in their place, and intervals
+ * have the counts of the records and the functions of the flow; losses and moves are marked.
  */
 #include <inttypes.h>
 
@@ -89,7 +89,10 @@ static void end(FIXTURE_DATA(command) *self)
 	write_file("t.meta", SIDE_CAR, strlen(SIDE_CAR));
 }
 
-/* Records before plain() is called, in it after leaf(), and at the end of main(). */
+/*
+ * There are records before plain() is called, within plain() after leaf(), and at the end of
+ * main().
+ */
 static void run_main(FIXTURE_DATA(command) *self)
 {
 	struct gen_stream stream;
@@ -133,7 +136,7 @@ TEST_F(command, records_are_shown_among_the_instructions)
 			     "0x30004  ", "record: exit main", ": cycles 7\n", "trace stops")) {
 		TH_LOG("%s", self->out);
 	}
-	/* Addresses alone have none. */
+	/* A list of addresses alone contains no records. */
 	run(self, "decode --format pc " READ);
 	EXPECT_EQ(NULL, strstr(self->out, "record"));
 }
@@ -435,7 +438,7 @@ TEST_F(command, an_interval_on_two_harts_is_marked)
 	gen_header(&other);
 	record(&other, 0, PLAIN, 1030);
 	stop(&self->gen, 1, 4);
-	/* Back, without a record on the other hart. */
+	/* The thread returns without a record on the other hart. */
 	begin(&self->gen, 0, LEAF);
 	stop(&self->gen, 0, 2);
 	begin(&self->gen, 1, PLAIN + 4);
@@ -456,8 +459,8 @@ TEST_F(command, an_interval_on_two_harts_is_marked)
 }
 
 /*
- * The encoder loses messages, the thread's switch among them or not, and the thread continues on
- * another hart: what precedes the loss or the switch comes first.
+ * The encoder loses messages, with or without the thread's switch, and the thread continues on
+ * another hart: records before the loss or the switch come first.
  */
 TEST_F(command, what_precedes_a_loss_comes_before_another_hart)
 {
@@ -500,7 +503,7 @@ TEST_F(command, what_precedes_a_loss_comes_before_another_hart)
 	}
 }
 
-/* As above, in instruction trace alone. */
+/* The same loss, in a trace with instructions only. */
 TEST_F(command, calls_before_a_loss_come_before_another_hart)
 {
 	gen_free(&self->gen);
@@ -553,7 +556,7 @@ TEST_F(command, a_record_in_two_parts_is_one)
 	}
 }
 
-/* More records between two messages than wait for the flow. */
+/* There are more records between two messages than can wait for the flow. */
 TEST_F(command, records_that_cannot_wait_are_marked)
 {
 	const unsigned int limit = 8192;
@@ -570,7 +573,8 @@ TEST_F(command, records_that_cannot_wait_are_marked)
 		stop(&self->gen, 0, 0);
 		end(self);
 		run(self, "report --by interval -s 1 -e " CALLS " t");
-		EXPECT_EQ(more != 0, strstr(self->err, ": 1 record is not at its place among the instructions") != NULL) {
+		EXPECT_EQ(more != 0, strstr(self->err, ": 1 record has no exact place among "
+					    "the instructions") != NULL) {
 			TH_LOG("%s", self->err);
 		}
 		run(self, "report --by interval --csv --filter main " READ);
@@ -640,7 +644,10 @@ TEST_F(command, a_record_before_a_switch_comes_before_another_hart)
 	}
 }
 
-/* More pairs of functions than rows: the further ones are one row, which has no function. */
+/*
+ * There are more pairs of functions than rows, so the remaining ones share one row, which has
+ * no function.
+ */
 TEST_F(command, a_filter_applies_to_the_row_of_further_intervals)
 {
 	struct gen_stream stream;

@@ -71,7 +71,7 @@ static int start(u32 type, unsigned int bits, u64 now)
 	return 0;
 }
 
-/* The counter in the next record; ~0 if it is not a record with one counter. */
+/* The counter in the next record; ~0 if that is not a record with one counter. */
 static u64 record(u64 now)
 {
 	u64 value;
@@ -193,7 +193,7 @@ TEST(header)
 			TH_LOG("store %u: %u bits %#x", i, stores[i].bits, stores[i].value);
 		}
 	/*
-	 * Counts are in the same order, the upper 16 bits after those that have some.
+	 * Counts are in the same order; each is followed by its upper 16 bits if it has any.
 	 */
 	counters[3] = 0x1200000034;
 	counters[31] = 5;

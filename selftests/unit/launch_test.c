@@ -35,7 +35,7 @@ FIXTURE_SETUP(launch)
 	ASSERT_NE(NULL, mkdtemp(self->folder));
 	ASSERT_EQ(0, chdir(self->folder));
 	make("keep");
-	/* A shell without job control ignores it in its background commands. */
+	/* A shell without job control makes its background commands ignore the signal. */
 	signal(SIGINT, SIG_DFL);
 }
 
@@ -55,7 +55,7 @@ static void meanwhile(void *argument, const sigset_t *mask)
 	const struct timespec soon = { .tv_nsec = 10000000 };
 
 	if (!self->number || access("ready", F_OK)) {
-		/* The program's end is a signal, too. */
+		/* The program's end also causes a signal. */
 		pselect(0, NULL, NULL, NULL, &soon, mask);
 		return;
 	}
@@ -87,7 +87,7 @@ static int run(FIXTURE_DATA(launch) *self, const char *script)
 }
 
 #define UNTIL(file)	"while [ ! -e " file " ]; do sleep 0.01; done; "
-/* A child that ends with the test's folder, once nothing has waited for it. */
+/* A child that ends when the test's folder is removed, after no process has waited for it. */
 #define CHILD		"(trap '' INT TERM; while [ -e keep ]; do sleep 0.01; done) & "
 
 TEST_F(launch, a_program_that_handles_interrupts_goes_on_with_its_children)

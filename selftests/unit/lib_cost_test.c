@@ -10,13 +10,13 @@
 
 #include "lib_mock.h"
 
-/* The hook: load the writer, load the kind, jump. */
+/* Instructions of the hook: load the writer, load the kind, jump. */
 #define HOOK		4
 
 /* The compiler's call, and the registers that a non-leaf function saves. */
 #define CALL		8
 
-/* Upper limit of an entry record with @n counters, call and hook included. */
+/* Upper limit for an entry record with @n counters, including call and hook. */
 #define BOUND(n)	(42 + 7 * (n))
 #define BOUND_OTHERS(n)	(42 + 10 * (n))
 #define OWN		15
@@ -150,7 +150,7 @@ TEST_F(cost, own)
 	}
 }
 
-/* Including the largest number of counters that fits a page of code. */
+/* This includes the largest number of counters for which the code fits into a page. */
 TEST_F(cost, code)
 {
 	static const unsigned int types[] = {

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /*
- * Proves that a filter with a limit records exactly the outermost calls of each thread, of code
- * whose functions the compiler has instrumented: recursion, inlined functions, exits that are tail
- * calls, growing frames, handlers on any stack; and that calls which a jump has left count no more.
+ * Proves that a filter with a limit records exactly the outermost calls of each thread, of
+ * code whose functions the compiler has instrumented: recursion, inlined functions, exits that
+ * are tail calls, growing frames, handlers on any stack; and that calls left by a jump are no
+ * longer counted.
  */
 #include "kselftest_harness.h"
 
@@ -36,7 +37,10 @@ static uintptr_t address_of(char letter)
 	return (uintptr_t)depth_function(letter);
 }
 
-/* The limit, 0: no filter; and functions by letters, after > or < if parts begin or end there. */
+/*
+ * The limit, 0 for no filter; and functions by letters, after > or < if parts begin or end
+ * there.
+ */
 static int start(FIXTURE_DATA(depth) *self, unsigned int limit, const char *lines)
 {
 	FILE *file = fopen(self->f.path, "w");
@@ -45,7 +49,7 @@ static int start(FIXTURE_DATA(depth) *self, unsigned int limit, const char *line
 		fprintf(file, " ^ %u \n", limit);
 	filtered_lines(file, lines, address_of, 1);
 	fclose(file);
-	/* From an earlier start. */
+	/* These are left over from an earlier start. */
 	sifive_trace_off(self->f.trace);
 	return filtered_start(&self->f, limit ? self->f.path : NULL);
 }
@@ -86,7 +90,7 @@ static const char *records(void)
 	return text;
 }
 
-/* What is left of @all, whose calls all return, up to a depth. */
+/* The records of @all up to a depth; all calls in @all return. */
 static const char *outermost(const char *all, unsigned int limit)
 {
 	static char text[1024];
@@ -222,7 +226,7 @@ TEST_F(depth, of_a_handler_within_a_record)
 	EXPECT_STREQ("w(l(l)w(w)l(l)w)", records());
 }
 
-/* All their hooks have one frame and one call site. */
+/* All their hooks have the same frame and call site. */
 TEST_F(depth, recursive_calls_that_are_inlined)
 {
 	void *walk = depth_function('w'), *site = depth_function('l');
@@ -247,7 +251,7 @@ TEST_F(depth, calls_that_were_left)
 	ASSERT_EQ(0, start(self, 3, ""));
 	again(3, 5);
 	EXPECT_STREQ("A(j(j(j(j(j(j(l(l)A)", records());
-	/* At the limit, and above it. */
+	/* At the limit, and beyond it. */
 	ASSERT_EQ(0, start(self, 2, ""));
 	again(3, 0);
 	EXPECT_STREQ("A(j(j(j(l(l)A)", records());
@@ -278,7 +282,7 @@ static void jump_out(void)
 	longjmp(back, 1);
 }
 
-/* A loop that never returns, around calls that never do: nothing further out has a hook. */
+/* A loop that never returns, around calls that never return: no function further out has a hook. */
 TEST_F(depth, of_a_loop_without_hooks)
 {
 	volatile unsigned int i;

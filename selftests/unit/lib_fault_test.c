@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /*
- * Proves that the program's own SIGILL reaches the program's handlers, each once,
- * whenever they were installed and whether they chain or jump away.
+ * Proves that a SIGILL of the program itself reaches each of the program's handlers once, no
+ * matter when they were installed and whether they chain or jump away.
  */
 #include "kselftest_harness.h"
 
@@ -56,7 +56,7 @@ static void trap(void)
 		raise(SIGILL);
 }
 
-/* At the same depth of the stack, and at another one. */
+/* The signals occur at the same stack depth, and at another one. */
 static void __attribute__((noinline)) trap_deeper(void)
 {
 	volatile char deeper[4096];

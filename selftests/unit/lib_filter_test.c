@@ -91,7 +91,7 @@ TEST_F(filter, ranges)
 	EXPECT_TRUE(HAS(at + 0x130));
 	EXPECT_TRUE(HAS(at + 0x17f));
 	EXPECT_FALSE(HAS(at + 0x180));
-	/* An address in an object without a filter, and in no object. */
+	/* Test an address in an object without a filter, and one in no object. */
 	EXPECT_FALSE(IS_RECORDED((uintptr_t)&fclose));
 	EXPECT_FALSE(IS_RECORDED(16));
 }
@@ -165,7 +165,7 @@ static uintptr_t open_plain(const char *path, void **object)
 	return *object ? (uintptr_t)dlsym(*object, "plain") : 0;
 }
 
-/* The same code at the same address, under another name. */
+/* The same code is at the same address, under another name. */
 TEST_F(filter, object_in_the_place_of_one_that_was_closed)
 {
 	uintptr_t first, second;
@@ -225,7 +225,7 @@ TEST_F(filter, depth)
 	}
 	ASSERT_EQ(0, load(self, "^ 64\n"));
 	EXPECT_EQ(64, perf_filter_depth());
-	/* It limits all functions, or those of other lines. */
+	/* The limit applies to all functions, or to those of other lines. */
 	EXPECT_EQ(0, perf_filter_on());
 	ASSERT_EQ(0, load(self, "> \"^\" 1 2\n^ 3\n"));
 	EXPECT_EQ(3, perf_filter_depth());

@@ -214,7 +214,7 @@ static void interrupt_and_look(void)
 	lost_in_handler = perf_losses()->signals + perf_losses()->queued;
 }
 
-/* The handler may end the process: records that wait count as lost until they are written. */
+/* The handler may end the process, so records that wait count as lost until they are written. */
 TEST_F(hooks, queued_count_as_lost)
 {
 	ASSERT_EQ(0, perfTraceOn());
@@ -382,7 +382,7 @@ static void *waiting_thread(void *unused)
 	return unused;
 }
 
-/* Beyond the channels, a thread takes that of another, and its headers name it. */
+/* If no channel is free, a thread takes that of another thread, and its headers name the thread. */
 TEST_F(hooks, more_threads_than_channels)
 {
 	pthread_t thread[40];
@@ -445,7 +445,7 @@ TEST_F(hooks, fork)
 	EXPECT_EQ(record_stores(), mock_stores);
 }
 
-/* Stores until a handler interrupts the record and forks; -1: already done. */
+/* Stores until a handler interrupts the record and forks; -1 if already done. */
 static int until_fork;
 static pid_t forked;
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /*
- * Proves that the losses reported by the library are exactly the records that were made
- * and not written, each counted once: also of a thread that a pause interrupts in a
- * record; and that nothing outside the selection counts.
+ * Proves that the losses reported by the library are exactly the records that were made and
+ * not written, each counted once: including those of a thread that a pause interrupts in a
+ * record; and that records outside the selection are not counted.
  */
 #include "kselftest_harness.h"
 
@@ -161,7 +161,7 @@ static void turn_off(void)
 
 static void __attribute__((noinline)) interrupted_record(void)
 {
-	/* This makes its frame recognisable as left. */
+	/* This makes it detectable that its frame has been left. */
 	volatile char *deeper = alloca(2000);
 
 	*deeper = 0;
@@ -171,7 +171,7 @@ static void __attribute__((noinline)) interrupted_record(void)
 }
 
 /*
- * The thread continues when nothing is captured any more: its record is lost in any case.
+ * The thread continues when nothing is captured any more, so its record is lost in any case.
  */
 static void turned_off_within(struct __test_metadata *_metadata,
 			      FIXTURE_DATA(losses) *self, bool left)

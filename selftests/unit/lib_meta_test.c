@@ -153,7 +153,7 @@ static uint64_t now(clockid_t clock)
 	return (uint64_t)time.tv_sec * 1000000000 + (uint64_t)time.tv_nsec;
 }
 
-/* What the machine's clock said when the sink's did. */
+/* The time of the machine's clock when the sink's clock was read. */
 TEST_F(meta, date)
 {
 	const uint64_t hour = 3600000000000;
@@ -165,7 +165,7 @@ TEST_F(meta, date)
 	RECORD();
 	after = now(CLOCK_REALTIME);
 	EXPECT_EQ(1234, self->meta.utc.time);
-	/* However slow the machine is. */
+	/* This holds no matter how slow the machine is. */
 	EXPECT_LT(before - hour, self->meta.utc.ns);
 	EXPECT_GT(after + hour, self->meta.utc.ns);
 }
@@ -278,7 +278,7 @@ TEST_F(meta, usual)
 	NUMBER(getpid(), "threads.0.pid");
 	NUMBER(syscall(SYS_gettid), "threads.0.tid");
 	prctl(PR_GET_NAME, name);
-	/* In a file of the kernel's, a newline would end the name. */
+	/* In a kernel file, a newline would end the name. */
 	EXPECT_NE(NULL, strstr(json_object_get_string(at(self->json, "threads.0.name")),
 			       "a \"name\"\\"));
 

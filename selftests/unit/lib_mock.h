@@ -72,7 +72,7 @@ static struct {
 	/* State. */
 	int fds, maps;
 	bool configured, running;
-	unsigned int lost_stores;		/* while it was not running */
+	unsigned int lost_stores;		/* while the device was not running */
 	long last_channel, last_page;
 
 	/* Failures: of the call with this request, or one of the others below. */
@@ -81,7 +81,7 @@ static struct {
 	int mmap_errno, pages_errno, madvise_errno, affinity_errno, pread_errno;
 	uint32_t fail_event;
 	uint32_t free_counters, readable;
-	struct sifive_trace_event event[32];	/* counters to return, if bits are set */
+	struct sifive_trace_event event[32];	/* counters to return, if any bits are set */
 	uint32_t event_set;
 
 	/*
@@ -91,7 +91,7 @@ static struct {
 	size_t read_max, write_max, write_space;
 } dev;
 
-/* The kernel's data about the calling thread; NULL: no rseq. */
+/* The kernel's data about the calling thread; NULL if there is no rseq. */
 static __thread struct perf_rseq mock_rseq;
 static bool mock_no_rseq;
 
@@ -143,7 +143,7 @@ static int mock_open(const char *path, int flags, ...)
 		va_end(args);
 		return open(path, flags, mode);
 	}
-	/* Files of /proc, and objects; the device is also opened for writing. */
+	/* Files in /proc, and objects, are opened; the device is also opened for writing. */
 	if ((flags & O_ACCMODE) == O_RDONLY)
 		return open(path, flags);
 
@@ -247,7 +247,7 @@ static int mock_ioctl(int fd, unsigned long request, void *arg)
 		if (encoder->size != sizeof(*encoder) || index >= dev.info.encoders)
 			abort();
 		*encoder = dev.encoder[index];
-		/* Known when the encoder is set up, not before. */
+		/* This is known only when the encoder is set up. */
 		if (!dev.configured)
 			encoder->flags &= ~(SIFIVE_TRACE_ENCODER_TS_CHANNELS |
 					    SIFIVE_TRACE_ENCODER_TS_READABLE |
@@ -359,7 +359,7 @@ static void *mock_mmap(void *addr, size_t length, int prot, int flags, int fd,
 	return memory;
 }
 
-/* The thread slots, which alone are unmapped, and a pool without wipe-on-fork. */
+/* These are the thread slots, the only mapping that is removed, and a pool without wipe-on-fork. */
 static int mock_munmap(void *addr, size_t length)
 {
 	if (length == SIFIVE_TRACE_THREADS * sizeof(struct sifive_trace_slot)) {
@@ -386,7 +386,7 @@ static ssize_t mock_pread(int fd, void *to, size_t size, off_t offset)
 		abort();
 	if (dev.pread_errno) {
 		errno = dev.pread_errno;
-		/* Interrupted once, then as usual. */
+		/* The call is interrupted once, then works as usual. */
 		if (errno == EINTR)
 			dev.pread_errno = 0;
 		return -1;
@@ -472,7 +472,7 @@ PERF_INTERNAL void perf_rseq_barrier(void)
 	__atomic_thread_fence(__ATOMIC_SEQ_CST);
 }
 
-/* In one file, functions that some programs lack are there. */
+/* In the one-file library, functions that some programs do not have exist. */
 #pragma GCC diagnostic ignored "-Waddress"
 
 #define PERF_AMALGAMATION
@@ -499,7 +499,7 @@ PERF_INTERNAL void perf_rseq_barrier(void)
 #include "../../lib/depth.c"
 #include "../../lib/part.c"
 
-/* Called once, before a sequence, between finding the CPU and using it. */
+/* Called once before a sequence, between finding the CPU and using it. */
 static void (*mock_before_reading)(void);
 
 static bool mock_section_any(struct perf_rseq *rseq, const volatile int32_t *mine,

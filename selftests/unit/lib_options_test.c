@@ -69,7 +69,7 @@ TEST_F(options, firmware_events)
 	ASSERT_EQ(0, sifive_trace_on(self->trace));
 	sifive_trace_write(self->trace);
 	EXPECT_EQ(0, mock_stores);
-	/* Nor is anything written after a dump, which pauses the writers. */
+	/* Nothing is written after a dump either, which pauses the writers. */
 	ASSERT_EQ(0, sifive_trace_dump(self->trace, "/dev/null"));
 	sifive_trace_write(self->trace);
 	EXPECT_EQ(0, mock_stores);
@@ -220,7 +220,7 @@ TEST_F(options, of_a_newer_size)
 	EXPECT_ERROR(sifive_trace_setup(self->trace, &newer.known), "options.size is 4097");
 }
 
-/* From the first header: fields it did not have are not read. */
+/* The program was built with the first header, so fields that it did not have are not read. */
 TEST_F(options, of_the_first_size)
 {
 	self->options.header_interval = 5;
@@ -329,7 +329,7 @@ TEST_F(options, one_session)
 	ASSERT_EQ(0, sifive_trace_on(self->trace));
 	EXPECT_ERROR(SETUP(), "tracing is on");
 
-	/* Without errors the handle releases everything. */
+	/* Without errors, closing the handle releases everything. */
 	sifive_trace_close(self->trace);
 	self->trace = NULL;
 	EXPECT_NOTHING_HELD();
@@ -379,7 +379,7 @@ TEST_F(options, report)
 	EXPECT_EQ(SIFIVE_TRACE_WRAPPED, report.flags);
 }
 
-/* From a newer header: fields unknown to this library are not written. */
+/* The program was built with a newer header, so fields unknown to this library are not written. */
 TEST_F(options, report_of_a_newer_size)
 {
 	struct {

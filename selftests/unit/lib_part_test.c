@@ -67,7 +67,10 @@ static uintptr_t get_address(size_t *at)
 	return address;
 }
 
-/* The records: F+ and F-; h for a header, n of a thread's new part, c of a part that continues. */
+/*
+ * The records: F+ and F- for entry and exit; h for a header, n for the header of a thread's new
+ * part, c for that of a part that continues.
+ */
 static const char *records(void)
 {
 	static char text[256];
@@ -139,7 +142,7 @@ TEST_F(part, a_filter_selects_among_these_calls)
 	EXPECT_STREQ("G+G-G+G-G+G-G+G-", records());
 }
 
-/* Its exit comes from deeper in the stack than its entry. */
+/* Its exit hook is called from deeper in the stack than its entry hook. */
 static void grows(unsigned int more)
 {
 	volatile char *memory;
@@ -217,7 +220,7 @@ TEST_F(part, a_tail_call_at_the_first_frame)
 	EXPECT_STREQ("F+F+F-G+G-F-", records());
 }
 
-/* All their hooks have one frame and one call site. */
+/* All their hooks have the same frame and call site. */
 TEST_F(part, recursive_calls_that_are_inlined)
 {
 	ASSERT_EQ(0, start(self, ">F"));
@@ -288,11 +291,11 @@ TEST_F(part, a_function_that_is_left_by_longjmp)
 	ASSERT_EQ(0, start(self, ">F"));
 	if (!setjmp(jump_back))
 		jumps(0);
-	/* A record from further out in the stack shows this. */
+	/* A record from further out in the stack shows that the call has been left. */
 	end_call('X');
 	call('G');
 	EXPECT_STREQ("F+G+G-G+", records());
-	/* Calls that were open then have no end. */
+	/* Calls that were open at that time have no end. */
 	call_f(0);
 	EXPECT_STREQ("nF+G+G-G+G-F-", records());
 	call_f(0);
@@ -337,7 +340,7 @@ TEST_F(part, another_function_ends_the_part_instead)
 	EXPECT_STREQ("nF+F-X-T+", records());
 }
 
-/* Where the part ends is known with any filter. */
+/* It is known where the part ends, whatever the filter. */
 TEST_F(part, a_filter_does_not_leave_out_the_end)
 {
 	ASSERT_EQ(0, start(self, ">F<TG"));

@@ -12,7 +12,7 @@ static pid_t asked_getpid(void);
 #define getpid()	asked_getpid()
 #include "lib_mock.h"
 
-/* The pool exists for other threads, and looks like a child's without a pool. */
+/* The pool exists for other threads, but looks like a child's, which has no pool. */
 static bool looks_wiped;
 
 static pid_t asked_getpid(void)
@@ -177,7 +177,7 @@ TEST_F(lib, timer)
 	EXPECT_ERROR(perfTimerISRInit(NULL, 0, 6, perfCount_Raw, 0, 100), "has no timer");
 	EXPECT_NOTHING_HELD();
 
-	/* The counters are busy, not this process's session. */
+	/* The counters are busy, rather than held by this process's session. */
 	dev.fail_errno = EBUSY;
 	dev.status.holder = getpid();
 	dev.status.flags = SIFIVE_TRACE_STATUS_OWNER;
@@ -325,7 +325,7 @@ static void init_in_thread(struct __test_metadata *_metadata, uint32_t buffer)
 	dev.cpus = 1 << 1;
 }
 
-/* A thread that starts a call in the meantime would forget the session. */
+/* Otherwise, a thread that starts a call in the meantime would discard the session. */
 TEST_F(lib, no_thread_finds_a_pool_without_its_process)
 {
 	ASSERT_EQ(NULL, perf_pool);
@@ -335,7 +335,7 @@ TEST_F(lib, no_thread_finds_a_pool_without_its_process)
 	EXPECT_FALSE(looks_wiped);
 }
 
-/* Encoder 0 is CPU 1's: threads on several CPUs that set up alike share the set-up. */
+/* Encoder 0 belongs to CPU 1; threads on several CPUs that request the same set-up share it. */
 TEST_F(lib, threads_add_their_cpus)
 {
 	ASSERT_EQ(0, perfInit(2, 1));
@@ -550,7 +550,7 @@ TEST_F(lib, device_gone)
 	EXPECT_EQ(0, INIT());
 }
 
-/* Allocated once per process. */
+/* This is allocated once per process. */
 TEST_F(lib, no_memory)
 {
 	ASSERT_EQ(0, perfInit(2, 1));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /*
- * Proves turning on and off, recording, and writing the trace file, in any order, and
+ * Tests turning tracing on and off, recording, and writing the trace file, in any order, and
  * with failures of the buffer, the file system and the hardware.
  */
 #include "kselftest_harness.h"
@@ -183,7 +183,7 @@ TEST_F(trace, file)
 	EXPECT_EQ(0, dev.starts);
 	EXPECT_EQ(0, dev.stops);
 
-	/* A shorter trace replaces it. */
+	/* A shorter trace replaces the file. */
 	dev.status.bytes = 33;
 	EXPECT_EQ(0, perfWriteTrace(self->file));
 	EXPECT_TRUE(holds_capture(self->file, 33));
@@ -260,7 +260,7 @@ TEST_F(trace, full)
 		     perfErrorString());
 	EXPECT_TRUE(holds_capture(self->file, 4096));
 
-	/* Still on, from the program's point of view. */
+	/* Tracing is still on, from the program's point of view. */
 	EXPECT_EQ(PERF_SESSION_ON, perf_session.state);
 	EXPECT_EQ(0, perfTraceOff());
 }
@@ -386,7 +386,7 @@ TEST_F(trace, unbound)
 	EXPECT_ERROR(perfTraceOn(), "unbound");
 }
 
-/* Messages printed as the environment requests. */
+/* Messages are printed as requested by the environment. */
 TEST_F(trace, verbosity)
 {
 	int pipes[2], saved = dup(STDERR_FILENO);

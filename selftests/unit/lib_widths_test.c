@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /*
- * Proves for each writer that records show the true values of counters of 64, 48, 40
- * and 32 bits and of one bit, also after a wrap, in each count type; and that no
- * unnecessary upper half is written.
+ * Proves for each writer that records show the true values of counters of 64, 48, 40 and 32
+ * bits and of one bit, even after a wrap, in each count type; and that no unnecessary upper
+ * half is written.
  */
 #include "kselftest_harness.h"
 
@@ -341,7 +341,7 @@ static void interrupting(void)
 	explicit();
 }
 
-/* The thread was switched out: its hart's counter advanced, its own did not. */
+/* The thread was switched out, so its hart's counter has advanced, but its own has not. */
 static void switch_out(uint64_t harts)
 {
 	struct sifive_trace_slot *slots = (struct sifive_trace_slot *)perf_pool->slots;
@@ -417,7 +417,7 @@ static unsigned int read_all(void)
 	return records;
 }
 
-/* A handler's record before each instruction of a writer. */
+/* Make a handler's record before each instruction of a writer. */
 TEST_F(each_type, interrupted_anywhere)
 {
 	static const unsigned int numbers[] = { 1, 2, 8, 11 };
@@ -520,7 +520,7 @@ static void skip_header(struct __test_metadata *_metadata)
 		at += mock_log[at].value == SIFIVE_TRACE_EVENT_RAW ? 4 : 3;
 }
 
-/* Record an entry and check that it includes everything counted since @said. */
+/* Record an entry, and check that its count includes everything since @said. */
 static void next_entry(struct __test_metadata *_metadata, bool header)
 {
 	entry();

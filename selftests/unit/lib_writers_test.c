@@ -96,7 +96,7 @@ TEST_F(writers, straight)
 static pthread_barrier_t steps, others;
 static long worker_channel, other_channel;
 
-/* The worker's way to make a record. */
+/* How the worker makes a record. */
 static void (*make)(void) = call;
 
 static void *worker(void *unused)
@@ -104,7 +104,7 @@ static void *worker(void *unused)
 	mock_rseq.cpu_id = 1;
 	make();
 	pthread_barrier_wait(&steps);
-	/* Set everything up again. */
+	/* Set up everything again. */
 	pthread_barrier_wait(&steps);
 	make();
 	worker_channel = dev.last_channel;
@@ -389,7 +389,7 @@ TEST_F(writers, left_for_deeper)
 	EXPECT_EQ(PATIENCE - PERF_QUEUE, perf_pool->lost->signals);
 }
 
-/* All calls work after a jump out of a record, and the next record marks it. */
+/* All calls work after a jump out of a record, which the next record marks. */
 TEST_F(writers, calls_after_jump)
 {
 	char null[] = "/dev/null";
@@ -409,7 +409,7 @@ TEST_F(writers, calls_after_jump)
 	EXPECT_EQ(0, perfInit(2, 1));
 }
 
-/* As above, for a record abandoned by a jump, or with its thread. */
+/* Records that were abandoned by a jump, or with their thread. */
 TEST_F(writers, call_left)
 {
 	ASSERT_EQ(0, perfTraceOff());
@@ -504,7 +504,7 @@ TEST_F(writers, stack_above)
 
 static void take_over(void)
 {
-	/* As if this were not inside a record. */
+	/* Pretend that this is not inside a record. */
 	perf_self->waiting = PATIENCE;
 	call();
 }
@@ -530,7 +530,7 @@ static void close_by_another(void)
 	perf_self->gate = 4096;
 }
 
-/* As if a handler had switched to another user thread, which is in a record now. */
+/* Pretend that a handler has switched to another user thread, which is in a record now. */
 TEST_F(writers, a_gate_that_another_context_has_closed_stays_closed)
 {
 	uint64_t abandoned = perf_pool->lost->abandoned;
@@ -626,7 +626,7 @@ TEST_F(writers, stopped_in_record)
 	EXPECT_EQ(0, perfTraceOff());
 	EXPECT_EQ(1, perf_pool->lost->abandoned);
 	EXPECT_EQ(0, perfTraceOn());
-	/* Nothing waits for it any more. */
+	/* Nothing waits for the thread any more. */
 	EXPECT_LT(0, mock_naps);
 	mock_naps = 0;
 	EXPECT_EQ(0, perfTraceOff());

@@ -48,7 +48,7 @@ static void python(struct __test_metadata *_metadata, const char *text)
 	EXPECT_EQ(0, pclose(python));
 }
 
-/* main calls fib, before the gap, inside it, and when times are known again. */
+/* main calls fib before the gap, inside it, and when times are known again. */
 static void calls_over_a_gap(FIXTURE_DATA(command) *self)
 {
 	static const uint64_t other[] = { LENGTHY, MAIN + 0x14 };
@@ -356,7 +356,7 @@ TEST_F(command, a_function_within_one_that_is_called_goes_on)
 	EXPECT_NE(NULL, strstr(self->err, "1 calls ended without an exit record"));
 }
 
-/* The number of calls around the searched ones; the command's time. */
+/* Parameter: number of calls around the searched ones. Result: the command's time. */
 static double time_of_calls(struct __test_metadata *_metadata,
 			    FIXTURE_DATA(command) *self, unsigned int around)
 {
@@ -384,8 +384,8 @@ static double time_of_calls(struct __test_metadata *_metadata,
 }
 
 /*
- * Looking for abandoned calls does not take longer with more calls around: measured as
- * CPU time, which other load does not affect.
+ * Searching for abandoned calls does not take longer if more calls are around them; this is
+ * measured as CPU time, which other load does not affect.
  */
 TEST_F(command, calls_from_one_place_are_not_all_looked_at)
 {
@@ -492,7 +492,7 @@ TEST_F(command, clocks_that_contradict_each_other)
 	       "assert [(c['begin'], c['length']) for c in calls] == [(0, 5)], calls\n");
 }
 
-/* The program's threads got other channels after it wrote that file. */
+/* The program's threads got other channels after the program wrote that file. */
 TEST_F(command, an_early_side_car_file_hides_no_later_thread)
 {
 	static const char *const meta[] = {
@@ -524,8 +524,8 @@ TEST_F(command, an_early_side_car_file_hides_no_later_thread)
 }
 
 /*
- * A thread continues elsewhere, or after a header that names it, after its source lost messages:
- * the function that ran in between is unknown.
+ * After its source has lost messages, a thread continues elsewhere, or after a header that
+ * names it: the function that ran in between is unknown.
  */
 TEST_F(command, a_gap_is_charged_to_nobody_behind_a_header)
 {
@@ -574,7 +574,7 @@ TEST_F(command, a_gap_is_charged_to_nobody_behind_a_header)
 	}
 }
 
-/* The base of a header after a loss is unknown, also when the thread moves back. */
+/* The base of a header after a loss is unknown, even when the thread moves back. */
 TEST_F(command, counts_of_two_streams_are_not_compared_over_a_loss)
 {
 	static const char meta[] = "{\"srcbits\":1,\"per_thread\":true,\"shared\":64,"
@@ -610,12 +610,12 @@ TEST_F(command, counts_of_two_streams_are_not_compared_over_a_loss)
 			gen_error(&self->gen, 1);
 		value += 10;
 		gen_record(&second, 1, inner, &value);
-		/* As after a record that was abandoned. */
+		/* The header is the same as after an abandoned record. */
 		gen_store(&self->gen, 1, 6, 1, 0xff);
 		gen_header(&second);
 		value += 10;
 		gen_record(&second, 0, inner, &value);
-		/* The thread moves back, and needs no header there. */
+		/* The thread moves back, where it needs no header. */
 		value += 10;
 		gen_record(&first, 1, outer, &value);
 		gen_sync(&self->gen, 0);

@@ -140,7 +140,7 @@ static uint64_t machine_step(uint64_t *x, uint64_t pc)
 	return pc + 4;
 }
 
-/* As in the kernel: a handler that interrupts a sequence restarts it. */
+/* As in the kernel, a handler that interrupts a sequence restarts it. */
 static uint64_t machine_interrupt(const struct perf_code *code, uint64_t pc)
 {
 	void (*handler)(void) = machine_signal;
@@ -177,7 +177,7 @@ void machine_run(const struct perf_code *code, perf_writer *writer, uint64_t add
 		((perf_writer *)pc)(x[10], x[11], (uint32_t)x[12]);
 }
 
-/* The newest, as a program has one set-up at a time. */
+/* The newest code is used, because a program has one set-up at a time. */
 static const struct perf_code *machine_code;
 
 static void machine_pair(uintptr_t address, uintptr_t address2, uint32_t kind)

@@ -161,7 +161,7 @@ static void python(struct __test_metadata *_metadata, const char *text)
 TEST_F(command, waiting_is_not_counted_in_any_call)
 {
 	waiting_trace(self);
-	/* The user's rate is the side-car file's, too. */
+	/* The user gives the same rate as the side-car file. */
 	run(self, "report --ts-hz 1000000 --format csv -e " PROGRAM " trace.rtd | cut -d , -f 1-4");
 	EXPECT_STREQ("function,calls,total,self\n\"main\",1,0.000015000,0.000009000\n"
 		     "\"fib\",1,0.000006000,0.000006000\n", self->out);

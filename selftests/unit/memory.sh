@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-# Peak memory of reading hostile traces, as TAP: without symbols less than 64 MB for any
-# trace and any command; for report --diff of two with 128 sources less than 96 MB, and with
-# several threads less than 128 MB.
+# Peak memory of reading hostile traces, as TAP: without symbols, less than 64 MB for any trace
+# and any command; for report --diff of two traces with 128 sources, less than 96 MB, and with
+# several threads, less than 128 MB.
 #
 #	memory.sh COMMAND GENERATOR FOLDER
 
@@ -27,14 +27,14 @@ measure() {
 	shift
 	[[ $name != 128*--diff* ]] || limit=$both_kb
 	[[ $name != *threads* ]] || limit=$threads_kb
-	# Its 8192 threads and objects are additional.
+	# Its 8192 threads and objects need additional memory.
 	[[ $name != *side-car* ]] || limit=$((72 << 10))
 	rm -rf made*
 	/usr/bin/env time -q -f %M -o memory "$command" "$@" >out 2>err
 	status=$?
 	memory=$(cat memory)
 	echo "# $name: $memory KB"
-	# It produced some output.
+	# The command must have produced some output.
 	[ "$status" -eq 0 ] && [ "$memory" -lt "$limit" ] &&
 		[ "$(cat out made*/* made.* 2>/dev/null | head -c 200000 | wc -c)" -eq 200000 ]
 	status=$?
@@ -42,7 +42,7 @@ measure() {
 	result "$status" "$name: less than $((limit >> 10)) MB"
 }
 
-# read_all NAME SRCBITS: with all commands that read
+# read_all NAME SRCBITS: read it with all commands that read traces
 read_all() {
 	local name=$1 how
 	local common=(-j1 -c all --srcbits "$2" --meta none one.rtd)
@@ -66,7 +66,7 @@ read_all() {
 
 "$generator" 40960 4 1 >one.rtd && "$generator" 40960 4 2 >two.rtd
 read_all "16 sources" 4
-# Omissions are reported, except for single lines of a table.
+# Omissions must be reported, except for single lines of a table.
 "$command" graph -c all --srcbits 4 --meta none one.rtd 2>&1 >/dev/null |
 	grep -q 'too many different paths: the lightest are'
 result $? "omitted paths are reported"

@@ -40,7 +40,7 @@ TEST_F(command, dates_are_those_of_the_clock)
 	struct sinks sinks;
 
 	make_sinks(&sinks, false);
-	/* Two seconds after START, by either clock. */
+	/* This is two seconds after START, by either clock. */
 	a.more = ",\"host\":\"h\",\"utc\":{\"time\":20001277,\"ns\":2000000000000000000}";
 	b.more = ",\"host\":\"h\",\"utc\":{\"time\":20000700,\"ns\":2000000000000020000}";
 	a.coverage = "{\"bytes\":1,\"run_ns\":10000000000}";
@@ -156,7 +156,7 @@ TEST_F(command, a_pause_that_would_be_read_as_another)
 	EXPECT_NE(NULL, strstr(self->err, "half the range")) TH_LOG("%s", self->err);
 }
 
-/* The second clock is slower by 100 ppm: in 10 s by 10000 ticks. */
+/* The second clock is slower by 100 ppm, which is 10000 ticks in 10 s. */
 TEST_F(command, clocks_that_drift)
 {
 	struct sidecar a = first_sink(), b = second_sink();
@@ -271,7 +271,7 @@ TEST_F(command, what_cannot_be_merged)
 	bad[7].with.stop += HZ;
 	/* 9 ms of 10 s. */
 	bad[8].with.stop -= 90000;
-	/* After the end of the other, half a second later. */
+	/* The capture begins half a second after the end of the other one. */
 	bad[9].with.start_ns += 11 * SECOND;
 	bad[9].with.stop_ns += 11 * SECOND;
 	bad[10].with.coverage = "{\"full\":false,\"bytes\":100000,\"buffer\":100000}";
@@ -384,7 +384,7 @@ TEST(messages_are_written_as_an_encoder_does)
 			fixed[n] = gen_random(&seed) & ((1u << layouts[kind].bits[n]) - 1);
 		for (n = 0; n < 3; n++)
 			field[n] = gen_random(&seed) >> gen_random(&seed) % 64;
-		/* Stay within the longest message. */
+		/* Do not exceed the longest message. */
 		field[1] >>= 20;
 		field[2] >>= 30;
 		n = gen_random(&seed) & ((1u << src_bits) - 1);

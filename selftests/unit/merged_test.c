@@ -22,7 +22,7 @@ static void run_work(struct gen *gen, unsigned int src)
 	gen_message(gen, 33, src, fixed, bits, ways, 2);
 }
 
-/* Calls, samples and instructions, in the traces of both sinks; temporary files in tmp. */
+/* The traces of both sinks have calls, samples and instructions; temporary files are in tmp. */
 static void make_traces(void)
 {
 	static const char * const path[] = { "a.rtd", "b.rtd" };
@@ -97,7 +97,7 @@ TEST_F(command, every_reader_shows_what_it_shows_of_the_merged_trace)
 		snprintf(command, sizeof(command), "%s -e " PROGRAM " -e " LINES, commands[i]);
 		expect_same(_metadata, self, command, "");
 	}
-	/* Options may stand between and after them. */
+	/* Options may be given between and after the traces. */
 	keep_merged(self, "report --by thread --csv", "");
 	run(self, "report a.rtd --by thread b.rtd --csv");
 	EXPECT_EQ(0, self->status);
@@ -262,7 +262,7 @@ TEST_F(command, temporary_files_need_a_folder_with_room)
 	EXPECT_EQ(3, self->status);
 	EXPECT_NE(NULL, strstr(self->err, "a.rtd: cannot create a temporary file: Not a directory"))
 		TH_LOG("%s", self->err);
-	/* One trace needs none. */
+	/* A single trace needs no side-car file. */
 	run(self, "report -s 1 a.rtd");
 	EXPECT_EQ(0, self->status);
 	ASSERT_EQ(0, setenv("TMPDIR", "tmp", 1));

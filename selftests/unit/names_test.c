@@ -113,7 +113,7 @@ static void reread(struct __test_metadata *_metadata, FIXTURE_DATA(names) *self)
 	}
 }
 
-/* The name in the side-car file, "" for none. */
+/* The name in the side-car file, "" if there is none. */
 static const char *name_of(const FIXTURE_DATA(names) *self, int tid)
 {
 	size_t i;
@@ -143,7 +143,7 @@ TEST_F(names, the_order_of_events_is_that_of_their_times)
 	EXPECT_EQ(-1, self->meta.thread[0].channel);
 }
 
-/* Another ring, which was read before, may have an earlier event. */
+/* A ring that was read first may later deliver an earlier event. */
 TEST_F(names, events_wait_until_all_rings_have_been_read)
 {
 	struct names *n = &self->names;
@@ -205,7 +205,7 @@ static void *wait_for(void *mutex)
 	return NULL;
 }
 
-/* Any bytes may be in a name. */
+/* A name may contain any bytes. */
 TEST_F(names, threads_that_run_already)
 {
 	pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
@@ -244,7 +244,7 @@ TEST_F(names, threads_beyond_the_limit_are_reported)
 	EXPECT_NE(NULL, strstr(reported, "up to 7 events of threads were missed"));
 }
 
-/* What a kernel would not write. */
+/* Records that no kernel writes. */
 TEST_F(names, records_that_are_too_short)
 {
 	struct task_record record = { .header = { .size = sizeof(record.header) } };

@@ -6,8 +6,8 @@
  *
  *	nasty_trace KB SRCBITS SEED [COUNTERS]
  *
- * Another seed gives another trace with partly the same functions. COUNTERS is the
- * minimum per stream, of 64; 0: most streams have few, and all different.
+ * Another seed gives another trace, with some of the same functions. COUNTERS is the minimum
+ * number per stream, of 64; with 0, most streams have few counters, all of them different.
  */
 #include <stdio.h>
 #include <stdlib.h>

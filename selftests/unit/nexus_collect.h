@@ -24,7 +24,7 @@ static inline void collect_fed(struct nexus *nexus, struct collected *all)
 	enum nexus_item item;
 
 	for (;;) {
-		/* So that equal messages are equal bytes. */
+		/* Zeroed, so that equal messages have equal bytes. */
 		memset(&message, 0, sizeof(message));
 		item = nexus_next(nexus, &message);
 		if (item == NEXUS_MORE)

@@ -12,7 +12,7 @@
 
 struct stores {
 	size_t		count;
-	size_t		at_once;	/* of them by nexus_stores() */
+	size_t		at_once;	/* decoded by nexus_stores() */
 	size_t		gaps;
 	struct store	store[STORES_MAX];
 };
@@ -26,7 +26,7 @@ static void add(struct stores *to, const struct store *store)
 	to->store[to->count++] = *store;
 }
 
-/* With @batch 0 message by message. */
+/* With a @batch of 0, decode message by message. */
 static void drain(struct nexus *nexus, size_t batch, struct stores *to)
 {
 	struct nexus_message message;
@@ -95,7 +95,7 @@ static void expect_same(struct __test_metadata *_metadata)
 	}
 }
 
-/* Values, tags and time steps of every length, so also long messages. */
+/* Use values, tags and time steps of every length, and therefore long messages as well. */
 static void fill(struct gen *gen, uint64_t *seed, unsigned int count)
 {
 	static const unsigned int sizes[] = { 1, 2, 4, 4 };

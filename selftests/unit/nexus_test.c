@@ -366,11 +366,11 @@ TEST(gap_too_long)
 
 TEST(gap_malformed)
 {
-	/* Ends within its TCODE, within fixed fields. */
+	/* The message ends within its TCODE, or within fixed fields. */
 	check_gap(_metadata, "\x1f", 1, NEXUS_GAP_MALFORMED);
 	check_gap(_metadata, "\x1d\x03", 2, NEXUS_GAP_MALFORMED);
 	check_gap(_metadata, "\x8c\x03", 2, NEXUS_GAP_MALFORMED);
-	/* A data acquisition with one field, with four. */
+	/* A data acquisition message with one field, and one with four. */
 	check_gap(_metadata, "\x1c\x63", 2, NEXUS_GAP_MALFORMED);
 	check_gap(_metadata, "\x1c\x61\x01\x01\x03", 5, NEXUS_GAP_MALFORMED);
 	check_gap(_metadata, "\x1c\x61\x01\x01\x01\x03", 6, NEXUS_GAP_MALFORMED);
@@ -379,7 +379,7 @@ TEST(gap_malformed)
 	/* A field of more than 64 bits. */
 	check_gap(_metadata, "\x1c\x61\xfc\xfc\xfc\xfc\xfc\xfc\xfc\xfc\xfc\xfc\xff",
 		  13, NEXUS_GAP_MALFORMED);
-	/* A TCODE without layout that ends in it. */
+	/* A TCODE without a known layout, in which the message ends. */
 	check_gap(_metadata, "\xe3", 1, NEXUS_GAP_MALFORMED);
 }
 
@@ -476,7 +476,7 @@ TEST(every_bit_flip)
 	gen_free(&gen);
 }
 
-/* Random bytes never make it fail, and it accounts for every byte except idle ones. */
+/* The decoder never fails on random bytes, and accounts for every byte except idle ones. */
 TEST(random_bytes)
 {
 	uint64_t seed = 7;

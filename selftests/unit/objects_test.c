@@ -113,7 +113,7 @@ TEST_F(objects, overlapping)
 	EXPECT_EQ(3, self->objects.ambiguous);
 }
 
-/* The same mapping before and after it was shortened, in both orders. */
+/* The same mapping before and after it was shortened, in either order. */
 TEST_F(objects, shortened)
 {
 	objects_add_code(&self->objects, "/no/program", 10 * EACH, EACH, 0);

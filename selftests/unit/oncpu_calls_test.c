@@ -19,7 +19,7 @@
 #define TID	100
 /* Numbers of calls are below it. */
 #define NUMBERS	8
-/* System calls that end a thread; no others do. */
+/* The system calls that end a thread. */
 #define EXIT	93
 #define EXECVE	221
 /* Bytes of a record, and of all records sent out of order. */
@@ -27,7 +27,7 @@
 #define LATE	8
 
 struct caller {
-	int hart;			/* -1: it does not run */
+	int hart;			/* -1 if the thread does not run */
 	bool begun, calls;
 	unsigned int number;
 	uint64_t since, off, left;
@@ -42,7 +42,8 @@ FIXTURE(calls) {
 	int running[HARTS];
 	bool gap[HARTS];		/* a record could not be written */
 	bool mute[HARTS];		/* messages are lost */
-	unsigned int drop, mutes, lost;	/* the first two: one in this many, 0: none */
+	/* The first two happen for one in this many records; 0 for never. */
+	unsigned int drop, mutes, lost;
 	struct trace_switch late[LATE];
 	unsigned int lates;
 	struct syscall_times truth[SYSCALLS_MAX + 1];
@@ -124,7 +125,7 @@ static void put_mark(FIXTURE_DATA(calls) *self, unsigned int hart, uint8_t kind,
 	};
 }
 
-/* In the driver's format. */
+/* Adds a record in the driver's format. */
 static void put(FIXTURE_DATA(calls) *self, unsigned int hart, uint8_t kind, uint32_t value)
 {
 	if (one_in(self, self->drop)) {
@@ -197,7 +198,10 @@ static void finish(FIXTURE_DATA(calls) *self, unsigned int hart)
 		t->longest = time;
 }
 
-/* Messages are lost from here on; or no longer, which an Error message without a time shows. */
+/*
+ * Messages are lost from here on; or no longer missing, which an Error message without a time
+ * shows.
+ */
 static void mute(FIXTURE_DATA(calls) *self, unsigned int hart)
 {
 	self->mute[hart] = !self->mute[hart];
@@ -247,7 +251,7 @@ static void generate(FIXTURE_DATA(calls) *self, unsigned int seed)
 	end(self);
 }
 
-/* With @number's times if it was made. */
+/* Includes the times of call @number if it was made. */
 static struct syscall_times times_of(FIXTURE_DATA(calls) *self, unsigned int number)
 {
 	const struct syscalls *syscalls = oncpu_syscalls(self->oncpu);

@@ -2,7 +2,7 @@
 /* Times on and off the CPU in the commands' output: units, and marks for inexact times. */
 #include "switches_fixture.h"
 
-/* More than the reader's window for ordering the harts' messages. */
+/* More records than the window in which the reader orders the harts' messages. */
 #define FAR	2048
 
 /* main { fib { sleeps for 10 ms } sleeps for 100 us } */
@@ -47,7 +47,7 @@ static void make_untimed(FIXTURE_DATA(command) *self)
 	save_with(self, 0, "");
 }
 
-/* The line with a function, "" for none. */
+/* The line with a function, "" if none. */
 static const char *line_of(FIXTURE_DATA(command) *self, uint64_t function)
 {
 	static char line[1024];
@@ -89,7 +89,7 @@ TEST_F(command, csv_has_times_on_and_off_the_cpu)
 		TH_LOG("%s", self->err);
 	}
 	run(self, "export -q " HZ "--format csv trace.rtd | grep ',call,' | rev | cut -d, -f1-9 | rev");
-	/* cpu_times_inferred; each time and its own part; the counter. */
+	/* The columns are cpu_times_inferred, each time and its self part, and the counter. */
 	EXPECT_STREQ("0,2000000,2000000,10000000,10000000,0,0,0,0\n"
 		     "0,4900000,2900000,10100000,100000,0,0,0,0\n", self->out) {
 		TH_LOG("%s", self->out);
@@ -266,7 +266,7 @@ TEST_F(command, a_comparison_marks_times_on_and_off_the_cpu_that_are_not_exact)
 	EXPECT_HAS(line_of(self, FIB), "~1.000 ms");
 }
 
-/* As written by the driver when a pause ends: without a time. */
+/* The record is as the driver writes it when a pause ends, without a time. */
 static void put_error(FIXTURE_DATA(command) *self, unsigned int src)
 {
 	const unsigned int width = self->gen.ts_width;
@@ -503,8 +503,8 @@ TEST_F(command, threads_that_are_too_many_are_counted)
 }
 
 /*
- * main works, sleeps 10 ms, works and waits 5 ms for room: it sleeps 4 ms of the wait, on another
- * hart, whose records are lost if @known is not set.
+ * main works, sleeps for 10 ms, works, and waits 5 ms for room: during 4 ms of the wait it
+ * sleeps on another hart, whose records are lost unless @known is set.
  */
 static void make_wait(FIXTURE_DATA(command) *self, bool known)
 {
@@ -538,7 +538,7 @@ TEST_F(command, a_wait_for_room_is_not_taken_from_other_times_off_the_cpu)
 	for (known = true;; known = false) {
 		make_wait(self, known);
 		run(self, "report -q --csv --ts-hz 1000000 trace.rtd");
-		/* 13 ms: 10 asleep, 1 before and 2 after the sleep on the CPU. */
+		/* 13 ms: 10 ms asleep, and 1 ms before and 2 ms after the sleep on the CPU. */
 		EXPECT_HAS(line_of(self, MAIN), known ?
 			   ",1,0.013000000,0.013000000,0.003000000,0.003000000,0.010000000,0.010000000,0.000000000,0.000000000,0,0,exact" :
 			   ",1,0.013000000,0.013000000,0.001000000,0.001000000,0.010000000,0.010000000,0.002000000,0.002000000,0,0,inferred");

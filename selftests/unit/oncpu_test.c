@@ -39,7 +39,7 @@ struct call {
 struct actor {
 	struct gen_stream stream[HARTS];
 	bool header[HARTS];
-	int hart;			/* -1: it does not run */
+	int hart;			/* -1 if the thread does not run */
 	enum oncpu_state state;
 	bool begun, exited;
 	uint64_t since, sum[SUMS], now[SUMS];
@@ -58,7 +58,7 @@ FIXTURE(oncpu) {
 	int running[HARTS];
 	bool gap[HARTS];		/* a record of a switch could not be written */
 	bool mute[HARTS];		/* messages are lost */
-	unsigned int drop, mutes, pauses;	/* one in this many; 0: none */
+	unsigned int drop, mutes, pauses;	/* for one in this many records; 0 for never */
 	unsigned int lost;
 	uint64_t self[FUNCTIONS][SUMS], total[FUNCTIONS][SUMS];
 	char trace[64], meta[80];
@@ -121,7 +121,7 @@ static void put(FIXTURE_DATA(oncpu) *self, unsigned int hart, unsigned int bytes
 	self->gen.last[hart] = last;
 }
 
-/* In the driver's format. The time of the second store counts. */
+/* Adds a record in the driver's format. The time of the second store counts. */
 static void put_switch(FIXTURE_DATA(oncpu) *self, unsigned int hart, uint8_t kind, int thread)
 {
 	if (one_in(self, self->drop)) {
@@ -200,7 +200,7 @@ static void pass_pause(FIXTURE_DATA(oncpu) *self, struct actor *a)
 	memset(a->header, 0, sizeof(a->header));
 }
 
-/* As in the driver: each hart's recording ends, and begins after an Error message. */
+/* As in the driver, each hart's recording ends, and begins again after an Error message. */
 static void make_pause(FIXTURE_DATA(oncpu) *self)
 {
 	const uint64_t step = self->gen.step;
@@ -453,7 +453,7 @@ static unsigned int function_of(FIXTURE_DATA(oncpu) *self, size_t row)
 	return (unsigned int)((address - ADDRESS(0)) / 0x100);
 }
 
-/* Depends on all times of threads and functions. */
+/* A checksum of all times of threads and functions. */
 static uint64_t sum_of(FIXTURE_DATA(oncpu) *self)
 {
 	const struct profile *profile = &self->profile;

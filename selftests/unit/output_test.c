@@ -40,7 +40,7 @@ TEST_F(command, golden_report)
 	EXPECT_NE(NULL, strstr(self->err, "1 calls ended without an exit record"));
 }
 
-/* Without times: no columns for them. Long counter names: enough room for them. */
+/* Without times, there are no columns for them. There is enough room for long counter names. */
 TEST_F(command, report_without_times)
 {
 	const uint64_t whole[] = { MAIN, 0x3f00000000 };
@@ -239,7 +239,7 @@ TEST_F(command, report_compares_other_counters)
 	EXPECT_EQ(0, self->status);
 }
 
-/* The first row for each key: b is called twice, c counts most, d is a sample. */
+/* The first row for each key: b is called twice, c has the highest count, d is a sample. */
 TEST_F(command, report_sorts_by_each_key)
 {
 	static const struct {
@@ -330,7 +330,7 @@ TEST_F(command, golden_graph_and_replay)
 		self->out);
 }
 
-/* No calls, no time: the number of samples, largest first. */
+/* Without calls and times, functions are sorted by the number of samples. */
 TEST_F(command, graph_of_samples)
 {
 	static const uint64_t address[] = { MAIN, FIB, FIB, MAIN + 4, FIB, FIB, FIB };
@@ -512,13 +512,13 @@ TEST_F(command, export_ctf)
 	EXPECT_EQ(0, system("babeltrace2 ctf >ctf.txt"));
 	EXPECT_EQ(0, system("test $(wc -l <ctf.txt) = 5"));
 	EXPECT_EQ(0, system("sed -n 2p ctf.txt | grep -q 'func_entry.*name = \"fib\", cycles = 5 '"));
-	/* Not over existing files. */
+	/* Existing files are not overwritten. */
 	run(self, "export -q --format ctf -o ctf trace.rtd");
 	EXPECT_EQ(3, self->status);
 	EXPECT_NE(NULL, strstr(self->err, "ctf: cannot replace this folder"));
 }
 
-/* Like :u and :k of one event, without a side-car file to distinguish them. */
+/* These are like :u and :k of one event, without a side-car file to distinguish them. */
 TEST_F(command, counters_of_one_name)
 {
 	static const char meta[] =
@@ -565,7 +565,7 @@ TEST_F(command, counters_of_one_name)
 	EXPECT_NE(NULL, strstr(self->out, ", cycles = 0, x_y__1 = 5, x_y__2 = 7 }"));
 }
 
-/* Each event with its source and the counts there, by its own name. */
+/* Each event has the name of its source's counter and counts from that source. */
 TEST_F(command, export_ctf_of_sources)
 {
 	const uint64_t whole[] = { MAIN, 0x3f00000000 };
@@ -607,7 +607,7 @@ TEST_F(command, export_ctf_of_sources)
 		self->out);
 }
 
-/* Drawing and the response to mouse and keyboard: browser.py. */
+/* browser.py tests drawing, and the response to mouse and keyboard. */
 TEST_F(command, export_html)
 {
 	calls(&self->gen, 6, 100);
@@ -627,7 +627,7 @@ TEST_F(command, export_html)
 }
 
 /*
- * The first record of one thread is known to be complete only when its second comes,
+ * The first record of one thread is known to be complete only when the second one arrives,
  * long after those of another: times and rates are still correct.
  */
 static void expect_times(struct __test_metadata *_metadata,
@@ -764,7 +764,7 @@ TEST_F(command, names_of_any_characters)
 		EXPECT_EQ(NULL, strpbrk(self->out, "\x1b\x9b\xff"));
 		EXPECT_EQ(NULL, strpbrk(self->err, "\x1b\xff"));
 	}
-	/* A page of 44 columns, not bytes; no character is cut in half. */
+	/* The page has 44 columns rather than bytes; no character is cut in half. */
 	run(self, "report -q --width 44 trace.rtd");
 	EXPECT_NE(NULL, strstr(self->out, "  j\xc3\xb6<\xf0\x9f\x98\x80"));
 	EXPECT_NE(NULL, strstr(self->out, "...\n"));

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
 """The calls of a page of "sifive-trace export --format html", unpacked as calls.js does.
 
-As a module: load(path) returns the page's data, with all calls, by time, as "calls", and its
-points as "points".
+As a module: load(path) returns the page's data, with all calls, in order of time, as "calls", and
+its points as "points".
 """
 
 import base64

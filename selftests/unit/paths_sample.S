@@ -25,7 +25,7 @@ nested:
 	ret
 	.size	nested, . - nested
 
-/* A loop whose hottest block is one of two ways in it. */
+/* A loop whose hottest block is on one of its two branches. */
 	.balign	256
 	.globl	ways
 	.type	ways, @function
@@ -58,7 +58,7 @@ itself:
 	ret
 	.size	itself, . - itself
 
-/* Two ways out, one behind the other. */
+/* There are two ways out, one after the other. */
 	.balign	256
 	.globl	exits
 	.type	exits, @function

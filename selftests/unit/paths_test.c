@@ -88,7 +88,7 @@ static bool has_row(FIXTURE_DATA(command) *self, const char *row)
 	return false;
 }
 
-/* 4 rounds of the inner loop in each of 50 of the outer one. */
+/* 4 iterations of the inner loop in each of 50 iterations of the outer one. */
 TEST_F(command, a_loop_that_begins_with_its_condition_has_its_iterations)
 {
 	unsigned int outer, inner;
@@ -115,7 +115,7 @@ TEST_F(command, a_loop_that_begins_with_its_condition_has_its_iterations)
 	EXPECT_TRUE(has_row(self, "           900           250       4         4.0  nested+0x10"));
 }
 
-/* Each of 10 calls has 20 iterations, of which @longer of five go the longer way. */
+/* Each of 10 calls has 20 iterations, of which @longer out of five take the longer branch. */
 static void go_both_ways(FIXTURE_DATA(command) *self, unsigned int longer)
 {
 	unsigned int call, i;
@@ -232,7 +232,7 @@ TEST_F(command, a_loop_without_branches_within_is_one_path)
 	EXPECT_TRUE(has_row(self, "         60100           100     601       100.0  straight+0x4"));
 }
 
-/* For a file that claims to have code at the end of the address space. */
+/* This is a file that claims to have code at the end of the address space. */
 TEST_F(command, code_beyond_the_last_address_is_no_path)
 {
 	static const char meta[] = "{\"version\":1,\"instruction\":{\"calls\":\"all\"},\"objects\":["

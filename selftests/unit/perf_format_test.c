@@ -21,7 +21,10 @@ TEST_F(command, golden_perf)
 {
 	FILE *old;
 
-	/* From an earlier trace with another counter: must not be mixed up. */
+	/*
+	 * These files are from an earlier trace with another counter, and must not be mixed up
+	 * with this one's.
+	 */
 	ASSERT_EQ(0, mkdir("perf", 0777));
 	old = fopen("perf/decode_sample.perfchannel5", "w");
 	ASSERT_NE(NULL, old);
@@ -144,7 +147,7 @@ TEST_F(command, perf_of_sources_and_headers)
 		"[0] 1028 PC=0x00020000 [Perf Cntr] [Index=2] [Value=120]  ffl:::0\n");
 }
 
-/* The load address is not part of its name. */
+/* The load address is not part of the object's name. */
 TEST_F(command, perf_of_a_program_elsewhere)
 {
 	sample_trace(&self->gen, 0, 1);
@@ -227,7 +230,7 @@ TEST_F(command, a_counter_has_the_time_of_the_word_that_completes_it)
 		"[0] 3030 PC=0x00021000 [Perf Cntr] [Index=1] [Value=6]  ffl:sample/fib.c:fib:12\n");
 }
 
-/* Also if one stream is interrupted within a counter for any length of time. */
+/* This holds even if one stream is interrupted within a counter for any length of time. */
 TEST_F(command, lines_of_sources_come_in_the_order_of_their_words)
 {
 	const uint64_t at = MAIN, value[2] = { 7, 8 };

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""Reads what "sifive-trace export --format perfetto" writes.
+"""Reads the output of "sifive-trace export --format perfetto".
 
     perfetto.py FILE
         Prints its tracks, and all events other than calls.

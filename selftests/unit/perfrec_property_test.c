@@ -144,7 +144,7 @@ static uint64_t random_address(uint64_t *seed)
 	return address & ~1ull;
 }
 
-/* A counter advances a little, a lot, or not at all; it wraps at its width. */
+/* A counter advances by a little, by a lot, or not at all, and wraps at its width. */
 static uint64_t move(uint64_t value, unsigned int width, uint64_t *seed)
 {
 	uint64_t step = gen_random(seed);
@@ -330,7 +330,7 @@ TEST(two_sources_interleaved)
 	}
 }
 
-/* With other messages of an encoder, which are not part of the records. */
+/* Add other messages of an encoder, which are not part of the records. */
 TEST(sixteen_sources)
 {
 	const uint64_t process = 0x1234, icnt = 7;
@@ -408,7 +408,7 @@ static void damaged_sample(struct gen *gen, struct gen_stream *stream,
 	records(stream, 6, &seed);
 }
 
-/* The one word whose loss is undetectable: the last, optional one. */
+/* The last word is optional, and the only one whose loss cannot be detected. */
 static bool lacks_upper_part(const struct gen_truth *truth,
 			     const struct perfrec_record *record)
 {
@@ -563,7 +563,7 @@ TEST(bytes_lost_and_changed_at_random)
 	}
 }
 
-/* Words in any order: none is forgotten, none is counted twice. */
+/* Words in any order: none is omitted or counted twice. */
 TEST(random_words)
 {
 	static const uint8_t sizes[] = { 1, 1, 2, 4, 4, 4, 4, 4, 4, 0 };

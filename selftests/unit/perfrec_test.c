@@ -311,7 +311,7 @@ TEST_F(perfrec, headers_at_intervals)
 	header(self, PERFREC_DELTA_XOR, 1, 64);
 	xor_record(self, 0, 1000);
 	xor_record(self, 1000, 1001);
-	/* Two: the second one starts a new stream. */
+	/* There are two headers, the second of which starts a new stream. */
 	header(self, PERFREC_DELTA_XOR, 1, 64);
 	header(self, PERFREC_DELTA_XOR, 1, 64);
 	xor_record(self, 0, 2000);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /*
- * Proves that objects which successively had the same addresses are distinguished by
- * time, also when timestamps wrap, and that all other addresses are unchanged.
+ * Proves that objects which successively had the same addresses are distinguished by time,
+ * even when timestamps wrap, and that all other addresses are unchanged.
  */
 #include <stdlib.h>
 #include "kselftest_harness.h"
@@ -37,7 +37,7 @@ static void add(FIXTURE_DATA(places) *self, uint64_t start, uint64_t size, uint6
 	};
 }
 
-/* The object whose separate address represents @address at @time; -1: none. */
+/* The object whose separate address represents @address at @time; -1 if none. */
 static int whose(FIXTURE_DATA(places) *self, uint64_t address, uint64_t time)
 {
 	uint64_t own = places_find(self->places, address, &time, NULL);
@@ -175,7 +175,7 @@ TEST_F(places, processes_have_the_same_addresses_at_the_same_time)
 	add_in(self, AT, 1);
 	add_in(self, AT, 2);
 	ASSERT_EQ(0, places_new(&self->meta, &self->places));
-	/* In any order, because results are cached. */
+	/* Look them up in any order, because results are cached. */
 	for (round = 0; round < 2; round++) {
 		EXPECT_EQ(0, of_writer(self, AT, 120, 3, 0));
 		EXPECT_EQ(1, of_writer(self, AT, 120, 4, 0));

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""Reads what "sifive-trace export --format pprof" writes.
+"""Reads the output of "sifive-trace export --format pprof".
 
     pprof.py FILE
         Prints its files, functions, comments and labels.
@@ -149,7 +149,7 @@ def main():
     right = expected(reports[0], False, types)
     compare(profile.sums(False), right, "functions")
     threads, found = expected(reports[1], True, types), profile.sums(True)
-    # Fractions of nanoseconds go to whole functions.
+    # Fractions of nanoseconds are rounded per function.
     for sums in threads, found:
         for key in [key for key in sums if types[key[1]] == "nanoseconds"]:
             del sums[key]

@@ -103,7 +103,7 @@ TEST_F(processes, each_has_its_objects)
 	EXPECT_STREQ("a}]", m->thread[0].name);
 	EXPECT_EQ(13, m->thread[5].pid);
 	ASSERT_EQ(3, m->objects);
-	/* Of the first two, of all, of the last. */
+	/* Objects of the first two processes, of all, and of the last one. */
 	EXPECT_STREQ("/bin/a]}", m->object[0].path);
 	ASSERT_EQ(2, m->object[0].ins);
 	EXPECT_EQ(0, m->in[m->object[0].in]);
@@ -187,7 +187,7 @@ TEST_F(processes, paths_that_do_not_fit_are_counted)
 	EXPECT_EQ(META_PROCESSES_MAX, have + self->tree.programs_left_out);
 }
 
-/* Each line is compared with few others, otherwise this takes minutes. */
+/* This takes minutes unless each line is compared with only a few others. */
 TEST_F(processes, many_objects_are_joined_at_once)
 {
 	int i, j;

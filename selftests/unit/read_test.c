@@ -278,7 +278,7 @@ TEST_F(read, errors_say_what_is_wrong)
 	EXPECT_EQ(NULL, sifive_reader_thread(reader, 0));
 	EXPECT_EQ(NULL, sifive_reader_counter(reader, 0));
 	EXPECT_EQ(0, sifive_reader_info(reader)->records);
-	/* All of them, a line each. */
+	/* All messages, one per line. */
 	EXPECT_EQ(sifive_reader_messages(reader),
 		  strstr(sifive_reader_messages(reader), "no option \"jobs\""));
 	EXPECT_NE(NULL, strstr(sifive_reader_messages(reader), "N\nring takes"));
@@ -299,7 +299,7 @@ TEST_F(read, a_file_without_records_is_not_complete)
 	EXPECT_NE(NULL, strstr(sifive_reader_messages(self->reader), "no record"));
 }
 
-/* A sample with callers, the next without. */
+/* One sample has callers, the next one has none. */
 TEST_F(read, samples_have_their_callers)
 {
 	const uint64_t address[] = { 0x2000, 0x2000, 0x3000 }, pc = 0x1000;

@@ -130,11 +130,11 @@ says_why_it_fails() {
 }
 
 check "the manual page has the header's prototypes" has_prototypes
-check "each function has the manual page" has_names
+check "each function's name leads to the manual page" has_names
 check "the manual page describes each function, and what it returns" describes
 check "the library exports the header's functions and nothing else" exports
 
-# Without the escapes of roff.
+# Remove the escapes of roff.
 sed -n '/^\.Bd -literal/,/^\.Ed/{//d; s/\\e/\\/g; s/\\-/-/g; p}' "$page" >"$work/calls.c"
 for compiler in "gcc -x c -std=c99" "g++ -x c++ -std=c++11"; do
 	name=${compiler%% *}

@@ -33,7 +33,7 @@ static uint64_t mock_counter[32];
 /* Added to the timestamp by each access to one of its halves. */
 static uint64_t mock_ts_step;
 
-/* Length of the log at the last counter read. */
+/* Length of the log when a counter was last read. */
 static size_t mock_last_read;
 
 /* Called before each store, to test interruptions of a record. */
@@ -42,7 +42,7 @@ static void (*mock_interrupt)(void);
 /* Called before the next store only. */
 static bool mock_interrupt_once;
 
-/* Stands for the stimulus register and for tsLower, tsUpper. */
+/* Represents the stimulus register, and tsLower and tsUpper. */
 static volatile uint32_t mock_stimulus[1];
 static volatile uint32_t mock_ts[2];
 

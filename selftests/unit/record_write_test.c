@@ -3,7 +3,7 @@
  * Proves that a record is the sequence of stores that the record format specifies:
  * hand-made sequences first, then every record kind, count type and address size with 0
  * to 32 counters, with and without upper halves, against a second encoder written here
- * from the format's description. Also that counters are read before the first store.
+ * from the format's description. Also proves that counters are read before the first store.
  */
 #include "kselftest_harness.h"
 

@@ -35,7 +35,7 @@ FIXTURE_VARIANT(report) {
 	unsigned int errors;
 	unsigned int garbage;
 	bool ts_delta;
-	/* Ticks before a wrap; 0: none. */
+	/* Ticks before a wrap; 0 if none. */
 	unsigned int wrap;
 	unsigned int losses;
 	unsigned int channels;
@@ -377,7 +377,7 @@ static void check_successors(struct __test_metadata *_metadata,
 	size_t i;
 
 	set_up_program(self, variant, 6, now);
-	/* One thread would have more headers than are kept. */
+	/* A single thread would have more headers than are kept. */
 	program->headers = 0;
 	program->errors = 0;
 	program->garbage = 0;
@@ -394,7 +394,7 @@ static void check_successors(struct __test_metadata *_metadata,
 		uint64_t from = i ? program->gen.now : now + LAP - 1000;
 		unsigned int k;
 
-		/* Not all threads visit all harts: headers count per source. */
+		/* Not all threads run on all harts, and headers are counted per source. */
 		program->sources = i % 2 ? variant->sources : 1;
 		thread->channel = 6;
 		program->alone = i + 1;
@@ -403,7 +403,7 @@ static void check_successors(struct __test_metadata *_metadata,
 		fprintf(meta, "%s{ \"channel\": 6, \"tid\": %zu, \"from\": %" PRIu64
 			", \"to\": %" PRIu64 " }", i ? ", " : "", 100 + i,
 			from % LAP, (program->gen.now - 1) % LAP);
-		/* The next starts later than any message in flight. */
+		/* The next thread starts later than any message in flight. */
 		program->gen.now += 1000;
 		gen_idle(&program->gen, 2000);
 	}

@@ -23,7 +23,7 @@
 /**
  * struct found - the decoder's result, against the truth
  * @records:	records that are in the truth
- * @wrong:	records that are not, or with a wrong address or count
+ * @wrong:	records that are not in the truth, or that have a wrong address or count
  * @timed:	records with a time
  * @mistimed:	records with a wrong time
  * @counted:	records with a value (Raw, DeltaXOR) or difference (Delta)
@@ -48,7 +48,7 @@ FIXTURE(ring) {
 	struct gen gen;
 	struct gen_stream stream[SOURCES][2];
 	uint64_t value[COUNTERS];
-	/* Sources with records: this many, from this one on; 0: all. */
+	/* Sources with records: their number, and the first one; 0 for all. */
 	unsigned int sources;
 	unsigned int first;
 	struct found found;
@@ -320,7 +320,7 @@ TEST_F(ring, begins_within_a_header)
 	}
 }
 
-/* Without a header after the cut no DeltaXOR record can be decoded. */
+/* Without a header after the cut, no DeltaXOR record can be decoded. */
 static bool nothing_left(struct __test_metadata *_metadata,
 			 const FIXTURE_DATA(ring) *self)
 {
@@ -372,7 +372,7 @@ TEST_F(ring, a_source_that_falls_silent)
 		cut = cut_behind(&self->gen, self->gen.length / 2);
 		self->sources = SOURCES;
 		go_on(self, RECORDS);
-		/* The others continue far longer than these. */
+		/* The other sources continue far longer than these. */
 		self->gen.now += 1000000;
 		self->first = 1;
 		go_on(self, RECORDS);
@@ -443,7 +443,7 @@ TEST_F(ring, an_error_within)
 	EXPECT_EQ(found->timed, found->records);
 }
 
-/* Times that go back: no time of this source is trusted. */
+/* Times go back, so no time of this source is trusted. */
 TEST_F(ring, contradictions)
 {
 	unsigned int i;
@@ -462,7 +462,7 @@ TEST_F(ring, contradictions)
 	EXPECT_EQ(0, self->found.stats.worked_out);
 }
 
-/* Differences reveal nothing: as late as the absolute time allows. */
+/* Differences reveal nothing, so times are as late as the absolute time allows. */
 TEST_F(ring, delta_timestamps)
 {
 	const struct found *found = &self->found;

@@ -2,7 +2,7 @@
 /* Which calls share a row of a report, and which rows a comparison pairs. */
 #include "command_fixture.h"
 
-/* Calls fib @count times in each of the objects loaded at these addresses. */
+/* Calls fib @count times in each object loaded at one of these addresses. */
 static void call_objects(FIXTURE_DATA(command) *self, const char *name, const char *meta,
 			 uint64_t one, unsigned int count, uint64_t two)
 {
@@ -33,7 +33,7 @@ static void call_objects(FIXTURE_DATA(command) *self, const char *name, const ch
 			place "fffff\",\"bias\":\"" place "00000\"}"
 #define OBJECTS(list)	"{\"srcbits\":0,\"objects\":[" list "]}"
 
-/* Neither by address nor by name alone. */
+/* Functions are paired neither by address nor by name alone. */
 TEST_F(command, a_function_is_known_by_object_and_place)
 {
 	static const char twice[] = OBJECTS(AT("one.elf", "0x1") "," AT("one.elf", "0x2"));

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""Reads what "sifive-trace export --format speedscope" writes, as speedscope does.
+"""Reads the output of "sifive-trace export --format speedscope" as speedscope does.
 
     speedscope.py FILE.json REPORT.csv COLUMN
 

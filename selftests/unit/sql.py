@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""Reads what "sifive-trace export --format csv" writes into a database, as users do.
+"""Loads the output of "sifive-trace export --format csv" into a database, as users do.
 
     sql.py FILE.csv [REPORT.json]
 
@@ -22,7 +22,7 @@ def quoted(name):
 
 
 def load(path):
-    """An empty field is NULL; columns of numbers have no other fields than numbers."""
+    """An empty field is NULL; columns of numbers contain only numbers."""
     with open(path, encoding="utf-8", newline="") as file:
         rows = list(csv.reader(file, strict=True))
     names = rows.pop(0)
@@ -41,7 +41,7 @@ def load(path):
 
 
 def check_calls(database):
-    """Each call's number is its own, and it is within the call that its parent names."""
+    """Each call has a unique number and is within the call that its parent field names."""
     one = database.execute
     assert one("select count(distinct id) = count(id) from t").fetchone()[0]
     assert {kind for kind, in one("select distinct kind from t")} <= KINDS
@@ -54,7 +54,7 @@ def check_calls(database):
 
 
 def total(database, column, function, where="1"):
-    """The rows of a function, and those in which it is around a sample's, once each."""
+    """The rows of a function, and those in which it encloses a sample's function, once each."""
     return database.execute(
         f"""select sum({quoted(column)}) from t where {where} and
             (function = ? or instr(';' || callers || ';', ';' || ? || ';'))""",

@@ -9,7 +9,7 @@
 
 #define NAME		"warehouse::department::shelf<perishable>::inventory::"	\
 			"supervisor::recalculate<12345>"
-/* Input that takes longer than half a second when it arrives six times too slowly. */
+/* Input that takes longer than half a second if it arrives six times more slowly than intended. */
 #define MANY		(16u << 20)
 #define CLEARED		"\r                        \r"
 
@@ -176,7 +176,7 @@ TEST_F(command, progress_of_long_work)
 	EXPECT_EQ(NULL, strchr(self->out, '\r'));
 }
 
-/* Output is not mixed with progress, even through less(1). */
+/* Output is not mixed with progress, even with less(1). */
 TEST_F(command, no_progress_within_output)
 {
 	static const char * const commands[] = {

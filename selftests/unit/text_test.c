@@ -68,7 +68,7 @@ TEST(patterns)
 		{ "??", "\xc3\xb6", false }, { "?*", "a", true }, { "?*", "", false },
 		{ "a*b*c", "abcbc", true }, { "a*b*c", "abcbd", false }, { "*ab", "aab", true },
 		{ "*.b", "a.b.b", true }, { "a*", "ba", false }, { "*?b", "b", false },
-		/* Nothing else is special. */
+		/* No other character is special. */
 		{ "f[abi:cxx11]", "f[abi:cxx11]", true }, { "[ab]", "a", false },
 		{ "*[4]*", "f(int (&) [4])", true }, { "\\*", "\\a", true }, { "\\*", "*", false },
 		{ "a*[", "ab[", true },

@@ -54,7 +54,7 @@ static void make_trace(FIXTURE_DATA(command) *self, uint64_t time[STEPS])
 	}
 }
 
-/* A function's row, in csv without quotes; NULL for none. */
+/* A function's row, in csv without quotes; NULL if none. */
 static const char *row(FIXTURE_DATA(command) *self, uint64_t address)
 {
 	static char line[256];
@@ -93,7 +93,7 @@ TEST_F(command, open_calls_begin_at_the_first_record_and_end_at_the_last)
 	uint64_t t[STEPS];
 
 	make_trace(self, t);
-	/* From lengthy's enter record to the second one of fib. */
+	/* The part extends from lengthy's enter record to the second one of fib. */
 	run(self, "report --csv -q --meta none --time %llu..%llu trace.rtd",
 	    (unsigned long long)t[2], (unsigned long long)t[5]);
 	ASSERT_EQ(0, self->status);

@@ -72,7 +72,7 @@ TEST_F(command, the_lightest_paths_are_others)
 	EXPECT_EQ(whole, number(strstr(self->out, "function\n") + 9));
 	run(self, "graph trace.rtd | grep -c '(others)'");
 	EXPECT_LT(1, number(self->out));
-	/* The heavy path is the root's first. */
+	/* The heavy path is the root's first child. */
 	run(self, "graph --depth 2 trace.rtd | sed -n 3p");
 	EXPECT_LE(HEAVY_TICKS, number(self->out));
 	EXPECT_NE(NULL, strstr(self->out, "0x900000"));
@@ -114,7 +114,7 @@ struct calls {
 	uint64_t	enter;		/* of the outermost */
 };
 
-/* Enter a function, or leave one, now and then together with those inside. */
+/* Enter a function, or leave one, sometimes together with those inside it. */
 static void step(struct calls *calls, uint64_t *seed, bool leave, uint64_t *whole)
 {
 	struct gen *gen = calls->stream.gen;
@@ -131,8 +131,8 @@ static void step(struct calls *calls, uint64_t *seed, bool leave, uint64_t *whol
 	if (!calls->depth)
 		calls->enter = gen->now;
 	/*
-	 * A different function at each depth: it is clear which call an exit record
-	 * ends.
+	 * Use a different function at each depth, so that it is clear which call an exit
+	 * record ends.
 	 */
 	calls->function[calls->depth] = 0x10000 * (calls->depth + 1) +
 					0x40 * (gen_random(seed) % 4);
@@ -300,7 +300,7 @@ TEST_F(command, a_trace_without_timestamps_has_no_times)
 	struct gen_stream stream;
 	unsigned int i;
 
-	/* The message at the beginning may have had one. */
+	/* The message at the beginning may have had a timestamp. */
 	gen_sync(&self->gen, 0);
 	self->gen.ts_width = 0;
 	gen_stream_init(&stream, &self->gen, 0, 6, 1, 1, 64);

@@ -104,7 +104,7 @@ TEST_F(trigger, a_slow_call_is_a_hit)
 	EXPECT_NE(NULL, strstr(reported, "f: 2 calls, the longest took 1.500 us; 1 took longer"));
 }
 
-/* The lost events are the first call's end and the second call's begin. */
+/* The lost events are the end of the first call and the start of the second. */
 TEST_F(trigger, a_call_does_not_end_with_another_ones_end_after_a_loss)
 {
 	event(1000, 1, 64, false);
@@ -121,7 +121,7 @@ TEST_F(trigger, a_call_does_not_end_with_another_ones_end_after_a_loss)
 	EXPECT_NE(NULL, strstr(reported, "2 events of probes were lost"));
 }
 
-/* Another CPU's ring has the begin, and the lost end may come before the end that is there. */
+/* Another CPU's ring has the start, and the lost end may precede the end in this ring. */
 TEST_F(trigger, a_call_that_begins_during_a_loss_is_not_measured)
 {
 	loss(1000, 5000);

@@ -25,7 +25,7 @@
 #define ROUNDS		256u
 #define SHIFT		36
 
-/* Counts of an event in 1000 cycles of a function: of functions A, B and main. */
+/* Counts of each event per 1000 cycles in functions A, B and main. */
 static const unsigned int rate[EVENTS][FUNCTIONS] = {
 	{ 500, 100, 0 }, { 7, 0, 0 }, { 0, 250, 1000 },
 	{ 40, 40, 40 }, { 1, 999, 3 }, { 300, 0, 20 },
@@ -113,7 +113,7 @@ static uint64_t below(FIXTURE_DATA(turns) *self, uint64_t limit)
 	return gen_random(&self->seed) % limit;
 }
 
-/* @function runs for this many cycles; a turn has 1000 times @turn_cycles of them. */
+/* @function runs for this many cycles; a turn has @turn_cycles times 1000 cycles. */
 static void spend(FIXTURE_DATA(turns) *self, unsigned int function, uint64_t cycles)
 {
 	unsigned int i;
@@ -307,7 +307,7 @@ TEST_F(turns, say_how_much_was_counted_and_how_far_the_total_is_off)
 		EXPECT_GT(0.34, estimate.share);
 		off = value_of(self, e, 2, true) / total_of(self, e) - 1;
 		EXPECT_LE(0, estimate.error);
-		/* Twice that would be one in ten thousand. */
+		/* An error of twice that size would occur once in ten thousand times. */
 		EXPECT_GE(2 * estimate.error + 0.001, off > 0 ? off : -off) {
 			TH_LOG("event %u: %.4f off, error %.4f", e, off, estimate.error);
 		}
@@ -341,7 +341,7 @@ TEST_F(turns, do_not_mix_in_a_record)
 		}
 }
 
-/* One call lasts longer than the turns: nothing is known of it, and nothing is claimed. */
+/* One call lasts longer than the turns: nothing is known about it, and nothing is claimed. */
 TEST_F(turns, of_a_long_call_are_unknown)
 {
 	struct metric metric;
@@ -359,7 +359,7 @@ TEST_F(turns, of_a_long_call_are_unknown)
 	EXPECT_TRUE(report_is_unknown(&self->profile, row_of(self, 1), &metric));
 }
 
-/* After 256 rounds the number is the same again. */
+/* The number repeats after 256 rounds. */
 TEST_F(turns, of_another_round_of_the_same_number_do_not_count)
 {
 	struct metric metric;
@@ -376,7 +376,7 @@ TEST_F(turns, of_another_round_of_the_same_number_do_not_count)
 	EXPECT_TRUE(report_is_unknown(&self->profile, row_of(self, 1), &metric));
 }
 
-/* Without the length of a turn it is unknown which round it is. */
+/* Without the length of a turn, the round is unknown. */
 TEST_F(turns, of_an_unknown_length_are_unknown)
 {
 	struct metric metric;
