@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Proves which calls are rejected, and with which error: unknown calls, calls in the
- * wrong order or without the right, and invalid values for CONFIG and COUNTERS; and
- * that a rejected call has no effect.
+ * Proves which calls are rejected, and with which error: unknown calls, calls in the wrong
+ * order or without permission, and invalid values for CONFIG and COUNTERS; and that a rejected
+ * call has no effect.
  */
 #define _GNU_SOURCE
 #include <fcntl.h>
@@ -381,7 +381,7 @@ TEST_F(device, config_refuses_encoders_that_do_not_exist)
 	struct sifive_trace_config config = trace_simple_config(self->fd, 0);
 
 	if (self->info.encoders == 64)
-		SKIP(return, "every bit stands for an encoder");
+		SKIP(return, "every bit represents an encoder");
 	config.encoders = BIT64(self->info.encoders);
 	REFUSED(&config, EINVAL, "the first that does not exist");
 	config.encoders = ~0ull;
@@ -482,7 +482,7 @@ TEST_F(device, a_sink_has_the_time_of_its_messages)
 	EXPECT_EQ(stopped.time, later.time);
 	EXPECT_EQ(stopped.time_ns, later.time_ns);
 	EXPECT_EQ(stopped.start_ns, later.start_ns);
-	/* START appends: the first sample stays; after a rewind there is another. */
+	/* START appends and keeps the clock's first sample; a rewind takes a new one. */
 	ASSERT_EQ(0, trace_start(self->fd, 0));
 	ASSERT_EQ(0, trace_stop(self->fd));
 	ASSERT_EQ(0, trace_sink(self->fd, 0, &later));
@@ -528,7 +528,7 @@ static void events_refused(struct __test_metadata *_metadata, int fd,
 	ASSERT_EQ(0, trace_config(fd, &config));
 	memcpy(counters.event, event, count * sizeof(*event));
 	counters.count = count;
-	/* A value that a rejection never returns. */
+	/* A value that a rejected call never returns. */
 	counters.failed = 1000;
 	EXPECT_EQ(-EINVAL, trace_ioctl(fd, SIFIVE_TRACE_IOC_COUNTERS, &counters));
 	EXPECT_EQ(failed, counters.failed);

@@ -95,7 +95,7 @@ static int take_own(int fd, bool *exact)
 	return ret ?: (int)counters.event[0].counter;
 }
 
-/* Join the calling thread; its slot, or a negative errno. */
+/* Join the calling thread; returns its slot, or a negative errno. */
 static long join(int fd, uint32_t flags)
 {
 	struct sifive_trace_thread thread = TRACE_ARG(sifive_trace_thread);
@@ -143,7 +143,7 @@ static int take_three(int fd, uint32_t *mask)
 	return ret;
 }
 
-/* On the same CPU, where scounteren is open while the session's thread runs. */
+/* Read on the same CPU, where scounteren allows access while the session's thread runs. */
 TEST_F(access, an_unrelated_process_gets_sigill)
 {
 	int ready[2], i, bad = 0;
@@ -294,7 +294,7 @@ static void *thread_joins_shortly(void *arg)
 	return NULL;
 }
 
-/* More threads than slots: exited threads free theirs. */
+/* There are more threads than slots, because exited threads free theirs. */
 TEST_F(access, threads_come_and_go)
 {
 	long result[3] = { self->fd };
@@ -331,7 +331,7 @@ struct waiter {
  * @count:	their number
  * @fd:		descriptor of the session
  * @end:	pipe that they read from until it is closed
- * @joined:	number that have tried to join
+ * @joined:	number of threads that have tried to join
  */
 struct waiters {
 	struct waiter one[SIFIVE_TRACE_THREADS];
@@ -428,7 +428,7 @@ static void fail_to_take(struct __test_metadata *_metadata,
 	}
 }
 
-/* One test, as starting that many threads takes most of its time. */
+/* This is a single test, because starting that many threads takes most of its time. */
 TEST_F(access, each_thread_has_its_slot_and_a_call_that_gets_none_takes_only_its_own)
 {
 	static bool taken[SIFIVE_TRACE_THREADS];
@@ -477,8 +477,8 @@ static void *thread_hogs(void *arg)
 }
 
 /*
- * A worker on the old CPU cleans up after a thread that left. Here it runs late: the
- * thread has moved and joined again.
+ * A worker on the old CPU cleans up after a thread that left. Here the worker runs late, when
+ * the thread has moved and joined again.
  */
 TEST_F(access, what_goes_late_takes_no_access)
 {
@@ -537,7 +537,7 @@ static void *thread_works(void *arg)
 
 /*
  * A neighbour on the same CPU does as much work: the hart's counter includes both, the
- * per-thread count this thread alone. Counts of time depend on the host's load.
+ * per-thread count only this thread. Counts of time depend on the host's load.
  */
 TEST_F(access, own_counts_have_no_neighbours)
 {
@@ -640,14 +640,14 @@ TEST_F(access, joining_again_repairs_what_a_sysctl_took)
 		SKIP(return, "this kernel has no perf_user_access");
 	ASSERT_EQ(0, take_three(self->fd, &mask));
 	for (i = 0; i < rounds; i++) {
-		/* With 2, fixed counters stay open. */
+		/* With 2, fixed counters remain accessible. */
 		ASSERT_LE(0, trace_file_write(USER_ACCESS, i % 2 ? "0" : "2"));
 		taken += !not_signalled(mask & ~BOTH, SIGILL);
 		fixed += i % 2 && !not_signalled(mask, SIGILL);
 		EXPECT_EQ(no_slot, join(self->fd, 0));
 		EXPECT_EQ(0, not_signalled(mask, 0));
 	}
-	TH_LOG("%u of %u writes took access, %u also of fixed counters", taken, rounds,
+	TH_LOG("%u of %u writes revoked access, %u also of fixed counters", taken, rounds,
 	       fixed);
 	EXPECT_LT(0, taken);
 	EXPECT_LT(0, fixed);

@@ -181,7 +181,7 @@ TEST_F(argument, a_shorter_one_is_filled_up_and_nothing_is_written_behind_it)
 	memset(self->memory + size, 0xa5, variant->size);
 	*(uint32_t *)self->memory = (uint32_t)size;
 	ret = trace_ioctl(self->fd, variant->call, self->memory);
-	/* In that case CONFIG selects no sink, and EVENT no event. */
+	/* In that case, CONFIG selects no sink, and EVENT no event. */
 	EXPECT_EQ(variant->call == SIFIVE_TRACE_IOC_CONFIG ||
 		  variant->call == SIFIVE_TRACE_IOC_EVENT ? -EINVAL : 0, ret);
 	for (i = size; i < self->page; i++)
@@ -241,7 +241,7 @@ TEST_F(argument, a_calls_number_has_its_direction_and_any_size)
 
 	EXPECT_EQ(both, _IOC_DIR(variant->call));
 	EXPECT_EQ(variant->size, _IOC_SIZE(variant->call));
-	/* As from a program built for a longer or shorter structure. */
+	/* The argument is that of a program built for a longer or shorter structure. */
 	VALID(self->memory, 0);
 	EXPECT_EQ(0, trace_ioctl(self->fd, _IOC(both, type, nr, 8), self->memory));
 	VALID(self->memory, 0);
@@ -302,7 +302,7 @@ static const struct {
 	FIELD(STOP, run, flags, 0),
 	FIELD(THREAD, thread, flags, SIFIVE_TRACE_THREAD_LEAVE),
 	FIELD(THREAD, thread, reserved, 0),
-	/* SIFIVE_TRACE_SAMPLING_HEADERS is not for the Raw counts of this test. */
+	/* SIFIVE_TRACE_SAMPLING_HEADERS is not valid with the Raw counts of this test. */
 	FIELD(SAMPLING, sampling, flags, SIFIVE_TRACE_SAMPLING_ALL |
 	      SIFIVE_TRACE_SAMPLING_ONE_HEADER | SIFIVE_TRACE_SAMPLING_EXEC |
 	      SIFIVE_TRACE_SAMPLING_CALLERS),
@@ -418,7 +418,7 @@ TEST_F(sampling_request, that_cannot_be_met_names_the_reason)
 	self->sampling.period = 1000;
 	self->sampling.event.code = SIFIVE_TRACE_EVENT_TIMESTAMP;
 	EXPECT_EQ(-EOPNOTSUPP, sample(self));
-	/* In perf's encoding these would be other events: cache, firmware. */
+	/* In perf's encoding, these would be cache and firmware events. */
 	self->sampling.event.type = SIFIVE_TRACE_EVENT_CACHE;
 	self->sampling.event.code = 0x100 << 3 | DTLB_READ_MISS;
 	EXPECT_EQ(-EOPNOTSUPP, sample(self));

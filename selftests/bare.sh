@@ -70,7 +70,7 @@ for bits in 64 32; do
 		END { exit bad || n != 15 || depth }'
 	result $? "rv$bits: entries and exits nest"
 
-	# mtime and the trace timestamp tick alike on this board: 10 MHz.
+	# mtime and the trace timestamp have the same rate on this board: 10 MHz.
 	for timer in timer:10000:50 shortest:1000:50 half:5000:100; do
 		IFS=: read -r name ticks most <<<"$timer"
 		decode "$name" | awk -v ticks="$ticks" -v most="$most" '
@@ -134,7 +134,7 @@ for board in fpga nofunnel; do
 		what="rv$bits, two harts, $board"
 		run "$board" "$what"
 
-		# A tick may also arrive when turning on is nearly complete, and during turning
+		# A tick may also arrive when trace is almost on, and while it is being turned
 		# off.
 		rc=0
 		for hart in 0 1; do
@@ -148,11 +148,12 @@ for board in fpga nofunnel; do
 
 		two together $rounds "every call of both, round by round"
 		two switching $rounds "every call of both, each turning on and off independently"
-		two turns 1 "what was captured stays when a second hart is initialised"
+		two turns 1 "captured data remains when a second hart is initialised"
 		rules "$what"
 		[ "$kind" = funnel ] || continue
 
-		# A common clock: no hart has a record older than the other one's last round.
+		# Both share a clock, so no hart has a record older than the other one's last
+		# round.
 		for hart in 0 1; do
 			decode together0 -c "${channel[hart]}"
 		done | awk -v rounds=$rounds '

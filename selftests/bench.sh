@@ -19,7 +19,7 @@ mkdir -p "$out"
 make -s -C selftests/bench OUTPUT="$programs" \
 	LIBSIFIVE_PERF="$build/lib/libsifive-perf.a" >&2 || exit 1
 
-# Position-independent: run it through its loader, which the board's root lacks.
+# Position-independent: run it through its loader, because the board's root has none.
 bench64='/target/bench/lib/ld-linux-riscv64-lp64d.so.1 --library-path /target/bench/lib /target/bench/bench64'
 
 # board FILE OPTION... -- COMMAND: write the command's output to FILE.
@@ -54,7 +54,7 @@ rows() {
 # Kind, two addresses of two words each, seven counters: as the format specifies.
 stores=$((1 + 2 * 2 + 7))
 
-# For an encoder that cannot stall: a load before each store, with and without waiting.
+# An encoder that cannot stall needs a load before each store, with and without waiting.
 waits() {
 	local line instructions loads made
 	line=$(grep "^$1 64 " "$out/answers")

@@ -70,7 +70,8 @@ counts_are_exact() {
 	run --icount --perf -- '
 		cd /target/selftests
 		export TRACE_EXACT=1
-		# Instructions are the clock of all harts, so those of another hart would count.
+		# Instructions are the clock of all harts, so those of another hart would be
+		# counted too.
 		quiet() {
 			still=0 looks=0
 			while [ $still -lt 10 ] && [ $((looks += 1)) -lt 1000 ]; do
@@ -111,7 +112,7 @@ run -- '
 grep -qE '^8c .* ?1c [0-9a-f ]+ 8c ' "$out/minimal.txt"
 result $? "$board: the documented example shows its message"
 
-# Make tests of exact counts fail where time is counted.
+# Tests of exact counts must fail where time is counted instead.
 [ "$(tail -n 1 "$out/inexact")" = 1 ] && grep -q '^# TRACE_EXACT is set' "$out/inexact"
 result $? "$board: a test with TRACE_EXACT fails where instructions are not counted"
 
@@ -136,7 +137,7 @@ awk '
 	END { exit bad || !exits }' "$out/trace.txt"
 result $? "$board: entries and exits nest, each exit returns to its call's place"
 
-# Where the full buffer ends, nothing confirms the times of the last few records any more.
+# At the end of the full buffer, nothing confirms the times of the last few records.
 awk '
 	/^#/ { next }
 	marked && !/^ *~/ { print; bad = 1 }

@@ -98,7 +98,7 @@ static bool in(const void *function, uint64_t address)
 struct seen {
 	const void *in;
 	unsigned int samples, callers, most, wrong;
-	/* Expected callers, innermost first, NULL: any. */
+	/* Expected callers, innermost first; NULL for any. */
 	const void *want[3];
 };
 
@@ -277,7 +277,7 @@ TEST_F(callers, frame_pointers_to_nowhere_end_them)
 	}
 }
 
-/* In the program's own stack, upwards endlessly. */
+/* The frame pointer leads up the program's own stack endlessly. */
 TEST_F(callers, a_forged_chain_of_frames_is_limited)
 {
 	unsigned long frame[4 * SIFIVE_TRACE_CALLERS_MAX] __attribute__((aligned(16)));

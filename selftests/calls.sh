@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-only
-# record --calls, as TAP: instruction trace of unmodified programs, snapshots of a ring while they
-# run, files that accompany a trace, and refusals. Instruction trace and records of the same run
-# show the same calls, times and counts.
+# record --calls, as TAP: instruction trace of unmodified programs, snapshots of a ring while
+# they run, files that accompany a trace, and rejected options. Instruction trace and records of
+# the same run show the same calls, times and counts.
 #
 #	calls.sh BUILD
 
@@ -99,17 +99,17 @@ status calls 7 "--calls: the program ends as usual"
 result $? "--calls: the program's thread is named, and no other"
 [ "$(owners named.rtd)" = "$(cat "$out/named.pid")" ] &&
 	host report --by thread "$out/named.rtd" | grep -q "^thread $(owners named.rtd):"
-result $? "report: the thread has the id that the program has seen"
+result $? "report: the thread's id is the program's process id"
 meta calls 'm["instruction"]["calls"] == "user" and m["instruction"]["mode"] == 6' \
 	"--calls: the side-car file names the privilege mode and the instruction mode"
 meta calls 'm["exe"].endswith("plain") and {o["path"].split("/")[-1] for o in m["objects"]} >= {"plain", "libc.so.6"} and all(o["build_id"] for o in m["objects"])' \
 	"--calls: the program and its shared objects are listed, with build ids"
 meta calls '"[vdso]" in {o["path"] for o in m["objects"]} and m["files"] == "calls.rtd.vdso"' \
-	"--calls: the kernel's code in the process is an object, and a folder has it"
+	"--calls: the kernel's code in the process is an object, and is saved in a folder"
 [ "$(head -c 4 "$out/calls.rtd.vdso/[vdso]")" = $'\x7fELF' ]
-result $? "--calls: that folder has the vdso"
+result $? "--calls: that folder contains the vdso"
 private calls.rtd && private calls.rtd.meta
-result $? "--calls: the files are the user's alone"
+result $? "--calls: only the user can read the files"
 # edges NAME: "calls plain CALLER FUNCTION NUMBER", as counted by the program, for its own
 # functions.
 edges() {
@@ -130,7 +130,7 @@ status static 7 "--calls: a static program"
 [ "$(owners whole.rtd | wc -w)" -gt 2 ]
 result $? "--calls -a: threads of other processes, too"
 meta whole 'm["instruction"]["everything"] and m["instruction"]["calls"] == "kernel"' \
-	"--calls -a: the side-car file says so"
+	"--calls -a: the side-car file records that"
 [ "$(host report --format csv "$out/whole.rtd" | wc -l)" -gt 1 ]
 result $? "--calls -i: samples are in the same trace"
 cmp -s "$out/archive.rtd.files/target/record/plain" "$target/record/plain" &&
@@ -142,22 +142,22 @@ result $? "--calls: SRAM has the beginning"
 says full "the buffer was full after" "--calls --on-full stop: a full buffer is reported"
 
 [ "$(cat "$out/snapshot.rc")" = 143 ]
-result $? "--snapshot: the program's signal is the command's status"
+result $? "--snapshot: the program's signal determines the exit status"
 for file in snapshot.rtd.1 snapshot.rtd.2 snapshot.rtd; do
 	[ -s "$out/$file" ] && private $file
 	result $? "--snapshot: $file is there, for the user alone"
 done
-# The last bytes of a loop may contain no switch, but those of the crash contain the program's
-# beginning.
+# The last bytes of a loop may contain no context switch, but those of the crash contain the
+# program's start.
 [ -n "$(owners crash.rtd)" ]
 result $? "--snapshot: threads are named"
 ! cmp -s "$out/snapshot.rtd.1" "$out/snapshot.rtd.2"
-result $? "--snapshot: the second one is from another time"
-status crash 139 "--snapshot: a crash is the command's status"
+result $? "--snapshot: the second snapshot is from another time"
+status crash 139 "--snapshot: a crash determines the exit status"
 [ -n "$(owners crash.rtd)" ]
 result $? "--snapshot: a crash leaves the last bytes"
-says own mine "--snapshot: a program's SIGUSR2 is its own"
-says own 0027 "--calls: a program's umask is its own"
+says own mine "--snapshot: the program keeps its own SIGUSR2"
+says own 0027 "--calls: the program keeps its own umask"
 
 refused alone 2 "need --calls" "--archive needs --calls"
 refused rotate 2 "--calls and --rotate exclude each other" "--calls: no pieces"
@@ -168,7 +168,7 @@ refused drop 2 "or be dropped" "--calls: instructions are not dropped"
 refused channel 2 "--channel 15: instruction trace needs it" "--calls: a channel that is not free"
 refused drained 2 "--snapshot is --on-full wrap" "--snapshot: not drained"
 grep -q -e '--calls\[=user|kernel|all\]' "$out/help.txt"
-result $? "help shows that the value of --calls can be left out"
+result $? "help shows that the value of --calls can be omitted"
 
 # joined NAME: what joined.py finds in the trace.
 joined() {
@@ -177,23 +177,23 @@ joined() {
 	sed -n 's/^\(# \)\?/# /p' "$out/$1.checks"
 }
 
-# holds NAME CHECK LEAST WHAT: in so many of the three runs.
+# holds NAME CHECK LEAST WHAT: the check succeeds in at least LEAST of the three runs.
 holds() {
 	[ "$(grep -lx "$2: ok" "$out/$1"{,-2,-3}.checks | wc -l)" -ge "$3" ]
 	result $? "--calls --children: $1: $4"
 }
 
-status joined 0 "--calls --children: the program ends as always"
+status joined 0 "--calls --children: the program ends as usual"
 [ "$(cat "$out/joined.txt")" = "$(cat "$out/joined-btm.txt")" ]
 result $? "--calls --children: the program computes the same"
 private joined.rtd && private joined.rtd.meta
-result $? "--calls --children: the files are the user's alone"
+result $? "--calls --children: only the user can read the files"
 for name in joined joined-btm joined-xor; do
 	for i in "" -2 -3; do
 		joined "$name$i"
 	done
 	holds $name tree 3 "instruction trace and records show the same calls"
-	# The kernel may interrupt a record, which is then written again, or a function.
+	# The kernel may interrupt a function, or a record, which is then written again.
 	holds $name self 1 "their self times agree within 2 %"
 	holds $name counts 1 "between two records, the counter counts the instructions of the flow"
 	holds $name intervals 3 "report has the sums of each interval"

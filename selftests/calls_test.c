@@ -215,8 +215,8 @@ TEST_F(calls, once_only_headers_are_once_only)
 }
 
 /*
- * Number of signals handled, and of those that interrupted a record, in which turning on
- * fails.
+ * Number of signals handled, and of those that interrupted a record, in which turning tracing
+ * on fails.
  */
 static volatile uint64_t handled, hits;
 static struct sifive_trace *handled_trace;
@@ -245,7 +245,10 @@ TEST_F(calls, of_a_signal_handler_nest_in_what_it_interrupts)
 	signal(SIGALRM, handler);
 	ON();
 	while ((trace_clock() < end || handled <= 20 || !hits) && number < 40000) {
-		/* Once at a time: on a slow machine handling may take longer than 400 us. */
+		/*
+		 * The timer is set for one expiration at a time, because handling may take
+		 * longer than 400 us on a slow machine.
+		 */
 		if (armed != handled) {
 			armed = handled;
 			setitimer(ITIMER_REAL, &timer, NULL);
@@ -335,9 +338,9 @@ static void *loop(void *arg)
 }
 
 /*
- * The thread can migrate between any two instructions. A count from the wrong hart
- * would be less than the previous one or more than the next: each hart has its own TLB
- * misses and its own zero of cycles.
+ * The thread can migrate between any two instructions. A count from the wrong hart would be
+ * less than the previous one or more than the next: each hart has its own number of TLB misses,
+ * and cycles start at a different time.
  */
 TEST_F(calls, of_threads_that_others_move_have_their_harts_counts)
 {
@@ -625,7 +628,7 @@ TEST_F(calls, of_a_program_that_drops_its_rights_are_all_there)
 	CALLS_ARE(3 * (1 + 1) + (3 + 1));
 }
 
-/* Allow everything but ioctl(2). */
+/* Allow everything except ioctl(2). */
 static int forbid_calls(void)
 {
 	struct sock_filter filter[] = {

@@ -21,7 +21,7 @@
 /* Upper bound of a message's length. */
 #define MESSAGE_MAX	38
 
-/* Fills any buffer used here. */
+/* This number fills any buffer used here. */
 #define FLOOD	20000
 
 /* The wire format's own examples guard against errors in the decoder. */
@@ -296,7 +296,7 @@ TEST_F(capture, starting_again_adds_behind_what_was_there)
 		STORE(2 * round);
 		STORE(2 * round + 1);
 		ASSERT_EQ(0, trace_stop(self->fd));
-		/* These are not traced. */
+		/* These stores are not traced. */
 		STORE(0xdead0000 + round);
 	}
 	COLLECT();
@@ -490,7 +490,7 @@ static void uniform(struct __test_metadata *_metadata,
 	COLLECT();
 }
 
-/* SBA only: the size of SRAM is fixed. */
+/* This needs SBA, because the size of SRAM is fixed. */
 TEST(a_ring_that_ends_where_its_buffer_ends_begins_with_a_message)
 {
 	struct _test_data_capture data = { 0 }, *self = &data;

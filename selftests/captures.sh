@@ -20,7 +20,8 @@ run full-stop sifive-trace stop
 run full-status sifive-trace status
 run full-dump sifive-trace dump -o full-dump.rtd
 
-# Separate process groups, as in a terminal; with nohup or & they would ignore signals.
+# Run them in separate process groups, as in a terminal; with nohup or & they would ignore
+# signals.
 group() { run $1 setsid sh -c "trap \"\" $2; exec sifive-trace record -o $1.rtd $p/ends $3"; }
 group hangup QUIT hangup; group nohup HUP hangup; group background INT interrupt
 # A signal that ends the command also ends the program.
@@ -47,7 +48,7 @@ small() {
 	cp /tmp/small/$name.rtd* .; rm /tmp/small/*
 }
 small small-killed $p/ends kill 5000
-# More samples than the buffer holds, even on a loaded host.
+# The program makes more samples than the buffer holds, even on a loaded host.
 until sifive-trace status 2>/dev/null | grep -qE "^samples +([4-9]|[0-9]{2})[0-9]{3}"; do sleep 0.1; done && touch /tmp/enough &
 small small-static -i 100us $p/busy-static 1000 /tmp/enough
 
@@ -58,12 +59,13 @@ rm /tmp/small/*
 run small-drained sifive-trace record -o /tmp/small/small-drained.rtd -b 64k $p/pieces 40
 cp /tmp/small/small-drained.rtd* .; rm /tmp/small/*
 
-# A trace of many buffers.
+# A trace that fills the buffer many times.
 for how in waits killed stops; do
 	run drained-$how sifive-trace record -C 0 -o drained-$how.rtd -b 64k --on-full drain $p/pieces 40 $how
 	while pidof pieces >/dev/null; do sleep 0.1; done
 done
-# In memory: files in /out may have wrong bytes if a process is killed during write().
+# Write to memory, because files in /out may have wrong bytes if a process is killed during
+# write().
 kills() {
 	run $1-kills sifive-trace record -C 0 -o /tmp/$1-kills.rtd -b 64k --on-full $2 $p/pieces 40 kills
 	while pidof pieces >/dev/null; do sleep 0.1; done
@@ -195,7 +197,7 @@ for how in by-time:Raw by-count:DeltaXOR; do
 	host decode "$out/${how%:*}.rtd" | grep -q "counts ${how#*:}, "
 	result $? "start: --count: ${how#*:} is in the trace"
 done
-# By chance another program may have had its addresses.
+# By chance, another program may have had the same addresses.
 shared="had the same addresses as others: these addresses have no names"
 grep -qF "$shared" "$out/by-time-dump.err" || [ "$(calls by-time | sed -n 's/^busy //p')" -ge 20 ]
 result $? "start: samples have names"
@@ -205,7 +207,7 @@ meta by-count 'm["counters"][0]["flags"] == 4' \
 meta by-count 'm["count_type"] == 2 and m["sampling"]["period"] == 1000000 and m["sampling"]["event"] == "instructions"' \
 	"start: -c and --count xor are in the side-car file"
 samples by-count 'sum(x["counters"]["instructions"] for x in r) >= 900000 * len(r)' \
-	"start: -c 1M: no fewer instructions are between two samples"
+	"start: -c 1M: two samples are at least as many instructions apart"
 samples by-none 'not any(x.get("counters") for x in r)' "start: -e with nothing: no counters"
 says by-none-status "sram, " "start: --sink sram"
 status by-time-early 0 "dump: memory can be read while it runs"
@@ -215,9 +217,9 @@ refused by-none-early 3 "trace SRAM cannot be read while recording: stop it firs
 # ---- a ring ------------------------------------------------------------------------
 
 calls ring | grep -qx 'branch [1-9][0-9]*'
-result $? "--ring: it holds calls"
+result $? "--ring: the ring contains calls"
 meta ring 'm["wrapped"] and not any(m["lost"].values())' \
-	"--ring: nothing but the oldest is lost"
+	"--ring: only the oldest records are lost"
 says ring "the ring has overwritten older records" "--ring: overwritten records are reported"
 
 # ---- list and info -----------------------------------------------------------------
@@ -264,7 +266,7 @@ result $? "-a: the number of missed loads is reported"
 # ---- a buffer that was full ------------------------------------------------------
 
 for name in full-static full-all full-dump; do
-	says $name "the buffer was full after 4096 bytes" "$name: it is reported"
+	says $name "the buffer was full after 4096 bytes" "$name: the full buffer is reported"
 	meta $name 'm["coverage"]["full"] and m["coverage"]["buffer"] == m["coverage"]["bytes"] == 4096' \
 		"$name: the side-car file has it"
 	host report "$out/$name.rtd" 2>&1 |
@@ -307,7 +309,7 @@ status link 7 "--library: a name that LD_PRELOAD cannot hold"
 [ -n "$(calls plain)" ] && [ "$(calls link)" = "$(calls plain)" ]
 result $? "--library: all calls are recorded"
 [ -n "$(calls plain)" ] && [ "$(calls preload)" = "$(calls plain)" ]
-result $? "LD_PRELOAD: the board has the library by the name that programs load"
+result $? "LD_PRELOAD: the board has the library under the name that programs load"
 [ ! -s "$out/link.left" ]
 result $? "--library: the link is removed"
 meta link 'any(o["path"] == "/tmp/a folder:$LIB/libsifive-perf.so" for o in m["objects"])' \
@@ -361,7 +363,7 @@ for how in waits:3 killed:137; do
 done
 says drained-killed "signal 9 ended the program before it could write" \
 	"drained-killed: missing data is reported"
-status drained-stops 3 "drained-stops: a reader that stands still does not hold the program up"
+status drained-stops 3 "drained-stops: a stopped reader does not block the program"
 missing=$(sed -nE 's/.*: (at least )?([0-9]+) bytes are missing in [0-9]+ places?: they were overwritten.*/\2/p' "$out/drained-stops.err")
 [ "${missing:-0}" -gt 65536 ]
 result $? "drained-stops: the number of missing bytes is reported"
@@ -374,7 +376,7 @@ made drained-stops work $((20 * 511)) "earlier records are complete"
 status drained-kills 137 "drained-kills: the recorder is killed"
 made drained-kills work $((20 * 511)) "earlier records can be read"
 losses drained-kills 1
-status drained-plain 7 "drained-kills: the trace device is free then"
+status drained-plain 7 "drained-kills: the trace device is free afterwards"
 [ -n "$(calls plain)" ] && [ "$(calls drained-plain)" = "$(calls plain)" ]
 result $? "drained-plain: all calls of a short program"
 for name in paused-raw paused-delta paused-stop; do
@@ -397,16 +399,16 @@ sys.exit(not 0 < own <= c["trace_seconds"] - 0.9 * c["paused_seconds"])' "$out/$
 done
 refused paused-none 3 "the recording: no session holds the trace hardware; begin a recording with" "pause: nothing runs"
 refused resumed-none 3 "the recording: no session holds the trace hardware; begin a recording with" "resume: nothing runs"
-status drops 3 "--on-full drop: a reader that stands still does not hold the program up"
+status drops 3 "--on-full drop: a stopped reader does not block the program"
 dropped=$(host report --json "$out/drops.rtd" | python3 -c "import json, sys; print(json.load(sys.stdin)['traces'][0]['coverage']['lost']['dropped'])")
 recorded=$(host decode --format json "$out/drops.rtd" 2>/dev/null | grep -cE '"kind":"(enter|exit)"')
 marked=$(host decode --format json "$out/drops.rtd" 2>/dev/null | grep -E '"kind":"(enter|exit)"' | grep -o '"dropped":[0-9]*' | awk -F: '{ n += $2 } END { print n + 0 }')
 [ "${dropped:-0}" -gt 0 ] && [ "$((recorded + dropped))" = $((2 * (1 + 80 + 80 * 511))) ]
-result $? "--on-full drop: the records in the trace and the reported ones add up to all that were made"
+result $? "--on-full drop: the recorded and the reported lost records add up to all records"
 [ "$marked" -le "$dropped" ] && [ "$marked" -gt 0 ]
-result $? "--on-full drop: the trace says how many are missing where it continues"
+result $? "--on-full drop: the trace shows how many are missing where it continues"
 meta drops "m['lost']['dropped'] == ${dropped:-0} and m['coverage']['gaps'] == 0 and m['coverage']['fulls'] > 0 and m['coverage']['full_ns'] > 0" \
-	"--on-full drop: no byte was overwritten, and the side-car file says how long there was no room"
+	"--on-full drop: no byte was overwritten, and the side-car file records how long there was no room"
 says drops "records while the buffer had no room" "--on-full drop: the user gets a message"
 
 status waits-slows 3 "--on-full wait: the program continues when the recorder does"
@@ -449,13 +451,13 @@ for name in drained-static drained-all; do
 	losses $name $?
 done
 [ "$(stat -c %s "$out/drained-static.rtd")" -gt 16384 ]
-result $? "drained-static: samples of more than its buffer"
+result $? "drained-static: more samples than the buffer holds"
 at_least drained-static busy 80 "drained-static: samples have names"
 sampled drained-all busy 100 "drained-all: samples have names"
 for name in limit-size:3:102400 limit-samples:5:20480 limit-time:5:1000000; do
 	most=${name##*:} rc=${name#*:} name=${name%%:*}
 	status $name "${rc%:*}" "$name: the program continues to its end"
-	says $name "is reached: nothing more is recorded, the program continues" "$name: it is reported"
+	says $name "is reached: nothing more is recorded, the program continues" "$name: the limit is reported"
 	[ "$(stat -c %s "$out/$name.rtd")" -le "$most" ] && [ -n "$(calls $name)" ]
 	result $? "$name: the file is not longer, and can be read"
 	meta $name 'm["coverage"]["limit"]' "$name: the side-car file has it"
@@ -484,7 +486,7 @@ refused wrong-sram 2 "leave out --sink sram" "--on-full drain: no SRAM"
 refused wrong-size 125 "draining needs a buffer of 4096 bytes or more" "--on-full drain: the smallest -b is reported"
 status small-drained 3 "a full disk, and a trace that is drained: the command has the program's exit status"
 says small-drained "small-drained.rtd: No space left on device: all further data is lost" \
-	"small-drained: it is reported"
+	"small-drained: the lost data is reported"
 losses small-drained 1
 
 # ---- a recording in pieces -----------------------------------------------------------
@@ -527,12 +529,12 @@ result $? "--rotate TIME: all pieces together have the records of the whole"
 [ "$(pieces rotate-static)" = 3 ] && says rotate-static "the limit of --size is reached" "--rotate: --size still ends it" &&
 	python3 -c 'import json, sys; sys.exit([json.load(open(f))["coverage"]["limit"] for f in sys.argv[1:]] != [False, False, True])' \
 		"$out"/rotate-static.rtd.[012].meta
-result $? "--rotate: the last piece has the limit"
-status small-rotate 3 "--rotate: a full disk does not hold the program up"
+result $? "--rotate: only the last piece's side-car file records the limit"
+status small-rotate 3 "--rotate: a full disk does not block the program"
 says small-rotate "No space left on device: all further data is lost" "--rotate: a full disk is reported"
 status small-keep 3 "--keep: a small disk is enough"
 ! grep -q "No space" "$out/small-keep.err"
-result $? "--keep: no piece lacked room"
+result $? "--keep: no piece ran out of room"
 for wrong in 5 1k 5x 0s; do
 	refused wrong-rotate-$wrong 2 "a size of at least 4k, such as 64k, 100M or 1G, or a time such as 10s" \
 		"--rotate $wrong: refused"
@@ -549,7 +551,7 @@ command filter --from-trace "$out/drained-waits.rtd" --share 99 -o "$out/less.fi
 	"$target/record/pieces" 2>"$out/less.err" &&
 	grep -q '^sifive-trace: left out: work: 9[0-9.]* % of the calls' "$out/less.err" &&
 	grep -q '^# piece$' "$out/less.filter" && ! grep -q '^# work$' "$out/less.filter"
-result $? "filter --from-trace: a function that makes most records is left out"
+result $? "filter --from-trace: the function that makes most records is omitted"
 
 selftests/format/compare.py "$build/sifive-trace" "$out"/*.rtd
 result $? "a reader written from the format's description reads the same records from all traces"

@@ -6,15 +6,14 @@
  *	counter_probe [perfN|displaced] [all] [late] EVENT... [-- COMMAND]
  *	counter_probe query EVENT
  *
- * EVENT is an SBI event index, with suffix "u" or "k" for user mode or kernel alone, or
- * rDATA for a raw event. perfN pins N cycles events on CPU 0 first; "displaced" pins
- * one after the session has its counters, with precedence over later events. "all"
- * selects every encoder. Prints the errno of COUNTERS, the rejected event, the counters
- * taken, the count of each over a loop of 200000 instructions and over 1000 system
- * calls, and the driver's message; then runs a command and prints which counters it
- * lost, in STATUS and after STOP, and STOP's errno; with "late" STOP is the first to
- * check. "query" takes nothing: its exit status is 1 if a counter of CPU 0 could count
- * the event, else 0.
+ * EVENT is an SBI event index, with suffix "u" or "k" for user mode or kernel alone, or rDATA
+ * for a raw event. perfN first pins N cycles events on CPU 0; "displaced" pins one after the
+ * session has its counters, with precedence over later events. "all" selects every encoder.
+ * Prints the errno of COUNTERS, the rejected event, the counters taken, the count of each over
+ * a loop of 200000 instructions and over 1000 system calls, and the driver's message; then runs
+ * a command and prints which counters it lost, in STATUS and after STOP, and STOP's errno; with
+ * "late" STOP is the first to check. "query" takes nothing: its exit status is 1 if a counter
+ * of CPU 0 could count the event, else 0.
  */
 #define _GNU_SOURCE
 #include <fcntl.h>

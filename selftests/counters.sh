@@ -50,14 +50,14 @@ answer() {
 
 value() { sed -nE "s/(^|.* )$1=([-0-9a-fx]+) .*/\2/p" <<<"$line"; }
 
-# mask WANTED WHAT: the next probe got exactly these counters.
+# mask WANTED WHAT: expect the next probe to get exactly these counters.
 mask() {
 	answer
 	[ "$(value take)" = 0 ] && [ "$(value mask)" = "$1" ]
 	result $? "$2"
 }
 
-# refused ERRNO EVENT WORDS WHAT: the next probe got none, for this reason.
+# refused ERRNO EVENT WORDS WHAT: expect the next probe to get none, for this reason.
 refused() {
 	answer
 	[ "$(value take)" = "-$1" ] && [ "$(value failed)" = "$2" ] &&
@@ -65,7 +65,7 @@ refused() {
 	result $? "$4"
 }
 
-# counted NAME LEAST MOST WHAT: the last probe's count of its work is within these limits.
+# counted NAME LEAST MOST WHAT: expect the last probe's count of its work within these limits.
 counted() {
 	local g
 	g=$(value "$1")
@@ -73,7 +73,7 @@ counted() {
 	result $? "$4"
 }
 
-# grown NAME WHAT: the last probe's count of its work is not 0.
+# grown NAME WHAT: expect a nonzero count of work from the last probe.
 grown() {
 	local g
 	g=$(value "$1")
@@ -81,15 +81,15 @@ grown() {
 	result $? "$2"
 }
 
-# together A B WHOLE WHAT: two counts add up to a third, within 3 percent, as the kernel's
-# work varies.
+# together A B WHOLE WHAT: expect two counts to add up to a third, within 3 percent because the
+# kernel's work varies.
 together() {
 	[ "$3" -gt 0 ] && [ $((100 * ($1 + $2))) -ge $((97 * $3)) ] &&
 		[ $((100 * ($1 + $2))) -le $((103 * $3)) ]
 	result $? "$4"
 }
 
-# lost MASK WORDS WHAT: the next probe lost these while its command ran.
+# lost MASK WORDS WHAT: expect the next probe to lose these counters while its command runs.
 lost() {
 	answer
 	[ "$(value take)" = 0 ] && [ "$(value status_lost)" = "$1" ] &&
@@ -125,15 +125,15 @@ counted loop0 200000 200050 "user mode alone: the loop"
 counted calls0 15000 20000 "user mode alone: not the kernel's part of a system call"
 user_loop=$(value loop0) user_calls=$(value calls0)
 mask 0x8 "the kernel alone: on a programmable counter"
-counted loop0 0 50 "the kernel alone: the loop is not in it"
+counted loop0 0 50 "the kernel alone: the loop is not counted"
 counted calls0 300000 600000 "the kernel alone: the kernel's part of a system call"
 kernel_loop=$(value loop0) kernel_calls=$(value calls0)
 mask 0x1c "an event in both modes, and in each mode alone, counts as three"
 counted loop0 200000 200050 "both modes: the loop"
 counted calls0 315000 620000 "both modes: a system call"
-together "$user_loop" "$kernel_loop" "$(value loop0)" "both modes: the loop of each alone"
+together "$user_loop" "$kernel_loop" "$(value loop0)" "both modes: the loop's counts of each mode add up"
 together "$user_calls" "$kernel_calls" "$(value calls0)" \
-	"both modes: the system calls of each alone"
+	"both modes: the system calls' counts of each mode add up"
 counted loop1 200000 200050 "an event on two programmable counters: the first counts"
 together "$(value calls1)" "$(value calls2)" "$(value calls0)" \
 	"an event on two programmable counters: each counts its own mode"
@@ -150,12 +150,12 @@ lost 0xd "cycle was stopped on hart 0: $twist, nor those of counters 2-3" \
 lost 0x8 "hpmcounter3 was set to another value on hart 1: $twist" \
 	"a counter that counts for another owner is reported"
 lost 0x1 "cycle was stopped on hart 1: $twist" "a fixed counter that was stopped is reported"
-lost 0 "" "a CPU that goes offline takes no counter from the session"
+lost 0 "" "the session loses no counter when a CPU goes offline"
 lost 0 "" "the next session has all of its counters"
 mask 0x38 "an event that hpmcounter3 alone can count gets it, although it is not first"
-mask 0x9 "perf has some counters: others are given"
-refused $EBUSY 0 "no counter that can count it is free" "perf has all: reported for an event"
-refused $EBUSY 1 "no counter that can count it is free" "perf has all: reported for cycles"
+mask 0x9 "perf uses some counters: the session gets others"
+refused $EBUSY 0 "no counter that can count it is free" "perf uses all counters: reported for an event"
+refused $EBUSY 1 "no counter that can count it is free" "perf uses all counters: reported for cycles"
 
 board "a counter taken before its CPU is back" -- "rmmod sifive_trace
 insmod /target/counter_thief.ko cpu=1 counter=3 restart=1 online=1
@@ -193,7 +193,7 @@ mask 0x10 "hpmcounter3 withheld: hpmcounter4 replaces it"
 mask 0x10 "cycle withheld: hpmcounter4 counts cycles"
 grown loop0 "cycle withheld: cycles increase"
 refused $EOPNOTSUPP 1 "$(words hpmcounter3)" "one counter is left: the second event is refused"
-mask 0x14 "instret counts beside it"
+mask 0x14 "instret also counts"
 
 withhold 0x7 "$out/one.bin" 1
 board "fixed counters alone on hart 1" --firmware "$out/one.bin" -- \
@@ -223,11 +223,11 @@ refused $EBUSY 2 "all counters that can count it are taken" \
 board "harts that count misses alone on programmable counters" \
 	--events '<0x1 0x1 0x1>, <0x2 0x2 0x4>, <0x10019 0x10019 0x8>' -- \
 	"$probe all 1 2 $dtlb" "$probe $itlb" "$probe perf1 1" "$probe r100010019"
-mask 0xd "cycles and instructions on fixed counters alone: an event beside them"
+mask 0xd "cycles and instructions on fixed counters alone: another event is also counted"
 refused $EOPNOTSUPP 0 "no counter counts type 1, code 0x21, data 0x0" \
 	"cycles and instructions on fixed counters alone: an event that nothing counts"
 refused $EBUSY 0 "no counter that can count it is free" \
-	"cycles and instructions on fixed counters alone: perf has the one for cycles"
+	"cycles and instructions on fixed counters alone: perf uses the one for cycles"
 refused $EOPNOTSUPP 0 "no counter counts type 2, code 0x0, data 0x100010019" \
 	"a raw event is refused for a bit above 31"
 
@@ -302,8 +302,8 @@ lost 0x1 "cycle was taken by another perf event on hart 0: $twist" \
 	"without Sscofpmf: a counter that perf gives to another event is reported"
 lost 0 "" "without Sscofpmf: the next session has it again"
 refused $EBUSY 1 "cycle is in use" "without Sscofpmf: a counter that perf has pinned is busy"
-mask 0x4 "without Sscofpmf: the other one is not"
-lost 0 "" "without Sscofpmf: a CPU that goes offline takes no counter from the session"
+mask 0x4 "without Sscofpmf: the other counter is not busy"
+lost 0 "" "without Sscofpmf: the session loses no counter when a CPU goes offline"
 mask 0x5 "without Sscofpmf: the counters can be taken again"
 
 # ---- a kernel with an unknown perf driver ---------------------------------------
@@ -314,14 +314,14 @@ perf_takes_cycle="$probe perf3 2 >/dev/null"
 board "the known perf" --cpu pmu-mask=0x18 -- "$probe 1 2 -- '$perf_takes_cycle'"
 lost 0 "" "the known perf: fixed counters are reserved"
 ! shares_fixed
-result $? "the known perf: INFO does not say that it shares fixed counters"
+result $? "the known perf: INFO does not report shared fixed counters"
 
 parameters=perf_private=0
 board "an unknown perf" --cpu pmu-mask=0x18 -- "$probe 1 2 -- true" \
 	"$probe 1 -- '$perf_takes_cycle'"
 lost 0 "" "an unknown perf: fixed counters are available, and none is reported lost without a cause"
 shares_fixed
-result $? "an unknown perf: INFO says that it shares fixed counters"
+result $? "an unknown perf: INFO reports shared fixed counters"
 answer
 [ "$(value take)" = 0 ] && [ "$(value stop_lost)" = 0x1 ]
 result $? "an unknown perf: a fixed counter that it takes is reported"
@@ -351,7 +351,7 @@ refused $EOPNOTSUPP 0 "counters need Sscofpmf, or perf's SBI driver" \
 
 # ---- kselftests on other harts ------------------------------------------------------
 
-# passes TEST WHAT OPTION...: the kselftest passes on this board.
+# passes TEST WHAT OPTION...: expect the kselftest to pass on this board.
 passes() {
 	local test=$1 what=$2
 	shift 2
@@ -362,7 +362,7 @@ passes() {
 	sed 's/^/# /' "$out/$test"
 }
 
-# Beside perf, with fewer or different counters.
+# Run it alongside perf, with fewer or different counters.
 passes perf_test "fixed counters that filter modes" --icount --cpu smcntrpmf=true
 passes perf_test "two programmable counters" --icount --cpu pmu-mask=0x18
 passes counters_test "no perf driver" --append $without,riscv_pmu_legacy_devinit

@@ -87,8 +87,8 @@ static int take(struct _test_data_counters *self,
 	take(self, events, ARRAY_SIZE(events)); })
 
 /*
- * Firmware starts the fixed counters at boot. Without the kernel's SBI PMU driver, which
- * stops them, the fixed counters belong to another owner: cycles and instructions use
+ * Firmware starts the fixed counters at boot. Without the kernel's SBI PMU driver, nobody
+ * stops the fixed counters, so they belong to another owner, and cycles and instructions use
  * programmable ones.
  */
 #define NEEDS_FIXED_COUNTERS()	do {						\
@@ -252,7 +252,7 @@ TEST_F(counters, programmable_counters_trap_before_and_after_the_session)
 	ASSERT_EQ(0, TAKE(&dtlb));
 	counter = self->counters.event[0].counter;
 	EXPECT_EQ(0, trace_signal_of_counter(counter));
-	/* No event uses the others. */
+	/* No event uses the other counters. */
 	for (n = COUNTER_HPM; n < 32; n++)
 		EXPECT_EQ(n == counter ? 0 : SIGILL, trace_signal_of_counter(n)) {
 			TH_LOG("hpmcounter%u", n);
@@ -264,7 +264,7 @@ TEST_F(counters, programmable_counters_trap_before_and_after_the_session)
 	EXPECT_EQ(SIGILL, trace_signal_of_counter(counter));
 }
 
-/* perf's restriction of CPU events does not apply. */
+/* perf's restriction of CPU events does not apply here. */
 TEST_F(counters, taking_them_needs_the_callers_capability_and_no_rule_of_perfs)
 {
 	const char *const rule = "/proc/sys/kernel/perf_event_paranoid";
@@ -320,7 +320,7 @@ TEST_F(counters, a_call_that_fails_leaves_those_there_are)
 	EXPECT_EQ(SIGILL, trace_signal_of_counter(COUNTER_CYCLE));
 }
 
-/* As above, for per-thread counts, which never decrease. */
+/* The same for per-thread counts, which never decrease. */
 TEST_F(counters, a_call_that_fails_leaves_a_threads_own_counts)
 {
 	struct sifive_trace_counters own = TRACE_ARG(sifive_trace_counters);
@@ -433,7 +433,7 @@ TEST_F(counters, when_all_are_taken_the_next_event_is_refused_as_busy)
 		events[i] = &raw[i];
 	}
 	if (take(self, events, 1))
-		SKIP(return, "this machine's firmware takes no raw events");
+		SKIP(return, "this machine's firmware does not accept raw events");
 	for (taken = 2; taken <= 32; taken++) {
 		ret = take(self, events, taken);
 		if (ret)
@@ -520,8 +520,8 @@ TEST_F(counters, the_manuals_list_gives_each_event_its_counter_and_counts)
 }
 
 /*
- * Only user mode: each page misses once for each kind of access. The minimum of
- * several runs, as other tasks flush the TLB.
+ * In user mode alone, each page misses once for each kind of access. Take the minimum of
+ * several runs, because other tasks flush the TLB.
  */
 TEST_F(counters, a_programs_own_misses_are_those_of_its_pages)
 {

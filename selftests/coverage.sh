@@ -47,7 +47,7 @@ host coverage --by path -n 1000000 "$out/covered.rtd" >"$out/paths"
 [ "$(executed 2 <"$out/paths")" -gt 0 ] && [ "$(executed 2 <"$out/paths")" = \
 	"$(host annotate --no-source -n 1000000 "$out/covered.rtd" |
 		sed -n 's/^  \([0-9]*\) instructions* executed.*/\1/p' | executed 1)" ]
-result $? "coverage: hot paths have as many instructions as functions have"
+result $? "coverage: hot paths and functions have the same number of instructions"
 grep -qE ' 32[.]0  sort[+]0x[0-9a-f]+ .*covered[.]c:[0-9]+-[0-9]+$' "$out/paths"
 result $? "coverage: a loop of the program is a path, with its lines and iterations"
 status sampled 0 "a program was sampled while its instructions were traced"
@@ -65,7 +65,7 @@ result $? "annotate: a line of the source has its text and its count"
 # part FILE KIND: the lines of an .info file, without folders.
 part() { grep "^$2" "$1" | sort; }
 
-# differ KIND...: the differences between gcov's file and ours.
+# differ KIND...: print the differences between gcov's file and ours.
 differ() {
 	local kind rc=0
 	for kind; do
@@ -80,9 +80,9 @@ ways() {
 }
 
 same=(
-	"lcov: each line is executed as often as gcov says, and no line is missing"
-	"lcov: each function is called as often as gcov says"
-	"lcov: each direction of a branch is taken as often as gcov says"
+	"lcov: each line is executed as often as gcov reports, and no line is missing"
+	"lcov: each function is called as often as gcov reports"
+	"lcov: each direction of a branch is taken as often as gcov reports"
 	"lcov: the totals are those of gcov"
 	"genhtml makes pages from it"
 )

@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-only
 # Debian's lua, sqlite3, zstd and pigz, as TAP: compiled with instrumentation from Debian's
-# sources, and Debian's own binaries, sampled, on a board with Debian's file system. Everything is
-# reported, nothing is lost, and the sum of the per-thread counts equals perf stat's, to 1
-# percent: perf also counts the program's loading and its end. All run on one CPU, because a board
-# that counts instructions has one count for all harts.
+# sources, and Debian's own binaries, sampled, on a board with Debian's file system. No record
+# is lost, and the sum of the per-thread counts equals that of perf stat to within 1 percent,
+# because perf also counts the loading and the end of the program. All run on one CPU, because a
+# board that counts instructions has one count for all harts.
 #
 #	debian.sh BUILD
 
@@ -20,8 +20,8 @@ programs='lua5.4 sqlite3 zstd pigz'
 has tclsh tcl "Debian's programs, instrumented and sampled" || { results_end; exit; }
 sources=$(tools/qemu/setup/programs.sh) || exit
 
-# instrumented NAME OPTION...: Debian's options matter little here; -w, because it is not our
-# code.
+# instrumented NAME OPTION...: Debian's compiler options matter little here; -w is used because
+# it is not our code.
 instrumented() {
 	local name=$1
 	shift
@@ -154,7 +154,7 @@ for name in $programs; do
 		rc=$?
 		[ "$rc" -eq 0 ] || sed 's/^/# /' "$out/run/$run.err" "$out/$run.errors"
 		result $rc "$run: recorded and reported, with nothing lost"
-		# In its own session, a program on one CPU has shorter writers.
+		# Not for a program in its own session on one CPU, whose writers are shorter.
 		[ "$run" != "$name" ] || continue
 		threads=1
 		[ "$run" != pigz-both ] || threads=4

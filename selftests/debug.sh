@@ -26,7 +26,7 @@ rc=$?
 result $rc "$board, debug kernel: the module builds"
 [ "$rc" -eq 0 ] || exit 1
 
-# The stock kernels run the threads and repetitions that make a race show. Two scans of kmemleak:
+# The stock kernels run the threads and repetitions that reveal races. Two scans of kmemleak:
 # objects that the first one finds may still be in flight.
 effort_part
 tools/qemu/board run "$board" --kernel "$kernel" --target "$target" --out "$out" -- "$settings"'
@@ -48,7 +48,7 @@ rc=$?
 [ "$rc" -eq 0 ] || head -n 40 "$out/leaks" 2>/dev/null | sed 's/^/# /'
 result $rc "$board, debug kernel: kmemleak finds nothing"
 
-# The board's last region is a reusable pool, which needs CMA: the component's sink must be in it.
+# The board's last region is a reusable pool, which needs CMA; the component's sink must be in it.
 region=$(sed -n 's/^reserved [^ ]* //p' "tools/qemu/boards/$board.board" | tail -n 1)
 read -r address size <<<"$region"
 encoder=$(awk '/^encoder/ { n++ } END { print n - 1 }' "tools/qemu/boards/$board.board")

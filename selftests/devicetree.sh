@@ -26,7 +26,7 @@ done
 
 # ---- bindings ---------------------------------------------------------------
 
-# Debian 13 has no such package.
+# Debian 13 does not have this package.
 have_schema() { command -v dt-validate >"$out/dt-validate"; }
 
 # schema WHAT COMMAND...: a test that needs dt-schema; prints nothing on success.
@@ -192,7 +192,7 @@ result $? "overlay: a tree without four harts is refused"
 
 # ---- the overlay on a virtual board ---------------------------------------------
 
-# The board without its own trace nodes, plus the overlay with its addresses.
+# The board without its own trace nodes, plus the overlay with the board's addresses.
 cat >"$out/bare.dts" <<'DTS'
 / {
 	soc {
@@ -277,7 +277,7 @@ finds some-before PROBLEM "the kernel module is not loaded" insmod "a module tha
 finds some-after note "/soc/trace@11000000 is disabled" 'status to "okay"' "a disabled node"
 finds some-after note "the module refuses /soc/trace@11001000: its registers need 4096 bytes" \
 	"--report" "a refused node, and why"
-finds some-after note "/soc/trace@11002000 is bound by the driver simple-pm-bus" \
+finds some-after note "/soc/trace@11002000 is bound to the driver simple-pm-bus" \
 	"echo 11002000.trace >.*/simple-pm-bus/unbind; .*/sifive-trace-encoder/bind" \
 	"a node with another driver"
 grep -q 'Tracing works here' "$out/some-after.txt"
@@ -287,7 +287,7 @@ finds some-none PROBLEM "/soc/trace@11003000 is not bound" \
 finds some-none PROBLEM "/soc/trace@11000000 is disabled" okay "the last encoder is gone"
 logs some "encoders: 1, funnels: 1; trace@11000000 is disabled; " "a disabled node"
 logs some "trace@11001000 is refused: its registers need 4096 bytes" "a refused node, and why"
-logs some "trace@11002000 is bound by the driver simple-pm-bus" "a node with another driver"
+logs some "trace@11002000 is bound to the driver simple-pm-bus" "a node with another driver"
 
 altered older fpga '
 	load
@@ -347,7 +347,7 @@ grep -q 'trace@11018000.*memory-region.*not reserved' "$out/memory-record.txt" &
 	grep -qx '2 5' "$out/memory-record.txt"
 result $? "record: fails without memory, with the reason; uses other memory if none is reserved"
 
-# Each funnel of this board has its own memory: two cases per boot.
+# Each funnel of this board has its own memory, so each boot tests two cases.
 f0=/soc/trace@11018000 f1=/soc/trace@11019000
 r0="&{/reserved-memory/trace-buffer@98000000}" r1="&{/reserved-memory/trace-buffer@98800000}"
 
@@ -393,7 +393,7 @@ $r1 { /delete-property/ compatible; };
 DTS
 refused plain 0 "$f0" "is reusable, but not a CMA pool" "a reusable pool without CMA"
 [ "$(tail -n 1 "$out/plain-2.txt")" = 5 ]
-result $? "record: takes memory that is not a pool"
+result $? "record: uses memory that is not a pool"
 
 # ---- the report for a bug ------------------------------------------------------------
 
@@ -425,7 +425,7 @@ tools/qemu/board run p550 --dts "$out/report.dts" --target "$target" --out "$out
 	echo $? >>unwritten.txt'
 result $? "report: the board ran to the end"
 
-# has FILE PATTERN...: the file has these complete lines.
+# has FILE PATTERN...: expect these complete lines in the file.
 has() {
 	local file=$out/$1 pattern
 	shift
@@ -474,10 +474,10 @@ page_is_right() {
 }
 
 page_is_right
-result $? "report: the virtual board shows what the page on the P550 says"
+result $? "report: the virtual board's report matches the page on the P550"
 has user.txt 'missing: registers: .*' 'missing: log: .*' 'missing: counters: .*' \
 	'component./soc/trace@11000000: bound' 'finding: PROBLEM .*'
-result $? "report: a user without privileges gets less, and what is missing"
+result $? "report: a user without privileges gets less, and sees what is missing"
 ! grep -iE 'SECRET|5ec7e7|5e:c7:e7|0x5ec7' "$out/before.txt" "$out/after.txt" "$out/user.txt"
 result $? "report: no name, serial number, network address or command line"
 awk '!/^[a-z]+[^ ]*: / { print FILENAME ": " $0; bad = 1 } END { exit bad || !NR }' \

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Proves that read() drains a running capture: each byte once, in order, without a gap for a
- * reader that keeps up; that bytes which are overwritten first are counted exactly and
- * marked; and how readers wait, stop, die and succeed each other.
+ * reader that keeps up; that bytes which are overwritten first are counted exactly and marked;
+ * and how readers wait, stop, die and take over from each other.
  */
 #define _GNU_SOURCE
 #include <fcntl.h>
@@ -127,8 +127,8 @@ static void check_whole(struct __test_metadata *_metadata, struct _test_data_dra
 }
 
 /*
- * Read what a writer stores that never gets more than the buffer ahead. The writer is checked
- * again before its last AHEAD stores have been read, not after every few bytes.
+ * Read the stores of a writer that is never ahead by more than the buffer. Check the writer
+ * again before its last AHEAD stores have been read, rather than after every few bytes.
  */
 static void follow(struct __test_metadata *_metadata, struct _test_data_drain *self,
 		   int fd, uint32_t stores, size_t count)
@@ -300,7 +300,7 @@ static void check_values(struct __test_metadata *_metadata,
 		missing = false;
 		next = m->value + 1;
 	}
-	/* The last stores are there, or were also not read in time. */
+	/* The last stores are there, unless they were not read in time either. */
 	if (!missing)
 		EXPECT_EQ(SAME + stores, next);
 }
@@ -519,7 +519,7 @@ static void nothing(int number)
 
 static volatile bool interrupted;
 
-/* Repeat: on a slow machine the first signals arrive before read() waits. */
+/* Repeat this, because on a slow machine the first signals arrive before read() waits. */
 static void *interrupt(void *arg)
 {
 	while (!interrupted) {

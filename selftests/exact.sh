@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-only
 # Compares the instructions that record --calls and decode show for programs under Linux with
-# those that the emulator logs one by one: they are equal, and none is missing. As TAP.
+# those that the emulator logs one by one: they must be equal, and none may be missing. As TAP.
 #
 #	exact.sh BUILD [long]
 #
@@ -16,8 +16,8 @@ out=$build/exact
 mkdir -p "$out/root/bin"
 ln -s "$KERNEL/busybox" "$out/root/bin/busybox"
 
-# Turns the log on for one recording: a block for each instruction, and a line for each block
-# in a program.
+# Turns the log on for one recording, with one instruction in each block, and a line for each
+# block in a program.
 logging='
 for port in /sys/class/virtio-ports/*; do
 	[ "$(cat $port/name)" != monitor ] || exec 3<>/dev/${port##*/}
@@ -34,7 +34,7 @@ logged() {
 }
 '
 
-# Program addresses: the firmware is in the gap between them.
+# Program addresses: the firmware is in the gap between the two ranges.
 addresses="-dfilter 0x0+0x80000000,0x80200000+0x3f7fe00000 -D $out/boot.log"
 
 # Recordings: name, status, description, options and command.
@@ -67,7 +67,7 @@ each() {
 	done
 }
 
-# exact NAME STATUS WHAT: the trace and the log are equal, or differ only by reported gaps.
+# exact NAME STATUS WHAT: expect trace and log to be equal, or to differ only by reported gaps.
 exact() {
 	local text failed=0 options=(--symfs "$out/root") claim="each instruction, and no other"
 	local name=${1#*-}

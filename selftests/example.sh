@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
-# Proves that the manual's example runs as documented and that its file has the same bytes
-# as the device afterwards, also for a later reader. The program is FIB_ELF, or fib.elf
-# here or one folder up.
+# Proves that the manual's example runs as documented and that its file has the same bytes as
+# the device afterwards, even for a later reader. The program is FIB_ELF, or fib.elf here or one
+# folder up.
 
 ksft_skip=4
 
@@ -60,7 +60,7 @@ cat /dev/sifive-trace >later.rtd
 cmp trace.rtd later.rtd
 result $? "the device returns the same bytes to a later reader"
 
-# 32 KiB is too small for the trace: the buffer is full to the last byte.
+# 32 KiB is too small for the trace, so the buffer is full to the last byte.
 [ "$(wc -c <trace.rtd)" -eq 32768 ]
 result $? "the trace fills its buffer"
 

@@ -19,7 +19,7 @@
 /* How often the process sleeps, so that its thread is switched in again. */
 #define SLEEPS	20
 
-/* In the executed program: work, sleep, and do nothing else. */
+/* Runs in the executed program: work, sleep, and do nothing else. */
 #define WORK_ALONE	"work-alone"
 
 static void sleep_often(void)
@@ -48,7 +48,7 @@ static void execute(void)
 /**
  * struct seen - what has been recorded
  * @samples:	samples
- * @parts:	parts of instruction trace
+ * @parts:	number of parts of instruction trace
  */
 struct seen {
 	uint64_t samples;
@@ -105,7 +105,7 @@ static int look(struct _test_data_exec *self, struct seen *seen)
 	return ret;
 }
 
-/* In a child: START, run visibly or not, and report what was recorded. */
+/* In a child: Call START, run the program visibly or not, and report what was recorded. */
 static void begin(struct _test_data_exec *self, uint32_t flags)
 {
 	struct seen seen;
@@ -119,7 +119,7 @@ static void begin(struct _test_data_exec *self, uint32_t flags)
 		_exit(3);
 }
 
-/* The child has started, and has ended. */
+/* Events: the child has started, and has ended. */
 #define COLLECT(child) collect(_metadata, self, child)
 static void collect(struct __test_metadata *_metadata, struct _test_data_exec *self,
 		    pid_t child)

@@ -34,11 +34,11 @@ for how in exit _exit late interrupt; do
 done
 record wait-cancel exits cancel -b 2M --on-full wait --'
 
-# whole NAME: decoded and lost calls are at least the completed calls, and at most the started
-# ones. A thread that is killed between a queued record's last store and its count's decrement
-# leaves a record that counts as both: one for each of the threads. If the host does not run the
-# driver for a long time, programs learn too late that they must drop records: then bytes are
-# missing, as reported.
+# whole NAME: expect decoded and lost calls to be at least the completed calls, and at most the
+# started ones. A thread that is killed between a queued record's last store and its count's
+# decrement leaves a record that counts as both; this can happen once per thread. If the host
+# does not run the driver for a long time, programs learn too late that they must drop records:
+# bytes are then missing, which is reported.
 whole() {
 	host report --json "$out/$1.rtd" | python3 -c '
 import json, struct, sys
@@ -60,7 +60,7 @@ for made in "$out"/*.made; do
 	whole "$name"
 	result $? "$name: decoded + lost = made"
 done
-status wait-cancel 7 "--on-full wait: a call that waits for room is no cancellation point"
+status wait-cancel 7 "--on-full wait: a call that waits for room is not a cancellation point"
 status drain-exit 7 "exit() while others call: the exit status is the program's"
 status children-kill 137 "a signal while others call: the exit status shows it"
 results_end

@@ -6,8 +6,8 @@
  *	fault_probe [encoder N] [sram] [ring] [overflow] [stores N] [also N]
  *
  * Prints the negative errno and the milliseconds of each call, then STATUS, each sink
- * and a summary of the decoded trace, then the driver's message. Calls after an error
- * are skipped, except STOP and reading. "also" adds an encoder, which receives 100 stores.
+ * and a summary of the decoded trace, then the driver's message. After an error, all calls
+ * except STOP and read() are skipped. "also" adds an encoder, which receives 100 stores.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -126,7 +126,7 @@ int main(int argc, char **argv)
 		if (also >= 0)
 			store_also(also);
 		/*
-		 * Continue until the encoder has room to report its loss and continues.
+		 * Store until the encoder has room to report its loss and continues.
 		 */
 		if (flags & SIFIVE_TRACE_CONFIG_OVERFLOW) {
 			usleep(50000);

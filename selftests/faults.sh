@@ -105,7 +105,7 @@ node_of() {
 		print "trace@" $0 }' "$boardfile"
 }
 
-# All calls returned, and those that wait for hardware timed out.
+# Expect all calls to have returned, and those that wait for hardware to have timed out.
 is_bounded() { [ -n "$(value close)" ]; }
 
 works() {
@@ -115,8 +115,8 @@ works() {
 
 ETIMEDOUT=-110 EIO=-5
 
-# fault COMPONENT PROPERTY=BAD GOOD CALL ERRNO WORD: the call fails with this errno and a
-# message that names the component and has the word; "preset" means that the fault is
+# fault COMPONENT PROPERTY=BAD GOOD CALL ERRNO WORD: expect the call to fail with this errno
+# and a message that names the component and contains the word; "preset" means that the fault is
 # already set.
 fault() {
 	local id=$1 prop=${2%=*} bad=${2#*=} good=$3 call=$4 error=$5 word=$6
@@ -191,7 +191,7 @@ end_board "overflow: the board ran to the end, and the kernel's log is clean"
 
 # ---- memory lost by hibernation -------------------------------------------------
 
-# Aborted at the end; once after the buffer was overwritten.
+# Hibernation is aborted at its end, once after the buffer was overwritten.
 hibernation=sleep.sba.hibernation_keeps_what_was_captured_or_says_that_it_is_lost
 lose_memory() {
 	local address

@@ -29,7 +29,7 @@ FIXTURE(faults) {
 	char *fresh;
 	/* Number of faults of each page of @fresh, and of other pages. */
 	unsigned int page[PAGES], others;
-	/* Number of these that are major, and that are in touch(). */
+	/* Number of these faults that are major, and that are in touch(). */
 	unsigned int major, touched;
 };
 
@@ -48,7 +48,7 @@ static char *make_pages(void)
 FIXTURE_SETUP(faults)
 {
 	if (sysconf(_SC_PAGESIZE) != PAGE)
-		SKIP(return, "its pages are of another size");
+		SKIP(return, "its pages have a different size");
 	ASSERT_EQ(0, trace_session_open(&self->s, 0));
 	if (!trace_has_sink(&self->s, SIFIVE_TRACE_SINK_SBA))
 		SKIP(return, "this board has no SBA sink");
@@ -223,7 +223,7 @@ TEST_F(faults, there_are_none_without_the_flag)
 	EXPECT_EQ(0, self->others);
 }
 
-/* Returns 0 when records of the CPU continue, which happens after its online callbacks. */
+/* Returns 0 once records of the CPU continue, which happens after its online callbacks. */
 static int wait_for_records(struct _test_data_faults *self)
 {
 	struct sifive_trace_status before, status;

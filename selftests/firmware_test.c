@@ -120,7 +120,7 @@ static void be_sampled(int fd)
 		trace_spin(100000);
 }
 
-/* Returns once another process has written to a pipe from now on. */
+/* Returns once another process writes to a pipe from now on. */
 static void let_run(int pipe)
 {
 	char bytes[4096];
@@ -131,7 +131,7 @@ static void let_run(int pipe)
 		sched_yield();
 }
 
-/* @other: another process writes to this pipe while it executes such instructions, -1: none */
+/* @other: another process writes to this pipe while it executes such instructions, -1 if none */
 static void count(struct __test_metadata *_metadata, struct _test_data_firmware *self, int other)
 {
 	struct counts counts = { .src = self->encoder.src };
@@ -195,7 +195,10 @@ TEST_F(firmware, is_counted_for_perf_or_for_the_session)
 	EXPECT_EQ(0, query(self, ILLEGAL, &counters));
 	EXPECT_EQ(0, counters);
 	refused(_metadata, self, -EBUSY, "another program counts firmware events");
-	/* The driver has executed some, to find out which counters are readable. */
+	/*
+	 * The driver has executed some illegal instructions, to find out which counters are
+	 * readable.
+	 */
 	before = trace_perf_count(perf);
 	execute_illegal(AFTER);
 	EXPECT_EQ(before + AFTER, trace_perf_count(perf));
@@ -203,7 +206,7 @@ TEST_F(firmware, is_counted_for_perf_or_for_the_session)
 	EXPECT_EQ(0, query(self, ILLEGAL, &counters));
 	EXPECT_EQ(1u << 31, counters);
 	ASSERT_EQ(0, COUNTERS());
-	/* Later perf events do not change that. */
+	/* Later perf events do not change this. */
 	perf = trace_perf_open(&attr, -1, self->encoder.cpu);
 	ASSERT_LE(0, perf);
 	ASSERT_EQ(0, trace_perf_enable(perf));
@@ -283,7 +286,7 @@ TEST_F(firmware, has_a_counter_of_its_own)
 	for (i = 0; i < self->counters.count; i++)
 		numbers |= 1u << self->counters.event[i].counter;
 	EXPECT_EQ(self->counters.count, (uint32_t)__builtin_popcount(numbers));
-	/* They are given back. */
+	/* The counters are released. */
 	self->counters.count = 0;
 	memset(self->counters.event, 0, sizeof(self->counters.event));
 	ASSERT_EQ(0, COUNTERS());

@@ -24,10 +24,10 @@
 #define GUARD		0xa5
 #define PAGE		4096
 
-/* Memory of an argument; from ARG_READONLY on it is bad. */
+/* Memory of an argument; values from ARG_READONLY on are bad memory. */
 enum where {
 	ARG_PLAIN,
-	ARG_PAGE_END,	/* one byte more would fault */
+	ARG_PAGE_END,	/* one more byte would fault */
 	ARG_MISALIGNED,
 	ARG_READONLY,
 	ARG_HALF,	/* the page ends inside it */
@@ -146,7 +146,7 @@ static void sensible(struct _test_data_fuzz *self, unsigned int call, void *arg)
 	}
 }
 
-/* Size of each call's argument, and its errors besides those common to all. */
+/* Size of each call's argument, and its errors in addition to those common to all calls. */
 static const struct {
 	size_t size;
 	int errors[8];
@@ -229,13 +229,13 @@ static void random_ioctl(struct __test_metadata *_metadata,
 	if (where == ARG_UNMAPPED)
 		arg = (uint8_t *)(uintptr_t)(odd_number(&self->seed) & ~0xfull);
 
-	/* If the memory is split, fill the mapped part with noise. */
+	/* If the memory is split, fill the mapped part with random bytes. */
 	size = 0;
 	if (where <= ARG_READONLY)
 		fill(self, call, arg, room, &size);
 	if (where == ARG_READONLY)
 		mprotect(self->readonly, PAGE, PROT_READ);
-	/* Keep clear of the test's own variables. */
+	/* Stay away from the test's own variables. */
 	if (where == ARG_UNMAPPED && (uintptr_t)arg > PAGE)
 		arg = self->good + 2 * PAGE + (uintptr_t)arg % PAGE;
 	memcpy(before, self->good, 2 * PAGE);
@@ -249,7 +249,7 @@ static void random_ioctl(struct __test_metadata *_metadata,
 	ASSERT_TRUE(!ret || is_known(call, -ret)) {
 		TH_LOG("call %u: errno %d, %s", call, -ret, strerror(-ret));
 	}
-	/* A size that exceeds the memory also makes it a bad pointer. START has another pointer. */
+	/* A size that exceeds the memory also makes the pointer bad. START has another pointer. */
 	if (where < ARG_READONLY && (size <= room || size > PAGE) &&
 	    call != _IOC_NR(SIFIVE_TRACE_IOC_START))
 		ASSERT_NE(-EFAULT, ret) {
@@ -257,7 +257,7 @@ static void random_ioctl(struct __test_metadata *_metadata,
 		}
 	if (where == ARG_READONLY || where == ARG_UNMAPPED)
 		ASSERT_NE(0, ret);
-	/* Nothing but the argument is written. */
+	/* Only the argument may be written. */
 	if (where >= ARG_READONLY)
 		return;
 	if (size > calls[call].size)
@@ -323,7 +323,7 @@ static void random_file_call(struct __test_metadata *_metadata,
 			    type, p.fd, (off_t)(odd_number(&self->seed) & ~0xfffull));
 		if (page == MAP_FAILED)
 			break;
-		/* Only mappings that the interface allows. */
+		/* Only mappings that the interface allows are possible. */
 		ASSERT_EQ(MAP_SHARED, type);
 		ASSERT_EQ(0, prot & PROT_EXEC);
 		if (self->page[i])

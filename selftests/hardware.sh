@@ -60,7 +60,7 @@ region "0x1 0x0" "0x0 0x2000000"
 run --set tf0.sink-high-bits=0 --dts "$out/region.dts" -- "$probe"
 [ "$(value config)" = $ENOMEM ] &&
 	grep -q 'words=.*0x0*100000000.* 0xffffffff' "$out/log"
-result $? "memory out of reach is refused with the last address within reach"
+result $? "unreachable memory is refused, with the last reachable address"
 
 # 9 bits are a P550's.
 for reach in "9 0x1ffffffffff" "10 0x3ffffffffff"; do
@@ -94,7 +94,7 @@ left_inactive() {
 	done
 }
 
-# Start a capture, and wait until it runs.
+# Start a capture, and wait until it is running.
 capture='insmod /target/sifive_trace.ko
 	/target/sifive-trace record -q -o /tmp/t.rtd sleep 1000 &
 	until grep -q " enable " /sys/kernel/debug/sifive-trace/trace@11018000; do
@@ -187,11 +187,12 @@ result $? "one sink full, another failed: both are reported, and the failed one 
 result $? "one sink full, another failed: the full one has all of its bytes, and no error"
 [ "$(value sink1_full)" = 0 ] && [ "$(value sink1_error)" = 1 ] &&
 	[ "$(value sink1_bytes)" = 64 ]
-result $? "one sink full, another failed: the failed one has what came before, and is not full"
+result $? "one sink full, another failed: the failed one has the earlier bytes, and is not full"
 
 # ---- more encoders than a mask has bits ----------------------------------------------
 
-# The board's two and 63 with their own SRAM: the last one to be probed exceeds the limit.
+# The board's two encoders and 63 more with their own SRAM; the last one to be probed exceeds
+# the limit.
 many=
 for ((i = 2; i < 65; i++)); do
 	address=$(printf '%x' $((0x11100000 + i * 0x1000)))
@@ -278,7 +279,7 @@ result $? "supplies: power, then clock, then the reset lines let the components 
 [ "$(value config)" = 0 ] && [ "$(value stop)" = 0 ] && [ "$(value data)" = 100 ]
 result $? "supplies: a capture contains everything that was stored"
 [[ $(supplies removed | tr ' ' '\n' | sort | tr '\n' ' ') == *"clock0off power0off reset0off reset1off reset2off " ]]
-result $? "supplies: all of them are off when the driver is gone"
+result $? "supplies: all of them are off after the driver is unbound"
 
 for broken in clock reset; do
 	supplied "

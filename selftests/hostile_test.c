@@ -420,7 +420,7 @@ TEST_F(hostile, the_kernel_does_not_reach_through_the_page)
 	EXPECT_EQ(MAP_FAILED, mremap(self->s.page, 0, 4096, MREMAP_MAYMOVE));
 	EXPECT_EQ(-1, mprotect(self->s.page, 4096, PROT_READ | PROT_EXEC));
 	EXPECT_EQ(-1, madvise(self->s.page, 4096, MADV_DOFORK));
-	/* A page that mremap() moved is still the same page. */
+	/* A page that mremap() has moved is still the same page. */
 	self->s.page = mremap(self->s.page, 4096, 4096,
 			      MREMAP_MAYMOVE | MREMAP_FIXED, (void *)0x10000000);
 	ASSERT_EQ((void *)0x10000000, self->s.page);
@@ -453,7 +453,7 @@ static int nobody_opens(int unused)
 	return trace_open(O_RDONLY) == -EACCES && trace_open(O_RDWR) == -EACCES;
 }
 
-/* A descriptor without a session, its own or root's. */
+/* Try a descriptor without a session, its own or one from root. */
 static int nobody_without_session(int fd)
 {
 	struct sifive_trace_config config = TRACE_ARG(sifive_trace_config);
@@ -542,7 +542,7 @@ TEST_F(hostile, nobody_gets_what_the_mode_and_the_session_give)
 	EXPECT_EQ(0, trace_start(self->s.fd, 0));
 	EXPECT_EQ(0, trace_stop(self->s.fd));
 
-	/* As above, without a session. */
+	/* The same must hold without a session. */
 	trace_session_close(&self->s);
 	EXPECT_EQ(0, as_nobody(nobody_without_session, fd));
 	ASSERT_EQ(0, trace_status(reader, &after));
@@ -692,7 +692,7 @@ TEST_F(long_run, many_sessions_leave_nothing_behind)
 	if (trace_repeat(CYCLES) < CYCLES)
 		SKIP(return, "fewer sessions show no leak: TRACE_PART is set");
 	for (i = 0; i < CYCLES + 200; i++) {
-		/* After one-time allocations. */
+		/* Measure after one-time allocations. */
 		if (i == 200) {
 			unreclaimable = memory_line("SUnreclaim:");
 			vmalloc = memory_line("VmallocUsed:");

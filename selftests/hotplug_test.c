@@ -144,7 +144,7 @@ static void limit_writers(struct _test_data_hotplug *self, uint32_t limit)
 		__atomic_store_n(&self->writer[i].limit, limit, __ATOMIC_RELAXED);
 }
 
-/* Wait until each has stored this number, below its limit. */
+/* Wait until each writer has stored this number, which is below its limit. */
 static void wait_writers(struct _test_data_hotplug *self, uint32_t count)
 {
 	uint32_t i;
@@ -329,7 +329,7 @@ TEST_F(hotplug, lost_registers_take_nothing_from_sram)
 	lose_registers(_metadata, self, SIFIVE_TRACE_SINK_SRAM, 0);
 }
 
-/* Also with its own sink: new data then begins at the start of the buffer. */
+/* This also holds with its own sink, where new data begins at the start of the buffer. */
 TEST_F(hotplug, a_capture_can_be_rewound_meanwhile)
 {
 	struct trace_session *leaver = &self->each[self->leaver];
@@ -360,7 +360,7 @@ static void set_power(struct _test_data_hotplug *self, bool on)
 	monitor_set(id, "fault-no-power", !on);
 }
 
-/* Only freeze all programs; this sleep ends by itself. */
+/* Use the sleep that only freezes all programs and ends by itself. */
 static void sleep_briefly(void)
 {
 	if (trace_file_write("/sys/power/pm_test", "freezer"))
@@ -474,7 +474,7 @@ static int take_counters(struct _test_data_hotplug *self, uint32_t flags,
 	return ret;
 }
 
-/* Longer than the loop, also for counts of time on a loaded emulator. */
+/* This limit exceeds the loop's count, even for counts of time on a loaded emulator. */
 #define A_SECOND	4000000000ull
 
 /* Expect each counter in a mask to be ahead of its last value, within a limit. */
@@ -533,7 +533,7 @@ static int signal_of_another(void)
 	return trace_wait(child);
 }
 
-/* No other owner can take the counters there, and none keeps them. */
+/* No other owner can take the counters there, and no owner keeps them. */
 TEST_F(hotplug, what_comes_back_is_the_sessions_alone)
 {
 	const int leaver = self->each[self->leaver].encoder.cpu;

@@ -22,7 +22,7 @@
 /* How often two threads or processes take turns. */
 #define TURNS	50
 
-/* Processes that run one after the other; more owners than any test has. */
+/* Number of processes that run one after the other, and of owners, which no test reaches. */
 #define PROCESSES 10
 #define OWNERS	64
 
@@ -34,8 +34,8 @@
  * @parts:	Ownership messages
  * @unsynced:	parts without a preceding trace-on message
  * @owner:	distinct thread ids
- * @times:	occurrences of each
- * @owners:	number of these
+ * @times:	number of occurrences of each
+ * @owners:	number of entries in @owner
  * @errors:	Error messages
  * @data:	data messages
  * @outside:	messages of instructions outside of parts
@@ -177,7 +177,7 @@ static int collect(struct _test_data_instruction *self)
 	return 0;
 }
 
-/* What every capture has. */
+/* Check the properties that every capture has. */
 static void check(struct __test_metadata *_metadata, struct _test_data_instruction *self)
 {
 	ASSERT_EQ(0, collect(self));
@@ -277,7 +277,7 @@ TEST_F(instruction, it_needs_no_channels)
 
 /* ---- traced threads ------------------------------------------------------------ */
 
-/* A thread, or the rest of a child, that answers each byte. */
+/* Code of a thread or child that answers each byte. */
 static void answer(int from, int to)
 {
 	char c;
@@ -424,7 +424,7 @@ TEST_F(instruction, code_that_others_run_is_not_traced)
 {
 	pid_t child;
 
-	/* Sync messages as often as possible: each has an address. */
+	/* Request Sync messages as often as possible, because each has an address. */
 	self->s.instruction.sync_branches = 0;
 	self->s.instruction.sync_bytes = 0;
 	ASSERT_EQ(0, begin(self, 0));
@@ -440,7 +440,7 @@ TEST_F(instruction, code_that_others_run_is_not_traced)
 		SKIP(return, "these encoders send no messages of instructions");
 	EXPECT_LT(0, between(&self->stream, __start_own_code, __stop_own_code));
 	EXPECT_EQ(0, between(&self->stream, __start_foreign_code, __stop_foreign_code));
-	/* If traced with its parent, the child's code shows. */
+	/* If the child is traced with its parent, its code appears. */
 	ASSERT_EQ(0, begin(self, SIFIVE_TRACE_INSTRUCTION_CHILDREN));
 	child = fork();
 	if (!child) {
@@ -502,7 +502,7 @@ TEST_F(instruction, stores_are_in_the_same_buffer)
 	EXPECT_EQ(0, first);
 }
 
-/* The program's stores are kept also while nothing is traced. */
+/* The program's stores are kept even while nothing is traced. */
 TEST_F(instruction, stores_of_untraced_threads_are_kept)
 {
 	uint32_t i, first, last;
@@ -699,7 +699,7 @@ TEST_F(instruction, a_ring_keeps_the_newest_parts)
 
 /* ---- rights --------------------------------------------------------------------- */
 
-/* The error of a child without rights that reads the capture; it has the same user. */
+/* The error when a child of the same user, without capabilities, reads the capture. */
 static int read_without_rights(void)
 {
 	pid_t child = fork();
@@ -723,7 +723,7 @@ TEST_F(instruction, reading_needs_the_right_to_trace_the_kernel)
 	EXPECT_EQ(EPERM, read_without_rights());
 	ASSERT_EQ(0, trace_stop(self->s.fd));
 	EXPECT_EQ(EPERM, read_without_rights());
-	/* The error depends on nothing else: other captures are readable by the user. */
+	/* The error has no other cause, because the user can read other captures. */
 	memset(&self->s.instruction, 0, sizeof(self->s.instruction));
 	ASSERT_EQ(0, begin(self, 0));
 	usleep(1000);
@@ -769,7 +769,7 @@ TEST_F(instruction, a_program_that_turns_it_on_is_noticed)
 	EXPECT_EQ(BIT64(self->s.encoder.index), self->status.changed);
 	EXPECT_NE(NULL, strstr(self->status.message, "teInstruction"));
 	EXPECT_EQ(EPERM, read_without_rights());
-	/* Also the second time, although the change is already reported. */
+	/* Do this twice, although the change has already been reported. */
 	EXPECT_TRUE(turned_off(self, mode));
 	ASSERT_EQ(0, trace_stop(self->s.fd));
 	EXPECT_EQ(EPERM, read_without_rights());

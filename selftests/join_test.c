@@ -64,7 +64,7 @@ static int join(int fd, int session, uint32_t channels, struct sifive_trace_join
 	return trace_ioctl(fd, SIFIVE_TRACE_IOC_JOIN, arg);
 }
 
-/* A channel number of a new member, or a negative error; -1 is "none is free". */
+/* The channel number of a new member, or a negative error; -1 means that none is free. */
 static int join_new(uint32_t channels, int *fd, struct sifive_trace_join *arg)
 {
 	int ret;
@@ -403,7 +403,7 @@ TEST_F(join, a_member_s_descriptor_lets_in_too)
 	close(zero);
 }
 
-/* Joins when its parent has ended; another process reaps it. */
+/* Joins once its parent has ended; another process reaps it. */
 static int join_as_grandchild(void)
 {
 	const pid_t parent = getpid();
@@ -566,7 +566,7 @@ TEST_F(join, stores_after_the_session_s_end_go_nowhere)
 	losses[2]++;
 	/* The page reads as ready for a store. */
 	EXPECT_NE(0, *(volatile uint32_t *)((char *)page + TR_ITC_STIMULUS));
-	/* Records neither wait for a sink of the ended session, nor are dropped. */
+	/* Records neither wait for a sink of the ended session nor are dropped. */
 	EXPECT_EQ(0, ((volatile uint8_t *)losses)[SIFIVE_TRACE_FULL_BYTES +
 						  self->s.encoder.index]);
 	EXPECT_EQ(-ENXIO, join(fd, -1, ALL, &joined));

@@ -45,14 +45,15 @@ compile() {
 	rm -rf "$at" "$at".*
 	inputs "$tree" >"$at.inputs"
 	! is_known "$at" || return 0
-	# Without a built kernel there is no symbol table. The jobs of "make -j" are not shared.
-	# ccache need not tell the folders of debug information apart: it is removed.
+	# Without a built kernel there is no symbol table. The jobs of "make -j" are not
+	# shared. ccache need not distinguish folders in debug information, because that is
+	# removed.
 	env -u MAKEFLAGS CCACHE_NOHASHDIR=1 tools/build-module.sh driver "$tree" "$at" -s W=1 \
 		KCFLAGS=-Werror KBUILD_MODPOST_WARN=1 "${with[@]}" >"$at.log" 2>&1
 	echo $? >"$at.status"
 }
 
-# All trees, one per processor at a time.
+# Compile all trees, one per processor at a time.
 compile_all() {
 	local suite variant kind tree
 	while read -r suite _ variant kind tree; do
@@ -63,8 +64,8 @@ compile_all() {
 	wait
 }
 
-# modpost's warnings about missing symbols do not count, except a division by libgcc: no
-# 32-bit kernel has that.
+# Ignore modpost's warnings about missing symbols, except for libgcc's division, which no
+# 32-bit kernel has.
 findings() {
 	grep -E 'warning:|error:|Error|No such' "$1.log"
 	"${CROSS_COMPILE:-riscv64-linux-gnu-}nm" -u "$1/sifive_trace.ko" |

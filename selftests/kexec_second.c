@@ -77,7 +77,7 @@ int main(int argc, char **argv)
 		fprintf(stderr, "usage: kexec_second IMAGE INITRD\n");
 		return 2;
 	}
-	/* With room for the memory that the kernel clears after its image. */
+	/* Includes the memory that the kernel clears after its image. */
 	add(argv[1], IMAGE_AT, 48ul << 20);
 	add(argv[2], initrd_address(), 0);
 	add("/sys/firmware/fdt", TREE_AT, 0);

@@ -25,7 +25,7 @@ grep -qx "all $kills" "$out/kills.txt" && status kills 0 \
 	result 1 "$kills kills: the device is free, and no process stays"
 }
 
-# A recording that is killed before its first record leaves none; decode says so.
+# A recording that is killed before its first record has no records, which decode reports.
 records=0 unread=0
 for trace in "$out"/traces/*.rtd; do
 	[ -s "$trace" ] || continue
@@ -41,6 +41,6 @@ for trace in "$out"/traces/*.rtd; do
 done
 echo "# $records of $kills traces have records"
 [ $unread = 0 ] && [ $records -gt $((kills / 4)) ]
-result $? "what was captured before a kill can be read"
+result $? "data captured before a kill can be read"
 [ $failures != 0 ] || rm -rf "$out/traces" "$out/decoded.json"
 results_end

@@ -161,7 +161,7 @@ TEST_F(lib, numbers_of_cores_and_funnels_must_make_sense)
 	FAILED(perfInit(-1, 1));
 	FAILED(perfInit(0, 1));
 	FAILED(perfInit(1, -1));
-	/* The driver's addresses are used; others only give a notice. */
+	/* The driver's addresses are used; other addresses only cause a notice. */
 	EXPECT_EQ(0, perfInit(1000, 1000));
 	EXPECT_STRNE("", perfErrorString());
 	EXPECT_EQ(0, init(self));
@@ -553,7 +553,7 @@ TEST_F(records, are_in_the_file_with_header_address_and_growing_counters)
 #define PR_MDWE_REFUSE_EXEC_GAIN	1
 #endif
 
-/* As under systemd's MemoryDenyWriteExecute=: slower, which the library reports. */
+/* As under systemd's MemoryDenyWriteExecute=, records are slower, which the library reports. */
 TEST_F(records, need_no_executable_memory)
 {
 	if (prctl(PR_SET_MDWE, PR_MDWE_REFUSE_EXEC_GAIN, 0, 0, 0))

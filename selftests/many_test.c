@@ -71,8 +71,8 @@ FIXTURE(many) {
 };
 
 /*
- * In each turn all threads take the process's signal lock at once, so use few turns for
- * many threads.
+ * In each turn, all threads contend for the process's signal lock, so use few turns with many
+ * threads.
  */
 FIXTURE_VARIANT(many) {
 	unsigned int threads, type, turns;
@@ -150,7 +150,7 @@ TEST_F_TIMEOUT(many, are_all_recorded, 600)
 	EXPECT_EQ(0, report.lost_threads);
 	EXPECT_EQ(0, report.lost_signals);
 	EXPECT_EQ(made, totals.records);
-	/* With no more threads than channels no header names a thread. */
+	/* If there are no more threads than channels, no header names a thread. */
 	if (variant->threads < 15)
 		EXPECT_EQ(0, named);
 	if (variant->threads > 31)

@@ -126,7 +126,7 @@ TEST_F(mapping, it_cannot_grow)
 				     MREMAP_MAYMOVE));
 	EXPECT_EQ(EFAULT, errno);
 	EXPECT_EQ(MAP_FAILED, mremap(at, self->page, 2 * self->page, 0));
-	/* Length 0 requests a second mapping of the same pages. */
+	/* With length 0, mremap() makes a second mapping of the same pages. */
 	EXPECT_EQ(MAP_FAILED, mremap(at, 0, self->page, MREMAP_MAYMOVE));
 	EXPECT_EQ(0, trace_signal_of_load(at));
 

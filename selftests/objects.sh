@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-only
 # The shared library with dynamic programs, as TAP: objects that are loaded and unloaded,
-# and programs without tracing code that are recorded through the environment. Each prints
-# its number of calls, which is compared with its trace, decoded here.
+# and programs without tracing code that are recorded through the environment. Each program
+# prints its number of calls, which is compared with its trace, decoded here.
 #
 #	objects.sh BOARD BUILD
 #
@@ -109,7 +109,7 @@ result $? "report: each of their functions is one row"
 	"$(made opener | sed -n 's/^own //p')" ]
 result $? "calls of a concurrent thread are recorded"
 diff <(recorded opener enter) <(recorded opener exit) >&2
-result $? "each has its return"
+result $? "each call has its return"
 for object in one two; do
 	grep -q "lib$object.so\",\"build_id\":\"[0-9a-f]\{40\}\"" "$out/opener.rtd.meta"
 	result $? "lib$object.so is described beside the trace"

@@ -2,12 +2,12 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Each register offset, record constant and option is defined once.
 
-	once.py prints what is defined twice, if anything
+	once.py prints everything that is defined twice
 
-The kernel interface's headers define registers, the interface and the format of records;
-nothing else defines those names, or another name for one of their long values. A row
-of a table of options is written once: commands with the same option share the row. The device
-model and its tests have separate definitions, so that mistakes show as differences.
+The kernel interface's headers define registers, the interface and the format of records; nothing
+else may define those names, or another name for one of their long values. A row of a table of
+options is written once: commands with the same option share the row. The device model and its
+tests have separate definitions, so that mistakes show as differences.
 """
 
 import collections
@@ -30,7 +30,7 @@ OPTION = re.compile(r'\{[^{}]*\.name = "([a-z0-9-]+)"[^{}]*\.help = ((?:\s*"(?:\
 
 
 def sources():
-    """Text without comments of the C files that must not repeat anything, by name."""
+    """The C files that must not repeat anything: name and text without comments."""
     listed = subprocess.run(['git', 'ls-files', '*.c', '*.h'], cwd=ROOT, check=True,
                             capture_output=True, text=True).stdout.split()
     for name in listed:

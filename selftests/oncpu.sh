@@ -48,7 +48,7 @@ done
 host report --sort off-cpu:self "$out/sleeps.rtd" >"$out/sleeps.report"
 [ "$(awk '$NF == "function" { n++ } n && $NF ~ /^(nap|all|spin)$/ { print $NF; exit }' \
 	"$out/sleeps.report")" != spin ]
-result $? "report --sort off-cpu:self: what waits comes first"
+result $? "report --sort off-cpu:self: functions that wait come first"
 grep -q 'preempted  *blocked .*thread$' "$out/sleeps.report" &&
 	grep -q 'sleeps/[0-9]* (exited)$' "$out/sleeps.report"
 result $? "report: why each thread was off the CPU"
@@ -78,7 +78,7 @@ exact = any(t["exact"] for t in r["threads"])
 sys.exit(bool(elsewhere) != (sys.argv[1] == "some") or exact != (sys.argv[1] == "all"))' $name
 	result $? "$name: times are exact unless threads run on CPUs that are not recorded"
 done
-says some "on CPUs that are not recorded" "record says that threads ran elsewhere"
+says some "on CPUs that are not recorded" "record reports that threads ran elsewhere"
 host report --format json "$out/hand.rtd" | python3 -c '
 import json, sys
 sys.exit(not json.load(sys.stdin)["threads"])'
@@ -108,7 +108,8 @@ import json, sys
 call = {c["syscall"]: c for c in json.load(sys.stdin)["syscalls"]}
 sys.exit(not (call["execve"]["calls"] and call["openat"]["calls"] and call["read"]["calls"]))'
 result $? "--syscalls --children: those of all processes"
-# faults NAME PIECE...: touch() has one page fault in each page that the program printed, no others.
+# faults NAME PIECE...: expect exactly one page fault of touch() in each page that the program
+# printed.
 faults() {
 	for piece in "${@:2}"; do
 		host decode --format json "$piece"
@@ -120,9 +121,9 @@ pages = [int(r["page"], 16) - first for r in map(json.loads, sys.stdin)
 sys.exit(sorted(pages) != [4096 * i for i in range(300)])' "$out/$1.txt"
 }
 faults faults "$out/faults.rtd"
-result $? "--page-faults: each fresh page takes one, in the function that touches it"
+result $? "--page-faults: each new page causes one, in the function that accesses it first"
 faults faults-pieces "$out"/faults-pieces.rtd.*[0-9]
-result $? "--page-faults, --rotate and --children: none is lost between pieces"
+result $? "--page-faults, --rotate and --children: no page fault is lost between pieces"
 host report "$out/faults.rtd" | grep -qx ' *300 *0  touch'
 result $? "--page-faults: report counts them by function"
 refused static 125 "link it with the shared library" "a static program with the library is refused"

@@ -107,7 +107,7 @@ static uint64_t sample_loop(struct _test_data_overflow *self, uint64_t turns)
 }
 
 /*
- * Repeat until there are this many samples, at least one of them in the loop: a loaded
+ * Repeat until there are this many samples, at least one of them in the loop, because a loaded
  * host takes time from the emulator.
  */
 static void sample_until(struct _test_data_overflow *self, uint64_t turns, uint64_t least)
@@ -143,7 +143,7 @@ TEST_F(overflow, samples_arrive)
 
 #define ROUNDS		5
 
-/* Within a twentieth, and not zero. */
+/* The difference is within a twentieth, and the count is not zero. */
 static bool near(uint64_t samples, uint64_t expected)
 {
 	return expected && samples >= expected * 95 / 100 &&
@@ -162,7 +162,7 @@ static void rate(struct __test_metadata *_metadata,
 		SKIP(return, "this emulator counts time, not instructions");
 	/* Reuses a counter that was set to count without overflow. */
 	OPEN_SAMPLING(&attr);
-	/* Samples of other harts' activity also count here, and arrive in bursts. */
+	/* Activity of other harts is also counted and sampled here, in bursts. */
 	for (i = 0; i < ROUNDS && !near(samples, expected); i++) {
 		const uint64_t counted = trace_perf_count(self->event);
 		const uint64_t had = self->samples, had_in_loop = self->in_loop;
@@ -175,7 +175,7 @@ static void rate(struct __test_metadata *_metadata,
 		       (unsigned long long)count, (unsigned long long)samples,
 		       (unsigned long long)in_loop);
 	}
-	/* The loop, plus the kernel and other harts. */
+	/* The count includes the loop, the kernel and other harts. */
 	EXPECT_LE(turns * TRACE_SPIN, count);
 	EXPECT_GE(turns * TRACE_SPIN * 2, count);
 	EXPECT_TRUE(near(samples, expected));

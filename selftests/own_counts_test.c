@@ -67,7 +67,7 @@ FIXTURE_TEARDOWN(own_counts)
 	close(self->fd);
 }
 
-/* The thread's work; between rounds other threads may run. */
+/* The thread's work; other threads may run between rounds. */
 #define TURNS	10000000ull
 #define ROUNDS	100
 #define WORK	(TURNS * TRACE_SPIN)
@@ -85,7 +85,7 @@ static void take(const struct trace_record *record, void *arg)
 	counts->last = record->value[0];
 }
 
-/* The instructions of the work, as the difference of the records around it. */
+/* Measures the instructions of the work as the difference of the records around it. */
 static uint64_t work(struct __test_metadata *_metadata,
 		     struct _test_data_own_counts *self, unsigned int flags, bool often)
 {
@@ -138,7 +138,7 @@ TEST_F(own_counts, leave_a_neighbour_on_the_hart_out)
 	EXPECT_GE(WORK + WORK / 100, alone);
 	EXPECT_LE(WORK, own);
 	EXPECT_GE(WORK + WORK / 100, own);
-	/* The neighbour did run. */
+	/* Check that the neighbour has run. */
 	EXPECT_LE(WORK + WORK / 2, all);
 }
 

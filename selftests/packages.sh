@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-only
-# The Debian packages, as TAP: their content, and lintian's reports. With "board", also on
+# The Debian packages, as TAP: their content, and reports of lintian. With "board", also on
 # a board with a file system of Debian for riscv64: installed there, they record Debian's
 # own programs.
 #
@@ -16,10 +16,10 @@ mkdir -p "$work/out"
 . selftests/tap.sh
 
 read_files="libsifive-trace-read0 and -dev contain the library for reading and what programs need to build with it"
-read_test="installed, they are as the manual page says, and its example builds with pkg-config"
+read_test="the installed packages match the manual page, whose example builds with pkg-config"
 board_test="Debian's programs are recorded where the packages are installed"
 has dh debhelper "make deb builds the packages" "lintian reports nothing" \
-	"packages for riscv64 hold nothing of the build machine" \
+	"packages for riscv64 contain nothing from the build machine" \
 	"packages have the project's version" "$read_files" "$read_test" \
 	"the module builds from the dkms package" "$board_test" || { results_end; exit; }
 
@@ -48,7 +48,7 @@ foreign() {
 		grep -q "Machine:.*X86" && echo "# $1"' sh {} \;
 }
 [ -x "$work/root/usr/bin/sifive-trace" ] && [ -z "$(foreign)" ]
-result $? "packages for riscv64 hold nothing of the build machine"
+result $? "packages for riscv64 contain nothing from the build machine"
 
 [ "$(ls "$build"/deb/*.deb | sed 's/.*_\(.*\)_.*/\1/' | sort -u)" = "$(cat VERSION)" ] &&
 	[ -e "$work/root/usr/src/sifive-trace-$(cat VERSION)/dkms.conf" ]
@@ -104,7 +104,7 @@ result $rc "$read_test"
 
 # ---- the driver -----------------------------------------------------------
 
-# As DKMS does on the target.
+# Build as DKMS does on the target.
 source=$(echo "$work"/root/usr/src/sifive-trace-*)
 make -C "$KERNEL/headers" M="$source" ARCH=riscv CROSS_COMPILE=riscv64-linux-gnu- \
 	CC=riscv64-linux-gnu-gcc CONFIG_DEBUG_INFO_BTF_MODULES= CONFIG_SIFIVE_TRACE=m \
@@ -158,7 +158,7 @@ rc=$?
 [ "$rc" -eq 0 ] || tail -n 20 "$work/board.log" | sed 's/^/# /'
 result $rc "$board_test"
 
-# Each is recorded completely, with samples in the program itself.
+# Expect each program to be recorded completely, with samples in the program itself.
 for name in lua5.4 sqlite3 zstd pigz; do
 	grep -qx "$name 0" "$work/out/status" &&
 		"$build/sifive-trace" report --strict --symfs "$work/out/root" \

@@ -135,7 +135,7 @@ TEST_F(pause, a_ring_is_paused_at_each_position)
 	ASSERT_EQ(0, trace_session_config(&self->s, SIFIVE_TRACE_SINK_SBA, 4096,
 					  SIFIVE_TRACE_CONFIG_RING));
 	ASSERT_EQ(0, trace_start(self->s.fd, 0));
-	/* More than one lap, at distances that do not divide the size. */
+	/* Store more than one lap, at distances that do not divide the size. */
 	for (round = 0; round < 500; round++) {
 		for (i = 0; i < 7; i++)
 			trace_store(self->s.page, self->s.reg, round * 7 + i, 4);
@@ -168,7 +168,7 @@ TEST_F(pause, a_drained_capture_does_not_end)
 	while (got > 0);
 	EXPECT_EQ(-1, got);
 	EXPECT_EQ(EAGAIN, errno);
-	/* Its session cannot be changed either. */
+	/* Its session must not change either. */
 	EXPECT_EQ(-EBUSY, trace_config(self->s.fd, &self->s.config));
 	/* STOP leaves no pause. */
 	ASSERT_EQ(0, trace_stop(self->s.fd));

@@ -3,7 +3,7 @@
 # The perf tool counts correctly before, during and after a session, as TAP. No value is
 # too small; instructions and cycles exceed the work's by at most 2 percent and misses by
 # 5, for starting and ending the program. For the whole machine, including perf, the
-# limits are 5 and 25. With the kernel included they are up to three times as many. Needs
+# limits are 5 and 25. With the kernel included, the counts are up to three times as high. Needs
 # a machine that counts instructions, and perf in PATH.
 
 cd "$(dirname "$0")" || exit 1
@@ -79,9 +79,9 @@ exec 3>"$work.in"
 read -r held cpu <"$work.held"
 on="taskset -c $cpu"
 [ "$held" = held ] && stat loop && right
-result $? "perf stat counts correctly beside another program's session, on its hart"
+result $? "perf stat counts correctly during another program's session, on its hart"
 whole loop && within 2 200 0
-result $? "perf stat counts correctly beside another program's session, including the kernel"
+result $? "perf stat counts correctly during another program's session, including the kernel"
 on=
 
 # Makes perf request fixed counters for these, which the session holds.
@@ -89,11 +89,11 @@ rule=/proc/sys/kernel/perf_user_access
 before=$(cat $rule)
 echo 2 >$rule
 whole loop && [ "$(grep -c '^<not counted>' "$work")" = 2 ]
-result $? "perf_user_access=2: cycles and instructions are not counted beside a session"
+result $? "perf_user_access=2: cycles and instructions are not counted during a session"
 echo "$before" >$rule
 exec 3>&-
 wait $!
-result $? "the session ends well, with all of its counters"
+result $? "the session ends normally, with all of its counters"
 whole loop && within 2 200 0
 result $? "perf stat counts correctly after that session, including the kernel"
 

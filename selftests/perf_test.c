@@ -29,7 +29,7 @@
 /* Allowance for reading the count, by system calls. */
 #define SLACK		(LOOP / 20)
 
-/* Pages that are touched: each is a miss. More where there is a limit to the kernel's. */
+/* Pages that are touched: each is a miss. Use more pages where the kernel's misses are limited. */
 #define PAGES		64
 #define PAGES_EXACT	512
 
@@ -97,7 +97,7 @@ static bool is_loop(struct _test_data_perf *self, uint64_t count)
 	return self->exact ? count >= LOOP && count <= LOOP + SLACK : (int64_t)count > 0;
 }
 
-/* The loop's count; the best of several runs, as other harts add to it. */
+/* The loop's count: the best of several runs, because other harts add to it. */
 static uint64_t count_loop(struct _test_data_perf *self,
 			   uint64_t (*read)(unsigned int what), unsigned int what)
 {
@@ -110,7 +110,7 @@ static uint64_t count_loop(struct _test_data_perf *self,
 		count = read(what) - count;
 		if (count < best)
 			best = count;
-		/* For counts of time one attempt suffices. */
+		/* For counts of time, one attempt suffices. */
 		if (!self->exact || is_loop(self, best))
 			break;
 	}
@@ -221,7 +221,7 @@ static void close_all(int event[MANY])
 /* Cycles pinned to this CPU; misses pinned to this thread; a mapped page. */
 enum { OF_CPU, OF_THREAD, MAPPED, KINDS };
 
-/* perf's events, by kind; -1: closed. */
+/* perf's events, by kind; -1 if closed. */
 struct theirs {
 	int event[KINDS];
 	volatile struct perf_event_mmap_page *page;
@@ -310,7 +310,7 @@ static void check_theirs(struct __test_metadata *_metadata,
 		EXPECT_GE(4 * self->pages, misses);
 }
 
-/* Open three events in one order and close them in another; all combinations. */
+/* Open three events in one order and close them in another, for all combinations. */
 TEST_F(perf, both_count_right_while_events_come_and_go_in_every_order)
 {
 	static const unsigned int order[6][KINDS] = {
@@ -351,7 +351,7 @@ TEST_F(perf, when_perf_holds_all_counters_the_event_is_refused_as_busy)
 	int event[MANY];
 
 	if (!fill_counters(self, event))
-		SKIP(return, "this machine's firmware takes no raw events");
+		SKIP(return, "this machine's firmware does not accept raw events");
 	EXPECT_EQ(-EBUSY, TAKE(&instructions, &dtlb));
 	EXPECT_EQ(1, self->counters.failed);
 	EXPECT_EQ(0, self->counters.mask);
@@ -368,7 +368,7 @@ TEST_F(perf, fixed_counters_can_be_had_when_perf_holds_all_others)
 	int event[MANY];
 
 	if (!fill_counters(self, event))
-		SKIP(return, "this machine's firmware takes no raw events");
+		SKIP(return, "this machine's firmware does not accept raw events");
 	EXPECT_EQ(0, TAKE(&instructions, &cycles));
 	close_all(event);
 }
@@ -380,7 +380,7 @@ TEST_F(perf, perf_gets_the_counters_that_a_session_leaves)
 	all = fill_counters(self, event);
 	close_all(event);
 	if (!all)
-		SKIP(return, "this machine's firmware takes no raw events");
+		SKIP(return, "this machine's firmware does not accept raw events");
 	ASSERT_EQ(0, TAKE_ALL());
 	rest = fill_counters(self, event);
 	EXPECT_EQ(all - 1, rest);
@@ -389,7 +389,7 @@ TEST_F(perf, perf_gets_the_counters_that_a_session_leaves)
 	check_ours(_metadata, self);
 }
 
-/* Programmable counters only: firmware then has only the fixed ones for cycles. */
+/* Fill only programmable counters, so that firmware has only the fixed one left for cycles. */
 TEST_F(perf, fixed_counters_of_a_session_are_not_given_to_perf)
 {
 	struct perf_event_attr attr = trace_perf_attr(PERF_TYPE_HARDWARE,
@@ -398,7 +398,7 @@ TEST_F(perf, fixed_counters_of_a_session_are_not_given_to_perf)
 	int event[MANY], theirs;
 
 	if (!fill_counters(self, event))
-		SKIP(return, "this machine's firmware takes no raw events");
+		SKIP(return, "this machine's firmware does not accept raw events");
 	ASSERT_EQ(0, TAKE(&instructions, &cycles));
 	theirs = open_enabled(attr, 0, -1);
 	ASSERT_LE(0, theirs);
@@ -457,7 +457,7 @@ TEST_F(perf, asking_about_an_event_leaves_perfs_counter_as_it_is)
 	int event[MANY], theirs;
 
 	if (!fill_counters(self, event))
-		SKIP(return, "this machine's firmware takes no raw events");
+		SKIP(return, "this machine's firmware does not accept raw events");
 	theirs = open_instructions();
 	ASSERT_LE(0, theirs);
 	before = count_calls(theirs);
@@ -546,7 +546,7 @@ TEST_F(perf, a_change_of_perf_user_access_is_repaired_by_joining_again)
 		       trace_signal_of_counter(OUR_DTLB));
 		ret = trace_ioctl(self->s.fd, SIFIVE_TRACE_IOC_THREAD, &thread);
 		if (ret == -ENOTTY)
-			SKIP(return, "this driver lets no thread join");
+			SKIP(return, "this driver does not let threads join");
 		ASSERT_EQ(0, ret);
 		ASSERT_EQ(0, trace_signal_of_counter(OUR_DTLB));
 		check_ours(_metadata, self);

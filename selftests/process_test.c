@@ -30,7 +30,7 @@ static inline __attribute__((always_inline)) void *spin(void *arg, uint64_t turn
 	return arg;
 }
 
-/* Each in its own memory, so that a pc identifies it. */
+/* Each function is in separate memory, so that a pc identifies it. */
 static __attribute__((noinline, aligned(64))) void *own(void *arg)
 {
 	return spin(arg, 10000000);
@@ -112,7 +112,7 @@ FIXTURE_SETUP(process)
 		if (!self->other[i])
 			(i ? third : second)(NULL);
 		ASSERT_LT(0, self->other[i]);
-		/* They take time from the others. */
+		/* These threads take time from the others. */
 		kill(self->other[i], SIGSTOP);
 	}
 	ASSERT_EQ(1, read(self->begin[0], &byte, 1));
@@ -336,7 +336,7 @@ TEST_F(process, lists_that_are_refused)
 	munmap(memory, 2 * page);
 }
 
-/* A capture that runs keeps its processes. */
+/* A running capture keeps its processes. */
 TEST_F(process, a_running_capture_only_checks_the_list)
 {
 	EXPECT_EQ(0, start(self, SIFIVE_TRACE_START_REWIND, self->child));

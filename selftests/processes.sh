@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-only
-# Recordings of whole process trees, as TAP: the calls of all processes, however created and
-# ended, are decoded or counted as lost; each process has its own objects. Also recordings of
-# running processes: one, several, those of a user and of a control group.
+# Recordings of whole process trees, as TAP: the calls of all processes are decoded or counted
+# as lost, however the processes are created and end; each process has its own objects. Also
+# recordings of running processes: one, several, those of a user and of a control group.
 #
 #	processes.sh BUILD
 
@@ -41,7 +41,8 @@ until grep -q "has ended" waits.err; do sleep 0.1; done
 kill $command; wait $command; echo $? >waits.rc; killall sleep
 '
 
-# For programs that run while a process is recorded: until there are samples, or the buffer is full.
+# Programs that run while a process is recorded wait until there are samples, or until the
+# buffer is full.
 running='
 started() { until [ "$(readlink /proc/$1/exe)" = /target/record/$2 ]; do sleep 0.1; done; }
 enough="until sifive-trace status | grep -qE \"^samples +[0-9]{3}\"; do sleep 0.1; done"
@@ -126,7 +127,7 @@ lost() {
 	python3 -c 'import json, sys; print(sum(json.load(open(sys.argv[1]))["lost"].values()))' \
 		"$out/$1.rtd.meta"
 }
-# whole NAME CALLS WHAT: these calls of leaf(), and nothing was lost.
+# whole NAME CALLS WHAT: expect these calls of leaf(), and no losses.
 whole() {
 	local have
 	have=$(leaves "$1")
@@ -220,7 +221,7 @@ result $? "-p: a recorder that is killed: the device is free again"
 status ended 0 "-p: the end of the process ends the recording"
 at_least ended busy 50 "-p: samples until the process's end"
 [ "$(cat "$out/busy.rc")" = 5 ] && grep -qx '[0-9]*' "$out/busy.txt"
-result $? "-p: the process does not notice"
+result $? "-p: the process is not affected"
 refused gone 125 "No such process" "-p: a process that has ended"
 refused kernel 125 "it is a kernel thread, or has ended" "-p: a kernel thread"
 refused itself 125 "is this command: name another process" "-p: the command itself"
@@ -245,7 +246,7 @@ mine() {
 	done
 	echo $sum
 }
-# two_of NAME WHAT: each of the two processes has samples, and no other has any. Their shares depend
+# two_of NAME WHAT: expect samples of both processes, and of no other process. Their shares depend
 # on how long the host lets each hart run.
 two_of() {
 	local first second other
@@ -258,20 +259,20 @@ two_of() {
 	echo "# $first, $second and $other percent"
 }
 have='[p["pid"] for p in m["processes"]]'
-two_of both "-p A,B: both processes are sampled, and not the third"
+two_of both "-p A,B: both processes are sampled, but not the third"
 meta both "$have == sorted([$one, $two]) and [p['exe'].split('/')[-1] for p in m['processes']] == ['busy', 'stacks'] and m['processes'][1]['args'][1:] == ['1000000000'] and all('ppid' in p for p in m['processes'])" \
 	"-p A,B: the side-car file has each process with its command"
 meta both 'all([o["in"] for o in m["objects"] if o["path"].endswith(name)] == [[i]] for i, name in enumerate(["/busy", "/stacks"])) and not any(o["path"].endswith("/steady") for o in m["objects"]) and "early" not in m and "exe" not in m' \
 	"-p A,B: the side-car file has the objects of each process"
 says both "2 processes: a sample every" "-p A,B: the processes are announced"
-two_of user "-u NAME: the user's processes are sampled, and not the third"
-two_of number "-u NUMBER --switches: the user's processes are sampled, and not the third"
+two_of user "-u NAME: the user's processes are sampled, but not the third"
+two_of number "-u NUMBER --switches: the user's processes are sampled, but not the third"
 for thread in "$one" "$two"; do
 	host report "$out/number.rtd" | grep -qE " (busy|stacks)/$thread\$"
 	result $? "-u --switches: the context switches of both processes: $thread"
 done
 meta number "$have == sorted([$one, $two])" "-u: the side-car file has both processes"
-two_of group "-G: the processes of the group and of those below are sampled, and not the third"
+two_of group "-G: the processes of the group and of those below are sampled, but not the third"
 at_least below inner 20 "-G PATH: the processes of the group below"
 meta below "$have == [$two]" "-G PATH: that process alone"
 refused none-user 125 "there is no process to record" "-u: a user without processes"

@@ -3,8 +3,8 @@
  * Proves a property of all programs: the records in the trace plus the losses that the
  * library reports equal the records that the program made. Each program is random. Its
  * threads, of which there may be more than channels, call, throw, jump, migrate, signal each
- * other, close descriptors and fork, also in signal handlers. They end, also while tracing is
- * off, with destructors that call. They execute programs, are cancelled, are created by
+ * other, close descriptors and fork, even in signal handlers. They end, even while tracing is
+ * off, with destructors that make calls. They execute programs, are cancelled, are created by
  * handlers, have timers, and turn tracing off and on while others call.
  *
  * TRACE_SEED: seed of the first program, printed so that a run can be repeated.
@@ -33,7 +33,7 @@
 #include "trace_records.h"
 
 #define THREADS		40
-/* With threads that threads start. */
+/* Includes threads that are started by threads. */
 #define ACTORS		(2 * THREADS)
 #define PHASES		3
 #define STEPS		12
@@ -67,7 +67,7 @@ enum {
 /**
  * struct outcome - result of a program; in memory that outlives it
  * @made:	records made, including handlers and children that share its memory
- * @maybe:	of calls during which tracing was turned off or on
+ * @maybe:	records of calls during which tracing was turned off or on
  * @found:	records in the trace
  * @lost:	losses that the library reports
  * @totals:	totals of the trace
@@ -101,7 +101,10 @@ static pthread_barrier_t last_call;
 static pthread_key_t key;
 static volatile unsigned int handled;
 
-/* How often tracing was turned off or on: odd in between, and a multiple of 4 while it is on. */
+/*
+ * How often tracing was turned off or on: odd during a change, and a multiple of 4 while it is
+ * on.
+ */
 static unsigned int switched;
 static pthread_mutex_t switching = PTHREAD_MUTEX_INITIALIZER;
 
@@ -138,7 +141,7 @@ static void have_child(pid_t child)
 		waitpid(child, NULL, 0);
 }
 
-/* Of a thread that ends. */
+/* Destructor of a thread that ends. */
 static void destroy(void *unused)
 {
 	const unsigned int before = before_calls();
@@ -155,7 +158,10 @@ static void on_signal(int number)
 	calls_handler(number);
 	sifive_trace_write(trace);
 	made(before, 3, 2);
-	/* Not for each signal, because it is slow; fork() may wait for the interrupted code. */
+	/*
+	 * Do not do this for each signal, because it is slow and fork() may wait for the
+	 * interrupted code.
+	 */
 	if (abilities & FORKING_HANDLERS && ++handled % 4 == 0)
 		have_child(_Fork());
 	errno = error;
@@ -225,7 +231,7 @@ static void step_signal(struct actor *self)
 {
 	const struct actor *other = &actors[below(self, THREADS)];
 
-	/* Another thread may be waiting for a nested one to end. */
+	/* Do not signal a nested thread: another thread may be waiting for its end. */
 	if (abilities & SIGNALS && __atomic_load_n(&other->started, __ATOMIC_ACQUIRE) &&
 	    !other->nested)
 		pthread_kill(other->thread, SIGUSR1);
@@ -329,7 +335,10 @@ static void step_sleep(struct actor *self)
 	usleep(below(self, 3000));
 }
 
-/* One signal each time: slow handlers would leave no time for anything else. */
+/*
+ * Set the timer for one signal at a time, because slow handlers would leave no time for
+ * anything else.
+ */
 static void step_timer(struct actor *self)
 {
 	const struct itimerspec once = { .it_value.tv_nsec = 1 + 1000 * below(self, 2000) };
@@ -362,7 +371,7 @@ static struct actor *start(struct actor *parent, unsigned int number, bool neste
 	return actor;
 }
 
-/* After the threads that the program starts itself. */
+/* Called after the program has started its own threads. */
 static struct actor *start_nested(struct actor *self)
 {
 	return start(self, THREADS + __atomic_fetch_add(&nested_made, 1, __ATOMIC_RELAXED), true);
@@ -496,7 +505,7 @@ static const char *set_up(struct actor *self)
 	trace = sifive_trace_open();
 	if (!trace)
 		return "sifive_trace_open()";
-	/* Several sinks may have to share the memory that one could have alone. */
+	/* Several sinks may have to share the memory that a single one could use alone. */
 	for (options.buffer = BUFFER; sifive_trace_setup(trace, &options);
 	     options.buffer /= 2)
 		if (options.buffer < 1 << 20)
@@ -598,8 +607,8 @@ static void check(struct __test_metadata *_metadata, uint64_t seed, int status)
 	const uint64_t all = outcome->found + r->lost_signals + r->lost_threads +
 			     r->lost_abandoned;
 	/*
-	 * An abandoned record may still turn out complete: it counts in both sums,
-	 * never in neither.
+	 * An abandoned record may have been completed after all: it may count in both sums, but
+	 * counts in at least one of them.
 	 */
 	const bool fine = !status && !*outcome->failed && !outcome->totals.bad &&
 		outcome->totals.breaks + outcome->totals.unfinished <= r->lost_abandoned &&

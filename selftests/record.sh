@@ -148,7 +148,7 @@ f=$(cd /sys/bus/platform/drivers/sifive-trace-funnel; echo *.trace)
 echo $f >/sys/bus/platform/drivers/sifive-trace-funnel/unbind; info nofunnel
 '
 
-# Where instructions are counted, not time.
+# This applies where instructions are counted rather than time.
 board fpga --icount -- '
 for i in 1 2 3 4 5; do rec own$i -C 1 -e instructions:u $p/threads; done
 rec one --per-cpu -C 1 -e instructions:u $p/threads
@@ -277,7 +277,7 @@ result $? "firmware events: each sample has their counts"
 says firmware "samples only, with counts of firmware events" "firmware events: a notice"
 refused firmware-hooks 125 "programs cannot read the counters of firmware events" \
 	"firmware events: not of functions that record themselves"
-refused firmware-period 2 "firmware events do not interrupt" "firmware events: no samples by them"
+refused firmware-period 2 "firmware events do not interrupt" "firmware events: they cannot trigger samples"
 refused firmware-mode 2 'omit ":k"' "firmware events: in all modes"
 refused firmware-name 2 'no event "fw:ipis"' "firmware events: an unknown name"
 refused firmware-children 2 "excludes --children" "firmware events: not with --children"
@@ -326,8 +326,8 @@ meta own1 'm["per_thread"] and m["lost"]["threads"] == 0' "counts are per thread
 host decode --format json "$out/one.rtd" >"$out/one.json"
 for i in 1 2 3 4 5; do host decode --format json "$out/own$i.rtd"; done | python3 -c '
 import json, sys
-# A thread that waits on the same CPU counts nothing in the meantime. The emulator also counts the
-# work of other harts during their turn: the minimum is the true count.
+# A thread that waits on the same CPU counts nothing in the meantime. The emulator also counts
+# the work of other harts during their turns, so the minimum is the true count.
 def waited(lines):
     return min(c for r in map(json.loads, lines)
                if r["kind"] == "exit" and r.get("function") == "main"
@@ -385,7 +385,7 @@ refused twice 125 "cannot count branch-misses:u, event 1 of the list: the 1 even
 refused noturns 125 "there are more events than counters: they can take turns if cycles are counted all the time: add cycles to the list, or omit events" \
 	"more events than counters, without cycles: the message says what to do"
 refused unknown 2 'no event "hits"' "an unknown event"
-refused multiplex 2 "record has no option --multiplex" "--multiplex is no option: events take turns without one"
+refused multiplex 2 "record has no option --multiplex" "--multiplex does not exist: events take turns without it"
 refused absent 127 "No such file" "no such program: 127"
 refused noprogram 126 "/target/sifive_trace.ko" "no program: 126"
 refused script 126 "a script" "a script is refused with a remedy"
@@ -430,7 +430,7 @@ status badstart 2 "start: a program is refused"
 result $? "the manual pages of all commands have their synopsis and options"
 grep -h '^#' "$out/manual.log"
 
-# completes NAME WORD WHAT: it printed only this word, or nothing if the word is empty.
+# completes NAME WORD WHAT: expect only this word, or nothing if the word is empty.
 completes() {
 	[ "$(cut -f 1 "$out/$1.txt" | grep -v '^sifive-trace: ')" = "$2" ]
 	result $? "$3"
@@ -442,7 +442,7 @@ completes program "" "record PROGRAM -<tab>: options after the program are the p
 
 # ---- list and info -----------------------------------------------------------------
 
-# shows NAME WHAT <LINES: info prints these lines about the hardware, and no others.
+# shows NAME WHAT <LINES: expect info to print exactly these lines about the hardware.
 shows() {
 	tr -s ' ' <"$out/$1.txt" | sed -n '/^Encoders/,/^Sampling/p' >"$out/$1.shown"
 	diff "$out/$1.shown" - | sed 's/^/# /' >"$out/$1.diff"
@@ -520,7 +520,7 @@ rec end-unrun $p/ends unlike 50 125
 rec end-high $p/ends unlike 50 200
 rec end-sram --sink sram $p/ends copy
 until sifive-trace dump -o end-dump.rtd 2>/dev/null; do sleep 0.1; done; cp end-sram.rtd.meta end-dump.rtd.meta
-# A separate process group, as in a terminal.
+# Run it in a separate process group, as in a terminal.
 run end-interrupt setsid sifive-trace record -o end-interrupt.rtd $p/ends interrupt
 export SIFIVE_TRACE_META=0
 rec end-nometa --on-full stop $p/ends kill
@@ -616,9 +616,9 @@ result $? "-F: a program with a space in its name"
 refused f-none 125 "has no libstdc++.so.6" "-F: C++ names without a C++ library"
 
 says environment "SIFIVE_TRACE_EVENTS in the environment is ignored: record takes -e" \
-	"environment: that only options count is reported"
+	"environment: it is reported that the variable is ignored"
 says environment "SIFIVE_TRACE_HEADER in the environment is ignored: record takes --header-once or --header-interval" \
-	"environment: that only options set headers is reported"
+	"environment: it is reported that the variable for headers is ignored"
 says environstart "SIFIVE_TRACE_EVENTS in the environment is ignored: start takes -e" "environment: start"
 grep -qE 'SIFIVE_TRACE_HEADER in the environment is ignored$' "$out/environstart.err"
 result $? "environment: a variable that start has no option for"
@@ -626,7 +626,7 @@ meta environment '[c["event"] for c in m["counters"]] == ["instructions"]' "envi
 [ "$(calls environquiet)" = "$(calls plain)" ] && [ ! -s "$out/environquiet.err" ]
 result $? "environment: not reported with -q"
 
-# unrun NAME STATUS WORDS WHAT: the program has not run.
+# unrun NAME STATUS WORDS WHAT: expect that the program has not run.
 unrun() {
 	[ "$(cat "$out/$1.rc")" = "$2" ] && grep -qF -- "$3" "$out/$1.err" &&
 		[ ! -s "$out/$1.txt" ]
@@ -643,7 +643,7 @@ says o-old "nothing was recorded" "-o: an old trace behind a link is not taken f
 status o-full 4 "a full disk: the exit status is the program's"
 says o-full "bytes are missing" "a full disk is reported"
 calls o-full | grep -q work
-result $? "a full disk: what was written can be read"
+result $? "a full disk: the written part can be read"
 [ "$(stat -c %s "$out/o-dump.rtd")" -gt 16384 ]
 result $? "a full disk: dump writes all of it elsewhere"
 unrun badline 125 "bad.filter:1: invalid line: write OBJECT START END" "--filter: an invalid file"
@@ -670,7 +670,8 @@ result $? "dump: a running ring has samples"
 # Processors by their ids in /proc/cpuinfo, with names for their raw events.
 core() { echo "mvendorid=0x489,marchid=0x800000000000$1,mimpid=$2"; }
 
-# named NAME FAMILY EVENT RAW OTHER WHAT: lists the family's events, and no other family's.
+# named NAME FAMILY EVENT RAW OTHER WHAT: expect list to show the family's events, and no other
+# family's.
 named() {
 	grep -qE "^Raw events of $2 \(" "$out/$1.txt" &&
 		grep -qE "^  $3 +$4( |\$)" "$out/$1.txt" && ! grep -q "^  $5 " "$out/$1.txt"
@@ -716,11 +717,11 @@ refused noraw 125 "cannot count r2002, event 0 of the list: this processor's fir
 [ -s "$out/two.0.rtd" ] && [ -s "$out/two.1.rtd" ] && [ ! -e "$out/two.rtd" ]
 result $? "record: a file for each sink"
 [ "$({ calls two.0; calls two.1; } | awk '{ n[$1] += $2 } END { for (f in n) print f, n[f] }' | sort)" = "$(calls threads)" ]
-result $? "record: the files have all calls"
+result $? "record: the files contain all calls"
 [ "$(cat "$out/noperiod.rc")" = 125 ] && grep -qF "sample by time" "$out/noperiod.err"
 result $? "record: -c without Sscofpmf is refused with a remedy"
 at_least bytime busy 80 "record: -i without Sscofpmf"
-finds rawio 1 "also need CAP_SYS_RAWIO" "cap_sys_rawio" "encoders with sinks of their own"
+finds rawio 1 "also need CAP_SYS_RAWIO" "cap_sys_rawio" "encoders with their own sinks"
 
 shows simple "nofunnel: info prints the board's hardware" <<'LINES'
 Encoders trace@11000000 cpu 0 hart 0 source 0 sinks: sram sba; needs CAP_SYS_RAWIO

@@ -131,7 +131,7 @@ TEST_F(registers, instruction_trace_that_a_program_turns_on_ends_with_stop)
 	uint32_t control = *reg(&self->s, TR_CONTROL);
 
 	*reg(&self->s, TR_CONTROL) = control | TR_CONTROL_INSTRUCTION;
-	/* Unless the driver has already turned it off, which expect_changed() shows as well. */
+	/* Skip this if the driver has already turned it off, which expect_changed() also shows. */
 	ASSERT_EQ(0, trace_stop(self->s.fd));
 	EXPECT_EQ(0, *reg(&self->s, TR_CONTROL) & TR_CONTROL_INSTRUCTION);
 	expect_changed(_metadata, self, "teInstruction");

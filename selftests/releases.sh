@@ -6,7 +6,7 @@
 #	releases.sh RELEASE...
 #
 # The releases' file systems are kept as archives in the cache. Needs root and
-# mmdebstrap. A release takes about an hour.
+# mmdebstrap. Each release takes about an hour.
 
 set -u
 cd "$(dirname "$0")/.." || exit 1
@@ -45,8 +45,8 @@ inside() {
 	' sh "$root" "$1" >"$folder/log" 2>&1 </dev/null
 }
 
-# works COMMANDS [EDIT]: run them; all lines must be on those pages, except where EDIT
-# (for sed) fills in names for the reader.
+# works COMMANDS [EDIT]: run them; all lines must appear on those pages, except where EDIT (for
+# sed) fills in names for the reader.
 works() {
 	local line name=${1%%$'\n'*} rc
 	while IFS= read -r line; do
@@ -91,7 +91,7 @@ for release; do
 	holds 'find /tmp/root -type f | while read -r f; do
 		! readelf -h "$f" 2>/dev/null | grep -q X86-64 || exit 1; done
 		[ -e /tmp/root/usr/local/bin/sifive-trace ]' \
-		"nothing of the build machine is in a target's root"
+		"a target's root contains nothing from the build machine"
 	works "make install"
 	holds 'sifive-trace --version' "the command is installed on this machine"
 	works "cc -c -finstrument-functions fib.c
@@ -99,7 +99,7 @@ cc -c sifive_linux_perf.c
 cc -static -o fib.elf fib.o sifive_linux_perf.o" "1i cd build/lib/dropin
 $cross"
 	works "make -C lib install-bare"
-	holds '[ -z "$(git status --short)" ]' "the checkout is as it was cloned"
+	holds '[ -z "$(git status --short)" ]' "the checkout is unchanged"
 	works 'make bench'
 	works "make check"
 	rm -rf "$root"

@@ -352,7 +352,7 @@ TEST_F(sba, each_snapshot_of_a_running_ring_is_whole)
 	ASSERT_EQ(0, trace_start(self->s.fd, 0));
 	ASSERT_EQ(0, trace_writer_start(&self->writer, &self->s, 0));
 	for (round = 0; round < 12; round++) {
-		/* Expect the first two before the ring has wrapped. */
+		/* The first two are only possible before the ring has wrapped. */
 		if (round == 2)
 			ASSERT_TRUE(wait_flag(self->s.fd,
 					      SIFIVE_TRACE_STATUS_WRAPPED));
@@ -647,7 +647,7 @@ TEST_F(ring, prescale_changes_how_fast_time_ticks)
 		EXPECT_GT(1.01 * (after - before) + 2 * tick, traced);
 		free(self->stream.message);
 	}
-	/* A board has a prescaler or none; a P550 has none. */
+	/* Not every board has a prescaler; a P550 has none. */
 	EXPECT_TRUE(refused == 0 || refused == 3);
 }
 

@@ -29,8 +29,8 @@ lost = sum(sum(json.load(open(meta))["lost"].values()) for meta in sys.argv[1:])
 print(records["enter"] + records["exit"], lost)' "$out/$1".*[0-9].meta
 }
 
-# whole NAME WHAT [cut]: the pieces contain the records of the whole trace, also for another
-# reader.
+# whole NAME WHAT [cut]: expect the pieces to contain the records of the whole trace, for
+# another reader too.
 whole() {
 	selftests/format/pieces.py "$build/sifive-trace" "$out/$1" ${3:+"$3"}
 	result $? "$2: all pieces together have the records of the whole"
@@ -59,5 +59,5 @@ whole drops.rtd "--on-full drop" cut
 read -r decoded lost < <(all drops.rtd)
 echo "# $decoded records, $lost dropped"
 [ "$lost" -gt 0 ] && [ $((decoded + lost)) = $((2 * (1 + 80 + 80 * 511))) ]
-result $? "--on-full drop: what all pieces have, and what was dropped, are all records"
+result $? "--on-full drop: the records in the pieces and the dropped ones are all records"
 results_end

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Proves that the sampling counter can count its event for the records, without a counter of the
- * session: nothing is missing where instructions are counted; and that no other event can be
- * counted in this way.
+ * Proves that the sampling counter can count its event for the records without a counter of
+ * the session, that nothing is missing where instructions are counted, and that no other event
+ * can be counted in this way.
  */
 #define _GNU_SOURCE
 #include <fcntl.h>

@@ -31,7 +31,7 @@ static inline __attribute__((always_inline)) void turn(uint64_t turns)
 		     "	bnez %0, 1b" : "+r"(turns));
 }
 
-/* Each in its own memory, so that a pc identifies it. */
+/* Each function is in separate memory, so that a pc identifies it. */
 static __attribute__((noinline, aligned(64))) void work(uint64_t turns)
 {
 	turn(turns);
@@ -150,7 +150,7 @@ static unsigned int at_least(const struct _test_data_sampling *self, unsigned in
 	return self->exact || !n ? n - n / 10 : n / 50 + 1;
 }
 
-/* The maximum possible at a 1 ms interval in this much CPU time. */
+/* The maximum possible number at a 1 ms interval in this much CPU time. */
 static unsigned int at_most(uint64_t microseconds)
 {
 	return microseconds / 1000 + microseconds / 4000 + 10;
@@ -239,7 +239,7 @@ TEST_F(sampling, it_comes_at_its_interval_with_pc_and_counters)
 	EXPECT_EQ(0, status.samples_lost);
 }
 
-/* A ring's reader needs them to find out what the XORed values are. Other harts have one. */
+/* A ring's reader needs repeated headers for XOR. Only the hart with the work writes several. */
 TEST_F(sampling, headers_at_intervals_of_xor_counts_alone)
 {
 	self->sampling.flags = SIFIVE_TRACE_SAMPLING_HEADERS;
@@ -301,7 +301,7 @@ TEST_F(sampling, each_start_has_a_header_or_only_the_first)
 	ASSERT_EQ(0, trace_stop(self->fd));
 	ASSERT_EQ(0, collect(self));
 	EXPECT_EQ(encoders, self->samples->totals.headers);
-	/* The rewind discarded it. */
+	/* The rewind discarded the header. */
 	ASSERT_EQ(0, trace_start(self->fd, SIFIVE_TRACE_START_REWIND));
 	ASSERT_EQ(0, trace_stop(self->fd));
 	ASSERT_EQ(0, collect(self));
@@ -331,7 +331,7 @@ TEST_F(sampling, starting_again_at_once_samples_no_faster)
 	EXPECT_GE(at_most(own), status.samples);
 }
 
-/* Samples on the way when the sink filled up count as written. */
+/* Samples that were on their way when the sink filled up count as written. */
 #define ON_THE_WAY	16
 
 TEST_F(sampling, a_full_sink_loses_samples)
@@ -777,7 +777,7 @@ TEST_F(sampling, an_event_without_a_counter_is_told)
 	EXPECT_EQ(1, status.samples_lost);
 	EXPECT_NE(NULL, strstr(status.message, "lost its counter"));
 
-	/* Threads created now find no counter from the start. */
+	/* Threads created from now on never have a counter. */
 	pthread_barrier_init(&seen, NULL, 3);
 	for (i = 0; i < 2; i++)
 		ASSERT_EQ(0, pthread_create(&thread[i], NULL, thread_waits, NULL));

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Proves that a session ends with its process, however that ends, and leaves the
- * hardware free; that it can be passed to another process; that the module cannot be
- * unloaded while it is used; and that unbinding a component ends only a session that
- * uses it.
+ * Proves that a session ends with its process, however the process ends, and leaves the
+ * hardware free; that it can be passed to another process; that the module cannot be unloaded
+ * while it is used; and that unbinding a component ends only a session that uses it.
  */
 #define _GNU_SOURCE
 #include <dirent.h>
@@ -32,7 +31,7 @@ FIXTURE(session) {
 	struct sifive_trace_info info;
 	struct sifive_trace_encoder encoder;
 	struct sifive_trace_config config;
-	char unbound[NAME_MAX + 1]; /* device to bind again, or empty */
+	char unbound[NAME_MAX + 1]; /* device to bind again, or "" */
 	const char *driver;
 };
 

@@ -137,7 +137,7 @@ TEST_F(share, all_readers_of_a_running_ring_cost_one_copy)
 		ASSERT_EQ(1, pread(fd[i], &byte, 1, 0));
 	}
 	after = memory_line("VmallocUsed:");
-	/* The kernel uses other areas there, and frees some in the meantime. */
+	/* The kernel has other areas there, and may free some in the meantime. */
 	EXPECT_LE((long long)RING / 2, after - before);
 	EXPECT_GT(2 * (long long)RING, after - before);
 	/* The last reader frees it. */
@@ -330,7 +330,7 @@ TEST_F(share, a_copy_counts_as_the_memory_of_who_reads)
 
 /* ---- ownership of the capture ------------------------------------------------------- */
 
-/* Everything that exposes a capture, for users who may not read it. */
+/* Tests everything that exposes a capture, for users who may not read it. */
 static int may_not_read(int unused)
 {
 	struct sifive_trace_encoder e;
@@ -371,7 +371,7 @@ static int may_read(int unused)
 	return 0;
 }
 
-/* As above, for root in a new user namespace. */
+/* Like may_not_read(), for root in a new user namespace. */
 static int may_not_read_as_root_there(int unused)
 {
 	if (unshare(CLONE_NEWUSER))
@@ -594,7 +594,7 @@ TEST_F(share, nothing_of_a_session_is_left_in_sram)
 	for (i = 0; i < size / 4; i++)
 		same += page[TR_SINK_DATA / 4] == old[i];
 	EXPECT_EQ(0, same);
-	/* The same holds for read() from a sink that is made to seem full. */
+	/* The same is true of read() from a sink that seems to be full. */
 	ASSERT_EQ(0, trace_start(self->s.fd, 0));
 	page[TR_SINK_WP / 4] |= TR_SINK_WP_WRAPPED;
 	ASSERT_EQ(0, trace_stop(self->s.fd));

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Proves what system sleep does to a capture: into system memory it continues by
- * itself, and keeps everything from before and after; in SRAM it stays stopped, keeps
- * its data, and START fails with ESTALE until it rewinds. Counts never decrease, and
- * sampling continues.
+ * Proves what system sleep does to a capture: a capture in system memory continues by itself,
+ * and keeps everything from before and after; one in SRAM stays stopped and keeps its data, and
+ * START fails with ESTALE until it rewinds. Counts never decrease, and sampling continues.
  *
  * The kernel's pm_test wakes the machine immediately. TRACE_SLEEP is the depth, one of
  * /sys/power/pm_test: every machine survives the default, freezer; deeper levels need
@@ -107,7 +106,7 @@ FIXTURE_TEARDOWN(sleep)
 	trace_session_close(&self->s);
 }
 
-/* Returns 0, or why the system did not sleep. */
+/* Returns 0, or the reason why the system did not sleep. */
 static int go_to_sleep(const char *depth)
 {
 	int ret = trace_file_write(PM_TEST, depth);
@@ -201,12 +200,12 @@ TEST_F(sleep, a_store_that_waits)
 	int ret;
 
 	if (variant->sink != SIFIVE_TRACE_SINK_SBA || variant->flags)
-		SKIP(return, "only what is drained waits");
+		SKIP(return, "only stores to a drained sink wait");
 	ASSERT_EQ(0, trace_session_config(&self->s, variant->sink, 1 << 20,
 					  SIFIVE_TRACE_CONFIG_DRAIN |
 					  SIFIVE_TRACE_CONFIG_WAIT));
 	ASSERT_EQ(0, trace_start(self->s.fd, 0));
-	/* A file reads, so that stores wait indefinitely. */
+	/* A file reads the sink, so that stores wait indefinitely. */
 	EXPECT_LE(0, fcntl(self->s.fd, F_SETFL, O_NONBLOCK));
 	EXPECT_GE(1, read(self->s.fd, &byte, 1));
 	ASSERT_EQ(0, trace_writer_start(&writer, &self->s, 0));
@@ -224,7 +223,7 @@ TEST_F(sleep, a_store_that_waits)
 		SKIP(return, "%s to depth %s: %s", state(), depth(), strerror(-ret));
 }
 
-/* As above, for the encoder of a CPU that is offline in the meantime. */
+/* The same for the encoder of a CPU that is offline in the meantime. */
 TEST_F(sleep, the_last_encoder)
 {
 	struct sifive_trace_status status;
@@ -328,10 +327,10 @@ TEST_F(sleep, sampling_goes_on_after_a_pause_of_the_capture)
 /**
  * struct watcher - a thread that reads its counters during sleep
  * @thread:	the thread
- * @fd:		of the session
+ * @fd:		descriptor of the session
  * @cpu:	the CPU it runs on
  * @reads:	number of reads
- * @back:	number of values less than the previous one
+ * @back:	number of values that were less than the previous one
  * @quit:	request to end
  */
 struct watcher {

@@ -6,7 +6,7 @@
 #
 #	soak.sh BUILD
 #
-# SOAK_SECONDS: of the guest's time, for each of the two (600).
+# SOAK_SECONDS: seconds of the guest's time for each of the two recordings (600).
 
 set -u
 cd "$(dirname "$0")/.." || exit 1
@@ -51,7 +51,7 @@ for how in wait drop; do
 		meta wait 'm["coverage"]["waits"] > 0' "--on-full wait: records waited"
 	else
 		[ "$dropped" = "$lost" ] && [ "$dropped" -gt 0 ]
-		result $? "--on-full drop: all that is lost was dropped"
+		result $? "--on-full drop: only dropped records are missing"
 	fi
 done
 rm -f "$out"/*.rtd

@@ -26,7 +26,7 @@ check() {
 	result "$rc" "$name"
 }
 
-# with PROGRAM PACKAGE NAME COMMAND...: as check, if that program is installed.
+# with PROGRAM PACKAGE NAME COMMAND...: like check, if that program is installed.
 with() {
 	has "$1" "$2" "$3" || return 0
 	check "${@:3}"
@@ -75,12 +75,12 @@ modules_are_built_in_a_copy() {
 		-s || echo "counter_thief does not build"
 	[ -e "$build/thief/counter_thief.ko" ] || echo "no module"
 	[ "$(find "${sources[@]}" -printf '%p %T@\n')" = "$before" ] ||
-		echo "the sources' folders are not as they were"
+		echo "the source folders have changed"
 	tools/build-module.sh driver "$build" "$build/none" 2>&1 |
 		grep -q "$build: no kernel tree" || echo "any folder is a kernel"
 }
 
-# The same layout in 32- and 64-bit programs, and self-contained.
+# The headers have the same layout in 32- and 64-bit programs, and are self-contained.
 uapi_layout() {
 	local abi
 	for abi in rv64gc:lp64d rv32imac:ilp32; do
@@ -192,8 +192,8 @@ dkms_fails_before_it_writes() {
 	[ "$(ls /usr/src)" = "$before" ] || echo "sources are left in /usr/src"
 }
 
-# Build in a kernel's tools/testing/selftests/drivers with nothing but that tree. Two represent
-# all of the driver's tests, from which the board's are built.
+# Build in a kernel's tools/testing/selftests/drivers with nothing but that tree. Two tests
+# represent all tests of the driver; the board's are built from the same sources.
 drops_into_kernel_tree() {
 	local tree=$build/tree/tools/testing/selftests
 
@@ -234,8 +234,8 @@ check "each register, constant and option is defined once" selftests/once.py
 check "plain English: no word that the glossary replaces" plain_english
 check "the documented example compiles" example_compiles
 check "make install: one prefix, programs build with it" install_is_usable
-check "make install: this machine's command and library for reading alone" install_of_this_machine
-check "make install-bare: the checkout is as it was" install_leaves_no_trace
+check "make install: only this machine's command and library for reading" install_of_this_machine
+check "make install-bare: the checkout is unchanged" install_leaves_no_trace
 check "make dkms: fails before it writes" dkms_fails_before_it_writes
 check "selftests build in a kernel tree" drops_into_kernel_tree
 with shellcheck shellcheck "scripts: shellcheck" scripts_are_sound

@@ -6,8 +6,8 @@
 #
 # The command prints TAP. DIR/NAME.log receives all output, DIR/NAME.count one line "passed failed
 # skipped". The suite counts as one failure if the command fails without a failed test, runs fewer
-# tests than planned, or passes none. The counts are the result; the exit status only shows that
-# they were written.
+# tests than planned, or passes none. The result is in the counts; the exit status only shows
+# that they were written.
 
 set -u
 dir=$1 name=$2
@@ -59,7 +59,7 @@ report() {
 		sed -E 's/^ *([0-9]+) /           \1 skipped: /'
 	if [ "$failed" -gt 0 ]; then
 		# With each test's diagnostics: the harness prints them before the result, scripts
-		# after it. The end of the log says why a board failed.
+		# after it. The end of the log shows why a board failed.
 		awk '/^ok / { n = after = 0 }
 		     /^# +RUN / { after = 0 }
 		     /^#/ { line[n++] = $0 }

@@ -26,25 +26,25 @@
 /* Captures until one has the record of an exit. */
 #define TRIES		100
 
-/* Kinds of records are below this. */
+/* All kinds of records are below this. */
 #define KINDS		0x20
 
 /**
  * struct found - the records of a capture
  * @total:	records with a thread
  * @begins:	marks
- * @kind:	how many of each kind
+ * @kind:	number of records of each kind
  * @bad:	records that contradict the previous one
  * @overlaps:	threads that run while another one runs
  * @unwoken:	threads that run after sleep without a wake-up
  * @foreign:	records of threads not in @threads
- * @idle:	ends of the recording where no thread runs
+ * @idle:	ends of the recording at which no thread runs
  * @marked, @ended: time of the last mark, and of the last of these ends
  * @threads:	their ids
  * @count:	of @threads
- * @ran:	time for which each ran, in ticks @first,
- * @last:	time of its first and last record
- * @off:	time for which it did not run in between
+ * @ran:	time for which each ran, in ticks
+ * @first, @last: times of its first and last record
+ * @off:	time in between for which it did not run
  * @latest:	kind of its last record, except wake-ups
  * @woken:	it was woken since
  */
@@ -131,7 +131,7 @@ static void wake(struct found *found, int i)
 		found->woken[i] = true;
 }
 
-/* One record; @running is the thread that ran before it, 0 = none. */
+/* One record; @running is the thread that ran before it, 0 if none. */
 static void look(struct found *found, uint8_t kind, pid_t thread, uint64_t time, pid_t *running)
 {
 	found->total++;
@@ -397,14 +397,14 @@ TEST_F(switches, a_parent_in_vfork_is_uninterruptible)
 	unsigned int i;
 
 	ASSERT_EQ(0, start(self));
-	/* A child may be done before its parent waits. */
+	/* A child may finish before its parent waits. */
 	for (i = 0; i < TURNS; i++)
 		spawn();
 	check(_metadata, self);
 	EXPECT_LE(1, self->found.kind[SIFIVE_TRACE_SWITCH_UNINTERRUPTIBLE]);
 }
 
-/* Stop until a capture contains the stop; the exit status says what is wrong. */
+/* Stop until a capture contains the stop; the exit status shows the error. */
 static void stop_itself(struct _test_data_switches *self)
 {
 	unsigned int tries;
@@ -431,7 +431,7 @@ TEST_F(switches, a_stopped_process_is_recorded_as_stopped)
 	child = fork();
 	if (!child)
 		stop_itself(self);
-	/* A process continued before it has left the CPU does not leave it. */
+	/* If a process is continued before it has left the CPU, it does not leave the CPU. */
 	do {
 		ASSERT_EQ(child, waitpid(child, &status, WUNTRACED));
 		if (WIFSTOPPED(status))
@@ -637,7 +637,7 @@ TEST_F(switches, threads_that_run_where_nothing_is_recorded_are_counted)
 	EXPECT_EQ(0, self->found.bad);
 	EXPECT_EQ(0, self->status.switches_lost);
 	EXPECT_EQ(self->found.total, self->status.switches);
-	/* When stopped or paused, the capture counts nothing. */
+	/* A stopped or paused capture counts nothing. */
 	i = self->status.switches_elsewhere;
 	ASSERT_EQ(0, trace_pin(!self->s.encoder.cpu));
 	usleep(1000);

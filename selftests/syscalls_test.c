@@ -69,7 +69,7 @@ static int start(struct _test_data_syscalls *self)
 	       trace_start(self->s.fd, SIFIVE_TRACE_START_REWIND);
 }
 
-/* A thread, and the number of its current call, -1: none. */
+/* A thread, and the number of its current call, -1 if none. */
 struct caller {
 	uint32_t thread;
 	int call;
@@ -202,7 +202,7 @@ TEST_F(syscalls, there_are_none_without_the_flag)
 	EXPECT_EQ(0, self->found.records);
 }
 
-/* Read the drained capture up to the ring's end; returns the result of read(). */
+/* Read the drained capture up to the ring's end; returns the last result of read(). */
 static ssize_t read_some(struct _test_data_syscalls *self, uint8_t **bytes, size_t *size)
 {
 	ssize_t got;

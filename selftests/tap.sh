@@ -6,7 +6,7 @@
 tests=0
 failures=0
 
-# result STATUS WHAT: one test; 0 is success.
+# result STATUS WHAT: report one test, where status 0 is success.
 result() {
 	tests=$((tests + 1))
 	if [ "$1" -eq 0 ]; then
@@ -17,7 +17,7 @@ result() {
 	fi
 }
 
-# skip WHAT WHY: a test that cannot run here.
+# skip WHAT WHY: report a test that cannot run here.
 skip() {
 	tests=$((tests + 1))
 	echo "ok $tests $1 # SKIP $2"

@@ -222,7 +222,7 @@ static void whole(struct __test_metadata *_metadata, struct _test_data_threads *
 #define WHOLE()	whole(_metadata, self)
 
 /*
- * As above, with at most @times abandoned records: before the first word, after the last
+ * Like WHOLE(), with at most @times abandoned records: before the first word, after the last
  * one, or in between, which leaves a mark in the trace.
  */
 static void whole_but(struct __test_metadata *_metadata,
@@ -232,7 +232,10 @@ static void whole_but(struct __test_metadata *_metadata,
 
 	stop_and_read(_metadata, self);
 	EXPECT_LE(self->totals.breaks + self->totals.unfinished, self->report.lost_abandoned);
-	/* A record abandoned while its thread waited for another counts as a handler's. */
+	/*
+	 * A record that was abandoned while its thread waited for another one counts as a
+	 * handler's.
+	 */
 	EXPECT_LE(self->report.lost_abandoned + self->report.lost_signals, times);
 	for (kind = TRACE_ENTER; kind <= TRACE_MANUAL; kind++) {
 		EXPECT_LE(made.of[kind], found.of[kind]);
@@ -265,7 +268,7 @@ static void set_timers(suseconds_t microseconds)
 	const struct itimerval timer = { { 0, microseconds }, { 0, microseconds } };
 
 	setitimer(ITIMER_REAL, &timer, NULL);
-	/* Measures CPU time of the program, much of it in records. */
+	/* The timer measures CPU time of the program, much of which is spent in records. */
 	setitimer(ITIMER_VIRTUAL, &timer, NULL);
 }
 
@@ -273,11 +276,11 @@ static void on_signal(int number)
 {
 	int error = errno;
 
-	/* If handlers take longer than the interval, nothing else would ever run. */
+	/* If handlers took longer than the interval, nothing else would ever run. */
 	if (__atomic_add_fetch(&unheard, 1, __ATOMIC_RELAXED) == UNHEARD_MAX)
 		set_timers(0);
 	__atomic_fetch_add(&signals, 1, __ATOMIC_RELAXED);
-	/* Turning on has no effect while on. */
+	/* Turning tracing on has no effect while it is on. */
 	if (sifive_trace_on(trace) &&
 	    strstr(sifive_trace_error(), "a record is being written"))
 		__atomic_fetch_add(&hits, 1, __ATOMIC_RELAXED);
@@ -312,7 +315,8 @@ static void *storm(void *number)
 }
 
 /*
- * Regardless of the test's length, no more than can be decoded here, in a quarter of the buffer.
+ * Regardless of the test's duration, make no more records than can be decoded here, in a
+ * quarter of the buffer.
  */
 static bool is_ahead(double done)
 {
@@ -372,7 +376,7 @@ TEST_F_TIMEOUT(threads, a_storm_is_decoded_to_the_exact_number_of_records, 3600)
 		    i % 16 == 0)
 			set_timers(3000);
 		pthread_kill(thread[i % THREADS], i & 1 ? SIGALRM : SIGUSR1);
-		/* Wherever the thread is, even within a record or a call. */
+		/* This happens wherever the thread is, even within a record or a call. */
 		CPU_ZERO(&set);
 		CPU_SET(i / 2 % cpus, &set);
 		pthread_setaffinity_np(thread[i * 7 % THREADS], sizeof(set), &set);
@@ -451,7 +455,7 @@ TEST_F(threads, two_hundred_come_and_go_and_none_is_lost)
 	EXPECT_EQ(RECORDS * 400, self->totals.records);
 }
 
-/* On one CPU, so that an abandoned record is followed by another one. */
+/* Run on one CPU, so that an abandoned record is followed by another one. */
 static void *until_stop(void *number)
 {
 	move((unsigned int)(uintptr_t)number);
@@ -507,7 +511,7 @@ static void *endless(void *unused)
 	return unused;
 }
 
-/* Wherever it is cancelled, at most its last record is lost, and that is reported. */
+/* Wherever a thread is cancelled, at most its last record is lost, and the loss is reported. */
 TEST_F(threads, a_cancelled_one_leaves_its_channel_usable)
 {
 	const unsigned int times = 60;
@@ -621,7 +625,7 @@ TEST_F(threads, children_do_not_disturb_those_that_record)
 static volatile unsigned int forks;
 static volatile bool in_child;
 
-/* Wait status of the first child that did not exit with 0; -1: there is none. */
+/* Wait status of the first child that did not exit with 0; -1 if there is none. */
 static volatile int bad_status;
 
 /* From 1 us, to interrupt each place of a record, to 8 ms, for a slow machine. */
@@ -690,7 +694,7 @@ static void become_another(const struct sifive_trace_info *info)
 	for (i = 0; i < 3; i++)
 		if (pthread_create(&thread, NULL, endless, NULL))
 			_exit(1);
-	/* All of them are recording. */
+	/* All threads are recording. */
 	for (i = 0; i < 300000 && sum(&made) <= RECORDS * 110; i++)
 		usleep(1000);
 	execv(args[0], args);
@@ -744,8 +748,8 @@ static void *revokes(void *arg)
 
 /*
  * The kernel revokes or grants user access to counters for everyone, from another CPU
- * and at any time. Access is restored, and the same counters are read then. The first
- * two of them are cycles and instructions.
+ * and at any time. Access is restored, and the same counters are then read. The first two
+ * events are cycles and instructions.
  */
 TEST_F(threads, a_lost_permission_is_repaired)
 {

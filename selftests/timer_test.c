@@ -26,7 +26,7 @@
 #define BUFFER		0x100000
 #define INTERVAL	1000
 
-/* In its own memory, so that a pc identifies it. */
+/* The function is in separate memory, so that a pc identifies it. */
 static __attribute__((noinline, aligned(64))) void busy(uint64_t turns)
 {
 	asm volatile("1:	addi %0, %0, -1\n"
@@ -96,7 +96,7 @@ static void take(const struct trace_record *record, void *arg)
 		seen->called |= 1u << record->channel;
 		return;
 	}
-	/* Relative to the first one. */
+	/* Values are relative to the first one. */
 	for (i = 0; i < record->counters; i++) {
 		if (!seen->samples)
 			seen->begin[i] = record->value[i];
@@ -238,7 +238,7 @@ TEST_F(timer, records_come_at_its_interval_from_where_the_program_was)
 			EXPECT_LT(worked[i] / 100 * 98, self->seen.counted[i]);
 	}
 
-	/* The average, as a late interrupt does not delay the next. */
+	/* Check the average, because a late interrupt does not delay the next one. */
 	interval = (double)(self->seen.last - self->seen.first) /
 		   (double)(self->seen.samples - 1);
 	if (self->info.ts_hz) {
@@ -363,7 +363,7 @@ TEST_F(timer, records_follow_the_thread_to_every_cpu)
 	for (i = 0; i < self->info.encoders; i++) {
 		ASSERT_EQ(0, trace_encoder(self->fd, i, &encoder));
 		ASSERT_EQ(0, trace_pin(encoder.cpu));
-		/* On a slow kernel most of them, or all, are between the loops. */
+		/* On a slow kernel, most or all samples are between the loops. */
 		for (tries = 0; tries < 200 && encoders_in_busy(self->fd) <= i; tries++)
 			trace_work_sampled(self->fd, busy, 50, 10);
 		ASSERT_EQ(0, trace_status(self->fd, &status));

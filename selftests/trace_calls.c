@@ -121,7 +121,7 @@ struct trace_nesting trace_calls_nest(struct trace_calls *calls)
 			continue;
 		}
 		if (depth == DEPTH)
-			errx(1, "more than %d calls in each other", DEPTH);
+			errx(1, "more than %d nested calls", DEPTH);
 		stack[depth++] = call;
 		if (nesting.deepest < depth)
 			nesting.deepest = depth;

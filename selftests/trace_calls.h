@@ -13,15 +13,15 @@ struct trace_call;
 
 #define TRACE_CHANNELS	32
 
-/* Entries and exits of all channels. All zero is empty. */
+/* Entries and exits of all channels. Empty if zeroed. */
 struct trace_calls {
-	uint32_t first[TRACE_CHANNELS];	/* the thread before headers name one */
+	uint32_t first[TRACE_CHANNELS];	/* the thread, until a header names one */
 	struct trace_call *call;
 	size_t count, size;
 };
 
 /**
- * struct trace_nesting - result of nesting them
+ * struct trace_nesting - result of nesting entries and exits
  * @late:	exits without any earlier entry
  * @disorder:	exits of a call other than the innermost, and the calls skipped for them
  * @open:	calls without an exit
@@ -33,7 +33,7 @@ struct trace_nesting {
 };
 
 /*
- * Before all records: read the first threads' channels from the side-car file of
+ * Call this before all records: reads the first threads' channels from the side-car file of
  * @base.rtd. Returns 0, or -1.
  */
 int trace_calls_threads(struct trace_calls *calls, const char *base);
@@ -41,7 +41,7 @@ int trace_calls_threads(struct trace_calls *calls, const char *base);
 /* Add a record of any kind. Ends the program if memory runs out. */
 void trace_calls_take(struct trace_calls *calls, const struct trace_record *record);
 
-/* Nest them by time in each thread, or channel without one. Frees them. */
+/* Nest the records by time in each thread, or in each channel without a thread. Frees them. */
 struct trace_nesting trace_calls_nest(struct trace_calls *calls);
 
 #endif /* TRACE_CALLS_H */

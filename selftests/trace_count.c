@@ -172,7 +172,7 @@ void trace_call_pages(unsigned int count)
 	/* Changing their protection flushes the stores' TLB entries. */
 	if (mprotect(memory, count * page, PROT_READ | PROT_EXEC))
 		abort();
-	/* On this hart: the counting thread is pinned to it. */
+	/* Use this hart, because the counting thread is pinned to it. */
 	asm volatile("fence.i" ::: "memory");
 	for (i = 0; i < count; i++)
 		((void (*)(void))&memory[i * page])();
@@ -338,7 +338,8 @@ bool trace_samples(int fd)
 	unsigned int i;
 
 	/*
-	 * A number of tries, not a time limit: a loaded host slows the emulator down.
+	 * This is a number of tries rather than a time limit, because a loaded host slows the
+	 * emulator down.
 	 */
 	for (i = 0; i < 3000 && !trace_status(fd, &status); i++) {
 		if (status.samples > before)

@@ -57,7 +57,7 @@ uint64_t trace_own_time(void);
 void trace_work(void (*fn)(uint64_t turns), unsigned int ms);
 
 /*
- * As above, and until the kernel has written @least more records: a loaded host takes
+ * Like trace_work(), and until the kernel has written @least more records: a loaded host takes
  * time from the emulator.
  */
 void trace_work_sampled(int fd, void (*fn)(uint64_t turns), unsigned int ms,

@@ -308,7 +308,7 @@ static uint64_t take_fixed(struct slices *s, unsigned int bits)
 	return value;
 }
 
-/* From here to the end of the slice that ends a field. */
+/* Number of bits from here to the end of the slice that ends a field. */
 static uint64_t take_variable(struct slices *s)
 {
 	size_t end = s->bit / MDO_BITS;
@@ -335,7 +335,7 @@ static bool at_end(const struct slices *s)
 	return s->bit >= s->count * MDO_BITS;
 }
 
-/* Slices from here to the end of the message, 0 if it has no end. */
+/* Number of slices from here to the end of the message, 0 if it has no end. */
 static size_t message_length(const uint8_t *bytes, size_t size)
 {
 	size_t i;
@@ -361,7 +361,7 @@ static size_t message_ends(const uint8_t *bytes, size_t size)
  * @tcode:	its code
  * @fixed:	bits of the fields of fixed width that come first
  * @fields:	number of fields of variable width, without the time
- * @full:	the second one is a full address, the time is absolute
+ * @full:	the second field is a full address, and the time is absolute
  */
 struct layout {
 	unsigned int tcode;

@@ -26,7 +26,7 @@
 #define BIT64(n)	(1ull << (n))
 
 /*
- * A test that takes longer has hung. This does not measure speed: on a loaded host an emulator
+ * A test that takes longer hangs. This does not measure speed: on a loaded host an emulator
  * takes ten times as long.
  */
 #ifdef TEST_TIMEOUT_DEFAULT
@@ -72,7 +72,7 @@ uint32_t trace_flags(int fd);
  */
 struct sifive_trace_config trace_simple_config(int fd, uint32_t index);
 
-/* As above, for all encoders, with a buffer of 1 MiB. */
+/* Like trace_simple_config(), for all encoders, with a buffer of 1 MiB. */
 struct sifive_trace_config trace_whole_config(int fd);
 
 /* All bytes that read() returns, to be freed; a negative errno on failure. */

@@ -26,7 +26,7 @@ static int answer(char *line, int size)
 		if (strstr(line, "\"error\""))
 			return -1;
 	}
-	errx(1, "the monitor says nothing");
+	errx(1, "the monitor does not reply");
 }
 
 /* Whether a virtio port has this name. */
@@ -83,7 +83,7 @@ uint64_t monitor_value(const char *component, const char *property)
 		component, property);
 	if (answer(line, sizeof(line)) ||
 	    sscanf(line, "{\"return\": %llu", &value) != 1)
-		errx(1, "the monitor says: %s", line);
+		errx(1, "the monitor replies: %s", line);
 	return value;
 }
 
@@ -95,7 +95,7 @@ void monitor_set(const char *component, const char *property, bool on)
 		"\"property\":\"%s\",\"value\":%s}}\n",
 		component, property, on ? "true" : "false");
 	if (answer(line, sizeof(line)))
-		errx(1, "the monitor says: %s", line);
+		errx(1, "the monitor replies: %s", line);
 }
 
 void monitor_read(const char *component, struct monitor_accesses *accesses)

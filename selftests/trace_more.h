@@ -95,15 +95,15 @@ uint32_t trace_writer_stop(struct trace_writer *w);
 uint64_t trace_random(uint64_t *state);
 
 /*
- * Replaces the session by one of the second encoder; returns the file that takes its CPU offline.
- * NULL: there is none; the session may then be one of the first encoder.
+ * Replaces the session with one of the second encoder; returns the file that takes its CPU offline.
+ * NULL if there is none; the session may then be one of the first encoder.
  */
 const char *trace_session_leaver(struct trace_session *s);
 
 /* A number from the environment, or @otherwise. */
 uint64_t trace_setting(const char *name, uint64_t otherwise);
 
-/* How often to repeat what a full run repeats @count times: one part in TRACE_PART. */
+/* How many repetitions to do of a full run's @count: one in TRACE_PART. */
 int trace_repeat(int count);
 
 /* Seconds of a monotonic clock. */

@@ -19,7 +19,7 @@ enum { RAW, DELTA, XOR };
  * @at:		next counter or address
  * @had_one:	a record has followed the header
  * @xor:	last address
- * @count:	the current counter, as transmitted
+ * @count:	the current counter, as sent
  * @now:	the current record
  */
 struct stream {
@@ -41,7 +41,8 @@ struct reading {
 };
 
 /*
- * All counters are present; known only now, as an upper half can follow the last one.
+ * All counters are present, which is known only now because an upper half can follow the last
+ * one.
  */
 static void finish(struct reading *r, struct stream *s)
 {

@@ -25,7 +25,7 @@ enum trace_kind {
  * @src:	its source
  * @channel:	and channel
  * @kind:	enum trace_kind
- * @owner:	thread id in its header, 0: none
+ * @owner:	thread id in its header, 0 if none
  * @type:	count type of its header
  * @counters:	number of counters
  * @time:	of its last message
@@ -66,7 +66,7 @@ int trace_records(int fd, struct trace_totals *totals,
 		  void (*each)(const struct trace_record *record, void *arg),
 		  void *arg);
 
-/* Whether everything found is a complete record or header. */
+/* Whether all data found is complete records or headers. */
 static inline bool trace_is_whole(const struct trace_totals *totals)
 {
 	return !totals->bad && !totals->unfinished && !totals->backwards;

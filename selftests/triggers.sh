@@ -40,7 +40,7 @@ run full sifive-trace record -C 0 --calls --snapshot -b 64k --trigger request:10
 ls /tmp/small >full.ls; umount /tmp/small
 snap clone -b 64k --trigger answer $p/stalls
 
-# The recorder cannot read while it is stopped.
+# The recorder cannot read events while it is stopped.
 sifive-trace record -C 0 --calls --snapshot -b 64k --trigger request -o lost.rtd $p/stalls \
 	>lost.txt 2>lost.err & command=$!
 until pidof stalls >/dev/null; do usleep 100; done; kill -STOP $command
@@ -113,9 +113,9 @@ calls = [line for line in lines if line[-1] in ("request", "request()")]
 sys.exit(not (len(begins) == len(ends) == 1 and begins < ends and
               any(abs(float(line[1].strip("~")) - took) < 0.05 for line in calls)))
 PYTHON
-result $? "replay: lines where the call begins and ends, which took as long as the probes say"
+result $? "replay: lines where the call begins and ends, which took as long as the probes measured"
 host report "$out/$slow" | grep -qE "was taken because call $(cat "$out/slow.txt") of request took [0-9.]+ ms, longer than 2\.000 ms, in thread [0-9]+, from ~[0-9.]+s to ~[0-9.]+s"
-result $? "report: which call made the snapshot"
+result $? "report: which call caused the snapshot"
 host export --format html -o "$out/slow.html" "$out/$slow"
 grep -qE '"trigger":\[[0-9]+,[0-9]+\]' "$out/slow.html" &&
 	grep -q 'because call [0-9]* of request took' "$out/slow.html"
@@ -124,10 +124,10 @@ command report --symfs "$out/root" "$out/$slow" 2>&1 >/dev/null | tee "$out/slow
 	grep -q 'instructions, [0-9]* of [0-9]* Sync' && ! grep -q 'no file contains the code' "$out/slow.log"
 result $? "probes make no gaps in the flow"
 host graph "$out/$slow" >"$out/slow.graph"
-# Thousands are. The caller reappears after the ring's first switch, and after a gap.
+# Thousands are. The caller is shown again after the ring's first context switch, and after a gap.
 [ "$(host report --format csv "$out/$slow" | grep -c '^"serve"')" = 1 ] &&
 	[ "$(host report --format csv "$out/$slow" | sed -nE 's/^"serve",([0-9]+),.*/\1/p')" -le 5 ]
-result $? "a probed call is one of its caller, which continues afterwards"
+result $? "a probed call belongs to its caller, which continues afterwards"
 
 for n in 1 2; do
 	grep -qE "\"trigger\":\{\"function\":\"request\",\"call\":$((4000 * n)),\"tid\":[0-9]+,\"from\":[0-9]+\}" \
@@ -155,18 +155,18 @@ result $? "-a: calls in all processes that have the file"
 [ ! -s "$out/quiet.err" ]
 result $? "-q: snapshots without a word"
 [ "$(cat "$out"/quiet.rtd*.meta | grep -c '"call":10000,')" = 1 ]
-result $? "--trigger: the last call has its snapshot, if only in what the buffer holds at the end"
+result $? "--trigger: the last call has its snapshot, or the buffer's final content contains it"
 status hooks 3 "without --calls: the program ends as usual"
 grep -q '"trigger":{"function":"piece","call":100,' "$out/hooks.rtd.1.meta" &&
 	grep -q "piece: 400 calls, 4 triggers: " "$out/hooks.err"
-result $? "without --calls: each 100th call of an instrumented function"
+result $? "without --calls: every 100th call of an instrumented function"
 host report "$out/hooks.rtd.1" >"$out/hooks.report"
 grep -q 'was taken because call 100 of piece began, in thread' "$out/hooks.report" &&
 	awk '$NF == "work" { n = $1 } END { exit n < 100 }' "$out/hooks.report"
 result $? "without --calls: a snapshot has the calls before the trigger"
 grep -q '"call":1,.*"limit_ns":1000,"last":true}' "$out/last.rtd.meta" &&
 	host report "$out/last.rtd" | grep -q 'the latest trigger: call 1 of main took'
-result $? "without --calls: the call is named in what the buffer holds at the end"
+result $? "without --calls: the call is named in the buffer's final content"
 [ -s "$out/sampled.rtd.1" ] && host report "$out/sampled.rtd.1" | grep -q 'because call 8 of busy began'
 result $? "without --calls: a static program, which is sampled"
 lost=$(sed -nE 's/.*: ([0-9]+) events of probes were lost: .*/\1/p' "$out/lost.err")
@@ -192,25 +192,25 @@ says clone "also has answer.part.0, a clone made by gcc" "parts that gcc has mov
 
 grep -q 'events of probes were lost' "$out/losses.err" && grep -q 'not measured: events' "$out/losses.err" &&
 	grep -q 'the longest that was measured took .*; 0 took longer than 50' "$out/losses.err"
-result $? "--slower-than: no call ends with another one's end after a loss"
+result $? "--slower-than: after a loss, no call gets the end of another one"
 
 refused rounds 125 "it contains a jump to its first instruction" "--trigger: a loop at the function's start: refused"
 refused round 125 "it contains a jump to its first instruction" "--slower-than: a loop at the function's start: refused"
 refused passed 125 "its first instruction leaves it" "--slower-than: a function of one jump: refused"
-refused near 125 "did you mean request?" "no such function: the nearest is named"
+refused near 125 "did you mean request?" "no such function: the most similar name is suggested"
 refused fenced 125 "the kernel cannot probe the function's first instruction" \
 	"an instruction that cannot be probed: refused before the program runs"
 refused endless 125 "libc.so.6: it has no return" \
 	"--slower-than: a function that does not return"
-refused none 125 "no function of this name in" "no such function, and none is near"
-refused zero 2 'a number from 1 on, not "request:0"' "--trigger request:0: refused"
-refused word 2 'a number from 1 on, not "request:often"' "--trigger request:often: refused"
-refused time 2 'with a time such as 500us, 2ms or 1s, not "request:2x"' "a wrong time is refused"
+refused none 125 "no function with this name in" "no such function, and none with a similar name"
+refused zero 2 'with N at least 1, not "request:0"' "--trigger request:0: refused"
+refused word 2 'with N at least 1, not "request:often"' "--trigger request:often: refused"
+refused time 2 'with a time such as 500us, 2ms or 1s, not "request:2x"' "an invalid time is refused"
 refused notime 2 'FUNCTION:TIME' "--slower-than without a time is refused"
 refused optimised 2 "exclude --instruction-mode optimised" "--slower-than: not with implicit returns"
 refused implicit 2 "exclude --instruction-mode optimised" "--trigger: neither"
 refused alone 2 "need --snapshot" "--trigger needs --snapshot"
-refused kernel 125 "the kernel cannot probe programs" "a kernel without uprobes: why, and what to do"
+refused kernel 125 "the kernel cannot probe programs" "a kernel without uprobes: the reason and the remedy are reported"
 
 # ---- parts of a run, and a dry run ---------------------------------------------------
 
@@ -349,7 +349,7 @@ result $? "--depth: calls that longjmp() has left"
 [ "$(calls depth-part)" = "sum 2" ]
 result $? "--from and --depth: depth counts from that call"
 [ "$(calls depth-filter)" = "ackermann 1" ]
-result $? "--depth: counts calls that -F leaves out"
+result $? "--depth: counts calls that -F omits"
 [ "$(calls depth-file)" = "$(calls depth-plain-2)" ]
 result $? "--depth: with a filter that has no functions, all functions"
 meta depth-part 'm["part"] == {"from": "sum", "depth": 1}' "--depth: in the side-car file"

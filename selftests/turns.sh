@@ -13,13 +13,13 @@ out=$build/turns
 . selftests/record/suite.sh
 
 # Twelve events, of which ten take turns on six counters. Instructions are counted, not time,
-# so of several harts one would wait for the other: only one is online.
+# so with several harts one would wait for the other; only one is online.
 twelve=cycles,instructions,r2,r2:u,r2:k,r1,r1:u,dTLB-load-misses,iTLB-load-misses,branches,cache-misses,r1:k
 board p550 --icount --append maxcpus=1 -- "
 twelve=$twelve
 rec turns --on-full stop -b 16M -e \$twelve \$p/steady 30000
-# With the same number of counters and the same count type as with turns, because both cost the
-# program instructions.
+# Use the same number of counters and the same count type as with turns, because both affect
+# the number of instructions.
 rec apart --count xor --on-full stop -b 16M -e cycles,instructions,r2,r2:u,r1,r1:u,branches,cache-misses \$p/steady 30000
 rec hart --turn 1ms -b 16M --per-cpu -e \$twelve \$p/steady
 rec raw --turn 1ms -b 16M --count raw -e \$twelve \$p/steady 3000
@@ -39,14 +39,14 @@ done
 meta turns 'm["turn_us"] == 4000' "turns: of 4 ms"
 meta raw 'm["turn_us"] == 1000' "raw: of --turn"
 meta turns 'm["count_type"] == 2' "turns: xor in place of differences, which show no turn"
-meta raw 'm["count_type"] == 0' "turns: raw counts if the user wants them"
+meta raw 'm["count_type"] == 0' "turns: raw counts if the user requests them"
 
 report() { host report --json "$out/$1.rtd" >"$out/$1.json"; }
 for t in turns apart hart ring; do
 	report $t
 done
 
-# scales NAME EVENT...: the totals are those of the run in which each event has a counter.
+# scales NAME EVENT...: expect the totals of the run in which each event has a counter.
 scales() {
 	selftests/record/turns.py "$out/$1.json" "$out/apart.json" "${@:2}" >"$out/$1.scaled" 2>&1
 	result $? "$1: totals are within 3 % of those with a counter for each event"
@@ -57,8 +57,8 @@ scales turns r2 r2:u r1 r1:u
 
 host report "$out/turns.rtd" >"$out/turns.report"
 grep -qE ' ~[0-9.]+[kMG]? +~[0-9.]+[kMG]?  work$' "$out/turns.report" &&
-	grep -q 'Scaled, as the events took turns' "$out/turns.report"
-result $? "report: marks scaled counts, and says how much was counted and how far totals may be off"
+	grep -q 'Scaled, because the events took turns' "$out/turns.report"
+result $? "report: marks scaled counts, and reports how much was counted and the error of totals"
 host report --csv "$out/turns.rtd" | head -n 1 | grep -q ',r2:self,r2:self:share,'
 result $? "report --csv: the share that was counted follows each scaled count"
 python3 -c '
@@ -73,11 +73,11 @@ import json, sys
 names = json.load(open(sys.argv[1]))["traces"][0]["counters"]
 assert "r2 (hart)" in names and "r2" not in names, names
 ' "$out/hart.json"
-result $? "hart: counts of everything on a hart take turns, and say so"
+result $? "hart: counts of everything on a hart take turns, and are marked"
 
 command export --format folded --weight cycles "$out/turns.rtd" 2>"$out/folded.err" >/dev/null &&
 	grep -q '10 events that take turns on the counters are left out' "$out/folded.err"
-result $? "export: says that counts of turns are left out"
+result $? "export: reports that counts of turns are omitted"
 for f in "export --format dqr -o $out/turns.dqr" "decode --format perf -o $out/turns.perf"; do
 	! command $f "$out/turns.rtd" >/dev/null 2>"$out/refused.err" &&
 		grep -q "events took turns on the counters" "$out/refused.err"

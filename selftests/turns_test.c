@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Proves that more events than counters take turns on them: each count shows the turn in which
- * it was counted, and counts of one turn are the thread's own and those of one event.
+ * Proves that events take turns if there are more events than counters: each count shows the
+ * turn in which it was counted, and counts of one turn are the thread's own and those of one
+ * event.
  */
 #define _GNU_SOURCE
 #include <fcntl.h>
@@ -56,7 +57,7 @@ FIXTURE_TEARDOWN(turns)
 	close(self->fd);
 }
 
-/* As many events as there can be: more than any processor has counters. */
+/* The maximum number of events, which exceeds the number of counters of any processor. */
 static int take(struct _test_data_turns *self, uint32_t flags, uint32_t turn_us)
 {
 	struct sifive_trace_counters *c = &self->counters;
@@ -71,7 +72,10 @@ static int take(struct _test_data_turns *self, uint32_t flags, uint32_t turn_us)
 	c->event[INSTRUCTIONS].code = 2;
 	for (i = FIXED; i < EVENTS; i++) {
 		c->event[i].type = SIFIVE_TRACE_EVENT_RAW;
-		/* Instructions first and last, in all modes as instret; others count nothing. */
+		/*
+		 * The first and last event is instructions, in all modes like instret; the
+		 * others count nothing.
+		 */
 		c->event[i].data = i == FIXED || i == EVENTS - 1 ? RAW_INSTRUCTIONS : 0x100 + i;
 	}
 	c->event[EVENTS - 1].flags = SIFIVE_TRACE_EVENT_NO_KERNEL;
@@ -179,7 +183,7 @@ TEST_F(turns, exclude_samples_and_other_processes)
 	close(fd);
 }
 
-/* The counts of one reading: of instret, of the same by turns, and of instret again. */
+/* One reading: instret, the same event counted in turns, and instret again. */
 struct reading {
 	uint64_t before, count, after;
 };
@@ -205,7 +209,7 @@ static struct reading read_counts(const struct _test_data_turns *self,
 /**
  * struct check - what a thread has found
  * @self:	the session
- * @own:	its counts are its own
+ * @own:	the session has per-thread counts
  * @turns:	bit n: turn n has occurred
  * @rounds:	changes of turn
  * @counted:	instructions counted in turns
@@ -266,7 +270,7 @@ static void expect_right(struct __test_metadata *_metadata, const struct check *
 	EXPECT_EQ(BIT64(c->self->turns + 1) - 2, c->turns);
 	EXPECT_EQ(0, c->wrong);
 	EXPECT_LE(c->covered, c->counted);
-	/* Not all of the time: other events are counted, too. */
+	/* Instructions are not counted all of the time, because other events take turns. */
 	EXPECT_LT(0, c->counted);
 	EXPECT_LT(c->counted, c->all);
 }
@@ -307,7 +311,7 @@ TEST_F(turns, go_on_when_a_thread_runs_again)
 	ASSERT_EQ(0, TAKE(SIFIVE_TRACE_COUNTERS_PER_THREAD));
 	slot = trace_own_slot(self->fd);
 	ASSERT_NE(NULL, slot);
-	/* Mostly for less time than a turn's timer can be set to. */
+	/* The thread mostly runs for less time than a turn's timer can be set to. */
 	while (seen != BIT64(self->turns + 1) - 2) {
 		trace_spin(10);
 		seen |= 1u << turn_of(event, trace_own_count(slot, event->counter));

@@ -99,7 +99,7 @@ FIXTURE_SETUP(unbind)
 	begin(_metadata, self);
 }
 
-/* In any case: bind all components, and check that one captures. */
+/* Always bind all components, and check that one captures. */
 FIXTURE_TEARDOWN(unbind)
 {
 	struct trace_stream stream;
@@ -187,7 +187,7 @@ TEST_F(unbind, every_call_of_a_stale_descriptor_is_enodev)
 	char byte;
 
 	ASSERT_EQ(0, unbind_device(self));
-	/* Also after everything is bound again. */
+	/* This holds even after everything is bound again. */
 	for (round = 0; round < 2; round++) {
 		EXPECT_EQ(-ENODEV, trace_info(self->s.fd, &info));
 		EXPECT_EQ(-ENODEV, trace_encoder(self->s.fd, 0, &encoder));
@@ -324,7 +324,7 @@ TEST_F(unbind, the_module_stays_while_it_is_in_use)
 {
 	int round, ret;
 
-	/* With a descriptor first, then with a mapping alone. */
+	/* Test first with a descriptor, then with only a mapping. */
 	for (round = 0; round < 2; round++) {
 		ret = syscall(SYS_delete_module, "sifive_trace", O_NONBLOCK);
 		if (ret && errno == ENOENT)

@@ -29,7 +29,7 @@
 #define BUFFER		(8u << 20)
 #define STACK		(64u * 1024)
 
-/* Enough records: more would fill the buffer if signals arrive slowly. */
+/* This many records suffice; more would fill the buffer if signals arrive slowly. */
 #define MADE_MAX	100000
 
 static struct sifive_trace *trace;
@@ -73,7 +73,7 @@ FIXTURE_TEARDOWN(unusual)
 	close(self->fd);
 }
 
-/* Ends the trace. Returns the number of records that are in it or among the losses. */
+/* Ends the trace. Returns the number of records that are in the trace or among the losses. */
 static uint64_t end(struct __test_metadata *_metadata, struct _test_data_unusual *self)
 {
 	const struct sifive_trace_report *r = &self->report;
@@ -92,7 +92,7 @@ static uint64_t end(struct __test_metadata *_metadata, struct _test_data_unusual
 
 /*
  * Of the records made, and up to @more that were not counted, each is in the trace or among
- * the losses. An abandoned record may turn out complete, and then counts as both.
+ * the losses. An abandoned record may turn out complete, and is then counted as both.
  */
 static void check(struct __test_metadata *_metadata, struct _test_data_unusual *self,
 		  uint64_t more)
@@ -132,7 +132,7 @@ static void tick_each(int microseconds)
 	setitimer(ITIMER_REAL, &timer, NULL);
 }
 
-/* The last one stops the timer: on a slow machine signals may take all the time. */
+/* The last signal stops the timer, because signals may take all the time on a slow machine. */
 static void on_tick(int number)
 {
 	if (++switches == SWITCHES)

@@ -5,7 +5,7 @@
  * process, STOP, unbinding, sleep and the reader's death; and that everything else continues in
  * the meantime.
  *
- * TRACE_ROUNDS: how often the reader lets the stores wait (default 6).
+ * TRACE_ROUNDS: number of times that the reader lets the stores wait (default 6).
  */
 #define _GNU_SOURCE
 #include <dirent.h>
@@ -22,7 +22,7 @@
 #include "kselftest_harness.h"
 #include "trace_more.h"
 
-/* Stores made before the driver reacts must fit: the emulator may pause for long. */
+/* Stores made before the driver reacts must fit, because the emulator may pause for a long time. */
 #define BUFFER		0x400000
 #define BUFFER_LEAST	0x100000
 
@@ -34,7 +34,7 @@
 
 /**
  * struct reader - data read, checked on arrival
- * @fd:		open for reading
+ * @fd:		descriptor open for reading
  * @next:	the next value, by source
  * @wrong:	unexpected values
  * @bytes:	number of bytes read
@@ -207,7 +207,7 @@ static void until_waiting(const struct _test_data_wait *self)
 		usleep(1000);
 }
 
-/* Each source's values follow each other. A read() returns whole messages. */
+/* Each source's values are consecutive. A read() returns whole messages. */
 static int check(struct reader *r, unsigned int src_bits, const uint8_t *bytes, size_t size)
 {
 	struct trace_stream stream;
@@ -293,7 +293,7 @@ TEST_F(wait, harts_that_never_pause_lose_nothing_to_a_slow_reader)
 	struct sifive_trace_status status;
 
 	ASSERT_EQ(0, trace_start(self->s.fd, 0));
-	/* From then on, the sink has a reader, even a slow one. */
+	/* From then on, the sink has a reader, even if it is slow. */
 	ASSERT_EQ(1, read_some(self));
 	start_writers(_metadata, self);
 	for (i = 0; i < rounds; i++) {
@@ -473,12 +473,12 @@ TEST_F(wait, a_waiting_store_ends_with_its_process)
 		ASSERT_EQ(1, read(ends[0], &byte, 1));
 		while (!waits(self->reader.fd))
 			usleep(1000);
-		/* Handled by default, which also ends the process. */
+		/* The signal has its default action, which also ends the process. */
 		ASSERT_EQ(0, kill(child, round & 1 ? SIGTERM : SIGKILL));
 		ASSERT_EQ(child, waitpid(child, &status, 0));
 		EXPECT_TRUE(WIFSIGNALED(status));
 		EXPECT_EQ(0, trace_flags(self->reader.fd) & SIFIVE_TRACE_STATUS_CONFIGURED);
-		/* Its stores can be read. */
+		/* The stores of the process can be read. */
 		ASSERT_EQ(0, lseek(self->reader.fd, 0, SEEK_SET));
 		ASSERT_EQ(1, read(self->reader.fd, &byte, 1));
 	}
@@ -507,7 +507,7 @@ TEST_F(wait, stores_go_on_when_nobody_has_read)
 	ASSERT_EQ(0, trace_start(self->s.fd, 0));
 	start_writers(_metadata, self);
 	go_on_alone(_metadata, self);
-	/* From the first read on everything works as before. */
+	/* From the first read on, everything works as before. */
 	ASSERT_EQ(1, read_some(self));
 	until_waiting(self);
 	read_to_end(_metadata, self);

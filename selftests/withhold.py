@@ -4,8 +4,9 @@
 
 	withhold.py FIRMWARE MASK FILE [HART]
 
-FILE is OpenSBI with a different mcounteren below 32: each "csrw mcounteren, rs" becomes
-"csrwi mcounteren, MASK". For a single hart it becomes a jump to code, in the zeros after the image, that executes the original, then the replacement on that hart only.
+FILE is OpenSBI with a different mcounteren below 32: each "csrw mcounteren, rs" becomes "csrwi
+mcounteren, MASK". For a single hart, it becomes a jump to code in the zeros after the image, which
+executes the original, then the replacement on that hart only.
 """
 import sys
 

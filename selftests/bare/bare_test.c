@@ -40,7 +40,7 @@ static bool read_no_counter(unsigned long *registers, uint32_t instruction)
 	return true;
 }
 
-/* This emulator traps where the architecture has counters and events that read 0. */
+/* This emulator traps on counters and events that should read 0 according to the architecture. */
 static bool read_zero(unsigned long *registers, uint32_t instruction)
 {
 	uint32_t csr = instruction >> 20;
@@ -204,7 +204,7 @@ static void test_refuses_events(void)
 	}
 	result(is_refused(many, 30, COUNTERS) &&
 	       !perfManualInit(many, COUNTERS, CHANNEL, perfCount_Raw, BUFFER),
-	       "the event that no counter is left for is reported");
+	       "an event without a free counter is reported");
 }
 
 static void test_manual(void)
@@ -262,7 +262,7 @@ static void test_timer(void)
 	hand_out_own("timer");
 	result(run_timer(BUFFER / 2, 1, 5), "no interval is shorter than 100 us");
 	hand_out_own("shortest");
-	/* With half the ticks per second, a second lasts half as long. */
+	/* With half as many ticks per second, a second takes half as long. */
 	perfClintHz = MTIME_HZ / 2;
 	result(run_timer(3 * BUFFER / 2, 1000, 50), "the program gives the clock's rate");
 	perfClintHz = MTIME_HZ;
@@ -281,8 +281,8 @@ static void set_interrupts(bool on)
 #define NEAR	10
 
 /*
- * While the timer is due, alternate between writing records and not, until interrupts have
- * hit several times inside and outside a record. Each interrupt sets the next.
+ * While the timer is due, alternate between writing and not writing records, until interrupts
+ * have occurred several times inside and outside of a record. Each interrupt sets the next one.
  */
 static void test_interrupted(void)
 {
@@ -310,7 +310,7 @@ static void test_interrupted(void)
 	set_interrupts(true);
 	ok = !perfLostRecords(&lost) && ok;
 	result(ok && lost >= 3 && ticks >= lost + 3,
-	       "records of the timer that are left out are counted");
+	       "omitted records of the timer are counted");
 	hand_out_own("interrupted");
 	tell("records", made);
 	tell("ticks", ticks);
@@ -341,8 +341,8 @@ static void test_other_trap(uintptr_t own)
 	result(ok && trap_vector() != own, "the timer takes mtvec");
 	perf_counters_read(&number, 1, NULL, &value);
 	result(value == 7, "the program's own traps reach it");
-	result(trap_vector() == own, "the timer gives mtvec back");
-	result(!perfTraceOff(), "a trap of the program's own does not end the trace");
+	result(trap_vector() == own, "the timer restores mtvec");
+	result(!perfTraceOff(), "a trap of the program itself does not end the trace");
 }
 
 /* Records that do not fit are dropped; earlier ones are kept. */

@@ -109,7 +109,7 @@ static bool timers(struct hart *hart, unsigned long id)
 	return !perfTraceOff() && ok;
 }
 
-/* Both start each round together. */
+/* Both harts start each round together. */
 static bool together(struct hart *hart, unsigned long id)
 {
 	unsigned int i;

@@ -365,7 +365,7 @@ static void run_room(void)
 	const struct list list = neighbours(7);
 	int i;
 
-	/* With and without waiting for the encoder. */
+	/* Measure with and without waiting for the encoder. */
 	run(7, SIFIVE_TRACE_DELTA, false, FIRST_THREAD);
 	run(7, SIFIVE_TRACE_DELTA, true, FIRST_THREAD);
 

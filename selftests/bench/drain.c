@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The cost of reading a capture, and of a store whose page was removed, in instructions
+ * The cost of reading a capture, and of a store whose page has been removed, in instructions
  * including the kernel's.
  *
  *	drain	prints three lines: what, then instructions and bytes:
@@ -39,10 +39,10 @@
 #define CHUNK		65536
 #define CHUNK_STORES	12000
 
-/* A read() that returns whole messages returns at least this much of CHUNK. */
+/* A read() that returns whole messages returns at least this many bytes of CHUNK. */
 #define CHUNK_LEAST	(CHUNK - 64)
 
-/* Stores between two checks whether any has waited. */
+/* Number of stores between two checks for waits. */
 #define FEW		64
 
 static int session, reader = -1;
@@ -144,7 +144,7 @@ static void measure_stopped(void)
 	say("drain-stopped", meter_cost(&meter), CHUNK);
 }
 
-/* Read what there is. */
+/* Read all available bytes. */
 static void empty(void)
 {
 	while (read(reader, chunk, CHUNK) > 0)

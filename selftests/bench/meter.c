@@ -97,7 +97,7 @@ int meter_open(void)
 	int fd;
 
 	set_access("2");
-	/* An event of the CPU, not of a thread, which each switch would set again. */
+	/* Use an event of the CPU, because each switch would program an event of a thread again. */
 	fd = syscall(SYS_perf_event_open, &attr, -1, 0, -1, 0);
 	if (fd < 0)
 		err(1, "perf_event_open");
@@ -114,7 +114,7 @@ int meter_user(void)
 	};
 	int fd;
 
-	/* Otherwise it uses the fixed counter, which counts all modes. */
+	/* Otherwise the event uses the fixed counter, which counts all modes. */
 	set_access("1");
 	fd = syscall(SYS_perf_event_open, &attr, 0, -1, -1, 0);
 	if (fd < 0)

@@ -50,7 +50,7 @@ uint64_t meter_nothing(void);
 /* A call of @function up to its body, and the return. */
 void meter_function(void (*function)(void), uint64_t *enter, uint64_t *exit);
 
-/* As above, as the difference from traced_plain(). */
+/* Like meter_function(), as the difference from traced_plain(). */
 void meter_traced(void (*function)(void), uint64_t *enter, uint64_t *exit);
 
 /* Pin the thread to a CPU. */

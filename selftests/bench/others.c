@@ -92,7 +92,7 @@ static void run_read(void)
 		open_event(i, fd);
 	METER(&meter, (void)!read(fd, values, sizeof(values)));
 	if (read(fd, values, sizeof(values)) != sizeof(values) || values[0] != 7)
-		errx(1, "a group has no seven values");
+		errx(1, "a group does not have seven values");
 	say("read-7", meter_cost(&meter) - nothing, 0);
 }
 
@@ -131,7 +131,7 @@ int main(int argc, char **argv)
 		else if (!strcmp(argv[i], "mcount"))
 			run_mcount();
 		else
-			errx(2, "no way to record: %s", argv[i]);
+			errx(2, "unknown way to record: %s", argv[i]);
 	}
 	return 0;
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Takes a counter from its owner, as firmware's next owner or a bug would, to test that
- * the driver detects it. It acts once on insertion, which then fails; or each time that
- * the CPU comes online, before any module inserted later.
+ * the driver detects it. It acts either once on insertion, which then fails, or each time that
+ * the CPU comes online, before the callbacks of any module inserted later.
  */
 
 #include <linux/cpuhotplug.h>

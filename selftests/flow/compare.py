@@ -4,11 +4,11 @@
 
 compare.py [--symfs FOLDER] [--gaps] COMMAND TRACE LOG
 
-LOG has QEMU's lines of -d exec,nochain,int with one instruction in each block, of addresses in
-programs; blocks that were translated for a traced hart have a number other than 0 in front of
-their address. COMMAND decodes the trace. Each hart's sequences must be equal, and no
-instruction may be missing, except those that the recording omits. With --gaps, instructions
-may be missing where the command reports it: those between gaps were executed in this order.
+LOG has QEMU's lines of -d exec,nochain,int with one instruction in each block, for addresses in
+programs; blocks translated for a traced hart have a nonzero number before their address. COMMAND
+decodes the trace. Each hart's sequences must be equal, and no instruction may be missing, except
+those that the recording omits. With --gaps, instructions may be missing where the command reports
+it, and those between gaps must have been executed in this order.
 """
 import argparse
 import array

@@ -4,9 +4,9 @@
 
 	compare.py COMMAND TRACE...
 
-Prints the number of equal records in each trace, or the first difference, and fails
-then. Of a long trace it compares the beginning, or all if TRACE_PART is 1 in the
-environment. Damaged traces are covered by the command's own tests.
+Prints the number of equal records in each trace; at the first difference, prints it and fails. Of
+a long trace, only the beginning is compared, unless TRACE_PART is 1 in the environment. Damaged
+traces are covered by the command's own tests.
 """
 import json
 import os
@@ -23,7 +23,7 @@ LONG = None if os.environ.get("TRACE_PART") == "1" else 400_000
 
 
 def decode(command, path, values):
-    """decode's records, by source and channel; None: the trace is damaged."""
+    """decode's records, by source and channel; None if the trace is damaged."""
     out = subprocess.run(
         [command, "decode", "-q", "--format", "json", "--values", values,
          "--ts-hz", "1", "-c", "all", path], check=False, stdout=subprocess.PIPE,
@@ -105,8 +105,8 @@ def compare(command, path):
         if theirs is None:
             return 0
         # The command infers times before a ring's first absolute one, including wraps of the
-        # clock: the reader's times may be behind by a number of laps, the same throughout a
-        # source.
+        # clock: the reader's times may be behind by a number of laps, which is the same
+        # throughout a source.
         laps = {"lap": 1 << meta.get("ts_width", 40)} if meta.get("wrapped") else {}
         for name in sorted(ours.keys() | theirs.keys()):
             one, other = ours.get(name, []), theirs.get(name, [])

@@ -27,7 +27,7 @@ def decode(command, path, *options):
     records = [item for item in map(json.loads, out.stdout.splitlines())
                if item["kind"] in ("enter", "exit", "manual", "sample")]
     for record in records:
-        # The end of a piece confirms fewer times than the data that follows it in the whole
+        # The end of a piece confirms fewer times than the data that follow it in the whole
         # trace.
         for key in ("offset", "time"):
             record.pop(key, None)
@@ -35,7 +35,7 @@ def decode(command, path, *options):
 
 
 def is_same(whole, piece):
-    """Threads that share a channel only later have names in the whole trace."""
+    """Threads whose channel is shared only later have names in the whole trace."""
     return whole == piece or whole == {**piece, "thread": piece.get("thread", whole.get("thread"))}
 
 

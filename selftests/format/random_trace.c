@@ -20,7 +20,7 @@
 
 static uint64_t seed;
 static bool ring;
-/* Each source uses half of them. */
+/* Each source uses half of the channels. */
 static struct gen_stream stream[2][STREAMS];
 
 static uint64_t below(uint64_t limit)
@@ -64,7 +64,7 @@ static void begin_alike(struct gen_stream *s)
 	memcpy(s->counter, first->counter, sizeof(s->counter));
 }
 
-/* The callers of a sample; some lists are cut, or too long. */
+/* The callers of a sample; some lists are cut off, or too long. */
 static void write_callers(struct gen_stream *s)
 {
 	uint64_t count = one_in(20) ? below(2 * SIFIVE_TRACE_CALLERS_MAX) : 1 + below(6);

@@ -49,7 +49,7 @@ def messages(data, src_bits):
 
 
 def tick(before, stamp, absolute, meta):
-    """The time of a source after a message; None: unknown."""
+    """The time of a source after a message; None if unknown."""
     wrap = 1 << meta.get("ts_width", 40)
     if before is None or stamp is None:
         return stamp if absolute else before
@@ -154,7 +154,7 @@ class Stream:
                 self.push(8 * int(size), int(value, 16), int(time, 16) if exact else None)
 
     def push(self, size, value, time):
-        """Take a store; size 0: a store that fits nothing, or the end of the trace."""
+        """Take a store; size 0 means a store that fits nothing, or the end of the trace."""
         self.time, after_magic = time, self.after_magic
         self.after_magic = (size, value) == (32, MAGIC)
         if self.wanted == 16 != size:

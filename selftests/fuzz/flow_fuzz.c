@@ -25,7 +25,7 @@ bool symbols_object(struct symbols *symbols, uint64_t address, struct symbols_ob
 	return true;
 }
 
-/* The state that each source's next run must fit. */
+/* The state that each source's next run must match. */
 struct seen {
 	uint64_t	instructions;
 	uint64_t	events;

@@ -51,7 +51,7 @@ static uint64_t mix_store(uint64_t sum, const struct store *store)
 	return store->time_known ? mix(sum, store->time) : sum;
 }
 
-/* Decode all stores, up to @at_once per call; 0: message by message. */
+/* Decode all stores, up to @at_once per call; with 0, message by message. */
 static uint64_t stores(const struct nexus_options *options, const uint8_t *data,
 		       size_t size, size_t at_once)
 {

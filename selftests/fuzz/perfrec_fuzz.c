@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /*
- * Arbitrary words as records, six bytes for each. Every word becomes part of a header
- * or a record, or is reported as lost: none vanishes, none counts twice. Decoding word
- * by word gives the same totals.
+ * Arbitrary words as records, six bytes for each. Every word becomes part of a header or a
+ * record, or is reported as lost: none vanishes or is counted twice. Decoding word by word
+ * gives the same totals.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -62,7 +62,7 @@ bool symbols_named(struct symbols *symbols, const char *name, uint64_t *start,
 	return false;
 }
 
-/* Functions are 64 bytes long: some of the corpus's call sites are inside one. */
+/* Functions are 64 bytes long: some call sites in the corpus are inside a function. */
 uint64_t symbols_caller(struct symbols *symbols, uint64_t call_site)
 {
 	(void)symbols;

@@ -18,7 +18,7 @@ FIXTURE(fifo)
 	struct board b;
 };
 
-/* Trace is on at t = 1, with timestamps in sync messages only. */
+/* Trace is turned on at t = 1, with timestamps in sync messages only. */
 FIXTURE_SETUP(fifo)
 {
 	board_start(&self->b, ENCODER);
@@ -50,7 +50,7 @@ static void fill(struct board *b, uint32_t control)
 		message(b, i);
 }
 
-/* As above, followed by the bytes of more. */
+/* The expected bytes after fill(), followed by the bytes of @more. */
 static const char *filled(const char *more)
 {
 	static char text[3 * 256];
@@ -113,7 +113,7 @@ TEST_F(fifo, overflow)
 	message(&self->b, 40);
 	EXPECT_EQ(LOST, rd(&self->b, TE + CONTROL) & LOST);
 	message(&self->b, 41);
-	/* Room for a message, but not yet for an Error as well. */
+	/* There is room for a message, but not yet for an Error as well. */
 	step(&self->b, 40 * TICK);
 	EXPECT_EQ(0, rd(&self->b, TE + STIMULUS(0)));
 	message(&self->b, 42);
@@ -133,7 +133,7 @@ TEST_F(fifo, overflow)
 	EXPECT_EQ(3, stat(&self->b, "te0", "stat-dropped"));
 	EXPECT_EQ(0, stat(&self->b, "te0", "stat-stalls"));
 
-	/* Cleared by writing 0, not by writing 1. */
+	/* The bit is cleared by writing 0, not by writing 1. */
 	wr(&self->b, TE + CONTROL, ON | LOST);
 	EXPECT_EQ(LOST, rd(&self->b, TE + CONTROL) & LOST);
 	wr(&self->b, TE + CONTROL, ON);

@@ -5,10 +5,10 @@
 flow.py [--src-bits N] [--lossy] PROGRAM LOG PIECE...
 
 LOG has QEMU's lines of -d exec,nochain,int with one instruction in each block; blocks of hart 0
-that were translated for a traced hart have a number other than 0 in front of their address. A
-PIECE is the file of one trace, in the log's order; each is one stretch of traced
-instructions. Follows the messages over the program's code by the rules of the N-Trace
-specification, with version 0's codes; it shares nothing with the command's reader.
+that were translated for a traced hart have a number other than 0 in front of their address. Each
+PIECE is the file of one trace, in the log's order, and one stretch of traced instructions. Follows
+the messages over the program's code by the rules of the N-Trace specification, with version 0's
+codes; it shares nothing with the command's reader.
 """
 import argparse
 import re
@@ -178,7 +178,7 @@ class Flow:
         self.seen = {}
 
     def begin(self, message):
-        """After a loss, and at the start: the message has the address."""
+        """After a loss and at the start, take the address from the message."""
         self.outcomes.clear()
         self.halfwords = 0
         self.stretches.append([])

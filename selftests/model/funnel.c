@@ -48,7 +48,7 @@ static const char *stop(struct board *b)
 	return memory(b, BUFFER, (rd(b, TF + SINK_WP) & ~WRAPPED) - BUFFER);
 }
 
-/* Two sources with the funnel's time. The timestamp state is per source. */
+/* Two sources with the funnel's time. The timestamp state is kept per source. */
 TEST_F(funnel, merges)
 {
 	start(&self->b, FUNNEL0 INPUTS(""));
@@ -205,7 +205,7 @@ TEST_F(funnel, into_a_funnel)
 	EXPECT_EQ(1, stat(&self->b, "tf1", "stat-messages"));
 	EXPECT_EQ(1, stat(&self->b, "tf0", "stat-messages"));
 
-	/* The middle one to its own SRAM; then the encoder to its own sink. */
+	/* First the middle funnel uses its own SRAM, then the encoder its own sink. */
 	wr(&self->b, TF1 + CONTROL, ACTIVE | ENABLE | SINK(SRAM));
 	wr(&self->b, TE + STIMULUS(0), 0x40);
 	EXPECT_EQ(4, rd(&self->b, TF1 + SINK_WP));
@@ -257,7 +257,7 @@ TEST_F(funnel, slave_time)
 	setup_encoder(&self->b, TE1, TS_ENABLE);
 	EXPECT_EQ(7, rd(&self->b, TE + TS_LOWER));
 	EXPECT_EQ(0, rd(&self->b, TE1 + TS_LOWER));
-	/* The messages have it in any case. */
+	/* Its messages have the funnel's time nevertheless. */
 	sink_window(&self->b, TE1, BUFFER, 64, 4);
 	wr(&self->b, TE1 + CONTROL, ON);
 	EXPECT_STREQ("8c 00 09 1f", memory(&self->b, BUFFER, 4));

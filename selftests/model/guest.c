@@ -10,7 +10,7 @@
 
 static volatile uint32_t made;	/* messages at the time of the interrupt */
 
-/* Until a store of any size would stall. */
+/* Store until a store of any size would stall. */
 static unsigned int fill(void)
 {
 	unsigned int n;
@@ -60,7 +60,7 @@ static void an_interrupt_ends_the_wait(void)
 	result(rd(TR_WORD_COUNT) == n + 1, "and the store is made once");
 }
 
-/* The first half waits; the second does not, as it could not be repeated alone. */
+/* The first half waits; the second does not, because it could not be repeated alone. */
 static void a_store_of_64_bits_is_made_once(void)
 {
 	unsigned int n;
@@ -69,7 +69,7 @@ static void a_store_of_64_bits_is_made_once(void)
 	n = fill();
 	*(volatile uint64_t *)(TE + TR_ITC_STIMULUS + 4 * 2) = 0x0000000200000001ull;
 	stop();
-	result(rd(TR_WORD_COUNT) == n + 2, "a store of 64 bits that waits is two messages");
+	result(rd(TR_WORD_COUNT) == n + 2, "a store of 64 bits that waits produces two messages");
 }
 
 void guest(void)

@@ -105,7 +105,7 @@ TEST_F(instructions, timestamps)
 		     written(&self->b));
 }
 
-/* No hart has that number: the encoder works, but has nothing to trace. */
+/* No hart has that number, so the encoder works but has nothing to trace. */
 TEST_F(instructions, an_encoder_without_a_hart)
 {
 	start(&self->b, ENCODER ",hart=7", 0);

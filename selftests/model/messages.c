@@ -55,7 +55,7 @@ TEST_F(encoder, on_then_data_without_source)
 	EXPECT_EQ(1, rd(&self->b, TE + WORD_COUNT));
 }
 
-/* The third and fourth: two source bits, t = 1001; then source 0. */
+/* The third and fourth examples: two source bits, t = 1001; then source 0. */
 TEST_F(encoder, two_source_bits)
 {
 	start(&self->b, OWN_SINK ",src=2,src-bits=2", TS_ENABLE | TS_INSTR, ACTIVE);

@@ -192,7 +192,7 @@ static void stores(struct board *b, uint64_t block, unsigned int n)
 		wr(b, block + STIMULUS(0), 0);	/* three bytes */
 }
 
-/* The FIFO drains at the funnel's pace, though the encoder itself has none. */
+/* The FIFO drains at the funnel's rate, although the encoder itself has no limit. */
 TEST_F(option, a_slow_funnel_fills_the_fifo)
 {
 	start_funnel(&self->b, FUNNEL_AND(",byte-ns=100", ""));
@@ -269,7 +269,7 @@ TEST_F(option, a_slow_funnel_delays_the_flush)
 	EXPECT_EQ(6, stat(&self->b, "tf0", "stat-messages"));
 }
 
-/* The slowest funnel of a chain counts; a disabled one drops at any rate. */
+/* The slowest funnel of a chain determines the rate; a disabled one drops messages at any rate. */
 TEST_F(option, a_slow_funnel_behind_another)
 {
 	board_start(&self->b,

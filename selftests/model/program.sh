@@ -58,7 +58,7 @@ mkdir -p "$out"
 build all
 build short -DLONG=500
 
-# Whether the run in blocks has the same trace as the logged run.
+# Whether the run in normal blocks has the same trace as the logged run.
 agrees() {
 	# shellcheck disable=SC2046 # names
 	selftests/model/flow.py "$out/all.elf" "$out/all.log" $(cat "$out/all/names") >/dev/null 2>&1
@@ -86,7 +86,7 @@ result $? "each kind of message was among them${missing:+, but not$missing}"
 run full short --qemu "$(log short)" --set te0.fifo-depth=76 --set te0.drain-ns=3 \
 	--set te0.stall-time=on
 result $? "the program ran with a FIFO that gets full"
-flow --lossy -- short short full "the instructions that an overflow leaves were executed, and the loss is reported"
+flow --lossy -- short short full "the instructions that remain after an overflow were executed, and the loss is reported"
 [ "$(grep -c ' [1-9][0-9]* losses' <<<"$text")" -ge 3 ] &&
 	[ "$(grep -c 'periods.* 0 losses' <<<"$text")" = 3 ]
 result $? "there were losses, but none where the hart stalls"

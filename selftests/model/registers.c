@@ -7,7 +7,7 @@
 #include "kselftest_harness.h"
 #include "board.h"
 
-/* A component with everything; the selected sink is the funnel. */
+/* A component with all features, whose selected sink is the funnel. */
 #define ALL	",sinks=sram+sba+atb+pib+funnel,sram-size=4096,sink-bytes=8,funnel=tf0"
 #define BOARD	"-device sifive-trace-funnel,id=tf0,addr=0x11018000,sinks=sba,ts-type=bus " \
 		"-device sifive-trace-funnel,id=tf1,addr=0x11019000,ts-type=bus" ALL " " \
@@ -221,7 +221,7 @@ TEST_F(block, control_fields)
 
 	wr(&self->b, control, ACTIVE);
 	EXPECT_EQ(variant->control | ACTIVE, rd(&self->b, control));
-	/* 15 is not a sink: the field does not change. Everything else is accepted. */
+	/* 15 is not a sink: the field does not change. All other values are accepted. */
 	wr(&self->b, control, 0xffffffff & ~ENABLE);
 	EXPECT_EQ(variant->control_ones | ACTIVE, rd(&self->b, control));
 	wr(&self->b, control, ACTIVE);
@@ -359,7 +359,7 @@ TEST_F(plain, a_component_has_only_its_sinks)
 	wr(&self->b, TE + CONTROL, ACTIVE);
 	EXPECT_EQ(FUNNEL, rd(&self->b, TE + CONTROL) >> 28);
 	EXPECT_EQ(SRAM, rd(&self->b, TF + CONTROL) >> 28);
-	/* No timestamp unit: all writes are ignored. */
+	/* Without a timestamp unit, all writes are ignored. */
 	wr(&self->b, TE + TS_CONTROL, TS_ACTIVE);
 	EXPECT_EQ(0, rd(&self->b, TE + TS_CONTROL));
 }

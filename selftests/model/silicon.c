@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Board p550 behaves as a HiFive Premier P550: one row for each value, with its source:
+ * Board p550 behaves like a HiFive Premier P550: one row for each value, with its source:
  *
  *	D	dump of the registers by a debugger
  *	U	output of a driver in user mode
@@ -21,7 +21,7 @@
 
 #define TE_AT(n)	(TE + (n) * 0x1000ul)
 #define TIMES		(TS_ENABLE | TS_INSTR | TS_OWNER)
-/* The first ns with 2^40 ticks of 700 MHz. */
+/* The first ns by which a clock of 700 MHz has made 2^40 ticks. */
 #define WRAP_NS		1570730896823ull
 
 struct row {
@@ -31,7 +31,7 @@ struct row {
 	/* Either: write to a register of an active component, then read one. */
 	uint64_t block;
 	unsigned int offset;
-	uint32_t first, then;		/* 0: not written */
+	uint32_t first, then;		/* 0 if not written */
 	/* Or: the message of a store to a stimulus register. */
 	const char *(*act)(struct board *b, const struct row *r);
 	unsigned int mode;		/* teInstrumentation */
@@ -151,7 +151,7 @@ static const char *ticks(struct board *b, const struct row *r)
 	return hex(rd(b, r->block + r->offset));
 }
 
-/* An encoder that is enabled before its funnel, then the row's write. */
+/* Enable an encoder before its funnel, then do the row's write. */
 static const char *early(struct board *b, const struct row *r)
 {
 	activate(b, TF, CONTROL);
@@ -300,7 +300,7 @@ static const struct row rows[] = {
 	{ "M", "teInstruction 4 is reserved", "81000069", INSTRUCTION(4) },
 	{ "M", "teInstruction 5 is reserved", "81000069", INSTRUCTION(5) },
 	{ "M", "teInstruction 7, HTM optimised", "81000079", INSTRUCTION(7) },
-	{ "M", "syncMaxBTM 3 and syncMaxInst 0xA after reset, which U has not",
+	{ "M", "syncMaxBTM 3 and syncMaxInst 0xA after reset, which U does not have",
 	  "81a30009", REG(TE, CONTROL),
 	  .option = "-global sifive-trace-encoder.sync-max-reset=on" },
 	{ "M", "syncMaxBTM and syncMaxInst off", "81ff0009",

@@ -16,7 +16,10 @@ static void message(struct board *b, unsigned int x)
 	wr(b, TE + STIMULUS(0), 0x40 | x);
 }
 
-/* The bytes of on, n messages and off, padded to words; in the hex format of memory(). */
+/*
+ * The bytes of trace on, n messages and trace off, padded to words, in the hex format of
+ * memory().
+ */
 static const char *stream(unsigned int n, unsigned int word, bool off)
 {
 	static char text[3 * 256 + 16];
@@ -305,7 +308,7 @@ TEST_F(sink, flush_takes_time)
 	EXPECT_EQ(EMPTY, rd(&self->b, TE + CONTROL) & EMPTY);
 	wr(&self->b, TE + CONTROL, ON);
 	wr(&self->b, TE + CONTROL, OFF);
-	/* On and off take six bytes: one word written, two bytes pending. */
+	/* Trace on and off take six bytes: one word is written, two bytes are pending. */
 	step(&self->b, 4999);
 	EXPECT_EQ(0, rd(&self->b, TE + CONTROL) & EMPTY);
 	EXPECT_EQ(BUFFER + 4, rd(&self->b, TE + SINK_WP));

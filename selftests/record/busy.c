@@ -20,7 +20,7 @@ static unsigned long lazy(unsigned long n)
 }
 
 /*
- * Runs for 300 ms, and for an average number of rounds in each of them: on a loaded
+ * Runs for 300 ms and the number of rounds that usually fit into them, because on a loaded
  * host time passes without any work. With a file name, it runs until that file exists.
  */
 #define ROUNDS	4

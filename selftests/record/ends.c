@@ -15,7 +15,7 @@ static int work(int n)
 	return 3 * n;
 }
 
-/* Until the parent command has ended. */
+/* Wait until the parent command has ended. */
 static void outlive(pid_t command)
 {
 	while (!kill(command, 0))
@@ -35,14 +35,14 @@ int main(int argc, char **argv)
 	if (!strcmp(how, "kill"))
 		raise(SIGKILL);
 	if (!strcmp(how, "interrupt"))
-		/* As a terminal does: the parent command also receives it. */
+		/* As with a terminal, the parent command also receives the signal. */
 		kill(0, SIGINT);
 	if (!strcmp(how, "hangup"))
-		/* As from the terminal: also to the parent command. */
+		/* As with a terminal, the signal also goes to the parent command. */
 		kill(0, SIGHUP);
 	if (!strcmp(how, "at once"))
 		_exit(3);
-	/* As if the program had not run, or a signal had ended it. */
+	/* The exit status looks as if the program had not run, or a signal had ended it. */
 	if (!strcmp(how, "unlike"))
 		_exit(argc > 3 ? atoi(argv[3]) : 125);
 	/* A child unknown to the library keeps its descriptors open. */

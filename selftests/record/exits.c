@@ -4,8 +4,8 @@
  *
  *	exits HOW FILE [signals]
  *
- * In the end FILE contains two 64-bit numbers: calls that began, and calls that returned before
- * tracing could end. With "signals" a timer's handler also calls functions.
+ * At the end, FILE contains two 64-bit numbers: calls that began, and calls that returned
+ * before tracing could end. With "signals" a timer's handler also calls functions.
  */
 #include <err.h>
 #include <fcntl.h>
@@ -185,8 +185,8 @@ static HIDDEN void send_signals(void)
 }
 
 /*
- * The event that ends the process may occur late. After this many passes, it lets the reader run,
- * as the other threads do.
+ * The event that ends the process may occur late. After this many passes, the thread lets the
+ * reader run, as the other threads do.
  */
 static HIDDEN void pass_until_ended(unsigned int quick)
 {

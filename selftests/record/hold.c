@@ -24,7 +24,7 @@ int main(int argc, char **argv)
 
 	if (argc < 2)
 		errx(2, "hold COMMAND...");
-	/* Inherited by the command. */
+	/* The events are inherited by the command. */
 	for (cpu = 0; cpu < cpus; cpu++)
 		for (i = 0; i < EVENTS; i++)
 			if (syscall(SYS_perf_event_open, &attr, -1, (int)cpu, -1, 0) < 0)

@@ -68,8 +68,8 @@ def check_tree(command):
 
 
 def self_times(command, calls):
-    """The time in each of the program's functions, outside the others and the tracer. Like the
-    records, it includes functions without hooks that they call."""
+    """The time in each of the program's functions, without the others and the tracer. As in the
+    records, this includes the time of functions without hooks that they call."""
     times = Counter()
     for line in run(command, "export", "--format", "folded", "--calls", calls).splitlines():
         path, time = line.rsplit(" ", 1)
@@ -94,7 +94,7 @@ def check_self(command):
 
 @functools.cache
 def between(command):
-    """For each record but the first: its and the previous one's name, its counts, the number of
+    """For each record except the first: its name and the previous one's, its counts, the number of
     instructions in between, and whether the library wrote one of them itself."""
     found, name, instructions, slow, before = [], None, 0, False, False
     for line in run(command, "decode", "--format", "instructions").splitlines():
@@ -127,7 +127,7 @@ def check_counts(command):
     for manual, rest in sorted(exact):
         if rest not in WRITER or rest - least.setdefault(manual, rest) > spread:
             return f"{rest} instructions of a record: {dict(exact)}"
-    # Half of them, so that a check that skips all cannot pass.
+    # At least half must be checked, so that a check that skips all cannot pass.
     return None if fast > ROUNDS * 2 * (DEPTH + 4) // 2 else f"only {fast} intervals are exact"
 
 

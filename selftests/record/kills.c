@@ -6,8 +6,8 @@
  *
  *	kills NUMBER SEED FOLDER
  *
- * Leaves FOLDER/N.rtd, prints what was killed when, and fails at the first recording that leaves
- * a process behind. The seed repeats the choices, but not the state in which they occur.
+ * Leaves FOLDER/N.rtd, prints what was killed and when, and fails at the first recording that
+ * leaves a process behind. The seed repeats the choices, but not the state in which they occur.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -31,7 +31,7 @@
 
 /* Recordings last longer than the latest kill. */
 #define LATEST_US	700000
-/* On any host, only a hanging process takes longer. */
+/* On any host, only a hung process takes longer. */
 #define PATIENCE_S	600
 
 enum victim { RECORDER, PROGRAM, DESCENDANT, READER, VICTIMS };
@@ -53,7 +53,7 @@ static void fail(const char *what)
 	exit(1);
 }
 
-/* The state of a process, and its parent; '\0': there is none. */
+/* The state of a process, and its parent; '\0' if there is none. */
 static char look(pid_t pid, pid_t *parent)
 {
 	char path[32], text[512], *end, found = '\0';
@@ -69,7 +69,7 @@ static char look(pid_t pid, pid_t *parent)
 	return found;
 }
 
-/* A child of @parent; 0: none. */
+/* A child of @parent; 0 if none. */
 static pid_t child_of(pid_t parent)
 {
 	DIR *folder = opendir("/proc");

@@ -20,7 +20,7 @@
 /* The number that fits into the kernel's buffer. */
 #define FEW	500
 
-/* Until the parent is idle. */
+/* Wait until the parent is idle. */
 static void wait_for_parent(void)
 {
 	char path[64], state;

@@ -26,7 +26,7 @@ def main(report, output):
     for name, tid, wall, cpu in lines:
         t = threads[int(tid)]
         wall, cpu = int(wall) / 1e6, int(cpu) / 1e6
-        # The program measures between a thread's begin and end. The kernel reads its clock before
+        # The program measures between a thread's start and end. The kernel reads its clock before
         # the switch, which can take long on a busy host: so only one of the working threads must
         # agree, roughly.
         agree += name == "worker" and t["on-cpu"] >= cpu * 0.8

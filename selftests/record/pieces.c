@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /*
  * A program whose trace is longer than its buffer: pieces N [how] makes pieces of
- * 1024 records. After each piece it waits until the recorder has read the amount at which it is
- * woken, so that no reader has to be faster than the program.
+ * 1024 records. After each piece, it waits until the recorder has read the amount of data at
+ * which the recorder is woken, so that the reader need not be faster than the program.
  *
  *	waits	that is all
  *	races	it does not wait
@@ -72,7 +72,7 @@ HIDDEN static void wait_until_read(void)
 		usleep(1000);
 }
 
-/* The parent no longer runs. */
+/* The parent is no longer running. */
 HIDDEN static void stop(pid_t parent)
 {
 	char path[32], text[256], *end;

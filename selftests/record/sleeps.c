@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /*
  * Threads that sleep, work and compete for a CPU, for known times; each prints its name, its
- * id, the time from its begin to its end and the CPU time that it has used, in microseconds.
+ * id, the time from its start to its end, and the CPU time that it has used, in microseconds.
  */
 #include <pthread.h>
 #include <stdio.h>

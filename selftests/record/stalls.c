@@ -41,7 +41,7 @@ static void insert(struct key **to, size_t size, struct key *key)
 	to[at] = key;
 }
 
-/* Everything waits for this. */
+/* All requests wait for this. */
 __attribute__((noinline)) static void grow(void)
 {
 	struct key **more = calloc(2 * slots, sizeof(*more));
@@ -82,7 +82,7 @@ __attribute__((noinline)) static int answer(void)
 	return known(grown_at);
 }
 
-/* No kernel can step over its first instruction. */
+/* No kernel can single-step its first instruction. */
 __attribute__((naked, used)) static void fenced(void)
 {
 	__asm__("fence\n\tret");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-/* Instrumented: two functions that do the same again and again, one ten times as much. */
+/* Instrumented: two functions that repeat the same work, one ten times as much as the other. */
 #include <stdlib.h>
 
 static volatile unsigned int sum;

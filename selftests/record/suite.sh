@@ -50,14 +50,14 @@ says() {
 	result $? "$3"
 }
 
-# refused NAME STATUS WORDS WHAT: with this status and message, and without a trace.
+# refused NAME STATUS WORDS WHAT: expect this status and message, and no trace.
 refused() {
 	[ "$(cat "$out/$1.rc")" = "$2" ] && grep -qF -- "$3" "$out/$1.err" &&
 		[ ! -e "$out/$1.rtd" ]
 	result $? "$4"
 }
 
-# value NAME PYTHON WHAT: the expression holds for m, the side-car file.
+# value NAME PYTHON WHAT: expect the expression to be true for m, the side-car file.
 meta() {
 	python3 -c "import json, sys; m = json.load(open(sys.argv[1])); sys.exit(not ($2))" \
 		"$out/$1.rtd.meta"
@@ -86,7 +86,7 @@ at_least() {
 	result $? "$4"
 }
 
-# sampled NAME FUNCTION NUMBER WHAT: at least this many samples are in it.
+# sampled NAME FUNCTION NUMBER WHAT: expect at least this many samples in it.
 sampled() {
 	[ "$(calls "$1" | sed -n "s/^$2 //p")" -ge "$3" ]
 	result $? "$4"

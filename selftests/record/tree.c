@@ -19,7 +19,7 @@
 
 #define CALLS	10
 
-/* Children that live at the same time. */
+/* Number of children that exist at the same time. */
 #define TOGETHER	8
 
 static volatile unsigned int sum;
@@ -78,7 +78,7 @@ static void wait_for(pid_t child)
 		exit(1);
 }
 
-/* Runs this program again, which does its own work. */
+/* Runs this program again, which then does its own work. */
 static void run_again(const char *way, char *program)
 {
 	char *const argv[] = { program, "work", NULL };

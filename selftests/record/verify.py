@@ -82,7 +82,7 @@ class Stacks:
 
 
 def records(path):
-    """Calls; where a function has no name its address stands for it."""
+    """Calls; a function without a name is represented by its address."""
     return [{"function": r.get("address"), "line": 0, "file": "", **r}
             for r in map(json.loads, open(path)) if r["kind"] in ("enter", "exit")]
 
@@ -287,7 +287,7 @@ def boxes(path):
 
 
 def svg(path, table):
-    """Calls, and functions whose boxes do not match their times in width."""
+    """Calls, and functions whose boxes have widths that do not match their times."""
     stacks, total, wrong = [], collections.Counter(), []
     for way, part, n, off in boxes(path):
         if max(map(abs, off)) > 0.01:

@@ -119,7 +119,7 @@ static struct platform_driver supplies_driver = {
 	},
 };
 
-/* No exit: the components' suppliers stay. */
+/* There is no exit function, because the components' suppliers must stay. */
 builtin_platform_driver(supplies_driver);
 
 MODULE_DESCRIPTION("Power, clock and resets that report what happens to them");
