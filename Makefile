@@ -8,10 +8,10 @@ BOARD ?= fpga
 # All boards except those derived from another one with "like".
 BOARDS ?= fpga $(filter-out fpga,$(basename $(notdir $(shell \
 	grep -L '^like ' tools/qemu/boards/*.board))))
-# The boards for slower suites: check takes a few, check-debug all.
+# The boards for slower suites: check uses some of them, check-debug all.
 FAULT_BOARDS ?= fpga nofunnel
 DEBUG_BOARDS ?= dual
-# The boards that run testing's kernel: check takes this one, check-kernels all.
+# The boards that run the kernel of Debian testing: check uses this one, check-kernels all.
 KERNEL_BOARDS ?= p550
 
 # Neither make nor kbuild supports a path with a space, and "clean" removes $(O).
@@ -153,8 +153,8 @@ target: driver lib target-tools selftests
 
 # ---- running ------------------------------------------------------------
 
-# Counting instructions makes cycles and instructions exact, and the emulator slower. From
-# memory, so that no record waits for a page of a file.
+# Counting instructions makes cycles and instructions exact, and the emulator slower. Run it
+# from memory, so that no record waits for a page of a file.
 demo: SHOW = cd $(O)/demo && $(O)/sifive-trace
 demo: FIB = $(O)/lib/dropin/fib.elf trace.rtd
 demo: board tools driver lib
@@ -182,7 +182,7 @@ TRACE_SECONDS ?= 2
 TRACE_STORM_SECONDS ?= 5
 # Number of random programs.
 TRACE_PROGRAMS ?= 20
-# fpga runs all of that, other boards and other kernels one part in this many.
+# fpga runs all of these; other boards and other kernels run one in this many.
 TRACE_PART ?= 4
 export TRACE_SECONDS TRACE_STORM_SECONDS TRACE_PROGRAMS TRACE_PART
 
@@ -202,20 +202,20 @@ check-kernels: KERNEL_BOARDS = $(BOARDS)
 # What "record" runs.
 RECORD_SUITES := record captures calls triggers exact coverage processes exits kills rotation oncpu turns
 
-# Made for them by scripts in tools/qemu/setup.
+# These are prepared by scripts in tools/qemu/setup.
 NEEDS_boards := perf
 NEEDS_debug := debug-kernel
 NEEDS_kernels := module-trees testing-kernel
 NEEDS := $(sort $(foreach s,$(SUITES),$(NEEDS_$(s))))
 SET_UP = @tools/qemu/setup/check.sh $(KERNEL)
 
-# Number of concurrent suites, the longest first: more than processors, as suites also wait.
+# Number of concurrent suites, the longest first: more than processors, because suites also wait.
 CHECK_JOBS ?= $(shell echo $$(($$(nproc) + 1)))
 QUEUE := kernels debug unit board-$(firstword $(BOARDS)) record counters hardware \
 	$(patsubst %,board-%,$(wordlist 2,99,$(BOARDS))) style faults packages devicetree \
 	bench objects bare model format $(if $(ROOT_BOARD),debian)
 
-# All suites, on all processors, once the board exists.
+# Run all suites, on all processors, once the board exists.
 built: board
 	@$(MAKE) --no-print-directory $(if $(filter -j%,$(MAKEFLAGS)),,-j$(shell nproc)) all
 
@@ -228,7 +228,7 @@ check: export TRACE_ONCE := yes
 check: built
 	$(SET_UP) $(NEEDS)
 	@rm -rf $(CHECK) && mkdir -p $(CHECK)
-	@echo "$(words $(QUEUE)) suites, $(CHECK_JOBS) at a time; what they say is in $(CHECK)"
+	@echo "$(words $(QUEUE)) suites, $(CHECK_JOBS) at a time; their output is in $(CHECK)"
 	@printf '%s\n' $(QUEUE) | xargs -P $(CHECK_JOBS) -I{} sh -c \
 		'$(MAKE) --no-print-directory run-{} || \
 		 echo "0 1 0" >$(CHECK)/{}-make.count'
@@ -237,14 +237,14 @@ check: built
 		$(if $(ROOT_BOARD),debian) \
 		$(DEBUG_BOARDS:%=debug-%) kernels $(KERNEL_BOARDS:%=testing-%)
 
-# The same suites, longer and on all boards: takes a night.
+# Run the same suites longer and on all boards, which takes a night.
 check-long: packages-root
 	@$(MAKE) --no-print-directory check ROOT_BOARD=board EXACT=long TRACE_SECONDS=30 TRACE_STORM_SECONDS=60 \
 		TRACE_PROGRAMS=2500 TRACE_PART=1 FUZZ_SECONDS=1200 FAULT_BOARDS="$(BOARDS)" DEBUG_BOARDS="$(BOARDS)" \
 		KERNEL_BOARDS="$(BOARDS)"
 
-# The commands of README.md and install.md on fresh file systems of these releases: takes
-# hours.
+# Run the commands of README.md and install.md on fresh file systems of these releases, which
+# takes hours.
 RELEASES ?= bookworm trixie
 
 check-releases: packages-releases
@@ -259,9 +259,9 @@ $(SUITES:%=check-%): check-%: built
 		echo "0 1 0" >$(CHECK)/$*/$*-make.count
 	@selftests/summary.sh $(CHECK)/$*
 
-# Two recordings of this many seconds of the board's time, and a thousand that are killed.
+# Make two recordings of this many seconds of the board's time, and a thousand that are killed.
 SOAK_SECONDS ?= 600
-# How many recordings check kills.
+# Number of recordings that check kills.
 KILLS ?= 20
 export SOAK_SECONDS KILLS
 
@@ -361,7 +361,7 @@ run-debug:
 			selftests/debug.sh $$b $(O) $$debug; \
 	done
 
-# The module for all supported kernels, then testing's kernel itself.
+# Compile the module for all supported kernels, then run the kernel of Debian testing.
 run-kernels:
 	@. $(ENV) && export QEMU KERNEL && \
 	selftests/suite.sh $(CHECK) kernels selftests/kernels.sh \
@@ -374,8 +374,8 @@ run-kernels:
 
 # ---- installing ---------------------------------------------------------
 
-# On a RISC-V machine everything is native. Elsewhere DESTDIR is a target's root, which
-# gets nothing of the build machine's.
+# On a RISC-V machine everything is native. On other machines, DESTDIR is a target's root, into
+# which nothing for the build machine is installed.
 NATIVE := $(filter riscv%,$(shell uname -m))
 
 install: $(if $(NATIVE),install-tools install-lib,$(if $(DESTDIR),install-target,install-tools))
@@ -394,10 +394,10 @@ install-target: install-lib
 VERSION := $(shell cat VERSION)
 DKMS_SRC := $(DESTDIR)/usr/src/sifive-trace-$(VERSION)
 
-# Nothing is written if dkms cannot add it.
+# Write nothing if dkms cannot add the module.
 dkms-can-add:
-	@[ -n "$(NATIVE)" ] || { echo "make dkms: this machine is no RISC-V one:" \
-		"name the traced one's root, DESTDIR=ROOT" >&2; exit 1; }
+	@[ -n "$(NATIVE)" ] || { echo "make dkms: this machine is not a RISC-V machine:" \
+		"give the root of the traced machine, DESTDIR=ROOT" >&2; exit 1; }
 	@command -v dkms >/dev/null || { echo "make dkms: no dkms: install the package" \
 		"dkms, or give the sources a root of their own, DESTDIR=ROOT" >&2; exit 1; }
 	@[ -z "$$(dkms status sifive-trace/$(VERSION))" ] || { echo "make dkms:" \
@@ -412,12 +412,12 @@ dkms: $(if $(DESTDIR),,dkms-can-add)
 	cp include/uapi/linux/*.h $(DKMS_SRC)/include/uapi/linux/
 	[ -n "$(DESTDIR)" ] || dkms add sifive-trace/$(VERSION)
 
-# Native on a RISC-V machine. Other machines also cross-build for it, with a command that
-# does not read traces and so needs no target libraries; -d, as not every release has
+# Native on a RISC-V machine. Other machines also cross-build for it, with a command that does
+# not read traces and so needs no target libraries; -d is needed because not every release has
 # crossbuild-essential-riscv64.
 DEB := $(O)/deb
 comma := ,
-# deb_build NAME,OPTIONS: in a separate copy; the packages appear next to it.
+# deb_build NAME,OPTIONS: build the packages in a separate copy; they appear next to it.
 define deb_build
 	rsync -a --exclude=/.git --exclude=/build $(O:$(CURDIR)/%=--exclude=/%) ./ $(DEB)/$1/
 	cd $(DEB)/$1 && dpkg-buildpackage --no-sign --sanitize-env $2
