@@ -289,13 +289,10 @@ PERF_INTERNAL void perf_auto_start(void)
 
 PERF_RUN(".init_array", PERF_SECOND) static void (*auto_begins)(void) = perf_auto_start;
 
-PERF_INTERNAL void perf_auto_yield(void)
+PERF_LOCAL void yield(void)
 {
-	if (perf_session.user != &auto_user)
-		return;
 	if (PERF_MEMBER && perf_session.setup.join) {
 		end_member();
-		perf_error_clear();
 		return;
 	}
 	perf_session_off();
@@ -304,5 +301,14 @@ PERF_INTERNAL void perf_auto_yield(void)
 	perf_session_end();
 	perf_error_clear();
 	perf_warning("SIFIVE_TRACE_RECORD: the program traces itself: its own file contains the whole trace");
+}
+
+PERF_INTERNAL void perf_auto_yield(uintptr_t frame)
+{
+	if (perf_session.user != &auto_user || perf_session_enter(true, frame))
+		return;
+	if (perf_session.user == &auto_user)
+		yield();
+	perf_session_leave();
 	perf_error_clear();
 }

@@ -7,14 +7,15 @@
 #define PERF_AUTO_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 #include "compiler.h"
 
 /* A constructor: starts tracing if the environment requests it. */
 PERF_INTERNAL void perf_auto_start(void);
 
-/* The program traces itself: leave the session to it. Called within a session call. */
-PERF_INTERNAL void perf_auto_yield(void);
+/* The program traces itself: leave the session to it. @frame as for perf_session_enter(). */
+PERF_INTERNAL void perf_auto_yield(uintptr_t frame);
 
 /**
  * perf_auto_child - record a new child, if its parent is a member of a

@@ -32,44 +32,39 @@ PERF_INTERNAL __attribute__((weak)) void perf_auto_start(void)
 {
 }
 
-PERF_INTERNAL __attribute__((weak)) void perf_auto_yield(void)
+PERF_INTERNAL __attribute__((weak)) void perf_auto_yield(uintptr_t frame)
 {
+	(void)frame;
 }
 #endif
 
-/* Exit of calls: prints failures after the call's name, as "call(): ". */
-PERF_LOCAL int report(const char *call, int rc)
+/* Exit of calls: prints failures. */
+PERF_LOCAL int leave(const char *call, int rc)
 {
+	perf_session_leave();
 	if (rc)
 		perf_error_print(call);
 	return rc;
 }
 
-PERF_LOCAL int leave(const char *call, int rc)
-{
-	perf_session_leave();
-	return report(call, rc);
-}
-
-#ifndef PERF_DROPIN
-PERF_LOCAL int foreign(const char *call)
-{
-	return leave(call, perf_error("the program is already traced, through sifive_trace_setup() or SIFIVE_TRACE_RECORD"));
-}
-#endif /* PERF_DROPIN */
-
 /* Entry of calls. These calls cannot use the session of another API. */
-PERF_INLINE int enter(const char *call, bool record)
+PERF_LOCAL int enter(const char *call, bool record, uintptr_t frame)
 {
 	perf_error_clear();
-	if (report(call, perf_session_enter(record, PERF_FRAME)))
+	if (perf_session_enter(record, frame)) {
+		perf_error_print(call);
 		return -1;
+	}
 #ifndef PERF_DROPIN
 	if (perf_session.user)
-		return foreign(call);
+		return leave(call, perf_error("the program is already traced, through sifive_trace_setup() or SIFIVE_TRACE_RECORD"));
 #endif /* PERF_DROPIN */
 	return 0;
 }
+
+/* A call of the API; perf_session_enter() describes @record. */
+#define PERF_CALL(name, record, action) \
+	(enter(#name "(): ", record, PERF_FRAME) ? -1 : leave(#name "(): ", action))
 
 PERF_LOCAL int convert_event(struct perf_counter *counter,
 			     const perfEvent *event, int index)
@@ -230,50 +225,38 @@ PERF_LOCAL int begin(int cores, int funnels)
 
 PERF_API int perfInit(int num_cores, int num_funnels)
 {
-	perf_error_clear();
-	if (report("perfInit(): ", perf_session_enter(true, PERF_FRAME)))
-		return -1;
 #ifndef PERF_DROPIN
-	perf_auto_yield();
-	if (perf_session.user)
-		return foreign("perfInit(): ");
+	perf_auto_yield(PERF_FRAME);
 #endif /* PERF_DROPIN */
-	return leave("perfInit(): ", begin(num_cores, num_funnels));
+	return PERF_CALL(perfInit, true, begin(num_cores, num_funnels));
 }
 
 PERF_API int perfManualInit(perfEvent *perfCntrList, int numCntrs, int itcChannel,
 			    perfCountType_t cntType, uint32_t SBABufferSize)
 {
-	if (enter("perfManualInit(): ", true))
-		return -1;
-	return leave("perfManualInit(): ",
-		     initialise(perfCntrList, numCntrs, itcChannel, cntType,
-				SBABufferSize, false, 0));
+	return PERF_CALL(perfManualInit, true,
+		    initialise(perfCntrList, numCntrs, itcChannel, cntType,
+			       SBABufferSize, false, 0));
 }
 
 PERF_API int perfFuncEntryExitInit(perfEvent *perfCntrList, int numCntrs,
 				   int itcChannel, perfCountType_t cntType,
 				   uint32_t SBABufferSize)
 {
-	if (enter("perfFuncEntryExitInit(): ", true))
-		return -1;
-	return leave("perfFuncEntryExitInit(): ",
-		     initialise(perfCntrList, numCntrs, itcChannel, cntType,
-				SBABufferSize, true, 0));
+	return PERF_CALL(perfFuncEntryExitInit, true,
+		    initialise(perfCntrList, numCntrs, itcChannel, cntType,
+			       SBABufferSize, true, 0));
 }
 
 PERF_API int perfTimerISRInit(perfEvent *perfCntrList, int numCntrs,
 			      int itcChannel, perfCountType_t cntType,
 			      uint32_t SBABufferSize, int interval)
 {
-	if (enter("perfTimerISRInit(): ", true))
-		return -1;
 	if (interval < INTERVAL_MIN)
 		interval = INTERVAL_MIN;
-	return leave("perfTimerISRInit(): ",
-		     initialise(perfCntrList, numCntrs, itcChannel, cntType,
-				SBABufferSize, false,
-				(uint64_t)interval * 1000));
+	return PERF_CALL(perfTimerISRInit, true,
+		    initialise(perfCntrList, numCntrs, itcChannel, cntType,
+			       SBABufferSize, false, (uint64_t)interval * 1000));
 }
 
 /* This is called too often to print errors. */
@@ -284,30 +267,28 @@ PERF_API int perfWriteCntrs(void)
 
 PERF_API int perfTraceOn(void)
 {
-	if (enter("perfTraceOn(): ", true))
-		return -1;
-	return leave("perfTraceOn(): ", perf_session_on());
+	return PERF_CALL(perfTraceOn, true, perf_session_on());
 }
 
 PERF_API int perfTraceOff(void)
 {
-	if (enter("perfTraceOff(): ", false))
-		return -1;
-	return leave("perfTraceOff(): ", perf_session_off());
+	return PERF_CALL(perfTraceOff, false, perf_session_off());
 }
 
-PERF_API int perfWriteTrace(char *file)
+PERF_LOCAL int write_trace(const char *file)
 {
-	int rc;
+	int rc = perf_dump(file ? file : "trace.rtd");
 
-	if (enter("perfWriteTrace(): ", perf_session.state == PERF_SESSION_ON))
-		return -1;
-	rc = perf_dump(file ? file : "trace.rtd");
 #ifndef PERF_DROPIN
 	if (!rc)
 		perf_bind_report_unused();
 #endif /* PERF_DROPIN */
-	return leave("perfWriteTrace(): ", rc);
+	return rc;
+}
+
+PERF_API int perfWriteTrace(char *file)
+{
+	return PERF_CALL(perfWriteTrace, perf_session.state == PERF_SESSION_ON, write_trace(file));
 }
 
 PERF_API const char *perfErrorString(void)

@@ -61,9 +61,9 @@ PERF_API struct sifive_trace *sifive_trace_open(void)
 	int rc;
 
 	perf_error_clear();
+	perf_auto_yield(PERF_FRAME);
 	if (entered("sifive_trace_open(): ", perf_session_enter(true, PERF_FRAME)))
 		return NULL;
-	perf_auto_yield();
 	/* Another owner's session proves that a device exists. */
 	rc = perf_session.state < PERF_SESSION_READY ?
 	     perf_session_begin(&info) : 0;

@@ -242,7 +242,7 @@ TEST_F(record, side_car_of_a_program_that_does_not_end)
 	START();
 	EXPECT_LT(0, size_of_file("trace.rtd.meta"));
 	set("VERBOSE", "0");
-	perf_auto_yield();
+	perf_auto_yield(PERF_FRAME);
 	EXPECT_EQ(-1, size_of_file("trace.rtd.meta"));
 }
 
