@@ -11,7 +11,7 @@
  * perf_rseq_find - the calling thread's area
  *
  * Returns the C library's area if it has registered one, otherwise one
- * registered here for the life of the thread. NULL if the kernel has no rseq,
+ * registered here for the life of the thread. NULL with errno if the kernel has no rseq,
  * or other code has registered an area that cannot be found. Call it with all
  * signals blocked.
  */

@@ -5,8 +5,7 @@
  * All counters of a record are read in one restartable sequence, rseq(2): it begins by
  * comparing the thread's CPU with the one whose counters it reads, and the kernel restarts
  * it after preemption, migration or a signal. So all values belong to that CPU and to one
- * time slice. A thread without an rseq area gets one that always names the CPU it is
- * pinned to.
+ * time slice.
  *
  * The lane's CPU is part of the comparison: to interrupt the thread, a signal handler or
  * another thread sets it to a CPU that no thread is on.
@@ -42,7 +41,7 @@ struct perf_section {
 /* Signature before the restart address of a sequence; the same throughout a process. */
 #define PERF_SECTION_SIGNATURE	0xf1401073
 
-/* Without rseq, one thread reads counters one by one on the CPU it is pinned to. */
+/* On other machines only tests run it, one thread each, which reads counters one by one. */
 #if defined(__riscv) && __riscv_xlen == 64 && !defined(PERF_COUNTER_MOCK)
 #define PERF_SECTIONS
 #endif

@@ -180,39 +180,20 @@ PERF_INTERNAL int perf_session_begin(struct sifive_trace_info *info)
 	return 0;
 }
 
-PERF_LOCAL int read_affinity(cpu_set_t *cpus)
+/* Chooses the CPUs to trace. */
+PERF_LOCAL int find_cpus(struct perf_setup *setup)
 {
-	CPU_ZERO(cpus);
-	if (!sched_getaffinity(0, sizeof(*cpus), cpus))
+	if (!perf_rseq_find())
+		return perf_error("this kernel lacks the restartable sequences (rseq) that records need, or a seccomp filter denies them: %s",
+				  strerror(errno));
+	if (CPU_COUNT(&setup->cpus) || !sched_getaffinity(0, sizeof(setup->cpus), &setup->cpus))
 		return 0;
 	return perf_error("cannot read the program's CPU affinity: %s", strerror(errno));
 }
 
-/* Chooses the CPUs to trace, and how threads learn their CPU. */
-PERF_LOCAL int find_cpus(struct perf_setup *setup, int *pinned)
-{
-	cpu_set_t cpus;
-
-	*pinned = -1;
-	if (read_affinity(&cpus))
-		return -1;
-	if (!CPU_COUNT(&setup->cpus))
-		setup->cpus = cpus;
-	if (perf_rseq_find())
-		return 0;
-
-	if (CPU_COUNT(&cpus) != 1)
-		return perf_error("the program may run on %d CPUs, and this kernel lacks the restartable sequences (rseq) that this needs: "
-				  "pin the program to one CPU, for example: taskset -c 1 ./prog",
-				  CPU_COUNT(&cpus));
-	for (*pinned = 0; !CPU_ISSET(*pinned, &cpus); (*pinned)++)
-		;
-	return 0;
-}
-
 /* Distributes the channels among the kernel and threads. */
 PERF_LOCAL int share_channels(const struct perf_device *device,
-			      struct perf_setup *setup, bool pinned,
+			      struct perf_setup *setup,
 			      uint32_t *threads, unsigned int *first)
 {
 	uint32_t all = perf_device_channels(device);
@@ -233,8 +214,6 @@ PERF_LOCAL int share_channels(const struct perf_device *device,
 		*first = setup->hooks ? setup->channel : next;
 		*threads &= ~(1u << setup->sampling.channel);
 	}
-	if (pinned)
-		*threads = 1u << *first;
 	return 0;
 }
 
@@ -306,8 +285,7 @@ PERF_LOCAL int make_layout(const struct perf_setup *setup)
 }
 
 PERF_LOCAL int fill_pool(const struct perf_device *device,
-			 const struct perf_setup *setup, int pinned,
-			 uint32_t channels, unsigned int first)
+			 const struct perf_setup *setup, uint32_t channels, unsigned int first)
 {
 	if (perf_pool_make())
 		return -1;
@@ -334,10 +312,6 @@ PERF_LOCAL int fill_pool(const struct perf_device *device,
 #endif /* PERF_DROPIN */
 	perf_pool->ts_readable = device->encoder[0].flags &
 				 SIFIVE_TRACE_ENCODER_TS_READABLE;
-	if (pinned >= 0) {
-		perf_pool->pinned = perf_thread_id();
-		perf_pool->fixed.cpu_id = (uint32_t)pinned;
-	}
 #ifndef PERF_DROPIN
 	/* A member gets more channels later. */
 	if (PERF_MEMBER && setup->join)
@@ -355,7 +329,7 @@ PERF_LOCAL int fill_pool(const struct perf_device *device,
 }
 
 /* Takes hardware and counters, or joins a session that holds them. */
-PERF_LOCAL int take(struct perf_device *device, struct perf_setup *setup, bool pinned,
+PERF_LOCAL int take(struct perf_device *device, struct perf_setup *setup,
 		    uint32_t *channels, unsigned int *first)
 {
 	uint32_t turn_us = 0;
@@ -371,7 +345,7 @@ PERF_LOCAL int take(struct perf_device *device, struct perf_setup *setup, bool p
 #endif /* PERF_DROPIN */
 	if (perf_device_choose(device, &setup->cpus) ||
 	    perf_device_take(device, &setup->take) ||
-	    share_channels(device, setup, pinned, channels, first) ||
+	    share_channels(device, setup, channels, first) ||
 	    (setup->count &&
 	     perf_device_counters(device, setup->counter, setup->name, setup->count,
 				  setup->per_thread, turn_us)))
@@ -420,25 +394,24 @@ PERF_INTERNAL int perf_session_setup(struct perf_setup *setup, const void *user)
 	struct perf_device *device = &perf_session.device;
 	unsigned int first;
 	uint32_t channels;
-	int pinned;
 
 #ifndef PERF_DROPIN
 	if (setup->header_interval && !repeats_headers(setup))
 		return perf_error("headers at intervals of %u records need a ring of XOR records, and exclude a single header",
 				  setup->header_interval);
 #endif /* PERF_DROPIN */
-	if (check_firmware(setup) || register_process() || find_cpus(setup, &pinned) ||
+	if (check_firmware(setup) || register_process() || find_cpus(setup) ||
 	    perf_device_open(device))
 		return -1;
 
-	if (take(device, setup, pinned >= 0, &channels, &first) ||
+	if (take(device, setup, &channels, &first) ||
 	    perf_device_map(device) ||
 #ifndef PERF_DROPIN
 	    (setup->per_thread && setup->count && perf_device_map_slots(device)) ||
 	    (perf_filter_load && perf_filter_load(setup->filter)) ||
 	    perf_bind(setup->hooks) ||
 #endif /* PERF_DROPIN */
-	    fill_pool(device, setup, pinned, channels, first))
+	    fill_pool(device, setup, channels, first))
 		goto fail;
 
 	perf_session.setup = *setup;
@@ -455,20 +428,6 @@ PERF_INTERNAL int perf_session_setup(struct perf_setup *setup, const void *user)
 fail:
 	perf_device_close(device);
 	return -1;
-}
-
-/* A thread that cannot learn its CPU must stay where it was. */
-PERF_LOCAL int check_pinned(void)
-{
-	const int cpu = (int)perf_pool->fixed.cpu_id;
-	cpu_set_t cpus;
-
-	if (read_affinity(&cpus))
-		return -1;
-	if (CPU_COUNT(&cpus) == 1 && CPU_ISSET(cpu, &cpus))
-		return 0;
-	return perf_error("the program was pinned to CPU %d when the trace was set up, but no longer is: pin it, or set the trace up again",
-			  cpu);
 }
 
 /*
@@ -498,8 +457,6 @@ PERF_INTERNAL int perf_session_on(void)
 		return -1;
 	if (perf_session.state == PERF_SESSION_ON)
 		return 0;
-	if (perf_pool->pinned && check_pinned())
-		return -1;
 
 	full = perf_device_start(device, 0);
 	if (full < 0 || (full && perf_device_capture(device, &capture)))

@@ -218,7 +218,6 @@ PERF_INTERNAL int perf_pool_make(void)
 #ifndef PERF_DROPIN
 	pool->slots = NULL;
 #endif /* PERF_DROPIN */
-	pool->pinned = 0;
 	pool->pid = getpid();
 	pool->epoch = epoch;
 	pool->generation = generation ? generation : 1;
@@ -306,9 +305,6 @@ PERF_LOCAL struct perf_thread *join_blocked(void)
 	int32_t tid = perf_thread_id();
 
 	loss = &perf_losses()->threads;
-	if (perf_pool->pinned && perf_pool->pinned != tid)
-		return NULL;
-
 	if (thread == &nobody || thread->tid != tid) {
 		thread = find_slot(tid);
 		if (!thread) {
@@ -319,7 +315,7 @@ PERF_LOCAL struct perf_thread *join_blocked(void)
 			return NULL;
 	}
 
-	thread->rseq = perf_pool->pinned ? &perf_pool->fixed : perf_rseq_find();
+	thread->rseq = perf_rseq_find();
 	if (!thread->rseq || join_driver(thread)) {
 		loss = &perf_losses()->refused;
 		thread->gate = 0;

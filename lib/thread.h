@@ -211,7 +211,6 @@ struct perf_device;
  * @once:	one header for each channel and CPU
  * @interval:	records from one header to the next; 0 if headers are not repeated
  * @join:	threads must join the driver's session to read counters
- * @pinned:	no rseq: the one thread that may record, and @fixed its area
  * @slots:	the driver's thread slots, NULL without
  * @used:	number of elements of @thread that were ever in use
  * @layout:	of all records
@@ -244,8 +243,6 @@ struct perf_pool {
 	uint32_t interval;
 	const struct sifive_trace_slot *slots;
 #endif /* PERF_DROPIN */
-	int32_t pinned;
-	struct perf_rseq fixed;
 	volatile unsigned int used;
 	struct perf_layout layout;
 	struct sifive_trace_losses *lost;

@@ -553,8 +553,7 @@ PERF_LOCAL void fill_recipe(struct perf_recipe *recipe, const struct perf_pool *
 	memset(recipe, 0, sizeof(*recipe));
 	recipe->exits = *exits;
 	recipe->self = (const char *)&perf_self - thread_pointer();
-	if (!pool->pinned)
-		recipe->area = (const char *)perf_rseq_find() - thread_pointer();
+	recipe->area = (const char *)perf_rseq_find() - thread_pointer();
 	if (!fits(recipe->area) || !fits(recipe->area + RSEQ_FIELD(section)))
 		recipe->area = 0;
 	recipe->mask = layout->mask;

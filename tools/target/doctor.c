@@ -340,7 +340,7 @@ static void check_kernel(void)
 #ifdef SYS_rseq
 	if (syscall(SYS_rseq, NULL, 0, 0, 0) && errno == ENOSYS) {
 		note("this kernel has no restartable sequences (CONFIG_RSEQ)");
-		fix("pin recorded programs to one CPU: taskset -c 1 PROGRAM");
+		fix("use a kernel with CONFIG_RSEQ: functions and the program's own records need it");
 	}
 #endif
 }
