@@ -614,7 +614,7 @@ PERF_INTERNAL void perf_hooks_close(bool pause)
 	perf_fault_release();
 }
 
-PERF_INTERNAL bool perf_hooks_forget(void)
+PERF_INTERNAL void perf_hooks_forget(void)
 {
 	hook = write_nothing;
 	manual = write_nothing;
@@ -622,7 +622,7 @@ PERF_INTERNAL bool perf_hooks_forget(void)
 	if (perf_part_forget)
 		perf_part_forget();
 #endif /* PERF_DROPIN */
-	return perf_thread_forget();
+	perf_thread_forget();
 }
 
 PERF_INTERNAL bool perf_hooks_busy(uintptr_t frame)

@@ -34,7 +34,7 @@ PERF_INTERNAL void perf_hooks_open(unsigned int open);
 PERF_INTERNAL void perf_hooks_close(bool pause);
 
 /* After a fork: hooks do nothing. */
-PERF_INTERNAL bool perf_hooks_forget(void);
+PERF_INTERNAL void perf_hooks_forget(void);
 
 /**
  * perf_hooks_busy - whether the caller interrupts a record of its own thread

@@ -35,14 +35,22 @@ static volatile int32_t caller;
 static volatile uintptr_t caller_frame;
 static int cancelable;
 
+#ifndef PERF_DROPIN
+/* The last fork() of the thread interrupted a record. */
+static __thread bool in_record PERF_THREAD_MODEL;
+
+PERF_LOCAL void note_fork(void)
+{
+	in_record = perf_gate_closed(perf_self);
+}
+#else
+#define note_fork	NULL
+#endif /* PERF_DROPIN */
+
 /* Called in a child: at once if @fork, otherwise the child has already run for a while. */
 PERF_LOCAL void forget(bool fork)
 {
-#ifndef PERF_DROPIN
-	const bool idle =
-#endif /* PERF_DROPIN */
 	perf_hooks_forget();
-
 	if (perf_session.state >= PERF_SESSION_READY)
 		perf_device_forget(&perf_session.device, fork);
 	memset(&perf_session, 0, sizeof(perf_session));
@@ -54,7 +62,7 @@ PERF_LOCAL void forget(bool fork)
 		perf_pool->pid = getpid();
 #ifndef PERF_DROPIN
 	if (PERF_MEMBER)
-		perf_auto_child(fork, idle);
+		perf_auto_child(fork, !in_record);
 #endif /* PERF_DROPIN */
 }
 
@@ -70,7 +78,7 @@ PERF_LOCAL int register_process(void)
 
 	if (registered)
 		return 0;
-	if (pthread_atfork(perf_thread_keep, NULL, forget_at_fork))
+	if (pthread_atfork(note_fork, NULL, forget_at_fork))
 		return perf_error("out of memory");
 	registered = true;
 	return 0;

@@ -44,21 +44,6 @@ static __thread __u64 *loss PERF_THREAD_MODEL;
 
 static const uint64_t no_offset[PERF_COUNTER_MAX];
 
-/* State of an interrupted record that a fork() child needs to finish it. */
-static __thread struct {
-	uintptr_t gate;
-	struct perf_rseq *rseq;
-	struct perf_lane *lane;
-#ifndef PERF_DROPIN
-	struct perf_lane *latest;
-#endif /* PERF_DROPIN */
-	volatile uint32_t *stimulus;
-	const volatile uint32_t *ts;
-	uint32_t head, tail;
-} kept PERF_THREAD_MODEL;
-
-static struct perf_layout kept_layout;
-
 static pthread_key_t exit_key;
 static bool exit_key_made;
 
@@ -184,7 +169,7 @@ PERF_INTERNAL int perf_pool_make(void)
 		pool = perf_memory(sizeof(*pool));
 		if (!pool)
 			return -1;
-		if (madvise(pool, sizeof(*pool), MADV_WIPEONFORK)) {
+		if (madvise(pool, offsetof(struct perf_pool, lane), MADV_WIPEONFORK)) {
 			perf_error("cannot allocate memory for the trace's state: %s",
 				   strerror(errno));
 			munmap(pool, sizeof(*pool));
@@ -407,58 +392,18 @@ PERF_INTERNAL bool perf_thread_is_child(struct perf_thread *thread)
 	return false;
 }
 
-PERF_INTERNAL void perf_thread_keep(void)
-{
-	const struct perf_thread *thread = perf_self;
-
-	/* Save this regardless of the gate's state: the next instruction may close the gate. */
-	kept.lane = perf_pool ? thread->lane : NULL;
-	if (!kept.lane)
-		return;
-	kept.gate = thread->gate;
-	kept.rseq = thread->rseq;
-	kept.head = thread->head;
-	kept.tail = thread->tail;
-	kept.stimulus = kept.lane->stream.stimulus;
-	kept.ts = kept.lane->stream.ts;
-#ifndef PERF_DROPIN
-	kept.latest = thread->latest;
-#endif /* PERF_DROPIN */
-	/* As above, for all threads. */
-	kept_layout = perf_pool->layout;
-}
-
-PERF_INTERNAL bool perf_thread_forget(void)
+PERF_INTERNAL void perf_thread_forget(void)
 {
 	struct perf_thread *thread = perf_self;
 
 	perf_self = &nobody;
 	refused = 0;
-	if (!kept.lane)
-		return true;
-	/* The child finishes the interrupted record in memory that nothing reads. */
-	perf_pool->layout = kept_layout;
-	perf_pool->layout.poll = PERF_POLL_NOT;
-	kept.lane->stream.stimulus = kept.stimulus;
-	kept.lane->stream.ts = kept.ts;
-	kept.lane->stream.layout = &perf_pool->layout;
-	kept.lane->stream.last = kept.lane->count[0];
-#ifndef PERF_DROPIN
-	/* That memory always has room. */
-	kept.lane->full = (const volatile uint8_t *)no_offset;
-	/* After a migration, the header reads the counts of the new CPU. */
-	if (kept.latest)
-		kept.latest->stream.last = kept.latest->count[0];
-#endif /* PERF_DROPIN */
-	thread->rseq = kept.rseq;
-	thread->offset = no_offset;
-	thread->lane = kept.lane;
+	if (thread == &nobody)
+		return;
+	/* A record that fork() interrupted finds its gate open, and ends. */
+	thread->rseq = perf_rseq_find();
+	thread->lane = &perf_pool->lane[0][0];
 	thread->cpu = PERF_CPU_NOBODY;
-	thread->head = kept.head;
-	thread->tail = kept.tail;
-	thread->gate = kept.gate;
-	kept.lane = NULL;
-	return !perf_gate_closed(thread);
 }
 
 PERF_INTERNAL void perf_thread_repair(void)

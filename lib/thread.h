@@ -8,8 +8,9 @@
  * with its gate. A closed gate means that a record is being written: signal handlers queue
  * theirs, and other threads do not take the channel.
  *
- * All of it is in a pool that is zeroed in a child from its first instruction after fork(),
- * and so closed: the child has no stimulus pages to write to.
+ * All of it is in a pool. Except for the lanes, it is zeroed in a child from its first
+ * instruction after fork(), and so closed: the child has no stimulus pages to write to. With
+ * the lanes, the child finishes a record that fork() interrupted, in memory that nothing reads.
  */
 #ifndef PERF_THREAD_H
 #define PERF_THREAD_H
@@ -215,7 +216,7 @@ struct perf_device;
  * @used:	number of elements of @thread that were ever in use
  * @layout:	of all records
  * @index:	CPU number to index of its lane, plus 1; 0 = no encoder
- * @lane:	by channel and index
+ * @lane:	by channel and index; on pages of their own, since a child inherits them
  * @refusal:	errno of the driver's latest refusal
  * @ts_readable: the timestamp can be read from its page
  */
@@ -249,8 +250,8 @@ struct perf_pool {
 	uint32_t joins;
 	uint8_t index[PERF_CPU_NUMBERS];
 	struct perf_thread thread[PERF_SLOTS];
-	struct perf_lane lane[PERF_CHANNELS][PERF_CPUS];
 	struct perf_joined joined[PERF_JOINED];
+	struct perf_lane lane[PERF_CHANNELS][PERF_CPUS] __attribute__((aligned(4096)));
 };
 
 /* A bit of perf_pool.open, in addition to PERF_OPEN_MANUAL and PERF_OPEN_HOOKS. */
@@ -326,12 +327,8 @@ PERF_INTERNAL void perf_thread_lend(void);
 /* Whether the caller is the vfork() child; if not, the child is gone. */
 PERF_INTERNAL bool perf_thread_is_child(struct perf_thread *thread);
 
-/*
- * Around fork(): save what the caller's unfinished record needs, and restore it in the child,
- * whose pool is empty but which may continue the record: then it returns false.
- */
-PERF_INTERNAL void perf_thread_keep(void);
-PERF_INTERNAL bool perf_thread_forget(void);
+/* Called in a child of fork(), which has no slot. */
+PERF_INTERNAL void perf_thread_forget(void);
 
 /* Block all signals for the calling thread; @old receives the previous mask. */
 PERF_INTERNAL void perf_signals_block(uint64_t *old);
