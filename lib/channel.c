@@ -21,30 +21,20 @@
 #define WAIT_MAX	60000
 #define PAUSE_MAX	999
 
-/* Values of perf_pool.lock; LOCK_AWAITED: a thread may wait for it. */
-enum { LOCK_FREE, LOCK_HELD, LOCK_AWAITED };
-
 /*
  * Called with signals blocked, so that no handler delays the holder. Waiting threads
  * sleep in the kernel: a thousand polling threads would use all CPUs.
  */
 PERF_LOCAL void lock_channels(void)
 {
-	int32_t expected = LOCK_FREE;
-
-	if (__atomic_compare_exchange_n(&perf_pool->lock, &expected, LOCK_HELD, false,
-					__ATOMIC_ACQUIRE, __ATOMIC_RELAXED))
-		return;
-	while (__atomic_exchange_n(&perf_pool->lock, LOCK_AWAITED, __ATOMIC_ACQUIRE) !=
-	       LOCK_FREE)
-		syscall(SYS_futex, &perf_pool->lock, FUTEX_WAIT_PRIVATE, LOCK_AWAITED, NULL);
+	while (__atomic_exchange_n(&perf_pool->lock, 1, __ATOMIC_ACQUIRE))
+		syscall(SYS_futex, &perf_pool->lock, FUTEX_WAIT_PRIVATE, 1, NULL);
 }
 
 PERF_LOCAL void unlock_channels(void)
 {
-	if (__atomic_exchange_n(&perf_pool->lock, LOCK_FREE, __ATOMIC_RELEASE) ==
-	    LOCK_AWAITED)
-		syscall(SYS_futex, &perf_pool->lock, FUTEX_WAKE_PRIVATE, 1);
+	__atomic_store_n(&perf_pool->lock, 0, __ATOMIC_RELEASE);
+	syscall(SYS_futex, &perf_pool->lock, FUTEX_WAKE_PRIVATE, 1);
 }
 
 /* A free channel, preferably the configured one; -1 if there is none. */
