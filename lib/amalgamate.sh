@@ -86,7 +86,7 @@ trap 'rm -rf "$work"' EXIT
 
 # Names that are always defined in the one file, and names that are never defined.
 yes="PERF_AMALGAMATION"
-no="PERF_MMIO_MOCK PERF_COUNTER_MOCK PERF_ALONE"
+no="PERF_MACHINE PERF_MMIO_MOCK PERF_COUNTER_MOCK PERF_ALONE"
 case $variant in
 linux)
 	yes="$yes PERF_DROPIN PERF_SECTIONS PERF_WRITERS __riscv __riscv_xlen==64"
@@ -132,6 +132,7 @@ for file; do
 		for (i = 1; i <= n; i++)
 			value[names[i]] = 0
 	}
+	/^#ifdef PERF_META$/ { $0 = "#if __has_include(\"sifive_linux_perf_meta.h\")" }
 	# If the value of a condition is known, drop its lines, and keep only the part that applies.
 	/^#(if|ifdef|ifndef) / {
 		name = substr($0, index($0, " ") + 1)

@@ -5,7 +5,6 @@
  */
 #include <errno.h>
 #include <stddef.h>
-#include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
@@ -112,26 +111,6 @@ PERF_LOCAL int find_victim(void)
 	return -1;
 }
 
-/* Add a thread to the list for the side-car file. */
-PERF_LOCAL int note_thread(const struct perf_thread *thread, bool named)
-{
-	uint32_t place = __atomic_fetch_add(&perf_pool->joins, 1, __ATOMIC_RELAXED);
-	struct perf_joined *joined;
-
-	if (place >= PERF_JOINED) {
-		__atomic_store_n(&perf_pool->joins, PERF_JOINED, __ATOMIC_RELAXED);
-		perf_lost_count(&perf_losses()->names);
-		return -1;
-	}
-	joined = &perf_pool->joined[place];
-	joined->channel = (uint32_t)thread->channel;
-	joined->named = named;
-	joined->timed = perf_pool_time(&joined->from);
-	prctl(PR_GET_NAME, joined->name);
-	__atomic_store_n(&joined->tid, thread->tid, __ATOMIC_RELEASE);
-	return (int)place;
-}
-
 PERF_LOCAL void give_to(struct perf_thread *thread, int channel, bool robbed)
 {
 	/* The side-car file lists only a thread's first channel. */
@@ -142,7 +121,7 @@ PERF_LOCAL void give_to(struct perf_thread *thread, int channel, bool robbed)
 	thread->lane = &perf_pool->lane[channel][0];
 	thread->fresh = perf_pool->once && !perf_channel_shared(channel) ? 0 : ~UINT64_C(0);
 	if (thread->joined == PERF_UNNOTED)
-		thread->joined = note_thread(thread, perf_channel_shared(channel));
+		thread->joined = perf_joined_add(thread);
 	perf_mmio_acquire();
 }
 

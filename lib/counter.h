@@ -36,7 +36,7 @@
  * The trace timestamp, in ticks. @ts points to tsLower, which tsUpper follows.
  * The lower half may carry into the upper one between two reads.
  */
-PERF_INLINE uint64_t perf_counter_timestamp(const volatile uint32_t *ts)
+PERF_INLINE PERF_OPTIONAL uint64_t perf_counter_timestamp(const volatile uint32_t *ts)
 {
 	uint32_t upper, lower;
 

@@ -15,8 +15,7 @@
 #include "session.h"
 
 #ifdef PERF_DROPIN
-/* The one-file library does without side-car files if this is not beside it. */
-#if __has_include("sifive_linux_perf_meta.h")
+#ifdef PERF_META
 #include "sifive_linux_perf_meta.h"
 #else
 #define perf_meta_write(path, fd, sink, capture) 0

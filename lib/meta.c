@@ -14,6 +14,7 @@
 #include "environment.h"
 #include "error.h"
 #include "event.h"
+#include "joined.h"
 #include "meta.h"
 #include "objects.h"
 #include "session.h"
@@ -191,12 +192,12 @@ PERF_LOCAL void thread_name(const struct perf_joined *joined, char *name)
 PERF_LOCAL void put_threads(FILE *file)
 {
 	uint32_t i, count = perf_pool->joins;
-	char name[sizeof(perf_pool->joined[0].name)];
+	char name[sizeof(perf_joined[0].name)];
 	bool first = true;
 
 	fputs("\"threads\":[", file);
-	for (i = 0; i < count && i < PERF_JOINED; i++) {
-		const struct perf_joined *joined = &perf_pool->joined[i];
+	for (i = 0; i < count; i++) {
+		const struct perf_joined *joined = &perf_joined[i];
 
 		if (!__atomic_load_n(&joined->tid, __ATOMIC_ACQUIRE))
 			continue;
@@ -445,7 +446,7 @@ PERF_INTERNAL int perf_meta_part(int fd, const char *name, bool ends)
 	fprintf(file, "{\"pid\":%d,\"ppid\":%d,\n", (int)getpid(), (int)getppid());
 	if (perf_session.joined_timed)
 		fprintf(file, "\"from\":%" PRIu64 ",\n", perf_session.joined_at);
-	if (ends && perf_pool_time(&now))
+	if (ends && perf_joined_time(&now))
 		fprintf(file, "\"to\":%" PRIu64 ",\n", now);
 	put_program(file);
 	put_threads(file);

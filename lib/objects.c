@@ -8,6 +8,7 @@
 
 #include "bind.h"
 #include "error.h"
+#include "joined.h"
 #include "namespace.h"
 #include "object.h"
 #include "objects.h"
@@ -98,7 +99,7 @@ PERF_LOCAL void note_locked(void)
 		object->seen = false;
 	for (n = 0; perf_namespace_each(n, note_object, NULL); n++)
 		;
-	looked.timed = perf_pool_time(&looked.time);
+	looked.timed = perf_joined_time(&looked.time);
 	for (object = objects; object; object = object->next) {
 		if (object->seen || object->ended)
 			continue;

@@ -13,6 +13,7 @@
 #include "filter.h"
 #include "hooks.h"
 #include "join.h"
+#include "joined.h"
 #include "member.h"
 #include "objects.h"
 #include "rseq.h"
@@ -318,8 +319,6 @@ PERF_LOCAL int fill_pool(const struct perf_device *device,
 	/* The thread's own counts in Delta cannot continue from another thread's. */
 	perf_pool->once &= !(device->slots && setup->type == SIFIVE_TRACE_RECORD_DELTA);
 #endif /* PERF_DROPIN */
-	perf_pool->ts_readable = device->encoder[0].flags &
-				 SIFIVE_TRACE_ENCODER_TS_READABLE;
 #ifndef PERF_DROPIN
 	/* A member gets more channels later. */
 	if (PERF_MEMBER && setup->join)
@@ -428,7 +427,7 @@ PERF_INTERNAL int perf_session_setup(struct perf_setup *setup, const void *user)
 	perf_session.starter = perf_thread_id();
 	perf_session.state = PERF_SESSION_READY;
 #ifndef PERF_DROPIN
-	perf_session.joined_timed = PERF_MEMBER && perf_pool_time(&perf_session.joined_at);
+	perf_session.joined_timed = PERF_MEMBER && perf_joined_time(&perf_session.joined_at);
 	perf_objects_begin();
 #endif /* PERF_DROPIN */
 	return 0;

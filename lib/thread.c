@@ -6,7 +6,6 @@
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
-#include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
@@ -63,16 +62,6 @@ PERF_INTERNAL void perf_signals_restore(const uint64_t *old)
 	syscall(SYS_rt_sigprocmask, SIG_SETMASK, old, NULL, sizeof(*old));
 }
 
-PERF_INTERNAL bool perf_pool_time(uint64_t *now)
-{
-	const struct perf_lane *lane = &perf_pool->lane[perf_pool->first][0];
-
-	if (!perf_pool->ts_readable || !lane->stream.ts)
-		return false;
-	*now = perf_counter_timestamp(lane->stream.ts);
-	return true;
-}
-
 PERF_INTERNAL struct sifive_trace_losses *perf_losses(void)
 {
 	static struct sifive_trace_losses nowhere;
@@ -112,16 +101,10 @@ PERF_INTERNAL void perf_thread_give_up(struct perf_thread *thread, bool goes_on)
 /* Releases the slot and channel of a thread, which may have ended long ago. */
 PERF_LOCAL void release(struct perf_thread *thread)
 {
-	struct perf_joined *joined = thread->joined < 0 ? NULL :
-				     &perf_pool->joined[thread->joined];
-
 	if (thread->epoch == perf_pool->epoch) {
 		if (perf_gate_closed(thread))
 			perf_thread_give_up(thread, false);
-		if (joined) {
-			joined->timed &= perf_pool_time(&joined->to);
-			joined->ended = true;
-		}
+		perf_joined_end(thread);
 	}
 	perf_channel_give(thread);
 	thread->gate = 0;
@@ -140,8 +123,6 @@ PERF_LOCAL void thread_exit(void *unused)
 	if (perf_self != &nobody && perf_self->tid) {
 		struct perf_thread *thread = perf_self;
 
-		if (thread->joined >= 0)
-			prctl(PR_GET_NAME, perf_pool->joined[thread->joined].name);
 		perf_self = &nobody;
 		release(thread);
 	}
@@ -195,7 +176,6 @@ PERF_INTERNAL int perf_pool_make(void)
 				*lane = (struct perf_lane) { .generation = 0 };
 		}
 	memset(pool->index, 0, sizeof(pool->index));
-	memset(pool->joined, 0, sizeof(pool->joined[0]) * pool->joins);
 	pool->joins = 0;
 	pool->open = 0;
 	epoch = epoch ? epoch : 1;

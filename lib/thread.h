@@ -39,9 +39,6 @@
 /* Records that signal handlers can queue for the interrupted thread. */
 #define PERF_QUEUE	64
 
-/* Threads that the side-car file can list, including ended ones. */
-#define PERF_JOINED	4096
-
 /**
  * struct perf_lane - the records of a channel on a CPU
  * @count:	two arrays for the counters' values, between which a writer of
@@ -130,7 +127,7 @@ struct perf_open {
  * @latest:	lane of its latest record or header since it has its channel, NULL if there is
  *		none
  * @saved:	perf_pool.generation when @last was set
- * @joined:	its entry in perf_pool.joined, -1 none, PERF_UNNOTED not yet
+ * @joined:	what perf_joined_add() returned; PERF_UNNOTED: not yet called
  * @refused:	enum perf_refusal: whether it may not read the counters
  * @repairs:	number of repairs, see perf_thread_repair()
  * @reading:	CPU to read on for @queue; PERF_CPU_NOBODY to prevent it
@@ -178,15 +175,6 @@ struct perf_thread {
 /* Value of perf_thread.joined. */
 #define PERF_UNNOTED	(-2)
 
-/* A thread that has recorded; times are the trace's. @named: each of its headers names it. */
-struct perf_joined {
-	volatile int32_t tid;
-	uint32_t channel;
-	bool timed, ended, named;
-	uint64_t from, to;
-	char name[16];
-};
-
 /* Index in perf_thread.offset of the number of times that the offsets were written. */
 #define PERF_OFFSETS_WRITTEN	PERF_COUNTER_TIMESTAMP
 
@@ -213,12 +201,12 @@ struct perf_device;
  * @interval:	records from one header to the next; 0 if headers are not repeated
  * @join:	threads must join the driver's session to read counters
  * @slots:	the driver's thread slots, NULL without
+ * @joins:	number of threads in the list of joined.h
  * @used:	number of elements of @thread that were ever in use
  * @layout:	of all records
  * @index:	CPU number to index of its lane, plus 1; 0 = no encoder
  * @lane:	by channel and index; on pages of their own, since a child inherits them
  * @refusal:	errno of the driver's latest refusal
- * @ts_readable: the timestamp can be read from its page
  */
 struct perf_pool {
 	volatile uint32_t open;
@@ -237,7 +225,6 @@ struct perf_pool {
 	int refusal;
 	bool once;
 	bool join;
-	bool ts_readable;
 #ifndef PERF_DROPIN
 	/* SIFIVE_TRACE_CONFIG_WAIT or _DROP: what records do while a sink has no room. */
 	uint32_t room;
@@ -250,7 +237,6 @@ struct perf_pool {
 	uint32_t joins;
 	uint8_t index[PERF_CPU_NUMBERS];
 	struct perf_thread thread[PERF_SLOTS];
-	struct perf_joined joined[PERF_JOINED];
 	struct perf_lane lane[PERF_CHANNELS][PERF_CPUS] __attribute__((aligned(4096)));
 };
 
@@ -276,6 +262,29 @@ PERF_INLINE bool perf_gate_closed(const struct perf_thread *thread)
 
 	return gate && gate != (uintptr_t)thread;
 }
+
+#ifndef PERF_DROPIN
+/* Side-car files are written. In the one-file library, this is whether their file is beside it. */
+#define PERF_META
+#endif /* PERF_DROPIN */
+
+/* Threads that the side-car file can list, including ended ones. */
+#define PERF_JOINED	4096
+
+#ifdef PERF_META
+/**
+ * perf_joined_add - list a thread that got its first channel
+ *
+ * Called with the channels locked. Returns its place in the list, -1 if the list is full.
+ */
+PERF_INTERNAL int perf_joined_add(const struct perf_thread *thread);
+
+/* A thread has ended; if it is the caller, its name is known. */
+PERF_INTERNAL void perf_joined_end(const struct perf_thread *thread);
+#else
+#define perf_joined_add(thread)	(-1)
+#define perf_joined_end(thread)	((void)(thread))
+#endif
 
 /* Create the pool, once per process, and empty it. */
 PERF_INTERNAL int perf_pool_make(void);
@@ -373,9 +382,6 @@ PERF_INTERNAL void perf_threads_alert(void);
  * because it was left or its thread is not scheduled, is given up.
  */
 PERF_INTERNAL void perf_threads_settle(void);
-
-/* The current timestamp, from any lane's page; false if it cannot be read. */
-PERF_INTERNAL bool perf_pool_time(uint64_t *now);
 
 /* The counts of lost records; those of a child are discarded. */
 PERF_INTERNAL struct sifive_trace_losses *perf_losses(void);

@@ -32,7 +32,7 @@ AREAS = {
         'record': 'compiler.h mmio.h counter.* record.* section.* event.* error.*'
                   ' environment.* rseq.*',
         'bare': 'bare/*',
-        'thread': 'device.* descriptor.* join.* thread.* channel.* writer.* fault.* vfork.*'
+        'thread': 'device.* descriptor.* join.* joined.* thread.* channel.* writer.* fault.* vfork.*'
                   ' room.*',
         'session': '*',
     },

@@ -492,6 +492,7 @@ PERF_INTERNAL void perf_rseq_barrier(void)
 #include "../../lib/switches.c"
 #include "../../lib/thread.c"
 #include "../../lib/channel.c"
+#include "../../lib/joined.c"
 #include "../../lib/room.c"
 #include "../../lib/writer.c"
 #include "../../lib/fault.c"
