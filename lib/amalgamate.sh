@@ -13,7 +13,7 @@
 # affect system headers. Code from small=1 up to small=0 is compiled for size. Code from
 # aside=ASIDE up to aside= goes to that file, which the one file includes if it is there.
 # Parts that the file does not need are omitted: comments in headers,
-# declarations of functions defined before their use, unused kernel definitions,
+# declarations of functions defined before their use, unused definitions in headers,
 # and code for tests and other variants. The file for Linux has only the old API (PERF_DROPIN),
 # for 64-bit harts.
 set -eu
@@ -89,6 +89,7 @@ yes="PERF_AMALGAMATION"
 no="PERF_MACHINE PERF_MMIO_MOCK PERF_COUNTER_MOCK PERF_ALONE"
 case $variant in
 linux)
+	no="$no !defined(__riscv)&&!defined(PERF_COUNTER_MOCK)"
 	yes="$yes PERF_DROPIN PERF_SECTIONS PERF_WRITERS __riscv __riscv_xlen==64"
 	no="$no PERF_BARE PERF_COUNTERS_READ"
 	;;
@@ -191,9 +192,10 @@ cat <<'MIDDLE'
 #endif
 MIDDLE
 
-# The names defined in the kernel's headers that the library uses, directly or through other such
-# names.
-needed=$(awk '
+# The names defined in headers, and structures of the kernel's headers, that the library uses,
+# directly or through other such names.
+kernels='linux/sifive_trace[a-z_]*[.]h$'
+needed=$(awk -v kernels="$kernels" '
 function words(text)
 {
 	while (match(text, /[A-Za-z_][A-Za-z0-9_]*/)) {
@@ -201,8 +203,9 @@ function words(text)
 		text = substr(text, RSTART + RLENGTH)
 	}
 }
-FILENAME !~ /linux\/sifive_trace[a-z_]*\.h$/ { words($0); next }
-/^#define / || /^struct [a-z_]* \{$/ { name = $2; sub(/\(.*/, "", name) }
+/^#define / && FILENAME ~ /\.h$/ { name = $2; sub(/\(.*/, "", name) }
+/^struct [a-z_]* \{$/ && FILENAME ~ kernels { name = $2 }
+!name && FILENAME !~ kernels { words($0) }
 name { text[name] = text[name] " " $0 }
 /^};$/ || (text[name] ~ /^ #define/ && !/\\$/) { name = "" }
 END {
@@ -218,7 +221,7 @@ END {
 		printf "%s ", name
 }' "$@")
 
-awk -v needed="$needed" '
+awk -v needed="$needed" -v kernels="$kernels" '
 BEGIN {
 	split(needed, names)
 	for (i in names)
@@ -246,8 +249,8 @@ FNR == 1 {
 /^#include / && !/"sifive_linux_perf_meta.h"$/ { next }
 # Each header is included once.
 /^#(ifndef|define) [A-Z_]+_H$/ || /^#endif \/\* [A-Z_]+_H \*\/$/ { next }
-FILENAME ~ /linux\/sifive_trace[a-z_]*\.h$/ {
-	if (/^#define / || /^struct [a-z_]* \{$/) {
+FILENAME ~ /\.h$/ {
+	if (/^#define / || (/^struct [a-z_]* \{$/ && FILENAME ~ kernels)) {
 		name = $2
 		sub(/\(.*/, "", name)
 		dropped = !(name in keep) && name !~ /_H$/
@@ -263,7 +266,8 @@ FILENAME ~ /linux\/sifive_trace[a-z_]*\.h$/ {
 ' "$@" |
 awk '
 { line[NR] = $0 }
-# A declaration of a function, or its definition up to the brace; attributes are kept.
+# A declaration of a function, or its definition up to the brace; attributes are kept, except
+# those for warnings.
 /^PERF_INTERNAL / { begin = NR }
 begin && /[;{]$/ {
 	text = ""
@@ -274,7 +278,7 @@ begin && /[;{]$/ {
 	sub(/.*[ *]/, "", name)
 	if (!/;$/) {
 		defined[name] = begin
-	} else if (text !~ /PERF_PRINTF|__attribute__/) {
+	} else if (text !~ /__attribute__/) {
 		declared[name] = begin
 		for (i = begin; i <= NR; i++)
 			declares[i] = name
@@ -318,6 +322,7 @@ BEGIN { to = "/dev/stdout" }
 	next
 }
 /^#if/ && !condition { condition = $0; next }
+condition && /^#else/ { condition = condition "\n" $0; next }
 condition && /^#endif/ { condition = ""; next }
 /^$/ && (heading || condition) { next }
 heading {
