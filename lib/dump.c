@@ -84,55 +84,28 @@ PERF_LOCAL int copy_capture(struct perf_device *device, int fd,
 	return bytes ? 0 : empty(fd, path);
 }
 
-/* Writes the capture of each sink to its file, and the side-car file beside it. */
-PERF_LOCAL int copy_sinks(struct perf_device *device, const char *path,
-			  const struct sifive_trace_status *capture, const int *fd)
+/* Writes the capture of a sink to its file, and the side-car file beside it. */
+PERF_LOCAL int write_sink(struct perf_device *device, const char *path, uint32_t index,
+			  const struct sifive_trace_status *capture)
 {
 	struct sifive_trace_sink sink;
 	char name[PATH_MAX];
-	int rc = 0;
-	uint32_t i;
-
-	for (i = 0; !rc && i < capture->sinks; i++) {
-		perf_device_file(name, sizeof(name), path, i, capture->sinks);
-		rc = perf_device_sink(device, i, &sink);
-		if (!rc)
-			rc = copy_capture(device, fd[i], name, sink.offset,
-					  sink.bytes);
-		if (!rc)
-			rc = perf_meta_write(name, fd[i], &sink, capture);
-	}
-	return rc;
-}
-
-PERF_LOCAL int close_files(const char *path, int *fd, uint32_t sinks, int rc)
-{
-	uint32_t i;
-
-	for (i = 0; i < sinks; i++)
-		if (fd[i] >= 0 && close(fd[i]) && !rc)
-			rc = perf_error("cannot write %s: %s", path, strerror(errno));
-	return rc;
-}
-
-PERF_LOCAL int open_files(const char *path, int *fd, uint32_t sinks)
-{
-	char name[PATH_MAX];
-	uint32_t i;
+	int fd, rc;
 
 	if (strlen(path) + sizeof(".63") > sizeof(name))
 		return perf_error("the trace's name is too long");
-	for (i = 0; i < sinks; i++)
-		fd[i] = -1;
-	for (i = 0; i < sinks; i++) {
-		perf_device_file(name, sizeof(name), path, i, sinks);
-		fd[i] = open(name, O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
-		if (fd[i] >= 0)
-			continue;
-		perf_error("cannot make %s: %s", name, strerror(errno));
-		return close_files(path, fd, sinks, -1);
-	}
-	return 0;
+	perf_device_file(name, sizeof(name), path, index, capture->sinks);
+	if (perf_device_sink(device, index, &sink))
+		return -1;
+	fd = open(name, O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
+	if (fd < 0)
+		return perf_error("cannot make %s: %s", name, strerror(errno));
+	rc = copy_capture(device, fd, name, sink.offset, sink.bytes);
+	if (!rc)
+		rc = perf_meta_write(name, fd, &sink, capture);
+	if (close(fd) && !rc)
+		rc = perf_error("cannot write %s: %s", name, strerror(errno));
+	return rc;
 }
 
 /* Reports what is missing from the trace. */
@@ -181,12 +154,10 @@ PERF_INTERNAL int perf_dump(const char *path)
 	struct perf_device *device = &perf_session.device;
 	struct sifive_trace_status capture = { .sinks = 0 };
 	bool on = perf_session.state == PERF_SESSION_ON;
-	int fd[PERF_MAX_SINKS];
 	int rc = 0;
+	uint32_t i;
 
-	if (perf_session_check_ready() ||
-	    perf_device_capture(device, &capture) ||
-	    open_files(path, fd, capture.sinks))
+	if (perf_session_check_ready())
 		return -1;
 
 #ifndef PERF_DROPIN
@@ -200,8 +171,8 @@ PERF_INTERNAL int perf_dump(const char *path)
 	if (!rc)
 		rc = perf_device_capture(device, &capture);
 	if (!rc)
-		rc = copy_sinks(device, path, &capture, fd);
-	rc = close_files(path, fd, capture.sinks, rc);
+		for (i = 0; !rc && i < capture.sinks; i++)
+			rc = write_sink(device, path, i, &capture);
 
 	if (on) {
 		/* Do not restart with a full buffer: START would fail. */
