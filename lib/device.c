@@ -379,6 +379,7 @@ PERF_INTERNAL bool perf_device_stalls(const struct perf_device *device)
 	return !first_without(device, SIFIVE_TRACE_ENCODER_CAN_STALL);
 }
 
+#ifndef PERF_DROPIN
 /* Explains why an event has no counter although earlier events have one. */
 PERF_LOCAL const char *no_room(struct perf_device *device, const struct perf_counter *counter,
 			       uint32_t before, char *text, size_t size)
@@ -397,14 +398,18 @@ PERF_LOCAL const char *no_room(struct perf_device *device, const struct perf_cou
 		 __builtin_popcount(query.counters), __builtin_popcount(query.readable));
 	return text;
 }
+#endif /* PERF_DROPIN */
 
 PERF_LOCAL int counters_error(struct perf_device *device, int error,
-			      const struct perf_counter *counter,
+			      PERF_OPTIONAL const struct perf_counter *counter,
 			      char (*name)[PERF_EVENT_NAME],
 			      uint32_t count, uint32_t failed)
 {
 	const char *reason = NULL;
-	char what[128], room[160];
+	char what[128];
+#ifndef PERF_DROPIN
+	char room[160];
+#endif /* PERF_DROPIN */
 
 	if (failed >= count)
 		return perf_device_error(device, error, "cannot take the counters", NULL);
@@ -412,10 +417,14 @@ PERF_LOCAL int counters_error(struct perf_device *device, int error,
 		 name[failed], *name[failed] ? ", " : "", failed);
 	if (error == EOPNOTSUPP)
 		reason = "this processor's firmware does not offer it";
-	else if (error == EBUSY)
-		reason = no_room(device, &counter[failed], failed, room, sizeof(room));
 	else if (error == EINVAL)
 		reason = "there is no such event";
+	else if (error == EBUSY)
+#ifdef PERF_DROPIN
+		reason = "no counter that can count it is free";
+#else
+		reason = no_room(device, &counter[failed], failed, room, sizeof(room));
+#endif /* PERF_DROPIN */
 	return perf_device_error(device, error, what, reason);
 }
 
