@@ -353,7 +353,7 @@ PERF_INTERNAL void perf_thread_lose(void)
 	perf_lost_count(loss);
 }
 
-PERF_INTERNAL void perf_thread_lend(void)
+PERF_INTERNAL __attribute__((used)) void perf_thread_lend(void)
 {
 	struct perf_thread *thread = perf_self;
 

@@ -13,14 +13,7 @@
 
 PERF_API pid_t vfork(void);
 
-__attribute__((used))
-PERF_INTERNAL void perf_vfork_begins(void)
-{
-	perf_thread_lend();
-}
-
-__attribute__((used))
-PERF_INTERNAL pid_t perf_vfork_failed(long error)
+PERF_INTERNAL __attribute__((used)) pid_t perf_vfork_failed(long error)
 {
 	errno = (int)-error;
 	return -1;
@@ -49,7 +42,7 @@ __asm__(
 	"	.cfi_def_cfa_offset 16\n"
 	"	" PERF_SAVE "	ra, 8(sp)\n"
 	"	.cfi_offset ra, -8\n"
-	"	call	perf_vfork_begins\n"
+	"	call	perf_thread_lend\n"
 	"	" PERF_LOAD "	ra, 8(sp)\n"
 	"	.cfi_restore ra\n"
 	"	addi	sp, sp, 16\n"
