@@ -93,25 +93,22 @@ PERF_LOCAL bool is_over(int32_t other, int32_t self, uintptr_t frame)
 }
 
 /*
- * Begins a call, unless thread @other is in a call. With signals blocked: a handler
- * would find this call with the frame of an earlier one.
+ * Begins a call, unless another one is in progress. With signals blocked: a handler would
+ * find this call with the frame of an earlier one.
  */
-PERF_LOCAL bool take_call(int32_t self, uintptr_t frame, int32_t *other)
+PERF_LOCAL bool take_call(int32_t self, uintptr_t frame)
 {
 	uint64_t signals;
+	int32_t other;
 	bool taken;
 
 	perf_signals_block(&signals);
-	for (*other = 0;;) {
-		taken = __atomic_compare_exchange_n(&caller, other, self, false,
-						    __ATOMIC_ACQUIRE,
-						    __ATOMIC_RELAXED);
-		if (taken)
-			caller_frame = frame;
-		/* Waits until another thread takes over. */
-		if (taken || (*other && !is_over(*other, self, frame)))
-			break;
-	}
+	other = caller;
+	taken = (!other || is_over(other, self, frame)) &&
+		__atomic_compare_exchange_n(&caller, &other, self, false,
+					    __ATOMIC_ACQUIRE, __ATOMIC_RELAXED);
+	if (taken)
+		caller_frame = frame;
 	perf_signals_restore(&signals);
 	return taken;
 }
@@ -119,7 +116,7 @@ PERF_LOCAL bool take_call(int32_t self, uintptr_t frame, int32_t *other)
 PERF_INTERNAL int perf_session_enter(bool record, uintptr_t frame)
 {
 	const struct timespec pause = { .tv_nsec = 1000000 };
-	int32_t self = perf_thread_id(), other;
+	int32_t self = perf_thread_id();
 	int state;
 
 	/* A child was created without fork()'s handlers. */
@@ -130,8 +127,8 @@ PERF_INTERNAL int perf_session_enter(bool record, uintptr_t frame)
 
 	/* A cancelled call would block the others forever. */
 	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &state);
-	while (!take_call(self, frame, &other)) {
-		if (other == self) {
+	while (!take_call(self, frame)) {
+		if (caller == self) {
 			pthread_setcancelstate(state, NULL);
 			return perf_error("another call of this library is interrupted: call this outside signal handlers");
 		}
