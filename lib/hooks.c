@@ -69,15 +69,8 @@ PERF_LOCAL bool read_counters(struct perf_thread *thread,
 {
 	const struct perf_layout *layout = &perf_pool->layout;
 
-	if (!perf_section_any(thread->rseq, mine, lane->stream.ts, now,
-			      layout->number, layout->count, thread->offset))
-		return false;
-#ifndef PERF_DROPIN
-	/* A thread's own counts can be sums, with bits above the counter's width. */
-	for (uint32_t i = 0; i < layout->count; i++)
-		now[i] &= layout->width[i];
-#endif /* PERF_DROPIN */
-	return true;
+	return perf_section_any(thread->rseq, mine, lane->stream.ts, now, layout->number,
+				layout->count, thread->offset);
 }
 
 PERF_LOCAL bool is_refused(struct perf_thread *thread)

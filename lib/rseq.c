@@ -46,8 +46,6 @@ PERF_INTERNAL void perf_rseq_barrier(void)
 		     MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, 0, 0) &&
 	    !syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0))
 		return;
-	if (!syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL, 0, 0))
-		return;
 	/*
 	 * Without membarrier(2), wait until each thread has taken an interrupt. Unlike
 	 * nanosleep(), this is not a cancellation point.
