@@ -16,7 +16,7 @@
 #include "rseq.h"
 #include "thread.h"
 
-/* Limits, in ms, of the wait for a thread to end its record, and of a pause between checks. */
+/* Limits, in ms, of the wait for a channel, and of a pause between checks. */
 #define WAIT_MAX	60000
 #define PAUSE_MAX	999
 
@@ -117,6 +117,7 @@ PERF_LOCAL void give_to(struct perf_thread *thread, int channel, bool robbed)
 	if (robbed || thread->joined != PERF_UNNOTED)
 		perf_channel_share(1u << channel);
 	perf_pool->owner[channel] = thread;
+	perf_pool->turn++;
 	thread->channel = channel;
 	thread->lane = &perf_pool->lane[channel][0];
 	thread->fresh = perf_pool->once && !perf_channel_shared(channel) ? 0 : ~UINT64_C(0);
@@ -165,58 +166,33 @@ PERF_LOCAL bool try_channel(struct perf_thread *thread)
 	return thread->channel >= 0;
 }
 
-PERF_INTERNAL void perf_channel_pass(void)
-{
-	__atomic_fetch_add(&perf_pool->turn, 1, __ATOMIC_SEQ_CST);
-	syscall(SYS_futex, &perf_pool->turn, FUTEX_WAKE_PRIVATE, 1);
-}
-
-/*
- * Wait for perf_channel_pass(). Owners on the fast path do not call it, so
- * check again after a pause, which grows with the number of waiting threads to
- * leave CPUs to the owners. Returns the length of the pause in ms, 0 if a channel was passed on.
- */
-PERF_LOCAL unsigned int await_turn(uint32_t turn)
-{
-	unsigned int pause = perf_pool->waiting;
-	struct timespec timeout;
-
-	if (!pause || pause > PAUSE_MAX)
-		pause = PAUSE_MAX;
-	timeout = (struct timespec){ .tv_nsec = 1000000L * pause };
-	syscall(SYS_futex, &perf_pool->turn, FUTEX_WAIT_PRIVATE, turn, &timeout);
-	return perf_pool->turn == turn ? pause : 0;
-}
-
-/* Wait for a channel; false if no thread ends a record for WAIT_MAX. */
+/* Wait for a channel; false if no thread gets one for WAIT_MAX. */
 PERF_LOCAL bool wait_for_channel(struct perf_thread *thread)
 {
 	const uint32_t retry = perf_pool->retry;
-	unsigned int pause, waited = 0;
-	bool buried = false, done = false;
+	unsigned int waited = 0;
+	bool done = false;
 	uint64_t signals;
 
 	__atomic_fetch_add(&perf_pool->waiting, 1, __ATOMIC_SEQ_CST);
-	while (!done && perf_pool->open & PERF_OPEN_MANUAL) {
-		const uint32_t turn = __atomic_load_n(&perf_pool->turn, __ATOMIC_SEQ_CST);
+	/* A thread times out only once, until a channel is returned. */
+	while (!done && perf_pool->open & PERF_OPEN_MANUAL && thread->starved != retry) {
+		const uint32_t turn = perf_pool->turn, waiting = perf_pool->waiting;
+		/* Leave CPUs to the owners. */
+		const unsigned int ms = waiting - 1 < PAUSE_MAX ? waiting : PAUSE_MAX;
+		const struct timespec pause = { .tv_nsec = 1000000L * ms };
 
+		/* Unlike nanosleep(), this is no cancellation point. */
+		syscall(SYS_clock_nanosleep, CLOCK_MONOTONIC, 0, &pause, NULL);
+		waited = perf_pool->turn == turn ? waited + ms : 0;
 		perf_signals_block(&signals);
-		if (waited && !buried) {
-			/* Owners may have ended in the middle of a record. */
+		/* Owners may have ended in the middle of a record. */
+		if (waited == ms)
 			perf_threads_bury(-1);
-			buried = true;
-		}
 		done = try_channel(thread);
 		perf_signals_restore(&signals);
-		if (done)
-			break;
-		/* A thread times out only once, until a channel is returned. */
-		if (thread->starved == retry || waited >= WAIT_MAX) {
+		if (waited >= WAIT_MAX)
 			thread->starved = retry;
-			break;
-		}
-		pause = await_turn(turn);
-		waited = pause ? waited + pause : 0;
 	}
 	__atomic_fetch_sub(&perf_pool->waiting, 1, __ATOMIC_SEQ_CST);
 	return done;

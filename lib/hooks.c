@@ -428,8 +428,6 @@ PERF_LOCAL void write_claimed(struct perf_thread *thread, uint32_t kind,
 		count_loss(thread, loss);
 	open_gate(thread);
 	settle(thread);
-	if (PERF_UNLIKELY(perf_pool->waiting))
-		perf_channel_pass();
 }
 
 /* In a signal handler: queue the record for the interrupted one. */

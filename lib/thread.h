@@ -193,7 +193,7 @@ struct perf_device;
  * @owner:	owner of each channel, NULL if free
  * @hand:	the next channel to be taken away
  * @waiting:	number of threads that wait for a channel
- * @turn:	changes when one of them may find one: a futex
+ * @turn:	changes when a thread gets a channel
  * @device:	what threads join
  * @lost:	records that were not written, and shared channels; kept with
  *		the capture by the kernel
@@ -305,9 +305,6 @@ PERF_INTERNAL bool perf_channel_take(struct perf_thread *thread, bool wait);
 
 /* Return a thread's channel. */
 PERF_INTERNAL void perf_channel_give(struct perf_thread *thread);
-
-/* The caller's record has ended: wake a thread that waits for a channel. */
-PERF_INTERNAL void perf_channel_pass(void);
 
 /* Free all channels of a pool that no thread has joined. */
 PERF_INTERNAL void perf_channels_reset(void);
