@@ -16,16 +16,11 @@
 /* TLS accesses must not allocate memory, because signal handlers use the text too. */
 static __thread char text[ERROR_LEN] PERF_THREAD_MODEL;
 
-enum verbosity {
-	SILENT,
-	ERRORS,
-	NOTICES,
-};
-
-PERF_LOCAL void print(enum verbosity least, const char *call, const char *what)
+PERF_LOCAL void print(enum perf_verbosity least, const char *call, const char *what)
 {
 	int word = perf_environment_word("SIFIVE_TRACE_VERBOSE", PERF_ENVIRONMENT_FLAG);
-	enum verbosity verbosity = word < 0 ? ERRORS : word % 2 ? SILENT : NOTICES;
+	enum perf_verbosity verbosity = word < 0 ? PERF_ERRORS :
+					word % 2 ? PERF_SILENT : PERF_NOTICES;
 	char line[ERROR_LEN + 64];
 	int length = snprintf(line, sizeof(line), "sifive-perf: %s%s\n", call, what);
 
@@ -80,25 +75,16 @@ PERF_INTERNAL void perf_error_add(const char *format, ...)
 
 PERF_INTERNAL void perf_error_print(const char *call)
 {
-	print(ERRORS, call, text);
+	print(PERF_ERRORS, call, text);
 }
 
-PERF_INTERNAL void perf_notice(const char *format, ...)
-{
-	va_list args;
-
-	va_start(args, format);
-	print(NOTICES, "", append(format, args));
-	va_end(args);
-}
-
-PERF_INTERNAL void perf_warning(const char *format, ...)
+PERF_INTERNAL void perf_tell(enum perf_verbosity least, const char *format, ...)
 {
 	va_list args;
 
 	if (text[0])
 		perf_error_add("; ");
 	va_start(args, format);
-	print(ERRORS, "", append(format, args));
+	print(least, "", append(format, args));
 	va_end(args);
 }

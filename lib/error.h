@@ -28,10 +28,18 @@ PERF_INTERNAL void perf_error_add(const char *format, ...) PERF_PRINTF(1, 2);
 /* Print the text as the failure of @call, unless silenced. */
 PERF_INTERNAL void perf_error_print(const char *call);
 
-/* Set the text to a notice; print it if notices are enabled. */
-PERF_INTERNAL void perf_notice(const char *format, ...) PERF_PRINTF(1, 2);
+/* What the user wants to read. */
+enum perf_verbosity {
+	PERF_SILENT,
+	PERF_ERRORS,
+	PERF_NOTICES,
+};
 
-/* Append a loss to the text; print it unless silenced. */
-PERF_INTERNAL void perf_warning(const char *format, ...) PERF_PRINTF(1, 2);
+/* Append to the text, as a sentence of its own; print it if the user wants @least. */
+PERF_INTERNAL void perf_tell(enum perf_verbosity least, const char *format, ...)
+	PERF_PRINTF(2, 3);
+
+#define perf_notice(...)	perf_tell(PERF_NOTICES, __VA_ARGS__)
+#define perf_warning(...)	perf_tell(PERF_ERRORS, __VA_ARGS__)
 
 #endif /* PERF_ERROR_H */
