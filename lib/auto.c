@@ -169,9 +169,10 @@ PERF_LOCAL int stop_last(void)
 }
 #endif
 
+/* Side-car files are also written when the program starts. */
 PERF_LOCAL bool is_early(void)
 {
-	return perf_environment_side_car() == PERF_SIDE_CAR_EARLY;
+	return !perf_environment_word("SIFIVE_TRACE_META", PERF_ENVIRONMENT_META);
 }
 
 /* Values of SIFIVE_TRACE_DRAIN: these two, then those of a flag, yes and no alternating. */

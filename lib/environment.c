@@ -9,8 +9,6 @@
 #include "environment.h"
 #include "error.h"
 
-#define SIDE_CARS	"early, " PERF_ENVIRONMENT_FLAG
-
 PERF_INTERNAL const char *perf_environment(const char *name)
 {
 	const char *value = secure_getenv(name);
@@ -57,7 +55,7 @@ PERF_INTERNAL int perf_environment_choice(const char *name, const char *words,
 	return 0;
 }
 
-PERF_LOCAL int choose_header(const char *words, bool *once)
+PERF_INTERNAL int perf_environment_once(const char *words, bool *once)
 {
 	unsigned int word = 0;
 
@@ -65,21 +63,6 @@ PERF_LOCAL int choose_header(const char *words, bool *once)
 		return -1;
 	*once = word;
 	return 0;
-}
-
-PERF_INTERNAL int perf_environment_once(bool *once)
-{
-	return choose_header("each, once", once);
-}
-
-PERF_INTERNAL PERF_OPTIONAL
-enum perf_side_car perf_environment_side_car(void)
-{
-	int word = perf_environment_word("SIFIVE_TRACE_META", SIDE_CARS);
-
-	if (!word)
-		return PERF_SIDE_CAR_EARLY;
-	return word > 0 && word % 2 == 0 ? PERF_SIDE_CAR_NONE : PERF_SIDE_CAR;
 }
 
 #ifndef PERF_DROPIN
@@ -127,7 +110,7 @@ PERF_INTERNAL int perf_environment_header(bool *once, unsigned int *interval)
 	*once = false;
 	if (value && *value >= '0' && *value <= '9' ?
 	    perf_environment_number("SIFIVE_TRACE_HEADER", UINT32_MAX, &number) :
-	    choose_header("each, once, or a number of records", once))
+	    perf_environment_once(PERF_ENVIRONMENT_HEADER ", or a number of records", once))
 		return -1;
 	*interval = (unsigned int)number;
 	return 0;
@@ -263,10 +246,10 @@ PERF_INTERNAL int perf_environment_check(void)
 	    perf_environment_header(&once, &interval))
 		return -1;
 #else
-	if (perf_environment_once(&once))
+	if (perf_environment_once(PERF_ENVIRONMENT_HEADER, &once))
 		return -1;
 #endif /* PERF_DROPIN */
-	if (perf_environment_choice("SIFIVE_TRACE_META", SIDE_CARS, &word))
+	if (perf_environment_choice("SIFIVE_TRACE_META", PERF_ENVIRONMENT_META, &word))
 		return -1;
 	return perf_environment_choice("SIFIVE_TRACE_VERBOSE", PERF_ENVIRONMENT_FLAG, &word);
 }

@@ -29,8 +29,13 @@ PERF_INTERNAL int perf_environment_word(const char *name, const char *words);
 PERF_INTERNAL int perf_environment_choice(const char *name, const char *words,
 					  unsigned int *chosen);
 
-/* SIFIVE_TRACE_HEADER for the old API: a single header, or one at each start. */
-PERF_INTERNAL int perf_environment_once(bool *once);
+/* SIFIVE_TRACE_HEADER, one of @words: a single header, or one at each start. */
+#define PERF_ENVIRONMENT_HEADER	"each, once"
+PERF_INTERNAL int perf_environment_once(const char *words, bool *once);
+
+/* SIFIVE_TRACE_META: when side-car files are written; whether a word means never. */
+#define PERF_ENVIRONMENT_META	"early, " PERF_ENVIRONMENT_FLAG
+#define PERF_ENVIRONMENT_NO_META(word)	((word) > 0 && (word) % 2 == 0)
 
 #ifndef PERF_DROPIN
 /* A boolean variable: yes, 1, on; no, 0, off. @flag keeps its value if unset. */
@@ -52,16 +57,6 @@ enum perf_record {
 
 PERF_INTERNAL int perf_environment_record(enum perf_record *record);
 #endif /* PERF_DROPIN */
-
-/* SIFIVE_TRACE_META. */
-enum perf_side_car {
-	PERF_SIDE_CAR,		/* at the end */
-	PERF_SIDE_CAR_NONE,
-	PERF_SIDE_CAR_EARLY,	/* also when the program starts */
-};
-
-/* An invalid value counts as PERF_SIDE_CAR: the check reports it. */
-PERF_INTERNAL enum perf_side_car perf_environment_side_car(void);
 
 /*
  * Fails for an unknown variable SIFIVE_TRACE_*, with the nearest name, and for an

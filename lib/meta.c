@@ -403,7 +403,8 @@ PERF_INTERNAL int perf_meta_write(const char *path, int fd,
 	FILE *file;
 	int failed;
 
-	if (perf_environment_side_car() == PERF_SIDE_CAR_NONE)
+	if (PERF_ENVIRONMENT_NO_META(perf_environment_word("SIFIVE_TRACE_META",
+							   PERF_ENVIRONMENT_META)))
 		return 0;
 	/* Devices and pipes have no side-car file. */
 	if (fd >= 0 && (fstat(fd, &about) || !S_ISREG(about.st_mode)))

@@ -169,7 +169,7 @@ PERF_LOCAL int fill_setup(struct perf_setup *setup, const perfEvent *list, int c
 	setup->type = (uint32_t)type;
 	setup->channel = (unsigned int)channel;
 	if (convert_events(setup->counter, list, count) ||
-	    perf_environment_once(&setup->header_once))
+	    perf_environment_once(PERF_ENVIRONMENT_HEADER, &setup->header_once))
 		return -1;
 #ifndef PERF_DROPIN
 	if (perf_environment_flag("SIFIVE_TRACE_PER_CPU", &per_cpu))

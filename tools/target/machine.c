@@ -172,7 +172,9 @@ const char *machine_device(void)
 
 bool machine_side_car(void)
 {
-	return perf_environment_side_car() != PERF_SIDE_CAR_NONE;
+	const int word = perf_environment_word("SIFIVE_TRACE_META", PERF_ENVIRONMENT_META);
+
+	return !PERF_ENVIRONMENT_NO_META(word);
 }
 
 bool machine_encoder(int fd, uint32_t index, struct sifive_trace_encoder *encoder)
