@@ -76,39 +76,24 @@ PERF_LOCAL int attach(const struct perf_device *device)
 	return -1;
 }
 
-/* Replaces the descriptor @fd, which the program has closed or reused for another file. */
-PERF_LOCAL int attach_again(struct perf_device *device, int fd)
-{
-	int fresh = attach(device);
-
-	if (fresh < 0)
-		return -1;
-	/*
-	 * Another thread with its own file table may have changed the descriptor in the
-	 * meantime.
-	 */
-	if (!__sync_bool_compare_and_swap(&device->fd, fd, fresh)) {
-		fd = device->fd;
-		if (perf_descriptor_mapped(device, fd)) {
-			close(fresh);
-			fresh = fd;
-		}
-	}
-	return fresh;
-}
-
 PERF_INTERNAL int perf_device_fd(struct perf_device *device)
 {
-	int error = errno, fd = device->fd, cancelable;
+	int error = errno, fd = device->fd, fresh, cancelable;
 
 	/* Nothing is mapped until the session is complete. */
 	if (device->mapped && !perf_descriptor_mapped(device, fd)) {
 		/* With signals blocked, a cancelled thread would be stuck in open() forever. */
 		pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancelable);
-		fd = attach_again(device, fd);
+		fresh = attach(device);
 		pthread_setcancelstate(cancelable, NULL);
-		if (fd < 0)
+		if (fresh < 0)
 			return -1;
+		/* Another thread may have been faster, perhaps with a file table of its own. */
+		if (!__sync_bool_compare_and_swap(&device->fd, fd, fresh)) {
+			close(fresh);
+			return perf_device_fd(device);
+		}
+		fd = fresh;
 	}
 	errno = error;
 	return fd;
