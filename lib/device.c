@@ -101,8 +101,6 @@ PERF_INTERNAL int perf_device_error(struct perf_device *device, int error,
 
 PERF_LOCAL int open_error(const char *path, int error)
 {
-	struct stat status;
-
 	if (error == EACCES)
 		return perf_error("cannot open %s: permission denied: run as root, or give your group the device by a udev rule and the program CAP_PERFMON",
 				  path);
@@ -110,14 +108,18 @@ PERF_LOCAL int open_error(const char *path, int error)
 		return perf_error("cannot open %s: " NEED_PERFMON, path);
 	if (error != ENOENT && error != ENXIO && error != ENODEV)
 		return perf_error("cannot open %s: %s", path, strerror(error));
+#ifndef PERF_DROPIN
+	struct stat status;
+
 	/* Not access(), which would link the C library's search of the user's groups. */
-	if (stat("/sys/bus/platform/drivers/sifive-trace-encoder", &status))
-		return perf_error("no trace device %s: is the module loaded? "
-				  "(insmod sifive_trace.ko)", path);
-	if (error == ENOENT)
-		return perf_error("no trace device %s, though the module is loaded: mount devtmpfs on /dev, or correct SIFIVE_TRACE_DEVICE",
-				  path);
-	return perf_error("the module is loaded, but found no trace encoder: \"sifive-trace info\" says why");
+	if (!stat("/sys/bus/platform/drivers/sifive-trace-encoder", &status))
+		return error == ENOENT ?
+		       perf_error("no trace device %s, though the module is loaded: mount devtmpfs on /dev, or correct SIFIVE_TRACE_DEVICE",
+				  path) :
+		       perf_error("the module is loaded, but found no trace encoder: \"sifive-trace info\" says why");
+#endif /* PERF_DROPIN */
+	return perf_error("no trace device %s: is the module loaded? (insmod sifive_trace.ko)",
+			  path);
 }
 
 /* A call whose errors need no explanation. */
