@@ -243,10 +243,8 @@ PERF_INTERNAL int perf_device_choose(struct perf_device *device,
 				     const cpu_set_t *cpus)
 {
 	struct sifive_trace_encoder encoder;
-	char others[64] = "";
-	size_t used = 0;
+	int other = -1, cpu;
 	uint32_t i;
-	int cpu;
 
 	device->count = 0;
 	for (i = 0; i < device->info.encoders && i < PERF_CPUS; i++) {
@@ -258,20 +256,18 @@ PERF_INTERNAL int perf_device_choose(struct perf_device *device,
 			continue;
 		if (CPU_ISSET(encoder.cpu, cpus))
 			device->encoder[device->count++] = encoder;
-		else if (used < sizeof(others))
-			used += (size_t)snprintf(others + used,
-						 sizeof(others) - used, "%s%d",
-						 used ? ", " : "", encoder.cpu);
+		else
+			other = encoder.cpu;
 	}
 	if (device->count)
 		return 0;
 
 	for (cpu = 0; cpu < CPU_SETSIZE - 1 && !CPU_ISSET(cpu, cpus); cpu++)
 		;
-	if (!used)
+	if (other < 0)
 		return perf_error("CPU %d has no trace encoder", cpu);
-	return perf_error("CPU %d has no trace encoder: run the program on a CPU that has one (CPU %s), for example with taskset -c",
-			  cpu, others);
+	return perf_error("CPU %d has no trace encoder: run the program on a CPU that has one, for example with taskset -c %d",
+			  cpu, other);
 }
 
 PERF_INTERNAL uint32_t perf_device_channels(const struct perf_device *device)
