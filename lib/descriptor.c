@@ -3,27 +3,18 @@
 #include <fcntl.h>
 #include <pthread.h>
 #include <sys/ioctl.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "descriptor.h"
 
-/* The library uses numbers from here on, if the process's limit allows it. */
-#define HIGH_NUMBERS	32
-#define HIGH_MOST	1024
+/* The library uses numbers from here on, if the process's limit allows it: usually it is 1024. */
+#define HIGH_NUMBERS	992
 
 PERF_INTERNAL int perf_descriptor_up(int fd)
 {
-	struct rlimit limit;
-	int high = -1;
+	int high = fd < 0 ? -1 : fcntl(fd, F_DUPFD_CLOEXEC, HIGH_NUMBERS);
 
-	if (fd >= 0 && !getrlimit(RLIMIT_NOFILE, &limit) &&
-	    limit.rlim_cur > HIGH_NUMBERS) {
-		rlim_t most = limit.rlim_cur < HIGH_MOST ? limit.rlim_cur : HIGH_MOST;
-
-		high = fcntl(fd, F_DUPFD_CLOEXEC, (int)(most - HIGH_NUMBERS));
-	}
 	if (high < 0)
 		return fd;
 	close(fd);
