@@ -324,17 +324,6 @@ PERF_LOCAL __attribute__((noinline, cold)) void settle(struct perf_thread *threa
 /* The count of lost records at an offset in the page, looked up only for a loss. */
 #define LOSS(what)	offsetof(struct sifive_trace_losses, what)
 
-PERF_LOCAL void count_loss(struct perf_thread *thread, size_t loss)
-{
-	perf_lost_count((__u64 *)((char *)perf_losses() + loss));
-#ifndef PERF_DROPIN
-	if (loss == LOSS(dropped))
-		perf_room_note(thread);
-#else
-	(void)thread;
-#endif /* PERF_DROPIN */
-}
-
 /*
  * Finds the lane of the thread's CPU, writes the lane's header if due, and reads that CPU's
  * counters. Returns NULL if no record can be written: @loss counts it.
@@ -382,12 +371,6 @@ PERF_LOCAL struct perf_lane *prepare(struct perf_thread *thread, uint64_t *now,
 	return NULL;
 }
 
-/* Whether a record that cannot be written is a loss, which includes pauses. */
-PERF_LOCAL bool is_wanted(const struct perf_thread *thread)
-{
-	return perf_pool->open && thread->epoch == perf_pool->epoch;
-}
-
 /*
  * A header was written without a record. If the thread has recorded in an earlier part
  * of the capture, its first record of this part ends the calls that are open there: the
@@ -424,8 +407,13 @@ PERF_LOCAL void write_claimed(struct perf_thread *thread, uint32_t kind,
 		return;
 	}
 	/* Do this before the gate opens: a pause or the end of the trace waits for the gate. */
-	if (!lane && kind != NO_RECORD && is_wanted(thread))
-		count_loss(thread, loss);
+	if (!lane && kind != NO_RECORD && perf_pool->open && thread->epoch == perf_pool->epoch) {
+		perf_lost_count((__u64 *)((char *)perf_losses() + loss));
+#ifndef PERF_DROPIN
+		if (loss == LOSS(dropped))
+			perf_room_note(thread);
+#endif /* PERF_DROPIN */
+	}
 	open_gate(thread);
 	settle(thread);
 }

@@ -389,13 +389,9 @@ PERF_INTERNAL void perf_thread_forget(void)
 PERF_INTERNAL void perf_thread_repair(void)
 {
 	struct perf_thread *thread = perf_self;
-	struct sifive_trace_thread arg = { .size = sizeof(arg) };
-
 	bool borrowed = thread->tid != perf_thread_id();
 
-	if (!borrowed && thread->repairs++ < REPAIRS_MAX &&
-	    !ioctl(perf_device_fd(perf_pool->device), SIFIVE_TRACE_IOC_THREAD,
-		   &arg))
+	if (!borrowed && thread->repairs++ < REPAIRS_MAX && !join_driver(thread))
 		return;
 
 	thread->refused = borrowed ? PERF_REFUSED_ONCE : PERF_REFUSED;
