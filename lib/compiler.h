@@ -12,18 +12,13 @@
 /* Exported by the shared library, with the version map. */
 #define PERF_API	PERF_NOTRACE __attribute__((visibility("default")))
 
-/*
- * Shared by the library's files, not exported; for data a declaration and a
- * definition.
- */
+/* Shared by the library's files, not exported; data are declared so. */
 #ifdef PERF_AMALGAMATION
 #define PERF_INTERNAL	PERF_NOTRACE static
 #define PERF_INTERNAL_DATA static
-#define PERF_DATA	static
 #else
 #define PERF_INTERNAL	PERF_NOTRACE __attribute__((visibility("hidden")))
 #define PERF_INTERNAL_DATA extern __attribute__((visibility("hidden")))
-#define PERF_DATA
 #endif
 
 /* Used in one file. */

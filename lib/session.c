@@ -29,7 +29,9 @@
 #define INTERVAL_USUAL	SIFIVE_TRACE_SAMPLING_HEADER_EVERY
 #endif /* PERF_DROPIN */
 
-PERF_DATA struct perf_session perf_session;
+#ifndef PERF_AMALGAMATION
+struct perf_session perf_session;
+#endif
 
 /* The thread that is in a call, its frame, and its previous cancellation state. */
 static volatile int32_t caller;
@@ -281,21 +283,16 @@ PERF_LOCAL int turns_layout(struct perf_layout *layout, const struct perf_setup 
 }
 #endif /* PERF_DROPIN */
 
-PERF_LOCAL int make_layout(const struct perf_setup *setup)
-{
-#ifndef PERF_DROPIN
-	if (PERF_TURNS)
-		return turns_layout(&perf_pool->layout, setup);
-#endif /* PERF_DROPIN */
-	return perf_layout_init(&perf_pool->layout, setup->type, setup->counter, setup->count);
-}
-
 PERF_LOCAL int fill_pool(const struct perf_device *device,
 			 const struct perf_setup *setup, uint32_t channels, unsigned int first)
 {
 	if (perf_pool_make())
 		return -1;
-	if (make_layout(setup))
+	if (
+#ifndef PERF_DROPIN
+	    PERF_TURNS ? turns_layout(&perf_pool->layout, setup) :
+#endif /* PERF_DROPIN */
+	    perf_layout_init(&perf_pool->layout, setup->type, setup->counter, setup->count))
 		return perf_error("the driver assigned the same counter to two events");
 
 	perf_pool->layout.poll = !perf_device_stalls(device) ? PERF_POLL_STORE :

@@ -27,13 +27,13 @@
 /* After this many failed repairs a counter stays unreadable. */
 #define REPAIRS_MAX	1000
 
+#ifndef PERF_AMALGAMATION
 /* A placeholder for threads without a slot; never written. */
 static struct perf_thread nobody;
 
-#ifndef PERF_AMALGAMATION
 __thread struct perf_thread *perf_self PERF_THREAD_MODEL = &nobody;
+struct perf_pool *perf_pool;
 #endif
-PERF_DATA struct perf_pool *perf_pool;
 
 /* The value of perf_pool.retry when the calling thread was last refused. */
 static __thread uint32_t refused PERF_THREAD_MODEL;

@@ -477,9 +477,7 @@ PERF_INTERNAL void perf_rseq_barrier(void)
 
 #define PERF_AMALGAMATION
 #undef PERF_INTERNAL_DATA
-#undef PERF_DATA
 #define PERF_INTERNAL_DATA	static
-#define PERF_DATA		static
 
 #include "../../lib/counter.c"
 #include "../../lib/record.c"
