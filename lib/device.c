@@ -330,9 +330,13 @@ PERF_INTERNAL int perf_device_take(struct perf_device *device,
 	config.size = sizeof(config);
 	config.sink = config.buffer ? SIFIVE_TRACE_SINK_SBA : SIFIVE_TRACE_SINK_SRAM;
 	/* Only CONFIG determines the register of each channel. */
-	config.channels = config.instruction.mode ? PERF_STIMULUS_FREE : ~0u;
+	config.channels = ~0u;
+#ifndef PERF_DROPIN
+	if (config.instruction.mode)
+		config.channels = PERF_STIMULUS_FREE;
 	if (config.flags & SIFIVE_TRACE_CONFIG_DRAIN)
 		config.watermark = config.buffer / 16;
+#endif /* PERF_DROPIN */
 	for (i = 0; i < device->count; i++)
 		config.encoders |= UINT64_C(1) << device->encoder[i].index;
 	if (device_call(device, SIFIVE_TRACE_IOC_CONFIG, &config))
@@ -507,9 +511,7 @@ PERF_INTERNAL int perf_device_sample(struct perf_device *device,
 		return 0;
 	}
 
-	if (errno == ENOTTY)
-		reason = "this driver is older than the library and has no timer";
-	else if (errno == EOPNOTSUPP && sampling->period)
+	if (errno == EOPNOTSUPP && sampling->period)
 		reason = "the counter of that event cannot interrupt here: sample by time";
 	return perf_device_error(device, errno, "cannot sample", reason);
 }
