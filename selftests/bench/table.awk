@@ -8,7 +8,7 @@
 function bound(kind, list, mode, how,    n, most) {
 	n = counters(list)
 	if (how == "nocode")
-		return 850
+		return 780
 	most = 42 + (list ~ /^[0-9]+$/ && n > 1 ? 7 : 10) * n
 	if (kind == "manual")
 		most += 10
