@@ -305,7 +305,8 @@ static const struct {
 	/* SIFIVE_TRACE_SAMPLING_HEADERS is not valid with the Raw counts of this test. */
 	FIELD(SAMPLING, sampling, flags, SIFIVE_TRACE_SAMPLING_ALL |
 	      SIFIVE_TRACE_SAMPLING_ONE_HEADER | SIFIVE_TRACE_SAMPLING_EXEC |
-	      SIFIVE_TRACE_SAMPLING_CALLERS),
+	      SIFIVE_TRACE_SAMPLING_CALLERS |
+	      SIFIVE_TRACE_SAMPLING_STACK(2 * SIFIVE_TRACE_STACK_MAX - 8)),
 	FIELD(SAMPLING, sampling, event.flags, 3),
 	FIELD(SAMPLING, sampling, event.turn, 0),
 	FIELD(EVENT, query, flags, 0),

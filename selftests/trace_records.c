@@ -15,7 +15,8 @@ enum { RAW, DELTA, XOR };
 /**
  * struct stream - the messages of one source and channel
  * @state:	what comes next
- * @left:	remaining words of a header, or addresses of a record
+ * @left:	remaining words of a header, addresses of a record, or upper parts of a value of a
+ *		stack
  * @at:		next counter or address
  * @had_one:	a record has followed the header
  * @xor:	last address
@@ -24,7 +25,8 @@ enum { RAW, DELTA, XOR };
  */
 struct stream {
 	enum {
-		START, TYPE, OWNER, MASK, COUNTER, RECORD, CALLER, CALLER_HIGH, ADDRESS, HIGH, COUNT
+		START, TYPE, OWNER, MASK, COUNTER, RECORD, CALLER, CALLER_HIGH, STACK, ADDRESS,
+		HIGH, COUNT
 	} state;
 	unsigned int left, at;
 	bool had_one;
@@ -63,6 +65,7 @@ static void finish(struct reading *r, struct stream *s)
 	if (r->each)
 		r->each(&s->now, r->arg);
 	s->now.callers = 0;
+	s->now.values = 0;
 	s->state = RECORD;
 }
 
@@ -84,6 +87,9 @@ static void read_begin(struct reading *r, struct stream *s, unsigned int bytes,
 		s->at = 0;
 	} else if (bytes == 1 && s->state == RECORD && value == SIFIVE_TRACE_RECORD_CALLERS) {
 		s->state = CALLER;
+	} else if (bytes == 1 && s->state == RECORD && value == SIFIVE_TRACE_RECORD_STACK) {
+		s->state = STACK;
+		s->left = 0;
 	} else {
 		bad(r, s);
 	}
@@ -112,6 +118,29 @@ static void read_caller(struct reading *r, struct stream *s, unsigned int bytes,
 	} else {
 		s->now.callers++;
 		s->state = CALLER;
+	}
+}
+
+/* A stack ends with the kind of its sample. */
+static void read_stack(struct reading *r, struct stream *s, unsigned int bytes, uint32_t value)
+{
+	const unsigned int most = SIFIVE_TRACE_STACK_REGISTERS + SIFIVE_TRACE_STACK_MAX / 8;
+	struct trace_record *now = &s->now;
+
+	if (bytes == 1 && value == TRACE_ISR && now->values >= SIFIVE_TRACE_STACK_REGISTERS) {
+		s->state = RECORD;
+		read_begin(r, s, bytes, value);
+	} else if (bytes == 4 && now->values < most) {
+		s->left = 2;
+		if (now->values++ < TRACE_STACK_VALUES)
+			now->stack[now->values - 1] = value;
+	} else if (bytes == 2 && s->left) {
+		if (now->values <= TRACE_STACK_VALUES)
+			now->stack[now->values - 1] |= (uint64_t)value << (64 - 16 * s->left);
+		s->left--;
+	} else {
+		now->values = 0;
+		bad(r, s);
 	}
 }
 
@@ -175,6 +204,10 @@ static void read_word(struct reading *r, struct stream *s, unsigned int bytes,
 	}
 	if (s->state == CALLER || s->state == CALLER_HIGH) {
 		read_caller(r, s, bytes, value);
+		return;
+	}
+	if (s->state == STACK) {
+		read_stack(r, s, bytes, value);
 		return;
 	}
 	if (bytes != (s->state == TYPE ? 1 : 4)) {

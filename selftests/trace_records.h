@@ -18,6 +18,9 @@ enum trace_kind {
 	TRACE_ISR	= 3,
 };
 
+/* Registers and words of a sample's stack that are kept. */
+#define TRACE_STACK_VALUES	(SIFIVE_TRACE_STACK_REGISTERS + 64)
+
 /**
  * struct trace_record - one record
  * @encoder:	its encoder, numbered in order of appearance, as sinks can share source
@@ -32,6 +35,8 @@ enum trace_kind {
  * @address:	the pc, or function and call site
  * @callers:	number of its callers
  * @caller:	the return-address register, then return addresses of the stack's frames
+ * @values:	number of its registers and of the 8-byte words of its stack
+ * @stack:	the first of them
  * @value:	counts in order; differences are accumulated from the header on
  */
 struct trace_record {
@@ -40,6 +45,8 @@ struct trace_record {
 	uint64_t address[2];
 	unsigned int callers;
 	uint64_t caller[SIFIVE_TRACE_CALLERS_MAX];
+	unsigned int values;
+	uint64_t stack[TRACE_STACK_VALUES];
 	uint64_t value[TRACE_COUNTERS];
 };
 

@@ -98,6 +98,19 @@ void sft_record_address(const struct sft_stream *s, u64 address, u64 *last)
 	*last = address;
 }
 
+/* A register, or 8 bytes of a stack. */
+void sft_record_word(const struct sft_stream *s, u64 value)
+{
+	u32 upper = upper_32_bits(value);
+
+	put32(s, lower_32_bits(value));
+	if (!upper)
+		return;
+	put16(s, upper);
+	if (upper >> 16)
+		put16(s, upper >> 16);
+}
+
 /* Before a record: write a header if one is due. @now holds the counters, by number. */
 void sft_record_repeat(struct sft_stream *s, const u64 *now)
 {

@@ -33,7 +33,9 @@ void sft_record_header(struct sft_stream *s, const u64 *now);
 void sft_record_repeat(struct sft_stream *s, const u64 *now);
 void sft_record_mark(const struct sft_stream *s, u8 kind);
 void sft_record_address(const struct sft_stream *s, u64 address, u64 *last);
+void sft_record_word(const struct sft_stream *s, u64 value);
 void sft_record_callers(const struct sft_stream *s, const struct pt_regs *regs);
+void sft_record_stack(const struct sft_stream *s, const struct pt_regs *regs, u32 bytes);
 void sft_record_isr(struct sft_stream *s, u64 pc, const u64 *now);
 
 #endif /* SIFIVE_TRACE_RECORD_H */

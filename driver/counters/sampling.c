@@ -37,6 +37,9 @@
 #define PERIOD_MIN	10000
 #define PERIOD_MIN_USER	1000
 
+/* SIFIVE_TRACE_SAMPLING_STACK() */
+#define STACK_SHIFT	16
+
 /* perf encodes other kinds of event in the upper bits of a raw event's data. */
 #define RAW_BITS	48
 
@@ -48,6 +51,7 @@
  * @on:		records are written
  * @begun:	this capture has a header
  * @callers:	samples have callers
+ * @stack:	bytes of the stack that samples have, with registers; 0: neither
  * @samples:	records written since CONFIG
  * @lost:	records that could not be written
  * @sum:	sum of per-thread counts, and of the sampling event's, by counter
@@ -59,6 +63,7 @@ struct hart {
 	bool on;
 	bool begun;
 	bool callers;
+	u32 stack;
 	u64 samples;
 	u64 lost;
 	u64 sum[SIFIVE_TRACE_MAX_COUNTERS];
@@ -188,6 +193,8 @@ static void sample(struct perf_event *event, struct perf_sample_data *data,
 	sft_record_repeat(&h->stream, now);
 	if (h->callers)
 		sft_record_callers(&h->stream, regs);
+	else if (h->stack)
+		sft_record_stack(&h->stream, regs, h->stack);
 	sft_record_isr(&h->stream, instruction_pointer(regs), now);
 	h->samples++;
 }
@@ -572,13 +579,19 @@ int sft_sampling_valid(struct sifive_trace_sampling *arg, struct sft_why *why)
 {
 	const u32 flags = SIFIVE_TRACE_SAMPLING_ALL | SIFIVE_TRACE_SAMPLING_ONE_HEADER |
 			  SIFIVE_TRACE_SAMPLING_EXEC | SIFIVE_TRACE_SAMPLING_HEADERS |
-			  SIFIVE_TRACE_SAMPLING_CALLERS;
+			  SIFIVE_TRACE_SAMPLING_CALLERS | SIFIVE_TRACE_SAMPLING_STACK(U16_MAX);
+	const u32 stack = arg->flags >> STACK_SHIFT;
 	int ret = check_sampled(arg, why);
 
 	if (ret)
 		return ret;
 	if (arg->flags & ~flags)
 		return sft_fail(why, -EINVAL, "unknown flags %#x", arg->flags & ~flags);
+	if (stack > SIFIVE_TRACE_STACK_MAX || stack % sizeof(u64))
+		return sft_fail(why, -EINVAL, "%u bytes of stack: take a multiple of 8 up to %u",
+				stack, SIFIVE_TRACE_STACK_MAX);
+	if (stack && arg->flags & SIFIVE_TRACE_SAMPLING_CALLERS)
+		return sft_fail(why, -EINVAL, "samples have either callers or a stack");
 	if (arg->channel >= 32 || !(sft_hw.capture.channels & BIT(arg->channel)))
 		return sft_fail(why, -EINVAL, "channel %u is not one of the capture's (mask %#x)",
 				arg->channel, sft_hw.capture.channels);
@@ -684,6 +697,7 @@ static void begin_here(void *arg)
 	h->stream.interval = set->flags & SIFIVE_TRACE_SAMPLING_HEADERS ?
 			     SIFIVE_TRACE_SAMPLING_HEADER_EVERY : 0;
 	h->callers = set->flags & SIFIVE_TRACE_SAMPLING_CALLERS;
+	h->stack = set->flags >> STACK_SHIFT;
 	if (!h->begun || !(set->flags & SIFIVE_TRACE_SAMPLING_ONE_HEADER)) {
 		read_base(h, now);
 		/* A repeated header would claim that records continue. */

@@ -468,10 +468,7 @@ struct sifive_trace_sampling {
 #define SIFIVE_TRACE_SAMPLING_DELTA	SIFIVE_TRACE_RECORD_DELTA
 #define SIFIVE_TRACE_SAMPLING_XOR		SIFIVE_TRACE_RECORD_XOR
 
-/*
- * Sample everything that runs on the capture's harts, not only the calling process. START then
- * needs CAP_PERFMON or CAP_SYS_ADMIN too (EPERM).
- */
+/* Sample everything that runs on the capture's harts. START then needs a capability too (EPERM). */
 #define SIFIVE_TRACE_SAMPLING_ALL	(1u << 0)
 /* One header for the whole capture: only a START that rewinds writes one. */
 #define SIFIVE_TRACE_SAMPLING_ONE_HEADER (1u << 1)
@@ -480,12 +477,13 @@ struct sifive_trace_sampling {
 /* Repeat the header, for readers of wrapped rings. EINVAL: not _XOR, or _ONE_HEADER is set. */
 #define SIFIVE_TRACE_SAMPLING_HEADERS	(1u << 3)
 /*
- * Before each sample, write its callers: the return-address register, then the return addresses
- * of the frames that frame pointers link, at most SIFIVE_TRACE_CALLERS_MAX in all. Only code
- * compiled with -fno-omit-frame-pointer has such frames; the addresses end at a pointer that
- * leads to no frame. For a 32-bit process on a 64-bit kernel only the register is written.
+ * Before each sample, write its callers: the return-address register, then those of the frames
+ * that frame pointers link, at most SIFIVE_TRACE_CALLERS_MAX in all; of a 32-bit process on a
+ * 64-bit kernel only the register. Or write registers and, as far as it is in memory, this much of
+ * the stack: a multiple of 8 up to SIFIVE_TRACE_STACK_MAX. Both give EINVAL.
  */
 #define SIFIVE_TRACE_SAMPLING_CALLERS	(1u << 4)
+#define SIFIVE_TRACE_SAMPLING_STACK(bytes) ((__u32)(bytes) << 16)
 /* Records from one header to the next. */
 #define SIFIVE_TRACE_SAMPLING_HEADER_EVERY	100
 

@@ -91,6 +91,16 @@
 /* The maximum number of callers. */
 #define SIFIVE_TRACE_CALLERS_MAX	128
 
+/*
+ * In place of a kind: registers of the following sample's thread, pc, ra, sp, t0 and s0 to s11,
+ * then its stack, from sp rounded down to 8 bytes. Each register, and each 8 bytes, is a store of
+ * bits 31:0, then 16-bit stores of bits 47:32 and 63:48, up to the last that is not 0.
+ */
+#define SIFIVE_TRACE_RECORD_STACK	0xfa
+#define SIFIVE_TRACE_STACK_REGISTERS	16
+/* The maximum number of bytes of the stack. */
+#define SIFIVE_TRACE_STACK_MAX		8192
+
 /* Number of a counter's bits that a record can hold. */
 #define SIFIVE_TRACE_RECORD_COUNT_BITS	48
 

@@ -1,0 +1,238 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Proves that samples include the registers and the stack of the sampled code: as much as was
+ * requested, up to memory that cannot be read; and that a bad stack pointer costs a sample only
+ * its stack.
+ */
+#define _GNU_SOURCE
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "kselftest_harness.h"
+#include "trace_count.h"
+#include "trace_more.h"
+#include "trace_records.h"
+
+#define CHANNEL		5
+#define BUFFER		1048576
+
+/* Captures until there are samples: on a loaded host each capture gets few. */
+#define CAPTURES	50
+#define TURNS		3000000
+
+/* Places in a sample's stack. */
+#define PC		0
+#define SP		2
+#define T0		3
+#define S2		6
+#define S11		15
+#define WORDS		SIFIVE_TRACE_STACK_REGISTERS
+
+#define T0_VALUE	0x123
+#define S2_VALUE	-2l
+#define S11_VALUE	0x7ff
+
+/* Runs with this stack pointer. */
+static __attribute__((noinline, noclone, aligned(256))) void spin(unsigned long sp)
+{
+	unsigned long turns = TURNS;
+
+	asm volatile("mv	t1, sp\n"
+		     "mv	sp, %1\n"
+		     "li	t0, %2\n"
+		     "li	s2, %3\n"
+		     "li	s11, %4\n"
+		     "1: addi	%0, %0, -1\n"
+		     "bnez	%0, 1b\n"
+		     "mv	sp, t1\n"
+		     : "+r" (turns)
+		     : "r" (sp), "i" (T0_VALUE), "i" (S2_VALUE), "i" (S11_VALUE)
+		     : "t0", "t1", "s2", "s11", "memory");
+}
+
+FIXTURE(stacks) {
+	struct trace_session s;
+	struct sifive_trace_sampling sampling;
+	/* Two pages, of which the second cannot be read. */
+	uint64_t *page;
+	size_t size;
+	/* The samples in spin(), how many of them were wrong, and the latest. */
+	unsigned int samples, wrong;
+	unsigned long sp;
+	struct trace_record latest;
+};
+
+FIXTURE_SETUP(stacks)
+{
+	struct sifive_trace_counters counters = TRACE_ARG(sifive_trace_counters);
+	size_t i;
+
+	trace_sample_freely();
+	ASSERT_EQ(0, trace_session_open(&self->s, 0));
+	ASSERT_EQ(0, trace_pin(self->s.encoder.cpu));
+	if (!trace_has_sink(&self->s, SIFIVE_TRACE_SINK_SBA))
+		SKIP(return, "this board has no SBA sink");
+	ASSERT_EQ(0, trace_session_config(&self->s, SIFIVE_TRACE_SINK_SBA, BUFFER, 0));
+	ASSERT_EQ(0, trace_ioctl(self->s.fd, SIFIVE_TRACE_IOC_COUNTERS, &counters));
+	self->sampling = TRACE_ARG(sifive_trace_sampling);
+	self->sampling.channel = trace_register(&self->s.encoder, CHANNEL);
+	self->sampling.interval = 1000000;
+	self->size = (size_t)sysconf(_SC_PAGESIZE);
+	self->page = mmap(NULL, 2 * self->size, PROT_READ | PROT_WRITE,
+			  MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	ASSERT_NE(MAP_FAILED, self->page);
+	ASSERT_EQ(0, mprotect((char *)self->page + self->size, self->size, PROT_NONE));
+	/* Of 0, 16, 32, 48 and 64 bits. */
+	for (i = 0; i < self->size / 8; i++)
+		self->page[i] = i % 5 ? (0xfedcba9876543210ull + i) >> (64 - 16 * (i % 5)) : 0;
+}
+
+FIXTURE_TEARDOWN(stacks)
+{
+	munmap(self->page, 2 * self->size);
+	trace_session_close(&self->s);
+}
+
+static bool in_spin(uint64_t address)
+{
+	return address - (uintptr_t)spin < 256;
+}
+
+static void keep(const struct trace_record *record, void *arg)
+{
+	struct _test_data_stacks *self = arg;
+	const uint64_t *stack = record->stack;
+	unsigned int i;
+
+	/* Not before the loop, nor after it. */
+	if (record->kind != TRACE_ISR || !in_spin(record->address[0]) ||
+	    record->values < WORDS || stack[SP] != self->sp || stack[S11] != S11_VALUE)
+		return;
+	self->samples++;
+	self->latest = *record;
+	self->wrong += record->callers || stack[PC] != record->address[0] ||
+		       stack[T0] != T0_VALUE || stack[S2] != (unsigned long)S2_VALUE;
+	for (i = WORDS; i < record->values && i < TRACE_STACK_VALUES; i++)
+		self->wrong += stack[i] != ((uint64_t *)(self->sp & ~7ul))[i - WORDS];
+}
+
+/* Captures until there are samples with this stack pointer. */
+static int capture(struct _test_data_stacks *self, const void *sp, unsigned int bytes)
+{
+	struct trace_totals totals;
+	unsigned int i;
+	int ret;
+
+	self->sp = (unsigned long)sp;
+	self->samples = 0;
+	self->wrong = 0;
+	self->sampling.flags &= SIFIVE_TRACE_SAMPLING_HEADERS;
+	self->sampling.flags |= SIFIVE_TRACE_SAMPLING_STACK(bytes);
+	ret = trace_ioctl(self->s.fd, SIFIVE_TRACE_IOC_SAMPLING, &self->sampling);
+	for (i = 0; !ret && i < CAPTURES && !self->samples; i++) {
+		ret = trace_start(self->s.fd, SIFIVE_TRACE_START_REWIND);
+		if (ret)
+			break;
+		spin(self->sp);
+		ret = trace_stop(self->s.fd) ?:
+		      trace_records(self->s.fd, &totals, keep, self);
+		if (!ret && !trace_is_whole(&totals))
+			ret = -EBADMSG;
+	}
+	printf("# %u captures, %u samples, %u wrong, %u values in the latest\n", i, self->samples,
+	       self->wrong, self->latest.values);
+	return ret;
+}
+
+TEST_F(stacks, samples_have_registers_and_the_stack)
+{
+	ASSERT_EQ(0, capture(self, self->page, 256));
+	ASSERT_LT(0, self->samples);
+	EXPECT_EQ(0, self->wrong);
+	EXPECT_EQ(WORDS + 256 / 8, self->latest.values);
+}
+
+TEST_F(stacks, a_stack_of_eight_bytes_is_the_smallest)
+{
+	ASSERT_EQ(0, capture(self, self->page, 8));
+	ASSERT_LT(0, self->samples);
+	EXPECT_EQ(0, self->wrong);
+	EXPECT_EQ(WORDS + 1, self->latest.values);
+}
+
+TEST_F(stacks, a_stack_pointer_that_is_not_aligned_is_rounded_down)
+{
+	ASSERT_EQ(0, capture(self, (char *)self->page + 13, 64));
+	ASSERT_LT(0, self->samples);
+	EXPECT_EQ(0, self->wrong);
+	EXPECT_EQ(WORDS + 64 / 8, self->latest.values);
+}
+
+TEST_F(stacks, the_copy_ends_at_memory_that_cannot_be_read)
+{
+	unsigned int left;
+
+	for (left = 0; left <= 136; left += 8) {
+		ASSERT_EQ(0, capture(self, (char *)self->page + self->size - left, 1024));
+		ASSERT_LT(0, self->samples);
+		EXPECT_EQ(0, self->wrong);
+		EXPECT_EQ(WORDS + left / 8, self->latest.values);
+	}
+}
+
+TEST_F(stacks, bad_stack_pointers_have_no_stack)
+{
+	const void *pointers[] = { NULL, (void *)8, (void *)-8, (void *)(1ul << 63) };
+	unsigned int i;
+
+	for (i = 0; i < sizeof(pointers) / sizeof(pointers[0]); i++) {
+		ASSERT_EQ(0, capture(self, pointers[i], SIFIVE_TRACE_STACK_MAX));
+		ASSERT_LT(0, self->samples);
+		EXPECT_EQ(0, self->wrong);
+		EXPECT_EQ(WORDS, self->latest.values);
+	}
+}
+
+TEST_F(stacks, all_count_types_have_them)
+{
+	for (self->sampling.count_type = SIFIVE_TRACE_SAMPLING_RAW;
+	     self->sampling.count_type <= SIFIVE_TRACE_SAMPLING_XOR; self->sampling.count_type++) {
+		ASSERT_EQ(0, capture(self, self->page, 256));
+		ASSERT_LT(0, self->samples);
+		EXPECT_EQ(0, self->wrong);
+	}
+}
+
+TEST_F(stacks, headers_at_intervals_come_before_them)
+{
+	unsigned int i;
+
+	self->sampling.count_type = SIFIVE_TRACE_SAMPLING_XOR;
+	self->sampling.flags = SIFIVE_TRACE_SAMPLING_HEADERS;
+	self->sampling.interval = 100000;
+	for (i = 0; i < 5; i++) {
+		ASSERT_EQ(0, capture(self, self->page, 64));
+		EXPECT_EQ(0, self->wrong);
+	}
+}
+
+TEST_F(stacks, sizes_that_cannot_be_are_refused)
+{
+	const unsigned int sizes[] = { 1, 4, 12, SIFIVE_TRACE_STACK_MAX + 8, 0xffff };
+	unsigned int i;
+
+	for (i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
+		self->sampling.flags = SIFIVE_TRACE_SAMPLING_STACK(sizes[i]);
+		EXPECT_EQ(-EINVAL, trace_ioctl(self->s.fd, SIFIVE_TRACE_IOC_SAMPLING,
+					       &self->sampling));
+		EXPECT_NE(NULL, strstr(trace_message(self->s.fd), "bytes of stack"));
+	}
+	self->sampling.flags = SIFIVE_TRACE_SAMPLING_STACK(64) | SIFIVE_TRACE_SAMPLING_CALLERS;
+	EXPECT_EQ(-EINVAL, trace_ioctl(self->s.fd, SIFIVE_TRACE_IOC_SAMPLING, &self->sampling));
+	EXPECT_NE(NULL, strstr(trace_message(self->s.fd), "either callers or a stack"));
+}
+
+TRACE_HARNESS_MAIN
