@@ -18,6 +18,8 @@ import tempfile
 sys.dont_write_bytecode = True
 import read_trace
 
+# In place of a caller: see PERFREC_UNKNOWN.
+UNKNOWN = 0xfffffffffffffff6
 # Bytes of a trace that are compared: Python reads some 200 KB a second.
 LONG = None if os.environ.get("TRACE_PART") == "1" else 400_000
 
@@ -87,7 +89,9 @@ def differs(ours, theirs, values, laps):
 
 def callers(addresses):
     """The callers that decode shows without symbols. The first address is the return-address
-    register."""
+    register. Of a stack, it shows that they are unknown."""
+    if addresses == read_trace.STACK:
+        return [UNKNOWN]
     if len(addresses) > 1 and addresses[0] == addresses[1]:
         addresses = addresses[1:]
     return [address for address in addresses if address]

@@ -82,6 +82,21 @@ static void write_callers(struct gen_stream *s)
 	}
 }
 
+/* The stack of a sample; some are cut, or too long. */
+static void write_stack(struct gen_stream *s)
+{
+	uint64_t values = one_in(50) ? below(1100) : one_in(10) ? below(16) : 16 + below(20);
+	unsigned int parts;
+
+	gen_store(s->gen, s->src, s->channel, 1, SIFIVE_TRACE_RECORD_STACK);
+	while (values--) {
+		gen_store(s->gen, s->src, s->channel, 4,
+			  one_in(300) ? SIFIVE_TRACE_RECORD_MAGIC : (uint32_t)random_value());
+		for (parts = one_in(300) ? 3 : (unsigned int)below(3); parts; parts--)
+			gen_store(s->gen, s->src, s->channel, 2, (uint32_t)below(0x10000));
+	}
+}
+
 static void write_record(struct gen_stream *s)
 {
 	const unsigned int kind = (unsigned int)below(4);
@@ -93,6 +108,8 @@ static void write_record(struct gen_stream *s)
 		value[i] = random_value() & ~0ull >> (64 - s->counter[i].width);
 	if (kind == SIFIVE_TRACE_RECORD_ISR && one_in(2))
 		write_callers(s);
+	else if (kind == SIFIVE_TRACE_RECORD_ISR && one_in(4))
+		write_stack(s);
 	gen_record(s, kind, address, value);
 }
 

@@ -17,6 +17,7 @@ NEVER = float("inf")
 KINDS = ("enter", "exit", "manual", "sample")
 MARKS = WAITED_LONG, WAITED, DROPPED = (0xfc, 0xfd, 0xfe)
 SAMPLE, CALLERS, CALLERS_MAX = 3, 0xfb, 128
+STACK, STACK_REGISTERS, STACK_MAX = 0xfa, 16, 16 + 8192 // 8
 STATES = {0: "unknown", 1: "runs", 2: "woken", 3: "calls", 4: "returns", 5: "faults", 16: "end",
           17: "preempted", 18: "sleeps", 19: "uninterruptible", 20: "stopped", 21: "exited"}
 
@@ -79,6 +80,7 @@ class Stream:
     def reset(self, known):
         """Start again after a header, or after a loss, with unknown previous values."""
         self.callers, self.low, self.chain = None, None, None
+        self.stack, self.halves = None, 0
         self.wanted, self.known, self.address, self.value = 0, known, 0, [0] * 32
 
     def read_header(self):
@@ -141,6 +143,21 @@ class Stream:
         self.chain, self.callers = self.callers, None
         return True
 
+    def take_value(self, size, value):
+        """Take a store in a stack; whether it belongs to the stack, or is a sample's kind. The
+        callers that a stack shows are not in the trace."""
+        if size == 32 and len(self.stack) < STACK_MAX:
+            self.stack, self.halves = [*self.stack, value], 0
+            return True
+        if size == 16 and self.stack and self.halves < 2:
+            self.stack[-1] |= value << 32 + 16 * self.halves
+            self.halves += 1
+            return True
+        if len(self.stack) < STACK_REGISTERS or (size, value) != (8, SAMPLE):
+            return False
+        self.chain, self.stack = STACK, None
+        return True
+
     def resume(self, state):
         """Take the stores that precede a piece: a record of the previous piece, marks, an
         unfinished record."""
@@ -167,16 +184,24 @@ class Stream:
             cut = not self.take_caller(size, value)
             if self.callers is not None and not cut:
                 return
+        if self.stack is not None:
+            cut = not self.take_value(size, value)
+            if self.stack is not None and not cut:
+                return
         if cut:
             self.reset(False)
         cut = (self.wanted or cut) and after_magic and size == 8 and value in COUNT_TYPES
         header = cut or self.after_magic
         mark, callers = size == 8 and value in MARKS, (size, value) == (8, CALLERS)
-        begins = header or mark or callers or size == 8 and value < 4 and self.count_type is not None
+        stack = (size, value) == (8, STACK)
+        begins = header or mark or callers or stack or \
+            size == 8 and value < 4 and self.count_type is not None
         if self.wanted or not begins:
             self.reset(False)
         if callers:
             self.callers = []
+        elif stack:
+            self.stack = []
         elif begins:
             self.reader = (self.read_header() if header else self.read_mark(value) if mark
                            else self.read_record(value))

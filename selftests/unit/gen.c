@@ -269,6 +269,27 @@ void gen_callers(struct gen_stream *stream, const uint64_t *address, unsigned in
 	}
 }
 
+static void put_value(struct gen_stream *stream, uint64_t value)
+{
+	store(stream, 4, (uint32_t)value);
+	if (value >> 32)
+		store(stream, 2, (uint32_t)(value >> 32 & 0xffff));
+	if (value >> 48)
+		store(stream, 2, (uint32_t)(value >> 48));
+}
+
+void gen_stack(struct gen_stream *stream, const uint64_t reg[SIFIVE_TRACE_STACK_REGISTERS],
+	       const uint64_t *word, unsigned int words)
+{
+	unsigned int i;
+
+	store(stream, 1, SIFIVE_TRACE_RECORD_STACK);
+	for (i = 0; i < SIFIVE_TRACE_STACK_REGISTERS; i++)
+		put_value(stream, reg[i]);
+	for (i = 0; i < words; i++)
+		put_value(stream, word[i]);
+}
+
 void gen_record(struct gen_stream *stream, unsigned int type,
 		const uint64_t *address, const uint64_t *value)
 {

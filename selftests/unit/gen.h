@@ -11,6 +11,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include <linux/sifive_trace_format.h>
+
 #define GEN_COUNTERS	32
 #define GEN_SOURCES	128
 
@@ -129,6 +131,10 @@ void gen_header(struct gen_stream *stream);
 
 /* The callers of the sample that follows: even addresses. */
 void gen_callers(struct gen_stream *stream, const uint64_t *address, unsigned int count);
+
+/* Registers and a stack of the sample that follows. */
+void gen_stack(struct gen_stream *stream, const uint64_t reg[SIFIVE_TRACE_STACK_REGISTERS],
+	       const uint64_t *word, unsigned int words);
 
 /**
  * gen_record() - add a record, and its truth at the end of gen->truth

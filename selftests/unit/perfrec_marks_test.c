@@ -124,6 +124,114 @@ TEST_F(perfrec, callers_without_a_sample_are_lost)
 	EXPECT_EQ(PERFREC_TRUNCATED, all.loss[4].reason);
 }
 
+/* Registers 0x10000, 0x10001 and so on, each with this upper part. */
+static void registers(FIXTURE_DATA(perfrec) *self, unsigned int count)
+{
+	unsigned int i;
+
+	word8(self, SIFIVE_TRACE_RECORD_STACK);
+	for (i = 0; i < count; i++) {
+		word32(self, 0x10000 + i);
+		word16(self, 5);
+	}
+}
+
+static struct perfrec_stack latest;
+static unsigned int stacks;
+
+static const struct perfrec_callers *keep_stack(void *context, const struct perfrec_stack *stack)
+{
+	static struct perfrec_callers none;
+
+	latest = *stack;
+	stacks++;
+	return &none;
+}
+
+TEST_F(perfrec, a_stack_belongs_to_the_sample_that_follows)
+{
+	struct perfrec_ops ops = collect_ops;
+
+	ops.stack = keep_stack;
+	perfrec_free(self->perfrec);
+	self->perfrec = perfrec_new(&ops, &all);
+	header(self, PERFREC_DELTA_XOR, 1, 64);
+	registers(self, 16);
+	word32(self, 1);
+	word32(self, 0xffffffff);
+	word16(self, 0);
+	word16(self, 0xfedc);
+	word8(self, PERFREC_ISR);
+	word32(self, 0x40000);
+	word32(self, 7);
+	word8(self, PERFREC_ISR);
+	word32(self, 0);
+	word32(self, 7);
+	flush(self);
+	ASSERT_EQ(2, all.records);
+	EXPECT_EQ(0, all.losses);
+	EXPECT_EQ(1, stacks);
+	EXPECT_EQ(2, latest.words);
+	EXPECT_EQ(0x500010000, latest.reg[0]);
+	EXPECT_EQ(0x50001000f, latest.reg[15]);
+	EXPECT_EQ(1, latest.word[0]);
+	EXPECT_EQ(0xfedc0000ffffffff, latest.word[1]);
+	EXPECT_NE(NULL, perfrec_callers(&all.record[0]));
+	EXPECT_EQ(1 + 32 + 4 + 3, all.record[0].words);
+	EXPECT_EQ(0x40000, all.record[0].address[0]);
+	EXPECT_FALSE(all.record[1].flags & PERFREC_CALLERS);
+}
+
+TEST_F(perfrec, a_stack_without_a_sample_is_lost)
+{
+	unsigned int i;
+
+	header(self, PERFREC_RAW, 1, 64);
+	/* Of another kind of record; too few registers; an upper part too many; too long. */
+	registers(self, 16);
+	word8(self, PERFREC_MANUAL);
+	word32(self, 0x40000);
+	word32(self, 7);
+	registers(self, 15);
+	word8(self, PERFREC_ISR);
+	word32(self, 0x40000);
+	word32(self, 7);
+	registers(self, 16);
+	word16(self, 1);
+	word16(self, 1);
+	registers(self, 16);
+	for (i = 0; i < SIFIVE_TRACE_STACK_MAX / 8; i++)
+		word32(self, i);
+	word32(self, i);
+	/* Without a store of its value; cut by the end. */
+	word8(self, SIFIVE_TRACE_RECORD_STACK);
+	word16(self, 1);
+	registers(self, 16);
+	flush(self);
+	EXPECT_EQ(2, all.records);
+	for (i = 0; i < 2; i++)
+		EXPECT_EQ(NULL, perfrec_callers(&all.record[i]));
+	EXPECT_EQ(33 + 31 + 35 + 33 + 1025 + 2 + 33, all.lost_words);
+}
+
+TEST_F(perfrec, header_within_a_stack)
+{
+	header(self, PERFREC_RAW, 1, 64);
+	registers(self, 16);
+	header(self, PERFREC_RAW, 1, 64);
+	/* The magic as a value. */
+	registers(self, 16);
+	word32(self, MAGIC);
+	word8(self, PERFREC_ISR);
+	word32(self, 0x40000);
+	word32(self, 7);
+	flush(self);
+	EXPECT_EQ(2, all.headers);
+	EXPECT_EQ(1, all.losses);
+	EXPECT_EQ(33, all.lost_words);
+	ASSERT_EQ(1, all.records);
+}
+
 TEST_F(perfrec, header_within_callers)
 {
 	header(self, PERFREC_RAW, 1, 64);

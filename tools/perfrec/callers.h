@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* The callers of samples, private to perfrec: each distinct list is stored once. */
+/* The callers of samples, private to perfrec and trace: each distinct list is stored once. */
 #ifndef SIFIVE_TRACE_CALLERS_H
 #define SIFIVE_TRACE_CALLERS_H
 

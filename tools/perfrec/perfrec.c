@@ -7,6 +7,11 @@
 
 #include "stream.h"
 
+/* Streams whose stacks are kept: the kernel writes them to one stream of a source. */
+#define STACKS_MAX	PERFREC_SOURCES
+/* Values of a stack, with the registers. */
+#define VALUES_MAX	(SIFIVE_TRACE_STACK_REGISTERS + SIFIVE_TRACE_STACK_MAX / 8)
+
 struct perfrec *perfrec_new(const struct perfrec_ops *ops, void *context)
 {
 	struct perfrec *perfrec = calloc(1, sizeof(*perfrec));
@@ -27,6 +32,7 @@ void perfrec_free(struct perfrec *perfrec)
 	for (stream = perfrec->first; stream; stream = next) {
 		next = stream->next;
 		free(stream->caller);
+		free(stream->stack);
 		free(stream);
 	}
 	callers_free(&perfrec->callers);
@@ -377,7 +383,7 @@ static bool record_complete(const struct stream *stream)
 
 static bool is_callers(const struct stream *stream)
 {
-	return stream->state == CALLERS || stream->state == CALLERS_HIGH;
+	return stream->state >= CALLERS && stream->state <= STACK;
 }
 
 /*
@@ -450,6 +456,25 @@ static void begin_callers(struct perfrec *perfrec, struct stream *stream,
 		stream->caller = calloc(SIFIVE_TRACE_CALLERS_MAX, sizeof(*stream->caller));
 }
 
+static void begin_stack(struct perfrec *perfrec, struct stream *stream, const struct store *word)
+{
+	report_loss(perfrec, stream);
+	stream->mark_offset = word->offset;
+	stream->around = stream->state;
+	stream->state = STACK;
+	stream->values = 0;
+	stream->caller_words = 1;
+	if (!stream->stack && perfrec->ops->stack && perfrec->stacks < STACKS_MAX) {
+		stream->stack = malloc(sizeof(*stream->stack));
+		perfrec->stacks += !!stream->stack;
+	}
+	if (!stream->stack)
+		return;
+	stream->stack->src = word->src;
+	stream->stack->channel = word->channel;
+	stream->stack->begin = stamp(word);
+}
+
 static void lose_callers(struct stream *stream, enum perfrec_reason reason)
 {
 	lose(stream, reason, stream->mark_offset, stream->caller_words);
@@ -470,6 +495,51 @@ static void end_callers(struct perfrec *perfrec, struct stream *stream)
 	stream->record.callers = callers_get(&perfrec->callers, stream->caller, stream->callers);
 	stream->lost |= PERFREC_CALLERS;
 	stream->state = stream->around;
+}
+
+/* The place of a value in the stack. */
+static uint64_t *stack_value(struct perfrec_stack *stack, unsigned int i)
+{
+	return i < SIFIVE_TRACE_STACK_REGISTERS ? &stack->reg[i] :
+	       &stack->word[i - SIFIVE_TRACE_STACK_REGISTERS];
+}
+
+/* The sample of the stack follows. */
+static void end_stack(struct perfrec *perfrec, struct stream *stream)
+{
+	stream->state = stream->around;
+	stream->lost |= PERFREC_CALLERS;
+	stream->record.callers = NULL;
+	if (!stream->stack)
+		return;
+	stream->stack->words = stream->values - SIFIVE_TRACE_STACK_REGISTERS;
+	stream->record.callers = perfrec->ops->stack(perfrec->context, stream->stack);
+}
+
+/* Takes a value, or a part of it. Returns false if @word is neither: the stack ends. */
+static __attribute__((noinline))
+bool stack_word(struct perfrec *perfrec, struct stream *stream, const struct store *word)
+{
+	if (word->bytes == 4 && stream->values < VALUES_MAX) {
+		stream->parts = 1;
+		if (stream->stack)
+			*stack_value(stream->stack, stream->values) = word->value;
+		stream->values++;
+	} else if (word->bytes == 2 && stream->values && stream->parts < 3) {
+		if (stream->stack)
+			*stack_value(stream->stack, stream->values - 1) |=
+				(uint64_t)word->value << (16 + 16 * stream->parts);
+		stream->parts++;
+	} else {
+		if (word->bytes == 1 && word->value == PERFREC_ISR &&
+		    stream->values >= SIFIVE_TRACE_STACK_REGISTERS)
+			end_stack(perfrec, stream);
+		else
+			lose_callers(stream, PERFREC_CUT_RECORD);
+		return false;
+	}
+	stream->caller_words++;
+	return true;
 }
 
 /* Takes an address, or a part of it. Returns false if @word is not an address: the callers end. */
@@ -538,7 +608,8 @@ static void step(struct perfrec *perfrec, struct stream *stream,
 		else
 			lose_record(stream, PERFREC_CUT_RECORD);
 	} else if (is_callers(stream)) {
-		if (callers_word(perfrec, stream, word))
+		if (stream->state == STACK ? stack_word(perfrec, stream, word) :
+					     callers_word(perfrec, stream, word))
 			return;
 	} else if (stream->state >= MARK) {
 		const bool mark = stream->state == MARK;
@@ -555,8 +626,10 @@ static void step(struct perfrec *perfrec, struct stream *stream,
 		header_begin(perfrec, stream, stamp(word), stream->state == LOST);
 	else if (perfrec_is_mark(word))
 		begin_mark(perfrec, stream, word);
-	else if (perfrec_is_callers(word))
+	else if (word->bytes == 1 && word->value == SIFIVE_TRACE_RECORD_CALLERS)
 		begin_callers(perfrec, stream, word);
+	else if (word->bytes == 1 && word->value == SIFIVE_TRACE_RECORD_STACK)
+		begin_stack(perfrec, stream, word);
 	else
 		lose(stream, PERFREC_NO_START, word->offset, 1);
 }

@@ -134,8 +134,9 @@ struct perfrec_header {
  * struct perfrec_callers - the callers of a sample's code
  * @key:	private to callers.c
  * @count:	number of addresses, at least 1
- * @address:	the return-address register; then return addresses, innermost first: the list
- *		ends where frame pointers do
+ * @address:	the return-address register, 0 for callers from a stack; then return addresses,
+ *		innermost first: the list ends where frame pointers do, or with PERFREC_CUT or
+ *		PERFREC_UNKNOWN
  *
  * The register contains the innermost return address if the pc's function has not called another
  * function yet, or else an address in that function. In the former case, the first frame may
@@ -146,6 +147,33 @@ struct perfrec_callers {
 	uint32_t	count;
 	uint64_t	address[];
 };
+
+/* In place of the last caller: it is not in the copy of the stack, or no unwind table leads to it. */
+#define PERFREC_CUT		0xfffffffffffffff2ull
+#define PERFREC_UNKNOWN		0xfffffffffffffff6ull
+
+/**
+ * struct perfrec_stack - the registers and the stack of a sample's thread
+ * @src, @channel: its stream
+ * @begin:	its first word
+ * @reg:	pc, ra, sp, t0, s0 to s11
+ * @words:	number of elements of @word
+ * @word:	8 bytes of the stack each; the first one is at sp rounded down to 8
+ */
+struct perfrec_stack {
+	uint8_t			src;
+	uint8_t			channel;
+	struct perfrec_stamp	begin;
+	uint32_t		words;
+	uint64_t		reg[SIFIVE_TRACE_STACK_REGISTERS];
+	uint64_t		word[SIFIVE_TRACE_STACK_MAX / 8];
+};
+
+/** perfrec_stack_bytes() - the size of its part that has values */
+static inline size_t perfrec_stack_bytes(const struct perfrec_stack *stack)
+{
+	return offsetof(struct perfrec_stack, word) + stack->words * sizeof(stack->word[0]);
+}
 
 /* @address is valid. Clear for DeltaXOR after a loss, or without a header. */
 #define PERFREC_ADDRESS_KNOWN	(1u << 0)
@@ -232,10 +260,11 @@ static inline bool perfrec_is_mark(const struct store *word)
 	       word->value <= SIFIVE_TRACE_RECORD_DROPPED;
 }
 
-/** perfrec_is_callers() - whether such a store begins the callers of a sample */
+/** perfrec_is_callers() - whether such a store begins the callers or the stack of a sample */
 static inline bool perfrec_is_callers(const struct store *word)
 {
-	return word->bytes == 1 && word->value == SIFIVE_TRACE_RECORD_CALLERS;
+	return word->bytes == 1 && (word->value == SIFIVE_TRACE_RECORD_CALLERS ||
+				    word->value == SIFIVE_TRACE_RECORD_STACK);
 }
 
 /* Reasons for dropping words. */
@@ -277,6 +306,8 @@ struct perfrec_loss {
  * @lost:	words were dropped, valid during the call
  * @marks:	the trace ends, and marks follow the stream's last record: @src, @channel,
  *		@dropped and @waited of @record are valid
+ * @stack:	the stack of the sample that follows, valid during the call. Returns the callers
+ *		that it shows, or NULL. Without it, samples with a stack have no callers.
  * @part:	the count type, the mask or a counter of a header is complete; @header may
  *		never be called for it
  * @address:	the addresses of a record are complete; @record may never be called for
@@ -292,6 +323,7 @@ struct perfrec_ops {
 	void (*record)(void *context, const struct perfrec_record *record);
 	void (*lost)(void *context, const struct perfrec_loss *loss);
 	void (*marks)(void *context, const struct perfrec_record *record);
+	const struct perfrec_callers *(*stack)(void *context, const struct perfrec_stack *stack);
 	void (*part)(void *context, const struct perfrec_header *header, int part);
 	void (*address)(void *context, const struct perfrec_record *record);
 	void (*counter)(void *context, const struct perfrec_record *record,

@@ -15,6 +15,7 @@ enum state {
 	MARK,		/* the value of a mark */
 	CALLERS,	/* an address, or the record after them */
 	CALLERS_HIGH,	/* the upper part of an address */
+	STACK,		/* a register or 8 bytes of a stack, or the record after them */
 	HEADER_COUNT_TYPE,
 	HEADER_OWNER,
 	HEADER_MASK,
@@ -65,6 +66,10 @@ struct stream {
 	unsigned int		callers;
 	uint32_t		caller_low;
 	uint64_t		*caller;	/* room for the maximum, NULL: not allocated yet */
+	/* A stack: number of values, and of the stores of the latest; NULL: not kept. */
+	unsigned int		values;
+	unsigned int		parts;
+	struct perfrec_stack	*stack;
 	/* @value and @address belong to the stream's previous record. */
 	bool			previous;
 	uint64_t		value[PERFREC_COUNTERS];
@@ -85,6 +90,7 @@ struct perfrec {
 	struct perfrec_header	*assumed;
 	uint64_t		interval[PERFREC_CHANNELS];
 	struct callers		callers;
+	unsigned int		stacks;		/* allocated */
 	struct stream		*first;
 	struct stream		*stream[STREAMS];
 };

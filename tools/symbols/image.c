@@ -379,6 +379,19 @@ void image_close(struct image *image)
 	free(image);
 }
 
+struct Dwfl_Module *image_module(const struct image *image)
+{
+	return image->module;
+}
+
+bool image_is_wide(const struct image *image)
+{
+	GElf_Addr bias;
+	Elf *elf = dwfl_module_getelf(image->module, &bias);
+
+	return !elf || gelf_getclass(elf) == ELFCLASS64;
+}
+
 bool image_has_tracer(const struct image *image)
 {
 	return image->has_tracer;

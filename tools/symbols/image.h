@@ -100,6 +100,12 @@ const char *image_line(struct image *image, uint64_t address, int *line);
 
 struct Dwfl_Module;
 
+/** image_module() - the file for libdwfl */
+struct Dwfl_Module *image_module(const struct image *image);
+
+/** image_is_wide() - whether its addresses have 64 bits */
+bool image_is_wide(const struct image *image);
+
 /** image_lines_module() - its debug information for libdwfl, or NULL if it is not used */
 struct Dwfl_Module *image_lines_module(struct image *image);
 

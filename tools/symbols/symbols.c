@@ -560,6 +560,18 @@ static bool is_tracer(const struct image *image, const char *function)
 	return false;
 }
 
+/* A mark in place of a caller, or the address before it. */
+static bool find_mark(uint64_t address, struct symbol *symbol)
+{
+	memset(symbol, 0, sizeof(*symbol));
+	if (address == PERFREC_CUT || address == PERFREC_CUT - 1)
+		*symbol = (struct symbol){ .function = "[cut]", .start = PERFREC_CUT };
+	else if (address == PERFREC_UNKNOWN || address == PERFREC_UNKNOWN - 1)
+		*symbol = (struct symbol){ .function = "[unknown]", .start = PERFREC_UNKNOWN };
+	symbol->known = symbol->function;
+	return symbol->known;
+}
+
 static void look_up(struct symbols *symbols, uint64_t address,
 		    struct symbol *symbol)
 {
@@ -567,8 +579,7 @@ static void look_up(struct symbols *symbols, uint64_t address,
 	struct object *object = find_object(symbols, address);
 	struct image *image;
 
-	memset(symbol, 0, sizeof(*symbol));
-	if (!object)
+	if (find_mark(address, symbol) || !object)
 		return;
 	image = image_of(symbols, object);
 	address -= object->bias;
@@ -601,10 +612,8 @@ bool symbols_find(struct symbols *symbols, uint64_t address,
 	const uint64_t place = symbols_place(symbols, address);
 	struct answer *answer;
 
-	if (!symbols || !symbols->objects) {
-		memset(symbol, 0, sizeof(*symbol));
-		return false;
-	}
+	if (!symbols || !symbols->objects)
+		return find_mark(address, symbol);
 	answer = &symbols->cache[hash_place(place, CACHE_BITS)];
 	if (!answer->valid || answer->address != place) {
 		look_up(symbols, place, &answer->symbol);

@@ -167,6 +167,19 @@ bool symbols_find_return(struct symbols *symbols, uint64_t address, struct symbo
 unsigned int symbols_callers(struct symbols *symbols, const struct perfrec_record *record,
 			     uint64_t address[SIFIVE_TRACE_CALLERS_MAX]);
 
+struct perfrec_stack;
+
+/**
+ * symbols_unwind() - find the callers that a stack shows, by the unwind tables of the files
+ * @symbols:	struct symbols; its time becomes that of the stack
+ * @address:	set as in struct perfrec_callers: the list ends where the stack does, or with the mark
+ *		PERFREC_CUT or PERFREC_UNKNOWN, which symbols_find() knows as "[cut]" and "[unknown]"
+ *
+ * Return: the number of addresses.
+ */
+unsigned int symbols_unwind(void *symbols, const struct perfrec_stack *stack,
+			    uint64_t address[SIFIVE_TRACE_CALLERS_MAX]);
+
 /**
  * symbols_same() - the address that represents the same function in all processes
  * @symbols:	may be NULL

@@ -185,6 +185,27 @@ static void on_marks(void *context, const struct perfrec_record *record)
 		trace->ops->marks(trace->context, record);
 }
 
+const struct perfrec_callers records_unwound;
+
+const struct perfrec_callers *records_unwind(struct trace *trace,
+					     const struct perfrec_stack *stack)
+{
+	const struct perfrec_callers **list = &trace->unwound[stack->channel][stack->src];
+	uint64_t address[SIFIVE_TRACE_CALLERS_MAX];
+	const unsigned int count = trace->unwind(trace->unwinder, stack, address);
+
+	*list = callers_get(&trace->callers, address, count);
+	return *list;
+}
+
+static const struct perfrec_callers *on_stack(void *context, const struct perfrec_stack *stack)
+{
+	struct trace *trace = context;
+
+	return trace->stages && stages_stack(trace->stages, stack) ? &records_unwound :
+	       records_unwind(trace, stack);
+}
+
 static void give_message(struct trace *trace, enum stages_item item,
 			 void (*give)(void *context, const struct nexus_message *message),
 			 const struct nexus_message *message)
@@ -351,6 +372,7 @@ void records_begin(struct trace *trace)
 		.stream = on_stream, .header = on_header, .record = on_record,
 		.lost = on_lost, .marks = on_marks,
 		/* Set only if needed: these callbacks cost time for each word. */
+		.stack = trace->unwind && ops->record ? on_stack : NULL,
 		.part = ops->part ? on_part : NULL,
 		.address = ops->address ? on_address : NULL,
 		.counter = ops->counter ? on_counter : NULL,

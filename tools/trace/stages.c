@@ -125,6 +125,15 @@ static void consume_header(struct stages *stages, const struct perfrec_header *h
 		ops->header(stages->trace->context, header);
 }
 
+/* The callers of a record that followed its stack through a queue. */
+static void set_callers(struct trace *trace, struct perfrec_record *record)
+{
+	if (!(record->flags & PERFREC_CALLERS) || record->callers != &records_unwound)
+		return;
+	record->callers = trace->unwound[record->channel][record->src];
+	trace->no_room += !record->callers;
+}
+
 static void consume_record(struct stages *stages, const struct item *item)
 {
 	const uint8_t *data = (const uint8_t *)(item + 1);
@@ -142,6 +151,7 @@ static void consume_record(struct stages *stages, const struct item *item)
 	}
 	if (item->serial)
 		record.header = kept(stages, record.channel, record.src, item->serial - 1);
+	set_callers(trace, &record);
 	trace->ops->record(trace->context, &record);
 }
 
@@ -160,6 +170,9 @@ static void consume(struct stages *stages, const struct item *item)
 		break;
 	case STAGES_HEADER:
 		consume_header(stages, data, item->bytes);
+		break;
+	case STAGES_STACK:
+		records_unwind(stages->trace, data);
 		break;
 	case STAGES_RECORD:
 		consume_record(stages, item);
@@ -370,7 +383,7 @@ static void send_header(struct stages *stages, const struct perfrec_header *head
 
 static void give_record(struct stages *stages, const struct perfrec_record *record)
 {
-	const struct trace *trace = stages->trace;
+	struct trace *trace = stages->trace;
 	struct perfrec_record copy = *record;
 
 	if (stages->failed)
@@ -378,6 +391,7 @@ static void give_record(struct stages *stages, const struct perfrec_record *reco
 	if (record->header)
 		copy.header = kept(stages, record->channel, record->src,
 				   record->header->serial);
+	set_callers(trace, &copy);
 	trace->ops->record(trace->context, &copy);
 }
 
@@ -413,6 +427,14 @@ void stages_record(struct stages *stages, const struct perfrec_record *record)
 		memcpy(to + 2 * GROUP_BYTES, record->delta + i * GROUP, GROUP_BYTES);
 		to += 3 * GROUP_BYTES;
 	}
+}
+
+bool stages_stack(struct stages *stages, const struct perfrec_stack *stack)
+{
+	if (stages->direct)
+		return false;
+	append_copy(stages, STAGES_STACK, stack, perfrec_stack_bytes(stack));
+	return true;
 }
 
 void stages_lost(struct stages *stages, const struct perfrec_loss *loss)

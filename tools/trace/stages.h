@@ -26,6 +26,7 @@ enum stages_item {
 	STAGES_STREAM,
 	STAGES_KEEP,		/* a header that records refer to, passed on without a callback */
 	STAGES_HEADER,
+	STAGES_STACK,
 	STAGES_RECORD,
 	STAGES_LOST,
 	STAGES_MARKS,
@@ -70,6 +71,8 @@ int stages_end(struct stages *stages);
 void stages_stream(struct stages *stages, unsigned int channel);
 void stages_header(struct stages *stages, const struct perfrec_header *header);
 void stages_record(struct stages *stages, const struct perfrec_record *record);
+/* Returns whether it is the third stage's. */
+bool stages_stack(struct stages *stages, const struct perfrec_stack *stack);
 void stages_lost(struct stages *stages, const struct perfrec_loss *loss);
 void stages_marks(struct stages *stages, const struct perfrec_record *record);
 void stages_message(struct stages *stages, enum stages_item item,

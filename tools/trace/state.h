@@ -4,6 +4,7 @@
 #define SIFIVE_TRACE_STATE_H
 
 #include "clocks.h"
+#include "perfrec/callers.h"
 #include "progress.h"
 #include "ring.h"
 #include "source.h"
@@ -34,6 +35,13 @@ struct trace {
 	bool			unfinished[NEXUS_SOURCES];
 	/* Bytes skipped outside of messages before the SRC width was known. */
 	uint64_t		skipped;
+	/* trace_unwind(), its lists, and of each stream that of the latest stack. */
+	unsigned int		(*unwind)(void *context, const struct perfrec_stack *stack,
+					  uint64_t address[SIFIVE_TRACE_CALLERS_MAX]);
+	void			*unwinder;
+	struct callers		callers;
+	const struct perfrec_callers *unwound[PERFREC_CHANNELS][PERFREC_SOURCES];
+	uint64_t		no_room;	/* records whose list the third stage did not keep */
 	/* A ring that has overwritten its oldest bytes. */
 	bool			wrapped;
 	/* For a piece of a recording: */

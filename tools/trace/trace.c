@@ -78,9 +78,20 @@ int trace_run(struct trace *trace, const struct trace_ops *ops, void *context)
 		trace->stages = stages_new(trace, trace->jobs);
 	error = run(trace);
 	stages_stop(trace->stages);
+	trace->stats.callers -= trace->no_room;
+	trace->stats.no_callers += trace->no_room;
 	progress_end(trace->progress);
 	trace->progress = NULL;
 	return error;
+}
+
+void trace_unwind(struct trace *trace,
+		  unsigned int (*unwind)(void *context, const struct perfrec_stack *stack,
+					 uint64_t address[SIFIVE_TRACE_CALLERS_MAX]),
+		  void *context)
+{
+	trace->unwind = unwind;
+	trace->unwinder = context;
 }
 
 void trace_settle(const struct trace *trace, uint32_t owner, unsigned int channel,
@@ -109,6 +120,8 @@ void trace_release(struct trace *trace)
 {
 	perfrec_free(trace->perfrec);
 	trace->perfrec = NULL;
+	callers_free(&trace->callers);
+	trace->callers = (struct callers){ 0 };
 	stages_free(trace->stages);
 	trace->stages = NULL;
 }

@@ -216,6 +216,17 @@ struct trace *trace_take(int fd, const char *path, const struct trace_options *o
 			 const struct meta *meta);
 
 /**
+ * trace_unwind() - find callers in the stacks of samples
+ * @unwind:	writes the callers that a stack shows to @address, as in struct perfrec_callers, and
+ *		returns their number. Called by trace_run(), between other callbacks
+ * @context:	passed to it
+ */
+void trace_unwind(struct trace *trace,
+		  unsigned int (*unwind)(void *context, const struct perfrec_stack *stack,
+					 uint64_t address[SIFIVE_TRACE_CALLERS_MAX]),
+		  void *context);
+
+/**
  * trace_run() - decode the whole trace
  * @trace:	from trace_open(); call this once per trace
  * @ops:	consumer

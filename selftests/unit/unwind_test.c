@@ -1,0 +1,375 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+/* Samples with a stack: the callers that unwind tables show. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "command_fixture.h"
+
+/* unwind_sample.S */
+#define PLACE(number)	(0x70000ull + 64 * (number))
+#define START		PLACE(0)
+#define MAIN_		PLACE(1)
+#define DOWN		PLACE(2)
+#define LEAF		PLACE(3)
+#define FRAMED		PLACE(4)
+#define COMPUTED	PLACE(5)
+#define LOST		PLACE(6)
+#define ODD		PLACE(7)
+#define BARE		PLACE(8)
+
+/* Where they return to. */
+#define IN_START	(START + 4)
+#define IN_MAIN		(MAIN_ + 12)
+#define IN_DOWN		(DOWN + 12)
+#define OF_DOWN		(DOWN + 16)
+#define IN_FRAMED	(FRAMED + 24)
+#define IN_COMPUTED	(COMPUTED + 4)
+#define IN_LOST		(LOST + 4)
+#define IN_BARE		(BARE + 4)
+
+/* Places in the registers of a stack. */
+#define RA		1
+#define SP		2
+#define S0		4
+#define S1		5
+
+#define STACK		0x3ffffff000ull
+#define WORDS		(SIFIVE_TRACE_STACK_MAX / 8)
+
+struct stack {
+	struct gen_stream stream;
+	uint64_t reg[SIFIVE_TRACE_STACK_REGISTERS];
+	uint64_t word[WORDS];
+	unsigned int words;
+};
+
+static void begin(FIXTURE_DATA(command) *self, struct stack *stack)
+{
+	memset(stack, 0, sizeof(*stack));
+	gen_sync(&self->gen, 0);
+	gen_stream_init(&stack->stream, &self->gen, 0, 6, 1, 1, 64);
+	gen_header(&stack->stream);
+	stack->reg[SP] = STACK;
+}
+
+static void push(struct stack *stack, uint64_t value)
+{
+	stack->word[stack->words++] = value;
+}
+
+/* The frames of down(), main() and start(). */
+static void push_usual(struct stack *stack, unsigned int levels, uint64_t first)
+{
+	unsigned int i;
+
+	for (i = 0; i < levels; i++) {
+		stack->words += 3;
+		push(stack, i ? IN_DOWN : first);
+	}
+	push(stack, 0x1234);
+	push(stack, IN_START);
+}
+
+static void sample(struct stack *stack, uint64_t pc)
+{
+	const uint64_t value = stack->stream.counter[0].previous + 7;
+
+	stack->reg[0] = pc;
+	gen_stack(&stack->stream, stack->reg, stack->word, stack->words);
+	gen_record(&stack->stream, 3, &pc, &value);
+	memset(stack->word, 0, sizeof(stack->word));
+	stack->words = 0;
+}
+
+/* The paths of the samples in the trace, with their numbers. */
+static void paths(FIXTURE_DATA(command) *self, const char *options)
+{
+	save(self, "trace.rtd");
+	run(self, "export -q --format folded -e " UNWIND " %s trace.rtd | LC_ALL=C sort", options);
+}
+
+TEST_F(command, a_stack_shows_callers)
+{
+	struct stack stack;
+
+	begin(self, &stack);
+	stack.reg[RA] = OF_DOWN;
+	stack.words = 3;
+	push(&stack, IN_DOWN);
+	push_usual(&stack, 2, IN_DOWN);
+	/* The innermost call of down() has its frame; main() has called the outermost. */
+	stack.word[11] = IN_MAIN;
+	sample(&stack, LEAF);
+	paths(self, "");
+	EXPECT_EQ(0, self->status);
+	EXPECT_STREQ("source 0;start;main;down;down;down;leaf 1\n", self->out) {
+		TH_LOG("%s", self->err);
+	}
+}
+
+TEST_F(command, each_place_of_a_function_has_its_own_rules)
+{
+	struct stack stack;
+	unsigned int i;
+
+	begin(self, &stack);
+	/* Before and after the stack pointer is changed, and after the return address is saved. */
+	for (i = 0; i < 3; i++) {
+		stack.reg[RA] = i < 2 ? IN_MAIN : 0;
+		stack.words = i ? 3 : 0;
+		if (i)
+			push(&stack, i == 2 ? IN_MAIN : 0);
+		push(&stack, 0);
+		push(&stack, IN_START);
+		sample(&stack, DOWN + 4 * i);
+	}
+	stack.reg[RA] = 0;
+	sample(&stack, START);
+	paths(self, "");
+	EXPECT_STREQ("source 0;start 1\nsource 0;start;main;down 3\n", self->out);
+}
+
+TEST_F(command, frame_pointers_and_expressions_find_frames)
+{
+	struct stack stack;
+
+	begin(self, &stack);
+	stack.reg[RA] = IN_FRAMED;
+	stack.reg[S0] = STACK + 80;
+	stack.words = 8;
+	push(&stack, STACK + 144);
+	push(&stack, IN_FRAMED);
+	stack.words = 16;
+	push(&stack, 0);
+	push(&stack, IN_MAIN);
+	push_usual(&stack, 0, 0);
+	sample(&stack, LEAF);
+	stack.reg[RA] = IN_COMPUTED;
+	stack.reg[S1] = IN_MAIN;
+	push(&stack, 0);
+	push(&stack, STACK + 32);
+	stack.words = 4;
+	push_usual(&stack, 0, 0);
+	sample(&stack, LEAF);
+	paths(self, "");
+	EXPECT_STREQ("source 0;start;main;computed;leaf 1\n"
+		     "source 0;start;main;framed;framed;leaf 1\n", self->out) {
+		TH_LOG("%s", self->out);
+	}
+}
+
+TEST_F(command, a_stack_that_is_too_short_is_cut)
+{
+	struct stack stack;
+	unsigned int i;
+
+	begin(self, &stack);
+	for (i = 0; i < 7; i++) {
+		stack.reg[RA] = OF_DOWN;
+		push_usual(&stack, 1, IN_MAIN);
+		stack.words = i;
+		sample(&stack, LEAF);
+	}
+	paths(self, "");
+	EXPECT_STREQ("source 0;[cut];down;leaf 4\nsource 0;[cut];main;down;leaf 2\n"
+		     "source 0;start;main;down;leaf 1\n", self->out) {
+		TH_LOG("%s", self->out);
+	}
+	run(self, "report -q --format csv -e " UNWIND " trace.rtd");
+	EXPECT_NE(NULL, strstr(self->out, "\n\"[cut]\",0,6,")) {
+		TH_LOG("%s", self->out);
+	}
+}
+
+TEST_F(command, callers_without_a_table_are_unknown)
+{
+	struct stack stack;
+
+	begin(self, &stack);
+	push_usual(&stack, 0, 0);
+	sample(&stack, BARE);
+	stack.reg[RA] = IN_BARE;
+	push_usual(&stack, 0, 0);
+	sample(&stack, LEAF);
+	stack.reg[RA] = IN_LOST;
+	push_usual(&stack, 0, 0);
+	sample(&stack, LEAF);
+	/* A return address in no object, an odd one, and none. */
+	stack.reg[RA] = 0x2000;
+	sample(&stack, LEAF);
+	stack.reg[RA] = ~0ull;
+	sample(&stack, LEAF);
+	stack.reg[RA] = 0;
+	sample(&stack, LEAF);
+	paths(self, "");
+	EXPECT_STREQ("source 0;[unknown];0x2000;leaf 1\nsource 0;[unknown];0xfffffffffffffffe;leaf 1\n"
+		     "source 0;[unknown];bare 1\nsource 0;[unknown];bare;leaf 1\n"
+		     "source 0;[unknown];lost;leaf 1\nsource 0;leaf 1\n", self->out) {
+		TH_LOG("%s", self->out);
+	}
+}
+
+TEST_F(command, odd_expressions_are_unknown)
+{
+	struct stack stack;
+	unsigned int i;
+
+	begin(self, &stack);
+	for (i = 0; i < 8; i++) {
+		push_usual(&stack, 0, 0);
+		sample(&stack, ODD + 4 * i);
+	}
+	paths(self, "");
+	EXPECT_EQ(0, self->status);
+	EXPECT_EQ(&self->out[0], strstr(self->out, "source 0;[unknown];odd 6\n")) {
+		TH_LOG("%s", self->out);
+	}
+}
+
+/* A stack cannot grow into itself: each caller's frame is above. */
+TEST_F(command, frames_are_limited)
+{
+	struct stack stack;
+	unsigned int i, frames = 0;
+	const char *at;
+
+	begin(self, &stack);
+	stack.reg[RA] = OF_DOWN;
+	push_usual(&stack, WORDS / 4 - 1, IN_DOWN);
+	sample(&stack, LEAF);
+	/* Frames without size. */
+	stack.reg[RA] = IN_COMPUTED;
+	stack.reg[S1] = IN_COMPUTED;
+	push(&stack, 0);
+	push(&stack, STACK);
+	sample(&stack, LEAF);
+	stack.reg[S1] = 0;
+	stack.reg[RA] = LEAF + 4;
+	sample(&stack, LEAF);
+	paths(self, "");
+	EXPECT_EQ(0, self->status);
+	at = strstr(self->out, "source 0;[cut];");
+	ASSERT_NE(NULL, at);
+	for (i = 0; at && at[i] != '\n'; i++)
+		frames += at[i] == ';';
+	EXPECT_EQ(SIFIVE_TRACE_CALLERS_MAX, frames);
+	EXPECT_NE(NULL, strstr(self->out, "source 0;[unknown];computed;leaf 1\n")) {
+		TH_LOG("%s", self->out);
+	}
+	EXPECT_NE(NULL, strstr(self->out, "source 0;[unknown];leaf;leaf 1\n"));
+}
+
+TEST_F(command, decode_prints_the_callers_of_a_stack)
+{
+	struct stack stack;
+
+	begin(self, &stack);
+	stack.reg[RA] = IN_MAIN;
+	push(&stack, 0);
+	sample(&stack, DOWN);
+	save(self, "trace.rtd");
+	run(self, "decode -q -e " UNWIND " trace.rtd");
+	EXPECT_EQ(0, self->status);
+	EXPECT_NE(NULL, strstr(self->out, "down <- main+0xc <- [cut]")) {
+		TH_LOG("%s", self->out);
+	}
+	run(self, "decode -q --format json -e " UNWIND " trace.rtd");
+	EXPECT_NE(NULL, strstr(self->out, "\"function\":\"[cut]\"")) {
+		TH_LOG("%s", self->out);
+	}
+	/* Without the program's file. */
+	run(self, "decode -q trace.rtd");
+	EXPECT_NE(NULL, strstr(self->out, "0x70080 <- [unknown]")) {
+		TH_LOG("%s", self->out);
+	}
+}
+
+/* With one thread and with several, each sample gets its own callers. */
+TEST_F(command, stacks_of_two_streams_are_told_apart)
+{
+	struct stack stack, other;
+	unsigned int i;
+
+	begin(self, &stack);
+	begin(self, &other);
+	other.stream.src = 0;
+	other.stream.channel = 7;
+	gen_header(&other.stream);
+	for (i = 0; i < 2000; i++) {
+		stack.reg[RA] = OF_DOWN;
+		push_usual(&stack, 1 + i % 3, IN_MAIN);
+		if (i % 3)
+			stack.word[3] = IN_DOWN;
+		if (i % 3 == 2)
+			stack.word[7] = IN_DOWN;
+		if (i % 3)
+			stack.word[3 + 4 * (i % 3)] = IN_MAIN;
+		sample(&stack, LEAF);
+		other.reg[RA] = IN_MAIN;
+		push_usual(&other, 0, 0);
+		sample(&other, DOWN);
+	}
+	for (i = 0; i < 2; i++) {
+		paths(self, i ? "--channel all --jobs 3" : "--channel all --jobs 1");
+		EXPECT_EQ(0, self->status);
+		EXPECT_STREQ("source 0 channel 7;start;main;down 2000\n"
+			     "source 0;start;main;down;down;down;leaf 666\n"
+			     "source 0;start;main;down;down;leaf 667\nsource 0;start;main;down;leaf 667\n",
+			     self->out) {
+			TH_LOG("%s", self->out);
+		}
+	}
+}
+
+/* Values that lead anywhere: near the stack, into the program, or neither. */
+static uint64_t any_value(uint64_t *seed)
+{
+	const uint64_t value = gen_random(seed);
+
+	switch (value >> 60) {
+	case 0 ... 3:
+		return PLACE(0) + (value & 0x3ff);
+	case 4 ... 8:
+		return STACK + (value & 0x3fff);
+	case 9:
+		return STACK - (value & 0xff);
+	case 10:
+		return 0 - (value & 0xff);
+	case 11:
+		return value & 0xffff;
+	default:
+		return value;
+	}
+}
+
+TEST_F(command, any_stack_is_read)
+{
+	static const char * const commands[] = {
+		"export --format folded", "export --format pprof -o pprof", "graph", "report --json",
+		"decode --format json", "annotate",
+	};
+	uint64_t seed = 1;
+	struct stack stack;
+	unsigned int i, k;
+
+	begin(self, &stack);
+	for (i = 0; i < 3000; i++) {
+		for (k = 1; k < SIFIVE_TRACE_STACK_REGISTERS; k++)
+			stack.reg[k] = any_value(&seed);
+		if (i % 2)
+			stack.reg[SP] = STACK;
+		for (k = (unsigned int)gen_random(&seed) % (i % 50 ? 64 : WORDS); k; k--)
+			push(&stack, any_value(&seed));
+		sample(&stack, any_value(&seed));
+	}
+	save(self, "trace.rtd");
+	for (i = 0; i < sizeof(commands) / sizeof(commands[0]); i++) {
+		run(self, "%s -q -e " UNWIND " trace.rtd", commands[i]);
+		EXPECT_EQ(0, self->status) {
+			TH_LOG("%s: %s", commands[i], self->err);
+		}
+	}
+}
+
+TEST_HARNESS_MAIN

@@ -1,0 +1,356 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+/*
+ * The callers of a sample from its registers and the copy of its stack. libdw reads the unwind
+ * tables; libdwfl's unwinder is not used because it knows neither objects that shared addresses
+ * nor stubs, which have no tables.
+ */
+#include <dwarf.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <elfutils/libdwfl.h>
+
+#include "image.h"
+#include "perfrec/perfrec.h"
+#include "symbols.h"
+
+/* DWARF's numbers of registers. */
+#define RA		1
+#define SP		2
+#define REGISTERS	32
+/* Values of an expression. */
+#define DEPTH_MAX	16
+
+/* The registers in a stack after the pc, by DWARF's number. */
+static const uint8_t saved[] = { RA, SP, 5, 8, 9, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27 };
+
+_Static_assert(sizeof(saved) == SIFIVE_TRACE_STACK_REGISTERS - 1, "one each");
+
+/**
+ * struct unwind - a frame
+ * @stack:	the sample
+ * @mask:	the greatest address
+ * @pc:		its address; of a caller the return address
+ * @reg:	its registers
+ * @known:	bit n: register n is known
+ * @cfa:	the stack pointer of its caller
+ * @caller:	it is not the innermost one
+ * @cut:	something was beyond the copy of the stack
+ */
+struct unwind {
+	const struct perfrec_stack *stack;
+	uint64_t		mask;
+	uint64_t		pc;
+	uint64_t		reg[REGISTERS];
+	uint32_t		known;
+	uint64_t		cfa;
+	bool			caller;
+	bool			cut;
+};
+
+/* The values of a DWARF expression. */
+struct values {
+	uint64_t	at[DEPTH_MAX];
+	unsigned int	count;
+};
+
+/* Where a rule finds a register. */
+enum place {
+	PLACE_UNKNOWN,
+	PLACE_MEMORY,
+	PLACE_VALUE,
+};
+
+static bool read_memory(struct unwind *unwind, uint64_t address, uint64_t *value)
+{
+	const struct perfrec_stack *stack = unwind->stack;
+	const uint64_t sp = stack->reg[2] & unwind->mask, bytes = stack->words * sizeof(uint64_t);
+	const uint64_t at = address - (sp & ~7ull), size = unwind->mask == UINT32_MAX ? 4 : 8;
+
+	*value = 0;
+	if (at < bytes && size <= bytes - at) {
+		memcpy(value, (const uint8_t *)stack->word + at, size);
+		return true;
+	}
+	unwind->cut |= address >= sp;
+	return false;
+}
+
+static bool read_register(const struct unwind *unwind, uint64_t number, uint64_t *value)
+{
+	if (number >= REGISTERS || !(unwind->known >> number & 1))
+		return false;
+	*value = unwind->reg[number];
+	return true;
+}
+
+static bool push(struct values *values, uint64_t value)
+{
+	if (values->count == DEPTH_MAX)
+		return false;
+	values->at[values->count++] = value;
+	return true;
+}
+
+/* An operation on the two latest values. */
+static bool combine(struct values *values, unsigned int atom)
+{
+	uint64_t *one, two;
+
+	if (values->count < 2)
+		return false;
+	two = values->at[--values->count];
+	one = &values->at[values->count - 1];
+	switch (atom) {
+	case DW_OP_plus:
+		*one += two;
+		return true;
+	case DW_OP_minus:
+		*one -= two;
+		return true;
+	case DW_OP_mul:
+		*one *= two;
+		return true;
+	case DW_OP_and:
+		*one &= two;
+		return true;
+	case DW_OP_shl:
+		*one = two < 64 ? *one << two : 0;
+		return true;
+	default:
+		return false;
+	}
+}
+
+/* An operation on the latest value, or on two. */
+static bool change(struct unwind *unwind, struct values *values, const Dwarf_Op *op)
+{
+	uint64_t *latest;
+
+	if (!values->count)
+		return false;
+	latest = &values->at[values->count - 1];
+	switch (op->atom) {
+	case DW_OP_plus_uconst:
+		*latest += op->number;
+		return true;
+	case DW_OP_deref:
+		return read_memory(unwind, *latest, latest);
+	case DW_OP_dup:
+		return push(values, *latest);
+	default:
+		return combine(values, op->atom);
+	}
+}
+
+/* An operation that is not in a range of operations. */
+static bool operate(struct unwind *unwind, struct values *values, const Dwarf_Op *op)
+{
+	uint64_t value;
+
+	switch (op->atom) {
+	case DW_OP_call_frame_cfa:
+		return push(values, unwind->cfa);
+	case DW_OP_bregx:
+		return read_register(unwind, op->number, &value) &&
+		       push(values, value + op->number2);
+	case DW_OP_const1u ... DW_OP_consts:
+		return push(values, op->number);
+	default:
+		return change(unwind, values, op);
+	}
+}
+
+/* Evaluates an expression of at least one operation: a value, or an address. */
+static enum place evaluate(struct unwind *unwind, const Dwarf_Op *ops, size_t count,
+			   uint64_t *result)
+{
+	enum place place = PLACE_MEMORY;
+	struct values values = { 0 };
+	const Dwarf_Op *op;
+	uint64_t value;
+	bool fine = true;
+
+	for (op = ops; op < ops + count && fine; op++) {
+		/* What follows would describe a part of the register. */
+		if (place == PLACE_VALUE)
+			return PLACE_UNKNOWN;
+		if (op->atom == DW_OP_stack_value) {
+			place = PLACE_VALUE;
+		} else if (op->atom == DW_OP_regx ||
+			   (op->atom >= DW_OP_reg0 && op->atom <= DW_OP_reg31)) {
+			place = PLACE_VALUE;
+			value = op->atom - DW_OP_reg0;
+			fine = read_register(unwind, op->atom == DW_OP_regx ? op->number : value,
+					     &value) &&
+			       push(&values, value);
+		} else if (op->atom >= DW_OP_breg0 && op->atom <= DW_OP_breg31) {
+			fine = read_register(unwind, op->atom - DW_OP_breg0, &value) &&
+			       push(&values, value + op->number);
+		} else if (op->atom >= DW_OP_lit0 && op->atom <= DW_OP_lit31) {
+			fine = push(&values, op->atom - DW_OP_lit0);
+		} else {
+			fine = operate(unwind, &values, op);
+		}
+	}
+	if (!fine || !values.count)
+		return PLACE_UNKNOWN;
+	*result = values.at[values.count - 1] & unwind->mask;
+	return place;
+}
+
+static bool find_cfa(struct unwind *unwind, Dwarf_Frame *frame)
+{
+	Dwarf_Op *ops;
+	size_t count;
+
+	unwind->cfa = 0;
+	if (dwarf_frame_cfa(frame, &ops, &count) || !count)
+		return false;
+	/* libdw describes the CFA as the place whose address it is. */
+	return evaluate(unwind, ops, count, &unwind->cfa) == PLACE_MEMORY;
+}
+
+/* A register of the caller. Returns false if it is not known. @none: set if it has no value. */
+static bool find_register(struct unwind *unwind, Dwarf_Frame *frame, unsigned int number,
+			  uint64_t *value, bool *none)
+{
+	Dwarf_Op memory[3], *ops;
+	uint64_t place;
+	size_t count;
+
+	*none = false;
+	if (dwarf_frame_register(frame, (int)number, memory, &ops, &count))
+		return false;
+	if (!count) {
+		*none = ops;
+		return !ops && read_register(unwind, number, value);
+	}
+	switch (evaluate(unwind, ops, count, &place)) {
+	case PLACE_VALUE:
+		*value = place;
+		return true;
+	case PLACE_MEMORY:
+		return read_memory(unwind, place, value);
+	default:
+		return false;
+	}
+}
+
+/* The table's entry of an address, for free(), or NULL. */
+static Dwarf_Frame *find_frame(struct image *image, uint64_t address)
+{
+	Dwfl_Module *lines = image_lines_module(image);
+	Dwarf_Frame *frame = NULL;
+	Dwarf_Addr bias = 0;
+	Dwarf_CFI *cfi = dwfl_module_eh_cfi(image_module(image), &bias);
+
+	if (cfi && !dwarf_cfi_addrframe(cfi, address - bias, &frame))
+		return frame;
+	cfi = lines ? dwfl_module_dwarf_cfi(lines, &bias) : NULL;
+	if (cfi && !dwarf_cfi_addrframe(cfi, address - bias, &frame))
+		return frame;
+	return NULL;
+}
+
+/* Moves on to the caller. Returns false at the end; @end: set to it, 0 if it is the stack's. */
+static bool unwind_frame(struct unwind *unwind, Dwarf_Frame *frame, uint64_t *end)
+{
+	uint64_t reg[REGISTERS] = { 0 }, pc = 0;
+	const int link = dwarf_frame_info(frame, NULL, NULL, NULL);
+	uint32_t known = 1u << SP;
+	bool none, returns;
+	unsigned int i;
+
+	*end = PERFREC_UNKNOWN;
+	if (link < 0 || !find_cfa(unwind, frame)) {
+		*end = unwind->cut ? PERFREC_CUT : PERFREC_UNKNOWN;
+		return false;
+	}
+	unwind->cut = false;
+	returns = find_register(unwind, frame, (unsigned int)link, &pc, &none);
+	*end = none ? 0 : unwind->cut ? PERFREC_CUT : PERFREC_UNKNOWN;
+	/* Only a function that has no frame yet, or none at all, has its caller's stack pointer. */
+	if (!returns || unwind->cfa < unwind->reg[SP] ||
+	    (unwind->caller && unwind->cfa == unwind->reg[SP]))
+		return false;
+	for (i = 0; i < sizeof(saved); i++)
+		if (saved[i] != SP && saved[i] != RA &&
+		    find_register(unwind, frame, saved[i], &reg[saved[i]], &none))
+			known |= 1u << saved[i];
+	reg[SP] = unwind->cfa;
+	memcpy(unwind->reg, reg, sizeof(reg));
+	unwind->known = known;
+	unwind->pc = pc;
+	*end = 0;
+	return pc;
+}
+
+/* A stub jumps to a function: it changes neither the stack nor the return address. */
+static bool leave_stub(struct unwind *unwind, struct image *image, uint64_t address)
+{
+	const struct image_function *function = image_function(image, address);
+
+	if (unwind->caller || !function || function->rank != IMAGE_STUB)
+		return false;
+	unwind->pc = unwind->reg[RA];
+	unwind->known &= ~(1u << RA);
+	return unwind->pc;
+}
+
+/* The innermost frame's file is @image. */
+static void begin(struct unwind *unwind, const struct image *image)
+{
+	unsigned int i;
+
+	unwind->mask = image_is_wide(image) ? UINT64_MAX : UINT32_MAX;
+	for (i = 0; i < sizeof(saved); i++) {
+		unwind->reg[saved[i]] = unwind->stack->reg[i + 1] & unwind->mask;
+		unwind->known |= 1u << saved[i];
+	}
+}
+
+/* As unwind_frame(), for the frame in its file. */
+static bool step(struct unwind *unwind, struct symbols *symbols, uint64_t *end)
+{
+	const uint64_t place = symbols_place(symbols, unwind->pc - unwind->caller);
+	Dwarf_Frame *frame;
+	struct image *image;
+	uint64_t bias, address;
+	bool moved;
+
+	*end = PERFREC_UNKNOWN;
+	image = symbols_image(symbols, place, &bias);
+	if (!image)
+		return false;
+	address = symbols_same(symbols, place) - bias;
+	if (!unwind->caller)
+		begin(unwind, image);
+	frame = find_frame(image, address);
+	moved = frame ? unwind_frame(unwind, frame, end) : leave_stub(unwind, image, address);
+	free(frame);
+	unwind->caller = true;
+	return moved;
+}
+
+unsigned int symbols_unwind(void *context, const struct perfrec_stack *stack,
+			    uint64_t address[SIFIVE_TRACE_CALLERS_MAX])
+{
+	struct unwind unwind = { .stack = stack, .pc = stack->reg[0] };
+	struct symbols *symbols = context;
+	unsigned int count = 0;
+	uint64_t end;
+
+	symbols_when(symbols, &stack->begin);
+	address[count++] = 0;
+	while (step(&unwind, symbols, &end)) {
+		address[count++] = unwind.pc & ~1ull;
+		if (count == SIFIVE_TRACE_CALLERS_MAX - 1) {
+			end = PERFREC_CUT;
+			break;
+		}
+	}
+	if (end)
+		address[count++] = end;
+	return count;
+}
