@@ -200,7 +200,7 @@ check-debug: DEBUG_BOARDS = $(BOARDS)
 check-kernels: KERNEL_BOARDS = $(BOARDS)
 
 # What "record" runs.
-RECORD_SUITES := record captures calls triggers exact coverage processes exits kills rotation oncpu turns
+RECORD_SUITES := record captures calls triggers exact coverage processes exits kills rotation oncpu turns stacks
 
 # These are prepared by scripts in tools/qemu/setup.
 NEEDS_boards := perf

@@ -135,6 +135,9 @@ struct sifive_trace_name {
  * @header_interval: for SIFIVE_TRACE_RING with SIFIVE_TRACE_XOR: records from one header
  *		to the next, for each thread on each CPU; 0 for 100. Records of a wrapped
  *		ring before its first header are lost. Excludes SIFIVE_TRACE_HEADER_ONCE
+ * @stack:	samples include registers and this many bytes of the stack, in which readers find
+ *		the callers by unwind tables: a multiple of 8 up to 8192, 0 for neither.
+ *		Excludes SIFIVE_TRACE_CALLERS
  */
 struct sifive_trace_options {
 	size_t size;
@@ -151,11 +154,12 @@ struct sifive_trace_options {
 	const struct sifive_trace_name *names;
 	size_t names_count;
 	unsigned int header_interval;
+	unsigned int stack;
 };
 
 #define SIFIVE_TRACE_OPTIONS \
 	{ sizeof(struct sifive_trace_options), 0, SIFIVE_TRACE_DELTA, \
-	  NULL, 1 << 20, NULL, 6, 0, 0, NULL, NULL, NULL, 0, 0 }
+	  NULL, 1 << 20, NULL, 6, 0, 0, NULL, NULL, NULL, 0, 0, 0 }
 
 /* sifive_trace_report.flags */
 enum {

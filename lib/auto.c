@@ -52,7 +52,7 @@ PERF_LOCAL int read_flags(struct sifive_trace_options *options)
 
 PERF_LOCAL int read_environment(struct sifive_trace_options *options)
 {
-	uint64_t channel = options->channel, interval = 0;
+	uint64_t channel = options->channel, interval = 0, stack = 0;
 	unsigned int sink = 0;
 
 	if (perf_environment_choice("SIFIVE_TRACE_COUNT", "raw, delta, xor",
@@ -64,6 +64,7 @@ PERF_LOCAL int read_environment(struct sifive_trace_options *options)
 				    &channel) ||
 	    perf_environment_number("SIFIVE_TRACE_INTERVAL", UINT_MAX,
 				    &interval) ||
+	    perf_environment_number("SIFIVE_TRACE_STACK", SIFIVE_TRACE_STACK_MAX, &stack) ||
 	    perf_environment_number("SIFIVE_TRACE_PERIOD", UINT64_MAX,
 				    &options->period) ||
 	    read_flags(options))
@@ -73,6 +74,7 @@ PERF_LOCAL int read_environment(struct sifive_trace_options *options)
 		options->buffer = 0;
 	options->channel = (unsigned int)channel;
 	options->interval = (unsigned int)interval;
+	options->stack = (unsigned int)stack;
 	options->events = perf_environment("SIFIVE_TRACE_EVENTS");
 	options->cpus = perf_environment("SIFIVE_TRACE_CPUS");
 	options->period_event = perf_environment("SIFIVE_TRACE_PERIOD_EVENT");

@@ -84,6 +84,13 @@ PERF_LOCAL int copy_capture(struct perf_device *device, int fd,
 	return bytes ? 0 : empty(fd, path);
 }
 
+#ifdef PERF_DROPIN
+#define MODE	0666
+#else
+/* Others must not see the stacks. */
+#define MODE	(perf_session.setup.sampling.flags >> 16 ? 0600 : 0666)
+#endif
+
 /* Writes the capture of a sink to its file, and the side-car file beside it. */
 PERF_LOCAL int write_sink(struct perf_device *device, const char *path, uint32_t index,
 			  const struct sifive_trace_status *capture)
@@ -97,7 +104,7 @@ PERF_LOCAL int write_sink(struct perf_device *device, const char *path, uint32_t
 	perf_device_file(name, sizeof(name), path, index, capture->sinks);
 	if (perf_device_sink(device, index, &sink))
 		return -1;
-	fd = open(name, O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
+	fd = open(name, O_WRONLY | O_CREAT | O_CLOEXEC, MODE);
 	if (fd < 0)
 		return perf_error("cannot make %s: %s", name, strerror(errno));
 	rc = copy_capture(device, fd, name, sink.offset, sink.bytes);

@@ -143,10 +143,19 @@ PERF_LOCAL int parse_sampling(const struct sifive_trace_options *options,
 	if (options->flags & SIFIVE_TRACE_CALLERS && !options->interval && !options->period)
 		return perf_error("callers need samples: set an interval or a period");
 
+	if (options->stack > SIFIVE_TRACE_STACK_MAX || options->stack % 8)
+		return perf_error("options.stack is %u: it must be a multiple of 8 up to %d",
+				  options->stack, SIFIVE_TRACE_STACK_MAX);
+	if (options->stack && options->flags & SIFIVE_TRACE_CALLERS)
+		return perf_error("samples include callers or a stack, not both");
+	if (options->stack && !options->interval && !options->period)
+		return perf_error("stacks need samples: set an interval or a period");
+
 	if (options->flags & SIFIVE_TRACE_SAMPLE_ALL)
 		sampling->flags |= SIFIVE_TRACE_SAMPLING_ALL;
 	if (options->flags & SIFIVE_TRACE_CALLERS)
 		sampling->flags |= SIFIVE_TRACE_SAMPLING_CALLERS;
+	sampling->flags |= SIFIVE_TRACE_SAMPLING_STACK(options->stack);
 	sampling->period = options->period;
 	if (options->interval)
 		sampling->interval = (options->interval < INTERVAL_MIN ?

@@ -42,13 +42,6 @@ for name in plain plain-static objects threads shared; do rec $name $p/$name; do
 rec sampled -i 100us $p/busy
 rec period -e cycles -c 1000000 $p/busy
 rec short -e cycles -c 10 $p/busy
-rec stacks -i 100us -g fp $p/stacks
-rec stacks-static -i 100us -g fp $p/stacks-static
-rec stacks-all -a -i 100us -g fp $p/stacks
-rec stacks-ring -i 100us -g fp --ring -b 16k --count xor $p/stacks
-rec stacks-pieces -i 100us -g fp --rotate 8k $p/stacks
-rec stacks-none -g fp $p/plain
-rec stacks-dwarf -i 100us -g dwarf $p/stacks
 $p/busy-static >/dev/null & rec static $p/busy-static; wait
 rec itself $p/itself-static
 cp $p/busy /tmp/other; /tmp/other 20000 >/dev/null & rec whole -a $p/busy; kill $!
@@ -226,29 +219,6 @@ at_least sampled busy 50 "-i 100us: most samples are in the function that works"
 result $? "-i 100us: many samples"
 meta sampled 'm["sampling"]["interval_ns"] == 100000' "-i 100us: the interval is in the side-car file"
 at_least period busy 80 "-c: most samples are in the function that works"
-# stacks NAME WHAT [PIECE...]: inner was called by both callers, and rarely from elsewhere.
-stacks() {
-	local piece
-	for piece in "${@:3}"; do
-		host export --format folded "$out/$piece"
-	done >"$out/$1.folded"
-	awk -F'[; ]' '
-		$(NF - 1) == "inner" { all += $NF }
-		/;main;work;hot;inner / { hot += $NF }
-		/;main;work;cold;step;inner / { cold += $NF }
-		END {
-			printf "# %d samples, %d by hot, %d by cold\n", all, hot, cold
-			exit !(hot && cold && hot + cold >= 0.95 * all)
-		}' "$out/$1.folded"
-	result $? "$2"
-}
-stacks stacks "-g fp: samples have the paths on which they were made" stacks.rtd
-stacks static "-g fp: of a static program" stacks-static.rtd
-stacks all "-g fp -a" stacks-all.rtd
-stacks ring "-g fp --ring: what the ring still has" stacks-ring.rtd
-stacks pieces "-g fp --rotate: all pieces together" $(cd "$out" && ls stacks-pieces.rtd.*[0-9])
-refused stacks-none 2 "nothing is sampled: give -i or -c" "-g without samples"
-refused stacks-dwarf 2 "fp: stacks are unwound only by frame pointers" "-g dwarf"
 host decode --format json "$out/period.rtd" | python3 -c '
 import json, sys
 c = [r["counters"]["cycles"] for r in map(json.loads, sys.stdin) if r["kind"] == "sample"]

@@ -19,7 +19,7 @@ FIXTURE(record)
 
 static const char *const variables[] = {
 	"EVENTS", "COUNT", "BUFFER", "SINK", "RING", "CHANNEL", "CPUS",
-	"PER_CPU", "INTERVAL", "PERIOD", "PERIOD_EVENT", "FILTER", "HEADER",
+	"PER_CPU", "INTERVAL", "PERIOD", "PERIOD_EVENT", "STACK", "FILTER", "HEADER",
 	"OUTPUT", "RECORD", "VERBOSE", "DEVICE", "META", "DRAIN",
 };
 
@@ -427,6 +427,7 @@ TEST_F(record, other_values)
 	set("RING", "0");
 	set("PERIOD", "100000");
 	set("PERIOD_EVENT", "instructions:u");
+	set("STACK", "1k");
 	set("OUTPUT", "sub.rtd");
 	START();
 	EXPECT_EQ(SIFIVE_TRACE_RECORD_RAW, perf_session.setup.type);
@@ -434,6 +435,7 @@ TEST_F(record, other_values)
 	EXPECT_EQ(0, dev.config.flags);
 	EXPECT_EQ(100000, dev.sampling.period);
 	EXPECT_EQ(2, dev.sampling.event.code);
+	EXPECT_EQ(SIFIVE_TRACE_SAMPLING_STACK(1024), dev.sampling.flags);
 	auto_stop();
 	EXPECT_EQ(0, unlink("sub.rtd"));
 	EXPECT_EQ(0, unlink("sub.rtd.meta"));
@@ -477,6 +479,8 @@ TEST_F(record, refused)
 		{ "BUFFER", "18446744073709551615k", "not a number" },
 		{ "CHANNEL", "32", "not a number from 0 to 31" },
 		{ "INTERVAL", "1ms", "not a number" },
+		{ "STACK", "8193", "not a number from 0 to 8192" },
+		{ "STACK", "8", "stacks need samples" },
 		{ "RING", "2", "SIFIVE_TRACE_RING=2: not one of yes, no, 1, 0, on, off" },
 		{ "PER_CPU", "true", "not one of yes" },
 		{ "HEADER", "onec", "not one of each, once" },

@@ -325,6 +325,8 @@ static int check_full(struct recording *r)
 		return usage_error("--rotate needs --on-full drain, wait or drop: only then is the trace written while the program runs");
 	if (recording_in_pieces(r) && r->setup.options.header_interval)
 		return usage_error("--rotate and --header-interval exclude each other: a piece begins with its own header");
+	if (recording_in_pieces(r) && r->setup.options.stack)
+		return usage_error("--rotate and -g dwarf exclude each other: a piece cannot begin within a stack; give -g fp");
 	if (recording_in_pieces(r) && !machine_side_car())
 		return usage_error("--rotate needs side-car files: leave out SIFIVE_TRACE_META=0");
 	if (r->keep && !r->snapshot && !recording_in_pieces(r))
@@ -470,7 +472,8 @@ static int record(struct recording *r)
 		r->setup.options.interval = SETUP_INTERVAL;
 	if (r->firmware && !setup_sampled(&r->setup))
 		return usage_error("-e fw:NAME: only samples have counts of firmware events, and nothing is sampled: give -i");
-	if (r->setup.options.flags & SIFIVE_TRACE_CALLERS && !setup_sampled(&r->setup))
+	if ((r->setup.options.flags & SIFIVE_TRACE_CALLERS || r->setup.options.stack) &&
+	    !setup_sampled(&r->setup))
 		return usage_error("-g: only samples have callers, and nothing is sampled: give -i or -c");
 	/* Per-thread differences would need a header for each thread. */
 	if (r->setup.options.flags & SIFIVE_TRACE_HEADER_ONCE &&

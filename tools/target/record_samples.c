@@ -300,9 +300,9 @@ int record_session(struct recording *r)
 	int status = EXIT_RECORD;
 	bool written = false;
 
-	/* Only the user may read kernel addresses. */
+	/* Only the user may read kernel addresses, and stacks. */
 	r->mask = umask(077);
-	if (r->calls == CALLS_NONE)
+	if (r->calls == CALLS_NONE && !r->setup.options.stack)
 		umask(r->mask);
 	if (r->snapshot)
 		snapshot_take_signal();

@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "recording.h"
 
@@ -129,12 +130,21 @@ void recording_show_files(const struct recording *r)
 /* Create the files now if the capture is drained. */
 int recording_drain(struct recording *r, uint32_t capture, uint32_t sinks)
 {
+	mode_t mask;
+	int error;
+
 	if (!recording_drains(r))
 		return 0;
 	r->drain.piece_size = r->pieces.size;
 	r->drain.piece_time = r->pieces.time;
 	r->drain.keep = (unsigned int)r->keep;
-	if (!drain_open(&r->drain, r->output, capture, sinks)) {
+	/* Only the user may read stacks. */
+	mask = umask(077);
+	if (!r->setup.options.stack)
+		umask(mask);
+	error = drain_open(&r->drain, r->output, capture, sinks);
+	umask(mask);
+	if (!error) {
 		drain_limit(&r->drain, r->size, r->time,
 			    r->setup.parsed.take.flags & (SIFIVE_TRACE_CONFIG_WAIT |
 							  SIFIVE_TRACE_CONFIG_DROP), r->quiet);

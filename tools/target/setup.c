@@ -23,6 +23,9 @@
 /* The shortest turn that the driver accepts, in microseconds. */
 #define TURN_LEAST	1000
 
+/* Bytes of the stack in each sample, with -g dwarf. */
+#define STACK_USUAL	2048
+
 void setup_init(struct setup *setup)
 {
 	const struct sifive_trace_options options = SIFIVE_TRACE_OPTIONS;
@@ -161,9 +164,22 @@ int setup_rotate(void *at, const struct cli_option *option, const char *value)
 
 static int set_callers(void *at, const struct cli_option *option, const char *value)
 {
-	if (strcmp(value, "fp"))
-		return cli_refuse(option, "fp: stacks are unwound only by frame pointers", value);
-	*(unsigned int *)at |= SIFIVE_TRACE_CALLERS;
+	struct sifive_trace_options *options = at;
+	const char *bytes = value + strlen("dwarf");
+	uint64_t stack = STACK_USUAL;
+
+	options->flags &= ~(unsigned int)SIFIVE_TRACE_CALLERS;
+	options->stack = 0;
+	if (!strcmp(value, "fp")) {
+		options->flags |= SIFIVE_TRACE_CALLERS;
+		return EXIT_OK;
+	}
+	if (strncmp(value, "dwarf", strlen("dwarf")) || (*bytes && *bytes != ',') ||
+	    (*bytes && (!parse_size(bytes + 1, &stack) || !stack ||
+			stack > SIFIVE_TRACE_STACK_MAX || stack % 8)))
+		return cli_refuse(option, "fp, dwarf, or dwarf,BYTES with a multiple of 8 up to 8192",
+				  value);
+	options->stack = (unsigned int)stack;
 	return EXIT_OK;
 }
 
@@ -186,9 +202,9 @@ const struct cli_option setup_what[] = {
 	{ .letter = 'c', .name = "period", .value = "N",
 	  .help = "sample: one record for every N occurrences of the first event",
 	  .set = set_period, .offset = OPTION(period) },
-	{ .letter = 'g', .name = "call-graph", .value = "fp",
-	  .help = "with -i or -c: samples include their callers, found by the frame pointers of code compiled with -fno-omit-frame-pointer",
-	  .set = set_callers, .offset = OPTION(flags) },
+	{ .letter = 'g', .name = "call-graph", .value = "fp|dwarf[,BYTES]",
+	  .help = "with -i or -c: samples include their callers, found by the frame pointers of code compiled with -fno-omit-frame-pointer; or they include BYTES of the stack (default: 2048), in which the commands that read the trace find the callers by unwind tables",
+	  .set = set_callers, .offset = offsetof(struct setup, options) },
 	{ .name = "switches",
 	  .help = "also record when and why threads start and stop running: report then shows time on and off the CPU",
 	  .set = cli_flag, .offset = offsetof(struct setup, switches) },
@@ -312,6 +328,7 @@ void setup_ignored(const char *command)
 		{ "SIFIVE_TRACE_PERIOD", "-c", false },
 		{ "SIFIVE_TRACE_PERIOD_EVENT", "-e and -c", false },
 		{ "SIFIVE_TRACE_CALLERS", "-g", false },
+		{ "SIFIVE_TRACE_STACK", "-g", false },
 		{ "SIFIVE_TRACE_FILTER", "--filter", true },
 		{ "SIFIVE_TRACE_OUTPUT", "-o", true },
 		{ "SIFIVE_TRACE_TURN", "--turn", true },
@@ -366,6 +383,10 @@ int setup_environment(const struct setup *setup, const char *output, bool join)
 	error |= put("SIFIVE_TRACE_CALLERS",
 		     o->flags & SIFIVE_TRACE_CALLERS ? "1" : NULL);
 	/* A library in the program may be older. */
+	if (o->stack)
+		error |= put_number("SIFIVE_TRACE_STACK", o->stack);
+	else
+		error |= put("SIFIVE_TRACE_STACK", NULL);
 	if (setup->turn_us != PERF_TURN_US)
 		error |= put_number("SIFIVE_TRACE_TURN", setup->turn_us);
 	else

@@ -1,0 +1,138 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0-only
+# record -g on the traced machine, as TAP: the paths of samples, found by frame pointers, or here
+# by unwind tables in copies of the stack, are those of programs with known paths; what is not in
+# a copy is cut.
+#
+#	stacks.sh BUILD
+
+set -u
+cd "$(dirname "$0")/.." || exit 1
+build=$1
+out=$build/stacks
+. selftests/record/suite.sh
+
+board fpga -- '
+rec fp -i 100us -g fp $p/stacks
+rec fp-static -i 100us -g fp $p/stacks-static
+rec fp-all -a -i 100us -g fp $p/stacks
+rec fp-ring -i 100us -g fp --ring -b 16k --count xor $p/stacks
+rec fp-pieces -i 100us -g fp --rotate 8k $p/stacks
+rec fp-deep -i 500us -g fp $p/deep
+rec none -g dwarf $p/plain
+rec words -i 1ms -g lbr $p/stacks
+rec odd -i 1ms -g dwarf,1001 $p/stacks
+rec long -i 1ms -g dwarf,8200 $p/stacks
+rec rotate -i 1ms -g dwarf --rotate 64k $p/stacks
+
+rec dwarf -i 500us -g dwarf $p/stacks
+for name in deep deep-static deep-stripped; do rec $name -i 500us -g dwarf $p/$name; done
+rec all -a -i 500us -g dwarf $p/deep
+rec children --children -i 500us -g dwarf sh -c "$p/deep; $p/deep"
+rec full --on-full stop -b 64k -i 500us -g dwarf $p/deep
+rec drop --on-full drop -b 64k -i 500us -g dwarf $p/deep
+rec ring --ring -b 64k -i 500us -g dwarf $p/deep-static
+rec period -c 1000000 -g dwarf $p/deep
+rec short -i 500us -g dwarf,256 $p/deep
+rec limit -i 500us -g dwarf,8192 $p/deep 150
+rec beyond -i 500us -g dwarf,8192 $p/deep 400
+for bytes in 512 8192; do rec cost$bytes -i 500us -g dwarf,$bytes $p/deep; done
+run start sifive-trace start -i 500us -g dwarf
+$p/deep >/dev/null
+run stop sifive-trace stop
+run dump sifive-trace dump -o hand.rtd
+'
+
+# paths NAME [PIECE...]: the paths of the samples, each after its number.
+paths() {
+	local piece
+	for piece in "${@:2}"; do
+		host export --format folded "$out/$piece"
+	done | sed -E 's/^(.*) ([0-9]+)$/\2 \1/' >"$out/$1.paths"
+}
+
+# hot NAME WHAT [PIECE...]: inner was called by both callers, and rarely from elsewhere.
+hot() {
+	paths "$1" "${@:3}"
+	awk '
+		/;inner$/ { all += $1 }
+		/;main;work;hot;inner$/ { hot += $1 }
+		/;main;work;cold;step;inner$/ { cold += $1 }
+		END {
+			printf "# %d samples, %d by hot, %d by cold\n", all, hot, cold
+			exit !(hot && cold && hot + cold >= 0.95 * all)
+		}' "$out/$1.paths"
+	result $? "$2"
+}
+
+# samples NAME PATTERN: those whose path it matches.
+samples() { grep -E "$2" "$out/$1.paths" | awk '{ n += $1 } END { print n + 0 }'; }
+
+# path NAME WHAT LAST PATH: all samples in LAST have a path that ends with PATH before it.
+path() {
+	local all fit
+	paths "$1" "$1.rtd"
+	all=$(samples "$1" ";$3\$")
+	fit=$(samples "$1" "$4;$3\$")
+	echo "# $all samples, $fit on the path"
+	[ "$fit" -gt 0 ] && [ "$fit" = "$all" ]
+	result $? "$2"
+}
+
+hot fp "-g fp: samples have the paths on which they were made" fp.rtd
+hot fp-static "-g fp: of a static program" fp-static.rtd
+hot fp-all "-g fp -a" fp-all.rtd
+hot fp-ring "-g fp --ring: what the ring still has" fp-ring.rtd
+hot fp-pieces "-g fp --rotate: all pieces together" $(cd "$out" && ls fp-pieces.rtd.*[0-9])
+paths fp-deep fp-deep.rtd
+grep -q ';bottom$' "$out/fp-deep.paths" && ! grep -qE ';main(;down){10};bottom$' "$out/fp-deep.paths"
+result $? "-g fp: without frame pointers the paths are wrong"
+refused none 2 "nothing is sampled: give -i or -c" "-g without samples"
+refused words 2 "fp, dwarf, or dwarf,BYTES" "-g lbr"
+refused odd 2 "a multiple of 8 up to 8192" "-g dwarf: not of 1001 bytes"
+refused long 2 "a multiple of 8 up to 8192" "-g dwarf: not of 8200 bytes"
+refused rotate 2 "give -g fp" "-g dwarf: not in pieces"
+
+# The path of every call, whatever the file and the way of recording.
+usual='^[0-9]+ [^;]*;(.*;)?_start;(.*;)?main(;down){10}'
+hot dwarf "-g dwarf: samples have the paths on which they were made" dwarf.rtd
+for name in deep deep-static all children full drop period; do
+	status $name 3 "$name: the command has the program's exit status"
+	path $name "-g dwarf, $name: all paths are right" bottom "$usual"
+done
+# The beginning of each hart's oldest stack may be gone.
+paths ring ring.rtd
+[ "$(samples ring "$usual;bottom\$")" -gt 10 ] &&
+	[ "$(samples ring ';bottom$')" -le $(($(samples ring "$usual;bottom\$") + 2)) ]
+result $? "-g dwarf --ring: what the ring still has"
+path hand "start -g dwarf" bottom "$usual"
+path deep-stripped "-g dwarf: of a stripped program" 'main(;deep-stripped[+]0x[0-9a-f]+){11}' \
+	'^[0-9]+ [^;]*;deep-stripped[^;]*;__libc_start_main;[^;]*'
+! grep -qE '\[(cut|unknown)\].*;deep-stripped[^;]*$' "$out/deep-stripped.paths"
+result $? "-g dwarf: of a stripped program, no other paths"
+[ "$(sed -nE 's/.*;main((;deep-stripped[^;]*){10});[^;]*$/\1/p' "$out/deep-stripped.paths" |
+	tr ';' '\n' | sort -u | grep -c .)" = 1 ]
+result $? "-g dwarf: of a stripped program, all calls of the function"
+path short "-g dwarf,256: paths are cut" bottom '^[0-9]+ [^;]*;\[cut\](;down){2,9}'
+host report --format csv "$out/short.rtd" | grep -qE '^"\[cut\]",0,[1-9]'
+result $? "-g dwarf,256: report shows how many"
+host graph "$out/short.rtd" | grep -qF '[cut]'
+result $? "-g dwarf,256: graph, too"
+path limit "-g dwarf: paths of more than 127 calls are cut" bottom '^[0-9]+ [^;]*;\[cut\](;down){126}'
+path beyond "-g dwarf,8192: stacks of more than 8192 bytes are cut" bottom '^[0-9]+ [^;]*;\[cut\](;down){126}'
+for name in deep deep-static full; do
+	[ "$(stat -c %a "$out/$name.rtd")" = 600 ]
+	result $? "$name: only the user can read the trace"
+done
+for name in cost512 deep cost8192; do
+	command report "$out/$name.rtd" 2>&1 >/dev/null | sed -nE \
+		's/.* ([0-9]+) samples;.* ([0-9]+) messages, ([0-9]+) bytes;.*/\1 \2 \3/p' |
+		awk -v name="$name" '{
+			printf "# %s: %d messages, %d bytes for each of %d samples\n", name, $2 / $1, $3 / $1, $1
+		}'
+done
+for format in chrome csv ctf firefox html perfetto pprof speedscope svg; do
+	host export --format $format -o "$out/deep.$format" "$out/deep.rtd" && [ -e "$out/deep.$format" ]
+	result $? "-g dwarf: export --format $format"
+done
+results_end
