@@ -1,14 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Proves that samples include the registers and the stack of the sampled code: as much as was
- * requested, up to memory that cannot be read; and that a bad stack pointer costs a sample only
- * its stack.
+ * requested, up to memory that cannot be read; that a bad stack pointer costs a sample only its
+ * stack; and that samples in the kernel have its addresses first, if they are wanted.
  */
 #define _GNU_SOURCE
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <fcntl.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "kselftest_harness.h"
@@ -22,6 +25,7 @@
 /* Captures until there are samples: on a loaded host each capture gets few. */
 #define CAPTURES	50
 #define TURNS		3000000
+#define CALLS		3000
 
 /* Places in a sample's stack. */
 #define PC		0
@@ -217,6 +221,139 @@ TEST_F(stacks, headers_at_intervals_come_before_them)
 		ASSERT_EQ(0, capture(self, self->page, 64));
 		EXPECT_EQ(0, self->wrong);
 	}
+}
+
+/* Works in the kernel. */
+static __attribute__((noinline, noclone, aligned(256))) void enter(unsigned long page)
+{
+	register long a0 asm("a0") = open("/dev/zero", O_RDONLY | O_CLOEXEC), fd = a0;
+	register unsigned long a1 asm("a1") = page, a2 asm("a2") = 4096;
+	register long a7 asm("a7") = SYS_read;
+	unsigned int i;
+
+	for (i = 0; i < CALLS; i++) {
+		a0 = fd;
+		asm volatile("ecall" : "+r" (a0) : "r" (a1), "r" (a2), "r" (a7) : "memory");
+	}
+	close((int)fd);
+}
+
+static bool in_kernel(uint64_t address)
+{
+	return address >> 63;
+}
+
+/* How far samples in the kernel have the right form: its addresses, and where it was entered. */
+struct kernel {
+	unsigned int samples, others, wrong, most;
+	bool stack;
+};
+
+static void keep_kernel(const struct trace_record *record, void *arg)
+{
+	struct kernel *kernel = arg;
+	unsigned int i = 0;
+	uint64_t from;
+
+	if (record->kind != TRACE_ISR)
+		return;
+	if (!in_kernel(record->address[0])) {
+		kernel->others++;
+		kernel->wrong += record->callers && in_kernel(record->caller[0]);
+		return;
+	}
+	while (i < record->callers && (i < 1 || in_kernel(record->caller[i])))
+		i++;
+	if (kernel->most < i)
+		kernel->most = i;
+	if (kernel->stack)
+		from = record->values ? record->stack[PC] : 0;
+	else
+		from = i < record->callers ? record->caller[i] : 0;
+	kernel->samples += from - (uintptr_t)enter < 256;
+	kernel->wrong += !from || in_kernel(from) || (kernel->stack && i < record->callers);
+}
+
+static int capture_kernel(struct _test_data_stacks *self, uint32_t flags, struct kernel *kernel)
+{
+	struct trace_totals totals;
+	unsigned int i;
+	int ret;
+
+	*kernel = (struct kernel){ .stack = !(flags & SIFIVE_TRACE_SAMPLING_CALLERS) };
+	self->sampling.flags = flags;
+	ret = trace_ioctl(self->s.fd, SIFIVE_TRACE_IOC_SAMPLING, &self->sampling);
+	for (i = 0; !ret && i < CAPTURES && !kernel->samples &&
+	     (flags & SIFIVE_TRACE_SAMPLING_KERNEL || !kernel->others); i++) {
+		ret = trace_start(self->s.fd, SIFIVE_TRACE_START_REWIND);
+		if (ret)
+			break;
+		enter((unsigned long)self->page);
+		ret = trace_stop(self->s.fd) ?:
+		      trace_records(self->s.fd, &totals, keep_kernel, kernel);
+		if (!ret && !trace_is_whole(&totals))
+			ret = -EBADMSG;
+	}
+	printf("# %u captures, %u samples in the kernel and %u elsewhere, %u wrong, at most %u of its addresses\n",
+	       i, kernel->samples, kernel->others, kernel->wrong, kernel->most);
+	return ret;
+}
+
+TEST_F(stacks, samples_in_the_kernel_begin_there)
+{
+	struct kernel kernel;
+
+	ASSERT_EQ(0, capture_kernel(self, SIFIVE_TRACE_SAMPLING_KERNEL |
+				    SIFIVE_TRACE_SAMPLING_STACK(64), &kernel));
+	if (!(self->sampling.flags & SIFIVE_TRACE_SAMPLING_KERNEL))
+		SKIP(return, "the kernel is locked down");
+	EXPECT_LT(0, kernel.samples);
+	EXPECT_EQ(0, kernel.wrong);
+	EXPECT_LT(0, kernel.most);
+	ASSERT_EQ(0, capture_kernel(self, SIFIVE_TRACE_SAMPLING_KERNEL |
+				    SIFIVE_TRACE_SAMPLING_CALLERS, &kernel));
+	EXPECT_LT(0, kernel.samples);
+	EXPECT_EQ(0, kernel.wrong);
+}
+
+TEST_F(stacks, samples_show_the_kernel_only_if_it_is_wanted)
+{
+	struct kernel kernel;
+
+	ASSERT_EQ(0, capture_kernel(self, SIFIVE_TRACE_SAMPLING_STACK(64), &kernel));
+	EXPECT_EQ(0, kernel.samples);
+	EXPECT_LT(0, kernel.others);
+	EXPECT_EQ(0, kernel.most);
+	self->sampling.flags = SIFIVE_TRACE_SAMPLING_KERNEL;
+	EXPECT_EQ(-EINVAL, trace_ioctl(self->s.fd, SIFIVE_TRACE_IOC_SAMPLING, &self->sampling));
+	EXPECT_NE(NULL, strstr(trace_message(self->s.fd), "belongs to samples with callers or a stack"));
+}
+
+static int read_without_rights(void)
+{
+	pid_t child = fork();
+	char bytes[64];
+	int fd;
+
+	if (child)
+		return trace_wait(child);
+	if (trace_keep_caps(0))
+		_exit(99);
+	fd = trace_open(O_RDONLY);
+	if (fd < 0)
+		_exit(-fd);
+	_exit(read(fd, bytes, sizeof(bytes)) < 0 ? errno : 0);
+}
+
+TEST_F(stacks, reading_the_kernels_addresses_needs_the_right)
+{
+	struct kernel kernel;
+
+	ASSERT_EQ(0, capture_kernel(self, SIFIVE_TRACE_SAMPLING_STACK(64), &kernel));
+	EXPECT_EQ(0, read_without_rights());
+	ASSERT_EQ(0, capture_kernel(self, SIFIVE_TRACE_SAMPLING_KERNEL |
+				    SIFIVE_TRACE_SAMPLING_STACK(64), &kernel));
+	EXPECT_EQ(EPERM, read_without_rights());
 }
 
 TEST_F(stacks, sizes_that_cannot_be_are_refused)

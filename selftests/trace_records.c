@@ -95,12 +95,13 @@ static void read_begin(struct reading *r, struct stream *s, unsigned int bytes,
 	}
 }
 
-/* Callers end with the kind of their sample. */
+/* Callers end with the kind of their sample, or with its stack. */
 static void read_caller(struct reading *r, struct stream *s, unsigned int bytes, uint32_t value)
 {
 	uint64_t *address = &s->now.caller[s->now.callers];
 
-	if (s->state == CALLER && bytes == 1 && value == TRACE_ISR && s->now.callers) {
+	if (s->state == CALLER && bytes == 1 && s->now.callers &&
+	    (value == TRACE_ISR || value == SIFIVE_TRACE_RECORD_STACK)) {
 		s->state = RECORD;
 		read_begin(r, s, bytes, value);
 		return;

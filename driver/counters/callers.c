@@ -16,9 +16,12 @@
 #include <linux/minmax.h>
 #include <linux/mm.h>
 #include <linux/ptrace.h>
+#include <linux/sched/task_stack.h>
+#include <linux/security.h>
 #include <linux/sizes.h>
 #include <linux/uaccess.h>
 
+#include "../hardware/hardware.h"
 #include "record.h"
 
 /*
@@ -27,8 +30,15 @@
  */
 #define FRAME_MAX	SZ_1M
 
+/* Addresses of the kernel in a list. */
+#define KERNEL_MAX	64
+
 /* Bytes of the stack that are copied at once. */
 #define CHUNK		128
+
+/* SIFIVE_TRACE_SAMPLING_STACK() */
+#define STACK_SHIFT	16
+#define PATHS		(SIFIVE_TRACE_SAMPLING_KERNEL | SIFIVE_TRACE_SAMPLING_CALLERS)
 
 /* The two words below a frame pointer. */
 struct frame {
@@ -66,23 +76,81 @@ static unsigned long skip_leaf(unsigned long fp)
 	return fp;
 }
 
-/* Write the callers of the code at user-mode registers @regs, before its sample. */
-void sft_record_callers(const struct sft_stream *s, const struct pt_regs *regs)
+/**
+ * struct callers - a list of callers being written
+ * @stream:	its stream
+ * @last:	the latest address
+ * @count:	number of addresses
+ */
+struct callers {
+	const struct sft_stream *stream;
+	u64 last;
+	unsigned int count;
+};
+
+static void add(struct callers *list, u64 address)
+{
+	if (list->count == SIFIVE_TRACE_CALLERS_MAX)
+		return;
+	sft_record_address(list->stream, address, &list->last);
+	list->count++;
+}
+
+/* The callers of the code at user-mode registers @regs. */
+static void add_callers(struct callers *list, const struct pt_regs *regs)
 {
 	unsigned long fp = regs->s0, ra;
-	unsigned int n;
-	u64 last = 0;
 
-	sft_record_mark(s, SIFIVE_TRACE_RECORD_CALLERS);
-	sft_record_address(s, regs->ra, &last);
+	add(list, regs->ra);
 	if (is_compat_task() || !is_frame(fp, regs->sp))
 		return;
 	fp = skip_leaf(fp);
-	for (n = 1; n < SIFIVE_TRACE_CALLERS_MAX && fp; n++) {
+	while (fp && list->count < SIFIVE_TRACE_CALLERS_MAX) {
 		ra = unwind(&fp);
 		if (!ra)
 			break;
-		sft_record_address(s, ra, &last);
+		add(list, ra);
+	}
+}
+
+/* Whether @fp can be a frame pointer between @below and the end of the thread's kernel stack. */
+static bool is_kernel_frame(unsigned long fp, unsigned long below)
+{
+	const unsigned long end = (unsigned long)task_stack_page(current) + THREAD_SIZE;
+
+	return IS_ALIGNED(fp, sizeof(fp)) && fp <= end && fp >= below + sizeof(struct frame);
+}
+
+/* An address of a 32-bit kernel is in the upper half, too. */
+static void add_kernel(struct callers *list, unsigned long address)
+{
+	add(list, (long)address);
+}
+
+/*
+ * The callers of the code at kernel-mode registers @regs, up to the end of the thread's stack:
+ * an interrupt's own stack is none of its frames.
+ */
+static void add_kernel_callers(struct callers *list, const struct pt_regs *regs)
+{
+	unsigned long fp = regs->s0, below = regs->sp, callers;
+	const struct frame *frame;
+
+	add_kernel(list, regs->ra);
+	if (!IS_ENABLED(CONFIG_FRAME_POINTER) || below < (unsigned long)task_stack_page(current))
+		return;
+	while (list->count < KERNEL_MAX && is_kernel_frame(fp, below)) {
+		frame = (const struct frame *)fp - 1;
+		/* As skip_leaf(). */
+		callers = READ_ONCE_NOCHECK(frame->ra);
+		if (list->count == 1 && is_kernel_frame(callers, fp)) {
+			below = fp;
+			fp = callers;
+			frame = (const struct frame *)fp - 1;
+		}
+		add_kernel(list, READ_ONCE_NOCHECK(frame->ra));
+		below = fp;
+		fp = READ_ONCE_NOCHECK(frame->fp);
 	}
 }
 
@@ -100,11 +168,8 @@ static void record_registers(const struct sft_stream *s, const struct pt_regs *r
 		sft_record_word(s, registers[i]);
 }
 
-/*
- * Write registers and @bytes of the stack of the code at user-mode registers @regs, before its
- * sample. The copy ends before what cannot be read.
- */
-void sft_record_stack(const struct sft_stream *s, const struct pt_regs *regs, u32 bytes)
+/* Registers and @bytes of the stack. The copy ends before what cannot be read. */
+static void record_stack(const struct sft_stream *s, const struct pt_regs *regs, u32 bytes)
 {
 	unsigned long at = ALIGN_DOWN(regs->sp, sizeof(u64));
 	u64 chunk[CHUNK / sizeof(u64)];
@@ -121,4 +186,46 @@ void sft_record_stack(const struct sft_stream *s, const struct pt_regs *regs, u3
 		for (i = 0; i < length / sizeof(u64); i++)
 			sft_record_word(s, chunk[i]);
 	}
+}
+
+/*
+ * Before a sample: write what its setting's @flags want of its thread, which was interrupted at
+ * @at, and has the user-mode registers @regs. Returns the address of the sample.
+ */
+u64 sft_record_path(const struct sft_stream *s, u32 flags, const struct pt_regs *at,
+		    const struct pt_regs *regs)
+{
+	const bool kernel = flags & SIFIVE_TRACE_SAMPLING_KERNEL && at && !user_mode(at);
+	const bool callers = flags & SIFIVE_TRACE_SAMPLING_CALLERS;
+	struct callers list = { .stream = s };
+
+	if (kernel || callers)
+		sft_record_mark(s, SIFIVE_TRACE_RECORD_CALLERS);
+	if (kernel)
+		add_kernel_callers(&list, at);
+	if (kernel && callers)
+		add(&list, regs->epc);
+	if (callers)
+		add_callers(&list, regs);
+	if (flags >> STACK_SHIFT)
+		record_stack(s, regs, flags >> STACK_SHIFT);
+	return kernel ? (u64)(long)at->epc : regs->epc;
+}
+
+/* Check such flags. The kernel's addresses are left out if they must be. */
+int sft_record_path_check(u32 *flags, struct sft_why *why)
+{
+	const u32 stack = *flags >> STACK_SHIFT;
+
+	if (stack > SIFIVE_TRACE_STACK_MAX || stack % sizeof(u64))
+		return sft_fail(why, -EINVAL, "%u bytes of stack: take a multiple of 8 up to %u",
+				stack, SIFIVE_TRACE_STACK_MAX);
+	if (stack && *flags & SIFIVE_TRACE_SAMPLING_CALLERS)
+		return sft_fail(why, -EINVAL, "samples have either callers or a stack");
+	if (!stack && (*flags & PATHS) == SIFIVE_TRACE_SAMPLING_KERNEL)
+		return sft_fail(why, -EINVAL,
+				"the kernel's part belongs to samples with callers or a stack");
+	if (*flags & SIFIVE_TRACE_SAMPLING_KERNEL && security_locked_down(LOCKDOWN_PERF))
+		*flags &= ~SIFIVE_TRACE_SAMPLING_KERNEL;
+	return 0;
 }

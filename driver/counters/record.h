@@ -6,6 +6,7 @@
 #include <linux/sifive_trace.h>
 
 struct pt_regs;
+struct sft_why;
 
 /**
  * struct sft_stream - a sequence of records on one stimulus register
@@ -34,8 +35,11 @@ void sft_record_repeat(struct sft_stream *s, const u64 *now);
 void sft_record_mark(const struct sft_stream *s, u8 kind);
 void sft_record_address(const struct sft_stream *s, u64 address, u64 *last);
 void sft_record_word(const struct sft_stream *s, u64 value);
-void sft_record_callers(const struct sft_stream *s, const struct pt_regs *regs);
-void sft_record_stack(const struct sft_stream *s, const struct pt_regs *regs, u32 bytes);
 void sft_record_isr(struct sft_stream *s, u64 pc, const u64 *now);
+
+/* callers.c */
+u64 sft_record_path(const struct sft_stream *s, u32 flags, const struct pt_regs *at,
+		    const struct pt_regs *regs);
+int sft_record_path_check(u32 *flags, struct sft_why *why);
 
 #endif /* SIFIVE_TRACE_RECORD_H */

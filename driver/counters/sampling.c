@@ -37,9 +37,6 @@
 #define PERIOD_MIN	10000
 #define PERIOD_MIN_USER	1000
 
-/* SIFIVE_TRACE_SAMPLING_STACK() */
-#define STACK_SHIFT	16
-
 /* perf encodes other kinds of event in the upper bits of a raw event's data. */
 #define RAW_BITS	48
 
@@ -50,8 +47,7 @@
  * @owner:	the component with the sink of this stream
  * @on:		records are written
  * @begun:	this capture has a header
- * @callers:	samples have callers
- * @stack:	bytes of the stack that samples have, with registers; 0: neither
+ * @flags:	SIFIVE_TRACE_SAMPLING_*
  * @samples:	records written since CONFIG
  * @lost:	records that could not be written
  * @sum:	sum of per-thread counts, and of the sampling event's, by counter
@@ -62,8 +58,7 @@ struct hart {
 	const struct sft_component *owner;
 	bool on;
 	bool begun;
-	bool callers;
-	u32 stack;
+	u32 flags;
 	u64 samples;
 	u64 lost;
 	u64 sum[SIFIVE_TRACE_MAX_COUNTERS];
@@ -178,7 +173,8 @@ static void sample(struct perf_event *event, struct perf_sample_data *data,
 		   struct pt_regs *regs)
 {
 	struct hart *h = this_cpu_ptr(&harts);
-	u64 now[SIFIVE_TRACE_MAX_COUNTERS];
+	u64 now[SIFIVE_TRACE_MAX_COUNTERS], pc;
+	const struct pt_regs *at = regs;
 
 	regs = user_regs(regs);
 	if (!regs || !READ_ONCE(sft_sampling.on) ||
@@ -191,11 +187,8 @@ static void sample(struct perf_event *event, struct perf_sample_data *data,
 	}
 	add_sampled(h, event, now);
 	sft_record_repeat(&h->stream, now);
-	if (h->callers)
-		sft_record_callers(&h->stream, regs);
-	else if (h->stack)
-		sft_record_stack(&h->stream, regs, h->stack);
-	sft_record_isr(&h->stream, instruction_pointer(regs), now);
+	pc = sft_record_path(&h->stream, h->flags, at, regs);
+	sft_record_isr(&h->stream, pc, now);
 	h->samples++;
 }
 
@@ -579,19 +572,17 @@ int sft_sampling_valid(struct sifive_trace_sampling *arg, struct sft_why *why)
 {
 	const u32 flags = SIFIVE_TRACE_SAMPLING_ALL | SIFIVE_TRACE_SAMPLING_ONE_HEADER |
 			  SIFIVE_TRACE_SAMPLING_EXEC | SIFIVE_TRACE_SAMPLING_HEADERS |
-			  SIFIVE_TRACE_SAMPLING_CALLERS | SIFIVE_TRACE_SAMPLING_STACK(U16_MAX);
-	const u32 stack = arg->flags >> STACK_SHIFT;
+			  SIFIVE_TRACE_SAMPLING_CALLERS | SIFIVE_TRACE_SAMPLING_KERNEL |
+			  SIFIVE_TRACE_SAMPLING_STACK(U16_MAX);
 	int ret = check_sampled(arg, why);
 
 	if (ret)
 		return ret;
 	if (arg->flags & ~flags)
 		return sft_fail(why, -EINVAL, "unknown flags %#x", arg->flags & ~flags);
-	if (stack > SIFIVE_TRACE_STACK_MAX || stack % sizeof(u64))
-		return sft_fail(why, -EINVAL, "%u bytes of stack: take a multiple of 8 up to %u",
-				stack, SIFIVE_TRACE_STACK_MAX);
-	if (stack && arg->flags & SIFIVE_TRACE_SAMPLING_CALLERS)
-		return sft_fail(why, -EINVAL, "samples have either callers or a stack");
+	ret = sft_record_path_check(&arg->flags, why);
+	if (ret)
+		return ret;
 	if (arg->channel >= 32 || !(sft_hw.capture.channels & BIT(arg->channel)))
 		return sft_fail(why, -EINVAL, "channel %u is not one of the capture's (mask %#x)",
 				arg->channel, sft_hw.capture.channels);
@@ -696,8 +687,7 @@ static void begin_here(void *arg)
 	h->stream.type = set->count_type;
 	h->stream.interval = set->flags & SIFIVE_TRACE_SAMPLING_HEADERS ?
 			     SIFIVE_TRACE_SAMPLING_HEADER_EVERY : 0;
-	h->callers = set->flags & SIFIVE_TRACE_SAMPLING_CALLERS;
-	h->stack = set->flags >> STACK_SHIFT;
+	h->flags = set->flags;
 	if (!h->begun || !(set->flags & SIFIVE_TRACE_SAMPLING_ONE_HEADER)) {
 		read_base(h, now);
 		/* A repeated header would claim that records continue. */
@@ -721,6 +711,7 @@ void sft_sampling_start(void)
 
 	if (!is_set())
 		return;
+	sft_hw.capture.exposed |= !!(sft_sampling.set.flags & SIFIVE_TRACE_SAMPLING_KERNEL);
 	for_each_encoder(e)
 		if (sft_route_has(e) && !e->ended)
 			smp_call_function_single(e->cpu, begin_here, e, 1);

@@ -32,7 +32,7 @@ static bool has_kernel(void)
 
 /*
  * Whether a file may read the capture: files of the session, of its user, and
- * files opened with the capability may; with instruction trace only the latter.
+ * files opened with the capability may; with kernel addresses only the latter.
  * The caller's rights do not matter: a privileged program may read a descriptor
  * that an unprivileged one passed to it.
  */
@@ -47,7 +47,7 @@ bool sft_may_read(const struct sft_file *file)
 int sft_refuse_reader(struct sft_why *why)
 {
 	return sft_fail(why, -EPERM, "%s: reading needs CAP_PERFMON or CAP_SYS_ADMIN",
-			has_kernel() ? "instruction trace contains kernel addresses" :
+			has_kernel() ? "the capture contains kernel addresses" :
 				       "the capture is another user's");
 }
 

@@ -483,6 +483,8 @@ struct sifive_trace_sampling {
  * the stack: a multiple of 8 up to SIFIVE_TRACE_STACK_MAX. Both give EINVAL.
  */
 #define SIFIVE_TRACE_SAMPLING_CALLERS	(1u << 4)
+/* With these: samples in the kernel show its code first. Cleared if the kernel is locked down. */
+#define SIFIVE_TRACE_SAMPLING_KERNEL	(1u << 5)
 #define SIFIVE_TRACE_SAMPLING_STACK(bytes) ((__u32)(bytes) << 16)
 /* Records from one header to the next. */
 #define SIFIVE_TRACE_SAMPLING_HEADER_EVERY	100
