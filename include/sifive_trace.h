@@ -94,7 +94,8 @@ enum {
 	/* Like SIFIVE_TRACE_SWITCHES, and also record each page fault of these threads. */
 	SIFIVE_TRACE_PAGE_FAULTS	= 1 << 10,
 	/* Samples include their callers, found by frame pointers: compile with
-	 * -fno-omit-frame-pointer.
+	 * -fno-omit-frame-pointer. Samples in the kernel include those there: only the user
+	 * can then read the files.
 	 */
 	SIFIVE_TRACE_CALLERS		= 1 << 9,
 };
@@ -137,7 +138,7 @@ struct sifive_trace_name {
  *		ring before its first header are lost. Excludes SIFIVE_TRACE_HEADER_ONCE
  * @stack:	samples include registers and this many bytes of the stack, in which readers find
  *		the callers by unwind tables: a multiple of 8 up to 8192, 0 for neither.
- *		Excludes SIFIVE_TRACE_CALLERS
+ *		Excludes SIFIVE_TRACE_CALLERS. Samples in the kernel are as with that
  */
 struct sifive_trace_options {
 	size_t size;

@@ -87,8 +87,8 @@ PERF_LOCAL int copy_capture(struct perf_device *device, int fd,
 #ifdef PERF_DROPIN
 #define MODE	0666
 #else
-/* Others must not see the stacks. */
-#define MODE	(perf_session.setup.sampling.flags >> 16 ? 0600 : 0666)
+/* Others must not see the kernel's addresses, nor the program's stack. */
+#define MODE	(perf_session.setup.sampling.flags & SIFIVE_TRACE_SAMPLING_KERNEL ? 0600 : 0666)
 #endif
 
 /* Writes the capture of a sink to its file, and the side-car file beside it. */

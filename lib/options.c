@@ -156,6 +156,8 @@ PERF_LOCAL int parse_sampling(const struct sifive_trace_options *options,
 	if (options->flags & SIFIVE_TRACE_CALLERS)
 		sampling->flags |= SIFIVE_TRACE_SAMPLING_CALLERS;
 	sampling->flags |= SIFIVE_TRACE_SAMPLING_STACK(options->stack);
+	if (sampling->flags & SIFIVE_TRACE_SAMPLING_CALLERS || options->stack)
+		sampling->flags |= SIFIVE_TRACE_SAMPLING_KERNEL;
 	sampling->period = options->period;
 	if (options->interval)
 		sampling->interval = (options->interval < INTERVAL_MIN ?

@@ -36,6 +36,9 @@ rec period -c 1000000 -g dwarf $p/deep
 rec short -i 500us -g dwarf,256 $p/deep
 rec limit -i 500us -g dwarf,8192 $p/deep 150
 rec beyond -i 500us -g dwarf,8192 $p/deep 400
+rec enters -i 500us -g fp $p/enters
+rec enters-dwarf -i 500us -g dwarf $p/enters
+rec enters-all -a -i 500us -g dwarf $p/enters
 for bytes in 512 8192; do rec cost$bytes -i 500us -g dwarf,$bytes $p/deep; done
 run start sifive-trace start -i 500us -g dwarf
 $p/deep >/dev/null
@@ -108,7 +111,7 @@ result $? "-g dwarf --ring: what the ring still has"
 path hand "start -g dwarf" bottom "$usual"
 path deep-stripped "-g dwarf: of a stripped program" 'main(;deep-stripped[+]0x[0-9a-f]+){11}' \
 	'^[0-9]+ [^;]*;deep-stripped[^;]*;__libc_start_main;[^;]*'
-! grep -qE '\[(cut|unknown)\].*;deep-stripped[^;]*$' "$out/deep-stripped.paths"
+! grep -qE '\[(cut|unknown)\](;deep-stripped[^;]*){2}' "$out/deep-stripped.paths"
 result $? "-g dwarf: of a stripped program, no other paths"
 [ "$(sed -nE 's/.*;main((;deep-stripped[^;]*){10});[^;]*$/\1/p' "$out/deep-stripped.paths" |
 	tr ';' '\n' | sort -u | grep -c .)" = 1 ]
@@ -120,9 +123,25 @@ host graph "$out/short.rtd" | grep -qF '[cut]'
 result $? "-g dwarf,256: graph, too"
 path limit "-g dwarf: paths of more than 127 calls are cut" bottom '^[0-9]+ [^;]*;\[cut\](;down){126}'
 path beyond "-g dwarf,8192: stacks of more than 8192 bytes are cut" bottom '^[0-9]+ [^;]*;\[cut\](;down){126}'
-for name in deep deep-static full; do
-	[ "$(stat -c %a "$out/$name.rtd")" = 600 ]
-	result $? "$name: only the user can read the trace"
+# kernel NAME WHAT: samples in the system call show its path and the program's.
+kernel() {
+	local all fit
+	paths "$1" "$1.rtd"
+	all=$(samples "$1" ';vfs_read;')
+	fit=$(samples "$1" ";main;repeat;enter;(.*;)?vfs_read;")
+	echo "# $all samples in the kernel's function, $fit called by the program's"
+	[ "$fit" -gt 0 ] && [ $((fit * 100)) -ge $((all * 95)) ]
+	result $? "$2"
+}
+
+kernel enters "-g fp: samples in the kernel show its callers, then the program's"
+kernel enters-dwarf "-g dwarf: samples in the kernel show its callers, then the program's"
+kernel enters-all "-g dwarf -a: samples in the kernel show its callers, then the program's"
+grep -q ' [tT] vfs_read$' "$out/enters.rtd.kallsyms"
+result $? "-g: the names of the kernel's functions are beside the trace"
+for name in deep.rtd deep-static.rtd full.rtd fp.rtd enters.rtd.kallsyms; do
+	[ "$(stat -c %a "$out/$name")" = 600 ]
+	result $? "$name: only the user can read it"
 done
 for name in cost512 deep cost8192; do
 	command report "$out/$name.rtd" 2>&1 >/dev/null | sed -nE \

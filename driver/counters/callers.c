@@ -118,13 +118,17 @@ static bool is_kernel_frame(unsigned long fp, unsigned long below)
 {
 	const unsigned long end = (unsigned long)task_stack_page(current) + THREAD_SIZE;
 
-	return IS_ALIGNED(fp, sizeof(fp)) && fp <= end && fp >= below + sizeof(struct frame);
+	return IS_ALIGNED(fp, sizeof(fp)) && fp <= end && fp > below &&
+	       fp - below >= sizeof(struct frame);
 }
 
-/* An address of a 32-bit kernel is in the upper half, too. */
-static void add_kernel(struct callers *list, unsigned long address)
+/* Addresses of the kernel are in the upper half, as readers expect; also of a 32-bit kernel. */
+static bool add_kernel(struct callers *list, unsigned long address)
 {
+	if ((long)address >= 0)
+		return false;
 	add(list, (long)address);
+	return true;
 }
 
 /*
@@ -136,7 +140,8 @@ static void add_kernel_callers(struct callers *list, const struct pt_regs *regs)
 	unsigned long fp = regs->s0, below = regs->sp, callers;
 	const struct frame *frame;
 
-	add_kernel(list, regs->ra);
+	if (!add_kernel(list, regs->ra))
+		add(list, 0);
 	if (!IS_ENABLED(CONFIG_FRAME_POINTER) || below < (unsigned long)task_stack_page(current))
 		return;
 	while (list->count < KERNEL_MAX && is_kernel_frame(fp, below)) {
@@ -148,7 +153,8 @@ static void add_kernel_callers(struct callers *list, const struct pt_regs *regs)
 			fp = callers;
 			frame = (const struct frame *)fp - 1;
 		}
-		add_kernel(list, READ_ONCE_NOCHECK(frame->ra));
+		if (!add_kernel(list, READ_ONCE_NOCHECK(frame->ra)))
+			break;
 		below = fp;
 		fp = READ_ONCE_NOCHECK(frame->fp);
 	}

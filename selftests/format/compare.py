@@ -18,8 +18,8 @@ import tempfile
 sys.dont_write_bytecode = True
 import read_trace
 
-# In place of a caller: see PERFREC_UNKNOWN.
-UNKNOWN = 0xfffffffffffffff6
+# In place of callers: see PERFREC_CUT.
+CUT, UNKNOWN = 0xfffffffffffffff2, 0xfffffffffffffff6
 # Bytes of a trace that are compared: Python reads some 200 KB a second.
 LONG = None if os.environ.get("TRACE_PART") == "1" else 400_000
 
@@ -80,18 +80,27 @@ def differs(ours, theirs, values, laps):
             ours["thread"] not in (None, value) or
             ours.get("dropped", 0) != theirs.get("dropped", 0) or
             ours.get("waited", 0) != theirs.get("waited_ns", 0) or
-            callers(ours["addresses"] and ours["callers"] or []) !=
+            (ours["addresses"] or []) and callers(ours["callers"], ours["addresses"][0]) !=
             [int(caller["address"], 16) for caller in theirs.get("callers", [])] or
             (ours["addresses"] or []) != addresses or
             (ours[values] or []) != list(theirs.get("counters", {}).values()) or
             ours["time"] != time and (exact or ours["time"] is not None))
 
 
-def callers(addresses):
+def callers(addresses, sampled):
     """The callers that decode shows without symbols. The first address is the return-address
-    register. Of a stack, it shows that they are unknown."""
-    if addresses == read_trace.STACK:
-        return [UNKNOWN]
+    register. In the kernel, those of the program follow, after the address from which it was
+    entered. Of a stack, it shows that they are unknown."""
+    addresses = list(addresses or [])
+    if addresses[-1:] == [read_trace.STACK]:
+        addresses[-1:] = [0, UNKNOWN]
+        if len(addresses) > read_trace.CALLERS_MAX:
+            addresses[read_trace.CALLERS_MAX - 1:] = [CUT]
+    if sampled >> 63:
+        end = next((i for i, a in enumerate(addresses) if i and a and not a >> 63),
+                   len(addresses))
+        rest = addresses[end:]
+        return callers(addresses[:end], 0) + (rest[:1] + callers(rest[1:], 0) if rest else [])
     if len(addresses) > 1 and addresses[0] == addresses[1]:
         addresses = addresses[1:]
     return [address for address in addresses if address]

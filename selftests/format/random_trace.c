@@ -108,7 +108,7 @@ static void write_record(struct gen_stream *s)
 		value[i] = random_value() & ~0ull >> (64 - s->counter[i].width);
 	if (kind == SIFIVE_TRACE_RECORD_ISR && one_in(2))
 		write_callers(s);
-	else if (kind == SIFIVE_TRACE_RECORD_ISR && one_in(4))
+	if (kind == SIFIVE_TRACE_RECORD_ISR && one_in(4))
 		write_stack(s);
 	gen_record(s, kind, address, value);
 }

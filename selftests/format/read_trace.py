@@ -138,7 +138,7 @@ class Stream:
                 value, self.low = value << 32 | self.low if self.low is not None else value, None
                 self.callers.append(value ^ (self.callers or [0])[-1])
             return True
-        if not self.callers or self.low is not None or (size, value) != (8, SAMPLE):
+        if not self.callers or self.low is not None or size != 8 or value not in (SAMPLE, STACK):
             return False
         self.chain, self.callers = self.callers, None
         return True
@@ -155,7 +155,8 @@ class Stream:
             return True
         if len(self.stack) < STACK_REGISTERS or (size, value) != (8, SAMPLE):
             return False
-        self.chain, self.stack = STACK, None
+        self.chain = [*self.chain, self.stack[0] & ~1, STACK] if self.chain else [STACK]
+        self.stack = None
         return True
 
     def resume(self, state):

@@ -435,7 +435,8 @@ TEST_F(record, other_values)
 	EXPECT_EQ(0, dev.config.flags);
 	EXPECT_EQ(100000, dev.sampling.period);
 	EXPECT_EQ(2, dev.sampling.event.code);
-	EXPECT_EQ(SIFIVE_TRACE_SAMPLING_STACK(1024), dev.sampling.flags);
+	EXPECT_EQ(SIFIVE_TRACE_SAMPLING_STACK(1024) | SIFIVE_TRACE_SAMPLING_KERNEL,
+		  dev.sampling.flags);
 	auto_stop();
 	EXPECT_EQ(0, unlink("sub.rtd"));
 	EXPECT_EQ(0, unlink("sub.rtd.meta"));

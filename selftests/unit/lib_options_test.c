@@ -251,16 +251,17 @@ TEST_F(options, stacks)
 	self->options.stack = 512;
 	REFUSED("stacks need samples");
 	self->options.interval = 1000;
-	ASSERT_EQ(0, sifive_trace_setup(self->trace, &self->options));
-	EXPECT_EQ(SIFIVE_TRACE_SAMPLING_STACK(512), perf_session.setup.sampling.flags);
 	self->options.stack = 500;
 	REFUSED("options.stack is 500: it must be a multiple of 8 up to 8192");
 	self->options.stack = 8200;
 	REFUSED("options.stack is 8200");
 	self->options.stack = 8192;
-	ASSERT_EQ(0, sifive_trace_setup(self->trace, &self->options));
 	self->options.flags = SIFIVE_TRACE_CALLERS;
 	REFUSED("not both");
+	self->options.flags = 0;
+	ASSERT_EQ(0, sifive_trace_setup(self->trace, &self->options));
+	EXPECT_EQ(SIFIVE_TRACE_SAMPLING_STACK(8192) | SIFIVE_TRACE_SAMPLING_KERNEL,
+		  perf_session.setup.sampling.flags);
 }
 
 TEST_F(options, refused_events)

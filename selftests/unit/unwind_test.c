@@ -322,6 +322,97 @@ TEST_F(command, stacks_of_two_streams_are_told_apart)
 	}
 }
 
+#define KERNEL		0xffffffff80001000ull
+#define NAMES		"ffffffff80001000 T one\nffffffff80001100 t two\n"		\
+			"ffffffff80001100 t $x\nffffffff80001200 W three\n"		\
+			"ffffffff80001300 D data\nffffffffc0000000 t four\t[module]\n"
+
+static void write_names(const char *path, const char *names)
+{
+	write_file(path, names, strlen(names));
+}
+
+/* A sample in the kernel, one() called by two() and four(), which the program has entered. */
+static void kernel_sample(struct stack *stack, uint64_t from, bool unwound)
+{
+	const uint64_t callers[] = {
+		KERNEL + 0x110, 0xffffffffc0000010ull, from, IN_MAIN, IN_MAIN, IN_START,
+	};
+	const uint64_t pc = KERNEL + 0x14, value = stack->stream.counter[0].previous + 7;
+
+	gen_callers(&stack->stream, callers, unwound ? 2 : 6);
+	if (unwound) {
+		stack->reg[0] = from;
+		stack->reg[RA] = IN_MAIN;
+		push_usual(stack, 0, 0);
+		gen_stack(&stack->stream, stack->reg, stack->word, stack->words);
+	}
+	gen_record(&stack->stream, 3, &pc, &value);
+}
+
+TEST_F(command, samples_in_the_kernel_show_its_callers_and_the_programs)
+{
+	struct stack stack;
+
+	begin(self, &stack);
+	/* Also at the first instruction, which no call has before it. */
+	kernel_sample(&stack, LEAF + 4, false);
+	kernel_sample(&stack, LEAF, false);
+	kernel_sample(&stack, LEAF, true);
+	write_names("trace.rtd.kallsyms", NAMES);
+	paths(self, "");
+	EXPECT_EQ(0, self->status);
+	EXPECT_STREQ("source 0;start;main;leaf;four;two;one 3\n", self->out) {
+		TH_LOG("%s %s", self->out, self->err);
+	}
+	run(self, "decode -q -e " UNWIND " trace.rtd | tail -1");
+	EXPECT_NE(NULL, strstr(self->out, "one+0x14 <- two+0x10 <- four+0x10 <- leaf <- main+0xc")) {
+		TH_LOG("%s", self->out);
+	}
+	/* A piece, or the trace of a sink, has no names of its own. */
+	EXPECT_EQ(0, rename("trace.rtd", "trace.rtd.1"));
+	run(self, "export -q --format folded -e " UNWIND " trace.rtd.1");
+	EXPECT_NE(NULL, strstr(self->out, "leaf;four;two;one"));
+}
+
+TEST_F(command, the_kernels_names_may_be_missing_or_damaged)
+{
+	static const char * const damaged[] = {
+		"", "\n\n", "ffffffff80001000", "ffffffff80001000 ", "ffffffff80001000 T",
+		"ffffffff80001000 T ", "ffffffff80001000 T \n", "1000 T one\n", "zz T one\n",
+		"ffffffff7fe01014 T far\n", "ffffffff80001000 T $x\n",
+	};
+	struct stack stack;
+	unsigned int i;
+
+	begin(self, &stack);
+	kernel_sample(&stack, LEAF, true);
+	for (i = 0; i <= sizeof(damaged) / sizeof(damaged[0]); i++) {
+		if (i)
+			write_names("trace.rtd.kallsyms", damaged[i - 1]);
+		paths(self, "");
+		EXPECT_EQ(0, self->status);
+		EXPECT_STREQ("source 0;start;main;leaf;0xffffffffc0000010;0xffffffff80001110;0xffffffff80001014 1\n",
+			     self->out) {
+			TH_LOG("%u: %s", i, self->out);
+		}
+	}
+	/* Of a 32-bit kernel. */
+	write_names("trace.rtd.kallsyms", "80001000 T one\n");
+	paths(self, "");
+	EXPECT_NE(NULL, strstr(self->out, ";leaf;0xffffffffc0000010;one 1")) {
+		TH_LOG("%s", self->out);
+	}
+	EXPECT_EQ(0, truncate("trace.rtd.kallsyms", (16 << 20) + 1));
+	paths(self, "");
+	EXPECT_EQ(0, self->status);
+	EXPECT_NE(NULL, strstr(self->err, "trace.rtd.kallsyms: not used"));
+	EXPECT_EQ(0, unlink("trace.rtd.kallsyms"));
+	EXPECT_EQ(0, mkfifo("trace.rtd.kallsyms", 0600));
+	paths(self, "");
+	EXPECT_NE(NULL, strstr(self->err, "trace.rtd.kallsyms: not used"));
+}
+
 /* Values that lead anywhere: near the stack, into the program, or neither. */
 static uint64_t any_value(uint64_t *seed)
 {

@@ -392,7 +392,7 @@ static void find_callers(struct analysis *analysis, struct analysis_step *step)
 	for (i = 0; i < step->callers; i++)
 		analysis->caller[i] = analysis_function_at(analysis,
 			symbols_find_return(analysis->symbols, address[i], &symbol) ?
-			symbol.start : address[i]);
+			symbol.start : address[i] & ~1ull);
 	step->caller = analysis->caller;
 }
 

@@ -144,7 +144,7 @@ static void put_callers(struct json *json, const struct perfrec_record *record)
 	put_string(json->out, ",\"callers\":[");
 	for (i = 0; i < count; i++) {
 		put_format(json->out, "%s{\"address\":\"0x%" PRIx64 "\"", i ? "," : "",
-			   address[i]);
+			   address[i] & ~(uint64_t)1);
 		symbols_find_return(json->symbols, address[i], &symbol);
 		put_symbol(json, &symbol, "");
 		put_char(json->out, '}');

@@ -248,7 +248,7 @@ static void put_callers(struct text *text, const struct perfrec_record *record)
 	for (i = 0; i < count; i++) {
 		symbols_find_return(text->symbols, address[i], &symbol);
 		put_string(text->out, " <- ");
-		put_place(text, address[i], &symbol);
+		put_place(text, address[i] & ~1ull, &symbol);
 		put_line(text, &symbol);
 	}
 }

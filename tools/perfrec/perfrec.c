@@ -443,27 +443,12 @@ static bool mark_word(struct stream *stream, const struct store *word)
 	return true;
 }
 
-static void begin_callers(struct perfrec *perfrec, struct stream *stream,
-			  const struct store *word)
+/* After @callers callers in the kernel. */
+static void keep_stack(struct perfrec *perfrec, struct stream *stream, const struct store *word,
+		       unsigned int callers)
 {
-	report_loss(perfrec, stream);
-	stream->mark_offset = word->offset;
-	stream->around = stream->state;
-	stream->state = CALLERS;
-	stream->callers = 0;
-	stream->caller_words = 1;
-	if (!stream->caller)
-		stream->caller = calloc(SIFIVE_TRACE_CALLERS_MAX, sizeof(*stream->caller));
-}
-
-static void begin_stack(struct perfrec *perfrec, struct stream *stream, const struct store *word)
-{
-	report_loss(perfrec, stream);
-	stream->mark_offset = word->offset;
-	stream->around = stream->state;
 	stream->state = STACK;
 	stream->values = 0;
-	stream->caller_words = 1;
 	if (!stream->stack && perfrec->ops->stack && perfrec->stacks < STACKS_MAX) {
 		stream->stack = malloc(sizeof(*stream->stack));
 		perfrec->stacks += !!stream->stack;
@@ -473,6 +458,27 @@ static void begin_stack(struct perfrec *perfrec, struct stream *stream, const st
 	stream->stack->src = word->src;
 	stream->stack->channel = word->channel;
 	stream->stack->begin = stamp(word);
+	stream->stack->callers = stream->caller ? callers : 0;
+	if (stream->stack->callers)
+		memcpy(stream->stack->caller, stream->caller, callers * sizeof(*stream->caller));
+}
+
+/* Not inlined: few words begin callers or a stack. */
+static __attribute__((noinline)) void begin_callers(struct perfrec *perfrec, struct stream *stream,
+						    const struct store *word)
+{
+	report_loss(perfrec, stream);
+	stream->mark_offset = word->offset;
+	stream->around = stream->state;
+	stream->caller_words = 1;
+	if (word->value == SIFIVE_TRACE_RECORD_STACK) {
+		keep_stack(perfrec, stream, word, 0);
+		return;
+	}
+	stream->state = CALLERS;
+	stream->callers = 0;
+	if (!stream->caller)
+		stream->caller = calloc(SIFIVE_TRACE_CALLERS_MAX, sizeof(*stream->caller));
 }
 
 static void lose_callers(struct stream *stream, enum perfrec_reason reason)
@@ -517,8 +523,7 @@ static void end_stack(struct perfrec *perfrec, struct stream *stream)
 }
 
 /* Takes a value, or a part of it. Returns false if @word is neither: the stack ends. */
-static __attribute__((noinline))
-bool stack_word(struct perfrec *perfrec, struct stream *stream, const struct store *word)
+static bool stack_word(struct perfrec *perfrec, struct stream *stream, const struct store *word)
 {
 	if (word->bytes == 4 && stream->values < VALUES_MAX) {
 		stream->parts = 1;
@@ -548,6 +553,8 @@ bool callers_word(struct perfrec *perfrec, struct stream *stream, const struct s
 {
 	const bool room = stream->caller && stream->callers < SIFIVE_TRACE_CALLERS_MAX;
 
+	if (stream->state == STACK)
+		return stack_word(perfrec, stream, word);
 	if (word->bytes == 4 && room) {
 		stream->caller_words++;
 		if (stream->state == CALLERS_HIGH) {
@@ -560,11 +567,17 @@ bool callers_word(struct perfrec *perfrec, struct stream *stream, const struct s
 		}
 		return true;
 	}
-	if (stream->state == CALLERS && stream->callers && word->bytes == 1 &&
-	    word->value == PERFREC_ISR)
-		end_callers(perfrec, stream);
-	else
+	if (stream->state != CALLERS || !stream->callers || word->bytes != 1) {
 		lose_callers(stream, PERFREC_CUT_RECORD);
+	} else if (word->value == SIFIVE_TRACE_RECORD_STACK) {
+		stream->caller_words++;
+		keep_stack(perfrec, stream, word, stream->callers);
+		return true;
+	} else if (word->value == PERFREC_ISR) {
+		end_callers(perfrec, stream);
+	} else {
+		lose_callers(stream, PERFREC_CUT_RECORD);
+	}
 	return false;
 }
 
@@ -608,8 +621,7 @@ static void step(struct perfrec *perfrec, struct stream *stream,
 		else
 			lose_record(stream, PERFREC_CUT_RECORD);
 	} else if (is_callers(stream)) {
-		if (stream->state == STACK ? stack_word(perfrec, stream, word) :
-					     callers_word(perfrec, stream, word))
+		if (callers_word(perfrec, stream, word))
 			return;
 	} else if (stream->state >= MARK) {
 		const bool mark = stream->state == MARK;
@@ -626,10 +638,8 @@ static void step(struct perfrec *perfrec, struct stream *stream,
 		header_begin(perfrec, stream, stamp(word), stream->state == LOST);
 	else if (perfrec_is_mark(word))
 		begin_mark(perfrec, stream, word);
-	else if (word->bytes == 1 && word->value == SIFIVE_TRACE_RECORD_CALLERS)
+	else if (perfrec_is_callers(word))
 		begin_callers(perfrec, stream, word);
-	else if (word->bytes == 1 && word->value == SIFIVE_TRACE_RECORD_STACK)
-		begin_stack(perfrec, stream, word);
 	else
 		lose(stream, PERFREC_NO_START, word->offset, 1);
 }

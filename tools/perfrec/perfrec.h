@@ -136,7 +136,8 @@ struct perfrec_header {
  * @count:	number of addresses, at least 1
  * @address:	the return-address register, 0 for callers from a stack; then return addresses,
  *		innermost first: the list ends where frame pointers do, or with PERFREC_CUT or
- *		PERFREC_UNKNOWN
+ *		PERFREC_UNKNOWN. Of a sample in the kernel, first those there; then the pc of the
+ *		program's code that entered the kernel, and the same for it
  *
  * The register contains the innermost return address if the pc's function has not called another
  * function yet, or else an address in that function. In the former case, the first frame may
@@ -156,6 +157,7 @@ struct perfrec_callers {
  * struct perfrec_stack - the registers and the stack of a sample's thread
  * @src, @channel: its stream
  * @begin:	its first word
+ * @caller:	of a sample in the kernel, its callers there, @callers of them
  * @reg:	pc, ra, sp, t0, s0 to s11
  * @words:	number of elements of @word
  * @word:	8 bytes of the stack each; the first one is at sp rounded down to 8
@@ -164,6 +166,8 @@ struct perfrec_stack {
 	uint8_t			src;
 	uint8_t			channel;
 	struct perfrec_stamp	begin;
+	uint32_t		callers;
+	uint64_t		caller[SIFIVE_TRACE_CALLERS_MAX];
 	uint32_t		words;
 	uint64_t		reg[SIFIVE_TRACE_STACK_REGISTERS];
 	uint64_t		word[SIFIVE_TRACE_STACK_MAX / 8];
@@ -446,5 +450,11 @@ const char *perfrec_count_type_name(unsigned int count_type);
 
 /** perfrec_reason_name() - the name of an enum perfrec_reason value */
 const char *perfrec_reason_name(unsigned int reason);
+
+/** perfrec_is_kernel() - whether an address is the kernel's: in the upper half */
+static inline bool perfrec_is_kernel(uint64_t address)
+{
+	return address >> 63;
+}
 
 #endif /* SIFIVE_TRACE_PERFREC_H */

@@ -7,7 +7,7 @@ bool symbols_find_return(struct symbols *symbols, uint64_t address, struct symbo
 {
 	const bool found = symbols_find(symbols, address - 1, symbol);
 
-	symbol->offset += found;
+	symbol->offset += found && !(address & 1);
 	return found;
 }
 
@@ -20,19 +20,40 @@ static bool is_stale(struct symbols *symbols, uint64_t pc, uint64_t address)
 	       symbols_find_return(symbols, address, &called) && called.start == sampled.start;
 }
 
+/* The callers of code at @pc, of which the first is the return-address register. */
+static unsigned int add_callers(struct symbols *symbols, uint64_t pc, const uint64_t *from,
+				unsigned int count, uint64_t *address)
+{
+	unsigned int added = 0, i;
+
+	if (count && from[0] && !(count > 1 && from[1] == from[0]) &&
+	    !is_stale(symbols, pc, from[0]))
+		address[added++] = from[0];
+	for (i = 1; i < count; i++)
+		if (from[i])
+			address[added++] = from[i];
+	return added;
+}
+
 unsigned int symbols_callers(struct symbols *symbols, const struct perfrec_record *record,
 			     uint64_t address[SIFIVE_TRACE_CALLERS_MAX])
 {
 	const struct perfrec_callers *list = perfrec_callers(record);
-	unsigned int count = 0, i;
+	const uint64_t pc = record->address[0];
+	unsigned int count, user;
 
 	if (!list)
 		return 0;
-	if (list->address[0] && !(list->count > 1 && list->address[1] == list->address[0]) &&
-	    !is_stale(symbols, record->address[0], list->address[0]))
-		address[count++] = list->address[0];
-	for (i = 1; i < list->count; i++)
-		if (list->address[i])
-			address[count++] = list->address[i];
-	return count;
+	if (!perfrec_is_kernel(pc))
+		return add_callers(symbols, pc, list->address, list->count, address);
+	for (user = 1; user < list->count; user++)
+		if (list->address[user] && !perfrec_is_kernel(list->address[user]))
+			break;
+	count = add_callers(symbols, pc, list->address, user, address);
+	if (user >= list->count)
+		return count;
+	/* Not a return address: symbols_find_return() finds the instruction itself. */
+	address[count++] = list->address[user] | 1;
+	return count + add_callers(symbols, list->address[user], list->address + user + 1,
+				   list->count - user - 1, address + count);
 }

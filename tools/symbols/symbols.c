@@ -14,6 +14,7 @@
 #include "compare.h"
 #include "hash.h"
 #include "image.h"
+#include "kernel.h"
 #include "perfrec/perfrec.h"
 #include "places.h"
 #include "symbols.h"
@@ -82,6 +83,8 @@ struct symbols {
 	struct places_writer writer;
 	bool			writer_known;
 	bool			processes;	/* there are several */
+	const char	*trace;		/* whose kernel is not read yet, or NULL */
+	struct kernel	*kernel;
 	char		*given[SYMBOLS_FILES_MAX];
 	bool		used[SYMBOLS_FILES_MAX];
 	char		*debug;
@@ -350,10 +353,16 @@ void symbols_close(struct symbols *symbols)
 	}
 	for (i = 0; i < symbols->options->files; i++)
 		free(symbols->given[i]);
+	kernel_close(symbols->kernel);
 	places_free(symbols->places);
 	free(symbols->object);
 	free(symbols->debug);
 	free(symbols);
+}
+
+void symbols_kernel(struct symbols *symbols, const char *trace)
+{
+	symbols->trace = trace;
 }
 
 void symbols_wrap(struct symbols *symbols, uint64_t ts_mask)
@@ -572,6 +581,24 @@ static bool find_mark(uint64_t address, struct symbol *symbol)
 	return symbol->known;
 }
 
+static void find_kernel(struct symbols *symbols, uint64_t address, struct symbol *symbol)
+{
+	const struct kernel_function *function;
+
+	if (!perfrec_is_kernel(address))
+		return;
+	if (symbols->trace)
+		symbols->kernel = kernel_open(symbols->trace);
+	symbols->trace = NULL;
+	function = kernel_find(symbols->kernel, address);
+	if (!function)
+		return;
+	*symbol = (struct symbol){
+		.known = true, .function = function->name, .start = function->start,
+		.object = function->module, .offset = address,
+	};
+}
+
 static void look_up(struct symbols *symbols, uint64_t address,
 		    struct symbol *symbol)
 {
@@ -579,8 +606,12 @@ static void look_up(struct symbols *symbols, uint64_t address,
 	struct object *object = find_object(symbols, address);
 	struct image *image;
 
-	if (find_mark(address, symbol) || !object)
+	if (find_mark(address, symbol))
 		return;
+	if (!object) {
+		find_kernel(symbols, address, symbol);
+		return;
+	}
 	image = image_of(symbols, object);
 	address -= object->bias;
 	symbol->offset = address;
@@ -612,7 +643,7 @@ bool symbols_find(struct symbols *symbols, uint64_t address,
 	const uint64_t place = symbols_place(symbols, address);
 	struct answer *answer;
 
-	if (!symbols || !symbols->objects)
+	if (!symbols || (!symbols->objects && !perfrec_is_kernel(address)))
 		return find_mark(address, symbol);
 	answer = &symbols->cache[hash_place(place, CACHE_BITS)];
 	if (!answer->valid || answer->address != place) {

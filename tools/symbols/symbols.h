@@ -80,6 +80,12 @@ struct symbols *symbols_open(const struct symbols_options *options,
 			     const struct meta *meta);
 
 /**
+ * symbols_kernel() - find the kernel's functions in the file beside a trace: see kernel_open()
+ * @trace:	path of the trace, must outlive the symbols
+ */
+void symbols_kernel(struct symbols *symbols, const char *trace);
+
+/**
  * symbols_split() - split the argument of -e
  * @text:	PATH or PATH@BIAS; becomes PATH
  * @bias:	set to the bias, 0 if there is none
@@ -151,13 +157,16 @@ bool symbols_find_caller(struct symbols *symbols, uint64_t address,
 
 /**
  * symbols_find_return() - look up the call before @address, which is known to be a
- * return address
+ * return address; if it is odd, the address before
  */
 bool symbols_find_return(struct symbols *symbols, uint64_t address, struct symbol *symbol);
 
 /**
  * symbols_callers() - the return addresses of a sample's callers
  * @address:	set to them, innermost first
+ *
+ * Of a sample in the kernel, the callers there, then those of the program, of which the first is
+ * the address plus 1 of the code that entered the kernel.
  *
  * The return-address register counts unless it contains an address in the sampled function,
  * which has then called another function. Without symbols, it always counts as a caller.

@@ -74,6 +74,8 @@ void files_remove(const char *path)
 	char name[PATH_MAX];
 	unsigned int i;
 
+	snprintf(name, sizeof(name), "%s.kallsyms", path);
+	unlink(name);
 	remove_one(path, true);
 	for (i = 0; i < SIFIVE_TRACE_MAX_ENCODERS; i++) {
 		perf_device_file(name, sizeof(name), path, i, 2);

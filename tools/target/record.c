@@ -13,6 +13,7 @@
 #include "auto_filter.h"
 #include "events.h"
 #include "files.h"
+#include "kallsyms.h"
 #include "machine.h"
 #include "recording.h"
 #include "running.h"
@@ -433,6 +434,8 @@ static int record_filtered(struct recording *r)
 	if (*filter)
 		r->setup.options.filter = filter;
 	status = record_here(r);
+	if (r->launched.ran && recording_has_kernel(r))
+		kallsyms_copy(r->output);
 	if (*filter)
 		unlink(filter);
 	if (recording_limited(r) && r->launched.ran &&

@@ -302,7 +302,7 @@ int record_session(struct recording *r)
 
 	/* Only the user may read kernel addresses, and stacks. */
 	r->mask = umask(077);
-	if (r->calls == CALLS_NONE && !r->setup.options.stack)
+	if (r->calls == CALLS_NONE && !recording_has_kernel(r))
 		umask(r->mask);
 	if (r->snapshot)
 		snapshot_take_signal();

@@ -127,6 +127,11 @@ void recording_show_files(const struct recording *r)
 		rotate_show(&r->drain);
 }
 
+bool recording_has_kernel(const struct recording *r)
+{
+	return r->setup.parsed.sampling.flags & SIFIVE_TRACE_SAMPLING_KERNEL;
+}
+
 /* Create the files now if the capture is drained. */
 int recording_drain(struct recording *r, uint32_t capture, uint32_t sinks)
 {
@@ -138,9 +143,8 @@ int recording_drain(struct recording *r, uint32_t capture, uint32_t sinks)
 	r->drain.piece_size = r->pieces.size;
 	r->drain.piece_time = r->pieces.time;
 	r->drain.keep = (unsigned int)r->keep;
-	/* Only the user may read stacks. */
 	mask = umask(077);
-	if (!r->setup.options.stack)
+	if (!recording_has_kernel(r))
 		umask(mask);
 	error = drain_open(&r->drain, r->output, capture, sinks);
 	umask(mask);

@@ -228,6 +228,9 @@ void recording_show_files(const struct recording *r);
  */
 int recording_take(struct recording *r, int (*attempt)(struct recording *r));
 
+/** recording_has_kernel() - whether only the user may read it: kernel addresses, perhaps stacks */
+bool recording_has_kernel(const struct recording *r);
+
 /**
  * recording_drain() - create the files now if the capture is drained
  * @capture:	its number

@@ -269,6 +269,7 @@ int input_open(struct input *input, const struct options *options)
 	if (!input->trace)
 		return EXIT_UNREADABLE;
 	symbols_wrap(input->symbols, trace_time_mask(input->trace));
+	symbols_kernel(input->symbols, options_first(options));
 	trace_unwind(input->trace, symbols_unwind, input->symbols);
 	return EXIT_OK;
 }

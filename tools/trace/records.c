@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /* The records of a trace's stores, and its statistics: see records.h. */
+#include <string.h>
+
 #include "records.h"
 #include "ring.h"
 #include "resume.h"
@@ -191,9 +193,17 @@ const struct perfrec_callers *records_unwind(struct trace *trace,
 					     const struct perfrec_stack *stack)
 {
 	const struct perfrec_callers **list = &trace->unwound[stack->channel][stack->src];
-	uint64_t address[SIFIVE_TRACE_CALLERS_MAX];
-	const unsigned int count = trace->unwind(trace->unwinder, stack, address);
+	uint64_t address[2 * SIFIVE_TRACE_CALLERS_MAX + 1];
+	unsigned int count = stack->callers;
 
+	memcpy(address, stack->caller, count * sizeof(*address));
+	if (count)
+		address[count++] = stack->reg[0] & ~1ull;
+	count += trace->unwind(trace->unwinder, stack, address + count);
+	if (count > SIFIVE_TRACE_CALLERS_MAX) {
+		count = SIFIVE_TRACE_CALLERS_MAX;
+		address[count - 1] = PERFREC_CUT;
+	}
 	*list = callers_get(&trace->callers, address, count);
 	return *list;
 }

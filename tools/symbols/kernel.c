@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+/* See kernel.h. */
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "command.h"
+#include "compare.h"
+#include "kernel.h"
+#include "perfrec/perfrec.h"
+
+/* A real file has some 2 MB. */
+#define BYTES_MAX	(16 << 20)
+/* No function is longer: an address further away is in another part of memory. */
+#define FUNCTION_MAX	(1 << 20)
+
+struct kernel {
+	char			*text;
+	struct kernel_function	*function;	/* by start */
+	size_t			functions;
+};
+
+static int by_start(const void *a, const void *b)
+{
+	const struct kernel_function *one = a, *two = b;
+
+	if (one->start != two->start)
+		return compare_numbers(one->start, two->start);
+	return strcmp(one->name, two->name);
+}
+
+/* Reads "ADDRESS TYPE NAME [MODULE]"; false if it is no function. */
+static bool read_line(char *line, struct kernel_function *function)
+{
+	char *rest, *type, *module;
+
+	function->start = strtoull(line, &rest, 16);
+	/* An address of a 32-bit kernel. */
+	if (function->start >> 31 == 1)
+		function->start |= ~0ull << 32;
+	type = rest + 1;
+	if (rest == line || *rest != ' ' || !strchr("tTwW", *type) || !*type || type[1] != ' ')
+		return false;
+	function->name = type + 2;
+	module = type + 2 + strcspn(type + 2, "\t ");
+	function->module = "[kernel]";
+	if (*module) {
+		*module++ = '\0';
+		if (*module == '[')
+			function->module = module;
+	}
+	/* The assembler's local labels are not names. */
+	return perfrec_is_kernel(function->start) && *function->name &&
+	       *function->name != '$' && *function->name != '.';
+}
+
+static bool read_functions(struct kernel *kernel)
+{
+	struct kernel_function function, *more;
+	char *line, *next = kernel->text;
+	size_t room = 0;
+
+	while ((line = strsep(&next, "\n"))) {
+		if (!read_line(line, &function))
+			continue;
+		if (kernel->functions == room) {
+			room = room ? 2 * room : 1024;
+			more = realloc(kernel->function, room * sizeof(*more));
+			if (!more)
+				return false;
+			kernel->function = more;
+		}
+		kernel->function[kernel->functions++] = function;
+	}
+	if (kernel->functions)
+		qsort(kernel->function, kernel->functions, sizeof(function), by_start);
+	return true;
+}
+
+/* Regular files only: others could block. NULL: the error has been printed. */
+static char *read_text(int fd, const char *path)
+{
+	struct stat status;
+	ssize_t length = 0, got = 1;
+	char *text;
+
+	if (fstat(fd, &status) || !S_ISREG(status.st_mode) || status.st_size > BYTES_MAX) {
+		report("%s: not used: it is no file of at most 16 MB", path);
+		return NULL;
+	}
+	text = malloc((size_t)status.st_size + 1);
+	while (text && length < status.st_size && got > 0) {
+		got = read(fd, text + length, (size_t)(status.st_size - length));
+		length += got > 0 ? got : 0;
+	}
+	if (!text || got < 0) {
+		report("%s: not used: %s", path, strerror(errno));
+		free(text);
+		return NULL;
+	}
+	text[length] = '\0';
+	return text;
+}
+
+static int open_beside(const char *trace, size_t length, char *path, size_t size)
+{
+	snprintf(path, size, "%.*s.kallsyms", (int)length, trace);
+	return open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+}
+
+/* The length of the path without its number at the end. */
+static size_t whole_length(const char *trace)
+{
+	const size_t length = strlen(trace);
+	const char *number = strrchr(trace, '.');
+
+	return number && number[1] && !number[1 + strspn(number + 1, "0123456789")] ?
+	       (size_t)(number - trace) : length;
+}
+
+struct kernel *kernel_open(const char *trace)
+{
+	char path[PATH_MAX + 16];
+	int fd = open_beside(trace, strlen(trace), path, sizeof(path));
+	struct kernel *kernel;
+
+	if (fd < 0)
+		fd = open_beside(trace, whole_length(trace), path, sizeof(path));
+	if (fd < 0)
+		return NULL;
+	kernel = calloc(1, sizeof(*kernel));
+	if (kernel)
+		kernel->text = read_text(fd, path);
+	close(fd);
+	if (kernel && kernel->text && read_functions(kernel))
+		return kernel;
+	if (!kernel || kernel->text)
+		report("%s: not used: out of memory", path);
+	kernel_close(kernel);
+	return NULL;
+}
+
+const struct kernel_function *kernel_find(const struct kernel *kernel, uint64_t address)
+{
+	size_t low = 0, high = kernel ? kernel->functions : 0;
+
+	while (low < high) {
+		const size_t middle = low + (high - low) / 2;
+
+		if (kernel->function[middle].start <= address)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	if (!low || address - kernel->function[low - 1].start >= FUNCTION_MAX)
+		return NULL;
+	/* Of several names, always the same one. */
+	while (low > 1 && kernel->function[low - 2].start == kernel->function[low - 1].start)
+		low--;
+	return &kernel->function[low - 1];
+}
+
+void kernel_close(struct kernel *kernel)
+{
+	if (!kernel)
+		return;
+	free(kernel->function);
+	free(kernel->text);
+	free(kernel);
+}

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
+/* The kernel's functions, from a copy of /proc/kallsyms beside the trace. */
+#ifndef SIFIVE_TRACE_KERNEL_H
+#define SIFIVE_TRACE_KERNEL_H
+
+#include <stdint.h>
+
+struct kernel;
+
+/**
+ * struct kernel_function - a function of the kernel, or of a module
+ * @start:	its address
+ * @name, @module: valid as long as the kernel; @module is "[kernel]" for the kernel itself
+ */
+struct kernel_function {
+	uint64_t	start;
+	const char	*name;
+	const char	*module;
+};
+
+/**
+ * kernel_open() - read TRACE.kallsyms
+ * @trace:	path of the trace; of a piece or of one of several sinks, the file may also belong to
+ *		the path without the number
+ *
+ * Return: the kernel, or NULL if there is no such file, or if it is unusable: the error has been
+ * printed.
+ */
+struct kernel *kernel_open(const char *trace);
+
+/** kernel_find() - the function that contains an address, or NULL */
+const struct kernel_function *kernel_find(const struct kernel *kernel, uint64_t address);
+
+/** kernel_close() - free; NULL is fine */
+void kernel_close(struct kernel *kernel);
+
+#endif /* SIFIVE_TRACE_KERNEL_H */

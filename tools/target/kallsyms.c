@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+/* See kallsyms.h. */
+#include <errno.h>
+#include <limits.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "../command.h"
+#include "../output.h"
+#include "kallsyms.h"
+
+#define NAMES	"/proc/kallsyms"
+
+/* A function, whose address is not hidden. */
+static bool is_function(const char *line)
+{
+	const size_t digits = strspn(line, "0123456789abcdef");
+
+	return strspn(line, "0") < digits && line[digits] == ' ' && line[digits + 1] &&
+	       strchr("tTwW", line[digits + 1]);
+}
+
+void kallsyms_copy(const char *trace)
+{
+	FILE *names = fopen(NAMES, "re");
+	char path[PATH_MAX + 16], line[1024];
+	struct output *out;
+	struct stat status;
+	bool any = false;
+	mode_t mask;
+
+	/* Nothing belongs beside a device. */
+	if (!stat(trace, &status) && !S_ISREG(status.st_mode))
+		return;
+	snprintf(path, sizeof(path), "%s.kallsyms", trace);
+	unlink(path);
+	/* Only the user may read the kernel's addresses. */
+	mask = umask(077);
+	out = names ? output_open(path) : NULL;
+	umask(mask);
+	while (out && fgets(line, sizeof(line), names)) {
+		if (!is_function(line))
+			continue;
+		put_string(out, line);
+		any = true;
+	}
+	if (names)
+		fclose(names);
+	if (out && !output_close(out) && any)
+		return;
+	unlink(path);
+	report(NAMES ": %s: the kernel's functions are shown as addresses",
+	       names ? "it hides the addresses, see kernel.kptr_restrict" : strerror(errno));
+}
