@@ -127,10 +127,10 @@ path beyond "-g dwarf,8192: stacks of more than 8192 bytes are cut" bottom '^[0-
 kernel() {
 	local all fit
 	paths "$1" "$1.rtd"
-	all=$(samples "$1" ';vfs_read;')
-	fit=$(samples "$1" ";main;repeat;enter;(.*;)?vfs_read;")
+	all=$(samples "$1" ';enter;(.*;)?vfs_read;')
+	fit=$(samples "$1" ';main;repeat;enter;(.*;)?vfs_read;')
 	echo "# $all samples in the kernel's function, $fit called by the program's"
-	[ "$fit" -gt 0 ] && [ $((fit * 100)) -ge $((all * 95)) ]
+	[ "$fit" -gt 0 ] && [ "$fit" = "$all" ]
 	result $? "$2"
 }
 
