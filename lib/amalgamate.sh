@@ -178,8 +178,23 @@ set -- $parts
 "top_$variant"
 echo
 
-awk '/^#include </ && !/<linux\/sifive_trace(_format|_instruction|_losses|_regs|_switches)?\.h>/ && !seen[$0]++' "$@" |
-	LC_ALL=C sort
+# includes 0|1: the system includes of the one file, or those that only ASIDE needs.
+system='/^#include </ && !/<linux\/sifive_trace(_format|_instruction|_losses|_regs|_switches)?\.h>/'
+includes()
+{
+	awk "$system"' {
+		seen[$0] = 1
+		if (!aside)
+			main[$0] = 1
+	}
+	END {
+		for (line in seen)
+			if (!(line in main) == which)
+				print line
+	}' which="$@" | LC_ALL=C sort
+}
+
+includes 0 "$@"
 
 echo
 echo "#include \"sifive_${variant}_perf.h\""
@@ -341,4 +356,4 @@ condition {
 }
 { write($0) }'
 
-[ -z "$aside" ] || { top_aside; cat "$work/aside"; } > "$aside"
+[ -z "$aside" ] || { top_aside; includes 1 "$@"; cat "$work/aside"; } > "$aside"

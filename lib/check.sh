@@ -34,7 +34,7 @@ HOOK_MAX=4
 # constants that they and the static library add to a program with the old API, including
 # the C library functions they need.
 DROPIN_LINES_MAX=4500
-META_LINES_MAX=480
+META_LINES_MAX=490
 DROPIN_GROWTH_MAX=41000
 DROPIN_O2_GROWTH_MAX=38000
 STATIC_GROWTH_MAX=45056

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -118,7 +119,7 @@ PERF_LOCAL int open_error(const char *path, int error)
 				  path) :
 		       perf_error("the module is loaded, but found no trace encoder: \"sifive-trace info\" says why");
 #endif /* PERF_DROPIN */
-	return perf_error("no trace device %s: is the module loaded? (insmod sifive_trace.ko)",
+	return perf_error("no trace device %s: insmod sifive_trace.ko, or see what \"sifive-trace info\" finds",
 			  path);
 }
 
@@ -650,19 +651,16 @@ PERF_INTERNAL int perf_device_sink(struct perf_device *device, uint32_t index,
 	return plain_call(device, SIFIVE_TRACE_IOC_SINK, sink, "cannot query a sink's state");
 }
 
-PERF_INTERNAL void perf_device_file(char *name, size_t size, const char *path,
-				    uint32_t index, uint32_t sinks)
+PERF_INTERNAL void perf_device_file(char *name, const char *path, uint32_t index, uint32_t sinks)
 {
-	const char *slash = strrchr(path, '/');
-	const char *base = slash ? slash + 1 : path;
-	const char *dot = strrchr(base, '.');
-	size_t stem = dot && dot != base ? (size_t)(dot - path) : strlen(path);
+	const char *dot = strrchr(path, '.');
+	const bool suffix = dot && dot != path && dot[-1] != '/' && !strchr(dot, '/');
+	const size_t stem = suffix ? (size_t)(dot - path) : strlen(path);
 
 	if (sinks < 2)
-		snprintf(name, size, "%s", path);
+		snprintf(name, PATH_MAX, "%s", path);
 	else
-		snprintf(name, size, "%.*s.%u%s", (int)stem, path, index,
-			 path + stem);
+		snprintf(name, PATH_MAX, "%.*s.%u%s", (int)stem, path, index, path + stem);
 }
 
 PERF_INTERNAL ssize_t perf_device_read(struct perf_device *device, void *to,

@@ -84,12 +84,22 @@ PERF_LOCAL int copy_capture(struct perf_device *device, int fd,
 	return bytes ? 0 : empty(fd, path);
 }
 
-#ifdef PERF_DROPIN
-#define MODE	0666
-#else
-/* Others must not see the kernel's addresses, nor the program's stack. */
-#define MODE	(perf_session.setup.sampling.flags & SIFIVE_TRACE_SAMPLING_KERNEL ? 0600 : 0666)
-#endif
+/* Opens the file of sink @index; @name[PATH_MAX] is set to its name. */
+PERF_LOCAL int open_file(const char *path, uint32_t index, uint32_t sinks, char *name)
+{
+	int mode = 0666, fd;
+
+#ifndef PERF_DROPIN
+	/* Others must not see the kernel's addresses, nor the program's stack. */
+	if (perf_session.setup.sampling.flags & SIFIVE_TRACE_SAMPLING_KERNEL)
+		mode = 0600;
+#endif /* PERF_DROPIN */
+	if (strlen(path) + sizeof(".63") > PATH_MAX)
+		return perf_error("the trace's name is too long");
+	perf_device_file(name, path, index, sinks);
+	fd = open(name, O_WRONLY | O_CREAT | O_CLOEXEC, mode);
+	return fd < 0 ? perf_error("cannot make %s: %s", name, strerror(errno)) : fd;
+}
 
 /* Writes the capture of a sink to its file, and the side-car file beside it. */
 PERF_LOCAL int write_sink(struct perf_device *device, const char *path, uint32_t index,
@@ -99,15 +109,12 @@ PERF_LOCAL int write_sink(struct perf_device *device, const char *path, uint32_t
 	char name[PATH_MAX];
 	int fd, rc;
 
-	if (strlen(path) + sizeof(".63") > sizeof(name))
-		return perf_error("the trace's name is too long");
-	perf_device_file(name, sizeof(name), path, index, capture->sinks);
-	if (perf_device_sink(device, index, &sink))
-		return -1;
-	fd = open(name, O_WRONLY | O_CREAT | O_CLOEXEC, MODE);
+	fd = open_file(path, index, capture->sinks, name);
 	if (fd < 0)
-		return perf_error("cannot make %s: %s", name, strerror(errno));
-	rc = copy_capture(device, fd, name, sink.offset, sink.bytes);
+		return -1;
+	rc = perf_device_sink(device, index, &sink);
+	if (!rc)
+		rc = copy_capture(device, fd, name, sink.offset, sink.bytes);
 	if (!rc)
 		rc = perf_meta_write(name, fd, &sink, capture);
 	if (close(fd) && !rc)
@@ -161,11 +168,17 @@ PERF_INTERNAL int perf_dump(const char *path)
 	struct perf_device *device = &perf_session.device;
 	struct sifive_trace_status capture = { .sinks = 0 };
 	bool on = perf_session.state == PERF_SESSION_ON;
-	int rc = 0;
+	char name[PATH_MAX];
+	int fd, rc = 0;
 	uint32_t i;
 
-	if (perf_session_check_ready())
+	if (perf_session_check_ready() || perf_device_capture(device, &capture))
 		return -1;
+	/* If a file cannot be made, the trace need not pause. */
+	fd = open_file(path, 0, capture.sinks, name);
+	if (fd < 0)
+		return -1;
+	close(fd);
 
 #ifndef PERF_DROPIN
 	perf_bind_late();
@@ -177,9 +190,8 @@ PERF_INTERNAL int perf_dump(const char *path)
 	}
 	if (!rc)
 		rc = perf_device_capture(device, &capture);
-	if (!rc)
-		for (i = 0; !rc && i < capture.sinks; i++)
-			rc = write_sink(device, path, i, &capture);
+	for (i = 0; !rc && i < capture.sinks; i++)
+		rc = write_sink(device, path, i, &capture);
 
 	if (on) {
 		/* Do not restart with a full buffer: START would fail. */
@@ -207,7 +219,7 @@ PERF_LOCAL int write_side_cars(const char *path, uint32_t sinks,
 	uint32_t i;
 
 	for (i = 0; i < sinks; i++) {
-		perf_device_file(name, sizeof(name), path, i, sinks);
+		perf_device_file(name, path, i, sinks);
 		if (perf_device_sink(&perf_session.device, i, &sink))
 			return -1;
 		if (!capture)
@@ -253,7 +265,7 @@ PERF_INTERNAL void perf_dump_forget(const char *path)
 	if (perf_device_capture(&perf_session.device, &capture))
 		return;
 	for (i = 0; i < capture.sinks; i++) {
-		perf_device_file(name, sizeof(name), path, i, capture.sinks);
+		perf_device_file(name, path, i, capture.sinks);
 		perf_meta_remove(name);
 	}
 }

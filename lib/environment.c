@@ -2,8 +2,9 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
+#ifndef PERF_DROPIN
 #include <sys/auxv.h>
+#endif /* PERF_DROPIN */
 #include <unistd.h>
 
 #include "environment.h"

@@ -57,9 +57,9 @@ bool machine_side_car(void)
 	return true;
 }
 
-void perf_device_file(char *name, size_t size, const char *path, uint32_t index, uint32_t sinks)
+void perf_device_file(char *name, const char *path, uint32_t index, uint32_t sinks)
 {
-	snprintf(name, size, sinks < 2 ? "%s" : "%s.%u", path, index);
+	snprintf(name, PATH_MAX, sinks < 2 ? "%s" : "%s.%u", path, index);
 }
 
 /* The actions of the recorded program. */

@@ -499,7 +499,7 @@ TEST_F(record, refused)
 		set(bad[i].name, NULL);
 	}
 	dev.open_errno = ENOENT;
-	REFUSED("is the module loaded?");
+	REFUSED("insmod sifive_trace.ko");
 }
 
 /*

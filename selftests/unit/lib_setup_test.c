@@ -52,9 +52,9 @@ FIXTURE_TEARDOWN(lib)
 TEST_F(lib, no_device)
 {
 	dev.open_errno = ENOENT;
-	EXPECT_ERROR(perfInit(2, 1), "no trace device /dev/sifive-trace: is the module loaded? (insmod sifive_trace.ko)");
+	EXPECT_ERROR(perfInit(2, 1), "no trace device /dev/sifive-trace: insmod sifive_trace.ko, or see what \"sifive-trace info\" finds");
 	dev.open_errno = ENODEV;
-	EXPECT_ERROR(perfInit(2, 1), "is the module loaded?");
+	EXPECT_ERROR(perfInit(2, 1), "insmod sifive_trace.ko");
 	dev.module = true;
 	EXPECT_ERROR(perfInit(2, 1), "the module is loaded, but found no trace encoder");
 	dev.open_errno = ENOENT;
@@ -538,7 +538,7 @@ TEST_F(lib, device_gone)
 	}
 	dev.fail_request = 0;
 	dev.open_errno = ENOENT;
-	EXPECT_ERROR(INIT(), "is the module loaded?");
+	EXPECT_ERROR(INIT(), "insmod sifive_trace.ko");
 	dev.open_errno = 0;
 	EXPECT_EQ(0, INIT());
 }

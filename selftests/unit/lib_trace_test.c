@@ -228,10 +228,10 @@ TEST_F(trace, several_files)
 	EXPECT_EQ(0, unlink("a.b/trace.1"));
 	EXPECT_EQ(0, rmdir("a.b"));
 
-	/* If a file cannot be created, none is left open and tracing continues. */
+	/* If a file cannot be created, none is left open and tracing does not stop. */
 	ASSERT_EQ(0, perfTraceOn());
 	EXPECT_ERROR(perfWriteTrace("/proc/none/t.rtd"), "cannot make /proc/none/t.0.rtd");
-	EXPECT_TRUE(dev.running);
+	EXPECT_EQ(0, dev.stops);
 }
 
 /* If tracing is on, it pauses and continues without a header. */
@@ -327,13 +327,14 @@ TEST_F(trace, disk_full)
 	EXPECT_TRUE(holds_capture(self->file, 5000));
 }
 
-/* If a file cannot be created, tracing continues. */
+/* A file that cannot be created causes no pause. */
 TEST_F(trace, no_file)
 {
 	char name[] = "/proc/none/trace.rtd";
 
 	ASSERT_EQ(0, perfTraceOn());
 	EXPECT_ERROR(perfWriteTrace(name), "cannot make /proc/none/trace.rtd: No such file");
+	EXPECT_EQ(0, dev.stops);
 	EXPECT_TRUE(dev.running);
 }
 

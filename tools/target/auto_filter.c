@@ -63,7 +63,7 @@ static int name_traces(struct options *options, const char *path, unsigned int s
 	unsigned int i;
 
 	for (i = 0; i < sinks && i < SIFIVE_TRACE_MAX_ENCODERS; i++) {
-		perf_device_file(name, sizeof(name), path, i, sinks);
+		perf_device_file(name, path, i, sinks);
 		part[i] = strdup(name);
 		if (!part[i]) {
 			report("out of memory");

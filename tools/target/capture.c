@@ -363,7 +363,7 @@ int capture_save(int fd, const char *path, const char *description,
 			report("%s: %s", machine_device(), strerror(errno));
 			return -1;
 		}
-		perf_device_file(name, sizeof(name), path, i, status.sinks);
+		perf_device_file(name, path, i, status.sinks);
 		error = drain && !drain_account(drain, i, &sink);
 		/* Always write it, because the file is small and a later dump needs it. */
 		failed |= sidecar_write(fd, name, &sink, description, objects, drain,
@@ -391,7 +391,7 @@ int capture_heads(int fd, const struct drain *drain, const char *description)
 	uint32_t i;
 
 	for (i = 0; i < drain->sinks && !error; i++) {
-		perf_device_file(name, sizeof(name), drain->path, i, drain->sinks);
+		perf_device_file(name, drain->path, i, drain->sinks);
 		error = capture_sink(fd, i, &sink) ||
 			sidecar_write(fd, name, &sink, description, NULL, drain, 0);
 	}

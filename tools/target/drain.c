@@ -77,7 +77,7 @@ static void file_name(char *name, size_t size, const struct drain *d,
 	if (in_pieces(d))
 		rotate_name(name, size, d, s, s->piece);
 	else
-		perf_device_file(name, size, d->path, (uint32_t)(s - d->sink), d->sinks);
+		perf_device_file(name, d->path, (uint32_t)(s - d->sink), d->sinks);
 }
 
 static int open_sink(struct drain *d, uint32_t i)

@@ -20,8 +20,8 @@ static void show_all(const char *path, unsigned int sinks)
 {
 	char first[PATH_MAX], last[PATH_MAX];
 
-	perf_device_file(first, sizeof(first), path, 0, sinks);
-	perf_device_file(last, sizeof(last), path, sinks - 1, sinks);
+	perf_device_file(first, path, 0, sinks);
+	perf_device_file(last, path, sinks - 1, sinks);
 	report("one trace for each of %u sinks; all together: sifive-trace report %s%s %s", sinks,
 	       first, sinks > 2 ? " ..." : "", last);
 }
@@ -35,7 +35,7 @@ uint64_t files_show(const char *path, bool quiet)
 
 	/* Calls a function for the file, or for the file of each sink. */
 	for (i = 0; i <= SIFIVE_TRACE_MAX_ENCODERS; i++) {
-		perf_device_file(name, sizeof(name), path, i ? i - 1 : 0, i ? 2 : 1);
+		perf_device_file(name, path, i ? i - 1 : 0, i ? 2 : 1);
 		if (stat(name, &status))
 			continue;
 		sinks += i && sinks == i - 1;
@@ -78,7 +78,7 @@ void files_remove(const char *path)
 	unlink(name);
 	remove_one(path, true);
 	for (i = 0; i < SIFIVE_TRACE_MAX_ENCODERS; i++) {
-		perf_device_file(name, sizeof(name), path, i, 2);
+		perf_device_file(name, path, i, 2);
 		if (!remove_one(name, false))
 			return;
 	}

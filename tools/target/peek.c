@@ -20,8 +20,8 @@ static int peek_sink(int fd, const char *path, const char *output, uint32_t inde
 	struct sifive_trace_sink sink;
 	bool finished;
 
-	perf_device_file(name, sizeof(name), path, index, sinks);
-	perf_device_file(own, sizeof(own), output, index, sinks);
+	perf_device_file(name, path, index, sinks);
+	perf_device_file(own, output, index, sinks);
 	snprintf(meta, sizeof(meta), "%s.meta", name);
 	snprintf(early, sizeof(early), "%s.meta", own);
 	if (capture_sink(fd, index, &sink)) {
@@ -42,7 +42,7 @@ void capture_name_call(const char *output, uint32_t sinks, const struct trigger_
 	uint32_t i;
 
 	for (i = 0; i < sinks; i++) {
-		perf_device_file(name, sizeof(name), output, i, sinks);
+		perf_device_file(name, output, i, sinks);
 		snprintf(meta, sizeof(meta), "%s.meta", name);
 		if (!access(meta, F_OK))
 			sidecar_copy(meta, meta, hit);
@@ -56,7 +56,7 @@ int capture_name_part(const char *output, uint32_t sinks, const struct select_pa
 	uint32_t i;
 
 	for (i = 0; i < sinks; i++) {
-		perf_device_file(name, sizeof(name), output, i, sinks);
+		perf_device_file(name, output, i, sinks);
 		snprintf(meta, sizeof(meta), "%s.meta", name);
 		if (!access(meta, F_OK))
 			error |= sidecar_part(meta, part);

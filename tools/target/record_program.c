@@ -162,7 +162,7 @@ int record_with_library(struct recording *r)
 		status = record_program(r);
 	if (r->hit.function)
 		capture_name_call(r->output, r->mark.sinks, &r->hit);
-	perf_device_file(first, sizeof(first), r->output, 0, r->mark.sinks);
+	perf_device_file(first, r->output, 0, r->mark.sinks);
 	if (r->launched.ran)
 		status = recording_end_snapshots(r, !access(first, F_OK), status);
 	trigger_close(&r->reached);

@@ -85,7 +85,7 @@ int capture_compare(const char *path, const struct capture_mark *mark,
 	for (i = 0; fd >= 0 && i < status.sinks; i++) {
 		if (capture_sink(fd, i, &sink))
 			break;
-		perf_device_file(name, sizeof(name), path, i, status.sinks);
+		perf_device_file(name, path, i, status.sinks);
 		error |= compare_sink(name, &sink, quiet);
 	}
 	if (fd >= 0 && mark->sampled)
@@ -99,7 +99,7 @@ int capture_compare(const char *path, const struct capture_mark *mark,
 static bool has_side_car(char name[PATH_MAX], char meta[SIDECAR_PATH], const char *path,
 			 uint32_t index, uint32_t sinks)
 {
-	perf_device_file(name, PATH_MAX, path, index, sinks);
+	perf_device_file(name, path, index, sinks);
 	snprintf(meta, SIDECAR_PATH, "%s.meta", name);
 	return !access(meta, F_OK);
 }

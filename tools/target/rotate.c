@@ -29,7 +29,7 @@ void rotate_name(char *name, size_t size, const struct drain *d, const struct dr
 {
 	char whole[PATH_MAX];
 
-	perf_device_file(whole, sizeof(whole), d->path, index_of(d, s), d->sinks);
+	perf_device_file(whole, d->path, index_of(d, s), d->sinks);
 	snprintf(name, size, "%s.%u", whole, number);
 }
 
@@ -38,7 +38,7 @@ static void meta_names(char whole[SIDECAR_PATH + 16], char piece[SIDECAR_PATH + 
 {
 	char name[PATH_MAX + 16];
 
-	perf_device_file(name, PATH_MAX, d->path, index_of(d, s), d->sinks);
+	perf_device_file(name, d->path, index_of(d, s), d->sinks);
 	snprintf(whole, SIDECAR_PATH + 16, "%s.meta", name);
 	rotate_name(name, sizeof(name), d, s, number);
 	snprintf(piece, SIDECAR_PATH + 16, "%s.meta", name);
@@ -251,7 +251,7 @@ void rotate_remove(const char *path)
 
 	remove_pieces(path);
 	for (i = 0; i < PERF_MAX_SINKS; i++) {
-		perf_device_file(name, sizeof(name), path, i, 2);
+		perf_device_file(name, path, i, 2);
 		remove_pieces(name);
 	}
 }
