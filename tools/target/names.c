@@ -341,6 +341,6 @@ void names_report(const struct names *names)
 		report("up to %" PRIu64 " events of threads were missed: some threads may have no name, or an earlier one",
 		       names->missed);
 	if (names->left_out)
-		report("%" PRIu64 " threads do not fit into the side-car file: they have no names; record for a shorter time",
+		report("up to %" PRIu64 " threads do not fit into the side-car file: they have no names; record for a shorter time",
 		       names->left_out);
 }

@@ -23,7 +23,7 @@ struct perf_event_header;
  * @thread:	the @count threads, in order of appearance
  * @index:	index of @thread by id
  * @event:	the @events events that names_apply() has not applied yet, with room for @room
- * @left_out:	number of threads beyond the side-car file's limit
+ * @left_out:	number of events of threads beyond the side-car file's limit
  * @missed:	number of events that perf has lost
  */
 struct names {
