@@ -338,7 +338,7 @@ void names_write(const struct names *names, struct output *out)
 void names_report(const struct names *names)
 {
 	if (names->missed)
-		report("up to %" PRIu64 " events of threads were missed: some threads may have no name, or an earlier one",
+		report("up to %" PRIu64 " events of threads were missed: names of threads may be missing, or those of earlier threads",
 		       names->missed);
 	if (names->left_out)
 		report("up to %" PRIu64 " threads do not fit into the side-car file: they have no names; record for a shorter time",
