@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /* Merge: traces of several sinks become the trace that one sink would have made. */
+#include <sys/stat.h>
+
 #include "command_fixture.h"
 #include "nexus_collect.h"
 #include "sinks.h"
@@ -29,6 +31,28 @@ TEST_F(command, merged_is_what_one_sink_would_have)
 	EXPECT_NE(NULL, strstr(self->out, "\"srcbits\":2"));
 	EXPECT_NE(NULL, strstr(self->out, "\"buffer\":200"));
 	EXPECT_EQ(NULL, strstr(self->out, "clock_samples"));
+	free_sinks(&sinks);
+}
+
+/* Who may not read one of the traces may not read all of it in another file. */
+TEST_F(command, merged_is_as_private_as_its_parts)
+{
+	const mode_t mask = umask(022);
+	struct sinks sinks;
+	struct stat status;
+
+	make_sinks(&sinks, false);
+	write_metas();
+	ASSERT_EQ(0, chmod("a.rtd", 0644));
+	ASSERT_EQ(0, chmod("b.rtd", 0644));
+	run(self, "merge -o m.rtd a.rtd b.rtd");
+	ASSERT_EQ(0, stat("m.rtd", &status));
+	EXPECT_EQ(0644, status.st_mode & 0777);
+	ASSERT_EQ(0, chmod("b.rtd", 0600));
+	run(self, "merge -o m.rtd a.rtd b.rtd");
+	ASSERT_EQ(0, stat("m.rtd", &status));
+	EXPECT_EQ(0600, status.st_mode & 0777);
+	umask(mask);
 	free_sinks(&sinks);
 }
 

@@ -100,6 +100,18 @@ static int merge_all(struct merge *merge)
 	return -1;
 }
 
+/* Who may not read an input, for its kernel addresses or stacks, may not read the output. */
+static void restrict_output(char **paths)
+{
+	mode_t mask = umask(077);
+	struct stat status;
+
+	for (; *paths; paths++)
+		if (!stat(*paths, &status))
+			mask |= ~status.st_mode & 066;
+	umask(mask);
+}
+
 /* The output is a regular file that is not an input, nor an input's side-car file. */
 static int check_output(const struct merge *merge, char **paths)
 {
@@ -149,6 +161,7 @@ static int command_merge(int argc, char **argv)
 	rc = check_output(&merge, argv + optind);
 	if (!rc)
 		rc = merge_open(&merge, argv + optind, (unsigned int)(argc - optind));
+	restrict_output(argv + optind);
 	if (!rc)
 		rc = merge_all(&merge);
 	if (!rc && !merge.quiet)
