@@ -4,6 +4,7 @@
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "bind.h"
@@ -90,6 +91,8 @@ PERF_LOCAL int open_file(const char *path, uint32_t index, uint32_t sinks, char 
 	int mode = 0666, fd;
 
 #ifndef PERF_DROPIN
+	struct stat status;
+
 	/* Others must not see the kernel's addresses, nor the program's stack. */
 	if (perf_session.setup.sampling.flags & SIFIVE_TRACE_SAMPLING_KERNEL)
 		mode = 0600;
@@ -98,6 +101,15 @@ PERF_LOCAL int open_file(const char *path, uint32_t index, uint32_t sinks, char 
 		return perf_error("the trace's name is too long");
 	perf_device_file(name, path, index, sinks);
 	fd = open(name, O_WRONLY | O_CREAT | O_CLOEXEC, mode);
+#ifndef PERF_DROPIN
+	/* An earlier trace's file keeps its mode. Devices are not ours to change. */
+	if (fd >= 0 && mode == 0600 && !fstat(fd, &status) && S_ISREG(status.st_mode) &&
+	    status.st_mode & 077 && fchmod(fd, 0600)) {
+		perf_error("cannot keep others from reading %s: %s", name, strerror(errno));
+		close(fd);
+		return -1;
+	}
+#endif /* PERF_DROPIN */
 	return fd < 0 ? perf_error("cannot make %s: %s", name, strerror(errno)) : fd;
 }
 

@@ -204,6 +204,26 @@ TEST_F(meta, link)
 	unlink("out.rtd.meta");
 }
 
+/* With kernel addresses, or stacks, also a file that others could read until now. */
+TEST_F(meta, callers_are_private)
+{
+	struct stat status;
+	int fd = open("out.rtd", O_WRONLY | O_CREAT, 0644);
+
+	ASSERT_NE(-1, fd);
+	ASSERT_EQ(0, fchmod(fd, 0644));
+	close(fd);
+	dev.status.bytes = 0;
+	self->options.flags |= SIFIVE_TRACE_CALLERS;
+	self->options.interval = 1000;
+	ASSERT_EQ(0, sifive_trace_setup(self->trace, &self->options));
+	EXPECT_EQ(0, sifive_trace_dump(self->trace, "out.rtd"));
+	ASSERT_EQ(0, stat("out.rtd", &status));
+	EXPECT_EQ(0600, status.st_mode & 0777);
+	unlink("out.rtd");
+	unlink("out.rtd.meta");
+}
+
 /* A regular file has a side-car file in any folder; a pipe has none. */
 TEST_F(meta, beside_files)
 {
