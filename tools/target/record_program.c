@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "recording.h"
@@ -66,9 +67,15 @@ static void report_nothing(int number)
 /* The program ended without writing its trace. */
 static int rescue(const struct recording *r, int status)
 {
+	const mode_t mask = umask(077);
 	int number = r->launched.signal;
-	int error = capture_rescue(r->output, &r->mark, r->quiet);
+	int error;
 
+	/* As in the library. */
+	if (!recording_has_kernel(r))
+		umask(mask);
+	error = capture_rescue(r->output, &r->mark, r->quiet);
+	umask(mask);
 	if (!error) {
 		report_end(number);
 		files_show(r->output, r->quiet);
