@@ -356,6 +356,15 @@ TEST_F(stacks, reading_the_kernels_addresses_needs_the_right)
 	EXPECT_EQ(EPERM, read_without_rights());
 }
 
+TEST_F(stacks, reading_the_stacks_of_all_processes_needs_the_right)
+{
+	struct kernel kernel;
+
+	ASSERT_EQ(0, capture_kernel(self, SIFIVE_TRACE_SAMPLING_ALL |
+				    SIFIVE_TRACE_SAMPLING_STACK(64), &kernel));
+	EXPECT_EQ(EPERM, read_without_rights());
+}
+
 TEST_F(stacks, sizes_that_cannot_be_are_refused)
 {
 	const unsigned int sizes[] = { 1, 4, 12, SIFIVE_TRACE_STACK_MAX + 8, 0xffff };

@@ -704,6 +704,13 @@ static void end_here(void *unused)
 	this_cpu_ptr(&harts)->on = false;
 }
 
+/* Whether samples show more than the session's user may read: the kernel, or others' stacks. */
+static bool exposes(u32 flags)
+{
+	return flags & SIFIVE_TRACE_SAMPLING_KERNEL ||
+	       (flags & SIFIVE_TRACE_SAMPLING_ALL && flags & SIFIVE_TRACE_SAMPLING_STACK(U16_MAX));
+}
+
 /* The capture starts: each hart's stream begins with a header. */
 void sft_sampling_start(void)
 {
@@ -711,7 +718,7 @@ void sft_sampling_start(void)
 
 	if (!is_set())
 		return;
-	sft_hw.capture.exposed |= !!(sft_sampling.set.flags & SIFIVE_TRACE_SAMPLING_KERNEL);
+	sft_hw.capture.exposed |= exposes(sft_sampling.set.flags);
 	for_each_encoder(e)
 		if (sft_route_has(e) && !e->ended)
 			smp_call_function_single(e->cpu, begin_here, e, 1);

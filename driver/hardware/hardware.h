@@ -212,8 +212,8 @@ struct sft_encoder {
  * @channels:	enabled stimulus registers
  * @encoders:	indexes of the selected encoders
  * @instruction: instruction trace
- * @exposed:	a program has turned on instruction trace, or samples show the kernel: sinks may
- *		contain kernel addresses
+ * @exposed:	a program has turned on instruction trace, or samples show the kernel or other
+ *		users' stacks: sinks may contain what the session's user may not read
  * @sink:	the sinks
  * @sinks:	number of sinks; 0 = never configured, or its hardware is gone
  * @watched:	it belongs to a session: report errors of its components

@@ -24,15 +24,15 @@ bool sft_stale(const struct sft_file *file)
 	return file->generation != sft.generation;
 }
 
-/* Whether the capture may contain kernel addresses. */
-static bool has_kernel(void)
+/* Whether the capture may contain kernel addresses, or stacks of other users' processes. */
+static bool has_secrets(void)
 {
 	return sft_hw.capture.instruction.mode || sft_hw.capture.exposed;
 }
 
 /*
  * Whether a file may read the capture: files of the session, of its user, and
- * files opened with the capability may; with kernel addresses only the latter.
+ * files opened with the capability may; only the latter if it has secrets.
  * The caller's rights do not matter: a privileged program may read a descriptor
  * that an unprivileged one passed to it.
  */
@@ -40,14 +40,14 @@ bool sft_may_read(const struct sft_file *file)
 {
 	if (!sft_hw.capture.sinks || file->perfmon)
 		return true;
-	return !has_kernel() && (sft.owner == file || uid_eq(file->user, sft.user));
+	return !has_secrets() && (sft.owner == file || uid_eq(file->user, sft.user));
 }
 
 /* Refuse a file that may not read the capture, with the reason. */
 int sft_refuse_reader(struct sft_why *why)
 {
 	return sft_fail(why, -EPERM, "%s: reading needs CAP_PERFMON or CAP_SYS_ADMIN",
-			has_kernel() ? "the capture contains kernel addresses" :
+			has_secrets() ? "the capture contains kernel addresses or stacks of all processes" :
 				       "the capture is another user's");
 }
 
