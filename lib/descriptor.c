@@ -81,8 +81,11 @@ PERF_INTERNAL int perf_device_fd(struct perf_device *device)
 			return -1;
 		/* Another thread may have been faster, perhaps with a file table of its own. */
 		if (!__sync_bool_compare_and_swap(&device->fd, fd, fresh)) {
-			close(fresh);
-			return perf_device_fd(device);
+			fd = device->fd;
+			if (perf_descriptor_mapped(device, fd)) {
+				close(fresh);
+				fresh = fd;
+			}
 		}
 		fd = fresh;
 	}
