@@ -27,13 +27,12 @@ top_linux()
  * library's sources, whose headers describe the internal functions. Side-car files need
  * sifive_linux_perf_meta.h in the same folder. The API of sifive_trace.h, filters, threads'
  * own counts and SIFIVE_TRACE_RECORD are in the library alone, as is what a shared object
- * needs whose program is not linked with it.
+ * needs whose program is not linked with it. This file needs gcc 11 or newer, or a recent
+ * clang, for asm goto with outputs.
  *
  *	cc -c -finstrument-functions program.c
  *	cc -c sifive_linux_perf.c
  *	cc -static -o program program.o sifive_linux_perf.o
- *
- * It needs gcc 11 or newer, or a recent clang: for asm goto with outputs.
  *
  * The sections' SPDX lines tell which licence applies to what, each up to the next one;
  * the second one is that of the kernel's interface, which programs may use freely.

@@ -85,9 +85,10 @@ PERF_LOCAL int copy_capture(struct perf_device *device, int fd,
 	return bytes ? 0 : empty(fd, path);
 }
 
-/* Opens the file of sink @index; @name[PATH_MAX] is set to its name. */
-PERF_LOCAL int open_file(const char *path, uint32_t index, uint32_t sinks, char *name)
+/* Opens the file of sink @index. */
+PERF_LOCAL int open_file(const char *path, uint32_t index, uint32_t sinks)
 {
+	char name[PATH_MAX];
 	int mode = 0666, fd;
 
 #ifndef PERF_DROPIN
@@ -97,7 +98,7 @@ PERF_LOCAL int open_file(const char *path, uint32_t index, uint32_t sinks, char 
 	if (perf_session.setup.sampling.flags & SIFIVE_TRACE_SAMPLING_KERNEL)
 		mode = 0600;
 #endif /* PERF_DROPIN */
-	if (strlen(path) + sizeof(".63") > PATH_MAX)
+	if (strlen(path) + sizeof(".63") > sizeof(name))
 		return perf_error("the trace's name is too long");
 	perf_device_file(name, path, index, sinks);
 	fd = open(name, O_WRONLY | O_CREAT | O_CLOEXEC, mode);
@@ -115,23 +116,16 @@ PERF_LOCAL int open_file(const char *path, uint32_t index, uint32_t sinks, char 
 
 /* Writes the capture of a sink to its file, and the side-car file beside it. */
 PERF_LOCAL int write_sink(struct perf_device *device, const char *path, uint32_t index,
-			  const struct sifive_trace_status *capture)
+			  const struct sifive_trace_status *capture, int fd)
 {
 	struct sifive_trace_sink sink;
 	char name[PATH_MAX];
-	int fd, rc;
+	int rc = perf_device_sink(device, index, &sink);
 
-	fd = open_file(path, index, capture->sinks, name);
-	if (fd < 0)
-		return -1;
-	rc = perf_device_sink(device, index, &sink);
+	perf_device_file(name, path, index, capture->sinks);
 	if (!rc)
 		rc = copy_capture(device, fd, name, sink.offset, sink.bytes);
-	if (!rc)
-		rc = perf_meta_write(name, fd, &sink, capture);
-	if (close(fd) && !rc)
-		rc = perf_error("cannot write %s: %s", name, strerror(errno));
-	return rc;
+	return rc ? rc : perf_meta_write(name, fd, &sink, capture);
 }
 
 /* Reports what is missing from the trace. */
@@ -180,17 +174,17 @@ PERF_INTERNAL int perf_dump(const char *path)
 	struct perf_device *device = &perf_session.device;
 	struct sifive_trace_status capture = { .sinks = 0 };
 	bool on = perf_session.state == PERF_SESSION_ON;
-	char name[PATH_MAX];
-	int fd, rc = 0;
-	uint32_t i;
+	int fd[PERF_MAX_SINKS], rc = 0;
+	uint32_t i, opened;
 
 	if (perf_session_check_ready() || perf_device_capture(device, &capture))
 		return -1;
-	/* If a file cannot be made, the trace need not pause. */
-	fd = open_file(path, 0, capture.sinks, name);
-	if (fd < 0)
-		return -1;
-	close(fd);
+	/* If a file cannot be made, the trace does not pause, and earlier files remain. */
+	for (opened = 0; !rc && opened < capture.sinks; opened += !rc) {
+		fd[opened] = open_file(path, opened, capture.sinks);
+		rc = fd[opened] < 0 ? -1 : 0;
+	}
+	on = on && !rc;
 
 #ifndef PERF_DROPIN
 	perf_bind_late();
@@ -202,8 +196,11 @@ PERF_INTERNAL int perf_dump(const char *path)
 	}
 	if (!rc)
 		rc = perf_device_capture(device, &capture);
-	for (i = 0; !rc && i < capture.sinks; i++)
-		rc = write_sink(device, path, i, &capture);
+	for (i = 0; !rc && i < opened; i++)
+		rc = write_sink(device, path, i, &capture, fd[i]);
+	for (i = 0; i < opened; i++)
+		if (close(fd[i]) && !rc)
+			rc = perf_error("cannot write %s: %s", path, strerror(errno));
 
 	if (on) {
 		/* Do not restart with a full buffer: START would fail. */

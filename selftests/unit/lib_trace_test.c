@@ -6,6 +6,7 @@
 #include "kselftest_harness.h"
 
 #include <sys/stat.h>
+#include <sys/wait.h>
 
 #include "lib_mock.h"
 
@@ -204,6 +205,7 @@ TEST_F(trace, default_file)
 /* Each sink has its own file, numbered before the extension. */
 TEST_F(trace, several_files)
 {
+	struct stat status;
 	char name[PATH_MAX];
 
 	dev.status.bytes = 1000;
@@ -232,6 +234,44 @@ TEST_F(trace, several_files)
 	ASSERT_EQ(0, perfTraceOn());
 	EXPECT_ERROR(perfWriteTrace("/proc/none/t.rtd"), "cannot make /proc/none/t.0.rtd");
 	EXPECT_EQ(0, dev.stops);
+
+	/* Nor does it overwrite the files before that one. */
+	ASSERT_EQ(0, mkdir("t.1.rtd", 0700));
+	close(open("t.0.rtd", O_WRONLY | O_CREAT, 0600));
+	ASSERT_EQ(0, truncate("t.0.rtd", 10));
+	EXPECT_ERROR(perfWriteTrace("t.rtd"), "cannot make t.1.rtd");
+	EXPECT_EQ(0, dev.stops);
+	ASSERT_EQ(0, stat("t.0.rtd", &status));
+	EXPECT_EQ(10, status.st_size);
+	EXPECT_EQ(0, unlink("t.0.rtd"));
+	EXPECT_EQ(0, rmdir("t.1.rtd"));
+}
+
+/* A reader that waits for a pipe's end gets the whole trace, once. */
+TEST_F(trace, pipe_with_a_name)
+{
+	pid_t reader;
+	int status;
+
+	ASSERT_EQ(0, chdir(self->folder));
+	ASSERT_EQ(0, mkfifo("pipe", 0600));
+	reader = fork();
+	if (!reader) {
+		int fd = open("pipe", O_RDONLY), got, all = 0;
+		char bytes[1000];
+
+		while ((got = (int)read(fd, bytes, sizeof(bytes))) > 0)
+			all += got;
+		_exit(all == 5000 ? 0 : 1);
+	}
+	dev.status.bytes = 5000;
+	alarm(600);
+	EXPECT_EQ(0, perfWriteTrace("pipe"));
+	alarm(0);
+	EXPECT_EQ(reader, waitpid(reader, &status, 0));
+	EXPECT_EQ(0, status);
+	EXPECT_EQ(0, unlink("pipe"));
+	unlink("pipe.meta");
 }
 
 /* If tracing is on, it pauses and continues without a header. */
