@@ -76,17 +76,17 @@ PERF_INTERNAL int perf_device_fd(struct perf_device *device)
 		/* With signals blocked, a cancelled thread would be stuck in open() forever. */
 		pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancelable);
 		fresh = attach(device);
-		pthread_setcancelstate(cancelable, NULL);
-		if (fresh < 0)
-			return -1;
 		/* Another thread may have been faster, perhaps with a file table of its own. */
-		if (!__sync_bool_compare_and_swap(&device->fd, fd, fresh)) {
+		if (fresh >= 0 && !__sync_bool_compare_and_swap(&device->fd, fd, fresh)) {
 			fd = device->fd;
 			if (perf_descriptor_mapped(device, fd)) {
 				close(fresh);
 				fresh = fd;
 			}
 		}
+		pthread_setcancelstate(cancelable, NULL);
+		if (fresh < 0)
+			return -1;
 		fd = fresh;
 	}
 	errno = error;
