@@ -384,6 +384,9 @@ PERF_INTERNAL void perf_thread_forget(void)
 	thread->rseq = perf_rseq_find();
 	thread->lane = &perf_pool->lane[0][0];
 	thread->cpu = PERF_CPU_NOBODY;
+#ifndef PERF_DROPIN
+	thread->offset = no_offset;
+#endif /* PERF_DROPIN */
 }
 
 PERF_INTERNAL void perf_thread_repair(void)
