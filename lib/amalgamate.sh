@@ -181,7 +181,9 @@ echo
 system='/^#include </ && !/<linux\/sifive_trace(_format|_instruction|_losses|_regs|_switches)?\.h>/'
 includes()
 {
-	awk "$system"' {
+	which=$1
+	shift
+	awk -v which="$which" "$system"' {
 		seen[$0] = 1
 		if (!aside)
 			main[$0] = 1
@@ -190,7 +192,7 @@ includes()
 		for (line in seen)
 			if (!(line in main) == which)
 				print line
-	}' which="$@" | LC_ALL=C sort
+	}' "$@" | LC_ALL=C sort
 }
 
 includes 0 "$@"
