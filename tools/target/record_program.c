@@ -67,13 +67,10 @@ static void report_nothing(int number)
 /* The program ended without writing its trace. */
 static int rescue(const struct recording *r, int status)
 {
-	const mode_t mask = umask(077);
+	const mode_t mask = recording_restrict(r);
 	int number = r->launched.signal;
 	int error;
 
-	/* As in the library. */
-	if (!recording_has_kernel(r))
-		umask(mask);
 	error = capture_rescue(r->output, &r->mark, r->quiet);
 	umask(mask);
 	if (!error) {

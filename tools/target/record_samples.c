@@ -300,10 +300,7 @@ int record_session(struct recording *r)
 	int status = EXIT_RECORD;
 	bool written = false;
 
-	/* Only the user may read kernel addresses, and stacks. */
-	r->mask = umask(077);
-	if (r->calls == CALLS_NONE && !recording_has_kernel(r))
-		umask(r->mask);
+	r->mask = recording_restrict(r);
 	if (r->snapshot)
 		snapshot_take_signal();
 	if (r->all)

@@ -132,6 +132,15 @@ bool recording_has_kernel(const struct recording *r)
 	return r->setup.parsed.sampling.flags & SIFIVE_TRACE_SAMPLING_KERNEL;
 }
 
+mode_t recording_restrict(const struct recording *r)
+{
+	const mode_t mask = umask(077);
+
+	if (r->calls == CALLS_NONE && !recording_has_kernel(r))
+		umask(mask);
+	return mask;
+}
+
 /* Create the files now if the capture is drained. */
 int recording_drain(struct recording *r, uint32_t capture, uint32_t sinks)
 {
@@ -143,9 +152,7 @@ int recording_drain(struct recording *r, uint32_t capture, uint32_t sinks)
 	r->drain.piece_size = r->pieces.size;
 	r->drain.piece_time = r->pieces.time;
 	r->drain.keep = (unsigned int)r->keep;
-	mask = umask(077);
-	if (!recording_has_kernel(r))
-		umask(mask);
+	mask = recording_restrict(r);
 	error = drain_open(&r->drain, r->output, capture, sinks);
 	umask(mask);
 	if (!error) {

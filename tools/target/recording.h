@@ -228,6 +228,13 @@ void recording_show_files(const struct recording *r);
  */
 int recording_take(struct recording *r, int (*attempt)(struct recording *r));
 
+/**
+ * recording_restrict() - only the user may read new files that have kernel addresses or stacks
+ *
+ * Return: the file mode mask as it was.
+ */
+mode_t recording_restrict(const struct recording *r);
+
 /** recording_has_kernel() - whether only the user may read it: kernel addresses, perhaps stacks */
 bool recording_has_kernel(const struct recording *r);
 
