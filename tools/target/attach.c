@@ -20,6 +20,7 @@
 #include "../command.h"
 #include "attach.h"
 #include "launch.h"
+#include "proc.h"
 #include "running.h"
 
 /* The process that records. */
@@ -127,14 +128,9 @@ static int look_at(struct attached *process, pid_t pid)
 /* The process of a thread, since threads also have folders in /proc; 0 if it has ended. */
 static pid_t process_of(pid_t thread)
 {
-	char text[4096], *line;
-	int process = 0;
+	char text[32];
 
-	read_file(thread, "status", text, sizeof(text));
-	line = strstr(text, "\nTgid:");
-	if (!line || sscanf(line, "\nTgid: %d", &process) != 1)
-		return 0;
-	return process;
+	return proc_status(thread, "Tgid", text, sizeof(text)) ? atoi(text) : 0;
 }
 
 /* Checks that an id from the user is that of a process, and not of this command. */

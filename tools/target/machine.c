@@ -15,6 +15,7 @@
 #include "lib/environment.h"
 
 #include "machine.h"
+#include "proc.h"
 
 /* Actions of klogctl(). */
 #define KLOG_READ_ALL	3
@@ -130,16 +131,10 @@ void machine_process(int pid, char *text, size_t size)
 
 bool machine_capable(int capability)
 {
-	unsigned long long effective = 0;
-	char line[256];
-	FILE *file = fopen("/proc/self/status", "re");
+	char effective[32];
 
-	while (file && fgets(line, sizeof(line), file))
-		if (sscanf(line, "CapEff: %llx", &effective) == 1)
-			break;
-	if (file)
-		fclose(file);
-	return effective >> capability & 1;
+	return proc_status(getpid(), "CapEff", effective, sizeof(effective)) &&
+	       strtoull(effective, NULL, 16) >> capability & 1;
 }
 
 void machine_pass_on(void)

@@ -1,18 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /* See names.h. */
-#include <dirent.h>
 #include <fcntl.h>
 #include <inttypes.h>
 #include <linux/perf_event.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "../command.h"
 #include "../trace/meta.h"
 #include "names.h"
+#include "proc.h"
 
 /* Size of a thread's name with its NUL; /proc has longer names of kernel threads than perf. */
 #define NAME_SIZE	64
@@ -144,62 +143,49 @@ static void read_name(pid_t pid, pid_t tid, char name[NAME_SIZE])
 	name[size > 0 ? size - 1 : 0] = '\0';
 }
 
-static void add_thread(struct names *names, pid_t pid, pid_t tid)
+/* The threads of a process. */
+struct of_process {
+	struct names	*names;
+	pid_t		pid;
+};
+
+static int add_thread(void *argument, pid_t tid)
 {
-	struct names_thread *thread = find(names, tid);
+	const struct of_process *process = argument;
+	struct names_thread *thread = find(process->names, tid);
 	char name[NAME_SIZE];
 
-	read_name(pid, tid, name);
+	read_name(process->pid, tid, name);
 	if (!*name)
-		return;
+		return 0;
 	if (!thread)
-		thread = insert(names, pid, tid);
-	if (thread && thread->pid == pid && !thread->ended)
+		thread = insert(process->names, process->pid, tid);
+	if (thread && thread->pid == process->pid && !thread->ended)
 		set_name(thread, name);
+	return 0;
 }
 
 void names_add(struct names *names, pid_t process)
 {
-	struct dirent *entry;
+	struct of_process threads = { names, process };
 	char path[64];
-	DIR *folder;
-	pid_t tid;
 
 	snprintf(path, sizeof(path), "/proc/%d/task", (int)process);
-	folder = opendir(path);
-	while (folder && (entry = readdir(folder))) {
-		tid = atoi(entry->d_name);
-		if (tid > 0)
-			add_thread(names, process, tid);
-	}
-	if (folder)
-		closedir(folder);
+	proc_each(path, add_thread, &threads);
+}
+
+static int add_process(void *names, pid_t pid)
+{
+	names_add(names, pid);
+	return 0;
 }
 
 void names_add_all(struct names *names)
 {
-	DIR *folder = opendir("/proc");
-	struct dirent *entry;
-	pid_t pid;
-
-	while (folder && (entry = readdir(folder))) {
-		pid = atoi(entry->d_name);
-		if (pid > 0)
-			names_add(names, pid);
-	}
-	if (folder)
-		closedir(folder);
+	proc_each("/proc", add_process, names);
 }
 
 /* ---- events ------------------------------------------------------------------ */
-
-uint64_t names_now(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
-}
 
 static struct names_event *new_event(struct names *names)
 {

@@ -50,9 +50,6 @@ void names_add(struct names *names, pid_t process);
 /** names_add_all() - add the threads of all processes */
 void names_add_all(struct names *names);
 
-/** names_now() - the time of perf's events */
-uint64_t names_now(void);
-
 /** names_event() - keep a record if it is about a thread; the record ends with a NUL */
 void names_event(struct names *names, const struct perf_event_header *record);
 

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /* See objects.h. */
-#include <dirent.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <limits.h>
@@ -12,6 +11,7 @@
 #include "../command.h"
 #include "../trace/meta.h"
 #include "objects.h"
+#include "proc.h"
 
 /* Limit of the objects in a side-car file. */
 #define BYTES_MAX	(META_BYTES_MAX / 4 * 3)
@@ -160,19 +160,16 @@ void objects_add(struct objects *objects, pid_t pid)
 		fclose(maps);
 }
 
+static int add_other(void *objects, pid_t pid)
+{
+	if (pid != getpid())
+		objects_add(objects, pid);
+	return 0;
+}
+
 void objects_add_all(struct objects *objects)
 {
-	DIR *folder = opendir("/proc");
-	struct dirent *entry;
-	int pid;
-
-	while (folder && (entry = readdir(folder))) {
-		pid = atoi(entry->d_name);
-		if (pid > 0 && pid != getpid())
-			objects_add(objects, pid);
-	}
-	if (folder)
-		closedir(folder);
+	proc_each("/proc", add_other, objects);
 }
 
 static int by_address(const void *left, const void *right)

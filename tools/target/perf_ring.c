@@ -2,6 +2,7 @@
 /* See perf_ring.h. */
 #include <string.h>
 #include <sys/mman.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "perf_ring.h"
@@ -21,6 +22,14 @@ void perf_ring_unmap(struct perf_event_mmap_page *ring)
 {
 	if (ring != MAP_FAILED)
 		munmap(ring, map_size());
+}
+
+uint64_t perf_ring_now(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
 }
 
 void perf_ring_copy(void *to, const struct perf_event_mmap_page *ring, uint64_t from, size_t size)

@@ -220,15 +220,6 @@ static void lose(struct probes *probes, const struct probe_event *event)
 	last->time = least(last->time, event->time);
 }
 
-/* As perf_device_now(), whose header conflicts with <linux/perf_event.h>. */
-static uint64_t now(void)
-{
-	struct timespec time;
-
-	clock_gettime(CLOCK_MONOTONIC, &time);
-	return (uint64_t)time.tv_sec * 1000000000 + (uint64_t)time.tv_nsec;
-}
-
 static void add(struct probes *probes, struct probe_event event)
 {
 	struct probe_event *more;
@@ -281,7 +272,7 @@ static void read_ring(struct probes *probes, size_t at)
 	__atomic_store_n(&page->data_tail, head, __ATOMIC_SEQ_CST);
 	head = __atomic_load_n(&page->data_head, __ATOMIC_SEQ_CST);
 	if (head - begin + sizeof(struct sample) + sizeof(struct loss) >= PERF_RING_SIZE)
-		add(probes, (struct probe_event){ .time = latest, .until = now() });
+		add(probes, (struct probe_event){ .time = latest, .until = perf_ring_now() });
 }
 
 /* The kernel writes a record of lost events only before another record. */

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /* See running.h. */
-#include <dirent.h>
 #include <errno.h>
 #include <ftw.h>
 #include <limits.h>
@@ -12,6 +11,7 @@
 #include <unistd.h>
 
 #include "../command.h"
+#include "proc.h"
 #include "running.h"
 
 /* The file with the processes of a control group. */
@@ -75,17 +75,9 @@ int running_named(struct running *running, const char *list)
 /* The effective user of a process; false if it has ended. */
 static bool user_of(pid_t pid, uid_t *user)
 {
-	char path[64], line[256];
-	bool found = false;
-	FILE *status;
+	char text[64];
 
-	snprintf(path, sizeof(path), "/proc/%d/status", (int)pid);
-	status = fopen(path, "re");
-	while (status && !found && fgets(line, sizeof(line), status))
-		found = sscanf(line, "Uid: %*u %u", user) == 1;
-	if (status)
-		fclose(status);
-	return found;
+	return proc_status(pid, "Uid", text, sizeof(text)) && sscanf(text, "%*u %u", user) == 1;
 }
 
 /* The user id of @user, which is a name or a number. */
@@ -110,29 +102,32 @@ static int find_user(const char *user, uid_t *number)
 	return 0;
 }
 
+/* The processes of a user. */
+struct of_user {
+	struct running	*running;
+	uid_t		user;
+};
+
+static int add_of_user(void *argument, pid_t pid)
+{
+	const struct of_user *wanted = argument;
+	uid_t user;
+
+	return user_of(pid, &user) && user == wanted->user ? add(wanted->running, pid) : 0;
+}
+
 int running_of_user(struct running *running, const char *user)
 {
-	struct dirent *entry;
-	uid_t wanted, found;
-	int error = 0;
-	DIR *folder;
-	pid_t pid;
+	struct of_user wanted = { .running = running };
+	int error;
 
 	*running = (struct running){ .pid = NULL };
-	if (find_user(user, &wanted))
+	if (find_user(user, &wanted.user))
 		return -1;
-	folder = opendir("/proc");
-	if (!folder) {
+	error = proc_each("/proc", add_of_user, &wanted);
+	if (error < 0)
 		report("-u %s: /proc: %s", user, strerror(errno));
-		return -1;
-	}
-	while (!error && (entry = readdir(folder))) {
-		pid = atoi(entry->d_name);
-		if (pid > 0 && user_of(pid, &found) && found == wanted)
-			error = add(running, pid);
-	}
-	closedir(folder);
-	if (error)
+	else if (error)
 		report("out of memory");
 	sort(running);
 	return error ? -1 : 0;

@@ -144,7 +144,7 @@ static void read_ring(struct perf_event_mmap_page *page, struct names *names,
 void watch_read(struct watch *watch, struct objects *(*objects_of)(void *context, pid_t pid),
 		void *context, struct objects *missed)
 {
-	const uint64_t now = names_now();
+	const uint64_t now = perf_ring_now();
 	size_t i;
 
 	for (i = 0; i < watch->cpus; i++)

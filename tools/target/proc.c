@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+/* See proc.h. */
+#include <dirent.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "proc.h"
+
+int proc_each(const char *path, int (*use)(void *argument, pid_t id), void *argument)
+{
+	DIR *folder = opendir(path);
+	struct dirent *entry;
+	int result = 0;
+	pid_t id;
+
+	if (!folder)
+		return -1;
+	while (!result && (entry = readdir(folder))) {
+		id = atoi(entry->d_name);
+		if (id > 0)
+			result = use(argument, id);
+	}
+	closedir(folder);
+	return result;
+}
+
+bool proc_status(pid_t id, const char *name, char *text, size_t size)
+{
+	const size_t length = strlen(name);
+	char path[64], line[256];
+	bool found = false;
+	FILE *status;
+
+	snprintf(path, sizeof(path), "/proc/%d/status", (int)id);
+	status = fopen(path, "re");
+	while (status && !found && fgets(line, sizeof(line), status))
+		found = !strncmp(line, name, length) && line[length] == ':';
+	if (status)
+		fclose(status);
+	if (found)
+		snprintf(text, size, "%s", line + length + 1);
+	return found;
+}

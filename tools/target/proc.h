@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
+/* Processes and threads in /proc. */
+#ifndef SIFIVE_TRACE_PROC_H
+#define SIFIVE_TRACE_PROC_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <sys/types.h>
+
+/**
+ * proc_each() - pass on the id of each process or thread with an entry in a folder
+ * @path:	/proc, or a folder of a process's threads
+ * @use:	called with @argument, until it does not return 0
+ *
+ * Return: the last value of @use, or -1 with errno if the folder cannot be read.
+ */
+int proc_each(const char *path, int (*use)(void *argument, pid_t id), void *argument);
+
+/**
+ * proc_status() - a field of /proc/PID/status
+ * @id:		a process or a thread
+ * @name:	the field's name
+ * @text:	set to its value, cut to @size with its NUL
+ *
+ * Return: false if the process has ended, or lacks the field.
+ */
+bool proc_status(pid_t id, const char *name, char *text, size_t size);
+
+#endif /* SIFIVE_TRACE_PROC_H */
