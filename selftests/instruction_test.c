@@ -699,36 +699,19 @@ TEST_F(instruction, a_ring_keeps_the_newest_parts)
 
 /* ---- rights --------------------------------------------------------------------- */
 
-/* The error when a child of the same user, without capabilities, reads the capture. */
-static int read_without_rights(void)
-{
-	pid_t child = fork();
-	char bytes[64];
-	int fd;
-
-	if (child)
-		return trace_wait(child);
-	if (trace_keep_caps(0))
-		_exit(99);
-	fd = trace_open(O_RDONLY);
-	if (fd < 0)
-		_exit(-fd);
-	_exit(read(fd, bytes, sizeof(bytes)) < 0 ? errno : 0);
-}
-
 TEST_F(instruction, reading_needs_the_right_to_trace_the_kernel)
 {
 	ASSERT_EQ(0, begin(self, 0));
 	usleep(1000);
-	EXPECT_EQ(EPERM, read_without_rights());
+	EXPECT_EQ(EPERM, trace_read_without_rights());
 	ASSERT_EQ(0, trace_stop(self->s.fd));
-	EXPECT_EQ(EPERM, read_without_rights());
+	EXPECT_EQ(EPERM, trace_read_without_rights());
 	/* The error has no other cause, because the user can read other captures. */
 	memset(&self->s.instruction, 0, sizeof(self->s.instruction));
 	ASSERT_EQ(0, begin(self, 0));
 	usleep(1000);
 	ASSERT_EQ(0, trace_stop(self->s.fd));
-	EXPECT_EQ(0, read_without_rights());
+	EXPECT_EQ(0, trace_read_without_rights());
 }
 
 TEST_F(instruction, all_that_runs_needs_the_right_at_start)
@@ -763,19 +746,19 @@ TEST_F(instruction, a_program_that_turns_it_on_is_noticed)
 	memset(&self->s.instruction, 0, sizeof(self->s.instruction));
 	ASSERT_EQ(0, begin(self, 0));
 	usleep(1000);
-	EXPECT_EQ(0, read_without_rights());
+	EXPECT_EQ(0, trace_read_without_rights());
 	EXPECT_TRUE(turned_off(self, mode));
 	ASSERT_EQ(0, trace_status(self->s.fd, &self->status));
 	EXPECT_EQ(BIT64(self->s.encoder.index), self->status.changed);
 	EXPECT_NE(NULL, strstr(self->status.message, "teInstruction"));
-	EXPECT_EQ(EPERM, read_without_rights());
+	EXPECT_EQ(EPERM, trace_read_without_rights());
 	/* Do this twice, although the change has already been reported. */
 	EXPECT_TRUE(turned_off(self, mode));
 	ASSERT_EQ(0, trace_stop(self->s.fd));
-	EXPECT_EQ(EPERM, read_without_rights());
+	EXPECT_EQ(EPERM, trace_read_without_rights());
 	/* The next capture is normal. */
 	ASSERT_EQ(0, begin(self, 0));
-	EXPECT_EQ(0, read_without_rights());
+	EXPECT_EQ(0, trace_read_without_rights());
 }
 
 TEST_F(instruction, a_program_that_turns_it_off_is_noticed)

@@ -71,16 +71,19 @@ hot() {
 # samples NAME PATTERN: those whose path it matches.
 samples() { grep -E "$2" "$out/$1.paths" | awk '{ n += $1 } END { print n + 0 }'; }
 
-# path NAME WHAT LAST PATH: all samples in LAST have a path that ends with PATH before it.
-path() {
+# fit NAME WHAT SAMPLES PATH: there are samples whose path matches SAMPLES, and all match PATH.
+fit() {
 	local all fit
 	paths "$1" "$1.rtd"
-	all=$(samples "$1" ";$3\$")
-	fit=$(samples "$1" "$4;$3\$")
+	all=$(samples "$1" "$3")
+	fit=$(samples "$1" "$4")
 	echo "# $all samples, $fit on the path"
 	[ "$fit" -gt 0 ] && [ "$fit" = "$all" ]
 	result $? "$2"
 }
+
+# path NAME WHAT LAST PATH: all samples in LAST have a path that ends with PATH before it.
+path() { fit "$1" "$2" ";$3\$" "$4;$3\$"; }
 
 hot fp "-g fp: samples have the paths on which they were made" fp.rtd
 hot fp-static "-g fp: of a static program" fp-static.rtd
@@ -124,15 +127,7 @@ result $? "-g dwarf,256: graph, too"
 path limit "-g dwarf: paths of more than 127 calls are cut" bottom '^[0-9]+ [^;]*;\[cut\](;down){126}'
 path beyond "-g dwarf,8192: stacks of more than 8192 bytes are cut" bottom '^[0-9]+ [^;]*;\[cut\](;down){126}'
 # kernel NAME WHAT: samples in the system call show its path and the program's.
-kernel() {
-	local all fit
-	paths "$1" "$1.rtd"
-	all=$(samples "$1" ';enter;(.*;)?vfs_read;')
-	fit=$(samples "$1" ';main;repeat;enter;(.*;)?vfs_read;')
-	echo "# $all samples in the kernel's function, $fit called by the program's"
-	[ "$fit" -gt 0 ] && [ "$fit" = "$all" ]
-	result $? "$2"
-}
+kernel() { fit "$1" "$2" ';enter;(.*;)?vfs_read;' ';main;repeat;enter;(.*;)?vfs_read;'; }
 
 kernel enters "-g fp: samples in the kernel show its callers, then the program's"
 kernel enters-dwarf "-g dwarf: samples in the kernel show its callers, then the program's"

@@ -329,31 +329,15 @@ TEST_F(stacks, samples_show_the_kernel_only_if_it_is_wanted)
 	EXPECT_NE(NULL, strstr(trace_message(self->s.fd), "kernel's part belongs to"));
 }
 
-static int read_without_rights(void)
-{
-	pid_t child = fork();
-	char bytes[64];
-	int fd;
-
-	if (child)
-		return trace_wait(child);
-	if (trace_keep_caps(0))
-		_exit(99);
-	fd = trace_open(O_RDONLY);
-	if (fd < 0)
-		_exit(-fd);
-	_exit(read(fd, bytes, sizeof(bytes)) < 0 ? errno : 0);
-}
-
 TEST_F(stacks, reading_the_kernels_addresses_needs_the_right)
 {
 	struct kernel kernel;
 
 	ASSERT_EQ(0, capture_kernel(self, SIFIVE_TRACE_SAMPLING_STACK(64), &kernel));
-	EXPECT_EQ(0, read_without_rights());
+	EXPECT_EQ(0, trace_read_without_rights());
 	ASSERT_EQ(0, capture_kernel(self, SIFIVE_TRACE_SAMPLING_KERNEL |
 				    SIFIVE_TRACE_SAMPLING_STACK(64), &kernel));
-	EXPECT_EQ(EPERM, read_without_rights());
+	EXPECT_EQ(EPERM, trace_read_without_rights());
 }
 
 TEST_F(stacks, reading_the_stacks_of_all_processes_needs_the_right)
@@ -362,7 +346,7 @@ TEST_F(stacks, reading_the_stacks_of_all_processes_needs_the_right)
 
 	ASSERT_EQ(0, capture_kernel(self, SIFIVE_TRACE_SAMPLING_ALL |
 				    SIFIVE_TRACE_SAMPLING_STACK(64), &kernel));
-	EXPECT_EQ(EPERM, read_without_rights());
+	EXPECT_EQ(EPERM, trace_read_without_rights());
 }
 
 TEST_F(stacks, sizes_that_cannot_be_are_refused)

@@ -106,6 +106,9 @@ uint64_t trace_setting(const char *name, uint64_t otherwise);
 /* How many repetitions to do of a full run's @count: one in TRACE_PART. */
 int trace_repeat(int count);
 
+/* The error when a child of the same user, without capabilities, reads the capture. */
+int trace_read_without_rights(void);
+
 /* Seconds of a monotonic clock. */
 double trace_clock(void);
 
