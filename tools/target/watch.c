@@ -161,8 +161,12 @@ void watch_wait(struct watch *watch, const struct pollfd *also,
 	size_t i;
 
 	event[watch->cpus] = also ? *also : (struct pollfd){ .fd = -1 };
-	/* Handle pending signals first, because pending events would delay them. */
-	ppoll(NULL, 0, &now, mask);
+	/*
+	 * Handle pending signals first, because pending events would delay them. The caller has to
+	 * look for what a signal announces, like a child that has ended: waiting would miss it.
+	 */
+	if (ppoll(NULL, 0, &now, mask) < 0)
+		return;
 	if (ppoll(event, watch->cpus + 1, longest, mask) <= 0)
 		return;
 	/* The ring of an offline CPU has no more events. */
