@@ -98,8 +98,8 @@ status calls 7 "--calls: the program ends as usual"
 [ "$(owners calls.rtd | wc -w)" = 1 ] && [ "$(owners calls.rtd)" -gt 0 ]
 result $? "--calls: the program's thread is named, and no other"
 [ "$(owners named.rtd)" = "$(cat "$out/named.pid")" ] &&
-	host report --by thread "$out/named.rtd" | grep -q "^thread $(owners named.rtd):"
-result $? "report: the thread's id is the program's process id"
+	host report --by thread "$out/named.rtd" | grep -qx "plain/$(owners named.rtd):"
+result $? "report: the thread has the program's name and process id"
 meta calls 'm["instruction"]["calls"] == "user" and m["instruction"]["mode"] == 6' \
 	"--calls: the side-car file names the privilege mode and the instruction mode"
 meta calls 'm["exe"].endswith("plain") and {o["path"].split("/")[-1] for o in m["objects"]} >= {"plain", "libc.so.6"} and all(o["build_id"] for o in m["objects"])' \

@@ -526,7 +526,8 @@ result $? "--rotate: a loss is reported where it happened, and not before"
 result $? "--rotate TIME: there are pieces"
 selftests/format/pieces.py "$build/sifive-trace" "$out/rotate-time.rtd"
 result $? "--rotate TIME: all pieces together have the records of the whole"
-[ "$(pieces rotate-static)" = 3 ] && says rotate-static "the limit of --size is reached" "--rotate: --size still ends it" &&
+says rotate-static "the limit of --size is reached" "--rotate: --size still ends it"
+[ "$(pieces rotate-static)" = 3 ] &&
 	python3 -c 'import json, sys; sys.exit([json.load(open(f))["coverage"]["limit"] for f in sys.argv[1:]] != [False, False, True])' \
 		"$out"/rotate-static.rtd.[012].meta
 result $? "--rotate: only the last piece's side-car file records the limit"

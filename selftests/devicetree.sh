@@ -306,7 +306,8 @@ altered empty fpga '
 	/target/fib.elf 2>empty-before.txt
 	load
 	info after
-	/target/fib.elf 2>empty-library.txt' <<'DTS'
+	/target/fib.elf 2>empty-one-file.txt
+	SIFIVE_TRACE_RECORD=1 /target/record/plain-static 2>empty-library.txt' <<'DTS'
 / {
 	soc {
 		/delete-node/ trace@11000000;
@@ -320,7 +321,9 @@ finds empty-after PROBLEM "the device tree has no node of a trace encoder" \
 logs empty 'no encoder: the device tree has no node "sifive,trace-encoder0"' \
 	"a tree without nodes"
 grep -q 'insmod sifive_trace.ko, or see' "$out/empty-before.txt"
-result $? "library: a module that is not loaded"
+result $? "one-file library: a module that is not loaded"
+grep -q 'or see what "sifive-trace info" finds' "$out/empty-one-file.txt"
+result $? "one-file library: a loaded module without an encoder"
 grep -q 'the module is loaded, but found no trace encoder' "$out/empty-library.txt"
 result $? "library: a loaded module without an encoder"
 

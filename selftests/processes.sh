@@ -56,9 +56,7 @@ started $busy busy
 attach() { n=$1; shift; run $n sifive-trace record -p $busy -o $n.rtd "$@"; }
 attach attached sh -c "$enough; exit 3"
 attach limited --size 4k
-taskset 2 $p/busy 1 /tmp/moved >/dev/null & other=$!
-attach elsewhere -C 0 --size 4k
-touch /tmp/moved; wait $other
+attach elsewhere -C 0 true
 attach switched --switches --size 8k
 attach followed --calls --on-full stop -b 512k sh -c "$full"
 attach nothing $p/none
@@ -209,8 +207,9 @@ at_least limited busy 50 "-p --size: samples until then"
 says elsewhere "may run on CPUs that are not recorded" "-p -C: a process that may run elsewhere"
 ! grep -q "may run on CPUs" "$out/limited.err"
 result $? "-p: a process that runs where it is recorded"
-host report "$out/switched.rtd" | grep -qE ' busy/[0-9]+$' && meta switched '"switches" in m' \
-	"-p --switches: the process's context switches, with its name"
+host report "$out/switched.rtd" | grep -qE ' busy/[0-9]+$'
+result $? "-p --switches: the process's context switches, with its name"
+meta switched '"switches" in m' "-p --switches: the side-car file says so"
 [ "$(calls followed | sed -n 's/^busy //p')" -gt 1 ]
 result $? "-p --calls: the process's calls"
 status nothing 125 "-p: a program that cannot be run"

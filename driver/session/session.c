@@ -46,9 +46,11 @@ bool sft_may_read(const struct sft_file *file)
 /* Refuse a file that may not read the capture, with the reason. */
 int sft_refuse_reader(struct sft_why *why)
 {
-	return sft_fail(why, -EPERM, "%s: reading needs CAP_PERFMON or CAP_SYS_ADMIN",
-			has_secrets() ? "the capture contains kernel addresses or stacks of all processes" :
-				       "the capture is another user's");
+	if (has_secrets())
+		return sft_fail(why, -EPERM,
+				"the capture contains kernel addresses or stacks of all processes: reading needs CAP_PERFMON or CAP_SYS_ADMIN");
+	return sft_fail(why, -EPERM,
+			"the capture is another user's: reading needs CAP_PERFMON or CAP_SYS_ADMIN");
 }
 
 /* Whether the caller may start and stop the capture. */
