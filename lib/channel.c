@@ -176,7 +176,8 @@ PERF_LOCAL bool wait_for_channel(struct perf_thread *thread)
 
 	__atomic_fetch_add(&perf_pool->waiting, 1, __ATOMIC_SEQ_CST);
 	/* A thread times out only once, until a channel is returned. */
-	while (!done && perf_pool->open & PERF_OPEN_MANUAL && thread->starved != retry) {
+	while (!done && perf_pool->open & PERF_OPEN_MANUAL && thread->starved != retry &&
+	       thread->epoch == perf_pool->epoch) {
 		const uint32_t turn = perf_pool->turn, waiting = perf_pool->waiting;
 		/* Leave CPUs to the owners. */
 		const unsigned int ms = waiting - 1 < PAUSE_MAX ? waiting : PAUSE_MAX;
@@ -236,7 +237,6 @@ PERF_INTERNAL void perf_channels_reset(void)
 	lock_channels();
 	for (i = 0; i < PERF_CHANNELS; i++)
 		perf_pool->owner[i] = NULL;
-	perf_pool->waiting = 0;
 	perf_pool->hand = perf_pool->first;
 	unlock_channels();
 }

@@ -192,7 +192,7 @@ PERF_INTERNAL int perf_session_begin(struct sifive_trace_info *info)
 PERF_LOCAL int find_cpus(struct perf_setup *setup)
 {
 	if (!perf_rseq_find())
-		return perf_error("this kernel lacks the restartable sequences (rseq) that records need, or a seccomp filter denies them: %s",
+		return perf_error("records need restartable sequences (rseq): %s: the kernel lacks them, a seccomp filter denies them, or another library has registered its own",
 				  strerror(errno));
 	if (CPU_COUNT(&setup->cpus) || !sched_getaffinity(0, sizeof(setup->cpus), &setup->cpus))
 		return 0;

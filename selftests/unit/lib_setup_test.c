@@ -285,7 +285,7 @@ TEST_F(lib, affinity)
 	ASSERT_EQ(0, perfInit(2, 1));
 	dev.cpus = 3;
 	mock_no_rseq = true;
-	EXPECT_ERROR(INIT(), "lacks the restartable sequences (rseq)");
+	EXPECT_ERROR(INIT(), "records need restartable sequences (rseq)");
 	mock_no_rseq = false;
 	EXPECT_EQ(0, INIT());
 	EXPECT_EQ(3, dev.config.encoders);
