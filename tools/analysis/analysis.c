@@ -12,7 +12,7 @@
 static const struct trace_ops trace_ops;
 static void on_ordered(void *context, const struct perfrec_record *record);
 
-/* Counts of the selected part of the trace's time. */
+/* Passes on what lies in the selected part of the trace's time. */
 static void on_span(void *context, struct thread *thread, enum oncpu_state state, uint64_t from,
 		    uint64_t to)
 {
@@ -214,8 +214,8 @@ static inline uint64_t count(struct analysis *analysis, struct analysis_thread *
 			stream->based = true;
 		}
 		/*
-		 * Whether the counts include other threads' use of the hart while the thread was
-		 * elsewhere.
+		 * While the thread was elsewhere, the counters counted other threads on
+		 * this hart.
 		 */
 		if (!here || lost || !(record->flags & PERFREC_DELTA_KNOWN))
 			return 0;
@@ -275,7 +275,7 @@ static void follow_parts(struct analysis *analysis, struct analysis_thread *thre
 		here = !header->goes_on;
 	if (stream->part_serial != header->serial && !header->repeated &&
 	    (here || !thread->depth)) {
-		/* Open calls would never end. */
+		/* Otherwise the open calls would never end. */
 		calls_end(analysis, thread);
 		thread->part++;
 	}
@@ -432,7 +432,7 @@ static void on_ordered(void *context, const struct perfrec_record *record)
 		follow_parts(analysis, thread, stream, record->header);
 	lost = record->header && !(record->flags & PERFREC_ADDRESS_KNOWN);
 	if (lost) {
-		/* Any kind of record may end open calls. */
+		/* The record may have ended any of the open calls. */
 		analysis->stats.unaddressed++;
 		calls_end(analysis, thread);
 	}
@@ -516,7 +516,7 @@ static const struct flows_ops flows_ops = {
 	.missing = points_missing,
 };
 
-/* The trace contains instruction trace. */
+/* Called once it is known that the trace contains instruction trace. */
 static void begin_flows(struct analysis *analysis)
 {
 	unsigned int i;
@@ -698,7 +698,7 @@ const struct analysis_stats *analysis_stats(const struct analysis *analysis)
 	return &analysis->stats;
 }
 
-/* The call is deeper than the limit. */
+/* Appends @mark to @text, whose end is cut off if both do not fit. */
 static void append(char *text, unsigned int size, const char *mark)
 {
 	size_t length = strlen(text), marked = strlen(mark);

@@ -32,26 +32,27 @@
 /* Appended to names of functions that belong to the tracer. */
 #define ANALYSIS_TRACER		" [tracer]"
 
-/* Uncertainties of a call's length: @inner is inferred; */
+/* Why a call's length is uncertain: @inner is inferred. */
 #define ANALYSIS_INNER_INFERRED	(1u << 0)
-/* @inner includes ticks in unknown functions */
+/* @inner includes ticks spent in unknown functions. */
 #define ANALYSIS_UNKNOWN_RAN	(1u << 1)
-/* the thread waited for room for an unknown number of ticks, which are part of the call */
+/* The thread waited for room for an unknown number of ticks, which the call includes. */
 #define ANALYSIS_WAIT_UNKNOWN	(1u << 2)
 
 /**
  * struct analysis_frame - an open call
  * @function:	number of the function
  * @call_site:	its return address
- * @enter:	its start in ticks, plus @waited; without @timed, the latest time before it
- * @inner:	ticks in functions that it called, or in unknown ones
+ * @enter:	its start in ticks, plus @waited; without @timed, the latest known time
+ *		before its start
+ * @inner:	ticks spent in functions that it called, or in unknown functions
  * @waited:	ticks that its thread waited for room during the call, which are charged
  *		to no function
  * @timed:	@enter is valid
- * @inferred:	and inferred
+ * @inferred:	@enter is inferred
  * @doubts:	ANALYSIS_INNER_INFERRED, ANALYSIS_UNKNOWN_RAN, ANALYSIS_WAIT_UNKNOWN
  * @outermost:	no other call of the same function encloses it
- * @user:	for the consumer
+ * @user:	for the consumer's use
  */
 struct analysis_frame {
 	uint32_t	function;
@@ -80,7 +81,7 @@ enum analysis_place {
  * @depth:	number of frames
  * @now:	its latest known time, ticks
  * @timed:	@now is the time of its latest record
- * @inferred:	and inferred
+ * @inferred:	@now is inferred
  * @src:	source of its latest record
  */
 struct analysis_thread {
@@ -104,13 +105,13 @@ struct analysis_thread {
 	bool			last_known[COUNTERS_MAX];
 	uint32_t		chain[COUNTERS_MAX];
 	uint32_t		chains;
-	struct turns_last	*turns;		/* NULL if none yet, or if it is per stream */
+	struct turns_last	*turns;		/* NULL if none yet, or if kept per stream */
 	/*
-	 * Private to points.c: the thread's points, NULL if there are none yet, and their
-	 * state:
+	 * Private to points.c: the state of the thread's points, NULL before the first one;
+	 * and two members of that state:
 	 */
 	struct analysis_thread	*recorded;
-	bool			elsewhere;	/* it has run on another hart since */
+	bool			elsewhere;	/* on another hart since the latest point */
 	bool			broken;		/* the latest point was not passed on */
 };
 
@@ -147,11 +148,11 @@ struct analysis_end {
  * struct analysis_step - one record of a thread
  * @record:	the record
  * @function:	the function that is entered or left, or contains the sample or manual record
- * @address:	for samples and manual records the pc
+ * @address:	for samples and manual records: the pc
  * @counted:	bit n: @delta[n] is known
  * @delta:	counts since the thread's latest record, by column
- * @caller:	functions that called @function, innermost first, @callers of them; for samples
- *		with callers
+ * @caller:	for samples with callers: the @callers functions that called @function,
+ *		innermost first
  */
 struct analysis_step {
 	const struct perfrec_record *record;
@@ -166,13 +167,13 @@ struct analysis_step {
 /**
  * struct analysis_point - a record between calls that instruction trace shows
  * @record:	the record
- * @function:	number of @address
+ * @function:	number of the function at @address
  * @address:	start of the function that is entered or left, or the pc after a manual record
- * @first:	no previous point of the thread is known: @counted is 0
+ * @first:	no previous point of the thread is known, so @counted is 0
  * @lost:	records may be missing since the thread's previous point
- * @moved:	the thread has been on another hart since then
+ * @moved:	the thread has been on another hart since that point
  * @counted:	bit n: @delta[n] is known
- * @delta:	counts since then, by column of analysis_recorded()
+ * @delta:	counts since that point, by column of analysis_recorded()
  */
 struct analysis_point {
 	const struct perfrec_record *record;
@@ -187,19 +188,20 @@ struct analysis_point {
 
 /**
  * struct analysis_ops - a consumer's callbacks; each may be NULL
- * @lost:	records may be missing before the thread's current one
+ * @lost:	records may be missing before the thread's current record
  * @step:	each record, before it changes the calls
  * @enter:	a call has begun: thread->frame[thread->depth - 1]
- * @leave:	that call has ended; its frame still exists
+ * @leave:	the thread's innermost call has ended; its frame still exists
  * @point:	a sample or manual record
- * @recorded:	in a trace whose calls are those of instruction trace: a record of an
- *		instrumented function or a manual record, at its place between the calls. Its
- *		counts are not charged to a call: several functions may have run since the
- *		previous one.
- * @ran:	between the same two points, a thread has executed @instructions of a function,
- *		or, if that is 0, has called it once
+ * @recorded:	in a trace whose calls come from instruction trace: a record of an
+ *		instrumented function or a manual record, at its place between the calls.
+ *		Its counts are not charged to a call: several functions may have run since
+ *		the previous one.
+ * @ran:	between its latest record passed to @recorded and the next one, a thread has
+ *		executed @instructions of a function, or, if that is 0, has called it once
  * @missing:	instructions of the thread are missing here
- * @span:	a part of a thread's time on or off the CPU, before its next record
+ * @span:	a part of a thread's time on or off the CPU; called before the thread's next
+ *		record
  * @message, @gap: as in struct trace_ops, called before the analysis uses them
  * @pause:	a pipe has no more data for now: show the results so far
  * @stop:	polled: true stops reading
@@ -231,7 +233,7 @@ struct analysis_ops {
  * @untimed:	calls that began or ended at an unknown time
  * @inferred:	calls that began or ended at an inferred time
  * @unwound:	calls that ended without their own exit record
- * @cut:	calls that had not ended at a header, a loss or the end
+ * @cut:	calls that were still open at a header, at a loss or at the end
  * @strays:	exit records of calls without an enter record
  * @too_deep:	calls deeper than the limit
  * @left_out:	how often a thread whose calls are omitted started running
@@ -241,7 +243,7 @@ struct analysis_ops {
  * @unaddressed: records whose addresses are lost
  * @samples:	samples with addresses
  * @tracer:	samples in the tracer's own functions
- * @waited:	nanoseconds that threads have waited for room, which is charged to no call
+ * @waited:	nanoseconds that threads have waited for room, which are charged to no call
  * @inside:	records in the part that analysis_limit() shows
  */
 struct analysis_stats {
@@ -291,10 +293,10 @@ struct analysis *analysis_new(const struct meta *meta, struct symbols *symbols,
 			      const struct analysis_ops *ops, void *context);
 
 /**
- * analysis_limit() - what the user has selected, before analysis_run()
- * @input:	contains the part of the trace's time to show: each thread from its first
- *		record in it to its last one; and whether the calls of a trace with instruction
- *		trace are those of its records
+ * analysis_limit() - set what the user has selected; call it before analysis_run()
+ * @input:	contains the part of the trace's time to show, in which each thread is shown
+ *		from its first record to its last one; and, for a trace with instruction
+ *		trace, whether to show the calls of its records instead
  */
 void analysis_limit(struct analysis *analysis, const struct input *input);
 
@@ -306,7 +308,7 @@ void analysis_limit(struct analysis *analysis, const struct input *input);
  */
 void analysis_show_turns(struct analysis *analysis);
 
-/** analysis_turns() - these events, NULL if none are shown */
+/** analysis_turns() - the events that take turns, NULL if none are shown */
 const struct turns *analysis_turns(const struct analysis *analysis);
 
 /** analysis_free() - free it; NULL is allowed */
@@ -332,7 +334,7 @@ bool analysis_doubts_oncpu(const struct analysis *analysis);
 const struct analysis_stats *analysis_stats(const struct analysis *analysis);
 
 /**
- * analysis_notes() - report data that the shown calls lack
+ * analysis_notes() - report what is missing from the shown calls
  * @input:	the trace after analysis_run(); --quiet prints nothing
  */
 void analysis_notes(const struct analysis *analysis, const struct input *input);

@@ -150,10 +150,10 @@ static unsigned int skip_site(struct analysis_thread *thread, unsigned int keep,
 }
 
 /*
- * The caller is not the innermost function but an outer one: calls within the caller have
- * ended without a record, as after longjmp. An inlined function has the call site of the
- * enclosing function: such functions continue, and so does a function that may contain the new
- * one, if that is inlined too.
+ * Ends calls that ended without a record, as after longjmp: if the caller is an outer
+ * function rather than the innermost one, the calls within it have ended. Functions that
+ * are inlined into the caller have its call site: they continue. Functions with the new
+ * one's call site may contain it, if it is inlined: they also continue.
  */
 static void leave_abandoned(struct analysis *analysis,
 			    struct analysis_thread *thread, uint32_t function,
@@ -266,8 +266,8 @@ void calls_end(struct analysis *analysis, struct analysis_thread *thread)
 }
 
 /*
- * How many calls an exit record ends: up to the innermost call of this function from this call
- * site, or else of this function; 0 if there is none.
+ * How many calls an exit record ends: all up to the innermost call of this function from
+ * this call site, or else up to its innermost call from any site; 0 if there is none.
  */
 static unsigned int ends(const struct analysis_thread *thread,
 			 const struct perfrec_record *record, uint32_t function)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* An analysis, its open calls and its counts, private to this folder's analysis. */
+/* An analysis, its open calls and its counts, private to the analysis in this folder. */
 #ifndef SIFIVE_TRACE_CALLS_H
 #define SIFIVE_TRACE_CALLS_H
 
@@ -31,7 +31,10 @@ struct stream {
 	struct turns_last *turns;
 	/* Its header precedes the piece: the thread's counts since then are unknown. */
 	bool		resumed;
-	/* The last thread that recorded here, and the part of its capture at that time. */
+	/*
+	 * The last thread that recorded here, and the part of the capture that it was in at
+	 * that time.
+	 */
 	const struct analysis_thread *thread;
 	uint32_t	part;
 	uint32_t	part_serial;
@@ -44,7 +47,10 @@ struct analysis {
 	void				*context;
 	/* The consumer's callbacks; @ops is different while nothing is shown. */
 	const struct analysis_ops	*wanted;
-	/* For limit.c: the part in ticks, and the statistics before records that are not shown. */
+	/*
+	 * For limit.c: the selected part in ticks, and the statistics as they were before
+	 * the records that are not shown.
+	 */
 	bool				limited;
 	uint64_t			from;
 	uint64_t			to;
@@ -61,10 +67,13 @@ struct analysis {
 	struct flows			*flows;		/* NULL without instruction trace */
 	/* The user has selected the calls of the records. */
 	bool				by_records;
-	/* For points.c: calls are those of instruction trace; columns of the other records. */
+	/*
+	 * For points.c: whether calls are those of instruction trace, and the columns of
+	 * the other records.
+	 */
 	bool				joins;
 	struct counters			recorded;
-	uint64_t			points;		/* that are not wanted */
+	uint64_t			points;		/* that the consumer does not want */
 	struct flow_stats		flow;
 	struct trace_stats		made;		/* the records generated from it */
 	struct oncpu			*oncpu;	/* NULL if no switches were recorded */
@@ -80,7 +89,7 @@ struct analysis {
 
 /**
  * calls_enter() - a function was entered
- * @thread:	with the record's time and counts
+ * @thread:	already has the record's time and counts
  * @record:	its enter record
  * @function:	number of the function
  */
@@ -153,7 +162,10 @@ static inline bool counting_lost(const struct analysis *analysis, const struct s
 	       counting_lost_between(analysis, stream, thread, record);
 }
 
-/** counting_turns() - like analysis_count(), for events that take turns; @known: the other columns */
+/**
+ * counting_turns() - like analysis_count(), for events that take turns; @known: the columns
+ * that it returned
+ */
 uint64_t counting_turns(struct analysis *analysis, struct analysis_thread *thread,
 			struct stream *stream, const struct perfrec_record *record,
 			uint64_t known);

@@ -27,7 +27,7 @@ static const char *user_name(const struct meta *meta,
 	return NULL;
 }
 
-/* The name without regard to other counters. */
+/* The counter's name, regardless of others with the same name. */
 static void plain_name(const struct meta *meta,
 		       const struct perfrec_header *header, unsigned int i,
 		       char *name)
@@ -46,7 +46,7 @@ static void plain_name(const struct meta *meta,
 				     PERFREC_NAME_SIZE);
 }
 
-/* The trace timestamp is not a hart count. */
+/* Whether a counter's counts are those of a hart; the trace timestamp is not. */
 static bool is_harts(const struct counters *counters, const char *name)
 {
 	return counters->meta && counters->meta->hart_counts &&

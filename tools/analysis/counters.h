@@ -15,16 +15,14 @@
 #define COUNTERS_HART	" (hart)"
 #define COUNTERS_NAME_SIZE (PERFREC_NAME_SIZE + sizeof(COUNTERS_HART) - 1)
 
-/* At least as many as one record can have. */
+/* Limit of columns; at least as many as one record can have counters. */
 #define COUNTERS_MAX	64
 #define COUNTERS_NONE	0xff
 
 /**
  * struct counters - the columns of a trace
- * @times:	number of columns, at the beginning, that are times in ticks: enum
- *		counters_time
- * @apart:	mask of counters that have no columns of their own, because their events take
- *		turns: see turns.h
+ * @times:	the first @times columns are times in ticks: enum counters_time
+ * @apart:	counters whose events take turns have no columns of their own: see turns.h
  * @turn:	the turn in which a column's event is counted, 0 if always
  * @hidden:	the column is not a counter's: it has the cycles in which the events of @turn
  *		were counted
@@ -73,15 +71,15 @@ void counters_add_times(struct counters *counters);
 /** counters_of_hart() - whether a column counts everything on a hart */
 bool counters_of_hart(const struct counters *counters, unsigned int column);
 
-/** counters_mask() - the bits of counter @i of a record, which has a header */
+/** counters_mask() - the bits that counter @i of a record can have; the record has a header */
 uint64_t counters_mask(const struct perfrec_record *record, unsigned int i);
 
 /**
  * counters_assign() - find or create a column for each counter of a record
  * @header:	the record's header, NULL if there is none
  * @count:	number of its counters
- * @column:	set to @count columns; COUNTERS_NONE if there are too many, and for those that
- *		are @apart
+ * @column:	set to @count columns; COUNTERS_NONE if there are too many, and, with
+ *		@apart, for counters whose events take turns
  */
 void counters_assign(struct counters *counters,
 		     const struct perfrec_header *header, unsigned int count,

@@ -28,7 +28,7 @@ struct tally {
 	uint64_t	taken;
 };
 
-/* A count of a pair, @key. */
+/* How often a pair, identified by @key, occurred. */
 struct pair {
 	uint64_t	key;
 	uint64_t	times;
@@ -143,7 +143,7 @@ static inline struct tally *tally_of(struct counts *counts, const struct block *
 	return block->id < counts->room ? &counts->tally[block->id] : new_tally(counts, block);
 }
 
-/* ---- what comes -------------------------------------------------------- */
+/* ---- the flow ---------------------------------------------------------- */
 
 static bool has_target(const struct block *block)
 {

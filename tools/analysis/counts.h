@@ -19,7 +19,7 @@
 /**
  * struct counts_run - instructions of a block
  * @block:	the block
- * @from, @to:	halfwords of it
+ * @from, @to:	the range of its halfwords
  * @times:	how often they were executed in sequence
  */
 struct counts_run {
@@ -33,7 +33,7 @@ struct counts_run {
  * struct counts_link - a transition from a block's last instruction to another block
  * @block:	the block
  * @to:		the other block's address, as from symbols_place()
- * @next:	it follows the block directly
+ * @next:	the other block follows directly
  * @times:	how often
  */
 struct counts_link {
@@ -95,8 +95,8 @@ struct counts *counts_read(const struct input *input);
 int counts_end(struct counts *counts, const struct input *input);
 
 /**
- * counts_lost() - note that parts of the trace are missing @why: the reason, for
- * counts_exact()
+ * counts_lost() - note that parts of the trace are missing
+ * @why:	the reason, for counts_exact()
  */
 void counts_lost(struct counts *counts, const char *why);
 

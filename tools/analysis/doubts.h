@@ -10,7 +10,7 @@
 
 /**
  * struct doubts - these times; empty if zeroed
- * @gone:	ticks of times that are no longer kept
+ * @gone:	sum of the times that are no longer kept, in ticks
  */
 struct doubts {
 	uint64_t	gone;

@@ -220,7 +220,7 @@ static inline const struct function *function_of(struct flows *flows, const stru
 	return new_function(flows, block);
 }
 
-/* Calls of a thread from this depth on are searched; if others remain, one may be missed. */
+/* The depth from which on a thread's calls are searched; outer ones may be missed. */
 static uint32_t search_from(struct track *track)
 {
 	const uint32_t depth = track->owner->depth;
@@ -245,7 +245,7 @@ static uint32_t depth_of(struct track *track, uint64_t function)
 	return 0;
 }
 
-/* A function that was called before the trace, or whose call is missing. */
+/* Enters a function that was called before the trace began, or whose call is missing. */
 static void begin_anew(struct flows *flows, struct track *track,
 		       const struct flow_place *place, uint64_t function)
 {
@@ -588,7 +588,7 @@ static void on_event(void *context, const struct flow_place *place,
 	switch (event->what) {
 	case FLOW_CONTEXT:
 		set_owner(flows, track, NEXUS_PROCESS_CONTEXT(event->address));
-		/* From its start on, the instructions of the probe are missing too. */
+		/* Instructions of the thread that continues here are missing too. */
 		if (track->gap)
 			ran_missing(flows, track, place);
 		break;
@@ -621,7 +621,7 @@ static void on_event(void *context, const struct flow_place *place,
 	}
 }
 
-/* Instructions of the interval before it may be in the one after it, or the reverse. */
+/* Instructions from before the record may be counted after it, or vice versa. */
 static void doubt(struct flows *flows, const struct perfrec_record *record)
 {
 	if (flows->counts)

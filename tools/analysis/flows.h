@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * Calls from instruction trace: generates the enter and exit records that instrumented functions
- * would have written. Records that the trace contains as well are passed on in between.
+ * Calls from instruction trace: generates the enter and exit records that instrumented
+ * functions would have written. The trace's own records are passed on at their places
+ * between these.
  *
  * A jump to another function's first instruction is a tail call. A return ends
  * the calls up to the one with that return address, or else, after longjmp or
@@ -33,9 +34,9 @@ struct flows_left_out {
 /**
  * struct flows_ops - the consumer's callbacks; records are valid during the call
  * @call:	a generated record
- * @record:	a record of the trace, at its place between these
- * @ran:	between the same two calls of @record, a thread has executed @instructions of
- *		the function at @function, or, if that is 0, has called it
+ * @record:	a record of the trace, at its place between the generated ones
+ * @ran:	between two calls of @record: a thread has executed @instructions of the
+ *		function at @function, or, if that is 0, has called it
  * @missing:	instructions of a thread are missing here, other than those of the generated
  *		code that writes a record; or it is uncertain whether they belong to this interval
  *

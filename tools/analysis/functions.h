@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* The functions of a trace as small numbers. */
+/* Numbers the functions of a trace. */
 #ifndef SIFIVE_TRACE_FUNCTIONS_H
 #define SIFIVE_TRACE_FUNCTIONS_H
 

@@ -59,7 +59,7 @@ bool limit_before(struct analysis *analysis, struct analysis_thread *thread,
 
 bool limit_timed(struct analysis *analysis, struct analysis_thread *thread)
 {
-	/* The record has no time: use the position of the thread's latest record. */
+	/* A record without a time counts as being where the thread's latest record was. */
 	const bool begins = thread->place == ANALYSIS_BEFORE && thread->timed &&
 			    thread->now >= analysis->from;
 

@@ -16,14 +16,14 @@
 /* Room for twice RING_SKEW bytes of records. */
 #define HELD		256
 
-/* Times off the CPU that may prove uncertain when a loss is found. */
+/* Number of times off the CPU to keep: a loss found later may make them uncertain. */
 #define RECENT		256
 
-/* Parts of a thread before some are merged. */
+/* Number of a thread's parts above which some are merged. */
 #define PARTS		4096
 #define PARTS_FIRST	16
 
-/* A source with no message in this many bytes was idle, not overwhelmed by messages. */
+/* A source with no message in this many bytes was idle rather than overloaded. */
 #define IDLE_BYTES	(8 * RING_SKEW)
 
 /**
@@ -78,7 +78,8 @@ struct oncpu_thread {
  * @was:	without @known: the last thread that is known to have run
  * @time:	time of its latest message, 0 if no message has a time
  * @offset:	offset of that message
- * @ended:	its latest record of a switch ends the recording, or a pause begins
+ * @ended:	its latest switch record marks the end of the recording, or the start of a
+ *		pause
  * @lost:	messages are missing since @from; the time of the next message ends the loss
  * @whole:	time of its latest switch record: any record that it could not write is later
  * @execute:	the system call of a thread that has just ended here in order to take over
@@ -217,7 +218,7 @@ static bool is_off(enum oncpu_state state)
 	return state != ONCPU_UNKNOWN && state != ONCPU_RUNS && state != ONCPU_MERGED;
 }
 
-/* The time off the CPU is doubtful: do not classify it further. */
+/* Time off the CPU that is doubtful is passed on as unknown. */
 static void give_part(struct oncpu *oncpu, const struct oncpu_thread *t, const struct part *part)
 {
 	enum oncpu_state state = part->unknown && is_off(part->state) ? ONCPU_UNKNOWN :
@@ -263,7 +264,7 @@ static void end_part(struct oncpu *oncpu, struct oncpu_thread *t, uint64_t now)
 		t->part[t->count++] = part;
 }
 
-/* How much of a part lies before @until and has not been taken yet. */
+/* Adds to @sum what lies before @until in a part and has not been taken yet. */
 static void take_part(const struct oncpu_thread *t, struct part *part, uint64_t until,
 		      struct oncpu_part *sum)
 {
@@ -333,7 +334,7 @@ static void lose_running(struct oncpu *oncpu, struct hart *hart, uint64_t from)
 		enter_state(oncpu, hart->was, ONCPU_UNKNOWN, from);
 }
 
-/* While records were missing, the thread may have run; this may already be known. */
+/* The thread may have run while records were missing; this may have been noted before. */
 static void doubt_wait(const struct doubts *doubts, const struct wait *wait, uint64_t from,
 		       uint64_t to)
 {
@@ -376,7 +377,7 @@ static void on_loss(struct oncpu *oncpu, const struct event *event)
 	doubts_add(&oncpu->doubts, from, to);
 }
 
-/* The previous thread no longer runs, since nothing is missing: @t runs, or no thread. */
+/* Nothing is missing any more, so the previous thread does not run: @t does, or no thread. */
 static void settle(struct oncpu *oncpu, struct hart *hart, const struct oncpu_thread *t)
 {
 	struct oncpu_thread *was = hart->was;
@@ -479,7 +480,7 @@ static void on_out(struct oncpu *oncpu, struct hart *hart, struct oncpu_thread *
 		syscalls_leave(&t->call, sums_of(t), t->times.exited ? &hart->execute : NULL);
 }
 
-/* Only a thread that is known to wait can be woken; a hart wakes it on behalf of others. */
+/* Only a thread that is known to wait can be woken; any hart may wake it. */
 static void on_woken(struct oncpu *oncpu, struct oncpu_thread *t, uint64_t now)
 {
 	if (!t || !t->known || t->over || now < t->since ||
@@ -506,7 +507,7 @@ static struct oncpu_thread *state_of(const struct oncpu *oncpu, struct thread *t
 	return thread->oncpu;
 }
 
-/* Returns NULL for too many threads or out of memory. */
+/* Returns NULL if there are too many threads, or if out of memory. */
 static struct oncpu_thread *find_thread(struct oncpu *oncpu, const struct trace_switch *record)
 {
 	struct thread *thread = threads_named(oncpu->threads, record->thread,
@@ -611,7 +612,7 @@ static uint64_t loss_begin(const struct oncpu *oncpu, const struct hart *hart)
 	       oncpu->earlier : hart->time;
 }
 
-/* The hart has a message. */
+/* Notes a message of the hart. */
 static void see(struct oncpu *oncpu, unsigned int src, const struct perfrec_stamp *stamp)
 {
 	struct hart *hart = &oncpu->hart[src];

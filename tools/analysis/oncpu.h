@@ -52,8 +52,8 @@ struct oncpu_times {
 };
 
 /**
- * struct oncpu_part - a part of a thread's time: ticks in which it ran, and in which it
- * did not
+ * struct oncpu_part - ticks of a part of a thread's time: those in which it ran, in which
+ * it did not, and for which that is unknown
  */
 struct oncpu_part {
 	uint64_t	on;

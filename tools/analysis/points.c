@@ -21,7 +21,7 @@ static struct analysis_thread *points_of(struct analysis *analysis,
 	return thread->recorded;
 }
 
-/* Samples count for a whole hart, or are not in the order of the flow. */
+/* Samples are not points: they count for a whole hart, or are not in the order of the flow. */
 bool points_wants(struct analysis *analysis, const struct perfrec_record *record)
 {
 	if (record->type == PERFREC_ISR)

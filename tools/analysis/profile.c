@@ -140,7 +140,7 @@ static void on_point(void *context, struct analysis_thread *thread,
 		profile->row[index].samples++;
 	else
 		profile->row[index].points++;
-	/* For a call within another call of the same function, only the outer one counts. */
+	/* Within a call, the sample's or record's costs are part of those of the call. */
 	if (thread->depth) {
 		profile->row[index].samples_total += step->record->type == PERFREC_ISR;
 		return;

@@ -27,7 +27,7 @@ enum profile_by {
  * @self_inferred: calls whose self time is inferred
  * @samples:	samples in it
  * @samples_total: samples in it and in functions that it called, if samples have callers
- * @points:	manual records of it
+ * @points:	manual records in it
  * @total:	ticks in its outermost calls
  * @self:	ticks in it, excluding functions that it called
  */

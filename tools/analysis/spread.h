@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Maximum relative error of a quantile. */
+/* The relative error of a quantile is at most one part in this many. */
 #define SPREAD_PART	512
 
 struct spread;

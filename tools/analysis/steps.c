@@ -9,13 +9,16 @@
 
 /* Limit for a damaged trace. */
 #define THREADS_MAX	4096
-/* A thread can have two open traps: of a signal handler, and in the kernel. */
+/*
+ * Limit of a thread's open stops; usually at most two: for a signal handler, and in the
+ * kernel.
+ */
 #define STOPS_MAX	8
 
 /**
  * struct stop - where a thread stopped
  * @from:	the block that begins there, NULL if no file contains it
- * @trap:	for a trap
+ * @trap:	it stopped because of a trap
  * @unknown:	the stop was counted as unknown
  */
 struct stop {

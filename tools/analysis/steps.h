@@ -20,7 +20,7 @@ struct steps *steps_new(struct code *code);
 /** steps_free() - free it; NULL is allowed */
 void steps_free(struct steps *steps);
 
-/** steps_owner() - another thread runs on a source; 0 if the thread is not named */
+/** steps_owner() - from here on @thread runs on a source; 0 if the thread is not named */
 void steps_owner(struct steps *steps, unsigned int src, uint32_t thread);
 
 /**
@@ -42,7 +42,7 @@ const struct block *steps_stop(struct steps *steps, const struct flow_place *pla
 const struct block *steps_resume(struct steps *steps, const struct flow_place *place,
 				 uint64_t address);
 
-/** steps_unknown() - how many indirect jumps may have been executed in this way */
+/** steps_unknown() - how many indirect jumps the kernel or firmware may have executed */
 uint64_t steps_unknown(const struct steps *steps);
 
 #endif /* SIFIVE_TRACE_STEPS_H */

@@ -8,7 +8,7 @@
 /* The kernel's MAX_ERRNO: results from -4095 to -1 are errors. */
 #define ERRORS	4095
 
-/* Their numbers on riscv64. */
+/* Numbers of system calls on riscv64. */
 #define EXECVE		221
 #define EXECVEAT	281
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* How often threads made each system call, and for how long. */
+/* How often threads made each system call, and how long the calls took. */
 #ifndef SIFIVE_TRACE_SYSCALLS_H
 #define SIFIVE_TRACE_SYSCALLS_H
 
@@ -11,7 +11,7 @@
 /* Calls with larger numbers count as this number. */
 #define SYSCALLS_MAX	1024
 
-/* Calls in which the thread was off the CPU and in which a loss may yet be found. */
+/* How many calls to keep in which the thread was off the CPU: a loss may yet be found in them. */
 #define SYSCALLS_RECENT	256
 
 /**
@@ -98,8 +98,8 @@ void syscalls_lose(struct syscalls *syscalls, uint64_t from, uint64_t to);
  * syscalls_leave() - a thread ends: its call does not return
  * @now:	the thread's current call, updated
  * @sums:	the thread's
- * @next:	may be NULL. for execve(): set to the call, which continues in the thread that
- *		takes over the id
+ * @next:	may be NULL; for execve(): set to the call, which continues in the thread
+ *		that takes over the id
  */
 void syscalls_leave(struct syscall_now *now, struct syscall_sums sums, struct syscall_now *next);
 

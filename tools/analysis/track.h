@@ -21,13 +21,13 @@ struct frame {
 	bool		handler;
 	bool		jumped;		/* a tail call, within another function's call */
 	bool		unseen;		/* its caller's code is in no file */
-	bool		earlier;	/* it began before its first instruction here */
+	bool		earlier;	/* it began before its first traced instruction */
 };
 
 /**
  * struct owner - a thread, or the code that runs on a source without a thread name
  * @id:		thread id, or source, plus 1 << 32
- * @interrupted: origin of its latest trap, 0 if unknown
+ * @interrupted: where its latest trap interrupted it, 0 if unknown
  * @last:	the block at whose end its latest part stopped, NULL if it stopped within a
  *		block
  * @before:	as @last, for the code interrupted by the latest signal handler
@@ -59,7 +59,7 @@ struct function {
  * struct track - the code that runs on a source
  * @last:	the latest block that was executed to its end
  * @resume:	the next instruction need not follow from the latest one
- * @lost:	instructions before it are missing
+ * @lost:	instructions before the next one are missing
  * @trapped:	this code is a trap handler
  * @handled:	a signal handler has returned to the trampoline
  * @gap:	instructions are missing up to the next one
@@ -91,7 +91,7 @@ struct flows {
 	uint32_t	frames;
 	struct track	*track[NEXUS_SOURCES];
 	struct owner	owner[THREADS_MAX];
-	struct owner	unknown;	/* all threads beyond the limit: without calls */
+	struct owner	unknown;	/* all threads beyond the limit; it has no calls */
 	struct flows_left_out left_out;
 	uint32_t	owners;
 	uint32_t	slot[2 * THREADS_MAX];

@@ -14,8 +14,8 @@
 
 /**
  * struct tree_node - a function as called along one path
- * @function:	its number in the analysis; a thread's id below the root of a
- *		tree by thread
+ * @function:	its number in the analysis; for a child of the root of a tree by thread, the
+ *		thread's id
  * @depth:	number of enclosing calls; 0 for a function without a caller
  * @parent:	its caller
  * @child:	its most expensive callee, or TREE_NONE
@@ -105,7 +105,7 @@ uint64_t tree_total(const struct tree *tree, uint32_t node, int weight);
 /**
  * tree_is_unsure() - whether a node's time, or its time on or off the CPU, is
  * inexact
- * @weight:	TREE_TIME, or the part
+ * @weight:	TREE_TIME, or the weight of a time on or off the CPU
  * @self:	excluding callees; otherwise after tree_finish()
  */
 bool tree_is_unsure(const struct tree *tree, uint32_t node, int weight, bool self);

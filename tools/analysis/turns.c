@@ -304,10 +304,10 @@ unsigned int turns_column(const struct turns *turns, unsigned int column)
 }
 
 /*
- * The total is a ratio, of counts and cycles, times all cycles. Its error is that of a sample of
- * the turns: how far the count of each differs from what the ratio would give. Nothing is
- * known about the cycles between two turns: they may have no such event at all, as is the case
- * for those of the change itself.
+ * The total is the ratio of counts to cycles, times all cycles. Its error is estimated by
+ * treating the turns as a sample: how far the count of each turn differs from what the
+ * ratio predicts. Nothing is known about the cycles between two turns: they may contain no
+ * such event at all, like those in which the turn itself is changed.
  */
 void turns_estimate(const struct turns *turns, unsigned int column,
 		    struct turns_estimate *estimate)
@@ -326,7 +326,7 @@ void turns_estimate(const struct turns *turns, unsigned int column,
 	ratio = event->count / event->cycles;
 	squares = event->squares - 2 * ratio * event->products +
 		  ratio * ratio * event->cycles_squared;
-	/* Rounding. */
+	/* Rounding can make the sum negative. */
 	if (squares < 0)
 		squares = 0;
 	estimate->error = SURE * sqrt((1 - estimate->share) * event->turns / (event->turns - 1) *

@@ -49,7 +49,7 @@ struct turns_estimate {
  * turns_new() - the columns of the events that take turns
  * @counters:	the columns are added here; its side-car file has the events
  *
- * Return: NULL if there are none, or no memory.
+ * Return: NULL if there are none, or if out of memory.
  */
 struct turns *turns_new(struct counters *counters);
 
@@ -62,7 +62,7 @@ unsigned int turns_in(const struct meta *meta);
 /**
  * turns_refuse() - refuse a trace with such events, which @option cannot show
  *
- * Return: whether it has; the error has been printed.
+ * Return: whether the trace was refused; if so, the error has been printed.
  */
 bool turns_refuse(const struct input *input, const char *option);
 

@@ -366,7 +366,7 @@ bool code_is_probes(const struct code *code, uint64_t address)
 	return symbols_probed(code->symbols, find_place(code, address));
 }
 
-/* Code of a kind whose calls were not requested. */
+/* Whether an address is in code whose calls were not requested. */
 static bool is_others(const struct code *code, uint64_t address)
 {
 	return code->calls != META_CALLS_ALL &&
@@ -402,8 +402,8 @@ struct block *code_block(struct code *code, uint64_t address)
 }
 
 /*
- * Where objects shared addresses, another object may be mapped at another time: so look up the
- * block each time.
+ * Where objects shared addresses, another object may be mapped at another time, so the
+ * block is looked up each time.
  */
 struct block *code_find(struct code *code, uint64_t address, struct block **link)
 {

@@ -21,7 +21,7 @@
  * struct block - instructions that run one after another
  * @start:	address of the first one
  * @code:	its bytes
- * @target:	of the last one, if it is direct or @loaded
+ * @target:	target of the last one, if it is direct or @loaded
  * @halfwords:	length of all instructions
  * @instructions: number of instructions
  * @last:	length of the last one, in halfwords
@@ -31,7 +31,8 @@
  * @rv32:	it is code of a 32-bit processor
  * @id:		number of the block, from 0
  * @place:	@start as from symbols_place()
- * @way:	blocks after it and at @target, once needed, indexed by whether it was taken
+ * @way:	the block after it and the block at @target, each set when first needed;
+ *		indexed by whether the branch was taken
  */
 struct block {
 	uint64_t	start;
@@ -80,7 +81,7 @@ void code_free(struct code *code);
  * @known:	whether the time is known
  * @time:	in ticks
  *
- * A consumer that uses the symbols between two lookups does not change it.
+ * A consumer may use the symbols between two lookups without changing this time.
  */
 void code_when(struct code *code, bool known, uint64_t time);
 
@@ -129,7 +130,7 @@ enum meta_calls code_calls(const struct code *code);
 /** code_next() - the block after @block, or NULL */
 static inline struct block *code_next(struct code *code, struct block *block);
 
-/** code_taken() - the block at its target, or NULL */
+/** code_taken() - the block at a block's target, or NULL */
 static inline struct block *code_taken(struct code *code, struct block *block);
 
 /** code_instructions() - number of instructions that begin in the first @halfwords of a block */

@@ -3,10 +3,11 @@
  * Follows the control flow of a trace's sources through their code, by branch messages (BTM) or
  * branch histories (HTM), with and without implicit returns.
  *
- * A source's flow is known from a Sync message on. The flow after it is held back until the next
- * Sync message confirms it, or until its end: a message that contradicts the code shows that
- * bytes are damaged, but not where. Then all of it is a gap, and the flow continues at the next
- * Sync message. So every instruction between two gaps was executed, and none is missing.
+ * A source's flow is known from a Sync message on. The flow after it is held back until the
+ * next Sync message confirms it, or until its end: a message that contradicts the code
+ * shows that bytes are damaged, but not where. Then everything that was held back becomes a
+ * gap, and the flow continues at the next Sync message. So every instruction between two
+ * gaps was executed, and none is missing.
  *
  *	messages ─▶ queue ─▶ checked ─▶ at a Sync: shown
  */
@@ -60,7 +61,7 @@ enum flow_what {
 /**
  * struct flow_event - what happens between two runs
  * @what:	enum flow_what
- * @reason:	see there
+ * @reason:	see enum flow_what
  * @known:	@address is valid
  * @address:	an address
  */
@@ -74,7 +75,7 @@ struct flow_event {
 /**
  * struct flow_run - instructions of a block that were executed
  * @block:	the block
- * @from, @to:	halfwords of it
+ * @from, @to:	the range of its halfwords
  * @times:	number of consecutive executions
  */
 struct flow_run {
@@ -88,7 +89,7 @@ struct flow_run {
  * struct flow_place - where in the trace a run or event is
  * @src:	source
  * @offset:	of the message that shows it, in bytes
- * @before, @time: times of the source's previous message, and of that message
+ * @before, @time: times of the source's previous message, and of the message at @offset
  * @known, @time_known: enum store_time of these times
  * @halfwords:	instructions that the message shows, as halfwords
  * @done:	halfwords of these before the run or event
@@ -185,7 +186,7 @@ void flow_flush(struct flow *flow);
 /** flow_stats() - the statistics */
 const struct flow_stats *flow_stats(const struct flow *flow);
 
-/** flow_losses() - number of gaps because of damage or limits, but not of unknown code */
+/** flow_losses() - number of gaps due to damage or limits rather than to unknown code */
 uint64_t flow_losses(const struct flow_stats *stats);
 
 /**

@@ -33,7 +33,7 @@ enum flow_kind {
  * @halfwords:	its length
  * @target:	target of a branch, jump or call
  * @constant:	the value that lui or auipc loads into register @rd
- * @rd:		that register, 0 if it is neither instruction
+ * @rd:		that register, 0 for other instructions
  * @rs:		the register that an indirect jump, call or return uses
  * @offset:	the offset that it adds to @rs
  */

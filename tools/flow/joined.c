@@ -52,7 +52,7 @@ struct joined {
 	struct flow		*flow;
 	const struct joined_ops	*ops;
 	void			*context;
-	struct lane		*lane[NEXUS_SOURCES];	/* NULL without instruction trace so far */
+	struct lane		*lane[NEXUS_SOURCES];	/* NULL until it sends instruction trace */
 	unsigned int		records;		/* that wait */
 };
 
@@ -122,7 +122,7 @@ static void give_all(struct joined *joined, struct lane *lane)
 		give_oldest(joined, lane, false);
 }
 
-/* Records of several channels are complete in another order. */
+/* Records of several channels may not become complete in the order of their places. */
 static void insert(struct joined *joined, struct lane *lane, struct pending *pending)
 {
 	struct pending *before = lane->newest;
@@ -240,7 +240,10 @@ static int follow_all(struct joined *joined, struct lane *lane)
 	return error;
 }
 
-/* Up to the place where trace stopped: it may continue on another source. */
+/*
+ * Follows the flow up to the place where trace stopped: the thread may continue on another
+ * source.
+ */
 static int follow_held(struct joined *joined, struct lane *lane)
 {
 	const uint64_t held = lane->held;
@@ -278,13 +281,16 @@ static bool is_of_flow(const struct nexus_message *message)
 	       message->tcode == NEXUS_OWNERSHIP || message->flags & NEXUS_UNKNOWN_TCODE;
 }
 
-/* The thread is switched out, perhaps in what is lost: it may continue on another source. */
+/*
+ * Whether the thread is switched out, perhaps in lost messages: it may continue on another
+ * source.
+ */
 static bool is_end(const struct nexus_message *message)
 {
 	return message->tcode == NEXUS_CORRELATION || message->tcode == NEXUS_ERROR;
 }
 
-/* A record that a thread has not completed on its old source does not come. */
+/* A record that a thread did not complete on its old source will never be completed. */
 static int begin_context(struct joined *joined, struct lane *lane, uint64_t context)
 {
 	struct lane *other;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * Puts the records of a trace into the flow of its instructions. The encoder sends both in one
- * order: the instructions that a source's message shows were executed after the records before
- * the message, and before those after it. Only code within one message cannot be divided: a
- * record comes before all of it.
+ * Puts the records of a trace into the flow of its instructions. The encoder sends both in
+ * one order: the instructions that a source's message shows were executed after the records
+ * before the message, and before those after it. Only the code that one message shows
+ * cannot be divided: a record within that code comes before all of it.
  *
  *	messages ─▶ wait ─▶ flow ─┬▶ run, event
  *	records ──▶ wait ─────────┴▶ record
@@ -20,7 +20,8 @@
  * struct joined_ops - the consumer's callbacks
  * @flow:	as in flow.h
  * @record:	a record, valid during the call; at its place in its source's flow unless
- *		@misplaced: too many records wait, or the flow was shown before it was complete
+ *		@misplaced: too many records wait, or the flow was shown before the record
+ *		was complete
  */
 struct joined_ops {
 	struct flow_ops	flow;

@@ -5,16 +5,16 @@
 #include "walk.h"
 
 /*
- * Generous limits of what a real encoder sends: counters of instructions and of repeats
- * have 22 and 18 bits at most.
+ * Generous limits for what a real encoder sends: its counters of instructions and of
+ * repeats have at most 22 and 18 bits.
  */
 #define ICNT_MAX	(1ull << 24)
 #define REPEATS_MAX	(1ull << 22)
 /* Halfwords of a repeated branch: a few bytes of a damaged trace must not take hours. */
 #define REPEATED_MAX	(1ull << 28)
-/* The kernel returns at most this far after a trap, if it has emulated an instruction. */
+/* If the kernel has emulated an instruction, it returns at most this many bytes after the trap. */
 #define TRAP_BYTES	4
-/* Blocks without a branch, while the number of instructions is not yet known. */
+/* Limit of blocks without a branch while the number of instructions is not yet known. */
 #define BLIND_MAX	(1u << 16)
 
 /* SYNC: the flow begins here, regardless of what was before. */
@@ -101,7 +101,7 @@ static enum step go_away(struct walk *walk, bool show, enum flow_gap why, bool k
 	return STEP_AWAY;
 }
 
-/* Addresses of code that was not requested are not shown. */
+/* The source enters code that was not requested, whose address is not shown. */
 static enum step leave_out(struct walk *walk, bool show, uint64_t address)
 {
 	walk->firmware = !code_is_kernel(address);
@@ -185,8 +185,8 @@ static void forget_calls(struct walk *walk, uint64_t address)
 }
 
 /*
- * From unknown code, which may have made calls and returned from others; or from the
- * start of the flow.
+ * Arrives at the start of the flow, or from unknown code, which may have called functions
+ * and returned from others.
  */
 static enum step arrive(struct walk *walk, bool show, uint64_t address)
 {
@@ -299,8 +299,8 @@ static enum step go_reported(struct walk *walk, bool show, uint64_t address)
 }
 
 /*
- * The next conditional branch, with its outcome, up to @times times if one block repeats; *@times
- * is the remaining number.
+ * Walks the next conditional branch with its outcome, up to *@times times if one block
+ * repeats; *@times becomes the remaining number.
  */
 static inline enum step branch(struct walk *walk, bool show, bool taken, uint64_t *times)
 {
@@ -327,7 +327,7 @@ static inline enum step branch(struct walk *walk, bool show, bool taken, uint64_
 	--*times;
 	if (walk->balance < -(int64_t)ICNT_MAX)
 		return STEP_WRONG;
-	/* Outcomes cannot be predicted: no branch depends on one. */
+	/* Outcomes cannot be predicted, so no branch of this program depends on one. */
 	block = walk->block->way[taken];
 	if (__builtin_expect(!block, false))
 		return taken ? go_taken(walk, show) : go_next(walk, show);
@@ -612,7 +612,7 @@ static enum step sync(struct walk *walk, bool show, const struct walk_message *m
 		return STEP_AWAY;
 	step = message->btype ? go_to_trap(walk, show, message->address) :
 				arrive(walk, show, message->address);
-	/* The encoder counts from here on too. */
+	/* The encoder, too, counts calls from here on. */
 	if (step == STEP_DONE)
 		walk->unpaired = false;
 	return step;

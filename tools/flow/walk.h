@@ -8,7 +8,7 @@
 
 #include "flow.h"
 
-/* The state of a source's flow. */
+/* What is known about a source's flow. */
 enum walk_state {
 	WALK_LOST,	/* nothing: a Sync message is needed */
 	WALK_OFF,	/* tracing is off */
@@ -18,9 +18,10 @@ enum walk_state {
 
 /**
  * struct walk_message - the fields of a message that the flow needs
- * @icnt, @hist, @address: its fields; an address as sent, but with bit 0
+ * @icnt, @hist, @address: its fields; the address as sent, shifted to include bit 0
  * @repeat:	number of repetitions of the history or branch
- * @halfwords:	set by walk_message() to the instructions described
+ * @halfwords:	set by walk_check() and walk_show() to the length of the instructions
+ *		described
  */
 struct walk_message {
 	uint64_t	offset;
@@ -41,15 +42,16 @@ struct walk_message {
  * @state:	enum walk_state
  * @mode:	enum flow_mode
  * @block:	with WALK_ON: the current block
- * @into:	halfwords of it that were executed; at its end the next block is unknown
+ * @into:	halfwords of it that were executed; after all of them, the next block is not
+ *		yet known
  * @reference:	the latest address sent
  * @balance:	halfwords that messages have announced, less those walked
  * @called:	return addresses for implicit returns, a ring
  * @calls:	number of entries in @called
- * @top:	index after the latest
+ * @top:	index after the latest entry
  * @unpaired:	calls may be missing
  * @away:	with WALK_AWAY: why, enum flow_gap
- * @firmware:	and it is in the firmware, whose addresses may equal a program's
+ * @firmware:	with WALK_AWAY: it is in the firmware, whose addresses may equal a program's
  * @unknown:	omitted code was entered from unknown code
  * @trapped:	@from is known
  * @from:	where a program trapped
@@ -57,7 +59,7 @@ struct walk_message {
  * @place:	where in the trace it is
  * @show_run, @consumer: show instructions to the consumer itself; @show_run may be NULL
  * @show_event, @flow: show what happens between them
- * @instructions: shown
+ * @instructions: number of instructions shown
  */
 struct walk {
 	struct code		*code;
@@ -87,7 +89,7 @@ struct walk {
 	uint64_t		called[FLOW_STACK + 1];
 };
 
-/* Results of walk_message(). */
+/* Results of walk_check() and walk_show(). */
 enum walk_result {
 	WALK_FINE,
 	WALK_CONFIRMED,		/* a Sync message agrees, or is the first one */

@@ -206,8 +206,8 @@ static uint64_t highest_bit(uint64_t bits)
 }
 
 /*
- * In the XOR scheme, a step back of the top bit, @half, is a wrap, which extends the
- * width to 64 bits.
+ * In the XOR scheme, a change of the top bit, @half, from 1 to 0 is a wrap. Counting the
+ * wraps extends times to 64 bits.
  */
 static inline uint64_t wrap(uint64_t now, uint64_t next, uint64_t changed,
 			    uint64_t half)
@@ -652,7 +652,7 @@ decode_stores(struct nexus *nexus, struct store *store, size_t count, bool delta
 	const bool none = nexus->stamps == NEXUS_STAMPS_NONE;
 	const uint32_t src_mask = nexus->src_mask;
 	const uint8_t *p = nexus->in, *last_window;
-	/* Offset by one, for the bit index of address 0. */
+	/* Added to an address in the chunk, gives the offset in the input. */
 	const uint64_t offset = nexus->offset - (uintptr_t)p;
 	size_t n;
 

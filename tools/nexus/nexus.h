@@ -29,7 +29,7 @@
 
 #include "../store.h"
 
-/* Length of the longest message of an encoder, in bytes. */
+/* Length of the longest message that an encoder sends, in bytes. */
 #define NEXUS_MESSAGE_MAX	38
 /* teImpl.nSrcBits has three bits. */
 #define NEXUS_SRC_BITS_MAX	7
@@ -56,8 +56,8 @@ enum nexus_tcode {
 
 /* How messages without sync encode the time. */
 enum nexus_ts_scheme {
-	NEXUS_TS_XOR,		/* version 0: XOR with the source's previous */
-	NEXUS_TS_DELTA,		/* N-Trace 1.0: ticks since the previous */
+	NEXUS_TS_XOR,		/* version 0: XOR with the source's previous time */
+	NEXUS_TS_DELTA,		/* N-Trace 1.0: ticks since the source's previous time */
 };
 
 /**
@@ -166,7 +166,7 @@ struct nexus_layout {
 	uint8_t		first_slice;	/* position of the first variable field */
 	uint8_t		shift[2];	/* bit positions of the fixed fields */
 	uint8_t		mask[2];
-	uint8_t		fields;		/* without optional field, timestamp */
+	uint8_t		fields;		/* without the optional field and the timestamp */
 	uint8_t		option;		/* fixed field that can add a field */
 	uint8_t		option_value;	/* its value that adds a field; 0xff: none */
 	uint8_t		option_max;	/* its greatest defined value */
@@ -257,10 +257,10 @@ void nexus_end(struct nexus *nexus);
  * @nexus:	decoder
  * @message:	set for NEXUS_MESSAGE and NEXUS_GAP
  *
- * Times are per source, and unknown until an absolute timestamp. After an Error message
- * (8) or a message of unknown layout, a source's clock continues, but may lack a lost
- * timestamp: its times are inferred until the next absolute timestamp. After a gap that
- * holds for all sources.
+ * Times are per source, and unknown until an absolute timestamp. After an Error message (8)
+ * or a message of unknown layout, a source's clock continues, but may lack a lost
+ * timestamp: its times are inferred until the next absolute timestamp. After a gap, this is
+ * true for all sources.
  *
  * In the XOR scheme time never goes back, so the highest bit that a timestamp changes
  * must have been 0 before. If it was 1, that bit of the clock is corrected, and the source's

@@ -7,9 +7,9 @@
 
 #include "stream.h"
 
-/* Streams whose stacks are kept: the kernel writes them to one stream of a source. */
+/* Maximum number of streams whose stacks are kept: the kernel uses one stream for each source. */
 #define STACKS_MAX	PERFREC_SOURCES
-/* Values of a stack, with the registers. */
+/* Maximum number of values of a stack, including the registers. */
 #define VALUES_MAX	(SIFIVE_TRACE_STACK_REGISTERS + SIFIVE_TRACE_STACK_MAX / 8)
 
 struct perfrec *perfrec_new(const struct perfrec_ops *ops, void *context)
@@ -58,7 +58,7 @@ void perfrec_repeat(struct perfrec *perfrec, uint32_t channels, uint64_t records
 			perfrec->interval[i] = records;
 }
 
-/* Serial number of the assumed header before a stream's first one. */
+/* Gives a new stream the assumed header, whose serial number is 0. */
 static void assume_header(struct stream *stream,
 			  const struct perfrec_header *assumed)
 {
@@ -443,7 +443,7 @@ static bool mark_word(struct stream *stream, const struct store *word)
 	return true;
 }
 
-/* After @callers callers in the kernel. */
+/* A stack begins, after @callers callers in the kernel. */
 static void keep_stack(struct perfrec *perfrec, struct stream *stream, const struct store *word,
 		       unsigned int callers)
 {
@@ -510,7 +510,7 @@ static uint64_t *stack_value(struct perfrec_stack *stack, unsigned int i)
 	       &stack->word[i - SIFIVE_TRACE_STACK_REGISTERS];
 }
 
-/* The sample of the stack follows. */
+/* The stack is complete, and its sample follows. */
 static void end_stack(struct perfrec *perfrec, struct stream *stream)
 {
 	stream->state = stream->around;

@@ -79,9 +79,9 @@ struct perfrec_stamp {
  * struct perfrec_counter - definition of one counter
  * @number:	its bit in the mask: 0 cycle, 1 timestamp, 2 instret, n
  *		hpmcounter n
- * @type:	enum perfrec_event_type
- * @code:	for general, cache and firmware events, else 0; PERFREC_EVENT_TURNS if the
- *		counter counts several events in turn, which the side-car file lists
+ * @type:	enum perfrec_event_type; PERFREC_EVENT_TURNS if the counter counts several
+ *		events in turn, which the side-car file lists
+ * @code:	for general, cache and firmware events, else 0
  * @event_data:	event selector's value, for raw events, else 0
  * @csr:	number of the CSR from which it is read, 0 for the trace timestamp
  * @width:	bits, 1 to 64
@@ -134,10 +134,11 @@ struct perfrec_header {
  * struct perfrec_callers - the callers of a sample's code
  * @key:	private to callers.c
  * @count:	number of addresses, at least 1
- * @address:	the return-address register, 0 for callers from a stack; then return addresses,
- *		innermost first: the list ends where frame pointers do, or with PERFREC_CUT or
- *		PERFREC_UNKNOWN. Of a sample in the kernel, first those there; then the pc of the
- *		program's code that entered the kernel, and the same for it
+ * @address:	the return-address register, 0 for callers from a stack; then return
+ *		addresses, innermost first: the list ends where frame pointers do, or with
+ *		PERFREC_CUT or PERFREC_UNKNOWN. For a sample in the kernel, its callers in
+ *		the kernel come first; then the pc of the program's code that entered the
+ *		kernel, and that code's callers in the same form
  *
  * The register contains the innermost return address if the pc's function has not called another
  * function yet, or else an address in that function. In the former case, the first frame may
@@ -157,7 +158,7 @@ struct perfrec_callers {
  * struct perfrec_stack - the registers and the stack of a sample's thread
  * @src, @channel: its stream
  * @begin:	its first word
- * @caller:	of a sample in the kernel, its callers there, @callers of them
+ * @caller:	for a sample in the kernel, its @callers callers there
  * @reg:	pc, ra, sp, t0, s0 to s11
  * @words:	number of elements of @word
  * @word:	8 bytes of the stack each; the first one is at sp rounded down to 8
@@ -173,7 +174,7 @@ struct perfrec_stack {
 	uint64_t		word[SIFIVE_TRACE_STACK_MAX / 8];
 };
 
-/** perfrec_stack_bytes() - the size of its part that has values */
+/** perfrec_stack_bytes() - the size of the part of a stack that has values */
 static inline size_t perfrec_stack_bytes(const struct perfrec_stack *stack)
 {
 	return offsetof(struct perfrec_stack, word) + stack->words * sizeof(stack->word[0]);
@@ -181,7 +182,7 @@ static inline size_t perfrec_stack_bytes(const struct perfrec_stack *stack)
 
 /* @address is valid. Clear for DeltaXOR after a loss, or without a header. */
 #define PERFREC_ADDRESS_KNOWN	(1u << 0)
-/* @value is valid. The counters are known; clear for Delta and DeltaXOR after a loss. */
+/* @value is valid: the counters are known. Clear for Delta and DeltaXOR after a loss. */
 #define PERFREC_VALUE_KNOWN	(1u << 1)
 /* @delta is valid: the stream's previous record is known, or the type is Delta. */
 #define PERFREC_DELTA_KNOWN	(1u << 2)
@@ -207,7 +208,7 @@ static inline size_t perfrec_stack_bytes(const struct perfrec_stack *stack)
  *		PERFREC_CALLERS, PERFREC_JUMPED
  * @addresses:	2 for enter and exit, otherwise 1
  * @counters:	number of counters; header->counters if there is a header
- * @words:	number of its stores, and of its callers'
+ * @words:	number of its stores, including those of its callers
  * @header:	the header it belongs to, NULL if none has been seen: the record then has a
  *		counter for each word, and count type and widths are unknown
  * @begin:	its first word
@@ -216,7 +217,7 @@ static inline size_t perfrec_stack_bytes(const struct perfrec_stack *stack)
  * @address:	addresses, rebuilt for DeltaXOR
  * @dropped:	records that its thread dropped before it
  * @waited:	nanoseconds that its thread waited for room before it
- * @sent_pc:	@sent_address of a sample, which has one
+ * @sent_pc:	@sent_address of a sample, which has one address
  * @callers:	with PERFREC_CALLERS: valid as long as the decoder; NULL if the trace has too
  *		many different lists
  * @sent:	counters as transmitted, up to PERFREC_VALUE_BITS wide
@@ -350,9 +351,9 @@ struct perfrec *perfrec_new(const struct perfrec_ops *ops, void *context);
  * @perfrec:	decoder, before the first word
  * @header:	the header without source, channel and places; it is copied
  *
- * For a wrapped ring: its streams continue overwritten records, so values that depend on
- * those are unknown until the next header. A stream's first word then never begins a
- * record: it may belong to the rest of a header.
+ * For a wrapped ring, whose oldest records are overwritten: values that depend on those are
+ * unknown until the stream's next header. The first word of a stream is then never taken
+ * for the beginning of a record if it may belong to the rest of a header.
  *
  * Return: 0, or -ENOMEM.
  */
@@ -398,9 +399,9 @@ void perfrec_lost(struct perfrec *perfrec, int src);
  * @src, @channel: the stream
  * @offset:	place in the file
  *
- * Passes on the stream's current record if all its counters precede @offset, unless the last
- * one has decreased and therefore lacks its upper part. This is for callers that know that the
- * record is complete because its writer has begun another one in another stream.
+ * Passes on the stream's current record if all its counters precede @offset, unless the
+ * last one has decreased and therefore lacks its upper part. Call it if the record must be
+ * complete because its writer has begun another record in another stream.
  */
 void perfrec_settle(struct perfrec *perfrec, unsigned int src,
 		    unsigned int channel, uint64_t offset);

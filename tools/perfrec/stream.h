@@ -13,9 +13,9 @@ enum state {
 	BOUNDARY,	/* a record's type or a header's magic */
 	LOST,		/* as for BOUNDARY, but anything else is skipped */
 	MARK,		/* the value of a mark */
-	CALLERS,	/* an address, or the record after them */
+	CALLERS,	/* an address, or the record after the callers */
 	CALLERS_HIGH,	/* the upper part of an address */
-	STACK,		/* a register or 8 bytes of a stack, or the record after them */
+	STACK,		/* a register or 8 bytes of a stack, or the record after the stack */
 	HEADER_COUNT_TYPE,
 	HEADER_OWNER,
 	HEADER_MASK,
@@ -61,12 +61,18 @@ struct stream {
 	uint64_t		mark_offset;
 	/* Place of the word with which the record became RECORD_LAST. */
 	uint64_t		last;
-	/* For callers: number of words, kept until the record's end; addresses; list. */
+	/*
+	 * For callers: the number of words, kept until the record's end; the number of
+	 * addresses; the lower part of the latest one; the list.
+	 */
 	unsigned int		caller_words;
 	unsigned int		callers;
 	uint32_t		caller_low;
 	uint64_t		*caller;	/* room for the maximum, NULL: not allocated yet */
-	/* A stack: number of values, and of the stores of the latest; NULL: not kept. */
+	/*
+	 * For a stack: the number of values, and of stores of the latest value; @stack is
+	 * NULL if it is not kept.
+	 */
 	unsigned int		values;
 	unsigned int		parts;
 	struct perfrec_stack	*stack;
