@@ -16,7 +16,7 @@
 
 /* Number of events passed from the reading thread to the caller at once. */
 #define READER_EVENTS	128
-/* Lines beyond this limit are dropped. */
+/* Limit of the stored messages, in bytes; lines beyond it are dropped. */
 #define READER_MESSAGES	(64u << 10)
 #define READER_LABEL	512
 
@@ -32,13 +32,13 @@ struct reader_slot {
  * struct sifive_reader - a reader
  * @options:	options for the trace, with their strings in @text
  * @wanted:	kinds of events
- * @ops:	make them; their context is the reader
+ * @ops:	callbacks that make these events; their context is the reader
  * @opened, @started, @ended, @failed: its progress
  * @complete:	what sifive_reader_complete() returns
  * @slot:	events, of which the caller takes those from @at to @filled
- * @thread:	reads the trace while the caller waits for events, and waits otherwise:
- *		only one of them ever uses what they share. The thread exists between @started and
- *		the end of sifive_reader_free().
+ * @thread:	reads the trace while the caller waits for events, and waits otherwise, so
+ *		only one of the two ever uses what they share. The thread exists between
+ *		@started and the end of sifive_reader_free().
  * @lock:	protects @callers, @ended and @cancelled
  * @turn:	signals changes of the members under @lock
  * @callers:	it is the caller's turn

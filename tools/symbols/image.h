@@ -19,10 +19,10 @@ struct image;
 /**
  * struct image_function - a function of an image
  * @start, @end:	its addresses, @end exclusive
- * @name:		from the symbol table; for a stub the function that it jumps to; NULL
- *		for IMAGE_FRAME; lasts as long as the image
+ * @name:		from the symbol table; for a stub, the name of the function that it
+ *		jumps to; NULL for IMAGE_FRAME; lasts as long as the image
  * @rank:		priority of the name: the highest at an address wins
- * @sized:		@end is known, rather than just the section's end
+ * @sized:		@end is the function's own end, not just the section's
  */
 struct image_function {
 	uint64_t	start;

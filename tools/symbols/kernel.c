@@ -14,7 +14,7 @@
 #include "kernel.h"
 #include "perfrec/perfrec.h"
 
-/* A real file has some 2 MB. */
+/* A real file is about 2 MB long. */
 #define BYTES_MAX	(16 << 20)
 /* No function is longer: an address further away is in another part of memory. */
 #define FUNCTION_MAX	(1 << 20)
@@ -159,7 +159,7 @@ const struct kernel_function *kernel_find(const struct kernel *kernel, uint64_t 
 	}
 	if (!low || address - kernel->function[low - 1].start >= FUNCTION_MAX)
 		return NULL;
-	/* Of several names, always the same one. */
+	/* Of several names at one address, always use the same one. */
 	while (low > 1 && kernel->function[low - 2].start == kernel->function[low - 1].start)
 		low--;
 	return &kernel->function[low - 1];

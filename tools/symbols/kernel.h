@@ -20,18 +20,18 @@ struct kernel_function {
 
 /**
  * kernel_open() - read TRACE.kallsyms
- * @trace:	path of the trace; of a piece or of one of several sinks, the file may also belong to
- *		the path without the number
+ * @trace:	path of the trace; for a piece, or for one of several sinks, the file may
+ *		also be named after the path without the number
  *
- * Return: the kernel, or NULL if there is no such file, or if it is unusable: the error has been
- * printed.
+ * Return: the kernel, or NULL if there is no such file or, after printing an error, if it
+ * is unusable.
  */
 struct kernel *kernel_open(const char *trace);
 
 /** kernel_find() - the function that contains an address, or NULL */
 const struct kernel_function *kernel_find(const struct kernel *kernel, uint64_t address);
 
-/** kernel_close() - free; NULL is fine */
+/** kernel_close() - free; NULL is allowed */
 void kernel_close(struct kernel *kernel);
 
 #endif /* SIFIVE_TRACE_KERNEL_H */

@@ -7,7 +7,8 @@
 #include <stdint.h>
 
 /**
- * struct laps - a list of the side-car file, whose entries are in the order of their start
+ * struct laps - the state for a list of the side-car file, whose entries are sorted by
+ * their start
  * @lap:	length of a lap of the timestamp, in ticks; 0 if unknown
  * @slack:	ticks by which that order may be wrong: half a lap, or 0 if it is exact
  * @passed:	ticks of the laps so far

@@ -33,7 +33,7 @@ struct lines_row {
  * struct lines_function - a function, or a part of one that the compiler placed elsewhere
  * @start, @end: addresses in the file, @end exclusive
  * @file, @line: of its declaration; NULL and 0 if unknown
- * @part:	such a part, which follows its function
+ * @part:	it is such a part; it follows its function
  * @label:	index of the first label of the function and its parts
  * @labels:	number of labels
  */
@@ -57,8 +57,8 @@ struct lines_label {
 /**
  * struct lines_unit - a compilation unit
  * @folder:	where it was compiled, NULL if unknown
- * @gcc:	by GCC
- * @row:	@rows of them, by address, without overlap
+ * @gcc:	it was compiled by GCC
+ * @row:	its @rows rows, by address, without overlap
  * @mark:	@marks rows of statements without code, by address
  */
 struct lines_unit {

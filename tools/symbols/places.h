@@ -41,11 +41,11 @@ void places_wrap(struct places *places, uint64_t ts_mask);
  */
 uint64_t places_shift(const struct places *places, size_t object);
 
-/* struct places_writer - the writer of a record, whose process has the addresses */
+/* struct places_writer - the writer of a record; the record's addresses belong to its process */
 struct places_writer {
 	unsigned int	channel;	/* of its stream */
-	bool		named;		/* by its header */
-	uint32_t	thread;		/* then: the thread */
+	bool		named;		/* the record's header names the thread */
+	uint32_t	thread;		/* with @named: the thread */
 };
 
 /**

@@ -48,7 +48,7 @@ struct symbols_options {
  * @object:	name of the program or shared object, NULL if unknown
  * @offset:	the address in that file
  * @tracer:	the function belongs to the tracer, not the program
- * @generated:	it is the code that writes records, which no file contains
+ * @generated:	it is generated code that writes records, which no file contains
  *
  * The strings are valid until symbols_close().
  */
@@ -69,10 +69,11 @@ struct symbol {
  * @options:	the user's settings
  * @meta:	the side-car file, which must outlive the symbols
  *
- * An object's file is the user's file with its build-id or name. Otherwise it is the file at
- * its path, which is also looked up under @symfs and among the copies beside the trace, or the
- * file with its build-id in a debug folder. A file with another build-id is refused. Without
- * objects, the user's files are at the addresses that they contain.
+ * An object's file is the user's file with its build-id or name. Otherwise it is the file
+ * at its path, which is also looked up under @symfs and among the copies beside the trace,
+ * or the file with its build-id in a debug folder. A file with another build-id is refused.
+ * If the side-car file has no objects, the user's files are at the addresses that they
+ * contain.
  *
  * Return: the symbols, or NULL after printing an error if a file of the user cannot be read.
  */
@@ -156,8 +157,8 @@ bool symbols_find_caller(struct symbols *symbols, uint64_t address,
 			 struct symbol *symbol);
 
 /**
- * symbols_find_return() - look up the call before @address, which is known to be a
- * return address; if it is odd, the address before
+ * symbols_find_return() - look up the call before @address, which is known to be a return
+ * address; if it is odd, look up the address before it
  */
 bool symbols_find_return(struct symbols *symbols, uint64_t address, struct symbol *symbol);
 
@@ -165,11 +166,13 @@ bool symbols_find_return(struct symbols *symbols, uint64_t address, struct symbo
  * symbols_callers() - the return addresses of a sample's callers
  * @address:	set to them, innermost first
  *
- * Of a sample in the kernel, the callers there, then those of the program, of which the first is
- * the address plus 1 of the code that entered the kernel.
+ * For a sample in the kernel, the callers in the kernel come first, then those in the
+ * program. The first of the latter is 1 plus the address of the code that entered the
+ * kernel.
  *
- * The return-address register counts unless it contains an address in the sampled function,
- * which has then called another function. Without symbols, it always counts as a caller.
+ * The return-address register counts as a caller unless it contains an address in the
+ * sampled function: that function has then called another one. Without symbols, it always
+ * counts as a caller.
  *
  * Return: how many there are; 0 if the record has none.
  */

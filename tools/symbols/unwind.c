@@ -14,11 +14,11 @@
 #include "perfrec/perfrec.h"
 #include "symbols.h"
 
-/* DWARF's numbers of registers. */
+/* DWARF register numbers. */
 #define RA		1
 #define SP		2
 #define REGISTERS	32
-/* Values of an expression. */
+/* Maximum number of values of an expression. */
 #define DEPTH_MAX	16
 
 /* The registers in a stack after the pc, by DWARF's number. */
@@ -253,7 +253,7 @@ static Dwarf_Frame *find_frame(struct image *image, uint64_t address)
 	return NULL;
 }
 
-/* Moves on to the caller. Returns false at the end; @end: set to it, 0 if it is the stack's. */
+/* Moves on to the caller. Returns false at the end; @end: the mark for it, 0 if the stack ends. */
 static bool unwind_frame(struct unwind *unwind, Dwarf_Frame *frame, uint64_t *end)
 {
 	uint64_t reg[REGISTERS] = { 0 }, pc = 0;
@@ -298,7 +298,7 @@ static bool leave_stub(struct unwind *unwind, struct image *image, uint64_t addr
 	return unwind->pc;
 }
 
-/* The innermost frame's file is @image. */
+/* Begins at the innermost frame, whose file is @image. */
 static void begin(struct unwind *unwind, const struct image *image)
 {
 	unsigned int i;
@@ -310,7 +310,7 @@ static void begin(struct unwind *unwind, const struct image *image)
 	}
 }
 
-/* As unwind_frame(), for the frame in its file. */
+/* Like unwind_frame(), but finds the frame's file and table entry first. */
 static bool step(struct unwind *unwind, struct symbols *symbols, uint64_t *end)
 {
 	const uint64_t place = symbols_place(symbols, unwind->pc - unwind->caller);

@@ -289,8 +289,8 @@ static void measure_step(struct ending *ending, uint64_t from, uint64_t to)
 }
 
 /*
- * A pause long before the end may exceed all time after it, so that nothing confirms its bits.
- * So only the steps near the end count.
+ * A pause long before the end may be longer than all the time after it, so nothing confirms
+ * its bits. Therefore only the steps near the end count.
  */
 static void measure_steps(const struct clocks *clocks, struct ending *endings)
 {

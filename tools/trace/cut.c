@@ -20,7 +20,7 @@
 /**
  * struct stream - state of a stream that the next piece needs
  * @header:	the latest header, NULL if unknown
- * @lost:	stores are missing since then
+ * @lost:	stores are missing since that header
  * @known:	@record is the latest record, and nothing is missing since then
  * @dropped, @waited: values of the marks after the latest record
  * @headed:	a header follows the latest drop mark

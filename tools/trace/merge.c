@@ -19,7 +19,7 @@
 #include "output.h"
 #include "progress.h"
 
-/* A greater difference between two clocks' rates, one part in this many, is not drift. */
+/* If the rates of two clocks differ by more than one part in this many, it is not drift. */
 #define DRIFT		1000
 
 /*
@@ -190,7 +190,7 @@ static int set_clocks(struct merge *merge)
 
 /* ---- messages ------------------------------------------------------------- */
 
-/* An error gets its own line. */
+/* Ends the progress line, so that an error gets its own line. */
 static void end_progress(struct merge *merge)
 {
 	progress_end(merge->progress);

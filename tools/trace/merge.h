@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* Traces that become one. */
+/* Merges several traces into one. */
 #ifndef SIFIVE_TRACE_MERGE_H
 #define SIFIVE_TRACE_MERGE_H
 
@@ -27,8 +27,8 @@ struct sample {
  * struct input - a trace
  * @path:	its file
  * @json:	its side-car file
- * @start, @stop: its clock
- * @ticks:	of its clock between START and STOP
+ * @start, @stop: readings of its clock at START and at STOP
+ * @ticks:	ticks of its clock between START and STOP
  * @source:	by source: its new number, or NO_SOURCE
  * @begun:	by source: it has sent an absolute time
  * @doubtful:	by source: an Error message followed

@@ -248,7 +248,7 @@ static void merge_coverage(const struct merge *merge, struct json_object *to)
 	add(to, "bytes", json_object_new_uint64(merge->bytes));
 }
 
-/* All times become those of the base's clock. */
+/* All times are converted to the base's clock. */
 static void merge_utc(const struct merge *merge, struct json_object *to)
 {
 	struct json_object *utc;

@@ -13,13 +13,13 @@
 #include "nexus/nexus.h"
 #include "perfrec/perfrec.h"
 
-/* Limit of reported values, so that a bad file does not flood the terminal. */
+/* Maximum number of bad values to report, so that a bad file does not flood the terminal. */
 #define COMPLAINTS_MAX	10
 
 struct reader {
 	const char	*name;
 	unsigned int	complaints;
-	char		*strings;	/* room for the next one */
+	char		*strings;	/* room for the next string */
 };
 
 static void complain(struct reader *reader, const char *key, const char *wanted)
@@ -570,7 +570,7 @@ static void read_files(struct reader *reader, struct json_object *object, struct
 		meta->files = NULL;
 }
 
-/* With an unknown value, omit the kernel. */
+/* If the value is unknown, omit the kernel's instructions. */
 static void read_instruction(struct reader *reader, struct json_object *object,
 			     struct meta *meta)
 {

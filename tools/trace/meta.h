@@ -7,15 +7,16 @@
  *	version		1
  *	srcbits		width of the SRC field
  *	ts_width	bits of a timestamp
- *	ts_hz		ticks of the timestamp in a second
+ *	ts_hz		timestamp ticks per second
  *	ts_scheme	"xor" or "delta"
  *	wrapped		boolean: a ring buffer whose oldest bytes are gone; it begins
  *			with a whole message
  *	count_type	of the records (enum perfrec_count_type), for what is left of
  *			a ring whose headers are gone
- *	header_interval	records from one header to the next, where they are repeated
- *	per_thread	boolean: counters go with the thread, not with the hart
- *	files		name of a folder beside this file, which has copies of objects' files
+ *	header_interval	number of records from one header to the next, where headers are
+ *			repeated
+ *	per_thread	boolean: counters count for a thread, not for a hart
+ *	files		name of a folder beside this file, with copies of the objects' files
  *	exe, args	the program, and its arguments as an array
  *	host, board	the machine's name, and what it is
  *	sources		[{ src, hart, cpu }]
@@ -24,40 +25,42 @@
  *	ts_channels	boolean: registers 16 to 31 are channels 0 to 15
  *	early		boolean: the library wrote this file when the program started
  *	sampling	{ channel, interval_ns, period, header_interval, event }
- *	switches	{ channel, encoders }, the number of the capture's
- *	instruction	{ calls }: whose instructions are wanted: "user", "kernel" or "all"
+ *	switches	{ channel, encoders }; encoders: the number of encoders in the capture
+ *	instruction	{ calls }: whose instructions were requested: "user", "kernel" or "all"
  *	trigger		{ function, call, tid, took_ns, limit_ns, last, from, to }: the call that
- *			made this snapshot; from and to in ticks, not exact; took_ns,
- *			limit_ns and to only if it took longer than that
+ *			triggered this snapshot; from and to are in ticks and not exact; took_ns,
+ *			limit_ns and to are present only if the call exceeded its time limit
  *	shared		mask of the channels that threads have taken from each other
- *	piece		number of the piece of a recording in pieces
+ *	piece		piece number of this piece, if the recording is split into pieces
  *	continued	boolean: another piece follows
  *	clocks		[{ src, time, inferred }] where the piece begins
  *	streams		[{ src, channel, header, lost, record, begun }] where the
  *			piece begins: struct meta_stream
  *	rest		[{ src, channel, offset }] struct meta_rest
- *	threads		[{ channel, pid, tid, name, from, to, named }] in the order in
- *			which they came; times in ticks, as wide as a timestamp; named:
- *			each of its headers has its id; channel may then be absent
- *	processes	[{ pid, ppid, exe, args, from, to }] of a recording of several: the
- *			files that they executed, one after the other
- *	objects		[{ path, build_id, start, end, bias, from, to, in }] in the order in
- *			which they came, not there before "from" or after "to"; in: indexes
- *			of their processes, without it of all
+ *	threads		[{ channel, pid, tid, name, from, to, named }] in order of
+ *			appearance; times are in ticks, as wide as a timestamp; named: each
+ *			header of the thread has its id, and channel may be absent
+ *	processes	[{ pid, ppid, exe, args, from, to }] if several processes were
+ *			recorded: the programs that they executed, in order
+ *	objects		[{ path, build_id, start, end, bias, from, to, in }] in order of
+ *			appearance; an object was not mapped before "from" or after "to"; in:
+ *			indexes of the processes that mapped it; if absent, all did
  *	coverage	{ full, bytes, buffer, run_ns, counters_lost, gaps, gap_bytes, limit }:
- *			whether the buffer was full before the end, the trace's bytes, those
- *			of the buffer, how long was captured, bit n: counter n is not to be
- *			trusted; how often bytes were lost, and how many at least, that were
- *			overwritten before they were read, or had no room in the file;
- *			whether it ended where the user wanted it to
- *	clock_samples	[{ time, ns, within }] at START and STOP: the clock in ticks, read
- *			within so many nanoseconds of CLOCK_MONOTONIC ns; for merge
- *	utc		{ time, ns }: the clock in ticks, at so many nanoseconds after 1970 by the
- *			machine's clock
+ *			whether the buffer was full before the end; the bytes captured, and
+ *			those of the buffer; how long the capture ran; bit n: do not trust
+ *			counter n; how often bytes were lost, and at least how many, because
+ *			they were overwritten before being read or did not fit in the file;
+ *			whether the trace ended at a limit that the user had set
+ *	clock_samples	[{ time, ns, within }] at START and STOP, for merge: the clock in ticks,
+ *			read within "within" nanoseconds of CLOCK_MONOTONIC "ns"
+ *	utc		{ time, ns }: the clock in ticks when the machine's wall clock was at
+ *			"ns" nanoseconds after 1970
  *	lost		{ signals, threads, abandoned, refused, children, samples,
- *			dropped, switches, processes, elsewhere, wakeups, encoders }: processes
- *			whose switches are not recorded; how often threads began to run on CPUs
- *			where none are, and were woken by these; encoders whose registers were changed while they ran
+ *			dropped, switches, processes, elsewhere, wakeups, encoders }; processes:
+ *			number of those whose switches are not recorded; elsewhere, wakeups: how
+ *			often threads began to run on, or were woken by, CPUs whose switches are
+ *			not recorded; encoders: number of those whose registers were changed
+ *			while they ran
  */
 #ifndef SIFIVE_TRACE_META_H
 #define SIFIVE_TRACE_META_H
@@ -176,14 +179,14 @@ struct meta_part {
 };
 
 /**
- * struct meta_trigger - the call that made a snapshot
+ * struct meta_trigger - the call that triggered a snapshot
  * @function:	its name, NULL if there is no such call
  * @call:	its number
  * @tid:	its thread, -1 if unknown
  * @took_ns, @limit_ns: its time, and the limit that it exceeded; 0 if the snapshot was taken at
  *		its start
  * @from, @to: when it began and ended, in ticks
- * @timed, @ended: these are known
+ * @timed, @ended: @from is known, @to is known
  * @last:	the file was written at the program's end, and this was the latest such call
  */
 struct meta_trigger {
@@ -263,7 +266,7 @@ struct meta_stream {
 	bool		lost;
 };
 
-/* A record of the stream belongs to the next piece if its last address is here or later. */
+/* A record of the stream belongs to the next piece if its last address is at @offset or later. */
 struct meta_rest {
 	int		src;
 	int		channel;
@@ -279,7 +282,7 @@ struct meta_rest {
  * @flow:	the trace has instruction trace
  * @calls:	with @flow: enum meta_calls
  * @files:	path of the folder of copies, NULL if there is none
- * @piece:	number of the piece of a recording, -1 if the recording is in one piece
+ * @piece:	piece number, -1 if the recording is not split into pieces
  * @continued:	another piece follows
  * @in:		indexes of processes, for all objects
  *
@@ -358,7 +361,7 @@ int meta_parse(const char *name, const char *text, size_t length,
 
 /**
  * meta_read() - read the side-car file of a trace
- * @path:	the file; NULL: NULL for TRACE.meta, which need not exist; "none" for no file
+ * @path:	the file; NULL for TRACE.meta, which need not exist; "none" for no file
  * @trace:	path of the trace; "-" has no TRACE.meta
  * @meta:	the result, for meta_free() even after an error
  *

@@ -9,7 +9,7 @@
 #include "resume.h"
 #include "state.h"
 
-/* Number of skipped bytes that may contain a header and its first record. */
+/* Number of bytes to keep when skipping: they may contain a header and its first record. */
 #define TAIL	(8u << 10)
 
 /* Further chunks to search if there are messages but no record. */

@@ -198,7 +198,7 @@ const char *options_first(const struct options *options)
 	return options->parts ? options->part[0] : options->path;
 }
 
-/* Adds a trace and its side-car file, which may be named by @meta. */
+/* Whether @path is neither a trace nor its side-car file, which may be named by @meta. */
 static bool spares_trace(const char *path, const char *trace, const char *meta)
 {
 	char beside[PATH_MAX];

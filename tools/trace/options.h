@@ -12,7 +12,7 @@
 #include "trace.h"
 
 /*
- * Whose calls to show of a trace with both: those from the flow, or those of instrumented
+ * Which calls to show if a trace has both: those from the flow, or those of instrumented
  * functions.
  */
 enum options_calls {
@@ -26,13 +26,13 @@ enum options_calls {
  * @symbols:	where to find names
  * @meta:	--meta, NULL for the file beside the trace
  * @ts_hz:	--ts-hz, 0 to take it from the side-car file
- * @range:	--time, of commands that show calls
- * @calls:	--calls of these commands: enum options_calls
+ * @range:	--time, for commands that show calls
+ * @calls:	--calls, for these commands: enum options_calls
  * @strict:	losses are an error
  * @output:	-o, NULL for the default; listed in each command's own table
  * @path:	the trace; if merged from several, its name in messages
- * @part:	the @parts traces that are merged; 0 if @path is the only trace
- * @name:	the memory of @path in that case
+ * @part:	the @parts traces that are merged; @parts is 0 if @path is the only trace
+ * @name:	memory for @path if traces are merged
  */
 struct options {
 	struct trace_options	trace;
@@ -111,7 +111,7 @@ const char *options_first(const struct options *options);
  */
 bool options_spares(const struct options *options, const char *path);
 
-/** options_output() - refuse such an output; EXIT_OK, or EXIT_USAGE */
+/** options_output() - refuse -o if it names an input file; EXIT_OK, or EXIT_USAGE */
 int options_output(const struct options *options);
 
 /**
@@ -149,7 +149,7 @@ enum input_reads {
 	INPUT_RECORDS,
 	INPUT_STORES,		/* records, but not the calls of instruction trace */
 	INPUT_TIMES,		/* records, or context switches */
-	INPUT_PERF,		/* those that --format perf can show */
+	INPUT_PERF,		/* records that --format perf can show */
 	INPUT_FLOW,		/* instruction trace */
 };
 

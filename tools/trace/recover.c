@@ -88,7 +88,10 @@ static int compare(const struct doubt *a, const struct doubt *b)
 	return 0;
 }
 
-/* Restores all clocks that @candidate does not set. */
+/*
+ * Takes over only the clocks that @candidate sets, and keeps the result if it is the best
+ * so far.
+ */
 static void consider(struct recovery *recovery, const struct nexus *candidate,
 		     size_t skip)
 {

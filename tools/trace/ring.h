@@ -36,9 +36,8 @@ bool ring_begins(const void *data, size_t length,
 /**
  * struct ring_times - the clocks of a ring's sources before its first message
  * @time:	by source, in ticks; valid with @known
- * @worked_out:	sources whose times
- * were inferred
- * @contrary:	sources whose messages contradict each other
+ * @worked_out:	number of sources whose times were inferred
+ * @contrary:	number of sources whose messages contradict each other
  */
 struct ring_times {
 	uint64_t	time[NEXUS_SOURCES];

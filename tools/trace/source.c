@@ -47,7 +47,10 @@ static int cannot_read(const struct source *source)
 	return -1;
 }
 
-/* Wait for more. Return whether the bytes that have arrived @since then have waited long enough. */
+/*
+ * Waits for more bytes. Returns whether those that have arrived since @since have waited
+ * long enough.
+ */
 static bool pauses(const struct source *source, int64_t since)
 {
 	struct pollfd wait = { .fd = source->fd, .events = POLLIN };

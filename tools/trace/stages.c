@@ -31,7 +31,7 @@ struct stores {
 	struct clocks_event	event[CLOCKS_EVENTS];
 	unsigned int		events;
 	unsigned int		polls;		/* how often to poll the consumer first */
-	bool			end;		/* size of the trace up to the end of the batch */
+	bool			end;		/* the trace ends after this batch */
 };
 
 /* An item of a batch before the third stage; its data follows. */
@@ -312,7 +312,7 @@ static void append_copy(struct stages *stages, enum stages_item kind, const void
 		memcpy(to, data, bytes);
 }
 
-/* All items so far have been passed on. */
+/* Passes on all items so far. */
 static void pass_on(struct stages *stages)
 {
 	pthread_mutex_lock(&stages->lock);
@@ -408,7 +408,7 @@ void stages_record(struct stages *stages, const struct perfrec_record *record)
 		trace->ops->record(trace->context, record);
 		return;
 	}
-	/* An assumed header, for example. */
+	/* The header may not have been sent yet, for example if it was assumed. */
 	if (header && stages->sent[record->channel][record->src] != header->serial + 1)
 		send_header(stages, header);
 	if (stages->direct) {

@@ -71,7 +71,7 @@ int stages_end(struct stages *stages);
 void stages_stream(struct stages *stages, unsigned int channel);
 void stages_header(struct stages *stages, const struct perfrec_header *header);
 void stages_record(struct stages *stages, const struct perfrec_record *record);
-/* Returns whether it is the third stage's. */
+/* Returns whether the third stage processes the stack. */
 bool stages_stack(struct stages *stages, const struct perfrec_stack *stack);
 void stages_lost(struct stages *stages, const struct perfrec_loss *loss);
 void stages_marks(struct stages *stages, const struct perfrec_record *record);
@@ -83,7 +83,7 @@ void stages_switch(struct stages *stages, const struct trace_switch *record);
 /** stages_sources() - like trace_sources(), for the consumer */
 unsigned int stages_sources(const struct stages *stages, unsigned int channel);
 
-/** stages_stop() - end the threads, but keep the headers. NULL is fine */
+/** stages_stop() - end the threads, but keep the headers; NULL is allowed */
 void stages_stop(struct stages *stages);
 
 /** stages_free() - free what stages_stop() left; NULL is allowed */

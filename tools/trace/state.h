@@ -25,7 +25,10 @@ struct trace {
 	uint8_t			sources[PERFREC_CHANNELS];
 	/* A record or header has been completed. */
 	bool			begun[PERFREC_CHANNELS][PERFREC_SOURCES];
-	/* By source: messages of instruction trace, and the place to which records are complete. */
+	/*
+	 * By source: number of messages of instruction trace, and the place up to which
+	 * records are complete.
+	 */
 	uint64_t		branches[NEXUS_SOURCES];
 	uint64_t		settled[NEXUS_SOURCES];
 	/* By source: place of the latest message that shows code. */
@@ -35,7 +38,10 @@ struct trace {
 	bool			unfinished[NEXUS_SOURCES];
 	/* Bytes skipped outside of messages before the SRC width was known. */
 	uint64_t		skipped;
-	/* trace_unwind(), its lists, and of each stream that of the latest stack. */
+	/*
+	 * For trace_unwind(): its arguments, the lists, and for each stream the list of the
+	 * latest stack.
+	 */
 	unsigned int		(*unwind)(void *context, const struct perfrec_stack *stack,
 					  uint64_t address[SIFIVE_TRACE_CALLERS_MAX]);
 	void			*unwinder;

@@ -54,7 +54,7 @@ static void no_times(const char *name, const struct trace_stats *stats)
 		       name, untimed(stats));
 }
 
-/* Only the side-car file contains this value, unless it is old or missing. */
+/* Only the side-car file says whose counts they are, unless it is old or missing. */
 static void whose_counts(const struct input *input, const struct trace_stats *stats)
 {
 	const struct meta *meta = &input->meta;

@@ -5,7 +5,7 @@
 
 #include "switches.h"
 
-/* Reasons why a thread stops running. */
+/* Names of the kinds of records. */
 static const char * const names[] = {
 	[SIFIVE_TRACE_SWITCH_BEGIN] = "unknown",
 	[SIFIVE_TRACE_SWITCH_IN] = "runs",
@@ -112,8 +112,8 @@ int switches_push(struct switches *switches, const struct store *store)
 	if (begun->words)
 		return 0;
 	/*
-	 * A store that does not fit discards an unfinished record, and may
-	 * begin a record itself.
+	 * A store that does not continue the unfinished record discards it, and may begin a
+	 * new one.
 	 */
 	if (before.kind || !begins(store->bytes, store->value))
 		switches->losses++;

@@ -17,9 +17,10 @@
 #include "switches.h"
 
 /*
- * A record that lacks at most the upper part of its last counter is considered complete after
- * this many to twice as many further messages of instruction trace from its source, or where
- * the trace of its thread stops, if a message has shown code since its last word.
+ * A record that lacks at most the upper part of its last counter is considered complete
+ * once its source has sent between this many and twice as many further messages of
+ * instruction trace. It is also considered complete where the trace of its thread stops, if
+ * a message has shown code since its last word.
  */
 #define TRACE_SETTLE_BRANCHES	64
 
@@ -61,7 +62,7 @@ struct trace_options {
  * @gap_bytes:	number of bytes in gaps
  * @align_bytes: bytes before the first message of a ring buffer
  * @cut_bytes:	bytes of the last message, if it is cut off
- * @words:	stores per channel, of all channels
+ * @words:	stores per channel
  * @headers:	headers
  * @counted:	headers define counters other than the timestamp
  * @records:	records by enum perfrec_type
@@ -248,7 +249,7 @@ void trace_settle(const struct trace *trace, uint32_t owner, unsigned int channe
 
 /**
  * trace_add() - add the results of instruction trace to the statistics
- * @stats:	number and times of the generated records, and its losses
+ * @stats:	number and times of the generated records, and the losses
  */
 void trace_add(struct trace *trace, const struct trace_stats *stats);
 

@@ -14,7 +14,7 @@
  * @ns:		set to the result
  *
  * Return: false if it is unknown: the side-car file lacks the machine's clock, the rate of
- * timestamps is unknown, or they may have wrapped since.
+ * timestamps is unknown, or they may have wrapped during the run.
  */
 bool utc_time(const struct input *input, uint64_t ticks, uint64_t *ns);
 
