@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* Output formats of decode. */
+/* The formats that sifive-trace decode writes. */
 #ifndef SIFIVE_TRACE_FORMAT_H
 #define SIFIVE_TRACE_FORMAT_H
 
@@ -22,7 +22,7 @@ enum values {
  * @trace:	path of the (first) trace, "-" for standard input
  * @elf:	path of the program, NULL for none
  * @symbols:	names, NULL for none
- * @input:	the trace, for data that is known at its end
+ * @input:	the trace, for data that is known only at its end
  * @meta:	side-car file of the trace
  * @hz:		ticks per second, 0 if unknown
  * @output:	-o: a file, or a folder for formats with several files; NULL for the default

@@ -27,7 +27,7 @@
 /* The lines of a block's instructions, without their times, each terminated. */
 struct lines {
 	char		*text;
-	uint32_t	*at;		/* of each halfword's */
+	uint32_t	*at;		/* offset of each halfword's line */
 };
 
 struct listing {
@@ -140,11 +140,11 @@ static const struct lines *find_lines(struct listing *listing, const struct bloc
 	return make_lines(listing, block, &listing->passing) ? &listing->passing : NULL;
 }
 
-/* ---- what comes -------------------------------------------------------- */
+/* ---- runs and events --------------------------------------------------- */
 
 /*
- * The common beginning of all lines with the same time, which is valid with @known, and
- * source.
+ * Sets the common beginning of all lines with the same source and time; @time is valid with
+ * @known.
  */
 static void set_stamp(struct listing *listing, unsigned int src, unsigned int known,
 		      uint64_t time)

@@ -5,12 +5,15 @@
  * BASE.perfchannelN per counter.
  *
  * They have one line for each word that completes an address or a counter, in the order of the
- * words; a counter is complete when its upper part or the next word arrives. Differences from
- * SiFive's decoder: - it prints neither the last counter of each source nor records at
- * addresses outside the program's code, and nothing after a second header - after an Error
- * message it prints no times of any source up to that source's next absolute time; here only
- * the times of the message's source are missing - values that are unknown after a loss are
- * omitted here - for a static function without line numbers it prints the symbol table's file
+ * words; a counter is complete when its upper part or the next word arrives.
+ *
+ * Differences from SiFive's decoder:
+ * - It prints neither the last counter of each source nor records at addresses outside the
+ *   program's code, and nothing after a second header.
+ * - After an Error message, it prints no times of any source up to that source's next
+ *   absolute time. Here only the times of the message's source are missing.
+ * - Here, values that are unknown after a loss are omitted.
+ * - For a static function without line numbers, it prints the symbol table's file.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -219,7 +222,7 @@ static struct output *create_file(struct perf *perf, unsigned int which,
 
 	if (perf->failed)
 		return NULL;
-	/* The channel is used until the file is open. */
+	/* Until the file is open. */
 	perf->failed = true;
 	if (which != FILE_ALL) {
 		snprintf(path, sizeof(path), "%s/perf", perf->folder);

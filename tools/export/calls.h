@@ -15,14 +15,14 @@
 
 #include "../output.h"
 
-/* Bytes of compressed calls in a page; a browser holds them as one string. */
+/* Limit of the compressed calls in a page, in bytes; a browser holds them as one string. */
 #define CALLS_BYTES_MAX	(256u << 20)
 #define CALLS_NO_CALLER	UINT32_MAX
 
 /**
  * struct call - a call, a sample, or a manual record
  * @begin:	time in ticks
- * @length:	ticks; 0 of a point
+ * @length:	ticks; 0 for a point
  * @waited:	ticks of @length in which its thread waited for room, which are charged to no
  *		function
  * @function:	its number
@@ -30,7 +30,8 @@
  * @thread:	its id
  * @depth:	number of enclosing calls
  * @point:	it is a sample, a manual record, or @record
- * @record:	of a record between the calls of instruction trace: enum perfrec_type + 1
+ * @record:	for a record between the calls of instruction trace: enum perfrec_type + 1;
+ *		otherwise 0
  * @inferred:	@begin or @length is inferred
  * @self_inferred: @length minus the length of the inner calls is more than the call's own time
  * @outermost:	no other call of the same function encloses it
@@ -60,7 +61,8 @@ void calls_free(struct calls *calls);
 
 /**
  * calls_add() - add a call
- * @count:	its count of each counter, or NULL; of @record the known counts + 1, or 0
+ * @count:	its count of each counter, or NULL; for @record each count plus 1, or 0 if
+ *		it is unknown
  * @counters:	number of counters
  *
  * calls_put() reports a failure.

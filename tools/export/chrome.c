@@ -23,7 +23,7 @@ struct counting {
 /**
  * struct track - state of a thread
  * @calls:	its counts
- * @records:	those between two records, in a trace with instruction trace
+ * @records:	counts between two records, in a trace with instruction trace
  */
 struct track {
 	bool		named;
@@ -141,7 +141,7 @@ static void put_rates(struct export *export, const struct thread *thread,
 	}
 }
 
-/* Counts of a record at @now. Returns whether its time is after that of the ones before. */
+/* Adds the counts of a record at @now. Returns whether it is later than the records before it. */
 static bool add_counts(struct counting *counting, uint64_t now, uint64_t known,
 		       const uint64_t *delta)
 {

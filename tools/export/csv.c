@@ -126,7 +126,10 @@ static unsigned int find_between(const struct csv *csv, const char *name)
 	return COUNTERS_NONE;
 }
 
-/* The first row is often that of a call before the first of these records. */
+/*
+ * Adds these columns before the first such record: the first row is often that of an
+ * earlier call.
+ */
 static void expect_between(struct export *export)
 {
 	const struct meta *meta = &export->input.meta;
@@ -196,7 +199,7 @@ static void put_unless(struct export *export, bool unknown, uint64_t number)
 		put_number(export->out, number, 0);
 }
 
-/* The columns are kept in memory, with comma and quotation marks. */
+/* Appends a column to text in memory: a comma, and @text, quoted if necessary. Returns the end. */
 static char *add_column(char *at, const char *text)
 {
 	const bool quoted = strpbrk(text, ",\"");
@@ -471,7 +474,7 @@ static void put_between(struct export *export, const struct analysis_point *poin
 		put_unless(export, !(known >> c & 1), known >> c & 1 ? count[c] : 0);
 }
 
-/* Counts of a row; those that are not @known are empty, which may be all. */
+/* Writes the counts of a row; those that are not @known stay empty, which may be all of them. */
 static void end_row(struct export *export, const struct row *row, uint64_t known,
 		    const uint64_t *total, const uint64_t *self)
 {

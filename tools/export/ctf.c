@@ -25,7 +25,7 @@
 #define PACKET_BEGIN	40
 /* Limit of a string's length. */
 #define STRING_MAX	512
-/* Limit of the sets of counters; events with other sets have no counters. */
+/* Maximum number of sets of counters; events with further sets have no counters. */
 #define SETS_MAX	256
 
 struct stream {
@@ -240,7 +240,7 @@ static void ctf_step(void *context, struct analysis_thread *thread,
 	});
 }
 
-/* Its times need not be in one order with those of the instructions. */
+/* Has its own stream, because its times need not be in order with those of the instructions. */
 static void ctf_recorded(void *context, struct analysis_thread *thread,
 			 const struct analysis_point *point)
 {
@@ -300,7 +300,7 @@ static void put_class(struct export *export, struct output *out,
 	const struct ctf *ctf = export->private;
 	uint64_t columns;
 
-	/* A set of the other counters. */
+	/* The set has columns of the other kind of counters. */
 	if (counters->count < COUNTERS_MAX && ctf->set[set] >> counters->count)
 		return;
 	put_format(out, "event {\n\tname = \"%s\";\n\tid = %u;\n\tstream_id = 0;\n"

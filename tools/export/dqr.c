@@ -298,7 +298,7 @@ static bool open_part(struct dqr *dqr, struct channel *channel)
 	return channel->out;
 }
 
-/* @object: Returns NULL if the user must name an object. */
+/* Writes settings for @object, or, if it is NULL, settings in which the user must name one. */
 static void put_settings(struct dqr *dqr, const struct channel *channel,
 			 const struct object *object)
 {

@@ -135,7 +135,7 @@ uint64_t export_nanoseconds(const struct export *export, uint64_t ticks)
 			  export->input.hz);
 }
 
-/* Rounded in the same way as in report. */
+/* Ticks as nanoseconds, rounded like the times that report shows. */
 static uint64_t nearest(const struct export *export, uint64_t ticks)
 {
 	unsigned __int128 twice = (unsigned __int128)ticks * 2000000000;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* Output formats of export. */
+/* The formats that sifive-trace export writes. */
 #ifndef SIFIVE_TRACE_EXPORT_H
 #define SIFIVE_TRACE_EXPORT_H
 
@@ -20,10 +20,10 @@
  * @weighed_by:	for exporters of trees, in @end: the weight as enum tree_weight
  * @input:	the trace
  * @analysis:	its calls
- * @out:	the output; NULL for folders, and for trees before @end
+ * @out:	the output; NULL if it is a folder, and for trees until @end
  * @tree:	the call tree, for exporters that build it
- * @untimed:	records between calls that the format needs a time for, and that have none
- * @private:	the exporter's
+ * @untimed:	records between calls that have no time although the format needs one
+ * @private:	the exporter's own state
  */
 struct export {
 	struct options		common;
@@ -109,7 +109,7 @@ uint64_t export_nanoseconds(const struct export *export, uint64_t ticks);
 /**
  * export_own_time() - a node's own time in nanoseconds, or ticks if their rate is unknown
  * @ticks:	its function's time in the previous nodes, to which this node's time is added
- * @own:	in ticks
+ * @own:	the node's own time in ticks
  *
  * The result is rounded so that the nodes of a function add up to the time that report shows.
  */
@@ -119,7 +119,7 @@ uint64_t export_own_time(const struct export *export, uint64_t *ticks, uint64_t 
 void export_point_name(const struct export *export, const struct analysis_point *point,
 		       char name[EXPORT_NAME_SIZE]);
 
-/** export_point_note() - what is unusual about its counts as text, NULL: nothing */
+/** export_point_note() - text that says what is unusual about a point's counts, or NULL */
 const char *export_point_note(const struct analysis_point *point);
 
 /**

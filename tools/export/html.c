@@ -255,7 +255,7 @@ static void spread(struct html *html, double *count, uint64_t from, uint64_t to,
 	}
 }
 
-/* Counts at a thread's record, of which the time may be known. */
+/* Adds the counts of a thread's record, whose time may be unknown. */
 static void add_counts(struct html *html, struct plots *plots, unsigned int plot, bool timed,
 		       uint64_t now, uint64_t known, const uint64_t *delta)
 {
@@ -430,7 +430,7 @@ static int put_counts(struct export *export)
 	return 0;
 }
 
-/* Number of losses by thread, then [thread, time] of each loss. */
+/* Number of levels of each thread, then [thread, time] of each loss. */
 static void put_lanes(struct export *export)
 {
 	const struct html *html = export->private;

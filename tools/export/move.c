@@ -92,7 +92,7 @@ static bool take_unit(struct cursor *section, struct cursor *unit,
 	return true;
 }
 
-/* The extended opcode at @program. */
+/* Moves the address in the extended opcode at @program, if it has one. */
 static void move_extended(const struct move *move, struct cursor *program)
 {
 	uint64_t length = 0;

@@ -34,7 +34,7 @@
 /* The first clock that a sequence defines itself. */
 #define CLOCK_OWN	64
 
-/* A thread's label and what its track shows. */
+/* Room for a thread's label and what its track shows. */
 #define LABEL_SIZE	(sizeof(((struct thread *)NULL)->label) + 16)
 
 /* The sequence and track that belong to no thread. */
@@ -51,8 +51,8 @@
 #define SEQUENCE_RECORDS (1u << 30)
 
 /*
- * Ids of interned names: event names have this one, followed by those of the functions;
- * annotation names have these.
+ * Ids of interned names. Events: NAME_LOST, and from NAME_FUNCTION on those of functions.
+ * Annotations: these four, where NOTE_COUNTER is that of the first counter.
  */
 #define NAME_LOST	1
 #define NAME_FUNCTION	2
