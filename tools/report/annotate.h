@@ -42,7 +42,7 @@ void annotate_sources_free(struct annotate_sources *sources);
  *
  * A file that is not found or has too few lines is reported once.
  *
- * Return: the text, tabs expanded, until the next call; NULL if unknown.
+ * Return: the text with tabs expanded, valid until the next call; NULL if unknown.
  */
 const char *annotate_sources_line(struct annotate_sources *sources, const char *folder,
 				  const char *file, int line);

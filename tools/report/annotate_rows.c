@@ -3,9 +3,11 @@
 #include "annotated.h"
 #include "image.h"
 
-/*
- * @code:	Handles @size bytes of the function's code in @image, whose addresses differ by
- *		@bias, and the sites from @at on.
+/**
+ * struct walk - a pass over a function's code and sites
+ * @code:	@size bytes of the function's code
+ * @image, @bias: the file with the code, and addresses in memory minus those in the file
+ * @at:		index of the next site
  */
 struct walk {
 	struct annotated		*annotated;
@@ -143,7 +145,10 @@ static void give_strays(struct walk *walk, uint64_t end)
 	}
 }
 
-/* An instruction, with the sites at its address and within it; sites of calls are within it. */
+/*
+ * Passes on an instruction with the sites at its address and within it, where sites of
+ * calls are.
+ */
 static void give_instruction(struct walk *walk, struct annotated_row *row)
 {
 	const uint64_t last = row->place + 2 * row->of.halfwords - 1;

@@ -48,7 +48,7 @@ static void put_executions(struct table *table, uint64_t count, bool known)
 	put_right(table->out, known ? text : "-", COUNT_WIDTH);
 }
 
-/* Prints nothing if there are no samples or calls. */
+/* Leaves the column empty if the count is 0. */
 static void put_count(struct table *table, uint64_t count)
 {
 	if (count)

@@ -22,7 +22,7 @@
  * @executed:	how often it was executed
  * @taken, @next: how often the branch was taken, and not taken
  * @samples:	in it
- * @calls:	ended calls from it; a tail call is part of another call
+ * @calls:	calls from it that have ended; a tail call is part of another call
  * @nested:	timed calls within another call of their function
  * @timed:	calls and parts whose time is in @time
  * @untimed:	calls and parts without a time
@@ -46,8 +46,8 @@ struct annotated_cost {
 void annotated_add(struct annotated_cost *sum, const struct annotated_cost *more);
 
 /**
- * annotated_is_timed() - whether @time is known: some call is neither nested nor
- * without a time
+ * annotated_is_timed() - whether a cost's @time is known: at least one call is neither
+ * nested nor without a time
  */
 static inline bool annotated_is_timed(const struct annotated_cost *cost)
 {
@@ -68,7 +68,7 @@ struct annotated_site {
 
 /**
  * struct annotated_entry - a site of a function
- * @place:	as in struct annotated_site, where its object was first executed
+ * @place:	as in struct annotated_site, but where its object was first executed
  * @site:	index
  * @start:	the function's first instruction, if it is @known
  * @object:	the object's name; NULL if no file contains the address
@@ -89,7 +89,7 @@ struct annotated_entry {
  * @known:	it is a function, which begins at @start
  * @object, @file, @line: where it is; NULL and 0 if unknown
  * @entry:	its sites, by place, the vague ones first
- * @sum:	of them
+ * @sum:	the sum of their costs
  */
 struct annotated_function {
 	char				*name;

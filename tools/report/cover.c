@@ -291,7 +291,7 @@ static int make_covered(const struct cover *cover, const struct counts *counts,
 static int make_result(const struct cover *cover, const struct counts *counts,
 		       const struct input *input)
 {
-	/* The summary does not accept --top. */
+	/* input_summary() reports that the trace has no instruction trace. */
 	if (!trace_stats(input->trace)->branches)
 		return EXIT_OK;
 	return cover->by == BY_PATH ? make_paths(cover, counts, input) :

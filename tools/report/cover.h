@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* Output formats of coverage. */
+/* The formats that sifive-trace coverage writes. */
 #ifndef SIFIVE_TRACE_COVER_H
 #define SIFIVE_TRACE_COVER_H
 

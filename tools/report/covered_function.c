@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /*
- * Lines and branches of a function: see covered.h. As gcov does, a line's count is how often
+ * Lines and branches of a function: see covered.h. As in gcov, a line's count is how often
  * one of its basic blocks is entered from a block without the line, or by a backward jump.
  * After a call the flow continues as if there had been no call.
  */

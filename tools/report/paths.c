@@ -10,7 +10,10 @@
 
 /* ---- blocks ------------------------------------------------------------ */
 
-/* An address where blocks begin or end; runs begin there @begin times more than they end. */
+/*
+ * An address where blocks begin or end. @begin: executions of runs that begin there, minus
+ * those of runs that end there.
+ */
 struct cut {
 	uint64_t	address;
 	uint64_t	begin;
@@ -129,14 +132,17 @@ static uint64_t plain_times(const struct paths_block *from, const struct paths_b
 	return from->times < to->times ? from->times : to->times;
 }
 
-/* Calls and returns lead to another call, even if it is of the same function. */
+/*
+ * Whether a transition stays within a call; calls and returns do not, even if they lead to
+ * the same function.
+ */
 static bool is_inside(const struct executed_link *link)
 {
 	return link->kind == FLOW_BRANCH || link->kind == FLOW_JUMP ||
 	       link->kind == FLOW_INDIRECT_JUMP;
 }
 
-/* For a transition from or to a block, the other block. */
+/* A transition from or to a block: the other block, and how often it occurred. */
 struct way {
 	uint32_t	other;
 	uint64_t	times;
@@ -209,8 +215,8 @@ struct maker {
 };
 
 /*
- * Whether a path continues with a block: the block is free, and this branch is the more
- * frequent one for both blocks.
+ * Whether a path continues with a block: the block is in no path yet, and this transition
+ * accounts for at least half of the executions of both blocks.
  */
 static bool is_mostly(const struct paths *paths, uint32_t block, const struct way *way)
 {
@@ -270,8 +276,9 @@ static uint64_t less(uint64_t one, uint64_t two)
 }
 
 /*
- * A loop is entered as often as it is left. A loop that begins with its condition is entered by a
- * jump there, after the path's first block: then count only the exits.
+ * A loop is entered as often as it is left. A loop that tests its condition first is
+ * entered by a jump to the condition, past the path's first block: then only the exits can
+ * be counted.
  */
 static void count_entries(const struct maker *maker, struct path *path)
 {

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * Hot paths: basic blocks that usually execute one after the other, from counts of blocks and
- * branches.
+ * Hot paths: basic blocks that usually execute one after the other, derived from how often
+ * blocks and branches were executed.
  *
- * Each executed block belongs to one path, within its function. From the remaining block with the
- * most executed instructions, a path extends forwards and backwards along the most frequent
- * branch, as long as both blocks take it at least half of the time. Calls are stepped over.
+ * Each executed block belongs to exactly one path, which stays within a function. A path
+ * starts from the block with the most executed instructions that is not yet in a path. It
+ * extends forwards and backwards along the most frequent transition, as long as that
+ * accounts for at least half of the executions of both its blocks. Calls are stepped over.
  */
 #ifndef SIFIVE_TRACE_PATHS_H
 #define SIFIVE_TRACE_PATHS_H
@@ -36,7 +37,7 @@ struct paths_block {
 /**
  * struct path - one path
  * @block:	indexes of its @blocks blocks, in the order of execution
- * @hottest:	the block with which it began
+ * @hottest:	index of the block from which it was extended
  * @executed:	how many of its instructions were executed in total
  * @instructions: number of its instructions
  * @again:	how often its first block followed one of its blocks; if it did, the path is a

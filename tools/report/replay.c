@@ -38,7 +38,10 @@ struct replay {
 	struct analysis_thread	*waiting;
 	unsigned int		waiting_depth;
 	const struct input	*input;
-	/* For a snapshot: whether the start and the end of its call still need a line. */
+	/*
+	 * For a snapshot: whether the start and the end of the call that triggered it still
+	 * need a line.
+	 */
 	bool			begins;
 	bool			ends;
 };
@@ -104,7 +107,10 @@ static void put_trigger(struct replay *replay, uint64_t time, const char *what)
 	put_format(replay->out, "  * the snapshot's call %s\n", what);
 }
 
-/* Prints the lines of a snapshot's call that precede the line of @time. */
+/*
+ * Prints the lines about the snapshot's triggering call, as far as they precede the line of
+ * @time.
+ */
 static void put_triggers(struct replay *replay, uint64_t time)
 {
 	const struct meta_trigger *trigger = &replay->input->meta.trigger;
@@ -422,7 +428,7 @@ static int run(struct replay *replay)
 		if (analysis_run(replay->analysis, input.trace))
 			result = EXIT_UNREADABLE;
 	}
-	/* The call of a snapshot may end after the last line. */
+	/* The call that triggered the snapshot may end after the last line. */
 	if (!result && trace_stats(input.trace)->timed && (replay->begins || replay->ends))
 		put_triggers(replay, trace_stats(input.trace)->last);
 	if (!result && *coverage_text(&input, coverage))

@@ -6,7 +6,7 @@
 #include "output.h"
 #include "profile.h"
 
-/* Columns that a user can add. */
+/* Maximum number of columns that a user can add. */
 #define REPORT_COLUMNS_MAX 16
 /* Maximum number of metrics: total and self of every counter, and the others. */
 #define METRICS_MAX	(2 * COUNTERS_MAX + 8 + REPORT_COLUMNS_MAX)
@@ -37,7 +37,7 @@ enum metric_kind {
 /* A metric: a number of each row, and its column. */
 struct metric {
 	enum metric_kind	kind;
-	bool			time;		/* it is one of a counter's columns */
+	bool			time;		/* its counter is a time on or off the CPU */
 	unsigned int		counter;	/* its column, or a quantile's percentage */
 	unsigned int		under;		/* a ratio's second counter */
 	unsigned int		width;
@@ -105,7 +105,10 @@ struct report_rows {
 /* The options of report and top, for a struct report_options. */
 extern const struct cli_option report_table_options[];
 
-/** report_choose_width() - names are not cut in files and pipes, unless --width is given */
+/**
+ * report_choose_width() - set the width: in files and pipes, names are not cut unless
+ * --width is given
+ */
 void report_choose_width(struct report_options *options);
 
 /**
@@ -130,8 +133,8 @@ bool report_wants_spread(const struct report_columns *columns);
  * @columns:	the columns that the user has added; they must stay valid
  * @number:	set to their number
  *
- * Return: EXIT_OK; EXIT_USAGE if the trace lacks data for one of
- * @columns:	the error has been printed.
+ * Return: EXIT_OK, or EXIT_USAGE after printing an error if the trace lacks data for one of
+ * @columns.
  */
 int report_metrics(const struct profile *profile, const struct report_columns *columns,
 		   struct metric metric[METRICS_MAX], unsigned int *number);
@@ -245,7 +248,10 @@ void report_json_rows(struct output *out);
 void report_json_end(struct output *out, const struct input *input,
 		     const struct analysis *analysis);
 
-/** report_has_threads() - whether threads' times on and off the CPU are known, without --time */
+/**
+ * report_has_threads() - whether to show threads' times on and off the CPU: they are known,
+ * and the user has not given --time
+ */
 bool report_has_threads(const struct input *input, const struct analysis *analysis);
 
 /** report_threads() - the times of each thread on and off the CPU, if they are known */

@@ -12,7 +12,7 @@
 
 #define NO_ROW		((size_t)-1)
 #define CHANGE_WIDTH	8
-/* Functions of either trace, in pairs. */
+/* Minimum width of a column. */
 #define WIDTH_MIN	10
 
 /*
@@ -149,7 +149,7 @@ static void mark_common(struct diff *diff)
 	}
 }
 
-/* Joins two of these pairs if they are the only candidates. */
+/* Joins two of @count equal pairs if they are the only candidates. */
 static void join_run(struct pair *pair, size_t count, bool common)
 {
 	struct pair *only[2] = { NULL, NULL };
@@ -456,7 +456,7 @@ static bool has(const struct diff *diff, const struct metric *metric)
 	return false;
 }
 
-/* Writes all functions of the first trace, then those only in the second. */
+/* Chooses all numbers of the first trace, then those that only the second one has. */
 static void choose_metrics(struct diff *diff)
 {
 	static const struct report_columns none;

@@ -10,7 +10,7 @@
 #define LINES_OTHER	6
 #define LINES_DEFAULT	20
 
-/* Makes a terminal empty. */
+/* Clears a terminal. */
 #define CLEAR		"\033[H\033[J"
 
 struct top {
