@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-only
-# Builds a kernel module for RISC-V in a copy, because kbuild writes objects next to the
-# sources.
+# Builds a kernel module for RISC-V in a copy of its sources, because kbuild writes objects
+# next to them.
 #
 #	build-module.sh SOURCE KERNEL COPY [ARGUMENT]...
 #
@@ -11,8 +11,8 @@
 #		without debug information
 #	ARGUMENT
 #		for kbuild: W=1 for more warnings, C=2 CHECK=PROGRAM for sparse, -s for
-#		less to read, LLVM=1 or LLVM=-N for clang. The compiler is ${CROSS_COMPILE}gcc
-#		otherwise.
+#		less output, LLVM=1 or LLVM=-N for clang. Otherwise the compiler is
+#		${CROSS_COMPILE}gcc.
 
 set -eu
 cd "$(dirname "$0")/.."

@@ -11,9 +11,9 @@
 #include "config.h"
 #include "nearest.h"
 
-/* Options of one command, with --help. */
+/* Maximum number of options of one command, including --help. */
 #define OPTIONS_MAX	64
-/* getopt_long() returns this value plus the option's index for a long option. */
+/* For a long option, getopt_long() returns this value plus the option's index. */
 #define LONG		256
 
 #define WIDTH		80

@@ -31,7 +31,7 @@ typedef void cli_add(void *context, const char *word, const char *help);
  * @help:	one or more sentences; NULL hides the option
  * @set:	stores the value; returns EXIT_OK, or EXIT_USAGE after printing
  *		an error
- * @offset:	offset of the value in the struct for which the table is
+ * @offset:	offset of the value in the struct that the table fills
  * @least, @most: limits of cli_number(); @most is also how many values cli_append() takes (0:
  *		CLI_LIST_MAX), the bits that cli_bits() sets, and cli_constant()'s value
  * @words:	words for completion, separated by |, if @value names none
@@ -102,15 +102,21 @@ struct cli_command {
 /* The --help option of every command. */
 extern const struct cli_option cli_help_option;
 
-/* Functions for @set; the value is a const char *, a bool, an unsigned int, an int ... */
+/*
+ * Functions for @set. In this order, they store a const char *, a bool, an unsigned int, an
+ * int and an int.
+ */
 int cli_text(void *at, const struct cli_option *option, const char *value);
 int cli_flag(void *at, const struct cli_option *option, const char *value);
 int cli_bits(void *at, const struct cli_option *option, const char *value);
 int cli_constant(void *at, const struct cli_option *option, const char *value);
 int cli_number(void *at, const struct cli_option *option, const char *value);
-/* A double, above 0 and below 100. */
+/* Stores a double, above 0 and below 100. */
 int cli_percent(void *at, const struct cli_option *option, const char *value);
-/* ... the index of the word, an int, 0 if omitted; a struct cli_list */
+/*
+ * These store an int, the index of the word, or 0 if the value is omitted; and a struct
+ * cli_list.
+ */
 int cli_word(void *at, const struct cli_option *option, const char *value);
 int cli_append(void *at, const struct cli_option *option, const char *value);
 

@@ -17,7 +17,7 @@ struct prefix {
 	size_t		kept;
 };
 
-/* The first clause of a help text describes a word. */
+/* Length of the first clause of a help text, which describes the completed word. */
 static int clause(const char *help)
 {
 	size_t length = strcspn(help, ":;(");

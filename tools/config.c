@@ -34,8 +34,7 @@ static bool find_path(void)
 	int length;
 
 	/*
-	 * The specification says that a relative path is invalid: XDG Base Directory
-	 * Specification.
+	 * The XDG Base Directory Specification says that a relative path is invalid.
 	 */
 	if (!home || *home != '/') {
 		home = getenv("HOME");

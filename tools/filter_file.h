@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* Functions shared by both writers of filter files. */
+/* Shared by the two writers of filter files: sifive-trace filter, and record. */
 #ifndef SIFIVE_TRACE_FILTER_FILE_H
 #define SIFIVE_TRACE_FILTER_FILE_H
 

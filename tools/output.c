@@ -197,7 +197,7 @@ void put_spaces(struct output *output, size_t count)
 	put_short(output, count);
 }
 
-/* Number of digits that text_eight() writes. */
+/* Writes the digits from text_eight(), without the first @without of them. */
 static inline void put_eight(struct output *output, uint64_t digits, unsigned int without)
 {
 	text_put_eight(output->buffer + output->used,

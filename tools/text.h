@@ -35,7 +35,7 @@ size_t text_bytes(const char *text, size_t columns);
  * text_matches() - whether @text matches @pattern, in which * stands for any characters and ?
  * for one
  *
- * No other character is special: C++ names have brackets.
+ * No other character is special: C++ names contain brackets.
  */
 bool text_matches(const char *pattern, const char *text);
 

@@ -157,7 +157,7 @@ class Event:
 
     @property
     def counts_self(self):
-        """The part of a call outside functions that it called."""
+        """The part of a call's counts outside functions that it called."""
         return self._named(self._count_self)
 
     @property

@@ -132,7 +132,7 @@ struct TraceComponent {
     uint64_t bus_bytes;     /* written to memory since the last reset */
     uint8_t *sram;
 
-    /* Timestamp unit: ticks counted until ts_since (ns); running adds to these. */
+    /* Timestamp unit: ticks counted until ts_since (ns), to which a running unit adds. */
     uint64_t ts_ticks;
     int64_t ts_since;
 

@@ -125,7 +125,7 @@ static void queue_work(TraceHart *h, bool follow, bool counts)
     async_run_on_cpu(CPU(h->cpu), do_work, RUN_ON_CPU_HOST_PTR(work));
 }
 
-/* Whether this is a store of the hart itself. */
+/* Whether the current access is a store by the hart itself. */
 static bool is_own_store(TraceHart *h)
 {
     return current_cpu == CPU(h->cpu) && current_cpu->running;
@@ -193,7 +193,7 @@ void hart_leave(TraceEncoder *e)
     }
 }
 
-/* Leaves without a message. */
+/* Stops following the hart without sending a message. */
 void hart_forget(TraceEncoder *e)
 {
     TraceHart *h = e->followed;
@@ -234,7 +234,7 @@ void hart_resume(CPUState *cpu)
     qemu_cpu_kick(cpu);
 }
 
-/* The hart has not begun or ended the trace yet. */
+/* Whether the hart has yet to begin or end its trace. */
 bool hart_is_pending(TraceEncoder *e)
 {
     return e->followed && e->followed->pending;

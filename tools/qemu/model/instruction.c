@@ -193,7 +193,7 @@ static void add_outcome(TraceEncoder *e, bool taken)
     }
 }
 
-/* Reserved values send no periodic Sync. */
+/* With a reserved value, no periodic Sync is sent. */
 static int periodic_sync(TraceEncoder *e)
 {
     unsigned n = FIELD_EX32(e->parent_obj.regs[R_CONTROL], CONTROL, SYNC_MAX_BTM);

@@ -46,8 +46,7 @@ enum {
 #define SYNC_MAX_INST_RESET     0xa
 
 /*
- * Values of both fields that stop periodic Syncs, and those from which on values are
- * reserved.
+ * The lowest reserved values of the two fields. Reserved values stop periodic Syncs.
  */
 #define SYNC_MAX_BTM_RESERVED   0xc
 #define SYNC_MAX_INST_RESERVED  0x6
@@ -79,7 +78,7 @@ REG32(IMPL, 0x004)
     FIELD(IMPL, SRC_BITS, 24, 3)
     FIELD(IMPL, HART_ID, 28, 4)
 
-/* SiFive's header has the names without a description. */
+/* SiFive's header names these registers without describing them. */
 REG32(IMPL_EXTRA, 0x008)
 REG32(EVENT_CONTROL, 0x00c)
 

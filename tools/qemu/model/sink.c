@@ -13,7 +13,7 @@
 #include "component.h"
 #include "trace.h"
 
-/* An access at this time comes from a sink, which cannot be stalled. */
+/* While this is set, accesses come from a sink, which cannot be stalled. */
 bool trace_sink_is_storing;
 
 /* Bits that SinkLimit loses with fault-limit-stuck. */
