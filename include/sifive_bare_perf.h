@@ -71,7 +71,7 @@ typedef enum {
 
 /*
  * An event to count; ctrIdx and ctrInfo are results. Each event is in a list once, in
- * any order. When an initialisation fails for an event, its ctrIdx is PERF_NO_COUNTER:
+ * any order. When an initialisation fails because of an event, its ctrIdx is PERF_NO_COUNTER:
  * it cannot be counted, no counter is left for it, or it appears earlier in the list.
  */
 typedef struct {

@@ -47,7 +47,7 @@
  *				and lost records
  *
  * sifive_trace(3) describes SIFIVE_TRACE_RECORD and other variables, which trace a program
- * that makes no calls. A program that calls perfInit() has its own session instead, as
+ * that does not call the library. A program that calls perfInit() has its own session instead, as
  * does one compiled with sifive_linux_perf.c, which ignores these variables.
  */
 #ifndef SIFIVE_LINUX_PERF_H
@@ -215,10 +215,10 @@ int perfInit(int num_cores, int num_funnels);
  *		hardware
  *
  * Takes the encoders of all CPUs that the calling thread may run on, allocates a buffer
- * that stops when it is full, and starts the counters. Instruction trace is off
+ * (the trace stops when it is full), and starts the counters. Instruction trace is off
  * (teInstruction 0); ITC messages have timestamps.
  *
- * A second call of this or another initialisation function, while tracing is off, replaces
+ * Calling this or another initialisation function again, while tracing is off, replaces
  * the set-up and discards the captured data. Exception: before the first perfTraceOn(), a
  * call with the same arguments from another thread adds that thread's CPUs, so a program
  * for several cores may call it once on each.
@@ -301,7 +301,7 @@ int perfTraceOff(void);
  *
  * Creates or overwrites the file. The file contains exactly the encoders' bytes, oldest
  * first. A capture with several sinks is written to one file per sink, with the sink's number
- * before the extension: trace.0.rtd, trace.1.rtd and so on. FILE.meta next to each is the
+ * before the extension: trace.0.rtd, trace.1.rtd and so on. FILE.meta next to each file is the
  * side-car file, with the data that the trace does not contain. If tracing is on, it pauses
  * during the call. Reports a full buffer and lost records on standard error.
  *
@@ -317,7 +317,7 @@ int perfWriteTrace(char *file);
  *
  * Returns one line without newline: what failed and what to do, or a notice if the call
  * succeeded with one; empty if there is nothing to report. A successful perfWriteCntrs()
- * does not change it. Valid until the thread's next call of this library.
+ * does not change it. Valid until the thread next calls this library.
  */
 const char *perfErrorString(void);
 

@@ -77,11 +77,11 @@ enum {
 	 * SIFIVE_TRACE_PER_CPU, SIFIVE_TRACE_RAW or SIFIVE_TRACE_XOR.
 	 */
 	SIFIVE_TRACE_HEADER_ONCE	= 1 << 4,
-	/* Sample everything that runs on the CPUs, not only this process. */
+	/* Sample everything that runs on the traced CPUs, not only this process. */
 	SIFIVE_TRACE_SAMPLE_ALL		= 1 << 5,
 	/*
-	 * Record the harts' counts, which include other programs. All output made from the trace
-	 * marks such counts.
+	 * Record the harts' counts, which include those of other programs. All output made from
+	 * the trace marks such counts.
 	 */
 	SIFIVE_TRACE_PER_CPU		= 1 << 6,
 	/* Have the kernel record, on a separate channel, when each thread of the process
@@ -94,8 +94,8 @@ enum {
 	/* Like SIFIVE_TRACE_SWITCHES, and also record each page fault of these threads. */
 	SIFIVE_TRACE_PAGE_FAULTS	= 1 << 10,
 	/* Samples include their callers, found by frame pointers: compile with
-	 * -fno-omit-frame-pointer. Samples in the kernel include those there: only the user
-	 * can then read the files.
+	 * -fno-omit-frame-pointer. Samples in the kernel include the callers there, so only
+	 * the user can then read the files.
 	 */
 	SIFIVE_TRACE_CALLERS		= 1 << 9,
 };
@@ -111,8 +111,8 @@ struct sifive_trace_name {
  * @size:	sizeof(struct sifive_trace_options)
  * @flags:	SIFIVE_TRACE_*
  * @count_type:	enum sifive_trace_count
- * @events:	up to 32 names, separated by commas; NULL or "" for none: cycles,
- *		instructions, L1-dcache-load-misses and the other names of perf list;
+ * @events:	up to 32 names, separated by commas; NULL or "" for none. Names are cycles,
+ *		instructions, L1-dcache-load-misses and the others of perf list;
  *		timestamp; rHEX or cpu/event=NUMBER/ for raw events. ":u" or ":k" after a
  *		name counts in user or kernel mode only. fw:ipi-sent and other
  *		events that firmware counts are only in samples: they need
@@ -138,7 +138,7 @@ struct sifive_trace_name {
  *		ring before its first header are lost. Excludes SIFIVE_TRACE_HEADER_ONCE
  * @stack:	samples include registers and this many bytes of the stack, in which readers find
  *		the callers by unwind tables: a multiple of 8 up to 8192, 0 for neither.
- *		Excludes SIFIVE_TRACE_CALLERS. Samples in the kernel are as with that
+ *		Excludes SIFIVE_TRACE_CALLERS, but treats samples in the kernel as it does
  */
 struct sifive_trace_options {
 	size_t size;
@@ -250,7 +250,7 @@ int sifive_trace_status(struct sifive_trace *trace,
  * sifive_trace_dump - write the captured data to a file, with its side-car file
  * @path:	NULL for trace.rtd; with several sinks, trace.0.rtd, trace.1.rtd ...
  *
- * FILE.meta next to each has the data that the trace does not contain. If tracing
+ * FILE.meta next to each file has the data that the trace does not contain. If tracing
  * is on, it pauses during the call.
  */
 int sifive_trace_dump(struct sifive_trace *trace, const char *path);

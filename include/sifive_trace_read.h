@@ -43,7 +43,7 @@ struct sifive_reader;
 /**
  * enum sifive_event_kind - kinds of events; bits of sifive_reader_open()'s @events
  * @SIFIVE_EVENT_RECORD: a record: function entry or exit, manual record or sample
- * @SIFIVE_EVENT_CALL: a call that has ended, after all calls that it made
+ * @SIFIVE_EVENT_CALL: a call that has ended; it follows all calls that it made
  * @SIFIVE_EVENT_SPAN: a part of a thread's time on or off the CPU (record --switches)
  * @SIFIVE_EVENT_LOST: records of a thread may be missing here
  * @SIFIVE_EVENT_IDLE: a pipe has no more data for now; never occurs with files
@@ -65,7 +65,7 @@ enum sifive_event_kind {
  * enum sifive_record_type - types of records
  * @SIFIVE_RECORD_ENTER: a function was entered
  * @SIFIVE_RECORD_EXIT: a function was left
- * @SIFIVE_RECORD_MANUAL: perfManual() or sifive_trace_write() was called
+ * @SIFIVE_RECORD_MANUAL: perfWriteCntrs() or sifive_trace_write() was called
  * @SIFIVE_RECORD_SAMPLE: the kernel or a timer sampled the thread
  */
 enum sifive_record_type {
@@ -116,7 +116,7 @@ enum sifive_span_state {
 enum {
 	/* @time, and @length of a call or span, are known; otherwise they are 0. */
 	SIFIVE_TIMED		= 1 << 0,
-	/* The times are inferred, not exact: the encoder wrote no such timestamp. */
+	/* The times are inferred, not exact: the encoder wrote no timestamp there. */
 	SIFIVE_INFERRED		= 1 << 1,
 	/* @self of a call is inferred, or includes ticks in unknown functions. */
 	SIFIVE_SELF_INFERRED	= 1 << 2,
@@ -159,7 +159,7 @@ enum {
  *		sifive_span_state
  * @source:	record, point: its source (encoder)
  * @channel:	record, point: its channel
- * @offset:	record, point: where it begins in the file, bytes
+ * @offset:	record, point: where it begins in the file, in bytes
  * @callers:	record: the functions that called the sampled one, innermost first; NULL if the
  *		sample has no callers
  * @caller_count: length of this array

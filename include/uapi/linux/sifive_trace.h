@@ -18,7 +18,7 @@
  *	ATTACH			get a descriptor for a file known only by its mapping
  *	LOSSES			read the losses that the session's program counted
  *	JOIN			share the session: <linux/sifive_trace_join.h>
- *	START, STOP		turn stores into messages, and stop doing so
+ *	START, STOP		start and stop turning stores into messages
  *	STATUS			bytes captured, and what went wrong
  *	read(), lseek()		the captured bytes, oldest first
  *	poll()			readable: stopped, full, or the watermark is reached
@@ -30,10 +30,10 @@
  * reader (ENOMEM). The bytes of several sinks follow one another; /dev/sifive-trace.N, for
  * reading only, returns those of sink N.
  *
- * With SIFIVE_TRACE_CONFIG_DRAIN, read() returns each byte once while the capture runs. It
- * blocks while there is none (EAGAIN with O_NONBLOCK) and returns 0 when the capture has
- * stopped and all bytes were read. One open file drains a sink at a time, regardless of its
- * offset; others get EBUSY. If there are several sinks, each is drained through its
+ * With SIFIVE_TRACE_CONFIG_DRAIN, read() returns each byte once while the capture runs. It blocks
+ * while there is nothing to read (EAGAIN with O_NONBLOCK) and returns 0 once the capture has
+ * stopped and all bytes have been read. Only one open file at a time drains a sink, whatever its
+ * offset; other files get EBUSY. If there are several sinks, each is drained through its
  * /dev/sifive-trace.N, and read() of /dev/sifive-trace fails with EOPNOTSUPP. A running capture
  * is returned in whole messages. Bytes that are overwritten before they are read are counted
  * (SINK, STATUS), and replaced by an Error message from each source.
@@ -51,12 +51,12 @@
  *
  * Every structure begins with its size as the caller knows it. A shorter structure is
  * extended with zeros. A longer one is accepted if all bytes that the kernel does not know
- * are zero, otherwise the call fails with E2BIG. The kernel writes back at most the
+ * are zero; otherwise the call fails with E2BIG. The kernel writes back at most the
  * caller's size. Unknown flags and non-zero reserved fields give EINVAL, even in events that a
  * call does not use. The kernel ignores the input value of "out" fields. The layout is the same
  * for 32-bit and 64-bit programs.
  *
- * An ioctl number encodes direction and size of its structure. The kernel ignores the size in
+ * An ioctl number encodes the direction and size of its structure. The kernel ignores the size in
  * the number and uses the size field, since later structures may be longer. Numbers of ABI 2
  * and earlier encode neither: of these the kernel supports only INFO, so that an old program
  * can read the ABI number. The others fail with ENOTTY.
@@ -103,13 +103,13 @@ enum sifive_trace_sink_kind {
  * @funnels:	out: number of trace funnels
  * @sinks:	out: sinks of the current or last capture; 0 before the first
  * @page_size:	out: bytes of a stimulus page, the length for mmap()
- * @ts_width:	out: bits of the timestamps in messages; 0 = no unit, or CONFIG found none
+ * @ts_width:	out: bits of the timestamps in messages; 0 = no unit, or CONFIG found no timestamps
  * @flags:	out: SIFIVE_TRACE_INFO_*
  * @ts_hz:	out: timestamp ticks per second after the prescaler; 0 = unknown
  * @sinks_available: out: bit n set: some component has sink kind n
  * @reserved:	in: 0
  * @instruction_modes: out: bit n set: all encoders accept instruction mode n, n > 0
- * @instruction_some: out: the same for at least one encoder
+ * @instruction_some: out: bit n set: at least one encoder accepts instruction mode n
  *
  * SIFIVE_TRACE_IOC_INFO. Needs no privilege. Registers: teImpl, tfImpl, tsControl.
  */
@@ -138,7 +138,7 @@ struct sifive_trace_info {
 /* Counter overflow interrupts the hart: SAMPLING by event works. */
 #define SIFIVE_TRACE_INFO_OVERFLOW	(1u << 3)
 /*
- * perf may take cycle and instret from a session: the driver cannot reserve them from this
+ * perf may take cycle and instret from a session: the driver cannot withhold them from this
  * kernel's counter driver. STATUS reports a counter that was taken.
  */
 #define SIFIVE_TRACE_INFO_FIXED_SHARED	(1u << 4)
@@ -159,7 +159,7 @@ struct sifive_trace_info {
  * @ts_type:	out: tsType of its timestamp unit
  * @name:	out: its name in the device tree, NUL-terminated
  * @registers:	out: bit n set: stimulus register n produces messages. CONFIG finds this,
- *		and the fields below, by storing to each register; all are 0 before the
+ *		@ts_registers and @channel by storing to each register; all are 0 before the
  *		first CONFIG of this encoder, and if its sink had no room for the test
  * @ts_registers: out: bit n set: messages of register n have timestamps
  * @channel:	out: channel in the messages of each register
@@ -197,8 +197,8 @@ struct sifive_trace_encoder {
  */
 #define SIFIVE_TRACE_ENCODER_TS_CHANNELS (1u << 1)
 /*
- * tsLower and tsUpper in the stimulus page tick with the timestamps of messages. Found by
- * CONFIG: set neither before it, nor for an encoder outside the capture.
+ * tsLower and tsUpper in the stimulus page advance with the timestamps of messages. Found by
+ * CONFIG: not set before it, nor for an encoder outside the capture.
  */
 #define SIFIVE_TRACE_ENCODER_TS_READABLE (1u << 2)
 /* The encoder is part of the current or last capture. */
@@ -210,7 +210,7 @@ struct sifive_trace_encoder {
 /* The encoder has reported a sink error since CONFIG. */
 #define SIFIVE_TRACE_ENCODER_SINK_ERROR	(1u << 6)
 /*
- * The encoder can stall its hart when it is full. Found by CONFIG: set neither before it,
+ * The encoder can stall its hart when it is full. Found by CONFIG: not set before it,
  * nor for an encoder outside the capture. An encoder that cannot stall drops messages that
  * do not fit, even without SIFIVE_TRACE_CONFIG_OVERFLOW: its stimulus registers read 0 while
  * they do not accept a store.
@@ -267,7 +267,7 @@ struct sifive_trace_config {
 
 /* Keep the newest bytes (default: stop when the buffer is full). */
 #define SIFIVE_TRACE_CONFIG_RING	(1u << 0)
-/* Drop messages that do not fit the encoder (default: stall the hart). */
+/* Drop messages that do not fit into the encoder (default: stall the hart). */
 #define SIFIVE_TRACE_CONFIG_OVERFLOW	(1u << 1)
 /* No timestamps in messages. */
 #define SIFIVE_TRACE_CONFIG_NO_TIMESTAMP (1u << 2)
@@ -284,7 +284,7 @@ struct sifive_trace_config {
  * the bytes that they overwrite count as lost. A system call that accesses a page whose stores
  * wait gets EFAULT. Bytes are lost if more than three quarters of the buffer are written before
  * the driver detects that there is no room. EINVAL: without SIFIVE_TRACE_CONFIG_DRAIN, with
- * SIFIVE_TRACE_CONFIG_OVERFLOW, or with less than 65536 bytes.
+ * SIFIVE_TRACE_CONFIG_OVERFLOW, or with a buffer of less than 65536 bytes.
  */
 #define SIFIVE_TRACE_CONFIG_WAIT	(1u << 4)
 /*
@@ -292,7 +292,7 @@ struct sifive_trace_config {
  * which a program reads before each record. The kernel's records count as lost while there is no
  * room. A program that does not check overwrites unread bytes. EINVAL: without
  * SIFIVE_TRACE_CONFIG_DRAIN, with SIFIVE_TRACE_CONFIG_WAIT or SIFIVE_TRACE_CONFIG_OVERFLOW, or
- * with less than 65536 bytes.
+ * with a buffer of less than 65536 bytes.
  */
 #define SIFIVE_TRACE_CONFIG_DROP	(1u << 5)
 
@@ -310,7 +310,7 @@ struct sifive_trace_config {
  * @turn:	in: 0. out: 0 if always counted, otherwise the turn that counts it, from 1
  *
  * Firmware's events (type 15) have no CSR and no @flags, and @counter is a number that no other
- * counter has. Only the kernel can read them: records of SAMPLING alone have their counts.
+ * counter has. Only the kernel can read them, so only records of SAMPLING contain their counts.
  */
 struct sifive_trace_event {
 	__u32	type;
@@ -348,12 +348,12 @@ struct sifive_trace_event {
  * ones, except those that another user has taken in the meantime, which STATUS reports as lost.
  * Until the session ends, the calling thread and each thread that called THREAD may read the
  * counters' CSRs while they run on these harts. On other harts, and in other threads, the access
- * is an illegal instruction.
+ * raises an illegal-instruction exception (SIGILL).
  *
  * EINVAL: malformed or repeated event (@failed). EOPNOTSUPP: firmware does not know the event,
- * cannot filter it, or does not delegate its counter, or samples are to count it and perf's
- * driver is unknown. EBUSY: no counter that can count it is free on all harts, the capture is
- * running, or the system suspends. ENXIO: no CONFIG on this descriptor, or all CPUs of its
+ * cannot filter it, or does not delegate its counter; or SIFIVE_TRACE_EVENT_OF_SAMPLES is set and
+ * perf's driver is unknown. EBUSY: no counter that can count it is free on all harts, the capture
+ * is running, or the system is suspending. ENXIO: no CONFIG on this descriptor, or all CPUs of its
  * encoders are offline. EPERM: capability missing. ENOSPC, ENOMEM: see THREAD.
  */
 struct sifive_trace_counters {
@@ -432,15 +432,15 @@ struct sifive_trace_thread {
  *
  * SIFIVE_TRACE_IOC_SAMPLING. Needs a CONFIG and COUNTERS by the same session, and CAP_PERFMON or
  * CAP_SYS_ADMIN. Replaces the previous setting, which stays after an error; a later successful
- * COUNTERS clears it. From START to STOP the kernel interrupts the threads of the process that
- * called START, or that START names, and new threads of it, and writes an ISR record with the
- * user-mode pc and the session's counters to the encoder of that hart. execve() ends this for
+ * COUNTERS clears it. From START to STOP the kernel interrupts the threads, including new ones, of
+ * the process that called START or of those that START names. It writes an ISR record with the
+ * user-mode pc and the session's counters to the interrupted hart's encoder. execve() ends this for
  * a process, unless SIFIVE_TRACE_SAMPLING_EXEC is set. START writes a header to each encoder.
  * With SIFIVE_TRACE_COUNTERS_PER_THREAD each record increases the counts of the stream by
  * those of its thread since the thread's last record, or since START, whether or not the
- * thread has joined. More than SIFIVE_TRACE_THREADS threads at a time lose records, which
- * STATUS counts. The kernel part of @event counts regardless of kernel.perf_event_paranoid, as
- * with COUNTERS: the capability is the permission.
+ * thread has joined. With more than SIFIVE_TRACE_THREADS threads at a time, records are lost, which
+ * STATUS counts. @event counts in the kernel regardless of kernel.perf_event_paranoid, as with
+ * COUNTERS: the capability suffices.
  *
  * A thread created while START enumerates threads may be missed. perf drops interrupts
  * that come faster than kernel.perf_event_max_sample_rate, or that take more than
@@ -477,13 +477,13 @@ struct sifive_trace_sampling {
 /* Repeat the header, for readers of wrapped rings. EINVAL: not _XOR, or _ONE_HEADER is set. */
 #define SIFIVE_TRACE_SAMPLING_HEADERS	(1u << 3)
 /*
- * Before each sample, write its callers: the return-address register, then those of the frames
- * that frame pointers link, at most SIFIVE_TRACE_CALLERS_MAX in all; of a 32-bit process on a
- * 64-bit kernel only the register. Or write registers and, as far as it is in memory, this much of
- * the stack: a multiple of 8 up to SIFIVE_TRACE_STACK_MAX. Both give EINVAL.
+ * _CALLERS: before each sample, write its callers: the return-address register, then those of the
+ * frames that frame pointers link, at most SIFIVE_TRACE_CALLERS_MAX in all; for a 32-bit process on
+ * a 64-bit kernel, only the register. _STACK: write registers and, as far as it is in memory, this
+ * much of the stack: a multiple of 8 up to SIFIVE_TRACE_STACK_MAX. Both together give EINVAL.
  */
 #define SIFIVE_TRACE_SAMPLING_CALLERS	(1u << 4)
-/* With these: samples in the kernel show its code first. Cleared if the kernel is locked down. */
+/* With either: samples in the kernel begin with its functions. Cleared under kernel lockdown. */
 #define SIFIVE_TRACE_SAMPLING_KERNEL	(1u << 5)
 #define SIFIVE_TRACE_SAMPLING_STACK(bytes) ((__u32)(bytes) << 16)
 /* Records from one header to the next. */
@@ -522,9 +522,9 @@ struct sifive_trace_query {
  * @bytes:	out: bytes that read() can return now, in all sinks
  * @buffer:	out: size of all sinks together
  * @stalls:	out: number of encoders that have stalled their hart or lost a message
- * @sink_errors: out: number of components with a sink error that the state of no other
- *		component explains
- * @stalled:	out: bit n set: encoder n is one of @stalls
+ * @sink_errors: out: number of components with a sink error that no other component's
+ *		state explains
+ * @stalled:	out: bit n set: encoder n is counted in @stalls
  * @ended:	out: bit n set: the stream of encoder n has ended because its CPU is
  *		offline. It continues when the CPU comes online; if the encoder has
  *		lost its registers, only after the next CONFIG
@@ -539,25 +539,25 @@ struct sifive_trace_query {
  *		the module was loaded
  * @message:	out: the last error or report on this descriptor, empty if there is none
  * @changed:	out: bit n set: registers of encoder n were changed from outside while the
- *		capture ran, for example by a store to teControl in its stimulus page: so
+ *		capture ran, for example by a store to teControl in its stimulus page, so
  *		messages may be missing. Detected by STATUS and STOP, kept until the next
  *		CONFIG; START restores the encoder's registers
- * @gaps:	out: with _DRAIN: how often bytes of all sinks were overwritten unread
- * @lost:	out: the number of these bytes; a minimum with SIFIVE_TRACE_STATUS_GAP_MORE
+ * @gaps:	out: with _DRAIN: how often unread bytes were overwritten, in all sinks together
+ * @lost:	out: the number of these bytes; a lower bound with SIFIVE_TRACE_STATUS_GAP_MORE
  * @waits:	out: with SIFIVE_TRACE_CONFIG_WAIT: how often stores have waited since CONFIG,
- *		and records that the program itself delayed
- * @waited:	out: for how many nanoseconds, of all threads that no longer wait
+ *		or the program itself has delayed a record
+ * @waited:	out: total length of these waits in nanoseconds, without those still in progress
  * @pauses:	out: how often PAUSE has paused the capture since CONFIG
- * @paused:	out: for how long, in nanoseconds; up to now if it is paused
+ * @paused:	out: total length of the pauses in nanoseconds, including the current one
  * @switches:	out: records that SWITCHES has written since CONFIG
  * @switches_lost: out: records that it could not write since CONFIG
  * @instruction: out: instruction trace since CONFIG
  * @fulls:	out: with _WAIT or _DROP: how often some sink has had no room since CONFIG
  * @full_ns:	out: for how long, in nanoseconds; up to now if a sink still has no room
- * @switches_elsewhere: out: how often since CONFIG a thread of SWITCHES began to run on a CPU
- *		without an encoder in the capture
- * @switches_processes: out: processes omitted with their children: too many ran at once
- * @wakeups_elsewhere: out: how often since CONFIG a CPU as in @switches_elsewhere woke a thread,
+ * @switches_elsewhere: out: how often since CONFIG a thread that SWITCHES records began to run
+ *		on a CPU that writes no records
+ * @switches_processes: out: processes omitted with their children because too many ran at once
+ * @wakeups_elsewhere: out: how often since CONFIG a CPU that writes no records woke such a thread,
  *		with SIFIVE_TRACE_SWITCHES_WAKEUPS
  *
  * SIFIVE_TRACE_IOC_STATUS. Needs no privilege. Registers: teControl, tfControl, tsControl,
@@ -602,7 +602,7 @@ struct sifive_trace_status {
 
 /* A session holds the hardware. */
 #define SIFIVE_TRACE_STATUS_CONFIGURED	(1u << 0)
-/* The last of START and STOP was START, even if the capture is paused. */
+/* The capture has been started and not stopped since; it may be paused. */
 #define SIFIVE_TRACE_STATUS_RUNNING	(1u << 1)
 /* A sink is full and stopped the capture. */
 #define SIFIVE_TRACE_STATUS_FULL	(1u << 2)
@@ -621,7 +621,7 @@ struct sifive_trace_status {
 #define SIFIVE_TRACE_STATUS_GAP		(1u << 7)
 /* More bytes were lost than counted: the ring was overwritten more than once. */
 #define SIFIVE_TRACE_STATUS_GAP_MORE	(1u << 8)
-/* Stores wait for the reader of a sink, or records are dropped. */
+/* A sink has no room: stores wait for its reader, or records are dropped. */
 #define SIFIVE_TRACE_STATUS_WAITING	(1u << 9)
 /* PAUSE has paused the capture. */
 #define SIFIVE_TRACE_STATUS_PAUSED	(1u << 10)
@@ -644,22 +644,22 @@ struct sifive_trace_status {
  * @given:	out: bytes that read() has returned. 0 without SIFIVE_TRACE_CONFIG_DRAIN, as are
  *		the fields up to @gap_end
  * @gaps:	out: how often bytes were overwritten before they were read
- * @lost:	out: the number of these bytes; a minimum with SIFIVE_TRACE_STATUS_GAP_MORE
+ * @lost:	out: the number of these bytes; a lower bound with SIFIVE_TRACE_STATUS_GAP_MORE
  * @gap_offset:	out: bytes that read() had returned before the last gap; Error messages
  *		follow
  * @gap_begin:	out: the bytes of that gap were written after this time, in nanoseconds
  *		of CLOCK_MONOTONIC
  * @gap_end:	out: the bytes of that gap were written before this time
  * @start_time:	out: clock of its messages just before START, in ticks, modulo 2^ts_width
- * @start_ns:	out: CLOCK_MONOTONIC then, in nanoseconds
- * @start_within: out: maximum number of nanoseconds between the reads of both clocks
+ * @start_ns:	out: CLOCK_MONOTONIC at that time, in nanoseconds
+ * @start_within: out: maximum number of nanoseconds between the readings of the two clocks
  * @time:	out: as @start_time, but now or when the capture stopped
- * @time_ns:	out: as @start_ns
- * @time_within: out: as @start_within
+ * @time_ns:	out: as @start_ns, for @time
+ * @time_within: out: as @start_within, for @time
  *
- * The last six are 0 without timestamps, if the sink's encoders have several clocks or one is
- * offline, and if the clock has restarted: by system suspend, or by a repair in START. CONFIG
- * starts the clocks of several sinks together, where the hardware can reset them.
+ * The last six are 0 without timestamps, if the sink's encoders have several clocks, if an encoder
+ * is offline, and once system suspend, or a START that restored registers, has restarted the clock.
+ * CONFIG starts the clocks of several sinks together, where the hardware can reset them.
  *
  * SIFIVE_TRACE_IOC_SINK. Needs no privilege; files that may not read the capture get 0 for
  * @flags, @bytes, @offset and everything after @name. EINVAL: no such index.
@@ -695,8 +695,8 @@ struct sifive_trace_sink {
  * @size:	in: sizeof(struct sifive_trace_start), or less if all following members are 0
  * @flags:	in: SIFIVE_TRACE_START_*
  * @processes:	in: address of @count process ids, each an __s32: SAMPLING, SWITCHES and instruction
- *		trace record their threads, including new ones; 0 = the caller's. Only checked while
- *		a capture runs or is paused. out: an id without a process becomes 0, and is ignored
+ *		trace record their threads, including new ones; 0 = the caller's. While a capture
+ *		runs or is paused, the ids are only checked. out: ids without a process become 0
  * @count:	in: number of ids, at most SIFIVE_TRACE_MAX_PROCESSES; 0 if @processes is 0
  * @reserved:	in: 0
  *
@@ -722,9 +722,9 @@ struct sifive_trace_start {
  * call has no effect.
  *
  * ENXIO: no CONFIG on this descriptor. EPERM: another process's session, and capability missing.
- * ENOSPC: START of a full capture. EBUSY: START while the system suspends, or no counter is free
- * for SAMPLING. EPERM, EOPNOTSUPP, ENOMEM: START cannot sample, see SAMPLING; the capture is
- * then stopped. ESTALE: START after system sleep has lost the captured data: rewind, or CONFIG.
+ * ENOSPC: START of a full capture. EBUSY: START while the system is suspending, or no counter is
+ * free for SAMPLING. EPERM, EOPNOTSUPP, ENOMEM: START cannot sample, see SAMPLING; the capture is
+ * then stopped. ESTALE: system sleep has lost the captured data: START with REWIND, or CONFIG.
  * ETIMEDOUT: a component did not respond. EIO: a register did not accept a value, or a component
  * reported a sink error (STATUS names it). A START that fails may have rewound. After a STOP
  * that fails, the capture has stopped, and the data in the sinks is readable.
@@ -750,7 +750,7 @@ struct sifive_trace_run {
 #define SIFIVE_TRACE_START_REWIND	(1u << 0) /* discard the captured data */
 /*
  * Begin to sample the caller, and to trace its instructions, at its next execve(): before the
- * first instruction of the new program. Has no effect on records of all processes.
+ * first instruction of the new program. Has no effect if all processes are recorded.
  */
 #define SIFIVE_TRACE_START_ON_EXEC	(1u << 1)
 #define SIFIVE_TRACE_PAUSE_END		(1u << 0)
@@ -764,8 +764,8 @@ struct sifive_trace_run {
  *		SIFIVE_TRACE_ATTACH_COMPARE
  * @reserved:	in: 0
  *
- * SIFIVE_TRACE_IOC_ATTACH, on any descriptor of the device. A mapping keeps the open file,
- * and so the session, after the program has closed the descriptor.
+ * SIFIVE_TRACE_IOC_ATTACH, on any descriptor of the device. A mapping keeps the open file, and so
+ * the session, alive after the program has closed the descriptor.
  *
  * ENOENT: no page of this device is mapped at @address. EXDEV: with SIFIVE_TRACE_ATTACH_COMPARE,
  * the descriptor refers to another open file. EMFILE: no descriptor is free.

@@ -15,9 +15,9 @@
 #define SIFIVE_TRACE_RECORD_TYPE_MAX	SIFIVE_TRACE_RECORD_XOR
 
 /*
- * Bits of a header's count type, in addition to the type itself: the id of the thread whose
- * records follow is in the header, after the count type; that thread has recorded before, and
- * its open calls continue.
+ * Bits of a header's count type, in addition to the type itself. _OWNED: after the count type, the
+ * header contains the id of the thread whose records follow. _GOES_ON: that thread has recorded
+ * before, and its open calls continue.
  */
 #define SIFIVE_TRACE_RECORD_TYPE	0x3
 #define SIFIVE_TRACE_RECORD_OWNED	0x4
@@ -34,7 +34,7 @@
 #define SIFIVE_TRACE_SWITCH_RETURN		0x04	/* that call returns */
 #define SIFIVE_TRACE_SWITCH_FAULT		0x05	/* the running thread had a page fault */
 #define SIFIVE_TRACE_SWITCH_END			0x10	/* recording ends; id 0 if none runs */
-#define SIFIVE_TRACE_SWITCH_PREEMPTED		0x11	/* could run on */
+#define SIFIVE_TRACE_SWITCH_PREEMPTED		0x11	/* could continue to run */
 #define SIFIVE_TRACE_SWITCH_SLEEPS		0x12
 #define SIFIVE_TRACE_SWITCH_UNINTERRUPTIBLE	0x13
 #define SIFIVE_TRACE_SWITCH_STOPPED		0x14	/* by a signal or a debugger */

@@ -6,7 +6,7 @@
  * The encoders trace the harts' branches in the same buffer, and with the same clock, as
  * the stores of programs. Version 0 of the hardware traces all privilege modes of a hart
  * or none. So the driver turns instruction trace on while a traced thread runs, and off
- * when another one is switched in. The trace includes what the thread runs in the kernel,
+ * when an untraced one is switched in. The trace includes what the thread runs in the kernel,
  * with kernel addresses. Such a capture can be read only through files that were opened
  * with CAP_PERFMON or CAP_SYS_ADMIN. If only user mode was requested, the reader omits the rest.
  */
@@ -29,8 +29,8 @@
  *		context switch makes a Sync and an Ownership message. _CHILDREN also
  *		traces processes that traced processes create
  * @sync_branches: in: teSyncMaxBTM: a Sync message after 2^(n + 5) branches, n from 0 to
- *		11, or SIFIVE_TRACE_INSTRUCTION_NO_SYNC. A reader of a ring, or after lost
- *		bytes, begins at a Sync message
+ *		11, or SIFIVE_TRACE_INSTRUCTION_NO_SYNC. In a ring, and after lost bytes, a
+ *		reader begins at a Sync message
  * @sync_bytes:	in: teSyncMaxInst: a Sync message after 2^(n + 5) bytes of instructions, n
  *		from 0 to 5, or SIFIVE_TRACE_INSTRUCTION_NO_SYNC
  * @timestamps:	in: tsBranch: which messages of branches carry a timestamp: 0 only Sync
@@ -55,7 +55,7 @@
  * or an encoder's own sink is not a ring and has at most 1024 bytes: the last
  * 1024 bytes of such a sink are not used. EPERM: kernel lockdown for
  * confidentiality.
- * EOPNOTSUPP: an encoder does not accept @mode; STATUS names those that it accepts, or this
+ * EOPNOTSUPP: an encoder does not accept @mode (STATUS names the modes that it accepts), or this
  * kernel has no tracepoints of context switches and forks.
  */
 struct sifive_trace_instruction {

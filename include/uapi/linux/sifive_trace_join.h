@@ -5,11 +5,11 @@
  * One file holds the session, as <linux/sifive_trace.h> describes. Another process opens
  * the device and calls JOIN: the driver gives it channels that neither other joined files
  * nor the kernel's records use. Then it maps the stimulus pages, the thread slots and the
- * losses page of its own file, and its threads call THREAD there. START, STOP and everything
+ * losses page of its own file, and its threads call THREAD on it. START, STOP and everything
  * else stay with the session's file, which reserves no channel: if its own program also stores,
  * joining processes must exclude its channels from their @channels.
  *
- * However a process ends, its channels become free, and the others continue. If the
+ * However a process ends, its channels become free, and the other processes continue. If the
  * session ends first, stores of the joined processes are discarded without SIGBUS.
  */
 #ifndef _UAPI_LINUX_SIFIVE_TRACE_JOIN_H
@@ -39,8 +39,8 @@
  * ends. The first JOIN of a file in a session joins it; each further one adds a channel.
  * THREAD on a file that has joined needs no capability in the process that joined.
  *
- * ENXIO: there is no session. EPERM: capability missing, or @session does not show that the
- * caller may join. EINVAL: this is the session's own file. EXDEV: the session's file was
+ * ENXIO: there is no session. EPERM: capability missing, or @session does not entitle the
+ * caller to join. EINVAL: this is the session's own file. EXDEV: the session's file was
  * opened through another device node. EBADF: @session is not a descriptor of this device.
  */
 struct sifive_trace_join {

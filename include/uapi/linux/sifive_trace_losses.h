@@ -15,7 +15,7 @@
  * @capture:	out: as in struct sifive_trace_status
  * @signals:	records of signal handlers that interrupted a record
  * @threads:	records of threads without a channel, or on CPUs without an encoder
- * @abandoned:	left unfinished
+ * @abandoned:	records that were left unfinished
  * @refused:	records of threads that cannot read the counters
  * @children:	records of children created by vfork()
  * @names:	threads whose names the program could not store
