@@ -26,16 +26,16 @@ top_linux()
  * sifive-trace: the API of sifive_linux_perf.h in one file, generated from the
  * library's sources, whose headers describe the internal functions. Side-car files need
  * sifive_linux_perf_meta.h in the same folder. The API of sifive_trace.h, filters, threads'
- * own counts and SIFIVE_TRACE_RECORD are in the library alone, as is what a shared object
- * needs whose program is not linked with it. This file needs gcc 11 or newer, or a recent
- * clang, for asm goto with outputs.
+ * own counts and SIFIVE_TRACE_RECORD are only in the library, as is the support for shared
+ * objects of a program that is not linked with it. This file needs gcc 11 or newer, or a
+ * recent clang, for asm goto with outputs.
  *
  *	cc -c -finstrument-functions program.c
  *	cc -c sifive_linux_perf.c
  *	cc -static -o program program.o sifive_linux_perf.o
  *
- * The sections' SPDX lines tell which licence applies to what, each up to the next one;
- * the second one is that of the kernel's interface, which programs may use freely.
+ * Each SPDX line below gives the licence of the lines up to the next SPDX line; the second
+ * licence is that of the kernel's interface, which programs may use freely.
  */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
@@ -58,7 +58,7 @@ top_bare()
  *	cc -c -ffreestanding sifive_bare_perf.c
  *
  * with the same -march, -mabi and -mcmodel as the rest of the program. The headers
- * beside it say the rest; -DPERF_MEM_POOL_SIZE= and -DPERF_MAX_HARTS= set sizes.
+ * beside it describe the rest; -DPERF_MEM_POOL_SIZE= and -DPERF_MAX_HARTS= set sizes.
  */
 TOP
 }
@@ -202,7 +202,7 @@ echo "#include \"sifive_${variant}_perf.h\""
 
 cat <<'MIDDLE'
 
-/* Hooks run millions of times: they shall be fast in a build without -O, too. */
+/* Hooks run millions of times, so they have to be fast even in a build without -O. */
 #if defined(__GNUC__) && !defined(__clang__) && !defined(__OPTIMIZE__)
 #pragma GCC optimize("O2")
 #endif

@@ -177,7 +177,7 @@ PERF_LOCAL bool is_early(void)
 	return !perf_environment_word("SIFIVE_TRACE_META", PERF_ENVIRONMENT_META);
 }
 
-/* Values of SIFIVE_TRACE_DRAIN: these two, then those of a flag, yes and no alternating. */
+/* Values of SIFIVE_TRACE_DRAIN: wait, drop, then those of a flag, yes and no alternating. */
 enum { DRAIN_WAIT, DRAIN_DROP, DRAIN_YES, DRAIN_NONE };
 
 PERF_LOCAL uint32_t drain_flags(unsigned int value)

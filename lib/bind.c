@@ -40,7 +40,7 @@ struct image {
  * @libc, @libc_end: addresses of that namespace's C library
  * @ours:	number of hook pointers to the library
  * @changed:	an object whose pointers led to the C library; "" for none
- * @foreign:	an object whose pointers lead to neither; "" for none
+ * @foreign:	an object whose pointers lead to neither library; "" for none
  * @error:	errno of a change that failed
  */
 struct binding {
@@ -57,7 +57,7 @@ struct binding {
  * @global:	the function that an unresolved call will reach
  * @hooks:	calls are recorded
  * @ours:	some hook pointers reach the library
- * @late:	a later object with other hooks; "" for none
+ * @late:	the first object found later whose calls reached other hooks; "" for none
  */
 static struct bound {
 	uintptr_t global[BOUND];
@@ -274,7 +274,7 @@ PERF_INTERNAL int perf_bind(bool hooks)
 
 	bound = (struct bound) { .hooks = hooks };
 	/*
-	 * Taken before the loader's lock on its list of objects, because a thread that runs
+	 * Look these up before taking the loader's lock on its list of objects: a thread that runs
 	 * constructors holds the loader's other lock and may wait for a call of this library.
 	 */
 	for (i = 0; i < BOUND; i++)

@@ -127,7 +127,7 @@ PERF_LOCAL void give_to(struct perf_thread *thread, int channel, bool robbed)
 }
 
 #ifndef PERF_DROPIN
-/* In a session of several processes: -1 if the driver has no channel left. */
+/* Get a channel in a session of several processes; -1 if the driver has none left. */
 PERF_LOCAL int ask_driver(void)
 {
 	bool used;

@@ -262,8 +262,8 @@ bare_stranger()
 	$NM -S "$work/stranger.elf" | grep -q '0*3039 b pool'
 }
 
-# In a linked program: from the entry hook to its jump to the generated writer, which the
-# unit tests and "make bench" count.
+# Counts, in a linked program, the instructions of the entry hook up to its jump to the generated
+# writer; the unit tests and "make bench" count the instructions of the writer.
 hook_length()
 {
 	cat > "$work/call.c" <<-'END'

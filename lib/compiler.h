@@ -12,7 +12,7 @@
 /* Exported by the shared library, with the version map. */
 #define PERF_API	PERF_NOTRACE __attribute__((visibility("default")))
 
-/* Shared by the library's files, not exported; data are declared so. */
+/* Shared by the library's files, but not exported: functions, and declarations of data. */
 #ifdef PERF_AMALGAMATION
 #define PERF_INTERNAL	PERF_NOTRACE static
 #define PERF_INTERNAL_DATA static
@@ -48,7 +48,7 @@
 #define PERF_THREAD_MODEL	__attribute__((tls_model("local-exec")))
 #endif
 
-/* The call site in the program, for functions that the program calls. */
+/* The frame of the program's call, for functions that the program calls. */
 #define PERF_FRAME		((uintptr_t)__builtin_frame_address(0))
 
 #define PERF_LIKELY(x)		__builtin_expect(!!(x), 1)

@@ -8,7 +8,7 @@
 
 #include "descriptor.h"
 
-/* The library uses numbers from here on, if the process's limit allows it: usually it is 1024. */
+/* The library uses numbers from here on, if the process's limit, usually 1024, allows that. */
 #define HIGH_NUMBERS	992
 
 PERF_INTERNAL int perf_descriptor_up(int fd)

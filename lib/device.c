@@ -34,8 +34,8 @@
 	"(setcap cap_perfmon,cap_sys_rawio+ep PROGRAM)"
 
 /*
- * Address range of the stimulus pages, for the life of the process: outside mappings it contains
- * ordinary memory, for late stores. The page of losses comes last.
+ * Address range of the stimulus pages, for the life of the process: where no page is mapped, it
+ * contains ordinary memory, for late stores. The page of losses comes last.
  */
 static char *pages;
 
@@ -168,7 +168,7 @@ PERF_LOCAL bool put_memories(const struct perf_device *device, int fixed)
 	return done;
 }
 
-/* @own is set if the number still refers to the device. */
+/* @own: the descriptor number still refers to the device, so close it. */
 PERF_LOCAL void abandon(struct perf_device *device, bool own)
 {
 	if (own)
@@ -227,7 +227,7 @@ PERF_INTERNAL void perf_device_forget(struct perf_device *device, bool fork)
 	if (fork && device->slots)
 		put_memory(device->slots, SLOTS_SIZE, MAP_FIXED_NOREPLACE);
 #endif /* PERF_DROPIN */
-	/* The library no longer owns the descriptor. */
+	/* The child may have reused the address range: it is no longer the library's. */
 	if (!fork)
 		pages = NULL;
 	abandon(device, perf_descriptor_session(device, device->fd));

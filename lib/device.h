@@ -31,7 +31,7 @@
  * @capture:	the number of the session's capture, 0 if none
  * @info:	the machine's trace hardware
  * @count:	number of chosen encoders
- * @mapped:	how many of their pages are mapped, or were attempted
+ * @mapped:	number of their pages that were mapped, including a failed attempt
  * @encoder:	the chosen encoders
  * @slots:	the thread slots, NULL if not mapped
  * @began:	CLOCK_MONOTONIC when the capture was first started, in nanoseconds; 0 if not yet
@@ -163,8 +163,8 @@ PERF_INTERNAL int perf_device_counters(struct perf_device *device,
 
 /**
  * perf_device_sample - let the kernel sample
- * @sampling:	@channel, an ITC channel, @interval or @period with @event, @flags;
- *		@interval and @period are set to the values in use
+ * @sampling:	the setting; its @channel is an ITC channel; @interval and @period are set to
+ *		the values in use
  * @type:	SIFIVE_TRACE_RECORD_RAW, _DELTA or _XOR
  * @once:	one header for the whole capture
  */
@@ -201,7 +201,7 @@ PERF_INTERNAL void perf_device_stream(const struct perf_device *device, uint32_t
  */
 PERF_INTERNAL int perf_device_start(struct perf_device *device, uint32_t flags);
 
-/* Stop that. On return, all earlier messages are in the buffer. */
+/* Stop turning stores into messages. On return, all earlier messages are in the buffer. */
 PERF_INTERNAL int perf_device_stop(struct perf_device *device);
 
 /**

@@ -18,7 +18,7 @@
 /* The value of variable @name, NULL if unset. */
 PERF_INTERNAL const char *perf_environment(const char *name);
 
-/* As above, for a given text: its index in @words, separated by ", "; -1 if none. */
+/* The index of @name's value in @words, separated by ", "; -1 if it is none of them. */
 PERF_INTERNAL int perf_environment_word(const char *name, const char *words);
 
 /**

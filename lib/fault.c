@@ -39,7 +39,7 @@ PERF_LOCAL bool is_fault(const siginfo_t *info)
 	return info->si_code > 0;
 }
 
-/* Performs the kernel's default action. */
+/* Performs a replaced action: the kernel's default, or the program's handler. */
 PERF_LOCAL void pass_on(struct sigaction *to, int number, siginfo_t *info,
 			void *context)
 {

@@ -9,7 +9,7 @@
 #include "compiler.h"
 
 /*
- * Install a SIGILL handler: it restores access after a read of a counter, which is
+ * Install a SIGILL handler: it restores access after a failed read of a counter, which is
  * then repeated, and passes all other signals on to the previous handler.
  */
 PERF_INTERNAL void perf_fault_catch(void);

@@ -332,7 +332,7 @@ PERF_LOCAL const struct loaded *find_loaded(uintptr_t function)
 	return NULL;
 }
 
-/* The object is not in the table. */
+/* Looks up a function whose object is not in the table. */
 PERF_LOCAL bool find_other(uintptr_t function, struct loaded *found)
 {
 	const struct loaded *loaded;

@@ -231,7 +231,7 @@ PERF_INLINE void write_record(struct perf_thread *thread, struct perf_lane *lane
 	thread->begun = perf_pool->generation;
 }
 
-/* The pool is open, and the thread is in the current epoch. */
+/* Whether the pool is open, and the thread is in the current epoch. */
 PERF_LOCAL bool may_write(const struct perf_thread *thread)
 {
 	/* Check in this order, because the epoch changes before the pool opens. */
@@ -292,7 +292,7 @@ PERF_INLINE void open_gate(struct perf_thread *thread)
 
 /*
  * For a writer whose record was abandoned while it was writing. The writer may have written
- * within another user thread's record, which is then as unreadable as its own.
+ * within another user-level thread's record, which is then as unreadable as its own.
  */
 PERF_LOCAL __attribute__((noinline, cold))
 void given_up(struct perf_thread *thread, struct perf_lane *lane)
@@ -321,7 +321,7 @@ PERF_LOCAL __attribute__((noinline, cold)) void settle(struct perf_thread *threa
 	}
 }
 
-/* The count of lost records at an offset in the page, looked up only for a loss. */
+/* The offset of a count in the page of losses, which is looked up only for a loss. */
 #define LOSS(what)	offsetof(struct sifive_trace_losses, what)
 
 /*
@@ -486,7 +486,7 @@ void write_slow(uintptr_t address, uintptr_t address2, uint32_t kind)
 	if (perf_gate_closed(thread)) {
 		if (!perf_frame_left(thread->gate, frame) && thread->waiting++ < PATIENCE) {
 			queue_record(thread, kind, address, address2);
-			/* This writes the record before records with later counters. */
+			/* The slow path then writes this record before any with later counts. */
 			thread->cpu = PERF_CPU_NOBODY;
 			return;
 		}

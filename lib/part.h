@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * The function entries and exits that a filter selects: by function, in each
- * thread by part, from a call of one function to its return or to a call of
- * another, and by depth among nested calls (depth.h). Without a filter, none of
- * this code is executed.
+ * The function entries and exits that a filter selects: by function; by part of each thread, from
+ * a call of one function to its return or to a call of another; and by depth of nested calls
+ * (depth.h). Without a filter, none of this code is executed.
  */
 #ifndef PERF_PART_H
 #define PERF_PART_H

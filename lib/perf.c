@@ -38,7 +38,7 @@ PERF_INTERNAL __attribute__((weak)) void perf_auto_yield(uintptr_t frame)
 }
 #endif
 
-/* Exit of calls: prints failures. */
+/* Ends a call of the API: prints failures. */
 PERF_LOCAL int leave(const char *call, int rc)
 {
 	perf_session_leave();
@@ -47,7 +47,7 @@ PERF_LOCAL int leave(const char *call, int rc)
 	return rc;
 }
 
-/* Entry of calls. These calls cannot use the session of another API. */
+/* Begins a call of the API, which cannot use the session of another API. */
 PERF_LOCAL int enter(const char *call, bool record, uintptr_t frame)
 {
 	perf_error_clear();

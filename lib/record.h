@@ -62,8 +62,8 @@ struct perf_counter {
  * @type:	SIFIVE_TRACE_RECORD_RAW, _DELTA or _XOR
  * @count:	number of counters
  * @mask:	bit n is set if counter n is recorded
- * @poll:	enum perf_poll; may end while a record is written
- * @narrow:	a counter has less than 32 bits
+ * @poll:	enum perf_poll; can become PERF_POLL_NOT while a record is written
+ * @narrow:	a counter has fewer than 32 bits
  * @number:	the counters' numbers in ascending order, as in the arrays below
  * @counter:	the counters
  * @width:	mask of each counter's bits

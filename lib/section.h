@@ -41,7 +41,7 @@ struct perf_section {
 /* Signature before the restart address of a sequence; the same throughout a process. */
 #define PERF_SECTION_SIGNATURE	0xf1401073
 
-/* On other machines only tests run it, one thread each, which reads counters one by one. */
+/* Other machines run only tests, with one thread each, which read counters one by one. */
 #if defined(__riscv) && __riscv_xlen == 64 && !defined(PERF_COUNTER_MOCK)
 #define PERF_SECTIONS
 #endif

@@ -95,7 +95,7 @@ PERF_LOCAL bool is_over(int32_t other, int32_t self, uintptr_t frame)
 }
 
 /*
- * Begins a call, unless another one is in progress. With signals blocked: a handler would
+ * Begins a call, unless another one is in progress. Blocks signals, because a handler could
  * find this call with the frame of an earlier one.
  */
 PERF_LOCAL bool take_call(int32_t self, uintptr_t frame)
@@ -252,7 +252,7 @@ PERF_LOCAL void make_lanes(const struct perf_device *device, uint32_t channels)
 }
 
 #ifndef PERF_DROPIN
-/* XOR records need headers: a ring overwrites the first one, a drained capture may have gaps. */
+/* XOR records need repeated headers: a ring overwrites the first, a drained capture has gaps. */
 PERF_LOCAL bool repeats_headers(const struct perf_setup *setup)
 {
 	return (setup->take.flags & SIFIVE_TRACE_CONFIG_RING ||
@@ -432,8 +432,8 @@ fail:
 }
 
 /*
- * Signal handlers turn tracing on: do not allocate memory here, nor take a lock that the
- * program may hold, such as that on its list of objects.
+ * Signal handlers may turn tracing on: do not allocate memory here, nor take a lock that the
+ * program may hold, such as the loader's lock on its list of objects.
  */
 PERF_INTERNAL void perf_session_begin_records(void)
 {

@@ -84,7 +84,7 @@ struct perf_setup {
 	bool syscalls;	/* and their system calls */
 	bool faults;	/* and their page faults */
 	int switch_channel;
-	uint32_t encoders;	/* number of the capture, if the command takes it */
+	uint32_t encoders;	/* number in the capture, if the command takes them */
 #endif /* PERF_DROPIN */
 };
 

@@ -38,7 +38,7 @@ struct perf_pool *perf_pool;
 /* The value of perf_pool.retry when the calling thread was last refused. */
 static __thread uint32_t refused PERF_THREAD_MODEL;
 
-/* The loss that counts the records of a refused thread. */
+/* The count of losses to which the records of a refused thread are added. */
 static __thread __u64 *loss PERF_THREAD_MODEL;
 
 static const uint64_t no_offset[PERF_COUNTER_MAX];
@@ -47,7 +47,7 @@ static pthread_key_t exit_key;
 static bool exit_key_made;
 
 /*
- * Blocks all signals, also those that the C library's functions never block: one of
+ * Blocks all signals, including those that the C library's functions never block: one of
  * them can cancel the thread. The kernel's signal set has eight bytes.
  */
 PERF_INTERNAL void perf_signals_block(uint64_t *old)

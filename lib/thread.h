@@ -2,15 +2,15 @@
 /*
  * Recording threads, their channels and lanes.
  *
- * A channel belongs to one thread, on all encoders: as long as it lives, or, if there are more
+ * A channel belongs to one thread, on all encoders, until the thread ends or, if there are more
  * threads than channels, until another thread takes the channel. A lane is the sequence of
  * records of one channel on one CPU. A thread has a slot, with the lane of its latest CPU and
  * with its gate. A closed gate means that a record is being written: signal handlers queue
  * theirs, and other threads do not take the channel.
  *
- * All of it is in a pool. Except for the lanes, it is zeroed in a child from its first
- * instruction after fork(), and so closed: the child has no stimulus pages to write to. With
- * the lanes, the child finishes a record that fork() interrupted, in memory that nothing reads.
+ * All of this is in a pool. In a child of fork(), everything but the lanes is zero from the first
+ * instruction on, and so closed: the child has no stimulus pages to write to. It uses the lanes to
+ * finish a record that fork() interrupted, in memory that nothing reads.
  */
 #ifndef PERF_THREAD_H
 #define PERF_THREAD_H
@@ -26,7 +26,7 @@
 #include "record.h"
 #include "section.h"
 
-/* Numbers of recording threads and of encoders: the driver's limits. */
+/* Maximum numbers of recording threads and of encoders: the driver's limits. */
 #define PERF_SLOTS	2048
 #define PERF_CPUS	64
 
@@ -47,7 +47,7 @@
  * @stream:	where the records go
  * @offset:	for a thread's own counts in Delta: @stream.last plus this is the complete
  *		count
- * @written:	how often the driver had written the thread's offsets by then
+ * @written:	how often the driver had written the thread's offsets when @offset was read
  * @generation:	perf_pool.generation when its header was written
  * @left:	records until the header is due again, with perf_pool.interval
  * @torn:	its last record was never finished
@@ -94,7 +94,7 @@ struct perf_call {
  * struct perf_open - a thread's open calls, for a filter with a depth limit: see depth.c
  * @generation:	perf_pool.generation when the first of @call began
  * @count:	number of elements of @call
- * @inlined:	number of deeper calls with frame, function and call site of an element of @call
+ * @inlined:	number of deeper calls that share frame, function and call site with one of @call
  * @deeper:	number of other deeper calls
  */
 struct perf_open {
@@ -112,7 +112,7 @@ struct perf_open {
  *		the first member, because writers have its address in a register
  * @tid:	thread id, 0 if the slot is free
  * @gate:	the slot's address if open, the writer's frame if closed, 0 if not set up
- * @rseq:	where the kernel says on which CPU it is
+ * @rseq:	where the kernel stores the number of its CPU
  * @lane:	where records go
  * @fresh:	bit n is set if lane n has no header of this thread
  * @waiting:	records made while the gate was closed
@@ -124,13 +124,13 @@ struct perf_open {
  * @channel:	its channel, -1 if none
  * @starved:	perf_pool.retry when it last waited for a channel in vain
  * @begun:	perf_pool.generation when it recorded last
- * @latest:	lane of its latest record or header since it has its channel, NULL if there is
+ * @latest:	lane of its latest record or header since it got its channel, NULL if there is
  *		none
  * @saved:	perf_pool.generation when @last was set
  * @joined:	what perf_joined_add() returned; PERF_UNNOTED: not yet called
- * @refused:	enum perf_refusal: whether it may not read the counters
+ * @refused:	enum perf_refusal: whether it was refused access to the counters
  * @repairs:	number of repairs, see perf_thread_repair()
- * @reading:	CPU to read on for @queue; PERF_CPU_NOBODY to prevent it
+ * @reading:	CPU on which to read counters for @queue; PERF_CPU_NOBODY prevents that
  * @offset:	offsets that, added to a hart's counts, give the thread's own counts
  * @last:	own counts at its latest record, when its channel was taken away
  * @head, @tail: of @queue, modulo its size
@@ -188,8 +188,7 @@ struct perf_device;
  * @retry:	changes when a thread that was refused may ask again
  * @pid:	the process
  * @channels:	bit n is set if channel n is available
- * @lock:	guards
- * @owner:	a futex
+ * @lock:	guards @owner: a futex
  * @owner:	owner of each channel, NULL if free
  * @hand:	the next channel to be taken away
  * @waiting:	number of threads that wait for a channel
@@ -200,7 +199,7 @@ struct perf_device;
  * @once:	one header for each channel and CPU
  * @interval:	records from one header to the next; 0 if headers are not repeated
  * @join:	threads must join the driver's session to read counters
- * @slots:	the driver's thread slots, NULL without
+ * @slots:	the driver's thread slots, NULL if there are none
  * @joins:	number of threads in the list of joined.h
  * @used:	number of elements of @thread that were ever in use
  * @layout:	of all records

@@ -20,7 +20,7 @@ struct sifive_trace {
 	char unused;
 };
 
-/* Struct sizes of the first release's callers, and sizes that are invalid. */
+/* The smallest valid sizes, those of the first release, and a limit for the options. */
 #define OPTIONS_MIN	offsetof(struct sifive_trace_options, header_interval)
 #define OPTIONS_MAX	4096
 #define REPORT_MIN	sizeof(struct sifive_trace_report)
@@ -33,7 +33,7 @@ PERF_LOCAL int leave_trace(const char *call, int rc)
 	return rc;
 }
 
-/* Entry of calls: fails for a handle that does not own the session. */
+/* Begins a call: fails for a handle that does not own the session. */
 PERF_INLINE int enter_trace(const struct sifive_trace *trace, bool record)
 {
 	perf_error_clear();
@@ -76,7 +76,7 @@ PERF_API struct sifive_trace *sifive_trace_open(void)
 	return trace;
 }
 
-/* Options of a later release may be ignored if they are zero. */
+/* Whether options of a later release are used: they may be ignored only if they are zero. */
 PERF_LOCAL bool has_more(const struct sifive_trace_options *options)
 {
 	const unsigned char *byte = (const unsigned char *)options;
@@ -140,7 +140,7 @@ PERF_API int sifive_trace_write(struct sifive_trace *trace)
 {
 	if (PERF_UNLIKELY(!trace || perf_session.user != trace))
 		return perf_error("call sifive_trace_setup() first");
-	/* A session with an owner is set up. */
+	/* A session that has an owner is set up. */
 	perf_hooks_manual((uintptr_t)__builtin_return_address(0));
 	return 0;
 }

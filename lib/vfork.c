@@ -2,7 +2,7 @@
 /*
  * Replaces the C library's vfork(), because the child runs in its parent's memory with the
  * parent's slot, and the kernel keeps no rseq area for it. From this call on, the thread's
- * records take the slow path, which checks whether parent or child makes them.
+ * records take the slow path, which checks whether parent or child writes them.
  */
 #include <errno.h>
 #include <sys/types.h>
@@ -29,7 +29,7 @@ PERF_INTERNAL __attribute__((used)) pid_t perf_vfork_failed(long error)
 
 /*
  * Nothing may be on the stack across the system call, because the child's calls overwrite it:
- * clone(CLONE_VM CLONE_VFORK SIGCHLD) is the last action there.
+ * clone(CLONE_VM CLONE_VFORK SIGCHLD) is the last action of this function.
  */
 __asm__(
 	"	.pushsection .text.vfork, \"ax\", @progbits\n"

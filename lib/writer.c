@@ -38,7 +38,7 @@ enum {
 #define LANE		A5
 #define SCRATCH		A4
 #define STIMULUS	A3
-#define OFFSETS		A3	/* as long as counters are read */
+#define OFFSETS		A3	/* while counters are read */
 #define UPPER		A2	/* an address, once the kind is written */
 #define LIMIT		A2	/* after the addresses: counts above may be wide */
 #define VALUE		A1	/* after the addresses: a count from memory */

@@ -33,7 +33,7 @@
  */
 PERF_INTERNAL unsigned int bare_counter_start(unsigned int number, uint64_t event);
 
-/* As bare_csr_count() for cycle and instret, whose events are fixed. */
+/* Let counter @number, cycle or instret, count its fixed event. */
 PERF_INTERNAL void bare_fixed_start(unsigned int number);
 
 #endif /* PERF_BARE_CSR_H */

@@ -164,7 +164,7 @@ PERF_LOCAL bool is_repeated(const struct perf_counter *counter, int at)
 	return false;
 }
 
-/* An event and the counters for it. */
+/* Converts event @at, and takes a counter for it. */
 PERF_LOCAL int take_counter(struct perf_counter *counter, const perfEvent *event, int at,
 			    struct bare_choice *choice, volatile uint32_t *encoder)
 {
@@ -347,7 +347,7 @@ PERF_LOCAL int write_record(struct bare_hart *hart, uint32_t kind,
 }
 
 /*
- * The trap is not the timer's: restore the program's own handler and return, so
+ * If the trap is not the timer's, restore the program's own handler and return, so
  * that the trap is taken again.
  */
 PERF_NOTRACE __attribute__((interrupt("machine"), aligned(64)))
