@@ -36,7 +36,7 @@
  * @slot:	its counter offsets for user mode, or NULL
  * @at:		index of the slot
  * @count:	counter values when it was last switched out
- * @turn:	the set of events that it counts
+ * @turn:	its turns, if events take turns
  */
 struct sft_thread {
 	struct list_head node;
@@ -212,7 +212,7 @@ static void release_left(struct work_struct *work)
 
 static DECLARE_WORK(release_work, release_left);
 
-/* On return, the thread's slot and session are unused. */
+/* Free the thread's slot. Its event is released later, without the system's lock. */
 static void leave(struct sft_thread *t)
 {
 	WRITE_ONCE(t->live, false);
@@ -371,7 +371,7 @@ static int give_slot(struct sft_thread *t, struct sft_why *why)
 	return 0;
 }
 
-/* Zero the caller's counts. If perf has added the caller's event, it is on this CPU. */
+/* Renew the caller's access. If perf has added the caller's event, it is on this CPU. */
 static void begin_again(struct sft_thread *t)
 {
 	struct here *h;
@@ -436,7 +436,7 @@ int sft_access_join(struct sft_thread *fresh, u32 *slot, struct sft_why *why)
 	return 0;
 }
 
-/* Joining failed. */
+/* Release @fresh after joining has failed. */
 void sft_access_discard(struct sft_thread *fresh)
 {
 	list_add(&fresh->node, &leaving);

@@ -348,8 +348,8 @@ static bool can_turn(const struct sft_choice *ch, u32 n)
 }
 
 /*
- * Choose the events that are always counted: those with a fixed counter. Leave the counters
- * with room for turns to the other events. Returns the mask of these events.
+ * Choose the events that are always counted: those with a fixed counter. The other events take
+ * turns, on counters with room for the turn. Returns the mask of these other events.
  */
 static u32 begin_turns(struct sft_choice *ch)
 {

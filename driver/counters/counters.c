@@ -19,7 +19,7 @@
 
 #include "counters.h"
 
-/* Microseconds of a turn. */
+/* Microseconds of a turn: the default and the minimum. */
 #define TURN_US		4000
 #define TURN_LEAST	1000
 
@@ -119,7 +119,7 @@ static void take_here(void *arg)
 	sft_counters_note(r->c->counter, r->value);
 }
 
-/* Save the current value: the counter must never go back below it. */
+/* Save the current value: the counter must never fall below it. */
 static void note_here(void *arg)
 {
 	struct request *r = arg;
@@ -213,7 +213,7 @@ static void release_all(void)
 	sft_reserve_release();
 }
 
-/* Prevent firmware from giving one of the session's fixed counters to another caller. */
+/* Keep perf from using a fixed counter of the session: firmware gives it to every caller. */
 static int reserve(const struct sft_counter *c)
 {
 	if (!(BIT(c->counter) & SFT_FIXED) || sft_counters_pinned())
@@ -244,7 +244,7 @@ static int take(const struct sft_counter *c)
 	return 0;
 }
 
-/* Note an event that takes turns. Returns whether another user has taken its counter. */
+/* Note an event that takes turns. Returns whether an earlier event has taken its counter. */
 static bool add_turned(const struct sft_counter *c)
 {
 	const bool taken = sft_counters.turning & BIT(c->counter);
@@ -563,7 +563,7 @@ static void lose(const struct sft_counter *c, unsigned int cpu, const char *why)
 }
 
 /*
- * Report lost counters as text: why the first was lost, and which others are.
+ * Report lost counters as text: why the first was lost, and which others were.
  * Returns whether there was a new loss.
  */
 bool sft_counters_report(struct sft_why *why)
@@ -726,7 +726,7 @@ static void resume(const struct sft_counters *earlier, struct sft_why *why)
 	sft_counters_report(why);
 }
 
-/* Take counters for @arg's events. @earlier receives the previous set. */
+/* Take counters for @arg's events, or resume the previous set, @earlier. */
 static int replace(struct sifive_trace_counters *arg, struct sft_choice *ch,
 		   const struct sft_counters *earlier, struct sft_why *why)
 {
@@ -749,7 +749,7 @@ static int replace(struct sifive_trace_counters *arg, struct sft_choice *ch,
 }
 
 /*
- * Replace the session's counters by those for @arg's events. On failure the session
+ * Replace the session's counters with those for @arg's events. On failure the session
  * keeps its previous counters and @arg->failed is the event that was refused.
  */
 int sft_counters_take(struct sifive_trace_counters *arg, struct sft_why *why)

@@ -35,7 +35,7 @@ struct tracepoint;
  * @flags:	SIFIVE_TRACE_EVENT_*
  * @counter:	its number in user mode
  * @width:	its width in bits
- * @turn:	when it counts the event, or SFT_ALWAYS
+ * @turn:	the turn in which it counts the event, or SFT_ALWAYS
  */
 struct sft_counter {
 	unsigned long index;
@@ -58,7 +58,7 @@ struct sft_counter {
  * @firmware:	counters of firmware, which have no CSR
  * @index:	their SBI index, by counter
  * @lost:	counters that stopped counting on some CPU
- * @unreported:	reason of the first loss since the last report, or NULL
+ * @unreported:	reason for the first loss since the last report, or NULL
  * @unreported_counter: the counter that was lost first
  * @unreported_hart: its hart
  * @event:	event of each counter, by counter
@@ -98,9 +98,9 @@ struct sft_counters {
  * @readable:	counters that firmware delegates on all of @cpus
  * @index:	their SBI index, by counter
  * @info:	their SBI counter_info, by counter
- * @want:	requested counters, by event, and the one chosen
+ * @want:	by event: what it needs, and the counter chosen
  * @possible:	counters that can count it, by event; 0 if it needs none
- * @count:	upper bound of the events that need a counter
+ * @count:	index of the last event that needs a counter, plus 1
  * @turns:	number of turns that events take, 0 if each has its own counter
  */
 struct sft_choice {
@@ -164,7 +164,7 @@ struct sft_processes {
 };
 
 /**
- * struct sft_following - sampling events under construction
+ * struct sft_following - sampling events that are being created
  * @set:	the SAMPLING request
  * @flags:	flags that @set must have for the events to be used
  * @processes:	the processes whose threads are followed
@@ -185,7 +185,7 @@ struct sft_following {
 	cpumask_var_t cpus;
 };
 
-/* Upper bound of the probes that are added and removed together. */
+/* Maximum number of probes that are added and removed together. */
 #define SFT_PROBES	4
 
 /**

@@ -2,7 +2,7 @@
 /*
  * Page faults: perf's software events report those that the kernel has handled; major faults read
  * from a disk. Each CPU has an event for minor and one for major faults. perf takes its own
- * locks and the CPU hotplug lock when it makes or releases events: so this is done without the
+ * locks and the CPU hotplug lock when it makes or releases events, so this is done without the
  * system's lock, and once a CPU is online rather than during its hotplug.
  */
 

@@ -120,7 +120,7 @@ long sft_sbi_take(const struct sft_counter *c, u64 value)
 		flags |= SBI_PMU_CFG_FLAG_SET_UINH | SBI_PMU_CFG_FLAG_SET_VUINH;
 	if (c->flags & SIFIVE_TRACE_EVENT_NO_KERNEL)
 		flags |= SBI_PMU_CFG_FLAG_SET_SINH | SBI_PMU_CFG_FLAG_SET_VSINH;
-	/* Called as perf does: OpenSBI has returned firmware counters relative to the base. */
+	/* Pass a base as perf does: OpenSBI has returned firmware counters relative to the base. */
 	ret = sbi_ecall(SBI_EXT_PMU, SBI_EXT_PMU_COUNTER_CFG_MATCH,
 			round_down(c->index, BITS_PER_LONG), BIT(c->index % BITS_PER_LONG),
 			flags, c->event, c->data, c->data >> 32);

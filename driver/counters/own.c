@@ -2,7 +2,7 @@
 /*
  * Counts of each sampled thread, joined or not, since its last sample. A perf event on
  * each CPU reports context switches: the counters' increments since the previous switch
- * are added to the thread that stops running.
+ * are added to the counts of the thread that stops running.
  *
  * perf's per-thread events cannot do this: perf leaves inherited events on the CPU when
  * the next thread has the same set.

@@ -86,7 +86,7 @@ static bool is_sbi_driver(struct perf_event *event)
 	return true;
 }
 
-/* Reserve a counter from perf; returns whether perf could use the counter before. */
+/* Withhold a counter from perf; returns whether perf could use the counter before. */
 bool sft_perf_withhold(struct perf_event *event, unsigned long index)
 {
 	return index < MASK_BITS && test_and_clear_bit(index, mask_of(event));

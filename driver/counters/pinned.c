@@ -61,8 +61,8 @@ void sft_pinned_release(unsigned int cpu, u32 counter)
 }
 
 /*
- * A CPU event, created with the kernel's credentials: opening the device was the
- * permission check.
+ * A CPU event, created with the kernel's credentials: where permission is needed,
+ * the ioctl has checked it.
  */
 static struct perf_event *cpu_event(struct perf_event_attr *attr, unsigned int cpu)
 {

@@ -135,7 +135,7 @@ static void add(struct sft_processes *set, struct pid **entries, struct pid *pro
 }
 
 /*
- * @parent has created @child, which has not run yet: add @child to each set that
+ * @parent has created @child, which has not run yet: add @child to the set if it
  * contains @parent.
  */
 void sft_processes_forked(struct sft_processes *set, struct task_struct *parent,

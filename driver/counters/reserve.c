@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Reserves a session's fixed counters from perf. Firmware gives a fixed counter to
+ * Withholds a session's fixed counters from perf. Firmware gives a fixed counter to
  * every caller that asks for cycles or instructions when no programmable counter is
  * free, even if it is in use. The kernel's driver would then count on the session's
  * counter, and stop it. The driver's own mask of usable counters prevents that: it
@@ -23,7 +23,7 @@ static struct perf_event *holder;
 static unsigned long reserved;
 
 /*
- * Reserve a counter from perf, without disturbing an event that runs on it. If the
+ * Withhold a counter from perf, without disturbing an event that runs on it. If the
  * kernel's driver is unknown, perf may take the counter: INFO has a flag for that, and
  * STATUS reports it when it happens.
  */
@@ -53,8 +53,8 @@ static void stop_here(void *unused)
 }
 
 /*
- * When a CPU comes online, the kernel's driver stops the counters in its mask. Reserved
- * counters are not affected.
+ * When a CPU comes online, the kernel's driver stops only the counters in its mask: stop
+ * the reserved ones, too.
  */
 void sft_reserve_cpu_online(unsigned int cpu)
 {

@@ -40,7 +40,7 @@ static void close_here(void *unused)
 
 /*
  * Access to fixed counters has been revoked on these CPUs. Restore it if the
- * setting now allows access for everyone; the setting may have changed since.
+ * setting allows access for everyone, and check again: it may change in between.
  */
 void sft_rule_restore(const struct cpumask *cpus)
 {

@@ -73,8 +73,8 @@ static __always_inline void put(const struct hart *h, u8 kind, pid_t thread)
 }
 
 /*
- * Records were lost, or the stream begins. @running runs from here on; with 0, the next record
- * says which thread runs, or none runs.
+ * Mark that records were lost, or that the stream begins. Thread @running runs from here on; with
+ * 0, the next record says which thread runs, or none runs.
  */
 static noinline void put_mark(struct hart *h, pid_t running)
 {
@@ -126,8 +126,8 @@ static u8 why_out(const struct task_struct *task, bool preempt, unsigned int sta
 	if (state & (__TASK_STOPPED | __TASK_TRACED))
 		return SIFIVE_TRACE_SWITCH_STOPPED;
 	/*
-	 * The kernel reports a frozen thread, and one that waits for a sleeping lock,
-	 * in the same way.
+	 * The kernel, too, reports frozen threads and threads waiting for a sleeping lock as
+	 * uninterruptible.
 	 */
 	if (state & (TASK_UNINTERRUPTIBLE | TASK_RTLOCK_WAIT | TASK_FROZEN))
 		return SIFIVE_TRACE_SWITCH_UNINTERRUPTIBLE;
@@ -246,7 +246,7 @@ static bool has_calls(void)
 	return sft_switches.set.flags & SIFIVE_TRACE_SWITCHES_SYSCALLS;
 }
 
-/* Skip threads whose switch in was not recorded: a reader could not attribute the call. */
+/* Skip threads whose switch-in was not recorded: a reader could not attribute the call. */
 static __always_inline void put_call(u8 kind, u32 value)
 {
 	unsigned long flags;
@@ -426,7 +426,7 @@ static bool begins_on(unsigned int cpu)
 }
 
 /*
- * Set whether threads run unrecorded on CPUs whose streams do not begin; called
+ * Set whether CPUs whose streams do not begin count the threads that run there unrecorded. Called
  * before any stream begins. Other CPUs must not count in the meantime: a single count puts all
  * times in doubt.
  */
@@ -438,7 +438,7 @@ static void set_unseen(bool on)
 		WRITE_ONCE(per_cpu_ptr(&harts, cpu)->unseen, on && !begins_on(cpu));
 }
 
-/* From here on, page faults of new online CPUs are seen, and the streams of these CPUs begin. */
+/* See the page faults of CPUs that have come online, and begin the streams of these CPUs. */
 static void see_faults(struct work_struct *work)
 {
 	struct sft_why why = {};

@@ -180,7 +180,7 @@ static u32 differs(const struct sft_component *c, unsigned int i)
 
 	if (!is_watched(c, i))
 		return 0;
-	/* For the control register, save the bits that differ from the value written. */
+	/* For the control register, @programmed holds the bits that differ from @control. */
 	if (!i)
 		expected ^= c->control;
 	return (sft_read(c, watched[i].offset) ^ expected) & watched[i].owned;

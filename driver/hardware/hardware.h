@@ -23,7 +23,7 @@ struct cpumask;
 struct sft_component;
 
 /*
- * A clock reading: A clock's @time in ticks, within @within nanoseconds of
+ * A reading of a clock: it showed @time, in ticks, within @within nanoseconds of
  * CLOCK_MONOTONIC @ns.
  */
 struct sft_sample {
@@ -50,9 +50,9 @@ struct sft_sample {
  * @closed:	instruction trace ended its encoder's stream before the sink was
  *		full
  * @sum:	checksum of its bytes when hibernation began
- * @start:	clock at the first START since the sink was empty
- * @stop:	its clock at the last STOP
- * @restarted:	the clock has restarted between them
+ * @start:	reading of its clock at the first START since the sink was empty
+ * @stop:	reading of its clock at the last STOP, or by SINK since
+ * @restarted:	its clock has restarted between @start and @stop
  */
 struct sft_sink {
 	struct sft_component *owner;

@@ -10,7 +10,7 @@
 
 #include "hardware.h"
 
-/* Whether the hart's stream is active, so that its registers belong to the driver. */
+/* Whether a component is used and, if it is an encoder, its stream has not ended. */
 static bool is_live(const struct sft_component *c)
 {
 	return c->used && !(c->is_encoder && to_encoder(c)->ended);
@@ -142,8 +142,8 @@ static void check_changed(struct sft_component *c)
 }
 
 /*
- * The stream of this encoder has ended, so only components downstream can have
- * failed since.
+ * If an encoder's stream has ended, only components downstream can have failed
+ * since.
  */
 static void check_encoder(struct sft_encoder *e)
 {

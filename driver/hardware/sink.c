@@ -53,7 +53,7 @@ static void copy(void *to, const void *from, size_t count)
 }
 
 /*
- * Set size and memory of a sink; kind and owner are set, and the owner is active and
+ * Set size and memory of a sink whose kind and owner are set; the owner is active and
  * idle. @wanted: size of SBA memory; the size of SRAM is fixed.
  */
 int sft_sink_take(struct sft_sink *s, size_t wanted, struct sft_why *why)
@@ -375,7 +375,7 @@ size_t sft_sink_copy_ring(const struct sft_sink *s, const struct sft_position *b
 }
 
 /*
- * The number of bytes to skip at the beginning of such a copy: those
+ * The number of bytes to skip at the beginning of a ring's copy: those
  * overwritten by the time the ring was at position @after, and the partial
  * message after them.
  */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Timestamp units. One of each cluster is the master, with its own clock: the funnel's,
- * or the encoder's without a funnel. Slaves show the master's time.
+ * Timestamp units. In each cluster, one unit is the master, with its own clock: the
+ * funnel's or, without a funnel, the encoder's. Slaves show the master's time.
  */
 
 #include <linux/bitfield.h>

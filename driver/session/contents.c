@@ -78,7 +78,7 @@ void sft_capture_describe(struct sifive_trace_sink *out)
 	strscpy_pad(out->name, sft_name(s->owner), sizeof(out->name));
 }
 
-/* Describe the clock of sink number @out->index, now or when it stopped. */
+/* Report the clock of sink number @out->index at START, and now or when the capture stopped. */
 void sft_capture_describe_clock(struct sifive_trace_sink *out)
 {
 	struct sft_sink *s = &sft_hw.capture.sink[out->index];

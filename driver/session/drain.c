@@ -14,7 +14,7 @@
 
 /*
  * Poll often enough that a sink with this many bytes per second fills at most
- * half its ring.
+ * half its ring between two checks.
  */
 #define FASTEST		(200u * SZ_1M)
 #define BYTES_PER_US	200
@@ -190,7 +190,7 @@ static unsigned long next_look(const struct drain *d)
 		       seldom(d->sink));
 }
 
-/* Without a reader stores continue; the bytes that they overwrite are counted. */
+/* Let stores continue if no reader comes; the bytes that they overwrite are counted. */
 static void mind_reader(struct drain *d)
 {
 	u64 now = ktime_get_ns();

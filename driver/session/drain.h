@@ -36,10 +36,10 @@
  * @cut:	the unread bytes begin within a message
  * @missing:	bytes were lost that no message reports yet
  * @more:	more bytes were lost than are counted
- * @fresh:	bytes written since the previous check by the work
- * @moved:	bytes were written before the previous check
+ * @fresh:	bytes written since the work's previous check
+ * @moved:	the work's previous check found new bytes
  * @rest:	bytes to return before the unread ones: the rest of a message that did
- *		not fit a reader's buffer, and messages that report a loss
+ *		not fit into a reader's buffer, and messages that report a loss
  * @rest_at:	index of the first of them
  * @rest_end:	index after the last of them
  * @given:	bytes that read() has returned
@@ -54,7 +54,7 @@
  * @seen:	earlier checks, an eighth of the ring apart: how many bytes were
  *		written, and when
  * @oldest_seen: the first of them
- * @looks:	number of @seen
+ * @looks:	number of valid entries of @seen
  */
 struct drain {
 	const struct sft_sink *sink;

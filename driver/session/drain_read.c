@@ -40,7 +40,7 @@ static size_t whole_messages(const u8 *bytes, size_t count)
 
 /*
  * Length of the whole messages in the oldest @count unread bytes; @count if no message ends
- * near.
+ * near their end.
  */
 static size_t whole_unread(const struct drain *d, size_t count)
 {

@@ -50,8 +50,8 @@ static struct {
 } map;
 
 /*
- * Number of threads whose stores wait; how often stores have waited since CONFIG, and for
- * how many nanoseconds.
+ * The threads whose stores wait; how often stores have waited since CONFIG, and for how
+ * many nanoseconds.
  */
 static DECLARE_WAIT_QUEUE_HEAD(waiting);
 static atomic64_t waits, waited;

@@ -27,7 +27,7 @@ int sft_capture_pause(struct sft_why *why)
 
 /*
  * Continue after Error messages: data stored during the pause is missing, and records may have
- * been cut. Only a working encoder can continue elsewhere in its sink.
+ * been cut. Restore encoders first: only a working one can continue elsewhere in its sink.
  */
 int sft_capture_unpause(struct sft_why *why)
 {
@@ -38,7 +38,7 @@ int sft_capture_unpause(struct sft_why *why)
 	if (!sft.state.paused)
 		return 0;
 	ret = sft_capture_may_start(false, why);
-	/* If the end of a pause fails for lack of room, nothing is appended to any sink. */
+	/* Check first: if the pause cannot end for lack of room, nothing is appended. */
 	for (i = 0; i < cap->sinks && !ret; i++)
 		if (!sft_sink_full(&cap->sink[i]))
 			ret = sft_sink_check_room(&cap->sink[i], why);

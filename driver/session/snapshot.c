@@ -28,7 +28,7 @@
  * struct part - the copy of one sink
  * @sink:	the sink
  * @before:	its write position when copying began
- * @newest:	the bytes before that
+ * @newest:	a sample of the bytes before that position
  * @data:	its bytes, oldest first, after those overwritten during the copy
  * @bytes:	their number
  */
