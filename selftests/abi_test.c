@@ -53,7 +53,7 @@ TEST_F(device, unknown_calls_give_enotty)
 		}
 }
 
-/* Each unknown flag is rejected; @flags lies in @argument. */
+/* Each unknown flag is rejected; @flags points into @argument. */
 static void unknown_flags(struct __test_metadata *_metadata, int fd,
 			  unsigned long call, void *argument, uint32_t *flags,
 			  uint32_t known)
@@ -528,7 +528,7 @@ static void events_refused(struct __test_metadata *_metadata, int fd,
 	ASSERT_EQ(0, trace_config(fd, &config));
 	memcpy(counters.event, event, count * sizeof(*event));
 	counters.count = count;
-	/* A value that a rejected call never returns. */
+	/* An index that no rejected call returns, to show that the call sets it. */
 	counters.failed = 1000;
 	EXPECT_EQ(-EINVAL, trace_ioctl(fd, SIFIVE_TRACE_IOC_COUNTERS, &counters));
 	EXPECT_EQ(failed, counters.failed);

@@ -59,7 +59,7 @@ FIXTURE_TEARDOWN(access)
 	close(self->fd);
 }
 
-/* Take cycles and instructions, with or without per-thread counts. */
+/* Take counters for cycles and instructions, with or without per-thread counts. */
 static int take(int fd, uint32_t flags)
 {
 	struct sifive_trace_counters counters = TRACE_ARG(sifive_trace_counters);
@@ -127,7 +127,7 @@ static int not_signalled(uint32_t counters, int signal)
 	return bad;
 }
 
-/* Take cycles, instructions, and an event with a programmable counter. */
+/* Take counters for cycles, instructions, and an event that needs a programmable counter. */
 static int take_three(int fd, uint32_t *mask)
 {
 	struct sifive_trace_counters counters = TRACE_ARG(sifive_trace_counters);
@@ -444,7 +444,7 @@ TEST_F(access, each_thread_has_its_slot_and_a_call_that_gets_none_takes_only_its
 	slots = mmap(NULL, SLOTS_SIZE, PROT_READ, MAP_SHARED, self->fd,
 		     SIFIVE_TRACE_MMAP_THREADS);
 	ASSERT_NE(MAP_FAILED, slots);
-	/* A page appears once one of its slots is taken, which no other test here does. */
+	/* A page appears once one of its slots is taken; only this test takes slots in the last. */
 	EXPECT_EQ(SIGBUS, trace_signal_of_load(slots + SLOTS_SIZE - 8));
 	/* The test itself holds one slot. */
 	own = join(self->fd, 0);
@@ -497,7 +497,7 @@ TEST_F(access, what_goes_late_takes_no_access)
 	for (round = 0; round < 3; round++) {
 		quit = false;
 		ASSERT_EQ(0, trace_pin(self->encoder.cpu));
-		/* It starts running when this thread has moved. */
+		/* The hog starts running once this thread has moved. */
 		ASSERT_EQ(0, pthread_create(&hog, NULL, thread_hogs, &quit));
 		EXPECT_EQ(no_slot, join(self->fd, SIFIVE_TRACE_THREAD_LEAVE));
 		EXPECT_EQ(SIGILL, signal_of_cycle());
@@ -520,8 +520,8 @@ struct neighbour {
 };
 
 /*
- * A single time slice counted wrongly would exceed the test's limit. Yield the rest of the time
- * slice, to save time.
+ * To save time, yield the rest of each time slice: a single one that is counted wrongly already
+ * exceeds the test's limit.
  */
 static void *thread_works(void *arg)
 {

@@ -181,7 +181,7 @@ TEST_F(argument, a_shorter_one_is_filled_up_and_nothing_is_written_behind_it)
 	memset(self->memory + size, 0xa5, variant->size);
 	*(uint32_t *)self->memory = (uint32_t)size;
 	ret = trace_ioctl(self->fd, variant->call, self->memory);
-	/* In that case, CONFIG selects no sink, and EVENT no event. */
+	/* The missing fields count as 0: CONFIG selects no sink, and EVENT no event. */
 	EXPECT_EQ(variant->call == SIFIVE_TRACE_IOC_CONFIG ||
 		  variant->call == SIFIVE_TRACE_IOC_EVENT ? -EINVAL : 0, ret);
 	for (i = size; i < self->page; i++)

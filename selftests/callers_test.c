@@ -18,7 +18,7 @@
 #define CHANNEL		5
 #define BUFFER		1048576
 
-/* Captures until there are samples: on a loaded host each capture gets few. */
+/* Maximum number of captures until there are samples: on a loaded host each capture gets few. */
 #define CAPTURES	50
 
 #define TURNS		3000000
@@ -30,7 +30,7 @@ static inline __attribute__((always_inline)) void spin(uint64_t turns)
 		asm volatile("");
 }
 
-/* Each is in separate memory, so that an address identifies it. */
+/* Each function has 256 bytes to itself, so that an address identifies it. */
 static __attribute__((noinline, noclone, aligned(256))) void leaf(void)
 {
 	spin(TURNS);
@@ -76,7 +76,7 @@ static __attribute__((noinline, noclone, aligned(256))) void deep(unsigned int l
 	asm volatile("");
 }
 
-/* Runs with a frame pointer of this value. */
+/* Runs with @fp as its frame pointer. */
 static __attribute__((noinline, noclone, aligned(256))) void astray(unsigned long fp)
 {
 	unsigned long turns = TURNS;
@@ -130,7 +130,10 @@ FIXTURE_TEARDOWN(callers)
 	trace_session_close(&self->s);
 }
 
-/* The first address is useful unless it is in the function itself or that of its frame. */
+/*
+ * The first address is the return-address register: skip it if it is in the function itself, or
+ * if the frame has the same address.
+ */
 static void keep(const struct trace_record *record, void *arg)
 {
 	unsigned int from = 0, i;

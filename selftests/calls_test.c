@@ -215,8 +215,8 @@ TEST_F(calls, once_only_headers_are_once_only)
 }
 
 /*
- * Number of signals handled, and of those that interrupted a record, in which turning tracing
- * on fails.
+ * Number of signals handled, and of those among them that interrupted a record: in their
+ * handlers, turning tracing on fails.
  */
 static volatile uint64_t handled, hits;
 static struct sifive_trace *handled_trace;
@@ -419,7 +419,7 @@ static void vfork_children(struct __test_metadata *_metadata, unsigned int times
 static void vfork_children_are_lost(struct __test_metadata *_metadata,
 				    struct _test_data_calls *self)
 {
-	/* The function itself and the calls it makes. */
+	/* Records of the function itself and of the calls that it makes. */
 	const unsigned int parent = 2 * (2 + 1), child = 4 + 1, times = 20;
 
 	ON();
@@ -536,7 +536,7 @@ TEST_F(calls, a_file_that_takes_the_librarys_number_is_left_alone)
 	numbers_are_taken(_metadata, self, file);
 	for (number = 3; number < 2048; number++)
 		open_numbers += number != self->fd && fcntl(number, F_GETFD) >= 0;
-	/* The new file's number, and the one that the library had. */
+	/* Two numbers are open: the new file's, and the one that the library had. */
 	EXPECT_LE(2, open_numbers);
 	ASSERT_EQ(4, pread(file, text, sizeof(text), 0));
 	EXPECT_STREQ("mine", text);

@@ -450,7 +450,7 @@ TEST_F(counters, when_all_are_taken_the_next_event_is_refused_as_busy)
 
 #define PAGES	512
 
-/* Accesses to each page, and the miss that each causes. */
+/* Functions that touch pages, and the accesses that miss in each page. */
 static const struct touch {
 	void (*pages)(unsigned int count);
 	bool loads, stores, calls;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Proves that with SIFIVE_TRACE_START_ON_EXEC nothing of the process that calls START is
- * recorded before its execve(), and the program from then on.
+ * recorded before its execve(), and that the executed program is recorded.
  */
 #define _GNU_SOURCE
 #include <fcntl.h>
@@ -105,7 +105,7 @@ static int look(struct _test_data_exec *self, struct seen *seen)
 	return ret;
 }
 
-/* In a child: Call START, run the program visibly or not, and report what was recorded. */
+/* In a child: call START, sleep and work, and report what has been recorded until then. */
 static void begin(struct _test_data_exec *self, uint32_t flags)
 {
 	struct seen seen;
@@ -119,7 +119,7 @@ static void begin(struct _test_data_exec *self, uint32_t flags)
 		_exit(3);
 }
 
-/* Events: the child has started, and has ended. */
+/* Wait for the child: @before is what it reported, @after what had been recorded at its end. */
 #define COLLECT(child) collect(_metadata, self, child)
 static void collect(struct __test_metadata *_metadata, struct _test_data_exec *self,
 		    pid_t child)

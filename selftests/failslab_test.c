@@ -185,7 +185,7 @@ static int do_read(struct _test_data_failslab *self)
 	return pread(self->s.fd, bytes, sizeof(bytes), 0) < 0 ? -errno : 0;
 }
 
-/* From a running ring, with a snapshot. */
+/* Read from a running ring, for which the driver makes a copy. */
 TEST_F(failslab, read_may_fail)
 {
 	uint32_t i;

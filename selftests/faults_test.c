@@ -27,7 +27,7 @@ FIXTURE(faults) {
 	struct trace_session s;
 	struct sifive_trace_switches switches;
 	char *fresh;
-	/* Number of faults of each page of @fresh, and of other pages. */
+	/* Number of faults in each page of @fresh, and in other pages. */
 	unsigned int page[PAGES], others;
 	/* Number of these faults that are major, and that are in touch(). */
 	unsigned int major, touched;

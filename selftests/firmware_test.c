@@ -111,7 +111,10 @@ static void take(const struct trace_record *record, void *arg)
 	counts->last = record->value[record->counters - 1];
 }
 
-/* Works until the kernel writes two more samples, the second of which began after the work. */
+/*
+ * Works until the kernel has written two more samples: it may have begun the first one before
+ * this call, but not the second.
+ */
 static void be_sampled(int fd)
 {
 	uint64_t before = trace_sampled(fd);
@@ -120,7 +123,7 @@ static void be_sampled(int fd)
 		trace_spin(100000);
 }
 
-/* Returns once another process writes to a pipe from now on. */
+/* Empties a pipe, and returns once another process has written to it again. */
 static void let_run(int pipe)
 {
 	char bytes[4096];
@@ -131,7 +134,10 @@ static void let_run(int pipe)
 		sched_yield();
 }
 
-/* @other: another process writes to this pipe while it executes such instructions, -1 if none */
+/*
+ * @other: pipe to which another process writes while it also executes illegal instructions; -1 if
+ * there is none
+ */
 static void count(struct __test_metadata *_metadata, struct _test_data_firmware *self, int other)
 {
 	struct counts counts = { .src = self->encoder.src };
@@ -143,7 +149,7 @@ static void count(struct __test_metadata *_metadata, struct _test_data_firmware 
 	if (other >= 0)
 		let_run(other);
 	execute_illegal(BEFORE);
-	/* The driver checks its counters, which keep counting. */
+	/* This makes the driver check its counters, which must keep counting. */
 	ASSERT_EQ(0, trace_status(self->fd, &status));
 	EXPECT_EQ(0, status.counters_lost) {
 		TH_LOG("%s", status.message);
@@ -181,7 +187,7 @@ static void refused(struct __test_metadata *_metadata, struct _test_data_firmwar
 	}
 }
 
-/* Firmware would count the event on one counter only: perf's. */
+/* Firmware can count the event on one counter only, which perf takes first. */
 TEST_F(firmware, is_counted_for_perf_or_for_the_session)
 {
 	struct perf_event_attr attr = trace_perf_attr(PERF_TYPE_RAW, PERF_FIRMWARE | ILLEGAL);

@@ -538,7 +538,7 @@ TEST_F(hostile, nobody_gets_what_the_mode_and_the_session_give)
 	ASSERT_EQ(0, trace_status(reader, &after));
 	EXPECT_EQ(before.bytes, after.bytes);
 	EXPECT_EQ(0, as_nobody(nobody_with_session, self->s.fd));
-	/* Nothing was taken away. */
+	/* The session has lost nothing. */
 	EXPECT_EQ(0, trace_start(self->s.fd, 0));
 	EXPECT_EQ(0, trace_stop(self->s.fd));
 

@@ -329,7 +329,7 @@ TEST_F(hotplug, lost_registers_take_nothing_from_sram)
 	lose_registers(_metadata, self, SIFIVE_TRACE_SINK_SRAM, 0);
 }
 
-/* This also holds with its own sink, where new data begins at the start of the buffer. */
+/* This also holds for an encoder with its own sink, whose new data begins at the start. */
 TEST_F(hotplug, a_capture_can_be_rewound_meanwhile)
 {
 	struct trace_session *leaver = &self->each[self->leaver];
@@ -541,7 +541,7 @@ TEST_F(hotplug, what_comes_back_is_the_sessions_alone)
 	uint32_t mask;
 	int ret;
 
-	/* They are taken while the CPU is offline. */
+	/* Take the counters while the CPU is offline. */
 	ASSERT_EQ(0, set_online(self, false));
 	ret = take_counters(self, 0, &mask);
 	if (ret == -EOPNOTSUPP)

@@ -22,7 +22,7 @@
 /* How often two threads or processes take turns. */
 #define TURNS	50
 
-/* Number of processes that run one after the other, and of owners, which no test reaches. */
+/* Number of processes that run one after the other; room for owners, which no test fills. */
 #define PROCESSES 10
 #define OWNERS	64
 
@@ -386,7 +386,7 @@ TEST_F(instruction, whatever_runs_is_traced_on_request)
 	usleep(10000);
 	check(_metadata, self);
 	EXPECT_LE(TURNS, times_of(&self->found, child));
-	/* The idle thread. */
+	/* The idle thread's id is 0. */
 	EXPECT_LT(0, times_of(&self->found, 0));
 }
 

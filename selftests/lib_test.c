@@ -98,7 +98,7 @@ static perfEvent events[] = {
 
 #define EVENTS	((int)ARRAY_SIZE(events))
 
-/* The number of the events that this machine can count: all or none. */
+/* How many of the events this machine can count: all or none. */
 static int countable(const struct sifive_trace_info *info)
 {
 	return info->flags & SIFIVE_TRACE_INFO_COUNTERS ? EVENTS : 0;

@@ -43,8 +43,8 @@ static void on_signal(int number)
 }
 
 /*
- * Record, and again once each thread has had a channel: with too many threads, each has
- * lost its channel by then.
+ * Record once, and again when each thread has had a channel: if there are more threads than
+ * channels, each has lost its channel by then.
  */
 static void *live(void *number)
 {

@@ -18,8 +18,8 @@
 #include "trace_records.h"
 
 /*
- * A single time slice counted wrongly would exceed the tests' limits. Yield the rest of the time
- * slice, to save time.
+ * To save time, yield the rest of each time slice: a single one that is counted wrongly already
+ * exceeds the tests' limits.
  */
 #define NEIGHBOUR_TURNS	400000ull
 

@@ -19,7 +19,7 @@
 
 #define BUFFER	65536
 
-/* Stores of each part, and the first value of each. */
+/* Number of stores in a part, and the first value of each part. */
 #define PART	100
 #define BEFORE	1000
 #define MEANWHILE 2000
@@ -54,7 +54,7 @@ static void store_part(struct trace_session *s, uint32_t from)
 		trace_store(s->page, s->reg, from + i, 4);
 }
 
-/* Record a part, pause @times times with a part in each, and record another. */
+/* Store one part, then one during each of @times pauses, then one more. */
 static void record(struct __test_metadata *_metadata, struct _test_data_pause *self,
 		   uint32_t flags, unsigned int times)
 {
@@ -135,7 +135,7 @@ TEST_F(pause, a_ring_is_paused_at_each_position)
 	ASSERT_EQ(0, trace_session_config(&self->s, SIFIVE_TRACE_SINK_SBA, 4096,
 					  SIFIVE_TRACE_CONFIG_RING));
 	ASSERT_EQ(0, trace_start(self->s.fd, 0));
-	/* Store more than one lap, at distances that do not divide the size. */
+	/* Store more than one lap, and pause at distances that do not divide the size. */
 	for (round = 0; round < 500; round++) {
 		for (i = 0; i < 7; i++)
 			trace_store(self->s.page, self->s.reg, round * 7 + i, 4);
@@ -168,7 +168,7 @@ TEST_F(pause, a_drained_capture_does_not_end)
 	while (got > 0);
 	EXPECT_EQ(-1, got);
 	EXPECT_EQ(EAGAIN, errno);
-	/* Its session must not change either. */
+	/* The session of a paused capture must not change either. */
 	EXPECT_EQ(-EBUSY, trace_config(self->s.fd, &self->s.config));
 	/* STOP leaves no pause. */
 	ASSERT_EQ(0, trace_stop(self->s.fd));
@@ -255,7 +255,7 @@ TEST_F(pause, a_reader_of_a_ring_gets_one_state_of_it)
 	EXPECT_EQ(2999, last);
 }
 
-/* The encoder's control register, in the page of its program. */
+/* Clear the encoder's control register, through the page that the program maps. */
 static void reset_encoder(struct trace_session *s)
 {
 	*(volatile uint32_t *)((char *)s->page + TR_CONTROL) = 0;
@@ -278,7 +278,7 @@ TEST_F(pause, an_encoder_that_was_reset_meanwhile_goes_on)
 	check(_metadata, &self->stream, 1);
 }
 
-/* A state in which the buffer of @full has no room for another word, but is not full. */
+/* Fill the buffer of @full until it has no room for another word, but is not full. */
 static bool fill_but_a_word(struct _test_data_pause *self, void *page,
 			    const struct sifive_trace_encoder *full, unsigned int longer)
 {

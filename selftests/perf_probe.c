@@ -5,8 +5,8 @@
  *
  *	perf_probe loop		the work
  *	perf_probe session	the same in a session; fails if its counts are wrong
- *	perf_probe hold		a session from the line it prints, with its CPU, until
- *				its input ends; fails if a counter is lost
+ *	perf_probe hold		hold a session, print a line with its CPU, and keep the
+ *				session until the input ends; fails if a counter is lost
  */
 #define _GNU_SOURCE
 #include <fcntl.h>

@@ -29,7 +29,10 @@
 /* Allowance for reading the count, by system calls. */
 #define SLACK		(LOOP / 20)
 
-/* Pages that are touched: each is a miss. Use more pages where the kernel's misses are limited. */
+/*
+ * Pages to touch: each causes a miss. Where counts are exact, the test also sets an upper limit:
+ * touch more pages, so that the kernel's own misses stay within it.
+ */
 #define PAGES		64
 #define PAGES_EXACT	512
 

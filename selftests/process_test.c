@@ -20,7 +20,7 @@
 #define CHANNEL		5
 #define BUFFER		1048576
 
-/* Captures until all threads have samples: on a loaded host each capture gets few. */
+/* Maximum number of captures until all threads have samples: on a loaded host each gets few. */
 #define CAPTURES	50
 
 static inline __attribute__((always_inline)) void *spin(void *arg, uint64_t turns)
@@ -30,7 +30,7 @@ static inline __attribute__((always_inline)) void *spin(void *arg, uint64_t turn
 	return arg;
 }
 
-/* Each function is in separate memory, so that a pc identifies it. */
+/* Each function has 64 bytes to itself, so that a pc identifies it. */
 static __attribute__((noinline, aligned(64))) void *own(void *arg)
 {
 	return spin(arg, 10000000);
@@ -279,7 +279,7 @@ TEST_F(process, those_that_have_ended_become_0)
 	EXPECT_EQ(self->other[1], list[1]);
 	EXPECT_EQ(0, list[2]);
 	EXPECT_EQ(0, trace_stop(self->s.fd));
-	/* So the same list can be used again. */
+	/* START ignores the 0, so the same list can be used again. */
 	EXPECT_EQ(0, start_list(self, SIFIVE_TRACE_START_REWIND, list, 3));
 	EXPECT_EQ(0, trace_stop(self->s.fd));
 	list[0] = gone;
@@ -315,7 +315,7 @@ TEST_F(process, lists_that_are_refused)
 	EXPECT_EQ(0, start_list(self, 0, many, SIFIVE_TRACE_MAX_PROCESSES));
 	EXPECT_EQ(0, trace_stop(self->s.fd));
 
-	/* A list that ends at the end of memory, and one that is read-only. */
+	/* A list that ends where mapped memory ends, and one that is read-only. */
 	memory = mmap(NULL, 2 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	ASSERT_NE(MAP_FAILED, memory);
 	ASSERT_EQ(0, mprotect((char *)memory + page, page, PROT_NONE));

@@ -300,7 +300,7 @@ TEST_F(sba, a_large_ring_is_written_to_its_end_and_over_it)
 	EXPECT_GT(LARGE, status.bytes);
 	EXPECT_LT(LARGE - LONGEST, status.bytes);
 
-	/* Its beginning, several places inside, and its end. */
+	/* Decode the beginning of the ring, several places inside, and its end. */
 	decode_part(_metadata, self, 0);
 	EXPECT_LT(0, trace_consecutive(&self->stream, &first, NULL));
 	for (at = PART; at + PART < status.bytes; at += LARGE / 8) {
@@ -352,7 +352,7 @@ TEST_F(sba, each_snapshot_of_a_running_ring_is_whole)
 	ASSERT_EQ(0, trace_start(self->s.fd, 0));
 	ASSERT_EQ(0, trace_writer_start(&self->writer, &self->s, 0));
 	for (round = 0; round < 12; round++) {
-		/* The first two are only possible before the ring has wrapped. */
+		/* The first two rounds may read the ring before it has wrapped, later ones not. */
 		if (round == 2)
 			ASSERT_TRUE(wait_flag(self->s.fd,
 					      SIFIVE_TRACE_STATUS_WRAPPED));

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Proves that the sampling counter can count its event for the records without a counter of
- * the session, that nothing is missing where instructions are counted, and that no other event
- * can be counted in this way.
+ * Proves that the sampling counter can also count its event for the records, so that the session
+ * needs no other counter for it; that nothing is missing where instructions are counted; and that
+ * no other event can be counted in this way.
  */
 #define _GNU_SOURCE
 #include <fcntl.h>
@@ -68,7 +68,7 @@ FIXTURE_TEARDOWN(sampled_count)
 	close(self->fd);
 }
 
-/* The samples of all harts, and where the event is among their counts. */
+/* The samples of all harts; @place is the index of the event among their counts. */
 struct samples {
 	unsigned int place;
 	uint64_t count, sum, last[SIFIVE_TRACE_MAX_ENCODERS];
@@ -95,7 +95,7 @@ static void *work(void *unused)
 	return NULL;
 }
 
-/* Threads that alternate on a hart. */
+/* Sample threads that alternate on a hart. */
 static void sample(struct __test_metadata *_metadata,
 		   struct _test_data_sampled_count *self, unsigned int place)
 {

@@ -31,7 +31,7 @@ static inline __attribute__((always_inline)) void turn(uint64_t turns)
 		     "	bnez %0, 1b" : "+r"(turns));
 }
 
-/* Each function is in separate memory, so that a pc identifies it. */
+/* Each function has 64 bytes to itself, so that a pc identifies it. */
 static __attribute__((noinline, aligned(64))) void work(uint64_t turns)
 {
 	turn(turns);
@@ -142,8 +142,8 @@ static bool is_whole(const struct samples *samples)
 }
 
 /*
- * The minimum expected of @n samples: nearly all if time follows instructions. A loaded
- * host takes time from the emulator.
+ * At least how many of @n expected samples must arrive: nearly all if time follows
+ * instructions. Otherwise, a loaded host takes time from the emulator.
  */
 static unsigned int at_least(const struct _test_data_sampling *self, unsigned int n)
 {
@@ -370,7 +370,7 @@ static void *thread_works(void *self)
 
 TEST_F(sampling, threads_are_sampled_that_begin_later)
 {
-	/* For counts of time, some are missing, and some are between the loops. */
+	/* Where time is counted, some samples are missing, and some are between the loops. */
 	const unsigned int least = self->exact ? at_least(self, 50) / 2 : 1;
 	const uint64_t own = trace_own_time();
 	pthread_t thread[3];
@@ -498,7 +498,7 @@ static int try_all(struct _test_data_sampling *self)
 		return 2;
 	if (set(self) != -EPERM || !strstr(trace_message(self->fd), "CAP_PERFMON"))
 		return 3;
-	/* Nor may it sample itself or nothing: the descriptor is not enough. */
+	/* Nor may it sample itself, or call STOP: the descriptor is not enough. */
 	self->sampling.flags = 0;
 	if (set(self) != -EPERM || trace_stop(self->fd) != -EPERM)
 		return 4;
@@ -567,7 +567,7 @@ static void *thread_works_own(void *unused)
 	return NULL;
 }
 
-/* Instructions according to the samples of the thread in this function. */
+/* Instructions of the thread that runs @fn, according to its samples. */
 static uint64_t instructions_in(const struct samples *s, void (*fn)(uint64_t))
 {
 	uint64_t sum = 0, mask = BIT64(48) - 1;
@@ -583,7 +583,7 @@ static uint64_t instructions_in(const struct samples *s, void (*fn)(uint64_t))
 static void sample_own(struct __test_metadata *_metadata, struct _test_data_sampling *self,
 		       uint32_t count_type)
 {
-	/* Including the kernel: the threads' system calls. */
+	/* Counts include the kernel's instructions in the threads' system calls. */
 	const uint64_t expected = OWN_TURNS * 4, off = expected / 10;
 	struct sifive_trace_status before, status;
 	uint64_t mine, others;
@@ -681,7 +681,7 @@ TEST_F(sampling, it_comes_every_so_many_events)
 	TH_LOG("%u samples, %llu expected where instructions are counted",
 	       self->samples->count, (unsigned long long)expected);
 	EXPECT_TRUE(is_whole(self->samples));
-	/* For counts of time, a loaded host may interrupt late. */
+	/* Where time is counted, a loaded host may interrupt late. */
 	if (self->exact) {
 		EXPECT_LT(0, count_in(self->samples, work));
 		EXPECT_LE(expected, self->samples->count);

@@ -298,7 +298,7 @@ TEST_F(session, it_lives_on_in_the_process_that_it_was_sent_to)
 	close(mine);
 	ASSERT_EQ(1, read(sockets[0], &byte, 1));
 
-	/* This descriptor is closed, the children's is open. */
+	/* This process has closed its descriptor; the receiver's is open. */
 	EXPECT_EQ(SIFIVE_TRACE_STATUS_CONFIGURED, trace_flags(reader));
 	config = self->config;
 	EXPECT_EQ(-EBUSY, trace_config(reader, &config));
@@ -449,7 +449,7 @@ TEST_F(session, an_encoder_can_be_unbound_under_it)
 	if (self->info.encoders == 1) {
 		EXPECT_EQ(-ENODEV, other);
 	} else {
-		/* The others are renumbered and usable. */
+		/* The other encoders are renumbered and usable. */
 		ASSERT_LE(0, other);
 		ASSERT_EQ(0, trace_info(other, &info));
 		EXPECT_EQ(self->info.encoders - 1, info.encoders);

@@ -74,7 +74,7 @@ static void run_ring(struct __test_metadata *_metadata, struct trace_session *s,
 		trace_store(s->page, s->reg, i, 4);
 }
 
-/* The newest stores of a running capture are not in the sink yet: more follow. */
+/* Repeat the store, because the newest stores of a running capture are not in the sink yet. */
 static void store_marks(struct trace_session *s, uint32_t value)
 {
 	unsigned int i;
@@ -137,10 +137,10 @@ TEST_F(share, all_readers_of_a_running_ring_cost_one_copy)
 		ASSERT_EQ(1, pread(fd[i], &byte, 1, 0));
 	}
 	after = memory_line("VmallocUsed:");
-	/* The kernel has other areas there, and may free some in the meantime. */
+	/* The number includes other areas of the kernel, which may free some in the meantime. */
 	EXPECT_LE((long long)RING / 2, after - before);
 	EXPECT_GT(2 * (long long)RING, after - before);
-	/* The last reader frees it. */
+	/* The last reader frees the copy. */
 	for (i = 0; i < READERS; i++)
 		close(fd[i]);
 	EXPECT_GT((long long)RING / 2, memory_line("VmallocUsed:") - before);
@@ -170,7 +170,7 @@ TEST_F(share, readers_at_the_same_time_see_one_moment)
 				  &stream));
 	EXPECT_LT(0, trace_consecutive(&stream, &first, &last));
 	free(stream.message);
-	/* The next read starts a new copy, with the stores since. */
+	/* The next read starts a new copy, which includes the stores made since the first. */
 	close(fd);
 	EXPECT_EQ(0, pread(self->s.fd, bytes[1], 1, size));
 	ASSERT_EQ(0, trace_collect(self->s.fd, self->s.encoder.src_bits, &stream));
@@ -508,7 +508,7 @@ TEST_F(share, root_of_a_user_namespace_is_nobody_here)
 
 /* ---- interrupts ----------------------------------------------------------------- */
 
-/* Function calls on other CPUs, from /proc/interrupts, all CPUs added up. */
+/* The number of function-call interrupts on all CPUs together, from /proc/interrupts. */
 static unsigned long long calls_on_cpus(void)
 {
 	unsigned long long sum = 0, value;

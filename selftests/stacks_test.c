@@ -22,12 +22,12 @@
 #define CHANNEL		5
 #define BUFFER		1048576
 
-/* Captures until there are samples: on a loaded host each capture gets few. */
+/* Maximum number of captures until there are samples: on a loaded host each capture gets few. */
 #define CAPTURES	50
 #define TURNS		3000000
 #define CALLS		3000
 
-/* Places in a sample's stack. */
+/* Indices in a sample's stack. */
 #define PC		0
 #define SP		2
 #define T0		3
@@ -39,7 +39,7 @@
 #define S2_VALUE	-2l
 #define S11_VALUE	0x7ff
 
-/* Runs with this stack pointer. */
+/* Runs with another stack pointer. */
 static __attribute__((noinline, noclone, aligned(256))) void spin(unsigned long sp)
 {
 	unsigned long turns = TURNS;
@@ -111,7 +111,7 @@ static void keep(const struct trace_record *record, void *arg)
 	const uint64_t *stack = record->stack;
 	unsigned int i;
 
-	/* Not before the loop, nor after it. */
+	/* Ignore samples before and after the loop. */
 	if (record->kind != TRACE_ISR || !in_spin(record->address[0]) ||
 	    record->values < WORDS || stack[SP] != self->sp || stack[S11] != S11_VALUE)
 		return;
@@ -243,7 +243,7 @@ static bool in_kernel(uint64_t address)
 	return address >> 63;
 }
 
-/* How far samples in the kernel have the right form: its addresses, and where it was entered. */
+/* Samples in the kernel, which must have the kernel's addresses, then where it was entered. */
 struct kernel {
 	unsigned int samples, others, wrong, most;
 	bool stack;

@@ -23,7 +23,7 @@
 /* How often a thread voluntarily leaves the CPU. */
 #define TURNS		50
 
-/* Captures until one has the record of an exit. */
+/* Maximum number of captures until one has the record that a test needs. */
 #define TRIES		100
 
 /* All kinds of records are below this. */
@@ -404,7 +404,7 @@ TEST_F(switches, a_parent_in_vfork_is_uninterruptible)
 	EXPECT_LE(1, self->found.kind[SIFIVE_TRACE_SWITCH_UNINTERRUPTIBLE]);
 }
 
-/* Stop until a capture contains the stop; the exit status shows the error. */
+/* Raise SIGSTOP until a capture contains the stop; the exit status shows the error. */
 static void stop_itself(struct _test_data_switches *self)
 {
 	unsigned int tries;
@@ -461,7 +461,7 @@ static int freeze(pid_t pid)
 	return 0;
 }
 
-/* The last record of a process that only works, until it is frozen; or -1. */
+/* The kind of the last record of a process that works until it is frozen; -1 on failure. */
 static int last_before_freeze(struct _test_data_switches *self)
 {
 	int frozen;
@@ -526,7 +526,10 @@ TEST_F(switches, other_processes_are_recorded_only_on_request)
 	}
 }
 
-/* A process that sleeps until @pipe has no writer, or its child does; returns its id. */
+/*
+ * Create a process that sleeps until @pipe has no writer, or with @child waits for a child that
+ * does; returns its id.
+ */
 static pid_t make_sleeper(const int *pipe, bool child)
 {
 	pid_t pid = fork();
@@ -563,7 +566,7 @@ TEST_F(switches, processes_that_are_made_later_are_recorded_on_request)
 	memset(&self->found, 0, sizeof(self->found));
 	ASSERT_EQ(0, pipe(to));
 	ASSERT_EQ(0, trace_start(self->s.fd, SIFIVE_TRACE_START_REWIND));
-	/* A pause changes nothing. */
+	/* A pause does not change which processes are recorded. */
 	ASSERT_EQ(0, trace_pause(self->s.fd));
 	self->found.threads[0] = gettid();
 	self->found.threads[1] = make_sleeper(to, true);
@@ -576,7 +579,7 @@ TEST_F(switches, processes_that_are_made_later_are_recorded_on_request)
 	EXPECT_EQ(0, self->found.bad);
 	EXPECT_EQ(0, self->found.overlaps);
 	EXPECT_NE(0, self->found.first[1]);
-	/* The grandchild, and the second child. */
+	/* Foreign records are those of the grandchild and of the second child. */
 	EXPECT_LT(0, self->found.foreign);
 }
 

@@ -276,7 +276,7 @@ static void count_marks(const struct trace_stream *stream, unsigned int *marks,
 	}
 }
 
-/* A reader could not attribute the calls until the thread leaves the CPU. */
+/* Otherwise, a reader could not attribute the calls until the thread leaves the CPU. */
 TEST_F(syscalls, the_thread_that_runs_is_recorded_again_after_a_loss)
 {
 	unsigned int i, marks = 0, unnamed = 0;
@@ -305,7 +305,6 @@ TEST_F(syscalls, the_thread_that_runs_is_recorded_again_after_a_loss)
 	free(bytes);
 }
 
-/* A pause and its end are in one call; what comes between two is not recorded. */
 TEST_F(syscalls, there_are_none_in_a_pause)
 {
 	ASSERT_EQ(0, start(self));

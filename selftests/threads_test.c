@@ -36,7 +36,7 @@
 
 static struct sifive_trace *trace;
 
-/* Its size in bytes. */
+/* Size of the trace's buffer in bytes. */
 static uint64_t buffer;
 
 /* Numbers of records by kind. */
@@ -186,7 +186,7 @@ static void stop_and_read(struct __test_metadata *_metadata,
 	EXPECT_EQ(self->totals.records, sum(&found));
 }
 
-/* Everything made is in the trace or reported as lost, and nothing else. */
+/* Every record made is in the trace or reported as lost, and there is nothing else. */
 static void whole(struct __test_metadata *_metadata, struct _test_data_threads *self)
 {
 	enum trace_kind kind;
@@ -258,7 +258,7 @@ static void move(unsigned int to)
 /* Signals handled, and those that interrupted a record according to the library. */
 static uint64_t signals, hits;
 
-/* Timer signals since the last one from a sender. */
+/* Maximum number of timer signals since the last signal from the sender. */
 #define UNHEARD_MAX	50
 
 static unsigned int unheard;
@@ -376,7 +376,7 @@ TEST_F_TIMEOUT(threads, a_storm_is_decoded_to_the_exact_number_of_records, 3600)
 		    i % 16 == 0)
 			set_timers(3000);
 		pthread_kill(thread[i % THREADS], i & 1 ? SIGALRM : SIGUSR1);
-		/* This happens wherever the thread is, even within a record or a call. */
+		/* Move a thread wherever it is, even within a record or a call. */
 		CPU_ZERO(&set);
 		CPU_SET(i / 2 % cpus, &set);
 		pthread_setaffinity_np(thread[i * 7 % THREADS], sizeof(set), &set);
@@ -469,7 +469,7 @@ static void *until_stop(void *number)
 	return NULL;
 }
 
-/* Wherever in a record a thread is when a dump pauses and resumes the trace. */
+/* A thread may be anywhere in a record when a dump pauses and resumes the trace. */
 TEST_F(threads, what_they_make_while_the_trace_is_dumped_is_reported)
 {
 	struct sifive_trace_report report = { .size = sizeof(report) };

@@ -26,7 +26,7 @@
 #define BUFFER		0x100000
 #define INTERVAL	1000
 
-/* The function is in separate memory, so that a pc identifies it. */
+/* The function has 64 bytes to itself, so that a pc identifies it. */
 static __attribute__((noinline, aligned(64))) void busy(uint64_t turns)
 {
 	asm volatile("1:	addi %0, %0, -1\n"
@@ -337,7 +337,7 @@ TEST_F(timer, records_stand_beside_those_of_entry_and_exit)
 	EXPECT_EQ(0, report.lost_samples);
 }
 
-/* The number of encoders whose samples, as far as they are in memory, show busy(). */
+/* The number of encoders with samples in busy(), as far as the samples are in memory. */
 static uint32_t encoders_in_busy(int fd)
 {
 	struct trace_totals totals;

@@ -26,7 +26,7 @@
 #define BIT64(n)	(1ull << (n))
 
 /*
- * A test that takes longer hangs. This does not measure speed: on a loaded host an emulator
+ * A test that takes longer has hung. This does not measure speed: on a loaded host an emulator
  * takes ten times as long.
  */
 #ifdef TEST_TIMEOUT_DEFAULT

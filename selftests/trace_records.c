@@ -43,8 +43,8 @@ struct reading {
 };
 
 /*
- * All counters are present, which is known only now because an upper half can follow the last
- * one.
+ * All counters are present. This is known only once the next word arrives, because the last
+ * counter may have an upper half.
  */
 static void finish(struct reading *r, struct stream *s)
 {

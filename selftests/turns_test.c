@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Proves that events take turns if there are more events than counters: each count shows the
- * turn in which it was counted, and counts of one turn are the thread's own and those of one
- * event.
+ * turn in which it was counted, and the counts of one turn belong to one event and to the thread
+ * alone.
  */
 #define _GNU_SOURCE
 #include <fcntl.h>
@@ -89,7 +89,7 @@ static int take(struct _test_data_turns *self, uint32_t flags, uint32_t turn_us)
 
 #define TAKE(flags)	take(self, SIFIVE_TRACE_COUNTERS_TURNS | (flags), 0)
 
-/* The bits of a count that have no turn. */
+/* The number of bits in a count below the tag of its turn. */
 static unsigned int shift_of(const struct sifive_trace_event *event)
 {
 	const unsigned int width = ((event->info & SIFIVE_TRACE_COUNTER_WIDTH) >>

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Proves that hardware can be unbound under all its users: a running capture, live
- * mappings (SIGBUS, never a stray access), threads that read and poll; that it works
+ * Proves that hardware can be unbound while it is in use: by a running capture, by
+ * mappings (SIGBUS, never a stray access), by threads that read and poll; that it works
  * again once bound; and that the module cannot be unloaded while in use.
  *
- * TRACE_SECONDS: how long components are unbound and bound under racing threads
+ * TRACE_SECONDS: how long components are unbound and bound while threads race
  * (default 2).
  */
 #define _GNU_SOURCE
@@ -268,7 +268,7 @@ TEST_F(unbind, the_same_many_times)
 	}
 }
 
-/* ---- binding and unbinding under racing threads -------------------------- */
+/* ---- binding and unbinding while threads race ---------------------------- */
 
 static double race_end;
 

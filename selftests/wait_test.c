@@ -432,7 +432,7 @@ TEST_F(wait, stop_lets_stores_go_on)
 	ASSERT_EQ(0, trace_stop(self->s.fd));
 	EXPECT_FALSE(waits(self->s.fd));
 	EXPECT_EQ(NULL, stop_all(self));
-	/* START continues with the existing bytes, and REWIND without them. */
+	/* START keeps the existing bytes, so stores wait again; a rewind discards them. */
 	ASSERT_EQ(0, trace_start(self->s.fd, 0));
 	until_waiting(self);
 	ASSERT_EQ(0, trace_stop(self->s.fd));
