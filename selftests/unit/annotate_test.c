@@ -99,7 +99,7 @@ TEST_F(command, lines_have_their_text_and_the_counts_of_coverage)
 		     "                   0            0  /sample/covered.c:28  28\n"
 		     "                   0            0  /sample/covered.c:29  last\n", self->out);
 	EXPECT_EQ(NULL, strstr(self->err, "source not read"));
-	/* Without the first folder of its path; with too few lines. */
+	/* The source is found without the first folder of its path, and has too few lines. */
 	ASSERT_EQ(0, rename("sample/covered.c", "covered.c"));
 	ASSERT_EQ(0, truncate("covered.c", 81));
 	run(self, "annotate -s 0 --source-only --prefix . --prefix-strip 1 -e " LINES " t");
@@ -173,7 +173,7 @@ static void indirect(struct gen *gen, uint8_t btype, uint64_t halfwords, uint64_
 
 TEST_F(command, a_traps_handler_is_a_call_from_the_instruction)
 {
-	/* Of four bytes. */
+	/* The instruction has four bytes. */
 	gen_start(&self->gen, MAIN_OF_CALLS + 12);
 	indirect(&self->gen, 2, 2, MAIN_OF_CALLS + 12, HANDLER);
 	indirect(&self->gen, 0, 2, HANDLER, MAIN_OF_CALLS + 16);
@@ -388,7 +388,7 @@ TEST_F(command, calls_are_those_of_their_call_site)
 	leave(&stream, FIB, MAIN + 0x10);
 	call(&stream, FIB, MAIN + 0x1a);
 	leave(&stream, FIB, MAIN + 0x1a);
-	/* The record names only the caller's first address, or nothing. */
+	/* The call site is only the caller's first address, or 0. */
 	call(&stream, FIB, MAIN);
 	leave(&stream, FIB, MAIN);
 	call(&stream, FIB, 0);

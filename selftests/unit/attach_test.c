@@ -85,7 +85,7 @@ TEST_F(attach, those_of_a_list_each_once)
 	EXPECT_NE(NULL, strstr(self->attach.process[1].is.argv[0], "attach_test"));
 	attach_free(&self->attach);
 
-	/* A process that was named must be there, and is not the recorder. */
+	/* A process named by its id must exist, and must not be the recorder. */
 	end(&self->child[0]);
 	EXPECT_EQ(-1, attach_find(&self->attach));
 	attach_free(&self->attach);
@@ -263,10 +263,10 @@ TEST_F(attach, those_that_end_before_start_are_omitted)
 	close(mkstemp(path));
 	ASSERT_EQ(0, attach_find(&self->attach));
 	ASSERT_EQ(0, tree_open(&tree));
-	/* This is for the first piece of the recording. */
+	/* Describe the processes for the recording's first piece. */
 	attach_describe(&self->attach, &tree, false);
 	left = self->attach.id[1];
-	/* As START does. */
+	/* Clear the id of a process that has ended, as START does. */
 	self->attach.id[0] = 0;
 	CPU_ZERO(&cpus);
 	attach_started(&self->attach, &cpus);
@@ -298,7 +298,7 @@ TEST_F(attach, those_that_end_before_start_are_omitted)
 	meta_free(&meta);
 }
 
-/* The name in parentheses looks as if it ended there, and as if numbers followed. */
+/* The process's name contains a parenthesis and numbers, as follow the name in /proc/PID/stat. */
 static pid_t start_program(const char *mark, int *go, int *done)
 {
 	int from[2], to[2];

@@ -9,7 +9,7 @@
 #include <signal.h>
 #include <sys/wait.h>
 
-/* This is also a name in the fixture. */
+/* command_fixture.h has a function of this name, too. */
 #define start_command	the_start_command
 #include "command.h"
 #include "target/auto_filter.h"
@@ -124,7 +124,7 @@ static int record_once(struct recording *recording)
 	return EXIT_SIGNAL + SIGSEGV;
 }
 
-/* Runs it with these settings; the trace's folder must be empty afterwards. */
+/* Runs auto_filter() with these settings; the trace's folder must be empty afterwards. */
 static int try(FIXTURE_DATA(command) *self, char *filter)
 {
 	static char program[] = PROGRAM, name[] = "program";
@@ -154,7 +154,7 @@ static int try(FIXTURE_DATA(command) *self, char *filter)
 	return status;
 }
 
-/* No filter is left behind either. */
+/* Whether no filter is left behind either. */
 static bool is_clean(const char *filter)
 {
 	return !*filter && !system("! ls filter.* 2>/dev/null | grep -q .");

@@ -6,7 +6,7 @@
     browser.py --shown PAGE.html      prints what a page shows, as JSON
     browser.py --samples PAGE.html    of the calls and samples of loss_test.c
     browser.py --records PAGE.html    of the calls and records of joined_test.c
-    browser.py --selected PAGE.html   prints the table of the whole time selected, as JSON
+    browser.py --selected PAGE.html   selects the whole time, and prints its table, as JSON
     browser.py --picture OUT.png [--size 1200x800] FILE
 
 Talks to the browser through its debugging pipe: nothing but Python is needed.
@@ -192,7 +192,7 @@ def expect(found, wanted, what):
 
 FOUND = [221, 102, 255]
 RULER, CALLS, PLOT, FLAME = range(4)
-# Of the time line: the heights of a thread's name and of a level of its calls.
+# In the time line, the heights of a thread's name and of a level of its calls.
 LABEL, ROW = 15, 17
 
 

@@ -6,7 +6,7 @@
 
 #include "command_fixture.h"
 
-/* main calls fib here, fib itself, and another function the last one; addresses they return to. */
+/* Return addresses: of fib when main calls it, of fib when it calls itself, and one elsewhere. */
 #define IN_MAIN		(MAIN + 8)
 #define IN_FIB		(FIB + 8)
 #define OUTSIDE		0x3f00000000ull
@@ -34,8 +34,8 @@ static void sample(struct gen_stream *stream, uint64_t pc, const uint64_t *addre
 	       sizeof((uint64_t []){ __VA_ARGS__ }) / sizeof(uint64_t))
 
 /*
- * The return-address register holds the frame's address, that of an earlier call, or a
- * leaf's caller.
+ * The return-address register holds the same address as the frame, an address of an earlier
+ * call, or that of a leaf function's caller.
  */
 static void make_stacks(FIXTURE_DATA(command) *self)
 {

@@ -167,7 +167,7 @@ TEST_F_TIMEOUT(clock, runs_on_over_one_flipped_bit, 600)
 		size_t bit;
 
 		make(self, 1 + i % 4, false);
-		/* 2 % of the trace follows the damage, or nearly all of it. */
+		/* The damage is anywhere, or in the first 2 % of the trace. */
 		bit = gen_random(&self->seed) % (8 * gen->length);
 		if (i % 2)
 			bit /= 50;

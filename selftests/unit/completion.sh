@@ -61,7 +61,7 @@ at_prompt() {
 
 mkdir "$folder/here" "$folder/bin" "$folder/functions"
 : >"$folder/here/only.rtd"
-# The command itself must not read the named file.
+# A stand-in for the command, which completes but must not read the named file.
 printf '#!/bin/sh\n[ "$1" != complete ] || exec %s "$@"\necho "got: $*"\n' \
 	"$command" >"$folder/bin/sifive-trace"
 chmod +x "$folder/bin/sifive-trace"

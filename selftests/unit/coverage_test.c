@@ -104,7 +104,7 @@ TEST_F(command, a_whole_trace_covers_all)
 	EXPECT_EQ(0, self->status);
 }
 
-/* A snapshot. */
+/* The side-car file of a snapshot. */
 #define BEGUN	"{\"srcbits\":0,\"ts_hz\":10,\"trigger\":{\"function\":\"f\",\"call\":7,\"tid\":9}}"
 
 /* A name is one line, regardless of its characters. */
@@ -206,7 +206,7 @@ TEST_F(command, a_snapshot_that_begins_after_its_call_says_so)
 	write_file("trace.rtd.meta", meta, strlen(meta));
 	run(self, "report -q trace.rtd");
 	EXPECT_NE(NULL, strstr(self->out, "longer than 1.500 s, " BEFORE ".\n"));
-	/* The whole run. */
+	/* The trace covers the whole run. */
 	snprintf(meta, sizeof(meta), TOOK, "9000000000",
 		 ",\"coverage\":{\"full\":false,\"run_ns\":9000000000}");
 	write_file("trace.rtd.meta", meta, strlen(meta));

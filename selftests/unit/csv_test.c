@@ -91,7 +91,7 @@ TEST_F(command, rows_have_what_the_side_car_file_has)
 	    "\"covers the first 18.000 ns of 5.000 us, then the buffer was full\",,", 5);
 }
 
-/* Without them the columns are empty: NULL in databases. */
+/* Columns of unknown values are empty, which is NULL in databases. */
 TEST_F(command, unknown_is_empty)
 {
 	make_calls(self);
@@ -183,7 +183,7 @@ TEST_F(command, losses_are_marked)
 	ROW("call,source 0,0x22000,,4,,0,1,,1034,0,0,0,0,0,0,0,cut,,,0,0", 5);
 }
 
-/* The table's first line is written before that header. */
+/* The table's first line is written before the later header, with more counters, is read. */
 TEST_F(command, counters_without_a_column_are_reported)
 {
 	const uint64_t address[] = { MAIN, 0x100 }, value[2] = { 0 };

@@ -104,7 +104,7 @@ static void read_piece(const void *bytes, size_t length, const char *text,
 	unlink(path);
 }
 
-/* The text written by @write, after a comma. */
+/* Append a comma, and the text that @write_it writes. */
 static void append(char *text, size_t size, const struct cut *cut,
 		   void (*write_it)(const struct cut *cut, struct output *out))
 {

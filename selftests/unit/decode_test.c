@@ -224,7 +224,7 @@ TEST_F(command, output_spares_what_is_read)
 		ASSERT_EQ(0, system("cat trace.rtd trace.rtd.meta own.meta"
 				    " program | cmp - all"));
 	}
-	/* The same files again, and no file at all. */
+	/* Here the command itself chooses the output file's name; then, an input is empty. */
 	save(self, "trace.perf");
 	run(self, "decode --format perf trace.perf");
 	EXPECT_EQ(3, self->status);
@@ -516,7 +516,7 @@ TEST_F(command, wrapped_ring)
 		EXPECT_NE(NULL, strstr(self->err, "4 records whose header the ring"));
 		run(self, "decode --strict trace.rtd");
 		EXPECT_EQ(0, self->status);
-		/* Read only once. */
+		/* A pipe is read only once. */
 		run(self, "decode --meta trace.rtd.meta - < trace.rtd");
 		EXPECT_NE(NULL, strstr(self->err, "records without a time"));
 	}

@@ -192,7 +192,7 @@ TEST_F(command, pprof_has_files_lines_and_what_is_missing)
 	EXPECT_NE(NULL, strstr(self->out, "default time duration "));
 	EXPECT_NE(NULL, strstr(self->out,
 		"labels {'thread': 'w\xc3\xb6?/7', 'pid': 5, 'tid': 7}\n"));
-	/* The addresses are only in the user's files. */
+	/* Only the user's -e gives the load address. */
 	remove("trace.rtd.meta");
 	run(self, "export -q --format pprof --weight calls -e " PROGRAM
 	    "@0x4000000000 -o t.pb.gz trace.rtd");
@@ -437,7 +437,7 @@ TEST_F(command, columns_of_report)
 	unsigned int i;
 
 	make(&runs[0], 3);
-	/* The ratio is that of each row's own numbers; its counters are also in the table. */
+	/* Each row's ratio is that of its self counts; the two counters are also in the table. */
 	run(self, "report -q -c all --json --columns avg,min,p50,max,instructions/cycles "
 	    "trace.rtd | python3 -c 'import json, sys\n"
 	    "rows = json.load(sys.stdin)[\"rows\"]\n"

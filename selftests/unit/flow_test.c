@@ -250,8 +250,8 @@ TEST_F(flow, an_overflow_is_a_gap_and_the_rest_is_exact)
 }
 
 /*
- * The number of stretches between gaps that are not in the run in order, and of instructions that
- * are.
+ * Returns how many of the stretches between gaps do not occur in the run, in order; sets
+ * @true_ones to the number of instructions in those that do.
  */
 static unsigned int invented(const FIXTURE_DATA(flow) *self, size_t *true_ones)
 {
@@ -295,7 +295,7 @@ TEST_F(flow, a_cut_trace_is_exact_from_its_first_sync_message_to_its_end)
 	}
 }
 
-/* Instructions that are unchanged up to the Sync message at an offset. */
+/* The number of instructions before the last Sync message that is not behind @offset. */
 static size_t before_damage(const FIXTURE_DATA(flow) *self, size_t offset)
 {
 	unsigned int i = self->program.syncs;
@@ -306,8 +306,8 @@ static size_t before_damage(const FIXTURE_DATA(flow) *self, size_t offset)
 }
 
 /*
- * Instructions from the second Sync message after the damage on, because the damage may include
- * the first one.
+ * The number of instructions from the second Sync message after the damage on, because the damage
+ * may include the first one.
  */
 static size_t behind_damage(const FIXTURE_DATA(flow) *self, size_t offset)
 {
@@ -338,7 +338,7 @@ TEST_F(flow, damage_changes_nothing_outside_the_sync_messages_around_it)
 			wrong += !!invented(self, &instructions);
 			gaps += self->found.gaps[FLOW_GAP_CONTRADICTION] +
 				self->found.gaps[FLOW_GAP_DAMAGE];
-			/* The damaged message may have begun before its byte. */
+			/* The damaged message may have begun before the damaged byte. */
 			count = before_damage(self, offset - (offset > 37 ? 38 : offset));
 			ASSERT_LE(count, self->found.pcs);
 			ASSERT_EQ(0, memcmp(program->pc, self->found.pc,
@@ -350,7 +350,7 @@ TEST_F(flow, damage_changes_nothing_outside_the_sync_messages_around_it)
 					    count * sizeof(*program->pc)));
 		}
 	}
-	/* In between, most damage contradicts the code. */
+	/* Most damage makes messages that contradict the code. */
 	EXPECT_LT(wrong, rounds / 20);
 	EXPECT_LT(rounds / 2, gaps);
 }

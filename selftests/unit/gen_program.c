@@ -122,7 +122,7 @@ static void keep_time(struct program *program, unsigned int function, uint64_t t
 {
 	size_t count = program->timed[function]++;
 
-	/* This is done at powers of two. */
+	/* The array grows at powers of two. */
 	if (!(count & (count - 1)))
 		program->took[function] = realloc(program->took[function],
 						  (count ? 2 * count : 1) * sizeof(took));
@@ -321,7 +321,7 @@ static void damage(struct program *program, struct program_thread *thread,
 	thread->begun[thread->src] = false;
 }
 
-/* Like damage(), within calls: the next word completes the latest record. */
+/* Like damage(), but within calls; first, another word completes the latest record. */
 static void lose(struct program *program, struct program_thread *thread)
 {
 	struct gen *gen = &program->gen;

@@ -40,11 +40,11 @@ struct program_thread {
 	bool		recorded;	/* the thread has a record, on last_src */
 	unsigned int	last_src;
 	uint64_t	now;		/* latest time known */
-	bool		timed;		/* the time of its latest record */
+	bool		timed;		/* the time of its latest record is known */
 	bool		losing;		/* records are being lost */
 	bool		lost;		/* records were lost since the latest one */
-	bool		unsynced;	/* no absolute time since */
-	bool		blind;		/* DeltaXOR, and no header since */
+	bool		unsynced;	/* no absolute time since the loss */
+	bool		blind;		/* DeltaXOR, and no header since the loss */
 	unsigned int	depth;
 	struct program_frame frame[PROGRAM_DEPTH];
 	/* The thread's own counters, and the part assigned to its functions. */

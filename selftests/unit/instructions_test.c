@@ -221,7 +221,7 @@ TEST_F(command, parts_of_those_whose_calls_are_not_wanted_are_left_out)
 	EXPECT_STREQ("#  omitted, as requested by record --calls\n"
 		     "#  omitted, as requested by record --calls\nffffffff80030600\n"
 		     "#  omitted, as requested by record --calls\n", self->out);
-	/* An unknown value of a later version: less is shown, not more. */
+	/* If the value is unknown, from a later version, less is shown, not more. */
 	run_parts(self, SIDE_CAR("\"guests\""));
 	EXPECT_EQ(NULL, strstr(self->out, "ffffffff"));
 	run_parts(self, SIDE_CAR("7"));

@@ -12,7 +12,7 @@
 #define PLAIN		(CODE + 0x100)
 #define LEAF		(CODE + 0x500)
 #define TURN		(CODE + 0xb00)
-/* In no file. */
+/* An address in no file. */
 #define ELSEWHERE	0x50000ull
 
 #define TID		71
@@ -217,7 +217,7 @@ TEST_F(command, records_are_shown_or_said_to_be_left_out)
 		found = strstr(self->err, missing);
 		EXPECT_EQ(0, self->status);
 		EXPECT_EQ(commands[i].shows, !found);
-		/* Once. */
+		/* The message appears once. */
 		EXPECT_FALSE(found && strstr(found + 1, missing)) {
 			TH_LOG("%s: %s", commands[i].command, self->err);
 		}
@@ -276,7 +276,7 @@ TEST_F(command, a_page_shows_each_record_with_its_counts)
 	EXPECT_EQ(0, system("python3 -B " SOURCES "/browser.py --records t.html"));
 }
 
-/* The first row is that of a call: the side-car file has the columns, or they are missing. */
+/* The first row is a call's: counters have columns only if the side-car file names them. */
 TEST_F(command, a_table_begins_before_the_first_record)
 {
 	static const char car[] = "{\"version\":1,\"per_thread\":true,\"channel\":6,\"count_type\":1,"
@@ -308,7 +308,7 @@ TEST_F(command, a_table_begins_before_the_first_record)
 	EXPECT_EQ(NULL, strstr(self->err, "a later header"));
 }
 
-/* They precede their source's first absolute timestamp, in a trace that is read once. */
+/* The records precede their source's first absolute timestamp, in a trace that is read once. */
 TEST_F(command, records_without_a_time_are_said_to_be_left_out)
 {
 	static const struct {
@@ -585,7 +585,7 @@ TEST_F(command, records_that_cannot_wait_are_marked)
 	}
 }
 
-/* A trap handler runs between the two words, longer than messages wait. */
+/* A trap handler runs between the two words of a count, for longer than messages wait. */
 TEST_F(command, a_count_does_not_go_back)
 {
 	const uint64_t high = 5ull << 32;

@@ -123,7 +123,7 @@ static unsigned int headers_among(unsigned int count)
 	return headers;
 }
 
-/* After such a header, address and counts are complete, as after the first. */
+/* After a header at an interval, address and counts are complete, as after the first one. */
 TEST(headers_at_intervals_let_a_ring_be_read)
 {
 	ASSERT_EQ(0, start(SIFIVE_TRACE_SAMPLING_XOR, 64, 0));

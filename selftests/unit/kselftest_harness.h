@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The kernel's harness with a longer timeout. A test that takes longer hangs; this does not
+ * The kernel's harness with a longer timeout. A test that takes longer has hung; this does not
  * measure speed, which depends on the host's load.
  */
 #include_next <kselftest_harness.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /*
- * A program that handles ^C continues with its children; a signal that ends the program or the
- * command ends the wait for them.
+ * If a program handles ^C, the command still waits for the program's children; a signal that ends
+ * the program or the command ends that wait.
  */
 #include <fcntl.h>
 #include <signal.h>
@@ -35,7 +35,7 @@ FIXTURE_SETUP(launch)
 	ASSERT_NE(NULL, mkdtemp(self->folder));
 	ASSERT_EQ(0, chdir(self->folder));
 	make("keep");
-	/* A shell without job control makes its background commands ignore the signal. */
+	/* A shell without job control makes its background commands ignore SIGINT. */
 	signal(SIGINT, SIG_DFL);
 }
 

@@ -184,7 +184,7 @@ TEST_F(record, usual)
 	mock_stores = 0;
 	__cyg_profile_func_enter(self, self);
 	EXPECT_LT(0, mock_stores);
-	/* A program that it starts is not recorded into the same session. */
+	/* Programs that this one starts are not recorded into its session. */
 	EXPECT_EQ(NULL, getenv("SIFIVE_TRACE_RECORD"));
 
 	/* The file is in the initial working directory. */

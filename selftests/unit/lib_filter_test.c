@@ -236,7 +236,7 @@ TEST_F(filter, depth)
 	EXPECT_EQ(0, perf_filter_depth());
 }
 
-/* A malformed filter fails the set-up; a filter ends with its session. */
+/* A malformed filter makes the set-up fail; a filter ends with its session. */
 TEST_F(filter, of_a_session)
 {
 	struct sifive_trace_options options = SIFIVE_TRACE_OPTIONS;

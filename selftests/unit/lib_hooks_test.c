@@ -347,7 +347,7 @@ static void run_thread(struct __test_metadata *_metadata)
 	ASSERT_EQ(0, pthread_join(thread, NULL));
 }
 
-/* A thread has its own channel while it lives, with a header. */
+/* While it runs, a thread has a channel of its own, which begins with a header. */
 TEST_F(hooks, threads)
 {
 	int i;
@@ -398,7 +398,7 @@ TEST_F(hooks, more_threads_than_channels)
 		ASSERT_EQ(0, pthread_join(thread[i], NULL));
 	/* The 32nd to 40th thread: one more word in each header. */
 	EXPECT_EQ(40 * (3 + record_stores()) + 9, mock_stores);
-	/* The starter's channel was the first to be taken. */
+	/* The channel of the thread that started the others was the first to be taken. */
 	mock_stores = 0;
 	__cyg_profile_func_enter(function, site);
 	EXPECT_EQ(4 + record_stores(), mock_stores);

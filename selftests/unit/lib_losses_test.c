@@ -78,7 +78,8 @@ static void *record_within_pause(void *trace)
 }
 
 /*
- * Let @end, sifive_trace_off() or a dump, interrupt a thread there: it writes nothing.
+ * Let @end, sifive_trace_off() or a dump, run while a thread is in wait_for_pause(): the thread
+ * writes nothing.
  */
 static void end_within(struct __test_metadata *_metadata,
 		       FIXTURE_DATA(losses) *self,
@@ -107,7 +108,7 @@ TEST_F(losses, of_a_thread_that_a_pause_finds_within_a_record)
 	LOST(1, 0);
 }
 
-/* A record that was being written when tracing was turned off is not lost either. */
+/* A record that was being written when tracing was turned off does not count as lost. */
 TEST_F(losses, none_of_a_thread_that_off_finds_within_a_record)
 {
 	end_within(_metadata, self, sifive_trace_off);
@@ -161,7 +162,7 @@ static void turn_off(void)
 
 static void __attribute__((noinline)) interrupted_record(void)
 {
-	/* This makes it detectable that its frame has been left. */
+	/* A large frame makes it detectable that the frame has been left. */
 	volatile char *deeper = alloca(2000);
 
 	*deeper = 0;

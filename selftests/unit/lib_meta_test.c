@@ -204,7 +204,7 @@ TEST_F(meta, link)
 	unlink("out.rtd.meta");
 }
 
-/* With kernel addresses, or stacks, also a file that others could read until now. */
+/* A trace with kernel addresses or stacks makes even a file private that others could read. */
 TEST_F(meta, callers_are_private)
 {
 	struct stat status;

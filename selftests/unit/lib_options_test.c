@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /*
  * Proves that options reach the driver, that invalid ones are rejected with a message
- * and hold nothing, and that a process has one session, regardless of the interface that set it
- * up.
+ * and leave nothing allocated, and that a process has one session, regardless of the interface
+ * that set it up.
  */
 #include "kselftest_harness.h"
 

@@ -340,7 +340,7 @@ TEST_F(part, another_function_ends_the_part_instead)
 	EXPECT_STREQ("nF+F-X-T+", records());
 }
 
-/* It is known where the part ends, whatever the filter. */
+/* The end of a part is recognised, whatever functions the filter selects. */
 TEST_F(part, a_filter_does_not_leave_out_the_end)
 {
 	ASSERT_EQ(0, start(self, ">F<TG"));

@@ -2,7 +2,7 @@
 /*
  * Proves that the initialisation calls request what the program wants from the driver,
  * that every bad argument and every system failure gives an error that says what to do,
- * and that a failed call holds nothing.
+ * and that a failed call leaves nothing allocated.
  */
 #include "kselftest_harness.h"
 
@@ -336,7 +336,7 @@ TEST_F(lib, threads_add_their_cpus)
 	EXPECT_EQ(1, dev.config.encoders);
 	init_in_thread(_metadata, 4096);
 	EXPECT_EQ(3, dev.config.encoders);
-	/* With another buffer, after tracing was on, or when repeated, it is a new set-up. */
+	/* A request is a new set-up with another buffer, after tracing was on, or when repeated. */
 	init_in_thread(_metadata, 8192);
 	EXPECT_EQ(2, dev.config.encoders);
 	ASSERT_EQ(0, perfManualInit(NULL, 0, 6, perfCount_Delta, 8192));

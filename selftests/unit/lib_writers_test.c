@@ -2,7 +2,7 @@
 /*
  * Proves of the generated writers for common counters what lib_hooks_test.c proves of
  * the generic one, and that nothing a program does to its threads mixes or stops their
- * records: new set-ups while they live, jumps and forks out of a record, handlers on
+ * records: new set-ups while they run, jumps and forks out of a record, handlers on
  * any stack, threads that are not scheduled.
  */
 #include "kselftest_harness.h"
@@ -122,7 +122,7 @@ static void *newcomer(void *unused)
 	return unused;
 }
 
-/* A living thread joins again, and gets its own channel. */
+/* A thread that is still running after a new set-up joins again, and gets a channel of its own. */
 TEST_F(writers, set_up_anew)
 {
 	pthread_t old, new;
@@ -175,7 +175,7 @@ static void samples_take_its_channel(struct __test_metadata *_metadata)
 	pthread_join(old, NULL);
 }
 
-/* Its previous channel may be the kernel's, which has no lane. */
+/* The thread's previous channel may now be the kernel's, which has no lane. */
 TEST_F(writers, set_up_with_samples)
 {
 	samples_take_its_channel(_metadata);
@@ -266,7 +266,7 @@ TEST_F(writers, header_once)
 	EXPECT_EQ(record_stores(), mock_stores);
 }
 
-/* In an XOR ring, so that the remains of a wrapped one can be read. */
+/* An XOR ring repeats headers, so that what remains after it has wrapped can be read. */
 TEST_F(writers, headers_at_intervals)
 {
 	static struct perf_setup setup;

@@ -48,7 +48,7 @@ static void python(struct __test_metadata *_metadata, const char *text)
 	EXPECT_EQ(0, pclose(python));
 }
 
-/* main calls fib before the gap, inside it, and when times are known again. */
+/* main calls fib before the gap, lengthy after it, and fib when times are known again. */
 static void calls_over_a_gap(FIXTURE_DATA(command) *self)
 {
 	static const uint64_t other[] = { LENGTHY, MAIN + 0x14 };
@@ -327,7 +327,7 @@ TEST_F(command, a_function_within_its_caller_goes_on)
 		"            } main\n", self->out);
 }
 
-/* It has inlined lengthy into fib: both are called from main. */
+/* The compiler has inlined lengthy into fib: both have main's call site. */
 TEST_F(command, a_function_within_one_that_is_called_goes_on)
 {
 	static const uint64_t inlined[] = { LENGTHY, MAIN + 0x12 };
@@ -356,7 +356,7 @@ TEST_F(command, a_function_within_one_that_is_called_goes_on)
 	EXPECT_NE(NULL, strstr(self->err, "1 calls ended without an exit record"));
 }
 
-/* Parameter: number of calls around the searched ones. Result: the command's time. */
+/* The CPU time of the command, with @around calls around those that it searches. */
 static double time_of_calls(struct __test_metadata *_metadata,
 			    FIXTURE_DATA(command) *self, unsigned int around)
 {

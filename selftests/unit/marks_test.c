@@ -67,7 +67,7 @@ TEST_F(command, drops_that_only_the_trace_tells_are_losses)
 	EXPECT_NE(NULL, strstr(self->out, "\"dropped\":777,\"encoders\":"));
 }
 
-/* The file may be written before the last marks, or count drops without a mark. */
+/* The side-car file may be written before the last marks, or count drops without a mark. */
 TEST_F(command, drops_are_the_greater_of_side_car_file_and_marks)
 {
 	static const char * const meta[] = { "{\"srcbits\":0,\"lost\":{\"dropped\":700}}",

@@ -27,7 +27,7 @@ measure() {
 	shift
 	[[ $name != 128*--diff* ]] || limit=$both_kb
 	[[ $name != *threads* ]] || limit=$threads_kb
-	# Its 8192 threads and objects need additional memory.
+	# The 8192 threads and objects of a side-car file need additional memory.
 	[[ $name != *side-car* ]] || limit=$((72 << 10))
 	rm -rf made*
 	/usr/bin/env time -q -f %M -o memory "$command" "$@" >out 2>err
@@ -42,7 +42,7 @@ measure() {
 	result "$status" "$name: less than $((limit >> 10)) MB"
 }
 
-# read_all NAME SRCBITS: read it with all commands that read traces
+# read_all NAME SRCBITS: measure all commands that read traces, on one.rtd
 read_all() {
 	local name=$1 how
 	local common=(-j1 -c all --srcbits "$2" --meta none one.rtd)

@@ -24,7 +24,7 @@ TEST_F(command, merged_is_what_one_sink_would_have)
 	EXPECT_EQ(sinks.one.length, fread(bytes, 1, sizeof(bytes), file));
 	EXPECT_EQ(0, memcmp(bytes, sinks.one.data, sinks.one.length));
 	fclose(file);
-	/* Its side-car file describes it; the reader finds nothing missing. */
+	/* The merged trace has a side-car file that describes it, and nothing is missing. */
 	run(self, "report --strict m.rtd");
 	EXPECT_EQ(0, self->status) TH_LOG("%s", self->err);
 	read_file("m.rtd.meta", self->out);
@@ -34,7 +34,7 @@ TEST_F(command, merged_is_what_one_sink_would_have)
 	free_sinks(&sinks);
 }
 
-/* Who may not read one of the traces may not read all of it in another file. */
+/* A user who may not read one of the traces must not read its content in the merged trace. */
 TEST_F(command, merged_is_as_private_as_its_parts)
 {
 	const mode_t mask = umask(022);

@@ -49,7 +49,7 @@ static bool is_clean(void)
 	return !rmdir("tmp") && !mkdir("tmp", 0777);
 }
 
-/* The output for m.rtd, which merge has written, with the other name. */
+/* Keep the output for m.rtd, which merge has written, with NAME in place of that name. */
 static int keep_merged(FIXTURE_DATA(command) *self, const char *before, const char *after)
 {
 	run(self, "%s m.rtd %s", before, after);
@@ -138,7 +138,7 @@ TEST_F(command, a_summary_names_the_traces_and_how_exact_the_merge_is)
 	EXPECT_STREQ("", self->err);
 }
 
-/* A function may have any name; record names traces so. */
+/* A function may have any name, so traces are recognised by the names that record gives them. */
 TEST_F(command, annotate_knows_traces_by_their_names)
 {
 	make_traces();
@@ -156,7 +156,7 @@ TEST_F(command, annotate_knows_traces_by_their_names)
 	run(self, "annotate -q -e " PROGRAM " -e " LINES " x b.rtd.1.2 fib");
 	EXPECT_EQ(0, self->status) TH_LOG("%s", self->err);
 	EXPECT_STREQ("", self->err);
-	/* These are functions. */
+	/* These arguments are names of functions. */
 	run(self, "annotate -q -e " PROGRAM " x fib b.rtd.12 x");
 	EXPECT_EQ(0, self->status);
 	EXPECT_NE(NULL, strstr(self->err, "x: nothing in the trace for function \"b.rtd.12\"")) TH_LOG("%s", self->err);

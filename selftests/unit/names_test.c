@@ -235,7 +235,7 @@ TEST_F(names, threads_beyond_the_limit_are_reported)
 
 	for (i = 0; i < META_THREADS_MAX + 3; i++)
 		comm(&self->names, 1, FIRST + i, FIRST + i, "many");
-	/* Nobody knows a thread that was left out: each of its events counts it. */
+	/* A thread that was left out is not remembered: each of its events counts it again. */
 	comm(&self->names, 1, FIRST + META_THREADS_MAX, FIRST + META_THREADS_MAX, "again");
 	self->names.missed = 7;
 	names_apply(&self->names, 2);

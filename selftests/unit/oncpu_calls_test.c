@@ -22,7 +22,7 @@
 /* The system calls that end a thread. */
 #define EXIT	93
 #define EXECVE	221
-/* Bytes of a record, and of all records sent out of order. */
+/* Bytes of a record, and the maximum number of records that are sent out of order. */
 #define RECORD	16
 #define LATE	8
 
@@ -199,8 +199,7 @@ static void finish(FIXTURE_DATA(calls) *self, unsigned int hart)
 }
 
 /*
- * Messages are lost from here on; or no longer missing, which an Error message without a time
- * shows.
+ * Start to lose messages; or stop losing them, which an Error message without a time shows.
  */
 static void mute(FIXTURE_DATA(calls) *self, unsigned int hart)
 {

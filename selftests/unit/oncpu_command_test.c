@@ -379,8 +379,8 @@ TEST_F(command, losses_that_overlap_make_all_of_their_time_unknown_once)
 }
 
 /*
- * Its program executes another: the thread TID + 1 continues as TID, whose original
- * thread has ended.
+ * Thread TID + 1 executes another program, and continues with the id TID: the thread
+ * that had this id has ended.
  */
 TEST_F(command, a_thread_that_takes_over_the_id_of_its_process_goes_on)
 {
@@ -422,7 +422,7 @@ TEST_F(command, times_are_marked_if_threads_ran_where_nothing_is_recorded)
 	EXPECT_HAS(self->out, "\"exited\":true,\"exact\":false}");
 }
 
-/* The first wake-up finds it running. */
+/* The thread is already running at the first wake-up. */
 TEST_F(command, time_from_a_wakeup_until_the_thread_runs_is_shown)
 {
 	struct gen_stream stream;

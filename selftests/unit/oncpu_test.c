@@ -161,7 +161,7 @@ static void switch_out(FIXTURE_DATA(oncpu) *self, unsigned int hart, bool end)
 		{ SIFIVE_TRACE_SWITCH_STOPPED, ONCPU_STOPPED },
 		{ SIFIVE_TRACE_SWITCH_EXITED, ONCPU_UNKNOWN },
 	};
-	/* The end of a thread may be lost. */
+	/* No thread ends in a run with losses, because the record of its end could be lost. */
 	bool ends = !self->drop && !self->mutes && one_in(self, 200);
 	unsigned int why = ends ? 4 : (unsigned int)below(self, 4);
 	int thread = self->running[hart];
@@ -191,7 +191,7 @@ static void wake(FIXTURE_DATA(oncpu) *self, unsigned int hart)
 	a->wakeups++;
 }
 
-/* A waiting thread's state in the meantime is unknown; a running thread runs again. */
+/* A waiting thread's state during the pause is unknown; a running thread still runs after it. */
 static void pass_pause(FIXTURE_DATA(oncpu) *self, struct actor *a)
 {
 	if (a->begun && !a->exited && a->hart < 0)

@@ -184,7 +184,7 @@ TEST_F(command, report_compares_other_ticks)
 		"   8.000 us   8.000 us        =       200       200        =  fib\n"
 		"   9.000 us   9.000 us        =       205       205        =  main\n",
 		self->out);
-	/* The side-car file is the first trace's: the second has its own. */
+	/* --meta gives the side-car file of the first trace; the second trace has its own. */
 	run(self, "report -q --meta one.rtd.meta --diff two.rtd --format csv -e "
 	    PROGRAM " one.rtd");
 	EXPECT_STREQ(
@@ -464,7 +464,7 @@ TEST_F(command, export_stacks)
 	EXPECT_EQ(2, self->status);
 }
 
-/* Its structure, thread by thread; times are microseconds. */
+/* The structure of the JSON, thread by thread; times are microseconds. */
 TEST_F(command, export_perfetto)
 {
 	calls(&self->gen, 6, 100);
@@ -764,7 +764,7 @@ TEST_F(command, names_of_any_characters)
 		EXPECT_EQ(NULL, strpbrk(self->out, "\x1b\x9b\xff"));
 		EXPECT_EQ(NULL, strpbrk(self->err, "\x1b\xff"));
 	}
-	/* The page has 44 columns rather than bytes; no character is cut in half. */
+	/* Lines have up to 44 columns rather than bytes; no character is cut in half. */
 	run(self, "report -q --width 44 trace.rtd");
 	EXPECT_NE(NULL, strstr(self->out, "  j\xc3\xb6<\xf0\x9f\x98\x80"));
 	EXPECT_NE(NULL, strstr(self->out, "...\n"));

@@ -58,7 +58,7 @@ itself:
 	ret
 	.size	itself, . - itself
 
-/* There are two ways out, one after the other. */
+/* Two ways out, one after the other. */
 	.balign	256
 	.globl	exits
 	.type	exits, @function

@@ -187,7 +187,7 @@ TEST_F(perfrec, a_stack_without_a_sample_is_lost)
 	unsigned int i;
 
 	header(self, PERFREC_RAW, 1, 64);
-	/* Of another kind of record; too few registers; an upper part too many; too long. */
+	/* Before another kind of record; too few registers; an upper part too many; too long. */
 	registers(self, 16);
 	word8(self, PERFREC_MANUAL);
 	word32(self, 0x40000);
@@ -203,7 +203,7 @@ TEST_F(perfrec, a_stack_without_a_sample_is_lost)
 	for (i = 0; i < SIFIVE_TRACE_STACK_MAX / 8; i++)
 		word32(self, i);
 	word32(self, i);
-	/* Without a store of its value; cut by the end. */
+	/* An upper part without the rest of its value; a stack that is cut by the end. */
 	word8(self, SIFIVE_TRACE_RECORD_STACK);
 	word16(self, 1);
 	registers(self, 16);

@@ -35,7 +35,7 @@ FIXTURE_VARIANT(report) {
 	unsigned int errors;
 	unsigned int garbage;
 	bool ts_delta;
-	/* Ticks before a wrap; 0 if none. */
+	/* The trace begins this many ticks before times wrap; 0 if they do not. */
 	unsigned int wrap;
 	unsigned int losses;
 	unsigned int channels;

@@ -129,7 +129,7 @@ static void end(FIXTURE_DATA(ring) *self, unsigned int sources)
 		gen_sync(&self->gen, i);
 }
 
-/* The message nearest to @from bytes. */
+/* The offset behind the first message that ends at @from or later. */
 static size_t cut_behind(const struct gen *gen, size_t from)
 {
 	while ((gen->data[from] & 3) != 3)

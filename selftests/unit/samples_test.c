@@ -84,7 +84,7 @@ TEST_F(command, tracer_is_marked)
 	EXPECT_STREQ("function,samples,cycles:self\n\"fib [tracer]\",2,14\n\"fib\",1,7\n",
 		     self->out);
 	EXPECT_NE(NULL, strstr(self->err, "2 of 3 samples are in the tracer's own functions"));
-	/* This also works without the file. */
+	/* The tracer's samples are also recognised if its file is missing. */
 	ASSERT_EQ(0, system("rm libsifive-perf.so.0"));
 	run(self, "report --format csv trace.rtd");
 	EXPECT_NE(NULL, strstr(self->out, "libsifive-perf.so.0+0x21002 [tracer]\",2,14\n"));

@@ -235,7 +235,7 @@ TEST_F(symbols, stubs_have_the_name_of_what_they_jump_to)
 	EXPECT_EQ(BIAS + stub, self->symbol.start);
 	ASSERT_TRUE(find(self, BIAS + stub + 12));
 	EXPECT_EQ(BIAS + stub, self->symbol.start);
-	/* The preceding code, through which functions are found, has no name. */
+	/* The code before the stubs, through which they find functions, has no name. */
 	EXPECT_FALSE(find(self, BIAS + stub - 4));
 }
 

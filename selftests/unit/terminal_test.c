@@ -9,7 +9,7 @@
 
 #define NAME		"warehouse::department::shelf<perishable>::inventory::"	\
 			"supervisor::recalculate<12345>"
-/* Input that takes longer than half a second if it arrives six times more slowly than intended. */
+/* Enough input to take longer than half a second while watch() slows the command down sixfold. */
 #define MANY		(16u << 20)
 #define CLEARED		"\r                        \r"
 
@@ -44,7 +44,8 @@ static pid_t start(const char *arguments, unsigned short columns, int *from)
 }
 
 /*
- * Read its output. Pauses while the command is silent, so that it takes long on any machine.
+ * Read the command's output, and stop the command now and then while it is silent, so that it
+ * takes long on any machine.
  */
 static void watch(FIXTURE_DATA(command) *self, const char *arguments,
 		  unsigned short columns)
@@ -198,8 +199,8 @@ TEST_F(command, no_progress_within_output)
 	for (i = 0; i < sizeof(commands) / sizeof(commands[0]); i++) {
 		for (k = 0; k < sizeof(output) / sizeof(output[0]); k++) {
 			/*
-			 * Longer than the silence before progress, with work on both
-			 * sides.
+			 * Longer than the silence before progress is shown, with work before
+			 * and after.
 			 */
 			ASSERT_EQ(0, system("{ cat trace.rtd; sleep 1;"
 					    " cat trace.rtd; } >fifo &"));

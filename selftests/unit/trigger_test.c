@@ -121,7 +121,7 @@ TEST_F(trigger, a_call_does_not_end_with_another_ones_end_after_a_loss)
 	EXPECT_NE(NULL, strstr(reported, "2 events of probes were lost"));
 }
 
-/* Another CPU's ring has the start, and the lost end may precede the end in this ring. */
+/* The start may be in another CPU's ring, and a lost end may precede the one in this ring. */
 TEST_F(trigger, a_call_that_begins_during_a_loss_is_not_measured)
 {
 	loss(1000, 5000);

@@ -359,7 +359,7 @@ TEST_F(turns, of_a_long_call_are_unknown)
 	EXPECT_TRUE(report_is_unknown(&self->profile, row_of(self, 1), &metric));
 }
 
-/* The number repeats after 256 rounds. */
+/* The number of a round repeats after 256 rounds. */
 TEST_F(turns, of_another_round_of_the_same_number_do_not_count)
 {
 	struct metric metric;

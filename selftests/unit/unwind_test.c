@@ -18,7 +18,7 @@
 #define ODD		PLACE(7)
 #define BARE		PLACE(8)
 
-/* Where they return to. */
+/* Where calls in these functions return to. */
 #define IN_START	(START + 4)
 #define IN_MAIN		(MAIN_ + 12)
 #define IN_DOWN		(DOWN + 12)
@@ -28,7 +28,7 @@
 #define IN_LOST		(LOST + 4)
 #define IN_BARE		(BARE + 4)
 
-/* Places in the registers of a stack. */
+/* Indices of registers in a sample's stack. */
 #define RA		1
 #define SP		2
 #define S0		4
@@ -332,7 +332,7 @@ static void write_names(const char *path, const char *names)
 	write_file(path, names, strlen(names));
 }
 
-/* A sample in the kernel, one() called by two() and four(), which the program has entered. */
+/* A sample in the kernel: the program entered four(), which called two(), which called one(). */
 static void kernel_sample(struct stack *stack, uint64_t from, bool unwound)
 {
 	const uint64_t callers[] = {
@@ -355,7 +355,7 @@ TEST_F(command, samples_in_the_kernel_show_its_callers_and_the_programs)
 	struct stack stack;
 
 	begin(self, &stack);
-	/* Also at the first instruction, which no call has before it. */
+	/* Also at a function's first instruction, before which there is no call. */
 	kernel_sample(&stack, LEAF + 4, false);
 	kernel_sample(&stack, LEAF, false);
 	kernel_sample(&stack, LEAF, true);
@@ -397,7 +397,7 @@ TEST_F(command, the_kernels_names_may_be_missing_or_damaged)
 			TH_LOG("%u: %s", i, self->out);
 		}
 	}
-	/* Of a 32-bit kernel. */
+	/* The names of a 32-bit kernel. */
 	write_names("trace.rtd.kallsyms", "80001000 T one\n");
 	paths(self, "");
 	EXPECT_NE(NULL, strstr(self->out, ";leaf;0xffffffffc0000010;one 1")) {

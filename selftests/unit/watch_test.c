@@ -15,7 +15,7 @@ static void note(int number)
 	arrived = 1;
 }
 
-/* A wait that misses the signal would have no end. */
+/* Seconds. A wait that misses the signal would otherwise never end. */
 #define STUCK	60
 
 static void handle(int number, sigset_t *before)
