@@ -89,7 +89,7 @@ for bits in 64 32; do
 			n["manual"] + n["sample"] != NR }'
 	result $? "rv$bits: the timer omitted as many records as it reports"
 
-	# The last one may be incomplete.
+	# The last record may be incomplete.
 	"$build/sifive-trace" decode -e "$program" "$out/full.rtd" 2>>"$out/decode.log" |
 		awk '$3 == "manual" { n++ } END { exit n < 5 || n > 40 }'
 	result $? "rv$bits, full: records up to the end of the buffer"
@@ -152,8 +152,8 @@ for board in fpga nofunnel; do
 		rules "$what"
 		[ "$kind" = funnel ] || continue
 
-		# Both share a clock, so no hart has a record older than the other one's last
-		# round.
+		# Both harts share a clock, so neither has a record that is older than any of the
+		# other's previous round.
 		for hart in 0 1; do
 			decode together0 -c "${channel[hart]}"
 		done | awk -v rounds=$rounds '

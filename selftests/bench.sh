@@ -19,7 +19,7 @@ mkdir -p "$out"
 make -s -C selftests/bench OUTPUT="$programs" \
 	LIBSIFIVE_PERF="$build/lib/libsifive-perf.a" >&2 || exit 1
 
-# Position-independent: run it through its loader, because the board's root has none.
+# Run this position-independent program through its loader, because the board's root has none.
 bench64='/target/bench/lib/ld-linux-riscv64-lp64d.so.1 --library-path /target/bench/lib /target/bench/bench64'
 
 # board FILE OPTION... -- COMMAND: write the command's output to FILE.

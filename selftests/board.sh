@@ -103,8 +103,8 @@ counts_are_exact() {
 
 [ "$board" != fpga ] || counts_are_exact
 
-# The documented program's output: its store's message, 32 bits of data on channel 6,
-# between those of trace on and trace off.
+# The documented program's output: the message of its store, 32 bits of data on channel 6,
+# between the messages of trace on and trace off.
 run -- '
 	insmod /target/sifive_trace.ko && taskset 2 /target/minimal
 	TRACE_EXACT=1 /target/selftests/overflow_test >/out/inexact

@@ -147,7 +147,7 @@ for file in snapshot.rtd.1 snapshot.rtd.2 snapshot.rtd; do
 	[ -s "$out/$file" ] && private $file
 	result $? "--snapshot: $file is there, for the user alone"
 done
-# The last bytes of a loop may contain no context switch, but those of the crash contain the
+# The snapshots of the loop may contain no context switch, but that of the crash contains the
 # program's start.
 [ -n "$(owners crash.rtd)" ]
 result $? "--snapshot: threads are named"
@@ -220,7 +220,7 @@ for name in joined joined-xor joined-leaf; do
 	done
 	! has babeltrace2 babeltrace2 "--calls --children: $name: ctf" || exported $name ctf
 done
-# The function's own records, and perfWriteCntrs().
+# Expect only records of leaf() and of perfWriteCntrs().
 [ "$(host report --by interval --csv "$out/joined-leaf.rtd" | sed -nE '/^"",/s/^"","([a-z]*) [^"]*","([a-z]*) .*/\1 \2/p' | sort -u | tr '\n' ,)" = \
 	"enter exit,exit enter,exit manual,manual enter,manual manual," ]
 result $? "--calls --children -F: only the chosen function's records"

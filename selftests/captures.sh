@@ -20,7 +20,7 @@ run full-stop sifive-trace stop
 run full-status sifive-trace status
 run full-dump sifive-trace dump -o full-dump.rtd
 
-# Run them in separate process groups, as in a terminal; with nohup or & they would ignore
+# Run each command in its own process group, as in a terminal; with nohup or & it would ignore
 # signals.
 group() { run $1 setsid sh -c "trap \"\" $2; exec sifive-trace record -o $1.rtd $p/ends $3"; }
 group hangup QUIT hangup; group nohup HUP hangup; group background INT interrupt
@@ -39,7 +39,7 @@ rec plain $p/plain
 SIFIVE_TRACE_RECORD=1 SIFIVE_TRACE_OUTPUT=/out/preload.rtd LD_PRELOAD=libsifive-perf.so.0 $p/plain >preload.txt
 rec period -c 20k $p/plain
 
-# The disk is too small; the incomplete file is read next to the complete one.
+# The disk is too small for the trace; a later dump to another disk is complete.
 mkdir /tmp/small; mount -t tmpfs -o size=32k none /tmp/small
 small() {
 	name=$1; shift
@@ -127,7 +127,7 @@ run start-drain sifive-trace start --on-full drain
 run start-wrap sifive-trace start --on-full wrap -i 100us -b 4k; $p/busy 1000 >/dev/null
 sifive-trace stop; sifive-trace dump -o start-wrap.rtd
 
-# by NAME OPTION...: run this on the second CPU in the meantime.
+# by NAME OPTION...: start a capture, and run busy on the second CPU in the meantime.
 by() {
 	by=$1; shift
 	run $by sifive-trace start "$@"; run $by-busy taskset 2 $p/busy 1000
@@ -137,7 +137,7 @@ by() {
 by by-time -b 4M -e instructions,cycles --count raw --channel 9 -C 1 -i 200us
 by by-count -b 4M -e instructions -c 1M --count xor
 by by-none -e "" --sink sram
-# The command and the program at the same addresses.
+# Load the command and the program at the same addresses.
 echo 0 >/proc/sys/kernel/randomize_va_space
 by by-same -b 4M -C 1
 echo 2 >/proc/sys/kernel/randomize_va_space
@@ -180,7 +180,8 @@ for name in by-time by-count by-none; do
 	status $name 0 "$name: it starts"
 	status $name-dump 0 "$name: it is written"
 done
-# samples NAME PYTHON WHAT: the expression holds for r, the samples with counters if any.
+# samples NAME PYTHON WHAT: expect the expression to be true for r, the samples with counters;
+# those of by-none have no counters.
 samples() {
 	host decode --format json "$out/$1.rtd" | python3 -c "
 import json, sys
@@ -345,7 +346,7 @@ losses() {
 }
 # records NAME: number of function records.
 records() { host decode --format csv "$out/$1.rtd" | grep -cE ',(enter|exit),'; }
-# made NAME FUNCTION LEAST WHAT: at least this many calls.
+# made NAME FUNCTION LEAST WHAT: expect at least this many calls of the function.
 made() {
 	[ "$(calls "$1" | sed -n "s/^$2 //p")" -ge "$3" ]
 	result $? "$1: $4"
@@ -466,7 +467,7 @@ for name in limit-size:3:102400 limit-samples:5:20480 limit-time:5:1000000; do
 done
 [ "$(stat -c %s "$out/limit-samples.rtd")" -gt 20000 ]
 result $? "--size: the file has nearly that size"
-# As above.
+# Here, too, the reader may have been too slow, and reported it.
 ! grep -q "bytes are missing" "$out/limit-samples.err"
 losses limit-samples $?
 grep -qE $'\r[0-9.]+ MB, [0-9.]+ MB/s, 0 bytes lost' "$out/progress.txt" &&
@@ -491,9 +492,9 @@ losses small-drained 1
 
 # ---- a recording in pieces -----------------------------------------------------------
 
-# pieces NAME: their number.
+# pieces NAME: the number of pieces.
 pieces() { find "$out" -name "$1.rtd.*" ! -name '*.meta' ! -name '*.whole' | wc -l; }
-# all_calls NAME: the calls of each function in all pieces together.
+# all_calls NAME: how often each function was called, in all pieces together.
 all_calls() {
 	local piece
 	for piece in "$out/$1".rtd.*[0-9]; do

@@ -65,7 +65,8 @@ refused() {
 	result $? "$4"
 }
 
-# counted NAME LEAST MOST WHAT: expect the last probe's count of its work within these limits.
+# counted NAME LEAST MOST WHAT: expect the last probe's count of its work to be within these
+# limits.
 counted() {
 	local g
 	g=$(value "$1")
@@ -362,7 +363,7 @@ passes() {
 	sed 's/^/# /' "$out/$test"
 }
 
-# Run it alongside perf, with fewer or different counters.
+# With fewer or different counters, and without a perf driver.
 passes perf_test "fixed counters that filter modes" --icount --cpu smcntrpmf=true
 passes perf_test "two programmable counters" --icount --cpu pmu-mask=0x18
 passes counters_test "no perf driver" --append $without,riscv_pmu_legacy_devinit

@@ -30,7 +30,8 @@ host coverage --format lcov -o "$out/btm.info" "$out/btm.rtd"
 cmp "$out/covered.info" "$out/btm.info"
 result $? "branch messages and histories have the same coverage"
 
-# Checks annotate on a recording against itself, report and coverage: ADDED_UP is the result.
+# Checks annotate's output for a recording against itself, report and coverage; leaves the totals
+# in $added.
 added_up() {
 	added=$(selftests/unit/annotate.py "$out" "$build/sifive-trace" --symfs "$out/root" "$@" \
 		2>"$out/added.log")
@@ -130,7 +131,7 @@ if has llvm-bolt-19 bolt-19 "$bolted"; then
 	built+=(bolted)
 fi
 
-# heads FILE: "FUNCTION NUMBER", calls by llvm-profgen's profile
+# heads FILE: "FUNCTION NUMBER", calls according to llvm-profgen's profile
 heads() { sed -nE 's/^([a-z_]+):[0-9]+:([0-9]+)$/\1 \2/p' "$1"; }
 
 profgen=("llvm-profgen reads the profile: calls of a function are those of coverage"

@@ -70,7 +70,7 @@ for rows in 10000 60000; do
 	EOL
 done
 
-# A buffer that holds the whole trace. perf's wrapper is a script, which cannot be recorded.
+# The buffer must hold the whole trace. perf's wrapper is a script, which cannot be recorded.
 cat >"$out/run/day.sh" <<'EOS'
 insmod /target/sifive_trace.ko || exit
 export LD_LIBRARY_PATH=/perf/lib
@@ -83,7 +83,7 @@ record() {
 	sifive-trace record -b 60M -e instructions:u -o "$1.rtd" "${@:2}" >"$1.out" 2>"$1.err"
 	echo "$1 $?" >>status
 }
-# One run, counted by both.
+# One run that both perf stat and the recording count.
 both() {
 	record "$1" --children /perf/perf.bin stat -x , -o "$1.stat" -e instructions:u "${@:2}"
 }
@@ -154,7 +154,7 @@ for name in $programs; do
 		rc=$?
 		[ "$rc" -eq 0 ] || sed 's/^/# /' "$out/run/$run.err" "$out/$run.errors"
 		result $rc "$run: recorded and reported, with nothing lost"
-		# Not for a program in its own session on one CPU, whose writers are shorter.
+		# Skip a program in its own session on one CPU, because its writers are shorter.
 		[ "$run" != "$name" ] || continue
 		threads=1
 		[ "$run" != pigz-both ] || threads=4

@@ -57,7 +57,7 @@ examples_match() {
 	done
 }
 
-# broken WHAT SED PROPERTY: the tree of fpga, edited, is rejected with a message that has
+# broken WHAT SED PROPERTY: the tree of fpga, edited, is rejected with a message that contains
 # PROPERTY.
 broken() {
 	sed -E "$2" "$out/fpga.dtb.dts" | dtc -q -f -I dts -O dtb -o "$out/broken.dtb" 2>&1 |
@@ -85,7 +85,7 @@ for b in $boards; do
 done
 schema "broken trees do not match" broken_are_refused
 
-# property TREE NODE NAME: in hexadecimal words.
+# property TREE NODE NAME: the property in hexadecimal words.
 property() { fdtget -t x "$1" "$2" "$3" 2>/dev/null; }
 
 # node_of TREE FOLDER PHANDLE: the node in that folder with this phandle.
@@ -104,7 +104,7 @@ pool() {
 		fdtget -p "$1" "$region" | grep -qE '^(no-map|reusable)$'
 }
 
-# Needed by drivers without support for other buffers.
+# Drivers that do not support other buffers need a pool.
 pools() {
 	local address
 	# A component's description continues after a backslash.

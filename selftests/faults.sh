@@ -6,8 +6,9 @@
 #
 #	faults.sh BOARD BUILD
 #
-# The first fault is set at the start (--set), all others are set and cleared on the
-# running board through QEMU's monitor; files in the board's /out synchronise the two.
+# The first fault is set when QEMU starts (--set). All others are set and cleared on the
+# running board through QEMU's monitor; files in the board's /out synchronise this script
+# with the board.
 
 set -u
 cd "$(dirname "$0")/.." || exit 1

@@ -102,14 +102,14 @@ capture='insmod /target/sifive_trace.ko
 	done
 	touch /out/running'
 
-# ended COMMAND: run COMMAND during a capture, which ends or restarts the board.
+# ended COMMAND: run COMMAND, which ends or restarts the board during a capture.
 ended() {
 	rm -f "$out/running"
 	tools/qemu/board run p550 --target "$target" --out "$out" --timeout 600 \
 		--qemu "-trace sifive_trace_write -D $out/model.log" -- "$1" >"$out/log" 2>&1
 }
 
-# Reboot calls the drivers in the same way.
+# Reboot calls the drivers in the same way as power-off.
 ended "$capture
 	poweroff -f
 	sleep 1000"

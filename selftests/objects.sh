@@ -25,7 +25,7 @@ recorded() {
 			END { for (f in n) print f, n[f] }' | sort
 }
 
-# The same from a program's output. The callee is the last column but one.
+# The same for the calls in a program's output. The callee is the last column but one.
 made() {
 	awk '/^calls / { n[$(NF - 1)] += $NF }
 		END { for (f in n) print f, n[f] }' "$out/$1.txt" | sort
@@ -47,7 +47,7 @@ make -s -C selftests/objects OUTPUT="$(realpath "$target")/objects" \
 	LIB="$(realpath "$build")/lib" >"$out/make.log" 2>&1
 result $? "the programs are built"
 
-# The programs' library path. The first encoder gets stores faster than it can send them.
+# Link the libraries into /lib. The first encoder gets stores faster than it can send them.
 tools/qemu/board run "$board" --set te0.fifo-depth=76 \
 	--set te0.drain-ns=2000 --target "$target" --out "$out" -- '
 	insmod /target/sifive_trace.ko && ln -sf /target/objects/lib/* /lib/ || exit 1
@@ -96,7 +96,7 @@ objects() {
 	done
 }
 
-# Objects that successively have the same addresses.
+# Both objects have had the same addresses, one after the other.
 for object in one two; do
 	objects opener $object
 	result $? "calls in lib$object.so, opened and closed many times, are all there by name"

@@ -94,7 +94,7 @@ import json, sys
 print(sum(t["unknown"] for t in json.load(sys.stdin)["threads"]) == 0)'
 done | sort -u)" = True ]
 result $? "--rotate: nothing is unknown in a piece that lost nothing"
-# The program sleeps 20 times for 5 ms; its threads are three.
+# The program sleeps 20 times for 5 ms, and creates three threads.
 host report --format json "$out/calls.rtd" | python3 -c '
 import json, sys
 call = {c["syscall"]: c for c in json.load(sys.stdin)["syscalls"]}

@@ -1,10 +1,10 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
-# The perf tool counts correctly before, during and after a session, as TAP. No value is
-# too small; instructions and cycles exceed the work's by at most 2 percent and misses by
-# 5, for starting and ending the program. For the whole machine, including perf, the
-# limits are 5 and 25. With the kernel included, the counts are up to three times as high. Needs
-# a machine that counts instructions, and perf in PATH.
+# The perf tool counts correctly before, during and after a session, as TAP. No count is less
+# than the work's. Because the program also starts and ends, instructions and cycles may exceed
+# the work's by 2 percent, and misses by 5; for the whole machine, including perf, by 5 and 25.
+# With the kernel included, the counts are up to three times as high. Needs a machine that counts
+# instructions, and perf in PATH.
 
 cd "$(dirname "$0")" || exit 1
 instructions=10000000
@@ -27,7 +27,8 @@ if ! command -v perf >/dev/null; then
 	exit 4
 fi
 
-# stat VERB [OPTION...]: perf's counts of the work, in $work; $on describes the situation.
+# stat VERB [OPTION...]: leaves perf's counts of the work in $work; $on may be a command that pins
+# perf to a CPU.
 work=$(mktemp)
 on=
 stat() {
@@ -84,7 +85,7 @@ whole loop && within 2 200 0
 result $? "perf stat counts correctly during another program's session, including the kernel"
 on=
 
-# Makes perf request fixed counters for these, which the session holds.
+# With 2, perf requests the fixed counters for these events, which the session holds.
 rule=/proc/sys/kernel/perf_user_access
 before=$(cat $rule)
 echo 2 >$rule

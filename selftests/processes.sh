@@ -35,7 +35,7 @@ rec after $p/plain
 while pidof tree >/dev/null; do sleep 0.1; done
 rm -rf /tmp/sifive-trace.*
 
-# Daemons, and a signal that ends the wait for them.
+# The command waits for daemons; a signal ends the wait.
 sifive-trace record --children -o waits.rtd sh -c "sleep 1000 & $p/tree work" 2>waits.err & command=$!
 until grep -q "has ended" waits.err; do sleep 0.1; done
 kill $command; wait $command; echo $? >waits.rc; killall sleep
@@ -236,7 +236,7 @@ refused list 2 "process ids, separated by commas" "-p: refused with another text
 # ---- several running processes ---------------------------------------------
 
 read -r one two <"$out/pids.txt"
-# mine NAME FUNCTION...: their percentage of the samples.
+# mine NAME FUNCTION...: the percentage of samples in these functions.
 mine() {
 	local name=$1 sum=0 function
 	shift

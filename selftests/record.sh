@@ -141,7 +141,7 @@ f=$(cd /sys/bus/platform/drivers/sifive-trace-funnel; echo *.trace)
 echo $f >/sys/bus/platform/drivers/sifive-trace-funnel/unbind; info nofunnel
 '
 
-# This applies where instructions are counted rather than time.
+# Own counts are exact only where instructions are counted rather than time.
 board fpga --icount -- '
 for i in 1 2 3 4 5; do rec own$i -C 1 -e instructions:u $p/threads; done
 rec one --per-cpu -C 1 -e instructions:u $p/threads
@@ -490,7 +490,7 @@ rec end-unrun $p/ends unlike 50 125
 rec end-high $p/ends unlike 50 200
 rec end-sram --sink sram $p/ends copy
 until sifive-trace dump -o end-dump.rtd 2>/dev/null; do sleep 0.1; done; cp end-sram.rtd.meta end-dump.rtd.meta
-# Run it in a separate process group, as in a terminal.
+# Run the command in its own process group, as in a terminal.
 run end-interrupt setsid sifive-trace record -o end-interrupt.rtd $p/ends interrupt
 export SIFIVE_TRACE_META=0
 rec end-nometa --on-full stop $p/ends kill

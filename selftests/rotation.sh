@@ -49,7 +49,7 @@ for sink in 0 1; do
 done
 status interrupted 130 "^C: the exit status is the program's"
 
-# Records of 40 threads and main(), in which the program kills itself.
+# Records of 40 threads and of main(), which has no exit: the program kills itself.
 whole shares.rtd "threads that share channels"
 read -r decoded lost < <(all shares.rtd)
 echo "# $decoded records, $lost lost"

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-only
 # Long recordings, as TAP: all harts of a board write records without a pause, and the
-# recorder is slow. With --on-full wait no record is missing, with drop each is decoded or
-# counted.
+# recorder is slow. With --on-full wait, no record is missing; with --on-full drop, each is
+# decoded or counted as lost.
 #
 #	soak.sh BUILD
 #

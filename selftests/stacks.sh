@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-only
-# record -g on the traced machine, as TAP: the paths of samples, found by frame pointers, or here
-# by unwind tables in copies of the stack, are those of programs with known paths; what is not in
-# a copy is cut.
+# record -g on the traced machine, as TAP: the paths of samples are those of programs with known
+# paths. They are found there by frame pointers, or on this host from copies of the stack by unwind
+# tables; what is not in a copy is cut.
 #
 #	stacks.sh BUILD
 
@@ -68,10 +68,11 @@ hot() {
 	result $? "$2"
 }
 
-# samples NAME PATTERN: those whose path it matches.
+# samples NAME PATTERN: the number of samples whose path matches PATTERN.
 samples() { grep -E "$2" "$out/$1.paths" | awk '{ n += $1 } END { print n + 0 }'; }
 
-# fit NAME WHAT SAMPLES PATH: there are samples whose path matches SAMPLES, and all match PATH.
+# fit NAME WHAT SAMPLES PATH: expect samples whose path matches SAMPLES, and all of them to match
+# PATH.
 fit() {
 	local all fit
 	paths "$1" "$1.rtd"
@@ -82,7 +83,8 @@ fit() {
 	result $? "$2"
 }
 
-# path NAME WHAT LAST PATH: all samples in LAST have a path that ends with PATH before it.
+# path NAME WHAT LAST PATH: expect samples in LAST, and the path to it to end with PATH in all of
+# them.
 path() { fit "$1" "$2" ";$3\$" "$4;$3\$"; }
 
 hot fp "-g fp: samples have the paths on which they were made" fp.rtd
@@ -106,7 +108,7 @@ for name in deep deep-static all children full drop period; do
 	status $name 3 "$name: the command has the program's exit status"
 	path $name "-g dwarf, $name: all paths are right" bottom "$usual"
 done
-# The beginning of each hart's oldest stack may be gone.
+# The ring may have lost the beginning of each hart's oldest stack.
 paths ring ring.rtd
 [ "$(samples ring "$usual;bottom\$")" -gt 10 ] &&
 	[ "$(samples ring ';bottom$')" -le $(($(samples ring "$usual;bottom\$") + 2)) ]

@@ -33,7 +33,7 @@ run hooks sifive-trace record -C 0 --snapshot -b 64k --trigger piece:100 -o hook
 run last sifive-trace record -C 0 --snapshot -b 64k --slower-than main:1us -o last.rtd $p/plain
 run sampled sifive-trace record -C 0 --snapshot -i 100us -b 64k --trigger busy:8 -o sampled.rtd $p/busy-static 50
 
-# Files: the newest ones, and those that fit on a full disk.
+# The files that remain: the newest ones, and those that fit on a full disk.
 snap keep -b 64k --keep 2 --trigger request:2000 $p/stalls
 mkdir /tmp/small; mount -t tmpfs -o size=400k none /tmp/small
 run full sifive-trace record -C 0 --calls --snapshot -b 64k --trigger request:1000 -o /tmp/small/full.rtd $p/stalls
@@ -47,7 +47,7 @@ until pidof stalls >/dev/null; do usleep 100; done; kill -STOP $command
 until [ -s lost.txt ]; do usleep 1000; done; kill -CONT $command
 wait $command; echo $? >lost.rc
 
-# It loses events several times while calls continue, including those of other programs.
+# The recorder loses events several times while calls continue, also in other programs.
 for i in 1 2 3; do
 	while :; do $p/stalls >/dev/null; done & others="${others-} $!"
 done
@@ -77,7 +77,7 @@ mount -t tmpfs none /sys/bus/event_source/devices/uprobe
 snap kernel --trigger request $p/stalls
 umount /sys/bus/event_source/devices/uprobe'
 
-# number NAME FUNCTION: its calls, as counted by record.
+# number NAME FUNCTION: the calls of the function, as counted by record.
 number() { sed -nE "s/^sifive-trace: $2: ([0-9]+) calls?, .*/\1/p" "$out/$1.err"; }
 
 status slow 0 "--slower-than: the program ends as usual"
@@ -124,7 +124,8 @@ command report --symfs "$out/root" "$out/$slow" 2>&1 >/dev/null | tee "$out/slow
 	grep -q 'instructions, [0-9]* of [0-9]* Sync' && ! grep -q 'no file contains the code' "$out/slow.log"
 result $? "probes make no gaps in the flow"
 host graph "$out/$slow" >"$out/slow.graph"
-# Thousands are. The caller is shown again after the ring's first context switch, and after a gap.
+# Thousands of calls are probed. Their caller appears again only after the ring's first context
+# switch, and after a gap.
 [ "$(host report --format csv "$out/$slow" | grep -c '^"serve"')" = 1 ] &&
 	[ "$(host report --format csv "$out/$slow" | sed -nE 's/^"serve",([0-9]+),.*/\1/p')" -le 5 ]
 result $? "a probed call belongs to its caller, which continues afterwards"
@@ -361,7 +362,7 @@ refused depth-none 2 "a number from 1 to 64" "--depth 0"
 refused depth-calls 2 "leave out -F, --filter, --auto-filter, --from, --depth" "--depth and --calls"
 refused depth-pieces 2 "exclude --rotate" "--depth and --rotate"
 
-# The command of the board has no readers.
+# The board's command is built without the readers of traces.
 refused auto-reader 2 "it was built without libdw and json-c" "--auto-filter: the command cannot read traces"
 refused auto-both 2 "exclude each other" "--auto-filter and -F"
 refused auto-calls 2 "leave out -F, --filter, --auto-filter" "--auto-filter and --calls"
