@@ -239,8 +239,8 @@ static void test_entry_exit(void)
 }
 
 /*
- * Record for this many milliseconds, once every @interval microseconds. Traces are
- * saved at the end, so each has its own buffer, each of a different size.
+ * Record for @ms milliseconds, once every @interval microseconds. Traces are saved at the
+ * end, so each needs a buffer of its own, which a different size provides.
  */
 static bool run_timer(uint32_t bytes, int interval, unsigned int ms)
 {

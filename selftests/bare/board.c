@@ -65,7 +65,7 @@ static void print_hex(unsigned long value)
 	print(&text[i]);
 }
 
-/* Results so far. */
+/* Print a number below 100. */
 static void print_decimal(unsigned int value)
 {
 	char text[] = { (char)('0' + value / 10), (char)('0' + value % 10), '\0' };

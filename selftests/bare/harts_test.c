@@ -186,7 +186,7 @@ static void run_part(unsigned int i)
 	unsigned long id = hart_id();
 	struct hart *hart = &harts[id];
 
-	/* A different size is a different buffer: both captures are complete. */
+	/* Each part has a buffer of its own, because its size differs: all captures are kept. */
 	hart->size = BUFFER + 1024 * i;
 	hart->ok = part->run(hart, id);
 	meet();

@@ -6,10 +6,10 @@
  *	drain	prints three lines: what, then instructions and bytes:
  *		drain-stopped	read() of a stopped buffer
  *		drain-running	the same of a running, drained capture
- *		drain-fault	a store after the reader has made room, whose page the
- *				driver had removed because there was none
+ *		drain-fault	a store to a page that the driver removed when the buffer was
+ *				full, after the reader has made room
  *
- * It measures on CPU 0; what fills the buffer for the fault runs on CPU 1.
+ * Measures on CPU 0; the thread that fills the buffer for drain-fault runs on CPU 1.
  */
 #define _GNU_SOURCE
 #include <err.h>
@@ -35,7 +35,7 @@
 /* Faults that are measured. */
 #define FAULTS		15
 
-/* The maximum that the driver returns at once, and a number of stores that exceeds it. */
+/* The most bytes that one read() returns, and a number of stores that make more. */
 #define CHUNK		65536
 #define CHUNK_STORES	12000
 
@@ -200,7 +200,7 @@ static void *crowd(void *unused)
 	return unused;
 }
 
-/* The cost of a store after the reader has made room: the driver has removed its page. */
+/* The cost of a store to a page that the driver has removed, after the reader has made room. */
 static uint64_t fault(void)
 {
 	uint64_t begun;

@@ -97,7 +97,7 @@ int meter_open(void)
 	int fd;
 
 	set_access("2");
-	/* Use an event of the CPU, because each switch would program an event of a thread again. */
+	/* Use a per-CPU event: a per-thread event would be programmed at each context switch. */
 	fd = syscall(SYS_perf_event_open, &attr, -1, 0, -1, 0);
 	if (fd < 0)
 		err(1, "perf_event_open");

@@ -4,10 +4,10 @@
  *
  *	others WHAT...	prints a line for each: WHAT, then instructions and bytes
  *
- *	hook	the compiler's calls of empty hooks, entry and exit
+ *	hook	calls to empty entry and exit hooks, as the compiler inserts them
  *	read	read() of a perf event, and of a group of seven
  *	marker	write() to trace_marker, as many bytes as a record has
- *	mcount	the compiler's call of _mcount, run under uftrace, which provides it
+ *	mcount	the call to _mcount that the compiler inserts; uftrace provides _mcount
  */
 #include <err.h>
 #include <fcntl.h>

@@ -23,7 +23,7 @@ function counters(list) {
 	return list ~ /time/ ? list + 1 : list + 0
 }
 
-# The timestamp's two halves, one of them read twice; the poll.
+# The timestamp's two halves, one of which is read twice, and the poll.
 function loads_due(list, mode) {
 	return (list ~ /time/ ? 3 : 0) + (mode == "poll" ? 1 : 0)
 }
@@ -42,7 +42,7 @@ function result(good, what) {
 		print "bench: " what > "/dev/stderr"
 }
 
-# Own counts of Delta, the default, may also take no more than 15 beside the hart's.
+# With Delta, the default, own counts may also cost at most 15 instructions more than hart counts.
 function most(    n, beside) {
 	n = bound($1, $2, $4, $5)
 	beside = instructions($1 " " $2 " " $3, $4, "first", $6)
@@ -78,7 +78,7 @@ $1 == "switch" {
 	       "on and off: " $2 " instructions of 11000, " $3 " ioctls of 4")
 }
 
-# At least half of the rate at which a stopped buffer is read.
+# Reading a running capture must be at least half as fast as reading a stopped buffer.
 $1 == "drain-stopped" { stopped = $2 / $3 }
 $1 == "drain-running" {
 	result($3 > 65000 && stopped && $2 / $3 <= 2 * stopped,

@@ -66,14 +66,14 @@ def shown(command, trace, symfs):
 
 
 def harts_of(trace):
-    """The emulator's number of the hart of each source."""
+    """For each source, the emulator's number of its hart."""
     with open(trace + ".meta", encoding="utf-8") as file:
         meta = json.load(file)
     return {s["src"]: s["hart"] for s in meta.get("sources", [])}
 
 
 def differs(followed, expected):
-    """Where two sequences differ first, or None."""
+    """The first difference between two sequences as text, or None."""
     if followed == expected:
         return None
     for i, (a, b) in enumerate(zip(followed, expected)):
@@ -93,7 +93,7 @@ def find(stretch, expected, begin):
 
 
 def invented(followed, expected):
-    """Instructions between gaps that were not executed, or None."""
+    """The first stretch between gaps that was not executed, as text, or None."""
     data, at, stretch = array.array("Q", expected).tobytes(), 0, []
     for pc in followed + [GAP]:
         if pc != GAP:

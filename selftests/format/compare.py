@@ -89,8 +89,9 @@ def differs(ours, theirs, values, laps):
 
 def callers(addresses, sampled):
     """The callers that decode shows without symbols. The first address is the return-address
-    register. In the kernel, those of the program follow, after the address from which it was
-    entered. Of a stack, it shows that they are unknown."""
+    register. For a sample in the kernel, the program's callers follow the kernel's, after the
+    address from which the kernel was entered. For a stack, decode shows that its callers are
+    unknown."""
     addresses = list(addresses or [])
     if addresses[-1:] == [read_trace.STACK]:
         addresses[-1:] = [0, UNKNOWN]

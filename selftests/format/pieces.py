@@ -4,9 +4,9 @@
 
 	pieces.py COMMAND TRACE [cut]
 
-The pieces TRACE.0, TRACE.1 ..., concatenated, are the whole trace. Each must have
-the whole trace's records in its bytes, with the same addresses, times and values of
-counters, and nothing else. Records may be lost only with "cut", if threads were killed or
+The pieces TRACE.0, TRACE.1 ..., concatenated, are the whole trace. Each piece must have
+exactly the records that the whole trace has in these bytes, with the same addresses, times
+and values of counters. Records may be lost only with "cut", if threads were killed or
 dropped records.
 Prints the number of records and pieces.
 """
@@ -35,7 +35,8 @@ def decode(command, path, *options):
 
 
 def is_same(whole, piece):
-    """Threads whose channel is shared only later have names in the whole trace."""
+    """Whether a record is the same in both. If its thread's channel is shared only in a later
+    piece, only the whole trace names the thread."""
     return whole == piece or whole == {**piece, "thread": piece.get("thread", whole.get("thread"))}
 
 

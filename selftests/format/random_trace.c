@@ -16,7 +16,7 @@
 
 #define STREAMS		3
 #define PARTS		300
-#define SWITCHES	30	/* their channel */
+#define SWITCHES	30	/* channel of context switches */
 
 static uint64_t seed;
 static bool ring;
@@ -214,7 +214,7 @@ static void fill(struct gen *gen, unsigned int src)
 		write_part(&stream[src][below(STREAMS)]);
 }
 
-/* The position after the first end of a message from @bytes on. */
+/* The position after the first message that ends at @bytes or later. */
 static size_t next_message(const struct gen *gen, size_t bytes)
 {
 	while (bytes < gen->length && (gen->data[bytes++] & 3) != 3)

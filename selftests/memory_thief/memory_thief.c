@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Aborts hibernation when all devices are prepared, and optionally overwrites memory
+ * Aborts hibernation once all devices are prepared, and optionally overwrites memory
  * first, as a power cut does with memory that the kernel does not save. Tests that the
  * driver does not take such memory for a capture.
  */

@@ -29,7 +29,7 @@
 static uint32_t trace = TRACES;
 static volatile unsigned int sink;
 
-/* A trap of a kind that returns after its instruction, or an interrupt. */
+/* Handles a trap that returns to the next instruction, or an interrupt. */
 __asm__("	.balign 4\n"
 	"trap:	addi	sp, sp, -256\n"
 	"	sd	ra, 0(sp)\n"
@@ -57,7 +57,7 @@ __asm__("	.balign 4\n"
 	"	li	t1, -1\n"
 	"	sd	t1, 0(t0)\n"
 	"	ret\n"
-	/* In user mode until an ecall, at which trap returns to machine mode. */
+	/* Runs in user mode until an ecall, which returns to machine mode. */
 	"user:	la	t0, 4f\n"
 	"	csrw	mepc, t0\n"
 	"	li	t0, 0x1800\n"

@@ -173,7 +173,7 @@ static const char *write_pointer(struct board *b, const struct row *r)
 	return hex(rd(b, TF + SINK_WP) - BUFFER);
 }
 
-/* A buffer across 4 GiB: its write pointer after the word below them. */
+/* A buffer across 4 GiB: its write pointer after the last word below 4 GiB. */
 static const char *crossing(struct board *b, const struct row *r)
 {
 	activate(b, TF, CONTROL);

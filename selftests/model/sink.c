@@ -38,7 +38,7 @@ static const char *stream(unsigned int n, unsigned int word, bool off)
 	return text;
 }
 
-/* The n bytes from byte from on of a hex text. */
+/* The part of a hex text that shows n bytes, starting at byte from. */
 static const char *part(const char *text, unsigned int from, unsigned int n)
 {
 	static char cut[3 * 256];

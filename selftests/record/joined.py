@@ -127,7 +127,8 @@ def check_counts(command):
     for manual, rest in sorted(exact):
         if rest not in WRITER or rest - least.setdefault(manual, rest) > spread:
             return f"{rest} instructions of a record: {dict(exact)}"
-    # At least half must be checked, so that a check that skips all cannot pass.
+    # At least half of the records must be checked, so that a check that skips all of them cannot
+    # pass.
     return None if fast > ROUNDS * 2 * (DEPTH + 4) // 2 else f"only {fast} intervals are exact"
 
 

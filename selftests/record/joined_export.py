@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only
-"""Compare the exports of a trace with instruction trace and records with report.
+"""Compare the exports of a trace that has both instruction trace and records with report.
 
 joined_export.py COMMAND LIBRARY FOLDER OPTIONS... TRACE
 
 COMMAND reads the trace, LIBRARY is the folder of libsifive-trace-read, FOLDER is for the exports.
-Prints a line for each of them, with its result: its calls of each function are those of report, and
-from one of its records to the next, time and counts are those of report --by interval.
+Prints a line for each export, with its result. An export must show as many calls of each function
+as report, and from one record to the next the same time and counts as report --by interval.
 """
 import csv
 import json
@@ -43,7 +43,7 @@ class Found:
         self.records.append(record)
 
     def intervals(self):
-        """Of each interval between two records: how many, their time and their counts."""
+        """For each pair of records: the number of intervals between them, their time and counts."""
         sums, before = {}, {}
         for thread, name, time, counts in self.records:
             if thread in before:
@@ -188,7 +188,7 @@ def compare(found, calls, intervals):
 def main():
     program, folder, out, *rest = sys.argv[1:]
     command, failed = [program, *rest], False
-    # Before the library is loaded.
+    # The path must be set before the library is loaded.
     if os.environ.get("LD_LIBRARY_PATH") != folder:
         os.execve(sys.argv[0], sys.argv, {**os.environ, "LD_LIBRARY_PATH": folder})
     calls, intervals = expected(command)

@@ -94,7 +94,7 @@ static void pause_us(unsigned int us)
 	nanosleep(&time, NULL);
 }
 
-/* A killed process is gone at once, even if it was waiting; only its parent is stopped. */
+/* A killed process ends at once, even if it was waiting; at most its parent is stopped. */
 static void await_death(pid_t pid)
 {
 	pid_t parent;
@@ -198,7 +198,7 @@ static pid_t record_itself(const char *trace)
 	return pid;
 }
 
-/* A reader that opens earlier gets the previous capture. */
+/* A reader that opens the device before START would get the previous capture. */
 static void await_capture(pid_t program)
 {
 	pid_t parent;

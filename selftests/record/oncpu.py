@@ -5,7 +5,7 @@ sleeps.c."""
 import json
 import sys
 
-# A nap does not block, or is shorter, if the host does not run the hart before it begins.
+# If the host stops the hart just before a nap begins, the nap is shorter, or does not block.
 NAPS, NAP = 15, 0.005
 
 

@@ -4,16 +4,17 @@
  * 1024 records. After each piece, it waits until the recorder has read the amount of data at
  * which the recorder is woken, so that the reader need not be faster than the program.
  *
- *	waits	that is all
+ *	waits	it does nothing else
  *	races	it does not wait
  *	stops	after half of the pieces it stops its parent, the recorder, makes the other
  *		half without waiting, and lets the recorder continue
- *	slows	the same, but a child lets the recorder continue when stores wait for it
+ *	slows	like stops, but a child lets the recorder continue when stores wait for it
  *	kills	after half of the pieces it kills the recorder
  *	killed	at the end it kills itself
- *	shares	then, too, after threads that are more than there are channels
- *	pauses	it does not wait; after half of the pieces it pauses the recording for a
- *		second, makes as many again, and resumes it
+ *	shares	like killed, but it does not wait, and first runs more threads than there
+ *		are channels
+ *	pauses	it does not wait; after half of the pieces it pauses the recording, makes N
+ *		pieces, and resumes it after a second
  */
 #include <fcntl.h>
 #include <pthread.h>
@@ -72,7 +73,7 @@ HIDDEN static void wait_until_read(void)
 		usleep(1000);
 }
 
-/* The parent is no longer running. */
+/* Stop the parent, and wait until it no longer runs. */
 HIDDEN static void stop(pid_t parent)
 {
 	char path[32], text[256], *end;

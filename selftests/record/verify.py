@@ -45,7 +45,7 @@ def counted(path):
 
 
 def thread_of(meta, record):
-    """Threads own a channel one after the other."""
+    """The thread that owned the record's channel then; others may own it before or after."""
     ticks = round(record["seconds"] * meta["ts_hz"])
     return next(t["name"] for t in meta["threads"]
                 if t["channel"] == record["channel"] and
@@ -331,7 +331,7 @@ def times(path, decoded, meta):
 
 
 def sums(calls, when):
-    """Over all threads."""
+    """The calls of each function, over all threads."""
     both = collections.Counter()
     for (_, function), n in by_function(calls).items():
         both[when, function] += n
