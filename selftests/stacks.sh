@@ -37,6 +37,7 @@ rec short -i 500us -g dwarf,256 $p/deep
 rec limit -i 500us -g dwarf,8192 $p/deep 150
 rec beyond -i 500us -g dwarf,8192 $p/deep 400
 rec enters -i 500us -g fp $p/enters
+rec faults -i 500us -g fp $p/enters 2000 faults
 rec enters-dwarf -i 500us -g dwarf $p/enters
 rec enters-all -a -i 500us -g dwarf $p/enters
 for bytes in 512 8192; do rec cost$bytes -i 500us -g dwarf,$bytes $p/deep; done
@@ -134,6 +135,13 @@ kernel() { fit "$1" "$2" ';enter;(.*;)?vfs_read;' ';main;repeat;enter;(.*;)?vfs_
 kernel enters "-g fp: samples in the kernel show its callers, then the program's"
 kernel enters-dwarf "-g dwarf: samples in the kernel show its callers, then the program's"
 kernel enters-all "-g dwarf -a: samples in the kernel show its callers, then the program's"
+# The program may also cause page faults itself.
+paths faults faults.rtd
+faults=$(samples faults ';enter;(.*;)?do_page_fault;')
+inner=$(samples faults ';main;repeat;enter;(.*;)?vfs_read;(.*;)?do_page_fault;')
+echo "# $faults samples in page faults, $inner in those of vfs_read"
+[ "$inner" -gt 0 ] && [ $((10 * inner)) -ge $((9 * faults)) ]
+result $? "-g fp: samples in a page fault of the kernel show the code that caused it"
 grep -q ' [tT] vfs_read$' "$out/enters.rtd.kallsyms"
 result $? "-g: the names of the kernel's functions are beside the trace"
 for name in deep.rtd deep-static.rtd full.rtd fp.rtd enters.rtd.kallsyms; do

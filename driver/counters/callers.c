@@ -132,12 +132,28 @@ static bool add_kernel(struct callers *list, unsigned long address)
 }
 
 /*
+ * The registers of kernel code that a trap has interrupted, or NULL. The trap's entry saves them
+ * on the thread's stack, and calls its handler with the interrupted stack pointer as frame pointer:
+ * the handler's frame ends at @registers, and its caller's would end at @fp.
+ */
+static const struct pt_regs *interrupted(unsigned long registers, unsigned long fp)
+{
+	const struct pt_regs *regs = (const struct pt_regs *)registers;
+
+	if (fp != registers + ALIGN(sizeof(*regs), 16) || !is_kernel_frame(fp, registers))
+		return NULL;
+	return READ_ONCE_NOCHECK(regs->sp) == fp &&
+	       READ_ONCE_NOCHECK(regs->status) & SR_PP ? regs : NULL;
+}
+
+/*
  * The callers of the code at kernel-mode registers @regs, up to the end of the thread's stack:
  * an interrupt's own stack is none of its frames.
  */
 static void add_kernel_callers(struct callers *list, const struct pt_regs *regs)
 {
-	unsigned long fp = regs->s0, below = regs->sp, callers;
+	const struct pt_regs *innermost = regs, *trap;
+	unsigned long fp = regs->s0, below = regs->sp, ra;
 	const struct frame *frame;
 
 	if (!add_kernel(list, regs->ra))
@@ -146,17 +162,30 @@ static void add_kernel_callers(struct callers *list, const struct pt_regs *regs)
 		return;
 	while (list->count < KERNEL_MAX && is_kernel_frame(fp, below)) {
 		frame = (const struct frame *)fp - 1;
-		/* As skip_leaf(). */
-		callers = READ_ONCE_NOCHECK(frame->ra);
-		if (list->count == 1 && is_kernel_frame(callers, fp)) {
-			below = fp;
-			fp = callers;
-			frame = (const struct frame *)fp - 1;
-		}
-		if (!add_kernel(list, READ_ONCE_NOCHECK(frame->ra)))
-			break;
 		below = fp;
+		ra = READ_ONCE_NOCHECK(frame->ra);
+		/* As skip_leaf(). */
+		if (innermost && is_kernel_frame(ra, fp)) {
+			fp = ra;
+			/* Of the sample, the register is in the list already. */
+			if (innermost != regs &&
+			    !add_kernel(list, READ_ONCE_NOCHECK(innermost->ra)))
+				break;
+			innermost = NULL;
+			continue;
+		}
+		innermost = NULL;
+		if (!add_kernel(list, ra))
+			break;
 		fp = READ_ONCE_NOCHECK(frame->fp);
+		trap = interrupted(below, fp);
+		if (!trap || list->count == KERNEL_MAX)
+			continue;
+		/* Readers look for the call before an address. No instruction is shorter. */
+		add_kernel(list, READ_ONCE_NOCHECK(trap->epc) + 2);
+		below = fp;
+		fp = READ_ONCE_NOCHECK(trap->s0);
+		innermost = trap;
 	}
 }
 

@@ -1,16 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /*
- * Most of its time passes in the kernel, in a system call that one function makes. With frame
- * pointers and unwind tables.
+ * Most of its time passes in the kernel, in a system call that one function makes; with a second
+ * argument also in page faults of the kernel itself. With frame pointers and unwind tables.
  */
 #include <fcntl.h>
+#include <stdbool.h>
 #include <stdlib.h>
+#include <sys/mman.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #define KEPT	__attribute__((noinline, noclone, noipa))
 
-static char buffer[1 << 16];
+static char buffer[1 << 16] __attribute__((aligned(1 << 16)));
 
 /* Not the C library's function, which may lack tables. */
 KEPT static long enter(int fd)
@@ -24,12 +26,15 @@ KEPT static long enter(int fd)
 	return a0;
 }
 
-KEPT static long repeat(int fd, unsigned long rounds)
+KEPT static long repeat(int fd, unsigned long rounds, bool faults)
 {
 	long sum = 0;
 
-	while (rounds--)
+	while (rounds--) {
+		if (faults)
+			madvise(buffer, sizeof(buffer), MADV_DONTNEED);
 		sum += enter(fd);
+	}
 	return sum;
 }
 
@@ -37,5 +42,5 @@ int main(int argc, char **argv)
 {
 	const unsigned long rounds = argc > 1 ? strtoul(argv[1], NULL, 10) : 10000;
 
-	return repeat(open("/dev/zero", O_RDONLY), rounds) > 0 ? 3 : 1;
+	return repeat(open("/dev/zero", O_RDONLY), rounds, argc > 2) > 0 ? 3 : 1;
 }
