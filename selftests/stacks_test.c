@@ -349,6 +349,26 @@ TEST_F(stacks, reading_the_stacks_of_all_processes_needs_the_right)
 	EXPECT_EQ(EPERM, trace_read_without_rights());
 }
 
+TEST_F(stacks, reading_the_stacks_of_named_processes_needs_the_right)
+{
+	struct sifive_trace_start start = TRACE_ARG(sifive_trace_start);
+	int32_t process = getpid();
+
+	self->sampling.flags = SIFIVE_TRACE_SAMPLING_CALLERS;
+	start.flags = SIFIVE_TRACE_START_REWIND;
+	start.processes = (uintptr_t)&process;
+	start.count = 1;
+	ASSERT_EQ(0, trace_ioctl(self->s.fd, SIFIVE_TRACE_IOC_SAMPLING, &self->sampling));
+	ASSERT_EQ(0, trace_ioctl(self->s.fd, SIFIVE_TRACE_IOC_START, &start));
+	ASSERT_EQ(0, trace_stop(self->s.fd));
+	EXPECT_EQ(0, trace_read_without_rights());
+	self->sampling.flags = SIFIVE_TRACE_SAMPLING_STACK(64);
+	ASSERT_EQ(0, trace_ioctl(self->s.fd, SIFIVE_TRACE_IOC_SAMPLING, &self->sampling));
+	ASSERT_EQ(0, trace_ioctl(self->s.fd, SIFIVE_TRACE_IOC_START, &start));
+	ASSERT_EQ(0, trace_stop(self->s.fd));
+	EXPECT_EQ(EPERM, trace_read_without_rights());
+}
+
 TEST_F(stacks, sizes_that_cannot_be_are_refused)
 {
 	const unsigned int sizes[] = { 1, 4, 12, SIFIVE_TRACE_STACK_MAX + 8, 0xffff };

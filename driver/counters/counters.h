@@ -140,11 +140,13 @@ struct sft_switches {
 /**
  * struct sft_pids - the processes that START records: its caller, or those named by the caller
  * @users:	references
+ * @named:	its caller has named them, so they may be those of other users
  * @count:	number of processes
  * @process:	the processes, with references; constant once START has found them
  */
 struct sft_pids {
 	struct kref users;
+	bool named;
 	unsigned int count;
 	struct pid *process[];
 };

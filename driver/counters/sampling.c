@@ -708,7 +708,8 @@ static void end_here(void *unused)
 static bool exposes(u32 flags)
 {
 	return flags & SIFIVE_TRACE_SAMPLING_KERNEL ||
-	       (flags & SIFIVE_TRACE_SAMPLING_ALL && flags & SIFIVE_TRACE_SAMPLING_STACK(U16_MAX));
+	       (flags & SIFIVE_TRACE_SAMPLING_STACK(U16_MAX) &&
+		(flags & SIFIVE_TRACE_SAMPLING_ALL || sft_probes.processes->named));
 }
 
 /* The capture starts: each hart's stream begins with a header. */

@@ -445,6 +445,7 @@ static int find_processes(struct sft_file *file, void *arg, struct sft_why *why)
 	start->processes = sft_pids_new(start->arg.count ?: 1);
 	if (!start->processes)
 		return -ENOMEM;
+	start->processes->named = start->arg.count;
 	if (start->arg.count)
 		return add_named(start->processes, &start->arg, why);
 	start->processes->process[start->processes->count++] = get_pid(task_tgid(current));

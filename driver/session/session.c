@@ -48,7 +48,7 @@ int sft_refuse_reader(struct sft_why *why)
 {
 	if (has_secrets())
 		return sft_fail(why, -EPERM,
-				"the capture contains kernel addresses or stacks of all processes: reading needs CAP_PERFMON or CAP_SYS_ADMIN");
+				"the capture contains kernel addresses or stacks of other processes: reading needs CAP_PERFMON or CAP_SYS_ADMIN");
 	return sft_fail(why, -EPERM,
 			"the capture is another user's: reading needs CAP_PERFMON or CAP_SYS_ADMIN");
 }
