@@ -373,6 +373,12 @@ TEST_F(command, samples_in_the_kernel_show_its_callers_and_the_programs)
 	EXPECT_EQ(0, rename("trace.rtd", "trace.rtd.1"));
 	run(self, "export -q --format folded -e " UNWIND " trace.rtd.1");
 	EXPECT_NE(NULL, strstr(self->out, "leaf;four;two;one"));
+	EXPECT_EQ(0, rename("trace.rtd.1", "trace.2.rtd"));
+	run(self, "export -q --format folded -e " UNWIND " trace.2.rtd");
+	EXPECT_NE(NULL, strstr(self->out, "leaf;four;two;one"));
+	EXPECT_EQ(0, rename("trace.2.rtd", "trace.2.rtd.1"));
+	run(self, "export -q --format folded -e " UNWIND " trace.2.rtd.1");
+	EXPECT_NE(NULL, strstr(self->out, "leaf;four;two;one"));
 }
 
 TEST_F(command, the_kernels_names_may_be_missing_or_damaged)

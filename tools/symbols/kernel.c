@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /* See kernel.h. */
+#include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -107,30 +108,49 @@ static char *read_text(int fd, const char *path)
 	return text;
 }
 
-static int open_beside(const char *trace, size_t length, char *path, size_t size)
+static int open_beside(const char *trace, char *path, size_t size)
 {
-	snprintf(path, size, "%.*s.kallsyms", (int)length, trace);
+	snprintf(path, size, "%s.kallsyms", trace);
 	return open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 }
 
-/* The length of the path without its number at the end. */
-static size_t whole_length(const char *trace)
+/* Removes ".NUMBER" at the end of the part of a path before @end, if it is there. */
+static bool drop_number(char *path, char *end)
 {
-	const size_t length = strlen(trace);
-	const char *number = strrchr(trace, '.');
+	char *dot = end;
 
-	return number && number[1] && !number[1 + strspn(number + 1, "0123456789")] ?
-	       (size_t)(number - trace) : length;
+	while (dot > path && isdigit((unsigned char)dot[-1]))
+		dot--;
+	if (dot == end || dot == path || *--dot != '.')
+		return false;
+	memmove(dot, end, strlen(end) + 1);
+	return true;
+}
+
+/*
+ * Opens the file beside a trace, or beside the whole of which the trace is a piece or a sink's part:
+ * trace.rtd is that of trace.rtd.3, trace.0.rtd and trace.0.rtd.3.
+ */
+static int open_names(const char *trace, char *path, size_t size)
+{
+	char whole[PATH_MAX], *suffix;
+	int fd = open_beside(trace, path, size);
+
+	snprintf(whole, sizeof(whole), "%s", trace);
+	while (fd < 0 && drop_number(whole, whole + strlen(whole)))
+		fd = open_beside(whole, path, size);
+	suffix = strrchr(whole, '.');
+	if (fd < 0 && suffix && !strchr(suffix, '/') && drop_number(whole, suffix))
+		fd = open_beside(whole, path, size);
+	return fd;
 }
 
 struct kernel *kernel_open(const char *trace)
 {
 	char path[PATH_MAX + 16];
-	int fd = open_beside(trace, strlen(trace), path, sizeof(path));
+	int fd = open_names(trace, path, sizeof(path));
 	struct kernel *kernel;
 
-	if (fd < 0)
-		fd = open_beside(trace, whole_length(trace), path, sizeof(path));
 	if (fd < 0)
 		return NULL;
 	kernel = calloc(1, sizeof(*kernel));
