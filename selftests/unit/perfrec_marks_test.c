@@ -293,4 +293,20 @@ TEST_F(perfrec, each_list_of_callers_is_stored_once)
 	callers_free(&callers);
 }
 
+/* A trace made for it gives all its lists the same key. */
+TEST_F(perfrec, many_lists_with_one_key_take_no_time)
+{
+	static struct callers callers;
+	unsigned int i, stored = 0;
+
+	for (i = 0; i < 100000; i++) {
+		const uint64_t a = 2 * i, b = ((2 ^ a) * 0x100000001b3ull) ^ 2, address[] = { a, b };
+
+		stored += callers_get(&callers, address, 2) != NULL;
+	}
+	EXPECT_LT(0, stored);
+	EXPECT_GT(100, stored);
+	callers_free(&callers);
+}
+
 TEST_HARNESS_MAIN

@@ -7,6 +7,9 @@
 
 #define ROOM_FIRST	64
 
+/* Lists with different addresses and the same key. */
+#define COLLISIONS_MAX	64
+
 static uint64_t key_of(const void *lists, uint32_t number)
 {
 	return ((struct perfrec_callers * const *)lists)[number - 1]->key;
@@ -52,14 +55,17 @@ const struct perfrec_callers *callers_get(struct callers *callers, const uint64_
 					  unsigned int count)
 {
 	const size_t bytes = sizeof(struct perfrec_callers) + count * sizeof(*address);
-	uint64_t key = make_key(address, count);
+	const uint64_t first = make_key(address, count);
 	struct perfrec_callers *list;
+	uint64_t key = first;
 	uint32_t *slot;
 
 	if (callers->count == callers->room && !grow(callers))
 		return NULL;
-	/* On a collision, use the next free key. */
+	/* On a collision, use the next free key; so many collisions are made on purpose. */
 	while (*(slot = hash_find(&callers->hash, key, key_of, callers->list))) {
+		if (key - first == COLLISIONS_MAX)
+			return NULL;
 		list = callers->list[*slot - 1];
 		if (is_same(list, address, count))
 			return list;
