@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /*
  * If a program handles ^C, the command still waits for the program's children; a signal that ends
- * the program or the command ends that wait.
+ * the program or the command ends that wait. Later signals do not end the command before it has
+ * written the trace.
  */
 #include <fcntl.h>
 #include <signal.h>
@@ -112,6 +113,45 @@ TEST_F(launch, a_signal_for_the_command_ends_the_program_and_the_wait)
 	self->number = SIGTERM;
 	EXPECT_EQ(0, run(self, "trap 'exit 0' TERM; " CHILD "echo >ready; " UNTIL("no")));
 	EXPECT_EQ(0, self->left);
+}
+
+/* Signals that arrive while the command writes the trace must not end it. */
+TEST_F(launch, signals_after_the_end_of_the_program_do_not_end_the_command)
+{
+	static const int number[] = { SIGINT, SIGQUIT, SIGTERM, SIGHUP };
+	struct sigaction action;
+	sigset_t mask;
+	size_t i;
+
+	for (i = 0; i < sizeof(number) / sizeof(number[0]); i++)
+		signal(number[i], SIG_DFL);
+	EXPECT_EQ(0, run(self, "exit 0"));
+	for (i = 0; i < sizeof(number) / sizeof(number[0]); i++) {
+		raise(number[i]);
+		raise(number[i]);
+	}
+	EXPECT_FALSE(self->launched.interrupted);
+	launch_end();
+	/* From now on they do, as before. */
+	ASSERT_EQ(0, sigprocmask(SIG_SETMASK, NULL, &mask));
+	for (i = 0; i < sizeof(number) / sizeof(number[0]); i++) {
+		ASSERT_EQ(0, sigaction(number[i], NULL, &action));
+		EXPECT_EQ(SIG_DFL, action.sa_handler);
+		EXPECT_EQ(0, sigismember(&mask, number[i]));
+	}
+}
+
+/* As after a dry run: the next program is not affected by what arrived in between. */
+TEST_F(launch, a_program_is_run_again_after_the_end_of_the_first)
+{
+	EXPECT_EQ(0, run(self, "exit 0"));
+	raise(SIGINT);
+	launch_end();
+	EXPECT_EQ(3, run(self, "exit 3"));
+	EXPECT_FALSE(self->launched.interrupted);
+	launch_end();
+	/* Without a program, there is nothing to end. */
+	launch_end();
 }
 
 TEST_HARNESS_MAIN

@@ -102,6 +102,7 @@ static int run(void *argument)
 	snprintf(r->output, sizeof(r->output), "%s/trace.rtd", dry->folder);
 	simplify(r);
 	status = dry->record(r);
+	launch_end();
 	dry->result->ran = r->launched.ran;
 	dry->result->signal = r->launched.signal;
 	if (!r->launched.ran || r->launched.signal)
@@ -192,5 +193,6 @@ int auto_filter(struct recording *r, int (*record)(struct recording *r), char *p
 		*path = '\0';
 	}
 	munmap(dry.result, sizeof(*dry.result));
+	launch_end();
 	return status;
 }

@@ -60,14 +60,15 @@ static const struct {
 
 #define SIGNALS		(sizeof(signals) / sizeof(signals[0]))
 
-/* The previous handlers. */
-struct before {
+/* The previous handlers, while @taken. */
+static struct {
 	struct sigaction	action[SIGNALS];
 	sigset_t		mask;
-};
+	bool			taken;
+} before;
 
-/* Signals stay blocked except in wait_for(), until return_signals(). */
-static void take_signals(struct before *before)
+/* Signals stay blocked except in wait_for(), until return_signals() or launch_end(). */
+static void take_signals(void)
 {
 	sigset_t handled;
 	size_t i;
@@ -76,23 +77,25 @@ static void take_signals(struct before *before)
 	for (i = 0; i < SIGNALS; i++) {
 		struct sigaction action = { .sa_handler = signals[i].handler };
 
-		sigaction(signals[i].number, NULL, &before->action[i]);
+		sigaction(signals[i].number, NULL, &before.action[i]);
 		/* A signal that the command ignores is ignored by the program too. */
-		if (before->action[i].sa_handler == SIG_IGN &&
+		if (before.action[i].sa_handler == SIG_IGN &&
 		    signals[i].handler != wake)
 			continue;
 		sigaction(signals[i].number, &action, NULL);
 		sigaddset(&handled, signals[i].number);
 	}
-	sigprocmask(SIG_BLOCK, &handled, &before->mask);
+	sigprocmask(SIG_BLOCK, &handled, &before.mask);
+	before.taken = true;
 }
 
-static void return_signals(const struct before *before)
+static void return_signals(void)
 {
 	size_t i;
 
 	for (i = 0; i < SIGNALS; i++)
-		sigaction(signals[i].number, &before->action[i], NULL);
+		sigaction(signals[i].number, &before.action[i], NULL);
+	before.taken = false;
 }
 
 /* A successful exec() closes @failed, so data in it means that the program did not run. */
@@ -126,10 +129,9 @@ static void wait_once(const struct launch *launch, const sigset_t *mask)
 		sigsuspend(mask);
 }
 
-static int wait_for(const struct launch *launch, pid_t pid, const sigset_t *before,
-		    int *number)
+static int wait_for(const struct launch *launch, pid_t pid, int *number)
 {
-	sigset_t mask = *before;
+	sigset_t mask = before.mask;
 	int status, result = EXIT_RECORD;
 	bool ended = false;
 	pid_t got;
@@ -160,7 +162,7 @@ static int wait_for(const struct launch *launch, pid_t pid, const sigset_t *befo
 int launch_run(const struct launch *launch, struct launched *launched)
 {
 	int status = EXIT_RECORD, ends[2];
-	struct before before;
+	sigset_t blocked;
 	char failed;
 
 	*launched = (struct launched){ .pid = -1 };
@@ -173,10 +175,10 @@ int launch_run(const struct launch *launch, struct launched *launched)
 	offered = 0;
 	if (launch->children)
 		prctl(PR_SET_CHILD_SUBREAPER, 1);
-	take_signals(&before);
+	take_signals();
 	launched->pid = fork();
 	if (!launched->pid) {
-		return_signals(&before);
+		return_signals();
 		sigprocmask(SIG_SETMASK, &before.mask, NULL);
 		run(launch, ends[1]);
 	}
@@ -185,15 +187,23 @@ int launch_run(const struct launch *launch, struct launched *launched)
 		report("cannot create a process: %s", strerror(errno));
 	} else {
 		running = launched->pid;
-		status = wait_for(launch, launched->pid, &before.mask,
-				  &launched->signal);
+		status = wait_for(launch, launched->pid, &launched->signal);
 		running = 0;
 		launched->ran = !read(ends[0], &failed, 1);
 	}
 	close(ends[0]);
 	/* Do not forward signals once the program has ended. */
-	sigprocmask(SIG_SETMASK, &before.mask, NULL);
+	sigprocmask(SIG_SETMASK, &before.mask, &blocked);
 	launched->interrupted = offered || interrupted;
-	return_signals(&before);
+	sigprocmask(SIG_SETMASK, &blocked, NULL);
 	return status;
+}
+
+void launch_end(void)
+{
+	if (!before.taken)
+		return;
+	/* Handle what has arrived since: no program runs, so the handlers do nothing. */
+	sigprocmask(SIG_SETMASK, &before.mask, NULL);
+	return_signals();
 }

@@ -52,11 +52,18 @@ struct launched {
  * @launched:	filled
  *
  * Keys that send signals, such as ^C, reach only the program. Signals that the command
- * ignores, such as under nohup(1), stay ignored, even in the program.
+ * ignores, such as under nohup(1), stay ignored, even in the program. Signals that would end the
+ * command stay blocked until launch_end(), so that it can write what it has recorded.
  *
  * Return: its exit status; 128 plus the signal that ended it; EXIT_CANNOT_RUN or
  * EXIT_RECORD if it did not run.
  */
 int launch_run(const struct launch *launch, struct launched *launched);
+
+/**
+ * launch_end() - after launch_run(): handle signals as before, and discard those that have arrived
+ * since the program's end
+ */
+void launch_end(void);
 
 #endif /* SIFIVE_TRACE_LAUNCH_H */

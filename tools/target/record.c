@@ -507,6 +507,7 @@ static int record(struct recording *r)
 	error = record_filtered(r);
 	program_unlink(folder);
 	return error;
+	launch_end();
 }
 
 static int find_running(struct recording *r)
