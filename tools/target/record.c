@@ -18,6 +18,7 @@
 #include "recording.h"
 #include "running.h"
 #include "select.h"
+#include "snapshot.h"
 
 /* Values of --on-full, in the order of its words. */
 enum on_full {
@@ -506,8 +507,8 @@ static int record(struct recording *r)
 		return EXIT_RECORD;
 	error = record_filtered(r);
 	program_unlink(folder);
-	return error;
 	launch_end();
+	return error;
 }
 
 static int find_running(struct recording *r)
@@ -536,6 +537,8 @@ static int command_record(int argc, char **argv)
 		return usage_error("record: no program: sifive-trace record PROGRAM [ARGUMENT]...");
 	if ((r.patterns.count > 0) + !!r.setup.options.filter + (r.percent > 0) > 1)
 		return usage_error("-F, --filter and --auto-filter exclude each other: give one of them");
+	if (r.snapshot)
+		snapshot_take_signal();
 	r.argv = r.command = argv + optind;
 	if (files_path(r.file, r.output, sizeof(r.output)))
 		return EXIT_USAGE;

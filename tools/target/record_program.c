@@ -133,8 +133,7 @@ static int start(void *argument)
 {
 	struct recording *r = argument;
 
-	if (r->snapshot)
-		snapshot_return_signal();
+	snapshot_return_signal();
 	return recording_give_library(r);
 }
 
@@ -143,8 +142,6 @@ static int run(struct recording *r, const struct launch *launch)
 {
 	int status;
 
-	if (r->snapshot)
-		snapshot_take_signal();
 	r->mark.began = perf_device_now();
 	status = launch_run(launch, &r->launched);
 	if (r->launched.ran)

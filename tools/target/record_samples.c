@@ -27,8 +27,7 @@ static int start(void *argument)
 	if (!r->join)
 		unsetenv("SIFIVE_TRACE_RECORD");
 	umask(r->mask);
-	if (r->snapshot)
-		snapshot_return_signal();
+	snapshot_return_signal();
 	if (recording_attaches(r))
 		return attach_wait(&r->attach, r->command);
 	if (r->join ? recording_give_library(r) : recording_stay(r))
@@ -301,8 +300,6 @@ int record_session(struct recording *r)
 	bool written = false;
 
 	r->mask = recording_restrict(r);
-	if (r->snapshot)
-		snapshot_take_signal();
 	if (r->all)
 		r->setup.parsed.sampling.flags |= SIFIVE_TRACE_SAMPLING_ALL;
 	if (r->join && recording_check_filter(r))

@@ -5,6 +5,7 @@
 #include "snapshot.h"
 
 static volatile sig_atomic_t requested;
+static bool taken;
 static struct sigaction before;
 static sigset_t mask_before;
 
@@ -23,10 +24,13 @@ void snapshot_take_signal(void)
 	sigaddset(&mask, SIGUSR2);
 	sigprocmask(SIG_BLOCK, &mask, &mask_before);
 	sigaction(SIGUSR2, &action, &before);
+	taken = true;
 }
 
 void snapshot_return_signal(void)
 {
+	if (!taken)
+		return;
 	sigaction(SIGUSR2, &before, NULL);
 	sigprocmask(SIG_SETMASK, &mask_before, NULL);
 }

@@ -9,7 +9,10 @@
 /** snapshot_take_signal() - block SIGUSR2, which requests a snapshot from now on */
 void snapshot_take_signal(void);
 
-/** snapshot_return_signal() - in the program's process: SIGUSR2 is delivered normally */
+/**
+ * snapshot_return_signal() - in the program's process, also that of a dry run: SIGUSR2 is delivered
+ * normally
+ */
 void snapshot_return_signal(void);
 
 /** snapshot_allow() - let SIGUSR2 end a wait with this mask */
