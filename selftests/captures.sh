@@ -174,6 +174,26 @@ says stops-node "stops when the buffer is full: /dev/sifive-trace.1: No such fil
 [ "$({ calls stops-node.0; calls stops-node.1; } | awk '{ n += $2 } END { print n }')" -gt 0 ]
 result $? "a sink whose node cannot be opened is recorded"
 
+# ---- a sink that fails ------------------------------------------------------------
+
+board fpga --set tf0.fault-bus-error-after=2048 -- '
+run failed sifive-trace record -C 0 -i 100us -b 64k -o failed.rtd $p/busy-static 500
+run failed-stop sifive-trace record -C 0 -i 100us -b 64k --on-full stop -o failed-stop.rtd $p/busy-static 500
+run failed-all sifive-trace record -a -C 0 -i 100us -b 64k -o failed-all.rtd sh -c "$p/busy 500; exit 0"
+run failed-limit sifive-trace record -a -C 0 -i 100us -b 64k --time 1s -o failed-limit.rtd sh -c "$p/busy 1500; exit 0"
+'
+for name in failed:5 failed-stop:5 failed-all:125 failed-limit:125; do
+	status "${name%:*}" "${name#*:}" "${name%:*}: the exit status"
+	name=${name%:*}
+	says $name "sink error, bytes are missing" "$name: a sink error is reported"
+	[ -s "$out/$name.rtd" ]
+	result $? "$name: what was captured before it is written"
+	meta $name 'm["coverage"]["run_ns"] > 10**8' "$name: the side-car file has how long it ran"
+done
+for name in failed failed-stop; do
+	at_least $name busy 20 "$name: samples have names"
+done
+
 # ---- start, with options ---------------------------------------------------------
 
 for name in by-time by-count by-none; do

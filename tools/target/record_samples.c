@@ -297,7 +297,7 @@ int record_session(struct recording *r)
 		.meanwhile = recording_meanwhile, .children = r->join, .left = left,
 	};
 	int status = EXIT_RECORD;
-	bool written = false;
+	bool written;
 
 	r->mask = recording_restrict(r);
 	if (r->all)
@@ -347,11 +347,9 @@ int record_session(struct recording *r)
 	if (r->all)
 		objects_add_all(&r->objects);
 	add_names(r);
-	if (perf_device_stop(device))
-		report("%s", sifive_trace_error());
-	else
-		written = !save(r);
-	if (!written || lacks_samples(r))
+	recording_stop(r);
+	written = !save(r);
+	if (r->broken || !written || lacks_samples(r))
 		status = status ? status : EXIT_RECORD;
 	status = recording_end_snapshots(r, written, status);
 out:

@@ -190,6 +190,14 @@ void recording_see_objects(struct recording *r)
 	watch_read(&r->watch, objects_of, r, &r->objects);
 }
 
+void recording_stop(struct recording *r)
+{
+	if (!perf_device_stop(&r->device))
+		return;
+	report("%s", sifive_trace_error());
+	r->broken = true;
+}
+
 /* Copies the trace and reads mapping events before their buffers are full. */
 void recording_meanwhile(void *argument, const sigset_t *mask)
 {
@@ -209,9 +217,8 @@ void recording_meanwhile(void *argument, const sigset_t *mask)
 	watch_wait(&r->watch, &trace, longest, &allowed);
 	drain_copy(&r->drain);
 	/* Stops the command's own session; a program's session continues. */
-	if (r->drain.over && r->device.fd > 0 && !r->device.ran &&
-	    perf_device_stop(&r->device))
-		report("%s", sifive_trace_error());
+	if (r->drain.over && r->device.fd > 0 && !r->device.ran)
+		recording_stop(r);
 	if (r->drain.over && recording_attaches(r) && !*r->command)
 		kill(r->launched.pid, SIGTERM);
 	recording_see_objects(r);

@@ -45,6 +45,7 @@
  *		join it
  * @tree:	with @join or @attach: the recorded processes
  * @device:	the session, if the command itself holds it
+ * @broken:	with @device: STOP has returned an error
  * @watch:	with @device: the events that show loaded objects
  * @objects:	programs and shared objects in memory
  * @names:	threads without the library, if the trace tells threads apart
@@ -86,6 +87,7 @@ struct recording {
 	const char	*file;
 	const char	*load;
 	struct perf_device device;
+	bool		broken;
 	struct watch	watch;
 	struct objects	objects;
 	struct names	names;
@@ -252,6 +254,9 @@ void recording_forget_files(struct recording *r);
 
 /** recording_see_objects() - read the mapping events so far */
 void recording_see_objects(struct recording *r);
+
+/** recording_stop() - stop the command's session: after an error too, the data can be read */
+void recording_stop(struct recording *r);
 
 /**
  * recording_meanwhile() - for launch.meanwhile: copy the trace and read mapping events before
