@@ -56,6 +56,12 @@ run small-rotate sifive-trace record -o /tmp/small/small-rotate.rtd -b 64k --rot
 cp /tmp/small/small-rotate.rtd* .; rm /tmp/small/*
 run small-keep sifive-trace record -o /tmp/small/small-keep.rtd -b 1M --rotate 5k --keep 2 $p/pieces 10
 rm /tmp/small/*
+# The second piece fills the disk, which has room again for the side-car files.
+mkdir /tmp/again; mount -t tmpfs -o size=64k none /tmp/again
+dd if=/dev/zero of=/tmp/again/other bs=4k count=8 2>/dev/null
+{ until grep -q "further data is lost" small-again.err; do sleep 0.1; done; rm /tmp/again/other; touch /tmp/room; } 2>/dev/null &
+run small-again sifive-trace record -C 0 -i 100us -b 64k --rotate 12k -o /tmp/again/small-again.rtd $p/busy-static 1000 /tmp/room
+cp /tmp/again/small-again.rtd* .; umount /tmp/again
 run small-drained sifive-trace record -o /tmp/small/small-drained.rtd -b 64k $p/pieces 40
 cp /tmp/small/small-drained.rtd* .; rm /tmp/small/*
 
@@ -554,6 +560,14 @@ says rotate-static "the limit of --size is reached" "--rotate: --size still ends
 result $? "--rotate: only the last piece's side-car file records the limit"
 status small-rotate 3 "--rotate: a full disk does not block the program"
 says small-rotate "No space left on device: all further data is lost" "--rotate: a full disk is reported"
+status small-again 5 "--rotate: a full disk, and samples: the command has the program's exit status"
+says small-again "No space left on device: all further data is lost" "--rotate: a full disk, and samples: it is reported"
+[ "$(pieces small-again)" = 2 ] && [ ! -e "$out/small-again.rtd.meta" ] && python3 -c '
+import json, sys
+pieces = [json.load(open(name)) for name in sys.argv[1:]]
+sys.exit(not (all(any(o["path"].endswith("/busy-static") for o in m["objects"]) for m in pieces) and
+              pieces[-1]["coverage"]["gaps"] > 0))' "$out"/small-again.rtd.[01].meta
+result $? "--rotate: on a full disk, the pieces have the objects and losses that are known at the end"
 status small-keep 3 "--keep: a small disk is enough"
 ! grep -q "No space" "$out/small-keep.err"
 result $? "--keep: no piece ran out of room"

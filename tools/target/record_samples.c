@@ -106,8 +106,9 @@ static int save(struct recording *r)
 	if (!error && r->archive && archive(r))
 		report("%s is incomplete: keep the files that were not copied, for -e or --symfs",
 		       r->files);
-	if (!error)
-		error = rotate_end(&r->drain);
+	/* What the pieces have can be read. */
+	if (rotate_end(&r->drain))
+		error = -1;
 	if (!error)
 		recording_show_files(r);
 	return error ? -1 : 0;

@@ -181,7 +181,7 @@ int rotate_end(const struct drain *d)
 	char whole[SIDECAR_PATH + 16], piece[SIDECAR_PATH + 16];
 	struct sidecar_state now;
 	unsigned int i, n;
-	int error = 0;
+	int error = 0, unjoined;
 
 	for (i = 0; i < d->sinks; i++) {
 		const struct drain_sink *s = &d->sink[i];
@@ -190,12 +190,15 @@ int rotate_end(const struct drain *d)
 			continue;
 		look(d, s, &now, true);
 		error |= end_piece(d, s, &now, false);
+		unjoined = 0;
 		for (n = first_piece(d, s); n <= s->piece; n++) {
 			meta_names(whole, piece, d, s, n);
-			error |= sidecar_join(whole, piece);
+			unjoined |= sidecar_join(whole, piece);
 		}
 		meta_names(whole, piece, d, s, 0);
-		unlink(whole);
+		if (!unjoined)
+			unlink(whole);
+		error |= unjoined;
 	}
 	return error ? -1 : 0;
 }

@@ -230,15 +230,15 @@ static char *read_meta(const char *meta)
 
 /*
  * The position of coverage and losses, or where to insert them: a side-car file written at the
- * program's start does not have them. Strings contain no newlines. Also reads the duration of
- * the run, if present.
+ * program's start does not have them. NULL if the end is missing: the disk may have been full.
+ * Strings contain no newlines. Also reads the duration of the run, if present.
  */
 static char *coverage_of(char *text, uint64_t *ran)
 {
-	char *found = strstr(text, COVERAGE), *time;
+	char *found = strstr(text, COVERAGE), *end = strrchr(text, '}'), *time;
 
 	if (!found)
-		return strrchr(text, '}');
+		return end && !strcmp(end, "}\n") ? end : NULL;
 	time = strstr(found, "\"run_ns\":");
 	if (time)
 		*ran = strtoull(time + strlen("\"run_ns\":"), NULL, 10);
@@ -422,15 +422,16 @@ int sidecar_end(const char *piece, const struct sidecar_state *from,
 int sidecar_join(const char *whole, const char *piece)
 {
 	char *text = read_meta(whole), *own = read_meta(piece), name[SIDECAR_PATH + 4];
-	const char *begin = own ? strstr(own, PIECE) : NULL;
+	const char *begin = own ? strstr(own, PIECE) : NULL, *end;
 	struct output *out = NULL;
 	uint64_t ran;
 
+	end = text ? coverage_of(text, &ran) : NULL;
 	snprintf(name, sizeof(name), "%s.new", piece);
-	if (text && begin)
+	if (end && begin)
 		out = output_open(name);
 	if (out) {
-		put_head(out, text, coverage_of(text, &ran));
+		put_head(out, text, end);
 		put_string(out, begin);
 	}
 	free(text);
