@@ -343,6 +343,7 @@ int capture_save(int fd, const char *path, const char *description,
 	struct sifive_trace_status status = { .size = sizeof(status) };
 	struct sifive_trace_sink sink;
 	int error, failed = 0;
+	const char *why;
 	char name[PATH_MAX];
 	uint32_t i;
 
@@ -364,14 +365,15 @@ int capture_save(int fd, const char *path, const char *description,
 			return -1;
 		}
 		perf_device_file(name, path, i, status.sinks);
-		error = drain && !drain_account(drain, i, &sink);
+		why = drain ? drain_account(drain, i, &sink) : NULL;
+		error = !!why;
 		/* Always write it, because the file is small and a later dump needs it. */
 		failed |= sidecar_write(fd, name, &sink, description, objects, drain,
 					ran);
 		if (!drain)
 			error = save_sink(fd, name, i, &status, &sink);
 		else
-			losses_gaps(name, &sink, error);
+			losses_gaps(name, &sink, why);
 		if (!error)
 			losses_sink(name, &sink, quiet);
 		failed |= error;

@@ -40,13 +40,19 @@
 
 #define SECOND		UINT64_C(1000000000)
 
-/* Opens the node of sink @i of @sinks, and stores its path in @name. */
-static int open_node(char name[PATH_MAX], uint32_t i, uint32_t sinks)
+/* Stores the path of the node of sink @i of @sinks in @name. */
+static void node_name(char name[PATH_MAX], uint32_t i, uint32_t sinks)
 {
 	if (sinks > 1)
 		snprintf(name, PATH_MAX, "%s.%u", machine_device(), i);
 	else
 		snprintf(name, PATH_MAX, "%s", machine_device());
+}
+
+/* Opens that node, too. */
+static int open_node(char name[PATH_MAX], uint32_t i, uint32_t sinks)
+{
+	node_name(name, i, sinks);
 	return open(name, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
 }
 
@@ -151,7 +157,7 @@ const struct timespec *drain_event(const struct drain *d, struct pollfd *event,
 		event->fd = d->events;
 	else
 		*longest = (struct timespec){
-			.tv_nsec = d->looks < SOON_LOOKS ? SOON : LATER,
+			.tv_nsec = d->looks < SOON_LOOKS && !d->over ? SOON : LATER,
 		};
 	shorten(d, longest);
 	return longest;
@@ -233,6 +239,25 @@ static uint64_t room(const struct drain *d)
 	return d->most ? d->most - all_bytes(d) : UINT64_MAX;
 }
 
+/* Reports a failed read() once for each sink; the bytes of another session are not missing. */
+static void fail_read(const struct drain *d, struct drain_sink *s, int error)
+{
+	char name[PATH_MAX];
+
+	if (s->unread || error == ESTALE || !is_ours(d, false))
+		return;
+	s->unread = true;
+	node_name(name, (uint32_t)(s - d->sink), d->sinks);
+	report("%s: %s: what cannot be read is lost", name,
+	       error == EBUSY ? "another program reads it" : strerror(error));
+}
+
+/* After read() has returned @got bytes: whether the capture runs. */
+static bool is_running(ssize_t got)
+{
+	return got > 0 || (got < 0 && (errno == EAGAIN || errno == EINTR));
+}
+
 /* Returns whether there may be more data. */
 static bool copy_chunk(struct drain *d, struct drain_sink *s)
 {
@@ -254,9 +279,12 @@ static bool copy_chunk(struct drain *d, struct drain_sink *s)
 		take_bytes(d, s, chunk, (size_t)got);
 		return true;
 	}
-	if (!got || (errno != EAGAIN && errno != EINTR))
-		d->live = false;
-	return got < 0 && errno == EINTR;
+	if (is_running(got))
+		return errno == EINTR;
+	d->live = false;
+	if (got < 0)
+		fail_read(d, s, errno);
+	return false;
 }
 
 static void copy_sinks(struct drain *d, unsigned int reads)
@@ -318,23 +346,32 @@ static void drop(struct drain *d)
 {
 	static char chunk[CHUNK];
 	unsigned int n;
+	ssize_t got = 1;
 	uint32_t i;
 
-	for (i = 0; i < d->sinks; i++)
-		for (n = 0; n < READS; n++)
-			if (read(d->sink[i].device, chunk, sizeof(chunk)) <= 0)
+	for (i = 0; i < d->sinks; i++) {
+		for (n = 0; n < READS; n++) {
+			got = read(d->sink[i].device, chunk, sizeof(chunk));
+			if (got <= 0)
 				break;
+		}
+		if (!is_running(got))
+			d->live = false;
+	}
 }
 
 void drain_copy(struct drain *d)
 {
-	if (d->over && d->wait)
-		drop(d);
-	if (!d->sinks || d->over)
+	if (!d->sinks || (d->over && !d->wait))
 		return;
 	if (!d->live) {
 		d->looks++;
 		d->live = is_ours(d, true);
+	}
+	if (d->over) {
+		if (d->live)
+			drop(d);
+		return;
 	}
 	if (d->live)
 		copy_sinks(d, READS);
@@ -353,18 +390,20 @@ void drain_rest(struct drain *d)
 		end(d);
 }
 
-bool drain_account(const struct drain *d, uint32_t index, struct sifive_trace_sink *sink)
+const char *drain_account(const struct drain *d, uint32_t index, struct sifive_trace_sink *sink)
 {
 	const struct drain_sink *s = &d->sink[index];
+	const uint64_t unread = d->over ? 0 : sink->bytes;
 
 	if (d->over)
 		*sink = s->last;
 	sink->bytes = 0;
-	sink->lost += sink->given - s->written;
+	sink->lost += sink->given - s->written + unread;
 	sink->given = s->written;
-	if (s->failed)
-		sink->gaps++;
-	return !s->failed;
+	if (!s->failed && !unread)
+		return NULL;
+	sink->gaps++;
+	return s->failed ? "the file could not be written" : "the command could not read them";
 }
 
 void drain_close(struct drain *d)

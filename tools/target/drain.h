@@ -24,6 +24,7 @@ struct sidecar_state;
  * @bytes:	bytes read
  * @written:	bytes written
  * @failed:	a write failed
+ * @unread:	a read failed
  * @last:	the sink's state when a limit was reached
  * @cut:	follows the trace of a recording in pieces, otherwise NULL
  * @from:	the state at the beginning of the current piece
@@ -35,6 +36,7 @@ struct drain_sink {
 	uint64_t	bytes;
 	uint64_t	written;
 	bool		failed;
+	bool		unread;
 	struct sifive_trace_sink last;
 	struct cut	*cut;
 	struct sidecar_state *from;
@@ -128,13 +130,14 @@ void drain_copy(struct drain *drain);
 void drain_rest(struct drain *drain);
 
 /**
- * drain_account() - correct the state of a sink for bytes that could not be written
+ * drain_account() - correct the state of a sink for bytes that could not be read or written
  * @index:	which sink
  * @sink:	as returned by the driver, after drain_rest()
  *
- * Return: whether all bytes read are in the file.
+ * Return: NULL, or why bytes are missing that the driver still had.
  */
-bool drain_account(const struct drain *drain, uint32_t index, struct sifive_trace_sink *sink);
+const char *drain_account(const struct drain *drain, uint32_t index,
+			  struct sifive_trace_sink *sink);
 
 void drain_close(struct drain *drain);
 

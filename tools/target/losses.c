@@ -8,7 +8,7 @@
 #include "machine.h"
 
 /* For a drained sink. */
-void losses_gaps(const char *name, const struct sifive_trace_sink *sink, bool full)
+void losses_gaps(const char *name, const struct sifive_trace_sink *sink, const char *why)
 {
 	bool more = sink->flags & SIFIVE_TRACE_STATUS_GAP_MORE;
 
@@ -17,7 +17,7 @@ void losses_gaps(const char *name, const struct sifive_trace_sink *sink, bool fu
 	report("%s: %s%" PRIu64 " bytes are missing in %" PRIu64 " place%s: %s", name,
 	       more ? "at least " : "", (uint64_t)sink->lost, (uint64_t)sink->gaps,
 	       sink->gaps == 1 ? "" : "s",
-	       full ? "the file could not be written" :
+	       why ? why :
 	       "they were overwritten before the command read them: use a larger -b, or record less");
 }
 

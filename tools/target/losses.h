@@ -10,9 +10,9 @@
 /**
  * losses_gaps() - report the losses of a drained sink
  * @name:	path of its file
- * @full:	the file could not be written
+ * @why:	from drain_account()
  */
-void losses_gaps(const char *name, const struct sifive_trace_sink *sink, bool full);
+void losses_gaps(const char *name, const struct sifive_trace_sink *sink, const char *why);
 
 /** losses_sink() - report a full buffer, or a wrapped ring, which is not a loss */
 void losses_sink(const char *name, const struct sifive_trace_sink *sink, bool quiet);

@@ -181,16 +181,17 @@ static int finish_sink(int fd, const struct drain *drain, uint32_t index, uint64
 {
 	char name[PATH_MAX], meta[SIDECAR_PATH];
 	struct sifive_trace_sink sink;
-	bool there = has_side_car(name, meta, drain->path, index, drain->sinks), full;
+	bool there = has_side_car(name, meta, drain->path, index, drain->sinks);
+	const char *why;
 	int error;
 
 	if (capture_sink(fd, index, &sink) || (!there && machine_side_car()))
 		return -1;
-	full = !drain_account(drain, index, &sink);
-	error = full;
+	why = drain_account(drain, index, &sink);
+	error = !!why;
 	if (there && sidecar_complete(fd, meta, &sink, drain, ran, finished))
 		error = 1;
-	losses_gaps(name, &sink, full);
+	losses_gaps(name, &sink, why);
 	return error;
 }
 

@@ -1,0 +1,295 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+/*
+ * Copying a capture while it runs: the end of a capture after a limit, bytes that cannot be read,
+ * and side-car files that cannot be joined. A pipe is the sink.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <unistd.h>
+#include "kselftest_harness.h"
+
+#include "kept_report.h"
+#include "target/drain.h"
+#include "target/rotate.h"
+#include "target/sidecar.h"
+
+#define CAPTURE	7
+
+static struct sifive_trace_status status;
+
+/* The driver's calls; sources that use it are compiled with -Dioctl=mock_ioctl. */
+int mock_ioctl(int fd, unsigned long request, ...)
+{
+	va_list arguments;
+	void *argument;
+
+	va_start(arguments, request);
+	argument = va_arg(arguments, void *);
+	va_end(arguments);
+	if (request == SIFIVE_TRACE_IOC_STATUS)
+		memcpy(argument, &status, sizeof(status));
+	return 0;
+}
+
+const char *machine_device(void)
+{
+	return "the device";
+}
+
+uint64_t perf_device_now(void)
+{
+	return 1;
+}
+
+void perf_device_file(char *name, const char *path, uint32_t index, uint32_t sinks)
+{
+	snprintf(name, PATH_MAX, sinks < 2 ? "%s" : "%s.%u", path, index);
+}
+
+int perf_error(const char *format, ...)
+{
+	return -1;
+}
+
+bool machine_side_car(void)
+{
+	return true;
+}
+
+bool machine_encoder(int fd, uint32_t index, struct sifive_trace_encoder *encoder)
+{
+	return false;
+}
+
+void machine_file(const char *path, char *text, size_t size)
+{
+	*text = '\0';
+}
+
+uint32_t machine_changed(const struct sifive_trace_status *state)
+{
+	return 0;
+}
+
+void trigger_describe(struct output *out, const struct trigger_hit *hit,
+		      const struct trigger_clock *clock)
+{
+}
+
+void objects_write(struct objects *objects, struct output *out, bool ring)
+{
+}
+
+FIXTURE(drain)
+{
+	struct drain drain;
+	int writer;
+};
+
+FIXTURE_SETUP(drain)
+{
+	struct epoll_event event = { .events = EPOLLIN };
+	int ends[2];
+
+	memset(&self->drain, 0, sizeof(self->drain));
+	memset(&status, 0, sizeof(status));
+	status.capture = CAPTURE;
+	reported[0] = '\0';
+	ASSERT_EQ(0, pipe2(ends, O_NONBLOCK | O_CLOEXEC));
+	self->writer = ends[1];
+	self->drain.sinks = 1;
+	self->drain.path = "trace";
+	self->drain.capture = CAPTURE;
+	self->drain.control = -1;
+	self->drain.live = true;
+	self->drain.sink[0].device = ends[0];
+	self->drain.sink[0].file = open("/dev/null", O_WRONLY | O_CLOEXEC);
+	self->drain.events = epoll_create1(EPOLL_CLOEXEC);
+	ASSERT_EQ(0, epoll_ctl(self->drain.events, EPOLL_CTL_ADD, ends[0], &event));
+}
+
+FIXTURE_TEARDOWN(drain)
+{
+	drain_close(&self->drain);
+	close(self->writer);
+}
+
+/* Whether a wait for the next event returns at once. */
+static bool spins(const struct drain *drain)
+{
+	struct timespec longest;
+	struct pollfd event;
+
+	if (!drain_event(drain, &event, &longest))
+		return false;
+	return poll(&event, 1, 0) > 0 || (!longest.tv_sec && longest.tv_nsec < 10000000);
+}
+
+TEST_F(drain, after_a_limit_the_end_of_the_capture_is_no_event)
+{
+	self->drain.over = true;
+	self->drain.wait = true;
+	/* Records wait for room: data is read, and not copied. */
+	ASSERT_EQ(3, write(self->writer, "abc", 3));
+	EXPECT_TRUE(spins(&self->drain));
+	drain_copy(&self->drain);
+	EXPECT_FALSE(spins(&self->drain));
+	EXPECT_TRUE(self->drain.live);
+	EXPECT_EQ(0, self->drain.sink[0].bytes);
+	/* At the end, a pipe stays readable, as a stopped capture does. */
+	close(self->writer);
+	self->writer = -1;
+	drain_copy(&self->drain);
+	EXPECT_FALSE(self->drain.live);
+	EXPECT_FALSE(spins(&self->drain));
+}
+
+TEST_F(drain, after_a_limit_a_capture_that_starts_again_is_read)
+{
+	self->drain.over = true;
+	self->drain.wait = true;
+	self->drain.live = false;
+	status.flags = SIFIVE_TRACE_STATUS_RUNNING;
+	ASSERT_EQ(3, write(self->writer, "abc", 3));
+	drain_copy(&self->drain);
+	EXPECT_FALSE(spins(&self->drain));
+	EXPECT_TRUE(self->drain.live);
+}
+
+/* Makes read() of the sink fail. */
+static void break_sink(struct drain *drain)
+{
+	close(drain->sink[0].device);
+	drain->sink[0].device = open("/dev/null", O_WRONLY | O_CLOEXEC);
+}
+
+TEST_F(drain, a_failed_read_is_reported_once)
+{
+	break_sink(&self->drain);
+	drain_copy(&self->drain);
+	EXPECT_STREQ("the device: Bad file descriptor: what cannot be read is lost", reported);
+	EXPECT_FALSE(self->drain.live);
+	drain_rest(&self->drain);
+	EXPECT_STREQ("the device: Bad file descriptor: what cannot be read is lost", reported);
+}
+
+/* The caller reports that. */
+TEST_F(drain, bytes_of_another_session_are_not_reported)
+{
+	break_sink(&self->drain);
+	status.capture++;
+	drain_copy(&self->drain);
+	EXPECT_STREQ("", reported);
+}
+
+TEST_F(drain, bytes_that_remain_are_a_loss)
+{
+	struct sifive_trace_sink sink = { .given = 30, .lost = 5, .gaps = 1, .bytes = 12 };
+
+	self->drain.sink[0].written = 30;
+	EXPECT_STREQ("the command could not read them", drain_account(&self->drain, 0, &sink));
+	EXPECT_EQ(30, sink.given);
+	EXPECT_EQ(17, sink.lost);
+	EXPECT_EQ(2, sink.gaps);
+	EXPECT_EQ(0, sink.bytes);
+}
+
+TEST_F(drain, bytes_that_are_not_written_are_a_loss)
+{
+	struct sifive_trace_sink sink = { .given = 30, .bytes = 12 };
+
+	self->drain.sink[0].written = 20;
+	self->drain.sink[0].failed = true;
+	EXPECT_STREQ("the file could not be written", drain_account(&self->drain, 0, &sink));
+	EXPECT_EQ(20, sink.given);
+	EXPECT_EQ(22, sink.lost);
+	EXPECT_EQ(1, sink.gaps);
+}
+
+TEST_F(drain, bytes_after_a_limit_are_no_loss)
+{
+	struct sifive_trace_sink sink = { .given = 70, .bytes = 12 };
+
+	self->drain.sink[0].written = 30;
+	self->drain.sink[0].last.given = 30;
+	self->drain.over = true;
+	EXPECT_EQ(NULL, drain_account(&self->drain, 0, &sink));
+	EXPECT_EQ(30, sink.given);
+	EXPECT_EQ(0, sink.lost);
+	EXPECT_EQ(0, sink.gaps);
+}
+
+TEST_F(drain, without_a_loss_there_is_none)
+{
+	struct sifive_trace_sink sink = { .given = 30 };
+
+	self->drain.sink[0].written = 30;
+	EXPECT_EQ(NULL, drain_account(&self->drain, 0, &sink));
+	EXPECT_EQ(0, sink.lost);
+	EXPECT_EQ(0, sink.gaps);
+}
+
+static void put(const char *name, const char *text)
+{
+	FILE *file = fopen(name, "w");
+
+	if (!file)
+		abort();
+	fputs(text, file);
+	fclose(file);
+}
+
+static bool has(const char *name, const char *text)
+{
+	char have[4096] = "";
+	FILE *file = fopen(name, "r");
+
+	if (!file)
+		return false;
+	have[fread(have, 1, sizeof(have) - 1, file)] = '\0';
+	fclose(file);
+	return strstr(have, text);
+}
+
+#define WHOLE(sink)	"{\"version\":1,\n\"objects\":[" sink "],\n\"coverage\":{},\n\"lost\":{}\n}\n"
+
+/* The disk was full when the side-car file of sink 0 was written. */
+TEST_F(drain, a_side_car_file_that_is_not_joined_stays)
+{
+	char folder[] = "/tmp/drain_test.XXXXXX", command[64];
+	unsigned int i;
+
+	ASSERT_NE(NULL, mkdtemp(folder));
+	ASSERT_EQ(0, chdir(folder));
+	self->drain.sinks = 2;
+	self->drain.sink[1] = (struct drain_sink){ .device = -1, .file = -1 };
+	for (i = 0; i < 2; i++) {
+		self->drain.sink[i].cut = cut_new(1, 40);
+		self->drain.sink[i].from = calloc(1, sizeof(*self->drain.sink[i].from));
+		ASSERT_NE(NULL, self->drain.sink[i].cut);
+		ASSERT_NE(NULL, self->drain.sink[i].from);
+		self->drain.sink[i].piece = 1;
+	}
+	put("trace.0.meta", "{\"version\":1,\n\"objects\":[{},{");
+	put("trace.0.0.meta", "{\"version\":1,\n\"old\":[],\n\"piece\":0,\n\"continued\":true}\n");
+	put("trace.0.1.meta", "{\"version\":1,\n\"old\":[],\n\"piece\":1}\n");
+	put("trace.1.meta", WHOLE("{}"));
+	put("trace.1.0.meta", "{\"version\":1,\n\"old\":[],\n\"piece\":0,\n\"continued\":true}\n");
+	put("trace.1.1.meta", "{\"version\":1,\n\"old\":[],\n\"piece\":1}\n");
+	EXPECT_EQ(-1, rotate_end(&self->drain));
+	EXPECT_EQ(0, access("trace.0.meta", F_OK));
+	EXPECT_TRUE(has("trace.0.0.meta", "{\"version\":1,\n\"old\":[],\n\"piece\":0"));
+	EXPECT_TRUE(has("trace.0.1.meta", "{\"version\":1,\n\"old\":[],\n\"piece\":1"));
+	EXPECT_NE(0, access("trace.1.meta", F_OK));
+	EXPECT_TRUE(has("trace.1.0.meta", "{\"version\":1,\n\"objects\":[{}],\n\"piece\":0"));
+	EXPECT_TRUE(has("trace.1.1.meta", "{\"version\":1,\n\"objects\":[{}],\n\"piece\":1"));
+	ASSERT_EQ(0, chdir("/"));
+	snprintf(command, sizeof(command), "rm -r %s", folder);
+	EXPECT_EQ(0, system(command));
+}
+
+TEST_HARNESS_MAIN
