@@ -23,7 +23,8 @@ run fixed sifive-trace record --calls -i 100us -b 16M -o fixed.rtd $p/plain
 echo 2 >/proc/sys/kernel/randomize_va_space
 run full sifive-trace record --calls -i 100us -b 4k --on-full stop -o full.rtd $p/busy 500
 
-# Each snapshot is complete before the next one is requested.
+# Each snapshot is complete before the next one is requested. It replaces an earlier one, or a link.
+touch snapshot.rtd.2; ln -s /tmp/victim snapshot.rtd.1
 sifive-trace record --calls --snapshot -b 64k -o snapshot.rtd $p/busy-static 100000 2>snapshot.err &
 command=$!
 until pidof busy-static >/dev/null; do sleep 0.1; done
@@ -157,6 +158,8 @@ done
 # program's start.
 [ -n "$(owners crash.rtd)" ]
 result $? "--snapshot: threads are named"
+private snapshot.rtd.1 && private snapshot.rtd.2
+result $? "--snapshot: only the user can read snapshots, even if others could read earlier ones"
 ! cmp -s "$out/snapshot.rtd.1" "$out/snapshot.rtd.2"
 result $? "--snapshot: the second snapshot is from another time"
 status crash 139 "--snapshot: a crash determines the exit status"

@@ -64,6 +64,10 @@ run small-again sifive-trace record -C 0 -i 100us -b 64k --rotate 12k -o /tmp/ag
 cp /tmp/again/small-again.rtd* .; umount /tmp/again
 run small-drained sifive-trace record -o /tmp/small/small-drained.rtd -b 64k $p/pieces 40
 cp /tmp/small/small-drained.rtd* .; rm /tmp/small/*
+# Two pages: of the side-car file as written at the start, and of the trace.
+mkdir /tmp/tiny; mount -t tmpfs -o size=8k none /tmp/tiny
+run small-crash sifive-trace record --on-full stop -o /tmp/tiny/small-crash.rtd $p/ends fault 20
+cp /tmp/tiny/* .; umount /tmp/tiny
 
 # A trace that fills the buffer many times.
 for how in waits killed stops; do
@@ -361,6 +365,11 @@ done
 calls small-killed-dump | grep -qx 'work 5000'
 result $? "small-killed: dump writes all of it elsewhere, for the existing side-car file"
 at_least small-static-dump busy 50 "small-static: the same"
+status small-crash 139 "a full disk, and a program that crashes: the command has the program's exit status"
+says small-crash "small-crash.rtd: its side-car file /tmp/tiny/small-crash.rtd.meta was not completed" \
+	"small-crash: the incomplete side-car file is reported"
+[ "$(calls small-crash)" = "work 20" ]
+result $? "small-crash: the trace stays"
 
 # ---- a capture that is copied while it runs ----------------------------------------
 

@@ -130,6 +130,7 @@ run usermode $p/caps user /target/sifive-trace info
 chmod 666 /dev/sifive-trace
 run user $p/caps user /target/sifive-trace info
 run userlist $p/caps user /target/sifive-trace list
+run userdump $p/caps user /target/sifive-trace dump -o /tmp/any/dump.rtd
 run userrec $p/caps user /target/sifive-trace record -o /tmp/any/x $p/plain
 run capinfo $p/caps user /tmp/sifive-trace info
 run cap $p/caps user /tmp/sifive-trace record -o /tmp/any/cap.rtd $p/plain
@@ -468,6 +469,11 @@ finds user 1 "no CAP_PERFMON" "setcap cap_perfmon\+ep sifive-trace" "no capabili
 finds user 1 "kernel.perf_event_paranoid = 3" "sysctl kernel.perf_event_paranoid=2" \
 	"perf_event_paranoid"
 says userlist "Operation not permitted" "list: missing permission is reported"
+status userdump 3 "dump of another user's recording is refused"
+says userdump "/run/sifive-trace/setup: Permission denied: run dump as the user who ran sifive-trace start" \
+	"dump of another user's recording: the remedy is reported"
+[ "$(stat -c %a "$out/hand.rtd")" = 644 ]
+result $? "dump: without -g, the file has the usual mode"
 status userrec 125 "record without the capability: the program is not run"
 grep -q 'Tracing works here' "$out/capinfo.txt"
 result $? "doctor: the suggested capability suffices"
@@ -671,7 +677,9 @@ board nofunnel --cpu "sscofpmf=false,$(core 0007 0x4210427)" -- '
 run simple sifive-trace info
 run simplelist sifive-trace list
 run simplenamed sifive-trace list --all miss
+ln -s /tmp/victim two.0.rtd; ln -s /tmp/victim two.1.rtd.meta.new
 rec two $p/threads
+run victim test -e /tmp/victim
 rec noraw -e utlb_miss $p/plain
 rec noperiod -c 10000 $p/busy
 rec bytime -C 0 -i 1ms $p/busy
@@ -686,6 +694,7 @@ refused noraw 125 "cannot count r2002, event 0 of the list: this processor's fir
 	"record: a raw event by name that no counter counts"
 [ -s "$out/two.0.rtd" ] && [ -s "$out/two.1.rtd" ] && [ ! -e "$out/two.rtd" ]
 result $? "record: a file for each sink"
+status victim 1 "record: a link in the place of a sink's file, or of a file that becomes its side-car file, is not followed"
 [ "$({ calls two.0; calls two.1; } | awk '{ n[$1] += $2 } END { for (f in n) print f, n[f] }' | sort)" = "$(calls threads)" ]
 result $? "record: the files contain all calls"
 [ "$(cat "$out/noperiod.rc")" = 125 ] && grep -qF "sample by time" "$out/noperiod.err"

@@ -44,7 +44,17 @@ for bytes in 512 8192; do rec cost$bytes -i 500us -g dwarf,$bytes $p/deep; done
 run start sifive-trace start -i 500us -g dwarf
 $p/deep >/dev/null
 run stop sifive-trace stop
-run dump sifive-trace dump -o hand.rtd
+touch hand.rtd; run dump sifive-trace dump -o hand.rtd
+ls -l /run/sifive-trace/setup >setup.mode
+# An earlier trace, and a link of another user.
+touch taken.rtd.1; ln -s /tmp/victim taken.rtd.1.meta
+sifive-trace record --snapshot -b 64k -i 500us -g fp -o taken.rtd $p/busy 100000 \
+	>taken.txt 2>taken.err & command=$!
+until pidof busy >/dev/null; do sleep 0.1; done
+grep Umask /proc/$(pidof busy)/status >mask.txt
+until grep -q "taken.rtd.1: [0-9]" taken.err; do kill -USR2 $command; sleep 0.1; done
+kill $(pidof busy); wait $command
+run victim test -e /tmp/victim
 '
 
 # paths NAME [PIECE...]: the paths of the samples, each after its number.
@@ -115,6 +125,8 @@ paths ring ring.rtd
 	[ "$(samples ring ';bottom$')" -le $(($(samples ring "$usual;bottom\$") + 2)) ]
 result $? "-g dwarf --ring: what the ring still has"
 path hand "start -g dwarf" bottom "$usual"
+grep -q " [tT] vfs_read$" "$out/hand.rtd.kallsyms"
+result $? "start -g: dump writes the names of the kernel's functions"
 path deep-stripped "-g dwarf: of a stripped program" 'main(;deep-stripped[+]0x[0-9a-f]+){11}' \
 	'^[0-9]+ [^;]*;deep-stripped[^;]*;__libc_start_main;[^;]*'
 ! grep -qE '\[(cut|unknown)\](;deep-stripped[^;]*){2}' "$out/deep-stripped.paths"
@@ -144,7 +156,14 @@ echo "# $faults samples in page faults, $inner in those of vfs_read"
 result $? "-g fp: samples in a page fault of the kernel show the code that caused it"
 grep -q ' [tT] vfs_read$' "$out/enters.rtd.kallsyms"
 result $? "-g: the names of the kernel's functions are beside the trace"
-for name in deep.rtd deep-static.rtd full.rtd fp.rtd enters.rtd.kallsyms; do
+status dump 0 "-g: dump"
+grep -q "^-rw------- " "$out/setup.mode"
+result $? "start: only the user can read where programs are in memory"
+status victim 1 "-g --snapshot: a link in the place of a side-car file is not followed"
+grep -qw 0022 "$out/mask.txt"
+result $? "-g: the program keeps its own umask"
+for name in deep.rtd deep-static.rtd full.rtd fp.rtd enters.rtd.kallsyms hand.rtd hand.rtd.meta \
+	fp-pieces.rtd.1 fp-pieces.rtd.1.meta taken.rtd.1 taken.rtd.1.meta; do
 	[ "$(stat -c %a "$out/$name")" = 600 ]
 	result $? "$name: only the user can read it"
 done

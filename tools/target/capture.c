@@ -19,6 +19,7 @@
 #include "../text.h"
 #include "calls.h"
 #include "capture.h"
+#include "files.h"
 #include "losses.h"
 #include "machine.h"
 #include "sidecar.h"
@@ -226,7 +227,7 @@ int capture_describe(const char *path, const struct perf_setup *setup,
 int capture_copy(int fd, const char *path, uint64_t offset, __u64 *bytes,
 		 bool end)
 {
-	struct output *out = output_open(path);
+	struct output *out = files_open(path);
 	uint64_t copied = 0, left;
 	char chunk[CHUNK];
 	ssize_t got = 1;

@@ -25,6 +25,7 @@
 #include "calls.h"
 #include "capture.h"
 #include "files.h"
+#include "kallsyms.h"
 #include "machine.h"
 #include "watch.h"
 
@@ -32,8 +33,8 @@
 #define FOLDER		RUN "/sifive-trace"
 #define DESCRIPTION	FOLDER "/setup"
 /*
- * "PID LEFT_OUT MISSED AMBIGUOUS BEGAN RAN BYTES SAMPLES", the last two only after the
- * session has ended.
+ * "PID LEFT_OUT MISSED AMBIGUOUS BEGAN RAN PRIVATE BYTES SAMPLES", the last two only after
+ * the session has ended.
  */
 #define STATE		FOLDER "/state"
 
@@ -45,6 +46,7 @@
  * @pid:	the process that holds, or held, the session
  * @left_out, @missed, @ambiguous: as in struct objects
  * @began, @ran: as in struct perf_device
+ * @private:	1 if only the user may read the capture: kernel addresses, perhaps stacks; or 0
  * @bytes, @samples: of the capture when it ended; they show whether it is still
  *		the current one
  * @ended:	the session has ended
@@ -56,6 +58,7 @@ struct state {
 	uint64_t	ambiguous;
 	uint64_t	began;
 	uint64_t	ran;
+	unsigned int	private;
 	uint64_t	bytes;
 	uint64_t	samples;
 	bool		ended;
@@ -68,23 +71,23 @@ static bool read_state(struct state *state)
 
 	machine_file(STATE, line, sizeof(line));
 	memset(state, 0, sizeof(*state));
-	fields = sscanf(line, "%d %" SCNu64 " %" SCNu64 " %" SCNu64 " %" SCNu64 " %" SCNu64 " %"
-			SCNu64 " %" SCNu64, &state->pid, &state->left_out,
+	fields = sscanf(line, "%d %" SCNu64 " %" SCNu64 " %" SCNu64 " %" SCNu64 " %" SCNu64
+			" %u %" SCNu64 " %" SCNu64, &state->pid, &state->left_out,
 			&state->missed, &state->ambiguous, &state->began, &state->ran,
-			&state->bytes, &state->samples);
-	state->ended = fields == 8;
-	return fields == 6 || fields == 8;
+			&state->private, &state->bytes, &state->samples);
+	state->ended = fields == 9;
+	return fields == 7 || fields == 9;
 }
 
 static int write_state(const struct state *state)
 {
-	struct output *out = output_open(STATE ".new");
+	struct output *out = files_open(STATE ".new");
 
 	if (!out)
 		return -1;
-	put_format(out, "%d %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64,
+	put_format(out, "%d %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 " %u",
 		   state->pid, state->left_out, state->missed, state->ambiguous,
-		   state->began, state->ran);
+		   state->began, state->ran, state->private);
 	if (state->ended)
 		put_format(out, " %" PRIu64 " %" PRIu64, state->bytes,
 			   state->samples);
@@ -148,16 +151,23 @@ static void tell_to_stop(int number)
 	told_to_stop = 1;
 }
 
-/* Replaces the files atomically: dump may read them at any time. */
+/*
+ * Replaces the files atomically: dump may read them at any time. Other users must not see where
+ * programs are in memory.
+ */
 static int describe(const struct perf_setup *setup, struct objects *objects,
 		    const struct names *names, struct state *state)
 {
 	const struct capture_details details = {
 		.calls = CALLS_NONE, .objects = objects, .names = names->thread ? names : NULL,
 	};
-	int error = capture_describe(DESCRIPTION ".new", setup, &details) ||
-		    rename(DESCRIPTION ".new", DESCRIPTION);
+	const mode_t mask = umask(077);
+	int error;
 
+	unlink(DESCRIPTION ".new");
+	error = capture_describe(DESCRIPTION ".new", setup, &details) ||
+		rename(DESCRIPTION ".new", DESCRIPTION);
+	umask(mask);
 	state->left_out = objects->left_out;
 	state->missed = objects->missed;
 	state->ambiguous = objects->ambiguous;
@@ -177,7 +187,10 @@ static struct objects *all_objects(void *objects, pid_t pid)
 static int hold(struct perf_setup *setup, int ready)
 {
 	const struct timespec pause = { .tv_nsec = 100000000 };
-	struct state state = { .pid = getpid() };
+	struct state state = {
+		.pid = getpid(),
+		.private = !!(setup->sampling.flags & SIFIVE_TRACE_SAMPLING_KERNEL),
+	};
 	struct sigaction action = { .sa_handler = tell_to_stop };
 	struct objects objects = { .count = 0 };
 	struct names names = { .all = true };
@@ -604,6 +617,15 @@ static int dump(const char *path)
 		description = DESCRIPTION;
 	else
 		report("sifive-trace start did not begin this capture: the side-car file lacks counters and programs");
+	if (description && eaccess(description, R_OK)) {
+		report("%s: %s: run dump as the user who ran sifive-trace start", description,
+		       strerror(errno));
+		close(fd);
+		return EXIT_UNREADABLE;
+	}
+	/* It is not known what is in another program's capture. */
+	if (!description || state.private)
+		files_restrict();
 	if (description)
 		ran = state.ended ? state.ran : perf_device_now() - state.began;
 	rc = capture_save(fd, path, description, description ? NULL : &objects,
@@ -611,6 +633,10 @@ static int dump(const char *path)
 	close(fd);
 	if (rc)
 		return EXIT_UNREADABLE;
+	if (description && state.private)
+		kallsyms_copy(path);
+	else
+		files_remove_names(path);
 	if (description) {
 		objects.left_out = state.left_out;
 		objects.missed = state.missed;
@@ -623,7 +649,7 @@ static int dump(const char *path)
 
 static int command_dump(int argc, char **argv)
 {
-	const char *output = "trace.rtd";
+	const char *output = NULL;
 	char path[PATH_MAX];
 	int rc = cli_parse(&dump_command, &output, argc, argv);
 

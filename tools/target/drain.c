@@ -15,6 +15,7 @@
 
 #include "../command.h"
 #include "drain.h"
+#include "files.h"
 #include "machine.h"
 #include "cut.h"
 #include "rotate.h"
@@ -97,7 +98,7 @@ static int open_sink(struct drain *d, uint32_t i)
 	s->device = open_node(name, i, d->sinks);
 	if (s->device >= 0) {
 		file_name(name, sizeof(name), d, s);
-		s->file = open(name, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+		s->file = files_create(name);
 	}
 	if (s->file >= 0 && !epoll_ctl(d->events, EPOLL_CTL_ADD, s->device, &event))
 		return 0;

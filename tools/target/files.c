@@ -15,6 +15,14 @@
 #include "files.h"
 #include "machine.h"
 
+#define FILE_NAME	"trace.rtd"
+
+/* The file that the user named, empty if the command chose the name. */
+static char named[PATH_MAX];
+
+/* Only the user may read new files. */
+static bool restricted;
+
 /* Commands read the traces of @sinks sinks together. */
 static void show_all(const char *path, unsigned int sinks)
 {
@@ -49,24 +57,86 @@ uint64_t files_show(const char *path, bool quiet)
 	return bytes;
 }
 
+mode_t files_restrict(void)
+{
+	restricted = true;
+	return umask(077);
+}
+
+static bool is_named(const char *path)
+{
+	return !strcmp(path, named);
+}
+
+/* An existing file keeps its mode, so change it; devices are not the command's to change. */
+static int restrict_file(int fd, const char *path)
+{
+	struct stat status;
+
+	if (fstat(fd, &status) || !S_ISREG(status.st_mode) || !(status.st_mode & 077) ||
+	    !fchmod(fd, 0600))
+		return 0;
+	report("%s: cannot keep others from reading it: name another file with -o", path);
+	return -1;
+}
+
+int files_create(const char *path)
+{
+	struct stat status;
+	int fd;
+
+	if (!is_named(path)) {
+		if (!lstat(path, &status) &&
+		    (S_ISREG(status.st_mode) || S_ISLNK(status.st_mode)) && unlink(path))
+			return -1;
+		return open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+	}
+	fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+	if (fd < 0 || !restricted || !restrict_file(fd, path))
+		return fd;
+	close(fd);
+	errno = EPERM;
+	return -1;
+}
+
+struct output *files_open(const char *path)
+{
+	int fd = files_create(path);
+	struct output *out;
+
+	if (fd < 0) {
+		report("%s: cannot write: %s", path, strerror(errno));
+		return NULL;
+	}
+	out = output_to(fd, path);
+	close(fd);
+	return out;
+}
+
 /*
- * Removes a trace and its side-car file; returns false if there was none. If the user @named
- * the file, a link is followed and its target emptied: the new trace is written there.
+ * Removes a trace and its side-car file; returns false if there was none. If the user named the
+ * file, a link is followed and its target emptied: the new trace is written there.
  */
-static bool remove_one(const char *path, bool named)
+static bool remove_one(const char *path)
 {
 	char meta[PATH_MAX + 8];
 	struct stat status;
 	bool link = !lstat(path, &status) && S_ISLNK(status.st_mode);
-	bool there = !stat(path, &status);
+	bool follow = link && is_named(path);
 
-	if (there && !S_ISREG(status.st_mode))
+	if ((!link || follow) && !stat(path, &status) && !S_ISREG(status.st_mode))
 		return false;
 	snprintf(meta, sizeof(meta), "%s.meta", path);
 	unlink(meta);
-	if (link && named)
-		return !truncate(path, 0);
-	return there && !unlink(path);
+	return follow ? !truncate(path, 0) : !unlink(path);
+}
+
+void files_remove_names(const char *path)
+{
+	char name[PATH_MAX + 16];
+
+	snprintf(name, sizeof(name), "%s.kallsyms", path);
+	unlink(name);
 }
 
 void files_remove(const char *path)
@@ -74,12 +144,11 @@ void files_remove(const char *path)
 	char name[PATH_MAX];
 	unsigned int i;
 
-	snprintf(name, sizeof(name), "%s.kallsyms", path);
-	unlink(name);
-	remove_one(path, true);
+	files_remove_names(path);
+	remove_one(path);
 	for (i = 0; i < SIFIVE_TRACE_MAX_ENCODERS; i++) {
 		perf_device_file(name, path, i, 2);
-		if (!remove_one(name, false))
+		if (!remove_one(name))
 			return;
 	}
 }
@@ -92,7 +161,8 @@ static int try_file(const char *path)
 	int fd, error = 0;
 
 	/* Opening a pipe would block until it has a reader. */
-	fd = open(path, O_WRONLY | O_CREAT | O_NONBLOCK | O_CLOEXEC, 0666);
+	fd = open(path, O_WRONLY | O_CREAT | O_NONBLOCK | O_CLOEXEC |
+		  (is_named(path) ? 0 : O_NOFOLLOW), 0666);
 	if (fd < 0)
 		return errno;
 	if (fstat(fd, &status) || !S_ISREG(status.st_mode))
@@ -107,14 +177,14 @@ int files_check(const char *path)
 {
 	char name[PATH_MAX + 8];
 	int error = try_file(path);
-	struct stat status;
 
 	snprintf(name, sizeof(name), "%s", path);
 	if (!error && machine_side_car()) {
 		snprintf(name, sizeof(name), "%s.meta", path);
-		/* A link itself is removed, not its target. */
-		if (lstat(name, &status) || !S_ISLNK(status.st_mode))
-			error = try_file(name);
+		error = try_file(name);
+		/* A link is replaced. */
+		if (error == ELOOP)
+			error = 0;
 	}
 	if (!error)
 		return 0;
@@ -124,8 +194,9 @@ int files_check(const char *path)
 	return -1;
 }
 
-int files_path(const char *wanted, char *path, size_t size)
+int files_path(const char *given, char *path, size_t size)
 {
+	const char *wanted = given ? given : FILE_NAME;
 	size_t length = strlen(wanted), stem = length;
 	struct stat status;
 	bool folder = length && wanted[length - 1] == '/';
@@ -150,9 +221,11 @@ int files_path(const char *wanted, char *path, size_t size)
 		stem--;
 	used = snprintf(path, size, "%s%s%.*s%s", *wanted == '/' ? "" : here,
 			*wanted == '/' ? "" : "/", (int)stem, wanted,
-			folder ? "/trace.rtd" : "");
-	if (used > 0 && (size_t)used < size)
+			folder ? "/" FILE_NAME : "");
+	if (used > 0 && (size_t)used < size) {
+		snprintf(named, sizeof(named), "%s", given && !folder ? path : "");
 		return 0;
+	}
 	report("%s: the name is too long", wanted);
 	return -1;
 }

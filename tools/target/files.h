@@ -6,9 +6,19 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/types.h>
 
-/** files_path() - the file for -o, trace.rtd in the folder if -o names a folder; 0 or -1 */
-int files_path(const char *wanted, char *path, size_t size);
+#include "../output.h"
+
+/**
+ * files_path() - the file for -o
+ * @given:	its argument, NULL if there was none: trace.rtd
+ * @path:	set to the file, trace.rtd in the folder if -o names a folder
+ *
+ * If the user has named a file that is a link, the command follows it. All other names, also those
+ * made from this one, are the command's own. Return: 0, or -1 after printing an error.
+ */
+int files_path(const char *given, char *path, size_t size);
 
 /**
  * files_check() - check that a trace can be written, before the program runs
@@ -16,6 +26,27 @@ int files_path(const char *wanted, char *path, size_t size);
  * Return: 0, or -1 after printing an error.
  */
 int files_check(const char *path);
+
+/**
+ * files_restrict() - only the user may read files that are created from now on
+ *
+ * Return: the file mode mask as it was.
+ */
+mode_t files_restrict(void);
+
+/**
+ * files_create() - create a file of a recording, to write to
+ *
+ * What has one of the command's own names is removed first, because another user may have put
+ * a link there. Return: its descriptor, or -1 with errno.
+ */
+int files_create(const char *path);
+
+/** files_open() - the same as an output; NULL after printing an error */
+struct output *files_open(const char *path);
+
+/** files_remove_names() - remove the names of the kernel's functions beside an earlier trace */
+void files_remove_names(const char *path);
 
 /** files_remove() - remove the previous recording, or empty it if a link leads to it */
 void files_remove(const char *path);

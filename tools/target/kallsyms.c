@@ -10,6 +10,7 @@
 
 #include "../command.h"
 #include "../output.h"
+#include "files.h"
 #include "kallsyms.h"
 
 #define NAMES	"/proc/kallsyms"
@@ -39,7 +40,7 @@ void kallsyms_copy(const char *trace)
 	unlink(path);
 	/* Only the user may read the kernel's addresses. */
 	mask = umask(077);
-	out = names ? output_open(path) : NULL;
+	out = names ? files_open(path) : NULL;
 	umask(mask);
 	while (out && fgets(line, sizeof(line), names)) {
 		if (!is_function(line))

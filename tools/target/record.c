@@ -7,6 +7,7 @@
 #include <getopt.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "../command.h"
@@ -505,7 +506,9 @@ static int record(struct recording *r)
 	    (program_library(&r->program, r->load, r->library) ||
 	     program_link(r->library, folder)))
 		return EXIT_RECORD;
+	r->mask = recording_restrict(r);
 	error = record_filtered(r);
+	umask(r->mask);
 	program_unlink(folder);
 	launch_end();
 	return error;
@@ -524,7 +527,7 @@ static int find_running(struct recording *r)
 static int command_record(int argc, char **argv)
 {
 	static struct recording r = {
-		.file = "trace.rtd", .on_full = ON_FULL_USUAL, .calls = CALLS_NONE,
+		.on_full = ON_FULL_USUAL, .calls = CALLS_NONE,
 		.mode = CALLS_MODE_USUAL,
 	};
 	int error;

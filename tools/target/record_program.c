@@ -67,12 +67,10 @@ static void report_nothing(int number)
 /* The program ended without writing its trace. */
 static int rescue(const struct recording *r, int status)
 {
-	const mode_t mask = recording_restrict(r);
 	int number = r->launched.signal;
 	int error;
 
 	error = capture_rescue(r->output, &r->mark, r->quiet);
-	umask(mask);
 	if (!error) {
 		report_end(number);
 		files_show(r->output, r->quiet);
@@ -133,6 +131,7 @@ static int start(void *argument)
 {
 	struct recording *r = argument;
 
+	umask(r->mask);
 	snapshot_return_signal();
 	return recording_give_library(r);
 }

@@ -300,7 +300,6 @@ int record_session(struct recording *r)
 	int status = EXIT_RECORD;
 	bool written;
 
-	r->mask = recording_restrict(r);
 	if (r->all)
 		r->setup.parsed.sampling.flags |= SIFIVE_TRACE_SAMPLING_ALL;
 	if (r->join && recording_check_filter(r))
@@ -361,6 +360,5 @@ out:
 	names_close(&r->names);
 	tree_close(&r->tree);
 	perf_device_close(device);
-	umask(r->mask);
 	return status;
 }

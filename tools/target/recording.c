@@ -134,17 +134,18 @@ bool recording_has_kernel(const struct recording *r)
 
 mode_t recording_restrict(const struct recording *r)
 {
-	const mode_t mask = umask(077);
+	mode_t mask;
 
-	if (r->calls == CALLS_NONE && !recording_has_kernel(r))
-		umask(mask);
+	if (r->calls != CALLS_NONE || recording_has_kernel(r))
+		return files_restrict();
+	mask = umask(077);
+	umask(mask);
 	return mask;
 }
 
 /* Create the files now if the capture is drained. */
 int recording_drain(struct recording *r, uint32_t capture, uint32_t sinks)
 {
-	mode_t mask;
 	int error;
 
 	if (!recording_drains(r))
@@ -152,9 +153,7 @@ int recording_drain(struct recording *r, uint32_t capture, uint32_t sinks)
 	r->drain.piece_size = r->pieces.size;
 	r->drain.piece_time = r->pieces.time;
 	r->drain.keep = (unsigned int)r->keep;
-	mask = recording_restrict(r);
 	error = drain_open(&r->drain, r->output, capture, sinks);
-	umask(mask);
 	if (!error) {
 		drain_limit(&r->drain, r->size, r->time,
 			    r->setup.parsed.take.flags & (SIFIVE_TRACE_CONFIG_WAIT |

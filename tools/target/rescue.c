@@ -104,6 +104,14 @@ static bool has_side_car(char name[PATH_MAX], char meta[SIDECAR_PATH], const cha
 	return !access(meta, F_OK);
 }
 
+/* The bytes are more valuable than what the side-car file lacks. */
+static int report_incomplete(const char *name, const char *meta)
+{
+	report("%s: its side-car file %s was not completed: it does not say what was lost", name,
+	       meta);
+	return 1;
+}
+
 /* Returns 1 after reporting that a write failed. */
 static int rescue_sink(int fd, const char *path, uint32_t index, uint32_t sinks,
 		       uint64_t ran, bool quiet)
@@ -121,10 +129,10 @@ static int rescue_sink(int fd, const char *path, uint32_t index, uint32_t sinks,
 	error = capture_copy(fd, name, sink.offset, &sink.bytes, false);
 	if (error > 0)
 		capture_short(name, bytes);
-	if (!error)
-		error = sidecar_complete(fd, meta, &sink, NULL, ran, &finished);
 	if (error)
 		return error;
+	if (sidecar_complete(fd, meta, &sink, NULL, ran, &finished))
+		return report_incomplete(name, meta);
 	losses_sink(name, &sink, quiet);
 	return 0;
 }
@@ -159,7 +167,7 @@ int capture_rescue(const char *path, const struct capture_mark *mark,
 	/* The next sink's bytes may fit even if this one's do not. */
 	for (i = 0; !error && i < status.sinks; i++) {
 		one = rescue_sink(fd, path, i, status.sinks, ran, quiet);
-		if (one > 0)
+		if (one > 0 || (one && i))
 			incomplete = true;
 		else
 			error = one;
@@ -175,6 +183,17 @@ int capture_rescue(const char *path, const struct capture_mark *mark,
 	return error;
 }
 
+/* Bytes show that the program recorded, even if its library could not write a side-car file. */
+static bool has_bytes(const struct drain *drain)
+{
+	uint32_t i;
+
+	for (i = 0; i < drain->sinks; i++)
+		if (drain->sink[i].bytes)
+			return true;
+	return false;
+}
+
 /* Adds the copied and lost bytes of a drained sink to its side-car file. */
 static int finish_sink(int fd, const struct drain *drain, uint32_t index, uint64_t ran,
 		       bool *finished)
@@ -185,12 +204,13 @@ static int finish_sink(int fd, const struct drain *drain, uint32_t index, uint64
 	const char *why;
 	int error;
 
-	if (capture_sink(fd, index, &sink) || (!there && machine_side_car()))
+	if (capture_sink(fd, index, &sink) ||
+	    (!there && machine_side_car() && !has_bytes(drain)))
 		return -1;
 	why = drain_account(drain, index, &sink);
 	error = !!why;
-	if (there && sidecar_complete(fd, meta, &sink, drain, ran, finished))
-		error = 1;
+	if (there ? sidecar_complete(fd, meta, &sink, drain, ran, finished) : machine_side_car())
+		error = report_incomplete(name, meta);
 	losses_gaps(name, &sink, why);
 	return error;
 }
@@ -199,7 +219,6 @@ int capture_drained(struct drain *drain, const struct capture_mark *mark, bool *
 {
 	struct sifive_trace_status status;
 	int fd = open_capture(mark, &status), error = -1;
-	char name[PATH_MAX], meta[SIDECAR_PATH];
 	uint64_t ran = perf_device_now() - mark->began;
 	uint32_t i;
 
@@ -210,8 +229,7 @@ int capture_drained(struct drain *drain, const struct capture_mark *mark, bool *
 			error |= finish_sink(fd, drain, i, ran, finished);
 	} else if (status.capture != mark->capture) {
 		report("another session has configured the trace hardware: the rest of the program's records is lost");
-		error = drain->sink[0].bytes && has_side_car(name, meta, drain->path, 0, drain->sinks) ?
-			1 : -1;
+		error = has_bytes(drain) ? 1 : -1;
 		*finished = true;
 	}
 	if (error >= 0)

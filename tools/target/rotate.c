@@ -2,7 +2,6 @@
 /* See rotate.h. */
 #include <dirent.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <limits.h>
 #include <stdio.h>
@@ -12,6 +11,7 @@
 #include <unistd.h>
 
 #include "../command.h"
+#include "files.h"
 #include "machine.h"
 #include "rotate.h"
 #include "sidecar.h"
@@ -166,7 +166,7 @@ int rotate_next(const struct drain *d, struct drain_sink *s)
 	meta_names(whole, piece, d, s, s->piece);
 	sidecar_begin(whole, piece, s->piece, s->cut);
 	close(s->file);
-	s->file = open(name, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0666);
+	s->file = files_create(name);
 	return s->file < 0 ? -1 : 0;
 }
 

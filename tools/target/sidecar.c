@@ -7,12 +7,12 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
-#include <sys/stat.h>
 #include <sys/utsname.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "../command.h"
+#include "files.h"
 #include "machine.h"
 #include "sidecar.h"
 
@@ -177,7 +177,6 @@ int sidecar_write(int fd, const char *trace, const struct sifive_trace_sink *sin
 	struct sifive_trace_info info = { .size = sizeof(info) };
 	char path[SIDECAR_PATH];
 	struct output *out;
-	struct stat link;
 	int error;
 
 	snprintf(path, sizeof(path), "%s.meta", trace);
@@ -185,10 +184,7 @@ int sidecar_write(int fd, const char *trace, const struct sifive_trace_sink *sin
 		unlink(path);
 		return 0;
 	}
-	/* The user did not name this file, so do not follow a link. */
-	if (!lstat(path, &link) && S_ISLNK(link.st_mode))
-		unlink(path);
-	out = output_open(path);
+	out = files_open(path);
 	if (!out)
 		return -1;
 	error = ioctl(fd, SIFIVE_TRACE_IOC_INFO, &info) ||
@@ -265,10 +261,11 @@ int sidecar_complete(int fd, const char *meta, const struct sifive_trace_sink *s
 		report("%s: %s", machine_device(), strerror(errno));
 	end = text ? coverage_of(text, &ran) : NULL;
 	snprintf(whole, sizeof(whole), "%s.new", meta);
-	if (end)
-		out = output_open(whole);
-	if (out) {
+	if (end) {
 		*finished = *end == ',';
+		out = files_open(whole);
+	}
+	if (out) {
 		put_bytes(out, text, (size_t)(end - text));
 		put_string(out, ",\n");
 		put_coverage(sink, ran, &status, drain, out);
@@ -284,9 +281,11 @@ int sidecar_copy(const char *from, const char *meta, const struct trigger_hit *h
 {
 	/* Only the program can read the encoder's time. */
 	static const struct trigger_clock unknown;
-	char *text = read_meta(from);
-	struct output *out = text ? output_open(meta) : NULL;
+	char *text = read_meta(from), whole[SIDECAR_PATH + 4];
+	struct output *out;
 
+	snprintf(whole, sizeof(whole), "%s.new", meta);
+	out = text ? files_open(whole) : NULL;
 	if (out) {
 		put_string(out, "{");
 		if (hit->function)
@@ -294,7 +293,7 @@ int sidecar_copy(const char *from, const char *meta, const struct trigger_hit *h
 		put_string(out, text + 1);
 	}
 	free(text);
-	return out ? output_close(out) : -1;
+	return out ? replace(out, whole, meta) : -1;
 }
 
 static void put_part(const struct select_part *part, struct output *out)
@@ -320,7 +319,7 @@ int sidecar_part(const char *meta, const struct select_part *part)
 	struct output *out;
 
 	snprintf(whole, sizeof(whole), "%s.new", meta);
-	out = text ? output_open(whole) : NULL;
+	out = text ? files_open(whole) : NULL;
 	if (out) {
 		put_string(out, "{\"part\":{");
 		put_part(part, out);
@@ -344,7 +343,7 @@ int sidecar_begin(const char *whole, const char *piece, unsigned int number,
 		  const struct cut *cut)
 {
 	char *text = read_meta(whole);
-	struct output *out = output_open(piece);
+	struct output *out = files_open(piece);
 	uint64_t ran;
 
 	if (!out) {
@@ -403,7 +402,7 @@ int sidecar_end(const char *piece, const struct sidecar_state *from,
 
 	snprintf(whole, sizeof(whole), "%s.new", piece);
 	if (end)
-		out = output_open(whole);
+		out = files_open(whole);
 	if (out) {
 		put_bytes(out, text, (size_t)(end - text));
 		put_format(out, ",\n\"continued\":%s,\n", cut ? "true" : "false");
@@ -429,7 +428,7 @@ int sidecar_join(const char *whole, const char *piece)
 	end = text ? coverage_of(text, &ran) : NULL;
 	snprintf(name, sizeof(name), "%s.new", piece);
 	if (end && begin)
-		out = output_open(name);
+		out = files_open(name);
 	if (out) {
 		put_head(out, text, end);
 		put_string(out, begin);

@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+/*
+ * Files of a recording in a folder where another user may put links: only one in the place of the
+ * file that the user named is followed.
+ */
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include "kselftest_harness.h"
+
+#include "target/files.h"
+#include "target/machine.h"
+
+bool machine_side_car(void)
+{
+	return true;
+}
+
+void perf_device_file(char *name, const char *path, uint32_t index, uint32_t sinks)
+{
+	snprintf(name, PATH_MAX, sinks < 2 ? "%s" : "%s.%u", path, index);
+}
+
+FIXTURE(files)
+{
+	char folder[64];
+	char path[PATH_MAX];
+};
+
+FIXTURE_SETUP(files)
+{
+	strcpy(self->folder, "/tmp/files_test.XXXXXX");
+	ASSERT_NE(NULL, mkdtemp(self->folder));
+	ASSERT_EQ(0, chdir(self->folder));
+	umask(022);
+	ASSERT_EQ(0, files_path("trace", self->path, sizeof(self->path)));
+}
+
+FIXTURE_TEARDOWN(files)
+{
+	char command[128];
+
+	ASSERT_EQ(0, chdir("/"));
+	snprintf(command, sizeof(command), "rm -rf %s", self->folder);
+	ASSERT_EQ(0, system(command));
+}
+
+static void write_text(int fd, const char *text)
+{
+	if (fd < 0 || write(fd, text, strlen(text)) != (ssize_t)strlen(text) || close(fd))
+		abort();
+}
+
+static const char *text_of(const char *path)
+{
+	static char text[16];
+	FILE *file = fopen(path, "r");
+
+	text[0] = '\0';
+	if (file) {
+		text[fread(text, 1, sizeof(text) - 1, file)] = '\0';
+		fclose(file);
+	}
+	return text;
+}
+
+static void make(const char *path, const char *text)
+{
+	write_text(open(path, O_WRONLY | O_CREAT | O_TRUNC, 0666), text);
+}
+
+static unsigned int mode_of(const char *path)
+{
+	struct stat status;
+
+	return lstat(path, &status) ? 0 : status.st_mode;
+}
+
+/* The name of a file beside the named one, as commands form it. */
+static const char *beside(FIXTURE_DATA(files) *self, const char *suffix)
+{
+	static char name[PATH_MAX + 32];
+
+	snprintf(name, sizeof(name), "%s%s", self->path, suffix);
+	return name;
+}
+
+TEST_F(files, the_named_file_is_written_through_a_link)
+{
+	make("target", "earlier and longer");
+	ASSERT_EQ(0, symlink("target", "trace"));
+	write_text(files_create(self->path), "later");
+	EXPECT_STREQ("later", text_of("target"));
+	EXPECT_TRUE(S_ISLNK(mode_of("trace")));
+}
+
+/* With a folder, or without -o, the command chooses the file's name. */
+TEST_F(files, the_usual_file_replaces_a_link)
+{
+	char path[PATH_MAX];
+
+	make("target", "earlier");
+	ASSERT_EQ(0, symlink("target", "trace.rtd"));
+	ASSERT_EQ(0, files_path(NULL, path, sizeof(path)));
+	write_text(files_create(path), "later");
+	EXPECT_STREQ("later", text_of("trace.rtd"));
+
+	ASSERT_EQ(0, mkdir("folder", 0777));
+	ASSERT_EQ(0, symlink("../target", "folder/trace.rtd"));
+	ASSERT_EQ(0, files_path("folder", path, sizeof(path)));
+	files_remove(path);
+	EXPECT_EQ(0, mode_of("folder/trace.rtd"));
+	EXPECT_STREQ("earlier", text_of("target"));
+}
+
+TEST_F(files, the_commands_own_files_replace_links)
+{
+	static const char * const suffix[] = { ".meta", ".meta.new", ".1", ".0" };
+	unsigned int i;
+
+	make("victim", "victim");
+	for (i = 0; i < sizeof(suffix) / sizeof(suffix[0]); i++) {
+		ASSERT_EQ(0, symlink(i % 2 ? "missing" : "victim", beside(self, suffix[i])));
+		write_text(files_create(beside(self, suffix[i])), "own");
+		EXPECT_TRUE(S_ISREG(mode_of(beside(self, suffix[i]))));
+		EXPECT_STREQ("own", text_of(beside(self, suffix[i])));
+	}
+	EXPECT_STREQ("victim", text_of("victim"));
+	EXPECT_EQ(0, mode_of("missing"));
+}
+
+TEST_F(files, the_commands_own_files_replace_other_names_of_a_file)
+{
+	make("victim", "victim");
+	ASSERT_EQ(0, link("victim", beside(self, ".1")));
+	write_text(files_create(beside(self, ".1")), "own");
+	EXPECT_STREQ("victim", text_of("victim"));
+}
+
+TEST_F(files, a_folder_in_the_place_of_a_file_is_an_error)
+{
+	ASSERT_EQ(0, mkdir("trace.1", 0777));
+	EXPECT_EQ(-1, files_create(beside(self, ".1")));
+	EXPECT_EQ(NULL, files_open(beside(self, ".1")));
+}
+
+TEST_F(files, restricted_files_lose_the_rights_of_earlier_ones)
+{
+	make("target", "earlier");
+	ASSERT_EQ(0, symlink("target", "trace"));
+	make("trace.1", "earlier");
+	EXPECT_EQ(022, files_restrict());
+	write_text(files_create(self->path), "later");
+	write_text(files_create(beside(self, ".1")), "later");
+	write_text(files_create(beside(self, ".2")), "later");
+	EXPECT_EQ(S_IFREG | 0600, mode_of("target"));
+	EXPECT_EQ(S_IFREG | 0600, mode_of("trace.1"));
+	EXPECT_EQ(S_IFREG | 0600, mode_of("trace.2"));
+}
+
+TEST_F(files, a_check_creates_nothing_and_accepts_a_link_that_is_replaced)
+{
+	ASSERT_EQ(0, symlink("missing", "trace.meta"));
+	EXPECT_EQ(0, files_check(self->path));
+	EXPECT_EQ(0, mode_of("missing"));
+	EXPECT_EQ(0, mode_of("trace"));
+	ASSERT_EQ(0, unlink("trace.meta"));
+	ASSERT_EQ(0, mkdir("trace.meta", 0777));
+	EXPECT_EQ(-1, files_check(self->path));
+}
+
+TEST_F(files, removal_empties_what_a_link_of_the_user_leads_to)
+{
+	make("target", "earlier");
+	ASSERT_EQ(0, symlink("target", "trace"));
+	files_remove(self->path);
+	EXPECT_EQ(S_IFREG | 0644, mode_of("target"));
+	EXPECT_STREQ("", text_of("target"));
+}
+
+TEST_F(files, removal_removes_all_other_links)
+{
+	make("victim", "victim");
+	ASSERT_EQ(0, symlink("missing", "trace.0"));
+	ASSERT_EQ(0, symlink("victim", "trace.1"));
+	ASSERT_EQ(0, symlink("victim", "trace.1.meta"));
+	files_remove(self->path);
+	EXPECT_EQ(0, mode_of("trace.0"));
+	EXPECT_EQ(0, mode_of("trace.1"));
+	EXPECT_EQ(0, mode_of("trace.1.meta"));
+
+	/* A snapshot, whose name is not the user's either. */
+	ASSERT_EQ(0, symlink("victim", "trace.1"));
+	files_remove(beside(self, ".1"));
+	EXPECT_EQ(0, mode_of("trace.1"));
+	EXPECT_STREQ("victim", text_of("victim"));
+}
+
+TEST_HARNESS_MAIN

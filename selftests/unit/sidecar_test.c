@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+/* A side-car file that cannot be changed, for example on a full disk, stays as it was. */
+#include <limits.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include "kselftest_harness.h"
+
+#include "target/files.h"
+#include "target/machine.h"
+#include "target/sidecar.h"
+
+#define FINISHED	"{\"version\":1,\n\"coverage\":{},\n\"lost\":{}}\n"
+
+/* What the command reads from the machine, and writes only for the device. */
+bool machine_side_car(void)
+{
+	return true;
+}
+
+const char *machine_device(void)
+{
+	return "/dev/null";
+}
+
+bool machine_encoder(int fd, uint32_t index, struct sifive_trace_encoder *encoder)
+{
+	return false;
+}
+
+void machine_file(const char *path, char *line, size_t size)
+{
+	*line = '\0';
+}
+
+unsigned int machine_changed(const struct sifive_trace_status *status)
+{
+	return 0;
+}
+
+void objects_write(struct objects *objects, struct output *out, bool newest)
+{
+}
+
+void cut_write(const struct cut *cut, struct output *out)
+{
+}
+
+void cut_rest(const struct cut *cut, struct output *out)
+{
+}
+
+void trigger_describe(struct output *out, const struct trigger_hit *hit,
+		      const struct trigger_clock *clock)
+{
+	put_format(out, "\"trigger\":\"%s\",\n", hit->function);
+}
+
+void perf_device_file(char *name, const char *path, uint32_t index, uint32_t sinks)
+{
+	snprintf(name, PATH_MAX, "%s", path);
+}
+
+static const struct trigger_hit hit = { .function = "f" };
+
+FIXTURE(sidecar)
+{
+	char folder[64];
+};
+
+FIXTURE_SETUP(sidecar)
+{
+	FILE *file;
+
+	strcpy(self->folder, "/tmp/sidecar_test.XXXXXX");
+	ASSERT_NE(NULL, mkdtemp(self->folder));
+	ASSERT_EQ(0, chdir(self->folder));
+	file = fopen("trace.meta", "w");
+	ASSERT_NE(NULL, file);
+	ASSERT_LE(0, fputs(FINISHED, file));
+	ASSERT_EQ(0, fclose(file));
+}
+
+FIXTURE_TEARDOWN(sidecar)
+{
+	char command[128];
+
+	ASSERT_EQ(0, chdir("/"));
+	snprintf(command, sizeof(command), "rm -rf %s", self->folder);
+	ASSERT_EQ(0, system(command));
+}
+
+static const char *text_of(const char *path)
+{
+	static char text[256];
+	FILE *file = fopen(path, "r");
+
+	text[0] = '\0';
+	if (file) {
+		text[fread(text, 1, sizeof(text) - 1, file)] = '\0';
+		fclose(file);
+	}
+	return text;
+}
+
+/* Files can have so many bytes, as on a full disk. */
+static void limit(rlim_t bytes)
+{
+	const struct rlimit most = { .rlim_cur = bytes, .rlim_max = RLIM_INFINITY };
+
+	signal(SIGXFSZ, SIG_IGN);
+	if (setrlimit(RLIMIT_FSIZE, &most))
+		abort();
+}
+
+TEST_F(sidecar, a_call_is_added)
+{
+	EXPECT_EQ(0, sidecar_copy("trace.meta", "trace.meta", &hit));
+	EXPECT_STREQ("{\"trigger\":\"f\",\n" "\"version\":1,\n\"coverage\":{},\n\"lost\":{}}\n",
+		     text_of("trace.meta"));
+	EXPECT_NE(0, access("trace.meta.new", F_OK));
+}
+
+TEST_F(sidecar, a_full_disk_leaves_it_as_it_was)
+{
+	const struct select_part part = { .from = "f" };
+	int copy, add;
+
+	limit(8);
+	copy = sidecar_copy("trace.meta", "trace.meta", &hit);
+	add = sidecar_part("trace.meta", &part);
+	limit(RLIM_INFINITY);
+	EXPECT_EQ(-1, copy);
+	EXPECT_EQ(-1, add);
+	EXPECT_STREQ(FINISHED, text_of("trace.meta"));
+	EXPECT_NE(0, access("trace.meta.new", F_OK));
+}
+
+TEST_F(sidecar, links_of_other_users_are_not_followed)
+{
+	ASSERT_EQ(0, symlink("victim", "trace.meta.new"));
+	EXPECT_EQ(0, sidecar_copy("trace.meta", "trace.meta", &hit));
+	EXPECT_EQ(0, sidecar_copy("trace.meta", "other.meta", &hit));
+	ASSERT_EQ(0, symlink("victim", "piece.meta"));
+	EXPECT_EQ(0, sidecar_begin("trace.meta", "piece.meta", 0, NULL));
+	EXPECT_NE(0, access("victim", F_OK));
+}
+
+TEST_HARNESS_MAIN
