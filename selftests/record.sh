@@ -130,9 +130,10 @@ run usermode $p/caps user /target/sifive-trace info
 chmod 666 /dev/sifive-trace
 run user $p/caps user /target/sifive-trace info
 run userlist $p/caps user /target/sifive-trace list
-run userdump $p/caps user /target/sifive-trace dump -o /tmp/any/dump.rtd
 run userrec $p/caps user /target/sifive-trace record -o /tmp/any/x $p/plain
 run capinfo $p/caps user /tmp/sifive-trace info
+sifive-trace start; sifive-trace stop
+run userdump $p/caps user /tmp/sifive-trace dump -o /tmp/any/dump.rtd
 run cap $p/caps user /tmp/sifive-trace record -o /tmp/any/cap.rtd $p/plain
 echo 2 >/proc/sys/kernel/perf_event_paranoid
 run capstatic $p/caps user /tmp/sifive-trace record -o /tmp/any/capstatic.rtd $p/busy-static
