@@ -10,6 +10,7 @@
 
 #include <kselftest_harness.h>
 
+#include "folder.h"
 #include "gen.h"
 
 #define MAIN	0x20000ull
@@ -30,8 +31,7 @@ FIXTURE(command) {
 FIXTURE_SETUP(command)
 {
 	strcpy(self->folder, "/tmp/command_test.XXXXXX");
-	ASSERT_NE(NULL, mkdtemp(self->folder));
-	ASSERT_EQ(0, chdir(self->folder));
+	ASSERT_EQ(0, folder_enter(self->folder));
 	/* No test depends on the user's defaults. */
 	ASSERT_EQ(0, setenv("XDG_CONFIG_HOME", self->folder, 1));
 	gen_init(&self->gen, 0, 40);
@@ -39,12 +39,8 @@ FIXTURE_SETUP(command)
 
 FIXTURE_TEARDOWN(command)
 {
-	char command[128];
-
 	gen_free(&self->gen);
-	ASSERT_EQ(0, chdir("/"));
-	snprintf(command, sizeof(command), "rm -rf %s", self->folder);
-	ASSERT_EQ(0, system(command));
+	ASSERT_EQ(0, folder_remove(self->folder));
 }
 
 static inline void read_file(const char *path, char *text)

@@ -6,6 +6,7 @@
 #include <unistd.h>
 #include "kselftest_harness.h"
 
+#include "folder.h"
 #include "target/copy.h"
 
 FIXTURE(copy)
@@ -16,17 +17,12 @@ FIXTURE(copy)
 FIXTURE_SETUP(copy)
 {
 	strcpy(self->folder, "/tmp/copy_test.XXXXXX");
-	ASSERT_NE(NULL, mkdtemp(self->folder));
-	ASSERT_EQ(0, chdir(self->folder));
+	ASSERT_EQ(0, folder_enter(self->folder));
 }
 
 FIXTURE_TEARDOWN(copy)
 {
-	char command[128];
-
-	ASSERT_EQ(0, chdir("/"));
-	snprintf(command, sizeof(command), "rm -rf %s", self->folder);
-	ASSERT_EQ(0, system(command));
+	ASSERT_EQ(0, folder_remove(self->folder));
 }
 
 static void write_text(const char *path, const char *text)
@@ -35,19 +31,6 @@ static void write_text(const char *path, const char *text)
 
 	if (!file || fputs(text, file) < 0 || fclose(file))
 		abort();
-}
-
-static const char *text_of(const char *path)
-{
-	static char text[16];
-	FILE *file = fopen(path, "r");
-
-	text[0] = '\0';
-	if (file) {
-		text[fread(text, 1, sizeof(text) - 1, file)] = '\0';
-		fclose(file);
-	}
-	return text;
 }
 
 TEST_F(copy, replaces_an_earlier_one)

@@ -12,6 +12,7 @@
 #include <unistd.h>
 #include "kselftest_harness.h"
 
+#include "folder.h"
 #include "target/files.h"
 #include "target/machine.h"
 
@@ -34,38 +35,20 @@ FIXTURE(files)
 FIXTURE_SETUP(files)
 {
 	strcpy(self->folder, "/tmp/files_test.XXXXXX");
-	ASSERT_NE(NULL, mkdtemp(self->folder));
-	ASSERT_EQ(0, chdir(self->folder));
+	ASSERT_EQ(0, folder_enter(self->folder));
 	umask(022);
 	ASSERT_EQ(0, files_path("trace", self->path, sizeof(self->path)));
 }
 
 FIXTURE_TEARDOWN(files)
 {
-	char command[128];
-
-	ASSERT_EQ(0, chdir("/"));
-	snprintf(command, sizeof(command), "rm -rf %s", self->folder);
-	ASSERT_EQ(0, system(command));
+	ASSERT_EQ(0, folder_remove(self->folder));
 }
 
 static void write_text(int fd, const char *text)
 {
 	if (fd < 0 || write(fd, text, strlen(text)) != (ssize_t)strlen(text) || close(fd))
 		abort();
-}
-
-static const char *text_of(const char *path)
-{
-	static char text[16];
-	FILE *file = fopen(path, "r");
-
-	text[0] = '\0';
-	if (file) {
-		text[fread(text, 1, sizeof(text) - 1, file)] = '\0';
-		fclose(file);
-	}
-	return text;
 }
 
 static void make(const char *path, const char *text)

@@ -11,6 +11,7 @@
 #include <unistd.h>
 #include "kselftest_harness.h"
 
+#include "folder.h"
 #include "target/launch.h"
 
 static void make(const char *name)
@@ -33,8 +34,7 @@ FIXTURE(launch)
 FIXTURE_SETUP(launch)
 {
 	strcpy(self->folder, "/tmp/launch_test.XXXXXX");
-	ASSERT_NE(NULL, mkdtemp(self->folder));
-	ASSERT_EQ(0, chdir(self->folder));
+	ASSERT_EQ(0, folder_enter(self->folder));
 	make("keep");
 	/* A shell without job control makes its background commands ignore SIGINT. */
 	signal(SIGINT, SIG_DFL);
@@ -42,11 +42,7 @@ FIXTURE_SETUP(launch)
 
 FIXTURE_TEARDOWN(launch)
 {
-	char command[128];
-
-	ASSERT_EQ(0, chdir("/"));
-	snprintf(command, sizeof(command), "rm -rf %s", self->folder);
-	ASSERT_EQ(0, system(command));
+	ASSERT_EQ(0, folder_remove(self->folder));
 }
 
 /* Sends the signal once the program is ready, then lets it continue. */

@@ -10,6 +10,7 @@
 #include <unistd.h>
 #include "kselftest_harness.h"
 
+#include "folder.h"
 #include "target/files.h"
 #include "target/machine.h"
 #include "target/sidecar.h"
@@ -77,8 +78,7 @@ FIXTURE_SETUP(sidecar)
 	FILE *file;
 
 	strcpy(self->folder, "/tmp/sidecar_test.XXXXXX");
-	ASSERT_NE(NULL, mkdtemp(self->folder));
-	ASSERT_EQ(0, chdir(self->folder));
+	ASSERT_EQ(0, folder_enter(self->folder));
 	file = fopen("trace.meta", "w");
 	ASSERT_NE(NULL, file);
 	ASSERT_LE(0, fputs(FINISHED, file));
@@ -87,24 +87,7 @@ FIXTURE_SETUP(sidecar)
 
 FIXTURE_TEARDOWN(sidecar)
 {
-	char command[128];
-
-	ASSERT_EQ(0, chdir("/"));
-	snprintf(command, sizeof(command), "rm -rf %s", self->folder);
-	ASSERT_EQ(0, system(command));
-}
-
-static const char *text_of(const char *path)
-{
-	static char text[256];
-	FILE *file = fopen(path, "r");
-
-	text[0] = '\0';
-	if (file) {
-		text[fread(text, 1, sizeof(text) - 1, file)] = '\0';
-		fclose(file);
-	}
-	return text;
+	ASSERT_EQ(0, folder_remove(self->folder));
 }
 
 /* Files can have so many bytes, as on a full disk. */

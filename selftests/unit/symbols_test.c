@@ -9,6 +9,7 @@
 
 #include <kselftest_harness.h>
 
+#include "folder.h"
 #include "image.h"
 #include "kept_report.h"
 #include "symbols.h"
@@ -64,8 +65,7 @@ static uint64_t address_of(const char *object, const char *function)
 FIXTURE_SETUP(symbols)
 {
 	strcpy(self->folder, "/tmp/symbols_test.XXXXXX");
-	ASSERT_NE(NULL, mkdtemp(self->folder));
-	ASSERT_EQ(0, chdir(self->folder));
+	ASSERT_EQ(0, folder_enter(self->folder));
 	ASSERT_TRUE(image_build_id(OBJECT, self->id));
 	ASSERT_EQ(40, strlen(self->id));
 	self->area = address_of(OBJECT, "_ZN3geo4areaEii") + BIAS;
@@ -82,8 +82,7 @@ FIXTURE_SETUP(symbols)
 FIXTURE_TEARDOWN(symbols)
 {
 	symbols_close(self->symbols);
-	ASSERT_EQ(0, chdir("/"));
-	shell("rm -rf %s", self->folder);
+	ASSERT_EQ(0, folder_remove(self->folder));
 }
 
 static bool find(FIXTURE_DATA(symbols) *self, uint64_t address)

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
+/* A temporary folder that a test works in, and the small files there. */
+#ifndef FOLDER_H
+#define FOLDER_H
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+/* Makes a folder from a template for mkdtemp(), and enters it. Returns 0 or -1. */
+static inline int folder_enter(char *template)
+{
+	return mkdtemp(template) ? chdir(template) : -1;
+}
+
+/* Leaves a folder and removes it with all that it contains. Returns 0 or -1. */
+static inline int folder_remove(const char *folder)
+{
+	char command[128];
+
+	snprintf(command, sizeof(command), "rm -rf %s", folder);
+	return chdir("/") || system(command) ? -1 : 0;
+}
+
+/* The beginning of a file, "" if it cannot be read; valid until the next call. */
+static inline const char *text_of(const char *path)
+{
+	static char text[256];
+	FILE *file = fopen(path, "r");
+
+	text[0] = '\0';
+	if (file) {
+		text[fread(text, 1, sizeof(text) - 1, file)] = '\0';
+		fclose(file);
+	}
+	return text;
+}
+
+#endif /* FOLDER_H */
