@@ -37,7 +37,6 @@ void kallsyms_copy(const char *trace)
 	if (!stat(trace, &status) && !S_ISREG(status.st_mode))
 		return;
 	snprintf(path, sizeof(path), "%s.kallsyms", trace);
-	unlink(path);
 	/* Only the user may read the kernel's addresses. */
 	mask = umask(077);
 	out = names ? files_open(path) : NULL;
