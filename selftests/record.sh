@@ -45,7 +45,7 @@ rec short -e cycles -c 10 $p/busy
 $p/busy-static >/dev/null & rec static $p/busy-static; wait
 rec itself $p/itself-static
 cp $p/busy /tmp/other; /tmp/other 20000 >/dev/null & rec whole -a $p/busy; kill $!
-rec both -i 100us $p/plain
+rec both -i 100us $p/busy-hooks
 rec firmware -i 100us -e fw:illegal-insn,fw:ipi-sent,fw:ipi-received --switches $p/busy
 rec firmware-hooks -e fw:ipi-sent $p/plain
 rec firmware-period -c 10000 -e fw:ipi-sent $p/busy
@@ -267,9 +267,17 @@ r = [r for r in map(json.loads, open(sys.argv[1])) if r.get("function") == "busy
 o = [x["object"] for x in r]
 sys.exit(not (o.count("busy") > 20 and o.count("other") > 20))' "$out/whole.json"
 result $? "-a: the program and others are sampled"
-[ "$(calls both | grep ackermann)" = "ackermann 44" ] &&
+rounds=$(calls both | sed -n 's/^busy //p')
+[ "$(calls both | grep -v ' 0$')" = "busy $rounds
+lazy $rounds
+main 1" ] && [ "$rounds" -ge 1200 ] &&
 	[ "$(host decode --format json "$out/both.rtd" | grep -c '"sample"')" -ge 1 ]
 result $? "calls and samples in one trace"
+host report --format json "$out/both.rtd" | python3 -c '
+import json, sys
+rows = {r["function"]: r for r in json.load(sys.stdin)["rows"]}
+sys.exit(not rows["main"]["cycles:total"] > rows["busy"]["cycles:total"] > 0)'
+result $? "calls and samples in one trace: a call counts no more than its caller"
 
 # ---- options -----------------------------------------------------------------------
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-/* Without hooks: a function that takes most of the time, and one that does not. */
+/* A function that takes most of the time, and one that does not. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>

@@ -23,6 +23,18 @@ static void sample(struct gen_stream *stream, uint64_t pc, unsigned int count)
 	}
 }
 
+/* @count samples of a stream with two counters, which count 7 and 11. */
+static void sample_two(struct gen_stream *stream, uint64_t pc, unsigned int count)
+{
+	uint64_t value[2] = { stream->counter[0].previous, stream->counter[1].previous };
+
+	while (count--) {
+		value[0] += 7;
+		value[1] += 11;
+		gen_record(stream, 3, &pc, value);
+	}
+}
+
 static void side_car(void)
 {
 	char text[1024];
@@ -64,6 +76,50 @@ TEST_F(command, function_of_several_processes_is_one_row)
 	EXPECT_EQ(NULL, strstr(strstr(self->out, "fib") + 1, "fib"));
 	run(self, "export -q --format folded trace.rtd");
 	EXPECT_STREQ("source 0;fib 6\nsource 0;main 1\n", self->out);
+}
+
+/*
+ * On one channel a call that counts 100 and, before it, a manual record that counts 5; on another
+ * one samples before, during and after the call, which also count instructions.
+ */
+static void make_both(FIXTURE_DATA(command) *self)
+{
+	const uint64_t fib[2] = { FIB, MAIN + 0x12 }, at = MAIN + 8;
+	struct gen_stream calls, samples;
+	uint64_t value = 0;
+
+	gen_sync(&self->gen, 0);
+	gen_stream_init(&samples, &self->gen, 0, 7, 1, 2, 64);
+	samples.counter[1].code = 2;
+	gen_header(&samples);
+	sample_two(&samples, MAIN + 4, 1);
+	gen_stream_init(&calls, &self->gen, 0, 6, 1, 1, 64);
+	gen_header(&calls);
+	value = 5;
+	gen_record(&calls, 2, &at, &value);
+	gen_record(&calls, 0, fib, &value);
+	sample_two(&samples, FIB + 4, 3);
+	value = 105;
+	gen_record(&calls, 1, fib, &value);
+	sample_two(&samples, MAIN + 4, 1);
+	save(self, "trace.rtd");
+}
+
+/* What calls and manual records count is not added again from the samples; another counter is. */
+TEST_F(command, counts_of_samples_in_calls_are_not_added)
+{
+	make_both(self);
+	run(self, "report -c all --format csv -e " PROGRAM " trace.rtd");
+	EXPECT_EQ(0, self->status);
+	EXPECT_STREQ("function,calls,total,self,samples,manual,cycles:total,cycles:self,"
+		     "instructions:total,instructions:self,times\n"
+		     "\"fib\",1,16,16,3,0,100,100,33,33,exact\n"
+		     "\"main\",0,0,0,2,1,5,5,22,22,exact\n", self->out);
+	EXPECT_NE(NULL, strstr(self->err, "the counts of 5 samples are not charged to functions"));
+	run(self, "export -q -c all --format folded --weight cycles -e " PROGRAM " trace.rtd");
+	EXPECT_STREQ("source 0;main 5\nsource 0;fib 100\n", self->out);
+	run(self, "export -q -c all --format folded --weight instructions -e " PROGRAM " trace.rtd");
+	EXPECT_STREQ("source 0 channel 7;main 22\nsource 0 channel 7;fib 33\n", self->out);
 }
 
 TEST_F(command, tracer_is_marked)

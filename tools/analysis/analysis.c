@@ -413,6 +413,20 @@ static uint64_t function_address(struct analysis *analysis,
 	return known ? symbol.start : record->address[0];
 }
 
+/*
+ * The kernel writes samples to a stream of its own, in which no function is entered. They count
+ * the same as calls and manual records do.
+ */
+static uint64_t charge_sample(struct analysis *analysis, const struct analysis_thread *thread,
+			      const struct stream *stream, uint64_t counted)
+{
+	if (!stream->sampled || thread->frame)
+		return counted;
+	analysis->stats.aside += counted != 0;
+	analysis->sampled |= counted;
+	return counted & ~analysis->charged;
+}
+
 /* Receives a thread's records in their order. */
 static void on_ordered(void *context, const struct perfrec_record *record)
 {
@@ -470,8 +484,11 @@ static void on_ordered(void *context, const struct perfrec_record *record)
 		calls_enter(analysis, thread, record, step.function);
 	else if (record->type == PERFREC_EXIT)
 		calls_exit(analysis, thread, record, step.function);
-	else if (analysis->ops->point)
+	else if (analysis->ops->point) {
+		if (record->type == PERFREC_ISR)
+			step.counted = charge_sample(analysis, thread, stream, step.counted);
 		analysis->ops->point(analysis->context, thread, &step);
+	}
 }
 
 static void on_record(void *context, const struct perfrec_record *record)
@@ -529,6 +546,7 @@ static void begin_flows(struct analysis *analysis)
 		return;
 	/* Without a side-car file, earlier records may already have begun calls. */
 	analysis->joins = true;
+	analysis->charged = 0;
 	order_flush(analysis->order);
 	for (i = 0; i < threads_count(analysis->threads); i++)
 		if (threads_get(analysis->threads, i)->state)
@@ -732,6 +750,11 @@ struct functions *analysis_functions(struct analysis *analysis)
 const struct counters *analysis_counters(const struct analysis *analysis)
 {
 	return &analysis->counters;
+}
+
+bool analysis_repeats(const struct analysis *analysis)
+{
+	return analysis->charged & analysis->sampled;
 }
 
 const struct counters *analysis_recorded(const struct analysis *analysis)

@@ -192,7 +192,10 @@ struct analysis_point {
  * @step:	each record, before it changes the calls
  * @enter:	a call has begun: thread->frame[thread->depth - 1]
  * @leave:	the thread's innermost call has ended; its frame still exists
- * @point:	a sample or manual record
+ * @point:	a sample or manual record; without the counts of a sample that calls or manual
+ *		records have counted, too
+ * @uncharge:	from now on, they count these columns, in which only samples have counted so far:
+ *		discard the counts
  * @recorded:	in a trace whose calls come from instruction trace: a record of an
  *		instrumented function or a manual record, at its place between the calls.
  *		Its counts are not charged to a call: several functions may have run since
@@ -215,6 +218,7 @@ struct analysis_ops {
 		      const struct analysis_end *end);
 	void (*point)(void *context, struct analysis_thread *thread,
 		      const struct analysis_step *step);
+	void (*uncharge)(void *context, uint64_t columns);
 	void (*recorded)(void *context, struct analysis_thread *thread,
 			 const struct analysis_point *point);
 	void (*ran)(void *context, struct analysis_thread *thread, uint32_t function,
@@ -243,6 +247,7 @@ struct analysis_ops {
  * @unaddressed: records whose addresses are lost
  * @samples:	samples with addresses
  * @tracer:	samples in the tracer's own functions
+ * @aside:	samples of the kernel, with counts
  * @waited:	nanoseconds that threads have waited for room, which are charged to no call
  * @inside:	records in the part that analysis_limit() shows
  */
@@ -261,6 +266,7 @@ struct analysis_stats {
 	uint64_t	unaddressed;
 	uint64_t	samples;
 	uint64_t	tracer;
+	uint64_t	aside;
 	uint64_t	waited;
 	uint64_t	inside;
 };
@@ -361,6 +367,9 @@ void analysis_name(const struct analysis *analysis, uint32_t function,
 struct functions *analysis_functions(struct analysis *analysis);
 const struct counters *analysis_counters(const struct analysis *analysis);
 struct threads *analysis_threads(struct analysis *analysis);
+
+/** analysis_repeats() - whether samples have counted what calls and manual records count */
+bool analysis_repeats(const struct analysis *analysis);
 
 /** analysis_recorded() - the counters of the points: see struct analysis_point */
 const struct counters *analysis_recorded(const struct analysis *analysis);

@@ -22,6 +22,8 @@ struct stream {
 	uint64_t	base[PERFREC_COUNTERS];
 	uint32_t	chain[PERFREC_COUNTERS];
 	bool		based;
+	/* Its first record after the header is a sample. */
+	bool		sampled;
 	/* The column of cycles. */
 	uint8_t		cycles;
 	/*
@@ -82,6 +84,9 @@ struct analysis {
 	struct losses			losses[PERFREC_SOURCES + 1];
 	/* Counts of the current record, by column. */
 	uint64_t			delta[COUNTERS_MAX];
+	/* Columns that calls and manual records count, and those that other samples count. */
+	uint64_t			charged;
+	uint64_t			sampled;
 	struct faults			faults;
 	/* Callers of the latest sample with callers. */
 	uint32_t			caller[SIFIVE_TRACE_CALLERS_MAX];

@@ -37,6 +37,15 @@ void *costs_resize(struct costs *costs, void *rows, size_t size, uint32_t used,
 	return rows;
 }
 
+void costs_clear(const struct costs *costs, uint32_t used, uint64_t columns)
+{
+	size_t i;
+
+	for (i = 0; i < (size_t)used * 2 * costs->stride; i++)
+		if (columns >> i % costs->stride & 1)
+			costs->count[i] = 0;
+}
+
 void costs_free(struct costs *costs)
 {
 	free(costs->count);

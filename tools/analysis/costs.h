@@ -64,6 +64,9 @@ static inline void costs_add(const struct costs *costs, uint32_t row, bool secon
 void *costs_resize(struct costs *costs, void *rows, size_t size, uint32_t used,
 		   uint32_t room, unsigned int stride);
 
+/** costs_clear() - reset the counts of some counters in the first @used rows */
+void costs_clear(const struct costs *costs, uint32_t used, uint64_t columns);
+
 /** costs_free() - free the counts and the index */
 void costs_free(struct costs *costs);
 

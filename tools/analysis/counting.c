@@ -16,6 +16,24 @@ static uint8_t cycles_of(const struct stream *stream, const struct perfrec_recor
 	return COUNTERS_NONE;
 }
 
+/* From now on, the records of a stream count what samples alone have counted before. */
+static void charge(struct analysis *analysis, const struct stream *stream)
+{
+	uint64_t columns = 0;
+	unsigned int i;
+
+	for (i = 0; i < stream->counters; i++)
+		if (stream->column[i] != COUNTERS_NONE)
+			columns |= 1ull << stream->column[i];
+	for (i = 0; analysis->turns && stream->counters && i < analysis->counters.count; i++)
+		if (analysis->counters.turn[i])
+			columns |= 1ull << i;
+	columns &= ~analysis->charged;
+	analysis->charged |= columns;
+	if (columns && analysis->wanted->uncharge)
+		analysis->wanted->uncharge(analysis->context, columns);
+}
+
 struct stream *counting_new_stream(struct analysis *analysis, struct counters *counters,
 				   const struct perfrec_record *record)
 {
@@ -37,6 +55,9 @@ struct stream *counting_new_stream(struct analysis *analysis, struct counters *c
 	counters_assign(counters, record->header, record->counters,
 			stream->column);
 	stream->cycles = cycles_of(stream, record);
+	stream->sampled = record->type == PERFREC_ISR;
+	if (!stream->sampled && counters == &analysis->counters)
+		charge(analysis, stream);
 	if (analysis->turns && stream->cycles != COUNTERS_NONE)
 		turns_set_cycles(analysis->turns, stream->cycles);
 	return stream;

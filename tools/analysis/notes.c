@@ -51,7 +51,7 @@ static void switch_notes(const struct oncpu *oncpu, const struct input *input)
 		report("%s: context switches were lost: all times on and off the CPU are marked ~",
 		       name);
 	if (input->meta.lost.elsewhere)
-		report("%s: threads started running on CPUs that are not recorded %" PRIu64 " times: time off the CPU includes time there; all times on and off the CPU and system calls are marked ~",
+		report("%s: threads started running on CPUs that are not recorded %" PRIu64 " times: time off the CPU includes time there; all system calls, and all times on and off the CPU, are marked ~",
 		       name, input->meta.lost.elsewhere);
 	if (oncpu_syscalls(oncpu)->doubtful)
 		report("%s: %" PRIu64 " system call%s left out: records may be missing in them, or the calling thread is unknown",
@@ -109,6 +109,9 @@ void analysis_notes(const struct analysis *analysis, const struct input *input)
 	if (stats->tracer)
 		report("%s: %" PRIu64 " of %" PRIu64 " samples are in the tracer's own functions, marked [tracer]",
 		       name, stats->tracer, stats->samples);
+	if (analysis_repeats(analysis))
+		report("%s: the counts of %" PRIu64 " sample%s are not charged to functions, because the counts of calls and manual records include them, unless the program made no records of its own",
+		       name, stats->aside, stats->aside == 1 ? "" : "s");
 	if (stats->waited)
 		report("%s: threads waited %s for room in the buffer: %s", name,
 		       units_time(time, stats->waited, 1000000000), input->hz ?

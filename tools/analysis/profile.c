@@ -152,6 +152,13 @@ static void on_point(void *context, struct analysis_thread *thread,
 		add_within(profile, get_row(profile, thread, step->caller[i]), step);
 }
 
+static void on_uncharge(void *context, uint64_t columns)
+{
+	struct profile *profile = context;
+
+	costs_clear(&profile->costs, (uint32_t)profile->rows, columns);
+}
+
 static void show(struct profile *profile)
 {
 	profile->stopped |= profile->live->show(profile->live->context, profile);
@@ -185,6 +192,7 @@ static bool on_stop(void *context)
 static const struct analysis_ops profile_ops = {
 	.leave = on_leave,
 	.point = on_point,
+	.uncharge = on_uncharge,
 	.pause = on_pause,
 	.stop = on_stop,
 };

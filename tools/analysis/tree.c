@@ -356,10 +356,11 @@ void tree_leave(struct tree *tree, struct analysis_thread *thread,
 void tree_point(struct tree *tree, struct analysis_thread *thread,
 		const struct analysis_step *step)
 {
+	const bool sample = step->record->type == PERFREC_ISR;
 	unsigned int left = step->callers;
 	uint64_t node;
 
-	if (step->record->type != PERFREC_ISR)
+	if (!sample && thread->depth)
 		return;
 	node = around(tree, thread, thread->depth);
 	if (!thread->depth) {
@@ -373,7 +374,12 @@ void tree_point(struct tree *tree, struct analysis_thread *thread,
 		} while (left--);
 		costs_add(&tree->costs, (uint32_t)node, true, step->counted, step->delta);
 	}
-	tree->node[(uint32_t)node].samples++;
+	tree->node[(uint32_t)node].samples += sample;
+}
+
+void tree_uncharge(struct tree *tree, uint64_t columns)
+{
+	costs_clear(&tree->costs, tree->nodes, columns);
 }
 
 enum tree_weight tree_usual(const struct trace_stats *stats)

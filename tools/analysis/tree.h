@@ -76,6 +76,7 @@ void tree_free(struct tree *tree);
 void tree_enter(struct tree *tree, struct analysis_thread *thread);
 void tree_leave(struct tree *tree, struct analysis_thread *thread,
 		const struct analysis_end *end);
+void tree_uncharge(struct tree *tree, uint64_t columns);
 void tree_point(struct tree *tree, struct analysis_thread *thread,
 		const struct analysis_step *step);
 

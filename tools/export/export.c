@@ -70,6 +70,13 @@ void export_tree_point(void *context, struct analysis_thread *thread,
 	tree_point(&export->tree, thread, step);
 }
 
+void export_tree_uncharge(void *context, uint64_t columns)
+{
+	struct export *export = context;
+
+	tree_uncharge(&export->tree, columns);
+}
+
 bool export_stop(void *context)
 {
 	struct export *export = context;

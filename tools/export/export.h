@@ -90,6 +90,7 @@ void export_tree_leave(void *context, struct analysis_thread *thread,
 		       const struct analysis_end *end);
 void export_tree_point(void *context, struct analysis_thread *thread,
 		       const struct analysis_step *step);
+void export_tree_uncharge(void *context, uint64_t columns);
 
 /** export_stop() - for @ops of exporters that write while they read: the output failed */
 bool export_stop(void *context);

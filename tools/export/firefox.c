@@ -441,6 +441,7 @@ const struct exporter export_firefox = {
 		.enter = export_tree_enter,
 		.leave = export_tree_leave,
 		.point = export_tree_point,
+		.uncharge = export_tree_uncharge,
 	},
 	.end = firefox_end,
 };

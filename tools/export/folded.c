@@ -66,6 +66,7 @@ const struct exporter export_folded = {
 		.enter = export_tree_enter,
 		.leave = export_tree_leave,
 		.point = export_tree_point,
+		.uncharge = export_tree_uncharge,
 	},
 	.end = folded_end,
 };

@@ -618,6 +618,7 @@ const struct exporter export_html = {
 		.enter = export_tree_enter,
 		.leave = html_leave,
 		.point = html_point,
+		.uncharge = export_tree_uncharge,
 		.recorded = html_recorded,
 		.span = html_span,
 	},

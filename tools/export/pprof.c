@@ -407,6 +407,7 @@ const struct exporter export_pprof = {
 		.enter = export_tree_enter,
 		.leave = export_tree_leave,
 		.point = export_tree_point,
+		.uncharge = export_tree_uncharge,
 	},
 	.end = pprof_end,
 };

@@ -167,6 +167,7 @@ const struct exporter export_speedscope = {
 		.enter = export_tree_enter,
 		.leave = export_tree_leave,
 		.point = export_tree_point,
+		.uncharge = export_tree_uncharge,
 	},
 	.end = speedscope_end,
 };

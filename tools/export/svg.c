@@ -218,6 +218,7 @@ const struct exporter export_svg = {
 		.enter = export_tree_enter,
 		.leave = export_tree_leave,
 		.point = export_tree_point,
+		.uncharge = export_tree_uncharge,
 	},
 	.end = svg_end,
 };

@@ -270,8 +270,15 @@ static void on_point(void *context, struct analysis_thread *thread,
 	tree_point(&graph->tree, thread, step);
 }
 
+static void on_uncharge(void *context, uint64_t columns)
+{
+	struct graph *graph = context;
+
+	tree_uncharge(&graph->tree, columns);
+}
+
 static const struct analysis_ops graph_ops = {
-	.enter = on_enter, .leave = on_leave, .point = on_point,
+	.enter = on_enter, .leave = on_leave, .point = on_point, .uncharge = on_uncharge,
 };
 
 static int show(struct graph *graph, const struct input *input)
