@@ -20,6 +20,9 @@ export XDG_CONFIG_HOME=$dir/$name.config
 
 "$@" >"$log" 2>&1 </dev/null
 rc=$?
+# Processor time of the suite's processes, on this machine.
+times >"$dir/$name.times"
+cpu=$(awk 'NR == 2 { split($1 $2, t, /[ms]/); printf "%.0f", (t[1] + t[3]) * 60 + t[2] + t[4] }' "$dir/$name.times")
 
 results() { grep -aE '^(not )?ok [0-9]+' "$log"; }
 
@@ -51,8 +54,8 @@ echo "$passed $failed $skipped" >"$dir/$name.count"
 
 # Use one write, because other suites may run concurrently.
 report() {
-	printf '%-10s %4d passed, %d failed, %d skipped, %d s%s\n' "$name" \
-		"$passed" "$failed" "$skipped" $((SECONDS - start)) "$note"
+	printf '%-10s %4d passed, %d failed, %d skipped, %d s, CPU %d s%s\n' "$name" \
+		"$passed" "$failed" "$skipped" $((SECONDS - start)) "$cpu" "$note"
 	# The reasons for skipped tests, with the number of each.
 	grep -aE '^ok [0-9]+.*# SKIP|^1\.\.0 # SKIP' "$log" |
 		sed -E 's/.*# SKIP *//' | sort | uniq -c |
