@@ -26,8 +26,8 @@ $(foreach list,BOARDS FAULT_BOARDS DEBUG_BOARDS KERNEL_BOARDS,$(if $(strip $($(l
 	$(error $(list)= is empty: name some of $(shell tools/qemu/board list))))
 
 # Every exported variable has its value above: after an export, ?= has no effect. O= on
-# the command line means something else to the kernel's makefiles: pass it, and the rest,
-# through the environment or by name.
+# the command line means something else to the kernel's makefiles, so variables of the command
+# line are not passed on: sub-makes get them through the environment or by name.
 MAKEOVERRIDES :=
 export O CROSS_COMPILE BOARDS FAULT_BOARDS DEBUG_BOARDS KERNEL_BOARDS DESTDIR PREFIX
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * The kernel's trace device: the only user of its ioctls.
+ * Access to the kernel's trace device: to open and configure it, and to run a capture.
  *
  * Functions that fail return -1 and set the text of perfErrorString().
  */

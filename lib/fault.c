@@ -76,8 +76,8 @@ PERF_LOCAL void pass_on(struct sigaction *to, int number, siginfo_t *info,
 PERF_LOCAL void pass(int number, siginfo_t *info, void *context, uintptr_t frame)
 {
 	/*
-	 * Called by a handler that replaced ours or that ours called: if that handler jumped
-	 * away, its frame is still recorded, and the next signal's frame is not below it.
+	 * The caller is a handler that replaced ours, or that ours called. If that handler left
+	 * by siglongjmp(), its frame is still recorded, but the next signal's is not below it.
 	 */
 	if (!installed || (passed.context == context && frame < passed.frame)) {
 		pass_on(&first, number, info, context);

@@ -103,7 +103,7 @@ PERF_API int sifive_trace_setup(struct sifive_trace *trace,
 		return -1;
 
 	if (options->size < OPTIONS_MIN || options->size > OPTIONS_MAX)
-		rc = perf_error("options.size is %zu: begin with SIFIVE_TRACE_OPTIONS",
+		rc = perf_error("options.size is %zu: initialise them with SIFIVE_TRACE_OPTIONS",
 				options->size);
 	else if (has_more(options))
 		rc = perf_error("the program uses options that this library does not support: link it with a newer one");

@@ -20,7 +20,7 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 DESIGN = ROOT / 'Documentation/design.md'
 BEGIN, END = '<!-- picture by selftests/areas.py -->\n', '<!-- end of the picture -->\n'
 
-# The areas of each folder, lowest first: name, and regular expression of its files.
+# The areas of each folder, lowest first: name, and patterns of its files' names.
 # The first match counts.
 AREAS = {
     'driver': {

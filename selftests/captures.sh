@@ -286,7 +286,7 @@ status maps 5 "-a: a program that loads code very often"
 sampled maps busy 20 "-a: objects that it loads last have names"
 ! grep -q missed "$out/maps.err"
 result $? "-a: no load was missed"
-sampled maps-apart busy 20 "-a --ring: of too many objects, those loaded last have names"
+sampled maps-apart busy 20 "-a --ring: with too many objects, those loaded last have names"
 meta maps-apart 'len(m["objects"]) == 4096' "-a: the side-car file has as many objects as readers accept"
 says maps-apart "programs and shared objects do not fit into the side-car file" \
 	"-a: the number of omitted objects is reported"

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Proves that a CPU can go offline during a session: its stream ends with a complete
- * message and is reported, the others continue, and when the CPU comes online its stream,
- * sampling and counters resume, the counters from their last values; also repeatedly, and
- * with racing threads.
+ * message and is reported, the others continue, and when the CPU comes back online its stream,
+ * sampling and counters resume, the counters from their last values. This is also tested
+ * repeatedly and with racing threads.
  *
  * TRACE_SECONDS: how long the threads race (default 2).
  */

@@ -76,12 +76,13 @@ static int join_new(uint32_t channels, int *fd, struct sifive_trace_join *arg)
 	return ret ? ret : arg->channel;
 }
 
-/* A child that runs @fn; it reports through the pipe, and waits if @stays. */
+/* A child process, and the pipe through which it reports. */
 struct child {
 	pid_t pid;
 	int from;
 };
 
+/* Start a child that reports the result of @fn and, if @stays, waits to be killed. */
 static struct child run(int (*fn)(const void *arg), const void *arg, bool stays)
 {
 	struct child child;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Proves that CONFIG determines the properties of each stimulus register's messages,
- * that they match a program's own stores, and that the capture contains no messages of the test.
+ * Proves that CONFIG finds out the properties of each stimulus register's messages, that a
+ * program's own stores have these properties, and that the driver's self-test leaves no messages
+ * in the capture.
  */
 #define _GNU_SOURCE
 #include <stdlib.h>

@@ -75,7 +75,7 @@ struct sifive_trace_config trace_simple_config(int fd, uint32_t index);
 /* Like trace_simple_config(), for all encoders, with a buffer of 1 MiB. */
 struct sifive_trace_config trace_whole_config(int fd);
 
-/* All bytes that read() returns, to be freed; a negative errno on failure. */
+/* Read everything into @bytes, which the caller frees. Returns its size, or a negative errno. */
 ssize_t trace_read_all(int fd, uint8_t **bytes);
 
 /* ---- the stimulus page ---------------------------------------------------- */

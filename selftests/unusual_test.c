@@ -170,7 +170,7 @@ TEST_F_TIMEOUT(unusual, user_threads_that_a_handler_switches, 600)
 	volatile unsigned int i;
 	uint64_t all;
 
-	/* A context starts with the signal blocked, so that it is not switched half-way. */
+	/* A context starts with the signal blocked: none interrupts its start. */
 	alarms(SIG_BLOCK);
 	for (i = 1; i < CONTEXTS; i++) {
 		ASSERT_EQ(0, getcontext(&context[i]));

@@ -6,9 +6,9 @@ flow.py [--src-bits N] [--lossy] PROGRAM LOG PIECE...
 
 LOG has QEMU's lines of -d exec,nochain,int with one instruction in each block; blocks of hart 0
 that were translated for a traced hart have a number other than 0 in front of their address. Each
-PIECE is the file of one trace, in the log's order, and one stretch of traced instructions. Follows
-the messages over the program's code by the rules of the N-Trace specification, with version 0's
-codes; it shares nothing with the command's reader.
+PIECE is the file of one trace, in the log's order, and one stretch of traced instructions. Follow
+the messages through the program's code according to the N-Trace specification, with the codes of
+version 0. Nothing is shared with the command's reader.
 """
 import argparse
 import re

@@ -90,7 +90,7 @@ TEST_F(encoder, inhibited_source)
 		     memory(&self->b, BUFFER, 12));
 }
 
-/* Fields do not start at slice boundaries: CKDATA0 has two bits of the third. */
+/* Fields need not start at slice boundaries: CKDATA0 begins with two bits of the third. */
 TEST_F(encoder, four_source_bits)
 {
 	start(&self->b, OWN_SINK ",src=13,src-bits=4", 0, ON);

@@ -321,7 +321,7 @@ def check_selection(browser):
 
 
 def check_comparison(browser):
-    """With a page in which two functions with this name took 2 us less, and another ran."""
+    """Compare with a page that has two functions fib, 2 us faster in total, and another function."""
     browser.value("""(function () {
         var other = JSON.parse(JSON.stringify(DATA)), fib = DATA.functions.indexOf("fib");
         other.tree.forEach(function (n) { if (n[1] === fib) n[4] -= 3; });

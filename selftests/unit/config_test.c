@@ -2,7 +2,7 @@
 /* The user's defaults for options, and mistyped words. */
 #include "command_fixture.h"
 
-/* Make this the user's file. */
+/* Write @text to the user's configuration file. */
 static void configure(const char *text)
 {
 	mkdir("sifive-trace", 0755);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-/* Proves that the totals in formats of other tools equal report's to the last digit. */
+/* Proves that totals in other tools' formats equal report's to the last digit. */
 #include <stdlib.h>
 #include <string.h>
 

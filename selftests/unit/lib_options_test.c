@@ -200,7 +200,7 @@ TEST_F(options, refused_numbers)
 	REFUSED("channel is 32");
 	self->options.channel = 6;
 	self->options.size = 8;
-	REFUSED("options.size is 8: begin with SIFIVE_TRACE_OPTIONS");
+	REFUSED("options.size is 8: initialise them with SIFIVE_TRACE_OPTIONS");
 }
 
 /* With a newer header, unset fields are ignored, and set fields are rejected as unknown. */

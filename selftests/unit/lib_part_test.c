@@ -206,7 +206,7 @@ static __attribute__((noinline)) void begin_deeper(char letter, char site)
 	begin_from(letter, site);
 }
 
-/* The tail call of an inner exit has the frame of the outer entry, and another call site. */
+/* The exit hook of an inner call, if a tail call, has the outer entry's frame but not its call site. */
 TEST_F(part, a_tail_call_at_the_first_frame)
 {
 	ASSERT_EQ(0, start(self, ">F"));

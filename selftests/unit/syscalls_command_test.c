@@ -114,7 +114,7 @@ TEST_F(command, system_calls_have_their_number_and_their_times)
 	save_with(self, 0, ",\"lost\":{\"elsewhere\":1}");
 	run(self, "report " HZ "trace.rtd");
 	EXPECT_HAS(self->out, "        ~2        ~0  ~12.200 ms  ~10.000 ms   ~6.100 ms  ~12.000 ms  read\n");
-	EXPECT_HAS(self->err, "all times on and off the CPU and system calls are marked ~");
+	EXPECT_HAS(self->err, "all system calls, and all times on and off the CPU, are marked ~");
 	run(self, "report -q --json " HZ "trace.rtd");
 	EXPECT_HAS(self->out, "\"longest\":0.012000000,\"exact\":false}");
 	run(self, "decode -q " HZ "trace.rtd");

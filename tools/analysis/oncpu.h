@@ -3,8 +3,8 @@
  * When each thread ran, and why it did not, from records of context switches.
  *
  * Each thread's time is divided into parts: it runs, does not run for some reason, or its state
- * is unknown because records may be missing. The parts of a thread add up to its time from its
- * first record of a switch to its last, or to the end of the trace.
+ * is unknown because records may be missing. A thread's parts add up to the time from its first
+ * switch record to its last, or to the end of the trace.
  */
 #ifndef SIFIVE_TRACE_ONCPU_H
 #define SIFIVE_TRACE_ONCPU_H

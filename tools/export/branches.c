@@ -108,7 +108,7 @@ static void put_fallthrough(struct branches *branches, uint64_t from, uint64_t t
 		   in_file(branches, from), in_file(branches, to), times);
 }
 
-/* The flow continues after a call as often as something returns there. */
+/* The flow continues after a call as many times as a return goes there. */
 static void put_returns(struct branches *branches)
 {
 	const struct executed *executed = &branches->executed;

@@ -363,7 +363,7 @@ static int open_processes(const struct attach *attach, struct pollfd *process)
 			report("cannot wait for %zu processes: too many open files: raise the limit (ulimit -Hn), or select fewer processes",
 			       attach->count);
 		else
-			report("cannot wait for process %d: %s: give a program, with which the recording ends",
+			report("cannot wait for process %d: %s: give a program, too: the recording ends with it",
 			       (int)pid, strerror(errno));
 		return -1;
 	}

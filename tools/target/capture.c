@@ -311,7 +311,7 @@ bool capture_short(const char *name, uint64_t bytes)
 	return true;
 }
 
-/* Trace SRAM cannot be read while it is written. */
+/* Whether the sink cannot be read now: trace SRAM cannot be read while it is being written. */
 bool capture_locked(int fd)
 {
 	struct sifive_trace_sink sink;

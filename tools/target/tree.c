@@ -372,7 +372,7 @@ static void put_object(struct output *out, const struct line *line, size_t proce
 	put_string(out, i ? "]}" : "}");
 }
 
-/* JSON values and groups, counted as the reader does. */
+/* The number of JSON values and groups, as the reader counts them. */
 static size_t values_of(const char *text)
 {
 	size_t values = 1;

@@ -41,9 +41,8 @@ static uint64_t highest_bit(uint64_t bits)
 }
 
 /*
- * The stores of one source in the queue, from the latest back to the one at
- * which @bit of its time was last the highest to change, or to the place where
- * it lost a timestamp.
+ * The stores of one source in the queue, from the latest back to the last one at which @bit was
+ * the highest bit of its time to change, or to the place where a timestamp was lost.
  */
 struct window {
 	struct clocks	*clocks;

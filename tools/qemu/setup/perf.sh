@@ -3,8 +3,9 @@
 # The perf tool of the board's kernel: Debian's riscv64 package, and the shared
 # libraries that it loads. Prints the directory:
 #
-#	perf		runs the tool on the board, wherever this is mounted
-#	perf.bin	the tool	lib/	its libraries and their loader
+#	perf		runs the tool on the board, wherever the directory is mounted
+#	perf.bin	the tool
+#	lib/		its libraries and their loader
 
 . "$(dirname "$0")/common.sh"
 . "$(dirname "$0")/guest-tool.sh"
