@@ -386,8 +386,12 @@ void sft_probes_own(struct sft_pids *processes);
 /* The id of a thread for the process that called START, 0 if it has none. */
 static inline pid_t sft_probes_id(struct task_struct *task)
 {
-	return likely(sft_probes.ids == &init_pid_ns) ? task->pid :
-	       task_pid_nr_ns(task, sft_probes.ids);
+	struct pid_namespace *ids = READ_ONCE(sft_probes.ids);
+
+	if (likely(ids == &init_pid_ns))
+		return task->pid;
+	/* There is none before the first START and while START replaces it. */
+	return ids ? task_pid_nr_ns(task, ids) : 0;
 }
 
 /* processes.c */
@@ -441,6 +445,7 @@ void sft_switches_start(void);
 void sft_switches_stop(void);
 void sft_switches_cpu_offline(unsigned int cpu);
 void sft_switches_cpu_online(struct sft_encoder *e);
+bool sft_switches_undo(const struct sifive_trace_switches *arg);
 void sft_switches_release(void);
 void sft_switches_clear(void);
 void sft_switches_status(struct sifive_trace_status *status);

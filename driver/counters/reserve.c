@@ -10,17 +10,21 @@
  * programmable counter waits for one, or fails if it is pinned.
  */
 
+#include <linux/bitmap.h>
 #include <linux/err.h>
 #include <linux/perf_event.h>
 #include <linux/smp.h>
 
 #include "counters.h"
 
+/* Bits of the mask, at most. */
+#define COUNTERS	64
+
 /* A disabled event, which gives access to the driver and holds a reference to it. */
 static struct perf_event *holder;
 
-/* Counters removed from the mask. */
-static unsigned long reserved;
+/* Firmware's numbers of the counters removed from the mask. */
+static DECLARE_BITMAP(reserved, COUNTERS);
 
 /*
  * Withhold a counter from perf, without disturbing an event that runs on it. If the
@@ -40,7 +44,7 @@ int sft_reserve_take(unsigned int cpu, const struct sft_counter *c)
 		holder = event;
 	}
 	if (sft_perf_withhold(holder, c->index))
-		__set_bit(c->index, &reserved);
+		__set_bit(c->index, reserved);
 	return 0;
 }
 
@@ -48,7 +52,7 @@ static void stop_here(void *unused)
 {
 	unsigned int index;
 
-	for_each_set_bit(index, &reserved, BITS_PER_LONG)
+	for_each_set_bit(index, reserved, COUNTERS)
 		sft_sbi_release(index);
 }
 
@@ -68,9 +72,9 @@ void sft_reserve_release(void)
 
 	if (!holder)
 		return;
-	for_each_set_bit(index, &reserved, BITS_PER_LONG)
+	for_each_set_bit(index, reserved, COUNTERS)
 		sft_perf_allow(holder, index);
-	reserved = 0;
+	bitmap_zero(reserved, COUNTERS);
 	perf_event_release_kernel(holder);
 	holder = NULL;
 }

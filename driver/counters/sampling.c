@@ -704,11 +704,14 @@ static void end_here(void *unused)
 	this_cpu_ptr(&harts)->on = false;
 }
 
-/* Whether samples show more than the session's user may read: the kernel, or others' stacks. */
+/*
+ * Whether samples show more than the session's user may read: the kernel, or others' stacks,
+ * whose words may also be taken for callers.
+ */
 static bool exposes(u32 flags)
 {
 	return flags & SIFIVE_TRACE_SAMPLING_KERNEL ||
-	       (flags & SIFIVE_TRACE_SAMPLING_STACK(U16_MAX) &&
+	       (flags & (SIFIVE_TRACE_SAMPLING_STACK(U16_MAX) | SIFIVE_TRACE_SAMPLING_CALLERS) &&
 		(flags & SIFIVE_TRACE_SAMPLING_ALL || sft_probes.processes->named));
 }
 

@@ -217,11 +217,13 @@ static notrace void waking(void *unused, struct task_struct *task)
 
 	if (!(sft_switches.set.flags & SIFIVE_TRACE_SWITCHES_WAKEUPS) || task == current)
 		return;
+	if (unlikely(!h->on) && !READ_ONCE(h->unseen))
+		return;
 	id = id_of(task);
 	if (!id)
 		return;
 	if (unlikely(!h->on))
-		h->wakeups += READ_ONCE(h->unseen);
+		h->wakeups++;
 	else if (can_put(h, 1, h->running))
 		put(h, SIFIVE_TRACE_SWITCH_WOKEN, id);
 }
@@ -357,6 +359,26 @@ int sft_switches_probe(u32 flags, struct sft_why *why)
 	return ret;
 }
 
+/* The setting before the latest one. */
+static struct sifive_trace_switches earlier;
+
+/*
+ * The probes of this setting cannot be registered: return to the previous one. If another thread
+ * has started a capture in the meantime, that has no records from here on; returns whether this
+ * is so.
+ */
+bool sft_switches_undo(const struct sifive_trace_switches *arg)
+{
+	if (sft_switches.on) {
+		sft_switches_release();
+		return true;
+	}
+	if (!memcmp(&sft_switches.set, arg, sizeof(*arg)))
+		sft_switches.set = earlier;
+	schedule_work(&unprobe_work);
+	return false;
+}
+
 /* Set the records of the following captures. */
 int sft_switches_set(const struct sifive_trace_switches *arg, struct sft_why *why)
 {
@@ -364,6 +386,7 @@ int sft_switches_set(const struct sifive_trace_switches *arg, struct sft_why *wh
 	    (arg->channel >= 32 || !(sft_hw.capture.channels & BIT(arg->channel))))
 		return sft_fail(why, -EINVAL, "channel %u is not one of the capture's (mask %#x)",
 				arg->channel, sft_hw.capture.channels);
+	earlier = sft_switches.set;
 	sft_switches.set = *arg;
 	schedule_work(&unprobe_work);
 	return 0;

@@ -117,13 +117,17 @@ static int find_hart(struct sft_encoder *e)
 	struct device *dev = e->c.dev;
 	struct device_node *np;
 	const __be32 *reg;
+	int cells, bytes;
 
 	np = of_parse_phandle(dev->of_node, "cpus", 0);
 	if (!np)
 		return sft_refuse(dev, -EINVAL, "no cpus property");
-	reg = of_get_property(np, "reg", NULL);
+	cells = of_n_addr_cells(np);
+	reg = of_get_property(np, "reg", &bytes);
+	if (reg && bytes < cells * (int)sizeof(*reg))
+		reg = NULL;
 	if (reg)
-		e->hart = of_read_number(reg, of_n_addr_cells(np));
+		e->hart = of_read_number(reg, cells);
 	e->cpu = of_cpu_node_to_id(np);
 	if (e->cpu < 0)
 		e->cpu = -1;
@@ -153,7 +157,9 @@ static int add_encoder(struct platform_device *pdev)
 	if (ret)
 		return ret;
 	platform_set_drvdata(pdev, &e->c);
-	sft_topology_add_encoder(e);
+	ret = sft_topology_add_encoder(e);
+	if (ret)
+		return sft_refuse(&pdev->dev, ret, "hart %llu has another encoder", e->hart);
 	return 0;
 }
 

@@ -45,6 +45,23 @@ void sft_capture_cpu_offline(unsigned int cpu, struct sft_why *why)
 	sft_waiting_cpu_offline();
 }
 
+/*
+ * After system sleep: end the streams of CPUs that are still offline. If one comes online later,
+ * its stream resumes.
+ */
+void sft_capture_end_absent(void)
+{
+	struct sft_encoder *e;
+
+	for_each_encoder(e) {
+		if (!sft_route_has(e) || e->ended || e->cpu < 0 || cpu_active(e->cpu))
+			continue;
+		dev_warn(e->c.dev, "its CPU is offline after system sleep: its stream has ended\n");
+		e->ended = true;
+		cpumask_clear_cpu(e->cpu, &sft_counters.cpus);
+	}
+}
+
 /* The encoder whose stream ended when this CPU went offline, or NULL. */
 struct sft_encoder *sft_capture_ended(unsigned int cpu)
 {

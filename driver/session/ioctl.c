@@ -318,6 +318,8 @@ static int probe_switches(struct sft_file *file, void *arg, void __user *uarg,
 			  struct sft_why *why)
 {
 	const struct sifive_trace_switches *switches = arg;
+	struct sifive_trace_switches before;
+	struct sft_why ignored = {};
 	int ret;
 
 	if (switches->channel == SIFIVE_TRACE_SWITCHES_OFF)
@@ -326,9 +328,13 @@ static int probe_switches(struct sft_file *file, void *arg, void __user *uarg,
 	if (!ret)
 		return 0;
 	sft_lock();
-	if (sft.owner == file)
-		sft_switches_release();
+	if (sft.owner == file && sft_switches_undo(switches))
+		sft_keep_message(file, why);
+	before = sft_switches.set;
 	sft_unlock();
+	/* The probes of the previous setting may have been removed. */
+	if (before.channel != SIFIVE_TRACE_SWITCHES_OFF)
+		sft_switches_probe(before.flags, &ignored);
 	return ret;
 }
 

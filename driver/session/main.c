@@ -40,6 +40,7 @@ static int __init sft_init(void)
 	sft_chardev_exit();
 waiting:
 	sft_waiting_exit();
+	sft_drain_exit();
 session:
 	sft_session_exit();
 	sft_threads_exit();

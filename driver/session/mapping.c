@@ -145,8 +145,10 @@ void sft_mapping_join(struct sft_file *file)
 /* Remove the session's mappings: on return programs cannot access the pages. */
 void sft_mapping_release(void)
 {
+	/* The watcher of full sinks still runs, and uses the owner while stores may wait. */
 	mutex_lock(&map_lock);
 	map.owner = NULL;
+	map.gated = false;
 	mutex_unlock(&map_lock);
 	sft_mapping_gate(false);
 	unmap_mapping_range(sft.owner->mapping, 0, 0, 1);
@@ -184,8 +186,8 @@ void sft_mapping_gate(bool on)
 /*
  * The sinks of encoders in @full have no room: let only stores to the pages of
  * encoders in @held wait. On return, no program can access these pages. Called
- * without the system's lock; map_lock keeps the session from ending during the
- * call.
+ * without the system's lock. While stores may wait there is an owner, whose session
+ * map_lock keeps from ending during the call.
  */
 void sft_mapping_hold(u64 full, u64 held)
 {

@@ -180,6 +180,8 @@ static int session_cpu_online(unsigned int cpu)
 {
 	sft_lock();
 	sft_reserve_cpu_online(cpu);
+	/* Events that were made while the CPU went offline have ended, too. */
+	sft_faults_cpu_offline(cpu);
 	if (sft.owner && !sft.sleeping)
 		resume_stream(cpu);
 	sft_unlock();
@@ -207,6 +209,8 @@ static void session_resume(void)
 	sft.sleeping = false;
 	if (!sft.owner)
 		return;
+	/* Before any access to the registers or counters of harts that are still offline. */
+	sft_capture_end_absent();
 	sft_counters_resume();
 	sft_capture_resume(&why);
 	if (sft_counters_report(&why))

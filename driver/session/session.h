@@ -145,6 +145,7 @@ int sft_capture_config(struct sifive_trace_config *config, struct sft_why *why);
 
 /* interrupt.c */
 void sft_capture_cpu_offline(unsigned int cpu, struct sft_why *why);
+void sft_capture_end_absent(void);
 struct sft_encoder *sft_capture_ended(unsigned int cpu);
 void sft_capture_cpu_online(struct sft_encoder *e, struct sft_why *why);
 void sft_capture_suspend(struct sft_why *why);

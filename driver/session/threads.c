@@ -49,6 +49,19 @@ int sft_thread_join(struct sft_file *file, u32 *slot, struct sft_why *why)
 	return ret;
 }
 
+/* Sampling cannot begin, so the capture ends. */
+static int fail(struct sft_file *file, int err, struct sft_why *why)
+{
+	sft_fail(why, err, "no memory for sampling");
+	sft_lock();
+	if (sft.owner == file) {
+		sft_keep_message(file, why);
+		sft_capture_stop(NULL);
+	}
+	sft_unlock();
+	return err;
+}
+
 /*
  * Create the session's sampling events, or create them again if sampling has all
  * @flags.
@@ -61,7 +74,7 @@ static int follow(struct sft_file *file, u32 flags, bool on_exec, struct sft_why
 
 	ret = sft_sampling_prepare(&to, flags, on_exec);
 	if (ret)
-		return ret;
+		return fail(file, ret, why);
 	sft_lock();
 	/* Finish even if another process has paused the capture in the meantime. */
 	wanted = sft.owner == file && sft_capture_on() && sft_sampling_wanted(&to);
