@@ -160,7 +160,7 @@ static bool thread_delta(struct analysis_thread *thread, struct stream *stream,
 {
 	unsigned int column = stream->column[i];
 	uint64_t value = record->value[i];
-	bool known = thread->last_known[column];
+	bool known = thread->last_known[column], late = false;
 
 	if (!(record->flags & PERFREC_VALUE_KNOWN)) {
 		thread->last_known[column] = false;
@@ -172,10 +172,13 @@ static bool thread_delta(struct analysis_thread *thread, struct stream *stream,
 		/*
 		 * The header contains the counts of the thread's latest record, no matter
 		 * which hart wrote it. If these are unknown, a new chain begins, whose sums are
-		 * not comparable with earlier chains'.
+		 * not comparable with earlier chains'. A thread that moved before it wrote
+		 * its first record after the header has recorded elsewhere since then.
 		 */
 		if (!stream->based) {
-			known = known && !lost && !stream->resumed;
+			late = thread->had_record &&
+			       thread->offset > record->header->begin.offset;
+			known = known && !lost && !stream->resumed && !late;
 			if (!known)
 				thread->chain[column] = ++thread->chains;
 			stream->base[i] = known ? thread->last[column] : 0;
@@ -191,7 +194,7 @@ static bool thread_delta(struct analysis_thread *thread, struct stream *stream,
 		*delta = record->delta[i];
 	thread->last[column] = value;
 	thread->last_known[column] = true;
-	return known;
+	return known && !late;
 }
 
 /*
@@ -414,17 +417,32 @@ static uint64_t function_address(struct analysis *analysis,
 }
 
 /*
- * The kernel writes samples to a stream of its own, in which no function is entered. They count
- * the same as calls and manual records do.
+ * What a sample or manual record counts for its function. The kernel writes samples to a stream
+ * of its own, in which no function is entered. They count the same as calls and manual records
+ * do. Outside calls, time belongs to no function.
  */
-static uint64_t charge_sample(struct analysis *analysis, const struct analysis_thread *thread,
-			      const struct stream *stream, uint64_t counted)
+static uint64_t charge_point(struct analysis *analysis, const struct analysis_thread *thread,
+			     const struct stream *stream, const struct analysis_step *step)
 {
-	if (!stream->sampled || thread->frame)
+	uint64_t counted = step->counted;
+
+	if (thread->depth)
+		return 0;
+	if (analysis->oncpu)
+		counted &= ~((1ull << COUNTERS_TIMES) - 1);
+	if (!stream->sampled || thread->frame || step->record->type != PERFREC_ISR)
 		return counted;
 	analysis->stats.aside += counted != 0;
 	analysis->sampled |= counted;
 	return counted & ~analysis->charged;
+}
+
+static __attribute__((noinline, cold))
+void note_loss(struct analysis *analysis, struct analysis_thread *thread)
+{
+	calls_doubt(thread);
+	if (analysis->ops->lost)
+		analysis->ops->lost(analysis->context, thread);
 }
 
 /* Receives a thread's records in their order. */
@@ -465,8 +483,8 @@ static void on_ordered(void *context, const struct perfrec_record *record)
 	/* Counts since the previous record precede the selected part. */
 	if (__builtin_expect(analysis->limited, false) && limit_timed(analysis, thread))
 		step.counted = 0;
-	if ((lost || after_loss) && analysis->ops->lost)
-		analysis->ops->lost(analysis->context, thread);
+	if (lost || after_loss)
+		note_loss(analysis, thread);
 	if (lost)
 		return;
 
@@ -485,8 +503,7 @@ static void on_ordered(void *context, const struct perfrec_record *record)
 	else if (record->type == PERFREC_EXIT)
 		calls_exit(analysis, thread, record, step.function);
 	else if (analysis->ops->point) {
-		if (record->type == PERFREC_ISR)
-			step.counted = charge_sample(analysis, thread, stream, step.counted);
+		step.charged = charge_point(analysis, thread, stream, &step);
 		analysis->ops->point(analysis->context, thread, &step);
 	}
 }
@@ -752,7 +769,7 @@ const struct counters *analysis_counters(const struct analysis *analysis)
 	return &analysis->counters;
 }
 
-bool analysis_repeats(const struct analysis *analysis)
+uint64_t analysis_repeated(const struct analysis *analysis)
 {
 	return analysis->charged & analysis->sampled;
 }

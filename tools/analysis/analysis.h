@@ -38,6 +38,8 @@
 #define ANALYSIS_UNKNOWN_RAN	(1u << 1)
 /* The thread waited for room for an unknown number of ticks, which the call includes. */
 #define ANALYSIS_WAIT_UNKNOWN	(1u << 2)
+/* Records are missing since it began: its exit record may be that of a later call. */
+#define ANALYSIS_RECORDS_LOST	(1u << 3)
 
 /**
  * struct analysis_frame - an open call
@@ -50,7 +52,7 @@
  *		to no function
  * @timed:	@enter is valid
  * @inferred:	@enter is inferred
- * @doubts:	ANALYSIS_INNER_INFERRED, ANALYSIS_UNKNOWN_RAN, ANALYSIS_WAIT_UNKNOWN
+ * @doubts:	the flags above
  * @outermost:	no other call of the same function encloses it
  * @user:	for the consumer's use
  */
@@ -97,6 +99,7 @@ struct analysis_thread {
 	uint64_t		too_deep;
 	uint64_t		search;		/* search budget, in frames */
 	bool			had_record;
+	bool			returned;	/* a call without a caller has ended */
 	uint64_t		offset;		/* of its latest record, in the file */
 	uint32_t		part;		/* part of the capture: see analysis.c */
 	enum analysis_place	place;
@@ -150,6 +153,9 @@ struct analysis_end {
  * @function:	the function that is entered or left, or contains the sample or manual record
  * @address:	for samples and manual records: the pc
  * @counted:	bit n: @delta[n] is known
+ * @charged:	for samples and manual records: the columns to charge to the function. Within a
+ *		call, they are charged to the call; calls and manual records may have counted
+ *		what a sample counts.
  * @delta:	counts since the thread's latest record, by column
  * @caller:	for samples with callers: the @callers functions that called @function,
  *		innermost first
@@ -159,6 +165,7 @@ struct analysis_step {
 	uint32_t	function;
 	uint64_t	address;
 	uint64_t	counted;
+	uint64_t	charged;
 	const uint64_t	*delta;
 	const uint32_t	*caller;
 	unsigned int	callers;
@@ -192,8 +199,7 @@ struct analysis_point {
  * @step:	each record, before it changes the calls
  * @enter:	a call has begun: thread->frame[thread->depth - 1]
  * @leave:	the thread's innermost call has ended; its frame still exists
- * @point:	a sample or manual record; without the counts of a sample that calls or manual
- *		records have counted, too
+ * @point:	a sample or manual record
  * @uncharge:	from now on, they count these columns, in which only samples have counted so far:
  *		discard the counts
  * @recorded:	in a trace whose calls come from instruction trace: a record of an
@@ -368,8 +374,8 @@ struct functions *analysis_functions(struct analysis *analysis);
 const struct counters *analysis_counters(const struct analysis *analysis);
 struct threads *analysis_threads(struct analysis *analysis);
 
-/** analysis_repeats() - whether samples have counted what calls and manual records count */
-bool analysis_repeats(const struct analysis *analysis);
+/** analysis_repeated() - the columns that both samples and other records count */
+uint64_t analysis_repeated(const struct analysis *analysis);
 
 /** analysis_recorded() - the counters of the points: see struct analysis_point */
 const struct counters *analysis_recorded(const struct analysis *analysis);

@@ -78,8 +78,8 @@ static bool make_room(struct analysis *analysis, struct analysis_thread *thread)
 static __attribute__((noinline, cold))
 void doubt(const struct analysis_frame *frame, struct analysis_end *end)
 {
-	end->inferred |= (frame->doubts & ANALYSIS_WAIT_UNKNOWN) != 0;
-	end->self_inferred |= end->inferred || frame->doubts & ANALYSIS_INNER_INFERRED;
+	end->inferred |= (frame->doubts & (ANALYSIS_WAIT_UNKNOWN | ANALYSIS_RECORDS_LOST)) != 0;
+	end->self_inferred |= end->inferred || frame->doubts;
 }
 
 /* Ends the innermost call. */
@@ -122,6 +122,8 @@ static void leave(struct analysis *analysis, struct analysis_thread *thread,
 		inner = of_inner(thread, depth - 1);
 		for (c = 0; c < thread->costs.stride; c++)
 			inner[c] += total[c];
+	} else {
+		thread->returned = true;
 	}
 	if (frame->outermost)
 		*find_call(thread, frame->function) = 0;
@@ -247,6 +249,17 @@ void calls_wait_unknown(struct analysis_thread *thread)
 
 	for (i = 0; i < thread->depth; i++)
 		thread->frame[i].doubts |= ANALYSIS_WAIT_UNKNOWN;
+}
+
+void calls_doubt(struct analysis_thread *thread)
+{
+	/* A thread's first function, such as main(), is not called again. */
+	const unsigned int certain = thread->returned ? 0 : 1;
+	unsigned int i = thread->depth;
+
+	/* Calls outside one that is marked are marked, too. */
+	while (i > certain && !(thread->frame[i - 1].doubts & ANALYSIS_RECORDS_LOST))
+		thread->frame[--i].doubts |= ANALYSIS_RECORDS_LOST;
 }
 
 void calls_restart(struct analysis *analysis, struct analysis_thread *thread)

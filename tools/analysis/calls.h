@@ -119,6 +119,9 @@ void calls_wait(struct analysis_thread *thread, uint64_t ticks, bool unknown);
  */
 void calls_wait_unknown(struct analysis_thread *thread);
 
+/** calls_doubt() - records of the thread are missing here */
+void calls_doubt(struct analysis_thread *thread);
+
 /** calls_restart() - all open calls of a thread begin here */
 void calls_restart(struct analysis *analysis, struct analysis_thread *thread);
 

@@ -16,12 +16,24 @@ static uint8_t cycles_of(const struct stream *stream, const struct perfrec_recor
 	return COUNTERS_NONE;
 }
 
+/* Of several recorded processes, only the first is sampled. */
+static bool may_be_sampled(struct analysis *analysis, const struct perfrec_record *record)
+{
+	const struct thread *thread = threads_find(analysis->threads, record);
+
+	return !analysis->meta->processes || !thread || thread->pid < 0 ||
+	       thread->pid == analysis->meta->process[0].pid;
+}
+
 /* From now on, the records of a stream count what samples alone have counted before. */
-static void charge(struct analysis *analysis, const struct stream *stream)
+static void charge(struct analysis *analysis, const struct stream *stream,
+		   const struct perfrec_record *record)
 {
 	uint64_t columns = 0;
 	unsigned int i;
 
+	if (!may_be_sampled(analysis, record))
+		return;
 	for (i = 0; i < stream->counters; i++)
 		if (stream->column[i] != COUNTERS_NONE)
 			columns |= 1ull << stream->column[i];
@@ -57,7 +69,7 @@ struct stream *counting_new_stream(struct analysis *analysis, struct counters *c
 	stream->cycles = cycles_of(stream, record);
 	stream->sampled = record->type == PERFREC_ISR;
 	if (!stream->sampled && counters == &analysis->counters)
-		charge(analysis, stream);
+		charge(analysis, stream, record);
 	if (analysis->turns && stream->cycles != COUNTERS_NONE)
 		turns_set_cycles(analysis->turns, stream->cycles);
 	return stream;
@@ -79,7 +91,8 @@ uint64_t counting_turns(struct analysis *analysis, struct analysis_thread *threa
 		return 0;
 	}
 	return turns_count(analysis->turns, *last, record, whole,
-			   whole ? analysis->delta[stream->cycles] : 0, analysis->delta);
+			   whole ? analysis->delta[stream->cycles] : 0,
+			   !analysis->limited || thread->place == ANALYSIS_INSIDE, analysis->delta);
 }
 
 bool counting_lost_between(const struct analysis *analysis, const struct stream *stream,

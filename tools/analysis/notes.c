@@ -109,7 +109,7 @@ void analysis_notes(const struct analysis *analysis, const struct input *input)
 	if (stats->tracer)
 		report("%s: %" PRIu64 " of %" PRIu64 " samples are in the tracer's own functions, marked [tracer]",
 		       name, stats->tracer, stats->samples);
-	if (analysis_repeats(analysis))
+	if (analysis_repeated(analysis))
 		report("%s: the counts of %" PRIu64 " sample%s are not charged to functions, because the counts of calls and manual records include them, unless the program made no records of its own",
 		       name, stats->aside, stats->aside == 1 ? "" : "s");
 	if (stats->waited)

@@ -126,7 +126,7 @@ static void add_within(struct profile *profile, size_t index, const struct analy
 		return;
 	row->seen = profile->points;
 	row->samples_total += step->record->type == PERFREC_ISR;
-	costs_add(&profile->costs, (uint32_t)index, false, step->counted, step->delta);
+	costs_add(&profile->costs, (uint32_t)index, false, step->charged, step->delta);
 }
 
 static void on_point(void *context, struct analysis_thread *thread,
@@ -147,7 +147,7 @@ static void on_point(void *context, struct analysis_thread *thread,
 	}
 	profile->points++;
 	add_within(profile, index, step);
-	costs_add(&profile->costs, (uint32_t)index, true, step->counted, step->delta);
+	costs_add(&profile->costs, (uint32_t)index, true, step->charged, step->delta);
 	for (i = 0; i < step->callers; i++)
 		add_within(profile, get_row(profile, thread, step->caller[i]), step);
 }

@@ -369,10 +369,10 @@ void tree_point(struct tree *tree, struct analysis_thread *thread,
 								  step->function);
 			if (node & NO_NODE)
 				break;
-			costs_add(&tree->costs, (uint32_t)node, false, step->counted,
+			costs_add(&tree->costs, (uint32_t)node, false, step->charged,
 				  step->delta);
 		} while (left--);
-		costs_add(&tree->costs, (uint32_t)node, true, step->counted, step->delta);
+		costs_add(&tree->costs, (uint32_t)node, true, step->charged, step->delta);
 	}
 	tree->node[(uint32_t)node].samples += sample;
 }

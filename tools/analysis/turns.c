@@ -247,7 +247,7 @@ static bool is_near(const struct turns *turns, struct turns_last *last,
 }
 
 uint64_t turns_count(struct turns *turns, struct turns_last *last,
-		     const struct perfrec_record *record, bool whole, uint64_t cycles,
+		     const struct perfrec_record *record, bool whole, uint64_t cycles, bool shown,
 		     uint64_t *delta)
 {
 	const bool near = is_near(turns, last, record);
@@ -258,7 +258,7 @@ uint64_t turns_count(struct turns *turns, struct turns_last *last,
 	uint64_t known = 0;
 	bool same;
 
-	if (whole)
+	if (whole && shown)
 		turns->all += (double)cycles;
 	same = valued && goes_on(last, record, &since);
 	last->known = valued;
@@ -274,12 +274,14 @@ uint64_t turns_count(struct turns *turns, struct turns_last *last,
 			continue;
 		column = turns->event[e].column;
 		delta[column] = since.count[n];
-		last->count[e] += (double)delta[column];
+		last->count[e] += shown ? (double)delta[column] : 0;
 		known |= 1ull << column;
 	}
 	delta[turns->column[turn]] = cycles;
-	last->cycles += (double)cycles;
-	turns->counted += (double)cycles;
+	if (shown) {
+		last->cycles += (double)cycles;
+		turns->counted += (double)cycles;
+	}
 	return known | 1ull << turns->column[turn];
 }
 

@@ -72,12 +72,13 @@ bool turns_refuse(const struct input *input, const char *option);
  * @whole:	regardless of turns, the difference between the record's counts and the
  *		previous ones is valid
  * @cycles:	cycles between the two, valid with @whole
+ * @shown:	these counts are part of the estimates
  * @delta:	set to the counts, by column
  *
  * Return: mask of the columns that were set.
  */
 uint64_t turns_count(struct turns *turns, struct turns_last *last,
-		     const struct perfrec_record *record, bool whole, uint64_t cycles,
+		     const struct perfrec_record *record, bool whole, uint64_t cycles, bool shown,
 		     uint64_t *delta);
 
 /** turns_end() - the trace has no more records of @last */

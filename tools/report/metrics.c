@@ -307,6 +307,21 @@ bool report_is_scaled(const struct profile *profile, const struct metric *metric
 	return report_is_counter(metric) && counters->turn[metric->counter];
 }
 
+static bool has_samples_alone(const struct profile_row *row)
+{
+	return !row->calls && !row->points && (row->samples || row->samples_total);
+}
+
+/* Whether the counts of samples are not charged to functions, because calls include them. */
+static bool counts_again(const struct profile *profile, const struct metric *metric)
+{
+	const uint64_t repeated = analysis_repeated(profile->analysis);
+
+	return (report_is_counter(metric) && repeated >> metric->counter & 1) ||
+	       (metric->kind == METRIC_RATIO &&
+		(repeated >> metric->counter & 1 || repeated >> metric->under & 1));
+}
+
 bool report_is_unknown(const struct profile *profile, size_t row, const struct metric *metric)
 {
 	const struct profile_row *r = &profile->row[row];
@@ -317,6 +332,8 @@ bool report_is_unknown(const struct profile *profile, size_t row, const struct m
 
 	if (report_is_spread(metric))
 		return !spread_known(&profile->spreads, row);
+	if (has_samples_alone(r) && counts_again(profile, metric))
+		return true;
 	if (metric->kind == METRIC_RATIO)
 		return !scaled(profile, row, metric->under, false) ||
 		       report_share(profile, row, metric->counter, false) == 0;
