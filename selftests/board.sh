@@ -26,7 +26,7 @@ run() {
 if [ "$board" = fpga ]; then effort_all; else effort_part; fi
 what="$board: kselftests ran to the end, the kernel's log is clean"
 if kselftests=$(effort_tests "$board"); then
-	run --monitor --timeout $((1800 + 30 * programs)) -- "$settings
+	run --monitor --timeout $((4500 + 30 * programs)) -- "$settings
 		sh /target/selftests/run_all.sh $kselftests"
 	result $? "$what"
 else

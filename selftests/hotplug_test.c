@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Proves that a CPU can go offline during a session: its stream ends with a complete
- * message and is reported, the others continue, and when the CPU comes back online its stream,
+ * message and is reported, the others continue, and when the CPU is online again its stream,
  * sampling and counters resume, the counters from their last values. This is also tested
  * repeatedly and with racing threads.
  *

@@ -17,7 +17,7 @@ seed=${TRACE_SEED:-$RANDOM}
 . selftests/record/suite.sh
 mkdir "$out/traces"
 
-board fpga --timeout $((1800 + 20 * kills)) -- "run kills \$p/kills $kills $seed /out/traces"
+board fpga --timeout $((4500 + 20 * kills)) -- "run kills \$p/kills $kills $seed /out/traces"
 echo "# TRACE_SEED=$seed"
 tail -n 3 "$out/kills.txt" | sed 's/^/# /'
 grep -qx "all $kills" "$out/kills.txt" && [ "$(cat "$out/kills.rc")" = 0 ]

@@ -16,7 +16,7 @@ seconds=${SOAK_SECONDS:-600}
 . selftests/record/suite.sh
 
 # The recorder is stopped for 1 of 5 seconds, so that a buffer fills on any host.
-board p550 --timeout $((1800 + 4 * seconds)) -- '
+board p550 --timeout $((4500 + 4 * seconds)) -- '
 soak() {
 	sifive-trace record -b 1M --on-full $1 -o $1.rtd $p/soak '"$seconds"' >$1.txt 2>$1.err & command=$!
 	until [ -s $1.rtd ]; do sleep 0.1; done
