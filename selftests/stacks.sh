@@ -40,6 +40,10 @@ rec enters -i 500us -g fp $p/enters
 rec faults -i 500us -g fp $p/enters 2000 faults
 rec enters-dwarf -i 500us -g dwarf $p/enters
 rec enters-all -a -i 500us -g dwarf $p/enters
+for name in handled handled-static; do rec $name -i 500us -g dwarf $p/$name; done
+rec handled-short -i 500us -g dwarf,512 $p/handled
+rec handled-other -i 500us -g dwarf,8192 $p/handled other
+rec handled-fp -i 500us -g fp $p/handled
 for bytes in 512 8192; do rec cost$bytes -i 500us -g dwarf,$bytes $p/deep; done
 run start sifive-trace start -i 500us -g dwarf
 $p/deep >/dev/null
@@ -141,6 +145,18 @@ host graph "$out/short.rtd" | grep -qF '[cut]'
 result $? "-g dwarf,256: graph, too"
 path limit "-g dwarf: paths of more than 127 calls are cut" bottom '^[0-9]+ [^;]*;\[cut\](;down){126}'
 path beyond "-g dwarf,8192: stacks of more than 8192 bytes are cut" bottom '^[0-9]+ [^;]*;\[cut\](;down){126}'
+# The handler of a signal returns to the vdso, which has no name.
+handler='0x[0-9a-f]+;handle'
+for name in handled handled-static; do
+	path $name "-g dwarf, $name: paths of a signal handler begin with what it interrupted" bottom \
+		"^[0-9]+ [^;]*;(.*;)?_start;(.*;)?main(;down){5};trap;$handler"
+done
+path handled-short "-g dwarf,512: paths of a signal handler are cut" bottom \
+	"^[0-9]+ [^;]*;\\[cut\\];$handler"
+path handled-other "-g dwarf: of a handler on another stack, what it interrupted is known" bottom \
+	"^[0-9]+ [^;]*;\\[cut\\];down;trap;$handler"
+path handled-fp "-g fp: of a signal handler, the interrupted function and its caller are missing" bottom \
+	";main(;down){4};$handler"
 # kernel NAME WHAT: samples in the system call show its path and the program's.
 kernel() { fit "$1" "$2" ';enter;(.*;)?vfs_read;' ';main;repeat;enter;(.*;)?vfs_read;'; }
 

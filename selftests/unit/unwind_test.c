@@ -197,6 +197,7 @@ TEST_F(command, callers_without_a_table_are_unknown)
 	sample(&stack, LEAF);
 	/* A return address in no object, an odd one, and none. */
 	stack.reg[RA] = 0x2000;
+	push_usual(&stack, 0, 0);
 	sample(&stack, LEAF);
 	stack.reg[RA] = ~0ull;
 	sample(&stack, LEAF);
@@ -320,6 +321,309 @@ TEST_F(command, stacks_of_two_streams_are_told_apart)
 			TH_LOG("%s", self->out);
 		}
 	}
+}
+
+/* Where signal handlers return to, in no file. */
+#define TRAMPOLINE	0x3ff7ffc800ull
+
+/* Indices of words in a signal's frame, and in the registers, which begin at REGS. */
+#define NUMBER		0
+#define FLAGS		16
+#define LINK		17
+#define ALT_START	18
+#define ALT_SIZE	20
+#define REGS		38
+#define SIGNAL_WORDS	136
+#define X_RA		1
+#define X_SP		2
+#define X_S0		8
+#define X_S1		9
+#define X_A0		10
+
+/* A signal's frame: it interrupted code at @pc. Returns its words. */
+static uint64_t *push_signal(struct stack *stack, uint64_t pc, uint64_t ra)
+{
+	uint64_t *word = stack->word + stack->words;
+
+	stack->words += SIGNAL_WORDS;
+	word[NUMBER] = 14;
+	word[REGS] = pc;
+	word[REGS + X_RA] = ra;
+	word[REGS + X_SP] = stack->reg[SP] + 8 * stack->words;
+	return word;
+}
+
+/* A sample in down(), the handler of a signal that interrupted code at @pc. */
+static uint64_t *push_handler(struct stack *stack, uint64_t pc, uint64_t ra)
+{
+	stack->words += 3;
+	push(stack, TRAMPOLINE);
+	return push_signal(stack, pc, ra);
+}
+
+TEST_F(command, a_signals_handler_shows_what_it_interrupted)
+{
+	struct stack stack;
+	uint64_t *word;
+
+	begin(self, &stack);
+	/* At a function's first instruction, and before it has saved the return address. */
+	push_handler(&stack, LEAF, IN_MAIN);
+	push_usual(&stack, 0, 0);
+	sample(&stack, DOWN + 8);
+	push_handler(&stack, DOWN, IN_MAIN);
+	push_usual(&stack, 0, 0);
+	sample(&stack, DOWN + 8);
+	push_handler(&stack, DOWN + 4, IN_MAIN);
+	stack.words += 4;
+	push_usual(&stack, 0, 0);
+	sample(&stack, DOWN + 8);
+	push_handler(&stack, DOWN + 8, 0);
+	push_usual(&stack, 1, IN_MAIN);
+	sample(&stack, DOWN + 8);
+	/* All registers are known. */
+	word = push_handler(&stack, FRAMED + 16, 0);
+	word[REGS + X_S0] = STACK + 8 * (stack.words + 10);
+	stack.words += 8;
+	push(&stack, 0);
+	push(&stack, IN_MAIN);
+	push_usual(&stack, 0, 0);
+	sample(&stack, DOWN + 8);
+	word = push_handler(&stack, COMPUTED, 0);
+	word[REGS + X_S1] = IN_MAIN;
+	push(&stack, 0);
+	push(&stack, STACK + 8 * (stack.words + 1));
+	push_usual(&stack, 0, 0);
+	sample(&stack, DOWN + 8);
+	word = push_handler(&stack, LOST, 0);
+	push(&stack, 0);
+	push(&stack, IN_MAIN);
+	word[REGS + X_A0] = STACK + 8 * stack.words;
+	push_usual(&stack, 0, 0);
+	sample(&stack, DOWN + 8);
+	push_handler(&stack, BARE, IN_MAIN);
+	push_usual(&stack, 0, 0);
+	sample(&stack, DOWN + 8);
+	push_handler(&stack, 0, IN_MAIN);
+	push_usual(&stack, 0, 0);
+	sample(&stack, DOWN + 8);
+	paths(self, "");
+	EXPECT_EQ(0, self->status);
+	EXPECT_STREQ("source 0;[unknown];0x0;0x3ff7ffc800;down 1\n"
+		     "source 0;[unknown];bare;0x3ff7ffc800;down 1\n"
+		     "source 0;start;main;computed;0x3ff7ffc800;down 1\n"
+		     "source 0;start;main;down;0x3ff7ffc800;down 3\n"
+		     "source 0;start;main;framed;0x3ff7ffc800;down 1\n"
+		     "source 0;start;main;leaf;0x3ff7ffc800;down 1\n"
+		     "source 0;start;main;lost;0x3ff7ffc800;down 1\n", self->out) {
+		TH_LOG("%s", self->out);
+	}
+	run(self, "decode -q -e " UNWIND " trace.rtd | grep leaf");
+	EXPECT_NE(NULL, strstr(self->out, "down+0x8 <- 0x3ff7ffc800 <- leaf <- main+0xc <- start")) {
+		TH_LOG("%s", self->out);
+	}
+}
+
+TEST_F(command, handlers_interrupt_handlers_and_their_return)
+{
+	struct stack stack;
+
+	begin(self, &stack);
+	push_handler(&stack, DOWN + 8, 0);
+	push_handler(&stack, LEAF + 4, IN_MAIN);
+	push_usual(&stack, 0, 0);
+	sample(&stack, DOWN + 8);
+	/* The second signal arrives before the first one's handler has begun, or after it. */
+	push_handler(&stack, DOWN, TRAMPOLINE);
+	push_signal(&stack, LEAF + 4, IN_MAIN);
+	push_usual(&stack, 0, 0);
+	sample(&stack, DOWN + 8);
+	push_handler(&stack, TRAMPOLINE + 4, 0);
+	push_signal(&stack, LEAF + 4, IN_MAIN);
+	push_usual(&stack, 0, 0);
+	sample(&stack, DOWN + 8);
+	push_signal(&stack, LEAF + 4, IN_MAIN);
+	push_usual(&stack, 0, 0);
+	sample(&stack, TRAMPOLINE);
+	paths(self, "");
+	EXPECT_STREQ("source 0;start;main;leaf;0x3ff7ffc800 1\n"
+		     "source 0;start;main;leaf;0x3ff7ffc800;down;0x3ff7ffc800;down 2\n"
+		     "source 0;start;main;leaf;0x3ff7ffc804;0x3ff7ffc800;down 1\n", self->out) {
+		TH_LOG("%s", self->out);
+	}
+}
+
+TEST_F(command, frames_on_another_stack_are_cut)
+{
+	static const uint64_t elsewhere[] = { STACK + (1 << 20), STACK - (1 << 20) };
+	struct stack stack;
+	uint64_t *word;
+	unsigned int i;
+
+	begin(self, &stack);
+	for (i = 0; i < 4; i++) {
+		word = push_handler(&stack, i < 2 ? LEAF : DOWN + 8, IN_MAIN);
+		word[ALT_START] = STACK - 4096;
+		word[ALT_SIZE] = 8192;
+		word[REGS + X_SP] = elsewhere[i % 2];
+		push_usual(&stack, 1, IN_MAIN);
+		sample(&stack, DOWN + 8);
+	}
+	/* The interrupted code used it, too. */
+	word = push_handler(&stack, LEAF, IN_MAIN);
+	word[ALT_START] = STACK;
+	word[ALT_SIZE] = 8192;
+	push_usual(&stack, 0, 0);
+	sample(&stack, DOWN + 8);
+	paths(self, "");
+	EXPECT_STREQ("source 0;[cut];down;0x3ff7ffc800;down 2\n"
+		     "source 0;[cut];main;leaf;0x3ff7ffc800;down 2\n"
+		     "source 0;start;main;leaf;0x3ff7ffc800;down 1\n", self->out) {
+		TH_LOG("%s", self->out);
+	}
+}
+
+TEST_F(command, a_signals_frame_that_is_too_short_is_cut)
+{
+	struct stack stack;
+	unsigned int words;
+
+	begin(self, &stack);
+	for (words = 0; words <= 4 + SIGNAL_WORDS + 2; words++) {
+		push_handler(&stack, LEAF, IN_MAIN);
+		push_usual(&stack, 0, 0);
+		stack.words = words;
+		sample(&stack, DOWN + 8);
+	}
+	paths(self, "");
+	EXPECT_STREQ("source 0;[cut];0x3ff7ffc800;down 70\nsource 0;[cut];down 4\n"
+		     "source 0;[cut];main;leaf;0x3ff7ffc800;down 68\n"
+		     "source 0;start;main;leaf;0x3ff7ffc800;down 1\n", self->out) {
+		TH_LOG("%s", self->out);
+	}
+}
+
+TEST_F(command, what_is_no_signals_frame_is_unknown)
+{
+	const struct {
+		unsigned int at;
+		uint64_t value;
+	} damage[] = {
+		{ NUMBER, 0 }, { NUMBER, 65 }, { NUMBER, 0xffffffff }, { FLAGS, 1 },
+		{ LINK, STACK }, { REGS, LEAF + 1 }, { REGS, 0xffffffff80001000ull },
+		{ REGS + X_SP, 0 }, { REGS + X_SP, ~0ull }, { REGS + X_SP, STACK },
+		{ REGS + X_SP, STACK + 32 }, { REGS + X_SP, STACK + 32 + 8 * SIGNAL_WORDS - 1 },
+		{ REGS + X_SP, STACK + (1 << 20) }, { REGS + X_SP, STACK - 16 },
+	};
+	const unsigned int count = sizeof(damage) / sizeof(damage[0]);
+	char wanted[80];
+	struct stack stack;
+	unsigned int i;
+
+	begin(self, &stack);
+	for (i = 0; i < count; i++) {
+		push_handler(&stack, LEAF, IN_MAIN)[damage[i].at] = damage[i].value;
+		push_usual(&stack, 0, 0);
+		sample(&stack, DOWN + 8);
+	}
+	/* Frames are aligned. */
+	stack.reg[SP] = STACK + 8;
+	push_handler(&stack, LEAF, IN_MAIN);
+	push_usual(&stack, 0, 0);
+	sample(&stack, DOWN + 8);
+	/* The alternate stack contains neither this frame nor the handler's frames. */
+	stack.reg[SP] = STACK;
+	for (i = 0; i < 2; i++) {
+		uint64_t *word = push_handler(&stack, LEAF, IN_MAIN);
+
+		word[ALT_START] = i ? STACK + 32 : STACK + 48;
+		word[ALT_SIZE] = 8192;
+		word[REGS + X_SP] = i ? STACK + 16 : STACK - 4096;
+		push_usual(&stack, 0, 0);
+		sample(&stack, DOWN + 8);
+	}
+	paths(self, "");
+	snprintf(wanted, sizeof(wanted), "source 0;[unknown];0x3ff7ffc800;down %u\n", count + 3);
+	EXPECT_STREQ(wanted, self->out) {
+		TH_LOG("%s", self->out);
+	}
+	/* Nor does code in a file return from a signal. */
+	begin(self, &stack);
+	stack.reg[RA] = IN_BARE;
+	push_signal(&stack, LEAF, IN_MAIN);
+	push_usual(&stack, 0, 0);
+	sample(&stack, LEAF);
+	paths(self, "");
+	EXPECT_NE(NULL, strstr(self->out, "source 0;[unknown];bare;leaf 1\n")) {
+		TH_LOG("%s", self->out);
+	}
+}
+
+#define OBJECTS(path)	"{\"version\":1,\"objects\":["						\
+			"{\"path\":\"" UNWIND "\",\"start\":458752,\"end\":462848,\"bias\":0},"	\
+			"{\"path\":\"" path "\",\"start\":274743672832,"				\
+			"\"end\":274743681024,\"bias\":274743672832}]}"
+
+/* 0x3ff7ffc000 is 274743672832. */
+TEST_F(command, a_side_car_file_may_name_the_vdso)
+{
+	struct stack stack;
+
+	begin(self, &stack);
+	push_handler(&stack, LEAF, IN_MAIN);
+	push_usual(&stack, 0, 0);
+	sample(&stack, DOWN + 8);
+	push_handler(&stack, LEAF, IN_MAIN);
+	stack.words = 4;
+	sample(&stack, DOWN + 8);
+	save(self, "trace.rtd");
+	write_file("trace.rtd.meta", OBJECTS("[vdso]"), strlen(OBJECTS("[vdso]")));
+	run(self, "export -q --format folded trace.rtd | LC_ALL=C sort");
+	EXPECT_STREQ("source 0;[cut];[vdso]+0x800;down 1\n"
+		     "source 0;start;main;leaf;[vdso]+0x800;down 1\n", self->out) {
+		TH_LOG("%s %s", self->out, self->err);
+	}
+	write_file("trace.rtd.meta", OBJECTS("/none/lib.so"), strlen(OBJECTS("/none/lib.so")));
+	run(self, "export -q --format folded trace.rtd | LC_ALL=C sort");
+	EXPECT_STREQ("source 0;[unknown];lib.so+0x800;down 2\n", self->out) {
+		TH_LOG("%s %s", self->out, self->err);
+	}
+}
+
+static void put_half(struct stack *stack, unsigned int at, uint32_t value)
+{
+	memcpy((char *)stack->word + at, &value, sizeof(value));
+}
+
+/* Without files, the frames show how wide addresses are. */
+TEST_F(command, frames_of_signals_have_32_bits)
+{
+	const uint64_t sp = 0x7ffff000;
+	struct stack stack;
+	unsigned int i;
+
+	begin(self, &stack);
+	stack.reg[SP] = sp;
+	for (i = 0; i < 3; i++) {
+		stack.words = 944 / 8;
+		put_half(&stack, 0, 14);
+		put_half(&stack, 288, 0x10000 + i * 16);
+		put_half(&stack, 296, (uint32_t)sp + 944);
+		/* The alternate stack, of a 32-bit kernel and a 64-bit one. */
+		if (i) {
+			put_half(&stack, i == 1 ? 136 : 144, (uint32_t)sp - 2048);
+			put_half(&stack, i == 1 ? 144 : 152, 8192);
+			put_half(&stack, 296, 0x40000000);
+		}
+		sample(&stack, 0x77ffe000);
+	}
+	save(self, "trace.rtd");
+	run(self, "decode -q trace.rtd");
+	EXPECT_NE(NULL, strstr(self->out, "0x77ffe000 <- 0x10000 <- [cut]")) {
+		TH_LOG("%s", self->out);
+	}
+	EXPECT_NE(NULL, strstr(self->out, "0x77ffe000 <- 0x10010 <- [cut]"));
+	EXPECT_NE(NULL, strstr(self->out, "0x77ffe000 <- 0x10020 <- [cut]"));
 }
 
 #define KERNEL		0xffffffff80001000ull
@@ -456,7 +760,19 @@ TEST_F(command, any_stack_is_read)
 			stack.reg[k] = any_value(&seed);
 		if (i % 2)
 			stack.reg[SP] = STACK;
-		for (k = (unsigned int)gen_random(&seed) % (i % 50 ? 64 : WORDS); k; k--)
+		/* Few random words are a signal's frame. */
+		if (i % 4 == 3) {
+			uint64_t *word;
+
+			stack.words = 2 * (gen_random(&seed) % 16);
+			push(&stack, any_value(&seed));
+			push(&stack, gen_random(&seed) % 4 ? TRAMPOLINE : any_value(&seed));
+			word = push_signal(&stack, any_value(&seed), any_value(&seed));
+			if (gen_random(&seed) % 2)
+				word[REGS + X_SP] = any_value(&seed);
+		}
+		k = i % 50 ? 64 : WORDS - stack.words;
+		for (k = (unsigned int)gen_random(&seed) % k; k; k--)
 			push(&stack, any_value(&seed));
 		sample(&stack, any_value(&seed));
 	}

@@ -136,9 +136,10 @@ struct perfrec_header {
  * @count:	number of addresses, at least 1
  * @address:	the return-address register, 0 for callers from a stack; then return
  *		addresses, innermost first: the list ends where frame pointers do, or with
- *		PERFREC_CUT or PERFREC_UNKNOWN. For a sample in the kernel, its callers in
- *		the kernel come first; then the pc of the program's code that entered the
- *		kernel, and that code's callers in the same form
+ *		PERFREC_CUT or PERFREC_UNKNOWN. From a stack, 1 plus the address of code that a
+ *		signal interrupted follows the return address of the signal's handler. For a
+ *		sample in the kernel, its callers in the kernel come first; then the pc of the
+ *		program's code that entered the kernel, and that code's callers in the same form
  *
  * The register contains the innermost return address if the pc's function has not called another
  * function yet, or else an address in that function. In the former case, the first frame may

@@ -724,12 +724,18 @@ bool symbols_named(struct symbols *symbols, const char *name, uint64_t *start,
 	return symbols_object(symbols, *start, found);
 }
 
+const char *symbols_path(struct symbols *symbols, uint64_t address)
+{
+	const struct object *object = symbols ? find_object(symbols, address) : NULL;
+
+	return object ? object->path : NULL;
+}
+
 bool symbols_probed(struct symbols *symbols, uint64_t address)
 {
-	const struct object *object = symbols && symbols->objects ?
-				      find_object(symbols, address) : NULL;
+	const char *path = symbols_path(symbols, address);
 
-	return object && !strcmp(object->path, META_PROBES);
+	return path && !strcmp(path, META_PROBES);
 }
 
 void symbols_expect(struct symbols *symbols, uint64_t address)

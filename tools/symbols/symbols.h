@@ -167,8 +167,8 @@ bool symbols_find_return(struct symbols *symbols, uint64_t address, struct symbo
  * @address:	set to them, innermost first
  *
  * For a sample in the kernel, the callers in the kernel come first, then those in the
- * program. The first of the latter is 1 plus the address of the code that entered the
- * kernel.
+ * program. In place of a return address, the list has 1 plus the address of code that entered the
+ * kernel, or that a signal interrupted.
  *
  * The return-address register counts as a caller unless it contains an address in the
  * sampled function: that function has then called another one. Without symbols, it always
@@ -245,6 +245,9 @@ struct image *symbols_image(struct symbols *symbols, uint64_t address, uint64_t 
  */
 bool symbols_named(struct symbols *symbols, const char *name, uint64_t *start,
 		   struct symbols_object *object);
+
+/** symbols_path() - the path of the object that contains an address, or NULL; no file is opened */
+const char *symbols_path(struct symbols *symbols, uint64_t address);
 
 /** symbols_probed() - whether an address is where the kernel executes probed instructions */
 bool symbols_probed(struct symbols *symbols, uint64_t address);

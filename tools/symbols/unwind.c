@@ -26,20 +26,52 @@ static const uint8_t saved[] = { RA, SP, 5, 8, 9, 18, 19, 20, 21, 22, 23, 24, 25
 
 _Static_assert(sizeof(saved) == SIFIVE_TRACE_STACK_REGISTERS - 1, "one each");
 
+/* Maximum number of a signal. */
+#define SIGNAL_MAX	64
+/* After struct rt_sigframe may be vector registers, 32 of at most 8 KB, and other extensions. */
+#define EXTENSIONS_MAX	(512u << 10)
+
+/**
+ * struct layout - the kernel's struct rt_sigframe, which it writes for a signal handler
+ * @mask:	the greatest address
+ * @link, @start, @size: offsets of uc_link, and of uc_stack's ss_sp and ss_size
+ * @registers:	offset of the interrupted code's pc, which x1 to x31 follow
+ * @bytes:	its size
+ *
+ * The signal's number is at offset 0, uc_flags at UC_FLAGS.
+ */
+struct layout {
+	uint64_t	mask;
+	unsigned int	link, start, size;
+	unsigned int	registers;
+	unsigned int	bytes;
+};
+
+#define UC_FLAGS	128
+
+/* For 64 bits, for 32, and for 32 in a 64-bit kernel. */
+static const struct layout layouts[] = {
+	{ UINT64_MAX, .link = 136, .start = 144, .size = 160, .registers = 304, .bytes = 1088 },
+	{ UINT32_MAX, .link = 132, .start = 136, .size = 144, .registers = 288, .bytes = 944 },
+	{ UINT32_MAX, .link = 136, .start = 144, .size = 152, .registers = 288, .bytes = 944 },
+};
+
 /**
  * struct unwind - a frame
  * @stack:	the sample
- * @mask:	the greatest address
+ * @mask:	the greatest address, 0 if unknown
+ * @low:	the frames' stack has no lower addresses
  * @pc:		its address; of a caller the return address
  * @reg:	its registers
  * @known:	bit n: register n is known
  * @cfa:	the stack pointer of its caller
- * @caller:	it is not the innermost one
+ * @caller:	it has called the frame before: it is neither the innermost one nor interrupted
  * @cut:	something was beyond the copy of the stack
  */
 struct unwind {
 	const struct perfrec_stack *stack;
 	uint64_t		mask;
+	uint64_t		low;
 	uint64_t		pc;
 	uint64_t		reg[REGISTERS];
 	uint32_t		known;
@@ -72,7 +104,7 @@ static bool read_memory(struct unwind *unwind, uint64_t address, uint64_t *value
 		memcpy(value, (const uint8_t *)stack->word + at, size);
 		return true;
 	}
-	unwind->cut |= address >= sp;
+	unwind->cut |= address >= unwind->low;
 	return false;
 }
 
@@ -298,34 +330,115 @@ static bool leave_stub(struct unwind *unwind, struct image *image, uint64_t addr
 	return unwind->pc;
 }
 
-/* Begins at the innermost frame, whose file is @image. */
-static void begin(struct unwind *unwind, const struct image *image)
+/* Begins at the innermost frame. @mask: the greatest address */
+static void begin(struct unwind *unwind, uint64_t mask)
 {
 	unsigned int i;
 
-	unwind->mask = image_is_wide(image) ? UINT64_MAX : UINT32_MAX;
+	unwind->mask = mask;
 	for (i = 0; i < sizeof(saved); i++) {
-		unwind->reg[saved[i]] = unwind->stack->reg[i + 1] & unwind->mask;
+		unwind->reg[saved[i]] = unwind->stack->reg[i + 1] & mask;
 		unwind->known |= 1u << saved[i];
 	}
+	unwind->low = unwind->reg[SP];
+}
+
+/*
+ * Whether the kernel would have written a frame at @frame when it interrupted code with the stack
+ * pointer @sp: below @sp, or on the alternate stack, the @size bytes at @start, if @sp is not
+ * there. The interrupted code's frames are not among those of the handler and its callees.
+ */
+static bool is_plausible(const struct unwind *unwind, const struct layout *layout, uint64_t frame,
+			 uint64_t sp, uint64_t start, uint64_t size)
+{
+	if (sp >= unwind->low && sp < frame)
+		return false;
+	if (sp - frame >= layout->bytes && sp - frame - layout->bytes <= EXTENSIONS_MAX)
+		return true;
+	return frame - start < size && sp - start >= size;
+}
+
+/*
+ * Moves on from a signal's frame to the interrupted code. Returns false, and leaves all but @cut
+ * unchanged, if there is no such frame at the stack pointer, or not all that is needed of it.
+ */
+static bool leave_signal(struct unwind *unwind, const struct layout *layout)
+{
+	const uint64_t frame = unwind->reg[SP], size = layout->mask == UINT32_MAX ? 4 : 8;
+	uint64_t number, flags, link, start, bytes, reg[REGISTERS];
+	unsigned int i;
+
+	if (frame % 16 || !read_memory(unwind, frame, &number) ||
+	    (uint32_t)number - 1 >= SIGNAL_MAX ||
+	    !read_memory(unwind, frame + UC_FLAGS, &flags) || flags ||
+	    !read_memory(unwind, frame + layout->link, &link) || link ||
+	    !read_memory(unwind, frame + layout->start, &start) ||
+	    !read_memory(unwind, frame + layout->size, &bytes))
+		return false;
+	for (i = 0; i < REGISTERS; i++)
+		if (!read_memory(unwind, frame + layout->registers + i * size, &reg[i]))
+			return false;
+	if (reg[0] & 1 || perfrec_is_kernel(reg[0]) ||
+	    !is_plausible(unwind, layout, frame, reg[SP], start, bytes))
+		return false;
+	unwind->pc = reg[0];
+	memcpy(unwind->reg, reg, sizeof(reg));
+	unwind->known = ~1u;
+	unwind->low = reg[SP];
+	unwind->caller = false;
+	return true;
+}
+
+/*
+ * A signal handler returns to the vdso, which the trace may not name, and of which there may be no
+ * file: only code in no other object can be that. Returns whether it was, and was left; @end: the
+ * mark if not.
+ */
+static bool leave_handler(struct unwind *unwind, struct symbols *symbols, uint64_t *end)
+{
+	const uint64_t mask = unwind->mask;
+	const bool cut = unwind->cut;
+	const char *path = symbols_path(symbols, symbols_place(symbols, unwind->pc));
+	unsigned int i;
+
+	*end = PERFREC_UNKNOWN;
+	if (unwind->pc & 1 || perfrec_is_kernel(unwind->pc) || (path && strcmp(path, META_VDSO)))
+		return false;
+	unwind->cut = false;
+	for (i = 0; i < sizeof(layouts) / sizeof(layouts[0]); i++) {
+		if (mask && layouts[i].mask != mask)
+			continue;
+		if (!mask)
+			begin(unwind, layouts[i].mask);
+		if (leave_signal(unwind, &layouts[i]))
+			return true;
+	}
+	if (unwind->cut)
+		*end = PERFREC_CUT;
+	unwind->mask = mask;
+	unwind->cut = cut;
+	return false;
 }
 
 /* Like unwind_frame(), but finds the frame's file and table entry first. */
 static bool step(struct unwind *unwind, struct symbols *symbols, uint64_t *end)
 {
-	const uint64_t place = symbols_place(symbols, unwind->pc - unwind->caller);
+	uint64_t place, bias, address;
 	Dwarf_Frame *frame;
 	struct image *image;
-	uint64_t bias, address;
 	bool moved;
 
-	*end = PERFREC_UNKNOWN;
+	if (leave_handler(unwind, symbols, end))
+		return true;
+	if (*end == PERFREC_CUT)
+		return false;
+	place = symbols_place(symbols, unwind->pc - unwind->caller);
 	image = symbols_image(symbols, place, &bias);
 	if (!image)
 		return false;
 	address = symbols_same(symbols, place) - bias;
-	if (!unwind->caller)
-		begin(unwind, image);
+	if (!unwind->mask)
+		begin(unwind, image_is_wide(image) ? UINT64_MAX : UINT32_MAX);
 	frame = find_frame(image, address);
 	moved = frame ? unwind_frame(unwind, frame, end) : leave_stub(unwind, image, address);
 	free(frame);
@@ -344,7 +457,8 @@ unsigned int symbols_unwind(void *context, const struct perfrec_stack *stack,
 	symbols_when(symbols, &stack->begin);
 	address[count++] = 0;
 	while (step(&unwind, symbols, &end)) {
-		address[count++] = unwind.pc & ~1ull;
+		/* Of interrupted code, symbols_find_return() finds the instruction itself. */
+		address[count++] = unwind.caller ? unwind.pc & ~1ull : unwind.pc | 1;
 		if (count == SIFIVE_TRACE_CALLERS_MAX - 1) {
 			end = PERFREC_CUT;
 			break;
