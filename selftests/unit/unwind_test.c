@@ -195,18 +195,20 @@ TEST_F(command, callers_without_a_table_are_unknown)
 	stack.reg[RA] = IN_LOST;
 	push_usual(&stack, 0, 0);
 	sample(&stack, LEAF);
-	/* A return address in no object, an odd one, and none. */
+	/* A return address in no object, odd ones, and none. */
 	stack.reg[RA] = 0x2000;
 	push_usual(&stack, 0, 0);
 	sample(&stack, LEAF);
 	stack.reg[RA] = ~0ull;
+	sample(&stack, LEAF);
+	stack.reg[RA] = 1;
 	sample(&stack, LEAF);
 	stack.reg[RA] = 0;
 	sample(&stack, LEAF);
 	paths(self, "");
 	EXPECT_STREQ("source 0;[unknown];0x2000;leaf 1\nsource 0;[unknown];0xfffffffffffffffe;leaf 1\n"
 		     "source 0;[unknown];bare 1\nsource 0;[unknown];bare;leaf 1\n"
-		     "source 0;[unknown];lost;leaf 1\nsource 0;leaf 1\n", self->out) {
+		     "source 0;[unknown];lost;leaf 1\nsource 0;leaf 2\n", self->out) {
 		TH_LOG("%s", self->out);
 	}
 }

@@ -313,9 +313,10 @@ static bool unwind_frame(struct unwind *unwind, Dwarf_Frame *frame, uint64_t *en
 	reg[SP] = unwind->cfa;
 	memcpy(unwind->reg, reg, sizeof(reg));
 	unwind->known = known;
-	unwind->pc = pc;
+	/* As a return does. */
+	unwind->pc = pc & ~1ull;
 	*end = 0;
-	return pc;
+	return unwind->pc;
 }
 
 /* A stub jumps to a function: it changes neither the stack nor the return address. */
@@ -325,7 +326,7 @@ static bool leave_stub(struct unwind *unwind, struct image *image, uint64_t addr
 
 	if (unwind->caller || !function || function->rank != IMAGE_STUB)
 		return false;
-	unwind->pc = unwind->reg[RA];
+	unwind->pc = unwind->reg[RA] & ~1ull;
 	unwind->known &= ~(1u << RA);
 	return unwind->pc;
 }
@@ -402,7 +403,7 @@ static bool leave_handler(struct unwind *unwind, struct symbols *symbols, uint64
 	unsigned int i;
 
 	*end = PERFREC_UNKNOWN;
-	if (unwind->pc & 1 || perfrec_is_kernel(unwind->pc) || (path && strcmp(path, META_VDSO)))
+	if (perfrec_is_kernel(unwind->pc) || (path && strcmp(path, META_VDSO)))
 		return false;
 	unwind->cut = false;
 	for (i = 0; i < sizeof(layouts) / sizeof(layouts[0]); i++) {
@@ -458,7 +459,7 @@ unsigned int symbols_unwind(void *context, const struct perfrec_stack *stack,
 	address[count++] = 0;
 	while (step(&unwind, symbols, &end)) {
 		/* Of interrupted code, symbols_find_return() finds the instruction itself. */
-		address[count++] = unwind.caller ? unwind.pc & ~1ull : unwind.pc | 1;
+		address[count++] = unwind.pc | !unwind.caller;
 		if (count == SIFIVE_TRACE_CALLERS_MAX - 1) {
 			end = PERFREC_CUT;
 			break;
