@@ -51,6 +51,35 @@ static void records(struct gen *gen, unsigned int src, unsigned int channel,
 	gen_record(&stream, 1, outer, value);
 }
 
+/* For unwind_fuzz.c: a signal has interrupted the innermost of nested functions, or its handler. */
+static void save_stack(const char *path, bool named, unsigned int signals)
+{
+	/* A stack pointer; return addresses and an interrupted function in unwind_sample.S. */
+	const uint64_t start = 0x3ffffff000, main_ = 0x7004c, down = 0x7008c, leaf = 0x700c0;
+	uint64_t value[SIFIVE_TRACE_STACK_REGISTERS + 400] = { down, main_, start }, *word;
+	size_t count = SIFIVE_TRACE_STACK_REGISTERS;
+	struct gen stack = { .data = (uint8_t *)value };
+	const uint8_t prefix = named;
+	unsigned int i;
+
+	for (i = 0; i < signals; i++) {
+		/* The frame of down(), the handler, and the one of the signal. */
+		count += 3;
+		value[count++] = 0x3ff7ffc800;
+		word = value + count;
+		count += 1088 / 8;
+		word[0] = 14;
+		word[38] = i + 1 < signals ? down : leaf;
+		word[39] = main_;
+		word[40] = start + 8 * (count - SIFIVE_TRACE_STACK_REGISTERS);
+	}
+	/* The frame of main(). */
+	count++;
+	value[count++] = 0x70004;
+	stack.length = 8 * count;
+	save(path, signals == 1 ? "one" : "two", &prefix, 1, &stack);
+}
+
 /* The writers of export_fuzz.c; as many numbers again are for a side-car file with its flow. */
 #define WRITERS	20
 
@@ -110,10 +139,13 @@ int main(int argc, char **argv)
 	static const char * const names[] = { "raw", "delta", "xor" };
 	const char *root = argc > 1 ? argv[1] : "corpus";
 	unsigned int type;
-	char flows[200];
+	char flows[200], stacks[200];
 
 	snprintf(flows, sizeof(flows), "%s/flow", root);
 	save_flows(flows);
+	snprintf(stacks, sizeof(stacks), "%s/unwind", root);
+	save_stack(stacks, false, 1);
+	save_stack(stacks, true, 2);
 	for (type = 0; type < 3; type++) {
 		uint8_t nexus[] = { (uint8_t)(2 | (type == 1 ? 8 : 0)), 40 };
 		uint8_t trace[] = { (uint8_t)(type + 1) };
