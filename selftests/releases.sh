@@ -74,7 +74,7 @@ for release; do
 	unpack "$release"
 	result $? "$release: a file system with a clean clone"
 	works "make demo"
-	holds '! type -P chromium && ! type -P afl-fuzz && ! type -P clang && ! type -P valgrind' \
+	holds '! type -P chromium && ! type -P firefox-esr && ! type -P afl-fuzz && ! type -P clang && ! type -P valgrind' \
 		"a demo installs nothing that only tests need"
 	holds '[ -s build/demo/trace.html ]' "the demo leaves its page"
 	for how in report graph replay; do

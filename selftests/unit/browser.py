@@ -1,159 +1,26 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""Test the pages that "sifive-trace export" draws, in a headless Chromium.
+"""Test the pages that "sifive-trace export" draws, in a headless Chromium or Firefox.
 
     browser.py PAGE.html FLAME.svg    of the trace that output_test.c makes
-    browser.py --shown PAGE.html      prints what a page shows, as JSON
+    browser.py --shown PAGE.html...   prints what each page shows, a line of JSON
     browser.py --samples PAGE.html    of the calls and samples of loss_test.c
     browser.py --records PAGE.html    of the calls and records of joined_test.c
     browser.py --selected PAGE.html   selects the whole time, and prints its table, as JSON
     browser.py --picture OUT.png [--size 1200x800] FILE
 
-Talks to the browser through its debugging pipe: nothing but Python is needed.
+--browser chromium, the default, or firefox: the same checks in either; browsers.py drives it.
 Whatever the page prints to the console, or throws, is an error.
 """
 
 import argparse
-import base64
 import json
-import os
 import pathlib
 import re
-import select
-import shutil
-import subprocess
 import sys
-import tempfile
-import time
 
 import page_calls
-
-PATIENCE = 600         # seconds without an answer: it hangs
-
-FLAGS = """--headless --no-sandbox --disable-gpu --disable-quic --no-first-run
---disable-background-networking --disable-component-update --disable-sync
---remote-debugging-pipe --hide-scrollbars --force-device-scale-factor=1
---force-color-profile=srgb""".split()
-
-
-class Browser:
-    def __init__(self, width, height):
-        self.folder = tempfile.mkdtemp()
-        self.complaints = []
-        self.serial = 0
-        self.rest = b""
-        self.answer = None      # the answer to the next dialog
-        out_read, self.out = os.pipe()
-        self.inp, in_write = os.pipe()
-
-        def pipes():
-            # The browser reads from 3 and writes to 4; either may already be in use.
-            reader, writer = os.dup(out_read), os.dup(in_write)
-            os.dup2(reader, 3)
-            os.dup2(writer, 4)
-
-        self.process = subprocess.Popen(
-            ["chromium", *FLAGS, f"--user-data-dir={self.folder}",
-             f"--window-size={width},{height}", "about:blank"],
-            preexec_fn=pipes, close_fds=False, stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL)
-        os.close(out_read)
-        os.close(in_write)
-        self.session = None
-        pages = []
-        while not pages:
-            pages = [t for t in self.call("Target.getTargets")["targetInfos"]
-                     if t["type"] == "page"]
-        self.session = self.call("Target.attachToTarget", flatten=True,
-                                 targetId=pages[0]["targetId"])["sessionId"]
-        for domain in "Page", "Runtime", "Log":
-            self.call(domain + ".enable")
-        self.call("Emulation.setDeviceMetricsOverride", width=width,
-                  height=height, deviceScaleFactor=1, mobile=False)
-
-    def close(self):
-        self.process.kill()
-        self.process.wait()
-        shutil.rmtree(self.folder, ignore_errors=True)
-
-    def receive(self):
-        while b"\0" not in self.rest:
-            if not select.select([self.inp], [], [], PATIENCE)[0]:
-                raise TimeoutError("the browser does not answer")
-            data = os.read(self.inp, 1 << 16)
-            if not data:
-                raise EOFError("the browser has ended")
-            self.rest += data
-        message, self.rest = self.rest.split(b"\0", 1)
-        return json.loads(message)
-
-    def notice(self, message):
-        method, params = message.get("method"), message.get("params", {})
-        if method == "Runtime.exceptionThrown":
-            self.complaints.append(params["exceptionDetails"])
-        elif method == "Runtime.consoleAPICalled":
-            self.complaints.append(params["args"])
-        elif (method == "Log.entryAdded" and
-              params["entry"]["level"] == "error"):
-            self.complaints.append(params["entry"])
-        elif method == "Page.javascriptDialogOpening":
-            self.send("Page.handleJavaScriptDialog", accept=True,
-                      promptText=self.answer)
-
-    def send(self, method, **params):
-        self.serial += 1
-        message = {"id": self.serial, "method": method, "params": params}
-        if self.session:
-            message["sessionId"] = self.session
-        os.write(self.out, json.dumps(message).encode() + b"\0")
-        return self.serial
-
-    def call(self, method, **params):
-        serial = self.send(method, **params)
-        while True:
-            message = self.receive()
-            if message.get("id") == serial:
-                if "error" in message:
-                    raise RuntimeError(f"{method}: {message['error']}")
-                return message["result"]
-            self.notice(message)
-
-    def value(self, script):
-        result = self.call("Runtime.evaluate", expression=script,
-                           returnByValue=True)
-        if "exceptionDetails" in result:
-            raise RuntimeError(f"{script}: {result['exceptionDetails']}")
-        return result["result"].get("value")
-
-    def wait(self, script):
-        end = time.monotonic() + PATIENCE
-        while not self.value(script):
-            if time.monotonic() > end:
-                raise TimeoutError("never true: " + script)
-            time.sleep(0.05)
-
-    def open(self, path):
-        url = pathlib.Path(path).resolve().as_uri()
-        self.call("Page.navigate", url=url)
-        self.wait(f"location.href === {json.dumps(url)} &&"
-                  " document.readyState === 'complete'")
-
-    def mouse(self, kind, x, y, **more):
-        self.call("Input.dispatchMouseEvent", type=kind, x=x, y=y, **more)
-
-    def click(self, x, y, count=1):
-        for kind in "mousePressed", "mouseReleased":
-            self.mouse(kind, x, y, button="left", clickCount=count)
-
-    def key(self, key):
-        text = {"text": key} if len(key) == 1 else {}
-        self.call("Input.dispatchKeyEvent", type="keyDown", key=key, **text)
-        self.call("Input.dispatchKeyEvent", type="keyUp", key=key)
-
-    def picture(self, path):
-        data = self.call("Page.captureScreenshot", format="png")["data"]
-        pathlib.Path(path).write_bytes(base64.b64decode(data))
-
+from browsers import BROWSERS
 
 # Middle of an element in the window; n: of several.
 def place(browser, selector, n=0):
@@ -212,24 +79,21 @@ def check_page(browser, path):
 
     # The mouse shows the element below it.
     left, top, width, height = place(browser, "canvas", CALLS)
-    browser.mouse("mouseMoved", left + width / 2, top + 24)
+    browser.move(left + width / 2, top + 24)
     browser.wait("document.querySelector('#tip').textContent ==="
                  " 'main\\n17 us from 0 ns\\ncycles: 205'")
 
     # The wheel zooms around the mouse, a drag moves.
     drawn = RULER, CALLS, PLOT
     before = [drawing(browser, n) for n in drawn]
-    browser.mouse("mouseWheel", left + width / 2, top + 24, deltaX=0, deltaY=-100)
+    browser.wheel(left + width / 2, top + 24, -100)
     browser.wait("document.querySelector('#status').textContent ==="
                  " '1.96154 us to 15.0385 us of 17 us'")
     zoomed = [drawing(browser, n) for n in drawn]
     for n in drawn:
         if zoomed[n] == before[n]:
             raise AssertionError(f"zoomed, and canvas {n} is not drawn again")
-    browser.mouse("mousePressed", left + width / 2, top + 24, button="left",
-                  clickCount=1)
-    browser.mouse("mouseMoved", left + width * 0.9, top + 24, button="left")
-    browser.mouse("mouseReleased", left + width, top + 24, button="left")
+    browser.drag(*((left + width * part, top + 24) for part in (0.5, 0.9, 1)))
     browser.wait("document.querySelector('#status').textContent ==="
                  " '0 ns to 13.0769 us of 17 us'")
     for n in drawn:
@@ -243,8 +107,7 @@ def check_page(browser, path):
             raise AssertionError(f"the whole trace, and canvas {n} is another")
 
     # A double click shows one call: the first fib, at 5 of 17 us.
-    browser.click(left + width * 7 / 17, top + 41, 1)
-    browser.click(left + width * 7 / 17, top + 41, 2)
+    browser.double_click(left + width * 7 / 17, top + 41)
     browser.wait("document.querySelector('#status').textContent ==="
                  " '4.8 us to 9.2 us of 17 us'")
     browser.value("document.querySelector('#home').click()")
@@ -254,13 +117,13 @@ def check_page(browser, path):
         expect(pixels(browser, n, FOUND), 0, "marked before the search")
     left, top, width, height = place(browser, "#search")
     browser.click(left + width / 2, top + height / 2)
-    browser.call("Input.insertText", text="^fi")
+    browser.type("^fi")
     expect(text(browser, "#found"),
            "found 1 function, 2 calls, itself 8 us (47.06%)", "search")
     for n in CALLS, FLAME:
         if not pixels(browser, n, FOUND):
             raise AssertionError("the search marks nothing")
-    browser.call("Input.insertText", text="(")
+    browser.type("(")
     expect(browser.value("document.querySelector('#search').className"),
            "wrong", "half an expression")
     browser.value("PAGE.find('')")
@@ -294,10 +157,7 @@ def check_search(browser):
 def check_selection(browser):
     """From 7 to 15 us: 4 us of main itself, and 2 of each fib."""
     left, top, width, height = place(browser, "canvas", RULER)
-    browser.mouse("mousePressed", left + width * 7 / 17, top + 5, button="left", clickCount=1)
-    browser.mouse("mouseMoved", left + width * 10 / 17, top + 5, button="left")
-    browser.mouse("mouseMoved", left + width * 15 / 17, top + 5, button="left")
-    browser.mouse("mouseReleased", left + width * 15 / 17, top + 5, button="left")
+    browser.drag(*((left + width * time / 17, top + 5) for time in (7, 10, 15)))
     browser.wait("(document.querySelector('#selection') || { dataset: {} }).dataset.ready")
     rows = browser.value("Array.from(document.querySelectorAll('#range tbody tr')).map("
                          "function (r) { return r.innerText.split('\\t'); })")
@@ -350,13 +210,11 @@ def check_comparison(browser):
 def check_surroundings(browser):
     """A telephone's width, and the system's dark mode; a screen reader's names."""
     light = browser.value("getComputedStyle(document.body).backgroundColor")
-    browser.call("Emulation.setEmulatedMedia",
-                 features=[{"name": "prefers-color-scheme", "value": "dark"}])
+    browser.dark(True)
     browser.wait("getComputedStyle(document.body).backgroundColor !=="
                  f" {json.dumps(light)} && PAGE.theme.text !== '#222'")
-    browser.call("Emulation.setEmulatedMedia", features=[])
-    browser.call("Emulation.setDeviceMetricsOverride", width=390, height=800,
-                 deviceScaleFactor=1, mobile=True)
+    browser.dark(False)
+    browser.resize(390, 800, mobile=True)
     browser.wait("innerWidth === 390 &&"
                  " document.querySelector('canvas').getBoundingClientRect().width < 390")
     expect(browser.value("document.documentElement.scrollWidth <= innerWidth"), True,
@@ -390,10 +248,10 @@ def check_records(browser, path):
     left, top, width, _ = place(browser, "canvas", CALLS)
     shown = []
     for point in page["points"]:
-        browser.mouse("mouseMoved", left + width / 2, top + 4)
+        browser.move(left + width / 2, top + 4)
         browser.wait("document.querySelector('#tip').textContent === ''")
         at = width * point["begin"] / (page["last"] - page["first"])
-        browser.mouse("mouseMoved", left + min(at, width - 1),
+        browser.move(left + min(at, width - 1),
                       top + LABEL + ROW * point["depth"] + ROW / 2)
         if point["counts"][0]:
             browser.wait("/cycles/.test(document.querySelector('#tip').textContent)")
@@ -425,6 +283,18 @@ def check_flame(browser, path):
     left, top, width, height = place(browser, "#search")
     browser.click(left + width / 2, top + height / 2)
     expect(text(browser, "#found"), "matched: 47.1%", "search")
+
+
+def check_complaints(browser):
+    """The browser does report what a page prints or throws."""
+    wanted = ["printed", "rejected", "thrown"]
+    browser.value("""(function () {
+        console.log("printed");
+        Promise.reject(new Error("rejected"));
+        setTimeout(function () { window.late = true; throw new Error("thrown"); }); }())""")
+    browser.wait("window.late")
+    found = json.dumps(browser.complaints())
+    expect([said for said in wanted if said in found], wanted, "complaints found")
 
 
 def selected(browser, path):
@@ -478,6 +348,7 @@ def shown(browser, path):
 
 def main():
     parser = argparse.ArgumentParser()
+    parser.add_argument("--browser", choices=BROWSERS, default="chromium")
     parser.add_argument("--picture")
     parser.add_argument("--shown", action="store_true")
     parser.add_argument("--samples", action="store_true")
@@ -487,7 +358,7 @@ def main():
     parser.add_argument("--script", help="run in the page before the picture")
     parser.add_argument("file", nargs="+")
     arguments = parser.parse_args()
-    browser = Browser(*map(int, arguments.size.split("x")))
+    browser = BROWSERS[arguments.browser](*map(int, arguments.size.split("x")))
     try:
         if arguments.picture:
             browser.open(arguments.file[0])
@@ -495,7 +366,8 @@ def main():
                 browser.value(arguments.script)
             browser.picture(arguments.picture)
         elif arguments.shown:
-            print(json.dumps(shown(browser, arguments.file[0])))
+            for path in arguments.file:
+                print(json.dumps(shown(browser, path)))
         elif arguments.selected:
             print(json.dumps(selected(browser, arguments.file[0])))
         elif arguments.samples:
@@ -506,8 +378,8 @@ def main():
             check_page(browser, arguments.file[0])
             check_many(browser, arguments.file[0])
             check_flame(browser, arguments.file[1])
-        if browser.complaints:
-            raise AssertionError(f"errors on the console: {browser.complaints}")
+        expect(browser.complaints(), [], "errors on the console")
+        check_complaints(browser)
     except (AssertionError, EOFError, RuntimeError, TimeoutError) as error:
         sys.exit(f"browser.py: {error}")
     finally:

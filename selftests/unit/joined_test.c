@@ -5,7 +5,7 @@
  */
 #include <inttypes.h>
 
-#include "command_fixture.h"
+#include "browser.h"
 
 /* flow_sample.S: its instructions have two halfwords. */
 #define CODE		0x30000ull
@@ -266,14 +266,23 @@ TEST_F(command, exports_have_each_record_with_its_counts)
 	EXPECT_EQ(0, self->status);
 }
 
-TEST_F(command, a_page_shows_each_record_with_its_counts)
+static void page_of_records(struct __test_metadata *_metadata, FIXTURE_DATA(command) *self,
+			    const char *browser)
 {
 	run_main(self);
 	run(self, "export --format html -o t.html " READ);
 	EXPECT_EQ(0, self->status);
-	if (system("command -v chromium >/dev/null"))
-		SKIP(return, "no chromium: install chromium");
-	EXPECT_EQ(0, system("python3 -B " SOURCES "/browser.py --records t.html"));
+	browse(_metadata, self, browser, "--records t.html");
+}
+
+TEST_F(command, a_page_shows_each_record_with_its_counts)
+{
+	page_of_records(_metadata, self, CHROMIUM);
+}
+
+TEST_F(command, a_page_in_firefox_shows_each_record_with_its_counts)
+{
+	page_of_records(_metadata, self, FIREFOX);
 }
 
 /* The first row is a call's: counters have columns only if the side-car file names them. */

@@ -6,7 +6,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-#include "command_fixture.h"
+#include "browser.h"
 
 #define OUTSIDE	0x3f00000000ull
 #define CHUNK	(256 << 10)
@@ -226,7 +226,8 @@ TEST_F(command, counts_behind_a_loss_are_of_no_function)
 }
 
 /* The output of record -i for an instrumented program. */
-TEST_F(command, calls_and_samples_are_apart)
+static void calls_and_samples(struct __test_metadata *_metadata, FIXTURE_DATA(command) *self,
+			      const char *browser)
 {
 	struct gen_stream stream;
 	unsigned int i;
@@ -257,9 +258,17 @@ TEST_F(command, calls_and_samples_are_apart)
 	       "name = lambda n: data['functions'][n[1]] if n[1] >= 0 else ''\n"
 	       "tree = {name(n): n[2:4] for n in data['tree']}\n"
 	       "assert tree['main'] == [1, 0] and tree['fib'] == [3, 6], tree\n");
-	if (system("command -v chromium >/dev/null"))
-		SKIP(return, "no chromium: install chromium");
-	EXPECT_EQ(0, system("python3 " SOURCES "/browser.py --samples t.html"));
+	browse(_metadata, self, browser, "--samples t.html");
+}
+
+TEST_F(command, calls_and_samples_are_apart)
+{
+	calls_and_samples(_metadata, self, CHROMIUM);
+}
+
+TEST_F(command, calls_and_samples_are_apart_in_firefox)
+{
+	calls_and_samples(_metadata, self, FIREFOX);
 }
 
 /* Repeated longjmp from two functions deep, without their exit records. */

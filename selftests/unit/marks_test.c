@@ -7,7 +7,7 @@
 
 #include <linux/sifive_trace_format.h>
 
-#include "command_fixture.h"
+#include "browser.h"
 
 static const uint64_t in_main[] = { MAIN, 0x3f00000000ull };
 static const uint64_t in_fib[] = { FIB, MAIN + 0x12 };
@@ -207,15 +207,32 @@ TEST_F(command, timelines_say_how_long_calls_waited)
 		run(self, "report -q --ts-hz 1000000 --by thread --format csv -e " PROGRAM " -o t.csv trace.rtd");
 		EXPECT_EQ(0, system("python3 -B " SOURCES "/perfetto.py t.pf t.csv >/dev/null"));
 	}
-	if (system("command -v chromium >/dev/null"))
-		SKIP(return, "no chromium: install chromium");
-	run(self, "--version >/dev/null; python3 -B " SOURCES "/browser.py --selected t.html");
+}
+
+static void waiting_in_a_selection(struct __test_metadata *_metadata,
+				   FIXTURE_DATA(command) *self, const char *browser)
+{
+	waiting_trace(self);
+	run(self, "export -q --ts-hz 1000000 --format html -e " PROGRAM " -o t.html trace.rtd");
+	if (!browse(_metadata, self, browser, "--selected t.html"))
+		return;
 	EXPECT_STREQ("[[\"1\", \"0\", \"15 us\", \"9 us\", \"main\"], "
 		     "[\"1\", \"0\", \"6 us\", \"6 us\", \"fib\"]]\n", self->out);
 }
 
+TEST_F(command, a_selection_does_not_count_waiting)
+{
+	waiting_in_a_selection(_metadata, self, CHROMIUM);
+}
+
+TEST_F(command, a_selection_in_firefox_does_not_count_waiting)
+{
+	waiting_in_a_selection(_metadata, self, FIREFOX);
+}
+
 /* What ran before the gap's end is unknown: the function's own time does not include it. */
-TEST_F(command, a_selection_marks_own_times_with_a_loss)
+static void loss_in_a_selection(struct __test_metadata *_metadata, FIXTURE_DATA(command) *self,
+				const char *browser)
 {
 	struct gen_stream stream;
 
@@ -233,13 +250,22 @@ TEST_F(command, a_selection_marks_own_times_with_a_loss)
 	       "from page_calls import load\n"
 	       "marked = [c['self_inferred'] for c in load('t.html')['calls']]\n"
 	       "assert marked == [1, 0, 0], marked\n");
-	if (system("command -v chromium >/dev/null"))
-		SKIP(return, "no chromium: install chromium");
-	run(self, "--version >/dev/null; python3 -B " SOURCES "/browser.py --selected t.html");
+	if (!browse(_metadata, self, browser, "--selected t.html"))
+		return;
 	EXPECT_NE(NULL, strstr(self->out, " ticks\", \"~"));
 	EXPECT_NE(NULL, strstr(self->out, "\"8 ticks\", \"8 ticks\", \"fib\"")) {
 		TH_LOG("%s", self->out);
 	}
+}
+
+TEST_F(command, a_selection_marks_own_times_with_a_loss)
+{
+	loss_in_a_selection(_metadata, self, CHROMIUM);
+}
+
+TEST_F(command, a_selection_in_firefox_marks_own_times_with_a_loss)
+{
+	loss_in_a_selection(_metadata, self, FIREFOX);
 }
 
 TEST_HARNESS_MAIN

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /* The commands that report calls: report, graph, replay, export. */
-#include "command_fixture.h"
+#include "browser.h"
 
 /* main calls fib twice; the second call's exit record is missing. */
 static void calls(struct gen *gen, unsigned int channel, unsigned int cost)
@@ -608,7 +608,8 @@ TEST_F(command, export_ctf_of_sources)
 }
 
 /* browser.py tests drawing, and the response to mouse and keyboard. */
-TEST_F(command, export_html)
+static void page_and_flame_graph(struct __test_metadata *_metadata,
+				 FIXTURE_DATA(command) *self, const char *browser)
 {
 	calls(&self->gen, 6, 100);
 	save(self, "trace.rtd");
@@ -621,9 +622,17 @@ TEST_F(command, export_html)
 	EXPECT_EQ(0, system("grep -q '\"functions\":.*\"fib\"' t.html"));
 	/* The page has no external references. */
 	EXPECT_NE(0, system("grep -E 'src=|href=|@import|url\\(' t.html"));
-	if (system("command -v chromium >/dev/null"))
-		SKIP(return, "no chromium: install chromium");
-	EXPECT_EQ(0, system("python3 " SOURCES "/browser.py t.html t.svg"));
+	browse(_metadata, self, browser, "t.html t.svg");
+}
+
+TEST_F(command, export_html)
+{
+	page_and_flame_graph(_metadata, self, CHROMIUM);
+}
+
+TEST_F(command, export_html_in_firefox)
+{
+	page_and_flame_graph(_metadata, self, FIREFOX);
 }
 
 /*

@@ -25,8 +25,8 @@ declare -A parts=(
 		libelf-dev rsync perl ca-certificates patch'
 	# clang 19, because new kernels do not support older versions.
 	[check]='ccache git g++ sparse dt-schema shellcheck clang lld llvm libclang-rt-dev
-		clang-19 lld-19 llvm-19 bolt-19 lcov afl++ babeltrace2 time chromium python3 valgrind
-		debhelper dh-dkms fakeroot lintian zsh fish golang-go'
+		clang-19 lld-19 llvm-19 bolt-19 lcov afl++ babeltrace2 time chromium firefox-esr
+		python3 valgrind debhelper dh-dkms fakeroot lintian zsh fish golang-go'
 	[deb]='debhelper dh-dkms dpkg-dev fakeroot rsync pkg-config
 		libdw-dev libjson-c-dev libiberty-dev libprotobuf-c-dev protobuf-c-compiler
 		zlib1g-dev'
