@@ -72,16 +72,14 @@ PERF_LOCAL int copy_capture(struct perf_device *device, int fd,
 			return -1;
 		if (write_all(fd, chunk, (size_t)got))
 			return perf_error("cannot write %s: %s: the file has about %llu bytes of the trace",
-					  path, strerror(errno),
-					  (unsigned long long)copied);
+					  path, strerror(errno), (unsigned long long)copied);
 		copied += (uint64_t)got;
 	}
 	if (got < 0)
 		return -1;
 	if (copied < bytes)
 		return perf_error("the trace ended after %llu of %llu bytes: another session has configured the trace hardware",
-				  (unsigned long long)copied,
-				  (unsigned long long)bytes);
+				  (unsigned long long)copied, (unsigned long long)bytes);
 	return bytes ? 0 : empty(fd, path);
 }
 
@@ -101,7 +99,8 @@ PERF_LOCAL int open_file(const char *path, uint32_t index, uint32_t sinks)
 	if (strlen(path) + sizeof(".63") > sizeof(name))
 		return perf_error("the trace's name is too long");
 	perf_device_file(name, path, index, sinks);
-	fd = open(name, O_WRONLY | O_CREAT | O_CLOEXEC, mode);
+	/* The user has not named these files: a link there could point to any file. */
+	fd = open(name, O_WRONLY | O_CREAT | O_CLOEXEC | (sinks > 1 ? O_NOFOLLOW : 0), mode);
 #ifndef PERF_DROPIN
 	/* An earlier trace's file keeps its mode. Devices are not ours to change. */
 	if (fd >= 0 && mode == 0600 && !fstat(fd, &status) && S_ISREG(status.st_mode) &&
@@ -111,7 +110,8 @@ PERF_LOCAL int open_file(const char *path, uint32_t index, uint32_t sinks)
 		return -1;
 	}
 #endif /* PERF_DROPIN */
-	return fd < 0 ? perf_error("cannot make %s: %s", name, strerror(errno)) : fd;
+	return fd >= 0 ? fd : perf_error("cannot make %s: %s", name, errno == ELOOP ?
+					 "it is a symbolic link: remove it" : strerror(errno));
 }
 
 /* Writes the capture of a sink to its file, and the side-car file beside it. */

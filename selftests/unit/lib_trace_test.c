@@ -247,6 +247,31 @@ TEST_F(trace, several_files)
 	EXPECT_EQ(0, rmdir("t.1.rtd"));
 }
 
+/* Only the file that the user named is written through a link. */
+TEST_F(trace, links)
+{
+	struct stat status;
+
+	dev.status.bytes = 100;
+	ASSERT_EQ(0, chdir(self->folder));
+	close(open("precious", O_WRONLY | O_CREAT, 0600));
+	ASSERT_EQ(0, symlink("precious", "t.rtd"));
+	EXPECT_EQ(0, perfWriteTrace("t.rtd"));
+	EXPECT_TRUE(holds_capture("precious", 100));
+	EXPECT_EQ(0, unlink("t.rtd"));
+
+	dev.status.sinks = 2;
+	dev.sink[0] = (struct sifive_trace_sink){ .offset = 0, .bytes = 30 };
+	dev.sink[1] = (struct sifive_trace_sink){ .offset = 30, .bytes = 70 };
+	ASSERT_EQ(0, symlink("precious", "t.1.rtd"));
+	EXPECT_ERROR(perfWriteTrace("t.rtd"), "t.1.rtd: it is a symbolic link: remove it");
+	ASSERT_EQ(0, stat("precious", &status));
+	EXPECT_EQ(100, status.st_size);
+	EXPECT_EQ(0, unlink("t.1.rtd"));
+	EXPECT_EQ(0, unlink("t.0.rtd"));
+	EXPECT_EQ(0, unlink("precious"));
+}
+
 /* A reader that waits for a pipe's end gets the whole trace, once. */
 TEST_F(trace, pipe_with_a_name)
 {
