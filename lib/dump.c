@@ -150,12 +150,13 @@ PERF_LOCAL void report_losses(const struct sifive_trace_status *capture)
 		perf_warning("records not written: %llu of children created by vfork(), which have no channel",
 			     lost->children);
 	if (lost->names)
-		perf_warning("the side-car file lists the first %d threads: %llu later ones are missing",
-			     PERF_JOINED, lost->names);
+		perf_warning("the side-car file lists the first %d %s: %llu later ones are missing",
+			     PERF_JOINED, "threads", lost->names);
 #ifndef PERF_DROPIN
 	if (perf_objects_left_out())
-		perf_warning("the side-car file lists the first %d loaded objects: %llu later ones are missing",
-			     PERF_OBJECTS, (unsigned long long)perf_objects_left_out());
+		perf_warning("the side-car file lists the first %d %s: %llu later ones are missing",
+			     PERF_OBJECTS, "loaded objects",
+			     (unsigned long long)perf_objects_left_out());
 	perf_bind_report();
 #endif /* PERF_DROPIN */
 	if (capture->samples_lost)
@@ -196,6 +197,14 @@ PERF_INTERNAL int perf_dump(const char *path)
 	}
 	if (!rc)
 		rc = perf_device_capture(device, &capture);
+#ifndef PERF_DROPIN
+	/*
+	 * The names of the kernel's functions beside an earlier trace may be of another kernel.
+	 * Only sifive-trace record writes them, after the program has ended.
+	 */
+	if (!rc)
+		perf_meta_remove(path, "kallsyms");
+#endif /* PERF_DROPIN */
 	for (i = 0; !rc && i < opened; i++)
 		rc = write_sink(device, path, i, &capture, fd[i]);
 	for (i = 0; i < opened; i++)
@@ -275,7 +284,7 @@ PERF_INTERNAL void perf_dump_forget(const char *path)
 		return;
 	for (i = 0; i < capture.sinks; i++) {
 		perf_device_file(name, path, i, capture.sinks);
-		perf_meta_remove(name);
+		perf_meta_remove(name, "meta");
 	}
 }
 #endif /* PERF_DROPIN */

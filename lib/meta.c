@@ -378,18 +378,18 @@ PERF_LOCAL void put_all(FILE *file, const struct sifive_trace_sink *sink,
 	fputs(capture ? "}\n" : ",\n\"early\":true}\n", file);
 }
 
-/* The name of a trace file's side-car file; false if it is too long. */
-PERF_LOCAL bool meta_name(char name[PATH_MAX], const char *path)
+/* The name of a file beside a trace file; false if it is too long. */
+PERF_LOCAL bool name_beside(char name[PATH_MAX], const char *path, const char *suffix)
 {
-	return snprintf(name, PATH_MAX, "%s.meta", path) < PATH_MAX;
+	return snprintf(name, PATH_MAX, "%s.%s", path, suffix) < PATH_MAX;
 }
 
 #ifndef PERF_DROPIN
-PERF_INTERNAL void perf_meta_remove(const char *path)
+PERF_INTERNAL void perf_meta_remove(const char *path, const char *suffix)
 {
 	char name[PATH_MAX];
 
-	if (meta_name(name, path))
+	if (name_beside(name, path, suffix))
 		unlink(name);
 }
 #endif /* PERF_DROPIN */
@@ -409,7 +409,7 @@ PERF_INTERNAL int perf_meta_write(const char *path, int fd,
 	/* Devices and pipes have no side-car file. */
 	if (fd >= 0 && (fstat(fd, &about) || !S_ISREG(about.st_mode)))
 		return 0;
-	if (!meta_name(name, path))
+	if (!name_beside(name, path, "meta"))
 		return perf_error("the trace's name is too long");
 
 	/* A link there could point to any file of the user who runs the program. */

@@ -29,8 +29,8 @@ PERF_INTERNAL int perf_meta_write(const char *path, int fd,
 #define PERF_MACHINE
 #endif
 
-/** perf_meta_remove - remove the side-car file of a trace, if any */
-PERF_INTERNAL void perf_meta_remove(const char *path);
+/** perf_meta_remove - remove a file beside a trace, if any: its name is PATH.SUFFIX */
+PERF_INTERNAL void perf_meta_remove(const char *path, const char *suffix);
 
 /**
  * perf_meta_part - write this process's part of the side-car file

@@ -272,6 +272,18 @@ TEST_F(trace, links)
 	EXPECT_EQ(0, unlink("precious"));
 }
 
+/* Names of the kernel's functions beside an earlier trace do not become those of this one. */
+TEST_F(trace, names_of_an_earlier_trace)
+{
+	dev.status.bytes = 100;
+	ASSERT_EQ(0, chdir(self->folder));
+	close(open("out.kallsyms", O_WRONLY | O_CREAT, 0600));
+	EXPECT_ERROR(perfWriteTrace("/proc/none/out"), "cannot make");
+	EXPECT_EQ(0, access("out.kallsyms", F_OK));
+	EXPECT_EQ(0, perfWriteTrace("out"));
+	EXPECT_NE(0, access("out.kallsyms", F_OK));
+}
+
 /* A reader that waits for a pipe's end gets the whole trace, once. */
 TEST_F(trace, pipe_with_a_name)
 {
