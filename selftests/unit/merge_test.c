@@ -367,6 +367,47 @@ TEST_F(command, output_of_merge)
 	free_sinks(&sinks);
 }
 
+/* The names of the kernel's functions are those of the recording, never of an earlier one. */
+TEST_F(command, the_kernels_names_go_with_the_merged_trace)
+{
+	struct sinks sinks;
+	struct stat status;
+
+	make_sinks(&sinks, false);
+	write_metas();
+	write_file("m.rtd.kallsyms", "earlier", 7);
+	run(self, "merge -o m.rtd a.rtd b.rtd");
+	EXPECT_EQ(0, self->status) TH_LOG("%s", self->err);
+	EXPECT_NE(0, access("m.rtd.kallsyms", F_OK));
+	/* Beside any of the traces. */
+	write_file("m.rtd.kallsyms", "earlier", 7);
+	write_file("b.rtd.kallsyms", "b", 1);
+	run(self, "merge -o m.rtd a.rtd b.rtd");
+	EXPECT_EQ(0, self->status) TH_LOG("%s", self->err);
+	read_file("m.rtd.kallsyms", self->out);
+	EXPECT_STREQ("b", self->out);
+	ASSERT_EQ(0, stat("m.rtd.kallsyms", &status));
+	EXPECT_EQ(0600, status.st_mode & 0777);
+	/* Beside the whole, and that is where the merged trace goes. */
+	ASSERT_EQ(0, system("rm b.rtd.kallsyms m.rtd; for i in a.rtd b.rtd; do "
+			    "n=$(echo $i | tr ab 01); mv $i m.$n; mv $i.meta m.$n.meta; done"));
+	write_file("m.rtd.kallsyms", "whole", 5);
+	run(self, "merge -o m.rtd m.0.rtd m.1.rtd");
+	EXPECT_EQ(0, self->status) TH_LOG("%s", self->err);
+	read_file("m.rtd.kallsyms", self->out);
+	EXPECT_STREQ("whole", self->out);
+	run(self, "merge -o other.rtd m.0.rtd m.1.rtd");
+	EXPECT_EQ(0, self->status) TH_LOG("%s", self->err);
+	read_file("other.rtd.kallsyms", self->out);
+	EXPECT_STREQ("whole", self->out);
+	/* No input is removed. */
+	ASSERT_EQ(0, system("mv m.1.rtd x.rtd.kallsyms && mv m.1.rtd.meta x.rtd.kallsyms.meta"));
+	run(self, "merge -o x.rtd m.0.rtd x.rtd.kallsyms");
+	EXPECT_EQ(3, self->status);
+	EXPECT_EQ(0, access("x.rtd.kallsyms", F_OK));
+	free_sinks(&sinks);
+}
+
 TEST_F(command, a_reader_of_one_trace_names_merge)
 {
 	run(self, "top a.rtd b.rtd");

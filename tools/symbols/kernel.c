@@ -127,11 +127,7 @@ static bool drop_number(char *path, char *end)
 	return true;
 }
 
-/*
- * Opens the file beside a trace, or beside the whole of which the trace is a piece or a sink's part:
- * trace.rtd is that of trace.rtd.3, trace.0.rtd and trace.0.rtd.3.
- */
-static int open_names(const char *trace, char *path, size_t size)
+int kernel_open_names(const char *trace, char *path, size_t size)
 {
 	char whole[PATH_MAX], *suffix;
 	int fd = open_beside(trace, path, size);
@@ -148,7 +144,7 @@ static int open_names(const char *trace, char *path, size_t size)
 struct kernel *kernel_open(const char *trace)
 {
 	char path[PATH_MAX + 16];
-	int fd = open_names(trace, path, sizeof(path));
+	int fd = kernel_open_names(trace, path, sizeof(path));
 	struct kernel *kernel;
 
 	if (fd < 0)

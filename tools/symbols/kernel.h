@@ -3,6 +3,7 @@
 #ifndef SIFIVE_TRACE_KERNEL_H
 #define SIFIVE_TRACE_KERNEL_H
 
+#include <stddef.h>
 #include <stdint.h>
 
 struct kernel;
@@ -19,9 +20,18 @@ struct kernel_function {
 };
 
 /**
- * kernel_open() - read TRACE.kallsyms
+ * kernel_open_names() - open TRACE.kallsyms
  * @trace:	path of the trace; for a piece, or for one of several sinks, the file may
- *		also be named after the path without the number
+ *		also be named after the path without the number: trace.rtd is that of
+ *		trace.rtd.3, trace.0.rtd and trace.0.rtd.3
+ * @path:	set to the file's name; room for @size bytes
+ *
+ * Return: its descriptor, or -1 with errno.
+ */
+int kernel_open_names(const char *trace, char *path, size_t size);
+
+/**
+ * kernel_open() - read the file that kernel_open_names() opens
  *
  * Return: the kernel, or NULL if there is no such file or, after printing an error, if it
  * is unusable.

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "command.h"
+#include "kernel.h"
 #include "merge.h"
 #include "output.h"
 
@@ -68,6 +69,54 @@ static int make_file(char *name, size_t size, const char *path)
 	return 0;
 }
 
+/* Only the user may read the kernel's addresses. */
+static int write_names(int from, const char *from_path, const char *path)
+{
+	const int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+	struct output *out = fd < 0 ? NULL : output_to(fd, path);
+	char chunk[65536];
+	ssize_t got = 0;
+
+	if (fd < 0)
+		report("%s: cannot write: %s", path, strerror(errno));
+	else
+		close(fd);
+	if (!out)
+		return -1;
+	while ((got = read(from, chunk, sizeof(chunk))) > 0)
+		put_bytes(out, chunk, (size_t)got);
+	if (got < 0)
+		report("%s: %s", from_path, strerror(errno));
+	return output_close(out) || got ? -1 : 0;
+}
+
+/*
+ * The merged trace gets the names of the kernel's functions that its parts have, and keeps no
+ * others: those beside an earlier trace may be of another kernel.
+ */
+static int copy_names(char **paths, const char *output)
+{
+	char names[PATH_MAX + 16], own[PATH_MAX + 16];
+	struct stat status, earlier;
+	int fd = -1, rc = 0;
+
+	for (; fd < 0 && *paths; paths++)
+		fd = kernel_open_names(*paths, names, sizeof(names));
+	snprintf(own, sizeof(own), "%s.kallsyms", output);
+	if (fd >= 0 && (fstat(fd, &status) || !S_ISREG(status.st_mode))) {
+		close(fd);
+		fd = -1;
+	}
+	if (fd < 0 || stat(own, &earlier) || earlier.st_dev != status.st_dev ||
+	    earlier.st_ino != status.st_ino) {
+		unlink(own);
+		rc = fd < 0 ? 0 : write_names(fd, names, own);
+	}
+	if (fd >= 0)
+		close(fd);
+	return rc;
+}
+
 /*
  * Both files are written under temporary names, so that existing files remain after an
  * error.
@@ -115,7 +164,7 @@ static void restrict_output(char **paths)
 /* The output is a regular file that is not an input, nor an input's side-car file. */
 static int check_output(const struct merge *merge, char **paths)
 {
-	char meta[PATH_MAX + 8], own[PATH_MAX + 8];
+	char meta[PATH_MAX + 8], own[PATH_MAX + 8], names[PATH_MAX + 16];
 	struct stat status;
 
 	if (strlen(merge->output) >= PATH_MAX || !strcmp(merge->output, "-") ||
@@ -125,12 +174,14 @@ static int check_output(const struct merge *merge, char **paths)
 		return -1;
 	}
 	snprintf(own, sizeof(own), "%s.meta", merge->output);
+	snprintf(names, sizeof(names), "%s.kallsyms", merge->output);
 	for (; *paths; paths++) {
 		if (merge_check_name(*paths))
 			return -1;
 		snprintf(meta, sizeof(meta), "%s.meta", *paths);
 		if (!output_spares(merge->output, *paths) || !output_spares(merge->output, meta) ||
-		    !output_spares(own, *paths) || !output_spares(own, meta))
+		    !output_spares(own, *paths) || !output_spares(own, meta) ||
+		    !output_spares(names, *paths) || !output_spares(names, meta))
 			return -1;
 	}
 	return 0;
@@ -163,7 +214,7 @@ static int command_merge(int argc, char **argv)
 		rc = merge_open(&merge, argv + optind, (unsigned int)(argc - optind));
 	restrict_output(argv + optind);
 	if (!rc)
-		rc = merge_all(&merge);
+		rc = merge_all(&merge) || copy_names(argv + optind, merge.output);
 	if (!rc && !merge.quiet)
 		merge_tell(&merge, merge.output);
 	merge_close(&merge);
