@@ -282,7 +282,7 @@ const struct cli_command filter_command = {
 	.arguments = "PROGRAM|OBJECT...",
 	.help = "Write a filter file, for sifive-trace record --filter: the addresses of the selected functions in a program and its shared objects. This needs the files' symbols and, to select by source file, their debug information; the files on the traced machine may be stripped.\n\n"
 		"-F and -S may be repeated: a function is selected if it matches one of them.\n\n"
-		"With --from-trace, functions are excluded in order of their average time, the shortest first, as long as they together take no more than --share. A function stays if its share of the calls is not greater than its share of the time, or less than a thousandth.",
+		"With --from-trace, functions are excluded in order of their average time, the shortest first, as long as they together take no more than --share. A function stays if its share of the calls is not greater than its share of the time, if it has less than a thousandth of the calls, or if the time of any call to it is unknown.",
 	.groups = filter_groups,
 	.status = "Exit status: 0 done, 2 wrong usage, 3 no function matches, no call has a time, or input or output error.",
 };
