@@ -20,7 +20,9 @@
  *	exe, args	the program, and its arguments as an array
  *	host, board	the machine's name, and what it is
  *	sources		[{ src, hart, cpu }]
- *	counters	[{ number, event, type, code, data, flags, info }]
+ *	counters	[{ number, event, type, code, data, flags, info, turn }]; turn: the
+ *			turn in which the event is counted; absent if it always is
+ *	turn_us		microseconds of a turn
  *	channel		channel of the program's first thread
  *	ts_channels	boolean: registers 16 to 31 are channels 0 to 15
  *	early		boolean: the library wrote this file when the program started
@@ -30,6 +32,7 @@
  *	trigger		{ function, call, tid, took_ns, limit_ns, last, from, to }: the call that
  *			triggered this snapshot; from and to are in ticks and not exact; took_ns,
  *			limit_ns and to are present only if the call exceeded its time limit
+ *	part		{ from, to, depth }: what record --from, --to and --depth recorded
  *	shared		mask of the channels that threads have taken from each other
  *	piece		piece number of this piece, if the recording is split into pieces
  *	continued	boolean: another piece follows
@@ -45,12 +48,16 @@
  *	objects		[{ path, build_id, start, end, bias, from, to, in }] in order of
  *			appearance; an object was not mapped before "from" or after "to"; in:
  *			indexes of the processes that mapped it; if absent, all did
- *	coverage	{ full, bytes, buffer, run_ns, counters_lost, gaps, gap_bytes, limit }:
+ *	coverage	{ full, bytes, buffer, run_ns, counters_lost, gaps, gap_bytes, limit,
+ *			waits, waited_ns, fulls, full_ns, pauses, paused_ns }:
  *			whether the buffer was full before the end; the bytes captured, and
  *			those of the buffer; how long the capture ran; bit n: do not trust
  *			counter n; how often bytes were lost, and at least how many, because
  *			they were overwritten before being read or did not fit in the file;
- *			whether the trace ended at a limit that the user had set
+ *			whether the trace ended at a limit that the user had set; how often
+ *			stores waited for the reader, and how long in all threads; how often
+ *			the buffer had no room, and how long; how often recording was paused,
+ *			and how long
  *	clock_samples	[{ time, ns, within }] at START and STOP, for merge: the clock in ticks,
  *			read within "within" nanoseconds of CLOCK_MONOTONIC "ns"
  *	utc		{ time, ns }: the clock in ticks when the machine's wall clock was at
