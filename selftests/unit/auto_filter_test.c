@@ -14,6 +14,7 @@
 #include "command.h"
 #include "target/auto_filter.h"
 #include "target/machine.h"
+#include "target/snapshot.h"
 
 #define OFTEN	2000
 
@@ -63,7 +64,7 @@ void perf_device_file(char *name, const char *path, uint32_t index, uint32_t sin
 }
 
 /* The actions of the recorded program. */
-static enum { CALLS, FEW_CALLS, NO_CALLS, KILLED, ASKS, NOT_RUN } does;
+static enum { CALLS, FEW_CALLS, NO_CALLS, KILLED, ASKS, REQUESTS, NOT_RUN } does;
 static int exits;
 
 static struct recording r;
@@ -118,6 +119,11 @@ static int record_once(struct recording *recording)
 	gen_free(&gen);
 	if (does == ASKS)
 		kill(getppid(), SIGINT);
+	/* A user may find either process. */
+	if (does == REQUESTS) {
+		kill(getppid(), SIGUSR2);
+		kill(getpid(), SIGUSR2);
+	}
 	if (does != KILLED)
 		return exits;
 	recording->launched.signal = SIGSEGV;
@@ -234,6 +240,25 @@ TEST_F(command, an_interrupt_that_the_program_handles_ends_all)
 	EXPECT_EQ(EXIT_RECORD, try(self, filter));
 	EXPECT_TRUE(is_clean(filter));
 	EXPECT_NE(NULL, strstr(self->err, "interrupted in the dry run"));
+}
+
+/* It ends no process, and the recording begins with a snapshot. */
+TEST_F(command, a_snapshot_requested_in_the_dry_run_is_one_of_the_recording)
+{
+	char filter[16];
+	sigset_t mask;
+
+	does = REQUESTS;
+	snapshot_take_signal();
+	EXPECT_EQ(0, try(self, filter));
+	EXPECT_NE('\0', *filter);
+	EXPECT_EQ(NULL, strstr(self->err, "interrupted"));
+	EXPECT_FALSE(snapshot_requested());
+	ASSERT_EQ(0, sigprocmask(SIG_BLOCK, NULL, &mask));
+	EXPECT_TRUE(sigismember(&mask, SIGUSR2));
+	snapshot_allow(&mask);
+	ASSERT_EQ(0, sigprocmask(SIG_SETMASK, &mask, NULL));
+	EXPECT_TRUE(snapshot_requested());
 }
 
 TEST_F(command, a_program_that_cannot_be_run_ends_all)
