@@ -132,6 +132,11 @@ run user $p/caps user /target/sifive-trace info
 run userlist $p/caps user /target/sifive-trace list
 run userrec $p/caps user /target/sifive-trace record -o /tmp/any/x $p/plain
 run capinfo $p/caps user /tmp/sifive-trace info
+rec roots $p/busy
+echo earlier >/tmp/any/earlier.rtd; chmod 666 /tmp/any/earlier.rtd
+run othersdump $p/caps user /target/sifive-trace dump -o /tmp/any/others.rtd
+run keptdump $p/caps user /target/sifive-trace dump -o /tmp/any/earlier.rtd
+ls /tmp/any >any.txt; cat /tmp/any/earlier.rtd >earlier.txt
 sifive-trace start; sifive-trace stop
 run userdump $p/caps user /tmp/sifive-trace dump -o /tmp/any/dump.rtd
 run cap $p/caps user /tmp/sifive-trace record -o /tmp/any/cap.rtd $p/plain
@@ -490,6 +495,12 @@ says userlist "Operation not permitted" "list: missing permission is reported"
 status userdump 3 "dump of another user's recording is refused"
 says userdump "/run/sifive-trace/setup: Permission denied: run dump as the user who ran sifive-trace start" \
 	"dump of another user's recording: the remedy is reported"
+for dump in othersdump keptdump; do
+	status $dump 3 "$dump: another user's capture cannot be read"
+	says $dump "run this as root, or with CAP_PERFMON" "$dump: the remedy is reported"
+done
+[ "$(cat "$out/any.txt" "$out/earlier.txt")" = "$(printf 'earlier.rtd\nearlier')" ]
+result $? "dump of another user's capture: no file is made or changed"
 [ "$(stat -c %a "$out/hand.rtd")" = 644 ]
 result $? "dump: without -g, the file has the usual mode"
 status userrec 125 "record without the capability: the program is not run"

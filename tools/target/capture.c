@@ -321,6 +321,22 @@ bool capture_locked(int fd)
 	       pread(fd, &byte, 1, 0) < 0 && errno == EBUSY;
 }
 
+/*
+ * Checks that this user may read the capture, before files of an earlier trace are replaced.
+ * Unlike a read, this takes no bytes from a capture that is drained.
+ */
+static int check_reader(int fd)
+{
+	if (lseek(fd, 0, SEEK_CUR) >= 0)
+		return 0;
+	if (errno == EPERM)
+		report("%s: %s: the capture is another user's, or contains kernel addresses: run this as root, or with CAP_PERFMON",
+		       machine_device(), strerror(errno));
+	else
+		report("%s: %s", machine_device(), strerror(errno));
+	return -1;
+}
+
 /* Copies the contents of a stopped or running sink to its file. */
 static int save_sink(int fd, const char *name, uint32_t index,
 		     const struct sifive_trace_status *status,
@@ -356,6 +372,8 @@ int capture_save(int fd, const char *path, const char *description,
 		report("nothing has been captured since the module was loaded");
 		return -1;
 	}
+	if (check_reader(fd))
+		return -1;
 	if (capture_locked(fd)) {
 		report("trace SRAM cannot be read while recording: stop it first");
 		return -1;
