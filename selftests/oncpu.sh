@@ -34,11 +34,17 @@ $p/sleeps >/dev/null
 run status sifive-trace status
 run stop sifive-trace stop
 run dump sifive-trace dump -o hand.rtd
+# The background process has missed nothing, so change its counts.
+state=/run/sifive-trace/state
+awk "{ \$5 = 3; \$6 = 7 } 1" $state >missed; cp missed $state
+run missed sifive-trace dump -o missed.rtd
 '
 
 for name in sleeps one calls faults faults-pieces sampled-calls drop all some off tree exec flow start stop dump; do
 	status $name 0 "$name: done"
 done
+says missed "up to 7 events of threads were missed" "dump: missed names of threads are reported"
+says missed "up to 3 threads do not fit into the side-car file" "dump: so are those left out"
 for name in sleeps one; do
 	host report --format json "$out/$name.rtd" >"$out/$name.json"
 	selftests/record/oncpu.py "$out/$name.json" "$out/$name.txt" >"$out/$name.log"

@@ -33,8 +33,8 @@
 #define FOLDER		RUN "/sifive-trace"
 #define DESCRIPTION	FOLDER "/setup"
 /*
- * "PID LEFT_OUT MISSED AMBIGUOUS BEGAN RAN PRIVATE BYTES SAMPLES", the last two only after
- * the session has ended.
+ * "PID LEFT_OUT MISSED AMBIGUOUS NAMES_LEFT_OUT NAMES_MISSED BEGAN RAN PRIVATE BYTES
+ * SAMPLES", the last two only after the session has ended.
  */
 #define STATE		FOLDER "/state"
 
@@ -45,6 +45,7 @@
  * struct state - contents of STATE
  * @pid:	the process that holds, or held, the session
  * @left_out, @missed, @ambiguous: as in struct objects
+ * @names_left_out, @names_missed: as in struct names
  * @began, @ran: as in struct perf_device
  * @private:	1 if only the user may read the capture: kernel addresses, perhaps stacks; or 0
  * @bytes, @samples: of the capture when it ended; they show whether it is still
@@ -56,6 +57,8 @@ struct state {
 	uint64_t	left_out;
 	uint64_t	missed;
 	uint64_t	ambiguous;
+	uint64_t	names_left_out;
+	uint64_t	names_missed;
 	uint64_t	began;
 	uint64_t	ran;
 	unsigned int	private;
@@ -66,17 +69,19 @@ struct state {
 
 static bool read_state(struct state *state)
 {
-	char line[192];
+	char line[256];
 	int fields;
 
 	machine_file(STATE, line, sizeof(line));
 	memset(state, 0, sizeof(*state));
 	fields = sscanf(line, "%d %" SCNu64 " %" SCNu64 " %" SCNu64 " %" SCNu64 " %" SCNu64
-			" %u %" SCNu64 " %" SCNu64, &state->pid, &state->left_out,
-			&state->missed, &state->ambiguous, &state->began, &state->ran,
-			&state->private, &state->bytes, &state->samples);
-	state->ended = fields == 9;
-	return fields == 7 || fields == 9;
+			" %" SCNu64 " %" SCNu64 " %u %" SCNu64 " %" SCNu64,
+			&state->pid, &state->left_out, &state->missed,
+			&state->ambiguous, &state->names_left_out, &state->names_missed,
+			&state->began, &state->ran, &state->private, &state->bytes,
+			&state->samples);
+	state->ended = fields == 11;
+	return fields == 9 || fields == 11;
 }
 
 static int write_state(const struct state *state)
@@ -85,9 +90,10 @@ static int write_state(const struct state *state)
 
 	if (!out)
 		return -1;
-	put_format(out, "%d %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 " %u",
-		   state->pid, state->left_out, state->missed, state->ambiguous,
-		   state->began, state->ran, state->private);
+	put_format(out, "%d %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64
+		   " %" PRIu64 " %" PRIu64 " %u", state->pid, state->left_out,
+		   state->missed, state->ambiguous, state->names_left_out,
+		   state->names_missed, state->began, state->ran, state->private);
 	if (state->ended)
 		put_format(out, " %" PRIu64 " %" PRIu64, state->bytes,
 			   state->samples);
@@ -171,6 +177,8 @@ static int describe(const struct perf_setup *setup, struct objects *objects,
 	state->left_out = objects->left_out;
 	state->missed = objects->missed;
 	state->ambiguous = objects->ambiguous;
+	state->names_left_out = names->left_out;
+	state->names_missed = names->missed;
 	return write_state(state) || error ? -1 : 0;
 }
 
@@ -600,6 +608,7 @@ static const struct cli_group dump_groups[] = {
 static int dump(const char *path)
 {
 	struct objects objects = { .count = 0 };
+	struct names names = { .count = 0 };
 	struct sifive_trace_status status;
 	const char *description = NULL;
 	struct state state;
@@ -642,6 +651,9 @@ static int dump(const char *path)
 		objects.missed = state.missed;
 		objects.ambiguous = state.ambiguous;
 		objects_report(&objects);
+		names.left_out = state.names_left_out;
+		names.missed = state.names_missed;
+		names_report(&names);
 	}
 	files_show(path, false);
 	return EXIT_OK;
