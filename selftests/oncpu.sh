@@ -36,8 +36,13 @@ run stop sifive-trace stop
 run dump sifive-trace dump -o hand.rtd
 # The background process has missed nothing, so change its counts.
 state=/run/sifive-trace/state
-awk "{ \$5 = 3; \$6 = 7 } 1" $state >missed; cp missed $state
+awk "{ \$6 = 3; \$7 = 7 } 1" $state >missed; cp missed $state
 run missed sifive-trace dump -o missed.rtd
+cpu=/sys/devices/system/cpu/cpu1/online
+echo 0 >$cpu; run late-start sifive-trace start --switches -C 0
+echo 1 >$cpu; run late-stop sifive-trace stop; run late sifive-trace dump -o late.rtd
+rec again -a -C 0 sh -c "echo 0 >$cpu; echo 1 >$cpu"
+rec steady -a -C 0 $p/sleeps
 '
 
 for name in sleeps one calls faults faults-pieces sampled-calls drop all some off tree exec flow start stop dump; do
@@ -45,6 +50,11 @@ for name in sleeps one calls faults faults-pieces sampled-calls drop all some of
 done
 says missed "up to 7 events of threads were missed" "dump: missed names of threads are reported"
 says missed "up to 3 threads do not fit into the side-car file" "dump: so are those left out"
+late="1 CPU came online during the recording: some programs, shared objects and threads may have no names"
+says late "$late" "start: a CPU that came online is reported by dump"
+says again "$late" "record: so is one that was offline for a while"
+! grep -q "came online" "$out/dump.err" "$out/all.err" "$out/steady.err"
+result $? "CPUs that were online all the time are not"
 for name in sleeps one; do
 	host report --format json "$out/$name.rtd" >"$out/$name.json"
 	selftests/record/oncpu.py "$out/$name.json" "$out/$name.txt" >"$out/$name.log"

@@ -33,7 +33,7 @@
 #define FOLDER		RUN "/sifive-trace"
 #define DESCRIPTION	FOLDER "/setup"
 /*
- * "PID LEFT_OUT MISSED AMBIGUOUS NAMES_LEFT_OUT NAMES_MISSED BEGAN RAN PRIVATE BYTES
+ * "PID LEFT_OUT MISSED LATE AMBIGUOUS NAMES_LEFT_OUT NAMES_MISSED BEGAN RAN PRIVATE BYTES
  * SAMPLES", the last two only after the session has ended.
  */
 #define STATE		FOLDER "/state"
@@ -44,7 +44,7 @@
 /**
  * struct state - contents of STATE
  * @pid:	the process that holds, or held, the session
- * @left_out, @missed, @ambiguous: as in struct objects
+ * @left_out, @missed, @late, @ambiguous: as in struct objects
  * @names_left_out, @names_missed: as in struct names
  * @began, @ran: as in struct perf_device
  * @private:	1 if only the user may read the capture: kernel addresses, perhaps stacks; or 0
@@ -56,6 +56,7 @@ struct state {
 	int		pid;
 	uint64_t	left_out;
 	uint64_t	missed;
+	uint64_t	late;
 	uint64_t	ambiguous;
 	uint64_t	names_left_out;
 	uint64_t	names_missed;
@@ -75,13 +76,13 @@ static bool read_state(struct state *state)
 	machine_file(STATE, line, sizeof(line));
 	memset(state, 0, sizeof(*state));
 	fields = sscanf(line, "%d %" SCNu64 " %" SCNu64 " %" SCNu64 " %" SCNu64 " %" SCNu64
-			" %" SCNu64 " %" SCNu64 " %u %" SCNu64 " %" SCNu64,
-			&state->pid, &state->left_out, &state->missed,
+			" %" SCNu64 " %" SCNu64 " %" SCNu64 " %u %" SCNu64 " %" SCNu64,
+			&state->pid, &state->left_out, &state->missed, &state->late,
 			&state->ambiguous, &state->names_left_out, &state->names_missed,
 			&state->began, &state->ran, &state->private, &state->bytes,
 			&state->samples);
-	state->ended = fields == 11;
-	return fields == 9 || fields == 11;
+	state->ended = fields == 12;
+	return fields == 10 || fields == 12;
 }
 
 static int write_state(const struct state *state)
@@ -91,8 +92,8 @@ static int write_state(const struct state *state)
 	if (!out)
 		return -1;
 	put_format(out, "%d %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64
-		   " %" PRIu64 " %" PRIu64 " %u", state->pid, state->left_out,
-		   state->missed, state->ambiguous, state->names_left_out,
+		   " %" PRIu64 " %" PRIu64 " %" PRIu64 " %u", state->pid, state->left_out,
+		   state->missed, state->late, state->ambiguous, state->names_left_out,
 		   state->names_missed, state->began, state->ran, state->private);
 	if (state->ended)
 		put_format(out, " %" PRIu64 " %" PRIu64, state->bytes,
@@ -176,6 +177,7 @@ static int describe(const struct perf_setup *setup, struct objects *objects,
 	umask(mask);
 	state->left_out = objects->left_out;
 	state->missed = objects->missed;
+	state->late = objects->late;
 	state->ambiguous = objects->ambiguous;
 	state->names_left_out = names->left_out;
 	state->names_missed = names->missed;
@@ -249,6 +251,7 @@ static int hold(struct perf_setup *setup, int ready)
 	perf_device_stop(&device);
 	state.ran = device.ran;
 	watch_read(&watch, all_objects, &objects, &objects);
+	objects.late = watch_late(&watch);
 	watch_close(&watch);
 	/* Objects of programs that are still running count as the latest. */
 	objects_add_all(&objects);
@@ -649,6 +652,7 @@ static int dump(const char *path)
 	if (description) {
 		objects.left_out = state.left_out;
 		objects.missed = state.missed;
+		objects.late = state.late;
 		objects.ambiguous = state.ambiguous;
 		objects_report(&objects);
 		names.left_out = state.names_left_out;

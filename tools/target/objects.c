@@ -269,6 +269,9 @@ void objects_report(const struct objects *objects)
 	if (objects->missed)
 		report("up to %" PRIu64 " loads of programs or shared objects were missed: some addresses may have no names",
 		       objects->missed);
+	if (objects->late)
+		report("%" PRIu64 " CPU%s came online during the recording: some programs, shared objects and threads may have no names",
+		       objects->late, objects->late == 1 ? "" : "s");
 	if (objects->ambiguous)
 		report("%" PRIu64 " programs and shared objects had the same addresses as others: these addresses have no names",
 		       objects->ambiguous);

@@ -35,6 +35,7 @@ struct object {
  * @files:	folder with copies of files and the vdso; NULL if there is none; then the vdso
  *		is ignored
  * @missed:	number of objects whose loading was missed
+ * @late:	number of CPUs that came online during the recording, whose loads were missed
  * @left_out:	number of objects that did not fit into the file
  * @ambiguous:	number of objects that share addresses with others
  *
@@ -47,6 +48,7 @@ struct objects {
 	uint64_t	found;
 	const char	*files;
 	uint64_t	missed;
+	uint64_t	late;
 	uint64_t	left_out;
 	uint64_t	ambiguous;
 };

@@ -342,12 +342,14 @@ int record_session(struct recording *r)
 		status = 0;
 	recording_triggers(r, true);
 	recording_see_objects(r);
-	watch_close(&r->watch);
 	/* Objects of programs that are still running count as the latest. */
 	if (r->all)
 		objects_add_all(&r->objects);
 	add_names(r);
 	recording_stop(r);
+	if (r->watch.cpus)
+		r->objects.late = watch_late(&r->watch);
+	watch_close(&r->watch);
 	written = !save(r);
 	if (r->broken || !written || lacks_samples(r))
 		status = status ? status : EXIT_RECORD;

@@ -45,6 +45,7 @@ static int open_cpu(int cpu, bool seldom, bool threads)
 		.task = threads,
 		.sample_type = PERF_SAMPLE_TIME,
 		.sample_id_all = 1,
+		.read_format = PERF_FORMAT_TOTAL_TIME_ENABLED,
 		.use_clockid = 1,
 		.clockid = CLOCK_MONOTONIC,
 		.watermark = 1,
@@ -84,9 +85,37 @@ int watch_open(struct watch *watch, bool seldom, struct names *names)
 	return -1;
 }
 
+/* For how long an event has been enabled; this stops for good when its CPU goes offline. */
+static uint64_t enabled(int fd)
+{
+	struct {
+		uint64_t	value;
+		uint64_t	enabled;
+	} event;
+
+	return fd >= 0 && read(fd, &event, sizeof(event)) == sizeof(event) ? event.enabled : 0;
+}
+
+size_t watch_late(const struct watch *watch)
+{
+	/* More than a tick of any kernel's clock. */
+	struct timespec moment = { .tv_nsec = 20000000 };
+	const long online = sysconf(_SC_NPROCESSORS_ONLN);
+	uint64_t *before = calloc(watch->cpus + 1, sizeof(*before));
+	size_t alive = 0, i;
+
+	for (i = 0; before && i < watch->cpus; i++)
+		before[i] = enabled(watch->event[i].fd);
+	while (nanosleep(&moment, &moment) && errno == EINTR)
+		;
+	for (i = 0; before && i < watch->cpus; i++)
+		alive += enabled(watch->event[i].fd) > before[i];
+	free(before);
+	return before && watch->cpus && online > (long)alive ? (size_t)online - alive : 0;
+}
+
 void watch_close(struct watch *watch)
 {
-
 	while (watch->cpus--) {
 		perf_ring_unmap(watch->ring[watch->cpus]);
 		if (watch->event[watch->cpus].fd >= 0)

@@ -55,6 +55,13 @@ void watch_read(struct watch *watch, struct objects *(*objects_of)(void *context
 void watch_wait(struct watch *watch, const struct pollfd *also,
 		const struct timespec *longest, const sigset_t *mask);
 
+/**
+ * watch_late() - how many CPUs are online that were not watched all the time
+ *
+ * They came online after watch_open(), perhaps again: perf's events end when their CPU goes offline.
+ */
+size_t watch_late(const struct watch *watch);
+
 void watch_close(struct watch *watch);
 
 #endif /* SIFIVE_TRACE_WATCH_H */
