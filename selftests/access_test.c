@@ -675,6 +675,7 @@ TEST_F(access, the_kernels_own_rule_holds_after_the_session)
 		SKIP(return, "this kernel has no perf_user_access");
 	for (i = 0; i < ARRAY_SIZE(rule); i++) {
 		ASSERT_LE(0, trace_file_write(USER_ACCESS, rule[i].first));
+		config = trace_same_config(&config);
 		ASSERT_EQ(0, trace_config(self->fd, &config));
 		ASSERT_EQ(0, take(self->fd, 0));
 		ASSERT_LE(0, trace_file_write(USER_ACCESS, rule[i].last));

@@ -39,11 +39,12 @@ work=$(mktemp -d) || exit 1
 trap 'rm -rf "$work"' EXIT
 cd "$work" || exit 1
 
-echo "1..6"
-
 # The manual's CPU mask: CPU 1.
 taskset 2 "$fib" >out 2>err
-result $? "runs with status 0"
+status=$?
+grep -q "this hardware cannot trace to memory" err && skip "this board has no SBA sink"
+echo "1..6"
+result $status "runs with status 0"
 sed 's/^/# /' err
 
 grep -q '^fib(20) = 6765$' out

@@ -209,6 +209,9 @@ TEST_F(hotplug, a_stream_ends_whole_and_the_others_go_on)
 	struct seen seen;
 	uint32_t i, stored, at_end;
 
+	/* SRAM has no room for the stores. */
+	if (!has_sink(self, SIFIVE_TRACE_SINK_SBA))
+		SKIP(return, "this board has no SBA sink");
 	ASSERT_EQ(0, trace_start(self->fd, 0));
 	start_writers(_metadata, self);
 	wait_writers(self, 100);
@@ -408,7 +411,7 @@ TEST_F(hotplug, an_encoder_that_loses_power_with_its_hart_is_left_alone)
 
 TEST_F(hotplug, an_offline_cpu_cannot_be_selected)
 {
-	struct sifive_trace_config config = self->config;
+	struct sifive_trace_config config = trace_same_config(&self->config);
 
 	ASSERT_EQ(0, set_online(self, false));
 	config.encoders = BIT64(self->leaver);

@@ -311,7 +311,7 @@ TEST_F(join, kernel_records_take_no_channel_of_a_member)
 
 TEST_F(join, channels_that_are_off_are_not_given)
 {
-	struct sifive_trace_config config = self->s.config;
+	struct sifive_trace_config config = trace_same_config(&self->s.config);
 	struct sifive_trace_join joined;
 	int fd;
 
@@ -327,7 +327,7 @@ TEST_F(join, channels_that_are_off_are_not_given)
 
 TEST_F(join, channels_of_instruction_trace_are_not_given)
 {
-	struct sifive_trace_config config = self->s.config;
+	struct sifive_trace_config config = trace_same_config(&self->s.config);
 	struct sifive_trace_join joined;
 	int fd;
 
@@ -478,7 +478,7 @@ TEST_F(join, invalid_calls_are_refused)
 
 TEST_F(join, a_member_can_neither_start_nor_configure)
 {
-	struct sifive_trace_config config = self->s.config;
+	struct sifive_trace_config config = trace_same_config(&self->s.config);
 	struct sifive_trace_counters counters = TRACE_ARG(sifive_trace_counters);
 	struct sifive_trace_join joined;
 	int fd;
@@ -618,7 +618,7 @@ TEST_F(join, a_page_that_went_nowhere_reaches_the_next_session_of_its_file)
 	EXPECT_EQ(0, trace_signal_of(store_mapped, page));
 	ASSERT_EQ(0, join(fd, -1, ALL, &joined));
 	EXPECT_EQ(100, store_and_count(&self->s, self->s.fd, page));
-	config = self->s.config;
+	config = trace_same_config(&self->s.config);
 	trace_session_close(&self->s);
 	EXPECT_EQ(0, trace_signal_of(store_mapped, page));
 	ASSERT_EQ(0, trace_config(fd, &config));

@@ -246,7 +246,7 @@ TEST_F(mapping, it_holds_the_session_when_the_descriptor_is_closed)
 
 	trace_unmap(at);
 	EXPECT_EQ(0, trace_flags(other));
-	config = self->config;
+	config = trace_same_config(&self->config);
 	EXPECT_EQ(0, trace_config(other, &config));
 }
 

@@ -152,12 +152,12 @@ TEST_F(registers, tracing_cleared_timestamps_off_or_channels_off_is_seen)
 		{ TR_TS_CONTROL, TR_TS_ENABLE, "tsControl" },
 		{ TR_ITC_ENABLE, 1u << 3, "itcTraceEnable" },
 	};
+	const struct sifive_trace_config config = trace_same_config(&self->s.config);
 	size_t i;
 
 	for (i = 0; i < ARRAY_SIZE(changes); i++) {
 		ASSERT_EQ(0, trace_stop(self->s.fd));
-		ASSERT_EQ(0, trace_session_config(&self->s, self->s.config.sink,
-						  self->s.config.buffer, 0));
+		ASSERT_EQ(0, trace_session_config(&self->s, config.sink, config.buffer, 0));
 		ASSERT_EQ(0, trace_start(self->s.fd, 0));
 		expect_unchanged(_metadata, self);
 		*reg(&self->s, changes[i].offset) &=

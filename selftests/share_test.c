@@ -550,7 +550,7 @@ TEST_F(share, status_from_others_interrupts_no_hart)
 	int fd = trace_open(O_RDONLY);
 
 	ASSERT_EQ(0, configure(&self->s, 65536, 0));
-	config = self->s.config;
+	config = trace_same_config(&self->s.config);
 	config.encoders = 0;
 	ASSERT_EQ(0, trace_config(self->s.fd, &config));
 	counters.count = 1;
@@ -624,7 +624,7 @@ TEST_F(share, a_config_that_cannot_be_leaves_the_session_and_its_capture)
 	snprintf(online, sizeof(online), "/sys/devices/system/cpu/cpu%d/online",
 		 last.encoder.cpu);
 	ASSERT_EQ(0, configure(&self->s, 4096, 0));
-	config = self->s.config;
+	config = trace_same_config(&self->s.config);
 	config.prescale = 1;
 	no_prescaler = trace_config(self->s.fd, &config) == -EOPNOTSUPP;
 	ASSERT_EQ(0, configure(&self->s, 4096, 0));
@@ -632,7 +632,7 @@ TEST_F(share, a_config_that_cannot_be_leaves_the_session_and_its_capture)
 	trace_store(self->s.page, self->s.reg, 1, 4);
 	ASSERT_EQ(0, trace_stop(self->s.fd));
 	ASSERT_EQ(0, trace_status(self->s.fd, &before));
-	good = self->s.config;
+	good = trace_same_config(&self->s.config);
 
 	config = good;
 	config.buffer = ~0ull;

@@ -129,6 +129,15 @@ struct sifive_trace_config trace_simple_config(int fd, uint32_t index)
 	return config;
 }
 
+struct sifive_trace_config trace_same_config(const struct sifive_trace_config *earlier)
+{
+	struct sifive_trace_config config = *earlier;
+
+	if (config.sink == SIFIVE_TRACE_SINK_SRAM)
+		config.buffer = 0;
+	return config;
+}
+
 struct sifive_trace_config trace_whole_config(int fd)
 {
 	struct sifive_trace_config config = trace_simple_config(fd, 0);

@@ -72,6 +72,12 @@ uint32_t trace_flags(int fd);
  */
 struct sifive_trace_config trace_simple_config(int fd, uint32_t index);
 
+/*
+ * The request of an earlier CONFIG, to be made again: CONFIG returns the size of SRAM in @buffer,
+ * but takes only 0 there.
+ */
+struct sifive_trace_config trace_same_config(const struct sifive_trace_config *earlier);
+
 /* Like trace_simple_config(), for all encoders, with a buffer of 1 MiB. */
 struct sifive_trace_config trace_whole_config(int fd);
 
