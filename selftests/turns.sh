@@ -61,6 +61,9 @@ grep -qE ' ~[0-9.]+[kMG]? +~[0-9.]+[kMG]?  work$' "$out/turns.report" &&
 result $? "report: marks scaled counts, and reports how much was counted and the error of totals"
 host report --csv "$out/turns.rtd" | head -n 1 | grep -q ',r2:self,r2:self:share,'
 result $? "report --csv: the share that was counted follows each scaled count"
+host report --csv --diff "$out/turns.rtd" "$out/turns.rtd" | head -n 1 |
+	grep -q ',r2:self:before,r2:self:after,r2:self:share:before,r2:self:share:after,'
+result $? "report --csv --diff: the shares of both traces follow"
 python3 -c '
 import json, sys
 rows = json.load(open(sys.argv[1]))["rows"]

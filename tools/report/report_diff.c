@@ -319,7 +319,34 @@ static void make_cell(const struct diff *diff, const struct pair *pair,
 }
 
 static const char * const which_text[] = { ":before", ":after" };
+static const char * const share_text[] = { ":share:before", ":share:after" };
 static const char * const times_text[] = { "times:before", "times:after" };
+
+/* Whether either trace has estimates of a count, because its event takes turns with others. */
+static bool is_scaled(const struct diff *diff, const struct metric *metric)
+{
+	struct metric same = *metric;
+	unsigned int i;
+
+	for (i = 0; i < 2 && report_is_counter(metric); i++) {
+		same.counter = column(diff, i, metric);
+		if (!lacks(diff, i, metric) && report_is_scaled(diff->profile[i], &same))
+			return true;
+	}
+	return false;
+}
+
+static void make_share(const struct diff *diff, const struct pair *pair, unsigned int which,
+		       const struct metric *metric, char *text)
+{
+	struct metric same;
+
+	*text = '\0';
+	if (has_value(diff, pair, which, metric, &same))
+		snprintf(text, UNITS_SIZE, "%.6f",
+			 report_share(diff->profile[which], pair->row[which], same.counter,
+				      metric->kind == METRIC_COUNTER_TOTAL));
+}
 
 static bool has_times(const struct diff *diff)
 {
@@ -333,11 +360,15 @@ static bool has_times(const struct diff *diff)
 
 static void put_heading(struct diff *diff)
 {
-	unsigned int m;
+	unsigned int m, which;
 
 	put_string(diff->out, "function");
-	for (m = 0; m < 2 * diff->metrics; m++)
-		report_put_column(diff->out, &diff->metric[m / 2], which_text[m % 2]);
+	for (m = 0; m < diff->metrics; m++) {
+		for (which = 0; which < 2; which++)
+			report_put_column(diff->out, &diff->metric[m], which_text[which]);
+		for (which = 0; which < 2 && is_scaled(diff, &diff->metric[m]); which++)
+			report_put_column(diff->out, &diff->metric[m], share_text[which]);
+	}
 	for (m = 0; m < 2 && has_times(diff); m++)
 		put_format(diff->out, ",%s", times_text[m]);
 	put_char(diff->out, '\n');
@@ -352,13 +383,28 @@ static void begin_json(const struct diff *diff)
 	report_json_rows(diff->out);
 }
 
+static void put_numbers(const struct diff *diff, struct report_rows *rows,
+			const struct pair *pair, const struct metric *metric)
+{
+	char text[UNITS_SIZE];
+	unsigned int which;
+
+	for (which = 0; which < 2; which++) {
+		make_cell(diff, pair, which, metric, text);
+		report_row_number(rows, metric, which_text[which], text);
+	}
+	for (which = 0; which < 2 && is_scaled(diff, metric); which++) {
+		make_share(diff, pair, which, metric, text);
+		report_row_number(rows, metric, share_text[which], text);
+	}
+}
+
 /* csv and JSON. */
 static void put_rows(struct diff *diff, size_t lines)
 {
 	struct report_rows rows = {
 		.out = diff->out, .json = diff->options->format == REPORT_JSON,
 	};
-	char text[UNITS_SIZE];
 	unsigned int m;
 	size_t i;
 
@@ -368,11 +414,8 @@ static void put_rows(struct diff *diff, size_t lines)
 		put_heading(diff);
 	for (i = 0; i < lines; i++) {
 		report_row_begin(&rows, diff->pair[i].name);
-		for (m = 0; m < 2 * diff->metrics; m++) {
-			make_cell(diff, &diff->pair[i], m % 2, &diff->metric[m / 2], text);
-			report_row_number(&rows, &diff->metric[m / 2], which_text[m % 2],
-					  text);
-		}
+		for (m = 0; m < diff->metrics; m++)
+			put_numbers(diff, &rows, &diff->pair[i], &diff->metric[m]);
 		/* A function that is missing from a trace takes no time. */
 		for (m = 0; m < 2 && has_times(diff); m++)
 			report_row_word(&rows, times_text[m], diff->pair[i].row[m] == NO_ROW ?
