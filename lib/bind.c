@@ -309,7 +309,7 @@ PERF_INTERNAL void perf_bind_late(void)
 PERF_INTERNAL void perf_bind_report(void)
 {
 	if (*bound.late)
-		perf_warning("calls of %s may be missing: it was loaded after the trace was set up, and other hooks come before the library's: start the program with LD_PRELOAD=libsifive-perf.so.0, or link it with -lsifive-perf; set the trace up after dlmopen()",
+		perf_warning("calls in %s may be missing: it was loaded after the trace was set up, and other hooks come before the library's: start the program with LD_PRELOAD=libsifive-perf.so.0, or link it with -lsifive-perf; if it uses dlmopen(), set the trace up after that call",
 			     bound.late);
 }
 

@@ -172,7 +172,7 @@ result $? "--snapshot: the program is recorded after that"
 says own 0027 "--calls: the program keeps its own umask"
 
 refused alone 2 "need --calls" "--archive needs --calls"
-refused rotate 2 "--calls and --rotate exclude each other" "--calls: no pieces"
+refused rotate 2 "--calls and --rotate cannot be combined" "--calls: no pieces"
 refused some 2 "--calls is user, kernel or all" "--calls=some: refused"
 refused filter 2 "leave out -F" "--calls: nothing to filter"
 refused wait 2 "only stores can wait" "--calls: instructions do not wait"
@@ -238,7 +238,7 @@ done
 result $? "--calls --children -F: only the chosen function's records"
 [ "$(host report --csv "$out/joined-leaf.rtd" | sed -nE 's/^"descend",([0-9]*),.*/\1/p')" = 18 ]
 result $? "--calls --children -F: the calls of all functions"
-refused joined-copy 2 "--archive and --children exclude each other" \
+refused joined-copy 2 "--archive and --children cannot be combined" \
 	"--calls --children: what is not archived is refused"
 
 status p550 7 "p550: --calls"

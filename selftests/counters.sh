@@ -288,12 +288,12 @@ mask 0x4 "without Sscofpmf: instructions are available"
 grown loop0 "without Sscofpmf: instructions increase"
 mask 0x5 "without Sscofpmf: both are available, on all harts"
 refused $EOPNOTSUPP 2 \
-	"without Sscofpmf only cycles and instructions can be counted beside perf" \
+	"without Sscofpmf only cycles and instructions can be counted alongside perf" \
 	"without Sscofpmf: other events are refused"
 refused $EOPNOTSUPP 0 "without Sscofpmf no counter can distinguish user mode from the kernel" \
 	"without Sscofpmf: one mode alone is refused"
 refused $EOPNOTSUPP 0 \
-	"without Sscofpmf only cycles and instructions can be counted beside perf" \
+	"without Sscofpmf only cycles and instructions can be counted alongside perf" \
 	"without Sscofpmf: raw events are refused"
 lost 0 "" "without Sscofpmf: no counter is reported lost without a cause"
 lost 0 "" "without Sscofpmf: a query for its event loses no counter"

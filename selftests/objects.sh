@@ -129,13 +129,13 @@ for program in host host-now; do
 done
 for program in kept late; do
 	objects $program one && ! recorded $program enter | grep -q '^two_' &&
-		grep -q 'calls of .*libtwo.so may be missing: .*LD_PRELOAD' "$out/$program.err"
+		grep -q 'calls in .*libtwo.so may be missing: .*LD_PRELOAD' "$out/$program.err"
 	result $? "$program: an object that calls the C library's empty hooks is named"
 done
 objects apart one
 result $? "dlmopen(): an object in a namespace of its own is recorded by name"
 ! recorded apart enter | grep -q '^two_' &&
-	grep -q 'calls of .*libtwo.so may be missing: .*dlmopen' "$out/apart.err"
+	grep -q 'calls in .*libtwo.so may be missing: .*dlmopen' "$out/apart.err"
 result $? "dlmopen(): an object that is loaded in this way later is named"
 grep -q 'no function was recorded: .*-finstrument-functions' "$out/none.err" &&
 	! grep -qr 'no function was recorded' "$out" --include='*.err' --exclude=none.err

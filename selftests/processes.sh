@@ -174,7 +174,7 @@ result $? "sh -c: all of its processes, of several programs"
 whole alone 10 "without --children: the program alone"
 refused static 125 "it needs the hardware" "--children: a program with the library in its file is refused"
 refused stop 2 "--children needs --on-full drain, wait or drop" "--children with --on-full stop"
-refused all 2 "excludes -a" "--children with -a"
+refused all 2 "cannot be combined with -a" "--children with -a"
 [ "$(leaves sampled)" = 90 ] && host decode "$out/sampled.rtd" | grep -q sample
 result $? "-i: calls of all processes, and samples"
 n=0
@@ -224,7 +224,7 @@ result $? "-p: the process is not affected"
 refused gone 125 "No such process" "-p: a process that has ended"
 refused kernel 125 "it is a kernel thread, or has ended" "-p: a kernel thread"
 refused itself 125 "is this command: name another process" "-p: the command itself"
-each="-p, -u, -G and -a exclude each other"
+each="-p, -u, -G and -a cannot be combined"
 for wrong in "-a:$each" "0:$each" "b:$each" "--children:exclude --children" \
 	"busy:--trigger and --slower-than" \
 	"x:leave out -F, --filter, --auto-filter, --from, --depth and --library"; do

@@ -266,7 +266,7 @@ refused firmware-hooks 125 "programs cannot read the counters of firmware events
 refused firmware-period 2 "firmware events do not interrupt" "firmware events: they cannot trigger samples"
 refused firmware-mode 2 'omit ":k"' "firmware events: in all modes"
 refused firmware-name 2 'no event "fw:ipis"' "firmware events: an unknown name"
-refused firmware-children 2 "excludes --children" "firmware events: not with --children"
+refused firmware-children 2 "cannot be combined with --children" "firmware events: not with --children"
 refused firmware-calls 2 "give -i" "firmware events: --calls without samples"
 refused firmware-filter 125 "with -e fw:NAME nothing is loaded" "firmware events: no functions to filter"
 says firmware-library "only samples count firmware events" "firmware events: not in records of the library"
@@ -466,7 +466,7 @@ Funnels 1
 Sinks sram sba funnel
 Buffers trace@11018000 up to 67108864 bytes, reserved
 Timestamps 40 bits, 10 MHz
-Counters taken beside perf (Sscofpmf)
+Counters taken alongside perf (Sscofpmf)
 Sampling by time, and by any event with a counter
 LINES
 boots hardware "fpga: firmware, kernel and machine"
@@ -768,7 +768,7 @@ Funnels 1
 Sinks sba funnel
 Buffers trace@11018000 up to 33554432 bytes, reserved
 Timestamps 40 bits, 700 MHz
-Counters taken beside perf (Sscofpmf)
+Counters taken alongside perf (Sscofpmf)
 Sampling by time, and by any event with a counter
 LINES
 [ "$(grep -c 'registers 0xffffffff make messages, 0xffff0000 with timestamps; 16 channels;' "$out/quadafter.txt")" = 4 ]

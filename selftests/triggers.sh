@@ -312,9 +312,9 @@ refused part-alone 2 "--to needs --from" "--to alone"
 refused part-same 2 "leave out --to" "--from and --to: one function"
 refused part-calls 2 "leave out -F, --filter, --auto-filter, --from" "--from and --calls"
 refused part-busy 125 "nothing in it was compiled with -finstrument-functions" "--from: no hooks"
-refused part-once 2 "exclude each other" "--from and --header-once"
+refused part-once 2 "cannot be combined" "--from and --header-once"
 refused part-pieces 2 "exclude --rotate" "--from and --rotate"
-refused part-sampled 2 "excludes -i and -c" "--to and samples"
+refused part-sampled 2 "cannot be combined with -i and -c" "--to and samples"
 # ---- the outermost calls ---------------------------------------------------------------
 
 # outermost NAME DEPTH: entries and exits of a trace up to this depth, of one thread.
@@ -364,7 +364,7 @@ refused depth-pieces 2 "exclude --rotate" "--depth and --rotate"
 
 # The board's command is built without the readers of traces.
 refused auto-reader 2 "it was built without libdw and json-c" "--auto-filter: the command cannot read traces"
-refused auto-both 2 "exclude each other" "--auto-filter and -F"
+refused auto-both 2 "cannot be combined" "--auto-filter and -F"
 refused auto-calls 2 "leave out -F, --filter, --auto-filter" "--auto-filter and --calls"
 refused auto-none 125 "nothing in it was compiled with -finstrument-functions" "--auto-filter: no hooks"
 refused auto-static 125 "it is static" "--auto-filter with a static program"

@@ -60,7 +60,7 @@ static void help(void)
 	     "  -V, --version  the version\n"
 	     "  --no-config    before a command: without the user's defaults for options\n"
 	     "\n"
-	     "Exit status: 0 done, 1 losses with --strict, 2 wrong usage, 3 input or output\n"
+	     "Exit status: 0 done, 1 losses with --strict, 2 usage error, 3 input or output\n"
 	     "error, or no record in the trace. record has the exit status of its program.");
 }
 

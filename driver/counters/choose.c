@@ -250,7 +250,7 @@ static int choose_pinned(struct sft_choice *ch, const struct sifive_trace_event 
 				at);
 	if (!mask)
 		return sft_fail(why, -EOPNOTSUPP,
-				"event %u: without Sscofpmf only cycles and instructions can be counted beside perf",
+				"event %u: without Sscofpmf only cycles and instructions can be counted alongside perf",
 				at);
 	/* perf would crash on reading a counter that is not delegated. */
 	if (ch->known & ~ch->readable)

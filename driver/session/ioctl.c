@@ -27,11 +27,11 @@ static int check_room(const struct sifive_trace_config *config, struct sft_why *
 	if (!(config->flags & both))
 		return 0;
 	if ((config->flags & both) == both)
-		return sft_fail(why, -EINVAL, "WAIT and DROP exclude each other");
+		return sft_fail(why, -EINVAL, "WAIT and DROP cannot be combined");
 	if (!(config->flags & SIFIVE_TRACE_CONFIG_DRAIN))
 		return sft_fail(why, -EINVAL, "%s needs DRAIN", what);
 	if (config->flags & SIFIVE_TRACE_CONFIG_OVERFLOW)
-		return sft_fail(why, -EINVAL, "%s and OVERFLOW exclude each other", what);
+		return sft_fail(why, -EINVAL, "%s and OVERFLOW cannot be combined", what);
 	if (config->buffer < SZ_64K)
 		return sft_fail(why, -EINVAL, "%s needs a buffer of 65536 bytes or more", what);
 	return 0;
@@ -53,7 +53,7 @@ static int check_config(const struct sifive_trace_config *config,
 	    config->sink != SIFIVE_TRACE_SINK_SRAM)
 		return sft_fail(why, -EINVAL, "sink %u is neither SBA nor SRAM", config->sink);
 	if ((config->flags & both) == both)
-		return sft_fail(why, -EINVAL, "RING and DRAIN exclude each other");
+		return sft_fail(why, -EINVAL, "RING and DRAIN cannot be combined");
 	if (config->flags & SIFIVE_TRACE_CONFIG_DRAIN && config->sink != SIFIVE_TRACE_SINK_SBA)
 		return sft_fail(why, -EINVAL, "SRAM cannot be drained: use SBA");
 	if (config->flags & SIFIVE_TRACE_CONFIG_DRAIN && config->buffer < SZ_4K)

@@ -529,7 +529,7 @@ TEST_F(command, what_cannot_be_shown_is_said)
 	EXPECT_STREQ("", self->out);
 	run(self, "annotate -s 0 --source-only --no-source t");
 	EXPECT_EQ(2, self->status);
-	EXPECT_NE(NULL, strstr(self->err, "--source-only and --no-source exclude each other"));
+	EXPECT_NE(NULL, strstr(self->err, "--source-only and --no-source cannot be combined"));
 	run(self, "annotate");
 	EXPECT_EQ(2, self->status);
 	EXPECT_NE(NULL, strstr(self->err, "annotate: no trace: "));

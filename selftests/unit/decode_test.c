@@ -504,7 +504,7 @@ TEST_F(command, wrapped_ring)
 		run(self, "decode -e " PROGRAM " trace.rtd");
 		if (at == 2) {
 			EXPECT_EQ(3, self->status);
-			EXPECT_NE(NULL, strstr(self->err, "no record: all depend on overwritten"));
+			EXPECT_NE(NULL, strstr(self->err, "no usable records: all of them depend on overwritten"));
 			continue;
 		}
 		EXPECT_EQ(0, self->status);

@@ -73,7 +73,7 @@ TEST_F(command, a_filter_needs_calls_with_times)
 	EXPECT_EQ(2, self->status);
 	run(self, "filter --from-trace trace.rtd -F fib " PROGRAM);
 	EXPECT_EQ(2, self->status);
-	EXPECT_NE(NULL, strstr(self->err, "--from-trace excludes -F, -S and -v"));
+	EXPECT_NE(NULL, strstr(self->err, "--from-trace cannot be combined with -F, -S and -v"));
 	run(self, "filter --share 2 -F fib " PROGRAM);
 	EXPECT_EQ(2, self->status);
 	run(self, "filter --share 0 --from-trace trace.rtd " PROGRAM);

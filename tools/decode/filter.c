@@ -175,7 +175,7 @@ static int check(const struct filter *filter)
 	const bool named = filter->functions.count || filter->sources.count;
 
 	if (filter->common.path && (named || filter->others))
-		return usage_error("--from-trace excludes -F, -S and -v");
+		return usage_error("--from-trace cannot be combined with -F, -S and -v");
 	if (!filter->common.path && filter->percent > 0)
 		return usage_error("--share needs --from-trace");
 	if (!filter->common.path && !named)
@@ -284,5 +284,5 @@ const struct cli_command filter_command = {
 		"-F and -S may be repeated: a function is selected if it matches one of them.\n\n"
 		"With --from-trace, functions are excluded in order of their average time, the shortest first, as long as they together take no more than --share. A function stays if its share of the calls is not greater than its share of the time, if it has less than a thousandth of the calls, or if the time of any call to it is unknown.",
 	.groups = filter_groups,
-	.status = "Exit status: 0 done, 2 wrong usage, 3 no function matches, no call has a time, or input or output error.",
+	.status = "Exit status: 0 done, 2 usage error, 3 no function matches, no call has a time, or input or output error.",
 };

@@ -215,7 +215,7 @@ static int command_annotate(int argc, char **argv)
 	if (result)
 		return result;
 	if (annotate.source_only && annotate.no_source)
-		return usage_error("annotate: --source-only and --no-source exclude each other: without both, source and instructions are shown");
+		return usage_error("annotate: --source-only and --no-source cannot be combined: without both, source and instructions are shown");
 	return run(&annotate, argv + optind);
 }
 

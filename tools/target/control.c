@@ -347,7 +347,7 @@ const struct cli_command start_command = {
 	.summary = "record everything that runs, until stop",
 	.help = "Record samples of everything that runs on the CPUs, until sifive-trace stop.",
 	.groups = start_groups,
-	.status = "Exit status: 0 recording, 2 wrong usage, 3 input or output error.",
+	.status = "Exit status: 0 recording, 2 usage error, 3 input or output error.",
 };
 
 /* ---- stop -------------------------------------------------------------- */
@@ -408,7 +408,7 @@ const struct cli_command stop_command = {
 	.summary = "end the recording of start",
 	.help = "End the recording of sifive-trace start. The recorded data stays until the next recording: sifive-trace dump writes it to a file.",
 	.groups = no_groups,
-	.status = "Exit status: 0 done, 2 wrong usage, 3 no recording, or it did not end.",
+	.status = "Exit status: 0 done, 2 usage error, 3 no recording, or it did not end.",
 };
 
 /* ---- pause, resume ----------------------------------------------------- */
@@ -484,9 +484,9 @@ const struct cli_command pause_command = {
 	.name = "pause",
 	.run = command_pause,
 	.summary = "interrupt a recording, until resume",
-	.help = "Interrupt the running recording of record, start or a program with the library. The program continues, but is not recorded until sifive-trace resume.",
+	.help = "Pause the recording in progress, whether record, start or a program with the library began it. The program continues, but is not recorded until sifive-trace resume.",
 	.groups = no_groups,
-	.status = "Exit status: 0 paused, 2 wrong usage, 3 nothing to pause, or failure.",
+	.status = "Exit status: 0 paused, 2 usage error, 3 nothing to pause, or failure.",
 };
 
 static int command_resume(int argc, char **argv)
@@ -500,7 +500,7 @@ const struct cli_command resume_command = {
 	.summary = "continue a paused recording",
 	.help = "Continue the recording that sifive-trace pause has interrupted.",
 	.groups = no_groups,
-	.status = "Exit status: 0 it runs, 2 wrong usage, 3 nothing to continue, or failure.",
+	.status = "Exit status: 0 it runs, 2 usage error, 3 nothing to continue, or failure.",
 };
 
 /* ---- status ------------------------------------------------------------ */
@@ -592,7 +592,7 @@ const struct cli_command status_command = {
 	.summary = "show the current session and its captured data",
 	.help = "Show the session that holds the trace hardware, and what it has recorded.",
 	.groups = no_groups,
-	.status = "Exit status: 0 a session holds the hardware, 1 there is no session, 2 wrong usage, 3 input or output error.",
+	.status = "Exit status: 0 a session holds the hardware, 1 there is no session, 2 usage error, 3 input or output error.",
 };
 
 /* ---- dump -------------------------------------------------------------- */
@@ -685,5 +685,5 @@ const struct cli_command dump_command = {
 	.summary = "write the recorded data to a file",
 	.help = "Write the last recording, even while it runs, to a file, and its side-car file to PATH.meta.",
 	.groups = dump_groups,
-	.status = "Exit status: 0 done, 2 wrong usage, 3 input or output error.",
+	.status = "Exit status: 0 done, 2 usage error, 3 input or output error.",
 };

@@ -148,7 +148,7 @@ static void show_features(const struct sifive_trace_info *info)
 	show_buffers();
 	show_timestamps(info);
 	line("Counters", info->flags & SIFIVE_TRACE_INFO_COUNTERS ?
-	     "taken beside perf (Sscofpmf)" :
+	     "taken alongside perf (Sscofpmf)" :
 	     info->flags & SIFIVE_TRACE_INFO_COUNTERS_PERF ?
 	     "cycles and instructions, as perf events (no Sscofpmf)" : "none");
 	if (info->flags & SIFIVE_TRACE_INFO_FIXED_SHARED)
@@ -248,5 +248,5 @@ const struct cli_command info_command = {
 	.summary = "show this machine's trace hardware and what is missing",
 	.help = "Show this machine's trace hardware, what is missing for tracing, and what to do about it.",
 	.groups = info_groups,
-	.status = "Exit status: 0 tracing would work, or the report is written; 1 tracing would not work; 2 wrong usage; 3 the report cannot be written.",
+	.status = "Exit status: 0 tracing would work, or the report is written; 1 tracing would not work; 2 usage error; 3 the report cannot be written.",
 };

@@ -167,7 +167,7 @@ static bool selects_functions(const struct recording *r)
 	       recording_limited(r);
 }
 
-/* Reports options that exclude each other. */
+/* Reports options that cannot be combined. */
 static int check(const struct recording *r, bool library)
 {
 	const char *why = r->all ? "with -a nothing is loaded into programs" :
@@ -216,7 +216,7 @@ static int check_firmware(const struct recording *r)
 	if (!r->firmware)
 		return 0;
 	if (r->children)
-		return usage_error("-e fw:NAME excludes --children, which loads a library into programs: give -a");
+		return usage_error("-e fw:NAME cannot be combined with --children, which loads a library into programs: give -a");
 	if (r->load)
 		return usage_error("-e fw:NAME: nothing is loaded into the program: leave out --library");
 	if (r->calls != CALLS_NONE || r->all || recording_attaches(r) || !r->program.hooks)
@@ -260,11 +260,11 @@ static int check_calls(struct recording *r)
 	if (!r->children && (selects_functions(r) || r->load))
 		return usage_error("--calls alone loads nothing into the program: leave out -F, --filter, --auto-filter, --from, --depth and --library, or give --children, which also records the instrumented functions");
 	if (r->pieces.size || r->pieces.time)
-		return usage_error("--calls and --rotate exclude each other: a piece cannot begin within the flow of instructions");
+		return usage_error("--calls and --rotate cannot be combined: a piece cannot begin within the flow of instructions");
 	if (r->children && r->archive)
-		return usage_error("--archive and --children exclude each other: keep the programs and their shared objects, for -e or --symfs");
+		return usage_error("--archive and --children cannot be combined: keep the programs and their shared objects, for -e or --symfs");
 	if (r->on_full >= ON_FULL_WAIT)
-		return usage_error("--calls excludes --on-full wait and drop: only stores can wait, or be dropped");
+		return usage_error("--calls cannot be combined with --on-full wait and drop: only stores can wait, or be dropped");
 	if (options->channel % 16 == 15)
 		return usage_error("--channel %u: instruction trace needs it", options->channel);
 	/* Only samples and records of instrumented functions contain these counts. */
@@ -281,9 +281,9 @@ static int check_attach(const struct recording *r)
 	if (!recording_attaches(r))
 		return 0;
 	if (!!attach->pids + !!attach->user + !!attach->cgroup + r->all > 1)
-		return usage_error("-p, -u, -G and -a exclude each other: give one of them");
+		return usage_error("-p, -u, -G and -a cannot be combined: give one of them");
 	if (r->children)
-		return usage_error("-p, -u and -G exclude --children: they record processes that already run");
+		return usage_error("-p, -u and -G cannot be combined with --children: they record processes that already run");
 	if (r->load || selects_functions(r))
 		return usage_error("-p, -u and -G load nothing into processes: leave out -F, --filter, --auto-filter, --from, --depth and --library");
 	if (r->reached.function || r->slower.function)
@@ -327,17 +327,17 @@ static int check_full(struct recording *r)
 	if (recording_in_pieces(r) && !is_drained(r))
 		return usage_error("--rotate needs --on-full drain, wait or drop: only then is the trace written while the program runs");
 	if (recording_in_pieces(r) && r->setup.options.header_interval)
-		return usage_error("--rotate and --header-interval exclude each other: a piece begins with its own header");
+		return usage_error("--rotate and --header-interval cannot be combined: a piece begins with its own header");
 	if (recording_in_pieces(r) && r->setup.options.stack)
-		return usage_error("--rotate and -g dwarf exclude each other: a piece cannot begin within a stack; give -g fp");
+		return usage_error("--rotate and -g dwarf cannot be combined: a piece cannot begin within a stack; give -g fp");
 	if (recording_in_pieces(r) && !machine_side_car())
 		return usage_error("--rotate needs side-car files: leave out SIFIVE_TRACE_META=0");
 	if (r->keep && !r->snapshot && !recording_in_pieces(r))
 		return usage_error("--keep needs --rotate or --snapshot");
 	if (r->children && (r->all || !is_drained(r)))
-		return usage_error("--children needs --on-full drain, wait or drop, and excludes -a, which samples everything");
+		return usage_error("--children needs --on-full drain, wait or drop, and cannot be combined with -a, which samples everything");
 	if (r->on_full == ON_FULL_DROP && *flags & SIFIVE_TRACE_HEADER_ONCE)
-		return usage_error("--on-full drop and --header-once exclude each other: a header follows dropped records");
+		return usage_error("--on-full drop and --header-once cannot be combined: a header follows dropped records");
 	if (r->on_full == ON_FULL_WRAP)
 		*flags |= SIFIVE_TRACE_RING;
 	return 0;
@@ -358,9 +358,9 @@ static int check_part(const struct recording *r)
 	if (part->to && !strcmp(part->from, part->to))
 		return usage_error("--from and --to are one function: leave out --to");
 	if (part->to && setup_sampled(&r->setup))
-		return usage_error("--to excludes -i and -c: samples between the parts would be charged to the calls that --to ends");
+		return usage_error("--to cannot be combined with -i and -c: samples between the parts would be charged to the calls that --to ends");
 	if (part->from && r->setup.options.flags & SIFIVE_TRACE_HEADER_ONCE)
-		return usage_error("--from and --header-once exclude each other: headers show where calls were left out");
+		return usage_error("--from and --header-once cannot be combined: headers show where calls were left out");
 	if (recording_in_pieces(r))
 		return usage_error("--from and --depth exclude --rotate: give --size or --time");
 	if (!machine_side_car())
@@ -470,7 +470,7 @@ static int record(struct recording *r)
 	    (!(r->setup.options.flags & SIFIVE_TRACE_RING || is_drained(r)) ||
 	     r->setup.options.flags & SIFIVE_TRACE_HEADER_ONCE ||
 	     r->setup.options.count_type != SIFIVE_TRACE_XOR))
-		return usage_error("--header-interval needs --count xor and --ring or --on-full drain, and excludes --header-once");
+		return usage_error("--header-interval needs --count xor and --ring or --on-full drain, and cannot be combined with --header-once");
 	/* There would be no records otherwise. */
 	r->sampled = setup_sampled(&r->setup);
 	if ((!r->loads || !r->program.hooks) && r->calls == CALLS_NONE && !r->sampled)
@@ -539,7 +539,7 @@ static int command_record(int argc, char **argv)
 	if (optind == argc && !recording_attaches(&r))
 		return usage_error("record: no program: sifive-trace record PROGRAM [ARGUMENT]...");
 	if ((r.patterns.count > 0) + !!r.setup.options.filter + (r.percent > 0) > 1)
-		return usage_error("-F, --filter and --auto-filter exclude each other: give one of them");
+		return usage_error("-F, --filter and --auto-filter cannot be combined: give one of them");
 	if (r.snapshot)
 		snapshot_take_signal();
 	r.argv = r.command = argv + optind;
@@ -562,6 +562,6 @@ const struct cli_command record_command = {
 	.arguments = "[--] PROGRAM [ARGUMENT]...",
 	.help = "Run a program and record what it does: each function entry and exit of a program or shared object that was compiled with -finstrument-functions, samples of others. The program is unchanged: a shared library is loaded into it. A static program is only sampled, unless it is linked with libsifive-perf.a.",
 	.groups = record_groups,
-	.status = "Exit status: the program's; 128 plus the number of the signal that ended it; 125 nothing was recorded, 126 the program cannot be run, 127 it was not found, 2 wrong usage.",
+	.status = "Exit status: the program's; 128 plus the number of the signal that ended it; 125 nothing was recorded, 126 the program cannot be run, 127 it was not found, 2 usage error.",
 	.program = true,
 };

@@ -228,5 +228,5 @@ const struct cli_command merge_command = {
 	.arguments = "TRACE TRACE...",
 	.help = "Where harts do not share a sink, record writes a trace for each sink. Merge combines these traces into one, with all threads' calls across all harts: it converts times to one clock, using the clock readings that the driver took at the start and end of the capture.",
 	.groups = merge_groups,
-	.status = "Exit status: 0 done, 2 wrong usage, 3 input or output error, or traces that cannot be merged.",
+	.status = "Exit status: 0 done, 2 usage error, 3 input or output error, or traces that cannot be merged.",
 };

@@ -201,7 +201,7 @@ static int no_records(const struct input *input,
 		report("%s: no record: %" PRIu64 " messages, none of them a store to a channel",
 		       name, stats->messages);
 	else if (stats->rootless)
-		report("%s: no record: all depend on overwritten ones (record with a larger buffer, or --count raw or delta)",
+		report("%s: no usable records: all of them depend on overwritten ones (record with a larger buffer, or --count raw or delta)",
 		       name);
 	else if (!undecoded(stats, decoded))
 		report("%s: no record: %" PRIu64 " words on channel%s %s, but no complete record",
