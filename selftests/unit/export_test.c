@@ -394,6 +394,73 @@ TEST_F(command, firefox_has_files_lines_and_what_is_missing)
 	}
 }
 
+static void fib_of(FIXTURE_DATA(command) *self, unsigned int channel)
+{
+	const uint64_t fib[] = { FIB, MAIN + 0x12 };
+	struct gen_stream stream;
+
+	gen_stream_init(&stream, &self->gen, 0, (uint8_t)channel, 1, 0, 64);
+	gen_header(&stream);
+	gen_record(&stream, 0, fib, NULL);
+	gen_record(&stream, 1, fib, NULL);
+}
+
+/* The processes of two shells: the second one executes a program, and then another. */
+TEST_F(command, processes_have_the_names_of_their_programs)
+{
+	static const char meta[] =
+		"{\"srcbits\":0,\"exe\":\"/bin/sh\",\"threads\":["
+		"{\"channel\":6,\"pid\":5,\"tid\":5,\"name\":\"a\"},"
+		"{\"channel\":7,\"pid\":6,\"tid\":6,\"name\":\"b\"},"
+		"{\"channel\":8,\"tid\":7,\"name\":\"c\"}],"
+		"\"processes\":[{\"pid\":5,\"args\":[\"sh\"]},"
+		"{\"pid\":6,\"ppid\":5,\"exe\":\"/bin/env\",\"to\":9},"
+		"{\"pid\":6,\"ppid\":5,\"exe\":\"/bin/plain\",\"from\":9}]}";
+	unsigned int i;
+
+	gen_sync(&self->gen, 0);
+	for (i = 6; i < 9; i++)
+		fib_of(self, i);
+	save(self, "trace.rtd");
+	write_file("trace.rtd.meta", meta, strlen(meta));
+	run(self, "export -q --format firefox -o t.json trace.rtd; "
+	    SOURCES "/firefox.py t.json | sed -n 's/^thread //p' | sort");
+	EXPECT_STREQ("plain b/6 6 6\nsh a/5 5 5\nunknown c/7 4194304 7\n", self->out) {
+		TH_LOG("%s", self->err);
+	}
+	run(self, "export -q --format perfetto -o t.pftrace trace.rtd");
+	if (lacks(self))
+		SKIP(return, "no libprotobuf-c: install libprotobuf-c-dev");
+	run(self, "--version >/dev/null; " SOURCES "/perfetto.py t.pftrace | grep ^process");
+	EXPECT_STREQ("process sh\nprocess plain\nprocess unknown\n", self->out);
+}
+
+/* The ids that viewers show for an unknown thread are not those of another one. */
+TEST_F(command, unknown_threads_have_ids_of_their_own)
+{
+	static const char meta[] = "{\"srcbits\":0,\"threads\":["
+		"{\"channel\":6,\"pid\":1,\"tid\":1,\"name\":\"init\"},"
+		"{\"channel\":7,\"pid\":1,\"tid\":2,\"name\":\"init\"}]}";
+	static const char unknown[] = "{\"ph\":\"i\",\"pid\":4194304,\"tid\":4194305,";
+	const uint64_t pc = MAIN;
+	struct gen_stream stream;
+
+	gen_sync(&self->gen, 0);
+	fib_of(self, 7);
+	gen_stream_init(&stream, &self->gen, 0, 8, 1, 0, 64);
+	gen_header(&stream);
+	gen_record(&stream, 3, &pc, NULL);
+	fib_of(self, 6);
+	save(self, "trace.rtd");
+	write_file("trace.rtd.meta", meta, strlen(meta));
+	run(self, "export -q -c all --format chrome trace.rtd");
+	EXPECT_NE(NULL, strstr(self->out, unknown)) {
+		TH_LOG("%s", self->out);
+	}
+	run(self, "export -q --format chrome trace.rtd | grep '\"B\"' | grep -c '\"pid\":1,'");
+	EXPECT_STREQ("2\n", self->out);
+}
+
 TEST_F_TIMEOUT(command, json_of_report_has_the_rows_of_csv, 600)
 {
 	static const char * const options[] = {

@@ -79,10 +79,9 @@ static void begin_event(struct export *export, const char *phase,
 	chrome->any = true;
 	put_string(export->out, phase);
 	put_string(export->out, "\",\"pid\":");
-	put_number(export->out, thread->pid >= 0 ? (uint64_t)thread->pid : 1, 0);
+	put_number(export->out, (uint64_t)tracks_pid(thread), 0);
 	put_string(export->out, ",\"tid\":");
-	put_number(export->out, thread->tid >= 0 ? (uint64_t)thread->tid :
-		   (uint64_t)thread->id + 1, 0);
+	put_number(export->out, (uint64_t)tracks_tid(thread), 0);
 }
 
 static void put_ts(struct export *export, uint64_t ticks)

@@ -18,6 +18,7 @@
 #include "../command.h"
 #include "coverage.h"
 #include "export.h"
+#include "tracks.h"
 
 #define MAGIC		0xc1fc1fc1u
 #define PACKET		2048
@@ -191,7 +192,7 @@ static size_t make_event(struct export *export, struct ctf *ctf, uint8_t *bytes,
 	put_le(at, record->type + (event->between ? BETWEEN : 0) + KINDS * set, 2);
 	at = put_u64(at + 2, event->time);
 	put_le(at, (uint64_t)thread->pid, 4);
-	put_le(at + 4, thread->tid >= 0 ? (uint64_t)thread->tid : (uint64_t)thread->id + 1, 4);
+	put_le(at + 4, (uint64_t)tracks_tid(thread), 4);
 	at = copy_text(at + 8, thread->label);
 	*at++ = record->src;
 	*at++ = event->inferred;

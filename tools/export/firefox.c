@@ -11,7 +11,7 @@
 #include "../command.h"
 #include "coverage.h"
 #include "export.h"
-#include "text.h"
+#include "tracks.h"
 
 /* Versions of the profiler's format, and of the browser's format. */
 #define FORMAT_VERSION	48
@@ -321,16 +321,14 @@ static void put_thread(struct writer *writer)
 	const struct export *export = writer->export;
 	const struct thread *thread = threads_get(analysis_threads(export->analysis),
 		export->tree.node[writer->thread].function);
-	const char *exe = export->input.meta.exe;
-	int64_t pid = thread->pid >= 0 ? thread->pid : 1;
-	int64_t tid = thread->tid >= 0 ? thread->tid : (int64_t)thread->id + 1;
+	const int64_t pid = tracks_pid(thread), tid = tracks_tid(thread);
 	uint64_t stacks;
 	uint32_t i;
 
 	put_string(writer->out, "{\"name\":");
 	put_json(writer->out, thread->label);
 	put_string(writer->out, ",\"processName\":");
-	put_json(writer->out, exe ? text_base(exe) : "program");
+	put_json(writer->out, tracks_process(&export->input.meta, thread));
 	put_format(writer->out, ",\"processType\":\"default\",\"pid\":\"%" PRId64
 		   "\",\"tid\":%" PRId64 ",\"isMainThread\":%s,\"registerTime\":0,\"unregisterTime\":null,\"processStartupTime\":0,\"processShutdownTime\":null",
 		   pid, tid, pid == tid ? "true" : "false");

@@ -181,11 +181,6 @@ static uint32_t sequence_of(const struct thread *thread)
 	return thread->id + WHOLE + 1;
 }
 
-static int32_t pid_of(const struct thread *thread)
-{
-	return thread->pid >= 0 ? (int32_t)thread->pid : 1;
-}
-
 /* The clock of a thread's packets, and their track. */
 static void put_state(struct export *export, const struct thread *thread,
 		      struct track *track)
@@ -229,13 +224,13 @@ static void put_thread(struct export *export, const struct thread *thread)
 	snprintf(name, sizeof(name), "%s", thread->label);
 	text_clean(name);
 	own.has_pid = true;
-	own.pid = pid_of(thread);
+	own.pid = (int32_t)tracks_pid(thread);
 	own.has_tid = true;
-	own.tid = thread->tid >= 0 ? (int32_t)thread->tid : (int32_t)thread->id + 1;
+	own.tid = (int32_t)tracks_tid(thread);
 	own.name = name;
 	descriptor.uuid = TRACK_THREAD + thread->id;
 	descriptor.has_parent_uuid = true;
-	descriptor.parent_uuid = TRACK_PROCESS + (uint32_t)pid_of(thread);
+	descriptor.parent_uuid = TRACK_PROCESS + (uint32_t)tracks_pid(thread);
 	descriptor.thread = &own;
 	put_descriptor(export, sequence_of(thread), &descriptor);
 }
@@ -244,15 +239,14 @@ static void put_process(struct export *export, const struct thread *thread, uint
 {
 	Perfetto__TrackDescriptor descriptor = PERFETTO__TRACK_DESCRIPTOR__INIT;
 	Perfetto__Process process = PERFETTO__PROCESS__INIT;
-	const char *exe = export->input.meta.exe;
 	char name[EXPORT_NAME_SIZE];
 
-	snprintf(name, sizeof(name), "%s", exe ? text_base(exe) : "program");
+	snprintf(name, sizeof(name), "%s", tracks_process(&export->input.meta, thread));
 	text_clean(name);
 	process.has_pid = true;
-	process.pid = pid_of(thread);
+	process.pid = (int32_t)tracks_pid(thread);
 	process.name = name;
-	descriptor.uuid = TRACK_PROCESS + (uint32_t)pid_of(thread);
+	descriptor.uuid = TRACK_PROCESS + (uint32_t)tracks_pid(thread);
 	descriptor.process = &process;
 	put_descriptor(export, sequence, &descriptor);
 }
@@ -561,7 +555,7 @@ static void begin_track(struct export *export, const struct thread *thread, uint
 	text_clean(name);
 	descriptor.uuid = uuid;
 	descriptor.has_parent_uuid = true;
-	descriptor.parent_uuid = TRACK_PROCESS + (uint32_t)pid_of(thread);
+	descriptor.parent_uuid = TRACK_PROCESS + (uint32_t)tracks_pid(thread);
 	descriptor.name = name;
 	put_descriptor(export, sequence, &descriptor);
 }

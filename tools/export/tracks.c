@@ -2,6 +2,7 @@
 /* See tracks.h. */
 #include <stdlib.h>
 
+#include "text.h"
 #include "tracks.h"
 
 void *tracks_get(struct tracks *tracks, unsigned int id)
@@ -28,4 +29,32 @@ void tracks_free(struct tracks *tracks)
 	for (i = 0; i < tracks->count; i++)
 		free(tracks->track[i]);
 	free(tracks->track);
+}
+
+int64_t tracks_pid(const struct thread *thread)
+{
+	return thread->pid >= 0 ? thread->pid : TRACKS_UNKNOWN;
+}
+
+int64_t tracks_tid(const struct thread *thread)
+{
+	return thread->tid >= 0 ? thread->tid : TRACKS_UNKNOWN + (int64_t)thread->id;
+}
+
+const char *tracks_process(const struct meta *meta, const struct thread *thread)
+{
+	const char *exe = meta->processes ? NULL : meta->exe;
+	size_t i;
+
+	for (i = 0; thread->pid >= 0 && i < meta->processes; i++) {
+		if (meta->process[i].pid != thread->pid)
+			continue;
+		if (meta->process[i].exe)
+			exe = meta->process[i].exe;
+		else if (!i)
+			exe = meta->exe;
+	}
+	if (exe)
+		return text_base(exe);
+	return meta->processes ? "unknown" : "program";
 }

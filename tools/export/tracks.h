@@ -1,9 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* An exporter's per-thread state, by thread id. */
+/* What viewers that show each thread need: its state by thread id, its ids, its process' name. */
 #ifndef SIFIVE_TRACE_TRACKS_H
 #define SIFIVE_TRACE_TRACKS_H
 
 #include <stddef.h>
+
+#include "threads.h"
+
+/* Unknown ids are from here on, above all of the kernel's. */
+#define TRACKS_UNKNOWN	4194304
 
 /**
  * struct tracks - the states of all threads
@@ -21,5 +26,14 @@ void *tracks_get(struct tracks *tracks, unsigned int id);
 
 /** tracks_free() - free them all */
 void tracks_free(struct tracks *tracks);
+
+/** tracks_pid() - the thread's process; threads whose process is unknown share one */
+int64_t tracks_pid(const struct thread *thread);
+
+/** tracks_tid() - the thread's id, which no other thread has */
+int64_t tracks_tid(const struct thread *thread);
+
+/** tracks_process() - the name of the program that the thread's process executed last, if known */
+const char *tracks_process(const struct meta *meta, const struct thread *thread);
 
 #endif /* SIFIVE_TRACE_TRACKS_H */
