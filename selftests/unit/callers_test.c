@@ -105,6 +105,25 @@ TEST_F(command, trees_have_the_samples_of_callees)
 	EXPECT_NE(NULL, strstr(self->out, "\"samples\":2"));
 }
 
+/* Of main there are no samples, only of the functions that it called. */
+TEST_F(command, a_page_has_callers_without_samples)
+{
+	struct gen_stream stream;
+
+	begin(self, &stream);
+	CALLED(&stream, FIB + 2, IN_MAIN, IN_MAIN);
+	CALLED(&stream, FIB + 2, IN_MAIN, IN_MAIN);
+	save(self, "trace.rtd");
+	run(self, "export -q --format html -e " PROGRAM " -o t.html trace.rtd");
+	EXPECT_EQ(0, self->status);
+	if (system("command -v chromium >/dev/null"))
+		SKIP(return, "no chromium: install chromium");
+	run(self, "--version >/dev/null; python3 -B " SOURCES "/browser.py --shown t.html");
+	EXPECT_NE(NULL, strstr(self->out, "[\"0\", \"2\", \"0\", \"0.00%\", \"0\", \"main\"]")) {
+		TH_LOG("%s %s", self->out, self->err);
+	}
+}
+
 /* Where there are no symbols, an address is a function. */
 TEST_F(command, callers_without_symbols_are_addresses)
 {

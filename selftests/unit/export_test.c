@@ -461,6 +461,37 @@ TEST_F(command, unknown_threads_have_ids_of_their_own)
 	EXPECT_STREQ("2\n", self->out);
 }
 
+/* Two threads with 32 counters each. */
+TEST_F(command, calls_of_a_page_have_all_counters)
+{
+	const uint64_t fib[] = { FIB, MAIN + 0x12 };
+	struct gen_stream stream;
+	uint64_t value[32] = { 0 };
+	unsigned int i, channel;
+
+	gen_sync(&self->gen, 0);
+	for (channel = 6; channel < 8; channel++) {
+		gen_stream_init(&stream, &self->gen, 0, (uint8_t)channel, 1, 32, 64);
+		for (i = 0; i < 32; i++)
+			stream.counter[i].code = 1 + i + (channel == 7 ? 32 : 0);
+		gen_header(&stream);
+		memset(value, 0, sizeof(value));
+		gen_record(&stream, 0, fib, value);
+		for (i = 0; i < 32; i++)
+			value[i] = 1 + i + (channel == 7 ? 32 : 0);
+		gen_record(&stream, 1, fib, value);
+	}
+	save(self, "trace.rtd");
+	run(self, "export -q -c all --format html -o t.html trace.rtd");
+	EXPECT_EQ(0, self->status);
+	ASSERT_EQ(0, system("PYTHONPATH=" SOURCES " python3 -B -c \""
+			    "import page_calls\n"
+			    "for c in page_calls.load('t.html')['calls']:\n"
+			    "    print(len(c['counts']), sum(c['counts']))\" >sums.txt"));
+	read_file("sums.txt", self->out);
+	EXPECT_STREQ("64 528\n64 1552\n", self->out);
+}
+
 TEST_F_TIMEOUT(command, json_of_report_has_the_rows_of_csv, 600)
 {
 	static const char * const options[] = {

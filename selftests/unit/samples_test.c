@@ -120,6 +120,14 @@ TEST_F(command, counts_of_samples_in_calls_are_not_added)
 	EXPECT_STREQ("source 0;main 5\nsource 0;fib 100\n", self->out);
 	run(self, "export -q -c all --format folded --weight instructions -e " PROGRAM " trace.rtd");
 	EXPECT_STREQ("source 0 channel 7;main 22\nsource 0 channel 7;fib 33\n", self->out);
+	/* The sums of a page's plots, which have no counts of a thread's first record. */
+	run(self, "export -q -c all --format html -e " PROGRAM " -o t.html trace.rtd");
+	ASSERT_EQ(0, system("PYTHONPATH=" SOURCES " python3 -B -c \""
+			    "import page_calls\n"
+			    "for p in page_calls.load('t.html')['plots']:\n"
+			    "    print(p['counter'], round(sum(p['count'])))\" >sums.txt"));
+	read_file("sums.txt", self->out);
+	EXPECT_STREQ("cycles 100\ninstructions 44\n", self->out);
 }
 
 TEST_F(command, tracer_is_marked)

@@ -9,12 +9,13 @@
 
 #include "../command.h"
 #include "calls.h"
+#include "counters.h"
 
 /* Each class has lengths up to four times those of the previous class; the last one has points. */
 #define CLASSES		34
 #define POINTS		(CLASSES - 1)
 #define CHUNK_CALLS	2048
-#define COUNTERS	32
+#define COUNTERS	(COUNTERS_MAX / 2)
 /* Limit of threads named in a chunk's index entry. */
 #define LANES		8
 /* Maximum size of a call's numbers: three of 64 bits, four of 32 bits, one byte. */
@@ -64,6 +65,12 @@ struct calls {
 	z_stream	stream;
 	int		error;
 };
+
+/* Fewer calls with many counters, so that their counts take no more memory. */
+static unsigned int chunk_calls(unsigned int counters)
+{
+	return counters > COUNTERS ? CHUNK_CALLS / 2 : CHUNK_CALLS;
+}
 
 /* A chunk's numbers take at most this many bytes. */
 static size_t column_bytes(void)
@@ -291,7 +298,8 @@ static bool room(struct pending *pending, unsigned int counters)
 	}
 	if (pending->call && pending->order && counters > pending->counters) {
 		uint64_t *count = realloc(pending->count,
-					  (size_t)CHUNK_CALLS * counters * sizeof(*count));
+					  (size_t)chunk_calls(counters) * counters *
+					  sizeof(*count));
 
 		if (!count)
 			return false;
@@ -308,14 +316,13 @@ void calls_add(struct calls *calls, const struct call *call, const uint64_t *cou
 
 	if (!count)
 		counters = 0;
-	if (counters > COUNTERS)
-		counters = COUNTERS;
 	if (calls->bytes >= CALLS_BYTES_MAX) {
 		calls->left_out++;
 		return;
 	}
 	/* All calls of a chunk have the same counters. */
-	if (pending->calls == CHUNK_CALLS || (pending->calls && counters > pending->counters))
+	if (pending->calls == chunk_calls(pending->counters) ||
+	    (pending->calls && counters > pending->counters))
 		flush(calls, class);
 	if (!room(pending, counters)) {
 		calls->error = ENOMEM;

@@ -10,13 +10,16 @@
 	function treeOf(data) {
 		var nodes = data.tree.map(function (n, i) {
 			return { parent: n[0], index: n[1], calls: n[2], samples: n[3],
-				 within: n[3], width: n[4], self: n[4], marked: n[5] ? "~" : "",
+				 within: n[3], width: n[4], self: n[4],
+				 marked: n[5] ? "~" : "", totalMarked: n[5] ? "~" : "",
 				 children: [], depth: 0, id: i };
 		}), i;
 
 		for (i = nodes.length - 1; i; i--) {
 			nodes[nodes[i].parent].width += nodes[i].width;
 			nodes[nodes[i].parent].within += nodes[i].within;
+			nodes[nodes[i].parent].totalMarked = nodes[nodes[i].parent].totalMarked ||
+							     nodes[i].totalMarked;
 		}
 		for (i = 1; i < nodes.length; i++) {
 			nodes[nodes[i].parent].children.push(nodes[i]);
@@ -113,7 +116,7 @@
 	flame.addEventListener("pointermove", function (event) {
 		var n = nodeAt(event);
 
-		page.tip(event, n && name(n) + "\n" + n.marked + page.weight(n.width) + " (" +
+		page.tip(event, n && name(n) + "\n" + n.totalMarked + page.weight(n.width) + " (" +
 			 share(n.width) + "), itself " + n.marked +
 			 page.weight(n.self) +
 			 (n.index < 0 ? "" : counted(n)));
@@ -129,7 +132,8 @@
 		var rows = data.functions.map(function (f, i) {
 			var r = merged && named.get(f) ||
 				{ name: f, index: i, functions: [], calls: 0, samples: 0,
-				  total: 0, self: 0, marked: "", active: 0 };
+				  within: 0, total: 0, self: 0, marked: "", totalMarked: "",
+				  active: 0 };
 
 			r.functions.push(i);
 			named.set(f, r);
@@ -144,6 +148,9 @@
 				rows[n.index].samples += n.samples;
 				rows[n.index].self += n.self;
 				rows[n.index].marked = rows[n.index].marked || n.marked;
+				rows[n.index].within += n.within;
+				rows[n.index].totalMarked = rows[n.index].totalMarked ||
+							    n.totalMarked;
 				if (!rows[n.index].active++)
 					rows[n.index].total += n.width;
 			}
@@ -156,7 +163,7 @@
 			}
 		}
 		return rows.filter(function (r, i) {
-			return r.index === i && (r.calls || r.samples);
+			return r.index === i && (r.calls || r.within || r.total);
 		});
 	}
 
@@ -175,15 +182,16 @@
 	addCounts(rows);
 
 	function columns() {
-		var list = [], weight = function (key) {
-			return function (r) { return r.marked + page.weight(r[key]); };
+		var list = [], weight = function (key, mark) {
+			return function (r) { return r[mark] + page.weight(r[key]); };
 		};
 
 		["calls", "samples"].forEach(function (what) {
 			if (any[what])
 				list.push([what, what, function (r) { return String(r[what]); }]);
 		});
-		list.push(["total", "total", weight("total")], ["self", "self", weight("self")],
+		list.push(["total", "total", weight("total", "totalMarked")],
+			  ["self", "self", weight("self", "marked")],
 			  ["self", "self%", function (r) { return share(r.self); }]);
 		if (other)
 			list.push(["other", "self in the other", function (r) {
@@ -195,7 +203,7 @@
 		DATA.counters.forEach(function (name, c) {
 			if (name !== "timestamp" && name !== DATA.weight)
 				list.push(["counter" + c, name, function (r) {
-					return page.number(r["counter" + c] || 0);
+					return page.count(r["counter" + c] || 0, c);
 				}]);
 		});
 		list.push(["name", "function"]);
@@ -255,7 +263,7 @@
 		});
 		by.forEach(function (was) {
 			rows.push({ name: was.name, index: -1, calls: 0, samples: 0, total: 0,
-				    self: 0, marked: "", other: was.self * scale,
+				    self: 0, marked: "", totalMarked: "", other: was.self * scale,
 				    otherMarked: was.marked, change: -was.self * scale });
 		});
 		other = data;

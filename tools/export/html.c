@@ -53,6 +53,9 @@ struct html {
 	/* By thread: levels of its calls. */
 	uint32_t	*levels;
 	uint32_t	threads;
+	/* By function: it has calls without a time. */
+	bool		*untimed;
+	uint32_t	functions;
 	uint32_t	losses;
 	uint64_t	more_losses;
 	bool		timed;
@@ -109,6 +112,24 @@ static void add_level(struct html *html, const struct call *call)
 		html->levels[call->thread] = call->depth + 1;
 }
 
+static void add_untimed(struct html *html, uint32_t function)
+{
+	bool *untimed;
+
+	if (function >= html->functions) {
+		untimed = realloc(html->untimed, (2 * (size_t)function + 16) * sizeof(*untimed));
+		if (!untimed) {
+			html->no_memory = true;
+			return;
+		}
+		memset(untimed + html->functions, 0,
+		       (2 * (size_t)function + 16 - html->functions) * sizeof(*untimed));
+		html->untimed = untimed;
+		html->functions = 2 * function + 16;
+	}
+	html->untimed[function] = true;
+}
+
 static void html_leave(void *context, struct analysis_thread *thread,
 		       const struct analysis_end *end)
 {
@@ -125,28 +146,12 @@ static void html_leave(void *context, struct analysis_thread *thread,
 	};
 
 	tree_leave(&export->tree, thread, end);
-	if (!end->timed)
+	if (!end->timed) {
+		add_untimed(html, frame->function);
 		return;
+	}
 	add_level(html, &call);
 	calls_add(html->calls, &call, end->count, analysis_counters(export->analysis)->count);
-}
-
-static void html_point(void *context, struct analysis_thread *thread,
-		       const struct analysis_step *step)
-{
-	struct export *export = context;
-	struct html *html = export->private;
-	const struct call call = {
-		.begin = thread->now, .function = step->function, .caller = CALLS_NO_CALLER,
-		.thread = thread->thread->id, .depth = thread->depth, .point = true,
-		.inferred = thread->inferred,
-	};
-
-	tree_point(&export->tree, thread, step);
-	if (!thread->timed)
-		return;
-	add_level(html, &call);
-	calls_add(html->calls, &call, NULL, 0);
 }
 
 static void html_lost(void *context, struct analysis_thread *thread)
@@ -292,14 +297,67 @@ static void add_counts(struct html *html, struct plots *plots, unsigned int plot
 	}
 }
 
-static void html_step(void *context, struct analysis_thread *thread,
-		      const struct analysis_step *step)
+static void count_step(struct html *html, const struct analysis_thread *thread,
+		       const struct analysis_step *step, uint64_t counted)
+{
+	add_counts(html, &html->plots[PLOTS_CALLS], thread->thread->id, thread->timed,
+		   thread->now, counted, step->delta);
+}
+
+/* Without what a sample counts again that calls and manual records count. */
+static uint64_t counted_once(const struct export *export, const struct analysis_thread *thread,
+			     const struct analysis_step *step)
+{
+	const uint64_t times = (1ull << analysis_counters(export->analysis)->times) - 1;
+
+	return thread->depth ? step->counted : step->counted & (step->charged | times);
+}
+
+static void html_point(void *context, struct analysis_thread *thread,
+		       const struct analysis_step *step)
 {
 	struct export *export = context;
 	struct html *html = export->private;
+	const struct call call = {
+		.begin = thread->now, .function = step->function, .caller = CALLS_NO_CALLER,
+		.thread = thread->thread->id, .depth = thread->depth, .point = true,
+		.inferred = thread->inferred,
+	};
 
-	add_counts(html, &html->plots[PLOTS_CALLS], thread->thread->id, thread->timed,
-		   thread->now, step->counted, step->delta);
+	tree_point(&export->tree, thread, step);
+	count_step(html, thread, step, counted_once(export, thread, step));
+	if (!thread->timed)
+		return;
+	add_level(html, &call);
+	calls_add(html->calls, &call, NULL, 0);
+}
+
+/* html_point() adds the counts of other records. */
+static void html_step(void *context, struct analysis_thread *thread,
+		      const struct analysis_step *step)
+{
+	const struct export *export = context;
+
+	if (step->record->type <= PERFREC_EXIT)
+		count_step(export->private, thread, step, step->counted);
+}
+
+static void html_uncharge(void *context, uint64_t columns)
+{
+	struct export *export = context;
+	struct html *html = export->private;
+	unsigned int plot;
+
+	tree_uncharge(&export->tree, columns);
+	for (; columns; columns &= columns - 1)
+		for (plot = 0; plot < PLOTS_MAX; plot++) {
+			double **count = &html->plots[PLOTS_CALLS]
+				.count[plot][__builtin_ctzll(columns)];
+
+			html->plotted -= *count != NULL;
+			free(*count);
+			*count = NULL;
+		}
 }
 
 static void html_recorded(void *context, struct analysis_thread *thread,
@@ -394,6 +452,23 @@ static void put_names(struct output *out, const char *what, const struct counter
 	put_string(out, "],\n");
 }
 
+/* Functions with calls that have no time, and so are not in the page. */
+static void put_untimed(struct export *export)
+{
+	const struct html *html = export->private;
+	bool any = false;
+	uint32_t i;
+
+	put_string(export->out, "\"untimed\":[");
+	for (i = 0; i < html->functions; i++) {
+		if (!html->untimed[i])
+			continue;
+		put_format(export->out, "%s%u", any ? "," : "", i);
+		any = true;
+	}
+	put_string(export->out, "],\n");
+}
+
 /* The counts of each function, excluding callees: a list for each counter. */
 static int put_counts(struct export *export)
 {
@@ -408,6 +483,7 @@ static int put_counts(struct export *export)
 		return -1;
 	}
 	put_names(export->out, "counters", counters);
+	put_format(export->out, "\"times\":%u,\n", counters->times);
 	put_names(export->out, "between", analysis_recorded(export->analysis));
 	put_string(export->out, "\"counts\":[");
 	for (c = 0; c < counters->count; c++) {
@@ -472,7 +548,7 @@ static void put_spans(struct export *export)
 }
 
 static void put_plot(struct export *export, unsigned int thread, const char *name,
-		     const double *count)
+		     bool time, const double *count)
 {
 	unsigned int last = BINS, i;
 
@@ -482,7 +558,7 @@ static void put_plot(struct export *export, unsigned int thread, const char *nam
 	put_number(export->out, thread, 0);
 	put_string(export->out, ",\"counter\":");
 	put_json(export->out, name);
-	put_string(export->out, ",\"count\":[");
+	put_format(export->out, "%s,\"count\":[", time ? ",\"time\":true" : "");
 	for (i = 0; i < last; i++) {
 		if (i)
 			put_char(export->out, ',');
@@ -516,7 +592,8 @@ static void put_plots(struct export *export)
 		any = true;
 		snprintf(name, sizeof(name), "%s%s", counters->name[c],
 			 records ? " between records" : "");
-		put_plot(export, p / COUNTERS_MAX % PLOTS_MAX, name, plot_of(html, p));
+		put_plot(export, p / COUNTERS_MAX % PLOTS_MAX, name, c < counters->times,
+			 plot_of(html, p));
 	}
 	put_string(export->out, "]");
 }
@@ -574,6 +651,7 @@ static int html_end(struct export *export)
 	put_trigger(export);
 	put_functions(export);
 	put_tree(export, weight);
+	put_untimed(export);
 	put_lanes(export);
 	put_spans(export);
 	put_format(out, "\"left_out\":%" PRId64 ",\n", left_out);
@@ -604,6 +682,7 @@ static void html_free(struct export *export)
 	free(html->loss);
 	spans_free(&html->spans);
 	free(html->levels);
+	free(html->untimed);
 	free(html);
 }
 
@@ -618,7 +697,7 @@ const struct exporter export_html = {
 		.enter = export_tree_enter,
 		.leave = html_leave,
 		.point = html_point,
-		.uncharge = export_tree_uncharge,
+		.uncharge = html_uncharge,
 		.recorded = html_recorded,
 		.span = html_span,
 	},

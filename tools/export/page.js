@@ -100,6 +100,11 @@ var PAGE = (function () {
 				 page.number(count / ticks) + " a tick";
 	};
 
+	// A sum of a column of counts: the first columns are times on and off the CPU.
+	page.count = function (count, column) {
+		return column < DATA.times ? page.time(count) : page.number(count);
+	};
+
 	page.weight = function (n) {
 		return DATA.weightIsTime ? page.time(n) : page.number(n);
 	};

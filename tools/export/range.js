@@ -67,21 +67,29 @@
 		table = null;
 	}
 
+	// Calls without a time are not in the page, but the calls that they made are.
 	function row(rows, index) {
-		rows[index] = rows[index] || { name: DATA.functions[index], index: index, calls: 0,
-					       points: 0, total: 0, self: 0, marked: "",
-					       selfMarked: "" };
+		var mark;
+
+		if (!rows[index]) {
+			mark = DATA.untimed.indexOf(index) < 0 ? "" : "~";
+			rows[index] = { name: DATA.functions[index], index: index, calls: 0,
+					points: 0, total: 0, self: 0, countMarked: mark,
+					marked: mark, selfMarked: mark };
+		}
 		return rows[index];
 	}
 
 	function counted(range) {
-		var sums = {};
+		var sums = {}, times = {};
 
 		page.times.counted(range[0], range[1]).forEach(function (part) {
 			sums[part.counter] = (sums[part.counter] || 0) + part.count;
+			times[part.counter] = part.time;
 		});
 		return Object.keys(sums).map(function (name) {
-			return ", " + name + " ~" + page.number(sums[name]);
+			return ", " + name + " ~" + (times[name] ? page.time(sums[name]) :
+								    page.number(sums[name]));
 		}).join("");
 	}
 
@@ -96,7 +104,7 @@
 		note = page.heading("Selection", "0%");
 		note.id = "selection";
 		table = page.table("range", "functions of the selected time", [
-			["calls", "calls", function (r) { return String(r.calls); }],
+			["calls", "calls", function (r) { return r.countMarked + r.calls; }],
 			["points", "points", function (r) { return String(r.points); }],
 			["total", "total", function (r) { return r.marked + page.time(r.total); }],
 			["self", "self", function (r) { return r.selfMarked + page.time(r.self); }],
@@ -138,7 +146,13 @@
 				     page.time(range[1]) + ", " +
 				     page.time(range[1] - range[0]) + counted(range) +
 				     "; calls partly in it count only for that part; Escape ends it");
-			table.show(Object.keys(rows).map(function (i) { return rows[i]; }), "self");
+			table.show(Object.keys(rows).map(function (i) {
+				// The rest of the time is that of calls that the page lacks.
+				if (rows[i].self < -0.5)
+					rows[i].selfMarked = "~";
+				rows[i].self = Math.max(0, rows[i].self);
+				return rows[i];
+			}), "self");
 			note.dataset.ready = "yes";
 		});
 	};

@@ -190,6 +190,12 @@
 		return Promise.all(pending.map(CALLS.load));
 	};
 
+	// The rate of a plot's counter; for times on and off the CPU, the share of the time.
+	function rate(plot, count) {
+		return plot.time ? (100 * count / DATA.interval).toPrecision(3) + "%" :
+				   page.rate(count, DATA.interval);
+	}
+
 	function drawPlot(plot) {
 		var c = plot.canvas, bins = plot.count, most = 0, i, height;
 		var first = Math.max(0, interval(view[0]));
@@ -206,7 +212,7 @@
 		}
 		c.g.fillStyle = page.theme.text;
 		c.g.fillText(plot.counter + ", " + DATA.threads[plot.thread] +
-			     ": up to " + page.rate(most, DATA.interval), 3, 8);
+			     ": up to " + rate(plot, most), 3, 8);
 		drawRange(c);
 	}
 
@@ -272,7 +278,8 @@
 				sum += (plot.count[i] || 0) * Math.max(0, Math.min(to,
 					b + DATA.interval) - Math.max(from, b)) / DATA.interval;
 			}
-			return { counter: plot.counter, thread: plot.thread, count: sum };
+			return { counter: plot.counter, thread: plot.thread, time: plot.time,
+				 count: sum };
 		});
 	};
 
@@ -365,7 +372,8 @@
 				if (record && count)
 					mine.text += "\n" + DATA.between[c] + ": +" + (count - 1);
 				else if (!record && DATA.counters[c] !== "timestamp")
-					mine.text += "\n" + DATA.counters[c] + ": " + count;
+					mine.text += "\n" + DATA.counters[c] + ": " +
+						     (c < DATA.times ? page.time(count) : count);
 			});
 			if (asked === mine)
 				page.tip(event, mine.text);
@@ -516,8 +524,7 @@
 			DATA.threads[plot.thread] + " over time"), function (event) {
 			var i = interval(timeAt(plot.canvas, event));
 
-			return plot.counter + ": " +
-			       page.rate(plot.count[i] || 0, DATA.interval) + " at " +
+			return plot.counter + ": " + rate(plot, plot.count[i] || 0) + " at " +
 			       page.time(Math.max(0, begin(i)));
 		});
 		plots.push(plot);
