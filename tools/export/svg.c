@@ -25,20 +25,25 @@ struct layout {
 	int			weight;
 	uint64_t		*width;		/* by node, including its callees */
 	uint64_t		*left;
+	bool			*unsure;	/* by node: a part of its width is inexact */
 	uint64_t		least;		/* narrower boxes are omitted */
 	uint32_t		depth;
 };
 
-static void lay_out(struct layout *layout)
+static void lay_out(const struct export *export, struct layout *layout)
 {
 	const struct tree *tree = layout->tree;
 	uint32_t i, node;
 
-	for (i = 0; i < tree->nodes; i++)
-		layout->width[i] = i ? tree_self(tree, i, layout->weight) : 0;
+	for (i = 1; i < tree->nodes; i++) {
+		layout->width[i] = tree_self(tree, i, layout->weight);
+		layout->unsure[i] = export_is_unsure(export, i, layout->weight);
+	}
 	/* A node's number is greater than its caller's. */
-	for (i = tree->nodes - 1; i; i--)
+	for (i = tree->nodes - 1; i; i--) {
 		layout->width[tree->node[i].parent] += layout->width[i];
+		layout->unsure[tree->node[i].parent] |= layout->unsure[i];
+	}
 	layout->left[TREE_ROOT] = 0;
 	for (node = TREE_ROOT; node != TREE_NONE;
 	     node = tree_next(tree, node, true)) {
@@ -131,8 +136,7 @@ static void put_box(struct export *export, const struct layout *layout,
 	put_string(out, "\"><title>");
 	put_xml(out, name);
 	put_string(out, " (");
-	put_weight(export, layout, layout->width[node],
-		   export_is_unsure(export, node, layout->weight));
+	put_weight(export, layout, layout->width[node], layout->unsure[node]);
 	put_format(out, ", %.2f%%", 100 * width);
 	if (layout->tree->node[node].calls)
 		put_format(out, ", %" PRIu64 " calls",
@@ -197,8 +201,9 @@ static int svg_end(struct export *export)
 	tree_finish(&export->tree, layout.weight);
 	layout.width = calloc(export->tree.nodes, sizeof(*layout.width));
 	layout.left = calloc(export->tree.nodes, sizeof(*layout.left));
-	if (layout.width && layout.left) {
-		lay_out(&layout);
+	layout.unsure = calloc(export->tree.nodes, sizeof(*layout.unsure));
+	if (layout.width && layout.left && layout.unsure) {
+		lay_out(export, &layout);
 		choose_least(&layout);
 		put_page(export, &layout);
 		result = 0;
@@ -207,6 +212,7 @@ static int svg_end(struct export *export)
 	}
 	free(layout.width);
 	free(layout.left);
+	free(layout.unsure);
 	return result;
 }
 
