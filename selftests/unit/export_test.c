@@ -492,6 +492,46 @@ TEST_F(command, calls_of_a_page_have_all_counters)
 	EXPECT_STREQ("64 528\n64 1552\n", self->out);
 }
 
+/* 300 sets of nine counters. */
+TEST_F(command, ctf_reports_counts_that_it_lacks)
+{
+	const uint64_t at = MAIN + 8;
+	struct gen_stream stream;
+	uint64_t value[9];
+	unsigned int set, i;
+
+	gen_sync(&self->gen, 0);
+	for (set = 1; set <= 300; set++) {
+		gen_stream_init(&stream, &self->gen, 0, 6, 1, 0, 64);
+		for (i = 0; i < 9; i++)
+			if (set >> i & 1) {
+				stream.counter[stream.counters] = (struct gen_counter){
+					.number = stream.counters, .code = i + 1, .width = 64,
+				};
+				stream.counters++;
+			}
+		gen_header(&stream);
+		for (i = 0; i < 9; i++)
+			value[i] = set;
+		gen_record(&stream, 2, &at, value);
+		for (i = 0; i < 9; i++)
+			value[i] = 2 * set;
+		gen_record(&stream, 2, &at, value);
+		if (set == 255) {
+			save(self, "trace.rtd");
+			run(self, "export --format ctf -o few trace.rtd");
+			EXPECT_EQ(0, self->status);
+			EXPECT_EQ(NULL, strstr(self->err, "too many different sets"));
+		}
+	}
+	save(self, "trace.rtd");
+	run(self, "export --format ctf -o many trace.rtd");
+	EXPECT_EQ(0, self->status);
+	EXPECT_NE(NULL, strstr(self->err, "too many different sets of counters: 90 records of others than the first 255 sets have no counts")) {
+		TH_LOG("%s", self->err);
+	}
+}
+
 TEST_F_TIMEOUT(command, json_of_report_has_the_rows_of_csv, 600)
 {
 	static const char * const options[] = {

@@ -28,6 +28,7 @@
 #define STRING_MAX	512
 /* Maximum number of sets of counters; events with further sets have no counters. */
 #define SETS_MAX	256
+#define IDENTIFIER_SIZE	(COUNTERS_NAME_SIZE + sizeof("__ticks") - 1)
 
 struct stream {
 	bool		begun;		/* its file has been created */
@@ -44,6 +45,7 @@ struct ctf {
 	unsigned int	sets;
 	uint64_t	set[SETS_MAX];	/* bit n: column n */
 	uint64_t	untimed;
+	uint64_t	uncounted;	/* events whose counts are left out */
 };
 
 /*
@@ -145,8 +147,10 @@ static unsigned int find_set(struct ctf *ctf, uint64_t columns)
 	for (i = 0; i < ctf->sets; i++)
 		if (ctf->set[i] == columns)
 			return i;
-	if (i == SETS_MAX)
+	if (i == SETS_MAX) {
+		ctf->uncounted++;
 		return 0;
+	}
 	ctf->set[ctf->sets++] = columns;
 	return i;
 }
@@ -262,8 +266,10 @@ static bool ctf_stop(void *context)
 }
 
 /* A counter's name as an identifier, which different names may share. */
-static void make_identifier(const char *name, char *identifier)
+static void make_identifier(const struct counters *counters, unsigned int column, char *identifier)
 {
+	const char *name = counters->name[column];
+
 	*identifier++ = '_';
 	for (; *name; name++) {
 		bool fine = (*name >= 'a' && *name <= 'z') ||
@@ -272,19 +278,19 @@ static void make_identifier(const char *name, char *identifier)
 
 		*identifier++ = fine ? *name : '_';
 	}
-	*identifier = '\0';
+	strcpy(identifier, column < counters->times ? "_ticks" : "");
 }
 
 /* Append the column's number if another counter of the set has the same identifier. */
 static void put_identifier(struct output *out, const struct counters *counters,
 			   uint64_t columns, unsigned int column)
 {
-	char own[COUNTERS_NAME_SIZE + 1], other[COUNTERS_NAME_SIZE + 1];
+	char own[IDENTIFIER_SIZE], other[IDENTIFIER_SIZE];
 	bool same = false;
 
-	make_identifier(counters->name[column], own);
+	make_identifier(counters, column, own);
 	for (columns &= ~(1ull << column); columns; columns &= columns - 1) {
-		make_identifier(counters->name[__builtin_ctzll(columns)], other);
+		make_identifier(counters, (unsigned int)__builtin_ctzll(columns), other);
 		same |= !strcmp(own, other);
 	}
 	put_string(out, own);
@@ -365,6 +371,10 @@ static int ctf_end(struct export *export)
 	if (ctf->untimed)
 		report("%s: %" PRIu64 " records without a time, or with one before their thread's previous record, are left out",
 		       export->common.path, ctf->untimed);
+	if (ctf->uncounted)
+		report("%s: too many different sets of counters: %" PRIu64 " record%s of others than the first %d sets %s no counts; export --format csv has them",
+		       export->common.path, ctf->uncounted, ctf->uncounted == 1 ? "" : "s",
+		       SETS_MAX - 1, ctf->uncounted == 1 ? "has" : "have");
 	file_name(export, "metadata", path);
 	out = output_open(path);
 	if (!out)
