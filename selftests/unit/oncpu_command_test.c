@@ -208,6 +208,129 @@ TEST_F(command, pprof_has_times_on_and_off_the_cpu_in_the_unit_of_time)
 	    HZ "trace.rtd >t.csv; " SOURCES "/pprof.py t.pb.gz r.csv t.csv");
 	EXPECT_EQ(0, self->status) { TH_LOG("%s", self->err); }
 	EXPECT_HAS(self->out, "15000000\n");
+	run(self, "--version; " SOURCES "/pprof.py t.pb.gz");
+	EXPECT_LACKS(self->out, "inferred");
+	make_naps(self, ",\"lost\":{\"switches\":3}");
+	run(self, "export -q " HZ "--format pprof -o t.pb.gz trace.rtd; " SOURCES "/pprof.py t.pb.gz");
+	EXPECT_HAS(self->out, "'times on and off the CPU: inferred'");
+}
+
+TEST_F(command, viewers_have_times_on_and_off_the_cpu_in_the_unit_of_the_calls)
+{
+	make_naps(self, "");
+	run(self, "export -q " HZ "--format chrome trace.rtd");
+	EXPECT_HAS(self->out, "{\"on-cpu_us\":2000.000,\"off-cpu_us\":10000.000,\"unknown-cpu_us\":0.000,");
+	EXPECT_HAS(self->out, "{\"on-cpu_us\":4900.000,\"off-cpu_us\":10100.000,");
+	EXPECT_HAS(self->out, "\"name\":\"off-cpu share thread 100\",\"ts\":4000.000,\"args\":{\"value\":0.833333}");
+	EXPECT_LACKS(self->out, "off-cpu/s");
+	EXPECT_LACKS(self->out, "inferred");
+	run(self, "export -q --format chrome trace.rtd");
+	EXPECT_HAS(self->out, "{\"on-cpu_ticks\":2000,\"off-cpu_ticks\":10000,");
+	EXPECT_HAS(self->out, "\"name\":\"off-cpu share thread 100\",\"ts\":4000,\"args\":{\"value\":0.833333}");
+	make_naps(self, ",\"lost\":{\"switches\":3}");
+	run(self, "export -q " HZ "--format chrome trace.rtd");
+	EXPECT_HAS(self->out, "\"cpu_times\":\"inferred\"");
+	EXPECT_HAS(self->out, "\"cat\":\"cpu\",\"id\":1,\"name\":\"sleeps\",\"args\":{\"time\":\"inferred\"}}");
+}
+
+TEST_F(command, perfetto_has_times_on_and_off_the_cpu_in_the_unit_of_the_calls)
+{
+	static const char * const rates[] = { "", HZ };
+	unsigned int i;
+
+	make_naps(self, "");
+	for (i = 0; i < 2; i++) {
+		run(self, "export -q %s --format perfetto -o t.pftrace trace.rtd", rates[i]);
+		if (strstr(self->err, "is not in this command: it was built without"))
+			SKIP(return, "no libprotobuf-c: install libprotobuf-c-dev");
+		run(self, "report -q --csv --by thread %s trace.rtd >t.csv; "
+		    SOURCES "/perfetto.py t.pftrace t.csv", rates[i]);
+		EXPECT_EQ(0, self->status) { TH_LOG("%s", self->err); }
+		run(self, "--version; " SOURCES "/perfetto.py t.pftrace");
+		EXPECT_HAS(self->out, i ? "count on-cpu_ns thread 100 4900000\n" :
+					  "count on-cpu_ticks thread 100 4900\n");
+		EXPECT_LACKS(self->out, "inferred");
+	}
+	make_naps(self, ",\"lost\":{\"elsewhere\":1}");
+	run(self, "export -q --format perfetto -o t.pftrace trace.rtd; "
+	    SOURCES "/perfetto.py t.pftrace");
+	EXPECT_HAS(self->out, "inferred thread 100 on/off CPU time\n");
+	EXPECT_HAS(self->out, "inferred thread 100 cpu_times\n");
+}
+
+TEST_F(command, a_page_has_times_on_and_off_the_cpu_in_the_unit_of_time)
+{
+	make_naps(self, "");
+	run(self, "export -q " HZ "--format html -o t.html trace.rtd");
+	EXPECT_EQ(0, system("grep -q '\"times\":3,' t.html"));
+	EXPECT_EQ(0, system("grep -q '\"counter\":\"off-cpu\",\"time\":true,' t.html"));
+	EXPECT_EQ(0, system("grep -q '\"counter\":\"cycles\",\"count\":' t.html"));
+	if (system("command -v chromium >/dev/null"))
+		SKIP(return, "no chromium: install chromium");
+	run(self, "--version >/dev/null; python3 -B " SOURCES "/browser.py --shown t.html");
+	EXPECT_HAS(self->out, "\"2 ms\", \"10 ms\", \"0 ns\", ");
+	EXPECT_HAS(self->out, "\"off-cpu, thread 100: up to 83.3%\"");
+}
+
+/* main { fib { sleeps; meanwhile records of another hart are missing } } */
+TEST_F(command, a_flame_graph_marks_callers_of_functions_with_unknown_times)
+{
+	struct gen_stream stream;
+
+	begin(self, 1);
+	sync_at(self, 1, 1000);
+	put_switch(self, 1, 1000, SIFIVE_TRACE_SWITCH_BEGIN);
+	sync_at(self, 0, 1000);
+	put_begin(self, &stream, 0);
+	IN(0, 1000);
+	put_record(self, &stream, 2000, 0, MAIN);
+	put_record(self, &stream, 2500, 0, FIB);
+	SLEEPS(0, 3000);
+	put_switch_of(self, 1, 5000, SIFIVE_TRACE_SWITCH_IN, TID + 1);
+	put_switch_of(self, 1, 6000, SIFIVE_TRACE_SWITCH_SLEEPS, TID + 1);
+	put_switch(self, 1, 15000, SIFIVE_TRACE_SWITCH_BEGIN);
+	IN(0, 20000);
+	put_record(self, &stream, 22000, 1, FIB);
+	put_record(self, &stream, 23000, 1, MAIN);
+	EXITED(0, 24000);
+	save_with(self, 1, "");
+	run(self, "export -q " HZ "--format svg --weight on-cpu trace.rtd");
+	EXPECT_HAS(self->out, "<title>0x21000 (~2.500 ms");
+	EXPECT_HAS(self->out, "<title>0x20000 (~4.000 ms");
+	EXPECT_HAS(self->out, "<title>all (~4.000 ms");
+	make_naps(self, "");
+	run(self, "export -q " HZ "--format svg --weight on-cpu trace.rtd");
+	EXPECT_LACKS(self->out, "(~");
+}
+
+/* Calls without a time are not in the page. The time of their callees is not taken from them. */
+TEST_F(command, a_selection_marks_functions_with_calls_without_a_time)
+{
+	struct gen_stream stream;
+
+	begin(self, 0);
+	put_begin(self, &stream, 0);
+	IN(0, 100);
+	put_record(self, &stream, 200, 0, MAIN);
+	put_record(self, &stream, 300, 0, LENGTHY);
+	put_record(self, &stream, 400, 1, LENGTHY);
+	sync_at(self, 0, 1000);
+	put_record(self, &stream, 3000, 0, FIB);
+	put_record(self, &stream, 4000, 1, FIB);
+	put_record(self, &stream, 5000, 1, MAIN);
+	EXITED(0, 6000);
+	save_with(self, 0, "");
+	run(self, "export -q --format html -o t.html trace.rtd");
+	EXPECT_EQ(0, system("PYTHONPATH=" SOURCES " python3 -B -c \""
+			    "import page_calls\n"
+			    "page = page_calls.load('t.html')\n"
+			    "names = {page['functions'][i] for i in page['untimed']}\n"
+			    "assert names == {'0x20000', '0x22000'}, names\""));
+	if (system("command -v chromium >/dev/null"))
+		SKIP(return, "no chromium: install chromium");
+	run(self, "--version >/dev/null; python3 -B " SOURCES "/browser.py --selected t.html");
+	EXPECT_STREQ("[[\"1\", \"0\", \"1000 ticks\", \"1000 ticks\", \"0x21000\"], "
+		     "[\"~0\", \"0\", \"~0 ticks\", \"~0 ticks\", \"0x20000\"]]\n", self->out);
 }
 
 TEST_F(command, a_thread_that_begins_again_too_early_has_no_time_twice)

@@ -25,6 +25,11 @@ CPU = " on/off CPU"
 RECORDS = " records"
 
 
+def without_unit(counter):
+    """Times on and off the CPU are the counters with units."""
+    return counter.removesuffix("_ns").removesuffix("_ticks")
+
+
 class Sequence:
     """State shared by a sequence's packets."""
 
@@ -41,6 +46,7 @@ class Trace:
         self.stacks = collections.defaultdict(list)
         self.calls, self.points, self.cumulative = [], [], collections.Counter()
         self.now = {}
+        self.inferred = set()
         for number, packet in protobuf.fields(data):
             assert number == 1
             inner = protobuf.message(packet)
@@ -108,6 +114,8 @@ class Trace:
         for note in map(protobuf.message, event[4]):
             key = note[10][0].decode() if note[10] else sequence.notes[note[1][0]]
             notes[key] = note[6][0].decode() if note[6] else note[3][0]
+            if notes[key] == "inferred":
+                self.inferred.add((self.name(uuid), key))
         if kind == COUNTER:
             assert protobuf.message(self.tracks[uuid][8][0])[5] == [1]
             self.cumulative[self.name(uuid)] += event[30][0]
@@ -121,7 +129,7 @@ class Trace:
 
     def end(self, uuid, now, notes):
         name, begin, inner, inner_counts = self.stacks[uuid].pop()
-        counts = {key: n for key, n in notes.items() if isinstance(n, int)}
+        counts = {without_unit(key): n for key, n in notes.items() if isinstance(n, int)}
         time = now - begin - counts.pop("waited", 0)
         self.calls.append((self.name(uuid), name, time - inner, inner_counts, counts))
         if self.stacks[uuid]:
@@ -150,6 +158,8 @@ class Trace:
             print("point", *point)
         for name, count in sorted(self.cumulative.items()):
             print("count", name, count)
+        for track, note in sorted(self.inferred):
+            print("inferred", track, note)
         for thread, name, time, *_ in self.calls:
             if thread.endswith(CPU):
                 print("cpu", thread.removesuffix(CPU), name, time)
@@ -183,6 +193,7 @@ def main():
         if name.endswith(RECORDS):
             continue
         counter, thread = name.split(" ", 1)
+        counter = without_unit(counter)
         own = sum(n for (t, _, c), n in right.items() if (t, c) == (thread, counter))
         assert count >= own > 0, (name, count, own)
     print(sum(n for (_, _, column), n in right.items() if column == "self"))

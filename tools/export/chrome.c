@@ -115,27 +115,28 @@ static struct track *get_track(struct export *export, const struct thread *threa
 	return track;
 }
 
-/* Writes the rates between counting->since and @now. */
+/* Writes the rates between counting->since and @now; those of times are shares of the time. */
 static void put_rates(struct export *export, const struct thread *thread,
 		      struct counting *counting, const struct counters *counters,
 		      const char *what, uint64_t now)
 {
-	double time = (double)(now - counting->since);
+	const double ticks = (double)(now - counting->since);
+	const double time = export->input.hz ? ticks / (double)export->input.hz : ticks;
+	const char *unit = export->input.hz ? "/s" : "/tick";
 	char name[COUNTERS_NAME_SIZE + 80];
 
-	if (export->input.hz)
-		time /= (double)export->input.hz;
 	for (; counting->known; counting->known &= counting->known - 1) {
-		unsigned int c = (unsigned int)__builtin_ctzll(counting->known);
+		const unsigned int c = (unsigned int)__builtin_ctzll(counting->known);
+		const bool share = c < counters->times;
 
-		snprintf(name, sizeof(name), "%s/%s %s%s", counters->name[c],
-			 export->input.hz ? "s" : "tick", thread->label, what);
+		snprintf(name, sizeof(name), "%s%s %s%s", counters->name[c], share ? " share" : unit,
+			 thread->label, what);
 		begin_event(export, "C", thread);
 		put_string(export->out, ",\"name\":");
 		put_json(export->out, name);
 		put_ts(export, counting->since);
 		put_format(export->out, ",\"args\":{\"value\":%.6g}}",
-			   (double)counting->sum[c] / time);
+			   (double)counting->sum[c] / (share ? ticks : time));
 		counting->sum[c] = 0;
 	}
 }
@@ -205,26 +206,42 @@ static void put_waited(struct export *export, const struct analysis_frame *frame
 		put_micro(export, frame->waited);
 }
 
+/* What each counter has counted; times are in the unit of the slice's length. */
+static void put_counts(struct export *export, const uint64_t *count)
+{
+	const struct counters *counters = analysis_counters(export->analysis);
+	unsigned int c;
+
+	for (c = 0; c < counters->count; c++) {
+		if (c)
+			put_char(export->out, ',');
+		if (c < counters->times) {
+			put_format(export->out, "\"%s_%s\":", counters->name[c],
+				   export->input.hz ? "us" : "ticks");
+			put_micro(export, count[c]);
+			continue;
+		}
+		put_json(export->out, counters->name[c]);
+		put_char(export->out, ':');
+		put_number(export->out, count[c], 0);
+	}
+	if (counters->times && analysis_doubts_oncpu(export->analysis))
+		put_string(export->out, ",\"cpu_times\":\"inferred\"");
+}
+
 static void chrome_leave(void *context, struct analysis_thread *thread,
 			 const struct analysis_end *end)
 {
 	const struct analysis_frame *frame = &thread->frame[thread->depth - 1];
 	struct export *export = context;
-	const struct counters *counters = analysis_counters(export->analysis);
-	unsigned int c;
+	unsigned int c = analysis_counters(export->analysis)->count;
 
 	if (!frame->user)
 		return;
 	begin_event(export, "E", thread->thread);
 	put_ts(export, thread->now);
 	put_string(export->out, ",\"args\":{");
-	for (c = 0; c < counters->count; c++) {
-		if (c)
-			put_char(export->out, ',');
-		put_json(export->out, counters->name[c]);
-		put_char(export->out, ':');
-		put_number(export->out, end->count[c], 0);
-	}
+	put_counts(export, end->count);
 	if (thread->inferred)
 		put_format(export->out, "%s\"time\":\"inferred\"", c++ ? "," : "");
 	if (frame->waited || frame->doubts & ANALYSIS_WAIT_UNKNOWN) {
@@ -314,8 +331,9 @@ static void put_span(struct export *export, const struct thread *thread, const c
 {
 	begin_event(export, phase, thread);
 	put_ts(export, time);
-	put_format(export->out, ",\"cat\":\"cpu\",\"id\":%u,\"name\":\"%s\"}", thread->id + 1,
-		   oncpu_name(state));
+	put_format(export->out, ",\"cat\":\"cpu\",\"id\":%u,\"name\":\"%s\"%s}", thread->id + 1,
+		   oncpu_name(state), analysis_doubts_oncpu(export->analysis) ?
+		   ",\"args\":{\"time\":\"inferred\"}" : "");
 }
 
 static void chrome_span(void *context, struct thread *thread, enum oncpu_state state,

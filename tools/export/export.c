@@ -136,6 +136,19 @@ const char *export_weight_name(const struct export *export, int weight)
 	return analysis_counters(export->analysis)->name[weight - TREE_COUNTER];
 }
 
+const char *export_counter_name(const struct export *export, unsigned int column)
+{
+	const struct counters *counters = analysis_counters(export->analysis);
+	static const char * const time[COUNTERS_TIMES][2] = {
+		[COUNTERS_ON_CPU] = { "on-cpu_ticks", "on-cpu_ns" },
+		[COUNTERS_OFF_CPU] = { "off-cpu_ticks", "off-cpu_ns" },
+		[COUNTERS_UNKNOWN_CPU] = { "unknown-cpu_ticks", "unknown-cpu_ns" },
+	};
+
+	return column < counters->times ? time[column][export->input.hz != 0] :
+					  counters->name[column];
+}
+
 uint64_t export_nanoseconds(const struct export *export, uint64_t ticks)
 {
 	return (uint64_t)((unsigned __int128)ticks * 1000000000 /

@@ -104,6 +104,9 @@ bool export_is_unsure(const struct export *export, uint32_t node, int weight);
 /** export_weight_name() - "us", "ticks", "samples", or a counter's name */
 const char *export_weight_name(const struct export *export, int weight);
 
+/** export_counter_name() - a column's name, with the unit if it is a time: "on-cpu_ns" */
+const char *export_counter_name(const struct export *export, unsigned int column);
+
 /** export_nanoseconds() - ticks of a trace whose rate is known */
 uint64_t export_nanoseconds(const struct export *export, uint64_t ticks);
 

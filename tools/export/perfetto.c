@@ -29,6 +29,7 @@
 #define SLICE_END	2
 #define INSTANT		3
 #define COUNTER		4
+#define UNIT_NANOSECONDS 1
 #define UNIT_COUNT	2
 #define CLOCK_BOOT	6
 /* The first clock that a sequence defines itself. */
@@ -52,14 +53,15 @@
 
 /*
  * Ids of interned names. Events: NAME_LOST, and from NAME_FUNCTION on those of functions.
- * Annotations: these four, where NOTE_COUNTER is that of the first counter.
+ * Annotations: these, where NOTE_COUNTER is that of the first counter.
  */
 #define NAME_LOST	1
 #define NAME_FUNCTION	2
 #define NOTE_TIME	1
 #define NOTE_END	2
 #define NOTE_WAITED	3
-#define NOTE_COUNTER	4
+#define NOTE_CPU_TIMES	4
+#define NOTE_COUNTER	5
 #define NOTES_FIXED	(NOTE_COUNTER - 1)
 #define NOTES_MAX	(COUNTERS_MAX + NOTES_FIXED)
 
@@ -80,6 +82,7 @@
  * @name:	event names that have been written, at the index given by their
  *		number
  * @pending:	by column: counts since the counter's latest packet
+ * @ticks:	times on and off the CPU in its packets so far
  */
 struct track {
 	bool		begun;
@@ -91,6 +94,7 @@ struct track {
 	unsigned int	notes;
 	uint32_t	name[NAMES_KEPT];
 	uint64_t	pending[COUNTERS_MAX];
+	uint64_t	ticks[COUNTERS_TIMES];
 };
 
 /**
@@ -273,7 +277,7 @@ static uint64_t counter_uuid(uint64_t first, const struct thread *thread, unsign
 }
 
 static void put_counter(struct export *export, uint32_t sequence, uint64_t uuid, uint64_t parent,
-			const char *counter_name, const char *label)
+			int unit, const char *counter_name, const char *label)
 {
 	Perfetto__TrackDescriptor descriptor = PERFETTO__TRACK_DESCRIPTOR__INIT;
 	Perfetto__Counter counter = PERFETTO__COUNTER__INIT;
@@ -282,7 +286,7 @@ static void put_counter(struct export *export, uint32_t sequence, uint64_t uuid,
 	snprintf(name, sizeof(name), "%s %s", counter_name, label);
 	text_clean(name);
 	counter.has_unit = true;
-	counter.unit = UNIT_COUNT;
+	counter.unit = unit;
 	counter.has_is_incremental = true;
 	counter.is_incremental = true;
 	descriptor.uuid = uuid;
@@ -302,8 +306,10 @@ static void describe_counters(struct export *export, const struct thread *thread
 	for (; track->counters < counters->count; track->counters++)
 		put_counter(export, sequence_of(thread),
 			    counter_uuid(TRACK_COUNTER, thread, track->counters),
-			    TRACK_THREAD + thread->id, counters->name[track->counters],
-			    thread->label);
+			    TRACK_THREAD + thread->id,
+			    track->counters < counters->times && export->input.hz ?
+			    UNIT_NANOSECONDS : UNIT_COUNT,
+			    export_counter_name(export, track->counters), thread->label);
 }
 
 /* ---- events ------------------------------------------------------------- */
@@ -404,7 +410,7 @@ static void add_number(struct event *event, uint64_t number, uint64_t value)
 static void name_notes(struct export *export, struct event *event, struct track *track)
 {
 	const struct counters *counters = analysis_counters(export->analysis);
-	static char * const fixed[NOTES_FIXED] = { "time", "end", "waited" };
+	static char * const fixed[NOTES_FIXED] = { "time", "end", "waited", "cpu_times" };
 
 	for (; track->notes < counters->count + NOTES_FIXED; track->notes++) {
 		size_t i = event->interned.n_annotation_name++;
@@ -414,7 +420,7 @@ static void name_notes(struct export *export, struct event *event, struct track 
 		name->has_iid = true;
 		name->iid = track->notes + 1;
 		name->name = track->notes < NOTES_FIXED ? fixed[track->notes] :
-			     (char *)counters->name[track->notes - NOTES_FIXED];
+			     (char *)export_counter_name(export, track->notes - NOTES_FIXED);
 	}
 	event->interned.annotation_name = event->note_names;
 }
@@ -425,10 +431,13 @@ static void name_notes(struct export *export, struct event *event, struct track 
 static void put_counts(struct export *export, const struct analysis_thread *thread,
 		       struct track *track)
 {
+	const unsigned int times = analysis_counters(export->analysis)->times;
 	struct event event;
 	unsigned int c;
 
 	describe_counters(export, thread->thread, track);
+	for (c = 0; c < times; c++)
+		track->pending[c] = export_own_time(export, &track->ticks[c], track->pending[c]);
 	for (c = 0; c < track->counters; c++) {
 		if (!track->pending[c])
 			continue;
@@ -498,15 +507,19 @@ static void perfetto_leave(void *context, struct analysis_thread *thread,
 	const struct analysis_frame *frame = &thread->frame[thread->depth - 1];
 	struct export *export = context;
 	struct track *track = get_track(export, thread);
-	unsigned int counters = analysis_counters(export->analysis)->count, c;
+	const struct counters *counters = analysis_counters(export->analysis);
 	struct event event;
+	unsigned int c;
 
 	if (!frame->user)
 		return;
 	begin_event(&event, thread->thread, SLICE_END);
 	name_notes(export, &event, track);
-	for (c = 0; c < counters; c++)
-		add_number(&event, NOTE_COUNTER + c, end->count[c]);
+	for (c = 0; c < counters->count; c++)
+		add_number(&event, NOTE_COUNTER + c, c < counters->times ?
+			   nanoseconds(export, end->count[c]) : end->count[c]);
+	if (counters->times && analysis_doubts_oncpu(export->analysis))
+		add_text(&event, NOTE_CPU_TIMES, "inferred");
 	if (thread->inferred)
 		add_text(&event, NOTE_TIME, "inferred");
 	if (frame->doubts & ANALYSIS_WAIT_UNKNOWN)
@@ -565,12 +578,17 @@ static void put_edge(struct export *export, const struct thread *thread, int typ
 {
 	Perfetto__TracePacket packet = new_packet(SEQUENCE_CPU + thread->id);
 	Perfetto__TrackEvent event = PERFETTO__TRACK_EVENT__INIT;
+	Perfetto__Annotation note = PERFETTO__ANNOTATION__INIT, *notes = &note;
 
 	event.has_type = true;
 	event.type = type;
 	event.has_track_uuid = true;
 	event.track_uuid = TRACK_CPU + thread->id;
 	event.name = (char *)name;
+	note.name = "time";
+	note.string_value = "inferred";
+	event.annotation = &notes;
+	event.n_annotation = name && analysis_doubts_oncpu(export->analysis);
 	packet.track_event = &event;
 	packet.has_timestamp = true;
 	packet.timestamp = nanoseconds(export, time);
@@ -661,7 +679,8 @@ static void begin_records(struct export *export, const struct thread *thread, st
 	snprintf(label, sizeof(label), "%s records", thread->label);
 	for (; track->counted < counters->count; track->counted++)
 		put_counter(export, sequence, counter_uuid(TRACK_COUNTED, thread, track->counted),
-			    TRACK_RECORDS + thread->id, counters->name[track->counted], label);
+			    TRACK_RECORDS + thread->id, UNIT_COUNT,
+			    counters->name[track->counted], label);
 }
 
 static void perfetto_recorded(void *context, struct analysis_thread *thread,

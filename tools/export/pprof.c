@@ -331,6 +331,9 @@ static void put_comments(struct writer *writer)
 		snprintf(text, sizeof(text), "trace %s", coverage);
 		put_comment(writer, text);
 	}
+	if (analysis_counters(writer->export->analysis)->times &&
+	    analysis_doubts_oncpu(writer->export->analysis))
+		put_comment(writer, "times on and off the CPU: inferred");
 }
 
 static void put_duration(struct writer *writer)
