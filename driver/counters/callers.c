@@ -3,7 +3,7 @@
  * The callers of sampled code, by frame pointers, or what a reader needs to find them by unwind
  * tables: registers and a copy of the stack. A frame pointer is the stack pointer of the
  * function's caller; below it the function has saved the return address, and below that the
- * caller's frame pointer. A leaf function saves the frame pointer alone. Only the reader, which
+ * caller's frame pointer. A leaf function saves only the frame pointer. Only the reader, which
  * knows the functions, can tell whether the return-address register is valid.
  *
  * Called with interrupts disabled; the program can change this memory at any time.
@@ -96,7 +96,7 @@ static void add(struct callers *list, u64 address)
 	list->count++;
 }
 
-/* The callers of the code at user-mode registers @regs. */
+/* Add the callers of the code at user-mode registers @regs. */
 static void add_callers(struct callers *list, const struct pt_regs *regs)
 {
 	unsigned long fp = regs->s0, ra;
@@ -147,8 +147,8 @@ static const struct pt_regs *interrupted(unsigned long registers, unsigned long 
 }
 
 /*
- * The callers of the code at kernel-mode registers @regs, up to the end of the thread's stack:
- * an interrupt's own stack is none of its frames.
+ * Add the callers of the code at kernel-mode registers @regs, up to the end of the thread's stack.
+ * Frames on an interrupt's own stack are not followed.
  */
 static void add_kernel_callers(struct callers *list, const struct pt_regs *regs)
 {
@@ -164,10 +164,10 @@ static void add_kernel_callers(struct callers *list, const struct pt_regs *regs)
 		frame = (const struct frame *)fp - 1;
 		below = fp;
 		ra = READ_ONCE_NOCHECK(frame->ra);
-		/* As skip_leaf(). */
+		/* As in skip_leaf(). */
 		if (innermost && is_kernel_frame(ra, fp)) {
 			fp = ra;
-			/* Of the sample, the register is in the list already. */
+			/* The sample's return-address register is already in the list. */
 			if (innermost != regs &&
 			    !add_kernel(list, READ_ONCE_NOCHECK(innermost->ra)))
 				break;
@@ -203,7 +203,7 @@ static void record_registers(const struct sft_stream *s, const struct pt_regs *r
 		sft_record_word(s, registers[i]);
 }
 
-/* Registers and @bytes of the stack. The copy ends before what cannot be read. */
+/* Write registers and @bytes of the stack. The copy ends where reading fails. */
 static void record_stack(const struct sft_stream *s, const struct pt_regs *regs, u32 bytes)
 {
 	unsigned long at = ALIGN_DOWN(regs->sp, sizeof(u64));
@@ -214,7 +214,7 @@ static void record_stack(const struct sft_stream *s, const struct pt_regs *regs,
 	sft_record_mark(s, SIFIVE_TRACE_RECORD_STACK);
 	record_registers(s, regs);
 	for (; bytes; bytes -= length, at += length) {
-		/* What can be read ends with a page. */
+		/* Whether memory can be read changes only at a page boundary. */
 		length = min3(bytes, (u32)CHUNK, (u32)(PAGE_SIZE - offset_in_page(at)));
 		if (copy_from_user_nofault(chunk, (void __user *)at, length))
 			break;
@@ -224,8 +224,8 @@ static void record_stack(const struct sft_stream *s, const struct pt_regs *regs,
 }
 
 /*
- * Before a sample: write what its setting's @flags want of its thread, which was interrupted at
- * @at, and has the user-mode registers @regs. Returns the address of the sample.
+ * Before a sample, write what the setting's @flags request about the sampled thread, which was
+ * interrupted at @at and has the user-mode registers @regs. Returns the address of the sample.
  */
 u64 sft_record_path(const struct sft_stream *s, u32 flags, const struct pt_regs *at,
 		    const struct pt_regs *regs)
@@ -247,7 +247,7 @@ u64 sft_record_path(const struct sft_stream *s, u32 flags, const struct pt_regs 
 	return kernel ? (u64)(long)at->epc : regs->epc;
 }
 
-/* Check such flags. The kernel's addresses are left out if they must be. */
+/* Check the flags for sft_record_path(). Under kernel lockdown, omit the kernel's addresses. */
 int sft_record_path_check(u32 *flags, struct sft_why *why)
 {
 	const u32 stack = *flags >> STACK_SHIFT;

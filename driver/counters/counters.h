@@ -140,7 +140,7 @@ struct sft_switches {
 /**
  * struct sft_pids - the processes that START records: its caller, or those named by the caller
  * @users:	references
- * @named:	its caller has named them, so they may be those of other users
+ * @named:	its caller has named them, so they may belong to other users
  * @count:	number of processes
  * @process:	the processes, with references; constant once START has found them
  */
@@ -383,7 +383,7 @@ void sft_probes_remove(struct sft_probe *probe, unsigned int count, bool (*wante
 void sft_probes_forget(void);
 void sft_probes_own(struct sft_pids *processes);
 
-/* The id of a thread for the process that called START, 0 if it has none. */
+/* The id of a thread as the process that called START sees it, 0 if it has none. */
 static inline pid_t sft_probes_id(struct task_struct *task)
 {
 	struct pid_namespace *ids = READ_ONCE(sft_probes.ids);

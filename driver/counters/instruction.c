@@ -5,7 +5,7 @@
  * perf event would not work: between threads with the same events perf only swaps
  * the contexts, without calling the PMU.
  *
- * A hart's encoder is accessed on that hart alone, with interrupts disabled.
+ * A hart's encoder is accessed only on that hart, with interrupts disabled.
  */
 
 #include <linux/mm.h>

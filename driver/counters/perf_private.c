@@ -43,7 +43,7 @@ MODULE_PARM_DESC(perf_private,
 
 /*
  * perf's driver for raw hardware events, looked up once. The legacy driver has no raw
- * events, and does not start or stop counters.
+ * events and does not start or stop counters.
  */
 static enum {
 	PERF_NOT_ASKED,
@@ -204,8 +204,8 @@ bool sft_perf_failed(const struct perf_event *event)
 }
 
 /*
- * The count of a sampling event since the last call. Called by the event's handler, after perf
- * has read the counter.
+ * Returns what a sampling event has counted since the last call. Called by the event's handler,
+ * after perf has read the counter.
  */
 u64 sft_perf_counted(struct perf_event *event)
 {

@@ -98,7 +98,7 @@ void sft_record_address(const struct sft_stream *s, u64 address, u64 *last)
 	*last = address;
 }
 
-/* A register, or 8 bytes of a stack. */
+/* Write a register, or 8 bytes of a stack. */
 void sft_record_word(const struct sft_stream *s, u64 value)
 {
 	u32 upper = upper_32_bits(value);

@@ -17,7 +17,7 @@
 
 #include "counters.h"
 
-/* Bits of the mask, at most. */
+/* Maximum number of bits in the mask. */
 #define COUNTERS	64
 
 /* A disabled event, which gives access to the driver and holds a reference to it. */

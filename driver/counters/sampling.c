@@ -4,7 +4,7 @@
  * overflow, and the thread's address and counts go to the hart's encoder, on a stimulus
  * register used for nothing else.
  *
- * A hart's stream is accessed on that hart alone, with interrupts disabled. Events are
+ * A hart's stream is accessed only on that hart, with interrupts disabled. Events are
  * created after START and released after STOP without the system's lock, because perf
  * holds its own locks around both.
  */
@@ -106,8 +106,8 @@ static u64 width_mask(unsigned int n)
 
 /*
  * Read the session's counters here, by number; false if one is unreadable. With
- * per-thread counts a stream has records of many threads, so each record adds the counts of its
- * thread since that thread's last record.
+ * per-thread counts a stream contains records of many threads, so each record adds what its thread
+ * has counted since that thread's last record.
  */
 static bool read_counters(struct hart *h, u64 *now)
 {
@@ -131,7 +131,7 @@ static bool read_counters(struct hart *h, u64 *now)
 	return all;
 }
 
-/* A header defines these as the previous values. */
+/* Read the values that a header sets as the previous values. */
 static void read_base(const struct hart *h, u64 *now)
 {
 	unsigned long mask = h->stream.mask;
@@ -147,7 +147,7 @@ static void read_base(const struct hart *h, u64 *now)
 	}
 }
 
-/* The count of the event that interrupts: a period, and more if the interrupt is late. */
+/* Add what the event that interrupts has counted: a period, or more if the interrupt is late. */
 static void add_sampled(struct hart *h, struct perf_event *event, u64 *now)
 {
 	unsigned int n;
@@ -192,7 +192,7 @@ static void sample(struct perf_event *event, struct perf_sample_data *data,
 	h->samples++;
 }
 
-/* Translate to a perf event. */
+/* Translate @ev to the attributes of a perf event. */
 static void describe(struct perf_event_attr *attr,
 		     const struct sifive_trace_event *ev)
 {
@@ -328,7 +328,7 @@ static struct task_struct **get_threads(struct task_struct *process, unsigned in
 	}
 }
 
-/* Follow a process's current threads; new ones inherit the event. */
+/* Follow a process's current threads; new threads inherit the event. */
 static int follow_threads_of(struct sft_following *to, struct pid *pid)
 {
 	struct task_struct *process = get_pid_task(pid, PIDTYPE_TGID), **task;
@@ -705,7 +705,7 @@ static void end_here(void *unused)
 }
 
 /*
- * Whether samples show more than the session's user may read: the kernel, or others' stacks,
+ * Whether samples show more than the session's user may read: the kernel, or other users' stacks,
  * whose words may also be taken for callers.
  */
 static bool exposes(u32 flags)

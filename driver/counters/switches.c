@@ -4,7 +4,7 @@
  * encoder when a thread of the session starts or stops running there, on a stimulus
  * register used for nothing else. Documentation/trace-format.rst describes the records.
  *
- * A hart's stream is accessed on that hart alone, with interrupts disabled.
+ * A hart's stream is accessed only on that hart, with interrupts disabled.
  */
 
 #include <linux/bitfield.h>
@@ -363,9 +363,8 @@ int sft_switches_probe(u32 flags, struct sft_why *why)
 static struct sifive_trace_switches earlier;
 
 /*
- * The probes of this setting cannot be registered: return to the previous one. If another thread
- * has started a capture in the meantime, that has no records from here on; returns whether this
- * is so.
+ * The probes of setting @arg cannot be registered: return to the previous setting. Returns whether
+ * another thread has started a capture in the meantime, which then has no records from here on.
  */
 bool sft_switches_undo(const struct sifive_trace_switches *arg)
 {
@@ -417,7 +416,7 @@ static void begin_here(void *arg)
 	h->unseen = false;
 	h->on = true;
 	h->running = 0;
-	/* Write BEGIN even if none of the threads runs, because from here on this is known. */
+	/* Write BEGIN even if none of the threads runs: from here on, readers can tell that. */
 	can_put(h, 0, 0);
 	change_slowly(h, SIFIVE_TRACE_SWITCH_END, current);
 }
@@ -461,7 +460,7 @@ static void set_unseen(bool on)
 		WRITE_ONCE(per_cpu_ptr(&harts, cpu)->unseen, on && !begins_on(cpu));
 }
 
-/* See the page faults of CPUs that have come online, and begin the streams of these CPUs. */
+/* Watch for page faults on CPUs that have come online, and begin the streams of these CPUs. */
 static void see_faults(struct work_struct *work)
 {
 	struct sft_why why = {};
@@ -496,7 +495,7 @@ void sft_switches_start(void)
 		schedule_work(&see_work);
 }
 
-/* No CPU stores records when this returns. */
+/* On return, no CPU stores records. */
 void sft_switches_stop(void)
 {
 	if (!sft_switches.on)

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * More events than counters: events take turns on the programmable counters. A turn lasts
- * for a part of the running time of a thread that has joined, or, for hart counts, of all such
+ * for part of the running time of a thread that has joined, or, for hart counts, of all such
  * threads on a hart.
  *
- * Each count has its turn in its upper bits (SIFIVE_TRACE_TURN_BITS), because the counter starts
- * at that value. So a record needs no extra instruction, a record that a change interrupts
+ * The upper bits of each count contain its turn (SIFIVE_TRACE_TURN_BITS), because the counter
+ * starts at that value. So a record needs no extra instruction, a record that a change interrupts
  * between two reads is still correct, and the reader need not order changes and records. The
  * change is made in a timer's interrupt, which does not restart a thread's restartable
  * sequence: so the handler must not write the thread's offsets, and instead sets the counters
@@ -42,7 +42,7 @@ struct here {
 
 static DEFINE_PER_CPU(struct here, here);
 
-/* A period's number has the turn in its lower bits. */
+/* The lower bits of a period's number are the turn. */
 static u32 turn_of(u64 period)
 {
 	return period & (BIT(SIFIVE_TRACE_TURN_BITS) - 1);
@@ -142,9 +142,9 @@ static enum hrtimer_restart over(struct hrtimer *timer)
 }
 
 /*
- * A thread that has joined begins to run here. @own has its turns; with NULL, the hart's are
- * used. @offset is what the thread adds to the counters until sft_turns_end(); the caller sets
- * it after this call, to continue the thread's counts. Called with interrupts disabled.
+ * A thread that has joined begins to run here. @own: its turns, or NULL to use the
+ * hart's turns. @offset is what the thread adds to the counters until sft_turns_end(); the caller
+ * sets it after this call, to continue the thread's counts. Called with interrupts disabled.
  */
 void sft_turns_begin(struct sft_turn *own, const u64 *offset)
 {
@@ -161,7 +161,7 @@ void sft_turns_begin(struct sft_turn *own, const u64 *offset)
 	hrtimer_start(&h->timer, ns_to_ktime(left), HRTIMER_MODE_REL_PINNED_HARD);
 }
 
-/* That thread stops running here. Called with interrupts disabled. */
+/* The thread of sft_turns_begin() stops running here. Called with interrupts disabled. */
 void sft_turns_end(void)
 {
 	struct here *h = this_cpu_ptr(&here);
@@ -172,7 +172,7 @@ void sft_turns_end(void)
 	left = ktime_to_ns(hrtimer_get_remaining(&h->timer));
 	/* The timer's function runs only on this CPU. */
 	hrtimer_cancel(&h->timer);
-	/* A thread that never runs that long at a stretch would never end its turn. */
+	/* A thread that never runs this long at a stretch would never end its turn. */
 	if (left < LEAST_NS) {
 		next(h);
 		left = 0;

@@ -106,7 +106,7 @@ static bool activate(struct sft_component *c)
 
 /*
  * Writing active = 0 resets the component; active = 1 makes it programmable. The sink
- * is selected at the same time, because the sink registers are those of the selected
+ * is selected at the same time, because the sink registers belong to the selected
  * sink.
  */
 int sft_component_reset(struct sft_component *c, struct sft_why *why)

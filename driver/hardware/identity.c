@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Components as shown to users: identity in sysfs, registers in debugfs, as text. */
+/* Shows components to users as text: their identity in sysfs, their registers in debugfs. */
 
 #include <linux/bitfield.h>
 #include <linux/debugfs.h>

@@ -127,8 +127,8 @@ static bool can_fill(const struct sft_encoder *e, const struct sft_sink *s)
 }
 
 /*
- * Such a sink clears enable when it is full, and a later write of the control
- * register would turn it on again and trace another thread. So the sink's last bytes stay unused.
+ * An encoder's own sink clears enable when it is full, and a later write of the control register
+ * would turn it on again and trace another thread. So the sink's last bytes stay unused.
  */
 static bool is_nearly_full(const struct sft_encoder *e, const struct sft_sink *s)
 {
@@ -194,9 +194,9 @@ bool sft_instruction_changed(const struct sft_component *c)
 }
 
 /*
- * Undo such a change; returns whether there was one. Called on the encoder's
- * hart with interrupts disabled: otherwise the sink could fill before the write, which would
- * enable it again.
+ * Undo a program's change of the instruction mode; returns whether there was one. Called on the
+ * encoder's hart with interrupts disabled: otherwise the sink could fill before the write, which
+ * would enable it again.
  */
 bool sft_instruction_restore(struct sft_encoder *e)
 {

@@ -275,7 +275,7 @@ static int allocate(struct sft_sink *s, const struct reserved_mem *pool, u64 rea
 			sft_name(s->owner), s->size, reach, most);
 }
 
-/* Memory of at least @wanted bytes for an SBA sink whose owner is active and idle. */
+/* Get memory of at least @wanted bytes for an SBA sink whose owner is active and idle. */
 int sft_memory_take(struct sft_sink *s, size_t wanted, struct sft_why *why)
 {
 	bool coherent = device_get_dma_attr(s->owner->dev) == DEV_DMA_COHERENT;

@@ -116,8 +116,8 @@ static int aim(struct sft_sink *s, u32 wp, struct sft_why *why)
 }
 
 /*
- * Whether its encoder's stream has ended. Its end position was saved at that
- * time, because the encoder may have lost its registers with the CPU.
+ * Whether the sink belongs to an encoder whose stream has ended. The end position was saved at
+ * that time, because the encoder may have lost its registers with the CPU.
  */
 static bool has_ended(const struct sft_sink *s)
 {
@@ -250,7 +250,7 @@ void sft_sink_lose(struct sft_sink *s)
 	sft_memory_clear(s->data, s->size);
 }
 
-/* Write the message that reports missing data of a source; returns its length. */
+/* Write the message that reports missing data from a source; returns its length. */
 static unsigned int put_error(const struct sft_sink *s, u32 src, u8 *to)
 {
 	unsigned int bits = ERROR_BITS + s->src_bits, length = 0;
@@ -263,7 +263,10 @@ static unsigned int put_error(const struct sft_sink *s, u32 src, u8 *to)
 	return length;
 }
 
-/* Write an Error message of each source, up to SFT_ERRORS_MAX bytes; returns their number. */
+/*
+ * Write an Error message for each source, at most SFT_ERRORS_MAX bytes in all; returns the
+ * length.
+ */
 unsigned int sft_sink_errors(const struct sft_sink *s, u8 *to)
 {
 	unsigned int length = 0;

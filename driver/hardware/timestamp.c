@@ -21,7 +21,7 @@
 
 #define MEASURE_US	5000
 
-/* Number of reads of a time, of which the quickest is used. */
+/* How often to read a time; the quickest of these reads is used. */
 #define SAMPLE_TRIES	4
 
 /* Limit of reads, in case tsUpper is broken and never becomes stable. */

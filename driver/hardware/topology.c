@@ -16,7 +16,7 @@ struct sft_hardware sft_hw = {
 
 static const struct sft_hardware_ops *user;
 
-/* Encoders that are bound or being bound. */
+/* Number of encoders that are bound or being bound. */
 static unsigned int reserved;
 
 void sft_lock(void)

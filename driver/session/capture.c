@@ -314,7 +314,7 @@ static void finish_stores_here(void *unused)
 	mb();	/* order earlier stores of programs before the stop */
 }
 
-/* A store takes time to reach the encoder, and is lost if it arrives after the stop. */
+/* A store takes time to reach the encoder and is lost if it arrives after the stop. */
 static void finish_stores(void)
 {
 	struct sft_encoder *e;

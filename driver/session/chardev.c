@@ -95,7 +95,7 @@ static int sft_release(struct inode *inode, struct file *filp)
 /**
  * struct request - a read()
  * @to:		the reader's memory
- * @chunk:	the driver's, of the same size
+ * @chunk:	the driver's memory, of the same size
  * @count:	the maximum number of bytes to return
  * @copied:	the bytes returned are in @to, not in @chunk
  */

@@ -353,7 +353,7 @@ static int start(bool rewind, struct sft_why *why)
 
 /**
  * struct start - START's argument
- * @arg:	the caller's
+ * @arg:	the argument as the caller passed it
  * @processes:	the processes to record
  */
 struct start {
@@ -560,14 +560,14 @@ static int attach_mapping(struct sft_file *file, void *arg, void __user *uarg,
  * struct call - one ioctl
  * @size:	of its argument as this kernel knows it
  * @room:	size of the argument and the data that the functions below keep with it, 0 if
- *		@size
+ *		equal to @size
  * @write:	needs a file open for writing
  * @frees:	may free the sinks' buffers
  * @before:	runs first, with the system not locked, or NULL
  * @handler:	runs with the system locked, on a copy of the argument
  * @after:	runs if @handler succeeded, with the system not locked, or NULL; gets the
  *		caller's own argument, to create a result only if it can be delivered
- * @free:	frees the data that they keep with the argument, even after an error; or NULL
+ * @free:	frees the data kept with the argument, even after an error; or NULL
  */
 struct call {
 	size_t size;

@@ -262,8 +262,8 @@ static unsigned long frame(const struct vm_fault *vmf)
 }
 
 /*
- * For a member whose session has ended, which would otherwise get SIGBUS through no fault of
- * its own.
+ * The frame for a member whose session has ended: otherwise it would get SIGBUS through no fault
+ * of its own.
  */
 static unsigned long frame_nowhere(const struct sft_file *file)
 {

@@ -27,8 +27,8 @@ static size_t mark_after(const struct drain *d, size_t start)
 
 /**
  * struct patch - bytes in place of the mark
- * @bytes:	the first
- * @at:		where it is in a copy
+ * @bytes:	the first byte
+ * @at:		its offset in a copy
  * @count:	number of bytes, may be 0
  */
 struct patch {

@@ -98,7 +98,7 @@ static u32 available(void)
 	return channels;
 }
 
-/* The lowest channel of @mask from @first on, or else below it; -1 if there is none. */
+/* The lowest channel in @mask from @first on, or else below it; -1 if there is none. */
 static int lowest(u32 mask, u32 first)
 {
 	u32 above = mask & GENMASK(31, first);
