@@ -42,7 +42,7 @@ extern "C" {
 #define PERF_MEM_POOL_SIZE	(256 * 1024)
 #endif
 
-/* Number of harts that can be traced: harts with lower ids. */
+/* Number of harts that can be traced; their ids must be lower than this. */
 #ifndef PERF_MAX_HARTS
 #define PERF_MAX_HARTS		8
 #endif
@@ -54,7 +54,7 @@ enum {
 	perfEventHWRaw		= 2,
 };
 
-/* perfEvent.code of perfEventHWGeneral; others need firmware, too. */
+/* perfEvent.code for perfEventHWGeneral; other codes need firmware, too. */
 enum {
 	HW_CPU_CYCLES		= 1,
 	HW_INSTRUCTIONS		= 2,
@@ -70,8 +70,8 @@ typedef enum {
 } perfCountType_t;
 
 /*
- * An event to count; ctrIdx and ctrInfo are results. Each event is in a list once, in
- * any order. When an initialisation fails because of an event, its ctrIdx is PERF_NO_COUNTER:
+ * An event to count; ctrIdx and ctrInfo are results. A list contains each event once,
+ * in any order. When an initialisation fails because of an event, its ctrIdx is PERF_NO_COUNTER:
  * it cannot be counted, no counter is left for it, or it appears earlier in the list.
  */
 typedef struct {
@@ -85,7 +85,7 @@ typedef struct {
 			int result_id;
 		};
 	};
-	unsigned long event_data;	/* of a raw event: mhpmevent's value */
+	unsigned long event_data;	/* for a raw event: mhpmevent's value */
 	unsigned long ctrInfo;
 } perfEvent;
 

@@ -40,8 +40,8 @@
  *				initialisation writes a header, as SiFive's decoder
  *				requires
  *	SIFIVE_TRACE_META	"0": perfWriteTrace() writes no side-car file; neither
- *				does a program with sifive_linux_perf.c alone, without
- *				sifive_linux_perf_meta.h beside it
+ *				does a program compiled with sifive_linux_perf.c but
+ *				without sifive_linux_perf_meta.h beside it
  *	SIFIVE_TRACE_VERBOSE	what to print on standard error: "0": nothing; "1":
  *				errors, lost records and notices; not set: errors
  *				and lost records
@@ -68,7 +68,7 @@ enum {
 	perfEventFirmware	= 15,
 };
 
-/* perfEvent.code of perfEventHWGeneral: SBI hardware general events. */
+/* perfEvent.code for perfEventHWGeneral: SBI hardware general events. */
 enum {
 	HW_NO_EVENT			= 0,
 	HW_CPU_CYCLES			= 1,
@@ -85,7 +85,7 @@ enum {
 	HW_TIMESTAMP			= 0x80,
 };
 
-/* perfEvent.code of perfEventFirmware: SBI firmware events. */
+/* perfEvent.code for perfEventFirmware: SBI firmware events. */
 enum {
 	FW_MISALIGNED_LOAD		= 0,
 	FW_MISALIGNED_STORE		= 1,
@@ -111,7 +111,7 @@ enum {
 	FW_HFENCE_VVMA_ASID_RECEIVED	= 21,
 };
 
-/* perfEvent.cache_id of perfEventHWCache: SBI hardware cache events. */
+/* perfEvent.cache_id for perfEventHWCache: SBI hardware cache events. */
 enum {
 	HW_CACHE_L1D	= 0,
 	HW_CACHE_L1I	= 1,
@@ -122,14 +122,14 @@ enum {
 	HW_CACHE_NODE	= 6,
 };
 
-/* perfEvent.op_id of perfEventHWCache. */
+/* perfEvent.op_id for perfEventHWCache. */
 enum {
 	HW_CACHE_OP_READ	= 0,
 	HW_CACHE_OP_WRITE	= 1,
 	HW_CACHE_OP_PREFETCH	= 2,
 };
 
-/* perfEvent.result_id of perfEventHWCache. */
+/* perfEvent.result_id for perfEventHWCache. */
 enum {
 	HW_CACHE_RESULT_ACCESS	= 0,
 	HW_CACHE_RESULT_MISS	= 1,
@@ -247,8 +247,8 @@ int perfFuncEntryExitInit(perfEvent *perfCntrList, int numCntrs, int itcChannel,
  * @interval:	microseconds of running time between records; less than 100 means 100
  *
  * The other arguments are the same as for perfManualInit(). The kernel writes the records, each
- * with the program's current address; the program gets no signal. They go to @itcChannel,
- * records of perfWriteCntrs() to the next channels.
+ * with the program's current address, to @itcChannel; the program gets no signal. Records from
+ * perfWriteCntrs() go to the next channels.
  *
  * Only this call accepts firmware events (perfEventFirmware), because programs
  * cannot read their counters. With such events perfWriteCntrs() fails, and perfErrorString()

@@ -63,10 +63,9 @@ enum {
 	 * except that it conflicts with SIFIVE_TRACE_PER_CPU.
 	 */
 	SIFIVE_TRACE_PER_THREAD		= 1 << 1,
-	/* Poll for room in the encoder before each record, where interrupts
-	 * can be taken, so that only the rest of one record can stall the
-	 * processor. For an encoder that cannot stall, each store polls, with
-	 * or without this flag.
+	/* Before each record, poll until the encoder has room, so that interrupts can be
+	 * taken during the wait. The rest of the record can still stall the processor. For
+	 * an encoder that cannot stall, each store polls, with or without this flag.
 	 */
 	SIFIVE_TRACE_POLL		= 1 << 2,
 	/* Write no records at function entry and exit. */
@@ -135,10 +134,10 @@ struct sifive_trace_name {
  * @names_count: number of elements of @names
  * @header_interval: for SIFIVE_TRACE_RING with SIFIVE_TRACE_XOR: records from one header
  *		to the next, for each thread on each CPU; 0 for 100. Records of a wrapped
- *		ring before its first header are lost. Excludes SIFIVE_TRACE_HEADER_ONCE
+ *		ring before its first header are lost. Not with SIFIVE_TRACE_HEADER_ONCE
  * @stack:	samples include registers and this many bytes of the stack, in which readers find
  *		the callers by unwind tables: a multiple of 8 up to 8192, 0 for neither.
- *		Excludes SIFIVE_TRACE_CALLERS, but treats samples in the kernel as it does
+ *		Not with SIFIVE_TRACE_CALLERS, but handles samples in the kernel in the same way
  */
 struct sifive_trace_options {
 	size_t size;
@@ -250,7 +249,7 @@ int sifive_trace_status(struct sifive_trace *trace,
  * sifive_trace_dump - write the captured data to a file, with its side-car file
  * @path:	NULL for trace.rtd; with several sinks, trace.0.rtd, trace.1.rtd ...
  *
- * FILE.meta next to each file has the data that the trace does not contain. If tracing
+ * FILE.meta next to each file contains the data that the trace lacks. If tracing
  * is on, it pauses during the call.
  */
 int sifive_trace_dump(struct sifive_trace *trace, const char *path);

@@ -130,7 +130,7 @@ enum {
 	SIFIVE_MOVED		= 1 << 6,
 };
 
-/* sifive_event.caller of a call without a known caller. */
+/* sifive_event.caller for a call without a known caller. */
 #define SIFIVE_NO_FUNCTION	UINT32_MAX
 
 /**
@@ -149,7 +149,7 @@ enum {
  * @count:	call: what each counter counted from entry to exit. Record: since the
  *		thread's previous record. Point: since its previous point, whatever ran in between
  * @count_self:	call: the part of @count outside functions that it called; NULL for others
- * @counters:	length of these arrays: sifive_reader_counter() has the names, or
+ * @counters:	length of these arrays: sifive_reader_counter() returns the names, or
  *		sifive_reader_point_counter() those of a point
  * @thread:	for sifive_reader_thread()
  * @function:	for sifive_reader_function(): of the call, or the record's or point's
@@ -249,7 +249,7 @@ struct sifive_trace_info {
 };
 
 /**
- * sifive_reader_new() - a reader with default options
+ * sifive_reader_new() - create a reader with default options
  *
  * Return: the reader, to be freed with sifive_reader_free(); NULL if out of memory.
  */
@@ -297,13 +297,13 @@ int sifive_reader_next(struct sifive_reader *reader, const struct sifive_event *
  * sifive_reader_complete() - whether the trace contains everything that was recorded
  *
  * Return: 1; 0 if anything was lost, is damaged or unknown, or has no time (the command's
- * --strict then exits with 1), or if there is no record: sifive_reader_messages() gives
+ * --strict then exits with 1), or if it has no records: sifive_reader_messages() gives
  * details; -1 before sifive_reader_next() has returned 0.
  */
 int sifive_reader_complete(const struct sifive_reader *reader);
 
 /**
- * sifive_reader_info() - data about the trace as far as it has been read; call this after
+ * sifive_reader_info() - describe the trace as far as it has been read; call this after
  * sifive_reader_open()
  */
 const struct sifive_trace_info *sifive_reader_info(struct sifive_reader *reader);
@@ -313,7 +313,7 @@ const struct sifive_trace_info *sifive_reader_info(struct sifive_reader *reader)
  * @number:	index of sifive_event.count
  *
  * "NAME (hart)" counts everything that runs on a hart. "on-cpu", "off-cpu" and
- * "unknown-cpu" are times in ticks, of traces with context switches.
+ * "unknown-cpu" are times in ticks, in traces with context switches.
  *
  * Return: the name, NULL if there is no such counter so far.
  */
@@ -331,7 +331,7 @@ const char *sifive_reader_point_counter(const struct sifive_reader *reader, unsi
  * sifive_reader_function() - a function
  * @number:	sifive_event.function or sifive_event.caller
  *
- * Return: the function, valid until the next call of this function; NULL if there is
+ * Return: the function, valid until the next call to this function; NULL if there is
  * none so far.
  */
 const struct sifive_function *sifive_reader_function(struct sifive_reader *reader,
@@ -341,7 +341,7 @@ const struct sifive_function *sifive_reader_function(struct sifive_reader *reade
  * sifive_reader_thread() - a thread
  * @number:	sifive_event.thread
  *
- * Return: the thread, valid until the next call of this function; NULL if there is none
+ * Return: the thread, valid until the next call to this function; NULL if there is none
  * so far.
  */
 const struct sifive_thread *sifive_reader_thread(struct sifive_reader *reader,

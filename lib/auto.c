@@ -82,7 +82,7 @@ PERF_LOCAL int read_environment(struct sifive_trace_options *options)
 	return 0;
 }
 
-/* A relative name is relative to the folder in which the program started. */
+/* A relative name is relative to the folder where the program started. */
 PERF_LOCAL int find_output(void)
 {
 	const char *name = perf_environment("SIFIVE_TRACE_OUTPUT");

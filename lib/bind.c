@@ -143,7 +143,7 @@ PERF_LOCAL int change(const struct image *image, uintptr_t *slot, uintptr_t valu
 	return locked ? mprotect(page, size, PROT_READ) : 0;
 }
 
-/* Report only the first such object. */
+/* Keeps only the first object's name. */
 PERF_LOCAL void keep_name(char name[128], const struct image *image)
 {
 	if (!*name)
@@ -178,7 +178,7 @@ PERF_LOCAL void look_at_slot(struct binding *binding, const struct image *image,
 		keep_name(binding->foreign, image);
 }
 
-/* The function that a relocation refers to, -1 if it is none of these. */
+/* Which of the functions to bind a relocation refers to, -1 if none. */
 PERF_LOCAL int function_of(const ElfW(Rela) *rela, const ElfW(Sym) *symbols,
 		       const char *strings)
 {
@@ -275,7 +275,7 @@ PERF_INTERNAL int perf_bind(bool hooks)
 	bound = (struct bound) { .hooks = hooks };
 	/*
 	 * Look these up before taking the loader's lock on its list of objects: a thread that runs
-	 * constructors holds the loader's other lock and may wait for a call of this library.
+	 * constructors holds the loader's other lock and may wait for a call to this library.
 	 */
 	for (i = 0; i < BOUND; i++)
 		bound.global[i] = (uintptr_t)dlsym(RTLD_DEFAULT, bound_name[i]);

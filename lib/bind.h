@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * Binds each object's calls of the hooks to the library.
+ * Binds each object's hook calls to the library.
  *
  * The C library has empty hooks. If the program itself is not linked with this
  * library, the empty hooks come first in the search order, even for objects

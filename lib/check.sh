@@ -142,7 +142,7 @@ example_unchanged()
 	cmp "$top/lib/examples/fib.c" "$build/dropin/fib.c"
 }
 
-# Each header is self-contained, and can be included twice.
+# Each header is self-contained and can be included twice.
 headers()
 {
 	for header in $HEADERS; do
@@ -186,7 +186,7 @@ installs_bare()
 		"$root/opt/trace/share/libsifive-perf"
 }
 
-# stranger COMPILER LANGUAGE OPTIONS...: a program built from the installed files alone.
+# stranger COMPILER LANGUAGE OPTIONS...: builds a program from only the installed files.
 stranger()
 {
 	cat > "$work/stranger" <<-'END'
@@ -223,7 +223,7 @@ stranger_shared()
 	$READELF --dyn-syms -W "$work/stranger.elf" | grep -q 'perfInit@SIFIVE_PERF_0'
 }
 
-# bare_stranger COMPILER LANGUAGE BITS: the same for machine mode; only functions that the
+# bare_stranger COMPILER LANGUAGE BITS: like stranger, for machine mode; only functions that the
 # compiler calls may be undefined. The program chooses the size of its pool.
 bare_stranger()
 {
@@ -351,7 +351,7 @@ compiles()
 	"$@" -Wall -Wextra -c -o "$work/d.o" "$file"
 }
 
-# Compile it without the separate file next to it.
+# Compile the one-file library without the separate file next to it.
 compiles_alone()
 {
 	mkdir -p "$work/alone" &&

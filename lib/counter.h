@@ -56,7 +56,7 @@ PERF_INLINE PERF_OPTIONAL uint64_t perf_counter_timestamp(const volatile uint32_
 #ifdef PERF_COUNTERS_READ
 /**
  * perf_counters_read - read counters, one after the other
- * @number:	their numbers, 0 to 31
+ * @number:	the counters' numbers, 0 to 31
  * @count:	how many
  * @ts:		points to tsLower, which tsUpper follows; only for the timestamp
  * @now:	filled

@@ -5,7 +5,7 @@
  *
  * The hooks of a function's entry and exit have the same frame, except that the exit's is deeper in
  * the stack after alloca(), and further out if the hook is a tail call, which returns to the call
- * site. A function that is inlined has the frame and the call site of the enclosing function.
+ * site. An inlined function shares the frame and the call site of the enclosing function.
  */
 #include <stddef.h>
 
@@ -40,9 +40,9 @@ PERF_LOCAL bool replaces(const struct perf_call *call, const struct perf_call *e
 }
 
 /*
- * The number of a call of the hook's function and call site: the innermost one with the hook's
- * frame (@side 0) or with one further out (1), or the outermost one with a deeper frame (-1). 0:
- * none.
+ * Finds a call with the hook's function and call site. @side 0: the innermost one in the hook's
+ * frame; 1: the innermost one in an outer frame; -1: the outermost one in a deeper frame. Returns
+ * its number, or 0 if there is none.
  */
 PERF_LOCAL uint32_t find(const struct perf_open *open, const struct perf_call *hook, int side)
 {

@@ -41,7 +41,7 @@ static char *pages;
 
 #define PAGES		(PERF_LOSSES_PAGE + 1)
 
-/* An ioctl on the session's file. */
+/* Calls an ioctl on the session's file. */
 PERF_LOCAL int device_call(struct perf_device *device, unsigned long request,
 			   void *argument)
 {
@@ -123,7 +123,7 @@ PERF_LOCAL int open_error(const char *path, int error)
 			  path);
 }
 
-/* A call whose errors need no explanation. */
+/* Makes a call whose errors need no explanation. */
 PERF_LOCAL int plain_call(struct perf_device *device, unsigned long request, void *argument,
 			  const char *what)
 {

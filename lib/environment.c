@@ -134,7 +134,7 @@ PERF_INTERNAL int perf_environment_record(enum perf_record *record)
 #define PREFIX		"SIFIVE_TRACE_"
 #define PREFIX_LENGTH	(sizeof(PREFIX) - 1)
 
-/* Longest name for which the nearest one is searched, without the prefix. */
+/* Longest name whose nearest match is looked up, without the prefix. */
 #define NAME_MAX_LENGTH	24
 
 /*

@@ -73,7 +73,7 @@ PERF_LOCAL void put_program(FILE *file)
 }
 
 #ifdef PERF_MACHINE
-/* The machine's name, and its model as firmware reports it to the kernel. */
+/* Writes the machine's name, and its model as firmware reports it to the kernel. */
 PERF_LOCAL void put_machine(FILE *file)
 {
 	FILE *about = fopen("/proc/device-tree/model", "re");
@@ -115,7 +115,7 @@ PERF_LOCAL void put_sources(FILE *file, const struct sifive_trace_sink *sink)
 	fputs("],\n", file);
 }
 
-/* The user's name for an event; readers know the standard names. */
+/* Writes the user's name for an event; readers know the standard names. */
 PERF_LOCAL void put_event(FILE *file, const char *name)
 {
 	if (!*name)
@@ -218,7 +218,7 @@ PERF_LOCAL void put_threads(FILE *file)
 	fputs("],\n", file);
 }
 
-/* Code that is not in any file. */
+/* Lists generated writers, whose code is not in any file. */
 PERF_LOCAL void put_writers(FILE *file, bool first)
 {
 	uintptr_t start, end;
@@ -260,7 +260,7 @@ PERF_LOCAL void put_object(const struct perf_object *object, void *argument)
 }
 
 #ifdef PERF_DROPIN
-/* The objects loaded now; the shared library keeps a list instead. */
+/* Lists an object that is loaded now; the shared library keeps a list instead. */
 PERF_LOCAL int put_loaded(struct dl_phdr_info *info, size_t size, void *list)
 {
 	struct perf_object object;
@@ -290,7 +290,7 @@ PERF_LOCAL void put_objects(FILE *file)
 	putc(']', file);
 }
 
-/* How much of the run one sink contains. */
+/* Writes how much of the run one sink contains. */
 PERF_LOCAL void put_coverage(FILE *file, const struct sifive_trace_sink *sink,
 			     const struct sifive_trace_status *capture)
 {
@@ -304,7 +304,7 @@ PERF_LOCAL void put_coverage(FILE *file, const struct sifive_trace_sink *sink,
 }
 
 #ifdef PERF_MACHINE
-/* The wall-clock time at which the capture stopped, if the machine's clock is set. */
+/* Writes the wall-clock time when the capture stopped, if the machine's clock is set. */
 PERF_LOCAL void put_utc(FILE *file, const struct sifive_trace_sink *sink)
 {
 	struct timespec date;

@@ -17,8 +17,8 @@ PERF_LOCAL void write_filtered(uintptr_t function, uintptr_t site, uint32_t kind
 
 /*
  * The recorded part of the calling thread, for a filter with PERF_FILTER_FROM: it begins at a
- * frame (0 if it has not begun) and a call site. @depth: open calls of the function; @same:
- * calls among these with this frame and site, since a function can be inlined in another one;
+ * frame (0 if it has not begun) and a call site. @depth: open calls to the function; @same: how
+ * many of them have this frame and site, since a function can be inlined in another one;
  * @cut: the latest part has ended within calls; @epoch: of the session.
  */
 static __thread struct {

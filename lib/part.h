@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * The function entries and exits that a filter selects: by function; by part of each thread, from
- * a call of one function to its return or to a call of another; and by depth of nested calls
+ * a call to one function until its return or a call to another; and by depth of nested calls
  * (depth.h). Without a filter, none of this code is executed.
  */
 #ifndef PERF_PART_H

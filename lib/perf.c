@@ -38,7 +38,7 @@ PERF_INTERNAL __attribute__((weak)) void perf_auto_yield(uintptr_t frame)
 }
 #endif
 
-/* Ends a call of the API: prints failures. */
+/* Ends an API call: prints failures. */
 PERF_LOCAL int leave(const char *call, int rc)
 {
 	perf_session_leave();
@@ -47,7 +47,7 @@ PERF_LOCAL int leave(const char *call, int rc)
 	return rc;
 }
 
-/* Begins a call of the API, which cannot use the session of another API. */
+/* Begins an API call, which cannot use the session of another API. */
 PERF_LOCAL int enter(const char *call, bool record, uintptr_t frame)
 {
 	perf_error_clear();
@@ -62,7 +62,7 @@ PERF_LOCAL int enter(const char *call, bool record, uintptr_t frame)
 	return 0;
 }
 
-/* A call of the API; perf_session_enter() describes @record. */
+/* An API call; perf_session_enter() describes @record. */
 #define PERF_CALL(name, record, action) \
 	(enter(#name "(): ", record, PERF_FRAME) ? -1 : leave(#name "(): ", action))
 

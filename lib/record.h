@@ -96,7 +96,7 @@ struct perf_stream {
 };
 
 /* The records that may be written. */
-#define PERF_OPEN_MANUAL	1u	/* explicit ones */
+#define PERF_OPEN_MANUAL	1u	/* explicit records */
 #define PERF_OPEN_HOOKS		2u	/* also at function entry and exit */
 
 /**

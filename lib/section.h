@@ -61,7 +61,7 @@ PERF_INTERNAL uintptr_t perf_section_restart(uintptr_t pc);
  * @mine:	CPU to read on; a CPU that no thread is on prevents the read
  * @page:	address of tsLower
  * @now:	filled
- * @number:	their numbers
+ * @number:	the counters' numbers
  * @count:	how many
  * @offset:	offset[n] is added to the value of counter n, except the timestamp
  *

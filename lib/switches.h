@@ -19,7 +19,7 @@
 /**
  * perf_switches_set - let the kernel record context switches in the following captures
  * @device:	of a session with encoders
- * @used:	channels that have other records, bit n for channel n
+ * @used:	channels that carry other records, bit n for channel n
  * @flags:	SIFIVE_TRACE_SWITCHES_*
  *
  * Returns the channel of the records, or -1.

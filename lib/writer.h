@@ -38,7 +38,7 @@ struct perf_exits {
 	void (*settle)(struct perf_thread *thread);
 };
 
-/* For function entry and exit, with two addresses, and for explicit records. */
+/* @pair: function entry and exit, with two addresses; @single: explicit records. */
 struct perf_writers {
 	perf_writer *pair, *single;
 };

@@ -326,7 +326,7 @@ PERF_LOCAL void set_timer(uint64_t ticks)
 	compare[1] = (uint32_t)(at >> 32);
 }
 
-/* Writes a record; -1 if a trap has interrupted another one. */
+/* Writes a record; returns -1 if the caller has interrupted another record. */
 PERF_LOCAL int write_record(struct bare_hart *hart, uint32_t kind,
 			    uintptr_t address, uintptr_t address2)
 {

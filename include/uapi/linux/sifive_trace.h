@@ -161,8 +161,8 @@ struct sifive_trace_info {
  * @registers:	out: bit n set: stimulus register n produces messages. CONFIG finds this,
  *		@ts_registers and @channel by storing to each register; all are 0 before the
  *		first CONFIG of this encoder, and if its sink had no room for the test
- * @ts_registers: out: bit n set: messages of register n have timestamps
- * @channel:	out: channel in the messages of each register
+ * @ts_registers: out: bit n set: messages from register n have timestamps
+ * @channel:	out: channel in the messages from each register
  * @instruction_modes: out: bit n set: it accepts instruction mode n, n > 0 (teInstruction)
  * @reserved:	in: 0
  *
@@ -310,7 +310,7 @@ struct sifive_trace_config {
  * @turn:	in: 0. out: 0 if always counted, otherwise the turn that counts it, from 1
  *
  * Firmware's events (type 15) have no CSR and no @flags, and @counter is a number that no other
- * counter has. Only the kernel can read them, so only records of SAMPLING contain their counts.
+ * counter has. Only the kernel can read them, so only records from SAMPLING contain their counts.
  */
 struct sifive_trace_event {
 	__u32	type;
@@ -731,7 +731,7 @@ struct sifive_trace_start {
  *
  * PAUSE, on any descriptor open for writing, stops a running capture without involving its
  * program: stores are dropped until PAUSE with SIFIVE_TRACE_PAUSE_END. The capture then
- * continues with an Error message of each encoder (TCODE 8, ETYPE 0, ECODE 0x20), because
+ * continues with an Error message from each encoder (TCODE 8, ETYPE 0, ECODE 0x20), because
  * records were cut and dropped, and with the absolute timestamps of a START. Repeating either
  * call has no effect. START also ends the pause; so do STOP and the end of the session. For a
  * file that drains the capture, a pause is not the end. PAUSE needs CAP_PERFMON or

@@ -16,7 +16,7 @@
 #include <linux/types.h>
 
 /* Values of the field teInstruction; INFO and ENCODER report which ones exist. */
-#define SIFIVE_TRACE_INSTRUCTION_EVENT		1	/* events alone */
+#define SIFIVE_TRACE_INSTRUCTION_EVENT		1	/* only events */
 #define SIFIVE_TRACE_INSTRUCTION_BTM		3	/* a message for each taken branch */
 #define SIFIVE_TRACE_INSTRUCTION_HTM		6	/* histories of branches */
 #define SIFIVE_TRACE_INSTRUCTION_HTM_OPTIMISED	7	/* repeats, implicit returns */

@@ -18,7 +18,7 @@
 #include <linux/sifive_trace.h>
 
 /**
- * struct sifive_trace_join - join another process's session, or get one more channel of it
+ * struct sifive_trace_join - join another process's session, or get one more channel in it
  * @size:	in: sizeof(struct sifive_trace_join)
  * @flags:	in: 0
  * @session:	in: a descriptor of the session's file, or of one that has joined, passed on by
