@@ -4,7 +4,7 @@
 
 	areas.py		prints violations, if any
 	areas.py --picture	prints the picture of Documentation/design.md
-	areas.py --update	inserts it there
+	areas.py --update	inserts the picture into that page
 
 A file uses another one if it includes it, or if it names a function or variable that the
 other file defines and an included header declares.

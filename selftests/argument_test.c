@@ -241,7 +241,7 @@ TEST_F(argument, a_calls_number_has_its_direction_and_any_size)
 
 	EXPECT_EQ(both, _IOC_DIR(variant->call));
 	EXPECT_EQ(variant->size, _IOC_SIZE(variant->call));
-	/* The argument is that of a program built for a longer or shorter structure. */
+	/* Arguments from programs that were built for a longer or shorter structure. */
 	VALID(self->memory, 0);
 	EXPECT_EQ(0, trace_ioctl(self->fd, _IOC(both, type, nr, 8), self->memory));
 	VALID(self->memory, 0);

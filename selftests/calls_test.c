@@ -215,8 +215,8 @@ TEST_F(calls, once_only_headers_are_once_only)
 }
 
 /*
- * Number of signals handled, and of those among them that interrupted a record: in their
- * handlers, turning tracing on fails.
+ * Number of handled signals, and how many of them interrupted a record: in handlers of the
+ * latter, turning tracing on fails.
  */
 static volatile uint64_t handled, hits;
 static struct sifive_trace *handled_trace;
@@ -413,8 +413,7 @@ static void vfork_children(struct __test_metadata *_metadata, unsigned int times
 }
 
 /*
- * Each call has a record or is counted as lost, and no record of a child appears as its
- * parent's.
+ * Each call is recorded or counted as lost, and no record from a child appears as its parent's.
  */
 static void vfork_children_are_lost(struct __test_metadata *_metadata,
 				    struct _test_data_calls *self)
@@ -495,7 +494,7 @@ TEST_F(calls, of_a_program_that_closes_all_descriptors_are_all_there)
 	SET_UP();
 }
 
-/* Occupy the session's descriptor numbers, except those of the test. */
+/* Occupy the session's descriptor numbers, except the test's own. */
 static unsigned int take_numbers_over(struct _test_data_calls *self, int file)
 {
 	unsigned int taken = 0;

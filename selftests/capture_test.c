@@ -54,7 +54,7 @@ TEST(the_decoder_knows_the_examples_of_the_format)
 	EXPECT_EQ(0x18, s.message[1].tag);
 	EXPECT_EQ(0x70657266, s.message[1].value);
 
-	/* The first message alone, then a truncated one. */
+	/* Only the first message, then a truncated one. */
 	ASSERT_EQ(0, trace_decode(no_src, sizeof(no_src) - 1, 0, &s));
 	EXPECT_EQ(1, s.count);
 	EXPECT_EQ(8, s.cut);
@@ -502,7 +502,7 @@ TEST(a_ring_that_ends_where_its_buffer_ends_begins_with_a_message)
 	capture_setup(_metadata, self, &_capture_sba_variant);
 	if (_metadata->exit_code)
 		return;
-	/* Some of these end a message exactly at the buffer's end. */
+	/* With some of these counts, a message ends exactly at the buffer's end. */
 	for (count = 40; count < 200; count++) {
 		uniform(_metadata, self, 4096, 0, count);
 		size = self->size;

@@ -212,7 +212,7 @@ for name in by-time by-count by-none; do
 	status $name-dump 0 "$name: it is written"
 done
 # samples NAME PYTHON WHAT: expect the expression to be true for r, the samples with counters;
-# those of by-none have no counters.
+# the samples in by-none have no counters.
 samples() {
 	host decode --format json "$out/$1.rtd" | python3 -c "
 import json, sys

@@ -6,9 +6,10 @@
  *	counter_probe [perfN|displaced] [all] [late] EVENT... [-- COMMAND]
  *	counter_probe query EVENT
  *
- * EVENT is an SBI event index, with suffix "u" or "k" for user mode or kernel alone, or rDATA
- * for a raw event. perfN first pins N cycles events on CPU 0; "displaced" pins one after the
- * session has its counters, with precedence over later events. "all" selects every encoder.
+ * EVENT is an SBI event index, with suffix "u" or "k" to count only user mode or only the
+ * kernel, or rDATA for a raw event. perfN first pins N cycles events on CPU 0; "displaced" pins
+ * one after the session has its counters, with precedence over later events. "all" selects every
+ * encoder.
  * Prints the errno of COUNTERS, the rejected event, the counters taken, the count of each over
  * a loop of 200000 instructions and over 1000 system calls, and the driver's message; then runs
  * a command and prints which counters it lost, in STATUS and after STOP, and STOP's errno; with

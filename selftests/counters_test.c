@@ -520,8 +520,8 @@ TEST_F(counters, the_manuals_list_gives_each_event_its_counter_and_counts)
 }
 
 /*
- * In user mode alone, each page misses once for each kind of access. Take the minimum of
- * several runs, because other tasks flush the TLB.
+ * When only user mode is counted, each page misses once for each kind of access. Take the
+ * minimum of several runs, because other tasks flush the TLB.
  */
 TEST_F(counters, a_programs_own_misses_are_those_of_its_pages)
 {

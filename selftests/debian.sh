@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # Debian's lua, sqlite3, zstd and pigz, as TAP: compiled with instrumentation from Debian's
 # sources, and Debian's own binaries, sampled, on a board with Debian's file system. No record
-# is lost, and the sum of the per-thread counts equals that of perf stat to within 1 percent,
+# is lost, and the sum of the per-thread counts matches perf stat's count to within 1 percent,
 # because perf also counts the loading and the end of the program. All run on one CPU, because a
 # board that counts instructions has one count for all harts.
 #

@@ -35,8 +35,8 @@ effort_set() {
 of_harts="access argument firmware many overflow own_counts perf programs sampled_count sampling threads"
 
 # effort_tests BOARD: run_all.sh's arguments for a board with the stock kernel. In "make check"
-# another kernel runs the kselftests on some boards: TRACE_ONCE is set, and these run what that
-# kernel leaves. Fails if it leaves none.
+# another kernel runs kselftests on some boards: TRACE_ONCE is set, and the stock kernel runs only
+# the remaining ones there. Fails if none remain.
 effort_tests() {
 	local name only=
 

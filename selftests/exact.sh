@@ -48,7 +48,8 @@ modes=(optimised htm btm)
 # Returns without a message that match no call: handlers of exceptions and signals.
 inexact=" leaps signals "
 
-# each BOARD MODE... -- COMMAND: for each program and mode; in the short run one mode each.
+# each BOARD MODE... -- COMMAND: run COMMAND for each program and mode; in the short run, in one
+# mode for each program.
 each() {
 	local board=$1 modes=() i mode name status what options
 	shift

@@ -212,7 +212,7 @@ TEST_F(firmware, is_counted_for_perf_or_for_the_session)
 	EXPECT_EQ(0, query(self, ILLEGAL, &counters));
 	EXPECT_EQ(1u << 31, counters);
 	ASSERT_EQ(0, COUNTERS());
-	/* Later perf events do not change this. */
+	/* Later perf events do not affect the session's counter. */
 	perf = trace_perf_open(&attr, -1, self->encoder.cpu);
 	ASSERT_LE(0, perf);
 	ASSERT_EQ(0, trace_perf_enable(perf));

@@ -298,7 +298,7 @@ TEST_F(hostile, no_buffer_size_overflows)
 			config.sink = SIFIVE_TRACE_SINK_SBA;
 			config.channels = 1;
 			config.buffer = around[i] + (uint64_t)off;
-			/* These are small and valid. */
+			/* These sizes are small and valid. */
 			if (!around[i] && off >= 0)
 				continue;
 			ret = trace_config(self->s.fd, &config);

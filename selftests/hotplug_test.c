@@ -332,7 +332,7 @@ TEST_F(hotplug, lost_registers_take_nothing_from_sram)
 	lose_registers(_metadata, self, SIFIVE_TRACE_SINK_SRAM, 0);
 }
 
-/* This also holds for an encoder with its own sink, whose new data begins at the start. */
+/* A rewind also works for an encoder with its own sink, whose new data begins at the start. */
 TEST_F(hotplug, a_capture_can_be_rewound_meanwhile)
 {
 	struct trace_session *leaver = &self->each[self->leaver];

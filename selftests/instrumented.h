@@ -34,7 +34,7 @@ unsigned int calls_deeper(const void *above, uint64_t *calls);
  */
 unsigned int calls_throw(unsigned int depth);
 
-/* One call, in which the thread raises a signal. */
+/* One call, during which the thread raises a signal. */
 void calls_raise(unsigned int number);
 
 /* A signal handler: two calls. */

@@ -24,7 +24,7 @@
 /**
  * struct seen - summary of the records
  * @calls:	entries and exits, on each source
- * @jumps:	counts far from those of the previous record
+ * @jumps:	counts far from the previous record's
  */
 struct seen {
 	uint64_t calls[SIFIVE_TRACE_MAX_ENCODERS];

@@ -507,7 +507,7 @@ static void record_and_check(struct __test_metadata *_metadata,
 		TH_LOG("%s", perfErrorString());
 	}
 	EXPECT_EQ(SIFIVE_TRACE_STATUS_CONFIGURED, trace_flags(self->lib.fd));
-	/* Tracing is off: no record, no error. */
+	/* Tracing is off: no records, no errors. */
 	EXPECT_EQ(0, perfWriteCntrs());
 	ASSERT_EQ(0, perfTraceOn());
 	for (record = 0; record < RECORDS; record++)
@@ -683,7 +683,7 @@ TEST_F(lib, writing_while_tracing_does_not_end_it)
 	ASSERT_EQ(0, perfTraceOff());
 	written(_metadata, self, &stream);
 	before = stream.count;
-	/* It can be written a second time. */
+	/* The trace can be written a second time. */
 	written(_metadata, self, &stream);
 	EXPECT_EQ(before, stream.count);
 }

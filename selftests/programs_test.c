@@ -119,7 +119,7 @@ static unsigned int before_calls(void)
 	return __atomic_load_n(&switched, __ATOMIC_SEQ_CST);
 }
 
-/* @before: of before_calls() */
+/* @before: from before_calls() */
 static void made(unsigned int before, unsigned int calls, unsigned int exits)
 {
 	const bool throughout = before == before_calls();

@@ -18,7 +18,7 @@
 #include "kselftest_harness.h"
 #include "trace_more.h"
 
-/* The shortest message of a 32-bit store is longer. */
+/* The shortest message for a 32-bit store is longer. */
 #define SHORTEST	4
 #define LONGEST		38
 

@@ -307,7 +307,7 @@ TEST_F(sampling, each_start_has_a_header_or_only_the_first)
 	EXPECT_EQ(encoders, self->samples->totals.headers);
 }
 
-/* Before the kernel's worker has finished the work that STOP deferred. */
+/* START again before the kernel's worker has finished the work that STOP deferred. */
 TEST_F(sampling, starting_again_at_once_samples_no_faster)
 {
 	struct sched_param fifo = { .sched_priority = 1 };

@@ -50,7 +50,7 @@ $p/deep >/dev/null
 run stop sifive-trace stop
 touch hand.rtd; run dump sifive-trace dump -o hand.rtd
 ls -l /run/sifive-trace/setup >setup.mode
-# An earlier trace, and a link of another user.
+# An earlier trace, and a link that another user has made.
 touch taken.rtd.1; ln -s /tmp/victim taken.rtd.1.meta
 sifive-trace record --snapshot -b 64k -i 500us -g fp -o taken.rtd $p/busy 100000 \
 	>taken.txt 2>taken.err & command=$!

@@ -58,7 +58,7 @@ void trace_session_close(struct trace_session *s);
 /* Whether some component of the machine has a sink of that kind. */
 bool trace_has_sink(const struct trace_session *s, uint32_t sink);
 
-/* The message of the last error, valid until the next call. */
+/* The message for the last error, valid until the next call. */
 const char *trace_message(int fd);
 
 /* Read everything and decode it from the first byte; returns 0 or an error number. */

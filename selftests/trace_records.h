@@ -29,7 +29,7 @@ enum trace_kind {
  * @channel:	and channel
  * @kind:	enum trace_kind
  * @owner:	thread id in its header, 0 if none
- * @type:	count type of its header
+ * @type:	count type in its header
  * @counters:	number of counters
  * @time:	of its last message
  * @address:	the pc, or function and call site

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Proves that events take turns if there are more events than counters: each count shows the
- * turn in which it was counted, and the counts of one turn belong to one event and to the thread
- * alone.
+ * turn in which it was counted, and the counts of one turn belong to one event and to this thread
+ * only.
  */
 #define _GNU_SOURCE
 #include <fcntl.h>

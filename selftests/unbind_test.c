@@ -187,7 +187,7 @@ TEST_F(unbind, every_call_of_a_stale_descriptor_is_enodev)
 	char byte;
 
 	ASSERT_EQ(0, unbind_device(self));
-	/* This holds even after everything is bound again. */
+	/* Calls fail even after everything is bound again. */
 	for (round = 0; round < 2; round++) {
 		EXPECT_EQ(-ENODEV, trace_info(self->s.fd, &info));
 		EXPECT_EQ(-ENODEV, trace_encoder(self->s.fd, 0, &encoder));

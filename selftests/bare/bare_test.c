@@ -219,7 +219,7 @@ static void test_manual(void)
 		ok = !perfWriteCntrs() && ok;
 	}
 	ok = !perfTraceOff() && ok;
-	/* Tracing is off: none of these is in the trace. */
+	/* Tracing is off: this record is not in the trace. */
 	perfWriteCntrs();
 	result(ok, "manual records");
 	hand_out_own("manual");

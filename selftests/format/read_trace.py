@@ -129,7 +129,7 @@ class Stream:
         yield 0
 
     def take_caller(self, size, value):
-        """Take a store in a list of callers; whether it belongs to the list, or is a
+        """Take a store in a list of callers. Returns whether it belongs to the list, or is a
         sample's kind."""
         if size == 32 and len(self.callers) < CALLERS_MAX:
             if self.low is None and value & 1:
@@ -144,8 +144,8 @@ class Stream:
         return True
 
     def take_value(self, size, value):
-        """Take a store in a stack; whether it belongs to the stack, or is a sample's kind. The
-        callers that a stack shows are not in the trace."""
+        """Take a store in a stack. Returns whether it belongs to the stack, or is a sample's
+        kind. The callers that a stack shows are not in the trace."""
         if size == 32 and len(self.stack) < STACK_MAX:
             self.stack, self.halves = [*self.stack, value], 0
             return True

@@ -63,7 +63,7 @@ static void save_stack(const char *path, bool named, unsigned int signals)
 	unsigned int i;
 
 	for (i = 0; i < signals; i++) {
-		/* The frame of down(), the handler, and the one of the signal. */
+		/* The frame of down(), which is the handler, then the signal's frame. */
 		count += 3;
 		value[count++] = 0x3ff7ffc800;
 		word = value + count;
@@ -80,7 +80,10 @@ static void save_stack(const char *path, bool named, unsigned int signals)
 	save(path, signals == 1 ? "one" : "two", &prefix, 1, &stack);
 }
 
-/* The writers of export_fuzz.c; as many numbers again are for a side-car file with its flow. */
+/*
+ * The number of writers in export_fuzz.c. As many further numbers select the same writers, with a
+ * side-car file that announces instruction trace.
+ */
 #define WRITERS	20
 
 /* One of the traces for each writer. */
@@ -117,7 +120,7 @@ static void save_flows(const char *folder)
 	for (i = 0; i < 3; i++) {
 		struct gen gen;
 
-		/* One that fits. */
+		/* A program that fits into the prefix. */
 		do
 			program_make(&program, &seed);
 		while (program.halfwords > 255);

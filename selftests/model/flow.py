@@ -235,7 +235,8 @@ class Flow:
         self.outcomes += [bit == "1" for bit in f"{value:b}"[1:]]
 
     def target(self, message, follows):
-        """The message's address; with a full one between branches, both are the same."""
+        """The message's address. A full address sent between branches must match the current
+        one."""
         if "faddr" in message:
             address = message["faddr"] << 1
             if follows and self.pc not in (None, address):
@@ -272,7 +273,7 @@ TRAP = re.compile(r"async:(\d).*epc:0x([0-9a-f]+)")
 
 
 def executed(path):
-    """Stretches of traced instructions: those that retired, by the emulator's log."""
+    """Stretches of traced instructions that retired, according to the emulator's log."""
     stretches, traced = [], False
     with open(path, encoding="ascii", errors="replace") as log:
         for line in log:

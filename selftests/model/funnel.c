@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Funnels: they merge complete messages, drop them while not enabled (which the sender
- * shows as sinkError), feed other funnels, provide their inputs' time, and stop on
- * their own.
+ * shows as sinkError), feed other funnels, supply the time to their inputs, and stop on their
+ * own.
  */
 #include "kselftest_harness.h"
 #include "board.h"
@@ -76,7 +76,7 @@ TEST_F(funnel, merges)
 	EXPECT_EQ(0, stat(&self->b, "te0", "stat-violations"));
 }
 
-/* Seen on a P550: encoders that were enabled before the funnel had sinkError. */
+/* Seen on a P550: sinkError is set in encoders that are enabled before the funnel. */
 TEST_F(funnel, disabled_drops_and_its_sender_has_an_error)
 {
 	start(&self->b, FUNNEL0 INPUTS(""));

@@ -60,7 +60,7 @@ static void an_interrupt_ends_the_wait(void)
 	result(rd(TR_WORD_COUNT) == n + 1, "and the store is made once");
 }
 
-/* The first half waits; the second half does not, because it could not be repeated alone. */
+/* The first half waits; the second half does not, because it could not be repeated by itself. */
 static void a_store_of_64_bits_is_made_once(void)
 {
 	unsigned int n;

@@ -6,7 +6,7 @@
  */
 #include "guest.h"
 
-/* Iterations that fill every counter, and calls that are deeper than a decoder remembers. */
+/* Enough iterations to fill every counter, and calls nested deeper than a decoder remembers. */
 #ifndef LONG
 #define LONG		23000
 #endif

@@ -58,7 +58,7 @@ mkdir -p "$out"
 build all
 build short -DLONG=500
 
-# Whether the run in normal blocks has the same trace as the logged run.
+# Check that the run in normal blocks has the same trace as the logged run.
 agrees() {
 	# shellcheck disable=SC2046 # names
 	selftests/model/flow.py "$out/all.elf" "$out/all.log" $(cat "$out/all/names") >/dev/null 2>&1

@@ -92,7 +92,8 @@ static void stop(struct board *b)
 }
 
 /*
- * The message at text, with 2 bits of source: its kind, and whether it has a timestamp.
+ * Appends a description of message m, whose SRC has 2 bits: its kind, and whether it has a
+ * timestamp. Returns the end of the text.
  */
 static char *describe(char *out, const uint8_t *m, unsigned int len)
 {
@@ -115,7 +116,7 @@ static char *describe(char *out, const uint8_t *m, unsigned int len)
 	}
 }
 
-/* The messages in the sink, except those of trace on and off. */
+/* The messages in the sink, except trace on and trace off. */
 static const char *becomes(struct board *b, const struct row *r)
 {
 	unsigned int i, end, len = 0;

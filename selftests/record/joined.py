@@ -5,11 +5,12 @@
 joined.py COMMAND OPTIONS... TRACE
 
 COMMAND reads the trace. Prints a line for each check, with its result:
-    tree	both show the same calls of the program's functions, and as many as the source
+    tree	instruction trace and records show the same calls of the program's functions, as
+		often as the source makes them
     self	self times of these functions differ by at most 2 %
-    counts	from each record to the next, the counter of instructions has counted the
-		instructions that the flow shows, and those of the code that writes a record
-    intervals	report --by interval has the sums of these
+    counts	from each record to the next, the instruction counter has counted the instructions
+		in the flow, and in the code that writes a record
+    intervals	the rows of report --by interval are the sums of these counts
     replay	replay shows each record within its function's call, with its counts
 """
 import functools

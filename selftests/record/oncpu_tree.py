@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""oncpu_tree.py META < REPORT.json: each process of the side-car file has times on and off
-the CPU that add up to its time, and has ended."""
+"""oncpu_tree.py META < REPORT.json: every process in the side-car file has exited, and its times
+on and off the CPU add up to its wall time."""
 import json
 import sys
 

@@ -17,7 +17,7 @@ CALLS holds lines "calls THREAD CALLER FUNCTION NUMBER"; "-" means no caller. FI
 	page	what a browser shows of the HTML export: browser.py --shown
 	svg	export --format svg; its widths are the times of MORE, report --format
 		csv --by thread
-	times	export --format chrome; its times are those of MORE, decode --format json
+	times	export --format chrome; its times match MORE, decode --format json
 		and the side-car file
 """
 import collections

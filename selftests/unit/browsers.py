@@ -220,7 +220,7 @@ class Firefox(Browser):
         Services.console.reset();
         return found;"""
 
-    # The page's size, which may be smaller than the least size of a window.
+    # The page's size, which may be smaller than a window's minimum size.
     SIZE = """
         var size = arguments[0], style = gBrowser.selectedBrowser.style;
         ["width", "height"].forEach(function (side, i) {
@@ -307,7 +307,7 @@ class Firefox(Browser):
     def value(self, script):
         return self.run("return window.eval(arguments[0])", script)
 
-    # Those of the page are lost when it is left.
+    # The page's complaints are lost when the browser leaves it.
     def navigate(self, url):
         self.found = self.complaints()
         self.call("WebDriver:Navigate", url=url)
@@ -334,7 +334,7 @@ class Firefox(Browser):
         if self.answer is not None:
             self.until(self.dialog, "a dialog opens")
 
-    # The answer is to one dialog.
+    # The answer applies to one dialog only.
     def dialog(self):
         try:
             self.call("WebDriver:SendAlertText", text=self.answer)
@@ -346,7 +346,7 @@ class Firefox(Browser):
         self.answer = None
         return True
 
-    # Two clicks that are far apart in time are none.
+    # Two clicks that are far apart in time are not a double click.
     def double_click(self, x, y):
         self.value("""window.doubled = false;
                       addEventListener("dblclick", function () { window.doubled = true; },

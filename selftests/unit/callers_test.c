@@ -124,7 +124,7 @@ TEST_F(command, a_page_has_callers_without_samples)
 	}
 }
 
-/* Where there are no symbols, an address is a function. */
+/* Without symbols, each address counts as a function. */
 TEST_F(command, callers_without_symbols_are_addresses)
 {
 	struct gen_stream stream;

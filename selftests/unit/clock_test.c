@@ -225,7 +225,7 @@ TEST_F_TIMEOUT(clock, doubts_what_nothing_confirms, 600)
 	EXPECT_EQ(0, bad);
 }
 
-/* A source's first absolute time is wrong, which those of other sources contradict. */
+/* A source's first absolute time is wrong, and contradicts the times of other sources. */
 TEST_F_TIMEOUT(clock, compares_first_times_of_sources, 600)
 {
 	struct gen *gen = &self->program.gen;

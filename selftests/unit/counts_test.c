@@ -149,7 +149,7 @@ TEST_F(counts, each_instruction_is_counted)
 		}
 }
 
-/* This also holds for the last instruction, because the code determines its successor. */
+/* The last instruction's transition may also be counted, because the code determines it. */
 static bool is_right(const FIXTURE_DATA(counts) *self, const struct executed_link *link)
 {
 	const struct program *program = &self->program;

@@ -73,7 +73,7 @@ TEST_F(command, golden_csv)
 		"1033,0,6,sample,0x21000,fib,sample/fib.c,12,,,0,0,exact,\n", self->out);
 }
 
-/* There is one object per line, even for anything that is not a record, with its offset. */
+/* Each line contains one object, with an offset, even for what is not a record. */
 TEST_F(command, golden_json)
 {
 	const uint64_t process = 2 | 1 << 2 | 1 << 4 | 77 << 5;
@@ -224,7 +224,7 @@ TEST_F(command, output_spares_what_is_read)
 		ASSERT_EQ(0, system("cat trace.rtd trace.rtd.meta own.meta"
 				    " program | cmp - all"));
 	}
-	/* Here the command itself chooses the output file's name; then, an input is empty. */
+	/* First, the command itself chooses the output file's name; then, the input is empty. */
 	save(self, "trace.perf");
 	run(self, "decode --format perf trace.perf");
 	EXPECT_EQ(3, self->status);

@@ -5,7 +5,7 @@
 
 #include <stddef.h>
 
-/* A function by its letter, and the one by its address: '?' if there is none. */
+/* Convert a letter to its function, and a function to its letter: '?' if it has none. */
 void *depth_function(char letter);
 char depth_letter(const void *function);
 

@@ -58,7 +58,7 @@ static void set_up(struct gen *gen, struct gen_stream *stream, unsigned int src,
 }
 
 /*
- * Names, numbers, functions and lines equal those of a program that was not relocated.
+ * Names, numbers, functions and lines are the same as for a program that was not relocated.
  */
 TEST_F(command, a_program_is_at_the_addresses_that_it_was_loaded_at)
 {

@@ -177,7 +177,7 @@ TEST_F(drain, a_failed_read_is_reported_once)
 	EXPECT_STREQ("the device: Bad file descriptor: what cannot be read is lost", reported);
 }
 
-/* The caller reports that. */
+/* The caller reports that another session has begun. */
 TEST_F(drain, bytes_of_another_session_are_not_reported)
 {
 	break_sink(&self->drain);

@@ -575,7 +575,10 @@ TEST_F(command, columns_of_report)
 	unsigned int i;
 
 	make(&runs[0], 3);
-	/* Each row's ratio is that of its self counts; the two counters are also in the table. */
+	/*
+	 * Each row's ratio is the ratio of its self counts; the two counters are also in the
+	 * table.
+	 */
 	run(self, "report -q -c all --json --columns avg,min,p50,max,instructions/cycles "
 	    "trace.rtd | python3 -c 'import json, sys\n"
 	    "rows = json.load(sys.stdin)[\"rows\"]\n"

@@ -328,7 +328,7 @@ static void forget_branch(struct encoder *encoder)
 	encoder->branch[0] = 0;
 }
 
-/* @tcode 9, 11, 12 or 29: with a history only the last. */
+/* @tcode: 9, 11, 12 or 29, of which only 29 has a history. */
 static void send_sync(struct encoder *encoder, unsigned int tcode, unsigned int reason,
 		      unsigned int btype, uint64_t to)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * Random RISC-V programs, their random runs, and the messages of an encoder that traces
- * these, for tests. The generator knows each instruction because it generated it, and shares no
+ * Random RISC-V programs, their random runs, and the messages from an encoder that traces the
+ * runs, for tests. The generator knows each instruction because it generated it, and shares no
  * code with the reader.
  */
 #ifndef SELFTESTS_UNIT_FLOW_PROGRAM_H

@@ -251,7 +251,7 @@ TEST_F(flow, an_overflow_is_a_gap_and_the_rest_is_exact)
 
 /*
  * Returns how many of the stretches between gaps do not occur in the run, in order; sets
- * @true_ones to the number of instructions in those that do.
+ * @true_ones to the number of instructions in the stretches that do.
  */
 static unsigned int invented(const FIXTURE_DATA(flow) *self, size_t *true_ones)
 {

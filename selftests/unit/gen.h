@@ -45,8 +45,8 @@ struct gen_truth {
  * struct gen - a trace under construction
  * @src_bits:	width of the SRC field
  * @ts_width:	bits of a timestamp, 0 if messages have none
- * @ts_delta:	ordinary messages have the ticks since the previous one (default: the
- *		XOR with it)
+ * @ts_delta:	ordinary messages carry the ticks since the previous one (default: the XOR of both
+ *		times)
  * @now:	time of the next message
  * @step:	ticks from one message to the next
  */

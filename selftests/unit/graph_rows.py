@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""graph_rows.py GRAPH REPORT: the JSON of graph holds that of report, path by path.
+"""graph_rows.py GRAPH REPORT: graph's JSON contains the same numbers as report's, path by path.
 
 The heads are equal, the rows form trees, and the calls and self times of a function's rows
 add up to those in its row of report.

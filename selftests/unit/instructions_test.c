@@ -424,7 +424,7 @@ TEST_F(command, unknown_code_around_the_firmware_is_a_gap)
 	EXPECT_NE(NULL, strstr(self->out, "30500\n#  instructions are missing: a return"));
 }
 
-/* The kernel traps into the firmware, and continues: its calls are open. */
+/* The kernel traps into firmware and then continues: its calls are still open. */
 TEST_F(command, the_kernels_calls_outlast_the_firmware)
 {
 	static const char kernel[] = SIDE_CAR("\"kernel\"");

@@ -128,7 +128,7 @@ TEST_F(launch, signals_after_the_end_of_the_program_do_not_end_the_command)
 	}
 	EXPECT_FALSE(self->launched.interrupted);
 	launch_end();
-	/* From now on they do, as before. */
+	/* From now on, signals end the command, as they did before. */
 	ASSERT_EQ(0, sigprocmask(SIG_SETMASK, NULL, &mask));
 	for (i = 0; i < sizeof(number) / sizeof(number[0]); i++) {
 		ASSERT_EQ(0, sigaction(number[i], NULL, &action));

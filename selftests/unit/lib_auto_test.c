@@ -197,7 +197,7 @@ TEST_F(record, usual)
 	EXPECT_EQ(2000, st.st_size);
 	EXPECT_EQ(0, unlink("trace.rtd"));
 	EXPECT_EQ(0, unlink("trace.rtd.meta"));
-	/* This works any number of times. */
+	/* auto_stop() can be called any number of times. */
 	auto_stop();
 }
 

@@ -225,7 +225,7 @@ TEST_F(filter, depth)
 	}
 	ASSERT_EQ(0, load(self, "^ 64\n"));
 	EXPECT_EQ(64, perf_filter_depth());
-	/* The limit applies to all functions, or to those of other lines. */
+	/* The limit applies to all functions, or only to functions that other lines select. */
 	EXPECT_EQ(0, perf_filter_on());
 	ASSERT_EQ(0, load(self, "> \"^\" 1 2\n^ 3\n"));
 	EXPECT_EQ(3, perf_filter_depth());

@@ -98,7 +98,7 @@ TEST_F(hooks, no_stall)
 	EXPECT_EQ(record_stores(), mock_polls);
 }
 
-/* Each record waits if that is requested, and never otherwise. */
+/* Each record waits if asked to, and only then. */
 TEST_F(hooks, poll)
 {
 	struct sifive_trace_options options = SIFIVE_TRACE_OPTIONS;
@@ -382,7 +382,7 @@ static void *waiting_thread(void *unused)
 	return unused;
 }
 
-/* If no channel is free, a thread takes that of another thread, and its headers name the thread. */
+/* If no channel is free, a thread takes another thread's, and its headers name the thread. */
 TEST_F(hooks, more_threads_than_channels)
 {
 	pthread_t thread[40];

@@ -69,7 +69,7 @@ static uintptr_t get_address(size_t *at)
 
 /*
  * The records: F+ and F- for entry and exit; h for a header, n for the header of a thread's new
- * part, c for that of a part that continues.
+ * part, c for the header of a part that continues.
  */
 static const char *records(void)
 {
@@ -252,7 +252,7 @@ static void call_f_with_handler(void)
 
 static ucontext_t here, there;
 
-/* A handler on a stack above that of the part. */
+/* A handler on a stack above the part's stack. */
 TEST_F(part, a_handler_on_another_stack)
 {
 	static char above[64 << 10] __attribute__((aligned(16)));
@@ -388,7 +388,10 @@ static void in_handler(void)
 	call_f(0);
 }
 
-/* A handler's call within the record that begins the part: the part belongs to the first call. */
+/*
+ * A signal handler's call while the part's first record is being written: the part belongs to the
+ * first call.
+ */
 TEST_F(part, a_signal_in_the_first_record)
 {
 	ASSERT_EQ(0, start(self, ">F"));

@@ -336,7 +336,10 @@ TEST_F(lib, threads_add_their_cpus)
 	EXPECT_EQ(1, dev.config.encoders);
 	init_in_thread(_metadata, 4096);
 	EXPECT_EQ(3, dev.config.encoders);
-	/* A request is a new set-up with another buffer, after tracing was on, or when repeated. */
+	/*
+	 * A request counts as a new set-up if its buffer differs, if tracing was on, or if
+	 * repeated.
+	 */
 	init_in_thread(_metadata, 8192);
 	EXPECT_EQ(2, dev.config.encoders);
 	ASSERT_EQ(0, perfManualInit(NULL, 0, 6, perfCount_Delta, 8192));
@@ -543,7 +546,7 @@ TEST_F(lib, device_gone)
 	EXPECT_EQ(0, INIT());
 }
 
-/* This is allocated once per process. */
+/* The memory that is missing here is allocated once per process. */
 TEST_F(lib, no_memory)
 {
 	ASSERT_EQ(0, perfInit(2, 1));

@@ -235,7 +235,7 @@ TEST_F(trace, several_files)
 	EXPECT_ERROR(perfWriteTrace("/proc/none/t.rtd"), "cannot make /proc/none/t.0.rtd");
 	EXPECT_EQ(0, dev.stops);
 
-	/* Nor does it overwrite the files before that one. */
+	/* Nor are the files before that one overwritten. */
 	ASSERT_EQ(0, mkdir("t.1.rtd", 0700));
 	close(open("t.0.rtd", O_WRONLY | O_CREAT, 0600));
 	ASSERT_EQ(0, truncate("t.0.rtd", 10));
@@ -272,7 +272,7 @@ TEST_F(trace, links)
 	EXPECT_EQ(0, unlink("precious"));
 }
 
-/* Names of the kernel's functions beside an earlier trace do not become those of this one. */
+/* Names of the kernel's functions beside an earlier trace do not become this trace's. */
 TEST_F(trace, names_of_an_earlier_trace)
 {
 	dev.status.bytes = 100;

@@ -320,7 +320,7 @@ static void handler_that_moves(void)
 }
 
 /*
- * A handler's record that migrates while it reads counters reads those of the new hart.
+ * A handler's record that migrates while it reads counters reads the new hart's.
  */
 TEST_F(writers, moved_in_handler)
 {

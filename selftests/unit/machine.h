@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * A simulated hart, which executes the generated writers on the host, in the library's own
- * memory, instruction by instruction. The device's pages and the counters are those of
- * lib_mock.h, which includes this after the library.
+ * memory, instruction by instruction. The device's pages and the counters come from lib_mock.h,
+ * which includes this after the library.
  */
 #ifndef MACHINE_H
 #define MACHINE_H
@@ -19,7 +19,7 @@ PERF_INTERNAL const char *perf_thread_pointer_mock(void)
 	return (const char *)&perf_self - machine_distance;
 }
 
-/* A signal handler to run before the instruction of this number, once. */
+/* A signal handler to run once, before instruction number machine_signal_at. */
 static void (*machine_signal)(void);
 static unsigned int machine_signal_at;
 

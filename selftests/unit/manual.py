@@ -6,7 +6,7 @@ synopsis and options, and no others; export's has each format.
 	manual.py PAGES COMMAND...
 
 PAGES is the folder of the manual pages. COMMAND is the command, or a folder with its output
-from another machine: NAME.help is that of --help, NAME.options of "complete NAME -".
+from another machine: NAME.help from --help, NAME.options from "complete NAME -".
 """
 import glob
 import os

@@ -56,7 +56,7 @@ TEST_F(command, merged_is_as_private_as_its_parts)
 	free_sinks(&sinks);
 }
 
-/* All times are those of one of the clocks, and so is the date. */
+/* All times, and the date, refer to one of the clocks. */
 TEST_F(command, dates_are_those_of_the_clock)
 {
 	struct sidecar a = first_sink(), b = second_sink();
@@ -64,7 +64,7 @@ TEST_F(command, dates_are_those_of_the_clock)
 	struct sinks sinks;
 
 	make_sinks(&sinks, false);
-	/* This is two seconds after START, by either clock. */
+	/* Two seconds after START, by either clock. */
 	a.more = ",\"host\":\"h\",\"utc\":{\"time\":20001277,\"ns\":2000000000000000000}";
 	b.more = ",\"host\":\"h\",\"utc\":{\"time\":20000700,\"ns\":2000000000000020000}";
 	a.coverage = "{\"bytes\":1,\"run_ns\":10000000000}";
@@ -367,7 +367,7 @@ TEST_F(command, output_of_merge)
 	free_sinks(&sinks);
 }
 
-/* The names of the kernel's functions are those of the recording, never of an earlier one. */
+/* The names of the kernel's functions come from the recording, never from an earlier one. */
 TEST_F(command, the_kernels_names_go_with_the_merged_trace)
 {
 	struct sinks sinks;
@@ -388,7 +388,7 @@ TEST_F(command, the_kernels_names_go_with_the_merged_trace)
 	EXPECT_STREQ("b", self->out);
 	ASSERT_EQ(0, stat("m.rtd.kallsyms", &status));
 	EXPECT_EQ(0600, status.st_mode & 0777);
-	/* Beside the whole, and that is where the merged trace goes. */
+	/* Beside the whole trace, which the merged trace replaces. */
 	ASSERT_EQ(0, system("rm b.rtd.kallsyms m.rtd; for i in a.rtd b.rtd; do "
 			    "n=$(echo $i | tr ab 01); mv $i m.$n; mv $i.meta m.$n.meta; done"));
 	write_file("m.rtd.kallsyms", "whole", 5);

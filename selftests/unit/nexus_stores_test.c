@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-/* Stores decoded in bulk equal those decoded message by message. */
+/* Decoding stores in bulk gives the same result as decoding message by message. */
 #include <stdlib.h>
 #include <string.h>
 

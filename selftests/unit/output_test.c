@@ -773,7 +773,7 @@ TEST_F(command, names_of_any_characters)
 		EXPECT_EQ(NULL, strpbrk(self->out, "\x1b\x9b\xff"));
 		EXPECT_EQ(NULL, strpbrk(self->err, "\x1b\xff"));
 	}
-	/* Lines have up to 44 columns rather than bytes; no character is cut in half. */
+	/* The limit is 44 columns, not bytes; no character is cut in half. */
 	run(self, "report -q --width 44 trace.rtd");
 	EXPECT_NE(NULL, strstr(self->out, "  j\xc3\xb6<\xf0\x9f\x98\x80"));
 	EXPECT_NE(NULL, strstr(self->out, "...\n"));

@@ -230,7 +230,7 @@ TEST_F(command, a_counter_has_the_time_of_the_word_that_completes_it)
 		"[0] 3030 PC=0x00021000 [Perf Cntr] [Index=1] [Value=6]  ffl:sample/fib.c:fib:12\n");
 }
 
-/* This holds even if one stream is interrupted within a counter for any length of time. */
+/* Lines are in order even if a stream is interrupted within a counter for any length of time. */
 TEST_F(command, lines_of_sources_come_in_the_order_of_their_words)
 {
 	const uint64_t at = MAIN, value[2] = { 7, 8 };

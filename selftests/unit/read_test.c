@@ -390,7 +390,7 @@ TEST_F(read, a_pipe_that_pauses_gives_what_it_has)
 	close(pipes[0]);
 }
 
-/* Sums of a Python program over the same trace. */
+/* Sums from a Python program that reads the same trace. */
 TEST_F(read, python_reads_the_same)
 {
 	static struct program_cost cost[PROGRAM_FUNCTIONS];

@@ -90,7 +90,7 @@ FIXTURE_TEARDOWN(sidecar)
 	ASSERT_EQ(0, folder_remove(self->folder));
 }
 
-/* Files can have so many bytes, as on a full disk. */
+/* Files can grow to this many bytes, as on a full disk. */
 static void limit(rlim_t bytes)
 {
 	const struct rlimit most = { .rlim_cur = bytes, .rlim_max = RLIM_INFINITY };

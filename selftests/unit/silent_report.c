@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-/* Discards messages of the command, for tests that print none. */
+/* Discards messages from the command, for tests that print none. */
 #include "command.h"
 
 void report(const char *format, ...)

@@ -220,7 +220,7 @@ TEST_F(command, speedscope_rounds_no_sum)
 	EXPECT_NE(NULL, strstr(self->out, "\"at\":66333333333}]}"));
 }
 
-/* Recursion with more open calls than fit a tree. */
+/* Recursion with more open calls than fit in a tree. */
 TEST_F(command, paths_of_open_calls_keep_the_whole)
 {
 	struct gen_stream stream;

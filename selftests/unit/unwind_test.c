@@ -471,7 +471,7 @@ TEST_F(command, frames_on_another_stack_are_cut)
 		push_usual(&stack, 1, IN_MAIN);
 		sample(&stack, DOWN + 8);
 	}
-	/* The interrupted code used it, too. */
+	/* The interrupted code used the alternate stack, too. */
 	word = push_handler(&stack, LEAF, IN_MAIN);
 	word[ALT_START] = STACK;
 	word[ALT_SIZE] = 8192;
@@ -611,7 +611,7 @@ TEST_F(command, frames_of_signals_have_32_bits)
 		put_half(&stack, 0, 14);
 		put_half(&stack, 288, 0x10000 + i * 16);
 		put_half(&stack, 296, (uint32_t)sp + 944);
-		/* The alternate stack, of a 32-bit kernel and a 64-bit one. */
+		/* The alternate stack, with a 32-bit kernel and with a 64-bit kernel. */
 		if (i) {
 			put_half(&stack, i == 1 ? 136 : 144, (uint32_t)sp - 2048);
 			put_half(&stack, i == 1 ? 144 : 152, 8192);

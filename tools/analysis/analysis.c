@@ -594,8 +594,8 @@ static void on_error(void *context, const struct nexus_message *error)
 		oncpu_lost(analysis->oncpu, error->src, &(struct perfrec_stamp){
 			error->offset, error->time,
 			/*
-			 * Error messages of the driver, after a pause or lost
-			 * bytes, have no time.
+			 * Error messages that the driver writes after a pause or lost bytes have
+			 * no time.
 			 */
 			error->flags & NEXUS_TIMESTAMP && error->flags & NEXUS_TIME_KNOWN ?
 			TIME_INFERRED : TIME_UNKNOWN,

@@ -38,7 +38,7 @@
 #define ANALYSIS_UNKNOWN_RAN	(1u << 1)
 /* The thread waited for room for an unknown number of ticks, which the call includes. */
 #define ANALYSIS_WAIT_UNKNOWN	(1u << 2)
-/* Records are missing since it began: its exit record may be that of a later call. */
+/* Records are missing since it began: its exit record may belong to a later call. */
 #define ANALYSIS_RECORDS_LOST	(1u << 3)
 
 /**

@@ -70,7 +70,7 @@ struct analysis {
 	/* The user has selected the calls of the records. */
 	bool				by_records;
 	/*
-	 * For points.c: whether calls are those of instruction trace, and the columns of
+	 * For points.c: whether calls come from instruction trace, and the columns of
 	 * the other records.
 	 */
 	bool				joins;

@@ -61,7 +61,7 @@ bool counters_is(const char *name, const char *wanted, size_t length);
 enum counters_time {
 	COUNTERS_ON_CPU,
 	COUNTERS_OFF_CPU,
-	COUNTERS_UNKNOWN_CPU,	/* it is unknown whether it ran */
+	COUNTERS_UNKNOWN_CPU,	/* unknown whether the thread ran */
 	COUNTERS_TIMES
 };
 

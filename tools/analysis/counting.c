@@ -25,7 +25,7 @@ static bool may_be_sampled(struct analysis *analysis, const struct perfrec_recor
 	       thread->pid == analysis->meta->process[0].pid;
 }
 
-/* From now on, the records of a stream count what samples alone have counted before. */
+/* From now on, the records of a stream count what only samples have counted before. */
 static void charge(struct analysis *analysis, const struct stream *stream,
 		   const struct perfrec_record *record)
 {

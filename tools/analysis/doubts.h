@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* Times in which it is unknown which threads some hart ran. */
+/* Times during which it is unknown which thread a hart ran. */
 #ifndef SIFIVE_TRACE_DOUBTS_H
 #define SIFIVE_TRACE_DOUBTS_H
 

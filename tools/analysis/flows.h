@@ -74,7 +74,7 @@ void flows_free(struct flows *flows);
 int flows_message(struct flows *flows, const struct nexus_message *message);
 
 /**
- * flows_record() - the trace's next record
+ * flows_record() - process the trace's next record
  *
  * Return: 0, or -ENOMEM.
  */

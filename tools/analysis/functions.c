@@ -9,7 +9,7 @@
 #define SLOT_BITS_FIRST	9
 #define SLOT_BITS	17
 
-/* Untouched pages cost no memory: a short trace uses few of them. */
+/* Untouched pages cost no memory, and a short trace touches few pages. */
 struct functions {
 	uint32_t	places;		/* addresses; place 0 is not used */
 	uint32_t	count;

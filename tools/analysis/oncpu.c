@@ -23,7 +23,7 @@
 #define PARTS		4096
 #define PARTS_FIRST	16
 
-/* A source with no message in this many bytes was idle rather than overloaded. */
+/* A source without messages in this many bytes was idle rather than overloaded. */
 #define IDLE_BYTES	(8 * RING_SKEW)
 
 /**
@@ -612,7 +612,7 @@ static uint64_t loss_begin(const struct oncpu *oncpu, const struct hart *hart)
 	       oncpu->earlier : hart->time;
 }
 
-/* Notes a message of the hart. */
+/* Notes a message from the hart. */
 static void see(struct oncpu *oncpu, unsigned int src, const struct perfrec_stamp *stamp)
 {
 	struct hart *hart = &oncpu->hart[src];
@@ -645,7 +645,7 @@ void oncpu_note(struct oncpu *oncpu, unsigned int src, const struct perfrec_stam
 	see(oncpu, src, stamp);
 }
 
-/* Messages of the hart are missing from here on, up to its next message. */
+/* The hart's messages are missing from here on, up to its next message. */
 static void lose(struct hart *hart, uint64_t from)
 {
 	if (!hart->lost)

@@ -52,8 +52,7 @@ struct oncpu_times {
 };
 
 /**
- * struct oncpu_part - ticks of a part of a thread's time: those in which it ran, in which
- * it did not, and for which that is unknown
+ * struct oncpu_part - part of a thread's time, in ticks: running, not running, and unknown
  */
 struct oncpu_part {
 	uint64_t	on;
@@ -95,10 +94,10 @@ struct oncpu *oncpu_new(struct threads *threads, oncpu_span span, void *context)
 /** oncpu_free() - free it; NULL is allowed */
 void oncpu_free(struct oncpu *oncpu);
 
-/** oncpu_push() - the trace's next switch record */
+/** oncpu_push() - process the trace's next switch record */
 void oncpu_push(struct oncpu *oncpu, const struct trace_switch *record);
 
-/** oncpu_note() - the trace's next record of another kind */
+/** oncpu_note() - note the trace's next record of another kind */
 void oncpu_note(struct oncpu *oncpu, unsigned int src, const struct perfrec_stamp *stamp);
 
 /**

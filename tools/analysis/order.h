@@ -21,14 +21,14 @@ struct order *order_new(struct threads *threads, reorder_give give, void *contex
 /** order_free() - free, without passing records on; NULL is allowed */
 void order_free(struct order *order);
 
-/** order_push() - the trace's next record */
+/** order_push() - add the trace's next record */
 void order_push(struct order *order, const struct trace *trace,
 		const struct perfrec_record *record);
 
 /** order_hold() - called at the start: pass records on only when earlier ones have arrived */
 void order_hold(struct order *order);
 
-/** order_header() - the trace's next header */
+/** order_header() - note the trace's next header */
 void order_header(struct order *order, const struct trace *trace,
 		  const struct perfrec_header *header);
 

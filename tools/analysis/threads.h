@@ -69,7 +69,7 @@ bool threads_shared(const struct threads *threads, unsigned int channel);
 bool threads_move(const struct threads *threads, unsigned int channel);
 
 /**
- * threads_find() - the thread of a record
+ * threads_find() - find the thread of a record
  * @record:	record, with any source, channel and time
  *
  * Return: the thread, NULL if out of memory.
@@ -78,7 +78,7 @@ struct thread *threads_find(struct threads *threads,
 			    const struct perfrec_record *record);
 
 /**
- * threads_named() - the thread with an id at a time; NULL if out of memory or if there
+ * threads_named() - find the thread with an id at a time; NULL if out of memory or if there
  * are too many threads
  */
 struct thread *threads_named(struct threads *threads, uint32_t tid,

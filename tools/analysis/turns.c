@@ -109,8 +109,8 @@ static void add_event(struct turns *turns, struct counters *counters,
 }
 
 /*
- * The number of a round has few bits. A thread that makes no record for half the time in which
- * the numbers repeat may have reached the same number again.
+ * The number of a round has few bits. A thread that makes no records for half the time after
+ * which the numbers repeat may have reached the same number again.
  */
 static uint64_t longest(const struct turns *turns, const struct meta *meta)
 {

@@ -27,7 +27,7 @@ struct turns_last {
 	bool		known;
 	bool		timed;
 	uint64_t	time;
-	uint64_t	value[PERFREC_COUNTERS];	/* by number of the counter */
+	uint64_t	value[PERFREC_COUNTERS];	/* by counter number */
 	/* Since the turn began; private to turns.c. */
 	uint64_t	period;
 	double		cycles;
@@ -36,7 +36,7 @@ struct turns_last {
 
 /**
  * struct turns_estimate - how well the total of an event is known
- * @share:	cycles in which it was counted, of all cycles that were counted
+ * @share:	share of the counted cycles in which its event was counted
  * @error:	relative error that the total does not exceed with a probability of 95 %;
  *		negative if unknown
  */
@@ -67,7 +67,7 @@ unsigned int turns_in(const struct meta *meta);
 bool turns_refuse(const struct input *input, const char *option);
 
 /**
- * turns_count() - what was counted since the previous record of @last
+ * turns_count() - compute what was counted since the previous record of @last
  * @last:	of the thread, or, if counts are the hart's, of the stream; updated
  * @whole:	regardless of turns, the difference between the record's counts and the
  *		previous ones is valid
@@ -90,14 +90,14 @@ void turns_end(struct turns *turns, struct turns_last *last);
  */
 bool turns_change(const struct perfrec_record *record, unsigned int i);
 
-/** turns_set_cycles() - the column of all cycles */
+/** turns_set_cycles() - set the column of all cycles */
 void turns_set_cycles(struct turns *turns, unsigned int column);
 unsigned int turns_cycles(const struct turns *turns);
 
 /** turns_column() - the column with the cycles of a column's turn */
 unsigned int turns_column(const struct turns *turns, unsigned int column);
 
-/** turns_estimate() - of a column, after the trace has been read */
+/** turns_estimate() - how well a column's total is known, after the trace has been read */
 void turns_estimate(const struct turns *turns, unsigned int column,
 		    struct turns_estimate *estimate);
 

@@ -44,7 +44,7 @@ struct format_options {
 };
 
 /**
- * format_thread() - the thread of a record
+ * format_thread() - find the thread of a record
  * @threads:	of the trace, from threads_new()
  *
  * Return: its thread id; -1 if it is unknown, or if only one thread, named in the side-car file,

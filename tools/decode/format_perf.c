@@ -322,7 +322,7 @@ static void find_place(struct perf *perf, const struct perfrec_record *record,
 	place->address = record->address[record->type == PERFREC_EXIT];
 	symbols_where(perf->symbols, record);
 	symbols_find(perf->symbols, place->address, &place->symbol);
-	/* SiFive's decoder has lines only for addresses at which instructions begin. */
+	/* SiFive's decoder writes lines only for addresses where instructions begin. */
 	if (place->symbol.known && is_inside(perf, place)) {
 		place->symbol.file = NULL;
 		place->symbol.line = 0;

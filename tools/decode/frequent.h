@@ -6,7 +6,7 @@
 #include "profile.h"
 
 /**
- * struct frequent - such functions of a trace
+ * struct frequent - functions of a trace that make many records but take little time
  * @profile:	of the trace
  * @row:	rows of the profile, shortest average call first
  * @rows:	how many of them are such functions

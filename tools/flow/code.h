@@ -86,7 +86,7 @@ void code_free(struct code *code);
 void code_when(struct code *code, bool known, uint64_t time);
 
 /**
- * code_block() - the block at an address, at the time of code_when()
+ * code_block() - find the block at an address, at the time of code_when()
  *
  * Return: the block, valid as long as the code; NULL if no file has code there.
  */

@@ -216,7 +216,7 @@ static void drop(struct flow *flow, struct source *source, enum flow_gap why)
 	source->waiting = 0;
 }
 
-/* Shows the oldest messages of the queue. */
+/* Shows the oldest messages in the queue. */
 static void show(struct flow *flow, struct source *source, unsigned int count)
 {
 	uint64_t before = source->shown.instructions;

@@ -7,7 +7,7 @@
 #include "joined.h"
 #include "trace.h"
 
-/* How many messages of a source wait: each record before the oldest of them is complete. */
+/* How many messages from a source wait: each record before the oldest of them is complete. */
 #define WAITING		(3 * TRACE_SETTLE_BRANCHES)
 /* Limit of the waiting records of all sources, for traces whose flow does not reach them. */
 #define RECORDS_MAX	8192
@@ -31,7 +31,7 @@ struct pending {
  * @message:	messages that wait, a ring of WAITING from @first on, @messages of them
  * @oldest, @newest: records that wait, by their place
  * @latest:	by channel: the header of the latest record
- * @context:	that of the latest Ownership message
+ * @context:	the latest Ownership message's context
  * @shown:	place of the latest run or event
  * @held:	place where trace stops within a record that is not complete yet; 0 if there is
  *		none

@@ -45,14 +45,14 @@ struct joined *joined_new(struct code *code, const struct joined_ops *ops, void 
 void joined_free(struct joined *joined);
 
 /**
- * joined_message() - the trace's next message other than a store; like flow_message()
+ * joined_message() - process the trace's next message other than a store, like flow_message()
  *
  * Return: 0, or -ENOMEM.
  */
 int joined_message(struct joined *joined, const struct nexus_message *message);
 
 /**
- * joined_record() - the trace's next record
+ * joined_record() - process the trace's next record
  *
  * Return: 0, or -ENOMEM.
  */

@@ -275,7 +275,7 @@ static inline enum step infer(struct walk *walk, bool show)
 	}
 }
 
-/* Whether the latest instruction needs a message to tell where it went. */
+/* Whether only a message can show where the latest instruction went. */
 static bool is_explicit(const struct walk *walk)
 {
 	unsigned int kind = walk->block->kind;

@@ -19,7 +19,7 @@ struct callers {
 };
 
 /**
- * callers_get() - the list with these addresses
+ * callers_get() - get the list with these addresses
  *
  * Return: the list, valid until callers_free(); NULL if there is no room for it.
  */

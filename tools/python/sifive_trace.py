@@ -186,7 +186,7 @@ class Trace:
     """An open trace: an iterator over its events.
 
     events: CALL, RECORD, SPAN, LOST, IDLE, POINT, or several of them, with |
-    options: those of the command that sifive_reader_set() lists, with _ for -: a value,
+    options: the command's options that sifive_reader_set() lists, with _ for -: a value,
     True for an option without one, or a list of values for elf
     """
 

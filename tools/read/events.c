@@ -49,7 +49,7 @@ static void set_time(struct sifive_event *event, uint64_t time, bool inferred)
 	event->flags |= SIFIVE_TIMED | (inferred ? SIFIVE_INFERRED : 0);
 }
 
-/* Returns their number. */
+/* Copies the counts, and returns their number. */
 static unsigned int copy_counts(const struct counters *counters, uint64_t *count,
 				const uint64_t *from)
 {
@@ -210,7 +210,7 @@ void reader_set_ops(struct sifive_reader *reader)
 		.lost = on_lost,
 		.step = on_step,
 		.leave = on_leave,
-		/* Otherwise a message says that they are left out. */
+		/* If points are not wanted, a message says that they are left out. */
 		.recorded = is_wanted(reader, SIFIVE_EVENT_POINT) ? on_recorded : NULL,
 		.span = on_span,
 		.pause = on_pause,

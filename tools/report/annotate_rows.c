@@ -93,8 +93,8 @@ static void take(struct walk *walk, struct annotated_cost *cost)
 }
 
 /*
- * Data among instructions may look like an instruction that extends into the next one, which
- * was executed. Returns whether @row is such data; if so, it is cut where that instruction
+ * Data among instructions may look like an instruction that extends into the next one, which was
+ * executed. Returns whether @row is such data; if so, it is cut where the executed instruction
  * begins.
  */
 static bool is_data(const struct walk *walk, struct annotated_row *row)

@@ -214,7 +214,7 @@ static unsigned int column(const struct diff *diff, unsigned int which,
 	return c;
 }
 
-/* Whether a trace lacks such counts; counts of a hart do not replace those of a thread. */
+/* Whether a trace lacks a metric's counts; a hart's counts do not replace a thread's. */
 static bool lacks(const struct diff *diff, unsigned int which,
 		  const struct metric *metric)
 {

@@ -22,8 +22,8 @@ struct kernel_function {
 /**
  * kernel_open_names() - open TRACE.kallsyms
  * @trace:	path of the trace; for a piece, or for one of several sinks, the file may
- *		also be named after the path without the number: trace.rtd is that of
- *		trace.rtd.3, trace.0.rtd and trace.0.rtd.3
+ *		also be named after the path without the number: trace.rtd for trace.rtd.3,
+ *		trace.0.rtd and trace.0.rtd.3
  * @path:	set to the file's name; room for @size bytes
  *
  * Return: its descriptor, or -1 with errno.

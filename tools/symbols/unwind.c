@@ -269,7 +269,7 @@ static bool find_register(struct unwind *unwind, Dwarf_Frame *frame, unsigned in
 	}
 }
 
-/* The table's entry of an address, for free(), or NULL. */
+/* The table's entry for an address, for free(), or NULL. */
 static Dwarf_Frame *find_frame(struct image *image, uint64_t address)
 {
 	Dwfl_Module *lines = image_lines_module(image);

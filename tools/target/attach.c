@@ -133,7 +133,7 @@ static pid_t process_of(pid_t thread)
 	return proc_status(thread, "Tgid", text, sizeof(text)) ? atoi(text) : 0;
 }
 
-/* Checks that an id from the user is that of a process, and not of this command. */
+/* Checks that an id from the user belongs to a process, and not to this command. */
 static bool is_other_process(pid_t pid)
 {
 	const pid_t process = process_of(pid);
@@ -247,7 +247,7 @@ static bool may_leave(pid_t pid, const cpu_set_t *cpus)
 }
 
 /*
- * Data read before START may be that of another program, or of another process. A process that
+ * Data read before START may come from another program, or from another process. A process that
  * has ended since START keeps its description.
  */
 static void look_again(struct attached *process)

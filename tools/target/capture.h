@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * Captures of the command itself, where the kernel samples a program or everything
- * that runs; and code to save any capture to files.
+ * Captures made by the command itself, in which the kernel samples a program or everything that
+ * runs; and code to save any capture to files.
  */
 #ifndef SIFIVE_TRACE_CAPTURE_H
 #define SIFIVE_TRACE_CAPTURE_H
@@ -133,7 +133,7 @@ bool capture_short(const char *name, uint64_t bytes);
 /** capture_locked() - report that trace SRAM cannot be read while it is written */
 bool capture_locked(int fd);
 
-/** capture_samples() - 0, or -1 after reporting that the capture has no sample */
+/** capture_samples() - 0, or -1 after reporting that the capture has no samples */
 int capture_samples(int fd);
 
 /**
@@ -142,7 +142,7 @@ int capture_samples(int fd);
  * @mark:	its capture
  * @quiet:	print only errors and losses
  *
- * Return: 0, or -1 after reporting that the files are incomplete or have no sample.
+ * Return: 0, or -1 after reporting that the files are incomplete or have no samples.
  */
 int capture_compare(const char *path, const struct capture_mark *mark,
 		    bool quiet);

@@ -50,7 +50,7 @@ static void node_name(char name[PATH_MAX], uint32_t i, uint32_t sinks)
 		snprintf(name, PATH_MAX, "%s", machine_device());
 }
 
-/* Opens that node, too. */
+/* Opens the node of sink @i of @sinks, and stores its path in @name. */
 static int open_node(char name[PATH_MAX], uint32_t i, uint32_t sinks)
 {
 	node_name(name, i, sinks);
@@ -298,7 +298,7 @@ static void copy_sinks(struct drain *d, unsigned int reads)
 				break;
 }
 
-/* A line that is overwritten by the program's output. */
+/* Show a progress line, which the program's output overwrites. */
 static void show(struct drain *d)
 {
 	struct sifive_trace_status status = { .size = sizeof(status) };

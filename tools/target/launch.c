@@ -40,7 +40,7 @@ static void note(int number)
 		interrupted = 1;
 }
 
-/* Handler of SIGCHLD, which only has to interrupt the wait. */
+/* Handler for SIGCHLD, which only has to interrupt the wait. */
 static void wake(int number)
 {
 	(void)number;

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-/* The running ring of a program that traces itself, as a snapshot: see capture.h. */
+/*
+ * Takes a snapshot of the ring of a running program that traces itself: see capture_peek() in
+ * capture.h.
+ */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>

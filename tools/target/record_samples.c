@@ -106,7 +106,7 @@ static int save(struct recording *r)
 	if (!error && r->archive && archive(r))
 		report("%s is incomplete: keep the files that were not copied, for -e or --symfs",
 		       r->files);
-	/* What the pieces have can be read. */
+	/* The data in the pieces can be read even so. */
 	if (rotate_end(&r->drain))
 		error = -1;
 	if (!error)

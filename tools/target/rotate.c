@@ -67,7 +67,7 @@ static void look(const struct drain *d, const struct drain_sink *s, struct sidec
 	} else {
 		state->sink.lost += s->bytes - s->written;
 		state->sink.given = s->written;
-		/* A later piece may contain these data. */
+		/* A later piece may contain the queued records. */
 		state->losses.queued = 0;
 	}
 	state->time = perf_device_now();

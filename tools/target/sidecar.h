@@ -101,8 +101,7 @@ int sidecar_end(const char *piece, const struct sidecar_state *from,
 		const struct cut *cut);
 
 /**
- * sidecar_join() - complete the side-car file of a piece from that of the
- * recording
+ * sidecar_join() - complete the side-car file of a piece from the recording's
  *
  * Return: 0, or -1 after printing an error.
  */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* record --trigger and --slower-than: which calls of a function make a snapshot. */
+/* record --trigger and --slower-than: which calls of a function trigger a snapshot. */
 #ifndef SIFIVE_TRACE_TRIGGER_H
 #define SIFIVE_TRACE_TRIGGER_H
 
@@ -102,7 +102,7 @@ void trigger_read(struct trigger *trigger);
  * @covered:	when the latest snapshot was complete; earlier calls make none
  * @hit:	filled
  *
- * Return: whether there is one, for which the caller makes a snapshot.
+ * Return: whether there is such a call; the caller then makes a snapshot.
  */
 bool trigger_next(struct trigger *trigger, pid_t pid, uint64_t until, uint64_t covered,
 		  struct trigger_hit *hit);
@@ -111,7 +111,7 @@ bool trigger_next(struct trigger *trigger, pid_t pid, uint64_t until, uint64_t c
 void trigger_report(const struct trigger *trigger, bool quiet);
 
 /**
- * struct trigger_clock - converts times to those of the trace
+ * struct trigger_clock - converts times to the trace's clock
  * @ns, @ticks: the same instant on CLOCK_MONOTONIC and on the encoder's clock
  * @hz:		ticks per second, 0 if the encoder's time is unknown
  */

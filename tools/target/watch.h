@@ -40,7 +40,7 @@ int watch_open(struct watch *watch, bool seldom, struct names *names);
  * watch_read() - process the events since the last call
  * @objects_of:	called with @context; returns the set to which the objects mapped by process
  *		@pid are added, or NULL to ignore them
- * @missed:	the number of missed events is added to that of these objects
+ * @missed:	a set whose @missed is increased by the number of missed events
  */
 void watch_read(struct watch *watch, struct objects *(*objects_of)(void *context, pid_t pid),
 		void *context, struct objects *missed);

@@ -12,7 +12,7 @@
 /* Number of bytes to keep when skipping: they may contain a header and its first record. */
 #define TAIL	(8u << 10)
 
-/* Further chunks to search if there are messages but no record. */
+/* Further chunks to search if there are messages but no records. */
 #define CHUNKS_AHEAD	16
 
 void trace_start_clocks(struct trace *trace)

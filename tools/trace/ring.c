@@ -68,7 +68,7 @@ bool ring_begins(const void *data, size_t length,
  * @change:	bits changed by all their timestamps together: c_i
  * @known:	mask of the known bits of X
  * @value:	the known bits
- * @begun:	there is a message of the source
+ * @begun:	a message from the source has been read
  * @ended:	after a loss, later messages do not depend on @change
  * @contrary:	no X fits
  * @done:	the absolute time was reached
