@@ -54,13 +54,13 @@ enum {
 	ENDS_OFF	= 1 << 5,	/* its threads end while tracing is off */
 	NESTED		= 1 << 6,
 	CROWDED		= 1 << 7,	/* more threads than channels */
-	DESTRUCTORS	= 1 << 8,	/* of threads, which call */
+	DESTRUCTORS	= 1 << 8,	/* threads end with destructors that make calls */
 	FORKING_HANDLERS = 1 << 9,
 	TIMERS		= 1 << 10,
 	CANCELS		= 1 << 11,
 	STARTING_HANDLERS = 1 << 12,
-	SWITCHES_OFF	= 1 << 13,	/* and on again, while others call */
-	DISARMS		= 1 << 14,	/* the alternate stack, while a handler runs */
+	SWITCHES_OFF	= 1 << 13,	/* turns tracing off and on while others call */
+	DISARMS		= 1 << 14,	/* disarms the alternate stack while a handler runs */
 	ABILITIES	= 1 << 15,
 };
 

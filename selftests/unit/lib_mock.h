@@ -52,7 +52,7 @@
 static struct {
 	/* Properties. */
 	int open_errno;
-	bool module;				/* is loaded */
+	bool module;				/* the module is loaded */
 	struct sifive_trace_info info;
 	struct sifive_trace_encoder encoder[4];
 	struct sifive_trace_status status;
@@ -72,10 +72,10 @@ static struct {
 	/* State. */
 	int fds, maps;
 	bool configured, running;
-	unsigned int lost_stores;		/* while the device was not running */
+	unsigned int lost_stores;		/* stores while the device was not running */
 	long last_channel, last_page;
 
-	/* Failures: of the call with this request, or one of the others below. */
+	/* Failures of the call with this request, and of the other calls named below. */
 	unsigned long fail_request;
 	int fail_errno;
 	int mmap_errno, pages_errno, madvise_errno, affinity_errno, pread_errno;

@@ -6,7 +6,7 @@
 #include "command_fixture.h"
 
 #define RECORDS		200
-#define SINK_SOURCES	2	/* of each sink */
+#define SINK_SOURCES	2	/* sources of each sink */
 #define AHEAD		777	/* ticks of the first sink's clock */
 #define STARTED		500	/* the other sink's clock at that time */
 #define SECOND		1000000000ull

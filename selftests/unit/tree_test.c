@@ -111,7 +111,7 @@ struct calls {
 	struct gen_stream stream;
 	uint64_t	function[DEPTH];
 	unsigned int	depth;
-	uint64_t	enter;		/* of the outermost */
+	uint64_t	enter;		/* when the outermost call began */
 };
 
 /* Enter a function, or leave one, sometimes together with those inside it. */

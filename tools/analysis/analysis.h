@@ -100,7 +100,7 @@ struct analysis_thread {
 	uint64_t		search;		/* search budget, in frames */
 	bool			had_record;
 	bool			returned;	/* a call without a caller has ended */
-	uint64_t		offset;		/* of its latest record, in the file */
+	uint64_t		offset;		/* offset of its latest record in the file */
 	uint32_t		part;		/* part of the capture: see analysis.c */
 	enum analysis_place	place;
 	uint64_t		sum[COUNTERS_MAX];

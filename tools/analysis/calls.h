@@ -75,9 +75,9 @@ struct analysis {
 	 */
 	bool				joins;
 	struct counters			recorded;
-	uint64_t			points;		/* that the consumer does not want */
+	uint64_t			points;		/* points that the consumer does not want */
 	struct flow_stats		flow;
-	struct trace_stats		made;		/* the records generated from it */
+	struct trace_stats		made;		/* of the records generated from the flow */
 	struct oncpu			*oncpu;	/* NULL if no switches were recorded */
 	struct turns			*turns;	/* NULL if no events take turns, or none are shown */
 	/* Per source, then for all sources together. */

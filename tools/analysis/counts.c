@@ -56,7 +56,7 @@ struct counts {
 	struct tally	*tally;		/* by block */
 	uint32_t	room;
 	struct pairs	parts;
-	struct pairs	links;		/* of indirect branches */
+	struct pairs	links;		/* targets of indirect branches */
 	/*
 	 * Indirect branches whose target is unknown, because the trace stopped or
 	 * continued elsewhere.

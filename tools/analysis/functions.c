@@ -11,7 +11,7 @@
 
 /* Untouched pages cost no memory, and a short trace touches few pages. */
 struct functions {
-	uint32_t	places;		/* addresses; place 0 is not used */
+	uint32_t	places;		/* number of addresses; place 0 is not used */
 	uint32_t	count;
 	struct hash	hash;
 	uint64_t	address[FUNCTIONS_MAX];	/* of each place */

@@ -123,7 +123,7 @@ struct oncpu {
 	struct hart		hart[PERFREC_SOURCES];
 	struct event		held[HELD];	/* by time */
 	unsigned int		helds;
-	uint64_t		offset;		/* the latest message's */
+	uint64_t		offset;		/* of the latest message */
 	uint64_t		now;		/* the latest time */
 	/* An offset, the time there, and the time at a place well before it. */
 	uint64_t		mark;

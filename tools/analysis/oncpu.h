@@ -26,8 +26,8 @@ enum oncpu_state {
 	ONCPU_SLEEPS,
 	ONCPU_UNINTERRUPTIBLE,
 	ONCPU_STOPPED,
-	ONCPU_WAITS,		/* it does not run; the record of the reason was lost */
-	ONCPU_WOKEN,		/* it was woken, and waits for a CPU */
+	ONCPU_WAITS,		/* not running; the record with the reason was lost */
+	ONCPU_WOKEN,		/* woken, waiting for a CPU */
 	ONCPU_STATES,
 	/* A mixture of these, merged because there were too many parts. */
 	ONCPU_MERGED = ONCPU_STATES,

@@ -21,7 +21,7 @@ struct order {
 	reorder_give	give;
 	void		*context;
 	struct reorder	*reorder[PERFREC_CHANNELS];
-	struct reorder	*common;	/* replaces the above where headers name threads */
+	struct reorder	*common;	/* replaces @reorder where headers name threads */
 	uint32_t	moving;		/* channels whose threads change sources */
 	bool		hold;
 	struct move	move[MOVES];

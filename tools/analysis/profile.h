@@ -70,7 +70,7 @@ struct profile {
 	uint64_t		points;
 	struct costs		costs;
 	const struct profile_live *live;
-	int64_t			shown;		/* when, in ms */
+	int64_t			shown;		/* when @live was last called, in ms */
 	bool			stopped;
 };
 

@@ -17,11 +17,11 @@ struct frame {
 	uint64_t	function;
 	uint64_t	back;
 	uint64_t	site;		/* as in records */
-	const struct block *before;	/* of a signal handler: @last of the owner */
+	const struct block *before;	/* for a signal handler: the owner's @last */
 	bool		handler;
 	bool		jumped;		/* a tail call, within another function's call */
 	bool		unseen;		/* its caller's code is in no file */
-	bool		earlier;	/* it began before its first traced instruction */
+	bool		earlier;	/* the call began before its first traced instruction */
 };
 
 /**

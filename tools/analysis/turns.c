@@ -200,7 +200,7 @@ bool turns_change(const struct perfrec_record *record, unsigned int i)
 
 /* A record's counts of turns: what each counter has counted since the previous record. */
 struct since {
-	uint32_t	mask;		/* counters, by number */
+	uint32_t	mask;		/* mask of counters, by number */
 	uint64_t	period;		/* numbers of turn and round */
 	uint64_t	count[PERFREC_COUNTERS];
 };

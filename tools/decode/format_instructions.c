@@ -40,7 +40,7 @@ struct listing {
 	bool			no_memory;
 	uint64_t		hz;
 	enum values		values;
-	struct counters		counters;	/* for names */
+	struct counters		counters;	/* for the names of counters */
 	const struct input	*input;
 	struct lines		*lines;		/* by block */
 	uint32_t		room;

@@ -43,7 +43,7 @@ struct code {
 	uint64_t	time;
 	enum meta_calls	calls;
 	uint64_t	trampoline;
-	bool		tried;		/* to find it */
+	bool		tried;		/* to find the trampoline */
 	struct file	*files;
 	uint64_t	bytes;
 	bool		full;

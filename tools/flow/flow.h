@@ -51,7 +51,7 @@ enum flow_mode {
 };
 
 enum flow_what {
-	FLOW_STARTS,	/* for @reason: SYNC */
+	FLOW_STARTS,	/* @reason: SYNC */
 	FLOW_STOPS,	/* @reason: EVCODE */
 	FLOW_LOST,	/* @reason: enum flow_gap; @address: the first missing instruction */
 	FLOW_EXCEPTION,	/* @reason: BTYPE; from @address */

@@ -52,8 +52,8 @@ struct joined {
 	struct flow		*flow;
 	const struct joined_ops	*ops;
 	void			*context;
-	struct lane		*lane[NEXUS_SOURCES];	/* NULL until it sends instruction trace */
-	unsigned int		records;		/* that wait */
+	struct lane		*lane[NEXUS_SOURCES];	/* NULL before instruction trace */
+	unsigned int		records;		/* number of records that wait */
 };
 
 /* ---- records ----------------------------------------------------------- */

@@ -17,7 +17,7 @@
 #define SHARE_WIDTH	12
 
 enum by {
-	BY_UNSET = -1,		/* as BY_FUNCTION */
+	BY_UNSET = -1,		/* the same as BY_FUNCTION */
 	BY_FUNCTION,
 	BY_FILE,
 	BY_LINE,

@@ -14,9 +14,9 @@
 /* Limits for damaged debug information. */
 #define COVERED_LINES_MAX	(1u << 22)
 #define COVERED_FUNCTION_MAX	(4u << 20)	/* bytes of a function */
-#define COVERED_PARTS_MAX	64		/* parts of it */
+#define COVERED_PARTS_MAX	64		/* parts of a function */
 #define COVERED_FIRST_MAX	16		/* lines of the first instruction */
-#define COVERED_BYTES_MAX	(512u << 20)	/* of all */
+#define COVERED_BYTES_MAX	(512u << 20)	/* bytes of all functions */
 
 /**
  * struct covered_sum - number of executed items, and of all items

@@ -211,7 +211,7 @@ static uint64_t times_between(const struct paths *paths, const struct executed *
 struct maker {
 	struct paths		*paths;
 	const struct executed	*executed;
-	uint32_t		*behind;	/* for a block in a path: the next block */
+	uint32_t		*behind;	/* the next block of each block in a path */
 };
 
 /*

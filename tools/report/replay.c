@@ -28,7 +28,7 @@ struct replay {
 	uint64_t		hz;
 	int			depth;		/* 0: all */
 	bool			shown;		/* a line was printed */
-	uint64_t		short_records;	/* that the threshold omits */
+	uint64_t		short_records;	/* records that the threshold omits */
 	int			tid;		/* -1: all */
 	uint64_t		threshold;	/* in nanoseconds; 0 if all calls are shown */
 	/*

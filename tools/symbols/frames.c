@@ -15,8 +15,8 @@
 struct frames {
 	const unsigned char	*ident;
 	Elf_Data		*data;
-	uint64_t		address;	/* of the section */
-	bool			wide;		/* addresses of 64 bits */
+	uint64_t		address;	/* address of the section */
+	bool			wide;		/* addresses have 64 bits */
 	/* The latest CIE, and the encoding of addresses in its FDEs. */
 	Dwarf_Off		cie;
 	unsigned int		encoding;

@@ -43,7 +43,7 @@ uint64_t places_shift(const struct places *places, size_t object);
 
 /* struct places_writer - the writer of a record; the record's addresses belong to its process */
 struct places_writer {
-	unsigned int	channel;	/* of its stream */
+	unsigned int	channel;	/* channel of its stream */
 	bool		named;		/* the record's header names the thread */
 	uint32_t	thread;		/* with @named: the thread */
 };

@@ -82,8 +82,8 @@ struct symbols {
 	bool		time_known;
 	struct places_writer writer;
 	bool			writer_known;
-	bool			processes;	/* there are several */
-	const char	*trace;		/* whose kernel is not read yet, or NULL */
+	bool			processes;	/* there are several processes */
+	const char	*trace;		/* to read the kernel's names for, or NULL */
 	struct kernel	*kernel;
 	char		*given[SYMBOLS_FILES_MAX];
 	bool		used[SYMBOLS_FILES_MAX];

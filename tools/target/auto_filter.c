@@ -33,10 +33,10 @@ struct dry_run {
 	const char		*filter;
 	bool			quiet;
 	struct dry_result {
-		bool	ran;		/* otherwise the error has been printed */
-		int	signal;		/* that ended it */
-		bool	read;		/* the trace */
-		size_t	left_out;	/* functions */
+		bool	ran;		/* the program ran; otherwise the error is printed */
+		int	signal;		/* that ended the program, or 0 */
+		bool	read;		/* the trace was read */
+		size_t	left_out;	/* number of excluded functions */
 	} *result;
 };
 

@@ -30,7 +30,7 @@ static void pass_on(int number)
 	interrupted = 1;
 }
 
-/* The terminal sends it to the program too. */
+/* The terminal sends the signal to the program too. */
 static void note(int number)
 {
 	(void)number;
@@ -46,7 +46,7 @@ static void wake(int number)
 	(void)number;
 }
 
-/* The previous signal handling, which is replaced while the program runs. */
+/* The signals whose handling changes while the program runs, and their handlers. */
 static const struct {
 	int	number;
 	void	(*handler)(int);

@@ -50,7 +50,7 @@ struct line {
 struct lines {
 	struct line	*line;
 	size_t		count;
-	struct hash	index;		/* of objects */
+	struct hash	index;		/* for objects */
 };
 
 /**

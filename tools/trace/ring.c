@@ -106,7 +106,7 @@ struct pass {
 	bool			delta;
 	bool			looking;	/* all times are known */
 	bool			wraps;		/* times may wrap in the ring */
-	uint64_t		stretch;	/* of the file, by number */
+	uint64_t		stretch;	/* number of the current stretch of the file */
 	struct chain		chain[NEXUS_SOURCES];
 	uint8_t			buffer[CHUNK];
 };

@@ -62,7 +62,7 @@ typedef struct TraceRegister {
 typedef struct TraceStats {
     uint64_t loads[TRACE_BLOCKS];
     uint64_t stores[TRACE_BLOCKS];
-    uint64_t messages;      /* that reached the destination completely */
+    uint64_t messages;      /* messages that reached the destination completely */
     uint64_t bytes;         /* their bytes */
     uint64_t dropped;       /* messages lost completely or in part */
     uint64_t stalls;        /* stores that stalled the core */

@@ -28,7 +28,7 @@ struct TraceHart {
     TraceEncoder *encoder;
     RISCVCPU *cpu;
     unsigned pending;       /* pending work for the hart's thread */
-    unsigned epoch;         /* changes when a reset of the encoder cancels that work */
+    unsigned epoch;         /* changes when a reset of the encoder cancels pending work */
 };
 
 typedef struct HartWork {

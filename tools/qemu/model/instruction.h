@@ -28,9 +28,9 @@ typedef struct TraceInstruction {
     uint32_t halfwords;     /* half-words of retired instructions that no message counts yet */
     uint32_t history;       /* outcomes of branches below a stop bit, the last one in bit 0 */
     uint32_t run;           /* number of earlier branches with the same outcome */
-    bool run_taken;         /* that outcome */
+    bool run_taken;         /* their outcome */
     uint32_t calls;         /* calls on the decoder's stack, which can return implicitly */
-    uint32_t messages;      /* sent since the last Sync */
+    uint32_t messages;      /* number sent since the last Sync */
 } TraceInstruction;
 
 bool instruction_is_wanted(uint32_t control);
