@@ -89,7 +89,7 @@ FIXTURE_SETUP(stacks)
 			  MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	ASSERT_NE(MAP_FAILED, self->page);
 	ASSERT_EQ(0, mprotect((char *)self->page + self->size, self->size, PROT_NONE));
-	/* Of 0, 16, 32, 48 and 64 bits. */
+	/* Fill the page with values of 0, 16, 32, 48 and 64 bits. */
 	for (i = 0; i < self->size / 8; i++)
 		self->page[i] = i % 5 ? (0xfedcba9876543210ull + i) >> (64 - 16 * (i % 5)) : 0;
 }

@@ -552,7 +552,7 @@ TEST_F(switches, processes_that_are_made_later_are_recorded_on_request)
 	ASSERT_EQ(0, pipe(to));
 	older = fork();
 	if (!older) {
-		/* Its switches must not be recorded. */
+		/* An older child's switches must not be recorded. */
 		_exit(read(to[0], &c, 1) != 1);
 	}
 	self->switches.flags = SIFIVE_TRACE_SWITCHES_CHILDREN;

@@ -578,7 +578,7 @@ TEST_F(threads, children_do_not_disturb)
 		}
 		ASSERT_EQ(child, waitpid(child, NULL, 0));
 		record();
-		/* Its records are counted as lost. */
+		/* This child's records are counted as lost. */
 		child = vfork();
 		if (!child) {
 			record();

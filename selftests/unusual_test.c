@@ -363,7 +363,7 @@ TEST_F(unusual, a_program_that_becomes_a_daemon_leaves_what_it_made_before)
 	EXPECT_TRUE(trace_is_whole(&self->totals));
 }
 
-/* Its own trace has only its own records. */
+/* Traces itself; the trace must contain only its own records. */
 static int trace_itself(int fd, unsigned int calls)
 {
 	struct trace_totals totals;

@@ -257,7 +257,7 @@ TEST_F(funnel, slave_time)
 	setup_encoder(&self->b, TE1, TS_ENABLE);
 	EXPECT_EQ(7, rd(&self->b, TE + TS_LOWER));
 	EXPECT_EQ(0, rd(&self->b, TE1 + TS_LOWER));
-	/* Its messages have the funnel's time nevertheless. */
+	/* The second encoder's messages have the funnel's time nevertheless. */
 	sink_window(&self->b, TE1, BUFFER, 64, 4);
 	wr(&self->b, TE1 + CONTROL, ON);
 	EXPECT_STREQ("8c 00 09 1f", memory(&self->b, BUFFER, 4));

@@ -242,7 +242,7 @@ TEST_F(command, an_interrupt_that_the_program_handles_ends_all)
 	EXPECT_NE(NULL, strstr(self->err, "interrupted in the dry run"));
 }
 
-/* It ends no process, and the recording begins with a snapshot. */
+/* The request ends no process, and the recording begins with a snapshot. */
 TEST_F(command, a_snapshot_requested_in_the_dry_run_is_one_of_the_recording)
 {
 	char filter[16];

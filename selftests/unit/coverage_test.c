@@ -321,7 +321,7 @@ TEST_F(command, a_limit_of_the_recording_is_no_loss)
 	EXPECT_EQ(1, self->status);
 }
 
-/* For example a file whose recorder was killed. */
+/* For example, in a file whose recorder was killed. */
 TEST_F(command, bytes_that_are_not_in_the_file_are_a_gap)
 {
 	static const char more[] = "{\"srcbits\":0,\"ts_hz\":10,\"coverage\":{\"bytes\":100000}}";

@@ -87,7 +87,7 @@ struct tracer {
 	unsigned int	src;
 };
 
-/** program_make() - a random program */
+/** program_make() - generate a random program */
 void program_make(struct program *program, uint64_t *seed);
 
 /** program_write() - write the program as an ELF file; ends the test's process if it cannot */

@@ -131,7 +131,7 @@ void program_init(struct program *program, uint64_t seed);
 /** program_step() - one record of some thread */
 void program_step(struct program *program);
 
-/** program_end() - all threads return from everything */
+/** program_end() - let all threads return from all calls */
 void program_end(struct program *program);
 
 /**

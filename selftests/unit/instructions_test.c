@@ -471,7 +471,7 @@ TEST_F(command, messages_that_contradict_the_code_are_losses)
 	save(self, "t");
 	run(self, "decode --strict -s 0 --format pc -e " CALLS " t");
 	ASSERT_EQ(0, self->status);
-	/* It ends within an instruction. */
+	/* The trace ends within an instruction. */
 	begin(&self->gen, PLAIN);
 	stop(&self->gen, 1);
 	save(self, "t");

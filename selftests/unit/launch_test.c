@@ -137,7 +137,7 @@ TEST_F(launch, signals_after_the_end_of_the_program_do_not_end_the_command)
 	}
 }
 
-/* As after a dry run: the next program is not affected by what arrived in between. */
+/* As after a dry run: signals that arrive between two programs do not affect the second. */
 TEST_F(launch, a_program_is_run_again_after_the_end_of_the_first)
 {
 	EXPECT_EQ(0, run(self, "exit 0"));

@@ -136,7 +136,7 @@ TEST_F(filter, object_that_is_loaded_later)
 	ASSERT_NE(0, dladdr((void *)function, &info));
 	EXPECT_TRUE(IS_RECORDED(function));
 
-	/* Its addresses are relative to its load address. */
+	/* Addresses of a shared object are relative to its load address. */
 	snprintf(text, sizeof(text), "symbols_sample.so %lx %lx\n",
 		 function - (uintptr_t)info.dli_fbase,
 		 function - (uintptr_t)info.dli_fbase + 1);

@@ -142,7 +142,7 @@ TEST_F(part, a_filter_selects_among_these_calls)
 	EXPECT_STREQ("G+G-G+G-G+G-G+G-", records());
 }
 
-/* Its exit hook is called from deeper in the stack than its entry hook. */
+/* Calls its exit hook from deeper in the stack than its entry hook. */
 static void grows(unsigned int more)
 {
 	volatile char *memory;

@@ -192,7 +192,7 @@ TEST_F(command, clocks_that_drift)
 	unsigned int i;
 	char *line;
 
-	/* Both have a record at START and at STOP. */
+	/* Both traces contain a record at START and at STOP. */
 	for (i = 0; i < 2; i++) {
 		gen_init(&gen[i], 1, 40);
 		begin_stream(&stream, &gen[i], 0, STARTED + (i ? 0 : AHEAD));

@@ -498,7 +498,7 @@ static uint64_t off_time(struct __test_metadata *_metadata, const struct oncpu_t
 	return off;
 }
 
-/* The same holds for each function's time. */
+/* The parts of each function's time also add up to the whole. */
 static void check_rows(struct __test_metadata *_metadata, FIXTURE_DATA(oncpu) *self)
 {
 	const struct profile *profile = &self->profile;

@@ -250,7 +250,7 @@ TEST_F(ring, has_its_times_and_counters)
 		begin(self, variant->count_type, now + 1);
 		go_on(self, RECORDS);
 		self->gen.now += gen_random(&self->seed) % 500;
-		/* They wrap between the last message and the absolute time. */
+		/* The times wrap between the last message and the absolute time. */
 		if (round % 4 == 2 && self->gen.now < LAP)
 			self->gen.now = LAP + 3;
 		end(self, SOURCES);

@@ -661,7 +661,7 @@ TEST_F(command, samples_in_the_kernel_show_its_callers_and_the_programs)
 	struct stack stack;
 
 	begin(self, &stack);
-	/* Also at a function's first instruction, before which there is no call. */
+	/* Include samples at a function's first instruction, before which there is no call. */
 	kernel_sample(&stack, LEAF + 4, false);
 	kernel_sample(&stack, LEAF, false);
 	kernel_sample(&stack, LEAF, true);

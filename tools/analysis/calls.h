@@ -22,7 +22,7 @@ struct stream {
 	uint64_t	base[PERFREC_COUNTERS];
 	uint32_t	chain[PERFREC_COUNTERS];
 	bool		based;
-	/* Its first record after the header is a sample. */
+	/* The stream's first record after the header is a sample. */
 	bool		sampled;
 	/* The column of cycles. */
 	uint8_t		cycles;
@@ -31,7 +31,7 @@ struct stream {
 	 * are kept per thread.
 	 */
 	struct turns_last *turns;
-	/* Its header precedes the piece: the thread's counts since then are unknown. */
+	/* The stream's header precedes the piece: the thread's counts since then are unknown. */
 	bool		resumed;
 	/*
 	 * The last thread that recorded here, and the part of the capture that it was in at

@@ -521,7 +521,7 @@ static void on_unseen(struct flows *flows, struct track *track, const struct flo
 	const uint32_t depth = owner->depth;
 
 	owner->unseen = true;
-	/* It has been interrupted there, and no signal handler runs. */
+	/* The thread has been interrupted there, and no signal handler runs. */
 	if (event->known && event->address == owner->interrupted)
 		owner->interrupted = 0;
 	if (track->resume || !track->last || track->last->kind != FLOW_RETURN)

@@ -374,7 +374,7 @@ static struct entry *entry_of(const struct threads *threads, uint32_t tid,
 	}
 	if (low && threads->by_tid[low - 1]->meta->tid == tid)
 		return threads->by_tid[low - 1];
-	/* Its start was recorded after its first record, or there are no times. */
+	/* The thread's start was recorded after its first record, or there are no times. */
 	if (low < threads->meta->threads && threads->by_tid[low]->meta->tid == tid)
 		return threads->by_tid[low];
 	return NULL;

@@ -96,7 +96,7 @@ void annotate_source(const struct annotate_view *view, const struct annotated_ro
 /** annotate_inlined() - "clamp inlined at a.c:12, ..." for its frames, in @size bytes of @text */
 void annotate_inlined(const struct inlines *inlines, char *text, size_t size);
 
-/** annotate_lines() - the lines of a function, by file and line; false if out of memory */
+/** annotate_lines() - find the lines of a function, by file and line; false if out of memory */
 bool annotate_lines(const struct annotate_view *view, const struct annotated_function *function,
 		    struct annotate_line **lines, size_t *count);
 

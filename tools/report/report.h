@@ -122,7 +122,7 @@ int report_put(const struct report_options *options, struct output *out,
 /** report_notes() - report irregularities that affect the numbers */
 void report_notes(const struct analysis *analysis, const struct input *input);
 
-/** report_set_columns() - the option --columns, as in struct cli_option */
+/** report_set_columns() - set the option --columns, as in struct cli_option */
 int report_set_columns(void *at, const struct cli_option *option, const char *value);
 
 /** report_wants_spread() - whether a column needs the spread of the calls' times */
@@ -152,10 +152,10 @@ bool report_is_scaled(const struct profile *profile, const struct metric *metric
  */
 double report_share(const struct profile *profile, size_t row, unsigned int column, bool total);
 
-/** report_turns() - how well the totals of events that take turns are known */
+/** report_turns() - write how well the totals of events that take turns are known */
 void report_turns(struct output *out, const struct analysis *analysis);
 
-/** report_json_turns() - the same as JSON */
+/** report_json_turns() - write the same as JSON */
 void report_json_turns(struct output *out, const struct analysis *analysis);
 
 /** report_is_unknown() - whether no call of a row has a time, as after a loss */
@@ -208,11 +208,11 @@ static inline bool report_is_share(const struct metric *metric)
 	return metric->kind == METRIC_SELF_SHARE || metric->kind == METRIC_SAMPLES_SHARE;
 }
 
-/** report_cell() - a number as text, for tables or csv */
+/** report_cell() - format a number as text, for tables or csv */
 const char *report_cell(char *text, const struct metric *metric, uint64_t value,
 			uint64_t hz, bool exact);
 
-/** report_put_column() - a number's heading in csv, with its qualifiers */
+/** report_put_column() - write a number's heading in csv, with its qualifiers */
 void report_put_column(struct output *out, const struct metric *metric,
 		       const char *what);
 
@@ -229,7 +229,7 @@ void report_row_number(struct report_rows *rows, const struct metric *metric,
 void report_row_end(struct report_rows *rows);
 
 /**
- * report_json_begin() - the head of JSON, with the trace
+ * report_json_begin() - write the head of JSON, with the trace
  * @by:		"function", "thread" or "hart"
  *
  * report_json_rows() and the rows follow.
@@ -237,14 +237,14 @@ void report_row_end(struct report_rows *rows);
 void report_json_begin(struct output *out, const char *command, const char *by,
 		       const struct input *input, const struct analysis *analysis);
 
-/** report_json_second() - the later trace of --diff */
+/** report_json_second() - write the later trace of --diff */
 void report_json_second(struct output *out, const struct input *input,
 			const struct analysis *analysis);
 
-/** report_json_rows() - the part of JSON between the traces and the rows */
+/** report_json_rows() - write the part of JSON between the traces and the rows */
 void report_json_rows(struct output *out);
 
-/** report_json_end() - the part of JSON after the rows; threads if @input is not NULL */
+/** report_json_end() - write the part of JSON after the rows; threads if @input is not NULL */
 void report_json_end(struct output *out, const struct input *input,
 		     const struct analysis *analysis);
 
@@ -254,38 +254,38 @@ void report_json_end(struct output *out, const struct input *input,
  */
 bool report_has_threads(const struct input *input, const struct analysis *analysis);
 
-/** report_threads() - the times of each thread on and off the CPU, if they are known */
+/** report_threads() - write the times of each thread on and off the CPU, if they are known */
 void report_threads(struct output *out, const struct input *input,
 		    const struct analysis *analysis, size_t top);
 
-/** report_syscalls() - the system calls of all threads, if there are any */
+/** report_syscalls() - write the system calls of all threads, if there are any */
 void report_syscalls(struct output *out, const struct input *input,
 		     const struct analysis *analysis, size_t top);
 
-/** report_faults() - the page faults of all threads by function, if there are any */
+/** report_faults() - write the page faults of all threads by function, if there are any */
 void report_faults(struct output *out, const struct input *input,
 		   const struct analysis *analysis, size_t top);
 
-/** report_json_faults() - the same as JSON */
+/** report_json_faults() - write the page faults as JSON */
 void report_json_faults(struct output *out, const struct input *input,
 			const struct analysis *analysis);
 
-/** report_json_syscalls() - the same as JSON */
+/** report_json_syscalls() - write the system calls as JSON */
 void report_json_syscalls(struct output *out, const struct input *input,
 			  const struct analysis *analysis);
 
-/** report_json_threads() - the threads' times as JSON */
+/** report_json_threads() - write the threads' times as JSON */
 void report_json_threads(struct output *out, const struct input *input,
 			 const struct analysis *analysis);
 
-/** report_put_name() - the name after the columns, cut to the page's width */
+/** report_put_name() - write the name after the columns, cut to the page's width */
 void report_put_name(const struct report_options *options, struct output *out,
 		     unsigned int used, const char *name);
 
 /** report_intervals() - read a trace and write its intervals: see intervals.h; an exit code */
 int report_intervals(const struct report_options *options);
 
-/** report_diff() - two profiles side by side; returns an exit code */
+/** report_diff() - write two profiles side by side; returns an exit code */
 int report_diff(const struct report_options *options, struct output *out,
 		const struct profile *before, const struct profile *after);
 

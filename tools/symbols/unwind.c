@@ -313,7 +313,7 @@ static bool unwind_frame(struct unwind *unwind, Dwarf_Frame *frame, uint64_t *en
 	reg[SP] = unwind->cfa;
 	memcpy(unwind->reg, reg, sizeof(reg));
 	unwind->known = known;
-	/* As a return does. */
+	/* Clear bit 0, as a return does. */
 	unwind->pc = pc & ~1ull;
 	*end = 0;
 	return unwind->pc;
@@ -458,7 +458,7 @@ unsigned int symbols_unwind(void *context, const struct perfrec_stack *stack,
 	symbols_when(symbols, &stack->begin);
 	address[count++] = 0;
 	while (step(&unwind, symbols, &end)) {
-		/* Of interrupted code, symbols_find_return() finds the instruction itself. */
+		/* For interrupted code, symbols_find_return() finds the instruction itself. */
 		address[count++] = unwind.pc | !unwind.caller;
 		if (count == SIFIVE_TRACE_CALLERS_MAX - 1) {
 			end = PERFREC_CUT;

@@ -109,7 +109,7 @@ int capture_save(int fd, const char *path, const char *description,
  */
 int capture_heads(int fd, const struct drain *drain, const char *description);
 
-/** capture_sink() - the state of a sink; 0, or -1 with errno */
+/** capture_sink() - get the state of a sink; 0, or -1 with errno */
 int capture_sink(int fd, uint32_t index, struct sifive_trace_sink *sink);
 
 /**

@@ -111,7 +111,7 @@ static int open_cpu(struct probes *probes, uint32_t type, const struct found *fo
 	for (i = 0; i < probes->each; i++) {
 		probes->offset = i;
 		fd = open_event(type, found->path, found->offset[i], cpu);
-		/* Its CPU is offline. */
+		/* The CPU is offline. */
 		if (fd < 0 && errno == ENODEV && !i)
 			return 0;
 		if (fd < 0 || add_event(probes, fd, i))

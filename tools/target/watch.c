@@ -66,7 +66,7 @@ int watch_open(struct watch *watch, bool seldom, struct names *names)
 	watch->ring = calloc(most, sizeof(*watch->ring));
 	for (cpu = 0; watch->event && watch->ring && cpu < most; cpu++) {
 		fd = open_cpu((int)cpu, seldom, names);
-		/* Its CPU is offline. */
+		/* The CPU is offline. */
 		if (fd < 0 && errno == ENODEV)
 			continue;
 		if (fd < 0)

@@ -102,7 +102,7 @@ static int set_up_ring(struct trace *trace, const struct nexus_options *nexus,
 		trace->stats.absolute = true;
 		return 0;
 	}
-	/* This requires that the trace can be read more than once. */
+	/* Reconstructing the times requires that the trace can be read more than once. */
 	if (trace->in.fd == STDIN_FILENO || lseek(trace->in.fd, 0, SEEK_CUR) < 0 ||
 	    !(trace->wrapped || ring_begins(trace->in.buffer, trace->in.filled, nexus)))
 		return 0;
