@@ -36,7 +36,7 @@ measure() {
 	echo "# $name: $memory KB"
 	# The command must have produced some output.
 	[ "$status" -eq 0 ] && [ "$memory" -lt "$limit" ] &&
-		[ "$(cat out made*/* made.* 2>/dev/null | head -c 200000 | wc -c)" -eq 200000 ]
+		[ "$(cat out made*/* made.* 2>/dev/null | head -c 100000 | wc -c)" -eq 100000 ]
 	status=$?
 	[ "$status" -eq 0 ] || head -n 5 err | sed 's/^/# /'
 	result "$status" "$name: less than $((limit >> 10)) MB"
