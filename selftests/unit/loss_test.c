@@ -220,8 +220,8 @@ TEST_F(command, counts_behind_a_loss_are_of_no_function)
 		EXPECT_NE(NULL, strstr(self->out, "\"main\",1,") && strstr(self->out, ",10,10,inferred\n")) {
 			TH_LOG("%s", self->out);
 		}
-		EXPECT_NE(NULL, strstr(self->err, "counters of 1 records belong to no function"));
-		EXPECT_NE(NULL, strstr(self->err, "1 exit records of calls that began"));
+		EXPECT_NE(NULL, strstr(self->err, "counts of 1 record belong to no function"));
+		EXPECT_NE(NULL, strstr(self->err, "1 exit record of calls that began"));
 	}
 }
 
@@ -362,7 +362,7 @@ TEST_F(command, a_function_within_one_that_is_called_goes_on)
 		"        1    fib\n"
 		"        3      warehouse::depart\n", self->out);
 	run(self, "report -e " PROGRAM " trace.rtd");
-	EXPECT_NE(NULL, strstr(self->err, "1 calls ended without an exit record"));
+	EXPECT_NE(NULL, strstr(self->err, "1 call ended without an exit record"));
 }
 
 /* The CPU time of the command, with @around calls around those that it searches. */
@@ -635,6 +635,44 @@ TEST_F(command, counts_of_two_streams_are_not_compared_over_a_loss)
 			     "function,cycles:self\n\"0x30000\",30\n\"0x31000\",30\n",
 			     self->out);
 	}
+}
+
+/*
+ * A thread writes a header, waits for room, and continues on another hart. The counts of the
+ * stream that it left begin at the header, but others were recorded since then.
+ */
+TEST_F(command, a_header_that_a_thread_left_without_a_record_is_no_base)
+{
+	static const char meta[] = "{\"srcbits\":1,\"per_thread\":true,\"shared\":64,"
+		"\"threads\":[{\"channel\":6,\"tid\":7,\"named\":true}]}";
+	const uint64_t outer[2] = { 0x30000, 0x100 }, inner[2] = { 0x31000, 0x30010 };
+	struct gen_stream first, second;
+	uint64_t value = 0;
+
+	self->gen.src_bits = 1;
+	write_file("trace.rtd.meta", meta, strlen(meta));
+	gen_sync(&self->gen, 0);
+	gen_sync(&self->gen, 1);
+	gen_stream_init(&first, &self->gen, 0, 6, 1, 1, 64);
+	gen_stream_init(&second, &self->gen, 1, 6, 1, 1, 64);
+	first.owner = 7;
+	second.owner = 7;
+	gen_header(&second);
+	gen_record(&second, 0, outer, &value);
+	first.goes_on = true;
+	gen_header(&first);
+	value = 100;
+	gen_record(&second, 0, inner, &value);
+	value = 120;
+	gen_record(&first, 1, inner, &value);
+	value = 125;
+	gen_record(&first, 1, outer, &value);
+	gen_sync(&self->gen, 0);
+	gen_sync(&self->gen, 1);
+	save(self, "trace.rtd");
+	run(self, "report --sort name --format csv trace.rtd | cut -d , -f 1,6");
+	EXPECT_STREQ("function,cycles:self\n\"0x30000\",105\n\"0x31000\",0\n", self->out);
+	EXPECT_NE(NULL, strstr(self->err, "counts of 1 record belong to no function"));
 }
 
 /* The recording was killed after it had created the file. */

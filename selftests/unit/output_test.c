@@ -37,7 +37,7 @@ TEST_F(command, golden_report)
 		"         1         17          9  52.94       205         5  main\n"
 		"         2          8          8  47.06       200       200  fib\n",
 		self->out);
-	EXPECT_NE(NULL, strstr(self->err, "1 calls ended without an exit record"));
+	EXPECT_NE(NULL, strstr(self->err, "1 call ended without an exit record"));
 }
 
 /* Without times, there are no columns for them. There is enough room for long counter names. */

@@ -526,17 +526,17 @@ void report_notes(const struct analysis *analysis, const struct input *input)
 		report("%s: %u events took turns on the counters: their counts are scaled to all cycles, marked ~",
 		       name, turns_in(&input->meta));
 	if (stats->unwound)
-		report("%s: %" PRIu64 " calls ended without an exit record (exceptions, longjmp, losses)",
-		       name, stats->unwound);
+		report("%s: %" PRIu64 " call%s ended without an exit record (exceptions, longjmp, losses)",
+		       name, stats->unwound, stats->unwound == 1 ? "" : "s");
 	if (stats->cut)
-		report("%s: %" PRIu64 " calls had not ended at the end of the trace or a part of it, or where addresses were lost",
-		       name, stats->cut);
+		report("%s: %" PRIu64 " call%s had not ended at the end of the trace or a part of it, or where addresses were lost",
+		       name, stats->cut, stats->cut == 1 ? "" : "s");
 	if (stats->strays)
-		report("%s: %" PRIu64 " exit records of calls that began before the trace, or in a gap",
-		       name, stats->strays);
+		report("%s: %" PRIu64 " exit record%s of calls that began before the trace, or in a gap",
+		       name, stats->strays, stats->strays == 1 ? "" : "s");
 	if (stats->uncounted)
-		report("%s: counters of %" PRIu64 " records belong to no function (losses, migration to another hart)",
-		       name, stats->uncounted);
+		report("%s: counts of %" PRIu64 " record%s belong to no function (losses, migration to another hart)",
+		       name, stats->uncounted, stats->uncounted == 1 ? "" : "s");
 }
 
 void report_choose_width(struct report_options *options)
