@@ -398,7 +398,7 @@ PERF_INTERNAL int perf_session_setup(struct perf_setup *setup, const void *user)
 
 #ifndef PERF_DROPIN
 	if (setup->header_interval && !repeats_headers(setup))
-		return perf_error("headers at intervals of %u records need a ring of XOR records, and exclude a single header",
+		return perf_error("headers at intervals of %u records need a ring of XOR records, without a single header",
 				  setup->header_interval);
 #endif /* PERF_DROPIN */
 	if (check_firmware(setup) || register_process() || find_cpus(setup) ||

@@ -225,7 +225,7 @@ refused gone 125 "No such process" "-p: a process that has ended"
 refused kernel 125 "it is a kernel thread, or has ended" "-p: a kernel thread"
 refused itself 125 "is this command: name another process" "-p: the command itself"
 each="-p, -u, -G and -a cannot be combined"
-for wrong in "-a:$each" "0:$each" "b:$each" "--children:exclude --children" \
+for wrong in "-a:$each" "0:$each" "b:$each" "--children:combined with --children" \
 	"busy:--trigger and --slower-than" \
 	"x:leave out -F, --filter, --auto-filter, --from, --depth and --library"; do
 	refused "wrong-${wrong%%:*}" 2 "${wrong#*:}" "-p: refused with ${wrong%%:*}"

@@ -208,8 +208,8 @@ refused zero 2 'with N at least 1, not "request:0"' "--trigger request:0: refuse
 refused word 2 'with N at least 1, not "request:often"' "--trigger request:often: refused"
 refused time 2 'with a time such as 500us, 2ms or 1s, not "request:2x"' "an invalid time is refused"
 refused notime 2 'FUNCTION:TIME' "--slower-than without a time is refused"
-refused optimised 2 "exclude --instruction-mode optimised" "--slower-than: not with implicit returns"
-refused implicit 2 "exclude --instruction-mode optimised" "--trigger: neither"
+refused optimised 2 "cannot be combined with --instruction-mode optimised" "--slower-than: not with implicit returns"
+refused implicit 2 "cannot be combined with --instruction-mode optimised" "--trigger: neither"
 refused alone 2 "need --snapshot" "--trigger needs --snapshot"
 refused kernel 125 "the kernel cannot probe programs" "a kernel without uprobes: the reason and the remedy are reported"
 
@@ -313,7 +313,7 @@ refused part-same 2 "leave out --to" "--from and --to: one function"
 refused part-calls 2 "leave out -F, --filter, --auto-filter, --from" "--from and --calls"
 refused part-busy 125 "nothing in it was compiled with -finstrument-functions" "--from: no hooks"
 refused part-once 2 "cannot be combined" "--from and --header-once"
-refused part-pieces 2 "exclude --rotate" "--from and --rotate"
+refused part-pieces 2 "cannot be combined with --rotate" "--from and --rotate"
 refused part-sampled 2 "cannot be combined with -i and -c" "--to and samples"
 # ---- the outermost calls ---------------------------------------------------------------
 
@@ -360,7 +360,7 @@ result $? "--depth: report prints it"
 refused depth-busy 125 "--depth: nothing in it was compiled with -finstrument-functions" "--depth: no hooks"
 refused depth-none 2 "a number from 1 to 64" "--depth 0"
 refused depth-calls 2 "leave out -F, --filter, --auto-filter, --from, --depth" "--depth and --calls"
-refused depth-pieces 2 "exclude --rotate" "--depth and --rotate"
+refused depth-pieces 2 "cannot be combined with --rotate" "--depth and --rotate"
 
 # The board's command is built without the readers of traces.
 refused auto-reader 2 "it was built without libdw and json-c" "--auto-filter: the command cannot read traces"

@@ -240,7 +240,7 @@ TEST_F(options, headers_at_intervals)
 	ASSERT_EQ(0, sifive_trace_setup(self->trace, &self->options));
 	EXPECT_EQ(5, perf_pool->interval);
 	self->options.flags |= SIFIVE_TRACE_HEADER_ONCE;
-	REFUSED("exclude a single header");
+	REFUSED("without a single header");
 	self->options.header_interval = 0;
 	ASSERT_EQ(0, sifive_trace_setup(self->trace, &self->options));
 	EXPECT_EQ(0, perf_pool->interval);

@@ -251,7 +251,7 @@ static int check_calls(struct recording *r)
 	const struct sifive_trace_options *options = &r->setup.options;
 
 	if ((r->reached.function || r->slower.function) && r->mode == CALLS_OPTIMISED)
-		return usage_error("--trigger and --slower-than exclude --instruction-mode optimised: the kernel executes the probed instructions, including calls and returns, which that mode does not show");
+		return usage_error("--trigger and --slower-than cannot be combined with --instruction-mode optimised: the kernel executes the probed instructions, including calls and returns, which that mode does not show");
 	if (check_snapshot(r))
 		return EXIT_USAGE;
 	if (r->calls == CALLS_NONE)
@@ -287,7 +287,7 @@ static int check_attach(const struct recording *r)
 	if (r->load || selects_functions(r))
 		return usage_error("-p, -u and -G load nothing into processes: leave out -F, --filter, --auto-filter, --from, --depth and --library");
 	if (r->reached.function || r->slower.function)
-		return usage_error("-p, -u and -G exclude --trigger and --slower-than: give --snapshot alone, and send SIGUSR2");
+		return usage_error("-p, -u and -G cannot be combined with --trigger and --slower-than: give --snapshot alone, and send SIGUSR2");
 	return 0;
 }
 
@@ -362,7 +362,7 @@ static int check_part(const struct recording *r)
 	if (part->from && r->setup.options.flags & SIFIVE_TRACE_HEADER_ONCE)
 		return usage_error("--from and --header-once cannot be combined: headers show where calls were left out");
 	if (recording_in_pieces(r))
-		return usage_error("--from and --depth exclude --rotate: give --size or --time");
+		return usage_error("--from and --depth cannot be combined with --rotate: give --size or --time");
 	if (!machine_side_car())
 		return usage_error("--from and --depth need side-car files: leave out SIFIVE_TRACE_META=0");
 	return 0;
