@@ -165,7 +165,8 @@ static int filter_files(struct filter *filter, char **files)
 		return EXIT_UNREADABLE;
 	if (filter->lines)
 		return EXIT_OK;
-	report("no function matches: check that there are symbols, and for -S debug information");
+	report("no function matches: check that the file has symbols and, for -S, "
+	       "debug information");
 	return EXIT_UNREADABLE;
 }
 

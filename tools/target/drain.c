@@ -250,7 +250,7 @@ static void fail_read(const struct drain *d, struct drain_sink *s, int error)
 	s->unread = true;
 	node_name(name, (uint32_t)(s - d->sink), d->sinks);
 	report("%s: %s: what cannot be read is lost", name,
-	       error == EBUSY ? "another program reads it" : strerror(error));
+	       error == EBUSY ? "another program is reading it" : strerror(error));
 }
 
 /* After read() has returned @got bytes: whether the capture runs. */

@@ -92,7 +92,7 @@ static void set_u32(struct reader *reader, struct json_object *object,
 	if (!get_u64(reader, object, key, &value))
 		return;
 	if (value > UINT32_MAX)
-		complain(reader, key, "a number of 32 bits");
+		complain(reader, key, "a 32-bit number");
 	else
 		*number = (uint32_t)value;
 }
