@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-only
-# The bare-metal library in machine mode, on boards without firmware and Linux, for 64 and
-# 32 bits, as TAP: the program's own results, then its traces, read from the board's
-# memory and decoded here. First on one hart, then on two that record concurrently, with
-# and without a funnel.
+# Tests the bare-metal library in machine mode, on boards without firmware and Linux, for 64
+# and 32 bits; results as TAP. Checks the program's own results, then its traces, which are read
+# from the board's memory and decoded here: first on one hart, then on two that record
+# concurrently, with and without a funnel.
 #
 #	bare.sh BUILD
 #

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-only
-# The cost of a record, on a board that counts instructions.
+# Measures the cost of a record on a board that counts instructions.
 #
 #	bench.sh BUILD		the whole table, as it is in Documentation/performance.md
 #	bench.sh BUILD check checks the targets, as TAP

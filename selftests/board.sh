@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-only
-# All tests of one board, as TAP: the kselftests, then the manual's example and the count
-# types, decoded on this host.
+# Runs all tests of one board; results as TAP. The kselftests come first. Traces of the manual's
+# example and of each count type are then decoded on this host.
 #
 #	board.sh BOARD BUILD
 #

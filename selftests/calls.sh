@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-only
-# record --calls, as TAP: instruction trace of unmodified programs, snapshots of a ring while
-# they run, files that accompany a trace, and rejected options. Instruction trace and records of
-# the same run show the same calls, times and counts.
+# Tests record --calls; results as TAP: instruction trace of unmodified programs, snapshots of a
+# ring while they run, files that accompany a trace, and rejected options. Instruction trace and
+# records of the same run must show the same calls, times and counts.
 #
 #	calls.sh BUILD
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-only
-# Captures that sifive-trace makes itself, as TAP: static programs, record -a, start and
-# dump; losses are reported, and the rest is readable.
+# Tests captures that sifive-trace makes itself (static programs, record -a, start and dump);
+# results as TAP. Losses must be reported, and the rest must be readable.
 #
 #	captures.sh BUILD
 

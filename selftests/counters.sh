@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-only
-# Counters on unusual harts and firmware, as TAP: counters that user mode cannot read are
-# reported instead of causing a crash; without Sscofpmf perf's own events count; and the
-# loss of a counter is detected.
+# Tests counters on unusual harts and firmware; results as TAP. Counters that user mode cannot
+# read are reported instead of causing a crash; without Sscofpmf perf's own events count; and
+# the loss of a counter is detected.
 #
 #	counters.sh BUILD
 

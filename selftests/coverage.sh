@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-only
-# coverage and branch profiles of a recording, as TAP: the lines, functions and branches of
-# gcov for the same source and run; and the programs that BOLT and llvm-profgen make from the
-# profiles, run on the board.
+# Tests coverage and branch profiles of a recording; results as TAP. Lines, functions and
+# branches must match gcov's for the same source and run; programs that BOLT and llvm-profgen
+# make from the profiles run on the board.
 #
 #	coverage.sh BUILD
 

@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-only
-# Debian's lua, sqlite3, zstd and pigz, as TAP: compiled with instrumentation from Debian's
-# sources, and Debian's own binaries, sampled, on a board with Debian's file system. No record
-# is lost, and the sum of the per-thread counts matches perf stat's count to within 1 percent,
-# because perf also counts the loading and the end of the program. All run on one CPU, because a
-# board that counts instructions has one count for all harts.
+# Records Debian's lua, sqlite3, zstd and pigz on a board with Debian's file system; results as
+# TAP. Each is built from Debian's sources with instrumentation and traced, and Debian's own
+# binary is sampled. No record may be lost, and the sum of the per-thread counts must match perf
+# stat's count to within 1 percent: perf also counts the loading and the end of the program. All
+# run on one CPU, because a board that counts instructions has one count for all harts.
 #
 #	debian.sh BUILD
 

@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-only
-# All kselftests on one board with the debug kernel, as TAP. Any report of that kernel's
-# checks in its log fails the run, and so does leaked memory at the end.
+# Runs all kselftests on one board with the debug kernel; results as TAP. The run fails if the
+# log contains a report from that kernel's checks, or if memory has leaked at the end.
 #
 #	debug.sh BOARD BUILD KERNELDIR
 #
-# BUILD/target has the board's other files; the module is built for KERNELDIR next to it.
+# BUILD/target contains the board's other files; the module is built for KERNELDIR next to it.
 
 set -u
 cd "$(dirname "$0")/.." || exit 1

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=bash
-# How much of the kselftests a board runs, for the scripts that run a board. fpga runs
-# all of it; the calls and the library are the same on other boards and other kernels,
-# which run only 1/TRACE_PART of the races, random programs and repetitions. With TRACE_PART=1
-# all boards run all of it.
+# Says how much of the kselftests a board runs, for the scripts that run a board. fpga runs
+# everything. On other boards and other kernels, where the calls and the library are the same,
+# only 1/TRACE_PART of the races, random programs and repetitions run. With TRACE_PART=1 all
+# boards run everything.
 #
 # effort_all and effort_part set $programs, their number, and $settings, shell commands for
 # the board, which does not see the host's environment.

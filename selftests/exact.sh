@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-only
 # Compares the instructions that record --calls and decode show for programs under Linux with
-# those that the emulator logs one by one: they must be equal, and none may be missing. As TAP.
+# those that the emulator logs one by one: they must be equal, and none may be missing. Results
+# as TAP.
 #
 #	exact.sh BUILD [long]
 #

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
-# Proves that the manual's example runs as documented and that its file has the same bytes as
-# the device afterwards, even for a later reader. The program is FIB_ELF, or fib.elf here or one
-# folder up.
+# Tests that the manual's example runs as documented, and that its file contains the same bytes
+# as the device does afterwards, even for a later reader. The program is FIB_ELF, or fib.elf in
+# this folder or its parent.
 
 ksft_skip=4
 

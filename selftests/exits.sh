@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-only
-# Programs whose threads keep calling functions while the process ends, as TAP: decoded and lost
-# calls add up to the calls that the program counted.
+# Records programs whose threads keep calling functions while the process ends; results as TAP.
+# Decoded and lost calls must add up to the calls that the program counted.
 #
 #	exits.sh BUILD
 

@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-only
-# Broken hardware on one board, as TAP: each fault of the device model on encoder and
-# funnel gives an error within bounded time that names the component, and the driver works
-# again once the fault is cleared. Also tests the losses when the encoder cannot keep up.
+# Tests broken hardware on one board; results as TAP. For each fault of the device model on
+# encoder and funnel, the driver must report an error that names the component within bounded
+# time, and must work again once the fault is cleared. Also tests the losses when the encoder
+# cannot keep up.
 #
 #	faults.sh BOARD BUILD
 #

@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-only
-# Differences between cores, as TAP: a P550 whose single sink reads 0, whose SinkBaseHigh
-# has no bits and whose stall bit is writable; memory that a sink cannot address, and
-# memory whose first part crosses 4 GiB; power-off and kexec during a capture; nested
-# funnels; one sink full while another fails; one encoder more than a mask has bits; power,
-# clock and reset lines.
+# Tests differences between cores; results as TAP: a P550 whose only sink field reads 0, whose
+# SinkBaseHigh has no bits and whose stall bit is writable; memory that a sink cannot address, and
+# memory whose first part crosses 4 GiB; power-off and kexec during a capture; nested funnels;
+# one sink full while another fails; one encoder more than a mask has bits; power, clock and
+# reset lines.
 #
 #	hardware.sh BUILD
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-only
-# The module compiles for each kernel, as TAP: a test for each tree of LIST, from
-# tools/qemu/setup/module-trees.sh. A warning fails the test.
+# Compiles the module for each kernel; results as TAP, one for each tree in LIST, which
+# tools/qemu/setup/module-trees.sh writes. A warning fails the test.
 #
 #	kernels.sh LIST BUILD
 #

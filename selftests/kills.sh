@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-only
-# Recordings that are killed at random times, as TAP: the recorder, another reader, the program
-# or one of its children. The device is free again each time, no process remains, and the captured
-# data is readable.
+# Kills recordings at random times: the recorder, another reader, the program or one of its
+# children. Each time the device must be free again, no process may remain, and the captured data
+# must be readable. Results as TAP.
 #
 #	kills.sh BUILD
 #

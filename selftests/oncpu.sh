@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-only
-# Time on and off the CPU on the traced machine, as TAP: each thread's times add up to its
-# time, and agree with the program's own measurements.
+# Tests the times on and off the CPU on the traced machine; results as TAP. Each thread's times
+# must add up to its elapsed time, and agree with the program's own measurements.
 #
 #	oncpu.sh BUILD
 

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-only
-# The Debian packages, as TAP: their content, and reports of lintian. With "board", also on
-# a board with a file system of Debian for riscv64: installed there, they record Debian's
-# own programs.
+# Checks the content of the Debian packages and runs lintian on them; results as TAP. With
+# "board", also installs them on a board with Debian's file system for riscv64, and records
+# Debian's own programs there.
 #
 #	packages.sh BUILD [board]
 

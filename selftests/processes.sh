@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-only
-# Recordings of whole process trees, as TAP: the calls of all processes are decoded or counted
-# as lost, however the processes are created and end; each process has its own objects. Also
-# recordings of running processes: one, several, those of a user and of a control group.
+# Records whole process trees; results as TAP. The calls of all processes must be decoded or
+# counted as lost, however the processes are created and end; each process has its own objects.
+# Also records running processes: one, several, those of a user and of a control group.
 #
 #	processes.sh BUILD
 

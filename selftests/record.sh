@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-only
-# sifive-trace on the traced machine, as TAP: programs without tracing code are recorded
-# with one command each, and their traces, decoded here, match the programs' own counts;
-# options; manual control; the doctor.
+# Tests sifive-trace on the traced machine; results as TAP. Programs without tracing code are
+# recorded with one command each, and their traces, decoded here, must match the programs' own
+# counts. Also tests options, manual control and the doctor.
 #
 #	record.sh BUILD
 

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-only
-# Recordings in pieces under difficult conditions, as TAP: several sinks, a program that waits
-# for room or drops records, an end by ^C, and threads that share channels where a piece ends.
+# Tests recordings that are split into pieces under difficult conditions; results as TAP: several
+# sinks, a program that waits for room or drops records, an end by ^C, and threads that share
+# channels where a piece ends.
 #
 #	rotation.sh BUILD
 

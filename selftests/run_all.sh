@@ -5,7 +5,7 @@
 # test failed.
 #
 #	run_all.sh [NAME...]		all tests except NAME_test and NAME.sh
-#	run_all.sh --only NAME...	these
+#	run_all.sh --only NAME...	only NAME_test and NAME.sh
 
 cd "$(dirname "$0")" || exit 1
 rc=0

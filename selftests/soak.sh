@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-only
-# Long recordings, as TAP: all harts of a board write records without a pause, and the
-# recorder is slow. With --on-full wait, no record is missing; with --on-full drop, each is
-# decoded or counted as lost.
+# Makes long recordings while all harts of a board write records without a pause and the
+# recorder is slow; results as TAP. With --on-full wait, no records may be missing; with
+# --on-full drop, each must be decoded or counted as lost.
 #
 #	soak.sh BUILD
 #

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-only
-# record -g on the traced machine, as TAP: the paths of samples are those of programs with known
-# paths. They are found there by frame pointers, or on this host from copies of the stack by unwind
-# tables; what is not in a copy is cut.
+# Tests record -g on the traced machine with programs whose call paths are known; results as TAP.
+# The paths of samples are found there by frame pointers, or on this host from copies of the stack
+# by unwind tables; what is not in a copy is cut.
 #
 #	stacks.sh BUILD
 

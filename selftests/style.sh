@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-only
-# The rules that a machine can check, as TAP.
+# Checks the rules that a machine can check; results as TAP.
 #
 #	style.sh KERNEL BUILD [BUILT]
 #

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=bash
-# Shared by the suites of the build host, to be sourced: results as TAP. Suites on the
-# target do not use it, as each is installed alone.
+# To be sourced by the suites that run on the build host; prints their results as TAP. Suites on
+# the target do not use it, because each is installed by itself.
 
 tests=0
 failures=0

@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-only
-# All kselftests on one board with the kernel of Debian's testing suite, as TAP.
+# Runs all kselftests on one board with the kernel from Debian's testing suite; results as TAP.
 #
 #	testing.sh BOARD BUILD KERNELDIR
 #
-# BUILD/target has the board's other files; the module is built for KERNELDIR next to it,
+# BUILD/target contains the board's other files; the module is built for KERNELDIR next to it,
 # with the symbols that this kernel exports.
 
 set -u

@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-only
-# record --snapshot --trigger and --slower-than, as TAP: one slow request of 10,000 is caught, and
-# its trace shows why; the Nth call; shared objects, threads, recursion; losses are reported;
-# refusals. record --from and --to: the calls of a part of each thread, as reported in every
-# output; --depth: the outermost calls. record --auto-filter: refusals.
+# Tests parts of recordings; results as TAP.
+# record --snapshot --trigger and --slower-than: one slow request in 10,000 is caught, and its trace
+# shows why; also the Nth call, shared objects, threads, recursion, reports of losses, refusals.
+# record --from and --to: calls in a part of each thread, as reported in every output; --depth: the
+# outermost calls. record --auto-filter: refusals.
 #
 #	triggers.sh BUILD
 

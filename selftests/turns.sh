@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-only
-# record -e with more events than counters, as TAP: they take turns, and report scales their
-# counts to those of a run in which each event has a counter; every output says so, leaves them
-# out, or refuses; what cannot take turns is refused.
+# Tests record -e with more events than counters; results as TAP. The events take turns, and
+# report scales their counts to those of a run in which each event has a counter. Every output
+# says so, leaves the counts out, or refuses; events that cannot take turns are refused.
 #
 #	turns.sh BUILD
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-# Runs every fuzz target under both fuzzers, half of the time each, as TAP. One target per
-# processor at a time.
+# Runs every fuzz target under both fuzzers, half of the time each; results as TAP. Each processor
+# runs one target at a time.
 #
 #	run.sh BUILD SECONDS TARGET...
 

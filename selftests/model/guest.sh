@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-only
-# An encoder as a hart sees it, as TAP: guest.c and flush.c in machine mode.
+# Tests an encoder as a hart sees it: runs guest.c and flush.c in machine mode. Results as TAP.
 #
 #	guest.sh BUILD
 #

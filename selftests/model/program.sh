@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-only
-# Instruction trace of program.c in each mode, against the instructions that the emulator
-# logs: flow.py compares them. As TAP.
+# Records instruction trace of program.c in each mode; flow.py compares it with the instructions
+# that the emulator logs. Results as TAP.
 #
 #	program.sh BUILD
 #

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=bash
-# Shared by the suites that run the command on a board, to be sourced. $build and $out are
-# the folders of the build and of this suite's output; results as TAP.
+# To be sourced by the suites that run the command on a board. $build and $out are the folders
+# of the build and of this suite's output; results as TAP.
 
 : "${KERNEL:?as make board has made it}" "${out:?}"
 target=$build/target

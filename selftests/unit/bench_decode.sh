@@ -1,14 +1,14 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-# The command's speed and memory on traces of growing size.
+# Measures the command's speed and memory on traces of growing size.
 #
 #	bench_decode.sh COMMAND GENERATOR FOLDER [MB]...
 #
 # Times are CPU time on one core, so that other load matters less. The fixed cost of a run is
 # measured with a tiny trace; in the first 256 KB each function occurs for the first time. The
-# cost per record is the slope beyond that. The last lines compare threads, by elapsed time: the
-# minimum of several interleaved runs. "moving" is a recording of four harts with its side-car
-# file, whose threads migrate.
+# cost per record is the slope beyond that. The last lines compare runs with one, two and three
+# threads, by elapsed time: the minimum of several interleaved runs. "moving" is a recording of
+# four harts with its side-car file, whose threads migrate.
 
 set -eu
 command=$1 generator=$2 folder=$3

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-# Completion, as TAP: completions of command lines; bash, zsh and fish at a prompt.
+# Tests the completion of command lines, also at a prompt of bash, zsh and fish; results as TAP.
 #
 #	completion.sh COMMAND
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-# The cost of reading a trace, as TAP: instructions, counted by valgrind, so that neither
-# the machine nor its load matters.
+# Measures the cost of reading a trace in instructions, counted by valgrind, so that neither the
+# machine nor its load matters. Results as TAP.
 #
 #	instructions.sh COMMAND GENERATOR FOLDER
 #

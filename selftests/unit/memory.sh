@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-# Peak memory of reading hostile traces, as TAP: without symbols, less than 64 MB for any trace
-# and any command; for report --diff of two traces with 128 sources, less than 96 MB, and with
-# several threads, less than 128 MB.
+# Limits the peak memory for reading hostile traces; results as TAP. Without symbols, any command
+# must need less than 64 MB for any trace; report --diff of two traces with 128 sources, less than
+# 96 MB, and with several threads, less than 128 MB.
 #
 #	memory.sh COMMAND GENERATOR FOLDER
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-# libsifive-trace-read as seen by a program, as TAP: its exports and manual page match its header;
-# the page's example compiles and reads the same as the command.
+# Tests libsifive-trace-read as a program sees it; results as TAP. Its exports and manual page must
+# match its header; the page's example must compile and read the same as the command.
 #
 #	reader.sh COMMAND HEADER LIBRARY PAGE TRACE...
 #
