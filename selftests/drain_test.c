@@ -128,7 +128,7 @@ static void check_whole(struct __test_metadata *_metadata, struct _test_data_dra
 
 /*
  * Read the stores of a writer that is never ahead by more than the buffer. To check the writer
- * less often, wait until half of its last AHEAD stores may have been read.
+ * less often, wait until enough bytes have been read for half of its last AHEAD stores.
  */
 static void follow(struct __test_metadata *_metadata, struct _test_data_drain *self,
 		   int fd, uint32_t stores, size_t count)

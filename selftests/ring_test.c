@@ -443,7 +443,7 @@ TEST_F(ring, sram_is_not_read_while_it_is_written)
 
 /* ---- poll() -------------------------------------------------------------- */
 
-/* Wait for an expected event, long enough for a loaded host. */
+/* How long to wait for an expected event; long enough for a loaded host. */
 #define PATIENCE_MS	600000
 
 static int poll_for(int fd, int timeout)

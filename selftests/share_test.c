@@ -484,7 +484,10 @@ static int config_alone(void)
 	return ret;
 }
 
-/* The process has all capabilities there, but none that this device requires. */
+/*
+ * In its user namespace the process has all capabilities, but not those that this device
+ * requires.
+ */
 TEST_F(share, root_of_a_user_namespace_is_nobody_here)
 {
 	pid_t child;

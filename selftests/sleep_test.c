@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Proves what system sleep does to a capture: a capture in system memory continues by itself,
+ * Tests what system sleep does to a capture: a capture in system memory continues by itself,
  * and keeps everything from before and after; one in SRAM stays stopped and keeps its data, and
- * START fails with ESTALE until it rewinds. Counts never decrease, and sampling continues.
+ * START fails with ESTALE unless it rewinds. Counts never decrease, and sampling continues.
  *
  * The kernel's pm_test wakes the machine immediately. TRACE_SLEEP is the depth, one of
  * /sys/power/pm_test: every machine survives the default, freezer; deeper levels need

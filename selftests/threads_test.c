@@ -680,7 +680,7 @@ TEST_F(threads, children_of_handlers_go_on_with_a_record)
 	EXPECT_EQ(0, lost(&self->report));
 }
 
-/* The executed program has no link to the trace it was in. */
+/* Records, then executes another program, after which nothing ties the process to its trace. */
 static void become_another(const struct sifive_trace_info *info)
 {
 	char *const args[] = { "/bin/true", NULL };

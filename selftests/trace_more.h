@@ -95,8 +95,9 @@ uint32_t trace_writer_stop(struct trace_writer *w);
 uint64_t trace_random(uint64_t *state);
 
 /*
- * Replaces the session with one of the second encoder; returns the file that takes its CPU offline.
- * NULL if there is none; the session may then be one of the first encoder.
+ * Replaces the session with one on the second encoder. Returns the sysfs file that takes that
+ * encoder's CPU offline, or NULL if its CPU cannot go offline, or if there is no second encoder:
+ * the new session is then on the first one.
  */
 const char *trace_session_leaver(struct trace_session *s);
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /*
  * A program whose trace is longer than its buffer: pieces N [how] makes pieces of
- * 1024 records. After each piece, it waits until the recorder has read the amount of data at
- * which the recorder is woken, so that the reader need not be faster than the program.
+ * 1024 records. After each piece, it waits until no more data is unread than the amount at
+ * which the recorder is woken, so that the recorder need not keep pace with the program.
  *
  *	waits	it does nothing else
  *	races	it does not wait

@@ -275,7 +275,10 @@ static void call(struct program *program, struct program_thread *thread)
 				program->functions));
 }
 
-/* The innermost @lost calls end with the enclosing call, which returns. */
+/*
+ * The innermost @lost calls end when the enclosing call returns; they have no exit records of
+ * their own.
+ */
 static void give_back(struct program *program, struct program_thread *thread,
 		      unsigned int lost)
 {

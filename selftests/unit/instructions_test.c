@@ -325,8 +325,8 @@ TEST_F(command, calls_continue_after_a_signals_handler)
 }
 
 /*
- * Two processes' vdsos: the handler's return address is unknown, and no instructions are
- * invented.
+ * Without a known vdso, the handler's return address is unknown: a gap follows, and no
+ * instructions are made up.
  */
 TEST_F(command, a_handler_that_returns_to_an_unknown_vdso_begins_a_gap)
 {
