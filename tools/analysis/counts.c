@@ -305,7 +305,7 @@ const struct flow_stats *counts_stats(const struct counts *counts)
 	return flow_stats(counts->flow);
 }
 
-/* ---- begin and end ----------------------------------------------------- */
+/* ---- start and end ----------------------------------------------------- */
 
 struct counts *counts_new(struct symbols *symbols, enum meta_calls calls)
 {

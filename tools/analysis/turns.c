@@ -11,7 +11,7 @@
 #define TAG_BITS	(SIFIVE_TRACE_TURN_BITS + SIFIVE_TRACE_ROUND_BITS)
 #define ROUNDS		(1u << SIFIVE_TRACE_ROUND_BITS)
 
-/* 95 % of a normal distribution lie within this many standard deviations. */
+/* 95 % of a normal distribution lies within this many standard deviations of the mean. */
 #define SURE		1.96
 
 /**

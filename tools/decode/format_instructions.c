@@ -372,7 +372,7 @@ static bool on_stop(void *context)
 	return listing->no_memory || output_failed(listing->out);
 }
 
-/* ---- begin and end ----------------------------------------------------- */
+/* ---- start and end ----------------------------------------------------- */
 
 static const struct joined_ops joined_ops = {
 	.flow = { .run = on_run, .event = on_event },

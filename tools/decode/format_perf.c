@@ -45,7 +45,7 @@ enum {
 
 /**
  * struct recent - an address and its place among the instructions
- * @place:	as from symbols_place()
+ * @place:	as returned by symbols_place()
  * @inside:	it is not at the start of an instruction
  */
 struct recent {

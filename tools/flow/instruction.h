@@ -55,7 +55,7 @@ struct instruction {
  * @rv32:	addresses have 32 bits
  * @instruction: filled
  *
- * Return: its length in halfwords, 0 if @size ends within it.
+ * Return: its length in halfwords, or 0 if it extends beyond @size bytes.
  */
 unsigned int instruction_read(const uint8_t *code, size_t size, uint64_t address,
 			      bool rv32, struct instruction *instruction);

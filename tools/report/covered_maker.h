@@ -60,7 +60,8 @@ struct covered_pair {
  * @bytes:	total size
  * @bias:	for the current object: addresses in memory minus those in the file
  * @unit:	the current unit
- * @latest, @latest_file: file of the debug information, and its index
+ * @latest, @latest_file: name of the source file that was looked up last, as in the debug
+ *		information, and its index
  * @part:	the @parts parts of the current function
  * @at, @times, @halfwords: its instructions, and how often each was executed
  * @name:	index of the line with its name plus one, 0 if unknown

@@ -7,7 +7,7 @@
 
 /* Separate addresses are above all user addresses and below the kernel's. */
 #define OWN_ADDRESSES	(1ull << 62)
-/* Size of the largest object that gets separate addresses, and the alignment of these. */
+/* Size of the largest object that gets separate addresses, and the alignment of those addresses. */
 #define OBJECT_MAX	(1ull << 48)
 #define ALIGNMENT	(1ull << 16)
 

@@ -143,7 +143,7 @@ static void remove_trace(const struct dry_run *dry)
 		report("%s: cannot be removed: %s", dry->folder, strerror(errno));
 }
 
-/* Why the program is not recorded, or 0; the dry run has ended with @status. */
+/* The exit status if the program is not to be recorded, or 0; @status is that of the dry run. */
 static int judge(const struct dry_run *dry, const struct launched *launched, int status)
 {
 	const struct dry_result *result = dry->result;

@@ -13,8 +13,8 @@
  * @pattern:	the @patterns patterns for fnmatch()
  * @path:	a template for mkstemp(), which is replaced by the file's name
  *
- * Return: 0, or -1 after printing an error if no function matches or a write fails; then there
- * is no file.
+ * Return: 0, or -1 after printing an error if no function matches or a write fails; in that
+ * case no file is left behind.
  */
 int select_functions(const struct program *program, const char * const *pattern,
 		     size_t patterns, char *path);

@@ -16,7 +16,7 @@
 #include "machine.h"
 #include "sidecar.h"
 
-/* The reader's limit of a side-car file. */
+/* The reader's size limit for a side-car file. */
 #define META_BYTES	(4u << 20)
 
 /* Marks the end of the part that all pieces of a recording share. */

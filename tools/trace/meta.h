@@ -50,14 +50,14 @@
  *			indexes of the processes that mapped it; if absent, all did
  *	coverage	{ full, bytes, buffer, run_ns, counters_lost, gaps, gap_bytes, limit,
  *			waits, waited_ns, fulls, full_ns, pauses, paused_ns }:
- *			whether the buffer was full before the end; the bytes captured, and
- *			those of the buffer; how long the capture ran; bit n: do not trust
- *			counter n; how often bytes were lost, and at least how many, because
- *			they were overwritten before being read or did not fit in the file;
- *			whether the trace ended at a limit that the user had set; how often
- *			stores waited for the reader, and how long in all threads; how often
- *			the buffer had no room, and how long; how often recording was paused,
- *			and how long
+ *			the buffer filled up before the end; the bytes captured; the size of
+ *			the buffer; how long the capture ran; bit n: counter n did not count
+ *			throughout; how many times bytes were lost, because they were
+ *			overwritten before they were read or did not fit in the file, and at
+ *			least how many; the recording ended at the user's limit; how many
+ *			times the program waited for the recorder, and the total for all
+ *			threads; how many times a buffer had no room, and for how long; how
+ *			many times the user paused the recording, and for how long
  *	clock_samples	[{ time, ns, within }] at START and STOP, for merge: the clock in ticks,
  *			read within "within" nanoseconds of CLOCK_MONOTONIC "ns"
  *	utc		{ time, ns }: the clock in ticks when the machine's wall clock was at
