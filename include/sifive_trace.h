@@ -177,9 +177,9 @@ enum {
  * @flags:	SIFIVE_TRACE_ON ...
  * @sinks:	number of files that sifive_trace_dump() writes
  * @bytes:	captured bytes
- * @lost_signals: records of signal handlers that interrupted a record and found the queue
- *		full, or that were queued when their thread ended or tracing was turned off
- *		or paused
+ * @lost_signals: records made by signal handlers: the handler interrupted a record and found
+ *		the queue full, or the record was still queued when its thread ended or
+ *		tracing was turned off or paused
  * @lost_threads: records of threads without a channel or without access to the counters,
  *		on CPUs without an encoder, or while the trace was being written to files
  * @lost_abandoned: unfinished records: left by siglongjmp() out of a handler,

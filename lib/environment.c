@@ -134,7 +134,7 @@ PERF_INTERNAL int perf_environment_record(enum perf_record *record)
 #define PREFIX		"SIFIVE_TRACE_"
 #define PREFIX_LENGTH	(sizeof(PREFIX) - 1)
 
-/* Longest name whose nearest match is looked up, without the prefix. */
+/* Maximum length, without the prefix, of a name for which the nearest match is looked up. */
 #define NAME_MAX_LENGTH	24
 
 /*

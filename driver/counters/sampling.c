@@ -618,7 +618,7 @@ int sft_sampling_valid(struct sifive_trace_sampling *arg, struct sft_why *why)
 								    why);
 }
 
-/* The streams have ended or restart: the next record needs a header. */
+/* The streams have ended or are restarting: the next record needs a header. */
 void sft_sampling_rewind(void)
 {
 	unsigned int cpu;

@@ -363,8 +363,9 @@ int sft_switches_probe(u32 flags, struct sft_why *why)
 static struct sifive_trace_switches earlier;
 
 /*
- * The probes of setting @arg cannot be registered: return to the previous setting. Returns whether
- * another thread has started a capture in the meantime, which then has no records from here on.
+ * The probes for setting @arg cannot be registered: return to the previous setting. Returns true
+ * if another thread has started a capture in the meantime; no more switches are recorded in that
+ * capture.
  */
 bool sft_switches_undo(const struct sifive_trace_switches *arg)
 {
