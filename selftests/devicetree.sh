@@ -233,7 +233,7 @@ result $? "virtual board: its trace has hundreds of fib records"
 # ---- "info" and the kernel log with errors in the tree ---------------------------------
 
 # altered NAME BOARD COMMANDS <DTS: run them on a board with this addition to its tree;
-# "info WHEN" keeps the command's output, and NAME.log has the kernel log.
+# "info WHEN" keeps the command's output, and NAME.log contains the kernel log.
 altered() {
 	cat >"$out/$1.dts"
 	tools/qemu/board run "$2" --dts "$out/$1.dts" --target "$target" --out "$out" \

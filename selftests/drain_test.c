@@ -21,7 +21,7 @@
 
 #define BUFFER		65536
 
-/* Limits of the length of a store's message. */
+/* Maximum and minimum length of a store's message. */
 #define LONGEST		38
 #define SHORTEST	4
 

@@ -4,7 +4,7 @@
  *
  *	kexec_second IMAGE INITRD
  *
- * INITRD is the file that the running kernel booted with; the tree has its address.
+ * INITRD is the file that the running kernel booted with; the tree contains its address.
  */
 #include <fcntl.h>
 #include <linux/kexec.h>

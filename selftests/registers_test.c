@@ -2,7 +2,7 @@
 /*
  * Proves that stores to the control registers of a stimulus page are detected: STATUS
  * and STOP report the encoder, the next START overwrites the values, and a full sink
- * does not count as such a change.
+ * does not count as a changed register.
  */
 #define _GNU_SOURCE
 #include <string.h>

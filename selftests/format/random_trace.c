@@ -54,7 +54,7 @@ static void begin(struct gen_stream *s, struct gen *gen, unsigned int src,
 	}
 }
 
-/* The side-car file of a ring has one description for all streams. */
+/* The side-car file of a ring contains one description for all streams. */
 static void begin_alike(struct gen_stream *s)
 {
 	const struct gen_stream *first = &stream[0][0];

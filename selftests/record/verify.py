@@ -45,7 +45,7 @@ def counted(path):
 
 
 def thread_of(meta, record):
-    """The thread that owned the record's channel then; others may own it before or after."""
+    """The thread that owned the channel at the record's time; others may own it at other times."""
     ticks = round(record["seconds"] * meta["ts_hz"])
     return next(t["name"] for t in meta["threads"]
                 if t["channel"] == record["channel"] and

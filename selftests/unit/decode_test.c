@@ -495,7 +495,7 @@ TEST_F(command, wrapped_ring)
 		self->gen.now = 1000;
 		sample_trace(&self->gen, 0, at);
 		gen_sync(&self->gen, 0);
-		/* After the header, the file has only records and the time. */
+		/* After the header, the file contains only records and the time. */
 		begin = self->gen.truth[self->gen.truths - 5].offset;
 		write_file("trace.rtd", self->gen.data + begin,
 			   self->gen.length - begin);

@@ -2,7 +2,7 @@
 /*
  * Proves which calls are recorded with a filter that begins and ends recording in a thread: from
  * a call of F to its return, or to a call of T, with matching entries and exits or a header that
- * says otherwise; and that hooks without such a filter have no extra cost.
+ * says otherwise; and that without this filter hooks have no extra cost.
  */
 #include "kselftest_harness.h"
 

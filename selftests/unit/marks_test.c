@@ -105,7 +105,7 @@ TEST_F(command, marks_behind_the_last_record_are_shown)
 				       "# source 0 channel 6: its thread waited 2.000 us here: "
 				       "the buffer had no room\n"));
 	}
-	/* The next piece of the recording has the record that they precede. */
+	/* The next piece of the recording contains the record that they precede. */
 	write_file("trace.rtd.meta", continued, strlen(continued));
 	run(self, "decode --strict trace.rtd");
 	EXPECT_EQ(0, self->status);

@@ -372,7 +372,7 @@ TEST_F(ring, a_source_that_falls_silent)
 		cut = cut_behind(&self->gen, self->gen.length / 2);
 		self->sources = SOURCES;
 		go_on(self, RECORDS);
-		/* The other sources continue far longer than these. */
+		/* All sources except the first continue for a long time. */
 		self->gen.now += 1000000;
 		self->first = 1;
 		go_on(self, RECORDS);
