@@ -24,7 +24,7 @@
  * @times:	the first @times columns are times in ticks: enum counters_time
  * @apart:	counters whose events take turns have no columns of their own: see turns.h
  * @turn:	the turn in which a column's event is counted, 0 if always
- * @hidden:	the column is not a counter's: it has the cycles in which the events of @turn
+ * @hidden:	the column is not a counter's: it gives the cycles in which the events of @turn
  *		were counted
  */
 struct counters {

@@ -5,7 +5,7 @@
 
 #include <stdint.h>
 
-/* This many separate times are kept; of earlier ones, only the sum. */
+/* This many times are kept separately; of earlier times, only the sum is kept. */
 #define DOUBTS_MAX	64
 
 /**

@@ -29,7 +29,7 @@ enum oncpu_state {
 	ONCPU_WAITS,		/* not running; the record with the reason was lost */
 	ONCPU_WOKEN,		/* woken, waiting for a CPU */
 	ONCPU_STATES,
-	/* A mixture of these, merged because there were too many parts. */
+	/* Several of these states, merged because there were too many parts. */
 	ONCPU_MERGED = ONCPU_STATES,
 };
 
@@ -62,7 +62,7 @@ struct oncpu_part {
 
 /**
  * struct oncpu_stats - uncertainties
- * @switches:	records of switches
+ * @switches:	records of context switches
  * @losses:	how often records may be missing on a hart
  * @contrary:	records that contradict each other, which shows that others are missing
  * @inferred:	records with an inferred time

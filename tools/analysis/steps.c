@@ -10,8 +10,8 @@
 /* Limit for a damaged trace. */
 #define THREADS_MAX	4096
 /*
- * Limit of a thread's open stops; usually at most two: for a signal handler, and in the
- * kernel.
+ * Maximum number of a thread's open stops; usually there are at most two: for a signal handler,
+ * and in the kernel.
  */
 #define STOPS_MAX	8
 

@@ -43,7 +43,7 @@ struct syscall_sums {
 /**
  * struct syscall_now - a thread's current call; none if zeroed
  * @since:	when it began
- * @before:	the thread's sums then
+ * @before:	the thread's sums when it began
  */
 struct syscall_now {
 	bool			made;

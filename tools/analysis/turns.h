@@ -47,7 +47,7 @@ struct turns_estimate {
 
 /**
  * turns_new() - the columns of the events that take turns
- * @counters:	the columns are added here; its side-car file has the events
+ * @counters:	the columns are added here; its side-car file names the events
  *
  * Return: NULL if there are none, or if out of memory.
  */
@@ -60,7 +60,7 @@ void turns_free(struct turns *turns);
 unsigned int turns_in(const struct meta *meta);
 
 /**
- * turns_refuse() - refuse a trace with such events, which @option cannot show
+ * turns_refuse() - refuse a trace with events that take turns, which @option cannot show
  *
  * Return: whether the trace was refused; if so, the error has been printed.
  */

@@ -22,7 +22,7 @@
 
 #define TIME_WIDTH	14
 #define COUNTER_WIDTH	10
-/* Limit of the indentation, to keep lines readable. */
+/* Maximum indentation, to keep lines readable. */
 #define INDENT_MAX	32
 
 /* State of a stream that is kept between records. */

@@ -9,7 +9,7 @@
  * struct frequent - functions of a trace that make many records but take little time
  * @profile:	of the trace
  * @row:	rows of the profile, shortest average call first
- * @rows:	how many of them are such functions
+ * @rows:	how many of the rows are functions of this kind
  * @unnamed:	functions that would be included, but have no file or symbol
  * @calls, @self: of the whole trace
  * @out_calls, @out_self: of these functions

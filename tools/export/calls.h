@@ -15,7 +15,7 @@
 
 #include "../output.h"
 
-/* Limit of the compressed calls in a page, in bytes; a browser holds them as one string. */
+/* Maximum size of the compressed calls in a page, in bytes; a browser holds them as one string. */
 #define CALLS_BYTES_MAX	(256u << 20)
 #define CALLS_NO_CALLER	UINT32_MAX
 

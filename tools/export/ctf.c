@@ -24,7 +24,7 @@
 #define PACKET		2048
 /* Size of a packet's header and context: see metadata. */
 #define PACKET_BEGIN	40
-/* Limit of a string's length. */
+/* Maximum length of a string. */
 #define STRING_MAX	512
 /* Maximum number of sets of counters; events with further sets have no counters. */
 #define SETS_MAX	256

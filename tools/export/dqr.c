@@ -235,7 +235,7 @@ static void put_addresses(const struct dqr *dqr, struct channel *channel,
 }
 
 /*
- * A word without an upper part has the time at which the previous counter was
+ * A word without an upper part gets the time at which the previous counter was
  * complete.
  */
 static void put_counters(const struct dqr *dqr, struct channel *channel,

@@ -12,7 +12,7 @@
 #include "command.h"
 #include "move.h"
 
-/* Limit of the nesting of DIEs; deeper nesting is damage. */
+/* Maximum nesting of DIEs; deeper nesting is damage. */
 #define DEPTH_MAX	256
 
 /**
@@ -261,7 +261,7 @@ static void move_entries(struct move *move, Dwarf_Die *die, unsigned int depth)
 	} while (!dwarf_siblingof(die, die));
 }
 
-/* Only functions and units have addresses; DWARF 4 ranges are relative to these. */
+/* Only functions and units have addresses; DWARF 4 ranges are relative to a unit's. */
 static void move_info(struct move *move, Elf_Scn *info)
 {
 	Dwarf *dwarf = dwarf_begin_elf(move->elf, DWARF_C_READ, NULL);

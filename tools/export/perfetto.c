@@ -52,8 +52,8 @@
 #define SEQUENCE_RECORDS (1u << 30)
 
 /*
- * Ids of interned names. Events: NAME_LOST, and from NAME_FUNCTION on those of functions.
- * Annotations: these, where NOTE_COUNTER is that of the first counter.
+ * Ids of interned names. Events use NAME_LOST, and from NAME_FUNCTION on the ids of functions.
+ * Annotations use NOTE_*, and from NOTE_COUNTER on the ids of counters.
  */
 #define NAME_LOST	1
 #define NAME_FUNCTION	2

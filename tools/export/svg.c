@@ -16,7 +16,7 @@
 #define TOP		70
 #define BOTTOM		30
 #define MARGIN		10
-/* Limit of the boxes: the narrowest are omitted. */
+/* Maximum number of boxes: the narrowest are omitted. */
 #define BOXES_MAX	20000
 #define DEPTH_MAX	1000
 

@@ -5,7 +5,7 @@
  *
  * A source's flow is known from a Sync message on. The flow after it is held back until the
  * next Sync message confirms it, or until its end: a message that contradicts the code
- * shows that bytes are damaged, but not where. Then everything that was held back becomes a
+ * shows that bytes are damaged, but not where. In that case everything held back becomes a
  * gap, and the flow continues at the next Sync message. So every instruction between two
  * gaps was executed, and none is missing.
  *
@@ -22,7 +22,7 @@
 #include "code.h"
 
 /*
- * Limit of a source's waiting messages; beyond it, the oldest are shown without waiting
+ * Maximum number of a source's waiting messages; beyond it, the oldest are shown without waiting
  * for a Sync message.
  */
 #define FLOW_QUEUE		1024

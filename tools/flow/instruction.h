@@ -19,7 +19,7 @@ enum flow_kind {
 	FLOW_BRANCH,		/* conditional: the target or the next instruction */
 	FLOW_JUMP,		/* the target */
 	FLOW_CALL,		/* the target; a link holds the return address */
-	FLOW_INDIRECT_JUMP,	/* the trace has the target */
+	FLOW_INDIRECT_JUMP,	/* the trace contains the target */
 	FLOW_INDIRECT_CALL,
 	FLOW_RETURN,		/* a return to the address in a link register */
 	FLOW_SWAP,		/* a return that is a call as well */

@@ -9,7 +9,7 @@
 
 /* How many messages from a source wait: each record before the oldest of them is complete. */
 #define WAITING		(3 * TRACE_SETTLE_BRANCHES)
-/* Limit of the waiting records of all sources, for traces whose flow does not reach them. */
+/* Maximum number of waiting records of all sources, for traces whose flow does not reach them. */
 #define RECORDS_MAX	8192
 
 /* A copy of a header: the decoder keeps only a stream's newest ones. */

@@ -125,8 +125,8 @@ enum nexus_gap {
  * @tcode:	enum nexus_tcode, or another value with NEXUS_UNKNOWN_TCODE
  * @src:	the encoder's source number, 0 if messages have no SRC
  * @flags:	NEXUS_*
- * @gap:	enum nexus_gap, for NEXUS_GAP; then only @offset and @length are valid
- *		as well
+ * @gap:	enum nexus_gap, for NEXUS_GAP, in which case only @offset and @length are
+ *		valid as well
  *
  *	TCODE		fixed		field
  *	2  ownership	-		PROCESS
@@ -248,7 +248,7 @@ void nexus_feed(struct nexus *nexus, const void *data, size_t length);
  * nexus_end() - mark the end of the input
  * @nexus:	decoder that has returned NEXUS_MORE
  *
- * nexus_next() then returns an incomplete last message as a gap.
+ * From now on nexus_next() returns an incomplete last message as a gap.
  */
 void nexus_end(struct nexus *nexus);
 

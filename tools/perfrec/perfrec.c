@@ -281,7 +281,7 @@ static inline bool is_typed(const struct stream *stream)
 /*
  * Whether the record ended by @word, or by the end of the trace, is really the rest of a
  * header without its magic: mask, type, and three or four words for each bit of the mask, with
- * no words missing. After any other record, such a @word is itself a damaged magic.
+ * no words missing. After any other record, a @word of this form is itself a damaged magic.
  */
 static __attribute__((noinline)) bool
 is_header_rest(const struct stream *stream, const struct store *word)

@@ -352,9 +352,9 @@ struct perfrec *perfrec_new(const struct perfrec_ops *ops, void *context);
  * @perfrec:	decoder, before the first word
  * @header:	the header without source, channel and places; it is copied
  *
- * For a wrapped ring, whose oldest records are overwritten: values that depend on those are
- * unknown until the stream's next header. The first word of a stream is then never taken
- * for the beginning of a record if it may belong to the rest of a header.
+ * For a wrapped ring, whose oldest records are overwritten: values that depend on those
+ * records are unknown until the stream's next header. The first word of a stream is not
+ * taken for the beginning of a record if it may belong to the rest of a header.
  *
  * Return: 0, or -ENOMEM.
  */

@@ -16,7 +16,7 @@
 
 /* Number of events passed from the reading thread to the caller at once. */
 #define READER_EVENTS	128
-/* Limit of the stored messages, in bytes; lines beyond it are dropped. */
+/* Maximum size of the stored messages, in bytes; lines beyond it are dropped. */
 #define READER_MESSAGES	(64u << 10)
 #define READER_LABEL	512
 

@@ -12,7 +12,7 @@
 #include "tree.h"
 #include "units.h"
 
-/* Limit of the indentation, to keep lines readable. */
+/* Maximum indentation, to keep lines readable. */
 #define INDENT_MAX	40
 #define SHOWN_MAX	8
 

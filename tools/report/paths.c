@@ -277,8 +277,8 @@ static uint64_t less(uint64_t one, uint64_t two)
 
 /*
  * A loop is entered as often as it is left. A loop that tests its condition first is
- * entered by a jump to the condition, past the path's first block: then only the exits can
- * be counted.
+ * entered by a jump to the condition, past the path's first block, so only its exits can be
+ * counted.
  */
 static void count_entries(const struct maker *maker, struct path *path)
 {

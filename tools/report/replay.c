@@ -177,8 +177,8 @@ static void open_waiting(struct replay *replay)
 
 /*
  * With a threshold, the line of a call is printed only once it is known that the call, or
- * something within it, is shown. Then the lines of the thread's @depth outermost calls are
- * printed, unless they already were.
+ * something within it, is shown. At that point the lines of the thread's @depth outermost
+ * calls are printed, unless they already were.
  */
 static void open_callers(struct replay *replay, struct analysis_thread *thread,
 			 unsigned int depth)

@@ -33,7 +33,7 @@ struct lines_row {
  * struct lines_function - a function, or a part of one that the compiler placed elsewhere
  * @start, @end: addresses in the file, @end exclusive
  * @file, @line: of its declaration; NULL and 0 if unknown
- * @part:	it is such a part; it follows its function
+ * @part:	it is a part placed elsewhere, and follows its function
  * @label:	index of the first label of the function and its parts
  * @labels:	number of labels
  */

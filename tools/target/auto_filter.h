@@ -15,7 +15,8 @@ int auto_filter_check(void);
  * @path:	a template for mkstemp(), replaced by the filter's name; "" if no function is
  *		excluded
  *
- * Return: 0, or the exit status if the program must not be recorded; then there is no filter.
+ * Return: 0, or the exit status if the program must not be recorded; in that case no filter
+ * is left behind.
  */
 int auto_filter(struct recording *r, int (*record)(struct recording *r), char *path);
 

@@ -54,7 +54,7 @@ struct drain_sink {
  *		one
  * @live:	the capture is running
  * @looks:	number of checks so far before the capture ran
- * @most:	limit of the total size, 0 if none
+ * @most:	maximum total size, 0 if no limit
  * @piece_size:	maximum size of a piece, 0 if no limit
  * @piece_time:	maximum nanoseconds of a piece, 0 if no limit
  * @keep:	number of pieces to keep for each file, 0 for all
@@ -106,7 +106,7 @@ int drain_open(struct drain *drain, const char *path, uint32_t capture, uint32_t
 
 /**
  * drain_limit() - set when to end, and whether to show progress
- * @most:	limit of the total size, 0 if no limit
+ * @most:	maximum total size, 0 if no limit
  * @time:	nanoseconds from now on, 0 if no limit
  * @wait:	records wait for room, or are dropped
  * @quiet:	no progress, even on a terminal

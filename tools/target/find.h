@@ -9,7 +9,7 @@
 
 #include "program.h"
 
-/* Limit of the instructions that leave a function. */
+/* Maximum number of instructions that leave a function. */
 #define FIND_EXITS_MAX	64
 
 /**

@@ -55,7 +55,7 @@ void names_event(struct names *names, const struct perf_event_header *record);
 
 /**
  * names_apply() - apply the events before a time, in order
- * @before:	all rings have been read since then
+ * @before:	the time; all rings have been read since then
  */
 void names_apply(struct names *names, uint64_t before);
 

@@ -13,7 +13,7 @@
 #include "objects.h"
 #include "proc.h"
 
-/* Limit of the objects in a side-car file. */
+/* Size limit for the text of the objects in a side-car file. */
 #define BYTES_MAX	(META_BYTES_MAX / 4 * 3)
 
 /* Maximum length of one object without its path. */

@@ -174,7 +174,7 @@ int program_find(struct program *program, const char *name)
 	return EXIT_NOT_FOUND;
 }
 
-/* The names used by programs and by the linker; packages may omit the latter. */
+/* Looks for the name that programs use and for the linker's, which packages may omit. */
 static bool library_in(const char *folder, char *path)
 {
 	snprintf(path, PATH_MAX, "%s/" LIBRARY ".0", folder);

@@ -13,7 +13,7 @@
 #define EXIT_NOT_FOUND	127
 #define EXIT_SIGNAL	128
 
-/* Limit of the objects that are read. */
+/* Maximum number of objects that are read. */
 #define PROGRAM_OBJECTS	64
 
 /**

@@ -24,7 +24,7 @@ int select_functions(const struct program *program, const char * const *pattern,
  * @from:	a filter file with functions, or NULL to record all
  * @path:	a template for mkstemp(), which is replaced by the file's name
  *
- * Return: 0, or -1 after printing an error; then there is no file.
+ * Return: 0, or -1 after printing an error; in that case no file is left behind.
  */
 int select_copy(const char *from, char *path);
 
@@ -47,8 +47,8 @@ struct select_part {
  * @program:	the program, whose objects are searched
  * @path:	the filter file
  *
- * Return: 0, or -1 after printing an error if there is no such function or a write fails; then
- * the file is removed.
+ * Return: 0, or -1 after printing an error if there is no such function or a write fails; in
+ * that case the file is removed.
  */
 int select_part(const struct program *program, const struct select_part *part,
 		const char *path);

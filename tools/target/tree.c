@@ -19,7 +19,7 @@
 #include "../trace/meta.h"
 #include "tree.h"
 
-/* Limit of the text that this file adds to the side-car file. */
+/* Size limit for the text that this source file adds to the side-car file. */
 #define BYTES_MAX	(META_BYTES_MAX / 4 * 3)
 
 /* Longer command lines are omitted. */

@@ -102,7 +102,7 @@ void trigger_read(struct trigger *trigger);
  * @covered:	when the latest snapshot was complete; earlier calls make none
  * @hit:	filled
  *
- * Return: whether there is such a call; the caller then makes a snapshot.
+ * Return: whether there is a trigger; if so, the caller makes a snapshot.
  */
 bool trigger_next(struct trigger *trigger, pid_t pid, uint64_t until, uint64_t covered,
 		  struct trigger_hit *hit);

@@ -11,7 +11,7 @@
 
 #include "nexus/nexus.h"
 
-/* Limits of the queue: minimum and maximum of stores, and maximum of other items. */
+/* Limits for the queue: minimum and maximum number of stores, maximum number of other items. */
 #define CLOCKS_AHEAD	2048
 #define CLOCKS_QUEUE	(4 * CLOCKS_AHEAD)
 #define CLOCKS_EVENTS	64
@@ -88,7 +88,8 @@ void clocks_correct(struct clocks *clocks, const struct nexus_message *message);
  *
  * A message at least RING_SKEW bytes after another one in the file was sent
  * later. If two sources contradict this, the one with which no other source agrees has a wrong
- * clock; otherwise both may be wrong. Queued and following times of such sources are inferred.
+ * clock; otherwise both may be wrong. Queued and later times of a source whose clock may be
+ * wrong are inferred.
  */
 void clocks_compare(struct clocks *clocks, struct nexus *nexus);
 
@@ -99,7 +100,7 @@ void clocks_compare(struct clocks *clocks, struct nexus *nexus);
  * is the highest to change. At the end of a source, without a later absolute
  * time, nothing reveals a wrong bit, so times are inferred. This applies only
  * to the XOR scheme, to sources with enough stores to show the length of their
- * steps, and to the bits that such steps change.
+ * steps, and to the bits that steps of that length change.
  */
 void clocks_end(struct clocks *clocks);
 

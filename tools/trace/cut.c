@@ -162,7 +162,7 @@ static void keep_mark(struct stream *stream)
 }
 
 /*
- * A channel without headers has the records of switches.h: its last stores may be the
+ * A channel without headers contains the records of switches.h: its last stores may be the
  * beginning of one.
  */
 static void drop_others(struct stream *stream)

@@ -24,7 +24,7 @@ static const char *temporary_folder(void)
 
 /*
  * For file systems without O_TMPFILE: only SIGKILL between these two calls can leave the file
- * behind, which is then empty.
+ * behind, and it is empty.
  */
 static int make_and_remove(const char *folder)
 {

@@ -76,7 +76,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Limits of a side-car file; a file beyond them is refused. */
+/* Limits for a side-car file; a file that exceeds one is refused. */
 #define META_BYTES_MAX		(4u << 20)
 #define META_DEPTH_MAX		8
 /*
