@@ -18,7 +18,7 @@
 #include "rseq.h"
 #include "thread.h"
 
-/* Longest wait for other threads' records, in ms; each takes microseconds. */
+/* Longest wait for other threads' records, in ms; a record takes microseconds. */
 #define SETTLE_MAX	200
 
 /* A jump out of a function rarely unwinds the stack further than this. */

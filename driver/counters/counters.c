@@ -389,8 +389,8 @@ static int no_firmware(u32 at, struct sft_why *why)
 
 /*
  * Take a counter of firmware: each can count any of firmware's events. OpenSBI counts an event on
- * the first counter configured for it, so the session takes the first counters: perf cannot then
- * displace them.
+ * the first counter configured for it, so the session takes the first counters: perf cannot
+ * displace those.
  */
 static int take_firmware(struct sifive_trace_event *ev, u32 at, struct sft_why *why)
 {

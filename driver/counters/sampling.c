@@ -165,7 +165,7 @@ static struct pt_regs *user_regs(struct pt_regs *regs)
 	if (regs && user_mode(regs))
 		return regs;
 	regs = current->mm ? task_pt_regs(current) : NULL;
-	/* A kernel thread that uses a program's memory has no such registers. */
+	/* A kernel thread that uses a program's memory has no user registers. */
 	return regs && instruction_pointer(regs) ? regs : NULL;
 }
 

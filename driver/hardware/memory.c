@@ -35,8 +35,8 @@ void sft_memory_clear(void *data, size_t count)
 }
 
 /*
- * The highest address that an SBA sink can write to: known from the number of implemented bits in
- * SinkBaseHigh. The component must be active and idle.
+ * Returns the highest address that an SBA sink can write to, found from the number of bits that
+ * SinkBaseHigh implements. The component must be active and idle.
  */
 static u64 find_reach(struct sft_component *c)
 {

@@ -3,7 +3,7 @@
 #include "regs.h"
 #include "sifive_bare_perf.h"
 
-/* Limit of the wait for a component, in reads of its control register. */
+/* How long to wait for a component, as a number of reads of its control register. */
 #define PATIENCE	1000000
 
 /* Buffers are aligned to the widest sink's word and to a cache line. */

@@ -557,8 +557,8 @@ struct sifive_trace_query {
  * @switches_elsewhere: out: how often since CONFIG a thread that SWITCHES records began to run
  *		on a CPU that writes no records
  * @switches_processes: out: processes omitted with their children because too many ran at once
- * @wakeups_elsewhere: out: how often since CONFIG a CPU that writes no records woke such a thread,
- *		with SIFIVE_TRACE_SWITCHES_WAKEUPS
+ * @wakeups_elsewhere: out: how often since CONFIG a CPU that writes no records woke a thread
+ *		that SWITCHES records, with SIFIVE_TRACE_SWITCHES_WAKEUPS
  *
  * SIFIVE_TRACE_IOC_STATUS. Needs no privilege. Registers: teControl, tfControl, tsControl,
  * itcTraceEnable and the sink registers, which are compared with what was programmed. On

@@ -109,8 +109,8 @@
  * such a count that a record can hold, the upper ones are the round, modulo 2^8, then the turn,
  * from 0 on; the others count since the turn began. Events with a fixed counter take no turns.
  * A turn lasts sifive_trace_counters.turn_us, at least 1000, of the running time of a joined
- * thread; without SIFIVE_TRACE_COUNTERS_PER_THREAD, of all such threads on the hart. JOIN and
- * SAMPLING then fail with EBUSY, and so does COUNTERS if it needs more turns than this.
+ * thread; without SIFIVE_TRACE_COUNTERS_PER_THREAD, of all joined threads on the hart. With turns,
+ * JOIN and SAMPLING fail with EBUSY, and so does COUNTERS if it needs more turns than this.
  */
 #define SIFIVE_TRACE_TURNS_MAX		16
 #define SIFIVE_TRACE_TURN_BITS		4

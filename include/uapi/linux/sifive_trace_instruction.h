@@ -43,7 +43,7 @@
  * teTracing off and on, so that the encoder sends a Sync message and forgets calls whose
  * returns it would otherwise omit; then it stores SIFIVE_TRACE_INSTRUCTION_PROCESS of the
  * thread's id to stimulus register SIFIVE_TRACE_INSTRUCTION_OWNER, which makes an Ownership
- * message (TCODE 2). The id is that of the pid namespace of START's caller, 0 if the thread
+ * message (TCODE 2). The id is the one in the pid namespace of START's caller, 0 if the thread
  * has none there. When an untraced thread is switched in, the driver turns teTracing off and on
  * again without tracing instructions, which ends the part. The trace between a part's first
  * Sync message and its Ownership message is the kernel's switch to that thread.
