@@ -444,7 +444,7 @@ TEST_F(access, each_thread_has_its_slot_and_a_call_that_gets_none_takes_only_its
 	slots = mmap(NULL, SLOTS_SIZE, PROT_READ, MAP_SHARED, self->fd,
 		     SIFIVE_TRACE_MMAP_THREADS);
 	ASSERT_NE(MAP_FAILED, slots);
-	/* A page appears once one of its slots is taken; only this test takes slots in the last page. */
+	/* A page appears once one of its slots is taken; no other test uses the last page. */
 	EXPECT_EQ(SIGBUS, trace_signal_of_load(slots + SLOTS_SIZE - 8));
 	/* The test itself holds one slot. */
 	own = join(self->fd, 0);

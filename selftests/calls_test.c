@@ -215,8 +215,8 @@ TEST_F(calls, once_only_headers_are_once_only)
 }
 
 /*
- * Number of handled signals, and how many of them interrupted a record: in handlers of the
- * latter, turning tracing on fails.
+ * Number of handled signals, and how many of them interrupted a record, in which case turning
+ * tracing on fails.
  */
 static volatile uint64_t handled, hits;
 static struct sifive_trace *handled_trace;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Proves that samples count firmware events exactly, regardless of perf, and that such an event
+ * Proves that samples count firmware events exactly, regardless of perf, and that an event
  * is refused if it cannot be counted. The event is the illegal instruction: firmware sees each
  * before the kernel does, and only the test executes any.
  */

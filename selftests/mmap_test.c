@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Proves that mmap() maps the stimulus pages of the session's encoders and nothing
- * else, for the session's owner and lifetime only, and that such a mapping can neither
+ * else, for the session's owner and lifetime only, and that the mappings can neither
  * grow, be executed, nor be inherited.
  */
 #define _GNU_SOURCE

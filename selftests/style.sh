@@ -147,8 +147,8 @@ install_is_usable() {
 		echo "the kernel's interface is not installed"
 }
 
-# Installs the build machine's command and read library, which a program can use, and nothing for
-# the traced machine.
+# Installs the build machine's command and the library for reading, which a program can use, and
+# nothing for the traced machine.
 install_of_this_machine() {
 	local at=$build/own
 

@@ -73,7 +73,7 @@ static int take(struct _test_data_turns *self, uint32_t flags, uint32_t turn_us)
 	for (i = FIXED; i < EVENTS; i++) {
 		c->event[i].type = SIFIVE_TRACE_EVENT_RAW;
 		/*
-		 * The first and last event is instructions, in all modes like instret; the
+		 * The first and last events are instructions, in all modes like instret; the
 		 * others count nothing.
 		 */
 		c->event[i].data = i == FIXED || i == EVENTS - 1 ? RAW_INSTRUCTIONS : 0x100 + i;

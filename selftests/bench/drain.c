@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The cost of reading a capture, and of a store whose page has been removed, in instructions
- * including the kernel's.
+ * Measures the cost of reading a capture, and of a store whose page has been removed, in
+ * instructions including the kernel's.
  *
  *	drain	prints three lines: what, then instructions and bytes:
  *		drain-stopped	read() of a stopped buffer
- *		drain-running	the same of a running, drained capture
+ *		drain-running	the same for a running, drained capture
  *		drain-fault	a store to a page that the driver removed when the buffer was
  *				full, after the reader has made room
  *

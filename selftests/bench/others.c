@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The cost of other ways to record, in instructions including the kernel's.
+ * Measures the cost of other ways to record, in instructions including the kernel's.
  *
  *	others WHAT...	prints a line for each: WHAT, then instructions and bytes
  *
  *	hook	calls to empty entry and exit hooks, as the compiler inserts them
  *	read	read() of a perf event, and of a group of seven
- *	marker	write() to trace_marker, as many bytes as a record has
+ *	marker	write() to trace_marker of as many bytes as a record has
  *	mcount	the call to _mcount that the compiler inserts; uftrace provides _mcount
  */
 #include <err.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The cost of recording a context switch between two threads of a session, and a wake-up, in
- * instructions including the kernel's, and in bytes.
+ * Measures the cost of recording a context switch between two threads of a session, and a
+ * wake-up, in instructions including the kernel's, and in bytes.
  *
  *	switches	prints lines: "context-switch", instructions and bytes of the two
  *			records that a switch makes; "wake-up", the same for its single record

@@ -4,8 +4,8 @@
 
 compare.py [--symfs FOLDER] [--gaps] COMMAND TRACE LOG
 
-LOG has QEMU's lines of -d exec,nochain,int with one instruction in each block, for addresses in
-programs; blocks translated for a traced hart have a nonzero number before their address. COMMAND
+LOG contains QEMU's lines of -d exec,nochain,int with one instruction in each block, for addresses
+in programs; blocks translated for a traced hart have a nonzero number before their address. COMMAND
 decodes the trace. Each hart's sequences must be equal, and no instruction may be missing, except
 those that the recording omits. With --gaps, instructions may be missing where the command reports
 it, and those between gaps must have been executed in this order.

@@ -4,8 +4,8 @@
 
 	pieces.py COMMAND TRACE [cut]
 
-The pieces TRACE.0, TRACE.1 ..., concatenated, are the whole trace. Each piece must have
-exactly the records that the whole trace has in these bytes, with the same addresses, times
+The pieces TRACE.0, TRACE.1 ..., concatenated, are the whole trace. Each piece must contain
+exactly the records that the whole trace contains in these bytes, with the same addresses, times
 and values of counters. Records may be lost only with "cut", if threads were killed or
 dropped records.
 Prints the number of records and pieces.

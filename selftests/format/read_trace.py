@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
 """read_trace.py TRACE: print the records as JSON objects. TRACE.meta must have srcbits.
 
-Written from Documentation/trace-format.rst alone.
+Written only from Documentation/trace-format.rst.
 """
 import json
 import sys

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-/* Arbitrary bytes as an ELF file: unwind tables, stubs, compressed sections. */
+/* Reads arbitrary bytes as an ELF file: unwind tables, stubs, compressed sections. */
 #include <stdlib.h>
 #include <string.h>
 

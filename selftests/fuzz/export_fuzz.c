@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /*
- * A whole trace, written in each format. The first byte selects the format, whether there is a
+ * Writes a whole trace in each format. The first byte selects the format, whether there is a
  * side-car file, which may say that the trace also has instruction trace, and whether the rate of
  * the timestamp is known.
  */

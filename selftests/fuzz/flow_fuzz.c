@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /*
- * Instruction trace of any code. The first byte selects the timestamps' scheme and the
+ * Follows instruction trace of any code. The first byte selects the timestamps' scheme and the
  * width of SRC, the second one how many pairs of bytes are code.
  */
 #include <stdio.h>

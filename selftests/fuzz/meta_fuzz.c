@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-/* Arbitrary text as a side-car file, and everything derived from it. */
+/* Reads arbitrary text as a side-car file, and derives everything from it. */
 #include <stdlib.h>
 
 #include "counters.h"

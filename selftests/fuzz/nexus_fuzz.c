@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /*
- * Arbitrary bytes as messages; the first byte selects the options. Cutting the input
+ * Decodes arbitrary bytes as messages; the first byte selects the options. Cutting the input
  * anywhere must change nothing, every byte belongs to at most one item, and stores are
  * the same whether decoded in bulk or one by one.
  */

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /*
- * Arbitrary words as records, six bytes for each. Every word becomes part of a header or a
+ * Decodes arbitrary words as records, six bytes for each. Every word becomes part of a header or a
  * record, or is reported as lost: none vanishes or is counted twice. Decoding word by word
  * gives the same totals.
  */

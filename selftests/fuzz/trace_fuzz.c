@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /*
- * A whole trace, read as the commands do, into calls and their tree. The first byte
+ * Reads a whole trace as the commands do, into calls and their tree. The first byte
  * selects whether threads migrate between sources and have per-thread counts.
  */
 #include <stdio.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /*
- * A sample's registers and stack: the callers of code in a file with unwind tables. The first byte
+ * Finds callers from a sample's registers and stack, in a file with unwind tables. The first byte
  * selects whether a side-car file says where that file and the vdso are.
  */
 #include <stdlib.h>

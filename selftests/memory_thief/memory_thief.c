@@ -2,7 +2,7 @@
 /*
  * Aborts hibernation once all devices are prepared, and optionally overwrites memory
  * first, as a power cut does with memory that the kernel does not save. Tests that the
- * driver does not take such memory for a capture.
+ * driver does not mistake overwritten memory for a capture.
  */
 
 #include <linux/io.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The encoder's FIFO: it drains message by message at its rate, and shows its level and
+ * Tests the encoder's FIFO: it drains message by message at its rate, and shows its level and
  * whether it accepts a store; when full it either stalls the hart or drops messages,
  * then sends an Error and an absolute timestamp.
  */

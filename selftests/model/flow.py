@@ -4,8 +4,8 @@
 
 flow.py [--src-bits N] [--lossy] PROGRAM LOG PIECE...
 
-LOG has QEMU's lines of -d exec,nochain,int with one instruction in each block; blocks of hart 0
-that were translated for a traced hart have a number other than 0 in front of their address. Each
+LOG contains QEMU's lines of -d exec,nochain,int with one instruction in each block; blocks of
+hart 0 that were translated for a traced hart have a nonzero number before their address. Each
 PIECE is the file of one trace, in the log's order, and one stretch of traced instructions. Follow
 the messages through the program's code according to the N-Trace specification, with the codes of
 version 0. Nothing is shared with the command's reader.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A flush when time follows the host's clock, so that the emulator's timers may be late: a driver
- * may poll for empty for only a few microseconds.
+ * Tests a flush when time follows the host's clock, so that the emulator's timers may be late: a
+ * driver may poll for empty for only a few microseconds.
  */
 #include "guest.h"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Funnels: they merge complete messages, drop them while not enabled (which the sender
+ * Tests funnels: they merge complete messages, drop them while not enabled (which the sender
  * shows as sinkError), feed other funnels, supply the time to their inputs, and stop on their
  * own.
  */

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * An encoder's effects on its hart: stalls that take time. guest.sh sets the encoder up so
+ * Tests an encoder's effects on its hart: stalls that take time. guest.sh sets the encoder up so
  * that a byte leaves its 76-byte FIFO in 100 us.
  */
 #include "guest.h"

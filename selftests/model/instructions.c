@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Instruction trace of a hart that does not run: where each trace begins and ends, byte by
- * byte, for each mode. program.sh tests the rest, with a running hart.
+ * Tests instruction trace of a hart that does not run: where each trace begins and ends, byte
+ * by byte, for each mode. program.sh tests the rest, with a running hart.
  */
 #include "kselftest_harness.h"
 #include "board.h"

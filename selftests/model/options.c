@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Differences between version 0 cores: each option of the model has exactly the effect that its
- * name describes.
+ * Tests differences between version 0 cores: each option of the model has exactly the effect
+ * that its name describes.
  */
 #include "kselftest_harness.h"
 #include "board.h"

@@ -8,7 +8,7 @@
  *	R	SiFive's kernel driver and header of 2026
  *	L	Linux on the board: cpuinfo, its device tree
  *
- * P550 and P550_CPU in the environment have QEMU's arguments for the board's
+ * P550 and P550_CPU in the environment contain QEMU's arguments for the board's
  * components and harts; P550_TREE, P550_VENDOR_TREE and P550_HARTS name device
  * trees: the board's, the same with the vendor's PMU map, and the emulator's own
  * for these harts.

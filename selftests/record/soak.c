@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /*
- * Writes records without a pause on all CPUs, one thread on each, for this many seconds: "made N"
- * is the number of calls.
+ * Writes records without a pause on all CPUs, one thread on each, for SECONDS: "made N" is the
+ * number of calls.
  *
  *	soak SECONDS
  */

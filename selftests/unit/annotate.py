@@ -5,8 +5,9 @@
     annotate.py FOLDER COMMAND ARGUMENT...
 
 Runs COMMAND's annotate, report and coverage with these arguments, in FOLDER. The costs of
-a function's instructions, and of its lines, add up to those of the function, the shares in
-each table to 100 %, and the functions to the totals of report and coverage. Prints the totals.
+a function's instructions, and of its lines, must add up to the function's costs, the shares in
+each table to 100 %, and the functions' costs to the totals of report and coverage. Prints the
+totals.
 """
 
 import collections

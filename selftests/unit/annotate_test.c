@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-/* annotate, for programs and traces with known costs. */
+/* Tests annotate with programs and traces of known costs. */
 #include "command_fixture.h"
 
 /* covered_sample.c */

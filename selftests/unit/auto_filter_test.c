@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /*
- * record --auto-filter: the dry run, its filter, and the cleanup when it fails or is interrupted.
+ * Tests record --auto-filter: the dry run, its filter, and the cleanup when it fails or is
+ * interrupted.
  * The program to record is a function of the test, which makes a trace with known costs.
  */
 #define COMMAND ""

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-/* Samples with callers, in reports, trees and exports. */
+/* Tests samples with callers in reports, trees and exports. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

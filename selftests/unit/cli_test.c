@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-/* Options are parsed according to their table; unknown ones are rejected. */
+/* Tests that options are parsed according to their table, and that unknown ones are rejected. */
 #include <getopt.h>
 #include <string.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-/* Times after damage, against the truth: a flipped bit, lost bytes, Errors. */
+/* Compares times after damage with the truth: a flipped bit, lost bytes, Errors. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-/* The user's defaults for options, and mistyped words. */
+/* Tests the user's defaults for options, and mistyped words. */
 #include "command_fixture.h"
 
 /* Write @text to the user's configuration file. */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-/* coverage and the profiles of export, for a program with a known run. */
+/* Tests coverage and the profiles of export with a program whose run is known. */
 #include "command_fixture.h"
 
 /* covered_sample.c */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-/* The rows of export --format csv: what they contain, and what is left empty or marked. */
+/* Tests the rows of export --format csv: what they contain, and what is left empty or marked. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /*
- * A trace that is cut anywhere between two messages: each piece can be read separately, and
- * together the pieces contain each record of the whole trace once, with the same addresses,
+ * Cuts a trace anywhere between two messages: each piece can be read separately, and together
+ * the pieces contain each record of the whole trace once, with the same addresses,
  * counts, times and marks.
  */
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-/* A trace cut off at every byte, and with every single bit flipped. */
+/* Reads a trace cut off at every byte, and with every single bit flipped. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

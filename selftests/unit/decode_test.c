@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-/* The command sifive-trace decode, from files to text. */
+/* Tests sifive-trace decode, from files to text. */
 #include "command_fixture.h"
 
 TEST_F(command, golden_text)

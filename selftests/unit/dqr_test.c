@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /*
- * export --format dqr: traces with one header for each source and channel, with the
+ * Tests export --format dqr: traces with one header for each source and channel, with the
  * same records, and programs at their load addresses.
  */
 #include "command_fixture.h"

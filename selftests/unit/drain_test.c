@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /*
- * Copying a capture while it runs: the end of a capture after a limit, bytes that cannot be read,
- * and side-car files that cannot be joined. A pipe is the sink.
+ * Tests copying a capture while it runs: the end of a capture after a limit, bytes that cannot be
+ * read, and side-car files that cannot be joined. A pipe is the sink.
  */
 #include <errno.h>
 #include <fcntl.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-/* Endless input: no command's memory grows with it. */
+/* Tests that no command's memory grows with endless input. */
 #include <sys/resource.h>
 #include <sys/wait.h>
 

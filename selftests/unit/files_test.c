@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /*
- * Files of a recording in a folder where another user may put links: only one in the place of the
- * file that the user named is followed.
+ * Tests the files of a recording in a folder where another user may put links: a link is followed
+ * only in place of the file that the user named.
  */
 #include <fcntl.h>
 #include <limits.h>

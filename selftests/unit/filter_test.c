@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-/* filter --from-trace, for traces with known costs. */
+/* Tests filter --from-trace with traces of known costs. */
 #include "command_fixture.h"
 
 #define OFTEN	2000

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /*
- * Records in the flow of instructions: each command shows them in their place, and intervals
- * have the counts of the records and the functions of the flow; losses and moves are marked.
+ * Tests records in the flow of instructions: each command shows them in their place, and intervals
+ * show the counts of the records and the functions of the flow; losses and moves are marked.
  */
 #include <inttypes.h>
 

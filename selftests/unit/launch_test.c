@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /*
  * If a program handles ^C, the command still waits for the program's children; a signal that ends
- * the program or the command ends that wait. Later signals do not end the command before it has
+ * the program or the command ends the wait. Later signals do not end the command before it has
  * written the trace.
  */
 #include <fcntl.h>

@@ -504,7 +504,7 @@ TEST_F(record, refused)
 
 /*
  * The program's own session has precedence, and standard error reports that the other
- * ends.
+ * session ends.
  */
 TEST_F(record, program_that_traces_itself)
 {

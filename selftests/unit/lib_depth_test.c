@@ -38,8 +38,8 @@ static uintptr_t address_of(char letter)
 }
 
 /*
- * @limit is 0 for no filter. @lines has the letters of functions, after > or < if parts begin or
- * end there.
+ * @limit is 0 for no filter. @lines contains the letters of functions, after > or < if parts
+ * begin or end there.
  */
 static int start(FIXTURE_DATA(depth) *self, unsigned int limit, const char *lines)
 {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /*
- * Proves of the generated writers for common counters what lib_hooks_test.c proves of
+ * Proves for the generated writers for common counters what lib_hooks_test.c proves for
  * the generic one, and that nothing a program does to its threads mixes or stops their
  * records: new set-ups while they run, jumps and forks out of a record, handlers on
  * any stack, threads that are not scheduled.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-/* Commands' reports on incomplete traces, and their results for the rest. */
+/* Tests what commands report about incomplete traces, and their results for the rest. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

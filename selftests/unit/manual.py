@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""Manual pages against the tables of options, as TAP: each page has its command's
-synopsis and options, and no others; export's has each format.
+"""Checks manual pages against the tables of options, as TAP: each page lists its command's
+synopsis and options, and no others; export's page lists each format.
 
 	manual.py PAGES COMMAND...
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-/* Merge: traces of several sinks become the trace that one sink would have made. */
+/* Tests merge: traces of several sinks become the trace that one sink would have made. */
 #include <sys/stat.h>
 
 #include "command_fixture.h"

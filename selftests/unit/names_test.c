@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /*
  * Proves that threads without the library get their latest name in the side-car file, whatever the
- * order in which perf's events are read, and none if two of them had one id.
+ * order in which perf's events are read, and none if two of them had the same id.
  */
 #include <errno.h>
 #include <linux/perf_event.h>

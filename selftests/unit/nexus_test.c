@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-/* The message decoder: layouts, framing, damage. Times: nexus_time_test.c. */
+/* Tests the message decoder: layouts, framing, damage. nexus_time_test.c tests its times. */
 #include <kselftest_harness.h>
 
 #include "gen.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-/* The message decoder's times: schemes, widths, losses. */
+/* Tests the message decoder's times: schemes, widths, losses. */
 #include <kselftest_harness.h>
 
 #include "gen.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /*
- * System calls in random programs with known calls: their number, results and times, on any
+ * Tests system calls in random programs with known calls: their number, results and times, on any
  * harts; where records are missing, no false call is reported.
  */
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-/* Times on and off the CPU in the commands' output: units, and marks for inexact times. */
+/* Tests times on and off the CPU in the commands' output: units, marks for inexact times. */
 #include "switches_fixture.h"
 
 /* More records than the window in which the reader orders the harts' messages. */

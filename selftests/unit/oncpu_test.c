@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /*
- * Time on and off the CPU in random programs with known times: for each function and thread, with
- * messages of several harts out of order; where switch records or messages are missing, no false
- * time is reported.
+ * Tests time on and off the CPU in random programs with known times: for each function and
+ * thread, with messages from several harts out of order; where switch records or messages are
+ * missing, no false time is reported.
  */
 #include <inttypes.h>
 #include <stdio.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-/* The commands that report calls: report, graph, replay, export. */
+/* Tests the commands that report calls: report, graph, replay, export. */
 #include "browser.h"
 
 /* main calls fib twice; the second call's exit record is missing. */

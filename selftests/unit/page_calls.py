@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""The calls in a page from "sifive-trace export --format html", unpacked as calls.js does.
+"""Unpacks the calls in a page from "sifive-trace export --format html", as calls.js does.
 
 As a module: load(path) returns the page's data, with all calls, in order of time, as "calls", and
 its points as "points".

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-/* coverage --by path: each path and number of iterations of known runs. */
+/* Tests coverage --by path: each path and number of iterations of known runs. */
 #include "command_fixture.h"
 
 /* paths_sample.S */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-/* The record decoder, fed words by hand: marks and callers before a record. */
+/* Tests the record decoder with hand-made words: marks and callers before a record. */
 #include "perfrec/callers.h"
 #include "perfrec_fixture.h"
 

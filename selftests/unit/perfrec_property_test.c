@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /*
- * Both decoders together: they return the content of a generated trace, and account for
+ * Tests both decoders together: they return the content of a generated trace, and account for
  * every word, however its bytes are damaged.
  */
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-/* The record decoder, fed words by hand: layouts, values, lost words. */
+/* Tests the record decoder with hand-made words: layouts, values, lost words. */
 #include "perfrec_fixture.h"
 
 TEST_F(perfrec, header_of_all_event_types)

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""Sums over the calls in a trace, by function, for read_test."""
+"""Prints sums over the calls in a trace, by function, for read_test."""
 
 import collections
 import sys

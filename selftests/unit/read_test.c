@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-/* libsifive-trace-read: events add up to the known costs of programs. */
+/* Tests libsifive-trace-read: events add up to the known costs of programs. */
 #include <fcntl.h>
 #include <inttypes.h>
 #include <pthread.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-/* The costs that report prints, for programs with known costs. */
+/* Tests the costs that report prints for programs with known costs. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>

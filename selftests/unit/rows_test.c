@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-/* Which calls share a row of a report, and which rows a comparison pairs. */
+/* Tests which calls share a row of a report, and which rows a comparison pairs. */
 #include "command_fixture.h"
 
 /* Calls fib @count times in each object loaded at one of these addresses. */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-/* Sampled traces: of several processes, of the tracer itself, and their names. */
+/* Tests sampled traces of several processes and of the tracer itself, and their names. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-/* The spread of times of any size, and of more times than fit in memory. */
+/* Tests the spread of times of any size, and of more times than fit in memory. */
 #include <stdlib.h>
 #include <string.h>
 

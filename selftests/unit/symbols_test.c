@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-/* Finding the file of an object in memory, and the names of its addresses. */
+/* Tests finding the file of an object in memory, and the names of its addresses. */
 #include <gelf.h>
 #include <stdarg.h>
 #include <stdio.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-/* System calls and page faults in the commands' output. */
+/* Tests system calls and page faults in the commands' output. */
 #include "switches_fixture.h"
 
 /* @words: low bits of the pc and of the page number, then the upper bits of both. */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-/* The command on a terminal, and without one. */
+/* Tests the command on a terminal, and without one. */
 #include <poll.h>
 #include <pty.h>
 #include <signal.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-/* Which bytes are UTF-8 characters, and which of them may be printed. */
+/* Tests which bytes are UTF-8 characters, and which characters may be printed. */
 #include <stdio.h>
 #include <string.h>
 

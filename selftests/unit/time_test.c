@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-/* --time: a part of a trace. */
+/* Tests --time, which selects a part of a trace. */
 #include "command_fixture.h"
 
 #define SITE	(MAIN + 0x12)

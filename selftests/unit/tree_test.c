@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-/* Trees with more paths than fit, and handling of unusual timestamps. */
+/* Tests trees with more paths than fit, and the handling of unusual timestamps. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

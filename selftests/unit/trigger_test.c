@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /*
- * record --trigger and --slower-than: the calls that make a snapshot, and reports about them,
- * with simulated events instead of the kernel's.
+ * Tests record --trigger and --slower-than: the calls that make a snapshot, and reports about
+ * them, with simulated events instead of the kernel's.
  */
 #include <string.h>
 #include "kselftest_harness.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /*
- * Counts of events that take turns on the counters, in generated traces of programs whose
+ * Tests counts of events that take turns on the counters, in generated traces of programs whose
  * counts are known: the scaled counts are right, the reported errors are right, and nothing is
  * counted where the turn changes or may have changed.
  */

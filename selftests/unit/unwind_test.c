@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-/* Samples with a stack: the callers that unwind tables show. */
+/* Tests samples with a stack: the callers that unwind tables show. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
