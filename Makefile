@@ -96,7 +96,7 @@ help:
 
 # ---- requirements of tests and demo -------------------------------------
 
-# Quick if the cache is warm; the file has the paths for the other rules.
+# Quick if the cache is warm; the file contains the paths for the other rules.
 board:
 	@tools/qemu/setup/board.sh $(ENV)
 

@@ -154,8 +154,8 @@ static unsigned int skip_site(struct analysis_thread *thread, unsigned int keep,
 /*
  * Ends calls that ended without a record, as after longjmp: if the caller is an outer
  * function rather than the innermost one, the calls within it have ended. Functions that
- * are inlined into the caller have its call site: they continue. Functions with the new
- * one's call site may contain it, if it is inlined: they also continue.
+ * are inlined into the caller have its call site: they continue. Functions with the same
+ * call site as the new function may contain it, if it is inlined: they continue, too.
  */
 static void leave_abandoned(struct analysis *analysis,
 			    struct analysis_thread *thread, uint32_t function,

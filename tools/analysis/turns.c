@@ -206,8 +206,8 @@ struct since {
 };
 
 /*
- * Whether all counters of the record are in the turn of @last, and continue from there. Sets
- * the values of @last to those of the record.
+ * Whether all counters of the record are in the turn of @last, and continue from there. Copies
+ * the record's values to @last.
  */
 static bool goes_on(struct turns_last *last, const struct perfrec_record *record,
 		    struct since *since)

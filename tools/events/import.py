@@ -5,7 +5,8 @@
 	import.py KERNEL-SOURCE [FAMILY...]
 
 Takes names and selectors of raw events, and their processors, from
-tools/perf/pmu-events/arch/riscv, without the descriptions. FAMILY: only these.
+tools/perf/pmu-events/arch/riscv, without the descriptions. With FAMILY, writes only the files
+of these families.
 """
 import json
 import pathlib

@@ -63,7 +63,7 @@ struct stream {
 	uint64_t		last;
 	/*
 	 * For callers: the number of words, kept until the record's end; the number of
-	 * addresses; the lower part of the latest one; the list.
+	 * addresses; the lower part of the latest address; the list.
 	 */
 	unsigned int		caller_words;
 	unsigned int		callers;

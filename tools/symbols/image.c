@@ -169,8 +169,8 @@ static void find_code(struct image *image, Elf *elf)
 }
 
 /*
- * Keeps the first entry of each start, and drops unwind entries within named
- * functions.
+ * Keeps the first entry for each start address, and drops unwind entries within
+ * named functions.
  */
 static void keep_best(struct image *image)
 {

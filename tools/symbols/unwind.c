@@ -391,9 +391,9 @@ static bool leave_signal(struct unwind *unwind, const struct layout *layout)
 }
 
 /*
- * A signal handler returns to the vdso, which the trace may not name, and of which there may be no
- * file: only code in no other object can be that. Returns whether it was, and was left; @end: the
- * mark if not.
+ * A signal handler returns to the vdso. The trace may not name the vdso, and there may be no file
+ * of it, so code in no object may be the vdso, too. Returns whether a handler was left; if not, @end is
+ * set to the mark that ends the list.
  */
 static bool leave_handler(struct unwind *unwind, struct symbols *symbols, uint64_t *end)
 {

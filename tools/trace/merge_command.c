@@ -91,7 +91,7 @@ static int write_names(int from, const char *from_path, const char *path)
 }
 
 /*
- * The merged trace gets the names of the kernel's functions that its parts have, and keeps no
+ * The merged trace gets the names of the kernel's functions from its parts, and keeps no
  * others: those beside an earlier trace may be of another kernel.
  */
 static int copy_names(char **paths, const char *output)

@@ -18,7 +18,7 @@
  *	per_thread	boolean: counters count for a thread, not for a hart
  *	files		name of a folder beside this file, with copies of the objects' files
  *	exe, args	the program, and its arguments as an array
- *	host, board	the machine's name, and what it is
+ *	host, board	the machine's name, and its model
  *	sources		[{ src, hart, cpu }]
  *	counters	[{ number, event, type, code, data, flags, info, turn }]; turn: the
  *			turn in which the event is counted; absent if it always is
@@ -42,7 +42,7 @@
  *	rest		[{ src, channel, offset }] struct meta_rest
  *	threads		[{ channel, pid, tid, name, from, to, named }] in order of
  *			appearance; times are in ticks, as wide as a timestamp; named: each
- *			header of the thread has its id, and channel may be absent
+ *			header of the thread contains its id, and channel may be absent
  *	processes	[{ pid, ppid, exe, args, from, to }] if several processes were
  *			recorded: the programs that they executed, in order
  *	objects		[{ path, build_id, start, end, bias, from, to, in }] in order of

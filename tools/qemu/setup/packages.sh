@@ -48,7 +48,7 @@ missing_of() {
 	done | sort -u
 }
 
-# known PACKAGE...: the packages that this release has.
+# known PACKAGE...: the packages that this release contains.
 known() {
 	apt-cache policy "$@" | awk '
 		/^[^ ].*:$/ { name = $1; sub(":$", "", name) }
