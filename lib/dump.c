@@ -199,7 +199,7 @@ PERF_INTERNAL int perf_dump(const char *path)
 		rc = perf_device_capture(device, &capture);
 #ifndef PERF_DROPIN
 	/*
-	 * The names of the kernel's functions beside an earlier trace may be of another kernel.
+	 * The names of the kernel's functions beside an earlier trace may be another kernel's.
 	 * Only sifive-trace record writes them, after the program has ended.
 	 */
 	if (!rc)
