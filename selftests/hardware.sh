@@ -62,7 +62,7 @@ run --set tf0.sink-high-bits=0 --dts "$out/region.dts" -- "$probe"
 	grep -q 'words=.*0x0*100000000.* 0xffffffff' "$out/log"
 result $? "unreachable memory is refused, with the last reachable address"
 
-# 9 bits are a P550's.
+# A P550 implements 9 bits.
 for reach in "9 0x1ffffffffff" "10 0x3ffffffffff"; do
 	read -r bits last <<<"$reach"
 	region "0x400 0x0" "0x0 0x2000000"

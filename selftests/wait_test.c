@@ -166,7 +166,7 @@ static bool is_there(const struct _test_data_wait *self, const void *page)
 	       read(self->pipe[0], bytes, sizeof(bytes)) == sizeof(bytes);
 }
 
-/* Whether a thread sleeps, as a writer does only in a store, or has ended. */
+/* Whether a thread is asleep, as a writer is only in a store, or has ended. */
 static bool is_asleep(const char *tid)
 {
 	char path[64], text[512];

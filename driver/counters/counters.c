@@ -47,7 +47,7 @@ struct request {
 	bool ours;
 };
 
-/* Whether counters are taken from perf; constant while the machine runs. */
+/* Whether counters are taken from perf; constant while the machine is running. */
 bool sft_counters_pinned(void)
 {
 	return !riscv_isa_extension_available(NULL, SSCOFPMF);
@@ -128,7 +128,7 @@ static void note_here(void *arg)
 }
 
 /*
- * Whether a counter still runs undisturbed. If another user has restarted it, it is below its
+ * Whether a counter is still running undisturbed. If another user has restarted it, it is below its
  * last value, or about half its range above, where perf starts counters. A counter of firmware
  * is only read: OpenSBI lets a running one be started.
  */

@@ -118,7 +118,7 @@ struct sft_choice {
 /**
  * struct sft_sampling - records that the kernel writes
  * @set:	the SAMPLING request; off if interval and period are 0
- * @on:		the capture runs and the harts' streams have started
+ * @on:		the capture is running and the harts' streams have started
  * @full:	encoders whose sinks have no room for records, because the reader is too slow
  */
 struct sft_sampling {
@@ -130,7 +130,7 @@ struct sft_sampling {
 /**
  * struct sft_switches - records of context switches
  * @set:	the SWITCHES request
- * @on:		the capture runs and records are written
+ * @on:		the capture is running and records are being written
  */
 struct sft_switches {
 	struct sifive_trace_switches set;

@@ -32,7 +32,7 @@ struct hart {
 
 static DEFINE_PER_CPU(struct hart, harts);
 
-/* The capture runs, and the probes are active. */
+/* The capture is running, and the probes are active. */
 static bool running;
 
 static struct sft_processes traced;

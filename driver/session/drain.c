@@ -47,7 +47,7 @@ bool sft_drain_on(void)
 	return sft_drains;
 }
 
-/* Whether the capture runs, or continues after a pause or system resume. */
+/* Whether the capture is running, or continues after a pause or system resume. */
 bool sft_drain_live(void)
 {
 	return sft_capture_on() || sft.state.asleep;

@@ -61,7 +61,7 @@ int sft_capture_unpause(struct sft_why *why)
 }
 
 /*
- * After a pause: the capture runs again, or its session has stopped it and readers
+ * After a pause: the capture is running again, or its session has stopped it and readers
  * reach its end.
  */
 void sft_capture_end_pause(void)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /*
  * Writes a trace of this many KB to standard output: calls of two threads that stay on
- * two harts. With the name of a side-car file, which is then also written: calls of four threads
+ * two harts. With the name of a side-car file, which is written, too: calls of four threads
  * that migrate between four harts, whose messages meet in a funnel.
  */
 #include <stdio.h>

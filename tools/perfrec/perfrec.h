@@ -407,7 +407,7 @@ void perfrec_lost(struct perfrec *perfrec, int src);
 void perfrec_settle(struct perfrec *perfrec, unsigned int src,
 		    unsigned int channel, uint64_t offset);
 
-/** perfrec_unfinished() - whether a stream's record waits for more words */
+/** perfrec_unfinished() - whether a stream's record is waiting for more words */
 bool perfrec_unfinished(const struct perfrec *perfrec, unsigned int src, unsigned int channel);
 
 /**

@@ -75,7 +75,7 @@ struct symbol {
  * If the side-car file has no objects, the user's files are at the addresses that they
  * contain.
  *
- * Return: the symbols, or NULL after printing an error if a file of the user cannot be read.
+ * Return: the symbols, or NULL after printing an error if one of the user's files cannot be read.
  */
 struct symbols *symbols_open(const struct symbols_options *options,
 			     const struct meta *meta);

@@ -392,8 +392,8 @@ static bool leave_signal(struct unwind *unwind, const struct layout *layout)
 
 /*
  * A signal handler returns to the vdso. The trace may not name the vdso, and there may be no file
- * of it, so code in no object may be the vdso, too. Returns whether a handler was left; if not, @end is
- * set to the mark that ends the list.
+ * of it, so code in no object may be the vdso, too. Returns whether a handler was left; if not,
+ * @end is set to the mark that ends the list.
  */
 static bool leave_handler(struct unwind *unwind, struct symbols *symbols, uint64_t *end)
 {

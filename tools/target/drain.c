@@ -253,7 +253,7 @@ static void fail_read(const struct drain *d, struct drain_sink *s, int error)
 	       error == EBUSY ? "another program is reading it" : strerror(error));
 }
 
-/* After read() has returned @got bytes: whether the capture runs. */
+/* After read() has returned @got bytes: whether the capture is running. */
 static bool is_running(ssize_t got)
 {
 	return got > 0 || (got < 0 && (errno == EAGAIN || errno == EINTR));

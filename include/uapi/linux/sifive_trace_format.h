@@ -106,7 +106,7 @@
 
 /*
  * Counters whose events take turns (COUNTERS with SIFIVE_TRACE_COUNTERS_TURNS). Of the bits of
- * such a count that a record can hold, the upper ones are the round, modulo 2^8, then the turn,
+ * their counts that a record can hold, the upper ones are the round, modulo 2^8, then the turn,
  * from 0 on; the others count since the turn began. Events with a fixed counter take no turns.
  * A turn lasts sifive_trace_counters.turn_us, at least 1000, of the running time of a joined
  * thread; without SIFIVE_TRACE_COUNTERS_PER_THREAD, of all joined threads on the hart. With turns,
@@ -115,7 +115,7 @@
 #define SIFIVE_TRACE_TURNS_MAX		16
 #define SIFIVE_TRACE_TURN_BITS		4
 #define SIFIVE_TRACE_ROUND_BITS		8
-/* The minimum width of such a counter, and the longest turn that it allows, in microseconds. */
+/* Minimum width of a counter with turns, and the longest turn that it allows, in microseconds. */
 #define SIFIVE_TRACE_TURNS_WIDTH	40
 #define SIFIVE_TRACE_TURN_LONGEST	50000
 

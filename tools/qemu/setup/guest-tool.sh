@@ -30,7 +30,7 @@ guest_copy() {
 	done
 }
 
-# guest_unpack DIR PACKAGE: it and its libraries' packages into DIR/root.
+# guest_unpack DIR PACKAGE: unpack it and its libraries' packages into DIR/root.
 guest_unpack() {
 	mkdir -p "$1/lib"
 	# shellcheck disable=SC2046 # many packages
