@@ -73,7 +73,7 @@ int trace_records(int fd, struct trace_totals *totals,
 		  void (*each)(const struct trace_record *record, void *arg),
 		  void *arg);
 
-/* Whether all data found is complete records or headers. */
+/* Whether all data found consists of complete records and headers. */
 static inline bool trace_is_whole(const struct trace_totals *totals)
 {
 	return !totals->bad && !totals->unfinished && !totals->backwards;

@@ -26,8 +26,8 @@ typedef void cli_add(void *context, const char *word, const char *help);
  * @name:	"--output"; NULL ends a table
  * @value:	its value as help shows it: a placeholder in capitals, words separated by |, or
  *		both; NULL for an option without a value
- * @optional:	the value may be omitted: --name or --name=VALUE; @set receives NULL for the
- *		former
+ * @optional:	the value may be omitted: --name or --name=VALUE; @set receives NULL if it
+ *		is
  * @help:	one or more sentences; NULL hides the option
  * @set:	stores the value; returns EXIT_OK, or EXIT_USAGE after printing
  *		an error

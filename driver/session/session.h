@@ -48,8 +48,8 @@ struct sifive_trace_join;
  * @message:	text of its last error
  * @mapping:	address space that its mappings of stimulus pages belong to
  * @read_lock:	one read at a time; taken before the system's lock
- * @snapshot:	number of the ring's copy that it reads, if the ring ran when reading
- *		began; 0 = none
+ * @snapshot:	number of the ring's copy that it reads, if the ring was running when
+ *		reading began; 0 = none
  * @joined:	number of the capture that it has joined as a member, 0 = none; written
  *		under the locks of the system and of mapping.c
  * @member:	its number among the members of that capture

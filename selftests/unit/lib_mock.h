@@ -472,7 +472,7 @@ PERF_INTERNAL void perf_rseq_barrier(void)
 	__atomic_thread_fence(__ATOMIC_SEQ_CST);
 }
 
-/* In the one-file library, functions that some programs do not have exist. */
+/* Functions that some programs lack always exist in the one-file library. */
 #pragma GCC diagnostic ignored "-Waddress"
 
 #define PERF_AMALGAMATION

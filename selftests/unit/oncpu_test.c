@@ -407,7 +407,7 @@ static void generate(FIXTURE_DATA(oncpu) *self)
 		self->mute[hart] = false;
 		if (self->running[hart] >= 0)
 			switch_out(self, hart, true);
-		/* Without it, only the driver's count shows the last loss. */
+		/* Without this record, only the driver's count shows the last loss. */
 		if (self->gap[hart])
 			put(self, hart, 1, SIFIVE_TRACE_SWITCH_BEGIN);
 	}

@@ -27,7 +27,7 @@ struct spreads {
 
 #define SPREAD_BYTES	(64u << 20)
 
-/** spread_add() - add a call of a row, which took @ticks */
+/** spread_add() - add a call that took @ticks to a row */
 void spread_add(struct spreads *spreads, size_t row, uint64_t ticks);
 
 /** spread_known() - whether a row has a call with a time */

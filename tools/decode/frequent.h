@@ -42,7 +42,7 @@ int frequent_read(struct frequent *frequent, const struct options *options, doub
 void frequent_free(struct frequent *frequent);
 
 /**
- * frequent_has() - whether a function is among these functions
+ * frequent_has() - whether a function is among the frequent functions
  * @object:	name of its file
  * @start, @end: addresses in the file
  */

@@ -183,7 +183,7 @@ struct perfrec_stack;
 
 /**
  * symbols_unwind() - find the callers that a stack shows, by the unwind tables of the files
- * @symbols:	struct symbols; its time becomes that of the stack
+ * @symbols:	struct symbols; its time becomes the stack's
  * @address:	set as in struct perfrec_callers: the list ends where the stack does, or with the mark
  *		PERFREC_CUT or PERFREC_UNKNOWN, which symbols_find() knows as "[cut]" and "[unknown]"
  *

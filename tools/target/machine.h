@@ -26,7 +26,7 @@ char *machine_log(void);
 /** machine_firmware() - "OpenSBI 1.6, SBI 2.0" from the kernel log, or empty */
 void machine_firmware(char *text, size_t size);
 
-/** machine_file() - the first line of a file of /proc or /sys, empty if there is none */
+/** machine_file() - the first line of a file in /proc or /sys, empty if there is none */
 void machine_file(const char *path, char *text, size_t size);
 
 /** machine_process() - "123 (name)" */

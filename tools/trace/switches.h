@@ -20,7 +20,7 @@
  * @thread:	the number of a SIFIVE_TRACE_SWITCH_CALL, the result of a
  *		SIFIVE_TRACE_SWITCH_RETURN; otherwise the thread's id, 0 in a
  *		SIFIVE_TRACE_SWITCH_BEGIN, and in a SIFIVE_TRACE_SWITCH_END if none of the threads
- *		runs
+ *		is running
  * @pc, @page:	the addresses of a SIFIVE_TRACE_SWITCH_FAULT
  * @major:	for a SIFIVE_TRACE_SWITCH_FAULT: it was a major fault
  * @stamp:	the record's last store, or the item that shows the loss
