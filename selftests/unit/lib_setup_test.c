@@ -338,7 +338,7 @@ TEST_F(lib, threads_add_their_cpus)
 	EXPECT_EQ(3, dev.config.encoders);
 	/*
 	 * A request counts as a new set-up if its buffer differs, if tracing was on, or if
-	 * repeated.
+	 * it is repeated.
 	 */
 	init_in_thread(_metadata, 8192);
 	EXPECT_EQ(2, dev.config.encoders);

@@ -15,7 +15,7 @@
 #define COUNTERS_HART	" (hart)"
 #define COUNTERS_NAME_SIZE (PERFREC_NAME_SIZE + sizeof(COUNTERS_HART) - 1)
 
-/* Limit of columns; at least as many as one record can have counters. */
+/* Maximum number of columns; at least the number of counters in one record. */
 #define COUNTERS_MAX	64
 #define COUNTERS_NONE	0xff
 

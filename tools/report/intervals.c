@@ -6,7 +6,7 @@
 #include "hash.h"
 #include "intervals.h"
 
-/* Limits of functions in the current intervals: of one thread, and of all threads. */
+/* Maximum number of functions in the current intervals: of one thread, and of all threads. */
 #define RUNNING_MAX		4096
 #define RUNNING_ALL_MAX		(1u << 18)
 

@@ -231,7 +231,7 @@ void recording_show_files(const struct recording *r);
 int recording_take(struct recording *r, int (*attempt)(struct recording *r));
 
 /**
- * recording_restrict() - only the user may read new files that have kernel addresses or stacks
+ * recording_restrict() - only the user may read new files that contain kernel addresses or stacks
  *
  * Return: the file mode mask as it was.
  */

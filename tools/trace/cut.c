@@ -11,7 +11,7 @@
 
 /* More words than the longest header, or the longest record with callers. */
 #define WORDS	(160 + 2 * SIFIVE_TRACE_CALLERS_MAX)
-/* Maximum number of stores of a record in a channel without headers. */
+/* Maximum number of stores in a record of a channel without headers. */
 #define OTHERS	(SWITCHES_WORDS + 2)
 
 /* Number of stores to decode at once. */
