@@ -266,7 +266,10 @@ static inline bool perfrec_is_mark(const struct store *word)
 	       word->value <= SIFIVE_TRACE_RECORD_DROPPED;
 }
 
-/** perfrec_is_callers() - whether such a store begins the callers or the stack of a sample */
+/**
+ * perfrec_is_callers() - whether a store that does not begin a record begins the callers or the
+ *			  stack of a sample
+ */
 static inline bool perfrec_is_callers(const struct store *word)
 {
 	return word->bytes == 1 && (word->value == SIFIVE_TRACE_RECORD_CALLERS ||
