@@ -94,7 +94,7 @@ enum {
 	SIFIVE_TRACE_PAGE_FAULTS	= 1 << 10,
 	/* Samples include their callers, found by frame pointers: compile with
 	 * -fno-omit-frame-pointer. Samples in the kernel include the callers there, so only
-	 * the user can then read the files.
+	 * the user can read the files.
 	 */
 	SIFIVE_TRACE_CALLERS		= 1 << 9,
 };

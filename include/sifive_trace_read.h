@@ -49,7 +49,7 @@ struct sifive_reader;
  * @SIFIVE_EVENT_IDLE: a pipe has no more data for now; never occurs with files
  * @SIFIVE_EVENT_POINT: in a trace with instruction trace, a record of an instrumented function or
  *		a manual record, between the calls. The calls, and SIFIVE_EVENT_RECORD for function
- *		entry and exit, are then those of instruction trace, unless the option "calls" is
+ *		entry and exit, come from instruction trace, unless the option "calls" is
  *		"records".
  */
 enum sifive_event_kind {

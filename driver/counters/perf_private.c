@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * All uses of perf's private state. None of it is a stable interface, so each use
- * validates the object first, and the driver also works without it: fixed counters
- * are then shared with perf (INFO has a flag for that), machines without Sscofpmf
+ * validates the object first, and the driver also works if that fails: fixed
+ * counters are shared with perf (INFO has a flag for that), machines without Sscofpmf
  * have no counters, and STATUS does not count threads whose sampling event has no
  * counter.
  *

@@ -252,7 +252,7 @@ static int follow_held(struct joined *joined, struct lane *lane)
 	lane->held = 0;
 	while (!error && lane->messages && lane->message[lane->first].offset <= held)
 		error = follow_first(joined, lane);
-	/* The flow may already be lost: it then reports nothing. */
+	/* The flow may already be lost, in which case it reports nothing. */
 	give_before(joined, lane, held);
 	return error;
 }

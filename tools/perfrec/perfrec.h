@@ -210,8 +210,8 @@ static inline size_t perfrec_stack_bytes(const struct perfrec_stack *stack)
  * @addresses:	2 for enter and exit, otherwise 1
  * @counters:	number of counters; header->counters if there is a header
  * @words:	number of its stores, including those of its callers
- * @header:	the header it belongs to, NULL if none has been seen: the record then has a
- *		counter for each word, and count type and widths are unknown
+ * @header:	the header it belongs to, NULL if none has been seen, in which case the
+ *		record has a counter for each word, and count type and widths are unknown
  * @begin:	its first word
  * @address_end: its last address word
  * @sent_address: addresses as transmitted (XORed for DeltaXOR), with bit 0 clear

@@ -171,8 +171,8 @@ bool symbols_find_return(struct symbols *symbols, uint64_t address, struct symbo
  * kernel, or that a signal interrupted.
  *
  * The return-address register counts as a caller unless it contains an address in the
- * sampled function: that function has then called another one. Without symbols, it always
- * counts as a caller.
+ * sampled function, which means that the function has called another one. Without symbols, it
+ * always counts as a caller.
  *
  * Return: how many there are; 0 if the record has none.
  */

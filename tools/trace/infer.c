@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /*
  * The width of the SRC field, and the timestamps' scheme, from the bytes alone. With a wrong
- * width, bits of the field become part of the store's tag, or vice versa: the stores of one
- * record then have different channels, or their values do not fit their sizes, so they form
+ * width, bits of the field become part of the store's tag, or vice versa, so the stores of one
+ * record have different channels, or their values do not fit their sizes, so they form
  * neither headers nor records.
  */
 #include "trace.h"

@@ -329,7 +329,7 @@ struct sifive_trace_event {
  * For COUNTERS: the event of a later SAMPLING, with the same other flags. It takes no counter of
  * the session: the kernel's records contain the count of the counter that interrupts. Programs
  * cannot read it: its @counter is a number that no counter of the session has, and its @info has
- * no CSR. SAMPLING by another event, or by time, then fails with EINVAL.
+ * no CSR. With it, SAMPLING by another event, or by time, fails with EINVAL.
  */
 #define SIFIVE_TRACE_EVENT_OF_SAMPLES	(1u << 2)
 
