@@ -157,9 +157,7 @@ static int add_encoder(struct platform_device *pdev)
 	if (ret)
 		return ret;
 	platform_set_drvdata(pdev, &e->c);
-	ret = sft_topology_add_encoder(e);
-	if (ret)
-		return sft_refuse(&pdev->dev, ret, "hart %llu has another encoder", e->hart);
+	sft_topology_add_encoder(e);
 	return 0;
 }
 

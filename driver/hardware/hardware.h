@@ -272,7 +272,7 @@ struct sft_hardware_ops {
 /* topology.c */
 void sft_topology_init(const struct sft_hardware_ops *ops);
 int sft_topology_reserve(struct device *dev);
-int sft_topology_add_encoder(struct sft_encoder *e);
+void sft_topology_add_encoder(struct sft_encoder *e);
 void sft_topology_add_funnel(struct sft_component *f);
 void sft_topology_remove(struct sft_component *c);
 void sft_topology_shutdown(struct platform_device *pdev);

@@ -147,41 +147,22 @@ int sft_topology_reserve(struct device *dev)
 	return free ? devm_add_action_or_reset(dev, release_number, NULL) : -ENOSPC;
 }
 
-static bool has_encoder(u64 hart)
-{
-	struct sft_encoder *e;
-
-	for_each_encoder(e)
-		if (e->hart == hart)
-			return true;
-	return false;
-}
-
 /*
  * Nothing may use the hardware while components change: adding one renumbers
- * the encoders, and removing one may remove its sink. Returns false if the component was not
- * added, because its hart has an encoder.
+ * the encoders, and removing one may remove its sink.
  */
-static bool add(struct sft_component *c, struct list_head *list)
+static void add(struct sft_component *c, struct list_head *list)
 {
-	bool taken;
-
 	user->change();
-	taken = c->is_encoder && has_encoder(to_encoder(c)->hart);
-	if (!taken) {
-		insert_sorted(c, list);
-		refresh();
-	}
+	insert_sorted(c, list);
+	refresh();
 	user->changed();
-	if (!taken)
-		sft_debug_add(c);
-	return !taken;
+	sft_debug_add(c);
 }
 
-/* -EEXIST if the encoder's hart already has one. */
-int sft_topology_add_encoder(struct sft_encoder *e)
+void sft_topology_add_encoder(struct sft_encoder *e)
 {
-	return add(&e->c, &sft_hw.encoders) ? 0 : -EEXIST;
+	add(&e->c, &sft_hw.encoders);
 }
 
 void sft_topology_add_funnel(struct sft_component *f)
