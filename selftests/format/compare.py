@@ -81,10 +81,20 @@ def differs(ours, theirs, values, laps):
             ours.get("dropped", 0) != theirs.get("dropped", 0) or
             ours.get("waited", 0) != theirs.get("waited_ns", 0) or
             (ours["addresses"] or []) and callers(ours["callers"], ours["addresses"][0]) !=
-            [int(caller["address"], 16) for caller in theirs.get("callers", [])] or
+            shown(theirs, ours["callers"]) or
             (ours["addresses"] or []) != addresses or
             (ours[values] or []) != list(theirs.get("counters", {}).values()) or
             ours["time"] != time and (exact or ours["time"] is not None))
+
+
+def shown(theirs, ours):
+    """The callers that decode shows. Only the command looks for the frame of a signal handler in
+    a stack, and says that the stack is cut if the frame would lie beyond it."""
+    addresses = [int(caller["address"], 16) for caller in theirs.get("callers", [])]
+    if (ours or [])[-1:] == [read_trace.STACK] and addresses[-1:] == [CUT] and \
+            len(addresses) < read_trace.CALLERS_MAX - 2:
+        addresses[-1] = UNKNOWN
+    return addresses
 
 
 def callers(addresses, sampled):
