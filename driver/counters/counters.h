@@ -422,7 +422,7 @@ void sft_processes_flush(void);
 /* faults.c */
 int sft_faults_add(perf_overflow_handler_t handler, struct sft_why *why);
 bool sft_faults_seen(unsigned int cpu);
-void sft_faults_cpu_offline(unsigned int cpu);
+void sft_faults_end(unsigned int cpu);
 void sft_faults_remove(bool (*wanted)(void));
 
 /* instruction.c */

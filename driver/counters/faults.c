@@ -75,7 +75,7 @@ bool sft_faults_seen(unsigned int cpu)
 }
 
 /* Note that the events of a CPU have ended. Called with the system locked. */
-void sft_faults_cpu_offline(unsigned int cpu)
+void sft_faults_end(unsigned int cpu)
 {
 	per_cpu_ptr(&faults, cpu)->offline++;
 }

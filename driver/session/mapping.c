@@ -142,18 +142,6 @@ void sft_mapping_join(struct sft_file *file)
 	sft_mapping_renew(file);
 }
 
-/* Remove the session's mappings: on return programs cannot access the pages. */
-void sft_mapping_release(void)
-{
-	/* The watcher of full sinks still runs, and uses the owner while stores may wait. */
-	mutex_lock(&map_lock);
-	map.owner = NULL;
-	map.gated = false;
-	mutex_unlock(&map_lock);
-	sft_mapping_gate(false);
-	unmap_mapping_range(sft.owner->mapping, 0, 0, 1);
-}
-
 /* Inform programs and the kernel's writers which sinks have no room. Called under map_lock. */
 static void set_full(u64 full, u64 held)
 {
@@ -173,14 +161,32 @@ static void set_full(u64 full, u64 held)
 	WRITE_ONCE(sft_sampling.full, full);
 }
 
+/* Called under map_lock. Without an owner, no store waits. */
+static void set_gate(bool on)
+{
+	map.gated = on && map.owner;
+	set_full(0, 0);
+}
+
 /* Set whether stores may wait from now on; if not, waiting stores continue. */
 void sft_mapping_gate(bool on)
 {
 	mutex_lock(&map_lock);
-	map.gated = on && map.owner;
-	set_full(0, 0);
+	set_gate(on);
 	mutex_unlock(&map_lock);
 	wake_up_all(&waiting);
+}
+
+/* Remove the session's mappings: on return programs cannot access the pages. */
+void sft_mapping_release(void)
+{
+	/* The watcher of full sinks still runs, and uses the owner while stores may wait. */
+	mutex_lock(&map_lock);
+	map.owner = NULL;
+	set_gate(false);
+	mutex_unlock(&map_lock);
+	wake_up_all(&waiting);
+	unmap_mapping_range(sft.owner->mapping, 0, 0, 1);
 }
 
 /*

@@ -148,7 +148,7 @@ static int session_cpu_offline(unsigned int cpu)
 	struct sft_why why = {};
 
 	sft_lock();
-	sft_faults_cpu_offline(cpu);
+	sft_faults_end(cpu);
 	if (sft.owner && !sft.sleeping) {
 		sft_capture_cpu_offline(cpu, &why);
 		sft_counters_cpu_offline(cpu, &why);
@@ -181,7 +181,7 @@ static int session_cpu_online(unsigned int cpu)
 	sft_lock();
 	sft_reserve_cpu_online(cpu);
 	/* Events that were made while the CPU went offline have ended, too. */
-	sft_faults_cpu_offline(cpu);
+	sft_faults_end(cpu);
 	if (sft.owner && !sft.sleeping)
 		resume_stream(cpu);
 	sft_unlock();

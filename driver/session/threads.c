@@ -49,17 +49,11 @@ int sft_thread_join(struct sft_file *file, u32 *slot, struct sft_why *why)
 	return ret;
 }
 
-/* Sampling cannot begin, so the capture ends. */
-static int fail(struct sft_file *file, int err, struct sft_why *why)
+/* Sampling cannot begin, so the capture ends. Called with the system locked. */
+static void give_up(struct sft_file *file, const struct sft_why *why)
 {
-	sft_fail(why, err, "no memory for sampling");
-	sft_lock();
-	if (sft.owner == file) {
-		sft_keep_message(file, why);
-		sft_capture_stop(NULL);
-	}
-	sft_unlock();
-	return err;
+	sft_keep_message(file, why);
+	sft_capture_stop(NULL);
 }
 
 /*
@@ -73,9 +67,14 @@ static int follow(struct sft_file *file, u32 flags, bool on_exec, struct sft_why
 	int ret;
 
 	ret = sft_sampling_prepare(&to, flags, on_exec);
-	if (ret)
-		return fail(file, ret, why);
 	sft_lock();
+	if (ret) {
+		sft_fail(why, ret, "no memory for sampling");
+		if (sft.owner == file)
+			give_up(file, why);
+		sft_unlock();
+		return ret;
+	}
 	/* Finish even if another process has paused the capture in the meantime. */
 	wanted = sft.owner == file && sft_capture_on() && sft_sampling_wanted(&to);
 	sft_unlock();
@@ -83,10 +82,8 @@ static int follow(struct sft_file *file, u32 flags, bool on_exec, struct sft_why
 		ret = sft_sampling_make(&to);
 	sft_lock();
 	ret = sft_sampling_adopt(&to, ret, why);
-	if (ret) {
-		sft_keep_message(file, why);
-		sft_capture_stop(NULL);
-	}
+	if (ret)
+		give_up(file, why);
 	sft_unlock();
 	sft_sampling_finish(&to);
 	return ret;
