@@ -92,42 +92,46 @@ static int html_begin(struct export *export)
 	return html->calls ? 0 : -1;
 }
 
+/* An array with room for @index, whose new items are 0; NULL if out of memory. */
+static void *with_room(struct html *html, void *items, uint32_t *room, uint32_t index, size_t size)
+{
+	char *more;
+
+	if (index < *room)
+		return items;
+	more = realloc(items, ((size_t)index + 1) * size);
+	if (!more) {
+		html->no_memory = true;
+		return NULL;
+	}
+	memset(more + *room * size, 0, (index + 1 - *room) * size);
+	*room = index + 1;
+	return more;
+}
+
 /* A thread's calls and points have a row for each level. */
 static void add_level(struct html *html, const struct call *call)
 {
-	uint32_t *levels;
+	uint32_t *levels = with_room(html, html->levels, &html->threads, call->thread,
+				     sizeof(*levels));
 
-	if (call->thread >= html->threads) {
-		levels = realloc(html->levels, (call->thread + 1) * sizeof(*levels));
-		if (!levels) {
-			html->no_memory = true;
-			return;
-		}
-		memset(levels + html->threads, 0,
-		       (call->thread + 1 - html->threads) * sizeof(*levels));
-		html->levels = levels;
-		html->threads = call->thread + 1;
-	}
-	if (html->levels[call->thread] < call->depth + 1)
-		html->levels[call->thread] = call->depth + 1;
+	if (!levels)
+		return;
+	html->levels = levels;
+	if (levels[call->thread] < call->depth + 1)
+		levels[call->thread] = call->depth + 1;
 }
 
+/* A call of the function has no time, so the page lacks it. */
 static void add_untimed(struct html *html, uint32_t function)
 {
-	bool *untimed;
+	bool *untimed = with_room(html, html->untimed, &html->functions, function,
+				  sizeof(*untimed));
 
-	if (function >= html->functions) {
-		untimed = realloc(html->untimed, (2 * (size_t)function + 16) * sizeof(*untimed));
-		if (!untimed) {
-			html->no_memory = true;
-			return;
-		}
-		memset(untimed + html->functions, 0,
-		       (2 * (size_t)function + 16 - html->functions) * sizeof(*untimed));
-		html->untimed = untimed;
-		html->functions = 2 * function + 16;
-	}
-	html->untimed[function] = true;
+	if (!untimed)
+		return;
+	html->untimed = untimed;
+	untimed[function] = true;
 }
 
 static void html_leave(void *context, struct analysis_thread *thread,

@@ -322,6 +322,19 @@ static bool counts_again(const struct profile *profile, const struct metric *met
 		(repeated >> metric->counter & 1 || repeated >> metric->under & 1));
 }
 
+bool report_is_scaled_count(const struct profile *profile, const struct metric *metric)
+{
+	return report_is_counter(metric) && report_is_scaled(profile, metric);
+}
+
+void report_share_cell(char *text, const struct profile *profile, size_t row,
+		       const struct metric *metric)
+{
+	snprintf(text, UNITS_SIZE, "%.6f",
+		 report_share(profile, row, metric->counter,
+			      metric->kind == METRIC_COUNTER_TOTAL));
+}
+
 bool report_is_unknown(const struct profile *profile, size_t row, const struct metric *metric)
 {
 	const struct profile_row *r = &profile->row[row];

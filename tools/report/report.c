@@ -288,14 +288,6 @@ static const char *group_column(const struct profile *profile)
 	return profile->by == PROFILE_BY_THREAD ? "thread" : "hart";
 }
 
-/* After a count, write the share by which it was scaled. */
-#define SHARE	":share"
-
-static bool is_scaled_count(const struct profile *profile, const struct metric *metric)
-{
-	return report_is_counter(metric) && report_is_scaled(profile, metric);
-}
-
 static void put_row(struct table *table, const char *group, const struct line *line)
 {
 	const struct profile *profile = table->profile;
@@ -314,12 +306,10 @@ static void put_row(struct table *table, const char *group, const struct line *l
 			    profile->input.hz, true);
 		report_row_number(&table->rows, metric, "",
 				  report_is_unknown(profile, line->row, metric) ? "" : text);
-		if (!is_scaled_count(profile, metric))
+		if (!report_is_scaled_count(profile, metric))
 			continue;
-		snprintf(text, sizeof(text), "%.6f",
-			 report_share(profile, line->row, metric->counter,
-				      metric->kind == METRIC_COUNTER_TOTAL));
-		report_row_number(&table->rows, metric, SHARE, text);
+		report_share_cell(text, profile, line->row, metric);
+		report_row_number(&table->rows, metric, REPORT_SHARE, text);
 	}
 	if (has_times(table))
 		report_row_word(&table->rows, "times", report_certainty(table->profile, line->row));
@@ -336,8 +326,8 @@ static void put_csv_heading(struct table *table)
 	for (m = 0; m < table->metrics; m++) {
 		if (!report_is_share(&table->metric[m]))
 			report_put_column(table->out, &table->metric[m], "");
-		if (is_scaled_count(table->profile, &table->metric[m]))
-			report_put_column(table->out, &table->metric[m], SHARE);
+		if (report_is_scaled_count(table->profile, &table->metric[m]))
+			report_put_column(table->out, &table->metric[m], REPORT_SHARE);
 	}
 	if (has_times(table))
 		put_string(table->out, ",times");

@@ -146,6 +146,16 @@ uint64_t report_value(const struct profile *profile, size_t row,
 /** report_is_scaled() - whether a number is an estimate, because its event takes turns */
 bool report_is_scaled(const struct profile *profile, const struct metric *metric);
 
+/** report_is_scaled_count() - whether a column with the share of its cycles follows a number */
+bool report_is_scaled_count(const struct profile *profile, const struct metric *metric);
+
+/* Qualifies the column's name. */
+#define REPORT_SHARE	":share"
+
+/** report_share_cell() - report_share() of a scaled count as text of up to UNITS_SIZE bytes */
+void report_share_cell(char *text, const struct profile *profile, size_t row,
+		       const struct metric *metric);
+
 /**
  * report_share() - the share of a row's cycles in which a column's event was counted; 1 if in
  * all

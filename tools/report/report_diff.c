@@ -34,6 +34,7 @@ struct diff {
 	const struct profile	*profile[2];
 	struct output		*out;
 	struct metric		metric[2 * METRICS_MAX];
+	bool			scaled[2 * METRICS_MAX];	/* see is_scaled() */
 	unsigned int		metrics;
 	bool			timed;		/* whether the times of both can be compared */
 	struct pair		*pair;
@@ -319,34 +320,8 @@ static void make_cell(const struct diff *diff, const struct pair *pair,
 }
 
 static const char * const which_text[] = { ":before", ":after" };
-static const char * const share_text[] = { ":share:before", ":share:after" };
+static const char * const share_text[] = { REPORT_SHARE ":before", REPORT_SHARE ":after" };
 static const char * const times_text[] = { "times:before", "times:after" };
-
-/* Whether either trace has estimates of a count, because its event takes turns with others. */
-static bool is_scaled(const struct diff *diff, const struct metric *metric)
-{
-	struct metric same = *metric;
-	unsigned int i;
-
-	for (i = 0; i < 2 && report_is_counter(metric); i++) {
-		same.counter = column(diff, i, metric);
-		if (!lacks(diff, i, metric) && report_is_scaled(diff->profile[i], &same))
-			return true;
-	}
-	return false;
-}
-
-static void make_share(const struct diff *diff, const struct pair *pair, unsigned int which,
-		       const struct metric *metric, char *text)
-{
-	struct metric same;
-
-	*text = '\0';
-	if (has_value(diff, pair, which, metric, &same))
-		snprintf(text, UNITS_SIZE, "%.6f",
-			 report_share(diff->profile[which], pair->row[which], same.counter,
-				      metric->kind == METRIC_COUNTER_TOTAL));
-}
 
 static bool has_times(const struct diff *diff)
 {
@@ -366,7 +341,7 @@ static void put_heading(struct diff *diff)
 	for (m = 0; m < diff->metrics; m++) {
 		for (which = 0; which < 2; which++)
 			report_put_column(diff->out, &diff->metric[m], which_text[which]);
-		for (which = 0; which < 2 && is_scaled(diff, &diff->metric[m]); which++)
+		for (which = 0; which < 2 && diff->scaled[m]; which++)
 			report_put_column(diff->out, &diff->metric[m], share_text[which]);
 	}
 	for (m = 0; m < 2 && has_times(diff); m++)
@@ -384,17 +359,21 @@ static void begin_json(const struct diff *diff)
 }
 
 static void put_numbers(const struct diff *diff, struct report_rows *rows,
-			const struct pair *pair, const struct metric *metric)
+			const struct pair *pair, unsigned int m)
 {
+	const struct metric *metric = &diff->metric[m];
 	char text[UNITS_SIZE];
 	unsigned int which;
+	struct metric same;
 
 	for (which = 0; which < 2; which++) {
 		make_cell(diff, pair, which, metric, text);
 		report_row_number(rows, metric, which_text[which], text);
 	}
-	for (which = 0; which < 2 && is_scaled(diff, metric); which++) {
-		make_share(diff, pair, which, metric, text);
+	for (which = 0; which < 2 && diff->scaled[m]; which++) {
+		*text = '\0';
+		if (has_value(diff, pair, which, metric, &same))
+			report_share_cell(text, diff->profile[which], pair->row[which], &same);
 		report_row_number(rows, metric, share_text[which], text);
 	}
 }
@@ -415,7 +394,7 @@ static void put_rows(struct diff *diff, size_t lines)
 	for (i = 0; i < lines; i++) {
 		report_row_begin(&rows, diff->pair[i].name);
 		for (m = 0; m < diff->metrics; m++)
-			put_numbers(diff, &rows, &diff->pair[i], &diff->metric[m]);
+			put_numbers(diff, &rows, &diff->pair[i], m);
 		/* A function that is missing from a trace takes no time. */
 		for (m = 0; m < 2 && has_times(diff); m++)
 			report_row_word(&rows, times_text[m], diff->pair[i].row[m] == NO_ROW ?
@@ -513,6 +492,20 @@ static void choose_metrics(struct diff *diff)
 			diff->metric[diff->metrics++] = more[i];
 }
 
+/* Whether either trace has estimates of a count, because its event takes turns with others. */
+static bool is_scaled(const struct diff *diff, const struct metric *metric)
+{
+	struct metric same = *metric;
+	unsigned int i;
+
+	for (i = 0; i < 2 && report_is_counter(metric); i++) {
+		same.counter = column(diff, i, metric);
+		if (!lacks(diff, i, metric) && report_is_scaled(diff->profile[i], &same))
+			return true;
+	}
+	return false;
+}
+
 /* Differences of percentages mean nothing, and a heading has room for three columns. */
 static void choose_columns(struct diff *diff)
 {
@@ -529,6 +522,7 @@ static void choose_columns(struct diff *diff)
 			width = WIDTH_MIN;
 		if (metric->width > width)
 			metric->width = width;
+		diff->scaled[kept] = is_scaled(diff, metric);
 		diff->metric[kept++] = *metric;
 	}
 	diff->metrics = kept;

@@ -12,12 +12,10 @@
 #include <unistd.h>
 
 #include "../command.h"
+#include "../trace/meta.h"
 #include "files.h"
 #include "machine.h"
 #include "sidecar.h"
-
-/* The reader's size limit for a side-car file. */
-#define META_BYTES	(4u << 20)
 
 /* Marks the end of the part that all pieces of a recording share. */
 #define PIECE		",\n\"piece\":"
@@ -210,8 +208,8 @@ int sidecar_write(int fd, const char *trace, const struct sifive_trace_sink *sin
 static char *read_meta(const char *meta)
 {
 	FILE *file = fopen(meta, "re");
-	char *text = malloc(META_BYTES + 1);
-	size_t got = file && text ? fread(text, 1, META_BYTES, file) : 0;
+	char *text = malloc(META_BYTES_MAX + 1);
+	size_t got = file && text ? fread(text, 1, META_BYTES_MAX, file) : 0;
 
 	if (file)
 		fclose(file);
