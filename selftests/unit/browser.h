@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* Tests an exported page in a browser; skips the test if the browser is missing. */
+/* Tests exported files in Python, and pages in a browser. */
 #ifndef SELFTESTS_UNIT_BROWSER_H
 #define SELFTESTS_UNIT_BROWSER_H
 
@@ -8,7 +8,20 @@
 #define CHROMIUM	"chromium"
 #define FIREFOX		"firefox"
 
-/* Returns whether the browser is there; the output of browser.py is in @self->out. */
+/* Run a script, which can import page_calls; it fails if an assertion does. */
+static inline void python(struct __test_metadata *_metadata, const char *text)
+{
+	FILE *python = popen("PYTHONPATH=" SOURCES " python3 -B -", "w");
+
+	ASSERT_NE(NULL, python);
+	fputs(text, python);
+	EXPECT_EQ(0, pclose(python));
+}
+
+/*
+ * Run browser.py, whose output is in @self->out. If the browser is missing, skip the test and
+ * return false.
+ */
 static inline bool browse(struct __test_metadata *_metadata, FIXTURE_DATA(command) *self,
 			  const char *browser, const char *arguments)
 {

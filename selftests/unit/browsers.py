@@ -32,6 +32,11 @@ class Browser:
         self.inp = None         # file descriptor
         self.answer = None      # the answer to the next dialog
 
+    def close(self):
+        self.kill()
+        self.process.wait()
+        shutil.rmtree(self.folder, ignore_errors=True)
+
     # Reads until what has arrived begins with a complete message.
     def more(self):
         if not select.select([self.inp], [], [], PATIENCE)[0]:
@@ -96,10 +101,8 @@ class Chromium(Browser):
             self.call(domain + ".enable")
         self.resize(width, height)
 
-    def close(self):
+    def kill(self):
         self.process.kill()
-        self.process.wait()
-        shutil.rmtree(self.folder, ignore_errors=True)
 
     def receive(self):
         while b"\0" not in self.rest:
@@ -263,12 +266,10 @@ class Firefox(Browser):
             self.socket = socket.create_connection(("127.0.0.1", int(port)))
         return bool(port)
 
-    def close(self):
+    def kill(self):
         os.killpg(self.process.pid, signal.SIGKILL)
-        self.process.wait()
         if self.socket:
             self.socket.close()
-        shutil.rmtree(self.folder, ignore_errors=True)
 
     def receive(self):
         while b":" not in self.rest:

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "command_fixture.h"
+#include "browser.h"
 
 /* Return addresses: of fib when main calls it, of fib when it calls itself, and one elsewhere. */
 #define IN_MAIN		(MAIN + 8)
@@ -116,9 +116,8 @@ TEST_F(command, a_page_has_callers_without_samples)
 	save(self, "trace.rtd");
 	run(self, "export -q --format html -e " PROGRAM " -o t.html trace.rtd");
 	EXPECT_EQ(0, self->status);
-	if (system("command -v chromium >/dev/null"))
-		SKIP(return, "no chromium: install chromium");
-	run(self, "--version >/dev/null; python3 -B " SOURCES "/browser.py --shown t.html");
+	if (!browse(_metadata, self, CHROMIUM, "--shown t.html"))
+		return;
 	EXPECT_NE(NULL, strstr(self->out, "[\"0\", \"2\", \"0\", \"0.00%\", \"0\", \"main\"]")) {
 		TH_LOG("%s %s", self->out, self->err);
 	}

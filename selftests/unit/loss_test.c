@@ -39,15 +39,6 @@ static void gap(FIXTURE_DATA(command) *self)
 	gen_bytes(&self->gen, "\x02\x03", 2);
 }
 
-static void python(struct __test_metadata *_metadata, const char *text)
-{
-	FILE *python = popen("PYTHONPATH=" SOURCES " python3 -B -", "w");
-
-	ASSERT_NE(NULL, python);
-	fputs(text, python);
-	EXPECT_EQ(0, pclose(python));
-}
-
 /* main calls fib before the gap, lengthy after it, and fib when times are known again. */
 static void calls_over_a_gap(FIXTURE_DATA(command) *self)
 {
@@ -532,27 +523,48 @@ TEST_F(command, an_early_side_car_file_hides_no_later_thread)
 	}
 }
 
+/* A new trace of a thread that moves between two harts. */
+static void begin_moves(FIXTURE_DATA(command) *self)
+{
+	static const char meta[] = "{\"srcbits\":1,\"per_thread\":true,\"shared\":64,"
+		"\"threads\":[{\"channel\":6,\"tid\":7,\"named\":true}]}";
+
+	write_file("trace.rtd.meta", meta, strlen(meta));
+	gen_free(&self->gen);
+	gen_init(&self->gen, 1, 40);
+	gen_sync(&self->gen, 0);
+	gen_sync(&self->gen, 1);
+}
+
+static void end_moves(FIXTURE_DATA(command) *self)
+{
+	gen_sync(&self->gen, 0);
+	gen_sync(&self->gen, 1);
+	save(self, "trace.rtd");
+}
+
+/* The stream in which that thread records on a hart, whose headers name it. */
+static void named_stream(struct gen_stream *stream, struct gen *gen, uint8_t src,
+			 uint8_t count_type)
+{
+	gen_stream_init(stream, gen, src, 6, count_type, 1, 64);
+	stream->owner = 7;
+}
+
 /*
  * After its source has lost messages, a thread continues elsewhere, or after a header that
  * names it: the function that ran in between is unknown.
  */
 TEST_F(command, a_gap_is_charged_to_nobody_behind_a_header)
 {
-	static const char meta[] = "{\"srcbits\":1,\"per_thread\":true,\"shared\":64,"
-		"\"threads\":[{\"channel\":6,\"tid\":7,\"named\":true}]}";
 	const uint64_t outer[2] = { 0x30000, 0x100 }, inner[2] = { 0x31000, 0x30010 };
 	struct gen_stream before, behind;
 	unsigned int i;
 	uint64_t value;
 
-	write_file("trace.rtd.meta", meta, strlen(meta));
 	for (i = 0; i < 4; i++) {
-		gen_free(&self->gen);
-		gen_init(&self->gen, 1, 40);
-		gen_sync(&self->gen, 0);
-		gen_sync(&self->gen, 1);
-		gen_stream_init(&before, &self->gen, 0, 6, 0, 1, 64);
-		before.owner = 7;
+		begin_moves(self);
+		named_stream(&before, &self->gen, 0, 0);
 		gen_header(&before);
 		value = 0;
 		gen_record(&before, 0, outer, &value);
@@ -564,16 +576,13 @@ TEST_F(command, a_gap_is_charged_to_nobody_behind_a_header)
 		gen_sync(&self->gen, 0);
 		self->gen.now += 10000;
 		value += 1000;
-		gen_stream_init(&behind, &self->gen, i & 1, 6, 0, 1, 64);
-		behind.owner = 7;
+		named_stream(&behind, &self->gen, i & 1, 0);
 		behind.goes_on = true;
 		gen_header(&behind);
 		gen_record(&behind, 1, inner, &value);
 		value += 5;
 		gen_record(&behind, 1, outer, &value);
-		gen_sync(&self->gen, 0);
-		gen_sync(&self->gen, 1);
-		save(self, "trace.rtd");
+		end_moves(self);
 		run(self, "report -q --sort name --format csv trace.rtd | cut -d , -f 1,6");
 		EXPECT_STREQ(i & 2 ? "function,cycles:self\n\"0x30000\",10\n\"0x31000\",0\n" :
 			     "function,cycles:self\n\"0x30000\",10\n\"0x31000\",1000\n",
@@ -586,23 +595,15 @@ TEST_F(command, a_gap_is_charged_to_nobody_behind_a_header)
 /* The base of a header after a loss is unknown, even when the thread moves back. */
 TEST_F(command, counts_of_two_streams_are_not_compared_over_a_loss)
 {
-	static const char meta[] = "{\"srcbits\":1,\"per_thread\":true,\"shared\":64,"
-		"\"threads\":[{\"channel\":6,\"tid\":7,\"named\":true}]}";
 	const uint64_t outer[2] = { 0x30000, 0x100 }, inner[2] = { 0x31000, 0x30010 };
 	struct gen_stream first, second;
 	uint64_t value = 0;
 	int lost;
 
-	write_file("trace.rtd.meta", meta, strlen(meta));
 	for (lost = 0; lost < 2; lost++) {
-		gen_free(&self->gen);
-		gen_init(&self->gen, 1, 40);
-		gen_sync(&self->gen, 0);
-		gen_sync(&self->gen, 1);
-		gen_stream_init(&first, &self->gen, 0, 6, 1, 1, 64);
-		gen_stream_init(&second, &self->gen, 1, 6, 1, 1, 64);
-		first.owner = 7;
-		second.owner = 7;
+		begin_moves(self);
+		named_stream(&first, &self->gen, 0, 1);
+		named_stream(&second, &self->gen, 1, 1);
 		gen_header(&first);
 		value = 100;
 		gen_record(&first, 0, outer, &value);
@@ -627,9 +628,7 @@ TEST_F(command, counts_of_two_streams_are_not_compared_over_a_loss)
 		/* The thread moves back, where it needs no header. */
 		value += 10;
 		gen_record(&first, 1, outer, &value);
-		gen_sync(&self->gen, 0);
-		gen_sync(&self->gen, 1);
-		save(self, "trace.rtd");
+		end_moves(self);
 		run(self, "report -q --sort name --format csv trace.rtd | cut -d , -f 1,6");
 		EXPECT_STREQ(lost ? "function,cycles:self\n\"0x30000\",10\n\"0x31000\",10\n" :
 			     "function,cycles:self\n\"0x30000\",30\n\"0x31000\",30\n",
@@ -643,20 +642,13 @@ TEST_F(command, counts_of_two_streams_are_not_compared_over_a_loss)
  */
 TEST_F(command, a_header_that_a_thread_left_without_a_record_is_no_base)
 {
-	static const char meta[] = "{\"srcbits\":1,\"per_thread\":true,\"shared\":64,"
-		"\"threads\":[{\"channel\":6,\"tid\":7,\"named\":true}]}";
 	const uint64_t outer[2] = { 0x30000, 0x100 }, inner[2] = { 0x31000, 0x30010 };
 	struct gen_stream first, second;
 	uint64_t value = 0;
 
-	self->gen.src_bits = 1;
-	write_file("trace.rtd.meta", meta, strlen(meta));
-	gen_sync(&self->gen, 0);
-	gen_sync(&self->gen, 1);
-	gen_stream_init(&first, &self->gen, 0, 6, 1, 1, 64);
-	gen_stream_init(&second, &self->gen, 1, 6, 1, 1, 64);
-	first.owner = 7;
-	second.owner = 7;
+	begin_moves(self);
+	named_stream(&first, &self->gen, 0, 1);
+	named_stream(&second, &self->gen, 1, 1);
 	gen_header(&second);
 	gen_record(&second, 0, outer, &value);
 	first.goes_on = true;
@@ -667,9 +659,7 @@ TEST_F(command, a_header_that_a_thread_left_without_a_record_is_no_base)
 	gen_record(&first, 1, inner, &value);
 	value = 125;
 	gen_record(&first, 1, outer, &value);
-	gen_sync(&self->gen, 0);
-	gen_sync(&self->gen, 1);
-	save(self, "trace.rtd");
+	end_moves(self);
 	run(self, "report --sort name --format csv trace.rtd | cut -d , -f 1,6");
 	EXPECT_STREQ("function,cycles:self\n\"0x30000\",105\n\"0x31000\",0\n", self->out);
 	EXPECT_NE(NULL, strstr(self->err, "counts of 1 record belong to no function"));

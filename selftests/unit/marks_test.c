@@ -149,15 +149,6 @@ static void waiting_trace(FIXTURE_DATA(command) *self)
 	save(self, "trace.rtd");
 }
 
-static void python(struct __test_metadata *_metadata, const char *text)
-{
-	FILE *python = popen("PYTHONPATH=" SOURCES " python3 -B -", "w");
-
-	ASSERT_NE(NULL, python);
-	fputs(text, python);
-	EXPECT_EQ(0, pclose(python));
-}
-
 TEST_F(command, waiting_is_not_counted_in_any_call)
 {
 	waiting_trace(self);

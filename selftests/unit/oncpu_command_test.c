@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /* Tests times on and off the CPU in the commands' output: units, marks for inexact times. */
+#include "browser.h"
 #include "switches_fixture.h"
 
 /* More records than the window in which the reader orders the harts' messages. */
@@ -265,9 +266,8 @@ TEST_F(command, a_page_has_times_on_and_off_the_cpu_in_the_unit_of_time)
 	EXPECT_EQ(0, system("grep -q '\"times\":3,' t.html"));
 	EXPECT_EQ(0, system("grep -q '\"counter\":\"off-cpu\",\"time\":true,' t.html"));
 	EXPECT_EQ(0, system("grep -q '\"counter\":\"cycles\",\"count\":' t.html"));
-	if (system("command -v chromium >/dev/null"))
-		SKIP(return, "no chromium: install chromium");
-	run(self, "--version >/dev/null; python3 -B " SOURCES "/browser.py --shown t.html");
+	if (!browse(_metadata, self, CHROMIUM, "--shown t.html"))
+		return;
 	EXPECT_HAS(self->out, "\"2 ms\", \"10 ms\", \"0 ns\", ");
 	EXPECT_HAS(self->out, "\"off-cpu, thread 100: up to 83.3%\"");
 }
@@ -321,14 +321,13 @@ TEST_F(command, a_selection_marks_functions_with_calls_without_a_time)
 	EXITED(0, 6000);
 	save_with(self, 0, "");
 	run(self, "export -q --format html -o t.html trace.rtd");
-	EXPECT_EQ(0, system("PYTHONPATH=" SOURCES " python3 -B -c \""
-			    "import page_calls\n"
-			    "page = page_calls.load('t.html')\n"
-			    "names = {page['functions'][i] for i in page['untimed']}\n"
-			    "assert names == {'0x20000', '0x22000'}, names\""));
-	if (system("command -v chromium >/dev/null"))
-		SKIP(return, "no chromium: install chromium");
-	run(self, "--version >/dev/null; python3 -B " SOURCES "/browser.py --selected t.html");
+	python(_metadata,
+	       "from page_calls import load\n"
+	       "page = load('t.html')\n"
+	       "names = {page['functions'][i] for i in page['untimed']}\n"
+	       "assert names == {'0x20000', '0x22000'}, names\n");
+	if (!browse(_metadata, self, CHROMIUM, "--selected t.html"))
+		return;
 	EXPECT_STREQ("[[\"1\", \"0\", \"1000 ticks\", \"1000 ticks\", \"0x21000\"], "
 		     "[\"~0\", \"0\", \"~0 ticks\", \"~0 ticks\", \"0x20000\"]]\n", self->out);
 }

@@ -667,24 +667,24 @@ static void expect_times(struct __test_metadata *_metadata,
 	save(self, "trace.rtd");
 	run(self, "export -q -c all --format html -e " PROGRAM " -o t.html trace.rtd");
 	EXPECT_EQ(0, self->status);
-	EXPECT_EQ(0, system("PYTHONPATH=" SOURCES " python3 -Bc \"\n"
-			    "import page_calls\n"
-			    "data = page_calls.load('t.html')\n"
-			    "calls = sorted((c['begin'], c['length']) for c in data['calls'])\n"
-			    "whole = data['last'] - data['first']\n"
-			    "assert calls[0] == (0, whole), calls\n"
-			    "assert len(calls) == 6 and calls[1][0] > 100, calls\n"
-			    "assert data['before'] < data['interval'] > 1, data['interval']\n"
-			    "sums = sorted(sum(p['count']) for p in data['plots'])\n"
-			    "assert abs(sums[0] - 7200) < 1 and abs(sums[1] - 2**20) < 99, sums\n"
-			    "outer = max(data['plots'], key=lambda p: sum(p['count']))['count']\n"
-			    "inner = min(data['plots'], key=lambda p: sum(p['count']))['count']\n"
-			    "for plot in outer, [n for n in inner if n]:\n"
-			    "    inside = plot[1:-1]\n"
-			    "    assert max(inside) - min(inside) < 0.1, (min(inside), max(inside))\n"
-			    "at = [i for i, n in enumerate(inner) if n][0] * data['interval'] - data['before']\n"
-			    "assert at <= calls[1][0] < at + data['interval'], (at, calls)\n"
-			    "assert len(outer) * data['interval'] >= whole, len(outer)\n\""));
+	python(_metadata,
+	       "from page_calls import load\n"
+	       "data = load('t.html')\n"
+	       "calls = sorted((c['begin'], c['length']) for c in data['calls'])\n"
+	       "whole = data['last'] - data['first']\n"
+	       "assert calls[0] == (0, whole), calls\n"
+	       "assert len(calls) == 6 and calls[1][0] > 100, calls\n"
+	       "assert data['before'] < data['interval'] > 1, data['interval']\n"
+	       "sums = sorted(sum(p['count']) for p in data['plots'])\n"
+	       "assert abs(sums[0] - 7200) < 1 and abs(sums[1] - 2**20) < 99, sums\n"
+	       "outer = max(data['plots'], key=lambda p: sum(p['count']))['count']\n"
+	       "inner = min(data['plots'], key=lambda p: sum(p['count']))['count']\n"
+	       "for plot in outer, [n for n in inner if n]:\n"
+	       "    inside = plot[1:-1]\n"
+	       "    assert max(inside) - min(inside) < 0.1, (min(inside), max(inside))\n"
+	       "at = [i for i, n in enumerate(inner) if n][0] * data['interval'] - data['before']\n"
+	       "assert at <= calls[1][0] < at + data['interval'], (at, calls)\n"
+	       "assert len(outer) * data['interval'] >= whole, len(outer)\n");
 }
 
 TEST_F(command, html_times_of_threads)
