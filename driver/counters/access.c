@@ -3,12 +3,11 @@
  * User-mode access to a session's counters: only for threads that have joined, and only
  * while they run on a hart where the session has counters.
  *
- * The scounteren CSR of a hart determines which counters user mode can read there. It
- * has to change with each context switch, so each thread that joins gets an event of a
- * PMU of our own: perf adds the event when the thread is scheduled in, deletes it when
- * the thread is scheduled out, and removes it on exit and exec. perf creates and frees events
- * under its own locks, which it also holds around our callbacks, so the driver creates and frees
- * events without the system's lock.
+ * The scounteren CSR of a hart determines which counters user mode can read there. It has to change
+ * with each context switch, so each thread that joins gets an event of the driver's own PMU: perf
+ * adds the event when the thread is scheduled in, deletes it when the thread is scheduled out, and
+ * removes it on exit and exec. perf creates and frees events under its own locks, which it also
+ * holds around our callbacks, so the driver creates and frees events without the system's lock.
  *
  * With per-thread counts a thread also has a slot in pages mapped to user mode. The
  * slot holds the offset to add to each of the hart's counters.
@@ -140,7 +139,7 @@ static int thread_runs(struct perf_event *event, int flags)
 	struct sft_thread *t = event->overflow_handler_context;
 	struct here *h = this_cpu_ptr(&here);
 
-	/* A thread that left and joined again may still have its old event. */
+	/* A thread that left and rejoined may still have its old event. */
 	if (!READ_ONCE(t->live))
 		return 0;
 	end_here(h);
@@ -371,7 +370,7 @@ static int give_slot(struct sft_thread *t, struct sft_why *why)
 	return 0;
 }
 
-/* Renew the caller's access. If perf has added the caller's event, it is on this CPU. */
+/* Renew the caller's access. If perf has added the caller's event, the event is on this CPU. */
 static void begin_again(struct sft_thread *t)
 {
 	struct here *h;
@@ -443,7 +442,7 @@ void sft_access_discard(struct sft_thread *fresh)
 	schedule_work(&release_work);
 }
 
-/* Allocate memory that a joined caller needs, before it takes counters. */
+/* Before a caller that has joined takes counters, allocate the memory that its counts need. */
 int sft_access_prepare(bool per_thread, struct sft_why *why)
 {
 	struct sft_thread *t = find_current();
@@ -466,7 +465,7 @@ void sft_access_leave(void)
 	local_irq_enable();
 }
 
-/* The page of slots at @offset to map into user mode; NULL if it has no slot. */
+/* The page of slots at @offset to map into user mode; NULL if no thread has had a slot there. */
 struct page *sft_access_page(unsigned long offset)
 {
 	const struct sifive_trace_slot *page;

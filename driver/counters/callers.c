@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * The callers of sampled code, by frame pointers, or what a reader needs to find them by unwind
- * tables: registers and a copy of the stack. A frame pointer is the stack pointer of the
- * function's caller; below it the function has saved the return address, and below that the
- * caller's frame pointer. A leaf function saves only the frame pointer. Only the reader, which
- * knows the functions, can tell whether the return-address register is valid.
+ * tables: registers and a copy of the stack. A function's frame pointer is the stack pointer that
+ * its caller had at the call. The function has saved the return address below that position, and
+ * the caller's frame pointer below the return address. A leaf function saves only the frame
+ * pointer. Only the reader, which has the programs, can tell whether the return-address register is
+ * valid.
  *
  * Called with interrupts disabled; the program can change this memory at any time.
  */
@@ -25,15 +26,14 @@
 #include "record.h"
 
 /*
- * The largest plausible frame; if a frame were larger, the value read was not a frame
- * pointer.
+ * Maximum plausible size of a frame, in bytes: beyond it, the value read was not a frame pointer.
  */
 #define FRAME_MAX	SZ_1M
 
-/* Addresses of the kernel in a list. */
+/* Maximum number of kernel addresses in a list. */
 #define KERNEL_MAX	64
 
-/* Bytes of the stack that are copied at once. */
+/* Number of stack bytes in each copy. */
 #define CHUNK		128
 
 /* SIFIVE_TRACE_SAMPLING_STACK() */
@@ -52,7 +52,10 @@ static bool is_frame(unsigned long fp, unsigned long below)
 	return fp > below && fp - below <= FRAME_MAX && IS_ALIGNED(fp, 16);
 }
 
-/* Read the frame at *@fp, and move on to its caller's, or 0. Returns the return address, or 0. */
+/*
+ * Read the frame at *@fp, and set *@fp to the caller's frame pointer, 0 if there is none. Returns
+ * the return address, or 0.
+ */
 static unsigned long unwind(unsigned long *fp)
 {
 	struct frame frame;
@@ -122,7 +125,10 @@ static bool is_kernel_frame(unsigned long fp, unsigned long below)
 	       fp - below >= sizeof(struct frame);
 }
 
-/* Addresses of the kernel are in the upper half, as readers expect; also of a 32-bit kernel. */
+/*
+ * Readers expect kernel addresses in the upper half, so extend the sign of a 32-bit kernel's.
+ * Returns false for an address that is not in the kernel.
+ */
 static bool add_kernel(struct callers *list, unsigned long address)
 {
 	if ((long)address >= 0)
@@ -132,9 +138,9 @@ static bool add_kernel(struct callers *list, unsigned long address)
 }
 
 /*
- * The registers of kernel code that a trap has interrupted, or NULL. The trap's entry saves them
- * on the thread's stack, and calls its handler with the interrupted stack pointer as frame pointer:
- * the handler's frame ends at @registers, and its caller's would end at @fp.
+ * The registers of kernel code that a trap has interrupted, or NULL. The trap's entry code saves
+ * them on the thread's stack, and calls the handler with the interrupted stack pointer as frame
+ * pointer. So the handler's frame ends at @registers, and its caller's frame would end at @fp.
  */
 static const struct pt_regs *interrupted(unsigned long registers, unsigned long fp)
 {
@@ -181,7 +187,7 @@ static void add_kernel_callers(struct callers *list, const struct pt_regs *regs)
 		trap = interrupted(below, fp);
 		if (!trap || list->count == KERNEL_MAX)
 			continue;
-		/* Readers look for the call before an address. No instruction is shorter. */
+		/* Readers look for a call before the address. Instructions have 2 bytes or more. */
 		add_kernel(list, READ_ONCE_NOCHECK(trap->epc) + 2);
 		below = fp;
 		fp = READ_ONCE_NOCHECK(trap->s0);

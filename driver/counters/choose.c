@@ -34,7 +34,7 @@ const char *sft_counter_name(u32 counter)
 	return names[counter];
 }
 
-/* The hart id of a session CPU; each has an encoder. */
+/* The hart id of one of the session's CPUs, which all have encoders. */
 u64 sft_hart_of(unsigned int cpu)
 {
 	struct sft_encoder *e;
@@ -297,8 +297,8 @@ static void set_counter(struct sft_choice *ch, u32 at, u32 n)
 }
 
 /*
- * Give event @at a counter. Move another event off that counter if it can use a
- * different one. @tried are counters already visited.
+ * Give event @at a counter. Move another event off that counter if it can use a different one.
+ * @tried holds the counters already visited.
  */
 static bool assign(struct sft_choice *ch, s8 *holder, u32 at, u32 *tried)
 {
@@ -373,8 +373,8 @@ static u32 begin_turns(struct sft_choice *ch)
 }
 
 /*
- * Choose counters for events that take turns, because there are not enough counters: each turn
- * takes as many events as possible, in order.
+ * Choose counters if there are too few of them, so that events take turns. Each turn gets as many
+ * events as possible, in order.
  */
 int sft_choose_turns(struct sft_choice *ch, u32 *failed, struct sft_why *why)
 {

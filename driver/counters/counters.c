@@ -104,7 +104,7 @@ bool sft_counters_read(u32 counter, u64 *value)
 	       sft_csr_read(counter, value);
 }
 
-/* A counter on this CPU continues from @value. Called with interrupts disabled. */
+/* Note that a counter on this CPU continues from @value. Called with interrupts disabled. */
 void sft_counters_note(u32 counter, u64 value)
 {
 	this_cpu_write(seen[counter], value);
@@ -128,9 +128,9 @@ static void note_here(void *arg)
 }
 
 /*
- * Whether a counter is still running undisturbed. If another user has restarted it, it is below its
- * last value, or about half its range above, where perf starts counters. A counter of firmware
- * is only read: OpenSBI lets a running one be started.
+ * Whether a counter is still running undisturbed. A counter that another user has restarted is
+ * below its last value, or about half its range above it, because perf starts counters there. A
+ * firmware counter is only read, because OpenSBI does not refuse to start a running one.
  */
 static void check_here(void *arg)
 {
@@ -292,7 +292,7 @@ again:
 	return 0;
 }
 
-/* The trace timestamp is counter 1. It has no CSR: the stimulus page shows it. */
+/* The trace timestamp is counter 1. It has no CSR: programs read it in the stimulus page. */
 static int take_timestamp(struct sifive_trace_event *ev, u32 at,
 			  struct sft_why *why)
 {
@@ -388,9 +388,9 @@ static int no_firmware(u32 at, struct sft_why *why)
 }
 
 /*
- * Take a counter of firmware: each can count any of firmware's events. OpenSBI counts an event on
- * the first counter configured for it, so the session takes the first counters: perf cannot
- * displace those.
+ * Take a firmware counter; each can count any firmware event. OpenSBI counts an event on the first
+ * counter that is configured for it, so the session takes the first counters, which perf cannot
+ * displace.
  */
 static int take_firmware(struct sifive_trace_event *ev, u32 at, struct sft_why *why)
 {
@@ -545,7 +545,7 @@ int sft_counters_query(struct sifive_trace_query *query, struct sft_why *why)
 /* ---- losses and hotplug ---------------------------------------------------- */
 
 /*
- * A counter stopped counting on some CPU. Only the first loss keeps its reason for the
+ * A counter stopped counting on some CPU. Only the reason for the first loss is kept for the
  * report. Once one firmware counter is lost, the others may miss events.
  */
 static void lose(const struct sft_counter *c, unsigned int cpu, const char *why)
@@ -619,9 +619,8 @@ void sft_counters_check(struct sft_why *why)
 }
 
 /*
- * After system sleep, continue each counter from its current value, or from its last
- * known value if the hart lost it. User space is already running and may have read the current
- * values.
+ * After system sleep, continue each counter from its current value, or from its last known value if
+ * the hart lost the counter. User space is already running and may have read the current values.
  */
 void sft_counters_resume(void)
 {

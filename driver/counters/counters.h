@@ -55,7 +55,7 @@ struct sft_counter {
  * @per_thread:	joined threads have per-thread counts
  * @mask:	user-visible counters: bit n is counter n, bit 1 the timestamp
  * @sampled:	the bit of the event that samples count, 0 for none
- * @firmware:	counters of firmware, which have no CSR
+ * @firmware:	firmware counters, which have no CSR
  * @index:	their SBI index, by counter
  * @lost:	counters that stopped counting on some CPU
  * @unreported:	reason for the first loss since the last report, or NULL
@@ -117,7 +117,7 @@ struct sft_choice {
 
 /**
  * struct sft_sampling - records that the kernel writes
- * @set:	the SAMPLING request; off if interval and period are 0
+ * @set:	the SAMPLING request; sampling is off if interval and period are 0
  * @on:		the capture is running and the harts' streams have started
  * @full:	encoders whose sinks have no room for records, because the reader is too slow
  */
@@ -140,7 +140,7 @@ struct sft_switches {
 /**
  * struct sft_pids - the processes that START records: its caller, or those named by the caller
  * @users:	references
- * @named:	its caller has named them, so they may belong to other users
+ * @named:	START's caller has named them, so they may belong to other users
  * @count:	number of processes
  * @process:	the processes, with references; constant once START has found them
  */
@@ -192,7 +192,7 @@ struct sft_following {
 
 /**
  * struct sft_probe - a probe on a tracepoint
- * @name:	of the tracepoint
+ * @name:	name of the tracepoint
  * @function:	the probe
  * @at:		the tracepoint while the probe is registered, or NULL
  */
@@ -205,7 +205,7 @@ struct sft_probe {
 /**
  * struct sft_probes - what START records; changes only while nothing is recorded
  * @processes:	the processes that START records, or NULL
- * @ids:	the pid namespace of their thread ids: that of START's caller; or NULL
+ * @ids:	pid namespace of their thread ids, which is that of START's caller; or NULL
  */
 struct sft_probes {
 	struct sft_pids *processes;
@@ -365,8 +365,8 @@ void sft_sampling_status(struct sifive_trace_status *status);
 void sft_sampling_exit(void);
 
 /*
- * Whether the kernel may store to an encoder whose stream ends in @owner's sink: not if the sink
- * is full or has failed, or if stores to it wait.
+ * Whether the kernel may store to an encoder whose stream ends in @owner's sink. It may not if the
+ * sink is full or has failed, or if stores to the sink wait.
  */
 static inline bool sft_sampling_has_room(const struct sft_encoder *e,
 					 const struct sft_component *owner)
@@ -390,7 +390,7 @@ static inline pid_t sft_probes_id(struct task_struct *task)
 
 	if (likely(ids == &init_pid_ns))
 		return task->pid;
-	/* There is none before the first START and while START replaces it. */
+	/* No namespace is set before the first START and while START replaces it. */
 	return ids ? task_pid_nr_ns(task, ids) : 0;
 }
 

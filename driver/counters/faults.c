@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Page faults: perf's software events report those that the kernel has handled; major faults read
- * from a disk. Each CPU has an event for minor and one for major faults. perf takes its own
- * locks and the CPU hotplug lock when it makes or releases events, so this is done without the
- * system's lock, and once a CPU is online rather than during its hotplug.
+ * Page faults. perf's software events report the faults that the kernel has handled; a major fault
+ * has read from a disk. Each CPU has one event for minor and one for major faults. perf takes its
+ * own locks and the CPU hotplug lock when it creates or releases events, so the driver does this
+ * without the system's lock, and after a CPU has come online rather than during its hotplug.
  */
 
 #include <linux/cpu.h>
@@ -18,7 +18,7 @@
  * struct faults - the events of a CPU
  * @event:	for minor and for major faults
  * @offline:	number of times that the CPU went offline, which ends events
- * @made:	value of @offline when the events were made
+ * @made:	value of @offline when the events were created
  */
 struct faults {
 	struct perf_event *event[KINDS];
@@ -28,7 +28,7 @@ struct faults {
 
 static DEFINE_PER_CPU(struct faults, faults);
 
-/* Held to make and release events; taken before the system's lock. */
+/* Held while events are created and released; taken before the system's lock. */
 static DEFINE_MUTEX(faults_lock);
 
 static void release(struct perf_event **event)
@@ -80,7 +80,7 @@ void sft_faults_end(unsigned int cpu)
 	per_cpu_ptr(&faults, cpu)->offline++;
 }
 
-/* Make the events of a CPU, unless it has them or is offline. */
+/* Create the events of a CPU, unless it has them or is offline. */
 static int add(unsigned int cpu, perf_overflow_handler_t handler)
 {
 	struct faults *f = per_cpu_ptr(&faults, cpu);

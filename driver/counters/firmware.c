@@ -64,8 +64,8 @@ unsigned long sft_sbi_firmware(unsigned int n)
 }
 
 /*
- * Read a counter of firmware, on a 32-bit kernel its lower half; false if it is not counting.
- * For any context: the call neither sleeps nor enables interrupts.
+ * Read a firmware counter, or its lower half on a 32-bit kernel; false if the counter is not
+ * counting. Can be called in any context, because it neither sleeps nor enables interrupts.
  */
 bool sft_sbi_read(unsigned long index, u64 *value)
 {
@@ -120,7 +120,10 @@ long sft_sbi_take(const struct sft_counter *c, u64 value)
 		flags |= SBI_PMU_CFG_FLAG_SET_UINH | SBI_PMU_CFG_FLAG_SET_VUINH;
 	if (c->flags & SIFIVE_TRACE_EVENT_NO_KERNEL)
 		flags |= SBI_PMU_CFG_FLAG_SET_SINH | SBI_PMU_CFG_FLAG_SET_VSINH;
-	/* Pass a base as perf does: OpenSBI has returned firmware counters relative to the base. */
+	/*
+	 * Pass a base as perf does, because versions of OpenSBI have returned the index of a
+	 * firmware counter relative to the base.
+	 */
 	ret = sbi_ecall(SBI_EXT_PMU, SBI_EXT_PMU_COUNTER_CFG_MATCH,
 			round_down(c->index, BITS_PER_LONG), BIT(c->index % BITS_PER_LONG),
 			flags, c->event, c->data, c->data >> 32);

@@ -198,7 +198,7 @@ void sft_instruction_release(void)
 	schedule_work(&unprobe_work);
 }
 
-/* Start the counts of another capture at 0. */
+/* Reset the counts for another capture. */
 void sft_instruction_clear(void)
 {
 	unsigned int cpu;

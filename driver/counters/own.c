@@ -209,7 +209,7 @@ static void end_here(void *unused)
 	this_cpu_ptr(&here)->on = false;
 }
 
-/* Start to assign counts to threads on @cpus. */
+/* Begin assigning counts to threads on @cpus. */
 void sft_own_begin(const struct cpumask *cpus)
 {
 	on_each_cpu_mask(cpus, begin_here, NULL, 1);

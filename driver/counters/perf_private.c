@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * All uses of perf's private state. None of it is a stable interface, so each use
- * validates the object first, and the driver also works if that fails: fixed
- * counters are shared with perf (INFO has a flag for that), machines without Sscofpmf
- * have no counters, and STATUS does not count threads whose sampling event has no
- * counter.
+ * All uses of perf's private state. None of it is a stable interface, so each use validates the
+ * object first. The driver also works if validation fails, with these limits: fixed counters are
+ * shared with perf (INFO has a flag for that), machines without Sscofpmf have no counters, and
+ * STATUS does not count threads whose sampling event has no counter.
  *
  *	kernels	state			use
  *	6.1-	riscv_pmu.cmask		counters that the SBI driver may use: those
@@ -13,15 +12,15 @@
  *	6.1-	hw.idx, hw.state	the counter of a pinned event
  *	6.1-	hw.period_left		minus the value at which a counter starts
  *	6.6-	hw.flags, bit 2		kernel.perf_user_access was 2, the legacy rule,
- *					when the event was made; always 0 before
+ *					when the event was created; before 6.6 always 0
  *	6.1-	hw.last_tag		of sampling events: their count at the last sample
  *					(perf on RISC-V does not use it)
  *	6.1-	event.count		what an event has counted
  *	6.1-	event.child_list	events inherited by new threads
  *	6.1-	event.state		whether an event counts
  *
- * "6.1-" means the same in each kernel from 6.1 to 7.3. The state in struct riscv_pmu and hw
- * is the SBI driver's: other drivers use it differently.
+ * "6.1-" means that the state is the same in every kernel from 6.1 to 7.3. The state in struct
+ * riscv_pmu and hw is the SBI driver's: other drivers use it differently.
  */
 
 /* Included first, because in 6.1 its include guard clashes with asm/perf_event.h. */
@@ -66,8 +65,8 @@ static unsigned long *mask_of(struct perf_event *event)
 }
 
 /*
- * A PMU with riscv_pmu_start() is embedded in a struct riscv_pmu. If its mask equals
- * firmware's counters it is the SBI driver's, laid out as in this kernel's headers.
+ * A PMU with riscv_pmu_start() is embedded in a struct riscv_pmu. If its mask equals firmware's
+ * counters, it is the SBI driver's and laid out as in this kernel's headers.
  */
 static bool is_sbi_driver(struct perf_event *event)
 {

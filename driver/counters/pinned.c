@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Counters without Sscofpmf, where firmware does not separate owners: a pinned kernel
- * perf event on each CPU, so that perf itself holds the fixed counter for the session.
- * Firmware then counts cycles and instructions on their fixed counters only, so an
- * event never moves, but each can exist only once.
+ * Counters without Sscofpmf, where firmware does not separate owners: a pinned kernel perf event on
+ * each CPU, so that perf itself holds the fixed counter for the session. Firmware then counts
+ * cycles and instructions on their fixed counters only. So an event never moves to another counter,
+ * but only one event can count cycles, and only one instructions.
  *
  * Locking: everything here is called with the system locked, even from the callback of a CPU
  * that goes offline, which holds the CPU hotplug lock. Creating an event takes the hotplug lock
@@ -26,7 +26,7 @@ static DEFINE_PER_CPU(struct perf_event * [SFT_INSTRET + 1], pinned);
 /**
  * struct look - checks an event on its own CPU
  * @c:		its counter
- * @counts:	it counts on its own counter
+ * @counts:	the event counts on that counter
  */
 struct look {
 	const struct sft_counter *c;
@@ -61,8 +61,7 @@ void sft_pinned_release(unsigned int cpu, u32 counter)
 }
 
 /*
- * A CPU event, created with the kernel's credentials: where permission is needed,
- * the ioctl has checked it.
+ * Create a CPU event with the kernel's credentials: an ioctl that needs permission has checked it.
  */
 static struct perf_event *cpu_event(struct perf_event_attr *attr, unsigned int cpu)
 {
@@ -92,9 +91,8 @@ struct perf_event *sft_idle_event(unsigned int cpu)
 }
 
 /*
- * Count on a fixed counter, starting at @value; 0 means perf's own start value.
- * Even if it was created, a pinned event does not count if another one holds
- * the counter.
+ * Count on a fixed counter, starting at @value; 0 means perf's own start value. A pinned event can
+ * be created while another one holds the counter, but then does not count.
  */
 int sft_pinned_take(unsigned int cpu, const struct sft_counter *c, u64 value)
 {

@@ -40,7 +40,8 @@ static void put_definition(const struct sft_stream *s,
 }
 
 /*
- * Set the previous values as the header defines them; @now holds the counters, by number.
+ * Write a header, and set the previous values as the header defines them; @now holds the counters,
+ * by number.
  */
 void sft_record_header(struct sft_stream *s, const u64 *now)
 {

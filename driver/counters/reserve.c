@@ -23,7 +23,7 @@
 /* A disabled event, which gives access to the driver and holds a reference to it. */
 static struct perf_event *holder;
 
-/* Firmware's numbers of the counters removed from the mask. */
+/* SBI indexes of the counters removed from the mask. */
 static DECLARE_BITMAP(reserved, COUNTERS);
 
 /*

@@ -26,7 +26,7 @@
 #include "record.h"
 #include "counters.h"
 
-/* The old library's minimum interval. */
+/* Minimum interval in nanoseconds, the same as the old library's. */
 #define INTERVAL_MIN	(100 * NSEC_PER_USEC)
 
 /*
@@ -72,7 +72,7 @@ static DEFINE_PER_CPU(struct hart, harts);
  * struct follower - an event that samples a thread or a CPU
  * @node:	in followers, or in leaving
  * @event:	the perf event
- * @reported:	events without a counter at the last check, including inherited ones
+ * @reported:	number of events without a counter at the last check, including inherited ones
  */
 struct follower {
 	struct list_head node;
@@ -147,7 +147,7 @@ static void read_base(const struct hart *h, u64 *now)
 	}
 }
 
-/* Add what the event that interrupts has counted: a period, or more if the interrupt is late. */
+/* Add what the interrupting event has counted: a period, or more if the interrupt is late. */
 static void add_sampled(struct hart *h, struct perf_event *event, u64 *now)
 {
 	unsigned int n;
@@ -360,7 +360,7 @@ static int follow_threads(struct sft_following *to)
 	return ret;
 }
 
-/* Per-thread counts end. */
+/* End per-thread counts. */
 static void unfollow_switches(void)
 {
 	if (list_empty(&switches))
@@ -410,9 +410,8 @@ static int explain(int err, struct sft_why *why)
 }
 
 /*
- * Create the sampling events: after START, or again after system sleep and hotplug if
- * the setting has @flags. begin, make and finish run without the system's lock, wanted
- * and adopt with it.
+ * Create the sampling events: after START, or again after system sleep and hotplug if the setting
+ * has @flags. prepare, make and finish run without the system's lock, wanted and adopt with it.
  */
 int sft_sampling_prepare(struct sft_following *to, u32 flags, bool on_exec)
 {
@@ -690,7 +689,10 @@ static void begin_here(void *arg)
 	h->flags = set->flags;
 	if (!h->begun || !(set->flags & SIFIVE_TRACE_SAMPLING_ONE_HEADER)) {
 		read_base(h, now);
-		/* A repeated header would claim that records continue. */
+		/*
+		 * A single header would count as a repeated one here, which claims that the records
+		 * continue.
+		 */
 		if (h->begun && h->stream.interval && !h->stream.left)
 			sft_record_header(&h->stream, now);
 		sft_record_header(&h->stream, now);
@@ -705,8 +707,8 @@ static void end_here(void *unused)
 }
 
 /*
- * Whether samples show more than the session's user may read: the kernel, or other users' stacks,
- * whose words may also be taken for callers.
+ * Whether samples contain more than the session's user may read: kernel addresses, or words of
+ * other users' stacks, which can also be taken for callers.
  */
 static bool exposes(u32 flags)
 {
@@ -768,7 +770,7 @@ void sft_sampling_release(void)
 	memset(&sft_sampling.set, 0, sizeof(sft_sampling.set));
 }
 
-/* Start the counts of another capture at 0. */
+/* Reset the counts for another capture. */
 void sft_sampling_clear(void)
 {
 	unsigned int cpu;

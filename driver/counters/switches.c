@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Context switches: a probe on the scheduler's tracepoint writes a record to the hart's
- * encoder when a thread of the session starts or stops running there, on a stimulus
- * register used for nothing else. Documentation/trace-format.rst describes the records.
+ * Context switches: when a thread of the session starts or stops running on a hart, a probe on the
+ * scheduler's tracepoint writes a record to the hart's encoder, on a stimulus register used for
+ * nothing else. Documentation/trace-format.rst describes the records.
  *
  * A hart's stream is accessed only on that hart, with interrupts disabled.
  */
@@ -59,7 +59,7 @@ static struct sft_processes recorded;
 
 /*
  * The offset within the register selects the size of the store. The stores are ordered among
- * themselves, and nothing in memory is ordered with them.
+ * themselves, but not with accesses to memory.
  */
 static __always_inline void put_kind(const struct hart *h, u8 kind)
 {
@@ -73,8 +73,8 @@ static __always_inline void put(const struct hart *h, u8 kind, pid_t thread)
 }
 
 /*
- * Mark that records were lost, or that the stream begins. Thread @running runs from here on; with
- * 0, the next record says which thread runs, or none runs.
+ * Mark that records were lost, or that the stream begins. Thread @running runs from here on. If it
+ * is 0, no thread runs, or the next record says which one.
  */
 static noinline void put_mark(struct hart *h, pid_t running)
 {
@@ -449,9 +449,9 @@ static bool begins_on(unsigned int cpu)
 }
 
 /*
- * Set whether CPUs whose streams do not begin count the threads that run there unrecorded. Called
- * before any stream begins. Other CPUs must not count in the meantime: a single count puts all
- * times in doubt.
+ * Set whether the CPUs whose streams do not begin count the threads that run there unrecorded.
+ * Called before any stream begins. The other CPUs must not count until then, because a single such
+ * count makes all times uncertain.
  */
 static void set_unseen(bool on)
 {
@@ -491,7 +491,7 @@ void sft_switches_start(void)
 	for_each_encoder(e)
 		if (begins(e))
 			smp_call_function_single(e->cpu, begin_here, e, 1);
-	/* CPUs may have gone online since SWITCHES, or during system sleep. */
+	/* CPUs may have come online since SWITCHES, or during system sleep. */
 	if (has_faults())
 		schedule_work(&see_work);
 }
@@ -506,7 +506,7 @@ void sft_switches_stop(void)
 	sft_switches.on = false;
 }
 
-/* Like sft_switches_stop(), for one CPU that goes offline: its stream may not begin again. */
+/* Like sft_switches_stop(), for one CPU that goes offline: its stream may never resume. */
 void sft_switches_cpu_offline(unsigned int cpu)
 {
 	if (!sft_switches.on)
@@ -523,7 +523,7 @@ void sft_switches_cpu_online(struct sft_encoder *e)
 		schedule_work(&see_work);
 }
 
-/* Clear the setting: for another capture, or none. */
+/* Clear the setting, when another capture is configured or the session ends. */
 void sft_switches_release(void)
 {
 	sft_switches_stop();
@@ -532,7 +532,7 @@ void sft_switches_release(void)
 	schedule_work(&unprobe_work);
 }
 
-/* Start the counts of another capture at 0. */
+/* Reset the counts for another capture. */
 void sft_switches_clear(void)
 {
 	unsigned int cpu;

@@ -5,11 +5,10 @@
  * threads on a hart.
  *
  * The upper bits of each count contain its turn (SIFIVE_TRACE_TURN_BITS), because the counter
- * starts at that value. So a record needs no extra instruction, a record that a change interrupts
- * between two reads is still correct, and the reader need not order changes and records. The
- * change is made in a timer's interrupt, which does not restart a thread's restartable
- * sequence: so the handler must not write the thread's offsets, and instead sets the counters
- * to match them.
+ * starts at that value. So a record needs no extra instruction, a record is correct even if the
+ * turn changes between two of its reads, and the reader need not know the order of changes and
+ * records. A timer interrupt changes the turn. It does not restart a thread's restartable sequence,
+ * so its handler must not write the thread's offsets; instead it sets the counters to match them.
  */
 
 #include <linux/hrtimer.h>
@@ -21,7 +20,7 @@
 
 #define NO_TURN	(~0u)
 
-/* A turn that would soon be over ends when its thread stops running. */
+/* A turn with less time left than this ends when its thread stops running. */
 #define LEAST_NS	20000
 
 /**
@@ -63,8 +62,8 @@ static u32 shift_of(const struct sft_counter *c)
 }
 
 /*
- * The event that @counter counts in a turn; if the turn has none for it, any event, whose
- * count is not used.
+ * The event that @counter counts in a turn. If the turn has none for it, another event of the
+ * counter, whose count is not used.
  */
 static const struct sft_counter *find(u32 counter, u32 turn)
 {
@@ -105,7 +104,7 @@ static void count(struct here *h, u64 period, bool begins)
 	}
 }
 
-/* Whether a hart's counts have used up their bits while none of the session's threads ran. */
+/* Whether a hart's count has nearly overflowed, because none of the session's threads ran. */
 static bool is_too_long(const struct here *h)
 {
 	unsigned long mask = sft_counters.turning;
@@ -172,7 +171,7 @@ void sft_turns_end(void)
 	left = ktime_to_ns(hrtimer_get_remaining(&h->timer));
 	/* The timer's function runs only on this CPU. */
 	hrtimer_cancel(&h->timer);
-	/* A thread that never runs this long at a stretch would never end its turn. */
+	/* Otherwise the turn of a thread that always runs for a shorter time would never end. */
 	if (left < LEAST_NS) {
 		next(h);
 		left = 0;
@@ -181,7 +180,7 @@ void sft_turns_end(void)
 	h->now = NULL;
 }
 
-/* A counter has been taken on this CPU: it no longer counts a known turn. */
+/* A counter has been taken on this CPU, so the turn that the counters count is unknown. */
 void sft_turns_forget(void)
 {
 	this_cpu_write(here.counting, NO_TURN);
