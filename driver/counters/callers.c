@@ -259,10 +259,10 @@ int sft_record_path_check(u32 *flags, struct sft_why *why)
 	const u32 stack = *flags >> STACK_SHIFT;
 
 	if (stack > SIFIVE_TRACE_STACK_MAX || stack % sizeof(u64))
-		return sft_fail(why, -EINVAL, "%u bytes of stack: take a multiple of 8 up to %u",
+		return sft_fail(why, -EINVAL, "%u bytes of stack: use a multiple of 8 up to %u",
 				stack, SIFIVE_TRACE_STACK_MAX);
 	if (stack && *flags & SIFIVE_TRACE_SAMPLING_CALLERS)
-		return sft_fail(why, -EINVAL, "samples have either callers or a stack");
+		return sft_fail(why, -EINVAL, "samples can have callers or a stack, not both");
 	if (!stack && (*flags & PATHS) == SIFIVE_TRACE_SAMPLING_KERNEL)
 		return sft_fail(why, -EINVAL,
 				"the kernel's part belongs to samples with callers or a stack");

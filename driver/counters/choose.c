@@ -91,7 +91,7 @@ int sft_choose_check(const struct sifive_trace_event *ev, u32 at,
 				at);
 	if (ev->type > SBI_PMU_EVENT_TYPE_RAW && !sft_is_firmware(ev))
 		return sft_fail(why, -EINVAL,
-				"event %u: type %u (0 general, 1 cache, 2 raw, 15 firmware)",
+				"event %u: type is %u, not 0 (general), 1 (cache), 2 (raw) or 15 (firmware)",
 				at, ev->type);
 	if (ev->type == SBI_PMU_EVENT_TYPE_RAW ? ev->code : ev->data != 0)
 		return sft_fail(why, -EINVAL,

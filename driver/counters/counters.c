@@ -304,7 +304,7 @@ static int take_timestamp(struct sifive_trace_event *ev, u32 at,
 			continue;
 		master = sft_timestamp_master(e);
 		if (!master || !e->ts_readable)
-			return sft_fail(why, -EOPNOTSUPP, "event %u: %s shows no running timestamp",
+			return sft_fail(why, -EOPNOTSUPP, "event %u: %s has no running timestamp",
 					at, sft_name(&e->c));
 	}
 	ev->counter = SFT_TIMESTAMP;
@@ -330,7 +330,7 @@ static int check_event(const struct sifive_trace_counters *arg, u32 at,
 				at);
 	if (ev->flags & SIFIVE_TRACE_EVENT_OF_SAMPLES && sft_is_firmware(ev))
 		return sft_fail(why, -EINVAL,
-				"event %u: firmware events do not interrupt, so they make no samples",
+				"event %u: firmware events do not interrupt, so they cannot be sampled",
 				at);
 	plain.flags &= ~SIFIVE_TRACE_EVENT_OF_SAMPLES;
 	return sft_choose_check(&plain, at, why);
@@ -346,7 +346,7 @@ static int check_events(struct sifive_trace_counters *arg, struct sft_why *why)
 			     arg->turn_us < TURN_LEAST ||
 			     arg->turn_us > SIFIVE_TRACE_TURN_LONGEST))
 		return sft_fail(why, -EINVAL,
-				"turns of %u us: they need the flag for turns, and last %u to %u us",
+				"turns of %u us: set the flag for turns, and use %u to %u us",
 				arg->turn_us, TURN_LEAST, SIFIVE_TRACE_TURN_LONGEST);
 	for (i = 0; i < SIFIVE_TRACE_MAX_COUNTERS; i++) {
 		arg->failed = i < arg->count ? i : ~0u;
@@ -375,7 +375,7 @@ static int number_sampled(struct sifive_trace_event *ev, u32 at, struct sft_why 
 	int ret;
 
 	if (sft_counters.sampled)
-		return sft_fail(why, -EINVAL, "event %u: only one event can make samples", at);
+		return sft_fail(why, -EINVAL, "event %u: only one event can be left to sampling", at);
 	ret = give_number(ev, at, 64, why);
 	if (!ret)
 		sft_counters.sampled = BIT(ev->counter);

@@ -586,7 +586,7 @@ int sft_sampling_valid(struct sifive_trace_sampling *arg, struct sft_why *why)
 		return sft_fail(why, -EINVAL, "channel %u is not one of the capture's (mask %#x)",
 				arg->channel, sft_hw.capture.channels);
 	if (arg->count_type > SIFIVE_TRACE_RECORD_TYPE_MAX)
-		return sft_fail(why, -EINVAL, "count type %u (0 raw, 1 delta, 2 XOR)",
+		return sft_fail(why, -EINVAL, "count type is %u, not 0 (raw), 1 (delta) or 2 (XOR)",
 				arg->count_type);
 	if (arg->flags & SIFIVE_TRACE_SAMPLING_HEADERS &&
 	    (arg->count_type != SIFIVE_TRACE_SAMPLING_XOR ||
@@ -689,10 +689,7 @@ static void begin_here(void *arg)
 	h->flags = set->flags;
 	if (!h->begun || !(set->flags & SIFIVE_TRACE_SAMPLING_ONE_HEADER)) {
 		read_base(h, now);
-		/*
-		 * A single header would count as a repeated one here, which claims that the records
-		 * continue.
-		 */
+		/* A single header here would claim that the records continue. */
 		if (h->begun && h->stream.interval && !h->stream.left)
 			sft_record_header(&h->stream, now);
 		sft_record_header(&h->stream, now);

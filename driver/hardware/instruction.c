@@ -70,7 +70,7 @@ int sft_instruction_valid(const struct sifive_trace_config *config, struct sft_w
 		return sft_fail(why, -EINVAL, "instruction trace: timestamps with NO_TIMESTAMP");
 	if (config->channels & SFT_OWNERS)
 		return sft_fail(why, -EINVAL,
-				"channels %#x: instruction trace needs stimulus registers 15 and 31 itself",
+				"channels %#x: instruction trace uses stimulus registers 15 and 31",
 				config->channels);
 	return 0;
 }
