@@ -58,9 +58,8 @@ static_assert(TR_SINK_SBA == (int)SIFIVE_TRACE_SINK_SBA);
 static_assert(TR_SINK_FUNNEL == (int)SIFIVE_TRACE_SINK_FUNNEL);
 
 /*
- * Whether its registers can be accessed: an encoder can lose power with an
- * offline hart. A stream has ended if its hart is offline, or is going offline
- * or coming online.
+ * Whether its registers can be accessed: an encoder can lose power when its hart is offline. A
+ * stream has ended if its hart is offline, or is going offline or coming online.
  */
 bool sft_component_reachable(const struct sft_component *c)
 {
@@ -80,9 +79,9 @@ static int wait_control(struct sft_component *c, u32 mask, u32 value)
 }
 
 /*
- * Write the control register from the driver's own copy, because user mode may have
- * changed the register through the stimulus page. The copy has status bits 0: that
- * preserves sinkError and clears stallOrOverflow.
+ * Write the control register from the driver's own copy, because user mode may have changed the
+ * register through the stimulus page. Status bits are 0 in the copy, which preserves sinkError and
+ * clears stallOrOverflow.
  */
 void sft_component_control(struct sft_component *c, u32 control)
 {
@@ -90,7 +89,7 @@ void sft_component_control(struct sft_component *c, u32 control)
 	sft_write(c, TR_CONTROL, control);
 }
 
-/* A component with a single sink kind may read 0 here. */
+/* The sink field of a component with a single sink kind may read 0. */
 static bool sink_selected(const struct sft_component *c, u32 control)
 {
 	u32 kind = FIELD_GET(TR_CONTROL_SINK, control);
@@ -291,9 +290,8 @@ static int switch_on(struct sft_component *c)
 }
 
 /*
- * Identify the hardware, and stop what another kernel may have left running. Only an
- * active component shows its prescales and instruction modes; nothing needs to be enabled
- * for that.
+ * Identify the hardware, and stop what another kernel may have left running. A component must be
+ * active to show its prescales and instruction modes, but nothing needs to be enabled.
  */
 static int identify(struct sft_component *c)
 {

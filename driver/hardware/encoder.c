@@ -64,7 +64,7 @@ void sft_encoder_look(struct sft_encoder *e)
 		e->meddled = true;
 }
 
-/* Enable the encoder, then tracing: the encoder sends its absolute time. */
+/* Enable the encoder, then tracing, which makes the encoder send its absolute time. */
 int sft_encoder_start(struct sft_encoder *e, struct sft_why *why)
 {
 	int ret;

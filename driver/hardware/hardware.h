@@ -51,7 +51,7 @@ struct sft_sample {
  *		full
  * @sum:	checksum of its bytes when hibernation began
  * @start:	reading of its clock at the first START since the sink was empty
- * @stop:	reading of its clock at the last STOP, or by SINK since
+ * @stop:	latest reading of its clock: at the last STOP, or by SINK while the capture ran
  * @restarted:	its clock has restarted between @start and @stop
  */
 struct sft_sink {
@@ -86,7 +86,7 @@ struct sft_sink {
 #define SFT_ERROR_MAX	5
 #define SFT_ERRORS_MAX	(SIFIVE_TRACE_MAX_ENCODERS * SFT_ERROR_MAX)
 
-/* Stimulus registers that make Ownership messages with instruction trace. */
+/* Stimulus registers that produce Ownership messages if there is instruction trace. */
 #define SFT_OWNERS	(BIT(15) | BIT(SIFIVE_TRACE_INSTRUCTION_OWNER))
 
 /* A component that takes longer than this for any operation is broken. */
@@ -112,8 +112,8 @@ struct sft_position {
  * struct sft_component - what encoders and funnels have in common
  * @node:	in sft_hardware.encoders or .funnels, in order of address
  * @dev:	its platform device
- * @regs:	its block
- * @phys:	the block's physical address
+ * @regs:	its register block
+ * @phys:	physical address of the register block
  * @impl:	value of its impl register
  * @down_of:	device node of the funnel its output is wired to, or NULL
  * @down:	the same funnel while it is bound
@@ -175,7 +175,7 @@ struct sft_tested {
  * struct sft_encoder - trace encoder of one hart
  * @c:		what it shares with funnels
  * @index:	its number in user space, valid under the system's lock
- * @cpu:	CPU number of its hart, -1 if Linux does not have the hart
+ * @cpu:	CPU number of its hart, -1 if Linux does not use the hart
  * @hart:	hart id
  * @ts_channels: stimulus 16-31 repeat 0-15 with a timestamp; tested by CONFIG
  * @tested:	further results of CONFIG's test

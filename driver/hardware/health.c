@@ -58,7 +58,7 @@ static void check_errors(struct sft_component *c)
 }
 
 /**
- * struct changes - what was changed from outside in a component
+ * struct changes - changes made to a component from outside
  * @c:		the component
  * @stopped:	its own sink may have cleared enable
  * @instruction: its instruction mode was changed and has been restored

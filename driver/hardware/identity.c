@@ -257,7 +257,7 @@ static int registers_show(struct seq_file *m, void *unused)
 	bool reachable;
 
 	sft_lock();
-	/* Encoders outside the capture do not notice that their CPU goes offline. */
+	/* Encoders outside the capture are not marked as ended when their CPU goes offline. */
 	reachable = sft_component_reachable(c) &&
 		    (!c->is_encoder || to_encoder(c)->cpu < 0 || cpu_active(to_encoder(c)->cpu));
 	if (reachable)

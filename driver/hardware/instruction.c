@@ -23,7 +23,7 @@
 
 static_assert(SIFIVE_TRACE_INSTRUCTION_NO_SYNC == TR_SYNC_MAX_OFF);
 
-/* The modes that an active, idle encoder accepts, bit n for mode n. */
+/* Find the modes that an active, idle encoder accepts: bit n is set for mode n. */
 void sft_instruction_probe(struct sft_encoder *e)
 {
 	u32 mode;
@@ -99,7 +99,9 @@ int sft_instruction_check(const struct sft_encoder *e, u32 mode, struct sft_why 
 			sft_name(&e->c), mode, modes_text(e, text, sizeof(text)));
 }
 
-/* The enabled stimulus registers of an encoder: the channels and the driver's own registers. */
+/*
+ * The enabled stimulus registers of an encoder: the channels, and the one for Ownership messages.
+ */
 u32 sft_instruction_stimulus(const struct sft_capture *cap)
 {
 	return cap->channels |
@@ -128,7 +130,7 @@ static bool can_fill(const struct sft_encoder *e, const struct sft_sink *s)
 
 /*
  * An encoder's own sink clears enable when it is full, and a later write of the control register
- * would turn it on again and trace another thread. So the sink's last bytes stay unused.
+ * would set enable again and trace another thread. So the sink's last bytes stay unused.
  */
 static bool is_nearly_full(const struct sft_encoder *e, const struct sft_sink *s)
 {
@@ -162,10 +164,10 @@ static void end_stream(struct sft_encoder *e, struct sft_sink *s)
 }
 
 /*
- * Trace thread @owner from now on, with @mode; 0 for no thread. @s is the encoder's sink.
- * Called on the encoder's hart with interrupts disabled, while the capture runs.
- * Clearing teTracing ends the previous trace; setting it sends a Sync message. Returns
- * whether instructions are traced.
+ * Trace thread @owner with @mode from now on; with mode 0, trace no thread. @s is the encoder's
+ * sink. Called on the encoder's hart with interrupts disabled, while the capture runs. Clearing
+ * teTracing ends the previous trace; setting it sends a Sync message. Returns whether instructions
+ * are traced.
  */
 bool sft_instruction_trace(struct sft_encoder *e, struct sft_sink *s, u32 mode, u32 owner)
 {

@@ -55,15 +55,15 @@ static bool crosses(const struct sft_sink *s)
 	return upper_32_bits(s->address) != upper_32_bits(s->address + s->size - 1);
 }
 
-/* Whether Linux lends out the region until the DMA allocator needs it. */
+/* Whether Linux uses the region for other purposes until the DMA allocator needs it. */
 static bool is_lent(const struct device_node *np)
 {
 	return IS_ENABLED(CONFIG_DMA_CMA) && of_property_read_bool(np, "reusable");
 }
 
 /*
- * Whether Linux uses the region as ordinary memory. Linux boots with a region that it failed to
- * reserve because its own image, its initramfs or something else is there.
+ * Whether Linux uses the region as ordinary memory. Linux boots even if it cannot reserve a region,
+ * for example because its own image or initramfs is there.
  */
 static bool is_ram(const struct reserved_mem *region)
 {
@@ -136,7 +136,7 @@ const struct reserved_mem *sft_memory_region(const struct sft_component *c,
  *
  * It is limited by the sink's address range and by free memory.
  *
- * Return: bytes, 0 if that depends on how much memory CMA has lent out.
+ * Return: bytes, 0 if that depends on how much of the CMA memory is in use.
  */
 u64 sft_memory_most(const struct reserved_mem *region)
 {

@@ -195,7 +195,7 @@ static void unusable(struct device_node *np, char *text, size_t size)
 	put_device(&pdev->dev);
 }
 
-/* The problem of one of our nodes; empty if it has none. */
+/* What is wrong with one of our nodes; empty if nothing is. */
 static void fault_of(struct device_node *np, char *text, size_t size)
 {
 	if (!of_device_is_available(np))

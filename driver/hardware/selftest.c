@@ -18,10 +18,10 @@
 #define TCODE_DATA	7
 #define IDLE		0xff
 
-/* The fields of a data message: tag, preceded by code and source; value; time. */
+/* The fields of a data message: the tag, preceded by code and source; the value; and the time. */
 #define FIELDS		3
 
-/* Alternate between the two halves, because a small sink cannot hold all messages. */
+/* Alternate between registers 0-15 and 16-31, because a small sink cannot hold all messages. */
 void sft_selftest_store(struct sft_encoder *e)
 {
 	unsigned int i, n;

@@ -16,13 +16,13 @@
 /* Larger than any component's SRAM: rejects a register that reads all ones. */
 #define SRAM_MAX	SZ_16M
 
-/* The Error message that reports missing data, one for each source. */
+/* The Error message that reports missing data; one is written for each source. */
 #define ERROR_TCODE	8
 #define ERROR_LOST	0x20
 #define ERROR_BITS	(6 + 4 + 6)
 #define SLICE_BITS	6
 
-/* Fills words; no message begins with it. */
+/* Pads sink words; no message begins with this byte. */
 #define IDLE		0xff
 
 static u32 sink_word(const struct sft_component *c)
@@ -215,7 +215,7 @@ void sft_sink_stopped(struct sft_sink *s, bool idle)
 				cond_resched();
 		}
 	}
-	/* With stop on wrap the beginning is never overwritten. */
+	/* A sink that stops when it wraps never overwrites its beginning. */
 	s->skip = s->wrapped && sft_hw.capture.flags & SIFIVE_TRACE_CONFIG_RING ?
 		  broken_message(s->data, s->size, s->stopped_wp, s->size) : 0;
 }
@@ -314,7 +314,7 @@ int sft_sink_interrupt(struct sft_sink *s, struct sft_why *why)
 	return has_ended(s) ? 0 : sft_sink_restore(s, why);
 }
 
-/* Unlike its data, the write pointer of an SRAM may be read while it is written. */
+/* Unlike the data, the write pointer of an SRAM can be read while the component writes. */
 bool sft_sink_wrapped(const struct sft_sink *s)
 {
 	return is_running(s) ? read_position(s).wrapped : s->wrapped;
@@ -397,9 +397,9 @@ size_t sft_sink_overwritten(const struct sft_sink *s, const struct sft_position 
 }
 
 /*
- * Copy a sample of the bytes written before @at; returns their number. They change only
- * when the ring wraps again, which the write pointers alone do not show. The newest
- * bytes may still be in flight.
+ * Copy a sample of the bytes written before @at; returns their number. These bytes change only when
+ * the ring wraps again, which the write pointers alone do not show. The newest bytes may still be
+ * in flight.
  */
 size_t sft_sink_newest(const struct sft_sink *s, const struct sft_position *at, void *to)
 {

@@ -21,10 +21,10 @@
 
 #define MEASURE_US	5000
 
-/* How often to read a time; the quickest of these reads is used. */
+/* Number of reads of a time; the fastest one is used. */
 #define SAMPLE_TRIES	4
 
-/* Limit of reads, in case tsUpper is broken and never becomes stable. */
+/* Maximum number of reads, in case tsUpper is broken and never becomes stable. */
 #define READ_TRIES	4
 
 u32 sft_timestamp_type(const struct sft_component *c)
@@ -95,7 +95,7 @@ int sft_timestamp_start(struct sft_component *c, u32 prescale, struct sft_why *w
 	return 0;
 }
 
-/* Whether the time can be read from this component. */
+/* Whether the time in this component's registers advances. */
 bool sft_timestamp_ticks(const struct sft_component *c)
 {
 	u32 first = sft_read(c, TR_TS_LOWER);
@@ -225,7 +225,7 @@ void sft_timestamp_align(void)
 	local_irq_restore(flags);
 }
 
-/* If no clock gives the rate of a running master, measure it. */
+/* Measure the rate of a running master if no clock provides it. */
 void sft_timestamp_measure(struct sft_component *c, u32 prescale)
 {
 	u32 width = sft_timestamp_width(c);
