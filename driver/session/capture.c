@@ -162,7 +162,10 @@ void sft_capture_free(void)
 		f->used = false;
 }
 
-/* Whether a component's own sink is full: it would overwrite the oldest bytes. */
+/*
+ * Whether a component's own sink is full: once enabled, the component would overwrite the oldest
+ * bytes.
+ */
 static bool is_at_end(const struct sft_component *c)
 {
 	const struct sft_sink *s = sft_route_sink(c);

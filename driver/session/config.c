@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * CONFIG: takes buffers, tests the encoders, and programs all components for a capture. All
+ * CONFIG: allocates buffers, tests the encoders, and programs all components for a capture. All
  * functions here are called with the system locked.
  */
 

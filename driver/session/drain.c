@@ -13,20 +13,19 @@
 #include "drain.h"
 
 /*
- * Poll often enough that a sink with this many bytes per second fills at most
- * half its ring between two checks.
+ * Poll often enough that a sink which receives this many bytes per second fills at most half its
+ * ring between two checks.
  */
 #define FASTEST		(200u * SZ_1M)
 #define BYTES_PER_US	200
 #define SELDOM		(HZ / 10)
 
 /*
- * In eighths of the ring: a sink runs out of room when more than FULL_FROM are
- * unread, and has room again when at most FULL_UNTIL are. Stores wait from the
- * next check on, so that a program that checks for room can finish its record;
- * they wait at once if more than HOLD_AT_ONCE are unread. A sink at full speed
- * fills at most three quarters by the next check; the rest is for stores that
- * are made before the pages are removed.
+ * In eighths of the ring: a sink runs out of room when more than FULL_FROM are unread, and has room
+ * again when at most FULL_UNTIL are. Stores wait from the next check on, so that a program that
+ * checks for room can finish its record; they wait immediately if more than HOLD_AT_ONCE are
+ * unread. A sink at full speed fills at most three quarters by the next check; the rest is for
+ * stores that are made before the pages are removed.
  */
 #define FULL_FROM	2
 #define FULL_UNTIL	1
@@ -108,8 +107,8 @@ static void lose(struct drain *d, u64 bytes)
 }
 
 /*
- * The hardware may have overwritten the whole ring: it has written either @step bytes or a
- * whole lap more.
+ * The hardware may have overwritten the whole ring: it has written either @step bytes, or @step
+ * bytes and the whole ring once.
  */
 static void lapped(struct drain *d, size_t step)
 {
@@ -190,7 +189,9 @@ static unsigned long next_look(const struct drain *d)
 		       seldom(d->sink));
 }
 
-/* Let stores continue if no reader comes; the bytes that they overwrite are counted. */
+/*
+ * Let stores continue after READER_NS without a reader; the bytes that they overwrite are counted.
+ */
 static void mind_reader(struct drain *d)
 {
 	u64 now = ktime_get_ns();

@@ -141,9 +141,9 @@ static struct drain *drain_of(int sink)
 }
 
 /*
- * Read up to @count bytes of a drained sink. Returns 0 at the end, after STOP, -EAGAIN if
- * there are no bytes yet, and -EFAULT if the reader's memory has to be faulted in first: a
- * drained byte is returned once.
+ * Read up to @count bytes of a drained sink. Returns 0 at the end, after STOP, -EAGAIN if there are
+ * no bytes yet, and -EFAULT if the reader's memory has to be faulted in first, because each drained
+ * byte is returned only once.
  */
 ssize_t sft_drain_read(struct sft_file *file, char __user *to, size_t count,
 		       struct sft_why *why)

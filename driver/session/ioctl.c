@@ -520,7 +520,7 @@ static int ioctl_stop(struct sft_file *file, void *arg, struct sft_why *why)
 	return ret;
 }
 
-/* For any process that may control the session, even without its descriptor. */
+/* Any process that may control the session can call this, even without the session's descriptor. */
 static int ioctl_pause(struct sft_file *file, void *arg, struct sft_why *why)
 {
 	struct sifive_trace_run *run = arg;
@@ -741,7 +741,7 @@ long sft_ioctl(struct file *filp, unsigned int cmd, unsigned long user)
 	if (!ret) {
 		ret = run_call(call, file, arg, uarg);
 		/*
-		 * Copy it even after an error, because the argument may name the refused
+		 * Copy the argument back even after an error, because it may name the refused
 		 * event.
 		 */
 		*(u32 *)arg = size;

@@ -142,7 +142,7 @@ void sft_mapping_join(struct sft_file *file)
 	sft_mapping_renew(file);
 }
 
-/* Inform programs and the kernel's writers which sinks have no room. Called under map_lock. */
+/* Show programs and the kernel's writers which sinks have no room. Called under map_lock. */
 static void set_full(u64 full, u64 held)
 {
 	u8 *bytes = (u8 *)losses + SIFIVE_TRACE_FULL_BYTES;
@@ -180,7 +180,7 @@ void sft_mapping_gate(bool on)
 /* Remove the session's mappings: on return programs cannot access the pages. */
 void sft_mapping_release(void)
 {
-	/* The watcher of full sinks still runs, and uses the owner while stores may wait. */
+	/* The watching thread still runs, and uses the owner while stores may wait. */
 	mutex_lock(&map_lock);
 	map.owner = NULL;
 	set_gate(false);
@@ -268,8 +268,8 @@ static unsigned long frame(const struct vm_fault *vmf)
 }
 
 /*
- * The frame for a member whose session has ended: otherwise it would get SIGBUS through no fault
- * of its own.
+ * The page frame for a member whose session has ended. Without it, the member would get SIGBUS,
+ * although it cannot know that the session has ended.
  */
 static unsigned long frame_nowhere(const struct sft_file *file)
 {
@@ -336,7 +336,7 @@ static vm_fault_t sft_fault(struct vm_fault *vmf)
 	return ret;
 }
 
-/* A mapping was split; fork() copies none. */
+/* A mapping was split; fork() does not copy these mappings. */
 static void sft_vm_open(struct vm_area_struct *vma)
 {
 	struct sft_file *file = vma->vm_file->private_data;
@@ -344,7 +344,10 @@ static void sft_vm_open(struct vm_area_struct *vma)
 	atomic_inc(&file->pages);
 }
 
-/* The process may have ended while another one still has the descriptor. */
+/*
+ * Return the channels here, because the process may have ended while another one still has the
+ * descriptor.
+ */
 static void sft_vm_close(struct vm_area_struct *vma)
 {
 	struct sft_file *file = vma->vm_file->private_data;

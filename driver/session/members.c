@@ -51,7 +51,7 @@ bool sft_is_member(const struct sft_file *file)
 void sft_member_return(struct sft_file *file)
 {
 	spin_lock(&channels_lock);
-	/* Channels of an earlier capture are no longer its own. */
+	/* The file no longer holds its channels of an earlier capture. */
 	if (file->channels_of == capture)
 		taken &= ~file->channels;
 	file->channels = 0;
@@ -98,7 +98,7 @@ static u32 available(void)
 	return channels;
 }
 
-/* The lowest channel in @mask from @first on, or else below it; -1 if there is none. */
+/* The lowest channel in @mask from @first on, otherwise the lowest in @mask; -1 if @mask is 0. */
 static int lowest(u32 mask, u32 first)
 {
 	u32 above = mask & GENMASK(31, first);
@@ -196,7 +196,10 @@ static int may_join(const struct sft_file *file, int session, struct sft_why *wh
 			pid_vnr(sft.holder));
 }
 
-/* The page for a file's stores once its session is gone. It reads as ready and having room. */
+/*
+ * The page for a file's stores once its session has ended. Its registers read as ready, and its
+ * sinks as having room.
+ */
 static int make_nowhere(struct sft_file *file)
 {
 	if (!file->nowhere)

@@ -31,10 +31,10 @@ static bool has_secrets(void)
 }
 
 /*
- * Whether a file may read the capture: files of the session, of its user, and
- * files opened with the capability may; only the latter if it has secrets.
- * The caller's rights do not matter: a privileged program may read a descriptor
- * that an unprivileged one passed to it.
+ * Whether a file may read the capture: files of the session, of its user, and files opened with the
+ * capability may. If the capture may contain kernel addresses or other users' stacks, only files
+ * opened with the capability may read it. The caller's rights do not matter: a privileged program
+ * may read a descriptor that an unprivileged one passed to it.
  */
 bool sft_may_read(const struct sft_file *file)
 {
@@ -132,7 +132,7 @@ static const struct sft_hardware_ops hardware_ops = {
 	.shutdown = hardware_shutdown,
 };
 
-/* Keep a message for the owner, because no call of its own returns it. */
+/* Keep a message for the owner, because none of the owner's calls returns it. */
 static void report(const struct sft_why *why)
 {
 	if (why->text[0])

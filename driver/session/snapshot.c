@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The copy of a running ring that all its readers share. The hardware keeps
- * writing during the copy, and other calls continue: the system's lock is only
- * taken to read the write pointers. A separate lock keeps the buffers alive:
- * take it before freeing them.
+ * The copy of a running ring that all its readers share. The hardware keeps writing during the
+ * copy, and other calls continue: the system's lock is only taken to read the write pointers. A
+ * separate lock keeps the buffers from being freed: take this lock before freeing them.
  */
 
 #include <linux/jiffies.h>
@@ -21,7 +20,7 @@
 #define SHARED_FOR	(10 * HZ)
 #define IDLE_AFTER	HZ
 
-/* How often to retry a copy that the ring has overwritten. */
+/* Maximum number of attempts to copy a ring that the hardware keeps overwriting. */
 #define TRIES		4
 
 /**

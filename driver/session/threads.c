@@ -56,10 +56,7 @@ static void give_up(struct sft_file *file, const struct sft_why *why)
 	sft_capture_stop(NULL);
 }
 
-/*
- * Create the session's sampling events, or create them again if sampling has all
- * @flags.
- */
+/* Create the session's sampling events, or re-create them if sampling has all @flags. */
 static int follow(struct sft_file *file, u32 flags, bool on_exec, struct sft_why *why)
 {
 	struct sft_following to;

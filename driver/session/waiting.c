@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Back-pressure of a drained capture: a thread watches the sinks. When one has
- * no room, it informs programs, which wait or drop records. If they are to
- * wait, it then removes the stimulus pages of the encoders, so that other
- * stores wait too, and restores them when the reader has made room.
+ * Back-pressure of a drained capture: a thread watches the sinks. When a sink has no room, the
+ * thread informs programs, which wait or drop records. If programs wait, the thread then removes
+ * the encoders' stimulus pages, to make all other stores wait too, and restores the pages when the
+ * reader has made room.
  */
 
 #include <linux/delay.h>
