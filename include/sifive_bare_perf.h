@@ -47,7 +47,7 @@ extern "C" {
 #define PERF_MAX_HARTS		8
 #endif
 
-/* perfEvent.type. Cache events need firmware: use raw ones. */
+/* perfEvent.type. Cache events need firmware: use raw events instead. */
 enum {
 	perfEventHWGeneral	= 0,
 	perfEventHWCache	= 1,
@@ -70,9 +70,9 @@ typedef enum {
 } perfCountType_t;
 
 /*
- * An event to count; ctrIdx and ctrInfo are results. A list contains each event once,
- * in any order. When an initialisation fails because of an event, its ctrIdx is PERF_NO_COUNTER:
- * it cannot be counted, no counter is left for it, or it appears earlier in the list.
+ * An event to count; ctrIdx and ctrInfo are results. A list contains each event once, in any order.
+ * When an initialisation fails because of an event, the event's ctrIdx is PERF_NO_COUNTER: the
+ * event cannot be counted, no counter is left for it, or it appears earlier in the list.
  */
 typedef struct {
 	unsigned int ctrIdx;
@@ -106,10 +106,11 @@ extern uint32_t perfClintHz;
 int perfInit(int num_cores, int num_funnels);
 
 /*
- * Set up for records by perfWriteCntrs(). @SBABufferSize 0 selects the SRAM of funnel or encoder.
+ * Set up for records by perfWriteCntrs(). @SBABufferSize 0 selects the SRAM of the funnel or
+ * encoder.
  *
- * Behind a funnel all harts share one buffer. The first hart to be initialised sets its
- * size; the others join it, and captured data stays. Initialising a hart again begins a
+ * Behind a funnel all harts share one buffer. The first hart to be initialised sets the buffer's
+ * size; initialising the others keeps the buffer and its data. Initialising a hart again begins a
  * new trace, unless the trace of another hart is on.
  */
 int perfManualInit(perfEvent *perfCntrList, int numCntrs, int itcChannel,
@@ -130,7 +131,7 @@ int perfFuncEntryExitInit(perfEvent *perfCntrList, int numCntrs, int itcChannel,
 int perfTimerISRInit(perfEvent *perfCntrList, int numCntrs, int itcChannel,
 		     perfCountType_t cntType, uint32_t SBABufferSize, int interval);
 
-/* Write a record of the counters, with the address of the call. */
+/* Write a record of the counters, with the call site of perfWriteCntrs(). */
 int perfWriteCntrs(void);
 
 /* Turn the calling hart's trace on, with a header, or off. */
@@ -145,8 +146,8 @@ int perfTraceOff(void);
 int perfLostRecords(uint32_t *records);
 
 /*
- * The address of the calling hart's trace buffer, NULL for SRAM, and in @bytes the number of
- * captured bytes.
+ * Returns the address of the calling hart's trace buffer, NULL for SRAM. Sets *@bytes to the number
+ * of captured bytes.
  */
 const void *perfTraceBuffer(uint32_t *bytes);
 

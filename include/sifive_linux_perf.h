@@ -218,10 +218,10 @@ int perfInit(int num_cores, int num_funnels);
  * (the trace stops when it is full), and starts the counters. Instruction trace is off
  * (teInstruction 0); ITC messages have timestamps.
  *
- * Calling this or another initialisation function again, while tracing is off, replaces
- * the set-up and discards the captured data. Exception: before the first perfTraceOn(), a
- * call with the same arguments from another thread adds that thread's CPUs, so a program
- * for several cores may call it once on each.
+ * Calling this or another initialisation function again, while tracing is off, replaces the set-up
+ * and discards the captured data. Exception: before the first perfTraceOn(), a call with the same
+ * arguments from another thread adds that thread's CPUs, so a program can call it once on each core
+ * that it traces.
  *
  * Errors: perfInit() was not called; argument out of range; no CPU has an encoder; several
  * CPUs on a kernel without restartable sequences (rseq); missing capability; another
@@ -248,11 +248,10 @@ int perfFuncEntryExitInit(perfEvent *perfCntrList, int numCntrs, int itcChannel,
  *
  * The other arguments are the same as for perfManualInit(). The kernel writes the records, each
  * with the program's current address, to @itcChannel; the program gets no signal. Records from
- * perfWriteCntrs() go to the next channels.
+ * perfWriteCntrs() go to the channels after @itcChannel.
  *
- * Only this call accepts firmware events (perfEventFirmware), because programs
- * cannot read their counters. With such events perfWriteCntrs() fails, and perfErrorString()
- * gives the reason.
+ * Only this call accepts firmware events (perfEventFirmware), because programs cannot read their
+ * counters. With such events perfWriteCntrs() fails, and perfErrorString() returns the reason.
  *
  * Errors: those of perfManualInit(); a driver or kernel that cannot sample.
  */
@@ -285,10 +284,10 @@ int perfTraceOn(void);
 /**
  * perfTraceOff - stop writing records
  *
- * Returns when all messages have reached the buffer, including those of records that other
- * threads were writing. A record that its thread does not finish within 200 ms is considered
- * abandoned. Does nothing if tracing is off. A signal handler that interrupted a record may
- * call it; that record stays incomplete and is counted.
+ * Returns when all messages have reached the buffer, including those of records that other threads
+ * were writing. A record that its thread does not finish within 200 ms is considered abandoned.
+ * Does nothing if tracing is off. A signal handler that interrupted a record may call
+ * perfTraceOff(); that record stays incomplete and is counted.
  *
  * Errors: no successful initialisation; the hardware did not stop (tracing is off
  * nevertheless); called in a signal handler that interrupted another call.
@@ -305,19 +304,18 @@ int perfTraceOff(void);
  * side-car file, with the data that the trace does not contain. If tracing is on, it pauses
  * during the call. Reports a full buffer and lost records on standard error.
  *
- * Errors: no successful initialisation; the file cannot be created or written in full
- * (the part written so far stays, and the capture can be written again elsewhere); the
- * hardware did not stop or start again; called in a signal handler that interrupted a
- * record or another call.
+ * Errors: no successful initialisation; the file cannot be created or written in full (the part
+ * written so far is kept, and the capture can be written again to another file); the hardware did
+ * not stop or restart; called in a signal handler that interrupted a record or another call.
  */
 int perfWriteTrace(char *file);
 
 /**
  * perfErrorString - the error or notice of the calling thread's last call
  *
- * Returns one line without newline: what failed and what to do, or a notice if the call
- * succeeded with one; empty if there is nothing to report. A successful perfWriteCntrs()
- * does not change it. Valid until the thread next calls this library.
+ * Returns one line without a newline: what failed and what to do, or a notice if the call succeeded
+ * with one; empty if there is nothing to report. A successful perfWriteCntrs() does not change it.
+ * Valid until the thread next calls this library.
  */
 const char *perfErrorString(void);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * Types of the trace components' register blocks, by name only.
+ * Incomplete types of the trace components' register blocks.
  *
  * Programs written for the SiFive Trace Performance Library define
  *

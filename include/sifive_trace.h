@@ -93,13 +93,13 @@ enum {
 	/* Like SIFIVE_TRACE_SWITCHES, and also record each page fault of these threads. */
 	SIFIVE_TRACE_PAGE_FAULTS	= 1 << 10,
 	/* Samples include their callers, found by frame pointers: compile with
-	 * -fno-omit-frame-pointer. Samples in the kernel include the callers there, so only
+	 * -fno-omit-frame-pointer. Samples in the kernel include functions of the kernel, so only
 	 * the user can read the files.
 	 */
 	SIFIVE_TRACE_CALLERS		= 1 << 9,
 };
 
-/* A name for a raw event, in addition to those that sifive_trace_setup() knows. */
+/* A name for a raw event, in addition to those that sifive_trace_setup() accepts. */
 struct sifive_trace_name {
 	const char *name;
 	uint64_t data;
@@ -111,33 +111,33 @@ struct sifive_trace_name {
  * @flags:	SIFIVE_TRACE_*
  * @count_type:	enum sifive_trace_count
  * @events:	up to 32 names, separated by commas; NULL or "" for none. Names are cycles,
- *		instructions, L1-dcache-load-misses and the others of perf list;
- *		timestamp; rHEX or cpu/event=NUMBER/ for raw events. ":u" or ":k" after a
- *		name counts in user or kernel mode only. fw:ipi-sent and other
- *		events that firmware counts are only in samples: they need
- *		@interval or @period, and SIFIVE_TRACE_NO_HOOKS;
+ *		instructions, L1-dcache-load-misses and others that perf list shows; timestamp; rHEX
+ *		or cpu/event=NUMBER/ for raw events. ":u" or ":k" after a name counts in user or
+ *		kernel mode only. fw:ipi-sent and other events that firmware counts are only in
+ *		samples: they need @interval or @period, and SIFIVE_TRACE_NO_HOOKS;
  *		sifive_trace_write() then does nothing
  * @buffer:	bytes of memory for each sink; 0 uses the SRAM of the trace hardware
  * @cpus:	CPUs to trace, such as "0-2,5"; NULL for all that have an encoder and that
  *		the calling thread may run on
- * @channel:	ITC channel of the first thread, or of the kernel's records if there are
- *		no others; threads take free channels. Decoders expect 6
+ * @channel:	ITC channel of the first thread, or of the kernel's records if only the kernel
+ *		writes records; other threads take free channels. Decoders expect 6
  * @interval:	microseconds between samples, at least 100; 0 for none
  * @period:	events between samples, 0 for none
  * @period_event: the event for @period
- * @filter:	file of the functions to record, NULL for all. Its lines are OBJECT START
- *		END: the object's file name, and hexadecimal addresses relative to its
- *		load address. In a thread, functions after "> " begin recording, until they
- *		return, or until a function after "< " is called. "^ N" limits recording to
- *		the outermost N nested calls
+ * @filter:	file of the functions to record, NULL for all. Its lines are OBJECT START END: the
+ *		object's file name, and hexadecimal addresses relative to its load address. A call
+ *		to a function in a line that begins with "> " begins recording in its thread, until
+ *		the call returns, or until a function in a line that begins with "< " is called. "^
+ *		N" limits recording to the outermost N nested calls
  * @names:	additional names of events
  * @names_count: number of elements of @names
  * @header_interval: for SIFIVE_TRACE_RING with SIFIVE_TRACE_XOR: records from one header
  *		to the next, for each thread on each CPU; 0 for 100. Records of a wrapped
  *		ring before its first header are lost. Not with SIFIVE_TRACE_HEADER_ONCE
  * @stack:	samples include registers and this many bytes of the stack, in which readers find
- *		the callers by unwind tables: a multiple of 8 up to 8192, 0 for neither.
- *		Not with SIFIVE_TRACE_CALLERS, but handles samples in the kernel in the same way
+ *		the callers by unwind tables: a multiple of 8 up to 8192, 0 for neither. Cannot be
+ *		combined with SIFIVE_TRACE_CALLERS; samples in the kernel are the same as with that
+ *		flag
  */
 struct sifive_trace_options {
 	size_t size;
@@ -226,9 +226,8 @@ int sifive_trace_setup(struct sifive_trace *trace,
 /*
  * Start writing records. Does nothing if tracing is on.
  *
- * Signal handlers may call only this function, sifive_trace_off(),
- * sifive_trace_write(), sifive_trace_status() and sifive_trace_error();
- * sifive_linux_perf.h has the rules.
+ * Signal handlers may call only this function, sifive_trace_off(), sifive_trace_write(),
+ * sifive_trace_status() and sifive_trace_error(); sifive_linux_perf.h describes the rules.
  */
 int sifive_trace_on(struct sifive_trace *trace);
 
@@ -262,8 +261,8 @@ int sifive_trace_dump(struct sifive_trace *trace, const char *path);
 void sifive_trace_close(struct sifive_trace *trace);
 
 /*
- * The error or notice of the calling thread's last call, one line without newline; empty if
- * there is none. Valid until the thread's next call.
+ * The error or notice of the calling thread's last call, one line without a newline; empty if there
+ * is none. Valid until the thread's next call.
  */
 const char *sifive_trace_error(void);
 

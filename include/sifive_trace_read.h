@@ -25,9 +25,9 @@
  * grow with the length of its trace.
  *
  * A reader owns what its functions return: strings and structures are valid until
- * sifive_reader_free(), events and their counts until the next sifive_reader_next().
- * Later versions of the library may add members at the end of structures, values to
- * enumerations, and functions; the file's name changes if anything else does.
+ * sifive_reader_free(), events and their counts until the next sifive_reader_next(). Later versions
+ * of the library may add members at the end of structures, values to enumerations, and functions;
+ * any other change also changes the name of the library's file.
  */
 #ifndef SIFIVE_TRACE_READ_H
 #define SIFIVE_TRACE_READ_H
@@ -47,9 +47,9 @@ struct sifive_reader;
  * @SIFIVE_EVENT_SPAN: a part of a thread's time on or off the CPU (record --switches)
  * @SIFIVE_EVENT_LOST: records of a thread may be missing here
  * @SIFIVE_EVENT_IDLE: a pipe has no more data for now; never occurs with files
- * @SIFIVE_EVENT_POINT: in a trace with instruction trace, a record of an instrumented function or
- *		a manual record, between the calls. The calls, and SIFIVE_EVENT_RECORD for function
- *		entry and exit, come from instruction trace, unless the option "calls" is
+ * @SIFIVE_EVENT_POINT: in a trace with instruction trace, a record of an instrumented function or a
+ *		manual record, in its place among the calls. The calls, and SIFIVE_EVENT_RECORD for
+ *		function entry and exit, come from instruction trace, unless the option "calls" is
  *		"records".
  */
 enum sifive_event_kind {
@@ -151,8 +151,8 @@ enum {
  * @count_self:	call: the part of @count outside functions that it called; NULL for others
  * @counters:	length of these arrays: sifive_reader_counter() returns the names, or
  *		sifive_reader_point_counter() those of a point
- * @thread:	for sifive_reader_thread()
- * @function:	for sifive_reader_function(): of the call, or the record's or point's
+ * @thread:	number for sifive_reader_thread()
+ * @function:	number for sifive_reader_function(): the function of the call, record or point
  * @caller:	the function enclosing a call or point, or SIFIVE_NO_FUNCTION
  * @depth:	number of calls enclosing a call or point
  * @type:	enum sifive_record_type, also of a point, enum sifive_call_end or enum
@@ -347,7 +347,7 @@ const struct sifive_function *sifive_reader_function(struct sifive_reader *reade
 const struct sifive_thread *sifive_reader_thread(struct sifive_reader *reader,
 						 uint32_t number);
 
-/** sifive_reader_error() - the latest message, "" if there is none; NULL: "out of memory" */
+/** sifive_reader_error() - the latest message, "" if there is none, "out of memory" for NULL */
 const char *sifive_reader_error(const struct sifive_reader *reader);
 
 /**
