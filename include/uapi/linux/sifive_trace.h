@@ -32,11 +32,11 @@
  *
  * With SIFIVE_TRACE_CONFIG_DRAIN, read() returns each byte once while the capture runs. It blocks
  * while there is nothing to read (EAGAIN with O_NONBLOCK) and returns 0 once the capture has
- * stopped and all bytes have been read. Only one open file at a time drains a sink, whatever its
- * offset; other files get EBUSY. If there are several sinks, each is drained through its
- * /dev/sifive-trace.N, and read() of /dev/sifive-trace fails with EOPNOTSUPP. A running capture
- * is returned in whole messages. Bytes that are overwritten before they are read are counted
- * (SINK, STATUS), and replaced by an Error message from each source.
+ * stopped and all bytes have been read. Only one open file at a time can drain a sink, regardless
+ * of the file's offset; other files get EBUSY. If there are several sinks, each is drained through
+ * its /dev/sifive-trace.N, and read() of /dev/sifive-trace fails with EOPNOTSUPP. A running capture
+ * is returned in whole messages. Bytes that are overwritten before they are read are counted (SINK,
+ * STATUS), and replaced by an Error message from each source.
  *
  * The session ends with the last reference to its open file, a descriptor or a mapping.
  * The capture stays readable until the next CONFIG, through the session's own file, and
@@ -44,17 +44,17 @@
  * CAP_SYS_ADMIN. On other files read() and lseek(SEEK_END) fail with EPERM, poll() returns
  * POLLERR, and STATUS, SINK and ENCODER hide everything that depends on the captured data.
  *
- * A call that controls hardware or counters checks the caller, not the program that opened
- * the descriptor: CONFIG, COUNTERS, SAMPLING, SWITCHES, EVENT and mmap() need CAP_PERFMON
- * or CAP_SYS_ADMIN. START, STOP and THREAD need it too, except in the process that called
+ * A call that controls hardware or counters checks the caller, not the program that opened the
+ * descriptor: CONFIG, COUNTERS, SAMPLING, SWITCHES, EVENT and mmap() need CAP_PERFMON or
+ * CAP_SYS_ADMIN. START, STOP and THREAD need one of them too, except in the process that called
  * CONFIG, which may have dropped its privileges since.
  *
- * Every structure begins with its size as the caller knows it. A shorter structure is
- * extended with zeros. A longer one is accepted if all bytes that the kernel does not know
- * are zero; otherwise the call fails with E2BIG. The kernel writes back at most the
- * caller's size. Unknown flags and non-zero reserved fields give EINVAL, even in events that a
- * call does not use. The kernel ignores the input value of "out" fields. The layout is the same
- * for 32-bit and 64-bit programs.
+ * Every structure begins with its size as the caller knows it. A shorter structure is extended with
+ * zeros. A longer one is accepted if all bytes that the kernel does not know are zero; otherwise
+ * the call fails with E2BIG. The kernel writes back at most the caller's size. Unknown flags and
+ * non-zero reserved fields are rejected with EINVAL, even in events that a call does not use. The
+ * kernel ignores the input value of "out" fields. The layout is the same for 32-bit and 64-bit
+ * programs.
  *
  * An ioctl number encodes the direction and size of its structure. The kernel ignores the size in
  * the number and uses the size field, since later structures may be longer. Numbers of ABI 2
@@ -247,10 +247,10 @@ struct sifive_trace_encoder {
  * and leaves the hardware ready for START. After ENOMEM, ETIMEDOUT, EIO, and EOPNOTSUPP
  * for a memory-region, there is no session; after any other error nothing has changed.
  *
- * EACCES: descriptor not open for writing. EPERM: capability missing. EBUSY: another session has
- * the hardware (STATUS names it), the capture is running, or the system is suspending or
- * shutting down. EOPNOTSUPP: an encoder is unusable or has no route to a sink of that kind.
- * ENOMEM: no buffer of that size. ETIMEDOUT, EIO: a component did not respond (STATUS names it).
+ * EACCES: descriptor not open for writing. EPERM: capability missing. EBUSY: another session holds
+ * the hardware (STATUS names it), the capture is running, or the system is suspending or shutting
+ * down. EOPNOTSUPP: an encoder is unusable or has no route to a sink of that kind. ENOMEM: no
+ * buffer of that size. ETIMEDOUT, EIO: a component did not respond (STATUS names it).
  */
 struct sifive_trace_config {
 	__u32	size;
@@ -434,13 +434,13 @@ struct sifive_trace_thread {
  * CAP_SYS_ADMIN. Replaces the previous setting, which stays after an error; a later successful
  * COUNTERS clears it. From START to STOP the kernel interrupts the threads, including new ones, of
  * the process that called START or of those that START names. It writes an ISR record with the
- * user-mode pc and the session's counters to the interrupted hart's encoder. execve() ends this for
- * a process, unless SIFIVE_TRACE_SAMPLING_EXEC is set. START writes a header to each encoder.
- * With SIFIVE_TRACE_COUNTERS_PER_THREAD each record increases the counts of the stream by
- * those of its thread since the thread's last record, or since START, whether or not the
- * thread has joined. With more than SIFIVE_TRACE_THREADS threads at a time, records are lost, which
- * STATUS counts. @event counts in the kernel regardless of kernel.perf_event_paranoid, as with
- * COUNTERS: the capability suffices.
+ * user-mode pc and the session's counters to the interrupted hart's encoder. execve() ends the
+ * sampling of a process, unless SIFIVE_TRACE_SAMPLING_EXEC is set. START writes a header to each
+ * encoder. With SIFIVE_TRACE_COUNTERS_PER_THREAD each record increases the counts of the stream by
+ * those of its thread since the thread's last record, or since START, whether or not the thread has
+ * joined. With more than SIFIVE_TRACE_THREADS threads at a time, records are lost, which STATUS
+ * counts. @event counts in the kernel regardless of kernel.perf_event_paranoid, as with COUNTERS:
+ * the capability suffices.
  *
  * A thread created while START enumerates threads may be missed. perf drops interrupts
  * that come faster than kernel.perf_event_max_sample_rate, or that take more than
@@ -448,10 +448,10 @@ struct sifive_trace_thread {
  *
  * EINVAL: channel not in CONFIG, malformed event, or COUNTERS left another event to sampling.
  * EPERM: capability missing. EOPNOTSUPP: @period without SIFIVE_TRACE_INFO_OVERFLOW, or an event
- * that cannot interrupt or that perf does not support: a firmware event, a raw event of more
- * than 48 bits, a cache that perf lacks. EBUSY: the capture is running, no counter for @event
- * is free in addition to the session's and perf's, or a process that has joined has the
- * channel. ENXIO: no CONFIG on this descriptor. ENOMEM.
+ * that cannot interrupt or that perf does not support: a firmware event, a raw event of more than
+ * 48 bits, a cache that perf lacks. EBUSY: the capture is running, no counter for @event is free in
+ * addition to the session's and perf's, or a process that has joined holds the channel. ENXIO: no
+ * CONFIG on this descriptor. ENOMEM.
  */
 struct sifive_trace_sampling {
 	__u32	size;
@@ -480,10 +480,10 @@ struct sifive_trace_sampling {
  * _CALLERS: before each sample, write its callers: the return-address register, then those of the
  * frames that frame pointers link, at most SIFIVE_TRACE_CALLERS_MAX in all; for a 32-bit process on
  * a 64-bit kernel, only the register. _STACK: write registers and, as far as it is in memory, this
- * much of the stack: a multiple of 8 up to SIFIVE_TRACE_STACK_MAX. Both together give EINVAL.
+ * much of the stack: a multiple of 8 up to SIFIVE_TRACE_STACK_MAX. EINVAL: both are set.
  */
 #define SIFIVE_TRACE_SAMPLING_CALLERS	(1u << 4)
-/* With either: samples in the kernel begin with its functions. Cleared under kernel lockdown. */
+/* With _CALLERS or _STACK: kernel samples begin with kernel functions. Cleared under lockdown. */
 #define SIFIVE_TRACE_SAMPLING_KERNEL	(1u << 5)
 #define SIFIVE_TRACE_SAMPLING_STACK(bytes) ((__u32)(bytes) << 16)
 /* Records from one header to the next. */
@@ -556,7 +556,7 @@ struct sifive_trace_query {
  * @full_ns:	out: for how long, in nanoseconds; up to now if a sink still has no room
  * @switches_elsewhere: out: how often since CONFIG a thread that SWITCHES records began to run
  *		on a CPU that writes no records
- * @switches_processes: out: processes omitted with their children because too many ran at once
+ * @switches_processes: out: processes omitted with their children because too many ran concurrently
  * @wakeups_elsewhere: out: how often since CONFIG a CPU that writes no records woke a thread
  *		that SWITCHES records, with SIFIVE_TRACE_SWITCHES_WAKEUPS
  *
@@ -726,16 +726,16 @@ struct sifive_trace_start {
  * free for SAMPLING. EPERM, EOPNOTSUPP, ENOMEM: START cannot sample, see SAMPLING; the capture is
  * then stopped. ESTALE: system sleep has lost the captured data: START with REWIND, or CONFIG.
  * ETIMEDOUT: a component did not respond. EIO: a register did not accept a value, or a component
- * reported a sink error (STATUS names it). A START that fails may have rewound. After a STOP
- * that fails, the capture has stopped, and the data in the sinks is readable.
+ * reported a sink error (STATUS names it). A failed START may have rewound the capture. After a
+ * STOP that fails, the capture has stopped, and the data in the sinks is readable.
  *
- * PAUSE, on any descriptor open for writing, stops a running capture without involving its
- * program: stores are dropped until PAUSE with SIFIVE_TRACE_PAUSE_END. The capture then
- * continues with an Error message from each encoder (TCODE 8, ETYPE 0, ECODE 0x20), because
- * records were cut and dropped, and with the absolute timestamps of a START. Repeating either
- * call has no effect. START also ends the pause; so do STOP and the end of the session. For a
- * file that drains the capture, a pause is not the end. PAUSE needs CAP_PERFMON or
- * CAP_SYS_ADMIN, except in the process that called CONFIG.
+ * PAUSE, on any descriptor open for writing, stops a running capture without involving its program:
+ * stores are dropped until PAUSE with SIFIVE_TRACE_PAUSE_END. The capture then continues with an
+ * Error message from each encoder (TCODE 8, ETYPE 0, ECODE 0x20), because records were cut and
+ * dropped, and with the absolute timestamps of a START. Repeating either call has no effect. START
+ * also ends the pause; so do STOP and the end of the session. For a file that drains the capture, a
+ * pause is not the end of the capture. PAUSE needs CAP_PERFMON or CAP_SYS_ADMIN, except in the
+ * process that called CONFIG.
  *
  * ENXIO: no capture is running. EPERM: another process's session, and capability missing.
  * EOPNOTSUPP: the sink is SRAM. ENOSPC: the end of a pause finds no room for the Error messages.
@@ -764,8 +764,8 @@ struct sifive_trace_run {
  *		SIFIVE_TRACE_ATTACH_COMPARE
  * @reserved:	in: 0
  *
- * SIFIVE_TRACE_IOC_ATTACH, on any descriptor of the device. A mapping keeps the open file, and so
- * the session, alive after the program has closed the descriptor.
+ * SIFIVE_TRACE_IOC_ATTACH, on any descriptor of the device. A mapping keeps the open file and the
+ * session from being released when the program closes the descriptor.
  *
  * ENOENT: no page of this device is mapped at @address. EXDEV: with SIFIVE_TRACE_ATTACH_COMPARE,
  * the descriptor refers to another open file. EMFILE: no descriptor is free.

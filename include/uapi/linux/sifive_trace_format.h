@@ -34,7 +34,7 @@
 #define SIFIVE_TRACE_SWITCH_RETURN		0x04	/* that call returns */
 #define SIFIVE_TRACE_SWITCH_FAULT		0x05	/* the running thread had a page fault */
 #define SIFIVE_TRACE_SWITCH_END			0x10	/* recording ends; id 0 if none runs */
-#define SIFIVE_TRACE_SWITCH_PREEMPTED		0x11	/* could continue to run */
+#define SIFIVE_TRACE_SWITCH_PREEMPTED		0x11	/* it could have continued to run */
 #define SIFIVE_TRACE_SWITCH_SLEEPS		0x12
 #define SIFIVE_TRACE_SWITCH_UNINTERRUPTIBLE	0x13
 #define SIFIVE_TRACE_SWITCH_STOPPED		0x14	/* by a signal or a debugger */
@@ -53,7 +53,7 @@
 #define SIFIVE_TRACE_EVENT_GENERAL	0
 #define SIFIVE_TRACE_EVENT_CACHE	1
 #define SIFIVE_TRACE_EVENT_RAW		2
-#define SIFIVE_TRACE_EVENT_TURNS	14	/* not SBI's: several, one after the other */
+#define SIFIVE_TRACE_EVENT_TURNS	14	/* not SBI's: several events that take turns */
 #define SIFIVE_TRACE_EVENT_FIRMWARE	15
 
 /* Codes of general events: cycles, as in SBI; the trace timestamp as a counter. */

@@ -23,33 +23,33 @@
 
 /**
  * struct sifive_trace_instruction - instruction trace of a capture
- * @mode:	in: value of teInstruction; 0 = none, then the other fields are 0
- * @flags:	in: SIFIVE_TRACE_INSTRUCTION_*: _ALL traces whatever runs on the capture's
- *		harts; START then needs CAP_PERFMON or CAP_SYS_ADMIN too (EPERM), and each
- *		context switch makes a Sync and an Ownership message. _CHILDREN also
- *		traces processes that traced processes create
+ * @mode:	in: value of teInstruction; 0 = none, and then the other fields must be 0
+ * @flags:	in: SIFIVE_TRACE_INSTRUCTION_*: _ALL traces everything that runs on the capture's
+ *		harts; START then needs CAP_PERFMON or CAP_SYS_ADMIN too (EPERM), and each context
+ *		switch produces a Sync and an Ownership message. _CHILDREN also traces processes
+ *		that traced processes create
  * @sync_branches: in: teSyncMaxBTM: a Sync message after 2^(n + 5) branches, n from 0 to
  *		11, or SIFIVE_TRACE_INSTRUCTION_NO_SYNC. In a ring, and after lost bytes, a
  *		reader begins at a Sync message
  * @sync_bytes:	in: teSyncMaxInst: a Sync message after 2^(n + 5) bytes of instructions, n
  *		from 0 to 5, or SIFIVE_TRACE_INSTRUCTION_NO_SYNC
- * @timestamps:	in: tsBranch: which messages of branches carry a timestamp: 0 only Sync
- *		messages, 1 also indirect branches, exceptions and interrupts, 3 all, 2 as the
- *		encoder's manual says; 0 with SIFIVE_TRACE_CONFIG_NO_TIMESTAMP
+ * @timestamps:	in: tsBranch: which messages of branches carry a timestamp: 0 only Sync messages, 1
+ *		also indirect branches, exceptions and interrupts, 3 all, 2 as described in the
+ *		encoder's manual; 0 with SIFIVE_TRACE_CONFIG_NO_TIMESTAMP
  * @reserved:	in: 0
  *
  * A member of struct sifive_trace_config. Threads of the process that calls START are traced,
- * including new ones. When one is switched in on a hart of the capture, the driver turns
- * teTracing off and on, so that the encoder sends a Sync message and forgets calls whose
- * returns it would otherwise omit; then it stores SIFIVE_TRACE_INSTRUCTION_PROCESS of the
- * thread's id to stimulus register SIFIVE_TRACE_INSTRUCTION_OWNER, which makes an Ownership
- * message (TCODE 2). The id is the one in the pid namespace of START's caller, 0 if the thread
- * has none there. When an untraced thread is switched in, the driver turns teTracing off and on
- * again without tracing instructions, which ends the part. The trace between a part's first
- * Sync message and its Ownership message is the kernel's switch to that thread.
+ * including new ones. When one is switched in on a hart of the capture, the driver turns teTracing
+ * off and on, so that the encoder sends a Sync message and forgets calls whose returns it would
+ * otherwise omit; then it stores SIFIVE_TRACE_INSTRUCTION_PROCESS of the thread's id to stimulus
+ * register SIFIVE_TRACE_INSTRUCTION_OWNER, which produces an Ownership message (TCODE 2). The id is
+ * the one in the pid namespace of START's caller, 0 if the thread has none there. When an untraced
+ * thread is switched in, the driver turns teTracing off and on again without tracing instructions,
+ * which ends the part. The trace between a part's first Sync message and its Ownership message
+ * shows the kernel's switch to that thread.
  *
- * Stimulus registers 15 and 31 make Ownership messages instead of data (teInstrumentation
- * 3), so they cannot be among the channels of CONFIG. @channels may be 0.
+ * Stimulus registers 15 and 31 produce Ownership messages instead of data messages
+ * (teInstrumentation 3), so they cannot be among the channels of CONFIG. @channels may be 0.
  *
  * EINVAL: a field is out of range or reserved, a channel is one of those two,
  * or an encoder's own sink is not a ring and has at most 1024 bytes: the last

@@ -32,12 +32,12 @@
  * @count:	out: number of events
  * @event:	out: the session's events with their counters
  *
- * SIFIVE_TRACE_IOC_JOIN. Needs a descriptor of its own file, open for writing, and
- * CAP_PERFMON or CAP_SYS_ADMIN. Channels for the kernel's records (SAMPLING, SWITCHES,
- * instruction trace), and those that CONFIG did not enable, are not available. A file's
- * channels become free when its last mapping or last reference is gone, or the session
- * ends. The first JOIN of a file in a session joins it; each further one adds a channel.
- * THREAD on a file that has joined needs no capability in the process that joined.
+ * SIFIVE_TRACE_IOC_JOIN. Needs a descriptor of the caller's own file, open for writing, and
+ * CAP_PERFMON or CAP_SYS_ADMIN. Channels for the kernel's records (SAMPLING, SWITCHES, instruction
+ * trace), and those that CONFIG did not enable, are not available. A file's channels become free
+ * when its last mapping or last reference is gone, or the session ends. The first JOIN of a file in
+ * a session joins it; each further one adds a channel. THREAD on a file that has joined needs no
+ * capability in the process that joined.
  *
  * ENXIO: there is no session. EPERM: capability missing, or @session does not entitle the
  * caller to join. EINVAL: this is the session's own file. EXDEV: the session's file was

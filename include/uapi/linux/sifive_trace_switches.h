@@ -26,8 +26,8 @@
  * fault. STATUS also counts how often the threads started running where no records are written.
  *
  * EINVAL: channel not in CONFIG. EPERM: capability missing. EOPNOTSUPP: the kernel has no
- * tracepoint sched_switch. EBUSY: the capture is running, or a process that has joined has
- * the channel. ENXIO: no CONFIG on this descriptor.
+ * tracepoint sched_switch. EBUSY: the capture is running, or a process that has joined holds the
+ * channel. ENXIO: no CONFIG on this descriptor.
  */
 struct sifive_trace_switches {
 	__u32	size;
