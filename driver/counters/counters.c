@@ -375,7 +375,8 @@ static int number_sampled(struct sifive_trace_event *ev, u32 at, struct sft_why 
 	int ret;
 
 	if (sft_counters.sampled)
-		return sft_fail(why, -EINVAL, "event %u: only one event can be left to sampling", at);
+		return sft_fail(why, -EINVAL, "event %u: only one event can be left to sampling",
+				at);
 	ret = give_number(ev, at, 64, why);
 	if (!ret)
 		sft_counters.sampled = BIT(ev->counter);
