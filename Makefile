@@ -8,10 +8,10 @@ BOARD ?= fpga
 # All boards except those derived from another one with "like".
 BOARDS ?= fpga $(filter-out fpga,$(basename $(notdir $(shell \
 	grep -L '^like ' tools/qemu/boards/*.board))))
-# The boards for slower suites: check uses some of them, check-debug all.
+# The boards on which check runs slower suites; check-debug uses all boards.
 FAULT_BOARDS ?= fpga nofunnel
 DEBUG_BOARDS ?= dual
-# The boards that run the kernel of Debian testing: check uses this one, check-kernels all.
+# The board on which check runs the kernel of Debian testing; check-kernels uses all boards.
 KERNEL_BOARDS ?= p550
 
 # Neither make nor kbuild supports a path with a space, and "clean" removes $(O).
@@ -20,14 +20,14 @@ $(error paths with a space cannot be built in: $(CURDIR), $(O))
 endif
 override O := $(abspath $(O))
 ifneq ($(filter $(O)/%,$(CURDIR)/),)
-$(error O=$(O) holds this checkout: name another folder)
+$(error O=$(O) contains this checkout: name another folder)
 endif
 $(foreach list,BOARDS FAULT_BOARDS DEBUG_BOARDS KERNEL_BOARDS,$(if $(strip $($(list))),,\
 	$(error $(list)= is empty: name some of $(shell tools/qemu/board list))))
 
-# Every exported variable has its value above: after an export, ?= has no effect. O= on
-# the command line means something else to the kernel's makefiles, so variables of the command
-# line are not passed on: sub-makes get them through the environment or by name.
+# Exported variables get their values above, because ?= has no effect after an export. O= on the
+# command line means something else to the kernel's makefiles, so variables from the command line
+# are passed to sub-makes only through the environment or by name.
 MAKEOVERRIDES :=
 export O CROSS_COMPILE BOARDS FAULT_BOARDS DEBUG_BOARDS KERNEL_BOARDS DESTDIR PREFIX
 
@@ -54,13 +54,13 @@ help:
 	@echo '  make lib       libsifive-perf for riscv64'
 	@echo '  make tools     the command sifive-trace for this machine'
 	@echo '  make target-tools'
-	@echo '                 the command for the board: it needs the C library alone'
+	@echo '                 the command for the board: it needs only the C library'
 	@echo '  make shell     a root shell on the booted board      [BOARD=$(BOARD)]'
-	@echo '                 with ROOT=debian in a file system of Debian for riscv64'
+	@echo '                 with ROOT=debian, Debian for riscv64 as its root'
 	@echo '  make check-unit, check-format, check-model, check-style, check-bare, check-boards,'
 	@echo '  make check-hardware, check-objects, check-bench, check-faults, check-counters,'
 	@echo '  make check-record, check-devicetree'
-	@echo '                 one part of the tests                 [BOARDS="$(BOARDS)"]'
+	@echo '                 one suite of the tests                [BOARDS="$(BOARDS)"]'
 	@echo '  make check-debug'
 	@echo '                 the kselftests on a kernel that looks for bugs'
 	@echo '  make check-kernels'
@@ -71,26 +71,26 @@ help:
 	@echo '  make check-debian'
 	@echo '                 Debian programs on that board, instrumented and sampled'
 	@echo '  make check-long'
-	@echo '                 all tests, longer and on all boards: hours'
+	@echo '                 all tests, longer and on all boards; takes hours'
 	@echo '  make check-soak'
-	@echo '                 recordings without a pause, 10 minutes each; a thousand that'
+	@echo '                 continuous recordings, 10 minutes each; a thousand that'
 	@echo '                 are killed'
 	@echo '  make check-releases'
 	@echo '                 the commands of README.md and install.md on fresh Debian 12'
-	@echo '                 and 13: hours'
+	@echo '                 and 13; takes hours'
 	@echo '  make bench     what a record costs: instructions, loads, stores, bytes'
 	@echo '  make bench-decode'
 	@echo '                 how fast the command reads traces of 1 MB, 100 MB, 2 GB'
 	@echo '  make install   the command and the library for reading, for this machine'
 	@echo '                                                        [DESTDIR=, PREFIX=]'
 	@echo '  make install-target DESTDIR=ROOT'
-	@echo '                 command, library and headers, for the traced machine; what'
-	@echo '                 make install does, too, where DESTDIR is given'
+	@echo '                 command, library and headers, for the traced machine;'
+	@echo '                 make install with DESTDIR does the same'
 	@echo '  make deb       Debian packages: the command and the library for reading for'
 	@echo '                 this machine; command, library, headers for riscv64; the'
 	@echo '                 driver for dkms'
 	@echo '  make dkms      register the driver with dkms on this machine'
-	@echo '  make clean     remove $$O; the cache stays'
+	@echo '  make clean     remove $$O; the cache is kept'
 	@echo ''
 	@echo 'Boards: $(shell tools/qemu/board list)'
 
@@ -153,8 +153,8 @@ target: driver lib target-tools selftests
 
 # ---- running ------------------------------------------------------------
 
-# Counting instructions makes cycles and instructions exact, and the emulator slower. Run it
-# from memory, so that no record waits for a page of a file.
+# Counting instructions makes cycles and instructions exact, and the emulator slower. Run the
+# program from memory, so that no record waits for a page of a file.
 demo: SHOW = cd $(O)/demo && $(O)/sifive-trace
 demo: FIB = $(O)/lib/dropin/fib.elf trace.rtd
 demo: board tools driver lib
@@ -170,19 +170,19 @@ demo: board tools driver lib
 	@echo "... $$(grep -vc '^#' $(O)/demo/calls.txt) lines in $(O)/demo/calls.txt"
 	@$(SHOW) export -q --format html -o $(O)/demo/trace.html -e $(FIB)
 	@echo 'For the browser: $(O)/demo/trace.html'
-	@echo "(The emulator cannot count cache and branch events: they stay 0.)"
+	@echo "(The emulator cannot count cache and branch events: their counts stay 0.)"
 
 shell: board target $(if $(ROOT),packages-root)
 	@$(RUN) shell $(BOARD) --target $(TARGET) --out $(O)/shell $(if $(ROOT),--root)
 
 # ---- tests --------------------------------------------------------------
 
-# Kselftests with races run for this many seconds; the storm of threads has its own limit.
+# Kselftests with races run for this many seconds; the storm of threads has a separate limit.
 TRACE_SECONDS ?= 2
 TRACE_STORM_SECONDS ?= 5
 # Number of random programs.
 TRACE_PROGRAMS ?= 20
-# fpga runs all of these; other boards and other kernels run one in this many.
+# fpga runs all of these; other boards and other kernels run 1/TRACE_PART of them.
 TRACE_PART ?= 4
 export TRACE_SECONDS TRACE_STORM_SECONDS TRACE_PROGRAMS TRACE_PART
 
@@ -199,7 +199,7 @@ check-packages check-debian: packages-root
 check-debug: DEBUG_BOARDS = $(BOARDS)
 check-kernels: KERNEL_BOARDS = $(BOARDS)
 
-# What "record" runs.
+# The suites that "record" runs.
 RECORD_SUITES := record captures calls triggers exact coverage processes exits kills rotation oncpu turns stacks
 
 # These are prepared by scripts in tools/qemu/setup.
@@ -209,13 +209,14 @@ NEEDS_kernels := module-trees testing-kernel
 NEEDS := $(sort $(foreach s,$(SUITES),$(NEEDS_$(s))))
 SET_UP = @tools/qemu/setup/check.sh $(KERNEL)
 
-# Number of concurrent suites, the longest first: more than processors, because suites also wait.
+# Number of concurrent suites: more than there are processors, because suites also wait. The
+# longest suites are first in the queue.
 CHECK_JOBS ?= $(shell echo $$(($$(nproc) + 1)))
 QUEUE := kernels debug unit board-$(firstword $(BOARDS)) record counters hardware \
 	$(patsubst %,board-%,$(wordlist 2,99,$(BOARDS))) style faults packages devicetree \
 	bench objects bare model format $(if $(ROOT_BOARD),debian)
 
-# Run all suites, on all processors, once the board exists.
+# Build everything on all processors, once the board exists.
 built: board
 	@$(MAKE) --no-print-directory $(if $(filter -j%,$(MAKEFLAGS)),,-j$(shell nproc)) all
 
@@ -223,7 +224,7 @@ built: board
 check check-%: export PATH := /usr/lib/ccache:$(PATH)
 check check-%: export CCACHE_BASEDIR = $(CURDIR)
 
-# Each kselftest runs once on a board.
+# Each board runs each kselftest on one kernel only.
 check: export TRACE_ONCE := yes
 check: built
 	$(SET_UP) $(NEEDS)
@@ -321,7 +322,7 @@ run-bench:
 	@. $(ENV) && QEMU=$$QEMU KERNEL=$$KERNEL selftests/suite.sh $(CHECK) bench \
 		selftests/bench.sh $(O) check
 
-# The library is the same on all of them.
+# One board is enough: the library is the same on all of them.
 run-objects:
 	@. $(ENV) && QEMU=$$QEMU KERNEL=$$KERNEL selftests/suite.sh $(CHECK) \
 		objects selftests/objects.sh $(firstword $(BOARDS)) $(O)
@@ -399,9 +400,9 @@ dkms-can-add:
 	@[ -n "$(NATIVE)" ] || { echo "make dkms: this machine is not a RISC-V machine:" \
 		"give the root of the traced machine, DESTDIR=ROOT" >&2; exit 1; }
 	@command -v dkms >/dev/null || { echo "make dkms: no dkms: install the package" \
-		"dkms, or give the sources a root of their own, DESTDIR=ROOT" >&2; exit 1; }
+		"dkms, or install the sources under another root, DESTDIR=ROOT" >&2; exit 1; }
 	@[ -z "$$(dkms status sifive-trace/$(VERSION))" ] || { echo "make dkms:" \
-		"sifive-trace/$(VERSION) is there already: dkms remove" \
+		"sifive-trace/$(VERSION) is already registered: dkms remove" \
 		"sifive-trace/$(VERSION) --all" >&2; exit 1; }
 
 dkms: $(if $(DESTDIR),,dkms-can-add)
@@ -412,9 +413,9 @@ dkms: $(if $(DESTDIR),,dkms-can-add)
 	cp include/uapi/linux/*.h $(DKMS_SRC)/include/uapi/linux/
 	[ -n "$(DESTDIR)" ] || dkms add sifive-trace/$(VERSION)
 
-# Native on a RISC-V machine. Other machines also cross-build for it, with a command that does
-# not read traces and so needs no target libraries; -d is needed because not every release has
-# crossbuild-essential-riscv64.
+# A RISC-V machine builds only native packages. Other machines also cross-build packages for
+# RISC-V, with a command that does not read traces and so needs no target libraries; -d is needed
+# because not every release has crossbuild-essential-riscv64.
 DEB := $(O)/deb
 comma := ,
 # deb_build NAME,OPTIONS: build the packages in a separate copy; they appear next to it.
