@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-only
 # Tests the bare-metal library in machine mode, on boards without firmware and Linux, for 64
-# and 32 bits; results as TAP. Checks the program's own results, then its traces, which are read
-# from the board's memory and decoded here: first on one hart, then on two that record
+# and 32 bits. Prints TAP. Checks the program's own results, then its traces, which are read
+# from the board's memory and decoded here: first of one hart, then of two harts that record
 # concurrently, with and without a funnel.
 #
 #	bare.sh BUILD
@@ -34,7 +34,7 @@ run() {
 	cat "$build/bare/program.tap"
 	[ "$rc" -eq 0 ] && grep -q '^ok' "$build/bare/program.tap" &&
 		! grep -qE '^(not ok|Bail)' "$build/bare/program.tap"
-	result $? "$what: the program ran to the end, all of its tests passed"
+	result $? "$what: the program ran to the end, and all of its tests passed"
 }
 
 # rules WHAT: the models of the boards' trace components saw no invalid access.
@@ -59,7 +59,7 @@ for bits in 64 32; do
 			n++ && ($6 - last < 2000 || $6 - last > 2400 || $1 <= time) { bad = 1 }
 			{ last = $6; time = $1 }
 			END { exit bad || n != 10 }' place="^(main|test_)"
-		result $? "rv$bits, $name: records count the loop between them, and none when off"
+		result $? "rv$bits, $name: records count the loop between them; there are none while tracing is off"
 	done
 
 	decode hooks | awk '
@@ -78,7 +78,7 @@ for bits in 64 32; do
 			n++ && ($5 - last < ticks - 100 || $5 - last > ticks + 100) { bad = 1 }
 			{ last = $5 }
 			END { exit bad || n < most - 1 || n > most }'
-		result $? "rv$bits, $name: a record each $ticks ticks"
+		result $? "rv$bits, $name: one record every $ticks ticks"
 	done
 
 	printed() { printf "%d" "$(sed -n "s/^# $1 //p" "$build/bare/program.tap" | tr -d "\r")"; }
@@ -134,7 +134,7 @@ for board in fpga nofunnel; do
 		what="rv$bits, two harts, $board"
 		run "$board" "$what"
 
-		# A tick may also arrive when trace is almost on, and while it is being turned
+		# A tick can also arrive just before tracing is on, and while it is being turned
 		# off.
 		rc=0
 		for hart in 0 1; do
@@ -152,8 +152,8 @@ for board in fpga nofunnel; do
 		rules "$what"
 		[ "$kind" = funnel ] || continue
 
-		# Both harts share a clock, so neither has a record that is older than any of the
-		# other's previous round.
+		# Both harts share a clock: no record of a round has an earlier time than a record
+		# of the other hart's previous round.
 		for hart in 0 1; do
 			decode together0 -c "${channel[hart]}"
 		done | awk -v rounds=$rounds '

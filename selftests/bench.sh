@@ -3,7 +3,7 @@
 # Measures the cost of a record on a board that counts instructions.
 #
 #	bench.sh BUILD		the whole table, as it is in Documentation/performance.md
-#	bench.sh BUILD check checks the targets, as TAP
+#	bench.sh BUILD check	checks the targets, and prints TAP
 #
 # QEMU and KERNEL in the environment come from "make board".
 
@@ -54,7 +54,7 @@ rows() {
 # Kind, two addresses of two words each, seven counters: as the format specifies.
 stores=$((1 + 2 * 2 + 7))
 
-# An encoder that cannot stall needs a load before each store, with and without waiting.
+# An encoder that cannot stall needs a load before each store, whether or not the writer waits.
 waits() {
 	local line instructions loads made
 	line=$(grep "^$1 64 " "$out/answers")

@@ -16,7 +16,7 @@ int main(void);
 /* Called by start.S on each trap; registers[n] is restored to xn. */
 void trapped(unsigned long *registers, unsigned long cause, unsigned long pc);
 
-/* Defined in board.c; the compiler also calls these. */
+/* Defined in board.c; the compiler also generates calls to these. */
 void *memset(void *to, int value, size_t size);
 void *memcpy(void *to, const void *from, size_t size);
 

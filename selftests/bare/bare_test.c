@@ -114,13 +114,13 @@ static void test_refuses(void)
 
 	result(perfTraceOn() && perfWriteCntrs(), "nothing works before it is initialised");
 	result(perfInit(0, 1) && perfInit(PERF_MAX_HARTS + 1, 1) && perfInit(2, 2),
-	       "perfInit refuses impossible arguments");
+	       "perfInit refuses invalid arguments");
 	result(!perfInit(2, 1), "perfInit");
 	result(perfManualInit(&cache, 1, CHANNEL, perfCount_Raw, BUFFER) &&
 	       perfManualInit(events, EVENTS, 32, perfCount_Raw, BUFFER) &&
 	       perfManualInit(events, EVENTS, CHANNEL, perfCount_Raw,
 			      PERF_MEM_POOL_SIZE + 1),
-	       "initialisation refuses impossible arguments");
+	       "initialisation refuses invalid arguments");
 }
 
 /* Bit n of an event's word: counter n can count it. */
@@ -239,8 +239,8 @@ static void test_entry_exit(void)
 }
 
 /*
- * Record for @ms milliseconds, once every @interval microseconds. Traces are saved at the
- * end, so each needs a buffer of its own, which a different size provides.
+ * Record for @ms milliseconds, once every @interval microseconds. Traces are saved only at the
+ * end, so each needs another size, for which the library allocates a new buffer.
  */
 static bool run_timer(uint32_t bytes, int interval, unsigned int ms)
 {
@@ -264,7 +264,7 @@ static void test_timer(void)
 	hand_out_own("shortest");
 	/* With half as many ticks per second, a second takes half as long. */
 	perfClintHz = MTIME_HZ / 2;
-	result(run_timer(3 * BUFFER / 2, 1000, 50), "the program gives the clock's rate");
+	result(run_timer(3 * BUFFER / 2, 1000, 50), "the program can set the clock's rate");
 	perfClintHz = MTIME_HZ;
 	hand_out_own("half");
 }
@@ -310,7 +310,7 @@ static void test_interrupted(void)
 	set_interrupts(true);
 	ok = !perfLostRecords(&lost) && ok;
 	result(ok && lost >= 3 && ticks >= lost + 3,
-	       "omitted records of the timer are counted");
+	       "records that the timer omits are counted");
 	hand_out_own("interrupted");
 	tell("records", made);
 	tell("ticks", ticks);
@@ -338,9 +338,9 @@ static void test_other_trap(uintptr_t own)
 	counter_step = 0;
 	ok = !perfTimerISRInit(events, EVENTS, CHANNEL, perfCount_Raw, BUFFER / 4,
 			       1000) && !perfTraceOn();
-	result(ok && trap_vector() != own, "the timer takes mtvec");
+	result(ok && trap_vector() != own, "the timer sets mtvec");
 	perf_counters_read(&number, 1, NULL, &value);
-	result(value == 7, "the program's own traps reach it");
+	result(value == 7, "the program receives its own traps");
 	result(trap_vector() == own, "the timer restores mtvec");
 	result(!perfTraceOff(), "a trap of the program itself does not end the trace");
 }
@@ -357,7 +357,7 @@ static void test_full(void)
 	for (i = 0; i < 10 * CALLS; i++)
 		perfWriteCntrs();
 	ok = !perfTraceOff() && ok;
-	result(ok && perfTraceBuffer(&bytes) && bytes == FULL, "a buffer that is full");
+	result(ok && perfTraceBuffer(&bytes) && bytes == FULL, "records up to the end of the buffer");
 	hand_out_own("full");
 }
 

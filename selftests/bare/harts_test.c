@@ -174,7 +174,7 @@ static const struct part {
 	{ together, "round by round", { "together0", "together1" } },
 	{ switching, "on and off at any time", { "switching0", "switching1" } },
 	{ in_turn, "one after the other", { "turns0", "turns1" } },
-	{ storm, "on and off without end", { "storm0", "storm1" } },
+	{ storm, "on and off until the buffer is nearly full", { "storm0", "storm1" } },
 };
 
 #define PARTS	(sizeof(parts) / sizeof(parts[0]))
@@ -186,7 +186,7 @@ static void run_part(unsigned int i)
 	unsigned long id = hart_id();
 	struct hart *hart = &harts[id];
 
-	/* Each part has a buffer of its own, because its size differs: all captures are kept. */
+	/* Each part has another size and therefore another buffer, so all captures are kept. */
 	hart->size = BUFFER + 1024 * i;
 	hart->ok = part->run(hart, id);
 	meet();

@@ -6,13 +6,14 @@
  *	bench all	every kind of record, one line for each:
  *			KIND LIST TYPE MODE THREAD ADDRESS then the four numbers; LIST
  *			is a number of counters, or their names;
- *			then "switch": the instructions in user mode, and ioctls, of
- *			turning tracing on and off
+ *			then "switch": the user-mode instructions and the ioctls that
+ *			it takes to turn tracing on and off
  *	bench targets	only the records that have a target
- *	bench nocode	one kind of record, where the program may not map executable
+ *	bench nocode	one kind of record, in a program that may not map executable
  *			memory
  *	bench room	one kind of record, for encoders that cannot stall; then, on
- *			CPU 1: "messages" made and lost, to its encoder, which is slow
+ *			CPU 1, whose encoder is slow, "messages": the number of
+ *			messages made and lost
  *
  * ADDRESS is 32 or 64, depending on the program's link addresses. Run it on an
  * otherwise idle CPU.
@@ -113,7 +114,7 @@ static void say(const char *kind, const char *list, int type, bool poll, enum ho
 	fflush(stdout);
 }
 
-/* Unlike accesses, the number of bytes depends on the counters' values. */
+/* Unlike the number of accesses, the number of bytes depends on the counters' values. */
 static bool same(const struct monitor_accesses *before,
 		 const struct monitor_accesses *after, uint64_t bytes,
 		 struct cost *cost)

@@ -4,7 +4,7 @@
  * wake-up, in instructions including the kernel's, and in bytes.
  *
  *	switches	prints lines: "context-switch", instructions and bytes of the two
- *			records that a switch makes; "wake-up", the same for its single record
+ *			records of a switch; "wake-up", the same for the record of a wake-up
  *
  * Both threads run on CPU 0, by SCHED_FIFO: each sched_yield() of one lets the other run once.
  * Then each wakes the other with a byte, and sleeps until it receives one.
