@@ -54,7 +54,7 @@ AREAS = {
         'command': 'sifive-trace.c',
     },
 }
-# Not part of the code: programs that show how it is used, the virtual board.
+# Not checked: example programs, and the virtual board.
 LEFT_OUT = 'lib/examples/* tools/qemu/*'.split()
 # Folders whose headers another folder may use.
 MAY_USE = {('tools', 'lib')}

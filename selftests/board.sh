@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-only
-# Runs all tests of one board; results as TAP. The kselftests come first. Traces of the manual's
+# Runs all tests of one board. Prints TAP. The kselftests come first. Traces of the manual's
 # example and of each count type are then decoded on this host.
 #
 #	board.sh BOARD BUILD

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-only
-# Tests record --calls; results as TAP: instruction trace of unmodified programs, snapshots of a
-# ring while they run, files that accompany a trace, and rejected options. Instruction trace and
-# records of the same run must show the same calls, times and counts.
+# Tests record --calls: instruction trace of unmodified programs, snapshots of a ring while they
+# run, files that accompany a trace, and rejected options. Instruction trace and records of the
+# same run must show the same calls, times and counts. Prints TAP.
 #
 #	calls.sh BUILD
 
@@ -23,7 +23,7 @@ run fixed sifive-trace record --calls -i 100us -b 16M -o fixed.rtd $p/plain
 echo 2 >/proc/sys/kernel/randomize_va_space
 run full sifive-trace record --calls -i 100us -b 4k --on-full stop -o full.rtd $p/busy 500
 
-# Each snapshot is complete before the next one is requested. It replaces an earlier one, or a link.
+# Each snapshot is complete before the next one is requested. It replaces an existing file or link.
 touch snapshot.rtd.2; ln -s /tmp/victim snapshot.rtd.1
 sifive-trace record --calls --snapshot -b 64k -o snapshot.rtd $p/busy-static 100000 2>snapshot.err &
 command=$!
@@ -39,7 +39,7 @@ run crash sifive-trace record --calls --snapshot -o crash.rtd sh crash.sh
 # The signal reaches the program unchanged.
 echo "trap \"echo mine\" USR2; kill -USR2 \$\$; umask" >own.sh
 umask 027; run own sifive-trace record --calls --snapshot -o own.rtd sh own.sh
-# The signal arrives before the program is run: while the command reads the filter.
+# The signal arrives before the program is run, while the command is reading the filter.
 mkfifo /tmp/filter; echo "^ 64" >/tmp/same
 sifive-trace record --snapshot --filter /tmp/filter -b 64k -o early.rtd $p/plain >early.txt 2>early.err &
 command=$!
@@ -60,7 +60,7 @@ board p550 -- '
 run p550 sifive-trace record --calls -o p550.rtd $p/plain
 run p550-btm sifive-trace record --calls --instruction-mode btm -o p550-btm.rtd $p/plain'
 
-# All harts share the count of instructions: only one may run.
+# All harts share one instruction count, so only one is online.
 board fpga --icount -- '
 echo 0 >/sys/devices/system/cpu/cpu1/online
 for i in "" -2 -3; do
@@ -71,8 +71,8 @@ done
 run joined-leaf sifive-trace record -C 0 --calls --children -F leaf -e cycles,instructions:u -b 16M -o joined-leaf.rtd $p/joined
 run joined-copy sifive-trace record --calls --children --archive -o joined-copy.rtd $p/joined'
 
-# owners NAME: the thread ids of Ownership messages, with the number of source bits that the
-# side-car file gives.
+# owners NAME: the thread ids of Ownership messages, decoded with the number of source bits in the
+# side-car file.
 owners() {
 	python3 - "$out/$1" <<'PYTHON'
 import json, sys
@@ -114,7 +114,7 @@ meta calls 'm["exe"].endswith("plain") and {o["path"].split("/")[-1] for o in m[
 meta calls '"[vdso]" in {o["path"] for o in m["objects"]} and m["files"] == "calls.rtd.vdso"' \
 	"--calls: the kernel's code in the process is an object, and is saved in a folder"
 [ "$(head -c 4 "$out/calls.rtd.vdso/[vdso]")" = $'\x7fELF' ]
-result $? "--calls: that folder contains the vdso"
+result $? "--calls: the folder for the kernel's code contains the vdso"
 private calls.rtd && private calls.rtd.meta
 result $? "--calls: only the user can read the files"
 # edges NAME: "calls plain CALLER FUNCTION NUMBER", as counted by the program, for its own
@@ -126,16 +126,16 @@ edges() {
 		grep -E ' (main|ackermann|sum) (ackermann|sum|square|cube) ' | sort
 }
 [ "$(edges calls)" = "$(grep '^calls plain [a-z]' "$out/calls.txt" | sort)" ]
-result $? "--calls: who called whom, and how often, as the program counted"
+result $? "--calls: callers, callees and numbers of calls are as the program counted"
 # The command has been loaded at the same addresses as the program.
 [ "$(edges fixed)" = "$(grep '^calls plain [a-z]' "$out/fixed.txt" | sort)" ] &&
 	! grep -q "same addresses" "$out/fixed.err"
-result $? "--calls: the same without address space randomization"
+result $? "--calls: calls are as counted without address space randomization, too"
 meta static 'm["instruction"]["calls"] == "all" and m["instruction"]["mode"] == 3' \
 	"--calls=all --instruction-mode btm: both are in the side-car file"
 status static 7 "--calls: a static program"
 [ "$(owners whole.rtd | wc -w)" -gt 2 ]
-result $? "--calls -a: threads of other processes, too"
+result $? "--calls -a: threads of other processes are traced, too"
 meta whole 'm["instruction"]["everything"] and m["instruction"]["calls"] == "kernel"' \
 	"--calls -a: the side-car file records that"
 [ "$(host report --format csv "$out/whole.rtd" | wc -l)" -gt 1 ]
@@ -145,14 +145,14 @@ cmp -s "$out/archive.rtd.files/target/record/plain" "$target/record/plain" &&
 result $? "--archive: the program and its shared objects are copied"
 says sram "it stops when the buffer is full" "--calls: SRAM cannot be drained"
 [ -s "$out/sram.rtd" ]
-result $? "--calls: SRAM has the beginning"
+result $? "--calls: SRAM contains the beginning of the trace"
 says full "the buffer was full after" "--calls --on-full stop: a full buffer is reported"
 
 [ "$(cat "$out/snapshot.rc")" = 143 ]
 result $? "--snapshot: the program's signal determines the exit status"
 for file in snapshot.rtd.1 snapshot.rtd.2 snapshot.rtd; do
 	[ -s "$out/$file" ] && private $file
-	result $? "--snapshot: $file is there, for the user alone"
+	result $? "--snapshot: $file exists, and only the user can read it"
 done
 # The snapshots of the loop may contain no context switch, but that of the crash contains the
 # program's start.
@@ -164,11 +164,11 @@ result $? "--snapshot: only the user can read snapshots, even if others could re
 result $? "--snapshot: the second snapshot is from another time"
 status crash 139 "--snapshot: a crash determines the exit status"
 [ -n "$(owners crash.rtd)" ]
-result $? "--snapshot: a crash leaves the last bytes"
+result $? "--snapshot: after a crash, the last bytes are saved"
 says own mine "--snapshot: the program keeps its own SIGUSR2"
 status early 7 "--snapshot: a SIGUSR2 before the program is run does not end the command"
 calls early | grep -qx "ackermann 44"
-result $? "--snapshot: the program is recorded after that"
+result $? "--snapshot: after a SIGUSR2 before the program is run, the program is recorded"
 says own 0027 "--calls: the program keeps its own umask"
 
 refused alone 2 "need --calls" "--archive needs --calls"
@@ -197,7 +197,7 @@ holds() {
 
 status joined 0 "--calls --children: the program ends as usual"
 [ "$(cat "$out/joined.txt")" = "$(cat "$out/joined-btm.txt")" ]
-result $? "--calls --children: the program computes the same"
+result $? "--calls --children: the program prints the same"
 private joined.rtd && private joined.rtd.meta
 result $? "--calls --children: only the user can read the files"
 for name in joined joined-btm joined-xor; do
@@ -235,9 +235,9 @@ done
 # Expect only records of leaf() and of perfWriteCntrs().
 [ "$(host report --by interval --csv "$out/joined-leaf.rtd" | sed -nE '/^"",/s/^"","([a-z]*) [^"]*","([a-z]*) .*/\1 \2/p' | sort -u | tr '\n' ,)" = \
 	"enter exit,exit enter,exit manual,manual enter,manual manual," ]
-result $? "--calls --children -F: only the chosen function's records"
+result $? "--calls --children -F: only the chosen function has records"
 [ "$(host report --csv "$out/joined-leaf.rtd" | sed -nE 's/^"descend",([0-9]*),.*/\1/p')" = 18 ]
-result $? "--calls --children -F: the calls of all functions"
+result $? "--calls --children -F: the calls of all functions are counted"
 refused joined-copy 2 "--archive and --children cannot be combined" \
 	"--calls --children: what is not archived is refused"
 

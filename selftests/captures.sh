@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-only
-# Tests captures that sifive-trace makes itself (static programs, record -a, start and dump);
-# results as TAP. Losses must be reported, and the rest must be readable.
+# Tests captures that sifive-trace makes itself (static programs, record -a, start and dump).
+# Prints TAP. Losses must be reported, and the rest must be readable.
 #
 #	captures.sh BUILD
 
@@ -56,7 +56,7 @@ run small-rotate sifive-trace record -o /tmp/small/small-rotate.rtd -b 64k --rot
 cp /tmp/small/small-rotate.rtd* .; rm /tmp/small/*
 run small-keep sifive-trace record -o /tmp/small/small-keep.rtd -b 1M --rotate 5k --keep 2 $p/pieces 10
 rm /tmp/small/*
-# The second piece fills the disk, which has room again for the side-car files.
+# The second piece fills the disk, on which there is room again for the side-car files.
 mkdir /tmp/again; mount -t tmpfs -o size=64k none /tmp/again
 dd if=/dev/zero of=/tmp/again/other bs=4k count=8 2>/dev/null
 { until grep -q "further data is lost" small-again.err; do sleep 0.1; done; rm /tmp/again/other; touch /tmp/room; } 2>/dev/null &
@@ -64,7 +64,7 @@ run small-again sifive-trace record -C 0 -i 100us -b 64k --rotate 12k -o /tmp/ag
 cp /tmp/again/small-again.rtd* .; umount /tmp/again
 run small-drained sifive-trace record -o /tmp/small/small-drained.rtd -b 64k $p/pieces 40
 cp /tmp/small/small-drained.rtd* .; rm /tmp/small/*
-# Two pages: of the side-car file as written at the start, and of the trace.
+# Two pages: one for the side-car file as written at the start, and one for the trace.
 mkdir /tmp/tiny; mount -t tmpfs -o size=8k none /tmp/tiny
 run small-crash sifive-trace record --on-full stop -o /tmp/tiny/small-crash.rtd $p/ends fault 20
 cp /tmp/tiny/* .; umount /tmp/tiny

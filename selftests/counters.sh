@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-only
-# Tests counters on unusual harts and firmware; results as TAP. Counters that user mode cannot
+# Tests counters on unusual harts and firmware. Prints TAP. Counters that user mode cannot
 # read are reported instead of causing a crash; without Sscofpmf perf's own events count; and
 # the loss of a counter is detected.
 #
@@ -102,7 +102,7 @@ EOPNOTSUPP=95 EBUSY=16 EIO=5
 dtlb=0x10019 itlb=0x10021
 twist='do not trust its values'
 
-# ---- one mode only, and thieves --------------------------
+# ---- single modes, and counters taken by others ----------
 
 steal() { echo "insmod /target/counter_thief.ko cpu=$1 counter=$2 restart=$3 2>/dev/null"; }
 online=/sys/devices/system/cpu/cpu1/online
@@ -132,14 +132,14 @@ kernel_loop=$(value loop0) kernel_calls=$(value calls0)
 mask 0x1c "an event in both modes, and in each mode alone, counts as three"
 counted loop0 200000 200050 "both modes: the loop"
 counted calls0 315000 620000 "both modes: a system call"
-together "$user_loop" "$kernel_loop" "$(value loop0)" "both modes: the loop's counts of each mode add up"
+together "$user_loop" "$kernel_loop" "$(value loop0)" "both modes: the loop's counts in each mode add up"
 together "$user_calls" "$kernel_calls" "$(value calls0)" \
-	"both modes: the system calls' counts of each mode add up"
+	"both modes: the system calls' counts in each mode add up"
 counted loop1 200000 200050 "an event on two programmable counters: the first counts"
 together "$(value calls1)" "$(value calls2)" "$(value calls0)" \
 	"an event on two programmable counters: each counts its own mode"
 mask 0x1d "any order of events: each gets a counter that can count it"
-lost 0 "" "no counter is lost without a thief"
+lost 0 "" "no counter is lost unless it is taken"
 lost 0x8 "hpmcounter3 was stopped on hart 0: $twist" \
 	"a counter that was stopped is reported"
 lost 0x8 "hpmcounter3 was stopped on hart 1: $twist" \
@@ -158,7 +158,7 @@ mask 0x9 "perf uses some counters: the session gets others"
 refused $EBUSY 0 "no counter that can count it is free" "perf uses all counters: reported for an event"
 refused $EBUSY 1 "no counter that can count it is free" "perf uses all counters: reported for cycles"
 
-board "a counter taken before its CPU is back" -- "rmmod sifive_trace
+board "a counter taken before its CPU is online" -- "rmmod sifive_trace
 insmod /target/counter_thief.ko cpu=1 counter=3 restart=1 online=1
 insmod /target/sifive_trace.ko
 $probe all $dtlb 1 -- '$hotplug'
@@ -332,16 +332,16 @@ refused $EOPNOTSUPP 0 "counters need Sscofpmf, or perf's SBI driver" \
 	"an unknown perf: without Sscofpmf counters are refused"
 parameters=
 
-# Like a kernel without RISCV_PMU, and one with the driver that only reads counters.
+# As in a kernel without RISCV_PMU, and in one whose driver can only read counters.
 without=initcall_blacklist=pmu_sbi_devinit
 board "no perf driver" --append $without,riscv_pmu_legacy_devinit -- \
 	"$probe 1 2 $dtlb -- true"
-lost 0 "" "no perf driver: firmware gives counters, and none is lost"
+lost 0 "" "no perf driver: firmware provides counters, and none is lost"
 ! shares_fixed
 result $? "no perf driver: nothing shares fixed counters"
 
 board "perf's legacy driver" --append $without -- "$probe 1 2 $dtlb -- true"
-lost 0 "" "perf's legacy driver: firmware gives counters, and none is lost"
+lost 0 "" "perf's legacy driver: firmware provides counters, and none is lost"
 ! shares_fixed
 result $? "perf's legacy driver: it starts and stops no counter, so it shares none"
 
@@ -363,7 +363,7 @@ passes() {
 	sed 's/^/# /' "$out/$test"
 }
 
-# With fewer or different counters, and without a perf driver.
+# On harts with fewer or different counters, and without a perf driver.
 passes perf_test "fixed counters that filter modes" --icount --cpu smcntrpmf=true
 passes perf_test "two programmable counters" --icount --cpu pmu-mask=0x18
 passes counters_test "no perf driver" --append $without,riscv_pmu_legacy_devinit

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-only
-# Tests coverage and branch profiles of a recording; results as TAP. Lines, functions and
+# Tests coverage and branch profiles of a recording. Prints TAP. Lines, functions and
 # branches must match gcov's for the same source and run; programs that BOLT and llvm-profgen
 # make from the profiles run on the board.
 #
@@ -30,8 +30,8 @@ host coverage --format lcov -o "$out/btm.info" "$out/btm.rtd"
 cmp "$out/covered.info" "$out/btm.info"
 result $? "branch messages and histories have the same coverage"
 
-# Checks annotate's output for a recording against itself, report and coverage; leaves the totals
-# in $added.
+# Checks that annotate's output for a recording is consistent, and agrees with report and coverage;
+# sets $added to the totals.
 added_up() {
 	added=$(selftests/unit/annotate.py "$out" "$build/sifive-trace" --symfs "$out/root" "$@" \
 		2>"$out/added.log")
@@ -145,7 +145,7 @@ if has llvm-profgen-19 llvm-19 "${profgen[@]}"; then
 	heads "$out/covered.prof" | sort | grep -Fxf "$out/calls" | cmp - "$out/calls" &&
 		[ "$(wc -l <"$out/calls")" = 7 ]
 	result $? "${profgen[0]}"
-	# Binutils 2.40 crashes on its debug information.
+	# Use lld, because the linker of Binutils 2.40 crashes on clang's debug information.
 	if has clang-19 clang-19 "${profgen[1]}" && has ld.lld-19 lld-19 "${profgen[1]}"; then
 		clang-19 --target=riscv64-linux-gnu -fuse-ld=lld-19 -D_GNU_SOURCE -O2 -g \
 			-fprofile-sample-use="$out/covered.prof" -Rpass=sample-profile \
@@ -160,7 +160,7 @@ if [ ${#built[@]} -gt 0 ]; then
 	board fpga -- "for name in ${built[*]}; do run \$name /out/\$name 6; done"
 	for name in "${built[@]}"; do
 		cmp "$out/$name.txt" "$out/gcov.txt"
-		result $? "the $name program does what it did before"
+		result $? "the $name program prints the same as before"
 	done
 fi
 

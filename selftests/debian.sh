@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-only
-# Records Debian's lua, sqlite3, zstd and pigz on a board with Debian's file system; results as
-# TAP. Each is built from Debian's sources with instrumentation and traced, and Debian's own
+# Prints TAP. Records Debian's lua, sqlite3, zstd and pigz on a board with Debian's file system.
+# Each is built from Debian's sources with instrumentation and traced, and Debian's own
 # binary is sampled. No record may be lost, and the sum of the per-thread counts must match perf
-# stat's count to within 1 percent: perf also counts the loading and the end of the program. All
+# stat's count to within 1 percent: perf also counts the program's start and exit. All
 # run on one CPU, because a board that counts instructions has one count for all harts.
 #
 #	debian.sh BUILD
@@ -127,8 +127,8 @@ reported() {
 			>"$out/$1.json" 2>"$out/$1.errors"
 }
 
-# agrees NAME LEAST: the sum of all threads' counts equals perf stat's; at least LEAST threads. A
-# trace with calls includes samples of perf itself.
+# agrees NAME LEAST: the sum of all threads' counts equals perf stat's, and at least LEAST threads
+# have counts. A trace with calls includes samples of perf itself.
 agrees() {
 	python3 - "$out/$1.json" "$out/run/$1.stat" "$2" <<'EOP'
 import json
@@ -154,7 +154,8 @@ for name in $programs; do
 		rc=$?
 		[ "$rc" -eq 0 ] || sed 's/^/# /' "$out/run/$run.err" "$out/$run.errors"
 		result $rc "$run: recorded and reported, with nothing lost"
-		# Skip a program in its own session on one CPU, because its writers are shorter.
+		# Skip the run without perf stat: a session of one process on one CPU has shorter
+		# writers, so its count differs.
 		[ "$run" != "$name" ] || continue
 		threads=1
 		[ "$run" != pigz-both ] || threads=4

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-only
-# Runs all kselftests on one board with the debug kernel; results as TAP. The run fails if the
+# Runs all kselftests on one board with the debug kernel. Prints TAP. The run fails if the
 # log contains a report from that kernel's checks, or if memory has leaked at the end.
 #
 #	debug.sh BOARD BUILD KERNELDIR

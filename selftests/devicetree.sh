@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-only
 # Checks device trees: bindings, the boards' trees and the overlay for the HiFive Premier P550,
-# with which it boots a board. Results as TAP.
+# with which it boots a board. Prints TAP.
 #
 #	devicetree.sh BUILD
 #

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=bash
-# Says how much of the kselftests a board runs, for the scripts that run a board. fpga runs
+# Selects how much of the kselftests a board runs, for the scripts that run a board. fpga runs
 # everything. On other boards and other kernels, where the calls and the library are the same,
 # only 1/TRACE_PART of the races, random programs and repetitions run. With TRACE_PART=1 all
 # boards run everything.

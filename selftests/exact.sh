@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-only
 # Compares the instructions that record --calls and decode show for programs under Linux with
-# those that the emulator logs one by one: they must be equal, and none may be missing. Results
-# as TAP.
+# those that the emulator logs one by one: they must be equal, and none may be missing. Prints
+# TAP.
 #
 #	exact.sh BUILD [long]
 #
@@ -46,10 +46,11 @@ programs=(
 	"static|7|a static program|\$p/plain-static"
 )
 modes=(optimised htm btm)
-# Returns without a message that match no call: handlers of exceptions and signals.
+# Programs whose exception or signal handlers return without a matching call: optimised trace has no
+# message for such a return.
 inexact=" leaps signals "
 
-# each BOARD MODE... -- COMMAND: run COMMAND for each program and mode; in the short run, in one
+# each BOARD MODE... -- COMMAND: run COMMAND for each program in each mode; without "long", in one
 # mode for each program.
 each() {
 	local board=$1 modes=() i mode name status what options
@@ -82,7 +83,7 @@ exact() {
 	result $failed "$3: $claim"
 	sed 's/^/# /' <<<"$text"
 	[ $failed = 0 ] || sed 's/^/# /' "$out/$1.err"
-	# Hundreds of megabytes.
+	# The log has hundreds of megabytes.
 	[ $failed != 0 ] || rm -f "$out/$1.log"
 }
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-only
-# Records programs whose threads keep calling functions while the process ends; results as TAP.
+# Records programs whose threads keep calling functions while the process ends. Prints TAP.
 # Decoded and lost calls must add up to the calls that the program counted.
 #
 #	exits.sh BUILD
@@ -35,10 +35,10 @@ done
 record wait-cancel exits cancel -b 2M --on-full wait --'
 
 # whole NAME: expect decoded and lost calls to be at least the completed calls, and at most the
-# started ones. A thread that is killed between a queued record's last store and its count's
-# decrement leaves a record that counts as both; this can happen once per thread. If the host
-# does not run the driver for a long time, programs learn too late that they must drop records:
-# bytes are then missing, which is reported.
+# started ones. A thread that is killed after the last store of a queued record, but before the
+# count of queued records is decremented, leaves a record that is counted twice: this can happen
+# once per thread. If the host does not run the driver for a long time, programs learn too late
+# that they must drop records. Bytes are then missing, which is reported.
 whole() {
 	host report --json "$out/$1.rtd" | python3 -c '
 import json, struct, sys

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-only
-# Tests broken hardware on one board; results as TAP. For each fault of the device model on
+# Tests broken hardware on one board. Prints TAP. For each fault of the device model on
 # encoder and funnel, the driver must report an error that names the component within bounded
 # time, and must work again once the fault is cleared. Also tests the losses when the encoder
 # cannot keep up.
@@ -43,7 +43,7 @@ probe() {
 	local i
 	echo "$*" >"$out/go.tmp"
 	mv "$out/go.tmp" "$out/go.$step"
-	# After ten minutes it counts as hung.
+	# After ten minutes, the probe counts as hung.
 	for ((i = 0; i < 12000; i++)); do
 		[ ! -e "$out/answer.$step" ] && kill -0 "$board_pid" || break
 		sleep 0.05
@@ -126,14 +126,14 @@ fault() {
 		result 1 "$board: $id: $prop can be set"
 	probe
 	[ "$(value "$call")" = "$error" ]
-	result $? "$board: $id: $prop: $call gives errno ${error#-}"
+	result $? "$board: $id: $prop: $call fails with errno ${error#-}"
 	words | grep -q "$(node_of "$id").*$word"
 	result $? "$board: $id: $prop: the message names component and cause"
 	is_bounded
 	result $? "$board: $id: $prop: every call returns in time"
 	probe
 	is_bounded && [ "$(value "$call")" = "$error" ]
-	result $? "$board: $id: $prop: once more the same"
+	result $? "$board: $id: $prop: the next capture fails in the same way"
 	set_property "$id" "$prop" "$good" || result 1 "$board: $id: $prop can be cleared"
 	probe
 	works
@@ -177,23 +177,23 @@ result $? "$board: a full encoder stalls its hart: STATUS reports it, nothing is
 if grep -q 'sinks=sram' "$boardfile"; then
 	probe sram
 	works
-	result $? "$board: SRAM is overwritten however slowly the encoder sends"
+	result $? "$board: SRAM is overwritten even if the encoder sends slowly"
 fi
 probe overflow stores 2000
 [ "$(value stop)" = 0 ] && [ "$(value stalled)" = 1 ] &&
 	[ "$(value data)" -lt 2000 ] && [ "$(value errors)" -gt 0 ] &&
 	[ "$(value gaps)" -gt 0 ]
-result $? "$board: with OVERFLOW it loses messages: STATUS reports it, the trace has Errors"
+result $? "$board: with OVERFLOW, a full encoder loses messages: STATUS reports it, the trace has Errors"
 [ "$(value unsynced)" = 0 ] && [ "$(value gaps)" -le "$(value errors)" ]
 result $? "$board: each Error is followed by a synchronisation, and no gap is without one"
 probe overflow stores 3
 [ "$(value data)" = 4 ] && [ "$(value stalled)" = 0 ] && [ "$(value errors)" = 0 ]
-result $? "$board: the next capture does not report that"
+result $? "$board: the next capture does not report these losses"
 end_board "overflow: the board ran to the end, and the kernel's log is clean"
 
 # ---- memory lost by hibernation -------------------------------------------------
 
-# Hibernation is aborted at its end, once after the buffer was overwritten.
+# Hibernation is aborted at its end. In the second round, the buffer has been overwritten by then.
 hibernation=sleep.sba.hibernation_keeps_what_was_captured_or_says_that_it_is_lost
 lose_memory() {
 	local address

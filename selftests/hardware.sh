@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-only
-# Tests differences between cores; results as TAP: a P550 whose only sink field reads 0, whose
+# Prints TAP. Tests differences between cores: a P550 whose only sink field reads 0, whose
 # SinkBaseHigh has no bits and whose stall bit is writable; memory that a sink cannot address, and
 # memory whose first part crosses 4 GiB; power-off and kexec during a capture; nested funnels;
 # one sink full while another fails; one encoder more than a mask has bits; power, clock and
@@ -60,7 +60,7 @@ region "0x1 0x0" "0x0 0x2000000"
 run --set tf0.sink-high-bits=0 --dts "$out/region.dts" -- "$probe"
 [ "$(value config)" = $ENOMEM ] &&
 	grep -q 'words=.*0x0*100000000.* 0xffffffff' "$out/log"
-result $? "unreachable memory is refused, with the last reachable address"
+result $? "unreachable memory is refused, and the last reachable address is reported"
 
 # A P550 implements 9 bits.
 for reach in "9 0x1ffffffffff" "10 0x3ffffffffff"; do
@@ -68,7 +68,7 @@ for reach in "9 0x1ffffffffff" "10 0x3ffffffffff"; do
 	region "0x400 0x0" "0x0 0x2000000"
 	run --set "tf0.sink-high-bits=$bits" --dts "$out/region.dts" -- "$probe"
 	[ "$(value config)" = $ENOMEM ] && grep -q "words=.*0x0*40000000000.* $last" "$out/log"
-	result $? "memory beyond $bits bits of SinkBaseHigh is refused with the last address, $last"
+	result $? "memory beyond $bits bits of SinkBaseHigh is refused: the last reachable address is $last"
 done
 
 ! run --memory 768M -- true && grep -q -- '--memory 768M: .* into a trace buffer' "$out/log"
@@ -82,8 +82,8 @@ result $? "a buffer that crosses 4 GiB is replaced by one that does not"
 
 # ---- the end of the kernel -----------------------------------------------------------
 
-# left_inactive WHAT FILE: the writes in FILE enabled each component, and ended by
-# making it inactive.
+# left_inactive WHAT FILE: the writes in FILE enabled each component, and the last one made it
+# inactive.
 left_inactive() {
 	local id
 	for id in te0 te1 te2 te3 tf0; do
@@ -114,11 +114,11 @@ ended "$capture
 	poweroff -f
 	sleep 1000"
 [ -e "$out/running" ] && grep -q 'reboot: Power down' "$out/console.log"
-result $? "power-off: the board ran to the end with a running capture"
+result $? "power-off: the board powers off during a capture"
 left_inactive power-off "$out/model.log"
 
-# The second kernel runs the same command. The model's accesses up to then are the first kernel's;
-# nothing else writes before the second kernel's driver is loaded.
+# The second kernel runs the same command. The accesses that the model has logged by then are those
+# of the first kernel, because nothing else writes before the second kernel's driver is loaded.
 cp -L "$KERNEL/vmlinux" "$out/image"
 cp "$(tools/qemu/setup/initramfs.sh "$KERNEL")" "$out/initramfs"
 ended "if [ -e running ]; then
@@ -168,7 +168,7 @@ for disables in off on; do
 		--set tf0.bus-error-disables=$disables -- stores 20000
 	[ "$(value stop)" = -5 ] && [ "$(value sink_error)" = 1 ] && [ "$(value full)" = 0 ] &&
 		grep -q 'words=trace@11018000: sink error' "$out/log"
-	result $? "nested funnels: a bus error that disables its funnel ($disables) is that funnel's"
+	result $? "nested funnels: a bus error is reported for its funnel (disables it: $disables)"
 done
 
 # ---- two sinks, one of them full -----------------------------------------------------
@@ -211,7 +211,7 @@ tools/qemu/board run fpga --target "$target" --out "$out" --dts "$out/many.dts" 
 result $? "65 encoders: the board ran to the end"
 grep -q 'sifive_trace: encoders: 64, funnels: 1; trace@11140000 is refused: more than 64 encoders$' \
 	"$out/many.txt"
-result $? "65 encoders: 64 are present, and the last one is refused with the limit"
+result $? "65 encoders: 64 are present, and the last one is refused because of the limit"
 [ "$(value config)" = 0 ] && [ "$(value stop)" = 0 ] && [ "$(value data)" = 100 ]
 result $? "65 encoders: a capture contains everything that was stored"
 

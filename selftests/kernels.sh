@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-only
-# Compiles the module for each kernel; results as TAP, one for each tree in LIST, which
+# Compiles the module for each kernel. Prints TAP, one result for each tree in LIST, which
 # tools/qemu/setup/module-trees.sh writes. A warning fails the test.
 #
 #	kernels.sh LIST BUILD

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-only
-# Tests the shared library with dynamic programs; results as TAP: objects that are loaded and
+# Prints TAP. Tests the shared library with dynamic programs: objects that are loaded and
 # unloaded, and programs without tracing code that are recorded through the environment. Each
 # program prints its number of calls, which is compared with its trace, decoded here.
 #

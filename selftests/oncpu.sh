@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-only
-# Tests the times on and off the CPU on the traced machine; results as TAP. Each thread's times
+# Tests the times on and off the CPU on the traced machine. Prints TAP. Each thread's times
 # must add up to its elapsed time, and agree with the program's own measurements.
 #
 #	oncpu.sh BUILD

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-only
-# Checks the content of the Debian packages and runs lintian on them; results as TAP. With
+# Checks the content of the Debian packages and runs lintian on them. Prints TAP. With
 # "board", also installs them on a board with Debian's file system for riscv64, and records
 # Debian's own programs there.
 #

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
-# Tests that the perf tool counts correctly before, during and after a session; results as TAP.
+# Tests that the perf tool counts correctly before, during and after a session. Prints TAP.
 # No count may be less than the work's. Because the program also starts and ends, instructions and
 # cycles may exceed the work's by 2 percent, and misses by 5; for the whole machine, including
 # perf, by 5 and 25. With the kernel included, counts may be up to three times as high. Needs a

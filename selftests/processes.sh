@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-only
-# Records whole process trees; results as TAP. The calls of all processes must be decoded or
+# Records whole process trees. Prints TAP. The calls of all processes must be decoded or
 # counted as lost, however the processes are created and end; each process has its own objects.
 # Also records running processes: one, several, those of a user and of a control group.
 #

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-only
-# Tests sifive-trace on the traced machine; results as TAP. Programs without tracing code are
+# Tests sifive-trace on the traced machine. Prints TAP. Programs without tracing code are
 # recorded with one command each, and their traces, decoded here, must match the programs' own
 # counts. Also tests options, manual control and the doctor.
 #

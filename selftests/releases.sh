@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-only
 # Runs the commands of README.md and install.md verbatim on each release of Debian, from a clean
-# clone, with an empty cache and no packages but git, make and certificates. Results as TAP.
+# clone, with an empty cache and no packages but git, make and certificates. Prints TAP.
 #
 #	releases.sh RELEASE...
 #

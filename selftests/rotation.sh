@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-only
-# Tests recordings that are split into pieces under difficult conditions; results as TAP: several
-# sinks, a program that waits for room or drops records, an end by ^C, and threads that share
-# channels where a piece ends.
+# Tests recordings that are split into pieces under difficult conditions: several sinks, a program
+# that waits for room or drops records, an end by ^C, and threads that share channels at the end of
+# a piece. Prints TAP.
 #
 #	rotation.sh BUILD
 

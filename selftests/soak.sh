@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-only
 # Makes long recordings while all harts of a board write records without a pause and the
-# recorder is slow; results as TAP. With --on-full wait, no records may be missing; with
+# recorder is slow. Prints TAP. With --on-full wait, no records may be missing; with
 # --on-full drop, each must be decoded or counted as lost.
 #
 #	soak.sh BUILD

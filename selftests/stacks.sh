@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-only
-# Tests record -g on the traced machine with programs whose call paths are known; results as TAP.
+# Tests record -g on the traced machine with programs whose call paths are known. Prints TAP.
 # The paths of samples are found there by frame pointers, or on this host from copies of the stack
 # by unwind tables; what is not in a copy is cut.
 #

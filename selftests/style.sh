@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-only
-# Checks the rules that a machine can check; results as TAP.
+# Checks the rules that a machine can check. Prints TAP.
 #
 #	style.sh KERNEL BUILD [BUILT]
 #

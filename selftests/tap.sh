@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=bash
-# To be sourced by the suites that run on the build host; prints their results as TAP. Suites on
-# the target do not use it, because each is installed by itself.
+# Sourced by the suites that run on the build host; prints their results as TAP. Suites on the
+# target do not use this file, because each is installed alone.
 
 tests=0
 failures=0

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-only
-# Runs all kselftests on one board with the kernel from Debian's testing suite; results as TAP.
+# Runs all kselftests on one board with the kernel from Debian's testing suite. Prints TAP.
 #
 #	testing.sh BOARD BUILD KERNELDIR
 #

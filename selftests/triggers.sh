@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-only
-# Tests parts of recordings; results as TAP.
+# Tests parts of recordings. Prints TAP.
 # record --snapshot --trigger and --slower-than: one slow request in 10,000 is caught, and its trace
 # shows why; also the Nth call, shared objects, threads, recursion, reports of losses, refusals.
 # record --from and --to: calls in a part of each thread, as reported in every output; --depth: the

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-only
-# Tests record -e with more events than counters; results as TAP. The events take turns, and
+# Tests record -e with more events than counters. Prints TAP. The events take turns, and
 # report scales their counts to those of a run in which each event has a counter. Every output
 # says so, leaves the counts out, or refuses; events that cannot take turns are refused.
 #

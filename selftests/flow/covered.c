@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Statements of all kinds, for the coverage of exact.sh: argv[1] is the number of rounds. */
+/* Statements of all kinds, for coverage.sh. argv[1] is the number of rounds. */
 #include <setjmp.h>
 #include <signal.h>
 #include <stdbool.h>

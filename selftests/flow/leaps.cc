@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-/* Leaves functions by exceptions, through several frames and again from handlers. */
+/* Leaves functions by exceptions, which cross several frames or are thrown by handlers. */
 #include <cstdio>
 #include <stdexcept>
 #include <string>

@@ -18,7 +18,7 @@ import tempfile
 sys.dont_write_bytecode = True
 import read_trace
 
-# In place of callers: see PERFREC_CUT.
+# Values in a list of callers that are not addresses: see PERFREC_CUT.
 CUT, UNKNOWN = 0xfffffffffffffff2, 0xfffffffffffffff6
 # Bytes of a trace that are compared: Python reads some 200 KB a second.
 LONG = None if os.environ.get("TRACE_PART") == "1" else 400_000
@@ -128,9 +128,9 @@ def compare(command, path):
         theirs = decode(command, path, values)
         if theirs is None:
             return 0
-        # The command infers times before a ring's first absolute one, including wraps of the
-        # clock: the reader's times may be behind by a number of laps, which is the same
-        # throughout a source.
+        # The command infers times before a ring's first absolute one, including the clock's
+        # wraparounds. The reader does not, so its times may be behind by a number of wraparounds,
+        # which is the same throughout a source.
         laps = {"lap": 1 << meta.get("ts_width", 40)} if meta.get("wrapped") else {}
         for name in sorted(ours.keys() | theirs.keys()):
             one, other = ours.get(name, []), theirs.get(name, [])

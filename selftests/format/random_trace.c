@@ -153,7 +153,7 @@ static void other_message(struct gen *gen, unsigned int src)
 	gen_message(gen, 33 + (unsigned int)below(2), src, fixed, bits, field, 1u + fixed[1]);
 }
 
-/* A context switch, a mark, or a record that is cut. */
+/* A context switch, a mark, or a truncated record. */
 static void write_switch(struct gen *gen, unsigned int src)
 {
 	static const uint8_t kinds[] = {
