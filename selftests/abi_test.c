@@ -367,9 +367,9 @@ TEST_F(device, config_refuses_absurd_buffers)
 		config.buffer = BIT64(bits);
 		REFUSED(&config, ENOMEM, "a power of two");
 		config.buffer = BIT64(bits) + 1;
-		REFUSED(&config, ENOMEM, "a power of two and 1");
+		REFUSED(&config, ENOMEM, "a power of two plus 1");
 		config.buffer = BIT64(bits) - 1;
-		REFUSED(&config, ENOMEM, "a power of two less 1");
+		REFUSED(&config, ENOMEM, "a power of two minus 1");
 	}
 	/* Overflows when rounded up to the sink's word. */
 	config.buffer = ~0ull;
@@ -381,13 +381,13 @@ TEST_F(device, config_refuses_encoders_that_do_not_exist)
 	struct sifive_trace_config config = trace_simple_config(self->fd, 0);
 
 	if (self->info.encoders == 64)
-		SKIP(return, "every bit represents an encoder");
+		SKIP(return, "every bit of the mask selects an encoder");
 	config.encoders = BIT64(self->info.encoders);
-	REFUSED(&config, EINVAL, "the first that does not exist");
+	REFUSED(&config, EINVAL, "the first encoder that does not exist");
 	config.encoders = ~0ull;
 	REFUSED(&config, EINVAL, "all bits");
 	config.encoders = BIT64(63) | 1;
-	REFUSED(&config, EINVAL, "the last bit and the first");
+	REFUSED(&config, EINVAL, "the first and the last bit");
 }
 
 TEST_F(device, config_says_what_it_took)
@@ -450,7 +450,7 @@ TEST_F(device, a_sink_has_the_time_of_its_messages)
 	uint32_t i;
 
 	if (!self->info.ts_hz)
-		SKIP(return, "the rate of its timestamps is unknown");
+		SKIP(return, "the timestamp rate is unknown");
 	config.encoders = 0;
 	ASSERT_EQ(0, trace_config(self->fd, &config));
 	ASSERT_EQ(0, trace_sink(self->fd, 0, &sink[0]));
@@ -506,7 +506,7 @@ TEST_F(device, a_sink_has_nothing_of_what_the_caller_passes)
 	EXPECT_EQ(sizeof(sink), sink.size);
 	EXPECT_EQ(config.sink, sink.kind);
 	EXPECT_EQ(0, sink.bytes);
-	/* The capture is not drained, and has not started. */
+	/* The capture has not started, and is not drained. */
 	EXPECT_EQ(0, sink.given | sink.gaps | sink.lost | sink.gap_offset | sink.gap_begin |
 		  sink.gap_end);
 	EXPECT_EQ(0, sink.start_ns | sink.time_ns);

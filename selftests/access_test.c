@@ -4,7 +4,7 @@
  * the session ends; that per-thread counts exclude other threads; and that access is restored
  * after it was revoked.
  *
- * TRACE_THREADS: number of threads that come and go (default 2148, more than slots).
+ * TRACE_THREADS: number of threads that are created and exit (default 2148, more than the slots).
  */
 #define _GNU_SOURCE
 #include <fcntl.h>
@@ -73,8 +73,8 @@ static int take(int fd, uint32_t flags)
 }
 
 /*
- * Count instructions per thread, only in user mode if the hart can separate modes: only then is
- * their number exact. Returns the counter, or an errno.
+ * Count instructions per thread; in user mode alone if the hart can count modes separately, because
+ * only that count is exact. Returns the counter, or an errno.
  */
 static int take_own(int fd, bool *exact)
 {
@@ -143,7 +143,7 @@ static int take_three(int fd, uint32_t *mask)
 	return ret;
 }
 
-/* Read on the same CPU, where scounteren allows access while the session's thread runs. */
+/* On the same CPU, where scounteren allows access while the session's thread runs. */
 TEST_F(access, an_unrelated_process_gets_sigill)
 {
 	int ready[2], i, bad = 0;
@@ -359,7 +359,7 @@ static void waiters_start(struct __test_metadata *_metadata, struct waiters *all
 	pthread_attr_t attr;
 	unsigned int i;
 
-	/* The kernel derives its limit from memory, but these threads need little. */
+	/* The kernel's limit depends on the size of memory, but these threads need little of it. */
 	trace_file_write("/proc/sys/kernel/threads-max", "10000");
 	*all = (struct waiters){ .fd = fd, .count = count };
 	ASSERT_EQ(0, pipe(all->end));
@@ -439,7 +439,7 @@ TEST_F(access, each_thread_has_its_slot_and_a_call_that_gets_none_takes_only_its
 	void *slots;
 
 	if (trace_setting("TRACE_THREADS", SIFIVE_TRACE_THREADS) < SIFIVE_TRACE_THREADS)
-		SKIP(return, "needs a thread for each slot: TRACE_THREADS is less");
+		SKIP(return, "needs a thread for each slot, but TRACE_THREADS is lower");
 	ASSERT_EQ(0, take(self->fd, SIFIVE_TRACE_COUNTERS_PER_THREAD));
 	slots = mmap(NULL, SLOTS_SIZE, PROT_READ, MAP_SHARED, self->fd,
 		     SIFIVE_TRACE_MMAP_THREADS);
@@ -536,8 +536,8 @@ static void *thread_works(void *arg)
 }
 
 /*
- * A neighbour on the same CPU does as much work: the hart's counter includes both, the
- * per-thread count only this thread. Counts of time depend on the host's load.
+ * Another thread on the same CPU does as much work. The hart's counter includes both threads, the
+ * per-thread count only this one. Counts of time depend on the host's load.
  */
 TEST_F(access, own_counts_have_no_neighbours)
 {
@@ -551,7 +551,7 @@ TEST_F(access, own_counts_have_no_neighbours)
 	counter = take_own(self->fd, &exact);
 	ASSERT_LE(0, counter);
 	if (!exact)
-		SKIP(return, "only where a thread's instructions are counted");
+		SKIP(return, "this machine does not count a thread's instructions");
 	slot = trace_own_slot(self->fd);
 	ASSERT_NE(NULL, slot);
 	ASSERT_EQ(0, pthread_create(&n.thread, NULL, thread_works, &n));
@@ -567,7 +567,7 @@ TEST_F(access, own_counts_have_no_neighbours)
 	__atomic_store_n(&n.quit, true, __ATOMIC_RELAXED);
 	ASSERT_EQ(0, pthread_join(n.thread, NULL));
 
-	TH_LOG("%llu instructions worked: %llu counted for the thread, %llu for the hart",
+	TH_LOG("%llu instructions of work: %llu counted for the thread, %llu for the hart",
 	       (unsigned long long)(turns * TRACE_SPIN), (unsigned long long)own,
 	       (unsigned long long)hart);
 	EXPECT_LE(own + own / 2, hart);
@@ -640,7 +640,7 @@ TEST_F(access, joining_again_repairs_what_a_sysctl_took)
 		SKIP(return, "this kernel has no perf_user_access");
 	ASSERT_EQ(0, take_three(self->fd, &mask));
 	for (i = 0; i < rounds; i++) {
-		/* With 2, fixed counters remain accessible. */
+		/* With perf_user_access=2, fixed counters remain accessible. */
 		ASSERT_LE(0, trace_file_write(USER_ACCESS, i % 2 ? "0" : "2"));
 		taken += !not_signalled(mask & ~BOTH, SIGILL);
 		fixed += i % 2 && !not_signalled(mask, SIGILL);

@@ -257,7 +257,7 @@ TEST_F(argument, a_calls_number_has_its_direction_and_any_size)
 				       self->memory));
 }
 
-/* The program learns that the ABI differs, and can do nothing else. */
+/* INFO reports which ABI the driver has; all other calls of ABI 2 fail. */
 TEST_F(argument, of_the_calls_of_abi_2_info_alone_is_answered)
 {
 	unsigned long old = _IO(SIFIVE_TRACE_IOC_TYPE, _IOC_NR(variant->call));

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Proves that each call of an instrumented function while tracing is on gives one
+ * Proves that each call of an instrumented function while tracing is on produces one
  * record at entry and one at exit, in order, despite signals, threads and forks; that
  * calls left other than by returning do not disturb others; and that calls at other
- * times give no records.
+ * times produce no records.
  */
 #define _GNU_SOURCE
 #include <fcntl.h>
@@ -160,7 +160,7 @@ TEST_F(calls, of_a_recursion_nest_and_none_is_missing)
 	CALLS_ARE(calls_of_fib(12));
 }
 
-/* Before main(), in constructors of C and C++, with and without a trace. */
+/* Also calls made before main(), by constructors in C and C++. */
 TEST_F(calls, at_other_times_are_harmless_and_give_no_record)
 {
 	EXPECT_EQ(4, calls_before_main);
@@ -535,7 +535,7 @@ TEST_F(calls, a_file_that_takes_the_librarys_number_is_left_alone)
 	numbers_are_taken(_metadata, self, file);
 	for (number = 3; number < 2048; number++)
 		open_numbers += number != self->fd && fcntl(number, F_GETFD) >= 0;
-	/* Two numbers are open: the new file's, and the one that the library had. */
+	/* Two numbers are in use: that of the new file, and the one that the library had. */
 	EXPECT_LE(2, open_numbers);
 	ASSERT_EQ(4, pread(file, text, sizeof(text), 0));
 	EXPECT_STREQ("mine", text);
@@ -668,7 +668,7 @@ TEST_F(calls, go_on_behind_a_seccomp_filter_that_errors_name)
 {
 	pid_t child;
 
-	/* If the kernel has filters, the missing program gives EFAULT. */
+	/* A kernel with filters fails with EFAULT, because the filter's program is NULL. */
 	if (prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, NULL) && errno != EFAULT)
 		SKIP(return, "this kernel has no seccomp filters");
 	child = fork();

@@ -524,7 +524,7 @@ TEST(a_ring_that_ends_where_its_buffer_ends_begins_with_a_message)
 
 /* ---- reading ------------------------------------------------------------------- */
 
-/* Capture some hundred bytes and read them at once. */
+/* Capture a few hundred bytes and read them in one call. */
 static void capture_some(struct __test_metadata *_metadata,
 			 struct _test_data_capture *self)
 {

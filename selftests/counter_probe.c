@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Takes counters on a machine with unusual firmware or harts and reports the result in
- * one line, for a script that knows the machine:
+ * one line, for a script that knows what to expect of the machine:
  *
  *	counter_probe [perfN|displaced] [all] [late] EVENT... [-- COMMAND]
  *	counter_probe query EVENT
@@ -10,11 +10,12 @@
  * kernel, or rDATA for a raw event. perfN first pins N cycles events on CPU 0; "displaced" pins
  * one after the session has its counters, with precedence over later events. "all" selects every
  * encoder.
- * Prints the errno of COUNTERS, the rejected event, the counters taken, the count of each over
- * a loop of 200000 instructions and over 1000 system calls, and the driver's message; then runs
- * a command and prints which counters it lost, in STATUS and after STOP, and STOP's errno; with
- * "late" STOP is the first to check. "query" takes nothing: its exit status is 1 if a counter
- * of CPU 0 could count the event, else 0.
+ *
+ * Prints the errno of COUNTERS, the rejected event, the counters taken, and the count of each over
+ * a loop of 200000 instructions and over 1000 system calls. Then runs the command, and prints the
+ * counters that are lost according to STATUS before and after STOP, and STOP's errno. With "late",
+ * there is no STATUS before STOP. Finally prints the driver's message. "query" takes no counters:
+ * its exit status is 1 if a counter of CPU 0 could count the event, else 0.
  */
 #define _GNU_SOURCE
 #include <fcntl.h>

@@ -87,9 +87,8 @@ static int take(struct _test_data_counters *self,
 	take(self, events, ARRAY_SIZE(events)); })
 
 /*
- * Firmware starts the fixed counters at boot. Without the kernel's SBI PMU driver, nobody
- * stops the fixed counters, so they belong to another owner, and cycles and instructions use
- * programmable ones.
+ * Firmware starts the fixed counters at boot. Without the kernel's SBI PMU driver, they are not
+ * stopped: they count as another owner's, and cycles and instructions use programmable counters.
  */
 #define NEEDS_FIXED_COUNTERS()	do {						\
 	if (access("/sys/bus/platform/drivers/riscv-pmu-sbi", F_OK))		\
@@ -282,7 +281,7 @@ TEST_F(counters, taking_them_needs_the_callers_capability_and_no_rule_of_perfs)
 	EXPECT_LE(0, trace_file_write(rule, before));
 }
 
-/* An event that no counter can count, next to events that have counters. */
+/* An event that no counter can count, together with events that have counters. */
 TEST_F(counters, a_call_that_fails_leaves_those_there_are)
 {
 	static const struct sifive_trace_event node = { .type = 1, .code = NODE_READ_MISS };

@@ -102,7 +102,7 @@ static int decode(struct _test_data_drain *self)
 			    &self->stream);
 }
 
-/* All @stores are there without a gap, according to the driver as well. */
+/* All @stores have been read without a gap, and the driver reports no loss. */
 static void check_whole(struct __test_metadata *_metadata, struct _test_data_drain *self,
 			uint32_t stores)
 {
@@ -300,7 +300,7 @@ static void check_values(struct __test_metadata *_metadata,
 		missing = false;
 		next = m->value + 1;
 	}
-	/* The last stores are there, unless they were not read in time either. */
+	/* The last stores are in the stream, unless they were not read in time either. */
 	if (!missing)
 		EXPECT_EQ(SAME + stores, next);
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Proves that every allocation of the driver may fail: with its first, second, third
- * ... allocation failing, each call either succeeds or returns ENOMEM, and the driver
- * keeps working and leaks nothing.
+ * Proves that the driver survives the failure of any allocation: if a call's first, second, third
+ * ... allocation fails, the call either succeeds or returns ENOMEM, and the driver keeps working
+ * and leaks nothing.
  *
  * Needs a kernel with CONFIG_FAILSLAB and CONFIG_FAULT_INJECTION_DEBUG_FS.
  */
@@ -204,7 +204,7 @@ static int do_run(struct _test_data_failslab *self)
 	int ret = trace_start(self->s.fd, 0);
 	int again = trace_stop(self->s.fd);
 
-	/* The call may be repeated after a failure. */
+	/* The call can be repeated after a failure. */
 	if (again == -ENOMEM)
 		trace_stop(self->s.fd);
 	return ret ? ret : again;

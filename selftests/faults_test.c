@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Proves that SWITCHES records each page fault of a process's threads in user mode, with its page,
- * on request, and none of other processes.
+ * Proves that SWITCHES, on request, records each user-mode page fault of a process's threads with
+ * its page, and no page fault of other processes.
  */
 #define _GNU_SOURCE
 #include <pthread.h>
@@ -33,7 +33,7 @@ FIXTURE(faults) {
 	unsigned int major, touched;
 };
 
-/* Pages that the process has not touched; each takes one fault. */
+/* Pages that the process has not touched; the first access to each causes a fault. */
 static char *make_pages(void)
 {
 	char *pages = mmap(NULL, PAGES * PAGE, PROT_READ | PROT_WRITE,

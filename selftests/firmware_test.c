@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Proves that samples count firmware events exactly, regardless of perf, and that an event
- * is refused if it cannot be counted. The event is the illegal instruction: firmware sees each
- * before the kernel does, and only the test executes any.
+ * is refused if it cannot be counted. The event is an illegal instruction: firmware handles each
+ * one before the kernel does, and only the test executes any.
  */
 #define _GNU_SOURCE
 #include <fcntl.h>
@@ -263,8 +263,8 @@ TEST_F(firmware, stands_beside_a_counter_that_programs_read)
 }
 
 /*
- * Each event gets a counter while counters last; an event without a counter is refused,
- * and changes nothing.
+ * Each event gets a counter as long as counters are free. An event without a free counter is
+ * refused, and the refused call changes nothing.
  */
 TEST_F(firmware, has_a_counter_of_its_own)
 {

@@ -249,7 +249,10 @@ static void random_ioctl(struct __test_metadata *_metadata,
 	ASSERT_TRUE(!ret || is_known(call, -ret)) {
 		TH_LOG("call %u: errno %d, %s", call, -ret, strerror(-ret));
 	}
-	/* A size that exceeds the memory also makes the pointer bad. START has another pointer. */
+	/*
+	 * Good memory is not rejected, unless the size exceeds it. START is exempt, because its
+	 * argument contains another pointer.
+	 */
 	if (where < ARG_READONLY && (size <= room || size > PAGE) &&
 	    call != _IOC_NR(SIFIVE_TRACE_IOC_START))
 		ASSERT_NE(-EFAULT, ret) {

@@ -79,7 +79,7 @@ static void configure(struct __test_metadata *_metadata, struct _test_data_hotpl
 		       SIFIVE_TRACE_SINK_SBA : SIFIVE_TRACE_SINK_SRAM, flags);
 }
 
-/* End the session, which the mappings also hold. */
+/* End the session, which the mappings also keep open. */
 static void close_all(struct _test_data_hotplug *self)
 {
 	uint32_t i;
@@ -363,7 +363,7 @@ static void set_power(struct _test_data_hotplug *self, bool on)
 	monitor_set(id, "fault-no-power", !on);
 }
 
-/* Use the sleep that only freezes all programs and ends by itself. */
+/* Use a test sleep that only freezes all programs, and then resumes without a wake-up event. */
 static void sleep_briefly(void)
 {
 	if (trace_file_write("/sys/power/pm_test", "freezer"))

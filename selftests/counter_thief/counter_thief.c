@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Takes a counter from its owner, as firmware's next owner or a bug would, to test that
- * the driver detects it. It acts either once on insertion, which then fails, or each time that
- * the CPU comes online, before the callbacks of any module inserted later.
+ * Takes a counter from its owner, as a bug or another user of firmware's counters could, to test
+ * that the driver detects this. The module does so either once on insertion, which then fails, or
+ * each time the CPU comes online, before the callbacks of any module inserted later.
  */
 
 #include <linux/cpuhotplug.h>
@@ -21,11 +21,11 @@ MODULE_PARM_DESC(counter, "its SBI index");
 
 static bool restart;
 module_param(restart, bool, 0);
-MODULE_PARM_DESC(restart, "start it again for cycles, from where perf begins");
+MODULE_PARM_DESC(restart, "restart it as a cycle counter, from perf's initial value");
 
 static bool online;
 module_param(online, bool, 0);
-MODULE_PARM_DESC(online, "when the CPU comes online, not now");
+MODULE_PARM_DESC(online, "act each time the CPU comes online, instead of now");
 
 static enum cpuhp_state state;
 
