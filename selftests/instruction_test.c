@@ -19,7 +19,7 @@
 
 #define BUFFER	4194304
 
-/* How often two threads or processes take turns. */
+/* Number of times that two threads or processes take turns. */
 #define TURNS	50
 
 /* Number of processes that run one after the other; room for owners, which no test fills. */
@@ -437,7 +437,7 @@ TEST_F(instruction, code_that_others_run_is_not_traced)
 	run_own();
 	check(_metadata, self);
 	if (!between(&self->stream, NULL, (char *)UINTPTR_MAX))
-		SKIP(return, "these encoders send no messages of instructions");
+		SKIP(return, "these encoders send no instruction trace messages");
 	EXPECT_LT(0, between(&self->stream, __start_own_code, __stop_own_code));
 	EXPECT_EQ(0, between(&self->stream, __start_foreign_code, __stop_foreign_code));
 	/* If the child is traced with its parent, its code appears. */
@@ -587,7 +587,7 @@ TEST_F(instruction, a_cpu_that_comes_online_continues)
 	EXPECT_LE(2, self->found.parts);
 }
 
-/* The probe must not search for processes of an ended capture, nor trace for another one. */
+/* The driver's probe must not look up processes of an ended capture, nor trace for a later one. */
 TEST_F(instruction, a_cpu_that_comes_online_in_a_later_session_is_idle)
 {
 	const char *path = configure_leaver(self);
@@ -706,7 +706,7 @@ TEST_F(instruction, reading_needs_the_right_to_trace_the_kernel)
 	EXPECT_EQ(EPERM, trace_read_without_rights());
 	ASSERT_EQ(0, trace_stop(self->s.fd));
 	EXPECT_EQ(EPERM, trace_read_without_rights());
-	/* The error has no other cause, because the user can read other captures. */
+	/* Only instruction trace causes the error: the user can read other captures. */
 	memset(&self->s.instruction, 0, sizeof(self->s.instruction));
 	ASSERT_EQ(0, begin(self, 0));
 	usleep(1000);
@@ -752,7 +752,7 @@ TEST_F(instruction, a_program_that_turns_it_on_is_noticed)
 	EXPECT_EQ(BIT64(self->s.encoder.index), self->status.changed);
 	EXPECT_NE(NULL, strstr(self->status.message, "teInstruction"));
 	EXPECT_EQ(EPERM, trace_read_without_rights());
-	/* Do this twice, although the change has already been reported. */
+	/* A second change must be handled, too, although the first has already been reported. */
 	EXPECT_TRUE(turned_off(self, mode));
 	ASSERT_EQ(0, trace_stop(self->s.fd));
 	EXPECT_EQ(EPERM, trace_read_without_rights());

@@ -253,7 +253,7 @@ TEST_F(join, unused_channels_come_first_upwards_from_the_preferred_one)
 	}
 }
 
-/* A descriptor that a child inherits keeps the file, but not the channels. */
+/* A descriptor that a child inherits keeps the file open, but does not keep the channels. */
 TEST_F(join, channels_return_with_the_mappings)
 {
 	const uint32_t one = 1u << TRACE_CHANNEL;
@@ -504,7 +504,7 @@ static void try_cycle(void *unused)
 	read_cycle();
 }
 
-/* Returns the signal of reading a counter before and after THREAD. */
+/* Returns the signals that reading a counter raises before and after THREAD. */
 static int read_counters(const void *unused)
 {
 	struct sifive_trace_thread thread = TRACE_ARG(sifive_trace_thread);
@@ -516,7 +516,7 @@ static int read_counters(const void *unused)
 	if (joined.count != 1 || joined.event[0].counter || joined.event[0].code != 1)
 		return -1004;
 	before = trace_signal_of(try_cycle, NULL);
-	/* The process that joined may drop its privileges. */
+	/* After joining, a process needs no privileges. */
 	if (trace_keep_caps(0))
 		return -1005;
 	ret = trace_ioctl(fd, SIFIVE_TRACE_IOC_THREAD, &thread);
@@ -565,9 +565,9 @@ TEST_F(join, stores_after_the_session_s_end_go_nowhere)
 	trace_session_close(&self->s);
 	EXPECT_EQ(0, trace_signal_of(store_mapped, page));
 	losses[2]++;
-	/* The page reads as ready for a store. */
+	/* A load from the page shows that there is room for a store. */
 	EXPECT_NE(0, *(volatile uint32_t *)((char *)page + TR_ITC_STIMULUS));
-	/* Records neither wait for a sink of the ended session nor are dropped. */
+	/* After the session's end, records neither wait for room in its sinks nor are dropped. */
 	EXPECT_EQ(0, ((volatile uint8_t *)losses)[SIFIVE_TRACE_FULL_BYTES +
 						  self->s.encoder.index]);
 	EXPECT_EQ(-ENXIO, join(fd, -1, ALL, &joined));
@@ -586,7 +586,7 @@ TEST_F(join, stores_after_the_session_s_end_go_nowhere)
 	close(fd);
 }
 
-/* How many of 100 stores to a mapped page are in the capture of this file's session. */
+/* Returns how many of 100 stores to a mapped page are in the capture of this file's session. */
 static size_t store_and_count(struct trace_session *s, int fd, void *page)
 {
 	struct trace_stream stream;

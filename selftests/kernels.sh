@@ -5,10 +5,10 @@
 #
 #	kernels.sh LIST BUILD
 #
-# A tree is compiled again only if an input has changed since it compiled without a
-# warning, in this checkout or in another one: sources, tree, compiler, this script. The
-# folder compiled/ next to LIST has a file for each such result. With TRACE_PART=1 all are
-# compiled. Lines with "# |" form a table for the summary.
+# The module is recompiled for a tree only if an input has changed since it last compiled without
+# a warning, in any checkout. The inputs are the sources, the tree, the compiler and this script.
+# The folder compiled/ next to LIST has a file for each such result. With TRACE_PART=1, the module
+# is compiled for all trees. Lines with "# |" form a table for the summary.
 
 set -u
 cd "$(dirname "$0")/.." || exit 1
@@ -18,7 +18,7 @@ mkdir -p "$build" "$compiled"
 rm -rf "$build"/{driver,include,broken.log}
 . selftests/tap.sh
 
-# A tree never changes: a new one has another name.
+# A tree never changes, because each new tree gets a new name.
 sources=$(find driver include VERSION selftests/kernels.sh tools/build-module.sh -type f |
 	LC_ALL=C sort | xargs sha256sum)
 inputs() {
@@ -33,7 +33,7 @@ inputs() {
 	fi
 }
 
-# known AT: the file that records that the module compiled in AT from these inputs.
+# known AT: the file whose existence shows that the module has compiled from the inputs in AT.
 known() { echo "$compiled/$(sha256sum <"$1.inputs" | cut -c1-32)"; }
 
 is_known() { [ "${TRACE_PART:-4}" -ne 1 ] && [ -e "$(known "$1")" ]; }
@@ -45,9 +45,9 @@ compile() {
 	rm -rf "$at" "$at".*
 	inputs "$tree" >"$at.inputs"
 	! is_known "$at" || return 0
-	# Without a built kernel there is no symbol table. The jobs of "make -j" are not
-	# shared. ccache need not distinguish folders in debug information, because that is
-	# removed.
+	# There is no symbol table, because the trees' kernels are not built. Unset MAKEFLAGS, so
+	# that each tree's make does not use the jobs of "make -j". ccache need not distinguish
+	# folders in debug information, because that is removed.
 	env -u MAKEFLAGS CCACHE_NOHASHDIR=1 tools/build-module.sh driver "$tree" "$at" -s W=1 \
 		KCFLAGS=-Werror KBUILD_MODPOST_WARN=1 "${with[@]}" >"$at.log" 2>&1
 	echo $? >"$at.status"
@@ -105,7 +105,7 @@ echo 'int sft_unused(void) { return undeclared; }' >>"$build/driver/session/main
 	grep -q 'undeclared' "$build/broken.log"
 result $? "a module with a mistake does not compile"
 
-# Like dkms: with the sources and the makefile installed for it.
+# As dkms does, with the sources and the makefile that are installed for it.
 copy=$build/dkms
 compile_dkms() {
 	{ inputs "$any"; sha256sum Makefile; } >"$copy.inputs"
@@ -119,7 +119,7 @@ compile_dkms() {
 		touch "$(known "$copy")"
 }
 compile_dkms
-result $? "the sources that dkms gets compile alone"
+result $? "the sources that are installed for dkms compile alone"
 
 printf '# | %-30s %-8s %-8s %-8s %-8s\n' 'the module for Linux of' gcc clang no-pmu rv32
 cut -d' ' -f1,2 "$list" | uniq | while read -r row; do

@@ -30,7 +30,7 @@ static void fail(const char *what)
 	exit(1);
 }
 
-/* The next segment: a file, at an address. */
+/* Appends a segment: a file, to be loaded at an address. */
 static void add(const char *name, unsigned long at, size_t room)
 {
 	size_t size = 0, most = 64ul << 20;

@@ -6,7 +6,7 @@
 #
 #	kills.sh BUILD
 #
-# KILLS: number of recordings (20); TRACE_SEED repeats the choices.
+# KILLS: number of recordings (default 20). TRACE_SEED: seed of the random choices.
 
 set -u
 cd "$(dirname "$0")/.." || exit 1
@@ -21,7 +21,7 @@ board fpga --timeout $((4500 + 20 * kills)) -- "run kills \$p/kills $kills $seed
 echo "# TRACE_SEED=$seed"
 tail -n 3 "$out/kills.txt" | sed 's/^/# /'
 grep -qx "all $kills" "$out/kills.txt" && [ "$(cat "$out/kills.rc")" = 0 ]
-result $? "$kills kills: the device is free, and no process stays"
+result $? "$kills kills: the device is free, and no process is left"
 
 # A recording that is killed before its first record has no records, which decode reports.
 records=0 unread=0

@@ -30,7 +30,7 @@
 
 /* Each test is a process, so the library starts in its initial state. */
 FIXTURE(lib) {
-	int fd;		/* another descriptor of the device, for checks */
+	int fd;		/* a separate descriptor of the device, for checks */
 	struct sifive_trace_info info;
 	struct sifive_trace_encoder encoder;
 	uint32_t buffer;
@@ -98,7 +98,7 @@ static perfEvent events[] = {
 
 #define EVENTS	((int)ARRAY_SIZE(events))
 
-/* How many of the events this machine can count: all or none. */
+/* Number of the events that this machine can count: all or none. */
 static int countable(const struct sifive_trace_info *info)
 {
 	return info->flags & SIFIVE_TRACE_INFO_COUNTERS ? EVENTS : 0;
@@ -553,7 +553,7 @@ TEST_F(records, are_in_the_file_with_header_address_and_growing_counters)
 #define PR_MDWE_REFUSE_EXEC_GAIN	1
 #endif
 
-/* As under systemd's MemoryDenyWriteExecute=, records are slower, which the library reports. */
+/* As with systemd's MemoryDenyWriteExecute=. Records are slower, which the library reports. */
 TEST_F(records, need_no_executable_memory)
 {
 	if (prctl(PR_SET_MDWE, PR_MDWE_REFUSE_EXEC_GAIN, 0, 0, 0))
@@ -564,7 +564,7 @@ TEST_F(records, need_no_executable_memory)
 	record_and_check(_metadata, self, variant->type);
 }
 
-/* The program reads a counter as soon as it has its number. */
+/* The program can read a counter as soon as it has the counter's number. */
 TEST_F(lib, counters_are_readable_before_tracing_is_on_and_behind_it)
 {
 	const uint64_t turns = 100000;

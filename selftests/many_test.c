@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Proves that any number of threads is recorded: all alive at the same time, more than there are
- * channels, while signals interrupt them and they migrate between harts. Each record is in the
- * trace, none is lost, and each thread is named in the headers of at least as many records as it
- * has made since it first shared a channel. Also proves that in a child, ordinary memory replaces
- * its parent's counts.
+ * Proves that any number of concurrent threads is recorded: more threads than there are channels,
+ * while signals interrupt them and they migrate between harts. Each record is in the trace, none is
+ * lost, and once a thread shares a channel, the headers of its records name it. Also proves that in
+ * a child, ordinary memory replaces the mapping of its parent's counts.
  */
 #define _GNU_SOURCE
 #include <fcntl.h>
@@ -43,8 +42,8 @@ static void on_signal(int number)
 }
 
 /*
- * Record once, and again when each thread has had a channel: if there are more threads than
- * channels, each has lost its channel by then.
+ * Record once, and again after each thread has had a channel. If there are more threads than
+ * channels, each thread has lost its channel by then.
  */
 static void *live(void *number)
 {
@@ -179,7 +178,7 @@ static const volatile uint64_t *find_slots(void)
 	return slots;
 }
 
-/* A signal handler's child may continue in the middle of reading its parent's counts. */
+/* A child created by a signal handler can continue in the middle of reading its parent's counts. */
 TEST(children_have_memory_where_their_parent_read_its_counts)
 {
 	struct sifive_trace_options options = SIFIVE_TRACE_OPTIONS;

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # Prints TAP. Tests the shared library with dynamic programs: objects that are loaded and
 # unloaded, and programs without tracing code that are recorded through the environment. Each
-# program prints its number of calls, which is compared with its trace, decoded here.
+# program prints its number of calls, which is compared with its decoded trace.
 #
 #	objects.sh BOARD BUILD
 #
@@ -17,7 +17,7 @@ rm -rf "$out"
 mkdir -p "$out"
 . selftests/tap.sh
 
-# "FUNCTION NUMBER" for a trace's records of one kind; --symfs has the board's files.
+# recorded NAME KIND: "FUNCTION NUMBER" for a trace's records of one kind.
 recorded() {
 	"$build/sifive-trace" decode -q --strict --symfs "$build" --format csv \
 		"$out/$1.rtd" 2>>"$out/decode.log" |
@@ -25,13 +25,15 @@ recorded() {
 			END { for (f in n) print f, n[f] }' | sort
 }
 
-# The same for the calls in a program's output. The callee is the last column but one.
+# made NAME: the same for the calls in a program's output, whose last two columns are callee and
+# number.
 made() {
 	awk '/^calls / { n[$(NF - 1)] += $NF }
 		END { for (f in n) print f, n[f] }' "$out/$1.txt" | sort
 }
 
-# The compiler names a lambda by its position; destructors do not count themselves.
+# plainly: renames the lambda, which the compiler names by its position, and removes destructors,
+# which do not count their own calls.
 plainly() { sed 's/^main.*lambda[^ ]*/lambda/; /~/d' | sort; }
 
 same() {
@@ -47,7 +49,7 @@ make -s -C selftests/objects OUTPUT="$(realpath "$target")/objects" \
 	LIB="$(realpath "$build")/lib" >"$out/make.log" 2>&1
 result $? "the programs are built"
 
-# Link the libraries into /lib. The first encoder gets stores faster than it can send them.
+# Link the libraries into /lib. The first encoder receives stores faster than it can send messages.
 tools/qemu/board run "$board" --set te0.fifo-depth=76 \
 	--set te0.drain-ns=2000 --target "$target" --out "$out" -- '
 	insmod /target/sifive_trace.ko && ln -sf /target/objects/lib/* /lib/ || exit 1
@@ -99,12 +101,12 @@ objects() {
 # Both objects have had the same addresses, one after the other.
 for object in one two; do
 	objects opener $object
-	result $? "calls in lib$object.so, opened and closed many times, are all there by name"
+	result $? "calls in lib$object.so, opened and closed many times, are all recorded by name"
 done
 "$build/sifive-trace" report -q --symfs "$build" --format csv "$out/opener.rtd" |
 	awk -F'[",]+' '/_(leaf|calls)"/ { n[$2]++ }
 		END { exit n["one_leaf"] != 1 || n["two_leaf"] != 1 || n["one_calls"] != 1 }'
-result $? "report: each of their functions is one row"
+result $? "report: each function of these objects is one row"
 [ "$(recorded opener enter | sed -n 's/^own_leaf //p')" = \
 	"$(made opener | sed -n 's/^own //p')" ]
 result $? "calls of a concurrent thread are recorded"
@@ -121,7 +123,7 @@ for program in plain objects threads shared; do
 done
 for program in edges edges-static edges-linked; do
 	same "$program"
-	result $? "$program: constructors and destructors are recorded, and what they call"
+	result $? "$program: constructors, destructors and the functions they call are recorded"
 done
 for program in host host-now; do
 	objects $program one
@@ -130,13 +132,13 @@ done
 for program in kept late; do
 	objects $program one && ! recorded $program enter | grep -q '^two_' &&
 		grep -q 'calls in .*libtwo.so may be missing: .*LD_PRELOAD' "$out/$program.err"
-	result $? "$program: an object that calls the C library's empty hooks is named"
+	result $? "$program: an object that calls the C library's empty hooks is named as not recorded"
 done
 objects apart one
 result $? "dlmopen(): an object in a namespace of its own is recorded by name"
 ! recorded apart enter | grep -q '^two_' &&
 	grep -q 'calls in .*libtwo.so may be missing: .*dlmopen' "$out/apart.err"
-result $? "dlmopen(): an object that is loaded in this way later is named"
+result $? "dlmopen(): an object that is loaded while tracing is on is named, because it is not recorded"
 grep -q 'no function was recorded: .*-finstrument-functions' "$out/none.err" &&
 	! grep -qr 'no function was recorded' "$out" --include='*.err' --exclude=none.err
 result $? "a program without hooks is reported"
@@ -144,9 +146,9 @@ objects preloaded one && objects preloaded two && ! grep -q missing "$out/preloa
 result $? "record: calls of objects that are loaded later are recorded"
 
 grep -q 'nothing is recorded: .*nonsense' "$out/wrong.err" && [ ! -e "$out/wrong.rtd" ]
-result $? "LD_PRELOAD: what cannot be recorded is reported, and the program runs"
+result $? "LD_PRELOAD: an event that does not exist is reported, and the program runs"
 
 grep -q '^ok 1 ' "$out/polling.txt"
-result $? "an encoder that is slow, and does not stall the hart, loses no polled record"
+result $? "a slow encoder that does not stall the hart loses no record in polling mode"
 
 results_end

@@ -19,7 +19,7 @@ rec faults --page-faults $p/fresh
 rec faults-pieces --page-faults --syscalls --rotate 4k --children sh -c $p/fresh
 rec sampled-calls --syscalls --children sh -c "cat /proc/self/stat >/dev/null; exit 0"
 rec drop --switches -b 64k --rotate 4k $p/sleeps
-# On one hart, the recorder runs only once its program has ended.
+# The recorder shares a hart with its program, and runs only once the program has ended.
 run sampled taskset 2 sifive-trace record -o sampled.rtd -b 4M --switches $p/busy-static
 rec all --switches -a $p/sleeps
 cp $p/threads /tmp/renamed; rec renamed --switches -a /tmp/renamed
@@ -34,7 +34,7 @@ $p/sleeps >/dev/null
 run status sifive-trace status
 run stop sifive-trace stop
 run dump sifive-trace dump -o hand.rtd
-# The background process has missed nothing, so change its counts.
+# The background process has missed nothing, so edit its counts.
 state=/run/sifive-trace/state
 awk "{ \$6 = 3; \$7 = 7 } 1" $state >missed; cp missed $state
 run missed sifive-trace dump -o missed.rtd
@@ -49,12 +49,12 @@ for name in sleeps one calls faults faults-pieces sampled-calls drop all some of
 	status $name 0 "$name: done"
 done
 says missed "up to 7 events of threads were missed" "dump: missed names of threads are reported"
-says missed "up to 3 threads do not fit into the side-car file" "dump: so are those left out"
+says missed "up to 3 threads do not fit into the side-car file" "dump: threads left out of the side-car file are reported"
 late="1 CPU came online during the recording: some programs, shared objects and threads may have no names"
 says late "$late" "start: a CPU that came online is reported by dump"
-says again "$late" "record: so is one that was offline for a while"
+says again "$late" "record: a CPU that was offline for a while is reported"
 ! grep -q "came online" "$out/dump.err" "$out/all.err" "$out/steady.err"
-result $? "CPUs that were online all the time are not"
+result $? "CPUs that were online all the time are not reported"
 for name in sleeps one; do
 	host report --format json "$out/$name.rtd" >"$out/$name.json"
 	selftests/record/oncpu.py "$out/$name.json" "$out/$name.txt" >"$out/$name.log"
@@ -67,19 +67,19 @@ host report --sort off-cpu:self "$out/sleeps.rtd" >"$out/sleeps.report"
 result $? "report --sort off-cpu:self: functions that wait come first"
 grep -q 'preempted  *blocked .*thread$' "$out/sleeps.report" &&
 	grep -q 'sleeps/[0-9]* (exited)$' "$out/sleeps.report"
-result $? "report: why each thread was off the CPU"
+result $? "report: shows why each thread was off the CPU"
 host report "$out/off.rtd" | grep -q 'cpu'
 [ $? -eq 1 ]
-result $? "report: no such columns without records of switches"
+result $? "report: has no columns about the CPU without records of switches"
 host report --format json "$out/sampled.rtd" | python3 -c '
 import json, sys
 t = json.load(sys.stdin)["threads"]
 sys.exit(not (len(t) == 1 and t[0]["on-cpu"] > t[0]["wall"] / 100 and t[0]["exited"]))'
-result $? "a sampled program has its thread's times"
+result $? "a sampled program: its thread has times"
 host report --format json "$out/all.rtd" | python3 -c '
 import json, sys
 sys.exit(len(json.load(sys.stdin)["threads"]) < 5)'
-result $? "-a: the threads of other programs, too"
+result $? "-a: threads of other programs have times, too"
 host report "$out/renamed.rtd" >"$out/renamed.report" 2>&1
 for name in renamed worker1 worker2 worker3; do
 	grep -qE " $name/[0-9]+( \(exited\))?\$" "$out/renamed.report"
@@ -98,9 +98,9 @@ says some "on CPUs that are not recorded" "record reports that threads ran elsew
 host report --format json "$out/hand.rtd" | python3 -c '
 import json, sys
 sys.exit(not json.load(sys.stdin)["threads"])'
-result $? "start --switches: the threads of all programs"
+result $? "start --switches: threads of all programs have times"
 grep -qE '^switches +[1-9][0-9]*, and 0 ' "$out/status.txt"
-result $? "status: how many switches were recorded"
+result $? "status: prints how many switches were recorded"
 pieces=("$out"/drop.rtd.*[0-9])
 [ ${#pieces[@]} -gt 1 ] && host decode --format json "${pieces[-1]}" | grep -q '"kind":"switch"'
 result $? "--rotate: pieces have records of switches"
@@ -118,12 +118,12 @@ nap = call["clock_nanosleep"]
 sys.exit(not (nap["calls"] >= 20 and nap["errors"] == 0 and nap["total"] >= 0.1 and
 	      nap["off-cpu"] > 0 and call["clone3" if "clone3" in call else "clone"]["calls"] == 3 and
 	      all(c["longest"] <= c["total"] and c["off-cpu"] <= c["total"] for c in call.values())))'
-result $? "--syscalls: each call that the program makes, and how long it takes"
+result $? "--syscalls: report shows each call that the program makes, and how long it takes"
 host report --format json "$out/sampled-calls.rtd" | python3 -c '
 import json, sys
 call = {c["syscall"]: c for c in json.load(sys.stdin)["syscalls"]}
 sys.exit(not (call["execve"]["calls"] and call["openat"]["calls"] and call["read"]["calls"]))'
-result $? "--syscalls --children: those of all processes"
+result $? "--syscalls --children: report shows the calls of all processes"
 # faults NAME PIECE...: expect exactly one page fault of touch() in each page that the program
 # printed.
 faults() {
@@ -137,28 +137,28 @@ pages = [int(r["page"], 16) - first for r in map(json.loads, sys.stdin)
 sys.exit(sorted(pages) != [4096 * i for i in range(300)])' "$out/$1.txt"
 }
 faults faults "$out/faults.rtd"
-result $? "--page-faults: each new page causes one, in the function that accesses it first"
+result $? "--page-faults: each new page causes one fault, in the function that first accesses the page"
 faults faults-pieces "$out"/faults-pieces.rtd.*[0-9]
 result $? "--page-faults, --rotate and --children: no page fault is lost between pieces"
 host report "$out/faults.rtd" | grep -qx ' *300 *0  touch'
-result $? "--page-faults: report counts them by function"
+result $? "--page-faults: report counts faults by function"
 refused static 125 "link it with the shared library" "a static program with the library is refused"
 for name in sleeps tree; do
 	[ "$(host report -j1 --format json "$out/$name.rtd" | md5sum)" = \
 		"$(host report -j4 --format json "$out/$name.rtd" | md5sum)" ]
-	result $? "$name: several threads read the same times as one"
+	result $? "$name: report with several threads shows the same times as with one"
 done
 for name in tree exec; do
 	host report --format json "$out/$name.rtd" |
 		selftests/record/oncpu_tree.py "$out/$name.rtd.meta" >"$out/$name.log"
-	result $? "$name: each process has its times, from its begin to its end"
+	result $? "$name: each process has times, from its start to its end"
 	sed 's/^/# /' "$out/$name.log"
 done
 host report --format json "$out/flow.rtd" | python3 -c '
 import json, sys
 t = json.load(sys.stdin)["threads"]
 sys.exit(not (len(t) == 1 and t[0]["unknown"] == 0 and t[0]["on-cpu"] > 0 and t[0]["exited"]))'
-result $? "--calls: the times of the program's thread, too"
+result $? "--calls: the program's thread has times, too"
 host replay "$out/sleeps.rtd" >"$out/sleeps.replay"
 [ "$(grep -c 'sleeps/[0-9]* *[*] off the CPU: sleeps' "$out/sleeps.replay")" -ge 15 ]
 result $? "replay: each time that a thread sleeps has a line"
@@ -184,16 +184,16 @@ board dual -- '
 rec sinks --switches $p/sleeps
 '
 command merge -q -o "$out/sinks.rtd" "$out/sinks.0.rtd" "$out/sinks.1.rtd"
-result $? "merge: one trace of two sinks"
+result $? "merge: makes one trace of two sinks"
 host report --strict --format json "$out/sinks.rtd" >"$out/sinks.json" &&
 	selftests/record/oncpu.py "$out/sinks.json" "$out/sinks.txt" >"$out/sinks.log"
 result $? "merge: times on and off the CPU are those of the program, whatever hart it ran on"
 sed 's/^/# /' "$out/sinks.log"
 [ "$(calls sinks)" = "$(calls sleeps)" ]
-result $? "merge: each function has the calls that one sink has"
+result $? "merge: each function has as many calls as with one sink"
 host report --strict --csv "$out/sinks.rtd" >"$out/sinks.csv" &&
 	host report --strict --csv "$out/sinks.0.rtd" "$out/sinks.1.rtd" | cmp - "$out/sinks.csv"
-result $? "report: the traces of two sinks are read as merge's"
+result $? "report: the traces of two sinks have the same result as the merged trace"
 selftests/format/compare.py "$build/sifive-trace" "$out"/sinks*.rtd
 result $? "merge: a reader written from the format's description reads the same"
 

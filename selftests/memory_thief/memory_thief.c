@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Aborts hibernation once all devices are prepared, and optionally overwrites memory
- * first, as a power cut does with memory that the kernel does not save. Tests that the
- * driver does not mistake overwritten memory for a capture.
+ * Aborts hibernation once all devices are prepared, and optionally overwrites memory first:
+ * a power cut destroys memory that the kernel does not save. Tests that the driver does not
+ * mistake overwritten memory for a capture.
  */
 
 #include <linux/io.h>
@@ -11,11 +11,11 @@
 
 static unsigned long address;
 module_param(address, ulong, 0);
-MODULE_PARM_DESC(address, "physical, of memory that the kernel does not use");
+MODULE_PARM_DESC(address, "physical address of memory that the kernel does not use");
 
 static unsigned long bytes;
 module_param(bytes, ulong, 0);
-MODULE_PARM_DESC(bytes, "how many are overwritten");
+MODULE_PARM_DESC(bytes, "number of bytes to overwrite");
 
 static void *memory;
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Opens and closes instrumented objects while tracing is on, while another thread makes
- * calls. Prints for each object's function the number of calls: "calls one 12".
+ * Opens and closes instrumented objects while tracing is on and another thread makes
+ * calls. Prints the number of calls in each object: "calls one 12".
  * Arguments: the trace's file, the objects.
  */
 #include <dlfcn.h>
@@ -20,7 +20,7 @@ static __attribute__((noinline)) void own_leaf(void)
 	asm volatile("");
 }
 
-/* Runs before tracing starts and ends before tracing does. */
+/* Starts before tracing does, and ends before tracing does. */
 __attribute__((no_instrument_function)) static void *work(void *unused)
 {
 	while (!stop && own_calls < 10000) {
