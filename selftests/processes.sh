@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-only
-# Records whole process trees. Prints TAP. The calls of all processes must be decoded or
-# counted as lost, however the processes are created and end; each process has its own objects.
-# Also records running processes: one, several, those of a user and of a control group.
+# Records whole process trees. Prints TAP. The calls of all processes must be decoded or counted
+# as lost, however the processes are created and end, and objects must belong to their process.
+# Also records running processes: one, several, those of a user, and those of a control group.
 #
 #	processes.sh BUILD
 
@@ -27,7 +27,7 @@ tree pieces --rotate 16k $p/tree fork 100
 run placed taskset 2 sifive-trace record --children -o placed.rtd sh -c "taskset -p \$\$"
 ls -d /tmp/sifive-trace.* >left.txt 2>/dev/null
 
-# The recorder is killed: the device is free again, and its processes continue.
+# The recorder is killed. The device must be free again, and the recorded processes continue.
 sifive-trace record --children -o killed.rtd $p/tree fork 200 >killed.txt 2>killed.err & command=$!
 until [ -s killed.rtd ]; do sleep 0.1; done
 kill -9 $command; wait $command
@@ -145,11 +145,11 @@ for way in fork exec system spawn vfork daemon; do
 done
 whole xor "$(made xor)" "--count xor: the calls of all processes"
 meta work 'len(m["processes"]) == 1 and not any("in" in o or "named" in o for o in m["objects"] + m["threads"])' \
-	"one process: no thread is named, and all objects are its own"
+	"one process: no thread is named, and no object names a process"
 meta fork 'len(m["processes"]) == 9 and len({p["pid"] for p in m["processes"]}) == 9 and len({p["ppid"] for p in m["processes"]}) == 2 and all("from" in p and p["exe"].endswith("/tree") and p["args"][1] == "fork" for p in m["processes"])' \
 	"fork: each process has parent, command and time"
 meta exec '[len(o.get("in", [])) for o in m["objects"] if o["path"].endswith("/tree")] == [2, 1] and [p["args"][1] for p in m["processes"]] == ["exec", "exec", "work"] and m["processes"][1]["pid"] == m["processes"][2]["pid"] and m["processes"][1]["to"] == m["processes"][2]["from"]' \
-	"exec: the process has two files, one after the other, each with its objects"
+	"exec: the process executes two files, one after the other, each with its objects"
 says daemon "has ended, but its child processes are still running" "daemon: the wait is reported"
 
 whole storm 10010 "1000 processes: decoded + lost = made"
@@ -163,20 +163,20 @@ for piece in "$out"/pieces.rtd.*[0-9]; do
 	n=$((n + $(records "${piece##*/}")))
 done
 [ "$(lost drops)" -gt 0 ] && [ $(($(records drops.rtd) + $(lost drops))) = $n ]
-result $? "--on-full drop: decoded + dropped = what all processes make"
+result $? "--on-full drop: decoded + dropped = all records that the processes make"
 meta drops 'm["lost"]["dropped"] == sum(m["lost"].values()) and not m["coverage"]["gaps"]' \
 	"--on-full drop: nothing else is lost"
 
 [ "$(calls sh | grep ackermann)" = "ackermann 44" ]
-result $? "sh -c: a static shell's children have all calls"
+result $? "sh -c: all calls of a static shell's children are recorded"
 [ "$(calls shells | grep ackermann)" = "ackermann 44" ] && [ "$(leaves shells)" = 70 ]
-result $? "sh -c: all of its processes, of several programs"
-whole alone 10 "without --children: the program alone"
+result $? "sh -c: all calls of its child processes, which run several programs, are recorded"
+whole alone 10 "without --children: only the program is recorded"
 refused static 125 "it needs the hardware" "--children: a program with the library in its file is refused"
 refused stop 2 "--children needs --on-full drain, wait or drop" "--children with --on-full stop"
 refused all 2 "cannot be combined with -a" "--children with -a"
 [ "$(leaves sampled)" = 90 ] && host decode "$out/sampled.rtd" | grep -q sample
-result $? "-i: calls of all processes, and samples"
+result $? "-i: calls of all processes are recorded, and samples"
 n=0
 for piece in "$out"/pieces.rtd.*[0-9]; do
 	n=$((n + $(host report --format csv "$piece" | sed -n 's/^"leaf",\([0-9]*\),.*/\1/p')))
@@ -189,11 +189,11 @@ result $? "without -C: the program stays on the CPUs that it had"
 result $? "no temporary folder is left"
 
 [ "$(calls after | grep ackermann)" = "ackermann 44" ]
-result $? "a recorder that is killed: the device is free again"
+result $? "a killed recorder: the device is free again"
 [ "$(made killed)" = 2010 ]
-result $? "a recorder that is killed: its processes continue, and end by themselves"
+result $? "a killed recorder: its processes continue until they have finished"
 [ "$(cat "$out/waits.rc")" = 0 ] && [ "$(leaves waits)" = 10 ]
-result $? "a signal ends the wait for processes in the background, and all is written"
+result $? "a signal ends the wait for processes in the background, and all records are written"
 
 # ---- running processes ----------------------------------------------------
 
@@ -206,21 +206,21 @@ status limited 0 "-p: a limit ends the recording"
 at_least limited busy 50 "-p --size: samples until then"
 says elsewhere "may run on CPUs that are not recorded" "-p -C: a process that may run elsewhere"
 ! grep -q "may run on CPUs" "$out/limited.err"
-result $? "-p: a process that runs where it is recorded"
+result $? "-p: no notice if the process runs only on recorded CPUs"
 host report "$out/switched.rtd" | grep -qE ' busy/[0-9]+$'
-result $? "-p --switches: the process's context switches, with its name"
-meta switched '"switches" in m' "-p --switches: the side-car file says so"
+result $? "-p --switches: the process's context switches are recorded, with its name"
+meta switched '"switches" in m' "-p --switches: the side-car file records the option"
 [ "$(calls followed | sed -n 's/^busy //p')" -gt 1 ]
-result $? "-p --calls: the process's calls"
+result $? "-p --calls: the process's calls are recorded"
 status nothing 125 "-p: a program that cannot be run"
 status signalled 0 "-p: a signal ends the recording"
 at_least signalled busy 50 "-p: samples until the signal"
 [ "$(calls freed | grep ackermann)" = "ackermann 44" ]
-result $? "-p: a recorder that is killed: the device is free again"
+result $? "-p: after the recorder is killed, the device is free again"
 status ended 0 "-p: the end of the process ends the recording"
 at_least ended busy 50 "-p: samples until the process's end"
 [ "$(cat "$out/busy.rc")" = 5 ] && grep -qx '[0-9]*' "$out/busy.txt"
-result $? "-p: the process is not affected"
+result $? "-p: the recorded process ends normally"
 refused gone 125 "No such process" "-p: a process that has ended"
 refused kernel 125 "it is a kernel thread, or has ended" "-p: a kernel thread"
 refused itself 125 "is this command: name another process" "-p: the command itself"
@@ -268,31 +268,31 @@ two_of user "-u NAME: the user's processes are sampled, but not the third"
 two_of number "-u NUMBER --switches: the user's processes are sampled, but not the third"
 for thread in "$one" "$two"; do
 	host report "$out/number.rtd" | grep -qE " (busy|stacks)/$thread\$"
-	result $? "-u --switches: the context switches of both processes: $thread"
+	result $? "-u --switches: the context switches of both processes are recorded: $thread"
 done
 meta number "$have == sorted([$one, $two])" "-u: the side-car file has both processes"
 two_of group "-G: the processes of the group and of those below are sampled, but not the third"
 at_least below inner 20 "-G PATH: the processes of the group below"
-meta below "$have == [$two]" "-G PATH: that process alone"
+meta below "$have == [$two]" "-G PATH: the side-car file has only that process"
 refused none-user 125 "there is no process to record" "-u: a user without processes"
 refused no-user 125 "there is no such user" "-u: no such user"
 refused no-group 125 "there is no such control group in /tmp/groups" "-G: no such group"
 refused none-group 125 "there is no process to record" "-G: a group without processes"
 refused one-gone 125 "No such process" "-p A,B: a process that has ended"
-refused both-gone 125 "No such process" "-p A,B: both have ended"
+refused both-gone 125 "No such process" "-p A,B: two processes that have ended"
 python3 -c 'import json, sys; sys.exit(not all(len(json.load(open(f))["processes"]) == 2 for f in sys.argv[1:]))' \
 	"$out"/pieces-both.rtd.*.meta
-result $? "-p A,B --rotate: each piece has both processes"
+result $? "-p A,B --rotate: each piece contains both processes"
 two_of ring-both "-p A,B --ring: both processes are sampled"
 for function in busy inner; do
 	[ "$(calls calls-both | sed -n "s/^$function //p")" -gt 1 ]
-	result $? "-p A,B --calls: the calls of both processes: $function"
+	result $? "-p A,B --calls: the calls of both processes are recorded: $function"
 done
 [ "$(cat "$out/one-ended.rc")" = 0 ]
 result $? "-p A,B: the recording continues when one process has ended"
-status all-ended 0 "-p A,B: it ends when all have ended"
+status all-ended 0 "-p A,B: the recording ends when all processes have ended"
 
-status few-files 125 "-p of more processes than open files are allowed: the recording fails"
-says few-files "too many open files: raise the limit (ulimit -Hn)" "-p of so many: the message says what to do"
+status few-files 125 "-p with more processes than the limit of open files: the recording fails"
+says few-files "too many open files: raise the limit (ulimit -Hn)" "-p with more processes than the limit of open files: the message says what to do"
 
 results_end

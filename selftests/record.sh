@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-only
 # Tests sifive-trace on the traced machine. Prints TAP. Programs without tracing code are
-# recorded with one command each, and their traces, decoded here, must match the programs' own
-# counts. Also tests options, manual control and the doctor.
+# recorded with one command each. Their traces are decoded on this host, and must match the
+# programs' own counts. Also tests options, manual control and the doctor.
 #
 #	record.sh BUILD
 
@@ -16,21 +16,21 @@ cp "$target/record/busy" "$out/root/tmp/other"
 cp "$target/record/plain" "$out/root/tmp/two words"
 cp "$target/record/plain" "$out/root/tmp/setuid"
 
-# ---- filters are prepared here, where debug information is -----------------------
+# ---- filters, made on this host, which has the debug information -----------------
 
 command filter -S objects.cc -o "$out/source.filter" "$target/record/objects"
-result $? "filter: functions of a source file"
+result $? "filter: selects the functions of a source file"
 command filter -S 'stock*' -o "$out/other.filter" "$target/record/objects"
-result $? "filter: functions of another one, by a pattern"
+result $? "filter: selects functions by a pattern for source files"
 command filter -F 'shop::*::price' -o "$out/names.filter" "$target/record/objects"
 [ "$(grep -c '^objects ' "$out/names.filter")" = 2 ]
-result $? "filter: functions by C++ names"
+result $? "filter: selects functions by C++ names"
 command filter -v -F 'shop::*' -F main -o "$out/others.filter" "$target/record/objects"
 grep -q '^# attempt$' "$out/others.filter" && ! grep -q '^# shop' "$out/others.filter"
-result $? "filter: all other functions"
+result $? "filter -v: selects all other functions"
 command filter -F nothing "$target/record/objects" 2>"$out/filter.err"
 [ $? -eq 3 ] && grep -q 'no function matches' "$out/filter.err"
-result $? "filter: none fits"
+result $? "filter: reports that no function matches"
 
 # ---- recording ---------------------------------------------------------------------
 
@@ -225,7 +225,7 @@ done
 
 host report --diff "$out/objects.rtd" "$out/threads.rtd" >"$out/diff.out"
 "$verify" diff "$out/threads.txt" "$out/diff.out" "$out/objects.txt"
-result $? "report --diff: calls of either trace"
+result $? "report --diff: shows the calls of both traces"
 
 # ---- samples -----------------------------------------------------------------------
 
@@ -286,12 +286,12 @@ rounds=$(calls both | sed -n 's/^busy //p')
 lazy $rounds
 main 1" ] && [ "$rounds" -ge 1200 ] &&
 	[ "$(host decode --format json "$out/both.rtd" | grep -c '"sample"')" -ge 1 ]
-result $? "calls and samples in one trace"
+result $? "-i: a trace contains both calls and samples"
 host report --format json "$out/both.rtd" | python3 -c '
 import json, sys
 rows = {r["function"]: r for r in json.load(sys.stdin)["rows"]}
 sys.exit(not rows["main"]["cycles:total"] > rows["busy"]["cycles:total"] > 0)'
-result $? "calls and samples in one trace: a call counts no more than its caller"
+result $? "-i: with calls and samples in one trace, a call counts no more than its caller"
 
 # ---- options -----------------------------------------------------------------------
 
@@ -313,15 +313,15 @@ header channel "channel 9" "--channel 9"
 # headers NAME: number of headers in the trace.
 headers() { host decode --format json "$out/$1.rtd" | grep -c '"kind":"header"'; }
 [ "$(headers each)" = 4 ] && [ "$(headers once)" = 2 ]
-result $? "--header-once: threads that have a channel one after the other share its header"
+result $? "--header-once: threads that use a channel one after the other share its header"
 [ "$(calls once)" = "$(calls threads)" ] && [ "$(calls each)" = "$(calls threads)" ]
-result $? "--header-once: all calls"
+result $? "--header-once: all calls are recorded"
 meta own1 'm["per_thread"] and m["lost"]["threads"] == 0' "counts are per thread"
 host decode --format json "$out/one.rtd" >"$out/one.json"
 for i in 1 2 3 4 5; do host decode --format json "$out/own$i.rtd"; done | python3 -c '
 import json, sys
-# A thread that waits on the same CPU counts nothing in the meantime. The emulator also counts
-# the work of other harts during their turns, so the minimum is the true count.
+# A thread counts nothing while it waits for others on the same CPU. The emulator adds the work
+# of other harts while they run, so the minimum of several runs is the true count.
 def waited(lines):
     return min(c for r in map(json.loads, lines)
                if r["kind"] == "exit" and r.get("function") == "main"
@@ -341,18 +341,18 @@ for how in report "report --format csv" "report --by thread" "decode" "decode --
 done
 meta one '[s["cpu"] for s in m["sources"]] == [1] and m["lost"]["threads"] == 0' "-C 1: one CPU alone"
 [ "$(calls one)" = "$(calls threads)" ]
-result $? "-C 1: the program stays on CPU 1, and all is recorded"
-meta ring 'm["wrapped"]' "--ring: the oldest bytes are gone"
+result $? "-C 1: the program stays on CPU 1, and all calls are recorded"
+meta ring 'm["wrapped"]' "--ring: the oldest bytes are overwritten"
 host decode --format json "$out/ring.rtd" | grep -c '"exit"' >"$out/ring.count"
 [ "$(cat "$out/ring.count")" -gt 20 ] && calls ring | grep -q '^branch '
-result $? "--ring: the newest records are there"
-meta xor-ring 'm["wrapped"] and m["header_interval"] == 20' "--ring --count xor: the oldest bytes are gone"
+result $? "--ring: the trace contains the newest records"
+meta xor-ring 'm["wrapped"] and m["header_interval"] == 20' "--ring --count xor: the oldest bytes are overwritten"
 host decode --format json "$out/xor-ring.rtd" | grep -c '"exit"' >"$out/ring.count"
 [ "$(cat "$out/ring.count")" -gt 20 ] && calls xor-ring | grep -q '^branch '
-result $? "--header-interval: the newest records are there, with addresses"
+result $? "--header-interval: the trace contains the newest records, with addresses"
 refused xor-plain 2 "--header-interval needs --count xor and --ring or --on-full drain" "--header-interval: an error where it has no effect"
 [ "$(stat -c %s "$out/full.rtd")" = 4096 ] && calls full | grep -q '^work '
-result $? "-b 4k: the oldest bytes are there"
+result $? "-b 4k: the trace contains the oldest bytes"
 says full "trace buffer full" "-b 4k: a full buffer is reported"
 host report "$out/full.rtd" 2>&1 |
 	grep -q '^Trace covers the first [0-9.]* [mu]*s of [0-9.]* m*s, then the buffer was full'
@@ -362,15 +362,15 @@ says folder "folder/trace.rtd: " "-o folder/: a new folder is created for the tr
 result $? "-q: nothing is printed"
 names() { calls "$1" | sed 's/ [0-9]*$//' | tr '\n' ' '; }
 [ "$(names pattern)" = "main shop::Apple::price " ]
-result $? "-F: functions by symbol names"
+result $? "-F: selects functions by symbol names"
 [ "$(names names)" = "shop::Apple::price shop::Pear::price " ]
-result $? "--filter: functions by C++ names"
+result $? "--filter: selects functions by C++ names"
 [ "$(calls objects | grep stock::)" = "$(printf "stock::left 2\nstock::row 7")" ] &&
 	[ "$(calls source)" = "$(calls objects | grep -v stock::)" ]
 result $? "--filter: only functions of the source file"
 [ "$(calls other)" = "$(calls objects | grep stock::)" ]
 result $? "--filter: only functions of the other source file"
-status killed 137 "a program that a signal ends: 128 and its number"
+status killed 137 "a program that a signal ends: the status is 128 plus the signal's number"
 
 refused many 125 "cannot count rb, event 18 of the list: the 18 events before it need all counters that can count it: 16 of this processor's 18" \
 	"more events than counters: the first without a counter is named"
@@ -380,13 +380,13 @@ refused noturns 125 "there are more events than counters: they can take turns if
 	"more events than counters, without cycles: the message says what to do"
 refused unknown 2 'no event "hits"' "an unknown event"
 refused multiplex 2 "record has no option --multiplex" "--multiplex does not exist: events take turns without it"
-refused absent 127 "No such file" "no such program: 127"
-refused noprogram 126 "/target/sifive_trace.ko" "no program: 126"
+refused absent 127 "No such file" "a program that does not exist: the status is 127"
+refused noprogram 126 "/target/sifive_trace.ko" "a file that is not a program: the status is 126"
 refused script 126 "a script" "a script is refused with a remedy"
 refused badfilter 125 "no function matches" "-F: no such function"
 for name in nosample nosample-library; do
 	[ "$(cat "$out/$name.rc")" = 125 ] && grep -q "no sample was recorded" "$out/$name.err"
-	result $? "$name: a message, and status 125"
+	result $? "$name: fails with a message and status 125"
 done
 refused statically 125 "it is static" "-F with a static program"
 refused nolibrary 125 "--library /no/such" "no library there"
@@ -414,10 +414,10 @@ status dump 0 "dump: the samples are written"
 sampled hand busy 1 "dump: programs that ran in the meantime have names"
 sampled running busy 1 "dump: again while it runs"
 [ "$(stat -c %s "$out/hand.rtd")" -gt "$(stat -c %s "$out/running.rtd")" ]
-result $? "dump: later samples are there"
+result $? "dump: after stop, the trace contains later samples"
 status badstart 2 "start: a program is refused"
 
-# ---- help, which this host's build lacks --------------------------------------------
+# ---- the help of all commands: this host's build has only some of them --------------
 
 [ "$(cat "$out"/*.options | wc -l)" -ge 30 ] &&
 	selftests/unit/manual.py Documentation/man "$out" >"$out/manual.log"
@@ -445,7 +445,7 @@ shows() {
 	result $? "info: $2"
 }
 
-# OpenSBI's own version message, and the kernel's name.
+# boots NAME WHAT: expect info to print the versions that OpenSBI's boot message and the kernel have.
 boots() {
 	local sbi firmware
 	firmware=$(sed -nE 's/^OpenSBI v([0-9.]+).*/\1/p' "$out/console.log")
@@ -471,20 +471,20 @@ Sampling by time, and by any event with a counter
 LINES
 boots hardware "fpga: firmware, kernel and machine"
 [ "$(cat "$out/large.rc")" = 125 ] && grep -q "its pool, which has 67108864 at most" "$out/large.err"
-result $? "record: a buffer that is not available: the largest one is reported"
+result $? "record: reports the largest buffer if the requested one is not available"
 
 grep -qE '^  fw:ipi-sent +firmware$' "$out/list.txt"
-result $? "list: firmware events"
+result $? "list: prints firmware events"
 grep -qE '^  cycles +cycle, hpmcounter3-18$' "$out/list.txt" &&
 	grep -qE '^  instructions +instret, hpmcounter3-18$' "$out/list.txt" &&
 	grep -qE '^  branch-misses +hpmcounter3$' "$out/list.txt" &&
 	! grep -q L1-icache "$out/list.txt"
-result $? "list: events and their counters"
+result $? "list: prints events and their counters"
 [ "$(grep -c '^  [a-z]' "$out/listone.txt")" = 1 ] && grep -q '^  branch-misses' "$out/listone.txt"
-result $? "list: events by part of the name"
+result $? "list: selects events by a part of their name"
 status listnone 3 "list: no such name"
 grep -qE '^  dcache_miss +r202$' "$out/listcore.txt"
-result $? "list: raw events of a core by name"
+result $? "list --core: prints a core's raw events by name"
 finds nomodule 1 "the kernel module is not loaded" "insmod" "no module"
 finds infobusy 1 "holds the trace hardware" "sifive-trace stop" "another session"
 finds usermode 1 "may not be opened for writing" "udev" "another user's device"
@@ -500,17 +500,17 @@ for dump in othersdump keptdump; do
 	says $dump "run this as root, or with CAP_PERFMON" "$dump: the remedy is reported"
 done
 [ "$(cat "$out/any.txt" "$out/earlier.txt")" = "$(printf 'earlier.rtd\nearlier')" ]
-result $? "dump of another user's capture: no file is made or changed"
+result $? "dump of another user's capture: no file is created or changed"
 [ "$(stat -c %a "$out/hand.rtd")" = 644 ]
 result $? "dump: without -g, the file has the usual mode"
 status userrec 125 "record without the capability: the program is not run"
 grep -q 'Tracing works here' "$out/capinfo.txt"
 result $? "doctor: the suggested capability suffices"
-status cap 7 "record with it as another user"
+status cap 7 "record with the capability, as another user"
 [ "$(calls cap)" = "$want" ]
-result $? "record with it as another user: the program has the capability too"
-status capstatic 5 "record with it a static program"
-at_least capstatic busy 50 "record with it a static program: samples"
+result $? "record with the capability, as another user: the program has it, too"
+status capstatic 5 "record with the capability: a static program"
+at_least capstatic busy 50 "record with the capability: a static program is sampled"
 finds access 0 "kernel.perf_user_access = 2" "sysctl kernel.perf_user_access=1" "perf_user_access"
 finds nofunnel 1 "they send to a funnel, and no funnel was found" \
 	"echo 11018000.trace >.*/sifive-trace-funnel/bind" "no funnel"
@@ -587,7 +587,7 @@ run r-stop sifive-trace stop'
 for how in fault:139 kill:137 interrupt:130 at:3 background:0 unrun:125 high:200; do
 	status "end-${how%:*}" "${how#*:}" "ends by ${how%:*}: the exit status is the program's"
 	[ "$(calls "end-${how%:*}" | grep work)" = "work 50" ]
-	result $? "ends by ${how%:*}: all calls until then"
+	result $? "ends by ${how%:*}: all calls before the end are recorded"
 	meta "end-${how%:*}" '[c["event"] for c in m["counters"]] == ["cycles", "instructions"]' \
 		"ends by ${how%:*}: with the side-car file"
 done
@@ -596,40 +596,40 @@ says end-unrun "the program ended without exit()" "a program that ends with 125 
 says end-high "the program ended without exit()" "a program that ends with 200: no signal is reported"
 says end-sram "in SRAM, which cannot be read now" "a child that holds SRAM: the remedy is reported"
 [ ! -e "$out/end-sram.rtd" ] && [ "$(calls end-dump | grep work)" = "work 50" ]
-result $? "a child that holds SRAM: dump and the side-car file give all calls"
+result $? "a child that holds SRAM: all calls can be read with dump and the side-car file"
 says end-background "continued in the background" "a program in the background is reported"
 refused end-nometa 137 "nothing was recorded: signal 9" "SIFIVE_TRACE_META=0: the records of a killed program are lost"
 status end-drained 137 "SIFIVE_TRACE_META=0: a drained program ends by a signal"
 [ -s "$out/end-drained.rtd" ] && [ ! -e "$out/end-drained.rtd.meta" ]
-result $? "SIFIVE_TRACE_META=0: drained records are there"
+result $? "SIFIVE_TRACE_META=0: drained records are written"
 [ -s "$out/nometa.rtd" ] && [ ! -e "$out/nometa.rtd.meta" ] &&
 	[ -s "$out/nometasamples.rtd" ] && [ ! -e "$out/nometasamples.rtd.meta" ]
-result $? "SIFIVE_TRACE_META=0: no side-car file"
+result $? "SIFIVE_TRACE_META=0: no side-car file is written"
 
 [ "$(calls f-all)" = "$(printf "add 1\npick<long, int> 3")" ]
-result $? "-F: C++ names with parameters and templates"
+result $? "-F: matches C++ names with parameters and templates"
 [ "$(calls f-plain)" = "$(printf "add 1\nadd 2")" ]
 result $? "-F: a C++ name without parameters matches all overloads"
 [ "$(calls f-type)" = "pick<int, char> 1" ]
-result $? "-F: a C++ name with its return type"
+result $? "-F: matches a C++ name with its return type"
 [ "$(calls f-operator)" = "$(printf "Box::operator new 1\nBox::operator() 1")" ]
-result $? "-F: operators"
+result $? "-F: matches operators"
 [ "$(calls f-mangled)" = "pick<long, int> 3" ]
-result $? "-F: C++ names of the symbol table"
+result $? "-F: matches a mangled C++ name"
 [ "$(calls f-words)" = "sum 2" ]
-result $? "-F: a program with a space in its name"
+result $? "-F: works for a program with a space in its name"
 refused f-none 125 "has no libstdc++.so.6" "-F: C++ names without a C++ library"
 
 says environment "SIFIVE_TRACE_EVENTS in the environment is ignored: record takes -e" \
-	"environment: it is reported that the variable is ignored"
+	"environment: a variable that is ignored is reported"
 says environment "SIFIVE_TRACE_HEADER in the environment is ignored: record takes --header-once or --header-interval" \
-	"environment: it is reported that the variable for headers is ignored"
+	"environment: the ignored variable for headers is reported"
 says environstart "SIFIVE_TRACE_EVENTS in the environment is ignored: start takes -e" "environment: start"
 grep -qE 'SIFIVE_TRACE_HEADER in the environment is ignored$' "$out/environstart.err"
-result $? "environment: a variable that start has no option for"
-meta environment '[c["event"] for c in m["counters"]] == ["instructions"]' "environment: options count"
+result $? "environment: a variable for which start has no option is reported"
+meta environment '[c["event"] for c in m["counters"]] == ["instructions"]' "environment: the options take effect"
 [ "$(calls environquiet)" = "$(calls plain)" ] && [ ! -s "$out/environquiet.err" ]
-result $? "environment: not reported with -q"
+result $? "environment: with -q, ignored variables are not reported"
 
 # unrun NAME STATUS WORDS WHAT: expect that the program has not run.
 unrun() {
@@ -650,14 +650,14 @@ says o-full "bytes are missing" "a full disk is reported"
 calls o-full | grep -q work
 result $? "a full disk: the written part can be read"
 [ "$(stat -c %s "$out/o-dump.rtd")" -gt 16384 ]
-result $? "a full disk: dump writes all of it elsewhere"
+result $? "a full disk: dump writes the whole trace elsewhere"
 unrun badline 125 "bad.filter:1: invalid line: write OBJECT START END" "--filter: an invalid file"
 unrun empty 126 "not a 64-bit RISC-V program" "an empty program"
 
 unrun p-file 125 "/tmp/capable: file capabilities: LD_PRELOAD is ignored" "a program with capabilities"
 unrun p-root 125 "/tmp/setuid: set-user-ID: LD_PRELOAD is ignored" "a set-user-ID program"
 [ "$(calls p-asroot)" = "$(calls plain)" ]
-result $? "a program that is set-user-ID root, by root"
+result $? "a program that is set-user-ID root is recorded by root"
 unrun p-other 125 "/tmp/own: set-user-ID" "a program that is set-user-ID another user, by root"
 status p-own 7 "a set-user-ID program of the same user"
 unrun p-group 125 "/tmp/group: set-group-ID" "a set-group-ID program, static"
@@ -672,7 +672,7 @@ result $? "dump: a running ring has samples"
 
 # ---- other machines ----------------------------------------------------------------
 
-# Processors by their ids in /proc/cpuinfo, with names for their raw events.
+# Processors whose ids in /proc/cpuinfo select the names of their raw events.
 core() { echo "mvendorid=0x489,marchid=0x800000000000$1,mimpid=$2"; }
 
 # named NAME FAMILY EVENT RAW OTHER WHAT: expect list to show the family's events, and no other
@@ -694,9 +694,9 @@ rec namedrefused -e core_clock_cycles $p/plain'
 finds withheld 0 "firmware does not let user mode read hpmcounter3-" "mcounteren" \
 	"counters that firmware withholds"
 grep -qE '^  cycles +cycle$' "$out/few.txt" && ! grep -q '^  branches' "$out/few.txt"
-result $? "list: without counters that firmware withholds"
+result $? "list: omits counters that firmware withholds"
 [ "$(calls fixed)" = "$want" ]
-result $? "record: cycles and instructions do not need them"
+result $? "record: cycles and instructions do not need the counters that firmware withholds"
 refused refused 125 "firmware does not let user mode read hpmcounter3" "record: the reason is reported"
 named fewnamed bullet-07 core_clock_cycles r165 dcache_miss "list: raw events of a 7 series core"
 refused namedrefused 125 "cannot count r165, event 0 of the list: this processor's firmware does not offer it (event 0: firmware does not let user mode read" \
@@ -716,13 +716,13 @@ chmod 666 /dev/sifive-trace
 run rawio $p/caps user /target/sifive-trace info'
 says simple "cycles and instructions, as perf events (no Sscofpmf)" "info: without Sscofpmf"
 grep -qE '^  cycles +cycle$' "$out/simplelist.txt" && ! grep -q '^  branches' "$out/simplelist.txt"
-result $? "list: without Sscofpmf"
+result $? "list: without Sscofpmf, only cycles and instructions can be counted"
 says simple "7 series" "info: a U74"
 named simplenamed bullet utlb_miss r2002 pte_cache_miss "list --all: raw events of a U74"
 refused noraw 125 "cannot count r2002, event 0 of the list: this processor's firmware does not offer it" \
 	"record: a raw event by name that no counter counts"
 [ -s "$out/two.0.rtd" ] && [ -s "$out/two.1.rtd" ] && [ ! -e "$out/two.rtd" ]
-result $? "record: a file for each sink"
+result $? "record: writes a file for each sink"
 status victim 1 "record: a link in the place of a sink's file, or of a file that becomes its side-car file, is not followed"
 [ "$({ calls two.0; calls two.1; } | awk '{ n[$1] += $2 } END { for (f in n) print f, n[f] }' | sort)" = "$(calls threads)" ]
 result $? "record: the files contain all calls"
@@ -778,7 +778,7 @@ says quad "P550" "info: a P550"
 grep -qE '^  cycles +cycle$' "$out/quadlist.txt" &&
 	grep -qE '^  instructions +instret$' "$out/quadlist.txt" &&
 	grep -qE '^  branch-misses +hpmcounter3-8$' "$out/quadlist.txt"
-result $? "list: the P550 vendor's map: cycles on the fixed counter, six others"
+result $? "list: with the vendor's event map, cycles use the fixed counter, others use six"
 named quadnamed p550 pte_cache_miss r8002 itlb_misses "list: raw events of a P550"
 meta p550 '[(c["event"], c["type"], c["data"]) for c in m["counters"]][1:] == [("r8002", 2, 0x8002), ("r202:u", 2, 0x202)]' \
 	"record: raw events by this processor's names"
@@ -792,7 +792,7 @@ done
 result $? "p550: all calls"
 refused high 125 "use a channel below 16" "p550: --channel of the upper half"
 
-# A link to a file of the board.
+# -type f omits o-old.rtd, a link to a file that only the board has.
 selftests/format/compare.py "$build/sifive-trace" $(find "$out" -name '*.rtd' -type f)
 result $? "a reader written from the format's description reads the same records from all traces"
 
