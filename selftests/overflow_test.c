@@ -143,7 +143,7 @@ TEST_F(overflow, samples_arrive)
 
 #define ROUNDS		5
 
-/* The difference is within a twentieth, and the count is not zero. */
+/* The number is within 5 % of the expected one, which is not zero. */
 static bool near(uint64_t samples, uint64_t expected)
 {
 	return expected && samples >= expected * 95 / 100 &&

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Proves that a thread's records count its own execution and not that of a neighbour on the same
- * hart, unless hart counts are requested.
+ * Proves that a thread's records count its own execution and not that of another process on the
+ * same hart, unless hart counts are requested.
  */
 #define _GNU_SOURCE
 #include <fcntl.h>
@@ -131,18 +131,18 @@ TEST_F(own_counts, leave_a_neighbour_on_the_hart_out)
 	kill(self->neighbour, SIGCONT);
 	own = WORK_WITH(SIFIVE_TRACE_PER_THREAD);
 	all = WORK_WITH(SIFIVE_TRACE_PER_CPU);
-	TH_LOG("%llu instructions: %llu counted alone, %llu beside a neighbour, %llu with it",
+	TH_LOG("%llu instructions: %llu counted alone, %llu beside another process, %llu with it",
 	       WORK, (unsigned long long)alone, (unsigned long long)own,
 	       (unsigned long long)all);
 	EXPECT_LE(WORK, alone);
 	EXPECT_GE(WORK + WORK / 100, alone);
 	EXPECT_LE(WORK, own);
 	EXPECT_GE(WORK + WORK / 100, own);
-	/* Check that the neighbour has run. */
+	/* Check that the other process has run. */
 	EXPECT_LE(WORK + WORK / 2, all);
 }
 
-/* Differences with a context switch to the neighbour in between, and without. */
+/* Some records have a context switch to the other process in between. */
 TEST_F(own_counts, go_on_over_each_switch)
 {
 	uint64_t own;

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The workload and the session that perf_stat.sh measures: a loop and pages with known
- * counts, with or without a session's counters.
+ * The work that perf_stat.sh measures: a loop and page accesses with known counts, with or
+ * without a session's counters.
  *
  *	perf_probe loop		the work
- *	perf_probe session	the same in a session; fails if its counts are wrong
- *	perf_probe hold		hold a session, print a line with its CPU, and keep the
+ *	perf_probe session	the same in a session; fails if the session's counts are wrong
+ *	perf_probe hold		creates a session, prints a line with its CPU, and keeps the
  *				session until the input ends; fails if a counter is lost
  */
 #define _GNU_SOURCE

@@ -1,10 +1,10 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 # Tests that the perf tool counts correctly before, during and after a session. Prints TAP.
-# No count may be less than the work's. Because the program also starts and ends, instructions and
-# cycles may exceed the work's by 2 percent, and misses by 5; for the whole machine, including
-# perf, by 5 and 25. With the kernel included, counts may be up to three times as high. Needs a
-# machine that counts instructions, and perf in PATH.
+# No count may be less than the work's. Because the program's start and exit are counted, too,
+# instructions and cycles may exceed the work's by 2 percent, and misses by 5; counts of the whole
+# machine, including perf, by 5 and 25. With the kernel included, counts may be up to three times
+# as high. Needs a machine that counts instructions, and perf in PATH.
 
 cd "$(dirname "$0")" || exit 1
 instructions=10000000
@@ -27,7 +27,7 @@ if ! command -v perf >/dev/null; then
 	exit 4
 fi
 
-# stat VERB [OPTION...]: leaves perf's counts of the work in $work; $on may be a command that pins
+# stat VERB [OPTION...]: writes perf's counts of the work to $work; $on can be a command that pins
 # perf to a CPU.
 work=$(mktemp)
 on=
@@ -85,7 +85,7 @@ whole loop && within 2 200 0
 result $? "perf stat counts correctly during another program's session, including the kernel"
 on=
 
-# With 2, perf requests the fixed counters for these events, which the session holds.
+# With perf_user_access=2, perf needs the fixed counters for these events: the session holds them.
 rule=/proc/sys/kernel/perf_user_access
 before=$(cat $rule)
 echo 2 >$rule

@@ -26,12 +26,12 @@
 
 #define TURNS		200000ull
 #define LOOP		(TURNS * TRACE_SPIN)
-/* Allowance for reading the count, by system calls. */
+/* Allowance for the system calls that read the count. */
 #define SLACK		(LOOP / 20)
 
 /*
- * Pages to touch: each causes a miss. Where counts are exact, the test also sets an upper limit:
- * touch more pages, so that the kernel's own misses stay within it.
+ * Pages to touch: each causes a miss. Where counts are exact, the test also checks an upper limit,
+ * and touches more pages to keep the kernel's own misses within it.
  */
 #define PAGES		64
 #define PAGES_EXACT	512
@@ -234,7 +234,7 @@ static struct theirs theirs;
 
 /*
  * The mapped event's count without a system call: the page's base plus the counter. 0
- * if the page gives no counter.
+ * if the page names no counter.
  */
 static uint64_t mapped_count(unsigned int unused)
 {
@@ -530,8 +530,8 @@ TEST_F(perf, perf_may_touch_a_page_first_while_counters_are_taken)
 /* ---- the kernel's switch for user access ----------------------------------------- */
 
 /*
- * Each write resets access on all CPUs. Joining again restores it; the counters have
- * kept counting.
+ * Each write to the sysctl resets access on all CPUs. Joining again restores access; the counters
+ * have kept counting.
  */
 TEST_F(perf, a_change_of_perf_user_access_is_repaired_by_joining_again)
 {

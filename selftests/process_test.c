@@ -112,7 +112,7 @@ FIXTURE_SETUP(process)
 		if (!self->other[i])
 			(i ? third : second)(NULL);
 		ASSERT_LT(0, self->other[i]);
-		/* These threads take time from the others. */
+		/* Stopped until a test needs it, because it takes CPU time from the child. */
 		kill(self->other[i], SIGSTOP);
 	}
 	ASSERT_EQ(1, read(self->begin[0], &byte, 1));
@@ -279,7 +279,7 @@ TEST_F(process, those_that_have_ended_become_0)
 	EXPECT_EQ(self->other[1], list[1]);
 	EXPECT_EQ(0, list[2]);
 	EXPECT_EQ(0, trace_stop(self->s.fd));
-	/* START ignores the 0, so the same list can be used again. */
+	/* START ignores zeros, so the same list can be used again. */
 	EXPECT_EQ(0, start_list(self, SIFIVE_TRACE_START_REWIND, list, 3));
 	EXPECT_EQ(0, trace_stop(self->s.fd));
 	list[0] = gone;

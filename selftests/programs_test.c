@@ -2,9 +2,9 @@
 /*
  * Proves a property of all programs: the records in the trace plus the losses that the
  * library reports equal the records that the program made. Each program is random. Its
- * threads, of which there may be more than channels, call, throw, jump, migrate, signal each
- * other, close descriptors and fork, even in signal handlers. They end, even while tracing is
- * off, with destructors that make calls. They execute programs, are cancelled, are created by
+ * threads, which can outnumber the channels, call, throw, jump, migrate, signal each other,
+ * close descriptors and fork, even in signal handlers. They end, even while tracing is off,
+ * with destructors that make calls. They execute programs, are cancelled, are created by
  * handlers, have timers, and turn tracing off and on while others call.
  *
  * TRACE_SEED: seed of the first program, printed so that a run can be repeated.
@@ -416,7 +416,7 @@ static void step_cancel(struct actor *self)
 	pthread_join(other, NULL);
 }
 
-/* Raised where the thread holds no lock. */
+/* The handler of a signal that is raised only where the thread holds no lock. */
 static void on_raise(int number)
 {
 	struct actor self = { .random = (uintptr_t)&self | 1, .nested = true };
@@ -481,7 +481,7 @@ static void *act(void *actor)
 	return NULL;
 }
 
-/* Returns NULL, or what failed. */
+/* Returns NULL, or the name of the call that failed. */
 static const char *set_up(struct actor *self)
 {
 	static const char *const events[] = {
@@ -569,7 +569,7 @@ static const char *run_program(uint64_t seed)
 	unsigned int i;
 
 	abilities = below(&self, ABILITIES);
-	/* A file being written would also be closed, and the device between its calls. */
+	/* Closing all descriptors would close a file that a dump writes, or the device in use. */
 	if (abilities & CLOSES)
 		abilities &= ~(unsigned int)(DUMPS | SWITCHES_OFF);
 	if (abilities & ALTERNATE_STACK)
@@ -607,8 +607,8 @@ static void check(struct __test_metadata *_metadata, uint64_t seed, int status)
 	const uint64_t all = outcome->found + r->lost_signals + r->lost_threads +
 			     r->lost_abandoned;
 	/*
-	 * An abandoned record may have been completed after all: it may count in both sums, but
-	 * counts in at least one of them.
+	 * An abandoned record may have been completed after all. It then counts both as recorded
+	 * and as lost.
 	 */
 	const bool fine = !status && !*outcome->failed && !outcome->totals.bad &&
 		outcome->totals.breaks + outcome->totals.unfinished <= r->lost_abandoned &&
