@@ -131,11 +131,11 @@ TEST_F(registers, instruction_trace_that_a_program_turns_on_ends_with_stop)
 	uint32_t control = *reg(&self->s, TR_CONTROL);
 
 	*reg(&self->s, TR_CONTROL) = control | TR_CONTROL_INSTRUCTION;
-	/* Skip this if the driver has already turned it off, which expect_changed() also shows. */
+	/* The driver may already have turned instruction trace off. */
 	ASSERT_EQ(0, trace_stop(self->s.fd));
 	EXPECT_EQ(0, *reg(&self->s, TR_CONTROL) & TR_CONTROL_INSTRUCTION);
 	expect_changed(_metadata, self, "teInstruction");
-	/* The trace up to then may have filled the buffer. */
+	/* Rewind, because instruction trace may have filled the buffer. */
 	ASSERT_EQ(0, trace_start(self->s.fd, SIFIVE_TRACE_START_REWIND));
 	EXPECT_EQ(0, *reg(&self->s, TR_CONTROL) & TR_CONTROL_INSTRUCTION);
 }
@@ -203,7 +203,7 @@ TEST_F(registers, a_full_sink_is_neither_an_error_nor_a_change)
 	EXPECT_EQ(0, self->status.sink_errors);
 	EXPECT_EQ(-ENOSPC, trace_start(self->s.fd, 0));
 
-	/* The sender's report of the full sink is not an error of the next capture. */
+	/* That the full sink stopped the encoder is not an error of the next capture. */
 	ASSERT_EQ(0, trace_start(self->s.fd, SIFIVE_TRACE_START_REWIND));
 	store(&self->s, 0, 1);
 	ASSERT_EQ(0, trace_stop(self->s.fd));

@@ -32,8 +32,8 @@ unpack() {
 		git clone -q "$top" "$root/home/sifive-trace"
 }
 
-# inside COMMANDS: run in the clone, with its own /proc, /dev and /sys, unmounted at the
-# end.
+# inside COMMANDS: run them in the clone, with separate mounts of /proc, /dev and /sys, which
+# disappear at the end.
 inside() {
 	unshare --mount --pid --fork --kill-child sh -c '
 		root=$1
@@ -45,8 +45,8 @@ inside() {
 	' sh "$root" "$1" >"$folder/log" 2>&1 </dev/null
 }
 
-# works COMMANDS [EDIT]: run them; all lines must appear on those pages, except where EDIT (for
-# sed) fills in names for the reader.
+# works COMMANDS [EDIT]: run COMMANDS, whose lines must all appear in README.md or install.md. EDIT,
+# for sed, first replaces what differs here.
 works() {
 	local line name=${1%%$'\n'*} rc
 	while IFS= read -r line; do
@@ -61,7 +61,7 @@ works() {
 	result $rc "$release: $name"
 }
 
-# holds COMMANDS WHAT: the result of earlier commands passes this check.
+# holds COMMANDS WHAT: COMMANDS check the result of earlier commands.
 holds() {
 	inside "$1"
 	result $? "$release: $2"

@@ -12,7 +12,7 @@ build=$1
 out=$build/rotation
 . selftests/record/suite.sh
 
-# The recorder receives ^C as in a terminal: with its process group, which it leads.
+# The recorder leads a process group, to which ^C is sent as a terminal would.
 board dual -- '
 run sinks sifive-trace record -b 2M --on-full wait --rotate 64k -o sinks.rtd $p/soak 2
 run shares sifive-trace record -C 0 -b 1M --on-full wait --rotate 64k -o shares.rtd $p/pieces 1 shares
@@ -21,7 +21,8 @@ run drops sifive-trace record -C 0 -b 1M --on-full drop --rotate 64k -o drops.rt
 run interrupted setsid sifive-trace record -b 2M --on-full wait --rotate 64k -o interrupted.rtd $p/soak 1000
 '
 
-# all NAME: records of the whole trace, written by whole(); records lost in all pieces.
+# all NAME: prints the number of records in the whole trace, which whole() has written, and the
+# number lost in all pieces.
 all() {
 	host report --json -c all "$out/$1.whole" | python3 -c '
 import json, sys
@@ -30,8 +31,8 @@ lost = sum(sum(json.load(open(meta))["lost"].values()) for meta in sys.argv[1:])
 print(records["enter"] + records["exit"], lost)' "$out/$1".*[0-9].meta
 }
 
-# whole NAME WHAT [cut]: expect the pieces to contain the records of the whole trace, for
-# another reader too.
+# whole NAME WHAT [cut]: expect the pieces to contain the records of the whole trace, and the
+# independent reader to read the same records.
 whole() {
 	selftests/format/pieces.py "$build/sifive-trace" "$out/$1" ${3:+"$3"}
 	result $? "$2: all pieces together have the records of the whole"

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Proves that the sampling counter can also count its event for the records, so that the session
- * needs no other counter for it; that nothing is missing where instructions are counted; and that
- * no other event can be counted in this way.
+ * Proves that the counter that triggers samples can also provide its event's counts in the records,
+ * so the session needs no other counter for that event; that no count is missing where instructions
+ * are counted; and that no other event can be counted in this way.
  */
 #define _GNU_SOURCE
 #include <fcntl.h>
@@ -125,7 +125,7 @@ static void sample(struct __test_metadata *_metadata,
 	       (unsigned long long)done);
 	if (!trace_counts_instructions())
 		return;
-	/* A thread's instructions after its last sample are missing. */
+	/* The records do not include a thread's instructions after its last sample. */
 	EXPECT_LE(done - done / 50, samples.sum);
 	EXPECT_GE(done + done / 10, samples.sum);
 }

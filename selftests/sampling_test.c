@@ -142,8 +142,8 @@ static bool is_whole(const struct samples *samples)
 }
 
 /*
- * At least how many of @n expected samples must arrive: nearly all if time follows
- * instructions. Otherwise, a loaded host takes time from the emulator.
+ * The minimum number of @n expected samples that must arrive. Nearly all arrive if time follows
+ * instructions; otherwise, a loaded host takes time from the emulator.
  */
 static unsigned int at_least(const struct _test_data_sampling *self, unsigned int n)
 {
@@ -238,7 +238,7 @@ TEST_F(sampling, it_comes_at_its_interval_with_pc_and_counters)
 	EXPECT_EQ(0, status.samples_lost);
 }
 
-/* A ring's reader needs repeated headers for XOR. Only the hart with the work writes several. */
+/* To read XOR counts from a ring, headers must be repeated. Only the busy hart writes several. */
 TEST_F(sampling, headers_at_intervals_of_xor_counts_alone)
 {
 	self->sampling.flags = SIFIVE_TRACE_SAMPLING_HEADERS;
@@ -307,7 +307,7 @@ TEST_F(sampling, each_start_has_a_header_or_only_the_first)
 	EXPECT_EQ(encoders, self->samples->totals.headers);
 }
 
-/* START again before the kernel's worker has finished the work that STOP deferred. */
+/* Restart before the kernel's worker has finished the work that STOP deferred. */
 TEST_F(sampling, starting_again_at_once_samples_no_faster)
 {
 	struct sched_param fifo = { .sched_priority = 1 };
@@ -497,14 +497,14 @@ static int try_all(struct _test_data_sampling *self)
 		return 2;
 	if (set(self) != -EPERM || !strstr(trace_message(self->fd), "CAP_PERFMON"))
 		return 3;
-	/* Nor may it sample itself, or call STOP: the descriptor is not enough. */
+	/* The child may not sample itself or call STOP, either: the descriptor is not enough. */
 	self->sampling.flags = 0;
 	if (set(self) != -EPERM || trace_stop(self->fd) != -EPERM)
 		return 4;
 	return 0;
 }
 
-/* The previous setting remains and samples. */
+/* The previous setting stays in effect. */
 TEST_F(sampling, a_call_that_fails_leaves_what_was_set)
 {
 	struct sifive_trace_sampling good = self->sampling;
@@ -535,7 +535,7 @@ TEST_F(sampling, all_needs_the_capability)
 	EXPECT_EQ(0, trace_wait(child));
 }
 
-/* Meanwhile store to another register of the same encoder. */
+/* While samples are written, the thread stores to another register of the same encoder. */
 TEST_F(sampling, records_of_thread_and_kernel_do_not_mix)
 {
 	unsigned int reg = trace_register(&self->encoder, TRACE_CHANNEL);
@@ -578,7 +578,7 @@ static uint64_t instructions_in(const struct samples *s, void (*fn)(uint64_t))
 	return sum;
 }
 
-/* Two threads, one of which has not joined, and another process on the same hart. */
+/* Sample two threads, one of which has not joined, while another process runs on the same hart. */
 static void sample_own(struct __test_metadata *_metadata, struct _test_data_sampling *self,
 		       uint32_t count_type)
 {
@@ -631,7 +631,7 @@ TEST_F(sampling, each_thread_has_its_own_counts_joined_or_not)
 		sample_own(_metadata, self, type);
 }
 
-/* Exited threads free their entries. */
+/* Threads free their entries when they exit. */
 static void *thread_is_brief(void *unused)
 {
 	return NULL;

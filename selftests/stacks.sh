@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-only
 # Tests record -g on the traced machine with programs whose call paths are known. Prints TAP.
-# The paths of samples are found there by frame pointers, or on this host from copies of the stack
-# by unwind tables; what is not in a copy is cut.
+# The machine finds the samples' paths by frame pointers, or this host finds them from copies of the
+# stack by unwind tables. A path that leaves its copy is cut.
 #
 #	stacks.sh BUILD
 
@@ -50,7 +50,7 @@ $p/deep >/dev/null
 run stop sifive-trace stop
 touch hand.rtd; run dump sifive-trace dump -o hand.rtd
 ls -l /run/sifive-trace/setup >setup.mode
-# An earlier trace, and a link that another user has made.
+# An earlier trace, and a link that another user could have created.
 touch taken.rtd.1; ln -s /tmp/victim taken.rtd.1.meta
 sifive-trace record --snapshot -b 64k -i 500us -g fp -o taken.rtd $p/busy 100000 \
 	>taken.txt 2>taken.err & command=$!
@@ -61,7 +61,7 @@ kill $(pidof busy); wait $command
 run victim test -e /tmp/victim
 '
 
-# paths NAME [PIECE...]: the paths of the samples, each after its number.
+# paths NAME [PIECE...]: the paths of the samples, each after its number of samples.
 paths() {
 	local piece
 	for piece in "${@:2}"; do
@@ -69,7 +69,7 @@ paths() {
 	done | sed -E 's/^(.*) ([0-9]+)$/\2 \1/' >"$out/$1.paths"
 }
 
-# hot NAME WHAT [PIECE...]: inner was called by both callers, and rarely from elsewhere.
+# hot NAME WHAT [PIECE...]: expect inner to be called by both callers, and rarely from elsewhere.
 hot() {
 	paths "$1" "${@:3}"
 	awk '
@@ -103,13 +103,13 @@ fit() {
 path() { fit "$1" "$2" ";$3\$" "$4;$3\$"; }
 
 hot fp "-g fp: samples have the paths on which they were made" fp.rtd
-hot fp-static "-g fp: of a static program" fp-static.rtd
+hot fp-static "-g fp: samples of a static program have the paths on which they were made" fp-static.rtd
 hot fp-all "-g fp -a" fp-all.rtd
-hot fp-ring "-g fp --ring: what the ring still has" fp-ring.rtd
-hot fp-pieces "-g fp --rotate: all pieces together" $(cd "$out" && ls fp-pieces.rtd.*[0-9])
+hot fp-ring "-g fp --ring: samples in the ring have their paths" fp-ring.rtd
+hot fp-pieces "-g fp --rotate: samples in the pieces have their paths" $(cd "$out" && ls fp-pieces.rtd.*[0-9])
 paths fp-deep fp-deep.rtd
 grep -q ';bottom$' "$out/fp-deep.paths" && ! grep -qE ';main(;down){10};bottom$' "$out/fp-deep.paths"
-result $? "-g fp: without frame pointers the paths are wrong"
+result $? "-g fp: without frame pointers, paths are incomplete"
 refused none 2 "nothing is sampled: give -i or -c" "-g without samples"
 refused words 2 "fp, dwarf, or dwarf,BYTES" "-g lbr"
 refused odd 2 "a multiple of 8 up to 8192" "-g dwarf: not of 1001 bytes"
@@ -121,28 +121,28 @@ usual='^[0-9]+ [^;]*;(.*;)?_start;(.*;)?main(;down){10}'
 hot dwarf "-g dwarf: samples have the paths on which they were made" dwarf.rtd
 for name in deep deep-static all children full drop period; do
 	status $name 3 "$name: the command has the program's exit status"
-	path $name "-g dwarf, $name: all paths are right" bottom "$usual"
+	path $name "-g dwarf, $name: all paths are correct" bottom "$usual"
 done
 # The ring may have lost the beginning of each hart's oldest stack.
 paths ring ring.rtd
 [ "$(samples ring "$usual;bottom\$")" -gt 10 ] &&
 	[ "$(samples ring ';bottom$')" -le $(($(samples ring "$usual;bottom\$") + 2)) ]
-result $? "-g dwarf --ring: what the ring still has"
+result $? "-g dwarf --ring: samples in the ring have their paths"
 path hand "start -g dwarf" bottom "$usual"
 grep -q " [tT] vfs_read$" "$out/hand.rtd.kallsyms"
 result $? "start -g: dump writes the names of the kernel's functions"
-path deep-stripped "-g dwarf: of a stripped program" 'main(;deep-stripped[+]0x[0-9a-f]+){11}' \
+path deep-stripped "-g dwarf: paths of a stripped program reach its start" 'main(;deep-stripped[+]0x[0-9a-f]+){11}' \
 	'^[0-9]+ [^;]*;deep-stripped[^;]*;__libc_start_main;[^;]*'
 ! grep -qE '\[(cut|unknown)\](;deep-stripped[^;]*){2}' "$out/deep-stripped.paths"
-result $? "-g dwarf: of a stripped program, no other paths"
+result $? "-g dwarf: paths of a stripped program are not cut"
 [ "$(sed -nE 's/.*;main((;deep-stripped[^;]*){10});[^;]*$/\1/p' "$out/deep-stripped.paths" |
 	tr ';' '\n' | sort -u | grep -c .)" = 1 ]
-result $? "-g dwarf: of a stripped program, all calls of the function"
+result $? "-g dwarf: paths of a stripped program have all calls of the recursive function"
 path short "-g dwarf,256: paths are cut" bottom '^[0-9]+ [^;]*;\[cut\](;down){2,9}'
 host report --format csv "$out/short.rtd" | grep -qE '^"\[cut\]",0,[1-9]'
-result $? "-g dwarf,256: report shows how many"
+result $? "-g dwarf,256: report shows how many paths are cut"
 host graph "$out/short.rtd" | grep -qF '[cut]'
-result $? "-g dwarf,256: graph, too"
+result $? "-g dwarf,256: graph shows that paths are cut"
 path limit "-g dwarf: paths of more than 127 calls are cut" bottom '^[0-9]+ [^;]*;\[cut\](;down){126}'
 path beyond "-g dwarf,8192: stacks of more than 8192 bytes are cut" bottom '^[0-9]+ [^;]*;\[cut\](;down){126}'
 # The handler of a signal returns to the vdso, which has no name.
@@ -153,9 +153,9 @@ for name in handled handled-static; do
 done
 path handled-short "-g dwarf,512: paths of a signal handler are cut" bottom \
 	"^[0-9]+ [^;]*;\\[cut\\];$handler"
-path handled-other "-g dwarf: of a handler on another stack, what it interrupted is known" bottom \
+path handled-other "-g dwarf: paths of a handler on another stack include what it interrupted" bottom \
 	"^[0-9]+ [^;]*;\\[cut\\];down;trap;$handler"
-path handled-fp "-g fp: of a signal handler, the interrupted function and its caller are missing" bottom \
+path handled-fp "-g fp: paths of a signal handler lack the interrupted function and its caller" bottom \
 	";main(;down){4};$handler"
 # kernel NAME WHAT: samples in the system call show its path and the program's.
 kernel() { fit "$1" "$2" ';enter;(.*;)?vfs_read;' ';main;repeat;enter;(.*;)?vfs_read;'; }
@@ -171,7 +171,7 @@ echo "# $faults samples in page faults, $inner in those of vfs_read"
 [ "$inner" -gt 0 ] && [ $((10 * inner)) -ge $((9 * faults)) ]
 result $? "-g fp: samples in a page fault of the kernel show the code that caused it"
 grep -q ' [tT] vfs_read$' "$out/enters.rtd.kallsyms"
-result $? "-g: the names of the kernel's functions are beside the trace"
+result $? "-g: the names of the kernel's functions are in a file beside the trace"
 status dump 0 "-g: dump"
 grep -q "^-rw------- " "$out/setup.mode"
 result $? "start: only the user can read where programs are in memory"
@@ -192,6 +192,6 @@ for name in cost512 deep cost8192; do
 done
 for format in chrome csv ctf firefox html perfetto pprof speedscope svg; do
 	host export --format $format -o "$out/deep.$format" "$out/deep.rtd" && [ -e "$out/deep.$format" ]
-	result $? "-g dwarf: export --format $format"
+	result $? "-g dwarf: export --format $format writes a file"
 done
 results_end

@@ -39,7 +39,7 @@
 #define S2_VALUE	-2l
 #define S11_VALUE	0x7ff
 
-/* Runs with another stack pointer. */
+/* Runs with @sp as its stack pointer. */
 static __attribute__((noinline, noclone, aligned(256))) void spin(unsigned long sp)
 {
 	unsigned long turns = TURNS;
@@ -223,7 +223,7 @@ TEST_F(stacks, headers_at_intervals_come_before_them)
 	}
 }
 
-/* Works in the kernel. */
+/* Spends most of its time in a system call. */
 static __attribute__((noinline, noclone, aligned(256))) void enter(unsigned long page)
 {
 	register long a0 asm("a0") = open("/dev/zero", O_RDONLY | O_CLOEXEC), fd = a0;
@@ -243,7 +243,7 @@ static bool in_kernel(uint64_t address)
 	return address >> 63;
 }
 
-/* Samples in the kernel, which must have the kernel's addresses, then where it was entered. */
+/* Samples in the kernel must have the kernel's addresses, then the address that entered it. */
 struct kernel {
 	unsigned int samples, others, wrong, most;
 	bool stack;
