@@ -209,7 +209,7 @@ TEST_F(session, sessions_follow_each_other)
 			TH_LOG("session %u", i);
 		}
 		/*
-		 * Every third session is closed while it captures, without a mapping.
+		 * Every third session is closed while its capture runs, without a mapping.
 		 */
 		ASSERT_EQ(0, i % 3 ? 0 : trace_start(fd, 0));
 		close(fd);
@@ -284,7 +284,7 @@ TEST_F(session, it_lives_on_in_the_process_that_it_was_sent_to)
 	child = fork();
 	if (!child) {
 		/*
-		 * Close the harness's descriptor, so that it does not keep the session.
+		 * Close the harness's descriptor, which would keep the session open.
 		 */
 		close(self->fd);
 		close(sockets[0]);
@@ -415,7 +415,7 @@ static void unbind_running(struct __test_metadata *_metadata,
 	trace_unmap(page);
 }
 
-/* Bind again; the initial state is restored. */
+/* Bind the device again, and check that the initial state is restored. */
 static void rebind(struct __test_metadata *_metadata, struct _test_data_session *self)
 {
 	struct sifive_trace_info info;

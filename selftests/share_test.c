@@ -106,7 +106,7 @@ static int as_user(uid_t user, uint64_t caps, int (*fn)(int fd), int fd)
 
 /* ---- readers ---------------------------------------------------------------- */
 
-/* The largest contiguous buffer that every board has. */
+/* The largest contiguous buffer that all boards can allocate. */
 #define RING	(4ull << 20)
 #define READERS	8
 
@@ -137,7 +137,7 @@ TEST_F(share, all_readers_of_a_running_ring_cost_one_copy)
 		ASSERT_EQ(1, pread(fd[i], &byte, 1, 0));
 	}
 	after = memory_line("VmallocUsed:");
-	/* The number includes other areas of the kernel, which may free some in the meantime. */
+	/* The kernel may free other areas in the meantime, so allow for a difference. */
 	EXPECT_LE((long long)RING / 2, after - before);
 	EXPECT_GT(2 * (long long)RING, after - before);
 	/* The last reader frees the copy. */
@@ -208,7 +208,7 @@ TEST_F(share, a_reader_that_sleeps_loses_its_copy_to_another)
 
 /**
  * struct copier - a thread whose reads copy the ring
- * @copying:	it waits for the first byte
+ * @copying:	the thread is waiting for the first byte
  * @copies:	number of copies
  */
 struct copier {
@@ -235,7 +235,7 @@ static void *copy_again_and_again(void *arg)
 	return NULL;
 }
 
-/* Whether STATUS started and finished twice during one copy. */
+/* Whether STATUS can start and finish twice during one copy. */
 static bool status_within(struct copier *c, int fd)
 {
 	struct sifive_trace_status status;
@@ -257,7 +257,7 @@ static bool status_within(struct copier *c, int fd)
 }
 
 /*
- * If the system were locked during a copy, STATUS would finish after it. On a loaded host this
+ * If a copy locked the driver, STATUS would only finish after the copy. On a loaded host this
  * sometimes happens anyway.
  */
 TEST_F(share, others_use_the_system_while_a_ring_is_copied)
@@ -324,7 +324,7 @@ TEST_F(share, a_copy_counts_as_the_memory_of_who_reads)
 	rmdir("/tmp/share_test_cgroup/small");
 	umount(dir);
 	rmdir(dir);
-	/* The owner can still copy. */
+	/* The session's owner can still read a copy. */
 	EXPECT_EQ(1, pread(self->s.fd, &byte, 1, 0));
 }
 
@@ -564,7 +564,7 @@ TEST_F(share, status_from_others_interrupts_no_hart)
 	if (own < LOOKS)
 		SKIP(return, "needs a second CPU with an encoder");
 	others = calls_for_looks(fd);
-	TH_LOG("%llu calls for the session's own %d looks, %llu for another's", own, LOOKS,
+	TH_LOG("%llu calls for the owner's %d STATUS calls, %llu for another user's", own, LOOKS,
 	       others);
 	EXPECT_GT(LOOKS / 2, others);
 	close(fd);
@@ -580,7 +580,7 @@ TEST_F(share, nothing_of_a_session_is_left_in_sram)
 	ssize_t size;
 
 	if (!(self->s.encoder.sinks & BIT64(SIFIVE_TRACE_SINK_SRAM)))
-		SKIP(return, "no page of this board shows an SRAM");
+		SKIP(return, "programs cannot map an SRAM on this board");
 	ASSERT_EQ(0, trace_session_config(&self->s, SIFIVE_TRACE_SINK_SRAM, 0, 0));
 	ASSERT_EQ(0, trace_start(self->s.fd, 0));
 	for (i = 0; !(trace_flags(self->s.fd) & SIFIVE_TRACE_STATUS_FULL); i++)
@@ -597,7 +597,7 @@ TEST_F(share, nothing_of_a_session_is_left_in_sram)
 	for (i = 0; i < size / 4; i++)
 		same += page[TR_SINK_DATA / 4] == old[i];
 	EXPECT_EQ(0, same);
-	/* The same is true of read() from a sink that seems to be full. */
+	/* Nor does read() return old data, even from a sink that seems to be full. */
 	ASSERT_EQ(0, trace_start(self->s.fd, 0));
 	page[TR_SINK_WP / 4] |= TR_SINK_WP_WRAPPED;
 	ASSERT_EQ(0, trace_stop(self->s.fd));

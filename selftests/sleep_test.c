@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Tests what system sleep does to a capture: a capture in system memory continues by itself,
- * and keeps everything from before and after; one in SRAM stays stopped and keeps its data, and
+ * Tests what system sleep does to a capture. A capture in system memory continues on resume, and
+ * keeps all data from before and after. A capture in SRAM stays stopped and keeps its data, and
  * START fails with ESTALE unless it rewinds. Counts never decrease, and sampling continues.
  *
  * The kernel's pm_test wakes the machine immediately. TRACE_SLEEP is the depth, one of
@@ -65,7 +65,7 @@ static bool lists(const char *path, const char *word)
 	return trace_file_read(path, text, sizeof(text)) > 0 && strstr(text, word);
 }
 
-/* Whether the machine's deepest sleep is idle CPUs, because firmware does not support suspend. */
+/* Whether sleep only idles the CPUs, because firmware does not support suspend. */
 static bool only_idles(void)
 {
 	return !lists("/sys/power/mem_sleep", "deep");
@@ -155,8 +155,8 @@ TEST_F(sleep, a_running_capture)
 
 /*
  * The module memory_thief aborts hibernation once everything is prepared. With
- * TRACE_LOST=1 it overwrites the buffer first, as loss of power does with memory that
- * the kernel does not save.
+ * TRACE_LOST=1, memory_thief overwrites the buffer first, because power loss destroys
+ * memory that the kernel does not save.
  */
 TEST_F(sleep, hibernation_keeps_what_was_captured_or_says_that_it_is_lost)
 {
@@ -205,7 +205,7 @@ TEST_F(sleep, a_store_that_waits)
 					  SIFIVE_TRACE_CONFIG_DRAIN |
 					  SIFIVE_TRACE_CONFIG_WAIT));
 	ASSERT_EQ(0, trace_start(self->s.fd, 0));
-	/* A file reads the sink, so that stores wait indefinitely. */
+	/* The sink now has a reader, for which stores wait indefinitely. */
 	EXPECT_LE(0, fcntl(self->s.fd, F_SETFL, O_NONBLOCK));
 	EXPECT_GE(1, read(self->s.fd, &byte, 1));
 	ASSERT_EQ(0, trace_writer_start(&writer, &self->s, 0));
@@ -361,7 +361,7 @@ static void *thread_watches(void *arg)
 	return NULL;
 }
 
-/* All encoders, with per-thread counts. */
+/* Configures all encoders, and counters with per-thread counts. */
 static int count_everywhere(struct _test_data_sleep *self, uint64_t buffer)
 {
 	struct sifive_trace_counters counters = TRACE_ARG(sifive_trace_counters);
@@ -378,7 +378,7 @@ static int count_everywhere(struct _test_data_sleep *self, uint64_t buffer)
 	return ret ?: trace_ioctl(self->s.fd, SIFIVE_TRACE_IOC_COUNTERS, &counters);
 }
 
-/* An encoder of a CPU that can go offline, by @online; false if there is none. */
+/* Finds an encoder whose CPU can go offline, and the CPU's sysfs file; false if there is none. */
 static bool find_leaver(struct _test_data_sleep *self, struct sifive_trace_encoder *e,
 			char *online, size_t size)
 {
@@ -414,7 +414,7 @@ TEST_F(sleep, counters_stay_where_a_stream_did_not_go_on)
 	page = trace_map(self->s.fd, &e);
 	ASSERT_NE(NULL, page);
 	ASSERT_EQ(0, trace_file_write(online, "0"));
-	/* The first register, te_control: not active. */
+	/* Make the encoder inactive: te_control is its first register. */
 	*(volatile uint32_t *)page = 0;
 	ASSERT_EQ(0, trace_file_write(online, "1"));
 	ASSERT_EQ(0, trace_status(self->s.fd, &status));

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Proves that SWITCHES records when each thread of a process starts and stops running on a hart,
- * and why, and nothing of other processes.
+ * Proves that SWITCHES records when and why each thread of a process starts and stops running on a
+ * hart, and records nothing of other processes.
  */
 #define _GNU_SOURCE
 #include <pthread.h>
@@ -20,7 +20,7 @@
 #define CHANNEL		7
 #define BUFFER		1048576
 
-/* How often a thread voluntarily leaves the CPU. */
+/* Number of times that a thread voluntarily leaves the CPU. */
 #define TURNS		50
 
 /* Maximum number of captures until one has the record that a test needs. */
@@ -285,7 +285,7 @@ TEST_F(switches, each_time_that_a_thread_waits_is_recorded)
 	EXPECT_LT(0, self->found.ran[0]);
 }
 
-/* Woken by the other thread, on the same CPU. */
+/* Each thread is woken by the other, on the same CPU. */
 TEST_F(switches, each_time_that_a_thread_is_woken_is_recorded_on_request)
 {
 	const unsigned int *kind = self->found.kind;
@@ -302,7 +302,7 @@ TEST_F(switches, each_time_that_a_thread_is_woken_is_recorded_on_request)
 	EXPECT_EQ(0, self->status.wakeups_elsewhere);
 }
 
-/* Woken by a thread whose CPU has no stream. */
+/* The thread is woken by one whose CPU has no stream. */
 TEST_F(switches, wakeups_where_nothing_is_recorded_are_counted)
 {
 	struct answer a;
@@ -431,7 +431,7 @@ TEST_F(switches, a_stopped_process_is_recorded_as_stopped)
 	child = fork();
 	if (!child)
 		stop_itself(self);
-	/* If a process is continued before it has left the CPU, it does not leave the CPU. */
+	/* A process that is continued before it has left the CPU does not leave it. */
 	do {
 		ASSERT_EQ(child, waitpid(child, &status, WUNTRACED));
 		if (WIFSTOPPED(status))
@@ -456,7 +456,7 @@ static int freeze(pid_t pid)
 		if (trace_file_read(FREEZER "freezer.state", state, sizeof(state)) < 0)
 			return -1;
 	} while (strncmp(state, "FROZEN", 6));
-	/* The record may still be on its way. */
+	/* The record may not have been written yet. */
 	usleep(1000);
 	return 0;
 }
@@ -527,8 +527,8 @@ TEST_F(switches, other_processes_are_recorded_only_on_request)
 }
 
 /*
- * Create a process that sleeps until @pipe has no writer, or with @child waits for a child that
- * does; returns its id.
+ * Create a process that sleeps until @pipe has no writer or, with @child, waits for a child that
+ * sleeps until then; returns the process's id.
  */
 static pid_t make_sleeper(const int *pipe, bool child)
 {
@@ -611,7 +611,7 @@ TEST_F(switches, a_hart_without_a_thread_ends_with_no_thread)
 	EXPECT_EQ(0, self->found.bad);
 	EXPECT_EQ(0, self->found.foreign);
 	EXPECT_EQ(2, self->found.begins);
-	/* The running thread is known again when the pause ends, not when the hart has a record. */
+	/* The running thread is recorded when the pause ends, not at the hart's next switch. */
 	EXPECT_LT(self->s.info.ts_hz / 200, self->found.ended - self->found.marked);
 	EXPECT_EQ(2, self->found.idle);
 	EXPECT_EQ(2, self->found.kind[SIFIVE_TRACE_SWITCH_END]);
@@ -640,7 +640,7 @@ TEST_F(switches, threads_that_run_where_nothing_is_recorded_are_counted)
 	EXPECT_EQ(0, self->found.bad);
 	EXPECT_EQ(0, self->status.switches_lost);
 	EXPECT_EQ(self->found.total, self->status.switches);
-	/* A stopped or paused capture counts nothing. */
+	/* A stopped capture counts nothing. */
 	i = self->status.switches_elsewhere;
 	ASSERT_EQ(0, trace_pin(!self->s.encoder.cpu));
 	usleep(1000);
@@ -685,8 +685,8 @@ TEST_F(switches, a_thread_that_executes_a_program_takes_over_the_id_of_its_proce
 	EXPECT_EQ(0, self->found.foreign);
 	EXPECT_NE(child, id);
 	/*
-	 * The process's first thread, which execve() ends, and the thread that takes
-	 * over its id.
+	 * Exits of the process's first thread, which execve() ends, and of the thread that
+	 * takes over its id.
 	 */
 	EXPECT_LE(3, self->found.kind[SIFIVE_TRACE_SWITCH_EXITED]);
 	EXPECT_EQ(SIFIVE_TRACE_SWITCH_EXITED, self->found.latest[1]);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Proves that SWITCHES records, on request, each system call of a process's threads with its
- * number and result, and no other process's.
+ * Proves that SWITCHES, on request, records each system call of a process's threads with its
+ * number and result, and no system call of other processes.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -20,11 +20,11 @@
 #define CHANNEL		7
 #define BUFFER		1048576
 
-/* A drained capture. */
+/* Size of a drained capture's buffer. */
 #define DRAINED		65536
 #define LOSSES		10
 
-/* How often each call is made. */
+/* Number of times that each call is made. */
 #define CALLS		100
 
 /**
@@ -236,8 +236,8 @@ static int lose_some(struct _test_data_syscalls *self, uint8_t **bytes, size_t *
 }
 
 /*
- * The driver's thread that checks for room runs on another CPU: otherwise the first record after
- * a loss would be its own switch.
+ * Move the driver's thread that checks for room to another CPU: otherwise its own switch would be
+ * the first record after a loss.
  */
 static int move_driver(unsigned int cpu)
 {
@@ -256,7 +256,7 @@ static int move_driver(unsigned int cpu)
 	return -1;
 }
 
-/* Counts marks, and those that a call follows. */
+/* Counts marks, and those that are directly followed by a call. */
 static void count_marks(const struct trace_stream *stream, unsigned int *marks,
 			unsigned int *unnamed)
 {
@@ -276,7 +276,7 @@ static void count_marks(const struct trace_stream *stream, unsigned int *marks,
 	}
 }
 
-/* Otherwise, a reader could not attribute the calls until the thread leaves the CPU. */
+/* Without that record, a reader could not attribute calls until the thread leaves the CPU. */
 TEST_F(syscalls, the_thread_that_runs_is_recorded_again_after_a_loss)
 {
 	unsigned int i, marks = 0, unnamed = 0;
@@ -290,7 +290,7 @@ TEST_F(syscalls, the_thread_that_runs_is_recorded_again_after_a_loss)
 	if (move_driver(!self->s.encoder.cpu))
 		SKIP(return, "this board has one CPU");
 	ASSERT_EQ(0, start(self));
-	/* A switch record may come first after some marks. */
+	/* Lose records several times, because a switch may happen to follow a mark. */
 	for (i = 0; i < LOSSES; i++)
 		ASSERT_EQ(0, lose_some(self, &bytes, &size));
 	ASSERT_EQ(0, trace_stop(self->s.fd));

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Proves that threads on all harts record concurrently and that no interference,
- * signal, migration, fork or jump costs a record that is not counted: the decoded trace contains
+ * Proves that threads on all harts record concurrently, and that no interference, signal,
+ * migration, fork or jump causes a loss that is not counted: the decoded trace contains
  * exactly the records that the program made, minus the losses that the library reports, and
  * nothing else.
  *
@@ -195,8 +195,8 @@ static void whole(struct __test_metadata *_metadata, struct _test_data_threads *
 	EXPECT_EQ(0, self->totals.unfinished);
 	EXPECT_EQ(self->report.lost_abandoned, self->totals.breaks);
 	/*
-	 * An abandoned record may still turn out complete: it counts in both sums,
-	 * never in neither.
+	 * An abandoned record may still be complete. It then counts both as recorded
+	 * and as lost.
 	 */
 	EXPECT_LE(sum(&made), self->totals.records + lost(&self->report));
 	EXPECT_GE(sum(&made) + self->report.lost_abandoned,
@@ -210,7 +210,7 @@ static void whole(struct __test_metadata *_metadata, struct _test_data_threads *
 		EXPECT_GE(made.of[kind], found.of[kind]);
 		EXPECT_LE(made.of[kind], found.of[kind] + lost(&self->report));
 	}
-	TH_LOG("entries, exits, explicit ones: %llu, %llu, %llu made, %llu, %llu, %llu found",
+	TH_LOG("entries, exits, manual records: %llu, %llu, %llu made, %llu, %llu, %llu found",
 	       (unsigned long long)made.of[TRACE_ENTER],
 	       (unsigned long long)made.of[TRACE_EXIT],
 	       (unsigned long long)made.of[TRACE_MANUAL],
@@ -233,8 +233,8 @@ static void whole_but(struct __test_metadata *_metadata,
 	stop_and_read(_metadata, self);
 	EXPECT_LE(self->totals.breaks + self->totals.unfinished, self->report.lost_abandoned);
 	/*
-	 * A record that was abandoned while its thread waited for another one counts as a
-	 * handler's.
+	 * A record that was abandoned while its thread waited for another thread is counted as
+	 * lost to a signal.
 	 */
 	EXPECT_LE(self->report.lost_abandoned + self->report.lost_signals, times);
 	for (kind = TRACE_ENTER; kind <= TRACE_MANUAL; kind++) {
@@ -255,7 +255,7 @@ static void move(unsigned int to)
 	trace_pin((int)(to % (unsigned int)sysconf(_SC_NPROCESSORS_ONLN)));
 }
 
-/* Signals handled, and those that interrupted a record according to the library. */
+/* Number of signals handled, and of those that interrupted a record according to the library. */
 static uint64_t signals, hits;
 
 /* Maximum number of timer signals since the last signal from the sender. */
@@ -326,15 +326,15 @@ static bool is_ahead(double done)
 	       report.bytes > buffer / 4 * (done < 2 ? done : 2);
 }
 
-/* A record is missing where a handler finds no room. */
+/* The trace may lack one record of a call for each reported loss. */
 static void nested(struct __test_metadata *_metadata, struct _test_data_threads *self)
 {
 	struct trace_nesting nesting = trace_calls_nest(&found_calls);
 	uint64_t missing = self->report.lost_signals + self->report.lost_abandoned;
 
 	/*
-	 * Encoders without a common timestamp start counting one after the other:
-	 * records around a migration may swap.
+	 * Encoders without a common timestamp start counting one after the other, so
+	 * records around a migration may be in the wrong order.
 	 */
 	if (self->info.funnels != 1)
 		missing += sum(&made) / 1000;
@@ -349,7 +349,7 @@ static void nested(struct __test_metadata *_metadata, struct _test_data_threads 
 
 /*
  * The long test: all harts, more threads than channels, nested signals. How often a
- * handler interrupts a record depends on the machine; the unit tests run one before
+ * handler interrupts a record depends on the machine; the unit tests run a handler before
  * each instruction of a record.
  */
 TEST_F_TIMEOUT(threads, a_storm_is_decoded_to_the_exact_number_of_records, 3600)
@@ -455,7 +455,7 @@ TEST_F(threads, two_hundred_come_and_go_and_none_is_lost)
 	EXPECT_EQ(RECORDS * 400, self->totals.records);
 }
 
-/* Run on one CPU, so that an abandoned record is followed by another one. */
+/* Runs on one CPU, so that an abandoned record is followed by another record. */
 static void *until_stop(void *number)
 {
 	move((unsigned int)(uintptr_t)number);
@@ -546,7 +546,7 @@ TEST_F(threads, jumps_out_of_handlers_lose_what_is_reported)
 	const int times = 300;
 	volatile int jumps = 0;
 
-	/* One lane, so that the last record accounts for all that were abandoned in it. */
+	/* Use one lane, so that the last record accounts for all abandoned records. */
 	ASSERT_EQ(0, trace_pin(sched_getcpu()));
 	signal(SIGALRM, jump_out);
 	if (sigsetjmp(jump, 1))
@@ -628,7 +628,7 @@ static volatile bool in_child;
 /* Wait status of the first child that did not exit with 0; -1 if there is none. */
 static volatile int bad_status;
 
-/* From 1 us, to interrupt each place of a record, to 8 ms, for a slow machine. */
+/* Times range from 1 us, to interrupt each place of a record, to 8 ms, for slow machines. */
 static void set_alarm(void)
 {
 	const long us = (1 + forks * 37 % 64) << forks / 32 % 8;
@@ -680,7 +680,7 @@ TEST_F(threads, children_of_handlers_go_on_with_a_record)
 	EXPECT_EQ(0, lost(&self->report));
 }
 
-/* Records, then executes another program, after which nothing ties the process to its trace. */
+/* Records, then executes another program, and so loses all references to its trace. */
 static void become_another(const struct sifive_trace_info *info)
 {
 	char *const args[] = { "/bin/true", NULL };
@@ -747,8 +747,8 @@ static void *revokes(void *arg)
 }
 
 /*
- * The kernel revokes or grants user access to counters for everyone, from another CPU
- * and at any time. Access is restored, and the same counters are then read. The first two
+ * Writes to the sysctl revoke or grant user access to counters for all programs, from another
+ * CPU and at any time. The library restores access, and reads the same counters. The first two
  * events are cycles and instructions.
  */
 TEST_F(threads, a_lost_permission_is_repaired)

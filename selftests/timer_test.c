@@ -128,8 +128,8 @@ static void count_signal(int number)
 }
 
 /*
- * All signals that the C library leaves to programs; while tracing is on, the library uses
- * SIGILL.
+ * All signals that the C library leaves to programs, except SIGILL, which the trace library uses
+ * while tracing is on.
  */
 static bool is_watched(int number)
 {
@@ -210,7 +210,7 @@ TEST_F(timer, records_come_at_its_interval_from_where_the_program_was)
 	own = trace_own_time() - own;
 	for (i = 0; i < count; i++)
 		program[i] = trace_counter(events[i].ctrIdx) - program[i];
-	/* No signal, no timer that sends one, no waiting thread. */
+	/* The timer delivers no signal, queues none, and needs no thread. */
 	EXPECT_EQ(0, delivered);
 	EXPECT_STRNE("", threads[0]);
 	EXPECT_STREQ(threads[0], threads[1]);
@@ -329,7 +329,7 @@ TEST_F(timer, records_stand_beside_those_of_entry_and_exit)
 	EXPECT_EQ(calls, self->seen.entered);
 	EXPECT_EQ(calls, self->seen.left);
 	EXPECT_LE(trace_counts_instructions() ? 5 : 1, self->seen.busy);
-	/* Calls of threads use this channel; the kernel's records use another. */
+	/* Records of calls use this channel; the kernel's samples use another. */
 	EXPECT_EQ(1u << CHANNEL, self->seen.called);
 	EXPECT_EQ(0, self->seen.called & self->seen.sampled);
 	ASSERT_EQ(0, sifive_trace_status(self->trace, &report));
@@ -374,7 +374,7 @@ TEST_F(timer, records_follow_the_thread_to_every_cpu)
 	ASSERT_EQ(0, sifive_trace_off(self->trace));
 	DECODE();
 	EXPECT_LE(self->info.encoders, self->seen.busy);
-	/* Each encoder has records of the program, and all have headers. */
+	/* Each encoder has samples of the program. */
 	EXPECT_EQ(self->info.encoders, __builtin_popcount(self->seen.sources));
 }
 

@@ -37,7 +37,7 @@ void trace_calls_take(struct trace_calls *calls, const struct trace_record *reco
 	calls->count++;
 }
 
-/* The side-car file of a trace, the first one if each sink has its own trace. */
+/* The side-car file of a trace, or of the first trace if each sink has its own. */
 static FILE *open_side_car(const char *base)
 {
 	char name[64];
@@ -83,7 +83,7 @@ static bool is_call(const struct trace_call *a, const struct trace_call *b)
 	return a->function == b->function && a->site == b->site;
 }
 
-/* Leave the call that @call belongs to; returns the depth after it. */
+/* Pop the call that the exit @call belongs to; returns the remaining depth. */
 static unsigned int leave(struct trace_nesting *nesting,
 			  const struct trace_call **stack, unsigned int depth,
 			  const struct trace_call *call)

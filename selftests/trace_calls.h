@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Shared by the tests of hooks: whether each thread's entries and exits nest, across migrations.
+ * Shared by the tests of hooks: check that each thread's entries and exits nest, even across
+ * migrations.
  */
 #ifndef TRACE_CALLS_H
 #define TRACE_CALLS_H
@@ -41,7 +42,10 @@ int trace_calls_threads(struct trace_calls *calls, const char *base);
 /* Add a record of any kind. Ends the program if memory runs out. */
 void trace_calls_take(struct trace_calls *calls, const struct trace_record *record);
 
-/* Nest the records by time in each thread, or in each channel without a thread. Frees them. */
+/*
+ * Sort the records by time and nest those of each thread, or of each channel without a thread.
+ * Frees the records.
+ */
 struct trace_nesting trace_calls_nest(struct trace_calls *calls);
 
 #endif /* TRACE_CALLS_H */

@@ -33,7 +33,7 @@ const struct sifive_trace_slot *trace_own_slot(int fd)
 	return slots == MAP_FAILED ? NULL : &slots[thread.slot];
 }
 
-/* Repeat until the sequence has not changed in between. */
+/* Repeat until the slot's sequence number has not changed while the count was read. */
 uint64_t trace_own_count(const struct sifive_trace_slot *slot, unsigned int counter)
 {
 	const volatile __u64 *offset = &slot->offset[counter];
@@ -126,7 +126,7 @@ int trace_signal_of_counter(unsigned int counter)
 	return trace_signal_of(read_counter_of, &counter);
 }
 
-/* Pages that are present, but in no TLB. */
+/* Map pages that are present, but have no TLB entry. */
 static char *map_pages(unsigned int count)
 {
 	char *memory = mmap(NULL, count * (size_t)getpagesize(),

@@ -27,7 +27,7 @@
 /* The CSR's value; raises SIGILL without access. */
 uint64_t trace_counter(unsigned int counter);
 
-/* Join the calling thread; returns its slot, mapped for good, or NULL. */
+/* Join the calling thread; returns its slot, which stays mapped, or NULL. */
 const struct sifive_trace_slot *trace_own_slot(int fd);
 
 /* The calling thread's own count. */
@@ -63,7 +63,7 @@ void trace_work(void (*fn)(uint64_t turns), unsigned int ms);
 void trace_work_sampled(int fd, void (*fn)(uint64_t turns), unsigned int ms,
 			unsigned int least);
 
-/* Whether the kernel writes another record to the capture before long. */
+/* Whether the kernel writes another record to the capture within a limited number of tries. */
 bool trace_samples(int fd);
 
 /*
@@ -74,12 +74,12 @@ void trace_touch_pages(unsigned int count);
 void trace_store_pages(unsigned int count);
 void trace_call_pages(unsigned int count);
 
-/* Whether this is an emulator: it counts cycles, instructions and TLB misses. */
+/* Whether this is an emulator, which counts cycles, instructions and TLB misses. */
 bool trace_emulated(void);
 
 /*
- * Whether cycles and instructions are counted: without its option for that, the
- * emulator counts host time instead. With TRACE_EXACT=1 the test fails if they are not.
+ * Whether cycles and instructions are counted. Without the option --icount, the emulator
+ * counts host time instead. With TRACE_EXACT=1, the test fails if they are not counted.
  */
 bool trace_counts_instructions(void);
 
