@@ -6,8 +6,8 @@
 #
 # The command prints TAP. DIR/NAME.log receives all output, DIR/NAME.count one line "passed failed
 # skipped". The suite counts as one failure if the command fails without a failed test, runs fewer
-# tests than planned, or passes none. The result is in the counts; the exit status only shows
-# that they were written.
+# tests than planned, or passes none. The exit status of this script only shows that the counts
+# were written.
 
 set -u
 dir=$1 name=$2
@@ -33,7 +33,7 @@ short_of_plan() {
 	planned=$(sed -nE 's/^1\.\.([0-9]+).*/\1/p' "$log" | awk '{ n += $1 } END { print n + 0 }')
 	run=$(results | wc -l)
 	[ "$planned" -eq 0 ] || [ "$run" -ge "$planned" ] ||
-		echo "$planned tests announced, $run run"
+		echo "$planned tests planned, $run run"
 }
 
 skipped=$(grep -acE '^ok [0-9]+.*# SKIP|^1\.\.0 # SKIP' "$log")
@@ -61,8 +61,8 @@ report() {
 		sed -E 's/.*# SKIP *//' | sort | uniq -c |
 		sed -E 's/^ *([0-9]+) /           \1 skipped: /'
 	if [ "$failed" -gt 0 ]; then
-		# With each test's diagnostics: the harness prints them before the result, scripts
-		# after it. The end of the log shows why a board failed.
+		# Print each failed test's diagnostics, too: the harness prints them before the
+		# result, scripts after it. The end of the log shows why a board failed.
 		awk '/^ok / { n = after = 0 }
 		     /^# +RUN / { after = 0 }
 		     /^#/ { line[n++] = $0 }

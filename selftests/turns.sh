@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-only
-# Tests record -e with more events than counters. Prints TAP. The events take turns, and
-# report scales their counts to those of a run in which each event has a counter. Every output
-# says so, leaves the counts out, or refuses; events that cannot take turns are refused.
+# Tests record -e with more events than counters. Prints TAP. The events take turns, and report
+# scales their counts to those of a run in which each event has a counter. Each output format marks
+# scaled counts, omits them, or refuses; events that cannot take turns are refused.
 #
 #	turns.sh BUILD
 
@@ -12,8 +12,8 @@ build=$1
 out=$build/turns
 . selftests/record/suite.sh
 
-# Twelve events, of which ten take turns on six counters. Instructions are counted, not time,
-# so with several harts one would wait for the other; only one is online.
+# Twelve events, of which ten take turns on six counters. Only one hart is online, because harts
+# wait for each other where instructions are counted.
 twelve=cycles,instructions,r2,r2:u,r2:k,r1,r1:u,dTLB-load-misses,iTLB-load-misses,branches,cache-misses,r1:k
 board p550 --icount --append maxcpus=1 -- "
 twelve=$twelve
@@ -36,9 +36,9 @@ for t in turns hart raw ring; do
 	meta $t '[c["turn"] for c in m["counters"] if "turn" in c] == 6 * [1] + 4 * [2]' \
 		"$t: the side-car file says which events were counted in which turn"
 done
-meta turns 'm["turn_us"] == 4000' "turns: of 4 ms"
-meta raw 'm["turn_us"] == 1000' "raw: of --turn"
-meta turns 'm["count_type"] == 2' "turns: xor in place of differences, which show no turn"
+meta turns 'm["turn_us"] == 4000' "turns: the default is 4 ms"
+meta raw 'm["turn_us"] == 1000' "raw: turns are as long as --turn requests"
+meta turns 'm["count_type"] == 2' "turns: counts are DeltaXOR, because differences do not show the turn"
 meta raw 'm["count_type"] == 0' "turns: raw counts if the user requests them"
 
 report() { host report --json "$out/$1.rtd" >"$out/$1.json"; }
@@ -88,10 +88,10 @@ for f in "export --format dqr -o $out/turns.dqr" "decode --format perf -o $out/t
 done
 host decode --values delta "$out/turns.rtd" >"$out/turns.decode"
 grep -E ' exit .* heavy' "$out/turns.decode" | grep -qE ' - +- '
-result $? "decode: no difference across a change of turns"
+result $? "decode: prints no difference across a change of turns"
 
 refused nocycles 125 "add cycles to the list" "without cycles, which scale the others"
-refused nosamples 125 "need all counters that can count it" "samples have no turns"
+refused nosamples 125 "need all counters that can count it" "-i: without turns, each event needs a counter"
 refused nochildren 125 "need all counters that can count it" "--children: each event needs a counter"
 refused short 2 "1ms to 50ms" "--turn of less than 1 ms"
 refused long 2 "1ms to 50ms" "--turn of more than 50 ms"

@@ -4,9 +4,9 @@
 
 	withhold.py FIRMWARE MASK FILE [HART]
 
-FILE is OpenSBI with a different mcounteren below 32: each "csrw mcounteren, rs" becomes "csrwi
-mcounteren, MASK". For a single hart, it becomes a jump to code in the zeros after the image, which
-executes the original, then the replacement on that hart only.
+FILE is OpenSBI with a different value of mcounteren, which must be below 32: each "csrw mcounteren,
+rs" becomes "csrwi mcounteren, MASK". With HART, each becomes a jump to code in the zeros after the
+image, which executes the original and then, only on that hart, the replacement.
 """
 import sys
 
@@ -52,7 +52,7 @@ def on_one_hart(write, at, room):
     put(at, jump(room - at))
 
 
-# The padding of a page of code.
+# The code's padding to a whole page has room for more instructions.
 room = code.find(bytes(1024)) + 3 & ~3
 found = 0
 for at in range(0, room, 2):

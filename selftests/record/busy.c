@@ -20,8 +20,8 @@ static unsigned long lazy(unsigned long n)
 }
 
 /*
- * Runs for 300 ms and the number of rounds that usually fit into them, because on a loaded
- * host time passes without any work. With a file name, it runs until that file exists.
+ * Runs for at least 300 ms, and for as many rounds as usually fit into that time, because on a
+ * loaded host time passes without any work. With a file name, runs until that file exists.
  */
 #define ROUNDS	4
 

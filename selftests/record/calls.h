@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * The programs here count their own calls by caller and callee, for comparison with the
- * trace. calls_count() starts each function; calls_print() prints a line "calls THREAD
- * CALLER FUNCTION NUMBER" for each.
+ * The programs in this folder count their own calls by caller and callee, for comparison with
+ * the trace. Each function begins with calls_count(). calls_print() prints a line "calls THREAD
+ * CALLER FUNCTION NUMBER" for each pair.
  */
 #ifndef CALLS_H
 #define CALLS_H
@@ -18,7 +18,7 @@ struct calls {
 	unsigned long	number;
 };
 
-/* One table in each object, for each thread. */
+/* Each object has one table for each thread. */
 static __thread struct calls calls_table[CALLS_MAX];
 
 __attribute__((no_instrument_function, unused))

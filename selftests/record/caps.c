@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Tests capabilities on a machine without libcap:
+ * Sets and drops capabilities on a machine without libcap:
  *
- *	caps file PATH		setcap cap_perfmon+ep PATH
- *	caps user COMMAND...	run it as user 1000, without any
+ *	caps file PATH		like setcap cap_perfmon+ep PATH
+ *	caps user COMMAND...	runs COMMAND as user 1000, without capabilities
  */
 #include <err.h>
 #include <grp.h>

@@ -42,7 +42,7 @@ int main(int argc, char **argv)
 		kill(0, SIGHUP);
 	if (!strcmp(how, "at once"))
 		_exit(3);
-	/* The exit status looks as if the program had not run, or a signal had ended it. */
+	/* Exit with a status like that of a program that did not run, or that a signal ended. */
 	if (!strcmp(how, "unlike"))
 		_exit(argc > 3 ? atoi(argv[3]) : 125);
 	/* A child unknown to the library keeps its descriptors open. */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /*
- * Most of its time passes in the kernel, in a system call that one function makes; with a second
- * argument also in page faults of the kernel itself. With frame pointers and unwind tables.
+ * Spends most of its time in a system call that one function makes; with a second argument, also
+ * in page faults of the kernel itself. Built with frame pointers and unwind tables.
  */
 #include <fcntl.h>
 #include <stdbool.h>
@@ -14,7 +14,7 @@
 
 static char buffer[1 << 16] __attribute__((aligned(1 << 16)));
 
-/* Not the C library's function, which may lack tables. */
+/* Used instead of the C library's function, which may lack unwind tables. */
 KEPT static long enter(int fd)
 {
 	register long a0 asm("a0") = fd;

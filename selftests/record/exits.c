@@ -175,7 +175,7 @@ static HIDDEN void exit_handler(int number)
 	exit(7);
 }
 
-/* Handlers interrupt calls, in any thread. */
+/* The signal handlers interrupt calls in any thread. */
 static HIDDEN void send_signals(void)
 {
 	const struct itimerval often = { { 0, 700 }, { 0, 700 } };
@@ -185,8 +185,8 @@ static HIDDEN void send_signals(void)
 }
 
 /*
- * The event that ends the process may occur late. After this many passes, the thread lets the
- * reader run, as the other threads do.
+ * The event that ends the process may occur late. After @quick passes, the thread sleeps now and
+ * then to let the reader run, as the other threads do.
  */
 static HIDDEN void pass_until_ended(unsigned int quick)
 {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Holds counters by perf, on all CPUs, while a command runs:
+ * Holds counters with perf events, on all CPUs, while a command runs:
  *
  *	hold COMMAND...
  *
- * Holds more events than there are counters: perf never releases a pinned one.
+ * Opens more events than there are counters. The events are pinned, so perf never releases theirs.
  */
 #include <err.h>
 #include <linux/perf_event.h>

@@ -23,12 +23,12 @@ from collections import Counter, defaultdict
 FUNCTIONS = {"main", "one", "two", "leaf", "descend"}
 ROUNDS, DEPTH = 3, 6
 COUNTER = "instructions:u"
-# Instructions of the generated code that writes a record of two counters, of which the flow
-# shows none. Their number is always the same, except that DeltaXOR needs more words for some
-# values.
+# Number of instructions in the generated code that writes a record of two counters. The flow shows
+# none of them. The number is the same for all records, except that DeltaXOR needs more words for
+# some values.
 WRITER, SPREAD = range(20, 80), 8
 DELTA_XOR = 2
-# Instructions of the library where it writes a record itself, as after a context switch.
+# Number of instructions when the library writes a record itself, as after a context switch.
 LIBRARY = 600
 RECORD = re.compile(r"  record: (\w+) (\S+)(?: \(\S+\))?(?: <- .*| -> .*)?: (.*)$")
 INSTRUCTION = re.compile(r"  0x[0-9a-f]+  ")

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /*
  * Kills recordings at random times: the recorder, the program, a child process of the program, or
- * another reader. While a program is killed the recorder may be stopped, so that records and
- * stores wait. Afterwards every process must end, and the device must be free.
+ * another reader. The recorder may be stopped while a program is killed, so that records and
+ * stores wait. Afterwards, every process must end, and the device must be free.
  *
  *	kills NUMBER SEED FOLDER
  *
@@ -94,7 +94,7 @@ static void pause_us(unsigned int us)
 	nanosleep(&time, NULL);
 }
 
-/* A killed process ends at once, even if it was waiting; at most its parent is stopped. */
+/* A killed process ends without delay, even if it was waiting or its parent is stopped. */
 static void await_death(pid_t pid)
 {
 	pid_t parent;

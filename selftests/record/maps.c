@@ -4,8 +4,8 @@
  *
  *	maps slowly|apart|stopped NUMBER PROGRAM...
  *
- * slowly: the command sees each mapping. apart: each mapping is also at a different address.
- * stopped: the command is stopped in the meantime.
+ * slowly: waits for the recorder often enough that it sees each mapping. apart: does the same,
+ * but each mapping has a different address. stopped: stops the recorder in the meantime.
  */
 #include <err.h>
 #include <fcntl.h>

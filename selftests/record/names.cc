@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-/* C++ names with spaces, commas and brackets in them, for filters. */
+/* C++ names that contain spaces, commas and brackets, for filters. */
 #include <cstdlib>
 
 struct Box {

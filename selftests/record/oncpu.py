@@ -27,8 +27,8 @@ def main(report, output):
         t = threads[int(tid)]
         wall, cpu = int(wall) / 1e6, int(cpu) / 1e6
         # The program measures between a thread's start and end. The kernel reads its clock before
-        # the switch, which can take long on a busy host: so only one of the working threads must
-        # agree, roughly.
+        # the switch, which can take long on a busy host. Therefore, only one of the working
+        # threads must agree, roughly.
         agree += name == "worker" and t["on-cpu"] >= cpu * 0.8
         if t["wall"] < wall - 1e-5:
             wrong.append(f"{name} has measured {wall} s: {t}")

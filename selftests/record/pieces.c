@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /*
- * A program whose trace is longer than its buffer: pieces N [how] makes pieces of
- * 1024 records. After each piece, it waits until no more data is unread than the amount at
- * which the recorder is woken, so that the recorder need not keep pace with the program.
+ * A program whose trace is longer than its buffer: pieces N [how] makes N pieces of
+ * 1024 records. After each piece, the program waits until less data is unread than the
+ * amount at which the recorder is woken, so that a slow recorder loses nothing.
  *
- *	waits	it does nothing else
- *	races	it does not wait
- *	stops	after half of the pieces it stops its parent, the recorder, makes the other
+ *	waits	does nothing else
+ *	races	does not wait
+ *	stops	after half of the pieces, stops its parent, the recorder, makes the other
  *		half without waiting, and lets the recorder continue
  *	slows	like stops, but a child lets the recorder continue when stores wait for it
- *	kills	after half of the pieces it kills the recorder
- *	killed	at the end it kills itself
- *	shares	like killed, but it does not wait, and first runs more threads than there
+ *	kills	kills the recorder after half of the pieces
+ *	killed	kills itself at the end
+ *	shares	like killed, but does not wait, and first runs more threads than there
  *		are channels
- *	pauses	it does not wait; after half of the pieces it pauses the recording, makes N
- *		pieces, and resumes it after a second
+ *	pauses	does not wait; after half of the pieces, pauses the recording, makes N
+ *		pieces, and resumes the recording after a second
  */
 #include <fcntl.h>
 #include <pthread.h>

@@ -36,7 +36,7 @@ static unsigned int sum(unsigned int (*function)(unsigned int), unsigned int n)
 	return total;
 }
 
-/* A program that mentions the library's environment variable need not contain the library. */
+/* The name of the library's environment variable does not show that a program has the library. */
 __attribute__((used)) static const char *mention = "SIFIVE_TRACE_RECORD";
 
 int main(void)

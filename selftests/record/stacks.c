@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /*
- * Without hooks, with frame pointers: the hot function is called from two callers of different
- * depth, not alternately, so that interval samples hit both.
+ * Without hooks, with frame pointers: two callers at different depths call the hot function. They
+ * do not alternate, so that interval samples hit both.
  */
 #include <stdlib.h>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /*
- * Answers 10,000 requests, each in a few microseconds; but one arrives when the hash table is
- * half full, and waits while the table grows. Prints the number of that request.
+ * Answers 10,000 requests, each in a few microseconds, except one that arrives when the hash table
+ * is half full and waits while the table grows. Prints the number of that request.
  *
  *	stalls [thread]
  */
@@ -41,7 +41,7 @@ static void insert(struct key **to, size_t size, struct key *key)
 	to[at] = key;
 }
 
-/* All requests wait for this. */
+/* The request that calls this function is slow. */
 __attribute__((noinline)) static void grow(void)
 {
 	struct key **more = calloc(2 * slots, sizeof(*more));
@@ -82,19 +82,19 @@ __attribute__((noinline)) static int answer(void)
 	return known(grown_at);
 }
 
-/* No kernel can single-step its first instruction. */
+/* No kernel can single-step this function's first instruction. */
 __attribute__((naked, used)) static void fenced(void)
 {
 	__asm__("fence\n\tret");
 }
 
-/* Its loop begins with its first instruction. */
+/* The loop begins with the function's first instruction. */
 __attribute__((naked, used)) static void rounds(void)
 {
 	__asm__("addi a0, a0, -1\n\tbnez a0, rounds\n\tret");
 }
 
-/* Its first instruction leaves it. */
+/* The first instruction leaves the function. */
 __attribute__((naked, used)) static void passed_on(void)
 {
 	__asm__("j known");
@@ -127,7 +127,7 @@ int main(int argc, char **argv)
 	table = calloc(slots, sizeof(*table));
 	if (!table)
 		return 1;
-	/* In a thread that starts while the probes are active, or in the first thread. */
+	/* Serve in a thread that starts while the probes are active, or in the first thread. */
 	if (argc > 1 && (pthread_create(&thread, NULL, serve, NULL) || pthread_join(thread, NULL)))
 		return 1;
 	if (argc == 1)

@@ -15,8 +15,8 @@ mkdir "$out/root/tmp"
 command() { "$build/sifive-trace" "$@"; }
 host() { command "$1" -q --symfs "$out/root" "${@:2}" 2>>"$out/host.log"; }
 
-# For each board: rec NAME OPTION... -- PROGRAM... leaves NAME.rtd, .txt (output of the
-# program and the command) and .rc.
+# For each board: rec NAME OPTION... PROGRAM... writes NAME.rtd, NAME.txt and NAME.err (standard
+# output and error) and NAME.rc (exit status).
 prelude='
 insmod /target/sifive_trace.ko || exit 1
 p=/target/record
@@ -38,13 +38,13 @@ board() {
 	sed 's/^/# /' "$log"
 }
 
-# status NAME WANTED WHAT
+# status NAME WANTED WHAT: expect this exit status.
 status() {
 	[ "$(cat "$out/$1.rc")" = "$2" ]
 	result $? "$3"
 }
 
-# says NAME WORDS WHAT: the command printed WORDS.
+# says NAME WORDS WHAT: expect the command to have printed WORDS.
 says() {
 	grep -qF -- "$2" "$out/$1.err" "$out/$1.txt"
 	result $? "$3"
@@ -57,7 +57,7 @@ refused() {
 	result $? "$4"
 }
 
-# value NAME PYTHON WHAT: expect the expression to be true for m, the side-car file.
+# meta NAME PYTHON WHAT: expect the expression to be true for m, the content of the side-car file.
 meta() {
 	python3 -c "import json, sys; m = json.load(open(sys.argv[1])); sys.exit(not ($2))" \
 		"$out/$1.rtd.meta"
@@ -77,7 +77,7 @@ share() {
 		END { print all ? int(100 * mine / all) : -1 }'
 }
 
-# at_least NAME FUNCTION PERCENT WHAT
+# at_least NAME FUNCTION PERCENT WHAT: expect at least this percentage of the samples in it.
 at_least() {
 	local got
 	got=$(share "$1" "$2")
@@ -92,7 +92,7 @@ sampled() {
 	result $? "$4"
 }
 
-# finds NAME STATUS PROBLEM FIX WHAT
+# finds NAME STATUS PROBLEM FIX WHAT: expect info to end with STATUS, and to print PROBLEM and FIX.
 finds() {
 	[ "$(cat "$out/$1.rc")" = "$2" ] && grep -qF -- "$3" "$out/$1.txt" &&
 		grep -qE -- "-> .*$4" "$out/$1.txt"

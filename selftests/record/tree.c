@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /*
- * Creates processes in every possible way. Every process calls leaf() ten times, then ends in
- * some way; "made N" is the total number of calls. "stops" forks while its parent, the recorder,
- * is stopped.
+ * Creates processes in all possible ways. Each process calls leaf() ten times, then ends in one of
+ * several ways. Prints "made N", the total number of calls. "stops" forks while its parent, the
+ * recorder, is stopped.
  *
  *	tree WAY [NUMBER] [PROGRAM]
  */

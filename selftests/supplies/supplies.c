@@ -16,7 +16,7 @@
 
 static char *broken = "";
 module_param(broken, charp, 0);
-MODULE_PARM_DESC(broken, "what cannot be switched on: clock or reset");
+MODULE_PARM_DESC(broken, "the supply that cannot be switched on: clock or reset");
 
 static int switched(const char *what, unsigned long line, bool on)
 {
@@ -67,7 +67,7 @@ static struct clk_hw clock = {
 	.init = &(const struct clk_init_data) { .name = "trace", .ops = &clock_ops },
 };
 
-/* A line that is "on" lets its component run. */
+/* "off" is an asserted reset line, "on" one that lets its component run. */
 static int assert_line(struct reset_controller_dev *resets, unsigned long line)
 {
 	return switched("reset", line, false);
@@ -119,7 +119,7 @@ static struct platform_driver supplies_driver = {
 	},
 };
 
-/* There is no exit function, because the components' suppliers must stay. */
+/* There is no exit function, because the components' suppliers must stay loaded. */
 builtin_platform_driver(supplies_driver);
 
 MODULE_DESCRIPTION("Power, clock and resets that report what happens to them");
