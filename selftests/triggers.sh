@@ -1,10 +1,11 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-only
-# Tests parts of recordings. Prints TAP.
-# record --snapshot --trigger and --slower-than: one slow request in 10,000 is caught, and its trace
-# shows why; also the Nth call, shared objects, threads, recursion, reports of losses, refusals.
-# record --from and --to: calls in a part of each thread, as reported in every output; --depth: the
-# outermost calls. record --auto-filter: refusals.
+# Tests recordings of parts of a run. Prints TAP.
+#
+# record --snapshot --trigger and --slower-than: the one slow request in 10,000 is caught, and its
+# trace shows why it was slow. Also tests the Nth call, shared objects, threads, recursion, reports
+# of losses, and refusals. record --from, --to and --depth: only calls within a function or up to a
+# depth are recorded, in each thread, and each output says so. record --auto-filter: refusals.
 #
 #	triggers.sh BUILD
 
@@ -14,8 +15,8 @@ build=$1
 out=$build/triggers
 . selftests/record/suite.sh
 
-# Instructions are counted, so that a host's load does not affect times. With instruction
-# counting, harts take turns, which takes milliseconds: only one is online.
+# Instructions are counted, so that the host's load does not affect times. Only one hart is online,
+# because harts then take turns, each of which takes milliseconds.
 board fpga --icount --append maxcpus=1 -- '
 snap() { name=$1; shift; run $name sifive-trace record -C 0 --calls --snapshot -o $name.rtd "$@"; }
 snap slow -b 16M --slower-than request:2ms $p/stalls
@@ -29,12 +30,12 @@ snap left -b 64k --slower-than again:1s $p/leaps
 snap everything -b 64k -a --trigger request:4000 $p/stalls
 kill $other
 snap quiet -q -b 64k --trigger request:10000 $p/stalls
-# With the library in the program, and sampled: without instruction trace.
+# Without instruction trace: programs with the library, and a sampled program.
 run hooks sifive-trace record -C 0 --snapshot -b 64k --trigger piece:100 -o hooks.rtd $p/pieces 400 races
 run last sifive-trace record -C 0 --snapshot -b 64k --slower-than main:1us -o last.rtd $p/plain
 run sampled sifive-trace record -C 0 --snapshot -i 100us -b 64k --trigger busy:8 -o sampled.rtd $p/busy-static 50
 
-# The files that remain: the newest ones, and those that fit on a full disk.
+# Which files remain: the newest ones, and those that fit on a full disk.
 snap keep -b 64k --keep 2 --trigger request:2000 $p/stalls
 mkdir /tmp/small; mount -t tmpfs -o size=400k none /tmp/small
 run full sifive-trace record -C 0 --calls --snapshot -b 64k --trigger request:1000 -o /tmp/small/full.rtd $p/stalls
@@ -48,7 +49,7 @@ until pidof stalls >/dev/null; do usleep 100; done; kill -STOP $command
 until [ -s lost.txt ]; do usleep 1000; done; kill -CONT $command
 wait $command; echo $? >lost.rc
 
-# The recorder loses events several times while calls continue, also in other programs.
+# The recorder loses events several times while this program and others continue to make calls.
 for i in 1 2 3; do
 	while :; do $p/stalls >/dev/null; done & others="${others-} $!"
 done
@@ -95,7 +96,7 @@ slow=${slow:-slow.rtd.1}
 host export --format folded "$out/$slow" | grep -q 'request;grow;insert [0-9]'
 result $? "--slower-than: the snapshot shows what the request called"
 host decode --format instructions "$out/$slow" | grep -q 'insert.*stalls\.c:[0-9]'
-result $? "--slower-than: the snapshot shows the line"
+result $? "--slower-than: the snapshot shows the line of each instruction"
 python3 - "$out/$slow.meta" <<'PYTHON'
 import json, sys
 t = json.load(open(sys.argv[1]))["trigger"]
@@ -114,19 +115,19 @@ calls = [line for line in lines if line[-1] in ("request", "request()")]
 sys.exit(not (len(begins) == len(ends) == 1 and begins < ends and
               any(abs(float(line[1].strip("~")) - took) < 0.05 for line in calls)))
 PYTHON
-result $? "replay: lines where the call begins and ends, which took as long as the probes measured"
+result $? "replay: prints where the call begins and ends, and the duration that the probes measured"
 host report "$out/$slow" | grep -qE "was taken because call $(cat "$out/slow.txt") of request took [0-9.]+ ms, longer than 2\.000 ms, in thread [0-9]+, from ~[0-9.]+s to ~[0-9.]+s"
-result $? "report: which call caused the snapshot"
+result $? "report: prints which call caused the snapshot"
 host export --format html -o "$out/slow.html" "$out/$slow"
 grep -qE '"trigger":\[[0-9]+,[0-9]+\]' "$out/slow.html" &&
 	grep -q 'because call [0-9]* of request took' "$out/slow.html"
-result $? "export --format html: the page has the call, and selects it"
+result $? "export --format html: the page contains the call, and selects it"
 command report --symfs "$out/root" "$out/$slow" 2>&1 >/dev/null | tee "$out/slow.log" |
 	grep -q 'instructions, [0-9]* of [0-9]* Sync' && ! grep -q 'no file contains the code' "$out/slow.log"
-result $? "probes make no gaps in the flow"
+result $? "probes cause no gaps in the flow"
 host graph "$out/$slow" >"$out/slow.graph"
-# Thousands of calls are probed. Their caller appears again only after the ring's first context
-# switch, and after a gap.
+# Thousands of calls are probed, but their caller is entered again only after the ring's first
+# context switch, and after a gap.
 [ "$(host report --format csv "$out/$slow" | grep -c '^"serve"')" = 1 ] &&
 	[ "$(host report --format csv "$out/$slow" | sed -nE 's/^"serve",([0-9]+),.*/\1/p')" -le 5 ]
 result $? "a probed call belongs to its caller, which continues afterwards"
@@ -134,46 +135,46 @@ result $? "a probed call belongs to its caller, which continues afterwards"
 for n in 1 2; do
 	grep -qE "\"trigger\":\{\"function\":\"request\",\"call\":$((4000 * n)),\"tid\":[0-9]+,\"from\":[0-9]+\}" \
 		"$out/nth.rtd.$n.meta"
-	result $? "--trigger request:4000: snapshot $n is of call $((4000 * n))"
+	result $? "--trigger request:4000: call $((4000 * n)) causes snapshot $n"
 done
 [ ! -e "$out/nth.rtd.3" ]
-result $? "--trigger request:4000: every 4000th call, and no other"
+result $? "--trigger request:4000: no other call causes a snapshot"
 says nth "request: 10000 calls, 2 triggers: 2 snapshots" "--trigger: statistics at the end"
 says nth "took longer than 1.000 s: 0 snapshots" "--trigger and --slower-than together"
 host replay "$out/nth.rtd.1" 2>/dev/null | grep -c 'begins: the trigger' | grep -qx 1
-result $? "replay: a line where the trigger is"
+result $? "replay: prints one line at the trigger"
 [ "$(number library calloc)" -gt 10000 ] && [ -s "$out/library.rtd.1.meta" ]
-result $? "--trigger: a function of a shared object"
+result $? "--trigger: a function of a shared object causes a snapshot"
 says static "main: 1 call, 1 trigger: 1 snapshot" "--trigger: a static program"
 [ "$(number recursion ackermann)" = "$(awk '$4 == "ackermann" { n += $5 } END { print n }' \
 	"$out/recursion.txt")" ] && ! grep -q 'did not return' "$out/recursion.err"
-result $? "--slower-than: each call of a recursion has its return"
+result $? "--slower-than: the return of each call of a recursion is recognised"
 [ "$(number tail answer)" = 1 ] && ! grep -q 'not return' "$out/tail.err"
-result $? "--slower-than: a call ends with a jump to another function"
+result $? "--slower-than: the end of a call that jumps to another function is recognised"
 status left 0 "--slower-than: C++ exceptions pass through a probed function"
 says left "again: 6 calls did not return" "calls that are left by exceptions are counted"
 [ "$(number everything request)" -gt 10000 ]
-result $? "-a: calls in all processes that have the file"
+result $? "-a: calls in all processes that have loaded the file are counted"
 [ ! -s "$out/quiet.err" ]
-result $? "-q: snapshots without a word"
+result $? "-q: nothing is printed about snapshots"
 [ "$(cat "$out"/quiet.rtd*.meta | grep -c '"call":10000,')" = 1 ]
-result $? "--trigger: the last call has its snapshot, or the buffer's final content contains it"
+result $? "--trigger: the last call is in a snapshot or in the buffer's final content"
 status hooks 3 "without --calls: the program ends as usual"
 grep -q '"trigger":{"function":"piece","call":100,' "$out/hooks.rtd.1.meta" &&
 	grep -q "piece: 400 calls, 4 triggers: " "$out/hooks.err"
-result $? "without --calls: every 100th call of an instrumented function"
+result $? "without --calls: every 100th call of an instrumented function causes a snapshot"
 host report "$out/hooks.rtd.1" >"$out/hooks.report"
 grep -q 'was taken because call 100 of piece began, in thread' "$out/hooks.report" &&
 	awk '$NF == "work" { n = $1 } END { exit n < 100 }' "$out/hooks.report"
-result $? "without --calls: a snapshot has the calls before the trigger"
+result $? "without --calls: a snapshot contains the calls before the trigger"
 grep -q '"call":1,.*"limit_ns":1000,"last":true}' "$out/last.rtd.meta" &&
 	host report "$out/last.rtd" | grep -q 'the latest trigger: call 1 of main took'
-result $? "without --calls: the call is named in the buffer's final content"
+result $? "without --calls: the side-car file of the buffer's final content names the call"
 [ -s "$out/sampled.rtd.1" ] && host report "$out/sampled.rtd.1" | grep -q 'because call 8 of busy began'
-result $? "without --calls: a static program, which is sampled"
+result $? "without --calls: snapshots are taken of a static program, which is sampled"
 lost=$(sed -nE 's/.*: ([0-9]+) events of probes were lost: .*/\1/p' "$out/lost.err")
 [ "${lost:-0}" -gt 0 ] && [ $((lost + $(number lost request))) = 10000 ]
-result $? "each lost event is counted"
+result $? "each lost event of a probe is counted"
 says lost "occurred before the previous snapshot was written" "triggers without a snapshot are counted"
 
 status keep 0 "--snapshot --keep: the program ends as usual"
@@ -181,20 +182,20 @@ kept=$(sed -nE 's/.*: ([0-9]+) snapshots, the newest 2 of which are kept.*/\1/p'
 [ ! -e "$out/keep.rtd.1" ] && [ -e "$out/keep.rtd.$((kept - 1))" ] && [ -e "$out/keep.rtd.$kept" ] && [ ! -e "$out/keep.rtd.$((kept - 2))" ] &&
 	grep -q 'snapshots, the newest 2 of which are kept' "$out/keep.err"
 result $? "--snapshot --keep 2: the newest two are kept, which is reported"
-status full 125 "a full disk: the exit status"
-says full "incomplete, removed: no more snapshots are taken" "a full disk: is reported"
+status full 125 "a full disk: the exit status is 125"
+says full "incomplete, removed: no more snapshots are taken" "a full disk is reported"
 full=$(grep -c '^full\.rtd\.[0-9]*$' "$out/full.ls")
 [ "$full" -ge 1 ] && [ "$full" -lt 9 ] && [ "$full" = "$(grep -c '^full\.rtd\.[0-9]*\.meta$' "$out/full.ls")" ] &&
 	[ "$(grep -c 'incomplete, removed' "$out/full.err")" = 1 ]
 result $? "a full disk: earlier snapshots are complete, and no further one is attempted"
 grep -qE "request: 10000 calls, 10 triggers: $full snapshots?$" "$out/full.err" &&
 	grep -qE 'request: [1-9] triggers? without a snapshot, which could not be written' "$out/full.err"
-result $? "a full disk: snapshots that were not written do not count"
+result $? "a full disk: snapshots that were not written are not counted as snapshots"
 says clone "also has answer.part.0, a clone made by gcc" "parts that gcc has moved out of a function are named"
 
 grep -q 'events of probes were lost' "$out/losses.err" && grep -q 'not measured: events' "$out/losses.err" &&
 	grep -q 'the longest that was measured took .*; 0 took longer than 50' "$out/losses.err"
-result $? "--slower-than: after a loss, no call gets the end of another one"
+result $? "--slower-than: after a loss, a call is not measured up to another call's end"
 
 refused rounds 125 "it contains a jump to its first instruction" "--trigger: a loop at the function's start: refused"
 refused round 125 "it contains a jump to its first instruction" "--slower-than: a loop at the function's start: refused"
@@ -209,8 +210,8 @@ refused zero 2 'with N at least 1, not "request:0"' "--trigger request:0: refuse
 refused word 2 'with N at least 1, not "request:often"' "--trigger request:often: refused"
 refused time 2 'with a time such as 500us, 2ms or 1s, not "request:2x"' "an invalid time is refused"
 refused notime 2 'FUNCTION:TIME' "--slower-than without a time is refused"
-refused optimised 2 "cannot be combined with --instruction-mode optimised" "--slower-than: not with implicit returns"
-refused implicit 2 "cannot be combined with --instruction-mode optimised" "--trigger: neither"
+refused optimised 2 "cannot be combined with --instruction-mode optimised" "--slower-than: refused with --instruction-mode optimised"
+refused implicit 2 "cannot be combined with --instruction-mode optimised" "--trigger: refused with --instruction-mode optimised"
 refused alone 2 "need --snapshot" "--trigger needs --snapshot"
 refused kernel 125 "the kernel cannot probe programs" "a kernel without uprobes: the reason and the remedy are reported"
 
@@ -268,36 +269,36 @@ rec auto-static --auto-filter 1 $p/busy-static
 rec auto-share --auto-filter 100 $p/objects
 '
 
-# of NAME FUNCTION...: the calls of these functions.
+# of NAME FUNCTION...: the calls of these functions in the trace.
 of() {
 	calls "$1" | grep -E "^($(IFS='|'; echo "${*:2}")) "
 }
 for name in part part-static part-join; do
 	[ "$(calls $name)" = "$(of plain ackermann)" ]
-	result $? "--from: $name: the outermost calls, and all within them"
+	result $? "--from: $name: outermost calls, and all calls within them, are recorded"
 done
 meta part 'm["part"] == {"from": "ackermann"}' "--from: in the side-car file"
 host report "$out/part.rtd" | grep -q '^Trace covers all of .*; contains calls of each thread only from a call of ackermann to its return'
-result $? "--from: report prints it"
+result $? "--from: report prints that the trace covers a part"
 [ "$(calls part-sum)" = "$(of plain cube square sum)" ]
 result $? "--from: calls outside are not recorded"
 [ "$(calls part-filter)" = "$(of plain cube)" ]
-result $? "--from: -F selects among these calls"
+result $? "--from: -F selects among the calls in the part"
 [ "$(calls part-threads)" = "$(of threads branch leaf)" ]
-result $? "--from: in each thread"
+result $? "--from: applies to each thread"
 [ "$(calls part-to)" = "$(printf 'cube 1\nsquare 10\nsum 1')" ]
-result $? "--to: calls up to the next call of that function"
+result $? "--to: calls up to the next call of that function are recorded"
 meta part-to 'm["part"] == {"from": "square", "to": "cube"}' "--to: in the side-car file"
 for name in part-again part-xor; do
 	[ "$(calls $name)" = "$(of threads branch; of threads branch | sed s/branch/leaf/)" ] &&
 		host export --format folded "$out/$name.rtd" >"$out/$name.folded" &&
 		grep -q ';branch ' "$out/$name.folded" &&
 		! grep -q 'branch;.*branch' "$out/$name.folded"
-	result $? "--to: $name: what was open ends when recording begins again"
+	result $? "--to: $name: calls that were open end when recording begins again"
 done
 [ "$(calls part-tail)" = "$(printf 'handle 5\nleaf 10')" ] &&
 	[ "$(calls part-walk)" = "$(printf 'leaf 14\nwalk 7')" ]
-result $? "--from: functions whose exits are tail calls"
+result $? "--from: calls of functions whose exits are tail calls are recorded"
 for name in part-tail part-walk; do
 	host report --json "$out/$name.rtd" | python3 -c '
 import json, sys
@@ -318,7 +319,7 @@ refused part-pieces 2 "cannot be combined with --rotate" "--from and --rotate"
 refused part-sampled 2 "cannot be combined with -i and -c" "--to and samples"
 # ---- the outermost calls ---------------------------------------------------------------
 
-# outermost NAME DEPTH: entries and exits of a trace up to this depth, of one thread.
+# outermost NAME DEPTH: the entries and exits up to this depth, in the trace of a single thread.
 outermost() {
 	host decode --format json "$out/$1.rtd" | python3 -c '
 import json, sys
@@ -335,29 +336,29 @@ for name in plain optimised objects; do
 	for n in 1 2 4; do
 		outermost $name $n >"$out/$name.calls"
 		[ -s "$out/$name.calls" ] && [ "$(cat "$out/$name.calls")" = "$(outermost depth-$name-$n 99)" ]
-		result $? "--depth $n: $name: the outermost calls, each with its exit"
+		result $? "--depth $n: $name: the outermost calls are recorded, each with its exit"
 	done
 done
 for n in 1 2 4; do
 	[ "$(calls depth-plain-static-$n)" = "$(calls depth-plain-$n)" ]
-	result $? "--depth $n: with the static library"
+	result $? "--depth $n: the static library records the same calls"
 done
 [ "$(calls depth-threads)" = "$(of threads branch main work)" ]
-result $? "--depth: in each thread"
+result $? "--depth: applies to each thread"
 [ "$(outermost plain 3)" = "$(outermost depth-join 99)" ]
-result $? "--depth and --children"
+result $? "--depth and --children: the same calls are recorded"
 [ "$(calls depth-jumps)" = "$(printf 'jumps 1\nleaf 1\nleave 9\nmain 1')" ]
-result $? "--depth: calls that longjmp() has left"
+result $? "--depth: calls that longjmp() has left no longer count"
 [ "$(calls depth-part)" = "sum 2" ]
-result $? "--from and --depth: depth counts from that call"
+result $? "--from and --depth: the depth counts from the call that --from names"
 [ "$(calls depth-filter)" = "ackermann 1" ]
 result $? "--depth: counts calls that -F omits"
 [ "$(calls depth-file)" = "$(calls depth-plain-2)" ]
-result $? "--depth: with a filter that has no functions, all functions"
+result $? "--depth: with a filter that omits no function, all functions are recorded"
 meta depth-part 'm["part"] == {"from": "sum", "depth": 1}' "--depth: in the side-car file"
 meta depth-snapshot 'm["part"] == {"depth": 3}' "--depth and --snapshot: in the side-car file"
 host report "$out/depth-plain-2.rtd" | grep -q '^Trace covers all of .*; contains calls of each thread only up to depth 2; self times include deeper calls'
-result $? "--depth: report prints it"
+result $? "--depth: report prints the depth"
 refused depth-busy 125 "--depth: nothing in it was compiled with -finstrument-functions" "--depth: no hooks"
 refused depth-none 2 "a number from 1 to 64" "--depth 0"
 refused depth-calls 2 "leave out -F, --filter, --auto-filter, --from, --depth" "--depth and --calls"
@@ -369,6 +370,6 @@ refused auto-both 2 "cannot be combined" "--auto-filter and -F"
 refused auto-calls 2 "leave out -F, --filter, --auto-filter" "--auto-filter and --calls"
 refused auto-none 125 "nothing in it was compiled with -finstrument-functions" "--auto-filter: no hooks"
 refused auto-static 125 "it is static" "--auto-filter with a static program"
-refused auto-share 2 "above 0 and below 100" "--auto-filter: a share of all time"
+refused auto-share 2 "above 0 and below 100" "--auto-filter: a share of 100 percent"
 
 results_end
