@@ -292,7 +292,7 @@ enum mseo {
  * @bytes:	its slices
  * @count:	their number
  * @bit:	next bit of the MDOs
- * @bad:	a field crossed the end, or did not fit
+ * @bad:	a field extends beyond the end, or does not fit into 64 bits
  */
 struct slices {
 	const uint8_t *bytes;
@@ -317,7 +317,7 @@ static uint64_t take_fixed(struct slices *s, unsigned int bits)
 	return value;
 }
 
-/* Number of bits from here to the end of the slice that ends a field. */
+/* A field of variable width extends from here to the end of the slice that ends the field. */
 static uint64_t take_variable(struct slices *s)
 {
 	size_t end = s->bit / MDO_BITS;
@@ -366,7 +366,7 @@ static size_t message_ends(const uint8_t *bytes, size_t size)
 }
 
 /**
- * struct layout - a message of instruction trace
+ * struct layout - the fields of one kind of instruction trace message
  * @tcode:	its code
  * @fixed:	bits of the fields of fixed width that come first
  * @fields:	number of fields of variable width, without the time

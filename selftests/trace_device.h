@@ -34,7 +34,7 @@
 #define TEST_TIMEOUT_DEFAULT	600
 #endif
 
-/* Skip the whole program, with the reason, if it cannot test anything. */
+/* Skip the whole program, and print why, if it cannot test anything. */
 void trace_require_device(void);
 
 /* The program's main(); use after kselftest_harness.h. */
@@ -73,8 +73,8 @@ uint32_t trace_flags(int fd);
 struct sifive_trace_config trace_simple_config(int fd, uint32_t index);
 
 /*
- * The request of an earlier CONFIG, to be made again: CONFIG returns the size of SRAM in @buffer,
- * but takes only 0 there.
+ * An earlier CONFIG's request, to repeat it: CONFIG returns the size of SRAM in @buffer, but
+ * accepts only 0 there.
  */
 struct sifive_trace_config trace_same_config(const struct sifive_trace_config *earlier);
 
@@ -109,7 +109,7 @@ static inline uint32_t trace_tag(unsigned int channel, unsigned int bytes)
 /* Pin the calling thread to this CPU. */
 int trace_pin(int cpu);
 
-/* Drop all capabilities except those in the mask, also as root. */
+/* Drop all capabilities except those in the mask, even as root. */
 int trace_keep_caps(uint64_t mask);
 
 /* Run a function; returns the SIGSEGV, SIGBUS or SIGILL that it raised, or 0. */
@@ -135,7 +135,7 @@ int trace_wait(pid_t child);
 
 /**
  * struct trace_message - one decoded message
- * @tcode:	TRACE_TCODE_*, or another one of instruction trace
+ * @tcode:	TRACE_TCODE_*, or the code of another instruction trace message
  * @src:	source, 0 in a stream without sources
  * @tag:	of data: channel * 4 + offset of the store
  * @value:	value stored; of a synchronisation: TRACE_VALUE_*; of Ownership: the process

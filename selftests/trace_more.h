@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Shared by the tests that load, attack and break the driver, on top of trace_device.h:
- * a session in one call, threads that store, reproducible random numbers, and files of
- * the kernel.
+ * a session in one call, threads that store, reproducible random numbers, and access to
+ * procfs and sysfs files.
  */
 #ifndef TRACE_MORE_H
 #define TRACE_MORE_H
@@ -46,8 +46,8 @@ struct trace_session {
 int trace_session_open(struct trace_session *s, unsigned int index);
 
 /*
- * Configure that encoder, and those in @also, with a sink kind and map its page; may be
- * repeated. @buffer is 0 for SRAM.
+ * Configure that encoder and those in @also, with a sink of this kind, and map the encoder's
+ * page; can be called repeatedly. @buffer is 0 for SRAM.
  */
 int trace_session_config(struct trace_session *s, uint32_t sink, uint64_t buffer,
 			 uint32_t flags);
@@ -104,7 +104,7 @@ const char *trace_session_leaver(struct trace_session *s);
 /* A number from the environment, or @otherwise. */
 uint64_t trace_setting(const char *name, uint64_t otherwise);
 
-/* How many repetitions to do of a full run's @count: one in TRACE_PART. */
+/* Number of repetitions to do, if a full run does @count: one in TRACE_PART of them. */
 int trace_repeat(int count);
 
 /* The error when a child of the same user, without capabilities, reads the capture. */
@@ -116,7 +116,7 @@ double trace_clock(void);
 /* Keep perf from lowering its sampling rate, as it does on a slow host. */
 void trace_sample_freely(void);
 
-/* Write a small file of the kernel; returns 0 or more, or a negative errno. */
+/* Write to or read from a procfs or sysfs file; returns 0 or more, or a negative errno. */
 int trace_file_write(const char *path, const char *text);
 int trace_file_read(const char *path, char *text, size_t size);
 

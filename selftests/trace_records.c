@@ -43,8 +43,8 @@ struct reading {
 };
 
 /*
- * All counters are present. This is known only once the next word arrives, because the last
- * counter may have an upper half.
+ * Called when a record has all its counters. This is known only once the next word arrives, because
+ * the last counter may have an upper half.
  */
 static void finish(struct reading *r, struct stream *s)
 {
@@ -95,7 +95,7 @@ static void read_begin(struct reading *r, struct stream *s, unsigned int bytes,
 	}
 }
 
-/* Callers end with the kind of their sample, or with its stack. */
+/* A list of callers is followed by the kind of its sample, or by the sample's stack. */
 static void read_caller(struct reading *r, struct stream *s, unsigned int bytes, uint32_t value)
 {
 	uint64_t *address = &s->now.caller[s->now.callers];
@@ -122,7 +122,7 @@ static void read_caller(struct reading *r, struct stream *s, unsigned int bytes,
 	}
 }
 
-/* A stack ends with the kind of its sample. */
+/* A stack is followed by the kind of its sample. */
 static void read_stack(struct reading *r, struct stream *s, unsigned int bytes, uint32_t value)
 {
 	const unsigned int most = SIFIVE_TRACE_STACK_REGISTERS + SIFIVE_TRACE_STACK_MAX / 8;
@@ -156,7 +156,7 @@ static void read_mask(struct stream *s, uint32_t mask)
 	s->state = COUNTER;
 }
 
-/* Type, code, info; a raw event has two words for its code. */
+/* A counter has a type, a code and an info word; a raw event has two words for its code. */
 static void read_counter(struct stream *s, uint32_t value)
 {
 	if (!s->left) {

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Shared by the tests of records: a decoder of captured records, which reports everything else.
+ * Shared by the tests of records: a decoder of captured records, which also reports data that do
+ * not belong to a record.
  */
 #ifndef TRACE_RECORDS_H
 #define TRACE_RECORDS_H
 
 #include "trace_device.h"
 
-/* For a record that was never finished; a header follows. */
+/* Ends a record that was abandoned; a header follows. */
 #define TRACE_BREAK	0xff
 #define TRACE_COUNTERS	32
 
@@ -26,7 +27,7 @@ enum trace_kind {
  * @encoder:	its encoder, numbered in order of appearance, as sinks can share source
  *		numbers
  * @src:	its source
- * @channel:	and channel
+ * @channel:	its channel
  * @kind:	enum trace_kind
  * @owner:	thread id in its header, 0 if none
  * @type:	count type in its header
@@ -35,8 +36,8 @@ enum trace_kind {
  * @address:	the pc, or function and call site
  * @callers:	number of its callers
  * @caller:	the return-address register, then return addresses of the stack's frames
- * @values:	number of its registers and of the 8-byte words of its stack
- * @stack:	the first of them
+ * @values:	number of its registers and the 8-byte words of its stack
+ * @stack:	the first TRACE_STACK_VALUES of them
  * @value:	counts in order; differences are accumulated from the header on
  */
 struct trace_record {
@@ -67,13 +68,13 @@ struct trace_totals {
 
 /*
  * Decode all sinks and call @each for each record, in order within a source and
- * channel. @each may be NULL. Returns 0, or -1 if it is not a valid trace.
+ * channel. @each may be NULL. Returns 0, or -1 if a sink does not contain a valid trace.
  */
 int trace_records(int fd, struct trace_totals *totals,
 		  void (*each)(const struct trace_record *record, void *arg),
 		  void *arg);
 
-/* Whether all data found consists of complete records and headers. */
+/* Whether the trace consists only of complete records and headers. */
 static inline bool trace_is_whole(const struct trace_totals *totals)
 {
 	return !totals->bad && !totals->unfinished && !totals->backwards;

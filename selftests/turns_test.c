@@ -24,7 +24,7 @@
 #define INSTRUCTIONS	1
 #define FIXED		2
 
-/* A processor's raw events, which also have modes; the emulator counts cycles and instructions. */
+/* The emulator's raw event of instructions, which can also be counted in single modes. */
 #define RAW_INSTRUCTIONS	2
 
 FIXTURE(turns) {
@@ -73,8 +73,8 @@ static int take(struct _test_data_turns *self, uint32_t flags, uint32_t turn_us)
 	for (i = FIXED; i < EVENTS; i++) {
 		c->event[i].type = SIFIVE_TRACE_EVENT_RAW;
 		/*
-		 * The first and last events are instructions, in all modes like instret; the
-		 * others count nothing.
+		 * The first and the last event count instructions, the first in all modes like
+		 * instret; the others count nothing.
 		 */
 		c->event[i].data = i == FIXED || i == EVENTS - 1 ? RAW_INSTRUCTIONS : 0x100 + i;
 	}
@@ -210,7 +210,7 @@ static struct reading read_counts(const struct _test_data_turns *self,
  * struct check - what a thread has found
  * @self:	the session
  * @own:	the session has per-thread counts
- * @turns:	bit n: turn n has occurred
+ * @turns:	mask of the turns that have occurred
  * @rounds:	changes of turn
  * @counted:	instructions counted in turns
  * @covered:	instructions of its loops in that time
@@ -229,9 +229,9 @@ struct check {
 #define SPIN	1000ull
 
 /*
- * Executes instructions until each turn has occurred several times, and gives other threads the
- * hart. In the turn that counts instructions, the difference is at least the loop's, and at
- * most that of instret around it, which also counts the firmware's.
+ * Executes instructions until each turn has occurred several times, and yields the hart to other
+ * threads. In the turn that counts instructions, the difference between two readings is at least
+ * the loop's instructions, and at most that of instret around them, which includes the firmware's.
  */
 static void *check(void *arg)
 {
@@ -270,7 +270,7 @@ static void expect_right(struct __test_metadata *_metadata, const struct check *
 	EXPECT_EQ(BIT64(c->self->turns + 1) - 2, c->turns);
 	EXPECT_EQ(0, c->wrong);
 	EXPECT_LE(c->covered, c->counted);
-	/* Instructions are not counted all of the time, because other events take turns. */
+	/* Instructions are counted only part of the time, because other events take turns. */
 	EXPECT_LT(0, c->counted);
 	EXPECT_LT(c->counted, c->all);
 }
@@ -311,7 +311,7 @@ TEST_F(turns, go_on_when_a_thread_runs_again)
 	ASSERT_EQ(0, TAKE(SIFIVE_TRACE_COUNTERS_PER_THREAD));
 	slot = trace_own_slot(self->fd);
 	ASSERT_NE(NULL, slot);
-	/* The thread mostly runs for less time than a turn's timer can be set to. */
+	/* The thread mostly runs for less time than the shortest turn. */
 	while (seen != BIT64(self->turns + 1) - 2) {
 		trace_spin(10);
 		seen |= 1u << turn_of(event, trace_own_count(slot, event->counter));

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Proves that hardware can be unbound while it is in use: by a running capture, by
- * mappings (SIGBUS, never a stray access), by threads that read and poll; that it works
- * again once bound; and that the module cannot be unloaded while in use.
+ * Proves that hardware can be unbound while it is in use by a running capture, by mappings
+ * (SIGBUS, never a stray access), or by threads that read and poll; that it works again
+ * once bound; and that the module cannot be unloaded while in use.
  *
  * TRACE_SECONDS: how long components are unbound and bound while threads race
  * (default 2).
@@ -99,7 +99,7 @@ FIXTURE_SETUP(unbind)
 	begin(_metadata, self);
 }
 
-/* Always bind all components, and check that one captures. */
+/* Bind all components, even after a failed test, and check that one can capture. */
 FIXTURE_TEARDOWN(unbind)
 {
 	struct trace_stream stream;
@@ -118,7 +118,7 @@ FIXTURE_TEARDOWN(unbind)
 	trace_session_close(&self->s);
 }
 
-/* ---- users of the hardware, each a thread that ends when it is unbound --- */
+/* ---- threads that use the hardware, and end when it is unbound ----------- */
 
 static void *store_until_sigbus(void *arg)
 {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Proves that programs which use stacks, signals and processes in unusual ways have each
- * record in the trace or among the losses: user threads that a signal handler switches, a
- * stack that overflows in the middle of a call and is left by a jump, signals on an
- * alternate stack many times a millisecond, the program's own SIGILL; a child that continues in
- * the background, and one that traces itself when its parent has ended its own trace.
+ * Proves that each record is in the trace or counted as lost, even in programs that use stacks,
+ * signals and processes in unusual ways: user threads that a signal handler switches, a stack
+ * that overflows in the middle of a call and is left by a jump, signals on an alternate stack
+ * many times a millisecond, the program's own SIGILL, a child that continues in the background,
+ * and a child that traces itself after its parent's trace has ended.
  */
 #define _GNU_SOURCE
 #include <fcntl.h>
@@ -73,7 +73,7 @@ FIXTURE_TEARDOWN(unusual)
 	close(self->fd);
 }
 
-/* Ends the trace. Returns the number of records that are in the trace or among the losses. */
+/* Ends the trace. Returns the number of records that are in the trace or counted as lost. */
 static uint64_t end(struct __test_metadata *_metadata, struct _test_data_unusual *self)
 {
 	const struct sifive_trace_report *r = &self->report;
@@ -91,8 +91,8 @@ static uint64_t end(struct __test_metadata *_metadata, struct _test_data_unusual
 }
 
 /*
- * Of the records made, and up to @more that were not counted, each is in the trace or among
- * the losses. An abandoned record may turn out complete, and is then counted as both.
+ * Each record made, and up to @more records that were not counted when made, are in the trace or
+ * counted as lost. An abandoned record may be complete, and is then counted twice.
  */
 static void check(struct __test_metadata *_metadata, struct _test_data_unusual *self,
 		  uint64_t more)
@@ -170,7 +170,7 @@ TEST_F_TIMEOUT(unusual, user_threads_that_a_handler_switches, 600)
 	volatile unsigned int i;
 	uint64_t all;
 
-	/* A context starts with the signal blocked: none interrupts its start. */
+	/* Contexts start with the signal blocked, so that it does not interrupt their start. */
 	alarms(SIG_BLOCK);
 	for (i = 1; i < CONTEXTS; i++) {
 		ASSERT_EQ(0, getcontext(&context[i]));
@@ -182,7 +182,7 @@ TEST_F_TIMEOUT(unusual, user_threads_that_a_handler_switches, 600)
 	tick_each(500);
 	run();
 	tick_each(0);
-	/* Each context finishes its record and its call. */
+	/* Let each context finish its record and its call. */
 	while (finished < CONTEXTS)
 		switch_on();
 	leaf();
@@ -215,8 +215,8 @@ static void *overflow(void *unused)
 	sigaltstack(&stack, NULL);
 	sigsetjmp(before, 1);
 	/*
-	 * From a different depth each time, so that the overflow occurs at another place in the
-	 * call.
+	 * Start from a different depth each time, so that the overflow occurs at another place
+	 * in the call.
 	 */
 	while (times++ < OVERFLOWS)
 		calls_deeper(alloca((size_t)times * 48), &made);
@@ -236,7 +236,7 @@ TEST_F_TIMEOUT(unusual, a_stack_that_overflows_and_is_left_by_a_jump, 600)
 	ASSERT_EQ(0, pthread_create(&thread, &attr, overflow, NULL));
 	ASSERT_EQ(0, pthread_join(thread, NULL));
 	/*
-	 * A call counts itself after its hook: one that faults in between is not counted.
+	 * A call is counted after its hook, so a call that faults in between is not counted.
 	 */
 	check(_metadata, self, OVERFLOWS);
 	EXPECT_LT(OVERFLOWS * 100, self->totals.records);
@@ -324,7 +324,7 @@ TEST_F(unusual, a_programs_own_sigill_is_passed_on)
  * ---- processes ---------------------------------------------------------------------
  */
 
-/* Leaves its parent, records nothing, and reports when it is done. */
+/* Becomes a daemon, whose calls are not recorded, and reports when it is done. */
 static void go_on_in_the_background(int done)
 {
 	char byte = 0;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Proves that with SIFIVE_TRACE_CONFIG_WAIT no store is lost to a slow reader: harts that
- * store without pause wait while there is no room; that a waiting store ends with its
- * process, STOP, unbinding, sleep and the reader's death; and that everything else continues in
- * the meantime.
+ * Proves that with SIFIVE_TRACE_CONFIG_WAIT a slow reader causes no loss, because harts that
+ * store without pause wait while there is no room; that a store stops waiting when its process
+ * ends, on STOP, unbinding and sleep, and when the reader has died; and that everything else
+ * continues in the meantime.
  *
  * TRACE_ROUNDS: number of times that the reader lets the stores wait (default 6).
  */
@@ -61,7 +61,7 @@ static int configure(struct _test_data_wait *self, uint64_t buffer)
 				    SIFIVE_TRACE_CONFIG_DRAIN | SIFIVE_TRACE_CONFIG_WAIT);
 }
 
-/* All encoders, or one if they have separate sinks. */
+/* Use all encoders, or one if they have separate sinks. */
 static void take(struct __test_metadata *_metadata, struct _test_data_wait *self)
 {
 	struct sifive_trace_encoder encoder;
@@ -157,7 +157,7 @@ static bool waits(int fd)
 	return trace_flags(fd) & SIFIVE_TRACE_STATUS_WAITING;
 }
 
-/* Whether the kernel can read a page, by a system call. */
+/* Whether a system call can read the page. */
 static bool is_there(const struct _test_data_wait *self, const void *page)
 {
 	char bytes[4];
@@ -166,7 +166,7 @@ static bool is_there(const struct _test_data_wait *self, const void *page)
 	       read(self->pipe[0], bytes, sizeof(bytes)) == sizeof(bytes);
 }
 
-/* Whether a thread is asleep, as a writer is only in a store, or has ended. */
+/* Whether a thread sleeps, which a writer does only in a store, or has ended. */
 static bool is_asleep(const char *tid)
 {
 	char path[64], text[512];
@@ -252,7 +252,7 @@ static void *stop_all(void *arg)
 	return (void *)(intptr_t)trace_stop(self->s.fd);
 }
 
-/* Read to the end, which the writers need in order to stop. */
+/* Stop the writers and read to the end: waiting stores need a reader. */
 static void read_to_end(struct __test_metadata *_metadata, struct _test_data_wait *self)
 {
 	pthread_t thread;
@@ -293,7 +293,7 @@ TEST_F(wait, harts_that_never_pause_lose_nothing_to_a_slow_reader)
 	struct sifive_trace_status status;
 
 	ASSERT_EQ(0, trace_start(self->s.fd, 0));
-	/* From then on, the sink has a reader, even if it is slow. */
+	/* From now on, the sink has a reader, even if it is slow. */
 	ASSERT_EQ(1, read_some(self));
 	start_writers(_metadata, self);
 	for (i = 0; i < rounds; i++) {
@@ -412,7 +412,7 @@ TEST_F(wait, samples_do_not_wait_and_are_counted)
 	start_writers(_metadata, self);
 	until_waiting(self);
 	ASSERT_EQ(0, trace_status(self->s.fd, &before));
-	/* A hart that is not idle is sampled. */
+	/* Samples of harts that are not idle are lost. */
 	do {
 		ASSERT_EQ(0, trace_status(self->s.fd, &after));
 	} while (after.samples_lost < before.samples_lost + 20);
@@ -441,7 +441,7 @@ TEST_F(wait, stop_lets_stores_go_on)
 	EXPECT_FALSE(waits(self->s.fd));
 }
 
-/* Stores endlessly, in its own session, whose reader must have started. */
+/* Stores endlessly, in a session of this process. */
 static void store_for_ever(int ready)
 {
 	struct trace_session s;
@@ -473,7 +473,7 @@ TEST_F(wait, a_waiting_store_ends_with_its_process)
 		ASSERT_EQ(1, read(ends[0], &byte, 1));
 		while (!waits(self->reader.fd))
 			usleep(1000);
-		/* The signal has its default action, which also ends the process. */
+		/* SIGTERM's default action ends the process, too. */
 		ASSERT_EQ(0, kill(child, round & 1 ? SIGTERM : SIGKILL));
 		ASSERT_EQ(child, waitpid(child, &status, 0));
 		EXPECT_TRUE(WIFSIGNALED(status));
@@ -610,7 +610,7 @@ TEST_F(wait, cpus_go_offline_meanwhile)
 
 /* ---- dropping ---------------------------------------------------------------- */
 
-/* Stores without a check for room are made; no program is delayed. */
+/* Stores that do not check for room are made, and delay no program. */
 TEST_F(wait, the_kernel_says_when_there_is_no_room_and_holds_no_store_if_records_are_dropped)
 {
 	struct sifive_trace_status status;
