@@ -144,7 +144,7 @@ for board in fpga nofunnel; do
 				{ time = $1; n++ }
 				END { exit bad || n < 20 }' || rc=1
 		done
-		result $rc "$what: each has its own timer"
+		result $rc "$what: each hart has its own timer"
 
 		two together $rounds "every call of both, round by round"
 		two switching $rounds "every call of both, each turning on and off independently"
@@ -168,7 +168,7 @@ for board in fpga nofunnel; do
 						bad = 1
 				exit bad || length(round) != 2
 			}'
-		result $? "$what: in one trace, on one clock"
+		result $? "$what: both harts are in one trace, with times of one clock"
 	done
 done
 

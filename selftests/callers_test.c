@@ -269,7 +269,7 @@ TEST_F(callers, frame_pointers_to_nowhere_end_them)
 	};
 	unsigned int i;
 
-	/* Each frame pointer leads to itself. */
+	/* All of these frames point to the same one. */
 	for (i = 2; i < sizeof(frames) / sizeof(frames[0]); i++)
 		frames[i - 2] = (uintptr_t)&frames[2];
 	for (i = 0; i < sizeof(pointers) / sizeof(pointers[0]); i++) {
@@ -280,7 +280,7 @@ TEST_F(callers, frame_pointers_to_nowhere_end_them)
 	}
 }
 
-/* The frame pointer leads up the program's own stack endlessly. */
+/* The frame pointers form a chain of more frames than the maximum number of callers. */
 TEST_F(callers, a_forged_chain_of_frames_is_limited)
 {
 	unsigned long frame[4 * SIFIVE_TRACE_CALLERS_MAX] __attribute__((aligned(16)));

@@ -119,7 +119,7 @@ result $rc "the programs run on a board with Debian's file system"
 ln -s "$out/run" "$out/run/root/out"
 ln -s "$build/target" "$out/run/root/target"
 
-# reported NAME: nothing lost, in report's JSON.
+# reported NAME: the recording succeeded, and report finds nothing lost; NAME.json is its output.
 reported() {
 	grep -qx "$1 0" "$out/run/status" &&
 		"$build/sifive-trace" report --strict --json --by thread \

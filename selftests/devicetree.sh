@@ -57,8 +57,8 @@ examples_match() {
 	done
 }
 
-# broken WHAT SED PROPERTY: the tree of fpga, edited, is rejected with a message that contains
-# PROPERTY.
+# broken WHAT SED PROPERTY: the fpga board's tree, edited by SED, is rejected with a message that
+# contains PROPERTY.
 broken() {
 	sed -E "$2" "$out/fpga.dtb.dts" | dtc -q -f -I dts -O dtb -o "$out/broken.dtb" 2>&1 |
 		grep -v 'ERROR (phandle_references)\|^$\|Warning: Input tree has errors'
@@ -104,7 +104,7 @@ pool() {
 		fdtget -p "$1" "$region" | grep -qE '^(no-map|reusable)$'
 }
 
-# Drivers that do not support other buffers need a pool.
+# Each component with an SBA sink has a pool: some drivers support no other memory.
 pools() {
 	local address
 	# A component's description continues after a backslash.
@@ -117,7 +117,7 @@ pools() {
 }
 
 for b in $boards; do
-	# Boards derived from another one do not describe memory here.
+	# The files of boards that are derived from another board do not describe memory.
 	! grep -q '^like ' "tools/qemu/boards/$b.board" || continue
 	pools "$b"
 	result $? "$b: each component with an SBA sink has a shared-dma-pool"
@@ -128,11 +128,11 @@ done
 tree=$out/p550-real.dtb
 dtc -q -I dts -O dtb -o "$out/stand-in.dtb" selftests/devicetree/stand-in.dts &&
 	tools/p550-dtb "$out/stand-in.dtb" "$tree"
-result $? "overlay: fits a tree without symbols"
+result $? "overlay: can be applied to a tree without symbols"
 
 schema "overlay: the result matches the bindings" findings "$tree"
 
-# The other end of the only endpoint in a folder of ports.
+# The other end of the single endpoint in a node's output ports.
 far_end() {
 	local port=$1/out-ports/port/endpoint
 	property "$tree" "$port" remote-endpoint
@@ -150,7 +150,7 @@ encoder_is_linked() {
 
 for hart in 0 1 2 3; do
 	encoder_is_linked "$hart"
-	result $? "overlay: encoder $hart has its address, its hart and the funnel's port $hart"
+	result $? "overlay: encoder $hart has its address, belongs to its hart, and has the funnel's port $hart"
 done
 
 funnel_has_memory() {
@@ -184,7 +184,7 @@ overlay_alone() {
 }
 
 overlay_alone
-result $? "overlay: a boot loader that applies it gets the same tree"
+result $? "overlay: a boot loader that applies the overlay gets the same tree"
 
 tools/p550-dtb "$out/fpga.dtb" "$out/none.dtb" 2>"$out/misfit"
 [ $? -eq 1 ] && grep -q 'does not fit' "$out/misfit"
@@ -213,22 +213,22 @@ tools/qemu/board dtb p550 --dts "$out/bare.dts" "$out/bare.dtb" &&
 	tools/p550-dtb -DFUNNEL=11018000 -DENCODER0=11000000 -DENCODER1=11001000 \
 		-DENCODER2=11002000 -DENCODER3=11003000 -DBUFFER=98000000 \
 		"-DBUFFER_REG=0x0 0x98000000 0x0 0x2000000" "$out/bare.dtb" "$tree"
-result $? "virtual board: the overlay fits its tree"
+result $? "virtual board: the overlay can be applied to its tree"
 schema "virtual board: the result matches the bindings" findings "$tree"
 
 tools/qemu/board run p550 --dtb "$tree" --target "$target" --out "$out" -- '
 	insmod /target/sifive_trace.ko && cp /target/fib.elf /tmp &&
 	/target/sifive-trace info >info.txt && taskset 2 /tmp/fib.elf'
-result $? "virtual board: the manual's example runs with it"
+result $? "virtual board: the manual's example runs with the overlay"
 
 # Linux's CPUs 0 to 3 are harts 2, 0, 1, 3, as on the P550.
 [ "$(tr -s ' ' <"$out/info.txt" | sed -nE 's/.*trace@.*(cpu .) (hart .).*/\1 \2/p' |
 	tr '\n' ,)" = "cpu 1 hart 0,cpu 2 hart 1,cpu 0 hart 2,cpu 3 hart 3," ]
-result $? "virtual board: each encoder has its CPU"
+result $? "virtual board: each encoder belongs to its hart's CPU"
 
 [ "$("$build/sifive-trace" decode -e "$build/lib/dropin/fib.elf" "$out/trace.rtd" |
 	grep -c fib)" -gt 300 ]
-result $? "virtual board: its trace has hundreds of fib records"
+result $? "virtual board: the example's trace has hundreds of fib records"
 
 # ---- "info" and the kernel log with errors in the tree ---------------------------------
 
@@ -245,7 +245,7 @@ altered() {
 	result $? "$1: the board ran to the end"
 }
 
-# finds FILE KIND WHAT FIX NAME: a finding of that kind, with its remedy.
+# finds FILE KIND WHAT FIX NAME: expect a finding WHAT of this kind, with FIX as its remedy.
 finds() {
 	sed 's/^/# /' "$out/$1.txt" | grep -E '^# (PROBLEM|note|  )' >"$out/$1.findings"
 	grep -A 1 -E "^# $2 +$3" "$out/$1.findings" | grep -qE -- "-> .*$4"
@@ -254,7 +254,7 @@ finds() {
 	result "$status" "info: $5"
 }
 
-# logs FILE WORDS NAME: the module's line in the kernel log contains WORDS.
+# logs FILE WORDS NAME: expect the module's line in the kernel log to contain WORDS.
 logs() {
 	grep -qF -- "$2" "$out/$1.log"
 	local status=$?
@@ -321,11 +321,11 @@ finds empty-after PROBLEM "the device tree has no node of a trace encoder" \
 logs empty 'no encoder: the device tree has no node "sifive,trace-encoder0"' \
 	"a tree without nodes"
 grep -q 'insmod sifive_trace.ko, or see' "$out/empty-before.txt"
-result $? "one-file library: a module that is not loaded"
+result $? "one-file library: reports that the module is not loaded"
 grep -q 'or see what "sifive-trace info" finds' "$out/empty-one-file.txt"
-result $? "one-file library: a loaded module without an encoder"
+result $? "one-file library: reports that the loaded module has found no encoder"
 grep -q 'the module is loaded, but found no trace encoder' "$out/empty-library.txt"
-result $? "library: a loaded module without an encoder"
+result $? "library: reports that the loaded module has found no encoder"
 
 altered memory dual '
 	load
@@ -343,12 +343,12 @@ finds memory-after PROBLEM \
 finds memory-after note "/soc/trace@11019000 has no memory-region: .*allocator" \
 	"reserve memory" "no sink memory in the tree"
 grep -qE '^(Buffers)? +trace@11019000 up to 4194304 bytes, allocated$' "$out/memory-after.txt"
-result $? "info: the largest buffer of the kernel's allocator"
+result $? "info: prints the size of the largest buffer that the kernel can allocate"
 logs memory "trace@11018000 has no memory: its memory-region is not reserved" \
 	"sink memory that cannot be used"
 grep -q 'trace@11018000.*memory-region.*not reserved' "$out/memory-record.txt" &&
 	grep -qx '2 5' "$out/memory-record.txt"
-result $? "record: fails without memory, with the reason; uses other memory if none is reserved"
+result $? "record: fails if a sink's memory-region is not reserved; works without a memory-region"
 
 # Each funnel of this board has its own memory, so each boot tests two cases.
 f0=/soc/trace@11018000 f1=/soc/trace@11019000
@@ -375,7 +375,7 @@ refused() {
 	result $? "record: $5"
 }
 
-# The kernel's image and initramfs: Linux boots even if it cannot reserve a region.
+# The regions overlap the kernel's image and the initramfs: Linux boots, but cannot reserve them.
 two taken <<DTS
 $r0 { reg = <0x0 0x80400000 0x0 0x800000>; };
 $r1 { reg = <0x0 0x90200000 0x0 0x100000>; };
@@ -400,7 +400,7 @@ result $? "record: uses memory that is not a pool"
 
 # ---- the report for a bug ------------------------------------------------------------
 
-# Identity as set by a board's firmware.
+# Serial numbers and an address, as a board's firmware sets them.
 cat >"$out/report.dts" <<'DTS'
 / {
 	serial-number = "SECRET-SERIAL";
@@ -441,26 +441,26 @@ has() {
 
 has after.txt 'format: sifive-trace-report 1' "kernel.release: $(sed 's/[+.]/\\&/g' "$KERNEL/release")" \
 	'cpu.0.hart: 2' 'cpu.2.hart: 1' 'cpu.0.isa: rv64.*' 'module: loaded' 'machine.processor: 0x.*'
-result $? "report: command, kernel, processors"
+result $? "report: contains the format's version, the kernel and the processors"
 has after.txt 'component./soc/trace@11000000: bound' 'component./soc/trace@11000000.hart: 0' \
 	'component./soc/trace@11018000: bound' 'tree./soc/trace@11018000.reg: 0x0 0x11018000 0x0 0x1000' \
 	'tree./soc/trace@11002000.compatible: "sifive,trace-encoder0"' \
 	'tree./reserved-memory/trace-buffer@98000000.compatible: "shared-dma-pool"' \
 	'tree./reserved-memory/trace-buffer@98000000.no-map: yes' \
 	'tree./.compatible: .*"riscv-virtio"' 'tree./pmu.compatible: "riscv,pmu"'
-result $? "report: nodes of the device tree and their state"
+result $? "report: contains the nodes of the device tree and their state"
 has after.txt 'register.trace@11002000.impl: 0x22[0-9a-f]{6} version=0 .*src=2.*' \
 	'register.trace@11018000.control: 0x[0-9a-f]{8}.*' \
 	'register.trace@11018000.sink-limit: 0x[0-9a-f]{8}'
-result $? "report: registers"
+result $? "report: contains registers"
 has after.txt 'device.encoders: 4' 'encoder.0: trace@11000000 cpu 1 hart 0 .*' \
 	'counter.known: .*' 'event.cycles: cycle, hpmcounter3.*'
-result $? "report: device and counters"
+result $? "report: contains the device and counters"
 has before.txt 'missing: selftest.0: .*' && has after.txt 'selftest.0: stalls yes, .*'
-result $? "report: the result of the encoders' self-test"
+result $? "report: contains the result of the encoders' self-test"
 has after.txt 'log: riscv-pmu-sbi: .*' 'log: sifive_trace: encoders: 4, funnels: 1' \
 	'finding: Tracing works here.'
-result $? "report: the drivers' lines in the kernel log, and the findings"
+result $? "report: contains the drivers' lines in the kernel log, and the findings"
 
 # The page's table of P550 values, with the virtual board's addresses.
 page_is_right() {
@@ -480,13 +480,13 @@ page_is_right
 result $? "report: the virtual board's report matches the page on the P550"
 has user.txt 'missing: registers: .*' 'missing: log: .*' 'missing: counters: .*' \
 	'component./soc/trace@11000000: bound' 'finding: PROBLEM .*'
-result $? "report: a user without privileges gets less, and sees what is missing"
+result $? "report: a user without privileges gets fewer lines, and sees what is missing"
 ! grep -iE 'SECRET|5ec7e7|5e:c7:e7|0x5ec7' "$out/before.txt" "$out/after.txt" "$out/user.txt"
-result $? "report: no name, serial number, network address or command line"
+result $? "report: contains no host name, serial number, network address or command line"
 awk '!/^[a-z]+[^ ]*: / { print FILENAME ": " $0; bad = 1 } END { exit bad || !NR }' \
 	"$out/before.txt" "$out/after.txt" "$out/user.txt"
 result $? "report: all lines have a key"
 grep -q 'cannot write /nonexistent/file' "$out/unwritten.txt" &&
 	[ "$(tail -n 1 "$out/unwritten.txt")" = 3 ]
-result $? "report: a file that cannot be written"
+result $? "report: fails if the file cannot be written"
 results_end

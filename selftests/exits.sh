@@ -36,9 +36,9 @@ record wait-cancel exits cancel -b 2M --on-full wait --'
 
 # whole NAME: expect decoded and lost calls to be at least the completed calls, and at most the
 # started ones. A thread that is killed after the last store of a queued record, but before the
-# count of queued records is decremented, leaves a record that is counted twice: this can happen
-# once per thread. If the host does not run the driver for a long time, programs learn too late
-# that they must drop records. Bytes are then missing, which is reported.
+# count of queued records is decremented, leaves a record that counts both as decoded and as lost.
+# This can happen once per thread. If the host does not run the driver for a long time, programs
+# learn too late that they must drop records. Bytes are then missing, which is reported.
 whole() {
 	host report --json "$out/$1.rtd" | python3 -c '
 import json, struct, sys

@@ -626,7 +626,7 @@ TEST_F(hotplug, sampling_goes_on_of_cpus)
 	sampling_goes_on(_metadata, self, SIFIVE_TRACE_SAMPLING_ALL);
 }
 
-/* Even while the capture is paused, perf loses a CPU's events. */
+/* When a CPU goes offline, perf loses its events even while the capture is paused. */
 TEST_F(hotplug, sampling_goes_on_after_a_pause_of_the_capture)
 {
 	struct sifive_trace_sampling sampling = TRACE_ARG(sifive_trace_sampling);

@@ -369,7 +369,7 @@ static void header(struct __test_metadata *_metadata,
 	}
 }
 
-/* Decode an address; XOR applies to the previous one. */
+/* Decode an address, which DeltaXOR combines with the previous one. */
 static uint64_t address(struct __test_metadata *_metadata,
 			const struct trace_stream *stream, size_t *at,
 			perfCountType_t type, uint64_t *last)

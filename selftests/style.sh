@@ -48,7 +48,7 @@ driver_checkpatch() {
 		include/uapi/linux/*.h
 }
 
-# ENOSYS and friends are as in the kernel; tests and tools are user space.
+# The ignored message types do not apply to user space.
 tests_checkpatch() {
 	checkpatch --ignore CAMELCASE,PREFER_KERNEL_TYPES,SPLIT_STRING,ARRAY_SIZE,VOLATILE,PREFER_DEFINED_ATTRIBUTE_MACRO,MACRO_WITH_FLOW_CONTROL \
 		-f $(files 'selftests/*.c' 'selftests/*.h' | grep -vE '/(unit|model)/')
@@ -147,14 +147,14 @@ install_is_usable() {
 		echo "the kernel's interface is not installed"
 }
 
-# Installs the build machine's command and the library for reading, which a program can use, and
-# nothing for the traced machine.
+# Installs the command and the library for reading, both for the build machine, and nothing for the
+# traced machine. A program can use that library.
 install_of_this_machine() {
 	local at=$build/own
 
 	make -s install-tools O="$built" DESTDIR="$at" PREFIX=/opt/trace \
 		>"$build/install.log" 2>&1 || { tail -n 5 "$build/install.log"; return; }
-	"$at/opt/trace/bin/sifive-trace" --version >/dev/null || echo "it does not run"
+	"$at/opt/trace/bin/sifive-trace" --version >/dev/null || echo "the command does not run"
 	printf '%s\n' '#include <sifive_trace_read.h>' \
 		'int main(void) { sifive_reader_free(sifive_reader_new()); return 0; }' |
 		gcc -Wall -Werror -x c -I"$at/opt/trace/include" - -o "$build/reader" \

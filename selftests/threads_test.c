@@ -763,7 +763,7 @@ TEST_F(threads, a_lost_permission_is_repaired)
 	if (r.fd < 0 || !(self->info.flags & SIFIVE_TRACE_INFO_COUNTERS))
 		SKIP(return, "no kernel.perf_user_access, or no counters");
 	ASSERT_EQ(1, pread(r.fd, &was, 1, 0));
-	/* One stream, so that each record has a predecessor. */
+	/* Use one stream, so that each record has a predecessor. */
 	ASSERT_EQ(0, trace_pin(sched_getcpu()));
 	r.cpu = (sched_getcpu() + 1) % (int)sysconf(_SC_NPROCESSORS_ONLN);
 	for (i = 0; i < 2; i++)

@@ -110,7 +110,7 @@ int trace_repeat(int count);
 /* The error when a child of the same user, without capabilities, reads the capture. */
 int trace_read_without_rights(void);
 
-/* Seconds of a monotonic clock. */
+/* The time of a monotonic clock, in seconds. */
 double trace_clock(void);
 
 /* Keep perf from lowering its sampling rate, as it does on a slow host. */
