@@ -103,7 +103,7 @@ rounds=12
 channel=(6 9)
 calls=(9 15)
 
-# Calls nest, the same number in each round, followed by a manual record.
+# Each round consists of the same number of nested calls and a manual record.
 count_calls() {
 	awk -v source="$1" -v calls="$2" -v rounds="$3" '
 	$2 != source || $1 < time { bad = 1 }

@@ -461,7 +461,7 @@ static unsigned int calls_with_a_thread(struct __test_metadata *_metadata)
 	return (2 + 1) + (3 + 1);
 }
 
-/* Close all descriptors, as a daemon does. The test opens the device again for its own use. */
+/* Close all descriptors, as a daemon does. The test then reopens the device for its own use. */
 static void close_all(struct __test_metadata *_metadata, struct _test_data_calls *self)
 {
 	ASSERT_EQ(0, close_range(3, ~0u, 0));
@@ -614,7 +614,7 @@ static int drop_rights_and_call(struct _test_data_calls *self)
 	return sifive_trace_off(self->trace) ? 5 : 0;
 }
 
-/* In a child, as other tests need this process's rights. */
+/* Runs in a child, because other tests need this process's rights. */
 TEST_F(calls, of_a_program_that_drops_its_rights_are_all_there)
 {
 	pid_t child = fork();

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Proves that read() returns exactly what was stored to a stimulus register between
- * START and STOP: every value with its tag, in order, from each encoder and from all at
- * once, into either kind of sink; and the behaviour of a full buffer, a ring, a rewind
- * and a late reader.
+ * START and STOP: every value with its tag, in order, from one encoder or all encoders
+ * together, into either kind of sink. Also tests a full buffer, a ring, a rewind and a
+ * late reader.
  */
 #define _GNU_SOURCE
 #include <fcntl.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Proves that COUNTERS gives each event its own counter, which user mode can read with
+ * Proves that COUNTERS assigns each event a counter, which user mode can read with
  * a plain csrr; that it counts correctly; and that access and counters are released
  * with the session, or when a call fails.
  */

@@ -150,7 +150,7 @@ encoder_is_linked() {
 
 for hart in 0 1 2 3; do
 	encoder_is_linked "$hart"
-	result $? "overlay: encoder $hart has its address, belongs to its hart, and has the funnel's port $hart"
+	result $? "overlay: encoder $hart has its address, its hart, and port $hart of the funnel"
 done
 
 funnel_has_memory() {

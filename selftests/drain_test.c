@@ -249,7 +249,7 @@ TEST_F(drain, a_rewind_discards_what_was_not_read)
 /* Stores of messages that all have the same length. */
 #define SAME		0x80000000u
 
-/* Bytes that @stores make from START to STOP, in parts with a check after each. */
+/* Bytes that @stores produce from START to STOP, in parts with a check after each. */
 static uint64_t bytes_of(struct __test_metadata *_metadata, struct _test_data_drain *self,
 			 uint32_t flags, uint64_t buffer, uint32_t stores, uint32_t part)
 {

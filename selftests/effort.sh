@@ -54,7 +54,7 @@ effort_tests() {
 	fi
 }
 
-# Instruction trace of a kernel with this many checks fills the buffers at once, and perf counts
+# Instruction trace of a kernel with this many checks fills the buffers too fast, and perf counts
 # the checks' instructions too. Also skip kselftests of the library: other tests make the same
 # driver calls.
 effort_except_debug() {

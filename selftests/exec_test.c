@@ -16,7 +16,7 @@
 
 #define BUFFER	4194304
 
-/* How often the process sleeps, so that its thread is switched in again. */
+/* Number of times that the process sleeps, so that its thread is switched in again. */
 #define SLEEPS	20
 
 /* Runs in the executed program: work, sleep, and do nothing else. */

@@ -453,7 +453,7 @@ static int nobody_opens(int unused)
 	return trace_open(O_RDONLY) == -EACCES && trace_open(O_RDWR) == -EACCES;
 }
 
-/* Try a descriptor without a session, its own or one from root. */
+/* Try calls on a descriptor without a session, opened here or by root. */
 static int nobody_without_session(int fd)
 {
 	struct sifive_trace_config config = TRACE_ARG(sifive_trace_config);

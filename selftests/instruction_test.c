@@ -363,7 +363,7 @@ TEST_F(instruction, many_processes_one_after_the_other_are_traced)
 	unsigned int i;
 	pid_t child;
 
-	/* The mode with the fewest bytes: the kernel's work for a process makes a long trace. */
+	/* This mode produces the fewest bytes: the kernel's work for a process is a long trace. */
 	self->s.instruction.mode = SIFIVE_TRACE_INSTRUCTION_HTM_OPTIMISED;
 	ASSERT_EQ(0, begin(self, SIFIVE_TRACE_INSTRUCTION_CHILDREN));
 	for (i = 0; i < PROCESSES; i++) {
@@ -511,7 +511,7 @@ TEST_F(instruction, stores_of_untraced_threads_are_kept)
 	ASSERT_EQ(0, configure(self, BUFFER, 0));
 	child = fork();
 	if (!child) {
-		/* The child's own START makes it the traced process. */
+		/* The child calls START itself, and becomes the traced process. */
 		if (trace_start(self->s.fd, 0))
 			_exit(1);
 		usleep(1000);

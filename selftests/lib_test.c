@@ -2,7 +2,7 @@
 /*
  * Proves that libsifive-perf works on the real device as its header documents: a
  * program's records, in each count type, are in the file exactly as in the device;
- * every misuse gives an error message and leaves the device free.
+ * every misuse causes an error message and leaves the device free.
  */
 #define _GNU_SOURCE
 #include <fcntl.h>

@@ -115,7 +115,7 @@ static void start_and_join(struct __test_metadata *_metadata, unsigned int threa
 
 	ASSERT_NE(NULL, thread);
 	/*
-	 * Populate the stacks here: harts that fault at once spin on the page table's lock,
+	 * Populate the stacks here: harts that fault together spin on the page table's lock,
 	 * for a long time when the emulator has fewer CPUs than harts.
 	 */
 	ASSERT_EQ(0, mlockall(MCL_CURRENT | MCL_FUTURE));

@@ -98,7 +98,7 @@ objects() {
 	done
 }
 
-# Both objects have had the same addresses, one after the other.
+# The two objects have been loaded at the same addresses, one after the other.
 for object in one two; do
 	objects opener $object
 	result $? "calls in lib$object.so, opened and closed many times, are all recorded by name"
@@ -135,7 +135,7 @@ for program in kept late; do
 	result $? "$program: an object that calls the C library's empty hooks is named as not recorded"
 done
 objects apart one
-result $? "dlmopen(): an object in a namespace of its own is recorded by name"
+result $? "dlmopen(): an object in a separate namespace is recorded by name"
 ! recorded apart enter | grep -q '^two_' &&
 	grep -q 'calls in .*libtwo.so may be missing: .*dlmopen' "$out/apart.err"
 result $? "dlmopen(): an object that is loaded while tracing is on is named, because it is not recorded"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Proves that a START that names processes records their threads, including later ones, and
- * nothing of the caller or of other processes; and who may record which processes.
+ * nothing of the caller or of other processes. Also tests who may record which processes.
  */
 #define _GNU_SOURCE
 #include <pthread.h>

@@ -191,7 +191,7 @@ FIXTURE_TEARDOWN(sba)
 	trace_session_close(&self->s);
 }
 
-/* Sizes from one sink word on; a ring shorter than a message may be empty. */
+/* Sizes start at one sink word; a ring shorter than a message may be empty. */
 TEST_F(sba, every_size_is_rounded_up_to_a_word_and_works_as_a_ring)
 {
 	static const uint64_t sizes[] = { 1, 2, 5, 9, 17, 33, 64, 77, 100, 4095, 4097 };

@@ -60,7 +60,7 @@ FIXTURE_SETUP(sampled_count)
 		return;
 	EXPECT_EQ(-EOPNOTSUPP, COUNTERS());
 	EXPECT_EQ(0, self->counters.failed);
-	SKIP(return, "perf's driver is not a known one");
+	SKIP(return, "the kernel's perf driver is unknown");
 }
 
 FIXTURE_TEARDOWN(sampled_count)

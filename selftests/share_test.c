@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Proves that users can share a machine's trace hardware: all readers of a running ring share one
- * copy, made while others continue; one user's capture is private; STATUS from others disturbs no
- * hart; a session leaves nothing in SRAM for the next; and a failing call takes nothing away.
+ * copy, during which others continue; one user's capture is private; STATUS from others disturbs no
+ * hart; a session leaves no data in SRAM for the next; and a failing call has no effect.
  */
 #define _GNU_SOURCE
 #include <fcntl.h>
@@ -379,7 +379,7 @@ static int may_not_read_as_root_there(int unused)
 	return may_not_read(unused);
 }
 
-/* A descriptor that may read, passed to a user who may not open one. */
+/* Reads from a descriptor that was passed to a user who may not open the device. */
 static int reads_from(int fd)
 {
 	char byte;

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-only
 # Runs sparse for kbuild's CHECK=, without the extensions that kbuild passes in -march: Debian 12's
-# sparse does not know them, and they do not affect its checks.
+# sparse does not support them, and they do not affect its checks.
 
 args=()
 for a; do

@@ -144,7 +144,7 @@ static int make_threads_cheap(void)
 FIXTURE_SETUP(threads)
 {
 	/*
-	 * Populate the stacks before threads run: harts that fault at once spin on the page
+	 * Populate the stacks before threads run: harts that fault together spin on the page
 	 * table's lock, for a long time when the emulator has fewer CPUs than harts.
 	 */
 	ASSERT_EQ(0, mlockall(MCL_CURRENT | MCL_FUTURE));

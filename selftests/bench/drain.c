@@ -35,7 +35,7 @@
 /* Faults that are measured. */
 #define FAULTS		15
 
-/* The most bytes that one read() returns, and a number of stores that make more. */
+/* The most bytes that one read() returns, and a number of stores that produce more. */
 #define CHUNK		65536
 #define CHUNK_STORES	12000
 

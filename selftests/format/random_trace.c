@@ -64,7 +64,7 @@ static void begin_alike(struct gen_stream *s)
 	memcpy(s->counter, first->counter, sizeof(s->counter));
 }
 
-/* The callers of a sample; some lists are cut off, or too long. */
+/* The callers of a sample; some lists are incomplete, or too long. */
 static void write_callers(struct gen_stream *s)
 {
 	uint64_t count = one_in(20) ? below(2 * SIFIVE_TRACE_CALLERS_MAX) : 1 + below(6);
@@ -82,7 +82,7 @@ static void write_callers(struct gen_stream *s)
 	}
 }
 
-/* The stack of a sample; some are cut, or too long. */
+/* The stack of a sample; some stacks are incomplete, or too long. */
 static void write_stack(struct gen_stream *s)
 {
 	uint64_t values = one_in(50) ? below(1100) : one_in(10) ? below(16) : 16 + below(20);
