@@ -445,7 +445,7 @@ shows() {
 	result $? "info: $2"
 }
 
-# boots NAME WHAT: expect info to print the versions that OpenSBI's boot message and the kernel have.
+# boots NAME WHAT: expect info to print the versions of OpenSBI's boot message and of the kernel.
 boots() {
 	local sbi firmware
 	firmware=$(sed -nE 's/^OpenSBI v([0-9.]+).*/\1/p' "$out/console.log")

@@ -357,7 +357,7 @@ static void test_full(void)
 	for (i = 0; i < 10 * CALLS; i++)
 		perfWriteCntrs();
 	ok = !perfTraceOff() && ok;
-	result(ok && perfTraceBuffer(&bytes) && bytes == FULL, "records up to the end of the buffer");
+	result(ok && perfTraceBuffer(&bytes) && bytes == FULL, "records fill the buffer");
 	hand_out_own("full");
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-/* Touches 300 fresh pages in touch(): each page faults once. An earlier call has loaded the code. */
+/* Touches 300 fresh pages in touch(), whose code is loaded already: each page faults once. */
 #include <stdio.h>
 #include <sys/mman.h>
 
