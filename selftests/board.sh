@@ -89,16 +89,16 @@ counts_are_exact() {
 		insmod /target/sifive_trace.ko
 		each counters_test access_test sampling_test own_counts_test timer_test
 		each perf_test perf_stat.sh'
-	result $? "$board: the machine that counts instructions ran to the end"
+	result $? "$board: the tests with counted instructions ran to the end"
 
 	passed counters_test access_test sampling_test own_counts_test timer_test
-	result $? "$board: counters and samples are right where instructions are counted"
+	result $? "$board: with counted instructions, counters and samples are exact"
 
 	passed overflow_test
-	result $? "$board: overflows interrupt as often as the period says"
+	result $? "$board: overflows interrupt once in each period"
 
 	passed perf_test perf_stat.sh
-	result $? "$board: perf and a session count right beside each other"
+	result $? "$board: perf and a session count correctly alongside each other"
 }
 
 [ "$board" != fpga ] || counts_are_exact
@@ -110,14 +110,14 @@ run -- '
 	TRACE_EXACT=1 /target/selftests/overflow_test >/out/inexact
 	echo $? >>/out/inexact' >"$out/minimal.txt"
 grep -qE '^8c .* ?1c [0-9a-f ]+ 8c ' "$out/minimal.txt"
-result $? "$board: the documented example shows its message"
+result $? "$board: the documented example prints its message"
 
 # Tests of exact counts must fail where time is counted instead.
 [ "$(tail -n 1 "$out/inexact")" = 1 ] && grep -q '^# TRACE_EXACT is set' "$out/inexact"
 result $? "$board: a test with TRACE_EXACT fails where instructions are not counted"
 
 cmp -s "$out/trace.rtd" "$out/cat.rtd"
-result $? "$board: cat of the device gives the bytes of perfWriteTrace"
+result $? "$board: cat of the device prints the bytes that perfWriteTrace writes"
 
 decode --values absolute -e "$build/lib/dropin/fib.elf" "$out/trace.rtd" \
 	>"$out/trace.txt"
@@ -135,7 +135,7 @@ awk '
 		else exits++
 	}
 	END { exit bad || !exits }' "$out/trace.txt"
-result $? "$board: entries and exits nest, each exit returns to its call's place"
+result $? "$board: entries and exits nest, each exit has its call's site"
 
 # At the end of the full buffer, nothing confirms the times of the last few records.
 awk '
@@ -177,7 +177,7 @@ for t in raw xor; do
 			print; bad = 1
 		}
 		END { exit bad || NR != 12 }'
-	result $? "$board: $t gives absolute values, not only differences"
+	result $? "$board: $t yields absolute values, not only differences"
 done
 
 decode --format perf -o "$out/perf" -e "$build/lib/dropin/fib.elf" "$out/trace.rtd"
@@ -187,7 +187,7 @@ cut=$(grep -c 'words dropped: the trace ends within it' "$out/trace.txt")
 more=$(($(grep -c 'Func Enter' "$out/perf/perf/fib.callret") -
 	$(awk '$3 == "enter"' "$out/trace.txt" | wc -l)))
 [ "$more" -ge 0 ] && [ "$more" -le "$cut" ]
-result $? "$board: they hold every entry"
+result $? "$board: the files for Freedom Studio contain every entry"
 
 selftests/format/compare.py "$build/sifive-trace" "$out"/*.rtd
 result $? "$board: a reader written from the format's description reads the same"

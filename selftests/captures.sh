@@ -182,7 +182,7 @@ result $? "--on-full drain: all calls, in a file for each sink"
 says stops-node "stops when the buffer is full: /dev/sifive-trace.1: No such file" \
 	"a sink whose node cannot be opened is not drained"
 [ "$({ calls stops-node.0; calls stops-node.1; } | awk '{ n += $2 } END { print n }')" -gt 0 ]
-result $? "a sink whose node cannot be opened is recorded"
+result $? "a sink is recorded although its device node cannot be opened"
 
 # ---- a sink that fails ------------------------------------------------------------
 
@@ -197,7 +197,7 @@ for name in failed:5 failed-stop:5 failed-all:125 failed-limit:125; do
 	name=${name%:*}
 	says $name "sink error, bytes are missing" "$name: a sink error is reported"
 	[ -s "$out/$name.rtd" ]
-	result $? "$name: what was captured before it is written"
+	result $? "$name: data captured before the failure is written"
 	meta $name 'm["coverage"]["run_ns"] > 10**8' "$name: the side-car file has how long it ran"
 done
 for name in failed failed-stop; do
@@ -268,7 +268,7 @@ result $? "list: the number of hidden events is reported"
 finds held 0 "no counter for cycles is free: perf or another program uses them" "record other events" \
 	"no counter is free"
 ! grep -q '^  cycles' "$out/heldlist.txt" && grep -q '^  instructions' "$out/heldlist.txt"
-result $? "list: without counters that perf uses"
+result $? "list: events whose counters perf uses are omitted"
 refused heldrecord 125 "no counter that can count it is free" "record: the reason is reported"
 finds older 1 "the module has interface version 3, this command needs 4" "the same version" "another interface"
 finds gone 0 "CPU 1: no encoder: nothing is recorded there" "taskset -c 0 PROGRAM" \
@@ -285,7 +285,7 @@ finds none 1 "is loaded, but found no trace encoder" \
 status maps 5 "-a: a program that loads code very often"
 sampled maps busy 20 "-a: objects that it loads last have names"
 ! grep -q missed "$out/maps.err"
-result $? "-a: no load was missed"
+result $? "-a: no loaded object was missed"
 sampled maps-apart busy 20 "-a --ring: with too many objects, those loaded last have names"
 meta maps-apart 'len(m["objects"]) == 4096' "-a: the side-car file has as many objects as readers accept"
 says maps-apart "programs and shared objects do not fit into the side-car file" \
@@ -293,7 +293,7 @@ says maps-apart "programs and shared objects do not fit into the side-car file" 
 sampled maps-lost busy 20 "-a: objects loaded after missed events have names"
 missed=$(sed -nE 's/.*: up to ([0-9]+) loads of programs .* were missed.*/\1/p' "$out/maps-lost.err")
 [ "${missed:-0}" -gt 1000 ]
-result $? "-a: the number of missed loads is reported"
+result $? "-a: the number of missed objects is reported"
 
 # ---- a buffer that was full ------------------------------------------------------
 
@@ -312,7 +312,7 @@ named = [x for x in r if "function" in x]
 sys.exit(not (len(t) > 20 and None not in t and max(t) - min(t) > 0.001 and named))'
 	result $? "$name: each sample has a time, and there are names"
 	! host decode "$out/$name.rtd" | grep -q '^# 0x0: .* skipped'
-	result $? "$name: it begins with its first byte"
+	result $? "$name: the file begins with the first captured byte"
 	meta $name 'm["wrapped"] is False and m["srcbits"] == 1 and m["ts_width"] == 40 and m["ts_hz"] == 10000000' \
 		"$name: the side-car file has what decoding needs"
 	meta $name "m['lost']['samples'] == $(
@@ -360,7 +360,7 @@ for name in small-killed small-static; do
 	says $name "/tmp/small/$name.rtd: could not be written in full: $missing of $want bytes are missing: until the next recording, sifive-trace dump -o FILE" \
 		"$name: the file, the missing bytes and the remedy are reported"
 	[ -n "$(calls $name)" ]
-	result $? "$name: the rest can be read"
+	result $? "$name: the rest of the file can be read"
 	cp "$out/$name.rtd.meta" "$out/$name-dump.rtd.meta"
 done
 calls small-killed-dump | grep -qx 'work 5000'
@@ -378,7 +378,7 @@ result $? "small-crash: the trace stays"
 losses() {
 	host decode --strict "$out/$1.rtd" >/dev/null
 	[ $? -eq "$2" ]
-	result $? "$1: decode --strict tells whether something is missing"
+	result $? "$1: decode --strict reports whether data is missing"
 }
 # records NAME: number of function records.
 records() { host decode --format csv "$out/$1.rtd" | grep -cE ',(enter|exit),'; }
@@ -393,7 +393,7 @@ for how in waits:3 killed:137; do
 	[ "$(calls "$name")" = "$(printf 'main 1\npiece 40\nwork 20440')" ]
 	result $? "$name: all calls of a trace that is longer than its buffer"
 	[ "$(stat -c %s "$out/$name.rtd")" -gt $((10 * 65536)) ]
-	result $? "$name: the trace is much longer"
+	result $? "$name: the trace is much longer than the buffer"
 	losses "$name" 0
 	meta "$name" 'm["coverage"]["gaps"] == 0 and m["coverage"]["buffer"] == 65536 and not m["wrapped"] and not any(m["lost"].values())' \
 		"$name: the side-car file has no loss"
@@ -419,7 +419,7 @@ result $? "drained-plain: all calls of a short program"
 for name in paused-raw paused-delta paused-stop; do
 	status $name 3 "$name: the program continues"
 	[ "$(calls $name)" = "$(printf 'main 1\npiece 20\nwork 10220')" ]
-	result $? "$name: what was called meanwhile is missing, everything else is there"
+	result $? "$name: only the calls made meanwhile are missing"
 	meta $name 'm["coverage"]["pauses"] == 1 and m["coverage"]["paused_ns"] > 10**9 and not m["coverage"].get("gaps")' \
 		"$name: the side-car file has how often and how long"
 	says $name "is paused: sifive-trace resume continues it" "$name: pause says what it did"
@@ -432,7 +432,7 @@ r = json.load(open(sys.argv[1]))
 c = r["traces"][0]["coverage"]
 own = sum(float(row["self"] or 0) for row in r["rows"])
 sys.exit(not 0 < own <= c["trace_seconds"] - 0.9 * c["paused_seconds"])' "$out/$name.json"
-	result $? "$name: the time is no function's own"
+	result $? "$name: no function is charged with the time"
 done
 refused paused-none 3 "the recording: no session holds the trace hardware; begin a recording with" "pause: nothing runs"
 refused resumed-none 3 "the recording: no session holds the trace hardware; begin a recording with" "resume: nothing runs"
@@ -468,7 +468,7 @@ for name in stops-small:4096 stops-sram:SRAM stops-static:4096; do
 		"${name%:*}: the command reports that it cannot drain"
 	says "${name%:*}" "${name#*:}" "${name%:*}: the cause is printed"
 	[ -n "$(calls "${name%:*}")" ]
-	result $? "${name%:*}: it is recorded"
+	result $? "${name%:*}: the program is recorded"
 done
 meta stops-small 'm["coverage"]["full"] and m["coverage"]["buffer"] == 1024' "stops-small: the buffer was full"
 meta stops-static 'm["coverage"]["full"] and m["coverage"]["buffer"] == 2048' "stops-static: the buffer was full"
@@ -480,7 +480,7 @@ refused start-drain 2 "--on-full is stop or wrap" "start: it has no file to drai
 meta start-wrap 'm["wrapped"]' "start --on-full wrap: a ring"
 [ "$(records drained-alone)" = "$(records drained-plain)" ] &&
 	[ ! -e "$out/drained-alone.rtd.meta" ]
-result $? "drained-alone: the same without a side-car file"
+result $? "drained-alone: all calls, without a side-car file"
 for name in drained-static drained-all; do
 	status $name 5 "$name: the command has the program's exit status"
 	# The reader may have been too slow on a loaded host, and reported it.
@@ -542,7 +542,7 @@ for name in rotate-raw:3 rotate-delta:3 rotate-xor:3 rotate-killed:137; do
 	status "${name%:*}" "${name#*:}" "${name%:*}: the command has the program's exit status"
 	name=${name%:*}
 	[ "$(pieces "$name")" -gt 20 ] && [ ! -e "$out/$name.rtd" ] && [ ! -e "$out/$name.rtd.meta" ]
-	result $? "$name: there are pieces and nothing else"
+	result $? "$name: writes pieces and no other file"
 	[ -z "$(find "$out" -name "$name.rtd.*[0-9]" -size +20k)" ]
 	result $? "$name: none is longer than --rotate says"
 	selftests/format/pieces.py "$build/sifive-trace" "$out/$name.rtd"
@@ -552,7 +552,7 @@ for name in rotate-raw:3 rotate-delta:3 rotate-xor:3 rotate-killed:137; do
 done
 [ "$(pieces rotate-keep)" = 3 ] && [ "$(find "$out" -name 'rotate-keep.rtd.*.meta' | wc -l)" = 3 ] &&
 	[ ! -e "$out/rotate-keep.rtd.0" ] && all_calls rotate-keep | grep -q '^work [1-9]'
-result $? "--keep: the newest pieces"
+result $? "--keep: the newest pieces are kept"
 for piece in "$out"/rotate-stops.rtd.*[0-9]; do
 	host decode "$piece" | grep -q '^# .*Error' && echo 1 || echo 0
 	python3 -c 'import json, sys; print(int(json.load(open(sys.argv[1]))["coverage"]["gaps"] > 0))' "$piece.meta"
@@ -560,7 +560,7 @@ done >"$out/rotate-stops.gaps"
 paste -sd '' "$out/rotate-stops.gaps" | grep -qE '^(00)+(10|01|11)' && [ "$(all_calls rotate-stops | sed -n 's/^work //p')" -ge $((20 * 511)) ]
 result $? "--rotate: a loss is reported where it happened, and not before"
 [ "$(pieces rotate-time)" -ge 3 ]
-result $? "--rotate TIME: there are pieces"
+result $? "--rotate TIME: writes pieces"
 selftests/format/pieces.py "$build/sifive-trace" "$out/rotate-time.rtd"
 result $? "--rotate TIME: all pieces together have the records of the whole"
 says rotate-static "the limit of --size is reached" "--rotate: --size still ends it"
@@ -580,7 +580,7 @@ sys.exit(not (all(any(o["path"].endswith("/busy-static") for o in m["objects"]) 
 result $? "--rotate: on a full disk, the pieces have the objects and losses that are known at the end"
 status small-keep 3 "--keep: a small disk is enough"
 ! grep -q "No space" "$out/small-keep.err"
-result $? "--keep: no piece ran out of room"
+result $? "--keep: the disk had room for every piece"
 for wrong in 5 1k 5x 0s; do
 	refused wrong-rotate-$wrong 2 "a size of at least 4k, such as 64k, 100M or 1G, or a time such as 10s" \
 		"--rotate $wrong: refused"

@@ -40,7 +40,7 @@ tools/qemu/board run "$board" --kernel "$kernel" --target "$target" --out "$out"
 	cat /sys/kernel/debug/kmemleak >>leaks'
 rc=$?
 [ "$rc" -eq 0 ]
-result $? "$board, debug kernel: its log has no bug, its tests came to an end"
+result $? "$board, debug kernel: the log reports no bug, and the tests ran to the end"
 [ "$(cat "$out/tests" 2>/dev/null)" = 0 ]
 result $? "$board, debug kernel: all kselftests pass"
 [ -e "$out/leaks" ] && [ ! -s "$out/leaks" ]
@@ -61,7 +61,7 @@ tools/qemu/board run "$board" --kernel "$kernel" --dts "$work/reusable.dts" \
 	grep -h "^sink-base " /sys/kernel/debug/sifive-trace/* >bases
 	/target/sifive-trace stop
 	/target/selftests/fault_probe encoder '"$encoder"' >probe'
-result $? "$board, debug kernel: it runs with a reusable pool"
+result $? "$board, debug kernel: the board runs with a reusable pool"
 in_pool() {
 	local base
 	while read -r _ base; do
@@ -72,4 +72,4 @@ in_pool() {
 in_pool
 result $? "$board, debug kernel: a sink is in the reusable pool"
 grep -q 'config=0 .*stop=0 .* data=100 ' "$out/probe"
-result $? "$board, debug kernel: its capture has all that was stored"
+result $? "$board, debug kernel: the capture contains all that was stored"

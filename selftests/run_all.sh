@@ -50,7 +50,7 @@ if [ -n "$inserted" ]; then
 	echo "1..1"
 fi
 if [ "$ran" -eq 0 ]; then
-	echo "# there is no test here"
+	echo "# no test to run"
 	rc=1
 fi
 exit $rc

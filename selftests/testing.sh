@@ -37,5 +37,5 @@ tools/qemu/board run "$board" --kernel "$kernel" --target "$target" --out "$work
 	sh /target/selftests/run_all.sh'
 result $? "$what: kselftests ran to the end, the kernel's log is clean"
 cmp -s "$kernel/release" "$work/out/kernel"
-result $? "$what: it is the kernel that ran"
+result $? "$what: this kernel ran"
 results_end
