@@ -52,7 +52,7 @@ const char *cause_why(const struct input *input, char text[CAUSE_SIZE])
 	return text;
 }
 
-/* A time from a clock other than the trace's is not exact. */
+/* Marked with ~ because the time is not exact: another clock than the trace's measured it. */
 static void put_when(const struct input *input, uint64_t ticks, char *text, size_t size)
 {
 	if (input->hz)
@@ -61,7 +61,10 @@ static void put_when(const struct input *input, uint64_t ticks, char *text, size
 		snprintf(text, size, "~%" PRIu64 " ticks", ticks);
 }
 
-/* Whether the trace begins after the call, as far as times or durations are known. */
+/*
+ * Whether the call began before the trace, judging by its time or, if that is unknown, its
+ * duration.
+ */
 static bool begins_later(const struct input *input)
 {
 	const struct trace_stats *stats = trace_stats(input->trace);

@@ -11,8 +11,8 @@
 #define CAUSE_SIZE	512
 
 /**
- * cause_time() - convert a time in the side-car file to the trace's
- * @ticks:	the time, which wraps like a timestamp
+ * cause_time() - extend a wrapped time of the side-car file to a time of the trace
+ * @ticks:	the time from the side-car file
  * @near:	a time in the trace less than half a lap away
  */
 uint64_t cause_time(const struct input *input, uint64_t ticks, uint64_t near);

@@ -5,7 +5,7 @@
 #include "clocks.h"
 #include "ring.h"
 
-/* With fewer stores than this from a source, the steps of its clock are unknown. */
+/* Number of a source's latest stores that show the steps of its clock. */
 #define FEW		256
 
 /*
@@ -41,8 +41,8 @@ static uint64_t highest_bit(uint64_t bits)
 }
 
 /*
- * The stores of one source in the queue, from the latest back to the last one at which @bit was
- * the highest bit of its time to change, or to the place where a timestamp was lost.
+ * The queued stores of one source in which @bit may be wrong: from the latest store back to the
+ * last time step whose highest changed bit is @bit, or to a lost timestamp.
  */
 struct window {
 	struct clocks	*clocks;
@@ -98,9 +98,9 @@ static void doubt(const struct window *window)
 }
 
 /*
- * The store whose timestamp is damaged. Flipping the bit from there up to the contradiction
- * changes the steps at both ends, and time must not go back at either. Return window->end if it
- * is the message at the contradiction itself.
+ * Finds the store whose timestamp is damaged. Flipping the bit from that store up to the
+ * contradiction changes the time steps at both ends; time must not go back at either end. Returns
+ * window->end if the message at the contradiction itself is damaged.
  */
 static size_t find_damage(const struct window *window, uint64_t time)
 {
@@ -169,7 +169,7 @@ void clocks_correct(struct clocks *clocks, const struct nexus_message *message)
 	uint64_t bit = message->contrary, time;
 
 	correct_bit(clocks, message->src, bit, message->time);
-	/* After an absolute time all bits are known. */
+	/* An absolute time shows all wrong bits, not only the highest one. */
 	while (message->flags & NEXUS_SYNC &&
 	       latest_time(clocks, message->src, &time) && time > message->time) {
 		bit = highest_bit((time ^ message->time) & (bit - 1));
@@ -179,7 +179,7 @@ void clocks_correct(struct clocks *clocks, const struct nexus_message *message)
 	}
 }
 
-/* The source's times may all be wrong. */
+/* Marks all times of a source as inferred, because its clock may be wrong. */
 static void doubt_source(struct clocks *clocks, struct nexus *nexus, unsigned int src)
 {
 	size_t i;
@@ -212,8 +212,9 @@ static void end_stretch(const struct nexus *nexus, struct clocks_stretch *stretc
 }
 
 /*
- * Marks the times of the source that is latest in @first as doubtful, and those of all sources
- * in @last that contradict it.
+ * Sources in @last whose time is before the latest time in @first contradict the source of that
+ * time. If no other source agrees with that source, its times become doubtful. If one agrees, or if
+ * only one contradicts it, the times of the contradicting sources become doubtful.
  */
 static void compare_stretches(struct clocks *clocks, struct nexus *nexus,
 			      const struct clocks_stretch *first,
@@ -255,10 +256,10 @@ void clocks_compare(struct clocks *clocks, struct nexus *nexus)
 /**
  * struct ending - a source's stores in the queue after its latest absolute time
  * @stores:	number of these stores
- * @early:	stores before the last FEW, or all if there are at most FEW
+ * @early:	number of stores before the last FEW, or all if there are at most FEW
  * @last:	time of the previous store in the current direction of the search
  * @longest:	longest step of its time, among the last FEW stores
- * @lowest:	lowest bit that is the highest to change in one of these steps; 0 if none
+ * @lowest:	lowest of the highest changed bits of these steps; 0 if none
  * @bits:	bits that those steps change and that nothing has confirmed yet
  */
 struct ending {
@@ -270,7 +271,7 @@ struct ending {
 	uint64_t	bits;
 };
 
-/* Whether a store belongs to its source's ending. */
+/* Whether a store with a known time follows its source's latest absolute time. */
 static bool is_behind_absolute(const struct clocks *clocks, const struct store *store)
 {
 	return store->time_known && store->offset >= clocks->absolute[store->src];
@@ -288,8 +289,8 @@ static void measure_step(struct ending *ending, uint64_t from, uint64_t to)
 }
 
 /*
- * A pause long before the end may be longer than all the time after it, so nothing confirms
- * its bits. Therefore only the steps near the end count.
+ * The times after a very long pause may be too few to confirm the bits that the pause changed, so
+ * only the steps near the end are measured.
  */
 static void measure_steps(const struct clocks *clocks, struct ending *endings)
 {
@@ -315,7 +316,10 @@ static void measure_steps(const struct clocks *clocks, struct ending *endings)
 	}
 }
 
-/* For @open sources, searches back to the place where their last bit was confirmed. */
+/*
+ * For @open sources, marks times as inferred from the end back to the store that confirms the last
+ * bit.
+ */
 static void doubt_ends(struct clocks *clocks, struct ending *endings, unsigned int open)
 {
 	size_t i;
@@ -347,8 +351,8 @@ void clocks_end(struct clocks *clocks)
 		struct ending *ending = &endings[src];
 
 		/*
-		 * Steps of up to twice the longest are possible. An error smaller than the
-		 * shortest step cannot be detected.
+		 * Ignore bits above twice the longest step, which no step is likely to change, and
+		 * bits below the shortest step, because an error in them cannot be detected.
 		 */
 		ending->bits &= 4 * highest_bit(ending->longest) - ending->lowest;
 		open += !!ending->bits;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * The clocks of a trace's sources after damage: gaps, Error messages, unknown TCODEs,
+ * Corrects the clocks of a trace's sources after damage: gaps, Error messages, unknown TCODEs,
  * contradictory timestamps.
  *
- * Messages wait in a queue before their records are decoded, so that a contradiction
- * also corrects, or marks, the times before it that it makes doubtful.
+ * Messages wait in a queue before their records are decoded. After a contradiction, the times that
+ * it makes doubtful can therefore still be corrected or marked.
  */
 #ifndef SIFIVE_TRACE_CLOCKS_H
 #define SIFIVE_TRACE_CLOCKS_H
@@ -24,9 +24,9 @@ struct clocks_event {
 };
 
 /**
- * struct clocks_stretch - RING_SKEW bytes of the trace, or more
- * @end:	place at which it ends
- * @now:	by source: its clock there
+ * struct clocks_stretch - at least RING_SKEW bytes of the trace
+ * @end:	offset of its end
+ * @now:	by source: its clock at @end
  * @sent:	by source: it sent messages in the stretch, and its time was known
  * @late:	the source with the latest clock
  * @latest:	the latest source's time; 0 if there is none
@@ -41,12 +41,13 @@ struct clocks_stretch {
 
 /**
  * struct clocks - the queue, and the state of each source's clock
- * @store:	room for CLOCKS_QUEUE, of which @stores wait, the oldest first
+ * @store:	array of CLOCKS_QUEUE stores, of which the first @stores are queued, the oldest
+ *		first
  * @mask:	greatest timestamp
  * @broken:	by source: offset after which a timestamp may be missing
  * @absolute:	by source: offset of its latest absolute timestamp
- * @stretch:	the latest ones, and room for the next
- * @next:	index of that room; the earliest stretch is the one after it
+ * @stretch:	the two latest stretches, and a free element for the next one
+ * @next:	index of the free element; the earliest stretch follows it
  */
 struct clocks {
 	struct store		*store;
@@ -64,7 +65,7 @@ struct clocks {
 void clocks_shift(struct clocks *clocks, size_t count, unsigned int events);
 
 /**
- * clocks_break() - a source may have lost a timestamp
+ * clocks_break() - note that a source may have lost a timestamp
  * @src:	the source, or -1 for any
  * @offset:	place in the file
  */
@@ -72,13 +73,12 @@ void clocks_break(struct clocks *clocks, int src, uint64_t offset);
 
 /**
  * clocks_correct() - correct the queue's times after a contradiction
- * @message:	with NEXUS_CONTRARY; all before it are in the queue
+ * @message:	a message with NEXUS_CONTRARY, sent after those in the queue
  *
- * A bit of the source's time was wrong just before @message. If the source may have
- * lost a timestamp, the bit was wrong since then. Otherwise a timestamp itself is
- * damaged, in one of the messages since the bit was last the highest to change: all
- * times since then are inferred, and the bit is corrected starting at the message
- * for which the steps are shortest.
+ * A bit of the source's time was wrong just before @message. If the source may have lost a
+ * timestamp, the bit has been wrong since then. Otherwise a timestamp itself is damaged, in one of
+ * the messages since the bit was last the highest to change: all times since then are inferred, and
+ * the bit is corrected starting at the message for which the steps are shortest.
  */
 void clocks_correct(struct clocks *clocks, const struct nexus_message *message);
 
@@ -94,13 +94,12 @@ void clocks_correct(struct clocks *clocks, const struct nexus_message *message);
 void clocks_compare(struct clocks *clocks, struct nexus *nexus);
 
 /**
- * clocks_end() - mark the times at the trace's end that nothing confirms
+ * clocks_end() - mark unconfirmed times at the end of the trace
  *
- * A wrong bit of a timestamp contradicts the next timestamp in which that bit
- * is the highest to change. At the end of a source, without a later absolute
- * time, nothing reveals a wrong bit, so times are inferred. This applies only
- * to the XOR scheme, to sources with enough stores to show the length of their
- * steps, and to the bits that steps of that length change.
+ * A wrong bit of a timestamp contradicts the next timestamp in which that bit is the highest to
+ * change. At the end of a source, without a later absolute time, nothing reveals a wrong bit, so
+ * times are marked as inferred. This applies only to the XOR scheme, to sources with enough stores
+ * to show the length of their steps, and to the bits that steps of that length change.
  */
 void clocks_end(struct clocks *clocks);
 
@@ -112,14 +111,13 @@ void clocks_end(struct clocks *clocks);
  * @length:	number of @bytes
  * @words:	stores so far, by channel
  *
- * Candidates are the clocks unchanged, and the clocks after decoding @bytes
- * with one bit flipped, if that gives whole messages. The candidate with which
- * the following messages contradict each other least is used. Messages in the
- * damaged bytes are not passed on, because they may be damaged elsewhere. Times
- * are inferred from here on.
+ * Candidates are the unchanged clocks, and the clocks after decoding @bytes with one bit flipped,
+ * for each flip that yields whole messages. The candidate for which the times of the following
+ * messages are most plausible is used. Messages in the damaged bytes are not passed on, because
+ * they may be damaged elsewhere. Times are inferred from here on.
  *
- * Return: bytes after @bytes that belong to a damaged message: skip them. -1 if no flipped bit
- * explains the following messages better than the unchanged clocks.
+ * Return: number of bytes after @bytes to skip because they belong to a damaged message, or -1 if
+ * no flipped bit explains the following messages better than the unchanged clocks.
  */
 int clocks_recover(struct nexus *nexus, const uint8_t *bytes, size_t length,
 		   const uint64_t *words);

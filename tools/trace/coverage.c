@@ -36,7 +36,7 @@ static uint64_t ticks(const struct input *input)
 	return stats->timed ? stats->last - stats->first : 0;
 }
 
-/* "15.4 s of 195 s", as far as it is known. */
+/* Writes "15.4 s of 195 s", without the times that are unknown. */
 static void put_part(const struct input *input, char *text, size_t size)
 {
 	uint64_t run = input->meta.coverage.run_ns;
@@ -56,7 +56,7 @@ static void put_part(const struct input *input, char *text, size_t size)
 /* Longest part of a function's name that is shown. */
 #define SHOWN	100
 
-/* Describes the calls that the user has requested. */
+/* Describes the limits that the user set with record --from, --to and --depth. */
 static size_t put_limits(const struct meta_part *part, char *text, size_t size, bool first)
 {
 	char from[SHOWN + 1], to[SHOWN + 1];
@@ -144,7 +144,10 @@ bool coverage_partial(const struct input *input)
 	       coverage_limited(input);
 }
 
-/* Captured bytes that are not in the file, for example because nobody read them. */
+/*
+ * Number of captured bytes that are missing from the file, for example because they were never
+ * read.
+ */
 static uint64_t not_there(const struct input *input)
 {
 	const struct meta_coverage *coverage = &input->meta.coverage;

@@ -16,7 +16,7 @@ enum coverage {
 };
 
 /**
- * coverage_of() - the coverage from the side-car file and the trace, after it has been
+ * coverage_of() - the coverage from the side-car file and the trace; only after the trace has been
  * read
  */
 enum coverage coverage_of(const struct input *input);
@@ -52,13 +52,15 @@ void coverage_json(const struct input *input, struct output *out);
 uint64_t coverage_lost(const struct input *input);
 
 /**
- * coverage_dropped() - number of records that programs dropped: the greater of
- * the counts in the side-car file, which may be missing or early, and in the
- * trace's marks
+ * coverage_dropped() - number of records that programs dropped: the greater of the counts in the
+ * side-car file, which may be missing or may have been written early, and in the trace's marks
  */
 uint64_t coverage_dropped(const struct input *input);
 
-/** coverage_gaps() - number of gaps in the trace that the recorder reports */
+/**
+ * coverage_gaps() - number of gaps that the recorder reports, plus one if captured bytes are
+ * missing from the file
+ */
 uint64_t coverage_gaps(const struct input *input);
 
 /**

@@ -9,19 +9,19 @@
 #include "perfrec/perfrec.h"
 #include "switches.h"
 
-/* More words than the longest header, or the longest record with callers. */
+/* Exceeds the number of words of the longest header and of the longest record with callers. */
 #define WORDS	(160 + 2 * SIFIVE_TRACE_CALLERS_MAX)
 /* Maximum number of stores in a record of a channel without headers. */
 #define OTHERS	(SWITCHES_WORDS + 2)
 
-/* Number of stores to decode at once. */
+/* Number of stores decoded per call. */
 #define STORES	64
 
 /**
  * struct stream - state of a stream that the next piece needs
  * @header:	the latest header, NULL if unknown
  * @lost:	stores are missing since that header
- * @known:	@record is the latest record, and nothing is missing since then
+ * @known:	@record is the latest record, and no store is missing since then
  * @dropped, @waited: values of the marks after the latest record
  * @headed:	a header follows the latest drop mark
  * @begun:	the @words stores after the latest record, header or mark
@@ -39,10 +39,10 @@ struct stream {
 };
 
 /**
- * struct cut - a trace
+ * struct cut - a trace that is being followed
  * @stream:	its streams; NULL before their first store
  * @store:	the store that is being decoded
- * @ended:	the store has ended the unfinished record or header
+ * @ended:	the store follows the end of a record, which it shows to be complete
  * @misfit:	the store fits neither a record nor a header
  * @begin:	where the current piece begins
  */
@@ -131,7 +131,10 @@ static bool is_magic(const struct store *store)
 	return store->bytes == 4 && store->value == SIFIVE_TRACE_RECORD_MAGIC;
 }
 
-/* After a dropped record, keep only this store and the magic that it may belong to. */
+/*
+ * After a discarded record, keeps only the latest store, or the two latest if they may begin a
+ * header.
+ */
 static void drop_words(struct stream *stream)
 {
 	unsigned int kept = 1;
@@ -162,8 +165,8 @@ static void keep_mark(struct stream *stream)
 }
 
 /*
- * A channel without headers contains the records of switches.h: its last stores may be the
- * beginning of one.
+ * A channel without headers contains records of context switches (switches.h), and its last stores
+ * may be the beginning of one.
  */
 static void drop_others(struct stream *stream)
 {
@@ -190,7 +193,7 @@ static int on_store(struct cut *cut, const struct store *store)
 	stream = *slot;
 	if (!stream)
 		return -1;
-	/* Drops stores that belong to no record or header. */
+	/* Drop the oldest store, which belongs to no record or header. */
 	if (stream->words == WORDS) {
 		memmove(stream->begun, stream->begun + 1,
 			(WORDS - 1) * sizeof(stream->begun[0]));
@@ -210,7 +213,7 @@ static int on_store(struct cut *cut, const struct store *store)
 	return error ? -1 : 0;
 }
 
-/* Messages of a source, or of all, are missing. */
+/* Messages of source @src are missing, or of all sources if it is -1. */
 static void lose(struct cut *cut, int src)
 {
 	unsigned int source, channel;
@@ -277,8 +280,8 @@ ssize_t cut_place(const struct cut *cut, const uint8_t *bytes, size_t length)
 }
 
 /*
- * The store of the last address of an unfinished record that lacks at most the
- * upper part of its last count, else NULL.
+ * If the unfinished record lacks at most the upper part of its last count, returns the store of its
+ * last address, otherwise NULL.
  */
 static const struct store *whole_record(const struct stream *stream)
 {
@@ -341,8 +344,8 @@ static void put_header(struct output *out, const struct perfrec_header *header)
 }
 
 /*
- * Writes the record as the first after a header: with its addresses, and with
- * its counts since the header or its counter values.
+ * Writes the record as if it were the first after a header: with complete addresses, and with
+ * counts since the header or counter values.
  */
 static void put_record(struct output *out, const struct perfrec_record *record)
 {

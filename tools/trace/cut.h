@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * Follows a trace while it is recorded, so that it can be cut into pieces: keeps what the
- * reader of a piece needs from earlier pieces. resume.h is the counterpart in the reader.
+ * Follows a trace while it is recorded in pieces, to save the state that the reader of a piece
+ * needs from earlier pieces. resume.h is the counterpart in the reader.
  */
 #ifndef SIFIVE_TRACE_CUT_H
 #define SIFIVE_TRACE_CUT_H
@@ -30,8 +30,8 @@ int cut_feed(struct cut *cut, const void *bytes, size_t length);
  * cut_place() - find where a piece can end
  * @bytes:	the bytes after those already fed
  *
- * Return: the length of the rest of a message, 0 if there is none, -1 if the
- * rest is not complete in @bytes.
+ * Return: the number of @bytes that complete the current message, 0 if it is already complete, -1
+ * if @bytes does not complete it.
  */
 ssize_t cut_place(const struct cut *cut, const uint8_t *bytes, size_t length);
 

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /*
- * The width of the SRC field, and the timestamps' scheme, from the bytes alone. With a wrong
- * width, bits of the field become part of the store's tag, or vice versa, so the stores of one
- * record have different channels, or their values do not fit their sizes, so they form
- * neither headers nor records.
+ * Infers the width of the SRC field and the timestamp scheme from the bytes alone. With a wrong
+ * width, bits of the field become part of the store's tag, or vice versa. The stores of one record
+ * then have different channels, or values that do not fit their sizes, so they form neither headers
+ * nor records.
  */
 #include "trace.h"
 
 /*
- * Number of bytes that suffice if they contain records with a header; and a lower number that
- * suffices if only one width yields such records.
+ * ENOUGH bytes suffice if they contain records with a header; FIRST bytes suffice if only one width
+ * yields such records.
  */
 #define ENOUGH		(32u << 10)
 #define FIRST		(2u << 10)
@@ -143,8 +143,8 @@ int infer_src_bits(const void *data, size_t length,
 }
 
 /*
- * Limits for the share of times that go back and for steps, and a sufficient number of
- * bytes.
+ * Timestamps are differences if, decoded as XOR, at least BACK_LEAST steps and one in BACK_SHARE go
+ * back. STAMPS bytes suffice if they contain STEPS_LEAST steps.
  */
 #define BACK_LEAST	4
 #define BACK_SHARE	8

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /*
  * Merges the traces of a recording's sinks. Sources get new numbers; times are converted to the
- * clock of the first hart's trace, using the driver's readings of all clocks at START and STOP.
- * Messages are written in order of time.
+ * clock of the trace with the lowest hart, using the driver's readings of all clocks at START and
+ * STOP. Messages are written in order of time.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -19,16 +19,13 @@
 #include "output.h"
 #include "progress.h"
 
-/* If the rates of two clocks differ by more than one part in this many, it is not drift. */
+/* Largest plausible drift: a clock's rate is off by at most one part in this many. */
 #define DRIFT		1000
 
-/*
- * The same limit for two clocks of one recording: a greater difference is a step rather
- * than drift.
- */
+/* The same for two clocks of one recording: a greater difference is a step rather than drift. */
 #define STEP		5000
 
-/* Number of fractional bits of a nanosecond. */
+/* Units per nanosecond in intermediate results. */
 #define FINE		1024
 
 /* Limits that keep products within 128 bits: nanoseconds, and ticks since START. */
@@ -83,7 +80,10 @@ static int number_sources(struct merge *merge)
 	return 0;
 }
 
-/* The trace with the lowest hart: the library reads its clock for times in side-car files. */
+/*
+ * The trace with the lowest hart, because the library reads that hart's clock for times in side-car
+ * files.
+ */
 static const struct input *find_base(const struct merge *merge)
 {
 	const struct input *found = merge->input[0];
@@ -106,8 +106,8 @@ static uint64_t difference(uint64_t a, uint64_t b)
 }
 
 /*
- * Ticks from START to STOP: the rate shows how often a narrow timestamp has wrapped. Returns
- * -1 if the clock has not run at that rate.
+ * Sets the number of ticks from START to STOP. The nominal rate shows how often a narrow timestamp
+ * has wrapped. Returns -1 if the clock did not run at that rate.
  */
 static int measure(const struct merge *merge, struct input *in)
 {
@@ -118,7 +118,7 @@ static int measure(const struct merge *merge, struct input *in)
 	const uint64_t slack = (uint64_t)((unsigned __int128)(in->start.within + in->stop.within) *
 					  in->meta.ts_hz / NS_PER_SEC) + 2;
 	uint64_t low = (in->stop.time - in->start.time - expected) & mask;
-	/* How far the clock is ahead, from minus half to half of its range. */
+	/* Ticks by which the clock is ahead, from minus half its range to half its range. */
 	int64_t fast = (int64_t)(low << (64 - merge->width)) >> (64 - merge->width);
 
 	in->ticks = expected + (uint64_t)fast;
@@ -183,14 +183,14 @@ static int set_clocks(struct merge *merge)
 		if (within > merge->within)
 			merge->within = within;
 	}
-	/* The clock of each of two traces may be wrong by this much, and by one tick. */
+	/* Each of two clocks may be wrong by this much, plus one tick. */
 	merge->within = 2 * (merge->within + tick);
 	return 0;
 }
 
 /* ---- messages ------------------------------------------------------------- */
 
-/* Ends the progress line, so that an error gets its own line. */
+/* Ends the progress line, so that an error message begins on a new line. */
 static void end_progress(struct merge *merge)
 {
 	progress_end(merge->progress);
@@ -227,8 +227,8 @@ static int fill(struct merge *merge, struct input *in)
 }
 
 /*
- * The time of a message on the trace's own clock, in ticks since START. A source's first
- * absolute time is near the latest time of the trace.
+ * The time of a message on the trace's own clock, in ticks since START. A source's first absolute
+ * time, which may have wrapped, is assumed to be near the latest time of the trace.
  */
 static uint64_t since_start(const struct merge *merge, struct input *in)
 {
@@ -305,7 +305,7 @@ static int next(struct merge *merge, struct input *in)
 	return 0;
 }
 
-/* The time that a reader infers from the low bits of a time that follows @before. */
+/* The time that a reader infers from the low bits of @time if the previous time was @before. */
 static uint64_t read_back(const struct merge *merge, uint64_t before, uint64_t time)
 {
 	const uint64_t mask = merge->to.ts_mask, half = mask ^ mask >> 1;
@@ -317,8 +317,8 @@ static uint64_t read_back(const struct merge *merge, uint64_t before, uint64_t t
 }
 
 /*
- * The timestamp of a message, as written. Returns -1 if a reader would infer another time: the
- * shift has moved a wrap into a long pause.
+ * Computes the timestamp to write. Returns -1 if a reader would infer another time, because the
+ * conversion to another clock has moved a wraparound into a long pause.
  */
 static int stamp(struct merge *merge, struct input *in, uint64_t *timestamp)
 {

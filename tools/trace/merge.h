@@ -16,7 +16,7 @@
 #define NO_SOURCE	0xffu
 #define NS_PER_SEC	1000000000u
 
-/* A clock's @time, in ticks, within @within nanoseconds of CLOCK_MONOTONIC @ns. */
+/* A clock's @time, in ticks, read within @within nanoseconds of CLOCK_MONOTONIC @ns. */
 struct sample {
 	uint64_t time;
 	uint64_t ns;
@@ -31,14 +31,14 @@ struct sample {
  * @ticks:	ticks of its clock between START and STOP
  * @source:	by source: its new number, or NO_SOURCE
  * @begun:	by source: it has sent an absolute time
- * @doubtful:	by source: an Error message followed
+ * @doubtful:	by source: an Error message was read, and no absolute time since
  * @origin:	by source: its time, as extended by the decoder, when @start was read
  * @written:	by source: the latest time, as written
- * @known:	by source: an absolute time of it was written
+ * @known:	by source: it has an absolute time in the output
  * @bytes:	number of bytes read
  * @message:	the next message; valid with @more
  * @since:	ticks of its clock from @start to the latest message
- * @time:	of the next message, as written
+ * @time:	time of the next message, on the common clock
  * @cut:	the trace ends within a message
  */
 struct input {
@@ -68,18 +68,18 @@ struct input {
 
 /**
  * struct merge - traces to merge
- * @output:	name of the merged trace in messages, the command's -o
+ * @output:	name of the merged trace, for messages; the command's -o
  * @quiet:	the command's -q
  * @hidden:	show no progress
  * @size:	bytes of all traces
  * @read:	number of these bytes read so far
  * @base:	the trace to whose clock all times are converted
- * @to:		layout of the output
+ * @to:		message layout of the output
  * @width:	bits of a timestamp
  * @sources:	number of sources
  * @within:	nanoseconds by which times of different traces may be wrong
  * @messages:	number of messages written
- * @bytes:	their size
+ * @bytes:	size of these messages in bytes
  */
 struct merge {
 	const char	*output;
@@ -116,7 +116,7 @@ int merge_read_meta(const struct merge *merge, struct input *in);
 /**
  * merge_meta() - the text of the merged trace's side-car file
  *
- * Return: the text, until merge_close(), or NULL after printing an error.
+ * Return: the text, valid until merge_close(), or NULL after printing an error.
  */
 const char *merge_meta(struct merge *merge);
 
@@ -125,8 +125,7 @@ int merge_check_name(const char *path);
 
 /**
  * merge_open() - open traces, and find out how to merge them
- * @merge:	all zero except @output, @quiet and @hidden; for merge_close(), even after an
- *		error
+ * @merge:	all zero except @output, @quiet and @hidden; call merge_close() even after an error
  *
  * Return: 0, or -1 after printing an error if they cannot be merged.
  */

@@ -91,8 +91,8 @@ static int write_names(int from, const char *from_path, const char *path)
 }
 
 /*
- * The merged trace gets the names of the kernel's functions from its parts, and keeps no
- * others: those beside an earlier trace may be of another kernel.
+ * Copies the names of the kernel's functions from the first input that has them. A file with names
+ * beside the output is replaced or removed, because it may be from another kernel.
  */
 static int copy_names(char **paths, const char *output)
 {
@@ -128,7 +128,7 @@ static int write_both(struct merge *merge, const char *trace, const char *meta)
 	snprintf(final, sizeof(final), "%s.meta", merge->output);
 	if (write_trace(merge, trace) || write_meta(merge, meta))
 		return -1;
-	/* Rather leave a trace without a side-car file than with another trace's. */
+	/* A trace without a side-car file is better than one with another trace's. */
 	unlink(final);
 	return put_in_place(trace, merge->output) || put_in_place(meta, final) ? -1 : 0;
 }
@@ -149,7 +149,10 @@ static int merge_all(struct merge *merge)
 	return -1;
 }
 
-/* Who may not read an input, for its kernel addresses or stacks, may not read the output. */
+/*
+ * A user who may not read an input, because it contains kernel addresses or stacks, may not read
+ * the output either.
+ */
 static void restrict_output(char **paths)
 {
 	mode_t mask = umask(077);
@@ -161,7 +164,7 @@ static void restrict_output(char **paths)
 	umask(mask);
 }
 
-/* The output is a regular file that is not an input, nor an input's side-car file. */
+/* Checks that the output is a regular file, and neither an input nor an input's side-car file. */
 static int check_output(const struct merge *merge, char **paths)
 {
 	char meta[PATH_MAX + 8], own[PATH_MAX + 8], names[PATH_MAX + 16];
@@ -226,7 +229,7 @@ const struct cli_command merge_command = {
 	.run = command_merge,
 	.summary = "merge the traces of several sinks into one",
 	.arguments = "TRACE TRACE...",
-	.help = "Where harts do not share a sink, record writes a trace for each sink. Merge combines these traces into one, with all threads' calls across all harts: it converts times to one clock, using the clock readings that the driver took at the start and end of the capture.",
+	.help = "If harts do not share a sink, record writes a trace for each sink. Merge combines these traces into one, with all threads' calls across all harts: it converts times to one clock, using the clock readings that the driver took at the start and end of the capture.",
 	.groups = merge_groups,
 	.status = "Exit status: 0 done, 2 usage error, 3 input or output error, or traces that cannot be merged.",
 };

@@ -14,7 +14,7 @@
 /* All sinks of a capture start within this many nanoseconds, even on a busy machine. */
 #define START_NS	NS_PER_SEC
 
-/* Members that the side-car files of all traces of a recording share. */
+/* Members that have the same value in all side-car files of a recording. */
 static const char * const shared_keys[] = {
 	"version", "ts_width", "ts_hz", "ts_scheme", "count_type", "header_interval",
 	"per_thread", "exe", "args", "host", "board", "counters", "turn_us", "channel", "sampling",
@@ -22,8 +22,8 @@ static const char * const shared_keys[] = {
 };
 
 /*
- * Whether two traces are from the same recording. Threads may end between the writing of two
- * files.
+ * Whether two traces are from the same recording. Their lists of threads may differ, because
+ * threads may end before the second file is written.
  */
 static bool is_same_recording(const struct input *first, const struct input *other)
 {
@@ -38,7 +38,7 @@ static bool is_same_recording(const struct input *first, const struct input *oth
 		if (!json_object_equal(own, value))
 			return false;
 	}
-	/* One capture begins after the previous one has ended. */
+	/* The captures of different recordings do not overlap in time. */
 	return other->start.ns - first->start.ns + START_NS <= 2 * (uint64_t)START_NS &&
 	       other->start.ns < first->stop.ns && first->start.ns < other->stop.ns;
 }
@@ -234,7 +234,7 @@ static bool lacks_bytes(const struct input *in)
 	return true;
 }
 
-/* Each sink has its own bytes and gaps; the rest is the session's. */
+/* Sums up what is counted per sink; the rest applies to the session. */
 static void merge_coverage(const struct merge *merge, struct json_object *to)
 {
 	static const char * const sums[] = { "buffer", "gaps", "gap_bytes", NULL };
@@ -248,7 +248,7 @@ static void merge_coverage(const struct merge *merge, struct json_object *to)
 	add(to, "bytes", json_object_new_uint64(merge->bytes));
 }
 
-/* All times are converted to the base's clock. */
+/* All times are converted to the base's clock, so its "utc" applies. */
 static void merge_utc(const struct merge *merge, struct json_object *to)
 {
 	struct json_object *utc;

@@ -23,8 +23,8 @@ static const char *temporary_folder(void)
 }
 
 /*
- * For file systems without O_TMPFILE: only SIGKILL between these two calls can leave the file
- * behind, and it is empty.
+ * For file systems without O_TMPFILE. Only a SIGKILL between mkostemp() and unlink() can leave the
+ * file behind, and it is empty then.
  */
 static int make_and_remove(const char *folder)
 {
@@ -49,7 +49,7 @@ static int make_file(const char *folder)
 {
 	int fd = open(folder, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
 
-	/* EISDIR is the error of kernels that do not know the flag. */
+	/* Kernels without O_TMPFILE return EISDIR. */
 	if (fd < 0 && (errno == EOPNOTSUPP || errno == EISDIR))
 		fd = make_and_remove(folder);
 	if (fd < 0)

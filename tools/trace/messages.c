@@ -8,10 +8,10 @@
 #include "stages.h"
 #include "state.h"
 
-/* Stores to decode at once. */
+/* Number of stores decoded per call. */
 #define STORES	64
 
-/* Limit of damaged places to search for timestamps. */
+/* Maximum number of damaged places in which to search for timestamps. */
 #define RECOVERIES	4096
 
 int messages_deliver(struct trace *trace, size_t count)
@@ -37,7 +37,7 @@ int messages_deliver(struct trace *trace, size_t count)
 	return error ? -1 : 0;
 }
 
-/* Messages other than stores, and gaps, are queued too. Returns 0 or -1. */
+/* Queues a gap, or a message other than a store. Returns 0 or -1. */
 static int queue_event(struct trace *trace, enum nexus_item item,
 		       const struct nexus_message *message)
 {
@@ -52,8 +52,8 @@ static int queue_event(struct trace *trace, enum nexus_item item,
 }
 
 /*
- * Search damaged bytes for timestamps, and skip following bytes that belong to
- * them. Returns whether the damage is certain.
+ * Searches damaged bytes for timestamps, and skips following bytes that belong to a damaged
+ * message. Returns whether the damage is certain.
  */
 static bool recover(struct trace *trace, struct nexus_message *damaged)
 {
@@ -87,10 +87,7 @@ static void damage(struct trace *trace, int src, struct nexus_message *damaged)
 	recover(trace, damaged);
 }
 
-/*
- * The damage in a store may have hidden a timestamp. Returns whether that is so for this
- * store.
- */
+/* Damage to a store may have hidden a timestamp. Returns whether this store hides one. */
 static bool swallowed(struct trace *trace, struct nexus_message *message)
 {
 	clocks_break(&trace->clocks, message->src, message->offset);
@@ -102,7 +99,7 @@ static bool swallowed(struct trace *trace, struct nexus_message *message)
 	return false;
 }
 
-/* Decodes the next message, one that nexus_stores() does not handle. Returns 0 or -1. */
+/* Handles a gap, or a message that nexus_stores() does not decode. Returns 0 or -1. */
 static int on_item(struct trace *trace, enum nexus_item item,
 		   struct nexus_message *message)
 {

@@ -311,7 +311,9 @@ static void read_threads(struct reader *reader, struct json_object *object,
 		set_u64(reader, from, "from", &to->from);
 		set_u64(reader, from, "to", &to->to);
 		set_bool(reader, from, "named", &to->named);
-		/* A thread without the library has no channel. */
+		/*
+		 * Ignore a thread that did not use the library: it has no channel and is not named.
+		 */
 		meta->threads += to->channel >= 0 || to->named;
 	}
 }
@@ -340,7 +342,7 @@ static void read_processes(struct reader *reader, struct json_object *object,
 	}
 }
 
-/* The processes that have mapped an object. */
+/* Reads which processes mapped an object. */
 static void read_in(struct reader *reader, struct json_object *object, struct meta *meta,
 		    struct meta_object *to)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * The side-car file of a trace, TRACE.meta: data that the trace does not contain. A
- * JSON object; all keys are optional, unknown ones are ignored. Numbers may be
- * strings too ("0x3f00001000").
+ * The side-car file of a trace, TRACE.meta: data that the trace does not contain. It is a JSON
+ * object. All keys are optional, and unknown ones are ignored. Numbers may also be strings
+ * ("0x3f00001000").
  *
  *	version		1
  *	srcbits		width of the SRC field
@@ -11,11 +11,11 @@
  *	ts_scheme	"xor" or "delta"
  *	wrapped		boolean: a ring buffer whose oldest bytes are gone; it begins
  *			with a whole message
- *	count_type	of the records (enum perfrec_count_type), for what is left of
- *			a ring whose headers are gone
- *	header_interval	number of records from one header to the next, where headers are
+ *	count_type	count type of the records (enum perfrec_count_type), for a ring that
+ *			has overwritten its headers
+ *	header_interval	number of records from one header to the next, if headers are
  *			repeated
- *	per_thread	boolean: counters count for a thread, not for a hart
+ *	per_thread	boolean: counts are per thread, not per hart
  *	files		name of a folder beside this file, with copies of the objects' files
  *	exe, args	the program, and its arguments as an array
  *	host, board	the machine's name, and its model
@@ -66,8 +66,8 @@
  *			dropped, switches, processes, elsewhere, wakeups, encoders }; processes:
  *			number of those whose switches are not recorded; elsewhere, wakeups: how
  *			often threads began to run on, or were woken by, CPUs whose switches are
- *			not recorded; encoders: number of those whose registers were changed
- *			while they ran
+ *			not recorded; encoders: number of encoders whose registers were
+ *			changed while they ran
  */
 #ifndef SIFIVE_TRACE_META_H
 #define SIFIVE_TRACE_META_H
@@ -97,10 +97,10 @@
 /* What to do about a bad side-car file. */
 #define META_ADVICE	"fix it, delete it, name another with --meta, or read without it: --meta none"
 
-/* The object for the kernel's code in every process: not a path. */
+/* The "path" of the kernel's code in every process, which is in no file. */
 #define META_VDSO		"[vdso]"
 
-/* The object with instructions that the kernel's probes have taken out of programs. */
+/* The "path" of the instructions that the kernel's probes have replaced in programs. */
 #define META_PROBES		"[uprobes]"
 
 /* Whose instructions were requested; the rest of the trace is omitted. */
@@ -131,13 +131,13 @@ struct meta_counter {
 
 /* The thread that wrote to @channel from tick @from to tick @to, inclusive. */
 struct meta_thread {
-	int		channel;	/* -1 if none, then @named */
+	int		channel;	/* -1 if none; then @named is set */
 	int64_t		pid;		/* -1 if unknown */
 	int64_t		tid;		/* -1 if unknown */
 	const char	*name;		/* NULL if unknown */
 	uint64_t	from;
 	uint64_t	to;
-	bool		named;		/* named in each header of its records */
+	bool		named;		/* each header of its records contains its id */
 };
 
 /* A program that process @pid executed, from tick @from to tick @to, inclusive. */
@@ -150,9 +150,9 @@ struct meta_process {
 };
 
 /*
- * A program or shared object at @start to @end, exclusive, at some time from tick
- * @from to tick @to, inclusive. Its bias: address in memory minus address in the
- * file. @ins processes mapped it, listed from index @in of struct meta.in on; with 0, all did.
+ * A program or shared object at @start to @end, exclusive, at some time from tick @from to tick
+ * @to, inclusive. @bias is an address in memory minus the address in the file. @ins processes
+ * mapped the object, and are listed in struct meta.in from index @in on; if @ins is 0, all did.
  */
 struct meta_object {
 	const char	*path;
@@ -190,7 +190,7 @@ struct meta_part {
  * @function:	its name, NULL if there is no such call
  * @call:	its number
  * @tid:	its thread, -1 if unknown
- * @took_ns, @limit_ns: its time, and the limit that it exceeded; 0 if the snapshot was taken at
+ * @took_ns, @limit_ns: its duration, and the limit that it exceeded; 0 if the snapshot was taken at
  *		its start
  * @from, @to: when it began and ended, in ticks
  * @timed, @ended: @from is known, @to is known
@@ -241,8 +241,8 @@ struct meta_lost {
 };
 
 /*
- * A time of the trace, which wraps as a timestamp does, in nanoseconds after 1970; 0 if
- * unknown.
+ * A time of the trace, which wraps like a timestamp, and the same time in nanoseconds after 1970; 0
+ * if unknown.
  */
 struct meta_utc {
 	uint64_t	time;
@@ -291,7 +291,7 @@ struct meta_rest {
  * @files:	path of the folder of copies, NULL if there is none
  * @piece:	piece number, -1 if the recording is not split into pieces
  * @continued:	another piece follows
- * @in:		indexes of processes, for all objects
+ * @in:		indexes of processes, of all objects
  *
  * All strings are in @strings.
  */
@@ -349,7 +349,7 @@ struct meta {
 	char			*strings;
 };
 
-/** meta_init() - an empty side-car file */
+/** meta_init() - mark all values as missing */
 void meta_init(struct meta *meta);
 
 /**
@@ -357,7 +357,7 @@ void meta_init(struct meta *meta);
  * @name:	its name in messages
  * @text:	its bytes
  * @length:	number of bytes
- * @meta:	the result, for meta_free() even after an error
+ * @meta:	the result; call meta_free() even after an error
  *
  * Invalid values are reported and ignored.
  *
@@ -370,7 +370,7 @@ int meta_parse(const char *name, const char *text, size_t length,
  * meta_read() - read the side-car file of a trace
  * @path:	the file; NULL for TRACE.meta, which need not exist; "none" for no file
  * @trace:	path of the trace; "-" has no TRACE.meta
- * @meta:	the result, for meta_free() even after an error
+ * @meta:	the result; call meta_free() even after an error
  *
  * Return: 0, or -1 after printing an error if the file cannot be used.
  */

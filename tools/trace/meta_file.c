@@ -58,7 +58,7 @@ int meta_read(const char *path, const char *trace, struct meta *meta)
 			return 0;
 		path = beside;
 	}
-	/* A pipe must not block. */
+	/* Opening a pipe must not block. */
 	fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	if (fd < 0 && path == beside && errno == ENOENT)
 		return 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-/* Opens a trace: infers how to decode it. */
+/* Opens a trace, and infers how to decode it. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,10 +9,10 @@
 #include "resume.h"
 #include "state.h"
 
-/* Number of bytes to keep when skipping: they may contain a header and its first record. */
+/* Number of bytes to keep when skipping, because they may contain a header and its first record. */
 #define TAIL	(8u << 10)
 
-/* Further chunks to search if there are messages but no records. */
+/* Number of further chunks to search if there are messages but no records. */
 #define CHUNKS_AHEAD	16
 
 void trace_start_clocks(struct trace *trace)
@@ -72,7 +72,7 @@ static uint32_t choose_channels(const struct trace_options *options,
 	return channels ? channels : 1u << PERFREC_CHANNEL_DEFAULT;
 }
 
-/* Whether all bytes are the same, as idle bytes or memory that was never written. */
+/* Whether all bytes are the same, like idle bytes or memory that was never written. */
 static bool is_blank(const struct trace *trace)
 {
 	return trace->in.filled && !memcmp(trace->in.buffer, trace->in.buffer + 1,
@@ -118,8 +118,8 @@ static int set_up_ring(struct trace *trace, const struct nexus_options *nexus,
 }
 
 /*
- * The SRC width from the available bytes, the first of which may be damaged or
- * blank, and then from later ones. -1 if all bytes are idle.
+ * The search for the SRC width. The first bytes may be damaged or blank, so the search continues in
+ * later ones. @src_bits is -1 as long as nothing was found.
  */
 struct look {
 	int	src_bits;
@@ -159,7 +159,10 @@ static int look_ahead(struct trace *trace, const struct nexus_options *nexus,
 	return source_rewind(&trace->in, start) ? -1 : trace_fill(trace);
 }
 
-/* If the input can be read only once, skip bytes outside messages. Returns 0 or -1. */
+/*
+ * Continues the search in an input that can be read only once: skips bytes outside messages.
+ * Returns 0 or -1.
+ */
 static int look_on(struct trace *trace, const struct nexus_options *nexus,
 		   struct look *found)
 {
@@ -196,8 +199,8 @@ static int find_src_bits(struct trace *trace, const struct nexus_options *nexus,
 }
 
 /*
- * Reads enough of a pipe to infer how to decode it, or until the pipe has no more data
- * for now. Return 0, or -1.
+ * Reads enough of a pipe to infer how to decode it, or until the pipe has no more data for now.
+ * Returns 0, or -1.
  */
 static int fill_first(struct trace *trace, const struct nexus_options *nexus,
 		      bool src_known, bool scheme_known)
@@ -222,7 +225,7 @@ static int set_up(struct trace *trace, const struct trace_options *options,
 
 	start = lseek(trace->in.fd, 0, SEEK_CUR);
 	nexus.ts_width = (unsigned int)choose(options->ts_width, meta->ts_width, 0);
-	/* A ring that was read from the driver begins with a whole message. */
+	/* Ignore "wrapped" of the side-car file: the driver's rings begin with a whole message. */
 	nexus.ring = options->ring;
 	src_bits = choose(options->src_bits, meta->src_bits, -1);
 	nexus.src_bits = src_bits < 0 ? 0 : (unsigned int)src_bits;

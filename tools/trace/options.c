@@ -57,11 +57,11 @@ static int set_range(void *at, const struct cli_option *option, const char *valu
 
 const struct cli_option options_calls[] = {
 	{ .name = "time", .value = "FROM..TO",
-	  .help = "show only this part of the trace, by the times that replay shows: each thread from its first record in it to its last. A time ends with s, ms, us or ns; without a unit it is in seconds, or in ticks if their rate is unknown. FROM or TO may be omitted",
+	  .help = "show only this part of the trace: each thread from its first record in this range to its last. Times are as replay shows them, and end with s, ms, us or ns; without a unit they are in seconds, or in ticks if the tick rate is unknown. FROM or TO may be omitted",
 	  .set = set_range, .offset = offsetof(struct options, range) },
 	/* The words are in the order of enum options_calls. */
 	{ .name = "calls", .value = "instructions|records",
-	  .help = "of a trace that has both: the calls that instruction trace shows (default), or those that instrumented functions have recorded, with their counts",
+	  .help = "if a trace has both, show the calls from instruction trace (default), or those that instrumented functions recorded, with their counts",
 	  .set = cli_word, .offset = offsetof(struct options, calls) },
 	{ .name = NULL }
 };
@@ -83,7 +83,7 @@ const struct cli_option options_reading[] = {
 	  .help = "timestamps as xor, of version 0 encoders, or as delta, of ratified N-Trace 1.0 (default: from the side-car file, or else inferred)",
 	  .set = cli_word, .offset = offsetof(struct options, trace.ts_scheme) },
 	{ .name = "ts-hz", .value = "N",
-	  .help = "ticks per second: times become seconds (default: from the side-car file, or else times stay ticks)",
+	  .help = "ticks per second, to show times in seconds (default: from the side-car file, or else times are in ticks)",
 	  .set = set_rate, .offset = offsetof(struct options, ts_hz) },
 	{ .name = "ring", .help = "the trace is a ring buffer and begins within a message",
 	  .set = cli_flag, .offset = offsetof(struct options, trace.ring) },
@@ -104,7 +104,7 @@ const struct cli_option options_reading[] = {
 
 const struct cli_option options_names[] = {
 	{ .letter = 'e', .name = "elf", .value = "FILE",
-	  .help = "the traced program, or one of its shared objects; may be repeated. FILE@ADDRESS: it was loaded at that address, for a trace without a side-car file",
+	  .help = "the traced program, or one of its shared objects; may be repeated. FILE@ADDRESS also gives its load address, for a trace without a side-car file",
 	  .set = add_file, .offset = offsetof(struct options, symbols) },
 	{ .name = "symfs", .value = "FOLDER",
 	  .help = "also look under this folder for programs, and for debug files by build-id",
@@ -116,7 +116,7 @@ const struct cli_option options_names[] = {
 	{ .name = NULL }
 };
 
-/* Processors that this process may run on. */
+/* Number of CPUs on which this process may run. */
 static int processors(void)
 {
 	cpu_set_t set;
@@ -134,7 +134,10 @@ void options_init(struct options *options)
 	options->trace.jobs = processors();
 }
 
-/* Names as used by record: trace.0.rtd, a piece trace.0.rtd.3, a snapshot's sink trace.rtd.0.3. */
+/*
+ * Whether record gives traces such names: trace.0.rtd, a piece trace.0.rtd.3, a snapshot's sink
+ * trace.rtd.0.3.
+ */
 static bool is_named_as_trace(const char *name)
 {
 	const char *at = text_base(name), *end = NULL;
@@ -146,7 +149,7 @@ static bool is_named_as_trace(const char *name)
 	return end && !*end;
 }
 
-/* Further traces, which are merged with the first one. */
+/* Checks and sets the traces to merge, including the first one. */
 static int add_parts(const struct cli_command *command, struct options *options, char **part,
 		     unsigned int parts)
 {
@@ -231,7 +234,7 @@ int options_output(const struct options *options)
 	return spares ? EXIT_OK : EXIT_USAGE;
 }
 
-/* Checks that precede opening the trace. */
+/* Checks the time range and finds the programs, before the trace is opened. */
 static int open_symbols(struct input *input, const struct options *options)
 {
 	const char *wrong;

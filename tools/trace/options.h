@@ -27,10 +27,10 @@ enum options_calls {
  * @meta:	--meta, NULL for the file beside the trace
  * @ts_hz:	--ts-hz, 0 to take it from the side-car file
  * @range:	--time, for commands that show calls
- * @calls:	--calls, for these commands: enum options_calls
+ * @calls:	--calls (enum options_calls), for these commands
  * @strict:	losses are an error
  * @output:	-o, NULL for the default; listed in each command's own table
- * @path:	the trace; if merged from several, its name in messages
+ * @path:	path of the trace; if several are merged, its name in messages
  * @part:	the @parts traces that are merged; @parts is 0 if @path is the only trace
  * @name:	memory for @path if traces are merged
  */
@@ -60,7 +60,7 @@ struct options {
 	{ NULL, options_calls, offsetof(type, member) },		\
 	OPTIONS_GROUPS(type, member)
 
-/* The row of the table for a command that shows a tree of calls. */
+/* The option --depth of a command that shows a call tree. */
 #define OPTIONS_DEPTH(type, member)						\
 	{ .name = "depth", .value = "N", .help = "show at most N levels of calls", \
 	  .set = cli_number, .offset = offsetof(type, member),			\
@@ -70,7 +70,7 @@ extern const struct cli_option options_calls[];
 extern const struct cli_option options_reading[];
 extern const struct cli_option options_names[];
 
-/* The end of the help of commands that read several traces. */
+/* The last sentence in the help of commands that read several traces. */
 #define OPTIONS_SEVERAL							\
 	" Several traces, of all sinks of a recording, are read as if merged by sifive-trace merge."
 
@@ -81,7 +81,7 @@ extern const struct cli_option options_names[];
 /** options_init() - set all defaults */
 void options_init(struct options *options);
 
-/* The kinds of arguments of a command. */
+/* The arguments that a command accepts. */
 enum options_takes {
 	OPTIONS_ONE,		/* a trace */
 	OPTIONS_TRACES,		/* traces of one recording, which are read as one */
@@ -135,7 +135,7 @@ struct input {
 
 /**
  * input_open() - open a trace, its side-car file and its programs
- * @input:	the result, for input_close() even after an error
+ * @input:	the result; call input_close() even after an error
  *
  * Return: an exit code; errors have been printed.
  */

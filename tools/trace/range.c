@@ -14,7 +14,7 @@ static bool is_digit(const char *at)
 	return *at >= '0' && *at <= '9';
 }
 
-/* "", "17", "1.25", "20ms" */
+/* Parses a time: "", "17", "1.25", "20ms". */
 static bool parse_end(struct range_end *time, const char *at)
 {
 	uint64_t scale = SECOND;
@@ -51,7 +51,7 @@ bool range_parse(struct range *range, const char *text)
 	return range->set;
 }
 
-/* A time that does not fit in 64 bits of ticks becomes the greatest one. */
+/* A time that does not fit in 64 bits of ticks becomes UINT64_MAX. */
 static bool ticks_of(const struct range_end *time, uint64_t hz, uint64_t *ticks)
 {
 	const uint64_t unit = time->unit ? time->unit : SECOND;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* A part of a trace's time: the option --time. */
+/* A time range of a trace: the option --time. */
 #ifndef SIFIVE_TRACE_RANGE_H
 #define SIFIVE_TRACE_RANGE_H
 
@@ -26,15 +26,15 @@ struct range {
 	bool			set;
 };
 
-/** range_parse() - "FROM..TO"; returns whether it is a range */
+/** range_parse() - parse "FROM..TO"; returns whether it is a range */
 bool range_parse(struct range *range, const char *text);
 
 /**
  * range_ticks() - the range in ticks
  * @hz:		ticks per second, 0 if unknown; then numbers without a unit are ticks
- * @from, @to:	set; to all times if @range was not given
+ * @from, @to:	the result; all times if no range was given
  *
- * Return: NULL, or the reason why there is no such range.
+ * Return: NULL, or why the range is invalid.
  */
 const char *range_ticks(const struct range *range, uint64_t hz, uint64_t *from, uint64_t *to);
 

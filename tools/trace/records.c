@@ -17,7 +17,7 @@ static void on_stream(void *context, unsigned int src, unsigned int channel)
 		stages_stream(trace->stages, channel);
 }
 
-/* The trace timestamp, which has no CSR, is not a count. */
+/* Whether a counter counts events. The trace timestamp, which has no CSR, does not. */
 static bool counts_events(const struct perfrec_header *header)
 {
 	unsigned int i;
@@ -43,8 +43,8 @@ static void on_header(void *context, const struct perfrec_header *header)
 }
 
 /*
- * When a thread moves, its last record on the old source waits for another word there, which
- * may not arrive before the thread returns.
+ * After a thread has migrated, its last record on the old source waits for another word there,
+ * which may not arrive before the thread migrates back.
  */
 static void settle_others(struct trace *trace,
 			  const struct perfrec_record *record)
@@ -112,7 +112,7 @@ void count_unusual(struct trace_stats *stats, const struct perfrec_record *recor
 
 #define USUAL_FLAGS	(PERFREC_ADDRESS_KNOWN | PERFREC_MARKED | PERFREC_CALLERS)
 
-/* Branches that are rarely taken cost less than adding. */
+/* Rarely taken branches cost less than unconditional additions. */
 static inline void count(struct trace_stats *stats, const struct perfrec_record *record)
 {
 	stats->records[record->type]++;
@@ -154,11 +154,11 @@ static void on_lost(void *context, const struct perfrec_loss *loss)
 	struct trace *trace = context;
 	bool *begun = &trace->begun[loss->channel][loss->src];
 
-	/* The next piece repeats the records cut by the end of this one. */
+	/* The next piece contains in full each record that the end of this one cuts off. */
 	if (loss->offset == RESUME_BEFORE ||
 	    (trace->meta->continued && loss->reason == PERFREC_TRUNCATED))
 		return;
-	/* A ring can begin within records. */
+	/* A ring can begin within a record, which is not a loss. */
 	if (trace->wrapped && !*begun && loss->reason == PERFREC_NO_START) {
 		trace->stats.ring_words += loss->words;
 	} else {
@@ -173,7 +173,7 @@ static void on_lost(void *context, const struct perfrec_loss *loss)
 		trace->ops->lost(trace->context, loss);
 }
 
-/* The next piece contains the rest of this one's last record. */
+/* The next piece repeats the marks after this one's last record, which are counted there. */
 static void on_marks(void *context, const struct perfrec_record *record)
 {
 	struct trace *trace = context;
@@ -235,7 +235,9 @@ void records_gap(struct trace *trace, const struct nexus_message *gap)
 		stats->align_bytes += gap->length;
 		break;
 	case NEXUS_GAP_TRUNCATED:
-		/* All records so far are complete, so no record is cut here. */
+		/*
+		 * Only this message is incomplete; perfrec_flush() handles the records before it.
+		 */
 		stats->cut_bytes += gap->length;
 		break;
 	default:
@@ -248,7 +250,7 @@ void records_gap(struct trace *trace, const struct nexus_message *gap)
 	give_message(trace, STAGES_GAP, trace->ops->gap, gap);
 }
 
-/* Return 0, or -ENOMEM. */
+/* Returns 0, or -ENOMEM. */
 static int on_store(struct trace *trace, const struct store *store)
 {
 	trace->stats.words[store->channel]++;
@@ -257,7 +259,7 @@ static int on_store(struct trace *trace, const struct store *store)
 	return perfrec_push(trace->perfrec, store);
 }
 
-/* Completes the source's records before a place. */
+/* Completes the source's records whose counters precede @offset. */
 static void settle(struct trace *trace, unsigned int src, uint64_t offset)
 {
 	uint32_t channels;
@@ -278,8 +280,8 @@ static bool is_unfinished(const struct trace *trace, unsigned int src)
 }
 
 /*
- * A message of instruction trace: see TRACE_SETTLE_BRANCHES. Returns whether trace stops before a
- * record is complete.
+ * Handles a message of instruction trace: see TRACE_SETTLE_BRANCHES. Returns whether the
+ * instruction trace stops before a record is complete.
  */
 static bool on_branch(struct trace *trace, const struct nexus_message *message)
 {
@@ -297,7 +299,7 @@ static bool on_branch(struct trace *trace, const struct nexus_message *message)
 		trace->unfinished[src] = is_unfinished(trace, src);
 		return trace->unfinished[src];
 	}
-	/* This message shows only where the thread continues. */
+	/* A Sync message shows only where the thread continues, not what it has executed. */
 	if (message->tcode != NEXUS_PROG_TRACE_SYNC)
 		trace->shown[src] = message->offset;
 	if (++trace->branches[src] % TRACE_SETTLE_BRANCHES == 0) {
@@ -307,7 +309,7 @@ static bool on_branch(struct trace *trace, const struct nexus_message *message)
 	return false;
 }
 
-/* A thread that continues on another source stores no more words through its old one. */
+/* A thread that continues on another source stores no more words through the old one. */
 static void on_context(struct trace *trace, const struct nexus_message *message)
 {
 	const uint64_t thread = NEXUS_PROCESS_CONTEXT(message->field[0]);
@@ -323,7 +325,7 @@ static void on_context(struct trace *trace, const struct nexus_message *message)
 	trace->thread[message->src] = thread;
 }
 
-/* Return 0, or -ENOMEM. */
+/* Returns 0, or -ENOMEM. */
 static int on_message(struct trace *trace, const struct nexus_message *message)
 {
 	struct nexus_message unfinished;
@@ -381,7 +383,7 @@ void records_begin(struct trace *trace)
 	trace->perfrec_ops = (struct perfrec_ops){
 		.stream = on_stream, .header = on_header, .record = on_record,
 		.lost = on_lost, .marks = on_marks,
-		/* Set only if needed: these callbacks cost time for each word. */
+		/* Set only if needed, because these callbacks cost time for each word. */
 		.stack = trace->unwind && ops->record ? on_stack : NULL,
 		.part = ops->part ? on_part : NULL,
 		.address = ops->address ? on_address : NULL,

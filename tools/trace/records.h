@@ -19,14 +19,14 @@ struct records_batch {
 /** records_begin() - set the callbacks that the trace's consumer needs */
 void records_begin(struct trace *trace);
 
-/* In a record that waits for the third stage: the callers are those of its stream's latest stack. */
+/* The callers of a record that waits for the third stage: those of its stream's latest stack. */
 extern const struct perfrec_callers records_unwound;
 
 /** records_unwind() - the callers that a stack shows, or NULL; called in the consumer's thread */
 const struct perfrec_callers *records_unwind(struct trace *trace,
 					     const struct perfrec_stack *stack);
 
-/** records_gap() - bytes that do not belong to a message */
+/** records_gap() - handle bytes that do not belong to a message */
 void records_gap(struct trace *trace, const struct nexus_message *gap);
 
 /**

@@ -1,26 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-/* The timestamps in damaged bytes: clocks_recover() of clocks.h. */
+/* Recovers timestamps from damaged bytes: clocks_recover() of clocks.h. */
 #include <string.h>
 
 #include "clocks.h"
 
-/* Number of bytes after the damage with which candidates are tested. */
+/* Number of bytes after the damage that are decoded to test a candidate. */
 #define TRIAL		(4u << 10)
-/* Number of stores to decode at once. */
+/* Number of stores decoded per call. */
 #define STORES		64
 
 /* How unlikely the times of messages are; the first member that differs is decisive. */
 struct doubt {
 	uint64_t	contradictions;
-	uint64_t	unsteady;	/* differences between successive steps */
+	uint64_t	unsteady;	/* sum of differences between successive steps */
 };
 
 /**
- * struct recovery - damaged bytes, and the best candidate so far
+ * struct recovery - damaged bytes, and the best candidate so far for the clocks after them
  * @window:	the bytes, and later ones that may belong to their messages
- * @skip:	for the best candidate: bytes after the damage that belong to it
+ * @skip:	for the best candidate: number of bytes after the damage that belong to a damaged
+ *		message
  * @doubt:	for the best candidate: how unlikely the following messages are
- * @repaired:	the best candidate changes a bit, rather than keeping the clocks
+ * @repaired:	the best candidate differs from the unchanged clocks
  */
 struct recovery {
 	const struct nexus	*nexus;
@@ -34,7 +35,7 @@ struct recovery {
 	bool			repaired;
 };
 
-/* Bits that are wrong make the steps of time uneven. */
+/* Wrong bits make the time steps uneven. */
 struct steps {
 	uint64_t	time[NEXUS_SOURCES];
 	uint64_t	step[NEXUS_SOURCES];
@@ -88,10 +89,7 @@ static int compare(const struct doubt *a, const struct doubt *b)
 	return 0;
 }
 
-/*
- * Takes over only the clocks that @candidate sets, and keeps the result if it is the best
- * so far.
- */
+/* Tests the clocks as @candidate has changed them, and keeps them if they are the best so far. */
 static void consider(struct recovery *recovery, const struct nexus *candidate,
 		     size_t skip)
 {
@@ -134,7 +132,7 @@ static bool plausible(const struct recovery *recovery,
 	       recovery->words[store.channel] && nexus->quality[message->src];
 }
 
-/* Test the current window, if it contains whole messages up to the end of the damage. */
+/* Tests the current window if it contains only whole messages up to the end of the damage. */
 static void try_window(struct recovery *recovery)
 {
 	struct nexus candidate = *recovery->nexus;
@@ -152,10 +150,7 @@ static void try_window(struct recovery *recovery)
 	consider(recovery, &candidate, end - recovery->length);
 }
 
-/*
- * The last field of a message whose layout is unknown is its timestamp, if messages have
- * timestamps.
- */
+/* Tests the last field of a message whose layout is unknown as its timestamp. */
 static void try_last_field(struct recovery *recovery)
 {
 	const uint8_t *end = recovery->window + recovery->length, *p = end - 1;

@@ -8,11 +8,11 @@
 #include "ring.h"
 
 #define CHUNK	(64u << 10)
-/* Maximum number of passes over the file for sources that seem too late. */
+/* Maximum number of passes over the file to correct times that seem too late. */
 #define LOOKS	4
-/* A time in ticks; the times of all sources are near it. */
+/* A time in ticks near which the times of all sources are placed, to compare them. */
 #define MIDDLE	(1ull << 62)
-/* Number of stores to decode at once. */
+/* Number of stores decoded per call. */
 #define STORES	64
 
 bool ring_header(const struct meta *meta, struct perfrec_header *header)
@@ -64,22 +64,23 @@ bool ring_begins(const void *data, size_t length,
 }
 
 /**
- * struct chain - a source's messages from the trace's first to an absolute time
- * @change:	bits changed by all their timestamps together: c_i
+ * struct chain - a source's messages before its first absolute time
+ * @change:	bits changed by all their timestamps so far: c_i
  * @known:	mask of the known bits of X
  * @value:	the known bits
  * @begun:	a message from the source has been read
- * @ended:	after a loss, later messages do not depend on @change
- * @contrary:	no X fits
+ * @ended:	messages were lost, so later ones do not depend on @change
+ * @contrary:	no X fits all messages
  * @done:	the absolute time was reached
- * @halfway:	the time's own highest bit has changed
- * @span:	exceeds the span of the times; 0 if the times cannot be earlier
+ * @halfway:	the highest bit of the timestamp has changed
+ * @span:	greater than the span of the times; 0 if the times cannot be moved earlier
  * @last:	time of the latest message
  * @limit:	upper limit for @last, at most the absolute time
- * @place:	@last near MIDDLE
+ * @place:	@last, moved near MIDDLE
  * @first:	the first time in the current stretch of the file
  * @latest:	the latest times of that stretch, of the one before it, and of all earlier ones
- * @excess:	by how much it was later than times of other sources that follow in the file
+ * @excess:	ticks by which its times were later than those of other sources that follow in the
+ *		file
  */
 struct chain {
 	uint64_t	change;
@@ -128,7 +129,7 @@ static void add_change(const struct pass *pass, struct chain *chain,
 	chain->change = change;
 	if (pass->delta || !bit)
 		return;
-	/* The bit changes back when the time wraps. */
+	/* Only the highest bit also changes from 1 to 0, when the time wraps. */
 	if (bit == (pass->mask ^ pass->mask >> 1)) {
 		chain->halfway = true;
 		return;
@@ -150,18 +151,18 @@ static uint64_t latest(uint64_t value, uint64_t known, uint64_t limit,
 	uint64_t any = mask & ~known, less = 0;
 
 	if (value & (below ^ below >> 1)) {
-		/* The time is too late at that bit, so a higher bit has to be cleared. */
+		/* That bit makes the time too late, so a higher bit has to be cleared. */
 		less = limit & any & ~below;
 		if (!less)
 			return value | any;
 		less &= -less;
 		below = 2 * less - 1;
 	}
-	/* The time is equal above that bit and less at it, so all lower bits may be 1. */
+	/* The time equals @limit above that bit and is less at it, so all lower bits can be 1. */
 	return (limit & ~below) | ((value | any) & below & ~less);
 }
 
-/* The source's last message was at @limit, or as shortly before as possible. */
+/* Assumes that the source sent its last message at @limit, or as shortly before as possible. */
 static void place_last(struct pass *pass, unsigned int src, uint64_t limit)
 {
 	struct chain *chain = &pass->chain[src];
@@ -200,9 +201,9 @@ static void absolute(struct pass *pass, unsigned int src, uint64_t time)
 }
 
 /*
- * A message at least RING_SKEW bytes after another one in the file was sent
- * later. If a source was silent for a long time before its absolute time, its times seem too
- * late by that amount.
+ * A message at least RING_SKEW bytes after another one in the file was sent later. If a source was
+ * silent for a long time before its absolute time, its inferred times are too late by the length of
+ * the silence.
  */
 static void end_stretch(struct pass *pass)
 {
@@ -231,7 +232,7 @@ static void look_at(struct pass *pass, struct chain *chain, uint64_t offset,
 	uint64_t place = chain->place - ((chain->last - time) & pass->mask);
 	unsigned int i;
 
-	/* After three steps, no earlier stretch is left to move. */
+	/* Three steps shift out all of latest[]; more would change nothing. */
 	for (i = 0; i < 3 && pass->stretch + i < offset / RING_SKEW; i++)
 		end_stretch(pass);
 	pass->stretch = offset / RING_SKEW;
@@ -290,7 +291,7 @@ static void on_stores(struct pass *pass)
 	} while (count == STORES);
 }
 
-/* Starts with the known times. A clock that starts at 0 shows which bits have changed. */
+/* Sets the known times. An unknown clock starts at 0, so it shows which bits have changed. */
 static void start_clocks(struct pass *pass)
 {
 	unsigned int src;
@@ -371,7 +372,7 @@ static void begin_look(struct pass *pass)
 	}
 }
 
-/* The source has no times that agree with the order in the file. */
+/* No times of the source agree with the order of the messages in the file. */
 static void give_up(struct pass *pass, unsigned int src)
 {
 	pass->chain[src].place = 0;
@@ -382,7 +383,7 @@ static void give_up(struct pass *pass, unsigned int src)
 	pass->times->contrary++;
 }
 
-/* Return whether a source's times were moved earlier. */
+/* Returns whether a source's times were moved earlier. */
 static bool put_earlier(struct pass *pass)
 {
 	bool changed = false;

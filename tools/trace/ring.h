@@ -12,14 +12,14 @@
 #include "meta.h"
 
 /*
- * Distance in bytes over which messages of two sources can be reordered on their way: the
- * size of the buffers in encoder and funnel, with a wide margin.
+ * Maximum distance in bytes between messages of two sources that are out of order: the size of the
+ * buffers in encoder and funnel, with a wide margin.
  */
 #define RING_SKEW	512
 
 /**
  * ring_header() - the header of the records, from the side-car file
- * @header:	filled
+ * @header:	the result
  *
  * Return: false if the side-car file lacks it.
  */
@@ -28,7 +28,7 @@ bool ring_header(const struct meta *meta, struct perfrec_header *header);
 /**
  * ring_begins() - whether the first time in a trace depends on an earlier one
  * @data:	beginning of the trace
- * @length:	bytes of it
+ * @length:	number of bytes at @data
  */
 bool ring_begins(const void *data, size_t length,
 		 const struct nexus_options *options);
@@ -47,18 +47,17 @@ struct ring_times {
 };
 
 /**
- * ring_times() - find these times, in a few passes over the file
- * @fd:		the trace, which can be read at any place
- * @times:	filled
+ * ring_times() - infer these times in a few passes over the file
+ * @fd:		the trace, a seekable file
+ * @times:	the result
  *
- * Before its first absolute time, a source's messages show only which bits have changed: T_i =
- * X ^ c_i, where c_i is known, but X, the time before the first message, is not. Times never
- * go back, so the highest bit in which a time differs from the previous time is 0 in the
- * previous time, which gives this bit of X. The bits above the highest one found that way did
- * not change and come from the absolute time: the source's last message is assumed to be as
- * close before it as possible. Lower bits that never were the highest to change do not affect
- * the order. If a source's times would be later than those of others that follow in the file,
- * they are moved earlier.
+ * Before its first absolute time, a source's messages show only which bits have changed: T_i = X ^
+ * c_i, where c_i is known, but X, the time before the first message, is not. Times never go back,
+ * so the highest bit in which a time differs from the previous time is 0 in the previous time,
+ * which determines this bit of X. The bits above the highest one found that way did not change and
+ * come from the absolute time: the source's last message is assumed to be as close before it as
+ * possible. Lower bits that never were the highest to change do not affect the order. If a source's
+ * times would be later than those of other sources that follow in the file, they are moved earlier.
  *
  * Return: 0, or -1 with errno for a read error or lack of memory.
  */

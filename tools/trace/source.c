@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-/* Reading in pieces: see source.h. */
+/* Reads a trace in chunks: see source.h. */
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -12,8 +12,8 @@
 #include "source.h"
 
 /*
- * In ms: a pipe pauses when it has been empty for this time, or when its oldest byte has
- * waited this long; the limit for the very first byte is shorter.
+ * Times in ms. A pipe counts as paused once it has been empty for PAUSE, or once the first byte of
+ * a chunk has waited for WAIT, or for WAIT_FIRST if it is the trace's first chunk.
  */
 #define PAUSE		30
 #define WAIT_FIRST	70
@@ -48,8 +48,8 @@ static int cannot_read(const struct source *source)
 }
 
 /*
- * Waits for more bytes. Returns whether those that have arrived since @since have waited
- * long enough.
+ * Waits for more bytes. Returns whether the pipe has paused; @since is when the chunk's first byte
+ * arrived.
  */
 static bool pauses(const struct source *source, int64_t since)
 {

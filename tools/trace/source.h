@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* A trace's bytes: from a file in large pieces, from a pipe as they arrive. */
+/* Reads a trace's bytes: from a file in large chunks, from a pipe as they arrive. */
 #ifndef SIFIVE_TRACE_SOURCE_H
 #define SIFIVE_TRACE_SOURCE_H
 
@@ -10,10 +10,10 @@
 
 #include "clocks.h"
 
-/* Bytes read at once; the first ones are also used to infer the SRC width. */
+/* Size of a chunk in bytes. The first chunk is also used to infer the SRC width. */
 #define SOURCE_CHUNK	(256u << 10)
 
-/* Number of earlier bytes that are kept: a damaged message may begin there. */
+/* Number of earlier bytes to keep, because a damaged message may begin there. */
 #define SOURCE_HISTORY	CLOCKS_DAMAGE_MAX
 
 /**
@@ -58,14 +58,14 @@ void source_take(struct source *source, int fd, const char *path);
 /**
  * source_fill() - replace the current bytes with the next ones
  *
- * Return: 0, with nothing filled at the end; -1 after printing an error.
+ * Return: 0, or -1 after printing an error. At the end of the trace, @filled is then 0.
  */
 int source_fill(struct source *source);
 
-/** source_fill_up() - append as many bytes as fit; otherwise like source_fill() */
+/** source_fill_up() - like source_fill(), but append as many bytes as fit */
 int source_fill_up(struct source *source);
 
-/** source_rewind() - read again from @start on; otherwise like source_fill() */
+/** source_rewind() - read from @start next; returns 0, or -1 after printing an error */
 int source_rewind(struct source *source, off_t start);
 
 /** source_close() - close the file, unless it is standard input */

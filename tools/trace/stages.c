@@ -18,23 +18,23 @@
 /* Initial size of a batch's items, in bytes. */
 #define ITEMS_FIRST	(256u << 10)
 
-/* The part of a record whose size does not depend on the number of counters. */
+/* Size of the part of a record that does not depend on the number of counters. */
 #define RECORD_FIXED	offsetof(struct perfrec_record, sent)
 /* Counters are copied in groups of this size. */
 #define GROUP		4
 #define GROUP_BYTES	(GROUP * sizeof(uint64_t))
 
-/* A batch before the second stage. */
+/* A batch that waits for the second stage. */
 struct stores {
 	struct store		store[CLOCKS_QUEUE];
 	size_t			count;
 	struct clocks_event	event[CLOCKS_EVENTS];
 	unsigned int		events;
-	unsigned int		polls;		/* how often to poll the consumer first */
+	unsigned int		polls;		/* number of polls before this batch */
 	bool			end;		/* the trace ends after this batch */
 };
 
-/* An item of a batch before the third stage; its data follows. */
+/* An item of a batch that waits for the third stage; its data follows. */
 struct item {
 	uint32_t	kind;		/* enum stages_item */
 	uint32_t	serial;		/* number of a record's header, plus 1; 0 if it has none */
@@ -58,7 +58,7 @@ struct stages {
 	struct trace		*trace;
 	pthread_mutex_t		lock;
 	pthread_cond_t		changed;
-	/* Under the lock. */
+	/* Protected by the lock. */
 	struct queue		records;
 	struct queue		consumer;
 	bool			ending;
@@ -82,8 +82,7 @@ struct stages {
 	bool			through;
 	uint32_t		sent[PERFREC_CHANNELS][PERFREC_SOURCES];
 	/*
-	 * For the third stage: copies that are valid for the consumer as long as
-	 * perfrec's headers.
+	 * For the third stage: copies of headers, valid for the consumer as long as perfrec's own.
 	 */
 	struct perfrec_header	*kept[PERFREC_CHANNELS][PERFREC_SOURCES];
 	uint8_t			sources[PERFREC_CHANNELS];
@@ -98,7 +97,9 @@ static struct perfrec_header *kept(const struct stages *stages, unsigned int cha
 					   PERFREC_HEADERS_KEPT];
 }
 
-/* @bytes: size of all counters. Returns the copy, or NULL if out of memory. */
+/*
+ * @bytes: size of the header with its counters. Returns the copy, or NULL if out of memory.
+ */
 static const struct perfrec_header *keep(struct stages *stages,
 					 const struct perfrec_header *header, size_t bytes)
 {
@@ -125,7 +126,7 @@ static void consume_header(struct stages *stages, const struct perfrec_header *h
 		ops->header(stages->trace->context, header);
 }
 
-/* The callers of a record that followed its stack through a queue. */
+/* Sets the callers of a record whose stack preceded it in the queue. */
 static void set_callers(struct trace *trace, struct perfrec_record *record)
 {
 	if (!(record->flags & PERFREC_CALLERS) || record->callers != &records_unwound)
@@ -323,7 +324,7 @@ static void pass_on(struct stages *stages)
 	pthread_mutex_unlock(&stages->lock);
 }
 
-/* From now on this stage calls the consumer. */
+/* Waits for the third stage to finish; from then on the second stage calls the consumer. */
 static void go_through(struct stages *stages)
 {
 	pass_on(stages);
@@ -494,7 +495,7 @@ static void poll(struct stages *stages)
 		stages->stopped = trace->ops->stop(trace->context);
 }
 
-/* The second stage, for one batch. */
+/* Runs the second stage for one batch. */
 static void push_stores(struct stages *stages, const struct stores *stores)
 {
 	const struct records_batch batch = {
@@ -520,7 +521,7 @@ static void push_stores(struct stages *stages, const struct stores *stores)
 
 /* ---- the first stage ---------------------------------------------------- */
 
-/* The slot being filled, initially empty. NULL if out of memory. */
+/* Prepares an empty slot to be filled. Returns NULL if out of memory. */
 static struct stores *empty_slot(struct stages *stages, unsigned int number)
 {
 	struct stores **stores = &stages->stores[number % SLOTS];
@@ -589,7 +590,10 @@ void stages_catch_up(struct stages *stages)
 
 bool stages_poll(struct stages *stages)
 {
-	/* The last part of a file may be too short to pass anything on between two polls. */
+	/*
+	 * Count the polls, because near the end of a file there may be several before the next
+	 * batch.
+	 */
 	current_slot(stages)->polls += !!stages->trace->ops->stop;
 	return stages->stopped;
 }

@@ -1,17 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * Reads a trace with several threads. The work has three stages, each of which works in the
- * order of the trace: messages, records, and the trace's consumer. So the consumer sees
- * exactly what it would see with one thread.
+ * Reads a trace with several threads. The work has three stages: messages, records, and the trace's
+ * consumer. Each stage processes the trace in order, so the consumer sees exactly what it would see
+ * with one thread.
  *
  * Batches wait in a queue before the second and the third stage. The thread of trace_run()
  * does the first stage. Idle threads, and that thread when it has no room for its results, run
  * the last stage that has work.
  *
- * At a header that names a thread, the consumer can complete records of other streams.
- * From the first such header on, the second stage calls the consumer itself; it
- * does so from the start if the consumer wants parts of records, or if the
- * trace is a later piece of a recording.
+ * At a header that names a thread, the consumer can complete records of other streams. Therefore,
+ * from the first such header on, the second stage calls the consumer directly. It does so from the
+ * start if the consumer wants parts of records, or if the trace is a later piece of a recording.
  */
 #ifndef SIFIVE_TRACE_STAGES_H
 #define SIFIVE_TRACE_STAGES_H

@@ -23,7 +23,7 @@ struct trace {
 	/* By channel: the sources that have sent words. */
 	uint8_t			source[PERFREC_CHANNELS][PERFREC_SOURCES];
 	uint8_t			sources[PERFREC_CHANNELS];
-	/* A record or header has been completed. */
+	/* By channel and source: a record or header has been completed. */
 	bool			begun[PERFREC_CHANNELS][PERFREC_SOURCES];
 	/*
 	 * By source: number of messages of instruction trace, and the place up to which
@@ -31,16 +31,19 @@ struct trace {
 	 */
 	uint64_t		branches[NEXUS_SOURCES];
 	uint64_t		settled[NEXUS_SOURCES];
-	/* By source: place of the latest message that shows code. */
+	/* By source: place of the latest message that shows executed code. */
 	uint64_t		shown[NEXUS_SOURCES];
-	/* By source: the context, and whether trace stopped before a record was complete. */
+	/*
+	 * By source: the context, and whether instruction trace stopped before a record was
+	 * complete.
+	 */
 	uint64_t		thread[NEXUS_SOURCES];
 	bool			unfinished[NEXUS_SOURCES];
-	/* Bytes skipped outside of messages before the SRC width was known. */
+	/* Number of bytes outside messages that were skipped before the SRC width was known. */
 	uint64_t		skipped;
 	/*
-	 * For trace_unwind(): its arguments, the lists, and for each stream the list of the
-	 * latest stack.
+	 * For trace_unwind(): its arguments, the lists of callers, and for each stream the list of
+	 * its latest stack.
 	 */
 	unsigned int		(*unwind)(void *context, const struct perfrec_stack *stack,
 					  uint64_t address[SIFIVE_TRACE_CALLERS_MAX]);
@@ -57,7 +60,7 @@ struct trace {
 	struct clocks		clocks;
 	struct store		queue[CLOCKS_QUEUE];
 	unsigned int		recoveries;
-	/* Threads to use, and their shared state; NULL with a single thread. */
+	/* Number of threads to use, and their shared state, NULL with a single thread. */
 	unsigned int		jobs;
 	struct stages		*stages;
 };

@@ -9,7 +9,7 @@
 #include "options.h"
 #include "units.h"
 
-/* Prints "7, 9" to @text: the channels with stores, except those in @except. */
+/* Writes the channels with stores to @text, such as "7, 9", except those in @except. */
 static void list_channels(const struct trace_stats *stats, uint32_t except,
 			  char *text, size_t size)
 {
@@ -54,7 +54,10 @@ static void no_times(const char *name, const struct trace_stats *stats)
 		       name, untimed(stats));
 }
 
-/* Only the side-car file says whose counts they are, unless it is old or missing. */
+/*
+ * Reports that counts are not per thread, or may not be: only the side-car file says so, and it may
+ * be old or missing.
+ */
 static void whose_counts(const struct input *input, const struct trace_stats *stats)
 {
 	const struct meta *meta = &input->meta;
@@ -268,8 +271,8 @@ static void recorder_losses(const struct input *input)
 }
 
 /*
- * The losses that --strict reports. Bytes that a ring has overwritten are not losses; neither
- * are records cut by the recording's limit, nor anything after the limit.
+ * Whether there are losses that --strict reports. Bytes that a ring has overwritten are not losses;
+ * neither are records cut by the recording's limit, nor anything after the limit.
  */
 static bool is_lossy(const struct input *input)
 {

@@ -14,13 +14,13 @@
 /**
  * struct trace_switch - what a hart runs from here on
  * @src:	its source
- * @kind:	SIFIVE_TRACE_SWITCH_*; SIFIVE_TRACE_SWITCH_BEGIN: records may be missing
- *		since the source's previous message; SIFIVE_TRACE_SWITCH_WOKEN: the hart's thread
- *		continues, and wakes @thread
- * @thread:	the number of a SIFIVE_TRACE_SWITCH_CALL, the result of a
- *		SIFIVE_TRACE_SWITCH_RETURN; otherwise the thread's id, 0 in a
- *		SIFIVE_TRACE_SWITCH_BEGIN, and in a SIFIVE_TRACE_SWITCH_END if none of the threads
- *		is running
+ * @kind:	SIFIVE_TRACE_SWITCH_*. After SIFIVE_TRACE_SWITCH_BEGIN, records may be missing since
+ *		the source's previous message. At SIFIVE_TRACE_SWITCH_WOKEN, the hart's current
+ *		thread wakes @thread, and continues
+ * @thread:	for SIFIVE_TRACE_SWITCH_CALL, the number of the system call; for
+ *		SIFIVE_TRACE_SWITCH_RETURN, its result; otherwise the thread's id, or 0 for
+ *		SIFIVE_TRACE_SWITCH_BEGIN, and for SIFIVE_TRACE_SWITCH_END if no recorded thread is
+ *		running
  * @pc, @page:	the addresses of a SIFIVE_TRACE_SWITCH_FAULT
  * @major:	for a SIFIVE_TRACE_SWITCH_FAULT: it was a major fault
  * @stamp:	the record's last store, or the item that shows the loss
@@ -52,7 +52,7 @@ struct switches_begun {
 /**
  * struct switches - the decoder for records of context switches
  * @channel:	channel of the records, -1 if there are none
- * @records:	number of complete records, including marks
+ * @records:	number of complete records, without marks
  * @begins:	number of marks
  * @losses:	how often stores belonged to no record
  * @give:	called for each record, with @context; if NULL, records are only counted
@@ -68,10 +68,10 @@ struct switches {
 	struct switches_begun begun[PERFREC_SOURCES];
 };
 
-/** switches_init() - start decoding, perhaps with a piece of a recording */
+/** switches_init() - start decoding a trace, which may be a piece of a recording */
 void switches_init(struct switches *switches, const struct meta *meta);
 
-/** switches_push() - decode a store, if it is one to the channel; returns 0 */
+/** switches_push() - decode a store, if it is on the channel; returns 0 */
 int switches_push(struct switches *switches, const struct store *store);
 
 /** switches_lost() - stores of @src, or of all sources if -1, are missing */

@@ -11,8 +11,8 @@
 #include "state.h"
 
 /*
- * The pipe has no more data for now: pass on the data that waits for corrections.
- * Return 0, or -1.
+ * Passes on the data that waits for corrections, because the pipe has no more data for now. Returns
+ * 0, or -1.
  */
 static int catch_up(struct trace *trace)
 {

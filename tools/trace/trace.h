@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * Decodes a trace file to records: joins the message and the record decoder, infers
- * what the bytes do not contain, and keeps statistics.
+ * Decodes a trace file to records: combines the message decoder and the record decoder, infers what
+ * the bytes do not contain, and keeps statistics.
  */
 #ifndef SIFIVE_TRACE_TRACE_H
 #define SIFIVE_TRACE_TRACE_H
@@ -17,10 +17,10 @@
 #include "switches.h"
 
 /*
- * A record that lacks at most the upper part of its last counter is considered complete
- * once its source has sent between this many and twice as many further messages of
- * instruction trace. It is also considered complete where the trace of its thread stops, if
- * a message has shown code since its last word.
+ * A record that lacks at most the upper part of its last counter is considered complete once its
+ * source has sent between this many and twice as many further messages of instruction trace. It is
+ * also considered complete when its thread's instruction trace stops, if a message has shown
+ * executed code since the record's last word.
  */
 #define TRACE_SETTLE_BRANCHES	64
 
@@ -66,9 +66,9 @@ struct trace_options {
  * @headers:	headers
  * @counted:	headers define counters other than the timestamp
  * @records:	records by enum perfrec_type
- * @no_header:	those records without a header
- * @unaddressed: those records with unknown addresses
- * @callers:	those records that are samples with callers
+ * @no_header:	records without a header
+ * @unaddressed: records with unknown addresses
+ * @callers:	samples with callers
  * @no_callers:	samples whose callers are omitted because there are too many different ones
  * @losses:	how often words were dropped
  * @lost_words:	words dropped
@@ -85,7 +85,7 @@ struct trace_options {
  * @inferred:	records with an inferred time
  * @flow_losses: gaps in the instruction flow because of contradictions or damage
  * @stamped:	messages of stores have timestamps
- * @absolute:	a message has an absolute timestamp
+ * @absolute:	at least one message has an absolute timestamp
  * @first, @last: earliest and latest known time of a record, ticks
  * @timed:	records with a known time
  * @src_bits:	width of the SRC field that was used
@@ -135,7 +135,7 @@ struct trace_stats {
 	bool		scheme_inferred;
 };
 
-/** trace_records() - how many records of all types there are */
+/** trace_records() - total number of records */
 static inline uint64_t trace_records(const struct trace_stats *stats)
 {
 	uint64_t records = 0;
@@ -146,7 +146,7 @@ static inline uint64_t trace_records(const struct trace_stats *stats)
 	return records;
 }
 
-/** trace_count_time() - count a record's time */
+/** trace_count_time() - add a record's time to the statistics */
 static inline void trace_count_time(struct trace_stats *stats, const struct perfrec_stamp *stamp)
 {
 	if (stamp->time_known == TIME_UNKNOWN)
@@ -217,7 +217,7 @@ struct trace *trace_take(int fd, const char *path, const struct trace_options *o
 			 const struct meta *meta);
 
 /**
- * trace_unwind() - find callers in the stacks of samples
+ * trace_unwind() - set the function that finds callers in the stacks of samples
  * @unwind:	writes the callers that a stack shows to @address, as in struct perfrec_callers, and
  *		returns their number. Called by trace_run(), between other callbacks
  * @context:	passed to it
@@ -238,10 +238,9 @@ void trace_unwind(struct trace *trace,
 int trace_run(struct trace *trace, const struct trace_ops *ops, void *context);
 
 /**
- * trace_settle() - complete a thread's record in another stream, because the thread continues
- * here
+ * trace_settle() - complete a thread's records in other streams, because it continues in a new one
  * @owner:	its thread id
- * @channel:	where it recorded before it was named
+ * @channel:	streams of this channel without a named thread also belong to the thread
  * @before:	only records before this place are completed
  */
 void trace_settle(const struct trace *trace, uint32_t owner, unsigned int channel,
@@ -265,7 +264,7 @@ uint32_t trace_channels(const struct trace *trace);
 /** trace_time_mask() - the greatest timestamp that a message can have */
 uint64_t trace_time_mask(const struct trace *trace);
 
-/** trace_stats() - what trace_open() and trace_run() found so far */
+/** trace_stats() - the statistics of trace_open() and trace_run() so far */
 const struct trace_stats *trace_stats(const struct trace *trace);
 
 /**
@@ -281,26 +280,25 @@ void trace_close(struct trace *trace);
 /**
  * infer_src_bits() - find the width of the SRC field
  * @data:	beginning of a trace
- * @length:	bytes of it; a few records are enough
+ * @length:	number of bytes at @data; a few records are enough
  * @options:	everything but src_bits
  * @records:	set to whether records make sense, not only messages
  *
  * Tries all widths, and selects the one with which most records, or else most messages, make
  * sense.
  *
- * Return: the width, or -1 if the bytes make no sense with any.
+ * Return: the width, or -1 if the bytes make no sense with any width.
  */
 int infer_src_bits(const void *data, size_t length,
 		   const struct nexus_options *options, bool *records);
 
 /**
- * infer_ts_scheme() - infer how ordinary messages carry the time
+ * infer_ts_scheme() - infer how timestamps that are not absolute are encoded
  * @data:	beginning of a trace
- * @length:	bytes of it
+ * @length:	number of bytes at @data
  * @options:	everything but ts_scheme
  *
- * Time never goes back; if differences are decoded as XOR, it goes back at
- * every other message.
+ * Time never goes back, but it does at about every other message if differences are decoded as XOR.
  */
 enum nexus_ts_scheme infer_ts_scheme(const void *data, size_t length,
 				     const struct nexus_options *options);
@@ -309,7 +307,7 @@ enum nexus_ts_scheme infer_ts_scheme(const void *data, size_t length,
  * infer_is_clear() - whether a few bytes suffice to infer how to decode the
  * rest
  * @data:	beginning of a trace
- * @length:	bytes of it
+ * @length:	number of bytes at @data
  * @options:	known options
  * @src_known:	src_bits is known
  * @scheme_known: ts_scheme is known

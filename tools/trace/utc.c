@@ -4,7 +4,7 @@
 
 #define NS_PER_SEC	1000000000
 
-/* To be sure of the lap, the whole run must be shorter than half the range of a timestamp. */
+/* A time is unambiguous only if the whole run is shorter than half the range of a timestamp. */
 static bool is_clear(const struct input *input, uint64_t mask)
 {
 	const uint64_t run = input->meta.coverage.run_ns;
