@@ -14,20 +14,22 @@
 #include "hash.h"
 
 /*
- * Blocks are allocated this many at a time and never moved, since pointers to them must
- * stay valid.
+ * Blocks are allocated this many at a time and never moved, because pointers to them must stay
+ * valid.
  */
 #define CHUNK_BITS	10
 #define CHUNK		(1u << CHUNK_BITS)
 
-/* A part of a file's code in memory: @bytes of it from the file's address @start on. */
+/*
+ * A part of a file's code, read into memory: @bytes bytes that begin at the file's address @start.
+ */
 struct segment {
 	uint64_t	start;
 	uint64_t	bytes;
 	uint8_t		*code;
 };
 
-/* A file, without code if it could not be read; that error has been reported. */
+/* A file. It has no segments if it could not be read, which has been reported. */
 struct file {
 	struct file	*next;
 	char		*path;
@@ -38,12 +40,12 @@ struct file {
 
 struct code {
 	struct symbols	*symbols;
-	bool		timed;		/* code_when() sets the time of lookups */
+	bool		timed;		/* code_when() has set the time of lookups */
 	bool		time_known;
 	uint64_t	time;
 	enum meta_calls	calls;
 	uint64_t	trampoline;
-	bool		tried;		/* to find the trampoline */
+	bool		tried;		/* the trampoline has been searched */
 	struct file	*files;
 	uint64_t	bytes;
 	bool		full;
@@ -159,7 +161,7 @@ static void read_file(struct code *code, struct file *file, int fd)
 		return;
 	}
 	file->rv32 = gelf_getclass(elf) == ELFCLASS32;
-	/* Normal files have a few; a damaged one may have many. */
+	/* Normal files have a few program headers; a damaged one may have many. */
 	if (count > 4096)
 		count = 4096;
 	file->segment = calloc(count, sizeof(*file->segment));
@@ -284,7 +286,7 @@ static uint64_t place_of(const void *code, uint32_t number)
 	return code_get(code, number - 1)->place;
 }
 
-/* Room for one more block. */
+/* Makes room for one more block. */
 static bool make_room(struct code *code)
 {
 	struct block **chunks;
@@ -402,8 +404,8 @@ struct block *code_block(struct code *code, uint64_t address)
 }
 
 /*
- * Where objects shared addresses, another object may be mapped at another time, so the
- * block is looked up each time.
+ * If several objects had this address, the block depends on the time, so it is looked up each time
+ * instead of being linked.
  */
 struct block *code_find(struct code *code, uint64_t address, struct block **link)
 {

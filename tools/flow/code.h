@@ -12,24 +12,24 @@
 #include "instruction.h"
 #include "symbols.h"
 
-/* Limits: of a block's instructions, of all blocks, and of the code of all files. */
+/* Limits: instructions of a block, number of blocks, and bytes of code of all files. */
 #define CODE_INSTRUCTIONS_MAX	512
 #define CODE_BLOCKS_MAX		(1u << 20)
 #define CODE_BYTES_MAX		(256ull << 20)
 
 /**
- * struct block - instructions that run one after another
+ * struct block - instructions that are executed one after another
  * @start:	address of the first one
  * @code:	its bytes
  * @target:	target of the last one, if it is direct or @loaded
  * @halfwords:	length of all instructions
  * @instructions: number of instructions
  * @last:	length of the last one, in halfwords
- * @kind:	enum flow_kind of the last one; FLOW_NEXT: the block ends at the length limit, or
- *		with the code
- * @loaded:	the previous instruction loads the register of an indirect jump
+ * @kind:	enum flow_kind of the last one; FLOW_NEXT if the block ends at the length limit, or
+ *		at the end of the code
+ * @loaded:	the last instruction is an indirect jump whose register the previous one loads
  * @rv32:	it is code of a 32-bit processor
- * @id:		number of the block, from 0
+ * @id:		number of the block, starting at 0
  * @place:	@start as from symbols_place()
  * @way:	the block after it and the block at @target, each set when first needed;
  *		indexed by whether the branch was taken
@@ -65,11 +65,11 @@ static inline unsigned int block_length(const struct block *block, unsigned int 
 struct code;
 
 /**
- * code_new() - the code of a trace
+ * code_new() - create the code of a trace
  * @symbols:	its objects, which must outlive the code; NULL if there are none
  * @calls:	whose code to read: enum meta_calls
  *
- * Return: the code, for code_free(); NULL if out of memory.
+ * Return: the code, to be freed with code_free(), or NULL if out of memory.
  */
 struct code *code_new(struct symbols *symbols, enum meta_calls calls);
 
@@ -77,7 +77,7 @@ struct code *code_new(struct symbols *symbols, enum meta_calls calls);
 void code_free(struct code *code);
 
 /**
- * code_when() - set the time of further lookups, initially the symbols' time
+ * code_when() - set the time of further lookups, which is initially the symbols' time
  * @known:	whether the time is known
  * @time:	in ticks
  *
@@ -93,7 +93,7 @@ void code_when(struct code *code, bool known, uint64_t time);
 struct block *code_block(struct code *code, uint64_t address);
 
 /**
- * code_bytes() - the code from an address on
+ * code_bytes() - the code that begins at an address
  * @place:	the address, as from symbols_place()
  * @size:	set to the number of bytes
  * @rv32:	set to whether it is code of a 32-bit processor
@@ -102,7 +102,7 @@ struct block *code_block(struct code *code, uint64_t address);
  */
 const uint8_t *code_bytes(struct code *code, uint64_t place, uint64_t *size, bool *rv32);
 
-/** code_is_kernel() - whether an address is the kernel's: in the upper half */
+/** code_is_kernel() - whether an address is the kernel's, in the upper half of the address space */
 static inline bool code_is_kernel(uint64_t address)
 {
 	return address >> 63;
@@ -111,7 +111,7 @@ static inline bool code_is_kernel(uint64_t address)
 /** code_is_probes() - whether an address is where the kernel executes probed instructions */
 bool code_is_probes(const struct code *code, uint64_t address);
 
-/* Bytes of the instructions that end a signal handler. */
+/* Number of bytes of the instructions to which a signal handler returns. */
 #define CODE_TRAMPOLINE		8
 
 /**
@@ -121,7 +121,7 @@ bool code_is_probes(const struct code *code, uint64_t address);
  */
 uint64_t code_trampoline(struct code *code);
 
-/** code_is_trampoline() - whether signal handlers return to a block */
+/** code_is_trampoline() - whether a block is the code to which signal handlers return */
 bool code_is_trampoline(const struct block *block);
 
 /** code_calls() - which code is read: enum meta_calls */
@@ -145,7 +145,7 @@ static inline unsigned int code_instructions(const struct block *block, unsigned
 	return count;
 }
 
-/** code_is_boundary() - whether no instruction of a block crosses its @halfwords */
+/** code_is_boundary() - whether an instruction of a block ends after its first @halfwords */
 bool code_is_boundary(const struct block *block, unsigned int halfwords);
 
 /** code_blocks() - number of blocks so far */

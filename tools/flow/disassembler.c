@@ -10,12 +10,12 @@
 
 #include "disassembler.h"
 
-/* Versions of the library to try, the oldest that knows RV64GC first. */
+/* Versions of the library to try, beginning with the oldest that supports RV64GC. */
 #define VERSION_FIRST	11
 #define VERSION_LAST	40
 #define TRIPLES		{ "riscv64-unknown-linux-gnu", "riscv32-unknown-linux-gnu" }
 #define FEATURES	"+m,+a,+f,+d,+c"
-/* Features that a later version supports; others print a warning. */
+/* Features that are supported since this version; earlier ones print a warning. */
 #define VERSION_MORE	14
 #define MORE_FEATURES	FEATURES ",+v,+zba,+zbb,+zbc,+zbs,+zfh"
 /* Option of LLVMSetDisasmOptions(): print numbers in hexadecimal. */

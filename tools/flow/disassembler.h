@@ -22,7 +22,7 @@ void disassembler_free(struct disassembler *disassembler);
 /**
  * disassembler_text() - convert one instruction to text
  * @disassembler: if NULL, the text is the instruction's encoding
- * @rv32:	it is one of a 32-bit processor
+ * @rv32:	it is an instruction of a 32-bit processor
  * @code:	its bytes
  * @halfwords:	its length
  * @address:	its address

@@ -12,14 +12,16 @@
 #define RCODE_ICNT		0
 #define RCODE_HIST		1
 #define RCODE_REPEAT		2
-/* Version 0: number of consecutive branches not taken, or taken. */
+/* Version 0 only: the number of consecutive branches that were not taken, or were taken. */
 #define RCODE_NOT_TAKEN		8
 #define RCODE_TAKEN		9
 
 #define TCODE_VENDOR		56
 #define TCODE_VENDOR_LAST	62
 
-/* A source: its messages, and its path as checked and as shown so far. */
+/*
+ * A source: its waiting messages, and its path as far as it was checked and as far as it was shown.
+ */
 struct source {
 	struct walk		checked;
 	struct walk		shown;
@@ -105,7 +107,7 @@ static bool has_sync(const struct walk_message *message)
 	       message->tcode == NEXUS_INDIRECT_HISTORY_SYNC;
 }
 
-/* Returns false if its meaning is unknown. */
+/* Returns false if the meaning of the RCODE is unknown. */
 static bool set_resource(struct walk_message *to, const struct nexus_message *from)
 {
 	to->repeat = 1;
@@ -230,7 +232,7 @@ static void show(struct flow *flow, struct source *source, unsigned int count)
 	source->waiting -= i;
 	memmove(source->queue, source->queue + i, source->waiting * sizeof(source->queue[0]));
 	flow->stats.instructions += source->shown.instructions - before;
-	/* At a tick when one object replaces another, either may be found. */
+	/* A checked message can contradict the code if one object replaced another at this tick. */
 	if (i < count)
 		drop(flow, source, FLOW_GAP_CONTRADICTION);
 }
@@ -266,7 +268,7 @@ static void follow(struct flow *flow, struct source *source, struct walk_message
 		return;
 	}
 	add(flow, source, message);
-	/* After the end, nothing can contradict the flow. */
+	/* Once tracing is off, nothing can contradict the flow. */
 	if (result != WALK_CONFIRMED && source->checked.state != WALK_OFF)
 		return;
 	flow->stats.confirmed += has_sync(message) && !begins;

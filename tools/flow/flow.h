@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * Follows the control flow of a trace's sources through their code, by branch messages (BTM) or
- * branch histories (HTM), with and without implicit returns.
+ * Follows the control flow of a trace's sources through their code, using branch messages (BTM) or
+ * branch histories (HTM), with or without implicit returns.
  *
- * A source's flow is known from a Sync message on. The flow after it is held back until the
- * next Sync message confirms it, or until its end: a message that contradicts the code
- * shows that bytes are damaged, but not where. In that case everything held back becomes a
- * gap, and the flow continues at the next Sync message. So every instruction between two
- * gaps was executed, and none is missing.
+ * A source's flow is known from a Sync message on. The flow after it is held back until the next
+ * Sync message confirms it, or until tracing stops, because a message that contradicts the code
+ * shows that bytes are damaged, but not where. After a contradiction, everything held back becomes
+ * a gap, and the flow continues at the next Sync message. So every instruction between two gaps was
+ * executed, and none is missing.
  *
  *	messages ─▶ queue ─▶ checked ─▶ at a Sync: shown
  */
@@ -22,11 +22,11 @@
 #include "code.h"
 
 /*
- * Maximum number of a source's waiting messages; beyond it, the oldest are shown without waiting
- * for a Sync message.
+ * Maximum number of waiting messages of a source. If more arrive, the oldest are shown without
+ * waiting for a Sync message.
  */
 #define FLOW_QUEUE		1024
-/* Return addresses that an encoder counts; it forgets older ones. */
+/* Maximum number of return addresses in an encoder's call stack, which forgets older ones. */
 #define FLOW_STACK		1023
 
 /* Reasons why instructions are missing. */
@@ -38,7 +38,7 @@ enum flow_gap {
 	FLOW_GAP_NO_CODE,	/* no file contains the code */
 	FLOW_GAP_KERNEL,	/* no file contains the kernel's code */
 	FLOW_GAP_LEFT_OUT,	/* code whose calls were not requested */
-	FLOW_GAP_NO_RETURN,	/* the call of an implicit return is in such code */
+	FLOW_GAP_NO_RETURN,	/* an implicit return to a call that was not seen */
 	FLOW_GAP_NO_SYNC,	/* messages before a Sync message */
 	FLOW_GAPS
 };
@@ -86,13 +86,13 @@ struct flow_run {
 };
 
 /**
- * struct flow_place - where in the trace a run or event is
+ * struct flow_place - the place of a run or event in the trace
  * @src:	source
  * @offset:	of the message that shows it, in bytes
  * @before, @time: times of the source's previous message, and of the message at @offset
  * @known, @time_known: enum store_time of these times
- * @halfwords:	instructions that the message shows, as halfwords
- * @done:	halfwords of these before the run or event
+ * @halfwords:	length of the instructions that the message shows, in halfwords
+ * @done:	number of these halfwords before the run or event
  */
 struct flow_place {
 	uint8_t		src;
@@ -109,8 +109,8 @@ struct flow_place {
  * flow_time() - the time at a place
  * @time:	set unless the result is TIME_UNKNOWN
  *
- * Messages have times, instructions between them do not: those are inferred from the
- * number of halfwords.
+ * Only messages have times. The times of instructions between them are inferred from the number of
+ * halfwords.
  *
  * Return: enum store_time.
  */
@@ -134,9 +134,9 @@ struct flow_ops {
  * @missed:	messages in gaps
  * @syncs:	Sync messages
  * @confirmed:	Sync messages whose address the flow had reached
- * @instructions: executed
- * @full:	part of the code was beyond the limit
- * @gaps:	by enum flow_gap
+ * @instructions: instructions that were executed
+ * @full:	part of the code is missing because it exceeded a limit
+ * @gaps:	number of gaps, by enum flow_gap
  */
 struct flow_stats {
 	uint64_t	messages;
@@ -151,12 +151,12 @@ struct flow_stats {
 struct flow;
 
 /**
- * flow_new() - a reader of flow
+ * flow_new() - create a reader of flow
  * @code:	the code, which must outlive the reader
  * @ops:	the consumer's callbacks, which must outlive the reader
  * @context:	passed to each callback
  *
- * Return: the reader, for flow_free(); NULL if out of memory.
+ * Return: the reader, to be freed with flow_free(), or NULL if out of memory.
  */
 struct flow *flow_new(struct code *code, const struct flow_ops *ops, void *context);
 
@@ -165,10 +165,10 @@ void flow_free(struct flow *flow);
 
 /**
  * flow_message() - follow one message
- * @message:	in the order of the trace; only those of instruction trace, Error and Ownership
- *		matter
+ * @message:	a message, in the order of the trace; only instruction trace, Error and Ownership
+ *		messages matter
  *
- * Return: 0, or -ENOMEM: the source's messages are lost.
+ * Return: 0, or -ENOMEM, after which the source's messages are lost.
  */
 int flow_message(struct flow *flow, const struct nexus_message *message);
 
@@ -180,7 +180,10 @@ int flow_message(struct flow *flow, const struct nexus_message *message);
  */
 void flow_damaged(struct flow *flow, const struct nexus_message *gap);
 
-/** flow_flush() - the trace has ended, or a pipe has no more data for now: show waiting messages */
+/**
+ * flow_flush() - show waiting messages, at the end of the trace or when a pipe has no more data for
+ * now
+ */
 void flow_flush(struct flow *flow);
 
 /** flow_stats() - the statistics */
@@ -191,7 +194,7 @@ uint64_t flow_losses(const struct flow_stats *stats);
 
 /**
  * flow_summary() - report statistics and gaps
- * @name:	the trace's, for the messages
+ * @name:	the trace's name, for the messages
  */
 void flow_summary(const struct flow_stats *stats, const char *name);
 

@@ -64,7 +64,7 @@ static void read_compressed(uint32_t word, uint64_t address, bool rv32,
 	unsigned int reg = RD(word);
 
 	switch (word & 0xe003) {
-	case 0x2001:	/* c.jal; RV64 has c.addiw there */
+	case 0x2001:	/* c.jal; in RV64 it is c.addiw */
 		if (!rv32)
 			break;
 		/* Fall through. */
@@ -89,7 +89,7 @@ static void read_compressed(uint32_t word, uint64_t address, bool rv32,
 				extend(bits(word, 12, 12, 17) | bits(word, 6, 2, 12), 18);
 		}
 		break;
-	case 0x8002:	/* c.jr, c.jalr, c.ebreak; c.mv and c.add have a second register */
+	case 0x8002:	/* c.jr, c.jalr, c.ebreak, but not c.mv or c.add, which have rs2 */
 		if (word == C_EBREAK)
 			to->kind = FLOW_TRAP;
 		else if (reg && !(word & 0x7c))

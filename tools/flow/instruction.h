@@ -11,18 +11,18 @@
 #include <stdint.h>
 
 /*
- * How the next address follows from an instruction. Links are x1 and x5, as in the
+ * How an instruction determines the next address. Link registers are x1 and x5, as in the
  * return-address stack hints of the unprivileged specification.
  */
 enum flow_kind {
 	FLOW_NEXT,		/* the next instruction */
 	FLOW_BRANCH,		/* conditional: the target or the next instruction */
 	FLOW_JUMP,		/* the target */
-	FLOW_CALL,		/* the target; a link holds the return address */
+	FLOW_CALL,		/* the target; a link register holds the return address */
 	FLOW_INDIRECT_JUMP,	/* the trace contains the target */
 	FLOW_INDIRECT_CALL,
 	FLOW_RETURN,		/* a return to the address in a link register */
-	FLOW_SWAP,		/* a return that is a call as well */
+	FLOW_SWAP,		/* both a return and a call */
 	FLOW_TRAP,		/* ecall, ebreak: an exception follows */
 	FLOW_TRAP_RETURN,	/* sret, mret, dret, mnret */
 };
@@ -33,7 +33,7 @@ enum flow_kind {
  * @halfwords:	its length
  * @target:	target of a branch, jump or call
  * @constant:	the value that lui or auipc loads into register @rd
- * @rd:		that register, 0 for other instructions
+ * @rd:		the register that lui or auipc loads, 0 for other instructions
  * @rs:		the register that an indirect jump, call or return uses
  * @offset:	the offset that it adds to @rs
  */
@@ -53,7 +53,7 @@ struct instruction {
  * @size:	bytes at @code
  * @address:	its address
  * @rv32:	addresses have 32 bits
- * @instruction: filled
+ * @instruction: the result
  *
  * Return: its length in halfwords, or 0 if it extends beyond @size bytes.
  */

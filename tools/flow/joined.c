@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-/* Records in the flow of instructions: see joined.h. */
+/* Puts records into the flow of instructions: see joined.h. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,12 +7,15 @@
 #include "joined.h"
 #include "trace.h"
 
-/* How many messages from a source wait: each record before the oldest of them is complete. */
+/*
+ * Maximum number of waiting messages of a source; each record before the oldest of them is
+ * complete.
+ */
 #define WAITING		(3 * TRACE_SETTLE_BRANCHES)
-/* Maximum number of waiting records of all sources, for traces whose flow does not reach them. */
+/* Maximum number of waiting records of all sources; the flow of some traces never reaches them. */
 #define RECORDS_MAX	8192
 
-/* A copy of a header: the decoder keeps only a stream's newest ones. */
+/* A copy of a header, because the decoder keeps only a stream's newest ones. */
 struct kept {
 	struct perfrec_header	header;
 	unsigned int		users;
@@ -28,13 +31,14 @@ struct pending {
 
 /**
  * struct lane - a source
- * @message:	messages that wait, a ring of WAITING from @first on, @messages of them
- * @oldest, @newest: records that wait, by their place
+ * @message:	waiting messages: a ring of WAITING elements, in which @messages messages begin at
+ *		@first
+ * @oldest, @newest: waiting records, ordered by place
  * @latest:	by channel: the header of the latest record
  * @context:	the latest Ownership message's context
  * @shown:	place of the latest run or event
- * @held:	place where trace stops within a record that is not complete yet; 0 if there is
- *		none
+ * @held:	place where instruction trace stopped within a record that is not complete yet; 0 if
+ *		there is none
  */
 struct lane {
 	struct nexus_message	message[WAITING];
@@ -52,8 +56,8 @@ struct joined {
 	struct flow		*flow;
 	const struct joined_ops	*ops;
 	void			*context;
-	struct lane		*lane[NEXUS_SOURCES];	/* NULL before instruction trace */
-	unsigned int		records;		/* number of records that wait */
+	struct lane		*lane[NEXUS_SOURCES];	/* NULL before its first message */
+	unsigned int		records;		/* number of waiting records */
 };
 
 /* ---- records ----------------------------------------------------------- */
@@ -64,7 +68,7 @@ static void drop(struct kept *kept)
 		free(kept);
 }
 
-/* A copy of a record's header; NULL if out of memory. */
+/* Returns a copy of a record's header, or NULL if out of memory. */
 static struct kept *keep(struct lane *lane, const struct perfrec_record *record)
 {
 	struct kept **latest = &lane->latest[record->channel], *kept = *latest;
@@ -136,7 +140,7 @@ static void insert(struct joined *joined, struct lane *lane, struct pending *pen
 	joined->records++;
 }
 
-/* A copy of a record; NULL if out of memory. */
+/* Returns a copy of a record, or NULL if out of memory. */
 static struct pending *copy(struct lane *lane, const struct perfrec_record *record)
 {
 	struct pending *pending = malloc(sizeof(*pending));
@@ -241,8 +245,8 @@ static int follow_all(struct joined *joined, struct lane *lane)
 }
 
 /*
- * Follows the flow up to the place where trace stopped: the thread may continue on another
- * source.
+ * Follows the flow up to the place where instruction trace stopped, because the thread may continue
+ * on another source.
  */
 static int follow_held(struct joined *joined, struct lane *lane)
 {
@@ -282,7 +286,7 @@ static bool is_of_flow(const struct nexus_message *message)
 }
 
 /*
- * Whether the thread is switched out, perhaps in lost messages: it may continue on another
+ * Whether the thread is switched out, or may be, in lost messages. It may continue on another
  * source.
  */
 static bool is_end(const struct nexus_message *message)
@@ -290,7 +294,9 @@ static bool is_end(const struct nexus_message *message)
 	return message->tcode == NEXUS_CORRELATION || message->tcode == NEXUS_ERROR;
 }
 
-/* A record that a thread did not complete on its old source will never be completed. */
+/*
+ * Follows the flow of the thread's old source, where it will never complete an unfinished record.
+ */
 static int begin_context(struct joined *joined, struct lane *lane, uint64_t context)
 {
 	struct lane *other;
@@ -343,7 +349,7 @@ static int follow_lanes(struct joined *joined)
 
 void joined_damaged(struct joined *joined, const struct nexus_message *gap)
 {
-	/* Memory may be short again at the next message, which reports it. */
+	/* Ignore errors: if memory is still short, the next message reports it. */
 	follow_lanes(joined);
 	flow_damaged(joined->flow, gap);
 }

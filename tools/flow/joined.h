@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * Puts the records of a trace into the flow of its instructions. The encoder sends both in
- * one order: the instructions that a source's message shows were executed after the records
- * before the message, and before those after it. Only the code that one message shows
- * cannot be divided: a record within that code comes before all of it.
+ * Puts the records of a trace into the flow of its instructions. The encoder sends records and
+ * messages in order: the instructions that a source's message shows were executed after the records
+ * before the message, and before the records after it. The instructions of one message cannot be
+ * divided, so a record that was written among them is placed before all of them.
  *
  *	messages ─▶ wait ─▶ flow ─┬▶ run, event
  *	records ──▶ wait ─────────┴▶ record
@@ -19,9 +19,9 @@
 /**
  * struct joined_ops - the consumer's callbacks
  * @flow:	as in flow.h
- * @record:	a record, valid during the call; at its place in its source's flow unless
- *		@misplaced: too many records wait, or the flow was shown before the record
- *		was complete
+ * @record:	a record, valid during the call. It is at its place in its source's flow unless
+ *		@misplaced is set, because too many records wait, or because the flow was shown
+ *		before the record was complete
  */
 struct joined_ops {
 	struct flow_ops	flow;
@@ -32,12 +32,12 @@ struct joined_ops {
 struct joined;
 
 /**
- * joined_new() - a flow with records
+ * joined_new() - create a flow with records
  * @code:	the code, which must outlive the result
  * @ops:	the consumer's callbacks, which must outlive the result
  * @context:	passed to each callback
  *
- * Return: for joined_free(); NULL if out of memory.
+ * Return: the flow, to be freed with joined_free(), or NULL if out of memory.
  */
 struct joined *joined_new(struct code *code, const struct joined_ops *ops, void *context);
 

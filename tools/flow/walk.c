@@ -5,16 +5,19 @@
 #include "walk.h"
 
 /*
- * Generous limits for what a real encoder sends: its counters of instructions and of
- * repeats have at most 22 and 18 bits.
+ * Generous limits for the counts in a message: an encoder's instruction counter and repeat counter
+ * have at most 22 and 18 bits.
  */
 #define ICNT_MAX	(1ull << 24)
 #define REPEATS_MAX	(1ull << 22)
-/* Halfwords of a repeated branch: a few bytes of a damaged trace must not take hours. */
+/*
+ * Limit for the halfwords of a repeated branch, so that a few damaged bytes do not take hours to
+ * decode.
+ */
 #define REPEATED_MAX	(1ull << 28)
 /* If the kernel has emulated an instruction, it returns at most this many bytes after the trap. */
 #define TRAP_BYTES	4
-/* Limit of blocks without a branch while the number of instructions is not yet known. */
+/* Maximum number of blocks without a branch while the number of instructions is not yet known. */
 #define BLIND_MAX	(1u << 16)
 
 /* SYNC: the flow begins here, regardless of what was before. */
@@ -29,7 +32,7 @@
 /* How a step ended. */
 enum step {
 	STEP_DONE,
-	STEP_AWAY,		/* the state is WALK_AWAY now */
+	STEP_AWAY,		/* the state has become WALK_AWAY */
 	STEP_WRONG,		/* a contradiction */
 };
 
@@ -101,7 +104,7 @@ static enum step go_away(struct walk *walk, bool show, enum flow_gap why, bool k
 	return STEP_AWAY;
 }
 
-/* The source enters code that was not requested, whose address is not shown. */
+/* The source enters code that was not requested, so its address is not shown. */
 static enum step leave_out(struct walk *walk, bool show, uint64_t address)
 {
 	walk->firmware = !code_is_kernel(address);
@@ -110,7 +113,10 @@ static enum step leave_out(struct walk *walk, bool show, uint64_t address)
 	return go_away(walk, show, FLOW_GAP_LEFT_OUT, false, 0);
 }
 
-/* A probe steps over an instruction, or a return leads to it: the kernel continues. */
+/*
+ * The source enters the page where the kernel executes probed instructions, which is omitted like
+ * the kernel.
+ */
 static enum step go_to_probe(struct walk *walk, bool show)
 {
 	if (walk->state == WALK_AWAY &&
@@ -130,11 +136,14 @@ static enum step go_without_code(struct walk *walk, bool show, uint64_t address)
 		return go_to_probe(walk, show);
 	if (calls != META_CALLS_ALL && kernel != (calls == META_CALLS_KERNEL))
 		return leave_out(walk, show, address);
-	/* The source trapped in a file's code, and has not returned to such code since. */
+	/*
+	 * Still in the firmware: the source trapped in a file's code, and has not returned to such
+	 * code since.
+	 */
 	if (walk->state == WALK_AWAY && walk->away == FLOW_GAP_LEFT_OUT && walk->firmware &&
 	    !walk->unknown)
 		return STEP_AWAY;
-	/* After a loss it may also be in the firmware, whose addresses are unknown. */
+	/* After a loss, the source may also be in the firmware, whose addresses are unknown. */
 	return go_away(walk, show, kernel ? FLOW_GAP_KERNEL : FLOW_GAP_NO_CODE,
 		       calls == META_CALLS_ALL || walk->state == WALK_ON, address);
 }
@@ -160,9 +169,10 @@ static bool is_trampoline(uint64_t trampoline, uint64_t address)
 }
 
 /*
- * The kernel returns after the latest trap, or starts a signal handler, which returns to the
- * trampoline although nothing called it. From the trampoline the kernel returns to the
- * interrupted code. Without the trampoline, either case is possible.
+ * Prepares for the kernel's return to user mode. It returns to the trapped code, or starts a signal
+ * handler, which returns to the trampoline although the trampoline has not called it. After the
+ * trampoline, the kernel returns to the interrupted code. If the trampoline's address is unknown,
+ * either case is possible, so all calls are forgotten.
  */
 static void expect_return(struct walk *walk, uint64_t address)
 {
@@ -177,7 +187,7 @@ static void expect_return(struct walk *walk, uint64_t address)
 		push(walk, trampoline);
 }
 
-/* A program's unknown code has returned to this call, or to an unknown one. */
+/* Unknown code has returned to the call with this return address, or to an unknown one. */
 static void forget_calls(struct walk *walk, uint64_t address)
 {
 	while (walk->calls && pop(walk) != address)
@@ -185,7 +195,7 @@ static void forget_calls(struct walk *walk, uint64_t address)
 }
 
 /*
- * Arrives at the start of the flow, or from unknown code, which may have called functions
+ * Enters known code at the start of the flow, or from unknown code, which may have called functions
  * and returned from others.
  */
 static enum step arrive(struct walk *walk, bool show, uint64_t address)
@@ -208,7 +218,7 @@ static enum step arrive(struct walk *walk, bool show, uint64_t address)
 	return step;
 }
 
-/* No trap leads to user mode. */
+/* Enters a trap handler, which is never in user mode. */
 static enum step go_to_trap(struct walk *walk, bool show, uint64_t address)
 {
 	if (code_calls(walk->code) == META_CALLS_USER)
@@ -243,7 +253,7 @@ static enum step go_back(struct walk *walk, bool show, bool call)
 	return go_to_address(walk, show, to);
 }
 
-/* From the end of a block to the next one, which no message describes. */
+/* Walks from the end of a block to the next block without a message, as the code determines. */
 static inline enum step infer(struct walk *walk, bool show)
 {
 	struct block *block = walk->block;
@@ -275,7 +285,7 @@ static inline enum step infer(struct walk *walk, bool show)
 	}
 }
 
-/* Whether only a message can show where the latest instruction went. */
+/* Whether only a message can show where the latest instruction led. */
 static bool is_explicit(const struct walk *walk)
 {
 	unsigned int kind = walk->block->kind;
@@ -299,8 +309,8 @@ static enum step go_reported(struct walk *walk, bool show, uint64_t address)
 }
 
 /*
- * Walks the next conditional branch with its outcome, up to *@times times if one block
- * repeats; *@times becomes the remaining number.
+ * Walks up to the next conditional branch and past it, with outcome @taken. If one block repeats,
+ * walks it *@times times. Subtracts the branches walked from *@times.
  */
 static inline enum step branch(struct walk *walk, bool show, bool taken, uint64_t *times)
 {
@@ -327,7 +337,7 @@ static inline enum step branch(struct walk *walk, bool show, bool taken, uint64_
 	--*times;
 	if (walk->balance < -(int64_t)ICNT_MAX)
 		return STEP_WRONG;
-	/* Outcomes cannot be predicted, so no branch of this program depends on one. */
+	/* Outcomes are unpredictable, so select the next block without a conditional branch. */
 	block = walk->block->way[taken];
 	if (__builtin_expect(!block, false))
 		return taken ? go_taken(walk, show) : go_next(walk, show);
@@ -336,7 +346,7 @@ static inline enum step branch(struct walk *walk, bool show, bool taken, uint64_
 	return STEP_DONE;
 }
 
-/* Follow @times branches with the same outcome. */
+/* Walks @times branches with the same outcome. */
 static enum step same_branches(struct walk *walk, bool show, bool taken, uint64_t times)
 {
 	enum step step = STEP_DONE;
@@ -346,7 +356,7 @@ static enum step same_branches(struct walk *walk, bool show, bool taken, uint64_
 	return step;
 }
 
-/* The outcomes after a history's highest bit, the first one in the highest. */
+/* Walks the outcomes in a history: the bits below its highest set bit, from high to low. */
 static enum step history(struct walk *walk, bool show, uint64_t hist, uint64_t times)
 {
 	unsigned int bits = 63 - (unsigned int)__builtin_clzll(hist), at;
@@ -363,7 +373,9 @@ static enum step history(struct walk *walk, bool show, uint64_t hist, uint64_t t
 	return step;
 }
 
-/* The block jumps to itself, and nothing in it can end that: walk it at once. */
+/*
+ * If the block is an endless loop, walks all but the last of its announced repetitions in one step.
+ */
 static inline void idle(struct walk *walk, bool show)
 {
 	struct block *block = walk->block;
@@ -378,7 +390,7 @@ static inline void idle(struct walk *walk, bool show)
 	walk->into = 0;
 }
 
-/* Walk only the instructions that messages have announced. */
+/* Walks only the instructions that messages have announced. */
 static enum step count(struct walk *walk, bool show)
 {
 	enum step step;
@@ -403,7 +415,7 @@ static enum step count(struct walk *walk, bool show)
 	return walk->balance < 0 ? STEP_WRONG : STEP_DONE;
 }
 
-/* Walk up to a message's event. */
+/* Walks up to a message's event. */
 static enum step approach(struct walk *walk, bool show, const struct walk_message *message)
 {
 	enum step step = STEP_DONE;
@@ -414,14 +426,16 @@ static enum step approach(struct walk *walk, bool show, const struct walk_messag
 	return step == STEP_DONE ? count(walk, show) : step;
 }
 
-/* The source's address; false at the end of a block whose successor is not yet known. */
+/*
+ * Sets the source's address. Returns false at the end of a block whose successor is not yet known.
+ */
 static bool is_at(const struct walk *walk, uint64_t *address)
 {
 	*address = walk->block->start + 2 * walk->into;
 	return walk->into < walk->block->halfwords;
 }
 
-/* The next address, if the code determines it. */
+/* Walks from the end of a block to the next one, if the code determines it. */
 static enum step settle(struct walk *walk, bool show)
 {
 	if (walk->into < walk->block->halfwords)
@@ -557,7 +571,7 @@ static enum step correlation(struct walk *walk, bool show,
 	return STEP_DONE;
 }
 
-/* For a Sync message of a running source: check its address. */
+/* Checks the address of a Sync message if the source's flow is known. */
 static enum step agree(struct walk *walk, bool show, const struct walk_message *message)
 {
 	bool branched = message->tcode == NEXUS_DIRECT_BRANCH_SYNC;
@@ -604,7 +618,7 @@ static enum step sync(struct walk *walk, bool show, const struct walk_message *m
 	walk->reference = message->address;
 	if (start)
 		event(walk, show, FLOW_STARTS, message->reason, false, 0);
-	/* Do not divide a block that continues. */
+	/* Do not split the current block if the flow continues within it. */
 	if (!start && step == STEP_DONE && walk->state == WALK_ON &&
 	    block->start + 2 * into == message->address)
 		return STEP_DONE;
@@ -612,7 +626,7 @@ static enum step sync(struct walk *walk, bool show, const struct walk_message *m
 		return STEP_AWAY;
 	step = message->btype ? go_to_trap(walk, show, message->address) :
 				arrive(walk, show, message->address);
-	/* The encoder, too, counts calls from here on. */
+	/* The encoder's call stack is empty here as well, so no call is missing. */
 	if (step == STEP_DONE)
 		walk->unpaired = false;
 	return step;

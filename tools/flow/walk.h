@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * One source's path through the code, message by message. Each source is walked twice: to check
- * its messages, and later to show the flow that they describe.
+ * Follows one source's path through the code, message by message. Each source is walked twice:
+ * first to check its messages, later to show the flow that they describe.
  */
 #ifndef SIFIVE_TRACE_WALK_H
 #define SIFIVE_TRACE_WALK_H
@@ -10,18 +10,17 @@
 
 /* What is known about a source's flow. */
 enum walk_state {
-	WALK_LOST,	/* nothing: a Sync message is needed */
+	WALK_LOST,	/* nothing, until a Sync message */
 	WALK_OFF,	/* tracing is off */
 	WALK_AWAY,	/* in unknown code, up to the next message with an address */
-	WALK_ON,	/* where it is */
+	WALK_ON,	/* its address */
 };
 
 /**
  * struct walk_message - the fields of a message that the flow needs
- * @icnt, @hist, @address: its fields; the address as sent, shifted to include bit 0
+ * @icnt, @hist, @address: fields of the message; the address is shifted to include bit 0
  * @repeat:	number of repetitions of the history or branch
- * @halfwords:	set by walk_check() and walk_show() to the length of the instructions
- *		described
+ * @halfwords:	length of the instructions that the message describes; set by walk_check()
  */
 struct walk_message {
 	uint64_t	offset;
@@ -42,21 +41,21 @@ struct walk_message {
  * @state:	enum walk_state
  * @mode:	enum flow_mode
  * @block:	with WALK_ON: the current block
- * @into:	halfwords of it that were executed; after all of them, the next block is not
- *		yet known
+ * @into:	number of its halfwords that were executed; if all were, the next block is not yet
+ *		known
  * @reference:	the latest address sent
- * @balance:	halfwords that messages have announced, less those walked
+ * @balance:	number of halfwords that messages have announced, minus those walked
  * @called:	return addresses for implicit returns, a ring
  * @calls:	number of entries in @called
  * @top:	index after the latest entry
- * @unpaired:	calls may be missing
- * @away:	with WALK_AWAY: why, enum flow_gap
- * @firmware:	with WALK_AWAY: it is in the firmware, whose addresses may equal a program's
+ * @unpaired:	@called may lack calls
+ * @away:	with WALK_AWAY: the reason (enum flow_gap)
+ * @firmware:	with WALK_AWAY: the source is in the firmware, whose addresses may equal a program's
  * @unknown:	omitted code was entered from unknown code
  * @trapped:	@from is known
- * @from:	where a program trapped
+ * @from:	address at which a program trapped
  * @branch:	the latest branch message without Sync, for repeats
- * @place:	where in the trace it is
+ * @place:	its place in the trace
  * @show_run, @consumer: show instructions to the consumer itself; @show_run may be NULL
  * @show_event, @flow: show what happens between them
  * @instructions: number of instructions shown
@@ -92,13 +91,13 @@ struct walk {
 /* Results of walk_check() and walk_show(). */
 enum walk_result {
 	WALK_FINE,
-	WALK_CONFIRMED,		/* a Sync message agrees, or is the first one */
+	WALK_CONFIRMED,		/* by a Sync message, which may be the first one */
 	WALK_CONTRADICTION,
 };
 
 /**
  * walk_check() - walk one message
- * @message:	its halfwords are filled in
+ * @message:	the message; its @halfwords are set
  *
  * Return: enum walk_result. After a contradiction the state is WALK_LOST.
  */
@@ -107,7 +106,7 @@ enum walk_result walk_check(struct walk *walk, struct walk_message *message);
 /** walk_show() - walk a checked message again, with the consumer's callbacks */
 enum walk_result walk_show(struct walk *walk, struct walk_message *message);
 
-/** walk_lose() - the flow is unknown from here on */
+/** walk_lose() - mark the flow as unknown from here on */
 void walk_lose(struct walk *walk);
 
 #endif /* SIFIVE_TRACE_WALK_H */
