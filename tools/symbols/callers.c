@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-/* The callers of samples. */
+/* Finds the callers of samples. */
 #include "perfrec/perfrec.h"
 #include "symbols.h"
 
@@ -11,7 +11,10 @@ bool symbols_find_return(struct symbols *symbols, uint64_t address, struct symbo
 	return found;
 }
 
-/* Whether the return-address register points into the sampled function, after a call there. */
+/*
+ * Whether the return-address register points into the sampled function, because that has called
+ * another one.
+ */
 static bool is_stale(struct symbols *symbols, uint64_t pc, uint64_t address)
 {
 	struct symbol sampled, called;
@@ -20,7 +23,7 @@ static bool is_stale(struct symbols *symbols, uint64_t pc, uint64_t address)
 	       symbols_find_return(symbols, address, &called) && called.start == sampled.start;
 }
 
-/* The callers of code at @pc, of which the first is the return-address register. */
+/* Copies the callers of the code at @pc; the first of @from is the return-address register. */
 static unsigned int add_callers(struct symbols *symbols, uint64_t pc, const uint64_t *from,
 				unsigned int count, uint64_t *address)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-/* The address ranges of .eh_frame: see frames.h. */
+/* Reads the address ranges in .eh_frame: see frames.h. */
 #include <dwarf.h>
 #include <stdbool.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* Unwind tables: the addresses of functions without a symbol. */
+/* Reads unwind tables, which contain the addresses of functions without a symbol. */
 #ifndef SIFIVE_TRACE_FRAMES_H
 #define SIFIVE_TRACE_FRAMES_H
 
@@ -7,10 +7,10 @@
 #include <stdint.h>
 
 /**
- * frames_read() - all functions of an ELF file's .eh_frame section
+ * frames_read() - find all functions in an ELF file's .eh_frame section
  * @elf:	an executable or shared object
- * @found:	called with each function's start and end, exclusive, as addresses in
- *		the file; unordered, may overlap
+ * @found:	called with each function's start and end, exclusive, as addresses in the file. They
+ *		are unordered and may overlap
  * @context:	passed to @found
  *
  * Entries that cannot be decoded are skipped.

@@ -20,7 +20,7 @@
 /* An internal function of the tracing library. */
 #define TRACER_FUNCTION	"perf_hook_enter"
 
-/* How many symbols to search backwards for one that encloses an address. */
+/* Maximum number of symbols to search backwards for one that contains an address. */
 #define NESTING_MAX	8
 
 struct image {
@@ -28,7 +28,7 @@ struct image {
 	Dwfl_Module		*module;
 	Dwfl_Callbacks		callbacks;
 	char			*debug_path;
-	struct image_function	*function;	/* by start, each start once */
+	struct image_function	*function;	/* by start, one for each start */
 	size_t			functions;
 	size_t			room;
 	/* The range of the executable segments. */
@@ -197,8 +197,8 @@ static void keep_best(struct image *image)
 }
 
 /*
- * libdwfl searches all symbols for each address, which is too slow for traces with
- * many addresses: keep the functions sorted.
+ * libdwfl searches all symbols for each address, which is too slow for traces with many addresses,
+ * so sort the functions.
  */
 static void read_functions(struct image *image)
 {
@@ -218,7 +218,10 @@ static void read_functions(struct image *image)
 	keep_best(image);
 }
 
-/* libdwfl would inflate any other file completely to look for a program in it. */
+/*
+ * Checked first because libdwfl would inflate any other file completely to look for a program in
+ * it.
+ */
 static bool is_program(int fd)
 {
 	char magic[SELFMAG];
@@ -242,7 +245,7 @@ bool image_is_program(const char *path)
 	return program;
 }
 
-/* Regular files only: others could block forever. */
+/* Opens only regular files, because others could block forever. */
 static int open_file(const char *path, const char **error)
 {
 	struct stat status;
@@ -262,7 +265,7 @@ static int open_file(const char *path, const char **error)
 	return -1;
 }
 
-/* libdwfl inflates a section completely, regardless of its claimed size. */
+/* Checked here because libdwfl inflates a section completely, whatever its size. */
 static void check_sizes(struct image *image, const char *path)
 {
 	GElf_Addr bias;
@@ -278,7 +281,7 @@ static void check_sizes(struct image *image, const char *path)
 		       path);
 }
 
-/* A file with separate debug information, found by its name or build-id. */
+/* Whether a file that was found by its name or build-id is usable as separate debug information. */
 static bool is_usable(int fd, const char *path)
 {
 	struct inflate too_far = { 0 };
@@ -297,8 +300,8 @@ static bool is_usable(int fd, const char *path)
 }
 
 /*
- * libdwfl also opens the files that it finds for the module, even if it cannot use them, so
- * search with a copy of the module.
+ * Searches with a copy of the module, because libdwfl also opens the files that it finds for the
+ * module, even if it cannot use them.
  */
 static int find_debug(Dwfl_Module *module, void **data, const char *name,
 		      Dwarf_Addr base, const char *file, const char *link,
@@ -308,7 +311,7 @@ static int find_debug(Dwfl_Module *module, void **data, const char *name,
 	Dwfl *search = dwfl_begin(&image->callbacks);
 	int fd = -1;
 
-	/* A debug link names a file in the searched folders. */
+	/* Ignore a debug link with a path: it should name a file in the searched folders. */
 	if (link && strchr(link, '/'))
 		link = NULL;
 	module = search ? dwfl_report_elf(search, name, file, -1, base, true) : NULL;
@@ -438,8 +441,8 @@ const struct image_function *image_each(const struct image *image, size_t *index
 }
 
 /*
- * The last function that starts at or before the address, or one that encloses it:
- * a label within a function is a symbol too.
+ * Finds the last function that contains the address, not just the last one that starts before it,
+ * because a label within a function is a symbol too.
  */
 const struct image_function *image_function(const struct image *image,
 					    uint64_t address)
@@ -477,7 +480,7 @@ struct Dwfl_Module *image_lines_module(struct image *image)
 
 bool image_is_foreign(const char *path)
 {
-	/* Up to this member, the layout is the same for 32 and 64 bits. */
+	/* Up to e_version, the layout is the same for 32 and 64 bits. */
 	Elf32_Ehdr header = { .e_machine = EM_RISCV };
 	FILE *file = fopen(path, "rb");
 

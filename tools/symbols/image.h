@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Number of a build-id's hexadecimal digits to compare, with the terminating NUL. */
+/* Number of hexadecimal digits of a build-id to compare, plus the terminating NUL. */
 #define IMAGE_BUILD_ID_SIZE	129
 
 struct image;
@@ -19,9 +19,10 @@ struct image;
 /**
  * struct image_function - a function of an image
  * @start, @end:	its addresses, @end exclusive
- * @name:		from the symbol table; for a stub, the name of the function that it
- *		jumps to; NULL for IMAGE_FRAME; lasts as long as the image
- * @rank:		priority of the name: the highest at an address wins
+ * @name:		name from the symbol table; for a stub, the name of the function that it
+ *		jumps to; NULL for IMAGE_FRAME; valid as long as the image
+ * @rank:		priority of the name: of several names at an address, the one with the
+ *		highest rank is used
  * @sized:		@end is the function's own end, not just the section's
  */
 struct image_function {
@@ -35,8 +36,8 @@ struct image_function {
 /**
  * image_open() - read an ELF file
  * @path:	an ELF file for any machine, with or without symbols
- * @debug:	more folders with separate debug information, in libdwfl's format, or
- *		NULL; must last as long as the image
+ * @debug:	more folders with separate debug information, in libdwfl's format, or NULL; must
+ *		remain valid as long as the image
  * @error:	set to the reason if there is no image
  *
  * Return: the image, or NULL.
@@ -59,7 +60,7 @@ bool image_has_tracer(const struct image *image);
 /** image_close() - free an image; NULL is allowed */
 void image_close(struct image *image);
 
-/** image_path() - the file from which it was read; valid as long as the image */
+/** image_path() - path of the file from which the image was read; valid as long as the image */
 const char *image_path(const struct image *image);
 
 /**
@@ -91,22 +92,22 @@ const struct image_function *image_function(const struct image *image,
 					    uint64_t address);
 
 /**
- * image_line() - the source line of an address
+ * image_line() - find the source line of an address
  * @line:	set to its number
  *
- * Return: the file as given to the compiler, or NULL if unknown.
+ * Return: the source file as given to the compiler, or NULL if unknown.
  */
 const char *image_line(struct image *image, uint64_t address, int *line);
 
 struct Dwfl_Module;
 
-/** image_module() - the file for libdwfl */
+/** image_module() - the file as a libdwfl module */
 struct Dwfl_Module *image_module(const struct image *image);
 
 /** image_is_wide() - whether its addresses have 64 bits */
 bool image_is_wide(const struct image *image);
 
-/** image_lines_module() - its debug information for libdwfl, or NULL if it is not used */
+/** image_lines_module() - the same, for its debug information, or NULL if that is not used */
 struct Dwfl_Module *image_lines_module(struct image *image);
 
 /**

@@ -8,13 +8,13 @@
 #include "inflate.h"
 #include "section.h"
 
-/* How many inflated bytes are always allowed, and how many are allowed per byte in the file. */
+/* Number of inflated bytes that is always allowed, and the number allowed per byte in the file. */
 #define INFLATED_MIN	(32u << 20)
 #define INFLATED_RATIO	16
 /* Memory limit of an xz decoder: more than any compression level needs. */
 #define DECODER_BYTES	(80u << 20)
 
-/* The older format: a special section name, and this magic before the data. */
+/* The older format is marked by a special section name, and by this magic before the data. */
 #define OLD_NAME	".zdebug"
 #define OLD_MAGIC	"ZLIB"
 
@@ -61,7 +61,10 @@ static bool has_symbols(const GElf_Shdr *header)
 	       header->sh_type == SHT_STRTAB || header->sh_type == SHT_SYMTAB_SHNDX;
 }
 
-/* The format does not contain the inflated size: inflate, and discard the data. */
+/*
+ * Measures .gnu_debugdata. Its format does not contain the inflated size, so inflates the data and
+ * discards it.
+ */
 static void add_embedded(struct sum *sum, Elf *elf)
 {
 	lzma_stream stream = LZMA_STREAM_INIT;

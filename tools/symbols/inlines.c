@@ -29,7 +29,7 @@ static void set_frame(struct inlines_frame *frame, Dwarf_Die *unit, Dwarf_Die *d
 		      dwarf_filesrc(files, file, NULL, NULL);
 }
 
-/* The function whose code contains an address and that is not inlined. */
+/* Finds the function that contains an address and is not inlined. */
 static bool find_around(struct inlines *inlines, Dwarf_Die *unit, Dwarf_Addr address)
 {
 	Dwarf_Die *inner, *scopes;
@@ -38,7 +38,9 @@ static bool find_around(struct inlines *inlines, Dwarf_Die *unit, Dwarf_Addr add
 	inlines->found = false;
 	if (count <= 0)
 		return false;
-	/* The scopes around an inlined function are those of its source, not of its code. */
+	/*
+	 * dwarf_getscopes() returns the scopes around an inlined function's source, not its code.
+	 */
 	count = dwarf_getscopes_die(&inner[0], &scopes);
 	free(inner);
 	if (count <= 0)
@@ -57,7 +59,7 @@ static bool is_scope(Dwarf_Die *die)
 	       dwarf_tag(die) == DW_TAG_lexical_block;
 }
 
-/* Finds the scope in @die that contains an address, and sets @die to it. */
+/* Sets @die to the scope within it that contains an address. Returns false if there is none. */
 static bool find_inner(Dwarf_Die *die, Dwarf_Addr address)
 {
 	Dwarf_Die child;

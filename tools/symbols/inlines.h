@@ -10,13 +10,13 @@
 
 struct image;
 
-/* Limit for damaged debug information: frames of an instruction. */
+/* Maximum number of frames of an instruction; only damaged debug information exceeds it. */
 #define INLINES_MAX	32
 
 /**
- * struct inlines_frame - a function that was inlined
+ * struct inlines_frame - an inlined function
  * @function:	its name, NULL if unknown
- * @file, @line: where it was called; NULL and 0 if unknown
+ * @file, @line: place of the call; NULL and 0 if unknown
  */
 struct inlines_frame {
 	const char	*function;
@@ -27,10 +27,11 @@ struct inlines_frame {
 /**
  * struct inlines - the source of an instruction
  * @file:	as given to the compiler, NULL if unknown
- * @folder:	where it was compiled, NULL if unknown
+ * @folder:	folder in which it was compiled, NULL if unknown
  * @line:	in @file, 0 if unknown
  * @frames:	inlined functions, the innermost first
- * @around, @found: private: the enclosing function, often that of the next instruction too
+ * @around, @found: private: cache of the enclosing function, which often contains the next
+ *		instruction too
  *
  * Strings are valid as long as the image.
  */
@@ -45,7 +46,7 @@ struct inlines {
 };
 
 /**
- * image_inlines() - the source of an instruction
+ * image_inlines() - find the source of an instruction
  * @address:	in the file
  * @inlines:	must be zeroed before the first call; set even if nothing is known
  */

@@ -17,7 +17,7 @@
 
 /* A real file is about 2 MB long. */
 #define BYTES_MAX	(16 << 20)
-/* No function is longer: an address further away is in another part of memory. */
+/* No function is longer, so an address further away is in another part of memory. */
 #define FUNCTION_MAX	(1 << 20)
 
 struct kernel {
@@ -35,13 +35,13 @@ static int by_start(const void *a, const void *b)
 	return strcmp(one->name, two->name);
 }
 
-/* Reads "ADDRESS TYPE NAME [MODULE]"; false if it is no function. */
+/* Reads "ADDRESS TYPE NAME [MODULE]". Returns false if it is not a function. */
 static bool read_line(char *line, struct kernel_function *function)
 {
 	char *rest, *type, *module;
 
 	function->start = strtoull(line, &rest, 16);
-	/* An address of a 32-bit kernel. */
+	/* Sign-extend an address of a 32-bit kernel. */
 	if (function->start >> 31 == 1)
 		function->start |= ~0ull << 32;
 	type = rest + 1;
@@ -83,7 +83,7 @@ static bool read_functions(struct kernel *kernel)
 	return true;
 }
 
-/* Regular files only: others could block. NULL: the error has been printed. */
+/* Reads a regular file; other files could block. Returns NULL after printing an error. */
 static char *read_text(int fd, const char *path)
 {
 	struct stat status;
@@ -91,7 +91,7 @@ static char *read_text(int fd, const char *path)
 	char *text;
 
 	if (fstat(fd, &status) || !S_ISREG(status.st_mode) || status.st_size > BYTES_MAX) {
-		report("%s: not used: it is no file of at most 16 MB", path);
+		report("%s: not used: not a regular file of at most 16 MB", path);
 		return NULL;
 	}
 	text = malloc((size_t)status.st_size + 1);
@@ -114,7 +114,7 @@ static int open_beside(const char *trace, char *path, size_t size)
 	return open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 }
 
-/* Removes ".NUMBER" at the end of the part of a path before @end, if it is there. */
+/* Removes ".NUMBER" before @end from a path. Returns false if it is not there. */
 static bool drop_number(char *path, char *end)
 {
 	char *dot = end;

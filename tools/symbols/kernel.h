@@ -11,7 +11,7 @@ struct kernel;
 /**
  * struct kernel_function - a function of the kernel, or of a module
  * @start:	its address
- * @name, @module: valid as long as the kernel; @module is "[kernel]" for the kernel itself
+ * @name, @module: valid until kernel_close(); @module is "[kernel]" for the kernel itself
  */
 struct kernel_function {
 	uint64_t	start;
@@ -24,14 +24,14 @@ struct kernel_function {
  * @trace:	path of the trace; for a piece, or for one of several sinks, the file may
  *		also be named after the path without the number: trace.rtd for trace.rtd.3,
  *		trace.0.rtd and trace.0.rtd.3
- * @path:	set to the file's name; room for @size bytes
+ * @path:	buffer of @size bytes, set to the file's name
  *
  * Return: its descriptor, or -1 with errno.
  */
 int kernel_open_names(const char *trace, char *path, size_t size);
 
 /**
- * kernel_open() - read the file that kernel_open_names() opens
+ * kernel_open() - read the kernel's functions from the file that kernel_open_names() opens
  *
  * Return: the kernel, or NULL if there is no such file or, after printing an error, if it
  * is unusable.

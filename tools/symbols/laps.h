@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* Times in the side-car file, which wrap like the trace's timestamps. */
+/* Unwraps the times in the side-car file, which wrap like the trace's timestamps. */
 #ifndef SIFIVE_TRACE_LAPS_H
 #define SIFIVE_TRACE_LAPS_H
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-/* Lines and functions by units, read with elfutils: see lines.h. */
+/* Reads lines and functions by unit, with elfutils: see lines.h. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,7 +9,9 @@
 #include "image.h"
 #include "lines.h"
 
-/* Limits for damaged debug information: examined entries of a unit, and their depth. */
+/*
+ * Limits for damaged debug information: the number of entries examined per unit, and their depth.
+ */
 #define ENTRIES_MAX	(1u << 22)
 #define DEPTH_MAX	64
 
@@ -71,7 +73,10 @@ static bool read_row(Dwarf_Line *line, Dwarf_Addr bias, struct lines_row *row)
 	return true;
 }
 
-/* A row extends to the next one; of several rows at one address, the last one counts. */
+/*
+ * Reads a unit's rows. A row extends to the next one; of several rows at one address, the last one
+ * counts.
+ */
 static void read_rows(struct reader *reader, Dwarf_Die *unit)
 {
 	struct lines_row row, next = { .line = 0 };
@@ -112,7 +117,7 @@ static void read_label(struct reader *reader, Dwarf_Die *die)
 	add(reader, &reader->labels, &label);
 }
 
-/* Labels of a function, including those in its blocks. */
+/* Reads the labels of a function, including those in its blocks. */
 static void read_labels(struct reader *reader, Dwarf_Die *parent)
 {
 	Dwarf_Die die[DEPTH_MAX];

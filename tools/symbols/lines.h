@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* All lines and functions in a file's debug information, unit by unit. */
+/* Reads all lines and functions in a file's debug information, unit by unit. */
 #ifndef SIFIVE_TRACE_LINES_H
 #define SIFIVE_TRACE_LINES_H
 
@@ -15,7 +15,8 @@ struct image;
  * @file:	source file, as in the debug information
  * @line:	its line, not 0
  * @statement:	a statement begins here
- * @first_line, @first_column: of the first row at its address, which may have no code
+ * @first_line, @first_column: line and column of the first row at its address, which may have no
+ *		code
  * @column:	0 if unknown
  */
 struct lines_row {
@@ -32,8 +33,8 @@ struct lines_row {
 /**
  * struct lines_function - a function, or a part of one that the compiler placed elsewhere
  * @start, @end: addresses in the file, @end exclusive
- * @file, @line: of its declaration; NULL and 0 if unknown
- * @part:	it is a part placed elsewhere, and follows its function
+ * @file, @line: place of its declaration; NULL and 0 if unknown
+ * @part:	it is a part placed elsewhere, and follows its function in the array
  * @label:	index of the first label of the function and its parts
  * @labels:	number of labels
  */
@@ -56,7 +57,7 @@ struct lines_label {
 
 /**
  * struct lines_unit - a compilation unit
- * @folder:	where it was compiled, NULL if unknown
+ * @folder:	folder in which it was compiled, NULL if unknown
  * @gcc:	it was compiled by GCC
  * @row:	its @rows rows, by address, without overlap
  * @mark:	@marks rows of statements without code, by address
@@ -76,7 +77,7 @@ struct lines_unit {
 
 /**
  * image_units() - call @each for each unit of a file
- * @each:	returns whether to continue; strings last as long as the image
+ * @each:	returns whether to continue; the strings are valid as long as the image
  *
  * Return: the number of units with lines, or -1 if out of memory.
  */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-/* Objects by address and time: see places.h. */
+/* Finds objects by address and time: see places.h. */
 #include <stdlib.h>
 
 #include "laps.h"
@@ -11,12 +11,12 @@
 #define OBJECT_MAX	(1ull << 48)
 #define ALIGNMENT	(1ull << 16)
 
-/* Recently used processes, by channel or thread. */
+/* Size of the cache of writers' processes. */
 #define CACHE		64
 
 #define NO_PROCESS	SIZE_MAX
 
-/* The process of a writer from @from to @to, inclusive. */
+/* The process to which a writer belonged from @from to @to, inclusive. */
 struct writer {
 	struct places_writer	of;
 	bool			known;
@@ -27,7 +27,7 @@ struct writer {
 /**
  * struct place - an object with separate addresses
  * @meta:	the object in the side-car file
- * @from, @to:	when it was loaded, unwrapped, inclusive
+ * @from, @to:	times between which it was loaded, unwrapped, inclusive
  * @shift:	separate address minus address in memory; 0 if not needed
  */
 struct place {
@@ -36,19 +36,19 @@ struct place {
 	uint64_t			shift;
 };
 
-/* When a thread or process was recorded, unwrapped, inclusive. */
+/* The times between which a thread or process was recorded, unwrapped, inclusive. */
 struct span {
 	uint64_t	from, to;
 };
 
 /**
  * struct places - all objects
- * @place:	the @count objects, in the order of the side-car file
- * @thread, @process: the times of each, in the same order
+ * @place:	all objects, in the order of the side-car file
+ * @thread, @process: times of each thread or process, in the order of the side-car file
  * @sorted:	the @count objects with separate addresses, sorted by start
- * @reach:	the highest end of the objects up to this one
- * @recent:	the last object found
- * @writer:	processes of recent writers
+ * @reach:	for each object in @sorted: the highest end of it and its predecessors
+ * @recent:	the object found last
+ * @writer:	cache of the processes of writers, by channel or thread
  */
 struct places {
 	const struct meta	*meta;
@@ -112,8 +112,8 @@ static void sort(struct places *places)
 }
 
 /*
- * The library records objects in the order of loading; those of several
- * processes are not in order.
+ * One process's objects are in the order of loading, but those of several processes are only
+ * roughly in order.
  */
 static void set_times(struct places *places, uint64_t lap)
 {
@@ -149,7 +149,7 @@ static void fill(struct places *places)
 		if (!is_shared(places->meta, i))
 			continue;
 		place->shift = next - place->meta->start;
-		/* Page-aligned, as in the file. */
+		/* Keep the offset within a page. */
 		next += (place->meta->end - place->meta->start + ALIGNMENT) & -ALIGNMENT;
 	}
 	set_times(places, 0);
@@ -227,7 +227,10 @@ static bool is_within(uint64_t time, uint64_t from, uint64_t to)
 	return time >= from && time <= to;
 }
 
-/* Sets the process id, -1 if unknown, and narrows the range of times for which it is valid. */
+/*
+ * Returns a writer's process id, -1 if unknown, and narrows the range of times for which it is
+ * valid.
+ */
 static int64_t find_pid(const struct places *places, uint64_t time, struct writer *writer)
 {
 	const struct meta *meta = places->meta;
@@ -257,7 +260,7 @@ static int64_t find_pid(const struct places *places, uint64_t time, struct write
 	return meta->thread[found - places->thread].pid;
 }
 
-/* The program that a process was executing at that time. */
+/* Finds the entry for the program that the writer's process was executing at that time. */
 static void find_process(const struct places *places, uint64_t time, struct writer *writer)
 {
 	const int64_t pid = find_pid(places, time, writer);
@@ -269,7 +272,7 @@ static void find_process(const struct places *places, uint64_t time, struct writ
 
 		if (meta->process[i].pid != pid)
 			continue;
-		/* A process can record shortly before it saves its start time. */
+		/* A process can write records shortly before it saves its start time. */
 		if (process->from <= time || writer->process == NO_PROCESS) {
 			writer->process = i;
 			if (process->from <= time && process->from > writer->from)
@@ -280,7 +283,7 @@ static void find_process(const struct places *places, uint64_t time, struct writ
 	}
 }
 
-/* Returns its index, NO_PROCESS if unknown. */
+/* Returns the index of a writer's process, NO_PROCESS if unknown. */
 static size_t process_of(struct places *places, uint64_t time,
 			 const struct places_writer *of)
 {
@@ -349,7 +352,9 @@ uint64_t places_find(struct places *places, uint64_t address, const uint64_t *ti
 	for (i = begun(places, address); i-- && places->reach[i] > address;) {
 		if (!was_there(places->meta, places->sorted[i], address, *time, process))
 			continue;
-		/* If the process is unknown, any of these matches. */
+		/*
+		 * If the process is unknown and several objects match, the object is unknown too.
+		 */
 		if (found && process == NO_PROCESS && places->meta->processes)
 			return address;
 		found = places->sorted[i];

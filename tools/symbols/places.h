@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * Objects that had the same addresses, one after the other or in several
- * processes. Each one gets separate addresses here, which no program can use, so that each
- * address identifies one object.
+ * Tells apart objects that had the same addresses, one after the other or in several processes.
+ * Each of them is assigned separate addresses, which no program can use, so that an address
+ * identifies one object.
  */
 #ifndef SIFIVE_TRACE_PLACES_H
 #define SIFIVE_TRACE_PLACES_H
@@ -41,7 +41,7 @@ void places_wrap(struct places *places, uint64_t ts_mask);
  */
 uint64_t places_shift(const struct places *places, size_t object);
 
-/* struct places_writer - the writer of a record; the record's addresses belong to its process */
+/* struct places_writer - the writer of a record, whose process the record's addresses belong to */
 struct places_writer {
 	unsigned int	channel;	/* channel of its stream */
 	bool		named;		/* the record's header names the thread */
@@ -53,9 +53,10 @@ struct places_writer {
  * @places:	may be NULL
  * @address:	in memory
  * @time:	the time in ticks, NULL if unknown
- * @writer:	the writer whose address it is, NULL if unknown
+ * @writer:	the writer of the record with the address, NULL if unknown
  *
- * Return: the address; @address itself if several objects may have been there.
+ * Return: the address, or @address itself if it is unambiguous, or if several objects may have been
+ * there.
  */
 uint64_t places_find(struct places *places, uint64_t address, const uint64_t *time,
 		     const struct places_writer *writer);

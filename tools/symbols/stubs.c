@@ -18,7 +18,7 @@
 #define UPPER(i)	((int64_t)(int32_t)((i) & 0xfffff000))
 #define LOWER(i)	((int64_t)((int32_t)(i) >> 20))
 
-/* A slot that the dynamic linker fills with a function's address. */
+/* A slot to which the dynamic linker writes a function's address. */
 struct slot {
 	uint64_t	address;
 	const char	*name;
@@ -71,7 +71,7 @@ static void read_slots(struct slots *slots, Elf *elf)
 		qsort(slots->slot, slots->count, sizeof(*slots->slot), by_address);
 }
 
-/* The slot that two instructions at @address load from, or NULL. */
+/* The slot from which the two instructions at @address load, or NULL. */
 static const struct slot *loaded_slot(const struct slots *slots, const uint8_t *code,
 				      uint64_t address)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* The procedure linkage table: stubs that jump to another object's function. */
+/* Reads the procedure linkage table, whose stubs jump to functions of other objects. */
 #ifndef SIFIVE_TRACE_STUBS_H
 #define SIFIVE_TRACE_STUBS_H
 
@@ -8,8 +8,8 @@
 
 /**
  * stubs_read() - find all stubs of a RISC-V executable or shared object
- * @found:	called with each stub's start and end, exclusive, and the name of the
- *		function that it jumps to, which lasts as long as @elf
+ * @found:	called with each stub's start and end, exclusive, and the name of the function that
+ *		it jumps to, which is valid as long as @elf
  * @context:	passed to @found
  *
  * A stub is recognized by its instructions: they load the function's address from a

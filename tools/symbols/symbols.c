@@ -21,8 +21,8 @@
 #include "text.h"
 
 /*
- * Size of the cache. A trace repeats a few addresses, but a damaged one may contain
- * any number of others: a new answer replaces the one in its slot.
+ * Size of the cache. A trace repeats a few addresses, but a damaged one may contain any number of
+ * others, so a new answer replaces the one in its slot.
  */
 #define CACHE_BITS	14
 /* Size of the cache for call sites. */
@@ -54,7 +54,7 @@ struct object {
 	bool		tried;
 	bool		expected;	/* the trace contains addresses of its functions */
 	struct image	*image;
-	/* The object of the same part of the same file in the first process that maps it. */
+	/* The object with the same part of the same file in the first process that mapped it. */
 	struct object	*first;
 };
 
@@ -66,7 +66,7 @@ struct name {
 	char		*plain;
 };
 
-/* The function that contains a call site, 0 for none. */
+/* A cached call site, and the start of the function that contains it, 0 for none. */
 struct caller {
 	uint64_t	call_site;
 	uint64_t	function;
@@ -207,7 +207,7 @@ bool symbols_split(char *text, uint64_t *bias)
 	return true;
 }
 
-/* A file for addresses in no object of the side-car file. */
+/* Adds a file for addresses that are in no object of the side-car file. */
 static int add_given(struct symbols *symbols, unsigned int index,
 		     uint64_t bias)
 {
@@ -269,7 +269,7 @@ static int add_given_files(struct symbols *symbols, const struct meta *meta)
 			continue;
 		}
 		if (!image_build_id(symbols->given[i], id)) {
-			report("%s: no ELF program", symbols->given[i]);
+			report("%s: not an ELF program", symbols->given[i]);
 			return -1;
 		}
 		report("%s: not in this trace: no object in the side-car file has its %s",
@@ -278,7 +278,7 @@ static int add_given_files(struct symbols *symbols, const struct meta *meta)
 	return 0;
 }
 
-/* Where to search for separate debug information, in libdwfl's format. */
+/* The folders to search for separate debug information, in libdwfl's format. */
 static char *debug_folders(const char *symfs)
 {
 	char *path;
@@ -407,7 +407,7 @@ uint64_t symbols_place_at(const struct symbols *symbols, uint64_t address,
 	return symbols ? places_find(symbols->places, address, time, NULL) : address;
 }
 
-/* A file that matches the object in memory, as far as build-ids show. */
+/* Whether a file matches the object in memory, as far as build-ids show. */
 static bool right_file(const struct object *object, const char *path)
 {
 	char id[IMAGE_BUILD_ID_SIZE];
@@ -434,7 +434,7 @@ static bool try_file(struct symbols *symbols, struct object *object,
 	return object->image;
 }
 
-/* The debug folder's file for the build-id. */
+/* Tries the file with the object's build-id in a debug folder. */
 static bool try_build_id(struct symbols *symbols, struct object *object,
 			 const char *root)
 {
@@ -500,7 +500,7 @@ static struct object *find_object(struct symbols *symbols, uint64_t address)
 	return &symbols->object[low - 1];
 }
 
-/* NULL if not demangled. */
+/* Returns NULL if the name remains as it is. */
 static char *make_name(const struct symbols *symbols, const char *mangled, bool stub)
 {
 	int flags = DMGL_ANSI;
@@ -539,7 +539,7 @@ static const char *plain_name(struct symbols *symbols, const char *mangled, bool
 	return name->plain ? name->plain : mangled;
 }
 
-/* The object's file, shared by all its processes, or NULL. */
+/* The object's file, which all its processes share, or NULL. */
 static struct image *image_of(struct symbols *symbols, struct object *object)
 {
 	if (!object->first->tried)
@@ -552,7 +552,7 @@ static bool begins(const char *text, const char *with)
 	return !strncmp(text, with, strlen(with));
 }
 
-/* A function of the library in a statically linked program. */
+/* Whether a function is the tracing library's, in a statically linked program. */
 static bool is_tracer(const struct image *image, const char *function)
 {
 	static const char * const names[] = {
@@ -569,7 +569,7 @@ static bool is_tracer(const struct image *image, const char *function)
 	return false;
 }
 
-/* A mark in place of a caller, or the address before it. */
+/* Finds a mark that replaces a caller; @address is the mark or the address before it. */
 static bool find_mark(uint64_t address, struct symbol *symbol)
 {
 	memset(symbol, 0, sizeof(*symbol));
@@ -770,7 +770,7 @@ uint64_t symbols_caller(struct symbols *symbols, uint64_t call_site)
 	return caller->function;
 }
 
-/* Copies as much of the text as fits into @size bytes, at least one. Returns its end. */
+/* Copies as much of the text as fits before @end, with a NUL. Returns the end of the copy. */
 static char *put_part(char *to, const char *end, const char *text, size_t length)
 {
 	const size_t room = (size_t)(end - to) - 1;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * Translates an address in the traced program to its function, file and line: from the mapped
+ * Translates an address in the traced program to its function, file and line, using the mapped
  * files and their symbols.
  */
 #ifndef SIFIVE_TRACE_SYMBOLS_H
@@ -19,7 +19,7 @@ struct symbols;
 
 /* How to show C++ names. */
 enum demangle {
-	DEMANGLE_SIMPLE,	/* without the parameters' types */
+	DEMANGLE_SIMPLE,	/* without the types of parameters */
 	DEMANGLE_FULL,
 	DEMANGLE_NO,
 };
@@ -48,7 +48,7 @@ struct symbols_options {
  * @object:	name of the program or shared object, NULL if unknown
  * @offset:	the address in that file
  * @tracer:	the function belongs to the tracer, not the program
- * @generated:	it is generated code that writes records, which no file contains
+ * @generated:	it is generated code that writes records and is in no file
  *
  * The strings are valid until symbols_close().
  */
@@ -65,15 +65,15 @@ struct symbol {
 };
 
 /**
- * symbols_open() - find the files for addresses
+ * symbols_open() - find the files that contain the code of addresses
  * @options:	the user's settings
  * @meta:	the side-car file, which must outlive the symbols
  *
- * An object's file is the user's file with its build-id or name. Otherwise it is the file
- * at its path, which is also looked up under @symfs and among the copies beside the trace,
- * or the file with its build-id in a debug folder. A file with another build-id is refused.
- * If the side-car file has no objects, the user's files are at the addresses that they
- * contain.
+ * The file of an object is the user's file with the object's build-id or name. If there is none, it
+ * is the file at the object's path, which is also looked up under --symfs and among the copies
+ * beside the trace, or the file with its build-id in a debug folder. A file with a different
+ * build-id is rejected. If the side-car file lists no objects, each of the user's files is assumed
+ * to be at the addresses in the file.
  *
  * Return: the symbols, or NULL after printing an error if one of the user's files cannot be read.
  */
@@ -82,7 +82,7 @@ struct symbols *symbols_open(const struct symbols_options *options,
 
 /**
  * symbols_kernel() - find the kernel's functions in the file beside a trace: see kernel_open()
- * @trace:	path of the trace, must outlive the symbols
+ * @trace:	path of the trace, which must outlive the symbols
  */
 void symbols_kernel(struct symbols *symbols, const char *trace);
 
@@ -107,16 +107,16 @@ struct perfrec_stamp;
 /**
  * symbols_where() - set the time and the process for further lookups
  * @symbols:	may be NULL
- * @record:	the record to which they belong; without a time, objects that
- *		shared addresses are not found
+ * @record:	the record whose addresses are looked up; if it has no time, objects that shared
+ *		addresses are not found
  */
 void symbols_where(struct symbols *symbols, const struct perfrec_record *record);
 
-/** symbols_when() - set the time for further lookups, without a known process */
+/** symbols_when() - set the time for further lookups, for an unknown process */
 void symbols_when(struct symbols *symbols, const struct perfrec_stamp *stamp);
 
 /**
- * symbols_place() - an address that is valid at any time
+ * symbols_place() - convert an address to one that identifies its object at any time
  * @symbols:	may be NULL
  *
  * The result differs from @address only if several objects had that address.
@@ -137,11 +137,11 @@ void symbols_close(struct symbols *symbols);
  * symbols_find() - look an address up
  * @symbols:	from symbols_open(), or NULL, with which nothing is found
  * @address:	any value
- * @symbol:	set even if nothing is found
+ * @symbol:	the result; set even if nothing is found
  *
  * Recent results are cached, so looking up the same addresses again is cheap.
  *
- * Return: whether the address lies in a function, with a name or not.
+ * Return: whether the address is in a function, with a name or not.
  */
 bool symbols_find(struct symbols *symbols, uint64_t address,
 		  struct symbol *symbol);
@@ -150,8 +150,8 @@ bool symbols_find(struct symbols *symbols, uint64_t address,
  * symbols_find_caller() - look up a call site
  * @address:	the return address
  *
- * The call is before the return address, which may be in the next function. A
- * function's first address is looked up unchanged: some writers record only that.
+ * The call is before the return address, which may be in the next function. A function's first
+ * address is looked up unchanged, because some writers record that instead of a call site.
  */
 bool symbols_find_caller(struct symbols *symbols, uint64_t address,
 			 struct symbol *symbol);
@@ -164,17 +164,17 @@ bool symbols_find_return(struct symbols *symbols, uint64_t address, struct symbo
 
 /**
  * symbols_callers() - the return addresses of a sample's callers
- * @address:	set to them, innermost first
+ * @address:	set to these addresses, innermost first
  *
- * For a sample in the kernel, the callers in the kernel come first, then those in the
- * program. In place of a return address, the list has 1 plus the address of code that entered the
- * kernel, or that a signal interrupted.
+ * For a sample in the kernel, the callers in the kernel come first, then those in the program. For
+ * code that entered the kernel, or that a signal interrupted, the list contains its address plus 1
+ * instead of a return address.
  *
  * The return-address register counts as a caller unless it contains an address in the
  * sampled function, which means that the function has called another one. Without symbols, it
  * always counts as a caller.
  *
- * Return: how many there are; 0 if the record has none.
+ * Return: the number of callers, 0 if the record has none.
  */
 unsigned int symbols_callers(struct symbols *symbols, const struct perfrec_record *record,
 			     uint64_t address[SIFIVE_TRACE_CALLERS_MAX]);
@@ -183,9 +183,10 @@ struct perfrec_stack;
 
 /**
  * symbols_unwind() - find the callers that a stack shows, by the unwind tables of the files
- * @symbols:	struct symbols; its time becomes the stack's
- * @address:	set as in struct perfrec_callers: the list ends where the stack does, or with the mark
- *		PERFREC_CUT or PERFREC_UNKNOWN, which symbols_find() knows as "[cut]" and "[unknown]"
+ * @symbols:	struct symbols; the time for its lookups becomes the stack's
+ * @address:	set as in struct perfrec_callers: the list ends where the stack does, or with the
+ *		mark PERFREC_CUT or PERFREC_UNKNOWN, for which symbols_find() returns the functions
+ *		"[cut]" and "[unknown]"
  *
  * Return: the number of addresses.
  */
@@ -195,10 +196,10 @@ unsigned int symbols_unwind(void *symbols, const struct perfrec_stack *stack,
 /**
  * symbols_same() - the address that represents the same function in all processes
  * @symbols:	may be NULL
- * @address:	its address in one process
+ * @address:	the function's address in one process
  *
- * Return: the address of that part of the file (by build-id, or else path) in the
- * first process that has it; @address if the file is unknown.
+ * Return: the address of the same part of the same file (by build-id, or else path) in the first
+ * process that mapped it, or @address if the file is unknown.
  */
 uint64_t symbols_same(struct symbols *symbols, uint64_t address);
 
@@ -227,7 +228,7 @@ bool symbols_object(struct symbols *symbols, uint64_t address,
 struct image;
 
 /**
- * symbols_image() - the file of an address
+ * symbols_image() - the file that contains an address
  * @symbols:	may be NULL, with which none is found
  * @bias:	set to the address, as from symbols_same(), minus the address in the file
  *
@@ -236,12 +237,12 @@ struct image;
 struct image *symbols_image(struct symbols *symbols, uint64_t address, uint64_t *bias);
 
 /**
- * symbols_named() - the object with a name
+ * symbols_named() - find the object with a name
  * @symbols:	may be NULL, with which none is found
  * @start:	its first address
  * @object:	as for symbols_object()
  *
- * Return: whether there is one with a file, at the same address in all processes.
+ * Return: whether there is exactly one such object, and its file was found.
  */
 bool symbols_named(struct symbols *symbols, const char *name, uint64_t *start,
 		   struct symbols_object *object);
@@ -271,8 +272,8 @@ void symbols_expect(struct symbols *symbols, uint64_t address);
 uint64_t symbols_caller(struct symbols *symbols, uint64_t call_site);
 
 /**
- * symbol_name() - "main+0x12", "libfoo.so+0x123", or the bare address
- * @text:	filled, terminated
+ * symbol_name() - write "main+0x12", "libfoo.so+0x123", or the address alone
+ * @text:	the result, NUL-terminated
  * @size:	bytes at @text
  */
 void symbol_name(const struct symbol *symbol, uint64_t address, char *text,

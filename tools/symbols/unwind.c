@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /*
- * The callers of a sample from its registers and the copy of its stack. libdw reads the unwind
- * tables; libdwfl's unwinder is not used because it knows neither objects that shared addresses
- * nor stubs, which have no tables.
+ * Finds the callers of a sample from its registers and the copy of its stack. libdw reads the
+ * unwind tables. libdwfl's unwinder is not used because it supports neither objects that shared
+ * addresses nor stubs, which have no tables.
  */
 #include <dwarf.h>
 #include <stdlib.h>
@@ -18,17 +18,19 @@
 #define RA		1
 #define SP		2
 #define REGISTERS	32
-/* Maximum number of values of an expression. */
+/* Maximum number of values on an expression's stack. */
 #define DEPTH_MAX	16
 
-/* The registers in a stack after the pc, by DWARF's number. */
+/* DWARF numbers of the registers in struct perfrec_stack after the pc, in order. */
 static const uint8_t saved[] = { RA, SP, 5, 8, 9, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27 };
 
 _Static_assert(sizeof(saved) == SIFIVE_TRACE_STACK_REGISTERS - 1, "one each");
 
-/* Maximum number of a signal. */
+/* Highest signal number. */
 #define SIGNAL_MAX	64
-/* After struct rt_sigframe may be vector registers, 32 of at most 8 KB, and other extensions. */
+/*
+ * Maximum size of extensions after struct rt_sigframe, such as 32 vector registers of at most 8 KB.
+ */
 #define EXTENSIONS_MAX	(512u << 10)
 
 /**
@@ -38,7 +40,7 @@ _Static_assert(sizeof(saved) == SIFIVE_TRACE_STACK_REGISTERS - 1, "one each");
  * @registers:	offset of the interrupted code's pc, which x1 to x31 follow
  * @bytes:	its size
  *
- * The signal's number is at offset 0, uc_flags at UC_FLAGS.
+ * The signal number is at offset 0, and uc_flags is at UC_FLAGS.
  */
 struct layout {
 	uint64_t	mask;
@@ -49,7 +51,7 @@ struct layout {
 
 #define UC_FLAGS	128
 
-/* For 64 bits, for 32, and for 32 in a 64-bit kernel. */
+/* Of 64-bit programs, of 32-bit programs, and of 32-bit programs on a 64-bit kernel. */
 static const struct layout layouts[] = {
 	{ UINT64_MAX, .link = 136, .start = 144, .size = 160, .registers = 304, .bytes = 1088 },
 	{ UINT32_MAX, .link = 132, .start = 136, .size = 144, .registers = 288, .bytes = 944 },
@@ -60,13 +62,13 @@ static const struct layout layouts[] = {
  * struct unwind - a frame
  * @stack:	the sample
  * @mask:	the greatest address, 0 if unknown
- * @low:	the frames' stack has no lower addresses
- * @pc:		its address; of a caller the return address
+ * @low:	lowest address of the stack that contains the frames
+ * @pc:		address of its code; for a caller, the return address
  * @reg:	its registers
  * @known:	bit n: register n is known
  * @cfa:	the stack pointer of its caller
- * @caller:	it has called the frame before: it is neither the innermost one nor interrupted
- * @cut:	something was beyond the copy of the stack
+ * @caller:	it called the previous frame, so it is neither the innermost one nor interrupted
+ * @cut:	a value was beyond the copy of the stack
  */
 struct unwind {
 	const struct perfrec_stack *stack;
@@ -80,13 +82,13 @@ struct unwind {
 	bool			cut;
 };
 
-/* The values of a DWARF expression. */
+/* The stack of a DWARF expression. */
 struct values {
 	uint64_t	at[DEPTH_MAX];
 	unsigned int	count;
 };
 
-/* Where a rule finds a register. */
+/* Where a rule of the unwind table finds a register. */
 enum place {
 	PLACE_UNKNOWN,
 	PLACE_MEMORY,
@@ -124,7 +126,7 @@ static bool push(struct values *values, uint64_t value)
 	return true;
 }
 
-/* An operation on the two latest values. */
+/* Performs an operation on the two latest values. */
 static bool combine(struct values *values, unsigned int atom)
 {
 	uint64_t *one, two;
@@ -154,7 +156,7 @@ static bool combine(struct values *values, unsigned int atom)
 	}
 }
 
-/* An operation on the latest value, or on two. */
+/* Performs an operation on the latest value, or on the two latest ones. */
 static bool change(struct unwind *unwind, struct values *values, const Dwarf_Op *op)
 {
 	uint64_t *latest;
@@ -175,7 +177,7 @@ static bool change(struct unwind *unwind, struct values *values, const Dwarf_Op 
 	}
 }
 
-/* An operation that is not in a range of operations. */
+/* Performs an operation other than those that evaluate() handles by range. */
 static bool operate(struct unwind *unwind, struct values *values, const Dwarf_Op *op)
 {
 	uint64_t value;
@@ -193,7 +195,10 @@ static bool operate(struct unwind *unwind, struct values *values, const Dwarf_Op
 	}
 }
 
-/* Evaluates an expression of at least one operation: a value, or an address. */
+/*
+ * Evaluates an expression of at least one operation. The result is a value, or an address in
+ * memory.
+ */
 static enum place evaluate(struct unwind *unwind, const Dwarf_Op *ops, size_t count,
 			   uint64_t *result)
 {
@@ -204,7 +209,7 @@ static enum place evaluate(struct unwind *unwind, const Dwarf_Op *ops, size_t co
 	bool fine = true;
 
 	for (op = ops; op < ops + count && fine; op++) {
-		/* What follows would describe a part of the register. */
+		/* A further operation would describe a part of the register. */
 		if (place == PLACE_VALUE)
 			return PLACE_UNKNOWN;
 		if (op->atom == DW_OP_stack_value) {
@@ -239,11 +244,11 @@ static bool find_cfa(struct unwind *unwind, Dwarf_Frame *frame)
 	unwind->cfa = 0;
 	if (dwarf_frame_cfa(frame, &ops, &count) || !count)
 		return false;
-	/* libdw describes the CFA as the place whose address it is. */
+	/* libdw describes the CFA as a place in memory whose address is the CFA. */
 	return evaluate(unwind, ops, count, &unwind->cfa) == PLACE_MEMORY;
 }
 
-/* A register of the caller. Returns false if it is not known. @none: set if it has no value. */
+/* Finds a register of the caller. Returns false if it is unknown. Sets @none if it has no value. */
 static bool find_register(struct unwind *unwind, Dwarf_Frame *frame, unsigned int number,
 			  uint64_t *value, bool *none)
 {
@@ -269,7 +274,7 @@ static bool find_register(struct unwind *unwind, Dwarf_Frame *frame, unsigned in
 	}
 }
 
-/* The table's entry for an address, for free(), or NULL. */
+/* Returns the unwind table's entry for an address, to be freed with free(), or NULL. */
 static Dwarf_Frame *find_frame(struct image *image, uint64_t address)
 {
 	Dwfl_Module *lines = image_lines_module(image);
@@ -285,7 +290,10 @@ static Dwarf_Frame *find_frame(struct image *image, uint64_t address)
 	return NULL;
 }
 
-/* Moves on to the caller. Returns false at the end; @end: the mark for it, 0 if the stack ends. */
+/*
+ * Continues with the caller. Returns false at the end; @end is then the mark for it, or 0 at the
+ * end of the stack.
+ */
 static bool unwind_frame(struct unwind *unwind, Dwarf_Frame *frame, uint64_t *end)
 {
 	uint64_t reg[REGISTERS] = { 0 }, pc = 0;
@@ -302,7 +310,10 @@ static bool unwind_frame(struct unwind *unwind, Dwarf_Frame *frame, uint64_t *en
 	unwind->cut = false;
 	returns = find_register(unwind, frame, (unsigned int)link, &pc, &none);
 	*end = none ? 0 : unwind->cut ? PERFREC_CUT : PERFREC_UNKNOWN;
-	/* Only a function that has no frame yet, or none at all, has its caller's stack pointer. */
+	/*
+	 * Only a function without a frame, or before it creates its frame, has the stack pointer of
+	 * its caller.
+	 */
 	if (!returns || unwind->cfa < unwind->reg[SP] ||
 	    (unwind->caller && unwind->cfa == unwind->reg[SP]))
 		return false;
@@ -319,7 +330,7 @@ static bool unwind_frame(struct unwind *unwind, Dwarf_Frame *frame, uint64_t *en
 	return unwind->pc;
 }
 
-/* A stub jumps to a function: it changes neither the stack nor the return address. */
+/* Continues with the caller of a stub, which changes neither the stack nor the return address. */
 static bool leave_stub(struct unwind *unwind, struct image *image, uint64_t address)
 {
 	const struct image_function *function = image_function(image, address);
@@ -331,7 +342,7 @@ static bool leave_stub(struct unwind *unwind, struct image *image, uint64_t addr
 	return unwind->pc;
 }
 
-/* Begins at the innermost frame. @mask: the greatest address */
+/* Begins at the innermost frame. @mask is the greatest address. */
 static void begin(struct unwind *unwind, uint64_t mask)
 {
 	unsigned int i;
@@ -345,9 +356,10 @@ static void begin(struct unwind *unwind, uint64_t mask)
 }
 
 /*
- * Whether the kernel would have written a frame at @frame when it interrupted code with the stack
- * pointer @sp: below @sp, or on the alternate stack, the @size bytes at @start, if @sp is not
- * there. The interrupted code's frames are not among those of the handler and its callees.
+ * Whether the kernel can have written a signal frame at @frame when it interrupted code with the
+ * stack pointer @sp. A signal frame is below @sp, or on the alternate stack (the @size bytes at
+ * @start) if @sp is not there. The stack pointer of the interrupted code cannot be among the frames
+ * of the handler and its callees.
  */
 static bool is_plausible(const struct unwind *unwind, const struct layout *layout, uint64_t frame,
 			 uint64_t sp, uint64_t start, uint64_t size)
@@ -360,8 +372,9 @@ static bool is_plausible(const struct unwind *unwind, const struct layout *layou
 }
 
 /*
- * Moves on from a signal's frame to the interrupted code. Returns false, and leaves all but @cut
- * unchanged, if there is no such frame at the stack pointer, or not all that is needed of it.
+ * Continues from a signal frame to the interrupted code. Returns false, and changes nothing but
+ * @cut, if there is no signal frame at the stack pointer, or if the copy of the stack lacks a part
+ * of it.
  */
 static bool leave_signal(struct unwind *unwind, const struct layout *layout)
 {
@@ -391,9 +404,9 @@ static bool leave_signal(struct unwind *unwind, const struct layout *layout)
 }
 
 /*
- * A signal handler returns to the vdso. The trace may not name the vdso, and there may be no file
- * of it, so code in no object may be the vdso, too. Returns whether a handler was left; if not,
- * @end is set to the mark that ends the list.
+ * Continues from a signal handler's return address, which is in the vdso, to the interrupted code.
+ * Code that is in no object can also be the vdso, because the trace may not name it. Returns
+ * whether there was a handler; if not, sets @end to the mark that ends the list.
  */
 static bool leave_handler(struct unwind *unwind, struct symbols *symbols, uint64_t *end)
 {
