@@ -16,13 +16,13 @@ static const struct format * const formats[] = {
 
 #define FORMATS	(sizeof(formats) / sizeof(formats[0]))
 
-/* Without --demangle, the format chooses. */
+/* --demangle was not given: the format determines the default. */
 #define DEMANGLE_UNSET	((enum demangle)-1)
 
 struct decode {
 	struct options		common;
 	struct format_options	output;
-	int			format;	/* index of formats */
+	int			format;	/* index in formats[] */
 	char			program[PATH_MAX];
 };
 
@@ -38,7 +38,7 @@ static const struct cli_option decode_options[] = {
 	CLI_FORMAT(struct decode, format, list_formats),
 	/* The words are in the order of enum values. */
 	{ .name = "values", .value = "delta|absolute|raw",
-	  .help = "how to show a counter: its count since the previous record of the same source and channel (default); its value, or in a trace of Delta counts its count since the header; or the number in the trace. '-' is an unknown number.",
+	  .help = "how to show a counter: as its count since the previous record of the same source and channel (default); as its value or, in a trace of Delta counts, its count since the header; or as the number in the trace. '-' stands for an unknown number.",
 	  .set = cli_word, .offset = offsetof(struct decode, output.values) },
 	{ .letter = 'o', .name = "output", .value = "PATH",
 	  .help = "file to write to (default: standard output); folder for perf",

@@ -23,14 +23,14 @@
 
 /**
  * struct filter - the selection of functions
- * @functions:	patterns of their names
- * @sources:	patterns of their source files
- * @others:	select all other functions
+ * @functions:	patterns of the names of functions to select
+ * @sources:	patterns of the source files whose functions to select
+ * @others:	select all functions except those that match
  * @common:	how to read a trace, whose @path is NULL without --from-trace
  * @percent:	--share
  * @frequent:	with --from-trace: the excluded functions
  * @output:	file to write to, NULL for standard output
- * @lines:	functions written
+ * @lines:	number of functions written
  */
 struct filter {
 	struct cli_list	functions;
@@ -46,15 +46,15 @@ struct filter {
 
 static const struct cli_option filter_options[] = {
 	{ .letter = 'F', .name = "function", .value = "PATTERN",
-	  .help = "functions with this name: C++ names without parameters, or as nm(1) shows them; * and ? match any characters and one character",
+	  .help = "select functions with this name: a C++ name without parameters, or a name as nm(1) shows it; * matches any characters, ? matches one",
 	  .set = cli_append, .offset = offsetof(struct filter, functions) },
 	{ .letter = 'S', .name = "source", .value = "PATTERN",
-	  .help = "functions of this source file: its name, or its path as given to the compiler",
+	  .help = "select the functions of this source file: its name, or its path as given to the compiler",
 	  .set = cli_append, .offset = offsetof(struct filter, sources) },
 	{ .letter = 'v', .name = "invert", .help = "select all other functions",
 	  .set = cli_flag, .offset = offsetof(struct filter, others) },
 	{ .name = "from-trace", .value = "TRACE",
-	  .help = "select all functions except those that make many records in this trace but take little time; list the excluded ones",
+	  .help = "select all functions except those that write many records to this trace but take little time, and list the excluded ones",
 	  .set = cli_text, .offset = offsetof(struct filter, common.path) },
 	{ .name = "share", .value = "PERCENT",
 	  .help = "with --from-trace: maximum share of all time that the excluded functions take together (default: 1)",
@@ -93,7 +93,10 @@ static bool has_source(const struct filter *filter, struct image *image,
 	       fits(&filter->sources, text_base(file));
 }
 
-/* C++ names can have any length; a file name with spaces is quoted. */
+/*
+ * Writes the name with put_text(), because C++ names can have any length. A file name with spaces
+ * is quoted.
+ */
 static void put_function(struct output *out, const char *object,
 			 const struct image_function *function, const char *name)
 {
@@ -170,7 +173,7 @@ static int filter_files(struct filter *filter, char **files)
 	return EXIT_UNREADABLE;
 }
 
-/* Functions are selected by pattern or from a trace, not both. */
+/* Functions can be selected by pattern or from a trace, but not both. */
 static int check(const struct filter *filter)
 {
 	const bool named = filter->functions.count || filter->sources.count;
@@ -184,7 +187,7 @@ static int check(const struct filter *filter)
 	return EXIT_OK;
 }
 
-/* The files also name the trace's functions. */
+/* Also uses the files for the names of the trace's functions. */
 static int filter_trace(struct filter *filter, char **files)
 {
 	struct symbols_options *symbols = &filter->common.symbols;
@@ -216,8 +219,8 @@ static bool has_path(char *const *path, size_t paths, const char *wanted)
 }
 
 /*
- * The given files and the trace's other files with calls, since a program can load
- * objects later.
+ * Lists the given files and the trace's other files with calls, because a program can load objects
+ * while it runs.
  */
 static char **list_files(const struct frequent *frequent, char *const *files, size_t count)
 {
@@ -283,7 +286,7 @@ const struct cli_command filter_command = {
 	.arguments = "PROGRAM|OBJECT...",
 	.help = "Write a filter file, for sifive-trace record --filter: the addresses of the selected functions in a program and its shared objects. This needs the files' symbols and, to select by source file, their debug information; the files on the traced machine may be stripped.\n\n"
 		"-F and -S may be repeated: a function is selected if it matches one of them.\n\n"
-		"With --from-trace, functions are excluded in order of their average time, the shortest first, as long as they together take no more than --share. A function stays if its share of the calls is not greater than its share of the time, if it has less than a thousandth of the calls, or if the time of any call to it is unknown.",
+		"With --from-trace, functions are excluded in order of their average time, the shortest first, as long as they together take no more than --share. A function is kept if its share of the calls is not greater than its share of the time, if it has less than a thousandth of the calls, or if the time of any call to it is unknown.",
 	.groups = filter_groups,
 	.status = "Exit status: 0 done, 2 usage error, 3 no function matches, no call has a time, or input or output error.",
 };

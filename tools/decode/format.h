@@ -10,10 +10,10 @@
 
 struct input;
 
-/* How to show a counter of a record. */
+/* How to show a record's counters. */
 enum values {
-	VALUES_DELTA,		/* its count since the previous record */
-	VALUES_ABSOLUTE,	/* the counter's value; with Delta, its count since the header */
+	VALUES_DELTA,		/* the count since the previous record */
+	VALUES_ABSOLUTE,	/* the counter's value; with Delta, the count since the header */
 	VALUES_RAW,		/* as transmitted */
 };
 
@@ -28,7 +28,7 @@ enum values {
  * @output:	-o: a file, or a folder for formats with several files; NULL for the default
  * @values:	enum values
  * @channels:	show each record's channel, because several are decoded
- * @threads:	for format_thread()
+ * @threads:	the trace's threads, for format_thread()
  */
 struct format_options {
 	const char		*trace;
@@ -45,23 +45,23 @@ struct format_options {
 
 /**
  * format_thread() - find the thread of a record
- * @threads:	of the trace, from threads_new()
+ * @threads:	the trace's threads, from threads_new()
  *
- * Return: its thread id; -1 if it is unknown, or if only one thread, named in the side-car file,
- * uses the channel.
+ * Return: its thread id, or -1 if it is unknown, or if only one thread uses the channel and the
+ * side-car file names it.
  */
 int64_t format_thread(struct threads *threads, const struct perfrec_record *record);
 
 /**
  * struct format - an output format
- * @name:	for --format
+ * @name:	its name for --format
  * @help:	its description
  * @open:	begin; returns the context for @ops and @close, or NULL after printing an
  *		error.
  * @ops:	callbacks while the trace is read
- * @close:	finish and free. Returns -1 after printing an error if a write failed, except
+ * @close:	finish and free. Returns -1 if a write failed, after printing an error unless it was
  *		EPIPE.
- * @flow:	the format shows instruction trace, not records
+ * @flow:	the format shows instruction trace rather than records
  */
 struct format {
 	const char	*name;

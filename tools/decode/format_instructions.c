@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /*
- * The instructions of a trace, one per line, with the trace's records among them; or only their
- * addresses.
+ * Writes the instructions of a trace, one per line, with the trace's records between them, or only
+ * the instructions' addresses.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -18,13 +18,13 @@
 #include "output.h"
 #include "text.h"
 
-/* Limit of cached lines; those of further blocks are formatted each time. */
+/* Size limit of the cached lines. Lines of further blocks are formatted each time. */
 #define KEPT_BYTES_MAX	(64u << 20)
 #define LINE_MAX_BYTES	1024
 #define TIME_WIDTH	16
 #define TEXT_WIDTH	32
 
-/* The lines of a block's instructions, without their times, each terminated. */
+/* The lines of a block's instructions, without their times. Each line ends with a newline. */
 struct lines {
 	char		*text;
 	uint32_t	*at;		/* offset of each halfword's line */
@@ -46,7 +46,7 @@ struct listing {
 	uint32_t		room;
 	size_t			kept;
 	struct lines		passing;	/* the lines of a block that is not cached */
-	char			time[64];	/* the beginning of a line */
+	char			time[64];	/* time and source of a line */
 	size_t			time_length;
 	uint64_t		shown_time;
 	unsigned int		shown_known;
@@ -117,7 +117,7 @@ static void forget(struct lines *lines)
 	memset(lines, 0, sizeof(*lines));
 }
 
-/* The lines of a block; NULL if out of memory. */
+/* Returns the lines of a block, or NULL if out of memory. */
 static const struct lines *find_lines(struct listing *listing, const struct block *block)
 {
 	struct lines *grown;
@@ -143,8 +143,8 @@ static const struct lines *find_lines(struct listing *listing, const struct bloc
 /* ---- runs and events --------------------------------------------------- */
 
 /*
- * Sets the common beginning of all lines with the same source and time; @time is valid with
- * @known.
+ * Sets the beginning that all lines with this source and time share; @time is valid if @known is
+ * not 0.
  */
 static void set_stamp(struct listing *listing, unsigned int src, unsigned int known,
 		      uint64_t time)

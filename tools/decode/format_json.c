@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /*
- * One JSON object per line: "kind" is enter, exit, manual or sample for records;
- * header, lost, marks, gap, error, ownership or switch for the rest; coverage at the end.
+ * Writes one JSON object per line. "kind" is enter, exit, manual or sample for a record, header,
+ * lost, marks, gap, error, ownership or switch for anything else, and coverage in the last line.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -132,7 +132,7 @@ static void put_symbol(struct json *json, const struct symbol *symbol,
 	}
 }
 
-/* A sample's callers, innermost first. */
+/* Writes a sample's callers, innermost first. */
 static void put_callers(struct json *json, const struct perfrec_record *record)
 {
 	uint64_t address[SIFIVE_TRACE_CALLERS_MAX];
@@ -179,7 +179,7 @@ static void put_marks(struct json *json, const struct perfrec_record *record)
 		put_format(json->out, ",\"waited_ns\":%" PRIu64, record->waited);
 }
 
-/* Marks that belong to no record. */
+/* Writes marks that precede no record. */
 static void json_marks(void *context, const struct perfrec_record *record)
 {
 	struct json *json = context;

@@ -1,19 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /*
- * The text files that SiFive's decoder writes, which Freedom Studio and Trace Compass read:
- * BASE.perf with everything, and in a folder perf/ BASE.address, BASE.callret and one
- * BASE.perfchannelN per counter.
+ * Writes the text files of SiFive's decoder, which Freedom Studio and Trace Compass read: BASE.perf
+ * with everything, and in a folder perf/ BASE.address, BASE.callret and one BASE.perfchannelN per
+ * counter.
  *
- * They have one line for each word that completes an address or a counter, in the order of the
- * words; a counter is complete when its upper part or the next word arrives.
+ * The files have one line for each word that completes an address or a counter, in the order of the
+ * words. A counter is complete when its upper part or the next word arrives.
  *
  * Differences from SiFive's decoder:
- * - It prints neither the last counter of each source nor records at addresses outside the
- *   program's code, and nothing after a second header.
- * - After an Error message, it prints no times of any source up to that source's next
- *   absolute time. Here only the times of the message's source are missing.
+ * - SiFive's decoder prints neither the last counter of each source, nor records at addresses
+ *   outside the program's code, nor anything after a second header.
+ * - After an Error message, SiFive's decoder prints no times of any source until the source's next
+ *   absolute time. Here, only the times of the message's source are missing.
  * - Here, values that are unknown after a loss are omitted.
- * - For a static function without line numbers, it prints the symbol table's file.
+ * - For a static function without line numbers, SiFive's decoder prints the file name in the symbol
+ *   table.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -40,13 +41,13 @@ enum {
 	FILES
 };
 
-/* Number of addresses whose place among the instructions is cached. */
+/* Number of addresses for which the cache can record whether an instruction begins there. */
 #define RECENT	1024
 
 /**
- * struct recent - an address and its place among the instructions
+ * struct recent - an address, and whether an instruction begins there
  * @place:	as returned by symbols_place()
- * @inside:	it is not at the start of an instruction
+ * @inside:	the address is within an instruction
  */
 struct recent {
 	bool		valid;
@@ -66,8 +67,8 @@ struct perf {
 	char		*line;		/* the latest line */
 	size_t		room;		/* bytes at @line */
 	/*
-	 * Sources without an absolute time since an Error message: they have no
-	 * times.
+	 * Sources that have sent no absolute time since an Error message, so their times are
+	 * omitted.
 	 */
 	bool		astray[NEXUS_SOURCES];
 	bool		failed;
@@ -107,7 +108,7 @@ static void file_path(const struct perf *perf, unsigned int which, char *path,
 			 names[which]);
 }
 
-/* Files of an earlier run would be mistaken for this trace's. */
+/* Removes the files of an earlier run, which could be mistaken for this trace's. */
 static int remove_old(const struct perf *perf, const struct options *options)
 {
 	char path[PATH_MAX + 2 * NAME_MAX];
@@ -122,7 +123,7 @@ static int remove_old(const struct perf *perf, const struct options *options)
 	return 0;
 }
 
-/* The folder given with -o, or else the trace's. */
+/* Uses the folder given with -o, or else the trace's. */
 static int set_folder(struct perf *perf, const struct format_options *options)
 {
 	const char *slash = strrchr(options->trace, '/');
@@ -213,7 +214,7 @@ static const char *count_type(const struct perfrec_header *header)
 	       perfrec_count_type_name(header->count_type);
 }
 
-/* A file is created when its first line is written. Returns NULL on failure. */
+/* Creates a file when its first line is written. Returns NULL on failure. */
 static struct output *create_file(struct perf *perf, unsigned int which,
 				  const struct perfrec_header *header)
 {
@@ -222,7 +223,7 @@ static struct output *create_file(struct perf *perf, unsigned int which,
 
 	if (perf->failed)
 		return NULL;
-	/* Until the file is open. */
+	/* Reset below once the file is open. */
 	perf->failed = true;
 	if (which != FILE_ALL) {
 		snprintf(path, sizeof(path), "%s/perf", perf->folder);
@@ -336,7 +337,7 @@ static void find_place(struct perf *perf, const struct perfrec_record *record,
 /* Maximum length of a line without its names. */
 #define LINE_BYTES	256
 
-/* Inline, so that the length of a literal is a constant. */
+/* Inline, so that a literal's length is a constant. */
 static inline char *put(char *to, const char *text)
 {
 	const size_t length = strlen(text);
@@ -358,7 +359,10 @@ static char *put_address(char *to, uint64_t address)
 	return text_hex(put(to, "0x"), address, 8);
 }
 
-/* "[core] time": returns its end, behind which there is room for the rest of the line; or NULL. */
+/*
+ * Writes "[core] time". Returns its end, with room for the rest of the line, or NULL if out of
+ * memory.
+ */
 static char *begin_line(struct perf *perf, const struct place *place)
 {
 	const size_t room = LINE_BYTES + strlen(place->symbol.file) +
@@ -394,7 +398,10 @@ static void end_line(struct perf *perf, unsigned int which, const struct perfrec
 		put_bytes(file[i], perf->line, (size_t)(to - perf->line));
 }
 
-/* Without these values a line would be wrong, so omit it; trace_stats counts the records. */
+/*
+ * Without these values a line would be wrong, so it is omitted; struct trace_stats counts such
+ * records.
+ */
 static bool is_known(const struct perfrec_record *record)
 {
 	return record->header && record->flags & PERFREC_ADDRESS_KNOWN;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /*
- * One record per line, for people and for grep: time, source, type, one column per
- * counter, and the function, indented by call depth. Other lines begin with '#'.
- * Streams may record different counters: each counter name has a column, which is
- * empty for records without that counter.
+ * Writes one record per line, for people and for grep: time, source, type, one column per counter,
+ * and the function, indented by call depth. Other lines begin with '#'. Streams can record
+ * different counters, so each counter name has a column, which is empty for records without that
+ * counter.
  */
 #include <inttypes.h>
 #include <limits.h>
@@ -25,7 +25,7 @@
 /* Maximum indentation, to keep lines readable. */
 #define INDENT_MAX	32
 
-/* State of a stream that is kept between records. */
+/* State of a stream between records. */
 struct stream {
 	unsigned int	depth;
 	unsigned int	counters;
@@ -39,9 +39,11 @@ struct text {
 	const struct input *input;
 	struct symbols	*symbols;
 	enum values	values;
-	bool		channels;	/* show which channel */
+	bool		channels;	/* show the channel */
 	uint64_t	hz;
-	/* A header starts a new generation of columns: old counters may be gone. */
+	/*
+	 * A header starts a new generation of columns, because old counters may have disappeared.
+	 */
 	unsigned int	generation;
 	struct counters	counters;
 	size_t		width[COUNTERS_MAX];
@@ -105,7 +107,7 @@ static bool text_stop(void *context)
 	return output_failed(text->out);
 }
 
-/* Returns NULL if out of memory: the caller continues without columns. */
+/* Returns NULL if out of memory, in which case the caller omits the header or record. */
 static struct stream *get_stream(struct text *text, unsigned int src,
 				 unsigned int channel)
 {
@@ -201,7 +203,7 @@ static void text_header(void *context, const struct perfrec_header *header)
 	new_generation(text);
 }
 
-/* "main+0x12", or the address if there is no symbol. */
+/* Writes "main+0x12", or the address if there is no symbol. */
 static void put_place(struct text *text, uint64_t address,
 		      const struct symbol *symbol)
 {
@@ -331,7 +333,7 @@ static void text_marks(void *context, const struct perfrec_record *record)
 			   units_time(time, record->waited, 1000000000));
 }
 
-/* The part of the line before the counters. */
+/* Writes the part of a line before the counters. */
 static void begin_line(struct text *text, const struct perfrec_stamp *stamp, unsigned int src,
 		       unsigned int channel, const char *type)
 {
@@ -457,7 +459,7 @@ static void text_switched(void *context, const struct trace_switch *record)
 
 const struct format format_text = {
 	.name = "text",
-	.help = "text for people (default)",
+	.help = "readable text (default)",
 	.open = text_open,
 	.ops = {
 		.header = text_header,

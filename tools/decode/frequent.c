@@ -7,10 +7,10 @@
 #include "command.h"
 #include "frequent.h"
 
-/* A function with less than this fraction of all calls is not worth an entry in a filter. */
+/* A function with less than this fraction (1/FEW) of all calls is not worth excluding. */
 #define FEW	1000
 
-/* Shortest average call first, then most calls. */
+/* Orders by average call, shortest first, then by number of calls, most first. */
 static int by_average(const void *left, const void *right, void *rows)
 {
 	const struct profile_row *row = rows;
@@ -33,8 +33,8 @@ static bool has_symbol(const struct frequent *frequent, uint32_t row)
 }
 
 /*
- * Whether a function has many calls, a greater share of the calls than of the time, and
- * a time for each call.
+ * Whether a function has many calls, a greater share of the calls than of the time, and a known
+ * time for each call.
  */
 static bool is_frequent(const struct frequent *frequent, const struct profile_row *row)
 {
@@ -151,7 +151,7 @@ void frequent_report(const struct frequent *frequent, const char *what)
 		       share(row->calls, frequent->calls), share(row->self, frequent->self));
 	}
 	if (frequent->unnamed)
-		report("%s: functions without symbol or file cannot be left out: %zu: name their files too",
+		report("%s: functions without symbol or file, which cannot be left out: %zu; name their files too",
 		       what, frequent->unnamed);
 	report("%s: functions left out: %zu, with %.2f %% of the calls, %.2f %% of the time", what,
 	       frequent->rows, share(frequent->out_calls, frequent->calls),

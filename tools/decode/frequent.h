@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* Functions that make many records in a trace but take little time. */
+/* Finds functions that write many records to a trace but take little time. */
 #ifndef SIFIVE_TRACE_FREQUENT_H
 #define SIFIVE_TRACE_FREQUENT_H
 
 #include "profile.h"
 
 /**
- * struct frequent - functions of a trace that make many records but take little time
- * @profile:	of the trace
+ * struct frequent - functions that write many records to a trace but take little time
+ * @profile:	profile of the trace
  * @row:	rows of the profile, shortest average call first
- * @rows:	how many of the rows are functions of this kind
- * @unnamed:	functions that would be included, but have no file or symbol
- * @calls, @self: of the whole trace
- * @out_calls, @out_self: of these functions
+ * @rows:	number of rows that are functions of this kind
+ * @unnamed:	number of functions that would be included if they had a file and a symbol
+ * @calls, @self: number of calls and self time of the whole trace
+ * @out_calls, @out_self: number of calls and self time of these functions
  */
 struct frequent {
 	struct profile	profile;
@@ -27,9 +27,9 @@ struct frequent {
 
 /**
  * frequent_read() - find these functions
- * @frequent:	the result, for frequent_free() even after an error
+ * @frequent:	the result; call frequent_free() even after an error
  * @options:	how to open and read the trace
- * @percent:	maximum share of all self time that they take together
+ * @percent:	maximum share of all self time that these functions take together
  *
  * Each of them has a greater share of the calls than of the time, at least a thousandth of the
  * calls, and a known time for each call.
@@ -43,8 +43,8 @@ void frequent_free(struct frequent *frequent);
 
 /**
  * frequent_has() - whether a function is among the frequent functions
- * @object:	name of its file
- * @start, @end: addresses in the file
+ * @object:	name of the function's file
+ * @start, @end: the function's addresses in the file
  */
 bool frequent_has(const struct frequent *frequent, const char *object, uint64_t start,
 		  uint64_t end);
@@ -54,7 +54,7 @@ bool frequent_calls(const struct frequent *frequent, const char *object);
 
 /**
  * frequent_report() - print these functions, each with its share of the calls and of the time
- * @what:	name for the trace
+ * @what:	name of the trace in messages
  */
 void frequent_report(const struct frequent *frequent, const char *what);
 

@@ -9,10 +9,12 @@
 #define END_OF_FIELD	1u
 #define END_OF_MESSAGE	3u
 
-/* Fixed fields and the first variable one share slices. */
+/* Room for the fixed fields and the first variable field, which share slices. */
 typedef unsigned __int128 bits_t;
 
-/* The slices of @bits, the lowest first: @least bits or more. */
+/*
+ * Writes at least @least bits of @bits as slices, the lowest first. Returns the number of slices.
+ */
 static size_t put_slices(uint8_t *to, bits_t bits, unsigned int least)
 {
 	size_t length = 0;

@@ -4,7 +4,7 @@
 #include <errno.h>
 #include <string.h>
 
-/* The tests also define NEXUS_PORTABLE where the instructions exist. */
+/* The tests define NEXUS_PORTABLE to test the portable code on processors with SSE2. */
 #if defined(__SSE2__) && !defined(NEXUS_PORTABLE)
 #define NEXUS_SSE2
 #include <emmintrin.h>
@@ -17,13 +17,13 @@
 /* One bit per byte of a 64-bit word: the low bit of MSEO. */
 #define MSEO_LOW	0x0101010101010101ull
 #define IDLE		0xff
-/* Bytes the parser may load from, wherever the message ends. */
+/* Number of bytes that the parser may load, wherever the message ends. */
 #define WINDOW		(NEXUS_MESSAGE_MAX + sizeof(uint64_t))
 #define NO_OPTION	0xff
-/* Variable fields of the longest layout, plus the timestamp. */
+/* Number of variable fields in the longest layout, plus the timestamp. */
 #define VALUES_MAX	4
 
-/* parse()'s result if there is no message; otherwise it is the length. */
+/* Results of parse() if there is no message; otherwise the result is the message's length. */
 #define PARSE_MORE	0
 #define PARSE_GAP(gap)	(-1 - (int)(gap))
 
@@ -172,8 +172,8 @@ static inline unsigned int first_byte(uint64_t flags)
 }
 
 /*
- * A variable field longer than one 64-bit load, from slice @at of @p. Return: its
- * number of slices, or 0 if its value has more than 64 bits.
+ * Reads a variable field longer than one 64-bit load, without the lowest @skip bits of its first
+ * slice. Returns its number of slices, or 0 if its value has more than 64 bits.
  */
 static unsigned int long_field(const uint8_t *p, unsigned int skip,
 			       uint64_t *value)
@@ -206,8 +206,8 @@ static uint64_t highest_bit(uint64_t bits)
 }
 
 /*
- * In the XOR scheme, a change of the top bit, @half, from 1 to 0 is a wrap. Counting the
- * wraps extends times to 64 bits.
+ * In the XOR scheme, a change of the top bit, @half, from 1 to 0 is a wraparound. Counting
+ * wraparounds extends times to 64 bits.
  */
 static inline uint64_t wrap(uint64_t now, uint64_t next, uint64_t changed,
 			    uint64_t half)
@@ -245,7 +245,9 @@ static void set_absolute(struct nexus *nexus, struct nexus_message *message,
 	*now = (*now & ~mask) | timestamp;
 	if (timestamp >= old)
 		return;
-	/* A 64-bit timestamp does not wrap. */
+	/*
+	 * If the top bit has changed, the timestamp has wrapped. A 64-bit timestamp does not wrap.
+	 */
 	if (changed & (mask ^ mask >> 1))
 		*now += mask + 1;
 	else
@@ -277,7 +279,7 @@ static inline void tick(struct nexus *nexus, struct nexus_message *message,
 	}
 }
 
-/* Notes whether stores have a timestamp, so far. */
+/* Notes whether the stores so far have a timestamp. */
 static void note_stamp(struct nexus *nexus, struct nexus_message *message)
 {
 	bool stamp = message->flags & NEXUS_TIMESTAMP;
@@ -295,8 +297,8 @@ static const uint8_t time_flags[] = {
 };
 
 /*
- * Decode the message at @p, of which @available bytes are present; WINDOW bytes are
- * readable. Return its length, PARSE_MORE or PARSE_GAP().
+ * Decodes the message at @p. WINDOW bytes are readable, of which @available belong to the input.
+ * Returns its length, PARSE_MORE or PARSE_GAP().
  */
 static inline int parse(struct nexus *nexus, const uint8_t *p,
 			size_t available, struct nexus_message *message)
@@ -307,8 +309,8 @@ static inline int parse(struct nexus *nexus, const uint8_t *p,
 	uint64_t word, packed, stop, second;
 
 	/*
-	 * Positions of MSEO 11 and 10. Message lengths are unpredictable: take the
-	 * first two words, which suffice for most, without a branch.
+	 * Find MSEO 11 or 10. Message lengths are unpredictable, so check the first two words,
+	 * which suffice for most messages, without a branch.
 	 */
 	stop = load(p) >> 1 & MSEO_LOW;
 	second = load(p + 8) >> 1 & MSEO_LOW;
@@ -403,14 +405,14 @@ static inline int parse(struct nexus *nexus, const uint8_t *p,
 	if (message->tcode == NEXUS_DATA_ACQUISITION)
 		note_stamp(nexus, message);
 	message->time = nexus->now[message->src];
-	/* Without timestamps in stores, stores have no times. */
+	/* If stores have no timestamps, they have no times. */
 	if (message->tcode != NEXUS_DATA_ACQUISITION ||
 	    nexus->stamps != NEXUS_STAMPS_NONE)
 		message->flags |= time_flags[nexus->quality[message->src]];
 	return (int)length;
 }
 
-/* Skip past the next end of a message. Return whether there was an end. */
+/* Skips past the next end of a message. Returns whether there was one. */
 static bool skip_to_end(struct nexus *nexus)
 {
 	const uint8_t *p = nexus->in;
@@ -464,10 +466,7 @@ static void skip_idle(struct nexus *nexus)
 	nexus->in = p;
 }
 
-/*
- * Parse a message with carried bytes or near the end of the input, in a separate
- * window.
- */
+/* Parses a message with carried bytes, or near the end of the input, in a separate window. */
 static int parse_windowed(struct nexus *nexus, struct nexus_message *message)
 {
 	uint8_t window[WINDOW] = { 0 };
@@ -532,8 +531,8 @@ enum nexus_item nexus_next(struct nexus *nexus, struct nexus_message *message)
 			return NEXUS_MORE;
 
 		/*
-		 * The carried bytes contain no end, or the message would have been
-		 * parsed.
+		 * The carried bytes do not contain the end of a message; otherwise it would have
+		 * been parsed.
 		 */
 		nexus->gap = (enum nexus_gap)(-1 - length);
 		nexus->gap_length = nexus->carried;
@@ -544,7 +543,7 @@ enum nexus_item nexus_next(struct nexus *nexus, struct nexus_message *message)
 
 /* ---- stores ------------------------------------------------------------ */
 
-/* Size of a store by its offset in the register. */
+/* Size of a store in bytes, by its offset in the register. */
 static const uint8_t store_bytes[4] = { 4, 0, 2, 1 };
 static const uint32_t store_max[4] = { 0xffffffff, 0, 0xffff, 0xff };
 
@@ -569,8 +568,8 @@ bool nexus_store(const struct nexus_message *message, struct store *store)
 }
 
 /*
- * Sixteen slices at once. Bit n of @ends and @stops: the low and the high bit of slice
- * n's MSEO. @low and @high: MDO bits of eight slices each, packed.
+ * Sixteen slices. Bit n of @ends and of @stops is the low and the high bit of slice n's MSEO. @low
+ * and @high are the packed MDO bits of eight slices each.
  */
 struct slices {
 	unsigned int	ends;
@@ -580,7 +579,7 @@ struct slices {
 };
 
 #ifdef NEXUS_SSE2
-/* pack() for two words: pairs of slices, then of pairs, then of fours. */
+/* pack() for two words: combines slices into pairs, then into groups of four and of eight. */
 static inline __m128i pack_both(__m128i words)
 {
 	const __m128i four = _mm_set1_epi64x(0xffffff);
@@ -609,7 +608,7 @@ static inline struct slices read_slices(const uint8_t *p)
 	};
 }
 #else
-/* Bit n is the low bit of byte n; @flags has no other bits. */
+/* Gathers the low bit of byte n into bit n; @flags has no other bits. */
 static inline unsigned int byte_mask(uint64_t flags)
 {
 	return (unsigned int)(flags * 0x0102040810204080ull >> 56);
@@ -630,14 +629,14 @@ static inline struct slices read_slices(const uint8_t *p)
 }
 #endif
 
-/* The MDO bits of this many slices. */
+/* Mask of the MDO bits of n slices, by n. */
 static const uint64_t slice_mask[] = {
 	0, 0x3f, 0xfff, 0x3ffff, 0xffffff, 0x3fffffff, 0xfffffffff,
 	0x3ffffffffff, 0xffffffffffff, 0x3fffffffffffff, 0xfffffffffffffff,
 };
 
 /*
- * Nearly all messages of a trace are short stores of unpredictable length: find all fields
+ * Nearly all messages of a trace are short stores of unpredictable length, so finds all fields
  * without a data-dependent branch. parse() handles everything else.
  */
 static inline __attribute__((always_inline)) size_t
@@ -652,7 +651,7 @@ decode_stores(struct nexus *nexus, struct store *store, size_t count, bool delta
 	const bool none = nexus->stamps == NEXUS_STAMPS_NONE;
 	const uint32_t src_mask = nexus->src_mask;
 	const uint8_t *p = nexus->in, *last_window;
-	/* Added to an address in the chunk, gives the offset in the input. */
+	/* The offset in the input of a byte in the chunk, minus the byte's address. */
 	const uint64_t offset = nexus->offset - (uintptr_t)p;
 	size_t n;
 
@@ -684,8 +683,8 @@ decode_stores(struct nexus *nexus, struct store *store, size_t count, bool delta
 		tag = (unsigned int)__builtin_ctz(ends);
 		value = (unsigned int)__builtin_ctz(second);
 		/*
-		 * A single branch: most messages pass, but any of the conditions may
-		 * vary.
+		 * Use a single branch: most messages pass, but each condition alone is
+		 * unpredictable.
 		 */
 		if ((tag < first_slice) | (value > 9) | ((value < 5) & (last > 9)))
 			break;
@@ -694,7 +693,7 @@ decode_stores(struct nexus *nexus, struct store *store, size_t count, bool delta
 			break;
 		stored = begin >> (SLICE_BITS * (tag + 1)) &
 			 slice_mask[value - tag];
-		/* From the word that contains the whole field, without a branch. */
+		/* Take it from the word that contains the whole field, without a branch. */
 		later = -(uint64_t)(value > 4);
 		timestamp = (begin ^ ((begin ^ rest) & later)) >>
 			    (SLICE_BITS * (value + 1) - (36 & later));

@@ -7,8 +7,8 @@
  * field, 01 last of a variable field, 11 last of the message, 10 reserved), MDO
  * in bits 7:2, least significant bits first. 0xff between messages is idle.
  *
- * The decoder needs no memory beyond struct nexus, never trusts its input, and makes
- * progress on any bytes: bytes outside messages are returned as a gap, with its offset.
+ * The decoder needs no memory beyond struct nexus, never trusts its input, and makes progress on
+ * any bytes. Bytes outside messages are returned as a gap, with its offset.
  *
  *	nexus_init(&nexus, &options);
  *	while ((len = read(fd, buf, sizeof(buf))) > 0) {
@@ -65,9 +65,9 @@ enum nexus_ts_scheme {
  * @src_bits:	width of the SRC field, 0 (no field) to NEXUS_SRC_BITS_MAX
  * @ts_width:	bits of a timestamp, 1 to 64; 0 means NEXUS_TS_WIDTH_DEFAULT
  * @ts_scheme:	how messages without sync encode the time
- * @ring:	the bytes may begin inside a message (a ring that wrapped): start after
- *		the first byte with MSEO 11
- * @offset:	bytes of the input that precede the first chunk
+ * @ring:	the bytes may begin inside a message, because a ring has wrapped; start after the
+ *		first byte with MSEO 11
+ * @offset:	number of bytes of the input before the first chunk
  */
 struct nexus_options {
 	unsigned int		src_bits;
@@ -79,16 +79,16 @@ struct nexus_options {
 
 /* Result of nexus_next(). */
 enum nexus_item {
-	NEXUS_MORE,		/* no message: feed more input, or the end was reached */
+	NEXUS_MORE,		/* no message: more input is needed, or the end was reached */
 	NEXUS_MESSAGE,
 	NEXUS_GAP,		/* bytes that are not a message */
 };
 
 /* Why bytes were skipped. */
 enum nexus_gap {
-	NEXUS_GAP_ALIGN,	/* ring: rest of a partial message */
+	NEXUS_GAP_ALIGN,	/* rest of a message at the beginning of a ring */
 	NEXUS_GAP_RESERVED,	/* MSEO 10 */
-	NEXUS_GAP_TOO_LONG,	/* over NEXUS_MESSAGE_MAX bytes */
+	NEXUS_GAP_TOO_LONG,	/* no end within NEXUS_MESSAGE_MAX bytes */
 	NEXUS_GAP_MALFORMED,	/* fields do not fit the TCODE */
 	NEXUS_GAP_TRUNCATED,	/* the input ended inside a message */
 };
@@ -99,34 +99,36 @@ enum nexus_gap {
 #define NEXUS_TIME_KNOWN	(1u << 1)
 /* A sync message: its timestamp is absolute. */
 #define NEXUS_SYNC		(1u << 2)
-/* Unknown layout of the TCODE: only offset and length are valid, not the fields. */
+/* The TCODE's layout is unknown, so the fields are not valid. */
 #define NEXUS_UNKNOWN_TCODE	(1u << 3)
 /* @time is inferred: the source may have lost a message. */
 #define NEXUS_TIME_INFERRED	(1u << 4)
-/* Its timestamp contradicts the source's clock: see @contrary. */
+/* The timestamp contradicts the source's clock: see @contrary. */
 #define NEXUS_CONTRARY		(1u << 5)
 /* A store without a timestamp, although earlier stores have one. */
 #define NEXUS_STAMP_MISSING	(1u << 6)
-/* Set by trace.h: trace stops within a record, or perhaps before the last counter's upper part. */
+/*
+ * Set in tools/trace: instruction trace stops within a record, or before a possible upper part of
+ * its last counter.
+ */
 #define NEXUS_UNFINISHED	(1u << 7)
 
 /**
  * struct nexus_message - a message or a gap
- * @offset:	bytes from the beginning of the input to its first byte
+ * @offset:	offset of its first byte in the input
  * @length:	its length in bytes
  * @time:	time of its source in ticks, extended to 64 bits; valid with
  *		NEXUS_TIME_KNOWN. A message without a timestamp has its source's latest
  *		time.
  * @field:	variable fields except the timestamp, see below
- * @contrary:	valid with NEXUS_CONTRARY: the bit that was 1 in the source's previous
- *		time and must have been 0
+ * @contrary:	valid with NEXUS_CONTRARY: a bit that was 1 in the source's previous time, but
+ *		should have been 0
  * @fields:	number of entries in @field
  * @fixed:	fixed fields after SRC, see below
  * @tcode:	enum nexus_tcode, or another value with NEXUS_UNKNOWN_TCODE
  * @src:	the encoder's source number, 0 if messages have no SRC
  * @flags:	NEXUS_*
- * @gap:	enum nexus_gap, for NEXUS_GAP, in which case only @offset and @length are
- *		valid as well
+ * @gap:	enum nexus_gap, for NEXUS_GAP; then only @offset and @length are valid too
  *
  *	TCODE		fixed		field
  *	2  ownership	-		PROCESS
@@ -158,17 +160,17 @@ struct nexus_message {
 	uint8_t		gap;
 };
 
-/* Layout of one TCODE's messages for the decoder's src_bits. */
+/* Layout of the messages with one TCODE, for the decoder's src_bits. */
 struct nexus_layout {
 	uint8_t		known;
 	uint8_t		sync;
-	uint8_t		fixed_bits;	/* TCODE, SRC and fixed fields */
-	uint8_t		first_slice;	/* position of the first variable field */
+	uint8_t		fixed_bits;	/* number of bits of TCODE, SRC and fixed fields */
+	uint8_t		first_slice;	/* slice in which the first variable field begins */
 	uint8_t		shift[2];	/* bit positions of the fixed fields */
 	uint8_t		mask[2];
-	uint8_t		fields;		/* without the optional field and the timestamp */
-	uint8_t		option;		/* fixed field that can add a field */
-	uint8_t		option_value;	/* its value that adds a field; 0xff: none */
+	uint8_t		fields;		/* number of variable fields that are always present */
+	uint8_t		option;		/* index of the fixed field that can add a field */
+	uint8_t		option_value;	/* its value that adds a field; 0xff if none does */
 	uint8_t		option_max;	/* its greatest defined value */
 };
 
@@ -179,7 +181,7 @@ enum nexus_stamps {
 	NEXUS_STAMPS_MIXED,
 };
 
-/* Decoder state, private to nexus.c, the recovery of clocks, and cuts. It can be copied. */
+/* Decoder state, private to tools/nexus and tools/trace. It can be copied. */
 struct nexus {
 	const uint8_t		*in;
 	const uint8_t		*in_end;
@@ -195,16 +197,16 @@ struct nexus {
 	enum nexus_gap		gap;
 	bool			in_gap;
 	bool			end;
-	uint8_t			carried;	/* bytes of a split message */
+	uint8_t			carried;	/* number of bytes in @carry, of a split message */
 	uint8_t			carry[NEXUS_MESSAGE_MAX];
 };
 
 /**
  * nexus_init() - start decoding
- * @nexus:	state to set up; needs no release
+ * @nexus:	state to set up, which need not be released
  * @options:	see struct nexus_options
  *
- * Return: 0, or -EINVAL for a src_bits, ts_width or ts_scheme out of range.
+ * Return: 0, or -EINVAL if src_bits, ts_width or ts_scheme is out of range.
  */
 int nexus_init(struct nexus *nexus, const struct nexus_options *options);
 
@@ -213,11 +215,9 @@ int nexus_init(struct nexus *nexus, const struct nexus_options *options);
  * @nexus:	decoder
  * @src:	source
  * @time:	time of the previous message
- * @quality:	of the following times. An unknown time is not checked for
- *		contradictions.
+ * @quality:	quality of the following times. Unknown times are not checked for contradictions.
  *
- * Called for a wrapped ring, after NEXUS_GAP_ALIGN if options.ring is set, and
- * after damage.
+ * Called for a wrapped ring (after NEXUS_GAP_ALIGN if options.ring is set), and after damage.
  */
 void nexus_set_time(struct nexus *nexus, unsigned int src, uint64_t time,
 		    enum store_time quality);
@@ -225,21 +225,21 @@ void nexus_set_time(struct nexus *nexus, unsigned int src, uint64_t time,
 /**
  * nexus_mix_stamps() - expect stores with and without a timestamp
  *
- * From now on no store gets NEXUS_STAMP_MISSING.
+ * From now on, NEXUS_STAMP_MISSING is not set.
  */
 void nexus_mix_stamps(struct nexus *nexus);
 
 /**
  * nexus_skip() - skip bytes
  * @nexus:	decoder
- * @bytes:	number of bytes of the input: the rest of a damaged message
+ * @bytes:	number of bytes to skip, which are the rest of a damaged message
  */
 void nexus_skip(struct nexus *nexus, size_t bytes);
 
 /**
- * nexus_feed() - pass the next chunk of the input
+ * nexus_feed() - supply the next chunk of the input
  * @nexus:	decoder that is new or has returned NEXUS_MORE
- * @data:	bytes; must stay valid until nexus_next() returns NEXUS_MORE
+ * @data:	the chunk, which must remain valid until nexus_next() returns NEXUS_MORE
  * @length:	number of bytes; messages may be split between chunks
  */
 void nexus_feed(struct nexus *nexus, const void *data, size_t length);
@@ -257,14 +257,13 @@ void nexus_end(struct nexus *nexus);
  * @nexus:	decoder
  * @message:	set for NEXUS_MESSAGE and NEXUS_GAP
  *
- * Times are per source, and unknown until an absolute timestamp. After an Error message (8)
- * or a message of unknown layout, a source's clock continues, but may lack a lost
- * timestamp: its times are inferred until the next absolute timestamp. After a gap, this is
- * true for all sources.
+ * Times are per source, and unknown until an absolute timestamp. After an Error message (8) or a
+ * message of unknown layout, a source's clock continues, but a timestamp may have been lost, so its
+ * times are inferred until the next absolute timestamp. After a gap, this applies to all sources.
  *
- * In the XOR scheme time never goes back, so the highest bit that a timestamp changes
- * must have been 0 before. If it was 1, that bit of the clock is corrected, and the source's
- * times are inferred from then on. The top bit may change to 0: the time wraps.
+ * In the XOR scheme, time never goes back, so the highest bit that a timestamp changes must have
+ * been 0 before. If it was 1, that bit of the clock is corrected, and the source's times are
+ * inferred from then on. Only the top bit can change to 0, when the time wraps.
  *
  * Return: NEXUS_MESSAGE, NEXUS_GAP, or NEXUS_MORE once the chunk is used up.
  */
@@ -295,11 +294,11 @@ static inline bool nexus_is_branch(const struct nexus_message *message)
 /**
  * nexus_encode() - write a message
  * @nexus:	initialised with the options of the output
- * @message:	message of a known layout; only its source, fields and flags are used
+ * @message:	a message of a known layout; only its TCODE, source, fields and flags are used
  * @timestamp:	value of the timestamp field, with NEXUS_TIMESTAMP
  * @to:		room for NEXUS_ENCODED_MAX bytes
  *
- * Return: the number of bytes, or 0 if SRC does not fit the options, or the layout is unknown.
+ * Return: the number of bytes, or 0 if the source does not fit in SRC, or the layout is unknown.
  */
 size_t nexus_encode(const struct nexus *nexus, const struct nexus_message *message,
 		    uint64_t timestamp, uint8_t *to);
@@ -313,7 +312,7 @@ size_t nexus_encode(const struct nexus *nexus, const struct nexus_message *messa
 /**
  * nexus_store() - get the store that a message describes
  * @message:	message
- * @store:	filled
+ * @store:	the result
  *
  * A store to channel n has IDTAG n * 4 + byte offset in the register; the offset is 0,
  * 2 or 3 for a store of 4, 2 or 1 bytes. A store with an invalid offset is returned with a size
@@ -326,8 +325,8 @@ bool nexus_store(const struct nexus_message *message, struct store *store);
 /**
  * nexus_stores() - decode the next stores
  * @nexus:	decoder
- * @store:	filled
- * @count:	size of @store
+ * @store:	the result
+ * @count:	number of elements of @store
  *
  * Equivalent to nexus_next() and nexus_store(), but several times as fast. It leaves
  * unusual messages, and the end of the chunk, to nexus_next().
