@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* The callers of samples, private to perfrec and trace: each distinct list is stored once. */
+/*
+ * Stores the callers of samples, each distinct list once. Private to tools/perfrec and tools/trace.
+ */
 #ifndef SIFIVE_TRACE_CALLERS_H
 #define SIFIVE_TRACE_CALLERS_H
 
 #include "../hash.h"
 #include "perfrec.h"
 
-/* Size limit of the lists. Samples whose list does not fit have no callers. */
+/* Maximum size of all lists. Samples whose list does not fit have no callers. */
 #define CALLERS_BYTES	(32u << 20)
 
 /* struct callers - all lists; empty if zeroed */
@@ -19,7 +21,7 @@ struct callers {
 };
 
 /**
- * callers_get() - get the list with these addresses
+ * callers_get() - find or add the list with these addresses
  *
  * Return: the list, valid until callers_free(); NULL if there is no room for it.
  */

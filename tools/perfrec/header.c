@@ -4,7 +4,7 @@
 
 #include "stream.h"
 
-/* The word completes no part of a header. */
+/* The value for a word that completes no part of a header. */
 #define NO_PART			(PERFREC_PART_COUNT_TYPE - 1)
 
 void header_lose(struct stream *stream, enum perfrec_reason reason)
@@ -34,7 +34,7 @@ static void give_part(struct perfrec *perfrec, struct stream *stream, int part)
 		perfrec->ops->part(perfrec->context, stream->reading, part);
 }
 
-/* Only now is it certain that the words are a header. */
+/* Passes on the parts of a tentative header, once it is certain that the words are a header. */
 static void give_parts(struct perfrec *perfrec, struct stream *stream)
 {
 	int part;
@@ -44,7 +44,7 @@ static void give_parts(struct perfrec *perfrec, struct stream *stream)
 		give_part(perfrec, stream, part);
 }
 
-/* Whether the header being read is a repetition that is due, and nothing was lost before it. */
+/* Whether the header just read is a repetition that was due, and nothing was lost before it. */
 static bool is_repeated(const struct perfrec *perfrec, const struct stream *stream)
 {
 	uint64_t interval = perfrec->interval[stream->record.channel];
@@ -70,7 +70,7 @@ static void finish_header(struct perfrec *perfrec, struct stream *stream)
 					   (PERFREC_HEADERS_KEPT + 1)];
 	stream->state = BOUNDARY;
 	stream->broken = false;
-	/* Once records after it are known to be missing, a header is not a repetition. */
+	/* Clear the loss, which the header ends, unless a mark shows that records were dropped. */
 	if (stream->lost)
 		stream->lost &= (uint8_t)(stream->lost & PERFREC_MARKED && stream->record.dropped ?
 					  PERFREC_MARKED | PERFREC_AFTER_LOSS : PERFREC_MARKED);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-/* Names of what a record contains. Event names are perf's. */
+/* Names of the contents of records. Event names are perf's. */
 #include <inttypes.h>
 #include <stdio.h>
 
@@ -29,7 +29,7 @@ static const char * const cache[] = {
 	"L1-dcache", "L1-icache", "LLC", "dTLB", "iTLB", "branch", "node",
 };
 
-/* Suffix for operation and result, as in perf: "loads", "load-misses". */
+/* Suffix for the operation and its result, as in perf: "loads", "load-misses". */
 static const char * const operation[][2] = {
 	{ "loads", "load-misses" },
 	{ "stores", "store-misses" },

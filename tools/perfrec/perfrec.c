@@ -7,9 +7,9 @@
 
 #include "stream.h"
 
-/* Maximum number of streams whose stacks are kept: the kernel uses one stream for each source. */
+/* Maximum number of streams whose stacks are kept. The kernel uses one stream for each source. */
 #define STACKS_MAX	PERFREC_SOURCES
-/* Maximum number of values of a stack, including the registers. */
+/* Maximum number of values in a stack, including the registers. */
 #define VALUES_MAX	(SIFIVE_TRACE_STACK_REGISTERS + SIFIVE_TRACE_STACK_MAX / 8)
 
 struct perfrec *perfrec_new(const struct perfrec_ops *ops, void *context)
@@ -163,13 +163,13 @@ static inline __attribute__((always_inline)) void rebuild_addresses(struct strea
 		record->flags |= PERFREC_DELTA_KNOWN;
 }
 
-/* The previous value, from which the latest is computed: 0 after a header. */
+/* The previous value, from which the latest one is computed; 0 after a header. */
 static inline uint64_t value_before(const struct stream *stream, unsigned int i)
 {
 	return stream->records ? stream->value[i] : 0;
 }
 
-/* The value of counter @i, from the transmitted and the previous value. */
+/* Computes the value of counter @i from the transmitted and the previous value. */
 static inline uint64_t rebuild_value(const struct perfrec_header *header,
 				     unsigned int i, uint64_t before, uint64_t sent)
 {
@@ -183,7 +183,7 @@ static inline uint64_t rebuild_value(const struct perfrec_header *header,
 	}
 }
 
-/* Sets the record's values, from the transmitted words and the previous records. */
+/* Computes the record's values from the transmitted words and the previous record. */
 static void rebuild(struct stream *stream)
 {
 	struct perfrec_record *record = &stream->record;
@@ -226,7 +226,10 @@ static bool upper_part(const struct stream *stream, const struct store *word)
 	       !stream->upper_seen;
 }
 
-/* Passes on the latest counter, which @word completes, or its own word if @word is NULL. */
+/*
+ * Passes on the latest counter. @word shows that it is complete; NULL stands for the counter's own
+ * last word.
+ */
 static __attribute__((noinline)) void
 give_counter(struct perfrec *perfrec, struct stream *stream,
 			 const struct store *word)
@@ -271,7 +274,7 @@ give_address(struct perfrec *perfrec, struct stream *stream)
 		finish_record(perfrec, stream);
 }
 
-/* Whether the address can be a mask (low part) and an event type (upper part). */
+/* Whether the first address may be a header's mask (low part) and an event type (upper part). */
 static inline bool is_typed(const struct stream *stream)
 {
 	return stream->low[0] & 1 &&
@@ -279,9 +282,9 @@ static inline bool is_typed(const struct stream *stream)
 }
 
 /*
- * Whether the record ended by @word, or by the end of the trace, is really the rest of a
- * header without its magic: mask, type, and three or four words for each bit of the mask, with
- * no words missing. After any other record, a @word of this form is itself a damaged magic.
+ * Whether the record that ends before @word (NULL: at the end of the trace) is really the rest of a
+ * header without its magic: a mask, an event type, and three or four words for each bit of the
+ * mask, with no words missing. After any other record, a 32-bit @word is a damaged magic.
  */
 static __attribute__((noinline)) bool
 is_header_rest(const struct stream *stream, const struct store *word)
@@ -374,7 +377,7 @@ static bool record_word(struct perfrec *perfrec, struct stream *stream,
 	}
 }
 
-/* Whether a record can end here: all its counters are present. */
+/* Whether a record can end here, because all its counters are present. */
 static bool record_complete(const struct stream *stream)
 {
 	return stream->state == RECORD_LAST ||
@@ -387,8 +390,8 @@ static bool is_callers(const struct stream *stream)
 }
 
 /*
- * Whether a record is incomplete and its latest word was the magic of a header whose count
- * type can be @word.
+ * Whether a header begins within an incomplete record: the latest word was a magic, and @word can
+ * be a count type.
  */
 static bool header_within(const struct stream *stream,
 			  const struct store *word)
@@ -398,7 +401,7 @@ static bool header_within(const struct stream *stream,
 		is_callers(stream));
 }
 
-/* Whether a stream's first word can belong to the rest of a header. */
+/* Whether a stream's first word may belong to the rest of a header. */
 static bool header_rest(const struct perfrec *perfrec, const struct store *word)
 {
 	return perfrec->assumed && word->bytes == 1 &&
@@ -414,7 +417,7 @@ static void begin_mark(struct perfrec *perfrec, struct stream *stream, const str
 	stream->state = MARK;
 }
 
-/* Takes the value of a mark. Returns false if @word is not a value. */
+/* Decodes the value of a mark. Returns false if @word is not a value. */
 static bool mark_word(struct stream *stream, const struct store *word)
 {
 	struct perfrec_record *record = &stream->record;
@@ -443,7 +446,7 @@ static bool mark_word(struct stream *stream, const struct store *word)
 	return true;
 }
 
-/* A stack begins, after @callers callers in the kernel. */
+/* Begins a stack, which follows @callers callers in the kernel. */
 static void keep_stack(struct perfrec *perfrec, struct stream *stream, const struct store *word,
 		       unsigned int callers)
 {
@@ -463,7 +466,7 @@ static void keep_stack(struct perfrec *perfrec, struct stream *stream, const str
 		memcpy(stream->stack->caller, stream->caller, callers * sizeof(*stream->caller));
 }
 
-/* Not inlined: few words begin callers or a stack. */
+/* Not inlined, because few words begin callers or a stack. */
 static __attribute__((noinline)) void begin_callers(struct perfrec *perfrec, struct stream *stream,
 						    const struct store *word)
 {
@@ -495,7 +498,7 @@ static void add_caller(struct stream *stream, uint64_t address)
 	stream->state = CALLERS;
 }
 
-/* Attach the callers to the sample that follows them. */
+/* Attaches the callers to the sample that follows them. */
 static void end_callers(struct perfrec *perfrec, struct stream *stream)
 {
 	stream->record.callers = callers_get(&perfrec->callers, stream->caller, stream->callers);
@@ -503,14 +506,14 @@ static void end_callers(struct perfrec *perfrec, struct stream *stream)
 	stream->state = stream->around;
 }
 
-/* The place of a value in the stack. */
+/* The element of a stack for value @i. */
 static uint64_t *stack_value(struct perfrec_stack *stack, unsigned int i)
 {
 	return i < SIFIVE_TRACE_STACK_REGISTERS ? &stack->reg[i] :
 	       &stack->word[i - SIFIVE_TRACE_STACK_REGISTERS];
 }
 
-/* The stack is complete, and its sample follows. */
+/* Ends a complete stack, whose sample follows. */
 static void end_stack(struct perfrec *perfrec, struct stream *stream)
 {
 	stream->state = stream->around;
@@ -522,7 +525,7 @@ static void end_stack(struct perfrec *perfrec, struct stream *stream)
 	stream->record.callers = perfrec->ops->stack(perfrec->context, stream->stack);
 }
 
-/* Takes a value, or a part of it. Returns false if @word is neither: the stack ends. */
+/* Decodes a value, or a part of one. Returns false if @word is neither, so the stack ends. */
 static bool stack_word(struct perfrec *perfrec, struct stream *stream, const struct store *word)
 {
 	if (word->bytes == 4 && stream->values < VALUES_MAX) {
@@ -547,7 +550,10 @@ static bool stack_word(struct perfrec *perfrec, struct stream *stream, const str
 	return true;
 }
 
-/* Takes an address, or a part of it. Returns false if @word is not an address: the callers end. */
+/*
+ * Decodes a caller's address, or a part of it. Returns false if @word is neither, so the callers
+ * end.
+ */
 static __attribute__((noinline))
 bool callers_word(struct perfrec *perfrec, struct stream *stream, const struct store *word)
 {
@@ -581,7 +587,7 @@ bool callers_word(struct perfrec *perfrec, struct stream *stream, const struct s
 	return false;
 }
 
-/* Ends the stream's unfinished record: its latest word begins a header. */
+/* Ends the stream's unfinished record before its latest word, which begins a header. */
 static void end_within(struct perfrec *perfrec, struct stream *stream)
 {
 	struct perfrec_record *record = &stream->record;
@@ -699,7 +705,7 @@ void perfrec_lost(struct perfrec *perfrec, int src)
 	}
 }
 
-/* Whether the last counter has decreased, so that its upper part is yet to come. */
+/* Whether the last counter seems to have decreased, so its upper part must follow. */
 static bool lacks_upper(const struct stream *stream)
 {
 	const struct perfrec_header *header = stream->header;

@@ -5,10 +5,10 @@
  * Documentation/trace-format.rst describes headers and records. The decoder is fed
  * words, each with its source (encoder), channel, size and time.
  *
- * Each (source, channel) is a separate stream. Input is never trusted: words that fit neither
- * a header nor a record are passed to ops->lost, and decoding of the stream resumes at the next
- * word that can begin one. Records before the first header (at the beginning of a ring buffer)
- * have header NULL, or the header of perfrec_assume().
+ * Each (source, channel) is a separate stream. Input is never trusted: words that fit neither a
+ * header nor a record are reported by ops->lost, and decoding of the stream resumes at the next
+ * word that can begin a header or a record. Records before the first header (at the beginning of a
+ * ring buffer) have header NULL, or the header of perfrec_assume().
  */
 #ifndef SIFIVE_TRACE_PERFREC_H
 #define SIFIVE_TRACE_PERFREC_H
@@ -27,9 +27,9 @@
 #define PERFREC_CHANNEL_DEFAULT	6
 /* Number of headers kept for each stream, including the latest. */
 #define PERFREC_HEADERS_KEPT	3
-/* Bits of a counter that a record can carry. */
+/* Maximum number of bits of a counter in a record. */
 #define PERFREC_VALUE_BITS	SIFIVE_TRACE_RECORD_COUNT_BITS
-/* A counter's info: number of its CSR, and its width. */
+/* A counter's info word: the number of its CSR, and its width. */
 #define PERFREC_INFO_CSR(info)	((info) & SIFIVE_TRACE_COUNTER_CSR)
 #define PERFREC_INFO_WIDTH(info) \
 	((((info) & SIFIVE_TRACE_COUNTER_WIDTH) >> SIFIVE_TRACE_COUNTER_WIDTH_SHIFT) + 1)
@@ -65,7 +65,7 @@ static inline bool perfrec_is_event_type(uint64_t type)
 
 /**
  * struct perfrec_stamp - a place in the trace
- * @offset:	bytes from the beginning of the file
+ * @offset:	offset in the file, in bytes
  * @time:	ticks; valid unless @time_known is TIME_UNKNOWN
  * @time_known:	enum store_time
  */
@@ -77,14 +77,13 @@ struct perfrec_stamp {
 
 /**
  * struct perfrec_counter - definition of one counter
- * @number:	its bit in the mask: 0 cycle, 1 timestamp, 2 instret, n
- *		hpmcounter n
+ * @number:	number of its bit in the mask: 0 cycle, 1 timestamp, 2 instret, n hpmcounter n
  * @type:	enum perfrec_event_type; PERFREC_EVENT_TURNS if the counter counts several
  *		events in turn, which the side-car file lists
- * @code:	for general, cache and firmware events, else 0
- * @event_data:	event selector's value, for raw events, else 0
+ * @code:	code of a general, cache or firmware event, otherwise 0
+ * @event_data:	value of the event selector for a raw event, otherwise 0
  * @csr:	number of the CSR from which it is read, 0 for the trace timestamp
- * @width:	bits, 1 to 64
+ * @width:	width in bits, 1 to 64
  * @end:	the definition's last word
  */
 struct perfrec_counter {
@@ -101,10 +100,10 @@ struct perfrec_counter {
  * struct perfrec_header - describes the records that follow it
  * @src:	source
  * @channel:	channel
- * @repeated:	records continue across it: see perfrec_repeat()
+ * @repeated:	it repeats the previous header: see perfrec_repeat()
  * @owned:	its records belong to the thread @owner
- * @goes_on:	the thread continues here after recording in another stream
- * @serial:	number of this header in its stream, from 1; 0 for the header of
+ * @goes_on:	the thread continues in this stream after recording in another one
+ * @serial:	number of this header in its stream, starting at 1; 0 for the header of
  *		perfrec_assume()
  * @count_type:	enum perfrec_count_type
  * @owner:	thread id, valid with @owned
@@ -134,16 +133,16 @@ struct perfrec_header {
  * struct perfrec_callers - the callers of a sample's code
  * @key:	private to callers.c
  * @count:	number of addresses, at least 1
- * @address:	the return-address register, 0 for callers from a stack; then return
- *		addresses, innermost first: the list ends where frame pointers do, or with
- *		PERFREC_CUT or PERFREC_UNKNOWN. From a stack, 1 plus the address of code that a
- *		signal interrupted follows the return address of the signal's handler. For a
- *		sample in the kernel, its callers in the kernel come first; then the pc of the
+ * @address:	the return-address register (0 if the callers are from a stack), then return
+ *		addresses, innermost first. The list ends with the last frame pointer, or with
+ *		PERFREC_CUT or PERFREC_UNKNOWN. If the callers are from a stack, the return address
+ *		of a signal handler is followed by the address of the interrupted code plus 1. For a
+ *		sample in the kernel, the callers in the kernel come first, then the pc of the
  *		program's code that entered the kernel, and that code's callers in the same form
  *
- * The register contains the innermost return address if the pc's function has not called another
- * function yet, or else an address in that function. In the former case, the first frame may
- * belong to the function itself, with the same address, or to its caller.
+ * The register contains the innermost return address if the sampled function has not called another
+ * function yet, and otherwise an address in the sampled function. In the first case, the innermost
+ * frame may belong to the function itself, with the same address, or to its caller.
  */
 struct perfrec_callers {
 	uint64_t	key;
@@ -151,7 +150,9 @@ struct perfrec_callers {
 	uint64_t	address[];
 };
 
-/* In place of the last caller: it is not in the copy of the stack, or no unwind table leads to it. */
+/*
+ * Replace the last caller if it is not in the copy of the stack, or if no unwind table leads to it.
+ */
 #define PERFREC_CUT		0xfffffffffffffff2ull
 #define PERFREC_UNKNOWN		0xfffffffffffffff6ull
 
@@ -159,10 +160,10 @@ struct perfrec_callers {
  * struct perfrec_stack - the registers and the stack of a sample's thread
  * @src, @channel: its stream
  * @begin:	its first word
- * @caller:	for a sample in the kernel, its @callers callers there
+ * @caller:	for a sample in the kernel, its @callers callers in the kernel
  * @reg:	pc, ra, sp, t0, s0 to s11
  * @words:	number of elements of @word
- * @word:	8 bytes of the stack each; the first one is at sp rounded down to 8
+ * @word:	8 bytes of the stack each, beginning at sp rounded down to a multiple of 8
  */
 struct perfrec_stack {
 	uint8_t			src;
@@ -175,29 +176,29 @@ struct perfrec_stack {
 	uint64_t		word[SIFIVE_TRACE_STACK_MAX / 8];
 };
 
-/** perfrec_stack_bytes() - the size of the part of a stack that has values */
+/** perfrec_stack_bytes() - size of a struct perfrec_stack without its unused elements of @word */
 static inline size_t perfrec_stack_bytes(const struct perfrec_stack *stack)
 {
 	return offsetof(struct perfrec_stack, word) + stack->words * sizeof(stack->word[0]);
 }
 
-/* @address is valid. Clear for DeltaXOR after a loss, or without a header. */
+/* @address is valid. Not set for DeltaXOR after a loss, or without a header. */
 #define PERFREC_ADDRESS_KNOWN	(1u << 0)
-/* @value is valid: the counters are known. Clear for Delta and DeltaXOR after a loss. */
+/* @value is valid. Not set for Delta and DeltaXOR after a loss, or without a header. */
 #define PERFREC_VALUE_KNOWN	(1u << 1)
-/* @delta is valid: the stream's previous record is known, or the type is Delta. */
+/* @delta is valid, because the stream's previous record is known, or the count type is Delta. */
 #define PERFREC_DELTA_KNOWN	(1u << 2)
-/* Records may be missing before this one: @delta may include their counts. */
+/* Records may be missing before this one; @delta may include their counts. */
 #define PERFREC_AFTER_LOSS	(1u << 3)
 /*
  * Stores since the header are missing, perhaps including a newer header; or there is no header.
  */
 #define PERFREC_STALE		(1u << 4)
-/* @dropped and @waited are valid: marks precede the record. */
+/* @dropped and @waited are valid, because marks precede the record. */
 #define PERFREC_MARKED		(1u << 5)
 /* The record has callers: perfrec_callers(). */
 #define PERFREC_CALLERS		(1u << 6)
-/* A call from instruction trace: it is a tail call, within another function's call. */
+/* For a call from instruction trace: it is a tail call, made within another function's call. */
 #define PERFREC_JUMPED		(1u << 7)
 
 /**
@@ -210,22 +211,22 @@ static inline size_t perfrec_stack_bytes(const struct perfrec_stack *stack)
  * @addresses:	2 for enter and exit, otherwise 1
  * @counters:	number of counters; header->counters if there is a header
  * @words:	number of its stores, including those of its callers
- * @header:	the header it belongs to, NULL if none has been seen, in which case the
- *		record has a counter for each word, and count type and widths are unknown
+ * @header:	its header, NULL if none has been seen. The record then has a counter for each word,
+ *		and count type and widths are unknown
  * @begin:	its first word
  * @address_end: its last address word
  * @sent_address: addresses as transmitted (XORed for DeltaXOR), with bit 0 clear
- * @address:	addresses, rebuilt for DeltaXOR
- * @dropped:	records that its thread dropped before it
- * @waited:	nanoseconds that its thread waited for room before it
+ * @address:	addresses, as decoded
+ * @dropped:	number of records that its thread dropped before it
+ * @waited:	nanoseconds for which its thread waited for room before it
  * @sent_pc:	@sent_address of a sample, which has one address
  * @callers:	with PERFREC_CALLERS: valid as long as the decoder; NULL if the trace has too
  *		many different lists
  * @sent:	counters as transmitted, up to PERFREC_VALUE_BITS wide
- * @value:	With Raw and DeltaXOR, the counter. With Delta, the count since the header.
- *		All are modulo 2 to the power of the counter's width.
- * @delta:	counts since the stream's previous record; for the first record after a Delta
- *		header: the count since the header
+ * @value:	values of the counters with Raw and DeltaXOR, counts since the header with Delta;
+ *		modulo 2 to the power of the counter's width
+ * @delta:	counts since the stream's previous record, or since the header for the first record
+ *		after a Delta header
  */
 struct perfrec_record {
 	uint8_t			src;
@@ -278,11 +279,11 @@ static inline bool perfrec_is_callers(const struct store *word)
 
 /* Reasons for dropping words. */
 enum perfrec_reason {
-	PERFREC_NO_START,	/* words that follow neither a record type nor a header */
+	PERFREC_NO_START,	/* no record or header begins with the word */
 	PERFREC_CUT_RECORD,	/* a record ended too early */
 	PERFREC_CUT_HEADER,	/* a header ended too early, or is not a header */
-	PERFREC_INTERRUPTED,	/* perfrec_lost() was called within it */
-	PERFREC_TRUNCATED,	/* the trace ended within it */
+	PERFREC_INTERRUPTED,	/* perfrec_lost() was called within a record or header */
+	PERFREC_TRUNCATED,	/* the trace ended within a record or header */
 };
 
 /**
@@ -307,24 +308,23 @@ struct perfrec_loss {
 
 /**
  * struct perfrec_ops - the consumer's callbacks; each may be NULL
- * @stream:	the first word of a stream
+ * @stream:	the first word of a stream has arrived
  * @header:	a complete header. The header stays valid and unchanged until its stream has
  *		had PERFREC_HEADERS_KEPT more headers, or until perfrec_free().
  * @record:	a complete record, valid during the call. A record is passed on when it is
  *		known to be complete: at the next word of its stream, or at perfrec_flush().
- * @lost:	words were dropped, valid during the call
- * @marks:	the trace ends, and marks follow the stream's last record: @src, @channel,
+ * @lost:	words were dropped; @loss is valid during the call
+ * @marks:	the trace has ended, and marks follow the stream's last record; only @src, @channel,
  *		@dropped and @waited of @record are valid
  * @stack:	the stack of the sample that follows, valid during the call. Returns the callers
  *		that it shows, or NULL. Without it, samples with a stack have no callers.
- * @part:	the count type, the mask or a counter of a header is complete; @header may
- *		never be called for it
- * @address:	the addresses of a record are complete; @record may never be called for
- *		it. No counter is valid.
- * @counter:	counter @i of such a record is complete: @sent and @value of it
- *		are valid. @end is the word that showed this: its upper part,
- *		the next word of the stream, or its own word if no other can
- *		follow.
+ * @part:	the count type, the mask or a counter of a header is complete. @header is not called
+ *		if the header remains incomplete
+ * @address:	the addresses of a record are complete, but no counter is valid yet. @record is not
+ *		called if the record remains incomplete
+ * @counter:	counter @i of a record is complete, so its @sent and @value are valid. @end is the
+ *		word that shows this: the counter's upper part, the next word of the stream, or the
+ *		counter's own word if no other can follow
  */
 struct perfrec_ops {
 	void (*stream)(void *context, unsigned int src, unsigned int channel);
@@ -342,11 +342,11 @@ struct perfrec_ops {
 struct perfrec;
 
 /**
- * perfrec_new() - a decoder with no streams yet
+ * perfrec_new() - create a decoder, without streams
  * @ops:	the consumer's callbacks, which must outlive the decoder
  * @context:	passed to each callback
  *
- * Return: the decoder, for perfrec_free(); NULL if out of memory.
+ * Return: the decoder, to be freed with perfrec_free(), or NULL if out of memory.
  */
 struct perfrec *perfrec_new(const struct perfrec_ops *ops, void *context);
 
@@ -355,9 +355,9 @@ struct perfrec *perfrec_new(const struct perfrec_ops *ops, void *context);
  * @perfrec:	decoder, before the first word
  * @header:	the header without source, channel and places; it is copied
  *
- * For a wrapped ring, whose oldest records are overwritten: values that depend on those
- * records are unknown until the stream's next header. The first word of a stream is not
- * taken for the beginning of a record if it may belong to the rest of a header.
+ * For a wrapped ring, whose oldest records are overwritten. Values that depend on those records are
+ * unknown until the stream's next header. If the first word of a stream may belong to the rest of a
+ * header, it does not begin a record.
  *
  * Return: 0, or -ENOMEM.
  */
@@ -367,7 +367,7 @@ int perfrec_assume(struct perfrec *perfrec, const struct perfrec_header *header)
  * perfrec_repeat() - note that headers are repeated at intervals
  * @perfrec:	decoder, before the first word
  * @channels:	bit n is set if the streams of channel n repeat headers
- * @records:	from one header to the next; 0 if headers are not repeated
+ * @records:	number of records from one header to the next; 0 if headers are not repeated
  *
  * Writers repeat headers because a ring overwrites the oldest ones. Differences continue
  * across a repeated header.
@@ -380,15 +380,15 @@ void perfrec_free(struct perfrec *perfrec);
 /**
  * perfrec_push() - decode one word
  * @perfrec:	decoder
- * @word:	in the order of the trace
+ * @word:	the word; words are pushed in the order of the trace
  *
- * Return: 0; -EINVAL for a src or channel out of range (ignored); -ENOMEM without memory for a
- * new stream (which takes about 10 KiB).
+ * Return: 0; -EINVAL if src or channel is out of range, in which case the word is ignored; -ENOMEM
+ * if there is no memory for a new stream, which takes about 10 KiB.
  */
 int perfrec_push(struct perfrec *perfrec, const struct store *word);
 
 /**
- * perfrec_lost() - words may be missing from here on
+ * perfrec_lost() - note that words may be missing here
  * @perfrec:	decoder
  * @src:	the source that lost them, or -1 for all
  *
@@ -424,7 +424,7 @@ void perfrec_settle_thread(struct perfrec *perfrec, uint32_t owner,
 			   unsigned int channel, const struct perfrec_stamp *before);
 
 /**
- * perfrec_flush() - the trace has ended
+ * perfrec_flush() - end the trace
  * @perfrec:	decoder
  *
  * Passes on the last record of each stream, if the low word of each counter has arrived.
@@ -433,12 +433,11 @@ void perfrec_settle_thread(struct perfrec *perfrec, uint32_t owner,
 void perfrec_flush(struct perfrec *perfrec);
 
 /**
- * perfrec_counter_name() - name of a counter's event
+ * perfrec_counter_name() - get the name of a counter's event
  * @counter:	its definition
- * @name:	set to perf's name ("cycles", "L1-dcache-load-misses", "r20000"
- *		for a raw event), NUL-terminated; for an event without a name "general-0x…" or
- *		"cache-0x…"
- * @size:	bytes at @name, PERFREC_NAME_SIZE is enough for all
+ * @name:	set to perf's name ("cycles", "L1-dcache-load-misses", "r20000" for a raw event),
+ *		NUL-terminated; "general-0x…" or "cache-0x…" for an event without a name
+ * @size:	bytes at @name; PERFREC_NAME_SIZE is enough for all names
  */
 void perfrec_counter_name(const struct perfrec_counter *counter, char *name,
 			  size_t size);
@@ -456,7 +455,9 @@ const char *perfrec_count_type_name(unsigned int count_type);
 /** perfrec_reason_name() - the name of an enum perfrec_reason value */
 const char *perfrec_reason_name(unsigned int reason);
 
-/** perfrec_is_kernel() - whether an address is the kernel's: in the upper half */
+/**
+ * perfrec_is_kernel() - whether an address is the kernel's, in the upper half of the address space
+ */
 static inline bool perfrec_is_kernel(uint64_t address)
 {
 	return address >> 63;

@@ -11,11 +11,11 @@
 /* Which word a stream expects. */
 enum state {
 	BOUNDARY,	/* a record's type or a header's magic */
-	LOST,		/* as for BOUNDARY, but anything else is skipped */
+	LOST,		/* like BOUNDARY, but after a loss, so other words are skipped */
 	MARK,		/* the value of a mark */
-	CALLERS,	/* an address, or the record after the callers */
+	CALLERS,	/* a caller's address, or the sample after the callers */
 	CALLERS_HIGH,	/* the upper part of an address */
-	STACK,		/* a register or 8 bytes of a stack, or the record after the stack */
+	STACK,		/* a register, 8 bytes of the stack, or the sample after the stack */
 	HEADER_COUNT_TYPE,
 	HEADER_OWNER,
 	HEADER_MASK,
@@ -27,7 +27,7 @@ enum state {
 	RECORD_ADDRESS,
 	RECORD_ADDRESS_HIGH,
 	RECORD_COUNTER,	/* a counter, or the upper part of the previous one */
-	RECORD_LAST,	/* all counters are complete, except perhaps for an upper part */
+	RECORD_LAST,	/* all counters are present; the last one's upper part may follow */
 };
 
 struct stream {
@@ -37,15 +37,15 @@ struct stream {
 	const struct perfrec_header *header;
 	struct perfrec_header	*reading;
 	uint64_t		header_words;
-	/* The words being read as a header may instead be counters. */
+	/* The words that are read as a header may be counters instead. */
 	bool			tentative;
 	struct perfrec_record	record;
-	/* The record began after a loss: its words may be the rest of a header. */
+	/* The record began after a loss, so its words may be the rest of a header. */
 	bool			doubtful;
-	/* The low words of the addresses as sent. */
+	/* The low words of the addresses, as sent. */
 	uint32_t		low[2];
 	bool			upper_seen;
-	/* For ops->counter: number of counters passed on, and the word of the latest one. */
+	/* For ops->counter: number of counters passed on, and the latest word of the latest one. */
 	unsigned int		given;
 	struct perfrec_stamp	latest;
 	/* The latest word, if it was a 32-bit magic. */
@@ -55,23 +55,23 @@ struct stream {
 	bool			broken;
 	/* PERFREC_AFTER_LOSS, PERFREC_MARKED, PERFREC_CALLERS: set since the latest record. */
 	uint8_t			lost;
-	/* A mark's kind, where it began, and the state around it. */
+	/* A mark's kind, the state in which it began, and its place. */
 	uint8_t			mark;
 	enum state		around;
 	uint64_t		mark_offset;
 	/* Place of the word with which the record became RECORD_LAST. */
 	uint64_t		last;
 	/*
-	 * For callers: the number of words, kept until the record's end; the number of
-	 * addresses; the lower part of the latest address; the list.
+	 * For callers: the number of words, which is kept until the record's end; the number of
+	 * addresses; the lower part of the latest address; the addresses.
 	 */
 	unsigned int		caller_words;
 	unsigned int		callers;
 	uint32_t		caller_low;
-	uint64_t		*caller;	/* room for the maximum, NULL: not allocated yet */
+	uint64_t		*caller;	/* room for the maximum; may be NULL */
 	/*
-	 * For a stack: the number of values, and of stores of the latest value; @stack is
-	 * NULL if it is not kept.
+	 * For a stack: the number of values, the number of stores of the latest value, and the
+	 * stack, NULL if it is not kept.
 	 */
 	unsigned int		values;
 	unsigned int		parts;
@@ -86,7 +86,7 @@ struct stream {
 	int			guessed;
 	uint32_t		serial;
 	struct perfrec_loss	loss;
-	/* Each entry is cleared when a header begins. */
+	/* Not initialized; an entry is cleared when its header begins. */
 	struct perfrec_header	headers[PERFREC_HEADERS_KEPT + 1];
 };
 
@@ -110,7 +110,7 @@ static inline struct perfrec_stamp stamp(const struct store *word)
 	};
 }
 
-/* Any words may be missing, so no state is valid. */
+/* Counts lost words, and drops all state that depends on earlier words. */
 static inline void lose(struct stream *stream, enum perfrec_reason reason,
 			uint64_t offset, uint64_t words)
 {
@@ -134,8 +134,8 @@ static inline void report_loss(struct perfrec *perfrec, struct stream *stream)
 }
 
 /**
- * header_begin() - a header's magic is at @begin; with @tentative, the word may also be
- * a counter
+ * header_begin() - begin a header whose magic is at @begin; with @tentative, the words may be
+ * counters instead
  */
 void header_begin(struct perfrec *perfrec, struct stream *stream,
 		  struct perfrec_stamp begin, bool tentative);
