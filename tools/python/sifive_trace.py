@@ -9,7 +9,7 @@
         if not trace.complete:
             print(trace.messages)
 
-This is sifive_trace_read.h in Python: that header documents events and their attributes.
+This is the Python interface of sifive_trace_read.h, which documents events and their attributes.
 The library libsifive-trace-read.so.0 must be installed, or be in $LD_LIBRARY_PATH.
 """
 
@@ -157,7 +157,7 @@ class Event:
 
     @property
     def counts_self(self):
-        """The part of a call's counts outside functions that it called."""
+        """The counts of a call without those of the functions that it called."""
         return self._named(self._count_self)
 
     @property
@@ -185,9 +185,9 @@ class Event:
 class Trace:
     """An open trace: an iterator over its events.
 
-    events: CALL, RECORD, SPAN, LOST, IDLE, POINT, or several of them, with |
-    options: the command's options that sifive_reader_set() lists, with _ for -: a value,
-    True for an option without one, or a list of values for elf
+    events: CALL, RECORD, SPAN, LOST, IDLE or POINT, or several of them combined with |
+    options: the command's options that sifive_reader_set() lists, with _ instead of -. The
+    value is True for an option without a value, and can be a list for elf
     """
 
     def __init__(self, path, events=CALL, **options):
@@ -267,12 +267,12 @@ class Trace:
 
     @property
     def info(self):
-        """The trace, as far as it has been read."""
+        """Information about the trace, as far as it has been read."""
         return _copy(Info, self._library.sifive_reader_info(self._opened()).contents)
 
     @property
     def complete(self):
-        """Whether the trace contains everything that was recorded; None before its end."""
+        """Whether the trace contains everything that was recorded; None before the end."""
         complete = self._library.sifive_reader_complete(self._opened())
         return None if complete < 0 else bool(complete)
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /*
- * Readers: see sifive_trace_read.h.
+ * Implements readers: see sifive_trace_read.h.
  *
- * The decoder uses callbacks, but the caller pulls events. So the reader's own thread runs the
- * decoder until it has READER_EVENTS events. The thread waits while the caller takes them.
- * Since the two take turns, they need no other synchronization.
+ * The decoder calls back for each event, but the caller pulls events. Therefore a thread of the
+ * reader runs the decoder until there are READER_EVENTS events, and then waits while the caller
+ * takes them. Because the two threads take turns, they need no other synchronization.
  */
 #include <signal.h>
 #include <stdio.h>
@@ -14,7 +14,7 @@
 #include "../command.h"
 #include "reader.h"
 
-/* These options are only for the command. */
+/* Options that only the command has. */
 static const char * const excluded[] = { "jobs", "quiet", "strict" };
 
 static const struct cli_option * const tables[] = {
@@ -28,7 +28,7 @@ struct sifive_reader *sifive_reader_new(void)
 	if (!reader)
 		return NULL;
 	options_init(&reader->options);
-	/* With several readers, the caller decides how many threads work. */
+	/* A caller that wants more threads creates several readers. */
 	reader->options.trace.jobs = 1;
 	reader->options.trace.watched = true;
 	reader->options.strict = true;
@@ -45,7 +45,7 @@ struct sifive_reader *sifive_reader_new(void)
 	return reader;
 }
 
-/* Adds a line; its newline is added when another line follows. */
+/* Adds a line. Its newline is added only when another line follows. */
 static void keep_message(void *context, const char *text)
 {
 	struct sifive_reader *reader = context;
@@ -75,7 +75,7 @@ static const struct cli_option *find_option(const char *name)
 	return NULL;
 }
 
-/* Returns a copy that lasts as long as the reader, NULL if out of memory. */
+/* Returns a copy that is valid as long as the reader, or NULL if out of memory. */
 static char *keep_text(struct sifive_reader *reader, const char *value)
 {
 	char **text = realloc(reader->text, (reader->texts + 1) * sizeof(*text));
@@ -178,7 +178,7 @@ static void *read_all(void *context)
 	return NULL;
 }
 
-/* Signals must go to the caller's threads. */
+/* Starts the thread, with all signals blocked so that the caller's threads receive them. */
 static void start(struct sifive_reader *reader)
 {
 	sigset_t all, before;

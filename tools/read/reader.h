@@ -6,7 +6,7 @@
 #include <pthread.h>
 #include <stdbool.h>
 
-/* The library exports nothing else. */
+/* The library exports only what this header declares. */
 #pragma GCC visibility push(default)
 #include <sifive_trace_read.h>
 #pragma GCC visibility pop
@@ -14,13 +14,13 @@
 #include "analysis.h"
 #include "options.h"
 
-/* Number of events passed from the reading thread to the caller at once. */
+/* Maximum number of events that the reading thread passes to the caller in one turn. */
 #define READER_EVENTS	128
-/* Maximum size of the stored messages, in bytes; lines beyond it are dropped. */
+/* Maximum size of all stored messages, in bytes; lines that do not fit are dropped. */
 #define READER_MESSAGES	(64u << 10)
 #define READER_LABEL	512
 
-/* An event with room for its counts and callers. */
+/* An event, with room for its counts and callers. */
 struct reader_slot {
 	struct sifive_event	event;
 	uint64_t		count[COUNTERS_MAX];
@@ -32,13 +32,13 @@ struct reader_slot {
  * struct sifive_reader - a reader
  * @options:	options for the trace, with their strings in @text
  * @wanted:	kinds of events
- * @ops:	callbacks that make these events; their context is the reader
+ * @ops:	callbacks that create these events; their context is the reader
  * @opened, @started, @ended, @failed: its progress
  * @complete:	what sifive_reader_complete() returns
- * @slot:	events, of which the caller takes those from @at to @filled
- * @thread:	reads the trace while the caller waits for events, and waits otherwise, so
- *		only one of the two ever uses what they share. The thread exists between
- *		@started and the end of sifive_reader_free().
+ * @slot:	events; those from @at to before @filled are still to be taken by the caller
+ * @thread:	reads the trace while the caller waits for events, and otherwise waits itself, so
+ *		the two never use shared data at the same time. It exists from @started until the
+ *		end of sifive_reader_free().
  * @lock:	protects @callers, @ended and @cancelled
  * @turn:	signals changes of the members under @lock
  * @callers:	it is the caller's turn
@@ -78,7 +78,7 @@ struct sifive_reader {
 /** reader_hand_over() - pass the events to the caller, and wait until it has taken them */
 void reader_hand_over(struct sifive_reader *reader);
 
-/** reader_set_ops() - set the callbacks that make the wanted events */
+/** reader_set_ops() - set the callbacks that create the wanted events */
 void reader_set_ops(struct sifive_reader *reader);
 
 #endif /* SIFIVE_TRACE_READER_H */
