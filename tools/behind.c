@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-/* The thread that writes, and its queue: see behind.h. */
+/* The writing thread and its queue: see behind.h. */
 #include <errno.h>
 #include <pthread.h>
 #include <signal.h>
@@ -11,7 +11,7 @@
 /* Maximum number of buffers in the queue. */
 #define QUEUE	16
 
-/* An entry of the queue; its buffer is free once it has been written. */
+/* An entry of the queue. Its buffer can be reused once it has been written. */
 struct part {
 	struct behind_file	*file;
 	char			*buffer;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * Writes full buffers of all outputs in one thread, in the order of their arrival, while the
- * program fills others.
+ * Writes the full buffers of all outputs in one thread, in order of arrival, while the program
+ * fills other buffers.
  */
 #ifndef SIFIVE_TRACE_BEHIND_H
 #define SIFIVE_TRACE_BEHIND_H
@@ -13,7 +13,7 @@
 /**
  * struct behind_file - a file that is written
  * @fd:		the file
- * @error:	errno of the first write that has failed; nothing is written after it
+ * @error:	errno of the first write that failed, after which nothing more is written
  * @waiting:	private to behind.c: number of buffers that have not been written yet
  */
 struct behind_file {
@@ -36,12 +36,12 @@ void behind_end(void);
 
 /**
  * behind_put() - have the thread write a buffer
- * @buffer:	from malloc(); owned by the thread from now on
- * @used:	bytes to write
- * @size:	size of each buffer
+ * @buffer:	a buffer from malloc(), which the thread then owns
+ * @used:	number of bytes to write
+ * @size:	size of all buffers in bytes
  *
- * Return: another buffer, which the caller owns; NULL if out of memory, in which case nothing
- * was done.
+ * Return: another buffer, which the caller owns. NULL if out of memory; the caller then still owns
+ * @buffer.
  */
 char *behind_put(struct behind_file *file, char *buffer, size_t used, size_t size);
 

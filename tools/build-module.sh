@@ -7,11 +7,11 @@
 #
 #	SOURCE	the module's folder here: driver, selftests/counter_thief
 #	KERNEL	a configured kernel tree, or a kernel's headers
-#	COPY	where sources and objects go; COPY/NAME.ko is the module at the end,
-#		without debug information
+#	COPY	folder for the copied sources and the objects; the module, without debug
+#		information, is COPY/NAME.ko
 #	ARGUMENT
 #		for kbuild: W=1 for more warnings, C=2 CHECK=PROGRAM for sparse, -s for
-#		less output, LLVM=1 or LLVM=-N for clang. Otherwise the compiler is
+#		less output, LLVM=1 or LLVM=-N for clang. Without LLVM=, the compiler is
 #		${CROSS_COMPILE}gcc.
 
 set -eu
@@ -22,7 +22,7 @@ shift 3
 CROSS_COMPILE=${CROSS_COMPILE-riscv64-linux-gnu-}
 
 [ -e "$source/Kbuild" ] || {
-	echo "$source: no module's sources: name a folder that has a Kbuild file" >&2
+	echo "$source: not a module's sources: name a folder with a Kbuild file" >&2
 	exit 1
 }
 [ -e "$kernel/Makefile" ] || {

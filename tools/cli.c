@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-/* Parses options by their tables, and prints help from them: see cli.h. */
+/* Parses options and prints help, both according to tables: see cli.h. */
 #include <errno.h>
 #include <getopt.h>
 #include <stdio.h>
@@ -88,13 +88,13 @@ int cli_percent(void *at, const struct cli_option *option, const char *value)
 	return EXIT_OK;
 }
 
-/* Collects the words of a list as text, and finds the index of the wanted one. */
+/* Collects the words of a list as text, to find the index of the wanted word. */
 struct choice {
 	struct nearest	nearest;
 	int		count;
 	int		found;
 	char		text[256];
-	size_t		last;		/* where the last word begins in text */
+	size_t		last;		/* offset of the separator before the last word in text */
 };
 
 static void add_choice(void *context, const char *word, const char *help)
@@ -148,7 +148,7 @@ static void each_of(const char *words, cli_add *add, void *context)
 	for (; *words; words += length + (words[length] == '|')) {
 		length = strcspn(words, "|");
 		snprintf(word, sizeof(word), "%.*s", (int)length, words);
-		/* Any other words are placeholders. */
+		/* Words that do not begin with a small letter are placeholders. */
 		if (*word >= 'a' && *word <= 'z')
 			add(context, word, NULL);
 	}
@@ -209,7 +209,7 @@ static void init_parser(struct parser *parser, const struct cli_command *command
 
 	memset(parser, 0, sizeof(*parser));
 	parser->command = command->name;
-	/* The ":" distinguishes a missing value from an unknown option. */
+	/* With the ":", getopt_long() distinguishes a missing value from an unknown option. */
 	strcpy(parser->shorts, command->program ? "+:" : ":");
 	for (group = command->groups; group->options; group++)
 		for (option = group->options; option->name; option++)
@@ -231,7 +231,7 @@ static int found_option(const struct parser *parser, int found)
 	return -1;
 }
 
-/* The option that was probably meant, with @before before its name; see nearest_text(). */
+/* Writes the option that was probably meant, preceded by @before: see nearest_text(). */
 static const char *hint(const struct parser *parser, const char *name, const char *before,
 			char *text, size_t size)
 {
@@ -319,7 +319,10 @@ int cli_parse(const struct cli_command *command, void *target, int argc, char **
 			cli_help(command);
 			return EXIT_HELP;
 		}
-		/* Errors in the file must not prevent --help, which their messages recommend. */
+		/*
+		 * Errors in the configuration file must not prevent --help, which their messages
+		 * recommend.
+		 */
 		if (config)
 			continue;
 		if (i < 0)

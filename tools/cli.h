@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Values of an option that may be repeated. */
+/* Maximum number of values of an option that may be repeated. */
 #define CLI_LIST_MAX	64
 
 /**
@@ -22,18 +22,19 @@ typedef void cli_add(void *context, const char *word, const char *help);
 
 /**
  * struct cli_option - an option of a command
- * @letter:	"-o", 0 for none
- * @name:	"--output"; NULL ends a table
- * @value:	its value as help shows it: a placeholder in capitals, words separated by |, or
- *		both; NULL for an option without a value
- * @optional:	the value may be omitted: --name or --name=VALUE; @set receives NULL if it
- *		is
+ * @letter:	'o' for "-o", 0 for none
+ * @name:	"output" for "--output"; NULL ends a table
+ * @value:	description of its value: a placeholder in capitals, words separated by |, or both;
+ *		NULL for an option without a value
+ * @optional:	the value may be omitted, as in --name instead of --name=VALUE; @set then receives
+ *		NULL
  * @help:	one or more sentences; NULL hides the option
  * @set:	stores the value; returns EXIT_OK, or EXIT_USAGE after printing
  *		an error
- * @offset:	offset of the value in the struct that the table fills
- * @least, @most: limits of cli_number(); @most is also how many values cli_append() takes (0:
- *		CLI_LIST_MAX), the bits that cli_bits() sets, and cli_constant()'s value
+ * @offset:	offset of the value in the table's struct
+ * @least, @most: limits for cli_number(). @most is also the maximum number of values for
+ *		cli_append() (0: CLI_LIST_MAX), the bits that cli_bits() sets, and the value that
+ *		cli_constant() stores
  * @words:	words for completion, separated by |, if @value names none
  * @list:	calls @add for each possible value, if @value names none
  * @listed:	help shows @list
@@ -69,13 +70,13 @@ struct cli_group {
 /**
  * struct cli_command - a subcommand
  * @name:	its name
- * @run:	the command: argv[0] is its name; returns an exit code
+ * @run:	runs the command and returns an exit code; argv[0] is the command's name
  * @summary:	one line for the list of commands
- * @arguments:	what follows the options, NULL if nothing
+ * @arguments:	the arguments after the options, NULL if there are none
  * @help:	paragraphs for its help, separated by empty lines
  * @groups:	its options, except --help, which all commands have
  * @status:	its exit codes
- * @program:	options end at the first argument: the rest belongs to a program
+ * @program:	options end at the first argument, because the rest is a program's command line
  */
 struct cli_command {
 	const char		*name;
@@ -88,7 +89,7 @@ struct cli_command {
 	bool			program;
 };
 
-/* Rows that several tables share, for a member of a struct. */
+/* Rows that several tables share, which set a member of a struct. */
 #define CLI_OUTPUT(type, member)						\
 	{ .letter = 'o', .name = "output", .value = "FILE",			\
 	  .help = "file to write to (default: standard output)",		\
@@ -103,19 +104,19 @@ struct cli_command {
 extern const struct cli_option cli_help_option;
 
 /*
- * Functions for @set. In this order, they store a const char *, a bool, an unsigned int, an
- * int and an int.
+ * Functions for @set. In order, they store a const char *, a bool, an unsigned int, an int, and an
+ * int.
  */
 int cli_text(void *at, const struct cli_option *option, const char *value);
 int cli_flag(void *at, const struct cli_option *option, const char *value);
 int cli_bits(void *at, const struct cli_option *option, const char *value);
 int cli_constant(void *at, const struct cli_option *option, const char *value);
 int cli_number(void *at, const struct cli_option *option, const char *value);
-/* Stores a double, above 0 and below 100. */
+/* Stores a double that is above 0 and below 100. */
 int cli_percent(void *at, const struct cli_option *option, const char *value);
 /*
- * These store an int, the index of the word, or 0 if the value is omitted; and a struct
- * cli_list.
+ * cli_word() stores an int: the index of the word, or 0 if the value is omitted. cli_append() adds
+ * to a struct cli_list.
  */
 int cli_word(void *at, const struct cli_option *option, const char *value);
 int cli_append(void *at, const struct cli_option *option, const char *value);

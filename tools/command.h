@@ -22,7 +22,7 @@ void report(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /**
  * report_to() - pass this thread's messages to a function instead of printing them
- * @receive:	receives each message, without a newline; NULL to print them again
+ * @receive:	receives each message, without a newline; NULL to resume printing
  * @context:	passed to it
  */
 void report_to(void (*receive)(void *context, const char *text), void *context);

@@ -5,7 +5,10 @@
 
 #include <stdint.h>
 
-/** compare_numbers() - less than, equal to or greater than 0, as @one is to @two */
+/**
+ * compare_numbers() - returns a number less than, equal to or greater than 0 if @one is less than,
+ * equal to or greater than @two
+ */
 static inline int compare_numbers(uint64_t one, uint64_t two)
 {
 	return (one > two) - (one < two);

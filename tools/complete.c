@@ -8,8 +8,8 @@
 /**
  * struct prefix - the beginning of the word to complete
  * @typed:	the part already typed
- * @length:	its length; for a list, of the last element
- * @kept:	length of the list's earlier elements
+ * @length:	its length; for a list, the length of the last element
+ * @kept:	length of the list's earlier elements, 0 if it is not a list
  */
 struct prefix {
 	const char	*typed;
@@ -17,7 +17,7 @@ struct prefix {
 	size_t		kept;
 };
 
-/* Length of the first clause of a help text, which describes the completed word. */
+/* Length of the first clause of a help text, which is shown as the completed word's description. */
 static int clause(const char *help)
 {
 	size_t length = strcspn(help, ":;(");

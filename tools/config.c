@@ -18,7 +18,7 @@ struct line {
 	const char	*value;
 };
 
-/* Options point to values in this text until the program ends. */
+/* The configuration file. Options point to values in the text until the program ends. */
 static struct {
 	char		path[4096];
 	char		text[BYTES_MAX + 1];
@@ -33,9 +33,7 @@ static bool find_path(void)
 	const char *home = getenv("XDG_CONFIG_HOME"), *folder = "";
 	int length;
 
-	/*
-	 * The XDG Base Directory Specification says that a relative path is invalid.
-	 */
+	/* The XDG Base Directory Specification says that relative paths are invalid. */
 	if (!home || *home != '/') {
 		home = getenv("HOME");
 		folder = "/.config";

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * The user's defaults for options: $XDG_CONFIG_HOME/sifive-trace/config, or
- * ~/.config/sifive-trace/config. A line is a [COMMAND], an option of that command without
- * its dashes, as in "sort = self" or "quiet", a comment that begins with #, or empty.
+ * ~/.config/sifive-trace/config. Each line is a [COMMAND], an option of that command without its
+ * dashes ("sort = self" or "quiet"), a comment that begins with #, or empty.
  */
 #ifndef SIFIVE_TRACE_CONFIG_H
 #define SIFIVE_TRACE_CONFIG_H
@@ -11,7 +11,7 @@
 
 /**
  * config_read() - read the file, if there is one
- * @command:	whether a command with this name exists
+ * @command:	returns whether a command with this name exists
  *
  * Return: EXIT_OK, or EXIT_USAGE after reporting an error.
  */

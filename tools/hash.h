@@ -15,7 +15,7 @@ static inline uint32_t hash_place(uint64_t key, unsigned int bits)
 
 /**
  * struct hash - an index into an array whose entries have keys
- * @slot:	numbers of entries, from 1; 0 if the slot is free
+ * @slot:	for each slot: number of its entry, starting at 1; 0 if the slot is free
  * @bits:	there are 1 << @bits slots, at least one of which is free
  */
 struct hash {
@@ -23,7 +23,7 @@ struct hash {
 	unsigned int	bits;
 };
 
-/** hash_bits() - the size of a table for @room entries, which fill at most half of it */
+/** hash_bits() - @bits of a table of which @room entries fill at most half */
 static inline unsigned int hash_bits(uint64_t room)
 {
 	unsigned int bits = 1;
@@ -37,7 +37,7 @@ static inline unsigned int hash_bits(uint64_t room)
  * hash_find() - find the slot of a key's entry, or a free slot for the key
  * @key_of:	returns the key of entry @number in @array
  *
- * Inlined with a constant @key_of, so that no search calls a function.
+ * Always inlined, so that searches with a constant @key_of call no function.
  */
 static inline __attribute__((always_inline)) uint32_t *
 hash_find(const struct hash *hash, uint64_t key,

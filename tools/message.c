@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-/* Messages: the command prints them, the read library stores them. */
+/* Reports messages, which the command prints and the library for reading stores. */
 #include <stdarg.h>
 #include <stdio.h>
 
@@ -19,7 +19,7 @@ static void vreport(const char *format, va_list arguments)
 {
 	char text[8192];
 
-	/* File names, and text from files, may contain any byte. */
+	/* File names and text from files can contain any byte. */
 	vsnprintf(text, sizeof(text), format, arguments);
 	text_clean(text);
 	if (keep)

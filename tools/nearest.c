@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-/* The nearest word: see nearest.h. */
+/* Finds the nearest word: see nearest.h. */
 #include <stdio.h>
 #include <string.h>
 
@@ -41,7 +41,10 @@ void nearest_try(struct nearest *nearest, const char *word)
 	if (!length || length > LENGTH_MAX || width > LENGTH_MAX)
 		return;
 	d = distance(nearest->wanted, length, word, width);
-	/* Allow one mistake per three letters; the beginning of a word also counts as near. */
+	/*
+	 * A word is near if there is at most one mistake per three letters, or if it begins with
+	 * @wanted.
+	 */
 	if (d > (length + 1) / 3 && (length < 3 || strncmp(nearest->wanted, word, length)))
 		return;
 	if (nearest->found && d >= nearest->distance)

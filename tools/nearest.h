@@ -18,7 +18,7 @@ struct nearest {
 /** nearest_try() - compare a word, which must outlive the search */
 void nearest_try(struct nearest *nearest, const char *word);
 
-/** nearest_text() - "did you mean BEFOREword? " in @text of @size bytes, or "" */
+/** nearest_text() - write "did you mean BEFOREword? " or "" to @text, a buffer of @size bytes */
 const char *nearest_text(const struct nearest *nearest, const char *before, char *text,
 			 unsigned long size);
 

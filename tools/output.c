@@ -15,7 +15,10 @@
 #include "text.h"
 
 #define BUFFER		(64u << 10)
-/* Text up to this length is written before the buffer is checked for room. */
+/*
+ * Text up to this length is appended before the buffer is checked, which therefore has this much
+ * spare room.
+ */
 #define SHORT		64
 
 struct output {
@@ -27,7 +30,7 @@ struct output {
 	char			*buffer;
 };
 
-/* Outputs opened from now on are written by a thread. */
+/* Set if new outputs are written by the writing thread. */
 static bool all_behind;
 
 void output_write_behind(void)
@@ -101,7 +104,7 @@ struct output *output_open(const char *path)
 
 struct output *output_to(int fd, const char *name)
 {
-	/* Avoid the descriptor of standard output, in case it is closed. */
+	/* Avoid the number of standard output, which may be closed. */
 	return begin(fcntl(fd, F_DUPFD_CLOEXEC, STDERR_FILENO + 1), name);
 }
 
@@ -111,7 +114,7 @@ void output_bold(struct output *output, bool bold)
 		put_string(output, bold ? "\033[1m" : "\033[m");
 }
 
-/* The buffer is full. */
+/* Writes a full buffer, or passes it to the writing thread. */
 static __attribute__((noinline)) void pass_on(struct output *output)
 {
 	char *other = output->behind ? behind_put(&output->file, output->buffer, output->used,
@@ -197,7 +200,7 @@ void put_spaces(struct output *output, size_t count)
 	put_short(output, count);
 }
 
-/* Writes the digits from text_eight(), without the first @without of them. */
+/* Writes the digits that text_eight() returned, except the first @without digits. */
 static inline void put_eight(struct output *output, uint64_t digits, unsigned int without)
 {
 	text_put_eight(output->buffer + output->used,
@@ -310,7 +313,7 @@ static size_t plain_ascii(const char *text)
 	return length;
 }
 
-/* U+0080 to U+009F are not printable: their second byte equals the code point. */
+/* U+0080 to U+009F are not printable. The second byte of each equals its code point. */
 void put_json(struct output *output, const char *text)
 {
 	size_t length;

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/*
- * Buffered output: like stdio, but cheap for numbers. The first error is kept for
- * output_close() to report.
- */
+/* Buffered output, like stdio but faster for numbers. output_close() reports the first error. */
 #ifndef SIFIVE_TRACE_OUTPUT_H
 #define SIFIVE_TRACE_OUTPUT_H
 
@@ -25,13 +22,13 @@ bool output_spares(const char *path, const char *input);
 /**
  * output_write_behind() - have a thread write the outputs opened from now on
  *
- * For long outputs, if the user wants several threads.
+ * To be used for long outputs, if the user allows several threads.
  */
 void output_write_behind(void);
 
 /**
  * output_open() - open an output
- * @path:	file, or NULL for standard output
+ * @path:	path of the file, or NULL for standard output
  *
  * Return: the output, or NULL after printing an error.
  */
@@ -59,7 +56,7 @@ bool output_to_file(const char *path);
 /** output_flush() - write buffered data now */
 void output_flush(struct output *output);
 
-/** output_failed() - whether a write has failed, so that more output is useless */
+/** output_failed() - whether a write has failed, after which more output is useless */
 bool output_failed(const struct output *output);
 
 /**
@@ -77,18 +74,15 @@ static inline void put_string(struct output *output, const char *text)
 }
 
 void put_spaces(struct output *output, size_t count);
-/* For untrusted text: control characters are replaced. */
+/* For untrusted text: replaces unprintable bytes. */
 void put_text(struct output *output, const char *text);
-/*
- * Right-aligned in a field of @width; longer text is not cut. Text is cleaned as
- * by put_text().
- */
+/* In a field of @width columns; longer text is not cut. Text is cleaned as by put_text(). */
 void put_number(struct output *output, uint64_t number, size_t width);
 void put_right(struct output *output, const char *text, size_t width);
 void put_left(struct output *output, const char *text, size_t width);
 /* Ticks, or seconds with nine decimals when @hz is not 0. */
 void put_time(struct output *output, uint64_t ticks, uint64_t hz, size_t width);
-/* As above, with a leading "~" for an inferred time. */
+/* Like put_time(), with a "~" before the time because it is inferred. */
 void put_inferred(struct output *output, uint64_t ticks, uint64_t hz, size_t width);
 /* With 0x. */
 void put_hex(struct output *output, uint64_t number);

@@ -9,7 +9,7 @@
 
 #include "progress.h"
 
-/* In ms: shorter work shows no progress. */
+/* Times in ms. Work shorter than PATIENCE shows no progress. */
 #define PATIENCE	500
 #define INTERVAL	200
 

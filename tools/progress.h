@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* Progress of long work, on standard error if that is a terminal. */
+/* Shows the progress of long work on standard error, if that is a terminal. */
 #ifndef SIFIVE_TRACE_PROGRESS_H
 #define SIFIVE_TRACE_PROGRESS_H
 
@@ -11,17 +11,17 @@ int64_t progress_clock(void);
 struct progress;
 
 /**
- * progress_new() - start the progress of reading a file
+ * progress_new() - begin to show the progress of reading a file
  * @fd:		the file; its size is 100 %
  *
  * Return: the progress, or NULL if standard error is not a terminal.
  */
 struct progress *progress_new(int fd);
 
-/** progress_of() - like progress_new(), for @whole bytes, 0 if unknown */
+/** progress_of() - like progress_new(), for a total of @whole bytes, 0 if unknown */
 struct progress *progress_of(uint64_t whole);
 
-/** progress_show() - show how many bytes have been read; NULL is allowed */
+/** progress_show() - show that @bytes bytes have been read; NULL is allowed */
 void progress_show(struct progress *progress, uint64_t bytes);
 
 /** progress_end() - clear the line and free; NULL is allowed */

@@ -21,7 +21,7 @@ static const struct cli_command * const commands[] = {
 	NULL
 };
 
-/* Commands that some builds lack, and why. */
+/* Commands that some builds lack, and the reasons. */
 #define NO_DECODE	"it was built without libdw and json-c; copy the trace and its side-car file to a machine with a full build"
 #define NO_RECORD	"it needs a RISC-V build"
 
@@ -56,9 +56,9 @@ static void help(void)
 	for (i = 0; commands[i]; i++)
 		printf("  %-10s %s\n", commands[i]->name, commands[i]->summary);
 	puts("\n"
-	     "  -h, --help     this text; after a command, its own\n"
-	     "  -V, --version  the version\n"
-	     "  --no-config    before a command: without the user's defaults for options\n"
+	     "  -h, --help     print this help; after a command, print the command's help\n"
+	     "  -V, --version  print the version\n"
+	     "  --no-config    before a command: ignore the user's defaults for options\n"
 	     "\n"
 	     "Exit status: 0 done, 1 losses with --strict, 2 usage error, 3 input or output\n"
 	     "error, or no record in the trace. record has the exit status of its program.");
@@ -107,9 +107,7 @@ int main(int argc, char **argv)
 	const char *name = argc > 1 ? argv[1] : "";
 	size_t i;
 
-	/*
-	 * Use a fixed threshold: large tables then grow in place, regardless of earlier frees.
-	 */
+	/* A fixed threshold lets large tables grow in place, whatever was freed earlier. */
 	mallopt(M_MMAP_THRESHOLD, 128 << 10);
 	if (!strcmp(name, "-h") || !strcmp(name, "--help")) {
 		help();
@@ -119,7 +117,7 @@ int main(int argc, char **argv)
 		puts("sifive-trace " VERSION);
 		return EXIT_OK;
 	}
-	/* This is for the shell scripts in completion/. */
+	/* Internal: called by the shell scripts in completion/. */
 	if (!strcmp(name, "complete")) {
 		cli_complete(commands, argv + 2);
 		return EXIT_OK;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * A store to a stimulus register: output of the message decoder, input of the
+ * A store to a stimulus register, which is the output of the message decoder and the input of the
  * record decoder.
  */
 #ifndef SIFIVE_TRACE_STORE_H
@@ -22,7 +22,7 @@ enum store_time {
 
 /**
  * struct store - a store
- * @offset:	offset of its message in the trace, bytes
+ * @offset:	offset of its message in the trace, in bytes
  * @time:	ticks; valid unless @time_known is TIME_UNKNOWN
  * @value:	the stored value
  * @src:	its source, below STORE_SOURCES

@@ -8,8 +8,8 @@
 size_t text_character(const char *text)
 {
 	/*
-	 * By length: mask of the code point's bits in the first byte, and the lowest code
-	 * point with that length.
+	 * By length: mask and value of the marker bits in the first byte, and the lowest code point
+	 * of that length.
 	 */
 	static const struct {
 		unsigned char	mask, first;
@@ -120,7 +120,7 @@ const char *text_base(const char *path)
 	return slash ? slash + 1 : path;
 }
 
-/* The length of a number cannot be predicted, so no branch depends on it. */
+/* The length of a number is unpredictable, so no branch depends on it. */
 char *text_number(char *to, uint64_t number)
 {
 	uint64_t digits;
@@ -136,7 +136,7 @@ char *text_number(char *to, uint64_t number)
 	return text_put_eight(to, (digits + TEXT_EIGHT_ZEROS) >> 8 * zeros) - zeros;
 }
 
-/* Eight hexadecimal digits, the first one in the lowest byte. */
+/* Returns eight hexadecimal digits, the first one in the lowest byte. */
 static uint64_t eight_hex(uint32_t number)
 {
 	uint64_t digits = number;

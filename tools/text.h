@@ -25,17 +25,17 @@ static inline size_t text_ascii(const char *text)
 	return length;
 }
 
-/** text_columns() - width in columns; an unprintable byte takes one */
+/** text_columns() - width in columns; an unprintable byte occupies one column */
 size_t text_columns(const char *text);
 
-/** text_bytes() - how many bytes fit into that many columns */
+/** text_bytes() - number of bytes of @text that fit in @columns columns */
 size_t text_bytes(const char *text, size_t columns);
 
 /**
- * text_matches() - whether @text matches @pattern, in which * stands for any characters and ?
- * for one
+ * text_matches() - whether @text matches @pattern, in which * matches any characters and ? matches
+ * one
  *
- * No other character is special: C++ names contain brackets.
+ * No other character is special, because C++ names contain brackets.
  */
 bool text_matches(const char *pattern, const char *text);
 
@@ -45,9 +45,9 @@ const char *text_base(const char *path);
 /** text_clean() - replace each unprintable byte with '?' */
 void text_clean(char *text);
 
-/* Numbers below it have eight digits at most. */
+/* Numbers below this one have at most eight digits. */
 #define TEXT_EIGHT_DIGITS	100000000u
-/* Added to the digits of text_eight() to get their characters. */
+/* Adding this to the digits of text_eight() converts them to characters. */
 #define TEXT_EIGHT_ZEROS	0x3030303030303030ull
 /* Number of bytes after a number that these functions may overwrite. */
 #define TEXT_SPARE		8

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-/* Human-readable numbers, formatted and parsed: see units.h. */
+/* Formats and parses human-readable numbers: see units.h. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* Human-readable numbers, formatted and parsed. */
+/* Formats and parses human-readable numbers. */
 #ifndef SIFIVE_TRACE_UNITS_H
 #define SIFIVE_TRACE_UNITS_H
 
@@ -9,7 +9,7 @@
 #define UNITS_SIZE	24
 
 /**
- * units_time() - "12.345 us", or ticks if the rate is unknown
+ * units_time() - write a duration as "12.345 us", or in ticks if the rate is unknown
  * @text:	buffer of UNITS_SIZE bytes
  * @ticks:	a duration
  * @hz:		ticks per second, 0 if unknown
@@ -18,15 +18,15 @@
  */
 const char *units_time(char *text, uint64_t ticks, uint64_t hz);
 
-/** units_unit() - nanoseconds of the unit "s", "ms", "us" or "ns", 0 for another text */
+/** units_unit() - nanoseconds per unit "s", "ms", "us" or "ns", 0 for any other text */
 uint64_t units_unit(const char *text);
 
-/** units_count() - "123456789", or "12.346G" for ten digits or more */
+/** units_count() - write "123456789", or "12.346G" if there are ten digits or more */
 const char *units_count(char *text, uint64_t count);
 
 /**
- * units_mark() - mark an inferred number
- * @text:	from units_count() or units_time(); a "~" is inserted at its start
+ * units_mark() - mark a number if it is @uncertain
+ * @text:	a number from units_count() or units_time(), before which "~" is inserted
  *
  * Return: @text.
  */
