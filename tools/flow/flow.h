@@ -63,7 +63,7 @@ enum flow_what {
  * @what:	enum flow_what
  * @reason:	see enum flow_what
  * @known:	@address is valid
- * @address:	an address
+ * @address:	see enum flow_what
  */
 struct flow_event {
 	uint8_t		what;

@@ -190,9 +190,7 @@ static inline size_t perfrec_stack_bytes(const struct perfrec_stack *stack)
 #define PERFREC_DELTA_KNOWN	(1u << 2)
 /* Records may be missing before this one; @delta may include their counts. */
 #define PERFREC_AFTER_LOSS	(1u << 3)
-/*
- * Stores since the header are missing, perhaps including a newer header; or there is no header.
- */
+/* Stores are missing since the header, perhaps including a newer header, or there is no header. */
 #define PERFREC_STALE		(1u << 4)
 /* @dropped and @waited are valid, because marks precede the record. */
 #define PERFREC_MARKED		(1u << 5)

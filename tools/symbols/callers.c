@@ -55,7 +55,10 @@ unsigned int symbols_callers(struct symbols *symbols, const struct perfrec_recor
 	count = add_callers(symbols, pc, list->address, user, address);
 	if (user >= list->count)
 		return count;
-	/* Not a return address: symbols_find_return() finds the instruction itself. */
+	/*
+	 * Bit 0 marks this as no return address, so symbols_find_return() finds the instruction
+	 * itself.
+	 */
 	address[count++] = list->address[user] | 1;
 	return count + add_callers(symbols, list->address[user], list->address + user + 1,
 				   list->count - user - 1, address + count);

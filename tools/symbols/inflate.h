@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* Limits the compressed sections of an ELF file, which may claim any size. */
+/* Limits the inflated size of an ELF file's compressed sections, which may claim any size. */
 #ifndef SIFIVE_TRACE_INFLATE_H
 #define SIFIVE_TRACE_INFLATE_H
 

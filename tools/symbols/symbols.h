@@ -157,8 +157,8 @@ bool symbols_find_caller(struct symbols *symbols, uint64_t address,
 			 struct symbol *symbol);
 
 /**
- * symbols_find_return() - look up the call before @address, which is known to be a return
- * address; if it is odd, look up the address before it
+ * symbols_find_return() - look up the call before @address, a return address, or if @address is
+ * odd, the instruction at @address - 1
  */
 bool symbols_find_return(struct symbols *symbols, uint64_t address, struct symbol *symbol);
 

@@ -471,7 +471,10 @@ unsigned int symbols_unwind(void *context, const struct perfrec_stack *stack,
 	symbols_when(symbols, &stack->begin);
 	address[count++] = 0;
 	while (step(&unwind, symbols, &end)) {
-		/* For interrupted code, symbols_find_return() finds the instruction itself. */
+		/*
+		 * Bit 0 marks interrupted code, so symbols_find_return() finds the instruction
+		 * itself.
+		 */
 		address[count++] = unwind.pc | !unwind.caller;
 		if (count == SIFIVE_TRACE_CALLERS_MAX - 1) {
 			end = PERFREC_CUT;

@@ -61,7 +61,7 @@ struct clocks {
 	unsigned int		next;
 };
 
-/** clocks_shift() - remove the @count oldest stores, and @events with them */
+/** clocks_shift() - remove the @count oldest stores and the @events oldest events */
 void clocks_shift(struct clocks *clocks, size_t count, unsigned int events);
 
 /**

@@ -33,8 +33,8 @@ const char *coverage_word(enum coverage coverage);
 const char *coverage_text(const struct input *input, char text[COVERAGE_SIZE]);
 
 /**
- * coverage_partial() - whether tables must report the coverage: records are missing, or
- * the trace shows one call
+ * coverage_partial() - whether tables must report the coverage, because records are missing or were
+ * left out, or because the trace was taken for one call
  */
 bool coverage_partial(const struct input *input);
 

@@ -147,7 +147,7 @@ static void drop_words(struct stream *stream)
 	stream->words = kept;
 }
 
-/* Stores the value of a mark, once it is complete. */
+/* Adds up the values of marks, each once its mark is complete. */
 static void keep_mark(struct stream *stream)
 {
 	const struct store *mark = stream->begun;

@@ -103,7 +103,7 @@
 /* The "path" of the instructions that the kernel's probes have replaced in programs. */
 #define META_PROBES		"[uprobes]"
 
-/* Whose instructions were requested; the rest of the trace is omitted. */
+/* Whose instructions were requested. Readers omit all others. */
 enum meta_calls {
 	META_CALLS_ALL,
 	META_CALLS_USER,

@@ -18,10 +18,10 @@
 #define RING_SKEW	512
 
 /**
- * ring_header() - the header of the records, from the side-car file
+ * ring_header() - construct the header of the records from the side-car file
  * @header:	the result
  *
- * Return: false if the side-car file lacks it.
+ * Return: false if the side-car file lacks the necessary data.
  */
 bool ring_header(const struct meta *meta, struct perfrec_header *header);
 

@@ -313,7 +313,7 @@ static void append_copy(struct stages *stages, enum stages_item kind, const void
 		memcpy(to, data, bytes);
 }
 
-/* Passes on all items so far. */
+/* Passes all items so far to the third stage. */
 static void pass_on(struct stages *stages)
 {
 	pthread_mutex_lock(&stages->lock);

@@ -51,7 +51,7 @@ struct trace {
 	struct callers		callers;
 	const struct perfrec_callers *unwound[PERFREC_CHANNELS][PERFREC_SOURCES];
 	uint64_t		no_room;	/* records whose list the third stage did not keep */
-	/* A ring that has overwritten its oldest bytes. */
+	/* The trace is a ring that has overwritten its oldest bytes. */
 	bool			wrapped;
 	/* For a piece of a recording: */
 	const struct meta	*meta;

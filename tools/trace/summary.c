@@ -55,7 +55,7 @@ static void no_times(const char *name, const struct trace_stats *stats)
 }
 
 /*
- * Reports that counts are not per thread, or may not be: only the side-car file says so, and it may
+ * Reports that counts are per hart, or may be: only a side-car file can rule that out, and it may
  * be old or missing.
  */
 static void whose_counts(const struct input *input, const struct trace_stats *stats)
