@@ -38,7 +38,7 @@ void behind_end(void);
  * behind_put() - have the thread write a buffer
  * @buffer:	a buffer from malloc(), which the thread then owns
  * @used:	number of bytes to write
- * @size:	size of all buffers in bytes
+ * @size:	size of every buffer in bytes
  *
  * Return: another buffer, which the caller owns. NULL if out of memory; the caller then still owns
  * @buffer.

@@ -297,7 +297,7 @@ static const uint8_t time_flags[] = {
 };
 
 /*
- * Decodes the message at @p. WINDOW bytes are readable, of which @available belong to the input.
+ * Decodes the message at @p. WINDOW bytes are readable, of which the first @available are valid.
  * Returns its length, PARSE_MORE or PARSE_GAP().
  */
 static inline int parse(struct nexus *nexus, const uint8_t *p,

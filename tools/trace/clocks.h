@@ -73,7 +73,7 @@ void clocks_break(struct clocks *clocks, int src, uint64_t offset);
 
 /**
  * clocks_correct() - correct the queue's times after a contradiction
- * @message:	a message with NEXUS_CONTRARY, sent after those in the queue
+ * @message:	a message with NEXUS_CONTRARY, which follows those in the queue
  *
  * A bit of the source's time was wrong just before @message. If the source may have lost a
  * timestamp, the bit has been wrong since then. Otherwise a timestamp itself is damaged, in one of
