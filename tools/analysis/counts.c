@@ -10,12 +10,12 @@
 #include "hash.h"
 #include "steps.h"
 
-/* Bits of a halfword's index in a block, up to its end. */
+/* Bits of a halfword's index in a block; the end of the block has an index, too. */
 #define HALFWORD_BITS	12
 /* Initial number of entries in a table. */
 #define ROOM		256
 
-_Static_assert(CODE_INSTRUCTIONS_MAX * 4 < 1 << HALFWORD_BITS, "a block's halfwords have a number");
+_Static_assert(CODE_INSTRUCTIONS_MAX * 4 < 1 << HALFWORD_BITS, "the index of a halfword in a block fits");
 
 /**
  * struct tally - counts of a block
@@ -175,7 +175,7 @@ static void add_part(struct counts *counts, const struct block *block, uint32_t 
 		counts->no_memory = true;
 }
 
-/* Counts an instruction that has led to @address, although the flow does not show it. */
+/* Counts an instruction that led to @address, but is not part of the flow. */
 static void add_step(struct counts *counts, const struct block *from, uint64_t address)
 {
 	const struct block *to = code_block(counts->code, address);
@@ -378,7 +378,7 @@ bool counts_exact(const struct counts *counts, char why[COUNTS_WHY_SIZE])
 	else if (counts_full(counts))
 		snprintf(why, COUNTS_WHY_SIZE, "too much code: some of it was not counted");
 	else if (counts->unlinked)
-		snprintf(why, COUNTS_WHY_SIZE, "the trace stops after %" PRIu64 " indirect branch%s without its target",
+		snprintf(why, COUNTS_WHY_SIZE, "the trace stops after %" PRIu64 " indirect branch%s whose target is unknown",
 			 counts->unlinked, counts->unlinked == 1 ? "" : "es");
 	else if (unknown)
 		snprintf(why, COUNTS_WHY_SIZE, "the kernel may have executed %" PRIu64 " indirect branch%s at which it was called",

@@ -94,23 +94,23 @@ void analysis_notes(const struct analysis *analysis, const struct input *input)
 	if (input->options->range.set && !stats->inside)
 		nothing_inside(input);
 	if (stats->unaddressed)
-		report("%s: %" PRIu64 " record%s without a known address, after a loss up to the next header: left out, and their calls are cut short",
+		report("%s: %" PRIu64 " record%s without a known address, between a loss and the next header: left out, and the calls open there are cut short",
 		       name, stats->unaddressed,
 		       stats->unaddressed == 1 ? "" : "s");
 	if (stats->untimed && trace_stats(input->trace)->timed)
-		report("%s: %" PRIu64 " of %" PRIu64 " calls have no time: they are before their source's first absolute timestamp, or its clock lags behind another",
+		report("%s: %" PRIu64 " of %" PRIu64 " calls have no time: they are before their source's first absolute timestamp, or its clock lags behind another's",
 		       name, stats->untimed, stats->calls);
 	if (stats->inferred)
 		report("%s: %" PRIu64 " of %" PRIu64 " calls have a time that is inferred, marked ~: %s",
 		       name, stats->inferred, stats->calls,
 		       analysis_flow(analysis)->messages ?
 		       "they begin or end between two timestamps of the instruction trace" :
-		       "earlier messages were lost or damaged, or no later one confirms it");
+		       "earlier messages were lost or damaged, or no later message confirms the time");
 	if (stats->tracer)
 		report("%s: %" PRIu64 " of %" PRIu64 " samples are in the tracer's own functions, marked [tracer]",
 		       name, stats->tracer, stats->samples);
 	if (analysis_repeated(analysis))
-		report("%s: the counts of %" PRIu64 " sample%s are not charged to functions, because the counts of calls and manual records include them, unless the program made no records of its own",
+		report("%s: the counts of %" PRIu64 " sample%s are not charged to functions, because the counts of calls and manual records include them (unless the program wrote no records)",
 		       name, stats->aside, stats->aside == 1 ? "" : "s");
 	if (stats->waited)
 		report("%s: threads waited %s for room in the buffer: %s", name,
