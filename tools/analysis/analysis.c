@@ -12,7 +12,7 @@
 static const struct trace_ops trace_ops;
 static void on_ordered(void *context, const struct perfrec_record *record);
 
-/* Passes on what lies in the selected part of the trace's time. */
+/* Passes on the part of the span that is within the selected time range. */
 static void on_span(void *context, struct thread *thread, enum oncpu_state state, uint64_t from,
 		    uint64_t to)
 {
@@ -93,7 +93,7 @@ static void free_thread(struct analysis *analysis, struct analysis_thread *threa
 	free(thread);
 }
 
-/* Frees the memory that only reading needs, because another trace may be read next. */
+/* Frees the memory that is needed only while reading, because another trace may be read next. */
 static void release(struct analysis *analysis)
 {
 	unsigned int i, k;
@@ -151,8 +151,8 @@ struct analysis_thread *analysis_thread_of(struct analysis *analysis,
 /* ---- counters ---------------------------------------------------------- */
 
 /*
- * Counter @i of a thread with its own counts: the difference from the thread's
- * latest record on any hart. Returns whether the result is known.
+ * With per-thread counts: sets @delta to what counter @i has counted since the thread's latest
+ * record on any hart. Returns whether this is known.
  */
 static bool thread_delta(struct analysis_thread *thread, struct stream *stream,
 			 const struct perfrec_record *record, unsigned int i,
@@ -170,10 +170,11 @@ static bool thread_delta(struct analysis_thread *thread, struct stream *stream,
 	}
 	if (record->header->count_type == PERFREC_DELTA) {
 		/*
-		 * The header contains the counts of the thread's latest record, no matter
-		 * which hart wrote it. If these are unknown, a new chain begins, whose sums are
-		 * not comparable with earlier chains'. A thread that moved before it wrote
-		 * its first record after the header has recorded elsewhere since then.
+		 * The header contains the counts of the thread's latest record, regardless of the
+		 * hart on which it was written. If these are unknown, a new chain begins, whose
+		 * sums cannot be compared with those of earlier chains. A thread that migrated
+		 * before it wrote its first record after the header has written records on
+		 * another hart since the header.
 		 */
 		if (!stream->based) {
 			late = thread->had_record &&
@@ -217,8 +218,8 @@ static inline uint64_t count(struct analysis *analysis, struct analysis_thread *
 			stream->based = true;
 		}
 		/*
-		 * While the thread was elsewhere, the counters counted other threads on
-		 * this hart.
+		 * While the thread ran on another hart, this hart's counters counted other
+		 * threads.
 		 */
 		if (!here || lost || !(record->flags & PERFREC_DELTA_KNOWN))
 			return 0;
@@ -240,7 +241,7 @@ static inline uint64_t count(struct analysis *analysis, struct analysis_thread *
 		known |= 1ull << stream->column[i];
 	}
 	stream->based = record->flags & PERFREC_VALUE_KNOWN;
-	/* The lost records may include the function that ran before. */
+	/* It is unknown which function ran: the lost records may have entered or left functions. */
 	return lost || resumed ? 0 : known;
 }
 
@@ -264,10 +265,10 @@ static void add_counts(struct analysis *analysis, struct analysis_thread *thread
 /* ---- records ----------------------------------------------------------- */
 
 /*
- * A header begins a new part of the capture for its thread if the thread already had a header
- * in the current part. Otherwise the thread may only be new there, or other threads had the
- * channel before; a header that names its thread distinguishes these cases. Without open
- * calls, it does not matter which case it is.
+ * A header begins a new part of the capture for its thread if the stream already had a header of
+ * that thread in the current part. Otherwise, the thread may merely be new to the stream, or
+ * other threads may have used the channel since; a header that names its thread distinguishes
+ * these cases. Without open calls, the distinction does not matter.
  */
 static void follow_parts(struct analysis *analysis, struct analysis_thread *thread,
 			 struct stream *stream, const struct perfrec_header *header)
@@ -288,8 +289,8 @@ static void follow_parts(struct analysis *analysis, struct analysis_thread *thre
 }
 
 /*
- * Distributes the time since @before, except @waited. Returns the columns to charge to the
- * running function.
+ * Divides the time since @before, except @waited, into time on the CPU, off the CPU and unknown.
+ * Returns the columns to charge to the running function.
  */
 static uint64_t divide_time(struct analysis *analysis, struct analysis_thread *thread,
 			    uint64_t before, bool whole, uint64_t waited)
@@ -303,7 +304,7 @@ static uint64_t divide_time(struct analysis *analysis, struct analysis_thread *t
 	analysis->delta[COUNTERS_UNKNOWN_CPU] = part.unknown;
 	for (c = 0; c < COUNTERS_TIMES; c++) {
 		thread->sum[c] += analysis->delta[c];
-		/* See follow_time() for the time itself. */
+		/* Not self time of the innermost call, as in follow_time(). */
 		if (!whole && thread->depth)
 			costs_of(&thread->costs, thread->depth - 1)[thread->costs.stride + c] +=
 				analysis->delta[c];
@@ -312,10 +313,9 @@ static uint64_t divide_time(struct analysis *analysis, struct analysis_thread *t
 }
 
 /*
- * Account for the time up to this record, unless it has no time, or a time from a
- * clock that lags behind another hart's. After unknown times or lost records, it is also
- * unknown which function ran: the time belongs neither to the innermost call nor to those
- * around it.
+ * Accounts for the time up to this record, unless the record has no time or its hart's clock lags
+ * behind another's. After an unknown time or lost records, it is unknown which function ran, so
+ * this is self time of neither the innermost call nor the calls that enclose it.
  */
 static uint64_t follow_time(struct analysis *analysis, struct analysis_thread *thread,
 			    const struct perfrec_record *record, bool lost, uint64_t waited)
@@ -332,13 +332,13 @@ static uint64_t follow_time(struct analysis *analysis, struct analysis_thread *t
 		thread->frame[thread->depth - 1].inner += thread->now - before;
 		thread->frame[thread->depth - 1].doubts |= ANALYSIS_UNKNOWN_RAN;
 	}
-	/* The kernel's samples belong to a hart. */
+	/* A sample written by the kernel belongs to a hart, not to a thread. */
 	if (!analysis->oncpu || (record->type == PERFREC_ISR && thread->thread->tid < 0))
 		return 0;
 	return divide_time(analysis, thread, before, whole, waited);
 }
 
-/* Ticks of @ns nanoseconds, at most @most. */
+/* Converts @ns nanoseconds to ticks, at most @most. */
 static uint64_t ticks_of(const struct analysis *analysis, uint64_t ns, uint64_t most)
 {
 	const double ticks = (double)ns * (double)analysis->meta->ts_hz / 1e9;
@@ -347,8 +347,8 @@ static uint64_t ticks_of(const struct analysis *analysis, uint64_t ns, uint64_t 
 }
 
 /*
- * Account for the marks before a record, before its time is used. @lost: the code that ran since
- * the thread's previous record is unknown. Returns the ticks that the thread waited.
+ * Accounts for waits before a record; call this before its time is used. @lost: the code that ran
+ * since the thread's previous record is unknown. Returns the ticks that the thread waited.
  */
 static __attribute__((noinline, cold))
 uint64_t follow_marks(struct analysis *analysis, struct analysis_thread *thread,
@@ -399,7 +399,7 @@ static void find_callers(struct analysis *analysis, struct analysis_step *step)
 	step->caller = analysis->caller;
 }
 
-/* The address that represents the function: its start, if there are symbols. */
+/* The address that represents a record's function: the start of the function if it is known. */
 static uint64_t function_address(struct analysis *analysis,
 				 const struct perfrec_record *record)
 {
@@ -417,9 +417,9 @@ static uint64_t function_address(struct analysis *analysis,
 }
 
 /*
- * What a sample or manual record counts for its function. The kernel writes samples to a stream
- * of its own, in which no function is entered. They count the same as calls and manual records
- * do. Outside calls, time belongs to no function.
+ * The columns to charge to the function of a sample or manual record. The kernel writes samples
+ * to a separate stream without calls; columns that calls or manual records count too must not be
+ * charged twice. Time outside calls belongs to no function.
  */
 static uint64_t charge_point(struct analysis *analysis, const struct analysis_thread *thread,
 			     const struct stream *stream, const struct analysis_step *step)
@@ -445,7 +445,7 @@ void note_loss(struct analysis *analysis, struct analysis_thread *thread)
 		analysis->ops->lost(analysis->context, thread);
 }
 
-/* Receives a thread's records in their order. */
+/* Receives a thread's records in the order in which the thread wrote them. */
 static void on_ordered(void *context, const struct perfrec_record *record)
 {
 	struct analysis *analysis = context;
@@ -480,7 +480,7 @@ static void on_ordered(void *context, const struct perfrec_record *record)
 	if (__builtin_expect(record->flags & PERFREC_MARKED, false))
 		waited = follow_marks(analysis, thread, record, after_loss);
 	step.counted |= follow_time(analysis, thread, record, after_loss, waited);
-	/* Counts since the previous record precede the selected part. */
+	/* Counts since the previous record are from before the selected time range. */
 	if (__builtin_expect(analysis->limited, false) && limit_timed(analysis, thread))
 		step.counted = 0;
 	if (lost || after_loss)
@@ -527,14 +527,16 @@ static void on_header(void *context, const struct perfrec_header *header)
 	analysis->no_memory |= order_failed(analysis->order);
 }
 
-/* The trace's own statistics may be in use by another thread until the trace has been read. */
+/*
+ * Until the trace has been read, its own statistics may be in use by one of the reader's threads.
+ */
 static void count_made(struct trace_stats *made, const struct perfrec_record *record)
 {
 	made->records[record->type]++;
 	trace_count_time(made, &record->begin);
 }
 
-/* A record made from instruction trace. A thread's records arrive in order. */
+/* A record generated from instruction trace; a thread's generated records arrive in order. */
 static void on_flow(void *context, const struct perfrec_record *record)
 {
 	struct analysis *analysis = context;
@@ -723,7 +725,7 @@ bool analysis_doubts_oncpu(const struct analysis *analysis)
 {
 	const struct meta *meta = analysis->meta;
 
-	/* Threads may have run on a hart of another sink, or on harts that are not recorded. */
+	/* Threads may have run on harts with another sink, or on harts that are not recorded. */
 	return meta_other_harts(meta) || meta->lost.switches || meta->lost.elsewhere ||
 	       (analysis->oncpu && oncpu_stats(analysis->oncpu)->inferred);
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * Reconstructs the program's calls from a trace's records, with their times and counts,
- * thread by thread. Memory grows with functions, threads and depth, within limits, not with
- * the length of the trace.
+ * Reconstructs the program's calls from a trace's records, with their times and counts, thread by
+ * thread. Memory use grows with the number of functions and threads and with the call depth, up
+ * to limits, but not with the length of the trace.
  *
  * A call begins with its enter record. It ends with its exit record, at a record of an outer
  * function (after an exception, longjmp or lost records), at a header that begins another part
@@ -26,19 +26,19 @@
 #include "trace.h"
 #include "turns.h"
 
-/* Size limit of all frames of all threads; deeper calls are only counted. */
+/* Memory limit for the frames of all threads; calls for which there is no room are only counted. */
 #define ANALYSIS_FRAME_BYTES	(8u << 20)
 
 /* Appended to names of functions that belong to the tracer. */
 #define ANALYSIS_TRACER		" [tracer]"
 
-/* Why a call's length is uncertain: @inner is inferred. */
+/* Flags that say why a call's length is uncertain. This one: @inner is inferred. */
 #define ANALYSIS_INNER_INFERRED	(1u << 0)
 /* @inner includes ticks spent in unknown functions. */
 #define ANALYSIS_UNKNOWN_RAN	(1u << 1)
 /* The thread waited for room for an unknown number of ticks, which the call includes. */
 #define ANALYSIS_WAIT_UNKNOWN	(1u << 2)
-/* Records are missing since it began: its exit record may belong to a later call. */
+/* Records are missing since the call began: its exit record may belong to a later call. */
 #define ANALYSIS_RECORDS_LOST	(1u << 3)
 
 /**
@@ -69,7 +69,7 @@ struct analysis_frame {
 	uint64_t	user;
 };
 
-/* Where a thread is relative to the part selected by analysis_limit(). */
+/* Whether a thread has reached or passed the time range selected by analysis_limit(). */
 enum analysis_place {
 	ANALYSIS_BEFORE,
 	ANALYSIS_INSIDE,
@@ -110,12 +110,12 @@ struct analysis_thread {
 	uint32_t		chains;
 	struct turns_last	*turns;		/* NULL if none yet, or if kept per stream */
 	/*
-	 * Private to points.c: the state of the thread's points, NULL before the first one;
-	 * and two members of that state:
+	 * Private to points.c: the state of the thread's points, NULL before the first one. Only
+	 * that state uses the two members after it:
 	 */
 	struct analysis_thread	*recorded;
-	bool			elsewhere;	/* on another hart since the latest point */
-	bool			broken;		/* the latest point was not passed on */
+	bool			elsewhere;	/* the thread has changed harts since */
+	bool			broken;		/* the latest record had no address */
 };
 
 /* Why a call ended. */
@@ -153,9 +153,9 @@ struct analysis_end {
  * @function:	the function that is entered or left, or contains the sample or manual record
  * @address:	for samples and manual records: the pc
  * @counted:	bit n: @delta[n] is known
- * @charged:	for samples and manual records: the columns to charge to the function. Within a
- *		call, they are charged to the call; calls and manual records may have counted
- *		what a sample counts.
+ * @charged:	for samples and manual records: the columns of @counted to charge to the function:
+ *		none within a call, which they are charged to instead; for a sample, none that
+ *		calls or manual records count too
  * @delta:	counts since the thread's latest record, by column
  * @caller:	for samples with callers: the @callers functions that called @function,
  *		innermost first
@@ -172,7 +172,7 @@ struct analysis_step {
 };
 
 /**
- * struct analysis_point - a record between calls that instruction trace shows
+ * struct analysis_point - a record between calls generated from instruction trace
  * @record:	the record
  * @function:	number of the function at @address
  * @address:	start of the function that is entered or left, or the pc after a manual record
@@ -200,8 +200,8 @@ struct analysis_point {
  * @enter:	a call has begun: thread->frame[thread->depth - 1]
  * @leave:	the thread's innermost call has ended; its frame still exists
  * @point:	a sample or manual record
- * @uncharge:	from now on, they count these columns, in which only samples have counted so far:
- *		discard the counts
+ * @uncharge:	from now on, calls or manual records count in these columns, in which only samples
+ *		have counted so far: discard these counts
  * @recorded:	in a trace whose calls come from instruction trace: a record of an
  *		instrumented function or a manual record, at its place between the calls.
  *		Its counts are not charged to a call: several functions may have run since
@@ -253,9 +253,9 @@ struct analysis_ops {
  * @unaddressed: records whose addresses are lost
  * @samples:	samples with addresses
  * @tracer:	samples in the tracer's own functions
- * @aside:	samples of the kernel, with counts
+ * @aside:	samples with counts, written by the kernel
  * @waited:	nanoseconds that threads have waited for room, which are charged to no call
- * @inside:	records in the part that analysis_limit() shows
+ * @inside:	records in the time range that analysis_limit() selected
  */
 struct analysis_stats {
 	uint64_t	calls;
@@ -306,9 +306,9 @@ struct analysis *analysis_new(const struct meta *meta, struct symbols *symbols,
 
 /**
  * analysis_limit() - set what the user has selected; call it before analysis_run()
- * @input:	contains the part of the trace's time to show, in which each thread is shown
- *		from its first record to its last one; and, for a trace with instruction
- *		trace, whether to show the calls of its records instead
+ * @input:	contains the time range to show, in which each thread is shown from its first
+ *		record to its last one; and, for a trace with instruction trace, whether to show
+ *		calls from records instead
  */
 void analysis_limit(struct analysis *analysis, const struct input *input);
 

@@ -10,8 +10,8 @@
 #define SEARCH_EACH	64
 
 /*
- * Counters of frame @i: their values at its start, and counts of the functions it
- * called.
+ * Counters of frame @i: at_begin() returns their values at its start, of_inner() the counts of
+ * the functions that it called.
  */
 static uint64_t *at_begin(const struct analysis_thread *thread, unsigned int i)
 {
@@ -29,9 +29,9 @@ static uint64_t function_of(const void *frames, uint32_t number)
 }
 
 /*
- * The slot of the function's outermost call, which holds its frame's index plus 1, or a
- * free slot for it. Calls end in reverse order of their start, so entries that probed past
- * a slot are gone before it is freed.
+ * The slot of the function's outermost call, which holds its frame's index plus 1, or a free slot
+ * for it. Calls end in the reverse order of their start, so an entry that was displaced past a
+ * slot is removed before that slot is freed.
  */
 static uint32_t *find_call(const struct analysis_thread *thread, uint32_t function)
 {
@@ -152,10 +152,10 @@ static unsigned int skip_site(struct analysis_thread *thread, unsigned int keep,
 }
 
 /*
- * Ends calls that ended without a record, as after longjmp: if the caller is an outer
- * function rather than the innermost one, the calls within it have ended. Functions that
- * are inlined into the caller have its call site: they continue. Functions with the same
- * call site as the new function may contain it, if it is inlined: they continue, too.
+ * Ends calls that ended without a record, for example by longjmp(): if the new function's caller
+ * is not the innermost function, the calls within the caller have ended. Functions that are
+ * inlined into the caller have its call site, so they continue. So do functions with the new
+ * function's call site, because it may be inlined into them.
  */
 static void leave_abandoned(struct analysis *analysis,
 			    struct analysis_thread *thread, uint32_t function,
@@ -186,7 +186,7 @@ static void leave_abandoned(struct analysis *analysis,
 		leave(analysis, thread, ANALYSIS_UNWOUND);
 }
 
-/* The next frame starts here. */
+/* Begins the call in the next frame. */
 static void begin(struct analysis *analysis, struct analysis_thread *thread)
 {
 	struct analysis_frame *frame = &thread->frame[thread->depth];
@@ -213,7 +213,7 @@ void calls_enter(struct analysis *analysis, struct analysis_thread *thread,
 	struct analysis_frame *frame;
 	uint32_t *outermost;
 
-	/* Calls made from instruction trace always have exits. */
+	/* Calls generated from instruction trace always have exit records. */
 	if (!thread->too_deep && record->channel != THREADS_FLOW_CHANNEL)
 		leave_abandoned(analysis, thread, function, record->address[1]);
 	if (thread->too_deep || !make_room(analysis, thread)) {
@@ -253,11 +253,13 @@ void calls_wait_unknown(struct analysis_thread *thread)
 
 void calls_doubt(struct analysis_thread *thread)
 {
-	/* A thread's first function, such as main(), is not called again. */
+	/*
+	 * A thread's first function, such as main(), is not called again, so its exit is certain.
+	 */
 	const unsigned int certain = thread->returned ? 0 : 1;
 	unsigned int i = thread->depth;
 
-	/* Calls outside one that is marked are marked, too. */
+	/* If a call is marked, the calls that enclose it are already marked, too. */
 	while (i > certain && !(thread->frame[i - 1].doubts & ANALYSIS_RECORDS_LOST))
 		thread->frame[--i].doubts |= ANALYSIS_RECORDS_LOST;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* An analysis, its open calls and its counts, private to the analysis in this folder. */
+/* The state of an analysis, its open calls and its counts; private to the files of this folder. */
 #ifndef SIFIVE_TRACE_CALLS_H
 #define SIFIVE_TRACE_CALLS_H
 
@@ -16,8 +16,8 @@ struct stream {
 	unsigned int	counters;
 	uint8_t		column[PERFREC_COUNTERS];
 	/*
-	 * For Delta counts of a thread: its count at the header, and the chain that the header
-	 * belongs to.
+	 * For per-thread Delta counts: the thread's counts at the header, and the header's
+	 * chains.
 	 */
 	uint64_t	base[PERFREC_COUNTERS];
 	uint32_t	chain[PERFREC_COUNTERS];
@@ -31,7 +31,9 @@ struct stream {
 	 * are kept per thread.
 	 */
 	struct turns_last *turns;
-	/* The stream's header precedes the piece: the thread's counts since then are unknown. */
+	/*
+	 * The stream's header is in an earlier piece: the thread's counts since then are unknown.
+	 */
 	bool		resumed;
 	/*
 	 * The last thread that recorded here, and the part of the capture that it was in at
@@ -47,10 +49,10 @@ struct analysis {
 	struct symbols			*symbols;
 	const struct analysis_ops	*ops;
 	void				*context;
-	/* The consumer's callbacks; @ops is different while nothing is shown. */
+	/* The consumer's callbacks; while nothing is shown, @ops has none. */
 	const struct analysis_ops	*wanted;
 	/*
-	 * For limit.c: the selected part in ticks, and the statistics as they were before
+	 * For limit.c: the selected time range in ticks, and the statistics as they were before
 	 * the records that are not shown.
 	 */
 	bool				limited;
@@ -67,7 +69,7 @@ struct analysis {
 	struct order			*order;
 	struct trace			*trace;
 	struct flows			*flows;		/* NULL without instruction trace */
-	/* The user has selected the calls of the records. */
+	/* The user has chosen calls from records, not from instruction trace. */
 	bool				by_records;
 	/*
 	 * For points.c: whether calls come from instruction trace, and the columns of
@@ -84,7 +86,10 @@ struct analysis {
 	struct losses			losses[PERFREC_SOURCES + 1];
 	/* Counts of the current record, by column. */
 	uint64_t			delta[COUNTERS_MAX];
-	/* Columns that calls and manual records count, and those that other samples count. */
+	/*
+	 * Columns in which calls and manual records count, and those in which the kernel's
+	 * samples do.
+	 */
 	uint64_t			charged;
 	uint64_t			sampled;
 	struct faults			faults;
@@ -93,7 +98,7 @@ struct analysis {
 };
 
 /**
- * calls_enter() - a function was entered
+ * calls_enter() - handle an enter record, which begins a call
  * @thread:	already has the record's time and counts
  * @record:	its enter record
  * @function:	number of the function
@@ -101,7 +106,7 @@ struct analysis {
 void calls_enter(struct analysis *analysis, struct analysis_thread *thread,
 		 const struct perfrec_record *record, uint32_t function);
 
-/** calls_exit() - a function was left: its exit record ends its innermost call */
+/** calls_exit() - handle an exit record, which ends the function's innermost call */
 void calls_exit(struct analysis *analysis, struct analysis_thread *thread,
 		const struct perfrec_record *record, uint32_t function);
 
@@ -133,10 +138,10 @@ struct stream *counting_new_stream(struct analysis *analysis, struct counters *c
 
 /**
  * counting_stream() - the stream of a record
- * @counters:	has its columns
+ * @counters:	the columns of its counters
  *
- * This and the functions below are inline, because they run for each record. Return: NULL if
- * out of memory; the analysis notes that.
+ * This and the functions below are inline, because they run for each record. Return: NULL if out
+ * of memory, which the analysis records.
  */
 static inline struct stream *counting_stream(struct analysis *analysis, struct counters *counters,
 					     const struct perfrec_record *record)
@@ -157,8 +162,8 @@ bool counting_lost_between(const struct analysis *analysis, const struct stream 
 /**
  * counting_lost() - whether records of the thread may be missing before this one
  *
- * Losses in this stream count; after a new header, those of its source; if the thread has
- * moved, those of any source.
+ * The losses considered are those in this stream; after a new header, those of its source; if the
+ * thread has changed sources, those of any source.
  */
 static inline bool counting_lost(const struct analysis *analysis, const struct stream *stream,
 				 const struct analysis_thread *thread,
@@ -193,12 +198,15 @@ uint64_t analysis_count(struct analysis *analysis, struct analysis_thread *threa
 struct analysis_thread *analysis_thread_of(struct analysis *analysis,
 					   const struct perfrec_record *record);
 
-/** analysis_function_at() - the number of the function with an address */
+/** analysis_function_at() - the number of the function that begins at an address */
 uint32_t analysis_function_at(struct analysis *analysis, uint64_t address);
 
 /* In points.c. */
 
-/** points_wants() - whether a record is a point in the flow rather than the start of a call */
+/**
+ * points_wants() - handle a record that is a point in the flow; returns false for a sample, which
+ * is not
+ */
 bool points_wants(struct analysis *analysis, const struct perfrec_record *record);
 
 /**

@@ -46,7 +46,7 @@ static void plain_name(const struct meta *meta,
 				     PERFREC_NAME_SIZE);
 }
 
-/* Whether a counter's counts are those of a hart; the trace timestamp is not. */
+/* Whether a counter counts everything on a hart, which the trace timestamp does not. */
 static bool is_harts(const struct counters *counters, const char *name)
 {
 	return counters->meta && counters->meta->hart_counts &&

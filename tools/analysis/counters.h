@@ -24,7 +24,7 @@
  * @times:	the first @times columns are times in ticks: enum counters_time
  * @apart:	counters whose events take turns have no columns of their own: see turns.h
  * @turn:	the turn in which a column's event is counted, 0 if always
- * @hidden:	the column is not a counter's: it gives the cycles in which the events of @turn
+ * @hidden:	the column is not a counter's: it contains the cycles in which the events of @turn
  *		were counted
  */
 struct counters {
@@ -39,11 +39,11 @@ struct counters {
 
 /**
  * counters_names() - unique names of a record's counters
- * @counters:	set of counters; its side-car file may have the user's names
+ * @counters:	set of counters; its side-car file may contain the user's names
  * @header:	the record's header, NULL if there is none
  * @count:	number of its counters, at most PERFREC_COUNTERS
- * @name:	set to @count names; the second counter of a name is "NAME#2", and a hart's
- *		counts are "NAME (hart)"
+ * @name:	set to @count names; the second counter with the same name is "NAME#2", and a
+ *		hart's counts are "NAME (hart)"
  */
 void counters_names(const struct counters *counters,
 		    const struct perfrec_header *header, unsigned int count,
@@ -71,7 +71,7 @@ void counters_add_times(struct counters *counters);
 /** counters_of_hart() - whether a column counts everything on a hart */
 bool counters_of_hart(const struct counters *counters, unsigned int column);
 
-/** counters_mask() - the bits that counter @i of a record can have; the record has a header */
+/** counters_mask() - the bits that counter @i of a record can set; the record must have a header */
 uint64_t counters_mask(const struct perfrec_record *record, unsigned int i);
 
 /**

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* Times during which it is unknown which thread a hart ran. */
+/* Intervals in which it is unknown which thread a hart ran. */
 #ifndef SIFIVE_TRACE_DOUBTS_H
 #define SIFIVE_TRACE_DOUBTS_H
 
 #include <stdint.h>
 
-/* This many times are kept separately; of earlier times, only the sum is kept. */
+/* Number of intervals that are kept separately; earlier ones are only added up. */
 #define DOUBTS_MAX	64
 
 /**
- * struct doubts - these times; empty if zeroed
- * @gone:	sum of the times that are no longer kept, in ticks
+ * struct doubts - these intervals; empty if zeroed
+ * @gone:	length of the intervals that are no longer kept, in ticks
  */
 struct doubts {
 	uint64_t	gone;
@@ -22,10 +22,10 @@ struct doubts {
 	} span[DOUBTS_MAX];
 };
 
-/** doubts_add() - add a time, which ends no earlier than all others */
+/** doubts_add() - add an interval, which must not end before any other one */
 void doubts_add(struct doubts *doubts, uint64_t from, uint64_t to);
 
-/** doubts_in() - how many ticks of the kept times are from @from to @to */
+/** doubts_in() - how many ticks from @from to @to are in kept intervals */
 uint64_t doubts_in(const struct doubts *doubts, uint64_t from, uint64_t to);
 
 #endif /* SIFIVE_TRACE_DOUBTS_H */

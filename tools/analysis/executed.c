@@ -11,7 +11,7 @@
 #define BLOCK_BYTES	(CODE_INSTRUCTIONS_MAX * 8)
 #define ROOM		256
 
-/* Make room for one more element in @array. */
+/* Makes room for one more element in @array. */
 static bool reserve(struct executed *executed, void *array, size_t count, size_t *room,
 		    size_t size)
 {
@@ -32,8 +32,8 @@ static bool reserve(struct executed *executed, void *array, size_t count, size_t
 }
 
 /*
- * A file at one of its places in memory; adding @shift to an address gives the address at
- * its first place.
+ * A file at one of its places in memory: adding @shift to an address there yields the address at
+ * the file's first place.
  */
 struct executed_alias {
 	struct image	*image;
@@ -128,7 +128,7 @@ static int by_from(const void *a, const void *b)
 	return result ? result : compare_numbers(one->to, two->to);
 }
 
-/* Blocks that overlap end with the same instruction. */
+/* Blocks that overlap end with the same instruction, so they may have the same links. */
 static void merge_links(struct executed *executed)
 {
 	struct executed_link *link = executed->from;

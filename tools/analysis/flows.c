@@ -91,13 +91,13 @@ static struct track *find_track(struct flows *flows, unsigned int src)
 	track->header.src = (uint8_t)src;
 	track->header.channel = THREADS_FLOW_CHANNEL;
 	track->header.serial = 1;
-	/* Open calls continue where the thread continues. */
+	/* A thread's open calls continue on the source where the thread continues. */
 	track->header.goes_on = true;
 	flows->track[src] = track;
 	return track;
 }
 
-/* Thread 0 in an Ownership message is unnamed. */
+/* Thread 0 in an Ownership message means that the thread has no name. */
 static void set_owner(struct flows *flows, struct track *track, uint64_t tid)
 {
 	const uint64_t id = tid ? (uint32_t)tid : 1ull << 32 | track->header.src;
@@ -204,7 +204,7 @@ new_function(struct flows *flows, const struct block *block)
 	}
 	function = &flows->function[block->id];
 	function->tried = true;
-	/* The kernel's addresses never change. */
+	/* This is cached: @place is valid at any time, and the kernel's addresses never change. */
 	function->known = symbols_find(flows->symbols, block->place, &symbol);
 	function->start = function->known ? symbol.start : block->place;
 	function->cold = symbol.function && strstr(symbol.function, ".cold");
@@ -212,7 +212,7 @@ new_function(struct flows *flows, const struct block *block)
 	return function;
 }
 
-/* Valid until the next block. */
+/* The result is valid until this is called for another block. */
 static inline const struct function *function_of(struct flows *flows, const struct block *block)
 {
 	if (block->id < flows->room && flows->function[block->id].tried)
@@ -220,7 +220,7 @@ static inline const struct function *function_of(struct flows *flows, const stru
 	return new_function(flows, block);
 }
 
-/* The depth from which on a thread's calls are searched; outer ones may be missed. */
+/* The depth of the outermost call that is searched; calls outside it are not found. */
 static uint32_t search_from(struct track *track)
 {
 	const uint32_t depth = track->owner->depth;
@@ -229,8 +229,8 @@ static uint32_t search_from(struct track *track)
 }
 
 /*
- * The depth at which a function's innermost call would be the innermost of all; 0 if the
- * function has no call.
+ * The number of calls that stay open if a function's innermost call becomes the innermost of all;
+ * 0 if the function has no open call.
  */
 static uint32_t depth_of(struct track *track, uint64_t function)
 {
@@ -265,7 +265,7 @@ static void go_back_to(struct flows *flows, struct track *track,
 		begin_anew(flows, track, place, function->start);
 }
 
-/* Returns whether a call returns to @at, which ends it. */
+/* If an open call returns to @at, ends that call and the calls within it, and returns true. */
 static bool returns(struct flows *flows, struct track *track, const struct flow_place *place,
 		    uint64_t at)
 {
@@ -282,7 +282,7 @@ static bool returns(struct flows *flows, struct track *track, const struct flow_
 	return true;
 }
 
-/* A signal handler, which no instruction called, ends. */
+/* Ends a signal handler, which no instruction called. */
 static void leave_handler(struct flows *flows, struct track *track,
 			  const struct flow_place *place)
 {
@@ -410,8 +410,8 @@ static void enter_handler(struct flows *flows, struct track *track,
 }
 
 /*
- * Whether a block's first instruction, not a call, leads to @at. An indirect jump's target is
- * unknown: a jump to a function's start (@begins) is a tail call.
+ * Whether a block's first instruction, which is not a call, leads to @at. An indirect jump's
+ * target is unknown, so it is assumed to lead to any function's start (@begins) as a tail call.
  */
 static bool first_leads_to(const struct block *block, uint64_t at, bool begins)
 {
@@ -485,7 +485,10 @@ static void resume(struct flows *flows, struct track *track, const struct flow_p
 	owner->interrupted = 0;
 }
 
-/* The code that writes a record returns to its caller, or continues in the library. */
+/*
+ * The writer ends: unless it returns to its caller or continues in the library, instructions are
+ * missing.
+ */
 static void end_writer(struct flows *flows, struct track *track, const struct flow_place *place,
 		       const struct block *block, uint64_t at)
 {
@@ -498,8 +501,8 @@ static void end_writer(struct flows *flows, struct track *track, const struct fl
 }
 
 /*
- * Whether the code that no file contains is the code that writes records. A thread that was
- * switched out there continues there, at an unknown address.
+ * Whether the code that no file contains is the generated writer. A thread that was switched out
+ * in the writer continues in it, at an unknown address.
  */
 static bool is_writer(struct flows *flows, const struct owner *owner,
 		      const struct flow_event *event)
@@ -521,7 +524,7 @@ static void on_unseen(struct flows *flows, struct track *track, const struct flo
 	const uint32_t depth = owner->depth;
 
 	owner->unseen = true;
-	/* The thread has been interrupted there, and no signal handler runs. */
+	/* The thread continues where it was interrupted: no signal handler runs. */
 	if (event->known && event->address == owner->interrupted)
 		owner->interrupted = 0;
 	if (track->resume || !track->last || track->last->kind != FLOW_RETURN)
@@ -595,13 +598,19 @@ static void on_event(void *context, const struct flow_place *place,
 	case FLOW_EXCEPTION:
 		track->trapped = true;
 		track->owner->interrupted = track->handled ? 0 : event->address;
-		/* At a call's first instruction: the call continues after the trap. */
+		/*
+		 * The latest block may have ended with a call, which is then followed after the
+		 * trap.
+		 */
 		track->owner->last = track->handled ? track->owner->before : track->last;
 		track->handled = false;
 		break;
 	case FLOW_LOST:
 		on_lost(flows, track, place, event);
-		/* Code that is not in any file may be a trap handler. */
+		/*
+		 * Code that no file contains may be a trap handler, which does not affect the
+		 * open calls.
+		 */
 		track->lost |= event->reason != FLOW_GAP_NO_CODE &&
 			       event->reason != FLOW_GAP_KERNEL &&
 			       event->reason != FLOW_GAP_LEFT_OUT;

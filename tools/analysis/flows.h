@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * Calls from instruction trace: generates the enter and exit records that instrumented
- * functions would have written. The trace's own records are passed on at their places
- * between these.
+ * Calls from instruction trace: generates the enter and exit records that instrumented functions
+ * would have written. The trace's own records are passed on at their places between the generated
+ * ones.
  *
  * A jump to another function's first instruction is a tail call. A return ends
  * the calls up to the one with that return address, or else, after longjmp or
@@ -37,10 +37,11 @@ struct flows_left_out {
  * @record:	a record of the trace, at its place between the generated ones
  * @ran:	between two calls of @record: a thread has executed @instructions of the
  *		function at @function, or, if that is 0, has called it
- * @missing:	instructions of a thread are missing here, other than those of the generated
- *		code that writes a record; or it is uncertain whether they belong to this interval
+ * @missing:	instructions of a thread are missing here, other than those of the generated code
+ *		that writes a record; or it is uncertain whether instructions belong to the
+ *		interval before or after this place
  *
- * For @ran and @missing, @where has the thread and the place, as in a record.
+ * For @ran and @missing, @where contains the thread and the place, as a record does.
  */
 struct flows_ops {
 	void (*call)(void *context, const struct perfrec_record *record);

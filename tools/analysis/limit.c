@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-/* A part of the trace's time: see limit.h. */
+/* Selects a time range: see limit.h. */
 #include "limit.h"
 
 /* Shows nothing. */
@@ -30,7 +30,7 @@ static void unmute(struct analysis *analysis)
 	analysis->stats = analysis->counted;
 }
 
-/* The user's selection cut these calls. */
+/* Does not count the calls as cut: the user's selection cut them, not the trace. */
 static void cut(struct analysis *analysis, struct analysis_thread *thread)
 {
 	const uint64_t calls = analysis->stats.cut;
@@ -59,7 +59,7 @@ bool limit_before(struct analysis *analysis, struct analysis_thread *thread,
 
 bool limit_timed(struct analysis *analysis, struct analysis_thread *thread)
 {
-	/* A record without a time counts as being where the thread's latest record was. */
+	/* A record without a time has the same place as the thread's latest record. */
 	const bool begins = thread->place == ANALYSIS_BEFORE && thread->timed &&
 			    thread->now >= analysis->from;
 

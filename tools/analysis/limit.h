@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * Shows only a part of the trace's time. Calls are followed from the beginning
- * of the trace, but nothing before the part is counted or shown: calls open at a thread's first
- * record in the part begin there, and calls open at its last record end there.
+ * Shows only a selected time range of the trace. Calls are followed from the beginning of the
+ * trace, but nothing before the range is counted or shown: calls that are open at a thread's
+ * first record in the range begin there, and calls that are open at its last record end there.
  */
 #ifndef SIFIVE_TRACE_LIMIT_H
 #define SIFIVE_TRACE_LIMIT_H
@@ -12,14 +12,14 @@
 /**
  * limit_before() - called before a record of a thread is handled
  *
- * Return: false if the record is after the part: ignore it.
+ * Return: false if the record is after the time range: ignore it.
  */
 bool limit_before(struct analysis *analysis, struct analysis_thread *thread,
 		  const struct perfrec_record *record);
 
 /**
- * limit_timed() - called once a record's time is known; returns whether it is the first
- * in the part
+ * limit_timed() - called once a record's time is known; returns whether it is the thread's first
+ * record in the time range
  */
 bool limit_timed(struct analysis *analysis, struct analysis_thread *thread);
 

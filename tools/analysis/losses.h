@@ -6,9 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/*
- * Number of latest losses to keep: enough for as long as a record waits to be analysed.
- */
+/* How many of the latest losses to keep: enough for the time that a record waits to be analysed. */
 #define LOSSES_KEPT	32u
 
 struct losses {

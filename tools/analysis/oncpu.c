@@ -3,8 +3,8 @@
  * When threads run: see oncpu.h.
  *
  * Records wait in a window until earlier records of other harts have arrived, and are then taken
- * in order of time. A thread's parts are kept until its own next record, which arrives later: a
- * record is complete only when another one follows.
+ * in order of time. A thread's parts are kept until the thread's next record, which arrives
+ * later, because a record is complete only when another one follows.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -16,7 +16,7 @@
 /* Room for twice RING_SKEW bytes of records. */
 #define HELD		256
 
-/* Number of times off the CPU to keep: a loss found later may make them uncertain. */
+/* Number of intervals off the CPU to keep: a loss found later may make them uncertain. */
 #define RECENT		256
 
 /* Number of a thread's parts above which some are merged. */
@@ -28,7 +28,7 @@
 
 /**
  * struct part - a part of a thread's time, from @from to @to
- * @on:		ticks in which it ran; except for @unknown, it did not run in the others
+ * @on:		ticks in which it ran; in the other ticks, except for @unknown, it did not run
  */
 struct part {
 	uint64_t		from;
@@ -44,12 +44,12 @@ struct part {
  * @asking:	the thread whose record has arrived, or NULL
  * @hart:	where it was seen to run
  * @known:	its first switch was seen
- * @state:	its state from @since on; unless the thread has exited or its recording has ended
+ * @state:	its state from @since on, unless @over
  * @over:	the thread has exited or its recording has ended, so @state is not valid
  * @gone:	oncpu.doubts.gone at @since
  * @done:	time up to which oncpu_between() was called
  * @asked:	oncpu_between() was called
- * @call:	its system call
+ * @call:	its current system call
  * @part:	the @count earlier parts
  */
 struct oncpu_thread {
@@ -73,15 +73,15 @@ struct oncpu_thread {
 
 /**
  * struct hart - the thread that runs on a hart
- * @known:	@running runs, or none of the threads if it is NULL
- * @sure:	without @known: nothing is missing from here on
+ * @known:	@running is the thread that runs, NULL if no recorded thread runs
+ * @sure:	without @known: no records are missing since this time
  * @was:	without @known: the last thread that is known to have run
  * @time:	time of its latest message, 0 if no message has a time
  * @offset:	offset of that message
  * @ended:	its latest switch record marks the end of the recording, or the start of a
  *		pause
  * @lost:	messages are missing since @from; the time of the next message ends the loss
- * @whole:	time of its latest switch record: any record that it could not write is later
+ * @whole:	time of its latest switch record: any missing record is later
  * @execute:	the system call of a thread that has just ended here in order to take over
  *		another id
  */
@@ -99,7 +99,7 @@ struct hart {
 	struct syscall_now	execute;
 };
 
-/* A time in which a thread did not run. */
+/* An interval in which a thread did not run. */
 struct wait {
 	struct oncpu_thread	*thread;
 	enum oncpu_state	state;
@@ -125,7 +125,7 @@ struct oncpu {
 	unsigned int		helds;
 	uint64_t		offset;		/* of the latest message */
 	uint64_t		now;		/* the latest time */
-	/* An offset, the time there, and the time at a place well before it. */
+	/* An offset, the latest time there, and the latest time well before that offset. */
 	uint64_t		mark;
 	uint64_t		marked;
 	uint64_t		earlier;
@@ -168,7 +168,7 @@ void oncpu_free(struct oncpu *oncpu)
 
 /* ---- the parts of a thread ---------------------------------------------- */
 
-/* Merges pairs in the middle: the thread's next record is near the beginning or the end. */
+/* Merges pairs in the middle, because the thread's next record is near one of the ends. */
 static void merge_parts(struct oncpu_thread *t)
 {
 	size_t first = t->count / 4, last = t->count / 4 * 3, from = first, to = first;
@@ -218,7 +218,7 @@ static bool is_off(enum oncpu_state state)
 	return state != ONCPU_UNKNOWN && state != ONCPU_RUNS && state != ONCPU_MERGED;
 }
 
-/* Time off the CPU that is doubtful is passed on as unknown. */
+/* If any of the time off the CPU is doubtful, the whole part is passed on as unknown. */
 static void give_part(struct oncpu *oncpu, const struct oncpu_thread *t, const struct part *part)
 {
 	enum oncpu_state state = part->unknown && is_off(part->state) ? ONCPU_UNKNOWN :
@@ -229,7 +229,7 @@ static void give_part(struct oncpu *oncpu, const struct oncpu_thread *t, const s
 			    part->from, part->to);
 }
 
-/* The thread has been in its state until now. */
+/* Ends the part in which the thread was in its current state. */
 static void end_part(struct oncpu *oncpu, struct oncpu_thread *t, uint64_t now)
 {
 	struct part part = { .from = t->since, .to = now, .state = t->state };
@@ -264,7 +264,7 @@ static void end_part(struct oncpu *oncpu, struct oncpu_thread *t, uint64_t now)
 		t->part[t->count++] = part;
 }
 
-/* Adds to @sum what lies before @until in a part and has not been taken yet. */
+/* Adds the time of a part before @until that has not been taken yet to @sum. */
 static void take_part(const struct oncpu_thread *t, struct part *part, uint64_t until,
 		      struct oncpu_part *sum)
 {
@@ -274,7 +274,7 @@ static void take_part(const struct oncpu_thread *t, struct part *part, uint64_t 
 
 	if (!span)
 		return;
-	/* No record of the thread is within a part in which it did not run. */
+	/* A thread writes records only while it runs: a part with one is in doubt. */
 	if (part->state != ONCPU_RUNS && (from != part->from || to != part->to))
 		unknown = span;
 	sum->unknown += unknown;
@@ -284,7 +284,7 @@ static void take_part(const struct oncpu_thread *t, struct part *part, uint64_t 
 	sum->off += part->state == ONCPU_RUNS ? 0 : span - part->on - unknown;
 }
 
-/* Takes all parts before @until. */
+/* Adds the thread's parts before @until to @sum, and removes them. */
 static void take(struct oncpu *oncpu, struct oncpu_thread *t, uint64_t until,
 		 struct oncpu_part *sum)
 {
@@ -334,7 +334,7 @@ static void lose_running(struct oncpu *oncpu, struct hart *hart, uint64_t from)
 		enter_state(oncpu, hart->was, ONCPU_UNKNOWN, from);
 }
 
-/* The thread may have run while records were missing; this may have been noted before. */
+/* The thread may have run in this interval, part of which may already count as unknown. */
 static void doubt_wait(const struct doubts *doubts, const struct wait *wait, uint64_t from,
 		       uint64_t to)
 {
@@ -377,7 +377,7 @@ static void on_loss(struct oncpu *oncpu, const struct event *event)
 	doubts_add(&oncpu->doubts, from, to);
 }
 
-/* Nothing is missing any more, so the previous thread does not run: @t does, or no thread. */
+/* After a loss: the thread that ran before it no longer runs, but @t does, or no thread. */
 static void settle(struct oncpu *oncpu, struct hart *hart, const struct oncpu_thread *t)
 {
 	struct oncpu_thread *was = hart->was;
@@ -414,7 +414,7 @@ static void leave_hart(struct oncpu *oncpu, struct oncpu_thread *t, const struct
 	t->hart->was = NULL;
 }
 
-/* The time until now in which the thread did not run, or its state was unknown. */
+/* How long the thread has not run so far, and how long its state was unknown. */
 static struct syscall_sums sums_of(const struct oncpu_thread *t)
 {
 	const uint64_t unknown = t->times.time[ONCPU_UNKNOWN];
@@ -491,7 +491,7 @@ static void on_woken(struct oncpu *oncpu, struct oncpu_thread *t, uint64_t now)
 	t->times.wakeups++;
 }
 
-/* After execve(), a program continues in the state of the previous one; NULL if none. */
+/* A thread's state, which it inherits from the previous program after execve(); NULL if none. */
 static struct oncpu_thread *state_of(const struct oncpu *oncpu, struct thread *thread)
 {
 	struct thread *before;
@@ -603,8 +603,8 @@ static void hold_loss(struct oncpu *oncpu, unsigned int src, uint64_t from, uint
 }
 
 /*
- * The earliest time of bytes lost at this place. A hart without a message for a long time was
- * idle: its missing messages are newer than other harts' messages well before this place.
+ * The earliest time that bytes lost here can have. A hart without a message for a long time was
+ * idle, so its missing messages are newer than other harts' messages well before this place.
  */
 static uint64_t loss_begin(const struct oncpu *oncpu, const struct hart *hart)
 {
@@ -695,7 +695,7 @@ void oncpu_lost(struct oncpu *oncpu, int src, const struct perfrec_stamp *stamp)
 		see(oncpu, (unsigned int)src, stamp);
 }
 
-/* ---- questions ---------------------------------------------------------- */
+/* ---- queries ------------------------------------------------------------ */
 
 /* The thread wrote a record at @to: it runs, even if no switch record shows since when. */
 static void settle_last(struct oncpu *oncpu, struct oncpu_thread *t, uint64_t to)
@@ -707,7 +707,7 @@ static void settle_last(struct oncpu *oncpu, struct oncpu_thread *t, uint64_t to
 	end_part(oncpu, t, to);
 }
 
-/* Takes all parts before @until, once the thread's state is known. */
+/* Like take(), and also adds the current part before @until, if the thread runs. */
 static void take_until(struct oncpu *oncpu, struct oncpu_thread *t, uint64_t until,
 		       struct oncpu_part *sum)
 {

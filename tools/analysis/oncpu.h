@@ -16,7 +16,7 @@
 #include "syscalls.h"
 #include "threads.h"
 
-/* Size limit of the parts that wait for their thread's next record; further parts are merged. */
+/* Memory limit for the parts that wait for their thread's next record; further parts are merged. */
 #define ONCPU_BYTES	(16u << 20)
 
 enum oncpu_state {
@@ -36,11 +36,11 @@ enum oncpu_state {
 /**
  * struct oncpu_times - a thread's time, in ticks
  * @time:	by state
- * @wall:	from its first switch to its last one or the end: the sum of @time
+ * @wall:	from its first switch to its last one or the end of the trace: the sum of @time
  * @outs:	how often the thread stopped running
  * @wakeups:	how often it was woken
  * @longest:	the longest time from a wake-up until it ran
- * @exited:	it has ended
+ * @exited:	it has exited
  */
 struct oncpu_times {
 	uint64_t	time[ONCPU_STATES];

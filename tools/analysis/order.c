@@ -83,8 +83,8 @@ static void settle_first(struct order *order, const struct trace *trace)
 }
 
 /*
- * The thread's last record in another stream waits for a word that may never arrive; it precedes
- * this record.
+ * The thread's last record in another stream may be waiting for a word that never arrives. It
+ * precedes this record, so it must be passed on first.
  */
 static void note_record(struct order *order, const struct trace *trace,
 			const struct perfrec_record *record)
@@ -135,7 +135,7 @@ void push_moving(struct order *order, const struct trace *trace,
 		order->give(order->context, record);
 }
 
-/* Not inlined, so that the common paths need no stack frame. */
+/* The functions above are not inlined, so the common paths need no stack frame. */
 void order_push(struct order *order, const struct trace *trace,
 		const struct perfrec_record *record)
 {
@@ -151,7 +151,7 @@ void order_push(struct order *order, const struct trace *trace,
 		order->give(order->context, record);
 }
 
-/* From here on threads change channels. */
+/* From here on, threads may change channels. */
 static void begin_sharing(struct order *order, const struct trace *trace,
 			  uint64_t position)
 {

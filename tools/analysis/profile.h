@@ -8,7 +8,7 @@
 #include "options.h"
 #include "spread.h"
 
-/* Size limit of the rows; further functions of a damaged trace share one row. */
+/* Memory limit for the rows; further functions of a damaged trace share one row. */
 #define PROFILE_BYTES	(12u << 20)
 
 enum profile_by {

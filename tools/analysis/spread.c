@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /*
- * A histogram for each row. A time's highest bit is its octave, in which 256 steps of equal
- * width are counted; times below 512 ticks have a step each.
+ * A histogram for each row. A time's highest bit determines its octave, which is divided into 256
+ * steps of equal width; each time below 512 ticks has a separate step.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* How the times of a function's calls are spread: least, most, mean and quantiles. */
+/* The distribution of the times of a function's calls: minimum, maximum, mean and quantiles. */
 #ifndef SIFIVE_TRACE_SPREAD_H
 #define SIFIVE_TRACE_SPREAD_H
 
@@ -12,11 +12,11 @@
 struct spread;
 
 /**
- * struct spreads - the spreads of a profile
+ * struct spreads - the distributions of a profile's rows
  * @of:		by row; NULL if no call has a time
  * @rows:	length of @of
  * @bytes:	their memory, at most SPREAD_BYTES
- * @full:	some calls are in no spread
+ * @full:	memory ran out: some calls are missing
  */
 struct spreads {
 	struct spread	**of;

@@ -10,8 +10,8 @@
 /* Limit for a damaged trace. */
 #define THREADS_MAX	4096
 /*
- * Maximum number of a thread's open stops; usually there are at most two: for a signal handler,
- * and in the kernel.
+ * Maximum number of a thread's open stops; usually there are at most two, one for a signal
+ * handler and one in the kernel.
  */
 #define STOPS_MAX	8
 
@@ -31,8 +31,8 @@ struct stop {
 /**
  * struct owner - a thread, or the code that runs on a source without a thread name
  * @id:		thread id, or source, plus 1 << 32
- * @resumed:	it has continued at @address on source @src, and the stop before that is not
- *		known yet
+ * @resumed:	it has continued at @address on source @src, and the stop before that has not been
+ *		seen yet
  */
 struct owner {
 	uint64_t	id;
@@ -162,7 +162,7 @@ const struct block *steps_resume(struct steps *steps, const struct flow_place *p
 	if (!owner)
 		return NULL;
 	late = went_on(owner, place);
-	/* A handler of a signal or another trap has ended. */
+	/* Below the top: the handler of a signal or of another trap has ended. */
 	for (i = owner->stops; i--; ) {
 		top = &owner->stop[i];
 		if (address != top->address && !(top->from && leads_to(top->from, address)))

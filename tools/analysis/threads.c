@@ -30,13 +30,16 @@ struct threads {
 	uint32_t		shared;		/* channels */
 	struct thread		*lost[PERFREC_SOURCES][PERFREC_CHANNELS];
 	/*
-	 * Entries of each channel: index of the first, and of the next channel's
-	 * first.
+	 * The index of each channel's first entry; the channel's entries end before the next
+	 * channel's first one.
 	 */
 	size_t			first[PERFREC_CHANNELS + 1];
 	struct thread		*recent[PERFREC_CHANNELS];
 	struct thread		*owner[PERFREC_CHANNELS];	/* latest named one */
-	/* Length of a lap of the timestamp, 0 if unknown; and the current lap: see find(). */
+	/*
+	 * Length of a lap of the timestamp, 0 if unknown; and the current lap: see
+	 * find_by_time().
+	 */
 	uint64_t		lap;
 	uint64_t		shift[PERFREC_CHANNELS];
 	struct thread		*plain[PERFREC_SOURCES][PERFREC_CHANNELS];
@@ -186,7 +189,7 @@ static struct thread *make_plain(struct threads *threads, unsigned int src,
 	return thread;
 }
 
-/* For records without their header, on a shared channel. */
+/* For records on a shared channel whose header is missing. */
 static struct thread *lost_thread(struct threads *threads, unsigned int src,
 				  unsigned int channel)
 {
@@ -299,7 +302,7 @@ static inline struct thread *find_by_time(struct threads *threads,
 		time = record->begin.time;
 		entry = entry_at(threads, channel, time);
 		threads->shift[channel] = 0;
-		/* The threads' times begin one lap before the trace's. */
+		/* The side-car file's times may begin one lap before the trace's. */
 		if (!entry && threads->lap) {
 			entry = entry_at(threads, channel, time + threads->lap);
 			threads->shift[channel] = entry ? threads->lap : 0;
@@ -374,7 +377,7 @@ static struct entry *entry_of(const struct threads *threads, uint32_t tid,
 	}
 	if (low && threads->by_tid[low - 1]->meta->tid == tid)
 		return threads->by_tid[low - 1];
-	/* The thread's start was recorded after its first record, or there are no times. */
+	/* The thread's first record precedes its recorded start, or there are no times. */
 	if (low < threads->meta->threads && threads->by_tid[low]->meta->tid == tid)
 		return threads->by_tid[low];
 	return NULL;
@@ -412,7 +415,7 @@ struct thread *threads_before(const struct threads *threads, const struct thread
 	size_t low = 0, high = threads->meta->threads;
 	const struct entry *before;
 
-	/* Insert it after all earlier ones. */
+	/* Find the place after the thread and all earlier ones. */
 	while (low < high) {
 		size_t middle = low + (high - low) / 2;
 		const struct entry *entry = threads->by_tid[middle];

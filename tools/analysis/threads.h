@@ -13,10 +13,10 @@
 #include "meta.h"
 #include "perfrec/perfrec.h"
 
-/* Channel of records made from instruction trace: stores to this register are not traced. */
+/* Channel of records generated from instruction trace: stores to this register are not traced. */
 #define THREADS_FLOW_CHANNEL	SIFIVE_TRACE_INSTRUCTION_OWNER
 
-/* Limit of threads named only by the trace; further threads are unknown, and counted. */
+/* Limit on threads named only by the trace; further threads are unknown, but counted. */
 #define THREADS_STRANGERS	4096
 
 /**
@@ -49,7 +49,7 @@ struct threads;
 struct threads *threads_new(const struct meta *meta);
 
 /**
- * threads_wrap() - set how the trace's timestamps wrap, before any search
+ * threads_wrap() - set how the trace's timestamps wrap around; call this before any search
  * @ts_mask:	the greatest timestamp
  *
  * Times of the trace are unwrapped; those of the side-car file are not.
@@ -70,7 +70,7 @@ bool threads_move(const struct threads *threads, unsigned int channel);
 
 /**
  * threads_find() - find the thread of a record
- * @record:	record, with any source, channel and time
+ * @record:	a record of any source, channel and time
  *
  * Return: the thread, NULL if out of memory.
  */

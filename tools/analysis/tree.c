@@ -79,7 +79,7 @@ static bool is_call(const struct tree *tree, uint32_t node)
 	       !(tree->by_thread && tree->node[node].parent == TREE_ROOT);
 }
 
-/* Marks node @keep, nodes of open calls, and their ancestors as live, so that they stay. */
+/* Marks node @keep, the nodes of open calls, and their ancestors as live: they are kept. */
 static void mark_live(struct tree *tree, uint32_t keep)
 {
 	struct threads *threads = analysis_threads(tree->analysis);
@@ -102,7 +102,7 @@ static void mark_live(struct tree *tree, uint32_t keep)
 			tree->node[tree->node[node].parent].live = true;
 }
 
-/* The weight of each subtree: callers come before the functions that they call. */
+/* Adds up the weight of each subtree; callers precede the functions that they call. */
 static void weigh_subtrees(struct tree *tree)
 {
 	uint32_t node;
@@ -116,8 +116,8 @@ static void weigh_subtrees(struct tree *tree)
 }
 
 /*
- * The weight that at most a third of the nodes exceed, determined byte by byte from the
- * most significant one.
+ * The weight that at most a third of the nodes exceed, determined one byte at a time, the most
+ * significant one first.
  */
 static uint64_t least_weight(const struct tree *tree)
 {
@@ -407,7 +407,10 @@ int tree_weight(const struct tree *tree, const char *name)
 	return -1;
 }
 
-/* @time and @samples are with or without callees, and counters start at @from. */
+/*
+ * The caller decides whether callees are included: @time, @samples, and the index @from of the
+ * counters.
+ */
 static uint64_t weigh(const struct tree *tree, uint32_t node, int weight,
 		      uint64_t time, uint64_t samples, size_t from)
 {

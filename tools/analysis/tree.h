@@ -7,7 +7,7 @@
 #include "costs.h"
 #include "options.h"
 
-/* Size limit of the nodes. Beyond it, the lightest subtrees become "(others)". */
+/* Memory limit for the nodes. Beyond it, the lightest subtrees become "(others)". */
 #define TREE_BYTES	(16u << 20)
 #define TREE_ROOT	0
 #define TREE_NONE	UINT32_MAX

@@ -20,7 +20,7 @@
  * @column:	its column
  * @turns:	turns of threads in which it was counted
  * @count, @cycles: sums over these
- * @squares, @products, @cycles_squared: of their squares, and of count * cycles
+ * @squares, @products, @cycles_squared: sums of count^2, count * cycles and cycles^2
  */
 struct event {
 	const struct meta_counter *known;
@@ -109,8 +109,8 @@ static void add_event(struct turns *turns, struct counters *counters,
 }
 
 /*
- * The number of a round has few bits. A thread that makes no records for half the time after
- * which the numbers repeat may have reached the same number again.
+ * A round's number has few bits. A thread that writes no records for half the time after which
+ * the numbers repeat may have reached the same number again.
  */
 static uint64_t longest(const struct turns *turns, const struct meta *meta)
 {
@@ -153,7 +153,7 @@ static unsigned int turn_of(const struct turns_last *last)
 	return (unsigned int)(last->period & ((1u << SIFIVE_TRACE_TURN_BITS) - 1)) + 1;
 }
 
-/* Add a turn of a thread to the sums. */
+/* Adds a turn of a thread to the sums. */
 void turns_end(struct turns *turns, struct turns_last *last)
 {
 	const unsigned int turn = turn_of(last);
@@ -198,7 +198,9 @@ bool turns_change(const struct perfrec_record *record, unsigned int i)
 	       (record->value[i] ^ (before & counters_mask(record, i))) >> shift_of(record, i);
 }
 
-/* A record's counts of turns: what each counter has counted since the previous record. */
+/*
+ * For the counters of a record that take turns: what they have counted since the previous record.
+ */
 struct since {
 	uint32_t	mask;		/* mask of counters, by number */
 	uint64_t	period;		/* numbers of turn and round */
@@ -206,8 +208,8 @@ struct since {
 };
 
 /*
- * Whether all counters of the record are in the turn of @last, and continue from there. Copies
- * the record's values to @last.
+ * Whether all counters of the record that take turns are still in the turn of @last. Copies the
+ * record's values to @last.
  */
 static bool goes_on(struct turns_last *last, const struct perfrec_record *record,
 		    struct since *since)
@@ -234,7 +236,7 @@ static bool goes_on(struct turns_last *last, const struct perfrec_record *record
 	return same && since->mask;
 }
 
-/* Whether this record's turn is certainly not a later one with the same number. */
+/* Whether this record's turn cannot be a later one with the same number. */
 static bool is_near(const struct turns *turns, struct turns_last *last,
 		    const struct perfrec_record *record)
 {
@@ -307,9 +309,9 @@ unsigned int turns_column(const struct turns *turns, unsigned int column)
 
 /*
  * The total is the ratio of counts to cycles, times all cycles. Its error is estimated by
- * treating the turns as a sample: how far the count of each turn differs from what the
- * ratio predicts. Nothing is known about the cycles between two turns: they may contain no
- * such event at all, like those in which the turn itself is changed.
+ * treating the turns as a sample: how far the count of each turn differs from what the ratio
+ * predicts. Nothing is known about the cycles between two turns: they may contain no such event
+ * at all, as when the kernel is just changing the turn.
  */
 void turns_estimate(const struct turns *turns, unsigned int column,
 		    struct turns_estimate *estimate)

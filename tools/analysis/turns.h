@@ -72,7 +72,7 @@ bool turns_refuse(const struct input *input, const char *option);
  * @whole:	regardless of turns, the difference between the record's counts and the
  *		previous ones is valid
  * @cycles:	cycles between the two, valid with @whole
- * @shown:	these counts are part of the estimates
+ * @shown:	the estimates include these counts
  * @delta:	set to the counts, by column
  *
  * Return: mask of the columns that were set.
