@@ -155,7 +155,7 @@ uint64_t export_nanoseconds(const struct export *export, uint64_t ticks)
 			  export->input.hz);
 }
 
-/* Ticks as nanoseconds, rounded like the times that report shows. */
+/* Converts ticks to nanoseconds, rounded like the times that report shows. */
 static uint64_t nearest(const struct export *export, uint64_t ticks)
 {
 	unsigned __int128 twice = (unsigned __int128)ticks * 2000000000;
@@ -353,10 +353,10 @@ static int command_export(int argc, char **argv)
 		return usage_error("export: --format %s is not in this command: %s",
 				   exporter->name, exporter->missing);
 	if (export.weight && !exporter->of_tree)
-		return usage_error("export: --weight applies to call trees (folded, svg, html, speedscope, firefox, pprof), not for %s",
+		return usage_error("export: --weight applies to call trees (folded, svg, html, speedscope, firefox, pprof), not to %s",
 				   exporter->name);
 	if (export.object && !exporter->flow)
-		return usage_error("export: --object applies to profiles of branches (bolt, profgen), not for %s",
+		return usage_error("export: --object applies to profiles of branches (bolt, profgen), not to %s",
 				   exporter->name);
 	if (exporter->to_folder && !export.common.output)
 		return usage_error("export: --format %s needs a folder: give -o FOLDER",

@@ -32,7 +32,7 @@
 #define UNIT_NANOSECONDS 1
 #define UNIT_COUNT	2
 #define CLOCK_BOOT	6
-/* The first clock that a sequence defines itself. */
+/* The lowest id of a clock that a sequence defines. */
 #define CLOCK_OWN	64
 
 /* Room for a thread's label and what its track shows. */
@@ -185,7 +185,7 @@ static uint32_t sequence_of(const struct thread *thread)
 	return thread->id + WHOLE + 1;
 }
 
-/* The clock of a thread's packets, and their track. */
+/* Writes the clock and the default track of a thread's packets. */
 static void put_state(struct export *export, const struct thread *thread,
 		      struct track *track)
 {
@@ -297,7 +297,7 @@ static void put_counter(struct export *export, uint32_t sequence, uint64_t uuid,
 	put_descriptor(export, sequence, &descriptor);
 }
 
-/* Create tracks for new counters. */
+/* Creates tracks for new counters. */
 static void describe_counters(struct export *export, const struct thread *thread,
 			      struct track *track)
 {
@@ -356,7 +356,10 @@ static void end_event(struct export *export, struct event *event, struct track *
 	put_packet(export, &event->packet);
 }
 
-/* Look up @text only for a name that is new to the sequence. */
+/*
+ * Names an event. Only a name that is new to the sequence is written: @text, or a function's name
+ * if @text is NULL.
+ */
 static void name_event(struct export *export, struct event *event, struct track *track,
 		       uint32_t number, const char *text)
 {
@@ -406,7 +409,7 @@ static void add_number(struct event *event, uint64_t number, uint64_t value)
 	note->uint_value = value;
 }
 
-/* Write all annotation names that exist so far to the sequence. */
+/* Writes the annotation names that are new to the sequence. */
 static void name_notes(struct export *export, struct event *event, struct track *track)
 {
 	const struct counters *counters = analysis_counters(export->analysis);
@@ -427,7 +430,7 @@ static void name_notes(struct export *export, struct event *event, struct track 
 
 /* ---- records ------------------------------------------------------------ */
 
-/* Write the counts up to now. */
+/* Writes the counts since the previous ones were written. */
 static void put_counts(struct export *export, const struct analysis_thread *thread,
 		       struct track *track)
 {
@@ -553,7 +556,7 @@ static void perfetto_point(void *context, struct analysis_thread *thread,
 
 /* ---- times on and off the CPU ------------------------------------------- */
 
-/* A separate track, since its times need not fit those of the thread's calls. */
+/* Begins a separate track, because its times need not be nested in those of the thread's calls. */
 static void begin_track(struct export *export, const struct thread *thread, uint32_t sequence,
 			uint64_t uuid, const char *what)
 {
@@ -614,7 +617,7 @@ static void perfetto_span(void *context, struct thread *thread, enum oncpu_state
 
 /* ---- records between calls ---------------------------------------------- */
 
-/* An event of the thread's sequence of records, which has no names but those in its packets. */
+/* Writes an event to the thread's sequence of records, in which each packet contains its names. */
 static void put_recorded(struct export *export, const struct thread *thread,
 			 Perfetto__TrackEvent *event, uint64_t time)
 {
@@ -637,7 +640,7 @@ static Perfetto__Annotation *add_named(struct event *event, const char *name)
 	return note;
 }
 
-/* The record, with its counts since the previous one. */
+/* Writes a record, with the counts since the previous one. */
 static void put_point(struct export *export, const struct thread *thread,
 		      const struct analysis_point *point)
 {
@@ -780,7 +783,7 @@ static void perfetto_free(struct export *export)
 
 const struct exporter export_perfetto = {
 	.name = "perfetto",
-	.help = "Perfetto's own format: as chrome, in a tenth of the size",
+	.help = "Perfetto's own format: the same as chrome, in a tenth of the size",
 	.begin = perfetto_begin,
 	.ops = {
 		.step = perfetto_step,

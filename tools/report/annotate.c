@@ -29,7 +29,7 @@ static const struct cli_option annotate_options[] = {
 	{ .name = "prefix-strip", .value = "N",
 	  .help = "remove the first N folders of such paths first",
 	  .set = cli_number, .offset = offsetof(struct annotate, strip), .most = 1000 },
-	/* The words have the values 0 and 1. */
+	/* The words' values are 0 and 1. */
 	{ .name = "format", .value = "text|json",
 	  .help = "text (default), or JSON for programs, with all digits",
 	  .set = cli_word, .offset = offsetof(struct annotate, json) },
@@ -77,7 +77,7 @@ static void report_missing(const struct annotated *annotated, char **names)
 			report("%s: nothing in the trace for function \"%s\": %s", annotated->input.options->path,
 			       *names, has_side_car(*names) ?
 			       "it is a trace: name it before the functions; the names of all but the first end in .rtd, or .rtd and numbers" :
-			       "it was not executed or sampled and made no call, or has another name (sifive-trace report lists all)");
+			       "it was neither executed nor sampled and made no call, or it has another name (sifive-trace report lists all)");
 	}
 }
 
@@ -126,7 +126,7 @@ static void open_disassembler(struct annotate_view *view)
 		report("%s", DISASSEMBLER_MISSING);
 }
 
-/* Counts of lines are the same as in coverage. */
+/* Lines have the same counts as in sifive-trace coverage. */
 static int put_covered(struct annotate_view *view)
 {
 	const struct annotate *annotate = view->annotate;
@@ -225,7 +225,7 @@ const struct cli_command annotate_command = {
 	.summary = "show the source lines and instructions of functions with their costs",
 	.arguments = "TRACE...|- [FUNCTION]...",
 	.help = "Print the source lines and instructions of functions, each with its number of executions (instruction trace), its samples, and the calls from it (records of calls, instruction trace). FUNCTION is a name; * and ? match any characters and one character." OPTIONS_SEVERAL
-		" Except for the first, their names end in .rtd, or .rtd and numbers; functions follow them.",
+		" The names of all traces but the first must end in .rtd, or in .rtd and numbers; functions follow the traces.",
 	.groups = annotate_groups,
 	.status = OPTIONS_STATUS,
 };

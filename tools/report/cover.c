@@ -187,7 +187,7 @@ static void put_lines(struct output *out, const struct covered *covered)
 	}
 }
 
-/* @why: NULL, or the reason why counts may be too low */
+/* @why: the reason why counts may be too low, NULL if they are exact */
 static void put_notes(struct output *out, const char *why, const struct input *input)
 {
 	char coverage[COVERAGE_SIZE];
@@ -338,7 +338,7 @@ const struct cli_command coverage_command = {
 	.run = command_coverage,
 	.summary = "show executed lines, functions, branches and hot paths",
 	.arguments = "TRACE...|-",
-	.help = "Print how often each function, line and conditional branch of the source was executed in a trace of sifive-trace record --calls, or the hottest paths through the code. All tables except that of paths need debug information (-g). The program needs no instrumentation." OPTIONS_SEVERAL,
+	.help = "Print how often each function, line and conditional branch of the source was executed in a trace of sifive-trace record --calls, or the hottest paths through the code. All tables except the one of hot paths need debug information (-g). The program needs no instrumentation." OPTIONS_SEVERAL,
 	.groups = cover_groups,
 	.status = OPTIONS_STATUS,
 };

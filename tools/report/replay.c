@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /*
- * sifive-trace replay: prints calls in order. A call without callees takes one
- * line: the line of an enter record waits for the next record, of any thread.
+ * sifive-trace replay: prints calls in trace order. To print a call without callees as one line,
+ * the line of an enter record is held back until the next record of any thread.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -32,15 +32,15 @@ struct replay {
 	int			tid;		/* -1: all */
 	uint64_t		threshold;	/* in nanoseconds; 0 if all calls are shown */
 	/*
-	 * The thread whose innermost shown call waits for its line, and that call's
+	 * The thread with a call whose line is held back, NULL if there is none; and the call's
 	 * depth.
 	 */
 	struct analysis_thread	*waiting;
 	unsigned int		waiting_depth;
 	const struct input	*input;
 	/*
-	 * For a snapshot: whether the start and the end of the call that triggered it still
-	 * need a line.
+	 * For a snapshot: whether the lines for the start and the end of the call that triggered
+	 * it are still to be printed.
 	 */
 	bool			begins;
 	bool			ends;
@@ -107,10 +107,7 @@ static void put_trigger(struct replay *replay, uint64_t time, const char *what)
 	put_format(replay->out, "  * the snapshot's call %s\n", what);
 }
 
-/*
- * Prints the lines about the snapshot's triggering call, as far as they precede the line of
- * @time.
- */
+/* Prints those lines about the call that triggered the snapshot that precede the line of @time. */
 static void put_triggers(struct replay *replay, uint64_t time)
 {
 	const struct meta_trigger *trigger = &replay->input->meta.trigger;
@@ -156,10 +153,7 @@ static void put_name(struct replay *replay, uint32_t function)
 	put_text(replay->out, name);
 }
 
-/*
- * Prints the line of the waiting call, because the call has a callee or another thread
- * continues.
- */
+/* Prints the line that was held back, because the call has a callee or another thread continues. */
 static void open_waiting(struct replay *replay)
 {
 	struct analysis_thread *thread = replay->waiting;
@@ -213,9 +207,8 @@ static void on_enter(void *context, struct analysis_thread *thread)
 }
 
 /*
- * At this step the callee of the waiting call has not been entered yet: the
- * waiting call is still the innermost one. Records that have no line of their own change
- * nothing.
+ * At this point, the callee has not been entered yet: the call whose line is held back is still
+ * the innermost one. Records without a line have no effect.
  */
 static void on_step(void *context, struct analysis_thread *thread,
 		    const struct analysis_step *step)
@@ -239,7 +232,7 @@ static void on_leave(void *context, struct analysis_thread *thread,
 	if (!wanted(replay, thread, thread->depth))
 		return;
 	if (replay->threshold && !frame->user) {
-		/* An unknown time may be long. */
+		/* A call of unknown length may be long. */
 		if (end->timed && is_short(replay, end->total))
 			return;
 		open_callers(replay, thread, thread->depth - 1);
@@ -307,7 +300,7 @@ static void put_recorded_counts(struct replay *replay, const struct analysis_poi
 	put_char(replay->out, '\n');
 }
 
-/* A record between calls from instruction trace. */
+/* A record between calls generated from instruction trace. */
 static void on_recorded(void *context, struct analysis_thread *thread,
 			const struct analysis_point *point)
 {
@@ -331,7 +324,7 @@ static void on_recorded(void *context, struct analysis_thread *thread,
 	put_recorded_counts(replay, point);
 }
 
-/* The thread's records already show that it runs. */
+/* Time on the CPU needs no line, because the thread's records show that it runs. */
 static void on_span(void *context, struct thread *of, enum oncpu_state state, uint64_t from,
 		    uint64_t to)
 {
@@ -466,7 +459,7 @@ const struct cli_command replay_command = {
 	.run = command_replay,
 	.summary = "show the program's run, call by call",
 	.arguments = "TRACE...|-",
-	.help = "Print each call with its duration, in the order of the trace, the calls of all threads interleaved." OPTIONS_SEVERAL,
+	.help = "Print each call with its duration, in the order of the trace, with the calls of all threads interleaved." OPTIONS_SEVERAL,
 	.groups = replay_groups,
 	.status = OPTIONS_STATUS,
 };

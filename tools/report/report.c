@@ -46,7 +46,7 @@ const struct cli_option report_table_options[] = {
 	  .set = cli_number, .offset = offsetof(struct report_options, top),
 	  .least = 1, .most = 1000000 },
 	{ .name = "columns", .value = "LIST", .words = "avg|min|max|p50|p90|p95|p99",
-	  .help = "also show, separated by commas: the average, least and most time of a call, a percentile (p1 to p99), or the ratio of two counters, as in instructions/cycles",
+	  .help = "also show, separated by commas: the average, minimum and maximum time of a call, a percentile (p1 to p99), or the ratio of two counters, as in instructions/cycles",
 	  .set = report_set_columns, .offset = offsetof(struct report_options, columns) },
 	{ .name = "width", .value = "N",
 	  .help = "width of the output in columns; longer names are cut (default: the terminal's width; 80 for a file or pipe, where names are not cut)",
@@ -106,7 +106,7 @@ struct table {
 	struct output		*out;
 	struct metric		metric[METRICS_MAX];
 	unsigned int		metrics;
-	/* The numbers shown in tables, which come first. */
+	/* How many metrics the tables show; these come first in @metric. */
 	unsigned int		shown;
 	struct line		*line;
 	size_t			lines;
@@ -155,7 +155,7 @@ static void put_heading(struct table *table, unsigned int first,
 	put_char(table->out, '\n');
 }
 
-/* With a mark, 100 % leaves room for one decimal. */
+/* With a mark, 100 % leaves room for only one decimal. */
 static void put_share(char *text, uint64_t value, uint64_t sum, bool marked)
 {
 	double share = sum ? 100.0 * (double)value / (double)sum : 0;
@@ -282,7 +282,7 @@ static bool has_times(const struct table *table)
 	return false;
 }
 
-/* The column that distinguishes the groups of --by. */
+/* The name of the column that distinguishes the groups of --by. */
 static const char *group_column(const struct profile *profile)
 {
 	return profile->by == PROFILE_BY_THREAD ? "thread" : "hart";
@@ -376,7 +376,7 @@ static bool is_idle(const struct profile *profile, const struct metric *metric)
 {
 	size_t i;
 
-	/* Show the column even for threads that never wait. */
+	/* Times on and off the CPU are shown even if a thread never waited. */
 	if (!report_is_counter(metric) ||
 	    (metric->time && metric->counter != COUNTERS_UNKNOWN_CPU))
 		return false;

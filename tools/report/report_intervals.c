@@ -116,7 +116,7 @@ static int by_instructions(const void *a, const void *b)
 	return (one->function > two->function) - (one->function < two->function);
 }
 
-/* Formats a point's place in the code. */
+/* Formats an end of an interval. */
 static void name_end(const struct report_intervals *r, uint32_t end, char text[NAME_SIZE])
 {
 	static const char * const kinds[] = { "enter ", "exit ", "manual " };
@@ -333,7 +333,7 @@ static void put_value(struct report_intervals *r, struct report_rows *rows, cons
 	put_string(r->out, text);
 }
 
-/* Without a function, the row is for the interval as a whole. */
+/* Without @function, the row shows the interval as a whole. */
 static void put_row(struct report_intervals *r, struct report_rows *rows,
 		    const struct interval *row, const struct interval_function *function)
 {
@@ -417,7 +417,7 @@ static int put(struct report_intervals *r)
 	size_t count;
 
 	if (!r->rows) {
-		report("%s: there is no interval: no thread has two records of instrumented functions or of perfWriteCntrs() after their header: record with --calls --children",
+		report("%s: no intervals: no thread has two records of instrumented functions or of perfWriteCntrs() after a header: record with --calls --children",
 		       r->options->common.path);
 		return EXIT_UNREADABLE;
 	}

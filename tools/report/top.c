@@ -36,7 +36,7 @@ static bool show(void *context, const struct profile *profile)
 	return top->result;
 }
 
-/* Show as many functions as fit. */
+/* Shows as many functions as fit. */
 static void choose_lines(struct top *top)
 {
 	struct winsize size;
@@ -99,7 +99,7 @@ const struct cli_command top_command = {
 	.run = command_top,
 	.summary = "show a live report of a trace that is still being written",
 	.arguments = "TRACE|-",
-	.help = "Print the output of sifive-trace report again and again while the trace arrives through a pipe, as in \"ssh board cat /dev/sifive-trace | sifive-trace top --meta FILE -\". It does not show calls that have not ended yet.",
+	.help = "Print the output of sifive-trace report repeatedly while the trace arrives through a pipe, as in \"ssh board cat /dev/sifive-trace | sifive-trace top --meta FILE -\". It does not show calls that have not ended yet.",
 	.groups = top_groups,
 	.status = OPTIONS_STATUS,
 };
