@@ -71,7 +71,7 @@ struct annotate_view {
  * struct annotate_line - a source line of a function
  * @file:	as given to the compiler, NULL if unknown
  * @inlined:	functions that were inlined there, as text; "" if none
- * @frame:	the same, as @frames frames
+ * @frame:	the same functions, as @frames frames
  * @executed:	how often its instructions were executed, included in @cost
  * @branch:	for each of its @branches conditional branches: how often it was taken, and not
  *		taken
@@ -93,7 +93,7 @@ struct annotate_line {
 void annotate_source(const struct annotate_view *view, const struct annotated_row *row,
 		     struct inlines *inlines);
 
-/** annotate_inlined() - "clamp inlined at a.c:12, ..." for its frames, in @size bytes of @text */
+/** annotate_inlined() - format frames in @size bytes of @text, as "clamp inlined at a.c:12, ..." */
 void annotate_inlined(const struct inlines *inlines, char *text, size_t size);
 
 /** annotate_lines() - find the lines of a function, by file and line; false if out of memory */

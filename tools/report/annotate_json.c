@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-/* annotate's result for programs: see annotate.h. */
+/* The output of annotate as JSON: see annotate.h. */
 #include <inttypes.h>
 #include <stdio.h>
 

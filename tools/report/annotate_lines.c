@@ -26,7 +26,7 @@ void annotate_source(const struct annotate_view *view, const struct annotated_ro
 	struct symbols *symbols = view->annotated->input.symbols;
 	struct image *image;
 	uint64_t bias;
-	/* The call is at the instruction before a return address. */
+	/* For a return address, use the preceding instruction, which is the call. */
 	const uint64_t place = row->place - (row->kind == ANNOTATED_CALL);
 
 	image = symbols_image(symbols, place, &bias);
@@ -147,7 +147,7 @@ static void on_row(void *context, const struct annotated_row *row)
 		maker->no_memory = true;
 }
 
-/* The code of a line may be in several places. */
+/* Merges entries of the same line, whose code may be in several places. */
 static void merge(struct maker *maker)
 {
 	struct annotate_line *line = maker->line;

@@ -56,8 +56,7 @@ static void find_function(struct walk *walk)
 }
 
 /*
- * A label in a function counts as a separate function, which owns the instructions from
- * there on.
+ * A label in a function counts as a separate function, to which the instructions after it belong.
  */
 static bool is_others(const struct walk *walk, uint64_t place)
 {
@@ -146,8 +145,8 @@ static void give_strays(struct walk *walk, uint64_t end)
 }
 
 /*
- * Passes on an instruction with the sites at its address and within it, where sites of
- * calls are.
+ * Passes on an instruction with the costs of the sites at its address and of those within it: a
+ * call's site is just before the end of the calling instruction.
  */
 static void give_instruction(struct walk *walk, struct annotated_row *row)
 {
@@ -157,7 +156,7 @@ static void give_instruction(struct walk *walk, struct annotated_row *row)
 
 	if (entry && entry->place == row->place)
 		take(walk, &row->cost);
-	/* Sites that are not at an instruction may precede it. */
+	/* The sites of calls may follow sites that are not at an instruction. */
 	for (i = walk->at; i < walk->function->entries; i++) {
 		entry = &walk->function->entry[i];
 		if (entry->place > last)

@@ -146,7 +146,7 @@ static void open_source(struct annotate_sources *sources, struct source *source)
 	free(place);
 }
 
-/* Returns NULL if out of memory. The list owns @path. */
+/* Returns NULL if out of memory. Takes ownership of @path. */
 static struct source *find_source(struct annotate_sources *sources, char *path)
 {
 	struct source **slot = &sources->first, *source;

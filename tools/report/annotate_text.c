@@ -17,7 +17,7 @@
 /* Room for an instruction, and for the names of inlined functions. */
 #define TEXT_SIZE	1024
 
-/* The function being written: @width is the width of the columns before the text. */
+/* The table being written; @width is the width of the columns before the text. */
 struct table {
 	const struct annotate_view	*view;
 	struct output			*out;

@@ -224,7 +224,10 @@ static void resolve(struct annotated *annotated, struct executed *executed,
 	}
 }
 
-/* Groups of addresses outside functions: of an object, of the kernel, of all others. */
+/*
+ * Addresses outside functions form three kinds of groups: those of an object, of the kernel, and
+ * all others.
+ */
 static int compare_groups(const struct annotated_entry *one, const struct annotated_entry *two)
 {
 	if (one->known != two->known)
@@ -286,7 +289,10 @@ static int by_cost(const void *a, const void *b)
 	return result ? result : strcmp(one->name, two->name);
 }
 
-/* Handles the entries of one function, from @first on. Returns the index after them. */
+/*
+ * Adds the function to which the entries from @first on belong. Returns the index after its last
+ * entry.
+ */
 static size_t add_function(struct annotated *annotated, size_t first)
 {
 	struct annotated_function *function = &annotated->function[annotated->functions++];

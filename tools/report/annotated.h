@@ -11,7 +11,7 @@
 #include "instruction.h"
 #include "options.h"
 
-/* Limits: addresses in records, which may be damaged; and all addresses. */
+/* Limits for addresses in records, which may be damaged, and for all addresses. */
 #define ANNOTATED_RECORDED_MAX	(1u << 17)
 #define ANNOTATED_SITES_MAX	(1u << 22)
 
@@ -23,7 +23,7 @@
  * @taken, @next: how often the branch was taken, and not taken
  * @samples:	in it
  * @calls:	calls from it that have ended; a tail call is part of another call
- * @nested:	timed calls within another call of their function
+ * @nested:	timed calls from within another call of the called function
  * @timed:	calls and parts whose time is in @time
  * @untimed:	calls and parts without a time
  * @inferred:	calls and parts with an inferred time
@@ -45,10 +45,7 @@ struct annotated_cost {
 /** annotated_add() - add the cost @more to @sum */
 void annotated_add(struct annotated_cost *sum, const struct annotated_cost *more);
 
-/**
- * annotated_is_timed() - whether a cost's @time is known: at least one call is neither
- * nested nor without a time
- */
+/** annotated_is_timed() - whether a cost's @time is known: at least one timed call is not nested */
 static inline bool annotated_is_timed(const struct annotated_cost *cost)
 {
 	return cost->timed;
@@ -88,7 +85,7 @@ struct annotated_entry {
  * @name:	its name, or the object's
  * @known:	it is a function, which begins at @start
  * @object, @file, @line: where it is; NULL and 0 if unknown
- * @entry:	its sites, by place, the vague ones first
+ * @entry:	its sites: the vague ones first, then by place
  * @sum:	the sum of their costs
  */
 struct annotated_function {
@@ -108,7 +105,8 @@ struct annotated_function {
  * @function:	functions with costs, the hottest first
  * @sum:	of all functions
  * @flow:	the trace has instruction trace: executions are counted
- * @exact:	all these counts are exact; if not, they may be too low for the reason in @why
+ * @exact:	the numbers of executions are exact; if not, they may be too low for the reason in
+ *		@why
  * @nowhere:	calls whose call site is unknown
  * @jumps:	tail calls
  * @left_out:	costs of addresses beyond the limit

@@ -10,8 +10,8 @@
 #include "covered_maker.h"
 
 /*
- * The index of an instruction of the current function; false if it belongs to another
- * function.
+ * Finds the index of an instruction in the current function; returns false if the instruction
+ * belongs to another function.
  */
 static bool index_of(const struct maker *maker, uint64_t address, size_t *at)
 {
@@ -70,7 +70,7 @@ static bool continues(unsigned int kind)
 	       kind == FLOW_INDIRECT_CALL || kind == FLOW_TRAP;
 }
 
-/* Basic blocks begin at targets and after branches; a call does not end a block. */
+/* Basic blocks begin at targets of jumps and after jumps; a call does not end a block. */
 static void mark_leaders(struct maker *maker, size_t at, const struct instruction *instruction)
 {
 	const size_t next = at + instruction->halfwords;
@@ -84,7 +84,7 @@ static void mark_leaders(struct maker *maker, size_t at, const struct instructio
 		maker->at[target].leads = true;
 }
 
-/* Targets of indirect jumps. */
+/* Basic blocks also begin at targets of indirect jumps. */
 static void mark_links(struct maker *maker, const struct covered_part *part)
 {
 	const struct executed *executed = &maker->executed;
@@ -218,7 +218,7 @@ static void find_lines(struct maker *maker, const struct covered_part *part)
 	}
 }
 
-/* Whether a call does not return: no code follows it. */
+/* Whether no code follows, so that a call that ends at @next does not return. */
 static bool is_end(const struct maker *maker, size_t next)
 {
 	return next == maker->halfwords || maker->at[next].first;
@@ -243,8 +243,8 @@ static uint32_t greatest_line(struct maker *maker, const struct lines_function *
 
 /*
  * GCC attributes the end of a function to its closing brace, the last line: all code on that line
- * leads to a return. gcov counts the line only if it is a statement, marked by a nop: where a
- * void function has no return statement.
+ * leads to a return. gcov counts the line only if it is a statement, which a nop marks: this is
+ * so in a void function without a return statement.
  */
 static void leave_out_brace(struct maker *maker, const struct lines_function *function)
 {
@@ -270,7 +270,10 @@ static void leave_out_brace(struct maker *maker, const struct lines_function *fu
 		}
 		returns |= one->kind == FLOW_RETURN;
 		column = column ? column : one->column;
-		/* The closing brace follows a statement, as the line has two columns. */
+		/*
+		 * The line is counted: its nop, its second column, or code that leads to no
+		 * return shows that it has a statement.
+		 */
 		if (!leads || one->nop || one->column != column)
 			return;
 	}
@@ -346,8 +349,8 @@ static void find_pairs(struct maker *maker)
 }
 
 /*
- * Jumps to a basic block from within its function; *@begin counts those at which a line of the
- * block begins.
+ * Counts jumps to a basic block from within its function; sets *@begin to the number of those at
+ * which @line begins.
  */
 static uint64_t count_jumps(struct maker *maker, size_t block, uint32_t line, uint64_t *begin)
 {
@@ -370,7 +373,7 @@ static uint64_t count_jumps(struct maker *maker, size_t block, uint32_t line, ui
 	return jumps;
 }
 
-/* Whether the previous basic block has the line too, and continues with this block. */
+/* Whether the preceding basic block also has the line, and may continue with this block. */
 static bool goes_on(const struct maker *maker, size_t block, uint32_t line)
 {
 	size_t before = block;
@@ -405,7 +408,7 @@ static void count_lines(struct maker *maker)
 	find_pairs(maker);
 	for (i = 0; i < maker->pairs && !maker->no_memory; i++)
 		count_line(maker, &maker->pair[i]);
-	/* After a gap, a line may be executed without having begun. */
+	/* After a gap in the trace, the flow may continue in the middle of a line. */
 	for (i = 0; i < maker->halfwords; i++)
 		if (maker->at[i].begins && maker->at[i].line && maker->times[i] &&
 		    !line[maker->at[i].line - 1].times)
@@ -419,7 +422,7 @@ static uint64_t count_calls(struct maker *maker)
 	return maker->times[0] > jumps ? maker->times[0] - jumps : 0;
 }
 
-/* The line of the name, and lines of statements, if they have no code. */
+/* Counts the line of the function's name, and first lines of statements, if they have no code. */
 static void count_first_lines(struct maker *maker)
 {
 	struct covered_line *line;
@@ -483,7 +486,7 @@ static void count_branches(struct maker *maker)
 	}
 }
 
-/* Handles the current function, whose branches begin with @branch. */
+/* Adds up the lines and branches of the current function, whose branches begin at index @branch. */
 static void sum_up(struct maker *maker, struct covered_sum *sum, size_t branch)
 {
 	const struct covered *covered = maker->covered;

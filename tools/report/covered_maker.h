@@ -15,8 +15,8 @@
  * @kind:	enum flow_kind
  * @block:	index of the first halfword of its basic block
  * @begins:	an instruction begins at this halfword
- * @leads:	a basic block begins there
- * @first:	a part of the function begins there
+ * @leads:	a basic block begins at this halfword
+ * @first:	a part of the function begins at this halfword
  * @nop:	the instruction does nothing
  */
 struct instruction_at {
@@ -46,7 +46,10 @@ struct covered_part {
 	bool				rv32;
 };
 
-/* struct covered_pair - @key: a basic block and one of its lines, whose first instruction is @at */
+/*
+ * struct covered_pair - @key: a basic block and one of its lines; @at: the line's first
+ * instruction there
+ */
 struct covered_pair {
 	uint64_t	key;
 	uint32_t	at;
@@ -117,7 +120,7 @@ uint32_t covered_find_line(struct maker *maker, const char *name, uint32_t line)
  * covered_is_new() - whether a function occurs for the first time
  * @start:	its first instruction
  *
- * Several units may describe the one copy of an inline function that the linker has kept.
+ * Several units may describe an inline function of which the linker has kept only one copy.
  */
 bool covered_is_new(struct maker *maker, uint64_t start);
 

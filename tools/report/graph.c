@@ -73,7 +73,7 @@ static void put_duration(struct graph *graph, uint32_t node, bool self, uint64_t
 		  units_mark(text, tree_is_unsure(&graph->tree, node, TREE_TIME, self)), width);
 }
 
-/* No call on the path has a time. */
+/* Whether no call on the path has a time. */
 static bool is_unknown(const struct tree_node *node)
 {
 	return node->untimed && !node->total;
@@ -209,7 +209,7 @@ static void put_tree(struct graph *graph, const struct input *input)
 	char name[NAME_SIZE];
 
 	while ((node = tree_next(tree, node, into)) != TREE_NONE) {
-		/* The end of the subtree that matched the filter. */
+		/* The subtree that matched the filter has ended. */
 		if (top != TREE_NONE &&
 		    tree->node[node].depth <= tree->node[top].depth)
 			top = TREE_NONE;

@@ -235,8 +235,8 @@ void intervals_missing(struct intervals *intervals, const struct analysis_thread
 /* ---- the rows ---------------------------------------------------------- */
 
 /*
- * The row for two ends, or the one shared by all rows beyond the limit; NULL if out of
- * memory.
+ * The row for two ends, or the one that is shared by all intervals beyond the limit; NULL if out
+ * of memory.
  */
 static struct interval *row_of(struct intervals *intervals, uint32_t from, uint32_t to)
 {
@@ -268,7 +268,7 @@ static void add_function(struct intervals *intervals, uint32_t interval,
 	uint32_t *slot = hash_find(&intervals->by_function, ends(interval, function),
 				   function_key, grown);
 
-	/* Each row has room for the entry of functions beyond the limit. */
+	/* There is always room for each row's entry of functions beyond the limit. */
 	if (!*slot && intervals->functions + INTERVALS_MAX >= INTERVALS_FUNCTIONS) {
 		function = FUNCTIONS_OTHER;
 		slot = hash_find(&intervals->by_function, ends(interval, function),

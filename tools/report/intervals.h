@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * Intervals: from one record of a thread to its next one, in a trace that also has instruction
- * trace. All intervals between the same two places in the code form one row. Its counts come
- * from the records; its instructions and calls come from the flow, separately for each
- * function. No count is divided among functions.
+ * An interval is the time from one record of a thread to its next one, in a trace that also has
+ * instruction trace. All intervals between the same two places in the code form one row. Its
+ * counts come from the records; its instructions and calls come from the flow, separately for
+ * each function. No count is divided among functions.
  */
 #ifndef SIFIVE_TRACE_INTERVALS_H
 #define SIFIVE_TRACE_INTERVALS_H
 
 #include "analysis.h"
 
-/* Limits of rows, and of functions in all of them; everything beyond them shares one row. */
+/* Limits on rows, and on functions in all rows; everything beyond them shares one row. */
 #define INTERVALS_MAX		4096
 #define INTERVALS_FUNCTIONS	65536
 

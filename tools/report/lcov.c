@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-/* Coverage as lcov's tracefile, see geninfo(1). */
+/* Coverage as a tracefile for lcov: see geninfo(1). */
 #include <inttypes.h>
 #include <string.h>
 
 #include "coverage.h"
 #include "cover.h"
 
-/* Indexes of the next entry in each list; the lists are sorted by file. */
+/* The index of the next entry in each list; the lists are sorted by file. */
 struct at {
 	size_t	function;
 	size_t	branch;

@@ -16,7 +16,7 @@
 static const char takes_columns[] =
 	"avg, min, max, p1 to p99 or COUNTER/COUNTER, each once, separated by commas";
 
-/* One word of --columns, which becomes a separate string. */
+/* Parses a word of --columns, of which it keeps a copy. */
 static bool parse_column(struct report_column *column, const char *word, size_t length)
 {
 	static const struct {
@@ -49,7 +49,7 @@ static bool parse_column(struct report_column *column, const char *word, size_t 
 	       !*end && percent >= 1 && percent <= 99;
 }
 
-/* Whether the latest column was already given. */
+/* Whether the latest column was also given before. */
 static bool is_repeated(const struct report_columns *columns)
 {
 	unsigned int i, last = columns->count - 1;
@@ -185,13 +185,13 @@ int report_metrics(const struct profile *profile, const struct report_columns *c
 		add(metric, &count, METRIC_POINTS, 0, 9, "", "manual");
 	for (c = 0; c < counters->count; c++) {
 		unsigned int width = (unsigned int)strlen(counters->name[c]);
-		/* The column needs room for the mark. */
+		/* A column with inexact numbers needs room for the mark. */
 		unsigned int least = c < counters->times || counters->turn[c] ? 11 : 9;
 
-		/* Samples count for harts, but times for threads. */
+		/* Times on and off the CPU are a thread's, while samples may be a hart's. */
 		if (counters->hidden[c] || (c < counters->times && !calls))
 			continue;
-		/* The counter's name is a common heading of both. */
+		/* The counter's name is the common heading of its total and self columns. */
 		if (calls || callers) {
 			add(metric, &count, METRIC_COUNTER_TOTAL, c, least,
 			    counters->name[c], "total");
@@ -237,7 +237,7 @@ static uint64_t scaled(const struct profile *profile, size_t row, unsigned int c
 	return estimate < (double)UINT64_MAX ? (uint64_t)estimate : UINT64_MAX;
 }
 
-/* Ratios are for the function itself, because callees have their own ratios. */
+/* Ratios exclude callees, which have separate rows. */
 static uint64_t ratio(const struct profile *profile, size_t row, const struct metric *metric)
 {
 	uint64_t under = scaled(profile, row, metric->under, false);
@@ -312,7 +312,7 @@ static bool has_samples_alone(const struct profile_row *row)
 	return !row->calls && !row->points && (row->samples || row->samples_total);
 }
 
-/* Whether the counts of samples are not charged to functions, because calls include them. */
+/* Whether a metric lacks the counts of samples, because the counts of calls include them. */
 static bool counts_again(const struct profile *profile, const struct metric *metric)
 {
 	const uint64_t repeated = analysis_repeated(profile->analysis);

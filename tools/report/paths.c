@@ -32,7 +32,7 @@ static uint64_t run_end(const struct executed_run *run)
 	return run->start + 2 * (uint64_t)run->of.to;
 }
 
-/* Returns the number of cuts, of which there may be several at an address. */
+/* Returns the number of cuts; several cuts may have the same address. */
 static size_t make_cuts(const struct executed *executed, struct cut *cut)
 {
 	const struct executed_run *run;
@@ -276,9 +276,9 @@ static uint64_t less(uint64_t one, uint64_t two)
 }
 
 /*
- * A loop is entered as often as it is left. A loop that tests its condition first is
- * entered by a jump to the condition, past the path's first block, so only its exits can be
- * counted.
+ * Counts how often a loop was entered, which is as often as it was left. A loop that tests its
+ * condition first is entered by a jump to the condition, past the path's first block, so only its
+ * exits can be counted.
  */
 static void count_entries(const struct maker *maker, struct path *path)
 {
@@ -298,7 +298,7 @@ static void count_entries(const struct maker *maker, struct path *path)
 		path->entered = left;
 }
 
-/* Append the blocks of a path to @order. */
+/* Appends the blocks of the path through a block to @order. */
 static void make_path(struct maker *maker, uint32_t hottest, uint32_t *order)
 {
 	struct paths *paths = maker->paths;

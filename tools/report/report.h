@@ -34,7 +34,7 @@ enum metric_kind {
 	METRIC_RATIO,
 };
 
-/* A metric: a number of each row, and its column. */
+/* A metric: a number that each row has, and the column that shows it. */
 struct metric {
 	enum metric_kind	kind;
 	bool			time;		/* its counter is a time on or off the CPU */
@@ -129,7 +129,7 @@ int report_set_columns(void *at, const struct cli_option *option, const char *va
 bool report_wants_spread(const struct report_columns *columns);
 
 /**
- * report_metrics() - the numbers in the rows of a profile
+ * report_metrics() - choose the metrics of a profile's rows
  * @columns:	the columns that the user has added; they must stay valid
  * @number:	set to their number
  *
@@ -139,17 +139,20 @@ bool report_wants_spread(const struct report_columns *columns);
 int report_metrics(const struct profile *profile, const struct report_columns *columns,
 		   struct metric metric[METRICS_MAX], unsigned int *number);
 
-/** report_value() - a metric of a row; a share refers to METRIC_SELF or another metric */
+/**
+ * report_value() - the value of a row's metric; for a share, the number on which the share is
+ * based
+ */
 uint64_t report_value(const struct profile *profile, size_t row,
 		      const struct metric *metric);
 
-/** report_is_scaled() - whether a number is an estimate, because its event takes turns */
+/** report_is_scaled() - whether a number is an estimate because its event takes turns */
 bool report_is_scaled(const struct profile *profile, const struct metric *metric);
 
 /** report_is_scaled_count() - whether a column with the share of its cycles follows a number */
 bool report_is_scaled_count(const struct profile *profile, const struct metric *metric);
 
-/* Qualifies the column's name. */
+/* Suffix of the name of a column with shares. */
 #define REPORT_SHARE	":share"
 
 /** report_share_cell() - report_share() of a scaled count as text of up to UNITS_SIZE bytes */
@@ -165,7 +168,7 @@ double report_share(const struct profile *profile, size_t row, unsigned int colu
 /** report_turns() - write how well the totals of events that take turns are known */
 void report_turns(struct output *out, const struct analysis *analysis);
 
-/** report_json_turns() - write the same as JSON */
+/** report_json_turns() - like report_turns(), as JSON */
 void report_json_turns(struct output *out, const struct analysis *analysis);
 
 /** report_is_unknown() - whether no call of a row has a time, as after a loss */
@@ -199,7 +202,10 @@ static inline bool report_is_counter(const struct metric *metric)
 	return metric->kind == METRIC_COUNTER_TOTAL || metric->kind == METRIC_COUNTER_SELF;
 }
 
-/** report_is_spread() - whether a number is a time from the calls' spread */
+/**
+ * report_is_spread() - whether a number is an average, minimum, maximum or percentile of the
+ * calls' times
+ */
 static inline bool report_is_spread(const struct metric *metric)
 {
 	return metric->kind >= METRIC_AVERAGE && metric->kind <= METRIC_QUANTILE;

@@ -87,7 +87,7 @@ static int by_key(const void *a, const void *b)
 	return strcmp(one->name, two->name);
 }
 
-/* Where the function is; the strings last as long as the profile. */
+/* Finds where a function is; the strings are valid as long as the profile. */
 static void locate(const struct profile *profile, size_t row, struct pair *pair)
 {
 	struct symbol symbol;
@@ -150,7 +150,10 @@ static void mark_common(struct diff *diff)
 	}
 }
 
-/* Joins two of @count equal pairs if they are the only candidates. */
+/*
+ * Joins the only pair of the first trace with the only pair of the second one among @count equal
+ * pairs. With several candidates, does nothing.
+ */
 static void join_run(struct pair *pair, size_t count, bool common)
 {
 	struct pair *only[2] = { NULL, NULL };
@@ -238,7 +241,7 @@ static bool has_value(const struct diff *diff, const struct pair *pair, unsigned
 	return true;
 }
 
-/* A number in one of the traces. */
+/* Returns a number of one of the traces, 0 if that trace does not have it. */
 static uint64_t value(const struct diff *diff, const struct pair *pair,
 		      unsigned int which, const struct metric *metric)
 {
@@ -271,7 +274,7 @@ static bool is_time(const struct metric *metric)
 	return report_is_time(metric);
 }
 
-/* A number in comparable units: the traces' ticks may differ. */
+/* Returns a number in units that both traces share, because their ticks may differ. */
 static double amount(const struct diff *diff, const struct pair *pair,
 		     unsigned int which, const struct metric *metric)
 {
@@ -395,7 +398,7 @@ static void put_rows(struct diff *diff, size_t lines)
 		report_row_begin(&rows, diff->pair[i].name);
 		for (m = 0; m < diff->metrics; m++)
 			put_numbers(diff, &rows, &diff->pair[i], m);
-		/* A function that is missing from a trace takes no time. */
+		/* A function that is missing from a trace took no time there, which is exact. */
 		for (m = 0; m < 2 && has_times(diff); m++)
 			report_row_word(&rows, times_text[m], diff->pair[i].row[m] == NO_ROW ?
 					"exact" : report_certainty(diff->profile[m],
@@ -492,7 +495,7 @@ static void choose_metrics(struct diff *diff)
 			diff->metric[diff->metrics++] = more[i];
 }
 
-/* Whether either trace has estimates of a count, because its event takes turns with others. */
+/* Whether a count is an estimate in either trace, because its event takes turns with others. */
 static bool is_scaled(const struct diff *diff, const struct metric *metric)
 {
 	struct metric same = *metric;
@@ -506,7 +509,10 @@ static bool is_scaled(const struct diff *diff, const struct metric *metric)
 	return false;
 }
 
-/* Differences of percentages mean nothing, and a heading has room for three columns. */
+/*
+ * Leaves out percentages, whose differences mean nothing. A heading spans three columns, which
+ * can therefore be narrower.
+ */
 static void choose_columns(struct diff *diff)
 {
 	unsigned int i, width, kept = 0;

@@ -73,7 +73,7 @@ static struct line *find_lines(const struct analysis *analysis, size_t *count)
 	return line;
 }
 
-/* The usual columns, and other columns that are not all 0. */
+/* The columns that are always shown, and those with a number other than 0. */
 static void choose_columns(const struct line *line, size_t lines, bool shown[COLUMNS])
 {
 	unsigned int c;
