@@ -23,7 +23,7 @@
  * struct branches - a profile being written
  * @image, @bias: the object
  * @base:	subtracted from addresses in the file
- * @call:	instructions after a call, with that call, sorted
+ * @call:	calls, sorted by the instruction after the call
  */
 struct branches {
 	struct output		*out;
@@ -108,7 +108,7 @@ static void put_fallthrough(struct branches *branches, uint64_t from, uint64_t t
 		   in_file(branches, from), in_file(branches, to), times);
 }
 
-/* The flow continues after a call as many times as a return goes there. */
+/* Writes how often the flow continued after each call: as often as a function returned there. */
 static void put_returns(struct branches *branches)
 {
 	const struct executed *executed = &branches->executed;
@@ -137,7 +137,7 @@ static void put_place(struct branches *branches, uint64_t address, bool inside)
 		put_string(branches->out, " X:0");
 }
 
-/* Branches, and sequences of instructions executed without a branch. */
+/* Writes branches, and sequences of instructions executed without a branch. */
 static int put_bolt(struct branches *branches)
 {
 	const struct executed *executed = &branches->executed;
@@ -215,7 +215,7 @@ static void put_jumps(struct branches *branches)
 	}
 }
 
-/* The address of the file's first segment. */
+/* Finds the page of the file's first segment. */
 static int find_base(struct branches *branches)
 {
 	const char *path = image_path(branches->image);

@@ -16,7 +16,7 @@
 #define POINTS		(CLASSES - 1)
 #define CHUNK_CALLS	2048
 #define COUNTERS	(COUNTERS_MAX / 2)
-/* Limit of threads named in a chunk's index entry. */
+/* Limit on threads named in a chunk's index entry. */
 #define LANES		8
 /* Maximum size of a call's numbers: three of 64 bits, four of 32 bits, one byte. */
 #define CALL_BYTES	(3 * 10 + 4 * 5 + 1)
@@ -30,7 +30,7 @@ struct pending {
 	unsigned int	counters;	/* of @count */
 };
 
-/* The part of a chunk in one thread: the area that represents short calls. */
+/* One thread's part of a chunk: the area drawn for it if its calls are too short to draw. */
 struct lane {
 	uint32_t	thread;
 	uint32_t	least;
@@ -66,7 +66,7 @@ struct calls {
 	int		error;
 };
 
-/* Fewer calls with many counters, so that their counts take no more memory. */
+/* With many counters, a chunk has fewer calls, so that their counts take no more memory. */
 static unsigned int chunk_calls(unsigned int counters)
 {
 	return counters > COUNTERS ? CHUNK_CALLS / 2 : CHUNK_CALLS;
@@ -172,7 +172,7 @@ static void sort(struct pending *pending)
 			pending->call);
 }
 
-/* One column of the calls, in their order. */
+/* Writes a column of the calls, in the order of the calls. */
 #define PUT_COLUMN(to, pending, i, call, value)					\
 	do {									\
 		for ((i) = 0; (i) < (pending)->calls; (i)++) {			\
@@ -261,7 +261,7 @@ static void add_lane(struct chunk *chunk, const struct call *call)
 	lane[i].calls++;
 }
 
-/* Ends a class' chunk. */
+/* Ends a class's chunk. */
 static void flush(struct calls *calls, unsigned int class)
 {
 	struct pending *pending = &calls->pending[class];
@@ -375,8 +375,8 @@ static int put_packed(struct calls *calls, uint32_t bytes, struct output *out)
 }
 
 /*
- * Each chunk is an element: calls, then counts, each in base64. Browsers take
- * quadratic time for a long text.
+ * Writes each chunk as a separate element, because browsers take quadratic time for a long text:
+ * calls, then counts, each in base64.
  */
 static int put_chunks(struct calls *calls, struct output *out)
 {

@@ -33,7 +33,7 @@
  * @record:	for a record between the calls of instruction trace: enum perfrec_type + 1;
  *		otherwise 0
  * @inferred:	@begin or @length is inferred
- * @self_inferred: @length minus the length of the inner calls is more than the call's own time
+ * @self_inferred: the call's self time is inferred, or includes unknown functions
  * @outermost:	no other call of the same function encloses it
  */
 struct call {

@@ -35,7 +35,7 @@ var CALLS = (function () {
 	calls.total = all.reduce(function (sum, chunk) { return sum + chunk.calls; }, 0);
 	calls.end = all.reduce(function (end, chunk) { return Math.max(end, chunk.last); }, 0);
 
-	// Bytes, as a promise.
+	// Returns a promise of the uncompressed bytes.
 	function inflate(chunk, at, size) {
 		var text = atob(chunk.packed.textContent.substr(at, size)), bytes = new Uint8Array(text.length), i;
 
@@ -87,7 +87,8 @@ var CALLS = (function () {
 		return data;
 	}
 
-	// A chunk's data if it is here; otherwise null, and @then is called when it is.
+	// Returns a chunk's data if it is unpacked; otherwise, returns null and calls @then once
+	// it is.
 	calls.data = function (chunk, then) {
 		if (chunk.data) {
 			// The most recently used chunk is the last one.
@@ -125,7 +126,7 @@ var CALLS = (function () {
 		room = Math.max(KEPT, chunks + AT_ONCE);
 	};
 
-	// What each counter counted in call @i of a chunk, as a promise.
+	// Returns a promise of what each counter counted in call @i of a chunk.
 	calls.counts = function (chunk, i) {
 		if (!chunk.countSize)
 			return Promise.resolve([]);
@@ -170,8 +171,9 @@ var CALLS = (function () {
 				each(list[i]);
 	}
 
-	// The chunks of a stretch of time, longest calls first and points last: those to draw call
-	// by call, as their calls may have @least ticks or are few, and the others.
+	// Visits the chunks of a time range, longest calls first and points last: with @draw the
+	// chunks to draw call by call, because their calls are few or may have @least ticks, and
+	// with @area the others.
 	calls.chunks = function (from, to, least, draw, area) {
 		var kind;
 
@@ -187,7 +189,7 @@ var CALLS = (function () {
 		visit(POINTS);
 	};
 
-	// Calls @each(data, i) for the calls of a chunk that overlap a stretch of time.
+	// Calls @each(data, i) for the calls of a chunk that overlap a time range.
 	calls.within = function (chunk, data, from, to, each) {
 		var start = from - longest(chunk.kind), begin = data.begin;
 		var i = search(begin.length, function (i) { return begin[i] >= start; });
@@ -197,9 +199,9 @@ var CALLS = (function () {
 				each(data, i);
 	};
 
-	// All calls of a stretch, chunk by chunk, without blocking the page. @progress is
-	// called with the part that is done and returns true to stop. The promise is of
-	// whether it came to the end.
+	// Calls @each(data, i) for all calls of a time range, chunk by chunk, without blocking
+	// the page. @progress is called with the fraction that is done, and returns true to stop.
+	// Returns a promise of whether all calls were visited.
 	calls.scan = function (from, to, each, progress) {
 		var list = [], done = 0;
 
@@ -222,8 +224,8 @@ var CALLS = (function () {
 		return step();
 	};
 
-	// The first call from @after on that @matches(data, i), or with @backwards the last
-	// one that begins before. A promise of { begin, end, chunk, i }, or null.
+	// Finds the first call after @after for which @matches(data, i), or with @backwards the
+	// last one before it. Returns a promise of { begin, end, chunk, i }, or of null.
 	calls.find = function (after, backwards, matches) {
 		var best = null;
 

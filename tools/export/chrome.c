@@ -99,7 +99,7 @@ static void put_function(struct export *export, uint32_t function)
 	put_json(export->out, name);
 }
 
-/* The thread's state; it has a name now. NULL if out of memory. */
+/* Returns a thread's state, and writes the thread's name the first time; NULL if out of memory. */
 static struct track *get_track(struct export *export, const struct thread *thread)
 {
 	struct chrome *chrome = export->private;
@@ -115,7 +115,10 @@ static struct track *get_track(struct export *export, const struct thread *threa
 	return track;
 }
 
-/* Writes the rates between counting->since and @now; those of times are shares of the time. */
+/*
+ * Writes the rates between counting->since and @now; a time is written as its share of that
+ * period.
+ */
 static void put_rates(struct export *export, const struct thread *thread,
 		      struct counting *counting, const struct counters *counters,
 		      const char *what, uint64_t now)
@@ -325,7 +328,7 @@ static void chrome_recorded(void *context, struct analysis_thread *thread,
 	track->records.since = stamp->time;
 }
 
-/* Use a separate track for the thread: async events need not be nested in its calls. */
+/* Uses a separate track for the thread: async events need not be nested in its calls. */
 static void put_span(struct export *export, const struct thread *thread, const char *phase,
 		     enum oncpu_state state, uint64_t time)
 {

@@ -30,8 +30,8 @@
 #define WHOLE_SIZE	(WHOLE_COLUMNS * (2 * META_STRING_MAX + 4))
 
 /*
- * Times whose rounded sums are kept: total and self of each kind, and finally the time of
- * the whole trace.
+ * Times whose rounded sums are kept, total and self each: the time on and off the CPU, and last
+ * the whole time.
  */
 #define TIMES		(COUNTERS_TIMES + 1)
 
@@ -115,7 +115,7 @@ struct row {
 
 /* ---- columns ------------------------------------------------------------ */
 
-/* The column of a counter of records between calls, as one of @between; COUNTERS_NONE if none. */
+/* The column in @between of a counter of records between calls; COUNTERS_NONE if none. */
 static unsigned int find_between(const struct csv *csv, const char *name)
 {
 	unsigned int c;
@@ -127,8 +127,8 @@ static unsigned int find_between(const struct csv *csv, const char *name)
 }
 
 /*
- * Adds these columns before the first such record: the first row is often that of an
- * earlier call.
+ * Adds these columns before the first record between calls, because the first row is often that
+ * of an earlier call.
  */
 static void expect_between(struct export *export)
 {
@@ -144,7 +144,7 @@ static void expect_between(struct export *export)
 		counters_assign(&csv->between, &header, header.counters, column);
 }
 
-/* Counters that the side-car file lacks. */
+/* Adds columns for counters that the side-car file lacks. */
 static void add_between(struct export *export)
 {
 	const struct counters *counters = analysis_recorded(export->analysis);
@@ -220,7 +220,7 @@ static char *add_column(char *at, const char *text)
 
 /* ---- what is the same in all rows --------------------------------------- */
 
-/* The words of the command, or the program's path. */
+/* The words of the command, or the program's path if they are unknown. */
 static void join_command(const struct meta *meta, char *text, size_t size)
 {
 	size_t used = 0, i;

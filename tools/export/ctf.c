@@ -210,7 +210,7 @@ static size_t make_event(struct export *export, struct ctf *ctf, uint8_t *bytes,
 	return (size_t)(at - bytes);
 }
 
-/* In a stream, time never goes back. */
+/* Leaves out events without a time, and those that would make the stream's time decrease. */
 static void put_event(struct export *export, bool timed, const struct event *event)
 {
 	uint8_t bytes[64 + 2 * STRING_MAX + 8 * COUNTERS_MAX];
@@ -245,7 +245,7 @@ static void ctf_step(void *context, struct analysis_thread *thread,
 	});
 }
 
-/* Has its own stream, because its times need not be in order with those of the instructions. */
+/* Uses a separate stream, because times of records need not be in order with times of calls. */
 static void ctf_recorded(void *context, struct analysis_thread *thread,
 			 const struct analysis_point *point)
 {
@@ -281,7 +281,7 @@ static void make_identifier(const struct counters *counters, unsigned int column
 	strcpy(identifier, column < counters->times ? "_ticks" : "");
 }
 
-/* Append the column's number if another counter of the set has the same identifier. */
+/* Appends the column's number if another counter of the set has the same identifier. */
 static void put_identifier(struct output *out, const struct counters *counters,
 			   uint64_t columns, unsigned int column)
 {
@@ -307,7 +307,7 @@ static void put_class(struct export *export, struct output *out,
 	const struct ctf *ctf = export->private;
 	uint64_t columns;
 
-	/* The set has columns of the other kind of counters. */
+	/* The set has columns that exist only for the other kind of counters. */
 	if (counters->count < COUNTERS_MAX && ctf->set[set] >> counters->count)
 		return;
 	put_format(out, "event {\n\tname = \"%s\";\n\tid = %u;\n\tstream_id = 0;\n"

@@ -4,8 +4,8 @@
  * source, settings for each program or shared object in it, and copies of these objects
  * relocated to their load addresses.
  *
- * Records are encoded again. Words get times that make the decoder print the same times as for
- * the original trace.
+ * Records are re-encoded. The times of words are chosen so that the decoder prints the same times
+ * as for the original trace.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -122,7 +122,7 @@ static void begin_message(const struct dqr *dqr, struct message *message,
 	add_bits(message, src, trace_stats(dqr->export->input.trace)->src_bits);
 }
 
-/* Writes an In-Circuit Trace message with the absolute time: tracing is on. */
+/* Writes an In-Circuit Trace message with the absolute time, which says that tracing is on. */
 static void put_absolute(const struct dqr *dqr, struct channel *channel,
 			 unsigned int src, uint64_t time)
 {
@@ -235,8 +235,8 @@ static void put_addresses(const struct dqr *dqr, struct channel *channel,
 }
 
 /*
- * A word without an upper part gets the time at which the previous counter was
- * complete.
+ * The lower word of a counter gets the time at which the previous counter was complete, the upper
+ * word the time at which this one was.
  */
 static void put_counters(const struct dqr *dqr, struct channel *channel,
 			 const struct perfrec_record *record)

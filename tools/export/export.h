@@ -95,10 +95,10 @@ void export_tree_uncharge(void *context, uint64_t columns);
 /** export_stop() - for @ops of exporters that write while they read: the output failed */
 bool export_stop(void *context);
 
-/** export_is_time() - whether a weight is ticks: the time, or a part of it on or off the CPU */
+/** export_is_time() - whether a weight is in ticks: the whole time, or that on or off the CPU */
 bool export_is_time(const struct export *export, int weight);
 
-/** export_is_unsure() - whether a node's own weight is an inexact time */
+/** export_is_unsure() - whether a node's weight without callees is an inexact time */
 bool export_is_unsure(const struct export *export, uint32_t node, int weight);
 
 /** export_weight_name() - "us", "ticks", "samples", or a counter's name */
@@ -107,7 +107,7 @@ const char *export_weight_name(const struct export *export, int weight);
 /** export_counter_name() - a column's name, with the unit if it is a time: "on-cpu_ns" */
 const char *export_counter_name(const struct export *export, unsigned int column);
 
-/** export_nanoseconds() - ticks of a trace whose rate is known */
+/** export_nanoseconds() - convert ticks to nanoseconds; the trace's tick rate must be known */
 uint64_t export_nanoseconds(const struct export *export, uint64_t ticks);
 
 /**
@@ -127,8 +127,8 @@ void export_point_name(const struct export *export, const struct analysis_point 
 const char *export_point_note(const struct analysis_point *point);
 
 /**
- * export_file() - a file named by the user
- * @path:	filled
+ * export_file() - find a file named by the user
+ * @path:	set to the file's path
  *
  * Return: its load bias.
  */

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /*
- * JSON in the Firefox profiler's processed format: tables in columns, separate
- * for each thread. A stack is a call path, and has one sample with the whole
- * cost of its innermost function. Columns that exist for every row need a value in each row.
+ * JSON in the Firefox profiler's processed format: tables in columns, separate for each thread. A
+ * stack is a call path, and has one sample with the whole cost of its innermost function. Each
+ * column needs a value for every row of its table.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -307,7 +307,7 @@ static void put_samples(struct writer *writer, uint64_t stacks)
 	put_char(writer->out, '}');
 }
 
-/* Empty tables that a viewer expects. */
+/* Writes empty tables, which viewers expect. */
 static void put_empty(struct writer *writer)
 {
 	put_string(writer->out, ",\n\"markers\":{\"length\":0,\"category\":[],\"data\":[],\"endTime\":[],\"name\":[],\"phase\":[],\"startTime\":[]},\n"

@@ -22,7 +22,8 @@
 		});
 	});
 
-	// @to and the boxes that enclose it fill the page; those beside it are hidden.
+	// @to and the boxes that enclose it become as wide as the page; boxes beside @to are
+	// hidden.
 	function zoom(to) {
 		boxes.forEach(function (g) {
 			var around = g.d <= to.d && g.l <= to.l + 1e-9 &&

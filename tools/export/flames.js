@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// The flame graph, which a click zooms, and the table of functions.
+// The flame graph, in which a click zooms, and the table of functions.
 (function (page) {
 	"use strict";
 	var DEPTH_MAX = 200;
@@ -56,7 +56,7 @@
 
 	// ---- flame graph -------------------------------------------------
 
-	// The boxes' positions, as fractions of the page, when this node fills the page.
+	// Computes the boxes' positions, as fractions of the page's width, when node @n fills it.
 	function place(n) {
 		nodes.forEach(function (m) { m.shown = 0; });
 		n.left = 0;
@@ -125,8 +125,8 @@
 
 	// ---- functions ---------------------------------------------------
 
-	// Sums by function. Walks down the tree and up again: a recursive call is part of the
-	// outer call's total. With @merged, functions of the same name are merged.
+	// Returns sums by function. Walks down the tree and back up, because a recursive call is
+	// part of the outer call's total. With @merged, functions with the same name are merged.
 	function functionsOf(data, nodes, merged) {
 		var named = new Map(), path = [nodes[0]], n;
 		var rows = data.functions.map(function (f, i) {
@@ -230,7 +230,7 @@
 
 	// ---- comparison --------------------------------------------------
 
-	// The other page's data, which its script contains as a JSON object after the first word.
+	// Returns the other page's data: the JSON object that its script assigns to DATA.
 	function parse(text) {
 		var start = text.indexOf("\nvar DATA = {\n"), end;
 

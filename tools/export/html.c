@@ -61,7 +61,7 @@ struct html {
 	bool		timed;
 	uint64_t	first;		/* times of the records */
 	uint64_t	last;
-	/* The intervals have 1 << shift ticks, from first >> shift on. */
+	/* An interval has 1 << shift ticks; the first one is number first >> shift. */
 	unsigned int	shift;
 	struct plots	plots[PLOTS];
 	unsigned int	plotted;
@@ -122,7 +122,7 @@ static void add_level(struct html *html, const struct call *call)
 		levels[call->thread] = call->depth + 1;
 }
 
-/* A call of the function has no time, so the page lacks it. */
+/* Notes that a call of the function has no time: the page lacks that call. */
 static void add_untimed(struct html *html, uint32_t function)
 {
 	bool *untimed = with_room(html, html->untimed, &html->functions, function,
@@ -308,7 +308,7 @@ static void count_step(struct html *html, const struct analysis_thread *thread,
 		   thread->now, counted, step->delta);
 }
 
-/* Without what a sample counts again that calls and manual records count. */
+/* Leaves out what a sample counts although calls and manual records count it, too. */
 static uint64_t counted_once(const struct export *export, const struct analysis_thread *thread,
 			     const struct analysis_step *step)
 {
@@ -456,7 +456,7 @@ static void put_names(struct output *out, const char *what, const struct counter
 	put_string(out, "],\n");
 }
 
-/* Functions with calls that have no time, and so are not in the page. */
+/* Functions with calls that the page lacks, because they have no time. */
 static void put_untimed(struct export *export)
 {
 	const struct html *html = export->private;

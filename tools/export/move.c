@@ -128,7 +128,7 @@ static void move_lines(const struct move *move, struct cursor *unit,
 		return;
 	program.at = unit->at + header;
 	program.end = unit->end;
-	/* Skip to opcode_base, and to the operand counts. */
+	/* Skips to opcode_base, and to the operand counts. */
 	take(unit, version >= 4 ? 5 : 4);
 	base = (unsigned int)take(unit, 1);
 	for (i = 1; i < base; i++)
@@ -359,7 +359,7 @@ static bool move_all(struct move *move)
 	return elf_update(move->elf, ELF_C_WRITE) >= 0;
 }
 
-/* Return a descriptor of the copy, or -1. */
+/* Returns a descriptor of the copy, or -1. */
 static int copy_file(const char *from, const char *to)
 {
 	int in = open(from, O_RDONLY | O_CLOEXEC), out;

@@ -94,13 +94,13 @@ var PAGE = (function () {
 		return Number(n.toPrecision(4)) + letters[i];
 	};
 
-	// The rate of a count over this many ticks.
+	// The rate of @count over @ticks as text.
 	page.rate = function (count, ticks) {
 		return DATA.hz ? page.number(count / ticks * DATA.hz) + "/s" :
 				 page.number(count / ticks) + " a tick";
 	};
 
-	// A sum of a column of counts: the first columns are times on and off the CPU.
+	// A column's sum as text: the first columns are times on and off the CPU.
 	page.count = function (count, column) {
 		return column < DATA.times ? page.time(count) : page.number(count);
 	};
@@ -179,9 +179,9 @@ var PAGE = (function () {
 
 	// ---- tables ------------------------------------------------------
 
-	// A table of objects that a column's heading sorts. @columns: [key, heading, text(row),
-	// or nothing for a name]. Rows appear as the page is scrolled. The name is the last
-	// column; it searches.
+	// A table of objects; a click on a column's heading sorts it. @columns: [key, heading,
+	// text(row)]; the last column is the name, which has no text(row): a click on it searches
+	// for the name. Rows are added as the page is scrolled.
 	page.table = function (id, label, columns) {
 		var ROWS = 200, table, head, body, order = null, rows = [], shown = 0;
 		var frame = page.element("div", document.body), more;
@@ -291,7 +291,7 @@ var PAGE = (function () {
 		page.draw();
 		if (DATA.trigger && page.trigger)
 			page.trigger(DATA.trigger);
-		// The calls of the first view are unpacked.
+		// Draws again once the calls of the first view are unpacked.
 		page.settled().then(function () {
 			page.draw();
 			document.body.dataset.ready = "yes";

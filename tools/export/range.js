@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What the user asks of the calls: the next one that the search finds, the functions of a
-// selected stretch, and another page to compare with.
+// Finds the next or previous call that the search matches, and shows the functions of a selected
+// time range.
 (function (page) {
 	"use strict";
 	var current = null, asked = 0, table = null, note;
@@ -93,7 +93,8 @@
 		}).join("");
 	}
 
-	// The table of a stretch of time: the part of each call within it.
+	// Selects a time range and shows a table of it, in which calls count for their part in
+	// the range.
 	page.selected = function (range) {
 		var rows = {}, mine = ++asked;
 
@@ -112,7 +113,7 @@
 		CALLS.scan(range[0], range[1], function (data, i) {
 			var r = row(rows, data.name[i]), caller, end = data.begin[i] + data.length[i];
 			var inside = Math.min(end, range[1]) - Math.max(data.begin[i], range[0]);
-			// It is unknown when during a call its thread waited.
+			// It is unknown at which times during a call its thread waited.
 			var cut = data.waited[i] && inside < data.length[i];
 			var part = inside - (data.waited[i] && data.waited[i] * inside /
 								data.length[i]);
@@ -147,7 +148,8 @@
 				     page.time(range[1] - range[0]) + counted(range) +
 				     "; calls partly in it count only for that part; Escape ends it");
 			table.show(Object.keys(rows).map(function (i) {
-				// The rest of the time is that of calls that the page lacks.
+				// The function has calls that the page lacks, because their time
+				// is unknown.
 				if (rows[i].self < -0.5)
 					rows[i].selfMarked = "~";
 				rows[i].self = Math.max(0, rows[i].self);
@@ -157,7 +159,7 @@
 		});
 	};
 
-	// The call that triggered the snapshot.
+	// Shows and selects the call that triggered the snapshot.
 	page.trigger = function (range) {
 		var around = (range[1] - range[0]) / 4;
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// The time line: a ruler, each thread's calls, and below them its counters'
-// rates, all of the same stretch of time.
+// The time line: a ruler, each thread's calls, and below them its counters' rates, all for the
+// same time range.
 (function (page) {
 	"use strict";
 	// A strip above each thread's calls shows when it was on and off the CPU.
@@ -80,7 +80,7 @@
 		drawRange(c);
 	}
 
-	// Draws calls that are too short to be drawn one by one.
+	// Draws an area for calls that are too short to be drawn one by one.
 	function drawShort(c, top, chunk) {
 		var x = Math.max(0, scale(c, chunk.first)), i, lane;
 		var w = Math.min(c.w, scale(c, chunk.last)) - x;
@@ -268,7 +268,7 @@
 					      Math.min(whole, Math.max(from, to))];
 		redraw();
 	};
-	// What a counter counted in a stretch, by its intervals.
+	// What each plotted counter counted in a time range, estimated from its intervals.
 	page.times.counted = function (from, to) {
 		return plots.map(function (plot) {
 			var sum = 0, i, b;
@@ -315,7 +315,7 @@
 		return hit;
 	}
 
-	// A description of the part of a thread's time at a place of its strip.
+	// Describes the part of a thread's time at a place of its strip.
 	function spanAt(event) {
 		var t = timeAt(timeline, event), y = event.offsetY + area.scrollTop;
 		var slack = span() / timeline.w, about = DATA.doubtful ? "~" : "";
@@ -368,7 +368,7 @@
 
 		CALLS.counts(hit.chunk, hit.i).then(function (counts) {
 			counts.forEach(function (count, c) {
-				// Those since the previous record; 0: unknown.
+				// A record's count since the previous one, plus 1; 0 if unknown.
 				if (record && count)
 					mine.text += "\n" + DATA.between[c] + ": +" + (count - 1);
 				else if (!record && DATA.counters[c] !== "timestamp")

@@ -7,7 +7,7 @@
 
 #include "threads.h"
 
-/* Unknown ids are from here on, above all of the kernel's. */
+/* Unknown ids are replaced by numbers from here on, which are above all of Linux's ids. */
 #define TRACKS_UNKNOWN	4194304
 
 /**
