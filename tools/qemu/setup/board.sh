@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-only
-# Builds everything that the virtual board needs, in the cache. Argument: the file for the
-# results, as shell assignments: QEMU, KERNEL, CACHE.
+# Builds everything that the virtual board needs, in the cache. Argument: the file to which the
+# results are written, as the shell assignments QEMU, KERNEL and CACHE.
 
 . "$(dirname "$0")/common.sh"
 

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=bash
 #
-# Shared by the set-up scripts: the cache, reports of steps, and a package state for other
-# Debian suites that leaves the machine's own apt alone.
+# Shared by the set-up scripts: the cache, progress reports, and apt state for other Debian
+# suites, which leaves the machine's own apt alone.
 
 set -euo pipefail
 
@@ -21,8 +21,8 @@ die() {
 	exit 1
 }
 
-# step NAME COMMAND...: run a long command with its output in a log. Prints the step, then its
-# duration, on standard error; after a failure, the end of the log.
+# step NAME COMMAND...: run a long command with its output in a log. Prints the step's name and
+# then its duration on standard error; after a failure, the end of the log.
 step() {
 	local label=$1 log start rc=0 tick
 	shift
@@ -51,7 +51,7 @@ step() {
 	printf '%4d s\n' $((SECONDS - start)) >&2
 }
 
-# digest FILE-OR-TEXT...: a short hash of everything that a build depends on.
+# digest FILE-OR-TEXT...: print a short hash of everything that a build depends on.
 digest() {
 	local a
 	for a; do
@@ -59,8 +59,8 @@ digest() {
 	done | sha256sum | cut -c1-12
 }
 
-# version PACKAGE, source_version PACKAGE: the newest in the suite. Reads all of apt's
-# output, since closing the pipe early would count as a failure.
+# version PACKAGE, source_version PACKAGE: print the newest version in the suite. Reads all of
+# apt's output, because closing the pipe early would count as a failure.
 version() {
 	apt-cache "${aptopts[@]}" show "$1" |
 		awk '/^Version:/ && !v { v = $2 } END { print v }'
@@ -101,7 +101,7 @@ use_suite() {
 
 use_suite trixie "$cache/apt" amd64,riscv64 deb deb-src
 
-# The machine's own mirror of Debian's main archive.
+# Prints the machine's own mirror of Debian's main archive.
 mirror() {
 	local uri=${SIFIVE_TRACE_MIRROR:-}
 	[ -n "$uri" ] || uri=$(apt-get indextargets --format '$(REPO_URI) $(COMPONENT) $(SUITE)' \
@@ -128,7 +128,7 @@ apt_state() {
 	for type in "${types[@]}"; do
 		printf '%s [arch=%s] %s %s main\n' "$type" "$architectures" "$uri" "$suite"
 	done >"$aptdir/sources.list.new"
-	# The list's date is the time of the last successful update.
+	# The modification time of sources.list is the time of the last successful update.
 	rm -f "$aptdir/sources.list"
 	cp "$aptdir/sources.list.new" "$aptdir/sources.list"
 	apt_update || unverified_riscv64 "$uri" || {
@@ -141,9 +141,9 @@ apt_update() {
 	apt-get "${aptopts[@]}" -q update --allow-releaseinfo-change --error-on=any
 }
 
-# A mirror may serve an index that is older than its signed release, at times for days. With
-# SIFIVE_TRACE_UNVERIFIED=yes, the index for riscv64 is used unverified: the board's packages
-# and its kernel's headers. Programs that run on this machine are still verified.
+# A mirror may serve an index that is older than its signed release, sometimes for days. With
+# SIFIVE_TRACE_UNVERIFIED=yes, the index for riscv64 is used unverified, which affects the board's
+# packages and its kernel's headers. Programs that run on this machine are still verified.
 unverified_riscv64() {
 	local uri=$1 tree=$aptdir/unverified index
 	index=dists/$suite/main/binary-riscv64/Packages.xz
@@ -163,8 +163,8 @@ unverified_riscv64() {
 		apt_update
 }
 
-# deb_files PACKAGE...: apt's names of the newest packages' files, in any order; fails if a
-# package does not exist.
+# deb_files PACKAGE...: print apt's names for the files of the newest packages, in any order; fail
+# if a package does not exist.
 deb_files() {
 	local files
 	files=$(apt-cache "${aptopts[@]}" show --no-all-versions "$@" | awk '
@@ -177,8 +177,8 @@ deb_files() {
 	printf '%s\n' "$files"
 }
 
-# debs DIR PACKAGE...: download packages that are not in the cache, and unpack all into DIR.
-# One apt process for all, since each takes a second to start.
+# debs DIR PACKAGE...: download packages that are not in the cache, and unpack all into DIR. A
+# single apt process downloads all of them, because apt takes a second to start.
 debs() {
 	local dir=$1 file files missing=()
 	shift

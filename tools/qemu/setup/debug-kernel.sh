@@ -27,7 +27,7 @@ compile() {
 		CROSS_COMPILE="$cross" -j "$jobs" Image modules
 }
 
-# Keep only what is needed to boot and to build modules.
+# Keeps only what is needed to boot and to build modules.
 install_kernel() {
 	cp "$out.tmp/headers/arch/riscv/boot/Image" "$out.tmp/vmlinux"
 	make -s -C "$stock/source" O="$out.tmp/headers" ARCH=riscv kernelrelease \

@@ -5,14 +5,14 @@
 # the shared libraries that it loads and their loader, which the board's root lacks. Source
 # common.sh first.
 
-# guest_libraries PACKAGE: its dependencies that contain libraries.
+# guest_libraries PACKAGE: print those dependencies of the package that contain libraries.
 guest_libraries() {
 	apt-cache "${aptopts[@]}" depends --recurse --important "$1:riscv64" |
 		grep -E '^(lib.*|zlib1g):riscv64$' | grep -vE -- '-(stdlib|minimal|modules|common):' |
 		sort -u
 }
 
-# guest_needed FILE: the libraries that it requests from the loader.
+# guest_needed FILE: print the libraries that the file requests from the loader.
 guest_needed() {
 	"${cross}readelf" -d "$1" | sed -n 's/.*(NEEDED).*\[\(.*\)\]/\1/p'
 }
@@ -30,7 +30,7 @@ guest_copy() {
 	done
 }
 
-# guest_unpack DIR PACKAGE: unpack it and its libraries' packages into DIR/root.
+# guest_unpack DIR PACKAGE: unpack the package and its libraries' packages into DIR/root.
 guest_unpack() {
 	mkdir -p "$1/lib"
 	# shellcheck disable=SC2046 # many packages

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-only
-# The board's software: Debian's stock riscv64 kernel with its headers, OpenSBI,
-# busybox, and from the kernel's source package the pieces that builds and tests
-# use (kselftest, checkpatch). Prints the directory:
+# The board's software: Debian's stock riscv64 kernel with its headers, OpenSBI, busybox, and the
+# kernel's source package, of which builds and tests use kselftest and checkpatch. Prints the
+# directory:
 #
 #	vmlinux		the stock kernel		headers/	to build modules
 #	fw_dynamic.bin	OpenSBI				modules/	9p, decompressed
@@ -45,7 +45,7 @@ fetch_source() {
 	cp "$out.tmp/source/tools/testing/selftests/run_kselftest.sh" "$out.tmp/kselftest/"
 }
 
-# The headers' makefiles refer to /usr/src and /usr/lib: change that to the cache.
+# The headers' makefiles refer to /usr/src: change that to the path in the cache.
 relocate_headers() {
 	local f
 	for f in "$out.tmp/root/usr/src/linux-headers-$release/Makefile" \
@@ -54,8 +54,8 @@ relocate_headers() {
 	done
 }
 
-# A kbuild package built against a newer C library cannot run here; then build modpost from
-# the source.
+# The programs of a kbuild package that was built against a newer C library cannot run here. In
+# that case, build modpost from the source.
 own_modpost() {
 	local kbuild=$out.tmp/root/usr/lib/linux-kbuild-$common o=$out.tmp/prepare
 	# modpost only needs the target's byte order.

@@ -1,9 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-only
-# Kernel trees to compile modules in: of Debian 12 and 13, of testing, and of
-# experimental where that is newer; for gcc, for clang, without RISC-V's perf driver,
-# and for 32 bits. Argument: the stock kernel's directory. Prints the name of a file
-# with a line for each:
+# Kernel trees to compile modules in: of Debian 12 and 13, of testing, and of experimental if its
+# kernel is newer; for gcc, for clang, without RISC-V's perf driver, and for 32 bits. Argument:
+# the stock kernel's directory. Prints the name of a file with a line for each:
 #
 #	SUITE VERSION VARIANT tree DIRECTORY
 #	SUITE VERSION VARIANT none REASON
@@ -17,7 +16,7 @@ stock=${1:?stock kernel directory}
 config=$here/module-tree.config
 list=$cache/module-trees.list
 
-# Fetch the suite's package lists; old ones suffice.
+# Fetches the suite's package lists; if that fails, old ones suffice.
 have_lists() {
 	apt_state_fresh || (step "package lists of $suite" apt_state) ||
 		[ -n "$(find "$aptdir/lists" -name '*_Packages*' -print -quit)" ]
@@ -28,7 +27,7 @@ newest_source() {
 		grep -E '^linux-source-[0-9.]+$' | sort -V | tail -n 1
 }
 
-# Unpack only the configuration part of the source, and the headers.
+# Unpacks the source without most of the code: configuring needs only Kconfig files and headers.
 unpack_source() {
 	local name=linux-source-$series skip=() d
 	for d in drivers sound fs net; do
@@ -42,8 +41,8 @@ unpack_source() {
 	publish "$source.tmp" "$source"
 }
 
-# The newest installed clang that can build this kernel, in the form for LLVM=; fails if
-# there is none.
+# Prints the value of LLVM= for an installed clang that can build this kernel; fails if there is
+# none.
 clang_for() {
 	local need have suffix
 	need=$(ARCH=riscv SRCARCH=riscv "$source/scripts/min-tool-version.sh" llvm)
@@ -69,8 +68,7 @@ wanted() {
 	esac >"$out.tmp/$1/wanted.config"
 }
 
-# A requested option that Kconfig did not accept is a mistake, except options that 6.1
-# lacks.
+# granted TREE: fail if Kconfig did not accept a requested option, except those that 6.1 lacks.
 granted() {
 	local line lacking='NONPORTABLE|CPU_PM|SUSPEND'
 	grep '^CONFIG_' "$1/wanted.config" | grep -vE "_($lacking)=" | while read -r line; do
@@ -78,8 +76,7 @@ granted() {
 	done
 }
 
-# prepare VARIANT COMPILER: configure its tree, a copy of the first one with its host
-# programs.
+# prepare VARIANT COMPILER: configure its tree, a copy of gcc's tree and its host programs.
 prepare() {
 	local tree=$out.tmp/$1
 	[ "$1" = gcc ] || cp -a "$out.tmp/gcc" "$tree"
@@ -123,8 +120,8 @@ trees() {
 	[ -d "$out/clang" ] && row clang tree "$out/clang" || row clang none "$(clang_for)"
 }
 
-# trees_of SUITE ARCHITECTURES VARIANT...: the same for the newest kernel source package of
-# a suite.
+# trees_of SUITE ARCHITECTURES VARIANT...: like trees, for the newest kernel source package of a
+# suite.
 trees_of() {
 	local series version=- source
 	use_suite "$1" "$cache/apt-$1" "$2" deb
@@ -155,7 +152,7 @@ newer() {
 	[ -n "$1" ] && [ "$1" != "$last" ] && printf '%s\n' "$last" "$1" | sort -CV
 }
 
-# The oldest and a new kernel in all variants.
+# The oldest kernel and that of testing are prepared in all variants.
 make_list() {
 	trees_of bookworm amd64 no-pmu rv32
 	suite=trixie version=$(cut -d' ' -f2 <(grep ^kernel "$stock/kernel.env")) \

@@ -1,14 +1,15 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-only
-# Installs packages of the machine's own release; quick if all are installed.
+# Installs packages of the machine's own release; returns immediately if all are installed.
 #
 #	packages.sh PART...
 #
 #	command		the command for this machine
 #	build		module, library and command for a RISC-V machine
-#	board the virtual board: its build dependencies check the tests; a suite that lacks a
-#	package skips the test and names it deb Debian packages root a board with a file system of
-#	Debian
+#	board		the virtual board: its build dependencies
+#	check		the tests; without a package, a suite skips the tests that need it
+#	deb		Debian packages
+#	root		a board with Debian's file system
 #	releases	the tests on fresh releases
 
 . "$(dirname "$0")/common.sh"
@@ -65,7 +66,8 @@ done
 mapfile -t missing < <(missing_of "$@")
 [ ${#missing[@]} -gt 0 ] || exit 0
 
-# When the package lists have changed, query again the packages that the release lacked.
+# The name changes with the package lists, so packages that the release lacked are looked up
+# again.
 absent() {
 	printf '%s/absent-%s\n' "$cache" \
 		"$(digest "${missing[*]}" "$(stat -c %Y /var/lib/apt/lists)")"

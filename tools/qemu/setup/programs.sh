@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-only
-# The sources of the Debian programs in the board's file system (root.sh), to be compiled with
+# The sources of Debian programs in the board's file system (root.sh), to compile with
 # instrumentation. Prints the directory:
 #
 #	lua5.4, zstd, pigz	the sources
@@ -21,7 +21,7 @@ fetch() {
 		dpkg-source -x "$dsc" "$name"
 	done
 	debs zlib zlib1g-dev:riscv64 zlib1g:riscv64
-	# A file that Debian's build generates for its target.
+	# Debian's build generates this file for its target.
 	echo '#define DEB_HOST_MULTIARCH "riscv64-linux-gnu"' >lua5.4/src/lua5.4-deb-multiarch.h
 	mkdir one-file
 	(cd one-file && ../sqlite3/configure --disable-readline && make sqlite3.c shell.c)

@@ -3,9 +3,9 @@
 # The emulator: Debian's QEMU source with our device model and the changes in
 # tools/qemu/patches.
 #
-# Prints the path of the binary. The source tree and its
-# objects stay in the cache, so an edited model costs one file and a link;
-# the name of the finished binary is a digest of all its inputs.
+# Prints the path of the binary. The source tree and its objects stay in the cache, so after a
+# change to the model only the changed file is compiled. The name of the finished binary contains
+# a digest of all its inputs.
 
 . "$(dirname "$0")/common.sh"
 
@@ -24,7 +24,7 @@ fetch_source() {
 	mv "$tree.tmp" "$tree"
 }
 
-# Our folder becomes hw/sifive_trace; three build files refer to it.
+# Adds the model's folder, as hw/sifive_trace, to three build files.
 hook_tree() {
 	mkdir -p "$1/hw/sifive_trace"
 	echo "subdir('sifive_trace')" >>"$1/hw/meson.build"
@@ -42,7 +42,7 @@ hook_tree() {
 	MAK
 }
 
-# Changes to the emulator itself; each patch describes the bug that it fixes, or its purpose.
+# Changes the emulator itself; each patch describes the bug that it fixes, or its purpose.
 patch_tree() {
 	local p
 	for p in "$patches"/*.patch; do
@@ -50,8 +50,8 @@ patch_tree() {
 	done
 }
 
-# The suite's QEMU needs a newer meson than the machine has: install it in a Python
-# environment that also uses the machine's packages.
+# The suite's QEMU may need a newer meson than the machine's: install the suite's meson in a
+# Python environment that also uses the machine's packages.
 python_env() {
 	[ -x "$cache/python-$mesonver/bin/meson" ] && return
 	rm -rf "$cache/python-$mesonver"*

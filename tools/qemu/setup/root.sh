@@ -3,7 +3,7 @@
 # A file system of Debian for riscv64 with a few programs to trace, as an ext4 image.
 # Argument: the stock kernel's directory. Prints the image's path.
 #
-# The packages are unpacked here and configured on the board, since this machine cannot run
+# The packages are unpacked here and configured on the board, because this machine cannot run
 # their programs.
 
 . "$(dirname "$0")/common.sh"
@@ -31,9 +31,9 @@ unpack() {
 		"$suite" "$tmp/root" "$mirror"
 }
 
-# debootstrap verifies its mirror. If apt uses an unverified index (common.sh),
-# give debootstrap a mirror with that index, and put the packages into its
-# cache, where it looks first.
+# debootstrap verifies its mirror. If apt uses an unverified index (see common.sh), give
+# debootstrap a mirror with that index, and put the packages into debootstrap's cache, which it
+# searches first.
 unpack_unverified() {
 	local index=main/binary-riscv64/Packages.xz tree=$aptdir/unverified from=$mirror
 	local release=$tree/dists/$suite path file

@@ -1,14 +1,14 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-only
 # The newest kernel of Debian testing for the board, with its modules, headers and busybox.
-# Argument: the stock kernel's directory. Prints a directory with the same layout, see
-# kernel.sh, or nothing if the kernel cannot be fetched.
+# Argument: the stock kernel's directory. Prints a directory with the same layout (see kernel.sh),
+# or nothing if the kernel cannot be fetched.
 
 . "$(dirname "$0")/common.sh"
 
 stock=${1:?stock kernel directory}
 
-# Image and modules are separate packages.
+# The image and the modules are in separate packages.
 packages() {
 	apt-cache "${aptopts[@]}" depends --recurse --important "linux-image-$release:riscv64" |
 		grep -oE '^linux-(image|binary|modules)-.*:riscv64$' | sort -u
@@ -35,8 +35,8 @@ fetch() {
 	ln -s "$tree/source" "$out.tmp/source"
 }
 
-# Code generation options that the suite's compiler and assembler support but
-# this machine's do not. None changes a structure.
+# Prints the code generation options that the suite's compiler and assembler support, but this
+# machine's do not. None of these changes a structure.
 beyond_compiler() {
 	local can='^CONFIG_(CC|AS|LD|TOOLCHAIN|GCC)_[A-Z0-9_]*='
 	comm -23 <(grep -E "$can" "$out.tmp/headers/.config" | sort) \
@@ -44,8 +44,8 @@ beyond_compiler() {
 		sed -nE '/_VERSION/d; s/=.*//; p; s/CONFIG_TOOLCHAIN_HAS_/CONFIG_RISCV_ISA_/p'
 }
 
-# The headers' makefile refers to /usr/src. kbuild's modpost needs the suite's C library, so
-# use the tree's, which was built here.
+# The headers' makefile refers to /usr/src. The modpost of the kbuild package needs the suite's C
+# library, so use the modpost of the tree, which was built here.
 fit_headers() {
 	local option
 	ln -s "root/usr/src/linux-headers-$release" "$out.tmp/headers"
