@@ -22,7 +22,7 @@
 /**
  * struct counters - the columns of a trace
  * @times:	the first @times columns are times in ticks: enum counters_time
- * @apart:	counters whose events take turns have no columns of their own: see turns.h
+ * @apart:	counters whose events take turns have no columns here: see turns.h
  * @turn:	the turn in which a column's event is counted, 0 if always
  * @hidden:	the column is not a counter's: it contains the cycles in which the events of @turn
  *		were counted

@@ -59,7 +59,7 @@ bool limit_before(struct analysis *analysis, struct analysis_thread *thread,
 
 bool limit_timed(struct analysis *analysis, struct analysis_thread *thread)
 {
-	/* A record without a time has the same place as the thread's latest record. */
+	/* A record without a time does not change the thread's place. */
 	const bool begins = thread->place == ANALYSIS_BEFORE && thread->timed &&
 			    thread->now >= analysis->from;
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * Sorts records so that each thread's are in the order in which it wrote them, across harts and
+ * Sorts records to restore the order in which each thread wrote its records, across harts and
  * channels.
  */
 #ifndef SIFIVE_TRACE_ORDER_H

@@ -2,7 +2,7 @@
 /*
  * Records of instrumented functions and manual records in a trace with instruction trace. The
  * calls come from the flow; these records are points between them, with exact counts since the
- * thread's previous point. The counts are charged to no function, since several may have run.
+ * thread's previous point. The counts are charged to no function, because several may have run.
  */
 #include <stdlib.h>
 
@@ -21,7 +21,7 @@ static struct analysis_thread *points_of(struct analysis *analysis,
 	return thread->recorded;
 }
 
-/* Samples are not points: they count for a whole hart, or are not in the order of the flow. */
+/* Samples are not points: they count everything on a hart, or are not in the order of the flow. */
 bool points_wants(struct analysis *analysis, const struct perfrec_record *record)
 {
 	if (record->type == PERFREC_ISR)

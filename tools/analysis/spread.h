@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* The relative error of a quantile is at most one part in this many. */
+/* The relative error of a quantile is at most 1 / SPREAD_PART. */
 #define SPREAD_PART	512
 
 struct spread;

@@ -11,7 +11,10 @@
 /* Calls with larger numbers count as this number. */
 #define SYSCALLS_MAX	1024
 
-/* How many calls to keep in which the thread was off the CPU: a loss may yet be found in them. */
+/*
+ * How many calls with time off the CPU to keep, because a loss during such a call may be found
+ * later.
+ */
 #define SYSCALLS_RECENT	256
 
 /**

@@ -7,7 +7,7 @@
 #include "command.h"
 #include "tree.h"
 
-/* Memory that pruning needs per node. */
+/* Bytes of memory that pruning needs per node. */
 #define PRUNING_BYTES	(2 * sizeof(uint32_t))
 
 static uint64_t key(uint32_t parent, uint32_t function)

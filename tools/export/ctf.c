@@ -3,8 +3,8 @@
  * The Common Trace Format 1.8: a folder with "metadata", which describes the events, and a
  * stream of packets per thread.
  *
- * Calls have the names and fields of LTTng's function tracing, which Trace Compass shows as
- * call stacks. Each set of counters has its own event classes.
+ * Calls have the names and fields of LTTng's function tracing, which Trace Compass shows as call
+ * stacks. Each set of counters has separate event classes.
  */
 #include <errno.h>
 #include <fcntl.h>

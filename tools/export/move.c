@@ -32,7 +32,7 @@ struct cursor {
 	uint8_t		*end;
 };
 
-/* Reads a little-endian number, as all of RISC-V is little endian; 0 at the end. */
+/* Reads a little-endian number, because RISC-V files are little endian; returns 0 at the end. */
 static uint64_t take(struct cursor *cursor, size_t bytes)
 {
 	uint64_t value = 0;

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /*
- * A profile for pprof: one sample for each call path, with its own cost. The
- * file is written field by field, so that memory does not grow with the length
- * of paths.
+ * A profile for pprof: one sample for each call path, with the path's cost excluding callees. The
+ * file is written field by field, so that memory does not grow with the length of paths.
  */
 #include <limits.h>
 #include <stdio.h>

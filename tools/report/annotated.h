@@ -24,9 +24,9 @@
  * @samples:	in it
  * @calls:	calls from it that have ended; a tail call is part of another call
  * @nested:	timed calls from within another call of the called function
- * @timed:	calls and parts whose time is in @time
- * @untimed:	calls and parts without a time
- * @inferred:	calls and parts with an inferred time
+ * @timed:	calls, and tail calls within them, whose time is in @time
+ * @untimed:	calls and tail calls without a time
+ * @inferred:	calls and tail calls with an inferred time
  * @time:	ticks in them, excluding the nested ones
  */
 struct annotated_cost {
@@ -54,7 +54,7 @@ static inline bool annotated_is_timed(const struct annotated_cost *cost)
 /**
  * struct annotated_site - an address with a cost
  * @place:	address of an instruction; or, if odd, an address within a calling instruction,
- *		usually just before a return address
+ *		usually the byte before the return address
  * @followed:	instruction trace shows a call from this site
  */
 struct annotated_site {

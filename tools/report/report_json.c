@@ -99,7 +99,7 @@ static void put_counts(struct output *out, const char *name, const struct count 
 #define PUT_COUNTS(out, name, counts) \
 	put_counts(out, name, counts, sizeof(counts) / sizeof((counts)[0]))
 
-/* The content of the trace, and what is missing or damaged. */
+/* Writes what the trace contains, and what is missing or damaged. */
 static void put_contents(struct output *out, const struct trace_stats *stats)
 {
 	const uint64_t all = stats->records[PERFREC_ENTER] + stats->records[PERFREC_EXIT] +
