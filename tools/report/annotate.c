@@ -224,7 +224,7 @@ const struct cli_command annotate_command = {
 	.run = command_annotate,
 	.summary = "show the source lines and instructions of functions with their costs",
 	.arguments = "TRACE...|- [FUNCTION]...",
-	.help = "Print the source lines and instructions of functions, each with its number of executions (instruction trace), its samples, and the calls from it (records of calls, instruction trace). FUNCTION is a name; * and ? match any characters and one character." OPTIONS_SEVERAL
+	.help = "Print the source lines and instructions of functions, each with its number of executions (instruction trace), its samples, and the calls from it (records of calls, instruction trace). FUNCTION is a name; * matches any characters, ? one." OPTIONS_SEVERAL
 		" The names of all traces but the first must end in .rtd, or in .rtd and numbers; functions follow the traces.",
 	.groups = annotate_groups,
 	.status = OPTIONS_STATUS,

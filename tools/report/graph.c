@@ -41,7 +41,7 @@ static const struct cli_option graph_options[] = {
 	  .help = "omit paths that cost less than this share of the total time, or of the samples",
 	  .set = cli_number, .offset = offsetof(struct graph, least), .most = 100 },
 	{ .name = "filter", .value = "PATTERN",
-	  .help = "show only trees whose root is a function with this name; * and ? match any characters and one character",
+	  .help = "show only trees whose root is a function with this name; * matches any characters, ? one",
 	  .set = cli_text, .offset = offsetof(struct graph, filter) },
 	{ .name = "counter", .value = "NAME",
 	  .help = "also show the counts of this counter; may be repeated",

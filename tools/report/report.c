@@ -40,7 +40,7 @@ const struct cli_option report_table_options[] = {
 	  .help = "sort by calls, total, self (default; samples or else calls if there are no times), samples, samples:total, name, a counter's name, on-cpu, off-cpu, NAME:self, or one of --columns",
 	  .set = cli_text, .offset = offsetof(struct report_options, sort) },
 	{ .name = "filter", .value = "PATTERN",
-	  .help = "show only functions with this name; * and ? match any characters and one character; may be repeated",
+	  .help = "show only functions with this name; * matches any characters, ? one; may be repeated",
 	  .set = cli_append, .offset = offsetof(struct report_options, filter) },
 	{ .name = "top", .value = "N", .help = "show only the first N lines of each table",
 	  .set = cli_number, .offset = offsetof(struct report_options, top),

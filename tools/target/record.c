@@ -69,7 +69,7 @@ static const struct cli_option output_option[] = {
 
 static const struct cli_option how_options[] = {
 	{ .letter = 'F', .name = "function", .value = "PATTERN",
-	  .help = "record only functions with this name; * and ? match any characters and one character; C++ as nm -C shows it, or without parameters: \"add(int, char)\"; may be repeated",
+	  .help = "record only functions with this name; * matches any characters, ? one; C++ as nm -C shows it, or without parameters: \"add(int, char)\"; may be repeated",
 	  .set = cli_append, .offset = offsetof(struct recording, patterns) },
 	{ .name = "filter", .value = "FILE",
 	  .help = "record only the functions in FILE: sifive-trace filter selects them by name or source file",

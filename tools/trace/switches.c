@@ -117,8 +117,6 @@ int switches_push(struct switches *switches, const struct store *store)
 	 */
 	if (before.kind || !begins(store->bytes, store->value))
 		switches->losses++;
-	else if (!store->value)
-		switches->begins++;
 	if (before.kind || !begins(store->bytes, store->value) || !store->value)
 		give(switches, store, begun, SIFIVE_TRACE_SWITCH_BEGIN, 0);
 	return 0;

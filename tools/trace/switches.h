@@ -53,14 +53,12 @@ struct switches_begun {
  * struct switches - the decoder for records of context switches
  * @channel:	channel of the records, -1 if there are none
  * @records:	number of complete records, without marks
- * @begins:	number of marks
  * @losses:	how often stores belonged to no record
  * @give:	called for each record, with @context; if NULL, records are only counted
  */
 struct switches {
 	int		channel;
 	uint64_t	records;
-	uint64_t	begins;
 	uint64_t	losses;
 	void		(*give)(void *context, const struct trace_switch *record);
 	void		*context;
