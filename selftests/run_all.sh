@@ -29,8 +29,11 @@ for t in ./*_test ./example.sh ./perf_stat.sh; do
 	[ "$named" = "$only" ] || continue
 	ran=$((ran + 1))
 	echo "# $t"
+	read -r begin _ </proc/uptime
 	"$t"
 	status=$?
+	read -r end _ </proc/uptime
+	echo "# $t: $((${end%.*} - ${begin%.*})) s"
 	case $status in
 	0 | 4) ;;
 	*)
