@@ -38,7 +38,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		inflate_check(elf);
 		frames_read(elf, on_frame, &frames);
 		stubs_read(elf, on_stub, &stubs);
-		/* An entry of either takes several bytes of the file. */
+		/* Each frame entry and each stub occupies several bytes of the file. */
 		if (frames > size / 12 || stubs > size / 4)
 			abort();
 	}

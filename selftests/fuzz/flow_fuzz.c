@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /*
- * Follows instruction trace of any code. The first byte selects the timestamps' scheme and the
- * width of SRC, the second one how many pairs of bytes are code.
+ * Follows instruction trace of arbitrary code. The first byte selects the timestamp scheme and the
+ * width of SRC, the second byte the number of halfwords of code.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,7 +16,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static char path[64];
 
-/* All addresses belong to the file with the code. */
+/* All addresses belong to the file that contains the code. */
 bool symbols_object(struct symbols *symbols, uint64_t address, struct symbols_object *object)
 {
 	(void)symbols;
@@ -43,7 +43,7 @@ static void on_run(void *context, const struct flow_place *place, const struct f
 	    !code_is_boundary(block, run->from) || !code_is_boundary(block, run->to) ||
 	    place->done + (run->to - run->from) * run->times > place->halfwords)
 		abort();
-	/* Runs within a block are adjacent; its last instruction determines what may follow. */
+	/* Runs within a block are adjacent; the last instruction determines what may follow. */
 	if (seen->block[place->src] && run->from &&
 	    (seen->block[place->src] != block || seen->to[place->src] != run->from))
 		abort();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-/* Reads arbitrary text as a side-car file, and derives everything from it. */
+/* Reads arbitrary text as a side-car file, and looks up its counters, threads and objects. */
 #include <stdlib.h>
 
 #include "counters.h"

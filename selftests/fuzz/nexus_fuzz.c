@@ -90,7 +90,7 @@ static uint64_t decode(const struct nexus_options *options, const uint8_t *data,
 		uint8_t *copy;
 
 		length = size - at < part ? size - at : part;
-		/* Allocated to size, so that an access beyond the end is detected. */
+		/* Allocated with the exact size, so that an access beyond the end is detected. */
 		copy = malloc(length);
 		memcpy(copy, data + at, length);
 		nexus_feed(&nexus, copy, length);

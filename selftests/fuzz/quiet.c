@@ -17,7 +17,7 @@ void report(const char *format, ...)
 	va_end(arguments);
 }
 
-/* Stands for symbols, which are not under test here. */
+/* Stub: symbols are not under test here. */
 bool symbols_find(struct symbols *symbols, uint64_t address,
 		  struct symbol *symbol)
 {
@@ -27,7 +27,7 @@ bool symbols_find(struct symbols *symbols, uint64_t address,
 	return false;
 }
 
-/* Stands for load addresses over time, which are not under test here. */
+/* Stubs: changes of load addresses over time are not under test here. */
 void symbols_where(struct symbols *symbols, const struct perfrec_record *record)
 {
 	(void)symbols;
@@ -62,21 +62,21 @@ bool symbols_named(struct symbols *symbols, const char *name, uint64_t *start,
 	return false;
 }
 
-/* Functions are 64 bytes long: some call sites in the corpus are inside a function. */
+/* Functions are 64 bytes long, so that some call sites in the corpus are inside a function. */
 uint64_t symbols_caller(struct symbols *symbols, uint64_t call_site)
 {
 	(void)symbols;
 	return call_site & ~63ull;
 }
 
-/* Two processes have the same functions, one of them at odd multiples of 4 GiB. */
+/* Two processes have the same functions; in one, bit 32 of their addresses is set. */
 uint64_t symbols_same(struct symbols *symbols, uint64_t address)
 {
 	(void)symbols;
 	return address & ~(1ull << 32);
 }
 
-/* A target with code has its own. */
+/* A target that reads code overrides this. */
 __attribute__((weak)) bool symbols_object(struct symbols *symbols, uint64_t address,
 					  struct symbols_object *object)
 {

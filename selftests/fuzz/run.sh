@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-# Runs every fuzz target under both fuzzers, half of the time each; results as TAP. Each processor
-# runs one target at a time.
+# Runs every fuzz target under both fuzzers, each for half of the time; results as TAP. At most
+# one target per processor runs at a time.
 #
 #	run.sh BUILD SECONDS TARGET...
 
@@ -14,8 +14,8 @@ least=1000
 patience=20
 shift 2
 
-# result NAME LOG INPUTS CRASHES: fails if an input breaks the target, which is named, or
-# if too few inputs were tried.
+# result NAME LOG INPUTS CRASHES: fails if CRASHES names inputs that break the target, or if too
+# few inputs were tried.
 result() {
 	local name=$1 log=$2 inputs=${3:-0} crashes=$4
 	if [ -z "$crashes" ] && [ -s "$log" ] && [ "$inputs" -ge "$least" ]; then
@@ -23,8 +23,8 @@ result() {
 		return
 	fi
 	tail -n 30 "$log" | sed 's/^/# /'
-	[ "$inputs" -ge "$least" ] || echo "# only $inputs inputs, $least are the least"
-	[ -z "$crashes" ] || printf '# breaks it: %s\n' $crashes | head -n 5
+	[ "$inputs" -ge "$least" ] || echo "# only $inputs inputs, at least $least are required"
+	[ -z "$crashes" ] || printf '# failing input: %s\n' $crashes | head -n 5
 	echo "not ok - $name, $inputs inputs"
 }
 

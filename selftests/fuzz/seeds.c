@@ -51,10 +51,10 @@ static void records(struct gen *gen, unsigned int src, unsigned int channel,
 	gen_record(&stream, 1, outer, value);
 }
 
-/* For unwind_fuzz.c: a signal has interrupted the innermost of nested functions, or its handler. */
+/* For unwind_fuzz.c: a signal has interrupted the innermost nested function or a signal handler. */
 static void save_stack(const char *path, bool named, unsigned int signals)
 {
-	/* A stack pointer; return addresses and an interrupted function in unwind_sample.S. */
+	/* The stack pointer; return addresses and the interrupted function, in unwind_sample.S. */
 	const uint64_t start = 0x3ffffff000, main_ = 0x7004c, down = 0x7008c, leaf = 0x700c0;
 	uint64_t value[SIFIVE_TRACE_STACK_REGISTERS + 400] = { down, main_, start }, *word;
 	size_t count = SIFIVE_TRACE_STACK_REGISTERS;
@@ -81,12 +81,12 @@ static void save_stack(const char *path, bool named, unsigned int signals)
 }
 
 /*
- * The number of writers in export_fuzz.c. As many further numbers select the same writers, with a
+ * The number of writers in export_fuzz.c. Numbers from WRITERS on select the same writers, with a
  * side-car file that announces instruction trace.
  */
 #define WRITERS	20
 
-/* One of the traces for each writer. */
+/* Save this trace for every third writer; the other two traces cover the rest. */
 static void save_writers(const char *folder, const char *name, unsigned int type,
 			 const struct gen *gen)
 {
@@ -102,7 +102,7 @@ static void save_writers(const char *folder, const char *name, unsigned int type
 	}
 }
 
-/* For flow_fuzz.c, runs of a program in several modes. */
+/* For flow_fuzz.c: a run of a random program in each of several modes. */
 static void save_flows(const char *folder)
 {
 	static const struct tracer modes[] = {
@@ -120,7 +120,7 @@ static void save_flows(const char *folder)
 	for (i = 0; i < 3; i++) {
 		struct gen gen;
 
-		/* A program that fits into the prefix. */
+		/* The program must fit into the prefix. */
 		do
 			program_make(&program, &seed);
 		while (program.halfwords > 255);
