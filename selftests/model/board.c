@@ -170,7 +170,7 @@ static uint64_t command(struct board *b, const char *fmt, ...)
 	va_end(ap);
 	fflush(b->to);
 	if (!fgets(line, sizeof(line), b->from))
-		die("QEMU is gone after: %s", fmt);
+		die("QEMU exited after: %s", fmt);
 	if (strncmp(line, "OK", 2))
 		die("qtest: %s", line);
 	return strtoull(line + 2, NULL, 0);
@@ -267,7 +267,7 @@ void set(struct board *b, const char *id, const char *name, const char *json)
 		    "\"property\":\"%s\",\"value\":%s}}", id, name, json);
 }
 
-/* The reset happens after the command returns; wait for its event. */
+/* The reset happens after the command returns, so wait for the RESET event. */
 void system_reset(struct board *b)
 {
 	bool answered = false, happened = false;

@@ -47,7 +47,7 @@
 #define ATB_CONTROL	TR_ATB_CONTROL
 #define PIB_CONTROL	TR_PIB_CONTROL
 
-/* A value in a field. */
+/* A value, shifted to its field. */
 #define FIELD(mask, value)	((uint32_t)(value) * ((mask) & -(mask)))
 
 #define ACTIVE		TR_CONTROL_ACTIVE
@@ -90,7 +90,7 @@ struct board {
 void board_start(struct board *b, const char *args);
 void board_stop(struct board *b);
 
-/* QEMU's error message for args; fails the test if it starts. */
+/* QEMU's error message for args; fails the test if QEMU starts. */
 const char *board_refuses(const char *args);
 
 uint32_t rd(struct board *b, uint64_t addr);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Faults take effect when set, at the start or on the running machine, and can be
- * cleared; an SBA sink aimed at its own registers does no harm; accesses are counted by
- * register block and written out at exit.
+ * cleared; an SBA sink whose window is its component's own registers does no harm; accesses
+ * are counted by register block, and the counts are written to a file at exit.
  */
 #include "kselftest_harness.h"
 #include "board.h"
@@ -60,7 +60,7 @@ TEST_F(fault, active_stuck)
 	EXPECT_EQ(ACTIVE, rd(&self->b, TE + CONTROL) & ACTIVE);
 }
 
-/* A running component continues; once disabled it cannot be enabled again. */
+/* A running component continues, but once disabled it cannot be re-enabled. */
 TEST_F(fault, enable_stuck)
 {
 	start(&self->b, ENCODER(""));
@@ -124,7 +124,7 @@ TEST_F(fault, sink_aimed_at_its_own_registers)
 	EXPECT_EQ(1, rd(&self->b, TE + WORD_COUNT));
 }
 
-/* From the FIFO it works, as for any bus master: each word is a store. */
+/* A FIFO drains outside such an access, so each word that it writes there is a store. */
 TEST_F(fault, sink_fed_back_into_a_full_fifo)
 {
 	unsigned int i;

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Tests the encoder's FIFO: it drains message by message at its rate, and shows its level and
- * whether it accepts a store; when full it either stalls the hart or drops messages,
+ * Tests the encoder's FIFO: it drains message by message at the configured rate, and shows its
+ * level and whether it accepts a store; when full, it either stalls the hart or drops messages,
  * then sends an Error and an absolute timestamp.
  */
 #include "kselftest_harness.h"
 #include "board.h"
 
-/* The smallest FIFO; a byte leaves in one tick of the timestamps. */
+/* The smallest FIFO, from which one byte leaves per timestamp tick. */
 #define TICK	100
 #define DEPTH	76
 #define ENCODER	"-device sifive-trace-encoder,id=te0,addr=0x11000000,sinks=sba," \
@@ -40,7 +40,7 @@ static void message(struct board *b, unsigned int x)
 	wr(b, TE + STIMULUS(0), 0x40 | x);
 }
 
-/* Fill it completely: trace on takes four bytes, 18 messages the rest. */
+/* Fill the FIFO: trace on occupies four bytes, and 18 messages occupy the rest. */
 static void fill(struct board *b, uint32_t control)
 {
 	unsigned int i;
@@ -178,7 +178,7 @@ TEST_F(fifo, stall)
 	EXPECT_EQ(0, rd(&self->b, TE + CONTROL) & LOST);
 }
 
-/* An encoder that cannot stall: the bit reads back as 0. */
+/* If an encoder cannot stall, the stall bit reads back as 0. */
 TEST(no_stall)
 {
 	struct board b;
@@ -196,7 +196,7 @@ TEST(no_stall)
 }
 
 /*
- * After it is disabled, the encoder still sends the FIFO's content: level x drain-ns +
+ * A disabled encoder still sends the content of its FIFO, which takes level x drain-ns +
  * flush-ns.
  */
 TEST_F(fifo, flush)
@@ -226,7 +226,7 @@ TEST_F(fifo, reset_empties)
 }
 
 /*
- * The encoder's own sink fills and stops: the FIFO's content is dropped, and counted.
+ * When the encoder's own sink is full and stops, messages in the FIFO are dropped and counted.
  */
 TEST_F(fifo, stop_on_wrap)
 {

@@ -6,9 +6,9 @@ flow.py [--src-bits N] [--lossy] PROGRAM LOG PIECE...
 
 LOG contains QEMU's lines of -d exec,nochain,int with one instruction in each block; blocks of
 hart 0 that were translated for a traced hart have a nonzero number before their address. Each
-PIECE is the file of one trace, in the log's order, and one stretch of traced instructions. Follow
-the messages through the program's code according to the N-Trace specification, with the codes of
-version 0. Nothing is shared with the command's reader.
+PIECE is the file of one trace, and corresponds to one stretch of traced instructions in the log;
+both are in the same order. Follow the messages through the program's code according to the N-Trace
+specification, with the codes of version 0. No code is shared with the command's reader.
 """
 import argparse
 import re
@@ -118,7 +118,7 @@ def signed(value, bits):
 
 
 def field(word, *places):
-    """The bits (high, low, position) of a word, put together."""
+    """The bit ranges (high, low, position) of a word, combined."""
     value = 0
     for high, low, position in places:
         value |= ((word >> low) & ((1 << (high - low + 1)) - 1)) << position
@@ -126,7 +126,7 @@ def field(word, *places):
 
 
 def indirect(rd, rs):
-    """The hints of jalr: its effect on a stack of return addresses."""
+    """The effect of a jalr on the return address stack, from the hints in its registers."""
     link = (1, 5)
     if rd in link:
         return "swap" if rs in link and rs != rd else "call"
@@ -171,7 +171,7 @@ class Flow:
         self.pc = None
         self.address = 0
         self.lost = True        # the flow is unknown until the next Sync
-        self.halfwords = 0      # of messages that were full
+        self.halfwords = 0      # from resource full messages
         self.outcomes = []      # of branches, the next one first
         self.calls = []
         self.stretches = []     # of addresses without a loss between them
@@ -190,7 +190,7 @@ class Flow:
         return direct and not left
 
     def step(self, direct, left):
-        """One instruction, with this many half-words left; returns the number left after it."""
+        """Follow one instruction with this many halfwords left; return how many are left then."""
         length, kind, target = self.code[self.pc]
         self.stretches[-1].append(self.pc)
         left -= length // 2
@@ -215,10 +215,10 @@ class Flow:
         self.halfwords = 0
         while left:
             if self.pc is None:
-                raise Wrong(f"no address behind the instruction at {self.stretches[-1][-1]:#x}")
+                raise Wrong(f"no address after the instruction at {self.stretches[-1][-1]:#x}")
             left = self.step(direct, left)
         if self.outcomes:
-            raise Wrong(f"{len(self.outcomes)} outcomes and no branch before {self.pc:#x}")
+            raise Wrong(f"{len(self.outcomes)} outcomes are left, but no branch before {self.pc:#x}")
 
     def full(self, message):
         code, data = message["rcode"], message["rdata"]
@@ -316,7 +316,7 @@ def differs(followed, executed):
 
 
 def compare(name, flow, expected, lossy):
-    """All instructions, or stretches of them if messages were lost."""
+    """Compare all instructions, or stretches of them if messages were lost."""
     losses = flow.seen.get("error", 0)
     if losses and not lossy:
         raise Wrong(f"{losses} losses")
@@ -335,7 +335,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--src-bits", type=int, default=0)
     parser.add_argument("--lossy", action="store_true",
-                        help="messages may be missing where the trace reports it")
+                        help="messages can be missing if the trace reports a loss")
     parser.add_argument("program")
     parser.add_argument("log")
     parser.add_argument("pieces", nargs="+")

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Tests a flush when time follows the host's clock, so that the emulator's timers may be late: a
- * driver may poll for empty for only a few microseconds.
+ * Tests a flush while time follows the host's clock. The emulator's timers can be late then, but
+ * a driver polls for empty for only a few microseconds.
  */
 #include "guest.h"
 
-#define TICKS	50	/* 5 us; while a flush takes 1 us */
+#define TICKS	50	/* 5 us; a flush takes 1 us */
 
 static void empty_is_set_when_the_flush_is_over(void)
 {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Tests funnels: they merge complete messages, drop them while not enabled (which the sender
- * shows as sinkError), feed other funnels, supply the time to their inputs, and stop on their
- * own.
+ * shows as sinkError), feed other funnels, supply the time to their inputs, and stop when their
+ * sink is full.
  */
 #include "kselftest_harness.h"
 #include "board.h"
@@ -37,7 +37,7 @@ static void start(struct board *b, const char *args)
 	sink_window(b, TF, BUFFER, 4096, 4);
 }
 
-/* Stop as a driver does: encoders first, waiting for empty each time. */
+/* Stop as a driver does: encoders first, then the funnel, with time for each flush. */
 static const char *stop(struct board *b)
 {
 	wr(b, TE + CONTROL, OFF);
@@ -48,7 +48,7 @@ static const char *stop(struct board *b)
 	return memory(b, BUFFER, (rd(b, TF + SINK_WP) & ~WRAPPED) - BUFFER);
 }
 
-/* Two sources with the funnel's time. The timestamp state is kept per source. */
+/* Both sources use the funnel's time, but each has a separate previous timestamp. */
 TEST_F(funnel, merges)
 {
 	start(&self->b, FUNNEL0 INPUTS(""));
@@ -168,7 +168,7 @@ TEST_F(funnel, stops_for_itself)
 	for (i = 0; i < 2; i++)
 		wr(&self->b, TE + STIMULUS(0), 0);
 	EXPECT_EQ(ACTIVE | EMPTY, rd(&self->b, TF + CONTROL) & 0xf);
-	/* Filling the sink is no error; sending to a full one is. */
+	/* Filling the sink is not an error; sending to a full sink is. */
 	EXPECT_EQ(ENABLE, rd(&self->b, TE + CONTROL) & (ENABLE | SINK_ERROR));
 	for (i = 0; i < 2; i++)
 		wr(&self->b, TE + STIMULUS(0), 0);
@@ -188,7 +188,7 @@ TEST_F(funnel, stops_for_itself)
 	"-device sifive-trace-encoder,id=te0,addr=0x11000000,sinks=funnel+sba," \
 	"funnel=tf1,ts-type=slave "
 
-/* A funnel feeds a funnel; time comes from the far end, truncated on its way. */
+/* A funnel feeds another, which supplies the time; the first one truncates it. */
 TEST_F(funnel, into_a_funnel)
 {
 	start(&self->b, CHAIN);
@@ -257,11 +257,11 @@ TEST_F(funnel, slave_time)
 	setup_encoder(&self->b, TE1, TS_ENABLE);
 	EXPECT_EQ(7, rd(&self->b, TE + TS_LOWER));
 	EXPECT_EQ(0, rd(&self->b, TE1 + TS_LOWER));
-	/* The second encoder's messages have the funnel's time nevertheless. */
+	/* The second encoder's messages still have the funnel's time. */
 	sink_window(&self->b, TE1, BUFFER, 64, 4);
 	wr(&self->b, TE1 + CONTROL, ON);
 	EXPECT_STREQ("8c 00 09 1f", memory(&self->b, BUFFER, 4));
-	/* If the master stops or is reset, so does the slave. */
+	/* When the master stops or is reset, the time of the slave stops or returns to 0. */
 	wr(&self->b, TF + TS_CONTROL, TS_ACTIVE);
 	step(&self->b, 7 * TICK);
 	EXPECT_EQ(7, rd(&self->b, TE + TS_LOWER));

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Tests an encoder's effects on its hart: stalls that take time. guest.sh sets the encoder up so
- * that a byte leaves its 76-byte FIFO in 100 us.
+ * that one byte leaves its 76-byte FIFO every 100 us.
  */
 #include "guest.h"
 
@@ -33,7 +33,7 @@ static void stores_take_as_long_as_the_bytes(void)
 	result(rd(TR_CONTROL) & TR_CONTROL_STALL_OR_OVERFLOW, "a stall sets teStallOrOverflow");
 	bytes = stop();
 	result(took >= (uint64_t)(bytes - DEPTH) * TICKS_A_BYTE,
-	       "stores take as long as what leaves the FIFO");
+	       "stores take as long as the FIFO takes to drain their bytes");
 	result(bytes == 3 + 200 * 4 + 3 + 2 && rd(TR_WORD_COUNT) == 200,
 	       "each store is one message");
 }
@@ -57,10 +57,10 @@ static void an_interrupt_ends_the_wait(void)
 	__asm__ volatile("csrci mstatus, 8");
 	result(made == n, "an interrupt is taken while a store waits");
 	stop();
-	result(rd(TR_WORD_COUNT) == n + 1, "and the store is made once");
+	result(rd(TR_WORD_COUNT) == n + 1, "a store that was interrupted while it waited is made once");
 }
 
-/* The first half waits; the second half does not, because it could not be repeated by itself. */
+/* The first half waits. The second half does not, as it cannot be repeated without the first. */
 static void a_store_of_64_bits_is_made_once(void)
 {
 	unsigned int n;

@@ -32,7 +32,7 @@ grep -E '^(not )?ok' "$out/guest.tap" | sed 's/^/# /'
 [ "$(grep -c '^ok' "$out/guest.tap")" = 6 ] && ! grep -q '^not ok' "$out/guest.tap"
 result $? "a hart waits for its encoder, and nothing is lost"
 grep -q '"stat-dropped": 0' "$out/te0.json" && grep -q '"stat-violations": 0' "$out/te0.json"
-result $? "nothing was lost, no rule was broken"
+result $? "no message was dropped, and no rule was broken"
 grep -q '"stat-wide-stores": 1,' "$out/te0.json"
 result $? "a repeated store is counted once"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Tests instruction trace of a hart that does not run: where each trace begins and ends, byte
- * by byte, for each mode. program.sh tests the rest, with a running hart.
+ * Tests instruction trace of a hart that does not run: the bytes with which a trace begins and
+ * ends in each mode. program.sh tests the rest, with a running hart.
  */
 #include "kselftest_harness.h"
 #include "board.h"
@@ -79,7 +79,7 @@ TEST_F(instructions, each_trace_begins_with_a_sync)
 		     written(&self->b));
 }
 
-/* The messages of event trace are not documented, so the model makes none. */
+/* The messages of event trace are not documented, so the model sends none. */
 TEST_F(instructions, event_trace_is_no_instruction_trace)
 {
 	start(&self->b, ENCODER, 0);
@@ -87,7 +87,7 @@ TEST_F(instructions, event_trace_is_no_instruction_trace)
 	EXPECT_STREQ(ICT_ON ICT_OFF " ff ff", written(&self->b));
 }
 
-/* A Sync has the absolute time; tsBranch decides for Correlation. */
+/* Sync has an absolute timestamp; tsBranch determines whether Correlation has one, too. */
 TEST_F(instructions, timestamps)
 {
 	start(&self->b, ENCODER, TS_ENABLE | TS_COUNT);
@@ -105,7 +105,7 @@ TEST_F(instructions, timestamps)
 		     written(&self->b));
 }
 
-/* No hart has that number, so the encoder works but has nothing to trace. */
+/* No hart has number 7, so the encoder works but has nothing to trace. */
 TEST_F(instructions, an_encoder_without_a_hart)
 {
 	start(&self->b, ENCODER ",hart=7", 0);
@@ -113,14 +113,14 @@ TEST_F(instructions, an_encoder_without_a_hart)
 	EXPECT_STREQ(ICT_ON ICT_OFF " ff ff", written(&self->b));
 }
 
-/* If the end message does not fit it is lost, and reported with the bit of program trace. */
+/* If the message that ends the trace does not fit, an Error with ECODE program reports its loss. */
 TEST_F(instructions, a_lost_end_is_reported)
 {
 	unsigned int i;
 
 	start(&self->b, ENCODER ",fifo-depth=76,drain-ns=100", 0);
 	wr(&self->b, TE + CONTROL, TRACE | ITC | BTM);
-	/* 7 bytes are in the FIFO; 17 messages of 4 leave one free. */
+	/* The FIFO contains 7 bytes; 17 messages of 4 bytes leave one byte free. */
 	for (i = 0; i < 17; i++)
 		wr(&self->b, TE + STIMULUS(0), 0x40);
 	wr(&self->b, TE + CONTROL, ACTIVE);

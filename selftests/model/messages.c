@@ -2,12 +2,12 @@
 /*
  * A store to a stimulus register becomes exactly the bytes that the wire format
  * specifies: tags, sizes, sources, timestamps (relative, absolute, none), trace on and
- * off, ownership; with any enable off there is no message.
+ * off, ownership. If any enable is off, there is no message.
  */
 #include "kselftest_harness.h"
 #include "board.h"
 
-/* Nanoseconds of a timestamp tick, at the default 10 MHz. */
+/* Nanoseconds per timestamp tick, at the default 10 MHz. */
 #define TICK	100
 #define OWN_SINK "-device sifive-trace-encoder,id=te0,addr=0x11000000," \
 		 "sinks=sba,ts-type=bus,flush-ns=0"
@@ -40,7 +40,7 @@ static const char *written(struct board *b)
 	return memory(b, BUFFER, rd(b, TE + SINK_WP) - BUFFER);
 }
 
-/* The wire format's first two examples, at t = 1000 and 1010. */
+/* No source bits; trace on at t = 1000, and a store at t = 1010. */
 TEST_F(encoder, on_then_data_without_source)
 {
 	start(&self->b, OWN_SINK, TS_ENABLE | TS_INSTR, ACTIVE);
@@ -55,7 +55,7 @@ TEST_F(encoder, on_then_data_without_source)
 	EXPECT_EQ(1, rd(&self->b, TE + WORD_COUNT));
 }
 
-/* The third and fourth examples: two source bits, t = 1001; then source 0. */
+/* Two source bits; trace on at t = 1001, and a store at t = 1011. */
 TEST_F(encoder, two_source_bits)
 {
 	start(&self->b, OWN_SINK ",src=2,src-bits=2", TS_ENABLE | TS_INSTR, ACTIVE);
@@ -90,7 +90,7 @@ TEST_F(encoder, inhibited_source)
 		     memory(&self->b, BUFFER, 12));
 }
 
-/* Fields need not start at slice boundaries: CKDATA0 begins with two bits of the third. */
+/* Fields need not start at slice boundaries: CKDATA0 begins in the third slice. */
 TEST_F(encoder, four_source_bits)
 {
 	start(&self->b, OWN_SINK ",src=13,src-bits=4", 0, ON);
@@ -133,7 +133,7 @@ TEST_F(encoder, plain_channels)
 		     "8c 00 0d 07", written(&self->b));
 }
 
-/* P550: 16-31 repeat 0-15 with timestamps, if tsInstrumentation selects them. */
+/* P550: registers 16-31 have the tags of 0-15, with timestamps if tsInstrumentation is set. */
 TEST_F(encoder, p550_channels)
 {
 	start(&self->b, OWN_SINK ",channel-rule=p550", TS_ENABLE | TS_INSTR, ACTIVE);
@@ -156,8 +156,8 @@ TEST_F(encoder, p550_channels)
 }
 
 /*
- * A timestamp is XORed with the previous one sent, even if messages without one are in
- * between.
+ * A timestamp is XORed with the previous one sent, even if messages without a timestamp lie
+ * in between.
  */
 TEST_F(encoder, relative_timestamps)
 {
@@ -181,7 +181,7 @@ TEST_F(encoder, relative_timestamps)
 		     "8c 00 0d 0c 0b ff ff", written(&self->b));
 }
 
-/* A decoder reads 0 as no time at all: the first tick is sent as 1. */
+/* Decoders take a timestamp of 0 for a missing one, so the encoder sends 1 at tick 0. */
 TEST_F(encoder, time_is_never_zero)
 {
 	start(&self->b, OWN_SINK, TS_ENABLE, ON);
@@ -209,13 +209,13 @@ TEST_F(encoder, forty_bit_time)
 	EXPECT_EQ(0x3456789a, rd(&self->b, TE + TS_LOWER));
 	EXPECT_EQ(0x12, rd(&self->b, TE + TS_UPPER));
 	wr(&self->b, TE + CONTROL, ON);
-	/* 0x9a 0x78 0x56 0x34 0x12 in sixes: 1a 22 27 15 34 08 01 */
+	/* 0x9a 0x78 0x56 0x34 0x12 in groups of six bits: 1a 22 27 15 34 08 01 */
 	wr(&self->b, TE + CONTROL, OFF);
 	EXPECT_STREQ("8c 00 09 68 88 9c 54 d0 20 07",
 		     memory(&self->b, BUFFER, 10));
 }
 
-/* Registers 15 and 31 make ownership messages in modes 2 and 3. */
+/* Registers 15 and 31 send ownership messages in modes 2 and 3. */
 TEST_F(encoder, ownership)
 {
 	uint32_t mode2 = ACTIVE | ENABLE | TRACING | 2 << 7;
@@ -244,7 +244,7 @@ TEST_F(encoder, ownership)
 	EXPECT_EQ(5, rd(&self->b, TE + WORD_COUNT));
 }
 
-/* Without timestamps the last field is variable-length, and marks the end. */
+/* Without timestamps, the data is the last field, and its last slice ends the message. */
 TEST_F(encoder, no_timestamps)
 {
 	start(&self->b, OWN_SINK, 0, ON);
@@ -252,7 +252,7 @@ TEST_F(encoder, no_timestamps)
 	EXPECT_STREQ("8c 00 0b 1c 01 03 8c 00 0f ff ff ff", written(&self->b));
 }
 
-/* Trace starts and ends with teTracing as well as with teEnable. */
+/* teTracing starts and stops trace, as teEnable does. */
 TEST_F(encoder, tracing_off_and_on)
 {
 	start(&self->b, OWN_SINK, 0, ON & ~TRACING);
@@ -264,7 +264,7 @@ TEST_F(encoder, tracing_off_and_on)
 	EXPECT_STREQ("8c 00 0b 8c 00 0f 8c 00 0b 8c 00 0f", written(&self->b));
 }
 
-/* Each enable alone keeps a store from becoming a message. */
+/* If any one enable is off, a store does not become a message. */
 TEST_F(encoder, enables)
 {
 	start(&self->b, OWN_SINK, 0, ACTIVE);

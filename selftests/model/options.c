@@ -39,7 +39,7 @@ static void start(struct board *b, const char *args)
 	sink_window(b, TE, BUFFER, 4096, 4);
 }
 
-/* The field of a single sink always reads 0, and the sink works. */
+/* With a single sink, the sink field always reads 0, but the sink works. */
 TEST_F(option, single_sink_reads_zero)
 {
 	start(&self->b, ENCODER(",single-sink=zero"));
@@ -71,7 +71,7 @@ TEST_F(option, one_of_several_sinks_is_selected)
 	EXPECT_EQ(0, rd(&self->b, TE + CONTROL) >> 28);
 }
 
-/* The sink writes to the address that it reads back, not the one written. */
+/* The sink writes to the address that its registers read back, not to the one written to them. */
 TEST_F(option, narrow_high_address)
 {
 	start(&self->b, ENCODER(",sink-high-bits=2"));
@@ -93,7 +93,7 @@ TEST_F(option, no_high_address)
 	EXPECT_EQ(0, stat(&self->b, "te0", "stat-violations"));
 }
 
-/* On other models writing 1 does not set the bit: see fifo.c. */
+/* Without this option, writing 1 does not set the bit: see fifo.c. */
 TEST_F(option, stall_or_overflow_is_read_and_write)
 {
 	start(&self->b, ENCODER(",stall-or-overflow-rw=on"));
@@ -145,7 +145,7 @@ TEST_F(option, no_prescaler)
 	EXPECT_EQ(100, rd(&self->b, TE + TS_LOWER));
 }
 
-/* The registers do not show the time that the messages have. */
+/* Messages have timestamps, but the registers do not show the time. */
 TEST_F(option, time_cannot_be_read)
 {
 	start(&self->b, ENCODER(",ts-reads=off"));
@@ -156,7 +156,7 @@ TEST_F(option, time_cannot_be_read)
 	EXPECT_STREQ("8c 00 09 17", memory(&self->b, BUFFER, 4));
 }
 
-/* No message has a timestamp, though all enables read back. */
+/* No message has a timestamp, though all enable bits read back as set. */
 TEST_F(option, no_time_in_messages)
 {
 	uint32_t ts = TS_ENABLE | TS_INSTR | TS_OWNER;
@@ -172,7 +172,7 @@ TEST_F(option, no_time_in_messages)
 	EXPECT_EQ(5, rd(&self->b, TE + TS_LOWER));
 }
 
-/* ---- a funnel of limited bandwidth ---------------------------------------- */
+/* ---- a funnel with limited bandwidth -------------------------------------- */
 
 static void start_funnel(struct board *b, const char *args)
 {
@@ -211,7 +211,7 @@ TEST_F(option, a_slow_funnel_fills_the_fifo)
 	EXPECT_EQ(15, stat(&self->b, "tf0", "stat-bytes"));
 }
 
-/* A complete message waits for the messages of all inputs before it. */
+/* A complete message waits for all earlier messages, from any input. */
 TEST_F(option, a_slow_funnel_is_shared)
 {
 	start_funnel(&self->b, FUNNEL_AND(",byte-ns=100", ""));
@@ -269,7 +269,7 @@ TEST_F(option, a_slow_funnel_delays_the_flush)
 	EXPECT_EQ(6, stat(&self->b, "tf0", "stat-messages"));
 }
 
-/* The slowest funnel of a chain determines the rate; a disabled one drops messages at any rate. */
+/* The slowest funnel in a chain determines the rate; a disabled one drops messages at any rate. */
 TEST_F(option, a_slow_funnel_behind_another)
 {
 	board_start(&self->b,
@@ -295,7 +295,7 @@ TEST_F(option, a_slow_funnel_behind_another)
 
 /* ---- 64-bit accesses ------------------------------------------------------- */
 
-/* Two of 32 bits, the lower address first, and counted as two. */
+/* They become two 32-bit stores, to the lower address first, and count as two. */
 TEST_F(option, stores_of_64_bits_are_split)
 {
 	start(&self->b, ENCODER(""));

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A program for instruction trace: it turns the trace of its own hart on, takes each kind
- * of control transfer, and turns it off, once for each mode. program.sh compares the trace with
- * the instructions that the emulator executed.
+ * A program for instruction trace. For each mode, it turns on the trace of its own hart, executes
+ * each kind of control transfer, and turns the trace off. program.sh compares the traces with the
+ * instructions that the emulator executed.
  */
 #include "guest.h"
 
@@ -29,7 +29,7 @@
 static uint32_t trace = TRACES;
 static volatile unsigned int sink;
 
-/* Handles a trap that returns to the next instruction, or an interrupt. */
+/* Handles an interrupt, or an exception, and returns from the latter to the next instruction. */
 __asm__("	.balign 4\n"
 	"trap:	addi	sp, sp, -256\n"
 	"	sd	ra, 0(sp)\n"
@@ -73,7 +73,7 @@ __asm__("	.balign 4\n"
 	"5:	la	t0, trap\n"
 	"	csrw	mtvec, t0\n"
 	"	ret\n"
-	/* Calls by both link registers, and co-routines that swap them. */
+	/* Calls through both link registers, and coroutines that swap them. */
 	"links:	mv	a7, ra\n"
 	"	jal	t0, 7f\n"
 	"	la	t1, 8f\n"
@@ -130,7 +130,7 @@ __attribute__((noinline)) static void branches(void)
 	}
 }
 
-/* Loops of one branch: always taken, or taken only the last time. */
+/* Loops with one branch: taken in all iterations but the last, or only in the last. */
 __attribute__((noinline)) static void loops(unsigned int n)
 {
 	unsigned int i = n;
@@ -179,7 +179,7 @@ static void hexadecimal(uint32_t value)
 	print(text);
 }
 
-/* Prints what the board should save. */
+/* Prints the address and size of a trace, which the board saves as @name. */
 static void save(uint32_t address, uint32_t size, const char *name)
 {
 	print("trace ");

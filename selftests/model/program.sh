@@ -12,7 +12,7 @@ cd "$(dirname "$0")/../.." || exit 1
 out=$1/program
 . selftests/tap.sh
 
-# build NAME FLAG...: the program as NAME.elf
+# build NAME FLAG...: compiles the program as NAME.elf
 build() {
 	local name=$1
 	shift
@@ -24,8 +24,8 @@ build() {
 	result $? "the program $name builds"
 }
 
-# run DIR PROGRAM OPTION...: leaves its traces in DIR, and their names in the order in which
-# they were made.
+# run DIR PROGRAM OPTION...: runs PROGRAM, and leaves its traces in DIR and their file names, in the
+# order of recording, in DIR/names.
 run() {
 	local dir=$out/$1 program=$out/$2.elf
 	shift 2
@@ -35,12 +35,12 @@ run() {
 	sed -n 's/^trace .* //p' "$dir/console.log" | sed "s|.*|$dir/&.rtd|" >"$dir/names"
 }
 
-# One instruction in each block, and a line for each.
+# log NAME: QEMU's options to log each instruction, as a block of one, to NAME.log
 log() {
 	printf '%s' "-accel tcg,one-insn-per-tb=on -d exec,nochain,int -D $out/$1.log"
 }
 
-# flow OPTION... -- PROGRAM LOG RUN WHAT
+# flow OPTION... -- PROGRAM LOG RUN TEST: compares the traces of RUN with LOG.
 flow() {
 	local options=()
 	while [ "$1" != -- ]; do
@@ -58,21 +58,21 @@ mkdir -p "$out"
 build all
 build short -DLONG=500
 
-# Check that the run in normal blocks has the same trace as the logged run.
+# Whether the traces of the run with normal blocks match the log of the other run.
 agrees() {
 	# shellcheck disable=SC2046 # names
 	selftests/model/flow.py "$out/all.elf" "$out/all.log" $(cat "$out/all/names") >/dev/null 2>&1
 }
 
-# Sometimes an interrupt occurs an instruction later in one of the runs.
+# An interrupt sometimes occurs one instruction later in one of the runs: repeat both.
 for _ in 1 2 3 4 5; do
 	run all all && run logged all --qemu "$(log all)"
 	rc=$?
 	[ $rc = 0 ] || break
 	agrees && break
 done
-result $rc "the program ran, in blocks and by single instructions"
-flow -- all all logged "the traces report each instruction that was executed, in blocks of one"
+result $rc "the program ran, in normal blocks and in blocks of one instruction"
+flow -- all all logged "the traces report each instruction that was executed, in blocks of one instruction"
 text=
 flow -- all all all "the traces report each instruction that was executed"
 missing=
@@ -80,16 +80,16 @@ for kind in correlation direct direct-sync indirect indirect-sync sync full-0 fu
 	grep -q " $kind:" <<<"$text" || missing+=" $kind"
 done
 [ -z "$missing" ]
-result $? "each kind of message was among them${missing:+, but not$missing}"
+result $? "the traces contain each kind of message${missing:+, but not$missing}"
 
 # A byte takes as long as three instructions. Half of the traces stall the hart.
 run full short --qemu "$(log short)" --set te0.fifo-depth=76 --set te0.drain-ns=3 \
 	--set te0.stall-time=on
-result $? "the program ran with a FIFO that gets full"
-flow --lossy -- short short full "the instructions that remain after an overflow were executed, and the loss is reported"
+result $? "the program ran with a FIFO that fills up"
+flow --lossy -- short short full "with overflows, the traces report only executed instructions, and the losses"
 [ "$(grep -c ' [1-9][0-9]* losses' <<<"$text")" -ge 3 ] &&
 	[ "$(grep -c 'periods.* 0 losses' <<<"$text")" = 3 ]
-result $? "there were losses, but none where the hart stalls"
+result $? "messages were lost, but not in the modes that stall the hart"
 grep -q '"stat-violations": 0' "$out/full/te0.json" && grep -q '"stat-stalls": [1-9]' "$out/full/te0.json"
 result $? "the hart stalled, and no rule was broken"
 rm -f "$out"/*.log

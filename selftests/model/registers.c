@@ -2,7 +2,7 @@
 /*
  * The register blocks match the hardware description: reset value and writable bits of
  * every register, nothing elsewhere; an inactive component accepts only active; fields
- * accept legal values only; the command line is checked.
+ * accept only legal values; wrong options on the command line are refused.
  */
 #include "kselftest_harness.h"
 #include "board.h"
@@ -22,8 +22,8 @@ struct reg {
 };
 
 /*
- * Omitted: control and tsControl, whose writes have side effects, and registers that a read
- * of the whole block disturbs.
+ * Omitted are control and tsControl, to which writes have side effects, and registers that
+ * change when the whole block is read.
  */
 static const struct reg encoder[] = {
 	{ IMPL,		  0x535101f0, 0x535101f0, 0x535101f0 },
@@ -155,7 +155,7 @@ TEST_F(block, inactive_takes_nothing_but_active)
 	EXPECT_EQ(variant->control | ACTIVE, rd(&self->b, variant->at + CONTROL));
 }
 
-/* SiFive's library sets active in the value it has read. */
+/* SiFive's library reads the register, and writes the value back with active set. */
 TEST_F(block, fields_written_back_with_active_are_no_violation)
 {
 	uint64_t control = variant->at + CONTROL;
@@ -221,7 +221,7 @@ TEST_F(block, control_fields)
 
 	wr(&self->b, control, ACTIVE);
 	EXPECT_EQ(variant->control | ACTIVE, rd(&self->b, control));
-	/* 15 is not a sink: the field does not change. All other values are accepted. */
+	/* 15 is not a sink, so that field does not change. All other writable bits are set. */
 	wr(&self->b, control, 0xffffffff & ~ENABLE);
 	EXPECT_EQ(variant->control_ones | ACTIVE, rd(&self->b, control));
 	wr(&self->b, control, ACTIVE);
@@ -337,7 +337,7 @@ TEST_F(plain, instruction_field_without_btm)
 	instruction_field(_metadata, &self->b, got);
 }
 
-/* Without own sinks there are no sink registers, and no other sink to select. */
+/* A component without its own sinks has no sink registers, and can select only the funnel. */
 TEST_F(plain, a_component_has_only_its_sinks)
 {
 	board_start(&self->b,
@@ -376,7 +376,7 @@ TEST_F(plain, timestamp_types)
 	wr(&self->b, TF + CONTROL, ACTIVE);
 	wr(&self->b, TF + TS_CONTROL, TS_ACTIVE);
 	wr(&self->b, TF + TS_CONTROL, 0xffffffff);
-	/* A unit that is not internal has nothing to count, reset or prescale. */
+	/* An external timestamp unit cannot be stopped, reset or prescaled. */
 	EXPECT_EQ(0x40000011, rd(&self->b, TF + TS_CONTROL));
 	step(&self->b, 5000000);
 	EXPECT_EQ(5000, rd(&self->b, TF + TS_LOWER));

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Board p550 behaves like a HiFive Premier P550: one row for each value, with its source:
+ * Board p550 behaves like a HiFive Premier P550. There is one row per value, with its source:
  *
- *	D	dump of the registers by a debugger
- *	U	output of a driver in user mode
- *	M	tables of the manual
+ *	D	register dump from a debugger
+ *	U	output of a user-space driver
+ *	M	tables in the manual
  *	R	SiFive's kernel driver and header of 2026
- *	L	Linux on the board: cpuinfo, its device tree
+ *	L	Linux on the board: cpuinfo, device tree
  *
  * P550 and P550_CPU in the environment contain QEMU's arguments for the board's
  * components and harts; P550_TREE, P550_VENDOR_TREE and P550_HARTS name device
- * trees: the board's, the same with the vendor's PMU map, and the emulator's own
- * for these harts.
+ * trees: the board's, the same with the vendor's PMU map, and the one that QEMU
+ * generates for these harts.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -21,18 +21,18 @@
 
 #define TE_AT(n)	(TE + (n) * 0x1000ul)
 #define TIMES		(TS_ENABLE | TS_INSTR | TS_OWNER)
-/* The first ns by which a clock of 700 MHz has made 2^40 ticks. */
+/* Nanoseconds, rounded up, in which a 700 MHz clock counts 2^40 ticks. */
 #define WRAP_NS		1570730896823ull
 
 struct row {
 	const char *source;
 	const char *what;
 	const char *want;
-	/* Either: write to a register of an active component, then read one. */
+	/* Either: writes to a register of an active component, and its value after them. */
 	uint64_t block;
 	unsigned int offset;
 	uint32_t first, then;		/* 0 if not written */
-	/* Or: the message of a store to a stimulus register. */
+	/* Or: the message that a store to a stimulus register produces. */
 	const char *(*act)(struct board *b, const struct row *r);
 	unsigned int mode;		/* teInstrumentation */
 	unsigned int stimulus;
@@ -71,7 +71,7 @@ static const char *reads(struct board *b, const struct row *r)
 	return hex(rd(b, r->block + r->offset));
 }
 
-/* Funnel and encoder 0 run, with the timestamps of the row. */
+/* Enable the funnel and encoder 0, with the row's timestamps and mode. */
 static void run(struct board *b, const struct row *r)
 {
 	memory_fill(b, BUFFER, 256, 0xff);
@@ -116,7 +116,7 @@ static char *describe(char *out, const uint8_t *m, unsigned int len)
 	}
 }
 
-/* The messages in the sink, except trace on and trace off. */
+/* Describes the messages in the sink after a store, except trace on and trace off. */
 static const char *becomes(struct board *b, const struct row *r)
 {
 	unsigned int i, end, len = 0;
@@ -164,7 +164,7 @@ static const char *early(struct board *b, const struct row *r)
 	return hex(rd(b, r->block + CONTROL));
 }
 
-/* The write pointer stays where software set it, regardless of enables. */
+/* Enabling a component does not move the write pointer that software has set. */
 static const char *write_pointer(struct board *b, const struct row *r)
 {
 	activate(b, TF, CONTROL);
@@ -174,7 +174,7 @@ static const char *write_pointer(struct board *b, const struct row *r)
 	return hex(rd(b, TF + SINK_WP) - BUFFER);
 }
 
-/* A buffer across 4 GiB: its write pointer after the last word below 4 GiB. */
+/* The sink registers of a buffer that crosses 4 GiB, after its last word below 4 GiB. */
 static const char *crossing(struct board *b, const struct row *r)
 {
 	activate(b, TF, CONTROL);
@@ -222,7 +222,7 @@ static const char *of_tree(struct board *b, const struct row *r)
 	return cells(r->tree, r->name);
 }
 
-/* The hart that firmware starts on. Linux makes it CPU 0, then continues in order. */
+/* The hart on which firmware starts. It is CPU 0 of Linux, and the others follow in order. */
 static const char *boot_hart(struct board *b, const struct row *r)
 {
 	char want[64], name[64];
@@ -263,9 +263,9 @@ static const struct row rows[] = {
 	{ "D U", "teImpl of hart 2", "22240100", REG(TE_AT(2), IMPL) },
 	{ "D U", "teImpl of hart 3", "32340100", REG(TE_AT(3), IMPL) },
 	{ "D U", "tfImpl", "00010080", REG(TF, IMPL) },
-	{ "R", "teImplExtra is there", "yes",
+	{ "R", "teImplExtra exists", "yes",
 	  .act = registers_there, .block = TE, .offset = 0x008 },
-	{ "R", "teEventControl is there", "yes",
+	{ "R", "teEventControl exists", "yes",
 	  .act = registers_there, .block = TE, .offset = 0x00c },
 
 	/* control */
@@ -275,15 +275,15 @@ static const struct row rows[] = {
 	  REG(TE, CONTROL), .first = ACTIVE },
 	{ "U", "tfSink with one kind of sink, after writing 0", "70000009",
 	  REG(TF, CONTROL), .first = ACTIVE },
-	{ "M", "teSink with one kind of sink, where it reads 0", "01000009",
+	{ "M", "teSink with one kind of sink, on a model where it reads 0", "01000009",
 	  REG(TE, CONTROL), .first = ACTIVE | SINK(FUNNEL),
 	  .option = "-global sifive-trace-encoder.single-sink=zero" },
-	{ "M", "tfSink with one kind of sink, where it reads 0", "00000009",
+	{ "M", "tfSink with one kind of sink, on a model where it reads 0", "00000009",
 	  REG(TF, CONTROL), .first = ACTIVE | SINK(SBA),
 	  .option = "-global sifive-trace-funnel.single-sink=zero" },
 	{ "D", "teControl set up for HTM, syncMaxInst has a reserved value", "81a3007b",
 	  REG(TE, CONTROL), .first = 0x81a3007b },
-	{ "D", "the same with teStallOrOverflow, where it keeps what is written",
+	{ "D", "the same with teStallOrOverflow, on a model where it is read/write",
 	  "81a3107b", REG(TE, CONTROL), .first = 0x81a3107b,
 	  .option = "-global sifive-trace-encoder.stall-or-overflow-rw=on" },
 	{ "D M", "teSinkError of an encoder that was enabled before the funnel",
@@ -301,7 +301,7 @@ static const struct row rows[] = {
 	{ "M", "teInstruction 4 is reserved", "81000069", INSTRUCTION(4) },
 	{ "M", "teInstruction 5 is reserved", "81000069", INSTRUCTION(5) },
 	{ "M", "teInstruction 7, HTM optimised", "81000079", INSTRUCTION(7) },
-	{ "M", "syncMaxBTM 3 and syncMaxInst 0xA after reset, which U does not have",
+	{ "M", "syncMaxBTM 3 and syncMaxInst 0xA after reset, unlike in U",
 	  "81a30009", REG(TE, CONTROL),
 	  .option = "-global sifive-trace-encoder.sync-max-reset=on" },
 	{ "M", "syncMaxBTM and syncMaxInst off", "81ff0009",
@@ -321,7 +321,7 @@ static const struct row rows[] = {
 	{ "U", "tsUpper before 40 bits wrap, after 26 min", "000000ff",
 	  TICKS(TF, TS_UPPER, WRAP_NS - 1) },
 	{ "U", "tsUpper after 40 bits wrap", "00000000", TICKS(TF, TS_UPPER, WRAP_NS) },
-	{ "D", "tsUpper of an encoder before that", "000000ff",
+	{ "D", "tsUpper of an encoder before 40 bits wrap", "000000ff",
 	  TICKS(TE, TS_UPPER, WRAP_NS - 1) },
 
 	/* sink */
@@ -331,16 +331,16 @@ static const struct row rows[] = {
 	  REG(TF, SINK_BASE_HIGH), .first = 0xffffffff },
 	{ "D", "SinkLimit, all ones written", "fffffff8",
 	  REG(TF, SINK_LIMIT), .first = 0xffffffff },
-	{ "R M", "high word and write pointer after a sink over 4 GiB", "0 00000000",
+	{ "R M", "high word and write pointer of a sink that crosses 4 GiB", "0 00000000",
 	  .act = crossing },
 	{ "R", "write pointer after enable", "00000040", .act = write_pointer },
 
 	/* stimulus registers */
 	{ "M", "itcStimulus after reset", "00000001", REG(TE, STIMULUS(31)) },
-	{ "M", "stimulus 0 never has a time", "tag 0", STORE(1, 0, TIMES) },
-	{ "M", "stimulus 15 never has a time", "tag 60", STORE(1, 15, TIMES) },
-	{ "M", "stimulus 16 has tag and time", "tag 0 time", STORE(1, 16, TIMES) },
-	{ "M", "stimulus 31 has tag and time", "tag 60 time", STORE(1, 31, TIMES) },
+	{ "M", "stimulus 0 never has a timestamp", "tag 0", STORE(1, 0, TIMES) },
+	{ "M", "stimulus 15 never has a timestamp", "tag 60", STORE(1, 15, TIMES) },
+	{ "M", "stimulus 16 has a tag and a timestamp", "tag 0 time", STORE(1, 16, TIMES) },
+	{ "M", "stimulus 31 has a tag and a timestamp", "tag 60 time", STORE(1, 31, TIMES) },
 	{ "M", "stimulus 16 without tsInstrumentation", "tag 0",
 	  STORE(1, 16, TIMES & ~TS_INSTR) },
 	{ "M", "stimulus 16 without tsEnable", "tag 0",
@@ -361,7 +361,7 @@ static const struct row rows[] = {
 	{ "L", "marchid", "8000000000000008", .act = of_harts, .name = "marchid" },
 	{ "L", "mimpid", "06220425", .act = of_harts, .name = "mimpid" },
 	{ "U", "Linux CPU 0 is hart 2", "00000002", .act = boot_hart },
-	{ "L", "programmable counters 3 to 8, beside cycle and instret",
+	{ "L", "programmable counters 3 to 8, besides cycle and instret",
 	  "1 1 1f9 2 2 1fc", .act = of_tree, .tree = "P550_HARTS",
 	  .name = "/pmu riscv,event-to-mhpmcounters | cut -d ' ' -f -6" },
 	{ "R", "compatible of an encoder, one string", "sifive,trace-encoder0",

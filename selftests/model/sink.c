@@ -1,16 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A component's own sink stores the encoder's bytes where the driver looks for them:
- * words of every width in memory and SRAM, the write pointer and its wrapped bit, ring
- * and stop on wrap, padding, the 4 GiB window, and failures to deliver a word or
- * message.
+ * Tests a component's own sink: words of every width in memory and SRAM, the write pointer
+ * and its wrapped bit, ring and stop on wrap, padding, the 4 GiB window, and words or
+ * messages that cannot be delivered.
  */
 #include "kselftest_harness.h"
 #include "board.h"
 
 #define ENCODER "-device sifive-trace-encoder,id=te0,addr=0x11000000"
 
-/* "8c 00 0b" for trace on, then "1c 01 xx 07" each, then "8c 00 0f" for off. */
+/* Sends "1c 01 xx 07". Trace on sends "8c 00 0b" before it, trace off "8c 00 0f" after it. */
 static void message(struct board *b, unsigned int x)
 {
 	wr(b, TE + STIMULUS(0), 0x40 | x);
@@ -88,7 +87,7 @@ TEST_F(word, registers_are_aligned_to_the_word)
 	EXPECT_EQ(-variant->bytes | WRAPPED, rd(&self->b, TE + SINK_WP));
 }
 
-/* Once the first byte arrives, a driver must not touch the sink. */
+/* Once the sink has received a byte, a driver must not program it. */
 TEST_F(word, programming_a_sink_that_has_taken_trace_is_a_violation)
 {
 	sink_window(&self->b, TE, BUFFER, 128, variant->bytes);
@@ -99,7 +98,7 @@ TEST_F(word, programming_a_sink_that_has_taken_trace_is_a_violation)
 	EXPECT_EQ(1, stat(&self->b, "te0", "stat-violations"));
 }
 
-/* Bytes wait for a complete word; disabling pads the last one with idle. */
+/* Bytes wait until their word is complete; disabling pads the last word with idle bytes. */
 TEST_F(word, memory_gets_whole_words)
 {
 	unsigned int w = variant->bytes, n = w / 4, i;
@@ -127,7 +126,7 @@ TEST_F(word, memory_gets_whole_words)
 	EXPECT_EQ(i, stat(&self->b, "te0", "stat-sink-bytes"));
 }
 
-/* The word written at the limit sets WP to base, wrapped; the ring continues. */
+/* After the word at the limit, WP is the base, with the wrapped bit, and the ring continues. */
 TEST_F(word, ring)
 {
 	unsigned int w = variant->bytes, n = 3 * w / 4, i;
@@ -176,7 +175,7 @@ TEST_F(word, stop_on_wrap)
 	EXPECT_EQ(0xaa, rd8(&self->b, BUFFER + 2 * w));
 	EXPECT_EQ(2 * w, stat(&self->b, "te0", "stat-sink-bytes"));
 
-	/* After a new start it fills and stops again. */
+	/* After a restart, the sink fills and stops again. */
 	sink_window(&self->b, TE, BUFFER, 2 * w, w);
 	wr(&self->b, TE + CONTROL, ON | STOP_ON_WRAP);
 	EXPECT_EQ(ENABLE, rd(&self->b, TE + CONTROL) & ENABLE);
@@ -186,7 +185,7 @@ TEST_F(word, stop_on_wrap)
 	EXPECT_EQ(4 * w, stat(&self->b, "te0", "stat-sink-bytes"));
 }
 
-/* Size by writing ones to WP; contents by RP and Data. */
+/* Writing ones to WP shows the size of the SRAM; RP and Data read its contents. */
 TEST_F(word, sram)
 {
 	unsigned int w = variant->bytes, i;
@@ -287,7 +286,7 @@ TEST_F(sink, sram_window)
 	EXPECT_EQ(0, rd(&self->b, TE + SINK_DATA));
 }
 
-/* Software owns WP: writing starts there, and wrapped is kept. */
+/* Software sets WP: the component writes from there on, and keeps the wrapped bit. */
 TEST_F(sink, write_pointer_is_taken_as_it_is)
 {
 	start(&self->b, ENCODER ",sinks=sba");
@@ -300,7 +299,7 @@ TEST_F(sink, write_pointer_is_taken_as_it_is)
 	EXPECT_STREQ("00 00 00 00", memory(&self->b, BUFFER, 4));
 }
 
-/* Nothing reaches memory, and empty is not set, until flush-ns has passed. */
+/* The last word reaches memory, and empty is set, only after flush-ns. */
 TEST_F(sink, flush_takes_time)
 {
 	start(&self->b, ENCODER ",sinks=sba,flush-ns=5000");
@@ -332,7 +331,7 @@ TEST_F(sink, reset_loses_what_waits)
 	EXPECT_EQ(4, stat(&self->b, "te0", "stat-sink-bytes"));
 }
 
-/* Enabling again too early leaves the old end in the new trace. */
+/* If an encoder is re-enabled during a flush, the new trace contains the end of the old one. */
 TEST_F(sink, enabled_while_flushing)
 {
 	start(&self->b, ENCODER ",sinks=sba");
@@ -344,7 +343,7 @@ TEST_F(sink, enabled_while_flushing)
 	EXPECT_STREQ("8c 00 0b 8c 00 0f ff ff", memory(&self->b, BUFFER, 8));
 }
 
-/* All three addresses share the high half, without a carry. */
+/* Base, limit and WP share one high half, into which WP does not carry. */
 TEST_F(sink, window_of_4_gib)
 {
 	unsigned int i;
@@ -374,7 +373,8 @@ TEST_F(sink, window_of_4_gib)
 }
 
 /*
- * A bus error: sinkError is set, WP stays, the encoder continues; writing 1 clears it.
+ * After a bus error, sinkError is set, WP does not advance, and the encoder continues; writing 1
+ * to sinkError clears it.
  */
 TEST_F(sink, bus_error)
 {
