@@ -53,17 +53,16 @@ def check_functions(data):
         for row in function["instructions"]:
             if "branch" in row and data.get("exact"):
                 branch = row["branch"]
-                # The trace may end with a branch.
+                # The trace can end with a branch.
                 left = row["executed"] - branch["taken"] - branch["not_taken"]
                 assert left in (0, 1), row
-            # There are no other calls, so each call is made by the instruction or by a trap
-            # there.
+            # Each call at an instruction is made by the instruction itself or by a trap.
             if "executed" in row and data.get("exact") and row["kind"] == "instruction":
                 assert row.get("calls", 0) <= row["executed"], row
 
 
 def check_shares(text):
-    """The columns of shares, in tables that begin with a bold or plain heading."""
+    """Check the columns of shares in all tables, and return the number of tables."""
     tables = 0
     for table in re.split(r"\n\n", text):
         lines = table.split("\n")

@@ -12,7 +12,7 @@
 
 #define KERNEL		0xffffffff80001000ull
 
-/* The output of annotate.py if everything adds up. */
+/* Runs annotate.py, which fails unless all costs add up. */
 static void check(FIXTURE_DATA(command) *self, const char *arguments)
 {
 	char command[512];
@@ -173,7 +173,7 @@ static void indirect(struct gen *gen, uint8_t btype, uint64_t halfwords, uint64_
 
 TEST_F(command, a_traps_handler_is_a_call_from_the_instruction)
 {
-	/* The instruction has four bytes. */
+	/* The trap is taken at an instruction of four bytes. */
 	gen_start(&self->gen, MAIN_OF_CALLS + 12);
 	indirect(&self->gen, 2, 2, MAIN_OF_CALLS + 12, HANDLER);
 	indirect(&self->gen, 0, 2, HANDLER, MAIN_OF_CALLS + 16);
@@ -358,7 +358,7 @@ TEST_F(command, samples_are_instructions_shares_of_their_function)
 	EXPECT_EQ(NULL, strstr(self->out, "kernel"));
 }
 
-/* A damaged trace may name any number of addresses. */
+/* A damaged trace can contain any number of addresses. */
 TEST_F(command, addresses_beyond_the_limit_are_reported_and_a_loss)
 {
 	struct gen_stream stream;
@@ -382,7 +382,7 @@ TEST_F(command, calls_are_those_of_their_call_site)
 	begin(self, &stream);
 	call(&stream, MAIN, 0x9000000);
 	call(&stream, FIB, MAIN + 0x10);
-	/* A recursive call's time is part of the outermost one's. */
+	/* A recursive call's time is part of the outermost call's time. */
 	call(&stream, FIB, FIB + 0x2c);
 	leave(&stream, FIB, FIB + 0x2c);
 	leave(&stream, FIB, MAIN + 0x10);
@@ -403,7 +403,7 @@ TEST_F(command, calls_are_those_of_their_call_site)
 	EXPECT_TRUE(has_row(self->out, " ns         -  ", "(calls from unknown places in the function)"));
 	EXPECT_TRUE(has_row(self->out, " ns     2000c  ", "# fib"));
 	EXPECT_TRUE(has_row(self->out, " ns     20016  ", "# fib"));
-	/* fib's own time has passed in main's call. */
+	/* The time of the recursive call is already part of the call from main. */
 	EXPECT_NE(NULL, strstr(self->out, "\nfib  decode_sample.elf  sample/fib.c:12\n"
 			       "  1 call from here, taking "));
 	EXPECT_TRUE(has_row(self->out, "                   1            -     21028  ", ""))
@@ -428,7 +428,7 @@ TEST_F(command, samples_are_exact_where_counts_are_not)
 		TH_LOG("%s%s", self->out, self->err);
 }
 
-/* Shares are complete in every case. */
+/* Shares add up to 100 % in every case. */
 TEST_F(command, random_costs_add_up)
 {
 	struct gen_stream stream;

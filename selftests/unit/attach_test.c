@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /*
- * Proves which running processes a recording includes, what it knows of each, and that those
+ * Proves which running processes a recording includes, what it records about each, and that those
  * that end before START are omitted.
  */
 #include <errno.h>
@@ -298,7 +298,7 @@ TEST_F(attach, those_that_end_before_start_are_omitted)
 	meta_free(&meta);
 }
 
-/* The process's name contains a parenthesis and numbers, as follow the name in /proc/PID/stat. */
+/* The process's name looks like the end of a name and the fields after it in /proc/PID/stat. */
 static pid_t start_program(const char *mark, int *go, int *done)
 {
 	int from[2], to[2];
@@ -319,7 +319,7 @@ static pid_t start_program(const char *mark, int *go, int *done)
 	close(to[1]);
 	*go = from[1];
 	*done = to[0];
-	/* The child has set its name. */
+	/* The byte arrives once the child has set its name. */
 	return read(to[0], &byte, 1) == 1 ? pid : -1;
 }
 
@@ -384,7 +384,7 @@ TEST_F(attach, one_that_ends_after_start_keeps_its_description)
 
 #define NOT_WAITED	77
 
-/* Waits as a child of the recorder does, with as many open files; its message goes to @text. */
+/* Calls attach_wait() in a child with a limit of @files files; @text receives its message. */
 static int wait_in_child(const struct attach *attach, rlim_t files, char *text, size_t room)
 {
 	const struct rlimit limit = { .rlim_cur = files, .rlim_max = files };

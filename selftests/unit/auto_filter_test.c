@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /*
  * Tests record --auto-filter: the dry run, its filter, and the cleanup when it fails or is
- * interrupted.
- * The program to record is a function of the test, which makes a trace with known costs.
+ * interrupted. Instead of running a program, record_once() writes a trace with known costs.
  */
 #define COMMAND ""
 #include "command_fixture.h"
@@ -10,7 +9,7 @@
 #include <signal.h>
 #include <sys/wait.h>
 
-/* command_fixture.h has a function of this name, too. */
+/* command_fixture.h defines a function of this name, too. */
 #define start_command	the_start_command
 #include "command.h"
 #include "target/auto_filter.h"
@@ -19,7 +18,7 @@
 
 #define OFTEN	2000
 
-/* Both processes write to the file: the dry run is a separate process. */
+/* Appends to a file, because the dry run is a separate process. */
 static void note(const char *format, va_list arguments)
 {
 	FILE *file = fopen("messages", "a");
@@ -120,7 +119,7 @@ static int record_once(struct recording *recording)
 	gen_free(&gen);
 	if (does == ASKS)
 		kill(getppid(), SIGINT);
-	/* A user may find either process. */
+	/* A user can send the signal to either process. */
 	if (does == REQUESTS) {
 		kill(getppid(), SIGUSR2);
 		kill(getpid(), SIGUSR2);
@@ -161,7 +160,7 @@ static int try(FIXTURE_DATA(command) *self, char *filter)
 	return status;
 }
 
-/* Whether no filter is left behind either. */
+/* Whether no filter file is left. */
 static bool is_clean(const char *filter)
 {
 	return !*filter && !system("! ls filter.* 2>/dev/null | grep -q .");

@@ -4,11 +4,11 @@
 #
 #	bench_decode.sh COMMAND GENERATOR FOLDER [MB]...
 #
-# Times are CPU time on one core, so that other load matters less. The fixed cost of a run is
+# Times are CPU time on one core, which depends less on other load. The fixed cost of a run is
 # measured with a tiny trace; in the first 256 KB each function occurs for the first time. The
 # cost per record is the slope beyond that. The last lines compare runs with one, two and three
 # threads, by elapsed time: the minimum of several interleaved runs. "moving" is a recording of
-# four harts with its side-car file, whose threads migrate.
+# threads that migrate between four harts, with its side-car file.
 
 set -eu
 command=$1 generator=$2 folder=$3
@@ -18,8 +18,8 @@ trace=$folder/bench.rtd
 trap 'rm -f "$trace" "$trace.meta"' EXIT
 tiny_kb=1 first_kb=256
 
-# seconds RUNS ARGUMENT...: CPU time of one run. Short runs are repeated, because only the
-# sum can be measured.
+# seconds RUNS ARGUMENT...: CPU time of one run, measured over several runs, because a single run
+# can be too short.
 seconds() {
 	local runs=$1 used
 	shift
@@ -36,7 +36,7 @@ declare -A commands=(
 names=(report 'decode to text' 'report, moving')
 declare -A start first
 
-# generate NAME KB: make the trace to read; prints its number of records.
+# generate NAME KB: writes the trace to read, and prints how many records it has.
 generate() {
 	local meta=()
 	[[ $1 != *moving ]] || meta=("$trace.meta")
@@ -56,7 +56,7 @@ done
 for mb in "${@:-1}"; do
 	free=$(df -Pm "$folder" | awk 'NR == 2 { print $4 }')
 	if [ "$free" -lt $((mb + 100)) ]; then
-		echo "$mb MB do not fit $folder: only $free MB are free" >&2
+		echo "$mb MB do not fit into $folder: only $free MB are free" >&2
 		exit 1
 	fi
 	for name in "${names[@]}"; do
@@ -76,13 +76,13 @@ for mb in "${@:-1}"; do
 	done
 done
 
-# elapsed ARGUMENT...: seconds of one run by the clock
+# elapsed ARGUMENT...: wall-clock seconds of one run
 elapsed() {
 	TIMEFORMAT=%3R
 	{ time "$command" "$@" >/dev/null; } 2>&1 | tail -n 1
 }
 
-# compare NAME ARGUMENT...: one thread and several
+# compare NAME ARGUMENT...: compares runs with one thread and with several.
 compare() {
 	local name=$1 run jobs latest
 	local -A least=()

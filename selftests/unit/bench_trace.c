@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /*
- * Writes a trace of this many KB to standard output: calls of two threads that stay on
- * two harts. With the name of a side-car file, which is written, too: calls of four threads
- * that migrate between four harts, whose messages meet in a funnel.
+ * Writes a trace of the given number of KB to standard output: calls of two threads, each of
+ * which stays on one hart. If a side-car file is named, writes that file, too, and calls of four
+ * threads that migrate between four harts, whose messages are merged as by a funnel.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,7 +11,7 @@
 
 #define PART	(1u << 20)
 #define MOVING	4
-/* Records between two migrations: a thread that runs for a millisecond or more. */
+/* Records between two migrations, during which a thread runs for a millisecond or more. */
 #define STAYS	1000
 
 static int describe(const char *path)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* Tests exported files in Python, and pages in a browser. */
+/* Helpers to test exported files in Python, and pages in a browser. */
 #ifndef SELFTESTS_UNIT_BROWSER_H
 #define SELFTESTS_UNIT_BROWSER_H
 
@@ -8,7 +8,7 @@
 #define CHROMIUM	"chromium"
 #define FIREFOX		"firefox"
 
-/* Run a script, which can import page_calls; it fails if an assertion does. */
+/* Run a script, which can import page_calls. The test fails if an assertion in the script fails. */
 static inline void python(struct __test_metadata *_metadata, const char *text)
 {
 	FILE *python = popen("PYTHONPATH=" SOURCES " python3 -B -", "w");

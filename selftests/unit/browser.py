@@ -22,7 +22,7 @@ import sys
 import page_calls
 from browsers import BROWSERS
 
-# Middle of an element in the window; n: of several.
+# Position and size in the window of the n-th element that matches.
 def place(browser, selector, n=0):
     return browser.value(f"""(function () {{
         var e = document.querySelectorAll({json.dumps(selector)})[{n}];
@@ -64,7 +64,7 @@ LABEL, ROW = 15, 17
 
 
 def check_page(browser, path):
-    """main, 17 us, calls fib twice, 8 us in all."""
+    """main takes 17 us, and calls fib twice, which takes 8 us in total."""
     browser.open(path)
     browser.wait("document.body.dataset.ready === 'yes'")
     expect(text(browser, "#status"), "0 ns to 17 us of 17 us", "times")
@@ -92,19 +92,19 @@ def check_page(browser, path):
     zoomed = [drawing(browser, n) for n in drawn]
     for n in drawn:
         if zoomed[n] == before[n]:
-            raise AssertionError(f"zoomed, and canvas {n} is not drawn again")
+            raise AssertionError(f"zoomed, and canvas {n} is not redrawn")
     browser.drag(*((left + width * part, top + 24) for part in (0.5, 0.9, 1)))
     browser.wait("document.querySelector('#status').textContent ==="
                  " '0 ns to 13.0769 us of 17 us'")
     for n in drawn:
         if drawing(browser, n) in (before[n], zoomed[n]):
-            raise AssertionError(f"moved, and canvas {n} is not drawn again")
+            raise AssertionError(f"moved, and canvas {n} is not redrawn")
     browser.key("-")
     browser.value("document.querySelector('#home').click()")
     expect(text(browser, "#status"), "0 ns to 17 us of 17 us", "whole trace")
     for n in drawn:
         if drawing(browser, n) != before[n]:
-            raise AssertionError(f"the whole trace, and canvas {n} is another")
+            raise AssertionError(f"the whole trace, but canvas {n} differs")
 
     # A double click shows one call: the first fib, at 5 of 17 us.
     browser.double_click(left + width * 7 / 17, top + 41)
@@ -144,7 +144,7 @@ def check_page(browser, path):
 
 
 def check_search(browser):
-    """Next and previous: fib begins at 5 and 13 of 17 us."""
+    """The search goes to the next or previous call: fib begins at 5 and at 13 of 17 us."""
     browser.value("PAGE.find('fib'); document.activeElement.blur();")
     for key, found in (("n", "fib at 5 us"), ("n", "fib at 13 us"), ("n", "no later call"),
                        ("p", "fib at 5 us"), ("p", "no earlier call")):
@@ -155,7 +155,7 @@ def check_search(browser):
 
 
 def check_selection(browser):
-    """From 7 to 15 us: 4 us of main itself, and 2 of each fib."""
+    """Select 7 to 15 us: 4 us of main itself, and 2 us of each call of fib."""
     left, top, width, height = place(browser, "canvas", RULER)
     browser.drag(*((left + width * time / 17, top + 5) for time in (7, 10, 15)))
     browser.wait("(document.querySelector('#selection') || { dataset: {} }).dataset.ready")
@@ -208,7 +208,7 @@ def check_comparison(browser):
 
 
 def check_surroundings(browser):
-    """A telephone's width, and the system's dark mode; a screen reader's names."""
+    """Check the page at a phone's width, in dark mode, and the names for screen readers."""
     light = browser.value("getComputedStyle(document.body).backgroundColor")
     browser.dark(True)
     browser.wait("getComputedStyle(document.body).backgroundColor !=="
@@ -286,7 +286,7 @@ def check_flame(browser, path):
 
 
 def check_complaints(browser):
-    """The browser does report what a page prints or throws."""
+    """Check that the browser reports what a page prints or throws."""
     wanted = ["printed", "rejected", "thrown"]
     browser.value("""(function () {
         console.log("printed");
@@ -298,7 +298,7 @@ def check_complaints(browser):
 
 
 def selected(browser, path):
-    """All time selected: the functions and the note."""
+    """Select the whole trace, and return the table of its functions."""
     browser.open(path)
     browser.wait("document.body.dataset.ready === 'yes'")
     browser.key("s")
@@ -308,7 +308,7 @@ def selected(browser, path):
 
 
 def check_many(browser, path):
-    """A view of more chunks than the page usually keeps is drawn once."""
+    """Redrawing a view of more chunks than the page usually keeps loads no chunk again."""
     page = pathlib.Path(path).read_text()
     chunk = re.search(r'<script type="text/plain" class="calls">[^<]*</script>\n', page).group()
     entry = re.search(r'id="chunks">\[(\[.*?\]\])', page, re.S).group(1)
@@ -328,8 +328,8 @@ def check_many(browser, path):
     expect(browser.value("window.loads"), 0, "chunks to load again")
 
 
-# The table of functions and all drawn text: a thread's name above its calls, a function's in its
-# box.
+# The table of functions, and all drawn text: names of threads above their calls, and names of
+# functions in their boxes.
 def shown(browser, path):
     browser.open(path)
     browser.wait("document.body.dataset.ready === 'yes'")

@@ -19,7 +19,7 @@ import subprocess
 import tempfile
 import time
 
-PATIENCE = 600         # seconds without an answer: it hangs
+PATIENCE = 600         # seconds without an answer that count as a hang
 PR_SET_PDEATHSIG = 1
 
 
@@ -37,7 +37,7 @@ class Browser:
         self.process.wait()
         shutil.rmtree(self.folder, ignore_errors=True)
 
-    # Reads until what has arrived begins with a complete message.
+    # Reads more bytes from the browser.
     def more(self):
         if not select.select([self.inp], [], [], PATIENCE)[0]:
             raise TimeoutError("the browser does not answer")
@@ -141,7 +141,7 @@ class Chromium(Browser):
                 return message["result"]
             self.notice(message)
 
-    # All complaints since the last time.
+    # All complaints since the last call.
     def complaints(self):
         found, self.found = self.found, []
         return found
@@ -170,7 +170,7 @@ class Chromium(Browser):
         self.click(x, y, 1)
         self.click(x, y, 2)
 
-    # The pointer is pressed at the first place, and released at the last.
+    # Presses the button at the first place, and releases it at the last.
     def drag(self, *places):
         self.mouse("mousePressed", *places[0], button="left", clickCount=1)
         for place in places[1:]:
@@ -201,7 +201,7 @@ class Chromium(Browser):
 
 
 class Firefox(Browser):
-    # One process for pages, and no connection to any server: the proxy does not exist.
+    # All pages in one process, and no connection to any server, because the proxy does not exist.
     SETTINGS = {"marionette.port": 0, "ui.useOverlayScrollbars": 1,
                 "fission.autostart": False, "dom.ipc.processPrelaunch.enabled": False,
                 "browser.newtab.preload": False, "extensions.webextensions.remote": False,
@@ -210,7 +210,7 @@ class Firefox(Browser):
                 "network.proxy.ssl_port": 9}
     KEYS = {"Escape": "\ue00c"}
 
-    # The console's entries, and the errors that no code has caught.
+    # Console entries, and uncaught errors.
     COMPLAINTS = """
         var kept = Cc["@mozilla.org/consoleAPI-storage;1"].getService(Ci.nsIConsoleAPIStorage);
         var found = kept.getEvents().map(function (e) {
@@ -299,7 +299,7 @@ class Firefox(Browser):
         self.run(script, *arguments)
         self.call("Marionette:SetContext", value="content")
 
-    # All complaints since the last time.
+    # All complaints since the last call.
     def complaints(self):
         found = self.found + self.run(self.COMPLAINTS, sandbox="system")
         self.found = []
@@ -308,7 +308,7 @@ class Firefox(Browser):
     def value(self, script):
         return self.run("return window.eval(arguments[0])", script)
 
-    # The page's complaints are lost when the browser leaves it.
+    # A page's complaints are lost when the browser leaves the page.
     def navigate(self, url):
         self.found = self.complaints()
         self.call("WebDriver:Navigate", url=url)
@@ -347,7 +347,7 @@ class Firefox(Browser):
         self.answer = None
         return True
 
-    # Two clicks that are far apart in time are not a double click.
+    # Repeats the clicks until they are close enough in time to be a double click.
     def double_click(self, x, y):
         self.value("""window.doubled = false;
                       addEventListener("dblclick", function () { window.doubled = true; },
@@ -359,7 +359,7 @@ class Firefox(Browser):
 
         self.until(doubled, "a double click")
 
-    # The pointer is pressed at the first place, and released at the last.
+    # Presses the button at the first place, and releases it at the last.
     def drag(self, *places):
         self.pointer(self.to(*places[0]), self.PRESS,
                      *(self.to(*place) for place in places[1:]), self.RELEASE)

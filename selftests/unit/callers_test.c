@@ -105,7 +105,7 @@ TEST_F(command, trees_have_the_samples_of_callees)
 	EXPECT_NE(NULL, strstr(self->out, "\"samples\":2"));
 }
 
-/* Of main there are no samples, only of the functions that it called. */
+/* main has no samples of its own; only functions that it called have samples. */
 TEST_F(command, a_page_has_callers_without_samples)
 {
 	struct gen_stream stream;
@@ -135,7 +135,7 @@ TEST_F(command, callers_without_symbols_are_addresses)
 	EXPECT_STREQ("source 0;0x3f00000200;0x3f00000100;0x3f00000000 1\n", self->out);
 }
 
-/* A call that does not return may be a function's last instruction. */
+/* A call that does not return can be a function's last instruction. */
 TEST_F(command, the_call_is_before_the_return_address)
 {
 	struct gen_stream stream;

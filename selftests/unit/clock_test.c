@@ -219,7 +219,7 @@ TEST_F_TIMEOUT(clock, doubts_what_nothing_confirms, 600)
 		gen->data[at] ^= 1u << gen_random(&self->seed) % 8;
 		read_damaged(_metadata, self, at, 0);
 		bad += self->checked.unmarked;
-		/* Few of the trace's 2000 records. */
+		/* Only a few of the trace's 2000 records have inferred times. */
 		EXPECT_GT(50, self->checked.inferred);
 	}
 	EXPECT_EQ(0, bad);
@@ -236,7 +236,7 @@ TEST_F_TIMEOUT(clock, compares_first_times_of_sources, 600)
 		size_t at = 5 + gen_random(&self->seed) % 2;
 
 		make(self, 2 + i % 3, i % 2);
-		/* In the first message the time begins with byte 3. */
+		/* In the first message the time begins at byte 3. */
 		gen->data[at] ^= 4u << gen_random(&self->seed) % 6;
 		read_damaged(_metadata, self, at, 0);
 		EXPECT_EQ(0, self->checked.unmarked);

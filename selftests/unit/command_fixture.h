@@ -17,7 +17,7 @@
 #define FIB	0x21000ull
 #define LENGTHY	0x22000ull
 #define SIZE	(1 << 16)
-/* Only a command that waits for missing input takes this many seconds. */
+/* Timeout in seconds, reached only by a command that waits for input that never arrives. */
 #define HANGS	600
 
 FIXTURE(command) {
@@ -32,7 +32,7 @@ FIXTURE_SETUP(command)
 {
 	strcpy(self->folder, "/tmp/command_test.XXXXXX");
 	ASSERT_EQ(0, folder_enter(self->folder));
-	/* No test depends on the user's defaults. */
+	/* Keep tests independent of the user's defaults. */
 	ASSERT_EQ(0, setenv("XDG_CONFIG_HOME", self->folder, 1));
 	gen_init(&self->gen, 0, 40);
 }

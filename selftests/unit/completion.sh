@@ -12,7 +12,7 @@ cd "$(dirname "$0")/../.." || exit 1
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 
-# becomes WANTED WORD...: expect the last word to be completed to WANTED, in alphabetical order.
+# becomes WANTED WORD...: expects WANTED as the sorted completions of the last word.
 becomes() {
 	local wanted=$1 got
 	shift
@@ -40,13 +40,13 @@ becomes "all" decode -c ''
 becomes "all" decode -qc a
 becomes "--symfs" report -c --sy --sy
 becomes "bullet bullet-07 bullet-0d p550 p650" list --core ''
-# These are completed as files.
+# No completions from the command: the shell completes file names.
 becomes "" report -e ''
 becomes "" report ''
 becomes "" report a.rtd ''
 becomes "--symfs" report a.rtd b.rtd --sy
 
-# at_prompt SHELL PROGRAM OPTION...: it completes commands, words and files.
+# at_prompt SHELL PROGRAM OPTION...: expects the shell to complete commands, words and files.
 at_prompt() {
 	has "$1" "$1" "$1, at a prompt: commands, words, files" || return 0
 	printf 'sifive-trace repl\to\t\nsifive-trace decode --form\tjs\t-e on\to\t\nexit\n' |
@@ -61,7 +61,7 @@ at_prompt() {
 
 mkdir "$folder/here" "$folder/bin" "$folder/functions"
 : >"$folder/here/only.rtd"
-# A stand-in for the command, which completes but must not read the named file.
+# A substitute for the command, which completes words but does not read the named file.
 printf '#!/bin/sh\n[ "$1" != complete ] || exec %s "$@"\necho "got: $*"\n' \
 	"$command" >"$folder/bin/sifive-trace"
 chmod +x "$folder/bin/sifive-trace"

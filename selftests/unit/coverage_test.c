@@ -107,7 +107,7 @@ TEST_F(command, a_whole_trace_covers_all)
 /* The side-car file of a snapshot. */
 #define BEGUN	"{\"srcbits\":0,\"ts_hz\":10,\"trigger\":{\"function\":\"f\",\"call\":7,\"tid\":9}}"
 
-/* A name is one line, regardless of its characters. */
+/* A name is printed on one line, whatever characters it contains. */
 #define PART	"{\"srcbits\":0,\"ts_hz\":10,\"part\":{%s}}"
 
 TEST_F(command, every_output_says_which_part_of_a_thread_was_recorded)
@@ -321,7 +321,7 @@ TEST_F(command, a_limit_of_the_recording_is_no_loss)
 	EXPECT_EQ(1, self->status);
 }
 
-/* For example, in a file whose recorder was killed. */
+/* A file is incomplete, for example, if its recorder was killed. */
 TEST_F(command, bytes_that_are_not_in_the_file_are_a_gap)
 {
 	static const char more[] = "{\"srcbits\":0,\"ts_hz\":10,\"coverage\":{\"bytes\":100000}}";
@@ -348,8 +348,8 @@ TEST_F(command, diff_tells_that_the_traces_cover_different_parts)
 }
 
 /*
- * The message is not "no absolute timestamp", because there is one; and there are no columns of
- * times.
+ * The message is not "no absolute timestamp", because the trace has one. There are no time
+ * columns.
  */
 TEST_F(command, a_trace_without_timestamps_shows_no_times)
 {
@@ -398,7 +398,7 @@ TEST_F(command, every_output_with_hart_counts_marks_them)
 	EXPECT_STREQ("source 0;0x20000 5\n", self->out);
 }
 
-/* Only the side-car file shows whose counts they are. */
+/* Only the side-car file shows whether counts are those of a hart or of a thread. */
 TEST_F(command, every_command_tells_whose_the_counts_may_be)
 {
 	static const char * const arguments[] = {

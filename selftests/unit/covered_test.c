@@ -120,7 +120,7 @@ TEST_F(command, counts_that_a_gap_makes_too_low_are_marked)
 	EXPECT_NE(NULL, strstr(self->err, "t: counts may be too low: "));
 }
 
-/* Executes instructions, of four bytes each. */
+/* Executes @count instructions of four bytes each. */
 static void run_some(struct gen *gen, uint64_t address, unsigned int count)
 {
 	const uint8_t fixed[] = { 4, 0 }, bits[] = { 4, 2, 0 };

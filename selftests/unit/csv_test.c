@@ -7,7 +7,7 @@
 
 #define NAMES	"trace,host,board,command,kind,thread,pid,tid,function,object,build_id,caller,id,parent,depth,outermost,unix_ns,start_ns,duration_ns,self_ns,waited_ns,start_inferred,duration_inferred,self_inferred,counts_partial,ended,callers,note"
 
-/* More records than the reader keeps in order to sort them. */
+/* More records than the reader buffers to sort them. */
 #define MANY	4000
 
 static void begin(FIXTURE_DATA(command) *self, struct gen_stream *stream)
@@ -91,7 +91,7 @@ TEST_F(command, rows_have_what_the_side_car_file_has)
 	    "\"covers the first 18.000 ns of 5.000 us, then the buffer was full\",,", 5);
 }
 
-/* Columns of unknown values are empty, which is NULL in databases. */
+/* Fields with unknown values are empty, which databases read as NULL. */
 TEST_F(command, unknown_is_empty)
 {
 	make_calls(self);
@@ -154,8 +154,8 @@ TEST_F(command, dates_are_right_or_missing)
 }
 
 /*
- * Calls around a loss: their times are not exact, and counts made during the loss are missing
- * from them.
+ * The times of calls around a loss are not exact, and these calls lack what was counted during
+ * the loss.
  */
 TEST_F(command, losses_are_marked)
 {
@@ -206,7 +206,7 @@ TEST_F(command, counters_without_a_column_are_reported)
 	run(self, "--version; " COMMAND " export -q -c all --meta none --format csv -o t.csv trace.rtd; "
 	    SOURCES "/sql.py t.csv");
 	EXPECT_EQ(0, self->status);
-	/* A thread without a counter has not counted 0. */
+	/* The field of a counter that a thread does not have is empty, not 0. */
 	gen_free(&self->gen);
 	gen_init(&self->gen, 0, 40);
 	gen_sync(&self->gen, 0);

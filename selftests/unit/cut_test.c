@@ -19,7 +19,7 @@
 #define COUNTERS	2
 #define CALLERS		40
 
-/* A record as read, in the order of its stream. */
+/* What is read of a record. */
 struct read {
 	uint8_t		src;
 	uint8_t		type;
@@ -144,7 +144,7 @@ static void mark(struct gen_stream *stream, uint64_t *seed)
 	}
 }
 
-/* Callers of a sample; above and below 32 bits. */
+/* Callers of a sample, with addresses above and below 32 bits. */
 static void callers(struct gen_stream *stream, uint64_t *seed)
 {
 	unsigned int count = 1 + gen_random(seed) % CALLERS, i;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /*
  * A program to decode against: main is at 0x20000, fib at 0x21000 and a C++ function
- * with a long name at 0x22000 (see the Makefile). Each function is on one line, which is the
- * line of all its addresses.
+ * with a long name at 0x22000 (see the Makefile). Each function is on one line, which
+ * all its addresses share.
  */
 int fib(int n) __attribute__((section("sample_fib")));
 int lengthy(void)

@@ -73,7 +73,7 @@ TEST_F(command, golden_csv)
 		"1033,0,6,sample,0x21000,fib,sample/fib.c,12,,,0,0,exact,\n", self->out);
 }
 
-/* Each line contains one object, with an offset, even for what is not a record. */
+/* Each line is one object with an offset, even if it does not describe a record. */
 TEST_F(command, golden_json)
 {
 	const uint64_t process = 2 | 1 << 2 | 1 << 4 | 77 << 5;
@@ -187,7 +187,7 @@ TEST_F(command, standard_input_and_output_file)
 	EXPECT_NE(NULL, strstr(self->err, "no/such/file.txt: cannot write"));
 }
 
-/* No output overwrites an input file, whatever name it is given by. */
+/* No output overwrites an input file, whatever name the user gives for it. */
 TEST_F(command, output_spares_what_is_read)
 {
 	static const char * const wrong[] = {
@@ -224,7 +224,7 @@ TEST_F(command, output_spares_what_is_read)
 		ASSERT_EQ(0, system("cat trace.rtd trace.rtd.meta own.meta"
 				    " program | cmp - all"));
 	}
-	/* First, the command itself chooses the output file's name; then, the input is empty. */
+	/* The command also checks a name that it chooses itself. The last input is empty. */
 	save(self, "trace.perf");
 	run(self, "decode --format perf trace.perf");
 	EXPECT_EQ(3, self->status);
@@ -235,7 +235,7 @@ TEST_F(command, output_spares_what_is_read)
 	EXPECT_NE(NULL, strstr(self->err, "empty: nothing was recorded"));
 }
 
-/* If its reader exits, the command ends without a message. */
+/* If the reader of its output exits, the command ends without a message. */
 TEST_F(command, closed_pipe)
 {
 	unsigned int i;
@@ -307,7 +307,7 @@ static void put_named(struct gen_stream *stream, uint32_t owner, bool goes_on)
 	gen_record(stream, 2, &address, NULL);
 }
 
-/* A header may be lost too: the owner of the records after it is unknown. */
+/* If a header is lost, too, the owner of the records after it is unknown. */
 TEST_F(command, threads_of_a_channel_are_named_or_unknown)
 {
 	const uint64_t address = MAIN;
@@ -346,7 +346,7 @@ TEST_F(command, threads_of_a_channel_are_named_or_unknown)
 	EXPECT_NE(NULL, strstr(self->out, "late/72"));
 }
 
-/* A ring has lost the header that would name the thread. */
+/* The header that names the thread was overwritten in the ring. */
 TEST_F(command, a_ring_of_shared_channels_begins_with_an_unknown_thread)
 {
 	const uint64_t address = MAIN;
@@ -425,7 +425,7 @@ TEST_F(command, damage_is_shown_and_strict_fails)
 	EXPECT_EQ(0, self->status);
 }
 
-/* Losses that the recorder has reported, or an incomplete end, are never silent. */
+/* --strict fails for losses that the recorder has reported, and for an incomplete end. */
 TEST_F(command, strict_is_about_every_loss)
 {
 	static const char * const lost[] = {
@@ -495,7 +495,7 @@ TEST_F(command, wrapped_ring)
 		self->gen.now = 1000;
 		sample_trace(&self->gen, 0, at);
 		gen_sync(&self->gen, 0);
-		/* After the header, the file contains only records and the time. */
+		/* The file begins after the header: it contains only records and the time. */
 		begin = self->gen.truth[self->gen.truths - 5].offset;
 		write_file("trace.rtd", self->gen.data + begin,
 			   self->gen.length - begin);
@@ -602,7 +602,7 @@ TEST_F(command, files_that_cannot_be_decoded)
 	EXPECT_NE(NULL, strstr(self->err, "trace.rtd: not an ELF program"));
 }
 
-/* Any damage gives output and an exit code, never a crash (sanitizers). */
+/* With any damage, the command exits with a status and never crashes, as sanitizers check. */
 TEST_F(command, damaged_traces)
 {
 	static const char * const options[] = {

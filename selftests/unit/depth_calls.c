@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /*
- * Compiled with -O2 -finstrument-functions: the hook of an exit is a tail call where a function
+ * Compiled with -O2 -finstrument-functions: the exit hook is a tail call if a function
  * returns nothing. See depth_calls.h.
  */
 #include <alloca.h>
@@ -62,7 +62,7 @@ KEPT void outer(void)
 
 static unsigned int (*volatile jump_again)(unsigned int more);
 
-/* Leaves all calls at the innermost one. */
+/* Leaves all calls from the innermost one, without returning. */
 KEPT static unsigned int jump(unsigned int more)
 {
 	if (more)
@@ -70,7 +70,7 @@ KEPT static unsigned int jump(unsigned int more)
 	longjmp(back, 1);
 }
 
-/* Calls jump() several times from one place; jump() returns to here. */
+/* Calls jump() several times from one place; jump() jumps back to here. */
 KEPT void again(unsigned int calls, unsigned int more)
 {
 	volatile unsigned int i;

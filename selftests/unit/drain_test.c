@@ -118,7 +118,7 @@ FIXTURE_TEARDOWN(drain)
 	close(self->writer);
 }
 
-/* Whether a wait for the next event returns at once. */
+/* Whether a wait for the next event returns immediately. */
 static bool spins(const struct drain *drain)
 {
 	struct timespec longest;
@@ -133,7 +133,7 @@ TEST_F(drain, after_a_limit_the_end_of_the_capture_is_no_event)
 {
 	self->drain.over = true;
 	self->drain.wait = true;
-	/* Records wait for room: data is read, and not copied. */
+	/* While writers wait for room, data is read, but not copied. */
 	ASSERT_EQ(3, write(self->writer, "abc", 3));
 	EXPECT_TRUE(spins(&self->drain));
 	drain_copy(&self->drain);

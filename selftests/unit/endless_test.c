@@ -6,7 +6,7 @@
 #include "command_fixture.h"
 
 #define PART	(1u << 20)
-/* Memory of sanitizers and the C library, and pages touched late. */
+/* Memory of sanitizers and the C library, and pages that are first used later. */
 #define SLACK_KB	(4 << 10)
 
 /* Calls five deep, with a counter, until a chunk is full. */

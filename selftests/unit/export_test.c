@@ -8,7 +8,7 @@
 
 #define STEPS	4000
 
-/* How a program ran. */
+/* A run of a program, and how it is recorded. */
 struct run {
 	const char	*name;
 	unsigned int	threads;
@@ -66,7 +66,7 @@ static bool lacks(FIXTURE_DATA(command) *self)
 	return strstr(self->err, "is not in this command: it was built without");
 }
 
-/* report's output for the trace, for the script that reads the export. */
+/* Writes report's output for the trace, with which a script compares the export. */
 static void put_reports(FIXTURE_DATA(command) *self, const char *options)
 {
 	run(self, "report -q -c all --format csv %s -o r.csv trace.rtd;"
@@ -192,7 +192,7 @@ TEST_F(command, pprof_has_files_lines_and_what_is_missing)
 	EXPECT_NE(NULL, strstr(self->out, "default time duration "));
 	EXPECT_NE(NULL, strstr(self->out,
 		"labels {'thread': 'w\xc3\xb6?/7', 'pid': 5, 'tid': 7}\n"));
-	/* Only the user's -e gives the load address. */
+	/* The load address comes only from -e. */
 	remove("trace.rtd.meta");
 	run(self, "export -q --format pprof --weight calls -e " PROGRAM
 	    "@0x4000000000 -o t.pb.gz trace.rtd");
@@ -243,7 +243,7 @@ TEST_F(command, pprof_marks_times)
 	expect_label(_metadata, self, "'times': 'partial'", ",partial\n");
 }
 
-/* A path with more calls than any viewer shows: only its outer calls are missing. */
+/* A path has more calls than viewers show: only its outermost calls are missing. */
 TEST_F(command, pprof_of_deep_recursion)
 {
 	const uint64_t address[] = { FIB, MAIN + 0x12 };
@@ -277,7 +277,7 @@ TEST_F_TIMEOUT(command, perfetto_has_the_numbers_of_report, 600)
 	static const char * const exact[] = { "", "--ts-hz 1000000000" };
 	unsigned int i, k;
 
-	/* Calls without a time have no slice: the last run contains some. */
+	/* Omit the last run: it contains calls without a time, which have no slice. */
 	for (i = 0; i + 1 < RUNS; i++) {
 		make(&runs[i], i + 1);
 		for (k = 0; k < 2; k++) {
@@ -344,7 +344,7 @@ TEST_F(command, perfetto_has_points_and_what_is_missing)
 	EXPECT_NE(NULL, strstr(self->out, "count cycles source 0 57\n"));
 }
 
-/* One weight, compared with a column of report. */
+/* Compares one weight with a column of report. */
 static void read_firefox(struct __test_metadata *_metadata, FIXTURE_DATA(command) *self,
 			 const char *name, const char *weight, const char *column)
 {
@@ -435,7 +435,7 @@ TEST_F(command, processes_have_the_names_of_their_programs)
 	EXPECT_STREQ("process sh\nprocess plain\nprocess unknown\n", self->out);
 }
 
-/* The ids that viewers show for an unknown thread are not those of another one. */
+/* The ids that viewers show for an unknown thread differ from those of any other thread. */
 TEST_F(command, unknown_threads_have_ids_of_their_own)
 {
 	static const char meta[] = "{\"srcbits\":0,\"threads\":["
@@ -619,7 +619,7 @@ TEST_F_TIMEOUT(command, json_of_graph_adds_up_to_that_of_report, 600)
 			}
 		}
 	}
-	/* A subtree begins at depth 0. */
+	/* The root of a subtree has depth 0. */
 	run(self, "graph -q -c all --format json --filter '*' --depth 1 trace.rtd | "
 	    "grep -c '\"depth\":0,'");
 	EXPECT_NE(0, atoi(self->out));
@@ -628,7 +628,7 @@ TEST_F_TIMEOUT(command, json_of_graph_adds_up_to_that_of_report, 600)
 	EXPECT_EQ(0, self->status);
 }
 
-/* The JSON header for a trace with a sample cut off by a loss, and a call without an end. */
+/* The JSON header, for a trace with a sample that a loss cuts off, and a call without an end. */
 TEST_F(command, json_of_report_says_what_is_missing)
 {
 	static const char meta[] = "{\"srcbits\":0,\"exe\":\"/bin/\\\"x\",\"ts_hz\":10,"

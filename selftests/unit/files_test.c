@@ -81,7 +81,7 @@ TEST_F(files, the_named_file_is_written_through_a_link)
 	EXPECT_TRUE(S_ISLNK(mode_of("trace")));
 }
 
-/* With a folder, or without -o, the command chooses the file's name. */
+/* If -o names a folder, or is missing, the command chooses the file's name. */
 TEST_F(files, the_usual_file_replaces_a_link)
 {
 	char path[PATH_MAX];
@@ -176,7 +176,7 @@ TEST_F(files, removal_removes_all_other_links)
 	EXPECT_EQ(0, mode_of("trace.1"));
 	EXPECT_EQ(0, mode_of("trace.1.meta"));
 
-	/* A snapshot, whose name is not the user's either. */
+	/* The command also chooses the name of a snapshot. */
 	ASSERT_EQ(0, symlink("victim", "trace.1"));
 	files_remove(beside(self, ".1"));
 	EXPECT_EQ(0, mode_of("trace.1"));

@@ -11,7 +11,7 @@ static void call(struct gen_stream *stream, uint64_t function, bool enter)
 	gen_record(stream, !enter, address, NULL);
 }
 
-/* main() calls fib() often, and lengthy() once; each call of fib() takes this long. */
+/* main() calls fib() often, and lengthy() once; each call of fib() takes @ticks. */
 static void make(FIXTURE_DATA(command) *self, uint64_t ticks)
 {
 	struct gen_stream stream;
@@ -41,7 +41,7 @@ TEST_F(command, frequent_short_functions_are_left_out_and_listed)
 	ASSERT_EQ(0, self->status);
 	EXPECT_EQ(NULL, strstr(self->out, "# fib\n"));
 	EXPECT_NE(NULL, strstr(self->out, "# main\n"));
-	/* This function takes less time, but has few records. */
+	/* lengthy() takes less time, but has few records. */
 	EXPECT_NE(NULL, strstr(self->out, "recalculate"));
 	EXPECT_NE(NULL, strstr(self->err, "left out: fib: 99.90 % of the calls, 0.0"));
 	EXPECT_NE(NULL, strstr(self->err, "functions left out: 1, "));

@@ -22,7 +22,7 @@ static void put(struct program *program, unsigned int at, uint64_t word)
 		program->code[at + i] = (uint16_t)(word >> 16 * i);
 }
 
-/* Bit @from of @value, as bit @to. */
+/* Bit @from of @value, moved to bit @to. */
 static uint32_t bit(uint32_t value, unsigned int from, unsigned int to)
 {
 	return (value >> from & 1) << to;
@@ -39,7 +39,7 @@ static uint32_t scatter(uint32_t value, const uint8_t (*places)[2], unsigned int
 
 #define SCATTER(value, places) scatter(value, places, sizeof(places) / sizeof((places)[0]))
 
-/* Positions of an offset's bits: bit of the offset, bit of the instruction. */
+/* Each pair is a bit of an offset, and the bit of the instruction that encodes it. */
 static const uint8_t b_places[][2] = {
 	{ 12, 31 }, { 10, 30 }, { 9, 29 }, { 8, 28 }, { 7, 27 }, { 6, 26 }, { 5, 25 },
 	{ 4, 11 }, { 3, 10 }, { 2, 9 }, { 1, 8 }, { 11, 7 },
@@ -62,12 +62,12 @@ static const uint8_t cj_places[][2] = {
 
 #define PICK(seed, words) ((words)[below(seed, sizeof(words) / sizeof((words)[0]))])
 
-/* c.nop, c.addi, c.mv, c.add, c.lui, c.addi16sp, c.sdsp, c.beqz's neighbours ... */
+/* c.nop, c.addi, c.mv, c.add, c.lui, c.addi16sp, c.sdsp, codes next to c.beqz ... */
 static const uint16_t plain_16[] = {
 	0x0001, 0x0505, 0x852e, 0x952e, 0x6509, 0x6145, 0xe82a, 0x4108, 0x8d0d, 0x47a5,
 };
 
-/* addi, lui, auipc, ld, sd, fence, csrr, amoadd, fadd, jalr's and branch's neighbours ... */
+/* addi, lui, auipc, ld, sd, fence, csrr, amoadd, fadd, codes next to jalr and branches ... */
 static const uint32_t plain_32[] = {
 	0x00150513, 0x000127b7, 0x00000797, 0x0007b503, 0x00a7b023, 0x0ff0000f, 0xc0002573,
 	0x00b6352f, 0x02b57553, 0x00052063, 0x00151067, 0x10500073, 0x12000073,
@@ -173,7 +173,7 @@ static void make_function(struct program *program, bool handler, uint64_t *seed)
 	program->function[program->functions++] = at;
 	while (count--) {
 		choose(program, at, seed);
-		/* A handler's own exceptions would nest endlessly. */
+		/* Exceptions within the handler would nest endlessly. */
 		if (handler && program->act[at] == ACT_ECALL) {
 			program->act[at] = ACT_PLAIN;
 			put_either(program, at, 0x0001);
@@ -239,14 +239,14 @@ void program_free(struct program *program)
 
 /**
  * struct encoder - an encoder's state
- * @icnt, @hist: as in the specification; the history with its stop bit
+ * @icnt, @hist: as in the specification; @hist includes the stop bit
  * @reference:	latest address in a message
  * @called, @calls: its stack of return addresses
  * @pattern, @patterns: a full history that may repeat, and its number of repetitions
- * @repeated:	addresses of the run described by these, or by repeats of a branch
+ * @repeated:	number of the run's addresses that these, or repeats of a branch, describe
  * @branch, @branches: the fields of the latest branch message, and its pending repeats
- * @until_sync:	messages
- * @described:	addresses of the run that messages describe
+ * @until_sync:	number of messages before the next Sync message
+ * @described:	number of the run's addresses that messages describe
  */
 struct encoder {
 	const struct tracer	*tracer;
@@ -271,7 +271,7 @@ static void send(struct encoder *encoder, unsigned int tcode, const uint8_t *fix
 		 const uint8_t *bits, const uint64_t *field, unsigned int fields)
 {
 	gen_message(encoder->gen, tcode, encoder->tracer->src, fixed, bits, field, fields);
-	/* A count of instructions alone does not show which instructions. */
+	/* A number of halfwords alone does not show which instructions were executed. */
 	if (tcode != 27 || fixed[0])
 		encoder->described = tcode == 27 || tcode == 30 ? encoder->repeated :
 								  encoder->program->pcs;
@@ -351,7 +351,7 @@ static void send_sync(struct encoder *encoder, unsigned int tcode, unsigned int 
 	forget_branch(encoder);
 }
 
-/* The next message must be replaced with a Sync message. */
+/* Whether a Sync message must replace the next message. */
 static bool sync_is_due(struct encoder *encoder)
 {
 	if (!encoder->tracer->sync)
@@ -420,7 +420,7 @@ static void send_stop(struct encoder *encoder)
 	forget_branch(encoder);
 }
 
-/* A separate Sync message, between two instructions. */
+/* Sends a separate Sync message, between two instructions. */
 static void send_between(struct encoder *encoder, unsigned int reason, uint64_t to)
 {
 	if (encoder->hist > 1)
@@ -448,7 +448,7 @@ static bool count_calls(struct encoder *encoder, unsigned int act, uint64_t next
 	return implicit;
 }
 
-/* One instruction has retired, before address @next; the next one is at @to. */
+/* An instruction that ends at @next has retired; the next one to be executed is at @to. */
 static void retire(struct encoder *encoder, unsigned int act, unsigned int size, bool taken,
 		   uint64_t next, uint64_t to)
 {
@@ -523,7 +523,7 @@ static void push(struct processor *processor, unsigned int back)
 	processor->stack[processor->depth++] = back;
 }
 
-/* The halfword of the next instruction. */
+/* Executes the instruction at @at; returns the halfword of the next one. */
 static unsigned int execute(const struct program *program, struct processor *processor,
 			    const struct tracer *tracer, unsigned int at, bool taken,
 			    uint64_t *seed)
@@ -558,7 +558,7 @@ static unsigned int execute(const struct program *program, struct processor *pro
 	}
 }
 
-/* A trap before the instruction at @at, or after ecall. */
+/* Takes a trap before the instruction at @at, or after an ecall. */
 static unsigned int trap(struct encoder *encoder, struct processor *processor,
 			 unsigned int btype, unsigned int at)
 {
@@ -575,7 +575,7 @@ static unsigned int trap(struct encoder *encoder, struct processor *processor,
 	return handler;
 }
 
-/* Messages are lost, and so are instructions after the latest message. */
+/* Loses messages, and therefore the instructions that no message has described. */
 static void overflow(struct encoder *encoder)
 {
 	const uint8_t etype = 0, bits[] = { 4, 0 };
@@ -603,7 +603,7 @@ void program_run(struct program *program, const struct tracer *tracer, struct ge
 	send_sync(&encoder, 9, 5, 0, address_of(at));
 	while (steps--) {
 		note(program, address_of(at));
-		/* Loops: the same outcome several times. */
+		/* As in loops, branches often have the same outcome several times. */
 		if (!below(seed, 6))
 			eager = below(seed, 2);
 		taken = below(seed, 8) ? eager : below(seed, 2);

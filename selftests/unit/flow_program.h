@@ -39,7 +39,7 @@ enum act {
  * @act, @size, @target: of the instruction that begins at each halfword
  * @function:	first halfwords of the functions; the last function handles traps
  * @pc:		the run's addresses
- * @sync, @synced: offsets of its Sync messages, and the addresses before each
+ * @sync, @synced: offset of each of its Sync messages, and the number of addresses before it
  */
 struct program {
 	uint16_t	code[PROGRAM_HALFWORDS];
@@ -59,14 +59,14 @@ struct program {
 
 /**
  * struct tracer - how the run is traced
- * @btm:	messages for branches, not histories
- * @implicit:	returns are counted up to this depth; 0 if not
+ * @btm:	branch messages instead of histories
+ * @implicit:	depth of calls up to which returns need no message; 0 if all need one
  * @version0:	repeated histories are counts of branches, not RCODE 2
  * @repeats:	repeated branches and histories are counted
  * @hist_bits:	outcomes in a history
  * @icnt_max:	halfwords that the counter holds
  * @sync:	number of messages from one Sync message to the next, 0 if none
- * @traps:	exceptions and interrupts
+ * @traps:	exceptions and interrupts occur
  * @stops:	tracing is sometimes off
  * @overflows:	messages are sometimes lost
  * @strange:	returns sometimes go elsewhere
@@ -90,10 +90,10 @@ struct tracer {
 /** program_make() - generate a random program */
 void program_make(struct program *program, uint64_t *seed);
 
-/** program_write() - write the program as an ELF file; ends the test's process if it cannot */
+/** program_write() - write the program as an ELF file; ends the test's process on failure */
 void program_write(const struct program *program, const char *path);
 
-/** program_run() - run it for @steps instructions, and append the messages to @gen */
+/** program_run() - run the program for @steps instructions, and append the messages to @gen */
 void program_run(struct program *program, const struct tracer *tracer, struct gen *gen,
 		 size_t steps, uint64_t *seed);
 

@@ -295,7 +295,7 @@ TEST_F(flow, a_cut_trace_is_exact_from_its_first_sync_message_to_its_end)
 	}
 }
 
-/* The number of instructions before the last Sync message that is not behind @offset. */
+/* The number of instructions before the last Sync message at or before @offset. */
 static size_t before_damage(const FIXTURE_DATA(flow) *self, size_t offset)
 {
 	unsigned int i = self->program.syncs;
@@ -306,8 +306,8 @@ static size_t before_damage(const FIXTURE_DATA(flow) *self, size_t offset)
 }
 
 /*
- * The number of instructions from the second Sync message after the damage on, because the damage
- * may include the first one.
+ * The number of instructions after the second Sync message that follows the damage, because the
+ * damage can include the first one.
  */
 static size_t behind_damage(const FIXTURE_DATA(flow) *self, size_t offset)
 {
@@ -338,7 +338,7 @@ TEST_F(flow, damage_changes_nothing_outside_the_sync_messages_around_it)
 			wrong += !!invented(self, &instructions);
 			gaps += self->found.gaps[FLOW_GAP_CONTRADICTION] +
 				self->found.gaps[FLOW_GAP_DAMAGE];
-			/* The damaged message may have begun before the damaged byte. */
+			/* The damaged message can begin before the damaged byte. */
 			count = before_damage(self, offset - (offset > 37 ? 38 : offset));
 			ASSERT_LE(count, self->found.pcs);
 			ASSERT_EQ(0, memcmp(program->pc, self->found.pc,
@@ -350,12 +350,12 @@ TEST_F(flow, damage_changes_nothing_outside_the_sync_messages_around_it)
 					    count * sizeof(*program->pc)));
 		}
 	}
-	/* Most damage makes messages that contradict the code. */
+	/* After most damage, messages contradict the code. */
 	EXPECT_LT(wrong, rounds / 20);
 	EXPECT_LT(rounds / 2, gaps);
 }
 
-/* A loop of three instructions, whose first one is a branch; and a Sync message at its end. */
+/* A loop of three instructions, of which the first is a branch, and a Sync message at the third. */
 static void begin_loop(FIXTURE_DATA(flow) *self)
 {
 	/* bnez zero, .+8; j .-4; j .-8 */
@@ -370,7 +370,7 @@ static void begin_loop(FIXTURE_DATA(flow) *self)
 	gen_message(&self->gen, 9, 0, &sync, bits, field, 2);
 }
 
-/* A taken branch after @halfwords, repeated @times more times. */
+/* A taken branch after @halfwords, which is repeated @times more times. */
 static void repeat(FIXTURE_DATA(flow) *self, uint64_t halfwords, uint64_t times)
 {
 	gen_message(&self->gen, 3, 0, NULL, NULL, &halfwords, 1);
@@ -386,7 +386,7 @@ TEST_F(flow, a_branch_is_repeated_as_often_as_an_encoder_can_count)
 	EXPECT_EQ(0, self->stats.missed);
 }
 
-/* Each count is valid for an encoder, but their product would take days. */
+/* An encoder can send each of the numbers, but following their product would take days. */
 TEST_F(flow, a_repeat_of_too_many_instructions_is_a_contradiction)
 {
 	begin_loop(self);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* A temporary folder that a test works in, and the small files there. */
+/* A temporary folder in which a test works, and small files. */
 #ifndef FOLDER_H
 #define FOLDER_H
 
@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-/* Makes a folder from a template for mkdtemp(), and enters it. Returns 0 or -1. */
+/* Creates a folder from a template for mkdtemp(), and enters it. Returns 0 or -1. */
 static inline int folder_enter(char *template)
 {
 	return mkdtemp(template) ? chdir(template) : -1;

@@ -98,7 +98,7 @@ void gen_free(struct gen *gen);
 void gen_bytes(struct gen *gen, const void *bytes, size_t length);
 void gen_idle(struct gen *gen, size_t length);
 
-/** gen_start() - add the Sync message of instruction trace that is turned on at @address */
+/** gen_start() - add the Sync message with which instruction trace begins at @address */
 void gen_start(struct gen *gen, uint64_t address);
 
 /**

@@ -5,12 +5,12 @@
 #include "gen_program.h"
 
 #define SRC_BITS	2
-/* The number of swaps of neighbouring messages. */
+/* The number of passes that swap adjacent messages. */
 #define SHUFFLES	4
 #define FIRST_CHANNEL	6
 /* One in this many records is made by a thread that takes another thread's channel. */
 #define TAKES		20
-/* Has no caller, except where its call is lost. */
+/* Called only while records are being lost. */
 #define LOST_FUNCTION	(PROGRAM_FUNCTIONS - 1)
 
 void program_init(struct program *program, uint64_t seed)
@@ -94,7 +94,7 @@ static void account(struct program *program, struct program_thread *thread,
 {
 	const uint64_t *value = counters_of(program, thread);
 	unsigned int c;
-	/* Only with Delta, the first record after a header has a difference. */
+	/* Only if counters are per thread, the first record after a header has a difference. */
 	bool known = thread->recorded && !thread->lost &&
 		     (program->per_thread || thread->last_src == thread->src) &&
 		     (!fresh || program->per_thread);
@@ -122,7 +122,7 @@ static void keep_time(struct program *program, unsigned int function, uint64_t t
 {
 	size_t count = program->timed[function]++;
 
-	/* The array grows at powers of two. */
+	/* The array doubles in size whenever it is full. */
 	if (!(count & (count - 1)))
 		program->took[function] = realloc(program->took[function],
 						  (count ? 2 * count : 1) * sizeof(took));
@@ -170,7 +170,7 @@ static void end_call(struct program *program, struct program_thread *thread)
 		frame[-1].count_inner[c] += thread->sum[c] - frame->begin[c];
 }
 
-/* Open calls have no further records. */
+/* Ends the open calls, which have no further records. */
 static void cut_calls(struct program *program, struct program_thread *thread)
 {
 	unsigned int depth = thread->depth;
@@ -229,7 +229,7 @@ static void record(struct program *program, struct program_thread *thread,
 		cut_calls(program, thread);
 		thread->blind = true;
 	}
-	/* A Delta header counts from the thread's latest record, the first header from itself. */
+	/* Delta counts from the thread's latest record or, if it has none, from the header. */
 	if (fresh && program->per_thread && program->count_type == 1 && !thread->recorded)
 		memcpy(thread->value, thread->last, sizeof(thread->value));
 	account(program, thread, fresh);
@@ -334,7 +334,7 @@ static void lose(struct program *program, struct program_thread *thread)
 		return;
 	gen_store(gen, thread->src, thread->channel, 1, 0xff);
 	thread->losing = true;
-	/* Lose calls, or one call, or no record at all, together with the word. */
+	/* Besides the word, lose several calls, or one call, or no record at all. */
 	for (calls = way == 0 ? 5 : 0; calls; calls--) {
 		call(program, thread);
 		if (below(program, 2))
@@ -386,7 +386,7 @@ static void take_channel(struct program *program, struct program_thread *thread)
 	memset(thread->begun, 0, sizeof(thread->begun));
 }
 
-/* The thread whose turn it is. */
+/* Chooses the thread that runs next. */
 static struct program_thread *choose(struct program *program)
 {
 	struct program_thread *thread;

@@ -76,7 +76,7 @@ struct program_thread {
  * @keep_truth:	gen.truth keeps all records
  * @alone:	number, from 1, of the only thread that runs; 0 for all of them
  * @keep_times:	fill @took
- * @took:	the @timed known times of all calls of a function
+ * @took:	the known times of a function's calls, @timed of them
  * @cost:	the truth, by function
  * @thread_cost: and by thread
  * @hart_cost:	and by the source on which a call ended
@@ -125,10 +125,10 @@ struct program {
 /* Address of a function, and the function's name in its trace. */
 #define PROGRAM_ADDRESS(function)	(0x10000 + 0x40 * (uint64_t)(function))
 
-/** program_init() - needs gen set up for @sources; the caller sets the rest */
+/** program_init() - initialise the program and gen; the caller sets how to record it */
 void program_init(struct program *program, uint64_t seed);
 
-/** program_step() - one record of some thread */
+/** program_step() - let some thread write one record */
 void program_step(struct program *program);
 
 /** program_end() - let all threads return from all calls */

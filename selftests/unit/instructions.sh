@@ -6,7 +6,7 @@
 #	instructions.sh COMMAND GENERATOR FOLDER
 #
 # The limits are 10 % above the cost with Debian 12's compiler. Several threads together cost
-# more instructions, since they pass records on; this is limited, too.
+# more instructions, since they pass records to each other; this is limited, too.
 
 set -u
 command=$1 generator=$2 folder=$3
@@ -15,26 +15,26 @@ mkdir -p "$folder"
 trace=$folder/instructions.rtd
 trap 'rm -f "$trace" "$trace.meta"' EXIT
 
-# count ARGUMENT...: print the number of instructions of one run, with one thread or $jobs
+# count ARGUMENT...: prints the number of instructions of one run with one thread, or with $jobs
 count() {
 	valgrind --tool=callgrind --callgrind-out-file=/dev/null "$command" "$@" \
 		-q -j"${jobs:-1}" -c all "$trace" 2>&1 >/dev/null |
 		sed -n 's/.* Collected : //p'
 }
 
-# more NAME BEFORE AFTER: instructions for each additional record of a trace
+# more NAME BEFORE AFTER: prints the number of instructions per additional record
 more() {
 	echo $(((${cost[$1 $3]} - ${cost[$1 $2]}) / (${records[$3]} - ${records[$2]})))
 }
 
-# below WHAT NUMBER LIMIT
+# below WHAT NUMBER LIMIT: expects a number of instructions below the limit.
 below() {
 	echo "# $1: $2 instructions, limit $3"
 	[ "$2" -gt 0 ] && [ "$2" -lt "$3" ]
-	result $? "$1: no more instructions than it takes"
+	result $? "$1: the number of instructions is within the limit"
 }
 
-has valgrind valgrind "what reading a trace costs" || { results_end; exit; }
+has valgrind valgrind "the number of instructions to read a trace is limited" || { results_end; exit; }
 
 declare -A cost records shared
 for kb in 16 256 512 1024; do

@@ -190,7 +190,7 @@ TEST_F(command, report_graph_and_replay_read_instruction_trace)
 #define FIRMWARE	0x80000000ull
 #define SIDE_CAR(calls)	"{\"version\":1,\"instruction\":{\"calls\":" calls "}}"
 
-/* A program, the kernel, the firmware, and back: the program's file also has the kernel's code. */
+/* A program calls the kernel, and the kernel the firmware; one file has the code of the first two. */
 static void run_parts(FIXTURE_DATA(command) *self, const char *side_car)
 {
 	gen_free(&self->gen);
@@ -221,7 +221,7 @@ TEST_F(command, parts_of_those_whose_calls_are_not_wanted_are_left_out)
 	EXPECT_STREQ("#  omitted, as requested by record --calls\n"
 		     "#  omitted, as requested by record --calls\nffffffff80030600\n"
 		     "#  omitted, as requested by record --calls\n", self->out);
-	/* If the value is unknown, from a later version, less is shown, not more. */
+	/* For an unknown value, for example of a later version, less is shown, not more. */
 	run_parts(self, SIDE_CAR("\"guests\""));
 	EXPECT_EQ(NULL, strstr(self->out, "ffffffff"));
 	run_parts(self, SIDE_CAR("7"));
@@ -260,7 +260,7 @@ TEST_F(command, code_is_found_among_the_copies_beside_a_trace)
 	run(self, "decode -s 0 --format pc kept/t");
 	EXPECT_EQ(0, self->status);
 	EXPECT_EQ(NULL, strstr(self->out, "missing"));
-	/* A side-car file cannot name any other folder. */
+	/* The side-car file cannot name a folder elsewhere. */
 	write_file("kept/t.meta", COPIED("../kept/t.files"), strlen(COPIED("../kept/t.files")));
 	run(self, "decode -s 0 --format pc kept/t");
 	EXPECT_NE(NULL, strstr(self->out, "missing"));
@@ -345,7 +345,7 @@ TEST_F(command, a_handler_that_returns_to_an_unknown_vdso_begins_a_gap)
 		     "#  omitted, as requested by record --calls\n", self->out);
 }
 
-/* Where the kernel executes a probed instruction, unless it simulates the instruction. */
+/* The address at which the kernel executes a probed instruction that it does not simulate. */
 #define SLOT		0x60000ull
 #define WITH_PROBES	"{\"version\":1,\"instruction\":{\"calls\":\"user\"},\"files\":\"t.files\",\"objects\":[" \
 			"{\"path\":\"/calls\",\"start\":196608,\"end\":200704,\"bias\":0}," \
@@ -385,7 +385,7 @@ TEST_F(command, a_probed_call_is_one_of_its_caller)
 	run_probed(self, CALLER);
 	run(self, "export -q -s 0 --format folded --weight calls t");
 	EXPECT_STREQ("source 0;caller 1\nsource 0;caller;probed 1\n", self->out);
-	/* A tail call. */
+	/* A jump to probed(), which is a tail call. */
 	run_probed(self, HOP);
 	run(self, "export -q -s 0 --format folded --weight calls t");
 	EXPECT_STREQ("source 0;hop 1\nsource 0;probed 1\nsource 0;caller 1\n", self->out);
@@ -424,7 +424,7 @@ TEST_F(command, unknown_code_around_the_firmware_is_a_gap)
 	EXPECT_NE(NULL, strstr(self->out, "30500\n#  instructions are missing: a return"));
 }
 
-/* The kernel traps into firmware and then continues: its calls are still open. */
+/* The kernel traps into firmware and then continues, and its calls are still open. */
 TEST_F(command, the_kernels_calls_outlast_the_firmware)
 {
 	static const char kernel[] = SIDE_CAR("\"kernel\"");
@@ -516,7 +516,7 @@ TEST_F(command, calls_beyond_the_limit_are_reported)
 	EXPECT_NE(NULL, strstr(self->err, " 393216 calls too deep: left out"));
 }
 
-/* Instructions that a later Sync message confirms ran in the earlier object. */
+/* A later Sync message confirms the instructions, but they were executed in the earlier object. */
 TEST_F(command, instructions_are_those_of_the_object_at_their_time)
 {
 	/* nop; bnez zero, .-4 */

@@ -2,8 +2,8 @@
 /*
  * Proves that reading a trace with several threads gives the same result as with one: all
  * callbacks with their arguments, in the same order, the statistics, and the resulting profile.
- * For random traces, most of them damaged. TRACES is their number, SEED the seed of the first
- * one.
+ * The traces are random, and most of them are damaged. TRACES in the environment is their number,
+ * SEED the seed of the first one.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -214,7 +214,7 @@ static void make_trace(FIXTURE_DATA(jobs) *self, uint64_t seed)
 		program->headers = 1 + any(self, 100);
 	if (any(self, 4) == 0)
 		program->restarts = 1 + any(self, 1000);
-	/* Headers name threads. */
+	/* Threads share channels, so headers name threads. */
 	if (any(self, 4) == 0)
 		program->channels = 1 + any(self, 2);
 	for (i = 0; i < program->threads; i++)
@@ -230,7 +230,7 @@ static void make_trace(FIXTURE_DATA(jobs) *self, uint64_t seed)
 		program_shuffle(program);
 }
 
-/* Single bits, whole bytes, a missing stretch, a missing beginning. */
+/* Damages single bits and whole bytes, and removes a stretch or the beginning. */
 static void damage(FIXTURE_DATA(jobs) *self)
 {
 	struct gen *gen = &self->program.gen;

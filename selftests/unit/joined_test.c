@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /*
- * Tests records in the flow of instructions: each command shows them in their place, and intervals
- * show the counts of the records and the functions of the flow; losses and moves are marked.
+ * Tests records in the flow of instructions: each command shows them in their place, intervals show
+ * the counts of the records and the functions of the flow, and losses and migrations are marked.
  */
 #include <inttypes.h>
 
@@ -172,7 +172,7 @@ TEST_F(command, an_interval_has_its_counts_and_what_ran_there)
 	EXPECT_NE(NULL, strstr(self->out, "\"from\":\"manual plain+0x4\",\"to\":\"exit main\",\"times\":1,"));
 }
 
-/* Whatever a command does with the records, the user learns of it. */
+/* A command either shows the records, or reports that they are left out. */
 TEST_F(command, records_are_shown_or_said_to_be_left_out)
 {
 	static const char missing[] = ": 3 records between the calls of the instruction trace are "
@@ -285,7 +285,7 @@ TEST_F(command, a_page_in_firefox_shows_each_record_with_its_counts)
 	page_of_records(_metadata, self, FIREFOX);
 }
 
-/* The first row is a call's: counters have columns only if the side-car file names them. */
+/* The first row is a call, so counters have columns only if the side-car file names them. */
 TEST_F(command, a_table_begins_before_the_first_record)
 {
 	static const char car[] = "{\"version\":1,\"per_thread\":true,\"channel\":6,\"count_type\":1,"
@@ -402,7 +402,7 @@ TEST_F(command, an_interval_with_a_loss_is_marked)
 	}
 }
 
-/* The encoder has lost the switch from one thread to another, except for its context. */
+/* The encoder has lost the switch from one thread to another, except for the new context. */
 TEST_F(command, a_loss_marks_the_thread_that_is_switched_in)
 {
 	struct gen_stream stream;
@@ -447,7 +447,7 @@ TEST_F(command, an_interval_on_two_harts_is_marked)
 	gen_header(&other);
 	record(&other, 0, PLAIN, 1030);
 	stop(&self->gen, 1, 4);
-	/* The thread returns without a record on the other hart. */
+	/* The thread runs on hart 0 without a record, and moves back. */
 	begin(&self->gen, 0, LEAF);
 	stop(&self->gen, 0, 2);
 	begin(&self->gen, 1, PLAIN + 4);
@@ -485,7 +485,7 @@ TEST_F(command, what_precedes_a_loss_comes_before_another_hart)
 			gen_error(&self->gen, 0);
 		record(&stream, 2, PLAIN + 4, 1010);
 		record(&stream, 2, PLAIN + 4, 1030);
-		/* The encoder shows nothing more before the loss. */
+		/* The encoder sends no instructions between this record and the loss. */
 		record(&stream, 2, LEAF, 1060);
 		if (stopped)
 			stop(&self->gen, 0, 0);
@@ -565,7 +565,7 @@ TEST_F(command, a_record_in_two_parts_is_one)
 	}
 }
 
-/* There are more records between two messages than can wait for the flow. */
+/* There are more records between two messages than the reader can buffer. */
 TEST_F(command, records_that_cannot_wait_are_marked)
 {
 	const unsigned int limit = 8192;
@@ -620,7 +620,7 @@ TEST_F(command, a_count_does_not_go_back)
 	}
 }
 
-/* Code that follows shows that the record is complete. */
+/* If instructions follow, they show that the record is complete. */
 TEST_F(command, a_record_before_a_switch_comes_before_another_hart)
 {
 	struct gen_stream stream, other;
@@ -654,7 +654,7 @@ TEST_F(command, a_record_before_a_switch_comes_before_another_hart)
 }
 
 /*
- * There are more pairs of functions than rows, so the remaining ones share one row, which has
+ * There are more pairs of functions than rows, so the remaining pairs share one row, which has
  * no function.
  */
 TEST_F(command, a_filter_applies_to_the_row_of_further_intervals)
@@ -679,7 +679,7 @@ TEST_F(command, a_filter_applies_to_the_row_of_further_intervals)
 	EXPECT_EQ(NULL, strstr(self->out, " -> "));
 }
 
-/* A compiler at run time: its code calls two functions, one of them twice. */
+/* Code generated at run time calls two functions, one of them twice. */
 TEST_F(command, code_that_no_file_has_makes_calls_within_the_open_ones)
 {
 	static const char user[] = "{\"version\":1,\"instruction\":{\"calls\":\"user\"}}";
