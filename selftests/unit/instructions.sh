@@ -34,7 +34,7 @@ below() {
 	result $? "$1: the number of instructions is within the limit"
 }
 
-has valgrind valgrind "the number of instructions to read a trace is limited" || { results_end; exit; }
+has valgrind valgrind "the instructions to read a trace are limited" || { results_end; exit; }
 
 declare -A cost records shared
 for kb in 16 256 512 1024; do

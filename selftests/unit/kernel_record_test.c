@@ -106,7 +106,7 @@ TEST_F(width, delta_begins_anew_with_each_header)
 	EXPECT_EQ(1, record(0));
 }
 
-/* The stores of @count records at 0x1000, 0x1010 ... that begin @stores. */
+/* Writes @count records at 0x1000, 0x1010 ...; returns the number of headers among them. */
 static unsigned int headers_among(unsigned int count)
 {
 	unsigned int i, headers = 0;

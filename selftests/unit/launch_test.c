@@ -27,7 +27,7 @@ FIXTURE(launch)
 	struct launched launched;
 	char folder[64];
 	int number;		/* a signal for the command while the program runs */
-	bool program;		/* and for the program */
+	bool program;		/* send it to the program, too */
 	unsigned int left;
 };
 
@@ -52,7 +52,7 @@ static void meanwhile(void *argument, const sigset_t *mask)
 	const struct timespec soon = { .tv_nsec = 10000000 };
 
 	if (!self->number || access("ready", F_OK)) {
-		/* The program's end also causes a signal. */
+		/* The end of the program raises a signal, too, which ends this wait. */
 		pselect(0, NULL, NULL, NULL, &soon, mask);
 		return;
 	}

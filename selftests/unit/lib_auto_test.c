@@ -73,7 +73,7 @@ static const char *start(FIXTURE_DATA(record) *self)
 
 #define START()	EXPECT_STREQ("", start(self))
 
-/* Nothing is recorded, and standard error states the reason. */
+/* EXPECT that nothing is recorded, and that standard error states the reason. */
 #define REFUSED(words)							\
 do {									\
 	const char *__said;						\
@@ -263,7 +263,7 @@ TEST_F(record, a_drained_capture_is_written_by_its_reader)
 	EXPECT_EQ(0, unlink("trace.rtd.meta"));
 }
 
-/* The driver's byte for the encoder of CPU 0. */
+/* Set the driver's byte that tells programs whether CPU 0's sink has room. */
 static void say_full(bool full)
 {
 	uint8_t *bytes = (uint8_t *)perf_pool->lost + SIFIVE_TRACE_FULL_BYTES;

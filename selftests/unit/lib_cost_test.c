@@ -21,7 +21,7 @@
 #define BOUND_OTHERS(n)	(42 + 10 * (n))
 #define OWN		15
 
-/* Addresses of 64 bits, and in the lower 4 GiB as without relocation. */
+/* An address above 4 GiB, and one below, as in a program that is not relocated. */
 #define HIGH		UINT64_C(0x5555555560)
 #define LOW		UINT64_C(0x10560)
 
@@ -150,7 +150,7 @@ TEST_F(cost, own)
 	}
 }
 
-/* This includes the largest number of counters for which the code fits into a page. */
+/* Includes the largest number of counters for which the code fits into a page. */
 TEST_F(cost, code)
 {
 	static const unsigned int types[] = {

@@ -49,7 +49,7 @@ static int start(FIXTURE_DATA(depth) *self, unsigned int limit, const char *line
 		fprintf(file, " ^ %u \n", limit);
 	filtered_lines(file, lines, address_of, 1);
 	fclose(file);
-	/* These are left over from an earlier start. */
+	/* Tracing can still be on from an earlier start. */
 	sifive_trace_off(self->f.trace);
 	return filtered_start(&self->f, limit ? self->f.path : NULL);
 }
@@ -226,7 +226,7 @@ TEST_F(depth, of_a_handler_within_a_record)
 	EXPECT_STREQ("w(l(l)w(w)l(l)w)", records());
 }
 
-/* All their hooks have the same frame and call site. */
+/* All hooks of these calls have the same frame and call site. */
 TEST_F(depth, recursive_calls_that_are_inlined)
 {
 	void *walk = depth_function('w'), *site = depth_function('l');
@@ -251,7 +251,7 @@ TEST_F(depth, calls_that_were_left)
 	ASSERT_EQ(0, start(self, 3, ""));
 	again(3, 5);
 	EXPECT_STREQ("A(j(j(j(j(j(j(l(l)A)", records());
-	/* At the limit, and beyond it. */
+	/* The same calls at the limit, and beyond it. */
 	ASSERT_EQ(0, start(self, 2, ""));
 	again(3, 0);
 	EXPECT_STREQ("A(j(j(j(l(l)A)", records());
@@ -282,7 +282,7 @@ static void jump_out(void)
 	longjmp(back, 1);
 }
 
-/* A loop that never returns, around calls that never return: no function further out has a hook. */
+/* A loop that never returns, around calls that never return: no outer function has a hook. */
 TEST_F(depth, of_a_loop_without_hooks)
 {
 	volatile unsigned int i;

@@ -83,7 +83,7 @@ TEST(firmware)
 	REFUSED("fw:ipi-sent-x", "there is no event");
 }
 
-/* The reader's names are defined separately. */
+/* The reader defines these names separately. */
 TEST(readers_name_firmware_events_alike)
 {
 	struct perf_event_id event = { .type = 15 }, again;

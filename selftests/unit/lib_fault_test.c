@@ -19,7 +19,7 @@ static void first_handler(int number)
 	first_calls++;
 }
 
-/* Passes on to the handler that it has replaced. */
+/* Passes the signal on to the handler that this one has replaced. */
 static void second_handler(int number, siginfo_t *info, void *context)
 {
 	second_calls++;
@@ -56,7 +56,7 @@ static void trap(void)
 		raise(SIGILL);
 }
 
-/* The signals occur at the same stack depth, and at another one. */
+/* Signals occur at one stack depth, and here at another one. */
 static void __attribute__((noinline)) trap_deeper(void)
 {
 	volatile char deeper[4096];

@@ -30,7 +30,7 @@ FIXTURE_SETUP(filter)
 	mock_device_reset();
 	sprintf(self->path, "/tmp/lib_filter_test.%d", getpid());
 	self->name = program_invocation_short_name;
-	/* The program comes first. */
+	/* The first object is the program. */
 	dl_iterate_phdr(find_bias, &self->bias);
 }
 
@@ -51,7 +51,7 @@ static int load(FIXTURE_DATA(filter) *self, const char *text)
 
 #define IS_RECORDED(address)	perf_filter_has(address, PERF_FILTER_RECORD)
 
-/* A program's first pages belong to it, at any address. */
+/* Even the first pages of a program belong to it, wherever it is loaded. */
 #define HAS(address)	IS_RECORDED(self->bias + (address))
 
 static uintptr_t text_of(FIXTURE_DATA(filter) *self)
@@ -96,7 +96,7 @@ TEST_F(filter, ranges)
 	EXPECT_FALSE(IS_RECORDED(16));
 }
 
-/* Quotes are not part of the name, which may contain spaces and look like a comment. */
+/* Quotes are not part of the name, which can contain spaces and look like a comment. */
 TEST_F(filter, quoted)
 {
 	uintptr_t at = text_of(self);

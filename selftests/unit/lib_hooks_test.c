@@ -98,7 +98,7 @@ TEST_F(hooks, no_stall)
 	EXPECT_EQ(record_stores(), mock_polls);
 }
 
-/* Each record waits if asked to, and only then. */
+/* Each record waits if the options request it, and only then. */
 TEST_F(hooks, poll)
 {
 	struct sifive_trace_options options = SIFIVE_TRACE_OPTIONS;
@@ -127,7 +127,7 @@ TEST_F(hooks, poll)
 	sifive_trace_close(trace);
 }
 
-/* Explicit records fit in between. */
+/* Explicit records can be written between those of the hooks. */
 TEST_F(hooks, manual_between)
 {
 	ASSERT_EQ(0, perfTraceOn());
@@ -194,7 +194,7 @@ static void interrupt_many(void)
 		__cyg_profile_func_exit(function, site);
 }
 
-/* Records beyond the handlers' room are counted. */
+/* Records that do not fit into the queue for handlers are counted. */
 TEST_F(hooks, queue_full)
 {
 	ASSERT_EQ(0, perfTraceOn());
@@ -214,7 +214,7 @@ static void interrupt_and_look(void)
 	lost_in_handler = perf_losses()->signals + perf_losses()->queued;
 }
 
-/* The handler may end the process, so records that wait count as lost until they are written. */
+/* The handler can end the process, so records that wait count as lost until they are written. */
 TEST_F(hooks, queued_count_as_lost)
 {
 	ASSERT_EQ(0, perfTraceOn());
@@ -234,7 +234,7 @@ static void interrupt_jump(void)
 
 static void __attribute__((noinline)) jump_out(void)
 {
-	/* A frame left without returning. */
+	/* A frame that is left without returning. */
 	volatile char *deeper = alloca(2000);
 
 	*deeper = 0;
@@ -311,7 +311,7 @@ static void interrupt_calls(void)
 	interrupt_results[4] = perfInit(2, 1);
 }
 
-/* A handler may turn tracing off; the rest of the record must not be written. */
+/* If a handler turns tracing off, the rest of the record must not be written. */
 TEST_F(hooks, calls_in_record)
 {
 	ASSERT_EQ(0, perfTraceOn());

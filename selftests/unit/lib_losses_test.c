@@ -162,7 +162,7 @@ static void turn_off(void)
 
 static void __attribute__((noinline)) interrupted_record(void)
 {
-	/* A large frame makes it detectable that the frame has been left. */
+	/* The frame is large, so that the library can detect that it has been left. */
 	volatile char *deeper = alloca(2000);
 
 	*deeper = 0;
@@ -172,7 +172,7 @@ static void __attribute__((noinline)) interrupted_record(void)
 }
 
 /*
- * The thread continues when nothing is captured any more, so its record is lost in any case.
+ * The thread continues only when nothing is captured any more, so its record is always lost.
  */
 static void turned_off_within(struct __test_metadata *_metadata,
 			      FIXTURE_DATA(losses) *self, bool left)

@@ -130,7 +130,7 @@ do {									\
 	EXPECT_EQ(value, json_object_get_boolean(__at)) { TH_LOG(path); } \
 } while (0)
 
-/* The command finds in it what the library wrote. */
+/* The command reads from the file what the library wrote. */
 TEST_F(meta, read_by_the_command)
 {
 	self->options.events = "cycles,instructions";
@@ -153,7 +153,7 @@ static uint64_t now(clockid_t clock)
 	return (uint64_t)time.tv_sec * 1000000000 + (uint64_t)time.tv_nsec;
 }
 
-/* The time of the machine's clock when the sink's clock was read. */
+/* The date is the time of the machine's clock when the sink's clock was read. */
 TEST_F(meta, date)
 {
 	const uint64_t hour = 3600000000000;
@@ -298,7 +298,7 @@ TEST_F(meta, usual)
 	NUMBER(getpid(), "threads.0.pid");
 	NUMBER(syscall(SYS_gettid), "threads.0.tid");
 	prctl(PR_GET_NAME, name);
-	/* In a kernel file, a newline would end the name. */
+	/* The library reads the name from a file of the kernel, in which a newline ends it. */
 	EXPECT_NE(NULL, strstr(json_object_get_string(at(self->json, "threads.0.name")),
 			       "a \"name\"\\"));
 
@@ -423,7 +423,7 @@ TEST_F(meta, not_wanted)
 	/* A device has no side-car file. */
 	ASSERT_EQ(0, sifive_trace_dump(self->trace, "/dev/null"));
 	EXPECT_EQ(-1, access("/dev/null.meta", F_OK));
-	/* Failure to create it is an error, but the trace is written. */
+	/* Failure to create the side-car file is an error, but the trace is written. */
 	ASSERT_EQ(0, mkdir("out.rtd.meta", 0700));
 	EXPECT_ERROR(sifive_trace_dump(self->trace, "out.rtd"), "cannot make out.rtd.meta");
 	EXPECT_EQ(0, access("out.rtd", F_OK));

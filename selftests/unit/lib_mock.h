@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * The whole library on a host, with a simulated trace device: the system calls it makes
- * are replaced, counted, and made to fail on demand.
+ * The whole library on a host, with a simulated trace device: its system calls are replaced
+ * and counted, and fail on demand.
  *
  * Include this after all system headers and kselftest_harness.h, once per program: it
  * contains the library.
@@ -85,8 +85,8 @@ static struct {
 	uint32_t event_set;
 
 	/*
-	 * Files: bytes that one read of the device returns, that one write() accepts, and that
-	 * fit on the disk.
+	 * Maximum number of bytes that one read of the device returns, that one write() accepts,
+	 * and that fit on the disk.
 	 */
 	size_t read_max, write_max, write_space;
 } dev;
@@ -95,10 +95,10 @@ static struct {
 static __thread struct perf_rseq mock_rseq;
 static bool mock_no_rseq;
 
-/* Reads of stimulus registers. */
+/* Number of reads of stimulus registers. */
 static unsigned int mock_polls;
 
-/* A stimulus register is memory, which contains 0. */
+/* Stimulus registers are memory, which reads 0. */
 static bool mock_is_memory;
 
 static inline void mock_device_reset(void)
@@ -143,7 +143,7 @@ static int mock_open(const char *path, int flags, ...)
 		va_end(args);
 		return open(path, flags, mode);
 	}
-	/* Files in /proc, and objects, are opened; the device is also opened for writing. */
+	/* Only the device is also opened for writing; objects and files in /proc are not. */
 	if ((flags & O_ACCMODE) == O_RDONLY)
 		return open(path, flags);
 
@@ -160,7 +160,7 @@ static int mock_open(const char *path, int flags, ...)
 
 static int mock_stat(const char *path, struct stat *about)
 {
-	/* The file from which the library learns whether the module is loaded. */
+	/* This file tells the library whether the module is loaded. */
 	if (!strcmp(path, "/sys/bus/platform/drivers/sifive-trace-encoder"))
 		return dev.module ? 0 : -1;
 	return stat(path, about);
@@ -247,7 +247,7 @@ static int mock_ioctl(int fd, unsigned long request, void *arg)
 		if (encoder->size != sizeof(*encoder) || index >= dev.info.encoders)
 			abort();
 		*encoder = dev.encoder[index];
-		/* This is known only when the encoder is set up. */
+		/* These flags are known only once the encoder is set up. */
 		if (!dev.configured)
 			encoder->flags &= ~(SIFIVE_TRACE_ENCODER_TS_CHANNELS |
 					    SIFIVE_TRACE_ENCODER_TS_READABLE |
@@ -286,7 +286,7 @@ static int mock_ioctl(int fd, unsigned long request, void *arg)
 		if (index >= dev.status.sinks)
 			abort();
 		*(struct sifive_trace_sink *)arg = dev.sink[index];
-		/* One component has all sinks. */
+		/* A single sink has all bytes. */
 		if (dev.status.sinks == 1)
 			((struct sifive_trace_sink *)arg)->bytes = dev.status.bytes;
 		return 0;
@@ -430,10 +430,10 @@ static int mock_getaffinity(pid_t pid, size_t size, cpu_set_t *cpus)
 	return 0;
 }
 
-/* Calls that a signal handler must not make. */
+/* Number of calls that a signal handler must not make. */
 static unsigned int mock_unsafe;
 
-/* Sleeps: how long the library waits, independent of the host's load. */
+/* Number of sleeps: shows how long the library waits, whatever the host's load. */
 static unsigned int mock_naps;
 
 #define MOCK_UNSAFE(call, ...)	(mock_unsafe++, call(__VA_ARGS__))
@@ -445,7 +445,7 @@ static unsigned int mock_naps;
 #define fopen(...)		MOCK_UNSAFE(fopen, __VA_ARGS__)
 #define dl_iterate_phdr(...)	MOCK_UNSAFE(dl_iterate_phdr, __VA_ARGS__)
 #define pthread_atfork(...)	MOCK_UNSAFE(pthread_atfork, __VA_ARGS__)
-/* On the target, code is at even addresses: records use bit 0. */
+/* Code has even addresses on the target, and records use bit 0. */
 #define __builtin_return_address(level) \
 	((void *)((uintptr_t)__builtin_return_address(level) & ~(uintptr_t)1))
 
@@ -472,7 +472,7 @@ PERF_INTERNAL void perf_rseq_barrier(void)
 	__atomic_thread_fence(__ATOMIC_SEQ_CST);
 }
 
-/* Functions that some programs lack always exist in the one-file library. */
+/* The one-file library contains functions that may be missing when the library is linked. */
 #pragma GCC diagnostic ignored "-Waddress"
 
 #define PERF_AMALGAMATION

@@ -163,7 +163,7 @@ TEST_F(part, a_function_whose_frame_grows)
 	EXPECT_STREQ("F+F+F-F-", records());
 }
 
-/* Enters F from a separate frame, which ends with the caller's: its exit is a tail call. */
+/* The entry to F has a frame that has ended at the exit, as if the exit hook were a tail call. */
 static __attribute__((noinline)) void body(unsigned int more);
 
 static void call_void(unsigned int more)
@@ -220,7 +220,7 @@ TEST_F(part, a_tail_call_at_the_first_frame)
 	EXPECT_STREQ("F+F+F-G+G-F-", records());
 }
 
-/* All their hooks have the same frame and call site. */
+/* All hooks of these calls have the same frame and call site. */
 TEST_F(part, recursive_calls_that_are_inlined)
 {
 	ASSERT_EQ(0, start(self, ">F"));
@@ -295,7 +295,7 @@ TEST_F(part, a_function_that_is_left_by_longjmp)
 	end_call('X');
 	call('G');
 	EXPECT_STREQ("F+G+G-G+", records());
-	/* Calls that were open at that time have no end. */
+	/* Calls that were open at that time have no exit record. */
 	call_f(0);
 	EXPECT_STREQ("nF+G+G-G+G-F-", records());
 	call_f(0);
@@ -317,7 +317,7 @@ TEST_F(part, a_jump_within_the_outermost_call)
 	catches();
 	call('G');
 	EXPECT_STREQ("F+F+G+G-F+G+G-G+F-", records());
-	/* Calls that the jump has left have no end. */
+	/* Calls that the jump has left have no exit record. */
 	call_f(0);
 	EXPECT_STREQ("nF+G+G-G+G-F-", records());
 }
@@ -389,8 +389,8 @@ static void in_handler(void)
 }
 
 /*
- * A signal handler's call while the part's first record is being written: the part belongs to the
- * first call.
+ * A signal handler calls F while the part's first record is being written. The part belongs to
+ * the interrupted call.
  */
 TEST_F(part, a_signal_in_the_first_record)
 {

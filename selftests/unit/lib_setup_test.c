@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /*
  * Proves that the initialisation calls request what the program wants from the driver,
- * that every bad argument and every system failure gives an error that says what to do,
+ * that every bad argument and every system failure returns an error that says what to do,
  * and that a failed call leaves nothing allocated.
  */
 #include "kselftest_harness.h"
@@ -12,7 +12,7 @@ static pid_t asked_getpid(void);
 #define getpid()	asked_getpid()
 #include "lib_mock.h"
 
-/* The pool exists for other threads, but looks like a child's, which has no pool. */
+/* Other threads could see a pool without a process id, as in a child, which has no pool. */
 static bool looks_wiped;
 
 static pid_t asked_getpid(void)
@@ -151,7 +151,7 @@ TEST_F(lib, out_of_order)
 	EXPECT_EQ(0, mock_stores);
 }
 
-/* The kernel gets the channel, the program's own records the next one. */
+/* The kernel gets the channel, and the program's own records get the next one. */
 TEST_F(lib, timer)
 {
 	ASSERT_EQ(0, perfInit(2, 1));
@@ -318,7 +318,7 @@ static void init_in_thread(struct __test_metadata *_metadata, uint32_t buffer)
 	dev.cpus = 1 << 1;
 }
 
-/* Otherwise, a thread that starts a call in the meantime would discard the session. */
+/* A thread that starts a call while the pool has no process id would discard the session. */
 TEST_F(lib, no_thread_finds_a_pool_without_its_process)
 {
 	ASSERT_EQ(NULL, perf_pool);
@@ -546,7 +546,7 @@ TEST_F(lib, device_gone)
 	EXPECT_EQ(0, INIT());
 }
 
-/* The memory that is missing here is allocated once per process. */
+/* The allocations that fail here are made once per process. */
 TEST_F(lib, no_memory)
 {
 	ASSERT_EQ(0, perfInit(2, 1));
@@ -560,7 +560,7 @@ TEST_F(lib, no_memory)
 	EXPECT_EQ(0, INIT());
 }
 
-/* Initialising again while tracing is off starts over; while it is on, it fails. */
+/* A repeated initialisation replaces the session while tracing is off, and fails while it is on. */
 TEST_F(lib, again)
 {
 	ASSERT_EQ(0, perfInit(2, 1));

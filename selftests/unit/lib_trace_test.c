@@ -92,7 +92,7 @@ TEST_F(trace, on_off)
 	EXPECT_STORES(HEADER(1));
 }
 
-/* A handler makes no call that may wait for the interrupted code. */
+/* In a handler, the library makes no call that can wait for the interrupted code. */
 TEST_F(trace, on_off_of_a_handler)
 {
 	ASSERT_EQ(0, perfFuncEntryExitInit(self->list, 1, 6, perfCount_Delta, 4096));
@@ -342,7 +342,7 @@ TEST_F(trace, full)
 	EXPECT_EQ(0, perfTraceOff());
 }
 
-/* The driver knows what happened to a counter, and explains it. */
+/* The error quotes the driver's message, which says what happened to a counter. */
 TEST_F(trace, counters_lost)
 {
 	dev.status.counters_lost = 5;
@@ -451,7 +451,7 @@ TEST_F(trace, restart_fails)
 }
 
 /*
- * The device may disappear at any time: calls fail, and everything is still released.
+ * The device can disappear at any time. Calls then fail, but everything is still released.
  */
 TEST_F(trace, unbound)
 {
@@ -463,7 +463,7 @@ TEST_F(trace, unbound)
 	EXPECT_ERROR(perfTraceOn(), "unbound");
 }
 
-/* Messages are printed as requested by the environment. */
+/* The environment determines whether messages are printed. */
 TEST_F(trace, verbosity)
 {
 	int pipes[2], saved = dup(STDERR_FILENO);

@@ -18,7 +18,7 @@ static char site[4] __attribute__((aligned(4)));
 
 static const unsigned int widths[] = { 64, 48, 40, 32 };
 
-/* Counters as events, and their numbers. */
+/* A list of events, and the numbers of their counters. */
 struct set {
 	char events[256];
 	unsigned int count;
@@ -30,7 +30,7 @@ static struct set set;
 static unsigned int type;
 static uint64_t mask;
 
-/* The records' content, and the position of the next one in the log. */
+/* The counters according to the records, and the position of the next record in the log. */
 static uint64_t said[PERF_COUNTER_MAX];
 static size_t at;
 
@@ -205,7 +205,7 @@ static void add_counter(const char *event, unsigned int number)
 	set.number[set.count++] = number;
 }
 
-/* The first @count of cycles, timestamp if wanted, instructions and others. */
+/* Use the first @count of: cycles, the timestamp if wanted, instructions, other counters. */
 static void use_run(unsigned int count, bool timestamp)
 {
 	unsigned int number;
@@ -220,7 +220,7 @@ static void use_run(unsigned int count, bool timestamp)
 	}
 }
 
-/* Counters that are not adjacent. */
+/* Use @count counters that are not adjacent. */
 static void use_others(unsigned int count)
 {
 	char name[16];
@@ -233,7 +233,7 @@ static void use_others(unsigned int count)
 	}
 }
 
-/* With @set, in all widths: records of the hook and explicit ones. */
+/* Test records of the hook and explicit records, with @set in all widths. */
 static void all_widths(struct __test_metadata *_metadata, bool own)
 {
 	unsigned int i;
@@ -305,7 +305,7 @@ TEST_F(each_type, any_others)
 	}
 }
 
-/* A library loaded late has its thread variables at an arbitrary offset. */
+/* A library that is loaded late has its thread-local variables at an arbitrary offset. */
 TEST_F(each_type, far_from_the_thread_pointer)
 {
 	static const long distances[] = { 0x7f8, 0x800, 0x12345678, -0x800, -0x7654320 };
@@ -355,7 +355,7 @@ static void switch_out(uint64_t harts)
 	offset -= harts;
 }
 
-/* Records around it, some of them the handler's, show the thread's counts. */
+/* Records around a context switch, some of them a handler's, show the thread's counts. */
 TEST_F(each_type, own_switched)
 {
 	unsigned int n, i;
@@ -387,7 +387,7 @@ TEST_F(each_type, own_switched)
 	offset = 0;
 }
 
-/* A one-bit counter, which wraps each time, next to 31 others: the generic writer. */
+/* Counters of one bit, which wrap each time, and of 31 bits need the generic writer. */
 TEST_F(widths, narrow)
 {
 	static const unsigned int narrow[] = { 1, 31 };
@@ -405,7 +405,7 @@ TEST_F(widths, narrow)
 		}
 }
 
-/* The records found, in order. */
+/* Read all remaining records in order; returns their number. */
 static unsigned int read_all(void)
 {
 	unsigned int records = 0;
@@ -417,7 +417,7 @@ static unsigned int read_all(void)
 	return records;
 }
 
-/* Make a handler's record before each instruction of a writer. */
+/* Write a handler's record before each instruction of a writer. */
 TEST_F(each_type, interrupted_anywhere)
 {
 	static const unsigned int numbers[] = { 1, 2, 8, 11 };
@@ -466,7 +466,7 @@ TEST_F(widths, interrupted)
 	EXPECT_TRUE(is_said());
 }
 
-/* Per-thread counts, some of which take the generic writer. */
+/* Per-thread counts, some of which need the generic writer. */
 TEST_F(widths, own_interrupted)
 {
 	use_run(8, false);
@@ -559,7 +559,7 @@ TEST_F(widths, own_counts_are_complete_where_a_thread_moves)
 	count(4000000);
 	next_entry(_metadata, false);
 
-	/* Counts of the time when tracing is off are not recorded, on either CPU. */
+	/* What is counted while tracing is off is not recorded, on either CPU. */
 	ASSERT_EQ(0, sifive_trace_off(trace));
 	count(50000000);
 	ASSERT_EQ(0, sifive_trace_on(trace));

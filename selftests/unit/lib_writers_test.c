@@ -96,7 +96,7 @@ TEST_F(writers, straight)
 static pthread_barrier_t steps, others;
 static long worker_channel, other_channel;
 
-/* How the worker makes a record. */
+/* The function with which the worker writes a record. */
 static void (*make)(void) = call;
 
 static void *worker(void *unused)
@@ -104,7 +104,7 @@ static void *worker(void *unused)
 	mock_rseq.cpu_id = 1;
 	make();
 	pthread_barrier_wait(&steps);
-	/* Set up everything again. */
+	/* In between, the main thread sets everything up again. */
 	pthread_barrier_wait(&steps);
 	make();
 	worker_channel = dev.last_channel;
@@ -175,7 +175,7 @@ static void samples_take_its_channel(struct __test_metadata *_metadata)
 	pthread_join(old, NULL);
 }
 
-/* The thread's previous channel may now be the kernel's, which has no lane. */
+/* The thread's previous channel can now belong to the kernel, which has no lane. */
 TEST_F(writers, set_up_with_samples)
 {
 	samples_take_its_channel(_metadata);
@@ -216,7 +216,7 @@ TEST_F(writers, each_initialises)
 	EXPECT_EQ(7, worker_channel);
 }
 
-/* A thread that joined an earlier set-up neither takes nor returns a channel of this one. */
+/* A thread that joined an earlier set-up neither takes nor returns a channel of the current one. */
 TEST_F(writers, late_channel)
 {
 	static struct perf_thread late;
@@ -320,7 +320,7 @@ static void handler_that_moves(void)
 }
 
 /*
- * A handler's record that migrates while it reads counters reads the new hart's.
+ * A handler that migrates while it reads counters for a record reads the new hart's counters.
  */
 TEST_F(writers, moved_in_handler)
 {
@@ -409,7 +409,7 @@ TEST_F(writers, calls_after_jump)
 	EXPECT_EQ(0, perfInit(2, 1));
 }
 
-/* Records that were abandoned by a jump, or with their thread. */
+/* A record is abandoned by a jump, or because its thread ends. */
 TEST_F(writers, call_left)
 {
 	ASSERT_EQ(0, perfTraceOff());
@@ -480,7 +480,7 @@ static void *with_own_stack(void *alternate)
 	return NULL;
 }
 
-/* A handler's stack may be above the thread's, and look as if it were not a handler's. */
+/* A handler's stack can be above the thread's stack, and look as if it were not a handler's. */
 TEST_F(writers, stack_above)
 {
 	const size_t size = 1 << 20;
@@ -504,7 +504,7 @@ TEST_F(writers, stack_above)
 
 static void take_over(void)
 {
-	/* Pretend that this is not inside a record. */
+	/* Pretend that no record is being written here. */
 	perf_self->waiting = PATIENCE;
 	call();
 }
@@ -626,7 +626,7 @@ TEST_F(writers, stopped_in_record)
 	EXPECT_EQ(0, perfTraceOff());
 	EXPECT_EQ(1, perf_pool->lost->abandoned);
 	EXPECT_EQ(0, perfTraceOn());
-	/* Nothing waits for the thread any more. */
+	/* No call waits for the thread any more. */
 	EXPECT_LT(0, mock_naps);
 	mock_naps = 0;
 	EXPECT_EQ(0, perfTraceOff());

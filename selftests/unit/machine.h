@@ -7,7 +7,7 @@
 #ifndef MACHINE_H
 #define MACHINE_H
 
-/* The calling thread's last writer: whether it completed, and its instructions. */
+/* The calling thread's last writer: whether it completed, and its number of instructions. */
 static __thread bool machine_ended;
 static __thread unsigned int machine_instructions;
 
@@ -113,7 +113,7 @@ static uint64_t machine_step(uint64_t *x, uint64_t pc)
 		x[to] = pc + (uint64_t)(int32_t)(code & 0xfffff000);
 		break;
 	case 0x73:
-		/* csrrs without bits to set, of the unprivileged counters. */
+		/* csrrs that sets no bits, of an unprivileged counter. */
 		if (kind != 2 || machine_bits(code, 15, 5) || machine_bits(code, 25, 7) != 0x60)
 			abort();
 		x[to] = perf_counter_mock((unsigned int)machine_bits(code, 20, 5));
