@@ -2,15 +2,15 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
 """Test the pages that "sifive-trace export" draws, in a headless Chromium or Firefox.
 
-    browser.py PAGE.html FLAME.svg    of the trace that output_test.c makes
-    browser.py --shown PAGE.html...   prints what each page shows, a line of JSON
-    browser.py --samples PAGE.html    of the calls and samples of loss_test.c
-    browser.py --records PAGE.html    of the calls and records of joined_test.c
-    browser.py --selected PAGE.html   selects the whole time, and prints its table, as JSON
+    browser.py PAGE.html FLAME.svg    checks the trace that output_test.c generates
+    browser.py --shown PAGE.html...   prints what each page shows, one line of JSON per page
+    browser.py --samples PAGE.html    checks the calls and samples of loss_test.c
+    browser.py --records PAGE.html    checks the calls and records of joined_test.c
+    browser.py --selected PAGE.html   selects the whole trace, and prints its table as JSON
     browser.py --picture OUT.png [--size 1200x800] FILE
 
---browser chromium, the default, or firefox: the same checks in either; browsers.py drives it.
-Whatever the page prints to the console, or throws, is an error.
+--browser selects chromium, the default, or firefox. The checks are the same; browsers.py drives
+the browser. Whatever the page prints to the console, or throws, is an error.
 """
 
 import argparse

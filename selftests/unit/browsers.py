@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
 """The browsers in which browser.py tests a page, both without a window.
 
-Chromium is driven through its debugging pipe, Firefox through its Marionette protocol: nothing
-but Python is needed. Both classes have the same methods. Whatever a page prints to the console,
+Chromium is driven through its debugging pipe, Firefox through its Marionette protocol, so
+only Python is needed. Both classes have the same methods. Whatever a page prints to the console,
 or throws, is a complaint.
 """
 

@@ -3,7 +3,7 @@
 """Reads the output of "sifive-trace export --format firefox" as the profiler does.
 
     firefox.py FILE.json
-        Prints its functions with their files and lines, and what it says is missing.
+        Prints its functions with their files and lines, and what the file says is missing.
     firefox.py FILE.json REPORT.csv COLUMN
         Compares the weight of each function with report's COLUMN. Prints their sum.
 

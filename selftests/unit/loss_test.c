@@ -121,7 +121,7 @@ TEST_F(command, exports_mark_times_behind_a_gap)
 	       "assert len(data['losses']) == 1 and data['losses'][0][1] == 1014, data['losses']\n");
 }
 
-/* Calls open at the gap end at an inferred time. */
+/* The end of a call that is open at the gap has an inferred time. */
 TEST_F(command, a_call_over_a_gap_has_an_inferred_end)
 {
 	struct gen_stream stream;
@@ -147,7 +147,7 @@ TEST_F(command, a_call_over_a_gap_has_an_inferred_end)
 	EXPECT_STREQ("3\n", self->out);
 }
 
-/* DeltaXOR: the called function is unknown up to the next header. */
+/* With DeltaXOR, the called function is unknown until the next header. */
 TEST_F(command, records_without_an_address_are_told)
 {
 	static const char * const commands[] = {
@@ -187,7 +187,7 @@ TEST_F(command, records_without_an_address_are_told)
 		"          4  source 0              fib()\n", self->out);
 }
 
-/* Records between two counts are lost: the counts belong to no function. */
+/* Records between two counts are lost, so the counts belong to no function. */
 TEST_F(command, counts_behind_a_loss_are_of_no_function)
 {
 	unsigned int count_type;
@@ -297,12 +297,12 @@ TEST_F(command, no_calls_pile_up)
 	run(self, "report -e " PROGRAM " trace.rtd");
 	EXPECT_EQ(NULL, strstr(self->err, "too deep"));
 	EXPECT_NE(NULL, strstr(self->out, "     70000 "));
-	/* Without names this cannot be determined, which is reported. */
+	/* Without names this cannot be determined, and the commands report that. */
 	run(self, "graph --depth 1 trace.rtd");
 	EXPECT_NE(NULL, strstr(self->err, "calls too deep: left out"));
 }
 
-/* The compiler has inlined fib into main: its call site is main's. */
+/* The compiler has inlined fib into main, so the call site of fib is that of main. */
 TEST_F(command, a_function_within_its_caller_goes_on)
 {
 	static const uint64_t inlined[] = { FIB, OUTSIDE };
@@ -327,7 +327,7 @@ TEST_F(command, a_function_within_its_caller_goes_on)
 		"            } main\n", self->out);
 }
 
-/* The compiler has inlined lengthy into fib: both have main's call site. */
+/* The compiler has inlined lengthy into fib, so both have a call site in main. */
 TEST_F(command, a_function_within_one_that_is_called_goes_on)
 {
 	static const uint64_t inlined[] = { LENGTHY, MAIN + 0x12 };
@@ -339,7 +339,7 @@ TEST_F(command, a_function_within_one_that_is_called_goes_on)
 	record(&stream, 0, in_fib);
 	record(&stream, 0, inlined);
 	record(&stream, 1, inlined);
-	/* A call without an exit record, as lengthy is about to catch the exception. */
+	/* A call without an exit record, because lengthy catches its exception. */
 	record(&stream, 0, deeper);
 	record(&stream, 0, inlined);
 	record(&stream, 1, inlined);
@@ -424,7 +424,7 @@ TEST_F(command, records_begin_late)
 				    PROGRAM " - >piped.txt 2>piped.err"));
 		read_file("piped.txt", self->err);
 		EXPECT_STREQ(self->out, self->err);
-		/* Offsets in the file are the same, however it is read. */
+		/* Offsets are the same, whether a file or a pipe is read. */
 		run(self, "decode trace.rtd | grep '^# header'");
 		EXPECT_NE('\0', self->out[0]);
 		EXPECT_EQ(0, system("cat trace.rtd | " COMMAND " decode - 2>piped.err |"
@@ -456,7 +456,7 @@ TEST_F(command, messages_before_the_records)
 	EXPECT_NE(NULL, strstr(self->err, "srcbits 3 inferred"));
 }
 
-/* A thread migrates to a hart whose clock is behind: the time in between is unknown. */
+/* A thread migrates to a hart whose clock is behind, so the time in between is unknown. */
 TEST_F(command, clocks_that_contradict_each_other)
 {
 	static const char meta[] =
@@ -492,7 +492,7 @@ TEST_F(command, clocks_that_contradict_each_other)
 	       "assert [(c['begin'], c['length']) for c in calls] == [(0, 5)], calls\n");
 }
 
-/* The program's threads got other channels after the program wrote that file. */
+/* The program's threads got other channels after the program wrote the side-car file. */
 TEST_F(command, an_early_side_car_file_hides_no_later_thread)
 {
 	static const char *const meta[] = {
@@ -543,7 +543,7 @@ static void end_moves(FIXTURE_DATA(command) *self)
 	save(self, "trace.rtd");
 }
 
-/* The stream in which that thread records on a hart, whose headers name it. */
+/* The stream of that thread on hart @src, whose headers name the thread. */
 static void named_stream(struct gen_stream *stream, struct gen *gen, uint8_t src,
 			 uint8_t count_type)
 {
@@ -552,8 +552,8 @@ static void named_stream(struct gen_stream *stream, struct gen *gen, uint8_t src
 }
 
 /*
- * After its source has lost messages, a thread continues elsewhere, or after a header that
- * names it: the function that ran in between is unknown.
+ * After a source has lost messages, its thread continues on another hart, or with a header that
+ * names the thread. The function that ran in between is unknown.
  */
 TEST_F(command, a_gap_is_charged_to_nobody_behind_a_header)
 {
@@ -637,8 +637,8 @@ TEST_F(command, counts_of_two_streams_are_not_compared_over_a_loss)
 }
 
 /*
- * A thread writes a header, waits for room, and continues on another hart. The counts of the
- * stream that it left begin at the header, but others were recorded since then.
+ * A thread writes a header, waits for room, and continues on another hart. Counts in the stream
+ * that it left begin at the header, but since then others were recorded on the other hart.
  */
 TEST_F(command, a_header_that_a_thread_left_without_a_record_is_no_base)
 {
@@ -665,7 +665,7 @@ TEST_F(command, a_header_that_a_thread_left_without_a_record_is_no_base)
 	EXPECT_NE(NULL, strstr(self->err, "counts of 1 record belong to no function"));
 }
 
-/* The recording was killed after it had created the file. */
+/* The recording was killed after it had created the side-car file. */
 TEST_F(command, an_empty_side_car_file_hides_no_record)
 {
 	sample_trace(&self->gen, 0, 1);

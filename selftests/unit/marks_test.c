@@ -67,7 +67,7 @@ TEST_F(command, drops_that_only_the_trace_tells_are_losses)
 	EXPECT_NE(NULL, strstr(self->out, "\"dropped\":777,\"encoders\":"));
 }
 
-/* The side-car file may be written before the last marks, or count drops without a mark. */
+/* The side-car file can be written before the last marks, or count drops without a mark. */
 TEST_F(command, drops_are_the_greater_of_side_car_file_and_marks)
 {
 	static const char * const meta[] = { "{\"srcbits\":0,\"lost\":{\"dropped\":700}}",
@@ -105,7 +105,7 @@ TEST_F(command, marks_behind_the_last_record_are_shown)
 				       "# source 0 channel 6: its thread waited 2.000 us here: "
 				       "the buffer had no room\n"));
 	}
-	/* The next piece of the recording contains the record that they precede. */
+	/* The next piece of the recording contains the record that the marks precede. */
 	write_file("trace.rtd.meta", continued, strlen(continued));
 	run(self, "decode --strict trace.rtd");
 	EXPECT_EQ(0, self->status);
@@ -162,7 +162,7 @@ TEST_F(command, waiting_is_not_counted_in_any_call)
 	}
 }
 
-/* Without a rate, nanoseconds are not ticks. */
+/* Without a rate, nanoseconds cannot be converted to ticks. */
 TEST_F(command, calls_that_waited_for_unknown_ticks_are_marked)
 {
 	waiting_trace(self);
@@ -221,7 +221,7 @@ TEST_F(command, a_selection_in_firefox_does_not_count_waiting)
 	waiting_in_a_selection(_metadata, self, FIREFOX);
 }
 
-/* What ran before the gap's end is unknown: the function's own time does not include it. */
+/* It is unknown what ran until the gap's end, so that time is not in the function's own time. */
 static void loss_in_a_selection(struct __test_metadata *_metadata, FIXTURE_DATA(command) *self,
 				const char *browser)
 {

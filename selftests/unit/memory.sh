@@ -21,7 +21,7 @@ both_kb=$((96 << 10))
 # With several threads, each stage has a copy of each stream's headers.
 threads_kb=$((128 << 10))
 
-# measure NAME ARGUMENT...: the command succeeds within the memory limit.
+# measure NAME ARGUMENT...: expects the command to succeed within the memory limit.
 measure() {
 	local name=$1 limit=$limit_kb status memory
 	shift
@@ -42,7 +42,7 @@ measure() {
 	result "$status" "$name: less than $((limit >> 10)) MB"
 }
 
-# read_all NAME SRCBITS: measure all commands that read traces, on one.rtd
+# read_all NAME SRCBITS: measures all commands that read traces, with one.rtd.
 read_all() {
 	local name=$1 how
 	local common=(-j1 -c all --srcbits "$2" --meta none one.rtd)
@@ -142,7 +142,7 @@ measure "one source, 31 counters: export --format html" export --format html -c 
 grep -q 'only the first 64 are plotted' err
 result $? "counters that are not plotted are reported"
 
-# 100 MB of zeros, compressed: the most that an ELF file of 100 KB may claim to hold.
+# 100 MB of zeros, compressed: the most that an ELF file of 100 KB can claim to contain.
 truncate -s 100M zeros
 "${CROSS_COMPILE:-riscv64-linux-gnu-}objcopy" --update-section .debug_str=zeros \
 	"$(dirname "$generator")/decode_sample.elf" large.elf &&
@@ -155,7 +155,7 @@ measure "a program whose debug information inflates: decode" decode -c all \
 grep -q 'bomb.elf: no line numbers: its compressed debug information is too large' err
 result $? "missing line numbers are reported"
 
-# The same in a stripped file's own symbol table.
+# The same in the compressed symbol table of a stripped file.
 head -c 200000000 /dev/zero | xz -0 >zeros.xz
 "${CROSS_COMPILE:-riscv64-linux-gnu-}objcopy" --strip-all \
 	--add-section .gnu_debugdata=zeros.xz \

@@ -145,7 +145,7 @@ TEST_F(command, clocks_that_wrap)
 	free_sinks(&sinks);
 }
 
-/* A wrap that the shift moves into a pause of three quarters of the range. */
+/* The shift moves a wrap into a pause that lasts three quarters of the range. */
 TEST_F(command, a_pause_that_would_be_read_as_another)
 {
 	struct sidecar a = first_sink(), b = second_sink();
@@ -237,7 +237,7 @@ TEST_F(command, a_last_message_may_be_cut)
 	EXPECT_EQ(0, self->status);
 }
 
-/* A thread may end while the first trace is written: the last side-car file is the best. */
+/* A thread can end while the first trace is written, so the last side-car file is the best. */
 TEST_F(command, threads_of_the_last_trace)
 {
 	struct sidecar a = first_sink(), b = second_sink();
@@ -311,7 +311,7 @@ TEST_F(command, what_cannot_be_merged)
 		write_meta(&bad[i].with);
 		expect_refused(_metadata, self, "a.rtd b.rtd", 3, bad[i].why);
 	}
-	/* A value of the wrong type is like a missing one. */
+	/* A value of the wrong type is treated as missing. */
 	b.coverage = "[1]";
 	write_meta(&b);
 	run(self, "merge -o m.rtd a.rtd b.rtd");
@@ -325,7 +325,7 @@ TEST_F(command, what_cannot_be_merged)
 	free_sinks(&sinks);
 }
 
-/* Existing files survive any error. */
+/* Errors leave existing files unchanged. */
 TEST_F(command, output_of_merge)
 {
 	struct sinks sinks;
@@ -342,7 +342,7 @@ TEST_F(command, output_of_merge)
 	run(self, "merge -o - a.rtd b.rtd");
 	EXPECT_EQ(3, self->status);
 	EXPECT_NE(0, access("-", F_OK));
-	/* An input may have any name. */
+	/* An input can have any name. */
 	ASSERT_EQ(0, system("cp b.rtd m.rtd.new && cp b.rtd.meta m.rtd.new.meta"));
 	run(self, "merge -o m.rtd a.rtd m.rtd.new");
 	EXPECT_EQ(0, self->status) TH_LOG("%s", self->err);
@@ -379,7 +379,7 @@ TEST_F(command, the_kernels_names_go_with_the_merged_trace)
 	run(self, "merge -o m.rtd a.rtd b.rtd");
 	EXPECT_EQ(0, self->status) TH_LOG("%s", self->err);
 	EXPECT_NE(0, access("m.rtd.kallsyms", F_OK));
-	/* Beside any of the traces. */
+	/* The names are found beside any of the traces. */
 	write_file("m.rtd.kallsyms", "earlier", 7);
 	write_file("b.rtd.kallsyms", "b", 1);
 	run(self, "merge -o m.rtd a.rtd b.rtd");
@@ -388,7 +388,7 @@ TEST_F(command, the_kernels_names_go_with_the_merged_trace)
 	EXPECT_STREQ("b", self->out);
 	ASSERT_EQ(0, stat("m.rtd.kallsyms", &status));
 	EXPECT_EQ(0600, status.st_mode & 0777);
-	/* Beside the whole trace, which the merged trace replaces. */
+	/* They are also found beside the whole trace, which the merged trace replaces. */
 	ASSERT_EQ(0, system("rm b.rtd.kallsyms m.rtd; for i in a.rtd b.rtd; do "
 			    "n=$(echo $i | tr ab 01); mv $i m.$n; mv $i.meta m.$n.meta; done"));
 	write_file("m.rtd.kallsyms", "whole", 5);
@@ -415,7 +415,7 @@ TEST_F(command, a_reader_of_one_trace_names_merge)
 	EXPECT_NE(NULL, strstr(self->err, "sifive-trace merge")) TH_LOG("%s", self->err);
 }
 
-/* All layouts: fixed fields' widths, and the most variable fields. */
+/* All layouts: widths of the fixed fields, and the maximum number of variable fields. */
 static const struct {
 	uint8_t tcode;
 	uint8_t bits[3];

@@ -11,7 +11,7 @@
 
 #define NAME		"a.rtd + 1 more"
 
-/* work(3), of covered_test.c. */
+/* work(3), as in covered_test.c. */
 static void run_work(struct gen *gen, unsigned int src)
 {
 	const uint8_t sync[] = { 5 }, sync_bits[] = { 4, 0 }, fixed[] = { 4, 1 };
@@ -43,7 +43,7 @@ static void make_traces(void)
 		abort();
 }
 
-/* The merged trace leaves no file. */
+/* Whether the merged trace has left no file. */
 static bool is_clean(void)
 {
 	return !rmdir("tmp") && !mkdir("tmp", 0777);
@@ -97,7 +97,7 @@ TEST_F(command, every_reader_shows_what_it_shows_of_the_merged_trace)
 		snprintf(command, sizeof(command), "%s -e " PROGRAM " -e " LINES, commands[i]);
 		expect_same(_metadata, self, command, "");
 	}
-	/* Options may be given between and after the traces. */
+	/* Options can be given between and after the traces. */
 	keep_merged(self, "report --by thread --csv", "");
 	run(self, "report a.rtd --by thread b.rtd --csv");
 	EXPECT_EQ(0, self->status);
@@ -131,14 +131,14 @@ TEST_F(command, a_summary_names_the_traces_and_how_exact_the_merge_is)
 	EXPECT_NE(NULL, strstr(self->err, "2 traces, 4 encoders; their clocks agree within 402 ns\n"))
 		TH_LOG("%s", self->err);
 	EXPECT_NE(NULL, strstr(self->err, ": " NAME ": 199 records")) TH_LOG("%s", self->err);
-	/* A loss in one trace counts for all. */
+	/* A loss in one trace is a loss in the merged trace. */
 	run(self, "report --strict a.rtd b.rtd");
 	EXPECT_EQ(1, self->status);
 	run(self, "report -q a.rtd b.rtd");
 	EXPECT_STREQ("", self->err);
 }
 
-/* A function may have any name, so traces are recognised by the names that record gives them. */
+/* A function can have any name, so traces are recognised by the names that record gives them. */
 TEST_F(command, annotate_knows_traces_by_their_names)
 {
 	make_traces();
@@ -172,7 +172,7 @@ TEST_F(command, annotate_knows_traces_by_their_names)
 	EXPECT_TRUE(is_clean());
 }
 
-/* The last side-car file describes the objects of all. */
+/* The last side-car file describes the objects of all traces. */
 TEST_F(command, copies_of_files_are_beside_the_last_trace)
 {
 	struct sidecar a = first_sink(), b = second_sink();

@@ -42,7 +42,7 @@ FIXTURE_TEARDOWN(names)
 	names_close(&self->names);
 }
 
-/* An event as it is in perf's ring. */
+/* An event in the format of perf's ring. */
 struct comm_record {
 	struct perf_event_header	header;
 	uint32_t			pid, tid;
@@ -143,7 +143,7 @@ TEST_F(names, the_order_of_events_is_that_of_their_times)
 	EXPECT_EQ(-1, self->meta.thread[0].channel);
 }
 
-/* A ring that was read first may later deliver an earlier event. */
+/* A ring that was read first can later deliver an earlier event. */
 TEST_F(names, events_wait_until_all_rings_have_been_read)
 {
 	struct names *n = &self->names;
@@ -205,7 +205,7 @@ static void *wait_for(void *mutex)
 	return NULL;
 }
 
-/* A name may contain any bytes. */
+/* A name can contain any bytes. */
 TEST_F(names, threads_that_run_already)
 {
 	pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
@@ -235,7 +235,7 @@ TEST_F(names, threads_beyond_the_limit_are_reported)
 
 	for (i = 0; i < META_THREADS_MAX + 3; i++)
 		comm(&self->names, 1, FIRST + i, FIRST + i, "many");
-	/* A thread that was left out is not remembered: each of its events counts it again. */
+	/* A thread that was left out is not remembered, so each of its events counts it again. */
 	comm(&self->names, 1, FIRST + META_THREADS_MAX, FIRST + META_THREADS_MAX, "again");
 	self->names.missed = 7;
 	names_apply(&self->names, 2);

@@ -2,7 +2,7 @@
 /*
  * Writes to standard output a trace with as many distinct items as possible: all
  * channels of all sources, each function and call site new, unlimited depth, repeated
- * headers with up to 31 counters of changing names, times that jump.
+ * headers with up to 31 counters with changing names, times that jump.
  *
  *	nasty_trace KB SRCBITS SEED [COUNTERS]
  *
@@ -53,7 +53,7 @@ static void record(struct gen_stream *stream)
 	uint64_t value[GEN_COUNTERS];
 	unsigned int i;
 
-	/* Some occur again. */
+	/* Some functions recur. */
 	if (!below(4))
 		address[0] = 0x10000 + 64 * below(100000);
 	for (i = 0; i < stream->counters; i++)

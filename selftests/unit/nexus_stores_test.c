@@ -173,7 +173,7 @@ TEST(most_are_decoded_at_once)
 	gen_free(&gen);
 }
 
-/* Errors, gaps, idle bytes, unknown and long messages among them. */
+/* Errors, gaps, idle bytes, unknown and long messages between the stores. */
 TEST(whatever_is_between)
 {
 	static const uint8_t fixed[] = { 1 }, bits[] = { 4, 0 };
@@ -228,7 +228,7 @@ TEST(any_bytes)
 	for (i = 0; i < 300; i++) {
 		uint8_t bytes[3000];
 
-		/* Many bytes that could be stores. */
+		/* Random bytes, many of which could be parts of stores. */
 		for (k = 0; k < sizeof(bytes); k++) {
 			bytes[k] = (uint8_t)gen_random(&seed);
 			if (!(gen_random(&seed) % 8))

@@ -445,7 +445,7 @@ TEST(every_truncation)
 	gen_free(&gen);
 }
 
-/* After a flipped bit the decoder resynchronises, and accounts for every byte. */
+/* After a flipped bit, the decoder resynchronises and accounts for every byte. */
 TEST(every_bit_flip)
 {
 	static struct collected whole;
@@ -494,7 +494,7 @@ TEST(random_bytes)
 
 		for (i = idle = 0; i < sizeof(bytes); i++) {
 			bytes[i] = (uint8_t)gen_random(&seed);
-			/* Few end marks give long messages, many give short ones. */
+			/* Few end marks make long messages, many make short ones. */
 			if (round % 3 && (bytes[i] & 3) > 1)
 				bytes[i] ^= 2;
 			idle += bytes[i] == 0xff;

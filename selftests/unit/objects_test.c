@@ -40,13 +40,13 @@ FIXTURE_TEARDOWN(objects)
 	free(self->text);
 }
 
-/* Number @i of objects that do not overlap; no file has that name. */
+/* Adds object @i of objects that do not overlap. No file is named @name. */
 static void add(struct objects *objects, uint64_t i, const char *name)
 {
 	objects_add_code(objects, name, 2 * i * EACH, EACH, 0);
 }
 
-/* In the reader's format, after as much other content as possible. */
+/* Writes the objects, after as much other content as possible, and reads the file back. */
 static void read_back(struct __test_metadata *_metadata,
 		      FIXTURE_DATA(objects) *self, bool newest)
 {

@@ -17,7 +17,7 @@
 #define STEPS	5000
 #define ROUNDS	50
 #define TID	100
-/* Numbers of calls are below it. */
+/* System call numbers are below this. */
 #define NUMBERS	8
 /* The system calls that end a thread. */
 #define EXIT	93
@@ -199,7 +199,7 @@ static void finish(FIXTURE_DATA(calls) *self, unsigned int hart)
 }
 
 /*
- * Start to lose messages; or stop losing them, which an Error message without a time shows.
+ * Starts to lose messages, or stops losing them and reports it with an Error without a time.
  */
 static void mute(FIXTURE_DATA(calls) *self, unsigned int hart)
 {
@@ -250,7 +250,7 @@ static void generate(FIXTURE_DATA(calls) *self, unsigned int seed)
 	end(self);
 }
 
-/* Includes the times of call @number if it was made. */
+/* The times of system call @number; zeros if it was never made. */
 static struct syscall_times times_of(FIXTURE_DATA(calls) *self, unsigned int number)
 {
 	const struct syscalls *syscalls = oncpu_syscalls(self->oncpu);

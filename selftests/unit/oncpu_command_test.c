@@ -27,7 +27,7 @@ static void make_naps(FIXTURE_DATA(command) *self, const char *more)
 	save_with(self, 0, more);
 }
 
-/* Before its first absolute timestamp, a source has no times. lengthy; fib; then fib again. */
+/* Calls lengthy, fib, and fib again. Without an absolute timestamp, a source has no times. */
 static void make_untimed(FIXTURE_DATA(command) *self)
 {
 	struct gen_stream stream;
@@ -95,7 +95,7 @@ TEST_F(command, csv_has_times_on_and_off_the_cpu)
 		     "0,4900000,2900000,10100000,100000,0,0,0,0\n", self->out) {
 		TH_LOG("%s", self->out);
 	}
-	/* A hart that is not in the trace may have run the thread. */
+	/* The thread may have run on a hart that is not in the trace. */
 	make_naps(self, ",\"lost\":{\"elsewhere\":1}");
 	run(self, "export -q " HZ "--format csv trace.rtd | grep -c ',1,2000000,2000000,'");
 	EXPECT_STREQ("1\n", self->out);
@@ -303,7 +303,7 @@ TEST_F(command, a_flame_graph_marks_callers_of_functions_with_unknown_times)
 	EXPECT_LACKS(self->out, "(~");
 }
 
-/* Calls without a time are not in the page. The time of their callees is not taken from them. */
+/* Calls without a time are not in the page, so callees' times are not subtracted from theirs. */
 TEST_F(command, a_selection_marks_functions_with_calls_without_a_time)
 {
 	struct gen_stream stream;
@@ -388,7 +388,7 @@ TEST_F(command, a_comparison_marks_times_on_and_off_the_cpu_that_are_not_exact)
 	EXPECT_HAS(line_of(self, FIB), "~1.000 ms");
 }
 
-/* The record is as the driver writes it when a pause ends, without a time. */
+/* Adds an Error without a time, as the driver's recording has at the end of a pause. */
 static void put_error(FIXTURE_DATA(command) *self, unsigned int src)
 {
 	const unsigned int width = self->gen.ts_width;

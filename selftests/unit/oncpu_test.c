@@ -95,7 +95,7 @@ static bool one_in(FIXTURE_DATA(oncpu) *self, unsigned int n)
 	return n && !below(self, n);
 }
 
-/* The thread has been in its state until now. */
+/* Adds the time that the thread has spent in its state until now. */
 static void pass(FIXTURE_DATA(oncpu) *self, struct actor *a)
 {
 	uint64_t span = self->gen.now - a->since;
@@ -121,7 +121,7 @@ static void put(FIXTURE_DATA(oncpu) *self, unsigned int hart, unsigned int bytes
 	self->gen.last[hart] = last;
 }
 
-/* Adds a record in the driver's format. The time of the second store counts. */
+/* Adds a record in the driver's format. Its time is that of the second store. */
 static void put_switch(FIXTURE_DATA(oncpu) *self, unsigned int hart, uint8_t kind, int thread)
 {
 	if (one_in(self, self->drop)) {
@@ -174,7 +174,7 @@ static void switch_out(FIXTURE_DATA(oncpu) *self, unsigned int hart, bool end)
 	self->running[hart] = -1;
 }
 
-/* A running thread may also be woken, and so may a woken one. */
+/* A running thread can also be woken, and so can one that has been woken before. */
 static void wake(FIXTURE_DATA(oncpu) *self, unsigned int hart)
 {
 	int thread = (int)below(self, self->threads);
@@ -325,7 +325,7 @@ static void step(FIXTURE_DATA(oncpu) *self)
 	}
 }
 
-/* Neighbouring messages of different sources are swapped, as on their way to the sink. */
+/* Swaps adjacent messages of different sources, as happens on their way to the sink. */
 static void shuffle(FIXTURE_DATA(oncpu) *self)
 {
 	struct gen *gen = &self->gen;
@@ -486,7 +486,7 @@ static void check_jobs(struct __test_metadata *_metadata, FIXTURE_DATA(oncpu) *s
 	self->jobs = 1;
 }
 
-/* The parts of each thread's time add up to the whole. */
+/* Checks that the parts of a thread's time add up to the whole; returns the time off the CPU. */
 static uint64_t off_time(struct __test_metadata *_metadata, const struct oncpu_times *times)
 {
 	uint64_t off = 0;

@@ -184,7 +184,7 @@ TEST_F(command, report_compares_other_ticks)
 		"   8.000 us   8.000 us        =       200       200        =  fib\n"
 		"   9.000 us   9.000 us        =       205       205        =  main\n",
 		self->out);
-	/* --meta gives the side-car file of the first trace; the second trace has its own. */
+	/* --meta names the side-car file of the first trace only. */
 	run(self, "report -q --meta one.rtd.meta --diff two.rtd --format csv -e "
 	    PROGRAM " one.rtd");
 	EXPECT_STREQ(
@@ -284,7 +284,7 @@ TEST_F(command, report_sorts_by_each_key)
 	EXPECT_STREQ("2\n", self->out);
 }
 
-/* Event names contain commas, and may contain quotes. */
+/* Event names contain commas, and can contain quotes. */
 TEST_F(command, headings_of_csv_are_fields)
 {
 	static const char meta[] =
@@ -518,7 +518,7 @@ TEST_F(command, export_ctf)
 	EXPECT_NE(NULL, strstr(self->err, "ctf: cannot replace this folder"));
 }
 
-/* These are like :u and :k of one event, without a side-car file to distinguish them. */
+/* Counters of :u and :k of one event, for example, without a side-car file to distinguish them. */
 TEST_F(command, counters_of_one_name)
 {
 	static const char meta[] =
@@ -636,8 +636,8 @@ TEST_F(command, export_html_in_firefox)
 }
 
 /*
- * The first record of one thread is known to be complete only when the second one arrives,
- * long after those of another: times and rates are still correct.
+ * The first record of one thread is known to be complete only when its second one arrives,
+ * long after those of another thread. Times and rates are still correct.
  */
 static void expect_times(struct __test_metadata *_metadata,
 			 FIXTURE_DATA(command) *self, uint64_t start)
@@ -724,10 +724,10 @@ TEST_F(command, side_car_names_threads_and_objects)
 	EXPECT_NE(NULL, strstr(self->err, "not found: its functions are shown as addresses"));
 }
 
-/* Text passes unchanged; control characters never reach a terminal. */
+/* Printable text is unchanged, and control characters never reach a terminal. */
 TEST_F(command, names_of_any_characters)
 {
-	/* u with dots, a grin, U+009B, and a byte that is not UTF-8. */
+	/* o with a diaeresis, a grin, U+009B, and a byte that is not UTF-8. */
 	static const char meta[] =
 		"{ \"threads\": [ { \"channel\": 6, \"pid\": 5, \"tid\": 7, \"name\":"
 		" \"w\xc3\xb6\\u001b[5m\\n\" } ], \"objects\": [ { \"path\": \"/none/"

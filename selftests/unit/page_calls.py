@@ -2,8 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
 """Unpacks the calls in a page from "sifive-trace export --format html", as calls.js does.
 
-As a module: load(path) returns the page's data, with all calls, in order of time, as "calls", and
-its points as "points".
+As a module: load(path) returns the page's data, with "calls" and "points", both in order of time.
 """
 
 import base64
@@ -63,7 +62,7 @@ def load(path):
              for call in chunk_calls(entry, chunk)]
     for entry in entries:
         assert sum(entry[7][3::4]) <= entry[3], entry
-    # Points of one time are in the order of the trace.
+    # Points with equal times are in the order of the trace.
     data["points"] = sorted((call for call in calls if call["point"]),
                             key=lambda call: call["begin"])
     data["calls"] = sorted((call for call in calls if not call["point"]),

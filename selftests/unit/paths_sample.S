@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* Functions whose hot paths are known. Each instruction has four bytes; it begins at 0x60000. */
+/* Functions whose hot paths are known. Each instruction has four bytes; the code begins at 0x60000. */
 	.option	norvc
 	.option	norelax
 
 	.text
-/* Two loops that begin with a jump to their condition, one in the other. */
+/* Two nested loops, each of which begins with a jump to its condition. */
 	.globl	nested
 	.type	nested, @function
 nested:
@@ -58,7 +58,7 @@ itself:
 	ret
 	.size	itself, . - itself
 
-/* Two ways out, one after the other. */
+/* Two returns, one after the other. */
 	.balign	256
 	.globl	exits
 	.type	exits, @function
@@ -79,7 +79,7 @@ tail:
 	j	exits
 	.size	tail, . - tail
 
-/* A loop longer than a block can be. */
+/* A loop that is longer than the longest block. */
 	.balign	256
 	.globl	straight
 	.type	straight, @function

@@ -151,7 +151,7 @@ TEST_F(command, a_path_goes_the_way_that_is_taken_more_often)
 	EXPECT_TRUE(has_row(self, "           560           200       3        20.0  ways+0x4"));
 }
 
-/* When the innermost call returns to its caller: three times, ten calls deep. */
+/* Calls itself until @depth is 0; the outermost of the @most + 1 calls does not return here. */
 static void call_itself(struct walk *walk, unsigned int depth, unsigned int most)
 {
 	branch(walk, !depth);
@@ -232,7 +232,7 @@ TEST_F(command, a_loop_without_branches_within_is_one_path)
 	EXPECT_TRUE(has_row(self, "         60100           100     601       100.0  straight+0x4"));
 }
 
-/* This is a file that claims to have code at the end of the address space. */
+/* A file claims to have code at the end of the address space. */
 TEST_F(command, code_beyond_the_last_address_is_no_path)
 {
 	static const char meta[] = "{\"version\":1,\"instruction\":{\"calls\":\"all\"},\"objects\":["

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /*
- * decode --format perf writes the same as SiFive's decoder: a line when a word
- * completes something, with that word's time.
+ * decode --format perf writes the same as SiFive's decoder: a line for each word that
+ * completes a value, with that word's time.
  */
 #include <elf.h>
 #include <inttypes.h>
@@ -161,7 +161,7 @@ TEST_F(command, perf_of_a_program_elsewhere)
 
 TEST_F(command, perf_values_and_times)
 {
-	/* Low 32 bits, signed. */
+	/* Times are printed as their low 32 bits, signed. */
 	self->gen.now = 0xffffffff00;
 	sample_trace(&self->gen, 0, 2);
 	save(self, "trace.rtd");
@@ -199,7 +199,7 @@ static void stores(struct gen *gen, unsigned int src, const uint32_t (*word)[2])
 
 #define WORDS(...)	(const uint32_t [][2]){ __VA_ARGS__, { 0, 0 } }
 
-/* Everything after the headers. */
+/* Expects these lines after the headers. */
 static void expect_lines(FIXTURE_DATA(command) *self,
 			 struct __test_metadata *_metadata, const char *expected)
 {

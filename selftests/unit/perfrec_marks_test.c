@@ -187,7 +187,7 @@ TEST_F(perfrec, a_stack_without_a_sample_is_lost)
 	unsigned int i;
 
 	header(self, PERFREC_RAW, 1, 64);
-	/* Before another kind of record; too few registers; an upper part too many; too long. */
+	/* Before another kind of record; too few registers; an extra upper part; too many words. */
 	registers(self, 16);
 	word8(self, PERFREC_MANUAL);
 	word32(self, 0x40000);
@@ -203,7 +203,7 @@ TEST_F(perfrec, a_stack_without_a_sample_is_lost)
 	for (i = 0; i < SIFIVE_TRACE_STACK_MAX / 8; i++)
 		word32(self, i);
 	word32(self, i);
-	/* An upper part without the rest of its value; a stack that is cut by the end. */
+	/* An upper part without the rest of its value; a stack that the end of the trace cuts off. */
 	word8(self, SIFIVE_TRACE_RECORD_STACK);
 	word16(self, 1);
 	registers(self, 16);
@@ -293,7 +293,7 @@ TEST_F(perfrec, each_list_of_callers_is_stored_once)
 	callers_free(&callers);
 }
 
-/* A trace made for it gives all its lists the same key. */
+/* All lists of a trace can have the same key, if the trace is made for that. */
 TEST_F(perfrec, many_lists_with_one_key_take_no_time)
 {
 	static struct callers callers;

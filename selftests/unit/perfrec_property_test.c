@@ -95,7 +95,7 @@ static void check_record(struct __test_metadata *_metadata,
 	}
 }
 
-/* The records of one stream, in the order of writing. */
+/* Checks the records of one stream, which are in the order in which they were written. */
 static void check_stream(struct __test_metadata *_metadata,
 			 const struct gen *gen, unsigned int src,
 			 unsigned int channel, unsigned int count_type,
@@ -294,7 +294,7 @@ TEST(several_headers)
 	}
 }
 
-/* Message by message, each source with its own time. */
+/* The sources' messages are interleaved at random, and each source has a separate time. */
 TEST(two_sources_interleaved)
 {
 	unsigned int type, other, s;

@@ -107,7 +107,7 @@ TEST_F_TIMEOUT(command, lines_come_while_the_pipe_is_open, 2 * HANGS)
 	}
 }
 
-/* Byte by byte, with pauses: the result is the same as from a file. */
+/* A trace that arrives byte by byte, with pauses, gives the same result as a file. */
 TEST_F_TIMEOUT(command, a_pipe_that_pauses_gives_the_same, 2 * HANGS)
 {
 	static char text[SIZE];

@@ -79,7 +79,7 @@ TEST_F(places, one_after_the_other_by_time)
 	EXPECT_EQ(-1, whose(self, AT, 150));
 	EXPECT_EQ(-1, whose(self, AT + 0x3000, 99));
 	EXPECT_EQ(-1, whose(self, AT + 0x100000, 99));
-	/* Without a time, and with an address that is already an object's separate address. */
+	/* Without a time, and for an object's separate address, the address is unchanged. */
 	EXPECT_EQ(AT, places_find(self->places, AT, NULL, NULL));
 	EXPECT_EQ(AT + places_shift(self->places, 2),
 		  places_find(self->places, AT + places_shift(self->places, 2), &time, NULL));
@@ -183,7 +183,7 @@ TEST_F(places, processes_have_the_same_addresses_at_the_same_time)
 		EXPECT_EQ(1, of_writer(self, AT, 160, 5, 1011));
 		EXPECT_EQ(2, of_writer(self, AT, 200, 5, 1011));
 		EXPECT_EQ(0, of_writer(self, AT, 200, 5, 1010));
-		/* An unused channel, and one without an owner at that time. */
+		/* No process used this channel, or the other one had no owner at that time. */
 		EXPECT_EQ(-1, of_writer(self, AT, 120, 6, 0));
 		EXPECT_EQ(-1, of_writer(self, AT, 180, 4, 0));
 		EXPECT_EQ(-1, of_writer(self, AT, 50, 4, 0));

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /*
  * Proves that the files written by a recording's processes are joined into one side-car file:
- * equal objects are one object of several processes, a process that executes another file ends
- * there, and the result is within the reader's limits.
+ * equal objects are one object of several processes, a process ends when it executes another
+ * file, and the result is within the reader's limits.
  */
 #include <limits.h>
 #include <stdlib.h>
@@ -44,7 +44,7 @@ static FILE *begin(FIXTURE_DATA(processes) *self, int pid, int image)
 	return fopen(name, "w");
 }
 
-/* In the library's format, with one object at @start, and the code of its writers. */
+/* Writes a process's file as the library does: an object at @start, and the code of the writers. */
 static void put(FIXTURE_DATA(processes) *self, int pid, int image, int from, int to,
 		const char *args, int start)
 {
@@ -161,7 +161,7 @@ TEST_F(processes, as_many_as_a_side_car_file_can_have)
 	EXPECT_EQ(META_PROCESSES_MAX + 1, self->meta.objects + self->tree.objects_left_out);
 }
 
-/* A path has up to 4095 bytes, each of which may become six in JSON. */
+/* A path has up to 4095 bytes, each of which can become six in JSON. */
 TEST_F(processes, paths_that_do_not_fit_are_counted)
 {
 	static char path[PATH_MAX];

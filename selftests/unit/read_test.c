@@ -54,7 +54,7 @@ static void save(const char *path, const void *data, size_t length)
 		abort();
 }
 
-/* Threads that move and throw, and their trace. */
+/* Runs threads that migrate and throw exceptions, and writes their trace. */
 static void make(FIXTURE_DATA(read) *self, uint64_t seed, unsigned int errors)
 {
 	struct program *program = &self->program;
@@ -239,7 +239,7 @@ TEST_F(read, readers_are_independent)
 	make(self, 4, 0);
 	ASSERT_EQ(0, sifive_reader_open(self->reader, self->trace, BOTH));
 	ASSERT_EQ(0, sifive_reader_open(other, self->trace, BOTH));
-	/* Refused, without effect. */
+	/* This is refused, and has no effect. */
 	EXPECT_EQ(-1, sifive_reader_open(other, self->trace, SIFIVE_EVENT_LOST));
 	do {
 		more = sifive_reader_next(self->reader, &one);
@@ -343,7 +343,7 @@ static void on_signal(int signal)
 	handler_thread = pthread_self();
 }
 
-/* A signal to the process would otherwise run its handler in the reader's thread. */
+/* The handler of a signal to the process must not run in the reader's thread. */
 TEST_F(read, signals_are_not_taken_by_the_library)
 {
 	const struct sifive_event *event;

@@ -29,7 +29,7 @@ check() {
 	result "$rc" "$1"
 }
 
-# Prototypes, one a line.
+# Prints the prototypes, one per line.
 declared() {
 	gcc -fpreprocessed -dD -E -P "$header" | tr -s '\n\t ' ' ' | tr ';' '\n' |
 		sed -n 's/^ *\(.*sifive_reader_[a-z_]*(.*)\)$/\1/p'
@@ -57,7 +57,7 @@ describes() {
 	done
 	text=${text#*.Sh RETURN}
 	for name in $(declared | grep -v '^void' | names); do
-		grep -q "^\.Fn $name\b" <<<"${text%%.Sh*}" || echo "$name: what it returns?"
+		grep -q "^\.Fn $name\b" <<<"${text%%.Sh*}" || echo "$name: its return value is not described"
 	done
 }
 
@@ -77,7 +77,7 @@ compiles() {
 	"${@:2}" -Wall -Wextra -Werror -o "$1" "$work/calls.c" $flags
 }
 
-# Calls and their own costs, by function: of the example's output, of report's.
+# Print calls and their own costs by function, from the example's output and from report's.
 sums() {
 	awk '/ records$/ { exit }
 	{
@@ -117,7 +117,7 @@ reads_as_the_command() {
 	"$1" "$2" >"$work/calls" 2>"$work/messages"
 	status=$?
 	"$command" report -q --strict --csv "$2" >"$work/report" 2>/dev/null
-	[ $? -eq $status ] || echo "$2: the example exits with $status"
+	[ $? -eq $status ] || echo "$2: the example exits with $status, unlike the command"
 	[ -s "$work/calls" ] || echo "$2: no call"
 	[ $status -eq 0 ] || grep -q '^calls: .* records: ' "$work/messages" ||
 		echo "$2: no messages"
@@ -125,7 +125,7 @@ reads_as_the_command() {
 }
 
 says_why_it_fails() {
-	! "$1" "$work/none" 2>"$work/messages" || echo "it reads nothing"
+	! "$1" "$work/none" 2>"$work/messages" || echo "it does not fail for a missing trace"
 	grep -q "^calls: $work/none: cannot open" "$work/messages" || cat "$work/messages"
 }
 

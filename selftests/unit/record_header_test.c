@@ -70,7 +70,7 @@ TEST(cache_event)
 		      { 32, 1 }, { 32, 0x1b }, { 32, 0x2fc1f });
 }
 
-/* Both halves of the selector, even if the upper half is 0. */
+/* Both halves of the selector are written, even if the upper half is 0. */
 TEST(raw_event)
 {
 	struct perf_counter raw = {

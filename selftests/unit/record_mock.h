@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * The library's record writers on a host: stores to the stimulus register are logged,
+ * The library's record writers on a host: stores to the stimulus register are logged, and
  * counters and the timestamp are variables.
  *
  * Include this instead of the library's headers, once per program.

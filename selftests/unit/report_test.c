@@ -227,7 +227,7 @@ static void read_profile(struct __test_metadata *_metadata,
 	EXPECT_STREQ("", reported);
 }
 
-/* A profile by thread. */
+/* Compares a profile by thread with the truth. */
 static void compare_threads(struct __test_metadata *_metadata,
 			    const FIXTURE_DATA(report) *self,
 			    const FIXTURE_VARIANT(report) *variant,
@@ -290,7 +290,7 @@ static int by_time(const void *a, const void *b)
 	return (*one > *two) - (*one < *two);
 }
 
-/* The times of one function's calls. */
+/* Compares the spread of one function's times with the truth. */
 static void compare_spread(struct __test_metadata *_metadata, const struct profile *profile,
 			   size_t row, uint64_t *took, size_t count)
 {
@@ -377,7 +377,7 @@ static void check_successors(struct __test_metadata *_metadata,
 	size_t i;
 
 	set_up_program(self, variant, 6, now);
-	/* A single thread would have more headers than are kept. */
+	/* A single thread would have more headers than the reader keeps, so write few. */
 	program->headers = 0;
 	program->errors = 0;
 	program->garbage = 0;

@@ -129,7 +129,7 @@ static void end(FIXTURE_DATA(ring) *self, unsigned int sources)
 		gen_sync(&self->gen, i);
 }
 
-/* The offset behind the first message that ends at @from or later. */
+/* The offset after the first message that ends at @from or later. */
 static size_t cut_behind(const struct gen *gen, size_t from)
 {
 	while ((gen->data[from] & 3) != 3)
@@ -267,7 +267,7 @@ TEST_F(ring, has_its_times_and_counters)
 		EXPECT_EQ(found->records, found->timed);
 		if (variant->count_type == PERFREC_DELTA_XOR) {
 			EXPECT_EQ(0, found->records);
-			/* A first word may have been mistaken for a header's. */
+			/* The first word may have been mistaken for a header's. */
 			EXPECT_LE(whole, found->stats.rootless + 6);
 			continue;
 		}
@@ -277,7 +277,7 @@ TEST_F(ring, has_its_times_and_counters)
 	}
 }
 
-/* A header after the cut: from there on everything is known. */
+/* From the first header after the cut on, everything is known. */
 TEST_F(ring, a_header_within)
 {
 	const struct found *found = &self->found;
@@ -378,7 +378,7 @@ TEST_F(ring, a_source_that_falls_silent)
 		go_on(self, RECORDS);
 		self->first = 0;
 		end(self, SOURCES);
-		/* Differences reveal no more than the file's order. */
+		/* Relative timestamps show no more than the order of messages in the file. */
 		self->found.slack = self->gen.ts_delta ? 5000 : 0;
 		read_from(_metadata, self, cut);
 		EXPECT_EQ(0, found->wrong);
@@ -390,8 +390,8 @@ TEST_F(ring, a_source_that_falls_silent)
 }
 
 /*
- * A source whose clock seems far ahead of the others: the only earlier time that explains it is
- * before 0, a lap before the absolute time.
+ * A source's clock seems far ahead of the others. The only earlier time that would explain this,
+ * a lap before the absolute time, is before 0.
  */
 TEST_F(ring, no_time_is_before_a_clock_of_0)
 {
@@ -462,7 +462,7 @@ TEST_F(ring, contradictions)
 	EXPECT_EQ(0, self->found.stats.worked_out);
 }
 
-/* Differences reveal nothing, so times are as late as the absolute time allows. */
+/* Relative timestamps show nothing, so times are as late as the absolute time allows. */
 TEST_F(ring, delta_timestamps)
 {
 	const struct found *found = &self->found;
@@ -470,7 +470,7 @@ TEST_F(ring, delta_timestamps)
 	begin(self, variant->count_type, LAP - 5000);
 	self->gen.ts_delta = true;
 	go_on(self, RECORDS);
-	/* All sources have a message at once, 100 ticks before the end. */
+	/* All sources have a message at the same time, 100 ticks before the end. */
 	self->gen.step = 0;
 	gen_store(&self->gen, 0, 9, 4, 1);
 	gen_store(&self->gen, 1, 9, 4, 1);

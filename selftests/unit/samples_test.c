@@ -79,8 +79,8 @@ TEST_F(command, function_of_several_processes_is_one_row)
 }
 
 /*
- * On one channel a call that counts 100 and, before it, a manual record that counts 5; on another
- * one samples before, during and after the call, which also count instructions.
+ * One channel has a manual record that counts 5, and then a call that counts 100. Another channel
+ * has samples before, during and after the call, which also count instructions.
  */
 static void make_both(FIXTURE_DATA(command) *self)
 {
@@ -105,7 +105,7 @@ static void make_both(FIXTURE_DATA(command) *self)
 	save(self, "trace.rtd");
 }
 
-/* What calls and manual records count is not added again from the samples; another counter is. */
+/* Samples add only the counts of a counter that calls and manual records do not have. */
 TEST_F(command, counts_of_samples_in_calls_are_not_added)
 {
 	make_both(self);

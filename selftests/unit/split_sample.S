@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * A function with an unlikely statement, which GCC has placed elsewhere: the function's debug
- * information has ranges, and no entry. Each instruction has four bytes; it begins at 0x50000.
+ * A function with an unlikely statement that GCC has placed elsewhere, so the function's debug
+ * information has ranges, and no entry. Each instruction has four bytes; code begins at 0x50000.
  */
 	.option	norvc
 	.option	norelax

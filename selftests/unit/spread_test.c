@@ -26,7 +26,7 @@ TEST(quantiles_of_times_of_any_size)
 
 	ASSERT_NE(NULL, took);
 	for (i = 0; i < TIMES; i++) {
-		/* Times have 0 to 64 bits; the mean of the sum needs 64. */
+		/* Times have up to 64 bits, so their sum has more. */
 		took[i] = gen_random(&seed);
 		took[i] = took[i] & 63 ? took[i] >> (took[i] & 63) : UINT64_MAX - i;
 		spread_add(&spreads, 3, took[i]);

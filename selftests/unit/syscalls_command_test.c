@@ -44,7 +44,7 @@ TEST_F(command, page_faults_have_their_page_and_their_function)
 	EXPECT_HAS(self->out, "        ~1        ~1  0x500020004\n");
 }
 
-/* Records after an incomplete page fault count again. */
+/* Only records after the incomplete page fault are used again. */
 TEST_F(command, a_page_fault_that_is_not_complete_is_a_loss)
 {
 	static const uint32_t words[] = { MAIN, 0x3f, 0 };
@@ -126,7 +126,7 @@ TEST_F(command, system_calls_have_their_number_and_their_times)
 	EXPECT_HAS(self->out, "\"result\":-9,");
 }
 
-/* A program may end before the first sample. */
+/* A program can end before the first sample. */
 TEST_F(command, threads_and_system_calls_need_no_other_records)
 {
 	begin(self, 0);

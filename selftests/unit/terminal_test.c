@@ -15,7 +15,7 @@
 
 static const char *terminal = "dumb";
 
-/* Start the command, its output to a terminal with this many columns or to a pipe. */
+/* Start the command with its output to a terminal with this many columns, or to a pipe. */
 static pid_t start(const char *arguments, unsigned short columns, int *from)
 {
 	struct winsize size = { .ws_row = 24, .ws_col = columns };
@@ -45,7 +45,7 @@ static pid_t start(const char *arguments, unsigned short columns, int *from)
 
 /*
  * Read the command's output, and stop the command now and then while it is silent, so that it
- * takes long on any machine.
+ * takes a long time on any machine.
  */
 static void watch(FIXTURE_DATA(command) *self, const char *arguments,
 		  unsigned short columns)
@@ -104,7 +104,7 @@ static void calls(struct gen *gen, unsigned int counters, size_t bytes)
 	} while (gen->length < bytes);
 }
 
-/* The longest line, without its end. */
+/* The length of the longest line, without its end. */
 static size_t widest(const char *text)
 {
 	size_t longest = 0;

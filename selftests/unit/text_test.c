@@ -24,7 +24,7 @@ TEST(characters)
 		/* Surrogates, and code points beyond the last. */
 		{ "\xed\xa0\x80" }, { "\xed\xbf\xbf" }, { "\xf4\x90\x80\x80" },
 		{ "\xf8\x88\x80\x80\x80" }, { "\xff" },
-		/* Truncated, or without a first byte. */
+		/* Truncated characters, or continuation bytes without a first byte. */
 		{ "\x80" }, { "\xc3" }, { "\xc3z" }, { "\xe2\x82" },
 		{ "\xf0\x9f\x98" }, { "\xf0\x9f\x98z" },
 	};

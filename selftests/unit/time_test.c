@@ -93,14 +93,14 @@ TEST_F(command, open_calls_begin_at_the_first_record_and_end_at_the_last)
 	uint64_t t[STEPS];
 
 	make_trace(self, t);
-	/* The part extends from lengthy's enter record to the second one of fib. */
+	/* The part extends from lengthy's enter record to the second enter record of fib. */
 	run(self, "report --csv -q --meta none --time %llu..%llu trace.rtd",
 	    (unsigned long long)t[2], (unsigned long long)t[5]);
 	ASSERT_EQ(0, self->status);
 	ROW(MAIN, 1, t[5] - t[2], t[5] - t[4], 150, 60);
 	ROW(FIB, 2, t[4] - t[2], t[4] - t[3], 90, 50);
 	ROW(LENGTHY, 1, t[3] - t[2], t[3] - t[2], 40, 40);
-	/* Between two records. */
+	/* The part begins and ends between records. */
 	run(self, "report --csv -q --meta none --time %llu..%llu trace.rtd",
 	    (unsigned long long)t[2] + 1, (unsigned long long)t[6] - 1);
 	ASSERT_EQ(0, self->status);

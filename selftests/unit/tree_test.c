@@ -93,7 +93,7 @@ TEST_F(command, the_lightest_paths_are_others)
 	EXPECT_EQ(whole, number(self->out));
 }
 
-/* Compares speedscope's data with a column of report; prints the sum. */
+/* Compares the export for speedscope with a column of report; prints the sum. */
 static void read_speedscope(FIXTURE_DATA(command) *self, const char *weight,
 			    const char *column)
 {
@@ -335,7 +335,7 @@ TEST_F(command, no_other_channel_is_named_where_there_is_none)
 	EXPECT_EQ(NULL, strstr(self->err, "use -c"));
 }
 
-/* Returns of calls that began before the trace, a manual record, a call of no time. */
+/* Returns of calls that began before the trace, a manual record, a call that takes no time. */
 TEST_F(command, exports_without_any_weight_say_so)
 {
 	static const char * const formats[] = {

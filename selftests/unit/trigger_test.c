@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /*
- * Tests record --trigger and --slower-than: the calls that make a snapshot, and reports about
+ * Tests record --trigger and --slower-than: the calls that cause a snapshot, and reports about
  * them, with simulated events instead of the kernel's.
  */
 #include <string.h>
@@ -121,7 +121,7 @@ TEST_F(trigger, a_call_does_not_end_with_another_ones_end_after_a_loss)
 	EXPECT_NE(NULL, strstr(reported, "2 events of probes were lost"));
 }
 
-/* The start may be in another CPU's ring, and a lost end may precede the one in this ring. */
+/* The start can be in another CPU's ring, and a lost end can precede the one in this ring. */
 TEST_F(trigger, a_call_that_begins_during_a_loss_is_not_measured)
 {
 	loss(1000, 5000);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /*
  * Tests counts of events that take turns on the counters, in generated traces of programs whose
- * counts are known: the scaled counts are right, the reported errors are right, and nothing is
- * counted where the turn changes or may have changed.
+ * counts are known: the scaled counts and the reported errors are correct, and nothing is counted
+ * where the turn changes or may have changed.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -113,7 +113,7 @@ static uint64_t below(FIXTURE_DATA(turns) *self, uint64_t limit)
 	return gen_random(&self->seed) % limit;
 }
 
-/* @function runs for this many cycles; a turn has @turn_cycles times 1000 cycles. */
+/* @function runs for this many cycles; counts are in thousandths. */
 static void spend(FIXTURE_DATA(turns) *self, unsigned int function, uint64_t cycles)
 {
 	unsigned int i;
@@ -152,7 +152,7 @@ static void put_record(FIXTURE_DATA(turns) *self, unsigned int type, unsigned in
 	gen_record(stream, type, address, value);
 }
 
-/* Calls of A and B in turn, from main: @steps of them, each of about @cycles. */
+/* main calls A and B alternately, @steps times, for about @cycles each. */
 static void run(FIXTURE_DATA(turns) *self, unsigned int steps, unsigned int cycles,
 		uint64_t turn_cycles, unsigned int moves)
 {
@@ -206,7 +206,7 @@ static int read_it(FIXTURE_DATA(turns) *self)
 
 #define TURN	"\"turn_us\": 4000, "
 
-/* The metric of event @e, and the row of @function. */
+/* The metric of event @e. */
 static struct metric metric_of(FIXTURE_DATA(turns) *self, unsigned int e, bool total)
 {
 	const struct counters *counters = analysis_counters(self->profile.analysis);
@@ -251,7 +251,7 @@ static double total_of(FIXTURE_DATA(turns) *self, unsigned int e)
 	return truth_of(self, e, 0) + truth_of(self, e, 1) + truth_of(self, e, 2);
 }
 
-/* Within @parts in 1000, plus the rounding of two readings of a counter. */
+/* Whether @value is within @parts in 1000 of @truth, plus the rounding of two counter values. */
 static bool is_near(double value, double truth, double parts)
 {
 	const double difference = value > truth ? value - truth : truth - value;
@@ -320,7 +320,7 @@ TEST_F(turns, say_how_much_was_counted_and_how_far_the_total_is_off)
 	EXPECT_EQ(self->cycles, report_value(&self->profile, row_of(self, 2), &metric));
 }
 
-/* A record in which the turn changes between two reads belongs to neither. */
+/* A record in which the turn changes between two reads belongs to neither turn. */
 TEST_F(turns, do_not_mix_in_a_record)
 {
 	unsigned int i, e;
@@ -388,7 +388,7 @@ TEST_F(turns, of_an_unknown_length_are_unknown)
 	EXPECT_TRUE(report_is_unknown(&self->profile, row_of(self, 0), &metric));
 }
 
-/* Any numbers in the side-car file and in the counts. */
+/* The side-car file and the counts contain arbitrary numbers. */
 TEST_F(turns, may_be_anything_in_a_damaged_trace)
 {
 	unsigned int i;

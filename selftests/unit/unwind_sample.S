@@ -34,7 +34,7 @@ function main
 	.cfi_endproc
 	.size	main, . - main
 
-/* Of 32 bytes; it calls itself. */
+/* A frame of 32 bytes; the function calls itself. */
 function down
 	.cfi_startproc
 	addi	sp, sp, -32
@@ -54,7 +54,7 @@ function leaf
 	.cfi_endproc
 	.size	leaf, . - leaf
 
-/* Of unknown size, with a frame pointer. */
+/* A frame of unknown size, with a frame pointer. */
 function framed
 	.cfi_startproc
 	addi	sp, sp, -32
@@ -71,7 +71,7 @@ function framed
 	.cfi_endproc
 	.size	framed, . - framed
 
-/* Its caller's stack pointer is at 8(sp), and the return address in s1: by expressions. */
+/* Expressions say that the caller's stack pointer is at 8(sp), and the return address in s1. */
 function computed
 	.cfi_startproc
 	.cfi_escape 0x0f, 3, 0x72, 8, 0x06
@@ -81,7 +81,7 @@ function computed
 	.cfi_endproc
 	.size	computed, . - computed
 
-/* Its frame's size is in a register that no trace has. */
+/* The frame's size is in a register that traces do not contain. */
 function lost
 	.cfi_startproc
 	.cfi_def_cfa a0, 0

@@ -18,7 +18,7 @@
 #define ODD		PLACE(7)
 #define BARE		PLACE(8)
 
-/* Where calls in these functions return to. */
+/* The addresses to which calls in these functions return. */
 #define IN_START	(START + 4)
 #define IN_MAIN		(MAIN_ + 12)
 #define IN_DOWN		(DOWN + 12)
@@ -98,7 +98,7 @@ TEST_F(command, a_stack_shows_callers)
 	stack.words = 3;
 	push(&stack, IN_DOWN);
 	push_usual(&stack, 2, IN_DOWN);
-	/* The innermost call of down() has its frame; main() has called the outermost. */
+	/* leaf() was called by the innermost call of down(), and main() made the outermost. */
 	stack.word[11] = IN_MAIN;
 	sample(&stack, LEAF);
 	paths(self, "");
@@ -230,7 +230,7 @@ TEST_F(command, odd_expressions_are_unknown)
 	}
 }
 
-/* A stack cannot grow into itself: each caller's frame is above. */
+/* Each caller's frame is at a higher address, so the number of frames is limited. */
 TEST_F(command, frames_are_limited)
 {
 	struct stack stack;
@@ -325,7 +325,7 @@ TEST_F(command, stacks_of_two_streams_are_told_apart)
 	}
 }
 
-/* Where signal handlers return to, in no file. */
+/* The address to which signal handlers return, which is in no file. */
 #define TRAMPOLINE	0x3ff7ffc800ull
 
 /* Indices of words in a signal's frame, and in the registers, which begin at REGS. */
@@ -435,7 +435,7 @@ TEST_F(command, handlers_interrupt_handlers_and_their_return)
 	push_handler(&stack, LEAF + 4, IN_MAIN);
 	push_usual(&stack, 0, 0);
 	sample(&stack, DOWN + 8);
-	/* The second signal arrives before the first one's handler has begun, or after it. */
+	/* The second signal arrives before the first one's handler begins, or after it returned. */
 	push_handler(&stack, DOWN, TRAMPOLINE);
 	push_signal(&stack, LEAF + 4, IN_MAIN);
 	push_usual(&stack, 0, 0);
@@ -528,7 +528,7 @@ TEST_F(command, what_is_no_signals_frame_is_unknown)
 		push_usual(&stack, 0, 0);
 		sample(&stack, DOWN + 8);
 	}
-	/* Frames are aligned. */
+	/* A frame that is not aligned is not a signal's. */
 	stack.reg[SP] = STACK + 8;
 	push_handler(&stack, LEAF, IN_MAIN);
 	push_usual(&stack, 0, 0);
@@ -549,7 +549,7 @@ TEST_F(command, what_is_no_signals_frame_is_unknown)
 	EXPECT_STREQ(wanted, self->out) {
 		TH_LOG("%s", self->out);
 	}
-	/* Nor does code in a file return from a signal. */
+	/* Code in a file does not return from a signal, either. */
 	begin(self, &stack);
 	stack.reg[RA] = IN_BARE;
 	push_signal(&stack, LEAF, IN_MAIN);
@@ -675,7 +675,7 @@ TEST_F(command, samples_in_the_kernel_show_its_callers_and_the_programs)
 	EXPECT_NE(NULL, strstr(self->out, "one+0x14 <- two+0x10 <- four+0x10 <- leaf <- main+0xc")) {
 		TH_LOG("%s", self->out);
 	}
-	/* A piece, or the trace of a sink, has no names of its own. */
+	/* A piece, or the trace of a sink, has no separate file of names. */
 	EXPECT_EQ(0, rename("trace.rtd", "trace.rtd.1"));
 	run(self, "export -q --format folded -e " UNWIND " trace.rtd.1");
 	EXPECT_NE(NULL, strstr(self->out, "leaf;four;two;one"));
@@ -725,7 +725,7 @@ TEST_F(command, the_kernels_names_may_be_missing_or_damaged)
 	EXPECT_NE(NULL, strstr(self->err, "trace.rtd.kallsyms: not used"));
 }
 
-/* Values that lead anywhere: near the stack, into the program, or neither. */
+/* Random values: near the stack, in the program, or elsewhere. */
 static uint64_t any_value(uint64_t *seed)
 {
 	const uint64_t value = gen_random(seed);
@@ -762,7 +762,7 @@ TEST_F(command, any_stack_is_read)
 			stack.reg[k] = any_value(&seed);
 		if (i % 2)
 			stack.reg[SP] = STACK;
-		/* Few random words are a signal's frame. */
+		/* Random words are rarely a signal's frame, so add one. */
 		if (i % 4 == 3) {
 			uint64_t *word;
 

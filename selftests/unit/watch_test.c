@@ -15,7 +15,7 @@ static void note(int number)
 	arrived = 1;
 }
 
-/* Seconds. A wait that misses the signal would otherwise never end. */
+/* Timeout in seconds, because a wait that misses the signal would never end. */
 #define STUCK	60
 
 static void handle(int number, sigset_t *before)
@@ -31,7 +31,7 @@ static void handle(int number, sigset_t *before)
 	sigprocmask(SIG_BLOCK, &handled, before);
 }
 
-/* The child has ended between the caller's last look and the wait. */
+/* The child has ended between the caller's last check and the wait. */
 TEST(a_child_that_has_ended_ends_the_wait)
 {
 	struct watch watch = { 0 };
