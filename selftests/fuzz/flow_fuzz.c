@@ -43,7 +43,7 @@ static void on_run(void *context, const struct flow_place *place, const struct f
 	    !code_is_boundary(block, run->from) || !code_is_boundary(block, run->to) ||
 	    place->done + (run->to - run->from) * run->times > place->halfwords)
 		abort();
-	/* Runs within a block are adjacent; the last instruction determines what may follow. */
+	/* Runs within a block are adjacent; the last instruction determines what can follow. */
 	if (seen->block[place->src] && run->from &&
 	    (seen->block[place->src] != block || seen->to[place->src] != run->from))
 		abort();

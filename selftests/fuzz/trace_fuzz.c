@@ -96,7 +96,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	}
 	meta.per_thread = data[0] & 2;
 	meta.wrapped = !!(data[0] & 4);
-	/* For a wrapped ring, the side-car file gives the count type but no counters. */
+	/* For a wrapped ring, the side-car file contains the count type but no counters. */
 	if (meta.wrapped)
 		meta.count_type = data[0] >> 4 & 1;
 	if (data[0] & 8)

@@ -205,7 +205,7 @@ TEST_F(funnel, into_a_funnel)
 	EXPECT_EQ(1, stat(&self->b, "tf1", "stat-messages"));
 	EXPECT_EQ(1, stat(&self->b, "tf0", "stat-messages"));
 
-	/* First the middle funnel uses its own SRAM, then the encoder its own sink. */
+	/* First the middle funnel uses its own SRAM, then the encoder uses its own sink. */
 	wr(&self->b, TF1 + CONTROL, ACTIVE | ENABLE | SINK(SRAM));
 	wr(&self->b, TE + STIMULUS(0), 0x40);
 	EXPECT_EQ(4, rd(&self->b, TF1 + SINK_WP));

@@ -60,7 +60,7 @@ static void an_interrupt_ends_the_wait(void)
 	result(rd(TR_WORD_COUNT) == n + 1, "a store that was interrupted while it waited is made once");
 }
 
-/* The first half waits. The second half does not, as it cannot be repeated without the first. */
+/* The first half waits. The second half does not, because it cannot be repeated alone. */
 static void a_store_of_64_bits_is_made_once(void)
 {
 	unsigned int n;

@@ -98,7 +98,7 @@ TEST_F(encoder, four_source_bits)
 	EXPECT_STREQ("8c 34 83 1c 34 09 03 8c 34 c3 ff ff", written(&self->b));
 }
 
-/* The offset within a register gives the size, and is part of the tag. */
+/* The offset within a register is part of the tag. */
 TEST_F(encoder, store_sizes)
 {
 	start(&self->b, OWN_SINK, 0, ON);

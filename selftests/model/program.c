@@ -29,7 +29,7 @@
 static uint32_t trace = TRACES;
 static volatile unsigned int sink;
 
-/* Handles an interrupt, or an exception, and returns from the latter to the next instruction. */
+/* Handles an interrupt, or an exception, from which it returns to the next instruction. */
 __asm__("	.balign 4\n"
 	"trap:	addi	sp, sp, -256\n"
 	"	sd	ra, 0(sp)\n"

@@ -78,7 +78,7 @@ class Chromium(Browser):
         self.inp, in_write = os.pipe()
 
         def pipes():
-            # The browser reads from 3 and writes to 4; either may already be in use.
+            # The browser reads from 3 and writes to 4; either can already be in use.
             reader, writer = os.dup(out_read), os.dup(in_write)
             os.dup2(reader, 3)
             os.dup2(writer, 4)
@@ -223,7 +223,7 @@ class Firefox(Browser):
         Services.console.reset();
         return found;"""
 
-    # The page's size, which may be smaller than a window's minimum size.
+    # The page's size, which can be smaller than a window's minimum size.
     SIZE = """
         var size = arguments[0], style = gBrowser.selectedBrowser.style;
         ["width", "height"].forEach(function (side, i) {

@@ -105,7 +105,7 @@ static void on_record(void *context, const struct perfrec_record *record)
 		offset += checked->shift;
 	key.offset = offset;
 	truth = bsearch(&key, gen->truth, gen->truths, sizeof(key), by_offset);
-	/* The damage itself may create a record or lose one. */
+	/* The damage itself can create a record or lose one. */
 	if (!truth || truth->src != record->src)
 		return;
 	same = record->begin.time_known &&

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /*
  * Instructions and branches of random programs are counted exactly, in the modes of an
- * encoder; where messages are lost, no count is too high, and the reader reports the loss.
+ * encoder; if messages are lost, no count is too high, and the reader reports the loss.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -149,7 +149,7 @@ TEST_F(counts, each_instruction_is_counted)
 		}
 }
 
-/* The last instruction's transition may also be counted, because the code determines it. */
+/* The last instruction's transition can also be counted, because the code determines it. */
 static bool is_right(const FIXTURE_DATA(counts) *self, const struct executed_link *link)
 {
 	const struct program *program = &self->program;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /*
- * Tests the files of a recording in a folder where another user may put links: a link is followed
+ * Tests the files of a recording in a folder where another user can put links: a link is followed
  * only in place of the file that the user named.
  */
 #include <fcntl.h>

@@ -242,7 +242,7 @@ void program_free(struct program *program)
  * @icnt, @hist: as in the specification; @hist includes the stop bit
  * @reference:	latest address in a message
  * @called, @calls: its stack of return addresses
- * @pattern, @patterns: a full history that may repeat, and its number of repetitions
+ * @pattern, @patterns: a full history that can repeat, and its number of repetitions
  * @repeated:	number of the run's addresses that these, or repeats of a branch, describe
  * @branch, @branches: the fields of the latest branch message, and its pending repeats
  * @until_sync:	number of messages before the next Sync message

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /*
- * The flow of random programs is followed exactly, in every mode of an encoder; where
+ * The flow of random programs is followed exactly, in every mode of an encoder; if
  * messages are lost, damaged or cut, it is exact or marked as missing.
  */
 #include <stdlib.h>

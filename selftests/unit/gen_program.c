@@ -309,7 +309,7 @@ static bool alone(const struct program_thread *thread, unsigned int index)
 }
 
 /*
- * Lose something, and write a header before and after it, because the latest record may be
+ * Lose something, and write a header before and after it, because the latest record can be
  * incomplete until another word follows.
  */
 static void damage(struct program *program, struct program_thread *thread,

@@ -53,7 +53,7 @@ struct program_thread {
 	uint64_t	sum[PROGRAM_COUNTERS];
 	struct gen_stream stream[PROGRAM_SOURCES];
 	bool		begun[PROGRAM_SOURCES];
-	bool		holds;		/* its channel, which others may take */
+	bool		holds;		/* its channel, which others can take */
 	bool		named;		/* named in all its headers */
 	unsigned int	home;		/* its first channel, 0 if none yet */
 	bool		goes_on;	/* it has a header in this part of the capture */

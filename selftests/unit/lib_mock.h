@@ -124,7 +124,7 @@ static inline void mock_device_reset(void)
 	mock_polls = 0;
 	mock_rseq.cpu_id = 1;
 	dev.fail_event = ~0u;
-	/* Short reads, as a device may return. */
+	/* Short reads, as a device can return. */
 	dev.read_max = 1000;
 	dev.write_max = ~(size_t)0;
 	dev.write_space = ~(size_t)0;

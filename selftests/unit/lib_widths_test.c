@@ -531,8 +531,8 @@ static void next_entry(struct __test_metadata *_metadata, bool header)
 }
 
 /*
- * Differences of a thread's own counts: the first one on another CPU is from the
- * thread's latest record, on any CPU.
+ * Differences of a thread's own counts: the first one on another CPU is relative to the
+ * thread's latest record, on whichever CPU it was.
  */
 TEST_F(widths, own_counts_are_complete_where_a_thread_moves)
 {
@@ -553,7 +553,7 @@ TEST_F(widths, own_counts_are_complete_where_a_thread_moves)
 	count(300000);
 	next_entry(_metadata, true);
 
-	/* Back on the first CPU, where differences are from the latest record there. */
+	/* Back on the first CPU, differences are relative to the latest record on that CPU. */
 	memcpy(said, before, sizeof(said));
 	move_to(1);
 	count(4000000);

@@ -625,7 +625,7 @@ TEST_F(command, counts_of_two_streams_are_not_compared_over_a_loss)
 		gen_header(&second);
 		value += 10;
 		gen_record(&second, 0, inner, &value);
-		/* The thread moves back, where it needs no header. */
+		/* The thread moves back to the first hart, on which it needs no header. */
 		value += 10;
 		gen_record(&first, 1, outer, &value);
 		end_moves(self);

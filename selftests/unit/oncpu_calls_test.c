@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /*
  * Tests system calls in random programs with known calls: their number, results and times, on any
- * harts; where records are missing, no false call is reported.
+ * harts; if records are missing, no false call is reported.
  */
 #include <stdlib.h>
 #include <string.h>

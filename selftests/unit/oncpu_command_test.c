@@ -660,7 +660,7 @@ TEST_F(command, a_wait_for_room_is_not_taken_from_other_times_off_the_cpu)
 	for (known = true;; known = false) {
 		make_wait(self, known);
 		run(self, "report -q --csv --ts-hz 1000000 trace.rtd");
-		/* 13 ms: 10 ms asleep, and 1 ms before and 2 ms after the sleep on the CPU. */
+		/* 13 ms: the sleep of 10 ms, and 1 ms before and 2 ms after it on the CPU. */
 		EXPECT_HAS(line_of(self, MAIN), known ?
 			   ",1,0.013000000,0.013000000,0.003000000,0.003000000,0.010000000,0.010000000,0.000000000,0.000000000,0,0,exact" :
 			   ",1,0.013000000,0.013000000,0.001000000,0.001000000,0.010000000,0.010000000,0.002000000,0.002000000,0,0,inferred");

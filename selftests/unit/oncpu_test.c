@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /*
  * Tests time on and off the CPU in random programs with known times: for each function and
- * thread, with messages from several harts out of order; where switch records or messages are
+ * thread, with messages from several harts out of order; if switch records or messages are
  * missing, no false time is reported.
  */
 #include <inttypes.h>

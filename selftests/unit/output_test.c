@@ -553,7 +553,7 @@ TEST_F(command, counters_of_one_name)
 	EXPECT_STREQ("source 0;0x20000 5\n", self->out);
 	run(self, "export -q --format chrome trace.rtd | grep -c '\"cycles\":0,\"cycles#2\":5,\"cycles#3\":7'");
 	EXPECT_STREQ("1\n", self->out);
-	/* Identifiers can coincide where names differ. */
+	/* Identifiers can be equal even if names differ. */
 	write_file("side", meta, strlen(meta));
 	if (system("command -v babeltrace2 >/dev/null"))
 		SKIP(return, "no babeltrace2: install babeltrace2");

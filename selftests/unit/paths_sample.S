@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* Functions whose hot paths are known. Each instruction has four bytes; the code begins at 0x60000. */
+/* Functions whose hot paths are known. Each instruction has four bytes; code begins at 0x60000. */
 	.option	norvc
 	.option	norelax
 

@@ -261,7 +261,7 @@ TEST_F(command, lines_of_sources_come_in_the_order_of_their_words)
 		self->out);
 }
 
-/* Two headers at once, one of which is incomplete. */
+/* Two interleaved headers, one of which is incomplete. */
 TEST_F(command, lines_of_headers_come_as_their_words_do)
 {
 	static const uint32_t word[][2] = {

@@ -203,7 +203,7 @@ TEST_F(perfrec, a_stack_without_a_sample_is_lost)
 	for (i = 0; i < SIFIVE_TRACE_STACK_MAX / 8; i++)
 		word32(self, i);
 	word32(self, i);
-	/* An upper part without the rest of its value; a stack that the end of the trace cuts off. */
+	/* An upper part without the rest of its value; a stack that the trace cuts off. */
 	word8(self, SIFIVE_TRACE_RECORD_STACK);
 	word16(self, 1);
 	registers(self, 16);

@@ -183,7 +183,7 @@ TEST_F(places, processes_have_the_same_addresses_at_the_same_time)
 		EXPECT_EQ(1, of_writer(self, AT, 160, 5, 1011));
 		EXPECT_EQ(2, of_writer(self, AT, 200, 5, 1011));
 		EXPECT_EQ(0, of_writer(self, AT, 200, 5, 1010));
-		/* No process used this channel, or the other one had no owner at that time. */
+		/* A channel that is never used, and one that has no owner at that time. */
 		EXPECT_EQ(-1, of_writer(self, AT, 120, 6, 0));
 		EXPECT_EQ(-1, of_writer(self, AT, 180, 4, 0));
 		EXPECT_EQ(-1, of_writer(self, AT, 50, 4, 0));

@@ -43,7 +43,7 @@ static inline void write_meta(const struct sidecar *s)
 
 #define COVERAGE	"{\"full\":false,\"bytes\":1,\"buffer\":100}"
 
-/* Two clocks at one rate; the second was read 20 us after the first one, at START and STOP. */
+/* Two clocks at one rate; the second was read 20 us after the first, at START and at STOP. */
 static inline struct sidecar first_sink(void)
 {
 	return (struct sidecar){
