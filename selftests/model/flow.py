@@ -218,7 +218,7 @@ class Flow:
                 raise Wrong(f"no address after the instruction at {self.stretches[-1][-1]:#x}")
             left = self.step(direct, left)
         if self.outcomes:
-            raise Wrong(f"{len(self.outcomes)} outcomes are left, but no branch before {self.pc:#x}")
+            raise Wrong(f"{len(self.outcomes)} outcomes left, but no branch before {self.pc:#x}")
 
     def full(self, message):
         code, data = message["rcode"], message["rdata"]

@@ -57,7 +57,7 @@ static void an_interrupt_ends_the_wait(void)
 	__asm__ volatile("csrci mstatus, 8");
 	result(made == n, "an interrupt is taken while a store waits");
 	stop();
-	result(rd(TR_WORD_COUNT) == n + 1, "a store that was interrupted while it waited is made once");
+	result(rd(TR_WORD_COUNT) == n + 1, "an interrupted store is made once");
 }
 
 /* The first half waits. The second half does not, because it cannot be repeated alone. */

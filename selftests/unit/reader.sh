@@ -57,7 +57,7 @@ describes() {
 	done
 	text=${text#*.Sh RETURN}
 	for name in $(declared | grep -v '^void' | names); do
-		grep -q "^\.Fn $name\b" <<<"${text%%.Sh*}" || echo "$name: no return value"
+		grep -q "^\.Fn $name\b" <<<"${text%%.Sh*}" || echo "$name: return value not described"
 	done
 }
 
