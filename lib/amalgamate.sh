@@ -1,17 +1,17 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0 OR MIT
 #
-# Write the library as one source file to standard output, to be compiled and
-# linked with a program, with no -I and no other file than the public headers:
+# Write the library as one source file to standard output. It is compiled and linked
+# with a program, and needs no -I and no files other than the public headers:
 #
 #	amalgamate.sh linux|bare FILE... [small=1 FILE... [small=0 FILE...]]...
 #		[aside=ASIDE FILE... [aside= FILE...]]...
 #
-# FILE are the library's headers and sources, and the kernel's uapi headers, in
+# The FILEs are the library's headers and sources, and the kernel's uapi headers, in
 # dependency order. Everything internal becomes static. Includes of these files
-# are dropped, system includes move to the top: the pragma after them must not
+# are dropped, and system includes move to the top, because the pragma after them must not
 # affect system headers. Code from small=1 up to small=0 is compiled for size. Code from
-# aside=ASIDE up to aside= goes to that file, which the one file includes if it is there.
+# aside=ASIDE up to aside= is written to the file ASIDE, which the one file includes if it exists.
 # Parts that the file does not need are omitted: comments in headers,
 # declarations of functions defined before their use, unused definitions in headers,
 # and code for tests and other variants. The file for Linux has only the old API (PERF_DROPIN),
@@ -26,9 +26,9 @@ top_linux()
  * sifive-trace: the API of sifive_linux_perf.h in one file, generated from the
  * library's sources, whose headers describe the internal functions. Side-car files need
  * sifive_linux_perf_meta.h in the same folder. The API of sifive_trace.h, filters, threads'
- * own counts and SIFIVE_TRACE_RECORD are only in the library, as is the support for shared
- * objects of a program that is not linked with it. This file needs gcc 11 or newer, or a
- * recent clang, for asm goto with outputs.
+ * own counts and SIFIVE_TRACE_RECORD are only in the full library, as is support for shared
+ * objects with hooks in a program that is not linked with the library. This file needs gcc 11
+ * or newer, or a recent clang, for asm goto with outputs.
  *
  *	cc -c -finstrument-functions program.c
  *	cc -c sifive_linux_perf.c
@@ -63,7 +63,7 @@ top_bare()
 TOP
 }
 
-# For the file next to the one for Linux.
+# The beginning of the file beside the one for Linux.
 top_aside()
 {
 	cat <<'TOP'
@@ -71,7 +71,7 @@ top_aside()
 /*
  * sifive-trace: side-car files, a part of sifive_linux_perf.c, which includes this file if
  * it is in the same folder: do not compile it on its own. Without it, perfWriteTrace() writes
- * no side-car file, so readers do not know the unit of times, the CPUs, the names of threads,
+ * no side-car file, so readers of the trace lack the clock rate, the CPUs, the names of threads,
  * the objects' addresses and the losses.
  */
 TOP
@@ -133,7 +133,7 @@ for file; do
 			value[names[i]] = 0
 	}
 	/^#ifdef PERF_META$/ { $0 = "#if __has_include(\"sifive_linux_perf_meta.h\")" }
-	# If the value of a condition is known, drop its lines, and keep only the part that applies.
+	# If the value of a condition is known, keep only the branch that applies.
 	/^#(if|ifdef|ifndef) / {
 		name = substr($0, index($0, " ") + 1)
 		gsub(/ /, "", name)
@@ -208,8 +208,8 @@ cat <<'MIDDLE'
 #endif
 MIDDLE
 
-# The names defined in headers, and structures of the kernel's headers, that the library uses,
-# directly or through other such names.
+# The macros defined in headers, and the structures of the kernel's headers, that the library
+# uses directly or through each other.
 kernels='linux/sifive_trace[a-z_]*[.]h$'
 needed=$(awk -v kernels="$kernels" '
 function words(text)
@@ -245,7 +245,7 @@ BEGIN {
 }
 FNR == 1 {
 	if (small != was_small) {
-		print small ? "\n/* This need not be fast. */" : "\n/* This has to be fast again. */"
+		print small ? "\n/* Optimise for size. */" : "\n/* Optimise for speed again. */"
 		print "#if defined(__GNUC__) && !defined(__clang__)"
 		if (small)
 			print "#pragma GCC push_options\n#pragma GCC optimize(\"Os\")"
@@ -282,8 +282,8 @@ FILENAME ~ /\.h$/ {
 ' "$@" |
 awk '
 { line[NR] = $0 }
-# A declaration of a function, or its definition up to the brace; attributes are kept, except
-# those for warnings.
+# A declaration of a function, or its definition up to the brace. A declaration is dropped if the
+# definition precedes all uses, unless the declaration has an attribute.
 /^PERF_INTERNAL / { begin = NR }
 begin && /[;{]$/ {
 	text = ""

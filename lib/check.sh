@@ -6,8 +6,8 @@
 # Static checks of the built library, as TAP:
 #
 #	- the one-file libraries and the public headers compile without warnings in every
-#	  dialect, with gcc and clang, and the freestanding ones for RV32; the one for Linux
-#	  also without the file that writes side-car files
+#	  dialect, with gcc and clang. The freestanding ones also compile for RV32, and the
+#	  one-file library for Linux also compiles without the file that writes side-car files
 #	- no function of the library calls the hooks, even when it is compiled with
 #	  -finstrument-functions
 #	- only the API is exported
@@ -30,16 +30,16 @@ CLANG=${CLANG-clang}
 # Number of instructions in the entry hook: load the writer, load the kind, jump.
 HOOK_MAX=4
 
-# Limits: lines of the one-file library, and of the file beside it; bytes of code and
-# constants that they and the static library add to a program with the old API, including
-# the C library functions they need.
+# Limits: the line counts of the one-file library and of the file beside it, and how many bytes
+# of code and constants they, or the static library, add to a program with the old API, including
+# the C library functions that they need.
 DROPIN_LINES_MAX=4500
 META_LINES_MAX=490
 DROPIN_GROWTH_MAX=41000
 DROPIN_O2_GROWTH_MAX=38000
 STATIC_GROWTH_MAX=45056
 
-# All public headers; one of them is for programs without Linux.
+# The public headers for Linux, and the one for machine mode.
 HEADERS="sifive_linux_perf.h sifive_linux_trace.h sifive_trace.h linux/sifive_trace.h"
 BARE=sifive_bare_perf.h
 
