@@ -9,7 +9,7 @@ PERF_INTERNAL void bare_choose_begin(struct bare_choice *choice)
 		choice->holder[n] = -1;
 }
 
-/* Counter @n is free: each event on the path passes its own counter on to the next. */
+/* Counter @n is free: each event on the path takes the free counter, and frees its own. */
 PERF_LOCAL void hand_on(struct bare_choice *choice, const unsigned char *to,
 			unsigned int n, unsigned int last)
 {
@@ -27,7 +27,7 @@ PERF_LOCAL void hand_on(struct bare_choice *choice, const unsigned char *to,
 PERF_INTERNAL bool bare_choose(struct bare_choice *choice, unsigned int event)
 {
 	/*
-	 * Events that still need a counter, and the event that precedes each counter on the path.
+	 * The events that need a counter, and for each counter the event that would take it.
 	 */
 	unsigned char queue[PERF_COUNTER_MAX], to[PERF_COUNTER_MAX];
 	unsigned int head, tail = 0, n;

@@ -3,7 +3,7 @@
 #include "regs.h"
 #include "sifive_bare_perf.h"
 
-/* How long to wait for a component, as a number of reads of its control register. */
+/* The timeout for a component, in reads of its control register. */
 #define PATIENCE	1000000
 
 /* Buffers are aligned to the widest sink's word and to a cache line. */
@@ -37,7 +37,7 @@ PERF_LOCAL int await(volatile uint32_t *block, uint32_t bits)
 	return -1;
 }
 
-/* The control register, with zeros where writing 1 clears a bit. */
+/* The control register's value, changed so that writing it does not clear a sink error. */
 PERF_LOCAL uint32_t control_kept(volatile uint32_t *block)
 {
 	return (bare_read(block, TR_CONTROL) & ~TR_CONTROL_SINK_ERROR) |
@@ -62,7 +62,7 @@ PERF_INTERNAL int bare_reset(volatile uint32_t *block)
 	return 0;
 }
 
-/* The write pointer's bits show the size of the SRAM. */
+/* The SRAM's size follows from the bits that the write pointer implements. */
 PERF_LOCAL int init_sram(struct bare_sink *sink, uint32_t word)
 {
 	bare_write(sink->block, TR_SINK_WP, ~0u);
@@ -88,7 +88,7 @@ PERF_LOCAL int init_sba(struct bare_sink *sink, uint32_t word, uint32_t bytes)
 		return -1;
 	sink->size = bytes;
 
-	/* Base and limit share one register for their upper halves. */
+	/* One register holds the upper half of both base and limit. */
 	base = (uintptr_t)sink->buffer;
 	limit = base + sink->size - word;
 	if (base >> 32 != limit >> 32)
@@ -110,7 +110,7 @@ PERF_INTERNAL int bare_sink_init(struct bare_sink *sink, volatile uint32_t *bloc
 	sink->kind = bytes ? TR_SINK_SBA : TR_SINK_SRAM;
 	if (!(FIELD_OF(TR_IMPL_SINKS, impl) >> (sink->kind - TR_IMPL_SINKS_FIRST) & 1))
 		return -1;
-	/* The sink registers belong to the selected sink. */
+	/* The sink registers are those of the sink that is selected here. */
 	bare_write(block, TR_CONTROL, TR_CONTROL_ACTIVE | TR_CONTROL_STOP_ON_WRAP |
 		   FIELD(TR_CONTROL_SINK, sink->kind));
 	return bytes ? init_sba(sink, word, bytes) : init_sram(sink, word);

@@ -12,8 +12,8 @@
  * struct bare_sink - a sink
  * @block:	its component
  * @kind:	TR_SINK_SRAM or TR_SINK_SBA
- * @buffer:	of an SBA sink
- * @size:	bytes
+ * @buffer:	buffer of an SBA sink
+ * @size:	its size in bytes
  */
 struct bare_sink {
 	volatile uint32_t *block;
@@ -46,7 +46,7 @@ PERF_INTERNAL uint32_t bare_sink_bytes(const struct bare_sink *sink);
 /* Reset a component and start its timestamp unit, if it has one. */
 PERF_INTERNAL int bare_reset(volatile uint32_t *block);
 
-/* Program an encoder to make messages from stores to one register, and to use a kind of sink. */
+/* Program an encoder to turn stores to one register into messages for a sink of @kind. */
 PERF_INTERNAL void bare_encoder_init(volatile uint32_t *block, unsigned int channel,
 				     uint32_t kind);
 

@@ -14,18 +14,18 @@
 /**
  * struct bare_hart - state of a hart
  * @layout:	layout of its records
- * @stream:	their stream
+ * @stream:	state of the sequence of its records
  * @last:	its counters' last values
  * @writable:	PERF_OPEN_*: records that may be written now
  * @busy:	a record is being written, so the timer must not write one
  * @encoder:	its trace encoder, NULL until it is initialised
  * @own:	the encoder's sink, if there is no funnel
  * @joined:	the funnel's sink contains its records
- * @open:	PERF_OPEN_* while on
+ * @open:	value of @writable while @on
  * @ticks:	timer interval in ticks of mtime, 0 if none
  * @trap:	the program's mtvec, while the timer has replaced it
- * @on:		perfTraceOn() was called last
- * @lost:	records lost because they interrupted another
+ * @on:		tracing is on
+ * @lost:	records lost because they interrupted another one
  */
 struct bare_hart {
 	struct perf_layout layout;
@@ -55,7 +55,7 @@ static bool funnel_ready;
 /* Number of harts that are on: the last one stops the funnel. */
 static unsigned int harts_on;
 
-/* Held while components are programmed; never taken by the timer. */
+/* Held while components are programmed; the timer's handler never takes it. */
 static unsigned char locked;
 
 PERF_API void __cyg_profile_func_enter(void *function, void *site);
@@ -164,7 +164,7 @@ PERF_LOCAL bool is_repeated(const struct perf_counter *counter, int at)
 	return false;
 }
 
-/* Converts event @at, and takes a counter for it. */
+/* Converts event @at, and assigns it a counter. */
 PERF_LOCAL int take_counter(struct perf_counter *counter, const perfEvent *event, int at,
 			    struct bare_choice *choice, volatile uint32_t *encoder)
 {
@@ -217,8 +217,8 @@ PERF_LOCAL int take_counters(struct perf_counter *counter, perfEvent *event, int
 /* ---- initialisation ------------------------------------------------------------ */
 
 /*
- * Prepares the funnel's sink. The sink keeps its data when this hart joins others; a hart that
- * joined before starts again, unless another hart is on.
+ * Prepares the funnel's sink. The sink keeps its data if any hart is on, or if other harts have
+ * joined and this one has not; otherwise it is emptied.
  */
 PERF_LOCAL int init_funnel_sink(struct bare_hart *hart, uint32_t bytes)
 {
@@ -315,7 +315,7 @@ PERF_INLINE volatile uint32_t *clint(unsigned long offset)
 	return (volatile uint32_t *)(perfClintAddress + offset);
 }
 
-/* Sets the timer to @ticks from now; the order of the halves prevents an early trap. */
+/* Sets the timer to @ticks from now. Writing the halves in this order prevents an early trap. */
 PERF_LOCAL void set_timer(uint64_t ticks)
 {
 	volatile uint32_t *compare = clint(CLINT_MTIMECMP(csr_get(mhartid)));
@@ -365,7 +365,7 @@ static void timer_trap(void)
 		write_record(hart, PERF_RECORD_ISR, csr_get(mepc), 0);
 }
 
-/* Stops the timer until the next initialisation; the program's trap handler is in place again. */
+/* Stops the timer until the next initialisation, and restores the program's trap handler. */
 PERF_LOCAL void stop_timer(struct bare_hart *hart)
 {
 	if (!hart->ticks)
@@ -376,7 +376,7 @@ PERF_LOCAL void stop_timer(struct bare_hart *hart)
 	hart->ticks = 0;
 }
 
-/* Microseconds in ticks, at least one, without a 64-bit division. */
+/* Converts microseconds to ticks, at least one, without a 64-bit division. */
 PERF_LOCAL uint64_t ticks_of(uint32_t us)
 {
 	const uint32_t mhz = perfClintHz / 1000000, hz = perfClintHz % 1000000;
@@ -423,7 +423,7 @@ PERF_API int perfTraceOn(void)
 		return 0;
 
 	lock();
-	/* Fails if another hart has failed to set up the funnel's sink again. */
+	/* Fails if another hart has tried to prepare the funnel's sink again and failed. */
 	rc = funnel ? funnel_ready ? bare_funnel_start(funnel) : -1 : 0;
 	if (!rc)
 		rc = bare_encoder_start(hart->encoder);
