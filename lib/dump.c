@@ -43,7 +43,7 @@ PERF_LOCAL int write_all(int fd, const char *from, size_t size)
 	return 0;
 }
 
-/* Keep an old file until new data exists. */
+/* Empties a file. Called only once new data exists, so that an old trace is kept until then. */
 PERF_LOCAL int empty(int fd, const char *path)
 {
 	/* Devices and pipes have no length. */
@@ -52,7 +52,7 @@ PERF_LOCAL int empty(int fd, const char *path)
 	return perf_error("cannot write %s: %s", path, strerror(errno));
 }
 
-/* Copies @bytes of the capture from @offset on to @fd. */
+/* Copies @bytes of the capture, starting at @offset, to @fd. */
 PERF_LOCAL int copy_capture(struct perf_device *device, int fd,
 			    const char *path, uint64_t offset, uint64_t bytes)
 {
@@ -92,17 +92,17 @@ PERF_LOCAL int open_file(const char *path, uint32_t index, uint32_t sinks)
 #ifndef PERF_DROPIN
 	struct stat status;
 
-	/* Others must not see the kernel's addresses, nor the program's stack. */
+	/* Other users must not see the kernel's addresses or the program's stack. */
 	if (perf_session.setup.sampling.flags & SIFIVE_TRACE_SAMPLING_KERNEL)
 		mode = 0600;
 #endif /* PERF_DROPIN */
 	if (strlen(path) + sizeof(".63") > sizeof(name))
 		return perf_error("the trace's name is too long");
 	perf_device_file(name, path, index, sinks);
-	/* The user has not named these files: a link there could point to any file. */
+	/* The user has not named the numbered files, so a link there could point to any file. */
 	fd = open(name, O_WRONLY | O_CREAT | O_CLOEXEC | (sinks > 1 ? O_NOFOLLOW : 0), mode);
 #ifndef PERF_DROPIN
-	/* An earlier trace's file keeps its mode. Devices are not ours to change. */
+	/* An existing file keeps its mode, so change it, but do not change a device's mode. */
 	if (fd >= 0 && mode == 0600 && !fstat(fd, &status) && S_ISREG(status.st_mode) &&
 	    status.st_mode & 077 && fchmod(fd, 0600)) {
 		perf_error("cannot keep others from reading %s: %s", name, strerror(errno));
@@ -110,7 +110,7 @@ PERF_LOCAL int open_file(const char *path, uint32_t index, uint32_t sinks)
 		return -1;
 	}
 #endif /* PERF_DROPIN */
-	return fd >= 0 ? fd : perf_error("cannot make %s: %s", name, errno == ELOOP ?
+	return fd >= 0 ? fd : perf_error("cannot create %s: %s", name, errno == ELOOP ?
 					 "it is a symbolic link: remove it" : strerror(errno));
 }
 
@@ -163,7 +163,7 @@ PERF_LOCAL void report_losses(const struct sifive_trace_status *capture)
 		perf_warning("%llu of %llu samples were lost",
 			     capture->samples_lost, capture->samples + capture->samples_lost);
 	if (changed)
-		perf_warning("records may be missing: the registers of %d trace component%s were changed while they ran: let no program store to an encoder's control registers; the driver's last message: %s",
+		perf_warning("records may be missing: the registers of %d trace component%s were changed while they ran: do not let programs store to an encoder's control registers; the driver's last message: %s",
 			     changed, changed > 1 ? "s" : "", message);
 	if (capture->counters_lost)
 		perf_warning("counters 0x%x did not count all the time on all harts: do not trust their values; the driver's last message: %s",
@@ -180,7 +180,7 @@ PERF_INTERNAL int perf_dump(const char *path)
 
 	if (perf_session_check_ready() || perf_device_capture(device, &capture))
 		return -1;
-	/* If a file cannot be made, the trace does not pause, and earlier files remain. */
+	/* If a file cannot be created, the trace does not pause, and earlier files remain. */
 	for (opened = 0; !rc && opened < capture.sinks; opened += !rc) {
 		fd[opened] = open_file(path, opened, capture.sinks);
 		rc = fd[opened] < 0 ? -1 : 0;
@@ -199,8 +199,8 @@ PERF_INTERNAL int perf_dump(const char *path)
 		rc = perf_device_capture(device, &capture);
 #ifndef PERF_DROPIN
 	/*
-	 * The names of the kernel's functions beside an earlier trace may be another kernel's.
-	 * Only sifive-trace record writes them, after the program has ended.
+	 * The file of kernel function names beside an earlier trace may be another kernel's.
+	 * Only sifive-trace record writes this file, after the program has ended.
 	 */
 	if (!rc)
 		perf_meta_remove(path, "kallsyms");
@@ -212,7 +212,7 @@ PERF_INTERNAL int perf_dump(const char *path)
 			rc = perf_error("cannot write %s: %s", path, strerror(errno));
 
 	if (on) {
-		/* Do not restart with a full buffer: START would fail. */
+		/* It is not an error if START fails because the buffer is full. */
 		if (perf_device_start(device, 0) < 0) {
 			perf_session_end_records(false);
 			perf_session.state = PERF_SESSION_READY;
@@ -242,7 +242,7 @@ PERF_LOCAL int write_side_cars(const char *path, uint32_t sinks,
 			return -1;
 		if (!capture)
 			sink.flags |= SIFIVE_TRACE_STATUS_WRAPPED;
-		/* If the file is shorter, nobody has read the missing bytes. */
+		/* Include drained bytes. If the file is shorter, the rest was never read. */
 		sink.bytes += sink.given;
 		if (perf_meta_write(name, -1, &sink, capture))
 			return -1;

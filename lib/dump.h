@@ -19,12 +19,12 @@ PERF_INTERNAL int perf_dump(const char *path);
  * @path:	as for perf_dump()
  *
  * If the program ends without writing its capture, another process can save it with these
- * files. They mark a ring as wrapped, because that is not known yet.
+ * files. They mark a ring as wrapped, because it is not yet known whether it will be.
  */
 PERF_INTERNAL int perf_dump_early(const char *path);
 
 /**
- * perf_dump_drained - write only the side-car files, of a stopped capture
+ * perf_dump_drained - write only the side-car files of a stopped capture
  * @path:	as for perf_dump()
  *
  * Another process writes the capture itself. Reports losses as perf_dump() does.

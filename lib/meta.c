@@ -88,7 +88,7 @@ PERF_LOCAL void put_machine(FILE *file)
 	free(board);
 	if (about)
 		fclose(about);
-	/* The kernel's name for a machine without one. */
+	/* The kernel reports this for a machine without a name. */
 	if (!uname(&name) && strcmp(name.nodename, "(none)")) {
 		put_field(file, "host", name.nodename);
 		fputs(",\n", file);
@@ -171,7 +171,7 @@ PERF_LOCAL void put_sampling(FILE *file)
 	fputs("},\n", file);
 }
 
-/* A running thread may have set its name after its first record. */
+/* The name of a running thread is read now: it may have been set after the first record. */
 PERF_LOCAL void thread_name(const struct perf_joined *joined, char *name)
 {
 	char path[64];
@@ -230,7 +230,7 @@ PERF_LOCAL void put_writers(FILE *file, bool first)
 			first && !i ? "" : ",", start, end, start);
 }
 
-/* State of the list of objects: the output, and whether it has an entry. */
+/* State of the list of objects: the output, and whether the list has an entry. */
 struct list {
 	FILE *file;
 	bool begun;
@@ -416,7 +416,7 @@ PERF_INTERNAL int perf_meta_write(const char *path, int fd,
 	fd = open(name, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC,
 		  0666);
 	if (fd < 0)
-		return perf_error("cannot make %s: %s", name, errno == ELOOP ?
+		return perf_error("cannot create %s: %s", name, errno == ELOOP ?
 				  "it is a symbolic link: remove it" :
 				  strerror(errno));
 	file = fdopen(fd, "w");

@@ -425,7 +425,7 @@ TEST_F(meta, not_wanted)
 	EXPECT_EQ(-1, access("/dev/null.meta", F_OK));
 	/* Failure to create the side-car file is an error, but the trace is written. */
 	ASSERT_EQ(0, mkdir("out.rtd.meta", 0700));
-	EXPECT_ERROR(sifive_trace_dump(self->trace, "out.rtd"), "cannot make out.rtd.meta");
+	EXPECT_ERROR(sifive_trace_dump(self->trace, "out.rtd"), "cannot create out.rtd.meta");
 	EXPECT_EQ(0, access("out.rtd", F_OK));
 	rmdir("out.rtd.meta");
 	unlink("out.rtd");

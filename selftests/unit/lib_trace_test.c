@@ -232,14 +232,14 @@ TEST_F(trace, several_files)
 
 	/* If a file cannot be created, none is left open and tracing does not stop. */
 	ASSERT_EQ(0, perfTraceOn());
-	EXPECT_ERROR(perfWriteTrace("/proc/none/t.rtd"), "cannot make /proc/none/t.0.rtd");
+	EXPECT_ERROR(perfWriteTrace("/proc/none/t.rtd"), "cannot create /proc/none/t.0.rtd");
 	EXPECT_EQ(0, dev.stops);
 
 	/* If the second file cannot be created, the first one is not overwritten. */
 	ASSERT_EQ(0, mkdir("t.1.rtd", 0700));
 	close(open("t.0.rtd", O_WRONLY | O_CREAT, 0600));
 	ASSERT_EQ(0, truncate("t.0.rtd", 10));
-	EXPECT_ERROR(perfWriteTrace("t.rtd"), "cannot make t.1.rtd");
+	EXPECT_ERROR(perfWriteTrace("t.rtd"), "cannot create t.1.rtd");
 	EXPECT_EQ(0, dev.stops);
 	ASSERT_EQ(0, stat("t.0.rtd", &status));
 	EXPECT_EQ(10, status.st_size);
@@ -361,7 +361,7 @@ TEST_F(trace, registers_changed_by_a_program)
 	dev.status.changed = 2;
 	strcpy(dev.status.message, "trace@100000: control was changed");
 	EXPECT_EQ(0, perfWriteTrace(self->file));
-	EXPECT_STREQ("records may be missing: the registers of 1 trace component were changed while they ran: let no program store to an encoder's control registers; the driver's last message: trace@100000: control was changed",
+	EXPECT_STREQ("records may be missing: the registers of 1 trace component were changed while they ran: do not let programs store to an encoder's control registers; the driver's last message: trace@100000: control was changed",
 		     perfErrorString());
 }
 
@@ -410,7 +410,7 @@ TEST_F(trace, no_file)
 	char name[] = "/proc/none/trace.rtd";
 
 	ASSERT_EQ(0, perfTraceOn());
-	EXPECT_ERROR(perfWriteTrace(name), "cannot make /proc/none/trace.rtd: No such file");
+	EXPECT_ERROR(perfWriteTrace(name), "cannot create /proc/none/trace.rtd: No such file");
 	EXPECT_EQ(0, dev.stops);
 	EXPECT_TRUE(dev.running);
 }
