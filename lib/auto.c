@@ -24,7 +24,7 @@
 /* Owner of the session if this file set it up. */
 static const char auto_user;
 
-/* The settings at the program's start, because the environment may have changed by its exit. */
+/* The trace's path, set when the program starts, because the environment may change later. */
 static char output[PATH_MAX];
 
 PERF_LOCAL int read_flags(struct sifive_trace_options *options)
@@ -82,7 +82,7 @@ PERF_LOCAL int read_environment(struct sifive_trace_options *options)
 	return 0;
 }
 
-/* A relative name is relative to the folder where the program started. */
+/* A relative path starts at the folder that is current when the program starts. */
 PERF_LOCAL int find_output(void)
 {
 	const char *name = perf_environment("SIFIVE_TRACE_OUTPUT");
@@ -118,7 +118,7 @@ PERF_LOCAL void auto_stop(void)
 	perf_error_clear();
 	if (perf_session.user != &auto_user)
 		return;
-	/* A record that exit() interrupted is never finished. */
+	/* Do not fail if exit() has interrupted a record, which will never be finished. */
 	if (perf_session_enter(false, PERF_FRAME)) {
 		perf_error_print("SIFIVE_TRACE_RECORD: ");
 		return;
@@ -171,13 +171,13 @@ PERF_LOCAL int stop_last(void)
 }
 #endif
 
-/* Side-car files are also written when the program starts. */
+/* Whether side-car files are also written when the program starts. */
 PERF_LOCAL bool is_early(void)
 {
 	return !perf_environment_word("SIFIVE_TRACE_META", PERF_ENVIRONMENT_META);
 }
 
-/* Values of SIFIVE_TRACE_DRAIN: wait, drop, then those of a flag, yes and no alternating. */
+/* Values of SIFIVE_TRACE_DRAIN: wait, drop, then a flag's words, alternately yes and no. */
 enum { DRAIN_WAIT, DRAIN_DROP, DRAIN_YES, DRAIN_NONE };
 
 PERF_LOCAL uint32_t drain_flags(unsigned int value)
@@ -189,7 +189,7 @@ PERF_LOCAL uint32_t drain_flags(unsigned int value)
 		value == DRAIN_DROP ? SIFIVE_TRACE_CONFIG_DROP : 0);
 }
 
-/* The environment as it was when the program started. */
+/* The set-up that the environment requested when the program started. */
 static struct perf_setup setup;
 
 /* Join the recording, at the program's start and in each child. */
@@ -277,7 +277,7 @@ PERF_INTERNAL void perf_auto_start(void)
 
 	if (record == PERF_RECORD_NOT)
 		return;
-	/* Children could not set up their own session, because the hardware is in use. */
+	/* Children cannot set up their own sessions, because the hardware is in use. */
 	if (record == PERF_RECORD_OWN)
 		unsetenv("SIFIVE_TRACE_RECORD");
 

@@ -14,13 +14,16 @@
 /* A constructor: starts tracing if the environment requests it. */
 PERF_INTERNAL void perf_auto_start(void);
 
-/* The program traces itself: leave the session to it. @frame as for perf_session_enter(). */
+/*
+ * The program traces itself, so end the session that the environment requested. @frame is as for
+ * perf_session_enter().
+ */
 PERF_INTERNAL void perf_auto_yield(uintptr_t frame);
 
 /**
  * perf_auto_child - record a new child, if its parent is a member of a
  * recording
- * @fork:	the child begins now
+ * @fork:	fork() is creating the child now; otherwise it was created without fork()
  * @idle:	fork() interrupted no record
  */
 PERF_INTERNAL void perf_auto_child(bool fork, bool idle);

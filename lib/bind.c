@@ -158,7 +158,7 @@ PERF_LOCAL void look_at_slot(struct binding *binding, const struct image *image,
 	/* Other namespaces keep the dlclose() of their own C library. */
 	if (which == CLOSE && binding->apart)
 		return;
-	/* The loader's stub, which resolves the symbol at the first call. */
+	/* The pointer leads to the loader's stub, which resolves the symbol at the first call. */
 	if (is_in(target, image->start, image->end) && bound.global[which])
 		target = binding->apart ? binding->libc : bound.global[which];
 	if (is_in(target, binding->libc, binding->libc_end)) {
@@ -178,7 +178,7 @@ PERF_LOCAL void look_at_slot(struct binding *binding, const struct image *image,
 		keep_name(binding->foreign, image);
 }
 
-/* Which of the functions to bind a relocation refers to, -1 if none. */
+/* The index of the function to bind that a relocation refers to, -1 if there is none. */
 PERF_LOCAL int function_of(const ElfW(Rela) *rela, const ElfW(Sym) *symbols,
 		       const char *strings)
 {
@@ -274,8 +274,8 @@ PERF_INTERNAL int perf_bind(bool hooks)
 
 	bound = (struct bound) { .hooks = hooks };
 	/*
-	 * Look these up before taking the loader's lock on its list of objects: a thread that runs
-	 * constructors holds the loader's other lock and may wait for a call to this library.
+	 * Look these up before taking the loader's lock on its list of objects, because a thread
+	 * that runs constructors holds the loader's other lock and may wait for this library.
 	 */
 	for (i = 0; i < BOUND; i++)
 		bound.global[i] = (uintptr_t)dlsym(RTLD_DEFAULT, bound_name[i]);

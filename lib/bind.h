@@ -19,18 +19,18 @@
  * perf_bind - bind the hooks of all loaded objects, and dlclose(), to the library
  * @hooks:	calls are recorded
  *
- * A warning names an object whose calls go elsewhere, for example to another profiler;
- * if all do, this fails. Signal handlers must not call this, because it takes the loader's lock.
+ * Warns about an object whose calls reach other hooks, for example another profiler's, and fails
+ * if all objects' calls do. Signal handlers must not call this, because it takes the loader's lock.
  */
 PERF_INTERNAL int perf_bind(bool hooks);
 
-/* Like perf_bind(), for objects loaded since; their earlier calls are missing. */
+/* Like perf_bind(), for objects loaded since then; calls they have already made are missing. */
 PERF_INTERNAL void perf_bind_late(void);
 
 /* Whether any object calls the library's hooks. */
 PERF_INTERNAL bool perf_bind_used(void);
 
-/* Warn of calls that were missed since perf_bind(). */
+/* Warn about calls that were missed since perf_bind(). */
 PERF_INTERNAL void perf_bind_report(void);
 
 /* Warn if only calls are recorded and no object has hooks. */

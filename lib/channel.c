@@ -58,7 +58,7 @@ PERF_LOCAL bool is_idle(const struct perf_thread *thread)
 }
 
 #ifndef PERF_DROPIN
-/* Save a thread's latest counts: the channel's next owner overwrites the lane's. */
+/* Save a thread's latest counts, because the channel's next owner overwrites those in the lane. */
 PERF_LOCAL void save_counts(struct perf_thread *thread)
 {
 	const struct perf_lane *lane = thread->latest;
@@ -81,7 +81,7 @@ PERF_LOCAL bool rob(struct perf_thread *victim)
 	__atomic_store_n(&victim->claimed, true, __ATOMIC_SEQ_CST);
 	__atomic_thread_fence(__ATOMIC_SEQ_CST);
 	victim->cpu = PERF_CPU_NOBODY;
-	/* From now on, its gate is closed or its next record takes the slow path. */
+	/* After this, either its gate is closed or its next record takes the slow path. */
 	perf_rseq_barrier();
 	idle = is_idle(victim);
 	if (idle) {
@@ -142,7 +142,7 @@ PERF_LOCAL int ask_driver(void)
 }
 #endif /* PERF_DROPIN */
 
-/* Try once. A thread that has a channel waits here while another thread examines it. */
+/* Try once. A thread that still has a channel waits while another thread may be taking it. */
 PERF_LOCAL bool try_channel(struct perf_thread *thread)
 {
 	bool robbed = false;
@@ -175,15 +175,15 @@ PERF_LOCAL bool wait_for_channel(struct perf_thread *thread)
 	uint64_t signals;
 
 	__atomic_fetch_add(&perf_pool->waiting, 1, __ATOMIC_SEQ_CST);
-	/* A thread times out only once, until a channel is returned. */
+	/* After a timeout, a thread does not wait again until a channel has been returned. */
 	while (!done && perf_pool->open & PERF_OPEN_MANUAL && thread->starved != retry &&
 	       thread->epoch == perf_pool->epoch) {
 		const uint32_t turn = perf_pool->turn, waiting = perf_pool->waiting;
-		/* Leave CPUs to the owners. */
+		/* Leave the CPUs to the channels' owners. */
 		const unsigned int ms = waiting - 1 < PAUSE_MAX ? waiting : PAUSE_MAX;
 		const struct timespec pause = { .tv_nsec = 1000000L * ms };
 
-		/* Unlike nanosleep(), this is no cancellation point. */
+		/* Unlike nanosleep(), this is not a cancellation point. */
 		syscall(SYS_clock_nanosleep, CLOCK_MONOTONIC, 0, &pause, NULL);
 		waited = perf_pool->turn == turn ? waited + ms : 0;
 		perf_signals_block(&signals);
@@ -209,7 +209,7 @@ PERF_INTERNAL bool perf_channel_take(struct perf_thread *thread, bool wait)
 	done = try_channel(thread);
 	perf_signals_restore(&signals);
 #ifndef PERF_DROPIN
-	/* A process without any channel does not wait, because only others could release one. */
+	/* A process without channels does not wait: only other processes could free one. */
 	wait &= !PERF_MEMBER || perf_pool->channels;
 #endif /* PERF_DROPIN */
 	if (!done && wait)

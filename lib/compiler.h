@@ -2,7 +2,7 @@
 /*
  * Attributes of the library's functions.
  *
- * None of them may be instrumented, because the hooks would recurse infinitely.
+ * No function may be instrumented, because the hooks would recurse infinitely.
  */
 #ifndef PERF_COMPILER_H
 #define PERF_COMPILER_H

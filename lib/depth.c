@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /*
- * Open calls up to the limit are kept with their frames: a call that longjmp() leaves has no exit,
- * but the frame of a later hook shows that it has been left. Deeper calls are only counted.
+ * Open calls up to the limit are kept with their frames, because a call left with longjmp() has no
+ * exit, but the frame of a later hook shows that it has been left. Deeper calls are only counted.
  *
  * The hooks of a function's entry and exit have the same frame, except that the exit's is deeper in
  * the stack after alloca(), and further out if the hook is a tail call, which returns to the call
@@ -26,7 +26,7 @@ PERF_LOCAL void drop_left(struct perf_open *open, uintptr_t frame)
 }
 
 /*
- * Whether a call with the frame of an earlier one shows that the earlier one has been left.
+ * Whether a call with the same frame as an earlier one shows that the earlier one has been left.
  * Otherwise the call is inlined, and the code belongs to whichever of the two functions begins
  * closest before it.
  */

@@ -8,7 +8,7 @@
 
 #include "descriptor.h"
 
-/* The library uses numbers from here on, if the process's limit, usually 1024, allows that. */
+/* The library's descriptors start here if the process's limit, usually 1024, allows that. */
 #define HIGH_NUMBERS	992
 
 PERF_INTERNAL int perf_descriptor_up(int fd)
@@ -21,7 +21,7 @@ PERF_INTERNAL int perf_descriptor_up(int fd)
 	return high;
 }
 
-/* No ioctl on a file that is not this device. */
+/* Checked first, so that no ioctl reaches a file that is not this device. */
 PERF_LOCAL bool is_device(const struct perf_device *device, int fd)
 {
 	struct stat about;
@@ -76,7 +76,7 @@ PERF_INTERNAL int perf_device_fd(struct perf_device *device)
 		/* With signals blocked, a cancelled thread would be stuck in open() forever. */
 		pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancelable);
 		fresh = attach(device);
-		/* Another thread may have been faster, perhaps with a file table of its own. */
+		/* Another thread may have got one first, perhaps in a separate file table. */
 		if (fresh >= 0 && !__sync_bool_compare_and_swap(&device->fd, fd, fresh)) {
 			fd = device->fd;
 			if (perf_descriptor_mapped(device, fd)) {

@@ -34,8 +34,8 @@
 	"(setcap cap_perfmon,cap_sys_rawio+ep PROGRAM)"
 
 /*
- * Address range of the stimulus pages, for the life of the process: where no page is mapped, it
- * contains ordinary memory, for late stores. The page of losses comes last.
+ * Address range of the stimulus pages, kept for the life of the process. Where no page is mapped,
+ * ordinary memory receives late stores. The page of losses comes last.
  */
 static char *pages;
 
@@ -65,7 +65,7 @@ PERF_INTERNAL int perf_device_error(struct perf_device *device, int error,
 {
 	struct sifive_trace_status status;
 	bool known = !read_status(device, &status);
-	/* STATUS needs no permission: if STATUS fails too, ioctl(2) is forbidden. */
+	/* STATUS needs no permission, so if STATUS fails too, ioctl(2) is forbidden. */
 	bool filtered = !known && (errno == EPERM || errno == EACCES ||
 				   errno == ENOSYS);
 	/* If the caller itself is the holder, some other resource is busy. */
@@ -112,7 +112,7 @@ PERF_LOCAL int open_error(const char *path, int error)
 #ifndef PERF_DROPIN
 	struct stat status;
 
-	/* Not access(), which would link the C library's search of the user's groups. */
+	/* Not access(), which would link C library code that looks up the user's groups. */
 	if (!stat("/sys/bus/platform/drivers/sifive-trace-encoder", &status))
 		return error == ENOENT ?
 		       perf_error("no trace device %s, though the module is loaded: mount devtmpfs on /dev, or correct SIFIVE_TRACE_DEVICE",
@@ -140,8 +140,8 @@ PERF_LOCAL int read_info(struct perf_device *device)
 }
 
 /*
- * Puts memory where a page was; with MAP_FIXED_NOREPLACE, only if nothing else is mapped
- * there. Threads that poll in the page for room in the encoder continue.
+ * Maps memory where a page was; with MAP_FIXED_NOREPLACE, only if nothing else is mapped
+ * there. Its stimulus registers read as ready, so that threads that poll for room continue.
  */
 PERF_LOCAL bool put_memory(char *place, size_t size, int fixed)
 {
@@ -154,7 +154,7 @@ PERF_LOCAL bool put_memory(char *place, size_t size, int fixed)
 	return true;
 }
 
-/* Puts memory in place of all pages; false if one of them failed. */
+/* Replaces all pages with memory; false if one of them could not be replaced. */
 PERF_LOCAL bool put_memories(const struct perf_device *device, int fixed)
 {
 	const size_t size = device->info.page_size;
@@ -227,7 +227,7 @@ PERF_INTERNAL void perf_device_forget(struct perf_device *device, bool fork)
 	if (fork && device->slots)
 		put_memory(device->slots, SLOTS_SIZE, MAP_FIXED_NOREPLACE);
 #endif /* PERF_DROPIN */
-	/* The child may have reused the address range: it is no longer the library's. */
+	/* The child may have reused the address range, so the range is no longer the library's. */
 	if (!fork)
 		pages = NULL;
 	abandon(device, perf_descriptor_session(device, device->fd));
@@ -330,7 +330,7 @@ PERF_INTERNAL int perf_device_take(struct perf_device *device,
 
 	config.size = sizeof(config);
 	config.sink = config.buffer ? SIFIVE_TRACE_SINK_SBA : SIFIVE_TRACE_SINK_SRAM;
-	/* Only CONFIG determines the register of each channel. */
+	/* Select all registers, because only CONFIG determines the register of each channel. */
 	config.channels = ~0u;
 #ifndef PERF_DROPIN
 	if (config.instruction.mode)
@@ -477,7 +477,7 @@ PERF_INTERNAL int perf_device_counters(struct perf_device *device,
 			       counter[i].flags & SIFIVE_TRACE_EVENT_OF_SAMPLES ?
 			       0 : PERF_CSR_CYCLE + number;
 
-		/* Readers use the counter number: it must have its usual CSR. */
+		/* Readers identify a counter by its number, which must have its usual CSR. */
 		if (number >= PERF_COUNTER_MAX ||
 		    PERF_COUNTER_CSR(counters.event[i].info) != csr)
 			return perf_error("event %u of the list got counter %u with CSR 0x%03x, which this library cannot read",
@@ -552,7 +552,7 @@ PERF_INTERNAL int perf_device_map(struct perf_device *device)
 		const struct sifive_trace_encoder *encoder = &device->encoder[i];
 		bool rawio = encoder->flags & SIFIVE_TRACE_ENCODER_RAWIO;
 
-		/* Do this even on failure, because the previous capture may be gone. */
+		/* Count a failed attempt, too, because it may have removed the previous mapping. */
 		device->mapped = i + 1;
 		if (map_page(device, i, encoder->mmap_offset))
 			continue;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * Access to the kernel's trace device: to open and configure it, and to run a capture.
+ * Opens and configures the kernel's trace device, and runs captures.
  *
  * Functions that fail return -1 and set the text of perfErrorString().
  */
@@ -59,7 +59,7 @@ struct perf_device {
 #endif /* PERF_DROPIN */
 };
 
-/* Stimulus registers not used by instruction trace: 15 and 31 name threads. */
+/* Stimulus registers that instruction trace leaves free: it uses 15 and 31 to name threads. */
 #define PERF_STIMULUS_FREE	0x7fff7fffu
 
 /* The driver's limit: one for each encoder. */
@@ -88,8 +88,8 @@ PERF_INTERNAL int perf_device_error(struct perf_device *device, int error,
  * perf_device_fd - a descriptor of the session's open file
  *
  * Returns @fd, or, if the program has closed it, a new one from the driver, which
- * knows the session by the mapped pages; or -1 with errno. Async-signal-safe and
- * thread-safe.
+ * identifies the session by the mapped pages; -1 with errno on failure. Async-signal-safe
+ * and thread-safe.
  */
 PERF_INTERNAL int perf_device_fd(struct perf_device *device);
 
@@ -98,7 +98,7 @@ PERF_INTERNAL void perf_device_close(struct perf_device *device);
 
 /**
  * perf_device_forget - in a child: leave the device to the parent
- * @fork:	the child begins now; otherwise it may have mapped something in the meantime
+ * @fork:	fork() is creating the child now; otherwise it may already have mapped something
  *
  * Stimulus pages are not inherited and leave holes, which are filled in a new child, so
  * that nothing else is mapped there.
@@ -117,8 +117,8 @@ PERF_INTERNAL int perf_device_choose(struct perf_device *device,
 /**
  * perf_device_channels - the available channels
  *
- * Returns a mask: bit n is set if all chosen encoders, taken before, have channel n
- * with timestamps.
+ * Returns a mask: bit n is set if all chosen encoders have channel n with timestamps.
+ * Call perf_device_take() first.
  */
 PERF_INTERNAL uint32_t perf_device_channels(const struct perf_device *device);
 
@@ -134,12 +134,12 @@ PERF_INTERNAL int perf_device_check_channel(const struct perf_device *device,
 PERF_INTERNAL int perf_device_take(struct perf_device *device,
 				   const struct sifive_trace_config *wanted);
 
-/* Whether all chosen encoders, taken before, can stall their harts. */
+/* Whether all chosen encoders can stall their harts. Call perf_device_take() first. */
 PERF_INTERNAL bool perf_device_stalls(const struct perf_device *device);
 
 /*
  * Events take turns only with the shared library, which the recorder preloads, and in the
- * recorder itself: static programs would grow.
+ * recorder itself, because static programs would grow.
  */
 #if defined(PERF_SHARED) || defined(PERF_COMMAND)
 #define PERF_TURNS	1

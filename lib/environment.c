@@ -139,7 +139,7 @@ PERF_INTERNAL int perf_environment_record(enum perf_record *record)
 
 /*
  * All variables of the library, the command and the virtual board's set-up. The static library
- * does not support the variable for context switches, and reports it.
+ * does not support those for context switches, system calls and page faults, and reports them.
  */
 static const char *const names[] = {
 	"SIFIVE_TRACE_RECORD", "SIFIVE_TRACE_EVENTS", "SIFIVE_TRACE_COUNT",

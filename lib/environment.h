@@ -22,7 +22,7 @@ PERF_INTERNAL const char *perf_environment(const char *name);
 PERF_INTERNAL int perf_environment_word(const char *name, const char *words);
 
 /**
- * perf_environment_choice - a variable with one of some words
+ * perf_environment_choice - a variable whose value is one of several words
  * @words:	separated by ", "
  * @chosen:	index of the word; unchanged if unset
  */
@@ -33,7 +33,7 @@ PERF_INTERNAL int perf_environment_choice(const char *name, const char *words,
 #define PERF_ENVIRONMENT_HEADER	"each, once"
 PERF_INTERNAL int perf_environment_once(const char *words, bool *once);
 
-/* SIFIVE_TRACE_META: when side-car files are written; whether a word means never. */
+/* SIFIVE_TRACE_META: when side-car files are written, and whether a word means never. */
 #define PERF_ENVIRONMENT_META	"early, " PERF_ENVIRONMENT_FLAG
 #define PERF_ENVIRONMENT_NO_META(word)	((word) > 0 && (word) % 2 == 0)
 
@@ -45,10 +45,10 @@ PERF_INTERNAL int perf_environment_flag(const char *name, bool *flag);
 PERF_INTERNAL int perf_environment_number(const char *name, uint64_t most,
 					  uint64_t *number);
 
-/* SIFIVE_TRACE_HEADER: also one every @interval records. */
+/* SIFIVE_TRACE_HEADER: as above, or a header every @interval records. */
 PERF_INTERNAL int perf_environment_header(bool *once, unsigned int *interval);
 
-/* SIFIVE_TRACE_RECORD: whether to record, into its own session or an ancestor's. */
+/* SIFIVE_TRACE_RECORD: whether to record, into the program's own session or an ancestor's. */
 enum perf_record {
 	PERF_RECORD_NOT,
 	PERF_RECORD_OWN,
@@ -59,8 +59,8 @@ PERF_INTERNAL int perf_environment_record(enum perf_record *record);
 #endif /* PERF_DROPIN */
 
 /*
- * Fails for an unknown variable SIFIVE_TRACE_*, with the nearest name, and for an
- * invalid value of those that every set-up reads.
+ * Fails for an unknown variable SIFIVE_TRACE_*, suggesting the nearest name, and for an
+ * invalid value of a variable that every set-up reads.
  */
 PERF_INTERNAL int perf_environment_check(void);
 

@@ -28,14 +28,14 @@ PERF_INTERNAL void perf_error_add(const char *format, ...) PERF_PRINTF(1, 2);
 /* Print the text as the failure of @call, unless silenced. */
 PERF_INTERNAL void perf_error_print(const char *call);
 
-/* What the user wants to read. */
+/* Which messages the user wants to read. */
 enum perf_verbosity {
 	PERF_SILENT,
 	PERF_ERRORS,
 	PERF_NOTICES,
 };
 
-/* Append to the text, as a sentence of its own; print it if the user wants @least. */
+/* Append a separate sentence to the text; print it if the verbosity is at least @least. */
 PERF_INTERNAL void perf_tell(enum perf_verbosity least, const char *format, ...)
 	PERF_PRINTF(2, 3);
 

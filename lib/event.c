@@ -208,7 +208,7 @@ PERF_LOCAL bool parse_alias(const char *word, size_t length,
 
 /*
  * Removes the modifier: the part after the last colon or, with slashes, the last
- * slash. Returns the length without it, 0 if it is invalid.
+ * slash. Returns the length without the modifier, 0 if the modifier is invalid.
  */
 PERF_LOCAL size_t parse_modifier(const char *word, size_t length, uint32_t *flags)
 {

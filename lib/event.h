@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * Event names, as in perf list. Used by library and command; independent of driver and
- * session.
+ * Event names, as in perf list. Used by the library and the command; independent of the
+ * driver and the session.
  *
  *	cycles, instructions, branch-misses, L1-dcache-load-misses, dTLB-loads ...
  *	timestamp		the trace timestamp

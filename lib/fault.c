@@ -11,8 +11,8 @@
 #include "writer.h"
 
 /*
- * The handler that ours replaces, and the one at the first installation: the program may since
- * have installed its own handler, which calls ours.
+ * The handlers that ours replaced at its latest and at its first installation. They differ if the
+ * program has installed its own handler in between, which may call ours.
  */
 static struct sigaction before, first;
 static volatile bool installed;
@@ -105,7 +105,7 @@ PERF_LOCAL void handler(int number, siginfo_t *info, void *context)
 	errno = error;
 }
 
-/* The program may have installed its own handler. */
+/* Whether our handler is installed: the program may have installed its own. */
 PERF_LOCAL bool is_caught(void)
 {
 	struct sigaction now;
@@ -124,7 +124,7 @@ PERF_INTERNAL void perf_fault_catch(void)
 
 	if (!perf_pool->layout.count || is_caught())
 		return;
-	/* Our handler may be called from now on. */
+	/* Set these first, because our handler may run as soon as it is installed. */
 	sigaction(SIGILL, NULL, &before);
 	if (!known)
 		first = before;

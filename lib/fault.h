@@ -9,8 +9,8 @@
 #include "compiler.h"
 
 /*
- * Install a SIGILL handler: it restores access after a failed read of a counter, which is
- * then repeated, and passes all other signals on to the previous handler.
+ * Install a SIGILL handler. After a failed read of a counter, the handler restores access and
+ * repeats the read; it passes all other signals on to the previous handler.
  */
 PERF_INTERNAL void perf_fault_catch(void);
 

@@ -11,7 +11,7 @@
 #include "filter.h"
 #include "thread.h"
 
-/* Limit of loaded objects in a program with a filter. */
+/* Maximum number of loaded objects in a program with a filter. */
 #define OBJECTS		256
 
 struct range {
@@ -29,10 +29,10 @@ struct filter_object {
 };
 
 /*
- * Loaded objects for the hooks to search: two tables, one of which is complete.
+ * Loaded objects for the hooks to search, in two tables, one of which is always complete.
  * The tables contain only the program itself if the C library can find shared
- * objects, since these can be replaced at any time. Objects without a filter
- * have no ranges, which distinguishes them from new ones.
+ * objects, since these can be replaced at any time. An object without a filter has
+ * an entry without ranges, which distinguishes it from a new object.
  */
 struct loaded {
 	uintptr_t start, end, bias;
@@ -45,8 +45,8 @@ struct table {
 };
 
 /*
- * Finds an object; async-signal-safe, also within dlopen(). Before glibc 2.35, C libraries offer
- * only dl_iterate_phdr(), which is neither.
+ * Finds an object. This is async-signal-safe and can be called within dlopen(), unlike
+ * dl_iterate_phdr(), the only such function before glibc 2.35.
  */
 #ifdef DLFO_STRUCT_HAS_EH_DBASE
 extern __typeof__(_dl_find_object) _dl_find_object __attribute__((weak));
@@ -56,7 +56,7 @@ extern __typeof__(_dl_find_object) _dl_find_object __attribute__((weak));
 #endif
 
 static struct filter_object *filter_objects;
-/* Tables of the previous set-up: a thread may still be searching them. */
+/* Objects of the previous set-up, kept because a thread may still be searching them. */
 static struct filter_object *old_objects;
 static struct table tables[2];
 static struct table *volatile current = &tables[0];
@@ -130,7 +130,7 @@ PERF_LOCAL void arrange(struct ranges *ranges)
 
 #define BLANKS	" \t\r\n\v\f"
 
-/* A name with spaces is quoted. Returns the rest, NULL if the name is too long. */
+/* A name with spaces is quoted. Returns the rest, NULL if there is none or the name is too long. */
 PERF_LOCAL char *take_name(char *line, char **name)
 {
 	const char *end = *line == '"' && strcspn(line + 1, "\"") ? "\"" : BLANKS;
@@ -370,7 +370,7 @@ PERF_INTERNAL bool perf_filter_has(uintptr_t function, enum perf_filter_set set)
 	if (!loaded->object)
 		return false;
 
-	/* The last range that begins at or below the address. */
+	/* Find the last range that begins at or below the address. */
 	at = function - loaded->bias;
 	range = loaded->object->set[set].range;
 	high = loaded->object->set[set].count;

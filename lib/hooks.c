@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /*
- * A hook jumps to the current writer: one that returns at once, one that was
+ * A hook jumps to the current writer: one that returns immediately, one that was
  * generated for the session's counters (writer.h), or the slow path, which
  * handles every case, including those that a generated writer cannot.
  */
@@ -154,7 +154,7 @@ PERF_LOCAL const uint64_t *header_base(const struct perf_thread *thread,
 }
 #endif /* PERF_DROPIN */
 
-/* Where threads share the channel, the header names the thread. */
+/* If threads share the channel, the header names the thread. */
 PERF_LOCAL uint32_t header_flags(const struct perf_thread *thread)
 {
 	if (!perf_channel_shared(thread->channel))
@@ -239,7 +239,7 @@ PERF_LOCAL bool may_write(const struct perf_thread *thread)
 	       PERF_OPEN_MANUAL && thread->epoch == perf_pool->epoch;
 }
 
-/* A record counts as queued until it is written: its thread or process may end at any time. */
+/* A record counts as queued until it is written, because its thread may end at any time. */
 PERF_LOCAL void leave_queue(bool lost)
 {
 	if (lost)
@@ -260,7 +260,7 @@ PERF_LOCAL void drain(struct perf_thread *thread)
 		struct perf_lane *lane = perf_channel_have(thread) ?
 					 lane_of((unsigned int)thread->channel, p->cpu) : NULL;
 
-		/* The lane is torn until the record ends; a forked child restores only this one. */
+		/* An abandoned record tears thread->lane, which is all a forked child restores. */
 		thread->cpu = PERF_CPU_NOBODY;
 		thread->lane = lane ? lane : thread->lane;
 		written = p->complete && lane && may_write(thread);
@@ -321,7 +321,7 @@ PERF_LOCAL __attribute__((noinline, cold)) void settle(struct perf_thread *threa
 	}
 }
 
-/* The offset of a count in the page of losses, which is looked up only for a loss. */
+/* The offset of a count in the page of losses. The page is looked up only to count a loss. */
 #define LOSS(what)	offsetof(struct sifive_trace_losses, what)
 
 /*
@@ -373,8 +373,8 @@ PERF_LOCAL struct perf_lane *prepare(struct perf_thread *thread, uint64_t *now,
 
 /*
  * A header was written without a record. If the thread has recorded in an earlier part
- * of the capture, its first record of this part ends the calls that are open there: the
- * slow path notes that record.
+ * of the capture, its first record of this part ends the calls that are open there, so that
+ * record must take the slow path, which notes it.
  */
 PERF_LOCAL void begin_part(struct perf_thread *thread)
 {
@@ -384,7 +384,7 @@ PERF_LOCAL void begin_part(struct perf_thread *thread)
 		thread->begun = perf_pool->generation;
 }
 
-/* Writes a record, if there is one; closes and opens the gate. */
+/* Writes a record, if there is one, and opens the gate, which the caller has closed. */
 PERF_LOCAL void write_claimed(struct perf_thread *thread, uint32_t kind,
 			      uintptr_t address, uintptr_t address2)
 {
@@ -406,7 +406,7 @@ PERF_LOCAL void write_claimed(struct perf_thread *thread, uint32_t kind,
 			given_up(thread, lane);
 		return;
 	}
-	/* Do this before the gate opens: a pause or the end of the trace waits for the gate. */
+	/* Do this before opening the gate, for which a pause or the end of the trace waits. */
 	if (!lane && kind != NO_RECORD && perf_pool->open && thread->epoch == perf_pool->epoch) {
 		perf_lost_count((__u64 *)((char *)perf_losses() + loss));
 #ifndef PERF_DROPIN

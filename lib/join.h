@@ -11,7 +11,7 @@
 #include "device.h"
 
 #ifndef PERF_DROPIN
-/* Only in the shared library, which the recorder preloads: static programs would grow. */
+/* Only in the shared library, which the recorder preloads, because static programs would grow. */
 #ifdef PERF_SHARED
 #define PERF_MEMBER	1
 #else
@@ -21,7 +21,7 @@
 /**
  * perf_join - join the session of an ancestor
  * @device:	open; its encoders become the session's
- * @join:	its channel and channels are inputs; the rest is filled in
+ * @join:	its members channel and channels are inputs; the rest is filled in
  * @wanted:	the process needs a channel now
  */
 PERF_INTERNAL int perf_join(struct perf_device *device, struct sifive_trace_join *join,
@@ -31,7 +31,7 @@ PERF_INTERNAL int perf_join(struct perf_device *device, struct sifive_trace_join
  * perf_join_channel - get one more channel
  * @used:	set to whether another process has already used it
  *
- * Called with the channels locked. Returns -1 if there is none, or if the
+ * Called with the channels locked. Returns -1 if no channel is left, or if the
  * session is the process's own.
  */
 #ifdef PERF_SHARED

@@ -9,7 +9,7 @@
 #include "compiler.h"
 #include "thread.h"
 
-/* A thread that has recorded; times are the trace's. @named: each of its headers names it. */
+/* A thread that has recorded; times are in ticks. @named: each of its headers names it. */
 struct perf_joined {
 	volatile int32_t tid;
 	uint32_t channel;
@@ -18,10 +18,10 @@ struct perf_joined {
 	char name[16];
 };
 
-/* The first perf_pool.joins of them are in use. */
+/* The first perf_pool.joins elements are in use. */
 PERF_INTERNAL_DATA struct perf_joined perf_joined[PERF_JOINED];
 
-/* The trace's time, by the clock of any encoder; false if it cannot be read. */
+/* The current trace timestamp, from one of the encoders; false if it cannot be read. */
 PERF_INTERNAL bool perf_joined_time(uint64_t *now);
 
 #endif /* PERF_JOINED_H */

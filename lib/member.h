@@ -38,10 +38,10 @@ PERF_INTERNAL int perf_member_write(const char *folder, bool ends);
 PERF_INTERNAL void perf_member_on(void);
 PERF_INTERNAL void perf_member_off(void);
 
-/* Called in a child: its part goes to another file. */
+/* Called in a child, whose part goes to another file. */
 PERF_INTERNAL void perf_member_forget(void);
 #else
-/* A static library has no members, and never calls these. */
+/* A program with the static library is never a member, and never calls these. */
 static inline int perf_member_take(struct perf_device *device, struct perf_setup *setup,
 				   uint32_t *channels)
 {

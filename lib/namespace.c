@@ -6,7 +6,7 @@
 
 #ifdef PERF_SHARED
 
-/* Since glibc 2.35, with version 2 of the structure: struct r_debug_extended. */
+/* The struct r_debug_extended of glibc 2.35 and newer, whose r_version is at least LISTS. */
 struct namespace_list {
 	struct r_debug base;
 	const struct namespace_list *next;
@@ -21,7 +21,7 @@ struct walk {
 	bool found;
 };
 
-/* An object's program headers are at the beginning of its file. */
+/* Finds an object's program headers by the ELF header at the beginning of its file. */
 PERF_LOCAL bool describe(const struct link_map *map, struct dl_phdr_info *info)
 {
 	const ElfW(Ehdr) *header;
@@ -40,7 +40,7 @@ PERF_LOCAL bool describe(const struct link_map *map, struct dl_phdr_info *info)
 	return true;
 }
 
-/* Called once, with the loader's lock. */
+/* Called once, with the loader's lock held. */
 PERF_LOCAL int walk_list(struct dl_phdr_info *unused, size_t size, void *argument)
 {
 	const struct namespace_list *list = (const struct namespace_list *)&_r_debug;

@@ -44,7 +44,7 @@ typedef void perf_object_use(const struct perf_object *object, void *argument);
 PERF_INTERNAL bool perf_object_read(const struct dl_phdr_info *info,
 				    struct perf_object *found);
 
-/* Find the file of the object with the loader's name @name, with links resolved. */
+/* Find the file of the object that the loader calls @name, with links resolved. */
 PERF_INTERNAL bool perf_object_path(const char *name, char path[PATH_MAX]);
 
 #endif /* PERF_OBJECT_H */

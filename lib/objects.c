@@ -18,7 +18,7 @@ static struct perf_object *objects, **objects_end = &objects;
 static unsigned int objects_count;
 static uint64_t left_out;
 
-/* Time of the last check: new objects were loaded after it. */
+/* Time of the latest check, after which new objects were loaded. */
 static struct {
 	bool timed;
 	uint64_t time;
@@ -133,7 +133,7 @@ PERF_INTERNAL void perf_objects_begin(void)
 	pthread_mutex_unlock(&lock);
 }
 
-/* The list is not freed: another thread may have been changing it when fork() was called. */
+/* The list is not freed, because fork() may have interrupted another thread's change of it. */
 PERF_INTERNAL void perf_objects_forget(void)
 {
 	lock = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
@@ -158,7 +158,7 @@ PERF_INTERNAL uint64_t perf_objects_left_out(void)
 }
 
 #ifdef PERF_SHARED
-/* If the C library precedes this library, RTLD_NEXT finds a different dlclose(). */
+/* If the C library precedes this library, RTLD_NEXT finds no dlclose(), but RTLD_DEFAULT does. */
 PERF_LOCAL int close_next(void *handle)
 {
 	void *next = dlsym(RTLD_NEXT, "dlclose");

@@ -42,7 +42,7 @@ PERF_LOCAL int parse_event(const struct sifive_trace_options *options,
 	int rc = -1;
 	size_t i;
 
-	/* Copy members one by one: the structures are similar but not equal. */
+	/* Copy members one by one, because the structures are similar but not identical. */
 	for (i = 0; rc && i < options->names_count; i++) {
 		alias.name = options->names[i].name;
 		alias.data = options->names[i].data;

@@ -12,7 +12,7 @@ struct sifive_trace_options;
  * perf_options_parse - check options
  * @setup:	filled
  *
- * Returns 0, or -1 with text that names the wrong word.
+ * Returns 0, or -1 with an error text that names the invalid word.
  */
 PERF_INTERNAL int perf_options_parse(const struct sifive_trace_options *options,
 				     struct perf_setup *setup);

@@ -16,10 +16,10 @@ PERF_LOCAL void write_filtered(uintptr_t function, uintptr_t site, uint32_t kind
 }
 
 /*
- * The recorded part of the calling thread, for a filter with PERF_FILTER_FROM: it begins at a
- * frame (0 if it has not begun) and a call site. @depth: open calls to the function; @same: how
- * many of them have this frame and site, since a function can be inlined in another one;
- * @cut: the latest part has ended within calls; @epoch: of the session.
+ * The calling thread's part, for a filter with PERF_FILTER_FROM. @frame and @site are those of the
+ * call that began the part; @frame is 0 if no part has begun. @depth: open calls to the function;
+ * @same: how many of them have this frame and site, which inlined calls share; @cut: the latest
+ * part ended while calls were open; @epoch: the session's epoch.
  */
 static __thread struct {
 	uintptr_t frame;
@@ -30,7 +30,7 @@ static __thread struct {
 	bool cut;
 } part PERF_THREAD_MODEL;
 
-/* If only PERF_FILTER_TO ends the part, no exit leaves it. */
+/* The frame of a part that only PERF_FILTER_TO ends: no exit leaves it. */
 #define NO_FRAME	UINTPTR_MAX
 
 PERF_LOCAL void end_part(bool cut)
@@ -41,7 +41,7 @@ PERF_LOCAL void end_part(bool cut)
 	part.cut = cut;
 }
 
-/* Calls that were open when the latest part ended have since ended without records. */
+/* Ends open calls: those that were open when the latest part ended have ended without records. */
 PERF_LOCAL void begin_after(struct perf_thread *thread)
 {
 	/* In a signal handler, these calls continue. */
@@ -61,7 +61,7 @@ PERF_LOCAL bool follow_call(uintptr_t function, uintptr_t site, uintptr_t frame,
 		perf_depth_begin();
 		end_part(false);
 		part.site = site;
-		/* A signal handler's calls in between must not end it. */
+		/* A signal handler's calls in between must not end this part. */
 		part.depth = 1;
 		__atomic_signal_fence(__ATOMIC_SEQ_CST);
 		part.frame = to ? NO_FRAME : frame;
@@ -126,7 +126,7 @@ PERF_LOCAL void write_part(uintptr_t function, uintptr_t site, uint32_t kind)
 	shown = !depth || perf_depth_shows(&call, depth, enter);
 	if (sets & 1u << PERF_FILTER_RECORD && !perf_filter_has(function, PERF_FILTER_RECORD))
 		shown = false;
-	/* The last entry shows when the part ends. */
+	/* The entry that ends the part is always written, to show when the part ends. */
 	if (shown || (last && enter))
 		filtered(function, site, kind);
 	if (last)

@@ -26,7 +26,7 @@
 #ifdef PERF_ALONE
 /*
  * A static program that uses only this API traces itself, so it does not need
- * auto.c. This file comes first in the archive.
+ * auto.c. This file comes first in the archive, so the linker uses these functions.
  */
 PERF_INTERNAL __attribute__((weak)) void perf_auto_start(void)
 {
@@ -38,7 +38,7 @@ PERF_INTERNAL __attribute__((weak)) void perf_auto_yield(uintptr_t frame)
 }
 #endif
 
-/* Ends an API call: prints failures. */
+/* Ends an API call, and prints the error if it has failed. */
 PERF_LOCAL int leave(const char *call, int rc)
 {
 	perf_session_leave();
@@ -128,8 +128,8 @@ PERF_LOCAL int convert_events(struct perf_counter *counter,
 }
 
 /*
- * Programs for several cores call this from a thread on each core, with the same arguments,
- * before they trace: the first call sets up everything for all of them.
+ * A program for several cores calls an initialisation function on each core, with the same
+ * arguments, before it traces. Each call adds its thread's CPUs to the set-up.
  */
 PERF_LOCAL void add_cpus(struct perf_setup *setup)
 {

@@ -28,7 +28,7 @@ PERF_INTERNAL int perf_layout_init(struct perf_layout *layout, uint32_t type,
 	};
 
 	for (i = 0; i < count; i++) {
-		/* The counter's rank by number. */
+		/* The counter's place is the number of counters with lower numbers. */
 		uint32_t below = mask & ((1u << counter[i].number) - 1);
 		uint32_t place = 0;
 
@@ -103,8 +103,8 @@ PERF_INTERNAL void perf_stream_record(struct perf_stream *stream, uint32_t kind,
 
 	for (i = 0; i < layout->count; i++) {
 		/*
-		 * Differences are modulo 2^64, as are the sums that are a thread's
-		 * own counts: if a narrower counter has wrapped, they have bits
+		 * Differences, and the sums that are a thread's own counts, are
+		 * modulo 2^64. If a narrower counter has wrapped, they have bits
 		 * above its width.
 		 */
 		uint64_t value = take_count(stream, i, now[i]) & layout->width[i];

@@ -116,7 +116,7 @@ PERF_INTERNAL int perf_layout_init(struct perf_layout *layout, uint32_t type,
 /**
  * perf_stream_header - write the header, which resets the previous values of
  * Delta and XOR
- * @flags:	0, or SIFIVE_TRACE_RECORD_OWNED, also with _GOES_ON
+ * @flags:	0, or SIFIVE_TRACE_RECORD_OWNED, optionally with _GOES_ON
  * @owner:	thread id, with these flags
  * @now:	the counters' values, in the layout's order
  */
@@ -126,7 +126,7 @@ PERF_INTERNAL void perf_stream_header(struct perf_stream *stream, uint32_t flags
 /*
  * Wait until the stimulus register has room for a store. When a child finishes
  * its parent's record in memory, the register contains the last stored word,
- * and polling ends.
+ * so polling ends.
  */
 PERF_INLINE void perf_wait_ready(const struct perf_stream *stream)
 {

@@ -11,7 +11,7 @@
 /* Nanoseconds between two checks of a sink that has no room. */
 #define PAUSE	500000
 
-/* Wait until the sink has room; the time counted is never too short. */
+/* Wait until the sink has room; the time counted is at least the time waited. */
 PERF_LOCAL void wait_for_room(struct perf_thread *thread, const struct perf_lane *lane,
 			      uintptr_t gate)
 {
@@ -52,7 +52,7 @@ PERF_INTERNAL void perf_room_note(struct perf_thread *thread)
 
 PERF_INTERNAL void perf_room_renew(struct perf_thread *thread)
 {
-	/* Another thread may take the channel in the meantime. */
+	/* Read this once, because another thread may take the channel away. */
 	const int channel = thread->channel;
 
 	thread->fresh = ~UINT64_C(0);

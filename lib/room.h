@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * Records of a drained capture whose sink has no room: the driver sets a byte
- * in the losses page, which is checked before the first store of each record.
- * The record then waits for room or is dropped, and a mark in the stream before
- * the thread's next record reports that.
+ * Handles records of a drained capture whose sink has no room. The driver sets a
+ * byte in the page of losses, which is checked before the first store of each
+ * record. The record then waits for room or is dropped, which a mark in the stream
+ * reports before the thread's next record.
  */
 #ifndef PERF_ROOM_H
 #define PERF_ROOM_H
@@ -32,7 +32,7 @@ PERF_INTERNAL bool perf_room_give_way(struct perf_thread *thread, const struct p
 /* A record of the thread was dropped, which its next header reports. */
 PERF_INTERNAL void perf_room_note(struct perf_thread *thread);
 
-/* The thread's next record on each CPU follows a header that names it. */
+/* On each CPU, write a header that names the thread before the thread's next record. */
 PERF_INTERNAL void perf_room_renew(struct perf_thread *thread);
 
 /* Write how many records the thread has dropped; a header follows. */

@@ -9,7 +9,7 @@
 #include "rseq.h"
 
 #ifdef PERF_SECTIONS
-/* Since glibc 2.35; the size is 0 if it has registered no area. */
+/* Defined by glibc 2.35 and newer; the size is 0 if glibc has registered no area. */
 extern const ptrdiff_t __rseq_offset __attribute__((weak));
 extern const unsigned int __rseq_size __attribute__((weak));
 

@@ -39,7 +39,7 @@ static volatile uintptr_t caller_frame;
 static int cancelable;
 
 #ifndef PERF_DROPIN
-/* The last fork() of the thread interrupted a record. */
+/* The thread's latest fork() interrupted a record. */
 static __thread bool in_record PERF_THREAD_MODEL;
 
 PERF_LOCAL void note_fork(void)
@@ -50,7 +50,7 @@ PERF_LOCAL void note_fork(void)
 #define note_fork	NULL
 #endif /* PERF_DROPIN */
 
-/* Called in a child: at once if @fork, otherwise the child has already run for a while. */
+/* Called in a child: by fork() if @fork is set, otherwise after the child has run for a while. */
 PERF_LOCAL void forget(bool fork)
 {
 	perf_hooks_forget();
@@ -74,7 +74,7 @@ PERF_LOCAL void forget_at_fork(void)
 	forget(true);
 }
 
-/* Registered with the process once. */
+/* Registers the handlers for fork() once per process. */
 PERF_LOCAL int register_process(void)
 {
 	static bool registered;
@@ -121,7 +121,7 @@ PERF_INTERNAL int perf_session_enter(bool record, uintptr_t frame)
 	int32_t self = perf_thread_id();
 	int state;
 
-	/* A child was created without fork()'s handlers. */
+	/* This is a child that was created without fork()'s handlers. */
 	if (perf_pool && !perf_pool->pid)
 		forget(false);
 	if (perf_hooks_busy(frame) && record)
@@ -260,7 +260,7 @@ PERF_LOCAL bool repeats_headers(const struct perf_setup *setup)
 	       setup->type == SIFIVE_TRACE_RECORD_XOR && !setup->header_once;
 }
 
-/* Events that take turns share a counter, which is in the records once. */
+/* Events that take turns share a counter, which each record contains once. */
 PERF_LOCAL int turns_layout(struct perf_layout *layout, const struct perf_setup *setup)
 {
 	struct perf_counter counter[PERF_COUNTER_MAX];
@@ -310,7 +310,7 @@ PERF_LOCAL int fill_pool(const struct perf_device *device,
 			      setup->header_interval ? setup->header_interval :
 						       INTERVAL_USUAL;
 	perf_pool->slots = device->slots;
-	/* The thread's own counts in Delta cannot continue from another thread's. */
+	/* In Delta, a thread's own counts cannot continue from another thread's. */
 	perf_pool->once &= !(device->slots && setup->type == SIFIVE_TRACE_RECORD_DELTA);
 #endif /* PERF_DROPIN */
 #ifndef PERF_DROPIN
@@ -340,7 +340,7 @@ PERF_LOCAL int take(struct perf_device *device, struct perf_setup *setup,
 		*first = setup->channel;
 		return perf_member_take(device, setup, channels);
 	}
-	/* The kernel's samples have no turns. */
+	/* Events cannot take turns if the kernel samples. */
 	if (PERF_TURNS && !setup->sampling.interval && !setup->sampling.period)
 		turn_us = setup->turn_us;
 #endif /* PERF_DROPIN */
@@ -373,7 +373,7 @@ PERF_LOCAL int take(struct perf_device *device, struct perf_setup *setup,
 	       perf_device_sample(device, &setup->sampling, setup->type, setup->header_once);
 }
 
-/* Only the kernel's records contain firmware counters, so the program writes none. */
+/* Only the kernel's records can contain firmware counts, so the program writes no records. */
 PERF_LOCAL int check_firmware(const struct perf_setup *setup)
 {
 	uint32_t i;
@@ -432,7 +432,7 @@ fail:
 }
 
 /*
- * Signal handlers may turn tracing on: do not allocate memory here, nor take a lock that the
+ * Signal handlers can turn tracing on, so do not allocate memory here or take a lock that the
  * program may hold, such as the loader's lock on its list of objects.
  */
 PERF_INTERNAL void perf_session_begin_records(void)

@@ -79,10 +79,10 @@ struct perf_setup {
 	const char *filter;
 	bool join;
 	uint32_t shared;
-	/* The kernel records context switches on this channel, which is filled in. */
-	bool switches;
-	bool syscalls;	/* and their system calls */
-	bool faults;	/* and their page faults */
+	/* The kernel records these on @switch_channel, which is filled in. */
+	bool switches;	/* context switches */
+	bool syscalls;	/* also system calls */
+	bool faults;	/* also page faults */
 	int switch_channel;
 	uint32_t encoders;	/* number in the capture, if the command takes them */
 #endif /* PERF_DROPIN */
@@ -120,7 +120,7 @@ PERF_INTERNAL_DATA struct perf_session perf_session;
 /*
  * Serializes calls in the whole process. Fails in a signal handler that has
  * interrupted a call; with @record also in a handler that has interrupted a record. @frame is the
- * program's call: a call left with longjmp() interrupts nothing.
+ * frame of the program's call, which shows whether an earlier call was left with longjmp().
  */
 PERF_INTERNAL int perf_session_enter(bool record, uintptr_t frame);
 PERF_INTERNAL void perf_session_leave(void);

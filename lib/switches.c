@@ -7,7 +7,7 @@
 PERF_INTERNAL int perf_switches_set(struct perf_device *device, uint32_t used, uint32_t flags)
 {
 	const uint32_t all = perf_device_channels(device);
-	/* Use the highest channel: threads take the lowest. */
+	/* Use the highest channel, because threads take the lowest. */
 	const unsigned int channel = 31 - (unsigned int)__builtin_clz(all & ~used);
 	struct sifive_trace_switches arg = {
 		.size		= sizeof(arg),

@@ -24,7 +24,7 @@
 /* A jump out of a function rarely unwinds the stack further than this. */
 #define NEAR		(256u << 10)
 
-/* After this many failed repairs a counter stays unreadable. */
+/* After this many repairs, a thread is refused access to the counters. */
 #define REPAIRS_MAX	1000
 
 #ifndef PERF_AMALGAMATION
@@ -47,8 +47,8 @@ static pthread_key_t exit_key;
 static bool exit_key_made;
 
 /*
- * Blocks all signals, including those that the C library's functions never block: one of
- * them can cancel the thread. The kernel's signal set has eight bytes.
+ * Blocks all signals, including those that the C library's functions never block, because one
+ * of these can cancel the thread. The kernel's signal set has eight bytes.
  */
 PERF_INTERNAL void perf_signals_block(uint64_t *old)
 {
@@ -130,8 +130,8 @@ PERF_LOCAL void thread_exit(void *unused)
 }
 
 /*
- * Runs before all other constructors: the C library allocates memory to set keys with
- * high numbers, which a hook must not do.
+ * Runs before all other constructors to get a key with a low number: setting one with a high
+ * number allocates memory, which a hook must not do.
  */
 PERF_LOCAL void make_exit_key(void)
 {
@@ -156,14 +156,14 @@ PERF_INTERNAL int perf_pool_make(void)
 			munmap(pool, sizeof(*pool));
 			return -1;
 		}
-		/* From now on other threads see the pool; a pool without a pid is a child's. */
+		/* From now on, other threads see the pool. A pool without a pid is a child's. */
 		pool->pid = getpid();
 		__atomic_store_n(&perf_pool, pool, __ATOMIC_RELEASE);
 	}
 
 	/*
-	 * Threads keep their slots; a new epoch invalidates everything else in them. An
-	 * epoch is never 0: that marks a child's pool.
+	 * Threads keep their slots; a new epoch invalidates everything else in the slots. An
+	 * epoch is never 0, which marks a child's pool.
 	 */
 	epoch = pool->epoch + 1;
 	generation = pool->generation + 1;
@@ -171,7 +171,7 @@ PERF_INTERNAL int perf_pool_make(void)
 		for (unsigned int j = 0; j < PERF_CPUS; j++) {
 			struct perf_lane *lane = &pool->lane[i][j];
 
-			/* Does not touch unused pages, because that would allocate them. */
+			/* Do not touch unused pages, because that would allocate them. */
 			if (lane->stream.layout)
 				*lane = (struct perf_lane) { .generation = 0 };
 		}
@@ -264,7 +264,7 @@ PERF_LOCAL int join_driver(struct perf_thread *thread)
 /* Joins; called with signals blocked. */
 PERF_LOCAL struct perf_thread *join_blocked(void)
 {
-	/* Reads the epoch first: a set-up from here on makes the thread join again. */
+	/* Read the epoch first, so that a set-up from here on makes the thread join again. */
 	const uint32_t epoch = __atomic_load_n(&perf_pool->epoch, __ATOMIC_ACQUIRE);
 	struct perf_thread *thread = perf_self;
 	int32_t tid = perf_thread_id();
@@ -333,7 +333,7 @@ PERF_INTERNAL struct perf_thread *perf_thread_join(void)
 		loss = &perf_losses()->children;
 		return NULL;
 	}
-	/* Functions called from here may be instrumented. */
+	/* Prevent recursion, because functions called from here may be instrumented. */
 	refused = retry;
 
 	perf_signals_block(&signals);

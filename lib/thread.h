@@ -9,8 +9,8 @@
  * theirs, and other threads do not take the channel.
  *
  * All of this is in a pool. In a child of fork(), everything but the lanes is zero from the first
- * instruction on, and so closed: the child has no stimulus pages to write to. It uses the lanes to
- * finish a record that fork() interrupted, in memory that nothing reads.
+ * instruction on. The pool is therefore closed: the child has no stimulus pages to write to, and
+ * uses the lanes only to finish a record that fork() interrupted, in memory that nothing reads.
  */
 #ifndef PERF_THREAD_H
 #define PERF_THREAD_H
@@ -122,7 +122,7 @@ struct perf_open {
  * @claimed:	another thread may take its channel, so call perf_channel_have()
  * @kept:	its record was abandoned but may still continue, so it keeps its channel
  * @channel:	its channel, -1 if none
- * @starved:	perf_pool.retry when it last waited for a channel in vain
+ * @starved:	perf_pool.retry when it last timed out waiting for a channel
  * @begun:	perf_pool.generation when it recorded last
  * @latest:	lane of its latest record or header since it got its channel, NULL if there is
  *		none
@@ -131,9 +131,9 @@ struct perf_open {
  * @refused:	enum perf_refusal: whether it was refused access to the counters
  * @repairs:	number of repairs, see perf_thread_repair()
  * @reading:	CPU on which to read counters for @queue; PERF_CPU_NOBODY prevents that
- * @offset:	offsets that, added to a hart's counts, give the thread's own counts
+ * @offset:	offsets from a hart's counts to the thread's own counts
  * @last:	own counts at its latest record, when its channel was taken away
- * @head, @tail: of @queue, modulo its size
+ * @head, @tail: ends of @queue, modulo its size
  * @queue:	records of signal handlers
  */
 struct perf_thread {
@@ -193,7 +193,7 @@ struct perf_device;
  * @hand:	the next channel to be taken away
  * @waiting:	number of threads that wait for a channel
  * @turn:	changes when a thread gets a channel
- * @device:	what threads join
+ * @device:	the device whose session threads join
  * @lost:	records that were not written, and shared channels; kept with
  *		the capture by the kernel
  * @once:	one header for each channel and CPU
@@ -202,9 +202,9 @@ struct perf_device;
  * @slots:	the driver's thread slots, NULL if there are none
  * @joins:	number of threads in the list of joined.h
  * @used:	number of elements of @thread that were ever in use
- * @layout:	of all records
+ * @layout:	layout of all records
  * @index:	CPU number to index of its lane, plus 1; 0 = no encoder
- * @lane:	by channel and index; on pages of their own, since a child inherits them
+ * @lane:	by channel and index; on separate pages, because a child inherits them
  * @refusal:	errno of the driver's latest refusal
  */
 struct perf_pool {
@@ -242,9 +242,9 @@ struct perf_pool {
 /* A bit of perf_pool.open, in addition to PERF_OPEN_MANUAL and PERF_OPEN_HOOKS. */
 #define PERF_OPEN_PAUSED	4u	/* records are not written, and count as lost */
 
-/* The calling thread's slot; before it joins, a slot whose gate is not open. */
+/* The calling thread's slot; before the thread joins, a slot whose gate is not open. */
 #ifdef PERF_AMALGAMATION
-/* C23 allows one declaration of a static thread-local variable, its definition. */
+/* C23 allows only one declaration of a static thread-local variable, its definition. */
 static struct perf_thread nobody;
 static __thread struct perf_thread *perf_self PERF_THREAD_MODEL = &nobody;
 #else
@@ -263,7 +263,7 @@ PERF_INLINE bool perf_gate_closed(const struct perf_thread *thread)
 }
 
 #ifndef PERF_DROPIN
-/* Side-car files are written. In the one-file library, this is whether their file is beside it. */
+/* Side-car files are written. The one-file library defines this if the file beside it exists. */
 #define PERF_META
 #endif /* PERF_DROPIN */
 
@@ -314,8 +314,8 @@ PERF_INTERNAL void perf_threads_bury(int32_t tid);
 /**
  * perf_channel_have - whether the calling thread has a channel
  *
- * Its gate must be closed: until it opens, no other thread takes the channel away. If the
- * thread has no channel, it takes one, if necessary from another thread.
+ * The thread's gate must be closed: until the gate opens, no other thread takes the channel away.
+ * If the thread has no channel, it takes one, if necessary from another thread.
  */
 PERF_INLINE bool perf_channel_have(struct perf_thread *thread)
 {
@@ -329,7 +329,7 @@ PERF_INTERNAL void perf_thread_lose(void);
 /* Called before vfork(): the child will run with the calling thread's slot. */
 PERF_INTERNAL void perf_thread_lend(void);
 
-/* Whether the caller is the vfork() child; if not, the child is gone. */
+/* Whether the caller is the vfork() child; if not, the child has executed a program or exited. */
 PERF_INTERNAL bool perf_thread_is_child(struct perf_thread *thread);
 
 /* Called in a child of fork(), which has no slot. */
@@ -347,15 +347,15 @@ PERF_INTERNAL bool perf_thread_ended(int32_t pid, int32_t tid);
  * @then:	its frame
  * @now:	the caller's
  *
- * A signal handler that has interrupted it is deeper in the stack, or on another one;
- * otherwise it was left, with longjmp() for example. If in doubt, returns false.
+ * A signal handler that has interrupted the function is deeper in the stack, or on another stack.
+ * Otherwise the function was left, with longjmp() for example. If in doubt, returns false.
  */
 PERF_INTERNAL bool perf_frame_left(uintptr_t then, uintptr_t now);
 
 /**
  * perf_thread_repair - let the calling thread read the counters again
  *
- * For signal handlers, after access was revoked. If it cannot be restored, the record
+ * For signal handlers, after access was revoked. If access cannot be restored, the record
  * being written is lost.
  */
 PERF_INTERNAL void perf_thread_repair(void);

@@ -16,10 +16,10 @@ PERF_INTERNAL int perf_turns_check(struct perf_setup *setup)
 	}
 	if (!turns)
 		return 0;
-	/* Only a counter's value shows its turn; differences since a header do not. */
+	/* A counter's value shows whose turn it is, but Delta records only differences. */
 	if (setup->type == SIFIVE_TRACE_RECORD_DELTA)
 		setup->type = SIFIVE_TRACE_RECORD_XOR;
-	/* Readers scale the counts by cycles. */
+	/* Readers need cycles to scale the counts. */
 	if (cycles)
 		return 0;
 	return perf_error("there are more events than counters: they can take turns if cycles are counted all the time: add cycles to the list, or omit events");

@@ -28,8 +28,8 @@ PERF_INTERNAL __attribute__((used)) pid_t perf_vfork_failed(long error)
 #endif
 
 /*
- * Nothing may be on the stack across the system call, because the child's calls overwrite it:
- * clone(CLONE_VM CLONE_VFORK SIGCHLD) is the last action of this function.
+ * Nothing may be on the stack across the system call, because the child's calls overwrite it.
+ * So clone(CLONE_VM | CLONE_VFORK | SIGCHLD) is the last action of this function.
  */
 __asm__(
 	"	.pushsection .text.vfork, \"ax\", @progbits\n"

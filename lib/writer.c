@@ -216,7 +216,7 @@ PERF_LOCAL void put_begin(struct assembler *a)
 	put_i(a, LD, LANE, THREAD, THREAD_FIELD(lane));
 }
 
-/* Number of counts kept in registers; keeping counts in memory takes two of those registers. */
+/* Number of counts kept in registers; counts in memory need up to two of these registers. */
 PERF_LOCAL unsigned int in_registers_of(const struct perf_recipe *recipe)
 {
 	if (recipe->count <= KEPT)
@@ -439,8 +439,8 @@ PERF_LOCAL void put_finish(struct assembler *a)
 
 #ifndef PERF_DROPIN
 /*
- * Checks before a record that not every session needs; the slow path waits, and writes
- * headers.
+ * Emits checks before a record that only some sessions need. The slow path waits for room
+ * and writes headers.
  */
 PERF_LOCAL void put_conditions(struct assembler *a)
 {
@@ -576,8 +576,8 @@ PERF_LOCAL void fill_recipe(struct perf_recipe *recipe, const struct perf_pool *
 }
 
 /*
- * Make the new instructions visible to all threads: instruction fetches are not ordered
- * with stores.
+ * Make the new instructions visible to all threads, because instruction fetches are not
+ * ordered with stores.
  */
 PERF_LOCAL bool make_executable(struct perf_code *code)
 {
