@@ -137,7 +137,7 @@ TEST_F(attach, a_thread_is_refused)
 	ASSERT_NE(self->child[2], thread);
 	snprintf(self->list, sizeof(self->list), "%d,%d", thread, self->child[0]);
 	EXPECT_EQ(-1, attach_find(&self->attach));
-	snprintf(text, sizeof(text), "-p %d: it is a thread of process %d: give -p %d", thread,
+	snprintf(text, sizeof(text), "-p %d: it is a thread of process %d: use -p %d", thread,
 		 self->child[2], self->child[2]);
 	EXPECT_STREQ(text, reported);
 }

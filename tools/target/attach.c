@@ -52,8 +52,8 @@ static size_t read_file(pid_t pid, const char *name, char *text, size_t room)
 }
 
 /*
- * The process's arguments, or its path if the process has overwritten the arguments. 0,
- * or -1 if out of memory.
+ * Reads the process's arguments, or its path if the process has overwritten the arguments.
+ * Returns 0, or -1 if out of memory.
  */
 static int read_arguments(struct attached *process)
 {
@@ -139,7 +139,7 @@ static bool is_other_process(pid_t pid)
 	const pid_t process = process_of(pid);
 
 	if (process && process != pid)
-		report("-p %d: it is a thread of process %d: give -p %d", (int)pid, (int)process,
+		report("-p %d: it is a thread of process %d: use -p %d", (int)pid, (int)process,
 		       (int)process);
 	else if (pid == recorder)
 		report("-p %d is this command: name another process", (int)pid);
@@ -247,8 +247,8 @@ static bool may_leave(pid_t pid, const cpu_set_t *cpus)
 }
 
 /*
- * Data read before START may come from another program, or from another process. A process that
- * has ended since START keeps its description.
+ * Reads a process again after START, because earlier data may describe another program or another
+ * process. A process that has ended since START keeps its description.
  */
 static void look_again(struct attached *process)
 {
@@ -331,7 +331,7 @@ void attach_describe(struct attach *attach, struct tree *tree, bool newest)
 {
 	size_t i;
 
-	/* An earlier description may have had processes that had ended before START. */
+	/* An earlier description may contain processes that ended before START. */
 	tree_clear(tree);
 	for (i = 0; i < attach->count; i++)
 		tree_add(tree, &attach->process[i].is, &attach->process[i].objects, newest);
@@ -347,7 +347,7 @@ void attach_sum(const struct attach *attach, struct objects *sum)
 	}
 }
 
-/* A descriptor for each process, -1 for one that has ended. */
+/* Opens a descriptor for each process; -1 stands for a process that has ended. */
 static int open_processes(const struct attach *attach, struct pollfd *process)
 {
 	size_t i;
@@ -363,14 +363,14 @@ static int open_processes(const struct attach *attach, struct pollfd *process)
 			report("cannot wait for %zu processes: too many open files: raise the limit (ulimit -Hn), or select fewer processes",
 			       attach->count);
 		else
-			report("cannot wait for process %d: %s: give a program, too: the recording ends with it",
+			report("cannot wait for process %d: %s: also give a program, with which the recording ends",
 			       (int)pid, strerror(errno));
 		return -1;
 	}
 	return 0;
 }
 
-/* There may have to be as many descriptors as processes. */
+/* Raises the limit of descriptors, because each process may need one. */
 static void raise_limit(void)
 {
 	struct rlimit limit;
@@ -391,7 +391,7 @@ int attach_wait(const struct attach *attach, char **command)
 		report("%s: %s", *command, strerror(errno));
 		return -1;
 	}
-	/* This process holds the session's descriptor: the device is not free until it ends too. */
+	/* This process shares the session's descriptor, so it must end with the recorder. */
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	if (getppid() != recorder) {
 		report("the process that records has ended");

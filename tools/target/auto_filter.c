@@ -21,10 +21,10 @@
  * struct dry_run - a run of the program before it is recorded
  * @r:		how to record; the process of the dry run changes its own copy
  * @record:	records it
- * @folder:	of its trace
+ * @folder:	folder of its trace
  * @filter:	the filter's file
  * @quiet:	print only errors and losses
- * @result:	shared with that process
+ * @result:	its result, in memory shared with its process
  */
 struct dry_run {
 	struct recording	*r;
@@ -34,7 +34,7 @@ struct dry_run {
 	bool			quiet;
 	struct dry_result {
 		bool	ran;		/* the program ran; otherwise the error is printed */
-		int	signal;		/* that ended the program, or 0 */
+		int	signal;		/* the signal that ended the program, or 0 */
 		bool	read;		/* the trace was read */
 		size_t	left_out;	/* number of excluded functions */
 	} *result;
@@ -143,7 +143,7 @@ static void remove_trace(const struct dry_run *dry)
 		report("%s: cannot be removed: %s", dry->folder, strerror(errno));
 }
 
-/* The exit status if the program is not to be recorded, or 0; @status is that of the dry run. */
+/* The exit status if the program must not be recorded, or 0; @status is that of the dry run. */
 static int judge(const struct dry_run *dry, const struct launched *launched, int status)
 {
 	const struct dry_result *result = dry->result;

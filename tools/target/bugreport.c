@@ -40,7 +40,7 @@ static void put(const char *key, const char *format, ...)
 	putc('\n', out);
 }
 
-/* The first line of a file under a key; nothing if the file does not exist. */
+/* Writes the first line of a file under a key; writes nothing if the file does not exist. */
 static void put_file(const char *key, const char *path)
 {
 	char text[256];

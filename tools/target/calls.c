@@ -19,8 +19,8 @@
 #include "machine.h"
 
 /*
- * Request a Sync message after every 1024 branch messages, because a ring can be read
- * from its first Sync message on.
+ * Request a Sync message after every 1024 branch messages, because a wrapped ring can only be
+ * read from its first Sync message on.
  */
 #define SYNC_BRANCHES	5
 
@@ -38,8 +38,8 @@ static const struct {
 };
 
 /*
- * Histories are shorter than one message per branch; unlike implicit returns, explicit returns
- * are never wrong.
+ * Branch histories need fewer bytes than one message per branch, and explicit returns, unlike
+ * implicit ones, are never wrong.
  */
 static const int preferred[] = { CALLS_HTM, CALLS_BTM, CALLS_OPTIMISED };
 
@@ -146,7 +146,7 @@ int calls_folder(const char *folder)
 	return -1;
 }
 
-/* The vdso: one or two pages of this process that are the same in all processes. */
+/* Copies the vdso from this process: its one or two pages are the same in all processes. */
 void calls_vdso(const char *folder)
 {
 	char line[256], name[16], to[PATH_MAX];
@@ -184,7 +184,7 @@ int calls_archive(const char *folder, const struct objects *objects)
 			continue;
 		snprintf(to, sizeof(to), "%s%s", folder, objects->object[i].path);
 		make_folders(to);
-		/* An earlier recording may have left another file there. */
+		/* This replaces a file that an earlier recording may have left there. */
 		if (copy_file(objects->object[i].path, to))
 			error = -1;
 	}

@@ -122,12 +122,12 @@ int capture_try(const struct perf_setup *wanted, struct capture_mark *mark)
 	mark->sinks = status.sinks;
 	mark->period = setup.sampling.period;
 	mark->sampled = setup.sampling.interval || setup.sampling.period;
-	/* No stimulus page is mapped. */
+	/* This replaces no pages, because no stimulus page has been mapped. */
 	perf_device_close(&device);
 	return error;
 }
 
-/* The user's name for an event; the reader knows the standard names. */
+/* Writes the user's name for an event; readers know the standard names. */
 static void put_event(struct output *out, const char *name)
 {
 	if (!*name)
@@ -386,7 +386,7 @@ int capture_save(int fd, const char *path, const char *description,
 		perf_device_file(name, path, i, status.sinks);
 		why = drain ? drain_account(drain, i, &sink) : NULL;
 		error = !!why;
-		/* Always write it, because the file is small and a later dump needs it. */
+		/* Always write the side-car file, which is small and which a later dump needs. */
 		failed |= sidecar_write(fd, name, &sink, description, objects, drain,
 					ran);
 		if (!drain)

@@ -62,7 +62,7 @@ int capture_try(const struct perf_setup *wanted, struct capture_mark *mark);
  *		to capture_save()
  * @tree:	processes with objects of their own, which are written instead of @objects
  * @names:	the names of threads without the library
- * @hit:	the call that made the snapshot, with @clock, unless it has no function
+ * @hit:	the call that triggered the snapshot, with @clock; no call if its @function is NULL
  */
 struct capture_details {
 	const struct launch		*launch;
@@ -100,7 +100,7 @@ int capture_save(int fd, const char *path, const char *description,
 		 bool quiet);
 
 /**
- * capture_heads() - write the side-car files of a capture that begins
+ * capture_heads() - write the side-car files of a capture that is beginning
  * @fd:		the trace device
  * @drain:	state of the copying
  * @description: file that capture_describe() has written
@@ -130,7 +130,7 @@ int capture_copy(int fd, const char *path, uint64_t offset, __u64 *bytes, bool e
  */
 bool capture_short(const char *name, uint64_t bytes);
 
-/** capture_locked() - report that trace SRAM cannot be read while it is written */
+/** capture_locked() - whether the capture cannot be read because its trace SRAM is being written */
 bool capture_locked(int fd);
 
 /** capture_samples() - 0, or -1 after reporting that the capture has no samples */
@@ -189,7 +189,7 @@ bool capture_records(const struct capture_mark *mark);
  * @path:	the snapshot
  * @output:	the program's trace, whose side-car files it wrote when it started
  * @mark:	its capture
- * @hit:	the call that made the snapshot, unless it has no function
+ * @hit:	the call that triggered the snapshot; no call if its @function is NULL
  *
  * Return: 0; 1 if the program is not recording; -1 after printing an error.
  */

@@ -47,7 +47,8 @@
  * @left_out, @missed, @late, @ambiguous: as in struct objects
  * @names_left_out, @names_missed: as in struct names
  * @began, @ran: as in struct perf_device
- * @private:	1 if only the user may read the capture: kernel addresses, perhaps stacks; or 0
+ * @private:	1 if only the user may read the capture, because it contains kernel addresses and
+ *		perhaps stacks; otherwise 0
  * @bytes, @samples: of the capture when it ended; they show whether it is still
  *		the current one
  * @ended:	the session has ended
@@ -102,7 +103,7 @@ static int write_state(const struct state *state)
 	return output_close(out) || rename(STATE ".new", STATE) ? -1 : 0;
 }
 
-/* Open it read-only, because more users may open it than may trace. */
+/* Opens the device read-only, because users who may not trace may still open it that way. */
 static int open_status(struct sifive_trace_status *status)
 {
 	int fd = open(machine_device(), O_RDONLY | O_CLOEXEC);
@@ -159,8 +160,8 @@ static void tell_to_stop(int number)
 }
 
 /*
- * Replaces the files atomically: dump may read them at any time. Other users must not see where
- * programs are in memory.
+ * Replaces the files atomically, because dump may read them at any time. Other users must not see
+ * where programs are in memory.
  */
 static int describe(const struct perf_setup *setup, struct objects *objects,
 		    const struct names *names, struct state *state)
@@ -329,7 +330,7 @@ static int command_start(int argc, char **argv)
 	if (error)
 		return error;
 	if (optind < argc)
-		return usage_error("start takes no program: use sifive-trace record %s",
+		return usage_error("start accepts no program: use sifive-trace record %s",
 				   argv[optind]);
 	if (!setup_sampled(setup))
 		setup->options.interval = SETUP_INTERVAL;
@@ -483,7 +484,7 @@ static int command_pause(int argc, char **argv)
 const struct cli_command pause_command = {
 	.name = "pause",
 	.run = command_pause,
-	.summary = "interrupt a recording, until resume",
+	.summary = "pause a recording until resume",
 	.help = "Pause the recording in progress, whether record, start or a program with the library began it. The program continues, but is not recorded until sifive-trace resume.",
 	.groups = no_groups,
 	.status = "Exit status: 0 paused, 2 usage error, 3 nothing to pause, or failure.",
@@ -621,7 +622,7 @@ static int dump(const char *path)
 	fd = open_status(&status);
 	if (fd < 0)
 		return EXIT_UNREADABLE;
-	/* Whether the saved state of start belongs to this capture or to an earlier one. */
+	/* The saved state of start may belong to an earlier capture. */
 	if (read_state(&state) &&
 	    (is_ours(&status, &state) ||
 	     (state.ended && state.bytes == status.bytes &&

@@ -20,7 +20,7 @@
 #include "cut.h"
 #include "rotate.h"
 
-/* Bytes of one read(): the maximum that the driver returns at once. */
+/* Bytes of one read(): the maximum that the driver returns in one call. */
 #define CHUNK		65536
 
 /* Number of reads from one sink before other sinks and signals are handled. */
@@ -29,8 +29,8 @@
 #define MS		1000000
 
 /*
- * Poll intervals: before a program's first record, for a program without records, and for
- * bytes.
+ * Intervals at which to check whether the capture runs: SOON for the first SOON_LOOKS checks,
+ * then LATER.
  */
 #define SOON		(1 * MS)
 #define SOON_LOOKS	1000
@@ -113,7 +113,7 @@ int drain_open(struct drain *d, const char *path, uint32_t capture, uint32_t sin
 	d->path = path;
 	d->capture = capture;
 	d->events = epoll_create1(EPOLL_CLOEXEC);
-	/* A sink's own node is read-only. */
+	/* The nodes of sinks can only be read, so query the state through the machine's device. */
 	d->control = open(machine_device(), O_RDONLY | O_CLOEXEC);
 	for (i = 0; i < sinks; i++)
 		d->sink[i] = (struct drain_sink){ .device = -1, .file = -1 };
@@ -134,7 +134,7 @@ void drain_limit(struct drain *d, uint64_t most, uint64_t time, bool wait, bool 
 	d->progress = !quiet && isatty(STDERR_FILENO);
 }
 
-/* Do not read beyond the end. */
+/* Shortens a wait so that it ends no later than the time limit. */
 static void shorten(const struct drain *d, struct timespec *longest)
 {
 	uint64_t now = perf_device_now(), left = d->until > now ? d->until - now : 0;
@@ -204,7 +204,7 @@ static void write_file(const struct drain *d, struct drain_sink *s, const char *
 	}
 }
 
-/* Writes what was read, to the next piece if that is due. */
+/* Writes the bytes that were read, and begins the next piece if it is due. */
 static void take_bytes(const struct drain *d, struct drain_sink *s, const char *from,
 		       size_t size)
 {
@@ -324,7 +324,7 @@ static void hide(const struct drain *d)
 		fputs("\r\033[K", stderr);
 }
 
-/* Bytes that are missing from now on are not a loss. */
+/* Ends copying at a limit: bytes that are missing from now on are not a loss. */
 static void end(struct drain *d)
 {
 	uint32_t i;

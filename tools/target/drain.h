@@ -50,8 +50,7 @@ struct drain_sink {
  * @control:	the whole machine's device
  * @events:	becomes readable when a sink has bytes
  * @capture:	the number of the capture, from sifive_trace_status.capture
- * @pid:	the process that holds the session; 0 if the capture is known to be the right
- *		one
+ * @pid:	the process that holds the session; 0 if it need not be checked
  * @live:	the capture is running
  * @looks:	number of checks so far before the capture ran
  * @most:	maximum total size, 0 if no limit

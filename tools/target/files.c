@@ -23,7 +23,7 @@ static char named[PATH_MAX];
 /* Only the user may read new files. */
 static bool restricted;
 
-/* Commands read the traces of @sinks sinks together. */
+/* Reports how to read the traces of all @sinks sinks together. */
 static void show_all(const char *path, unsigned int sinks)
 {
 	char first[PATH_MAX], last[PATH_MAX];
@@ -41,7 +41,7 @@ uint64_t files_show(const char *path, bool quiet)
 	uint64_t bytes = 0;
 	unsigned int i, sinks = 0;
 
-	/* Calls a function for the file, or for the file of each sink. */
+	/* Look for a single file first, then for the file of each sink. */
 	for (i = 0; i <= SIFIVE_TRACE_MAX_ENCODERS; i++) {
 		perf_device_file(name, path, i ? i - 1 : 0, i ? 2 : 1);
 		if (stat(name, &status))
@@ -182,7 +182,7 @@ int files_check(const char *path)
 	if (!error && machine_side_car()) {
 		snprintf(name, sizeof(name), "%s.meta", path);
 		error = try_file(name);
-		/* A link is replaced. */
+		/* A side-car file that is a link will be replaced. */
 		if (error == ELOOP)
 			error = 0;
 	}
@@ -204,7 +204,7 @@ int files_path(const char *given, char *path, size_t size)
 	int used;
 
 	if (!length) {
-		report("-o takes the name of a file or folder");
+		report("-o needs the name of a file or folder");
 		return -1;
 	}
 	if (folder && mkdir(wanted, 0777) && errno != EEXIST) {

@@ -15,8 +15,8 @@
  * @given:	its argument; NULL if there was none, for trace.rtd
  * @path:	set to the file, trace.rtd in the folder if -o names a folder
  *
- * If the user has named a file that is a link, the command follows it. All other names, also those
- * made from this one, are the command's own. Return: 0, or -1 after printing an error.
+ * If the user has named a file that is a link, the command follows it. All other names, including
+ * those derived from this one, are the command's own. Return: 0, or -1 after printing an error.
  */
 int files_path(const char *given, char *path, size_t size);
 
@@ -37,12 +37,12 @@ mode_t files_restrict(void);
 /**
  * files_create() - create a file of a recording, to write to
  *
- * What has one of the command's own names is removed first, because another user may have put
- * a link there. Return: its descriptor, or -1 with errno.
+ * A file that has one of the command's own names is removed first, because another user may have
+ * put a link there. Return: the new file's descriptor, or -1 with errno.
  */
 int files_create(const char *path);
 
-/** files_open() - the same as an output; NULL after printing an error */
+/** files_open() - like files_create(), but returns an output; NULL after printing an error */
 struct output *files_open(const char *path);
 
 /** files_remove_names() - remove the names of the kernel's functions beside an earlier trace */

@@ -135,14 +135,14 @@ static bool is_exit(const struct search *s, const struct instruction *instructio
 	       (instruction->kind == FLOW_JUMP && !is_within(s, instruction->target));
 }
 
-/* Whether an instruction is the end of a loop from the function's start; calls are not. */
+/* Whether an instruction jumps back to the function's start; a call is not a jump back. */
 static bool is_loop(const struct search *s, const struct instruction *instruction)
 {
 	return (instruction->kind == FLOW_BRANCH || instruction->kind == FLOW_JUMP) &&
 	       instruction->target == s->whole[0].start;
 }
 
-/* Also sets @loops. Returns -1 if there are too many. */
+/* Finds the exits of a part of the function, and sets @loops. Returns -1 for too many exits. */
 static int find_exits(struct search *s, const struct part *part, const struct elf *elf,
 		      struct found *found)
 {

@@ -15,7 +15,7 @@
 
 #define NAMES	"/proc/kallsyms"
 
-/* A function, whose address is not hidden. */
+/* Whether a line names a function whose address is not hidden. */
 static bool is_function(const char *line)
 {
 	const size_t digits = strspn(line, "0123456789abcdef");
@@ -33,7 +33,7 @@ void kallsyms_copy(const char *trace)
 	bool any = false;
 	mode_t mask;
 
-	/* Nothing belongs beside a device. */
+	/* Write no file beside a device. */
 	if (!stat(trace, &status) && !S_ISREG(status.st_mode))
 		return;
 	snprintf(path, sizeof(path), "%s.kallsyms", trace);

@@ -22,7 +22,7 @@ static volatile sig_atomic_t interrupted;
 /* A signal has arrived that the program may handle. */
 static volatile sig_atomic_t offered;
 
-/* A signal that ends the command also ends the program. */
+/* Handler for signals that end the command, and that it passes on to the program. */
 static void pass_on(int number)
 {
 	if (running)
@@ -30,7 +30,7 @@ static void pass_on(int number)
 	interrupted = 1;
 }
 
-/* The terminal sends the signal to the program too. */
+/* Handler for signals that the terminal also sends to the program. */
 static void note(int number)
 {
 	(void)number;
@@ -148,7 +148,7 @@ static int wait_for(const struct launch *launch, pid_t pid, int *number)
 		result = exit_status(status, number);
 		ended = true;
 		running = 0;
-		/* The program has handled ^C or was ended by it. */
+		/* If ^C has ended the program, it also ends the wait for other processes. */
 		if (offered && WIFSIGNALED(status))
 			interrupted = 1;
 		if (launch->children && !interrupted && !waitid(P_ALL, 0, NULL, WEXITED | WNOHANG | WNOWAIT))
@@ -203,7 +203,7 @@ void launch_end(void)
 {
 	if (!before.taken)
 		return;
-	/* Handle what has arrived since: no program runs, so the handlers do nothing. */
+	/* Handle signals that arrived since then: no program runs, so the handlers do nothing. */
 	sigprocmask(SIG_SETMASK, &before.mask, NULL);
 	return_signals();
 }

@@ -58,7 +58,7 @@ static bool is_wanted(const struct listing *listing, const char *name)
 	       !fnmatch(listing->pattern, name, FNM_CASEFOLD);
 }
 
-/* The timestamp needs no counter: it is always available. */
+/* The timestamp needs no counter, so it is always available. */
 static bool is_timestamp(const struct perf_event_id *id)
 {
 	return id->type == SIFIVE_TRACE_EVENT_GENERAL &&
@@ -137,7 +137,7 @@ static int open_device(void)
 	int fd = open(machine_device(), O_RDWR | O_CLOEXEC);
 	int error = fd < 0 ? errno : machine_query(fd, &cycles, &query);
 
-	/* Firmware counts its own events on machines whose counters cannot be shared, too. */
+	/* Even if a machine's counters cannot be shared, its firmware counts firmware events. */
 	if (error == EOPNOTSUPP)
 		error = machine_query(fd, &firmware, &query);
 	if (!error)

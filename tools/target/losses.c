@@ -7,7 +7,6 @@
 #include "losses.h"
 #include "machine.h"
 
-/* For a drained sink. */
 void losses_gaps(const char *name, const struct sifive_trace_sink *sink, const char *why)
 {
 	bool more = sink->flags & SIFIVE_TRACE_STATUS_GAP_MORE;
@@ -84,7 +83,7 @@ void losses_report(int fd, const struct sifive_trace_status *status, bool librar
 		report("threads started running on CPUs that are not recorded %" PRIu64 " times: time off the CPU includes time there; sifive-trace report marks it ~",
 		       (uint64_t)status->switches_elsewhere);
 	if (status->wakeups_elsewhere)
-		report("CPUs that are not recorded woke threads %" PRIu64 " times: time until these ran counts as blocked",
+		report("CPUs that are not recorded woke threads %" PRIu64 " times: the time until they ran counts as blocked",
 		       (uint64_t)status->wakeups_elsewhere);
 	if (status->flags & SIFIVE_TRACE_STATUS_CHANGED)
 		report("records may be missing: a program has changed registers of %u trace components while they ran: sifive-trace info names the encoders",

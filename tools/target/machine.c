@@ -224,7 +224,7 @@ int machine_query(int fd, const struct sifive_trace_event *event,
 	return error;
 }
 
-/* The name of a counter: "cycle" for 0, for others with their number. */
+/* The name of a counter: cycle, timestamp, instret, or hpmcounter with its number. */
 static int counter_name(unsigned int number, char *text, size_t size)
 {
 	static const char * const fixed[] = { "cycle", "timestamp", "instret" };

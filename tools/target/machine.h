@@ -29,7 +29,7 @@ void machine_firmware(char *text, size_t size);
 /** machine_file() - the first line of a file in /proc or /sys, empty if there is none */
 void machine_file(const char *path, char *text, size_t size);
 
-/** machine_process() - "123 (name)" */
+/** machine_process() - a process as "123 (name)" */
 void machine_process(int pid, char *text, size_t size);
 
 /** machine_capable() - whether this process has a capability */

@@ -33,14 +33,14 @@ struct stamp {
 	uint64_t	time;
 };
 
-/* A thread's new name follows. */
+/* perf's record of a thread's new name, which follows. */
 struct comm {
 	struct perf_event_header	header;
 	uint32_t			pid, tid;
 	char				name[];
 };
 
-/* A thread that begins or ends, and its parent. */
+/* perf's record of a thread that begins or ends, and of its parent. */
 struct task {
 	struct perf_event_header	header;
 	uint32_t			pid, parent;
@@ -243,7 +243,7 @@ static int by_time(const void *left, const void *right)
 	return (a->order > b->order) - (a->order < b->order);
 }
 
-/* A thread that begins has its parent's name. */
+/* A new thread inherits its parent's name. */
 static void begin(struct names *names, const struct names_event *event)
 {
 	const struct names_thread *parent = find(names, event->parent_tid);
@@ -255,7 +255,7 @@ static void begin(struct names *names, const struct names_event *event)
 	if (!thread) {
 		thread = insert(names, event->pid, event->tid);
 	} else if (thread->ended) {
-		/* The side-car file does not say when a thread had the id. */
+		/* The side-car file cannot say which thread had the id at what time. */
 		thread->unclear = true;
 	}
 	if (thread && !*thread->name && parent)
@@ -324,7 +324,7 @@ void names_write(const struct names *names, struct output *out)
 void names_report(const struct names *names)
 {
 	if (names->missed)
-		report("up to %" PRIu64 " events of threads were missed: names of threads may be missing, or those of earlier threads",
+		report("up to %" PRIu64 " events of threads were missed: names of threads may be missing, or may be those of earlier threads",
 		       names->missed);
 	if (names->left_out)
 		report("up to %" PRIu64 " threads do not fit into the side-car file: they have no names; record for a shorter time",

@@ -50,7 +50,7 @@ static bool property(const char *node, const char *name, char *text, size_t size
 	return length > 0;
 }
 
-/* The last string of @list that is one of ours, or else the first one with our prefix. */
+/* The first string of @list that is one of ours, or else the first one with our prefix. */
 static const char *trace_compatible(const char *list)
 {
 	const char *at, *first = NULL;
@@ -91,7 +91,7 @@ static int visit(const char *path, const struct stat *status, int type,
 	return 0;
 }
 
-/* The last part of a link's target in a device's folder. */
+/* The target of a link in a device's folder. */
 static bool device_link(const char *device, const char *name, char *target)
 {
 	char path[PATH_MAX];
@@ -136,8 +136,9 @@ static bool holds(const char *device, const char *name, const char *value)
 }
 
 /*
- * A power domain, clock or reset controller without a driver: the kernel probes the node's
- * device only when the supplier has a driver. Its links are named "supplier:BUS:DEVICE".
+ * Whether the node's device waits for a supplier, such as a power domain, clock or reset
+ * controller: the kernel probes the device only when all its suppliers have drivers. Links to
+ * suppliers are named "supplier:BUS:DEVICE".
  */
 static bool waiting(struct trace_node *node)
 {

@@ -54,7 +54,7 @@ static bool look_at_file(const struct objects *objects, struct object *object,
 	return error != ENOEXEC;
 }
 
-/* An object that contains all of @found's addresses; its bias need not be known. */
+/* An object that contains all of @found's addresses; @found's bias need not be known. */
 static struct object *containing(const struct objects *objects, const struct object *found)
 {
 	size_t i;
@@ -107,7 +107,7 @@ static void extend(struct object *object, const struct object *found)
 	object->seen = found->seen;
 }
 
-/* The address of the file's byte @offset. */
+/* Adds addresses that contain a file's contents from @offset on to a new or a known object. */
 static void add(struct objects *objects, const char *path, uint64_t start,
 		uint64_t end, uint64_t offset)
 {
