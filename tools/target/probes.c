@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /*
- * See probes.h. An event of perf's PMU "uprobe" for each CPU and all processes: events of a
- * process are not inherited by its threads, because at thread creation the kernel rereads the
- * file's name from the process's memory. Return instructions are probed directly: the kernel's
+ * See probes.h. There is an event of perf's PMU "uprobe" for each CPU and all processes, because
+ * threads do not inherit their process's events: at thread creation, the kernel rereads the file's
+ * name from the process's memory. Return instructions are probed directly, because the kernel's
  * return probes replace addresses on the stack, which breaks C++ exceptions.
  */
 #include <asm/perf_regs.h>
@@ -209,7 +209,7 @@ static uint64_t most(uint64_t a, uint64_t b)
 	return a > b ? a : b;
 }
 
-/* There is no memory for @event: turn it and the latest event into a loss. */
+/* Turns @event, for which there is no memory, and the latest event into a loss. */
 static void lose(struct probes *probes, const struct probe_event *event)
 {
 	struct probe_event *last = &probes->event[probes->count - 1];
@@ -275,7 +275,7 @@ static void read_ring(struct probes *probes, size_t at)
 		add(probes, (struct probe_event){ .time = latest, .until = perf_ring_now() });
 }
 
-/* The kernel writes a record of lost events only before another record. */
+/* Reads the events' counts, because the kernel records a loss only before its next record. */
 uint64_t probes_lost(const struct probes *probes)
 {
 	uint64_t lost = probes->lost;

@@ -77,7 +77,7 @@ uint64_t probes_lost(const struct probes *probes);
 
 /**
  * probes_next() - the next event
- * @until:	the latest time to return, because after it, events of another CPU may not be
+ * @until:	return no later event, because events of another CPU that precede it may not be
  *		readable yet
  *
  * Return: the event, valid until the next probes_read(), or NULL.

@@ -118,7 +118,7 @@ static int look_at(struct program *program)
 			report("%s: cannot be read: %s", program->path,
 			       strerror(error));
 		else if (elf.size && elf.bytes[0] == '#')
-			report("%s: a script: call sifive-trace record in it where it starts the program",
+			report("%s: a script: let it start its program with sifive-trace record",
 			       program->path);
 		else
 			report("%s: not a 64-bit RISC-V program", program->path);
@@ -135,7 +135,7 @@ static int look_at(struct program *program)
 	if (loader)
 		look_at_objects(program, loader);
 	else if (program->library)
-		/* Strings that survive linking and stripping. */
+		/* Stripping removes the hooks' names, but not the library's message. */
 		program->hooks = true;
 	elf_close(&elf);
 	return 0;
@@ -159,7 +159,7 @@ int program_find(struct program *program, const char *name)
 		errno = 0;
 		if (is_program(program->path))
 			return look_at(program);
-		report("%s: %s", name, errno ? strerror(errno) : "no program");
+		report("%s: %s", name, errno ? strerror(errno) : "not a program");
 		return errno == ENOENT ? EXIT_NOT_FOUND : EXIT_CANNOT_RUN;
 	}
 	for (; folders; folders = *end ? end + 1 : NULL) {
@@ -195,7 +195,7 @@ int program_library(const struct program *program, const char *named, char *path
 		report("--library %s: %s", named, strerror(errno));
 		return -1;
 	}
-	/* The loader would use another file with the same name instead. */
+	/* Prefer the file that the program loads: another one of this name would replace it. */
 	if (*program->loads) {
 		strcpy(path, program->loads);
 		return 0;
@@ -235,7 +235,7 @@ int program_link(char *library, char *folder)
 		return -1;
 	}
 	link_name(link, folder);
-	/* Make the link readable even by a program that changes its user. */
+	/* Make the link readable even to a program that changes its user. */
 	if (chmod(folder, 0755) || symlink(library, link)) {
 		report("%s: %s", link, strerror(errno));
 		program_unlink(folder);

@@ -31,7 +31,7 @@ enum on_full {
 	ON_FULL_DROP,
 };
 
-/* The number of snapshots is unlimited, so keep this many without --keep. */
+/* Snapshots to keep without --keep, because their number is otherwise unlimited. */
 #define SNAPSHOTS_KEPT	100
 
 /* A template for mkstemp(). */
@@ -181,7 +181,7 @@ static int check(const struct recording *r, bool library)
 		return EXIT_RECORD;
 	}
 	if (r->join && (r->program.library || r->program.traces)) {
-		report("%s: --children: the program contains libsifive-perf or controls tracing itself, so it needs the hardware for itself: record it without --children",
+		report("%s: --children: the program contains libsifive-perf or controls tracing itself, so it needs exclusive use of the hardware: record it without --children",
 		       r->program.path);
 		return EXIT_RECORD;
 	}
@@ -198,7 +198,7 @@ static int check(const struct recording *r, bool library)
 	}
 	if (library)
 		return 0;
-	/* The program's file contains the function, but does not show whether it is called. */
+	/* The file contains a function that controls tracing, but may never call the function. */
 	if (r->program.traces && !r->quiet)
 		report("%s: it can trace itself, which fails while record holds the hardware: for its own trace, start it without record",
 		       r->program.path);
@@ -226,7 +226,7 @@ static int check_firmware(const struct recording *r)
 	return EXIT_RECORD;
 }
 
-/* --snapshot implies a ring; options that trigger snapshots need it. */
+/* --snapshot implies a ring; options that trigger snapshots need --snapshot. */
 static int check_snapshot(struct recording *r)
 {
 	if (!r->snapshot)
@@ -344,8 +344,8 @@ static int check_full(struct recording *r)
 }
 
 /*
- * With --from, headers are written when a part begins. The side-car files of pieces
- * cannot describe parts.
+ * Checks --from, --to and --depth. With --from, headers are written when a part begins. The
+ * side-car files of pieces cannot describe parts.
  */
 static int check_part(const struct recording *r)
 {
@@ -376,15 +376,15 @@ static int check_auto_filter(void)
 }
 
 /*
- * Record into a session of the command or, for a single process with the library, of
- * the program.
+ * Records into the command's session or, for a single process with the library, into
+ * the program's.
  */
 static int record_here(struct recording *r)
 {
 	return r->join || !r->loads ? record_session(r) : record_with_library(r);
 }
 
-/* Check before a dry run, and before copying the user's filter: errors name that file. */
+/* Checked before a dry run and before the user's filter is copied, so that errors name its file. */
 static int check_names(const struct recording *r)
 {
 	char path[] = TEMPORARY;
@@ -471,7 +471,7 @@ static int record(struct recording *r)
 	     r->setup.options.flags & SIFIVE_TRACE_HEADER_ONCE ||
 	     r->setup.options.count_type != SIFIVE_TRACE_XOR))
 		return usage_error("--header-interval needs --count xor and --ring or --on-full drain, and cannot be combined with --header-once");
-	/* There would be no records otherwise. */
+	/* Sample if there would be no records otherwise. */
 	r->sampled = setup_sampled(&r->setup);
 	if ((!r->loads || !r->program.hooks) && r->calls == CALLS_NONE && !r->sampled)
 		r->setup.options.interval = SETUP_INTERVAL;
@@ -486,7 +486,7 @@ static int record(struct recording *r)
 		r->setup.per_cpu = true;
 	if (setup_finish(&r->setup))
 		return EXIT_USAGE;
-	/* Counts of turns exist only in programs with the library's own session. */
+	/* Events take turns only in programs with the library's own session. */
 	if (r->loads && !r->join)
 		r->setup.parsed.turn_us = r->setup.turn_us;
 	if (is_drained(r))

@@ -64,7 +64,7 @@ static void report_nothing(int number)
 		report("nothing was recorded: the program ended without exit(), called exec(), closed the trace device, or for the reason above");
 }
 
-/* The program ended without writing its trace. */
+/* Saves the trace of a program that ended without writing it. */
 static int rescue(const struct recording *r, int status)
 {
 	int number = r->launched.signal;
@@ -81,7 +81,7 @@ static int rescue(const struct recording *r, int status)
 	return status ? status : EXIT_RECORD;
 }
 
-/* The program's trace was written while it ran: write the rest. */
+/* Writes the rest of a program's trace, which was written while the program ran. */
 static int finish(struct recording *r, int status)
 {
 	bool finished;
@@ -136,7 +136,7 @@ static int start(void *argument)
 	return recording_give_library(r);
 }
 
-/* Runs the program, with the probes that make snapshots. */
+/* Runs the program, with the probes that trigger snapshots. */
 static int run(struct recording *r, const struct launch *launch)
 {
 	int status;

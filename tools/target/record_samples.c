@@ -106,7 +106,7 @@ static int save(struct recording *r)
 	if (!error && r->archive && archive(r))
 		report("%s is incomplete: keep the files that were not copied, for -e or --symfs",
 		       r->files);
-	/* The data in the pieces can be read even so. */
+	/* Complete the pieces even after an error, because their data can be read. */
 	if (rotate_end(&r->drain))
 		error = -1;
 	if (!error)
@@ -114,7 +114,7 @@ static int save(struct recording *r)
 	return error ? -1 : 0;
 }
 
-/* The newest snapshot has been written. */
+/* Called when a snapshot has been written: removes the oldest one if there are too many. */
 static void end_snapshot(struct recording *r)
 {
 	const unsigned int keep = (unsigned int)r->keep;
@@ -170,7 +170,7 @@ int record_snapshot(struct recording *r)
 	return 0;
 }
 
-/* Writes the content that the side-car files of pieces have until save(). */
+/* Writes the initial side-car files of pieces, which save() replaces. */
 static int begin_files(struct recording *r)
 {
 	char description[] = "/tmp/sifive-trace.XXXXXX";
@@ -204,7 +204,7 @@ static int begin_samples(struct recording *r)
 	return recording_drains(r) ? drain_check(capture.sinks) : 0;
 }
 
-/* Programs in the background are recorded too. */
+/* Reports that processes in the background are still being recorded. */
 static void left(void *argument)
 {
 	const struct recording *r = argument;
@@ -215,8 +215,8 @@ static void left(void *argument)
 }
 
 /*
- * The folder next to the trace contains code that is in no file, and archived files. Without
- * --archive, the folder must not contain the archive of an earlier trace.
+ * The folder beside the trace contains code that is in no file, and archived files. Without
+ * --archive, it has another name, so that it is not the archive of an earlier trace.
  */
 static void begin_copies(struct recording *r)
 {
@@ -242,7 +242,7 @@ static void see_attached(struct recording *r)
 	recording_name_running(r);
 }
 
-/* The threads that run now. */
+/* Adds the names of the threads that run now. */
 static void add_names(struct recording *r)
 {
 	size_t i;
@@ -258,15 +258,15 @@ static void add_names(struct recording *r)
 }
 
 /*
- * Starts the events that show the objects of programs without the library, and their threads. A
- * program is a child of this process. In a recording of processes that join, the library writes
+ * Starts the events that show the objects and threads of programs without the library. The
+ * command's program is a child of this process. If processes join the session, the library writes
  * the names.
  */
 static void begin_objects(struct recording *r)
 {
 	const bool threads = (r->setup.parsed.switches || r->calls != CALLS_NONE) && !r->join;
 
-	/* A reader needs the program's vdso, not this process's. */
+	/* Readers of instruction trace need a copy of the vdso, which is in no file. */
 	if (r->calls != CALLS_NONE)
 		begin_copies(r);
 	if (r->loads)
@@ -283,7 +283,7 @@ static void begin_objects(struct recording *r)
 	}
 }
 
-/* In a recording of processes that join, it is not an error if the program has no samples. */
+/* If processes join the session, missing samples are an error only if samples were requested. */
 static bool lacks_samples(const struct recording *r)
 {
 	return r->launched.ran && (r->join ? r->sampled : setup_sampled(&r->setup)) &&
@@ -332,7 +332,7 @@ int record_session(struct recording *r)
 		see_attached(r);
 	recording_announce(r, r->loads);
 	begin_objects(r);
-	/* The program's process starts the capture, so this process does not know when. */
+	/* The program's process will start the capture: its exact start time is not known here. */
 	if (!r->all && !recording_attaches(r))
 		device->began = perf_device_now();
 	launch.argv = r->argv;

@@ -81,7 +81,7 @@ void recording_name_running(struct recording *r)
 	r->argv = r->attach.process->is.argv;
 }
 
-/* Recording happens only on the CPUs of -C: keep the program there. */
+/* Keeps the program on the CPUs of -C, because nothing is recorded on other CPUs. */
 int recording_stay(const struct recording *r)
 {
 	const cpu_set_t *cpus = &r->setup.parsed.cpus;
@@ -143,7 +143,7 @@ mode_t recording_restrict(const struct recording *r)
 	return mask;
 }
 
-/* Create the files now if the capture is drained. */
+/* Creates the files now if the capture is drained. */
 int recording_drain(struct recording *r, uint32_t capture, uint32_t sinks)
 {
 	int error;
@@ -166,7 +166,7 @@ int recording_drain(struct recording *r, uint32_t capture, uint32_t sinks)
 	return -1;
 }
 
-/* The program was not run. */
+/* Removes the files, because the program was not run. */
 void recording_forget_files(struct recording *r)
 {
 	if (!r->drain.sinks)

@@ -48,7 +48,7 @@
  * @broken:	with @device: STOP has returned an error
  * @watch:	with @device: the events that show loaded objects
  * @objects:	programs and shared objects in memory
- * @names:	threads without the library, if the trace tells threads apart
+ * @names:	threads without the library, if the trace distinguishes threads
  * @launched:	the program
  * @drain:	the copying of the capture while it runs, if it is drained
  * @mark:	the capture of a program that traces itself
@@ -237,7 +237,10 @@ int recording_take(struct recording *r, int (*attempt)(struct recording *r));
  */
 mode_t recording_restrict(const struct recording *r);
 
-/** recording_has_kernel() - whether only the user may read it: kernel addresses, perhaps stacks */
+/**
+ * recording_has_kernel() - whether the trace contains kernel addresses, and perhaps stacks, which
+ * only the user may read
+ */
 bool recording_has_kernel(const struct recording *r);
 
 /**

@@ -28,8 +28,8 @@ static bool still_held(int fd, const struct capture_mark *mark,
 }
 
 /*
- * This holds for the first session since then, if no other process holds a session.
- * The owner of a later session is known only while it holds the session.
+ * Whether the capture is the program's. If no process holds a session, only the first session
+ * since @mark can be: the owner of a later session is known only while it holds the session.
  */
 static bool is_its_own(const struct capture_mark *mark,
 		       const struct sifive_trace_status *status)
@@ -104,10 +104,10 @@ static bool has_side_car(char name[PATH_MAX], char meta[SIDECAR_PATH], const cha
 	return !access(meta, F_OK);
 }
 
-/* The bytes are more valuable than what the side-car file lacks. */
+/* Keep the bytes, which are more valuable than what the side-car file lacks. */
 static int report_incomplete(const char *name, const char *meta)
 {
-	report("%s: its side-car file %s was not completed: it does not say what was lost", name,
+	report("%s: its side-car file %s was not completed and does not say what was lost", name,
 	       meta);
 	return 1;
 }
@@ -137,7 +137,7 @@ static int rescue_sink(int fd, const char *path, uint32_t index, uint32_t sinks,
 	return 0;
 }
 
-/* The session of a program that has ended, which another process still holds. */
+/* Whether a child of the program still holds the session, so that SRAM cannot be read. */
 static bool is_busy(int fd, const char *path, uint32_t sinks)
 {
 	char name[PATH_MAX], meta[SIDECAR_PATH];

@@ -36,7 +36,7 @@ static int by_number(const void *left, const void *right)
 	return (*a > *b) - (*a < *b);
 }
 
-/* A process that moves to another group while the groups are read may be in both. */
+/* Also removes duplicates: a process that moves while the groups are read may be in two. */
 static void sort(struct running *running)
 {
 	size_t i, kept = 0;
@@ -179,7 +179,7 @@ static int find_group(const char *cgroup, char *path)
 /* A global, because nftw() passes no argument on. */
 static struct running *found;
 
-/* Walks through the groups: some may be removed meanwhile. */
+/* Attempts to read all groups, some of which may be removed in the meantime. */
 #define WALKS	10
 
 /* Returns 0, or an errno. */
@@ -241,7 +241,7 @@ int running_in_cgroup(struct running *running, const char *cgroup)
 	if (error == ENOENT && !has_procs(path))
 		report("-G %s: the control group has been removed", cgroup);
 	else if (error == ENOENT)
-		report("-G %s: groups below it are removed all the time: name one of them", cgroup);
+		report("-G %s: groups below it keep being removed: name one of them", cgroup);
 	else if (error)
 		report("-G %s: %s: %s", cgroup, path, strerror(error));
 	return error ? -1 : 0;

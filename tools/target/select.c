@@ -141,7 +141,7 @@ int select_copy(const char *from, char *path)
 		report("%s: cannot be read", from);
 		error = -1;
 	}
-	/* Write a line without an object: a filter without functions would select all. */
+	/* Write a line without an object, because a filter without functions would select all. */
 	if (in && out)
 		fputs(empty ? "\n- 0 1\n" : "\n", out);
 	if (in)

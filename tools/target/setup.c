@@ -35,7 +35,7 @@ void setup_init(struct setup *setup)
 	setup->turn_us = PERF_TURN_US;
 }
 
-/* A number followed by one of @units, each with its factor. */
+/* Parses a number followed by one of @units, each with its factor. */
 static bool parse_amount(const char *text, const char * const *units,
 			 const uint64_t *factor, size_t count, uint64_t *result)
 {
@@ -382,7 +382,7 @@ int setup_environment(const struct setup *setup, const char *output, bool join)
 	error |= put("SIFIVE_TRACE_PERIOD_EVENT", o->period_event);
 	error |= put("SIFIVE_TRACE_CALLERS",
 		     o->flags & SIFIVE_TRACE_CALLERS ? "1" : NULL);
-	/* A library in the program may be older. */
+	/* Set these only if needed, because the library in the program may be older. */
 	if (o->stack)
 		error |= put_number("SIFIVE_TRACE_STACK", o->stack);
 	else

@@ -70,7 +70,7 @@ static void put_machine(struct output *out)
 	machine_file("/proc/device-tree/model", board, sizeof(board));
 	if (!*board)
 		machine_file("/sys/class/dmi/id/product_name", board, sizeof(board));
-	/* The kernel's name for a machine without one. */
+	/* The kernel reports this for a machine without a name. */
 	if (!uname(&name) && strcmp(name.nodename, "(none)")) {
 		put_string(out, "\"host\":");
 		put_json(out, name.nodename);
@@ -223,9 +223,9 @@ static char *read_meta(const char *meta)
 }
 
 /*
- * The position of coverage and losses, or where to insert them: a side-car file written at the
- * program's start does not have them. NULL if the end is missing: the disk may have been full.
- * Strings contain no newlines. Also reads the duration of the run, if present.
+ * The position of coverage and losses, or where to insert them, because a side-car file written at
+ * the program's start does not have them. NULL if the end is missing, because the disk may have
+ * been full. Strings contain no newlines. Also reads the duration of the run, if present.
  */
 static char *coverage_of(char *text, uint64_t *ran)
 {

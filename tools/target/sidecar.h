@@ -47,7 +47,7 @@ int sidecar_complete(int fd, const char *meta, const struct sifive_trace_sink *s
  * sidecar_copy() - the side-car file of a snapshot, without coverage
  * @from:	the program's file, as written at its start
  * @meta:	the snapshot's file
- * @hit:	the call that made it, unless it has no function
+ * @hit:	the call that triggered the snapshot; no call if its @function is NULL
  *
  * Return: 0, or -1 after printing an error.
  */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /*
  * See tree.h. The library writes each thread and each object on a separate line, so that the file
- * can be read line by line. Children created by fork() have their parent's objects: equal lines
+ * can be read line by line. Children created by fork() have their parent's objects, so equal lines
  * are one object of several processes.
  */
 #include <dirent.h>
@@ -178,7 +178,7 @@ static char *value_of(char *line, const char *key)
 	return line;
 }
 
-/* Cuts off the text after an array's element: a comma, or the end of the array and the text. */
+/* Cuts off the text after an array's element: a comma, or the end of the array and the file. */
 static char *element(char *line)
 {
 	size_t end = strlen(line);
@@ -348,7 +348,7 @@ static void put_process(struct output *out, const struct process *process)
 		put_format(out, ",\"from\":%" PRIu64, process->from);
 	if (process->ended)
 		put_format(out, ",\"to\":%" PRIu64, process->to);
-	/* The text is longer than put_format() can write. */
+	/* The text may be longer than put_format() can write. */
 	if (process->exe) {
 		put_string(out, ",\"exe\":");
 		put_string(out, process->exe);
@@ -418,7 +418,7 @@ static void put_processes(struct tree *tree, struct parts *parts, struct output 
 								     META_PROCESSES_MAX;
 	size_t i;
 
-	/* Write programs before command lines. */
+	/* If there is not room for all of them, programs take precedence over command lines. */
 	tree->programs_left_out = 0;
 	for (i = 0; i < count; i++)
 		tree->programs_left_out += omit(&room, &parts->process[i].exe);
@@ -463,7 +463,7 @@ static void put_objects(struct tree *tree, const struct parts *parts, struct out
 		put_string(out, i ? ",\n" : "\n");
 		put_object(out, &objects->line[i], parts->processes);
 	}
-	/* Write objects of omitted processes after the others. */
+	/* Objects of omitted processes come last, and are not counted. */
 	tree->objects_left_out = 0;
 	for (; i < objects->count && *objects->line[i].process < META_PROCESSES_MAX; i++)
 		tree->objects_left_out++;

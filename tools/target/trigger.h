@@ -46,12 +46,13 @@ struct trigger_thread;
  * @slow:	--slower-than
  * @limit:	N, or TIME in nanoseconds
  * @probes:	probes of the function
- * @calls:	number of calls that began or, with @slow, ended
+ * @calls:	number of calls that began
+ * @ended:	number of calls that ended, with @slow
  * @longest:	longest time of an ended call, nanoseconds
  * @unsure:	time until which events were lost
- * @hits:	calls that should make a snapshot
- * @snapshots:	@hits that have a snapshot: the caller counts them, and
- * @failed:	hits whose snapshot could not be written
+ * @hits:	calls that trigger a snapshot
+ * @snapshots:	hits that have a snapshot; counted by the caller
+ * @failed:	hits whose snapshot could not be written; counted by the caller
  * @early:	hits that began before the previous snapshot was written
  * @thread:	by thread, for @threads threads: the calls that have not ended
  */
@@ -96,13 +97,13 @@ void trigger_close(struct trigger *trigger);
 void trigger_read(struct trigger *trigger);
 
 /**
- * trigger_next() - look for a call that makes a snapshot
+ * trigger_next() - look for a call that triggers a snapshot
  * @pid:	the process of the call, 0 for any
  * @until:	only calls up to this time
- * @covered:	when the latest snapshot was complete; earlier calls make none
+ * @covered:	when the latest snapshot was complete; calls that began earlier trigger none
  * @hit:	filled
  *
- * Return: whether there is a trigger; if so, the caller makes a snapshot.
+ * Return: whether there is such a call, for which the caller must take a snapshot.
  */
 bool trigger_next(struct trigger *trigger, pid_t pid, uint64_t until, uint64_t covered,
 		  struct trigger_hit *hit);

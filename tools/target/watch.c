@@ -85,7 +85,7 @@ int watch_open(struct watch *watch, bool seldom, struct names *names)
 	return -1;
 }
 
-/* For how long an event has been enabled; this stops for good when its CPU goes offline. */
+/* How long an event has been enabled; this stops permanently when its CPU goes offline. */
 static uint64_t enabled(int fd)
 {
 	struct {
@@ -98,7 +98,7 @@ static uint64_t enabled(int fd)
 
 size_t watch_late(const struct watch *watch)
 {
-	/* More than a tick of any kernel's clock. */
+	/* Longer than a tick of any kernel's timer. */
 	struct timespec moment = { .tv_nsec = 20000000 };
 	const long online = sysconf(_SC_NPROCESSORS_ONLN);
 	uint64_t *before = calloc(watch->cpus + 1, sizeof(*before));
@@ -191,8 +191,8 @@ void watch_wait(struct watch *watch, const struct pollfd *also,
 
 	event[watch->cpus] = also ? *also : (struct pollfd){ .fd = -1 };
 	/*
-	 * Handle pending signals first, because pending events would delay them. The caller has to
-	 * look for what a signal announces, like a child that has ended: waiting would miss it.
+	 * Handle pending signals first, because pending events would delay them. After a signal,
+	 * return to the caller, which must check what was announced, such as the end of a child.
 	 */
 	if (ppoll(NULL, 0, &now, mask) < 0)
 		return;

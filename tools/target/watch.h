@@ -58,7 +58,8 @@ void watch_wait(struct watch *watch, const struct pollfd *also,
 /**
  * watch_late() - how many CPUs are online that were not watched all the time
  *
- * They came online after watch_open(), perhaps again: perf's events end when their CPU goes offline.
+ * They came online after watch_open(), perhaps after having been offline: perf's events end when
+ * their CPU goes offline.
  */
 size_t watch_late(const struct watch *watch);
 
