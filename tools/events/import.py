@@ -4,16 +4,15 @@
 
 	import.py KERNEL-SOURCE [FAMILY...]
 
-Takes names and selectors of raw events, and their processors, from
-tools/perf/pmu-events/arch/riscv, without the descriptions. With FAMILY, writes only the files
-of these families.
+Reads the names and selectors of raw events, and their processors, but not the descriptions,
+from tools/perf/pmu-events/arch/riscv. With FAMILY, writes only the files of these families.
 """
 import json
 import pathlib
 import re
 import sys
 
-# The family's name in the kernel, and the product names.
+# The families' names in the kernel, and their product names.
 CORES = {
     "bullet": "7 series: U74, S76, X280 ...",
     "bullet-07": "7 series, mimpid 0x7... and others",
