@@ -316,7 +316,7 @@ PERF_LOCAL int take_error(struct perf_device *device, int error, unsigned long l
 			"this hardware cannot trace to memory; use SRAM with SBABufferSize 0 or --sink sram" :
 			"this hardware has no trace SRAM; use memory with an SBABufferSize above 0 or --sink sba";
 	else if (error == ENOMEM)
-		reason = "no buffer of that size is available: make SBABufferSize or -b smaller, "
+		reason = "no buffer of that size is available: reduce SBABufferSize or -b, "
 			 "or reserve memory for it in the device tree";
 	return perf_device_error(device, error, what, reason);
 }

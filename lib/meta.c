@@ -260,7 +260,7 @@ PERF_LOCAL void put_object(const struct perf_object *object, void *argument)
 }
 
 #ifdef PERF_DROPIN
-/* Lists an object that is loaded now; the shared library keeps a list instead. */
+/* Lists an object that is loaded now; the full library keeps a list instead. */
 PERF_LOCAL int put_loaded(struct dl_phdr_info *info, size_t size, void *list)
 {
 	struct perf_object object;
@@ -374,7 +374,7 @@ PERF_LOCAL void put_all(FILE *file, const struct sifive_trace_sink *sink,
 #endif /* PERF_MACHINE */
 		put_lost(file, capture);
 	}
-	/* Threads that begin later may have any channel. */
+	/* Threads that begin later can have any channel. */
 	fputs(capture ? "}\n" : ",\n\"early\":true}\n", file);
 }
 

@@ -84,7 +84,7 @@ struct perf_setup {
 	bool syscalls;	/* also system calls */
 	bool faults;	/* also page faults */
 	int switch_channel;
-	uint32_t encoders;	/* number in the capture, if the command takes them */
+	uint32_t encoders;	/* number of encoders in a capture of the command's session */
 #endif /* PERF_DROPIN */
 };
 
