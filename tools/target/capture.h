@@ -60,7 +60,7 @@ int capture_try(const struct perf_setup *wanted, struct capture_mark *mark);
  * @calls:	enum calls_of: whose calls were requested, if there is instruction trace
  * @objects:	the objects in memory, for objects_report() afterwards; NULL if they are passed
  *		to capture_save()
- * @tree:	processes with objects of their own, which are written instead of @objects
+ * @tree:	processes with separate objects, which are written instead of @objects
  * @names:	the names of threads without the library
  * @hit:	the call that triggered the snapshot, with @clock; no call if its @function is NULL
  */

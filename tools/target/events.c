@@ -130,7 +130,7 @@ const struct family *family_of(const char *cpu)
 	return NULL;
 }
 
-/* Converts one word: unchanged if the library knows it, or else to rHEX. */
+/* Writes one word: unchanged if the library supports it, otherwise as rHEX. */
 static int translate(FILE *out, const char *word, size_t length,
 		     const struct family *family)
 {

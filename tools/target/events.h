@@ -36,7 +36,7 @@ const struct family *family_named(const char *name);
 const struct family *family_of(const char *cpu);
 
 /**
- * events_translate() - translate a list of events into names that the library knows
+ * events_translate() - translate a list of events into names that the library supports
  * @list:	the user's list, comma-separated
  * @family:	family whose event names are also accepted, or NULL
  *

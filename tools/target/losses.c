@@ -42,7 +42,7 @@ void losses_waits(const struct sifive_trace_status *status, const struct drain *
 		       (uint64_t)status->waits, (double)status->waited / 1e9);
 }
 
-/* A pause is not a loss, but records made during it are missing. */
+/* A pause is not a loss, but nothing was recorded during it. */
 void losses_pauses(const struct sifive_trace_status *status)
 {
 	if (status->pauses)

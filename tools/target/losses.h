@@ -24,8 +24,8 @@ void losses_sink(const char *name, const struct sifive_trace_sink *sink, bool qu
 void losses_waits(const struct sifive_trace_status *status, const struct drain *drain);
 
 /**
- * losses_pauses() - report pauses, which are not a loss, although records made during
- * them are missing
+ * losses_pauses() - report pauses, which are not a loss, although nothing was recorded
+ * during them
  */
 void losses_pauses(const struct sifive_trace_status *status);
 

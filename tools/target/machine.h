@@ -39,7 +39,7 @@ bool machine_capable(int capability);
  * machine_pass_on() - make this process's tracing capabilities ambient, so that the
  *		executed program has them
  *
- * File capabilities do not work: with them the loader ignores LD_PRELOAD.
+ * File capabilities do not work, because with them the loader ignores LD_PRELOAD.
  */
 void machine_pass_on(void);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* perf's ring buffers of records, for events that each have their own buffer. */
+/* The ring buffers into which perf writes the records of events. */
 #ifndef SIFIVE_TRACE_PERF_RING_H
 #define SIFIVE_TRACE_PERF_RING_H
 

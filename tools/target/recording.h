@@ -35,7 +35,7 @@
  * @all:	-a: sample everything that runs
  * @attach:	-p, -u, -G: the running processes to record, instead of the program that the
  *		command runs
- * @command:	with @attach: a program to run meanwhile, and its arguments; empty to record
+ * @command:	with @attach: a program to run in the meantime, and its arguments; empty to record
  *		until the processes end
  * @children:	--children: also record the processes that the program creates
  * @loads:	the library records the program: it is loaded, or linked with it

@@ -28,7 +28,7 @@ size_t rotate_take(const struct drain *drain, struct drain_sink *sink, const cha
 int rotate_next(const struct drain *drain, struct drain_sink *sink);
 
 /**
- * rotate_room() - the maximum number of bytes to read at once, so that a piece does not
+ * rotate_room() - the maximum number of bytes to read in one call, so that a piece does not
  * exceed its size
  */
 uint64_t rotate_room(const struct drain *drain, const struct drain_sink *sink);
