@@ -58,7 +58,7 @@ static void switch_notes(const struct oncpu *oncpu, const struct input *input)
 		       name, oncpu_syscalls(oncpu)->doubtful,
 		       oncpu_syscalls(oncpu)->doubtful == 1 ? " is" : "s are");
 	if (input->meta.lost.wakeups)
-		report("%s: CPUs that are not recorded woke threads %" PRIu64 " times: time until these ran counts as blocked, not as woken",
+		report("%s: CPUs that are not recorded woke threads %" PRIu64 " times: the time until they ran counts as blocked, not as woken",
 		       name, input->meta.lost.wakeups);
 	if (meta_other_harts(&input->meta))
 		report("%s: harts of other sinks have separate traces: time off the CPU includes time on those harts",
