@@ -97,7 +97,7 @@ static u64 record(u64 now)
 #define WIDTH_XOR	SIFIVE_TRACE_SAMPLING_XOR
 #include "record_widths.h"
 
-TEST_F(width, delta_begins_anew_with_each_header)
+TEST_F(width, delta_restarts_with_each_header)
 {
 	ASSERT_EQ(0, start(SIFIVE_TRACE_SAMPLING_DELTA, variant->bits, 0));
 	EXPECT_EQ(1, record(1));
@@ -124,7 +124,7 @@ static unsigned int headers_among(unsigned int count)
 }
 
 /* After a header at an interval, address and counts are complete, as after the first one. */
-TEST(headers_at_intervals_let_a_ring_be_read)
+TEST(periodic_headers_restart_the_encoding)
 {
 	ASSERT_EQ(0, start(SIFIVE_TRACE_SAMPLING_XOR, 64, 0));
 	EXPECT_EQ(0, headers_among(20));
@@ -145,7 +145,7 @@ static bool stored(unsigned int at, unsigned int bits, unsigned int place, u32 v
 	       stores[at].place == place && stores[at].value == value;
 }
 
-TEST(addresses)
+TEST(addresses_are_encoded_by_count_type)
 {
 	ASSERT_EQ(0, start(SIFIVE_TRACE_SAMPLING_XOR, 64, 0));
 	sft_record_isr(&stream, 0xffffffff80001235, counters);
@@ -162,7 +162,7 @@ TEST(addresses)
 }
 
 /* Lowest counter first, regardless of the kind of event. */
-TEST(header)
+TEST(header_lists_counters_in_ascending_order)
 {
 	static const struct {
 		unsigned int bits, place;

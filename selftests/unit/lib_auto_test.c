@@ -89,7 +89,7 @@ do {									\
 	set("RECORD", "1");						\
 } while (0)
 
-TEST_F(record, only_where_it_is_asked_for)
+TEST_F(record, starts_only_if_requested)
 {
 	set("RECORD", NULL);
 	START();
@@ -115,7 +115,7 @@ do {									\
 	EXPECT_EQ(NULL, dev.path);					\
 } while (0)
 
-TEST_F(record, a_wrong_wish_to_record_is_reported)
+TEST_F(record, invalid_record_value_is_reported)
 {
 	set("RECORD", "maybe");
 	SAYS("SIFIVE_TRACE_RECORD=maybe: not one of join, yes, no, 1, 0, on, off");
@@ -123,7 +123,7 @@ TEST_F(record, a_wrong_wish_to_record_is_reported)
 	SAYS("SIFIVE_TRACE_RECORD=2: not one of");
 }
 
-TEST_F(record, an_unknown_variable_is_reported_with_the_nearest_one)
+TEST_F(record, unknown_variable_is_reported_with_the_nearest_one)
 {
 	static const struct {
 		const char *name, *nearest;
@@ -151,7 +151,7 @@ TEST_F(record, an_unknown_variable_is_reported_with_the_nearest_one)
 	}
 }
 
-TEST_F(record, flags_take_yes_and_no_in_all_ways)
+TEST_F(record, flags_accept_all_forms_of_yes_and_no)
 {
 	static const char *const yes[] = { "yes", "1", "on", "ON", "Yes" };
 	static const char *const no[] = { "no", "0", "off", "OFF", "" };
@@ -172,7 +172,7 @@ TEST_F(record, flags_take_yes_and_no_in_all_ways)
 	}
 }
 
-TEST_F(record, usual)
+TEST_F(record, uses_defaults)
 {
 	struct stat st;
 
@@ -219,7 +219,7 @@ static bool file_has(const char *path, const char *words)
 	return strstr(text, words);
 }
 
-TEST_F(record, side_car_of_a_program_that_does_not_end)
+TEST_F(record, early_side_car_file_is_written_at_start)
 {
 	set("META", "early");
 	set("RING", "1");
@@ -246,7 +246,7 @@ TEST_F(record, side_car_of_a_program_that_does_not_end)
 	EXPECT_EQ(-1, size_of_file("trace.rtd.meta"));
 }
 
-TEST_F(record, a_drained_capture_is_written_by_its_reader)
+TEST_F(record, drained_capture_is_not_written_by_the_library)
 {
 	set("DRAIN", "1");
 	set("META", "early");
@@ -264,7 +264,7 @@ TEST_F(record, a_drained_capture_is_written_by_its_reader)
 }
 
 /* Set the driver's byte that tells programs whether CPU 0's sink has room. */
-static void say_full(bool full)
+static void set_full(bool full)
 {
 	uint8_t *bytes = (uint8_t *)perf_pool->lost + SIFIVE_TRACE_FULL_BYTES;
 
@@ -280,7 +280,7 @@ static unsigned int stores_of(uint32_t kind)
 	return found;
 }
 
-TEST_F(record, records_are_dropped_whole_and_counted_while_there_is_no_room)
+TEST_F(record, records_without_room_are_dropped_whole_and_counted)
 {
 	static char function[4], site[4];
 
@@ -288,13 +288,13 @@ TEST_F(record, records_are_dropped_whole_and_counted_while_there_is_no_room)
 	START();
 	EXPECT_EQ(SIFIVE_TRACE_CONFIG_DRAIN | SIFIVE_TRACE_CONFIG_DROP, dev.config.flags);
 	perf_hook_enter(function, site);
-	say_full(true);
+	set_full(true);
 	mock_stores = 0;
 	perf_hook_enter(function, site);
 	perf_hook_exit(function, site);
 	EXPECT_EQ(0, mock_stores);
 	EXPECT_EQ(2, perf_pool->lost->dropped);
-	say_full(false);
+	set_full(false);
 	perf_hook_enter(function, site);
 	EXPECT_EQ(1, stores_of(SIFIVE_TRACE_RECORD_DROPPED));
 	EXPECT_EQ(SIFIVE_TRACE_RECORD_DROPPED, mock_log[0].value);
@@ -340,11 +340,11 @@ static void *make_room(void *arg)
 	begin = perf_device_now();
 	usleep(20000);
 	waiter->least = perf_device_now() - begin;
-	say_full(false);
+	set_full(false);
 	return NULL;
 }
 
-TEST_F(record, a_record_waits_for_room_and_says_how_long)
+TEST_F(record, record_waits_for_room_and_reports_how_long)
 {
 	static char function[4], site[4];
 	struct waiter waiter = { .id = gettid() };
@@ -356,7 +356,7 @@ TEST_F(record, a_record_waits_for_room_and_says_how_long)
 	START();
 	EXPECT_EQ(SIFIVE_TRACE_CONFIG_DRAIN | SIFIVE_TRACE_CONFIG_WAIT, dev.config.flags);
 	perf_hook_enter(function, site);
-	say_full(true);
+	set_full(true);
 	mock_stores = 0;
 	begin = perf_device_now();
 	ASSERT_EQ(0, pthread_create(&reader, NULL, make_room, &waiter));
@@ -377,7 +377,7 @@ TEST_F(record, a_record_waits_for_room_and_says_how_long)
 	EXPECT_EQ(0, unlink("trace.rtd.meta"));
 }
 
-TEST_F(record, headers_at_intervals_of_a_drained_capture)
+TEST_F(record, drained_capture_has_periodic_headers_on_request)
 {
 	set("DRAIN", "1");
 	set("COUNT", "xor");
@@ -393,7 +393,7 @@ TEST_F(record, headers_at_intervals_of_a_drained_capture)
 	EXPECT_EQ(0, unlink("trace.rtd.meta"));
 }
 
-TEST_F(record, each_variable)
+TEST_F(record, variables_set_their_options)
 {
 	set("EVENTS", "cycles,r102:u");
 	set("COUNT", "xor");
@@ -420,7 +420,7 @@ TEST_F(record, each_variable)
 	auto_stop();
 }
 
-TEST_F(record, other_values)
+TEST_F(record, variables_accept_other_values)
 {
 	set("COUNT", "raw");
 	set("BUFFER", "64k");
@@ -442,7 +442,7 @@ TEST_F(record, other_values)
 	EXPECT_EQ(0, unlink("sub.rtd.meta"));
 }
 
-TEST_F(record, headers_at_intervals)
+TEST_F(record, header_variable_sets_the_interval)
 {
 	set("COUNT", "xor");
 	set("RING", "1");
@@ -454,7 +454,7 @@ TEST_F(record, headers_at_intervals)
 	auto_stop();
 }
 
-TEST_F(record, sram)
+TEST_F(record, sink_variable_selects_sram)
 {
 	set("BUFFER", "64k");
 	set("SINK", "sram");
@@ -465,7 +465,7 @@ TEST_F(record, sram)
 	auto_stop();
 }
 
-TEST_F(record, refused)
+TEST_F(record, refuses_invalid_values)
 {
 	static const struct {
 		const char *name, *value, *words;
@@ -506,7 +506,7 @@ TEST_F(record, refused)
  * The program's own session has precedence, and standard error reports that the other
  * session ends.
  */
-TEST_F(record, program_that_traces_itself)
+TEST_F(record, ends_if_the_program_traces_itself)
 {
 	START();
 	dup2(self->error, STDERR_FILENO);

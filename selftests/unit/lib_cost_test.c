@@ -90,7 +90,7 @@ static unsigned int entry(uint64_t address)
 		TH_LOG("%s", sifive_trace_error());			\
 	}
 
-static void neighbours(struct __test_metadata *_metadata, unsigned int type)
+static void consecutive_counters(struct __test_metadata *_metadata, unsigned int type)
 {
 	unsigned int n;
 
@@ -103,17 +103,17 @@ static void neighbours(struct __test_metadata *_metadata, unsigned int type)
 	}
 }
 
-TEST_F(cost, neighbours_of_delta)
+TEST_F(cost, of_delta_with_consecutive_counters_is_bounded)
 {
-	neighbours(_metadata, SIFIVE_TRACE_DELTA);
+	consecutive_counters(_metadata, SIFIVE_TRACE_DELTA);
 }
 
-TEST_F(cost, neighbours_of_xor)
+TEST_F(cost, of_xor_with_consecutive_counters_is_bounded)
 {
-	neighbours(_metadata, SIFIVE_TRACE_XOR);
+	consecutive_counters(_metadata, SIFIVE_TRACE_XOR);
 }
 
-TEST_F(cost, others)
+TEST_F(cost, of_delta_with_other_counters_is_bounded)
 {
 	unsigned int n;
 
@@ -124,7 +124,7 @@ TEST_F(cost, others)
 	}
 }
 
-TEST_F(cost, raw)
+TEST_F(cost, of_raw_counts_is_bounded)
 {
 	unsigned int n;
 
@@ -138,7 +138,7 @@ TEST_F(cost, raw)
 	}
 }
 
-TEST_F(cost, own)
+TEST_F(cost, of_per_thread_counts_is_bounded)
 {
 	unsigned int n;
 
@@ -151,7 +151,7 @@ TEST_F(cost, own)
 }
 
 /* Includes the largest number of counters for which the code fits into a page. */
-TEST_F(cost, code)
+TEST_F(cost, in_code_size_is_bounded)
 {
 	static const unsigned int types[] = {
 		SIFIVE_TRACE_RAW, SIFIVE_TRACE_DELTA, SIFIVE_TRACE_XOR,

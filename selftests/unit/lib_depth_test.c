@@ -148,7 +148,7 @@ static void run_grow(void)
 	grow(3);
 }
 
-TEST_F(depth, calls_of_nested_functions)
+TEST_F(depth, limits_nested_calls)
 {
 	EXPECT_EQ(24, compare(_metadata, self, run_walk));
 	EXPECT_EQ(24, compare(_metadata, self, run_add));
@@ -176,7 +176,7 @@ static void run_interrupted(void)
 	interrupted(raise_signal);
 }
 
-TEST_F(depth, of_a_signal_handler)
+TEST_F(depth, limits_calls_of_a_signal_handler)
 {
 	struct sigaction action = { .sa_handler = handle };
 
@@ -199,7 +199,7 @@ static void run_on_stack(void)
 	swapcontext(&here, &there);
 }
 
-TEST_F(depth, of_a_handler_on_another_stack)
+TEST_F(depth, limits_calls_of_a_handler_on_another_stack)
 {
 	struct sigaction action = { .sa_handler = handle, .sa_flags = SA_ONSTACK };
 	stack_t stack = { .ss_size = sizeof(above) };
@@ -215,7 +215,7 @@ TEST_F(depth, of_a_handler_on_another_stack)
 }
 
 /* A handler within the record of a call. */
-TEST_F(depth, of_a_handler_within_a_record)
+TEST_F(depth, limits_calls_of_a_handler_within_a_record)
 {
 	ASSERT_EQ(0, start(self, 2, ""));
 	mock_interrupt_once = true;
@@ -227,7 +227,7 @@ TEST_F(depth, of_a_handler_within_a_record)
 }
 
 /* All hooks of these calls have the same frame and call site. */
-TEST_F(depth, recursive_calls_that_are_inlined)
+TEST_F(depth, limits_inlined_recursive_calls)
 {
 	void *walk = depth_function('w'), *site = depth_function('l');
 	unsigned int i;
@@ -246,7 +246,7 @@ TEST_F(depth, recursive_calls_that_are_inlined)
 	}
 }
 
-TEST_F(depth, calls_that_were_left)
+TEST_F(depth, ignores_calls_left_by_longjmp)
 {
 	ASSERT_EQ(0, start(self, 3, ""));
 	again(3, 5);
@@ -264,7 +264,7 @@ TEST_F(depth, calls_that_were_left)
 	EXPECT_STREQ("w(w)", records());
 }
 
-TEST_F(depth, different_functions_that_were_left)
+TEST_F(depth, ignores_different_functions_left_by_longjmp)
 {
 	ASSERT_EQ(0, start(self, 2, ""));
 	dispatch();
@@ -283,7 +283,7 @@ static void jump_out(void)
 }
 
 /* A loop that never returns, around calls that never return: no outer function has a hook. */
-TEST_F(depth, of_a_loop_without_hooks)
+TEST_F(depth, restarts_in_a_loop_without_hooks)
 {
 	volatile unsigned int i;
 
@@ -312,7 +312,7 @@ static void create_thread(void)
 	pthread_join(thread, NULL);
 }
 
-TEST_F(depth, of_each_thread)
+TEST_F(depth, is_counted_per_thread)
 {
 	unsigned int i;
 
@@ -323,7 +323,7 @@ TEST_F(depth, of_each_thread)
 	}
 }
 
-TEST_F(depth, counts_from_the_call_that_begins_a_part)
+TEST_F(depth, counts_from_the_call_that_starts_recording)
 {
 	ASSERT_EQ(0, start(self, 2, ">w"));
 	outer();
@@ -339,7 +339,7 @@ TEST_F(depth, counts_from_the_call_that_begins_a_part)
 }
 
 /* The entry that ends a part is recorded at any depth. */
-TEST_F(depth, with_a_call_that_ends_a_part)
+TEST_F(depth, does_not_hide_the_call_that_stops_recording)
 {
 	ASSERT_EQ(0, start(self, 1, ">o<l"));
 	outer();
@@ -355,7 +355,7 @@ static __attribute__((noinline)) void interrupted_deeper(void)
 }
 
 /* Calls that were open at the end of the previous part do not count. */
-TEST_F(depth, counts_from_the_next_part)
+TEST_F(depth, restarts_with_the_next_recorded_call)
 {
 	ASSERT_EQ(0, start(self, 1, ">I<o"));
 	interrupted(outer);
@@ -364,7 +364,7 @@ TEST_F(depth, counts_from_the_next_part)
 	EXPECT_STREQ("I(o(", records());
 }
 
-TEST_F(depth, counts_calls_that_the_filter_leaves_out)
+TEST_F(depth, counts_calls_excluded_by_the_filter)
 {
 	ASSERT_EQ(0, start(self, 2, "lw"));
 	outer();
@@ -387,7 +387,7 @@ static void trace_on(void)
 }
 
 /* Exits of calls that began before the recording are recorded. */
-TEST_F(depth, counts_from_where_recording_begins)
+TEST_F(depth, counts_from_the_start_of_recording)
 {
 	session = self;
 	ASSERT_EQ(0, start(self, 1, ""));
@@ -400,7 +400,7 @@ TEST_F(depth, counts_from_where_recording_begins)
 	EXPECT_STREQ("w(w)", records());
 }
 
-TEST_F(depth, hooks_without_a_limit_are_the_writers)
+TEST_F(depth, if_unset_uses_the_writers_as_hooks)
 {
 	ASSERT_EQ(0, start(self, 0, ""));
 	EXPECT_EQ((void *)writers.pair, (void *)hook);

@@ -40,7 +40,7 @@ do {									\
 	EXPECT_NE(NULL, strstr(error, part)) { TH_LOG("%s", error); }	\
 } while (0)
 
-TEST(names)
+TEST(generic_and_cache_event_names_are_parsed)
 {
 	MEANS("cycles", 0, 1, 0, 0);
 	MEANS("cpu-cycles", 0, 1, 0, 0);
@@ -56,7 +56,7 @@ TEST(names)
 	MEANS("node-prefetch-misses", 1, 0x35, 0, 0);
 }
 
-TEST(raw)
+TEST(raw_events_are_parsed)
 {
 	MEANS("r1", 2, 0, 1, 0);
 	MEANS("rffffffffffffffff", 2, 0, ~UINT64_C(0), 0);
@@ -67,7 +67,7 @@ TEST(raw)
 	MEANS("colon:u", 2, 0, 0x103, 0);
 }
 
-TEST(firmware)
+TEST(firmware_events_are_parsed)
 {
 	MEANS("fw:misaligned-load", 15, 0, 0, 0);
 	MEANS("fw:illegal-insn", 15, 4, 0, 0);
@@ -84,7 +84,7 @@ TEST(firmware)
 }
 
 /* The reader defines these names separately. */
-TEST(readers_name_firmware_events_alike)
+TEST(reader_uses_the_same_firmware_event_names)
 {
 	struct perf_event_id event = { .type = 15 }, again;
 	struct perfrec_counter counter = { .type = PERFREC_EVENT_FIRMWARE };
@@ -105,7 +105,7 @@ TEST(readers_name_firmware_events_alike)
 	EXPECT_STREQ("fw:0x1d", name);
 }
 
-TEST(modifiers)
+TEST(modifiers_are_parsed)
 {
 	MEANS("cycles:u", 0, 1, 0, PERF_EVENT_NO_KERNEL);
 	MEANS("cycles:k", 0, 1, 0, PERF_EVENT_NO_USER);
@@ -113,7 +113,7 @@ TEST(modifiers)
 	MEANS("r10:k", 2, 0, 0x10, PERF_EVENT_NO_USER);
 }
 
-TEST(refused)
+TEST(malformed_events_are_refused)
 {
 	REFUSED("cyles", "\"cyles\"");
 	REFUSED("cycles:", "\"cycles:\"");
@@ -129,7 +129,7 @@ TEST(refused)
 	REFUSED("L1-dcache-", "L1-dcache-");
 }
 
-TEST(names_mean_their_events)
+TEST(event_names_parse_to_the_same_event)
 {
 	struct perf_event_id event, again;
 	char name[64];
@@ -152,7 +152,7 @@ TEST(names_mean_their_events)
 	EXPECT_STREQ("stalled-cycles-backend", name);
 }
 
-TEST(lists)
+TEST(lists_are_split_at_commas_between_events)
 {
 	EXPECT_EQ(6, perf_event_next("cycles,r1"));
 	EXPECT_EQ(9, perf_event_next("cpu/a,b/u,r1"));

@@ -84,7 +84,7 @@ static void each_once(struct __test_metadata *_metadata, unsigned int second)
 
 #define EACH_ONCE(second)	each_once(_metadata, second)
 
-TEST_F(fault, goes_to_the_handler_that_was_there)
+TEST_F(fault, goes_to_the_programs_handler)
 {
 	EACH_ONCE(0);
 	ASSERT_EQ(0, perfTraceOff());
@@ -93,7 +93,7 @@ TEST_F(fault, goes_to_the_handler_that_was_there)
 	EACH_ONCE(0);
 }
 
-static void in_between(struct __test_metadata *_metadata)
+static void with_second_handler(struct __test_metadata *_metadata)
 {
 	const struct sigaction action = {
 		.sa_sigaction = second_handler, .sa_flags = SA_SIGINFO,
@@ -111,15 +111,15 @@ static void in_between(struct __test_metadata *_metadata)
 	EACH_ONCE(1);
 }
 
-TEST_F(fault, goes_through_one_that_passes_on_to_the_librarys)
+TEST_F(fault, goes_through_a_later_handler_that_chains_to_the_library)
 {
-	in_between(_metadata);
+	with_second_handler(_metadata);
 }
 
-TEST_F(fault, goes_through_one_that_jumps_away)
+TEST_F(fault, goes_through_a_later_handler_that_jumps_away)
 {
 	jumps = true;
-	in_between(_metadata);
+	with_second_handler(_metadata);
 }
 
 TEST_HARNESS_MAIN

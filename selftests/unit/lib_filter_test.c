@@ -59,7 +59,7 @@ static uintptr_t text_of(FIXTURE_DATA(filter) *self)
 	return (uintptr_t)load - self->bias;
 }
 
-TEST_F(filter, none)
+TEST_F(filter, is_optional_but_must_be_readable)
 {
 	ASSERT_EQ(0, perf_filter_load(NULL));
 	EXPECT_FALSE(perf_filter_on());
@@ -67,7 +67,7 @@ TEST_F(filter, none)
 	EXPECT_FALSE(perf_filter_on());
 }
 
-TEST_F(filter, ranges)
+TEST_F(filter, selects_address_ranges)
 {
 	uintptr_t at = text_of(self);
 	char text[512];
@@ -97,7 +97,7 @@ TEST_F(filter, ranges)
 }
 
 /* Quotes are not part of the name, which can contain spaces and look like a comment. */
-TEST_F(filter, quoted)
+TEST_F(filter, accepts_quoted_object_names)
 {
 	uintptr_t at = text_of(self);
 	char *usual = program_invocation_name, text[512];
@@ -114,14 +114,14 @@ TEST_F(filter, quoted)
 	program_invocation_name = usual;
 }
 
-TEST_F(filter, empty_file_lets_nothing_through)
+TEST_F(filter, without_ranges_selects_nothing)
 {
 	ASSERT_EQ(0, load(self, "# nothing\n"));
 	EXPECT_TRUE(perf_filter_on());
 	EXPECT_FALSE(HAS(text_of(self)));
 }
 
-TEST_F(filter, object_that_is_loaded_later)
+TEST_F(filter, applies_to_objects_loaded_later)
 {
 	uintptr_t function;
 	Dl_info info;
@@ -166,7 +166,7 @@ static uintptr_t open_plain(const char *path, void **object)
 }
 
 /* The same code is at the same address, under another name. */
-TEST_F(filter, object_in_the_place_of_one_that_was_closed)
+TEST_F(filter, does_not_apply_to_an_object_that_replaced_a_closed_one)
 {
 	uintptr_t first, second;
 	char copy[64];
@@ -186,7 +186,7 @@ TEST_F(filter, object_in_the_place_of_one_that_was_closed)
 	dlclose(object);
 }
 
-TEST_F(filter, refused)
+TEST_F(filter, refuses_malformed_lines)
 {
 	static const char *const lines[] = {
 		"object\n", "object 1\n", "object 1 x\n", "object 2 1\n",
@@ -203,7 +203,7 @@ TEST_F(filter, refused)
 	}
 }
 
-TEST_F(filter, parts_that_end_and_never_begin)
+TEST_F(filter, refuses_an_end_without_a_beginning)
 {
 	EXPECT_ERROR(load(self, "< object 1 2\n"), "none that begins with >");
 	EXPECT_FALSE(perf_filter_on());
@@ -214,7 +214,7 @@ TEST_F(filter, parts_that_end_and_never_begin)
 	EXPECT_EQ(1u << PERF_FILTER_FROM, perf_filter_on());
 }
 
-TEST_F(filter, depth)
+TEST_F(filter, sets_the_depth_limit)
 {
 	static const char * const wrong[] = { "^\n", "^ 0\n", "^ 65\n", "^ 2 3\n", "^ x\n", "^ -1\n" };
 	unsigned int i;
@@ -237,7 +237,7 @@ TEST_F(filter, depth)
 }
 
 /* A malformed filter makes the set-up fail; a filter ends with its session. */
-TEST_F(filter, of_a_session)
+TEST_F(filter, ends_with_its_session)
 {
 	struct sifive_trace_options options = SIFIVE_TRACE_OPTIONS;
 	struct sifive_trace *trace = sifive_trace_open();

@@ -57,7 +57,7 @@ static const char *losses(void)
 	return perfWriteTrace(null) ? "failed" : perfErrorString();
 }
 
-TEST_F(hooks, enter_exit)
+TEST_F(hooks, write_enter_and_exit_records)
 {
 	uint64_t address;
 
@@ -86,7 +86,7 @@ TEST_F(hooks, enter_exit)
 }
 
 /* Where the encoder cannot stall the hart, each store first waits for room. */
-TEST_F(hooks, no_stall)
+TEST_F(hooks, poll_if_the_encoder_cannot_stall)
 {
 	dev.encoder[0].flags &= ~SIFIVE_TRACE_ENCODER_CAN_STALL;
 	ASSERT_EQ(0, perfFuncEntryExitInit(NULL, 0, 6, perfCount_Raw, 4096));
@@ -99,7 +99,7 @@ TEST_F(hooks, no_stall)
 }
 
 /* Each record waits if the options request it, and only then. */
-TEST_F(hooks, poll)
+TEST_F(hooks, poll_on_request)
 {
 	struct sifive_trace_options options = SIFIVE_TRACE_OPTIONS;
 	struct sifive_trace *trace;
@@ -128,7 +128,7 @@ TEST_F(hooks, poll)
 }
 
 /* Explicit records can be written between those of the hooks. */
-TEST_F(hooks, manual_between)
+TEST_F(hooks, allow_explicit_records_in_between)
 {
 	ASSERT_EQ(0, perfTraceOn());
 	mock_stores = 0;
@@ -137,7 +137,7 @@ TEST_F(hooks, manual_between)
 }
 
 /* perfManualInit() records no entries, however the program was compiled. */
-TEST_F(hooks, manual_only)
+TEST_F(hooks, are_off_after_perf_manual_init)
 {
 	ASSERT_EQ(0, perfManualInit(NULL, 0, 6, perfCount_Raw, 4096));
 	ASSERT_EQ(0, perfTraceOn());
@@ -167,7 +167,7 @@ static bool has_kinds(size_t from, const char *kinds)
 }
 
 /* A signal handler's records follow the one that they interrupt. */
-TEST_F(hooks, reentrant)
+TEST_F(hooks, queue_records_of_a_signal_handler)
 {
 	size_t length = record_stores();
 
@@ -195,7 +195,7 @@ static void interrupt_many(void)
 }
 
 /* Records that do not fit into the queue for handlers are counted. */
-TEST_F(hooks, queue_full)
+TEST_F(hooks, count_records_that_overflow_the_queue)
 {
 	ASSERT_EQ(0, perfTraceOn());
 	mock_stores = 0;
@@ -215,7 +215,7 @@ static void interrupt_and_look(void)
 }
 
 /* The handler can end the process, so records that wait count as lost until they are written. */
-TEST_F(hooks, queued_count_as_lost)
+TEST_F(hooks, count_queued_records_as_lost_until_written)
 {
 	ASSERT_EQ(0, perfTraceOn());
 	mock_interrupt = interrupt_and_look;
@@ -244,7 +244,7 @@ static void __attribute__((noinline)) jump_out(void)
 }
 
 /* An unfinished record is followed by a break and a header. */
-TEST_F(hooks, abandoned)
+TEST_F(hooks, mark_an_abandoned_record)
 {
 	size_t begin;
 
@@ -264,7 +264,7 @@ TEST_F(hooks, abandoned)
 }
 
 /* On another CPU a thread has another lane, with its own header. */
-TEST_F(hooks, migration)
+TEST_F(hooks, write_a_header_after_migration)
 {
 	dev.cpus = 3;
 	ASSERT_EQ(0, perfFuncEntryExitInit(NULL, 0, 6, perfCount_Raw, 4096));
@@ -312,7 +312,7 @@ static void interrupt_calls(void)
 }
 
 /* If a handler turns tracing off, the rest of the record must not be written. */
-TEST_F(hooks, calls_in_record)
+TEST_F(hooks, refuse_library_calls_within_a_record)
 {
 	ASSERT_EQ(0, perfTraceOn());
 	mock_interrupt = interrupt_calls;
@@ -348,7 +348,7 @@ static void run_thread(struct __test_metadata *_metadata)
 }
 
 /* While it runs, a thread has a channel of its own, which begins with a header. */
-TEST_F(hooks, threads)
+TEST_F(hooks, reuse_the_channel_of_an_ended_thread)
 {
 	int i;
 
@@ -383,7 +383,7 @@ static void *waiting_thread(void *unused)
 }
 
 /* If no channel is free, a thread takes another thread's, and its headers name the thread. */
-TEST_F(hooks, more_threads_than_channels)
+TEST_F(hooks, share_channels_among_excess_threads)
 {
 	pthread_t thread[40];
 	int i;
@@ -415,7 +415,7 @@ static void program_handler(void)
 	__cyg_profile_func_exit(function, site);
 }
 
-TEST_F(hooks, fork)
+TEST_F(hooks, are_off_in_a_forked_child)
 {
 	pid_t child;
 	int status;
@@ -462,7 +462,7 @@ static void fork_in_record(void)
 }
 
 /* The child does not wait for room, regardless of the last stored word. */
-TEST_F(hooks, fork_in_a_record_that_polls)
+TEST_F(hooks, do_not_wait_in_a_child_forked_within_a_record)
 {
 	unsigned int stores;
 	int status, at;
@@ -486,7 +486,7 @@ TEST_F(hooks, fork_in_a_record_that_polls)
 	}
 }
 
-TEST(fork_handler_order)
+TEST(forked_child_records_nothing_in_the_programs_handler)
 {
 	pid_t child;
 	int status;

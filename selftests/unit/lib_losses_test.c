@@ -102,20 +102,20 @@ static int dump_to_nowhere(struct sifive_trace *trace)
 	return sifive_trace_dump(trace, "/dev/null");
 }
 
-TEST_F(losses, of_a_thread_that_a_pause_finds_within_a_record)
+TEST_F(losses, count_a_record_interrupted_by_a_pause)
 {
 	end_within(_metadata, self, dump_to_nowhere);
 	LOST(1, 0);
 }
 
 /* A record that was being written when tracing was turned off does not count as lost. */
-TEST_F(losses, none_of_a_thread_that_off_finds_within_a_record)
+TEST_F(losses, do_not_count_a_record_interrupted_by_off)
 {
 	end_within(_metadata, self, sifive_trace_off);
 	LOST(0, 0);
 }
 
-TEST_F(losses, none_of_a_header_where_nothing_can_be_recorded)
+TEST_F(losses, do_not_count_a_header_on_a_cpu_without_an_encoder)
 {
 	dev.cpus = 3;
 	self->options.cpus = "0";
@@ -126,7 +126,7 @@ TEST_F(losses, none_of_a_header_where_nothing_can_be_recorded)
 	LOST(1, 0);
 }
 
-TEST_F(losses, none_of_what_a_filter_leaves_out_in_a_pause)
+TEST_F(losses, do_not_count_filtered_calls_in_a_pause)
 {
 	char path[48], text[128];
 	FILE *file;
@@ -192,12 +192,12 @@ static void turned_off_within(struct __test_metadata *_metadata,
 	EXPECT_FALSE(perf_self->stuck);
 }
 
-TEST_F(losses, of_a_record_whose_handler_turns_off)
+TEST_F(losses, count_a_record_whose_handler_turns_tracing_off)
 {
 	turned_off_within(_metadata, self, false);
 }
 
-TEST_F(losses, of_a_record_whose_handler_turns_off_and_jumps)
+TEST_F(losses, count_a_record_whose_handler_turns_tracing_off_and_jumps)
 {
 	turned_off_within(_metadata, self, true);
 }

@@ -131,7 +131,7 @@ do {									\
 } while (0)
 
 /* The command reads from the file what the library wrote. */
-TEST_F(meta, read_by_the_command)
+TEST_F(meta, can_be_read_by_the_command)
 {
 	self->options.events = "cycles,instructions";
 	RECORD();
@@ -154,7 +154,7 @@ static uint64_t now(clockid_t clock)
 }
 
 /* The date is the time of the machine's clock when the sink's clock was read. */
-TEST_F(meta, date)
+TEST_F(meta, contains_the_date)
 {
 	const uint64_t hour = 3600000000000;
 	uint64_t before, after;
@@ -171,7 +171,7 @@ TEST_F(meta, date)
 }
 
 /* Each sink's file states whether its buffer was full. */
-TEST_F(meta, full)
+TEST_F(meta, states_whether_the_buffer_was_full)
 {
 	dev.sink[0].bytes = 3000;
 	dev.sink[0].buffer = 3000;
@@ -182,7 +182,7 @@ TEST_F(meta, full)
 }
 
 /* A planted symbolic link is not followed. */
-TEST_F(meta, link)
+TEST_F(meta, is_not_written_through_a_symbolic_link)
 {
 	char text[9] = "";
 	FILE *file = fopen("precious", "w");
@@ -205,7 +205,7 @@ TEST_F(meta, link)
 }
 
 /* A trace with kernel addresses or stacks makes even a file private that others could read. */
-TEST_F(meta, callers_are_private)
+TEST_F(meta, with_callers_is_private)
 {
 	struct stat status;
 	int fd = open("out.rtd", O_WRONLY | O_CREAT, 0644);
@@ -225,7 +225,7 @@ TEST_F(meta, callers_are_private)
 }
 
 /* A regular file has a side-car file in any folder; a pipe has none. */
-TEST_F(meta, beside_files)
+TEST_F(meta, exists_for_regular_files_only)
 {
 	char shm[] = "/dev/shm/lib_meta_test.rtd";
 	int pipe;
@@ -244,7 +244,7 @@ TEST_F(meta, beside_files)
 	unlink("pipe");
 }
 
-TEST_F(meta, usual)
+TEST_F(meta, describes_the_session_and_the_program)
 {
 	char exe[PATH_MAX] = "", name[16];
 	struct utsname machine;
@@ -327,7 +327,7 @@ TEST_F(meta, usual)
 	EXPECT_EQ(NULL, at(self->json, "utc"));
 }
 
-TEST_F(meta, samples_and_a_ring)
+TEST_F(meta, describes_samples_and_a_ring)
 {
 	self->options.flags = SIFIVE_TRACE_RING | SIFIVE_TRACE_PER_CPU;
 	self->options.period = 1234567;
@@ -349,7 +349,7 @@ TEST_F(meta, samples_and_a_ring)
 	NUMBER(5, "lost.samples");
 }
 
-TEST_F(meta, interval)
+TEST_F(meta, describes_the_sampling_interval)
 {
 	self->options.interval = 250;
 	RECORD();
@@ -365,7 +365,7 @@ static void *short_life(void *argument)
 	return NULL;
 }
 
-TEST_F(meta, threads_that_have_ended)
+TEST_F(meta, lists_ended_threads)
 {
 	pthread_t thread;
 
@@ -387,7 +387,7 @@ TEST_F(meta, threads_that_have_ended)
 }
 
 /* Each sink's file lists the encoders routed to it. */
-TEST_F(meta, several_sinks)
+TEST_F(meta, is_written_for_each_sink)
 {
 	struct json_object *other;
 
@@ -413,7 +413,7 @@ TEST_F(meta, several_sinks)
 	json_object_put(other);
 }
 
-TEST_F(meta, not_wanted)
+TEST_F(meta, is_optional_and_its_failure_is_an_error)
 {
 	ASSERT_EQ(0, sifive_trace_setup(self->trace, &self->options));
 	setenv("SIFIVE_TRACE_META", "0", 1);

@@ -38,7 +38,7 @@ FIXTURE_TEARDOWN(options)
 	EXPECT_NOTHING_HELD();						\
 } while (0)
 
-TEST_F(options, usual_ones)
+TEST_F(options, have_defaults)
 {
 	ASSERT_EQ(0, SETUP());
 	EXPECT_EQ(SIFIVE_TRACE_SINK_SBA, dev.config.sink);
@@ -52,7 +52,7 @@ TEST_F(options, usual_ones)
 	ASSERT_EQ(0, sifive_trace_off(self->trace));
 }
 
-TEST_F(options, firmware_events)
+TEST_F(options, accept_firmware_events_for_samples_only)
 {
 	self->options.events = "cycles,fw:ipi-sent";
 	REFUSED("event 1: only samples count firmware events");
@@ -76,7 +76,7 @@ TEST_F(options, firmware_events)
 	ASSERT_EQ(0, sifive_trace_off(self->trace));
 }
 
-TEST_F(options, where_to)
+TEST_F(options, select_sink_channel_and_cpus)
 {
 	self->options.buffer = 0;
 	self->options.channel = 9;
@@ -89,7 +89,7 @@ TEST_F(options, where_to)
 	EXPECT_EQ(9, perf_pool->first);
 }
 
-TEST_F(options, events_by_name)
+TEST_F(options, accept_events_by_name)
 {
 	static const struct sifive_trace_name names[] = {
 		{ "OWN_LOAD", 0x102 }, { "OWN_STORE", 0x202 },
@@ -109,7 +109,7 @@ TEST_F(options, events_by_name)
 	EXPECT_EQ(HW_TIMESTAMP, dev.counters.event[2].code);
 }
 
-TEST_F(options, counts_are_the_threads_unless_those_of_cpus_are_asked_for)
+TEST_F(options, select_per_thread_counts_by_default)
 {
 	self->options.events = "cycles";
 	ASSERT_EQ(0, SETUP());
@@ -124,7 +124,7 @@ TEST_F(options, counts_are_the_threads_unless_those_of_cpus_are_asked_for)
 	EXPECT_ERROR(SETUP(), "requests per-thread and per-CPU counts");
 }
 
-TEST_F(options, without_hooks)
+TEST_F(options, can_turn_hooks_off)
 {
 	self->options.flags = SIFIVE_TRACE_NO_HOOKS;
 	ASSERT_EQ(0, SETUP());
@@ -137,7 +137,7 @@ TEST_F(options, without_hooks)
 	EXPECT_LT(0, mock_stores);
 }
 
-TEST_F(options, switches_have_a_channel_of_their_own)
+TEST_F(options, reserve_a_channel_for_context_switches)
 {
 	struct perf_device *device = &perf_session.device;
 
@@ -158,7 +158,7 @@ TEST_F(options, switches_have_a_channel_of_their_own)
 	EXPECT_TRUE(strstr(sifive_trace_error(), "cannot record context switches"));
 }
 
-TEST_F(options, samples_by_interval)
+TEST_F(options, accept_a_sampling_interval)
 {
 	self->options.interval = 99;
 	self->options.flags = SIFIVE_TRACE_SAMPLE_ALL | SIFIVE_TRACE_HEADER_ONCE;
@@ -176,7 +176,7 @@ TEST_F(options, samples_by_interval)
 	EXPECT_EQ(4000000000000, dev.sampling.interval);
 }
 
-TEST_F(options, samples_by_event)
+TEST_F(options, accept_a_sampling_event)
 {
 	self->options.period = 12345678901;
 	self->options.period_event = "r102:u";
@@ -188,7 +188,7 @@ TEST_F(options, samples_by_event)
 	EXPECT_EQ(SIFIVE_TRACE_EVENT_NO_KERNEL, dev.sampling.event.flags);
 }
 
-TEST_F(options, refused_numbers)
+TEST_F(options, refuse_invalid_numbers)
 {
 	self->options.flags = 1 << 7;
 	REFUSED("unknown bits: 0x80");
@@ -204,7 +204,7 @@ TEST_F(options, refused_numbers)
 }
 
 /* With a newer header, unset fields are ignored, and set fields are rejected as unknown. */
-TEST_F(options, of_a_newer_size)
+TEST_F(options, of_a_newer_size_are_accepted_if_unset)
 {
 	struct {
 		struct sifive_trace_options known;
@@ -221,7 +221,7 @@ TEST_F(options, of_a_newer_size)
 }
 
 /* The program was built with the first header, so fields that it did not have are not read. */
-TEST_F(options, of_the_first_size)
+TEST_F(options, of_the_first_size_are_accepted)
 {
 	self->options.header_interval = 5;
 	REFUSED("headers at intervals of 5 records need a ring of XOR");
@@ -230,7 +230,7 @@ TEST_F(options, of_the_first_size)
 	EXPECT_EQ(0, perf_pool->interval);
 }
 
-TEST_F(options, headers_at_intervals)
+TEST_F(options, set_the_header_interval)
 {
 	self->options.flags = SIFIVE_TRACE_RING;
 	self->options.count_type = SIFIVE_TRACE_XOR;
@@ -246,7 +246,7 @@ TEST_F(options, headers_at_intervals)
 	EXPECT_EQ(0, perf_pool->interval);
 }
 
-TEST_F(options, stacks)
+TEST_F(options, accept_valid_stack_sizes)
 {
 	self->options.stack = 512;
 	REFUSED("stacks need samples");
@@ -264,7 +264,7 @@ TEST_F(options, stacks)
 		  perf_session.setup.sampling.flags);
 }
 
-TEST_F(options, refused_events)
+TEST_F(options, refuse_invalid_events)
 {
 	self->options.events = "cycles,nonsense";
 	REFUSED("nonsense");
@@ -281,7 +281,7 @@ TEST_F(options, refused_events)
 	REFUSED("options.names is NULL");
 }
 
-TEST_F(options, refused_samples)
+TEST_F(options, refuse_contradictory_sampling)
 {
 	self->options.interval = 1000;
 	self->options.period = 1000;
@@ -296,7 +296,7 @@ TEST_F(options, refused_samples)
 	REFUSED("cycles,instructions");
 }
 
-TEST_F(options, refused_cpus)
+TEST_F(options, refuse_invalid_cpu_lists)
 {
 	static const char *const lists[] = {
 		"x", "-1", "1-", "0,", ",0", "2-1", "0 1", "1024", "0-1024",
@@ -312,7 +312,7 @@ TEST_F(options, refused_cpus)
 	REFUSED("CPU 3 has no trace encoder");
 }
 
-TEST_F(options, refused_handles)
+TEST_F(options, calls_refuse_invalid_handles)
 {
 	struct sifive_trace_report report = { .size = sizeof(report) };
 
@@ -330,7 +330,7 @@ TEST_F(options, refused_handles)
 	sifive_trace_close(NULL);
 }
 
-TEST_F(options, one_session)
+TEST_F(options, belong_to_one_session_per_process)
 {
 	struct sifive_trace *other;
 
@@ -360,7 +360,7 @@ TEST_F(options, one_session)
 	perf_session_end();
 }
 
-TEST_F(options, report)
+TEST_F(options, status_report_is_complete)
 {
 	struct sifive_trace_report report = { .size = sizeof(report) };
 
@@ -398,7 +398,7 @@ TEST_F(options, report)
 }
 
 /* The program was built with a newer header, so fields unknown to this library are not written. */
-TEST_F(options, report_of_a_newer_size)
+TEST_F(options, status_report_of_a_newer_size_is_accepted)
 {
 	struct {
 		struct sifive_trace_report known;

@@ -112,7 +112,7 @@ static void call_f(unsigned int more)
 	end_call('F');
 }
 
-TEST_F(part, calls_are_recorded_from_a_call_to_its_return)
+TEST_F(part, extends_from_a_call_to_its_return)
 {
 	ASSERT_EQ(0, start(self, ">F"));
 	begin_call('X');
@@ -125,7 +125,7 @@ TEST_F(part, calls_are_recorded_from_a_call_to_its_return)
 	EXPECT_STREQ("F+G+G-G+G-F-", records());
 }
 
-TEST_F(part, the_outermost_call_counts)
+TEST_F(part, extends_to_the_return_of_the_outermost_call)
 {
 	ASSERT_EQ(0, start(self, ">F"));
 	call_f(2);
@@ -133,7 +133,7 @@ TEST_F(part, the_outermost_call_counts)
 	EXPECT_STREQ("F+G+G-F+G+G-F+G+G-G+G-F-G+G-F-G+G-F-", records());
 }
 
-TEST_F(part, a_filter_selects_among_these_calls)
+TEST_F(part, is_restricted_by_a_filter)
 {
 	ASSERT_EQ(0, start(self, ">FG"));
 	call('G');
@@ -155,7 +155,7 @@ static void grows(unsigned int more)
 	end_call('F');
 }
 
-TEST_F(part, a_function_whose_frame_grows)
+TEST_F(part, ends_with_a_function_whose_frame_grows)
 {
 	ASSERT_EQ(0, start(self, ">F"));
 	grows(1);
@@ -181,7 +181,7 @@ static __attribute__((noinline)) void body(unsigned int more)
 	call('G');
 }
 
-TEST_F(part, a_function_whose_exit_is_a_tail_call)
+TEST_F(part, ends_with_a_function_whose_exit_is_a_tail_call)
 {
 	ASSERT_EQ(0, start(self, ">F"));
 	call_void(1);
@@ -207,7 +207,7 @@ static __attribute__((noinline)) void begin_deeper(char letter, char site)
 }
 
 /* The exit hook of an inner call, if a tail call, has the outer entry's frame but not its call site. */
-TEST_F(part, a_tail_call_at_the_first_frame)
+TEST_F(part, continues_after_an_inner_tail_call_in_the_same_frame)
 {
 	ASSERT_EQ(0, start(self, ">F"));
 	begin_from('F', 'X');
@@ -221,7 +221,7 @@ TEST_F(part, a_tail_call_at_the_first_frame)
 }
 
 /* All hooks of these calls have the same frame and call site. */
-TEST_F(part, recursive_calls_that_are_inlined)
+TEST_F(part, includes_inlined_recursive_calls)
 {
 	ASSERT_EQ(0, start(self, ">F"));
 	begin_call('F');
@@ -253,7 +253,7 @@ static void call_f_with_handler(void)
 static ucontext_t here, there;
 
 /* A handler on a stack above the part's stack. */
-TEST_F(part, a_handler_on_another_stack)
+TEST_F(part, includes_a_handler_on_another_stack)
 {
 	static char above[64 << 10] __attribute__((aligned(16)));
 	struct sigaction action = { .sa_handler = handle, .sa_flags = SA_ONSTACK };
@@ -286,7 +286,7 @@ static void jumps(unsigned int more)
 	longjmp(jump_back, 1);
 }
 
-TEST_F(part, a_function_that_is_left_by_longjmp)
+TEST_F(part, ends_after_longjmp_out_of_its_function)
 {
 	ASSERT_EQ(0, start(self, ">F"));
 	if (!setjmp(jump_back))
@@ -311,7 +311,7 @@ static void catches(void)
 	end_call('F');
 }
 
-TEST_F(part, a_jump_within_the_outermost_call)
+TEST_F(part, continues_after_longjmp_within_the_outermost_call)
 {
 	ASSERT_EQ(0, start(self, ">F"));
 	catches();
@@ -322,7 +322,7 @@ TEST_F(part, a_jump_within_the_outermost_call)
 	EXPECT_STREQ("nF+G+G-G+G-F-", records());
 }
 
-TEST_F(part, another_function_ends_the_part_instead)
+TEST_F(part, ends_at_a_specified_function)
 {
 	ASSERT_EQ(0, start(self, ">F<T"));
 	call('T');
@@ -341,7 +341,7 @@ TEST_F(part, another_function_ends_the_part_instead)
 }
 
 /* The end of a part is recognised, whatever functions the filter selects. */
-TEST_F(part, a_filter_does_not_leave_out_the_end)
+TEST_F(part, ends_at_a_function_excluded_by_the_filter)
 {
 	ASSERT_EQ(0, start(self, ">F<TG"));
 	call('F');
@@ -352,7 +352,7 @@ TEST_F(part, a_filter_does_not_leave_out_the_end)
 	EXPECT_STREQ("G+G-T+", records());
 }
 
-TEST_F(part, a_part_ends_with_its_session)
+TEST_F(part, ends_with_its_session)
 {
 	ASSERT_EQ(0, start(self, ">F<T"));
 	call('F');
@@ -371,7 +371,7 @@ static void *other_thread(void *unused)
 	return NULL;
 }
 
-TEST_F(part, of_each_thread)
+TEST_F(part, is_per_thread)
 {
 	pthread_t thread;
 
@@ -392,7 +392,7 @@ static void in_handler(void)
  * A signal handler calls F while the part's first record is being written. The part belongs to
  * the interrupted call.
  */
-TEST_F(part, a_signal_in_the_first_record)
+TEST_F(part, starts_at_the_call_whose_record_a_signal_interrupts)
 {
 	ASSERT_EQ(0, start(self, ">F"));
 	mock_interrupt_once = true;
@@ -403,7 +403,7 @@ TEST_F(part, a_signal_in_the_first_record)
 	EXPECT_STREQ("F+F+G+G-G+G-F-F-", records());
 }
 
-TEST_F(part, without_it_hooks_are_the_writers)
+TEST_F(part, if_unset_uses_the_writers_as_hooks)
 {
 	struct sifive_trace_options options = SIFIVE_TRACE_OPTIONS;
 

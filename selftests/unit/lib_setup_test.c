@@ -49,7 +49,7 @@ FIXTURE_TEARDOWN(lib)
 
 #define INIT()	perfManualInit(self->list, 3, 6, perfCount_Delta, 32768)
 
-TEST_F(lib, no_device)
+TEST_F(lib, missing_device_is_reported)
 {
 	dev.open_errno = ENOENT;
 	EXPECT_ERROR(perfInit(2, 1), "no trace device /dev/sifive-trace: insmod sifive_trace.ko, or see what \"sifive-trace info\" finds");
@@ -63,7 +63,7 @@ TEST_F(lib, no_device)
 	EXPECT_NOTHING_HELD();
 }
 
-TEST_F(lib, no_permission)
+TEST_F(lib, missing_permission_is_reported)
 {
 	dev.open_errno = EACCES;
 	EXPECT_ERROR(perfInit(2, 1), "CAP_PERFMON");
@@ -73,7 +73,7 @@ TEST_F(lib, no_permission)
 	EXPECT_ERROR(perfInit(2, 1), "cannot open /dev/sifive-trace: Too many open files");
 }
 
-TEST_F(lib, device_by_environment)
+TEST_F(lib, environment_selects_the_device)
 {
 	ASSERT_EQ(0, perfInit(2, 1));
 	EXPECT_STREQ("/dev/sifive-trace", dev.path);
@@ -84,7 +84,7 @@ TEST_F(lib, device_by_environment)
 	EXPECT_ERROR(perfInit(2, 1), "no trace device /dev/other");
 }
 
-TEST_F(lib, foreign_device)
+TEST_F(lib, foreign_device_is_refused)
 {
 	dev.fail_request = SIFIVE_TRACE_IOC_INFO;
 	dev.fail_errno = ENOTTY;
@@ -99,7 +99,7 @@ TEST_F(lib, foreign_device)
 }
 
 /* The old API counts per hart, as documented, unless the environment changes that. */
-TEST_F(lib, counts_are_the_harts_unless_asked)
+TEST_F(lib, counts_are_per_hart_by_default)
 {
 	perfEvent cycles = { .type = perfEventHWGeneral, .code = 1 };
 
@@ -114,7 +114,7 @@ TEST_F(lib, counts_are_the_harts_unless_asked)
 	unsetenv("SIFIVE_TRACE_PER_CPU");
 }
 
-TEST_F(lib, init_arguments)
+TEST_F(lib, init_refuses_invalid_arguments)
 {
 	EXPECT_ERROR(perfInit(0, 1), "num_cores is 0");
 	EXPECT_ERROR(perfInit(-1, 1), "num_cores is -1");
@@ -122,7 +122,7 @@ TEST_F(lib, init_arguments)
 	EXPECT_NOTHING_HELD();
 }
 
-TEST_F(lib, init_contradiction)
+TEST_F(lib, init_reports_contradictory_numbers)
 {
 	ASSERT_EQ(0, perfInit(2, 1));
 	EXPECT_STREQ("", perfErrorString());
@@ -132,7 +132,7 @@ TEST_F(lib, init_contradiction)
 	EXPECT_STREQ("", perfErrorString());
 }
 
-TEST_F(lib, out_of_order)
+TEST_F(lib, calls_out_of_order_are_refused)
 {
 	char name[] = "/nonexistent/trace";
 
@@ -152,7 +152,7 @@ TEST_F(lib, out_of_order)
 }
 
 /* The kernel gets the channel, and the program's own records get the next one. */
-TEST_F(lib, timer)
+TEST_F(lib, timer_samples_use_the_channel_and_interval)
 {
 	ASSERT_EQ(0, perfInit(2, 1));
 	ASSERT_EQ(0, perfTimerISRInit(self->list, 3, 6, perfCount_Delta, 4096, 250));
@@ -188,7 +188,7 @@ TEST_F(lib, timer)
 }
 
 /* Only the kernel reads firmware counters, so the program writes nothing. */
-TEST_F(lib, firmware_events)
+TEST_F(lib, firmware_events_need_timer_samples)
 {
 	static const char words[] = "event 1: only samples count firmware events: use perfTimerISRInit()";
 	perfEvent list[] = {
@@ -232,7 +232,7 @@ TEST_F(lib, firmware_events)
 		     "firmware has no counter left");
 }
 
-TEST_F(lib, bad_arguments)
+TEST_F(lib, invalid_arguments_are_refused)
 {
 	static perfEvent many[33];
 	int i;
@@ -254,7 +254,7 @@ TEST_F(lib, bad_arguments)
 	EXPECT_NOTHING_HELD();
 }
 
-TEST_F(lib, bad_events)
+TEST_F(lib, invalid_events_are_refused)
 {
 	ASSERT_EQ(0, perfInit(2, 1));
 
@@ -280,7 +280,7 @@ TEST_F(lib, bad_events)
 	EXPECT_NOTHING_HELD();
 }
 
-TEST_F(lib, affinity)
+TEST_F(lib, affinity_selects_encoders)
 {
 	ASSERT_EQ(0, perfInit(2, 1));
 	dev.cpus = 3;
@@ -319,7 +319,7 @@ static void init_in_thread(struct __test_metadata *_metadata, uint32_t buffer)
 }
 
 /* A thread that starts a call while the pool has no process id would discard the session. */
-TEST_F(lib, no_thread_finds_a_pool_without_its_process)
+TEST_F(lib, pool_is_never_visible_without_its_process_id)
 {
 	ASSERT_EQ(NULL, perf_pool);
 	ASSERT_EQ(0, perfInit(2, 1));
@@ -352,7 +352,7 @@ TEST_F(lib, threads_add_their_cpus)
 	EXPECT_EQ(2, dev.config.encoders);
 }
 
-TEST_F(lib, asks_for_sba)
+TEST_F(lib, sba_sink_is_requested_with_its_size)
 {
 	ASSERT_EQ(0, perfInit(2, 1));
 	EXPECT_NOTHING_HELD();
@@ -371,7 +371,7 @@ TEST_F(lib, asks_for_sba)
 	EXPECT_EQ(0, dev.starts);
 }
 
-TEST_F(lib, asks_for_sram)
+TEST_F(lib, sram_sink_is_requested_without_a_size)
 {
 	ASSERT_EQ(0, perfInit(2, 1));
 	ASSERT_EQ(0, perfFuncEntryExitInit(NULL, 0, 31, perfCount_Raw, 0));
@@ -382,7 +382,7 @@ TEST_F(lib, asks_for_sram)
 	EXPECT_EQ(0, dev.counters.size);
 }
 
-TEST_F(lib, asks_for_events)
+TEST_F(lib, events_are_requested_from_the_driver)
 {
 	perfEvent list[] = {
 		{ .type = perfEventHWCache, .cache_id = HW_CACHE_DTLB,
@@ -417,7 +417,7 @@ TEST_F(lib, asks_for_events)
 	EXPECT_EQ(0x27000, list[3].ctrInfo);
 }
 
-TEST_F(lib, timestamp_channels)
+TEST_F(lib, timestamp_channels_limit_the_channel)
 {
 	dev.encoder[0].flags |= SIFIVE_TRACE_ENCODER_TS_CHANNELS;
 	ASSERT_EQ(0, perfInit(2, 1));
@@ -430,7 +430,7 @@ TEST_F(lib, timestamp_channels)
 	ASSERT_EQ(0, perfTraceOff());
 }
 
-TEST_F(lib, timestamp_unreadable)
+TEST_F(lib, unreadable_timestamp_is_refused)
 {
 	dev.encoder[0].flags = 0;
 	ASSERT_EQ(0, perfInit(2, 1));
@@ -439,7 +439,7 @@ TEST_F(lib, timestamp_unreadable)
 	EXPECT_EQ(0, perfManualInit(self->list + 1, 2, 6, perfCount_Raw, 4096));
 }
 
-TEST_F(lib, config_errors)
+TEST_F(lib, config_errors_are_explained)
 {
 	ASSERT_EQ(0, perfInit(2, 1));
 	dev.fail_request = SIFIVE_TRACE_IOC_CONFIG;
@@ -468,7 +468,7 @@ TEST_F(lib, config_errors)
 	EXPECT_NOTHING_HELD();
 }
 
-TEST_F(lib, counter_errors)
+TEST_F(lib, counter_errors_are_explained)
 {
 	ASSERT_EQ(0, perfInit(2, 1));
 	dev.fail_event = 1;
@@ -489,7 +489,7 @@ TEST_F(lib, counter_errors)
 	EXPECT_NOTHING_HELD();
 }
 
-TEST_F(lib, impossible_counters)
+TEST_F(lib, impossible_counters_are_refused)
 {
 	ASSERT_EQ(0, perfInit(2, 1));
 	dev.event_set = 2;
@@ -509,7 +509,7 @@ TEST_F(lib, impossible_counters)
 	EXPECT_EQ(0, self->list[0].ctrInfo);
 }
 
-TEST_F(lib, map_errors)
+TEST_F(lib, map_errors_are_explained)
 {
 	ASSERT_EQ(0, perfInit(2, 1));
 	dev.mmap_errno = EPERM;
@@ -524,7 +524,7 @@ TEST_F(lib, map_errors)
 	EXPECT_NOTHING_HELD();
 }
 
-TEST_F(lib, device_gone)
+TEST_F(lib, unbound_device_is_reported)
 {
 	static const unsigned long requests[] = {
 		SIFIVE_TRACE_IOC_INFO, SIFIVE_TRACE_IOC_ENCODER,
@@ -547,7 +547,7 @@ TEST_F(lib, device_gone)
 }
 
 /* The allocations that fail here are made once per process. */
-TEST_F(lib, no_memory)
+TEST_F(lib, memory_shortage_is_reported)
 {
 	ASSERT_EQ(0, perfInit(2, 1));
 	dev.pages_errno = ENOMEM;
@@ -561,7 +561,7 @@ TEST_F(lib, no_memory)
 }
 
 /* A repeated initialisation replaces the session while tracing is off, and fails while it is on. */
-TEST_F(lib, again)
+TEST_F(lib, repeated_init_replaces_the_session)
 {
 	ASSERT_EQ(0, perfInit(2, 1));
 	ASSERT_EQ(0, perfInit(2, 1));
@@ -591,7 +591,7 @@ TEST_F(lib, again)
 struct TraceRegMemMap volatile *tmm[] = { (struct TraceRegMemMap *)0x10000000 };
 struct TfTraceRegMemMap volatile *fmm;
 
-TEST_F(lib, memory_maps)
+TEST_F(lib, old_memory_maps_are_accepted)
 {
 	EXPECT_EQ(0, perfInit(sizeof(tmm) / sizeof(tmm[0]), fmm != NULL));
 	EXPECT_NE(NULL, strstr(perfErrorString(), "expects 1 encoders and 0 funnels"));

@@ -60,7 +60,7 @@ static bool holds_capture(const char *path, size_t size)
 	return got == size && !memcmp(data, dev.capture, size);
 }
 
-TEST_F(trace, on_off)
+TEST_F(trace, on_and_off_start_and_stop_recording)
 {
 	mock_counter[0] = 100;
 	EXPECT_EQ(0, perfWriteCntrs());
@@ -93,7 +93,7 @@ TEST_F(trace, on_off)
 }
 
 /* In a handler, the library makes no call that can wait for the interrupted code. */
-TEST_F(trace, on_off_of_a_handler)
+TEST_F(trace, on_and_off_are_async_signal_safe)
 {
 	ASSERT_EQ(0, perfFuncEntryExitInit(self->list, 1, 6, perfCount_Delta, 4096));
 	EXPECT_LT(0, mock_unsafe);
@@ -108,7 +108,7 @@ TEST_F(trace, on_off_of_a_handler)
 }
 
 /* A record's address is the return address of perfWriteCntrs(). */
-TEST_F(trace, address)
+TEST_F(trace, record_address_is_the_return_address)
 {
 	uintptr_t here = (uintptr_t)__builtin_extract_return_addr(&&start);
 	uintptr_t address;
@@ -122,7 +122,7 @@ start:
 	EXPECT_LT(address - (here & ~1ul), 100);
 }
 
-TEST_F(trace, header_once)
+TEST_F(trace, header_is_written_once_on_request)
 {
 	setenv("SIFIVE_TRACE_HEADER", "once", 1);
 	ASSERT_EQ(0, perfManualInit(self->list, 1, 6, perfCount_DeltaXOR, 4096));
@@ -139,7 +139,7 @@ TEST_F(trace, header_once)
 	EXPECT_STORES(HEADER(0));
 }
 
-TEST_F(trace, start_fails)
+TEST_F(trace, start_failure_is_reported)
 {
 	dev.fail_request = SIFIVE_TRACE_IOC_START;
 	dev.fail_errno = EIO;
@@ -152,7 +152,7 @@ TEST_F(trace, start_fails)
 	EXPECT_EQ(0, perfTraceOn());
 }
 
-TEST_F(trace, start_full)
+TEST_F(trace, start_with_full_buffer_fails)
 {
 	dev.status.flags = SIFIVE_TRACE_STATUS_FULL;
 	dev.status.bytes = 4096;
@@ -161,7 +161,7 @@ TEST_F(trace, start_full)
 	EXPECT_TRUE(holds_capture(self->file, 4096));
 }
 
-TEST_F(trace, stop_fails)
+TEST_F(trace, stop_failure_still_ends_recording)
 {
 	ASSERT_EQ(0, perfTraceOn());
 	mock_stores = 0;
@@ -175,7 +175,7 @@ TEST_F(trace, stop_fails)
 	EXPECT_EQ(0, perfTraceOn());
 }
 
-TEST_F(trace, file)
+TEST_F(trace, file_contains_the_capture)
 {
 	dev.status.bytes = sizeof(dev.capture);
 	EXPECT_EQ(0, perfWriteTrace(self->file));
@@ -193,7 +193,7 @@ TEST_F(trace, file)
 	EXPECT_TRUE(holds_capture(self->file, 0));
 }
 
-TEST_F(trace, default_file)
+TEST_F(trace, default_file_is_trace_rtd)
 {
 	ASSERT_EQ(0, chdir(self->folder));
 	dev.status.bytes = 100;
@@ -203,7 +203,7 @@ TEST_F(trace, default_file)
 }
 
 /* Each sink has its own file, numbered before the extension. */
-TEST_F(trace, several_files)
+TEST_F(trace, each_sink_has_a_separate_file)
 {
 	struct stat status;
 	char name[PATH_MAX];
@@ -248,7 +248,7 @@ TEST_F(trace, several_files)
 }
 
 /* Only the file that the user named is written through a link. */
-TEST_F(trace, links)
+TEST_F(trace, only_the_named_file_is_written_through_a_link)
 {
 	struct stat status;
 
@@ -273,7 +273,7 @@ TEST_F(trace, links)
 }
 
 /* Names of the kernel's functions beside an earlier trace do not become this trace's. */
-TEST_F(trace, names_of_an_earlier_trace)
+TEST_F(trace, kernel_names_of_an_earlier_trace_are_removed)
 {
 	dev.status.bytes = 100;
 	ASSERT_EQ(0, chdir(self->folder));
@@ -285,7 +285,7 @@ TEST_F(trace, names_of_an_earlier_trace)
 }
 
 /* A reader that waits for a pipe's end gets the whole trace, once. */
-TEST_F(trace, pipe_with_a_name)
+TEST_F(trace, named_pipe_receives_the_whole_trace)
 {
 	pid_t reader;
 	int status;
@@ -312,7 +312,7 @@ TEST_F(trace, pipe_with_a_name)
 }
 
 /* If tracing is on, it pauses and continues without a header. */
-TEST_F(trace, file_while_on)
+TEST_F(trace, writing_the_file_pauses_tracing)
 {
 	ASSERT_EQ(0, perfTraceOn());
 	mock_stores = 0;
@@ -327,7 +327,7 @@ TEST_F(trace, file_while_on)
 	EXPECT_NE(0, mock_stores);
 }
 
-TEST_F(trace, full)
+TEST_F(trace, full_buffer_is_reported)
 {
 	ASSERT_EQ(0, perfTraceOn());
 	dev.status.flags = SIFIVE_TRACE_STATUS_FULL;
@@ -343,7 +343,7 @@ TEST_F(trace, full)
 }
 
 /* The error quotes the driver's message, which says what happened to a counter. */
-TEST_F(trace, counters_lost)
+TEST_F(trace, lost_counters_are_reported)
 {
 	dev.status.counters_lost = 5;
 	strcpy(dev.status.message, "cycles did not restart with its CPU on hart 1");
@@ -355,7 +355,7 @@ TEST_F(trace, counters_lost)
 	EXPECT_STREQ("", perfErrorString());
 }
 
-TEST_F(trace, registers_changed_by_a_program)
+TEST_F(trace, changed_registers_are_reported)
 {
 	dev.status.flags |= SIFIVE_TRACE_STATUS_CHANGED;
 	dev.status.changed = 2;
@@ -365,7 +365,7 @@ TEST_F(trace, registers_changed_by_a_program)
 		     perfErrorString());
 }
 
-TEST_F(trace, file_of_few_reads)
+TEST_F(trace, file_is_written_with_one_read)
 {
 	dev.status.bytes = sizeof(dev.capture);
 	dev.read_max = ~(size_t)0;
@@ -374,7 +374,7 @@ TEST_F(trace, file_of_few_reads)
 	EXPECT_EQ(1, dev.reads);
 }
 
-TEST_F(trace, short_writes)
+TEST_F(trace, short_writes_are_continued)
 {
 	dev.status.bytes = 5000;
 	dev.write_max = 7;
@@ -382,7 +382,7 @@ TEST_F(trace, short_writes)
 	EXPECT_TRUE(holds_capture(self->file, 5000));
 }
 
-TEST_F(trace, interrupted_read)
+TEST_F(trace, interrupted_read_is_repeated)
 {
 	dev.status.bytes = 5000;
 	dev.pread_errno = EINTR;
@@ -391,7 +391,7 @@ TEST_F(trace, interrupted_read)
 }
 
 /* The part that fits is kept, and the capture can still be written elsewhere. */
-TEST_F(trace, disk_full)
+TEST_F(trace, full_disk_keeps_the_capture)
 {
 	ASSERT_EQ(0, perfTraceOn());
 	dev.status.bytes = 5000;
@@ -405,7 +405,7 @@ TEST_F(trace, disk_full)
 }
 
 /* A file that cannot be created causes no pause. */
-TEST_F(trace, no_file)
+TEST_F(trace, uncreatable_file_causes_no_pause)
 {
 	char name[] = "/proc/none/trace.rtd";
 
@@ -415,7 +415,7 @@ TEST_F(trace, no_file)
 	EXPECT_TRUE(dev.running);
 }
 
-TEST_F(trace, read_fails)
+TEST_F(trace, read_failure_does_not_stop_tracing)
 {
 	ASSERT_EQ(0, perfTraceOn());
 	dev.status.bytes = 5000;
@@ -424,7 +424,7 @@ TEST_F(trace, read_fails)
 	EXPECT_TRUE(dev.running);
 }
 
-TEST_F(trace, pause_fails)
+TEST_F(trace, pause_failure_does_not_stop_tracing)
 {
 	ASSERT_EQ(0, perfTraceOn());
 	dev.fail_request = SIFIVE_TRACE_IOC_STOP;
@@ -436,7 +436,7 @@ TEST_F(trace, pause_fails)
 	EXPECT_TRUE(dev.running);
 }
 
-TEST_F(trace, restart_fails)
+TEST_F(trace, restart_failure_ends_recording)
 {
 	ASSERT_EQ(0, perfTraceOn());
 	mock_stores = 0;
@@ -453,7 +453,7 @@ TEST_F(trace, restart_fails)
 /*
  * The device can disappear at any time. Calls then fail, but everything is still released.
  */
-TEST_F(trace, unbound)
+TEST_F(trace, unbound_device_is_reported)
 {
 	ASSERT_EQ(0, perfTraceOn());
 	dev.fail_errno = ENODEV;
@@ -464,7 +464,7 @@ TEST_F(trace, unbound)
 }
 
 /* The environment determines whether messages are printed. */
-TEST_F(trace, verbosity)
+TEST_F(trace, verbosity_is_set_by_the_environment)
 {
 	int pipes[2], saved = dup(STDERR_FILENO);
 	char line[256] = "";

@@ -275,7 +275,7 @@ FIXTURE_TEARDOWN(each_type)
 	EXPECT_NOTHING_HELD();
 }
 
-TEST_F(each_type, neighbours)
+TEST_F(each_type, counts_consecutive_counters)
 {
 	unsigned int count;
 
@@ -285,7 +285,7 @@ TEST_F(each_type, neighbours)
 	}
 }
 
-TEST_F(each_type, with_time_stamp)
+TEST_F(each_type, counts_with_timestamp)
 {
 	unsigned int count;
 
@@ -295,7 +295,7 @@ TEST_F(each_type, with_time_stamp)
 	}
 }
 
-TEST_F(each_type, any_others)
+TEST_F(each_type, counts_non_consecutive_counters)
 {
 	unsigned int count;
 
@@ -306,7 +306,7 @@ TEST_F(each_type, any_others)
 }
 
 /* A library that is loaded late has its thread-local variables at an arbitrary offset. */
-TEST_F(each_type, far_from_the_thread_pointer)
+TEST_F(each_type, works_far_from_the_thread_pointer)
 {
 	static const long distances[] = { 0x7f8, 0x800, 0x12345678, -0x800, -0x7654320 };
 	unsigned int i;
@@ -320,7 +320,7 @@ TEST_F(each_type, far_from_the_thread_pointer)
 }
 
 /* A thread's own counts are sums, which wrap anywhere. */
-TEST_F(each_type, own)
+TEST_F(each_type, counts_per_thread)
 {
 	unsigned int count;
 
@@ -356,7 +356,7 @@ static void switch_out(uint64_t harts)
 }
 
 /* Records around a context switch, some of them a handler's, show the thread's counts. */
-TEST_F(each_type, own_switched)
+TEST_F(each_type, counts_per_thread_across_context_switches)
 {
 	unsigned int n, i;
 
@@ -388,7 +388,7 @@ TEST_F(each_type, own_switched)
 }
 
 /* Counters of one bit, which wrap each time, and of 31 bits need the generic writer. */
-TEST_F(widths, narrow)
+TEST_F(widths, narrow_counters_use_the_generic_writer)
 {
 	static const unsigned int narrow[] = { 1, 31 };
 	unsigned int i;
@@ -418,7 +418,7 @@ static unsigned int read_all(void)
 }
 
 /* Write a handler's record before each instruction of a writer. */
-TEST_F(each_type, interrupted_anywhere)
+TEST_F(each_type, can_be_interrupted_at_any_instruction)
 {
 	static const unsigned int numbers[] = { 1, 2, 8, 11 };
 	unsigned int n, own, i;
@@ -451,7 +451,7 @@ TEST_F(each_type, interrupted_anywhere)
 }
 
 /* Explicit records also keep the order of counters. */
-TEST_F(widths, interrupted)
+TEST_F(widths, interrupted_explicit_record_keeps_counter_order)
 {
 	use_run(8, false);
 	type = SIFIVE_TRACE_DELTA;
@@ -467,7 +467,7 @@ TEST_F(widths, interrupted)
 }
 
 /* Per-thread counts, some of which need the generic writer. */
-TEST_F(widths, own_interrupted)
+TEST_F(widths, interrupted_record_keeps_per_thread_counts)
 {
 	use_run(8, false);
 	offset = (uint64_t)-123456;
@@ -534,7 +534,7 @@ static void next_entry(struct __test_metadata *_metadata, bool header)
  * Differences of a thread's own counts: the first one on another CPU is relative to the
  * thread's latest record, on whichever CPU it was.
  */
-TEST_F(widths, own_counts_are_complete_where_a_thread_moves)
+TEST_F(widths, per_thread_counts_are_complete_after_migration)
 {
 	uint64_t before[PERF_COUNTER_MAX];
 	unsigned int i;
@@ -574,7 +574,7 @@ TEST_F(widths, own_counts_are_complete_where_a_thread_moves)
 }
 
 /* Two threads, one after the other, on one channel: only differences restart. */
-TEST_F(widths, header_once_with_own_counts)
+TEST_F(widths, single_header_supports_per_thread_counts)
 {
 	struct sifive_trace_options options = SIFIVE_TRACE_OPTIONS;
 	pthread_t thread;

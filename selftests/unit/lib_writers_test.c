@@ -80,7 +80,7 @@ FIXTURE_TEARDOWN(writers)
 	perfTraceOff();
 }
 
-TEST_F(writers, straight)
+TEST_F(writers, write_a_record)
 {
 	mock_counter[0] = 100;
 	mock_counter[2] = 30;
@@ -123,7 +123,7 @@ static void *newcomer(void *unused)
 }
 
 /* A thread that is still running after a new set-up joins again, and gets a channel of its own. */
-TEST_F(writers, set_up_anew)
+TEST_F(writers, rejoin_after_a_new_setup)
 {
 	pthread_t old, new;
 	unsigned int joins;
@@ -176,12 +176,12 @@ static void samples_take_its_channel(struct __test_metadata *_metadata)
 }
 
 /* The thread's previous channel can now belong to the kernel, which has no lane. */
-TEST_F(writers, set_up_with_samples)
+TEST_F(writers, rejoin_if_samples_take_their_channel)
 {
 	samples_take_its_channel(_metadata);
 }
 
-TEST_F(writers, set_up_with_samples_of_explicit_records)
+TEST_F(writers, rejoin_for_explicit_records_if_samples_take_their_channel)
 {
 	make = explicit;
 	samples_take_its_channel(_metadata);
@@ -199,7 +199,7 @@ static void *initialiser(void *unused)
 }
 
 /* Each core's thread initialises, as programs of the old API do. */
-TEST_F(writers, each_initialises)
+TEST_F(writers, each_initialising_thread_gets_a_channel)
 {
 	pthread_t other;
 
@@ -217,7 +217,7 @@ TEST_F(writers, each_initialises)
 }
 
 /* A thread that joined an earlier set-up neither takes nor returns a channel of the current one. */
-TEST_F(writers, late_channel)
+TEST_F(writers, thread_of_an_earlier_setup_takes_no_channel)
 {
 	static struct perf_thread late;
 
@@ -251,7 +251,7 @@ static void run_thread(struct __test_metadata *_metadata)
 }
 
 /* One header serves all threads of the channel. */
-TEST_F(writers, header_once)
+TEST_F(writers, share_one_header_per_channel)
 {
 	ASSERT_EQ(0, perfTraceOff());
 	setenv("SIFIVE_TRACE_HEADER", "once", 1);
@@ -267,7 +267,7 @@ TEST_F(writers, header_once)
 }
 
 /* An XOR ring repeats headers, so that what remains after it has wrapped can be read. */
-TEST_F(writers, headers_at_intervals)
+TEST_F(writers, repeat_headers_in_an_xor_ring)
 {
 	static struct perf_setup setup;
 	int i;
@@ -322,7 +322,7 @@ static void handler_that_moves(void)
 /*
  * A handler that migrates while it reads counters for a record reads the new hart's counters.
  */
-TEST_F(writers, moved_in_handler)
+TEST_F(writers, read_the_new_harts_counters_after_migration)
 {
 	dev.cpus = 3;
 	ASSERT_EQ(0, perfTraceOff());
@@ -370,7 +370,7 @@ static void __attribute__((noinline)) leave_record(void)
 }
 
 /* An abandoned record costs the records that wait for it, not all later ones. */
-TEST_F(writers, left_for_deeper)
+TEST_F(writers, drop_only_records_that_wait_for_an_abandoned_one)
 {
 	int i;
 
@@ -390,7 +390,7 @@ TEST_F(writers, left_for_deeper)
 }
 
 /* All calls work after a jump out of a record, which the next record marks. */
-TEST_F(writers, calls_after_jump)
+TEST_F(writers, allow_calls_after_a_jump_out_of_a_record)
 {
 	char null[] = "/dev/null";
 
@@ -410,7 +410,7 @@ TEST_F(writers, calls_after_jump)
 }
 
 /* A record is abandoned by a jump, or because its thread ends. */
-TEST_F(writers, call_left)
+TEST_F(writers, allow_calls_after_a_jump_out_of_a_call)
 {
 	ASSERT_EQ(0, perfTraceOff());
 	if (!setjmp(jump)) {
@@ -437,7 +437,7 @@ static void *leave_call(void *unused)
 	return unused;
 }
 
-TEST_F(writers, call_of_ended_thread)
+TEST_F(writers, allow_calls_after_a_thread_ended_within_a_call)
 {
 	pthread_t thread;
 
@@ -481,7 +481,7 @@ static void *with_own_stack(void *alternate)
 }
 
 /* A handler's stack can be above the thread's stack, and look as if it were not a handler's. */
-TEST_F(writers, stack_above)
+TEST_F(writers, recognise_a_handler_on_a_higher_stack)
 {
 	const size_t size = 1 << 20;
 	char *memory = mmap(NULL, 3 * size, PROT_READ | PROT_WRITE,
@@ -510,7 +510,7 @@ static void take_over(void)
 }
 
 /* The writer of a record that was abandoned by mistake detects that. */
-TEST_F(writers, given_up_by_mistake)
+TEST_F(writers, detect_that_their_record_was_abandoned)
 {
 	mock_interrupt = take_over;
 	mock_interrupt_once = true;
@@ -531,7 +531,7 @@ static void close_by_another(void)
 }
 
 /* Pretend that a handler has switched to another user thread, which is in a record now. */
-TEST_F(writers, a_gate_that_another_context_has_closed_stays_closed)
+TEST_F(writers, do_not_open_a_gate_closed_by_another_context)
 {
 	uint64_t abandoned = perf_pool->lost->abandoned;
 
@@ -557,7 +557,7 @@ static void fork_in_record(void)
 }
 
 /* The child of a handler's fork() returns to a record that no longer exists. */
-TEST_F(writers, fork_in_record)
+TEST_F(writers, survive_fork_within_a_record)
 {
 	int i, status;
 
@@ -579,7 +579,7 @@ TEST_F(writers, fork_in_record)
 }
 
 /* A child of clone() has run no fork handler. */
-TEST_F(writers, raw_clone)
+TEST_F(writers, are_off_in_a_child_of_clone)
 {
 	int status;
 	pid_t pid = (pid_t)syscall(SYS_clone, SIGCHLD, 0, 0, 0, 0);
@@ -616,7 +616,7 @@ static void *stopped(void *unused)
 }
 
 /* The thread's record is abandoned once, and the next one marks it. */
-TEST_F(writers, stopped_in_record)
+TEST_F(writers, of_a_stopped_thread_are_abandoned_once)
 {
 	pthread_t thread;
 

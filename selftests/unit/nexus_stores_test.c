@@ -115,7 +115,7 @@ static void fill(struct gen *gen, uint64_t *seed, unsigned int count)
 	}
 }
 
-TEST(every_shape_of_store)
+TEST(every_store_decodes_the_same_in_batches)
 {
 	static const unsigned int widths[] = { 0, 7, 20, 40, 64 };
 	struct nexus_options options = { 0 };
@@ -147,7 +147,7 @@ TEST(every_shape_of_store)
 }
 
 /* Typical stores take the fast path, except at the end of each chunk. */
-TEST(most_are_decoded_at_once)
+TEST(most_stores_take_the_fast_path)
 {
 	struct nexus_options options = { .src_bits = 2 };
 	struct gen_stream stream;
@@ -174,7 +174,7 @@ TEST(most_are_decoded_at_once)
 }
 
 /* Errors, gaps, idle bytes, unknown and long messages between the stores. */
-TEST(whatever_is_between)
+TEST(stores_between_other_messages_decode_the_same_in_batches)
 {
 	static const uint8_t fixed[] = { 1 }, bits[] = { 4, 0 };
 	static const uint64_t field[] = { 0x123456789abcdef0, 7 };
@@ -218,7 +218,7 @@ TEST(whatever_is_between)
 	gen_free(&gen);
 }
 
-TEST(any_bytes)
+TEST(random_bytes_decode_the_same_in_batches)
 {
 	struct nexus_options options = { .ts_width = 20 };
 	uint64_t seed = 24;

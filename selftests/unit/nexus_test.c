@@ -14,7 +14,7 @@ static void decode(unsigned int src_bits, const void *data, size_t length)
 	collect(&options, data, length, length ? length : 1, &all);
 }
 
-TEST(example_ict_with_sync)
+TEST(example_ict_with_sync_is_decoded)
 {
 	static const uint8_t bytes[] = { 0x8c, 0x00, 0x01, 0xa0, 0x3f };
 
@@ -32,7 +32,7 @@ TEST(example_ict_with_sync)
 	EXPECT_EQ(1000, all.message[0].time);
 }
 
-TEST(example_data_acquisition)
+TEST(example_data_acquisition_is_decoded)
 {
 	static const uint8_t bytes[] = {
 		0x8c, 0x00, 0x01, 0xa0, 0x3f,
@@ -55,7 +55,7 @@ TEST(example_data_acquisition)
 	EXPECT_EQ(0x70657266, store.value);
 }
 
-TEST(example_with_source)
+TEST(example_with_source_is_decoded)
 {
 	static const uint8_t bytes[] = {
 		0x8c, 0x08, 0x01, 0xa4, 0x3f,
@@ -162,7 +162,7 @@ static void check_layout(struct __test_metadata *_metadata,
 	gen_free(&gen);
 }
 
-TEST(every_layout_and_source_width)
+TEST(every_layout_and_source_width_is_decoded)
 {
 	unsigned int src_bits;
 	size_t i, v;
@@ -177,7 +177,7 @@ TEST(every_layout_and_source_width)
 	}
 }
 
-TEST(options_out_of_range)
+TEST(options_out_of_range_are_refused)
 {
 	struct nexus_options options = { .src_bits = NEXUS_SRC_BITS_MAX + 1 };
 	struct nexus nexus;
@@ -193,7 +193,7 @@ TEST(options_out_of_range)
 	EXPECT_EQ(0, nexus_init(&nexus, &options));
 }
 
-TEST(store_sizes)
+TEST(store_sizes_are_decoded)
 {
 	struct nexus_message message = { .tcode = NEXUS_DATA_ACQUISITION };
 	struct store store;
@@ -239,7 +239,7 @@ static void sample(struct gen *gen, unsigned int src_bits)
 	}
 }
 
-TEST(idle_anywhere_between_messages)
+TEST(idle_bytes_between_messages_are_skipped)
 {
 	struct gen gen;
 	size_t i;
@@ -261,14 +261,14 @@ TEST(idle_anywhere_between_messages)
 	gen_free(&gen);
 }
 
-TEST(nothing_at_all)
+TEST(empty_input_contains_no_messages)
 {
 	decode(0, NULL, 0);
 	EXPECT_EQ(0, all.items);
 }
 
 /* The result does not depend on how the input is cut into chunks. */
-TEST(any_pieces)
+TEST(chunk_boundaries_do_not_affect_the_result)
 {
 	static struct collected whole;
 	struct nexus_options options = { .src_bits = 2 };
@@ -292,7 +292,7 @@ TEST(any_pieces)
 }
 
 /* Starting at any byte, a ring is decoded correctly from the second message at the latest. */
-TEST(ring_starts_at_a_message)
+TEST(ring_is_decoded_from_the_second_message)
 {
 	struct nexus_options options = { .ring = true };
 	static struct collected whole;
@@ -347,13 +347,13 @@ static void check_gap(struct __test_metadata *_metadata, const void *bad,
 	gen_free(&gen);
 }
 
-TEST(gap_reserved_mseo)
+TEST(reserved_mseo_is_a_gap)
 {
 	check_gap(_metadata, "\x1c\x61\x9a\x24\x03", 5, NEXUS_GAP_RESERVED);
 	check_gap(_metadata, "\x02\x03", 2, NEXUS_GAP_RESERVED);
 }
 
-TEST(gap_too_long)
+TEST(overlong_message_is_a_gap)
 {
 	uint8_t bytes[100] = { 0x1c, 0x61 };
 
@@ -364,7 +364,7 @@ TEST(gap_too_long)
 	check_gap(_metadata, bytes, 100, NEXUS_GAP_TOO_LONG);
 }
 
-TEST(gap_malformed)
+TEST(malformed_message_is_a_gap)
 {
 	/* The message ends within its TCODE, or within fixed fields. */
 	check_gap(_metadata, "\x1f", 1, NEXUS_GAP_MALFORMED);
@@ -383,7 +383,7 @@ TEST(gap_malformed)
 	check_gap(_metadata, "\xe3", 1, NEXUS_GAP_MALFORMED);
 }
 
-TEST(long_message_of_the_greatest_length)
+TEST(message_of_maximum_length_is_decoded)
 {
 	uint8_t bytes[NEXUS_MESSAGE_MAX] = { 0x1c, 0x61 };
 
@@ -421,7 +421,7 @@ TEST(unknown_tcode_is_skipped)
 	gen_free(&gen);
 }
 
-TEST(every_truncation)
+TEST(truncation_affects_only_the_last_message)
 {
 	static struct collected whole;
 	struct gen gen;
@@ -446,7 +446,7 @@ TEST(every_truncation)
 }
 
 /* After a flipped bit, the decoder resynchronises and accounts for every byte. */
-TEST(every_bit_flip)
+TEST(decoder_resynchronises_after_any_bit_flip)
 {
 	static struct collected whole;
 	const struct nexus_message *last, *good;
@@ -477,7 +477,7 @@ TEST(every_bit_flip)
 }
 
 /* The decoder never fails on random bytes, and accounts for every byte except idle ones. */
-TEST(random_bytes)
+TEST(random_bytes_are_all_accounted_for)
 {
 	uint64_t seed = 7;
 	unsigned int round;

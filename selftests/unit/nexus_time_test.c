@@ -67,7 +67,7 @@ TEST_F(time, follows_each_source)
 	}
 }
 
-TEST_F(time, is_extended_over_wraps)
+TEST_F(time, is_extended_across_wraparounds)
 {
 	uint64_t step, expected[50];
 	size_t i;
@@ -89,7 +89,7 @@ TEST_F(time, is_extended_over_wraps)
 		EXPECT_EQ(expected[i], all.message[i + 1].time);
 }
 
-TEST_F(time, is_unknown_until_an_absolute_one)
+TEST_F(time, is_unknown_until_an_absolute_timestamp)
 {
 	gen_store(&self->gen, 1, 6, 4, 0);
 	gen_sync(&self->gen, 2);
@@ -132,7 +132,7 @@ TEST_F(time, is_inferred_after_an_error)
 	EXPECT_EQ(1006, all.message[6].time);
 }
 
-TEST_F(time, goes_on_after_an_error)
+TEST_F(time, continues_after_an_error)
 {
 	uint64_t now;
 
@@ -153,7 +153,7 @@ TEST_F(time, goes_on_after_an_error)
 		EXPECT_EQ(now, all.message[3].time);
 }
 
-TEST_F(time, of_a_message_without_timestamp)
+TEST_F(time, is_repeated_for_a_message_without_timestamp)
 {
 	gen_sync(&self->gen, 0);
 	gen_store(&self->gen, 0, 6, 4, 0);
@@ -193,7 +193,7 @@ TEST_F(time, is_corrected_by_a_contradiction)
 	EXPECT_EQ(1152 + 64, all.message[2].time);
 }
 
-TEST(absolute_time_in_all_sync_messages)
+TEST(all_sync_messages_contain_an_absolute_time)
 {
 	static const uint8_t tcode[] = { 9, 11, 12, 29, 35 };
 	static const uint8_t fixed[] = { 1, 0 };
@@ -220,7 +220,7 @@ TEST(absolute_time_in_all_sync_messages)
 	}
 }
 
-TEST(width_is_40_by_default)
+TEST(timestamp_width_is_40_by_default)
 {
 	struct nexus_options options = { .src_bits = 0 };
 	struct gen gen;

@@ -31,7 +31,7 @@ TEST_F(perfrec, marks_belong_to_the_next_record)
 	EXPECT_FALSE(all.record[2].flags & PERFREC_MARKED);
 }
 
-TEST_F(perfrec, dropped_records_are_a_loss_also_behind_their_header)
+TEST_F(perfrec, dropped_records_are_a_loss_even_after_a_header)
 {
 	header(self, PERFREC_DELTA_XOR, 1, 64);
 	word8(self, SIFIVE_TRACE_RECORD_DROPPED);
@@ -51,7 +51,7 @@ TEST_F(perfrec, dropped_records_are_a_loss_also_behind_their_header)
 		  PERFREC_MARKED, all.record[0].flags);
 }
 
-TEST_F(perfrec, a_mark_without_its_value_is_none)
+TEST_F(perfrec, mark_without_a_value_is_ignored)
 {
 	header(self, PERFREC_RAW, 1, 64);
 	word8(self, SIFIVE_TRACE_RECORD_DROPPED);
@@ -65,7 +65,7 @@ TEST_F(perfrec, a_mark_without_its_value_is_none)
 	EXPECT_FALSE(all.record[0].flags & PERFREC_MARKED);
 }
 
-TEST_F(perfrec, callers_belong_to_the_sample_that_follows)
+TEST_F(perfrec, callers_belong_to_the_next_sample)
 {
 	header(self, PERFREC_DELTA_XOR, 1, 64);
 	word8(self, SIFIVE_TRACE_RECORD_CALLERS);
@@ -148,7 +148,7 @@ static const struct perfrec_callers *keep_stack(void *context, const struct perf
 	return &none;
 }
 
-TEST_F(perfrec, a_stack_belongs_to_the_sample_that_follows)
+TEST_F(perfrec, stack_belongs_to_the_next_sample)
 {
 	struct perfrec_ops ops = collect_ops;
 
@@ -182,7 +182,7 @@ TEST_F(perfrec, a_stack_belongs_to_the_sample_that_follows)
 	EXPECT_FALSE(all.record[1].flags & PERFREC_CALLERS);
 }
 
-TEST_F(perfrec, a_stack_without_a_sample_is_lost)
+TEST_F(perfrec, stack_without_a_sample_is_lost)
 {
 	unsigned int i;
 
@@ -214,7 +214,7 @@ TEST_F(perfrec, a_stack_without_a_sample_is_lost)
 	EXPECT_EQ(33 + 31 + 35 + 33 + 1025 + 2 + 33, all.lost_words);
 }
 
-TEST_F(perfrec, header_within_a_stack)
+TEST_F(perfrec, header_within_a_stack_is_recognised)
 {
 	header(self, PERFREC_RAW, 1, 64);
 	registers(self, 16);
@@ -232,7 +232,7 @@ TEST_F(perfrec, header_within_a_stack)
 	ASSERT_EQ(1, all.records);
 }
 
-TEST_F(perfrec, header_within_callers)
+TEST_F(perfrec, header_within_callers_is_recognised)
 {
 	header(self, PERFREC_RAW, 1, 64);
 	word8(self, SIFIVE_TRACE_RECORD_CALLERS);
@@ -253,7 +253,7 @@ TEST_F(perfrec, header_within_callers)
 	EXPECT_EQ(MAGIC, all.record[0].callers->address[0]);
 }
 
-TEST_F(perfrec, lost_words_end_callers)
+TEST_F(perfrec, lost_words_discard_pending_callers)
 {
 	header(self, PERFREC_RAW, 1, 64);
 	word8(self, SIFIVE_TRACE_RECORD_CALLERS);
@@ -294,7 +294,7 @@ TEST_F(perfrec, each_list_of_callers_is_stored_once)
 }
 
 /* All lists of a trace can have the same key, if the trace is made for that. */
-TEST_F(perfrec, many_lists_with_one_key_take_no_time)
+TEST_F(perfrec, colliding_caller_lists_are_limited)
 {
 	static struct callers callers;
 	unsigned int i, stored = 0;

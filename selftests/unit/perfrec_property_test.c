@@ -190,7 +190,7 @@ static void records(struct gen_stream *stream, unsigned int count,
 
 static const unsigned int widths[] = { 64, 48, 40, 32, 1 };
 
-TEST(every_count_type_number_and_width_of_counters)
+TEST(every_count_type_counter_number_and_width_is_decoded)
 {
 	unsigned int type, counters, w;
 	uint64_t seed = 1;
@@ -221,7 +221,7 @@ TEST(every_count_type_number_and_width_of_counters)
 	}
 }
 
-TEST(mixed_widths_events_and_timestamp_schemes)
+TEST(mixed_widths_events_and_timestamp_schemes_are_decoded)
 {
 	unsigned int round, i;
 	uint64_t seed = 2;
@@ -270,7 +270,7 @@ TEST(mixed_widths_events_and_timestamp_schemes)
 	}
 }
 
-TEST(several_headers)
+TEST(several_headers_are_decoded)
 {
 	struct gen_stream stream;
 	uint64_t seed = 3;
@@ -295,7 +295,7 @@ TEST(several_headers)
 }
 
 /* The sources' messages are interleaved at random, and each source has a separate time. */
-TEST(two_sources_interleaved)
+TEST(two_interleaved_sources_are_decoded)
 {
 	unsigned int type, other, s;
 	uint64_t seed = 4;
@@ -331,7 +331,7 @@ TEST(two_sources_interleaved)
 }
 
 /* Add other messages of an encoder, which are not part of the records. */
-TEST(sixteen_sources)
+TEST(sixteen_sources_are_decoded)
 {
 	const uint64_t process = 0x1234, icnt = 7;
 	struct gen one[16], merged, both;
@@ -367,7 +367,7 @@ TEST(sixteen_sources)
 	gen_free(&merged);
 }
 
-TEST(two_channels_interleaved)
+TEST(two_interleaved_channels_are_decoded)
 {
 	const unsigned int channels[2] = { 6, 7 };
 	struct gen one[2], merged;
@@ -418,7 +418,7 @@ static bool lacks_upper_part(const struct gen_truth *truth,
 	       record->sent[last] == (uint32_t)truth->sent[last];
 }
 
-TEST(every_truncation)
+TEST(truncation_affects_only_the_last_record)
 {
 	struct gen_stream stream;
 	unsigned int type;
@@ -444,7 +444,7 @@ TEST(every_truncation)
 	}
 }
 
-TEST(every_bit_flip)
+TEST(records_after_the_next_header_survive_any_bit_flip)
 {
 	struct gen_stream stream;
 	uint64_t seed = 8;
@@ -502,7 +502,7 @@ static void headers_sample(struct gen *gen, unsigned int type, uint64_t *seed)
 }
 
 /* HEADER_FLIPS=160000 for a longer run. */
-TEST(no_record_of_header_words)
+TEST(header_words_are_never_decoded_as_a_record)
 {
 	const char *text = getenv("HEADER_FLIPS");
 	unsigned int flips = text ? (unsigned int)atoi(text) : 8000, i, k;
@@ -529,7 +529,7 @@ TEST(no_record_of_header_words)
 	EXPECT_LT(flips * 8, records);
 }
 
-TEST(bytes_lost_and_changed_at_random)
+TEST(lost_and_changed_bytes_are_survived)
 {
 	uint64_t seed = 9;
 	unsigned int round;
@@ -564,7 +564,7 @@ TEST(bytes_lost_and_changed_at_random)
 }
 
 /* Words in any order: none is omitted or counted twice. */
-TEST(random_words)
+TEST(random_words_are_all_accounted_for)
 {
 	static const uint8_t sizes[] = { 1, 1, 2, 4, 4, 4, 4, 4, 4, 0 };
 	unsigned int round, i, marks;

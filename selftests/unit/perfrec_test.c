@@ -2,7 +2,7 @@
 /* Tests the record decoder with hand-made words: layouts, values, lost words. */
 #include "perfrec_fixture.h"
 
-TEST_F(perfrec, header_of_all_event_types)
+TEST_F(perfrec, header_with_all_event_types_is_decoded)
 {
 	const struct perfrec_header *h = &all.header[0];
 	char name[PERFREC_NAME_SIZE];
@@ -57,7 +57,7 @@ TEST_F(perfrec, header_of_all_event_types)
 	EXPECT_STREQ("r700020001", name);
 }
 
-TEST_F(perfrec, header_of_a_firmware_event)
+TEST_F(perfrec, header_with_a_firmware_event_is_decoded)
 {
 	const struct perfrec_counter *counter = &all.header[0].counter[0];
 	char name[PERFREC_NAME_SIZE];
@@ -78,7 +78,7 @@ TEST_F(perfrec, header_of_a_firmware_event)
 }
 
 /* The types in between are undefined. */
-TEST_F(perfrec, header_of_an_unknown_event_type)
+TEST_F(perfrec, header_with_an_unknown_event_type_is_refused)
 {
 	word32(self, MAGIC);
 	word8(self, PERFREC_DELTA);
@@ -89,7 +89,7 @@ TEST_F(perfrec, header_of_an_unknown_event_type)
 	EXPECT_EQ(0, all.headers);
 }
 
-TEST_F(perfrec, names_of_any_event)
+TEST_F(perfrec, every_event_has_a_name)
 {
 	struct perfrec_counter counter = { .type = PERFREC_EVENT_GENERAL };
 	char name[PERFREC_NAME_SIZE];
@@ -117,7 +117,7 @@ TEST_F(perfrec, names_of_any_event)
 	EXPECT_STREQ("rffffffffffffffff", name);
 }
 
-TEST_F(perfrec, enter_with_long_and_short_address)
+TEST_F(perfrec, enter_record_with_long_and_short_address_is_decoded)
 {
 	const struct perfrec_record *r = &all.record[0];
 
@@ -150,7 +150,7 @@ TEST_F(perfrec, enter_with_long_and_short_address)
 	EXPECT_EQ(0, all.losses);
 }
 
-TEST_F(perfrec, last_record_lacks_nothing)
+TEST_F(perfrec, complete_last_record_is_returned_by_flush)
 {
 	header(self, PERFREC_RAW, 2, 64);
 	word8(self, PERFREC_MANUAL);
@@ -192,7 +192,7 @@ TEST_F(perfrec, truncated_header_is_dropped)
 	EXPECT_EQ(3, all.loss[0].words);
 }
 
-TEST_F(perfrec, no_counters)
+TEST_F(perfrec, records_without_counters_are_decoded)
 {
 	header(self, PERFREC_DELTA, 0, 64);
 	word8(self, PERFREC_EXIT);
@@ -208,7 +208,7 @@ TEST_F(perfrec, no_counters)
 	EXPECT_EQ(0, all.losses);
 }
 
-TEST_F(perfrec, delta_sums_up_modulo_the_width)
+TEST_F(perfrec, delta_is_added_modulo_the_counter_width)
 {
 	header(self, PERFREC_DELTA, 1, 40);
 	word8(self, PERFREC_MANUAL);
@@ -229,7 +229,7 @@ TEST_F(perfrec, delta_sums_up_modulo_the_width)
 }
 
 /* A writer that takes an unchanged counter for a wrapped one sends 2^width. */
-TEST_F(perfrec, delta_of_a_whole_round_is_nothing)
+TEST_F(perfrec, delta_of_a_full_wraparound_is_0)
 {
 	header(self, PERFREC_DELTA, 1, 32);
 	word8(self, PERFREC_MANUAL);
@@ -267,7 +267,7 @@ TEST_F(perfrec, delta_xor_is_rebuilt)
 	EXPECT_TRUE(all.record[1].flags & PERFREC_DELTA_KNOWN);
 }
 
-TEST_F(perfrec, a_new_header_starts_anew)
+TEST_F(perfrec, new_header_restarts_the_stream)
 {
 	header(self, PERFREC_DELTA_XOR, 1, 64);
 	word8(self, PERFREC_MANUAL);
@@ -300,7 +300,7 @@ static void xor_record(FIXTURE_DATA(perfrec) *self, uint32_t before, uint32_t no
 }
 
 /* A header on schedule continues the stream; any other starts a new one. */
-TEST_F(perfrec, headers_at_intervals)
+TEST_F(perfrec, periodic_headers_continue_the_stream)
 {
 	perfrec_repeat(self->perfrec, ~0u, 2);
 	header(self, PERFREC_DELTA_XOR, 1, 64);
@@ -331,7 +331,7 @@ TEST_F(perfrec, headers_at_intervals)
 	EXPECT_FALSE(all.record[5].flags & PERFREC_DELTA_KNOWN);
 }
 
-TEST_F(perfrec, headers_at_intervals_of_other_channels)
+TEST_F(perfrec, header_intervals_are_set_per_channel)
 {
 	perfrec_repeat(self->perfrec, ~(1u << PERFREC_CHANNEL_DEFAULT), 1);
 	header(self, PERFREC_DELTA_XOR, 1, 64);
@@ -347,7 +347,7 @@ TEST_F(perfrec, headers_at_intervals_of_other_channels)
 }
 
 /* With a loss in between, it is unknown whether the header was on schedule. */
-TEST_F(perfrec, a_header_at_its_interval_behind_a_loss)
+TEST_F(perfrec, periodic_header_after_a_loss_restarts_the_stream)
 {
 	perfrec_repeat(self->perfrec, ~0u, 2);
 	header(self, PERFREC_DELTA_XOR, 1, 64);
@@ -362,7 +362,7 @@ TEST_F(perfrec, a_header_at_its_interval_behind_a_loss)
 	EXPECT_FALSE(all.header[1].repeated);
 }
 
-TEST_F(perfrec, a_counter_may_equal_the_magic)
+TEST_F(perfrec, counter_can_equal_the_header_magic)
 {
 	header(self, PERFREC_RAW, 2, 64);
 	word8(self, PERFREC_MANUAL);
@@ -389,7 +389,7 @@ TEST_F(perfrec, a_counter_may_equal_the_magic)
 	EXPECT_EQ(0x100000000 + MAGIC, all.record[1].sent[0]);
 }
 
-TEST_F(perfrec, header_after_a_record_that_broke_off)
+TEST_F(perfrec, header_after_a_truncated_record_is_recognised)
 {
 	header(self, PERFREC_RAW, 3, 64);
 	word8(self, PERFREC_MANUAL);
@@ -407,7 +407,7 @@ TEST_F(perfrec, header_after_a_record_that_broke_off)
 	EXPECT_EQ(1, all.record[0].counters);
 }
 
-TEST_F(perfrec, record_cut_by_the_next)
+TEST_F(perfrec, record_truncated_by_the_next_is_lost)
 {
 	header(self, PERFREC_DELTA, 2, 64);
 	word8(self, PERFREC_ENTER);
@@ -449,7 +449,7 @@ TEST_F(perfrec, delta_xor_is_unknown_after_a_loss)
 	EXPECT_EQ(3, all.lost_words);
 }
 
-TEST_F(perfrec, too_many_words)
+TEST_F(perfrec, excess_words_are_lost)
 {
 	header(self, PERFREC_RAW, 1, 64);
 	word8(self, PERFREC_MANUAL);
@@ -475,7 +475,7 @@ TEST_F(perfrec, too_many_words)
 	EXPECT_TRUE(all.record[1].flags & PERFREC_VALUE_KNOWN);
 }
 
-TEST_F(perfrec, header_that_is_none)
+TEST_F(perfrec, magic_after_lost_words_is_not_a_header)
 {
 	header(self, PERFREC_RAW, 1, 64);
 	/* After lost words, the magic can be a counter's value. */
@@ -494,7 +494,7 @@ TEST_F(perfrec, header_that_is_none)
 	EXPECT_NE(NULL, all.record[all.records - 1].header);
 }
 
-TEST_F(perfrec, broken_header_leaves_none)
+TEST_F(perfrec, broken_header_invalidates_the_previous_one)
 {
 	header(self, PERFREC_RAW, 1, 64);
 	word32(self, MAGIC);
@@ -520,7 +520,7 @@ TEST_F(perfrec, broken_header_leaves_none)
 }
 
 /* A ring begins in a record, long after the header was overwritten. */
-TEST_F(perfrec, records_without_header)
+TEST_F(perfrec, records_without_header_are_decoded)
 {
 	unsigned int i;
 
@@ -548,7 +548,7 @@ TEST_F(perfrec, records_without_header)
 	EXPECT_EQ(PERFREC_NO_START, all.loss[0].reason);
 }
 
-TEST_F(perfrec, last_record_without_header_is_as_long_as_the_others)
+TEST_F(perfrec, last_record_without_header_must_be_as_long_as_the_others)
 {
 	word8(self, PERFREC_MANUAL);
 	word32(self, 0x10000);
@@ -563,7 +563,7 @@ TEST_F(perfrec, last_record_without_header_is_as_long_as_the_others)
 	EXPECT_EQ(PERFREC_TRUNCATED, all.loss[0].reason);
 }
 
-TEST_F(perfrec, header_behind_records_without_one)
+TEST_F(perfrec, header_after_records_without_header_is_used)
 {
 	word8(self, PERFREC_MANUAL);
 	word32(self, 0x10000);
@@ -581,7 +581,7 @@ TEST_F(perfrec, header_behind_records_without_one)
 	EXPECT_EQ(2, all.record[1].counters);
 }
 
-TEST_F(perfrec, more_counters_than_there_can_be)
+TEST_F(perfrec, record_with_too_many_counters_is_lost)
 {
 	unsigned int i;
 
@@ -595,7 +595,7 @@ TEST_F(perfrec, more_counters_than_there_can_be)
 	EXPECT_EQ(103, all.lost_words);
 }
 
-TEST_F(perfrec, lost_messages_of_one_source)
+TEST_F(perfrec, lost_messages_of_one_source_affect_no_other)
 {
 	header(self, PERFREC_DELTA, 1, 64);
 	self->src = 1;
@@ -625,7 +625,7 @@ TEST_F(perfrec, lost_messages_of_one_source)
 	EXPECT_EQ(1, all.loss[1].words);
 }
 
-TEST_F(perfrec, lost_messages_of_all_sources)
+TEST_F(perfrec, lost_messages_of_all_sources_interrupt_records)
 {
 	header(self, PERFREC_RAW, 1, 64);
 	self->src = 1;
@@ -640,7 +640,7 @@ TEST_F(perfrec, lost_messages_of_all_sources)
 	EXPECT_EQ(0, all.records);
 }
 
-TEST_F(perfrec, out_of_range)
+TEST_F(perfrec, source_or_channel_out_of_range_is_refused)
 {
 	struct store word = { .src = PERFREC_SOURCES };
 
@@ -654,7 +654,7 @@ TEST_F(perfrec, out_of_range)
 	perfrec_free(NULL);
 }
 
-TEST_F(perfrec, every_value_has_a_word)
+TEST_F(perfrec, every_constant_has_a_name)
 {
 	unsigned int i;
 

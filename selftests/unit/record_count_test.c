@@ -52,7 +52,7 @@ static int start(uint32_t type, unsigned int bits, uint64_t now)
 #include "record_widths.h"
 
 /* A second header restarts: Delta from the counter's current value, XOR from 0. */
-TEST(header_restarts)
+TEST(second_header_restarts_the_counts)
 {
 	ASSERT_EQ(0, start(SIFIVE_TRACE_RECORD_DELTA, 64, 100));
 	EXPECT_EQ(50, record(150));
@@ -68,7 +68,7 @@ TEST(header_restarts)
 	EXPECT_EQ(0x151, record(0x151));
 }
 
-TEST(mask_of_info)
+TEST(counter_info_determines_the_mask)
 {
 	EXPECT_EQ(~UINT64_C(0), perf_counter_mask(63 << 12 | 0xc03));
 	EXPECT_EQ(0xffffffffff, perf_counter_mask(39 << 12));

@@ -26,7 +26,7 @@ static int start(uint32_t type, const struct perf_counter *counter, uint32_t cou
 	return rc;
 }
 
-TEST(no_counters)
+TEST(header_without_counters_is_encoded)
 {
 	ASSERT_EQ(0, start(SIFIVE_TRACE_RECORD_RAW, NULL, 0));
 	EXPECT_STORES(MAGIC, { 8, 0 }, { 32, 0 });
@@ -36,7 +36,7 @@ TEST(no_counters)
 	EXPECT_STORES(MAGIC, { 8, 2 }, { 32, 0 });
 }
 
-TEST(general_event)
+TEST(general_event_is_encoded)
 {
 	const struct perf_counter cycles = {
 		.number = 0, .info = 0x3fc00, .type = 0, .code = 1,
@@ -47,7 +47,7 @@ TEST(general_event)
 		      { 32, 0 }, { 32, 1 }, { 32, 0x3fc00 });
 }
 
-TEST(timestamp)
+TEST(timestamp_event_is_encoded)
 {
 	const struct perf_counter ts = {
 		.number = 1, .info = 0x27000, .type = 0, .code = 0x80,
@@ -58,7 +58,7 @@ TEST(timestamp)
 		      { 32, 0 }, { 32, 0x80 }, { 32, 0x27000 });
 }
 
-TEST(cache_event)
+TEST(cache_event_is_encoded)
 {
 	/* Write misses of the data TLB: 3 << 3 | 1 << 1 | 1. */
 	const struct perf_counter dtlb = {
@@ -71,7 +71,7 @@ TEST(cache_event)
 }
 
 /* Both halves of the selector are written, even if the upper half is 0. */
-TEST(raw_event)
+TEST(raw_event_has_a_64_bit_selector)
 {
 	struct perf_counter raw = {
 		.number = 3, .info = 0x27c03, .type = 2,
@@ -90,7 +90,7 @@ TEST(raw_event)
 }
 
 /* Definitions are in order of counter number, regardless of the list's order. */
-TEST(order)
+TEST(counters_are_in_ascending_order)
 {
 	const struct perf_counter counters[] = {
 		{ .number = 7, .info = 0x3fc07, .type = 2, .data = 5 },
@@ -109,7 +109,7 @@ TEST(order)
 		      { 32, 1 }, { 32, 0x10 }, { 32, 0x3fc1f });
 }
 
-TEST(all_counters)
+TEST(all_counters_are_encoded)
 {
 	struct perf_counter counters[32];
 	unsigned int i;
@@ -128,7 +128,7 @@ TEST(all_counters)
 	}
 }
 
-TEST(refused)
+TEST(invalid_layouts_are_refused)
 {
 	struct perf_counter counters[33] = { 0 };
 

@@ -38,14 +38,14 @@ FIXTURE_TEARDOWN(width)
 {
 }
 
-TEST_F(width, delta_unchanged)
+TEST_F(width, delta_of_an_unchanged_counter_is_0)
 {
 	ASSERT_EQ(0, start(WIDTH_DELTA, variant->bits, self->max));
 	EXPECT_EQ(0, record(self->max));
 	EXPECT_EQ(0, record(self->max));
 }
 
-TEST_F(width, delta_wrap)
+TEST_F(width, delta_wraps_like_the_counter)
 {
 	ASSERT_EQ(0, start(WIDTH_DELTA, variant->bits, self->max));
 	EXPECT_EQ(1, record(0));
@@ -54,7 +54,7 @@ TEST_F(width, delta_wrap)
 }
 
 /* Steps that exceed the counter's width wrap like the counter. */
-TEST_F(width, delta_steps)
+TEST_F(width, delta_equals_the_step_modulo_the_width)
 {
 	const uint64_t step[] = { 7, 1000, 3 };
 	uint64_t now = self->max - 6;
@@ -69,7 +69,7 @@ TEST_F(width, delta_steps)
 		  record((now - 5) & self->max));
 }
 
-TEST_F(width, xor_absolute)
+TEST_F(width, xor_starts_from_0)
 {
 	static const uint64_t values[] = {
 		0, 1, 1, 0xffffffff, 0x100000000, WIDTH_48, 3, ~UINT64_C(0),
@@ -85,7 +85,7 @@ TEST_F(width, xor_absolute)
 	}
 }
 
-TEST_F(width, raw)
+TEST_F(width, raw_count_is_the_counters_low_48_bits)
 {
 	ASSERT_EQ(0, start(WIDTH_RAW, variant->bits, 0));
 	EXPECT_EQ(self->max & WIDTH_48, record(self->max));

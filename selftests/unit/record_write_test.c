@@ -46,7 +46,7 @@ static uint32_t counters_of(uint32_t mask, unsigned int width,
 	return count;
 }
 
-TEST(enter_exit)
+TEST(enter_and_exit_records_have_two_addresses)
 {
 	ASSERT_EQ(0, start(SIFIVE_TRACE_RECORD_RAW, NULL, 0));
 	record(PERF_RECORD_ENTER, 0x10400, 0x10522);
@@ -55,7 +55,7 @@ TEST(enter_exit)
 	EXPECT_STORES({ 8, 1 }, { 32, 0x10400 }, { 32, 0x10522 });
 }
 
-TEST(single_address)
+TEST(manual_and_isr_records_have_one_address)
 {
 	ASSERT_EQ(0, start(SIFIVE_TRACE_RECORD_DELTA, NULL, 0));
 	record(PERF_RECORD_MANUAL, 0x10400, 0x999);
@@ -65,7 +65,7 @@ TEST(single_address)
 }
 
 /* Bit 0 of the lower half indicates that an upper half follows. */
-TEST(long_addresses)
+TEST(long_addresses_have_an_upper_half)
 {
 	ASSERT_EQ(0, start(SIFIVE_TRACE_RECORD_RAW, NULL, 0));
 	record(PERF_RECORD_ENTER, 0x3fb2345678, 0xfffffffe);
@@ -77,7 +77,7 @@ TEST(long_addresses)
 }
 
 /* Every address is XORed with the previous one, starting from 0 at the header. */
-TEST(xor_addresses)
+TEST(xor_addresses_refer_to_the_previous_address)
 {
 	ASSERT_EQ(0, start(SIFIVE_TRACE_RECORD_XOR, NULL, 0));
 	record(PERF_RECORD_ENTER, 0x10400, 0x10522);
@@ -96,7 +96,7 @@ TEST(xor_addresses)
 }
 
 /* Bits 47:32 follow when they are not zero; bits 63:48 never do. */
-TEST(raw_counts)
+TEST(raw_counts_are_encoded)
 {
 	const struct perf_counter counters[] = {
 		{ .number = 0, .info = 0x3fc00 },
@@ -122,7 +122,7 @@ TEST(raw_counts)
 }
 
 /* The manual's example: cycle, timestamp, instret and four hpmcounters. */
-TEST(seven_counters)
+TEST(record_with_seven_counters_is_encoded)
 {
 	struct perf_counter counters[32];
 	uint32_t count = counters_of(0x7f, 64, counters);
@@ -143,7 +143,7 @@ TEST(seven_counters)
 }
 
 /* A carry between the halves of the timestamp is never visible. */
-TEST(timestamp_carry)
+TEST(timestamp_carry_is_never_visible)
 {
 	const struct perf_counter ts = { .number = 1, .info = mock_info(1, 40) };
 	uint64_t first, value;
@@ -250,7 +250,7 @@ static uint32_t some_mask(unsigned int i)
 	return 0x55555555u << (i % 7);
 }
 
-TEST(every_record)
+TEST(random_records_are_encoded_correctly)
 {
 	static const uint64_t addresses[] = {
 		0x10400, 0x10522, 0xfffffffe, 0x3fb2345678, 0x3fb2345678,
@@ -296,7 +296,7 @@ TEST(every_record)
 }
 
 /* Two streams are independent. */
-TEST(streams)
+TEST(streams_are_independent)
 {
 	static struct perf_layout layout;
 	struct perf_stream other = MOCK_STREAM(&layout);
