@@ -52,7 +52,7 @@ static bool has_row(const char *out, const char *before, const char *behind)
 	return found && found < end;
 }
 
-TEST_F(command, each_instruction_has_its_executions_and_ways)
+TEST_F(command, instructions_show_execution_and_branch_counts)
 {
 	save_work(self);
 	run(self, "annotate -s 0 -e " LINES " t");
@@ -76,7 +76,7 @@ TEST_F(command, each_instruction_has_its_executions_and_ways)
 		TH_LOG("%s", self->err);
 }
 
-TEST_F(command, lines_have_their_text_and_the_counts_of_coverage)
+TEST_F(command, lines_show_source_text_and_coverage_counts)
 {
 	static const char text[] =
 		"1\n2\n3\n4\n5\n6\n7\n8\n9\n10\n11\n12\n13\n14\n15\n16\n17\n18\n19\n"
@@ -111,7 +111,7 @@ TEST_F(command, lines_have_their_text_and_the_counts_of_coverage)
 	EXPECT_NE(NULL, strstr(self->out, "  25.00            3     40028  "));
 }
 
-TEST_F(command, a_pipe_in_place_of_a_source_file_is_not_waited_for)
+TEST_F(command, pipe_as_source_file_does_not_block)
 {
 	save_work(self);
 	ASSERT_EQ(0, mkdir("sample", 0777));
@@ -121,7 +121,7 @@ TEST_F(command, a_pipe_in_place_of_a_source_file_is_not_waited_for)
 	EXPECT_NE(NULL, strstr(self->err, "./sample/covered.c: source not read: Invalid argument"));
 }
 
-TEST_F(command, counts_that_a_gap_makes_too_low_are_marked)
+TEST_F(command, counts_lowered_by_a_gap_are_marked)
 {
 	run_work(&self->gen);
 	gen_error(&self->gen, 0);
@@ -142,7 +142,7 @@ TEST_F(command, counts_that_a_gap_makes_too_low_are_marked)
 /* flow_sample.S, whose functions have no size: main is followed by plain. */
 #define MAIN_OF_CALLS	0x30000ull
 
-TEST_F(command, a_function_without_a_size_ends_where_the_next_one_begins)
+TEST_F(command, function_without_size_ends_at_next_function)
 {
 	const uint8_t fixed[] = { 4, 0 }, bits[] = { 4, 2, 0 };
 	const uint64_t halfwords = 4;
@@ -171,7 +171,7 @@ static void indirect(struct gen *gen, uint8_t btype, uint64_t halfwords, uint64_
 #define HANDLER		(MAIN_OF_CALLS + 0x600)
 #define ENDER		(MAIN_OF_CALLS + 0xbfc)
 
-TEST_F(command, a_traps_handler_is_a_call_from_the_instruction)
+TEST_F(command, trap_handler_is_a_call_from_the_instruction)
 {
 	/* The trap is taken at an instruction of four bytes. */
 	gen_start(&self->gen, MAIN_OF_CALLS + 12);
@@ -188,7 +188,7 @@ TEST_F(command, a_traps_handler_is_a_call_from_the_instruction)
 }
 
 /* main calls tail, which jumps to leaf. */
-TEST_F(command, a_tail_call_is_part_of_the_call)
+TEST_F(command, tail_call_is_part_of_the_call)
 {
 	gen_start(&self->gen, MAIN_OF_CALLS + 4);
 	indirect(&self->gen, 0, 6, MAIN_OF_CALLS + 4, MAIN_OF_CALLS + 8);
@@ -206,7 +206,7 @@ TEST_F(command, a_tail_call_is_part_of_the_call)
 		TH_LOG("%s", self->err);
 }
 
-TEST_F(command, a_call_at_a_functions_end_is_not_the_next_ones)
+TEST_F(command, call_at_function_end_is_not_in_next_function)
 {
 	gen_start(&self->gen, ENDER);
 	indirect(&self->gen, 0, 4, ENDER, ENDER + 4);
@@ -244,7 +244,7 @@ static void sample(struct gen_stream *stream, uint64_t pc, unsigned int count)
 
 #define ISLAND		(MAIN_OF_CALLS + 0xd00)
 
-TEST_F(command, what_was_executed_begins_behind_data)
+TEST_F(command, code_after_data_is_disassembled_correctly)
 {
 	gen_start(&self->gen, ISLAND);
 	indirect(&self->gen, 0, 3, ISLAND, MAIN_OF_CALLS);
@@ -257,7 +257,7 @@ TEST_F(command, what_was_executed_begins_behind_data)
 	EXPECT_TRUE(has_row(self->out, "  33.33            1     30d06  ", ""));
 }
 
-TEST_F(command, instructions_of_bits_and_vectors_have_text)
+TEST_F(command, bitmanip_and_vector_instructions_are_disassembled)
 {
 	struct gen_stream stream;
 
@@ -280,7 +280,7 @@ TEST_F(command, instructions_of_bits_and_vectors_have_text)
 		"{\"path\":\"" LINES "\",\"start\":262144,\"end\":266240,\"bias\":0}," \
 		"{\"path\":\"" LINES "\",\"start\":1310720,\"end\":1314816,\"bias\":1048576}]}"
 
-TEST_F(command, a_file_that_is_in_memory_twice_is_one)
+TEST_F(command, counts_of_a_file_mapped_twice_are_combined)
 {
 	const uint8_t fixed[] = { 4, 1 }, bits[] = { 4, 2, 0 };
 	const uint64_t field[] = { 2 * INSTRUCTIONS, 0x56 };
@@ -295,7 +295,7 @@ TEST_F(command, a_file_that_is_in_memory_twice_is_one)
 		TH_LOG("%s", self->err);
 }
 
-TEST_F(command, instruction_trace_is_counted_as_a_whole)
+TEST_F(command, time_range_is_refused_for_instruction_trace)
 {
 	save_work(self);
 	run(self, "annotate -s 0 --time 0..1 -e " LINES " t");
@@ -320,7 +320,7 @@ static void leave(struct gen_stream *stream, uint64_t function, uint64_t site)
 	gen_record(stream, 1, address, &value);
 }
 
-TEST_F(command, samples_are_instructions_shares_of_their_function)
+TEST_F(command, samples_are_shown_as_shares_of_their_function)
 {
 	struct gen_stream stream;
 
@@ -359,7 +359,7 @@ TEST_F(command, samples_are_instructions_shares_of_their_function)
 }
 
 /* A damaged trace can contain any number of addresses. */
-TEST_F(command, addresses_beyond_the_limit_are_reported_and_a_loss)
+TEST_F(command, addresses_beyond_limit_are_reported_as_loss)
 {
 	struct gen_stream stream;
 	uint64_t pc;
@@ -375,7 +375,7 @@ TEST_F(command, addresses_beyond_the_limit_are_reported_and_a_loss)
 	EXPECT_EQ(1, self->status);
 }
 
-TEST_F(command, calls_are_those_of_their_call_site)
+TEST_F(command, calls_are_shown_at_their_call_site)
 {
 	struct gen_stream stream;
 
@@ -414,7 +414,7 @@ TEST_F(command, calls_are_those_of_their_call_site)
 		TH_LOG("%s", self->err);
 }
 
-TEST_F(command, samples_are_exact_where_counts_are_not)
+TEST_F(command, sample_counts_are_exact_if_execution_counts_are_not)
 {
 	struct gen_stream stream;
 
@@ -429,7 +429,7 @@ TEST_F(command, samples_are_exact_where_counts_are_not)
 }
 
 /* Shares add up to 100 % in every case. */
-TEST_F(command, random_costs_add_up)
+TEST_F(command, shares_of_random_costs_add_up_to_100_percent)
 {
 	struct gen_stream stream;
 	uint64_t seed = 7, random, depth = 0, stack[16][2];
@@ -458,7 +458,7 @@ TEST_F(command, random_costs_add_up)
 		TH_LOG("%s", self->err);
 }
 
-TEST_F(command, inlined_functions_are_named_with_where)
+TEST_F(command, inlined_functions_are_shown_with_their_call_site)
 {
 	struct gen_stream stream;
 	uint64_t pc;
@@ -485,7 +485,7 @@ TEST_F(command, inlined_functions_are_named_with_where)
 		TH_LOG("%s", self->err);
 }
 
-TEST_F(command, brackets_in_a_name_are_no_pattern)
+TEST_F(command, brackets_in_a_name_match_literally)
 {
 	static const char * const named[] = {
 		"annotate -q -s 0 --no-source", "report -q -s 0 --filter", "graph -q -s 0 --filter",
@@ -511,7 +511,7 @@ TEST_F(command, brackets_in_a_name_are_no_pattern)
 	}
 }
 
-TEST_F(command, what_cannot_be_shown_is_said)
+TEST_F(command, missing_annotations_are_reported)
 {
 	struct gen_stream stream;
 

@@ -65,7 +65,7 @@ FIXTURE_TEARDOWN(attach)
 	attach_free(&self->attach);
 }
 
-TEST_F(attach, those_of_a_list_each_once)
+TEST_F(attach, listed_processes_are_found_once)
 {
 	struct running running;
 	char list[64];
@@ -126,7 +126,7 @@ static pid_t start_with_thread(pid_t *thread)
 	return pid;
 }
 
-TEST_F(attach, a_thread_is_refused)
+TEST_F(attach, thread_id_is_refused)
 {
 	char text[128];
 	pid_t thread;
@@ -142,7 +142,7 @@ TEST_F(attach, a_thread_is_refused)
 	EXPECT_STREQ(text, reported);
 }
 
-TEST_F(attach, other_texts_are_refused)
+TEST_F(attach, malformed_lists_are_refused)
 {
 	static const char * const wrong[] = {
 		"", ",", "1,", ",1", "1,,2", "0", "-1", "1 2", "1x", "x", "2147483648",
@@ -190,7 +190,7 @@ static int find_in_child(const char *group, rlim_t files)
 	return waitpid(pid, &status, 0) == pid && WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 }
 
-TEST_F(attach, those_of_a_group_and_those_below)
+TEST_F(attach, cgroup_includes_processes_of_child_groups)
 {
 	char top[] = "/tmp/attach_test.XXXXXX", group[64], below[64], command[64];
 	struct running running;
@@ -229,7 +229,7 @@ static bool has(const struct attach *attach, pid_t pid)
 	return false;
 }
 
-TEST_F(attach, those_of_a_user_without_the_recorder)
+TEST_F(attach, user_selects_all_processes_except_the_recorder)
 {
 	char user[32];
 	unsigned int i;
@@ -248,7 +248,7 @@ TEST_F(attach, those_of_a_user_without_the_recorder)
 	EXPECT_EQ(-1, attach_find(&self->attach));
 }
 
-TEST_F(attach, those_that_end_before_start_are_omitted)
+TEST_F(attach, processes_ended_before_start_are_omitted)
 {
 	struct tree tree = { .left_out = 0 };
 	char path[] = "/tmp/attach_test.XXXXXX";
@@ -323,7 +323,7 @@ static pid_t start_program(const char *mark, int *go, int *done)
 	return read(to[0], &byte, 1) == 1 ? pid : -1;
 }
 
-TEST_F(attach, a_program_executed_meanwhile_is_the_recorded_one)
+TEST_F(attach, program_executed_before_start_is_described)
 {
 	struct attached *process;
 	int go, done;
@@ -352,7 +352,7 @@ TEST_F(attach, a_program_executed_meanwhile_is_the_recorded_one)
 	close(done);
 }
 
-TEST_F(attach, another_process_with_the_same_id_is_reported)
+TEST_F(attach, reused_process_id_is_reported)
 {
 	char text[64];
 	cpu_set_t cpus;
@@ -369,7 +369,7 @@ TEST_F(attach, another_process_with_the_same_id_is_reported)
 	EXPECT_EQ(NULL, strstr(reported, text));
 }
 
-TEST_F(attach, one_that_ends_after_start_keeps_its_description)
+TEST_F(attach, process_ended_after_start_keeps_its_description)
 {
 	cpu_set_t cpus;
 
@@ -411,7 +411,7 @@ static int wait_in_child(const struct attach *attach, rlim_t files, char *text, 
 	return WEXITSTATUS(status);
 }
 
-TEST_F(attach, the_wait_says_what_it_lacks)
+TEST_F(attach, wait_without_descriptors_is_reported)
 {
 	char text[256];
 	int next;

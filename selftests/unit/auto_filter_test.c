@@ -166,7 +166,7 @@ static bool is_clean(const char *filter)
 	return !*filter && !system("! ls filter.* 2>/dev/null | grep -q .");
 }
 
-TEST_F(command, frequent_functions_are_left_out_and_listed)
+TEST_F(command, frequent_functions_are_excluded_and_listed)
 {
 	char filter[16];
 
@@ -180,7 +180,7 @@ TEST_F(command, frequent_functions_are_left_out_and_listed)
 	EXPECT_NE(NULL, strstr(self->err, "dry run: functions left out: 1, "));
 }
 
-TEST_F(command, the_dry_run_is_quiet_and_whole_and_the_recording_as_it_was)
+TEST_F(command, dry_run_leaves_recording_options_unchanged)
 {
 	char filter[16];
 
@@ -191,7 +191,7 @@ TEST_F(command, the_dry_run_is_quiet_and_whole_and_the_recording_as_it_was)
 	EXPECT_EQ(NULL, strstr(r.output, "dry"));
 }
 
-TEST_F(command, a_program_with_an_exit_status_is_recorded)
+TEST_F(command, program_with_exit_status_is_recorded)
 {
 	char filter[16];
 
@@ -202,7 +202,7 @@ TEST_F(command, a_program_with_an_exit_status_is_recorded)
 	EXPECT_NE('\0', *filter);
 }
 
-TEST_F(command, without_frequent_functions_all_are_recorded)
+TEST_F(command, without_frequent_functions_nothing_is_excluded)
 {
 	char filter[16];
 
@@ -212,7 +212,7 @@ TEST_F(command, without_frequent_functions_all_are_recorded)
 	EXPECT_NE(NULL, strstr(self->err, "functions left out: 0, "));
 }
 
-TEST_F(command, a_dry_run_without_calls_is_an_error)
+TEST_F(command, dry_run_without_calls_is_an_error)
 {
 	char filter[16];
 
@@ -222,7 +222,7 @@ TEST_F(command, a_dry_run_without_calls_is_an_error)
 	EXPECT_NE(NULL, strstr(self->err, "the dry run produced no filter: the program was not recorded"));
 }
 
-TEST_F(command, a_signal_that_ends_the_program_ends_all)
+TEST_F(command, signal_that_kills_the_program_cancels_recording)
 {
 	char filter[16];
 
@@ -232,7 +232,7 @@ TEST_F(command, a_signal_that_ends_the_program_ends_all)
 	EXPECT_NE(NULL, strstr(self->err, "the dry run was ended by signal 11"));
 }
 
-TEST_F(command, an_interrupt_that_the_program_handles_ends_all)
+TEST_F(command, handled_interrupt_cancels_recording)
 {
 	char filter[16];
 
@@ -243,7 +243,7 @@ TEST_F(command, an_interrupt_that_the_program_handles_ends_all)
 }
 
 /* The request ends no process, and the recording begins with a snapshot. */
-TEST_F(command, a_snapshot_requested_in_the_dry_run_is_one_of_the_recording)
+TEST_F(command, snapshot_request_in_dry_run_is_kept_for_recording)
 {
 	char filter[16];
 	sigset_t mask;
@@ -261,7 +261,7 @@ TEST_F(command, a_snapshot_requested_in_the_dry_run_is_one_of_the_recording)
 	EXPECT_TRUE(snapshot_requested());
 }
 
-TEST_F(command, a_program_that_cannot_be_run_ends_all)
+TEST_F(command, program_that_cannot_run_cancels_recording)
 {
 	char filter[16];
 

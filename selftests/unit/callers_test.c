@@ -54,7 +54,7 @@ static void make_stacks(FIXTURE_DATA(command) *self)
 #define SHELF	"warehouse::department::shelf<perishable>::inventory::supervisor::" \
 		"recalculate<12345>"
 
-TEST_F(command, sums_of_csv_are_the_numbers_of_report)
+TEST_F(command, csv_sums_equal_report_totals)
 {
 	make_stacks(self);
 	run(self, "export -q --format csv -e " PROGRAM " -o t.csv trace.rtd; "
@@ -71,7 +71,7 @@ TEST_F(command, sums_of_csv_are_the_numbers_of_report)
 	}
 }
 
-TEST_F(command, stacks_are_paths)
+TEST_F(command, folded_stacks_show_caller_paths)
 {
 	make_stacks(self);
 	run(self, "export -q --format folded -e %s trace.rtd | LC_ALL=C sort", PROGRAM);
@@ -83,7 +83,7 @@ TEST_F(command, stacks_are_paths)
 		     "source 0;main;fib;" SHELF " 7\n", self->out);
 }
 
-TEST_F(command, functions_have_the_samples_of_their_callees)
+TEST_F(command, functions_include_samples_of_their_callees)
 {
 	make_stacks(self);
 	run(self, "report -q --format csv -e %s trace.rtd", PROGRAM);
@@ -95,7 +95,7 @@ TEST_F(command, functions_have_the_samples_of_their_callees)
 	EXPECT_EQ(0, strncmp(strchr(self->out, '\n'), "\n\"main\",2,6,", 12));
 }
 
-TEST_F(command, trees_have_the_samples_of_callees)
+TEST_F(command, trees_include_samples_of_callees)
 {
 	make_stacks(self);
 	run(self, "graph -q --json -e %s trace.rtd", PROGRAM);
@@ -106,7 +106,7 @@ TEST_F(command, trees_have_the_samples_of_callees)
 }
 
 /* main has no samples of its own; only functions that it called have samples. */
-TEST_F(command, a_page_has_callers_without_samples)
+TEST_F(command, html_shows_callers_without_samples)
 {
 	struct gen_stream stream;
 
@@ -124,7 +124,7 @@ TEST_F(command, a_page_has_callers_without_samples)
 }
 
 /* Without symbols, each address counts as a function. */
-TEST_F(command, callers_without_symbols_are_addresses)
+TEST_F(command, callers_without_symbols_are_shown_as_addresses)
 {
 	struct gen_stream stream;
 
@@ -136,7 +136,7 @@ TEST_F(command, callers_without_symbols_are_addresses)
 }
 
 /* A call that does not return can be a function's last instruction. */
-TEST_F(command, the_call_is_before_the_return_address)
+TEST_F(command, caller_is_looked_up_before_return_address)
 {
 	struct gen_stream stream;
 	char command[512], end[32];
@@ -167,7 +167,7 @@ TEST_F(command, decode_prints_callers)
 }
 
 /* All paths are different, so the lightest ones are merged, and no sample is lost. */
-TEST_F(command, many_stacks_have_all_samples)
+TEST_F(command, many_stacks_keep_all_samples)
 {
 	struct gen_stream stream;
 	uint64_t address[100], total = 0;

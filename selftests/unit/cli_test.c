@@ -95,7 +95,7 @@ static int parse(FIXTURE_DATA(cli) *self, const char *line)
 	return cli_parse(&self->command, &self->target, self->argc, self->argv);
 }
 
-TEST_F(cli, values_are_stored_where_the_table_says)
+TEST_F(cli, values_are_stored_as_the_table_specifies)
 {
 	ASSERT_EQ(EXIT_OK, parse(self, "-t a --flag -lx --list=y -n -3 --word two --bits z"));
 	EXPECT_STREQ("a", self->target.text);
@@ -112,7 +112,7 @@ TEST_F(cli, values_are_stored_where_the_table_says)
 	EXPECT_EQ(0, self->target.inner.word);
 }
 
-TEST_F(cli, other_values_are_refused_with_what_the_option_takes)
+TEST_F(cli, invalid_values_are_refused_with_the_valid_ones)
 {
 	static const char * const number[] = { "8", "-4", "x", "7x", "99999999999999999999" };
 	char line[64];
@@ -129,7 +129,7 @@ TEST_F(cli, other_values_are_refused_with_what_the_option_takes)
 	EXPECT_STREQ("--list can be given at most 2 times", reported);
 }
 
-TEST_F(cli, an_option_that_does_not_exist_is_reported_with_the_nearest_one)
+TEST_F(cli, unknown_option_is_reported_with_the_nearest_one)
 {
 	static const struct {
 		const char *line, *message;
@@ -154,7 +154,7 @@ TEST_F(cli, an_option_that_does_not_exist_is_reported_with_the_nearest_one)
 	EXPECT_EQ(3, self->target.inner.number);
 }
 
-TEST_F(cli, a_value_that_can_be_left_out_is_behind_an_equals_sign)
+TEST_F(cli, optional_value_needs_an_equals_sign)
 {
 	ASSERT_EQ(EXIT_OK, parse(self, "--choice=blue x"));
 	EXPECT_EQ(1, self->target.inner.choice);
@@ -167,7 +167,7 @@ TEST_F(cli, a_value_that_can_be_left_out_is_behind_an_equals_sign)
 	EXPECT_STREQ("--choice is red or blue, not \"green\"", reported);
 }
 
-TEST_F(cli, options_of_a_program_are_its_own)
+TEST_F(cli, options_after_the_program_are_not_parsed)
 {
 	EXPECT_EQ(EXIT_USAGE, parse(self, "program --unknown"));
 	self->command.program = true;
@@ -176,7 +176,7 @@ TEST_F(cli, options_of_a_program_are_its_own)
 	EXPECT_STREQ("program", self->argv[optind]);
 }
 
-TEST_F(cli, arguments_beyond_the_last_are_refused)
+TEST_F(cli, excess_arguments_are_refused)
 {
 	ASSERT_EQ(EXIT_OK, parse(self, "a b"));
 	EXPECT_EQ(EXIT_OK, cli_arguments(&self->command, 2, self->argc, self->argv));
@@ -187,7 +187,7 @@ TEST_F(cli, arguments_beyond_the_last_are_refused)
 	EXPECT_NE(NULL, strstr(reported, "try takes no argument, not \"a\""));
 }
 
-TEST_F(cli, help_ends_the_parsing)
+TEST_F(cli, help_stops_parsing)
 {
 	EXPECT_EQ(EXIT_HELP, parse(self, "--flag -h -n 99"));
 	EXPECT_STREQ("", reported);

@@ -157,7 +157,7 @@ static unsigned int traces(void)
 	return text ? (unsigned int)atoi(text) : TRACES;
 }
 
-TEST_F_TIMEOUT(clock, runs_on_over_one_flipped_bit, 600)
+TEST_F_TIMEOUT(clock, continues_after_a_flipped_bit, 600)
 {
 	struct gen *gen = &self->program.gen;
 	uint64_t records = 0, right = 0, bad = 0;
@@ -187,7 +187,7 @@ TEST_F_TIMEOUT(clock, runs_on_over_one_flipped_bit, 600)
  * Traces that end with the absolute time, as sent by encoders when they stop, have only exact
  * times, even if messages are reordered.
  */
-TEST_F_TIMEOUT(clock, doubts_no_clock_without_damage, 600)
+TEST_F_TIMEOUT(clock, is_exact_without_damage, 600)
 {
 	unsigned int i, src;
 
@@ -205,7 +205,7 @@ TEST_F_TIMEOUT(clock, doubts_no_clock_without_damage, 600)
 }
 
 /* At the end of a full buffer no later message can contradict the last times. */
-TEST_F_TIMEOUT(clock, doubts_what_nothing_confirms, 600)
+TEST_F_TIMEOUT(clock, marks_unconfirmed_times_at_the_end, 600)
 {
 	struct gen *gen = &self->program.gen;
 	uint64_t bad = 0;
@@ -226,7 +226,7 @@ TEST_F_TIMEOUT(clock, doubts_what_nothing_confirms, 600)
 }
 
 /* A source's first absolute time is wrong, and contradicts the times of other sources. */
-TEST_F_TIMEOUT(clock, compares_first_times_of_sources, 600)
+TEST_F_TIMEOUT(clock, detects_wrong_first_time_of_a_source, 600)
 {
 	struct gen *gen = &self->program.gen;
 	unsigned int i;
@@ -247,7 +247,7 @@ TEST_F_TIMEOUT(clock, compares_first_times_of_sources, 600)
 /*
  * A message's bytes are missing: times are correct once the bits of its timestamp are known.
  */
-TEST_F_TIMEOUT(clock, runs_on_over_lost_bytes, 600)
+TEST_F_TIMEOUT(clock, continues_after_lost_bytes, 600)
 {
 	uint64_t records = 0, right = 0, bad = 0;
 	unsigned int i;
@@ -270,7 +270,7 @@ TEST_F_TIMEOUT(clock, runs_on_over_lost_bytes, 600)
 }
 
 /* Differences cannot contradict anything, so uncertain times are marked. */
-TEST_F_TIMEOUT(clock, marks_differences_behind_damage, 600)
+TEST_F_TIMEOUT(clock, marks_relative_times_after_damage, 600)
 {
 	struct gen *gen = &self->program.gen;
 	uint64_t bad = 0;

@@ -15,7 +15,7 @@ static void make_trace(FIXTURE_DATA(command) *self)
 	save(self, "trace.rtd");
 }
 
-TEST_F(command, options_in_the_file_are_defaults)
+TEST_F(command, options_in_the_file_become_defaults)
 {
 	make_trace(self);
 	configure("# mine\n\n[report]\n  format = csv \n[decode]\nformat=json\n[report]\nquiet");
@@ -33,7 +33,7 @@ TEST_F(command, options_in_the_file_are_defaults)
 	EXPECT_STRNE("", self->err);
 }
 
-TEST_F(command, faults_of_the_file_are_reported_with_their_line)
+TEST_F(command, errors_in_the_file_are_reported_with_their_line)
 {
 	static const struct {
 		const char *text, *message;
@@ -67,7 +67,7 @@ TEST_F(command, faults_of_the_file_are_reported_with_their_line)
 	}
 }
 
-TEST_F(command, a_file_that_is_no_text_is_refused)
+TEST_F(command, non_text_file_is_refused)
 {
 	char *large = calloc(1, 20000);
 
@@ -92,7 +92,7 @@ TEST_F(command, a_file_that_is_no_text_is_refused)
 	EXPECT_NE(NULL, strstr(self->err, "config: cannot read: Is a directory"));
 }
 
-TEST_F(command, the_nearest_command_is_named)
+TEST_F(command, unknown_command_is_reported_with_the_nearest_one)
 {
 	run(self, "reprot");
 	EXPECT_EQ(2, self->status);

@@ -33,7 +33,7 @@ static void write_text(const char *path, const char *text)
 		abort();
 }
 
-TEST_F(copy, replaces_an_earlier_one)
+TEST_F(copy, replaces_an_existing_file)
 {
 	write_text("to", "earlier and longer");
 	write_text("from", "later");
@@ -42,7 +42,7 @@ TEST_F(copy, replaces_an_earlier_one)
 }
 
 /* A folder can be opened, but not read. */
-TEST_F(copy, of_a_file_that_cannot_be_read_is_an_error_and_leaves_nothing)
+TEST_F(copy, of_unreadable_file_fails_and_creates_no_file)
 {
 	write_text("to", "earlier");
 	EXPECT_EQ(-1, copy_file("/", "to"));

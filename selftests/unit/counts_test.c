@@ -131,7 +131,7 @@ static const struct tracer tracers[] = {
 	  .icnt_max = 4096, .sync = 20 },
 };
 
-TEST_F(counts, each_instruction_is_counted)
+TEST_F(counts, instruction_counts_are_exact)
 {
 	char why[COUNTS_WHY_SIZE];
 	unsigned int i, j;
@@ -177,7 +177,7 @@ static uint64_t expected_ways(const FIXTURE_DATA(counts) *self)
 	return ways;
 }
 
-TEST_F(counts, each_way_is_counted)
+TEST_F(counts, branch_target_counts_are_exact)
 {
 	const struct executed_link *link;
 	uint64_t branches = 0, jumps = 0, ways;
@@ -205,7 +205,7 @@ TEST_F(counts, each_way_is_counted)
 }
 
 /* A branch followed by a trap still has a target. */
-TEST_F(counts, all_ways_of_a_branch_are_its_executions)
+TEST_F(counts, branch_target_counts_add_up_to_executions)
 {
 	const struct tracer tracer = {
 		.hist_bits = 31, .icnt_max = 4096, .sync = 20, .traps = true,
@@ -233,7 +233,7 @@ TEST_F(counts, all_ways_of_a_branch_are_its_executions)
 	EXPECT_LT(100, branches);
 }
 
-TEST_F(counts, with_a_loss_no_count_is_too_high_and_the_reason_is_given)
+TEST_F(counts, are_never_too_high_after_a_loss)
 {
 	const struct tracer tracer = {
 		.hist_bits = 31, .icnt_max = 4096, .sync = 20, .overflows = true,

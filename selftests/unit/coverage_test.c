@@ -29,7 +29,7 @@ static void make(FIXTURE_DATA(command) *self, const char *meta)
 	write_file("trace.rtd.meta", meta, strlen(meta));
 }
 
-TEST_F(command, every_command_tells_what_a_full_buffer_covers)
+TEST_F(command, every_command_reports_what_a_full_buffer_covers)
 {
 	static const char * const arguments[] = {
 		"report", "report --format csv", "report --json", "annotate", "annotate --json",
@@ -54,7 +54,7 @@ TEST_F(command, every_command_tells_what_a_full_buffer_covers)
 	}
 }
 
-TEST_F(command, outputs_tell_what_a_full_buffer_covers)
+TEST_F(command, every_output_states_what_a_full_buffer_covers)
 {
 	static const char * const arguments[] = {
 		"report", "annotate", "graph", "replay", "decode", "export --format svg",
@@ -84,7 +84,7 @@ TEST_F(command, outputs_tell_what_a_full_buffer_covers)
 	}
 }
 
-TEST_F(command, a_ring_covers_the_end)
+TEST_F(command, ring_covers_the_end_of_the_run)
 {
 	make(self, RING);
 	run(self, "report trace.rtd");
@@ -94,7 +94,7 @@ TEST_F(command, a_ring_covers_the_end)
 }
 
 /* No table mentions coverage if nothing is missing. */
-TEST_F(command, a_whole_trace_covers_all)
+TEST_F(command, complete_trace_covers_the_whole_run)
 {
 	make(self, WHOLE);
 	run(self, "report trace.rtd");
@@ -110,7 +110,7 @@ TEST_F(command, a_whole_trace_covers_all)
 /* A name is printed on one line, whatever characters it contains. */
 #define PART	"{\"srcbits\":0,\"ts_hz\":10,\"part\":{%s}}"
 
-TEST_F(command, every_output_says_which_part_of_a_thread_was_recorded)
+TEST_F(command, every_output_states_which_calls_were_recorded)
 {
 	static const char * const arguments[] = {
 		"report", "annotate", "graph", "replay", "decode", "export --format svg",
@@ -149,7 +149,7 @@ TEST_F(command, every_output_says_which_part_of_a_thread_was_recorded)
 		"\"took_ns\":2000000000,\"limit_ns\":1500000000,\"from\":%" PRIu64 ",\"to\":%" PRIu64 "}}"
 
 /* Times of the side-car file wrap like the trace's. */
-TEST_F(command, every_output_says_which_call_a_snapshot_is_of)
+TEST_F(command, every_output_names_the_call_that_triggered_a_snapshot)
 {
 	static const char * const arguments[] = {
 		"report", "annotate", "graph", "replay", "decode", "export --format svg",
@@ -188,7 +188,7 @@ TEST_F(command, every_output_says_which_call_a_snapshot_is_of)
 		"\"took_ns\":1600000000,\"limit_ns\":1500000000,\"last\":true}}"
 #define BEFORE	"before the beginning of this trace: use a larger -b"
 
-TEST_F(command, a_snapshot_that_begins_after_its_call_says_so)
+TEST_F(command, snapshot_that_begins_after_its_call_is_reported)
 {
 	char meta[512];
 
@@ -219,7 +219,7 @@ TEST_F(command, a_snapshot_that_begins_after_its_call_says_so)
 	EXPECT_EQ(NULL, strstr(self->out, BEFORE));
 }
 
-TEST_F(command, the_last_file_names_the_latest_trigger)
+TEST_F(command, last_file_names_the_latest_trigger)
 {
 	make(self, LAST);
 	run(self, "report -q trace.rtd");
@@ -228,7 +228,7 @@ TEST_F(command, the_last_file_names_the_latest_trigger)
 	EXPECT_EQ(NULL, strstr(self->out, "was taken because"));
 }
 
-TEST_F(command, replay_has_lines_where_a_snapshots_call_begins_and_ends)
+TEST_F(command, replay_marks_begin_and_end_of_a_snapshots_call)
 {
 	const char *call, *begins, *ends;
 	char meta[512];
@@ -246,7 +246,7 @@ TEST_F(command, replay_has_lines_where_a_snapshots_call_begins_and_ends)
 	EXPECT_LT(call, ends);
 }
 
-TEST_F(command, a_wrong_trigger_is_ignored)
+TEST_F(command, malformed_trigger_is_ignored)
 {
 	make(self, "{\"srcbits\":0,\"trigger\":7}");
 	run(self, "report trace.rtd");
@@ -255,7 +255,7 @@ TEST_F(command, a_wrong_trigger_is_ignored)
 	EXPECT_EQ(NULL, strstr(self->out, "snapshot"));
 }
 
-TEST_F(command, strict_is_about_full_buffers_and_counters)
+TEST_F(command, strict_fails_for_full_buffers_and_lost_counters)
 {
 	static const char lost[] = "{\"coverage\":{\"counters_lost\":5}}";
 	static const char full[] = "{\"coverage\":{\"full\":true}}";
@@ -270,7 +270,7 @@ TEST_F(command, strict_is_about_full_buffers_and_counters)
 	EXPECT_NE(NULL, strstr(self->err, "counters 0x5 did not count all the time"));
 }
 
-TEST_F(command, every_command_tells_of_gaps)
+TEST_F(command, every_command_reports_gaps)
 {
 	static const char gaps[] = "{\"srcbits\":0,\"ts_hz\":10,\"coverage\":{\"full\":false,\"bytes\":1,"
 		"\"run_ns\":3000000000,\"gaps\":2,\"gap_bytes\":700}}";
@@ -294,7 +294,7 @@ TEST_F(command, every_command_tells_of_gaps)
 }
 
 /* The user requested the limit, and a record that it cuts is not a loss. */
-TEST_F(command, a_limit_of_the_recording_is_no_loss)
+TEST_F(command, recording_limit_is_not_a_loss)
 {
 	static const char limit[] = "{\"srcbits\":0,\"ts_hz\":10,\"coverage\":{\"limit\":%s,\"run_ns\":3000000000}}";
 	const uint64_t address[2] = { MAIN, 0x100 };
@@ -322,7 +322,7 @@ TEST_F(command, a_limit_of_the_recording_is_no_loss)
 }
 
 /* A file is incomplete, for example, if its recorder was killed. */
-TEST_F(command, bytes_that_are_not_in_the_file_are_a_gap)
+TEST_F(command, bytes_missing_from_the_file_are_a_gap)
 {
 	static const char more[] = "{\"srcbits\":0,\"ts_hz\":10,\"coverage\":{\"bytes\":100000}}";
 
@@ -332,7 +332,7 @@ TEST_F(command, bytes_that_are_not_in_the_file_are_a_gap)
 	EXPECT_NE(NULL, strstr(self->err, " bytes are missing in 1 place"));
 }
 
-TEST_F(command, diff_tells_that_the_traces_cover_different_parts)
+TEST_F(command, diff_reports_that_the_traces_cover_different_parts)
 {
 	make(self, FULL);
 	save(self, "other.rtd");
@@ -351,7 +351,7 @@ TEST_F(command, diff_tells_that_the_traces_cover_different_parts)
  * The message is not "no absolute timestamp", because the trace has one. There are no time
  * columns.
  */
-TEST_F(command, a_trace_without_timestamps_shows_no_times)
+TEST_F(command, trace_without_timestamps_shows_no_times)
 {
 	gen_free(&self->gen);
 	gen_init(&self->gen, 0, 0);
@@ -369,7 +369,7 @@ TEST_F(command, a_trace_without_timestamps_shows_no_times)
 #define PER_HART	"{\"srcbits\":0,\"per_thread\":false}"
 #define PER_THREAD	"{\"srcbits\":0,\"per_thread\":true}"
 
-TEST_F(command, every_output_with_hart_counts_marks_them)
+TEST_F(command, every_output_marks_hart_counts)
 {
 	static const char * const arguments[] = {
 		"report", "report --format csv", "report --json", "report --diff trace.rtd",
@@ -399,7 +399,7 @@ TEST_F(command, every_output_with_hart_counts_marks_them)
 }
 
 /* Only the side-car file shows whether counts are those of a hart or of a thread. */
-TEST_F(command, every_command_tells_whose_the_counts_may_be)
+TEST_F(command, every_command_reports_per_hart_counts)
 {
 	static const char * const arguments[] = {
 		"report", "graph", "replay", "decode", "decode --format perf -o .",

@@ -33,7 +33,7 @@ static void cover(FIXTURE_DATA(command) *self, const char *options)
 	run(self, "coverage -s 0 -e " LINES " %s t", options);
 }
 
-TEST_F(command, each_line_and_way_of_a_branch_has_its_count)
+TEST_F(command, lines_and_branch_directions_are_counted)
 {
 	cover(self, "--by line");
 	ASSERT_EQ(0, self->status);
@@ -59,7 +59,7 @@ TEST_F(command, each_line_and_way_of_a_branch_has_its_count)
 	EXPECT_NE(NULL, strstr(self->err, "12 instructions"));
 }
 
-TEST_F(command, functions_and_files_have_their_shares)
+TEST_F(command, functions_and_files_show_their_shares)
 {
 	cover(self, "");
 	ASSERT_EQ(0, self->status);
@@ -75,7 +75,7 @@ TEST_F(command, functions_and_files_have_their_shares)
 		     "         1/3        6/18  33.33         4/6  66.67  all\n", self->out);
 }
 
-TEST_F(command, lcov_gets_all_of_it)
+TEST_F(command, lcov_output_contains_all_counts)
 {
 	cover(self, "--format lcov -o made");
 	ASSERT_EQ(0, self->status);
@@ -90,14 +90,14 @@ TEST_F(command, lcov_gets_all_of_it)
 		     "BRF:0\nBRH:0\nDA:40,0\nDA:42,0\nDA:43,0\nDA:44,0\nLF:4\nLH:0\nend_of_record\n", self->out);
 }
 
-TEST_F(command, a_tracefile_has_no_rows_to_choose)
+TEST_F(command, by_is_refused_for_lcov_output)
 {
 	cover(self, "--format lcov --by line");
 	EXPECT_EQ(2, self->status);
 	EXPECT_NE(NULL, strstr(self->err, "--by applies to the table"));
 }
 
-TEST_F(command, counts_that_a_gap_makes_too_low_are_marked)
+TEST_F(command, counts_lowered_by_a_gap_are_marked)
 {
 	run_work(&self->gen);
 	gen_start(&self->gen, WORK + 4 * 3);
@@ -138,7 +138,7 @@ static void run_one(struct gen *gen, uint64_t address)
 #define PATHS	"      %  instructions         times  length  iterations  path\n"
 
 /* The loop, without the instruction before it. */
-TEST_F(command, a_hot_path_is_what_mostly_follows_one_another)
+TEST_F(command, hot_path_contains_the_most_frequent_successors)
 {
 	cover(self, "--by path");
 	ASSERT_EQ(0, self->status);
@@ -157,7 +157,7 @@ TEST_F(command, a_hot_path_is_what_mostly_follows_one_another)
 	EXPECT_STREQ("", self->out);
 }
 
-TEST_F(command, a_hot_path_goes_on_after_a_call)
+TEST_F(command, hot_path_continues_after_a_call)
 {
 	run_some(&self->gen, WORK + 4 * 5, 2);
 	run_some(&self->gen, NEVER, 1);
@@ -216,7 +216,7 @@ static void run_calls(FIXTURE_DATA(command) *self, const char *meta)
 	run(self, "coverage -q -s 0 --by line t");
 }
 
-TEST_F(command, an_instruction_that_the_kernel_executes_is_counted)
+TEST_F(command, probed_instructions_are_counted)
 {
 	struct gen *gen = &self->gen;
 
@@ -245,7 +245,7 @@ TEST_F(command, an_instruction_that_the_kernel_executes_is_counted)
 }
 
 /* The first source's messages wait for a Sync message that confirms them. */
-TEST_F(command, a_thread_that_goes_on_elsewhere_is_found)
+TEST_F(command, thread_that_continues_on_another_hart_is_recognised)
 {
 	const uint8_t sync[] = { 5 }, trap[] = { 1 }, off[] = { 4, 0 };
 	const uint8_t four[] = { 4, 0 }, two[] = { 2, 0 }, both[] = { 4, 2, 0 };
@@ -270,7 +270,7 @@ TEST_F(command, a_thread_that_goes_on_elsewhere_is_found)
 }
 
 /* A page fault, and a signal handler within one. */
-TEST_F(command, an_instruction_that_is_repeated_is_counted_once)
+TEST_F(command, instruction_restarted_after_a_fault_is_counted_once)
 {
 	struct gen *gen = &self->gen;
 
@@ -288,7 +288,7 @@ TEST_F(command, an_instruction_that_is_repeated_is_counted_once)
 	EXPECT_EQ(NULL, strchr(self->out, '~'));
 }
 
-TEST_F(command, a_return_that_the_kernel_may_have_executed_is_marked)
+TEST_F(command, return_possibly_executed_by_the_kernel_is_marked)
 {
 	struct gen *gen = &self->gen;
 
@@ -300,7 +300,7 @@ TEST_F(command, a_return_that_the_kernel_may_have_executed_is_marked)
 	EXPECT_EQ(&self->out[0], strstr(self->out, "Counts may be too low (~): the kernel may have executed 1 indirect branch at which it was called.\n"));
 }
 
-TEST_F(command, unknown_code_of_a_kernel_that_is_traced_is_missing)
+TEST_F(command, unknown_code_of_a_traced_kernel_is_reported_missing)
 {
 	struct gen *gen = &self->gen;
 
@@ -312,7 +312,7 @@ TEST_F(command, unknown_code_of_a_kernel_that_is_traced_is_missing)
 	EXPECT_EQ(&self->out[0], strstr(self->out, "Counts may be too low (~): instructions are missing in 1 place (kernel code, which no file contains).\n"));
 }
 
-TEST_F(command, messages_that_were_lost_before_the_flow_are_marked)
+TEST_F(command, messages_lost_before_the_flow_are_marked)
 {
 	gen_error(&self->gen, 0);
 	run_work(&self->gen);
@@ -321,7 +321,7 @@ TEST_F(command, messages_that_were_lost_before_the_flow_are_marked)
 	EXPECT_EQ(&self->out[0], strstr(self->out, "Counts may be too low (~): the encoder lost messages once.\n"));
 }
 
-TEST_F(command, a_message_that_is_cut_off_is_marked)
+TEST_F(command, truncated_last_message_is_marked)
 {
 	run_work(&self->gen);
 	run_work(&self->gen);
@@ -334,7 +334,7 @@ TEST_F(command, a_message_that_is_cut_off_is_marked)
 /* split_sample.S */
 #define SPLIT_START	0x50000ull
 
-TEST_F(command, a_part_that_is_placed_elsewhere_belongs_to_its_function)
+TEST_F(command, split_off_code_belongs_to_its_function)
 {
 	const uint8_t fixed[] = { 4, 1 }, bits[] = { 4, 2, 0 };
 	const uint64_t field[] = { 2 * 5, 3 };
@@ -354,7 +354,7 @@ TEST_F(command, a_part_that_is_placed_elsewhere_belongs_to_its_function)
 		     self->out);
 }
 
-TEST_F(command, a_function_of_two_units_is_counted_once)
+TEST_F(command, function_in_two_compilation_units_is_counted_once)
 {
 	run_one(&self->gen, SHARED);
 	save(self, "t");
@@ -363,7 +363,7 @@ TEST_F(command, a_function_of_two_units_is_counted_once)
 }
 
 /* A line counts as executed even if the trace begins after its first instruction. */
-TEST_F(command, a_line_that_was_entered_in_a_gap_is_executed)
+TEST_F(command, line_entered_in_a_gap_counts_as_executed)
 {
 	run_one(&self->gen, NEVER + 4 * 2);
 	save(self, "t");
@@ -375,7 +375,7 @@ TEST_F(command, a_line_that_was_entered_in_a_gap_is_executed)
 		"{\"path\":\"" LINES "\",\"start\":262144,\"end\":266240,\"bias\":0}," \
 		"{\"path\":\"" LINES "\",\"start\":1310720,\"end\":1314816,\"bias\":1048576}]}"
 
-TEST_F(command, a_file_that_is_in_memory_twice_is_one)
+TEST_F(command, counts_of_a_file_mapped_twice_are_combined)
 {
 	run_work(&self->gen);
 	run_from(&self->gen, 0x100000 + WORK);
@@ -392,7 +392,7 @@ TEST_F(command, a_file_that_is_in_memory_twice_is_one)
 	EXPECT_NE(NULL, strstr(self->out, "B 40028 4001c 4 0\n"));
 }
 
-TEST_F(command, a_program_without_line_numbers_has_no_coverage)
+TEST_F(command, program_without_line_numbers_has_no_coverage)
 {
 	run_work(&self->gen);
 	save(self, "t");
@@ -402,7 +402,7 @@ TEST_F(command, a_program_without_line_numbers_has_no_coverage)
 	EXPECT_NE(NULL, strstr(self->err, "no source lines: no executed code has line numbers"));
 }
 
-TEST_F(command, a_trace_of_records_has_no_coverage)
+TEST_F(command, trace_of_records_has_no_coverage)
 {
 	write_file("kept", "kept", 4);
 	sample_trace(&self->gen, 0, 0);
@@ -417,7 +417,7 @@ TEST_F(command, a_trace_of_records_has_no_coverage)
 	EXPECT_NE(NULL, strstr(self->err, "no instruction trace"));
 }
 
-TEST_F(command, bolt_gets_branches_and_what_is_between)
+TEST_F(command, bolt_output_contains_branches_and_fall_throughs)
 {
 	run_work(&self->gen);
 	save(self, "t");
@@ -433,7 +433,7 @@ TEST_F(command, bolt_gets_branches_and_what_is_between)
 		     "F 40028 40028 1\n", self->out);
 }
 
-TEST_F(command, llvm_profgen_gets_ranges_and_branches_from_the_first_segment_on)
+TEST_F(command, profgen_output_is_relative_to_the_first_segment)
 {
 	run_work(&self->gen);
 	save(self, "t");
@@ -443,7 +443,7 @@ TEST_F(command, llvm_profgen_gets_ranges_and_branches_from_the_first_segment_on)
 		     "2\n20->28:1\n28->1c:2\n", self->out);
 }
 
-TEST_F(command, an_object_that_was_not_executed_is_refused_with_those_that_were)
+TEST_F(command, unexecuted_object_is_refused_and_executed_ones_listed)
 {
 	run_work(&self->gen);
 	save(self, "t");

@@ -64,7 +64,7 @@ do {									\
 
 #define WHOLE	"\"h,1\",\"b \"\"x\"\"\",./p a b,"
 
-TEST_F(command, rows_have_what_the_side_car_file_has)
+TEST_F(command, rows_contain_side_car_data)
 {
 	static const char meta[] =
 		"{\"srcbits\":0,\"ts_width\":40,\"ts_hz\":1000000000,\"host\":\"h,1\",\"board\":"
@@ -92,7 +92,7 @@ TEST_F(command, rows_have_what_the_side_car_file_has)
 }
 
 /* Fields with unknown values are empty, which databases read as NULL. */
-TEST_F(command, unknown_is_empty)
+TEST_F(command, unknown_values_are_empty)
 {
 	make_calls(self);
 	run(self, "export -q --meta none --format csv trace.rtd");
@@ -118,7 +118,7 @@ TEST_F(command, unknown_is_empty)
 		"\"1790000000000000000\"},\"coverage\":{\"run_ns\":%u}}"
 
 /* A timestamp that wraps still gives the time, unless it may have wrapped more than once. */
-TEST_F(command, dates_are_right_or_missing)
+TEST_F(command, dates_are_correct_or_missing)
 {
 	static const struct {
 		unsigned int width, time, run;

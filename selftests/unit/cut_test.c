@@ -269,7 +269,7 @@ FIXTURE_TEARDOWN(cuts)
 	gen_free(&gen);
 }
 
-TEST_F(cuts, anywhere)
+TEST_F(cuts, at_any_message_lose_no_record)
 {
 	size_t at;
 
@@ -279,7 +279,7 @@ TEST_F(cuts, anywhere)
 			check(_metadata, &at, 1, &self->whole);
 }
 
-TEST_F(cuts, small_pieces)
+TEST_F(cuts, into_small_pieces_lose_no_record)
 {
 	static size_t end[1 << 12];
 	size_t at, ends = 0;
@@ -290,7 +290,7 @@ TEST_F(cuts, small_pieces)
 	check(_metadata, end, ends, &self->whole);
 }
 
-TEST(within_a_message)
+TEST(cut_within_a_message_is_placed_at_its_continuation)
 {
 	const uint8_t rest[] = { 0x05, 0x07, 0x1c };
 	struct cut *cut = cut_new(1, 40);

@@ -89,7 +89,7 @@ static int64_t read_trace(struct __test_metadata *_metadata,
 	return records;
 }
 
-TEST_F(damage, every_truncation)
+TEST_F(damage, truncation_never_adds_records)
 {
 	const struct gen *gen = &self->program.gen;
 	int64_t before = -1, records;
@@ -106,7 +106,7 @@ TEST_F(damage, every_truncation)
 	EXPECT_EQ(self->program.records, before);
 }
 
-TEST_F(damage, every_bit)
+TEST_F(damage, any_bit_flip_is_survived)
 {
 	struct gen *gen = &self->program.gen;
 	size_t bit;

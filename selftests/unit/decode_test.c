@@ -2,7 +2,7 @@
 /* Tests sifive-trace decode, from files to text. */
 #include "command_fixture.h"
 
-TEST_F(command, golden_text)
+TEST_F(command, text_output_is_as_expected)
 {
 	sample_trace(&self->gen, 0, 1);
 	save(self, "trace.rtd");
@@ -28,7 +28,7 @@ TEST_F(command, golden_text)
 		self->err);
 }
 
-TEST_F(command, golden_values)
+TEST_F(command, absolute_values_are_as_expected)
 {
 	sample_trace(&self->gen, 0, 2);
 	save(self, "trace.rtd");
@@ -58,7 +58,7 @@ TEST_F(command, golden_values)
 		self->out);
 }
 
-TEST_F(command, golden_csv)
+TEST_F(command, csv_output_is_as_expected)
 {
 	sample_trace(&self->gen, 0, 1);
 	save(self, "trace.rtd");
@@ -74,7 +74,7 @@ TEST_F(command, golden_csv)
 }
 
 /* Each line is one object with an offset, even if it does not describe a record. */
-TEST_F(command, golden_json)
+TEST_F(command, json_output_is_as_expected)
 {
 	const uint64_t process = 2 | 1 << 2 | 1 << 4 | 77 << 5;
 
@@ -111,7 +111,7 @@ TEST_F(command, golden_json)
 	EXPECT_NE(NULL, strstr(self->err, "the context changed 1 time"));
 }
 
-TEST_F(command, infers_the_source_width)
+TEST_F(command, source_width_is_inferred)
 {
 	unsigned int src_bits, type;
 	char expected[64];
@@ -137,7 +137,7 @@ TEST_F(command, infers_the_source_width)
 	}
 }
 
-TEST_F(command, side_car_file)
+TEST_F(command, side_car_file_describes_the_trace)
 {
 	static const char meta[] =
 		"{ \"srcbits\": 3, \"ts_width\": 20, \"ts_scheme\": \"delta\","
@@ -172,7 +172,7 @@ TEST_F(command, side_car_file)
 	EXPECT_NE(NULL, strstr(self->err, "srcbits 3 as given"));
 }
 
-TEST_F(command, standard_input_and_output_file)
+TEST_F(command, standard_input_and_output_file_are_supported)
 {
 	sample_trace(&self->gen, 0, 0);
 	save(self, "trace.rtd");
@@ -188,7 +188,7 @@ TEST_F(command, standard_input_and_output_file)
 }
 
 /* No output overwrites an input file, whatever name the user gives for it. */
-TEST_F(command, output_spares_what_is_read)
+TEST_F(command, output_never_overwrites_an_input)
 {
 	static const char * const wrong[] = {
 		"decode -o trace.rtd trace.rtd", "decode -o link trace.rtd",
@@ -236,7 +236,7 @@ TEST_F(command, output_spares_what_is_read)
 }
 
 /* If the reader of its output exits, the command ends without a message. */
-TEST_F(command, closed_pipe)
+TEST_F(command, closed_pipe_ends_the_command_silently)
 {
 	unsigned int i;
 
@@ -252,7 +252,7 @@ TEST_F(command, closed_pipe)
 	EXPECT_STREQ("", self->err);
 }
 
-TEST_F(command, full_disk)
+TEST_F(command, full_disk_is_an_error)
 {
 	sample_trace(&self->gen, 0, 0);
 	save(self, "trace.rtd");
@@ -263,7 +263,7 @@ TEST_F(command, full_disk)
 	EXPECT_NE(NULL, strstr(self->err, "/dev/full: cannot write: No space"));
 }
 
-TEST_F(command, channels)
+TEST_F(command, other_channels_are_named_and_selectable)
 {
 	struct gen_stream stream;
 	uint64_t address = MAIN;
@@ -308,7 +308,7 @@ static void put_named(struct gen_stream *stream, uint32_t owner, bool goes_on)
 }
 
 /* If a header is lost, too, the owner of the records after it is unknown. */
-TEST_F(command, threads_of_a_channel_are_named_or_unknown)
+TEST_F(command, threads_of_a_shared_channel_are_named_or_unknown)
 {
 	const uint64_t address = MAIN;
 	struct gen_stream stream;
@@ -347,7 +347,7 @@ TEST_F(command, threads_of_a_channel_are_named_or_unknown)
 }
 
 /* The header that names the thread was overwritten in the ring. */
-TEST_F(command, a_ring_of_shared_channels_begins_with_an_unknown_thread)
+TEST_F(command, ring_with_shared_channels_begins_with_unknown_thread)
 {
 	const uint64_t address = MAIN;
 	struct gen_stream stream;
@@ -366,7 +366,7 @@ TEST_F(command, a_ring_of_shared_channels_begins_with_an_unknown_thread)
 	EXPECT_NE(NULL, strstr(self->out, ",unknown,72\n"));
 }
 
-TEST_F(command, different_counters_side_by_side)
+TEST_F(command, streams_with_different_counters_have_separate_headings)
 {
 	struct gen_stream one, two;
 	uint64_t address = MAIN, value[2] = { 11, 22 };
@@ -389,7 +389,7 @@ TEST_F(command, different_counters_side_by_side)
 		self->out);
 }
 
-TEST_F(command, damage_is_shown_and_strict_fails)
+TEST_F(command, damage_is_shown_and_fails_with_strict)
 {
 	const uint64_t address = MAIN;
 	struct gen_stream stream;
@@ -426,7 +426,7 @@ TEST_F(command, damage_is_shown_and_strict_fails)
 }
 
 /* --strict fails for losses that the recorder has reported, and for an incomplete end. */
-TEST_F(command, strict_is_about_every_loss)
+TEST_F(command, strict_fails_for_every_loss)
 {
 	static const char * const lost[] = {
 		"signals", "threads", "abandoned", "samples",
@@ -460,7 +460,7 @@ TEST_F(command, strict_is_about_every_loss)
 	EXPECT_EQ(1, self->status);
 }
 
-TEST_F(command, ring)
+TEST_F(command, ring_is_decoded_from_the_first_complete_header)
 {
 	unsigned int i;
 
@@ -480,7 +480,7 @@ TEST_F(command, ring)
 }
 
 /* The same ring, with a side-car file that describes the header. */
-TEST_F(command, wrapped_ring)
+TEST_F(command, wrapped_ring_is_decoded_with_side_car_header)
 {
 	static const char meta[] =
 		"{ \"wrapped\": true, \"count_type\": %d, \"counters\": ["
@@ -522,7 +522,7 @@ TEST_F(command, wrapped_ring)
 	}
 }
 
-TEST_F(command, usage)
+TEST_F(command, usage_errors_exit_with_status_2)
 {
 	static const char * const wrong[] = {
 		"", "wrong", "decode", "decode a -", "decode -c 32 a",
@@ -550,7 +550,7 @@ TEST_F(command, usage)
 	EXPECT_NE(NULL, strstr(self->out, "--ts-scheme"));
 }
 
-TEST_F(command, files_that_cannot_be_decoded)
+TEST_F(command, undecodable_files_are_reported)
 {
 	uint64_t seed = 11;
 	uint8_t bytes[5000];
@@ -603,7 +603,7 @@ TEST_F(command, files_that_cannot_be_decoded)
 }
 
 /* With any damage, the command exits with a status and never crashes, as sanitizers check. */
-TEST_F(command, damaged_traces)
+TEST_F(command, damaged_traces_never_crash)
 {
 	static const char * const options[] = {
 		"-s 0", "-s 2 --ring", "-c all -s 0", "--values absolute",

@@ -15,7 +15,7 @@ static const char *cut(const char *name)
 	return demangle_cut(text);
 }
 
-TEST(parameters)
+TEST(parameters_are_removed)
 {
 	EXPECT_STREQ("add", cut("add(int, char)"));
 	EXPECT_STREQ("call", cut("call(void (*)(int), int)"));
@@ -26,7 +26,7 @@ TEST(parameters)
 		     cut("main::{lambda(int)#1}::operator()(int) const"));
 }
 
-TEST(operators)
+TEST(operator_names_are_kept)
 {
 	EXPECT_STREQ("Box::operator new", cut("Box::operator new(unsigned long)"));
 	EXPECT_STREQ("Box::operator()", cut("Box::operator()(int) const"));
@@ -36,7 +36,7 @@ TEST(operators)
 		     cut("Box::operator unsigned long() const"));
 }
 
-TEST(templates)
+TEST(template_arguments_are_kept)
 {
 	EXPECT_STREQ("pick<int, char>", cut("int pick<int, char>(int, char)"));
 	EXPECT_STREQ("Box<int, char>::get", cut("Box<int, char>::get(int, char)"));
@@ -48,7 +48,7 @@ TEST(templates)
 }
 
 /* Whatever the input, the result is part of the name. */
-TEST(odd)
+TEST(malformed_names_are_only_shortened)
 {
 	static const char *const names[] = {
 		"", ")", "(", "()", ">", "<>", "x>", "a )", "a >", "))", "(>",
@@ -59,7 +59,7 @@ TEST(odd)
 		EXPECT_GE(strlen(names[i]), strlen(cut(names[i])));
 }
 
-TEST(no_symbol)
+TEST(unmangled_names_are_refused)
 {
 	EXPECT_EQ(NULL, demangle("add"));
 	EXPECT_EQ(NULL, demangle("_Z"));

@@ -60,7 +60,7 @@ static void set_up(struct gen *gen, struct gen_stream *stream, unsigned int src,
 /*
  * Names, numbers, functions and lines are the same as for a program that was not relocated.
  */
-TEST_F(command, a_program_is_at_the_addresses_that_it_was_loaded_at)
+TEST_F(command, relocated_program_is_shown_at_its_load_address)
 {
 	uint64_t value[2] = { 0 };
 	struct gen_stream stream;
@@ -101,7 +101,7 @@ TEST_F(command, a_program_is_at_the_addresses_that_it_was_loaded_at)
 }
 
 /* Values relative to a dropped header become relative to the previous record. */
-TEST_F(command, later_headers_of_the_same_counters_are_left_out)
+TEST_F(command, repeated_headers_are_omitted)
 {
 	unsigned int count_type, i, src;
 
@@ -134,7 +134,7 @@ TEST_F(command, later_headers_of_the_same_counters_are_left_out)
 	}
 }
 
-TEST_F(command, other_counters_begin_another_trace)
+TEST_F(command, header_with_other_counters_begins_another_trace)
 {
 	struct gen_stream stream[2];
 	uint64_t value[2] = { 0 };
@@ -164,7 +164,7 @@ TEST_F(command, other_counters_begin_another_trace)
 	EXPECT_STREQ("", self->err);
 }
 
-TEST_F(command, channels_have_folders_of_their_own)
+TEST_F(command, each_channel_has_a_separate_folder)
 {
 	struct gen_stream stream[2];
 	uint64_t value[2] = { 0 };
@@ -183,7 +183,7 @@ TEST_F(command, channels_have_folders_of_their_own)
 	expect_records(self, _metadata, "trace.rtd", "out/channel7/trace.rtd", "-q -c 7");
 }
 
-TEST_F(command, what_that_decoder_cannot_read_is_reported)
+TEST_F(command, data_unsupported_by_that_decoder_is_reported)
 {
 	static const char meta[] = "{\"objects\": [{\"path\": \"decode_sample.elf.stripped\","
 		" \"start\": \"0x20000\", \"end\": \"0x22000\", \"bias\": 0}]}";

@@ -129,7 +129,7 @@ static bool spins(const struct drain *drain)
 	return poll(&event, 1, 0) > 0 || (!longest.tv_sec && longest.tv_nsec < 10000000);
 }
 
-TEST_F(drain, after_a_limit_the_end_of_the_capture_is_no_event)
+TEST_F(drain, end_of_capture_after_a_limit_is_not_an_event)
 {
 	self->drain.over = true;
 	self->drain.wait = true;
@@ -148,7 +148,7 @@ TEST_F(drain, after_a_limit_the_end_of_the_capture_is_no_event)
 	EXPECT_FALSE(spins(&self->drain));
 }
 
-TEST_F(drain, after_a_limit_a_capture_that_starts_again_is_read)
+TEST_F(drain, restarted_capture_after_a_limit_is_read)
 {
 	self->drain.over = true;
 	self->drain.wait = true;
@@ -167,7 +167,7 @@ static void break_sink(struct drain *drain)
 	drain->sink[0].device = open("/dev/null", O_WRONLY | O_CLOEXEC);
 }
 
-TEST_F(drain, a_failed_read_is_reported_once)
+TEST_F(drain, failed_read_is_reported_once)
 {
 	break_sink(&self->drain);
 	drain_copy(&self->drain);
@@ -178,7 +178,7 @@ TEST_F(drain, a_failed_read_is_reported_once)
 }
 
 /* The caller reports that another session has begun. */
-TEST_F(drain, bytes_of_another_session_are_not_reported)
+TEST_F(drain, read_error_in_another_session_is_not_reported)
 {
 	break_sink(&self->drain);
 	status.capture++;
@@ -186,7 +186,7 @@ TEST_F(drain, bytes_of_another_session_are_not_reported)
 	EXPECT_STREQ("", reported);
 }
 
-TEST_F(drain, bytes_that_remain_are_a_loss)
+TEST_F(drain, unread_bytes_are_a_loss)
 {
 	struct sifive_trace_sink sink = { .given = 30, .lost = 5, .gaps = 1, .bytes = 12 };
 
@@ -198,7 +198,7 @@ TEST_F(drain, bytes_that_remain_are_a_loss)
 	EXPECT_EQ(0, sink.bytes);
 }
 
-TEST_F(drain, bytes_that_are_not_written_are_a_loss)
+TEST_F(drain, unwritten_bytes_are_a_loss)
 {
 	struct sifive_trace_sink sink = { .given = 30, .bytes = 12 };
 
@@ -210,7 +210,7 @@ TEST_F(drain, bytes_that_are_not_written_are_a_loss)
 	EXPECT_EQ(1, sink.gaps);
 }
 
-TEST_F(drain, bytes_after_a_limit_are_no_loss)
+TEST_F(drain, bytes_after_a_limit_are_not_a_loss)
 {
 	struct sifive_trace_sink sink = { .given = 70, .bytes = 12 };
 
@@ -223,7 +223,7 @@ TEST_F(drain, bytes_after_a_limit_are_no_loss)
 	EXPECT_EQ(0, sink.gaps);
 }
 
-TEST_F(drain, without_a_loss_there_is_none)
+TEST_F(drain, complete_drain_reports_no_loss)
 {
 	struct sifive_trace_sink sink = { .given = 30 };
 
@@ -258,7 +258,7 @@ static bool has(const char *name, const char *text)
 #define WHOLE(sink)	"{\"version\":1,\n\"objects\":[" sink "],\n\"coverage\":{},\n\"lost\":{}\n}\n"
 
 /* The disk was full when the side-car file of sink 0 was written. */
-TEST_F(drain, a_side_car_file_that_is_not_joined_stays)
+TEST_F(drain, unjoined_side_car_file_is_kept)
 {
 	char folder[] = "/tmp/drain_test.XXXXXX", command[64];
 	unsigned int i;

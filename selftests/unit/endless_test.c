@@ -61,7 +61,7 @@ static long feed(const struct gen *gen, const char *arguments, unsigned int part
 	return usage.ru_maxrss;
 }
 
-TEST_F(command, memory_does_not_grow)
+TEST_F(command, memory_use_is_bounded_for_endless_traces)
 {
 	static const char * const arguments[] = {
 		"report -q -", "report -q --json -", "decode -q -", "decode -q --format csv -",

@@ -76,7 +76,7 @@ static void put_reports(FIXTURE_DATA(command) *self, const char *options)
 
 static const char * const rates[] = { "", "--ts-hz 1000000000", "--ts-hz 3000000" };
 
-TEST_F_TIMEOUT(command, pprof_has_the_numbers_of_report, 600)
+TEST_F_TIMEOUT(command, pprof_totals_equal_report, 600)
 {
 	unsigned int i, k;
 
@@ -101,7 +101,7 @@ TEST_F_TIMEOUT(command, pprof_has_the_numbers_of_report, 600)
 }
 
 /* Totals and own costs of each function, for each kind of damage. */
-TEST_F_TIMEOUT(command, sums_of_csv_are_the_numbers_of_report, 600)
+TEST_F_TIMEOUT(command, csv_sums_equal_report_totals, 600)
 {
 	unsigned int i, k;
 
@@ -124,7 +124,7 @@ TEST_F_TIMEOUT(command, sums_of_csv_are_the_numbers_of_report, 600)
 	}
 }
 
-TEST_F_TIMEOUT(command, pprof_is_read_by_its_own_tool, 600)
+TEST_F_TIMEOUT(command, go_tool_pprof_reads_the_profile, 600)
 {
 	if (system("go tool pprof -h >/dev/null 2>&1"))
 		SKIP(return, "no go tool pprof: install golang-go");
@@ -169,7 +169,7 @@ static void make_loaded(FIXTURE_DATA(command) *self)
 	write_file("trace.rtd.meta", meta, strlen(meta));
 }
 
-TEST_F(command, pprof_has_files_lines_and_what_is_missing)
+TEST_F(command, pprof_contains_files_lines_and_losses)
 {
 	make_loaded(self);
 	run(self, "export -q --format pprof -e " PROGRAM " -o t.pb.gz trace.rtd");
@@ -217,7 +217,7 @@ static void expect_label(struct __test_metadata *_metadata, FIXTURE_DATA(command
 }
 
 /* Times that are inferred, or unknown on a source without an absolute time, as in report. */
-TEST_F(command, pprof_marks_times)
+TEST_F(command, pprof_marks_inferred_and_unknown_times)
 {
 	const uint64_t address[] = { FIB, MAIN + 0x12 };
 	struct gen_stream stream;
@@ -244,7 +244,7 @@ TEST_F(command, pprof_marks_times)
 }
 
 /* A path has more calls than viewers show: only its outermost calls are missing. */
-TEST_F(command, pprof_of_deep_recursion)
+TEST_F(command, pprof_limits_deep_recursion)
 {
 	const uint64_t address[] = { FIB, MAIN + 0x12 };
 	struct gen_stream stream;
@@ -272,7 +272,7 @@ TEST_F(command, pprof_of_deep_recursion)
 	EXPECT_NE(NULL, strstr(self->out, "longest 1024\n"));
 }
 
-TEST_F_TIMEOUT(command, perfetto_has_the_numbers_of_report, 600)
+TEST_F_TIMEOUT(command, perfetto_totals_equal_report, 600)
 {
 	static const char * const exact[] = { "", "--ts-hz 1000000000" };
 	unsigned int i, k;
@@ -302,7 +302,7 @@ TEST_F_TIMEOUT(command, perfetto_has_the_numbers_of_report, 600)
 	}
 }
 
-TEST_F_TIMEOUT(command, perfetto_is_a_tenth_of_chrome, 600)
+TEST_F_TIMEOUT(command, perfetto_is_a_tenth_of_chrome_json_size, 600)
 {
 	struct stat json, packets;
 
@@ -316,7 +316,7 @@ TEST_F_TIMEOUT(command, perfetto_is_a_tenth_of_chrome, 600)
 	EXPECT_LT(packets.st_size * 10, json.st_size);
 }
 
-TEST_F(command, perfetto_has_points_and_what_is_missing)
+TEST_F(command, perfetto_contains_instants_and_losses)
 {
 	make_loaded(self);
 	run(self, "export -q --format perfetto -e " PROGRAM " -o t.pftrace trace.rtd");
@@ -356,7 +356,7 @@ static void read_firefox(struct __test_metadata *_metadata, FIXTURE_DATA(command
 	EXPECT_LT(500, atol(self->out));
 }
 
-TEST_F_TIMEOUT(command, firefox_has_the_numbers_of_report, 600)
+TEST_F_TIMEOUT(command, firefox_totals_equal_report, 600)
 {
 	unsigned int i, k;
 
@@ -377,7 +377,7 @@ TEST_F_TIMEOUT(command, firefox_has_the_numbers_of_report, 600)
 	}
 }
 
-TEST_F(command, firefox_has_files_lines_and_what_is_missing)
+TEST_F(command, firefox_contains_files_lines_and_losses)
 {
 	make_loaded(self);
 	run(self, "export -q --format firefox -e " PROGRAM " -o t.json trace.rtd; "
@@ -406,7 +406,7 @@ static void fib_of(FIXTURE_DATA(command) *self, unsigned int channel)
 }
 
 /* The processes of two shells: the second one executes a program, and then another. */
-TEST_F(command, processes_have_the_names_of_their_programs)
+TEST_F(command, processes_are_named_after_their_programs)
 {
 	static const char meta[] =
 		"{\"srcbits\":0,\"exe\":\"/bin/sh\",\"threads\":["
@@ -436,7 +436,7 @@ TEST_F(command, processes_have_the_names_of_their_programs)
 }
 
 /* The ids that viewers show for an unknown thread differ from those of any other thread. */
-TEST_F(command, unknown_threads_have_ids_of_their_own)
+TEST_F(command, unknown_threads_have_unique_ids)
 {
 	static const char meta[] = "{\"srcbits\":0,\"threads\":["
 		"{\"channel\":6,\"pid\":1,\"tid\":1,\"name\":\"init\"},"
@@ -462,7 +462,7 @@ TEST_F(command, unknown_threads_have_ids_of_their_own)
 }
 
 /* Two threads with 32 counters each. */
-TEST_F(command, calls_of_a_page_have_all_counters)
+TEST_F(command, html_calls_contain_all_counters)
 {
 	const uint64_t fib[] = { FIB, MAIN + 0x12 };
 	struct gen_stream stream;
@@ -491,7 +491,7 @@ TEST_F(command, calls_of_a_page_have_all_counters)
 }
 
 /* 300 sets of nine counters. */
-TEST_F(command, ctf_reports_counts_that_it_lacks)
+TEST_F(command, ctf_reports_omitted_counts)
 {
 	const uint64_t at = MAIN + 8;
 	struct gen_stream stream;
@@ -530,7 +530,7 @@ TEST_F(command, ctf_reports_counts_that_it_lacks)
 	}
 }
 
-TEST_F_TIMEOUT(command, json_of_report_has_the_rows_of_csv, 600)
+TEST_F_TIMEOUT(command, report_json_rows_equal_csv_rows, 600)
 {
 	static const char * const options[] = {
 		"", "--by thread --sort name", "--by hart --top 3", "--ts-hz 3000000",
@@ -557,7 +557,7 @@ TEST_F_TIMEOUT(command, json_of_report_has_the_rows_of_csv, 600)
 	EXPECT_EQ(0, self->status);
 }
 
-TEST_F(command, columns_of_report)
+TEST_F(command, report_columns_are_selectable)
 {
 	static const struct {
 		const char *options, *said;
@@ -603,7 +603,7 @@ TEST_F(command, columns_of_report)
 	}
 }
 
-TEST_F_TIMEOUT(command, json_of_graph_adds_up_to_that_of_report, 600)
+TEST_F_TIMEOUT(command, graph_json_totals_equal_report_json, 600)
 {
 	static const char * const options[] = { "", "--ts-hz 1000000" };
 	unsigned int i, k;
@@ -629,7 +629,7 @@ TEST_F_TIMEOUT(command, json_of_graph_adds_up_to_that_of_report, 600)
 }
 
 /* The JSON header, for a trace with a sample that a loss cuts off, and a call without an end. */
-TEST_F(command, json_of_report_says_what_is_missing)
+TEST_F(command, report_json_states_losses)
 {
 	static const char meta[] = "{\"srcbits\":0,\"exe\":\"/bin/\\\"x\",\"ts_hz\":10,"
 				   "\"lost\":{\"refused\":7}}";

@@ -72,7 +72,7 @@ static const char *beside(FIXTURE_DATA(files) *self, const char *suffix)
 	return name;
 }
 
-TEST_F(files, the_named_file_is_written_through_a_link)
+TEST_F(files, file_named_by_user_is_written_through_a_link)
 {
 	make("target", "earlier and longer");
 	ASSERT_EQ(0, symlink("target", "trace"));
@@ -82,7 +82,7 @@ TEST_F(files, the_named_file_is_written_through_a_link)
 }
 
 /* If -o names a folder, or is missing, the command chooses the file's name. */
-TEST_F(files, the_usual_file_replaces_a_link)
+TEST_F(files, default_file_replaces_a_link)
 {
 	char path[PATH_MAX];
 
@@ -100,7 +100,7 @@ TEST_F(files, the_usual_file_replaces_a_link)
 	EXPECT_STREQ("earlier", text_of("target"));
 }
 
-TEST_F(files, the_commands_own_files_replace_links)
+TEST_F(files, generated_files_replace_links)
 {
 	static const char * const suffix[] = { ".meta", ".meta.new", ".1", ".0" };
 	unsigned int i;
@@ -116,7 +116,7 @@ TEST_F(files, the_commands_own_files_replace_links)
 	EXPECT_EQ(0, mode_of("missing"));
 }
 
-TEST_F(files, the_commands_own_files_replace_other_names_of_a_file)
+TEST_F(files, generated_files_replace_hard_links)
 {
 	make("victim", "victim");
 	ASSERT_EQ(0, link("victim", beside(self, ".1")));
@@ -124,14 +124,14 @@ TEST_F(files, the_commands_own_files_replace_other_names_of_a_file)
 	EXPECT_STREQ("victim", text_of("victim"));
 }
 
-TEST_F(files, a_folder_in_the_place_of_a_file_is_an_error)
+TEST_F(files, folder_instead_of_a_file_is_an_error)
 {
 	ASSERT_EQ(0, mkdir("trace.1", 0777));
 	EXPECT_EQ(-1, files_create(beside(self, ".1")));
 	EXPECT_EQ(NULL, files_open(beside(self, ".1")));
 }
 
-TEST_F(files, restricted_files_lose_the_rights_of_earlier_ones)
+TEST_F(files, restricted_files_do_not_inherit_permissions)
 {
 	make("target", "earlier");
 	ASSERT_EQ(0, symlink("target", "trace"));
@@ -145,7 +145,7 @@ TEST_F(files, restricted_files_lose_the_rights_of_earlier_ones)
 	EXPECT_EQ(S_IFREG | 0600, mode_of("trace.2"));
 }
 
-TEST_F(files, a_check_creates_nothing_and_accepts_a_link_that_is_replaced)
+TEST_F(files, check_creates_no_file_and_accepts_replaceable_links)
 {
 	ASSERT_EQ(0, symlink("missing", "trace.meta"));
 	EXPECT_EQ(0, files_check(self->path));
@@ -156,7 +156,7 @@ TEST_F(files, a_check_creates_nothing_and_accepts_a_link_that_is_replaced)
 	EXPECT_EQ(-1, files_check(self->path));
 }
 
-TEST_F(files, removal_empties_what_a_link_of_the_user_leads_to)
+TEST_F(files, removal_truncates_the_target_of_the_users_link)
 {
 	make("target", "earlier");
 	ASSERT_EQ(0, symlink("target", "trace"));
@@ -165,7 +165,7 @@ TEST_F(files, removal_empties_what_a_link_of_the_user_leads_to)
 	EXPECT_STREQ("", text_of("target"));
 }
 
-TEST_F(files, removal_removes_all_other_links)
+TEST_F(files, removal_deletes_all_other_links)
 {
 	make("victim", "victim");
 	ASSERT_EQ(0, symlink("missing", "trace.0"));

@@ -34,7 +34,7 @@ static void make(FIXTURE_DATA(command) *self, uint64_t ticks)
 	save(self, "trace.rtd");
 }
 
-TEST_F(command, frequent_short_functions_are_left_out_and_listed)
+TEST_F(command, frequent_short_functions_are_excluded_and_listed)
 {
 	make(self, 10);
 	run(self, "filter --from-trace trace.rtd " PROGRAM);
@@ -47,7 +47,7 @@ TEST_F(command, frequent_short_functions_are_left_out_and_listed)
 	EXPECT_NE(NULL, strstr(self->err, "functions left out: 1, "));
 }
 
-TEST_F(command, functions_that_take_their_share_stay)
+TEST_F(command, functions_with_a_large_share_of_time_are_kept)
 {
 	make(self, 2000);
 	run(self, "filter --from-trace trace.rtd " PROGRAM);
@@ -59,7 +59,7 @@ TEST_F(command, functions_that_take_their_share_stay)
 	EXPECT_EQ(NULL, strstr(self->out, "# fib\n"));
 }
 
-TEST_F(command, a_filter_needs_calls_with_times)
+TEST_F(command, filter_from_trace_needs_timed_calls)
 {
 	gen_sync(&self->gen, 0);
 	save(self, "trace.rtd");

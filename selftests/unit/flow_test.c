@@ -176,7 +176,7 @@ static struct tracer choose(unsigned int mode)
 	};
 }
 
-TEST_F(flow, every_mode_is_followed_exactly)
+TEST_F(flow, is_exact_in_every_mode)
 {
 	unsigned int mode;
 	size_t i;
@@ -200,7 +200,7 @@ TEST_F(flow, every_mode_is_followed_exactly)
 	}
 }
 
-TEST_F(flow, the_modes_make_messages_of_every_kind)
+TEST_F(flow, test_modes_produce_messages_of_every_kind)
 {
 	static const uint8_t tcodes[] = { 3, 4, 9, 11, 12, 27, 28, 29, 30, 33, 0 };
 	uint64_t messages[64] = { 0 }, rcodes[16] = { 0 };
@@ -228,7 +228,7 @@ TEST_F(flow, the_modes_make_messages_of_every_kind)
 			TH_LOG("RCODE %u", i);
 }
 
-TEST_F(flow, an_overflow_is_a_gap_and_the_rest_is_exact)
+TEST_F(flow, is_exact_except_for_overflow_gaps)
 {
 	unsigned int mode;
 
@@ -275,7 +275,7 @@ static unsigned int invented(const FIXTURE_DATA(flow) *self, size_t *true_ones)
 	return wrong;
 }
 
-TEST_F(flow, a_cut_trace_is_exact_from_its_first_sync_message_to_its_end)
+TEST_F(flow, of_cut_trace_is_exact_from_first_sync_message)
 {
 	size_t from, to, instructions;
 	unsigned int mode;
@@ -309,7 +309,7 @@ static size_t before_damage(const FIXTURE_DATA(flow) *self, size_t offset)
  * The number of instructions after the second Sync message that follows the damage, because the
  * damage can include the first one.
  */
-static size_t behind_damage(const FIXTURE_DATA(flow) *self, size_t offset)
+static size_t after_damage(const FIXTURE_DATA(flow) *self, size_t offset)
 {
 	unsigned int i = 0;
 
@@ -319,7 +319,7 @@ static size_t behind_damage(const FIXTURE_DATA(flow) *self, size_t offset)
 	       self->program.pcs - self->program.synced[i + 1] : 0;
 }
 
-TEST_F(flow, damage_changes_nothing_outside_the_sync_messages_around_it)
+TEST_F(flow, is_exact_outside_the_sync_messages_around_damage)
 {
 	const struct program *program = &self->program;
 	unsigned int mode, round, wrong = 0, gaps = 0, rounds = 0;
@@ -343,7 +343,7 @@ TEST_F(flow, damage_changes_nothing_outside_the_sync_messages_around_it)
 			ASSERT_LE(count, self->found.pcs);
 			ASSERT_EQ(0, memcmp(program->pc, self->found.pc,
 					    count * sizeof(*program->pc)));
-			count = behind_damage(self, offset);
+			count = after_damage(self, offset);
 			ASSERT_LE(count, self->found.pcs);
 			ASSERT_EQ(0, memcmp(program->pc + program->pcs - count,
 					    self->found.pc + self->found.pcs - count,
@@ -377,7 +377,7 @@ static void repeat(FIXTURE_DATA(flow) *self, uint64_t halfwords, uint64_t times)
 	gen_message(&self->gen, 30, 0, NULL, NULL, &times, 1);
 }
 
-TEST_F(flow, a_branch_is_repeated_as_often_as_an_encoder_can_count)
+TEST_F(flow, supports_the_highest_repeat_count)
 {
 	begin_loop(self);
 	repeat(self, 4, (1 << 18) - 1);
@@ -387,7 +387,7 @@ TEST_F(flow, a_branch_is_repeated_as_often_as_an_encoder_can_count)
 }
 
 /* An encoder can send each of the numbers, but following their product would take days. */
-TEST_F(flow, a_repeat_of_too_many_instructions_is_a_contradiction)
+TEST_F(flow, refuses_excessive_repeat_counts)
 {
 	begin_loop(self);
 	repeat(self, 1 << 23, 1 << 22);
@@ -396,7 +396,7 @@ TEST_F(flow, a_repeat_of_too_many_instructions_is_a_contradiction)
 	EXPECT_EQ(0, self->stats.instructions);
 }
 
-TEST_F(flow, contexts_come_in_their_place)
+TEST_F(flow, reports_context_messages)
 {
 	struct tracer tracer = choose(64);
 	const uint64_t process = 0x1234 << 5 | 2;

@@ -24,7 +24,7 @@ static void calls(struct gen *gen, unsigned int channel, unsigned int cost)
 	gen_record(&stream, 1, whole, &value);
 }
 
-TEST_F(command, golden_report)
+TEST_F(command, report_is_as_expected)
 {
 	calls(&self->gen, 6, 100);
 	save(self, "trace.rtd");
@@ -41,7 +41,7 @@ TEST_F(command, golden_report)
 }
 
 /* Without times, there are no columns for them. There is enough room for long counter names. */
-TEST_F(command, report_without_times)
+TEST_F(command, report_without_times_has_no_time_columns)
 {
 	const uint64_t whole[] = { MAIN, 0x3f00000000 };
 	uint64_t value[2] = { 0 };
@@ -87,7 +87,7 @@ TEST_F(command, report_without_times)
 }
 
 /* A counter that stays 0 has no columns, except in csv and as a sort key. */
-TEST_F(command, report_names_idle_counters)
+TEST_F(command, report_names_idle_counters_without_columns)
 {
 	const uint64_t whole[] = { MAIN, 0x3f00000000 };
 	uint64_t value[2] = { 0 };
@@ -143,7 +143,7 @@ TEST_F(command, report_sorts_and_filters)
 		"         2          8          8  47.06       200       200  fib\n"));
 }
 
-TEST_F(command, report_compares)
+TEST_F(command, report_compares_two_traces)
 {
 	calls(&self->gen, 6, 100);
 	save(self, "one.rtd");
@@ -162,7 +162,7 @@ TEST_F(command, report_compares)
 }
 
 /* Twice as many ticks of half the length are the same time. */
-TEST_F(command, report_compares_other_ticks)
+TEST_F(command, report_compares_traces_with_different_tick_rates)
 {
 	static const char one[] = "{ \"ts_hz\": 1000000 }";
 	static const char two[] = "{ \"ts_hz\": 2000000 }";
@@ -204,7 +204,7 @@ TEST_F(command, report_compares_other_ticks)
 }
 
 /* A counter in only one of the traces is shown, with an empty column for the other. */
-TEST_F(command, report_compares_other_counters)
+TEST_F(command, report_compares_traces_with_different_counters)
 {
 	const uint64_t whole[] = { MAIN, 0x3f00000000 };
 	uint64_t value[2] = { 0 };
@@ -285,7 +285,7 @@ TEST_F(command, report_sorts_by_each_key)
 }
 
 /* Event names contain commas, and can contain quotes. */
-TEST_F(command, headings_of_csv_are_fields)
+TEST_F(command, csv_headings_are_quoted_fields)
 {
 	static const char meta[] =
 		"{ \"counters\": [ { \"number\": 0, \"code\": 1,"
@@ -310,7 +310,7 @@ TEST_F(command, headings_of_csv_are_fields)
 	}
 }
 
-TEST_F(command, golden_graph_and_replay)
+TEST_F(command, graph_and_replay_are_as_expected)
 {
 	calls(&self->gen, 6, 100);
 	save(self, "trace.rtd");
@@ -331,7 +331,7 @@ TEST_F(command, golden_graph_and_replay)
 }
 
 /* Without calls and times, functions are sorted by the number of samples. */
-TEST_F(command, graph_of_samples)
+TEST_F(command, graph_sorts_by_samples_without_calls)
 {
 	static const uint64_t address[] = { MAIN, FIB, FIB, MAIN + 4, FIB, FIB, FIB };
 	struct gen_stream stream;
@@ -359,7 +359,7 @@ TEST_F(command, graph_of_samples)
 }
 
 /* Trees of the same functions, from which options omit something. */
-TEST_F(command, graph_leaves_out)
+TEST_F(command, graph_options_omit_functions)
 {
 	calls(&self->gen, 6, 100);
 	save(self, "trace.rtd");
@@ -383,7 +383,7 @@ TEST_F(command, graph_leaves_out)
 	EXPECT_EQ(2, self->status);
 }
 
-TEST_F(command, replay_leaves_out)
+TEST_F(command, replay_options_omit_calls)
 {
 	static const char meta[] =
 		"{ \"threads\": [ { \"channel\": 6, \"pid\": 5, \"tid\": 7,"
@@ -436,7 +436,7 @@ TEST_F(command, replay_leaves_out)
 		"  one/7                 main()\n", self->out);
 }
 
-TEST_F(command, export_stacks)
+TEST_F(command, stack_exports_are_weighted)
 {
 	static const char * const weighed[] = { "folded", "svg", "html", "speedscope", "firefox" };
 	unsigned int i;
@@ -465,7 +465,7 @@ TEST_F(command, export_stacks)
 }
 
 /* The structure of the JSON, thread by thread; times are microseconds. */
-TEST_F(command, export_perfetto)
+TEST_F(command, chrome_export_is_well_formed)
 {
 	calls(&self->gen, 6, 100);
 	calls(&self->gen, 7, 150);
@@ -500,7 +500,7 @@ TEST_F(command, export_perfetto)
 			    "assert counters['cycles/s source 0'] == [1e6, 25e6, 0, 25e6], counters\n\""));
 }
 
-TEST_F(command, export_ctf)
+TEST_F(command, ctf_export_is_read_by_babeltrace)
 {
 	calls(&self->gen, 6, 100);
 	save(self, "trace.rtd");
@@ -519,7 +519,7 @@ TEST_F(command, export_ctf)
 }
 
 /* Counters of :u and :k of one event, for example, without a side-car file to distinguish them. */
-TEST_F(command, counters_of_one_name)
+TEST_F(command, counters_with_the_same_name_are_distinguished)
 {
 	static const char meta[] =
 		"{ \"counters\": [ { \"number\": 1, \"event\": \"x-y\", \"code\": 1 },"
@@ -566,7 +566,7 @@ TEST_F(command, counters_of_one_name)
 }
 
 /* Each event has the name of its source's counter and counts from that source. */
-TEST_F(command, export_ctf_of_sources)
+TEST_F(command, ctf_export_counts_per_source)
 {
 	const uint64_t whole[] = { MAIN, 0x3f00000000 };
 	struct gen_stream stream[2];
@@ -625,12 +625,12 @@ static void page_and_flame_graph(struct __test_metadata *_metadata,
 	browse(_metadata, self, browser, "t.html t.svg");
 }
 
-TEST_F(command, export_html)
+TEST_F(command, html_export_works)
 {
 	page_and_flame_graph(_metadata, self, CHROMIUM);
 }
 
-TEST_F(command, export_html_in_firefox)
+TEST_F(command, html_export_works_in_firefox)
 {
 	page_and_flame_graph(_metadata, self, FIREFOX);
 }
@@ -687,7 +687,7 @@ static void expect_times(struct __test_metadata *_metadata,
 	       "assert len(outer) * data['interval'] >= whole, len(outer)\n");
 }
 
-TEST_F(command, html_times_of_threads)
+TEST_F(command, html_times_of_threads_are_correct)
 {
 	uint64_t start;
 
@@ -695,7 +695,7 @@ TEST_F(command, html_times_of_threads)
 		expect_times(_metadata, self, start);
 }
 
-TEST_F(command, side_car_names_threads_and_objects)
+TEST_F(command, side_car_file_names_threads_and_objects)
 {
 	static const char meta[] =
 		"{ \"srcbits\": 0, \"threads\": [ { \"channel\": 6, \"pid\": 5,"
@@ -725,7 +725,7 @@ TEST_F(command, side_car_names_threads_and_objects)
 }
 
 /* Printable text is unchanged, and control characters never reach a terminal. */
-TEST_F(command, names_of_any_characters)
+TEST_F(command, names_are_cleaned_of_control_characters)
 {
 	/* o with a diaeresis, a grin, U+009B, and a byte that is not UTF-8. */
 	static const char meta[] =
