@@ -13,7 +13,7 @@ static void stop(struct gen *gen, uint64_t halfwords)
 	gen_message(gen, 33, 0, fixed, bits, &halfwords, 1);
 }
 
-TEST_F(command, addresses_are_those_of_the_run)
+TEST_F(command, addresses_equal_those_of_the_run)
 {
 	static const struct tracer tracer = {
 		.hist_bits = 31, .implicit = 1023, .version0 = true, .repeats = true,
@@ -46,7 +46,7 @@ TEST_F(command, addresses_are_those_of_the_run)
 	program_free(&program);
 }
 
-TEST_F(command, an_instruction_has_its_time_function_and_line)
+TEST_F(command, instructions_show_time_function_and_line)
 {
 	gen_start(&self->gen, FIB);
 	self->gen.now = 1500;
@@ -61,7 +61,7 @@ TEST_F(command, an_instruction_has_its_time_function_and_line)
 	EXPECT_NE(NULL, strstr(self->err, "1 instructions"));
 }
 
-TEST_F(command, code_that_no_file_has_is_missing)
+TEST_F(command, code_without_a_file_is_reported_missing)
 {
 	gen_start(&self->gen, 0x70000000);
 	stop(&self->gen, 1);
@@ -74,7 +74,7 @@ TEST_F(command, code_that_no_file_has_is_missing)
 		     self->out);
 }
 
-TEST_F(command, a_trace_without_branches_has_no_instructions)
+TEST_F(command, trace_without_branches_has_no_instructions)
 {
 	sample_trace(&self->gen, 0, 0);
 	save(self, "t");
@@ -83,7 +83,7 @@ TEST_F(command, a_trace_without_branches_has_no_instructions)
 	EXPECT_NE(NULL, strstr(self->err, "no instruction trace"));
 }
 
-TEST_F(command, a_trace_with_branches_alone_has_no_record)
+TEST_F(command, trace_with_branches_only_has_no_records)
 {
 	gen_start(&self->gen, FIB);
 	stop(&self->gen, 1);
@@ -150,7 +150,7 @@ static void run_main(struct gen *gen)
 	stop(gen, 2);
 }
 
-TEST_F(command, calls_tail_calls_longjmp_and_traps_become_a_tree)
+TEST_F(command, call_tree_includes_tail_calls_longjmp_and_traps)
 {
 	self->gen.step = 100;
 	run_main(&self->gen);
@@ -207,7 +207,7 @@ static void run_parts(FIXTURE_DATA(command) *self, const char *side_car)
 	run(self, "decode -s 0 --format pc -e " CALLS " -e " CALLS "@0xffffffff80000000 t");
 }
 
-TEST_F(command, parts_of_those_whose_calls_are_not_wanted_are_left_out)
+TEST_F(command, parts_excluded_by_calls_option_are_omitted)
 {
 	run_parts(self, SIDE_CAR("\"all\""));
 	EXPECT_STREQ("30000\n#  instructions are missing: no file contains the code, from 0x80000000 on\n"
@@ -228,7 +228,7 @@ TEST_F(command, parts_of_those_whose_calls_are_not_wanted_are_left_out)
 	EXPECT_EQ(NULL, strstr(self->out, "ffffffff"));
 }
 
-TEST_F(command, no_output_has_what_is_left_out)
+TEST_F(command, no_output_contains_omitted_parts)
 {
 	static const char * const commands[] = {
 		"report --format csv", "annotate", "annotate --json", "graph", "replay",
@@ -251,7 +251,7 @@ TEST_F(command, no_output_has_what_is_left_out)
 #define COPIED(folder)	"{\"version\":1,\"files\":\"" folder "\",\"objects\":[{\"path\":" \
 			"\"/no/calls\",\"start\":196608,\"end\":200704,\"bias\":0}]}"
 
-TEST_F(command, code_is_found_among_the_copies_beside_a_trace)
+TEST_F(command, code_is_found_in_copies_beside_the_trace)
 {
 	run_main(&self->gen);
 	save(self, "t");
@@ -283,7 +283,7 @@ static void run_with_vdso(FIXTURE_DATA(command) *self)
 }
 
 /* A return without a message can return from a call that was made before the kernel ran. */
-TEST_F(command, calls_outlast_the_kernel)
+TEST_F(command, open_calls_survive_kernel_execution)
 {
 	begin(&self->gen, CODE);
 	indirect(&self->gen, 2, 2, KERNEL);
@@ -307,7 +307,7 @@ static void run_handler(FIXTURE_DATA(command) *self)
 }
 
 /* No instruction calls a signal handler, and its return has no message. */
-TEST_F(command, a_signals_handler_returns_to_the_vdso)
+TEST_F(command, signal_handler_returns_to_the_vdso)
 {
 	run_handler(self);
 	EXPECT_STREQ("30000\n#  omitted, as requested by record --calls\n"
@@ -316,7 +316,7 @@ TEST_F(command, a_signals_handler_returns_to_the_vdso)
 }
 
 /* The same flow, shown as calls: the end of the handler ends no other call. */
-TEST_F(command, calls_continue_after_a_signals_handler)
+TEST_F(command, calls_continue_after_a_signal_handler)
 {
 	run_handler(self);
 	run(self, "export -q --format folded --weight calls t");
@@ -328,7 +328,7 @@ TEST_F(command, calls_continue_after_a_signals_handler)
  * Without a known vdso, the handler's return address is unknown: a gap follows, and no
  * instructions are made up.
  */
-TEST_F(command, a_handler_that_returns_to_an_unknown_vdso_begins_a_gap)
+TEST_F(command, signal_handler_return_to_unknown_vdso_begins_a_gap)
 {
 	static const char twice[] = "{\"version\":1,\"instruction\":{\"calls\":\"user\"}}";
 
@@ -370,7 +370,7 @@ static void run_probed(FIXTURE_DATA(command) *self, uint64_t from)
 	write_file("t.meta", WITH_PROBES, strlen(WITH_PROBES));
 }
 
-TEST_F(command, probes_make_no_gaps)
+TEST_F(command, probes_cause_no_gaps)
 {
 	run_probed(self, CALLER);
 	run(self, "decode -s 0 --format pc t");
@@ -380,7 +380,7 @@ TEST_F(command, probes_make_no_gaps)
 	EXPECT_EQ(NULL, strstr(self->err, "not found"));
 }
 
-TEST_F(command, a_probed_call_is_one_of_its_caller)
+TEST_F(command, probed_call_is_attributed_to_its_caller)
 {
 	run_probed(self, CALLER);
 	run(self, "export -q -s 0 --format folded --weight calls t");
@@ -392,7 +392,7 @@ TEST_F(command, a_probed_call_is_one_of_its_caller)
 }
 
 /* The kernel simulates a probed jump through a register. */
-TEST_F(command, a_probed_indirect_jump_to_a_function_is_a_tail_call)
+TEST_F(command, probed_indirect_jump_to_a_function_is_a_tail_call)
 {
 	static const char user[] = SIDE_CAR("\"user\"");
 
@@ -425,7 +425,7 @@ TEST_F(command, unknown_code_around_the_firmware_is_a_gap)
 }
 
 /* The kernel traps into firmware and then continues, and its calls are still open. */
-TEST_F(command, the_kernels_calls_outlast_the_firmware)
+TEST_F(command, kernel_calls_survive_firmware_execution)
 {
 	static const char kernel[] = SIDE_CAR("\"kernel\"");
 
@@ -441,7 +441,7 @@ TEST_F(command, the_kernels_calls_outlast_the_firmware)
 }
 
 /* A thread switched out after it called plain() continues there. */
-TEST_F(command, each_thread_of_a_source_has_its_own_calls)
+TEST_F(command, calls_of_threads_on_one_source_are_separate)
 {
 	begin(&self->gen, CODE);
 	context(&self->gen, 71);
@@ -464,7 +464,7 @@ TEST_F(command, each_thread_of_a_source_has_its_own_calls)
 	EXPECT_NE(NULL, strstr(self->out, "main;plain;leaf 1\n"));
 }
 
-TEST_F(command, messages_that_contradict_the_code_are_losses)
+TEST_F(command, messages_contradicting_the_code_are_losses)
 {
 	begin(&self->gen, PLAIN);
 	stop(&self->gen, 2);
@@ -485,7 +485,7 @@ TEST_F(command, messages_that_contradict_the_code_are_losses)
 }
 
 /* Parts beyond 4095 threads are not attributed to another thread. */
-TEST_F(command, calls_of_too_many_threads_are_left_out)
+TEST_F(command, calls_of_excess_threads_are_omitted)
 {
 	uint64_t tid;
 
@@ -517,7 +517,7 @@ TEST_F(command, calls_beyond_the_limit_are_reported)
 }
 
 /* A later Sync message confirms the instructions, but they were executed in the earlier object. */
-TEST_F(command, instructions_are_those_of_the_object_at_their_time)
+TEST_F(command, instructions_are_read_from_the_object_at_their_time)
 {
 	/* nop; bnez zero, .-4 */
 	static struct program earlier = { .code = { 0x13, 0, 0x1ee3, 0xfe00 }, .halfwords = 4 };

@@ -306,7 +306,7 @@ static uint64_t profile_with(FIXTURE_DATA(jobs) *self, int jobs)
 	return got.sum;
 }
 
-TEST_F_TIMEOUT(jobs, several_threads_give_what_one_gives, 3600)
+TEST_F_TIMEOUT(jobs, several_threads_return_the_same_data_as_one, 3600)
 {
 	unsigned int i, count = getenv("TRACES") ? (unsigned int)atoi(getenv("TRACES")) : TRACES;
 	uint64_t seed = getenv("SEED") ? strtoull(getenv("SEED"), NULL, 0) : 1;
@@ -345,7 +345,7 @@ TEST_F_TIMEOUT(jobs, several_threads_give_what_one_gives, 3600)
 }
 
 /* If the consumer stops early, it has received the same data. */
-TEST_F(jobs, a_consumer_that_stops)
+TEST_F(jobs, consumer_that_stops_early_receives_the_same_data)
 {
 	struct got one, more;
 	unsigned int i;

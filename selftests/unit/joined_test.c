@@ -153,7 +153,7 @@ TEST_F(command, replay_shows_records_among_the_calls)
 	}
 }
 
-TEST_F(command, an_interval_has_its_counts_and_what_ran_there)
+TEST_F(command, intervals_show_counts_and_executed_functions)
 {
 	run_main(self);
 	run(self, "report --by interval --csv " READ);
@@ -173,7 +173,7 @@ TEST_F(command, an_interval_has_its_counts_and_what_ran_there)
 }
 
 /* A command either shows the records, or reports that they are left out. */
-TEST_F(command, records_are_shown_or_said_to_be_left_out)
+TEST_F(command, records_are_shown_or_reported_as_omitted)
 {
 	static const char missing[] = ": 3 records between the calls of the instruction trace are "
 				      "left out: sifive-trace report --by interval shows ";
@@ -234,7 +234,7 @@ TEST_F(command, records_are_shown_or_said_to_be_left_out)
 	EXPECT_EQ(NULL, strstr(self->err, "left out"));
 }
 
-TEST_F(command, exports_have_each_record_with_its_counts)
+TEST_F(command, exports_contain_each_record_with_its_counts)
 {
 	run_main(self);
 	run(self, "export --format chrome " READ);
@@ -275,18 +275,18 @@ static void page_of_records(struct __test_metadata *_metadata, FIXTURE_DATA(comm
 	browse(_metadata, self, browser, "--records t.html");
 }
 
-TEST_F(command, a_page_shows_each_record_with_its_counts)
+TEST_F(command, html_shows_each_record_with_its_counts)
 {
 	page_of_records(_metadata, self, CHROMIUM);
 }
 
-TEST_F(command, a_page_in_firefox_shows_each_record_with_its_counts)
+TEST_F(command, html_in_firefox_shows_each_record_with_its_counts)
 {
 	page_of_records(_metadata, self, FIREFOX);
 }
 
 /* The first row is a call, so counters have columns only if the side-car file names them. */
-TEST_F(command, a_table_begins_before_the_first_record)
+TEST_F(command, csv_has_counter_columns_before_the_first_record)
 {
 	static const char car[] = "{\"version\":1,\"per_thread\":true,\"channel\":6,\"count_type\":1,"
 		"\"counters\":[{\"number\":0,\"event\":\"clocks\",\"type\":0,\"code\":1,\"data\":0}],"
@@ -318,7 +318,7 @@ TEST_F(command, a_table_begins_before_the_first_record)
 }
 
 /* The records precede their source's first absolute timestamp, in a trace that is read once. */
-TEST_F(command, records_without_a_time_are_said_to_be_left_out)
+TEST_F(command, records_without_a_time_are_reported_as_omitted)
 {
 	static const struct {
 		const char *format;
@@ -356,7 +356,7 @@ TEST_F(command, records_without_a_time_are_said_to_be_left_out)
 	}
 }
 
-TEST_F(command, calls_are_those_of_the_flow_or_of_the_records)
+TEST_F(command, calls_are_read_from_the_flow_or_the_records)
 {
 	run_main(self);
 	run(self, "report --csv " READ);
@@ -369,7 +369,7 @@ TEST_F(command, calls_are_those_of_the_flow_or_of_the_records)
 }
 
 /* The encoder has lost messages, and the rest of the second record; two records are in the gap. */
-TEST_F(command, an_interval_with_a_loss_is_marked)
+TEST_F(command, interval_with_a_loss_is_marked)
 {
 	struct gen_stream stream;
 
@@ -403,7 +403,7 @@ TEST_F(command, an_interval_with_a_loss_is_marked)
 }
 
 /* The encoder has lost the switch from one thread to another, except for the new context. */
-TEST_F(command, a_loss_marks_the_thread_that_is_switched_in)
+TEST_F(command, loss_marks_the_thread_that_is_switched_in)
 {
 	struct gen_stream stream;
 
@@ -434,7 +434,7 @@ TEST_F(command, a_loss_marks_the_thread_that_is_switched_in)
 	}
 }
 
-TEST_F(command, an_interval_on_two_harts_is_marked)
+TEST_F(command, interval_on_two_harts_is_marked)
 {
 	struct gen_stream stream, other;
 
@@ -471,7 +471,7 @@ TEST_F(command, an_interval_on_two_harts_is_marked)
  * The encoder loses messages, with or without the thread's switch, and the thread continues on
  * another hart: records before the loss or the switch come first.
  */
-TEST_F(command, what_precedes_a_loss_comes_before_another_hart)
+TEST_F(command, records_before_a_loss_precede_those_of_the_next_hart)
 {
 	struct gen_stream stream, other;
 	int stopped;
@@ -513,7 +513,7 @@ TEST_F(command, what_precedes_a_loss_comes_before_another_hart)
 }
 
 /* The same loss, in a trace with instructions only. */
-TEST_F(command, calls_before_a_loss_come_before_another_hart)
+TEST_F(command, calls_before_a_loss_precede_those_of_the_next_hart)
 {
 	gen_free(&self->gen);
 	gen_init(&self->gen, 1, 40);
@@ -538,7 +538,7 @@ TEST_F(command, calls_before_a_loss_come_before_another_hart)
  * The thread is switched out between the two words of a record's last counter, twice, and back in
  * on the same hart.
  */
-TEST_F(command, a_record_in_two_parts_is_one)
+TEST_F(command, record_split_by_a_context_switch_is_joined)
 {
 	const uint64_t high = 5ull << 32;
 	struct gen_stream stream;
@@ -566,7 +566,7 @@ TEST_F(command, a_record_in_two_parts_is_one)
 }
 
 /* There are more records between two messages than the reader can buffer. */
-TEST_F(command, records_that_cannot_wait_are_marked)
+TEST_F(command, records_that_cannot_be_buffered_are_marked)
 {
 	const unsigned int limit = 8192;
 	struct gen_stream stream;
@@ -595,7 +595,7 @@ TEST_F(command, records_that_cannot_wait_are_marked)
 }
 
 /* A trap handler runs between the two words of a count, for longer than messages wait. */
-TEST_F(command, a_count_does_not_go_back)
+TEST_F(command, count_split_by_a_long_trap_never_decreases)
 {
 	const uint64_t high = 5ull << 32;
 	struct gen_stream stream;
@@ -621,7 +621,7 @@ TEST_F(command, a_count_does_not_go_back)
 }
 
 /* If instructions follow, they show that the record is complete. */
-TEST_F(command, a_record_before_a_switch_comes_before_another_hart)
+TEST_F(command, record_before_a_switch_precedes_those_of_the_next_hart)
 {
 	struct gen_stream stream, other;
 	int code;
@@ -657,7 +657,7 @@ TEST_F(command, a_record_before_a_switch_comes_before_another_hart)
  * There are more pairs of functions than rows, so the remaining pairs share one row, which has
  * no function.
  */
-TEST_F(command, a_filter_applies_to_the_row_of_further_intervals)
+TEST_F(command, filter_applies_to_the_row_of_other_intervals)
 {
 	struct gen_stream stream;
 	uint64_t i, value = 1000;
@@ -680,7 +680,7 @@ TEST_F(command, a_filter_applies_to_the_row_of_further_intervals)
 }
 
 /* Code generated at run time calls two functions, one of them twice. */
-TEST_F(command, code_that_no_file_has_makes_calls_within_the_open_ones)
+TEST_F(command, calls_from_code_without_a_file_are_nested_in_open_ones)
 {
 	static const char user[] = "{\"version\":1,\"instruction\":{\"calls\":\"user\"}}";
 

@@ -87,7 +87,7 @@ static int run(FIXTURE_DATA(launch) *self, const char *script)
 /* A child that ends when the test's folder is removed, after no process has waited for it. */
 #define CHILD		"(trap '' INT TERM; while [ -e keep ]; do sleep 0.01; done) & "
 
-TEST_F(launch, a_program_that_handles_interrupts_goes_on_with_its_children)
+TEST_F(launch, program_that_handles_interrupts_keeps_its_children)
 {
 	self->number = SIGINT;
 	EXPECT_EQ(0, run(self, "echo >ready; " UNTIL("go")
@@ -96,7 +96,7 @@ TEST_F(launch, a_program_that_handles_interrupts_goes_on_with_its_children)
 	EXPECT_EQ(0, access("late", F_OK));
 }
 
-TEST_F(launch, an_interrupt_that_ends_the_program_ends_the_wait)
+TEST_F(launch, interrupt_that_ends_the_program_ends_the_wait)
 {
 	self->number = SIGINT;
 	self->program = true;
@@ -104,7 +104,7 @@ TEST_F(launch, an_interrupt_that_ends_the_program_ends_the_wait)
 	EXPECT_EQ(0, self->left);
 }
 
-TEST_F(launch, a_signal_for_the_command_ends_the_program_and_the_wait)
+TEST_F(launch, signal_for_the_command_ends_the_program_and_the_wait)
 {
 	self->number = SIGTERM;
 	EXPECT_EQ(0, run(self, "trap 'exit 0' TERM; " CHILD "echo >ready; " UNTIL("no")));
@@ -112,7 +112,7 @@ TEST_F(launch, a_signal_for_the_command_ends_the_program_and_the_wait)
 }
 
 /* Signals that arrive while the command writes the trace must not end it. */
-TEST_F(launch, signals_after_the_end_of_the_program_do_not_end_the_command)
+TEST_F(launch, signals_after_program_exit_do_not_end_the_command)
 {
 	static const int number[] = { SIGINT, SIGQUIT, SIGTERM, SIGHUP };
 	struct sigaction action;
@@ -138,7 +138,7 @@ TEST_F(launch, signals_after_the_end_of_the_program_do_not_end_the_command)
 }
 
 /* As after a dry run: signals that arrive between two programs do not affect the second. */
-TEST_F(launch, a_program_is_run_again_after_the_end_of_the_first)
+TEST_F(launch, second_program_runs_after_the_first_has_ended)
 {
 	EXPECT_EQ(0, run(self, "exit 0"));
 	raise(SIGINT);

@@ -40,7 +40,7 @@ static void gap(FIXTURE_DATA(command) *self)
 }
 
 /* main calls fib before the gap, lengthy after it, and fib when times are known again. */
-static void calls_over_a_gap(FIXTURE_DATA(command) *self)
+static void calls_across_a_gap(FIXTURE_DATA(command) *self)
 {
 	static const uint64_t other[] = { LENGTHY, MAIN + 0x14 };
 	struct gen_stream stream;
@@ -61,9 +61,9 @@ static void calls_over_a_gap(FIXTURE_DATA(command) *self)
 }
 
 /* The clock continues, and its times are marked up to the next absolute timestamp. */
-TEST_F(command, times_behind_a_gap_are_inferred)
+TEST_F(command, times_after_a_gap_are_inferred)
 {
-	calls_over_a_gap(self);
+	calls_across_a_gap(self);
 	run(self, "report -e " PROGRAM " trace.rtd");
 	EXPECT_EQ(0, self->status);
 	EXPECT_STREQ(
@@ -97,9 +97,9 @@ TEST_F(command, times_behind_a_gap_are_inferred)
 	EXPECT_NE(NULL, strstr(self->err, "1 of 4 calls have a time that is inferred"));
 }
 
-TEST_F(command, exports_mark_times_behind_a_gap)
+TEST_F(command, exports_mark_times_after_a_gap)
 {
-	calls_over_a_gap(self);
+	calls_across_a_gap(self);
 	run(self, "export --format ctf -o made trace.rtd");
 	EXPECT_EQ(0, self->status);
 	run(self, "export --format chrome -e " PROGRAM " -o t.json trace.rtd");
@@ -122,7 +122,7 @@ TEST_F(command, exports_mark_times_behind_a_gap)
 }
 
 /* The end of a call that is open at the gap has an inferred time. */
-TEST_F(command, a_call_over_a_gap_has_an_inferred_end)
+TEST_F(command, call_across_a_gap_has_an_inferred_end)
 {
 	struct gen_stream stream;
 
@@ -148,7 +148,7 @@ TEST_F(command, a_call_over_a_gap_has_an_inferred_end)
 }
 
 /* With DeltaXOR, the called function is unknown until the next header. */
-TEST_F(command, records_without_an_address_are_told)
+TEST_F(command, records_without_address_are_reported)
 {
 	static const char * const commands[] = {
 		"report", "graph", "replay", "export --format chrome",
@@ -188,7 +188,7 @@ TEST_F(command, records_without_an_address_are_told)
 }
 
 /* Records between two counts are lost, so the counts belong to no function. */
-TEST_F(command, counts_behind_a_loss_are_of_no_function)
+TEST_F(command, counts_after_a_loss_belong_to_no_function)
 {
 	unsigned int count_type;
 
@@ -252,12 +252,12 @@ static void calls_and_samples(struct __test_metadata *_metadata, FIXTURE_DATA(co
 	browse(_metadata, self, browser, "--samples t.html");
 }
 
-TEST_F(command, calls_and_samples_are_apart)
+TEST_F(command, calls_and_samples_are_separate)
 {
 	calls_and_samples(_metadata, self, CHROMIUM);
 }
 
-TEST_F(command, calls_and_samples_are_apart_in_firefox)
+TEST_F(command, calls_and_samples_are_separate_in_firefox)
 {
 	calls_and_samples(_metadata, self, FIREFOX);
 }
@@ -278,7 +278,7 @@ static void jumps(FIXTURE_DATA(command) *self, unsigned int times)
 	save(self, "trace.rtd");
 }
 
-TEST_F(command, a_call_from_outside_ends_what_was_left)
+TEST_F(command, call_from_an_outer_function_ends_abandoned_calls)
 {
 	jumps(self, 3);
 	run(self, "graph -q -e " PROGRAM " trace.rtd | cut -c -50");
@@ -291,7 +291,7 @@ TEST_F(command, a_call_from_outside_ends_what_was_left)
 	EXPECT_NE(NULL, strstr(self->err, "6 calls ended without an exit record"));
 }
 
-TEST_F(command, no_calls_pile_up)
+TEST_F(command, abandoned_calls_do_not_accumulate)
 {
 	jumps(self, 70000);
 	run(self, "report -e " PROGRAM " trace.rtd");
@@ -303,7 +303,7 @@ TEST_F(command, no_calls_pile_up)
 }
 
 /* The compiler has inlined fib into main, so the call site of fib is that of main. */
-TEST_F(command, a_function_within_its_caller_goes_on)
+TEST_F(command, function_inlined_into_its_caller_stays_open)
 {
 	static const uint64_t inlined[] = { FIB, OUTSIDE };
 	static const uint64_t called[] = { LENGTHY, MAIN + 0x12 };
@@ -328,7 +328,7 @@ TEST_F(command, a_function_within_its_caller_goes_on)
 }
 
 /* The compiler has inlined lengthy into fib, so both have a call site in main. */
-TEST_F(command, a_function_within_one_that_is_called_goes_on)
+TEST_F(command, function_inlined_into_a_callee_stays_open)
 {
 	static const uint64_t inlined[] = { LENGTHY, MAIN + 0x12 };
 	static const uint64_t deeper[] = { LENGTHY, FIB + 8 };
@@ -387,7 +387,7 @@ static double time_of_calls(struct __test_metadata *_metadata,
  * Searching for abandoned calls does not take longer if more calls are around them; this is
  * measured as CPU time, which other load does not affect.
  */
-TEST_F(command, calls_from_one_place_are_not_all_looked_at)
+TEST_F(command, search_for_abandoned_calls_takes_constant_time)
 {
 	double few = time_of_calls(_metadata, self, 500);
 	double many = time_of_calls(_metadata, self, 50000);
@@ -397,7 +397,7 @@ TEST_F(command, calls_from_one_place_are_not_all_looked_at)
 }
 
 /* A megabyte of foreign or damaged bytes in front of the records. */
-TEST_F(command, records_begin_late)
+TEST_F(command, records_after_foreign_bytes_are_found)
 {
 	static const char bytes[] = { '\0', '\xff', '\x02' };
 	static char front[5 * CHUNK - 1000];
@@ -435,7 +435,7 @@ TEST_F(command, records_begin_late)
 }
 
 /* Messages that are valid at any width; the header is in the next chunk. */
-TEST_F(command, messages_before_the_records)
+TEST_F(command, records_after_ambiguous_messages_are_found)
 {
 	static char front[CHUNK - 60];
 	struct gen_stream stream;
@@ -457,7 +457,7 @@ TEST_F(command, messages_before_the_records)
 }
 
 /* A thread migrates to a hart whose clock is behind, so the time in between is unknown. */
-TEST_F(command, clocks_that_contradict_each_other)
+TEST_F(command, contradictory_clocks_make_times_unknown)
 {
 	static const char meta[] =
 		"{ \"srcbits\": 1, \"threads\": [ { \"channel\": 6, \"pid\": 5,"
@@ -493,7 +493,7 @@ TEST_F(command, clocks_that_contradict_each_other)
 }
 
 /* The program's threads got other channels after the program wrote the side-car file. */
-TEST_F(command, an_early_side_car_file_hides_no_later_thread)
+TEST_F(command, early_side_car_file_hides_no_later_thread)
 {
 	static const char *const meta[] = {
 		"{\"channel\":6,\"threads\":[{\"channel\":6,\"tid\":7}]}",
@@ -555,7 +555,7 @@ static void named_stream(struct gen_stream *stream, struct gen *gen, uint8_t src
  * After a source has lost messages, its thread continues on another hart, or with a header that
  * names the thread. The function that ran in between is unknown.
  */
-TEST_F(command, a_gap_is_charged_to_nobody_behind_a_header)
+TEST_F(command, gap_before_a_header_is_charged_to_no_function)
 {
 	const uint64_t outer[2] = { 0x30000, 0x100 }, inner[2] = { 0x31000, 0x30010 };
 	struct gen_stream before, behind;
@@ -593,7 +593,7 @@ TEST_F(command, a_gap_is_charged_to_nobody_behind_a_header)
 }
 
 /* The base of a header after a loss is unknown, even when the thread moves back. */
-TEST_F(command, counts_of_two_streams_are_not_compared_over_a_loss)
+TEST_F(command, counts_of_two_streams_are_not_compared_across_a_loss)
 {
 	const uint64_t outer[2] = { 0x30000, 0x100 }, inner[2] = { 0x31000, 0x30010 };
 	struct gen_stream first, second;
@@ -640,7 +640,7 @@ TEST_F(command, counts_of_two_streams_are_not_compared_over_a_loss)
  * A thread writes a header, waits for room, and continues on another hart. Counts in the stream
  * that it left begin at the header, but since then others were recorded on the other hart.
  */
-TEST_F(command, a_header_that_a_thread_left_without_a_record_is_no_base)
+TEST_F(command, header_without_a_record_is_not_a_base_for_counts)
 {
 	const uint64_t outer[2] = { 0x30000, 0x100 }, inner[2] = { 0x31000, 0x30010 };
 	struct gen_stream first, second;
@@ -666,7 +666,7 @@ TEST_F(command, a_header_that_a_thread_left_without_a_record_is_no_base)
 }
 
 /* The recording was killed after it had created the side-car file. */
-TEST_F(command, an_empty_side_car_file_hides_no_record)
+TEST_F(command, empty_side_car_file_hides_no_record)
 {
 	sample_trace(&self->gen, 0, 1);
 	save(self, "trace.rtd");

@@ -45,7 +45,7 @@ static void dropping_trace(FIXTURE_DATA(command) *self)
 	save(self, "trace.rtd");
 }
 
-TEST_F(command, drops_that_only_the_trace_tells_are_losses)
+TEST_F(command, drops_recorded_only_in_the_trace_are_losses)
 {
 	static const char * const commands[] = {
 		"report", "graph", "replay", "decode", "decode --format json", "decode --format csv",
@@ -68,7 +68,7 @@ TEST_F(command, drops_that_only_the_trace_tells_are_losses)
 }
 
 /* The side-car file can be written before the last marks, or count drops without a mark. */
-TEST_F(command, drops_are_the_greater_of_side_car_file_and_marks)
+TEST_F(command, larger_drop_count_of_side_car_file_and_marks_is_used)
 {
 	static const char * const meta[] = { "{\"srcbits\":0,\"lost\":{\"dropped\":700}}",
 					     "{\"srcbits\":0,\"lost\":{\"dropped\":800}}" };
@@ -82,7 +82,7 @@ TEST_F(command, drops_are_the_greater_of_side_car_file_and_marks)
 	EXPECT_NE(NULL, strstr(self->err, "not recorded: 800 records dropped"));
 }
 
-TEST_F(command, marks_behind_the_last_record_are_shown)
+TEST_F(command, marks_after_the_last_record_are_shown)
 {
 	static const char continued[] = "{\"srcbits\":0,\"continued\":true}";
 	struct gen_stream stream;
@@ -113,7 +113,7 @@ TEST_F(command, marks_behind_the_last_record_are_shown)
 	EXPECT_EQ(NULL, strstr(self->out, "here"));
 }
 
-TEST_F(command, text_shows_marks_in_front_of_their_record)
+TEST_F(command, text_shows_marks_before_their_record)
 {
 	struct gen_stream stream;
 
@@ -149,7 +149,7 @@ static void waiting_trace(FIXTURE_DATA(command) *self)
 	save(self, "trace.rtd");
 }
 
-TEST_F(command, waiting_is_not_counted_in_any_call)
+TEST_F(command, waiting_time_is_not_part_of_any_call)
 {
 	waiting_trace(self);
 	/* The user gives the same rate as the side-car file. */
@@ -177,7 +177,7 @@ TEST_F(command, calls_that_waited_for_unknown_ticks_are_marked)
 	EXPECT_EQ(0, system("test $(grep -c '\"waited\":\"unknown\"' t.json) = 2"));
 }
 
-TEST_F(command, timelines_say_how_long_calls_waited)
+TEST_F(command, timelines_show_how_long_calls_waited)
 {
 	waiting_trace(self);
 	run(self, "export -q --ts-hz 1000000 --format chrome -e " PROGRAM " -o t.json trace.rtd");
@@ -211,12 +211,12 @@ static void waiting_in_a_selection(struct __test_metadata *_metadata,
 		     "[\"1\", \"0\", \"6 us\", \"6 us\", \"fib\"]]\n", self->out);
 }
 
-TEST_F(command, a_selection_does_not_count_waiting)
+TEST_F(command, selection_excludes_waiting_time)
 {
 	waiting_in_a_selection(_metadata, self, CHROMIUM);
 }
 
-TEST_F(command, a_selection_in_firefox_does_not_count_waiting)
+TEST_F(command, selection_in_firefox_excludes_waiting_time)
 {
 	waiting_in_a_selection(_metadata, self, FIREFOX);
 }
@@ -249,12 +249,12 @@ static void loss_in_a_selection(struct __test_metadata *_metadata, FIXTURE_DATA(
 	}
 }
 
-TEST_F(command, a_selection_marks_own_times_with_a_loss)
+TEST_F(command, selection_marks_self_times_with_a_loss)
 {
 	loss_in_a_selection(_metadata, self, CHROMIUM);
 }
 
-TEST_F(command, a_selection_in_firefox_marks_own_times_with_a_loss)
+TEST_F(command, selection_in_firefox_marks_self_times_with_a_loss)
 {
 	loss_in_a_selection(_metadata, self, FIREFOX);
 }

@@ -6,7 +6,7 @@
 #include "nexus_collect.h"
 #include "sinks.h"
 
-TEST_F(command, merged_is_what_one_sink_would_have)
+TEST_F(command, merged_trace_equals_trace_of_a_single_sink)
 {
 	static char bytes[SIZE];
 	struct sinks sinks;
@@ -35,7 +35,7 @@ TEST_F(command, merged_is_what_one_sink_would_have)
 }
 
 /* A user who may not read one of the traces must not read its content in the merged trace. */
-TEST_F(command, merged_is_as_private_as_its_parts)
+TEST_F(command, merged_trace_is_as_private_as_its_inputs)
 {
 	const mode_t mask = umask(022);
 	struct sinks sinks;
@@ -57,7 +57,7 @@ TEST_F(command, merged_is_as_private_as_its_parts)
 }
 
 /* All times, and the date, refer to one of the clocks. */
-TEST_F(command, dates_are_those_of_the_clock)
+TEST_F(command, dates_refer_to_one_clock)
 {
 	struct sidecar a = first_sink(), b = second_sink();
 	static char first[SIZE];
@@ -83,7 +83,7 @@ TEST_F(command, dates_are_those_of_the_clock)
 	free_sinks(&sinks);
 }
 
-TEST_F(command, order_of_the_traces_does_not_matter_to_times)
+TEST_F(command, order_of_the_traces_does_not_affect_times)
 {
 	static char first[SIZE];
 	struct sinks sinks;
@@ -101,7 +101,7 @@ TEST_F(command, order_of_the_traces_does_not_matter_to_times)
 	free_sinks(&sinks);
 }
 
-TEST_F(command, differences_of_times)
+TEST_F(command, relative_timestamps_are_merged)
 {
 	struct sinks sinks;
 	char *at;
@@ -124,7 +124,7 @@ TEST_F(command, differences_of_times)
 }
 
 /* 24 bits wrap every 1.7 s; the second sink's clock wraps long before the first one's. */
-TEST_F(command, clocks_that_wrap)
+TEST_F(command, wrapping_clocks_are_merged)
 {
 	struct sidecar a = first_sink(), b = second_sink();
 	struct sinks sinks;
@@ -146,7 +146,7 @@ TEST_F(command, clocks_that_wrap)
 }
 
 /* The shift moves a wrap into a pause that lasts three quarters of the range. */
-TEST_F(command, a_pause_that_would_be_read_as_another)
+TEST_F(command, ambiguous_pause_is_refused)
 {
 	struct sidecar a = first_sink(), b = second_sink();
 	const uint64_t address[2] = { MAIN, FIB };
@@ -181,7 +181,7 @@ TEST_F(command, a_pause_that_would_be_read_as_another)
 }
 
 /* The second clock is slower by 100 ppm, which is 10000 ticks in 10 s. */
-TEST_F(command, clocks_that_drift)
+TEST_F(command, clock_drift_is_corrected)
 {
 	struct sidecar a = first_sink(), b = second_sink();
 	unsigned long long second[4] = { 0 }, time[4] = { 0 };
@@ -227,7 +227,7 @@ TEST_F(command, clocks_that_drift)
 }
 
 /* A full buffer ends within a message. */
-TEST_F(command, a_last_message_may_be_cut)
+TEST_F(command, truncated_last_message_is_accepted)
 {
 	write_cut_sinks();
 	run(self, "merge -o m.rtd a.rtd b.rtd");
@@ -238,7 +238,7 @@ TEST_F(command, a_last_message_may_be_cut)
 }
 
 /* A thread can end while the first trace is written, so the last side-car file is the best. */
-TEST_F(command, threads_of_the_last_trace)
+TEST_F(command, threads_are_read_from_the_last_side_car_file)
 {
 	struct sidecar a = first_sink(), b = second_sink();
 	struct sinks sinks;
@@ -265,7 +265,7 @@ static void expect_refused(struct __test_metadata *_metadata, FIXTURE_DATA(comma
 	EXPECT_NE(0, access("m.rtd.meta", F_OK)) TH_LOG("%s", why);
 }
 
-TEST_F(command, what_cannot_be_merged)
+TEST_F(command, incompatible_traces_are_refused)
 {
 	const struct sidecar good = second_sink();
 	struct sidecar b = good;
@@ -326,7 +326,7 @@ TEST_F(command, what_cannot_be_merged)
 }
 
 /* Errors leave existing files unchanged. */
-TEST_F(command, output_of_merge)
+TEST_F(command, failed_merge_leaves_existing_files_unchanged)
 {
 	struct sinks sinks;
 
@@ -368,7 +368,7 @@ TEST_F(command, output_of_merge)
 }
 
 /* The names of the kernel's functions come from the recording, never from an earlier one. */
-TEST_F(command, the_kernels_names_go_with_the_merged_trace)
+TEST_F(command, kernel_names_are_copied_beside_the_merged_trace)
 {
 	struct sinks sinks;
 	struct stat status;
@@ -408,7 +408,7 @@ TEST_F(command, the_kernels_names_go_with_the_merged_trace)
 	free_sinks(&sinks);
 }
 
-TEST_F(command, a_reader_of_one_trace_names_merge)
+TEST_F(command, single_trace_command_suggests_merge)
 {
 	run(self, "top a.rtd b.rtd");
 	EXPECT_EQ(2, self->status);
@@ -426,7 +426,7 @@ static const struct {
 	{ 29, { 4, 2 }, 3 }, { 30, { 0 }, 1 },
 };
 
-TEST(messages_are_written_as_an_encoder_does)
+TEST(messages_are_encoded_like_an_encoders)
 {
 	struct collected all;
 	struct nexus nexus;

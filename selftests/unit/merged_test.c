@@ -71,7 +71,7 @@ static void expect_same(struct __test_metadata *_metadata, FIXTURE_DATA(command)
 	EXPECT_TRUE(is_clean()) TH_LOG("%s", before);
 }
 
-TEST_F(command, every_reader_shows_what_it_shows_of_the_merged_trace)
+TEST_F(command, every_command_shows_the_same_as_for_the_merged_trace)
 {
 	static const char * const commands[] = {
 		"report", "report --by thread", "report --by hart", "report --csv", "report --json",
@@ -105,7 +105,7 @@ TEST_F(command, every_reader_shows_what_it_shows_of_the_merged_trace)
 	expect_same(_metadata, self, "report --diff m.rtd", "");
 }
 
-TEST_F(command, formats_of_several_files_are_of_all_traces)
+TEST_F(command, multi_file_formats_include_all_traces)
 {
 	make_traces();
 	run(self, "merge -q -o m.rtd a.rtd b.rtd");
@@ -121,7 +121,7 @@ TEST_F(command, formats_of_several_files_are_of_all_traces)
 	EXPECT_TRUE(is_clean());
 }
 
-TEST_F(command, a_summary_names_the_traces_and_how_exact_the_merge_is)
+TEST_F(command, summary_states_the_traces_and_the_clock_precision)
 {
 	write_cut_sinks();
 	run(self, "report a.rtd b.rtd");
@@ -139,7 +139,7 @@ TEST_F(command, a_summary_names_the_traces_and_how_exact_the_merge_is)
 }
 
 /* A function can have any name, so traces are recognised by the names that record gives them. */
-TEST_F(command, annotate_knows_traces_by_their_names)
+TEST_F(command, annotate_recognises_traces_by_their_names)
 {
 	make_traces();
 	run(self, "merge -q -o m.rtd a.rtd b.rtd");
@@ -173,7 +173,7 @@ TEST_F(command, annotate_knows_traces_by_their_names)
 }
 
 /* The last side-car file describes the objects of all traces. */
-TEST_F(command, copies_of_files_are_beside_the_last_trace)
+TEST_F(command, file_copies_are_found_beside_the_last_trace)
 {
 	struct sidecar a = first_sink(), b = second_sink();
 
@@ -190,7 +190,7 @@ TEST_F(command, copies_of_files_are_beside_the_last_trace)
 	EXPECT_EQ(NULL, strstr(self->out, "missing")) TH_LOG("%s", self->out);
 }
 
-TEST_F(command, arguments_that_cannot_be_merged)
+TEST_F(command, unmergeable_arguments_are_refused)
 {
 	static const struct {
 		const char *arguments;
@@ -249,7 +249,7 @@ TEST_F(command, arguments_that_cannot_be_merged)
 	EXPECT_LT(1000, status.st_size);
 }
 
-TEST_F(command, temporary_files_need_a_folder_with_room)
+TEST_F(command, temporary_files_need_a_folder_with_free_space)
 {
 	make_traces();
 	ASSERT_EQ(0, setenv("TMPDIR", "none", 1));
@@ -295,7 +295,7 @@ static bool has_temporary(pid_t process, const char *folder)
 	return found;
 }
 
-TEST_F(command, the_merged_trace_has_no_name_while_it_is_read)
+TEST_F(command, temporary_merged_trace_is_unlinked_while_read)
 {
 	char folder[128], byte;
 	int to, from, status;

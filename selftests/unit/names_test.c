@@ -124,7 +124,7 @@ static const char *name_of(const FIXTURE_DATA(names) *self, int tid)
 	return "";
 }
 
-TEST_F(names, the_order_of_events_is_that_of_their_times)
+TEST_F(names, are_assigned_in_order_of_event_times)
 {
 	struct names *n = &self->names;
 
@@ -144,7 +144,7 @@ TEST_F(names, the_order_of_events_is_that_of_their_times)
 }
 
 /* A ring that was read first can later deliver an earlier event. */
-TEST_F(names, events_wait_until_all_rings_have_been_read)
+TEST_F(names, of_events_wait_until_all_rings_are_read)
 {
 	struct names *n = &self->names;
 
@@ -158,7 +158,7 @@ TEST_F(names, events_wait_until_all_rings_have_been_read)
 	EXPECT_STREQ("later", name_of(self, FIRST));
 }
 
-TEST_F(names, an_id_of_two_threads_has_no_name)
+TEST_F(names, of_a_reused_thread_id_are_omitted)
 {
 	struct names *n = &self->names;
 
@@ -172,7 +172,7 @@ TEST_F(names, an_id_of_two_threads_has_no_name)
 	EXPECT_EQ(0, self->meta.threads);
 }
 
-TEST_F(names, only_threads_of_its_processes)
+TEST_F(names, are_limited_to_threads_of_the_recorded_processes)
 {
 	struct names *n = &self->names;
 
@@ -206,7 +206,7 @@ static void *wait_for(void *mutex)
 }
 
 /* A name can contain any bytes. */
-TEST_F(names, threads_that_run_already)
+TEST_F(names, include_running_threads)
 {
 	pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 	const char *name = "";
@@ -229,7 +229,7 @@ TEST_F(names, threads_that_run_already)
 	pthread_join(thread, NULL);
 }
 
-TEST_F(names, threads_beyond_the_limit_are_reported)
+TEST_F(names, beyond_the_limit_are_reported)
 {
 	int i;
 
@@ -247,7 +247,7 @@ TEST_F(names, threads_beyond_the_limit_are_reported)
 }
 
 /* Records that no kernel writes. */
-TEST_F(names, records_that_are_too_short)
+TEST_F(names, ignore_records_that_are_too_short)
 {
 	struct task_record record = { .header = { .size = sizeof(record.header) } };
 	uint32_t type;

@@ -83,7 +83,7 @@ static bool has(const struct meta *meta, uint64_t i)
 	return false;
 }
 
-TEST_F(objects, few)
+TEST_F(objects, are_written_once_each)
 {
 	add(&self->objects, 1, "/no/first");
 	add(&self->objects, 2, "/no/second");
@@ -95,7 +95,7 @@ TEST_F(objects, few)
 	EXPECT_EQ(0, self->objects.left_out);
 }
 
-TEST_F(objects, overlapping)
+TEST_F(objects, that_overlap_are_omitted)
 {
 	add(&self->objects, 1, "/no/alone");
 	/* An object that contains many others, and these others. */
@@ -114,7 +114,7 @@ TEST_F(objects, overlapping)
 }
 
 /* The same mapping before and after it was shortened, in either order. */
-TEST_F(objects, shortened)
+TEST_F(objects, of_shortened_mappings_keep_the_longest_extent)
 {
 	objects_add_code(&self->objects, "/no/program", 10 * EACH, EACH, 0);
 	objects_add_code(&self->objects, "/no/program", 10 * EACH, 3 * EACH, 0);
@@ -143,7 +143,7 @@ static void add_many(struct objects *objects)
 	add(objects, 7, "/no/such");
 }
 
-TEST_F(objects, many_newest)
+TEST_F(objects, beyond_the_limit_keep_the_newest)
 {
 	add_many(&self->objects);
 	read_back(_metadata, self, true);
@@ -154,7 +154,7 @@ TEST_F(objects, many_newest)
 	EXPECT_FALSE(has(&self->meta, 8));
 }
 
-TEST_F(objects, many_oldest)
+TEST_F(objects, beyond_the_limit_keep_the_oldest)
 {
 	add_many(&self->objects);
 	read_back(_metadata, self, false);
@@ -166,7 +166,7 @@ TEST_F(objects, many_oldest)
 }
 
 /* The longest entries in the file, and longer ones. */
-TEST_F(objects, long_names)
+TEST_F(objects, with_long_names_are_written_or_counted)
 {
 	char name[2048] = "/no/";
 	uint64_t i;

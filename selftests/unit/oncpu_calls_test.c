@@ -258,7 +258,7 @@ static struct syscall_times times_of(FIXTURE_DATA(calls) *self, unsigned int num
 	return syscalls->time ? syscalls->time[number] : (struct syscall_times){ 0 };
 }
 
-TEST_F(calls, each_is_counted_with_its_times)
+TEST_F(calls, are_counted_with_their_times)
 {
 	unsigned int round, number;
 
@@ -302,13 +302,13 @@ static void check_lossy(struct __test_metadata *_metadata, FIXTURE_DATA(calls) *
 	EXPECT_LT(calls / 4, seen_calls);
 }
 
-TEST_F(calls, where_records_are_missing_nothing_is_claimed_that_is_not_so)
+TEST_F(calls, are_never_overcounted_if_records_are_missing)
 {
 	self->drop = 200;
 	check_lossy(_metadata, self, 100);
 }
 
-TEST_F(calls, where_messages_are_missing_nothing_is_claimed_that_is_not_so)
+TEST_F(calls, are_never_overcounted_if_messages_are_missing)
 {
 	self->mutes = 200;
 	check_lossy(_metadata, self, 200);
@@ -329,7 +329,7 @@ static void put_at(FIXTURE_DATA(calls) *self, unsigned int hart, uint64_t now, u
 #define MARK(hart, now)		put_at(self, hart, now, SIFIVE_TRACE_SWITCH_BEGIN, 0)
 
 /* The child's first record is the return of the call that made it. */
-TEST_F(calls, the_last_one_of_a_thread_is_not_that_of_the_next_one_with_its_id)
+TEST_F(calls, of_an_ended_thread_do_not_continue_in_one_with_its_id)
 {
 	MARK(0, 1000);
 	IN(0, 2000, TID);
@@ -345,7 +345,7 @@ TEST_F(calls, the_last_one_of_a_thread_is_not_that_of_the_next_one_with_its_id)
 }
 
 /* The thread takes over the id of the first one, which has called exit(). */
-TEST_F(calls, a_program_that_another_thread_executes_returns_to_the_first_one)
+TEST_F(calls, exec_in_another_thread_returns_in_the_first_thread)
 {
 	MARK(0, 1000);
 	IN(0, 2000, TID);
@@ -366,7 +366,7 @@ TEST_F(calls, a_program_that_another_thread_executes_returns_to_the_first_one)
 }
 
 /* No hart writes such records, but damaged traces contain them. */
-TEST_F(calls, one_that_returns_before_it_is_made_is_left_out)
+TEST_F(calls, that_return_before_they_begin_are_omitted)
 {
 	MARK(0, 1000);
 	MARK(1, 1000);
@@ -382,7 +382,7 @@ TEST_F(calls, one_that_returns_before_it_is_made_is_left_out)
 }
 
 /* The thread's state while the other hart's records are missing is known only later. */
-TEST_F(calls, one_in_which_a_loss_turns_out_later_is_left_out)
+TEST_F(calls, with_a_loss_detected_later_are_omitted)
 {
 	MARK(0, 1000);
 	MARK(1, 1000);
@@ -404,7 +404,7 @@ TEST_F(calls, one_in_which_a_loss_turns_out_later_is_left_out)
 }
 
 /* After a loss, it is unknown which thread makes calls until one begins to run. */
-TEST_F(calls, those_of_an_unknown_thread_are_left_out_and_counted)
+TEST_F(calls, of_an_unknown_thread_are_omitted_and_counted)
 {
 	MARK(0, 1000);
 	IN(0, 2000, TID);

@@ -80,7 +80,7 @@ static unsigned int count(const char *text, const char *word)
 		TH_LOG("%s", self->out); \
 	}
 
-TEST_F(command, csv_has_times_on_and_off_the_cpu)
+TEST_F(command, csv_contains_times_on_and_off_the_cpu)
 {
 	make_naps(self, "");
 	run(self, "export -q " HZ "--format csv -o t.csv trace.rtd; "
@@ -101,7 +101,7 @@ TEST_F(command, csv_has_times_on_and_off_the_cpu)
 	EXPECT_STREQ("1\n", self->out);
 }
 
-TEST_F(command, a_function_without_times_has_none_on_or_off_the_cpu_either)
+TEST_F(command, function_without_times_has_none_on_or_off_the_cpu)
 {
 	make_untimed(self);
 	run(self, "report --width 200 " HZ "trace.rtd");
@@ -133,7 +133,7 @@ TEST_F(command, graph_marks_times_on_the_cpu_if_a_call_has_no_time)
 	EXPECT_LACKS(line_of(self, FIB), "~");
 }
 
-TEST_F(command, csv_and_json_say_which_times_on_and_off_the_cpu_are_exact)
+TEST_F(command, csv_and_json_state_if_times_on_and_off_the_cpu_are_exact)
 {
 	make_naps(self, "");
 	run(self, "report -q --csv trace.rtd");
@@ -152,7 +152,7 @@ TEST_F(command, csv_and_json_say_which_times_on_and_off_the_cpu_are_exact)
 	EXPECT_HAS(line_of(self, FIB), "\"times\":\"inferred\"");
 }
 
-TEST_F(command, replay_leaves_out_short_times_off_the_cpu_and_shows_where_others_were)
+TEST_F(command, replay_shows_only_long_times_off_the_cpu)
 {
 	const char *outer, *inner, *nap;
 
@@ -174,7 +174,7 @@ TEST_F(command, replay_leaves_out_short_times_off_the_cpu_and_shows_where_others
 	EXPECT_HAS(self->out, "0x21000()");
 }
 
-TEST_F(command, exports_have_times_on_and_off_the_cpu_in_the_unit_of_time)
+TEST_F(command, exports_scale_times_on_and_off_the_cpu)
 {
 	make_naps(self, "");
 	run(self, "export -q " HZ "--format folded --weight off-cpu trace.rtd");
@@ -199,7 +199,7 @@ TEST_F(command, exports_have_times_on_and_off_the_cpu_in_the_unit_of_time)
 	EXPECT_HAS(self->out, "<title>0x21000 (~10.000 ms");
 }
 
-TEST_F(command, pprof_has_times_on_and_off_the_cpu_in_the_unit_of_time)
+TEST_F(command, pprof_scales_times_on_and_off_the_cpu)
 {
 	make_naps(self, "");
 	run(self, "export -q " HZ "--format pprof -o t.pb.gz trace.rtd");
@@ -216,7 +216,7 @@ TEST_F(command, pprof_has_times_on_and_off_the_cpu_in_the_unit_of_time)
 	EXPECT_HAS(self->out, "'times on and off the CPU: inferred'");
 }
 
-TEST_F(command, viewers_have_times_on_and_off_the_cpu_in_the_unit_of_the_calls)
+TEST_F(command, chrome_scales_times_on_and_off_the_cpu_like_calls)
 {
 	make_naps(self, "");
 	run(self, "export -q " HZ "--format chrome trace.rtd");
@@ -234,7 +234,7 @@ TEST_F(command, viewers_have_times_on_and_off_the_cpu_in_the_unit_of_the_calls)
 	EXPECT_HAS(self->out, "\"cat\":\"cpu\",\"id\":1,\"name\":\"sleeps\",\"args\":{\"time\":\"inferred\"}}");
 }
 
-TEST_F(command, perfetto_has_times_on_and_off_the_cpu_in_the_unit_of_the_calls)
+TEST_F(command, perfetto_scales_times_on_and_off_the_cpu_like_calls)
 {
 	static const char * const rates[] = { "", HZ };
 	unsigned int i;
@@ -259,7 +259,7 @@ TEST_F(command, perfetto_has_times_on_and_off_the_cpu_in_the_unit_of_the_calls)
 	EXPECT_HAS(self->out, "inferred thread 100 cpu_times\n");
 }
 
-TEST_F(command, a_page_has_times_on_and_off_the_cpu_in_the_unit_of_time)
+TEST_F(command, html_scales_times_on_and_off_the_cpu)
 {
 	make_naps(self, "");
 	run(self, "export -q " HZ "--format html -o t.html trace.rtd");
@@ -273,7 +273,7 @@ TEST_F(command, a_page_has_times_on_and_off_the_cpu_in_the_unit_of_time)
 }
 
 /* main { fib { sleeps; meanwhile records of another hart are missing } } */
-TEST_F(command, a_flame_graph_marks_callers_of_functions_with_unknown_times)
+TEST_F(command, flame_graph_marks_callers_of_functions_with_unknown_times)
 {
 	struct gen_stream stream;
 
@@ -304,7 +304,7 @@ TEST_F(command, a_flame_graph_marks_callers_of_functions_with_unknown_times)
 }
 
 /* Calls without a time are not in the page, so callees' times are not subtracted from theirs. */
-TEST_F(command, a_selection_marks_functions_with_calls_without_a_time)
+TEST_F(command, selection_marks_functions_with_untimed_calls)
 {
 	struct gen_stream stream;
 
@@ -332,7 +332,7 @@ TEST_F(command, a_selection_marks_functions_with_calls_without_a_time)
 		     "[\"~0\", \"0\", \"~0 ticks\", \"~0 ticks\", \"0x20000\"]]\n", self->out);
 }
 
-TEST_F(command, a_thread_that_begins_again_too_early_has_no_time_twice)
+TEST_F(command, overlapping_runs_of_a_thread_are_not_counted_twice)
 {
 	unsigned long long total, on, off, unknown;
 	struct gen_stream stream;
@@ -367,7 +367,7 @@ TEST_F(command, a_thread_that_begins_again_too_early_has_no_time_twice)
 	EXPECT_HAS(self->err, "may be missing in 1 places");
 }
 
-TEST_F(command, a_comparison_marks_times_on_and_off_the_cpu_that_are_not_exact)
+TEST_F(command, diff_marks_inexact_times_on_and_off_the_cpu)
 {
 	make_naps(self, ",\"lost\":{\"switches\":3}");
 	run(self, "report -q trace.rtd && cp trace.rtd later.rtd && cp trace.rtd.meta later.rtd.meta");
@@ -413,7 +413,7 @@ static double of_thread(FIXTURE_DATA(command) *self, unsigned int tid, const cha
 }
 
 /* A thread sleeps from 3 to 20 ms, the other hart does nothing, and a pause is from 14 to 20. */
-TEST_F(command, what_was_known_before_a_pause_stays_known)
+TEST_F(command, times_known_before_a_pause_stay_known)
 {
 	struct gen_stream stream;
 	unsigned int src;
@@ -453,7 +453,7 @@ TEST_F(command, what_was_known_before_a_pause_stays_known)
 	EXPECT_EQ(3, count(self->out, "no thread\n")) { TH_LOG("%s", self->out); }
 }
 
-TEST_F(command, a_recording_that_does_not_begin_again_with_a_mark_has_lost_it)
+TEST_F(command, missing_begin_mark_is_reported_as_loss)
 {
 	struct gen_stream stream;
 
@@ -473,7 +473,7 @@ TEST_F(command, a_recording_that_does_not_begin_again_with_a_mark_has_lost_it)
 }
 
 /* Harts are unknown from 10 to 20 and from 5 to 30 ms, while a thread sleeps from 3 to 40. */
-TEST_F(command, losses_that_overlap_make_all_of_their_time_unknown_once)
+TEST_F(command, time_in_overlapping_losses_is_unknown_once)
 {
 	struct gen_stream stream;
 	unsigned int src;
@@ -504,7 +504,7 @@ TEST_F(command, losses_that_overlap_make_all_of_their_time_unknown_once)
  * Thread TID + 1 executes another program, and continues with the id TID: the thread
  * that had this id has ended.
  */
-TEST_F(command, a_thread_that_takes_over_the_id_of_its_process_goes_on)
+TEST_F(command, exec_in_another_thread_continues_with_the_process_id)
 {
 	struct gen_stream stream;
 
@@ -533,7 +533,7 @@ TEST_F(command, a_thread_that_takes_over_the_id_of_its_process_goes_on)
 	EXPECT_HAS(line_of(self, MAIN), ",0.002000000,0.002000000,0.002000000,0.002000000,0.000000000,0.000000000,0,0,exact");
 }
 
-TEST_F(command, times_are_marked_if_threads_ran_where_nothing_is_recorded)
+TEST_F(command, times_are_marked_if_threads_ran_on_unrecorded_cpus)
 {
 	make_naps(self, ",\"lost\":{\"elsewhere\":2}");
 	run(self, "report " HZ "trace.rtd");
@@ -545,7 +545,7 @@ TEST_F(command, times_are_marked_if_threads_ran_where_nothing_is_recorded)
 }
 
 /* The thread is already running at the first wake-up. */
-TEST_F(command, time_from_a_wakeup_until_the_thread_runs_is_shown)
+TEST_F(command, wakeup_latency_is_shown)
 {
 	struct gen_stream stream;
 
@@ -583,7 +583,7 @@ TEST_F(command, time_from_a_wakeup_until_the_thread_runs_is_shown)
 	EXPECT_HAS(self->out, "* off the CPU: woken");
 }
 
-TEST_F(command, processes_that_were_too_many_are_not_lost_switches)
+TEST_F(command, excess_processes_are_not_reported_as_lost_switches)
 {
 	make_naps(self, ",\"lost\":{\"processes\":2}");
 	run(self, "report --strict " HZ "trace.rtd");
@@ -594,7 +594,7 @@ TEST_F(command, processes_that_were_too_many_are_not_lost_switches)
 	EXPECT_LACKS(self->err, "may be missing");
 }
 
-TEST_F(command, threads_that_are_too_many_are_counted)
+TEST_F(command, excess_threads_are_counted)
 {
 	struct gen_stream stream;
 	unsigned int i, turn;
@@ -653,7 +653,7 @@ static void make_wait(FIXTURE_DATA(command) *self, bool known)
 	save_with(self, 0, "");
 }
 
-TEST_F(command, a_wait_for_room_is_not_taken_from_other_times_off_the_cpu)
+TEST_F(command, wait_for_room_is_not_subtracted_from_other_off_cpu_time)
 {
 	bool known;
 
@@ -673,7 +673,7 @@ TEST_F(command, a_wait_for_room_is_not_taken_from_other_times_off_the_cpu)
  * 40,000 times, the thread works for 10 us and sleeps for 100: the maximum number of
  * parts in a page.
  */
-TEST_F(command, a_page_has_as_many_parts_of_one_length_as_it_can)
+TEST_F(command, html_contains_the_maximum_number_of_equal_spans)
 {
 	struct gen_stream stream;
 	unsigned int i;

@@ -517,7 +517,7 @@ static void check_rows(struct __test_metadata *_metadata, FIXTURE_DATA(oncpu) *s
 	}
 }
 
-TEST_F(oncpu, each_function_and_thread_has_its_times_on_and_off_the_cpu)
+TEST_F(oncpu, times_of_each_function_and_thread_are_correct)
 {
 	const struct profile *profile = &self->profile;
 	unsigned int round, i, s;
@@ -561,7 +561,7 @@ TEST_F(oncpu, each_function_and_thread_has_its_times_on_and_off_the_cpu)
 	EXPECT_LT(0, wakeups);
 }
 
-TEST_F(oncpu, with_the_side_car_file_of_the_library_switches_are_no_calls_either)
+TEST_F(oncpu, switches_are_not_calls_with_the_librarys_side_car_file)
 {
 	const struct trace_stats *stats;
 	uint64_t sum;
@@ -582,7 +582,7 @@ TEST_F(oncpu, with_the_side_car_file_of_the_library_switches_are_no_calls_either
 	gen_free(&self->gen);
 }
 
-TEST_F(oncpu, a_thread_that_executes_a_program_goes_on)
+TEST_F(oncpu, exec_continues_the_thread)
 {
 	struct threads *threads;
 	unsigned int i, shown = 0;
@@ -667,7 +667,7 @@ static void read_lossy(struct __test_metadata *_metadata, FIXTURE_DATA(oncpu) *s
 	}
 }
 
-TEST_F(oncpu, records_of_switches_that_are_missing_make_times_unknown)
+TEST_F(oncpu, missing_switch_records_make_times_unknown)
 {
 	uint64_t claimed = 0, whole = 0;
 
@@ -676,7 +676,7 @@ TEST_F(oncpu, records_of_switches_that_are_missing_make_times_unknown)
 	EXPECT_LT(claimed, whole);
 }
 
-TEST_F(oncpu, messages_that_are_missing_make_times_unknown)
+TEST_F(oncpu, missing_messages_make_times_unknown)
 {
 	uint64_t claimed = 0, whole = 0;
 
@@ -685,7 +685,7 @@ TEST_F(oncpu, messages_that_are_missing_make_times_unknown)
 	EXPECT_LT(claimed, whole);
 }
 
-TEST_F(oncpu, a_pause_makes_nothing_else_unknown_and_is_no_loss)
+TEST_F(oncpu, pause_makes_no_other_time_unknown_and_is_not_a_loss)
 {
 	unsigned int round, i, s;
 

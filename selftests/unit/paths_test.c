@@ -89,7 +89,7 @@ static bool has_row(FIXTURE_DATA(command) *self, const char *row)
 }
 
 /* 4 iterations of the inner loop in each of 50 iterations of the outer one. */
-TEST_F(command, a_loop_that_begins_with_its_condition_has_its_iterations)
+TEST_F(command, iterations_of_a_loop_that_begins_with_its_test_are_counted)
 {
 	unsigned int outer, inner;
 	struct walk walk;
@@ -134,7 +134,7 @@ static void go_both_ways(FIXTURE_DATA(command) *self, unsigned int longer)
 	show(self);
 }
 
-TEST_F(command, a_loop_begins_where_its_branch_leads)
+TEST_F(command, loop_begins_at_its_branch_target)
 {
 	go_both_ways(self, 3);
 	ASSERT_EQ(0, self->status);
@@ -143,7 +143,7 @@ TEST_F(command, a_loop_begins_where_its_branch_leads)
 	EXPECT_TRUE(has_row(self, "            10            10       1           -  ways"));
 }
 
-TEST_F(command, a_path_goes_the_way_that_is_taken_more_often)
+TEST_F(command, path_follows_the_more_frequent_branch_direction)
 {
 	go_both_ways(self, 1);
 	ASSERT_EQ(0, self->status);
@@ -167,7 +167,7 @@ static void call_itself(struct walk *walk, unsigned int depth, unsigned int most
 	return_to(walk, ITSELF + 4 * 3);
 }
 
-TEST_F(command, a_function_that_calls_itself_is_no_loop)
+TEST_F(command, recursive_function_is_not_a_loop)
 {
 	struct walk walk;
 	unsigned int i;
@@ -182,7 +182,7 @@ TEST_F(command, a_function_that_calls_itself_is_no_loop)
 	EXPECT_TRUE(has_row(self, "           168            27       6           -  itself"));
 }
 
-TEST_F(command, a_path_ends_with_a_return)
+TEST_F(command, path_ends_with_a_return)
 {
 	struct walk walk;
 	unsigned int i;
@@ -201,7 +201,7 @@ TEST_F(command, a_path_ends_with_a_return)
 	EXPECT_NE(NULL, strstr(self->out, "100           ~50       2           -  exits\n"));
 }
 
-TEST_F(command, a_path_is_in_one_function)
+TEST_F(command, path_stays_in_one_function)
 {
 	struct walk walk;
 
@@ -215,7 +215,7 @@ TEST_F(command, a_path_is_in_one_function)
 	EXPECT_NE(NULL, strstr(self->out, "2            ~1       2           -  exits\n"));
 }
 
-TEST_F(command, a_loop_without_branches_within_is_one_path)
+TEST_F(command, loop_without_inner_branches_is_one_path)
 {
 	struct walk walk;
 	unsigned int i;
@@ -233,7 +233,7 @@ TEST_F(command, a_loop_without_branches_within_is_one_path)
 }
 
 /* A file claims to have code at the end of the address space. */
-TEST_F(command, code_beyond_the_last_address_is_no_path)
+TEST_F(command, code_at_the_end_of_the_address_space_is_not_a_path)
 {
 	static const char meta[] = "{\"version\":1,\"instruction\":{\"calls\":\"all\"},\"objects\":["
 		"{\"path\":\"" PATHS "\",\"start\":18446744073709547520,"

@@ -17,7 +17,7 @@ static void expect_file(struct __test_metadata *_metadata, const char *path,
 	EXPECT_STREQ(expected, text);
 }
 
-TEST_F(command, golden_perf)
+TEST_F(command, perf_output_is_as_expected)
 {
 	FILE *old;
 
@@ -79,7 +79,7 @@ TEST_F(command, golden_perf)
 }
 
 /* Each line names its source; a later header's counters have separate files. */
-TEST_F(command, perf_of_sources_and_headers)
+TEST_F(command, perf_output_separates_sources_and_headers)
 {
 	const uint64_t at = MAIN;
 	struct gen_stream stream[2];
@@ -148,7 +148,7 @@ TEST_F(command, perf_of_sources_and_headers)
 }
 
 /* The load address is not part of the object's name. */
-TEST_F(command, perf_of_a_program_elsewhere)
+TEST_F(command, perf_files_are_named_without_the_load_address)
 {
 	sample_trace(&self->gen, 0, 1);
 	save(self, "trace.rtd");
@@ -159,7 +159,7 @@ TEST_F(command, perf_of_a_program_elsewhere)
 		     "prog.perfchannel0\nprog.perfchannel3\n", self->out);
 }
 
-TEST_F(command, perf_values_and_times)
+TEST_F(command, perf_values_and_times_are_as_expected)
 {
 	/* Times are printed as their low 32 bits, signed. */
 	self->gen.now = 0xffffffff00;
@@ -210,7 +210,7 @@ static void expect_lines(FIXTURE_DATA(command) *self,
 	EXPECT_STREQ(expected, self->out);
 }
 
-TEST_F(command, a_counter_has_the_time_of_the_word_that_completes_it)
+TEST_F(command, counter_time_is_that_of_its_last_word)
 {
 	struct gen_stream stream;
 
@@ -231,7 +231,7 @@ TEST_F(command, a_counter_has_the_time_of_the_word_that_completes_it)
 }
 
 /* Lines are in order even if a stream is interrupted within a counter for any length of time. */
-TEST_F(command, lines_of_sources_come_in_the_order_of_their_words)
+TEST_F(command, lines_of_sources_are_in_the_order_of_their_words)
 {
 	const uint64_t at = MAIN, value[2] = { 7, 8 };
 	struct gen_stream stream[2];
@@ -262,7 +262,7 @@ TEST_F(command, lines_of_sources_come_in_the_order_of_their_words)
 }
 
 /* Two interleaved headers, one of which is incomplete. */
-TEST_F(command, lines_of_headers_come_as_their_words_do)
+TEST_F(command, lines_of_headers_are_in_the_order_of_their_words)
 {
 	static const uint32_t word[][2] = {
 		{ 4, 0x70657266 }, { 1, 1 }, { 4, 5 }, { 4, 0 }, { 4, 1 },
@@ -296,7 +296,7 @@ TEST_F(command, lines_of_headers_come_as_their_words_do)
 		self->out);
 }
 
-TEST_F(command, a_record_that_is_cut_off_has_lines_as_far_as_it_goes)
+TEST_F(command, truncated_record_has_lines_for_its_complete_words)
 {
 	const uint64_t at = MAIN, value[3] = { 7, 8, 9 };
 	struct gen_stream stream;
@@ -320,7 +320,7 @@ TEST_F(command, a_record_that_is_cut_off_has_lines_as_far_as_it_goes)
 		"[0] 2014 PC=0x00020000 [Perf Cntr] [Index=0] [Value=4]  ffl:sample/fib.c:main:20\n");
 }
 
-TEST_F(command, no_time_behind_an_error_before_the_next_absolute_one)
+TEST_F(command, time_after_an_error_is_0_until_the_next_absolute_one)
 {
 	const uint64_t at = MAIN, value = 7;
 	struct gen_stream stream;
@@ -366,7 +366,7 @@ static uint64_t inside_an_instruction(void)
 	return at;
 }
 
-TEST_F(command, an_address_inside_an_instruction_has_a_function_but_no_line)
+TEST_F(command, address_inside_an_instruction_has_no_line)
 {
 	const uint64_t at = inside_an_instruction(), before = at - 2, behind = at + 2;
 	struct gen_stream stream;
@@ -389,7 +389,7 @@ TEST_F(command, an_address_inside_an_instruction_has_a_function_but_no_line)
 }
 
 /* A code is signed; a name is the one in the symbol table, because ":" separates fields. */
-TEST_F(command, numbers_and_names_are_as_other_programs_read_them)
+TEST_F(command, numbers_and_names_are_readable_by_other_programs)
 {
 	const uint64_t at = LENGTHY, value = 7;
 	struct gen_stream stream;

@@ -74,7 +74,7 @@ static void record(struct gen_stream *stream, unsigned int type, uint64_t functi
 	gen_record(stream, type, address, &value);
 }
 
-TEST_F_TIMEOUT(command, lines_come_while_the_pipe_is_open, 2 * HANGS)
+TEST_F_TIMEOUT(command, lines_are_printed_while_the_pipe_is_open, 2 * HANGS)
 {
 	static const char * const arguments[] = {
 		"decode", "decode --format csv", "decode --format json", "replay", "top",
@@ -108,7 +108,7 @@ TEST_F_TIMEOUT(command, lines_come_while_the_pipe_is_open, 2 * HANGS)
 }
 
 /* A trace that arrives byte by byte, with pauses, gives the same result as a file. */
-TEST_F_TIMEOUT(command, a_pipe_that_pauses_gives_the_same, 2 * HANGS)
+TEST_F_TIMEOUT(command, pausing_pipe_returns_the_same_result_as_a_file, 2 * HANGS)
 {
 	static char text[SIZE];
 	struct reader reader;

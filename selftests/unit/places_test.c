@@ -49,7 +49,7 @@ static int whose(FIXTURE_DATA(places) *self, uint64_t address, uint64_t time)
 	return -1;
 }
 
-TEST_F(places, none_are_needed_where_no_object_had_anothers_addresses)
+TEST_F(places, are_not_needed_if_no_addresses_were_reused)
 {
 	const uint64_t time = 5;
 
@@ -61,7 +61,7 @@ TEST_F(places, none_are_needed_where_no_object_had_anothers_addresses)
 	EXPECT_EQ(0, places_shift(self->places, 1));
 }
 
-TEST_F(places, one_after_the_other_by_time)
+TEST_F(places, are_found_by_time)
 {
 	const uint64_t time = 150;
 
@@ -85,7 +85,7 @@ TEST_F(places, one_after_the_other_by_time)
 		  places_find(self->places, AT + places_shift(self->places, 2), &time, NULL));
 }
 
-TEST_F(places, times_that_wrap_go_on)
+TEST_F(places, are_found_by_time_after_a_wraparound)
 {
 	add(self, AT, 0x1000, 0, 0x8000);
 	add(self, AT, 0x1000, 0x8000, 0x100);
@@ -101,7 +101,7 @@ TEST_F(places, times_that_wrap_go_on)
 	EXPECT_EQ(3, whose(self, AT, 0x90000));
 }
 
-TEST_F(places, as_many_as_a_side_car_file_can_have)
+TEST_F(places, support_the_maximum_number_of_objects)
 {
 	uint64_t i;
 
@@ -160,7 +160,7 @@ static int of_writer(FIXTURE_DATA(places) *self, uint64_t address, uint64_t time
 	return -1;
 }
 
-TEST_F(places, processes_have_the_same_addresses_at_the_same_time)
+TEST_F(places, distinguish_processes_with_the_same_addresses)
 {
 	int round;
 
@@ -191,7 +191,7 @@ TEST_F(places, processes_have_the_same_addresses_at_the_same_time)
 }
 
 /* Each process has its objects in the order of loading, so a later process begins again. */
-TEST_F(places, objects_of_one_process_do_not_shift_the_times_of_others)
+TEST_F(places, order_objects_per_process)
 {
 	add_process(self, 10, 0x1000, ALWAYS);
 	add_process(self, 11, 0x2000, ALWAYS);
@@ -212,7 +212,7 @@ TEST_F(places, objects_of_one_process_do_not_shift_the_times_of_others)
 	EXPECT_EQ(3, of_writer(self, AT + 0x1000, 0x3000, 3, 0));
 }
 
-TEST_F(places, threads_and_processes_go_on_after_a_lap)
+TEST_F(places, keep_threads_and_processes_after_a_wraparound)
 {
 	add_process(self, 10, 0xf000, ALWAYS);
 	add_process(self, 11, 0x100, ALWAYS);
@@ -231,7 +231,7 @@ TEST_F(places, threads_and_processes_go_on_after_a_lap)
 	EXPECT_EQ(2, of_writer(self, AT, 0x28200, 3, 0));
 }
 
-TEST_F(places, an_unknown_process_has_the_only_object_there)
+TEST_F(places, of_an_unknown_process_are_found_if_unambiguous)
 {
 	add_process(self, 10, 0, ALWAYS);
 	add_process(self, 11, 0, ALWAYS);
@@ -243,7 +243,7 @@ TEST_F(places, an_unknown_process_has_the_only_object_there)
 	EXPECT_EQ(1, of_writer(self, AT + 0x1100, 5, 6, 0));
 }
 
-TEST_F(places, nonsense_is_no_object_of_several)
+TEST_F(places, ignore_invalid_objects)
 {
 	const uint64_t time = 1;
 

@@ -84,7 +84,7 @@ static void join(struct __test_metadata *_metadata, FIXTURE_DATA(processes) *sel
 	}
 }
 
-TEST_F(processes, each_has_its_objects)
+TEST_F(processes, have_separate_objects)
 {
 	const struct meta *m = &self->meta;
 
@@ -114,7 +114,7 @@ TEST_F(processes, each_has_its_objects)
 	EXPECT_EQ(0, self->tree.left_out);
 }
 
-TEST_F(processes, one_that_executes_another_file_ends_there)
+TEST_F(processes, end_when_they_execute_another_file)
 {
 	put(self, 11, 1, 30, 0, "\"b\"", 200);
 	put(self, 11, 0, 10, 0, "\"a\"", 100);
@@ -127,7 +127,7 @@ TEST_F(processes, one_that_executes_another_file_ends_there)
 	EXPECT_EQ(UINT64_MAX, self->meta.process[1].to);
 }
 
-TEST_F(processes, what_was_not_finished_is_read_as_far_as_it_goes)
+TEST_F(processes, of_unfinished_files_are_read_as_far_as_possible)
 {
 	FILE *file = begin(self, 11, 0);
 
@@ -140,7 +140,7 @@ TEST_F(processes, what_was_not_finished_is_read_as_far_as_it_goes)
 	EXPECT_EQ(2, self->meta.objects);
 }
 
-TEST_F(processes, as_many_as_a_side_car_file_can_have)
+TEST_F(processes, beyond_the_limit_are_counted)
 {
 	static char args[1024];
 	int i;
@@ -162,7 +162,7 @@ TEST_F(processes, as_many_as_a_side_car_file_can_have)
 }
 
 /* A path has up to 4095 bytes, each of which can become six in JSON. */
-TEST_F(processes, paths_that_do_not_fit_are_counted)
+TEST_F(processes, with_paths_that_do_not_fit_are_counted)
 {
 	static char path[PATH_MAX];
 	char *argv[] = { "a", NULL };
@@ -188,7 +188,7 @@ TEST_F(processes, paths_that_do_not_fit_are_counted)
 }
 
 /* This takes minutes unless each line is compared with only a few others. */
-TEST_F(processes, many_objects_are_joined_at_once)
+TEST_F(processes, with_many_objects_are_joined_quickly)
 {
 	int i, j;
 
@@ -207,13 +207,13 @@ TEST_F(processes, many_objects_are_joined_at_once)
 	EXPECT_EQ(1000 * 100 + 1, self->meta.objects + self->tree.objects_left_out);
 }
 
-TEST_F(processes, none_is_fine)
+TEST_F(processes, can_be_absent)
 {
 	join(_metadata, self);
 	EXPECT_EQ(0, self->meta.processes);
 }
 
-TEST_F(processes, one_without_the_library_has_what_was_seen)
+TEST_F(processes, without_the_library_have_what_was_observed)
 {
 	char *argv[] = { "sh", "-c", "a \"b\"", NULL };
 	struct tree_process process = { .pid = 55, .parent = 54, .exe = "/no/sh", .argv = argv };

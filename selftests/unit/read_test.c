@@ -136,7 +136,7 @@ static void read_costs(struct __test_metadata *_metadata, FIXTURE_DATA(read) *se
 	EXPECT_EQ(0, sifive_reader_next(self->reader, &event));
 }
 
-TEST_F(read, calls_have_the_costs_of_the_program)
+TEST_F(read, calls_have_the_programs_costs)
 {
 	static struct program_cost cost[PROGRAM_FUNCTIONS];
 	unsigned int i;
@@ -149,7 +149,7 @@ TEST_F(read, calls_have_the_costs_of_the_program)
 	EXPECT_EQ(1, sifive_reader_complete(self->reader));
 }
 
-TEST_F(read, records_of_a_thread_are_in_its_order)
+TEST_F(read, records_of_a_thread_are_in_order)
 {
 	uint64_t last[PROGRAM_THREADS] = { 0 }, records = 0;
 	const struct sifive_event *event;
@@ -172,7 +172,7 @@ TEST_F(read, records_of_a_thread_are_in_its_order)
 	EXPECT_LT(0, depth[0]);
 }
 
-TEST_F(read, names_of_counters_threads_and_the_program)
+TEST_F(read, returns_names_of_counters_threads_and_the_program)
 {
 	const struct sifive_trace_info *info;
 	const struct sifive_thread *thread;
@@ -199,7 +199,7 @@ TEST_F(read, names_of_counters_threads_and_the_program)
 	EXPECT_EQ(NULL, sifive_reader_function(self->reader, SIFIVE_NO_FUNCTION));
 }
 
-TEST_F(read, losses_are_events_and_make_it_incomplete)
+TEST_F(read, losses_are_events_and_make_the_trace_incomplete)
 {
 	const struct sifive_event *event;
 	unsigned int lost = 0;
@@ -213,7 +213,7 @@ TEST_F(read, losses_are_events_and_make_it_incomplete)
 	EXPECT_NE(NULL, strstr(sifive_reader_messages(self->reader), "the encoder lost messages"));
 }
 
-TEST_F(read, a_reader_can_be_freed_at_any_event)
+TEST_F(read, reader_can_be_freed_at_any_event)
 {
 	const struct sifive_event *event;
 	unsigned int events, i;
@@ -252,7 +252,7 @@ TEST_F(read, readers_are_independent)
 	sifive_reader_free(other);
 }
 
-TEST_F(read, errors_say_what_is_wrong)
+TEST_F(read, errors_are_explained)
 {
 	const struct sifive_event *event;
 	struct sifive_reader *reader = self->reader;
@@ -284,7 +284,7 @@ TEST_F(read, errors_say_what_is_wrong)
 	EXPECT_NE(NULL, strstr(sifive_reader_messages(reader), "N\nring takes"));
 }
 
-TEST_F(read, a_file_without_records_is_not_complete)
+TEST_F(read, file_without_records_is_incomplete)
 {
 	const struct sifive_event *event;
 	struct gen gen;
@@ -300,7 +300,7 @@ TEST_F(read, a_file_without_records_is_not_complete)
 }
 
 /* One sample has callers, the next one has none. */
-TEST_F(read, samples_have_their_callers)
+TEST_F(read, samples_include_their_callers)
 {
 	const uint64_t address[] = { 0x2000, 0x2000, 0x3000 }, pc = 0x1000;
 	const struct sifive_event *event;
@@ -344,7 +344,7 @@ static void on_signal(int signal)
 }
 
 /* The handler of a signal to the process must not run in the reader's thread. */
-TEST_F(read, signals_are_not_taken_by_the_library)
+TEST_F(read, library_threads_block_signals)
 {
 	const struct sifive_event *event;
 
@@ -357,7 +357,7 @@ TEST_F(read, signals_are_not_taken_by_the_library)
 	EXPECT_TRUE(pthread_equal(handler_thread, pthread_self()));
 }
 
-TEST_F(read, a_pipe_that_pauses_gives_what_it_has)
+TEST_F(read, pausing_pipe_returns_available_records)
 {
 	const struct sifive_event *event;
 	size_t half, records = 0;
@@ -391,7 +391,7 @@ TEST_F(read, a_pipe_that_pauses_gives_what_it_has)
 }
 
 /* Sums from a Python program that reads the same trace. */
-TEST_F(read, python_reads_the_same)
+TEST_F(read, python_returns_the_same_sums)
 {
 	static struct program_cost cost[PROGRAM_FUNCTIONS];
 	char command[512], line[128], expected[128];

@@ -261,7 +261,7 @@ static void compare_stats(struct __test_metadata *_metadata,
 	EXPECT_EQ(program->unaddressed, stats->unaddressed);
 }
 
-TEST_F(report, functions_cost_what_they_cost)
+TEST_F(report, function_costs_are_correct)
 {
 	struct profile profile;
 	uint64_t seed;
@@ -315,7 +315,7 @@ static void compare_spread(struct __test_metadata *_metadata, const struct profi
 	}
 }
 
-TEST_F(report, the_spread_of_times_is_that_of_the_calls)
+TEST_F(report, time_quantiles_are_correct)
 {
 	struct program *program = &self->program;
 	struct profile profile;
@@ -335,7 +335,7 @@ TEST_F(report, the_spread_of_times_is_that_of_the_calls)
 	}
 }
 
-TEST_F(report, threads_cost_what_they_cost)
+TEST_F(report, thread_costs_are_correct)
 {
 	struct profile profile;
 
@@ -346,7 +346,7 @@ TEST_F(report, threads_cost_what_they_cost)
 }
 
 /* A call belongs to the hart on which it ended, even if it ran elsewhere. */
-TEST_F(report, harts_cost_what_they_cost)
+TEST_F(report, hart_costs_are_correct)
 {
 	struct profile profile;
 	size_t i, k, rows = 0;
@@ -417,13 +417,13 @@ static void check_successors(struct __test_metadata *_metadata,
 	profile_free(&profile);
 }
 
-TEST_F(report, threads_follow_each_other_on_one_channel)
+TEST_F(report, successive_threads_on_one_channel_are_separate)
 {
 	check_successors(_metadata, self, variant, 1000);
 }
 
 /* Times wrap: within the first thread, a later one, and before the first. */
-TEST_F(report, threads_follow_each_other_over_a_wrap)
+TEST_F(report, successive_threads_across_a_wraparound_are_separate)
 {
 	check_successors(_metadata, self, variant, LAP - 5000);
 	check_successors(_metadata, self, variant, LAP - 60000);
@@ -431,7 +431,7 @@ TEST_F(report, threads_follow_each_other_over_a_wrap)
 }
 
 /* Calls on a source that loses messages are lost with them; other calls are not. */
-TEST_F(report, errors_are_of_one_source)
+TEST_F(report, errors_affect_only_their_source)
 {
 	struct program *program = &self->program;
 	struct profile profile;

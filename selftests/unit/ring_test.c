@@ -100,7 +100,7 @@ static void begin(FIXTURE_DATA(ring) *self, unsigned int count_type, uint64_t no
 	}
 }
 
-static void go_on(FIXTURE_DATA(ring) *self, unsigned int records)
+static void append_records(FIXTURE_DATA(ring) *self, unsigned int records)
 {
 	unsigned int sources = self->sources ? self->sources : SOURCES, c;
 
@@ -130,7 +130,7 @@ static void end(FIXTURE_DATA(ring) *self, unsigned int sources)
 }
 
 /* The offset after the first message that ends at @from or later. */
-static size_t cut_behind(const struct gen *gen, size_t from)
+static size_t cut_after(const struct gen *gen, size_t from)
 {
 	while ((gen->data[from] & 3) != 3)
 		from++;
@@ -231,7 +231,7 @@ static uint64_t whole_records(const struct gen *gen, size_t from)
 	return count;
 }
 
-TEST_F(ring, has_its_times_and_counters)
+TEST_F(ring, has_correct_times_and_counters)
 {
 	const struct found *found = &self->found;
 	unsigned int round;
@@ -248,13 +248,13 @@ TEST_F(ring, has_its_times_and_counters)
 		if (round % 4 == 2)
 			now = LAP - 20000;
 		begin(self, variant->count_type, now + 1);
-		go_on(self, RECORDS);
+		append_records(self, RECORDS);
 		self->gen.now += gen_random(&self->seed) % 500;
 		/* The times wrap between the last message and the absolute time. */
 		if (round % 4 == 2 && self->gen.now < LAP)
 			self->gen.now = LAP + 3;
 		end(self, SOURCES);
-		cut = cut_behind(&self->gen, self->gen.length / 3 + round);
+		cut = cut_after(&self->gen, self->gen.length / 3 + round);
 		read_from(_metadata, self, cut);
 		whole = whole_records(&self->gen, cut);
 		EXPECT_EQ(0, found->wrong);
@@ -278,21 +278,21 @@ TEST_F(ring, has_its_times_and_counters)
 }
 
 /* From the first header after the cut on, everything is known. */
-TEST_F(ring, a_header_within)
+TEST_F(ring, is_complete_after_a_header)
 {
 	const struct found *found = &self->found;
 	unsigned int i, k;
 	size_t at;
 
 	begin(self, variant->count_type, 5000);
-	go_on(self, RECORDS);
+	append_records(self, RECORDS);
 	at = self->gen.length;
 	for (i = 0; i < SOURCES; i++)
 		for (k = 0; k < 2; k++)
 			gen_header(&self->stream[i][k]);
-	go_on(self, RECORDS);
+	append_records(self, RECORDS);
 	end(self, SOURCES);
-	read_from(_metadata, self, cut_behind(&self->gen, at / 2));
+	read_from(_metadata, self, cut_after(&self->gen, at / 2));
 	EXPECT_EQ(0, found->wrong);
 	EXPECT_EQ(0, found->mistimed);
 	EXPECT_EQ(found->records, found->timed);
@@ -302,16 +302,16 @@ TEST_F(ring, a_header_within)
 }
 
 /* The rest of a header is never decoded as a record, wherever it was cut. */
-TEST_F(ring, begins_within_a_header)
+TEST_F(ring, can_begin_within_a_header)
 {
 	size_t cut = 0, first;
 
 	begin(self, variant->count_type, 5000);
 	first = self->gen.length;
-	go_on(self, RECORDS);
+	append_records(self, RECORDS);
 	end(self, SOURCES);
 	while (cut < first) {
-		cut = cut_behind(&self->gen, cut);
+		cut = cut_after(&self->gen, cut);
 		read_from(_metadata, self, cut);
 		EXPECT_EQ(0, self->found.wrong) {
 			TH_LOG("cut at %zu", cut);
@@ -331,16 +331,16 @@ static bool nothing_left(struct __test_metadata *_metadata,
 	return true;
 }
 
-TEST_F(ring, a_source_without_absolute_time)
+TEST_F(ring, source_without_absolute_time_has_no_times)
 {
 	const struct found *found = &self->found;
 	uint64_t timed = 0;
 	size_t i, cut;
 
 	begin(self, variant->count_type, 77777);
-	go_on(self, RECORDS);
+	append_records(self, RECORDS);
 	end(self, SOURCES - 1);
-	cut = cut_behind(&self->gen, self->gen.length / 2);
+	cut = cut_after(&self->gen, self->gen.length / 2);
 	read_from(_metadata, self, cut);
 	EXPECT_EQ(0, found->wrong);
 	EXPECT_EQ(0, found->mistimed);
@@ -355,7 +355,7 @@ TEST_F(ring, a_source_without_absolute_time)
 }
 
 /* A source that falls silent long before the end keeps its position in the file. */
-TEST_F(ring, a_source_that_falls_silent)
+TEST_F(ring, silent_source_keeps_its_position)
 {
 	const struct found *found = &self->found;
 	unsigned int round;
@@ -368,14 +368,14 @@ TEST_F(ring, a_source_that_falls_silent)
 		begin(self, variant->count_type, now + 1);
 		self->gen.ts_delta = round & 1;
 		self->sources = 1;
-		go_on(self, RECORDS);
-		cut = cut_behind(&self->gen, self->gen.length / 2);
+		append_records(self, RECORDS);
+		cut = cut_after(&self->gen, self->gen.length / 2);
 		self->sources = SOURCES;
-		go_on(self, RECORDS);
+		append_records(self, RECORDS);
 		/* All sources except the first continue for a long time. */
 		self->gen.now += 1000000;
 		self->first = 1;
-		go_on(self, RECORDS);
+		append_records(self, RECORDS);
 		self->first = 0;
 		end(self, SOURCES);
 		/* Relative timestamps show no more than the order of messages in the file. */
@@ -393,7 +393,7 @@ TEST_F(ring, a_source_that_falls_silent)
  * A source's clock seems far ahead of the others. The only earlier time that would explain this,
  * a lap before the absolute time, is before 0.
  */
-TEST_F(ring, no_time_is_before_a_clock_of_0)
+TEST_F(ring, times_are_never_before_clock_0)
 {
 	const struct found *found = &self->found;
 	uint64_t start;
@@ -403,15 +403,15 @@ TEST_F(ring, no_time_is_before_a_clock_of_0)
 	cut = self->gen.length;
 	start = self->gen.now;
 	self->sources = 1;
-	go_on(self, 60);
+	append_records(self, 60);
 	self->sources = SOURCES;
 	self->first = 1;
 	self->gen.now = start;
-	go_on(self, 200);
+	append_records(self, 200);
 	self->first = 0;
 	end(self, SOURCES);
 	gen_header(&self->stream[0][0]);
-	go_on(self, 20);
+	append_records(self, 20);
 	read_from(_metadata, self, cut);
 	EXPECT_EQ(0, found->wrong);
 	EXPECT_EQ(0, found->mistimed);
@@ -422,18 +422,18 @@ TEST_F(ring, no_time_is_before_a_clock_of_0)
 }
 
 /* After an Error the clock continues. */
-TEST_F(ring, an_error_within)
+TEST_F(ring, continues_after_an_error)
 {
 	const struct found *found = &self->found;
 	size_t cut, error;
 
 	begin(self, variant->count_type, 77777);
-	go_on(self, RECORDS);
+	append_records(self, RECORDS);
 	error = self->gen.length;
 	gen_error(&self->gen, 1);
-	go_on(self, 50);
+	append_records(self, 50);
 	end(self, SOURCES);
-	cut = cut_behind(&self->gen, error / 3);
+	cut = cut_after(&self->gen, error / 3);
 	read_from(_metadata, self, cut);
 	EXPECT_EQ(0, found->mistimed);
 	EXPECT_EQ(SOURCES, found->stats.worked_out);
@@ -444,18 +444,18 @@ TEST_F(ring, an_error_within)
 }
 
 /* Times go back, so no time of this source is trusted. */
-TEST_F(ring, contradictions)
+TEST_F(ring, contradictory_times_are_not_trusted)
 {
 	unsigned int i;
 
 	begin(self, 0, 1 << 20);
 	for (i = 0; i < 100; i++) {
 		self->gen.now = (1 << 20) + (i & 7) * 1000;
-		go_on(self, 1);
+		append_records(self, 1);
 	}
 	self->gen.now = 1 << 21;
 	end(self, SOURCES);
-	read_from(_metadata, self, cut_behind(&self->gen, self->gen.length / 2));
+	read_from(_metadata, self, cut_after(&self->gen, self->gen.length / 2));
 	EXPECT_EQ(0, self->found.wrong);
 	EXPECT_EQ(0, self->found.timed);
 	EXPECT_EQ(SOURCES, self->found.stats.contrary);
@@ -463,13 +463,13 @@ TEST_F(ring, contradictions)
 }
 
 /* Relative timestamps show nothing, so times are as late as the absolute time allows. */
-TEST_F(ring, delta_timestamps)
+TEST_F(ring, relative_timestamps_end_at_the_absolute_time)
 {
 	const struct found *found = &self->found;
 
 	begin(self, variant->count_type, LAP - 5000);
 	self->gen.ts_delta = true;
-	go_on(self, RECORDS);
+	append_records(self, RECORDS);
 	/* All sources have a message at the same time, 100 ticks before the end. */
 	self->gen.step = 0;
 	gen_store(&self->gen, 0, 9, 4, 1);
@@ -478,7 +478,7 @@ TEST_F(ring, delta_timestamps)
 	self->gen.now += 100;
 	end(self, SOURCES);
 	self->found.late = 100;
-	read_from(_metadata, self, cut_behind(&self->gen, self->gen.length / 2));
+	read_from(_metadata, self, cut_after(&self->gen, self->gen.length / 2));
 	EXPECT_EQ(0, found->wrong);
 	EXPECT_EQ(0, found->mistimed);
 	EXPECT_EQ(SOURCES, found->stats.worked_out);

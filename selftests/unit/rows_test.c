@@ -34,7 +34,7 @@ static void call_objects(FIXTURE_DATA(command) *self, const char *name, const ch
 #define OBJECTS(list)	"{\"srcbits\":0,\"objects\":[" list "]}"
 
 /* Functions are paired neither by address nor by name alone. */
-TEST_F(command, a_function_is_known_by_object_and_place)
+TEST_F(command, functions_are_not_paired_by_address_or_name_alone)
 {
 	static const char twice[] = OBJECTS(AT("one.elf", "0x1") "," AT("one.elf", "0x2"));
 	static const char both[] = OBJECTS(AT("one.elf", "0x1") "," AT("two.elf", "0x2"));

@@ -66,7 +66,7 @@ static void make_samples(FIXTURE_DATA(command) *self)
 	side_car();
 }
 
-TEST_F(command, function_of_several_processes_is_one_row)
+TEST_F(command, function_in_several_processes_is_one_row)
 {
 	make_samples(self);
 	run(self, "report -q --format csv trace.rtd");
@@ -106,7 +106,7 @@ static void make_both(FIXTURE_DATA(command) *self)
 }
 
 /* Samples add only the counts of a counter that calls and manual records do not have. */
-TEST_F(command, counts_of_samples_in_calls_are_not_added)
+TEST_F(command, counts_of_samples_in_calls_are_not_added_twice)
 {
 	make_both(self);
 	run(self, "report -c all --format csv -e " PROGRAM " trace.rtd");
@@ -128,7 +128,7 @@ TEST_F(command, counts_of_samples_in_calls_are_not_added)
 	       "assert sums == [('cycles', 100), ('instructions', 44)], sums\n");
 }
 
-TEST_F(command, tracer_is_marked)
+TEST_F(command, tracer_functions_are_marked)
 {
 	struct gen_stream stream;
 	char command[512];
@@ -154,7 +154,7 @@ TEST_F(command, tracer_is_marked)
 }
 
 /* All of the writers' addresses are one function, and their file is not reported as missing. */
-TEST_F(command, writers_are_the_tracers)
+TEST_F(command, generated_writers_are_marked_as_tracer)
 {
 	struct gen_stream stream;
 

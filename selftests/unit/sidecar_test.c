@@ -100,7 +100,7 @@ static void limit(rlim_t bytes)
 		abort();
 }
 
-TEST_F(sidecar, a_call_is_added)
+TEST_F(sidecar, copy_adds_the_trigger)
 {
 	EXPECT_EQ(0, sidecar_copy("trace.meta", "trace.meta", &hit));
 	EXPECT_STREQ("{\"trigger\":\"f\",\n" "\"version\":1,\n\"coverage\":{},\n\"lost\":{}}\n",
@@ -108,7 +108,7 @@ TEST_F(sidecar, a_call_is_added)
 	EXPECT_NE(0, access("trace.meta.new", F_OK));
 }
 
-TEST_F(sidecar, a_full_disk_leaves_it_as_it_was)
+TEST_F(sidecar, full_disk_leaves_it_unchanged)
 {
 	const struct select_part part = { .from = "f" };
 	int copy, add;
@@ -123,7 +123,7 @@ TEST_F(sidecar, a_full_disk_leaves_it_as_it_was)
 	EXPECT_NE(0, access("trace.meta.new", F_OK));
 }
 
-TEST_F(sidecar, links_of_other_users_are_not_followed)
+TEST_F(sidecar, symbolic_links_are_not_followed)
 {
 	ASSERT_EQ(0, symlink("victim", "trace.meta.new"));
 	EXPECT_EQ(0, sidecar_copy("trace.meta", "trace.meta", &hit));

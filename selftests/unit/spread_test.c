@@ -17,7 +17,7 @@ static int by_time(const void *a, const void *b)
 	return (*one > *two) - (*one < *two);
 }
 
-TEST(quantiles_of_times_of_any_size)
+TEST(quantiles_of_times_of_any_size_are_accurate)
 {
 	struct spreads spreads = { 0 };
 	uint64_t *took = malloc(TIMES * sizeof(*took)), seed = 1, is, got;
@@ -46,7 +46,7 @@ TEST(quantiles_of_times_of_any_size)
 	free(took);
 }
 
-TEST(times_at_the_limits_of_a_step)
+TEST(times_at_step_boundaries_are_exact)
 {
 	static const uint64_t limits[] = {
 		0, 1, 255, 256, 511, 512, 513, 1023, 1024, UINT64_C(1) << 63, UINT64_MAX,
@@ -66,7 +66,7 @@ TEST(times_at_the_limits_of_a_step)
 }
 
 /* Calls that do not fit are omitted from all numbers, which is reported. */
-TEST(memory_has_a_limit)
+TEST(memory_use_is_limited)
 {
 	struct spreads spreads = { 0 };
 	uint64_t ticks;

@@ -92,7 +92,7 @@ static bool find(FIXTURE_DATA(symbols) *self, uint64_t address)
 	return self->symbols && symbols_find(self->symbols, address, &self->symbol);
 }
 
-TEST_F(symbols, by_build_id_whatever_its_name)
+TEST_F(symbols, match_files_by_build_id)
 {
 	shell("cp " OBJECT " other.so");
 	self->options.file[self->options.files++] = "other.so";
@@ -106,7 +106,7 @@ TEST_F(symbols, by_build_id_whatever_its_name)
 	EXPECT_STREQ("", reported);
 }
 
-TEST_F(symbols, demangled_as_asked)
+TEST_F(symbols, are_demangled_on_request)
 {
 	self->options.file[self->options.files++] = OBJECT;
 	self->options.demangle = DEMANGLE_FULL;
@@ -119,7 +119,7 @@ TEST_F(symbols, demangled_as_asked)
 	EXPECT_STREQ("_ZN3geo4areaEii", self->symbol.function);
 }
 
-TEST_F(symbols, another_build_is_refused)
+TEST_F(symbols, of_another_build_are_refused)
 {
 	char text[64];
 
@@ -131,7 +131,7 @@ TEST_F(symbols, another_build_is_refused)
 	EXPECT_EQ(0, strncmp(text, "symbols_sample.so+0x", 20));
 }
 
-TEST_F(symbols, under_another_root)
+TEST_F(symbols, are_found_under_symfs)
 {
 	shell("mkdir -p root/no/such && cp " OBJECT " root/no/such/libgeo.so");
 	self->options.symfs = "root";
@@ -139,7 +139,7 @@ TEST_F(symbols, under_another_root)
 	EXPECT_STREQ("", reported);
 }
 
-TEST_F(symbols, debug_file_by_build_id)
+TEST_F(symbols, are_read_from_debug_file_by_build_id)
 {
 	shell("mkdir -p root/usr/lib/debug/.build-id/%.2s && objcopy --only-keep-debug "
 	      OBJECT " root/usr/lib/debug/.build-id/%.2s/%s.debug",
@@ -150,7 +150,7 @@ TEST_F(symbols, debug_file_by_build_id)
 	EXPECT_STREQ("/src/geo.cc", self->symbol.file);
 }
 
-TEST_F(symbols, stripped_file_with_debug_link)
+TEST_F(symbols, are_read_from_debug_file_by_debug_link)
 {
 	shell("objcopy --only-keep-debug " OBJECT " libgeo.debug && strip -o libgeo.so "
 	      OBJECT " && objcopy --add-gnu-debuglink=libgeo.debug libgeo.so");
@@ -160,7 +160,7 @@ TEST_F(symbols, stripped_file_with_debug_link)
 	EXPECT_STREQ("/src/geo.cc", self->symbol.file);
 }
 
-TEST_F(symbols, load_address_given_by_hand)
+TEST_F(symbols, use_the_specified_load_address)
 {
 	self->meta.objects = 0;
 	self->options.file[self->options.files++] = OBJECT "@0x3f80000000";
@@ -168,7 +168,7 @@ TEST_F(symbols, load_address_given_by_hand)
 	EXPECT_STREQ("geo::area", self->symbol.function);
 }
 
-TEST_F(symbols, caller_is_before_where_it_returns_to)
+TEST_F(symbols, caller_is_looked_up_before_the_return_address)
 {
 	self->options.file[self->options.files++] = OBJECT;
 	ASSERT_TRUE(find(self, self->area));
@@ -179,7 +179,7 @@ TEST_F(symbols, caller_is_before_where_it_returns_to)
 	EXPECT_STREQ("geo::area", self->symbol.function);
 }
 
-TEST_F(symbols, not_a_program)
+TEST_F(symbols, files_that_are_not_programs_are_refused)
 {
 	self->meta.objects = 0;
 	self->options.file[self->options.files++] = "/etc/passwd";
@@ -201,7 +201,7 @@ static void use_stripped(FIXTURE_DATA(symbols) *self, const char *command)
 	self->object.path = "/usr/lib/stripped.so";
 }
 
-TEST_F(symbols, stripped_functions_begin_where_unwind_tables_say)
+TEST_F(symbols, unwind_tables_delimit_stripped_functions)
 {
 	uint64_t hidden = address_of(WHOLE, "hidden");
 	char text[64], expected[64];
@@ -223,7 +223,7 @@ TEST_F(symbols, stripped_functions_begin_where_unwind_tables_say)
 	EXPECT_STREQ("", reported);
 }
 
-TEST_F(symbols, stubs_have_the_name_of_what_they_jump_to)
+TEST_F(symbols, plt_stubs_are_named_after_their_target)
 {
 	uint64_t stub = printed(CROSS "objdump -d -j .plt " WHOLE
 				" | sed -n 's/ <outside@plt>:$//p'");
@@ -238,7 +238,7 @@ TEST_F(symbols, stubs_have_the_name_of_what_they_jump_to)
 	EXPECT_FALSE(find(self, BIAS + stub - 4));
 }
 
-TEST_F(symbols, embedded_symbol_table)
+TEST_F(symbols, embedded_symbol_table_is_read)
 {
 	use_stripped(self, CROSS "objcopy --only-keep-debug " WHOLE " small && xz small && "
 		     CROSS "objcopy --add-section .gnu_debugdata=small.xz stripped.so");
@@ -247,7 +247,7 @@ TEST_F(symbols, embedded_symbol_table)
 	EXPECT_STREQ("", reported);
 }
 
-TEST_F(symbols, embedded_symbol_table_that_inflates_too_far)
+TEST_F(symbols, oversized_embedded_symbol_table_is_not_used)
 {
 	uint64_t hidden = address_of(WHOLE, "hidden");
 
@@ -259,7 +259,7 @@ TEST_F(symbols, embedded_symbol_table_that_inflates_too_far)
 	EXPECT_NE(NULL, strstr(reported, "no symbols: its compressed symbol table"));
 }
 
-TEST_F(symbols, debug_file_that_inflates_too_far_is_not_used)
+TEST_F(symbols, oversized_debug_file_is_not_used)
 {
 	shell("objcopy --only-keep-debug " OBJECT " whole.debug && strip -o libgeo.so "
 	      OBJECT " && head -c 40000000 /dev/zero >zeros && objcopy "
@@ -272,7 +272,7 @@ TEST_F(symbols, debug_file_that_inflates_too_far_is_not_used)
 	EXPECT_NE(NULL, strstr(reported, "libgeo.debug: debug information not used"));
 }
 
-TEST_F(symbols, compressed_file_is_not_inflated_in_search_of_a_program)
+TEST_F(symbols, compressed_file_is_not_inflated_to_find_a_program)
 {
 	shell("xz -k -c " OBJECT " >program.xz");
 	self->meta.objects = 0;
@@ -281,7 +281,7 @@ TEST_F(symbols, compressed_file_is_not_inflated_in_search_of_a_program)
 	EXPECT_NE(NULL, strstr(reported, "program.xz: not an ELF program: not an ELF file"));
 }
 
-TEST_F(symbols, one_file_in_several_processes_is_one)
+TEST_F(symbols, file_in_several_processes_is_recognised)
 {
 	struct meta_object objects[4];
 	size_t i;
@@ -311,7 +311,7 @@ TEST_F(symbols, one_file_in_several_processes_is_one)
 	EXPECT_EQ(BIAS - 1, symbols_same(self->symbols, BIAS - 1));
 }
 
-TEST_F(symbols, tracer_linked_statically_is_known_by_its_names)
+TEST_F(symbols, statically_linked_tracer_is_recognised_by_symbol_names)
 {
 	shell(CROSS "objcopy --redefine-sym hidden=perf_hook_enter "
 	      "--redefine-sym shown=write_claimed " WHOLE " traced.so && "

@@ -10,7 +10,7 @@ static void put_fault(FIXTURE_DATA(command) *self, uint64_t now, const uint32_t 
 	gen_store(&self->gen, 0, CHANNEL, 4, words[2]);
 }
 
-TEST_F(command, page_faults_have_their_page_and_their_function)
+TEST_F(command, page_faults_show_their_page_and_function)
 {
 	static const uint32_t low[] = { MAIN + 4, 0x3f, 0 };
 	static const uint32_t high[] = { MAIN + 4, 0xfedcba98, SIFIVE_TRACE_FAULT_MAJOR | 5 << 12 | 7 };
@@ -45,7 +45,7 @@ TEST_F(command, page_faults_have_their_page_and_their_function)
 }
 
 /* Only records after the incomplete page fault are used again. */
-TEST_F(command, a_page_fault_that_is_not_complete_is_a_loss)
+TEST_F(command, incomplete_page_fault_is_a_loss)
 {
 	static const uint32_t words[] = { MAIN, 0x3f, 0 };
 
@@ -94,7 +94,7 @@ static void make_calls(FIXTURE_DATA(command) *self)
 	EXITED(0, 17000);
 }
 
-TEST_F(command, system_calls_have_their_number_and_their_times)
+TEST_F(command, system_calls_show_their_number_and_times)
 {
 	make_calls(self);
 	save_with(self, 0, "");
@@ -149,7 +149,7 @@ TEST_F(command, threads_and_system_calls_need_no_other_records)
 }
 
 /* If messages are missing during a call, the return may belong to another call. */
-TEST_F(command, system_calls_in_which_records_may_be_missing_are_left_out)
+TEST_F(command, system_calls_with_possible_losses_are_omitted)
 {
 	struct gen_stream stream;
 

@@ -120,7 +120,7 @@ static size_t widest(const char *text)
 	return longest;
 }
 
-TEST_F(command, progress_of_long_work)
+TEST_F(command, progress_is_shown_on_a_terminal)
 {
 	unsigned int before = 0, percent, shown = 0;
 	const char *at;
@@ -178,7 +178,7 @@ TEST_F(command, progress_of_long_work)
 }
 
 /* Output is not mixed with progress, even with less(1). */
-TEST_F(command, no_progress_within_output)
+TEST_F(command, progress_is_not_shown_within_output)
 {
 	static const char * const commands[] = {
 		"decode", "replay", "export --format chrome",
@@ -239,7 +239,7 @@ TEST_F(command, output_to_a_pipe_is_plain)
 	}
 }
 
-TEST_F(command, width_of_the_page)
+TEST_F(command, tables_fit_the_requested_width)
 {
 	static const char * const arguments[] = {
 		"report -q", "report -q --by thread", "report -q --by hart",
@@ -285,7 +285,7 @@ TEST_F(command, width_of_the_page)
 	EXPECT_NE(NULL, strstr(self->err, "--width takes a number from 44 to 10000"));
 }
 
-TEST_F(command, headings_are_bold_on_a_terminal_only)
+TEST_F(command, headings_are_bold_only_on_a_terminal)
 {
 	sample_trace(&self->gen, 0, 1);
 	save(self, "trace.rtd");

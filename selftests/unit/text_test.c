@@ -7,7 +7,7 @@
 
 #include "text.h"
 
-TEST(characters)
+TEST(characters_are_decoded_as_utf_8)
 {
 	static const struct {
 		const char *text;
@@ -41,7 +41,7 @@ TEST(characters)
 	EXPECT_EQ(0, text_printable(""));
 }
 
-TEST(columns_and_cleaning)
+TEST(columns_are_counted_and_control_characters_replaced)
 {
 	char text[] = "a\xc3\xb6\xff\x1b[\xf0\x9f\x98\x80\xc2\x9b\xe2\x82";
 
@@ -56,7 +56,7 @@ TEST(columns_and_cleaning)
 	EXPECT_EQ(0, text_columns(""));
 }
 
-TEST(patterns)
+TEST(patterns_match_whole_texts)
 {
 	static const struct {
 		const char *pattern, *text;

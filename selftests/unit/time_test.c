@@ -88,7 +88,7 @@ static void expect_row(struct __test_metadata *_metadata, FIXTURE_DATA(command) 
 
 #define ROW(...) expect_row(_metadata, self, __VA_ARGS__)
 
-TEST_F(command, open_calls_begin_at_the_first_record_and_end_at_the_last)
+TEST_F(command, open_calls_are_clipped_to_the_time_range)
 {
 	uint64_t t[STEPS];
 
@@ -109,7 +109,7 @@ TEST_F(command, open_calls_begin_at_the_first_record_and_end_at_the_last)
 	ROW(LENGTHY, 1, 0, 0, 0, 0);
 }
 
-TEST_F(command, parts_add_up_to_the_whole)
+TEST_F(command, time_ranges_add_up_to_the_whole)
 {
 	static char whole[SIZE];
 	uint64_t t[STEPS];
@@ -130,7 +130,7 @@ TEST_F(command, parts_add_up_to_the_whole)
 	ROW(MAIN, 1, t[7] - t[0], t[1] - t[0] + t[5] - t[4] + t[7] - t[6], 350, 160);
 }
 
-TEST_F(command, every_command_that_shows_calls_takes_a_part)
+TEST_F(command, every_command_that_shows_calls_accepts_a_time_range)
 {
 	uint64_t t[STEPS];
 	char part[64];
@@ -153,7 +153,7 @@ TEST_F(command, every_command_that_shows_calls_takes_a_part)
 	EXPECT_NE(NULL, strstr(self->err, "--time cannot be combined"));
 }
 
-TEST_F(command, times_have_units_if_their_rate_is_known)
+TEST_F(command, time_units_are_accepted_if_the_rate_is_known)
 {
 	uint64_t t[STEPS];
 
@@ -174,7 +174,7 @@ TEST_F(command, times_have_units_if_their_rate_is_known)
 	EXPECT_NE(NULL, strstr(self->err, "give --ts-hz"));
 }
 
-TEST_F(command, what_is_no_range_is_refused)
+TEST_F(command, malformed_time_range_is_refused)
 {
 	static const char * const wrong[] = {
 		"..", "", "5", "5.6", "a..b", "5..6m", "5..-6", "5 ..6", "99999999999999999999..", "..5.x",

@@ -63,7 +63,7 @@ static uint64_t number(const char *text)
 	return text ? strtoull(text, NULL, 10) : 0;
 }
 
-TEST_F(command, the_lightest_paths_are_others)
+TEST_F(command, lightest_paths_are_merged_into_others)
 {
 	uint64_t whole = make_paths(self);
 
@@ -165,7 +165,7 @@ static uint64_t make_random(FIXTURE_DATA(command) *self, uint64_t seed)
 	return whole;
 }
 
-TEST_F(command, the_root_has_the_whole_of_random_calls)
+TEST_F(command, root_contains_the_total_of_random_calls)
 {
 	uint64_t seed, whole;
 
@@ -198,7 +198,7 @@ TEST_F(command, the_root_has_the_whole_of_random_calls)
 }
 
 /* Nested calls, each a third of a second excluding callees. */
-TEST_F(command, speedscope_rounds_no_sum)
+TEST_F(command, speedscope_totals_have_no_rounding_error)
 {
 	struct gen_stream stream;
 	unsigned int i;
@@ -221,7 +221,7 @@ TEST_F(command, speedscope_rounds_no_sum)
 }
 
 /* Recursion with more open calls than fit in a tree. */
-TEST_F(command, paths_of_open_calls_keep_the_whole)
+TEST_F(command, open_calls_beyond_the_tree_limit_keep_the_total)
 {
 	struct gen_stream stream;
 	uint64_t enter;
@@ -262,7 +262,7 @@ static void make_calls(FIXTURE_DATA(command) *self, unsigned int calls)
 	}
 }
 
-TEST_F(command, differences_are_recognised_as_timestamps)
+TEST_F(command, relative_timestamps_are_recognised)
 {
 	self->gen.ts_delta = true;
 	make_calls(self, 300);
@@ -276,7 +276,7 @@ TEST_F(command, differences_are_recognised_as_timestamps)
 }
 
 /* A message of an unknown TCODE may have had a timestamp. */
-TEST_F(command, a_message_of_unknown_kind_leaves_the_clock_running)
+TEST_F(command, clock_continues_after_an_unknown_message)
 {
 	static const uint8_t unknown[] = { 62 << 2, 0x15, 0x1b };
 
@@ -291,7 +291,7 @@ TEST_F(command, a_message_of_unknown_kind_leaves_the_clock_running)
 	EXPECT_EQ(1, self->status);
 }
 
-TEST_F(command, a_trace_without_timestamps_has_no_times)
+TEST_F(command, trace_without_timestamps_has_no_times)
 {
 	static const char * const commands[] = {
 		"report", "graph", "replay", "decode", "export --format chrome",
@@ -321,7 +321,7 @@ TEST_F(command, a_trace_without_timestamps_has_no_times)
 }
 
 /* Words outside records, on the decoded channel. */
-TEST_F(command, no_other_channel_is_named_where_there_is_none)
+TEST_F(command, missing_record_suggests_no_channel_if_there_is_no_other)
 {
 	unsigned int i;
 
@@ -336,7 +336,7 @@ TEST_F(command, no_other_channel_is_named_where_there_is_none)
 }
 
 /* Returns of calls that began before the trace, a manual record, a call that takes no time. */
-TEST_F(command, exports_without_any_weight_say_so)
+TEST_F(command, exports_without_weight_are_reported)
 {
 	static const char * const formats[] = {
 		"folded", "svg", "html", "speedscope", "pprof", "firefox",

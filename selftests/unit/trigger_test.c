@@ -89,7 +89,7 @@ static bool hits(FIXTURE_DATA(trigger) *self, uint64_t covered)
 	return trigger_next(&self->trigger, PROCESS, UINT64_MAX, covered, &self->hit);
 }
 
-TEST_F(trigger, a_slow_call_is_a_hit)
+TEST_F(trigger, slow_call_is_a_hit)
 {
 	event(1000, 1, 64, false);
 	event(1500, 1, 64, true);
@@ -105,7 +105,7 @@ TEST_F(trigger, a_slow_call_is_a_hit)
 }
 
 /* The lost events are the end of the first call and the start of the second. */
-TEST_F(trigger, a_call_does_not_end_with_another_ones_end_after_a_loss)
+TEST_F(trigger, call_does_not_end_at_another_calls_end_after_a_loss)
 {
 	event(1000, 1, 64, false);
 	loss(1000, 5000);
@@ -122,7 +122,7 @@ TEST_F(trigger, a_call_does_not_end_with_another_ones_end_after_a_loss)
 }
 
 /* The start can be in another CPU's ring, and a lost end can precede the one in this ring. */
-TEST_F(trigger, a_call_that_begins_during_a_loss_is_not_measured)
+TEST_F(trigger, call_that_begins_during_a_loss_is_not_measured)
 {
 	loss(1000, 5000);
 	event(2000, 1, 64, false);
@@ -131,7 +131,7 @@ TEST_F(trigger, a_call_that_begins_during_a_loss_is_not_measured)
 	EXPECT_EQ(0, self->trigger.ended);
 }
 
-TEST_F(trigger, a_call_from_before_the_previous_snapshot_has_none)
+TEST_F(trigger, call_before_the_previous_snapshot_gets_no_snapshot)
 {
 	event(1000, 1, 64, false);
 	event(3000, 1, 64, true);
@@ -146,7 +146,7 @@ TEST_F(trigger, a_call_from_before_the_previous_snapshot_has_none)
 			       "f: 1 trigger occurred before the previous snapshot was written"));
 }
 
-TEST_F(trigger, snapshots_that_could_not_be_written_are_counted)
+TEST_F(trigger, unwritten_snapshots_are_counted)
 {
 	event(1000, 1, 64, false);
 	event(3000, 1, 64, true);
@@ -157,7 +157,7 @@ TEST_F(trigger, snapshots_that_could_not_be_written_are_counted)
 			       "f: 1 trigger without a snapshot, which could not be written"));
 }
 
-TEST_F(trigger, a_recursion_ends_the_innermost_call_first)
+TEST_F(trigger, recursion_ends_the_innermost_call_first)
 {
 	event(1000, 1, 64, false);
 	event(1100, 1, 32, false);

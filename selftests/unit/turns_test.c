@@ -259,7 +259,7 @@ static bool is_near(double value, double truth, double parts)
 	return difference <= truth * parts / 1000 + 2000;
 }
 
-TEST_F(turns, are_scaled_to_all_cycles)
+TEST_F(turns, counts_are_scaled_to_all_cycles)
 {
 	unsigned int e, f;
 
@@ -277,7 +277,7 @@ TEST_F(turns, are_scaled_to_all_cycles)
 	}
 }
 
-TEST_F(turns, follow_a_thread_to_other_harts)
+TEST_F(turns, counts_follow_a_thread_to_other_harts)
 {
 	unsigned int e;
 
@@ -290,7 +290,7 @@ TEST_F(turns, follow_a_thread_to_other_harts)
 		EXPECT_TRUE(is_near(value_of(self, e, 0, false), truth_of(self, e, 0), 10));
 }
 
-TEST_F(turns, say_how_much_was_counted_and_how_far_the_total_is_off)
+TEST_F(turns, report_the_counted_share_and_the_error)
 {
 	struct turns_estimate estimate;
 	struct metric metric;
@@ -321,7 +321,7 @@ TEST_F(turns, say_how_much_was_counted_and_how_far_the_total_is_off)
 }
 
 /* A record in which the turn changes between two reads belongs to neither turn. */
-TEST_F(turns, do_not_mix_in_a_record)
+TEST_F(turns, are_never_mixed_within_a_record)
 {
 	unsigned int i, e;
 
@@ -342,7 +342,7 @@ TEST_F(turns, do_not_mix_in_a_record)
 }
 
 /* One call lasts longer than the turns: nothing is known about it, and nothing is claimed. */
-TEST_F(turns, of_a_long_call_are_unknown)
+TEST_F(turns, count_of_a_long_call_is_unknown)
 {
 	struct metric metric;
 
@@ -360,7 +360,7 @@ TEST_F(turns, of_a_long_call_are_unknown)
 }
 
 /* The number of a round repeats after 256 rounds. */
-TEST_F(turns, of_another_round_of_the_same_number_do_not_count)
+TEST_F(turns, with_the_same_number_in_another_round_are_distinguished)
 {
 	struct metric metric;
 
@@ -377,7 +377,7 @@ TEST_F(turns, of_another_round_of_the_same_number_do_not_count)
 }
 
 /* Without the length of a turn, the round is unknown. */
-TEST_F(turns, of_an_unknown_length_are_unknown)
+TEST_F(turns, of_unknown_length_make_counts_unknown)
 {
 	struct metric metric;
 
@@ -389,7 +389,7 @@ TEST_F(turns, of_an_unknown_length_are_unknown)
 }
 
 /* The side-car file and the counts contain arbitrary numbers. */
-TEST_F(turns, may_be_anything_in_a_damaged_trace)
+TEST_F(turns, can_have_any_value_in_a_damaged_trace)
 {
 	unsigned int i;
 	FILE *file;

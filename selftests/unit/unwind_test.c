@@ -89,7 +89,7 @@ static void paths(FIXTURE_DATA(command) *self, const char *options)
 	run(self, "export -q --format folded -e " UNWIND " %s trace.rtd | LC_ALL=C sort", options);
 }
 
-TEST_F(command, a_stack_shows_callers)
+TEST_F(command, stack_shows_callers)
 {
 	struct stack stack;
 
@@ -108,7 +108,7 @@ TEST_F(command, a_stack_shows_callers)
 	}
 }
 
-TEST_F(command, each_place_of_a_function_has_its_own_rules)
+TEST_F(command, unwind_rules_are_selected_by_address)
 {
 	struct stack stack;
 	unsigned int i;
@@ -159,7 +159,7 @@ TEST_F(command, frame_pointers_and_expressions_find_frames)
 	}
 }
 
-TEST_F(command, a_stack_that_is_too_short_is_cut)
+TEST_F(command, short_stack_is_cut)
 {
 	struct stack stack;
 	unsigned int i;
@@ -182,7 +182,7 @@ TEST_F(command, a_stack_that_is_too_short_is_cut)
 	}
 }
 
-TEST_F(command, callers_without_a_table_are_unknown)
+TEST_F(command, callers_without_unwind_table_are_unknown)
 {
 	struct stack stack;
 
@@ -213,7 +213,7 @@ TEST_F(command, callers_without_a_table_are_unknown)
 	}
 }
 
-TEST_F(command, odd_expressions_are_unknown)
+TEST_F(command, invalid_expressions_make_the_caller_unknown)
 {
 	struct stack stack;
 	unsigned int i;
@@ -231,7 +231,7 @@ TEST_F(command, odd_expressions_are_unknown)
 }
 
 /* Each caller's frame is at a higher address, so the number of frames is limited. */
-TEST_F(command, frames_are_limited)
+TEST_F(command, number_of_frames_is_limited)
 {
 	struct stack stack;
 	unsigned int i, frames = 0;
@@ -289,7 +289,7 @@ TEST_F(command, decode_prints_the_callers_of_a_stack)
 }
 
 /* With one thread and with several, each sample gets its own callers. */
-TEST_F(command, stacks_of_two_streams_are_told_apart)
+TEST_F(command, stacks_of_two_streams_are_separate)
 {
 	struct stack stack, other;
 	unsigned int i;
@@ -363,7 +363,7 @@ static uint64_t *push_handler(struct stack *stack, uint64_t pc, uint64_t ra)
 	return push_signal(stack, pc, ra);
 }
 
-TEST_F(command, a_signals_handler_shows_what_it_interrupted)
+TEST_F(command, signal_handler_shows_the_interrupted_function)
 {
 	struct stack stack;
 	uint64_t *word;
@@ -426,7 +426,7 @@ TEST_F(command, a_signals_handler_shows_what_it_interrupted)
 	}
 }
 
-TEST_F(command, handlers_interrupt_handlers_and_their_return)
+TEST_F(command, nested_signal_handlers_are_unwound)
 {
 	struct stack stack;
 
@@ -485,7 +485,7 @@ TEST_F(command, frames_on_another_stack_are_cut)
 	}
 }
 
-TEST_F(command, a_signals_frame_that_is_too_short_is_cut)
+TEST_F(command, short_signal_frame_is_cut)
 {
 	struct stack stack;
 	unsigned int words;
@@ -505,7 +505,7 @@ TEST_F(command, a_signals_frame_that_is_too_short_is_cut)
 	}
 }
 
-TEST_F(command, what_is_no_signals_frame_is_unknown)
+TEST_F(command, invalid_signal_frame_is_unknown)
 {
 	const struct {
 		unsigned int at;
@@ -567,7 +567,7 @@ TEST_F(command, what_is_no_signals_frame_is_unknown)
 			"\"end\":274743681024,\"bias\":274743672832}]}"
 
 /* 0x3ff7ffc000 is 274743672832. */
-TEST_F(command, a_side_car_file_may_name_the_vdso)
+TEST_F(command, side_car_file_can_name_the_vdso)
 {
 	struct stack stack;
 
@@ -598,7 +598,7 @@ static void put_half(struct stack *stack, unsigned int at, uint32_t value)
 }
 
 /* Without files, the frames show how wide addresses are. */
-TEST_F(command, frames_of_signals_have_32_bits)
+TEST_F(command, signal_frames_with_32_bit_registers_are_unwound)
 {
 	const uint64_t sp = 0x7ffff000;
 	struct stack stack;
@@ -656,7 +656,7 @@ static void kernel_sample(struct stack *stack, uint64_t from, bool unwound)
 	gen_record(&stack->stream, 3, &pc, &value);
 }
 
-TEST_F(command, samples_in_the_kernel_show_its_callers_and_the_programs)
+TEST_F(command, kernel_samples_show_kernel_and_program_callers)
 {
 	struct stack stack;
 
@@ -687,7 +687,7 @@ TEST_F(command, samples_in_the_kernel_show_its_callers_and_the_programs)
 	EXPECT_NE(NULL, strstr(self->out, "leaf;four;two;one"));
 }
 
-TEST_F(command, the_kernels_names_may_be_missing_or_damaged)
+TEST_F(command, kernel_names_can_be_missing_or_damaged)
 {
 	static const char * const damaged[] = {
 		"", "\n\n", "ffffffff80001000", "ffffffff80001000 ", "ffffffff80001000 T",
@@ -746,7 +746,7 @@ static uint64_t any_value(uint64_t *seed)
 	}
 }
 
-TEST_F(command, any_stack_is_read)
+TEST_F(command, random_stacks_never_crash)
 {
 	static const char * const commands[] = {
 		"export --format folded", "export --format pprof -o pprof", "graph", "report --json",

@@ -32,7 +32,7 @@ static void handle(int number, sigset_t *before)
 }
 
 /* The child has ended between the caller's last check and the wait. */
-TEST(a_child_that_has_ended_ends_the_wait)
+TEST(ended_child_ends_the_wait)
 {
 	struct watch watch = { 0 };
 	siginfo_t info;
@@ -51,7 +51,7 @@ TEST(a_child_that_has_ended_ends_the_wait)
 }
 
 /* Pending events do not delay the signal's handler. */
-TEST(a_signal_precedes_pending_events)
+TEST(signal_handler_runs_before_pending_events)
 {
 	struct pollfd event = { .events = POLLIN };
 	struct watch watch = { 0 };
