@@ -98,10 +98,10 @@ run usual sifive-trace record -o usual.rtd -b 64k $p/pieces 40 waits
 run drained-static sifive-trace record -C 0 -i 100us -o drained-static.rtd -b 16k $p/busy-static 4000
 run drained-all sifive-trace record -a -C 0 -i 1ms -o drained-all.rtd -b 64k --on-full drain $p/busy 4000
 for count in raw delta xor; do
-	run rotate-$count sifive-trace record --count $count -b 1M --rotate 20k -o rotate-$count.rtd $p/pieces 40
+	run rotate-$count sifive-trace record --count $count -b 1M --rotate 20k -o rotate-$count.rtd $p/pieces 20
 done
-run rotate-keep sifive-trace record -b 1M --rotate 20k --keep 3 -o rotate-keep.rtd $p/pieces 40
-run rotate-killed sifive-trace record -b 1M --rotate 20k -o rotate-killed.rtd $p/pieces 40 killed
+run rotate-keep sifive-trace record -b 1M --rotate 20k --keep 3 -o rotate-keep.rtd $p/pieces 20
+run rotate-killed sifive-trace record -b 1M --rotate 20k -o rotate-killed.rtd $p/pieces 20 killed
 run rotate-stops sifive-trace record -C 0 -b 64k --rotate 20k -o rotate-stops.rtd $p/pieces 40 stops
 { until [ -e rotate-time.rtd.3 ]; do sleep 0.1; done; touch /tmp/rotated; } &
 run rotate-time sifive-trace record -a -C 0 -i 1ms -b 1M --rotate 500ms -o rotate-time.rtd $p/busy 1000 /tmp/rotated
@@ -547,7 +547,7 @@ for name in rotate-raw:3 rotate-delta:3 rotate-xor:3 rotate-killed:137; do
 	result $? "$name: none is longer than --rotate says"
 	selftests/format/pieces.py "$build/sifive-trace" "$out/$name.rtd"
 	result $? "$name: all pieces together have the records of the whole"
-	[ "$(all_calls "$name")" = "$(printf 'main 1\npiece 40\nwork 20440')" ]
+	[ "$(all_calls "$name")" = "$(printf 'main 1\npiece 20\nwork 10220')" ]
 	result $? "$name: all calls, each in one piece"
 done
 [ "$(pieces rotate-keep)" = 3 ] && [ "$(find "$out" -name 'rotate-keep.rtd.*.meta' | wc -l)" = 3 ] &&
