@@ -32,7 +32,7 @@ static void start(struct board *b, const char *args)
 	sink_window(b, TE, BUFFER, 64, 4);
 }
 
-TEST_F(fault, empty_stuck)
+TEST_F(fault, stuck_empty_bit_stays_clear)
 {
 	start(&self->b, ENCODER(",fault-empty-stuck=on"));
 	wr(&self->b, TE + CONTROL, ON);
@@ -46,7 +46,7 @@ TEST_F(fault, empty_stuck)
 	EXPECT_EQ(0, rd(&self->b, TE + CONTROL) & EMPTY);
 }
 
-TEST_F(fault, active_stuck)
+TEST_F(fault, stuck_active_bit_stays_clear)
 {
 	board_start(&self->b, ENCODER(",fault-active-stuck=on"));
 	wr(&self->b, TE + CONTROL, ACTIVE);
@@ -61,7 +61,7 @@ TEST_F(fault, active_stuck)
 }
 
 /* A running component continues, but once disabled it cannot be re-enabled. */
-TEST_F(fault, enable_stuck)
+TEST_F(fault, stuck_enable_bit_prevents_reenabling)
 {
 	start(&self->b, ENCODER(""));
 	wr(&self->b, TE + CONTROL, ON);
@@ -79,7 +79,7 @@ TEST_F(fault, enable_stuck)
 }
 
 /* Each reset of the component restarts the count. */
-TEST_F(fault, bus_error_after)
+TEST_F(fault, bus_error_occurs_after_given_bytes)
 {
 	unsigned int i, pass;
 
@@ -103,7 +103,7 @@ TEST_F(fault, bus_error_after)
 	EXPECT_EQ(BUFFER + 12, rd(&self->b, TE + SINK_WP));
 }
 
-TEST_F(fault, limit_stuck)
+TEST_F(fault, stuck_limit_ignores_low_bits)
 {
 	start(&self->b, ENCODER(",fault-limit-stuck=on"));
 	wr(&self->b, TE + SINK_LIMIT, BUFFER + 0x1ffc);
@@ -114,7 +114,7 @@ TEST_F(fault, limit_stuck)
 }
 
 /* DMA into the component's own registers is rejected during an access to them. */
-TEST_F(fault, sink_aimed_at_its_own_registers)
+TEST_F(fault, dma_into_own_registers_is_rejected)
 {
 	start(&self->b, ENCODER(""));
 	sink_window(&self->b, TE, TE + STIMULUS(0), 64, 4);
@@ -125,7 +125,7 @@ TEST_F(fault, sink_aimed_at_its_own_registers)
 }
 
 /* A FIFO drains outside such an access, so each word that it writes there is a store. */
-TEST_F(fault, sink_fed_back_into_a_full_fifo)
+TEST_F(fault, sink_feedback_does_not_overfill_fifo)
 {
 	unsigned int i;
 

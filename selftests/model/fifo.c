@@ -69,7 +69,7 @@ static const char *written(struct board *b)
 	return memory(b, BUFFER, rd(b, TE + SINK_WP) - BUFFER);
 }
 
-TEST_F(fifo, level_follows_time)
+TEST_F(fifo, level_falls_at_drain_rate)
 {
 	wr(&self->b, TE + CONTROL, ON);
 	EXPECT_EQ(4, rd(&self->b, TE + FIFO_LEVEL));
@@ -90,7 +90,7 @@ TEST_F(fifo, level_follows_time)
 }
 
 /* A stimulus register reads 0 while the longest message does not fit. */
-TEST_F(fifo, ready)
+TEST_F(fifo, ready_while_longest_message_fits)
 {
 	unsigned int i;
 
@@ -105,7 +105,7 @@ TEST_F(fifo, ready)
 	EXPECT_EQ(0, rd(&self->b, TE + CONTROL) & LOST);
 }
 
-TEST_F(fifo, overflow)
+TEST_F(fifo, overflow_drops_messages_and_sends_error)
 {
 	fill(&self->b, ON);
 	EXPECT_EQ(DEPTH, rd(&self->b, TE + FIFO_LEVEL));
@@ -143,7 +143,7 @@ TEST_F(fifo, overflow)
 }
 
 /* Stopping while messages are dropped does not hide the loss. */
-TEST_F(fifo, overflow_until_the_end)
+TEST_F(fifo, overflow_until_stop_is_reported)
 {
 	fill(&self->b, ON);
 	message(&self->b, 40);
@@ -160,7 +160,7 @@ TEST_F(fifo, overflow_until_the_end)
 	EXPECT_EQ(EMPTY, rd(&self->b, TE + CONTROL) & EMPTY);
 }
 
-TEST_F(fifo, stall)
+TEST_F(fifo, stall_loses_no_messages)
 {
 	fill(&self->b, ON | STALL);
 	message(&self->b, 18);
@@ -179,7 +179,7 @@ TEST_F(fifo, stall)
 }
 
 /* If an encoder cannot stall, the stall bit reads back as 0. */
-TEST(no_stall)
+TEST(stall_bit_reads_zero_without_support)
 {
 	struct board b;
 
@@ -199,7 +199,7 @@ TEST(no_stall)
  * A disabled encoder still sends the content of its FIFO, which takes level x drain-ns +
  * flush-ns.
  */
-TEST_F(fifo, flush)
+TEST_F(fifo, disabled_encoder_flushes_fifo)
 {
 	wr(&self->b, TE + CONTROL, ON);
 	message(&self->b, 0);
@@ -214,7 +214,7 @@ TEST_F(fifo, flush)
 	EXPECT_STREQ(ON_BYTES "1c 01 00 07 8c 00 0d 07", written(&self->b));
 }
 
-TEST_F(fifo, reset_empties)
+TEST_F(fifo, reset_empties_fifo)
 {
 	fill(&self->b, ON);
 	message(&self->b, 40);
@@ -228,7 +228,7 @@ TEST_F(fifo, reset_empties)
 /*
  * When the encoder's own sink is full and stops, messages in the FIFO are dropped and counted.
  */
-TEST_F(fifo, stop_on_wrap)
+TEST_F(fifo, stop_on_wrap_drops_queued_messages)
 {
 	sink_window(&self->b, TE, BUFFER, 8, 4);
 	fill(&self->b, ON | STOP_ON_WRAP);

@@ -7,7 +7,7 @@
 
 #define TICKS	50	/* 5 us; a flush takes 1 us */
 
-static void empty_is_set_when_the_flush_is_over(void)
+static void empty_is_set_after_flush(void)
 {
 	unsigned int n, late = 0;
 	uint64_t over;
@@ -25,6 +25,6 @@ static void empty_is_set_when_the_flush_is_over(void)
 
 void guest(void)
 {
-	empty_is_set_when_the_flush_is_over();
+	empty_is_set_after_flush();
 	end();
 }

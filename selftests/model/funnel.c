@@ -49,7 +49,7 @@ static const char *stop(struct board *b)
 }
 
 /* Both sources use the funnel's time, but each has a separate previous timestamp. */
-TEST_F(funnel, merges)
+TEST_F(funnel, merges_messages_of_two_encoders)
 {
 	start(&self->b, FUNNEL0 INPUTS(""));
 	wr(&self->b, TF + CONTROL, ACTIVE | ENABLE);
@@ -77,7 +77,7 @@ TEST_F(funnel, merges)
 }
 
 /* Seen on a P550: sinkError is set in encoders that are enabled before the funnel. */
-TEST_F(funnel, disabled_drops_and_its_sender_has_an_error)
+TEST_F(funnel, disabled_funnel_sets_error_in_sender)
 {
 	start(&self->b, FUNNEL0 INPUTS(""));
 	setup_encoder(&self->b, TE, 0);
@@ -110,7 +110,7 @@ TEST_F(funnel, disabled_drops_and_its_sender_has_an_error)
 	EXPECT_EQ(0, rd(&self->b, TE + CONTROL) & SINK_ERROR);
 }
 
-TEST_F(funnel, a_sender_without_the_error)
+TEST_F(funnel, sender_error_is_optional)
 {
 	start(&self->b, FUNNEL0 INPUTS(",sink-error-when-disabled=off"));
 	setup_encoder(&self->b, TE, 0);
@@ -120,7 +120,7 @@ TEST_F(funnel, a_sender_without_the_error)
 }
 
 /* Disabling the funnel before the encoder is empty loses the last messages. */
-TEST_F(funnel, wrong_order_of_stopping_loses_messages)
+TEST_F(funnel, disabling_before_encoder_is_empty_loses_messages)
 {
 	start(&self->b, FUNNEL0 INPUTS(",drain-ns=10"));
 	wr(&self->b, TF + CONTROL, ACTIVE | ENABLE);
@@ -156,7 +156,7 @@ TEST_F(funnel, messages_are_not_interleaved)
 		     "8c 00 1b 8c 04 1b", stop(&self->b));
 }
 
-TEST_F(funnel, stops_for_itself)
+TEST_F(funnel, full_sink_disables_only_funnel)
 {
 	unsigned int i;
 
@@ -189,7 +189,7 @@ TEST_F(funnel, stops_for_itself)
 	"funnel=tf1,ts-type=slave "
 
 /* A funnel feeds another, which supplies the time; the first one truncates it. */
-TEST_F(funnel, into_a_funnel)
+TEST_F(funnel, funnel_feeds_another_funnel)
 {
 	start(&self->b, CHAIN);
 	EXPECT_EQ(0x00000110, rd(&self->b, TF1 + IMPL));
@@ -219,7 +219,7 @@ TEST_F(funnel, into_a_funnel)
 }
 
 /* Only the component next to the disabled funnel shows the error. */
-TEST_F(funnel, a_funnel_into_a_disabled_funnel_has_an_error)
+TEST_F(funnel, disabled_funnel_sets_error_in_upstream_funnel)
 {
 	start(&self->b, CHAIN);
 	wr(&self->b, TF1 + CONTROL, ACTIVE);
@@ -233,7 +233,7 @@ TEST_F(funnel, a_funnel_into_a_disabled_funnel_has_an_error)
 }
 
 /* The default sink of a component with a funnel is the funnel. */
-TEST_F(funnel, default_sink)
+TEST_F(funnel, default_sink_is_downstream_funnel)
 {
 	start(&self->b, CHAIN);
 	setup_encoder(&self->b, TE, 0);
@@ -244,7 +244,7 @@ TEST_F(funnel, default_sink)
 }
 
 /* A slave's own registers show the time, if the hardware supports that. */
-TEST_F(funnel, slave_time)
+TEST_F(funnel, slave_registers_show_funnel_time)
 {
 	start(&self->b, FUNNEL0
 	      " -device sifive-trace-encoder,id=te0,addr=0x11000000,"

@@ -20,7 +20,7 @@ static unsigned int fill(void)
 	return n;
 }
 
-static void stores_take_as_long_as_the_bytes(void)
+static void stores_take_as_long_as_sending(void)
 {
 	unsigned int n = 200, bytes;
 	uint64_t before, took;
@@ -44,7 +44,7 @@ __attribute__((interrupt, aligned(4))) static void interrupt(void)
 	*(volatile uint64_t *)MTIMECMP = UINT64_MAX;
 }
 
-static void an_interrupt_ends_the_wait(void)
+static void interrupt_ends_wait(void)
 {
 	unsigned int n;
 
@@ -61,7 +61,7 @@ static void an_interrupt_ends_the_wait(void)
 }
 
 /* The first half waits. The second half does not, because it cannot be repeated alone. */
-static void a_store_of_64_bits_is_made_once(void)
+static void wide_store_is_made_once(void)
 {
 	unsigned int n;
 
@@ -74,8 +74,8 @@ static void a_store_of_64_bits_is_made_once(void)
 
 void guest(void)
 {
-	stores_take_as_long_as_the_bytes();
-	an_interrupt_ends_the_wait();
-	a_store_of_64_bits_is_made_once();
+	stores_take_as_long_as_sending();
+	interrupt_ends_wait();
+	wide_store_is_made_once();
 	end();
 }

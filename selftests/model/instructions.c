@@ -49,7 +49,7 @@ static const char *written(struct board *b)
 	return memory(b, BUFFER, rd(b, TE + SINK_WP) - BUFFER);
 }
 
-TEST_F(instructions, a_branch_trace_begins_and_ends)
+TEST_F(instructions, branch_trace_ends_with_correlation)
 {
 	start(&self->b, ENCODER, 0);
 	wr(&self->b, TE + CONTROL, TRACE | BTM);
@@ -58,7 +58,7 @@ TEST_F(instructions, a_branch_trace_begins_and_ends)
 	EXPECT_EQ(0, rd(&self->b, TE + WORD_COUNT));
 }
 
-TEST_F(instructions, a_history_trace_ends_with_a_history)
+TEST_F(instructions, history_trace_ends_with_history)
 {
 	start(&self->b, ENCODER, 0);
 	wr(&self->b, TE + CONTROL, TRACE | HTM);
@@ -66,7 +66,7 @@ TEST_F(instructions, a_history_trace_ends_with_a_history)
 }
 
 /* teTracing alone begins and ends a trace; a change of mode begins a new trace. */
-TEST_F(instructions, each_trace_begins_with_a_sync)
+TEST_F(instructions, each_trace_begins_with_sync)
 {
 	start(&self->b, ENCODER, 0);
 	wr(&self->b, TE + CONTROL, (TRACE & ~TRACING) | BTM);
@@ -80,7 +80,7 @@ TEST_F(instructions, each_trace_begins_with_a_sync)
 }
 
 /* The messages of event trace are not documented, so the model sends none. */
-TEST_F(instructions, event_trace_is_no_instruction_trace)
+TEST_F(instructions, event_trace_sends_no_instruction_messages)
 {
 	start(&self->b, ENCODER, 0);
 	wr(&self->b, TE + CONTROL, TRACE | MODE(1));
@@ -88,7 +88,7 @@ TEST_F(instructions, event_trace_is_no_instruction_trace)
 }
 
 /* Sync has an absolute timestamp; tsBranch determines whether Correlation has one, too. */
-TEST_F(instructions, timestamps)
+TEST_F(instructions, sync_timestamp_is_absolute)
 {
 	start(&self->b, ENCODER, TS_ENABLE | TS_COUNT);
 	step(&self->b, 500);
@@ -106,7 +106,7 @@ TEST_F(instructions, timestamps)
 }
 
 /* No hart has number 7, so the encoder works but has nothing to trace. */
-TEST_F(instructions, an_encoder_without_a_hart)
+TEST_F(instructions, encoder_without_hart_traces_nothing)
 {
 	start(&self->b, ENCODER ",hart=7", 0);
 	wr(&self->b, TE + CONTROL, TRACE | BTM);
@@ -114,7 +114,7 @@ TEST_F(instructions, an_encoder_without_a_hart)
 }
 
 /* If the message that ends the trace does not fit, an Error with ECODE program reports its loss. */
-TEST_F(instructions, a_lost_end_is_reported)
+TEST_F(instructions, lost_end_is_reported)
 {
 	unsigned int i;
 

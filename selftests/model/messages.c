@@ -41,7 +41,7 @@ static const char *written(struct board *b)
 }
 
 /* No source bits; trace on at t = 1000, and a store at t = 1010. */
-TEST_F(encoder, on_then_data_without_source)
+TEST_F(encoder, no_source_bits_omit_source)
 {
 	start(&self->b, OWN_SINK, TS_ENABLE | TS_INSTR, ACTIVE);
 	step(&self->b, 1000 * TICK);
@@ -56,7 +56,7 @@ TEST_F(encoder, on_then_data_without_source)
 }
 
 /* Two source bits; trace on at t = 1001, and a store at t = 1011. */
-TEST_F(encoder, two_source_bits)
+TEST_F(encoder, two_source_bits_are_sent)
 {
 	start(&self->b, OWN_SINK ",src=2,src-bits=2", TS_ENABLE | TS_INSTR, ACTIVE);
 	step(&self->b, 1001 * TICK);
@@ -69,7 +69,7 @@ TEST_F(encoder, two_source_bits)
 		     "8c 08 31 cc 3f", written(&self->b));
 }
 
-TEST_F(encoder, source_zero_of_two_bits)
+TEST_F(encoder, source_zero_is_sent)
 {
 	start(&self->b, OWN_SINK ",src=0,src-bits=2", TS_ENABLE | TS_INSTR, ACTIVE);
 	step(&self->b, 1000 * TICK);
@@ -81,7 +81,7 @@ TEST_F(encoder, source_zero_of_two_bits)
 		     "8c 00 31 c8 3f", written(&self->b));
 }
 
-TEST_F(encoder, inhibited_source)
+TEST_F(encoder, inhibited_source_is_omitted)
 {
 	start(&self->b, OWN_SINK ",src=2,src-bits=2", 0, ON | INHIBIT_SRC);
 	wr(&self->b, TE + STIMULUS(1), 1);
@@ -91,7 +91,7 @@ TEST_F(encoder, inhibited_source)
 }
 
 /* Fields need not start at slice boundaries: CKDATA0 begins in the third slice. */
-TEST_F(encoder, four_source_bits)
+TEST_F(encoder, four_source_bits_are_sent)
 {
 	start(&self->b, OWN_SINK ",src=13,src-bits=4", 0, ON);
 	wr(&self->b, TE + STIMULUS(2), 0);
@@ -99,7 +99,7 @@ TEST_F(encoder, four_source_bits)
 }
 
 /* The offset within a register is part of the tag. */
-TEST_F(encoder, store_sizes)
+TEST_F(encoder, store_size_and_offset_are_sent)
 {
 	start(&self->b, OWN_SINK, 0, ON);
 	wr(&self->b, TE + STIMULUS(6), 0x3f);
@@ -120,7 +120,7 @@ TEST_F(encoder, store_sizes)
 /*
  * By default each register has its own tag, and tsInstrumentation selects timestamps.
  */
-TEST_F(encoder, plain_channels)
+TEST_F(encoder, each_register_has_a_tag_by_default)
 {
 	start(&self->b, OWN_SINK, TS_ENABLE, ACTIVE);
 	step(&self->b, TICK);
@@ -134,7 +134,7 @@ TEST_F(encoder, plain_channels)
 }
 
 /* P550: registers 16-31 have the tags of 0-15, with timestamps if tsInstrumentation is set. */
-TEST_F(encoder, p550_channels)
+TEST_F(encoder, p550_registers_16_to_31_reuse_tags)
 {
 	start(&self->b, OWN_SINK ",channel-rule=p550", TS_ENABLE | TS_INSTR, ACTIVE);
 	step(&self->b, TICK);
@@ -159,7 +159,7 @@ TEST_F(encoder, p550_channels)
  * A timestamp is XORed with the previous one sent, even if messages without a timestamp lie
  * in between.
  */
-TEST_F(encoder, relative_timestamps)
+TEST_F(encoder, timestamps_are_xored_with_previous)
 {
 	start(&self->b, OWN_SINK, TS_ENABLE | TS_INSTR, ACTIVE);
 	step(&self->b, 0x40 * TICK);
@@ -182,14 +182,14 @@ TEST_F(encoder, relative_timestamps)
 }
 
 /* Decoders take a timestamp of 0 for a missing one, so the encoder sends 1 at tick 0. */
-TEST_F(encoder, time_is_never_zero)
+TEST_F(encoder, timestamp_is_never_zero)
 {
 	start(&self->b, OWN_SINK, TS_ENABLE, ON);
 	EXPECT_EQ(0, rd(&self->b, TE + TS_LOWER));
 	EXPECT_STREQ("8c 00 09 07 8c 00 0d 07", written(&self->b));
 }
 
-TEST_F(encoder, times_are_cut_to_the_width)
+TEST_F(encoder, timestamps_are_truncated_to_width)
 {
 	start(&self->b, OWN_SINK ",ts-width=8", TS_ENABLE | TS_INSTR, ACTIVE);
 	step(&self->b, 0x1fe * TICK);
@@ -202,7 +202,7 @@ TEST_F(encoder, times_are_cut_to_the_width)
 		     "8c 00 0d 0b ff ff", written(&self->b));
 }
 
-TEST_F(encoder, forty_bit_time)
+TEST_F(encoder, forty_bit_timestamp_is_sent)
 {
 	start(&self->b, OWN_SINK ",ts-freq=1000000000", TS_ENABLE, ACTIVE);
 	step(&self->b, 0x123456789aull);
@@ -216,7 +216,7 @@ TEST_F(encoder, forty_bit_time)
 }
 
 /* Registers 15 and 31 send ownership messages in modes 2 and 3. */
-TEST_F(encoder, ownership)
+TEST_F(encoder, registers_15_and_31_send_ownership)
 {
 	uint32_t mode2 = ACTIVE | ENABLE | TRACING | 2 << 7;
 	uint32_t mode3 = ACTIVE | ENABLE | TRACING | 3 << 7;
@@ -245,7 +245,7 @@ TEST_F(encoder, ownership)
 }
 
 /* Without timestamps, the data is the last field, and its last slice ends the message. */
-TEST_F(encoder, no_timestamps)
+TEST_F(encoder, data_is_last_field_without_timestamps)
 {
 	start(&self->b, OWN_SINK, 0, ON);
 	wr(&self->b, TE + STIMULUS(0), 0);
@@ -253,7 +253,7 @@ TEST_F(encoder, no_timestamps)
 }
 
 /* teTracing starts and stops trace, as teEnable does. */
-TEST_F(encoder, tracing_off_and_on)
+TEST_F(encoder, tracing_bit_starts_and_stops_trace)
 {
 	start(&self->b, OWN_SINK, 0, ON & ~TRACING);
 	wr(&self->b, TE + CONTROL, ON);
@@ -265,7 +265,7 @@ TEST_F(encoder, tracing_off_and_on)
 }
 
 /* If any one enable is off, a store does not become a message. */
-TEST_F(encoder, enables)
+TEST_F(encoder, store_needs_every_enable)
 {
 	start(&self->b, OWN_SINK, 0, ACTIVE);
 	wr(&self->b, TE + STIMULUS(0), 1);
@@ -286,7 +286,7 @@ TEST_F(encoder, enables)
 	EXPECT_EQ(6, stat(&self->b, "te0", "stat-stores-stimulus"));
 }
 
-TEST_F(encoder, prescaler)
+TEST_F(encoder, prescaler_divides_time)
 {
 	unsigned int n;
 
@@ -304,7 +304,7 @@ TEST_F(encoder, prescaler)
 	EXPECT_EQ(101, rd(&self->b, TE + TS_LOWER));
 }
 
-TEST_F(encoder, counting_stops_and_goes_on)
+TEST_F(encoder, time_stops_and_continues)
 {
 	start(&self->b, OWN_SINK, TS_ENABLE, ACTIVE);
 	step(&self->b, 10 * TICK);

@@ -40,7 +40,7 @@ static void start(struct board *b, const char *args)
 }
 
 /* With a single sink, the sink field always reads 0, but the sink works. */
-TEST_F(option, single_sink_reads_zero)
+TEST_F(option, single_sink_field_reads_zero)
 {
 	start(&self->b, ENCODER(",single-sink=zero"));
 	EXPECT_EQ(0, rd(&self->b, TE + CONTROL) >> 28);
@@ -50,7 +50,7 @@ TEST_F(option, single_sink_reads_zero)
 	EXPECT_EQ(BUFFER + 8, rd(&self->b, TE + SINK_WP));
 }
 
-TEST_F(option, single_sink_reads_its_kind)
+TEST_F(option, single_sink_field_reads_its_kind)
 {
 	start(&self->b, ENCODER(""));
 	EXPECT_EQ(SBA, rd(&self->b, TE + CONTROL) >> 28);
@@ -72,7 +72,7 @@ TEST_F(option, one_of_several_sinks_is_selected)
 }
 
 /* The sink writes to the address that its registers read back, not to the one written to them. */
-TEST_F(option, narrow_high_address)
+TEST_F(option, narrow_high_address_is_truncated)
 {
 	start(&self->b, ENCODER(",sink-high-bits=2"));
 	wr(&self->b, TE + SINK_BASE_HIGH, 0xffffffff);
@@ -85,7 +85,7 @@ TEST_F(option, narrow_high_address)
 	EXPECT_EQ(0x8c, rd8(&self->b, BUFFER));
 }
 
-TEST_F(option, no_high_address)
+TEST_F(option, missing_high_address_reads_zero)
 {
 	start(&self->b, ENCODER(",sink-high-bits=0"));
 	wr(&self->b, TE + SINK_BASE_HIGH, 0xffffffff);
@@ -94,7 +94,7 @@ TEST_F(option, no_high_address)
 }
 
 /* Without this option, writing 1 does not set the bit: see fifo.c. */
-TEST_F(option, stall_or_overflow_is_read_and_write)
+TEST_F(option, stall_or_overflow_is_writable)
 {
 	start(&self->b, ENCODER(",stall-or-overflow-rw=on"));
 	EXPECT_EQ(0, rd(&self->b, TE + CONTROL) & LOST);
@@ -107,7 +107,7 @@ TEST_F(option, stall_or_overflow_is_read_and_write)
 	EXPECT_EQ(0, rd(&self->b, TE + CONTROL) & LOST);
 }
 
-TEST_F(option, sync_max_after_reset)
+TEST_F(option, sync_max_has_reset_value)
 {
 	start(&self->b, ENCODER(",sync-max-reset=on"));
 	EXPECT_EQ(0xa3, rd(&self->b, TE + CONTROL) >> 16 & 0xff);
@@ -118,7 +118,7 @@ TEST_F(option, sync_max_after_reset)
 }
 
 /* Reserved values are kept, as observed on a P550 while tracing. */
-TEST_F(option, sync_max_keeps_what_is_written)
+TEST_F(option, sync_max_keeps_reserved_values)
 {
 	unsigned int i;
 
@@ -129,13 +129,13 @@ TEST_F(option, sync_max_keeps_what_is_written)
 	}
 }
 
-TEST_F(option, crossing_type)
+TEST_F(option, crossing_type_is_reported)
 {
 	start(&self->b, ENCODER(",crossing-type=3"));
 	EXPECT_EQ(0x000c0080, rd(&self->b, TE + IMPL));
 }
 
-TEST_F(option, no_prescaler)
+TEST_F(option, missing_prescaler_reads_zero)
 {
 	start(&self->b, ENCODER(",ts-prescale=off"));
 	wr(&self->b, TE + TS_CONTROL,
@@ -146,7 +146,7 @@ TEST_F(option, no_prescaler)
 }
 
 /* Messages have timestamps, but the registers do not show the time. */
-TEST_F(option, time_cannot_be_read)
+TEST_F(option, unreadable_time_reads_zero)
 {
 	start(&self->b, ENCODER(",ts-reads=off"));
 	step(&self->b, 5 * TICK);
@@ -157,7 +157,7 @@ TEST_F(option, time_cannot_be_read)
 }
 
 /* No message has a timestamp, though all enable bits read back as set. */
-TEST_F(option, no_time_in_messages)
+TEST_F(option, messages_can_omit_timestamps)
 {
 	uint32_t ts = TS_ENABLE | TS_INSTR | TS_OWNER;
 
@@ -193,7 +193,7 @@ static void stores(struct board *b, uint64_t block, unsigned int n)
 }
 
 /* The FIFO drains at the funnel's rate, although the encoder itself has no limit. */
-TEST_F(option, a_slow_funnel_fills_the_fifo)
+TEST_F(option, slow_funnel_fills_fifo)
 {
 	start_funnel(&self->b, FUNNEL_AND(",byte-ns=100", ""));
 	wr(&self->b, TE + CONTROL, ON);
@@ -212,7 +212,7 @@ TEST_F(option, a_slow_funnel_fills_the_fifo)
 }
 
 /* A complete message waits for all earlier messages, from any input. */
-TEST_F(option, a_slow_funnel_is_shared)
+TEST_F(option, slow_funnel_is_shared_by_encoders)
 {
 	start_funnel(&self->b, FUNNEL_AND(",byte-ns=100", ""));
 	wr(&self->b, TE + CONTROL, ON);
@@ -226,7 +226,7 @@ TEST_F(option, a_slow_funnel_is_shared)
 		     memory(&self->b, BUFFER, 20));
 }
 
-TEST_F(option, a_slow_funnel_makes_encoders_overflow)
+TEST_F(option, slow_funnel_makes_encoder_overflow)
 {
 	start_funnel(&self->b, FUNNEL_AND(",byte-ns=100", ""));
 	wr(&self->b, TE + CONTROL, ON);
@@ -243,7 +243,7 @@ TEST_F(option, a_slow_funnel_makes_encoders_overflow)
 	EXPECT_EQ(1, rd(&self->b, TE + STIMULUS(0)));
 }
 
-TEST_F(option, a_slow_funnel_stalls_harts)
+TEST_F(option, slow_funnel_stalls_harts)
 {
 	start_funnel(&self->b, FUNNEL_AND(",byte-ns=100", ""));
 	wr(&self->b, TE + CONTROL, ON | STALL);
@@ -256,7 +256,7 @@ TEST_F(option, a_slow_funnel_stalls_harts)
 }
 
 /* The FIFO is empty once the slow funnel has accepted everything, and nothing is lost. */
-TEST_F(option, a_slow_funnel_delays_the_flush)
+TEST_F(option, slow_funnel_delays_flush)
 {
 	start_funnel(&self->b, FUNNEL_AND(",byte-ns=100", ",flush-ns=0"));
 	wr(&self->b, TE + CONTROL, ON);
@@ -270,7 +270,7 @@ TEST_F(option, a_slow_funnel_delays_the_flush)
 }
 
 /* The slowest funnel in a chain determines the rate; a disabled one drops messages at any rate. */
-TEST_F(option, a_slow_funnel_behind_another)
+TEST_F(option, slowest_funnel_in_chain_sets_rate)
 {
 	board_start(&self->b,
 		    "-device sifive-trace-funnel,id=tf0,addr=0x11018000,sinks=sba,byte-ns=100 "
@@ -296,7 +296,7 @@ TEST_F(option, a_slow_funnel_behind_another)
 /* ---- 64-bit accesses ------------------------------------------------------- */
 
 /* They become two 32-bit stores, to the lower address first, and count as two. */
-TEST_F(option, stores_of_64_bits_are_split)
+TEST_F(option, wide_stores_are_split)
 {
 	start(&self->b, ENCODER(""));
 	wr64(&self->b, TE + XTI_CONTROL, 0x1122334455667788ull);
@@ -310,7 +310,7 @@ TEST_F(option, stores_of_64_bits_are_split)
 	EXPECT_EQ(0, stat(&self->b, "te0", "stat-violations"));
 }
 
-TEST_F(option, a_stimulus_store_of_64_bits_is_two_messages)
+TEST_F(option, wide_stimulus_store_is_two_messages)
 {
 	board_start(&self->b, ENCODER(""));
 	setup_encoder(&self->b, TE, 0);
@@ -322,7 +322,7 @@ TEST_F(option, a_stimulus_store_of_64_bits_is_two_messages)
 		     memory(&self->b, BUFFER, 12));
 }
 
-TEST_F(option, a_load_of_64_bits_reads_the_lower_address_first)
+TEST_F(option, wide_load_reads_lower_address_first)
 {
 	board_start(&self->b, "-device sifive-trace-encoder,id=te0,addr=0x11000000,"
 		    "sinks=sram,sram-size=256,flush-ns=0");

@@ -136,12 +136,12 @@ static unsigned int not_reset(struct board *b, const FIXTURE_VARIANT(block) *v)
 	return wrong;
 }
 
-TEST_F(block, reset_values)
+TEST_F(block, reset_values_are_correct)
 {
 	EXPECT_EQ(0, not_reset(&self->b, variant));
 }
 
-TEST_F(block, inactive_takes_nothing_but_active)
+TEST_F(block, inactive_component_accepts_only_active)
 {
 	unsigned int at;
 
@@ -156,7 +156,7 @@ TEST_F(block, inactive_takes_nothing_but_active)
 }
 
 /* SiFive's library reads the register, and writes the value back with active set. */
-TEST_F(block, fields_written_back_with_active_are_no_violation)
+TEST_F(block, fields_written_back_with_active_are_allowed)
 {
 	uint64_t control = variant->at + CONTROL;
 
@@ -169,7 +169,7 @@ TEST_F(block, fields_written_back_with_active_are_no_violation)
 	EXPECT_EQ(1, stat(&self->b, variant->id, "stat-violations"));
 }
 
-TEST_F(block, writable_bits)
+TEST_F(block, only_writable_bits_change)
 {
 	unsigned int i;
 
@@ -191,7 +191,7 @@ TEST_F(block, writable_bits)
 	EXPECT_EQ(0, stat(&self->b, variant->id, "stat-violations"));
 }
 
-TEST_F(block, inactive_resets_all)
+TEST_F(block, deactivation_resets_all_registers)
 {
 	unsigned int i;
 
@@ -207,7 +207,7 @@ TEST_F(block, inactive_resets_all)
 	EXPECT_EQ(0, not_reset(&self->b, variant));
 }
 
-TEST_F(block, machine_reset_resets_all)
+TEST_F(block, machine_reset_resets_all_registers)
 {
 	wr(&self->b, variant->at + CONTROL, ACTIVE);
 	wr(&self->b, variant->at + SINK_BASE, 0x80000000);
@@ -215,7 +215,7 @@ TEST_F(block, machine_reset_resets_all)
 	EXPECT_EQ(0, not_reset(&self->b, variant));
 }
 
-TEST_F(block, control_fields)
+TEST_F(block, control_fields_read_back)
 {
 	uint64_t control = variant->at + CONTROL;
 
@@ -229,7 +229,7 @@ TEST_F(block, control_fields)
 	EXPECT_EQ(0, stat(&self->b, variant->id, "stat-violations"));
 }
 
-TEST_F(block, sink_field_takes_what_there_is)
+TEST_F(block, sink_field_accepts_only_existing_sinks)
 {
 	uint64_t control = variant->at + CONTROL;
 	unsigned int kind;
@@ -244,7 +244,7 @@ TEST_F(block, sink_field_takes_what_there_is)
 	}
 }
 
-TEST_F(block, timestamp_control)
+TEST_F(block, timestamp_control_resets_when_inactive)
 {
 	uint64_t ts = variant->at + TS_CONTROL;
 
@@ -263,7 +263,7 @@ TEST_F(block, timestamp_control)
 	EXPECT_EQ(0x28000020, rd(&self->b, ts));
 }
 
-TEST_F(block, registers_are_32_bit)
+TEST_F(block, narrow_stores_are_ignored_as_violations)
 {
 	uint64_t base = variant->at + SINK_BASE;
 
@@ -277,7 +277,7 @@ TEST_F(block, registers_are_32_bit)
 	EXPECT_EQ(0x45, rd8(&self->b, base + 1));
 }
 
-TEST_F(block, touching_a_sink_is_a_violation_only_while_it_is_written)
+TEST_F(block, sink_access_is_violation_only_while_written)
 {
 	wr(&self->b, variant->at + CONTROL, ACTIVE);
 	wr(&self->b, variant->at + CONTROL, ACTIVE | ENABLE | SINK(SRAM));
@@ -321,7 +321,7 @@ static void instruction_field(struct __test_metadata *_metadata, struct board *b
 	}
 }
 
-TEST_F(plain, instruction_field)
+TEST_F(plain, instruction_field_accepts_supported_modes)
 {
 	static const uint8_t got[8] = { 0, 1, 7, 3, 7, 7, 6, 7 };
 
@@ -329,7 +329,7 @@ TEST_F(plain, instruction_field)
 	instruction_field(_metadata, &self->b, got);
 }
 
-TEST_F(plain, instruction_field_without_btm)
+TEST_F(plain, instruction_field_rejects_mode_3_without_btm)
 {
 	static const uint8_t got[8] = { 0, 1, 7, 7, 7, 7, 6, 7 };
 
@@ -338,7 +338,7 @@ TEST_F(plain, instruction_field_without_btm)
 }
 
 /* A component without its own sinks has no sink registers, and can select only the funnel. */
-TEST_F(plain, a_component_has_only_its_sinks)
+TEST_F(plain, component_has_only_its_sinks)
 {
 	board_start(&self->b,
 		    "-device sifive-trace-funnel,id=tf0,addr=0x11018000,sinks=sram,sram-size=1024,sink-bytes=32 "
@@ -364,7 +364,7 @@ TEST_F(plain, a_component_has_only_its_sinks)
 	EXPECT_EQ(0, rd(&self->b, TE + TS_CONTROL));
 }
 
-TEST_F(plain, timestamp_types)
+TEST_F(plain, timestamp_types_are_reported)
 {
 	board_start(&self->b,
 		    "-device sifive-trace-funnel,id=tf0,addr=0x11018000,sinks=sba,ts-type=external,ts-width=64,ts-freq=1000000 "
@@ -382,7 +382,7 @@ TEST_F(plain, timestamp_types)
 	EXPECT_EQ(5000, rd(&self->b, TF + TS_LOWER));
 }
 
-TEST_F(plain, wrong_options_are_refused)
+TEST_F(plain, invalid_options_are_refused)
 {
 #define TE_DEVICE "-device sifive-trace-encoder,addr=0x11000000"
 #define REFUSES(text, args) \

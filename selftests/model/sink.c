@@ -77,7 +77,7 @@ FIXTURE_TEARDOWN(word)
 	board_stop(&self->b);
 }
 
-TEST_F(word, registers_are_aligned_to_the_word)
+TEST_F(word, registers_are_word_aligned)
 {
 	wr(&self->b, TE + SINK_BASE, 0xffffffff);
 	wr(&self->b, TE + SINK_LIMIT, 0xffffffff);
@@ -88,7 +88,7 @@ TEST_F(word, registers_are_aligned_to_the_word)
 }
 
 /* Once the sink has received a byte, a driver must not program it. */
-TEST_F(word, programming_a_sink_that_has_taken_trace_is_a_violation)
+TEST_F(word, programming_sink_with_data_is_violation)
 {
 	sink_window(&self->b, TE, BUFFER, 128, variant->bytes);
 	wr(&self->b, TE + CONTROL, ON | SINK(SBA));
@@ -99,7 +99,7 @@ TEST_F(word, programming_a_sink_that_has_taken_trace_is_a_violation)
 }
 
 /* Bytes wait until their word is complete; disabling pads the last word with idle bytes. */
-TEST_F(word, memory_gets_whole_words)
+TEST_F(word, memory_receives_whole_words)
 {
 	unsigned int w = variant->bytes, n = w / 4, i;
 
@@ -127,7 +127,7 @@ TEST_F(word, memory_gets_whole_words)
 }
 
 /* After the word at the limit, WP is the base, with the wrapped bit, and the ring continues. */
-TEST_F(word, ring)
+TEST_F(word, ring_continues_at_base_after_limit)
 {
 	unsigned int w = variant->bytes, n = 3 * w / 4, i;
 	const char *all;
@@ -149,7 +149,7 @@ TEST_F(word, ring)
 }
 
 /* The first wrap ends the trace, even in the middle of a message. */
-TEST_F(word, stop_on_wrap)
+TEST_F(word, stop_on_wrap_ends_trace)
 {
 	unsigned int w = variant->bytes, n = 2 * w / 4, i;
 	uint32_t control;
@@ -186,7 +186,7 @@ TEST_F(word, stop_on_wrap)
 }
 
 /* Writing ones to WP shows the size of the SRAM; RP and Data read its contents. */
-TEST_F(word, sram)
+TEST_F(word, sram_is_read_through_rp_and_data)
 {
 	unsigned int w = variant->bytes, i;
 	char got[3 * 256], *p = got;
@@ -222,7 +222,7 @@ TEST_F(word, sram)
 	EXPECT_EQ(0, stat(&self->b, "te0", "stat-violations"));
 }
 
-TEST_F(word, sram_ring_and_stop)
+TEST_F(word, sram_wraps_and_stops)
 {
 	unsigned int i;
 
@@ -265,7 +265,7 @@ static void start(struct board *b, const char *args)
 }
 
 /* SRAM with a window: only addresses inside it are written. */
-TEST_F(sink, sram_window)
+TEST_F(sink, sram_window_limits_writes)
 {
 	unsigned int i;
 
@@ -287,7 +287,7 @@ TEST_F(sink, sram_window)
 }
 
 /* Software sets WP: the component writes from there on, and keeps the wrapped bit. */
-TEST_F(sink, write_pointer_is_taken_as_it_is)
+TEST_F(sink, write_pointer_is_used_as_written)
 {
 	start(&self->b, ENCODER ",sinks=sba");
 	sink_window(&self->b, TE, BUFFER, 64, 4);
@@ -319,7 +319,7 @@ TEST_F(sink, flush_takes_time)
 }
 
 /* A reset discards unflushed bytes. */
-TEST_F(sink, reset_loses_what_waits)
+TEST_F(sink, reset_discards_unflushed_bytes)
 {
 	start(&self->b, ENCODER ",sinks=sba");
 	sink_window(&self->b, TE, BUFFER, 64, 4);
@@ -332,7 +332,7 @@ TEST_F(sink, reset_loses_what_waits)
 }
 
 /* If an encoder is re-enabled during a flush, the new trace contains the end of the old one. */
-TEST_F(sink, enabled_while_flushing)
+TEST_F(sink, reenabling_during_flush_keeps_old_data)
 {
 	start(&self->b, ENCODER ",sinks=sba");
 	sink_window(&self->b, TE, BUFFER, 64, 4);
@@ -344,7 +344,7 @@ TEST_F(sink, enabled_while_flushing)
 }
 
 /* Base, limit and WP share one high half, into which WP does not carry. */
-TEST_F(sink, window_of_4_gib)
+TEST_F(sink, write_pointer_does_not_carry_into_high_half)
 {
 	unsigned int i;
 
@@ -376,7 +376,7 @@ TEST_F(sink, window_of_4_gib)
  * After a bus error, sinkError is set, WP does not advance, and the encoder continues; writing 1
  * to sinkError clears it.
  */
-TEST_F(sink, bus_error)
+TEST_F(sink, bus_error_sets_error_and_encoder_continues)
 {
 	start(&self->b, ENCODER ",sinks=sba,flush-ns=0");
 	sink_window(&self->b, TE, 0x1000000000ull, 64, 4);
@@ -393,7 +393,7 @@ TEST_F(sink, bus_error)
 	EXPECT_EQ(0, rd(&self->b, TE + CONTROL) & SINK_ERROR);
 }
 
-TEST_F(sink, bus_error_that_disables)
+TEST_F(sink, bus_error_can_disable_encoder)
 {
 	start(&self->b, ENCODER ",sinks=sba,bus-error-disables=on");
 	sink_window(&self->b, TE, 0x1000000000ull, 64, 4);
@@ -406,7 +406,7 @@ TEST_F(sink, bus_error_that_disables)
 /*
  * Sending to a disabled off-chip sink is an error; an enabled one accepts everything.
  */
-TEST_F(sink, off_chip)
+TEST_F(sink, sending_to_disabled_off_chip_sink_is_error)
 {
 	static const struct { unsigned int kind, control; } sinks[] = {
 		{ ATB, ATB_CONTROL }, { PIB, PIB_CONTROL },
@@ -430,7 +430,7 @@ TEST_F(sink, off_chip)
 }
 
 /* The default is SBA if both SBA and SRAM exist. */
-TEST_F(sink, default_sink)
+TEST_F(sink, default_sink_is_sba)
 {
 	start(&self->b, ENCODER ",sinks=sram+sba,sram-size=256");
 	sink_window(&self->b, TE, BUFFER, 64, 4);
