@@ -38,7 +38,7 @@ FIXTURE_TEARDOWN(device)
 	close(self->fd);
 }
 
-TEST_F(device, unknown_calls_give_enotty)
+TEST_F(device, unknown_calls_return_enotty)
 {
 	char argument[4096] = { 0 };
 	unsigned int nr;
@@ -70,7 +70,7 @@ static void unknown_flags(struct __test_metadata *_metadata, int fd,
 	}
 }
 
-TEST_F(device, unknown_flags_give_einval)
+TEST_F(device, unknown_flags_return_einval)
 {
 	struct sifive_trace_counters counters = TRACE_ARG(sifive_trace_counters);
 	struct sifive_trace_config config = trace_simple_config(self->fd, 0);
@@ -131,7 +131,7 @@ static long hart_of_cpu(int wanted)
 	return hart;
 }
 
-TEST_F(device, encoders_name_the_hart_of_their_cpu)
+TEST_F(device, encoder_reports_hart_of_its_cpu)
 {
 	struct sifive_trace_encoder e, other;
 	uint32_t i, j;
@@ -152,7 +152,7 @@ TEST_F(device, encoders_name_the_hart_of_their_cpu)
 	}
 }
 
-TEST_F(device, there_is_no_encoder_beyond_the_last)
+TEST_F(device, encoder_index_out_of_range_returns_einval)
 {
 	struct sifive_trace_encoder e;
 
@@ -160,7 +160,7 @@ TEST_F(device, there_is_no_encoder_beyond_the_last)
 	EXPECT_EQ(-EINVAL, trace_encoder(self->fd, ~0u, &e));
 }
 
-TEST_F(device, there_is_no_sink_beyond_the_last)
+TEST_F(device, sink_index_out_of_range_returns_einval)
 {
 	struct sifive_trace_config config = trace_simple_config(self->fd, 0);
 	struct sifive_trace_sink sink;
@@ -172,7 +172,7 @@ TEST_F(device, there_is_no_sink_beyond_the_last)
 	EXPECT_EQ(-EINVAL, trace_sink(self->fd, ~0u, &sink));
 }
 
-TEST_F(device, without_a_session_there_is_nothing_to_start)
+TEST_F(device, start_without_session_returns_enxio)
 {
 	struct sifive_trace_counters counters = TRACE_ARG(sifive_trace_counters);
 	struct sifive_trace_status status;
@@ -188,7 +188,7 @@ TEST_F(device, without_a_session_there_is_nothing_to_start)
 
 /* ---- permissions -------------------------------------------------------------- */
 
-TEST_F(device, a_second_session_is_refused_and_told_who_has_the_first)
+TEST_F(device, second_session_is_refused_and_holder_is_reported)
 {
 	struct sifive_trace_config config = trace_simple_config(self->fd, 0);
 	struct sifive_trace_status status;
@@ -222,7 +222,7 @@ TEST_F(device, a_second_session_is_refused_and_told_who_has_the_first)
 	EXPECT_EQ(0, trace_config(second, &config));
 }
 
-TEST_F(device, a_running_capture_is_not_configured_again)
+TEST_F(device, config_during_capture_returns_ebusy)
 {
 	struct sifive_trace_counters counters = TRACE_ARG(sifive_trace_counters);
 	struct sifive_trace_config config = trace_simple_config(self->fd, 0);
@@ -260,7 +260,7 @@ static int config_with_caps(int fd, uint64_t caps, bool other_user)
 	_exit(-ret);
 }
 
-TEST_F(device, configuring_needs_a_capability)
+TEST_F(device, config_needs_capability)
 {
 	EXPECT_EQ(-EPERM, config_with_caps(self->fd, 0, true));
 	EXPECT_EQ(-EPERM, config_with_caps(self->fd, 0, false));
@@ -299,7 +299,7 @@ static void refused(struct __test_metadata *_metadata, int fd,
 #define REFUSED(config, error, what) \
 	refused(_metadata, self->fd, config, error, what)
 
-TEST_F(device, config_refuses_sinks_that_are_none)
+TEST_F(device, config_refuses_invalid_sinks)
 {
 	struct sifive_trace_config config = trace_simple_config(self->fd, 0);
 	uint32_t sinks[] = {
@@ -314,7 +314,7 @@ TEST_F(device, config_refuses_sinks_that_are_none)
 	}
 }
 
-TEST_F(device, config_refuses_a_sink_that_the_board_has_not)
+TEST_F(device, config_refuses_missing_sink)
 {
 	struct sifive_trace_config config = trace_simple_config(self->fd, 0);
 	uint32_t missing;
@@ -344,7 +344,7 @@ TEST_F(device, config_refuses_prescale_and_channels_out_of_range)
 	REFUSED(&config, EINVAL, "no channel");
 }
 
-TEST_F(device, config_refuses_buffers_that_do_not_fit_the_sink)
+TEST_F(device, config_refuses_buffer_size_invalid_for_sink)
 {
 	struct sifive_trace_config config = trace_simple_config(self->fd, 0);
 
@@ -356,7 +356,7 @@ TEST_F(device, config_refuses_buffers_that_do_not_fit_the_sink)
 	REFUSED(&config, EINVAL, "SRAM with buffer");
 }
 
-TEST_F(device, config_refuses_absurd_buffers)
+TEST_F(device, config_refuses_excessive_buffer_sizes)
 {
 	struct sifive_trace_config config = trace_simple_config(self->fd, 0);
 	unsigned int bits;
@@ -376,7 +376,7 @@ TEST_F(device, config_refuses_absurd_buffers)
 	REFUSED(&config, EINVAL, "~0");
 }
 
-TEST_F(device, config_refuses_encoders_that_do_not_exist)
+TEST_F(device, config_refuses_nonexistent_encoders)
 {
 	struct sifive_trace_config config = trace_simple_config(self->fd, 0);
 
@@ -390,7 +390,7 @@ TEST_F(device, config_refuses_encoders_that_do_not_exist)
 	REFUSED(&config, EINVAL, "the first and the last bit");
 }
 
-TEST_F(device, config_says_what_it_took)
+TEST_F(device, config_returns_effective_configuration)
 {
 	struct sifive_trace_config config = trace_simple_config(self->fd, 0);
 	struct sifive_trace_status status;
@@ -442,7 +442,7 @@ static uint64_t monotonic(void)
 	return (uint64_t)now.tv_sec * 1000000000 + now.tv_nsec;
 }
 
-TEST_F(device, a_sink_has_the_time_of_its_messages)
+TEST_F(device, sink_time_matches_monotonic_clock)
 {
 	struct sifive_trace_config config = trace_simple_config(self->fd, 0);
 	struct sifive_trace_sink sink[2], stopped, later;
@@ -493,7 +493,7 @@ TEST_F(device, a_sink_has_the_time_of_its_messages)
 	EXPECT_LT(stopped.time_ns, later.start_ns);
 }
 
-TEST_F(device, a_sink_has_nothing_of_what_the_caller_passes)
+TEST_F(device, sink_call_overwrites_all_fields)
 {
 	struct sifive_trace_config config = trace_simple_config(self->fd, 0);
 	struct sifive_trace_sink sink;
@@ -537,7 +537,7 @@ static void events_refused(struct __test_metadata *_metadata, int fd,
 	EXPECT_NE('\0', status.message[0]);
 }
 
-TEST_F(device, counters_refuses_an_event_twice)
+TEST_F(device, counters_refuses_duplicate_event)
 {
 	struct sifive_trace_event general[] = { CYCLES, { .code = 2 }, CYCLES };
 	struct sifive_trace_event raw[] = {
@@ -549,7 +549,7 @@ TEST_F(device, counters_refuses_an_event_twice)
 	events_refused(_metadata, self->fd, raw, 4, 2);
 }
 
-TEST_F(device, counters_refuses_events_that_cannot_be)
+TEST_F(device, counters_refuses_invalid_events)
 {
 	struct sifive_trace_event bad[] = {
 		{ .type = 3, .code = 1 }, { .type = 14, .code = 1 },
@@ -572,7 +572,7 @@ TEST_F(device, counters_refuses_events_that_cannot_be)
 	}
 }
 
-TEST_F(device, counters_refuses_more_events_than_there_is_room_for)
+TEST_F(device, counters_refuses_more_than_32_events)
 {
 	struct sifive_trace_counters counters = TRACE_ARG(sifive_trace_counters);
 	struct sifive_trace_config config = trace_simple_config(self->fd, 0);
@@ -598,7 +598,7 @@ TEST_F(device, counters_refuses_more_events_than_there_is_room_for)
 	}
 }
 
-TEST_F(device, counters_refuses_a_turn_without_the_flag)
+TEST_F(device, counters_refuses_turn_length_without_flag)
 {
 	struct sifive_trace_counters counters = TRACE_ARG(sifive_trace_counters);
 	struct sifive_trace_config config = trace_simple_config(self->fd, 0);

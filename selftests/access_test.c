@@ -108,7 +108,7 @@ static long join(int fd, uint32_t flags)
 
 static const long no_slot = (uint32_t)~0u;
 
-TEST_F(access, whoever_takes_counters_reads_them)
+TEST_F(access, thread_that_takes_counters_can_read_them)
 {
 	EXPECT_EQ(SIGILL, signal_of_cycle());
 	ASSERT_EQ(0, take(self->fd, 0));
@@ -144,7 +144,7 @@ static int take_three(int fd, uint32_t *mask)
 }
 
 /* On the same CPU, where scounteren allows access while the session's thread runs. */
-TEST_F(access, an_unrelated_process_gets_sigill)
+TEST_F(access, unrelated_process_gets_sigill)
 {
 	int ready[2], i, bad = 0;
 	uint32_t mask;
@@ -186,7 +186,7 @@ static void *thread_joins(void *arg)
 	return NULL;
 }
 
-TEST_F(access, a_thread_reads_between_joining_and_leaving)
+TEST_F(access, thread_reads_only_between_join_and_leave)
 {
 	long result[6] = { self->fd };
 	pthread_t thread;
@@ -202,7 +202,7 @@ TEST_F(access, a_thread_reads_between_joining_and_leaving)
 	EXPECT_EQ(0, signal_of_cycle());
 }
 
-TEST_F(access, a_child_has_not_joined)
+TEST_F(access, child_does_not_inherit_access)
 {
 	pid_t child;
 
@@ -213,7 +213,7 @@ TEST_F(access, a_child_has_not_joined)
 	EXPECT_EQ(SIGILL, trace_wait(child));
 }
 
-TEST_F(access, joining_needs_the_process_or_the_capability)
+TEST_F(access, join_needs_same_process_or_capability)
 {
 	pid_t child;
 
@@ -231,7 +231,7 @@ TEST_F(access, joining_needs_the_process_or_the_capability)
 	EXPECT_EQ(no_slot, join(self->fd, 0));
 }
 
-TEST_F(access, joining_needs_a_session)
+TEST_F(access, join_needs_session)
 {
 	int other = trace_open(O_RDWR);
 
@@ -240,7 +240,7 @@ TEST_F(access, joining_needs_a_session)
 	EXPECT_EQ(0, close(other));
 }
 
-TEST_F(access, joining_comes_before_or_after_the_counters)
+TEST_F(access, join_works_before_and_after_counters)
 {
 	struct sifive_trace_counters none = TRACE_ARG(sifive_trace_counters);
 
@@ -254,7 +254,7 @@ TEST_F(access, joining_comes_before_or_after_the_counters)
 	EXPECT_EQ(0, signal_of_cycle());
 }
 
-TEST_F(access, exec_ends_it)
+TEST_F(access, exec_ends_access)
 {
 	pid_t child;
 
@@ -269,7 +269,7 @@ TEST_F(access, exec_ends_it)
 	EXPECT_EQ(SIGILL, trace_wait(child));
 }
 
-TEST_F(access, it_follows_the_thread_to_every_cpu)
+TEST_F(access, follows_thread_to_every_cpu)
 {
 	struct sifive_trace_encoder e;
 	uint32_t i, round;
@@ -295,7 +295,7 @@ static void *thread_joins_shortly(void *arg)
 }
 
 /* There are more threads than slots, because exited threads free theirs. */
-TEST_F(access, threads_come_and_go)
+TEST_F(access, exited_threads_free_their_slots)
 {
 	long result[3] = { self->fd };
 	pthread_t thread;
@@ -429,7 +429,7 @@ static void fail_to_take(struct __test_metadata *_metadata,
 }
 
 /* This is a single test, because starting that many threads takes most of its time. */
-TEST_F(access, each_thread_has_its_slot_and_a_call_that_gets_none_takes_only_its_own)
+TEST_F(access, each_thread_has_separate_slot_until_all_are_used)
 {
 	static bool taken[SIFIVE_TRACE_THREADS];
 	long own, late[3] = { self->fd };
@@ -480,7 +480,7 @@ static void *thread_hogs(void *arg)
  * A worker on the old CPU cleans up after a thread that left. Here the worker runs late, when
  * the thread has moved and joined again.
  */
-TEST_F(access, what_goes_late_takes_no_access)
+TEST_F(access, late_cleanup_does_not_revoke_access)
 {
 	struct sched_param fifo = { .sched_priority = 1 };
 	struct sifive_trace_encoder other;
@@ -539,7 +539,7 @@ static void *thread_works(void *arg)
  * Another thread on the same CPU does as much work. The hart's counter includes both threads, the
  * per-thread count only this one. Counts of time depend on the host's load.
  */
-TEST_F(access, own_counts_have_no_neighbours)
+TEST_F(access, thread_counts_exclude_other_threads)
 {
 	const uint64_t turns = 10000000, rounds = 100;
 	struct neighbour n = { .cpu = self->encoder.cpu };
@@ -575,7 +575,7 @@ TEST_F(access, own_counts_have_no_neighbours)
 	EXPECT_GE(turns * TRACE_SPIN + turns * TRACE_SPIN / 100, own);
 }
 
-TEST_F(access, own_counts_begin_at_zero_and_go_on_elsewhere)
+TEST_F(access, thread_counts_start_at_zero_and_continue_on_other_cpus)
 {
 	const struct sifive_trace_slot *slot;
 	struct sifive_trace_encoder e;
@@ -605,7 +605,7 @@ TEST_F(access, own_counts_begin_at_zero_and_go_on_elsewhere)
 		}
 }
 
-TEST_F(access, slots_are_for_reading_by_their_session)
+TEST_F(access, slots_are_read_only_and_need_per_thread_counts)
 {
 	void *slots;
 
@@ -629,7 +629,7 @@ TEST_F(access, slots_are_for_reading_by_their_session)
  * The sysctl rewrites scounteren on every CPU. A context switch in between restores
  * access, so not every round shows the effect.
  */
-TEST_F(access, joining_again_repairs_what_a_sysctl_took)
+TEST_F(access, rejoin_restores_access_revoked_by_sysctl)
 {
 	unsigned int i, taken = 0, fixed = 0;
 	const unsigned int rounds = 100;
@@ -658,7 +658,7 @@ TEST_F(access, joining_again_repairs_what_a_sysctl_took)
  * Access granted by the sysctl while a thread of the session runs cannot be distinguished from
  * the session's own access: it takes effect once the session ends.
  */
-TEST_F(access, the_kernels_own_rule_holds_after_the_session)
+TEST_F(access, sysctl_applies_after_session)
 {
 	static const struct {
 		const char *first, *last;
@@ -699,7 +699,7 @@ TEST_F(access, the_kernels_own_rule_holds_after_the_session)
 	ASSERT_LE(0, trace_file_write(USER_ACCESS, was));
 }
 
-/* The program that exec_ends_it executes. */
+/* The program that exec_ends_access executes. */
 int main(int argc, char **argv)
 {
 	if (argc == 2 && !strcmp(argv[1], "--signal-of-cycle"))

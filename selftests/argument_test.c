@@ -115,19 +115,19 @@ static void valid(void *to, unsigned long call, size_t size, size_t tail,
 #define VALID(to, tail) \
 	valid(to, variant->call, variant->size, tail, &self->config)
 
-TEST_F(argument, a_valid_one_is_accepted)
+TEST_F(argument, valid_structure_is_accepted)
 {
 	VALID(self->memory, 0);
 	EXPECT_EQ(0, trace_ioctl(self->fd, variant->call, self->memory));
 	EXPECT_EQ(variant->size, *(uint32_t *)self->memory);
 }
 
-TEST_F(argument, null_gives_efault)
+TEST_F(argument, null_returns_efault)
 {
 	EXPECT_EQ(-EFAULT, trace_ioctl(self->fd, variant->call, NULL));
 }
 
-TEST_F(argument, memory_that_is_not_mapped_gives_efault)
+TEST_F(argument, unmapped_memory_returns_efault)
 {
 	char *hole = self->memory + 2 * self->page;
 
@@ -137,7 +137,7 @@ TEST_F(argument, memory_that_is_not_mapped_gives_efault)
 	EXPECT_EQ(-EFAULT, trace_ioctl(self->fd, variant->call, (void *)-4096l));
 }
 
-TEST_F(argument, one_that_runs_into_a_hole_gives_efault)
+TEST_F(argument, partly_unmapped_structure_returns_efault)
 {
 	char *end = self->memory + 2 * self->page;
 	uint32_t size = (uint32_t)variant->size;
@@ -147,7 +147,7 @@ TEST_F(argument, one_that_runs_into_a_hole_gives_efault)
 	EXPECT_EQ(-EFAULT, trace_ioctl(self->fd, variant->call, end - size + 4));
 }
 
-TEST_F(argument, read_only_memory_gives_efault)
+TEST_F(argument, read_only_memory_returns_efault)
 {
 	VALID(self->memory, 0);
 	ASSERT_EQ(0, mprotect(self->memory, self->page, PROT_READ));
@@ -158,7 +158,7 @@ TEST_F(argument, read_only_memory_gives_efault)
 	EXPECT_EQ(0, trace_flags(self->fd));
 }
 
-TEST_F(argument, a_size_below_8_gives_einval)
+TEST_F(argument, size_below_8_returns_einval)
 {
 	uint32_t size;
 
@@ -171,7 +171,7 @@ TEST_F(argument, a_size_below_8_gives_einval)
 	}
 }
 
-TEST_F(argument, a_shorter_one_is_filled_up_and_nothing_is_written_behind_it)
+TEST_F(argument, short_structure_is_zero_extended_and_not_overrun)
 {
 	size_t i, size = 8;
 	int ret;
@@ -190,7 +190,7 @@ TEST_F(argument, a_shorter_one_is_filled_up_and_nothing_is_written_behind_it)
 		}
 }
 
-TEST_F(argument, a_longer_one_with_a_zero_tail_is_accepted)
+TEST_F(argument, long_structure_with_zero_tail_is_accepted)
 {
 	VALID(self->memory, 8);
 	EXPECT_EQ(0, trace_ioctl(self->fd, variant->call, self->memory));
@@ -200,7 +200,7 @@ TEST_F(argument, a_longer_one_with_a_zero_tail_is_accepted)
 	EXPECT_EQ(0, trace_ioctl(self->fd, variant->call, self->memory));
 }
 
-TEST_F(argument, a_tail_that_is_not_zero_gives_e2big)
+TEST_F(argument, nonzero_tail_returns_e2big)
 {
 	VALID(self->memory, 8);
 	self->memory[variant->size] = 1;
@@ -211,7 +211,7 @@ TEST_F(argument, a_tail_that_is_not_zero_gives_e2big)
 	EXPECT_EQ(-E2BIG, trace_ioctl(self->fd, variant->call, self->memory));
 }
 
-TEST_F(argument, a_size_over_a_page_gives_e2big)
+TEST_F(argument, size_above_page_returns_e2big)
 {
 	uint32_t sizes[] = { (uint32_t)self->page + 1, 0x7fffffff, ~0u };
 	size_t i;
@@ -223,7 +223,7 @@ TEST_F(argument, a_size_over_a_page_gives_e2big)
 	}
 }
 
-TEST_F(argument, only_a_descriptor_open_for_writing_may_change_things)
+TEST_F(argument, changes_need_writable_descriptor)
 {
 	int reader = trace_open(O_RDONLY);
 
@@ -234,7 +234,7 @@ TEST_F(argument, only_a_descriptor_open_for_writing_may_change_things)
 	close(reader);
 }
 
-TEST_F(argument, a_calls_number_has_its_direction_and_any_size)
+TEST_F(argument, ioctl_number_has_fixed_direction_and_any_size)
 {
 	unsigned int nr = _IOC_NR(variant->call), type = SIFIVE_TRACE_IOC_TYPE;
 	unsigned int both = _IOC_READ | _IOC_WRITE;
@@ -258,7 +258,7 @@ TEST_F(argument, a_calls_number_has_its_direction_and_any_size)
 }
 
 /* INFO reports which ABI the driver has; all other calls of ABI 2 fail. */
-TEST_F(argument, of_the_calls_of_abi_2_info_alone_is_answered)
+TEST_F(argument, only_info_is_accepted_from_abi_2)
 {
 	unsigned long old = _IO(SIFIVE_TRACE_IOC_TYPE, _IOC_NR(variant->call));
 	bool info = variant->call == SIFIVE_TRACE_IOC_INFO;
@@ -358,7 +358,7 @@ static void reserved_gives_einval(struct __test_metadata *_metadata,
 	}
 }
 
-TEST_F(argument, each_reserved_field_and_unknown_flag_gives_einval)
+TEST_F(argument, reserved_fields_and_unknown_flags_return_einval)
 {
 	struct sifive_trace_info info;
 
@@ -398,7 +398,7 @@ static int sample(struct _test_data_sampling_request *self)
 	return trace_ioctl(self->fd, SIFIVE_TRACE_IOC_SAMPLING, &self->sampling);
 }
 
-TEST_F(sampling_request, that_cannot_be_met_names_the_reason)
+TEST_F(sampling_request, failure_reports_reason)
 {
 	struct sifive_trace_sampling good = self->sampling;
 	int other = trace_open(O_RDWR);

@@ -25,7 +25,7 @@
 #define FLOOD	20000
 
 /* The wire format's own examples guard against errors in the decoder. */
-TEST(the_decoder_knows_the_examples_of_the_format)
+TEST(decoder_decodes_format_examples)
 {
 	static const uint8_t no_src[] = {
 		0x8c, 0x00, 0x01, 0xa0, 0x3f, 0xff, 0xff,
@@ -205,7 +205,7 @@ TEST_F(capture, stores_of_all_sizes_become_messages_in_order)
 	IS_SYNC(i + 1, TRACE_VALUE_OFF);
 }
 
-TEST_F(capture, every_channel_has_its_tag)
+TEST_F(capture, each_channel_has_correct_tag)
 {
 	unsigned int channel, channels = 32;
 
@@ -223,7 +223,7 @@ TEST_F(capture, every_channel_has_its_tag)
 			0x1000 + channel);
 }
 
-TEST_F(capture, only_selected_registers_make_messages)
+TEST_F(capture, only_selected_registers_generate_messages)
 {
 	struct sifive_trace_config config = TRACE_ARG(sifive_trace_config);
 	unsigned int reg;
@@ -245,7 +245,7 @@ TEST_F(capture, only_selected_registers_make_messages)
 	IS_DATA(1, 0x2000 + self->reg);
 }
 
-TEST_F(capture, times_begin_above_zero_and_never_go_backwards)
+TEST_F(capture, timestamps_start_above_zero_and_never_decrease)
 {
 	size_t i;
 
@@ -268,7 +268,7 @@ TEST_F(capture, times_begin_above_zero_and_never_go_backwards)
 	EXPECT_LT(self->stream.message[0].time, self->stream.message[101].time);
 }
 
-TEST_F(capture, without_timestamps_messages_have_none)
+TEST_F(capture, no_timestamp_flag_omits_timestamps)
 {
 	size_t i;
 
@@ -287,7 +287,7 @@ TEST_F(capture, without_timestamps_messages_have_none)
 		EXPECT_FALSE(self->stream.message[i].timed);
 }
 
-TEST_F(capture, starting_again_adds_behind_what_was_there)
+TEST_F(capture, restart_appends_to_capture)
 {
 	uint32_t round;
 
@@ -309,7 +309,7 @@ TEST_F(capture, starting_again_adds_behind_what_was_there)
 	}
 }
 
-TEST_F(capture, rewind_throws_away_what_was_there)
+TEST_F(capture, rewind_discards_earlier_data)
 {
 	ASSERT_EQ(0, trace_start(self->fd, 0));
 	STORE(1);
@@ -325,7 +325,7 @@ TEST_F(capture, rewind_throws_away_what_was_there)
 	IS_SYNC(2, TRACE_VALUE_OFF);
 }
 
-TEST_F(capture, repeating_start_or_stop_changes_nothing)
+TEST_F(capture, repeated_start_and_stop_have_no_effect)
 {
 	ASSERT_EQ(0, trace_stop(self->fd));
 	ASSERT_EQ(0, trace_start(self->fd, 0));
@@ -347,7 +347,7 @@ TEST_F(capture, repeating_start_or_stop_changes_nothing)
 	IS_SYNC(4, TRACE_VALUE_OFF);
 }
 
-TEST_F(capture, stores_while_stopped_make_no_message)
+TEST_F(capture, stores_while_stopped_are_not_traced)
 {
 	STORE(1);
 	ASSERT_EQ(0, trace_start(self->fd, 0));
@@ -359,7 +359,7 @@ TEST_F(capture, stores_while_stopped_make_no_message)
 	IS_SYNC(1, TRACE_VALUE_OFF);
 }
 
-TEST_F(capture, configuring_again_throws_the_data_away)
+TEST_F(capture, reconfiguration_discards_data)
 {
 	ASSERT_EQ(0, trace_start(self->fd, 0));
 	STORE(1);
@@ -369,7 +369,7 @@ TEST_F(capture, configuring_again_throws_the_data_away)
 	EXPECT_EQ(0, self->size);
 }
 
-TEST_F(capture, a_full_buffer_stops_the_capture)
+TEST_F(capture, full_buffer_stops_capture)
 {
 	struct sifive_trace_status status;
 	struct sifive_trace_sink sink;
@@ -417,7 +417,7 @@ TEST_F(capture, a_full_buffer_stops_the_capture)
 	IS_SYNC(2, TRACE_VALUE_OFF);
 }
 
-TEST_F(capture, a_ring_keeps_the_newest)
+TEST_F(capture, ring_keeps_newest_messages)
 {
 	struct sifive_trace_status status;
 	size_t last;
@@ -456,7 +456,7 @@ TEST_F(capture, a_ring_keeps_the_newest)
 	IS_SYNC(last, TRACE_VALUE_OFF);
 }
 
-TEST_F(capture, a_ring_that_has_not_gone_round_begins_with_its_first_message)
+TEST_F(capture, ring_without_wraparound_begins_with_first_message)
 {
 	configure(_metadata, self, variant, SIFIVE_TRACE_CONFIG_RING);
 	ASSERT_EQ(0, trace_start(self->fd, 0));
@@ -491,7 +491,7 @@ static void uniform(struct __test_metadata *_metadata,
 }
 
 /* This needs SBA, because the size of SRAM is fixed. */
-TEST(a_ring_that_ends_where_its_buffer_ends_begins_with_a_message)
+TEST(ring_stopped_at_buffer_end_begins_with_message)
 {
 	struct _test_data_capture data = { 0 }, *self = &data;
 	struct trace_stream half;
@@ -538,7 +538,7 @@ static void capture_some(struct __test_metadata *_metadata,
 	ASSERT_LT(500, self->size);
 }
 
-TEST_F(capture, reading_in_pieces_gives_the_same_bytes)
+TEST_F(capture, partial_reads_return_same_bytes)
 {
 	uint8_t piece[64];
 	size_t at, length;
@@ -559,7 +559,7 @@ TEST_F(capture, reading_in_pieces_gives_the_same_bytes)
 	}
 }
 
-TEST_F(capture, positions_are_those_of_a_file)
+TEST_F(capture, seek_and_pread_work_as_for_files)
 {
 	uint8_t byte[2];
 
@@ -592,7 +592,7 @@ TEST_F(capture, positions_are_those_of_a_file)
 	EXPECT_EQ(-1, write(self->fd, byte, 1));
 }
 
-TEST_F(capture, the_data_outlives_its_session)
+TEST_F(capture, data_outlives_session)
 {
 	struct sifive_trace_status status;
 	uint8_t *bytes;
@@ -618,7 +618,7 @@ TEST_F(capture, the_data_outlives_its_session)
 	self->fd = reader;
 }
 
-TEST_F(capture, a_session_that_ends_while_running_keeps_its_last_store)
+TEST_F(capture, close_while_running_keeps_last_store)
 {
 	int reader = trace_open(O_RDONLY);
 
@@ -637,7 +637,7 @@ TEST_F(capture, a_session_that_ends_while_running_keeps_its_last_store)
 
 /* ---- all encoders ---------------------------------------------------------------- */
 
-TEST_F(capture, each_encoder_in_turn)
+TEST_F(capture, each_encoder_captures_alone)
 {
 	uint32_t index, i;
 	unsigned int tested = 0;
@@ -721,7 +721,7 @@ static void check_writer(struct __test_metadata *_metadata,
 	EXPECT_EQ(1, ends);
 }
 
-TEST_F(capture, all_encoders_at_once_each_in_its_sink)
+TEST_F(capture, all_encoders_capture_simultaneously)
 {
 	struct sifive_trace_config config = TRACE_ARG(sifive_trace_config);
 	struct writer writers[SIFIVE_TRACE_MAX_ENCODERS] = { 0 };

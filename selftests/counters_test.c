@@ -112,7 +112,7 @@ TEST_F(counters, fixed_counters_are_cycle_and_instret)
 	EXPECT_EQ(0, trace_signal_of_counter(COUNTER_INSTRET));
 }
 
-TEST_F(counters, cycle_and_instret_grow_from_one_read_to_the_next)
+TEST_F(counters, cycle_and_instret_increase_between_reads)
 {
 	uint64_t c[2], i[2];
 	unsigned int round;
@@ -131,7 +131,7 @@ TEST_F(counters, cycle_and_instret_grow_from_one_read_to_the_next)
 	}
 }
 
-TEST_F(counters, instret_counts_the_instructions_of_a_loop)
+TEST_F(counters, instret_counts_loop_instructions)
 {
 	const uint64_t turns = 20000;
 	uint64_t count;
@@ -144,7 +144,7 @@ TEST_F(counters, instret_counts_the_instructions_of_a_loop)
 	EXPECT_GE(TRACE_SPIN * turns + turns / 50, count);
 }
 
-TEST_F(counters, a_loop_ten_times_as_long_counts_about_ten_times_as_much)
+TEST_F(counters, counts_scale_with_loop_length)
 {
 	bool exact = trace_counts_instructions();
 	unsigned int i, counter;
@@ -166,7 +166,7 @@ TEST_F(counters, a_loop_ten_times_as_long_counts_about_ten_times_as_much)
 	}
 }
 
-TEST_F(counters, the_timestamp_is_counter_1_and_read_from_the_page)
+TEST_F(counters, timestamp_is_counter_1_and_read_from_page)
 {
 	double before, begun, ending, after, ticks;
 	uint64_t first, second, upper;
@@ -207,7 +207,7 @@ TEST_F(counters, the_timestamp_is_counter_1_and_read_from_the_page)
 	EXPECT_GT(1.01 * (after - before) * self->info.ts_hz + 2, ticks);
 }
 
-TEST_F(counters, a_timestamp_that_is_off_cannot_be_counted)
+TEST_F(counters, disabled_timestamp_cannot_be_counted)
 {
 	struct sifive_trace_config config = trace_simple_config(self->fd, 0);
 
@@ -217,7 +217,7 @@ TEST_F(counters, a_timestamp_that_is_off_cannot_be_counted)
 	EXPECT_EQ(1, self->counters.failed);
 }
 
-TEST_F(counters, a_programmable_event_gets_a_counter_that_counts_it)
+TEST_F(counters, programmable_event_is_counted)
 {
 	uint64_t before, few, many;
 	unsigned int counter;
@@ -239,7 +239,7 @@ TEST_F(counters, a_programmable_event_gets_a_counter_that_counts_it)
 	EXPECT_LT(few, many);
 }
 
-TEST_F(counters, programmable_counters_trap_before_and_after_the_session)
+TEST_F(counters, programmable_counters_trap_outside_session)
 {
 	unsigned int counter, n;
 	int second;
@@ -264,7 +264,7 @@ TEST_F(counters, programmable_counters_trap_before_and_after_the_session)
 }
 
 /* perf's restriction of CPU events does not apply here. */
-TEST_F(counters, taking_them_needs_the_callers_capability_and_no_rule_of_perfs)
+TEST_F(counters, need_capability_regardless_of_perf_event_paranoid)
 {
 	const char *const rule = "/proc/sys/kernel/perf_event_paranoid";
 	char before[16];
@@ -282,7 +282,7 @@ TEST_F(counters, taking_them_needs_the_callers_capability_and_no_rule_of_perfs)
 }
 
 /* An event that no counter can count, together with events that have counters. */
-TEST_F(counters, a_call_that_fails_leaves_those_there_are)
+TEST_F(counters, failed_call_keeps_current_counters)
 {
 	static const struct sifive_trace_event node = { .type = 1, .code = NODE_READ_MISS };
 	struct sifive_trace_status status;
@@ -320,7 +320,7 @@ TEST_F(counters, a_call_that_fails_leaves_those_there_are)
 }
 
 /* The same for per-thread counts, which never decrease. */
-TEST_F(counters, a_call_that_fails_leaves_a_threads_own_counts)
+TEST_F(counters, failed_call_keeps_thread_counts)
 {
 	struct sifive_trace_counters own = TRACE_ARG(sifive_trace_counters);
 	const struct sifive_trace_slot *slot;
@@ -341,7 +341,7 @@ TEST_F(counters, a_call_that_fails_leaves_a_threads_own_counts)
 	EXPECT_LT(before, trace_own_count(slot, COUNTER_CYCLE));
 }
 
-TEST_F(counters, asking_for_none_gives_all_back)
+TEST_F(counters, empty_request_releases_all_counters)
 {
 	unsigned int counter;
 
@@ -354,7 +354,7 @@ TEST_F(counters, asking_for_none_gives_all_back)
 	EXPECT_EQ(SIGILL, trace_signal_of_counter(counter));
 }
 
-TEST_F(counters, asking_again_replaces_what_was_taken)
+TEST_F(counters, second_request_replaces_first)
 {
 	unsigned int counter;
 
@@ -367,7 +367,7 @@ TEST_F(counters, asking_again_replaces_what_was_taken)
 	EXPECT_EQ(0, trace_signal_of_counter(COUNTER_CYCLE));
 }
 
-TEST_F(counters, a_new_configuration_gives_them_back)
+TEST_F(counters, reconfiguration_releases_counters)
 {
 	struct sifive_trace_config config = trace_simple_config(self->fd, 0);
 	unsigned int counter;
@@ -378,7 +378,7 @@ TEST_F(counters, a_new_configuration_gives_them_back)
 	EXPECT_EQ(SIGILL, trace_signal_of_counter(counter));
 }
 
-TEST_F(counters, two_events_never_share_a_counter)
+TEST_F(counters, events_do_not_share_counters)
 {
 	static const struct sifive_trace_event dtlb_write = {
 		.type = 1, .code = DTLB_WRITE_MISS,
@@ -397,7 +397,7 @@ TEST_F(counters, two_events_never_share_a_counter)
 	EXPECT_EQ(seen, self->counters.mask);
 }
 
-TEST_F(counters, an_event_that_nobody_knows_is_refused_and_nothing_is_kept)
+TEST_F(counters, unsupported_event_fails_whole_request)
 {
 	static const struct sifive_trace_event node = {
 		.type = 1, .code = NODE_READ_MISS,
@@ -419,7 +419,7 @@ TEST_F(counters, an_event_that_nobody_knows_is_refused_and_nothing_is_kept)
 	EXPECT_EQ(0, TAKE(&cycles, &dtlb, &instructions));
 }
 
-TEST_F(counters, when_all_are_taken_the_next_event_is_refused_as_busy)
+TEST_F(counters, event_without_free_counter_returns_ebusy)
 {
 	struct sifive_trace_event raw[32] = { 0 };
 	const struct sifive_trace_event *events[32];
@@ -460,7 +460,7 @@ static const struct touch {
 };
 
 /* The events of the old library's manual: all fixed counters and six others. */
-TEST_F(counters, the_manuals_list_gives_each_event_its_counter_and_counts)
+TEST_F(counters, event_list_of_manual_is_counted)
 {
 	static const struct sifive_trace_event others[] = {
 		{ .code = 3 }, { .code = 4 }, { .code = 6 },
@@ -522,7 +522,7 @@ TEST_F(counters, the_manuals_list_gives_each_event_its_counter_and_counts)
  * When only user mode is counted, each page misses once for each kind of access. Take the
  * minimum of several runs, because other tasks flush the TLB.
  */
-TEST_F(counters, a_programs_own_misses_are_those_of_its_pages)
+TEST_F(counters, user_mode_misses_match_touched_pages)
 {
 	struct sifive_trace_event miss[3] = {
 		{ .type = 1, .code = DTLB_READ_MISS },
@@ -571,7 +571,7 @@ static int query(struct _test_data_counters *self, struct sifive_trace_query *q,
 	return trace_ioctl(self->fd, SIFIVE_TRACE_IOC_EVENT, q);
 }
 
-TEST_F(counters, event_tells_what_can_count_it)
+TEST_F(counters, event_call_reports_usable_counters)
 {
 	static const struct sifive_trace_event node = {
 		.type = 1, .code = NODE_READ_MISS,
@@ -606,7 +606,7 @@ TEST_F(counters, event_tells_what_can_count_it)
 	ASSERT_EQ(0, trace_signal_of_counter(self->counters.event[0].counter));
 }
 
-TEST_F(counters, they_count_on_every_cpu_of_the_session)
+TEST_F(counters, count_on_every_cpu_of_session)
 {
 	struct sifive_trace_config config = trace_simple_config(self->fd, 0);
 	struct sifive_trace_encoder e;
@@ -637,7 +637,7 @@ TEST_F(counters, they_count_on_every_cpu_of_the_session)
 	}
 }
 
-TEST_F(counters, cpus_outside_the_session_are_left_alone)
+TEST_F(counters, other_cpus_are_unaffected)
 {
 	struct sifive_trace_encoder other;
 	unsigned int counter;

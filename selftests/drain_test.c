@@ -154,7 +154,7 @@ static void follow(struct __test_metadata *_metadata, struct _test_data_drain *s
 	EXPECT_EQ(stores, trace_writer_stop(&self->writer));
 }
 
-TEST_F(drain, a_reader_that_keeps_up_gets_ten_buffers_without_a_gap)
+TEST_F(drain, timely_reader_gets_ten_buffers_without_gap)
 {
 	ASSERT_EQ(0, trace_start(self->s.fd, 0));
 	follow(_metadata, self, self->s.fd, STORES, 16384);
@@ -164,7 +164,7 @@ TEST_F(drain, a_reader_that_keeps_up_gets_ten_buffers_without_a_gap)
 	check_whole(_metadata, self, STORES);
 }
 
-TEST_F(drain, reads_of_a_few_bytes_lose_nothing)
+TEST_F(drain, small_reads_lose_nothing)
 {
 	/* About a thousand reads of each size. */
 	static const size_t sizes[] = { 1, 3, 7, 63, 64, 65 };
@@ -182,7 +182,7 @@ TEST_F(drain, reads_of_a_few_bytes_lose_nothing)
 	}
 }
 
-TEST_F(drain, cat_copies_a_running_capture_to_its_end)
+TEST_F(drain, cat_copies_running_capture_to_end)
 {
 	char command[128], path[] = "/tmp/drain_test.XXXXXX";
 	int fd = mkstemp(path);
@@ -214,7 +214,7 @@ TEST_F(drain, cat_copies_a_running_capture_to_its_end)
 	unlink(path);
 }
 
-TEST_F(drain, the_next_start_goes_on)
+TEST_F(drain, restart_continues_stream)
 {
 	uint32_t round;
 
@@ -230,7 +230,7 @@ TEST_F(drain, the_next_start_goes_on)
 	check_whole(_metadata, self, 20 * AHEAD);
 }
 
-TEST_F(drain, a_rewind_discards_what_was_not_read)
+TEST_F(drain, rewind_discards_unread_data)
 {
 	ASSERT_EQ(0, trace_start(self->s.fd, 0));
 	store_values(&self->s, 1000, 1000 + AHEAD);
@@ -305,7 +305,7 @@ static void check_values(struct __test_metadata *_metadata,
 		EXPECT_EQ(SAME + stores, next);
 }
 
-TEST_F(drain, what_an_overtaken_reader_misses_is_counted_to_the_byte)
+TEST_F(drain, bytes_lost_by_overtaken_reader_are_counted_exactly)
 {
 	const uint32_t part = 4096 / LONGEST, stores = 50 * part;
 	struct sifive_trace_status status;
@@ -336,7 +336,7 @@ TEST_F(drain, what_an_overtaken_reader_misses_is_counted_to_the_byte)
 }
 
 /* A slow reader does not make the time of a gap imprecise. */
-TEST_F(drain, a_gap_begins_after_what_was_read_before_it_was_written)
+TEST_F(drain, gap_begins_after_read_data_was_written)
 {
 	struct timespec written = {};
 	uint64_t unread = 0, done = 0;
@@ -372,7 +372,7 @@ TEST_F(drain, a_gap_begins_after_what_was_read_before_it_was_written)
 	ASSERT_EQ(0, trace_stop(self->s.fd));
 }
 
-TEST_F(drain, each_gap_is_between_whole_messages_at_the_offset_reported)
+TEST_F(drain, each_gap_is_at_message_boundary_and_reported_offset)
 {
 	const uint32_t part = 4096 / LONGEST;
 	uint32_t next = 0, round;
@@ -405,7 +405,7 @@ TEST_F(drain, each_gap_is_between_whole_messages_at_the_offset_reported)
 	check_values(_metadata, &self->stream, next);
 }
 
-TEST_F(drain, laps_that_nobody_saw_are_not_taken_for_none)
+TEST_F(drain, unobserved_wraparounds_are_reported_as_gap)
 {
 	const uint32_t stores = 100000;
 	uint64_t made, counted;
@@ -438,7 +438,7 @@ static void *stop_later(void *arg)
 	return NULL;
 }
 
-TEST_F(drain, a_reader_waits_for_bytes_and_for_the_end)
+TEST_F(drain, reader_waits_for_data_and_for_end)
 {
 	pthread_t thread;
 
@@ -454,7 +454,7 @@ TEST_F(drain, a_reader_waits_for_bytes_and_for_the_end)
 	check_whole(_metadata, self, 100);
 }
 
-TEST_F(drain, a_nonblocking_reader_never_waits)
+TEST_F(drain, nonblocking_reader_never_waits)
 {
 	int fd = open(TRACE_DEVICE, O_RDONLY | O_NONBLOCK);
 	ssize_t got;
@@ -473,7 +473,7 @@ TEST_F(drain, a_nonblocking_reader_never_waits)
 	close(fd);
 }
 
-TEST_F(drain, a_buffer_that_cannot_be_written_takes_no_byte)
+TEST_F(drain, read_into_bad_buffer_consumes_no_data)
 {
 	void *nowhere = mmap(NULL, 4096, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
@@ -490,7 +490,7 @@ TEST_F(drain, a_buffer_that_cannot_be_written_takes_no_byte)
 }
 
 /* Every read() faults in memory that nothing has touched. */
-TEST_F(drain, memory_that_is_not_there_yet_gets_every_byte)
+TEST_F(drain, read_into_untouched_memory_is_complete)
 {
 	const size_t count = 3 * 4096;
 	void *fresh;
@@ -529,7 +529,7 @@ static void *interrupt(void *arg)
 	return NULL;
 }
 
-TEST_F(drain, a_signal_interrupts_a_waiting_reader)
+TEST_F(drain, signal_interrupts_waiting_reader)
 {
 	struct sigaction action = { .sa_handler = nothing };
 	pthread_t thread, self_thread = pthread_self();
@@ -564,7 +564,7 @@ static void *store_later(void *arg)
 	return NULL;
 }
 
-TEST_F(drain, poll_wakes_at_the_watermark_and_at_the_end)
+TEST_F(drain, poll_wakes_at_watermark_and_at_end)
 {
 	struct sifive_trace_config config = self->s.config;
 	pthread_t thread;
@@ -592,7 +592,7 @@ TEST_F(drain, poll_wakes_at_the_watermark_and_at_the_end)
 }
 
 /* If poll() counted part of a message, a program would retry forever. */
-TEST_F(drain, what_poll_reports_can_be_read)
+TEST_F(drain, data_reported_by_poll_can_be_read)
 {
 	char bytes[4096];
 	uint32_t i;
@@ -612,7 +612,7 @@ TEST_F(drain, what_poll_reports_can_be_read)
 
 /* ---- readers --------------------------------------------------------------- */
 
-TEST_F(drain, a_sink_has_one_reader_at_a_time)
+TEST_F(drain, sink_has_one_reader_at_a_time)
 {
 	int fd = open(TRACE_DEVICE, O_RDONLY);
 
@@ -654,7 +654,7 @@ static pid_t child_reads(struct collected *c, size_t count)
 	return got > 0 ? child : -1;
 }
 
-TEST_F(drain, another_reader_goes_on_where_a_killed_one_ended)
+TEST_F(drain, next_reader_continues_after_killed_reader)
 {
 	uint32_t round;
 	pid_t child;
@@ -672,7 +672,7 @@ TEST_F(drain, another_reader_goes_on_where_a_killed_one_ended)
 	check_whole(_metadata, self, 50 * 20);
 }
 
-TEST_F(drain, the_rest_stays_readable_after_the_session)
+TEST_F(drain, unread_data_outlives_session)
 {
 	int fd = open(TRACE_DEVICE, O_RDONLY);
 	struct trace_stream stream;
@@ -692,7 +692,7 @@ TEST_F(drain, the_rest_stays_readable_after_the_session)
 	close(fd);
 }
 
-TEST_F(drain, another_config_ends_reading)
+TEST_F(drain, reconfiguration_ends_reading)
 {
 	int fd = open(TRACE_DEVICE, O_RDONLY);
 
@@ -708,7 +708,7 @@ TEST_F(drain, another_config_ends_reading)
 
 /* ---- several sinks --------------------------------------------------------- */
 
-TEST_F(drain, each_sink_is_drained_at_its_own_node)
+TEST_F(drain, each_sink_is_drained_through_its_node)
 {
 	struct sifive_trace_config config = TRACE_ARG(sifive_trace_config);
 	struct sifive_trace_encoder encoder;
@@ -770,7 +770,7 @@ TEST_F(drain, each_sink_is_drained_at_its_own_node)
 
 /* ---- refusals ------------------------------------------------------- */
 
-TEST_F(drain, rings_small_buffers_and_srams_are_not_drained)
+TEST_F(drain, ring_small_buffer_and_sram_cannot_be_drained)
 {
 	struct sifive_trace_config config = self->s.config;
 

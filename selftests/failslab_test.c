@@ -116,7 +116,7 @@ static int do_open(struct _test_data_failslab *self)
 	return fd < 0 ? fd : 0;
 }
 
-TEST_F(failslab, open_may_fail)
+TEST_F(failslab, open_survives_allocation_failures)
 {
 	refuse_each(_metadata, self, do_open);
 	EXPECT_LT(0, self->refused);
@@ -132,7 +132,7 @@ static int do_config(struct _test_data_failslab *self)
 	return trace_config(self->s.fd, &config);
 }
 
-TEST_F(failslab, config_may_fail)
+TEST_F(failslab, config_survives_allocation_failures)
 {
 	refuse_each(_metadata, self, do_config);
 	EXPECT_LT(0, self->refused);
@@ -155,7 +155,7 @@ static int do_counters(struct _test_data_failslab *self)
 	return ret == -EOPNOTSUPP ? 0 : ret;
 }
 
-TEST_F(failslab, counters_may_fail)
+TEST_F(failslab, counters_survives_allocation_failures)
 {
 	refuse_each(_metadata, self, do_counters);
 	EXPECT_LT(0, self->refused);
@@ -172,7 +172,7 @@ static int do_map(struct _test_data_failslab *self)
 	return 0;
 }
 
-TEST_F(failslab, mmap_may_fail)
+TEST_F(failslab, mmap_survives_allocation_failures)
 {
 	refuse_each(_metadata, self, do_map);
 	EXPECT_LT(0, self->refused);
@@ -186,7 +186,7 @@ static int do_read(struct _test_data_failslab *self)
 }
 
 /* Read from a running ring, for which the driver makes a copy. */
-TEST_F(failslab, read_may_fail)
+TEST_F(failslab, read_survives_allocation_failures)
 {
 	uint32_t i;
 
@@ -210,7 +210,7 @@ static int do_run(struct _test_data_failslab *self)
 	return ret ? ret : again;
 }
 
-TEST_F(failslab, start_and_stop_may_fail)
+TEST_F(failslab, start_and_stop_survive_allocation_failures)
 {
 	refuse_each(_metadata, self, do_run);
 }

@@ -345,7 +345,7 @@ static void random_file_call(struct __test_metadata *_metadata,
 	}
 }
 
-TEST_F_TIMEOUT(fuzz, no_sequence_of_calls_breaks_anything, 3600)
+TEST_F_TIMEOUT(fuzz, driver_survives_random_calls, 3600)
 {
 	double end = trace_clock() + (double)trace_setting("TRACE_SECONDS", 5);
 	struct sifive_trace_config config;

@@ -232,7 +232,7 @@ FIXTURE_TEARDOWN(long_run)
 	still_works(_metadata);
 }
 
-TEST_F_TIMEOUT(long_run, threads_race_every_call, 3600)
+TEST_F_TIMEOUT(long_run, driver_survives_racing_calls, 3600)
 {
 	uint64_t seed = trace_setting("TRACE_SEED", (uint64_t)getpid() << 20 | 1);
 	struct sigaction action = { .sa_handler = trapped };
@@ -349,7 +349,7 @@ TEST_F(hostile, no_offset_overflows)
 	}
 }
 
-TEST_F(hostile, only_encoders_that_exist_can_be_selected)
+TEST_F(hostile, only_existing_encoders_can_be_selected)
 {
 	struct sifive_trace_config config;
 	unsigned int bit;
@@ -376,7 +376,7 @@ static void *map_at(int fd, uint64_t offset)
 			       MAP_SHARED, fd, offset);
 }
 
-TEST_F(hostile, nothing_but_the_selected_stimulus_page_can_be_mapped)
+TEST_F(hostile, only_selected_stimulus_page_can_be_mapped)
 {
 	uint64_t seed = trace_setting("TRACE_SEED", (uint64_t)getpid() << 20 | 1);
 	uint64_t offset;
@@ -404,7 +404,7 @@ TEST_F(hostile, nothing_but_the_selected_stimulus_page_can_be_mapped)
 		ASSERT_EQ(MAP_FAILED, map_at(self->s.fd, -4096ull << i));
 }
 
-TEST_F(hostile, the_kernel_does_not_reach_through_the_page)
+TEST_F(hostile, kernel_refuses_indirect_access_to_page)
 {
 	struct iovec iov = { .iov_base = self->s.page, .iov_len = 64 };
 	uint64_t word;
@@ -514,7 +514,7 @@ static int nobody_with_session(int fd)
 	return 0;
 }
 
-TEST_F(hostile, nobody_gets_what_the_mode_and_the_session_give)
+TEST_F(hostile, unprivileged_user_gets_only_what_mode_and_session_permit)
 {
 	int fd, reader = trace_open(O_RDONLY);
 	struct sifive_trace_status before, after;
@@ -587,7 +587,7 @@ static void send_fd(int sock, int fd)
 	sendmsg(sock, &msg, 0);
 }
 
-TEST_F(hostile, a_session_lives_in_a_socket)
+TEST_F(hostile, session_is_held_by_descriptor_in_socket)
 {
 	int pair[2];
 
@@ -601,7 +601,7 @@ TEST_F(hostile, a_session_lives_in_a_socket)
 	taken_by(_metadata, self->sink, self->buffer, 0);
 }
 
-TEST_F(hostile, a_session_lives_through_exec)
+TEST_F(hostile, session_survives_exec)
 {
 	char number[16];
 	pid_t child;
@@ -617,7 +617,7 @@ TEST_F(hostile, a_session_lives_through_exec)
 	taken_by(_metadata, self->sink, self->buffer, getpid());
 }
 
-TEST_F(hostile, a_child_can_be_the_last_to_close)
+TEST_F(hostile, session_lasts_until_child_exits)
 {
 	int go[2];
 	pid_t child;
@@ -637,7 +637,7 @@ TEST_F(hostile, a_child_can_be_the_last_to_close)
 	taken_by(_metadata, self->sink, self->buffer, 0);
 }
 
-TEST_F(hostile, a_mapping_outlives_its_descriptor_until_it_is_killed)
+TEST_F(hostile, mapping_holds_session_until_process_is_killed)
 {
 	int ready[2];
 	pid_t child;
@@ -681,7 +681,7 @@ static long memory_line(const char *name)
 
 #define CYCLES	1000
 
-TEST_F(long_run, many_sessions_leave_nothing_behind)
+TEST_F(long_run, many_sessions_leak_no_memory)
 {
 	long unreclaimable = 0, vmalloc = 0, free_memory = 0;
 	struct trace_session s;

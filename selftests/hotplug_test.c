@@ -203,7 +203,7 @@ static void look(struct __test_metadata *_metadata, struct _test_data_hotplug *s
 	free(bytes);
 }
 
-TEST_F(hotplug, a_stream_ends_whole_and_the_others_go_on)
+TEST_F(hotplug, stream_ends_complete_and_others_continue)
 {
 	struct sifive_trace_status status;
 	struct seen seen;
@@ -250,7 +250,7 @@ TEST_F(hotplug, a_stream_ends_whole_and_the_others_go_on)
 	}
 }
 
-TEST_F(hotplug, its_stream_goes_on_when_it_comes_back)
+TEST_F(hotplug, stream_continues_when_cpu_is_online_again)
 {
 	struct trace_session *leaver = &self->each[self->leaver];
 	struct sifive_trace_status status;
@@ -317,7 +317,7 @@ static void lose_registers(struct __test_metadata *_metadata,
 	EXPECT_EQ(0, seen.ons);
 }
 
-TEST_F(hotplug, lost_registers_take_nothing_from_a_buffer)
+TEST_F(hotplug, register_loss_preserves_buffer)
 {
 	if (!has_sink(self, SIFIVE_TRACE_SINK_SBA))
 		SKIP(return, "this board has no SBA sink");
@@ -325,7 +325,7 @@ TEST_F(hotplug, lost_registers_take_nothing_from_a_buffer)
 	lose_registers(_metadata, self, SIFIVE_TRACE_SINK_SBA, SIFIVE_TRACE_CONFIG_RING);
 }
 
-TEST_F(hotplug, lost_registers_take_nothing_from_sram)
+TEST_F(hotplug, register_loss_preserves_sram)
 {
 	if (!has_sink(self, SIFIVE_TRACE_SINK_SRAM))
 		SKIP(return, "this board has no SRAM sink");
@@ -333,7 +333,7 @@ TEST_F(hotplug, lost_registers_take_nothing_from_sram)
 }
 
 /* A rewind also works for an encoder with its own sink, whose new data begins at the start. */
-TEST_F(hotplug, a_capture_can_be_rewound_meanwhile)
+TEST_F(hotplug, capture_can_be_rewound_while_cpu_is_offline)
 {
 	struct trace_session *leaver = &self->each[self->leaver];
 	struct seen seen;
@@ -374,7 +374,7 @@ static void sleep_briefly(void)
 }
 
 /* Accessing its registers would fault in the kernel. */
-TEST_F(hotplug, an_encoder_that_loses_power_with_its_hart_is_left_alone)
+TEST_F(hotplug, unpowered_encoder_is_not_accessed)
 {
 	struct trace_session *leaver = &self->each[self->leaver];
 	struct sifive_trace_status status;
@@ -409,7 +409,7 @@ TEST_F(hotplug, an_encoder_that_loses_power_with_its_hart_is_left_alone)
 	EXPECT_NE(0, self->config.encoders & BIT64(self->leaver));
 }
 
-TEST_F(hotplug, an_offline_cpu_cannot_be_selected)
+TEST_F(hotplug, offline_cpu_cannot_be_selected)
 {
 	struct sifive_trace_config config = trace_same_config(&self->config);
 
@@ -426,7 +426,7 @@ TEST_F(hotplug, an_offline_cpu_cannot_be_selected)
 	EXPECT_NE(0, self->config.encoders & BIT64(self->leaver));
 }
 
-TEST_F(hotplug, while_stopped_and_over_and_over)
+TEST_F(hotplug, encoder_stays_stopped_across_hotplug_cycles)
 {
 	struct sifive_trace_status status;
 	struct seen seen;
@@ -481,7 +481,7 @@ static int take_counters(struct _test_data_hotplug *self, uint32_t flags,
 #define A_SECOND	4000000000ull
 
 /* Expect each counter in a mask to be ahead of its last value, within a limit. */
-static void goes_on(struct __test_metadata *_metadata, uint32_t mask, uint64_t *last)
+static void counters_continue(struct __test_metadata *_metadata, uint32_t mask, uint64_t *last)
 {
 	unsigned int n;
 	uint64_t now;
@@ -497,7 +497,7 @@ static void goes_on(struct __test_metadata *_metadata, uint32_t mask, uint64_t *
 	}
 }
 
-TEST_F(hotplug, counters_go_on_from_where_they_were)
+TEST_F(hotplug, counters_continue_from_last_value)
 {
 	const int leaver = self->each[self->leaver].encoder.cpu;
 	struct sifive_trace_status status;
@@ -511,7 +511,7 @@ TEST_F(hotplug, counters_go_on_from_where_they_were)
 	ASSERT_EQ(0, ret);
 	ASSERT_EQ(0, trace_start(self->fd, 0));
 	ASSERT_EQ(0, trace_pin(leaver));
-	goes_on(_metadata, mask, last);
+	counters_continue(_metadata, mask, last);
 	for (round = 0; round < 5; round++) {
 		ASSERT_EQ(0, trace_pin(0));
 		ASSERT_EQ(0, set_online(self, false));
@@ -519,7 +519,7 @@ TEST_F(hotplug, counters_go_on_from_where_they_were)
 		EXPECT_EQ(0, status.counters_lost);
 		ASSERT_EQ(0, set_online(self, true));
 		ASSERT_EQ(0, trace_pin(leaver));
-		goes_on(_metadata, mask, last);
+		counters_continue(_metadata, mask, last);
 		ASSERT_EQ(0, trace_status(self->fd, &status));
 		EXPECT_EQ(0, status.counters_lost);
 	}
@@ -537,7 +537,7 @@ static int signal_of_another(void)
 }
 
 /* No other owner can take the counters there, and no owner keeps them. */
-TEST_F(hotplug, what_comes_back_is_the_sessions_alone)
+TEST_F(hotplug, counters_of_onlined_cpu_belong_to_session)
 {
 	const int leaver = self->each[self->leaver].encoder.cpu;
 	uint64_t last[CSRS] = { 0 };
@@ -553,7 +553,7 @@ TEST_F(hotplug, what_comes_back_is_the_sessions_alone)
 	ASSERT_EQ(0, set_online(self, true));
 	ASSERT_EQ(0, trace_pin(leaver));
 	EXPECT_EQ(SIGILL, signal_of_another());
-	goes_on(_metadata, mask, last);
+	counters_continue(_metadata, mask, last);
 	close_all(self);
 	EXPECT_EQ(SIGILL, trace_signal_of_counter(COUNTER_CYCLE));
 	self->fd = trace_open(O_RDWR);
@@ -561,7 +561,7 @@ TEST_F(hotplug, what_comes_back_is_the_sessions_alone)
 	ASSERT_EQ(0, take_counters(self, 0, &mask));
 }
 
-TEST_F(hotplug, own_counts_go_with_the_thread)
+TEST_F(hotplug, thread_counts_follow_thread)
 {
 	const int leaver = self->each[self->leaver].encoder.cpu;
 	const struct sifive_trace_slot *slot;
@@ -589,8 +589,8 @@ TEST_F(hotplug, own_counts_go_with_the_thread)
 	EXPECT_LT(before, trace_own_count(slot, COUNTER_INSTRET));
 }
 
-static void sampling_goes_on(struct __test_metadata *_metadata,
-			     struct _test_data_hotplug *self, uint32_t flags)
+static void sampling_continues(struct __test_metadata *_metadata,
+			       struct _test_data_hotplug *self, uint32_t flags)
 {
 	struct sifive_trace_sampling sampling = TRACE_ARG(sifive_trace_sampling);
 	const int leaver = self->each[self->leaver].encoder.cpu;
@@ -616,18 +616,18 @@ static void sampling_goes_on(struct __test_metadata *_metadata,
 	EXPECT_EQ(0, status.samples_lost);
 }
 
-TEST_F(hotplug, sampling_goes_on_of_threads)
+TEST_F(hotplug, sampling_of_threads_continues)
 {
-	sampling_goes_on(_metadata, self, 0);
+	sampling_continues(_metadata, self, 0);
 }
 
-TEST_F(hotplug, sampling_goes_on_of_cpus)
+TEST_F(hotplug, sampling_of_cpus_continues)
 {
-	sampling_goes_on(_metadata, self, SIFIVE_TRACE_SAMPLING_ALL);
+	sampling_continues(_metadata, self, SIFIVE_TRACE_SAMPLING_ALL);
 }
 
 /* When a CPU goes offline, perf loses its events even while the capture is paused. */
-TEST_F(hotplug, sampling_goes_on_after_a_pause_of_the_capture)
+TEST_F(hotplug, sampling_continues_after_pause)
 {
 	struct sifive_trace_sampling sampling = TRACE_ARG(sifive_trace_sampling);
 	const int leaver = self->each[self->leaver].encoder.cpu;
@@ -689,7 +689,7 @@ static void *race(void *arg)
 	return NULL;
 }
 
-TEST_F_TIMEOUT(hotplug, it_comes_and_goes_under_racing_threads, 3600)
+TEST_F_TIMEOUT(hotplug, survives_racing_threads, 3600)
 {
 	unsigned int rounds = 0;
 	pthread_t thread[3];

@@ -54,7 +54,7 @@ static int try_map(int fd, size_t length, int prot, int flags, uint64_t offset)
 #define TRY(length, prot, flags, offset) \
 	try_map(self->fd, length, prot, flags, offset)
 
-TEST_F(mapping, the_page_of_a_selected_encoder_can_be_had)
+TEST_F(mapping, page_of_selected_encoder_can_be_mapped)
 {
 	uint64_t offset = self->encoder.mmap_offset;
 
@@ -64,7 +64,7 @@ TEST_F(mapping, the_page_of_a_selected_encoder_can_be_had)
 	EXPECT_EQ(0, TRY(1, RW, MAP_SHARED, offset));
 }
 
-TEST_F(mapping, it_is_one_page_and_not_more)
+TEST_F(mapping, more_than_one_page_is_refused)
 {
 	uint64_t offset = self->encoder.mmap_offset;
 
@@ -73,7 +73,7 @@ TEST_F(mapping, it_is_one_page_and_not_more)
 	EXPECT_EQ(-EINVAL, TRY(1 << 20, RW, MAP_SHARED, offset));
 }
 
-TEST_F(mapping, there_is_nothing_at_other_offsets)
+TEST_F(mapping, other_offsets_are_refused)
 {
 	uint64_t page = self->page;
 	uint64_t offsets[] = {
@@ -97,7 +97,7 @@ TEST_F(mapping, there_is_nothing_at_other_offsets)
 	EXPECT_EQ(-EINVAL, TRY(self->page, RW, MAP_SHARED, page << 32));
 }
 
-TEST_F(mapping, it_is_shared_and_not_executable)
+TEST_F(mapping, must_be_shared_and_not_executable)
 {
 	uint64_t offset = self->encoder.mmap_offset;
 	void *at;
@@ -117,7 +117,7 @@ TEST_F(mapping, it_is_shared_and_not_executable)
 	EXPECT_EQ(0, mprotect(at, self->page, RW));
 }
 
-TEST_F(mapping, it_cannot_grow)
+TEST_F(mapping, cannot_grow)
 {
 	void *at = trace_map(self->fd, &self->encoder), *moved;
 
@@ -139,7 +139,7 @@ TEST_F(mapping, it_cannot_grow)
 	EXPECT_EQ(SIGSEGV, trace_signal_of_load(at));
 }
 
-TEST_F(mapping, a_moved_one_still_makes_messages)
+TEST_F(mapping, moved_mapping_still_generates_messages)
 {
 	void *at = trace_map(self->fd, &self->encoder), *moved;
 	struct trace_stream stream;
@@ -162,7 +162,7 @@ TEST_F(mapping, a_moved_one_still_makes_messages)
 	EXPECT_EQ(42, stream.message[1].value);
 }
 
-TEST_F(mapping, a_descriptor_that_does_not_arrive_is_closed)
+TEST_F(mapping, undelivered_descriptor_is_closed)
 {
 	void *at = trace_map(self->fd, &self->encoder);
 	struct sifive_trace_attach *attach;
@@ -184,7 +184,7 @@ TEST_F(mapping, a_descriptor_that_does_not_arrive_is_closed)
 	close(number);
 }
 
-TEST_F(mapping, none_without_a_session_of_this_descriptor)
+TEST_F(mapping, needs_session_of_same_descriptor)
 {
 	uint64_t offset = self->encoder.mmap_offset;
 	int other = trace_open(O_RDWR), reader = trace_open(O_RDONLY);
@@ -200,7 +200,7 @@ TEST_F(mapping, none_without_a_session_of_this_descriptor)
 	self->fd = other;
 }
 
-TEST_F(mapping, none_of_an_encoder_that_was_not_selected)
+TEST_F(mapping, unselected_encoder_is_refused)
 {
 	struct sifive_trace_encoder other;
 
@@ -210,7 +210,7 @@ TEST_F(mapping, none_of_an_encoder_that_was_not_selected)
 	EXPECT_EQ(-ENXIO, TRY(self->page, RW, MAP_SHARED, other.mmap_offset));
 }
 
-TEST_F(mapping, a_child_does_not_inherit_it)
+TEST_F(mapping, child_does_not_inherit_mapping)
 {
 	void *at = trace_map(self->fd, &self->encoder);
 	pid_t child;
@@ -224,7 +224,7 @@ TEST_F(mapping, a_child_does_not_inherit_it)
 	EXPECT_EQ(0, trace_signal_of_load(at));
 }
 
-TEST_F(mapping, it_holds_the_session_when_the_descriptor_is_closed)
+TEST_F(mapping, holds_session_after_descriptor_is_closed)
 {
 	struct sifive_trace_config config = self->config;
 	void *at = trace_map(self->fd, &self->encoder);
@@ -250,7 +250,7 @@ TEST_F(mapping, it_holds_the_session_when_the_descriptor_is_closed)
 	EXPECT_EQ(0, trace_config(other, &config));
 }
 
-TEST_F(mapping, it_is_gone_when_its_encoder_is_no_longer_selected)
+TEST_F(mapping, removed_when_encoder_is_deselected)
 {
 	struct sifive_trace_config config;
 	void *at = trace_map(self->fd, &self->encoder);
@@ -294,7 +294,7 @@ static int map_with_caps(int fd, const struct sifive_trace_encoder *encoder,
 		       encoder->mmap_offset));
 }
 
-TEST_F(mapping, an_encoder_with_a_dma_sink_of_its_own_needs_rawio)
+TEST_F(mapping, encoder_with_dma_sink_needs_rawio)
 {
 	uint64_t perfmon = BIT64(CAP_PERFMON);
 	struct sifive_trace_encoder e;
@@ -314,7 +314,7 @@ TEST_F(mapping, an_encoder_with_a_dma_sink_of_its_own_needs_rawio)
 	}
 }
 
-TEST_F(mapping, advice_cannot_have_it_inherited_or_dumped)
+TEST_F(mapping, madvise_cannot_make_mapping_inherited_or_dumped)
 {
 	void *at = trace_map(self->fd, &self->encoder);
 
@@ -325,7 +325,7 @@ TEST_F(mapping, advice_cannot_have_it_inherited_or_dumped)
 	EXPECT_EQ(EINVAL, errno);
 }
 
-TEST_F(mapping, other_ways_to_a_process_memory_do_not_reach_it)
+TEST_F(mapping, proc_mem_cannot_access_mapping)
 {
 	void *at = trace_map(self->fd, &self->encoder);
 	int memory = open("/proc/self/mem", O_RDWR);

@@ -71,7 +71,7 @@ static void expect_unchanged(struct __test_metadata *_metadata,
 	EXPECT_EQ(0, self->status.changed);
 }
 
-TEST_F(registers, an_encoder_that_nobody_touches_is_not_changed)
+TEST_F(registers, untouched_encoder_is_unchanged)
 {
 	store(&self->s, 0, 10);
 	expect_unchanged(_metadata, self);
@@ -81,7 +81,7 @@ TEST_F(registers, an_encoder_that_nobody_touches_is_not_changed)
 	expect_unchanged(_metadata, self);
 }
 
-TEST_F(registers, active_cleared_while_it_runs_is_seen_by_status)
+TEST_F(registers, status_detects_cleared_active_bit)
 {
 	store(&self->s, 0, 10);
 	*reg(&self->s, TR_CONTROL) = 0;
@@ -90,14 +90,14 @@ TEST_F(registers, active_cleared_while_it_runs_is_seen_by_status)
 	EXPECT_EQ(0, trace_stop(self->s.fd));
 }
 
-TEST_F(registers, active_cleared_while_it_runs_is_seen_by_stop)
+TEST_F(registers, stop_detects_cleared_active_bit)
 {
 	*reg(&self->s, TR_CONTROL) = 0;
 	EXPECT_EQ(0, trace_stop(self->s.fd));
 	expect_changed(_metadata, self, "control");
 }
 
-TEST_F(registers, an_encoder_that_was_reset_records_after_the_next_start)
+TEST_F(registers, reset_encoder_records_after_next_start)
 {
 	store(&self->s, 0, 10);
 	*reg(&self->s, TR_CONTROL) = 0;
@@ -112,7 +112,7 @@ TEST_F(registers, an_encoder_that_was_reset_records_after_the_next_start)
 	EXPECT_TRUE(self->stream.message[1].timed);
 }
 
-TEST_F(registers, an_encoder_that_was_reset_while_stopped_lost_nothing)
+TEST_F(registers, reset_while_stopped_loses_nothing)
 {
 	ASSERT_EQ(0, trace_stop(self->s.fd));
 	*reg(&self->s, TR_CONTROL) = 0;
@@ -126,7 +126,7 @@ TEST_F(registers, an_encoder_that_was_reset_while_stopped_lost_nothing)
 	EXPECT_EQ(12, self->stream.count);
 }
 
-TEST_F(registers, instruction_trace_that_a_program_turns_on_ends_with_stop)
+TEST_F(registers, stop_disables_instruction_trace_enabled_by_program)
 {
 	uint32_t control = *reg(&self->s, TR_CONTROL);
 
@@ -140,7 +140,7 @@ TEST_F(registers, instruction_trace_that_a_program_turns_on_ends_with_stop)
 	EXPECT_EQ(0, *reg(&self->s, TR_CONTROL) & TR_CONTROL_INSTRUCTION);
 }
 
-TEST_F(registers, tracing_cleared_timestamps_off_or_channels_off_is_seen)
+TEST_F(registers, cleared_enable_bits_are_detected)
 {
 	static const struct {
 		unsigned int offset;
@@ -166,7 +166,7 @@ TEST_F(registers, tracing_cleared_timestamps_off_or_channels_off_is_seen)
 	}
 }
 
-TEST_F(registers, a_sink_aimed_elsewhere_is_seen)
+TEST_F(registers, redirected_sink_is_detected)
 {
 	static const unsigned int offset[] = { TR_SINK_BASE, TR_SINK_LIMIT };
 	static const char * const name[] = { "sinkBase", "sinkLimit" };
@@ -186,7 +186,7 @@ TEST_F(registers, a_sink_aimed_elsewhere_is_seen)
 	}
 }
 
-TEST_F(registers, a_full_sink_is_neither_an_error_nor_a_change)
+TEST_F(registers, full_sink_is_neither_error_nor_change)
 {
 	uint32_t i;
 
@@ -212,7 +212,7 @@ TEST_F(registers, a_full_sink_is_neither_an_error_nor_a_change)
 	EXPECT_EQ(0, *reg(&self->s, TR_CONTROL) & TR_CONTROL_SINK_ERROR);
 }
 
-TEST_F(registers, the_driver_never_sets_the_sign_of_a_stall)
+TEST_F(registers, driver_never_sets_stall_or_overflow)
 {
 	store(&self->s, 0, 10);
 	EXPECT_EQ(0, *reg(&self->s, TR_CONTROL) & TR_CONTROL_STALL_OR_OVERFLOW);

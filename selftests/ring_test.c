@@ -92,7 +92,7 @@ static void check_newest(struct __test_metadata *_metadata,
 	free(stream.message);
 }
 
-TEST_F(ring, the_newest_bytes_survive)
+TEST_F(ring, newest_bytes_are_kept)
 {
 	static const uint32_t laps[] = { 1, 3, 10 };
 	struct sifive_trace_sink sink;
@@ -114,7 +114,7 @@ TEST_F(ring, the_newest_bytes_survive)
 }
 
 /* Stop at every position where a message can end, including the ring's end. */
-TEST_F(ring, it_begins_with_a_whole_message_wherever_it_stopped)
+TEST_F(ring, begins_with_whole_message_at_any_stop_position)
 {
 	uint32_t more, stores;
 
@@ -131,7 +131,7 @@ TEST_F(ring, it_begins_with_a_whole_message_wherever_it_stopped)
 	}
 }
 
-TEST_F(ring, it_goes_on_where_it_was_stopped)
+TEST_F(ring, continues_where_it_was_stopped)
 {
 	uint32_t stored = 0, round;
 
@@ -148,7 +148,7 @@ TEST_F(ring, it_goes_on_where_it_was_stopped)
 		     self->s.config.buffer - LONGEST);
 }
 
-TEST_F(ring, a_buffer_that_stops_when_full_has_the_oldest_bytes)
+TEST_F(ring, buffer_that_stops_when_full_keeps_oldest_bytes)
 {
 	struct sifive_trace_status status;
 	uint32_t first;
@@ -192,7 +192,7 @@ FIXTURE_TEARDOWN(sba)
 }
 
 /* Sizes start at one sink word; a ring shorter than a message may be empty. */
-TEST_F(sba, every_size_is_rounded_up_to_a_word_and_works_as_a_ring)
+TEST_F(sba, every_size_is_rounded_up_to_word_and_works_as_ring)
 {
 	static const uint64_t sizes[] = { 1, 2, 5, 9, 17, 33, 64, 77, 100, 4095, 4097 };
 	struct sifive_trace_sink sink;
@@ -220,7 +220,7 @@ TEST_F(sba, every_size_is_rounded_up_to_a_word_and_works_as_a_ring)
 	}
 }
 
-TEST_F(sba, a_buffer_of_one_word_stops_when_full)
+TEST_F(sba, one_word_buffer_stops_when_full)
 {
 	struct sifive_trace_status status;
 	struct sifive_trace_sink sink;
@@ -235,7 +235,7 @@ TEST_F(sba, a_buffer_of_one_word_stops_when_full)
 	EXPECT_EQ(sink.word, status.bytes);
 }
 
-TEST_F(sba, too_much_is_refused_in_words_and_the_driver_goes_on)
+TEST_F(sba, excessive_size_is_refused_with_message)
 {
 	EXPECT_EQ(-ENOMEM, trace_session_config(&self->s, SIFIVE_TRACE_SINK_SBA,
 						BIT64(40), 0));
@@ -267,7 +267,7 @@ static void decode_part(struct __test_metadata *_metadata, struct _test_data_sba
 }
 
 /* The time limit lets fast stores fill a large ring. */
-TEST_F(sba, a_large_ring_is_written_to_its_end_and_over_it)
+TEST_F(sba, large_ring_wraps)
 {
 	double limit = (double)trace_setting("TRACE_FILL_SECONDS", 120);
 	uint32_t stored = 0, first, middle, last;
@@ -339,7 +339,7 @@ static int collect_running(struct trace_session *s, struct trace_stream *stream)
 	return ret;
 }
 
-TEST_F(sba, each_snapshot_of_a_running_ring_is_whole)
+TEST_F(sba, each_snapshot_of_running_ring_is_complete)
 {
 	uint32_t first, last, before = 0, stored;
 	struct trace_stream stream;
@@ -372,7 +372,7 @@ TEST_F(sba, each_snapshot_of_a_running_ring_is_whole)
 	check_newest(_metadata, &self->s, stored, RUNNING_RING - LONGEST);
 }
 
-TEST_F(sba, a_snapshot_stays_as_it_is_until_reading_begins_again)
+TEST_F(sba, snapshot_is_unchanged_until_reading_restarts)
 {
 	uint8_t one[64], two[64], three[64];
 
@@ -390,7 +390,7 @@ TEST_F(sba, a_snapshot_stays_as_it_is_until_reading_begins_again)
 	EXPECT_NE(0, memcmp(one, three, 64));
 }
 
-TEST_F(sba, a_running_capture_is_read_and_sought_as_far_as_it_is)
+TEST_F(sba, running_capture_can_be_read_to_current_end)
 {
 	off_t end, later;
 	uint8_t *one, *two;
@@ -424,7 +424,7 @@ TEST_F(sba, a_running_capture_is_read_and_sought_as_far_as_it_is)
 	EXPECT_EQ(later - end, (off_t)read(self->s.fd, malloc(65536), 65536));
 }
 
-TEST_F(ring, sram_is_not_read_while_it_is_written)
+TEST_F(ring, sram_cannot_be_read_while_running)
 {
 	char byte;
 
@@ -462,7 +462,7 @@ static void *stop_later(void *arg)
 	return NULL;
 }
 
-TEST_F(ring, poll_wakes_when_the_capture_stops)
+TEST_F(ring, poll_wakes_when_capture_stops)
 {
 	pthread_t thread;
 
@@ -488,7 +488,7 @@ static void *fill_later(void *arg)
 	return NULL;
 }
 
-TEST_F(ring, poll_wakes_when_the_buffer_is_full)
+TEST_F(ring, poll_wakes_when_buffer_is_full)
 {
 	pthread_t thread;
 
@@ -502,7 +502,7 @@ TEST_F(ring, poll_wakes_when_the_buffer_is_full)
 	EXPECT_NE(0, trace_flags(self->s.fd) & SIFIVE_TRACE_STATUS_RUNNING);
 }
 
-TEST_F(sba, poll_wakes_at_the_watermark_of_unread_bytes)
+TEST_F(sba, poll_wakes_at_watermark_of_unread_bytes)
 {
 	struct sifive_trace_config config;
 	char bytes[4096];
@@ -539,7 +539,7 @@ static int open_sink(unsigned int n, int flags)
 	return fd < 0 ? -errno : fd;
 }
 
-TEST_F(ring, the_nodes_of_single_sinks_give_the_slices_of_the_whole)
+TEST_F(ring, sink_nodes_return_slices_of_whole_capture)
 {
 	struct sifive_trace_config config = TRACE_ARG(sifive_trace_config);
 	struct sifive_trace_encoder encoder;
@@ -598,7 +598,7 @@ TEST_F(ring, the_nodes_of_single_sinks_give_the_slices_of_the_whole)
 
 /* ---- timestamps ---------------------------------------------------------- */
 
-TEST_F(ring, prescale_changes_how_fast_time_ticks)
+TEST_F(ring, prescale_scales_timestamp_rate)
 {
 	struct sifive_trace_config config = TRACE_ARG(sifive_trace_config);
 	struct sifive_trace_info info;

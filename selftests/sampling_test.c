@@ -184,7 +184,7 @@ static unsigned int count_in(const struct samples *s, void (*fn)(uint64_t))
 	_own;								\
 })
 
-TEST_F(sampling, it_comes_at_its_interval_with_pc_and_counters)
+TEST_F(sampling, samples_have_interval_pc_and_counters)
 {
 	uint64_t before[2], after[2], begin[2], end[2], own;
 	struct sifive_trace_status status;
@@ -239,7 +239,7 @@ TEST_F(sampling, it_comes_at_its_interval_with_pc_and_counters)
 }
 
 /* To read XOR counts from a ring, headers must be repeated. Only the busy hart writes several. */
-TEST_F(sampling, headers_at_intervals_of_xor_counts_alone)
+TEST_F(sampling, only_xor_counts_have_periodic_headers)
 {
 	self->sampling.flags = SIFIVE_TRACE_SAMPLING_HEADERS;
 	self->sampling.interval = 100000;
@@ -256,7 +256,7 @@ TEST_F(sampling, headers_at_intervals_of_xor_counts_alone)
 	EXPECT_LE(self->exact ? self->samples->count / 2 : 1, count_in(self->samples, work));
 }
 
-TEST_F(sampling, no_interval_is_shorter_than_100_us)
+TEST_F(sampling, interval_is_at_least_100_us)
 {
 	uint64_t own;
 
@@ -268,7 +268,7 @@ TEST_F(sampling, no_interval_is_shorter_than_100_us)
 	EXPECT_GE(at_most(10 * own), self->samples->count);
 }
 
-TEST_F(sampling, nothing_is_written_while_it_is_stopped)
+TEST_F(sampling, no_samples_are_written_while_stopped)
 {
 	struct sifive_trace_status before, after;
 
@@ -281,7 +281,7 @@ TEST_F(sampling, nothing_is_written_while_it_is_stopped)
 	EXPECT_EQ(before.samples, after.samples);
 }
 
-TEST_F(sampling, each_start_has_a_header_or_only_the_first)
+TEST_F(sampling, header_is_written_at_each_or_only_first_start)
 {
 	unsigned int encoders = self->info.encoders;
 
@@ -308,7 +308,7 @@ TEST_F(sampling, each_start_has_a_header_or_only_the_first)
 }
 
 /* Restart before the kernel's worker has finished the work that STOP deferred. */
-TEST_F(sampling, starting_again_at_once_samples_no_faster)
+TEST_F(sampling, immediate_restart_does_not_increase_rate)
 {
 	struct sched_param fifo = { .sched_priority = 1 };
 	struct sifive_trace_status status;
@@ -333,7 +333,7 @@ TEST_F(sampling, starting_again_at_once_samples_no_faster)
 /* Samples that were on their way when the sink filled up count as written. */
 #define ON_THE_WAY	16
 
-TEST_F(sampling, a_full_sink_loses_samples)
+TEST_F(sampling, full_sink_loses_samples)
 {
 	struct sifive_trace_config config = trace_simple_config(self->fd, 0);
 	struct sifive_trace_status status;
@@ -367,7 +367,7 @@ static void *thread_works(void *self)
 	return NULL;
 }
 
-TEST_F(sampling, threads_are_sampled_that_begin_later)
+TEST_F(sampling, threads_created_later_are_sampled)
 {
 	/* Where time is counted, some samples are missing, and some are between the loops. */
 	const unsigned int least = self->exact ? at_least(self, 50) / 2 : 1;
@@ -391,7 +391,7 @@ TEST_F(sampling, threads_are_sampled_that_begin_later)
 	EXPECT_GE(at_most(threads_time), count_in(self->samples, other_work));
 }
 
-TEST_F(sampling, it_follows_the_thread_to_every_cpu)
+TEST_F(sampling, follows_thread_to_every_cpu)
 {
 	unsigned int seen[SIFIVE_TRACE_MAX_ENCODERS] = { 0 };
 	struct sifive_trace_encoder e;
@@ -429,7 +429,7 @@ static unsigned int childs_samples(struct __test_metadata *_metadata,
 #define CHILDS_SAMPLES(child)	childs_samples(_metadata, self, child)
 
 /* A child is another process: only SAMPLING of all processes includes it. */
-TEST_F(sampling, other_processes_are_sampled_only_with_all)
+TEST_F(sampling, other_processes_are_sampled_only_with_all_flag)
 {
 	uint32_t flags[] = { 0, SIFIVE_TRACE_SAMPLING_ALL };
 	unsigned int i, seen[2];
@@ -462,7 +462,7 @@ __attribute__((constructor)) static void work_alone(int argc, char **argv)
 }
 
 /* A child calls START and executes this program again, which then works. */
-TEST_F(sampling, execve_ends_it_unless_told_otherwise)
+TEST_F(sampling, execve_ends_sampling_without_exec_flag)
 {
 	uint32_t flags[] = { 0, SIFIVE_TRACE_SAMPLING_EXEC };
 	unsigned int i, seen[2];
@@ -505,7 +505,7 @@ static int try_all(struct _test_data_sampling *self)
 }
 
 /* The previous setting stays in effect. */
-TEST_F(sampling, a_call_that_fails_leaves_what_was_set)
+TEST_F(sampling, failed_call_keeps_previous_settings)
 {
 	struct sifive_trace_sampling good = self->sampling;
 
@@ -523,7 +523,7 @@ TEST_F(sampling, a_call_that_fails_leaves_what_was_set)
 	EXPECT_LT(0, self->samples->count);
 }
 
-TEST_F(sampling, all_needs_the_capability)
+TEST_F(sampling, all_flag_needs_capability)
 {
 	pid_t child;
 
@@ -536,7 +536,7 @@ TEST_F(sampling, all_needs_the_capability)
 }
 
 /* While samples are written, the thread stores to another register of the same encoder. */
-TEST_F(sampling, records_of_thread_and_kernel_do_not_mix)
+TEST_F(sampling, thread_stores_and_kernel_records_do_not_mix)
 {
 	unsigned int reg = trace_register(&self->encoder, TRACE_CHANNEL);
 	void *page = trace_map(self->fd, &self->encoder);
@@ -621,7 +621,7 @@ static void sample_own(struct __test_metadata *_metadata, struct _test_data_samp
 	EXPECT_GE(expected + off, others);
 }
 
-TEST_F(sampling, each_thread_has_its_own_counts_joined_or_not)
+TEST_F(sampling, each_thread_has_separate_counts_joined_or_not)
 {
 	uint32_t type;
 
@@ -637,7 +637,7 @@ static void *thread_is_brief(void *unused)
 	return NULL;
 }
 
-TEST_F(sampling, any_number_of_threads_has_own_counts_one_after_the_other)
+TEST_F(sampling, any_number_of_successive_threads_has_counts)
 {
 	struct sifive_trace_status status;
 	pthread_t thread;
@@ -661,7 +661,7 @@ TEST_F(sampling, any_number_of_threads_has_own_counts_one_after_the_other)
 	EXPECT_EQ(0, status.samples_lost);
 }
 
-TEST_F(sampling, it_comes_every_so_many_events)
+TEST_F(sampling, samples_match_event_period)
 {
 	const uint64_t turns = 5000000, period = 100000;
 	uint64_t expected = turns * 4 / period, more;
@@ -698,7 +698,7 @@ TEST_F(sampling, it_comes_every_so_many_events)
 	EXPECT_TRUE(!self->exact || off <= self->samples->count / 20);
 }
 
-TEST_F(sampling, no_period_leaves_a_hart_without_time)
+TEST_F(sampling, short_period_is_raised_to_minimum)
 {
 	if (!(self->info.flags & SIFIVE_TRACE_INFO_OVERFLOW))
 		SKIP(return, "no counter interrupts without Sscofpmf");
@@ -735,7 +735,7 @@ static int steal_counter(struct _test_data_sampling *self)
 	return event;
 }
 
-TEST_F(sampling, an_event_without_a_counter_is_told)
+TEST_F(sampling, samples_without_free_counter_are_counted_as_lost)
 {
 	struct sifive_trace_counters counters = TRACE_ARG(sifive_trace_counters);
 	struct sifive_trace_query query = TRACE_ARG(sifive_trace_query);

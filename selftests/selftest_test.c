@@ -11,12 +11,12 @@
 #include "kselftest_harness.h"
 #include "trace_more.h"
 
-FIXTURE(trial) {
+FIXTURE(selftest) {
 	struct trace_session s;
 	struct trace_stream stream;
 };
 
-FIXTURE_SETUP(trial)
+FIXTURE_SETUP(selftest)
 {
 	struct sifive_trace_config config;
 
@@ -27,13 +27,13 @@ FIXTURE_SETUP(trial)
 	ASSERT_EQ(0, trace_pin(self->s.encoder.cpu));
 }
 
-FIXTURE_TEARDOWN(trial)
+FIXTURE_TEARDOWN(selftest)
 {
 	free(self->stream.message);
 	trace_session_close(&self->s);
 }
 
-TEST_F(trial, each_register_makes_the_messages_that_config_has_found)
+TEST_F(selftest, registers_behave_as_config_detected)
 {
 	const struct sifive_trace_encoder *e = &self->s.encoder;
 	const struct trace_message *m;
@@ -55,7 +55,7 @@ TEST_F(trial, each_register_makes_the_messages_that_config_has_found)
 	}
 }
 
-TEST_F(trial, channels_16_to_31_are_the_first_ones_where_messages_say_so)
+TEST_F(selftest, ts_channels_flag_matches_detected_channels)
 {
 	const struct sifive_trace_encoder *e = &self->s.encoder;
 
@@ -63,7 +63,7 @@ TEST_F(trial, channels_16_to_31_are_the_first_ones_where_messages_say_so)
 	EXPECT_EQ(e->channel[31] == 15 ? 0xffff0000 : ~0u, e->ts_registers);
 }
 
-TEST_F(trial, the_capture_begins_empty)
+TEST_F(selftest, capture_begins_empty)
 {
 	uint8_t *bytes;
 

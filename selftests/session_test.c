@@ -121,7 +121,7 @@ static ssize_t capture_one(int fd, uint32_t index)
 
 /* ---- the end of a session ---------------------------------------------------------------- */
 
-TEST_F(session, a_killed_process_leaves_the_hardware_free)
+TEST_F(session, killed_process_releases_hardware)
 {
 	struct sifive_trace_counters counters = TRACE_ARG(sifive_trace_counters);
 	unsigned int round;
@@ -169,7 +169,7 @@ TEST_F(session, a_killed_process_leaves_the_hardware_free)
 	}
 }
 
-TEST_F(session, what_a_killed_process_captured_is_readable)
+TEST_F(session, capture_of_killed_process_is_readable)
 {
 	struct trace_stream stream;
 	pid_t child = fork();
@@ -196,7 +196,7 @@ TEST_F(session, what_a_killed_process_captured_is_readable)
 	EXPECT_EQ(TRACE_VALUE_OFF, stream.message[2].value);
 }
 
-TEST_F(session, sessions_follow_each_other)
+TEST_F(session, many_successive_sessions_work)
 {
 	const unsigned int count = (unsigned int)trace_repeat(200);
 	unsigned int i;
@@ -268,7 +268,7 @@ static void use_session(int socket, const struct sifive_trace_encoder *encoder)
 	_exit(0);
 }
 
-TEST_F(session, it_lives_on_in_the_process_that_it_was_sent_to)
+TEST_F(session, continues_in_process_that_receives_descriptor)
 {
 	struct sifive_trace_config config = self->config;
 	int sockets[2], mine, reader;
@@ -315,7 +315,7 @@ TEST_F(session, it_lives_on_in_the_process_that_it_was_sent_to)
 	close(reader);
 }
 
-TEST_F(session, a_forked_child_shares_it)
+TEST_F(session, shared_with_forked_child)
 {
 	struct sifive_trace_config config = self->config;
 	pid_t child;
@@ -344,7 +344,7 @@ static int unload(void)
 	return syscall(SYS_delete_module, "sifive_trace", O_NONBLOCK) ? -errno : 0;
 }
 
-TEST_F(session, the_module_stays_while_it_is_used)
+TEST_F(session, module_cannot_be_unloaded_while_in_use)
 {
 	void *page;
 
@@ -436,7 +436,7 @@ static void rebind(struct __test_metadata *_metadata, struct _test_data_session 
 		EXPECT_EQ(3, capture_one(self->fd, i));
 }
 
-TEST_F(session, an_encoder_can_be_unbound_under_it)
+TEST_F(session, encoder_can_be_unbound_during_session)
 {
 	struct sifive_trace_encoder first;
 	struct sifive_trace_info info;
@@ -463,7 +463,7 @@ TEST_F(session, an_encoder_can_be_unbound_under_it)
 	EXPECT_STREQ(self->encoder.name, first.name);
 }
 
-TEST_F(session, a_funnel_can_be_unbound_under_it)
+TEST_F(session, funnel_can_be_unbound_during_session)
 {
 	if (!self->info.funnels)
 		SKIP(return, "this board has no funnel");
@@ -472,7 +472,7 @@ TEST_F(session, a_funnel_can_be_unbound_under_it)
 	rebind(_metadata, self);
 }
 
-TEST_F(session, unbinding_while_stores_go_on_ends_them_with_sigbus)
+TEST_F(session, unbind_ends_ongoing_stores_with_sigbus)
 {
 	int ready[2], fd;
 	pid_t child;

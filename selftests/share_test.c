@@ -121,7 +121,7 @@ static long long memory_line(const char *name)
 	return at ? atoll(at + strlen(name)) << 10 : 0;
 }
 
-TEST_F(share, all_readers_of_a_running_ring_cost_one_copy)
+TEST_F(share, readers_of_running_ring_share_one_copy)
 {
 	long long before, after;
 	int fd[READERS], i;
@@ -146,7 +146,7 @@ TEST_F(share, all_readers_of_a_running_ring_cost_one_copy)
 	EXPECT_GT((long long)RING / 2, memory_line("VmallocUsed:") - before);
 }
 
-TEST_F(share, readers_at_the_same_time_see_one_moment)
+TEST_F(share, simultaneous_readers_see_same_snapshot)
 {
 	uint8_t *bytes[2];
 	struct trace_stream stream;
@@ -184,7 +184,7 @@ TEST_F(share, readers_at_the_same_time_see_one_moment)
  * A reader that stops reading does not block others, and learns that its copy has been
  * replaced.
  */
-TEST_F(share, a_reader_that_sleeps_loses_its_copy_to_another)
+TEST_F(share, idle_reader_loses_copy_to_another_reader)
 {
 	int fd = trace_open(O_RDONLY);
 	struct trace_stream stream;
@@ -218,7 +218,7 @@ struct copier {
 	unsigned int copies;
 };
 
-static void *copy_again_and_again(void *arg)
+static void *copy_repeatedly(void *arg)
 {
 	struct copier *c = arg;
 	char byte;
@@ -260,7 +260,7 @@ static bool status_within(struct copier *c, int fd)
  * If a copy locked the driver, STATUS would only finish after the copy. On a loaded host this
  * sometimes happens anyway.
  */
-TEST_F(share, others_use_the_system_while_a_ring_is_copied)
+TEST_F(share, status_is_not_blocked_by_ring_copy)
 {
 	struct copier copier = { .fd = trace_open(O_RDONLY) };
 	unsigned int within = 0, round;
@@ -273,7 +273,7 @@ TEST_F(share, others_use_the_system_while_a_ring_is_copied)
 	copier.cpu = other.encoder.cpu;
 	trace_session_close(&other);
 	run_ring(_metadata, &self->s, RING);
-	ASSERT_EQ(0, pthread_create(&copier.thread, NULL, copy_again_and_again, &copier));
+	ASSERT_EQ(0, pthread_create(&copier.thread, NULL, copy_repeatedly, &copier));
 	for (round = 0; round < 400 && (round < 40 || within < round / 4); round++)
 		within += status_within(&copier, self->s.fd);
 	__atomic_store_n(&copier.quit, true, __ATOMIC_SEQ_CST);
@@ -286,7 +286,7 @@ TEST_F(share, others_use_the_system_while_a_ring_is_copied)
 }
 
 /* A copy in the kernel counts against the reader's memory limit. */
-TEST_F(share, a_copy_counts_as_the_memory_of_who_reads)
+TEST_F(share, copy_is_charged_to_reader)
 {
 	static const char dir[] = "/tmp/share_test_cgroup";
 	int fd, ret = -1, copied = 0;
@@ -372,7 +372,7 @@ static int may_read(int unused)
 }
 
 /* Like may_not_read(), for root in a new user namespace. */
-static int may_not_read_as_root_there(int unused)
+static int may_not_read_as_namespace_root(int unused)
 {
 	if (unshare(CLONE_NEWUSER))
 		return 0;
@@ -394,7 +394,7 @@ static int does_not_read_from(int fd)
 	return pread(fd, &byte, 1, 0) != -1 || errno != EPERM;
 }
 
-TEST_F(share, a_capture_is_for_its_user_and_the_capable)
+TEST_F(share, only_owner_and_capable_users_can_read_capture)
 {
 	int fd, alice;
 
@@ -402,7 +402,7 @@ TEST_F(share, a_capture_is_for_its_user_and_the_capable)
 	ASSERT_EQ(0, trace_start(self->s.fd, 0));
 	trace_store(self->s.page, self->s.reg, 0x5ec4e7, 4);
 	EXPECT_EQ(0, as_user(ALICE, 0, may_not_read, 0));
-	EXPECT_EQ(0, as_user(ALICE, 0, may_not_read_as_root_there, 0));
+	EXPECT_EQ(0, as_user(ALICE, 0, may_not_read_as_namespace_root, 0));
 	ASSERT_EQ(0, trace_stop(self->s.fd));
 	EXPECT_EQ(0, as_user(ALICE, 0, may_not_read, 0));
 	EXPECT_EQ(0, as_user(ALICE, BIT64(CAP_PERFMON), may_read, 0));
@@ -413,7 +413,7 @@ TEST_F(share, a_capture_is_for_its_user_and_the_capable)
 	trace_session_close(&self->s);
 	EXPECT_EQ(0, as_user(0, 0, may_read, 0));
 	EXPECT_EQ(0, as_user(ALICE, 0, may_not_read, 0));
-	EXPECT_EQ(0, as_user(ALICE, 0, may_not_read_as_root_there, 0));
+	EXPECT_EQ(0, as_user(ALICE, 0, may_not_read_as_namespace_root, 0));
 	/* A descriptor reads with the rights of its opener, in any process. */
 	EXPECT_EQ(0, as_user(ALICE, 0, reads_from, fd));
 	close(fd);
@@ -438,7 +438,7 @@ static int captures(int unused)
 	return 0;
 }
 
-TEST_F(share, what_a_user_captured_is_read_by_that_user_afterwards)
+TEST_F(share, user_can_read_own_capture_after_session)
 {
 	trace_session_close(&self->s);
 	ASSERT_EQ(0, as_user(ALICE, BIT64(CAP_PERFMON) | BIT64(CAP_SYS_RAWIO), captures, 0));
@@ -449,7 +449,7 @@ TEST_F(share, what_a_user_captured_is_read_by_that_user_afterwards)
 }
 
 /* A program that drops its privileges can still use its session. */
-TEST_F(share, a_program_that_drops_its_rights_goes_on)
+TEST_F(share, session_continues_after_dropping_privileges)
 {
 	struct sifive_trace_config config;
 	char byte;
@@ -488,7 +488,7 @@ static int config_alone(void)
  * In its user namespace the process has all capabilities, but not those that this device
  * requires.
  */
-TEST_F(share, root_of_a_user_namespace_is_nobody_here)
+TEST_F(share, user_namespace_root_is_unprivileged)
 {
 	pid_t child;
 
@@ -572,7 +572,7 @@ TEST_F(share, status_from_others_interrupts_no_hart)
 
 /* ---- SRAM ------------------------------------------------------------------------- */
 
-TEST_F(share, nothing_of_a_session_is_left_in_sram)
+TEST_F(share, sram_retains_nothing_of_earlier_session)
 {
 	volatile uint32_t *page;
 	unsigned int same = 0;
@@ -613,7 +613,7 @@ TEST_F(share, nothing_of_a_session_is_left_in_sram)
 
 /* ---- calls that fail ------------------------------------------------------------------ */
 
-TEST_F(share, a_config_that_cannot_be_leaves_the_session_and_its_capture)
+TEST_F(share, failed_config_keeps_session_and_capture)
 {
 	struct sifive_trace_config config, good;
 	struct sifive_trace_status before, after;

@@ -158,7 +158,7 @@ static void *poll_until_error(void *arg)
 	return (void *)(intptr_t)p.revents;
 }
 
-TEST_F(unbind, everything_that_uses_it_ends)
+TEST_F(unbind, ends_stores_reads_and_polls)
 {
 	pthread_t writer, reader, poller;
 	void *sig, *error, *events;
@@ -176,7 +176,7 @@ TEST_F(unbind, everything_that_uses_it_ends)
 	EXPECT_EQ(POLLERR | POLLHUP, (intptr_t)events & (POLLERR | POLLHUP));
 }
 
-TEST_F(unbind, every_call_of_a_stale_descriptor_is_enodev)
+TEST_F(unbind, stale_descriptor_returns_enodev)
 {
 	struct sifive_trace_counters counters = TRACE_ARG(sifive_trace_counters);
 	struct sifive_trace_encoder encoder = self->s.encoder;
@@ -210,7 +210,7 @@ TEST_F(unbind, every_call_of_a_stale_descriptor_is_enodev)
 	}
 }
 
-TEST_F(unbind, what_is_left_can_be_used)
+TEST_F(unbind, remaining_components_are_usable)
 {
 	struct sifive_trace_info info;
 	int fd;
@@ -232,7 +232,7 @@ TEST_F(unbind, what_is_left_can_be_used)
 	close(fd);
 }
 
-TEST_F(unbind, without_any_of_its_kind_and_back)
+TEST_F(unbind, all_components_of_one_kind_can_be_unbound)
 {
 	struct sifive_trace_config config = trace_same_config(&self->s.config);
 	unsigned int i;
@@ -252,7 +252,7 @@ TEST_F(unbind, without_any_of_its_kind_and_back)
 	}
 }
 
-TEST_F(unbind, the_same_many_times)
+TEST_F(unbind, can_be_repeated)
 {
 	const int times = trace_repeat(30);
 	int i;
@@ -296,7 +296,7 @@ static void *race(void *arg)
 	return NULL;
 }
 
-TEST_F_TIMEOUT(unbind, it_comes_and_goes_under_racing_threads, 3600)
+TEST_F_TIMEOUT(unbind, survives_racing_threads, 3600)
 {
 	unsigned int rounds = 0;
 	pthread_t thread[4];
@@ -320,7 +320,7 @@ TEST_F_TIMEOUT(unbind, it_comes_and_goes_under_racing_threads, 3600)
 
 /* ---- the module ---------------------------------------------------------- */
 
-TEST_F(unbind, the_module_stays_while_it_is_in_use)
+TEST_F(unbind, module_cannot_be_unloaded_while_in_use)
 {
 	int round, ret;
 
