@@ -190,7 +190,7 @@ static void run_deep(unsigned long levels)
 	deep((unsigned int)levels);
 }
 
-TEST_F(callers, a_function_that_calls_none_has_its_callers)
+TEST_F(callers, recorded_in_leaf_function)
 {
 	self->seen = (struct seen){ .in = leaf, .want = { caller, outer } };
 	ASSERT_EQ(0, capture(self, run_outer, 0));
@@ -198,7 +198,7 @@ TEST_F(callers, a_function_that_calls_none_has_its_callers)
 	EXPECT_EQ(0, self->seen.wrong);
 }
 
-TEST_F(callers, a_function_that_has_called_another_has_its_callers)
+TEST_F(callers, recorded_in_non_leaf_function)
 {
 	self->seen = (struct seen){ .in = parent, .want = { grandparent } };
 	ASSERT_EQ(0, capture(self, run_grandparent, 0));
@@ -206,7 +206,7 @@ TEST_F(callers, a_function_that_has_called_another_has_its_callers)
 	EXPECT_EQ(0, self->seen.wrong);
 }
 
-TEST_F(callers, recursion_has_each_level)
+TEST_F(callers, recorded_for_each_level_of_recursion)
 {
 	self->seen = (struct seen){ .in = leaf, .want = { deep, deep, deep } };
 	ASSERT_EQ(0, capture(self, run_deep, 20));
@@ -216,7 +216,7 @@ TEST_F(callers, recursion_has_each_level)
 	EXPECT_GT(SIFIVE_TRACE_CALLERS_MAX, self->seen.most);
 }
 
-TEST_F(callers, their_number_is_limited)
+TEST_F(callers, number_is_limited)
 {
 	self->seen = (struct seen){ .in = leaf, .want = { deep, deep, deep } };
 	ASSERT_EQ(0, capture(self, run_deep, DEEP));
@@ -225,7 +225,7 @@ TEST_F(callers, their_number_is_limited)
 	EXPECT_EQ(SIFIVE_TRACE_CALLERS_MAX, self->seen.most);
 }
 
-TEST_F(callers, samples_have_none_unless_they_are_wanted)
+TEST_F(callers, recorded_only_on_request)
 {
 	self->sampling.flags = 0;
 	self->seen = (struct seen){ .in = leaf };
@@ -234,7 +234,7 @@ TEST_F(callers, samples_have_none_unless_they_are_wanted)
 	EXPECT_EQ(0, self->seen.most);
 }
 
-TEST_F(callers, all_count_types_have_them)
+TEST_F(callers, recorded_with_all_count_types)
 {
 	for (self->sampling.count_type = SIFIVE_TRACE_SAMPLING_RAW;
 	     self->sampling.count_type <= SIFIVE_TRACE_SAMPLING_XOR; self->sampling.count_type++) {
@@ -245,7 +245,7 @@ TEST_F(callers, all_count_types_have_them)
 	}
 }
 
-TEST_F(callers, headers_at_intervals_come_before_them)
+TEST_F(callers, periodic_headers_precede_callers)
 {
 	unsigned int i;
 
@@ -259,7 +259,7 @@ TEST_F(callers, headers_at_intervals_come_before_them)
 	}
 }
 
-TEST_F(callers, frame_pointers_to_nowhere_end_them)
+TEST_F(callers, invalid_frame_pointer_ends_chain)
 {
 	static uint64_t frames[2 * SIFIVE_TRACE_CALLERS_MAX + 2] __attribute__((aligned(16)));
 	const unsigned long here = (unsigned long)__builtin_frame_address(0);
@@ -281,7 +281,7 @@ TEST_F(callers, frame_pointers_to_nowhere_end_them)
 }
 
 /* The frame pointers form a chain of more frames than the maximum number of callers. */
-TEST_F(callers, a_forged_chain_of_frames_is_limited)
+TEST_F(callers, forged_frame_chain_is_limited)
 {
 	unsigned long frame[4 * SIFIVE_TRACE_CALLERS_MAX] __attribute__((aligned(16)));
 	unsigned int i;

@@ -132,7 +132,7 @@ static void collect(struct __test_metadata *_metadata, struct _test_data_exec *s
 	ASSERT_EQ(0, trace_stop(self->s.fd));
 }
 
-TEST_F(exec, without_the_flag_recording_begins_at_once)
+TEST_F(exec, recording_begins_at_start_without_flag)
 {
 	pid_t child = fork();
 
@@ -147,7 +147,7 @@ TEST_F(exec, without_the_flag_recording_begins_at_once)
 	EXPECT_LE(self->before.parts + SLEEPS / 2, self->after.parts);
 }
 
-TEST_F(exec, recording_begins_with_the_program)
+TEST_F(exec, recording_begins_at_execve_with_flag)
 {
 	pid_t child = fork();
 
@@ -169,7 +169,7 @@ static void *execute_here(void *unused)
 }
 
 /* A thread other than the one that called START. */
-TEST_F(exec, any_thread_may_execute)
+TEST_F(exec, any_thread_can_call_execve)
 {
 	pid_t child = fork();
 	pthread_t other;
@@ -187,7 +187,7 @@ TEST_F(exec, any_thread_may_execute)
 	EXPECT_LE(SLEEPS / 2, self->after.parts);
 }
 
-TEST_F(exec, a_childs_execve_does_not_begin_it)
+TEST_F(exec, execve_of_child_does_not_begin_recording)
 {
 	pid_t child = fork(), grandchild;
 
@@ -205,7 +205,7 @@ TEST_F(exec, a_childs_execve_does_not_begin_it)
 }
 
 /* A pause, and its end, before the program runs. */
-TEST_F(exec, a_pause_does_not_begin_it)
+TEST_F(exec, pause_does_not_begin_recording)
 {
 	pid_t child = fork();
 
@@ -224,7 +224,7 @@ TEST_F(exec, a_pause_does_not_begin_it)
 }
 
 /* The next START does not wait. */
-TEST_F(exec, the_flag_holds_for_one_start)
+TEST_F(exec, flag_applies_to_one_start)
 {
 	pid_t child = fork();
 

@@ -194,7 +194,7 @@ end_board "overflow: the board ran to the end, and the kernel's log is clean"
 # ---- memory lost by hibernation -------------------------------------------------
 
 # Hibernation is aborted at its end. In the second round, the buffer has been overwritten by then.
-hibernation=sleep.sba.hibernation_keeps_what_was_captured_or_says_that_it_is_lost
+hibernation=sleep.sba.hibernation_keeps_capture_or_reports_loss
 lose_memory() {
 	local address
 	address=$(sed -nE 's/^reserved [^ ]+ (0x[0-9a-f]+) .*/\1/p' "$boardfile" | head -n 1)

@@ -147,7 +147,7 @@ static void *touch(void *pages)
 	return NULL;
 }
 
-TEST_F(faults, each_fresh_page_takes_one)
+TEST_F(faults, each_new_page_causes_one)
 {
 	ASSERT_EQ(0, start(self));
 	touch(self->fresh);
@@ -159,7 +159,7 @@ TEST_F(faults, each_fresh_page_takes_one)
 }
 
 /* A read maps the shared zero page, which the first write replaces. */
-TEST_F(faults, a_page_that_is_written_after_it_was_read_takes_two)
+TEST_F(faults, page_written_after_read_causes_two)
 {
 	unsigned int i;
 
@@ -172,7 +172,7 @@ TEST_F(faults, a_page_that_is_written_after_it_was_read_takes_two)
 	EXPECT_EQ(PAGES / 2, faulted(self, 1));
 }
 
-TEST_F(faults, those_of_other_threads_too)
+TEST_F(faults, other_threads_are_recorded)
 {
 	pthread_t thread;
 
@@ -183,7 +183,7 @@ TEST_F(faults, those_of_other_threads_too)
 	EXPECT_EQ(PAGES, faulted(self, 1));
 }
 
-TEST_F(faults, those_of_other_processes_are_not_recorded)
+TEST_F(faults, other_processes_are_not_recorded)
 {
 	pid_t child;
 
@@ -199,7 +199,7 @@ TEST_F(faults, those_of_other_processes_are_not_recorded)
 }
 
 /* The kernel's own accesses are part of a system call. */
-TEST_F(faults, those_of_the_kernel_are_not_recorded)
+TEST_F(faults, kernel_accesses_are_not_recorded)
 {
 	int ends[2];
 
@@ -213,7 +213,7 @@ TEST_F(faults, those_of_the_kernel_are_not_recorded)
 	close(ends[1]);
 }
 
-TEST_F(faults, there_are_none_without_the_flag)
+TEST_F(faults, not_recorded_without_flag)
 {
 	self->switches.flags = SIFIVE_TRACE_SWITCHES_SYSCALLS;
 	ASSERT_EQ(0, start(self));
@@ -241,7 +241,7 @@ static int wait_for_records(struct _test_data_faults *self)
 	return -1;
 }
 
-TEST_F(faults, of_a_cpu_that_was_offline)
+TEST_F(faults, recorded_after_cpu_was_offline)
 {
 	const char *path = trace_session_leaver(&self->s);
 
@@ -262,7 +262,7 @@ TEST_F(faults, of_a_cpu_that_was_offline)
 	EXPECT_EQ(PAGES, faulted(self, 1));
 }
 
-TEST_F(faults, there_are_none_in_a_pause)
+TEST_F(faults, not_recorded_during_pause)
 {
 	ASSERT_EQ(0, start(self));
 	ASSERT_EQ(0, trace_pause(self->s.fd));

@@ -165,7 +165,7 @@ static void count(struct __test_metadata *_metadata, struct _test_data_firmware 
 	EXPECT_EQ(0, status.counters_lost);
 }
 
-TEST_F(firmware, is_counted_exactly)
+TEST_F(firmware, event_is_counted_exactly)
 {
 	ASSERT_EQ(0, COUNTERS());
 	EXPECT_EQ(0, self->counters.mask);
@@ -188,7 +188,7 @@ static void refused(struct __test_metadata *_metadata, struct _test_data_firmwar
 }
 
 /* Firmware can count the event on one counter only, which perf takes first. */
-TEST_F(firmware, is_counted_for_perf_or_for_the_session)
+TEST_F(firmware, event_counted_by_perf_is_refused_as_busy)
 {
 	struct perf_event_attr attr = trace_perf_attr(PERF_TYPE_RAW, PERF_FIRMWARE | ILLEGAL);
 	uint64_t before;
@@ -221,7 +221,7 @@ TEST_F(firmware, is_counted_for_perf_or_for_the_session)
 }
 
 /* The other process executes the same number, on the same hart. */
-TEST_F(firmware, is_counted_for_each_thread)
+TEST_F(firmware, event_is_counted_per_thread)
 {
 	int done[2];
 	pid_t other;
@@ -247,7 +247,7 @@ TEST_F(firmware, is_counted_for_each_thread)
 	trace_wait(other);
 }
 
-TEST_F(firmware, stands_beside_a_counter_that_programs_read)
+TEST_F(firmware, event_coexists_with_readable_counter)
 {
 	struct sifive_trace_info info;
 
@@ -266,7 +266,7 @@ TEST_F(firmware, stands_beside_a_counter_that_programs_read)
  * Each event gets a counter as long as counters are free. An event without a free counter is
  * refused, and the refused call changes nothing.
  */
-TEST_F(firmware, has_a_counter_of_its_own)
+TEST_F(firmware, events_have_separate_counters)
 {
 	uint32_t i, counters, numbers = 0;
 	int ret;
@@ -300,7 +300,7 @@ TEST_F(firmware, has_a_counter_of_its_own)
 	EXPECT_NE(0, counters);
 }
 
-TEST_F(firmware, has_a_known_code_and_nothing_else)
+TEST_F(firmware, invalid_events_are_refused)
 {
 	struct sifive_trace_event *event = &self->counters.event[0];
 
@@ -318,7 +318,7 @@ TEST_F(firmware, has_a_known_code_and_nothing_else)
 	EXPECT_EQ(0, COUNTERS());
 }
 
-TEST_F(firmware, makes_no_samples)
+TEST_F(firmware, event_cannot_trigger_samples)
 {
 	struct sifive_trace_status status;
 

@@ -77,7 +77,7 @@ static bool dump_line(const char *name, const char *word, char *line, size_t siz
 	return found;
 }
 
-TEST_F(identity, sysfs_says_what_the_interface_says)
+TEST_F(identity, sysfs_matches_ioctls)
 {
 	static const struct {
 		uint32_t kind;
@@ -115,7 +115,7 @@ TEST_F(identity, sysfs_says_what_the_interface_says)
 }
 
 /* A dump follows the hardware: idle, configured, running, stopped. */
-TEST_F(identity, debugfs_shows_registers_in_words)
+TEST_F(identity, debugfs_decodes_registers)
 {
 	struct sifive_trace_config config = trace_simple_config(self->fd, 0);
 	struct sifive_trace_encoder e;

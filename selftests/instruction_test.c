@@ -191,7 +191,7 @@ static void check(struct __test_metadata *_metadata, struct _test_data_instructi
 
 /* ---- modes and refusals ------------------------------------------------------ */
 
-TEST_F(instruction, info_reports_the_modes_that_config_takes)
+TEST_F(instruction, info_reports_modes_that_config_accepts)
 {
 	struct sifive_trace_config config = trace_simple_config(self->s.fd, 0);
 	struct sifive_trace_encoder encoder;
@@ -230,7 +230,7 @@ do {								\
 	EXPECT_EQ(0, trace_stop(self->s.fd));			\
 } while (0)
 
-TEST_F(instruction, what_is_wrong_is_refused)
+TEST_F(instruction, invalid_settings_are_refused)
 {
 	struct sifive_trace_config good;
 
@@ -251,7 +251,7 @@ TEST_F(instruction, what_is_wrong_is_refused)
 }
 
 /* The sink's last 1024 bytes are not used. */
-TEST_F(instruction, a_sink_without_room_for_a_part_is_refused)
+TEST_F(instruction, sink_without_room_for_one_part_is_refused)
 {
 	if (!(self->s.encoder.flags & SIFIVE_TRACE_ENCODER_RAWIO))
 		SKIP(return, "this board's encoders share sinks");
@@ -261,7 +261,7 @@ TEST_F(instruction, a_sink_without_room_for_a_part_is_refused)
 	EXPECT_EQ(0, configure(self, 2048, 0));
 }
 
-TEST_F(instruction, it_needs_no_channels)
+TEST_F(instruction, no_channels_are_needed)
 {
 	struct sifive_trace_config config;
 
@@ -318,7 +318,7 @@ static int turn_with_child(pid_t *child)
 	return ret ?: trace_wait(*child);
 }
 
-TEST_F(instruction, each_part_begins_with_a_sync_and_its_owner)
+TEST_F(instruction, each_part_begins_with_sync_and_owner)
 {
 	struct rusage before, after;
 	unsigned int i;
@@ -358,7 +358,7 @@ TEST_F(instruction, children_are_traced_on_request)
 	EXPECT_EQ(0, self->status.instruction.untraced);
 }
 
-TEST_F(instruction, many_processes_one_after_the_other_are_traced)
+TEST_F(instruction, many_successive_processes_are_traced)
 {
 	unsigned int i;
 	pid_t child;
@@ -377,7 +377,7 @@ TEST_F(instruction, many_processes_one_after_the_other_are_traced)
 	EXPECT_EQ(0, self->status.instruction.untraced);
 }
 
-TEST_F(instruction, whatever_runs_is_traced_on_request)
+TEST_F(instruction, all_threads_are_traced_on_request)
 {
 	pid_t child;
 
@@ -420,7 +420,7 @@ static unsigned int between(const struct trace_stream *stream, const char *start
 }
 
 /* The child has the same code at the same addresses, but runs another part of it. */
-TEST_F(instruction, code_that_others_run_is_not_traced)
+TEST_F(instruction, code_of_other_processes_is_not_traced)
 {
 	pid_t child;
 
@@ -467,7 +467,7 @@ static void *answer_all(void *arg)
 	return NULL;
 }
 
-TEST_F(instruction, each_thread_is_named)
+TEST_F(instruction, each_thread_is_identified)
 {
 	struct answerer a;
 
@@ -527,7 +527,7 @@ TEST_F(instruction, stores_of_untraced_threads_are_kept)
 	EXPECT_EQ(100, trace_consecutive(&self->stream, &first, &last));
 }
 
-TEST_F(instruction, a_pause_ends_with_a_part)
+TEST_F(instruction, part_begins_after_each_pause)
 {
 	unsigned int i;
 
@@ -571,7 +571,7 @@ static const char *configure_leaver(struct _test_data_instruction *self)
 	return configure(self, BUFFER, 0) || trace_pin(self->s.encoder.cpu) ? NULL : path;
 }
 
-TEST_F(instruction, a_cpu_that_comes_online_continues)
+TEST_F(instruction, cpu_continues_when_online_again)
 {
 	const char *path = configure_leaver(self);
 
@@ -588,7 +588,7 @@ TEST_F(instruction, a_cpu_that_comes_online_continues)
 }
 
 /* The driver's probe must not look up processes of an ended capture, nor trace for a later one. */
-TEST_F(instruction, a_cpu_that_comes_online_in_a_later_session_is_idle)
+TEST_F(instruction, cpu_onlined_in_later_session_is_not_traced)
 {
 	const char *path = configure_leaver(self);
 
@@ -612,7 +612,7 @@ TEST_F(instruction, a_cpu_that_comes_online_in_a_later_session_is_idle)
 	check(_metadata, self);
 }
 
-TEST_F(instruction, a_full_buffer_ends_the_parts)
+TEST_F(instruction, full_buffer_ends_tracing)
 {
 	unsigned int parts;
 	pid_t child;
@@ -634,7 +634,7 @@ TEST_F(instruction, a_full_buffer_ends_the_parts)
 	EXPECT_EQ(0, trace_start(self->s.fd, SIFIVE_TRACE_START_REWIND));
 }
 
-TEST_F(instruction, sram_fills_without_an_overwritten_beginning)
+TEST_F(instruction, sram_fills_without_overwriting_beginning)
 {
 	if (!trace_has_sink(&self->s, SIFIVE_TRACE_SINK_SRAM))
 		SKIP(return, "this board has no SRAM");
@@ -650,7 +650,7 @@ TEST_F(instruction, sram_fills_without_an_overwritten_beginning)
 	EXPECT_EQ(1, self->found.owners);
 }
 
-TEST_F(instruction, a_drained_capture_is_read_while_it_runs)
+TEST_F(instruction, drained_capture_is_read_while_running)
 {
 	/* A slow machine traces more than the ring holds. */
 	size_t size = 0, room = TURNS * (size_t)BUFFER;
@@ -683,7 +683,7 @@ TEST_F(instruction, a_drained_capture_is_read_while_it_runs)
 	EXPECT_EQ(self->status.instruction.parts, self->found.parts);
 }
 
-TEST_F(instruction, a_ring_keeps_the_newest_parts)
+TEST_F(instruction, ring_keeps_newest_parts)
 {
 	unsigned int i;
 
@@ -699,22 +699,22 @@ TEST_F(instruction, a_ring_keeps_the_newest_parts)
 
 /* ---- rights --------------------------------------------------------------------- */
 
-TEST_F(instruction, reading_needs_the_right_to_trace_the_kernel)
+TEST_F(instruction, reading_needs_permission_to_trace_kernel)
 {
 	ASSERT_EQ(0, begin(self, 0));
 	usleep(1000);
-	EXPECT_EQ(EPERM, trace_read_without_rights());
+	EXPECT_EQ(EPERM, trace_read_unprivileged());
 	ASSERT_EQ(0, trace_stop(self->s.fd));
-	EXPECT_EQ(EPERM, trace_read_without_rights());
+	EXPECT_EQ(EPERM, trace_read_unprivileged());
 	/* Only instruction trace causes the error: the user can read other captures. */
 	memset(&self->s.instruction, 0, sizeof(self->s.instruction));
 	ASSERT_EQ(0, begin(self, 0));
 	usleep(1000);
 	ASSERT_EQ(0, trace_stop(self->s.fd));
-	EXPECT_EQ(0, trace_read_without_rights());
+	EXPECT_EQ(0, trace_read_unprivileged());
 }
 
-TEST_F(instruction, all_that_runs_needs_the_right_at_start)
+TEST_F(instruction, tracing_all_threads_needs_permission_at_start)
 {
 	self->s.instruction.flags = SIFIVE_TRACE_INSTRUCTION_ALL;
 	ASSERT_EQ(0, configure(self, BUFFER, 0));
@@ -739,29 +739,29 @@ static bool turned_off(struct _test_data_instruction *self, uint32_t mode)
 	return !(*control & TR_CONTROL_INSTRUCTION);
 }
 
-TEST_F(instruction, a_program_that_turns_it_on_is_noticed)
+TEST_F(instruction, tracing_enabled_by_program_is_detected)
 {
 	uint32_t mode = self->s.instruction.mode;
 
 	memset(&self->s.instruction, 0, sizeof(self->s.instruction));
 	ASSERT_EQ(0, begin(self, 0));
 	usleep(1000);
-	EXPECT_EQ(0, trace_read_without_rights());
+	EXPECT_EQ(0, trace_read_unprivileged());
 	EXPECT_TRUE(turned_off(self, mode));
 	ASSERT_EQ(0, trace_status(self->s.fd, &self->status));
 	EXPECT_EQ(BIT64(self->s.encoder.index), self->status.changed);
 	EXPECT_NE(NULL, strstr(self->status.message, "teInstruction"));
-	EXPECT_EQ(EPERM, trace_read_without_rights());
+	EXPECT_EQ(EPERM, trace_read_unprivileged());
 	/* A second change must be handled, too, although the first has already been reported. */
 	EXPECT_TRUE(turned_off(self, mode));
 	ASSERT_EQ(0, trace_stop(self->s.fd));
-	EXPECT_EQ(EPERM, trace_read_without_rights());
+	EXPECT_EQ(EPERM, trace_read_unprivileged());
 	/* The next capture is normal. */
 	ASSERT_EQ(0, begin(self, 0));
-	EXPECT_EQ(0, trace_read_without_rights());
+	EXPECT_EQ(0, trace_read_unprivileged());
 }
 
-TEST_F(instruction, a_program_that_turns_it_off_is_noticed)
+TEST_F(instruction, tracing_disabled_by_program_is_detected)
 {
 	volatile uint32_t *control;
 

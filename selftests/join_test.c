@@ -140,7 +140,7 @@ static int store_own(const void *arg)
 	return channel;
 }
 
-TEST_F(join, children_record_on_channels_of_their_own)
+TEST_F(join, children_record_on_separate_channels)
 {
 	unsigned int counts[32] = {}, i;
 	struct trace_stream stream;
@@ -193,7 +193,7 @@ static int take_all(const void *arg)
 	return count;
 }
 
-TEST_F(join, channels_of_a_killed_process_return)
+TEST_F(join, killed_process_releases_channels)
 {
 	const int all = __builtin_popcount(self->channels);
 	int round;
@@ -217,7 +217,7 @@ static int used_flag(const void *arg)
 	return channel < 0 ? channel : (int)(joined.used << 8 | joined.member);
 }
 
-TEST_F(join, a_channel_that_another_process_had_is_marked)
+TEST_F(join, channel_used_by_another_process_is_marked)
 {
 	const uint32_t one = 1u << TRACE_CHANNEL;
 	unsigned int i;
@@ -237,7 +237,7 @@ TEST_F(join, a_channel_that_another_process_had_is_marked)
 	}
 }
 
-TEST_F(join, unused_channels_come_first_upwards_from_the_preferred_one)
+TEST_F(join, unused_channels_are_assigned_first_and_upwards)
 {
 	const uint32_t three = 7u << (TRACE_CHANNEL - 1);
 	const int order[] = { TRACE_CHANNEL, TRACE_CHANNEL + 1, TRACE_CHANNEL - 1,
@@ -254,7 +254,7 @@ TEST_F(join, unused_channels_come_first_upwards_from_the_preferred_one)
 }
 
 /* A descriptor that a child inherits keeps the file open, but does not keep the channels. */
-TEST_F(join, channels_return_with_the_mappings)
+TEST_F(join, channels_are_released_with_mappings)
 {
 	const uint32_t one = 1u << TRACE_CHANNEL;
 	struct sifive_trace_join joined;
@@ -272,7 +272,7 @@ TEST_F(join, channels_return_with_the_mappings)
 	close(fd);
 }
 
-TEST_F(join, channels_of_samples_and_switches_are_not_given)
+TEST_F(join, sampling_and_switch_channels_are_not_assigned)
 {
 	struct sifive_trace_sampling sampling = TRACE_ARG(sifive_trace_sampling);
 	struct sifive_trace_switches switches = TRACE_ARG(sifive_trace_switches);
@@ -291,7 +291,7 @@ TEST_F(join, channels_of_samples_and_switches_are_not_given)
 	close(fd);
 }
 
-TEST_F(join, kernel_records_take_no_channel_of_a_member)
+TEST_F(join, kernel_records_cannot_use_member_channel)
 {
 	struct sifive_trace_sampling sampling = TRACE_ARG(sifive_trace_sampling);
 	struct sifive_trace_switches switches = TRACE_ARG(sifive_trace_switches);
@@ -309,7 +309,7 @@ TEST_F(join, kernel_records_take_no_channel_of_a_member)
 	EXPECT_EQ(0, trace_ioctl(self->s.fd, SIFIVE_TRACE_IOC_SAMPLING, &sampling));
 }
 
-TEST_F(join, channels_that_are_off_are_not_given)
+TEST_F(join, disabled_channels_are_not_assigned)
 {
 	struct sifive_trace_config config = trace_same_config(&self->s.config);
 	struct sifive_trace_join joined;
@@ -325,7 +325,7 @@ TEST_F(join, channels_that_are_off_are_not_given)
 	close(fd);
 }
 
-TEST_F(join, channels_of_instruction_trace_are_not_given)
+TEST_F(join, instruction_trace_channels_are_not_assigned)
 {
 	struct sifive_trace_config config = trace_same_config(&self->s.config);
 	struct sifive_trace_join joined;
@@ -340,7 +340,7 @@ TEST_F(join, channels_of_instruction_trace_are_not_given)
 	close(fd);
 }
 
-TEST_F(join, channels_of_an_earlier_capture_do_not_return_to_this_one)
+TEST_F(join, closing_stale_member_keeps_reassigned_channel)
 {
 	const uint32_t one = 1u << TRACE_CHANNEL, two = 3u << TRACE_CHANNEL;
 	struct sifive_trace_join joined;
@@ -383,13 +383,13 @@ static int orphan_joins(int session)
 	return value;
 }
 
-TEST_F(join, a_process_that_does_not_descend_from_the_holder_needs_a_descriptor)
+TEST_F(join, non_descendant_needs_descriptor)
 {
 	EXPECT_EQ(-EPERM, orphan_joins(-1));
 	EXPECT_EQ(0, orphan_joins(self->s.fd));
 }
 
-TEST_F(join, a_member_s_descriptor_lets_in_too)
+TEST_F(join, member_descriptor_admits_non_descendant)
 {
 	struct sifive_trace_join joined;
 	int fd, other = trace_open(O_RDWR), zero = open("/dev/zero", O_RDWR);
@@ -419,7 +419,7 @@ static int join_as_grandchild(void)
 	return join(fd, -1, ALL, &joined);
 }
 
-TEST_F(join, orphans_of_a_subreaper_descend_from_it)
+TEST_F(join, orphans_of_subreaper_are_its_descendants)
 {
 	pid_t child;
 	int status;
@@ -442,7 +442,7 @@ static int join_without_capability(const void *unused)
 	return trace_keep_caps(0) ? -1002 : join(fd, -1, ALL, &joined);
 }
 
-TEST_F(join, a_process_without_the_capability_is_refused)
+TEST_F(join, process_without_capability_is_refused)
 {
 	struct child child = run(join_without_capability, NULL, false);
 
@@ -476,7 +476,7 @@ TEST_F(join, invalid_calls_are_refused)
 
 /* ---- rights of a member ------------------------------------------------------- */
 
-TEST_F(join, a_member_can_neither_start_nor_configure)
+TEST_F(join, member_cannot_start_or_configure)
 {
 	struct sifive_trace_config config = trace_same_config(&self->s.config);
 	struct sifive_trace_counters counters = TRACE_ARG(sifive_trace_counters);
@@ -523,7 +523,7 @@ static int read_counters(const void *unused)
 	return ret ? ret : before << 8 | trace_signal_of(try_cycle, NULL);
 }
 
-TEST_F(join, a_member_s_threads_read_the_session_s_counters)
+TEST_F(join, member_threads_read_session_counters)
 {
 	struct sifive_trace_counters counters = TRACE_ARG(sifive_trace_counters);
 	struct child child;
@@ -543,7 +543,7 @@ static void store_mapped(void *page)
 	trace_store(page, 0, 1, 4);
 }
 
-TEST_F(join, stores_after_the_session_s_end_go_nowhere)
+TEST_F(join, stores_after_session_end_are_discarded)
 {
 	struct sifive_trace_join joined;
 	struct trace_stream stream;
@@ -604,7 +604,7 @@ static size_t store_and_count(struct trace_session *s, int fd, void *page)
 	return count;
 }
 
-TEST_F(join, a_page_that_went_nowhere_reaches_the_next_session_of_its_file)
+TEST_F(join, stale_page_records_in_next_session_of_its_file)
 {
 	struct sifive_trace_config config;
 	struct sifive_trace_join joined;
@@ -627,7 +627,7 @@ TEST_F(join, a_page_that_went_nowhere_reaches_the_next_session_of_its_file)
 	close(fd);
 }
 
-TEST_F(join, a_storm_of_processes_loses_no_channel)
+TEST_F(join, many_short_processes_leak_no_channel)
 {
 	const int count = trace_repeat(1000);
 	int i, channel;

@@ -129,7 +129,7 @@ static void sample_until(struct _test_data_overflow *self, uint64_t turns, uint6
 	} while (0)
 
 /* Where time is counted, the emulator interrupts every 100 ns of the period. */
-TEST_F(overflow, samples_arrive)
+TEST_F(overflow, generates_samples)
 {
 	struct perf_event_attr attr = trace_perf_attr(PERF_TYPE_HARDWARE,
 						      PERF_COUNT_HW_CPU_CYCLES);
@@ -182,7 +182,7 @@ static void rate(struct __test_metadata *_metadata,
 	EXPECT_LE(samples / 2, in_loop);
 }
 
-TEST_F(overflow, as_many_samples_as_instructions_by_period)
+TEST_F(overflow, sample_count_matches_instructions)
 {
 	struct perf_event_attr attr = trace_perf_attr(PERF_TYPE_HARDWARE,
 						      PERF_COUNT_HW_INSTRUCTIONS);
@@ -191,7 +191,7 @@ TEST_F(overflow, as_many_samples_as_instructions_by_period)
 	rate(_metadata, self, attr, TURNS);
 }
 
-TEST_F(overflow, as_many_samples_as_cycles_by_period)
+TEST_F(overflow, sample_count_matches_cycles)
 {
 	struct perf_event_attr attr = trace_perf_attr(PERF_TYPE_HARDWARE,
 						      PERF_COUNT_HW_CPU_CYCLES);
@@ -204,7 +204,7 @@ TEST_F(overflow, as_many_samples_as_cycles_by_period)
  * The period is shorter than the interrupt handler. If the kernel were also counted, the program
  * would never run again: this kernel does not throttle.
  */
-TEST_F(overflow, as_many_samples_of_user_mode_by_a_short_period)
+TEST_F(overflow, sample_count_matches_user_cycles_at_short_period)
 {
 	struct perf_event_attr attr = trace_perf_attr(PERF_TYPE_HARDWARE,
 						      PERF_COUNT_HW_CPU_CYCLES);
@@ -214,7 +214,7 @@ TEST_F(overflow, as_many_samples_of_user_mode_by_a_short_period)
 	rate(_metadata, self, attr, TURNS / 10);
 }
 
-TEST_F(overflow, samples_end_with_the_event)
+TEST_F(overflow, no_samples_while_event_is_disabled)
 {
 	struct perf_event_attr attr = trace_perf_attr(PERF_TYPE_HARDWARE,
 						      PERF_COUNT_HW_CPU_CYCLES);

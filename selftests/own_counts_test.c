@@ -23,7 +23,7 @@
  */
 #define NEIGHBOUR_TURNS	400000ull
 
-static void work_as_neighbour(void)
+static void work_as_other_process(void)
 {
 	for (;;) {
 		trace_spin(NEIGHBOUR_TURNS);
@@ -53,7 +53,7 @@ FIXTURE_SETUP(own_counts)
 		SKIP(return, "this machine's counters cannot be shared (no Sscofpmf)");
 	self->neighbour = fork();
 	if (!self->neighbour)
-		work_as_neighbour();
+		work_as_other_process();
 	ASSERT_LT(0, self->neighbour);
 	kill(self->neighbour, SIGSTOP);
 }
@@ -124,7 +124,7 @@ static uint64_t work(struct __test_metadata *_metadata,
 
 #define WORK_WITH(flags)	work(_metadata, self, flags, false)
 
-TEST_F(own_counts, leave_a_neighbour_on_the_hart_out)
+TEST_F(own_counts, exclude_other_processes_on_hart)
 {
 	uint64_t alone = WORK_WITH(0), own, all;
 
@@ -143,7 +143,7 @@ TEST_F(own_counts, leave_a_neighbour_on_the_hart_out)
 }
 
 /* Some records have a context switch to the other process in between. */
-TEST_F(own_counts, go_on_over_each_switch)
+TEST_F(own_counts, continue_across_context_switches)
 {
 	uint64_t own;
 

@@ -106,7 +106,7 @@ static void check(struct __test_metadata *_metadata, const struct trace_stream *
 	EXPECT_EQ(AFTER + PART, next);
 }
 
-TEST_F(pause, what_is_stored_meanwhile_is_missing_and_told)
+TEST_F(pause, stores_during_pause_are_omitted_and_reported)
 {
 	static const uint32_t flags[] = {
 		0, SIFIVE_TRACE_CONFIG_RING, SIFIVE_TRACE_CONFIG_DRAIN,
@@ -127,7 +127,7 @@ TEST_F(pause, what_is_stored_meanwhile_is_missing_and_told)
 		}
 }
 
-TEST_F(pause, a_ring_is_paused_at_each_position)
+TEST_F(pause, ring_can_be_paused_at_any_position)
 {
 	unsigned int round;
 	uint32_t i;
@@ -149,7 +149,7 @@ TEST_F(pause, a_ring_is_paused_at_each_position)
 	EXPECT_EQ(round * 7 - 1, i);
 }
 
-TEST_F(pause, a_drained_capture_does_not_end)
+TEST_F(pause, drained_capture_does_not_end)
 {
 	char bytes[4096];
 	ssize_t got;
@@ -192,7 +192,7 @@ static void *stop_later(void *arg)
 	return NULL;
 }
 
-TEST_F(pause, a_waiting_reader_sees_a_stop_meanwhile)
+TEST_F(pause, stop_during_pause_wakes_reader)
 {
 	struct sigaction action = { .sa_handler = nothing };
 	pthread_t thread;
@@ -216,7 +216,7 @@ TEST_F(pause, a_waiting_reader_sees_a_stop_meanwhile)
 	pthread_join(thread, NULL);
 }
 
-TEST_F(pause, a_buffer_that_is_paused_is_not_at_its_end)
+TEST_F(pause, poll_does_not_report_pause_as_end)
 {
 	struct pollfd p = { .events = POLLIN };
 
@@ -230,7 +230,7 @@ TEST_F(pause, a_buffer_that_is_paused_is_not_at_its_end)
 	EXPECT_EQ(1, poll(&p, 1, 0));
 }
 
-TEST_F(pause, a_reader_of_a_ring_gets_one_state_of_it)
+TEST_F(pause, ring_reader_sees_one_snapshot)
 {
 	uint8_t bytes[2 * 4096];
 	size_t size = 1000;
@@ -262,7 +262,7 @@ static void reset_encoder(struct trace_session *s)
 	__sync_synchronize();
 }
 
-TEST_F(pause, an_encoder_that_was_reset_meanwhile_goes_on)
+TEST_F(pause, encoder_reset_during_pause_continues)
 {
 	ASSERT_EQ(0, trace_session_config(&self->s, SIFIVE_TRACE_SINK_SBA, BUFFER, 0));
 	ASSERT_EQ(0, trace_start(self->s.fd, 0));
@@ -299,7 +299,7 @@ static bool fill_but_a_word(struct _test_data_pause *self, void *page,
 	return false;
 }
 
-TEST_F(pause, an_end_that_finds_no_room_appends_nothing)
+TEST_F(pause, unpause_without_room_appends_nothing)
 {
 	struct sifive_trace_encoder last;
 	struct sifive_trace_sink before, after;
@@ -345,7 +345,7 @@ static bool fill(const struct trace_session *s, void *page,
 	return false;
 }
 
-TEST_F(pause, a_full_sink_does_not_keep_others_from_going_on)
+TEST_F(pause, full_sink_does_not_block_other_sinks)
 {
 	struct sifive_trace_sink full[2], other[2];
 	struct sifive_trace_encoder last;
@@ -390,7 +390,7 @@ TEST_F(pause, a_full_sink_does_not_keep_others_from_going_on)
 	trace_unmap(page);
 }
 
-TEST_F(pause, start_ends_it_and_a_rewind_discards_what_was_before)
+TEST_F(pause, start_ends_pause_and_rewind_discards_data)
 {
 	ASSERT_EQ(0, trace_session_config(&self->s, SIFIVE_TRACE_SINK_SBA, BUFFER, 0));
 	ASSERT_EQ(0, trace_start(self->s.fd, 0));
@@ -412,7 +412,7 @@ TEST_F(pause, start_ends_it_and_a_rewind_discards_what_was_before)
 	EXPECT_EQ(PART, trace_consecutive(&self->stream, NULL, NULL));
 }
 
-TEST_F(pause, what_cannot_be_paused_is_refused)
+TEST_F(pause, invalid_requests_are_refused)
 {
 	struct sifive_trace_run unknown = { .size = sizeof(unknown), .flags = 2 };
 	uint32_t i;
@@ -436,7 +436,7 @@ TEST_F(pause, what_cannot_be_paused_is_refused)
 	EXPECT_EQ(-EOPNOTSUPP, trace_pause(self->s.fd));
 }
 
-TEST_F(pause, other_processes_need_the_capability)
+TEST_F(pause, other_processes_need_capability)
 {
 	pid_t child;
 
@@ -474,7 +474,7 @@ static void ignore(const struct trace_record *record, void *arg)
 }
 
 /* Records after a pause follow a loss: without a header, XORed counts would be unknown. */
-TEST_F(pause, samples_begin_again_with_a_header)
+TEST_F(pause, samples_resume_with_header)
 {
 	struct trace_totals totals;
 
@@ -489,7 +489,7 @@ TEST_F(pause, samples_begin_again_with_a_header)
 
 static bool pausing;
 
-static void *pause_all_the_time(void *arg)
+static void *pause_repeatedly(void *arg)
 {
 	int fd = trace_open(O_RDWR);
 
@@ -500,7 +500,7 @@ static void *pause_all_the_time(void *arg)
 }
 
 /* START creates its events when others can already pause the capture. */
-TEST_F(pause, a_pause_amid_a_start_takes_no_sample_from_what_follows)
+TEST_F(pause, pause_during_start_loses_no_later_samples)
 {
 	pthread_t thread;
 	unsigned int i;
@@ -508,7 +508,7 @@ TEST_F(pause, a_pause_amid_a_start_takes_no_sample_from_what_follows)
 	sample(_metadata, self, 0);
 	for (i = 0; i < 10; i++) {
 		pausing = true;
-		ASSERT_EQ(0, pthread_create(&thread, NULL, pause_all_the_time, NULL));
+		ASSERT_EQ(0, pthread_create(&thread, NULL, pause_repeatedly, NULL));
 		EXPECT_EQ(0, trace_start(self->s.fd, 0));
 		while (!(trace_flags(self->s.fd) & SIFIVE_TRACE_STATUS_PAUSED))
 			sched_yield();

@@ -172,7 +172,7 @@ static int open_instructions(void)
 	return open_enabled(attr, 0, -1);
 }
 
-TEST_F(perf, events_count_right_before_during_and_after_a_session)
+TEST_F(perf, counts_correctly_before_during_and_after_session)
 {
 	int event = open_instructions();
 
@@ -314,7 +314,7 @@ static void check_theirs(struct __test_metadata *_metadata,
 }
 
 /* Open three events in one order and close them in another, for all combinations. */
-TEST_F(perf, both_count_right_while_events_come_and_go_in_every_order)
+TEST_F(perf, counts_are_correct_in_every_open_and_close_order)
 {
 	static const unsigned int order[6][KINDS] = {
 		{ 0, 1, 2 }, { 0, 2, 1 }, { 1, 0, 2 },
@@ -348,7 +348,7 @@ TEST_F(perf, both_count_right_while_events_come_and_go_in_every_order)
 
 /* ---- events that fill the counters --------------------------------------------- */
 
-TEST_F(perf, when_perf_holds_all_counters_the_event_is_refused_as_busy)
+TEST_F(perf, event_is_busy_when_perf_holds_all_counters)
 {
 	struct sifive_trace_status status;
 	int event[MANY];
@@ -366,7 +366,7 @@ TEST_F(perf, when_perf_holds_all_counters_the_event_is_refused_as_busy)
 	EXPECT_EQ(0, TAKE(&instructions, &dtlb));
 }
 
-TEST_F(perf, fixed_counters_can_be_had_when_perf_holds_all_others)
+TEST_F(perf, fixed_counters_are_available_when_perf_holds_others)
 {
 	int event[MANY];
 
@@ -376,7 +376,7 @@ TEST_F(perf, fixed_counters_can_be_had_when_perf_holds_all_others)
 	close_all(event);
 }
 
-TEST_F(perf, perf_gets_the_counters_that_a_session_leaves)
+TEST_F(perf, perf_gets_counters_not_used_by_session)
 {
 	int event[MANY], all, rest;
 
@@ -393,7 +393,7 @@ TEST_F(perf, perf_gets_the_counters_that_a_session_leaves)
 }
 
 /* Fill only programmable counters, so that firmware has only the fixed one left for cycles. */
-TEST_F(perf, fixed_counters_of_a_session_are_not_given_to_perf)
+TEST_F(perf, perf_does_not_get_fixed_counters_of_session)
 {
 	struct perf_event_attr attr = trace_perf_attr(PERF_TYPE_HARDWARE,
 						      PERF_COUNT_HW_INSTRUCTIONS);
@@ -453,7 +453,7 @@ static uint64_t count_calls(int event)
 }
 
 /* perf may have set a fixed counter to count only user mode. */
-TEST_F(perf, asking_about_an_event_leaves_perfs_counter_as_it_is)
+TEST_F(perf, event_query_does_not_change_perf_counter)
 {
 	struct sifive_trace_query query = TRACE_ARG(sifive_trace_query);
 	uint64_t before, after;
@@ -506,7 +506,7 @@ static void *thread_touches(void *arg)
 	return NULL;
 }
 
-TEST_F(perf, perf_may_touch_a_page_first_while_counters_are_taken)
+TEST_F(perf, perf_can_touch_page_first_while_counters_are_taken)
 {
 	struct toucher t = { .s = &self->s };
 	struct perf_event_attr attr = trace_perf_attr(PERF_TYPE_SOFTWARE,
@@ -533,7 +533,7 @@ TEST_F(perf, perf_may_touch_a_page_first_while_counters_are_taken)
  * Each write to the sysctl resets access on all CPUs. Joining again restores access; the counters
  * have kept counting.
  */
-TEST_F(perf, a_change_of_perf_user_access_is_repaired_by_joining_again)
+TEST_F(perf, rejoin_restores_access_after_perf_user_access_change)
 {
 	static const char *const value[] = { "0", "2", "1", "2", "0", "1" };
 	unsigned int i;

@@ -188,7 +188,7 @@ static int capture(struct _test_data_process *self, bool first)
 							      &self->seen);
 }
 
-TEST_F(process, all_threads_of_the_named_process_are_sampled)
+TEST_F(process, all_threads_of_named_process_are_sampled)
 {
 	struct seen *seen = &self->seen;
 	unsigned int i;
@@ -221,7 +221,7 @@ static int capture_list(struct _test_data_process *self, int32_t *process, uint3
 							      &self->seen);
 }
 
-TEST_F(process, all_named_processes_are_sampled_and_no_other)
+TEST_F(process, only_named_processes_are_sampled)
 {
 	int32_t list[] = { self->child, self->other[0] };
 	struct seen *seen = &self->seen;
@@ -239,7 +239,7 @@ TEST_F(process, all_named_processes_are_sampled_and_no_other)
 }
 
 /* With counts per thread, the driver keeps a table of the processes as well. */
-TEST_F(process, counts_per_thread_of_several_processes)
+TEST_F(process, several_processes_have_per_thread_counts)
 {
 	struct sifive_trace_counters counters = TRACE_ARG(sifive_trace_counters);
 	struct sifive_trace_sampling sampling = TRACE_ARG(sifive_trace_sampling);
@@ -267,7 +267,7 @@ TEST_F(process, counts_per_thread_of_several_processes)
 	EXPECT_EQ(0, seen->own + seen->early + seen->middle);
 }
 
-TEST_F(process, those_that_have_ended_become_0)
+TEST_F(process, exited_processes_are_zeroed_in_list)
 {
 	pid_t gone = self->other[0];
 	int32_t list[] = { gone, self->other[1], gone };
@@ -289,7 +289,7 @@ TEST_F(process, those_that_have_ended_become_0)
 	EXPECT_EQ(0, trace_flags(self->s.fd) & SIFIVE_TRACE_STATUS_RUNNING);
 }
 
-TEST_F(process, lists_that_are_refused)
+TEST_F(process, invalid_lists_are_refused)
 {
 	static int32_t many[SIFIVE_TRACE_MAX_PROCESSES + 1];
 	int32_t list[] = { self->child, self->other[0], self->child };
@@ -337,7 +337,7 @@ TEST_F(process, lists_that_are_refused)
 }
 
 /* A running capture keeps its processes. */
-TEST_F(process, a_running_capture_only_checks_the_list)
+TEST_F(process, running_capture_only_checks_list)
 {
 	EXPECT_EQ(0, start(self, SIFIVE_TRACE_START_REWIND, self->child));
 	EXPECT_EQ(-ESRCH, start(self, 0, INT32_MAX));
@@ -345,7 +345,7 @@ TEST_F(process, a_running_capture_only_checks_the_list)
 	EXPECT_NE(0, trace_flags(self->s.fd) & SIFIVE_TRACE_STATUS_RUNNING);
 }
 
-TEST_F(process, the_next_start_may_record_the_caller)
+TEST_F(process, next_start_can_record_caller)
 {
 	struct trace_totals totals;
 	unsigned int i;
@@ -362,7 +362,7 @@ TEST_F(process, the_next_start_may_record_the_caller)
 	EXPECT_EQ(0, self->seen.early + self->seen.middle + self->seen.late);
 }
 
-TEST_F(process, the_capture_goes_on_when_the_process_ends)
+TEST_F(process, capture_continues_after_process_exits)
 {
 	struct sifive_trace_status status;
 
@@ -375,14 +375,14 @@ TEST_F(process, the_capture_goes_on_when_the_process_ends)
 	EXPECT_EQ(-ESRCH, start(self, SIFIVE_TRACE_START_REWIND, self->child));
 }
 
-static void *give_id(void *id)
+static void *store_thread_id(void *id)
 {
 	*(pid_t *)id = gettid();
 	pause();
 	return NULL;
 }
 
-TEST_F(process, what_is_no_process_is_refused)
+TEST_F(process, non_process_is_refused)
 {
 	struct sifive_trace_start reserved = TRACE_ARG(sifive_trace_start);
 	volatile pid_t thread_id = 0;
@@ -396,7 +396,7 @@ TEST_F(process, what_is_no_process_is_refused)
 	/* kthreadd */
 	EXPECT_EQ(-EINVAL, start(self, 0, 2));
 	EXPECT_EQ(-ESRCH, start(self, 0, INT32_MAX));
-	ASSERT_EQ(0, pthread_create(&thread, NULL, give_id, (void *)&thread_id));
+	ASSERT_EQ(0, pthread_create(&thread, NULL, store_thread_id, (void *)&thread_id));
 	while (!thread_id)
 		usleep(1000);
 	EXPECT_EQ(-ESRCH, start(self, 0, thread_id));
@@ -404,7 +404,7 @@ TEST_F(process, what_is_no_process_is_refused)
 	EXPECT_EQ(0, start_list(self, 0, NULL, 0));
 }
 
-TEST_F(process, another_process_needs_the_capability)
+TEST_F(process, naming_processes_needs_capability)
 {
 	pid_t child = fork();
 

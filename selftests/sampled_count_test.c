@@ -130,7 +130,7 @@ static void sample(struct __test_metadata *_metadata,
 	EXPECT_GE(done + done / 10, samples.sum);
 }
 
-TEST_F(sampled_count, is_of_each_thread_and_takes_no_counter)
+TEST_F(sampled_count, is_per_thread_and_uses_no_session_counter)
 {
 	ASSERT_EQ(0, COUNTERS());
 	EXPECT_EQ(0, self->counters.mask);
@@ -141,7 +141,7 @@ TEST_F(sampled_count, is_of_each_thread_and_takes_no_counter)
 }
 
 /* Cycles, which have a lower number, use a counter of the session. */
-TEST_F(sampled_count, stands_beside_others)
+TEST_F(sampled_count, coexists_with_other_counts)
 {
 	self->counters.count = 2;
 	self->counters.event[1].code = 1;
@@ -151,7 +151,7 @@ TEST_F(sampled_count, stands_beside_others)
 	sample(_metadata, self, 1);
 }
 
-TEST_F(sampled_count, is_of_the_sampling_event_alone)
+TEST_F(sampled_count, needs_its_event_as_sampling_event)
 {
 	ASSERT_EQ(0, COUNTERS());
 	self->sampling.event.flags = 0;
@@ -168,7 +168,7 @@ TEST_F(sampled_count, is_of_the_sampling_event_alone)
 	EXPECT_EQ(0, SAMPLING());
 }
 
-TEST_F(sampled_count, leaves_sampling_to_be_switched_off)
+TEST_F(sampled_count, sampling_can_be_turned_off)
 {
 	ASSERT_EQ(0, COUNTERS());
 	ASSERT_EQ(0, SAMPLING());

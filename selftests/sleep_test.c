@@ -114,7 +114,7 @@ static int go_to_sleep(const char *depth)
 	return ret ? ret : trace_file_write(STATE, state());
 }
 
-TEST_F(sleep, a_running_capture)
+TEST_F(sleep, running_capture_continues_unless_in_sram)
 {
 	struct sifive_trace_status status;
 	uint32_t first, last;
@@ -158,7 +158,7 @@ TEST_F(sleep, a_running_capture)
  * TRACE_LOST=1, memory_thief overwrites the buffer first, because power loss destroys
  * memory that the kernel does not save.
  */
-TEST_F(sleep, hibernation_keeps_what_was_captured_or_says_that_it_is_lost)
+TEST_F(sleep, hibernation_keeps_capture_or_reports_loss)
 {
 	bool lost = trace_setting("TRACE_LOST", 0) && variant->sink == SIFIVE_TRACE_SINK_SBA;
 	bool sram = variant->sink == SIFIVE_TRACE_SINK_SRAM;
@@ -193,7 +193,7 @@ TEST_F(sleep, hibernation_keeps_what_was_captured_or_says_that_it_is_lost)
 }
 
 /* Stores that wait for a reader continue at suspend, and wait again after resume. */
-TEST_F(sleep, a_store_that_waits)
+TEST_F(sleep, waiting_store_waits_again_after_resume)
 {
 	struct trace_writer writer;
 	char byte;
@@ -224,7 +224,7 @@ TEST_F(sleep, a_store_that_waits)
 }
 
 /* The same for the encoder of a CPU that is offline in the meantime. */
-TEST_F(sleep, the_last_encoder)
+TEST_F(sleep, encoder_of_offlined_cpu_continues_unless_in_sram)
 {
 	struct sifive_trace_status status;
 	unsigned int n = 0;
@@ -252,7 +252,7 @@ TEST_F(sleep, the_last_encoder)
 		  trace_consecutive(&self->stream, NULL, NULL));
 }
 
-TEST_F(sleep, a_stopped_capture_keeps_what_it_has)
+TEST_F(sleep, stopped_capture_is_kept)
 {
 	struct sifive_trace_counters counters = TRACE_ARG(sifive_trace_counters);
 	int ret, counted;
@@ -277,7 +277,7 @@ TEST_F(sleep, a_stopped_capture_keeps_what_it_has)
 }
 
 /* First its own threads, then all: both are sampled again after sleep. */
-TEST_F(sleep, sampling_goes_on)
+TEST_F(sleep, sampling_continues)
 {
 	struct sifive_trace_sampling sampling = TRACE_ARG(sifive_trace_sampling);
 	unsigned int i;
@@ -302,7 +302,7 @@ TEST_F(sleep, sampling_goes_on)
 	}
 }
 
-TEST_F(sleep, sampling_goes_on_after_a_pause_of_the_capture)
+TEST_F(sleep, sampling_continues_after_pause)
 {
 	struct sifive_trace_sampling sampling = TRACE_ARG(sifive_trace_sampling);
 	int ret;
@@ -395,7 +395,7 @@ static bool find_leaver(struct _test_data_sleep *self, struct sifive_trace_encod
 }
 
 /* Only system sleep restores an encoder that has lost its registers. */
-TEST_F(sleep, counters_stay_where_a_stream_did_not_go_on)
+TEST_F(sleep, counters_are_kept_on_cpu_whose_stream_ended)
 {
 	struct sifive_trace_status status;
 	struct sifive_trace_encoder e;
@@ -436,7 +436,7 @@ TEST_F(sleep, counters_stay_where_a_stream_did_not_go_on)
 	trace_unmap(page);
 }
 
-TEST_F(sleep, counts_only_grow)
+TEST_F(sleep, counts_never_decrease)
 {
 	struct watcher watcher[SIFIVE_TRACE_MAX_ENCODERS] = {};
 	const struct sifive_trace_slot *slot;

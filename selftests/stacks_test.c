@@ -151,7 +151,7 @@ static int capture(struct _test_data_stacks *self, const void *sp, unsigned int 
 	return ret;
 }
 
-TEST_F(stacks, samples_have_registers_and_the_stack)
+TEST_F(stacks, samples_have_registers_and_stack)
 {
 	ASSERT_EQ(0, capture(self, self->page, 256));
 	ASSERT_LT(0, self->samples);
@@ -159,7 +159,7 @@ TEST_F(stacks, samples_have_registers_and_the_stack)
 	EXPECT_EQ(WORDS + 256 / 8, self->latest.values);
 }
 
-TEST_F(stacks, a_stack_of_eight_bytes_is_the_smallest)
+TEST_F(stacks, smallest_stack_is_eight_bytes)
 {
 	ASSERT_EQ(0, capture(self, self->page, 8));
 	ASSERT_LT(0, self->samples);
@@ -167,7 +167,7 @@ TEST_F(stacks, a_stack_of_eight_bytes_is_the_smallest)
 	EXPECT_EQ(WORDS + 1, self->latest.values);
 }
 
-TEST_F(stacks, a_stack_pointer_that_is_not_aligned_is_rounded_down)
+TEST_F(stacks, unaligned_stack_pointer_is_rounded_down)
 {
 	ASSERT_EQ(0, capture(self, (char *)self->page + 13, 64));
 	ASSERT_LT(0, self->samples);
@@ -175,7 +175,7 @@ TEST_F(stacks, a_stack_pointer_that_is_not_aligned_is_rounded_down)
 	EXPECT_EQ(WORDS + 64 / 8, self->latest.values);
 }
 
-TEST_F(stacks, the_copy_ends_at_memory_that_cannot_be_read)
+TEST_F(stacks, copy_ends_at_unreadable_memory)
 {
 	unsigned int left;
 
@@ -187,7 +187,7 @@ TEST_F(stacks, the_copy_ends_at_memory_that_cannot_be_read)
 	}
 }
 
-TEST_F(stacks, bad_stack_pointers_have_no_stack)
+TEST_F(stacks, invalid_stack_pointer_copies_nothing)
 {
 	const void *pointers[] = { NULL, (void *)8, (void *)-8, (void *)(1ul << 63) };
 	unsigned int i;
@@ -200,7 +200,7 @@ TEST_F(stacks, bad_stack_pointers_have_no_stack)
 	}
 }
 
-TEST_F(stacks, all_count_types_have_them)
+TEST_F(stacks, recorded_with_all_count_types)
 {
 	for (self->sampling.count_type = SIFIVE_TRACE_SAMPLING_RAW;
 	     self->sampling.count_type <= SIFIVE_TRACE_SAMPLING_XOR; self->sampling.count_type++) {
@@ -210,7 +210,7 @@ TEST_F(stacks, all_count_types_have_them)
 	}
 }
 
-TEST_F(stacks, headers_at_intervals_come_before_them)
+TEST_F(stacks, periodic_headers_precede_stacks)
 {
 	unsigned int i;
 
@@ -299,7 +299,7 @@ static int capture_kernel(struct _test_data_stacks *self, uint32_t flags, struct
 	return ret;
 }
 
-TEST_F(stacks, samples_in_the_kernel_begin_there)
+TEST_F(stacks, kernel_samples_begin_in_kernel)
 {
 	struct kernel kernel;
 
@@ -316,7 +316,7 @@ TEST_F(stacks, samples_in_the_kernel_begin_there)
 	EXPECT_EQ(0, kernel.wrong);
 }
 
-TEST_F(stacks, samples_show_the_kernel_only_if_it_is_wanted)
+TEST_F(stacks, kernel_addresses_are_recorded_only_on_request)
 {
 	struct kernel kernel;
 
@@ -329,27 +329,27 @@ TEST_F(stacks, samples_show_the_kernel_only_if_it_is_wanted)
 	EXPECT_NE(NULL, strstr(trace_message(self->s.fd), "kernel's part belongs to"));
 }
 
-TEST_F(stacks, reading_the_kernels_addresses_needs_the_right)
+TEST_F(stacks, reading_kernel_addresses_needs_permission)
 {
 	struct kernel kernel;
 
 	ASSERT_EQ(0, capture_kernel(self, SIFIVE_TRACE_SAMPLING_STACK(64), &kernel));
-	EXPECT_EQ(0, trace_read_without_rights());
+	EXPECT_EQ(0, trace_read_unprivileged());
 	ASSERT_EQ(0, capture_kernel(self, SIFIVE_TRACE_SAMPLING_KERNEL |
 				    SIFIVE_TRACE_SAMPLING_STACK(64), &kernel));
-	EXPECT_EQ(EPERM, trace_read_without_rights());
+	EXPECT_EQ(EPERM, trace_read_unprivileged());
 }
 
-TEST_F(stacks, reading_the_stacks_of_all_processes_needs_the_right)
+TEST_F(stacks, reading_stacks_of_all_processes_needs_permission)
 {
 	struct kernel kernel;
 
 	ASSERT_EQ(0, capture_kernel(self, SIFIVE_TRACE_SAMPLING_ALL |
 				    SIFIVE_TRACE_SAMPLING_STACK(64), &kernel));
-	EXPECT_EQ(EPERM, trace_read_without_rights());
+	EXPECT_EQ(EPERM, trace_read_unprivileged());
 }
 
-TEST_F(stacks, reading_the_stacks_of_named_processes_needs_the_right)
+TEST_F(stacks, reading_stacks_of_named_processes_needs_permission)
 {
 	struct sifive_trace_start start = TRACE_ARG(sifive_trace_start);
 	int32_t process = getpid();
@@ -373,11 +373,11 @@ TEST_F(stacks, reading_the_stacks_of_named_processes_needs_the_right)
 		ASSERT_EQ(0, trace_ioctl(self->s.fd, SIFIVE_TRACE_IOC_SAMPLING, &self->sampling));
 		ASSERT_EQ(0, trace_ioctl(self->s.fd, SIFIVE_TRACE_IOC_START, &start));
 		ASSERT_EQ(0, trace_stop(self->s.fd));
-		EXPECT_EQ(tries[i].error, trace_read_without_rights());
+		EXPECT_EQ(tries[i].error, trace_read_unprivileged());
 	}
 }
 
-TEST_F(stacks, sizes_that_cannot_be_are_refused)
+TEST_F(stacks, invalid_sizes_are_refused)
 {
 	const unsigned int sizes[] = { 1, 4, 12, SIFIVE_TRACE_STACK_MAX + 8, 0xffff };
 	unsigned int i;

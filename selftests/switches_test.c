@@ -257,7 +257,7 @@ static int take_turns(pid_t *other)
 	return 0;
 }
 
-TEST_F(switches, each_time_that_a_thread_waits_is_recorded)
+TEST_F(switches, each_wait_is_recorded)
 {
 	const unsigned int *kind = self->found.kind;
 	struct rusage before, after;
@@ -286,7 +286,7 @@ TEST_F(switches, each_time_that_a_thread_waits_is_recorded)
 }
 
 /* Each thread is woken by the other, on the same CPU. */
-TEST_F(switches, each_time_that_a_thread_is_woken_is_recorded_on_request)
+TEST_F(switches, wakeups_are_recorded_on_request)
 {
 	const unsigned int *kind = self->found.kind;
 
@@ -303,7 +303,7 @@ TEST_F(switches, each_time_that_a_thread_is_woken_is_recorded_on_request)
 }
 
 /* The thread is woken by one whose CPU has no stream. */
-TEST_F(switches, wakeups_where_nothing_is_recorded_are_counted)
+TEST_F(switches, wakeups_on_unrecorded_cpus_are_counted)
 {
 	struct answer a;
 
@@ -352,7 +352,7 @@ static int restart(struct _test_data_switches *self)
 	return set(self) ?: trace_start(self->s.fd, SIFIVE_TRACE_START_REWIND);
 }
 
-TEST_F(switches, threads_that_share_a_cpu_take_turns)
+TEST_F(switches, switches_between_threads_on_one_cpu_are_recorded)
 {
 	const unsigned int *kind = self->found.kind;
 	pthread_barrier_t together;
@@ -392,7 +392,7 @@ static void spawn(void)
 	trace_wait(child);
 }
 
-TEST_F(switches, a_parent_in_vfork_is_uninterruptible)
+TEST_F(switches, vfork_parent_is_uninterruptible)
 {
 	unsigned int i;
 
@@ -423,7 +423,7 @@ static void stop_itself(struct _test_data_switches *self)
 	_exit(5);
 }
 
-TEST_F(switches, a_stopped_process_is_recorded_as_stopped)
+TEST_F(switches, stopped_process_is_recorded_as_stopped)
 {
 	int status;
 	pid_t child;
@@ -482,7 +482,7 @@ static int last_before_freeze(struct _test_data_switches *self)
 	return frozen ?: self->found.latest[1];
 }
 
-TEST_F(switches, a_frozen_thread_is_uninterruptible)
+TEST_F(switches, frozen_thread_is_uninterruptible)
 {
 	int kind;
 
@@ -543,7 +543,7 @@ static pid_t make_sleeper(const int *pipe, bool child)
 	_exit(read(pipe[0], &c, 1) != 0);
 }
 
-TEST_F(switches, processes_that_are_made_later_are_recorded_on_request)
+TEST_F(switches, later_children_are_recorded_on_request)
 {
 	pid_t older;
 	int to[2];
@@ -583,7 +583,7 @@ TEST_F(switches, processes_that_are_made_later_are_recorded_on_request)
 	EXPECT_LT(0, self->found.foreign);
 }
 
-TEST_F(switches, a_pause_ends_with_a_mark)
+TEST_F(switches, pause_ends_with_mark)
 {
 	ASSERT_EQ(0, start(self));
 	usleep(1000);
@@ -596,7 +596,7 @@ TEST_F(switches, a_pause_ends_with_a_mark)
 	EXPECT_EQ(2, self->found.kind[SIFIVE_TRACE_SWITCH_END]);
 }
 
-TEST_F(switches, a_hart_without_a_thread_ends_with_no_thread)
+TEST_F(switches, hart_without_recorded_thread_ends_as_idle)
 {
 	unsigned int i;
 
@@ -620,7 +620,7 @@ TEST_F(switches, a_hart_without_a_thread_ends_with_no_thread)
 		EXPECT_LT(0, self->found.ran[i]);
 }
 
-TEST_F(switches, threads_that_run_where_nothing_is_recorded_are_counted)
+TEST_F(switches, switches_on_unrecorded_cpus_are_counted)
 {
 	unsigned int i;
 
@@ -659,7 +659,7 @@ static void *execute(void *to)
 	_exit(2);
 }
 
-TEST_F(switches, a_thread_that_executes_a_program_takes_over_the_id_of_its_process)
+TEST_F(switches, thread_that_calls_execve_gets_process_id)
 {
 	pthread_t thread;
 	pid_t child, id;
@@ -712,7 +712,7 @@ TEST_F(switches, records_without_room_are_counted)
 	EXPECT_EQ(full.switches, self->status.switches);
 }
 
-TEST_F(switches, a_cpu_that_comes_online_begins_with_its_thread)
+TEST_F(switches, onlined_cpu_begins_with_current_thread)
 {
 	const char *path = trace_session_leaver(&self->s);
 
@@ -736,7 +736,7 @@ TEST_F(switches, a_cpu_that_comes_online_begins_with_its_thread)
 	EXPECT_EQ(0, self->status.switches_lost);
 }
 
-TEST_F(switches, config_clears_the_setting)
+TEST_F(switches, config_clears_setting)
 {
 	ASSERT_EQ(0, set(self));
 	ASSERT_EQ(0, trace_session_config(&self->s, SIFIVE_TRACE_SINK_SBA, BUFFER, 0));
@@ -747,7 +747,7 @@ TEST_F(switches, config_clears_the_setting)
 	EXPECT_EQ(0, self->found.begins);
 }
 
-TEST_F(switches, off_turns_them_off)
+TEST_F(switches, off_channel_disables_recording)
 {
 	ASSERT_EQ(0, set(self));
 	self->switches.channel = SIFIVE_TRACE_SWITCHES_OFF;
@@ -757,7 +757,7 @@ TEST_F(switches, off_turns_them_off)
 	EXPECT_EQ(0, self->found.total);
 }
 
-TEST_F(switches, what_is_wrong_is_refused)
+TEST_F(switches, invalid_requests_are_refused)
 {
 	const struct sifive_trace_switches good = self->switches;
 	pid_t child;

@@ -147,7 +147,7 @@ static void *make_calls(void *unused)
 	return unused;
 }
 
-TEST_F(syscalls, each_has_its_number_and_result)
+TEST_F(syscalls, each_has_number_and_result)
 {
 	ASSERT_EQ(0, start(self));
 	make_calls(NULL);
@@ -158,7 +158,7 @@ TEST_F(syscalls, each_has_its_number_and_result)
 	EXPECT_EQ(1, self->found.unpaired);
 }
 
-TEST_F(syscalls, those_of_other_threads_too)
+TEST_F(syscalls, other_threads_are_recorded)
 {
 	pthread_t thread;
 
@@ -170,7 +170,7 @@ TEST_F(syscalls, those_of_other_threads_too)
 	EXPECT_EQ(CALLS, self->found.failures);
 }
 
-TEST_F(syscalls, those_of_other_processes_are_not_recorded)
+TEST_F(syscalls, other_processes_are_not_recorded)
 {
 	unsigned int i;
 	pid_t child;
@@ -189,7 +189,7 @@ TEST_F(syscalls, those_of_other_processes_are_not_recorded)
 	EXPECT_EQ(CALLS, self->found.results);
 }
 
-TEST_F(syscalls, there_are_none_without_the_flag)
+TEST_F(syscalls, not_recorded_without_flag)
 {
 	ASSERT_EQ(0, start(self));
 	make_calls(NULL);
@@ -277,7 +277,7 @@ static void count_marks(const struct trace_stream *stream, unsigned int *marks,
 }
 
 /* Without that record, a reader could not attribute calls until the thread leaves the CPU. */
-TEST_F(syscalls, the_thread_that_runs_is_recorded_again_after_a_loss)
+TEST_F(syscalls, running_thread_is_recorded_after_loss)
 {
 	unsigned int i, marks = 0, unnamed = 0;
 	struct trace_stream stream = {};
@@ -305,7 +305,7 @@ TEST_F(syscalls, the_thread_that_runs_is_recorded_again_after_a_loss)
 	free(bytes);
 }
 
-TEST_F(syscalls, there_are_none_in_a_pause)
+TEST_F(syscalls, not_recorded_during_pause)
 {
 	ASSERT_EQ(0, start(self));
 	ASSERT_EQ(0, trace_pause(self->s.fd));

@@ -183,7 +183,7 @@ int trace_repeat(int count)
 	return (count + part - 1) / part;
 }
 
-int trace_read_without_rights(void)
+int trace_read_unprivileged(void)
 {
 	pid_t child = fork();
 	char bytes[64];

@@ -108,7 +108,7 @@ uint64_t trace_setting(const char *name, uint64_t otherwise);
 int trace_repeat(int count);
 
 /* The error when a child of the same user, without capabilities, reads the capture. */
-int trace_read_without_rights(void);
+int trace_read_unprivileged(void);
 
 /* The time of a monotonic clock, in seconds. */
 double trace_clock(void);

@@ -114,7 +114,7 @@ static uint64_t in_turn(const struct sifive_trace_event *event, uint64_t count)
 	return count & (BIT64(shift_of(event)) - 1);
 }
 
-TEST_F(turns, are_taken_only_if_the_flag_allows_it)
+TEST_F(turns, are_used_only_with_flag)
 {
 	ASSERT_EQ(-EBUSY, take(self, 0, 0));
 	ASSERT_EQ(0, TAKE(0));
@@ -122,7 +122,7 @@ TEST_F(turns, are_taken_only_if_the_flag_allows_it)
 	EXPECT_EQ(~0u, self->counters.failed);
 }
 
-TEST_F(turns, are_not_taken_if_there_are_enough_counters)
+TEST_F(turns, are_not_used_with_enough_counters)
 {
 	struct sifive_trace_counters c = TRACE_ARG(sifive_trace_counters);
 
@@ -135,7 +135,7 @@ TEST_F(turns, are_not_taken_if_there_are_enough_counters)
 	EXPECT_EQ(0, c.event[INSTRUCTIONS].turn);
 }
 
-TEST_F(turns, each_event_has_a_counter_in_one_of_them)
+TEST_F(turns, each_event_has_a_counter_in_one_turn)
 {
 	uint32_t used[SIFIVE_TRACE_TURNS_MAX + 1] = { 0 }, mask = 0, i;
 
@@ -154,7 +154,7 @@ TEST_F(turns, each_event_has_a_counter_in_one_of_them)
 	EXPECT_EQ(mask, self->counters.mask);
 }
 
-TEST_F(turns, have_a_length_within_limits)
+TEST_F(turns, length_must_be_within_limits)
 {
 	EXPECT_EQ(-EINVAL, take(self, 0, 4000));
 	EXPECT_EQ(-EINVAL, take(self, SIFIVE_TRACE_COUNTERS_TURNS, 999));
@@ -262,7 +262,7 @@ static void *check(void *arg)
 	return NULL;
 }
 
-static void expect_right(struct __test_metadata *_metadata, const struct check *c)
+static void expect_correct(struct __test_metadata *_metadata, const struct check *c)
 {
 	TH_LOG("%u turns, %u changes: %llu of %llu instructions were counted",
 	       c->self->turns, c->rounds, (unsigned long long)c->counted,
@@ -275,7 +275,7 @@ static void expect_right(struct __test_metadata *_metadata, const struct check *
 	EXPECT_LT(c->counted, c->all);
 }
 
-TEST_F(turns, count_a_threads_own_instructions)
+TEST_F(turns, count_instructions_of_thread)
 {
 	struct check own[2] = { { self, true }, { self, true } };
 	pthread_t other;
@@ -286,11 +286,11 @@ TEST_F(turns, count_a_threads_own_instructions)
 	ASSERT_EQ(0, pthread_create(&other, NULL, check, &own[1]));
 	check(&own[0]);
 	ASSERT_EQ(0, pthread_join(other, NULL));
-	expect_right(_metadata, &own[0]);
-	expect_right(_metadata, &own[1]);
+	expect_correct(_metadata, &own[0]);
+	expect_correct(_metadata, &own[1]);
 }
 
-TEST_F(turns, count_a_harts_instructions)
+TEST_F(turns, count_instructions_of_hart)
 {
 	struct check hart = { self, false };
 
@@ -298,11 +298,11 @@ TEST_F(turns, count_a_harts_instructions)
 		SKIP(return, "this emulator counts time, not instructions");
 	ASSERT_EQ(0, TAKE(0));
 	check(&hart);
-	expect_right(_metadata, &hart);
+	expect_correct(_metadata, &hart);
 }
 
 /* A thread's turns do not depend on how long it runs at a time. */
-TEST_F(turns, go_on_when_a_thread_runs_again)
+TEST_F(turns, continue_when_thread_runs_again)
 {
 	const struct sifive_trace_event *event = &self->counters.event[FIXED];
 	const struct sifive_trace_slot *slot;

@@ -287,7 +287,7 @@ static void check_all(struct __test_metadata *_metadata, struct _test_data_wait 
 
 /* ---- a slow reader --------------------------------------------------------- */
 
-TEST_F(wait, harts_that_never_pause_lose_nothing_to_a_slow_reader)
+TEST_F(wait, slow_reader_loses_nothing)
 {
 	uint64_t rounds = trace_setting("TRACE_ROUNDS", 6), i;
 	struct sifive_trace_status status;
@@ -318,7 +318,7 @@ static uint32_t all_stored(const struct _test_data_wait *self)
 	return stored;
 }
 
-TEST_F(wait, no_store_is_made_while_stores_wait)
+TEST_F(wait, no_store_completes_while_stores_wait)
 {
 	uint32_t before, now = 0;
 
@@ -340,7 +340,7 @@ TEST_F(wait, no_store_is_made_while_stores_wait)
 	check_all(_metadata, self);
 }
 
-TEST_F(wait, the_program_maps_and_unmaps_meanwhile)
+TEST_F(wait, program_can_map_and_unmap_while_stores_wait)
 {
 	void *memory;
 
@@ -365,7 +365,7 @@ static void handle(int number)
 	handled = number;
 }
 
-TEST_F(wait, signals_are_handled_meanwhile)
+TEST_F(wait, signals_are_handled_while_stores_wait)
 {
 	struct sigaction action = { .sa_handler = handle };
 
@@ -397,7 +397,7 @@ TEST_F(wait, system_calls_do_not_wait)
 	check_all(_metadata, self);
 }
 
-TEST_F(wait, samples_do_not_wait_and_are_counted)
+TEST_F(wait, samples_do_not_wait_and_losses_are_counted)
 {
 	struct sifive_trace_sampling sampling = TRACE_ARG(sifive_trace_sampling);
 	struct sifive_trace_status before, after;
@@ -423,7 +423,7 @@ TEST_F(wait, samples_do_not_wait_and_are_counted)
 
 /* ---- the end of waiting ---------------------------------------------------- */
 
-TEST_F(wait, stop_lets_stores_go_on)
+TEST_F(wait, stop_ends_waiting)
 {
 	ASSERT_EQ(0, trace_start(self->s.fd, 0));
 	ASSERT_EQ(1, read_some(self));
@@ -442,7 +442,7 @@ TEST_F(wait, stop_lets_stores_go_on)
 }
 
 /* Stores endlessly, in a session of this process. */
-static void store_for_ever(int ready)
+static void store_forever(int ready)
 {
 	struct trace_session s;
 
@@ -455,7 +455,7 @@ static void store_for_ever(int ready)
 		trace_store(s.page, s.reg, 0, 4);
 }
 
-TEST_F(wait, a_waiting_store_ends_with_its_process)
+TEST_F(wait, process_with_waiting_store_can_be_killed)
 {
 	int ends[2], status, round;
 	pid_t child;
@@ -469,7 +469,7 @@ TEST_F(wait, a_waiting_store_ends_with_its_process)
 		child = fork();
 		ASSERT_LE(0, child);
 		if (!child)
-			store_for_ever(ends[1]);
+			store_forever(ends[1]);
 		ASSERT_EQ(1, read(ends[0], &byte, 1));
 		while (!waits(self->reader.fd))
 			usleep(1000);
@@ -486,7 +486,7 @@ TEST_F(wait, a_waiting_store_ends_with_its_process)
 	close(ends[1]);
 }
 
-static void go_on_alone(struct __test_metadata *_metadata, struct _test_data_wait *self)
+static void continue_without_reader(struct __test_metadata *_metadata, struct _test_data_wait *self)
 {
 	struct sifive_trace_status status;
 	double begin;
@@ -502,11 +502,11 @@ static void go_on_alone(struct __test_metadata *_metadata, struct _test_data_wai
 	} while (!status.gaps);
 }
 
-TEST_F(wait, stores_go_on_when_nobody_has_read)
+TEST_F(wait, stores_continue_without_reader)
 {
 	ASSERT_EQ(0, trace_start(self->s.fd, 0));
 	start_writers(_metadata, self);
-	go_on_alone(_metadata, self);
+	continue_without_reader(_metadata, self);
 	/* From the first read on, everything works as before. */
 	ASSERT_EQ(1, read_some(self));
 	until_waiting(self);
@@ -514,7 +514,7 @@ TEST_F(wait, stores_go_on_when_nobody_has_read)
 	EXPECT_LT(0, self->reader.wrong);
 }
 
-TEST_F(wait, stores_go_on_when_the_reader_has_died)
+TEST_F(wait, stores_continue_after_reader_closes)
 {
 	ASSERT_EQ(0, trace_start(self->s.fd, 0));
 	start_writers(_metadata, self);
@@ -523,12 +523,12 @@ TEST_F(wait, stores_go_on_when_the_reader_has_died)
 		ASSERT_EQ(1, read_some(self));
 	EXPECT_EQ(0, self->reader.wrong);
 	close(self->reader.fd);
-	go_on_alone(_metadata, self);
+	continue_without_reader(_metadata, self);
 	stop_all(self);
 }
 
 /* A new reader that starts in time misses nothing. */
-TEST_F(wait, another_reader_takes_over)
+TEST_F(wait, another_reader_can_take_over)
 {
 	ASSERT_EQ(0, trace_start(self->s.fd, 0));
 	start_writers(_metadata, self);
@@ -562,7 +562,7 @@ static void *store_until_sigbus(void *arg)
 		trace_store(s->page, s->reg, 0, 4);
 }
 
-TEST_F(wait, a_waiting_store_is_sigbus_when_its_encoder_is_unbound)
+TEST_F(wait, unbind_ends_waiting_store_with_sigbus)
 {
 	static const char driver[] = "/sys/bus/platform/drivers/sifive-trace-encoder/";
 	struct sigaction action = { .sa_handler = trapped };
@@ -588,7 +588,7 @@ TEST_F(wait, a_waiting_store_is_sigbus_when_its_encoder_is_unbound)
 	ASSERT_LE(0, trace_file_write(path, device));
 }
 
-TEST_F(wait, cpus_go_offline_meanwhile)
+TEST_F(wait, cpu_can_go_offline_while_stores_wait)
 {
 	char path[64];
 	int cpu = self->each[self->writers - 1].encoder.cpu;
@@ -611,7 +611,7 @@ TEST_F(wait, cpus_go_offline_meanwhile)
 /* ---- dropping ---------------------------------------------------------------- */
 
 /* Stores that do not check for room are made, and delay no program. */
-TEST_F(wait, the_kernel_says_when_there_is_no_room_and_holds_no_store_if_records_are_dropped)
+TEST_F(wait, drop_flag_reports_full_sink_without_waiting)
 {
 	struct sifive_trace_status status;
 	const struct trace_session *s = &self->each[0];
@@ -647,7 +647,7 @@ TEST_F(wait, the_kernel_says_when_there_is_no_room_and_holds_no_store_if_records
 
 /* ---- refusals ------------------------------------------------------- */
 
-TEST_F(wait, only_a_drained_buffer_of_some_size)
+TEST_F(wait, needs_drained_buffer_of_minimum_size)
 {
 	struct sifive_trace_config config = self->s.config;
 
