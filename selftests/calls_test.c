@@ -152,7 +152,7 @@ static void calls_are(struct __test_metadata *_metadata, struct _test_data_calls
 #define OFF()			off(_metadata, self)
 #define CALLS_ARE(number)	calls_are(_metadata, self, number, true)
 
-TEST_F(calls, of_a_recursion_nest_and_none_is_missing)
+TEST_F(calls, recursion_is_nested_and_complete)
 {
 	ON();
 	calls_fib(12);
@@ -161,7 +161,7 @@ TEST_F(calls, of_a_recursion_nest_and_none_is_missing)
 }
 
 /* Also calls made before main(), by constructors in C and C++. */
-TEST_F(calls, at_other_times_are_harmless_and_give_no_record)
+TEST_F(calls, not_recorded_while_tracing_is_off)
 {
 	EXPECT_EQ(4, calls_before_main);
 	calls_loop(10);
@@ -179,7 +179,7 @@ TEST_F(calls, at_other_times_are_harmless_and_give_no_record)
 	EXPECT_EQ(2, self->totals.headers);
 }
 
-TEST_F(calls, between_many_ons_and_offs_are_all_there)
+TEST_F(calls, complete_across_many_on_off_cycles)
 {
 	const double begin = trace_clock();
 	const int times = 1000;
@@ -198,7 +198,7 @@ TEST_F(calls, between_many_ons_and_offs_are_all_there)
 	EXPECT_EQ(times, self->totals.headers);
 }
 
-TEST_F(calls, once_only_headers_are_once_only)
+TEST_F(calls, header_once_writes_one_header)
 {
 	int i;
 
@@ -233,7 +233,7 @@ static void handler(int number)
  * The handler interrupts unfinished records; its own records follow them and precede
  * the next one.
  */
-TEST_F(calls, of_a_signal_handler_nest_in_what_it_interrupts)
+TEST_F(calls, signal_handler_nests_in_interrupted_call)
 {
 	const struct itimerval timer = { { 0, 0 }, { 0, 400 } };
 	const double end = trace_clock() + 1;
@@ -270,7 +270,7 @@ TEST_F(calls, of_a_signal_handler_nest_in_what_it_interrupts)
 		CALLS_ARE(number);
 }
 
-TEST_F(calls, that_a_longjmp_leaves_have_an_entry_only)
+TEST_F(calls, longjmp_leaves_only_entries)
 {
 	const unsigned int depth = 5, times = 100;
 	volatile unsigned int i = 0;
@@ -286,7 +286,7 @@ TEST_F(calls, that_a_longjmp_leaves_have_an_entry_only)
 }
 
 /* Unwinding calls the exit hook of each function it leaves. */
-TEST_F(calls, that_an_exception_leaves_nest)
+TEST_F(calls, exception_unwinding_records_exits)
 {
 	const unsigned int depth = 6, times = 50;
 	unsigned int i;
@@ -305,7 +305,7 @@ static void *recursion(void *arg)
 }
 
 /* The threads migrate, so their records are in several streams. */
-TEST_F(calls, of_threads_on_all_harts_are_all_there)
+TEST_F(calls, complete_for_threads_on_all_harts)
 {
 	pthread_t thread[8];
 	cpu_set_t all;
@@ -342,7 +342,7 @@ static void *loop(void *arg)
  * less than the previous one or more than the next: each hart has its own number of TLB misses,
  * and cycles start at a different time.
  */
-TEST_F(calls, of_threads_that_others_move_have_their_harts_counts)
+TEST_F(calls, migrated_threads_have_counts_of_correct_hart)
 {
 	const unsigned int cpus = (unsigned int)sysconf(_SC_NPROCESSORS_ONLN);
 	unsigned int i, moves = 0;
@@ -371,7 +371,7 @@ TEST_F(calls, of_threads_that_others_move_have_their_harts_counts)
 	EXPECT_LT(1, self->totals.sources);
 }
 
-TEST_F(calls, of_a_child_are_not_in_its_parents_trace)
+TEST_F(calls, forked_child_is_not_in_parent_trace)
 {
 	pid_t child;
 	int i;
@@ -433,12 +433,12 @@ static void vfork_children_are_lost(struct __test_metadata *_metadata,
 	EXPECT_EQ(0, self->report.lost_abandoned);
 }
 
-TEST_F(calls, of_vfork_children_are_counted_as_lost)
+TEST_F(calls, vfork_children_are_counted_as_lost)
 {
 	vfork_children_are_lost(_metadata, self);
 }
 
-TEST_F(calls, of_vfork_children_are_counted_as_lost_without_counters)
+TEST_F(calls, vfork_children_are_counted_as_lost_without_counters)
 {
 	self->options.events = NULL;
 	vfork_children_are_lost(_metadata, self);
@@ -469,7 +469,7 @@ static void close_all(struct __test_metadata *_metadata, struct _test_data_calls
 	ASSERT_LE(0, self->fd);
 }
 
-TEST_F(calls, of_a_program_that_closes_all_descriptors_are_all_there)
+TEST_F(calls, complete_if_program_closes_all_descriptors)
 {
 	unsigned int made, round;
 
@@ -524,7 +524,7 @@ static void numbers_are_taken(struct __test_metadata *_metadata,
 	self->trace = NULL;
 }
 
-TEST_F(calls, a_file_that_takes_the_librarys_number_is_left_alone)
+TEST_F(calls, file_with_reused_descriptor_number_is_untouched)
 {
 	char path[] = "/tmp/calls_test.XXXXXX", text[8] = "";
 	int file = mkstemp(path), number, open_numbers = 0;
@@ -541,7 +541,7 @@ TEST_F(calls, a_file_that_takes_the_librarys_number_is_left_alone)
 	EXPECT_STREQ("mine", text);
 }
 
-TEST_F(calls, another_open_device_that_takes_the_librarys_number_is_left_alone)
+TEST_F(calls, device_with_reused_descriptor_number_is_untouched)
 {
 	int other = trace_open(O_RDONLY), number, open_numbers = 0;
 
@@ -570,7 +570,7 @@ static void lose_and_die(struct _test_data_calls *self, const char *name)
 	kill(getpid(), SIGKILL);
 }
 
-TEST_F(calls, that_are_lost_are_counted_where_they_outlive_the_program)
+TEST_F(calls, loss_counts_outlive_program)
 {
 	struct sifive_trace_losses losses = { .size = sizeof(losses) };
 	pid_t child;
@@ -615,7 +615,7 @@ static int drop_rights_and_call(struct _test_data_calls *self)
 }
 
 /* Runs in a child, because other tests need this process's rights. */
-TEST_F(calls, of_a_program_that_drops_its_rights_are_all_there)
+TEST_F(calls, complete_if_program_drops_privileges)
 {
 	pid_t child = fork();
 
@@ -664,7 +664,7 @@ static int forbid_and_call(struct _test_data_calls *self)
 	return names_the_filter(sifive_trace_off(self->trace)) ? 0 : 4;
 }
 
-TEST_F(calls, go_on_behind_a_seccomp_filter_that_errors_name)
+TEST_F(calls, continue_under_seccomp_filter_and_report_it)
 {
 	pid_t child;
 
@@ -680,7 +680,7 @@ TEST_F(calls, go_on_behind_a_seccomp_filter_that_errors_name)
 	CALLS_ARE(2 * (1 + 1));
 }
 
-TEST_F(calls, that_a_filter_leaves_out_give_no_record)
+TEST_F(calls, filtered_functions_are_not_recorded)
 {
 	char path[64];
 	FILE *file;
@@ -701,7 +701,7 @@ TEST_F(calls, that_a_filter_leaves_out_give_no_record)
 }
 
 /* Encoders that do not stall drop stores unless the writer waits. */
-TEST_F(calls, in_polling_mode_wait_for_the_encoder)
+TEST_F(calls, polling_mode_waits_for_encoder)
 {
 	self->options.flags = SIFIVE_TRACE_POLL;
 	ON();

@@ -89,8 +89,8 @@ static void take(const struct trace_record *record, void *arg)
 	seen->calls[src]++;
 }
 
-static void go_on(struct __test_metadata *_metadata,
-		  struct _test_data_lib_hotplug *self)
+static void calls_continue(struct __test_metadata *_metadata,
+			   struct _test_data_lib_hotplug *self)
 {
 	struct sifive_trace_report report = { .size = sizeof(report) };
 	unsigned int round, source;
@@ -124,17 +124,17 @@ static void go_on(struct __test_metadata *_metadata,
 	EXPECT_EQ(0, self->seen.jumps);
 }
 
-TEST_F(lib_hotplug, calls_and_the_harts_counts_go_on)
+TEST_F(lib_hotplug, calls_with_hart_counts_continue)
 {
 	self->options.flags |= SIFIVE_TRACE_PER_CPU;
-	go_on(_metadata, self);
+	calls_continue(_metadata, self);
 }
 
-TEST_F(lib_hotplug, calls_and_the_threads_own_counts_go_on)
+TEST_F(lib_hotplug, calls_with_thread_counts_continue)
 {
 	if (!self->options.events)
 		SKIP(return, "no counters on this hart");
-	go_on(_metadata, self);
+	calls_continue(_metadata, self);
 }
 
 TRACE_HARNESS_MAIN

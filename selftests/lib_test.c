@@ -108,21 +108,21 @@ static int countable(const struct sifive_trace_info *info)
  * ---- errors -------------------------------------------------------------------------
  */
 
-TEST_F(lib, a_missing_device_is_not_taken_for_a_missing_module)
+TEST_F(lib, missing_device_is_not_reported_as_missing_module)
 {
 	setenv("SIFIVE_TRACE_DEVICE", "/nonexistent", 1);
 	FAILED(init(self));
 	SAYS("no trace device /nonexistent, though the module is loaded");
 }
 
-TEST_F(lib, a_file_that_is_no_trace_device_is_told_so)
+TEST_F(lib, non_trace_device_is_reported)
 {
 	setenv("SIFIVE_TRACE_DEVICE", "/dev/null", 1);
 	FAILED(init(self));
 	SAYS("not a trace device");
 }
 
-TEST_F(lib, a_program_that_is_not_pinned_is_traced_wherever_it_runs)
+TEST_F(lib, unpinned_program_is_traced_on_all_cpus)
 {
 	struct sifive_trace_encoder encoder;
 	cpu_set_t all;
@@ -141,7 +141,7 @@ TEST_F(lib, a_program_that_is_not_pinned_is_traced_wherever_it_runs)
 	}
 }
 
-TEST_F(lib, without_privilege_it_says_which_is_missing)
+TEST_F(lib, missing_capability_is_named)
 {
 	pid_t child = fork();
 
@@ -156,7 +156,7 @@ TEST_F(lib, without_privilege_it_says_which_is_missing)
 	EXPECT_EQ(0, trace_wait(child));
 }
 
-TEST_F(lib, numbers_of_cores_and_funnels_must_make_sense)
+TEST_F(lib, invalid_core_and_funnel_counts_are_refused)
 {
 	FAILED(perfInit(-1, 1));
 	FAILED(perfInit(0, 1));
@@ -168,7 +168,7 @@ TEST_F(lib, numbers_of_cores_and_funnels_must_make_sense)
 	EXPECT_STREQ("", perfErrorString());
 }
 
-TEST_F(lib, arguments_out_of_range_are_refused)
+TEST_F(lib, out_of_range_arguments_are_refused)
 {
 	perfEvent bad_type = { .type = 3, .code = 1 };
 	perfEvent no_code = { .type = perfEventHWGeneral, .code = HW_NO_EVENT };
@@ -199,7 +199,7 @@ TEST_F(lib, arguments_out_of_range_are_refused)
 		FAILED(perfManualInit(NULL, 0, 16, raw, self->buffer));
 }
 
-TEST_F(lib, buffers_that_cannot_be_had_are_refused)
+TEST_F(lib, unavailable_buffers_are_refused)
 {
 	ASSERT_EQ(0, init(self));
 	FAILED(perfManualInit(NULL, 0, CHANNEL, perfCount_Raw, ~0u));
@@ -210,7 +210,7 @@ TEST_F(lib, buffers_that_cannot_be_had_are_refused)
 	}
 }
 
-TEST_F(lib, an_event_that_cannot_be_counted_is_named)
+TEST_F(lib, uncountable_event_is_named)
 {
 	perfEvent list[] = {
 		events[0],
@@ -225,7 +225,7 @@ TEST_F(lib, an_event_that_cannot_be_counted_is_named)
 	SAYS("event 1");
 }
 
-TEST_F(lib, calls_out_of_order_are_refused)
+TEST_F(lib, out_of_order_calls_are_refused)
 {
 	FAILED(perfManualInit(NULL, 0, CHANNEL, perfCount_Raw, self->buffer));
 	SAYS("perfInit()");
@@ -245,7 +245,7 @@ TEST_F(lib, calls_out_of_order_are_refused)
 	EXPECT_EQ(-1, access(self->file, F_OK));
 }
 
-TEST_F(lib, while_tracing_nothing_is_set_up_anew)
+TEST_F(lib, setup_while_tracing_is_refused)
 {
 	ASSERT_EQ(0, init(self));
 	ASSERT_EQ(0, perfManualInit(NULL, 0, CHANNEL, perfCount_Raw, self->buffer));
@@ -260,7 +260,7 @@ TEST_F(lib, while_tracing_nothing_is_set_up_anew)
 	EXPECT_EQ(0, trace_flags(self->fd));
 }
 
-TEST_F(lib, when_another_process_has_the_hardware_it_is_named)
+TEST_F(lib, process_holding_hardware_is_named)
 {
 	struct sifive_trace_config config = trace_simple_config(self->fd, 0);
 	int ready[2], go[2];
@@ -426,7 +426,7 @@ static void by_encoder(const struct trace_record *record, void *records)
 	((unsigned int *)records)[record->encoder % SIFIVE_TRACE_MAX_ENCODERS]++;
 }
 
-TEST_F(lib, a_program_that_initialises_on_each_core_is_traced_on_all)
+TEST_F(lib, program_initialised_on_each_core_is_traced_on_all)
 {
 	unsigned int records[SIFIVE_TRACE_MAX_ENCODERS] = { 0 };
 	struct core core[SIFIVE_TRACE_MAX_ENCODERS];
@@ -543,7 +543,7 @@ static void record_and_check(struct __test_metadata *_metadata,
 	EXPECT_EQ(TRACE_VALUE_OFF, stream->message[*at].value);
 }
 
-TEST_F(records, are_in_the_file_with_header_address_and_growing_counters)
+TEST_F(records, have_header_address_and_growing_counters)
 {
 	record_and_check(_metadata, self, variant->type);
 }
@@ -565,7 +565,7 @@ TEST_F(records, need_no_executable_memory)
 }
 
 /* The program can read a counter as soon as it has the counter's number. */
-TEST_F(lib, counters_are_readable_before_tracing_is_on_and_behind_it)
+TEST_F(lib, counters_are_readable_before_and_after_tracing)
 {
 	const uint64_t turns = 100000;
 	unsigned int number;
@@ -590,7 +590,7 @@ TEST_F(lib, counters_are_readable_before_tracing_is_on_and_behind_it)
 	}
 }
 
-TEST_F(lib, each_time_tracing_goes_on_there_is_a_header)
+TEST_F(lib, each_trace_on_writes_header)
 {
 	struct trace_stream decoded, *stream = &decoded;
 	size_t position = 0, *at = &position;
@@ -615,7 +615,7 @@ TEST_F(lib, each_time_tracing_goes_on_there_is_a_header)
 	EXPECT_EQ(stream->count, *at + 1);
 }
 
-TEST_F(lib, sram_is_taken_when_no_buffer_is_wanted)
+TEST_F(lib, zero_buffer_size_selects_sram)
 {
 	struct sifive_trace_sink sink;
 	struct trace_stream stream;
@@ -635,7 +635,7 @@ TEST_F(lib, sram_is_taken_when_no_buffer_is_wanted)
 	EXPECT_LT(4, stream.count);
 }
 
-TEST_F(lib, a_full_buffer_is_written_and_then_refuses_to_go_on)
+TEST_F(lib, full_buffer_is_written_and_blocks_restart)
 {
 	struct sifive_trace_status status;
 	struct trace_stream stream;
@@ -668,7 +668,7 @@ TEST_F(lib, a_full_buffer_is_written_and_then_refuses_to_go_on)
 	EXPECT_STREQ("", perfErrorString());
 }
 
-TEST_F(lib, writing_while_tracing_does_not_end_it)
+TEST_F(lib, writing_trace_does_not_stop_tracing)
 {
 	struct trace_stream stream;
 	size_t before;
@@ -688,7 +688,7 @@ TEST_F(lib, writing_while_tracing_does_not_end_it)
 	EXPECT_EQ(before, stream.count);
 }
 
-TEST_F(lib, a_file_that_cannot_be_made_is_an_error_and_loses_nothing)
+TEST_F(lib, file_error_is_reported_and_loses_nothing)
 {
 	struct trace_stream stream;
 
@@ -709,7 +709,7 @@ TEST_F(lib, a_file_that_cannot_be_made_is_an_error_and_loses_nothing)
  * -------------------------------------------------------------------------
  */
 
-TEST_F(lib, a_process_killed_in_mid_run_leaves_its_trace_and_a_free_device)
+TEST_F(lib, killed_process_keeps_trace_and_frees_device)
 {
 	struct trace_stream stream;
 	uint8_t *bytes;
@@ -737,7 +737,7 @@ TEST_F(lib, a_process_killed_in_mid_run_leaves_its_trace_and_a_free_device)
 	EXPECT_EQ(0, perfManualInit(NULL, 0, CHANNEL, perfCount_Raw, self->buffer));
 }
 
-TEST_F(lib, a_forked_child_does_not_write_to_its_parents_trace)
+TEST_F(lib, forked_child_does_not_write_to_parent_trace)
 {
 	struct trace_stream stream;
 	size_t count[2];
@@ -765,7 +765,7 @@ TEST_F(lib, a_forked_child_does_not_write_to_its_parents_trace)
 	EXPECT_EQ(count[0], count[1]);
 }
 
-TEST_F(lib, many_runs_in_one_process)
+TEST_F(lib, many_runs_work_in_one_process)
 {
 	const int rounds = trace_repeat(100);
 	struct trace_stream stream;

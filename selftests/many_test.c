@@ -45,7 +45,7 @@ static void on_signal(int number)
  * Record once, and again after each thread has had a channel. If there are more threads than
  * channels, each thread has lost its channel by then.
  */
-static void *live(void *number)
+static void *record_often(void *number)
 {
 	unsigned int n = (unsigned int)(uintptr_t)number, i;
 
@@ -123,14 +123,14 @@ static void start_and_join(struct __test_metadata *_metadata, unsigned int threa
 	pthread_attr_setstacksize(&attr, 64 * 1024);
 	pthread_barrier_init(&all_there, NULL, threads);
 	for (i = 0; i < threads; i++)
-		ASSERT_EQ(0, pthread_create(&thread[i], &attr, live, (void *)(uintptr_t)i));
+		ASSERT_EQ(0, pthread_create(&thread[i], &attr, record_often, (void *)(uintptr_t)i));
 	for (i = 0; i < threads; i++)
 		ASSERT_EQ(0, pthread_join(thread[i], NULL));
 	munlockall();
 	free(thread);
 }
 
-TEST_F_TIMEOUT(many, are_all_recorded, 600)
+TEST_F_TIMEOUT(many, threads_are_all_recorded, 600)
 {
 	struct sifive_trace_report report = { .size = sizeof(report) };
 	struct trace_totals totals;
@@ -179,7 +179,7 @@ static const volatile uint64_t *find_slots(void)
 }
 
 /* A child created by a signal handler can continue in the middle of reading its parent's counts. */
-TEST(children_have_memory_where_their_parent_read_its_counts)
+TEST(child_can_read_address_of_parent_counts)
 {
 	struct sifive_trace_options options = SIFIVE_TRACE_OPTIONS;
 	const volatile uint64_t *slots;

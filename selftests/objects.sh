@@ -53,7 +53,7 @@ result $? "the programs are built"
 tools/qemu/board run "$board" --set te0.fifo-depth=76 \
 	--set te0.drain-ns=2000 --target "$target" --out "$out" -- '
 	insmod /target/sifive_trace.ko && ln -sf /target/objects/lib/* /lib/ || exit 1
-	/target/selftests/calls_test -t in_polling_mode_wait_for_the_encoder \
+	/target/selftests/calls_test -t polling_mode_waits_for_encoder \
 		>/out/polling.txt
 	cd /target/objects
 	./opener /out/opener.rtd ./libone.so ./libtwo.so >/out/opener.txt || exit 1

@@ -590,7 +590,7 @@ static const char *run_program(uint64_t seed)
 }
 
 /* One program from start to end. */
-static void live(uint64_t seed)
+static void run_to_end(uint64_t seed)
 {
 	const char *failed;
 
@@ -660,7 +660,7 @@ FIXTURE_TEARDOWN(programs)
 	munmap(outcome, sizeof(*outcome));
 }
 
-TEST_F_TIMEOUT(programs, have_each_record_in_the_trace_or_among_the_losses, 36000)
+TEST_F_TIMEOUT(programs, each_record_is_traced_or_reported_lost, 36000)
 {
 	const uint64_t first = trace_setting("TRACE_SEED", (uint64_t)getpid() << 32 | 1);
 	const uint64_t count = trace_setting("TRACE_PROGRAMS", 50);
@@ -674,7 +674,7 @@ TEST_F_TIMEOUT(programs, have_each_record_in_the_trace_or_among_the_losses, 3600
 		child = fork();
 		ASSERT_LE(0, child);
 		if (!child)
-			live(seed);
+			run_to_end(seed);
 		ASSERT_EQ(child, waitpid(child, &status, 0));
 		check(_metadata, seed, status);
 		all += outcome->made;

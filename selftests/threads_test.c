@@ -352,7 +352,7 @@ static void nested(struct __test_metadata *_metadata, struct _test_data_threads 
  * handler interrupts a record depends on the machine; the unit tests run a handler before
  * each instruction of a record.
  */
-TEST_F_TIMEOUT(threads, a_storm_is_decoded_to_the_exact_number_of_records, 3600)
+TEST_F_TIMEOUT(threads, stress_run_decodes_to_exact_record_count, 3600)
 {
 	const double seconds = trace_setting("TRACE_STORM_SECONDS", 5);
 	const unsigned int cpus = (unsigned int)sysconf(_SC_NPROCESSORS_ONLN);
@@ -415,7 +415,7 @@ static void *one_record(void *unused)
 }
 
 /* All threads exist at the same time, more than there are channels. */
-TEST_F(threads, those_beyond_the_channels_are_recorded)
+TEST_F(threads, threads_beyond_channel_count_are_recorded)
 {
 	pthread_t thread[THREADS];
 	unsigned int i;
@@ -438,7 +438,7 @@ static void *short_life(void *number)
 	return NULL;
 }
 
-TEST_F(threads, two_hundred_come_and_go_and_none_is_lost)
+TEST_F(threads, two_hundred_short_threads_lose_no_record)
 {
 	pthread_t thread[4];
 	unsigned int i, j;
@@ -470,7 +470,7 @@ static void *until_stop(void *number)
 }
 
 /* A thread may be anywhere in a record when a dump pauses and resumes the trace. */
-TEST_F(threads, what_they_make_while_the_trace_is_dumped_is_reported)
+TEST_F(threads, records_made_during_dump_are_reported_lost)
 {
 	struct sifive_trace_report report = { .size = sizeof(report) };
 	const unsigned int times = (unsigned int)trace_repeat(20);
@@ -512,7 +512,7 @@ static void *endless(void *unused)
 }
 
 /* Wherever a thread is cancelled, at most its last record is lost, and the loss is reported. */
-TEST_F(threads, a_cancelled_one_leaves_its_channel_usable)
+TEST_F(threads, cancelled_thread_leaves_channel_usable)
 {
 	const unsigned int times = 60;
 	pthread_t thread;
@@ -540,7 +540,7 @@ static void jump_out(int number)
 }
 
 /* The record that a handler jumped out of is lost. */
-TEST_F(threads, jumps_out_of_handlers_lose_what_is_reported)
+TEST_F(threads, jump_out_of_handler_loses_only_reported_records)
 {
 	const struct itimerval timer = { { 0, 700 }, { 0, 700 } };
 	const int times = 300;
@@ -562,7 +562,7 @@ TEST_F(threads, jumps_out_of_handlers_lose_what_is_reported)
 	EXPECT_EQ(0, self->totals.unfinished);
 }
 
-TEST_F(threads, children_do_not_disturb)
+TEST_F(threads, child_processes_do_not_disturb_trace)
 {
 	char *const args[] = { "/bin/true", NULL };
 	volatile int i;
@@ -592,7 +592,7 @@ TEST_F(threads, children_do_not_disturb)
 	EXPECT_LE(RECORDS * 60, self->totals.records);
 }
 
-TEST_F(threads, children_do_not_disturb_those_that_record)
+TEST_F(threads, child_processes_do_not_disturb_recording_threads)
 {
 	const unsigned int times = (unsigned int)trace_repeat(50);
 	pthread_t thread[3];
@@ -660,7 +660,7 @@ static void fork_within(int number)
  * The child completes its parent's unfinished record, in its own memory. The parent changes CPUs,
  * so that headers and migrations are also interrupted.
  */
-TEST_F(threads, children_of_handlers_go_on_with_a_record)
+TEST_F(threads, child_forked_in_handler_completes_record)
 {
 	signal(SIGALRM, fork_within);
 	set_alarm();
@@ -681,7 +681,7 @@ TEST_F(threads, children_of_handlers_go_on_with_a_record)
 }
 
 /* Records, then executes another program, and so loses all references to its trace. */
-static void become_another(const struct sifive_trace_info *info)
+static void execute_other_program(const struct sifive_trace_info *info)
 {
 	char *const args[] = { "/bin/true", NULL };
 	pthread_t thread;
@@ -702,7 +702,7 @@ static void become_another(const struct sifive_trace_info *info)
 }
 
 /* Threads that are writing a record end when it is complete. */
-TEST_F(threads, exec_leaves_a_trace_and_a_free_device)
+TEST_F(threads, exec_keeps_trace_and_frees_device)
 {
 	pid_t child;
 
@@ -711,7 +711,7 @@ TEST_F(threads, exec_leaves_a_trace_and_a_free_device)
 	trace = NULL;
 	child = fork();
 	if (!child)
-		become_another(&self->info);
+		execute_other_program(&self->info);
 	EXPECT_EQ(0, trace_wait(child));
 	EXPECT_EQ(0, trace_flags(self->fd));
 	ASSERT_EQ(0, trace_records(self->fd, &self->totals, NULL, NULL));
@@ -751,7 +751,7 @@ static void *revokes(void *arg)
  * CPU and at any time. The library restores access, and reads the same counters. The first two
  * events are cycles and instructions.
  */
-TEST_F(threads, a_lost_permission_is_repaired)
+TEST_F(threads, revoked_counter_access_is_restored)
 {
 	struct revoker r = { .fd = open("/proc/sys/kernel/perf_user_access", O_RDWR) };
 	static const unsigned int counter[] = { COUNTER_CYCLE, COUNTER_INSTRET };

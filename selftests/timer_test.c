@@ -174,7 +174,7 @@ static void own_state(char *threads, char *queued, size_t size)
 }
 
 /* The manual's call, with the manual's channel. */
-TEST_F(timer, records_come_at_its_interval_from_where_the_program_was)
+TEST_F(timer, records_have_interval_and_interrupted_address)
 {
 	perfEvent events[] = {
 		{ .type = perfEventHWGeneral, .code = HW_CPU_CYCLES },
@@ -249,7 +249,7 @@ TEST_F(timer, records_come_at_its_interval_from_where_the_program_was)
 }
 
 /* The program writes no records, not even of instrumented functions. */
-TEST_F(timer, events_of_firmware_are_in_its_records_alone)
+TEST_F(timer, firmware_events_are_only_in_timer_records)
 {
 	perfEvent event = { .type = perfEventFirmware, .code = FW_ILLEGAL_INSN };
 
@@ -279,7 +279,7 @@ TEST_F(timer, events_of_firmware_are_in_its_records_alone)
 	EXPECT_EQ(0, self->seen.called);
 }
 
-TEST_F(timer, events_of_firmware_need_samples_and_no_hooks)
+TEST_F(timer, firmware_events_need_samples_without_hooks)
 {
 	self->trace = sifive_trace_open();
 	ASSERT_NE(NULL, self->trace);
@@ -312,7 +312,7 @@ static void set_up(struct __test_metadata *_metadata, struct _test_data_timer *s
 
 #define SET_UP()	set_up(_metadata, self)
 
-TEST_F(timer, records_stand_beside_those_of_entry_and_exit)
+TEST_F(timer, records_coexist_with_entry_and_exit_records)
 {
 	struct sifive_trace_report report = { .size = sizeof(report) };
 	unsigned int i, calls = 0;
@@ -347,7 +347,7 @@ static uint32_t encoders_in_busy(int fd)
 	return (uint32_t)__builtin_popcount(seen.sources);
 }
 
-TEST_F(timer, records_follow_the_thread_to_every_cpu)
+TEST_F(timer, records_follow_thread_to_every_cpu)
 {
 	struct sifive_trace_encoder encoder;
 	struct sifive_trace_status status;
@@ -378,7 +378,7 @@ TEST_F(timer, records_follow_the_thread_to_every_cpu)
 	EXPECT_EQ(self->info.encoders, __builtin_popcount(self->seen.sources));
 }
 
-TEST_F(timer, can_be_a_counter_that_overflows)
+TEST_F(timer, counter_overflow_can_trigger_records)
 {
 	bool exact = trace_counts_instructions();
 	uint64_t periods;
@@ -424,7 +424,7 @@ static void beside_says(struct __test_metadata *_metadata, const char *words)
 	beside_says(_metadata, words);					\
 } while (0)
 
-TEST_F(timer, is_described_beside_the_trace_like_all_else)
+TEST_F(timer, side_car_file_describes_session)
 {
 	const struct sifive_trace_encoder *e = &self->encoder;
 	char path[64], meta[80], exe[256];

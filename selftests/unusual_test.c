@@ -165,7 +165,7 @@ static void body(void)
 		switch_on();
 }
 
-TEST_F_TIMEOUT(unusual, user_threads_that_a_handler_switches, 600)
+TEST_F_TIMEOUT(unusual, user_threads_switched_by_handler_are_recorded, 600)
 {
 	volatile unsigned int i;
 	uint64_t all;
@@ -224,7 +224,7 @@ static void *overflow(void *unused)
 	return NULL;
 }
 
-TEST_F_TIMEOUT(unusual, a_stack_that_overflows_and_is_left_by_a_jump, 600)
+TEST_F_TIMEOUT(unusual, stack_overflow_left_by_jump_is_recorded, 600)
 {
 	struct sigaction action = { .sa_handler = on_fault, .sa_flags = SA_ONSTACK };
 	pthread_attr_t attr;
@@ -277,7 +277,7 @@ static void *interrupted(void *unused)
 	return stack.ss_sp;
 }
 
-TEST_F_TIMEOUT(unusual, ten_thousand_signals_a_second_on_another_stack, 600)
+TEST_F_TIMEOUT(unusual, frequent_signals_on_alternate_stack_are_recorded, 600)
 {
 	struct sigaction action = { .sa_handler = on_timer, .sa_flags = SA_ONSTACK };
 	pthread_t thread[2];
@@ -306,7 +306,7 @@ static void own_handler(int number, siginfo_t *info, void *context)
 	((ucontext_t *)context)->uc_mcontext.__gregs[0] += 4;
 }
 
-TEST_F(unusual, a_programs_own_sigill_is_passed_on)
+TEST_F(unusual, sigill_of_program_reaches_its_handler)
 {
 	struct sigaction action = { .sa_sigaction = own_handler, .sa_flags = SA_SIGINFO };
 
@@ -325,7 +325,7 @@ TEST_F(unusual, a_programs_own_sigill_is_passed_on)
  */
 
 /* Becomes a daemon, whose calls are not recorded, and reports when it is done. */
-static void go_on_in_the_background(int done)
+static void continue_in_background(int done)
 {
 	char byte = 0;
 
@@ -338,7 +338,7 @@ static void go_on_in_the_background(int done)
 	_exit(0);
 }
 
-TEST_F(unusual, a_program_that_becomes_a_daemon_leaves_what_it_made_before)
+TEST_F(unusual, daemon_keeps_records_made_before_fork)
 {
 	int done[2];
 	char byte;
@@ -352,7 +352,7 @@ TEST_F(unusual, a_program_that_becomes_a_daemon_leaves_what_it_made_before)
 		if (begin(SIFIVE_TRACE_DELTA))
 			_exit(1);
 		calls_loop(9);
-		go_on_in_the_background(done[1]);
+		continue_in_background(done[1]);
 	}
 	EXPECT_EQ(0, trace_wait(child));
 	ASSERT_EQ(1, read(done[0], &byte, 1));
@@ -376,7 +376,7 @@ static int trace_itself(int fd, unsigned int calls)
 	       !trace_is_whole(&totals) || totals.records != 2 * (calls + 1);
 }
 
-TEST_F(unusual, a_child_traces_itself_when_its_parent_has_ended)
+TEST_F(unusual, child_can_trace_itself_after_parent_closes)
 {
 	int ended[2];
 	pid_t child;
