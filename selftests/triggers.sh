@@ -3,9 +3,10 @@
 # Tests recordings of parts of a run. Prints TAP.
 #
 # record --snapshot --trigger and --slower-than: the one slow request in 10,000 is caught, and its
-# trace shows why it was slow. Also tests the Nth call, shared objects, threads, recursion, reports
-# of losses, and refusals. record --from, --to and --depth: only calls within a function or up to a
-# depth are recorded, in each thread, and each output says so. record --auto-filter: refusals.
+# trace shows why it was slow. Also tests the Nth call, shared objects (those loaded with dlopen()
+# too), threads, recursion, reports of losses, and refusals. record --from, --to and --depth: only
+# calls within a function or up to a depth are recorded, in each thread, and each output says so.
+# record --auto-filter: refusals.
 #
 #	triggers.sh BUILD
 
@@ -60,6 +61,26 @@ for i in 1 2 3 4 5 6; do
 	kill -STOP $command; usleep 100000; kill -CONT $command; usleep 40000
 done
 wait $command; kill $others
+
+# An object that is loaded later: the program calls it once its probes are set, or not at all.
+late() {
+	name=$1; shift; rm -f /tmp/go
+	"$@" $p/plugins $p/plugin.so /tmp/go >$name.txt 2>$name.err & command=$!
+	for i in $(seq 3000); do
+		grep -q "found in" $name.err && break
+		usleep 1000
+	done
+	touch /tmp/go; wait $command; echo $? >$name.rc
+}
+late later sifive-trace record -C 0 --calls --snapshot -b 64k --trigger plugin:5 -o later.rtd
+late later-slow sifive-trace record -C 0 --calls --snapshot -b 64k --slower-than plugin:1s \
+	-o later-slow.rtd
+late later-hooks sifive-trace record -C 0 --snapshot -b 64k --trigger plugin:5 -o later-hooks.rtd
+run never sifive-trace record -C 0 --calls --snapshot -b 64k --trigger plugon -o never.rtd \
+	$p/plugins $p/plugin.so /tmp/go
+run preloaded env LD_PRELOAD=$p/plugin.so sifive-trace record -C 0 --calls --snapshot -b 64k \
+	--trigger plugin -o preloaded.rtd $p/plugins $p/plugin.so /tmp/go
+snap later-all -a --trigger plugin $p/plugins $p/plugin.so /tmp/go
 
 snap rounds --trigger rounds $p/stalls
 snap round --slower-than rounds:1ms $p/stalls
@@ -196,6 +217,33 @@ says clone "also has answer.part.0, a clone made by gcc" "parts that gcc has mov
 grep -q 'events of probes were lost' "$out/losses.err" && grep -q 'not measured: events' "$out/losses.err" &&
 	grep -q 'the longest that was measured took .*; 0 took longer than 50' "$out/losses.err"
 result $? "--slower-than: after a loss, a call is not measured up to another call's end"
+
+for name in later later-slow later-hooks; do
+	status $name 0 "$name: the program ends as usual"
+	says $name " plugin: no function with this name yet in /target/record/plugins" \
+		"$name: a function that is in no object yet is reported"
+	says $name " plugin: found in /target/record/plugin.so, which was loaded later" \
+		"$name: a function of an object that was loaded with dlopen() is probed"
+	# Ten calls at the first address and ten at the second; ten calls of other code at the first.
+	[ "$(number $name plugin)" = 20 ]
+	result $? "$name: calls count where the object is loaded, and not where it was unloaded"
+done
+says later "plugin: 20 calls, 4 triggers: " "--trigger: every Nth call of such a function is a trigger"
+for name in later later-hooks; do
+	cat "$out/$name".rtd*.meta | grep -q '"trigger":{"function":"plugin","call":[0-9]*[05],'
+	result $? "$name: a call in an object loaded with dlopen() is in a snapshot or the final content"
+done
+! grep -q 'not return' "$out/later-slow.err"
+result $? "--slower-than: calls in such an object are measured"
+status never 125 "a function that was never loaded: the exit status is 125"
+says never "--trigger: no object that the program loaded has a function plugon: " \
+	"a function that was never loaded is reported"
+[ -s "$out/never.rtd" ]
+result $? "a function that was never loaded: the trace is written"
+[ "$(number preloaded plugin)" = 10 ] && ! grep -q 'found in' "$out/preloaded.err"
+result $? "LD_PRELOAD: the object's probes are set before the program runs"
+refused later-all 125 "no function with this name in /target/record/plugins" \
+	"-a: a function of an object that is loaded later: refused"
 
 refused rounds 125 "it contains a jump to its first instruction" "--trigger: a loop at the function's start: refused"
 refused round 125 "it contains a jump to its first instruction" "--slower-than: a loop at the function's start: refused"

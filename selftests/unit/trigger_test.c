@@ -16,15 +16,30 @@ static struct probe_event events[16];
 static unsigned int count, next;
 static uint64_t lost;
 
+/* The file with the function; other files are searched in vain. */
+static const char *has;
+static unsigned int searched;
+static int finding, opening;
+static const char *probed;
+
 int find_function(const struct program *program, const char *name, bool exits,
 		  const char *option, struct found *found)
 {
-	return 0;
+	return 1;
+}
+
+int find_later(const struct program *program, const char *path, const char *name, bool exits,
+	       const char *option, struct found *found)
+{
+	searched++;
+	found->path = path;
+	return strcmp(path, has) ? 1 : finding;
 }
 
 int probes_open(struct probes *probes, const struct found *found, const char *option)
 {
-	return 0;
+	probed = found->path;
+	return opening;
 }
 
 void probes_close(struct probes *probes)
@@ -45,9 +60,11 @@ const struct probe_event *probes_next(struct probes *probes, uint64_t until)
 	return next < count && events[next].time <= until ? &events[next++] : NULL;
 }
 
+static uint64_t now;
+
 uint64_t perf_device_now(void)
 {
-	return 0;
+	return now;
 }
 
 FIXTURE(trigger)
@@ -63,6 +80,12 @@ FIXTURE_SETUP(trigger)
 	count = 0;
 	next = 0;
 	lost = 0;
+	has = "/b";
+	searched = 0;
+	finding = 0;
+	opening = 0;
+	probed = NULL;
+	now = 0;
 	*reported = '\0';
 	ASSERT_EQ(0, trigger_set_slower(&self->trigger, &option, "f:1us"));
 }
@@ -166,6 +189,80 @@ TEST_F(trigger, recursion_ends_the_innermost_call_first)
 	ASSERT_TRUE(hits(self, 0));
 	EXPECT_EQ(1000, self->hit.from);
 	EXPECT_EQ(2, self->trigger.ended);
+}
+
+static struct object loaded[] = { { .path = "/a" }, { .path = "/b" }, { .path = "/c" } };
+
+/* The program has loaded the first @n objects. */
+static void see(FIXTURE_DATA(trigger) *self, size_t n)
+{
+	const struct objects objects = { .object = loaded, .count = n };
+
+	trigger_see(&self->trigger, NULL, &objects);
+}
+
+TEST_F(trigger, a_function_is_probed_once_an_object_with_it_is_loaded)
+{
+	ASSERT_EQ(0, trigger_open(&self->trigger, NULL));
+	EXPECT_TRUE(trigger_unset(&self->trigger));
+	see(self, 1);
+	see(self, 1);
+	EXPECT_EQ(1, searched);
+	EXPECT_EQ(NULL, probed);
+	see(self, 3);
+	EXPECT_STREQ("/b", probed);
+	EXPECT_FALSE(trigger_unset(&self->trigger));
+	EXPECT_NE(NULL, strstr(reported, "--slower-than f: found in /b, which was loaded later"));
+	see(self, 3);
+	EXPECT_EQ(2, searched);
+}
+
+/* Its end and the start of the next call are missing. */
+TEST_F(trigger, a_call_that_began_before_all_probes_were_set_is_not_measured)
+{
+	ASSERT_EQ(0, trigger_open(&self->trigger, NULL));
+	now = 2000;
+	see(self, 2);
+	event(1000, 1, 64, false);
+	event(6000, 1, 64, true);
+	event(7000, 1, 64, false);
+	event(7400, 1, 64, true);
+	EXPECT_FALSE(hits(self, 0));
+	EXPECT_EQ(1, self->trigger.ended);
+}
+
+TEST_F(trigger, a_function_that_no_object_had_is_reported)
+{
+	ASSERT_EQ(0, trigger_open(&self->trigger, NULL));
+	see(self, 1);
+	trigger_report(&self->trigger, true);
+	EXPECT_TRUE(trigger_unset(&self->trigger));
+	EXPECT_NE(NULL, strstr(reported,
+			       "--slower-than: no object that the program loaded has a function f: "));
+	EXPECT_EQ(NULL, strstr(reported, "calls"));
+}
+
+TEST_F(trigger, a_later_function_that_cannot_be_probed_is_not_tried_again)
+{
+	ASSERT_EQ(0, trigger_open(&self->trigger, NULL));
+	opening = -1;
+	see(self, 2);
+	opening = 0;
+	has = "/c";
+	see(self, 3);
+	EXPECT_STREQ("/b", probed);
+	EXPECT_TRUE(trigger_unset(&self->trigger));
+	EXPECT_STREQ("", reported);
+}
+
+TEST_F(trigger, an_object_with_two_such_functions_is_refused)
+{
+	ASSERT_EQ(0, trigger_open(&self->trigger, NULL));
+	finding = -1;
+	see(self, 3);
+	EXPECT_EQ(NULL, probed);
+	EXPECT_EQ(2, searched);
+	EXPECT_TRUE(trigger_unset(&self->trigger));
 }
 
 TEST_HARNESS_MAIN

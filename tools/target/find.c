@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "flow/instruction.h"
 
@@ -227,14 +228,43 @@ int find_function(const struct program *program, const char *name, bool exits,
 
 	for (i = 0; i < program->shared_objects && error > 0; i++)
 		error = look_at(&s, program->shared[i], option, found);
-	if (error > 0)
+	nearest_text(&s.nearest, "", near, sizeof(near));
+	if (error > 0 && program->opens)
+		report("--%s %s: no function with this name yet in %s or its shared objects: %swaiting until the program loads an object that has one",
+		       option, name, program->path, near);
+	else if (error > 0)
 		report("--%s %s: no function with this name in %s%s: %snm -C %s shows names%s",
 		       option, name, program->path,
-		       program->shared_objects ? " or its shared objects" : "",
-		       nearest_text(&s.nearest, "", near, sizeof(near)), program->path,
+		       program->shared_objects ? " or its shared objects" : "", near, program->path,
 		       demangle_possible() ? "" :
 		       "; without libstdc++.so.6 on this machine, C++ names are those of nm without -C");
 	free(s.word);
 	free(s.clone);
-	return error ? -1 : 0;
+	return error > 0 && !program->opens ? -1 : error;
+}
+
+/* By inode, because the kernel's paths have no symbolic links. */
+static bool is_part(const struct program *program, const char *path)
+{
+	struct stat file, part;
+	size_t i;
+
+	if (stat(path, &file))
+		return false;
+	for (i = 0; i <= program->shared_objects; i++)
+		if (!stat(i ? program->shared[i - 1] : program->path, &part) &&
+		    part.st_dev == file.st_dev && part.st_ino == file.st_ino)
+			return true;
+	return false;
+}
+
+int find_later(const struct program *program, const char *path, const char *name, bool exits,
+	       const char *option, struct found *found)
+{
+	struct search s = { .name = name, .exits = exits, .nearest = { .wanted = "" } };
+	int error = is_part(program, path) ? 1 : look_at(&s, path, option, found);
+
+	free(s.word);
+	free(s.clone);
+	return error;
 }

@@ -33,9 +33,21 @@ struct found {
  * @option:	the user's option, for error messages
  * @found:	the result; the path is valid as long as @program
  *
- * Return: 0, or -1 after printing an error if there is no such function, or more than one.
+ * Return: 0; 1 after printing a message if there is none, but the program may load an object with
+ * it later; or -1 after printing an error if there is none, or more than one.
  */
 int find_function(const struct program *program, const char *name, bool exits,
 		  const char *option, struct found *found);
+
+/**
+ * find_later() - find a function in a file that the program has loaded, if find_function() did not
+ * @program:	the program; the files that find_function() has searched are skipped to save time
+ * @path:	the file, also of the result
+ *
+ * Return: 0; 1 if the file has no such function; or -1 after printing an error if it has more than
+ * one, or one that cannot be probed.
+ */
+int find_later(const struct program *program, const char *path, const char *name, bool exits,
+	       const char *option, struct found *found);
 
 #endif /* SIFIVE_TRACE_FIND_H */

@@ -33,6 +33,8 @@
  * hooks.
  */
 static const char hook[] = "__cyg_profile_func_enter";
+/* This symbol is in every file that loads objects itself. */
+static const char opener[] = "dlopen";
 /* This message is in every file that contains the library. */
 static const char message[] = "SIFIVE_TRACE_RECORD: nothing is recorded: ";
 
@@ -46,6 +48,7 @@ static void look_at_object(struct program *program, const char *path)
 	if (!strncmp(name, "libc.", 5) || !strncmp(name, "ld-", 3) ||
 	    elf_open(path, ELF_ALL, &elf))
 		return;
+	program->opens |= elf_has(&elf, opener);
 	if (!strncmp(name, LIBRARY, strlen(LIBRARY))) {
 		snprintf(program->loads, sizeof(program->loads), "%s", path);
 	} else if (elf_has(&elf, hook)) {
@@ -132,6 +135,7 @@ static int look_at(struct program *program)
 	program->object[program->objects++] = strdup(program->path);
 	loader = elf_interpreter(&elf);
 	program->dynamic = loader;
+	program->opens = loader && elf_has(&elf, opener);
 	if (loader)
 		look_at_objects(program, loader);
 	else if (program->library)

@@ -24,6 +24,7 @@
  * @library:	libsifive-perf is linked into its file
  * @traces:	it may control tracing itself with a function of the library
  * @loads:	the library's shared object if the program itself loads it, otherwise ""
+ * @opens:	it or one of its shared objects may load further objects with dlopen()
  * @privilege:	attribute of the file that makes the kernel change user, group or capabilities
  *		at exec; NULL if none
  * @object:	the @objects files to trace: the program and its instrumented shared objects
@@ -36,6 +37,7 @@ struct program {
 	bool	library;
 	bool	traces;
 	char	loads[PATH_MAX];
+	bool	opens;
 	const char *privilege;
 	char	*object[PROGRAM_OBJECTS];
 	size_t	objects;

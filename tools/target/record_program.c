@@ -141,10 +141,15 @@ static int run(struct recording *r, const struct launch *launch)
 {
 	int status;
 
+	if (r->reached.waits || r->slower.waits)
+		watch_open(&r->watch, true, NULL);
 	r->mark.began = perf_device_now();
 	status = launch_run(launch, &r->launched);
 	if (r->launched.ran)
 		recording_triggers(r, true);
+	recording_see_objects(r);
+	watch_close(&r->watch);
+	objects_free(&r->objects);
 	return status;
 }
 

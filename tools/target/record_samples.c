@@ -310,6 +310,9 @@ int record_session(struct recording *r)
 		recording_refuse();
 		goto out;
 	}
+	/* An object that another program loads could have a function with the same name. */
+	if (r->all)
+		r->program.opens = false;
 	if (trigger_open(&r->reached, &r->program) || trigger_open(&r->slower, &r->program)) {
 		report("the program was not run");
 		goto out;

@@ -187,6 +187,8 @@ static struct objects *objects_of(void *argument, pid_t pid)
 void recording_see_objects(struct recording *r)
 {
 	watch_read(&r->watch, objects_of, r, &r->objects);
+	trigger_see(&r->reached, &r->program, &r->objects);
+	trigger_see(&r->slower, &r->program, &r->objects);
 }
 
 void recording_stop(struct recording *r)
@@ -273,6 +275,7 @@ void recording_triggers(struct recording *r, bool ended)
 
 int recording_end_snapshots(const struct recording *r, bool written, int status)
 {
+	const bool unset = trigger_unset(&r->reached) || trigger_unset(&r->slower);
 	const int keep = r->keep;
 
 	if (r->latest && written)
@@ -286,7 +289,7 @@ int recording_end_snapshots(const struct recording *r, bool written, int status)
 		       r->snapshots, keep, r->snapshots);
 	if (r->unwritten)
 		report("no snapshots were taken after one that could not be written");
-	return r->unwritten && !status ? EXIT_RECORD : status;
+	return (r->unwritten || unset) && !status ? EXIT_RECORD : status;
 }
 
 /*

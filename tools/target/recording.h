@@ -46,7 +46,8 @@
  * @tree:	with @join or @attach: the recorded processes
  * @device:	the session, if the command itself holds it
  * @broken:	with @device: STOP has returned an error
- * @watch:	with @device: the events that show loaded objects
+ * @watch:	with @device, or if a trigger waits for its function: the events that show loaded
+ *		objects
  * @objects:	programs and shared objects in memory
  * @names:	threads without the library, if the trace distinguishes threads
  * @launched:	the program
@@ -255,7 +256,10 @@ int recording_drain(struct recording *r, uint32_t capture, uint32_t sinks);
 /** recording_forget_files() - remove the files, because the program was not run */
 void recording_forget_files(struct recording *r);
 
-/** recording_see_objects() - read the mapping events so far */
+/**
+ * recording_see_objects() - read the mapping events so far, and probe functions of objects
+ * that were loaded later
+ */
 void recording_see_objects(struct recording *r);
 
 /** recording_stop() - stop the command's session: after an error too, the data can be read */

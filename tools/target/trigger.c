@@ -95,13 +95,39 @@ static const char *option_name(const struct trigger *trigger)
 int trigger_open(struct trigger *trigger, const struct program *program)
 {
 	struct found found;
+	int error;
 
 	if (!trigger->function)
 		return 0;
-	if (find_function(program, trigger->function, trigger->slow, option_name(trigger),
-			  &found))
-		return -1;
+	error = find_function(program, trigger->function, trigger->slow, option_name(trigger),
+			      &found);
+	trigger->waits = error > 0;
+	if (error)
+		return error < 0 ? -1 : 0;
 	return probes_open(&trigger->probes, &found, option_name(trigger));
+}
+
+void trigger_see(struct trigger *trigger, const struct program *program,
+		 const struct objects *objects)
+{
+	const char *option = option_name(trigger), *path;
+	struct found found;
+	int error;
+
+	while (trigger->waits && trigger->looked < objects->count) {
+		path = objects->object[trigger->looked++].path;
+		error = find_later(program, path, trigger->function, trigger->slow, option,
+				   &found);
+		if (error > 0)
+			continue;
+		trigger->waits = false;
+		trigger->refused = error || probes_open(&trigger->probes, &found, option);
+		/* The probes were set one by one, so a call's end may have been missed. */
+		trigger->unsure = perf_device_now();
+		if (!trigger->refused)
+			report("--%s %s: found in %s, which was loaded later: calls before this moment do not count",
+			       option, trigger->function, path);
+	}
 }
 
 void trigger_close(struct trigger *trigger)
@@ -300,7 +326,10 @@ void trigger_report(const struct trigger *t, bool quiet)
 	const uint64_t lost = probes_lost(&t->probes);
 	const uint64_t none = t->hits - t->snapshots - t->early - t->failed;
 
-	if (!t->function)
+	if (t->waits)
+		report("--%s: no object that the program loaded has a function %s: it triggered no snapshot; nm -C OBJECT shows the names of an object's functions",
+		       option_name(t), t->function);
+	if (!t->function || trigger_unset(t))
 		return;
 	if (!quiet && t->slow)
 		report_slow(t, lost || t->unsure);

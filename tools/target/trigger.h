@@ -10,6 +10,7 @@
 #include "../hash.h"
 #include "../output.h"
 #include "lib/session.h"
+#include "objects.h"
 #include "probes.h"
 #include "program.h"
 
@@ -45,11 +46,14 @@ struct trigger_thread;
  * @function:	the function, NULL if the option was not given
  * @slow:	--slower-than
  * @limit:	N, or TIME in nanoseconds
+ * @waits:	no object loaded so far has the function, so there are no probes
+ * @looked:	with @waits: number of loaded objects that do not have it
+ * @refused:	an object has it, but it could not be probed
  * @probes:	probes of the function
  * @calls:	number of calls that began
  * @ended:	number of calls that ended, with @slow
  * @longest:	longest time of an ended call, nanoseconds
- * @unsure:	time until which events were lost
+ * @unsure:	time until which events were lost, or not all probes were set
  * @hits:	calls that trigger a snapshot
  * @snapshots:	hits that have a snapshot; counted by the caller
  * @failed:	hits whose snapshot could not be written; counted by the caller
@@ -60,6 +64,9 @@ struct trigger {
 	char			*function;
 	bool			slow;
 	uint64_t		limit;
+	bool			waits;
+	size_t			looked;
+	bool			refused;
 	struct probes		probes;
 	uint64_t		calls;
 	uint64_t		ended;
@@ -86,9 +93,21 @@ int trigger_set_slower(void *at, const struct cli_option *option, const char *va
  * @trigger:	the trigger; nothing happens if its option was not given
  * @program:	the program, which is searched for the function along with its shared objects
  *
- * Return: 0, or -1 after printing an error.
+ * If there is no such function yet, but the program may load objects with dlopen(), probing is left
+ * to trigger_see(). Return: 0, or -1 after printing an error.
  */
 int trigger_open(struct trigger *trigger, const struct program *program);
+
+/**
+ * trigger_see() - probe the function if an object that was loaded later has it
+ * @program:	as for trigger_open()
+ * @objects:	all objects that have been loaded
+ *
+ * The kernel sets and removes the probes' breakpoints whenever a process maps or unmaps the file,
+ * so an object that has been unloaded leaves nothing behind, and may be loaded elsewhere.
+ */
+void trigger_see(struct trigger *trigger, const struct program *program,
+		 const struct objects *objects);
 
 /** trigger_close() - remove the probes */
 void trigger_close(struct trigger *trigger);
@@ -107,6 +126,12 @@ void trigger_read(struct trigger *trigger);
  */
 bool trigger_next(struct trigger *trigger, pid_t pid, uint64_t until, uint64_t covered,
 		  struct trigger_hit *hit);
+
+/** trigger_unset() - whether the function was never probed: not found, or refused */
+static inline bool trigger_unset(const struct trigger *trigger)
+{
+	return trigger->waits || trigger->refused;
+}
 
 /** trigger_report() - print statistics of all snapshots; @quiet: only losses */
 void trigger_report(const struct trigger *trigger, bool quiet);
