@@ -238,6 +238,7 @@ done
 result $? "--calls --children -F: only the chosen function has records"
 [ "$(host report --csv "$out/joined-leaf.rtd" | sed -nE 's/^"descend",([0-9]*),.*/\1/p')" = 18 ]
 result $? "--calls --children -F: the calls of all functions are counted"
+meta joined-leaf '"part" not in m' "--calls --children -F: no reader says that calls are missing"
 refused joined-copy 2 "--archive and --children cannot be combined" \
 	"--calls --children: what is not archived is refused"
 

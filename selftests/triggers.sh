@@ -290,6 +290,15 @@ rec part-busy --from main $p/busy
 rec part-once --header-once --from sum $p/plain
 rec part-pieces --rotate 1M --from sum $p/plain
 rec part-sampled -i 1ms --from square --to cube $p/plain
+rec only-names -F "c?be" -F "s*" $p/plain
+printf "# no object\n^ 9\n" >/out/only.filter
+rec only-file --filter /out/only.filter $p/plain
+rec only-static -F cube $p/plain-static
+rec only-join --children -F cube $p/plain
+rec only-killed -F main --on-full stop $p/ends kill
+rec only-snapshot --snapshot --trigger branch:8 -F branch $p/threads
+run only-pieces sifive-trace record -b 1M --rotate 20k -F work -o only-pieces.rtd $p/pieces 40
+run only-begun sifive-trace record -b 1M --rotate 20k -F work -o only-begun.rtd $p/pieces 40 kills
 rec optimised $p/optimised
 rec objects $p/objects
 for n in 1 2 4; do
@@ -365,6 +374,29 @@ refused part-busy 125 "nothing in it was compiled with -finstrument-functions" "
 refused part-once 2 "cannot be combined" "--from and --header-once"
 refused part-pieces 2 "cannot be combined with --rotate" "--from and --rotate"
 refused part-sampled 2 "cannot be combined with -i and -c" "--to and samples"
+# ---- which functions were recorded -----------------------------------------------------
+
+[ "$(calls only-names)" = "$(of plain cube square sum)" ]
+result $? "-F: only functions that match are recorded"
+meta only-names 'm["part"] == {"functions": ["c?be", "s*"]}' "-F: the patterns are in the side-car file"
+host report "$out/only-names.rtd" | grep -q '^Trace covers all of .*; contains only calls of functions that match c?be, s\*; self times include other functions that they call'
+result $? "-F: report prints which functions were recorded, and what self times include"
+meta only-file 'm["part"] == {"filter": "/out/only.filter"}' "--filter: the file is in the side-car file"
+for name in only-static only-join; do
+	meta $name 'm["part"] == {"functions": ["cube"]}' "-F: $name: in the side-car file"
+done
+meta only-killed 'm["part"] == {"functions": ["main"]}' "-F: in the side-car file of a killed program"
+meta part-filter 'm["part"] == {"from": "sum", "functions": ["cube"]}' "--from and -F: in the side-car file"
+meta plain '"part" not in m' "without -F, there is nothing in the side-car file"
+for meta in "$out"/only-snapshot.rtd.meta "$out"/only-snapshot.rtd.1.meta; do
+	grep -qF '"part":{"functions":["branch"]}' "$meta"
+	result $? "-F: in the side-car files of snapshots"
+done
+for name in only-pieces only-begun; do
+	[ "$(find "$out" -name "$name.rtd.*[0-9]" | wc -l)" -gt 2 ] &&
+		[ -z "$(grep -LF '"part":{"functions":["work"]}' "$out/$name".rtd.*[0-9].meta)" ]
+	result $? "-F and --rotate: $name: in the side-car file of each piece"
+done
 # ---- the outermost calls ---------------------------------------------------------------
 
 # outermost NAME DEPTH: the entries and exits up to this depth, in the trace of a single thread.

@@ -109,6 +109,7 @@ TEST_F(command, complete_trace_covers_the_whole_run)
 
 /* A name is printed on one line, whatever characters it contains. */
 #define PART	"{\"srcbits\":0,\"ts_hz\":10,\"part\":{%s}}"
+#define PARTS	8
 
 TEST_F(command, every_output_states_which_calls_were_recorded)
 {
@@ -116,33 +117,102 @@ TEST_F(command, every_output_states_which_calls_were_recorded)
 		"report", "annotate", "graph", "replay", "decode", "export --format svg",
 		"export --format html", "export --format speedscope", "export --format csv",
 	};
-	static const char * const part[] = {
+	static const char * const part[PARTS] = {
 		"\"from\":\"f\\ng\"", "\"from\":\"f\\ng\",\"to\":\"h\"", "\"depth\":3",
 		"\"from\":\"f\\ng\",\"to\":\"h\",\"depth\":1",
+		"\"functions\":[\"f\\u000ag\",\"re*\"]", "\"filter\":\"/a\\u001bb.filter\"",
+		"\"left_out\":1", "\"depth\":3,\"left_out\":12",
 	};
-	static const char * const said[] = {
+	static const char * const said[PARTS] = {
 		"contains calls of each thread only from a call of f?g to its return",
 		"contains calls of each thread only from a call of f?g to the next call of h",
 		"contains calls of each thread only up to depth 3; self times include deeper calls",
 		"to the next call of h, up to depth 1; self times include deeper calls",
+		"contains only calls of functions that match f?g, re*; self times include other functions that they call",
+		"contains only calls of functions selected by /a?b.filter; self times include other functions",
+		"lacks calls of 1 function that --auto-filter left out; self times of their callers include them",
+		"include deeper calls; lacks calls of 12 functions that --auto-filter left out",
 	};
 	char meta[256];
 	unsigned int i;
 
 	make(self, BEGUN);
-	for (i = 0; i < 4 * sizeof(arguments) / sizeof(arguments[0]); i++) {
-		snprintf(meta, sizeof(meta), PART, part[i % 4]);
+	for (i = 0; i < PARTS * sizeof(arguments) / sizeof(arguments[0]); i++) {
+		snprintf(meta, sizeof(meta), PART, part[i % PARTS]);
 		write_file("trace.rtd.meta", meta, strlen(meta));
-		run(self, "%s trace.rtd", arguments[i / 4]);
-		EXPECT_NE(NULL, strstr(self->err, said[i % 4])) {
-			TH_LOG("%s: %s", arguments[i / 4], self->err);
+		run(self, "%s trace.rtd", arguments[i / PARTS]);
+		EXPECT_NE(NULL, strstr(self->err, said[i % PARTS])) {
+			TH_LOG("%s: %s", arguments[i / PARTS], self->err);
 		}
-		EXPECT_NE(NULL, strstr(self->out, said[i % 4])) {
-			TH_LOG("%s: %s", arguments[i / 4], self->out);
+		EXPECT_NE(NULL, strstr(self->out, said[i % PARTS])) {
+			TH_LOG("%s: %s", arguments[i / PARTS], self->out);
 		}
 	}
-	run(self, "report -q --json trace.rtd");
-	EXPECT_NE(NULL, strstr(self->out, ",\"to\":\"h\",\"depth\":1}"));
+	for (i = 3; i < PARTS; i++) {
+		snprintf(meta, sizeof(meta), PART, part[i]);
+		write_file("trace.rtd.meta", meta, strlen(meta));
+		run(self, "report -q --json trace.rtd");
+		EXPECT_NE(NULL, strstr(self->out, strstr(part[i], i == 3 ? "\"to\"" : "\""))) {
+			TH_LOG("%s: %s", part[i], self->out);
+		}
+	}
+}
+
+/* Each of these parts is the longest that is shown: the sum must fit. */
+TEST_F(command, long_descriptions_of_parts_are_cut)
+{
+	static const char cover[] = "{\"srcbits\":0,\"ts_hz\":10,\"wrapped\":true,"
+		"\"coverage\":{\"run_ns\":18446744073709551615,\"gaps\":18446744073709551615,"
+		"\"gap_bytes\":18446744073709551615,\"pauses\":18446744073709551615,"
+		"\"paused_ns\":18446744073709551615},\"lost\":{\"signals\":18446744073709551615},"
+		"\"trigger\":{\"function\":\"%s\",\"call\":18446744073709551615,"
+		"\"tid\":9223372036854775807,\"took_ns\":18446744073709551615,"
+		"\"limit_ns\":18446744073709551614,\"last\":true},\"part\":{\"from\":\"%s\","
+		"\"to\":\"%s\",\"depth\":18446744073709551615,\"functions\":[\"%s\",\"%s\"]}}";
+	char name[2001], meta[12000], shown[160];
+
+	memset(name, 'x', sizeof(name) - 1);
+	name[sizeof(name) - 1] = '\0';
+	snprintf(meta, sizeof(meta), cover, name, name, name, name, name);
+	make(self, meta);
+	run(self, "report -q trace.rtd");
+	EXPECT_EQ(0, self->status);
+	snprintf(shown, sizeof(shown), "that match %.97s...; self times include other", name);
+	EXPECT_NE(NULL, strstr(self->out, shown)) {
+		TH_LOG("%s", self->out);
+	}
+	EXPECT_NE(NULL, strstr(self->out, "the latest trigger: call 18446744073709551615 of xxx")) {
+		TH_LOG("%s", self->out);
+	}
+}
+
+TEST_F(command, a_wrong_part_is_ignored)
+{
+	static const char * const part[] = {
+		"\"functions\":7", "\"functions\":[7]", "\"functions\":[{\"f\":1}]",
+		"\"functions\":[\"f\\u0000g\"]", "\"filter\":[1]", "\"left_out\":\"many\"",
+	};
+	char meta[5000], name[4098];
+	unsigned int i;
+
+	make(self, BEGUN);
+	memset(name, 'x', sizeof(name) - 1);
+	name[sizeof(name) - 1] = '\0';
+	for (i = 0; i <= sizeof(part) / sizeof(part[0]); i++) {
+		if (i < sizeof(part) / sizeof(part[0]))
+			snprintf(meta, sizeof(meta), PART, part[i]);
+		else
+			snprintf(meta, sizeof(meta),
+				 "{\"srcbits\":0,\"part\":{\"functions\":[\"%s\"]}}", name);
+		write_file("trace.rtd.meta", meta, strlen(meta));
+		run(self, "report trace.rtd");
+		EXPECT_EQ(0, self->status);
+		EXPECT_NE(NULL, strstr(self->err, ": ignored")) {
+			TH_LOG("%u: %s", i, self->err);
+		}
+		EXPECT_EQ(NULL, strstr(self->out, "contains"));
+		EXPECT_EQ(NULL, strstr(self->out, "lacks"));
+	}
 }
 
 #define CALL	"{\"srcbits\":0,\"ts_hz\":10,\"trigger\":{\"function\":\"f\",\"call\":7,\"tid\":9," \

@@ -108,6 +108,46 @@ TEST_F(sidecar, copy_adds_the_trigger)
 	EXPECT_NE(0, access("trace.meta.new", F_OK));
 }
 
+#define FUNCTIONS	"{\"part\":{\"functions\":[\"f\\u000ag\",\"re*\"]},\n\"version\":1"
+
+TEST_F(sidecar, every_selection_of_calls_is_added)
+{
+	const char * const pattern[] = { "f\ng", "re*" };
+	const struct select_part part = {
+		.from = "f", .to = "g", .depth = 3, .pattern = pattern, .patterns = 2,
+		.filter = "/a \"b\".filter", .left_out = 7,
+	};
+	const struct select_part less = { .left_out = 7 };
+
+	EXPECT_EQ(0, sidecar_part("trace.meta", &part));
+	EXPECT_STREQ("{\"part\":{\"from\":\"f\",\"to\":\"g\",\"depth\":3,\"functions\":[\"f\\u000ag\",\"re*\"],"
+		     "\"filter\":\"/a \\\"b\\\".filter\",\"left_out\":7},\n\"version\":1,\n"
+		     "\"coverage\":{},\n\"lost\":{}}\n", text_of("trace.meta"));
+	EXPECT_EQ(0, sidecar_copy("trace.meta", "snapshot.meta", &hit));
+	EXPECT_EQ(text_of("snapshot.meta"),
+		  strstr(text_of("snapshot.meta"), "{\"trigger\":\"f\",\n\"part\":{\"from\""));
+	ASSERT_EQ(0, rename("snapshot.meta", "trace.meta"));
+	EXPECT_EQ(0, sidecar_part("trace.meta", &less));
+	EXPECT_NE(NULL, strstr(text_of("trace.meta"), "{\"part\":{\"left_out\":7},\n"));
+}
+
+/* A piece can be read while the recording goes on, and even if its side-car file is incomplete. */
+TEST_F(sidecar, new_piece_lists_the_recorded_functions)
+{
+	const char * const pattern[] = { "f\ng", "re*" };
+	const struct select_part part = { .pattern = pattern, .patterns = 2 };
+	const struct select_part all = { .from = NULL };
+
+	EXPECT_EQ(0, sidecar_begin("trace.meta", "piece.meta", &part, 4, NULL));
+	EXPECT_STREQ(FUNCTIONS ",\n\"piece\":4}\n", text_of("piece.meta"));
+	EXPECT_EQ(0, sidecar_join("trace.meta", "piece.meta", &part));
+	EXPECT_STREQ(FUNCTIONS ",\n\"piece\":4}\n", text_of("piece.meta"));
+	EXPECT_EQ(0, sidecar_begin("none.meta", "piece.meta", &part, 0, NULL));
+	EXPECT_STREQ(FUNCTIONS ",\n\"piece\":0}\n", text_of("piece.meta"));
+	EXPECT_EQ(0, sidecar_begin("trace.meta", "piece.meta", &all, 4, NULL));
+	EXPECT_STREQ("{\"version\":1,\n\"piece\":4}\n", text_of("piece.meta"));
+}
+
 TEST_F(sidecar, full_disk_leaves_it_unchanged)
 {
 	const struct select_part part = { .from = "f" };
@@ -125,11 +165,13 @@ TEST_F(sidecar, full_disk_leaves_it_unchanged)
 
 TEST_F(sidecar, symbolic_links_are_not_followed)
 {
+	const struct select_part part = { .from = NULL };
+
 	ASSERT_EQ(0, symlink("victim", "trace.meta.new"));
 	EXPECT_EQ(0, sidecar_copy("trace.meta", "trace.meta", &hit));
 	EXPECT_EQ(0, sidecar_copy("trace.meta", "other.meta", &hit));
 	ASSERT_EQ(0, symlink("victim", "piece.meta"));
-	EXPECT_EQ(0, sidecar_begin("trace.meta", "piece.meta", 0, NULL));
+	EXPECT_EQ(0, sidecar_begin("trace.meta", "piece.meta", &part, 0, NULL));
 	EXPECT_NE(0, access("victim", F_OK));
 }
 

@@ -166,7 +166,8 @@ static int judge(const struct dry_run *dry, const struct launched *launched, int
 	return 0;
 }
 
-int auto_filter(struct recording *r, int (*record)(struct recording *r), char *path)
+int auto_filter(struct recording *r, int (*record)(struct recording *r), char *path,
+		size_t *left_out)
 {
 	struct dry_run dry = { .r = r, .record = record, .filter = path, .quiet = r->quiet };
 	const struct launch launch = { .before = run, .argument = &dry };
@@ -188,7 +189,8 @@ int auto_filter(struct recording *r, int (*record)(struct recording *r), char *p
 	status = launch_run(&launch, &launched);
 	status = judge(&dry, &launched, status);
 	remove_trace(&dry);
-	if (status || !dry.result->left_out) {
+	*left_out = dry.result->left_out;
+	if (status || !*left_out) {
 		unlink(path);
 		*path = '\0';
 	}

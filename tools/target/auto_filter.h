@@ -14,10 +14,12 @@ int auto_filter_check(void);
  * @record:	records the program; returns the exit status
  * @path:	a template for mkstemp(), replaced by the filter's name; "" if no function is
  *		excluded
+ * @left_out:	set to the number of excluded functions
  *
  * Return: 0, or the exit status if the program must not be recorded; in that case no filter
  * is left behind.
  */
-int auto_filter(struct recording *r, int (*record)(struct recording *r), char *path);
+int auto_filter(struct recording *r, int (*record)(struct recording *r), char *path,
+		size_t *left_out);
 
 #endif /* SIFIVE_TRACE_AUTO_FILTER_H */

@@ -629,7 +629,7 @@ static int dump(const char *path)
 	      state.samples == status.samples)))
 		description = DESCRIPTION;
 	else
-		report("sifive-trace start did not begin this capture: the side-car file lacks counters and programs");
+		report("sifive-trace start did not begin this capture: the side-car file lacks counters and programs, and which functions were selected");
 	if (description && eaccess(description, R_OK)) {
 		report("%s: %s: run dump as the user who ran sifive-trace start", description,
 		       strerror(errno));

@@ -57,6 +57,7 @@ struct drain_sink {
  * @piece_size:	maximum size of a piece, 0 if no limit
  * @piece_time:	maximum nanoseconds of a piece, 0 if no limit
  * @keep:	number of pieces to keep for each file, 0 for all
+ * @part:	with pieces: which calls are recorded
  * @until:	when to end, in nanoseconds of CLOCK_MONOTONIC; 0 if no limit
  * @over:	a limit was reached: nothing more is copied
  * @wait:	records wait for room, or are dropped, so data after a limit must still be read
@@ -79,6 +80,7 @@ struct drain {
 	uint64_t		piece_size;
 	uint64_t		piece_time;
 	unsigned int		keep;
+	const struct select_part *part;
 	uint64_t		until;
 	bool			over;
 	bool			wait;
@@ -93,8 +95,8 @@ int drain_check(uint32_t sinks);
 
 /**
  * drain_open() - open the sinks, and create the files
- * @drain:	all zero except @piece_size, @piece_time and @keep; needs drain_close(), even
- *		after an error
+ * @drain:	all zero except @piece_size, @piece_time, @keep and @part; needs drain_close(),
+ *		even after an error
  * @path:	as for capture_save()
  * @capture:	the number that the capture has or will have
  * @sinks:	its number of sinks

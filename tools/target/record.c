@@ -344,8 +344,8 @@ static int check_full(struct recording *r)
 }
 
 /*
- * Checks --from, --to and --depth. With --from, headers are written when a part begins. The
- * side-car files of pieces cannot describe parts.
+ * Checks --from, --to and --depth. With --from, headers are written when a part begins; a piece
+ * begins with a header of its own.
  */
 static int check_part(const struct recording *r)
 {
@@ -405,17 +405,25 @@ static int check_names(const struct recording *r)
  */
 static int make_filter(struct recording *r, char *filter)
 {
+	size_t left_out = 0;
 	int status = 0;
 
 	if (recording_limited(r) && check_names(r))
 		return EXIT_RECORD;
 	if (r->percent > 0)
-		status = auto_filter(r, record_here, filter);
+		status = auto_filter(r, record_here, filter, &left_out);
 	else if (r->patterns.count)
 		status = select_functions(&r->program, r->patterns.text, r->patterns.count,
 					  filter) ? EXIT_RECORD : 0;
 	else
 		*filter = '\0';
+	/* Instruction trace has the calls of all functions. */
+	if (r->calls == CALLS_NONE) {
+		r->part.pattern = r->patterns.text;
+		r->part.patterns = r->patterns.count;
+		r->part.filter = r->setup.options.filter;
+		r->part.left_out = left_out;
+	}
 	if (status || !recording_limited(r))
 		return status;
 	if (!*filter) {
@@ -440,7 +448,7 @@ static int record_filtered(struct recording *r)
 		kallsyms_copy(r->output);
 	if (*filter)
 		unlink(filter);
-	if (recording_limited(r) && r->launched.ran &&
+	if (select_is_part(&r->part) && !recording_in_pieces(r) && r->launched.ran &&
 	    capture_name_part(r->output, r->mark.sinks, &r->part) && !status)
 		status = EXIT_RECORD;
 	return status;

@@ -153,6 +153,7 @@ int recording_drain(struct recording *r, uint32_t capture, uint32_t sinks)
 	r->drain.piece_size = r->pieces.size;
 	r->drain.piece_time = r->pieces.time;
 	r->drain.keep = (unsigned int)r->keep;
+	r->drain.part = &r->part;
 	error = drain_open(&r->drain, r->output, capture, sinks);
 	if (!error) {
 		drain_limit(&r->drain, r->size, r->time,

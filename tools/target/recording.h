@@ -28,7 +28,8 @@
  * @library:	the library to preload, empty if none
  * @output:	path of the trace
  * @patterns:	-F
- * @part:	--from, --to and --depth: which calls of each thread are recorded
+ * @part:	which calls of each thread are recorded: --from, --to and --depth; and, after the
+ *		filter has been made, -F, --filter and --auto-filter
  * @percent:	--auto-filter, 0 if not given
  * @file:	-o
  * @load:	--library, NULL for the installed one

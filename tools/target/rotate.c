@@ -145,7 +145,7 @@ static int end_piece(const struct drain *d, const struct drain_sink *s,
 
 	meta_names(whole, piece, d, s, s->piece);
 	/* The library had not yet written its side-car file when the first piece began. */
-	if (!s->piece && sidecar_begin(whole, piece, 0, NULL))
+	if (!s->piece && sidecar_begin(whole, piece, d->part, 0, NULL))
 		return -1;
 	return sidecar_end(piece, s->from, now, d, continued ? s->cut : NULL);
 }
@@ -164,7 +164,7 @@ int rotate_next(const struct drain *d, struct drain_sink *s)
 		remove_piece(d, s, s->piece - d->keep);
 	rotate_name(name, sizeof(name), d, s, s->piece);
 	meta_names(whole, piece, d, s, s->piece);
-	sidecar_begin(whole, piece, s->piece, s->cut);
+	sidecar_begin(whole, piece, d->part, s->piece, s->cut);
 	close(s->file);
 	s->file = files_create(name);
 	return s->file < 0 ? -1 : 0;
@@ -193,7 +193,7 @@ int rotate_end(const struct drain *d)
 		unjoined = 0;
 		for (n = first_piece(d, s); n <= s->piece; n++) {
 			meta_names(whole, piece, d, s, n);
-			unjoined |= sidecar_join(whole, piece);
+			unjoined |= sidecar_join(whole, piece, d->part);
 		}
 		meta_names(whole, piece, d, s, 0);
 		if (!unjoined)

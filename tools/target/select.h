@@ -3,6 +3,7 @@
 #ifndef SIFIVE_TRACE_SELECT_H
 #define SIFIVE_TRACE_SELECT_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "program.h"
@@ -29,21 +30,34 @@ int select_functions(const struct program *program, const char * const *pattern,
 int select_copy(const char *from, char *path);
 
 /**
- * struct select_part - which calls of each thread are recorded
+ * struct select_part - which calls of each thread are recorded; all, if every member is 0
  * @from:	fnmatch() pattern of the functions whose calls begin recording; NULL for all
  *		calls
  * @to:		fnmatch() pattern of the functions whose calls end it; NULL if the return of
  *		the first call ends it
  * @depth:	how many of the outermost nested calls are recorded; 0 for all
+ * @pattern:	the @patterns patterns of the functions that are recorded; 0 for all
+ * @filter:	the file that selects calls; NULL for all
+ * @left_out:	how many functions --auto-filter has excluded
  */
 struct select_part {
 	const char	*from;
 	const char	*to;
 	int		depth;
+	const char * const *pattern;
+	size_t		patterns;
+	const char	*filter;
+	size_t		left_out;
 };
 
+/** select_is_part() - whether some calls are not recorded */
+static inline bool select_is_part(const struct select_part *part)
+{
+	return part->from || part->depth || part->patterns || part->filter || part->left_out;
+}
+
 /**
- * select_part() - add which calls are recorded
+ * select_part() - add the functions of @from and @to, and the depth
  * @program:	the program, whose objects are searched
  * @path:	the filter file
  *

@@ -294,21 +294,43 @@ int sidecar_copy(const char *from, const char *meta, const struct trigger_hit *h
 	return out ? replace(out, whole, meta) : -1;
 }
 
+/* Writes the member @key, a string, unless it is NULL; returns what comes before the next one. */
+static const char *put_member(const char *between, const char *key, const char *text,
+			      struct output *out)
+{
+	if (!text)
+		return between;
+	put_format(out, "%s\"%s\":", between, key);
+	put_json(out, text);
+	return ",";
+}
+
+/* Writes the beginning of a side-car file, with the calls that were recorded. */
 static void put_part(const struct select_part *part, struct output *out)
 {
 	const char *between = "";
+	size_t i;
 
-	if (part->from) {
-		put_string(out, "\"from\":");
-		put_json(out, part->from);
+	put_string(out, "{\"part\":{");
+	between = put_member(between, "from", part->from, out);
+	between = put_member(between, "to", part->to, out);
+	if (part->depth) {
+		put_format(out, "%s\"depth\":%d", between, part->depth);
 		between = ",";
 	}
-	if (part->to) {
-		put_string(out, ",\"to\":");
-		put_json(out, part->to);
+	for (i = 0; i < part->patterns; i++) {
+		put_format(out, "%s", i ? "," : between);
+		put_string(out, i ? "" : "\"functions\":[");
+		put_json(out, part->pattern[i]);
 	}
-	if (part->depth)
-		put_format(out, "%s\"depth\":%d", between, part->depth);
+	if (part->patterns) {
+		put_char(out, ']');
+		between = ",";
+	}
+	between = put_member(between, "filter", part->filter, out);
+	if (part->left_out)
+		put_format(out, "%s\"left_out\":%zu", between, part->left_out);
+	put_string(out, "},\n");
 }
 
 int sidecar_part(const char *meta, const struct select_part *part)
@@ -319,26 +341,29 @@ int sidecar_part(const char *meta, const struct select_part *part)
 	snprintf(whole, sizeof(whole), "%s.new", meta);
 	out = text ? files_open(whole) : NULL;
 	if (out) {
-		put_string(out, "{\"part\":{");
 		put_part(part, out);
-		put_string(out, "},\n");
 		put_string(out, text + 1);
 	}
 	free(text);
 	return out ? replace(out, whole, meta) : -1;
 }
 
-/* Writes @text up to @end, which may be NULL, as the part common to all pieces. */
-static void put_head(struct output *out, const char *text, const char *end)
+/* Writes what is common to all pieces: @part, and @text up to @end, which may be NULL. */
+static void put_head(struct output *out, const struct select_part *part, const char *text,
+		     const char *end)
 {
-	if (end)
-		put_bytes(out, text, (size_t)(end - text));
+	if (select_is_part(part))
+		put_part(part, out);
 	else
-		put_string(out, "{\"version\":1");
+		put_char(out, '{');
+	if (end)
+		put_bytes(out, text + 1, (size_t)(end - text - 1));
+	else
+		put_string(out, "\"version\":1");
 }
 
-int sidecar_begin(const char *whole, const char *piece, unsigned int number,
-		  const struct cut *cut)
+int sidecar_begin(const char *whole, const char *piece, const struct select_part *part,
+		  unsigned int number, const struct cut *cut)
 {
 	char *text = read_meta(whole);
 	struct output *out = files_open(piece);
@@ -348,7 +373,7 @@ int sidecar_begin(const char *whole, const char *piece, unsigned int number,
 		free(text);
 		return -1;
 	}
-	put_head(out, text, text ? coverage_of(text, &ran) : NULL);
+	put_head(out, part, text, text ? coverage_of(text, &ran) : NULL);
 	put_format(out, PIECE "%u", number);
 	if (cut) {
 		put_string(out, ",\n");
@@ -416,7 +441,7 @@ int sidecar_end(const char *piece, const struct sidecar_state *from,
 	return out ? replace(out, whole, piece) : -1;
 }
 
-int sidecar_join(const char *whole, const char *piece)
+int sidecar_join(const char *whole, const char *piece, const struct select_part *part)
 {
 	char *text = read_meta(whole), *own = read_meta(piece), name[SIDECAR_PATH + 4];
 	const char *begin = own ? strstr(own, PIECE) : NULL, *end;
@@ -428,7 +453,7 @@ int sidecar_join(const char *whole, const char *piece)
 	if (end && begin)
 		out = files_open(name);
 	if (out) {
-		put_head(out, text, end);
+		put_head(out, part, text, end);
 		put_string(out, begin);
 	}
 	free(text);

@@ -79,13 +79,14 @@ struct sidecar_state {
  * sidecar_begin() - write the side-car file of a piece of a recording, as it begins
  * @whole:	path of the recording's side-car file
  * @piece:	path of the piece's side-car file
+ * @part:	which calls are recorded
  * @number:	number of the piece
  * @cut:	the state of the trace up to here
  *
  * Return: 0, or -1 after printing an error.
  */
-int sidecar_begin(const char *whole, const char *piece, unsigned int number,
-		  const struct cut *cut);
+int sidecar_begin(const char *whole, const char *piece, const struct select_part *part,
+		  unsigned int number, const struct cut *cut);
 
 /**
  * sidecar_end() - add coverage and losses of a piece
@@ -102,9 +103,10 @@ int sidecar_end(const char *piece, const struct sidecar_state *from,
 
 /**
  * sidecar_join() - complete the side-car file of a piece from the recording's
+ * @part:	which calls were recorded
  *
  * Return: 0, or -1 after printing an error.
  */
-int sidecar_join(const char *whole, const char *piece);
+int sidecar_join(const char *whole, const char *piece, const struct select_part *part);
 
 #endif /* SIFIVE_TRACE_SIDECAR_H */

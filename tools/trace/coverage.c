@@ -53,7 +53,7 @@ static void put_part(const struct input *input, char *text, size_t size)
 		snprintf(text, size, "%s", part);
 }
 
-/* Longest part of a function's name that is shown. */
+/* Longest part of a function's name, of several patterns or of a path that is shown. */
 #define SHOWN	100
 
 /* Describes the limits that the user set with record --from, --to and --depth. */
@@ -81,9 +81,45 @@ static size_t put_limits(const struct meta_part *part, char *text, size_t size, 
 	return used;
 }
 
+/* Writes the patterns of -F, or the name of the filter file; "" if there are none. */
+static const char *put_selection(const struct meta_part *part, char shown[SHOWN + 1])
+{
+	size_t used = 0, i;
+
+	snprintf(shown, SHOWN + 1, "%s", part->filter && !part->functions ? part->filter : "");
+	for (i = 0; i < part->functions && used <= SHOWN; i++)
+		used += (size_t)snprintf(shown + used, SHOWN + 1 - used, "%s%s", i ? ", " : "",
+					 part->function[i]);
+	if (used > SHOWN)
+		strcpy(shown + SHOWN - 3, "...");
+	text_clean(shown);
+	return shown;
+}
+
+/* Describes what record -F, --filter and --auto-filter left out. */
+static size_t put_functions(const struct meta_part *part, char *text, size_t size, bool first)
+{
+	const char *between = first ? "" : "; ";
+	char shown[SHOWN + 1];
+	int used = 0;
+
+	if (part->functions || part->filter)
+		used = snprintf(text, size,
+				"%scontains only calls of functions %s %s; self times include other functions that they call",
+				between, part->functions ? "that match" : "selected by",
+				put_selection(part, shown));
+	else if (part->left_out)
+		used = snprintf(text, size,
+				"%slacks calls of %" PRIu64 " function%s that --auto-filter left out; self times of their callers include them",
+				between, part->left_out, part->left_out == 1 ? "" : "s");
+	return (size_t)used;
+}
+
 bool coverage_limited(const struct input *input)
 {
-	return input->meta.part.from || input->meta.part.depth;
+	const struct meta_part *part = &input->meta.part;
+
+	return part->from || part->depth || part->functions || part->filter || part->left_out;
 }
 
 const char *coverage_text(const struct input *input, char text[COVERAGE_SIZE])
@@ -122,6 +158,7 @@ const char *coverage_text(const struct input *input, char text[COVERAGE_SIZE])
 					 units_time(whole, input->meta.coverage.paused_ns,
 						    1000000000));
 	used += put_limits(&input->meta.part, text + used, COVERAGE_SIZE - used, !used);
+	used += put_functions(&input->meta.part, text + used, COVERAGE_SIZE - used, !used);
 	if (lost)
 		used += (size_t)snprintf(text + used, COVERAGE_SIZE - used,
 					 "%s%" PRIu64 " record%s could not be recorded",
@@ -175,6 +212,34 @@ static void put_seconds(struct output *out, const char *key, uint64_t count,
 		put_format(out, ",\"%s\":%.9f", key, (double)count / (double)hz);
 }
 
+static void part_json(const struct meta_part *part, struct output *out)
+{
+	size_t i;
+
+	if (part->from) {
+		put_string(out, ",\"from\":");
+		put_json(out, part->from);
+	}
+	if (part->from && part->to) {
+		put_string(out, ",\"to\":");
+		put_json(out, part->to);
+	}
+	if (part->depth)
+		put_format(out, ",\"depth\":%" PRIu64, part->depth);
+	for (i = 0; i < part->functions; i++) {
+		put_string(out, i ? "," : ",\"functions\":[");
+		put_json(out, part->function[i]);
+	}
+	if (part->functions)
+		put_char(out, ']');
+	if (part->filter) {
+		put_string(out, ",\"filter\":");
+		put_json(out, part->filter);
+	}
+	if (part->left_out)
+		put_format(out, ",\"left_out\":%" PRIu64, part->left_out);
+}
+
 void coverage_json(const struct input *input, struct output *out)
 {
 	const struct meta_coverage *coverage = &input->meta.coverage;
@@ -201,16 +266,7 @@ void coverage_json(const struct input *input, struct output *out)
 			   ",\"elsewhere\":%" PRIu64 ",\"wakeups\":%" PRIu64, lost->switches,
 			   lost->processes, lost->elsewhere, lost->wakeups);
 	put_char(out, '}');
-	if (input->meta.part.from) {
-		put_string(out, ",\"from\":");
-		put_json(out, input->meta.part.from);
-	}
-	if (input->meta.part.from && input->meta.part.to) {
-		put_string(out, ",\"to\":");
-		put_json(out, input->meta.part.to);
-	}
-	if (input->meta.part.depth)
-		put_format(out, ",\"depth\":%" PRIu64, input->meta.part.depth);
+	part_json(&input->meta.part, out);
 }
 
 uint64_t coverage_dropped(const struct input *input)

@@ -6,7 +6,7 @@
 #include "../output.h"
 #include "options.h"
 
-#define COVERAGE_SIZE	1312
+#define COVERAGE_SIZE	1552
 
 enum coverage {
 	COVERAGE_UNKNOWN,
@@ -38,7 +38,7 @@ const char *coverage_text(const struct input *input, char text[COVERAGE_SIZE]);
  */
 bool coverage_partial(const struct input *input);
 
-/** coverage_limited() - whether calls were left out on purpose: record --from or --depth */
+/** coverage_limited() - whether calls were left out on purpose, such as by record --from or -F */
 bool coverage_limited(const struct input *input);
 
 /** coverage_json() - the coverage as members of a JSON object, with losses by cause */

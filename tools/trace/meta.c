@@ -215,22 +215,24 @@ static struct json_object *element(struct reader *reader, const char *key,
 	return NULL;
 }
 
-static void read_args(struct reader *reader, struct json_object *object,
-		      struct meta *meta)
+/* Reads an array of at most @most strings. */
+static const char **read_strings(struct reader *reader, struct json_object *object,
+				 const char *key, size_t most, size_t *strings)
 {
 	struct json_object *array;
+	const char **string;
 	size_t count, i;
 
-	meta->arg = new_array(reader, object, "args", META_ARGS_MAX,
-			      sizeof(*meta->arg), &count, &array);
+	string = new_array(reader, object, key, most, sizeof(*string), &count, &array);
 	for (i = 0; i < count; i++) {
 		const char *text = string_of(json_object_array_get_idx(array, i));
 
 		if (text)
-			meta->arg[meta->args++] = keep(reader, text);
+			string[(*strings)++] = keep(reader, text);
 		else
-			complain(reader, "args", "an array of strings");
+			complain(reader, key, "an array of strings");
 	}
+	return string;
 }
 
 static void read_sources(struct reader *reader, struct json_object *object,
@@ -534,6 +536,10 @@ static void read_groups(struct reader *reader, struct json_object *object,
 		set_string(reader, from, "from", &meta->part.from);
 		set_string(reader, from, "to", &meta->part.to);
 		set_u64(reader, from, "depth", &meta->part.depth);
+		meta->part.function = read_strings(reader, from, "functions", META_FUNCTIONS_MAX,
+						   &meta->part.functions);
+		set_string(reader, from, "filter", &meta->part.filter);
+		set_u64(reader, from, "left_out", &meta->part.left_out);
 	}
 
 	from = get_object(reader, object, "utc");
@@ -639,7 +645,7 @@ static void read_all(struct reader *reader, struct json_object *object,
 	set_string(reader, object, "exe", &meta->exe);
 	set_string(reader, object, "host", &meta->host);
 	set_string(reader, object, "board", &meta->board);
-	read_args(reader, object, meta);
+	meta->arg = read_strings(reader, object, "args", META_ARGS_MAX, &meta->args);
 	read_sources(reader, object, meta);
 	read_counters(reader, object, meta);
 	set_u32(reader, object, "turn_us", &meta->turn_us);
@@ -741,6 +747,7 @@ void meta_free(struct meta *meta)
 {
 	free(meta->files);
 	free(meta->arg);
+	free(meta->part.function);
 	free(meta->source);
 	free(meta->counter);
 	free(meta->thread);

@@ -32,7 +32,9 @@
  *	trigger		{ function, call, tid, took_ns, limit_ns, last, from, to }: the call that
  *			triggered this snapshot; from and to are in ticks and not exact; took_ns,
  *			limit_ns and to are present only if the call exceeded its time limit
- *	part		{ from, to, depth }: what record --from, --to and --depth recorded
+ *	part		{ from, to, depth, functions, filter, left_out }: what record --from, --to,
+ *			--depth, -F and --filter recorded, and how many functions --auto-filter
+ *			excluded
  *	shared		mask of the channels that threads have taken from each other
  *	piece		piece number of this piece, if the recording is split into pieces
  *	continued	boolean: another piece follows
@@ -87,6 +89,7 @@
 #define META_VALUES_MAX		75000
 #define META_STRING_MAX		4096
 #define META_ARGS_MAX		4096
+#define META_FUNCTIONS_MAX	64
 #define META_SOURCES_MAX	128
 #define META_COUNTERS_MAX	32
 #define META_THREADS_MAX	4096
@@ -175,14 +178,23 @@ struct meta_sampling {
 	const char	*event;
 };
 
-/*
- * In each thread, calls are recorded from a call of @from to its return, or to a call of @to;
- * NULL for all calls. Only the outermost @depth of nested calls are recorded; 0 for all.
+/**
+ * struct meta_part - which calls were recorded, as the user has named them; 0 for all
+ * @from:	in each thread, from a call of this function
+ * @to:		to the next call of this function; NULL: to the return of @from
+ * @depth:	only so many of the outermost nested calls
+ * @function:	only those of functions that match one of @functions patterns
+ * @filter:	only those that this filter file selects
+ * @left_out:	all except those of so many functions, which --auto-filter has excluded
  */
 struct meta_part {
 	const char	*from;
 	const char	*to;
 	uint64_t	depth;
+	const char	**function;
+	size_t		functions;
+	const char	*filter;
+	uint64_t	left_out;
 };
 
 /**
