@@ -36,6 +36,9 @@ mkdir "/tmp/a folder:\$LIB"; cp /target/libsifive-perf.so "/tmp/a folder:\$LIB"
 rec link --library "/tmp/a folder:\$LIB/libsifive-perf.so" $p/plain
 ls -d /tmp/sifive-trace.* >link.left 2>/dev/null
 rec plain $p/plain
+echo earlier >kept.rtd; run read-out sifive-trace dump -o read-out.rtd; run kept sifive-trace dump -o kept.rtd
+{ until [ -s reading.rtd ]; do sleep 0.1; done; run read-now sifive-trace dump -o read-now.rtd; touch /tmp/read-now; } &
+run reading sifive-trace record -C 0 -i 1ms -b 64k -o reading.rtd $p/busy-static 1000 /tmp/read-now; wait
 SIFIVE_TRACE_RECORD=1 SIFIVE_TRACE_OUTPUT=/out/preload.rtd LD_PRELOAD=libsifive-perf.so.0 $p/plain >preload.txt
 rec period -c 20k $p/plain
 
@@ -346,6 +349,13 @@ result $? "LD_PRELOAD: the board has the library under the name that programs lo
 result $? "--library: the link is removed"
 meta link 'any(o["path"] == "/tmp/a folder:$LIB/libsifive-perf.so" for o in m["objects"])' \
 	"--library: the side-car file has its own name"
+refused read-out 3 "nothing is left to write: the capture is drained, and all $(stat -c %s "$out/plain.rtd") bytes so far have been read" \
+	"dump: a capture that record has read to its end"
+[ ! -e "$out/read-out.rtd.meta" ] && [ "$(cat "$out/kept.rtd")" = earlier ] && [ ! -e "$out/kept.rtd.meta" ]
+result $? "dump: no file is written or replaced"
+refused read-now 3 "another program is reading it, such as sifive-trace record" "dump: a capture that record is reading"
+[ ! -e "$out/read-now.rtd.meta" ]
+result $? "dump: no side-car file is left of a capture that record is reading"
 meta period 'm["sampling"]["period"] == 20000' "-c 20k: a count's k is 1000"
 
 # ---- a full disk ---------------------------------------------------------------------

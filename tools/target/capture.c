@@ -248,7 +248,9 @@ int capture_copy(int fd, const char *path, uint64_t offset, __u64 *bytes,
 		}
 	}
 	if (got < 0)
-		report("%s: %s", machine_device(), strerror(errno));
+		report("%s: %s", machine_device(), errno == EBUSY ?
+		       "another program is reading it, such as sifive-trace record, which writes the trace" :
+		       strerror(errno));
 	if (!got && copied < *bytes && !end) {
 		report("%s: the trace has ended early: another session has configured the trace hardware",
 		       path);
@@ -337,19 +339,26 @@ static int check_reader(int fd)
 	return -1;
 }
 
-/* Copies the contents of a stopped or running sink to its file. */
+/*
+ * Copies the contents of a stopped or running sink to its file. If nothing could be read, no file is
+ * left behind.
+ */
 static int save_sink(int fd, const char *name, uint32_t index,
 		     const struct sifive_trace_status *status,
 		     struct sifive_trace_sink *sink)
 {
+	const bool running = status->flags & SIFIVE_TRACE_STATUS_RUNNING;
 	uint64_t bytes = sink->bytes;
 	int error;
 
-	if (status->flags & SIFIVE_TRACE_STATUS_RUNNING)
-		return capture_running(fd, name, index, status->sinks, sink);
-	error = capture_copy(fd, name, sink->offset, &sink->bytes, false);
-	if (error > 0)
+	if (running)
+		error = capture_running(fd, name, index, status->sinks, sink);
+	else
+		error = capture_copy(fd, name, sink->offset, &sink->bytes, false);
+	if (error > 0 && !running)
 		capture_short(name, bytes);
+	if (error < 0 && !sink->bytes)
+		files_remove_one(name);
 	return error;
 }
 

@@ -609,6 +609,24 @@ static const struct cli_group dump_groups[] = {
 	{ NULL, dump_options, 0 }, { .options = NULL }
 };
 
+/* Whether bytes are left to write; a drained capture returns each of them only once. */
+static bool has_bytes(int fd, const struct sifive_trace_status *status)
+{
+	uint64_t left = 0, given = 0;
+	struct sifive_trace_sink sink;
+	uint32_t i;
+
+	for (i = 0; i < status->sinks && !capture_sink(fd, i, &sink); i++) {
+		left += sink.bytes;
+		given += sink.given;
+	}
+	if (left || !given)
+		return true;
+	report("nothing is left to write: the capture is drained, and all %" PRIu64 " bytes so far have been read: use the file to which their reader wrote them, or record with --on-full stop",
+	       given);
+	return false;
+}
+
 static int dump(const char *path)
 {
 	struct objects objects = { .count = 0 };
@@ -622,6 +640,10 @@ static int dump(const char *path)
 	fd = open_status(&status);
 	if (fd < 0)
 		return EXIT_UNREADABLE;
+	if (!has_bytes(fd, &status)) {
+		close(fd);
+		return EXIT_UNREADABLE;
+	}
 	/* The saved state of start may belong to an earlier capture. */
 	if (read_state(&state) &&
 	    (is_ours(&status, &state) ||
@@ -629,7 +651,7 @@ static int dump(const char *path)
 	      state.samples == status.samples)))
 		description = DESCRIPTION;
 	else
-		report("sifive-trace start did not begin this capture: the side-car file lacks counters and programs, and which functions were selected");
+		report("sifive-trace start did not begin this capture: the side-car file lacks counters, programs and the selection of functions");
 	if (description && eaccess(description, R_OK)) {
 		report("%s: %s: run dump as the user who ran sifive-trace start", description,
 		       strerror(errno));

@@ -113,11 +113,7 @@ struct output *files_open(const char *path)
 	return out;
 }
 
-/*
- * Removes a trace and its side-car file; returns false if there was none. If the user named the
- * file, a link is followed and its target emptied: the new trace is written there.
- */
-static bool remove_one(const char *path)
+bool files_remove_one(const char *path)
 {
 	char meta[PATH_MAX + 8];
 	struct stat status;
@@ -145,10 +141,10 @@ void files_remove(const char *path)
 	unsigned int i;
 
 	files_remove_names(path);
-	remove_one(path);
+	files_remove_one(path);
 	for (i = 0; i < SIFIVE_TRACE_MAX_ENCODERS; i++) {
 		perf_device_file(name, path, i, 2);
-		if (!remove_one(name))
+		if (!files_remove_one(name))
 			return;
 	}
 }

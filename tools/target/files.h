@@ -48,6 +48,14 @@ struct output *files_open(const char *path);
 /** files_remove_names() - remove the names of the kernel's functions beside an earlier trace */
 void files_remove_names(const char *path);
 
+/**
+ * files_remove_one() - remove one trace and its side-car file
+ *
+ * If the user named the file, a link is followed and its target emptied: the new trace is written
+ * there. Return: whether there was one.
+ */
+bool files_remove_one(const char *path);
+
 /** files_remove() - remove the previous recording, or empty it if a link leads to it */
 void files_remove(const char *path);
 
