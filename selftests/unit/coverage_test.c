@@ -84,6 +84,34 @@ TEST_F(command, every_output_states_what_a_full_buffer_covers)
 	}
 }
 
+/*
+ * Calls begin with the first message of their record, so the trace does, too: the messages of the
+ * entry take longer than those of the exit.
+ */
+TEST_F(command, no_call_is_longer_than_its_trace)
+{
+	const uint64_t address[2] = { MAIN, 0x100 };
+	struct gen_stream stream;
+	uint64_t value = 0;
+
+	gen_sync(&self->gen, 0);
+	gen_stream_init(&stream, &self->gen, 0, 6, 1, 1, 64);
+	gen_header(&stream);
+	self->gen.step = 10;
+	gen_record(&stream, 0, address, &value);
+	self->gen.now += 100;
+	value += 5;
+	self->gen.step = 1;
+	gen_record(&stream, 1, address, &value);
+	save(self, "trace.rtd");
+	write_file("trace.rtd.meta", WHOLE, strlen(WHOLE));
+	run(self, "report --json trace.rtd");
+	EXPECT_NE(NULL, strstr(self->out, "\"trace_seconds\":14.200000000,")) {
+		TH_LOG("%s", self->out);
+	}
+	EXPECT_NE(NULL, strstr(self->out, "\"calls\":1,\"total\":14.000000000,\"self\":14.000000000,"));
+}
+
 TEST_F(command, ring_covers_the_end_of_the_run)
 {
 	make(self, RING);

@@ -88,7 +88,7 @@ TEST_F(command, rows_contain_side_car_data)
 	ROW("trace.rtd," WHOLE "sample,\"w,/7\",5,7,p+0x21002,/none/p,ab12,,,,0,1,"
 	    "1789999999999999026,1026,,,,0,,,,,,,600000,600000", 4);
 	ROW("trace.rtd," WHOLE "trace,,,,,,,,,,,,,,,,,,,,,,,"
-	    "\"covers the first 18.000 ns of 5.000 us, then the buffer was full\",,", 5);
+	    "\"covers the first 20.000 ns of 5.000 us, then the buffer was full\",,", 5);
 }
 
 /* Fields with unknown values are empty, which databases read as NULL. */

@@ -22,7 +22,7 @@ TEST_F(command, text_output_is_as_expected)
 	EXPECT_STREQ(
 		"sifive-trace: trace.rtd: 5 records: 2 enter, 1 exit, 1 manual, 1 sample;"
 		" 1 header, 36 messages, 171 bytes; srcbits 0 inferred\n"
-		"sifive-trace: trace.rtd: time 1014 to 1033, 19 ticks\n"
+		"sifive-trace: trace.rtd: time 1011 to 1033, 22 ticks\n"
 		"sifive-trace: trace.rtd: counts may be per hart and include everything that"
 		" ran there: without a side-car file this is unknown\n",
 		self->err);
@@ -153,7 +153,7 @@ TEST_F(command, side_car_file_describes_the_trace)
 	run(self, "decode trace.rtd");
 	EXPECT_EQ(0, self->status);
 	EXPECT_NE(NULL, strstr(self->err, "srcbits 3 from the side-car file"));
-	EXPECT_NE(NULL, strstr(self->err, "time 1048585 to 1048606, 21 ticks"));
+	EXPECT_NE(NULL, strstr(self->err, "time 1048582 to 1048606, 24 ticks"));
 
 	write_file("trace.rtd.meta", "{ \"srcbits\"", 11);
 	run(self, "decode --ts-width 20 --ts-scheme delta trace.rtd");

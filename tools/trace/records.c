@@ -123,6 +123,9 @@ static inline void count(struct trace_stats *stats, const struct perfrec_record 
 	if ((record->flags & USUAL_FLAGS) != PERFREC_ADDRESS_KNOWN)
 		count_unusual(stats, record);
 	trace_count_time(stats, &record->address_end);
+	/* A call begins with the first word of its record. */
+	if (record->begin.time_known != TIME_UNKNOWN && record->begin.time < stats->first)
+		stats->first = record->begin.time;
 }
 
 static void on_record(void *context, const struct perfrec_record *record)

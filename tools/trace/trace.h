@@ -86,7 +86,8 @@ struct trace_options {
  * @flow_losses: gaps in the instruction flow because of contradictions or damage
  * @stamped:	messages of stores have timestamps
  * @absolute:	at least one message has an absolute timestamp
- * @first, @last: earliest and latest known time of a record, ticks
+ * @first, @last: earliest and latest known time of a record, from its first word to its last
+ *		address, ticks; no call is longer than the time between them
  * @timed:	records with a known time
  * @src_bits:	width of the SRC field that was used
  * @src_from:	where that width comes from, as text
