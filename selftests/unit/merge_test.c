@@ -56,6 +56,34 @@ TEST_F(command, merged_trace_is_as_private_as_its_inputs)
 	free_sinks(&sinks);
 }
 
+TEST_F(command, merged_says_which_functions_were_recorded)
+{
+	static const char * const arguments[] = { "a.rtd b.rtd", "m.rtd" };
+	struct sidecar a = first_sink(), b = second_sink();
+	struct sinks sinks;
+	unsigned int i;
+
+	make_sinks(&sinks, false);
+	a.more = ",\"part\":{\"functions\":[\"fib\",\"re*\"]}";
+	b.more = a.more;
+	write_meta(&a);
+	write_meta(&b);
+	run(self, "merge -o m.rtd a.rtd b.rtd");
+	ASSERT_EQ(0, self->status) { TH_LOG("%s", self->err); }
+	for (i = 0; i < 2; i++) {
+		run(self, "report -q %s", arguments[i]);
+		EXPECT_NE(NULL, strstr(self->out, "contains only calls of functions that match fib, re*;")) {
+			TH_LOG("%s", self->out);
+		}
+	}
+	/* Different selections are different recordings. */
+	b.more = ",\"part\":{\"functions\":[\"fib\"]}";
+	write_meta(&b);
+	run(self, "merge -o m.rtd a.rtd b.rtd");
+	EXPECT_EQ(3, self->status);
+	free_sinks(&sinks);
+}
+
 /* All times, and the date, refer to one of the clocks. */
 TEST_F(command, dates_refer_to_one_clock)
 {
