@@ -207,8 +207,8 @@ PERF_INTERNAL int perf_device_stop(struct perf_device *device);
 /**
  * perf_device_capture - query the state of the capture
  *
- * @sinks is at most PERF_MAX_SINKS, @message is terminated, and @changed is not 0 if any
- * component's registers were changed while it ran.
+ * On success, @capture->sinks is at most PERF_MAX_SINKS, @capture->message is terminated, and
+ * @capture->changed is not 0 if any component's registers were changed during the capture.
  */
 PERF_INTERNAL int perf_device_capture(struct perf_device *device,
 				      struct sifive_trace_status *capture);
@@ -216,7 +216,7 @@ PERF_INTERNAL int perf_device_capture(struct perf_device *device,
 /* CLOCK_MONOTONIC in nanoseconds. */
 PERF_INTERNAL uint64_t perf_device_now(void);
 
-/* Query sink @index, below the capture's @sinks. */
+/* Query sink @index, which must be less than the capture's number of sinks. */
 PERF_INTERNAL int perf_device_sink(struct perf_device *device, uint32_t index,
 				   struct sifive_trace_sink *sink);
 

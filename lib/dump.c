@@ -166,7 +166,7 @@ PERF_LOCAL void report_losses(const struct sifive_trace_status *capture)
 		perf_warning("records may be missing: the registers of %d trace component%s were changed while they ran: do not let programs store to an encoder's control registers; the driver's last message: %s",
 			     changed, changed > 1 ? "s" : "", message);
 	if (capture->counters_lost)
-		perf_warning("counters 0x%x did not count all the time on all harts: do not trust their values; the driver's last message: %s",
+		perf_warning("counters 0x%x were stopped at times on some harts: do not trust their values; the driver's last message: %s",
 			     capture->counters_lost, message);
 }
 

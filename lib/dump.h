@@ -9,7 +9,7 @@
  * perf_dump - write the capture and its side-car files
  * @path:	path of the file; with several sinks, the files are numbered
  *
- * Called within perf_session_enter(). Reports what is missing from the files.
+ * Call between perf_session_enter() and perf_session_leave(). Reports what the files lack.
  */
 PERF_INTERNAL int perf_dump(const char *path);
 

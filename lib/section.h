@@ -48,10 +48,10 @@ struct perf_section {
 
 /**
  * perf_section_restart - the restart address of perf_section_any()'s sequence
- * @pc:		pc of a signal: in the sequence, or already at its restart, where the
- *		kernel has moved it
+ * @pc:		interrupted pc of a signal: within the sequence, or at its restart address
+ *		if the kernel has already restarted it
  *
- * Returns 0 if @pc is neither.
+ * Returns 0 for any other @pc.
  */
 PERF_INTERNAL uintptr_t perf_section_restart(uintptr_t pc);
 

@@ -55,7 +55,7 @@ PERF_INTERNAL bool perf_writers_make(const struct perf_pool *pool,
 				     const struct perf_exits *exits,
 				     struct perf_writers *writers);
 
-/* The code of list number @index; false after the last. */
+/* Get the addresses of the code for counter list @index; returns false after the last list. */
 PERF_INTERNAL bool perf_writers_place(unsigned int index, uintptr_t *start,
 				      uintptr_t *end);
 

@@ -398,7 +398,7 @@ refused plain 0 "$f0" "is reusable, but not a CMA pool" "a reusable pool without
 [ "$(tail -n 1 "$out/plain-2.txt")" = 5 ]
 result $? "record: uses memory that is not a pool"
 
-# ---- the report for a bug ------------------------------------------------------------
+# ---- data for a bug report ------------------------------------------------------------
 
 # Serial numbers and an address, as a board's firmware sets them.
 cat >"$out/report.dts" <<'DTS'

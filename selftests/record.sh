@@ -376,7 +376,7 @@ refused many 125 "cannot count rb, event 18 of the list: the 18 events before it
 	"more events than counters: the first without a counter is named"
 refused twice 125 "cannot count branch-misses:u, event 1 of the list: the 1 event before it needs all counters that can count it: 1 of" \
 	"two events for one counter: the second is named"
-refused noturns 125 "there are more events than counters: they can take turns if cycles are counted all the time: add cycles to the list, or omit events" \
+refused noturns 125 "there are more events than counters: they can take turns if cycles are always counted: add cycles to the list, or omit events" \
 	"more events than counters, without cycles: the message says what to do"
 refused unknown 2 'no event "hits"' "an unknown event"
 refused multiplex 2 "record has no option --multiplex" "--multiplex does not exist: events take turns without it"

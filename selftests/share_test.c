@@ -158,7 +158,7 @@ TEST_F(share, simultaneous_readers_see_same_snapshot)
 	if (!self->sba)
 		SKIP(return, "this board has no SBA sink");
 	run_ring(_metadata, &self->s, 65536);
-	/* Keeps the copy, so that the second reader shares it. */
+	/* Begin to read, which keeps the copy, so that the second reader shares it. */
 	ASSERT_EQ(1, pread(self->s.fd, &byte, 1, 0));
 	store_marks(&self->s, 0);
 	size = trace_read_all(fd, &bytes[0]);

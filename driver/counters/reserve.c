@@ -20,7 +20,7 @@
 /* Maximum number of bits in the mask. */
 #define COUNTERS	64
 
-/* A disabled event, which gives access to the driver and holds a reference to it. */
+/* A disabled event of the SBI PMU driver: leads to its mask, and holds a reference. */
 static struct perf_event *holder;
 
 /* SBI indexes of the counters removed from the mask. */

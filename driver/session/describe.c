@@ -53,7 +53,7 @@ int sft_call_info(struct sft_file *file, void *arg, struct sft_why *why)
 	return 0;
 }
 
-/* Errors and stalls of an encoder, for files that may read its trace. */
+/* Errors and stalls of an encoder. Called only for files that may read its trace. */
 static u32 reported(struct sft_encoder *e)
 {
 	u32 flags = 0;
@@ -132,7 +132,7 @@ static void report_component(struct sifive_trace_status *status,
 		status->flags |= SIFIVE_TRACE_STATUS_SINK_ERROR;
 }
 
-/* Report the capture's contents, for files that may read it. */
+/* Report what the capture contains. Called only for files that may read it. */
 static void report_contents(struct sifive_trace_status *status)
 {
 	struct sft_component *f;

@@ -36,7 +36,7 @@ static unsigned int sum(unsigned int (*function)(unsigned int), unsigned int n)
 	return total;
 }
 
-/* The name of the library's environment variable does not show that a program has the library. */
+/* A program that contains the name of the library's variable need not contain the library. */
 __attribute__((used)) static const char *mention = "SIFIVE_TRACE_RECORD";
 
 int main(void)

@@ -348,7 +348,7 @@ TEST_F(trace, lost_counters_are_reported)
 	dev.status.counters_lost = 5;
 	strcpy(dev.status.message, "cycles did not restart with its CPU on hart 1");
 	EXPECT_EQ(0, perfWriteTrace(self->file));
-	EXPECT_STREQ("counters 0x5 did not count all the time on all harts: do not trust their values; the driver's last message: cycles did not restart with its CPU on hart 1",
+	EXPECT_STREQ("counters 0x5 were stopped at times on some harts: do not trust their values; the driver's last message: cycles did not restart with its CPU on hart 1",
 		     perfErrorString());
 	dev.status.counters_lost = 0;
 	EXPECT_EQ(0, perfWriteTrace(self->file));

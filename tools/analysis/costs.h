@@ -10,11 +10,11 @@
 #include "hash.h"
 
 /**
- * struct costs - memory that grows with an array of rows
+ * struct costs - counts and index of a growing array of rows
  * @room:	number of rows that fit
- * @stride:	number of counters that fit
+ * @stride:	number of counters in a row
  * @count:	two counts of each counter for each row
- * @hash:	for the array's user to fill
+ * @hash:	index of the rows, filled by the caller
  */
 struct costs {
 	uint32_t	room;
@@ -29,14 +29,14 @@ static inline size_t costs_bytes(size_t size, uint32_t room, unsigned int stride
 	return room * (size + 2 * stride * sizeof(uint64_t) + 2 * sizeof(uint32_t));
 }
 
-/** costs_of() - the first counts of a row; the second ones follow after @stride entries */
+/** costs_of() - a row's first set of counts; the second set begins @stride entries later */
 static inline uint64_t *costs_of(const struct costs *costs, uint32_t row)
 {
 	return costs->count + (size_t)row * 2 * costs->stride;
 }
 
 /**
- * costs_add() - add to the first counts of a row, or to the second ones
+ * costs_add() - add to a row's first or second set of counts
  * @known:	bit n: counter n has counted @delta[n]
  */
 static inline void costs_add(const struct costs *costs, uint32_t row, bool second,

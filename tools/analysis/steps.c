@@ -162,7 +162,7 @@ const struct block *steps_resume(struct steps *steps, const struct flow_place *p
 	if (!owner)
 		return NULL;
 	late = went_on(owner, place);
-	/* Below the top: the handler of a signal or of another trap has ended. */
+	/* A match below the top: the handlers above it, of signals or other traps, have ended. */
 	for (i = owner->stops; i--; ) {
 		top = &owner->stop[i];
 		if (address != top->address && !(top->from && leads_to(top->from, address)))

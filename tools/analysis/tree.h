@@ -107,7 +107,7 @@ uint64_t tree_total(const struct tree *tree, uint32_t node, int weight);
  * tree_is_unsure() - whether a node's time, or its time on or off the CPU, is
  * inexact
  * @weight:	TREE_TIME, or the weight of a time on or off the CPU
- * @self:	excluding callees; otherwise after tree_finish()
+ * @self:	exclude callees; if false, tree_finish() must have been called
  */
 bool tree_is_unsure(const struct tree *tree, uint32_t node, int weight, bool self);
 

@@ -144,7 +144,7 @@ var CALLS = (function () {
 		});
 	};
 
-	// The greatest length of a class.
+	// The maximum length of the calls in a class, in ticks.
 	function longest(kind) {
 		return kind === POINTS ? 0 : Math.pow(4, kind) - 1;
 	}

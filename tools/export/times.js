@@ -39,7 +39,7 @@
 		return (t - view[0]) / span() * c.w;
 	}
 
-	// The start of a counter interval, and the interval of a time.
+	// The start of counter interval i, and the interval that contains time t.
 	function begin(i) {
 		return i * DATA.interval - DATA.before;
 	}

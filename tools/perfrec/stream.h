@@ -48,7 +48,7 @@ struct stream {
 	/* For ops->counter: number of counters passed on, and the latest word of the latest one. */
 	unsigned int		given;
 	struct perfrec_stamp	latest;
-	/* The latest word, if it was a 32-bit magic. */
+	/* The latest word was a 32-bit magic, whose stamp is @magic_stamp. */
 	bool			magic;
 	struct perfrec_stamp	magic_stamp;
 	/* Words are missing since the header. */

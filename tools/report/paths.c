@@ -40,7 +40,7 @@ static size_t make_cuts(const struct executed *executed, struct cut *cut)
 
 	for (i = 0; i < executed->runs; i++) {
 		run = &executed->run[i];
-		/* In a damaged file, code may extend beyond the last address. */
+		/* In a damaged file, a run may extend beyond the end of the address space. */
 		if (run_end(run) < run->start)
 			continue;
 		cut[count++] = (struct cut){

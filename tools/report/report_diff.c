@@ -151,8 +151,8 @@ static void mark_common(struct diff *diff)
 }
 
 /*
- * Joins the only pair of the first trace with the only pair of the second one among @count equal
- * pairs. With several candidates, does nothing.
+ * Joins two of @count equal pairs: one found only in the first trace and one found only in the
+ * second. Does nothing if either trace has several.
  */
 static void join_run(struct pair *pair, size_t count, bool common)
 {

@@ -501,7 +501,7 @@ const struct cli_command resume_command = {
 	.summary = "continue a paused recording",
 	.help = "Continue the recording that sifive-trace pause has interrupted.",
 	.groups = no_groups,
-	.status = "Exit status: 0 it runs, 2 usage error, 3 nothing to continue, or failure.",
+	.status = "Exit status: 0 recording, 2 usage error, 3 nothing to continue, or failure.",
 };
 
 /* ---- status ------------------------------------------------------------ */

@@ -25,7 +25,7 @@ static bool works;
 static FILE *out;
 static const char *begin;
 
-/* With @stops, tracing does not work; otherwise it works with restrictions. */
+/* Prints a finding, which prevents tracing if @stops is set, and restricts it otherwise. */
 __attribute__((format(printf, 2, 3)))
 static void finding(bool stops, const char *format, ...)
 {
@@ -77,7 +77,7 @@ static void explain_node(const struct trace_node *n, bool stops)
 	switch (n->state) {
 	case NODE_DISABLED:
 		finding(stops, "%s is disabled in the device tree", n->path);
-		fix("set its property status to \"okay\", or remove the property");
+		fix("set its status property to \"okay\", or remove the property");
 		break;
 	case NODE_OLDER:
 		finding(stops, "%s has the older compatible \"%s\"", n->path,
@@ -318,7 +318,10 @@ static void check_delegation(int fd)
 	}
 }
 
-/* Whether this process may map executable memory, which recorded programs need. */
+/*
+ * Checks whether this process may map executable memory: without it, recorded programs use slower
+ * code.
+ */
 static void check_code(void)
 {
 	const size_t size = (size_t)getpagesize();

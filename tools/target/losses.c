@@ -91,7 +91,7 @@ void losses_report(int fd, const struct sifive_trace_status *status, bool librar
 	if (!status->counters_lost)
 		return;
 	machine_counters(status->counters_lost, counters, sizeof(counters));
-	report("counters did not count all the time on all harts: their values cannot be trusted: %s",
+	report("counters were stopped at times on some harts: their values cannot be trusted: %s",
 	       counters);
 	if (*status->message)
 		report("the driver's last message: %.*s", (int)sizeof(status->message),

@@ -263,7 +263,7 @@ static void recorder_losses(const struct input *input)
 		report("%s: not recorded: context switches of %" PRIu64 " process%s, and of their children: too many ran at once",
 		       name, lost->processes, lost->processes == 1 ? "" : "es");
 	if (input->meta.coverage.counters_lost)
-		report("%s: counters 0x%" PRIx32 " did not count all the time on all harts: do not trust their values",
+		report("%s: counters 0x%" PRIx32 " were stopped at times on some harts: do not trust their values",
 		       name, input->meta.coverage.counters_lost);
 	if (lost->encoders)
 		report("%s: not recorded: %" PRIu64 " trace component%s lost messages: registers were changed while recording",

@@ -18,9 +18,9 @@
  * it. From START to STOP the kernel writes a record to the encoder of a hart when a thread of
  * the process that called START, or of those that START names, starts or stops running there:
  * SIFIVE_TRACE_SWITCH_*, and the thread's id in the pid namespace of START's caller. START, the
- * end of a pause, and a CPU that comes online write SIFIVE_TRACE_SWITCH_BEGIN and the thread that
- * runs. STOP, a pause and a CPU that goes offline write SIFIVE_TRACE_SWITCH_END, with id 0 if none
- * of the threads runs. For a thread that takes over the id of its process at execve(), the kernel
+ * end of a pause, and a CPU that comes online write SIFIVE_TRACE_SWITCH_BEGIN and the running
+ * thread. STOP, a pause and a CPU that goes offline write SIFIVE_TRACE_SWITCH_END, with id 0 if none
+ * of the threads is running. For a thread that takes over its process's id at execve(), the kernel
  * writes SIFIVE_TRACE_SWITCH_EXITED and _IN. Records that find no room are lost, which STATUS
  * counts; SIFIVE_TRACE_SWITCH_BEGIN precedes the next one, and _IN if that is a wake-up, call or
  * fault. STATUS also counts how often the threads started running where no records are written.
