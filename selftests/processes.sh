@@ -172,7 +172,7 @@ result $? "sh -c: all calls of a static shell's children are recorded"
 [ "$(calls shells | grep ackermann)" = "ackermann 44" ] && [ "$(leaves shells)" = 70 ]
 result $? "sh -c: all calls of its child processes, which run several programs, are recorded"
 whole alone 10 "without --children: only the program is recorded"
-refused static 125 "it needs the hardware" "--children: a program with the library in its file is refused"
+refused static 125 "it needs exclusive use of the hardware" "--children: a program with the library in its file is refused"
 refused stop 2 "--children needs --on-full drain, wait or drop" "--children with --on-full stop"
 refused all 2 "cannot be combined with -a" "--children with -a"
 [ "$(leaves sampled)" = 90 ] && host decode "$out/sampled.rtd" | grep -q sample

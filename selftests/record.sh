@@ -641,7 +641,7 @@ unrun o-folder 125 "/no/such/x.rtd: no such folder" "-o: no such folder"
 unrun o-readonly 125 "/tmp/ro/x.rtd: Read-only file system" "-o: a file that cannot be created"
 unrun o-samples 125 "/tmp/ro/x.rtd: Read-only file system" "-o: the same for samples"
 unrun o-null 125 "not a regular file" "-o: no file"
-unrun o-empty 2 "-o takes the name" "-o: no name"
+unrun o-empty 2 "-o needs the name" "-o: no name"
 [ "$(calls o-link)" = "$(calls plain)" ] && [ ! -L "$out/o-link.rtd.meta" ]
 result $? "-o: a link in the side-car file's place is not followed"
 says o-old "nothing was recorded" "-o: an old trace behind a link is not taken for the new one"

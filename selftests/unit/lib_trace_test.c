@@ -278,7 +278,7 @@ TEST_F(trace, kernel_names_of_an_earlier_trace_are_removed)
 	dev.status.bytes = 100;
 	ASSERT_EQ(0, chdir(self->folder));
 	close(open("out.kallsyms", O_WRONLY | O_CREAT, 0600));
-	EXPECT_ERROR(perfWriteTrace("/proc/none/out"), "cannot make");
+	EXPECT_ERROR(perfWriteTrace("/proc/none/out"), "cannot create");
 	EXPECT_EQ(0, access("out.kallsyms", F_OK));
 	EXPECT_EQ(0, perfWriteTrace("out"));
 	EXPECT_NE(0, access("out.kallsyms", F_OK));
