@@ -14,9 +14,9 @@
 
 /**
  * cli_add - receives one word of a list
- * @context:	as given to the list's function
+ * @context:	context of the list's function
  * @word:	the word
- * @help:	its description, NULL if it has none
+ * @help:	description of the word, NULL if it has none
  */
 typedef void cli_add(void *context, const char *word, const char *help);
 
@@ -69,13 +69,13 @@ struct cli_group {
 
 /**
  * struct cli_command - a subcommand
- * @name:	its name
+ * @name:	name of the command
  * @run:	runs the command and returns an exit code; argv[0] is the command's name
  * @summary:	one line for the list of commands
  * @arguments:	the arguments after the options, NULL if there are none
  * @help:	paragraphs for its help, separated by empty lines
- * @groups:	its options, except --help, which all commands have
- * @status:	its exit codes
+ * @groups:	options of the command, except --help, which all commands have
+ * @status:	exit codes of the command
  * @program:	options end at the first argument, because the rest is a program's command line
  */
 struct cli_command {
@@ -142,9 +142,9 @@ int cli_refuse(const struct cli_option *option, const char *takes, const char *v
 
 /**
  * cli_parse() - parse the options of a command
- * @command:	its tables
+ * @command:	the command, with its tables
  * @target:	the struct to fill
- * @argc, @argv: as given to the command
+ * @argc, @argv: arguments of the command
  *
  * Return: EXIT_OK, with getopt's optind at the first argument; EXIT_USAGE after
  * printing an error; EXIT_HELP after printing help.
@@ -155,7 +155,7 @@ int cli_parse(const struct cli_command *command, void *target, int argc, char **
  * cli_arguments() - check how many arguments follow the options
  * @command:	the command, for the message
  * @most:	maximum number of arguments
- * @argc, @argv: after cli_parse()
+ * @argc, @argv: arguments of the command, after cli_parse()
  *
  * Return: EXIT_OK, or EXIT_USAGE after reporting the first excess argument.
  */

@@ -16,20 +16,20 @@ enum exit_code {
 
 /**
  * report() - print a line "sifive-trace: ..." to standard error
- * @format:	as for printf, without a newline
+ * @format:	format string for printf, without a newline
  */
 void report(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /**
  * report_to() - pass this thread's messages to a function instead of printing them
  * @receive:	receives each message, without a newline; NULL to resume printing
- * @context:	passed to it
+ * @context:	argument for @receive
  */
 void report_to(void (*receive)(void *context, const char *text), void *context);
 
 /**
  * usage_error() - report() an error in the arguments
- * @format:	as for printf, without a newline
+ * @format:	format string for printf, without a newline
  *
  * Return: EXIT_USAGE.
  */

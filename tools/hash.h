@@ -15,7 +15,7 @@ static inline uint32_t hash_place(uint64_t key, unsigned int bits)
 
 /**
  * struct hash - an index into an array whose entries have keys
- * @slot:	for each slot: number of its entry, starting at 1; 0 if the slot is free
+ * @slot:	entry number of each slot, starting at 1; 0 if the slot is free
  * @bits:	there are 1 << @bits slots, at least one of which is free
  */
 struct hash {

@@ -7,7 +7,7 @@
  * struct nearest - a search
  * @wanted:	the word that does not exist
  * @found:	the nearest word, NULL if none is near
- * @distance:	of @found: number of letters that were omitted, added, replaced or swapped
+ * @distance:	number of letters of @found that were omitted, added, replaced or swapped
  */
 struct nearest {
 	const char	*wanted;

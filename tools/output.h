@@ -37,7 +37,7 @@ struct output *output_open(const char *path);
 /**
  * output_to() - write to an open file
  * @fd:		the file, which the caller closes
- * @name:	its name in messages
+ * @name:	name of the file in messages
  *
  * Return: see output_open().
  */

@@ -25,7 +25,7 @@ enum store_time {
  * @offset:	offset of its message in the trace, in bytes
  * @time:	ticks; valid unless @time_known is TIME_UNKNOWN
  * @value:	the stored value
- * @src:	its source, below STORE_SOURCES
+ * @src:	source, below STORE_SOURCES
  * @channel:	below STORE_CHANNELS
  * @bytes:	1, 2 or 4; 0 for an invalid size
  * @time_known:	enum store_time

@@ -44,9 +44,9 @@
 /**
  * struct analysis_frame - an open call
  * @function:	number of the function
- * @call_site:	its return address
- * @enter:	its start in ticks, plus @waited; without @timed, the latest known time
- *		before its start
+ * @call_site:	return address of the call
+ * @enter:	start of the call in ticks, plus @waited; without @timed, the latest known time
+ *		before the start
  * @inner:	ticks spent in functions that it called, or in unknown functions
  * @waited:	ticks that its thread waited for room during the call, which are charged
  *		to no function
@@ -54,7 +54,7 @@
  * @inferred:	@enter is inferred
  * @doubts:	the flags above
  * @outermost:	no other call of the same function encloses it
- * @user:	for the consumer's use
+ * @user:	value for the consumer's use
  */
 struct analysis_frame {
 	uint32_t	function;
@@ -79,9 +79,9 @@ enum analysis_place {
 /**
  * struct analysis_thread - a thread and its calls
  * @thread:	the thread
- * @frame:	its calls, outermost first
+ * @frame:	open calls, outermost first
  * @depth:	number of frames
- * @now:	its latest known time, ticks
+ * @now:	latest known time of the thread, ticks
  * @timed:	@now is the time of its latest record
  * @inferred:	@now is inferred
  * @src:	source of its latest record
@@ -133,8 +133,8 @@ enum analysis_why {
  * @self_inferred: @self is inferred
  * @total:	ticks from enter to exit
  * @self:	ticks of @total outside functions that it called
- * @count:	what each counter counted from enter to exit, by column
- * @count_self:	the part of @count outside functions that it called
+ * @count:	counts of each counter from enter to exit, by column
+ * @count_self:	share of @count outside functions that it called
  */
 struct analysis_end {
 	enum analysis_why	why;
@@ -151,14 +151,13 @@ struct analysis_end {
  * struct analysis_step - one record of a thread
  * @record:	the record
  * @function:	the function that is entered or left, or contains the sample or manual record
- * @address:	for samples and manual records: the pc
+ * @address:	pc of a sample or manual record
  * @counted:	bit n: @delta[n] is known
- * @charged:	for samples and manual records: the columns of @counted to charge to the function:
- *		none within a call, which they are charged to instead; for a sample, none that
- *		calls or manual records count too
+ * @charged:	columns of @counted to charge to the function of a sample or manual record: none
+ *		within a call, which they are charged to instead; for a sample, none that calls or
+ *		manual records count too
  * @delta:	counts since the thread's latest record, by column
- * @caller:	for samples with callers: the @callers functions that called @function,
- *		innermost first
+ * @caller:	@callers functions that called @function, innermost first, for samples with callers
  */
 struct analysis_step {
 	const struct perfrec_record *record;
@@ -200,18 +199,17 @@ struct analysis_point {
  * @enter:	a call has begun: thread->frame[thread->depth - 1]
  * @leave:	the thread's innermost call has ended; its frame still exists
  * @point:	a sample or manual record
- * @uncharge:	from now on, calls or manual records count in these columns, in which only samples
+ * @uncharge:	calls or manual records count in these columns from now on, in which only samples
  *		have counted so far: discard these counts
- * @recorded:	in a trace whose calls come from instruction trace: a record of an
- *		instrumented function or a manual record, at its place between the calls.
- *		Its counts are not charged to a call: several functions may have run since
- *		the previous one.
+ * @recorded:	a record of an instrumented function or a manual record, at its place between the
+ *		calls, if the calls come from instruction trace. Its counts are not charged to a
+ *		call: several functions may have run since the previous one.
  * @ran:	between its latest record passed to @recorded and the next one, a thread has
  *		executed @instructions of a function, or, if that is 0, has called it once
  * @missing:	instructions of the thread are missing here
  * @span:	a part of a thread's time on or off the CPU; called before the thread's next
  *		record
- * @message, @gap: as in struct trace_ops, called before the analysis uses them
+ * @message, @gap: see struct trace_ops; called before the analysis uses them
  * @pause:	a pipe has no more data for now: show the results so far
  * @stop:	polled: true stops reading
  */
@@ -246,7 +244,7 @@ struct analysis_ops {
  * @cut:	calls that were still open at a header, at a loss or at the end
  * @strays:	exit records of calls without an enter record
  * @too_deep:	calls deeper than the limit
- * @left_out:	how often a thread whose calls are omitted started running
+ * @left_out:	number of times that a thread whose calls are omitted started running
  * @misplaced:	records whose place among the instructions is not exact
  * @points:	records between the calls of instruction trace, if the consumer does not want them
  * @uncounted:	records whose counters could not be assigned to a function
@@ -294,8 +292,8 @@ struct analysis;
 
 /**
  * analysis_new() - an analysis of one trace
- * @meta:	its side-car file
- * @symbols:	to find the functions of samples and the callers of calls; may be NULL
+ * @meta:	side-car file of the trace
+ * @symbols:	symbols for the functions of samples and the callers of calls; may be NULL
  * @ops:	consumer
  * @context:	passed to each callback
  *

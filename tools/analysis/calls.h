@@ -99,8 +99,8 @@ struct analysis {
 
 /**
  * calls_enter() - handle an enter record, which begins a call
- * @thread:	already has the record's time and counts
- * @record:	its enter record
+ * @thread:	the thread, which already has the record's time and counts
+ * @record:	enter record of the call
  * @function:	number of the function
  */
 void calls_enter(struct analysis *analysis, struct analysis_thread *thread,
@@ -112,7 +112,7 @@ void calls_exit(struct analysis *analysis, struct analysis_thread *thread,
 
 /**
  * calls_wait() - the thread has waited for room: charge this time to no call
- * @ticks:	how long
+ * @ticks:	length of the wait, in ticks
  * @unknown:	it is unknown which function ran before or after the wait, so the time is no
  *		function's self time
  */
@@ -187,7 +187,7 @@ uint64_t counting_turns(struct analysis *analysis, struct analysis_thread *threa
 
 /**
  * analysis_count() - set analysis->delta to the counts since the thread's latest record
- * @lost:	from counting_lost()
+ * @lost:	return value of counting_lost()
  *
  * Return: bit n: column n is known.
  */

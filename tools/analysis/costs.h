@@ -56,7 +56,7 @@ static inline void costs_add(const struct costs *costs, uint32_t row, bool secon
 /**
  * costs_resize() - make room for @room rows with @stride counters
  * @rows:	the array, which is freed if another one is returned
- * @size:	of a row in bytes
+ * @size:	size of a row in bytes
  * @used:	rows in use, whose counts are kept; the index is emptied
  *
  * Return: the array, or NULL if out of memory, in which case nothing has changed.

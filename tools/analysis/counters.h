@@ -53,7 +53,7 @@ void counters_names(const struct counters *counters,
  * counters_is() - whether a counter has the name that a user gave
  * @name:	the counter's
  * @wanted:	the user's name, which may omit COUNTERS_HART
- * @length:	its length
+ * @length:	length of @wanted
  */
 bool counters_is(const char *name, const char *wanted, size_t length);
 

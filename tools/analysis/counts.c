@@ -19,8 +19,8 @@ _Static_assert(CODE_INSTRUCTIONS_MAX * 4 < 1 << HALFWORD_BITS, "the index of a h
 
 /**
  * struct tally - counts of a block
- * @whole:	how often it was executed from its first to its last instruction
- * @next, @taken: how often the block after it, or the block at its target, followed
+ * @whole:	number of executions from the block's first to its last instruction
+ * @next, @taken: number of times that the block after it, or the block at its target, followed
  */
 struct tally {
 	uint64_t	whole;

@@ -20,7 +20,7 @@
  * struct counts_run - instructions of a block
  * @block:	the block
  * @from, @to:	the range of its halfwords
- * @times:	how often they were executed in sequence
+ * @times:	number of times that they were executed in sequence
  */
 struct counts_run {
 	const struct block	*block;
@@ -34,7 +34,7 @@ struct counts_run {
  * @block:	the block
  * @to:		the other block's address, as from symbols_place()
  * @next:	the other block follows directly
- * @times:	how often
+ * @times:	number of times
  */
 struct counts_link {
 	const struct block	*block;
@@ -48,7 +48,7 @@ struct counts;
 /**
  * counts_new() - count executed code
  * @symbols:	the code, which must outlive the counts; NULL if there is none
- * @calls:	whose code: enum meta_calls
+ * @calls:	set of instructions that were requested: enum meta_calls
  *
  * Return: NULL if out of memory.
  */

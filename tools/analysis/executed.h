@@ -44,7 +44,7 @@ struct executed_object {
 
 /**
  * struct executed - counts of a whole trace
- * @run:	by address
+ * @run:	runs by address
  * @to:		links by target
  * @from:	links by source
  * @object:	each file once

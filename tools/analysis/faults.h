@@ -9,7 +9,7 @@
 
 /**
  * struct fault_counts - the faults of one function
- * @faults:	how many
+ * @faults:	number of faults
  * @major:	major ones among them
  */
 struct fault_counts {

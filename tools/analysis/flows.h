@@ -22,7 +22,8 @@ struct flows;
 /**
  * struct flows_left_out - what was omitted because of limits
  * @calls:	calls, whose time is charged to their callers
- * @parts:	how often a thread beyond the limit, whose calls are omitted, started running
+ * @parts:	number of times that a thread beyond the limit, whose calls are omitted, started
+ *		running
  * @places:	records whose place is not exact: the intervals around them are marked
  */
 struct flows_left_out {
@@ -53,8 +54,8 @@ struct flows_ops {
 
 /**
  * flows_new() - calls of a trace
- * @symbols:	its code and functions
- * @calls:	whose calls: enum meta_calls
+ * @symbols:	code and functions of the trace
+ * @calls:	set of instructions that were requested: enum meta_calls
  * @ops:	the consumer's callbacks, which must outlive the result
  * @counts:	whether to call @ops->ran and @ops->missing
  * @context:	passed to @ops

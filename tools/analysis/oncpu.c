@@ -42,14 +42,14 @@ struct part {
  * struct oncpu_thread - state of a thread
  * @thread:	the latest one: execve() creates another one with the same id
  * @asking:	the thread whose record has arrived, or NULL
- * @hart:	where it was seen to run
- * @known:	its first switch was seen
- * @state:	its state from @since on, unless @over
+ * @hart:	hart on which it was seen to run
+ * @known:	set if its first switch was seen
+ * @state:	state from @since on, unless @over
  * @over:	the thread has exited or its recording has ended, so @state is not valid
  * @gone:	oncpu.doubts.gone at @since
  * @done:	time up to which oncpu_between() was called
  * @asked:	oncpu_between() was called
- * @call:	its current system call
+ * @call:	current system call
  * @part:	the @count earlier parts
  */
 struct oncpu_thread {
@@ -73,12 +73,12 @@ struct oncpu_thread {
 
 /**
  * struct hart - the thread that runs on a hart
- * @known:	@running is the thread that runs, NULL if no recorded thread runs
- * @sure:	without @known: no records are missing since this time
- * @was:	without @known: the last thread that is known to have run
+ * @known:	set if @running is the running thread, NULL if no recorded thread is running
+ * @sure:	without @known: time since which no records are missing
+ * @was:	without @known: last thread that is known to have run
  * @time:	time of its latest message, 0 if no message has a time
  * @offset:	offset of that message
- * @ended:	its latest switch record marks the end of the recording, or the start of a
+ * @ended:	set if its latest switch record marks the end of the recording, or the start of a
  *		pause
  * @lost:	messages are missing since @from; the time of the next message ends the loss
  * @whole:	time of its latest switch record: any missing record is later

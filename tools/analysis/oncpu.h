@@ -35,11 +35,11 @@ enum oncpu_state {
 
 /**
  * struct oncpu_times - a thread's time, in ticks
- * @time:	by state
- * @wall:	from its first switch to its last one or the end of the trace: the sum of @time
- * @outs:	how often the thread stopped running
- * @wakeups:	how often it was woken
- * @longest:	the longest time from a wake-up until it ran
+ * @time:	ticks in each state
+ * @wall:	time from its first switch to its last one or the end of the trace: the sum of @time
+ * @outs:	number of times that the thread stopped running
+ * @wakeups:	number of times that it was woken
+ * @longest:	longest time from a wake-up until it ran
  * @exited:	it has exited
  */
 struct oncpu_times {
@@ -63,7 +63,7 @@ struct oncpu_part {
 /**
  * struct oncpu_stats - uncertainties
  * @switches:	records of context switches
- * @losses:	how often records may be missing on a hart
+ * @losses:	number of times that records may be missing on a hart
  * @contrary:	records that contradict each other, which shows that others are missing
  * @inferred:	records with an inferred time
  * @untimed:	records without a time
@@ -84,7 +84,7 @@ struct oncpu;
 
 /**
  * oncpu_new() - a new state, with nothing known
- * @threads:	of the trace
+ * @threads:	threads of the trace
  * @span:	called for each part, before the thread's next record; may be NULL
  *
  * Return: NULL if out of memory.
@@ -102,7 +102,7 @@ void oncpu_note(struct oncpu *oncpu, unsigned int src, const struct perfrec_stam
 
 /**
  * oncpu_lost() - messages are missing
- * @src:	of this source, or of all sources if -1
+ * @src:	source that lost messages, or -1 for all sources
  * @stamp:	the place. With a time, the source's messages resume at that time and may be
  *		missing since the previous one; without, they are missing from here on.
  */

@@ -19,7 +19,7 @@ enum profile_by {
 
 /**
  * struct profile_row - a function; with --by, in one thread or on one hart
- * @function:	its number in the analysis
+ * @function:	number of the function in the analysis
  * @group:	thread's id, or source, or 0
  * @calls:	calls that have ended
  * @untimed:	calls without a time
@@ -77,7 +77,7 @@ struct profile {
 /**
  * profile_read() - compute the profile of a trace
  * @profile:	the result, for profile_free() even after an error
- * @options:	how to open and read it
+ * @options:	path of the trace, and how to read it
  * @spread:	also compute the spread of the calls' times
  * @live:	called when a pipe pauses, and about once a second otherwise; or
  *		NULL

@@ -13,9 +13,9 @@ struct spread;
 
 /**
  * struct spreads - the distributions of a profile's rows
- * @of:		by row; NULL if no call has a time
+ * @of:		distributions by row; NULL if no call has a time
  * @rows:	length of @of
- * @bytes:	their memory, at most SPREAD_BYTES
+ * @bytes:	memory used by them in bytes, at most SPREAD_BYTES
  * @full:	memory ran out: some calls are missing
  */
 struct spreads {

@@ -19,9 +19,9 @@
 
 /**
  * struct syscall_times - all returned calls with one number; times in ticks
- * @calls:	their number
+ * @calls:	number of calls
  * @errors:	calls that returned an error
- * @total:	from the call to its return
+ * @total:	total time from call to return
  * @off:	ticks of @total in which the thread did not run
  * @longest:	the longest call
  */
@@ -35,8 +35,8 @@ struct syscall_times {
 
 /**
  * struct syscall_sums - a thread's time until now, in ticks
- * @off:	in which it did not run
- * @unknown:	in which it may have run
+ * @off:	time in which it did not run
+ * @unknown:	time in which it may have run
  */
 struct syscall_sums {
 	uint64_t	off;
@@ -45,7 +45,7 @@ struct syscall_sums {
 
 /**
  * struct syscall_now - a thread's current call; none if zeroed
- * @since:	when it began
+ * @since:	time at which it began
  * @before:	the thread's sums when it began
  */
 struct syscall_now {
@@ -67,7 +67,7 @@ struct syscall_done {
 
 /**
  * struct syscalls - the calls of all threads; empty if zeroed
- * @time:	by number, complete after syscalls_end(); NULL if there were no calls
+ * @time:	times by call number, complete after syscalls_end(); NULL if there were no calls
  * @doubtful:	calls during which records may be missing, or whose thread is unknown: not
  *		included in @time
  */
@@ -82,7 +82,7 @@ struct syscalls {
 /**
  * syscalls_push() - a thread makes a system call, or the call returns
  * @now:	the thread's current call, updated
- * @record:	with a time
+ * @record:	the record, which has a time
  * @sums:	the thread's
  *
  * Return: false if out of memory.

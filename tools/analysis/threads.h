@@ -22,13 +22,13 @@
 /**
  * struct thread - a thread
  * @id:		number, from 0, in order of appearance
- * @src:	its source, or -1 for any
- * @channel:	its channel, or its first one
+ * @src:	source, or -1 for any
+ * @channel:	channel, or the thread's first one
  * @pid, @tid: -1 if unknown
- * @from, @to: when it owned the channel, in ticks
- * @label:	its name in output
- * @state:	for the consumer of the records
- * @oncpu:	for oncpu.c
+ * @from, @to: times between which it owned the channel, in ticks
+ * @label:	name in output
+ * @state:	state of the consumer of the records
+ * @oncpu:	state of oncpu.c
  */
 struct thread {
 	unsigned int	id;
@@ -50,7 +50,7 @@ struct threads *threads_new(const struct meta *meta);
 
 /**
  * threads_wrap() - set how the trace's timestamps wrap around; call this before any search
- * @ts_mask:	the greatest timestamp
+ * @ts_mask:	maximum timestamp
  *
  * Times of the trace are unwrapped; those of the side-car file are not.
  */

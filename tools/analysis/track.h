@@ -27,12 +27,12 @@ struct frame {
 /**
  * struct owner - a thread, or the code that runs on a source without a thread name
  * @id:		thread id, or source, plus 1 << 32
- * @interrupted: where its latest trap interrupted it, 0 if unknown
+ * @interrupted: address at which its latest trap interrupted it, 0 if unknown
  * @last:	the block at whose end its latest part stopped, NULL if it stopped within a
  *		block
- * @before:	as @last, for the code interrupted by the latest signal handler
- * @unseen:	it runs code that no file contains
- * @writes:	that code is the generated code that writes a record
+ * @before:	like @last, for the code interrupted by the latest signal handler
+ * @unseen:	set if it is running code that no file contains
+ * @writes:	set if that code is the generated code that writes a record
  */
 struct owner {
 	uint64_t	id;

@@ -14,11 +14,11 @@
 
 /**
  * struct tree_node - a function as called along one path
- * @function:	its number in the analysis; for a child of the root of a tree by thread, the
- *		thread's id
+ * @function:	number of the function in the analysis; for a child of the root of a tree by thread,
+ *		the thread's id
  * @depth:	number of enclosing calls; 0 for a function without a caller
- * @parent:	its caller
- * @child:	its most expensive callee, or TREE_NONE
+ * @parent:	node of the caller
+ * @child:	most expensive callee, or TREE_NONE
  * @next:	next callee of its parent, or TREE_NONE
  * @untimed:	some calls have no time
  * @inferred:	some calls have an inferred time

@@ -16,8 +16,8 @@
 
 /**
  * struct event - an event that takes turns with others
- * @known:	its counter and turn
- * @column:	its column
+ * @known:	set if its counter and turn are known
+ * @column:	column of its counts
  * @turns:	turns of threads in which it was counted
  * @count, @cycles: sums over these
  * @squares, @products, @cycles_squared: sums of count^2, count * cycles and cycles^2
@@ -35,13 +35,13 @@ struct event {
 
 /**
  * struct turns - the events that take turns
- * @number:	of turns
+ * @number:	number of turns
  * @event:	the events
  * @events:	number of events
  * @column:	the column with a turn's cycles, by turn
  * @cycles:	the column of all cycles, COUNTERS_NONE until there is one
  * @all:	cycles of all records, regardless of the turn
- * @counted:	those within turns
+ * @counted:	cycles of records within turns
  * @longest:	ticks between two records beyond which an equal turn number may mean a later
  *		turn; 0 if unknown
  */

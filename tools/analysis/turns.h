@@ -37,8 +37,8 @@ struct turns_last {
 /**
  * struct turns_estimate - how well the total of an event is known
  * @share:	share of the counted cycles in which its event was counted
- * @error:	relative error that the total does not exceed with a probability of 95 %;
- *		negative if unknown
+ * @error:	relative error that the total does not exceed with a probability of 95 %; negative
+ *		if unknown
  */
 struct turns_estimate {
 	double	share;
@@ -68,7 +68,7 @@ bool turns_refuse(const struct input *input, const char *option);
 
 /**
  * turns_count() - compute what was counted since the previous record of @last
- * @last:	of the thread, or, if counts are the hart's, of the stream; updated
+ * @last:	previous record of the thread, or, if counts are the hart's, of the stream; updated
  * @whole:	regardless of turns, the difference between the record's counts and the
  *		previous ones is valid
  * @cycles:	cycles between the two, valid with @whole

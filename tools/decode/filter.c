@@ -26,9 +26,9 @@
  * @functions:	patterns of the names of functions to select
  * @sources:	patterns of the source files whose functions to select
  * @others:	select all functions except those that match
- * @common:	how to read a trace, whose @path is NULL without --from-trace
+ * @common:	options for reading a trace, whose @path is NULL without --from-trace
  * @percent:	--share
- * @frequent:	with --from-trace: the excluded functions
+ * @frequent:	excluded functions, with --from-trace
  * @output:	file to write to, NULL for standard output
  * @lines:	number of functions written
  */

@@ -54,8 +54,8 @@ int64_t format_thread(struct threads *threads, const struct perfrec_record *reco
 
 /**
  * struct format - an output format
- * @name:	its name for --format
- * @help:	its description
+ * @name:	name for --format
+ * @help:	description of the format
  * @open:	begin; returns the context for @ops and @close, or NULL after printing an
  *		error.
  * @ops:	callbacks while the trace is read

@@ -46,7 +46,7 @@ enum {
 
 /**
  * struct recent - an address, and whether an instruction begins there
- * @place:	as returned by symbols_place()
+ * @place:	address from symbols_place()
  * @inside:	the address is within an instruction
  */
 struct recent {

@@ -28,7 +28,7 @@ struct frequent {
 /**
  * frequent_read() - find these functions
  * @frequent:	the result; call frequent_free() even after an error
- * @options:	how to open and read the trace
+ * @options:	path of the trace, and how to read it
  * @percent:	maximum share of all self time that these functions take together
  *
  * Each of them has a greater share of the calls than of the time, at least a thousandth of the

@@ -25,13 +25,13 @@
  * @length:	ticks; 0 for a point
  * @waited:	ticks of @length in which its thread waited for room, which are charged to no
  *		function
- * @function:	its number
+ * @function:	number of the function
  * @caller:	the caller's number, or CALLS_NO_CALLER
- * @thread:	its id
+ * @thread:	id of the thread
  * @depth:	number of enclosing calls
  * @point:	it is a sample, a manual record, or @record
- * @record:	for a record between the calls of instruction trace: enum perfrec_type + 1;
- *		otherwise 0
+ * @record:	enum perfrec_type + 1 for a record between the calls of instruction trace; otherwise
+ *		0
  * @inferred:	@begin or @length is inferred
  * @self_inferred: the call's self time is inferred, or includes unknown functions
  * @outermost:	no other call of the same function encloses it
@@ -61,8 +61,8 @@ void calls_free(struct calls *calls);
 
 /**
  * calls_add() - add a call
- * @count:	its count of each counter, or NULL; for @record each count plus 1, or 0 if
- *		it is unknown
+ * @count:	the call's count of each counter, or NULL; for @record each count plus 1, or 0 if it
+ *		is unknown
  * @counters:	number of counters
  *
  * calls_put() reports a failure.

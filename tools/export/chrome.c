@@ -22,7 +22,7 @@ struct counting {
 
 /**
  * struct track - state of a thread
- * @calls:	its counts
+ * @calls:	counts of calls
  * @records:	counts between two records, in a trace with instruction trace
  */
 struct track {

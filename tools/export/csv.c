@@ -37,7 +37,7 @@
 
 /**
  * struct function - what is known about a function
- * @text:	its name, object and build-id as columns, NULL if not cached
+ * @text:	name, object and build-id of the function as columns, NULL if not cached
  * @name:	length of the name in @text
  * @ticks:	total and self ticks of the rows so far
  */

@@ -34,10 +34,10 @@ struct message {
 
 /**
  * struct source - state of a source in the current output trace
- * @header:	its header, valid with @begun
+ * @header:	latest header of the source, valid with @begun
  * @timed:	an absolute time has been written; @time is the time of the latest message
- * @address, @value: of the latest record, for DeltaXOR
- * @end:	when the counters of the current record were completed
+ * @address, @value: address and value of the latest record, for DeltaXOR
+ * @end:	time at which the counters of the current record were completed
  */
 struct source {
 	bool			begun;

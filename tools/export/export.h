@@ -17,9 +17,9 @@
  * @format:	--format, as an index; -1 if none
  * @weight:	--weight, NULL for the default
  * @object:	--object, NULL for the program
- * @weighed_by:	for exporters of trees, in @end: the weight as enum tree_weight
+ * @weighed_by:	weight of a tree as enum tree_weight, for exporters in @end
  * @input:	the trace
- * @analysis:	its calls
+ * @analysis:	analysis that finds the calls
  * @out:	the output; NULL if it is a folder, and for trees until @end
  * @tree:	the call tree, for exporters that build it
  * @untimed:	records between calls that have no time although the format needs one
@@ -41,8 +41,8 @@ struct export {
 
 /**
  * struct exporter - a format
- * @name:	for --format
- * @help:	its description
+ * @name:	name for --format
+ * @help:	description of the format
  * @missing:	why this build does not have the format, or NULL; if set, only the names are
  *		valid
  * @to_folder:	the format has several files: --output is a folder
@@ -112,7 +112,8 @@ uint64_t export_nanoseconds(const struct export *export, uint64_t ticks);
 
 /**
  * export_own_time() - a node's own time in nanoseconds, or ticks if their rate is unknown
- * @ticks:	its function's time in the previous nodes, to which this node's time is added
+ * @ticks:	time of the node's function in the previous nodes, to which this node's time is
+ *		added
  * @own:	the node's own time in ticks
  *
  * The result is rounded so that the nodes of a function add up to the time that report shows.

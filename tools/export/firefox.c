@@ -19,13 +19,13 @@
 
 /**
  * struct writer - state of an export
- * @weight:	by node: its weight without callees
- * @stack:	by node: its row in its thread's table of stacks
- * @row:	by function: its row in the thread's tables plus 1
- * @function:	by row: the function
- * @file:	the row of its file's name
+ * @weight:	weight of each node without its callees
+ * @stack:	row of each node in its thread's table of stacks
+ * @row:	row of each function in the thread's tables plus 1
+ * @function:	function of each row
+ * @file:	index of the string with the file name of each function
  * @functions:	rows in the thread's tables of functions and frames
- * @strings:	rows of its strings
+ * @strings:	number of strings of the thread
  * @thread:	the thread's node
  * @at:		sum of the weights of the samples so far
  * @any:	the column already has a value

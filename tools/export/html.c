@@ -32,9 +32,9 @@ struct loss {
 
 /**
  * struct plots - the counters of the first threads
- * @count:	by thread and counter: counts in each interval
- * @since:	by thread: time of its latest record
- * @counting:	that time is known
+ * @count:	counts in each interval, by thread and counter
+ * @since:	time of each thread's latest record
+ * @counting:	set if that time is known
  */
 struct plots {
 	double		*count[PLOTS_MAX][COUNTERS_MAX];

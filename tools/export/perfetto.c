@@ -81,7 +81,7 @@
  * @notes:	number of annotation names that have been written
  * @name:	event names that have been written, at the index given by their
  *		number
- * @pending:	by column: counts since the counter's latest packet
+ * @pending:	counts since the counter's latest packet, by column
  * @ticks:	times on and off the CPU in its packets so far
  */
 struct track {

@@ -37,10 +37,10 @@ enum text {
  * @weight:	the meaning of each value of a sample: enum tree_weight
  * @strings:	entries of the table of strings so far
  * @text:	the entry of each enum text
- * @ticks:	by function and value: its time in the samples so far; @used is set for a
- *		function that has a sample
- * @thread:	by node: its thread's node
- * @label:	by thread: the entry of its name
+ * @ticks:	time in the samples so far, by function and value; @used is set for a function that
+ *		has a sample
+ * @thread:	the thread's node, by node
+ * @label:	entry of the thread's name, by thread
  * @cut:	a path was too long
  */
 struct writer {

@@ -20,7 +20,7 @@
 /**
  * struct block - instructions that are executed one after another
  * @start:	address of the first one
- * @code:	its bytes
+ * @code:	bytes of the instructions
  * @target:	target of the last one, if it is direct or @loaded
  * @halfwords:	length of all instructions
  * @instructions: number of instructions
@@ -66,8 +66,8 @@ struct code;
 
 /**
  * code_new() - create the code of a trace
- * @symbols:	its objects, which must outlive the code; NULL if there are none
- * @calls:	whose code to read: enum meta_calls
+ * @symbols:	objects of the trace, which must outlive the code; NULL if there are none
+ * @calls:	set of instructions whose code is read: enum meta_calls
  *
  * Return: the code, to be freed with code_free(), or NULL if out of memory.
  */
@@ -79,7 +79,7 @@ void code_free(struct code *code);
 /**
  * code_when() - set the time of further lookups, which is initially the symbols' time
  * @known:	whether the time is known
- * @time:	in ticks
+ * @time:	time in ticks
  *
  * A consumer may use the symbols between two lookups without changing this time.
  */

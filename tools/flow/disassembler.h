@@ -21,11 +21,11 @@ void disassembler_free(struct disassembler *disassembler);
 
 /**
  * disassembler_text() - convert one instruction to text
- * @disassembler: if NULL, the text is the instruction's encoding
+ * @disassembler: the disassembler; if NULL, the text is the instruction's encoding
  * @rv32:	it is an instruction of a 32-bit processor
- * @code:	its bytes
- * @halfwords:	its length
- * @address:	its address
+ * @code:	bytes of the instruction
+ * @halfwords:	length of the instruction
+ * @address:	address of the instruction
  * @text:	set to the text, NUL-terminated and without control characters
  * @size:	bytes at @text
  */

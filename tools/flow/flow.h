@@ -88,7 +88,7 @@ struct flow_run {
 /**
  * struct flow_place - the place of a run or event in the trace
  * @src:	source
- * @offset:	of the message that shows it, in bytes
+ * @offset:	offset of the message that shows it, in bytes
  * @before, @time: times of the source's previous message, and of the message at @offset
  * @known, @time_known: enum store_time of these times
  * @halfwords:	length of the instructions that the message shows, in halfwords
@@ -119,7 +119,7 @@ unsigned int flow_time(const struct flow_place *place, uint64_t *time);
 /**
  * struct flow_ops - the consumer's callbacks; each may be NULL
  * @run:	instructions, in execution order
- * @event:	what happens before the next run
+ * @event:	event before the next run
  */
 struct flow_ops {
 	void (*run)(void *context, const struct flow_place *place,
@@ -174,7 +174,7 @@ int flow_message(struct flow *flow, const struct nexus_message *message);
 
 /**
  * flow_damaged() - report bytes that are not a message
- * @gap:	from nexus_next()
+ * @gap:	gap from nexus_next()
  *
  * The bytes may belong to any source.
  */

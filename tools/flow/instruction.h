@@ -30,7 +30,7 @@ enum flow_kind {
 /**
  * struct instruction - one instruction
  * @kind:	enum flow_kind
- * @halfwords:	its length
+ * @halfwords:	length of the instruction
  * @target:	target of a branch, jump or call
  * @constant:	the value that lui or auipc loads into register @rd
  * @rd:		the register that lui or auipc loads, 0 for other instructions
@@ -49,9 +49,9 @@ struct instruction {
 
 /**
  * instruction_read() - read the instruction at an address
- * @code:	its bytes
+ * @code:	bytes of the instruction
  * @size:	bytes at @code
- * @address:	its address
+ * @address:	address of the instruction
  * @rv32:	addresses have 32 bits
  * @instruction: the result
  *

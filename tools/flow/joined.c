@@ -34,7 +34,7 @@ struct pending {
  * @message:	waiting messages: a ring of WAITING elements, in which @messages messages begin at
  *		@first
  * @oldest, @newest: waiting records, ordered by place
- * @latest:	by channel: the header of the latest record
+ * @latest:	header of each channel's latest record
  * @context:	the latest Ownership message's context
  * @shown:	place of the latest run or event
  * @held:	place where instruction trace stopped within a record that is not complete yet; 0 if

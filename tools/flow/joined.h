@@ -18,7 +18,7 @@
 
 /**
  * struct joined_ops - the consumer's callbacks
- * @flow:	as in flow.h
+ * @flow:	callbacks for the flow, see flow.h
  * @record:	a record, valid during the call. It is at its place in its source's flow unless
  *		@misplaced is set, because too many records wait, or because the flow was shown
  *		before the record was complete

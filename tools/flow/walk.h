@@ -40,7 +40,7 @@ struct walk_message {
  * struct walk - a source's path
  * @state:	enum walk_state
  * @mode:	enum flow_mode
- * @block:	with WALK_ON: the current block
+ * @block:	current block, with WALK_ON
  * @into:	number of its halfwords that were executed; if all were, the next block is not yet
  *		known
  * @reference:	the latest address sent
@@ -49,13 +49,14 @@ struct walk_message {
  * @calls:	number of entries in @called
  * @top:	index after the latest entry
  * @unpaired:	@called may lack calls
- * @away:	with WALK_AWAY: the reason (enum flow_gap)
- * @firmware:	with WALK_AWAY: the source is in the firmware, whose addresses may equal a program's
+ * @away:	reason (enum flow_gap), with WALK_AWAY
+ * @firmware:	set if the source is in the firmware, whose addresses may equal a program's, with
+ *		WALK_AWAY
  * @unknown:	omitted code was entered from unknown code
  * @trapped:	@from is known
  * @from:	address at which a program trapped
  * @branch:	the latest branch message without Sync, for repeats
- * @place:	its place in the trace
+ * @place:	place of the walk in the trace
  * @show_run, @consumer: show instructions to the consumer itself; @show_run may be NULL
  * @show_event, @flow: show what happens between them
  * @instructions: number of instructions shown

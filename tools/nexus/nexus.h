@@ -64,7 +64,7 @@ enum nexus_ts_scheme {
  * struct nexus_options - properties of the trace that its bytes do not show
  * @src_bits:	width of the SRC field, 0 (no field) to NEXUS_SRC_BITS_MAX
  * @ts_width:	bits of a timestamp, 1 to 64; 0 means NEXUS_TS_WIDTH_DEFAULT
- * @ts_scheme:	how messages without sync encode the time
+ * @ts_scheme:	encoding of the time in messages without sync
  * @ring:	the bytes may begin inside a message, because a ring has wrapped; start after the
  *		first byte with MSEO 11
  * @offset:	number of bytes of the input before the first chunk
@@ -116,7 +116,7 @@ enum nexus_gap {
 /**
  * struct nexus_message - a message or a gap
  * @offset:	offset of its first byte in the input
- * @length:	its length in bytes
+ * @length:	length of the message in bytes
  * @time:	time of its source in ticks, extended to 64 bits; valid with
  *		NEXUS_TIME_KNOWN. A message without a timestamp has its source's latest
  *		time.

@@ -101,7 +101,7 @@ struct perfrec_counter {
  * @src:	source
  * @channel:	channel
  * @repeated:	it repeats the previous header: see perfrec_repeat()
- * @owned:	its records belong to the thread @owner
+ * @owned:	set if its records belong to the thread @owner
  * @goes_on:	the thread continues in this stream after recording in another one
  * @serial:	number of this header in its stream, starting at 1; 0 for the header of
  *		perfrec_assume()
@@ -158,9 +158,9 @@ struct perfrec_callers {
 
 /**
  * struct perfrec_stack - the registers and the stack of a sample's thread
- * @src, @channel: its stream
- * @begin:	its first word
- * @caller:	for a sample in the kernel, its @callers callers in the kernel
+ * @src, @channel: stream of the sample
+ * @begin:	place of the stack's first word
+ * @caller:	@callers callers in the kernel, for a sample in the kernel
  * @reg:	pc, ra, sp, t0, s0 to s11
  * @words:	number of elements of @word
  * @word:	8 bytes of the stack each, beginning at sp rounded down to a multiple of 8
@@ -209,17 +209,17 @@ static inline size_t perfrec_stack_bytes(const struct perfrec_stack *stack)
  * @addresses:	2 for enter and exit, otherwise 1
  * @counters:	number of counters; header->counters if there is a header
  * @words:	number of its stores, including those of its callers
- * @header:	its header, NULL if none has been seen. The record then has a counter for each word,
- *		and count type and widths are unknown
- * @begin:	its first word
- * @address_end: its last address word
+ * @header:	header of the stream, NULL if none has been seen. The record then has a counter for
+ *		each word, and count type and widths are unknown
+ * @begin:	place of the record's first word
+ * @address_end: place of the record's last address word
  * @sent_address: addresses as transmitted (XORed for DeltaXOR), with bit 0 clear
  * @address:	addresses, as decoded
  * @dropped:	number of records that its thread dropped before it
  * @waited:	nanoseconds for which its thread waited for room before it
  * @sent_pc:	@sent_address of a sample, which has one address
- * @callers:	with PERFREC_CALLERS: valid as long as the decoder; NULL if the trace has too
- *		many different lists
+ * @callers:	callers, with PERFREC_CALLERS: valid as long as the decoder; NULL if the trace has
+ *		too many different lists
  * @sent:	counters as transmitted, up to PERFREC_VALUE_BITS wide
  * @value:	values of the counters with Raw and DeltaXOR, counts since the header with Delta;
  *		modulo 2 to the power of the counter's width
@@ -416,7 +416,7 @@ bool perfrec_unfinished(const struct perfrec *perfrec, unsigned int src, unsigne
  * @perfrec:	decoder
  * @owner:	thread id
  * @channel:	streams of this channel without a named thread also belong to the thread
- * @before:	only records before this place are passed on
+ * @before:	place in the file: only records before it are passed on
  */
 void perfrec_settle_thread(struct perfrec *perfrec, uint32_t owner,
 			   unsigned int channel, const struct perfrec_stamp *before);
@@ -432,7 +432,7 @@ void perfrec_flush(struct perfrec *perfrec);
 
 /**
  * perfrec_counter_name() - get the name of a counter's event
- * @counter:	its definition
+ * @counter:	definition of the counter
  * @name:	set to perf's name ("cycles", "L1-dcache-load-misses", "r20000" for a raw event),
  *		NUL-terminated; "general-0x…" or "cache-0x…" for an event without a name
  * @size:	bytes at @name; PERFREC_NAME_SIZE is enough for all names

@@ -33,8 +33,8 @@ struct reader_slot {
  * @options:	options for the trace, with their strings in @text
  * @wanted:	kinds of events
  * @ops:	callbacks that create these events; their context is the reader
- * @opened, @started, @ended, @failed: its progress
- * @complete:	what sifive_reader_complete() returns
+ * @opened, @started, @ended, @failed: progress of the reader
+ * @complete:	return value of sifive_reader_complete()
  * @slot:	events; those from @at to before @filled are still to be taken by the caller
  * @thread:	reads the trace while the caller waits for events, and otherwise waits itself, so
  *		the two never use shared data at the same time. It exists from @started until the

@@ -13,8 +13,8 @@
  * struct annotate - the options of annotate
  * @top:	number of functions to show if none is named
  * @source_only, @no_source: omit instructions, or source lines
- * @prefix:	for all absolute paths of source files, NULL for none
- * @strip:	number of folders to remove from them first
+ * @prefix:	folder to put before all absolute paths of source files, NULL for none
+ * @strip:	number of leading folders to remove first from these paths
  */
 struct annotate {
 	struct options	common;
@@ -36,9 +36,9 @@ void annotate_sources_free(struct annotate_sources *sources);
 
 /**
  * annotate_sources_line() - the text of a source line
- * @folder:	where it was compiled, NULL if unknown
- * @file:	as given to the compiler
- * @line:	from 1 on
+ * @folder:	folder in which it was compiled, NULL if unknown
+ * @file:	path of the file as given to the compiler
+ * @line:	line number, from 1 on
  *
  * A file that is not found or has too few lines is reported once.
  *
@@ -69,11 +69,11 @@ struct annotate_view {
 
 /**
  * struct annotate_line - a source line of a function
- * @file:	as given to the compiler, NULL if unknown
+ * @file:	path as given to the compiler, NULL if unknown
  * @inlined:	functions that were inlined there, as text; "" if none
  * @frame:	the same functions, as @frames frames
- * @executed:	how often its instructions were executed, included in @cost
- * @branch:	for each of its @branches conditional branches: how often it was taken, and not
+ * @executed:	number of executions of its instructions, included in @cost
+ * @branch:	counts for each of its @branches conditional branches: times taken, and times not
  *		taken
  */
 struct annotate_line {

@@ -19,9 +19,9 @@
 
 /**
  * struct annotated_cost - the cost of one or more instructions
- * @executed:	how often it was executed
- * @taken, @next: how often the branch was taken, and not taken
- * @samples:	in it
+ * @executed:	number of times that it was executed
+ * @taken, @next: number of times that the branch was taken, and not taken
+ * @samples:	number of samples in it
  * @calls:	calls from it that have ended; a tail call is part of another call
  * @nested:	timed calls from within another call of the called function
  * @timed:	calls, and tail calls within them, whose time is in @time
@@ -65,7 +65,8 @@ struct annotated_site {
 
 /**
  * struct annotated_entry - a site of a function
- * @place:	as in struct annotated_site, but where its object was first executed
+ * @place:	like @place of struct annotated_site, but at the address where the object was first
+ *		executed
  * @site:	index
  * @start:	the function's first instruction, if it is @known
  * @object:	the object's name; NULL if no file contains the address
@@ -82,10 +83,10 @@ struct annotated_entry {
 
 /**
  * struct annotated_function - a function with costs, or addresses of an object in no function
- * @name:	its name, or the object's
+ * @name:	name of the function, or of the object
  * @known:	it is a function, which begins at @start
- * @object, @file, @line: where it is; NULL and 0 if unknown
- * @entry:	its sites: the vague ones first, then by place
+ * @object, @file, @line: place of the function; NULL and 0 if unknown
+ * @entry:	sites of the function: the vague ones first, then by place
  * @sum:	the sum of their costs
  */
 struct annotated_function {
@@ -103,7 +104,7 @@ struct annotated_function {
 /**
  * struct annotated - the costs of all functions
  * @function:	functions with costs, the hottest first
- * @sum:	of all functions
+ * @sum:	sum of the costs of all functions
  * @flow:	the trace has instruction trace: executions are counted
  * @exact:	the numbers of executions are exact; if not, they may be too low for the reason in
  *		@why
@@ -156,7 +157,7 @@ enum annotated_kind {
 /**
  * struct annotated_row - an instruction of a function, or another address with a cost
  * @kind:	enum annotated_kind
- * @place:	its address, or the return address of a call
+ * @place:	address of the row, or the return address of a call
  * @address:	the address in the file, or in memory if there is no file
  * @code:	the instruction's bytes, NULL if no file contains them
  * @rv32:	the instruction is one of a 32-bit processor

@@ -21,7 +21,7 @@ void cover_put_percent(struct output *out, uint64_t hit, uint64_t all);
 
 /**
  * cover_put_paths() - write a table of paths
- * @symbols:	of the trace
+ * @symbols:	symbols of the trace
  * @top:	maximum number of rows
  * @exact:	the counts are exact; if not, they may be too low
  */

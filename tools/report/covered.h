@@ -20,7 +20,7 @@
 
 /**
  * struct covered_sum - number of executed items, and of all items
- * @lines, @lines_hit: with code
+ * @lines, @lines_hit: lines with code
  * @functions, @functions_hit
  * @branches, @branches_hit: directions of conditional branches
  */
@@ -33,7 +33,7 @@ struct covered_sum {
 /**
  * struct covered_file - a source file
  * @path:	absolute, if the folder of the compilation is known
- * @name:	as in the debug information
+ * @name:	name in the debug information
  */
 struct covered_file {
 	char			*path;
@@ -45,7 +45,7 @@ struct covered_file {
  * struct covered_line - a line with code
  * @file:	index
  * @seen:	private: number of the latest function with code of this line
- * @times:	how often it was executed
+ * @times:	number of times that it was executed
  */
 struct covered_line {
 	uint32_t	file;
@@ -56,9 +56,9 @@ struct covered_line {
 
 /**
  * struct covered_branch - a conditional branch
- * @order:	its address
- * @reached:	how often it was executed
- * @taken, @next: how often it was taken, and not taken
+ * @order:	address of the branch, for sorting
+ * @reached:	number of times that it was executed
+ * @taken, @next: number of times that it was taken, and not taken
  */
 struct covered_branch {
 	uint32_t	file;
@@ -71,9 +71,9 @@ struct covered_branch {
 
 /**
  * struct covered_function - a function of the source
- * @name:	its name
+ * @name:	name of the function
  * @calls:	number of calls
- * @sum:	its lines and branches
+ * @sum:	sum over its lines and branches
  */
 struct covered_function {
 	char			*name;
@@ -85,8 +85,8 @@ struct covered_function {
 
 /**
  * struct covered - the coverage of all source files
- * @file:	by path
- * @line, @branch, @function: by file and line
+ * @file:	files by path
+ * @line, @branch, @function: lines, branches and functions, by file and line
  * @full:	part of the source was beyond the limit
  * @exact:	all counts are exact; if not, they may be too low for the reason in @why
  */
@@ -118,7 +118,7 @@ int covered_make(struct covered *covered, const struct counts *counts,
 
 /**
  * covered_path() - the path of a source file, without "." and ".."
- * @folder:	where it was compiled, NULL if unknown
+ * @folder:	folder in which it was compiled, NULL if unknown
  *
  * Return: the path, to be freed with free(), absolute if the folder is; NULL if out of memory.
  */

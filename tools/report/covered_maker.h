@@ -11,7 +11,7 @@
 /**
  * struct instruction_at - an instruction of a function
  * @line:	index of its line plus one, 0 if none
- * @column:	its column
+ * @column:	column of the source
  * @kind:	enum flow_kind
  * @block:	index of the first halfword of its basic block
  * @begins:	an instruction begins at this halfword
@@ -33,9 +33,9 @@ struct instruction_at {
 /**
  * struct covered_part - contiguous instructions of a function
  * @of:		the range of the part; the function begins in the first part
- * @start:	its address
+ * @start:	address of the part
  * @at, @halfwords: indexes of its halfwords among the function's
- * @code, @rv32: as from code_bytes()
+ * @code, @rv32: bytes from code_bytes()
  */
 struct covered_part {
 	const struct lines_function	*of;
@@ -61,17 +61,17 @@ struct covered_pair {
  * @files, @lines: hash tables of the result's files and lines
  * @first, @functions: first instructions of processed functions and parts, and their hash table
  * @bytes:	total size
- * @bias:	for the current object: addresses in memory minus those in the file
+ * @bias:	bias of the current object: addresses in memory minus those in the file
  * @unit:	the current unit
  * @latest, @latest_file: name of the source file that was looked up last, as in the debug
  *		information, and its index
  * @part:	the @parts parts of the current function
- * @at, @times, @halfwords: its instructions, and how often each was executed
+ * @at, @times, @halfwords: instructions of the function, and the number of times each was executed
  * @name:	index of the line with its name plus one, 0 if unknown
  * @first_line:	indexes, plus one, of lines of its first instruction: that of its name, and
  *		those of statements without code
- * @brace:	its first row, that of its opening brace
- * @pair:	its basic blocks and their lines
+ * @brace:	first row of the function, that of its opening brace
+ * @pair:	pairs of a basic block and a line of it
  */
 struct maker {
 	struct covered	*covered;
@@ -118,7 +118,7 @@ uint32_t covered_find_line(struct maker *maker, const char *name, uint32_t line)
 
 /**
  * covered_is_new() - whether a function occurs for the first time
- * @start:	its first instruction
+ * @start:	address of the function's first instruction
  *
  * Several units may describe an inline function of which the linker has kept only one copy.
  */
@@ -126,7 +126,7 @@ bool covered_is_new(struct maker *maker, uint64_t start);
 
 /**
  * covered_function() - add the executed code of a function of the current unit
- * @parts:	its parts, from @function on
+ * @parts:	parts of the function, from @function on
  */
 void covered_function(struct maker *maker, const struct lines_function *function, size_t parts);
 

@@ -19,8 +19,8 @@ struct running {
 
 /**
  * struct current - a thread's current interval
- * @begun:	its first record is known
- * @from, @time, @time_known: of its first record
+ * @begun:	set if its first record is known
+ * @from, @time, @time_known: values of its first record
  * @missing:	instructions are missing
  * @running:	the @functions functions that have run, found by @slot
  */

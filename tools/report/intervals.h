@@ -23,7 +23,7 @@
 
 /**
  * struct interval - a row
- * @from, @to:	its ends
+ * @from, @to:	ends of the intervals
  * @times:	number of intervals
  * @timed:	number of intervals whose length is known
  * @inferred:	number of the timed intervals whose length is inferred
@@ -32,10 +32,10 @@
  * @lost:	number of intervals in which records may be missing
  * @missing:	number of intervals in which instructions are missing: @instructions and @calls
  *		of these are too low
- * @instructions: executed
- * @calls:	functions called
- * @counted:	by column: number of intervals whose count is known
- * @count:	by column: what the counter has counted in those intervals
+ * @instructions: number of instructions executed
+ * @calls:	number of functions called
+ * @counted:	number of intervals whose count is known, by column
+ * @count:	counts of each counter in those intervals, by column
  */
 struct interval {
 	uint32_t	from;
@@ -56,7 +56,7 @@ struct interval {
 /**
  * struct interval_function - a function that has run in the intervals of a row
  * @interval:	index of the row
- * @function:	its number
+ * @function:	number of the function
  */
 struct interval_function {
 	uint32_t	interval;

@@ -19,7 +19,7 @@
  * @last:	address of the last instruction
  * @function:	first address of the function; if unknown, the first address of the object, or 0
  * @instructions: number of instructions
- * @times:	how often they were executed
+ * @times:	number of times that they were executed
  * @path:	private: the number of its path, 0 if none
  * @kind:	enum flow_kind of the last instruction
  */
@@ -38,11 +38,11 @@ struct paths_block {
  * struct path - one path
  * @block:	indexes of its @blocks blocks, in the order of execution
  * @hottest:	index of the block from which it was extended
- * @executed:	how many of its instructions were executed in total
+ * @executed:	total number of executions of its instructions
  * @instructions: number of its instructions
- * @again:	how often its first block followed one of its blocks; if it did, the path is a
- *		loop
- * @entered:	for a loop: how often it was entered; 0 if only before the trace began
+ * @again:	number of times that its first block followed one of its blocks; if not 0, the path
+ *		is a loop
+ * @entered:	number of times that a loop was entered; 0 if only before the trace began
  */
 struct path {
 	const uint32_t	*block;

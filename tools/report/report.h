@@ -48,7 +48,7 @@ struct metric {
 /**
  * struct report_column - a word of --columns
  * @text:	the word, of @length letters
- * @percent:	of a quantile
+ * @percent:	percentage of a quantile
  */
 struct report_column {
 	enum metric_kind	kind;

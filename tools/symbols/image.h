@@ -18,7 +18,7 @@ struct image;
 
 /**
  * struct image_function - a function of an image
- * @start, @end:	its addresses, @end exclusive
+ * @start, @end:	addresses of the function, @end exclusive
  * @name:		name from the symbol table; for a stub, the name of the function that it
  *		jumps to; NULL for IMAGE_FRAME; valid as long as the image
  * @rank:		priority of the name: of several names at an address, the one with the

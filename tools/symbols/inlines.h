@@ -15,7 +15,7 @@ struct image;
 
 /**
  * struct inlines_frame - an inlined function
- * @function:	its name, NULL if unknown
+ * @function:	name of the function, NULL if unknown
  * @file, @line: place of the call; NULL and 0 if unknown
  */
 struct inlines_frame {
@@ -26,9 +26,9 @@ struct inlines_frame {
 
 /**
  * struct inlines - the source of an instruction
- * @file:	as given to the compiler, NULL if unknown
+ * @file:	path of the source file as given to the compiler, NULL if unknown
  * @folder:	folder in which it was compiled, NULL if unknown
- * @line:	in @file, 0 if unknown
+ * @line:	line number in @file, 0 if unknown
  * @frames:	inlined functions, the innermost first
  * @around, @found: private: cache of the enclosing function, which often contains the next
  *		instruction too
@@ -47,7 +47,7 @@ struct inlines {
 
 /**
  * image_inlines() - find the source of an instruction
- * @address:	in the file
+ * @address:	address in the file
  * @inlines:	must be zeroed before the first call; set even if nothing is known
  */
 void image_inlines(struct image *image, uint64_t address, struct inlines *inlines);

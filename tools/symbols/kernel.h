@@ -10,7 +10,7 @@ struct kernel;
 
 /**
  * struct kernel_function - a function of the kernel, or of a module
- * @start:	its address
+ * @start:	address of the function
  * @name, @module: valid until kernel_close(); @module is "[kernel]" for the kernel itself
  */
 struct kernel_function {

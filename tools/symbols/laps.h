@@ -23,7 +23,7 @@ struct laps {
 
 /**
  * laps_unwrap() - unwrap the times of the next entry
- * @from, @to: its times, inclusive; 0 and UINT64_MAX if unknown
+ * @from, @to: times of the entry, inclusive; 0 and UINT64_MAX if unknown
  *
  * A time that is lower than the previous one by more than the slack belongs to
  * the next lap. After the first lap, a time that is higher by more than the slack belongs to the

@@ -13,7 +13,7 @@ struct image;
  * struct lines_row - code of a source line
  * @start, @end: addresses in the file, @end exclusive
  * @file:	source file, as in the debug information
- * @line:	its line, not 0
+ * @line:	line number, not 0
  * @statement:	a statement begins here
  * @first_line, @first_column: line and column of the first row at its address, which may have no
  *		code
@@ -59,7 +59,7 @@ struct lines_label {
  * struct lines_unit - a compilation unit
  * @folder:	folder in which it was compiled, NULL if unknown
  * @gcc:	it was compiled by GCC
- * @row:	its @rows rows, by address, without overlap
+ * @row:	the @rows rows of the unit, by address, without overlap
  * @mark:	@marks rows of statements without code, by address
  */
 struct lines_unit {

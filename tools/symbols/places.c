@@ -46,7 +46,7 @@ struct span {
  * @place:	all objects, in the order of the side-car file
  * @thread, @process: times of each thread or process, in the order of the side-car file
  * @sorted:	the @count objects with separate addresses, sorted by start
- * @reach:	for each object in @sorted: the highest end of it and its predecessors
+ * @reach:	highest end of each object in @sorted and its predecessors
  * @recent:	the object found last
  * @writer:	cache of the processes of writers, by channel or thread
  */

@@ -30,14 +30,14 @@ void places_free(struct places *places);
 /**
  * places_wrap() - set how the trace's timestamps wrap, before any search
  * @places:	may be NULL
- * @ts_mask:	the greatest timestamp
+ * @ts_mask:	maximum timestamp
  */
 void places_wrap(struct places *places, uint64_t ts_mask);
 
 /**
  * places_shift() - an object's separate address minus its address in memory
  * @places:	may be NULL
- * @object:	its index in the side-car file
+ * @object:	index of the object in the side-car file
  */
 uint64_t places_shift(const struct places *places, size_t object);
 
@@ -51,7 +51,7 @@ struct places_writer {
 /**
  * places_find() - translate an address to the separate address of the object that was there
  * @places:	may be NULL
- * @address:	in memory
+ * @address:	address in memory
  * @time:	the time in ticks, NULL if unknown
  * @writer:	the writer of the record with the address, NULL if unknown
  *

@@ -97,7 +97,7 @@ bool symbols_split(char *text, uint64_t *bias);
 
 /**
  * symbols_wrap() - set how the trace's timestamps wrap, before any lookup
- * @ts_mask:	the greatest timestamp
+ * @ts_mask:	maximum timestamp
  */
 void symbols_wrap(struct symbols *symbols, uint64_t ts_mask);
 
@@ -125,7 +125,7 @@ uint64_t symbols_place(const struct symbols *symbols, uint64_t address);
 
 /**
  * symbols_place_at() - like symbols_place(), for an unknown process
- * @time:	in ticks, NULL if unknown
+ * @time:	time in ticks, NULL if unknown
  */
 uint64_t symbols_place_at(const struct symbols *symbols, uint64_t address,
 			  const uint64_t *time);
@@ -135,7 +135,7 @@ void symbols_close(struct symbols *symbols);
 
 /**
  * symbols_find() - look an address up
- * @symbols:	from symbols_open(), or NULL, with which nothing is found
+ * @symbols:	result of symbols_open(), or NULL, with which nothing is found
  * @address:	any value
  * @symbol:	the result; set even if nothing is found
  *
@@ -205,7 +205,7 @@ uint64_t symbols_same(struct symbols *symbols, uint64_t address);
 
 /**
  * struct symbols_object - a program or shared object in memory
- * @name:	its name
+ * @name:	name of the object
  * @path:	the file that was found for it
  * @bias:	address in memory minus address in the file
  */
@@ -239,8 +239,8 @@ struct image *symbols_image(struct symbols *symbols, uint64_t address, uint64_t 
 /**
  * symbols_named() - find the object with a name
  * @symbols:	may be NULL, with which none is found
- * @start:	its first address
- * @object:	as for symbols_object()
+ * @start:	first address of the object
+ * @object:	see symbols_object()
  *
  * Return: whether there is exactly one such object, and its file was found.
  */

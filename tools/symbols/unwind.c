@@ -35,10 +35,10 @@ _Static_assert(sizeof(saved) == SIFIVE_TRACE_STACK_REGISTERS - 1, "one each");
 
 /**
  * struct layout - the kernel's struct rt_sigframe, which it writes for a signal handler
- * @mask:	the greatest address
+ * @mask:	maximum address
  * @link, @start, @size: offsets of uc_link, and of uc_stack's ss_sp and ss_size
  * @registers:	offset of the interrupted code's pc, which x1 to x31 follow
- * @bytes:	its size
+ * @bytes:	size of the struct in bytes
  *
  * The signal number is at offset 0, and uc_flags is at UC_FLAGS.
  */
@@ -61,10 +61,10 @@ static const struct layout layouts[] = {
 /**
  * struct unwind - a frame
  * @stack:	the sample
- * @mask:	the greatest address, 0 if unknown
+ * @mask:	maximum address, 0 if unknown
  * @low:	lowest address of the stack that contains the frames
  * @pc:		address of its code; for a caller, the return address
- * @reg:	its registers
+ * @reg:	registers of the frame
  * @known:	bit n: register n is known
  * @cfa:	the stack pointer of its caller
  * @caller:	it called the previous frame, so it is neither the innermost one nor interrupted

@@ -15,7 +15,7 @@
 /**
  * struct attached - a running process
  * @is:		the process; its strings are allocated, except that argv[0] may be @is.exe
- * @began:	its start time, in the kernel's ticks, which distinguishes it from other
+ * @began:	start time of the process, in the kernel's ticks, which distinguishes it from other
  *		processes with the same id
  * @arguments:	the text of its arguments
  * @objects:	objects in its memory
@@ -76,7 +76,7 @@ struct objects *attach_objects_of(struct attach *attach, pid_t pid);
 
 /**
  * attach_describe() - add these processes to @tree
- * @newest:	as for objects_write()
+ * @newest:	see objects_write()
  */
 void attach_describe(struct attach *attach, struct tree *tree, bool newest);
 

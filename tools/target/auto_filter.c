@@ -19,12 +19,12 @@
 
 /**
  * struct dry_run - a run of the program before it is recorded
- * @r:		how to record; the process of the dry run changes its own copy
+ * @r:		settings of the recording; the process of the dry run changes its own copy
  * @record:	records it
  * @folder:	folder of its trace
  * @filter:	the filter's file
  * @quiet:	print only errors and losses
- * @result:	its result, in memory shared with its process
+ * @result:	result of the run, in memory shared with its process
  */
 struct dry_run {
 	struct recording	*r;

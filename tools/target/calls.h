@@ -25,10 +25,10 @@ enum calls_mode {
 
 /**
  * calls_choose() - set up instruction trace
- * @take:	its instruction trace settings are set
+ * @take:	options whose instruction trace settings are set
  * @mode:	enum calls_mode; CALLS_MODE_USUAL for a mode that all encoders support
  * @all:	trace everything that runs
- * @children:	without @all: also trace the processes that the traced ones create
+ * @children:	without @all: trace also the processes that the traced ones create
  *
  * Return: 0, or -1 with sifive_trace_error().
  */

@@ -29,7 +29,7 @@ int capture_begin(struct perf_device *device, struct perf_setup *setup, bool thr
  * struct capture_mark - identifies the capture of a program that traces itself
  * @buffer:	size of the buffers of all its sinks
  * @capture:	number of the previous one, from sifive_trace_status.capture
- * @period:	its sampling period, as adjusted by the driver
+ * @period:	sampling period, as adjusted by the driver
  * @sampled:	samples are expected
  * @sinks:	number of sinks
  * @pid:	the program
@@ -77,7 +77,7 @@ struct capture_details {
 /**
  * capture_describe() - write the setup's part of a side-car file
  * @path:	a file for capture_save(), which adds the rest
- * @setup:	as set by capture_begin()
+ * @setup:	settings, as set by capture_begin()
  * @details:	the rest of the description
  */
 int capture_describe(const char *path, const struct perf_setup *setup,
@@ -116,8 +116,8 @@ int capture_sink(int fd, uint32_t index, struct sifive_trace_sink *sink);
  * capture_copy() - copy a capture's bytes to a file
  * @fd:		the trace device
  * @path:	the file
- * @offset:	of the first byte
- * @bytes:	how many; set to how many were copied
+ * @offset:	offset of the first byte
+ * @bytes:	number of bytes to copy; set to the number of bytes copied
  * @end:	whether to stop at the end of the data
  *
  * Return: 0; 1 if a write failed, -1 if a read failed. The error has been printed.
@@ -138,8 +138,8 @@ int capture_samples(int fd);
 
 /**
  * capture_compare() - report captured data that is missing from a program's files
- * @path:	as for capture_save()
- * @mark:	its capture
+ * @path:	path of the file, see capture_save()
+ * @mark:	mark of the program's capture
  * @quiet:	print only errors and losses
  *
  * Return: 0, or -1 after reporting that the files are incomplete or have no samples.
@@ -149,8 +149,8 @@ int capture_compare(const char *path, const struct capture_mark *mark,
 
 /**
  * capture_rescue() - write the capture of a program that ended without writing it
- * @path:	as for capture_save(); side-car files exist
- * @mark:	its capture
+ * @path:	path of the file, see capture_save(); side-car files exist
+ * @mark:	mark of the program's capture
  * @quiet:	print only errors and losses
  *
  * Return: 0; -1 if there is no capture, and the side-car files have been removed; 1 if it
@@ -162,7 +162,7 @@ int capture_rescue(const char *path, const struct capture_mark *mark,
 /**
  * capture_drained() - finish the files of a program whose capture was drained
  * @drain:	the copying
- * @mark:	its capture
+ * @mark:	mark of the program's capture
  * @finished:	set to whether the program has written its part of the side-car file
  *
  * Return: 0; -1 if there is no such capture; 1 if something is missing. Missing data has been
@@ -173,7 +173,7 @@ int capture_drained(struct drain *drain, const struct capture_mark *mark, bool *
 /**
  * capture_running() - copy a running ring
  * @path:	file for the bytes of sink @index of @sinks
- * @sink:	its @bytes is set to the number of bytes copied
+ * @sink:	state of the sink, whose @bytes is set to the number of bytes copied
  *
  * Return: 0; 1 if a write failed, -1 if a read failed; the error has been printed.
  */
@@ -188,7 +188,7 @@ bool capture_records(const struct capture_mark *mark);
  * @fd:		the device, open for reading
  * @path:	the snapshot
  * @output:	the program's trace, whose side-car files it wrote when it started
- * @mark:	its capture
+ * @mark:	mark of the program's capture
  * @hit:	the call that triggered the snapshot; no call if its @function is NULL
  *
  * Return: 0; 1 if the program is not recording; -1 after printing an error.

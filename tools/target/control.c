@@ -44,12 +44,12 @@
 /**
  * struct state - contents of STATE
  * @pid:	the process that holds, or held, the session
- * @left_out, @missed, @late, @ambiguous: as in struct objects
- * @names_left_out, @names_missed: as in struct names
- * @began, @ran: as in struct perf_device
+ * @left_out, @missed, @late, @ambiguous: members of struct objects
+ * @names_left_out, @names_missed: members of struct names
+ * @began, @ran: members of struct perf_device
  * @private:	1 if only the user may read the capture, because it contains kernel addresses and
  *		perhaps stacks; otherwise 0
- * @bytes, @samples: of the capture when it ended; they show whether it is still
+ * @bytes, @samples: bytes and samples of the capture when it ended; they show whether it is still
  *		the current one
  * @ended:	the session has ended
  */

@@ -10,7 +10,7 @@
 
 /**
  * demangle() - demangle a symbol, with types
- * @symbol:	as in a symbol table
+ * @symbol:	name in a symbol table
  *
  * Return: a string to be freed with free(); NULL if @symbol is not a C++ name, or if there is
  * no C++ library.
@@ -19,7 +19,7 @@ char *demangle(const char *symbol);
 
 /**
  * demangle_cut() - cut the return type and the parameters from a name
- * @name:	from demangle(); modified
+ * @name:	result of demangle(); modified
  *
  * Return: the beginning of the remaining name in @name.
  */

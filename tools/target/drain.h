@@ -28,7 +28,7 @@ struct sidecar_state;
  * @last:	the sink's state when a limit was reached
  * @cut:	follows the trace of a recording in pieces, otherwise NULL
  * @from:	the state at the beginning of the current piece
- * @piece:	its number
+ * @piece:	number of the current piece
  */
 struct drain_sink {
 	int		device;
@@ -45,8 +45,8 @@ struct drain_sink {
 
 /**
  * struct drain - the copying of a capture
- * @sink:	its @sinks sinks; 0 if nothing is drained
- * @path:	as for capture_save()
+ * @sink:	the @sinks sinks of the capture; 0 if nothing is drained
+ * @path:	path of the files, see capture_save()
  * @control:	the whole machine's device
  * @events:	becomes readable when a sink has bytes
  * @capture:	the number of the capture, from sifive_trace_status.capture
@@ -57,14 +57,14 @@ struct drain_sink {
  * @piece_size:	maximum size of a piece, 0 if no limit
  * @piece_time:	maximum nanoseconds of a piece, 0 if no limit
  * @keep:	number of pieces to keep for each file, 0 for all
- * @part:	with pieces: which calls are recorded
- * @until:	when to end, in nanoseconds of CLOCK_MONOTONIC; 0 if no limit
+ * @part:	selection of the recorded calls, with pieces
+ * @until:	time at which to end, in nanoseconds of CLOCK_MONOTONIC; 0 if no limit
  * @over:	a limit was reached: nothing more is copied
  * @wait:	records wait for room, or are dropped, so data after a limit must still be read
  * @quiet:	print only errors and losses
  * @progress:	show a line on the terminal
- * @shown:	when it was last shown
- * @shown_bytes: number of bytes at that time
+ * @shown:	time at which the line was last shown
+ * @shown_bytes: number of bytes at @shown
  */
 struct drain {
 	struct drain_sink	sink[PERF_MAX_SINKS];
@@ -97,9 +97,9 @@ int drain_check(uint32_t sinks);
  * drain_open() - open the sinks, and create the files
  * @drain:	all zero except @piece_size, @piece_time, @keep and @part; needs drain_close(),
  *		even after an error
- * @path:	as for capture_save()
+ * @path:	path of the files, see capture_save()
  * @capture:	the number that the capture has or will have
- * @sinks:	its number of sinks
+ * @sinks:	number of sinks of the capture
  *
  * Return: 0, or -1 after printing an error.
  */
@@ -132,8 +132,8 @@ void drain_rest(struct drain *drain);
 
 /**
  * drain_account() - correct the state of a sink for bytes that could not be read or written
- * @index:	which sink
- * @sink:	as returned by the driver, after drain_rest()
+ * @index:	index of the sink
+ * @sink:	state returned by the driver, after drain_rest()
  *
  * Return: NULL, or why bytes are missing that the driver still had.
  */

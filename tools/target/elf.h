@@ -45,8 +45,8 @@ const char *elf_interpreter(const struct elf *elf);
 
 /**
  * elf_bias() - the load bias: address in memory minus address in the file
- * @address:	of code in memory
- * @offset:	its offset in the file
+ * @address:	address of code in memory
+ * @offset:	offset of that code in the file
  */
 uint64_t elf_bias(const struct elf *elf, uint64_t address, uint64_t offset);
 

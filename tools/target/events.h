@@ -10,10 +10,10 @@
 
 /**
  * struct family - cores that have the same raw events
- * @name:	its name in the kernel's perf
+ * @name:	name of the family in the kernel's perf
  * @cores:	human-readable names of the cores
  * @cpu:	regular expressions for "mvendorid-marchid-mimpid"
- * @event:	their events, in groups
+ * @event:	events of the family, in groups
  * @group:	the group of each event
  */
 struct family {

@@ -12,7 +12,7 @@
 
 /**
  * files_path() - the file for -o
- * @given:	its argument; NULL if there was none, for trace.rtd
+ * @given:	argument of -o; NULL if there was none, for trace.rtd
  * @path:	set to the file, trace.rtd in the folder if -o names a folder
  *
  * If the user has named a file that is a link, the command follows it. All other names, including

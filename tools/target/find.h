@@ -14,7 +14,7 @@
 
 /**
  * struct found - a function
- * @path:	its file
+ * @path:	path of the function's file
  * @offset:	offsets in the file: of the first instruction, and of those that return, or
  *		jump to another function or to an unknown address
  * @offsets:	number of offsets
@@ -28,8 +28,8 @@ struct found {
 /**
  * find_function() - find a function that can be probed
  * @program:	the program; it is searched before its shared objects
- * @name:	as in the symbol table, or a C++ name with or without parameters
- * @exits:	also find where it ends
+ * @name:	name in the symbol table, or a C++ name with or without parameters
+ * @exits:	also find where the function ends
  * @option:	the user's option, for error messages
  * @found:	the result; the path is valid as long as @program
  *

@@ -11,15 +11,15 @@
 
 /**
  * struct launch - a program to run
- * @path, @argv: for execv()
+ * @path, @argv: program and its arguments, for execv()
  * @before:	called in the new process before exec with @argument; returns 0, or -1
  *		after printing an error: the process then exits with EXIT_RECORD
  * @meanwhile:	called with @argument repeatedly while the program runs; it waits for
  *		work, or for a signal that @mask allows; may be NULL
  * @children:	also wait for all processes that the program creates, until a signal ends the
  *		command; ^C while the program runs has this effect if it ends the program
- * @left:	with @children: called with @argument if other processes are still running when
- *		the program has ended
+ * @left:	callback with @children: called with @argument if other processes are still running
+ *		when the program has ended
  */
 struct launch {
 	const char	*path;
@@ -33,7 +33,7 @@ struct launch {
 
 /**
  * struct launched - the result of running a program
- * @pid:	its process ID
+ * @pid:	process ID
  * @signal:	the signal that ended it, or 0
  * @ran:	the program was started; otherwise the error has been printed
  * @interrupted: a signal arrived that ends the command, or would end it if the program did not
@@ -48,7 +48,7 @@ struct launched {
 
 /**
  * launch_run() - run a program and wait for its end
- * @launch:	what to run
+ * @launch:	program to run
  * @launched:	filled
  *
  * Keys that send signals, such as ^C, reach only the program. Signals that the command

@@ -26,7 +26,7 @@
  * @all:	also list events that cannot be counted
  * @family:	raw events of this family instead, or NULL
  * @add:	receives the names, which are otherwise printed; or NULL
- * @context:	for @add
+ * @context:	argument for @add
  * @fd:		the trace device, -1 if it is unknown what can be counted
  * @events:	number of events shown
  * @hidden:	number of events that cannot be counted

@@ -10,7 +10,7 @@
 /**
  * losses_gaps() - report the losses of a drained sink
  * @name:	path of its file
- * @why:	from drain_account()
+ * @why:	reason from drain_account()
  */
 void losses_gaps(const char *name, const struct sifive_trace_sink *sink, const char *why);
 

@@ -18,8 +18,8 @@
 
 /**
  * struct names_thread - a thread
- * @ended:	it has ended, so another thread may get its id
- * @unclear:	several threads with different names had its id
+ * @ended:	set if it has ended, so another thread may get its id
+ * @unclear:	set if several threads with different names had its id
  */
 struct names_thread {
 	pid_t	pid, tid;
@@ -52,8 +52,8 @@ struct task {
  * struct names_event - an event of a thread
  * @order:	number of the event
  * @type:	PERF_RECORD_COMM, PERF_RECORD_FORK or PERF_RECORD_EXIT
- * @parent, @parent_tid: of PERF_RECORD_FORK
- * @name:	of PERF_RECORD_COMM
+ * @parent, @parent_tid: parent process and thread, for PERF_RECORD_FORK
+ * @name:	name of the thread, for PERF_RECORD_COMM
  */
 struct names_event {
 	uint64_t	time;

@@ -21,15 +21,15 @@ enum node_state {
 
 /**
  * struct trace_node - a node whose compatible begins with "sifive,trace"
- * @path:	in the device tree, "/soc/trace@100000"
- * @compatible:	that string
- * @funnel:	it is a funnel
- * @state:	its state
- * @device:	its platform device, empty if it has none
- * @detail:	for NODE_FOREIGN the driver, for NODE_REFUSED the reason, for NODE_WAITING the
- *		supplier, or empty if the supplier has no device
- * @memory:	for NODE_BOUND: "reserved: N bytes" or "allocated: N bytes", the largest
- *		buffer, 0 if unknown; "unusable: REASON", or "none" without an SBA sink
+ * @path:	path in the device tree, "/soc/trace@100000"
+ * @compatible:	the string that begins with "sifive,trace"
+ * @funnel:	set for a funnel
+ * @state:	state of the node
+ * @device:	platform device of the node, empty if there is none
+ * @detail:	driver for NODE_FOREIGN, reason for NODE_REFUSED, supplier for NODE_WAITING; empty
+ *		if the supplier has no device
+ * @memory:	"reserved: N bytes" or "allocated: N bytes" for NODE_BOUND, the largest buffer, 0 if
+ *		unknown; "unusable: REASON", or "none" without an SBA sink
  */
 struct trace_node {
 	char path[256];

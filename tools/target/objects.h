@@ -13,9 +13,9 @@
 
 /**
  * struct object - a file and its addresses
- * @path:	its path
- * @build_id:	in hexadecimal, empty if it has none
- * @start, @end: its addresses in memory
+ * @path:	path of the file
+ * @build_id:	build-id in hexadecimal, empty if there is none
+ * @start, @end: addresses of the object in memory
  * @bias:	load bias: address in memory minus address in the file
  * @seen:	sequence number of the last time it was found
  */
@@ -71,8 +71,8 @@ void objects_add_all(struct objects *objects);
  * objects_write() - write "objects":[...] of a side-car file
  * @objects:	the set; its @left_out and @ambiguous are set
  * @output:	the file
- * @newest:	if there are more objects than a reader accepts, keep those found last, as a ring
- *		keeps the newest samples; otherwise those found first
+ * @newest:	keep those found last, as a ring keeps the newest samples, if there are more objects
+ *		than a reader accepts; otherwise those found first
  */
 void objects_write(struct objects *objects, struct output *output, bool newest);
 

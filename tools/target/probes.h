@@ -12,13 +12,13 @@
 
 /**
  * struct probe_event - the start or end of a call
- * @time:	in nanoseconds of CLOCK_MONOTONIC
+ * @time:	time in nanoseconds of CLOCK_MONOTONIC
  * @sp:		the thread's stack pointer, which is the same at a call's start and end, and
  *		different in between if the function uses the stack
  * @pid, @tid: the process, and its thread
  * @order:	the event's order in its CPU's ring, because times may be equal
- * @until:	if not 0, events were lost from @time until then, and the other members are
- *		unused
+ * @until:	end of a loss: if not 0, events were lost from @time until then, and the other
+ *		members are unused
  * @returns:	the call ends
  */
 struct probe_event {
@@ -33,8 +33,8 @@ struct probe_event {
 
 /**
  * struct probes - a function's probes
- * @fd, @ring, @id: for the @events events of all CPUs: one for the first instruction and one for
- *		each that ends the function; the events of a CPU share the ring of its first one
+ * @fd, @ring, @id: the @events events of all CPUs: one for the first instruction and one for each
+ *		that ends the function; the events of a CPU share the ring of its first one
  * @each:	events per CPU
  * @offset:	index of the latest probed offset of struct found
  * @lost:	events for which there was no memory

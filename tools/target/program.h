@@ -18,7 +18,7 @@
 
 /**
  * struct program - the properties of a program
- * @path:	its file
+ * @path:	path of the program
  * @dynamic:	it is loaded by an interpreter, which supports LD_PRELOAD
  * @hooks:	it or one of its shared objects was compiled with -finstrument-functions
  * @library:	libsifive-perf is linked into its file
@@ -69,7 +69,7 @@ int program_library(const struct program *program, const char *named,
 
 /**
  * program_link() - give the library a name that is valid in LD_PRELOAD
- * @library:	its path, replaced by a link's path if needed
+ * @library:	path of the library, replaced by a link's path if needed
  * @folder:	set to a folder for program_unlink(); of PROGRAM_FOLDER bytes
  *
  * Return: 0, or -1 after printing an error.

@@ -22,33 +22,33 @@
 
 /**
  * struct recording - state of one run of the command
- * @setup:	what to record
+ * @setup:	settings of the recording
  * @program:	the running program
- * @argv:	its arguments
+ * @argv:	arguments of the program
  * @library:	the library to preload, empty if none
  * @output:	path of the trace
  * @patterns:	-F
- * @part:	which calls of each thread are recorded: --from, --to and --depth; and, after the
- *		filter has been made, -F, --filter and --auto-filter
+ * @part:	selection of the recorded calls of each thread: --from, --to and --depth; and, after
+ *		the filter has been made, -F, --filter and --auto-filter
  * @percent:	--auto-filter, 0 if not given
  * @file:	-o
  * @load:	--library, NULL for the installed one
  * @all:	-a: sample everything that runs
  * @attach:	-p, -u, -G: the running processes to record, instead of the program that the
  *		command runs
- * @command:	with @attach: a program to run in the meantime, and its arguments; empty to record
+ * @command:	program to run in the meantime, with @attach, and its arguments; empty to record
  *		until the processes end
  * @children:	--children: also record the processes that the program creates
  * @loads:	the library records the program: it is loaded, or linked with it
  * @firmware:	firmware counts some event, so that the kernel writes all records
  * @sampled:	the user requested samples
- * @join:	with @children: the command holds the session, and processes with the library
+ * @join:	set with @children if the command holds the session, and processes with the library
  *		join it
- * @tree:	with @join or @attach: the recorded processes
+ * @tree:	recorded processes, with @join or @attach
  * @device:	the session, if the command itself holds it
- * @broken:	with @device: STOP has returned an error
- * @watch:	with @device, or if a trigger waits for its function: the events that show loaded
- *		objects
+ * @broken:	set with @device if STOP has returned an error
+ * @watch:	events that show loaded objects, with @device, or if a trigger waits for its
+ *		function
  * @objects:	programs and shared objects in memory
  * @names:	threads without the library, if the trace distinguishes threads
  * @launched:	the program
@@ -66,13 +66,13 @@
  * @mode:	--instruction-mode: enum calls_mode
  * @snapshot:	--snapshot: write the ring at each SIGUSR2
  * @snapshots:	number of snapshots written
- * @covered:	when the latest snapshot was complete; writing it may have slowed down earlier
- *		calls
+ * @covered:	time at which the latest snapshot was complete; writing it may have slowed down
+ *		earlier calls
  * @unwritten:	a snapshot could not be written, so no more are taken
  * @reached, @slower: --trigger and --slower-than
  * @hit:	the call that triggered the next file
  * @last:	the latest call without a file, for the last file if the program ends
- * @latest:	its trigger, NULL if there is no such call
+ * @latest:	trigger of that call, NULL if there is no such call
  * @files:	the folder of copies
  * @archive:	--archive: copy the objects' files
  * @mask:	file mode mask of the program
@@ -247,8 +247,8 @@ bool recording_has_kernel(const struct recording *r);
 
 /**
  * recording_drain() - create the files now if the capture is drained
- * @capture:	its number
- * @sinks:	its number of sinks
+ * @capture:	number of the capture
+ * @sinks:	number of sinks of the capture
  *
  * Return: 0, or -1 after printing an error.
  */

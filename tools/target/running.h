@@ -8,7 +8,7 @@
 
 /**
  * struct running - processes, in the order of their ids, each once
- * @pid:	their ids, to be freed
+ * @pid:	process ids, to be freed
  * @count:	number of processes
  */
 struct running {
@@ -34,7 +34,7 @@ int running_of_user(struct running *running, const char *user);
 
 /**
  * running_in_cgroup() - the processes of a control group, and of the groups below it
- * @cgroup:	its name below the cgroup2 mount, or its path
+ * @cgroup:	name of the group below the cgroup2 mount, or its path
  *
  * Return: 0, or -1 after printing an error.
  */

@@ -35,10 +35,10 @@ int select_copy(const char *from, char *path);
  *		calls
  * @to:		fnmatch() pattern of the functions whose calls end it; NULL if the return of
  *		the first call ends it
- * @depth:	how many of the outermost nested calls are recorded; 0 for all
+ * @depth:	number of outermost nested calls that are recorded; 0 for all
  * @pattern:	the @patterns patterns of the functions that are recorded; 0 for all
  * @filter:	the file that selects calls; NULL for all
- * @left_out:	how many functions --auto-filter has excluded
+ * @left_out:	number of functions that --auto-filter has excluded
  */
 struct select_part {
 	const char	*from;

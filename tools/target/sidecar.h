@@ -79,7 +79,7 @@ struct sidecar_state {
  * sidecar_begin() - write the side-car file of a piece of a recording, as it begins
  * @whole:	path of the recording's side-car file
  * @piece:	path of the piece's side-car file
- * @part:	which calls are recorded
+ * @part:	selection of the recorded calls
  * @number:	number of the piece
  * @cut:	the state of the trace up to here
  *
@@ -103,7 +103,7 @@ int sidecar_end(const char *piece, const struct sidecar_state *from,
 
 /**
  * sidecar_join() - complete the side-car file of a piece from the recording's
- * @part:	which calls were recorded
+ * @part:	selection of the recorded calls
  *
  * Return: 0, or -1 after printing an error.
  */

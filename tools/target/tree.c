@@ -28,8 +28,9 @@
 /**
  * struct process - a program executed in a process
  * @pid, @parent: process ids
- * @from, @to: when it was recorded, in ticks; @timed and @ended show whether these are known
- * @whole:	its file is complete
+ * @from, @to: times between which it was recorded, in ticks; @timed and @ended show whether these
+ *		are known
+ * @whole:	set if its file is complete
  * @exe, @args: lines of the side-car file, NULL if unknown
  */
 struct process {

@@ -39,8 +39,8 @@ int tree_open(struct tree *tree);
 /**
  * struct tree_process - a process without the library
  * @pid, @parent: process ids
- * @exe:	its program's path, NULL if unknown
- * @argv:	its command line
+ * @exe:	path of the process's program, NULL if unknown
+ * @argv:	command line of the process
  */
 struct tree_process {
 	pid_t	pid;
@@ -51,8 +51,8 @@ struct tree_process {
 
 /**
  * tree_add() - add a process without the library, or replace its earlier description
- * @objects:	the objects in its memory so far
- * @newest:	as for objects_write()
+ * @objects:	objects in the memory of the process so far
+ * @newest:	see objects_write()
  */
 void tree_add(struct tree *tree, const struct tree_process *process, struct objects *objects,
 	      bool newest);

@@ -19,13 +19,13 @@
 
 /**
  * struct trigger_hit - the call that triggered a snapshot
- * @function:	its function, as the user named it; NULL if no call triggered the snapshot
- * @slow:	it took longer than @limit; otherwise it is call number @call
- * @call:	its number among the calls of all threads, from 1; in the order of their ends if
- *		@slow
- * @tid:	its thread
+ * @function:	the called function, as the user named it; NULL if no call triggered the snapshot
+ * @slow:	set if the call took longer than @limit; otherwise it is call number @call
+ * @call:	number of the call among the calls of all threads, from 1; in the order of their
+ *		ends if @slow
+ * @tid:	thread that made the call
  * @limit:	--slower-than, nanoseconds
- * @from, @to: when it began and ended, nanoseconds of CLOCK_MONOTONIC; @to only if @slow
+ * @from, @to: start and end of the call in nanoseconds of CLOCK_MONOTONIC; @to only if @slow
  * @last:	the file contains the ring at the program's end
  */
 struct trigger_hit {
@@ -47,8 +47,8 @@ struct trigger_thread;
  * @slow:	--slower-than
  * @limit:	N, or TIME in nanoseconds
  * @waits:	no object loaded so far has the function, so there are no probes
- * @looked:	with @waits: number of loaded objects that do not have it
- * @refused:	an object has it, but it could not be probed
+ * @looked:	number of loaded objects that do not have the function, with @waits
+ * @refused:	set if an object has the function, but it could not be probed
  * @probes:	probes of the function
  * @calls:	number of calls that began
  * @ended:	number of calls that ended, with @slow
@@ -58,7 +58,7 @@ struct trigger_thread;
  * @snapshots:	hits that have a snapshot; counted by the caller
  * @failed:	hits whose snapshot could not be written; counted by the caller
  * @early:	hits that began before the previous snapshot was written
- * @thread:	by thread, for @threads threads: the calls that have not ended
+ * @thread:	calls that have not ended, by thread, for @threads threads
  */
 struct trigger {
 	char			*function;
@@ -100,7 +100,7 @@ int trigger_open(struct trigger *trigger, const struct program *program);
 
 /**
  * trigger_see() - probe the function if an object that was loaded later has it
- * @program:	as for trigger_open()
+ * @program:	the program, see trigger_open()
  * @objects:	all objects that have been loaded
  *
  * The kernel sets and removes the probes' breakpoints whenever a process maps or unmaps the file,
@@ -118,8 +118,9 @@ void trigger_read(struct trigger *trigger);
 /**
  * trigger_next() - look for a call that triggers a snapshot
  * @pid:	the process of the call, 0 for any
- * @until:	only calls up to this time
- * @covered:	when the latest snapshot was complete; calls that began earlier trigger none
+ * @until:	time of the latest call to look at
+ * @covered:	time at which the latest snapshot was complete; calls that began earlier trigger
+ *		none
  * @hit:	filled
  *
  * Return: whether there is such a call, for which the caller must take a snapshot.

@@ -19,7 +19,7 @@ uint64_t cause_time(const struct input *input, uint64_t ticks, uint64_t near);
 
 /**
  * cause_span() - when the call began and ended
- * @from, @to: in ticks; equal for a snapshot at the call's start
+ * @from, @to: start and end of the call in ticks; equal for a snapshot at the call's start
  *
  * Return: false if there is no such call, or its time is unknown.
  */

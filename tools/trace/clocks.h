@@ -26,8 +26,8 @@ struct clocks_event {
 /**
  * struct clocks_stretch - at least RING_SKEW bytes of the trace
  * @end:	offset of its end
- * @now:	by source: its clock at @end
- * @sent:	by source: it sent messages in the stretch, and its time was known
+ * @now:	each source's clock at @end
+ * @sent:	set for each source that sent messages in the stretch, and whose time was known
  * @late:	the source with the latest clock
  * @latest:	the latest source's time; 0 if there is none
  */
@@ -43,9 +43,9 @@ struct clocks_stretch {
  * struct clocks - the queue, and the state of each source's clock
  * @store:	array of CLOCKS_QUEUE stores, of which the first @stores are queued, the oldest
  *		first
- * @mask:	greatest timestamp
- * @broken:	by source: offset after which a timestamp may be missing
- * @absolute:	by source: offset of its latest absolute timestamp
+ * @mask:	maximum timestamp
+ * @broken:	offset after which a timestamp may be missing, by source
+ * @absolute:	offset of each source's latest absolute timestamp
  * @stretch:	the two latest stretches, and a free element for the next one
  * @next:	index of the free element; the earliest stretch follows it
  */

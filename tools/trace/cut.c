@@ -40,11 +40,11 @@ struct stream {
 
 /**
  * struct cut - a trace that is being followed
- * @stream:	its streams; NULL before their first store
+ * @stream:	streams of the trace; NULL before their first store
  * @store:	the store that is being decoded
  * @ended:	the store follows the end of a record, which it shows to be complete
  * @misfit:	the store fits neither a record nor a header
- * @begin:	where the current piece begins
+ * @begin:	place where the current piece begins
  */
 struct cut {
 	struct nexus		nexus;

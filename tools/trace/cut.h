@@ -17,7 +17,7 @@ struct cut;
 
 /**
  * cut_new() - begin to follow a trace
- * @src_bits, @ts_width: as in struct nexus_options
+ * @src_bits, @ts_width: see struct nexus_options
  *
  * Return: to be freed with cut_free(), or NULL if out of memory.
  */

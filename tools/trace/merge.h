@@ -25,16 +25,16 @@ struct sample {
 
 /**
  * struct input - a trace
- * @path:	its file
- * @json:	its side-car file
+ * @path:	path of the trace
+ * @json:	side-car file of the trace
  * @start, @stop: readings of its clock at START and at STOP
  * @ticks:	ticks of its clock between START and STOP
- * @source:	by source: its new number, or NO_SOURCE
- * @begun:	by source: it has sent an absolute time
- * @doubtful:	by source: an Error message was read, and no absolute time since
- * @origin:	by source: its time, as extended by the decoder, when @start was read
- * @written:	by source: the latest time, as written
- * @known:	by source: it has an absolute time in the output
+ * @source:	new number of each source, or NO_SOURCE
+ * @begun:	set for each source that has sent an absolute time
+ * @doubtful:	set for each source with an Error message that no absolute time has followed
+ * @origin:	time of each source, as extended by the decoder, when @start was read
+ * @written:	latest time of each source, as written
+ * @known:	set for each source that has an absolute time in the output
  * @bytes:	number of bytes read
  * @message:	the next message; valid with @more
  * @since:	ticks of its clock from @start to the latest message

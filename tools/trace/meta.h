@@ -180,12 +180,12 @@ struct meta_sampling {
 
 /**
  * struct meta_part - which calls were recorded, as the user has named them; 0 for all
- * @from:	in each thread, from a call of this function
- * @to:		to the next call of this function; NULL: to the return of @from
- * @depth:	only so many of the outermost nested calls
- * @function:	only those of functions that match one of @functions patterns
- * @filter:	only those that this filter file selects
- * @left_out:	all except those of so many functions, which --auto-filter has excluded
+ * @from:	function whose calls begin the recording of a thread
+ * @to:		function whose next call ends it; NULL: the return of @from ends it
+ * @depth:	number of outermost nested calls that were recorded
+ * @function:	@functions patterns of the functions that were recorded
+ * @filter:	filter file that selected calls
+ * @left_out:	number of functions that --auto-filter has excluded
  */
 struct meta_part {
 	const char	*from;
@@ -199,12 +199,12 @@ struct meta_part {
 
 /**
  * struct meta_trigger - the call that triggered a snapshot
- * @function:	its name, NULL if there is no such call
- * @call:	its number
- * @tid:	its thread, -1 if unknown
- * @took_ns, @limit_ns: its duration, and the limit that it exceeded; 0 if the snapshot was taken at
- *		its start
- * @from, @to: when it began and ended, in ticks
+ * @function:	name of the called function, NULL if there is no such call
+ * @call:	number of the call
+ * @tid:	thread that made the call, -1 if unknown
+ * @took_ns, @limit_ns: duration of the call, and the limit that it exceeded; 0 if the snapshot was
+ *		taken at the call's start
+ * @from, @to: start and end of the call, in ticks
  * @timed, @ended: @from is known, @to is known
  * @last:	the file was written at the program's end, and this was the latest such call
  */
@@ -297,9 +297,9 @@ struct meta_rest {
  * @hart_counts: the file says that counts are per hart
  * @turn_us:	microseconds of a turn, 0 if unknown
  * @switches:	channel of the records of context switches
- * @encoders:	with @switches: number of encoders in the capture, in all sinks; 0 if unknown
+ * @encoders:	number of encoders in the capture, in all sinks, with @switches; 0 if unknown
  * @flow:	the trace has instruction trace
- * @calls:	with @flow: enum meta_calls
+ * @calls:	enum meta_calls, with @flow
  * @files:	path of the folder of copies, NULL if there is none
  * @piece:	piece number, -1 if the recording is not split into pieces
  * @continued:	another piece follows
@@ -366,8 +366,8 @@ void meta_init(struct meta *meta);
 
 /**
  * meta_parse() - parse the text of a side-car file
- * @name:	its name in messages
- * @text:	its bytes
+ * @name:	name of the file in messages
+ * @text:	bytes of the file
  * @length:	number of bytes
  * @meta:	the result; call meta_free() even after an error
  *

@@ -22,8 +22,8 @@ enum options_calls {
 
 /**
  * struct options - the common options
- * @trace:	how to decode the trace
- * @symbols:	where to find names
+ * @trace:	settings for decoding the trace
+ * @symbols:	settings for finding names
  * @meta:	--meta, NULL for the file beside the trace
  * @ts_hz:	--ts-hz, 0 to take it from the side-car file
  * @range:	--time, for commands that show calls
@@ -90,7 +90,7 @@ enum options_takes {
 
 /**
  * options_parse() - parse the command line of a command that reads traces
- * @command:	its tables
+ * @command:	the command, with its tables
  * @target:	the struct that the tables fill
  * @options:	the common options in it
  * @takes:	enum options_takes; other arguments begin at optind
@@ -116,10 +116,10 @@ int options_output(const struct options *options);
 
 /**
  * struct input - an open trace with its side-car file and symbols
- * @options:	as given to input_open()
- * @meta:	its side-car file
+ * @options:	options given to input_open()
+ * @meta:	side-car file of the trace
  * @symbols:	names
- * @trace:	its bytes and records
+ * @trace:	bytes and records of the trace
  * @hz:		ticks per second, 0 if unknown
  * @from, @to: the selected part of its time, in ticks
  */
@@ -155,7 +155,7 @@ enum input_reads {
 
 /**
  * input_summary() - print a summary of the trace to standard error
- * @input:	after trace_run()
+ * @input:	the trace, after trace_run()
  * @reads:	enum input_reads
  *
  * Return: the command's exit code: EXIT_UNREADABLE if the trace lacks the data that it reads,

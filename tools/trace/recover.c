@@ -18,9 +18,9 @@ struct doubt {
 /**
  * struct recovery - damaged bytes, and the best candidate so far for the clocks after them
  * @window:	the bytes, and later ones that may belong to their messages
- * @skip:	for the best candidate: number of bytes after the damage that belong to a damaged
- *		message
- * @doubt:	for the best candidate: how unlikely the following messages are
+ * @skip:	number of bytes after the damage that belong to a damaged message, for the best
+ *		candidate
+ * @doubt:	measure of how unlikely the messages after the best candidate are
  * @repaired:	the best candidate differs from the unchanged clocks
  */
 struct recovery {

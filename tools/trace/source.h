@@ -18,7 +18,7 @@
 
 /**
  * struct source - a source of bytes, and the bytes currently available
- * @path:	its name, for messages
+ * @path:	name of the source in messages
  * @fd:		descriptor
  * @file:	a regular file
  * @live:	a pipe or socket: do not hold back data to wait for more
@@ -51,7 +51,7 @@ int source_open(const char *path);
  * source_take() - read an open file; source_close() closes it
  * @source:	all zero
  * @fd:		the file, at its beginning
- * @path:	its name, for messages
+ * @path:	name of the file in messages
  */
 void source_take(struct source *source, int fd, const char *path);
 

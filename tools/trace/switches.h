@@ -13,16 +13,16 @@
 
 /**
  * struct trace_switch - what a hart runs from here on
- * @src:	its source
+ * @src:	source of the record
  * @kind:	SIFIVE_TRACE_SWITCH_*. After SIFIVE_TRACE_SWITCH_BEGIN, records may be missing since
  *		the source's previous message. At SIFIVE_TRACE_SWITCH_WOKEN, the hart's current
  *		thread wakes @thread, and continues
- * @thread:	for SIFIVE_TRACE_SWITCH_CALL, the number of the system call; for
- *		SIFIVE_TRACE_SWITCH_RETURN, its result; otherwise the thread's id, or 0 for
+ * @thread:	number of the system call for SIFIVE_TRACE_SWITCH_CALL, or its result for
+ *		SIFIVE_TRACE_SWITCH_RETURN; otherwise the thread's id, or 0 for
  *		SIFIVE_TRACE_SWITCH_BEGIN, and for SIFIVE_TRACE_SWITCH_END if no recorded thread is
  *		running
  * @pc, @page:	the addresses of a SIFIVE_TRACE_SWITCH_FAULT
- * @major:	for a SIFIVE_TRACE_SWITCH_FAULT: it was a major fault
+ * @major:	a major fault, for SIFIVE_TRACE_SWITCH_FAULT
  * @stamp:	the record's last store, or the item that shows the loss
  */
 struct trace_switch {
@@ -53,7 +53,7 @@ struct switches_begun {
  * struct switches - the decoder for records of context switches
  * @channel:	channel of the records, -1 if there are none
  * @records:	number of complete records, without marks
- * @losses:	how often stores belonged to no record
+ * @losses:	number of times that stores belonged to no record
  * @give:	called for each record, with @context; if NULL, records are only counted
  */
 struct switches {

@@ -70,7 +70,7 @@ struct trace_options {
  * @unaddressed: records with unknown addresses
  * @callers:	samples with callers
  * @no_callers:	samples whose callers are omitted because there are too many different ones
- * @losses:	how often words were dropped
+ * @losses:	number of times that words were dropped
  * @lost_words:	words dropped
  * @dropped:	records that threads dropped, according to marks
  * @truncated:	losses at the end of the trace
@@ -81,16 +81,16 @@ struct trace_options {
  * @ring_words:	words of records that the beginning of a ring cuts off
  * @worked_out:	sources whose times before a ring's first absolute one were inferred
  * @contrary:	sources for which those times contradict each other
- * @corrected:	how often a timestamp contradicted its source's clock
+ * @corrected:	number of times that a timestamp contradicted its source's clock
  * @inferred:	records with an inferred time
  * @flow_losses: gaps in the instruction flow because of contradictions or damage
  * @stamped:	messages of stores have timestamps
- * @absolute:	at least one message has an absolute timestamp
+ * @absolute:	set if at least one message has an absolute timestamp
  * @first, @last: earliest and latest known time of a record, from its first word to its last
  *		address, ticks; no call is longer than the time between them
  * @timed:	records with a known time
  * @src_bits:	width of the SRC field that was used
- * @src_from:	where that width comes from, as text
+ * @src_from:	text that says where that width comes from
  * @switches:	records of context switches
  * @scheme_inferred: the timestamps themselves show that they are differences
  */
@@ -166,9 +166,8 @@ static inline void trace_count_time(struct trace_stats *stats, const struct perf
 
 /**
  * struct trace_ops - a consumer's callbacks; each may be NULL
- * @header, @record, @lost, @marks, @part, @address, @counter: as in struct perfrec_ops;
- *		with @counter, records are passed on once a later word shows that they
- *		are complete
+ * @header, @record, @lost, @marks, @part, @address, @counter: see struct perfrec_ops; with
+ *		@counter, records are passed on once a later word shows that they are complete
  * @gap:	a range of bytes that do not belong to a message
  * @error:	an Error message
  * @ownership:	an Ownership message
@@ -201,7 +200,7 @@ struct trace;
  * trace_open() - open a trace and infer how to decode it
  * @path:	file, "-" for standard input
  * @options:	the user's settings
- * @meta:	its side-car file
+ * @meta:	side-car file of the trace
  *
  * Return: the trace, or NULL after printing an error if it cannot be read or has no messages.
  */
@@ -212,7 +211,7 @@ struct trace *trace_open(const char *path, const struct trace_options *options,
  * trace_take() - like trace_open(), for an open file
  * @fd:		the file, positioned at its beginning; closed with the trace, even after an
  *		error
- * @path:	its name in messages
+ * @path:	name of the file in messages
  */
 struct trace *trace_take(int fd, const char *path, const struct trace_options *options,
 			 const struct meta *meta);
@@ -230,7 +229,7 @@ void trace_unwind(struct trace *trace,
 
 /**
  * trace_run() - decode the whole trace
- * @trace:	from trace_open(); call this once per trace
+ * @trace:	the trace from trace_open(); call this once per trace
  * @ops:	consumer
  * @context:	passed to each callback
  *
@@ -240,9 +239,9 @@ int trace_run(struct trace *trace, const struct trace_ops *ops, void *context);
 
 /**
  * trace_settle() - complete a thread's records in other streams, because it continues in a new one
- * @owner:	its thread id
+ * @owner:	id of the thread
  * @channel:	streams of this channel without a named thread also belong to the thread
- * @before:	only records before this place are completed
+ * @before:	place in the file: only records before it are completed
  */
 void trace_settle(const struct trace *trace, uint32_t owner, unsigned int channel,
 		  const struct perfrec_stamp *before);
