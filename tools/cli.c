@@ -218,7 +218,7 @@ static void init_parser(struct parser *parser, const struct cli_command *command
 	add_option(parser, &cli_help_option, NULL);
 }
 
-/* The index of the option that getopt_long() has returned, or -1. */
+/* Returns the index of the option that getopt_long() has returned, or -1. */
 static int found_option(const struct parser *parser, int found)
 {
 	size_t i;

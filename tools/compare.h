@@ -6,7 +6,7 @@
 #include <stdint.h>
 
 /**
- * compare_numbers() - returns a number less than, equal to or greater than 0 if @one is less than,
+ * compare_numbers() - return a number less than, equal to or greater than 0 if @one is less than,
  * equal to or greater than @two
  */
 static inline int compare_numbers(uint64_t one, uint64_t two)

@@ -17,7 +17,10 @@ struct prefix {
 	size_t		kept;
 };
 
-/* Length of the first clause of a help text, which is shown as the completed word's description. */
+/*
+ * Returns the length of the first clause of a help text, which is shown as the completed word's
+ * description.
+ */
 static int clause(const char *help)
 {
 	size_t length = strcspn(help, ":;(");
@@ -104,7 +107,7 @@ static const struct cli_option *option_of(const struct cli_command *command,
 	return NULL;
 }
 
-/* The option whose value is the word after @word, or NULL. */
+/* Returns the option whose value is the word after @word, or NULL. */
 static const struct cli_option *value_of(const struct cli_command *command,
 					 const char *word)
 {

@@ -55,7 +55,7 @@ static char *trimmed(char *text)
 	return text + strspn(text, " \t");
 }
 
-/* The name in "[name]", or NULL. */
+/* Returns the name in "[name]", or NULL. */
 static char *section_of(char *line)
 {
 	size_t length = strlen(line);

@@ -24,7 +24,9 @@ static inline bool filter_fits(const char * const *pattern, size_t patterns,
 	return false;
 }
 
-/** filter_quote() - the quotation mark that an object's name needs in a filter file, or "" */
+/**
+ * filter_quote() - return the quotation mark that an object's name needs in a filter file, or ""
+ */
 static inline const char *filter_quote(const char *object)
 {
 	return strchr("#><", *object) || strpbrk(object, " \t") ? "\"" : "";

@@ -6,7 +6,7 @@
 #include <stdint.h>
 #include <string.h>
 
-/** hash_place() - the first slot to try for a key, in a table of 1 << @bits slots */
+/** hash_place() - return the first slot to try for a key, in a table of 1 << @bits slots */
 static inline uint32_t hash_place(uint64_t key, unsigned int bits)
 {
 	/* 2^64 divided by the golden ratio spreads adjacent keys. */
@@ -23,7 +23,7 @@ struct hash {
 	unsigned int	bits;
 };
 
-/** hash_bits() - @bits of a table of which @room entries fill at most half */
+/** hash_bits() - return @bits of a table of which @room entries fill at most half */
 static inline unsigned int hash_bits(uint64_t room)
 {
 	unsigned int bits = 1;

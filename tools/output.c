@@ -302,7 +302,7 @@ void put_format(struct output *output, const char *format, ...)
 	put_string(output, text);
 }
 
-/* Length of text that JSON leaves unescaped; HTML also needs '<' escaped. */
+/* Returns the length of text that JSON leaves unescaped; HTML also needs '<' escaped. */
 static size_t plain_ascii(const char *text)
 {
 	size_t length = 0;

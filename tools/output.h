@@ -90,7 +90,7 @@ void put_format(struct output *output, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 /* In quotes, escaped for JSON; UTF-8 stays as it is. */
 void put_json(struct output *output, const char *text);
-/* A CSV field, either always in quotes or only if it needs them. */
+/* Writes a CSV field, either always in quotes or only if it needs them. */
 void put_quoted(struct output *output, const char *text);
 void put_field(struct output *output, const char *text);
 /* With <, >, & and quotes escaped for XML; UTF-8 stays as it is. */

@@ -5,7 +5,7 @@
 
 #include <stdint.h>
 
-/** progress_clock() - milliseconds of a monotonic clock */
+/** progress_clock() - return milliseconds of a monotonic clock */
 int64_t progress_clock(void);
 
 struct progress;

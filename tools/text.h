@@ -9,13 +9,13 @@
 #include <stdint.h>
 #include <string.h>
 
-/** text_character() - length of the UTF-8 character at @text, 0 if it is invalid */
+/** text_character() - return length of the UTF-8 character at @text, 0 if it is invalid */
 size_t text_character(const char *text);
 
 /** text_printable() - like text_character(), but also 0 for control characters and at the end */
 size_t text_printable(const char *text);
 
-/** text_ascii() - length of the printable ASCII characters that @text begins with */
+/** text_ascii() - return length of the printable ASCII characters that @text begins with */
 static inline size_t text_ascii(const char *text)
 {
 	size_t length = 0;
@@ -25,10 +25,10 @@ static inline size_t text_ascii(const char *text)
 	return length;
 }
 
-/** text_columns() - width in columns; an unprintable byte occupies one column */
+/** text_columns() - return width in columns; an unprintable byte occupies one column */
 size_t text_columns(const char *text);
 
-/** text_bytes() - number of bytes of @text that fit in @columns columns */
+/** text_bytes() - return number of bytes of @text that fit in @columns columns */
 size_t text_bytes(const char *text, size_t columns);
 
 /**
@@ -39,7 +39,7 @@ size_t text_bytes(const char *text, size_t columns);
  */
 bool text_matches(const char *pattern, const char *text);
 
-/** text_base() - the last component of a path */
+/** text_base() - return the last component of a path */
 const char *text_base(const char *path);
 
 /** text_clean() - replace each unprintable byte with '?' */
@@ -52,7 +52,7 @@ void text_clean(char *text);
 /* Number of bytes after a number that these functions may overwrite. */
 #define TEXT_SPARE		8
 
-/** text_eight() - eight digits of a number below 10^8, the first one in the lowest byte */
+/** text_eight() - return eight digits of a number below 10^8, the first one in the lowest byte */
 static inline uint64_t text_eight(uint32_t number)
 {
 	uint64_t parts, tens;
@@ -65,7 +65,7 @@ static inline uint64_t text_eight(uint32_t number)
 	return tens | (parts - 10 * tens) << 8;
 }
 
-/** text_zeros() - number of leading zeros in the digits of text_eight(), at most seven */
+/** text_zeros() - return number of leading zeros in the digits of text_eight(), at most seven */
 static inline unsigned int text_zeros(uint64_t digits)
 {
 	return (unsigned int)__builtin_ctzll(digits | 1ull << 56) / 8;
@@ -87,7 +87,7 @@ static inline char *text_put_eight(char *to, uint64_t bytes)
  */
 char *text_number(char *to, uint64_t number);
 
-/** text_hex() - the same in hexadecimal, with at least @width digits, 1 to 8 */
+/** text_hex() - write a number in hexadecimal, with at least @width digits, 1 to 8 */
 char *text_hex(char *to, uint64_t number, unsigned int width);
 
 #endif /* SIFIVE_TRACE_TEXT_H */

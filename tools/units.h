@@ -18,7 +18,7 @@
  */
 const char *units_time(char *text, uint64_t ticks, uint64_t hz);
 
-/** units_unit() - nanoseconds per unit "s", "ms", "us" or "ns", 0 for any other text */
+/** units_unit() - return nanoseconds per unit "s", "ms", "us" or "ns", 0 for any other text */
 uint64_t units_unit(const char *text);
 
 /** units_count() - write "123456789", or "12.346G" if there are ten digits or more */

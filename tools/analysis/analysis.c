@@ -384,7 +384,7 @@ uint32_t analysis_function_at(struct analysis *analysis, uint64_t address)
 			     symbols_same(analysis->symbols, address));
 }
 
-/* The callers of a sample's function. */
+/* Finds the callers of a sample's function. */
 static void find_callers(struct analysis *analysis, struct analysis_step *step)
 {
 	uint64_t address[SIFIVE_TRACE_CALLERS_MAX];
@@ -399,7 +399,10 @@ static void find_callers(struct analysis *analysis, struct analysis_step *step)
 	step->caller = analysis->caller;
 }
 
-/* The address that represents a record's function: the start of the function if it is known. */
+/*
+ * Returns the address that represents a record's function: the start of the function if it is
+ * known.
+ */
 static uint64_t function_address(struct analysis *analysis,
 				 const struct perfrec_record *record)
 {
@@ -536,7 +539,10 @@ static void count_made(struct trace_stats *made, const struct perfrec_record *re
 	trace_count_time(made, &record->begin);
 }
 
-/* A record generated from instruction trace; a thread's generated records arrive in order. */
+/*
+ * Called for a record generated from instruction trace; a thread's generated records arrive in
+ * order.
+ */
 static void on_flow(void *context, const struct perfrec_record *record)
 {
 	struct analysis *analysis = context;

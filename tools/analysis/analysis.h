@@ -275,7 +275,7 @@ struct analysis_stats {
 	uint64_t	inside;
 };
 
-/** analysis_begin() - when a call began, in ticks, if that is known */
+/** analysis_begin() - return the time at which a call began, in ticks, if known */
 static inline uint64_t analysis_begin(const struct analysis_frame *frame)
 {
 	return frame->enter - frame->waited;
@@ -291,7 +291,7 @@ static inline bool analysis_unsure(const struct analysis_frame *frame,
 struct analysis;
 
 /**
- * analysis_new() - an analysis of one trace
+ * analysis_new() - create an analysis of one trace
  * @meta:	side-car file of the trace
  * @symbols:	symbols for the functions of samples and the callers of calls; may be NULL
  * @ops:	consumer
@@ -318,7 +318,7 @@ void analysis_limit(struct analysis *analysis, const struct input *input);
  */
 void analysis_show_turns(struct analysis *analysis);
 
-/** analysis_turns() - the events that take turns, NULL if none are shown */
+/** analysis_turns() - return the events that take turns, NULL if none are shown */
 const struct turns *analysis_turns(const struct analysis *analysis);
 
 /** analysis_free() - free it; NULL is allowed */
@@ -331,16 +331,16 @@ void analysis_free(struct analysis *analysis);
  */
 int analysis_run(struct analysis *analysis, struct trace *trace);
 
-/** analysis_oncpu() - the context switches, NULL if none were recorded */
+/** analysis_oncpu() - return the context switches, NULL if none were recorded */
 const struct oncpu *analysis_oncpu(const struct analysis *analysis);
 
-/** analysis_faults() - the page faults that were recorded */
+/** analysis_faults() - return the page faults that were recorded */
 const struct faults *analysis_faults(const struct analysis *analysis);
 
 /** analysis_doubts_oncpu() - whether a time on or off the CPU may be wrong, rather than unknown */
 bool analysis_doubts_oncpu(const struct analysis *analysis);
 
-/** analysis_stats() - the statistics */
+/** analysis_stats() - return the statistics */
 const struct analysis_stats *analysis_stats(const struct analysis *analysis);
 
 /**
@@ -356,26 +356,26 @@ void analysis_notes(const struct analysis *analysis, const struct input *input);
  */
 void analysis_no_records(const struct input *input);
 
-/** analysis_flow() - statistics of instruction trace */
+/** analysis_flow() - return statistics of instruction trace */
 const struct flow_stats *analysis_flow(const struct analysis *analysis);
 
 /**
- * analysis_name() - a function as text
+ * analysis_name() - write a function as text
  * @text:	set to its name or address; functions of the tracer are marked
  * @size:	bytes at @text
  */
 void analysis_name(const struct analysis *analysis, uint32_t function,
 		   char *text, unsigned int size);
 
-/* The functions, counters and threads that have been found so far. */
+/* Return the functions, counters and threads that have been found so far. */
 struct functions *analysis_functions(struct analysis *analysis);
 const struct counters *analysis_counters(const struct analysis *analysis);
 struct threads *analysis_threads(struct analysis *analysis);
 
-/** analysis_repeated() - the columns that both samples and other records count */
+/** analysis_repeated() - return the columns that both samples and other records count */
 uint64_t analysis_repeated(const struct analysis *analysis);
 
-/** analysis_recorded() - the counters of the points: see struct analysis_point */
+/** analysis_recorded() - return the counters of the points: see struct analysis_point */
 const struct counters *analysis_recorded(const struct analysis *analysis);
 
 #endif /* SIFIVE_TRACE_ANALYSIS_H */

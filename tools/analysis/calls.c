@@ -139,7 +139,7 @@ static void leave(struct analysis *analysis, struct analysis_thread *thread,
 	thread->depth--;
 }
 
-/* The first frame from @keep on that was called from another call site. */
+/* Returns the first frame from @keep on that was called from another call site. */
 static unsigned int skip_site(struct analysis_thread *thread, unsigned int keep,
 			      uint64_t call_site)
 {

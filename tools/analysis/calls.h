@@ -111,7 +111,7 @@ void calls_exit(struct analysis *analysis, struct analysis_thread *thread,
 		const struct perfrec_record *record, uint32_t function);
 
 /**
- * calls_wait() - the thread has waited for room: charge this time to no call
+ * calls_wait() - note that the thread has waited for room: charge this time to no call
  * @ticks:	length of the wait, in ticks
  * @unknown:	it is unknown which function ran before or after the wait, so the time is no
  *		function's self time
@@ -119,15 +119,15 @@ void calls_exit(struct analysis *analysis, struct analysis_thread *thread,
 void calls_wait(struct analysis_thread *thread, uint64_t ticks, bool unknown);
 
 /**
- * calls_wait_unknown() - the thread has waited for an unknown number of ticks, which
- * its calls include
+ * calls_wait_unknown() - note that the thread has waited for an unknown number of ticks, which its
+ * calls include
  */
 void calls_wait_unknown(struct analysis_thread *thread);
 
-/** calls_doubt() - records of the thread are missing here */
+/** calls_doubt() - note that records of the thread are missing here */
 void calls_doubt(struct analysis_thread *thread);
 
-/** calls_restart() - all open calls of a thread begin here */
+/** calls_restart() - restart all open calls of a thread here */
 void calls_restart(struct analysis *analysis, struct analysis_thread *thread);
 
 /* In counting.c. */
@@ -137,7 +137,7 @@ struct stream *counting_new_stream(struct analysis *analysis, struct counters *c
 				   const struct perfrec_record *record);
 
 /**
- * counting_stream() - the stream of a record
+ * counting_stream() - return the stream of a record
  * @counters:	the columns of its counters
  *
  * This and the functions below are inline, because they run for each record. Return: NULL if out
@@ -194,11 +194,11 @@ uint64_t counting_turns(struct analysis *analysis, struct analysis_thread *threa
 uint64_t analysis_count(struct analysis *analysis, struct analysis_thread *thread,
 			struct stream *stream, const struct perfrec_record *record, bool lost);
 
-/** analysis_thread_of() - the state of a record's thread; NULL if out of memory */
+/** analysis_thread_of() - return the state of a record's thread; NULL if out of memory */
 struct analysis_thread *analysis_thread_of(struct analysis *analysis,
 					   const struct perfrec_record *record);
 
-/** analysis_function_at() - the number of the function that begins at an address */
+/** analysis_function_at() - return the number of the function that begins at an address */
 uint32_t analysis_function_at(struct analysis *analysis, uint64_t address);
 
 /* In points.c. */
@@ -216,13 +216,13 @@ bool points_wants(struct analysis *analysis, const struct perfrec_record *record
 void points_record(void *context, const struct perfrec_record *record);
 
 /**
- * points_ran() - a thread has executed instructions of a function, or called it: see
+ * points_ran() - note that a thread has executed instructions of a function, or called it: see
  * struct flows_ops
  */
 void points_ran(void *context, const struct perfrec_record *where, uint64_t function,
 		uint64_t instructions);
 
-/** points_missing() - instructions of a thread are missing: see struct flows_ops */
+/** points_missing() - note that instructions of a thread are missing: see struct flows_ops */
 void points_missing(void *context, const struct perfrec_record *where);
 
 /** calls_end() - end all open calls of a thread */

@@ -23,7 +23,7 @@ struct costs {
 	struct hash	hash;
 };
 
-/** costs_bytes() - the memory that @room rows of @size bytes take */
+/** costs_bytes() - return the memory that @room rows of @size bytes take */
 static inline size_t costs_bytes(size_t size, uint32_t room, unsigned int stride)
 {
 	return room * (size + 2 * stride * sizeof(uint64_t) + 2 * sizeof(uint32_t));

@@ -38,7 +38,7 @@ struct counters {
 };
 
 /**
- * counters_names() - unique names of a record's counters
+ * counters_names() - write unique names of a record's counters
  * @counters:	set of counters; its side-car file may contain the user's names
  * @header:	the record's header, NULL if there is none
  * @count:	number of its counters, at most PERFREC_COUNTERS
@@ -71,7 +71,10 @@ void counters_add_times(struct counters *counters);
 /** counters_of_hart() - whether a column counts everything on a hart */
 bool counters_of_hart(const struct counters *counters, unsigned int column);
 
-/** counters_mask() - the bits that counter @i of a record can set; the record must have a header */
+/**
+ * counters_mask() - return the bits that counter @i of a record can set; the record must have a
+ * header
+ */
 uint64_t counters_mask(const struct perfrec_record *record, unsigned int i);
 
 /**

@@ -4,7 +4,7 @@
 
 #include "calls.h"
 
-/* The column of the cycles that are always counted, COUNTERS_NONE if there are none. */
+/* Returns the column of the cycles that are always counted, COUNTERS_NONE if there are none. */
 static uint8_t cycles_of(const struct stream *stream, const struct perfrec_record *record)
 {
 	unsigned int i;

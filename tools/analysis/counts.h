@@ -74,7 +74,7 @@ void counts_damaged(struct counts *counts, const struct nexus_message *gap);
  */
 int counts_flush(struct counts *counts);
 
-/** counts_stats() - statistics of the flow */
+/** counts_stats() - return statistics of the flow */
 const struct flow_stats *counts_stats(const struct counts *counts);
 
 /**
@@ -115,7 +115,7 @@ void counts_runs(const struct counts *counts,
 void counts_links(const struct counts *counts,
 		  void (*each)(void *context, const struct counts_link *link), void *context);
 
-/** counts_code() - the executed code */
+/** counts_code() - return the executed code */
 struct code *counts_code(const struct counts *counts);
 
 /**

@@ -25,7 +25,7 @@ struct doubts {
 /** doubts_add() - add an interval, which must not end before any other one */
 void doubts_add(struct doubts *doubts, uint64_t from, uint64_t to);
 
-/** doubts_in() - how many ticks from @from to @to are in kept intervals */
+/** doubts_in() - return the number of ticks from @from to @to that are in kept intervals */
 uint64_t doubts_in(const struct doubts *doubts, uint64_t from, uint64_t to);
 
 #endif /* SIFIVE_TRACE_DOUBTS_H */

@@ -83,7 +83,7 @@ uint64_t executed_place(struct executed *executed, uint64_t place);
 void executed_free(struct executed *executed);
 
 /**
- * executed_times() - how often instructions were executed
+ * executed_times() - count the executions of instructions
  * @start:	address of the first one
  * @halfwords:	their total length
  * @times:	increased at the first halfword of each instruction
@@ -91,10 +91,10 @@ void executed_free(struct executed *executed);
 void executed_times(const struct executed *executed, uint64_t start, size_t halfwords,
 		    uint64_t *times);
 
-/** executed_to() - index of the first link in @to whose target is at least @address */
+/** executed_to() - return index of the first link in @to whose target is at least @address */
 size_t executed_to(const struct executed *executed, uint64_t address);
 
-/** executed_from() - index of the first link in @from whose source is at least @address */
+/** executed_from() - return index of the first link in @from whose source is at least @address */
 size_t executed_from(const struct executed *executed, uint64_t address);
 
 #endif /* SIFIVE_TRACE_EXECUTED_H */

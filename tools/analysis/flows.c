@@ -220,7 +220,7 @@ static inline const struct function *function_of(struct flows *flows, const stru
 	return new_function(flows, block);
 }
 
-/* The depth of the outermost call that is searched; calls outside it are not found. */
+/* Returns the depth of the outermost call that is searched; calls outside it are not found. */
 static uint32_t search_from(struct track *track)
 {
 	const uint32_t depth = track->owner->depth;

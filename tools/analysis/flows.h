@@ -53,7 +53,7 @@ struct flows_ops {
 };
 
 /**
- * flows_new() - calls of a trace
+ * flows_new() - create the calls of a trace
  * @symbols:	code and functions of the trace
  * @calls:	set of instructions that were requested: enum meta_calls
  * @ops:	the consumer's callbacks, which must outlive the result
@@ -92,10 +92,10 @@ void flows_damaged(struct flows *flows, const struct nexus_message *gap);
  */
 int flows_flush(struct flows *flows);
 
-/** flows_left_out() - what was omitted */
+/** flows_left_out() - return what was omitted */
 const struct flows_left_out *flows_left_out(const struct flows *flows);
 
-/** flows_stats() - statistics of the flow */
+/** flows_stats() - return statistics of the flow */
 const struct flow_stats *flows_stats(const struct flows *flows);
 
 #endif /* SIFIVE_TRACE_FLOWS_H */

@@ -11,13 +11,13 @@
 
 struct functions;
 
-/** functions_new() - a set that contains only FUNCTIONS_OTHER; NULL if out of memory */
+/** functions_new() - create a set that contains only FUNCTIONS_OTHER; NULL if out of memory */
 struct functions *functions_new(void);
 
 /** functions_free() - free; NULL is allowed */
 void functions_free(struct functions *functions);
 
-/** functions_find() - the number of an address, FUNCTIONS_OTHER if it has none */
+/** functions_find() - return the number of an address, FUNCTIONS_OTHER if it has none */
 uint32_t functions_find(struct functions *functions, uint64_t address);
 
 /**
@@ -28,10 +28,13 @@ uint32_t functions_find(struct functions *functions, uint64_t address);
  */
 uint32_t functions_add(struct functions *functions, uint64_t address, uint64_t same);
 
-/** functions_count() - one more than the highest number */
+/** functions_count() - return the highest number plus one */
 uint32_t functions_count(const struct functions *functions);
 
-/** functions_address() - first address of function @id; 0 for FUNCTIONS_OTHER, or if there is none */
+/**
+ * functions_address() - return first address of function @id; 0 for FUNCTIONS_OTHER, or if there is
+ * none
+ */
 uint64_t functions_address(const struct functions *functions, uint32_t id);
 
 #endif /* SIFIVE_TRACE_FUNCTIONS_H */

@@ -414,7 +414,7 @@ static void leave_hart(struct oncpu *oncpu, struct oncpu_thread *t, const struct
 	t->hart->was = NULL;
 }
 
-/* How long the thread has not run so far, and how long its state was unknown. */
+/* Returns how long the thread has not run so far, and how long its state was unknown. */
 static struct syscall_sums sums_of(const struct oncpu_thread *t)
 {
 	const uint64_t unknown = t->times.time[ONCPU_UNKNOWN];
@@ -491,7 +491,7 @@ static void on_woken(struct oncpu *oncpu, struct oncpu_thread *t, uint64_t now)
 	t->times.wakeups++;
 }
 
-/* A thread's state, which it inherits from the previous program after execve(); NULL if none. */
+/* Returns a thread's state, which execve() passes on to the next program; NULL if none. */
 static struct oncpu_thread *state_of(const struct oncpu *oncpu, struct thread *thread)
 {
 	struct thread *before;
@@ -526,7 +526,7 @@ static struct oncpu_thread *find_thread(struct oncpu *oncpu, const struct trace_
 	return thread->oncpu;
 }
 
-/* The thread that runs on the hart makes a system call, or the call returns. */
+/* The hart's running thread makes a system call, or the call returns. */
 static void on_call(struct oncpu *oncpu, struct hart *hart, const struct trace_switch *record)
 {
 	struct oncpu_thread *t = hart->running;

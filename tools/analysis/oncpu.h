@@ -83,7 +83,7 @@ typedef void (*oncpu_span)(void *context, struct thread *thread, enum oncpu_stat
 struct oncpu;
 
 /**
- * oncpu_new() - a new state, with nothing known
+ * oncpu_new() - create a new state, with nothing known
  * @threads:	threads of the trace
  * @span:	called for each part, before the thread's next record; may be NULL
  *
@@ -101,7 +101,7 @@ void oncpu_push(struct oncpu *oncpu, const struct trace_switch *record);
 void oncpu_note(struct oncpu *oncpu, unsigned int src, const struct perfrec_stamp *stamp);
 
 /**
- * oncpu_lost() - messages are missing
+ * oncpu_lost() - note that messages are missing
  * @src:	source that lost messages, or -1 for all sources
  * @stamp:	the place. With a time, the source's messages resume at that time and may be
  *		missing since the previous one; without, they are missing from here on.
@@ -109,7 +109,7 @@ void oncpu_note(struct oncpu *oncpu, unsigned int src, const struct perfrec_stam
 void oncpu_lost(struct oncpu *oncpu, int src, const struct perfrec_stamp *stamp);
 
 /**
- * oncpu_between() - the time of a thread between two of its records
+ * oncpu_between() - get the time of a thread between two of its records
  * @from, @to:	their times, which do not decrease from call to call
  * @waited:	ticks for which the thread waited for room between @from and @to
  * @part:	set to the ticks on and off the CPU, whose sum is the time between the records
@@ -119,30 +119,30 @@ void oncpu_between(struct oncpu *oncpu, struct thread *thread, uint64_t from, ui
 		   uint64_t waited, struct oncpu_part *part);
 
 /**
- * oncpu_flush() - the trace has ended: further calls of oncpu_between() are for its
+ * oncpu_flush() - note that the trace has ended: further calls of oncpu_between() are for its
  * last records
  */
 void oncpu_flush(struct oncpu *oncpu);
 
-/** oncpu_end() - called after oncpu_flush(): account for the rest of each thread's time */
+/** oncpu_end() - account for the rest of each thread's time, after oncpu_flush() */
 void oncpu_end(struct oncpu *oncpu);
 
 /** oncpu_failed() - whether memory ran out */
 bool oncpu_failed(const struct oncpu *oncpu);
 
-/** oncpu_times() - a thread's times after oncpu_end(), NULL if it has no known switch */
+/** oncpu_times() - return a thread's times after oncpu_end(), NULL if it has no known switch */
 const struct oncpu_times *oncpu_times(const struct thread *thread);
 
-/** oncpu_stats() - the uncertainties */
+/** oncpu_stats() - return the uncertainties */
 const struct oncpu_stats *oncpu_stats(const struct oncpu *oncpu);
 
-/** oncpu_syscalls() - the system calls that have returned */
+/** oncpu_syscalls() - return the system calls that have returned */
 const struct syscalls *oncpu_syscalls(const struct oncpu *oncpu);
 
-/** oncpu_state_after() - a thread's state after it stopped running, SIFIVE_TRACE_SWITCH_* */
+/** oncpu_state_after() - return a thread's state after it stopped running, SIFIVE_TRACE_SWITCH_* */
 enum oncpu_state oncpu_state_after(unsigned int kind);
 
-/** oncpu_name() - the name of a state */
+/** oncpu_name() - return the name of a state */
 const char *oncpu_name(enum oncpu_state state);
 
 #endif /* SIFIVE_TRACE_ONCPU_H */

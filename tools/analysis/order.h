@@ -13,7 +13,7 @@
 struct order;
 
 /**
- * order_new() - an empty order; NULL if out of memory
+ * order_new() - create an empty order; NULL if out of memory
  * @give:	receives the records in order, with @context
  */
 struct order *order_new(struct threads *threads, reorder_give give, void *context);
@@ -25,7 +25,7 @@ void order_free(struct order *order);
 void order_push(struct order *order, const struct trace *trace,
 		const struct perfrec_record *record);
 
-/** order_hold() - called at the start: pass records on only when earlier ones have arrived */
+/** order_hold() - pass records on only when earlier ones have arrived; called at the start */
 void order_hold(struct order *order);
 
 /** order_header() - note the trace's next header */
@@ -35,7 +35,7 @@ void order_header(struct order *order, const struct trace *trace,
 /** order_failed() - whether memory ran out, which makes the order wrong */
 bool order_failed(const struct order *order);
 
-/** order_flush() - the trace has ended */
+/** order_flush() - pass on all records, because the trace has ended */
 void order_flush(struct order *order);
 
 #endif /* SIFIVE_TRACE_ORDER_H */

@@ -8,7 +8,7 @@
 
 #include "calls.h"
 
-/* The state of a thread's points; NULL if out of memory, which is noted. */
+/* Returns the state of a thread's points; NULL if out of memory, which is noted. */
 static struct analysis_thread *points_of(struct analysis *analysis,
 					 struct analysis_thread *thread)
 {

@@ -98,14 +98,16 @@ uint64_t profile_total(const struct profile *profile, size_t row,
 uint64_t profile_self(const struct profile *profile, size_t row,
 		      unsigned int column);
 
-/** profile_name() - a row's function as text, in @size bytes of @text */
+/** profile_name() - write a row's function as text, in @size bytes of @text */
 void profile_name(const struct profile *profile, size_t row, char *text,
 		  unsigned int size);
 
-/** profile_symbol() - the symbol of a row's function; strings are valid until profile_free() */
+/**
+ * profile_symbol() - find the symbol of a row's function; strings are valid until profile_free()
+ */
 void profile_symbol(const struct profile *profile, size_t row, struct symbol *symbol);
 
-/** profile_group() - a row's group as text */
+/** profile_group() - write a row's group as text */
 void profile_group(const struct profile *profile, uint32_t group, char *text,
 		   unsigned int size);
 

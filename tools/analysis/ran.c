@@ -2,7 +2,7 @@
 /* The instructions that threads execute, by function: see track.h. */
 #include "track.h"
 
-/* The thread and place to pass to callbacks. */
+/* Returns the thread and place to pass to callbacks. */
 static struct perfrec_record where(const struct track *track, const struct flow_place *place)
 {
 	struct perfrec_record record = {

@@ -24,7 +24,7 @@ struct reorder {
 	struct perfrec_record	record[WINDOW_RECORDS];
 };
 
-/* The index of record number @at in the order. */
+/* Returns the index of record number @at in the order. */
 static inline uint8_t *place(struct reorder *reorder, unsigned int at)
 {
 	return &reorder->order[(reorder->first + at) % WINDOW_RECORDS];

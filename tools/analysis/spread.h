@@ -33,16 +33,16 @@ void spread_add(struct spreads *spreads, size_t row, uint64_t ticks);
 /** spread_known() - whether a row has a call with a time */
 int spread_known(const struct spreads *spreads, size_t row);
 
-/** spread_least() - the shortest call of a row; 0 if it has none with a time */
+/** spread_least() - return the time of the shortest call of a row; 0 if it has none with a time */
 uint64_t spread_least(const struct spreads *spreads, size_t row);
 
-/** spread_most() - the longest call */
+/** spread_most() - return the time of the longest call */
 uint64_t spread_most(const struct spreads *spreads, size_t row);
 
-/** spread_mean() - the mean time, rounded */
+/** spread_mean() - return the mean time, rounded */
 uint64_t spread_mean(const struct spreads *spreads, size_t row);
 
-/** spread_quantile() - the time that @percent of the calls do not exceed */
+/** spread_quantile() - return the time that @percent of the calls do not exceed */
 uint64_t spread_quantile(const struct spreads *spreads, size_t row, unsigned int percent);
 
 /** spreads_free() - free all of them */

@@ -14,17 +14,17 @@
 
 struct steps;
 
-/** steps_new() - a new state; @code must outlive it; NULL if out of memory */
+/** steps_new() - create a new state; @code must outlive it; NULL if out of memory */
 struct steps *steps_new(struct code *code);
 
 /** steps_free() - free it; NULL is allowed */
 void steps_free(struct steps *steps);
 
-/** steps_owner() - from here on @thread runs on a source; 0 if the thread is not named */
+/** steps_owner() - note that @thread runs on a source from here on; 0 if the thread is not named */
 void steps_owner(struct steps *steps, unsigned int src, uint32_t thread);
 
 /**
- * steps_stop() - the flow stops before an instruction
+ * steps_stop() - note that the flow stops before an instruction
  * @trap:	the reason is an exception or an interrupt
  * @to:		set to the place where the thread has already continued, on a source that was
  *		processed earlier
@@ -35,14 +35,17 @@ const struct block *steps_stop(struct steps *steps, const struct flow_place *pla
 			       uint64_t address, bool trap, uint64_t *to);
 
 /**
- * steps_resume() - the flow continues
+ * steps_resume() - note that the flow continues
  *
  * Return: the instruction that was executed in between, as the first one of a block; or NULL.
  */
 const struct block *steps_resume(struct steps *steps, const struct flow_place *place,
 				 uint64_t address);
 
-/** steps_unknown() - how many indirect jumps the kernel or firmware may have executed */
+/**
+ * steps_unknown() - return the number of indirect jumps that the kernel or firmware may have
+ * executed
+ */
 uint64_t steps_unknown(const struct steps *steps);
 
 #endif /* SIFIVE_TRACE_STEPS_H */

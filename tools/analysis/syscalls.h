@@ -80,7 +80,7 @@ struct syscalls {
 };
 
 /**
- * syscalls_push() - a thread makes a system call, or the call returns
+ * syscalls_push() - note that a thread makes a system call, or that the call returns
  * @now:	the thread's current call, updated
  * @record:	the record, which has a time
  * @sums:	the thread's
@@ -91,14 +91,14 @@ bool syscalls_push(struct syscalls *syscalls, struct syscall_now *now,
 		   const struct trace_switch *record, struct syscall_sums sums);
 
 /**
- * syscalls_lose() - records turn out to be missing between two times
+ * syscalls_lose() - note that records turn out to be missing between two times
  *
  * Calls in which the thread ran throughout are not affected.
  */
 void syscalls_lose(struct syscalls *syscalls, uint64_t from, uint64_t to);
 
 /**
- * syscalls_leave() - a thread ends: its call does not return
+ * syscalls_leave() - note that a thread ends: its call does not return
  * @now:	the thread's current call, updated
  * @sums:	the thread's
  * @next:	may be NULL; for execve(): set to the call, which continues in the thread
@@ -106,11 +106,13 @@ void syscalls_lose(struct syscalls *syscalls, uint64_t from, uint64_t to);
  */
 void syscalls_leave(struct syscall_now *now, struct syscall_sums sums, struct syscall_now *next);
 
-/** syscalls_take_over() - a thread starts running, within the call @from if there is one */
+/**
+ * syscalls_take_over() - note that a thread starts running, within the call @from if there is one
+ */
 void syscalls_take_over(struct syscall_now *now, struct syscall_sums sums,
 			const struct syscall_now *from);
 
-/** syscalls_end() - the trace has ended; returns false if out of memory */
+/** syscalls_end() - complete the times at the end of the trace; returns false if out of memory */
 bool syscalls_end(struct syscalls *syscalls);
 
 void syscalls_free(struct syscalls *syscalls);

@@ -263,7 +263,7 @@ static struct thread *entry_thread(struct threads *threads, struct entry *entry)
 	return entry->thread;
 }
 
-/* The last entry of a channel that begins at or before @time and lasts until then. */
+/* Returns the last entry of a channel that begins at or before @time and lasts until then. */
 static struct entry *entry_at(const struct threads *threads,
 			      unsigned int channel, uint64_t time)
 {
@@ -283,7 +283,7 @@ static struct entry *entry_at(const struct threads *threads,
 	return &threads->entry[low - 1];
 }
 
-/* The thread that owned the channel at that time. */
+/* Returns the thread that owned the channel at that time. */
 static inline struct thread *find_by_time(struct threads *threads,
 				  const struct perfrec_record *record)
 {
@@ -332,7 +332,7 @@ unsigned int threads_left_out(const struct threads *threads)
 	return threads->left_out;
 }
 
-/* A thread that is not in the side-car file; NULL if there are too many of them. */
+/* Returns a thread that is not in the side-car file; NULL if there are too many of them. */
 static struct thread *stranger(struct threads *threads, unsigned int channel,
 			       uint32_t tid)
 {
@@ -383,7 +383,7 @@ static struct entry *entry_of(const struct threads *threads, uint32_t tid,
 	return NULL;
 }
 
-/* The thread that the record's header names. */
+/* Returns the thread that the record's header names. */
 static struct thread *owner(struct threads *threads, const struct perfrec_record *record)
 {
 	const uint32_t tid = record->header->owner;

@@ -45,7 +45,7 @@ struct thread {
 
 struct threads;
 
-/** threads_new() - an empty set; NULL if out of memory */
+/** threads_new() - create an empty set; NULL if out of memory */
 struct threads *threads_new(const struct meta *meta);
 
 /**
@@ -59,7 +59,7 @@ void threads_wrap(struct threads *threads, uint64_t ts_mask);
 /** threads_free() - free threads, not their state; NULL is allowed */
 void threads_free(struct threads *threads);
 
-/** threads_share() - a header names its thread: several threads share @channel */
+/** threads_share() - note that a header names its thread: several threads share @channel */
 void threads_share(struct threads *threads, unsigned int channel);
 
 /** threads_shared() - whether a channel's records may belong to several threads */
@@ -84,16 +84,16 @@ struct thread *threads_find(struct threads *threads,
 struct thread *threads_named(struct threads *threads, uint32_t tid,
 			     const struct perfrec_stamp *stamp);
 
-/** threads_left_out() - how many threads named only by the trace are beyond the limit */
+/** threads_left_out() - return the number of threads beyond the limit that only the trace names */
 unsigned int threads_left_out(const struct threads *threads);
 
-/** threads_before() - the thread that had the id before, NULL if none has been found */
+/** threads_before() - return the thread that had the id before, NULL if none has been found */
 struct thread *threads_before(const struct threads *threads, const struct thread *thread);
 
-/** threads_count() - number of threads found */
+/** threads_count() - return number of threads found */
 unsigned int threads_count(const struct threads *threads);
 
-/** threads_get() - the thread with a number */
+/** threads_get() - return the thread with a number */
 struct thread *threads_get(const struct threads *threads, unsigned int id);
 
 #endif /* SIFIVE_TRACE_THREADS_H */

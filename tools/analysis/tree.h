@@ -88,19 +88,19 @@ enum tree_weight {
 	TREE_COUNTER,	/* plus the column of the counter */
 };
 
-/** tree_usual() - the default weight for a trace */
+/** tree_usual() - return the default weight for a trace */
 enum tree_weight tree_usual(const struct trace_stats *stats);
 
-/** tree_weight() - a weight by its name, or -1 */
+/** tree_weight() - return a weight by its name, or -1 */
 int tree_weight(const struct tree *tree, const char *name);
 
-/** tree_self() - weight of a node, excluding callees */
+/** tree_self() - return weight of a node, excluding callees */
 uint64_t tree_self(const struct tree *tree, uint32_t node, int weight);
 
 /** tree_finish() - sort children by weight and fill in the tree's links */
 void tree_finish(struct tree *tree, int weight);
 
-/** tree_total() - weight of a node, including callees, after tree_finish() */
+/** tree_total() - return weight of a node, including callees, after tree_finish() */
 uint64_t tree_total(const struct tree *tree, uint32_t node, int weight);
 
 /**
@@ -111,10 +111,10 @@ uint64_t tree_total(const struct tree *tree, uint32_t node, int weight);
  */
 bool tree_is_unsure(const struct tree *tree, uint32_t node, int weight, bool self);
 
-/** tree_next() - the node after @node in depth-first order, or TREE_NONE */
+/** tree_next() - return the node after @node in depth-first order, or TREE_NONE */
 uint32_t tree_next(const struct tree *tree, uint32_t node, bool into);
 
-/** tree_name() - a node's function, or thread, in @size bytes of @text */
+/** tree_name() - write a node's function, or thread, in @size bytes of @text */
 void tree_name(const struct tree *tree, uint32_t node, char *text,
 	       unsigned int size);
 

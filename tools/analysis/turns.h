@@ -46,7 +46,7 @@ struct turns_estimate {
 };
 
 /**
- * turns_new() - the columns of the events that take turns
+ * turns_new() - create the columns of the events that take turns
  * @counters:	the columns are added here; its side-car file names the events
  *
  * Return: NULL if there are none, or if out of memory.
@@ -56,7 +56,7 @@ struct turns *turns_new(struct counters *counters);
 /** turns_free() - free it; NULL is allowed */
 void turns_free(struct turns *turns);
 
-/** turns_in() - how many events of a trace take turns */
+/** turns_in() - return the number of events of a trace that take turns */
 unsigned int turns_in(const struct meta *meta);
 
 /**
@@ -81,7 +81,7 @@ uint64_t turns_count(struct turns *turns, struct turns_last *last,
 		     const struct perfrec_record *record, bool whole, uint64_t cycles, bool shown,
 		     uint64_t *delta);
 
-/** turns_end() - the trace has no more records of @last */
+/** turns_end() - note that the trace has no more records of @last */
 void turns_end(struct turns *turns, struct turns_last *last);
 
 /**
@@ -94,10 +94,10 @@ bool turns_change(const struct perfrec_record *record, unsigned int i);
 void turns_set_cycles(struct turns *turns, unsigned int column);
 unsigned int turns_cycles(const struct turns *turns);
 
-/** turns_column() - the column with the cycles of a column's turn */
+/** turns_column() - return the column with the cycles of a column's turn */
 unsigned int turns_column(const struct turns *turns, unsigned int column);
 
-/** turns_estimate() - how well a column's total is known, after the trace has been read */
+/** turns_estimate() - estimate how well a column's total is known, after the trace has been read */
 void turns_estimate(const struct turns *turns, unsigned int column,
 		    struct turns_estimate *estimate);
 

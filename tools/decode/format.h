@@ -80,7 +80,7 @@ extern const struct format format_instructions;
 extern const struct format format_pc;
 
 /**
- * format_counter() - the number to show for a counter
+ * format_counter() - get the number to show for a counter
  * @values:	enum values
  * @record:	record
  * @i:		index of the counter in the record

@@ -57,7 +57,7 @@ static uint64_t in_file(const struct branches *branches, uint64_t address)
 	return address - branches->bias - branches->base;
 }
 
-/* The last instruction of a run. */
+/* Returns the last instruction of a run. */
 static uint64_t last_of(const struct executed_run *run)
 {
 	const struct block *block = run->of.block;
@@ -253,7 +253,7 @@ static int put_profgen(struct branches *branches)
 
 /* ---- the object -------------------------------------------------------- */
 
-/* The object's name, or the program's. */
+/* Returns the object's name, or the program's. */
 static const char *wanted(const struct export *export, char program[PATH_MAX])
 {
 	if (export->object)

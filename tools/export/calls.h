@@ -53,7 +53,7 @@ struct call {
 
 struct calls;
 
-/** calls_new() - an empty collection; NULL after printing an error */
+/** calls_new() - create an empty collection; NULL after printing an error */
 struct calls *calls_new(void);
 
 /** calls_free() - free it; NULL is allowed */

@@ -200,7 +200,7 @@ static void chrome_enter(void *context, struct analysis_thread *thread)
 	put_char(export->out, '}');
 }
 
-/* The part of the slice's length in which the thread waited, in the same unit. */
+/* Writes the part of the slice's length in which the thread waited, in the same unit. */
 static void put_waited(struct export *export, const struct analysis_frame *frame)
 {
 	if (frame->doubts & ANALYSIS_WAIT_UNKNOWN)
@@ -209,7 +209,7 @@ static void put_waited(struct export *export, const struct analysis_frame *frame
 		put_micro(export, frame->waited);
 }
 
-/* What each counter has counted; times are in the unit of the slice's length. */
+/* Writes what each counter has counted; times are in the unit of the slice's length. */
 static void put_counts(struct export *export, const uint64_t *count)
 {
 	const struct counters *counters = analysis_counters(export->analysis);

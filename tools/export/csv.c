@@ -115,7 +115,7 @@ struct row {
 
 /* ---- columns ------------------------------------------------------------ */
 
-/* The column in @between of a counter of records between calls; COUNTERS_NONE if none. */
+/* Returns the column in @between of a counter of records between calls; COUNTERS_NONE if none. */
 static unsigned int find_between(const struct csv *csv, const char *name)
 {
 	unsigned int c;
@@ -220,7 +220,7 @@ static char *add_column(char *at, const char *text)
 
 /* ---- what is the same in all rows --------------------------------------- */
 
-/* The words of the command, or the program's path if they are unknown. */
+/* Joins the words of the command, or writes the program's path if they are unknown. */
 static void join_command(const struct meta *meta, char *text, size_t size)
 {
 	size_t used = 0, i;
@@ -392,7 +392,7 @@ static void put_thread(struct export *export, const struct analysis_thread *thre
 		   thread ? (uint64_t)thread->thread->tid : 0);
 }
 
-/* The functions that enclose a sample's function, innermost first. */
+/* Writes the functions that enclose a sample's function, innermost first. */
 static void put_callers(struct export *export, const struct analysis_step *sample)
 {
 	char text[EXPORT_NAME_SIZE], all[SIFIVE_TRACE_CALLERS_MAX * (EXPORT_NAME_SIZE + 1)] = "";
@@ -451,7 +451,7 @@ static void no_column(struct export *export, const char *name)
 	csv->warned = true;
 }
 
-/* What was counted since the thread's previous record. */
+/* Writes what was counted since the thread's previous record. */
 static void put_between(struct export *export, const struct analysis_point *point)
 {
 	const struct counters *counters = analysis_recorded(export->analysis);
@@ -647,7 +647,7 @@ static bool csv_stop(void *context)
 	return csv->no_memory || export_stop(context);
 }
 
-/* The last row: how much of the run the trace covers. */
+/* Writes the last row: how much of the run the trace covers. */
 static int csv_end(struct export *export)
 {
 	const struct csv *csv = export->private;

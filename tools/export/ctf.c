@@ -265,7 +265,7 @@ static bool ctf_stop(void *context)
 	return ((struct ctf *)export->private)->failed;
 }
 
-/* A counter's name as an identifier, which different names may share. */
+/* Makes an identifier of a counter's name; different names may have the same identifier. */
 static void make_identifier(const struct counters *counters, unsigned int column, char *identifier)
 {
 	const char *name = counters->name[column];

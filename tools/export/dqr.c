@@ -381,7 +381,7 @@ static void name_object(const struct dqr *dqr, struct object *object)
 			*at = '_';
 }
 
-/* The object that contains an address, if its file exists. */
+/* Returns the object that contains an address, if its file exists. */
 static struct object *find_object(struct dqr *dqr, uint64_t address)
 {
 	struct symbols_object in;

@@ -92,7 +92,7 @@ void export_tree_point(void *context, struct analysis_thread *thread,
 		       const struct analysis_step *step);
 void export_tree_uncharge(void *context, uint64_t columns);
 
-/** export_stop() - for @ops of exporters that write while they read: the output failed */
+/** export_stop() - stop after a failed write, for @ops of exporters that write while they read */
 bool export_stop(void *context);
 
 /** export_is_time() - whether a weight is in ticks: the whole time, or that on or off the CPU */
@@ -101,17 +101,17 @@ bool export_is_time(const struct export *export, int weight);
 /** export_is_unsure() - whether a node's weight without callees is an inexact time */
 bool export_is_unsure(const struct export *export, uint32_t node, int weight);
 
-/** export_weight_name() - "us", "ticks", "samples", or a counter's name */
+/** export_weight_name() - return "us", "ticks", "samples", or a counter's name */
 const char *export_weight_name(const struct export *export, int weight);
 
-/** export_counter_name() - a column's name, with the unit if it is a time: "on-cpu_ns" */
+/** export_counter_name() - return a column's name, with the unit if it is a time: "on-cpu_ns" */
 const char *export_counter_name(const struct export *export, unsigned int column);
 
 /** export_nanoseconds() - convert ticks to nanoseconds; the trace's tick rate must be known */
 uint64_t export_nanoseconds(const struct export *export, uint64_t ticks);
 
 /**
- * export_own_time() - a node's own time in nanoseconds, or ticks if their rate is unknown
+ * export_own_time() - return a node's own time in nanoseconds, or ticks if their rate is unknown
  * @ticks:	time of the node's function in the previous nodes, to which this node's time is
  *		added
  * @own:	the node's own time in ticks
@@ -120,11 +120,11 @@ uint64_t export_nanoseconds(const struct export *export, uint64_t ticks);
  */
 uint64_t export_own_time(const struct export *export, uint64_t *ticks, uint64_t own);
 
-/** export_point_name() - a record between calls, as "enter main" */
+/** export_point_name() - write a record between calls as text: "enter main" */
 void export_point_name(const struct export *export, const struct analysis_point *point,
 		       char name[EXPORT_NAME_SIZE]);
 
-/** export_point_note() - text that says what is unusual about a point's counts, or NULL */
+/** export_point_note() - return text that says what is unusual about a point's counts, or NULL */
 const char *export_point_note(const struct analysis_point *point);
 
 /**
@@ -136,7 +136,7 @@ const char *export_point_note(const struct analysis_point *point);
 uint64_t export_file(const struct export *export, size_t number, char path[PATH_MAX]);
 
 /**
- * export_object() - the object of an address
+ * export_object() - find the object of an address
  * @address:	converted to the address in memory, because the analysis has moved objects that
  *		shared addresses
  *

@@ -80,7 +80,7 @@ static void put_same(struct writer *writer, const char *name, const char *value)
 	put_char(writer->out, ']');
 }
 
-/* A value for each row of functions or frames. */
+/* Writes a value for each row of functions or frames. */
 static void put_rows(struct writer *writer, const char *name,
 		     void (*put)(struct writer *writer, uint32_t row))
 {
@@ -347,7 +347,7 @@ static void put_thread(struct writer *writer)
 
 /* ---- the whole ---------------------------------------------------------- */
 
-/* The origin of the profile and its missing data; the profiler shows both. */
+/* Writes the origin of the profile and its missing data; the profiler shows both. */
 static void put_meta(struct writer *writer)
 {
 	const struct input *input = &writer->export->input;

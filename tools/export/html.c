@@ -92,7 +92,7 @@ static int html_begin(struct export *export)
 	return html->calls ? 0 : -1;
 }
 
-/* An array with room for @index, whose new items are 0; NULL if out of memory. */
+/* Returns an array with room for @index, whose new items are 0; NULL if out of memory. */
 static void *with_room(struct html *html, void *items, uint32_t *room, uint32_t index, size_t size)
 {
 	char *more;
@@ -473,7 +473,7 @@ static void put_untimed(struct export *export)
 	put_string(export->out, "],\n");
 }
 
-/* The counts of each function, excluding callees: a list for each counter. */
+/* Writes the counts of each function, excluding callees: a list for each counter. */
 static int put_counts(struct export *export)
 {
 	const struct counters *counters = analysis_counters(export->analysis);
@@ -510,7 +510,7 @@ static int put_counts(struct export *export)
 	return 0;
 }
 
-/* Number of levels of each thread, then [thread, time] of each loss. */
+/* Writes the number of levels of each thread, then [thread, time] of each loss. */
 static void put_lanes(struct export *export)
 {
 	const struct html *html = export->private;

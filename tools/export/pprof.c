@@ -171,7 +171,7 @@ static void add_label(struct writer *writer, Pprof__Sample *sample, enum text ke
 	label->num = number;
 }
 
-/* The thread, and the certainty of the times. */
+/* Adds the thread and the certainty of the times. */
 static void add_labels(struct writer *writer, Pprof__Sample *sample, uint32_t node)
 {
 	const struct tree *tree = &writer->export->tree;
@@ -317,7 +317,7 @@ static void put_function(struct writer *writer, uint32_t number)
 
 /* ---- the whole ---------------------------------------------------------- */
 
-/* The origin of the profile and its missing data. */
+/* Writes the origin of the profile and its missing data. */
 static void put_comments(struct writer *writer)
 {
 	const struct input *input = &writer->export->input;

@@ -26,7 +26,7 @@ void protobuf_put(struct protobuf *protobuf, const ProtobufCMessage *message);
 /** protobuf_end() - write the rest and free the writer; NULL is allowed */
 void protobuf_end(struct protobuf *protobuf);
 
-/** protobuf_number() - a count, limited to the range of a signed field */
+/** protobuf_number() - return a count, limited to the range of a signed field */
 int64_t protobuf_number(uint64_t count);
 
 #endif /* SIFIVE_TRACE_PROTOBUF_H */

@@ -89,7 +89,7 @@ static void choose_least(struct layout *layout)
 	}
 }
 
-/* The same colour for the same name, from yellow to red. */
+/* Writes a colour from yellow to red, the same one for equal names. */
 static void put_colour(struct output *out, const char *name)
 {
 	uint32_t hash = 2166136261u;

@@ -21,19 +21,22 @@ struct tracks {
 	unsigned int	count;
 };
 
-/** tracks_get() - a thread's state, initially zeroed; NULL if out of memory */
+/** tracks_get() - return a thread's state, initially zeroed; NULL if out of memory */
 void *tracks_get(struct tracks *tracks, unsigned int id);
 
 /** tracks_free() - free them all */
 void tracks_free(struct tracks *tracks);
 
-/** tracks_pid() - the thread's process; threads whose process is unknown share one */
+/** tracks_pid() - return the thread's process; threads whose process is unknown share one */
 int64_t tracks_pid(const struct thread *thread);
 
-/** tracks_tid() - the thread's id, which no other thread has */
+/** tracks_tid() - return the thread's id, which no other thread has */
 int64_t tracks_tid(const struct thread *thread);
 
-/** tracks_process() - the name of the program that the thread's process executed last, if known */
+/**
+ * tracks_process() - return the name of the program that the thread's process executed last, if
+ * known
+ */
 const char *tracks_process(const struct meta *meta, const struct thread *thread);
 
 #endif /* SIFIVE_TRACE_TRACKS_H */

@@ -49,13 +49,13 @@ struct block {
 	uint64_t	place;
 };
 
-/** block_end() - the address after a block */
+/** block_end() - return the address after a block */
 static inline uint64_t block_end(const struct block *block)
 {
 	return block->start + 2 * block->halfwords;
 }
 
-/** block_length() - halfwords of the instruction that begins at @at halfwords of a block */
+/** block_length() - return halfwords of the instruction that begins at @at halfwords of a block */
 static inline unsigned int block_length(const struct block *block, unsigned int at)
 {
 	return instruction_halfwords((uint16_t)(block->code[2 * at] |
@@ -93,7 +93,7 @@ void code_when(struct code *code, bool known, uint64_t time);
 struct block *code_block(struct code *code, uint64_t address);
 
 /**
- * code_bytes() - the code that begins at an address
+ * code_bytes() - return the code that begins at an address
  * @place:	the address, as from symbols_place()
  * @size:	set to the number of bytes
  * @rv32:	set to whether it is code of a 32-bit processor
@@ -115,7 +115,7 @@ bool code_is_probes(const struct code *code, uint64_t address);
 #define CODE_TRAMPOLINE		8
 
 /**
- * code_trampoline() - the address to which signal handlers return
+ * code_trampoline() - return the address to which signal handlers return
  *
  * Return: its address in the vdso, 0 if unknown.
  */
@@ -124,13 +124,13 @@ uint64_t code_trampoline(struct code *code);
 /** code_is_trampoline() - whether a block is the code to which signal handlers return */
 bool code_is_trampoline(const struct block *block);
 
-/** code_calls() - which code is read: enum meta_calls */
+/** code_calls() - return the set of instructions that are read: enum meta_calls */
 enum meta_calls code_calls(const struct code *code);
 
-/** code_next() - the block after @block, or NULL */
+/** code_next() - return the block after @block, or NULL */
 static inline struct block *code_next(struct code *code, struct block *block);
 
-/** code_taken() - the block at a block's target, or NULL */
+/** code_taken() - return the block at a block's target, or NULL */
 static inline struct block *code_taken(struct code *code, struct block *block);
 
 /** code_instructions() - number of instructions that begin in the first @halfwords of a block */
@@ -151,7 +151,7 @@ bool code_is_boundary(const struct block *block, unsigned int halfwords);
 /** code_blocks() - number of blocks so far */
 uint32_t code_blocks(const struct code *code);
 
-/** code_get() - block number @id */
+/** code_get() - return block number @id */
 struct block *code_get(const struct code *code, uint32_t id);
 
 /** code_full() - whether blocks are missing because of the limit or lack of memory */

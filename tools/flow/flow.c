@@ -275,7 +275,7 @@ static void follow(struct flow *flow, struct source *source, struct walk_message
 	show(flow, source, source->waiting);
 }
 
-/* A TCODE that N-Trace does not define: damage, or a vendor's own message. */
+/* Called for a TCODE that N-Trace does not define: damage, or a vendor's own message. */
 static int unknown(struct flow *flow, const struct nexus_message *message)
 {
 	struct source *source = flow->source[message->src];

@@ -106,7 +106,7 @@ struct flow_place {
 };
 
 /**
- * flow_time() - the time at a place
+ * flow_time() - return the time at a place
  * @time:	set unless the result is TIME_UNKNOWN
  *
  * Only messages have times. The times of instructions between them are inferred from the number of
@@ -186,7 +186,7 @@ void flow_damaged(struct flow *flow, const struct nexus_message *gap);
  */
 void flow_flush(struct flow *flow);
 
-/** flow_stats() - the statistics */
+/** flow_stats() - return the statistics */
 const struct flow_stats *flow_stats(const struct flow *flow);
 
 /** flow_losses() - number of gaps due to damage or limits rather than to unknown code */
@@ -198,10 +198,10 @@ uint64_t flow_losses(const struct flow_stats *stats);
  */
 void flow_summary(const struct flow_stats *stats, const char *name);
 
-/** flow_gap_name() - the name of an enum flow_gap value */
+/** flow_gap_name() - return the name of an enum flow_gap value */
 const char *flow_gap_name(unsigned int gap);
 
-/** flow_sync_name() - the name of a Sync message's reason */
+/** flow_sync_name() - return the name of a Sync message's reason */
 const char *flow_sync_name(unsigned int sync);
 
 #endif /* SIFIVE_TRACE_FLOW_H */

@@ -60,7 +60,7 @@ struct instruction {
 unsigned int instruction_read(const uint8_t *code, size_t size, uint64_t address,
 			      bool rv32, struct instruction *instruction);
 
-/** instruction_halfwords() - an instruction's length, from its first halfword */
+/** instruction_halfwords() - return an instruction's length, from its first halfword */
 static inline unsigned int instruction_halfwords(uint16_t first)
 {
 	if ((first & 0x03) != 0x03)

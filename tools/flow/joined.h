@@ -68,7 +68,7 @@ void joined_damaged(struct joined *joined, const struct nexus_message *gap);
  */
 int joined_flush(struct joined *joined);
 
-/** joined_stats() - the flow's statistics */
+/** joined_stats() - return the flow's statistics */
 const struct flow_stats *joined_stats(const struct joined *joined);
 
 #endif /* SIFIVE_TRACE_JOINED_H */

@@ -154,7 +154,7 @@ static inline uint64_t load(const uint8_t *at)
 	return le64toh(word);
 }
 
-/* The MDO bits of eight slices, packed into 48 bits. */
+/* Returns the MDO bits of eight slices, packed into 48 bits. */
 static inline uint64_t pack(uint64_t word)
 {
 	word = (word >> 2) & 0x3f3f3f3f3f3f3f3full;

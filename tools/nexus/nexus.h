@@ -270,7 +270,7 @@ void nexus_end(struct nexus *nexus);
 enum nexus_item nexus_next(struct nexus *nexus, struct nexus_message *message);
 
 /**
- * nexus_gap_name() - a gap's reason as text
+ * nexus_gap_name() - return a gap's reason as text
  * @gap:	enum nexus_gap
  */
 const char *nexus_gap_name(enum nexus_gap gap);

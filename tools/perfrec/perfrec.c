@@ -163,7 +163,7 @@ static inline __attribute__((always_inline)) void rebuild_addresses(struct strea
 		record->flags |= PERFREC_DELTA_KNOWN;
 }
 
-/* The previous value, from which the latest one is computed; 0 after a header. */
+/* Returns the previous value, from which the latest one is computed; 0 after a header. */
 static inline uint64_t value_before(const struct stream *stream, unsigned int i)
 {
 	return stream->records ? stream->value[i] : 0;
@@ -506,7 +506,7 @@ static void end_callers(struct perfrec *perfrec, struct stream *stream)
 	stream->state = stream->around;
 }
 
-/* The element of a stack for value @i. */
+/* Returns the element of a stack for value @i. */
 static uint64_t *stack_value(struct perfrec_stack *stack, unsigned int i)
 {
 	return i < SIFIVE_TRACE_STACK_REGISTERS ? &stack->reg[i] :

@@ -176,7 +176,10 @@ struct perfrec_stack {
 	uint64_t		word[SIFIVE_TRACE_STACK_MAX / 8];
 };
 
-/** perfrec_stack_bytes() - size of a struct perfrec_stack without its unused elements of @word */
+/**
+ * perfrec_stack_bytes() - return size of a struct perfrec_stack without its unused elements of
+ * @word
+ */
 static inline size_t perfrec_stack_bytes(const struct perfrec_stack *stack)
 {
 	return offsetof(struct perfrec_stack, word) + stack->words * sizeof(stack->word[0]);
@@ -252,7 +255,7 @@ struct perfrec_record {
 	uint64_t		delta[PERFREC_COUNTERS];
 };
 
-/** perfrec_callers() - the callers of a record, or NULL */
+/** perfrec_callers() - return the callers of a record, or NULL */
 static inline const struct perfrec_callers *perfrec_callers(const struct perfrec_record *record)
 {
 	return record->flags & PERFREC_CALLERS ? record->callers : NULL;
@@ -441,16 +444,16 @@ void perfrec_counter_name(const struct perfrec_counter *counter, char *name,
 			  size_t size);
 #define PERFREC_NAME_SIZE	32
 
-/** perfrec_time_name() - the name of an enum store_time value */
+/** perfrec_time_name() - return the name of an enum store_time value */
 const char *perfrec_time_name(unsigned int time);
 
-/** perfrec_type_name() - "enter", "exit", "manual" or "sample" */
+/** perfrec_type_name() - return "enter", "exit", "manual" or "sample" */
 const char *perfrec_type_name(unsigned int type);
 
-/** perfrec_count_type_name() - "Raw", "Delta" or "DeltaXOR" */
+/** perfrec_count_type_name() - return "Raw", "Delta" or "DeltaXOR" */
 const char *perfrec_count_type_name(unsigned int count_type);
 
-/** perfrec_reason_name() - the name of an enum perfrec_reason value */
+/** perfrec_reason_name() - return the name of an enum perfrec_reason value */
 const char *perfrec_reason_name(unsigned int reason);
 
 /**

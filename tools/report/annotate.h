@@ -28,14 +28,14 @@ struct annotate {
 
 struct annotate_sources;
 
-/** annotate_sources_new() - a cache of source files; NULL if out of memory */
+/** annotate_sources_new() - create a cache of source files; NULL if out of memory */
 struct annotate_sources *annotate_sources_new(const struct annotate *annotate);
 
 /** annotate_sources_free() - free it; NULL is allowed */
 void annotate_sources_free(struct annotate_sources *sources);
 
 /**
- * annotate_sources_line() - the text of a source line
+ * annotate_sources_line() - return the text of a source line
  * @folder:	folder in which it was compiled, NULL if unknown
  * @file:	path of the file as given to the compiler
  * @line:	line number, from 1 on
@@ -89,7 +89,7 @@ struct annotate_line {
 	size_t			branches;
 };
 
-/** annotate_source() - the source line of a row of a function */
+/** annotate_source() - find the source line of a row of a function */
 void annotate_source(const struct annotate_view *view, const struct annotated_row *row,
 		     struct inlines *inlines);
 
@@ -104,8 +104,8 @@ bool annotate_lines(const struct annotate_view *view, const struct annotated_fun
 void annotate_lines_free(struct annotate_line *lines, size_t count);
 
 /**
- * annotate_times() - how often a line was executed, as in coverage; false if coverage
- * does not have the line
+ * annotate_times() - count how often a line was executed, as in coverage; false if coverage does
+ * not have the line
  */
 bool annotate_times(const struct annotate_view *view, const struct annotate_line *line,
 		    uint64_t *times);

@@ -38,7 +38,7 @@ bool annotated_has_code(struct annotated *annotated, const struct annotated_func
 			 function->entry->place & ~1ull, &size, &rv32);
 }
 
-/* The part of the function that the file contains. */
+/* Finds the part of the function that the file contains. */
 static void find_function(struct walk *walk)
 {
 	struct symbols *symbols = walk->annotated->input.symbols;

@@ -235,7 +235,7 @@ static void put_ways(struct table *table, const struct annotated_cost *cost)
 			   mark, cost->next);
 }
 
-/* The target of a branch, jump or call. */
+/* Writes the target of a branch, jump or call. */
 static void put_target(struct table *table, const struct annotated_row *row)
 {
 	struct symbols *symbols = table->view->annotated->input.symbols;

@@ -33,7 +33,9 @@ static void put_executed(const struct table *table, uint64_t executed)
 	put_count(table, executed);
 }
 
-/* How often a loop's first block was executed each time the loop was entered, on average. */
+/*
+ * Writes the average number of executions of a loop's first block each time the loop was entered.
+ */
 static void put_iterations(const struct table *table, const struct path *path)
 {
 	const uint64_t times = table->paths->block[*path->block].times;
@@ -60,7 +62,7 @@ static void add_line(const struct table *table, uint64_t address, const char *fi
 	*to = symbol.line > *to ? symbol.line : *to;
 }
 
-/* The range of a path's lines that are in the file of its hottest block. */
+/* Writes the range of a path's lines that are in the file of its hottest block. */
 static void put_lines(const struct table *table, const struct path *path)
 {
 	const struct paths_block *block = &table->paths->block[path->hottest];

@@ -117,7 +117,7 @@ int covered_make(struct covered *covered, const struct counts *counts,
 		 const struct input *input);
 
 /**
- * covered_path() - the path of a source file, without "." and ".."
+ * covered_path() - write the path of a source file, without "." and ".."
  * @folder:	folder in which it was compiled, NULL if unknown
  *
  * Return: the path, to be freed with free(), absolute if the folder is; NULL if out of memory.

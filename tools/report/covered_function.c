@@ -154,7 +154,7 @@ static bool add_part(struct maker *maker, const struct lines_function *function)
 
 /* ---- lines ------------------------------------------------------------- */
 
-/* The first row that ends after an address. */
+/* Returns the first row that ends after an address. */
 static size_t first_row(const struct lines_row *row, size_t rows, uint64_t address)
 {
 	size_t low = 0, high = rows, middle;
@@ -225,7 +225,7 @@ static bool is_end(const struct maker *maker, size_t next)
 	return next == maker->halfwords || maker->at[next].first;
 }
 
-/* The greatest line of the function's file, plus one; 0 if there is none. */
+/* Returns the highest line number of the function's file, plus one; 0 if there is none. */
 static uint32_t greatest_line(struct maker *maker, const struct lines_function *function)
 {
 	const uint32_t file = covered_find_file(maker, function->file);

@@ -110,10 +110,10 @@ struct maker {
  */
 bool covered_reserve(struct maker *maker, void *array, size_t count, size_t *room, size_t size);
 
-/** covered_find_file() - the index of a file of the current unit */
+/** covered_find_file() - return the index of a file of the current unit */
 uint32_t covered_find_file(struct maker *maker, const char *name);
 
-/** covered_find_line() - the index of a line plus one, 0 if there is no room */
+/** covered_find_line() - return the index of a line plus one, 0 if there is no room */
 uint32_t covered_find_line(struct maker *maker, const char *name, uint32_t line);
 
 /**

@@ -132,7 +132,7 @@ static void *grow(struct intervals *intervals, void *array, uint32_t count, size
 	return grown;
 }
 
-/* The current interval of a thread, NULL if out of memory. */
+/* Returns the current interval of a thread, NULL if out of memory. */
 static struct current *current_of(struct intervals *intervals,
 				  const struct analysis_thread *thread)
 {

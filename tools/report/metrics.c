@@ -98,7 +98,7 @@ static void add(struct metric *metric, unsigned int *count,
 	};
 }
 
-/* The counter with the name of @length letters; -1 if there is none. */
+/* Returns the index of the counter with the name of @length letters; -1 if there is none. */
 static int find_counter(const struct counters *counters, const char *name, size_t length)
 {
 	unsigned int c;
@@ -224,7 +224,9 @@ double report_share(const struct profile *profile, size_t row, unsigned int colu
 			  (double)all;
 }
 
-/* A function's count; if its event takes turns, an estimate for all cycles of the function. */
+/*
+ * Returns a function's count; if its event takes turns, an estimate for all cycles of the function.
+ */
 static uint64_t scaled(const struct profile *profile, size_t row, unsigned int column, bool total)
 {
 	const uint64_t count = count_of(profile, row, column, total);

@@ -108,7 +108,7 @@ static void make_blocks(struct paths *paths, const struct cut *cut, size_t cuts,
 
 /* ---- transitions between blocks ------------------------------------------------- */
 
-/* The block that contains an address, or NONE. */
+/* Returns the block that contains an address, or NONE. */
 static uint32_t find_block(const struct paths *paths, uint64_t address)
 {
 	size_t low = 0, high = paths->blocks, middle;
@@ -123,7 +123,10 @@ static uint32_t find_block(const struct paths *paths, uint64_t address)
 	return low < paths->blocks && paths->block[low].start <= address ? (uint32_t)low : NONE;
 }
 
-/* How often @to follows @from without a branch: after a call, or within a single run. */
+/*
+ * Returns the number of times that @to follows @from without a branch: after a call, or within a
+ * single run.
+ */
 static uint64_t plain_times(const struct paths_block *from, const struct paths_block *to)
 {
 	if (from->end != to->start || (from->kind != FLOW_NEXT && from->kind != FLOW_CALL &&
@@ -193,7 +196,7 @@ static struct way way_back(const struct paths *paths, const struct executed *exe
 	return best;
 }
 
-/* How often @from is followed by @to. */
+/* Returns the number of times that @to follows @from. */
 static uint64_t times_between(const struct paths *paths, const struct executed *executed,
 			      uint32_t from, uint32_t to)
 {

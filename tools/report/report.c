@@ -240,7 +240,7 @@ static bool add_line(struct table *table, size_t row, int sort)
 	return line->name;
 }
 
-/* The rows of one group, sorted. */
+/* Fills the table with the rows of one group, sorted. */
 static int fill_table(struct table *table, uint32_t group)
 {
 	int sort = report_sort_metric(table->options, table->metric,
@@ -282,7 +282,7 @@ static bool has_times(const struct table *table)
 	return false;
 }
 
-/* The name of the column that distinguishes the groups of --by. */
+/* Returns the name of the column that distinguishes the groups of --by. */
 static const char *group_column(const struct profile *profile)
 {
 	return profile->by == PROFILE_BY_THREAD ? "thread" : "hart";

@@ -155,7 +155,10 @@ bool report_is_scaled_count(const struct profile *profile, const struct metric *
 /* Suffix of the name of a column with shares. */
 #define REPORT_SHARE	":share"
 
-/** report_share_cell() - report_share() of a scaled count as text of up to UNITS_SIZE bytes */
+/**
+ * report_share_cell() - write the report_share() of a scaled count as text of up to UNITS_SIZE
+ * bytes
+ */
 void report_share_cell(char *text, const struct profile *profile, size_t row,
 		       const struct metric *metric);
 
@@ -185,7 +188,7 @@ bool report_is_uncertain(const struct profile *profile, size_t row,
 const char *report_certainty(const struct profile *profile, size_t row);
 
 /**
- * report_sort_metric() - the number that --sort names
+ * report_sort_metric() - return the number that --sort names
  * @metric:	the @count numbers of the profile
  *
  * Return: its index; -1 for "name", -2 after printing an error if there is no such number.

@@ -122,7 +122,7 @@ static bool add_pairs(struct diff *diff, unsigned int which)
 	return true;
 }
 
-/* The end of the run of equal pairs that begins at @first. */
+/* Returns the end of the run of equal pairs that begins at @first. */
 static size_t run_end(const struct diff *diff, size_t first,
 		      int (*order)(const void *, const void *))
 {
@@ -205,7 +205,7 @@ static void join(struct diff *diff)
 	join_by(diff, by_name, false);
 }
 
-/* The column of a counter in one of the traces, found by name, or counters->count. */
+/* Returns the column of a counter in one of the traces, found by name, or counters->count. */
 static unsigned int column(const struct diff *diff, unsigned int which,
 			   const struct metric *metric)
 {

@@ -178,7 +178,7 @@ static bool sort_rows(struct report_intervals *r)
 	return true;
 }
 
-/* The *@count functions of a row. */
+/* Returns the *@count functions of a row. */
 static const struct interval_function *functions_of(const struct report_intervals *r,
 						    const struct interval *row, size_t *count)
 {

@@ -53,7 +53,7 @@ static int by_off(const void *a, const void *b)
 	return (one->thread->id > two->thread->id) - (one->thread->id < two->thread->id);
 }
 
-/* The threads that switched, and their number in @count; NULL if out of memory. */
+/* Returns the threads that switched, and their number in @count; NULL if out of memory. */
 static struct line *find_lines(const struct analysis *analysis, size_t *count)
 {
 	struct threads *threads = analysis_threads((struct analysis *)analysis);
@@ -73,7 +73,7 @@ static struct line *find_lines(const struct analysis *analysis, size_t *count)
 	return line;
 }
 
-/* The columns that are always shown, and those with a number other than 0. */
+/* Chooses the columns that are always shown, and those with a number other than 0. */
 static void choose_columns(const struct line *line, size_t lines, bool shown[COLUMNS])
 {
 	unsigned int c;
@@ -197,7 +197,7 @@ static int by_total(const void *a, const void *b)
 	return one->number < two->number ? -1 : 1;
 }
 
-/* The system calls made, and their number in @count; NULL if none, or if out of memory. */
+/* Returns the system calls made, and their number in @count; NULL if none, or if out of memory. */
 static struct call *find_calls(const struct analysis *analysis, size_t *count)
 {
 	const struct syscall_times *time = oncpu_syscalls(analysis_oncpu(analysis))->time;
@@ -314,7 +314,9 @@ static int by_faults(const void *a, const void *b)
 	return one->function < two->function ? -1 : 1;
 }
 
-/* The functions with faults, and their number in @count; NULL if none, or if out of memory. */
+/*
+ * Returns the functions with faults, and their number in @count; NULL if none, or if out of memory.
+ */
 static struct fault *find_faults(const struct analysis *analysis, size_t *count)
 {
 	const struct faults *faults = analysis_faults(analysis);

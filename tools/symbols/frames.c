@@ -22,7 +22,7 @@ struct frames {
 	unsigned int		encoding;
 };
 
-/* Size of a fixed-size format in bytes, 0 for other formats. */
+/* Returns the size of a fixed-size format in bytes, 0 for other formats. */
 static size_t size_of(const struct frames *frames, unsigned int encoding)
 {
 	switch (encoding & FORMAT_MASK) {
@@ -54,7 +54,7 @@ static uint64_t get(const uint8_t *bytes, size_t size, bool is_signed)
 	return value;
 }
 
-/* The pointer encoding from a CIE's augmentation data; DW_EH_PE_omit if unknown. */
+/* Returns the pointer encoding from a CIE's augmentation data; DW_EH_PE_omit if unknown. */
 static unsigned int encoding_of(const struct frames *frames, const Dwarf_CIE *cie)
 {
 	const uint8_t *data = cie->augmentation_data;

@@ -39,7 +39,7 @@ struct image {
 	bool			no_memory;
 };
 
-/* A symbol's rank as a function's name; 0 if unusable. */
+/* Returns a symbol's rank as a function's name; 0 if unusable. */
 static unsigned int symbol_rank(const GElf_Sym *symbol, const char *name)
 {
 	unsigned int type = GELF_ST_TYPE(symbol->st_info);

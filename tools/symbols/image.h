@@ -60,11 +60,13 @@ bool image_has_tracer(const struct image *image);
 /** image_close() - free an image; NULL is allowed */
 void image_close(struct image *image);
 
-/** image_path() - path of the file from which the image was read; valid as long as the image */
+/**
+ * image_path() - return path of the file from which the image was read; valid as long as the image
+ */
 const char *image_path(const struct image *image);
 
 /**
- * image_range() - the address range of its functions
+ * image_range() - get the address range of its functions
  * @first, @last: set to the first and the last address, if there are functions
  *
  * Return: whether it has functions.
@@ -72,7 +74,7 @@ const char *image_path(const struct image *image);
 bool image_range(const struct image *image, uint64_t *first, uint64_t *last);
 
 /**
- * image_code() - the address range of its code
+ * image_code() - get the address range of its code
  * @first, @last: set to the first and the last address, if there is code
  *
  * Return: whether the file has code.
@@ -87,7 +89,7 @@ bool image_code(const struct image *image, uint64_t *first, uint64_t *last);
  */
 const struct image_function *image_each(const struct image *image, size_t *index);
 
-/** image_function() - the function that contains an address, or NULL */
+/** image_function() - return the function that contains an address, or NULL */
 const struct image_function *image_function(const struct image *image,
 					    uint64_t address);
 
@@ -101,13 +103,16 @@ const char *image_line(struct image *image, uint64_t address, int *line);
 
 struct Dwfl_Module;
 
-/** image_module() - the file as a libdwfl module */
+/** image_module() - return the file as a libdwfl module */
 struct Dwfl_Module *image_module(const struct image *image);
 
 /** image_is_wide() - whether its addresses have 64 bits */
 bool image_is_wide(const struct image *image);
 
-/** image_lines_module() - the same, for its debug information, or NULL if that is not used */
+/**
+ * image_lines_module() - return the module for the file's debug information, or NULL if that is not
+ * used
+ */
 struct Dwfl_Module *image_lines_module(struct image *image);
 
 /**

@@ -36,7 +36,7 @@ static bool too_far(const struct sum *sum)
 	       sum->inflated / INFLATED_RATIO > sum->stored;
 }
 
-/* The inflated size of a section; 0 if it is not compressed. */
+/* Returns the inflated size of a section; 0 if it is not compressed. */
 static uint64_t inflated_size(Elf_Scn *scn, const GElf_Shdr *header, const char *name)
 {
 	GElf_Chdr compressed;

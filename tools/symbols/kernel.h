@@ -38,7 +38,7 @@ int kernel_open_names(const char *trace, char *path, size_t size);
  */
 struct kernel *kernel_open(const char *trace);
 
-/** kernel_find() - the function that contains an address, or NULL */
+/** kernel_find() - return the function that contains an address, or NULL */
 const struct kernel_function *kernel_find(const struct kernel *kernel, uint64_t address);
 
 /** kernel_close() - free; NULL is allowed */

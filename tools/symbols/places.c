@@ -321,7 +321,7 @@ static bool was_there(const struct meta *meta, const struct place *place, uint64
 	       (process == NO_PROCESS || has_process(meta, place->meta, process));
 }
 
-/* Number of sorted objects that begin at or before @address. */
+/* Returns the number of sorted objects that begin at or before @address. */
 static size_t begun(const struct places *places, uint64_t address)
 {
 	size_t low = 0, high = places->count;

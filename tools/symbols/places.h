@@ -35,7 +35,7 @@ void places_free(struct places *places);
 void places_wrap(struct places *places, uint64_t ts_mask);
 
 /**
- * places_shift() - an object's separate address minus its address in memory
+ * places_shift() - return an object's separate address minus its address in memory
  * @places:	may be NULL
  * @object:	index of the object in the side-car file
  */

@@ -6,7 +6,7 @@
 #include <gelf.h>
 
 /**
- * section_find() - the first section with this name that has data in the file
+ * section_find() - find the first section with this name that has data in the file
  * @header:	set to its header
  *
  * Return: the section, or NULL if there is none or it is compressed.

@@ -100,7 +100,7 @@ static int by_start(const void *a, const void *b)
 	return compare_numbers(one->start, two->start);
 }
 
-/* The file's identity: its build-id, or else its path. */
+/* Compares the files' identities: build-id, or else path. */
 static int compare_files(const struct object *one, const struct object *two)
 {
 	if (!one->build_id != !two->build_id)
@@ -109,7 +109,7 @@ static int compare_files(const struct object *one, const struct object *two)
 			       strcmp(one->path, two->path);
 }
 
-/* The identity of a part of a file. */
+/* Compares the identities of parts of files. */
 static int compare_parts(const struct object *one, const struct object *two)
 {
 	int result = compare_files(one, two);
@@ -148,7 +148,7 @@ static bool find_same(struct symbols *symbols)
 	return true;
 }
 
-/* The file given with -e for this object: by build-id, or else by name. */
+/* Returns the file given with -e for this object: by build-id, or else by name. */
 static const char *given_file(struct symbols *symbols,
 			      const struct object *object)
 {
@@ -278,7 +278,7 @@ static int add_given_files(struct symbols *symbols, const struct meta *meta)
 	return 0;
 }
 
-/* The folders to search for separate debug information, in libdwfl's format. */
+/* Returns the folders to search for separate debug information, in libdwfl's format. */
 static char *debug_folders(const char *symfs)
 {
 	char *path;
@@ -539,7 +539,7 @@ static const char *plain_name(struct symbols *symbols, const char *mangled, bool
 	return name->plain ? name->plain : mangled;
 }
 
-/* The object's file, which all its processes share, or NULL. */
+/* Returns the object's file, which all its processes share, or NULL. */
 static struct image *image_of(struct symbols *symbols, struct object *object)
 {
 	if (!object->first->tried)

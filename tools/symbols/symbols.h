@@ -163,7 +163,7 @@ bool symbols_find_caller(struct symbols *symbols, uint64_t address,
 bool symbols_find_return(struct symbols *symbols, uint64_t address, struct symbol *symbol);
 
 /**
- * symbols_callers() - the return addresses of a sample's callers
+ * symbols_callers() - get the return addresses of a sample's callers
  * @address:	set to these addresses, innermost first
  *
  * For a sample in the kernel, the callers in the kernel come first, then those in the program. For
@@ -194,7 +194,7 @@ unsigned int symbols_unwind(void *symbols, const struct perfrec_stack *stack,
 			    uint64_t address[SIFIVE_TRACE_CALLERS_MAX]);
 
 /**
- * symbols_same() - the address that represents the same function in all processes
+ * symbols_same() - return the address that represents the same function in all processes
  * @symbols:	may be NULL
  * @address:	the function's address in one process
  *
@@ -216,7 +216,7 @@ struct symbols_object {
 };
 
 /**
- * symbols_object() - the object that contains an address
+ * symbols_object() - find the object that contains an address
  * @symbols:	may be NULL, with which none is found
  * @object:	set to the object; its strings are valid until symbols_close()
  *
@@ -228,7 +228,7 @@ bool symbols_object(struct symbols *symbols, uint64_t address,
 struct image;
 
 /**
- * symbols_image() - the file that contains an address
+ * symbols_image() - find the file that contains an address
  * @symbols:	may be NULL, with which none is found
  * @bias:	set to the address, as from symbols_same(), minus the address in the file
  *
@@ -247,7 +247,10 @@ struct image *symbols_image(struct symbols *symbols, uint64_t address, uint64_t 
 bool symbols_named(struct symbols *symbols, const char *name, uint64_t *start,
 		   struct symbols_object *object);
 
-/** symbols_path() - the path of the object that contains an address, or NULL; no file is opened */
+/**
+ * symbols_path() - return the path of the object that contains an address, or NULL; no file is
+ * opened
+ */
 const char *symbols_path(struct symbols *symbols, uint64_t address);
 
 /** symbols_probed() - whether an address is where the kernel executes probed instructions */
@@ -260,7 +263,7 @@ bool symbols_probed(struct symbols *symbols, uint64_t address);
 void symbols_expect(struct symbols *symbols, uint64_t address);
 
 /**
- * symbols_caller() - the function that contains a call site
+ * symbols_caller() - return the function that contains a call site
  * @symbols:	may be NULL, with which none is found
  * @call_site:	the return address of the call
  *

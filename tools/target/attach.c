@@ -73,7 +73,7 @@ static int read_arguments(struct attached *process)
 	return 0;
 }
 
-/* The process's parent and start time; the name in parentheses may contain anything. */
+/* Reads the process's parent and start time; the name in parentheses may contain anything. */
 static void read_stat(struct attached *process)
 {
 	char text[1024], *end;
@@ -125,7 +125,7 @@ static int look_at(struct attached *process, pid_t pid)
 	return 0;
 }
 
-/* The process of a thread, since threads also have folders in /proc; 0 if it has ended. */
+/* Returns the process of a thread, since threads also have folders in /proc; 0 if it has ended. */
 static pid_t process_of(pid_t thread)
 {
 	char text[32];

@@ -59,7 +59,7 @@ static inline bool attach_wanted(const struct attach *attach)
 int attach_find(struct attach *attach);
 
 /**
- * attach_started() - after START: omit the processes that have ended, and read the others again
+ * attach_started() - omit the processes that have ended, and read the others again, after START
  * @cpus:	the CPUs on which they are recorded; processes that may also run elsewhere are
  *		reported
  */
@@ -71,7 +71,7 @@ void attach_started(struct attach *attach, const cpu_set_t *cpus);
  */
 void attach_objects(struct attach *attach, const char *files);
 
-/** attach_objects_of() - the objects of process @pid, NULL if it is not recorded */
+/** attach_objects_of() - return the objects of process @pid, NULL if it is not recorded */
 struct objects *attach_objects_of(struct attach *attach, pid_t pid);
 
 /**
@@ -84,7 +84,7 @@ void attach_describe(struct attach *attach, struct tree *tree, bool newest);
 void attach_sum(const struct attach *attach, struct objects *sum);
 
 /**
- * attach_wait() - in a child of the command: wait for the end of the recording
+ * attach_wait() - wait for the end of the recording, in a child of the command
  * @command:	a program and its arguments, empty if none
  *
  * Executes the given command, or exits when all processes have ended. Return: -1 after

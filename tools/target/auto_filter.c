@@ -143,7 +143,10 @@ static void remove_trace(const struct dry_run *dry)
 		report("%s: cannot be removed: %s", dry->folder, strerror(errno));
 }
 
-/* The exit status if the program must not be recorded, or 0; @status is that of the dry run. */
+/*
+ * Returns the exit status if the program must not be recorded, or 0; @status is that of the dry
+ * run.
+ */
 static int judge(const struct dry_run *dry, const struct launched *launched, int status)
 {
 	const struct dry_result *result = dry->result;

@@ -5,7 +5,7 @@
 
 #include "recording.h"
 
-/** auto_filter_check() - EXIT_OK, or EXIT_USAGE if this build cannot read traces */
+/** auto_filter_check() - return EXIT_OK, or EXIT_USAGE if this build cannot read traces */
 int auto_filter_check(void);
 
 /**

@@ -171,7 +171,7 @@ static void free_list(struct dirent **entries, int count)
 	free(entries);
 }
 
-/* The relevant attributes, none of which identifies the machine. */
+/* Writes the relevant attributes, none of which identifies the machine. */
 static void put_properties(const char *node)
 {
 	static const char * const names[] = {

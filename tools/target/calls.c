@@ -58,7 +58,7 @@ static int choose(const struct sifive_trace_info *info)
 	return CALLS_MODE_USUAL;
 }
 
-/* The modes that the encoders support, as text. */
+/* Lists the modes that the encoders support, as text. */
 static void list(const struct sifive_trace_info *info, char *text, size_t size)
 {
 	size_t i, used;

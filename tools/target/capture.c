@@ -27,7 +27,10 @@
 /* Size of the copy buffer. */
 #define CHUNK	65536
 
-/* The channel that the library chooses for samples: the next higher one, or else the lowest. */
+/*
+ * Returns the channel that the library chooses for samples: the next higher one, or else the
+ * lowest.
+ */
 static unsigned int next_channel(const struct perf_device *device, unsigned int channel)
 {
 	uint32_t others = perf_device_channels(device) & ~(1u << channel);
@@ -137,7 +140,7 @@ static void put_event(struct output *out, const char *name)
 	put_string(out, ",");
 }
 
-/* The command line, for display. */
+/* Writes the command line, for display. */
 static void put_program(struct output *out, const char *path, char **argv)
 {
 	const char *between = "";

@@ -133,7 +133,7 @@ bool capture_short(const char *name, uint64_t bytes);
 /** capture_locked() - whether the capture cannot be read because its trace SRAM is being written */
 bool capture_locked(int fd);
 
-/** capture_samples() - 0, or -1 after reporting that the capture has no samples */
+/** capture_samples() - return 0, or -1 after reporting that the capture has no samples */
 int capture_samples(int fd);
 
 /**

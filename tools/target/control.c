@@ -430,7 +430,7 @@ static int steer(uint32_t flags, struct sifive_trace_status *status)
 	return error ? -1 : 0;
 }
 
-/* A remedy for errno. */
+/* Returns a remedy for errno. */
 static const char *steer_hint(void)
 {
 	switch (errno) {

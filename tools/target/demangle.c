@@ -48,7 +48,10 @@ char *demangle(const char *symbol)
 	return function ? function(symbol, NULL, NULL, &status) : NULL;
 }
 
-/* The opening bracket that matches the one at @at; brackets in operator names have no match. */
+/*
+ * Returns the opening bracket that matches the one at @at; brackets in operator names have no
+ * match.
+ */
 static char *partner(char *name, char *at)
 {
 	const char *kinds = *at == ')' ? "()" : "<>";
@@ -64,7 +67,7 @@ static char *partner(char *name, char *at)
 	}
 }
 
-/* The last part of @name, after the template arguments of its return type. */
+/* Returns the last part of @name, after the template arguments of its return type. */
 static char *behind_type(char *name, char *end)
 {
 	char *at = end, *word = strstr(name, "operator");

@@ -77,7 +77,7 @@ static bool in_pieces(const struct drain *d)
 	return d->piece_size || d->piece_time;
 }
 
-/* The file that is currently being written. */
+/* Makes the name of the file that is currently being written. */
 static void file_name(char *name, size_t size, const struct drain *d,
 		      const struct drain_sink *s)
 {
@@ -234,7 +234,7 @@ static uint64_t all_bytes(const struct drain *d)
 	return bytes;
 }
 
-/* Bytes remaining until the limit; fewer than LEAST count as none. */
+/* Returns the number of bytes remaining until the limit; fewer than LEAST count as none. */
 static uint64_t room(const struct drain *d)
 {
 	return d->most ? d->most - all_bytes(d) : UINT64_MAX;

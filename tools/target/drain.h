@@ -90,7 +90,7 @@ struct drain {
 	uint64_t		shown_bytes;
 };
 
-/** drain_check() - 0, or -1 with sifive_trace_error() if one of @sinks cannot be read */
+/** drain_check() - return 0, or -1 with sifive_trace_error() if one of @sinks cannot be read */
 int drain_check(uint32_t sinks);
 
 /**
@@ -115,7 +115,7 @@ int drain_open(struct drain *drain, const char *path, uint32_t capture, uint32_t
 void drain_limit(struct drain *drain, uint64_t most, uint64_t time, bool wait, bool quiet);
 
 /**
- * drain_event() - the event to wait for before the next drain_copy()
+ * drain_event() - set up the event to wait for before the next drain_copy()
  * @event:	set up for poll()
  * @longest:	set to the longest time to wait
  *

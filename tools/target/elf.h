@@ -40,17 +40,17 @@ void elf_close(struct elf *elf);
 /** elf_has() - whether a NUL-terminated name is anywhere in the file */
 bool elf_has(const struct elf *elf, const char *name);
 
-/** elf_interpreter() - a file's interpreter, or NULL */
+/** elf_interpreter() - return a file's interpreter, or NULL */
 const char *elf_interpreter(const struct elf *elf);
 
 /**
- * elf_bias() - the load bias: address in memory minus address in the file
+ * elf_bias() - return the load bias: address in memory minus address in the file
  * @address:	address of code in memory
  * @offset:	offset of that code in the file
  */
 uint64_t elf_bias(const struct elf *elf, uint64_t address, uint64_t offset);
 
-/** elf_build_id() - a file's build-id in hexadecimal, empty if it has none */
+/** elf_build_id() - get a file's build-id in hexadecimal, empty if it has none */
 void elf_build_id(const struct elf *elf, char *text);
 
 /**
@@ -72,7 +72,7 @@ bool elf_exported(const struct elf *elf,
 		  void *argument);
 
 /**
- * elf_offset() - the file offset of code
+ * elf_offset() - find the file offset of code
  * @address:	an address in the file
  * @offset:	filled
  *

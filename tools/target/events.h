@@ -26,13 +26,15 @@ struct family {
 	size_t			events;
 };
 
-/** family_next() - the family after @family, or the first one for NULL; NULL after the last */
+/**
+ * family_next() - return the family after @family, or the first one for NULL; NULL after the last
+ */
 const struct family *family_next(const struct family *family);
 
-/** family_named() - a family by name, or NULL */
+/** family_named() - return a family by name, or NULL */
 const struct family *family_named(const char *name);
 
-/** family_of() - the family of a processor "mvendorid-marchid-mimpid", or NULL */
+/** family_of() - return the family of a processor "mvendorid-marchid-mimpid", or NULL */
 const struct family *family_of(const char *cpu);
 
 /**
@@ -48,7 +50,7 @@ char *events_translate(const char *list, const struct family *family);
 /** events_firmware() - whether firmware counts some event of @list, which may be NULL */
 bool events_firmware(const char *list);
 
-/** events_usual() - general, cache or firmware event number @index; false after the last */
+/** events_usual() - get general, cache or firmware event number @index; false after the last */
 bool events_usual(size_t index, struct perf_event_id *event);
 
 #endif /* SIFIVE_TRACE_EVENTS_H */

@@ -11,7 +11,7 @@
 #include "../output.h"
 
 /**
- * files_path() - the file for -o
+ * files_path() - choose the file for -o
  * @given:	argument of -o; NULL if there was none, for trace.rtd
  * @path:	set to the file, trace.rtd in the folder if -o names a folder
  *
@@ -28,7 +28,7 @@ int files_path(const char *given, char *path, size_t size);
 int files_check(const char *path);
 
 /**
- * files_restrict() - only the user may read files that are created from now on
+ * files_restrict() - let only the user read files that are created from now on
  *
  * Return: the file mode mask as it was.
  */

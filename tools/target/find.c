@@ -96,7 +96,7 @@ static bool ends_cold(const char *name)
 	return length > end && !strcmp(name + length - end, COLD);
 }
 
-/* A clone or part of a function made by gcc. */
+/* Notes a clone or part of a function made by gcc. */
 static void consider_parts(void *argument, const char *name, uint64_t start, uint64_t size)
 {
 	static const char * const clones[] = { ".constprop.", ".part.", ".isra." };
@@ -169,7 +169,7 @@ static int find_exits(struct search *s, const struct part *part, const struct el
 
 /* ---- files ----------------------------------------------------------------- */
 
-/* The reason why the function cannot be probed, or NULL. */
+/* Returns the reason why the function cannot be probed, or NULL. */
 static const char *set_offsets(struct search *s, const struct elf *elf, struct found *found)
 {
 	if (!elf_offset(elf, s->whole[0].start, &found->offset[0]))

@@ -57,7 +57,7 @@ static void show_system(void)
 	}
 }
 
-/* The result of the last session's self-test of the encoder. */
+/* Shows the result of the last session's self-test of the encoder. */
 static void show_messages(const struct sifive_trace_encoder *e)
 {
 	char text[160];
@@ -95,7 +95,7 @@ static void show_encoders(int fd)
 	}
 }
 
-/* The largest buffer of each SBA sink. */
+/* Shows the largest buffer of each SBA sink. */
 static void show_buffers(void)
 {
 	static struct trace_node nodes[NODES_MAX];

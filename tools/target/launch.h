@@ -61,8 +61,8 @@ struct launched {
 int launch_run(const struct launch *launch, struct launched *launched);
 
 /**
- * launch_end() - after launch_run(): handle signals as before, and discard those that have arrived
- * since the program's end
+ * launch_end() - handle signals as before launch_run(), and discard those that have arrived since
+ * the program's end
  */
 void launch_end(void);
 

@@ -38,7 +38,7 @@ void losses_pauses(const struct sifive_trace_status *status);
  */
 void losses_report(int fd, const struct sifive_trace_status *status, bool library);
 
-/** losses_samples() - 0, or -1 after reporting that there are no samples */
+/** losses_samples() - return 0, or -1 after reporting that there are no samples */
 int losses_samples(const struct sifive_trace_status *status);
 
 #endif /* SIFIVE_TRACE_LOSSES_H */

@@ -52,7 +52,7 @@ bool machine_cpu(char *text)
 	return true;
 }
 
-/* The number after @word in the kernel log, as text. */
+/* Finds the number after @word in the kernel log, as text. */
 static bool log_word(const char *log, const char *word, char *text, size_t size)
 {
 	const char *at = strstr(log, word);
@@ -224,7 +224,7 @@ int machine_query(int fd, const struct sifive_trace_event *event,
 	return error;
 }
 
-/* The name of a counter: cycle, timestamp, instret, or hpmcounter with its number. */
+/* Writes the name of a counter: cycle, timestamp, instret, or hpmcounter with its number. */
 static int counter_name(unsigned int number, char *text, size_t size)
 {
 	static const char * const fixed[] = { "cycle", "timestamp", "instret" };

@@ -20,16 +20,16 @@
 /** machine_cpu() - read the processor's IDs; false if this is not RISC-V Linux */
 bool machine_cpu(char *text);
 
-/** machine_log() - the kernel log, to be freed; NULL with errno, such as EPERM */
+/** machine_log() - return the kernel log, to be freed; NULL with errno, such as EPERM */
 char *machine_log(void);
 
-/** machine_firmware() - "OpenSBI 1.6, SBI 2.0" from the kernel log, or empty */
+/** machine_firmware() - write "OpenSBI 1.6, SBI 2.0" from the kernel log, or nothing */
 void machine_firmware(char *text, size_t size);
 
-/** machine_file() - the first line of a file in /proc or /sys, empty if there is none */
+/** machine_file() - read the first line of a file in /proc or /sys, empty if there is none */
 void machine_file(const char *path, char *text, size_t size);
 
-/** machine_process() - a process as "123 (name)" */
+/** machine_process() - write a process as "123 (name)" */
 void machine_process(int pid, char *text, size_t size);
 
 /** machine_capable() - whether this process has a capability */
@@ -43,7 +43,7 @@ bool machine_capable(int capability);
  */
 void machine_pass_on(void);
 
-/** machine_device() - path of the trace device */
+/** machine_device() - return path of the trace device */
 const char *machine_device(void);
 
 /** machine_side_car() - whether to write side-car files, which SIFIVE_TRACE_META=0 prevents */
@@ -60,7 +60,7 @@ bool machine_side_car(void);
 int machine_query(int fd, const struct sifive_trace_event *event,
 		  struct sifive_trace_query *query);
 
-/** machine_counters() - "cycle, hpmcounter3-9" for a mask of counters */
+/** machine_counters() - write a mask of counters as "cycle, hpmcounter3-9" */
 void machine_counters(uint32_t mask, char *text, size_t size);
 
 /**
@@ -71,11 +71,11 @@ void machine_counting(const struct sifive_trace_event *event, uint32_t mask, cha
 		      size_t size);
 
 /**
- * machine_changed() - the number of components whose registers were changed while they ran
+ * machine_changed() - return the number of components whose registers were changed while they ran
  */
 unsigned int machine_changed(const struct sifive_trace_status *status);
 
-/** machine_sinks() - "sram sba" for a mask of sink kinds */
+/** machine_sinks() - write a mask of sink kinds as "sram sba" */
 void machine_sinks(uint32_t mask, char *text, size_t size);
 
 /** machine_encoder() - query an encoder; false if there is none with that index */

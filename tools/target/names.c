@@ -127,7 +127,7 @@ static void set_name(struct names_thread *thread, const char *name)
 	snprintf(thread->name, sizeof(thread->name), "%s", name);
 }
 
-/* The name of a thread that runs, "" if it has ended. It may contain newlines. */
+/* Reads the name of a running thread, "" if it has ended. It may contain newlines. */
 static void read_name(pid_t pid, pid_t tid, char name[NAME_SIZE])
 {
 	char path[64];

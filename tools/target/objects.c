@@ -54,7 +54,7 @@ static bool look_at_file(const struct objects *objects, struct object *object,
 	return error != ENOEXEC;
 }
 
-/* An object that contains all of @found's addresses; @found's bias need not be known. */
+/* Returns an object that contains all of @found's addresses; @found's bias need not be known. */
 static struct object *containing(const struct objects *objects, const struct object *found)
 {
 	size_t i;
@@ -67,7 +67,7 @@ static struct object *containing(const struct objects *objects, const struct obj
 	return NULL;
 }
 
-/* An object that overlaps @found, at the same place in memory. */
+/* Returns an object that overlaps @found, at the same place in memory. */
 static struct object *overlapping(const struct objects *objects, const struct object *found)
 {
 	size_t i;

@@ -17,7 +17,7 @@ struct perf_event_mmap_page *perf_ring_map(int fd);
 void perf_ring_unmap(struct perf_event_mmap_page *ring);
 
 /**
- * perf_ring_now() - the time of events with CLOCK_MONOTONIC as their clock, in ns
+ * perf_ring_now() - return the time of events with CLOCK_MONOTONIC as their clock, in ns
  *
  * Like perf_device_now(), whose header conflicts with <linux/perf_event.h>.
  */

@@ -72,11 +72,11 @@ void probes_close(struct probes *probes);
 /** probes_read() - read the rings */
 void probes_read(struct probes *probes);
 
-/** probes_lost() - number of events that could not be read so far */
+/** probes_lost() - return number of events that could not be read so far */
 uint64_t probes_lost(const struct probes *probes);
 
 /**
- * probes_next() - the next event
+ * probes_next() - return the next event
  * @until:	return no later event, because events of another CPU that precede it may not be
  *		readable yet
  *

@@ -17,7 +17,7 @@
 int proc_each(const char *path, int (*use)(void *argument, pid_t id), void *argument);
 
 /**
- * proc_status() - a field of /proc/PID/status
+ * proc_status() - read a field of /proc/PID/status
  * @id:		a process or a thread
  * @name:	the field's name
  * @text:	set to its value, cut to @size with its NUL

@@ -296,7 +296,7 @@ static bool is_drained(const struct recording *r)
 	return r->on_full >= ON_FULL_DRAIN;
 }
 
-/* The default of --on-full. */
+/* Chooses the default of --on-full. */
 static void choose_full(struct recording *r)
 {
 	r->usual = r->on_full == ON_FULL_USUAL;

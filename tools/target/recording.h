@@ -153,7 +153,7 @@ static inline bool recording_limited(const struct recording *r)
 }
 
 /**
- * recording_check_filter() - 0, or -1 after printing an error if nothing in the program
+ * recording_check_filter() - return 0, or -1 after printing an error if nothing in the program
  * would be recorded
  */
 int recording_check_filter(const struct recording *r);
@@ -202,7 +202,7 @@ static inline bool recording_attaches(const struct recording *r)
 /** recording_name_running() - treat the first of the running processes as the program */
 void recording_name_running(struct recording *r);
 
-/** recording_stay() - in the program's process: restrict it to the CPUs of -C; 0 or -1 */
+/** recording_stay() - restrict the program's process to the CPUs of -C, in that process; 0 or -1 */
 int recording_stay(const struct recording *r);
 
 /** recording_refuse() - report an error before the program has run: EXIT_RECORD */
@@ -233,7 +233,7 @@ void recording_show_files(const struct recording *r);
 int recording_take(struct recording *r, int (*attempt)(struct recording *r));
 
 /**
- * recording_restrict() - only the user may read new files that contain kernel addresses or stacks
+ * recording_restrict() - let only the user read new files that contain kernel addresses or stacks
  *
  * Return: the file mode mask as it was.
  */

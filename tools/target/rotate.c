@@ -51,7 +51,7 @@ static int get_sink(const struct drain *d, const struct drain_sink *s,
 	return ioctl(d->control, SIFIVE_TRACE_IOC_SINK, sink);
 }
 
-/* The data captured and lost so far; with @over, the total after all bytes have been read. */
+/* Gets the data captured and lost so far; with @over, the total after all bytes have been read. */
 static void look(const struct drain *d, const struct drain_sink *s, struct sidecar_state *state,
 		 bool over)
 {
@@ -170,7 +170,7 @@ int rotate_next(const struct drain *d, struct drain_sink *s)
 	return s->file < 0 ? -1 : 0;
 }
 
-/* The first piece of a sink that still exists. */
+/* Returns the first piece of a sink that still exists. */
 static unsigned int first_piece(const struct drain *d, const struct drain_sink *s)
 {
 	return d->keep && s->piece >= d->keep ? s->piece + 1 - d->keep : 0;

@@ -11,7 +11,7 @@
 /** rotate_open() - follow a sink's trace; 0, or -1 after printing an error */
 int rotate_open(const struct drain *drain, struct drain_sink *sink);
 
-/** rotate_name() - path of a sink's piece @number */
+/** rotate_name() - write the path of a sink's piece @number */
 void rotate_name(char *name, size_t size, const struct drain *drain,
 		 const struct drain_sink *sink, unsigned int number);
 
@@ -28,7 +28,7 @@ size_t rotate_take(const struct drain *drain, struct drain_sink *sink, const cha
 int rotate_next(const struct drain *drain, struct drain_sink *sink);
 
 /**
- * rotate_room() - the maximum number of bytes to read in one call, so that a piece does not
+ * rotate_room() - return the maximum number of bytes to read in one call, so that a piece does not
  * exceed its size
  */
 uint64_t rotate_room(const struct drain *drain, const struct drain_sink *sink);

@@ -72,7 +72,7 @@ int running_named(struct running *running, const char *list)
 	return 0;
 }
 
-/* The effective user of a process; false if it has ended. */
+/* Gets the effective user of a process; false if it has ended. */
 static bool user_of(pid_t pid, uid_t *user)
 {
 	char text[64];
@@ -80,7 +80,7 @@ static bool user_of(pid_t pid, uid_t *user)
 	return proc_status(pid, "Uid", text, sizeof(text)) && sscanf(text, "%*u %u", user) == 1;
 }
 
-/* The user id of @user, which is a name or a number. */
+/* Finds the user id of @user, which is a name or a number. */
 static int find_user(const char *user, uid_t *number)
 {
 	const struct passwd *entry = getpwnam(user);
@@ -133,7 +133,7 @@ int running_of_user(struct running *running, const char *user)
 	return error ? -1 : 0;
 }
 
-/* Where cgroup2 is mounted; special characters are escaped as in /proc/mounts. */
+/* Finds where cgroup2 is mounted; special characters are escaped as in /proc/mounts. */
 static bool find_mount(char *path)
 {
 	FILE *mounts = fopen("/proc/self/mounts", "re");
@@ -156,7 +156,7 @@ static bool has_procs(const char *folder)
 	return !access(path, F_OK);
 }
 
-/* The folder of a control group, in @path of PATH_MAX bytes. */
+/* Finds the folder of a control group, in @path of PATH_MAX bytes. */
 static int find_group(const char *cgroup, char *path)
 {
 	char mount[PATH_MAX];

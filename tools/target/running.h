@@ -17,7 +17,7 @@ struct running {
 };
 
 /**
- * running_named() - the processes of a list
+ * running_named() - collect the processes of a list
  * @running:	filled
  * @list:	"PID[,PID...]"
  *
@@ -26,14 +26,14 @@ struct running {
 int running_named(struct running *running, const char *list);
 
 /**
- * running_of_user() - the processes whose effective user is @user, a name or a number
+ * running_of_user() - collect the processes whose effective user is @user, a name or a number
  *
  * Return: 0, or -1 after printing an error.
  */
 int running_of_user(struct running *running, const char *user);
 
 /**
- * running_in_cgroup() - the processes of a control group, and of the groups below it
+ * running_in_cgroup() - collect the processes of a control group, and of the groups below it
  * @cgroup:	name of the group below the cgroup2 mount, or its path
  *
  * Return: 0, or -1 after printing an error.

@@ -61,7 +61,7 @@ static void put_sources(int fd, const struct sifive_trace_sink *sink,
 	put_format(out, "],\n\"ts_channels\":%s,\n", layout ? "true" : "false");
 }
 
-/* The machine's name, and its model as firmware reports it to the kernel. */
+/* Writes the machine's name, and its model as firmware reports it to the kernel. */
 static void put_machine(struct output *out)
 {
 	struct utsname name;
@@ -123,7 +123,7 @@ static void put_sample(uint64_t time, uint64_t ns, uint64_t within, struct outpu
 		   time, ns, within);
 }
 
-/* The wall-clock time at which the capture or piece ended, if the machine's clock is set. */
+/* Writes the wall-clock time at which the capture or piece ended, if the machine's clock is set. */
 static void put_utc(const struct sifive_trace_sink *sink, struct output *out)
 {
 	struct timespec date, since;
@@ -204,7 +204,7 @@ int sidecar_write(int fd, const char *trace, const struct sifive_trace_sink *sin
 	return output_close(out) || error ? -1 : 0;
 }
 
-/* The text of a side-car file, to be freed. */
+/* Returns the text of a side-car file, to be freed. */
 static char *read_meta(const char *meta)
 {
 	FILE *file = fopen(meta, "re");
@@ -384,7 +384,7 @@ int sidecar_begin(const char *whole, const char *piece, const struct select_part
 	return output_close(out);
 }
 
-/* The difference between @to and @from. */
+/* Returns the difference between @to and @from. */
 static struct sidecar_state since(const struct sidecar_state *from,
 				  const struct sidecar_state *to)
 {

@@ -44,7 +44,7 @@ int sidecar_complete(int fd, const char *meta, const struct sifive_trace_sink *s
 		     const struct drain *drain, uint64_t ran, bool *finished);
 
 /**
- * sidecar_copy() - the side-car file of a snapshot, without coverage
+ * sidecar_copy() - write the side-car file of a snapshot, without coverage
  * @from:	the program's file, as written at its start
  * @meta:	the snapshot's file
  * @hit:	the call that triggered the snapshot; no call if its @function is NULL

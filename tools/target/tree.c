@@ -126,7 +126,10 @@ static void grow_index(struct parts *parts, struct lines *lines)
 	lines->index = more;
 }
 
-/* The line of an object, which is added if no line has the same text; NULL if out of memory. */
+/*
+ * Returns the line of an object, which is added if no line has the same text; NULL if out of
+ * memory.
+ */
 static struct line *find_object(struct parts *parts, const char *text)
 {
 	struct lines *objects = &parts->objects;
@@ -165,7 +168,9 @@ static void add_object(struct parts *parts, const char *text, size_t process)
 	more[line->processes++] = process;
 }
 
-/* The rest of a line after @key, without the comma at its end; NULL if it has another key. */
+/*
+ * Returns the rest of a line after @key, without the comma at its end; NULL if it has another key.
+ */
 static char *value_of(char *line, const char *key)
 {
 	size_t length = strlen(key), end;
@@ -373,7 +378,7 @@ static void put_object(struct output *out, const struct line *line, size_t proce
 	put_string(out, i ? "]}" : "}");
 }
 
-/* The number of JSON values and groups, as the reader counts them. */
+/* Returns the number of JSON values and groups, as the reader counts them. */
 static size_t values_of(const char *text)
 {
 	size_t values = 1;

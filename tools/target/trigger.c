@@ -35,7 +35,7 @@ struct trigger_thread {
 
 /* ---- options --------------------------------------------------------------- */
 
-/* The colon before the number or time; C++ names contain double colons. */
+/* Returns the colon before the number or time; C++ names contain double colons. */
 static const char *last_colon(const char *value)
 {
 	const char *colon = strrchr(value, ':');
@@ -374,7 +374,7 @@ void trigger_clock(const struct perf_device *device, struct trigger_clock *clock
 	munmap(page, size);
 }
 
-/* The encoder's time at @ns, which may be before its clock started. */
+/* Returns the encoder's time at @ns, which may be before its clock started. */
 static uint64_t ticks_at(const struct trigger_clock *clock, uint64_t ns)
 {
 	const uint64_t ago = (uint64_t)((double)(clock->ns - ns) * (double)clock->hz / 1e9);

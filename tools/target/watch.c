@@ -85,7 +85,7 @@ int watch_open(struct watch *watch, bool seldom, struct names *names)
 	return -1;
 }
 
-/* How long an event has been enabled; this stops permanently when its CPU goes offline. */
+/* Returns how long an event has been enabled; this stops permanently when its CPU goes offline. */
 static uint64_t enabled(int fd)
 {
 	struct {

@@ -56,7 +56,7 @@ void watch_wait(struct watch *watch, const struct pollfd *also,
 		const struct timespec *longest, const sigset_t *mask);
 
 /**
- * watch_late() - how many CPUs are online that were not watched all the time
+ * watch_late() - return the number of online CPUs that were not always watched
  *
  * They came online after watch_open(), perhaps after having been offline: perf's events end when
  * their CPU goes offline.

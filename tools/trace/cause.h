@@ -18,14 +18,14 @@
 uint64_t cause_time(const struct input *input, uint64_t ticks, uint64_t near);
 
 /**
- * cause_span() - when the call began and ended
+ * cause_span() - find when the call began and ended
  * @from, @to: start and end of the call in ticks; equal for a snapshot at the call's start
  *
  * Return: false if there is no such call, or its time is unknown.
  */
 bool cause_span(const struct input *input, uint64_t *from, uint64_t *to);
 
-/** cause_why() - "call 7 of f took 2.000 ms, longer than 1.000 ms", or ""; returns @text */
+/** cause_why() - return "call 7 of f took 2.000 ms, longer than 1.000 ms", or ""; returns @text */
 const char *cause_why(const struct input *input, char text[CAUSE_SIZE]);
 
 /** cause_text() - like cause_why(), with the call's thread and times */

@@ -149,7 +149,7 @@ static void correct_bit(struct clocks *clocks, unsigned int src, uint64_t bit,
 	flip(&window, window.lost ? window.first : find_damage(&window, time));
 }
 
-/* The latest time of a source in the queue. */
+/* Finds the latest time of a source in the queue. */
 static bool latest_time(const struct clocks *clocks, unsigned int src,
 			uint64_t *time)
 {

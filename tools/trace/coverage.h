@@ -21,11 +21,11 @@ enum coverage {
  */
 enum coverage coverage_of(const struct input *input);
 
-/** coverage_word() - "all", "first", "last", or "unknown" */
+/** coverage_word() - return "all", "first", "last", or "unknown" */
 const char *coverage_word(enum coverage coverage);
 
 /**
- * coverage_text() - the coverage as text
+ * coverage_text() - return the coverage as text
  * @text:	set to "covers the first 15.4 s of 195 s: ..." or ""
  *
  * Return: @text.
@@ -41,30 +41,30 @@ bool coverage_partial(const struct input *input);
 /** coverage_limited() - whether calls were left out on purpose, such as by record --from or -F */
 bool coverage_limited(const struct input *input);
 
-/** coverage_json() - the coverage as members of a JSON object, with losses by cause */
+/** coverage_json() - write the coverage as members of a JSON object, with losses by cause */
 void coverage_json(const struct input *input, struct output *out);
 
 /**
- * coverage_lost() - number of lost records, for all causes
+ * coverage_lost() - return number of lost records, for all causes
  *
  * This excludes records after the buffer was full.
  */
 uint64_t coverage_lost(const struct input *input);
 
 /**
- * coverage_dropped() - number of records that programs dropped: the greater of the counts in the
- * side-car file, which may be missing or may have been written early, and in the trace's marks
+ * coverage_dropped() - return number of records that programs dropped: the greater of the counts in
+ * the side-car file, which may be missing or may have been written early, and in the trace's marks
  */
 uint64_t coverage_dropped(const struct input *input);
 
 /**
- * coverage_gaps() - number of gaps that the recorder reports, plus one if captured bytes are
+ * coverage_gaps() - return number of gaps that the recorder reports, plus one if captured bytes are
  * missing from the file
  */
 uint64_t coverage_gaps(const struct input *input);
 
 /**
- * coverage_missing() - minimum number of bytes missing in gaps; excludes bytes after the
+ * coverage_missing() - return minimum number of bytes missing in gaps; excludes bytes after the
  * buffer was full
  */
 uint64_t coverage_missing(const struct input *input);

@@ -38,7 +38,7 @@ ssize_t cut_place(const struct cut *cut, const uint8_t *bytes, size_t length);
 /** cut_write() - write "clocks" and "streams" of the side-car file of a piece that begins here */
 void cut_write(const struct cut *cut, struct output *out);
 
-/** cut_begin() - a piece begins here */
+/** cut_begin() - begin a piece here */
 void cut_begin(struct cut *cut);
 
 /** cut_rest() - write "rest" of the side-car file of the piece that ends here */

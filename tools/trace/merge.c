@@ -145,7 +145,9 @@ static bool runs_evenly(const struct merge *merge, const struct input *in)
 	return difference(in->ticks, expected) <= slack + expected / STEP;
 }
 
-/* Ticks of the common clock that correspond to @since ticks of the trace's own clock. */
+/*
+ * Returns the ticks of the common clock that correspond to @since ticks of the trace's own clock.
+ */
 static uint64_t common_time(const struct merge *merge, const struct input *in, uint64_t since)
 {
 	const struct input *base = merge->base;
@@ -305,7 +307,10 @@ static int next(struct merge *merge, struct input *in)
 	return 0;
 }
 
-/* The time that a reader infers from the low bits of @time if the previous time was @before. */
+/*
+ * Returns the time that a reader infers from the low bits of @time if the previous time was
+ * @before.
+ */
 static uint64_t read_back(const struct merge *merge, uint64_t before, uint64_t time)
 {
 	const uint64_t mask = merge->to.ts_mask, half = mask ^ mask >> 1;
@@ -355,7 +360,7 @@ static int write_message(struct merge *merge, struct input *in, struct output *o
 	return output_failed(out) ? -1 : 0;
 }
 
-/* The trace whose next message is the earliest, NULL at the end. */
+/* Returns the trace whose next message is the earliest, NULL at the end. */
 static struct input *earliest(const struct merge *merge)
 {
 	struct input *found = NULL;

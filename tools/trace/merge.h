@@ -99,10 +99,10 @@ struct merge {
 	uint64_t	bytes;
 };
 
-/** merge_width() - width of a trace's timestamps */
+/** merge_width() - return width of a trace's timestamps */
 unsigned int merge_width(const struct input *in);
 
-/** merge_source_bits() - the width of the smallest SRC field that fits all sources */
+/** merge_source_bits() - return the width of the smallest SRC field that fits all sources */
 unsigned int merge_source_bits(const struct merge *merge);
 
 /**
@@ -114,7 +114,7 @@ unsigned int merge_source_bits(const struct merge *merge);
 int merge_read_meta(const struct merge *merge, struct input *in);
 
 /**
- * merge_meta() - the text of the merged trace's side-car file
+ * merge_meta() - make the text of the merged trace's side-car file
  *
  * Return: the text, valid until merge_close(), or NULL after printing an error.
  */

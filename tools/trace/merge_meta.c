@@ -43,7 +43,7 @@ static bool is_same_recording(const struct input *first, const struct input *oth
 	       other->start.ns < first->stop.ns && first->start.ns < other->stop.ns;
 }
 
-/* A number, or a string with one; 0 if there is none. */
+/* Returns a number, or a string with one; 0 if there is none. */
 static uint64_t number(struct json_object *from, const char *key)
 {
 	struct json_object *value;
@@ -170,7 +170,7 @@ unsigned int merge_source_bits(const struct merge *merge)
 	return bits;
 }
 
-/* The encoders of all traces, with their new numbers. */
+/* Returns the encoders of all traces, with their new numbers. */
 static struct json_object *merged_sources(const struct merge *merge)
 {
 	struct json_object *all = json_object_new_array(), *one;

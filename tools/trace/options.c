@@ -116,7 +116,7 @@ const struct cli_option options_names[] = {
 	{ .name = NULL }
 };
 
-/* Number of CPUs on which this process may run. */
+/* Returns the number of CPUs on which this process may run. */
 static int processors(void)
 {
 	cpu_set_t set;

@@ -100,7 +100,7 @@ enum options_takes {
 int options_parse(const struct cli_command *command, void *target, struct options *options,
 		  enum options_takes takes, int argc, char **argv);
 
-/** options_first() - the path of the (first) trace */
+/** options_first() - return the path of the (first) trace */
 const char *options_first(const struct options *options);
 
 /**

@@ -30,7 +30,7 @@ struct range {
 bool range_parse(struct range *range, const char *text);
 
 /**
- * range_ticks() - the range in ticks
+ * range_ticks() - convert the range to ticks
  * @hz:		ticks per second, 0 if unknown; then numbers without a unit are ticks
  * @from, @to:	the result; all times if no range was given
  *

@@ -112,7 +112,7 @@ struct pass {
 	uint8_t			buffer[CHUNK];
 };
 
-/* The highest bit set in @bits, and all bits below it. */
+/* Returns the highest bit set in @bits, and all bits below it. */
 static uint64_t up_to_highest(uint64_t bits)
 {
 	return bits ? ~0ull >> __builtin_clzll(bits) : 0;

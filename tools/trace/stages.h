@@ -63,7 +63,7 @@ void stages_catch_up(struct stages *stages);
  */
 bool stages_poll(struct stages *stages);
 
-/** stages_end() - the trace has ended: returns 0 once all is done, or -1 if out of memory */
+/** stages_end() - end the trace: returns 0 once all is done, or -1 if out of memory */
 int stages_end(struct stages *stages);
 
 /* Second stage: the consumer's callbacks. */

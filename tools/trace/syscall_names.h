@@ -5,7 +5,7 @@
 
 #include <stdint.h>
 
-/** syscall_name() - "read", or NULL if unknown */
+/** syscall_name() - return "read", or NULL if unknown */
 const char *syscall_name(uint32_t number);
 
 #endif /* SIFIVE_TRACE_SYSCALL_NAMES_H */

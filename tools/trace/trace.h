@@ -136,7 +136,7 @@ struct trace_stats {
 	bool		scheme_inferred;
 };
 
-/** trace_records() - total number of records */
+/** trace_records() - return total number of records */
 static inline uint64_t trace_records(const struct trace_stats *stats)
 {
 	uint64_t records = 0;
@@ -252,19 +252,19 @@ void trace_settle(const struct trace *trace, uint32_t owner, unsigned int channe
  */
 void trace_add(struct trace *trace, const struct trace_stats *stats);
 
-/** trace_sources() - how many sources have sent words of a channel so far */
+/** trace_sources() - return the number of sources that have sent words of a channel so far */
 unsigned int trace_sources(const struct trace *trace, unsigned int channel);
 
 /** trace_wrapped() - whether the trace is a ring that has overwritten its oldest bytes */
 bool trace_wrapped(const struct trace *trace);
 
-/** trace_channels() - mask of the channels whose records are decoded */
+/** trace_channels() - return mask of the channels whose records are decoded */
 uint32_t trace_channels(const struct trace *trace);
 
-/** trace_time_mask() - the greatest timestamp that a message can have */
+/** trace_time_mask() - return the maximum timestamp of a message */
 uint64_t trace_time_mask(const struct trace *trace);
 
-/** trace_stats() - the statistics of trace_open() and trace_run() so far */
+/** trace_stats() - return the statistics of trace_open() and trace_run() so far */
 const struct trace_stats *trace_stats(const struct trace *trace);
 
 /**
