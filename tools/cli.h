@@ -152,7 +152,7 @@ int cli_refuse(const struct cli_option *option, const char *takes, const char *v
 int cli_parse(const struct cli_command *command, void *target, int argc, char **argv);
 
 /**
- * cli_arguments() - check how many arguments follow the options
+ * cli_arguments() - check the number of arguments after the options
  * @command:	the command, for the message
  * @most:	maximum number of arguments
  * @argc, @argv: arguments of the command, after cli_parse()

@@ -12,7 +12,7 @@
 static const struct trace_ops trace_ops;
 static void on_ordered(void *context, const struct perfrec_record *record);
 
-/* Passes on the part of the span that is within the selected time range. */
+/* Passes on the span, limited to the selected time range. */
 static void on_span(void *context, struct thread *thread, enum oncpu_state state, uint64_t from,
 		    uint64_t to)
 {
@@ -151,7 +151,7 @@ struct analysis_thread *analysis_thread_of(struct analysis *analysis,
 /* ---- counters ---------------------------------------------------------- */
 
 /*
- * With per-thread counts: sets @delta to what counter @i has counted since the thread's latest
+ * Used with per-thread counts. Sets @delta to what counter @i has counted since the thread's latest
  * record on any hart. Returns whether this is known.
  */
 static bool thread_delta(struct analysis_thread *thread, struct stream *stream,
@@ -420,7 +420,7 @@ static uint64_t function_address(struct analysis *analysis,
 }
 
 /*
- * The columns to charge to the function of a sample or manual record. The kernel writes samples
+ * Returns the columns to charge to the function of a sample or manual record. The kernel writes samples
  * to a separate stream without calls; columns that calls or manual records count too must not be
  * charged twice. Time outside calls belongs to no function.
  */

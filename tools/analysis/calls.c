@@ -4,13 +4,13 @@
 
 #include "calls.h"
 
-/* How many frames to search for the call site of an exit record. */
+/* Maximum number of frames to search for the call site of an exit record. */
 #define SITE_SEARCH_MAX	64
 /* Search budget per call for its caller's frame; the unused part carries over. */
 #define SEARCH_EACH	64
 
 /*
- * Counters of frame @i: at_begin() returns their values at its start, of_inner() the counts of
+ * at_begin() returns the values of the counters at the start of frame @i, of_inner() the counts of
  * the functions that it called.
  */
 static uint64_t *at_begin(const struct analysis_thread *thread, unsigned int i)
@@ -29,8 +29,8 @@ static uint64_t function_of(const void *frames, uint32_t number)
 }
 
 /*
- * The slot of the function's outermost call, which holds its frame's index plus 1, or a free slot
- * for it. Calls end in the reverse order of their start, so an entry that was displaced past a
+ * Returns the slot of the function's outermost call, which holds its frame's index plus 1, or a
+ * free slot for it. Calls end in the reverse order of their start, so an entry that was displaced past a
  * slot is removed before that slot is freed.
  */
 static uint32_t *find_call(const struct analysis_thread *thread, uint32_t function)
@@ -281,7 +281,7 @@ void calls_end(struct analysis *analysis, struct analysis_thread *thread)
 }
 
 /*
- * How many calls an exit record ends: all up to the innermost call of this function from
+ * Returns the number of calls that an exit record ends: all up to the innermost call of this function from
  * this call site, or else up to its innermost call from any site; 0 if there is none.
  */
 static unsigned int ends(const struct analysis_thread *thread,

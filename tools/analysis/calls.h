@@ -36,8 +36,8 @@ struct stream {
 	 */
 	bool		resumed;
 	/*
-	 * The last thread that recorded here, and the part of the capture that it was in at
-	 * that time.
+	 * The last thread that recorded here, and the thread's part of the capture at that
+	 * time.
 	 */
 	const struct analysis_thread *thread;
 	uint32_t	part;

@@ -16,7 +16,7 @@ static uint8_t cycles_of(const struct stream *stream, const struct perfrec_recor
 	return COUNTERS_NONE;
 }
 
-/* Of several recorded processes, only the first is sampled. */
+/* If several processes are recorded, only the first is sampled. */
 static bool may_be_sampled(struct analysis *analysis, const struct perfrec_record *record)
 {
 	const struct thread *thread = threads_find(analysis->threads, record);
@@ -25,7 +25,7 @@ static bool may_be_sampled(struct analysis *analysis, const struct perfrec_recor
 	       thread->pid == analysis->meta->process[0].pid;
 }
 
-/* From now on, the records of a stream count what only samples have counted before. */
+/* Lets the records of a stream count what only samples have counted so far. */
 static void charge(struct analysis *analysis, const struct stream *stream,
 		   const struct perfrec_record *record)
 {

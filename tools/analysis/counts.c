@@ -28,7 +28,7 @@ struct tally {
 	uint64_t	taken;
 };
 
-/* How often a pair, identified by @key, occurred. */
+/* Number of times that a pair, identified by @key, occurred. */
 struct pair {
 	uint64_t	key;
 	uint64_t	times;
@@ -137,7 +137,7 @@ new_tally(struct counts *counts, const struct block *block)
 	return &tally[block->id];
 }
 
-/* Valid until a tally is added for another block. */
+/* The result is valid until a tally is added for another block. */
 static inline struct tally *tally_of(struct counts *counts, const struct block *block)
 {
 	return block->id < counts->room ? &counts->tally[block->id] : new_tally(counts, block);
@@ -193,7 +193,7 @@ static void add_step(struct counts *counts, const struct block *from, uint64_t a
 		link_to(counts, from, to, 1);
 }
 
-/* The flow continues at @address. */
+/* Called when the flow continues at @address. */
 static inline void resume(struct counts *counts, const struct flow_place *place,
 			  uint64_t address)
 {
@@ -244,7 +244,7 @@ static void on_run(void *context, const struct flow_place *place, const struct f
 	add_part(counts, block, run->from, run->to, run->times);
 }
 
-/* The flow ends at @address, to which the latest block led. */
+/* Called when the flow ends at @address, to which the latest block led. */
 static void end_at(struct counts *counts, const struct block *last, uint64_t address)
 {
 	const struct block *to = code_block(counts->code, address);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * How often a trace's instructions were executed, and where each branch went. Memory grows
+ * Counts the executions of a trace's instructions, and where each branch went. Memory grows
  * with the code, not with the trace.
  */
 #ifndef SIFIVE_TRACE_COUNTS_H

@@ -173,7 +173,7 @@ void executed_free(struct executed *executed)
 }
 
 /*
- * The first of @count entries of @size bytes whose address, at @offset in the entry, is
+ * Returns the first of @count entries of @size bytes whose address, at @offset in the entry, is
  * at least @address.
  */
 static size_t first_at(const void *array, size_t count, size_t size, size_t offset,

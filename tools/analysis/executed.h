@@ -9,7 +9,7 @@
 #include "counts.h"
 
 /**
- * struct executed_run - instructions of a block, executed one after the other
+ * struct executed_run - instructions of a block, executed one after another
  * @start:	address of the block
  */
 struct executed_run {

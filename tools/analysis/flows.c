@@ -229,7 +229,7 @@ static uint32_t search_from(struct track *track)
 }
 
 /*
- * The number of calls that stay open if a function's innermost call becomes the innermost of all;
+ * Returns the number of calls that remain open if a function's innermost call becomes the innermost;
  * 0 if the function has no open call.
  */
 static uint32_t depth_of(struct track *track, uint64_t function)
@@ -253,7 +253,9 @@ static void begin_anew(struct flows *flows, struct track *track,
 	enter_frame(flows, track, place, &(struct frame){ .function = function, .earlier = true });
 }
 
-/* The next instruction is in @function, which may be a caller of the latest function. */
+/*
+ * Called when the next instruction is in @function, which may be a caller of the latest function.
+ */
 static void go_back_to(struct flows *flows, struct track *track,
 		       const struct flow_place *place, const struct function *function)
 {
@@ -452,7 +454,7 @@ static bool step(struct flows *flows, struct track *track, const struct flow_pla
 	return true;
 }
 
-/* The source continues, perhaps in a signal handler. */
+/* Called when the source continues, perhaps in a signal handler. */
 static void resume(struct flows *flows, struct track *track, const struct flow_place *place,
 		   const struct block *block, uint64_t at)
 {
@@ -486,8 +488,8 @@ static void resume(struct flows *flows, struct track *track, const struct flow_p
 }
 
 /*
- * The writer ends: unless it returns to its caller or continues in the library, instructions are
- * missing.
+ * Called when the writer ends. Unless it returns to its caller or continues in the library,
+ * instructions are missing.
  */
 static void end_writer(struct flows *flows, struct track *track, const struct flow_place *place,
 		       const struct block *block, uint64_t at)
@@ -516,7 +518,7 @@ static bool is_writer(struct flows *flows, const struct owner *owner,
 	return symbols_find(flows->symbols, event->address, &symbol) && symbol.generated;
 }
 
-/* The thread continues in code that no file contains, such as code generated at run time. */
+/* Called when the thread continues in code of no file, such as code generated at run time. */
 static void on_unseen(struct flows *flows, struct track *track, const struct flow_place *place,
 		      const struct flow_event *event)
 {

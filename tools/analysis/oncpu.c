@@ -72,7 +72,7 @@ struct oncpu_thread {
 };
 
 /**
- * struct hart - the thread that runs on a hart
+ * struct hart - the running thread of a hart
  * @known:	set if @running is the running thread, NULL if no recorded thread is running
  * @sure:	without @known: time since which no records are missing
  * @was:	without @known: last thread that is known to have run
@@ -322,7 +322,7 @@ static void enter_state(struct oncpu *oncpu, struct oncpu_thread *t, enum oncpu_
 	t->state = state;
 }
 
-/* The thread ran on the hart until @from, and stopped at an unknown time after that. */
+/* Called if the thread ran on the hart until @from and stopped at an unknown later time. */
 static void lose_running(struct oncpu *oncpu, struct hart *hart, uint64_t from)
 {
 	if (!hart->known)
@@ -334,7 +334,7 @@ static void lose_running(struct oncpu *oncpu, struct hart *hart, uint64_t from)
 		enter_state(oncpu, hart->was, ONCPU_UNKNOWN, from);
 }
 
-/* The thread may have run in this interval, part of which may already count as unknown. */
+/* Marks an interval in which the thread may have run; part of it may already be unknown. */
 static void doubt_wait(const struct doubts *doubts, const struct wait *wait, uint64_t from,
 		       uint64_t to)
 {
@@ -377,7 +377,7 @@ static void on_loss(struct oncpu *oncpu, const struct event *event)
 	doubts_add(&oncpu->doubts, from, to);
 }
 
-/* After a loss: the thread that ran before it no longer runs, but @t does, or no thread. */
+/* After a loss, the previous thread is no longer running, but @t is, or no thread. */
 static void settle(struct oncpu *oncpu, struct hart *hart, const struct oncpu_thread *t)
 {
 	struct oncpu_thread *was = hart->was;
@@ -388,7 +388,7 @@ static void settle(struct oncpu *oncpu, struct hart *hart, const struct oncpu_th
 		enter_state(oncpu, was, ONCPU_WAITS, hart->sure);
 }
 
-/* The record contradicts the hart's known thread: other records are missing. */
+/* Called if the record contradicts the hart's known thread, so other records are missing. */
 static void contradict(struct oncpu *oncpu, struct hart *hart, uint64_t now)
 {
 	oncpu->stats.contrary++;
@@ -400,7 +400,7 @@ static void contradict(struct oncpu *oncpu, struct hart *hart, uint64_t now)
 	hart->sure = now;
 }
 
-/* The thread starts running. If it ran on another hart, the record of its stop is missing. */
+/* Called when the thread starts running: if it ran elsewhere, the record of its stop is missing. */
 static void leave_hart(struct oncpu *oncpu, struct oncpu_thread *t, const struct hart *hart)
 {
 	if (!t->known || t->over || t->state != ONCPU_RUNS)
@@ -443,7 +443,7 @@ static void on_in(struct oncpu *oncpu, struct hart *hart, struct oncpu_thread *t
 	syscalls_take_over(&t->call, sums_of(t), &execute);
 }
 
-/* The thread runs here, although no record shows when it began. */
+/* Called if the thread is running here, although no record shows since when. */
 static void find_running(struct oncpu *oncpu, struct hart *hart, struct oncpu_thread *t,
 			 uint64_t now)
 {
@@ -526,7 +526,7 @@ static struct oncpu_thread *find_thread(struct oncpu *oncpu, const struct trace_
 	return thread->oncpu;
 }
 
-/* The hart's running thread makes a system call, or the call returns. */
+/* Called when the hart's running thread makes a system call, or when the call returns. */
 static void on_call(struct oncpu *oncpu, struct hart *hart, const struct trace_switch *record)
 {
 	struct oncpu_thread *t = hart->running;
@@ -603,7 +603,7 @@ static void hold_loss(struct oncpu *oncpu, unsigned int src, uint64_t from, uint
 }
 
 /*
- * The earliest time that bytes lost here can have. A hart without a message for a long time was
+ * Returns the earliest time that bytes lost here can have. A hart without a message for a long time was
  * idle, so its missing messages are newer than other harts' messages well before this place.
  */
 static uint64_t loss_begin(const struct oncpu *oncpu, const struct hart *hart)
@@ -645,7 +645,7 @@ void oncpu_note(struct oncpu *oncpu, unsigned int src, const struct perfrec_stam
 	see(oncpu, src, stamp);
 }
 
-/* The hart's messages are missing from here on, up to its next message. */
+/* Notes that the hart's messages are missing from here on, up to its next message. */
 static void lose(struct hart *hart, uint64_t from)
 {
 	if (!hart->lost)
@@ -697,7 +697,7 @@ void oncpu_lost(struct oncpu *oncpu, int src, const struct perfrec_stamp *stamp)
 
 /* ---- queries ------------------------------------------------------------ */
 
-/* The thread wrote a record at @to: it runs, even if no switch record shows since when. */
+/* The thread wrote a record at @to, so it is running, even if no switch record shows since when. */
 static void settle_last(struct oncpu *oncpu, struct oncpu_thread *t, uint64_t to)
 {
 	if (!t->known || t->over || t->since >= to || t->state == ONCPU_RUNS)

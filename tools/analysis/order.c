@@ -68,7 +68,7 @@ static struct reorder **reorder_of(struct order *order, unsigned int channel)
 	return order->common ? &order->common : &order->reorder[channel];
 }
 
-/* Earlier words that were delayed by reordering have arrived by now. */
+/* Whether earlier words that were delayed by reordering have arrived. */
 static bool is_due(const struct order *order, const struct perfrec_stamp *begin)
 {
 	return begin->offset + RING_SKEW < order->position;
@@ -151,7 +151,7 @@ void order_push(struct order *order, const struct trace *trace,
 		order->give(order->context, record);
 }
 
-/* From here on, threads may change channels. */
+/* Called when threads may change channels from here on. */
 static void begin_sharing(struct order *order, const struct trace *trace,
 			  uint64_t position)
 {

@@ -117,7 +117,7 @@ static void on_leave(void *context, struct analysis_thread *thread,
 	}
 }
 
-/* A function may be among its own callers: it counts once. */
+/* A function that is among its own callers counts once. */
 static void add_within(struct profile *profile, size_t index, const struct analysis_step *step)
 {
 	struct profile_row *row = &profile->row[index];
@@ -165,7 +165,7 @@ static void show(struct profile *profile)
 	profile->shown = progress_clock();
 }
 
-/* Show the current state, because more data may take a long time to arrive. */
+/* Shows the current state, because more data may take a long time to arrive. */
 static void on_pause(void *context)
 {
 	struct profile *profile = context;

@@ -29,7 +29,7 @@ struct stop {
 };
 
 /**
- * struct owner - a thread, or the code that runs on a source without a thread name
+ * struct owner - a thread, or the code that is running on a source without a thread name
  * @id:		thread id, or source, plus 1 << 32
  * @resumed:	it has continued at @address on source @src, and the stop before that has not been
  *		seen yet
@@ -101,7 +101,7 @@ static struct owner *running(struct steps *steps, unsigned int src)
 }
 
 /*
- * Sources are processed one after the other, so the thread may already have continued on
+ * Sources are processed one after another, so the thread may already have continued on
  * another one before its stop is seen here.
  */
 static bool went_on(const struct owner *owner, const struct flow_place *place)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* How often threads made each system call, and how long the calls took. */
+/* Counts and times of each system call. */
 #ifndef SIFIVE_TRACE_SYSCALLS_H
 #define SIFIVE_TRACE_SYSCALLS_H
 
@@ -12,7 +12,7 @@
 #define SYSCALLS_MAX	1024
 
 /*
- * How many calls with time off the CPU to keep, because a loss during such a call may be found
+ * Number of calls with time off the CPU to keep, because a loss during such a call may be found
  * later.
  */
 #define SYSCALLS_RECENT	256

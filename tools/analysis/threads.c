@@ -189,7 +189,7 @@ static struct thread *make_plain(struct threads *threads, unsigned int src,
 	return thread;
 }
 
-/* For records on a shared channel whose header is missing. */
+/* Returns the thread of records on a shared channel whose header is missing. */
 static struct thread *lost_thread(struct threads *threads, unsigned int src,
 				  unsigned int channel)
 {
@@ -359,7 +359,7 @@ static struct thread *stranger(struct threads *threads, unsigned int channel,
 	return thread;
 }
 
-/* Among the threads with this id, the latest that began at or before @time. */
+/* Returns the latest of the threads with this id that began at or before @time. */
 static struct entry *entry_of(const struct threads *threads, uint32_t tid,
 			      bool timed, uint64_t time)
 {

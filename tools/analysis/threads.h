@@ -90,7 +90,7 @@ unsigned int threads_left_out(const struct threads *threads);
 /** threads_before() - return the thread that had the id before, NULL if none has been found */
 struct thread *threads_before(const struct threads *threads, const struct thread *thread);
 
-/** threads_count() - return number of threads found */
+/** threads_count() - return the number of threads found */
 unsigned int threads_count(const struct threads *threads);
 
 /** threads_get() - return the thread with a number */

@@ -9,7 +9,7 @@
 /* Limits for a damaged trace: threads, and the calls of all threads. */
 #define THREADS_MAX	4096
 #define FRAMES_MAX	(1u << 18)
-/* How many of a thread's open calls to search for the target of a return. */
+/* Number of a thread's open calls to search for the target of a return. */
 #define SEARCHED_MAX	(1u << 14)
 
 /* An open call: its function's first instruction and its return address. */
@@ -25,7 +25,7 @@ struct frame {
 };
 
 /**
- * struct owner - a thread, or the code that runs on a source without a thread name
+ * struct owner - a thread, or the code that is running on a source without a thread name
  * @id:		thread id, or source, plus 1 << 32
  * @interrupted: address at which its latest trap interrupted it, 0 if unknown
  * @last:	the block at whose end its latest part stopped, NULL if it stopped within a
@@ -56,7 +56,7 @@ struct function {
 };
 
 /**
- * struct track - the code that runs on a source
+ * struct track - the code that is running on a source
  * @last:	the latest block that was executed to its end
  * @resume:	the next instruction need not follow from the latest one
  * @lost:	instructions before the next one are missing

@@ -116,7 +116,7 @@ static void weigh_subtrees(struct tree *tree)
 }
 
 /*
- * The weight that at most a third of the nodes exceed, determined one byte at a time, the most
+ * Returns the weight that at most a third of the nodes exceed, determined one byte at a time, the most
  * significant one first.
  */
 static uint64_t least_weight(const struct tree *tree)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* The call tree of a trace: each path of calls, how often it occurred and its cost. */
+/* The call tree of a trace: each path of calls, with its number of occurrences and its cost. */
 #ifndef SIFIVE_TRACE_TREE_H
 #define SIFIVE_TRACE_TREE_H
 
@@ -94,13 +94,13 @@ enum tree_weight tree_usual(const struct trace_stats *stats);
 /** tree_weight() - return a weight by its name, or -1 */
 int tree_weight(const struct tree *tree, const char *name);
 
-/** tree_self() - return weight of a node, excluding callees */
+/** tree_self() - return the weight of a node, excluding callees */
 uint64_t tree_self(const struct tree *tree, uint32_t node, int weight);
 
 /** tree_finish() - sort children by weight and fill in the tree's links */
 void tree_finish(struct tree *tree, int weight);
 
-/** tree_total() - return weight of a node, including callees, after tree_finish() */
+/** tree_total() - return the weight of a node, including callees, after tree_finish() */
 uint64_t tree_total(const struct tree *tree, uint32_t node, int weight);
 
 /**

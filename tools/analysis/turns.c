@@ -198,9 +198,7 @@ bool turns_change(const struct perfrec_record *record, unsigned int i)
 	       (record->value[i] ^ (before & counters_mask(record, i))) >> shift_of(record, i);
 }
 
-/*
- * For the counters of a record that take turns: what they have counted since the previous record.
- */
+/* What those counters of a record that take turns have counted since the previous record. */
 struct since {
 	uint32_t	mask;		/* mask of counters, by number */
 	uint64_t	period;		/* numbers of turn and round */
@@ -311,7 +309,7 @@ unsigned int turns_column(const struct turns *turns, unsigned int column)
  * The total is the ratio of counts to cycles, times all cycles. Its error is estimated by
  * treating the turns as a sample: how far the count of each turn differs from what the ratio
  * predicts. Nothing is known about the cycles between two turns: they may contain no such event
- * at all, as when the kernel is just changing the turn.
+ * at all, for example while the kernel changes the turn.
  */
 void turns_estimate(const struct turns *turns, unsigned int column,
 		    struct turns_estimate *estimate)

@@ -108,7 +108,7 @@ static void put_fallthrough(struct branches *branches, uint64_t from, uint64_t t
 		   in_file(branches, from), in_file(branches, to), times);
 }
 
-/* Writes how often the flow continued after each call: as often as a function returned there. */
+/* Writes how often the flow continued after each call: the number of returns to that place. */
 static void put_returns(struct branches *branches)
 {
 	const struct executed *executed = &branches->executed;

@@ -136,7 +136,7 @@ static unsigned int class_of(const struct call *call)
 	return (bits + 1) / 2;
 }
 
-/* LEB128. */
+/* Writes a number in LEB128. */
 static unsigned char *put_varint(unsigned char *to, uint64_t number)
 {
 	while (number >= 0x80) {
@@ -157,7 +157,7 @@ static int compare(const void *a, const void *b, void *context)
 	return first < second ? -1 : 1;
 }
 
-/* Sorted by start; most calls that are not nested are already in that order. */
+/* Sorts by start; most calls that are not nested are already in that order. */
 static void sort(struct pending *pending)
 {
 	bool sorted = true;
@@ -397,7 +397,7 @@ static int put_chunks(struct calls *calls, struct output *out)
 }
 
 /*
- * [class, first, last, calls, bytes, bytes of counts, counters, [thread, least depth, greatest
+ * [class, first, last, calls, bytes, bytes of counts, counters, [thread, lowest depth, highest
  * depth, calls, ...]]
  */
 static int put_index(struct calls *calls, uint64_t first, struct output *out)

@@ -474,7 +474,7 @@ static void put_between(struct export *export, const struct analysis_point *poin
 		put_unless(export, !(known >> c & 1), known >> c & 1 ? count[c] : 0);
 }
 
-/* Writes the counts of a row; those that are not @known stay empty, which may be all of them. */
+/* Writes the counts of a row; those that are not @known, perhaps all of them, are empty. */
 static void end_row(struct export *export, const struct row *row, uint64_t known,
 		    const uint64_t *total, const uint64_t *self)
 {
@@ -624,7 +624,7 @@ static void csv_recorded(void *context, struct analysis_thread *thread,
 	end_row(export, &row, 0, NULL, NULL);
 }
 
-/* Records may be missing here. */
+/* Called where records may be missing. */
 static void csv_lost(void *context, struct analysis_thread *thread)
 {
 	struct row row = {

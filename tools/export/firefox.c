@@ -182,7 +182,7 @@ static void put_stack(struct writer *writer, uint32_t node)
 	put_number(writer->out, writer->stack[node], 0);
 }
 
-/* Milliseconds, or a count. */
+/* Writes milliseconds, or a count. */
 static void put_amount(struct writer *writer, uint64_t amount)
 {
 	if (is_time(writer))

@@ -7,8 +7,8 @@
 #include "export.h"
 
 /*
- * Names along the path from the root. An outermost frame says that the counts are per hart,
- * because the format has no other place for this.
+ * Writes the names along the path from the root. An outermost frame says that the counts are per
+ * hart, because the format has no other place for this.
  */
 static void put_path(struct export *export, uint32_t *path, uint32_t node)
 {

@@ -109,7 +109,7 @@ static void *with_room(struct html *html, void *items, uint32_t *room, uint32_t 
 	return more;
 }
 
-/* A thread's calls and points have a row for each level. */
+/* Counts the call's level: a thread's calls and points have a row for each level. */
 static void add_level(struct html *html, const struct call *call)
 {
 	uint32_t *levels = with_room(html, html->levels, &html->threads, call->thread,
@@ -456,7 +456,7 @@ static void put_names(struct output *out, const char *what, const struct counter
 	put_string(out, "],\n");
 }
 
-/* Functions with calls that the page lacks, because they have no time. */
+/* Writes the functions with calls that the page lacks, because they have no time. */
 static void put_untimed(struct export *export)
 {
 	const struct html *html = export->private;

@@ -73,7 +73,7 @@ static void move_address(const struct move *move, struct cursor *cursor)
 }
 
 /*
- * The next unit of a debug section, after its length. @offset is set to the size of an offset
+ * Takes the next unit of a debug section, after its length. @offset is set to the size of an offset
  * in the unit. Returns false after the last.
  */
 static bool take_unit(struct cursor *section, struct cursor *unit,
@@ -146,7 +146,7 @@ static void move_lines(const struct move *move, struct cursor *unit,
 	}
 }
 
-/* Pairs of address and length, 0 at the end; the header is padded to their size. */
+/* Moves the pairs of address and length, 0 at the end; the header is padded to their size. */
 static void move_aranges(const struct move *move, struct cursor *unit,
 			 unsigned int offset)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * Messages in protocol buffers, serialized one after the other and compressed.
+ * Messages in protocol buffers, serialized one after another and compressed.
  * Several messages that each contain some of the fields are equivalent to one with all fields.
  */
 #ifndef SIFIVE_TRACE_PROTOBUF_H

@@ -225,7 +225,7 @@
 			page.time(view[1]) + " of " + page.time(whole);
 	}
 
-	// Draws once in the next frame, no matter how many times it is requested.
+	// Draws once in the next frame, regardless of the number of requests.
 	var due = false;
 	function redraw() {
 		if (due)
@@ -315,7 +315,7 @@
 		return hit;
 	}
 
-	// Describes the part of a thread's time at a place of its strip.
+	// Describes the period of a thread's time at a place of its strip.
 	function spanAt(event) {
 		var t = timeAt(timeline, event), y = event.offsetY + area.scrollTop;
 		var slack = span() / timeline.w, about = DATA.doubtful ? "~" : "";
@@ -499,7 +499,7 @@
 			return Math.min(tall, Math.max(200, Math.round(innerHeight * TALL)));
 		}, "calls of " + lanes.length + (lanes.length === 1 ? " thread" : " threads") +
 		   " over time; the table of functions below has their sums"), tell);
-		// The canvas stays visible while the lanes scroll.
+		// The canvas remains visible while the lanes scroll.
 		var spacer = page.element("div", area);
 		area.addEventListener("scroll", redraw);
 		timeline.fit = function () {

@@ -14,7 +14,7 @@
 #include "hash.h"
 
 /*
- * Blocks are allocated this many at a time and never moved, because pointers to them must stay
+ * Blocks are allocated this many at a time and never moved, because pointers to them must remain
  * valid.
  */
 #define CHUNK_BITS	10

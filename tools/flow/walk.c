@@ -104,7 +104,7 @@ static enum step go_away(struct walk *walk, bool show, enum flow_gap why, bool k
 	return STEP_AWAY;
 }
 
-/* The source enters code that was not requested, so its address is not shown. */
+/* Called when the source enters code that was not requested, whose address is not shown. */
 static enum step leave_out(struct walk *walk, bool show, uint64_t address)
 {
 	walk->firmware = !code_is_kernel(address);
@@ -114,8 +114,8 @@ static enum step leave_out(struct walk *walk, bool show, uint64_t address)
 }
 
 /*
- * The source enters the page where the kernel executes probed instructions, which is omitted like
- * the kernel.
+ * Called when the source enters the page where the kernel executes probed instructions, which is
+ * omitted like the kernel.
  */
 static enum step go_to_probe(struct walk *walk, bool show)
 {
@@ -519,7 +519,7 @@ static enum step indirect(struct walk *walk, bool show, const struct walk_messag
 	return to_address(walk, show, message, walk->reference);
 }
 
-/* A repeated message has the same target, so the reference stays the same. */
+/* A repeated message has the same target, so the reference does not change. */
 static enum step again(struct walk *walk, bool show, const struct walk_message *message)
 {
 	enum step step = STEP_DONE;

@@ -636,8 +636,8 @@ static const uint64_t slice_mask[] = {
 };
 
 /*
- * Nearly all messages of a trace are short stores of unpredictable length, so finds all fields
- * without a data-dependent branch. parse() handles everything else.
+ * Nearly all messages of a trace are short stores of unpredictable length, so this function finds
+ * all fields without a data-dependent branch. parse() handles everything else.
  */
 static inline __attribute__((always_inline)) size_t
 decode_stores(struct nexus *nexus, struct store *store, size_t count, bool delta)

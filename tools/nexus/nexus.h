@@ -171,7 +171,7 @@ struct nexus_layout {
 	uint8_t		fields;		/* number of variable fields that are always present */
 	uint8_t		option;		/* index of the fixed field that can add a field */
 	uint8_t		option_value;	/* its value that adds a field; 0xff if none does */
-	uint8_t		option_max;	/* its greatest defined value */
+	uint8_t		option_max;	/* its maximum defined value */
 };
 
 /* Which stores have a timestamp. */

@@ -310,7 +310,7 @@ struct perfrec_loss {
 /**
  * struct perfrec_ops - the consumer's callbacks; each may be NULL
  * @stream:	the first word of a stream has arrived
- * @header:	a complete header. The header stays valid and unchanged until its stream has
+ * @header:	a complete header. The header remains valid and unchanged until its stream has
  *		had PERFREC_HEADERS_KEPT more headers, or until perfrec_free().
  * @record:	a complete record, valid during the call. A record is passed on when it is
  *		known to be complete: at the next word of its stream, or at perfrec_flush().

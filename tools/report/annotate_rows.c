@@ -128,7 +128,7 @@ static void give_vague(struct walk *walk)
 	give(walk, &row);
 }
 
-/* Sites before @end that are not at an instruction. */
+/* Passes on the sites before @end that are not at an instruction. */
 static void give_strays(struct walk *walk, uint64_t end)
 {
 	const struct annotated_entry *entry;

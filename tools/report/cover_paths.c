@@ -26,7 +26,7 @@ static void put_count(const struct table *table, uint64_t count)
 	cover_put_count(table->out, count, COUNT_WIDTH, table->exact);
 }
 
-/* Prints how many instructions were executed, and their share of all instructions. */
+/* Prints the number of executed instructions, and their share of all instructions. */
 static void put_executed(const struct table *table, uint64_t executed)
 {
 	cover_put_percent(table->out, executed, table->paths->executed);

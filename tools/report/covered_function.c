@@ -169,7 +169,7 @@ static size_t first_row(const struct lines_row *row, size_t rows, uint64_t addre
 	return low;
 }
 
-/* Additional lines that the first instruction executes. */
+/* Finds additional lines that the first instruction executes. */
 static void find_first_lines(struct maker *maker, const struct lines_function *function)
 {
 	const struct lines_unit *unit = maker->unit;
@@ -321,7 +321,7 @@ static bool has_line(const struct maker *maker, size_t block, uint32_t line)
 	return bsearch(&key, maker->pair, maker->pairs, sizeof(*maker->pair), compare_key);
 }
 
-/* Unique pairs of basic blocks and lines, sorted. */
+/* Finds the unique pairs of basic blocks and lines, sorted. */
 static void find_pairs(struct maker *maker)
 {
 	size_t i, kept = 0, block = 0;

@@ -136,7 +136,7 @@ static uint64_t plain_times(const struct paths_block *from, const struct paths_b
 }
 
 /*
- * Whether a transition stays within a call; calls and returns do not, even if they lead to
+ * Whether a transition is within a call; calls and returns do not, even if they lead to
  * the same function.
  */
 static bool is_inside(const struct executed_link *link)
@@ -145,7 +145,7 @@ static bool is_inside(const struct executed_link *link)
 	       link->kind == FLOW_INDIRECT_JUMP;
 }
 
-/* A transition from or to a block: the other block, and how often it occurred. */
+/* A transition from or to a block: the other block, and the number of occurrences. */
 struct way {
 	uint32_t	other;
 	uint64_t	times;
@@ -279,7 +279,7 @@ static uint64_t less(uint64_t one, uint64_t two)
 }
 
 /*
- * Counts how often a loop was entered, which is as often as it was left. A loop that tests its
+ * Counts how often a loop was entered, which equals the number of times it was left. A loop that tests its
  * condition first is entered by a jump to the condition, past the path's first block, so only its
  * exits can be counted.
  */

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * Hot paths: basic blocks that usually execute one after the other, derived from how often
+ * Hot paths: basic blocks that usually execute one after another, derived from how often
  * blocks and branches were executed.
  *
- * Each executed block belongs to exactly one path, which stays within a function. A path
+ * Each executed block belongs to exactly one path, which does not leave its function. A path
  * starts from the block with the most executed instructions that is not yet in a path. It
  * extends forwards and backwards along the most frequent transition, as long as that
  * accounts for at least half of the executions of both its blocks. Calls are stepped over.
@@ -14,7 +14,7 @@
 #include "executed.h"
 
 /**
- * struct paths_block - instructions that were executed one after the other
+ * struct paths_block - instructions that were executed one after another
  * @start, @end: addresses, @end exclusive
  * @last:	address of the last instruction
  * @function:	first address of the function; if unknown, the first address of the object, or 0

@@ -324,7 +324,7 @@ static void on_recorded(void *context, struct analysis_thread *thread,
 	put_recorded_counts(replay, point);
 }
 
-/* Time on the CPU needs no line, because the thread's records show that it runs. */
+/* Time on the CPU needs no line, because the thread's records show that it is running. */
 static void on_span(void *context, struct thread *of, enum oncpu_state state, uint64_t from,
 		    uint64_t to)
 {

@@ -106,7 +106,7 @@ struct table {
 	struct output		*out;
 	struct metric		metric[METRICS_MAX];
 	unsigned int		metrics;
-	/* How many metrics the tables show; these come first in @metric. */
+	/* Number of metrics that the tables show; these come first in @metric. */
 	unsigned int		shown;
 	struct line		*line;
 	size_t			lines;

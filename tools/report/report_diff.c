@@ -381,7 +381,7 @@ static void put_numbers(const struct diff *diff, struct report_rows *rows,
 	}
 }
 
-/* csv and JSON. */
+/* Writes the rows of csv and JSON. */
 static void put_rows(struct diff *diff, size_t lines)
 {
 	struct report_rows rows = {
@@ -534,7 +534,7 @@ static void choose_columns(struct diff *diff)
 	diff->metrics = kept;
 }
 
-/* Largest difference first. */
+/* Sorts by difference, the largest first. */
 static int sort(struct diff *diff)
 {
 	int by = report_sort_metric(diff->options, diff->metric, diff->metrics);

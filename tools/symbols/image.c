@@ -480,7 +480,7 @@ struct Dwfl_Module *image_lines_module(struct image *image)
 
 bool image_is_foreign(const char *path)
 {
-	/* Up to e_version, the layout is the same for 32 and 64 bits. */
+	/* Up to e_version, the layout is the same for RV32 and RV64. */
 	Elf32_Ehdr header = { .e_machine = EM_RISCV };
 	FILE *file = fopen(path, "rb");
 

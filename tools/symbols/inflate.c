@@ -62,8 +62,8 @@ static bool has_symbols(const GElf_Shdr *header)
 }
 
 /*
- * Measures .gnu_debugdata. Its format does not contain the inflated size, so inflates the data and
- * discards it.
+ * Measures .gnu_debugdata. Its format does not contain the inflated size, so the data is inflated
+ * and discarded.
  */
 static void add_embedded(struct sum *sum, Elf *elf)
 {

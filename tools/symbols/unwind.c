@@ -342,7 +342,7 @@ static bool leave_stub(struct unwind *unwind, struct image *image, uint64_t addr
 	return unwind->pc;
 }
 
-/* Begins at the innermost frame. @mask is the greatest address. */
+/* Begins at the innermost frame. @mask is the maximum address. */
 static void begin(struct unwind *unwind, uint64_t mask)
 {
 	unsigned int i;

@@ -92,7 +92,7 @@ static int make_filter(const struct dry_run *dry)
 				 &dry->result->left_out);
 }
 
-/* For launch.before: runs in the process of the dry run, which executes nothing else. */
+/* Used for launch.before: runs in the process of the dry run, which executes nothing else. */
 static int run(void *argument)
 {
 	struct dry_run *dry = argument;

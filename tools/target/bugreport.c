@@ -78,7 +78,7 @@ static bool is_one_of(const char *name, const char * const *names)
 	return *names;
 }
 
-/* These fields of /proc/cpuinfo, for each CPU. */
+/* Writes these fields of /proc/cpuinfo, for each CPU. */
 static void processors(void)
 {
 	static const char * const names[] = { "hart", "isa", "mmu", "uarch", NULL };
@@ -118,10 +118,7 @@ static bool is_text(const unsigned char *bytes, size_t length)
 	return true;
 }
 
-/*
- * A property as in device tree source: strings, or hexadecimal words; "yes" if
- * empty.
- */
+/* Writes a property as in device tree source: strings, or hexadecimal words; "yes" if empty. */
 static void put_property(const char *node, const char *name)
 {
 	unsigned char bytes[256];
@@ -156,7 +153,7 @@ static int visible(const struct dirent *entry)
 	return entry->d_name[0] != '.';
 }
 
-/* Sorted entries of a folder; none if it cannot be read. */
+/* Lists the entries of a folder, sorted; none if it cannot be read. */
 static int list_folder(const char *path, struct dirent ***entries)
 {
 	int count = scandir(path, entries, visible, by_name);
@@ -369,7 +366,7 @@ static void counters(int fd)
 }
 
 /*
- * Include only lines of this driver and the PMU driver, because others may contain the kernel
+ * Includes only lines of this driver and the PMU driver, because others may contain the kernel
  * command line.
  */
 static void put_log_line(char *line)

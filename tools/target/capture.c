@@ -300,7 +300,7 @@ int capture_sink(int fd, uint32_t index, struct sifive_trace_sink *sink)
 }
 
 /*
- * Reports how many of a sink's @bytes are not in a file, and how to save them; returns whether
+ * Reports the number of a sink's @bytes that are not in a file, and how to save them; returns whether
  * any are missing.
  */
 bool capture_short(const char *name, uint64_t bytes)

@@ -125,7 +125,7 @@ int capture_sink(int fd, uint32_t index, struct sifive_trace_sink *sink);
 int capture_copy(int fd, const char *path, uint64_t offset, __u64 *bytes, bool end);
 
 /**
- * capture_short() - report how many of a sink's @bytes are missing from the file @name, and
+ * capture_short() - report the number of a sink's @bytes that are missing from the file @name, and
  * how to save them; returns whether any are missing
  */
 bool capture_short(const char *name, uint64_t bytes);
@@ -154,7 +154,7 @@ int capture_compare(const char *path, const struct capture_mark *mark,
  * @quiet:	print only errors and losses
  *
  * Return: 0; -1 if there is no capture, and the side-car files have been removed; 1 if it
- * cannot be read yet, or a write failed: this has been reported, and the side-car files stay.
+ * cannot be read yet, or a write failed: this has been reported, and the side-car files are kept.
  */
 int capture_rescue(const char *path, const struct capture_mark *mark,
 		   bool quiet);

@@ -38,7 +38,7 @@
  */
 #define STATE		FOLDER "/state"
 
-/* How long stop waits, in units of 10 ms. */
+/* Maximum wait of stop, in units of 10 ms. */
 #define STOP_STEPS	1000
 
 /**

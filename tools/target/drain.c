@@ -253,7 +253,7 @@ static void fail_read(const struct drain *d, struct drain_sink *s, int error)
 	       error == EBUSY ? "another program is reading it" : strerror(error));
 }
 
-/* After read() has returned @got bytes: whether the capture is running. */
+/* Whether the capture is running, after read() has returned @got bytes. */
 static bool is_running(ssize_t got)
 {
 	return got > 0 || (got < 0 && (errno == EAGAIN || errno == EINTR));
@@ -298,7 +298,7 @@ static void copy_sinks(struct drain *d, unsigned int reads)
 				break;
 }
 
-/* Show a progress line, which the program's output overwrites. */
+/* Shows a progress line, which the program's output overwrites. */
 static void show(struct drain *d)
 {
 	struct sifive_trace_status status = { .size = sizeof(status) };
@@ -342,7 +342,7 @@ static void end(struct drain *d)
 	       room(d) < LEAST ? "--size" : "--time");
 }
 
-/* After the limit, stores must not wait for the command. */
+/* Discards data after the limit, so that stores do not wait for the command. */
 static void drop(struct drain *d)
 {
 	static char chunk[CHUNK];

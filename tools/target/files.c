@@ -68,7 +68,7 @@ static bool is_named(const char *path)
 	return !strcmp(path, named);
 }
 
-/* An existing file keeps its mode, so change it; devices are not the command's to change. */
+/* Changes the mode of an existing file, but not that of a device. */
 static int restrict_file(int fd, const char *path)
 {
 	struct stat status;

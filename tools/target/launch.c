@@ -67,7 +67,7 @@ static struct {
 	bool			taken;
 } before;
 
-/* Signals stay blocked except in wait_for(), until return_signals() or launch_end(). */
+/* Signals remain blocked except in wait_for(), until return_signals() or launch_end(). */
 static void take_signals(void)
 {
 	sigset_t handled;

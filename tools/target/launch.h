@@ -52,8 +52,8 @@ struct launched {
  * @launched:	filled
  *
  * Keys that send signals, such as ^C, reach only the program. Signals that the command
- * ignores, such as under nohup(1), stay ignored, even in the program. Signals that would end the
- * command stay blocked until launch_end(), so that it can write what it has recorded.
+ * ignores, such as under nohup(1), remain ignored, even in the program. Signals that would end the
+ * command remain blocked until launch_end(), so that it can write what it has recorded.
  *
  * Return: its exit status; 128 plus the signal that ended it; EXIT_CANNOT_RUN or
  * EXIT_RECORD if it did not run.

@@ -24,7 +24,7 @@ static bool is_vdso(const char *path)
 	return !strcmp(path, META_VDSO);
 }
 
-/* Code that the kernel maps into processes without a file. */
+/* Whether this is code that the kernel maps into processes without a file. */
 static bool is_kernels(const char *path)
 {
 	return is_vdso(path) || !strcmp(path, META_PROBES);
@@ -141,7 +141,7 @@ void objects_add_code(struct objects *objects, const char *path,
 		add(objects, path, address, address + length, offset);
 }
 
-/* Record only code, because other segments contain no functions. */
+/* Records only code, because other segments contain no functions. */
 void objects_add(struct objects *objects, pid_t pid)
 {
 	char line[PATH_MAX + 128], path[PATH_MAX];
@@ -215,7 +215,7 @@ static size_t choose(const struct objects *objects, const struct object **list)
 	return kept;
 }
 
-/* An upper bound: an escaped JSON character takes 6 bytes. */
+/* Returns an upper bound: an escaped JSON character takes 6 bytes. */
 static size_t bytes_of(const struct object *object)
 {
 	const signed char *c = (const signed char *)object->path;

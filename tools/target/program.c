@@ -89,8 +89,8 @@ static void look_at_objects(struct program *program, const char *loader)
 }
 
 /*
- * Attributes of a file that make the loader ignore LD_PRELOAD, by the kernel's
- * rules. Root has all capabilities already.
+ * Returns attributes of a file that make the loader ignore LD_PRELOAD, by the kernel's rules. Root
+ * has all capabilities already.
  */
 static const char *privilege_of(const char *path)
 {

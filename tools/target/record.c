@@ -160,7 +160,7 @@ static const struct cli_group record_groups[] = {
 	{ .options = NULL }
 };
 
-/* Options that select functions. */
+/* Whether options select functions. */
 static bool selects_functions(const struct recording *r)
 {
 	return r->setup.options.filter || r->patterns.count || r->percent > 0 ||
@@ -384,7 +384,7 @@ static int record_here(struct recording *r)
 	return r->join || !r->loads ? record_session(r) : record_with_library(r);
 }
 
-/* Checked before a dry run and before the user's filter is copied, so that errors name its file. */
+/* Called before a dry run and before the user's filter is copied, so that errors name its file. */
 static int check_names(const struct recording *r)
 {
 	char path[] = TEMPORARY;

@@ -102,7 +102,7 @@ static int finish(struct recording *r, int status)
 	return error && !status ? EXIT_RECORD : status;
 }
 
-/* The program's own process will hold the session. */
+/* Called while the program runs, if the program's own process will hold the session. */
 static void meanwhile_program(void *argument, const sigset_t *mask)
 {
 	struct recording *r = argument;

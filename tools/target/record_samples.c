@@ -229,7 +229,7 @@ static void begin_copies(struct recording *r)
 	calls_vdso(r->files);
 }
 
-/* START has left only the processes that still run. */
+/* START has removed the processes that have ended. */
 static void see_attached(struct recording *r)
 {
 	cpu_set_t cpus;
@@ -242,7 +242,7 @@ static void see_attached(struct recording *r)
 	recording_name_running(r);
 }
 
-/* Adds the names of the threads that run now. */
+/* Adds the names of the running threads. */
 static void add_names(struct recording *r)
 {
 	size_t i;

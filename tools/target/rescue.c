@@ -14,7 +14,7 @@
 #include "machine.h"
 #include "sidecar.h"
 
-/* How long to wait for a program's child, in units of 10 ms. */
+/* Maximum wait for a program's child, in units of 10 ms. */
 #define CHILD_STEPS	100
 
 static bool still_held(int fd, const struct capture_mark *mark,

@@ -19,7 +19,7 @@ void rotate_name(char *name, size_t size, const struct drain *drain,
  * rotate_take() - account for bytes to be written to a sink's file
  * @length:	number of bytes at @bytes
  *
- * Return: how many of the bytes still belong to the current piece; all if no new piece is due.
+ * Return: number of the bytes that still belong to the current piece; all if no new piece is due.
  */
 size_t rotate_take(const struct drain *drain, struct drain_sink *sink, const char *bytes,
 		   size_t length);

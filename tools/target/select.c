@@ -75,7 +75,7 @@ static FILE *make_file(char *path)
 	return file;
 }
 
-/* @error: an error has already occurred. Removes the file after an error. */
+/* Closes the file, and removes it after an error; @error: an error has already occurred. */
 static int close_file(FILE *file, const char *path, int error)
 {
 	int failed = ferror(file);

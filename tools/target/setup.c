@@ -71,7 +71,7 @@ static bool parse_period(const char *text, uint64_t *period)
 	return parse_amount(text, units, factor, 4, period) && *period;
 }
 
-/* In microseconds. */
+/* Parses a time in microseconds. */
 static bool parse_time(const char *text, unsigned int *time)
 {
 	static const char * const units[] = { "us", "", "ms", "s" };

@@ -105,7 +105,7 @@ static void put_losses(const struct sifive_trace_losses *losses,
 }
 
 /*
- * Losses counted by the session's program, even if it has ended without writing them.
+ * Writes the losses that the session's program counted, even if it has ended without writing them.
  */
 static void put_lost(int fd, const struct sifive_trace_status *status,
 		     struct output *out)
@@ -139,8 +139,8 @@ static void put_utc(const struct sifive_trace_sink *sink, struct output *out)
 }
 
 /*
- * How much of a run of @ran nanoseconds a sink contains, or its file if it is drained; @drain
- * may be NULL.
+ * Writes how much of a run of @ran nanoseconds a sink contains, or its file if it is drained;
+ * @drain may be NULL.
  */
 static void put_coverage(const struct sifive_trace_sink *sink, uint64_t ran,
 			 const struct sifive_trace_status *status,
@@ -223,9 +223,10 @@ static char *read_meta(const char *meta)
 }
 
 /*
- * The position of coverage and losses, or where to insert them, because a side-car file written at
- * the program's start does not have them. NULL if the end is missing, because the disk may have
- * been full. Strings contain no newlines. Also reads the duration of the run, if present.
+ * Returns the position of coverage and losses, or where to insert them, because a side-car file
+ * written at the program's start does not have them. Returns NULL if the end is missing, because
+ * the disk may have been full. Strings contain no newlines. Also reads the duration of the run, if
+ * present.
  */
 static char *coverage_of(char *text, uint64_t *ran)
 {

@@ -99,7 +99,7 @@ static uint64_t key_of(const void *lines, uint32_t number)
 	return ((const struct line *)lines)[number - 1].key;
 }
 
-/* FNV-1a. */
+/* Returns the FNV-1a hash. */
 static uint64_t hash_text(const char *text)
 {
 	uint64_t hash = 0xcbf29ce484222325ull;
@@ -244,7 +244,7 @@ static void read_part(struct parts *parts, FILE *file)
 	parts->processes++;
 }
 
-/* The process of a file, and how many programs it executed before. */
+/* The process of a file, and the number of programs that it executed before. */
 struct name {
 	int		pid;
 	unsigned int	image;

@@ -224,7 +224,7 @@ static void begin(struct trigger *trigger, const struct probe_event *event)
 		thread->open[thread->depth++] = (struct open_call){ event->time, event->sp };
 }
 
-/* The innermost call with this stack pointer ends; calls within it were left without an end. */
+/* Ends the innermost call with this stack pointer; calls within it were left without an end. */
 static bool end(struct trigger *trigger, const struct probe_event *event, uint64_t *from)
 {
 	struct trigger_thread *thread = find_thread(trigger, event->tid);

@@ -28,7 +28,7 @@ const char *coverage_word(enum coverage coverage)
 	return word[coverage];
 }
 
-/* Ticks from the first record to the last, 0 if unknown. */
+/* Returns the ticks from the first record to the last, 0 if unknown. */
 static uint64_t ticks(const struct input *input)
 {
 	const struct trace_stats *stats = trace_stats(input->trace);
@@ -182,8 +182,8 @@ bool coverage_partial(const struct input *input)
 }
 
 /*
- * Number of captured bytes that are missing from the file, for example because they were never
- * read.
+ * Returns the number of captured bytes that are missing from the file, for example because they
+ * were never read.
  */
 static uint64_t not_there(const struct input *input)
 {

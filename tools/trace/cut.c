@@ -213,7 +213,7 @@ static int on_store(struct cut *cut, const struct store *store)
 	return error ? -1 : 0;
 }
 
-/* Messages of source @src are missing, or of all sources if it is -1. */
+/* Called if messages of source @src are missing, or of all sources if it is -1. */
 static void lose(struct cut *cut, int src)
 {
 	unsigned int source, channel;

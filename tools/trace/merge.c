@@ -81,7 +81,7 @@ static int number_sources(struct merge *merge)
 }
 
 /*
- * The trace with the lowest hart, because the library reads that hart's clock for times in side-car
+ * Returns the trace with the lowest hart, because the library reads that hart's clock for times in side-car
  * files.
  */
 static const struct input *find_base(const struct merge *merge)
@@ -106,7 +106,7 @@ static uint64_t difference(uint64_t a, uint64_t b)
 }
 
 /*
- * Sets the number of ticks from START to STOP. The nominal rate shows how often a narrow timestamp
+ * Sets the number of ticks from START to STOP. The nominal rate shows how many times a narrow timestamp
  * has wrapped. Returns -1 if the clock did not run at that rate.
  */
 static int measure(const struct merge *merge, struct input *in)
@@ -229,8 +229,8 @@ static int fill(struct merge *merge, struct input *in)
 }
 
 /*
- * The time of a message on the trace's own clock, in ticks since START. A source's first absolute
- * time, which may have wrapped, is assumed to be near the latest time of the trace.
+ * Returns the time of a message on the trace's own clock, in ticks since START. A source's first
+ * absolute time, which may have wrapped, is assumed to be near the latest time of the trace.
  */
 static uint64_t since_start(const struct merge *merge, struct input *in)
 {
@@ -248,7 +248,7 @@ static uint64_t since_start(const struct merge *merge, struct input *in)
 	return message->time - in->origin[src];
 }
 
-/* Why a message cannot be merged, NULL if it can. */
+/* Returns the reason why a message cannot be merged, NULL if it can. */
 static const char *check_message(struct input *in)
 {
 	const struct nexus_message *message = &in->message;

@@ -121,7 +121,7 @@ static bool has_known_hart(const struct merge *merge, const struct input *in)
 	return false;
 }
 
-/* Why a trace cannot be merged, NULL if it can. */
+/* Returns the reason why a trace cannot be merged, NULL if it can. */
 static const char *check_input(const struct merge *merge, const struct input *in)
 {
 	const struct input *first = merge->input[0];
@@ -191,7 +191,7 @@ static struct json_object *merged_sources(const struct merge *merge)
 	return all;
 }
 
-/* "coverage" of a trace, NULL if there is none. */
+/* Returns "coverage" of a trace, NULL if there is none. */
 static struct json_object *coverage(const struct input *in)
 {
 	struct json_object *value;

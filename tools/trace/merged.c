@@ -23,8 +23,8 @@ static const char *temporary_folder(void)
 }
 
 /*
- * For file systems without O_TMPFILE. Only a SIGKILL between mkostemp() and unlink() can leave the
- * file behind, and it is empty then.
+ * Used for file systems without O_TMPFILE. Only a SIGKILL between mkostemp() and unlink() can leave
+ * the file behind, and it is empty then.
  */
 static int make_and_remove(const char *folder)
 {

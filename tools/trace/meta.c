@@ -203,7 +203,7 @@ static void *new_array(struct reader *reader, struct json_object *object,
 	return memory;
 }
 
-/* Element @i, or NULL if it is not an object. */
+/* Returns element @i, or NULL if it is not an object. */
 static struct json_object *element(struct reader *reader, const char *key,
 				   struct json_object *array, size_t i)
 {
@@ -681,7 +681,7 @@ void meta_init(struct meta *meta)
 }
 
 /*
- * Whether the parsed text stays within the limits. Commas in strings count too: no side-car
+ * Whether the parsed text is within the limits. Commas in strings count too: no side-car
  * file has that many in its strings.
  */
 static bool is_fair(const char *text, size_t length)

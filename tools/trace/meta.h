@@ -33,8 +33,8 @@
  *			triggered this snapshot; from and to are in ticks and not exact; took_ns,
  *			limit_ns and to are present only if the call exceeded its time limit
  *	part		{ from, to, depth, functions, filter, left_out }: what record --from, --to,
- *			--depth, -F and --filter recorded, and how many functions --auto-filter
- *			excluded
+ *			--depth, -F and --filter recorded, and the number of functions that
+ *			--auto-filter excluded
  *	shared		mask of the channels that threads have taken from each other
  *	piece		piece number of this piece, if the recording is split into pieces
  *	continued	boolean: another piece follows
@@ -54,12 +54,13 @@
  *			waits, waited_ns, fulls, full_ns, pauses, paused_ns }:
  *			the buffer filled up before the end; the bytes captured; the size of
  *			the buffer; how long the capture ran; bit n: counter n did not count
- *			throughout; how many times bytes were lost, because they were
- *			overwritten before they were read or did not fit in the file, and at
- *			least how many; the recording ended at the user's limit; how many
- *			times the program waited for the recorder, and the total for all
- *			threads; how many times a buffer had no room, and for how long; how
- *			many times the user paused the recording, and for how long
+ *			throughout; number of times that bytes were lost, because they were
+ *			overwritten before they were read or did not fit in the file, and a
+ *			lower bound on the number of lost bytes; the recording ended at the
+ *			user's limit; number of times that the program waited for the recorder,
+ *			and the total wait of all threads; number of times that a buffer had no
+ *			room, and their total length; number of times that the user paused the
+ *			recording, and the total length of the pauses
  *	clock_samples	[{ time, ns, within }] at START and STOP, for merge: the clock in ticks,
  *			read within "within" nanoseconds of CLOCK_MONOTONIC "ns"
  *	utc		{ time, ns }: the clock in ticks when the machine's wall clock was at

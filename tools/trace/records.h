@@ -33,7 +33,7 @@ void records_gap(struct trace *trace, const struct nexus_message *gap);
 
 /**
  * records_push() - decode the records of the next stores
- * @batch:	the next stores; events after the last store stay in the batch
+ * @batch:	the next stores; events after the last store are kept in the batch
  * @done:	set to the number of events processed
  *
  * Return: 0, or -ENOMEM.

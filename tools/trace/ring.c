@@ -141,8 +141,8 @@ static void add_change(const struct pass *pass, struct chain *chain,
 }
 
 /*
- * The latest time, at most @limit, whose @known bits equal those of @value; if
- * there is none, the latest one of the previous lap.
+ * Returns the latest time, at most @limit, whose @known bits equal those of @value; if there is
+ * none, the latest one of the previous lap.
  */
 static uint64_t latest(uint64_t value, uint64_t known, uint64_t limit,
 		       uint64_t mask)
@@ -372,7 +372,7 @@ static void begin_look(struct pass *pass)
 	}
 }
 
-/* No times of the source agree with the order of the messages in the file. */
+/* Called if no times of the source agree with the order of the messages in the file. */
 static void give_up(struct pass *pass, unsigned int src)
 {
 	pass->chain[src].place = 0;

@@ -23,7 +23,7 @@ static void list_channels(const struct trace_stats *stats, uint32_t except,
 						 "%s%d", used ? ", " : "", i);
 }
 
-/* Channels with records: of programs, the kernel's samples, or context switches. */
+/* Returns the channels with records: of programs, the kernel's samples, or context switches. */
 static uint32_t decoded_channels(const struct input *input)
 {
 	const struct switches *switches = &trace_stats(input->trace)->switches;
@@ -229,7 +229,7 @@ static int no_flow(const struct input *input, const struct trace_stats *stats)
 	return EXIT_UNREADABLE;
 }
 
-/* Losses counted by the recorder or by marks in the trace. */
+/* Reports losses counted by the recorder or by marks in the trace. */
 static void recorder_losses(const struct input *input)
 {
 	const struct meta_lost *lost = &input->meta.lost;
