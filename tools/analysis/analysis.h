@@ -120,8 +120,8 @@ struct analysis_thread {
 
 /* Why a call ended. */
 enum analysis_why {
-	ANALYSIS_EXIT,		/* its exit record */
-	ANALYSIS_UNWOUND,	/* an outer function continued */
+	ANALYSIS_EXIT,		/* the exit record of the call */
+	ANALYSIS_UNWOUND,	/* continuation of an outer function */
 	ANALYSIS_CUT,		/* a header, lost addresses, or the end */
 };
 

@@ -79,7 +79,7 @@ struct analysis {
 	struct counters			recorded;
 	uint64_t			points;		/* points that the consumer does not want */
 	struct flow_stats		flow;
-	struct trace_stats		made;		/* of the records generated from the flow */
+	struct trace_stats		made;		/* statistics of generated records */
 	struct oncpu			*oncpu;	/* NULL if no switches were recorded */
 	struct turns			*turns;	/* NULL if no events take turns, or none are shown */
 	/* Per source, then for all sources together. */

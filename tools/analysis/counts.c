@@ -44,7 +44,7 @@ struct pairs {
 
 /* How the next instruction of a source follows from the latest one. */
 enum way {
-	WAY_RESUMES,		/* as required by the place where its thread stopped */
+	WAY_RESUMES,		/* continues where its thread stopped */
 	WAY_FOLLOWS,
 	WAY_TRAPS,		/* a trap handler */
 };
@@ -53,7 +53,7 @@ struct counts {
 	struct code	*code;
 	struct flow	*flow;
 	bool		no_memory;
-	struct tally	*tally;		/* by block */
+	struct tally	*tally;		/* tallies by block */
 	uint32_t	room;
 	struct pairs	parts;
 	struct pairs	links;		/* targets of indirect branches */

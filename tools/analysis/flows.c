@@ -526,7 +526,7 @@ static void on_unseen(struct flows *flows, struct track *track, const struct flo
 	const uint32_t depth = owner->depth;
 
 	owner->unseen = true;
-	/* The thread continues where it was interrupted: no signal handler runs. */
+	/* The thread continues where it was interrupted, so no signal handler is running. */
 	if (event->known && event->address == owner->interrupted)
 		owner->interrupted = 0;
 	if (track->resume || !track->last || track->last->kind != FLOW_RETURN)
@@ -616,7 +616,7 @@ static void on_event(void *context, const struct flow_place *place,
 		track->lost |= event->reason != FLOW_GAP_NO_CODE &&
 			       event->reason != FLOW_GAP_KERNEL &&
 			       event->reason != FLOW_GAP_LEFT_OUT;
-		/* The thread returns to user mode: no kernel call is open. */
+		/* The thread returns to user mode, so no kernel call is open. */
 		if (event->reason == FLOW_GAP_LEFT_OUT && !track->trapped &&
 		    code_calls(flows->code) == META_CALLS_KERNEL)
 			leave(flows, track, place, 0);

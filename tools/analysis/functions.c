@@ -14,8 +14,8 @@ struct functions {
 	uint32_t	places;		/* number of addresses; place 0 is not used */
 	uint32_t	count;
 	struct hash	hash;
-	uint64_t	address[FUNCTIONS_MAX];	/* of each place */
-	uint32_t	id[FUNCTIONS_MAX];	/* of each place */
+	uint64_t	address[FUNCTIONS_MAX];	/* address of each place */
+	uint32_t	id[FUNCTIONS_MAX];	/* number of each place */
 	uint32_t	first[FUNCTIONS_MAX];	/* place of each function */
 	uint32_t	slot[1u << SLOT_BITS];
 };

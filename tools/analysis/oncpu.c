@@ -121,9 +121,9 @@ struct oncpu {
 	struct syscalls		syscalls;
 	struct oncpu_thread	*all;
 	struct hart		hart[PERFREC_SOURCES];
-	struct event		held[HELD];	/* by time */
+	struct event		held[HELD];	/* events by time */
 	unsigned int		helds;
-	uint64_t		offset;		/* of the latest message */
+	uint64_t		offset;		/* offset of the latest message */
 	uint64_t		now;		/* the latest time */
 	/* An offset, the latest time there, and the latest time well before that offset. */
 	uint64_t		mark;
@@ -274,7 +274,7 @@ static void take_part(const struct oncpu_thread *t, struct part *part, uint64_t 
 
 	if (!span)
 		return;
-	/* A thread writes records only while it runs: a part with one is in doubt. */
+	/* A thread writes records only while it is running, so a part with one is in doubt. */
 	if (part->state != ONCPU_RUNS && (from != part->from || to != part->to))
 		unknown = span;
 	sum->unknown += unknown;
@@ -467,7 +467,7 @@ static void on_out(struct oncpu *oncpu, struct hart *hart, struct oncpu_thread *
 	if (!hart->known || hart->running != t)
 		find_running(oncpu, hart, t, now);
 	hart->running = NULL;
-	/* Recording ends on this hart, or is interrupted. */
+	/* Called when recording on this hart ends or is interrupted. */
 	hart->known = kind != SIFIVE_TRACE_SWITCH_END;
 	hart->sure = now;
 	if (!t)
@@ -707,7 +707,7 @@ static void settle_last(struct oncpu *oncpu, struct oncpu_thread *t, uint64_t to
 	end_part(oncpu, t, to);
 }
 
-/* Like take(), and also adds the current part before @until, if the thread runs. */
+/* Like take(), and also adds the current part before @until, if the thread is running. */
 static void take_until(struct oncpu *oncpu, struct oncpu_thread *t, uint64_t until,
 		       struct oncpu_part *sum)
 {

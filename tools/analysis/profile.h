@@ -63,14 +63,14 @@ struct profile {
 	enum profile_by		by;
 	struct profile_row	*row;
 	size_t			rows;
-	struct spreads		spreads;	/* of all calls, by row */
+	struct spreads		spreads;	/* spreads of all calls, by row */
 	bool			spread;		/* @spreads are wanted */
 	bool			no_memory;
 	/* Private to profile.c. */
 	uint64_t		points;
 	struct costs		costs;
 	const struct profile_live *live;
-	int64_t			shown;		/* when @live was last called, in ms */
+	int64_t			shown;		/* time at which @live was last called, in ms */
 	bool			stopped;
 };
 

@@ -21,8 +21,8 @@ struct entry {
 
 struct threads {
 	const struct meta	*meta;
-	struct entry		*entry;		/* by channel and time */
-	struct entry		**by_tid;	/* by thread id and time */
+	struct entry		*entry;		/* entries by channel and time */
+	struct entry		**by_tid;	/* entries by thread id and time */
 	struct thread		*stranger[2 * THREADS_STRANGERS];
 	unsigned int		strangers;
 	uint8_t			*beyond;	/* a bit for each id of a thread beyond the limit */
@@ -43,7 +43,7 @@ struct threads {
 	uint64_t		lap;
 	uint64_t		shift[PERFREC_CHANNELS];
 	struct thread		*plain[PERFREC_SOURCES][PERFREC_CHANNELS];
-	struct thread		**thread;	/* by id */
+	struct thread		**thread;	/* threads by id */
 	unsigned int		count;
 	unsigned int		room;
 };

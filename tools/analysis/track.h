@@ -16,11 +16,11 @@
 struct frame {
 	uint64_t	function;
 	uint64_t	back;
-	uint64_t	site;		/* as in records */
-	const struct block *before;	/* for a signal handler: the owner's @last */
+	uint64_t	site;		/* call site, as in records */
+	const struct block *before;	/* the owner's @last, for a signal handler */
 	bool		handler;
 	bool		jumped;		/* a tail call, within another function's call */
-	bool		unseen;		/* its caller's code is in no file */
+	bool		unseen;		/* the caller's code is in no file */
 	bool		earlier;	/* the call began before its first traced instruction */
 };
 
@@ -86,7 +86,7 @@ struct flows {
 	bool		counts;
 	void		*context;
 	bool		no_memory;
-	struct function	*function;	/* by block */
+	struct function	*function;	/* functions by block */
 	uint32_t	room;
 	uint32_t	frames;
 	struct track	*track[NEXUS_SOURCES];

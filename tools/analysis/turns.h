@@ -27,11 +27,11 @@ struct turns_last {
 	bool		known;
 	bool		timed;
 	uint64_t	time;
-	uint64_t	value[PERFREC_COUNTERS];	/* by counter number */
+	uint64_t	value[PERFREC_COUNTERS];	/* values by counter number */
 	/* Since the turn began; private to turns.c. */
 	uint64_t	period;
 	double		cycles;
-	double		count[PERFREC_COUNTERS];	/* by event */
+	double		count[PERFREC_COUNTERS];	/* counts by event */
 };
 
 /**

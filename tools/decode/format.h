@@ -14,7 +14,7 @@ struct input;
 enum values {
 	VALUES_DELTA,		/* the count since the previous record */
 	VALUES_ABSOLUTE,	/* the counter's value; with Delta, the count since the header */
-	VALUES_RAW,		/* as transmitted */
+	VALUES_RAW,		/* the transmitted number */
 };
 
 /**

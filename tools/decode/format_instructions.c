@@ -40,9 +40,9 @@ struct listing {
 	bool			no_memory;
 	uint64_t		hz;
 	enum values		values;
-	struct counters		counters;	/* for the names of counters */
+	struct counters		counters;	/* names of counters */
 	const struct input	*input;
-	struct lines		*lines;		/* by block */
+	struct lines		*lines;		/* cached lines by block */
 	uint32_t		room;
 	size_t			kept;
 	struct lines		passing;	/* the lines of a block that is not cached */

@@ -27,7 +27,7 @@ struct pending {
 	uint64_t	*count;
 	uint16_t	*order;
 	unsigned int	calls;
-	unsigned int	counters;	/* of @count */
+	unsigned int	counters;	/* number of counters of @count */
 };
 
 /* One thread's part of a chunk: the area drawn for it if its calls are too short to draw. */
@@ -44,7 +44,7 @@ struct chunk {
 	uint64_t	last;
 	uint32_t	class;
 	uint32_t	calls;
-	uint32_t	bytes;		/* of the calls */
+	uint32_t	bytes;		/* size of the calls in bytes */
 	uint32_t	count_bytes;	/* size of the counts, which follow */
 	uint32_t	counters;
 	uint32_t	lanes;
@@ -61,7 +61,7 @@ struct calls {
 	/* The columns of one chunk, uncompressed and compressed. */
 	unsigned char	*column;
 	unsigned char	*packed;
-	size_t		room;		/* at @packed */
+	size_t		room;		/* bytes at @packed */
 	z_stream	stream;
 	int		error;
 };

@@ -31,7 +31,7 @@
 #define IDENTIFIER_SIZE	(COUNTERS_NAME_SIZE + sizeof("__ticks") - 1)
 
 struct stream {
-	bool		begun;		/* its file has been created */
+	bool		begun;		/* the file has been created */
 	uint64_t	first;		/* range of times of the packet's events */
 	uint64_t	last;
 	size_t		used;

@@ -417,10 +417,7 @@ static void put_functions(struct export *export)
 	put_string(export->out, "],\n");
 }
 
-/*
- * [parent, function, calls, samples, weight without callees, 1 if inferred], root
- * first.
- */
+/* Writes [parent, function, calls, samples, weight without callees, 1 if inferred], root first. */
 static void put_tree(struct export *export, int weight)
 {
 	const struct tree *tree = &export->tree;
@@ -529,7 +526,7 @@ static void put_lanes(struct export *export)
 	put_string(export->out, "],\n");
 }
 
-/* [thread, state, begin, length] of each span, in the order of their ends. */
+/* Writes [thread, state, begin, length] of each span, in the order of their ends. */
 static void put_spans(struct export *export)
 {
 	struct html *html = export->private;
@@ -602,7 +599,7 @@ static void put_plots(struct export *export)
 	put_string(export->out, "]");
 }
 
-/* [begin, end] of the call that triggered a snapshot, as far as the trace contains it. */
+/* Writes [begin, end] of the call that triggered a snapshot, as far as the trace contains it. */
 static void put_trigger(struct export *export)
 {
 	const struct html *html = export->private;

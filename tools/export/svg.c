@@ -23,9 +23,9 @@
 struct layout {
 	const struct tree	*tree;
 	int			weight;
-	uint64_t		*width;		/* by node, including its callees */
+	uint64_t		*width;		/* width of each node, including its callees */
 	uint64_t		*left;
-	bool			*unsure;	/* by node: a part of its width is inexact */
+	bool			*unsure;	/* set for each node whose width is partly inexact */
 	uint64_t		least;		/* narrower boxes are omitted */
 	uint32_t		depth;
 };

@@ -37,7 +37,7 @@ struct library {
 struct disassembler {
 	void		*handle;
 	unsigned int	version;
-	void		*context[2];	/* for 64-bit and 32-bit code */
+	void		*context[2];	/* contexts for RV64 and RV32 code */
 	struct library	llvm;
 };
 

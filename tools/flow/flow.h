@@ -45,7 +45,7 @@ enum flow_gap {
 
 /* How to interpret a conditional branch without an explicit outcome. */
 enum flow_mode {
-	FLOW_UNKNOWN_MODE,	/* not yet known */
+	FLOW_UNKNOWN_MODE,	/* mode not yet known */
 	FLOW_BTM,		/* a message for each taken branch */
 	FLOW_HTM,		/* histories */
 };

@@ -10,10 +10,10 @@
 
 /* What is known about a source's flow. */
 enum walk_state {
-	WALK_LOST,	/* nothing, until a Sync message */
+	WALK_LOST,	/* nothing is known, until a Sync message */
 	WALK_OFF,	/* tracing is off */
-	WALK_AWAY,	/* in unknown code, up to the next message with an address */
-	WALK_ON,	/* its address */
+	WALK_AWAY,	/* in unknown code, until a message with an address */
+	WALK_ON,	/* address known */
 };
 
 /**
@@ -92,7 +92,7 @@ struct walk {
 /* Results of walk_check() and walk_show(). */
 enum walk_result {
 	WALK_FINE,
-	WALK_CONFIRMED,		/* by a Sync message, which may be the first one */
+	WALK_CONFIRMED,		/* confirmed by a Sync message, perhaps the first one */
 	WALK_CONTRADICTION,
 };
 

@@ -170,8 +170,8 @@ struct nexus_layout {
 	uint8_t		mask[2];
 	uint8_t		fields;		/* number of variable fields that are always present */
 	uint8_t		option;		/* index of the fixed field that can add a field */
-	uint8_t		option_value;	/* its value that adds a field; 0xff if none does */
-	uint8_t		option_max;	/* its maximum defined value */
+	uint8_t		option_value;	/* value of that field that adds a field; 0xff if none */
+	uint8_t		option_max;	/* maximum defined value of that field */
 };
 
 /* Which stores have a timestamp. */

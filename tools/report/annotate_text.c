@@ -75,7 +75,7 @@ static void put_calls(struct table *table, const struct annotated_cost *cost)
 	put_right(table->out, cost->calls ? time_text(table, cost, text) : "", TIME_WIDTH);
 }
 
-/* @line: the line whose cost is printed, NULL for an instruction. */
+/* Writes a cost; @line: the line whose cost is printed, NULL for an instruction. */
 static void put_cost(struct table *table, const struct annotated_cost *cost,
 		     const struct annotate_line *line)
 {

@@ -187,7 +187,7 @@ static void put_lines(struct output *out, const struct covered *covered)
 	}
 }
 
-/* @why: the reason why counts may be too low, NULL if they are exact */
+/* Writes the notes on counts; @why: the reason why counts may be too low, NULL if they are exact */
 static void put_notes(struct output *out, const char *why, const struct input *input)
 {
 	char coverage[COVERAGE_SIZE];

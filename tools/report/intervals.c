@@ -37,7 +37,7 @@ struct current {
 };
 
 struct intervals {
-	struct current		**current;	/* by thread */
+	struct current		**current;	/* current intervals by thread */
 	unsigned int		threads;
 	struct interval		*row;
 	uint32_t		rows;

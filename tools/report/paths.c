@@ -55,7 +55,7 @@ static size_t make_cuts(const struct executed *executed, struct cut *cut)
 	return count;
 }
 
-/* Finds the instructions of a block, a part of @run. */
+/* Finds the instructions of a block, which is within @run. */
 static void read_block(struct paths_block *block, const struct executed_run *run)
 {
 	uint32_t at = (uint32_t)((block->start - run->start) / 2);
@@ -279,9 +279,9 @@ static uint64_t less(uint64_t one, uint64_t two)
 }
 
 /*
- * Counts how often a loop was entered, which equals the number of times it was left. A loop that tests its
- * condition first is entered by a jump to the condition, past the path's first block, so only its
- * exits can be counted.
+ * Counts how often a loop was entered, which equals the number of times it was left. A loop that
+ * tests its condition first is entered by a jump to the condition, past the path's first block, so
+ * only its exits can be counted.
  */
 static void count_entries(const struct maker *maker, struct path *path)
 {

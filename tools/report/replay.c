@@ -30,7 +30,7 @@ struct replay {
 	bool			shown;		/* a line was printed */
 	uint64_t		short_records;	/* records that the threshold omits */
 	int			tid;		/* -1: all */
-	uint64_t		threshold;	/* in nanoseconds; 0 if all calls are shown */
+	uint64_t		threshold;	/* nanoseconds; 0 if all calls are shown */
 	/*
 	 * The thread with a call whose line is held back, NULL if there is none; and the call's
 	 * depth.
@@ -107,7 +107,7 @@ static void put_trigger(struct replay *replay, uint64_t time, const char *what)
 	put_format(replay->out, "  * the snapshot's call %s\n", what);
 }
 
-/* Prints those lines about the call that triggered the snapshot that precede the line of @time. */
+/* Prints the lines before @time about the call that triggered the snapshot. */
 static void put_triggers(struct replay *replay, uint64_t time)
 {
 	const struct meta_trigger *trigger = &replay->input->meta.trigger;

@@ -37,8 +37,8 @@ enum metric_kind {
 /* A metric: a number that each row has, and the column that shows it. */
 struct metric {
 	enum metric_kind	kind;
-	bool			time;		/* its counter is a time on or off the CPU */
-	unsigned int		counter;	/* its column, or a quantile's percentage */
+	bool			time;		/* the counter is a time on or off the CPU */
+	unsigned int		counter;	/* counter's column, or quantile's percentage */
 	unsigned int		under;		/* a ratio's second counter */
 	unsigned int		width;
 	const char		*over;		/* first line of the heading */

@@ -22,7 +22,7 @@
 
 struct kernel {
 	char			*text;
-	struct kernel_function	*function;	/* by start */
+	struct kernel_function	*function;	/* functions by start */
 	size_t			functions;
 };
 

@@ -25,7 +25,7 @@ struct slot {
 };
 
 struct slots {
-	struct slot	*slot;		/* by address */
+	struct slot	*slot;		/* slots by address */
 	size_t		count;
 };
 

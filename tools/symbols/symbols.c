@@ -75,7 +75,7 @@ struct caller {
 struct symbols {
 	const struct symbols_options *options;
 	const char	*copies;	/* folder beside the trace, or NULL */
-	struct object	*object;	/* by start */
+	struct object	*object;	/* objects by start */
 	size_t		objects;
 	struct places	*places;
 	uint64_t	time;
@@ -83,7 +83,7 @@ struct symbols {
 	struct places_writer writer;
 	bool			writer_known;
 	bool			processes;	/* there are several processes */
-	const char	*trace;		/* to read the kernel's names for, or NULL */
+	const char	*trace;		/* trace with the kernel's names, or NULL */
 	struct kernel	*kernel;
 	char		*given[SYMBOLS_FILES_MAX];
 	bool		used[SYMBOLS_FILES_MAX];

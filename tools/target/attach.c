@@ -347,7 +347,7 @@ void attach_sum(const struct attach *attach, struct objects *sum)
 	}
 }
 
-/* Opens a descriptor for each process; -1 stands for a process that has ended. */
+/* Opens a descriptor for each process; -1 means that the process has ended. */
 static int open_processes(const struct attach *attach, struct pollfd *process)
 {
 	size_t i;

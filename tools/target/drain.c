@@ -29,7 +29,7 @@
 #define MS		1000000
 
 /*
- * Intervals at which to check whether the capture runs: SOON for the first SOON_LOOKS checks,
+ * Intervals at which to check whether the capture is running: SOON for the first SOON_LOOKS checks,
  * then LATER.
  */
 #define SOON		(1 * MS)

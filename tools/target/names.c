@@ -143,7 +143,7 @@ static void read_name(pid_t pid, pid_t tid, char name[NAME_SIZE])
 	name[size > 0 ? size - 1 : 0] = '\0';
 }
 
-/* The threads of a process. */
+/* Argument for collecting a process's threads. */
 struct of_process {
 	struct names	*names;
 	pid_t		pid;

@@ -11,11 +11,11 @@
 /** enum node_state - state of a trace node */
 enum node_state {
 	NODE_BOUND,	/* the module uses it */
-	NODE_DISABLED,	/* disabled by its status */
-	NODE_OLDER,	/* its compatible predates the binding */
+	NODE_DISABLED,	/* disabled by its status property */
+	NODE_OLDER,	/* the compatible predates the binding */
 	NODE_FOREIGN,	/* another driver is bound to its device */
 	NODE_REFUSED,	/* the module's probe failed */
-	NODE_WAITING,	/* its device waits for a supplier */
+	NODE_WAITING,	/* the device waits for a supplier */
 	NODE_IDLE,	/* no driver is bound to its device */
 };
 

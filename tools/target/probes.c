@@ -238,8 +238,8 @@ static void add(struct probes *probes, struct probe_event event)
 }
 
 /*
- * The kernel reports a loss only with a later sample, when calls may already have been
- * matched. So treat a ring without room for one more sample as having lost events.
+ * The kernel reports a loss only with a later sample, when calls may already have been matched. So
+ * a ring without room for one more sample is treated as having lost events.
  */
 static void read_ring(struct probes *probes, size_t at)
 {

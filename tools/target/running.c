@@ -102,7 +102,7 @@ static int find_user(const char *user, uid_t *number)
 	return 0;
 }
 
-/* The processes of a user. */
+/* Argument for collecting a user's processes. */
 struct of_user {
 	struct running	*running;
 	uid_t		user;

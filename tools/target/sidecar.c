@@ -295,7 +295,9 @@ int sidecar_copy(const char *from, const char *meta, const struct trigger_hit *h
 	return out ? replace(out, whole, meta) : -1;
 }
 
-/* Writes the member @key, a string, unless it is NULL; returns what comes before the next one. */
+/*
+ * Writes the member @key, a string, unless it is NULL; returns the separator before the next one.
+ */
 static const char *put_member(const char *between, const char *key, const char *text,
 			      struct output *out)
 {

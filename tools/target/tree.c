@@ -51,7 +51,7 @@ struct line {
 struct lines {
 	struct line	*line;
 	size_t		count;
-	struct hash	index;		/* for objects */
+	struct hash	index;		/* index of objects */
 };
 
 /**

@@ -53,7 +53,7 @@ static void put_part(const struct input *input, char *text, size_t size)
 		snprintf(text, size, "%s", part);
 }
 
-/* Longest part of a function's name, of several patterns or of a path that is shown. */
+/* Maximum length of a function's name, of several patterns and of a path; longer ones are cut. */
 #define SHOWN	100
 
 /* Describes the limits that the user set with record --from, --to and --depth. */

@@ -98,7 +98,7 @@ static struct perfrec_header *kept(const struct stages *stages, unsigned int cha
 }
 
 /*
- * @bytes: size of the header with its counters. Returns the copy, or NULL if out of memory.
+ * Copies a header; @bytes: its size with its counters. Returns the copy, or NULL if out of memory.
  */
 static const struct perfrec_header *keep(struct stages *stages,
 					 const struct perfrec_header *header, size_t bytes)
