@@ -225,7 +225,7 @@ int attach_find(struct attach *attach)
 	else
 		error = look_at_all(attach, &running);
 	if (!error && attach->count > SIFIVE_TRACE_MAX_PROCESSES) {
-		report("%s %s: these are %zu processes, but a recording can have at most %d: select fewer, or record everything that runs with -a",
+		report("%s %s: there are %zu such processes, but a recording can have at most %d: select fewer, or record everything that runs with -a",
 		       option_of(attach), value_of(attach), attach->count,
 		       SIFIVE_TRACE_MAX_PROCESSES);
 		error = -1;

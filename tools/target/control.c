@@ -407,7 +407,7 @@ const struct cli_command stop_command = {
 	.name = "stop",
 	.run = command_stop,
 	.summary = "end the recording of start",
-	.help = "End the recording of sifive-trace start. The recorded data stays until the next recording: sifive-trace dump writes it to a file.",
+	.help = "End the recording of sifive-trace start. The recorded data is kept until the next recording: sifive-trace dump writes it to a file.",
 	.groups = no_groups,
 	.status = "Exit status: 0 done, 2 usage error, 3 no recording, or it did not end.",
 };
