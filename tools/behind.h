@@ -14,7 +14,7 @@
  * struct behind_file - a file that is written
  * @fd:		the file
  * @error:	errno of the first write that failed, after which nothing more is written
- * @waiting:	private to behind.c: number of buffers that have not been written yet
+ * @waiting:	number of buffers that have not been written yet; private to behind.c
  */
 struct behind_file {
 	int		fd;

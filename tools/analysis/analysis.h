@@ -53,7 +53,7 @@
  * @timed:	@enter is valid
  * @inferred:	@enter is inferred
  * @doubts:	the flags above
- * @outermost:	no other call of the same function encloses it
+ * @outermost:	set if no other call of the same function encloses this one
  * @user:	value for the consumer's use
  */
 struct analysis_frame {

@@ -40,7 +40,7 @@ enum oncpu_state {
  * @outs:	number of times that the thread stopped running
  * @wakeups:	number of times that it was woken
  * @longest:	longest time from a wake-up until it ran
- * @exited:	it has exited
+ * @exited:	set if the thread has exited
  */
 struct oncpu_times {
 	uint64_t	time[ONCPU_STATES];

@@ -18,7 +18,7 @@
 /**
  * struct stop - where a thread stopped
  * @from:	the block that begins there, NULL if no file contains it
- * @trap:	it stopped because of a trap
+ * @trap:	set if a trap stopped the thread
  * @unknown:	the stop was counted as unknown
  */
 struct stop {
@@ -31,8 +31,8 @@ struct stop {
 /**
  * struct owner - a thread, or the code that is running on a source without a thread name
  * @id:		thread id, or source, plus 1 << 32
- * @resumed:	it has continued at @address on source @src, and the stop before that has not been
- *		seen yet
+ * @resumed:	set if the thread has continued at @address on source @src, and the stop before
+ *		that has not been seen yet
  */
 struct owner {
 	uint64_t	id;

@@ -60,7 +60,7 @@ struct function {
  * @last:	the latest block that was executed to its end
  * @resume:	the next instruction need not follow from the latest one
  * @lost:	instructions before the next one are missing
- * @trapped:	this code is a trap handler
+ * @trapped:	set if this code is a trap handler
  * @handled:	a signal handler has returned to the trampoline
  * @gap:	instructions are missing up to the next one
  * @ran:	instructions that it has executed in the function at @within, not yet passed on

@@ -20,9 +20,9 @@
  * @parent:	node of the caller
  * @child:	most expensive callee, or TREE_NONE
  * @next:	next callee of its parent, or TREE_NONE
- * @untimed:	some calls have no time
- * @inferred:	some calls have an inferred time
- * @self_inferred: some calls have an inferred self time
+ * @untimed:	set if some calls have no time
+ * @inferred:	set if some calls have an inferred time
+ * @self_inferred: set if some calls have an inferred self time
  * @calls:	calls that have ended
  * @samples:	samples in it, excluding callees
  * @samples_total: including callees, after tree_finish()

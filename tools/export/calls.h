@@ -29,12 +29,12 @@
  * @caller:	the caller's number, or CALLS_NO_CALLER
  * @thread:	id of the thread
  * @depth:	number of enclosing calls
- * @point:	it is a sample, a manual record, or @record
+ * @point:	set for a sample, a manual record, or @record
  * @record:	enum perfrec_type + 1 for a record between the calls of instruction trace; otherwise
  *		0
  * @inferred:	@begin or @length is inferred
  * @self_inferred: the call's self time is inferred, or includes unknown functions
- * @outermost:	no other call of the same function encloses it
+ * @outermost:	set if no other call of the same function encloses this one
  */
 struct call {
 	uint64_t	begin;

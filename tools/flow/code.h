@@ -28,7 +28,7 @@
  * @kind:	enum flow_kind of the last one; FLOW_NEXT if the block ends at the length limit, or
  *		at the end of the code
  * @loaded:	the last instruction is an indirect jump whose register the previous one loads
- * @rv32:	it is code of a 32-bit processor
+ * @rv32:	set for RV32 code
  * @id:		number of the block, starting at 0
  * @place:	@start as from symbols_place()
  * @way:	the block after it and the block at @target, each set when first needed;
@@ -96,7 +96,7 @@ struct block *code_block(struct code *code, uint64_t address);
  * code_bytes() - return the code that begins at an address
  * @place:	the address, as from symbols_place()
  * @size:	set to the number of bytes
- * @rv32:	set to whether it is code of a 32-bit processor
+ * @rv32:	set to whether the code is RV32
  *
  * Return: the bytes, valid as long as the code; NULL if no file contains them.
  */

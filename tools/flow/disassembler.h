@@ -22,7 +22,7 @@ void disassembler_free(struct disassembler *disassembler);
 /**
  * disassembler_text() - convert one instruction to text
  * @disassembler: the disassembler; if NULL, the text is the instruction's encoding
- * @rv32:	it is an instruction of a 32-bit processor
+ * @rv32:	whether the instruction is RV32
  * @code:	bytes of the instruction
  * @halfwords:	length of the instruction
  * @address:	address of the instruction

@@ -100,7 +100,7 @@ struct perfrec_counter {
  * struct perfrec_header - describes the records that follow it
  * @src:	source
  * @channel:	channel
- * @repeated:	it repeats the previous header: see perfrec_repeat()
+ * @repeated:	set if it repeats the previous header: see perfrec_repeat()
  * @owned:	set if its records belong to the thread @owner
  * @goes_on:	the thread continues in this stream after recording in another one
  * @serial:	number of this header in its stream, starting at 1; 0 for the header of

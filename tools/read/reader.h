@@ -41,7 +41,7 @@ struct reader_slot {
  *		end of sifive_reader_free().
  * @lock:	protects @callers, @ended and @cancelled
  * @turn:	signals changes of the members under @lock
- * @callers:	it is the caller's turn
+ * @callers:	set while it is the caller's turn
  * @cancelled:	the thread must end
  * @messages:	all lines; the latest begins at @latest
  */

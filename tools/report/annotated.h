@@ -24,7 +24,7 @@
  * @samples:	number of samples in it
  * @calls:	calls from it that have ended; a tail call is part of another call
  * @nested:	timed calls from within another call of the called function
- * @timed:	calls, and tail calls within them, whose time is in @time
+ * @timed:	calls whose time is in @time, and tail calls within them
  * @untimed:	calls and tail calls without a time
  * @inferred:	calls and tail calls with an inferred time
  * @time:	ticks in them, excluding the nested ones
@@ -84,7 +84,7 @@ struct annotated_entry {
 /**
  * struct annotated_function - a function with costs, or addresses of an object in no function
  * @name:	name of the function, or of the object
- * @known:	it is a function, which begins at @start
+ * @known:	set for a function, which begins at @start
  * @object, @file, @line: place of the function; NULL and 0 if unknown
  * @entry:	sites of the function: the vague ones first, then by place
  * @sum:	the sum of their costs
@@ -160,7 +160,7 @@ enum annotated_kind {
  * @place:	address of the row, or the return address of a call
  * @address:	the address in the file, or in memory if there is no file
  * @code:	the instruction's bytes, NULL if no file contains them
- * @rv32:	the instruction is one of a 32-bit processor
+ * @rv32:	set for an RV32 instruction
  * @of:		the instruction
  */
 struct annotated_row {

@@ -14,10 +14,10 @@
  * @column:	column of the source
  * @kind:	enum flow_kind
  * @block:	index of the first halfword of its basic block
- * @begins:	an instruction begins at this halfword
- * @leads:	a basic block begins at this halfword
- * @first:	a part of the function begins at this halfword
- * @nop:	the instruction does nothing
+ * @begins:	set if an instruction begins at this halfword
+ * @leads:	set if a basic block begins at this halfword
+ * @first:	set if a part of the function begins at this halfword
+ * @nop:	set if the instruction does nothing
  */
 struct instruction_at {
 	uint32_t	line;

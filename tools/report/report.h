@@ -131,7 +131,7 @@ bool report_wants_spread(const struct report_columns *columns);
 /**
  * report_metrics() - choose the metrics of a profile's rows
  * @columns:	the columns that the user has added; they must remain valid
- * @number:	set to their number
+ * @number:	set to the number of metrics
  *
  * Return: EXIT_OK, or EXIT_USAGE after printing an error if the trace lacks data for one of
  * @columns.

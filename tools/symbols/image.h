@@ -95,7 +95,7 @@ const struct image_function *image_function(const struct image *image,
 
 /**
  * image_line() - find the source line of an address
- * @line:	set to its number
+ * @line:	set to the line number
  *
  * Return: the source file as given to the compiler, or NULL if unknown.
  */

@@ -34,7 +34,7 @@ struct lines_row {
  * struct lines_function - a function, or a part of one that the compiler placed elsewhere
  * @start, @end: addresses in the file, @end exclusive
  * @file, @line: place of its declaration; NULL and 0 if unknown
- * @part:	it is a part placed elsewhere, and follows its function in the array
+ * @part:	set for a part placed elsewhere, which follows its function in the array
  * @label:	index of the first label of the function and its parts
  * @labels:	number of labels
  */
@@ -58,7 +58,7 @@ struct lines_label {
 /**
  * struct lines_unit - a compilation unit
  * @folder:	folder in which it was compiled, NULL if unknown
- * @gcc:	it was compiled by GCC
+ * @gcc:	set if GCC compiled the unit
  * @row:	the @rows rows of the unit, by address, without overlap
  * @mark:	@marks rows of statements without code, by address
  */

@@ -7,7 +7,7 @@
 
 /**
  * section_find() - find the first section with this name that has data in the file
- * @header:	set to its header
+ * @header:	set to the header of the section
  *
  * Return: the section, or NULL if there is none or it is compressed.
  */

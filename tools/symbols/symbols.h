@@ -48,7 +48,7 @@ struct symbols_options {
  * @object:	name of the program or shared object, NULL if unknown
  * @offset:	the address in that file
  * @tracer:	the function belongs to the tracer, not the program
- * @generated:	it is generated code that writes records and is in no file
+ * @generated:	set for generated code that writes records and is in no file
  *
  * The strings are valid until symbols_close().
  */

@@ -67,7 +67,7 @@ static const struct layout layouts[] = {
  * @reg:	registers of the frame
  * @known:	bit n: register n is known
  * @cfa:	the stack pointer of its caller
- * @caller:	it called the previous frame, so it is neither the innermost one nor interrupted
+ * @caller:	set if it called the previous frame, so it is neither the innermost nor interrupted
  * @cut:	a value was beyond the copy of the stack
  */
 struct unwind {

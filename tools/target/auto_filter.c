@@ -23,7 +23,7 @@
  * @record:	records it
  * @folder:	folder of its trace
  * @filter:	the filter's file
- * @quiet:	print only errors and losses
+ * @quiet:	whether to print only errors and losses
  * @result:	result of the run, in memory shared with its process
  */
 struct dry_run {

@@ -91,7 +91,7 @@ int capture_describe(const char *path, const struct perf_setup *setup,
  * @objects:	the objects in memory; NULL if the description has them
  * @drain:	state of the copying, if the bytes were drained, or NULL
  * @ran:	nanoseconds from the capture's start to its stop, 0 if unknown
- * @quiet:	print only errors and losses
+ * @quiet:	whether to print only errors and losses
  *
  * Return: 0, or -1 after printing an error.
  */
@@ -140,7 +140,7 @@ int capture_samples(int fd);
  * capture_compare() - report captured data that is missing from a program's files
  * @path:	path of the file, see capture_save()
  * @mark:	mark of the program's capture
- * @quiet:	print only errors and losses
+ * @quiet:	whether to print only errors and losses
  *
  * Return: 0, or -1 after reporting that the files are incomplete or have no samples.
  */
@@ -151,7 +151,7 @@ int capture_compare(const char *path, const struct capture_mark *mark,
  * capture_rescue() - write the capture of a program that ended without writing it
  * @path:	path of the file, see capture_save(); side-car files exist
  * @mark:	mark of the program's capture
- * @quiet:	print only errors and losses
+ * @quiet:	whether to print only errors and losses
  *
  * Return: 0; -1 if there is no capture, and the side-car files have been removed; 1 if it
  * cannot be read yet, or a write failed: this has been reported, and the side-car files are kept.

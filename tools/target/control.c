@@ -51,7 +51,7 @@
  *		perhaps stacks; otherwise 0
  * @bytes, @samples: bytes and samples of the capture when it ended; they show whether it is still
  *		the current one
- * @ended:	the session has ended
+ * @ended:	set if the session has ended
  */
 struct state {
 	int		pid;

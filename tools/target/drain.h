@@ -23,8 +23,8 @@ struct sidecar_state;
  * @file:	the file to which it is written
  * @bytes:	bytes read
  * @written:	bytes written
- * @failed:	a write failed
- * @unread:	a read failed
+ * @failed:	set if a write failed
+ * @unread:	set if a read failed
  * @last:	the sink's state when a limit was reached
  * @cut:	follows the trace of a recording in pieces, otherwise NULL
  * @from:	the state at the beginning of the current piece
@@ -51,7 +51,7 @@ struct drain_sink {
  * @events:	becomes readable when a sink has bytes
  * @capture:	the number of the capture, from sifive_trace_status.capture
  * @pid:	the process that holds the session; 0 if it need not be checked
- * @live:	the capture is running
+ * @live:	set while the capture is running
  * @looks:	number of checks so far before the capture ran
  * @most:	maximum total size, 0 if no limit
  * @piece_size:	maximum size of a piece, 0 if no limit
@@ -61,7 +61,7 @@ struct drain_sink {
  * @until:	time at which to end, in nanoseconds of CLOCK_MONOTONIC; 0 if no limit
  * @over:	a limit was reached: nothing more is copied
  * @wait:	records wait for room, or are dropped, so data after a limit must still be read
- * @quiet:	print only errors and losses
+ * @quiet:	whether to print only errors and losses
  * @progress:	show a line on the terminal
  * @shown:	time at which the line was last shown
  * @shown_bytes: number of bytes at @shown
@@ -110,7 +110,7 @@ int drain_open(struct drain *drain, const char *path, uint32_t capture, uint32_t
  * @most:	maximum total size, 0 if no limit
  * @time:	nanoseconds from now on, 0 if no limit
  * @wait:	records wait for room, or are dropped
- * @quiet:	no progress, even on a terminal
+ * @quiet:	set to show no progress, even on a terminal
  */
 void drain_limit(struct drain *drain, uint64_t most, uint64_t time, bool wait, bool quiet);
 

@@ -55,7 +55,7 @@ void elf_build_id(const struct elf *elf, char *text);
 
 /**
  * elf_functions() - call @function for each function of the symbol table
- * @function:	called for each one
+ * @function:	callback for each function
  * @argument:	passed to @function
  *
  * Return: false if there is no symbol table.

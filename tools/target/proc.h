@@ -20,7 +20,7 @@ int proc_each(const char *path, int (*use)(void *argument, pid_t id), void *argu
  * proc_status() - read a field of /proc/PID/status
  * @id:		a process or a thread
  * @name:	the field's name
- * @text:	set to its value, cut to @size with its NUL
+ * @text:	set to the field's value, cut to @size with its NUL
  *
  * Return: false if the process has ended, or lacks the field.
  */

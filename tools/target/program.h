@@ -19,12 +19,12 @@
 /**
  * struct program - the properties of a program
  * @path:	path of the program
- * @dynamic:	it is loaded by an interpreter, which supports LD_PRELOAD
- * @hooks:	it or one of its shared objects was compiled with -finstrument-functions
+ * @dynamic:	set if an interpreter, which supports LD_PRELOAD, loads the program
+ * @hooks:	set if it or one of its shared objects was compiled with -finstrument-functions
  * @library:	libsifive-perf is linked into its file
- * @traces:	it may control tracing itself with a function of the library
+ * @traces:	set if the program may control tracing itself with a function of the library
  * @loads:	the library's shared object if the program itself loads it, otherwise ""
- * @opens:	it or one of its shared objects may load further objects with dlopen()
+ * @opens:	set if it or one of its shared objects may load further objects with dlopen()
  * @privilege:	attribute of the file that makes the kernel change user, group or capabilities
  *		at exec; NULL if none
  * @object:	the @objects files to trace: the program and its instrumented shared objects

@@ -39,7 +39,7 @@
  * @command:	program to run in the meantime, with @attach, and its arguments; empty to record
  *		until the processes end
  * @children:	--children: also record the processes that the program creates
- * @loads:	the library records the program: it is loaded, or linked with it
+ * @loads:	set if the library, preloaded or linked, records the program
  * @firmware:	firmware counts some event, so that the kernel writes all records
  * @sampled:	the user requested samples
  * @join:	set with @children if the command holds the session, and processes with the library
@@ -61,7 +61,7 @@
  * @time:	--time in nanoseconds, 0 if no limit
  * @pieces:	--rotate
  * @keep:	--keep, 0 for all; with @snapshot never 0
- * @quiet:	print only errors and losses
+ * @quiet:	whether to print only errors and losses
  * @calls:	--calls: enum calls_of
  * @mode:	--instruction-mode: enum calls_mode
  * @snapshot:	--snapshot: write the ring at each SIGUSR2

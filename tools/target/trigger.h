@@ -46,7 +46,7 @@ struct trigger_thread;
  * @function:	the function, NULL if the option was not given
  * @slow:	--slower-than
  * @limit:	N, or TIME in nanoseconds
- * @waits:	no object loaded so far has the function, so there are no probes
+ * @waits:	set if no object loaded so far has the function, so there are no probes
  * @looked:	number of loaded objects that do not have the function, with @waits
  * @refused:	set if an object has the function, but it could not be probed
  * @probes:	probes of the function

@@ -11,7 +11,7 @@
  * @whole:	number before the decimal point
  * @part:	fraction after it, in billionths
  * @unit:	nanoseconds per unit, 0 if none was given
- * @open:	no time was given
+ * @open:	set if no time was given
  */
 struct range_end {
 	uint64_t	whole;

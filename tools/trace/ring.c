@@ -70,7 +70,7 @@ bool ring_begins(const void *data, size_t length,
  * @value:	the known bits
  * @begun:	a message from the source has been read
  * @ended:	messages were lost, so later ones do not depend on @change
- * @contrary:	no X fits all messages
+ * @contrary:	set if no X fits all messages
  * @done:	the absolute time was reached
  * @halfway:	the highest bit of the timestamp has changed
  * @span:	greater than the span of the times; 0 if the times cannot be moved earlier

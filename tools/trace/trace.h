@@ -282,7 +282,7 @@ void trace_close(struct trace *trace);
  * @data:	beginning of a trace
  * @length:	number of bytes at @data; a few records are enough
  * @options:	everything but src_bits
- * @records:	set to whether records make sense, not only messages
+ * @records:	set to whether records, not only messages, make sense
  *
  * Tries all widths, and selects the one with which most records, or else most messages, make
  * sense.
