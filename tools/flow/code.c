@@ -21,7 +21,7 @@
 #define CHUNK		(1u << CHUNK_BITS)
 
 /*
- * A part of a file's code, read into memory: @bytes bytes that begin at the file's address @start.
+ * A range of a file's code, read into memory: @bytes bytes that begin at the file's address @start.
  */
 struct segment {
 	uint64_t	start;

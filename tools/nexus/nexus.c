@@ -531,8 +531,8 @@ enum nexus_item nexus_next(struct nexus *nexus, struct nexus_message *message)
 			return NEXUS_MORE;
 
 		/*
-		 * The carried bytes do not contain the end of a message; otherwise it would have
-		 * been parsed.
+		 * The carried bytes do not contain the end of a message, which would have been
+		 * parsed.
 		 */
 		nexus->gap = (enum nexus_gap)(-1 - length);
 		nexus->gap_length = nexus->carried;

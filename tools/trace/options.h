@@ -121,7 +121,7 @@ int options_output(const struct options *options);
  * @symbols:	names
  * @trace:	bytes and records of the trace
  * @hz:		ticks per second, 0 if unknown
- * @from, @to: the selected part of its time, in ticks
+ * @from, @to: selected time range, in ticks
  */
 struct input {
 	const struct options	*options;
