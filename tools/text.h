@@ -9,13 +9,13 @@
 #include <stdint.h>
 #include <string.h>
 
-/** text_character() - return length of the UTF-8 character at @text, 0 if it is invalid */
+/** text_character() - return the length of the UTF-8 character at @text, 0 if it is invalid */
 size_t text_character(const char *text);
 
 /** text_printable() - like text_character(), but also 0 for control characters and at the end */
 size_t text_printable(const char *text);
 
-/** text_ascii() - return length of the printable ASCII characters that @text begins with */
+/** text_ascii() - return the length of the printable ASCII characters that @text begins with */
 static inline size_t text_ascii(const char *text)
 {
 	size_t length = 0;
@@ -25,10 +25,10 @@ static inline size_t text_ascii(const char *text)
 	return length;
 }
 
-/** text_columns() - return width in columns; an unprintable byte occupies one column */
+/** text_columns() - return the width in columns; an unprintable byte occupies one column */
 size_t text_columns(const char *text);
 
-/** text_bytes() - return number of bytes of @text that fit in @columns columns */
+/** text_bytes() - return the number of bytes of @text that fit in @columns columns */
 size_t text_bytes(const char *text, size_t columns);
 
 /**
@@ -65,7 +65,9 @@ static inline uint64_t text_eight(uint32_t number)
 	return tens | (parts - 10 * tens) << 8;
 }
 
-/** text_zeros() - return number of leading zeros in the digits of text_eight(), at most seven */
+/**
+ * text_zeros() - return the number of leading zeros in the digits of text_eight(), at most seven
+ */
 static inline unsigned int text_zeros(uint64_t digits)
 {
 	return (unsigned int)__builtin_ctzll(digits | 1ull << 56) / 8;

@@ -321,7 +321,7 @@ void analysis_show_turns(struct analysis *analysis);
 /** analysis_turns() - return the events that take turns, NULL if none are shown */
 const struct turns *analysis_turns(const struct analysis *analysis);
 
-/** analysis_free() - free it; NULL is allowed */
+/** analysis_free() - free an analysis; NULL is allowed */
 void analysis_free(struct analysis *analysis);
 
 /**

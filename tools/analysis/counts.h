@@ -54,7 +54,7 @@ struct counts;
  */
 struct counts *counts_new(struct symbols *symbols, enum meta_calls calls);
 
-/** counts_free() - free it; NULL is allowed */
+/** counts_free() - free the counts; NULL is allowed */
 void counts_free(struct counts *counts);
 
 /**

@@ -91,10 +91,12 @@ void executed_free(struct executed *executed);
 void executed_times(const struct executed *executed, uint64_t start, size_t halfwords,
 		    uint64_t *times);
 
-/** executed_to() - return index of the first link in @to whose target is at least @address */
+/** executed_to() - return the index of the first link in @to whose target is at least @address */
 size_t executed_to(const struct executed *executed, uint64_t address);
 
-/** executed_from() - return index of the first link in @from whose source is at least @address */
+/**
+ * executed_from() - return the index of the first link in @from whose source is at least @address
+ */
 size_t executed_from(const struct executed *executed, uint64_t address);
 
 #endif /* SIFIVE_TRACE_EXECUTED_H */

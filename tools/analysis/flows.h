@@ -65,7 +65,7 @@ struct flows_ops {
 struct flows *flows_new(struct symbols *symbols, enum meta_calls calls,
 			const struct flows_ops *ops, bool counts, void *context);
 
-/** flows_free() - free it; NULL is allowed */
+/** flows_free() - free the calls; NULL is allowed */
 void flows_free(struct flows *flows);
 
 /**

@@ -91,7 +91,7 @@ struct oncpu;
  */
 struct oncpu *oncpu_new(struct threads *threads, oncpu_span span, void *context);
 
-/** oncpu_free() - free it; NULL is allowed */
+/** oncpu_free() - free the state; NULL is allowed */
 void oncpu_free(struct oncpu *oncpu);
 
 /** oncpu_push() - process the trace's next switch record */

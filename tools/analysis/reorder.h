@@ -19,7 +19,7 @@ struct reorder *reorder_new(reorder_give give, void *context);
 /** reorder_free() - free, without passing held records on; NULL is allowed */
 void reorder_free(struct reorder *reorder);
 
-/** reorder_push() - add the next record of the file, and pass on those that are due */
+/** reorder_push() - add the next record of the file, and pass on the records that are due */
 void reorder_push(struct reorder *reorder, const struct perfrec_record *record);
 
 /**

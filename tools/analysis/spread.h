@@ -45,7 +45,7 @@ uint64_t spread_mean(const struct spreads *spreads, size_t row);
 /** spread_quantile() - return the time that @percent of the calls do not exceed */
 uint64_t spread_quantile(const struct spreads *spreads, size_t row, unsigned int percent);
 
-/** spreads_free() - free all of them */
+/** spreads_free() - free all distributions */
 void spreads_free(struct spreads *spreads);
 
 #endif /* SIFIVE_TRACE_SPREAD_H */

@@ -17,7 +17,7 @@ struct steps;
 /** steps_new() - create a new state; @code must outlive it; NULL if out of memory */
 struct steps *steps_new(struct code *code);
 
-/** steps_free() - free it; NULL is allowed */
+/** steps_free() - free the state; NULL is allowed */
 void steps_free(struct steps *steps);
 
 /** steps_owner() - note that @thread runs on a source from here on; 0 if the thread is not named */

@@ -106,7 +106,7 @@ void ran_run(struct flows *flows, struct track *track, const struct flow_place *
 void ran_call(struct flows *flows, struct track *track, const struct flow_place *place,
 	      uint64_t function);
 
-/** ran_until() - pass on what has run before this place */
+/** ran_until() - pass on the instructions that have run before this place */
 void ran_until(struct flows *flows, struct track *track, const struct flow_place *place);
 
 /** ran_missing() - note that instructions of a thread are missing here */

@@ -66,7 +66,7 @@ struct tree {
  */
 int tree_init(struct tree *tree, bool by_thread);
 
-/** tree_free() - free its nodes */
+/** tree_free() - free the nodes */
 void tree_free(struct tree *tree);
 
 /*

@@ -53,7 +53,7 @@ struct turns_estimate {
  */
 struct turns *turns_new(struct counters *counters);
 
-/** turns_free() - free it; NULL is allowed */
+/** turns_free() - free the columns; NULL is allowed */
 void turns_free(struct turns *turns);
 
 /** turns_in() - return the number of events of a trace that take turns */

@@ -26,7 +26,7 @@ struct frequent {
 };
 
 /**
- * frequent_read() - find these functions
+ * frequent_read() - find the frequent functions of a trace
  * @frequent:	the result; call frequent_free() even after an error
  * @options:	path of the trace, and how to read it
  * @percent:	maximum share of all self time that these functions take together
@@ -53,7 +53,7 @@ bool frequent_has(const struct frequent *frequent, const char *object, uint64_t 
 bool frequent_calls(const struct frequent *frequent, const char *object);
 
 /**
- * frequent_report() - print these functions, each with its share of the calls and of the time
+ * frequent_report() - print the frequent functions, with their shares of calls and time
  * @what:	name of the trace in messages
  */
 void frequent_report(const struct frequent *frequent, const char *what);

@@ -56,7 +56,7 @@ struct calls;
 /** calls_new() - create an empty collection; NULL after printing an error */
 struct calls *calls_new(void);
 
-/** calls_free() - free it; NULL is allowed */
+/** calls_free() - free the calls; NULL is allowed */
 void calls_free(struct calls *calls);
 
 /**

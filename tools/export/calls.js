@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// The calls that calls.c has packed: unpacks the chunks that a view needs, and keeps the
+// Reads the calls that calls.c has packed: unpacks the chunks that a view needs, and keeps the
 // latest ones.
 var CALLS = (function () {
 	"use strict";
@@ -149,7 +149,7 @@ var CALLS = (function () {
 		return kind === POINTS ? 0 : Math.pow(4, kind) - 1;
 	}
 
-	// The first index for which @reached is true; it is true for all later ones.
+	// Returns the first index for which @reached is true; it is true for all later ones.
 	function search(length, reached) {
 		var low = 0, high = length, middle;
 

@@ -6,7 +6,7 @@
 	var any = { calls: 0, samples: 0 };
 	var zoomed = 0, deepest = 0, flame, nodes = treeOf(DATA);
 
-	// The nodes of a page's tree. A node's parent comes before it.
+	// Returns the nodes of a page's tree. A node's parent comes before it.
 	function treeOf(data) {
 		var nodes = data.tree.map(function (n, i) {
 			return { parent: n[0], index: n[1], calls: n[2], samples: n[3],
@@ -44,7 +44,7 @@
 			DATA.threads[-2 - n.index] : DATA.functions[n.index];
 	}
 
-	// The number of calls and samples, if the trace has any.
+	// Returns the number of calls and samples, if the trace has any.
 	function counted(n) {
 		return (any.calls ? ", " + n.calls + " calls" : "") +
 		       (any.samples ? ", " + n.within + " samples" : "");

@@ -130,7 +130,7 @@
 		});
 	}
 
-	// The strip of a lane: on and off the CPU.
+	// Draws the strip of a lane, which shows time on and off the CPU.
 	function drawSpans(c, lane, y) {
 		lane.spans.forEach(function (part) {
 			var x = scale(c, part[2]), w = part[3] / span() * c.w;
@@ -185,12 +185,12 @@
 		drawRange(c);
 	}
 
-	// A promise that resolves once all data of the view is available.
+	// Returns a promise that resolves once all data of the view is available.
 	page.settled = function () {
 		return Promise.all(pending.map(CALLS.load));
 	};
 
-	// The rate of a plot's counter; for times on and off the CPU, the share of the time.
+	// Returns the rate of a plot's counter; for times on and off the CPU, the share of the time.
 	function rate(plot, count) {
 		return plot.time ? (100 * count / DATA.interval).toPrecision(3) + "%" :
 				   page.rate(count, DATA.interval);
@@ -268,7 +268,7 @@
 					      Math.min(whole, Math.max(from, to))];
 		redraw();
 	};
-	// What each plotted counter counted in a time range, estimated from its intervals.
+	// Returns what each plotted counter counted in a time range, estimated from its intervals.
 	page.times.counted = function (from, to) {
 		return plots.map(function (plot) {
 			var sum = 0, i, b;
@@ -283,7 +283,7 @@
 		});
 	};
 
-	// The call at a place of the time line: { chunk, data, i }.
+	// Returns the call at a place of the time line: { chunk, data, i }.
 	function callAt(event) {
 		var t = timeAt(timeline, event), slack = span() / timeline.w, hit = null;
 		var y = event.offsetY + area.scrollTop;

@@ -24,7 +24,7 @@ struct tracks {
 /** tracks_get() - return a thread's state, initially zeroed; NULL if out of memory */
 void *tracks_get(struct tracks *tracks, unsigned int id);
 
-/** tracks_free() - free them all */
+/** tracks_free() - free the states of all threads */
 void tracks_free(struct tracks *tracks);
 
 /** tracks_pid() - return the thread's process; threads whose process is unknown share one */

@@ -73,7 +73,7 @@ struct code;
  */
 struct code *code_new(struct symbols *symbols, enum meta_calls calls);
 
-/** code_free() - free it; NULL is allowed */
+/** code_free() - free the code; NULL is allowed */
 void code_free(struct code *code);
 
 /**

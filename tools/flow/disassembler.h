@@ -16,7 +16,7 @@ struct disassembler;
  */
 struct disassembler *disassembler_new(void);
 
-/** disassembler_free() - free it; NULL is allowed */
+/** disassembler_free() - free a disassembler; NULL is allowed */
 void disassembler_free(struct disassembler *disassembler);
 
 /**

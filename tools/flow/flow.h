@@ -160,7 +160,7 @@ struct flow;
  */
 struct flow *flow_new(struct code *code, const struct flow_ops *ops, void *context);
 
-/** flow_free() - free it; NULL is allowed */
+/** flow_free() - free the flow; NULL is allowed */
 void flow_free(struct flow *flow);
 
 /**

@@ -41,7 +41,7 @@ struct joined;
  */
 struct joined *joined_new(struct code *code, const struct joined_ops *ops, void *context);
 
-/** joined_free() - free it; NULL is allowed */
+/** joined_free() - free the state; NULL is allowed */
 void joined_free(struct joined *joined);
 
 /**

@@ -21,7 +21,7 @@ struct callers {
 };
 
 /**
- * callers_get() - find or add the list with these addresses
+ * callers_get() - find or add a list of addresses
  *
  * Return: the list, valid until callers_free(); NULL if there is no room for it.
  */

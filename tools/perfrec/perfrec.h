@@ -131,7 +131,7 @@ struct perfrec_header {
 
 /**
  * struct perfrec_callers - the callers of a sample's code
- * @key:	private to callers.c
+ * @key:	hash key, private to callers.c
  * @count:	number of addresses, at least 1
  * @address:	the return-address register (0 if the callers are from a stack), then return
  *		addresses, innermost first. The list ends with the last frame pointer, or with
@@ -177,7 +177,7 @@ struct perfrec_stack {
 };
 
 /**
- * perfrec_stack_bytes() - return size of a struct perfrec_stack without its unused elements of
+ * perfrec_stack_bytes() - return the size of a struct perfrec_stack without its unused elements of
  * @word
  */
 static inline size_t perfrec_stack_bytes(const struct perfrec_stack *stack)

@@ -31,7 +31,7 @@ struct annotate_sources;
 /** annotate_sources_new() - create a cache of source files; NULL if out of memory */
 struct annotate_sources *annotate_sources_new(const struct annotate *annotate);
 
-/** annotate_sources_free() - free it; NULL is allowed */
+/** annotate_sources_free() - free the cache; NULL is allowed */
 void annotate_sources_free(struct annotate_sources *sources);
 
 /**

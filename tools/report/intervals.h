@@ -70,7 +70,7 @@ struct intervals;
 /** intervals_new() - create an empty set of intervals; NULL if out of memory */
 struct intervals *intervals_new(void);
 
-/** intervals_free() - free it; NULL is allowed */
+/** intervals_free() - free the intervals; NULL is allowed */
 void intervals_free(struct intervals *intervals);
 
 /** intervals_failed() - whether memory ran out */

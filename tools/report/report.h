@@ -177,7 +177,7 @@ void report_json_turns(struct output *out, const struct analysis *analysis);
 /** report_is_unknown() - whether no call of a row has a time, as after a loss */
 bool report_is_unknown(const struct profile *profile, size_t row, const struct metric *metric);
 
-/** report_is_uncertain() - whether a row's number is not exact: "~" marks it */
+/** report_is_uncertain() - whether a row's number is not exact, and is marked "~" */
 bool report_is_uncertain(const struct profile *profile, size_t row,
 			 const struct metric *metric);
 

@@ -61,12 +61,13 @@ bool image_has_tracer(const struct image *image);
 void image_close(struct image *image);
 
 /**
- * image_path() - return path of the file from which the image was read; valid as long as the image
+ * image_path() - return the path of the file from which the image was read; valid as long as the
+ * image
  */
 const char *image_path(const struct image *image);
 
 /**
- * image_range() - get the address range of its functions
+ * image_range() - get the address range of a file's functions
  * @first, @last: set to the first and the last address, if there are functions
  *
  * Return: whether it has functions.
@@ -74,7 +75,7 @@ const char *image_path(const struct image *image);
 bool image_range(const struct image *image, uint64_t *first, uint64_t *last);
 
 /**
- * image_code() - get the address range of its code
+ * image_code() - get the address range of a file's code
  * @first, @last: set to the first and the last address, if there is code
  *
  * Return: whether the file has code.
@@ -106,7 +107,7 @@ struct Dwfl_Module;
 /** image_module() - return the file as a libdwfl module */
 struct Dwfl_Module *image_module(const struct image *image);
 
-/** image_is_wide() - whether its addresses have 64 bits */
+/** image_is_wide() - whether a file's addresses have 64 bits */
 bool image_is_wide(const struct image *image);
 
 /**

@@ -75,7 +75,7 @@ void attach_objects(struct attach *attach, const char *files);
 struct objects *attach_objects_of(struct attach *attach, pid_t pid);
 
 /**
- * attach_describe() - add these processes to @tree
+ * attach_describe() - add the recorded processes to @tree
  * @newest:	see objects_write()
  */
 void attach_describe(struct attach *attach, struct tree *tree, bool newest);

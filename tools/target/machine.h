@@ -43,7 +43,7 @@ bool machine_capable(int capability);
  */
 void machine_pass_on(void);
 
-/** machine_device() - return path of the trace device */
+/** machine_device() - return the path of the trace device */
 const char *machine_device(void);
 
 /** machine_side_car() - whether to write side-car files, which SIFIVE_TRACE_META=0 prevents */

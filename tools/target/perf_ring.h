@@ -13,7 +13,7 @@
 /** perf_ring_map() - map the ring of event @fd; MAP_FAILED with errno if it cannot be mapped */
 struct perf_event_mmap_page *perf_ring_map(int fd);
 
-/** perf_ring_unmap() - unmap it; MAP_FAILED is allowed */
+/** perf_ring_unmap() - unmap a ring; MAP_FAILED is allowed */
 void perf_ring_unmap(struct perf_event_mmap_page *ring);
 
 /**

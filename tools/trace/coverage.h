@@ -45,26 +45,27 @@ bool coverage_limited(const struct input *input);
 void coverage_json(const struct input *input, struct output *out);
 
 /**
- * coverage_lost() - return number of lost records, for all causes
+ * coverage_lost() - return the number of lost records, for all causes
  *
  * This excludes records after the buffer was full.
  */
 uint64_t coverage_lost(const struct input *input);
 
 /**
- * coverage_dropped() - return number of records that programs dropped: the greater of the counts in
- * the side-car file, which may be missing or may have been written early, and in the trace's marks
+ * coverage_dropped() - return the number of records that programs dropped: the greater of the
+ * counts in the side-car file, which may be missing or may have been written early, and in the
+ * trace's marks
  */
 uint64_t coverage_dropped(const struct input *input);
 
 /**
- * coverage_gaps() - return number of gaps that the recorder reports, plus one if captured bytes are
- * missing from the file
+ * coverage_gaps() - return the number of gaps that the recorder reports, plus one if captured bytes
+ * are missing from the file
  */
 uint64_t coverage_gaps(const struct input *input);
 
 /**
- * coverage_missing() - return minimum number of bytes missing in gaps; excludes bytes after the
+ * coverage_missing() - return the minimum number of bytes missing in gaps; excludes bytes after the
  * buffer was full
  */
 uint64_t coverage_missing(const struct input *input);

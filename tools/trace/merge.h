@@ -99,7 +99,7 @@ struct merge {
 	uint64_t	bytes;
 };
 
-/** merge_width() - return width of a trace's timestamps */
+/** merge_width() - return the width of a trace's timestamps */
 unsigned int merge_width(const struct input *in);
 
 /** merge_source_bits() - return the width of the smallest SRC field that fits all sources */

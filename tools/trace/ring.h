@@ -47,7 +47,7 @@ struct ring_times {
 };
 
 /**
- * ring_times() - infer these times in a few passes over the file
+ * ring_times() - infer the times of a ring in a few passes over the file
  * @fd:		the trace, a seekable file
  * @times:	the result
  *

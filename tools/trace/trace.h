@@ -136,7 +136,7 @@ struct trace_stats {
 	bool		scheme_inferred;
 };
 
-/** trace_records() - return total number of records */
+/** trace_records() - return the total number of records */
 static inline uint64_t trace_records(const struct trace_stats *stats)
 {
 	uint64_t records = 0;
@@ -258,7 +258,7 @@ unsigned int trace_sources(const struct trace *trace, unsigned int channel);
 /** trace_wrapped() - whether the trace is a ring that has overwritten its oldest bytes */
 bool trace_wrapped(const struct trace *trace);
 
-/** trace_channels() - return mask of the channels whose records are decoded */
+/** trace_channels() - return the mask of the channels whose records are decoded */
 uint32_t trace_channels(const struct trace *trace);
 
 /** trace_time_mask() - return the maximum timestamp of a message */
