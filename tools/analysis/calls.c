@@ -30,8 +30,8 @@ static uint64_t function_of(const void *frames, uint32_t number)
 
 /*
  * Returns the slot of the function's outermost call, which holds its frame's index plus 1, or a
- * free slot for it. Calls end in the reverse order of their start, so an entry that was displaced past a
- * slot is removed before that slot is freed.
+ * free slot for it. Calls end in the reverse order of their start, so an entry that was displaced
+ * past a slot is removed before that slot is freed.
  */
 static uint32_t *find_call(const struct analysis_thread *thread, uint32_t function)
 {
@@ -281,8 +281,8 @@ void calls_end(struct analysis *analysis, struct analysis_thread *thread)
 }
 
 /*
- * Returns the number of calls that an exit record ends: all up to the innermost call of this function from
- * this call site, or else up to its innermost call from any site; 0 if there is none.
+ * Returns the number of calls that an exit record ends: all up to the innermost call of this
+ * function from this call site, or else up to its innermost call from any site; 0 if there is none.
  */
 static unsigned int ends(const struct analysis_thread *thread,
 			 const struct perfrec_record *record, uint32_t function)

@@ -229,8 +229,8 @@ static uint32_t search_from(struct track *track)
 }
 
 /*
- * Returns the number of calls that remain open if a function's innermost call becomes the innermost;
- * 0 if the function has no open call.
+ * Returns the number of calls that remain open if a function's innermost call becomes the
+ * innermost; 0 if the function has no open call.
  */
 static uint32_t depth_of(struct track *track, uint64_t function)
 {

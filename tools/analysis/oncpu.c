@@ -603,8 +603,8 @@ static void hold_loss(struct oncpu *oncpu, unsigned int src, uint64_t from, uint
 }
 
 /*
- * Returns the earliest time that bytes lost here can have. A hart without a message for a long time was
- * idle, so its missing messages are newer than other harts' messages well before this place.
+ * Returns the earliest time that bytes lost here can have. A hart without a message for a long time
+ * was idle, so its missing messages are newer than other harts' messages well before this place.
  */
 static uint64_t loss_begin(const struct oncpu *oncpu, const struct hart *hart)
 {

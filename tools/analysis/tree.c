@@ -116,8 +116,8 @@ static void weigh_subtrees(struct tree *tree)
 }
 
 /*
- * Returns the weight that at most a third of the nodes exceed, determined one byte at a time, the most
- * significant one first.
+ * Returns the weight that at most a third of the nodes exceed, determined one byte at a time, the
+ * most significant one first.
  */
 static uint64_t least_weight(const struct tree *tree)
 {

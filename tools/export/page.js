@@ -180,8 +180,8 @@ var PAGE = (function () {
 	// ---- tables ------------------------------------------------------
 
 	// Creates a table of objects; a click on a column's heading sorts it. @columns: [key,
-	// heading, text(row)]; the last column is the name, which has no text(row): a click on it searches
-	// for the name. Rows are added as the page is scrolled.
+	// heading, text(row)]; the last column is the name, which has no text(row): a click on it
+	// searches for the name. Rows are added as the page is scrolled.
 	page.table = function (id, label, columns) {
 		var ROWS = 200, table, head, body, order = null, rows = [], shown = 0;
 		var frame = page.element("div", document.body), more;

@@ -25,7 +25,7 @@ struct layout {
 	int			weight;
 	uint64_t		*width;		/* width of each node, including its callees */
 	uint64_t		*left;
-	bool			*unsure;	/* set for each node whose width is partly inexact */
+	bool			*unsure;	/* nodes whose width is partly inexact */
 	uint64_t		least;		/* narrower boxes are omitted */
 	uint32_t		depth;
 };

@@ -190,7 +190,7 @@
 		return Promise.all(pending.map(CALLS.load));
 	};
 
-	// Returns the rate of a plot's counter; for times on and off the CPU, the share of the time.
+	// Returns the rate of a plot's counter; for times on and off the CPU, the share of time.
 	function rate(plot, count) {
 		return plot.time ? (100 * count / DATA.interval).toPrecision(3) + "%" :
 				   page.rate(count, DATA.interval);

@@ -300,8 +300,8 @@ int capture_sink(int fd, uint32_t index, struct sifive_trace_sink *sink)
 }
 
 /*
- * Reports the number of a sink's @bytes that are not in a file, and how to save them; returns whether
- * any are missing.
+ * Reports the number of a sink's @bytes that are not in a file, and how to save them; returns
+ * whether any are missing.
  */
 bool capture_short(const char *name, uint64_t bytes)
 {
@@ -343,8 +343,8 @@ static int check_reader(int fd)
 }
 
 /*
- * Copies the contents of a stopped or running sink to its file. If nothing could be read, no file is
- * left behind.
+ * Copies the contents of a stopped or running sink to its file. If nothing could be read, no file
+ * is left behind.
  */
 static int save_sink(int fd, const char *name, uint32_t index,
 		     const struct sifive_trace_status *status,

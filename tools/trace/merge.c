@@ -81,8 +81,8 @@ static int number_sources(struct merge *merge)
 }
 
 /*
- * Returns the trace with the lowest hart, because the library reads that hart's clock for times in side-car
- * files.
+ * Returns the trace with the lowest hart, because the library reads that hart's clock for times in
+ * side-car files.
  */
 static const struct input *find_base(const struct merge *merge)
 {
@@ -106,8 +106,8 @@ static uint64_t difference(uint64_t a, uint64_t b)
 }
 
 /*
- * Sets the number of ticks from START to STOP. The nominal rate shows how many times a narrow timestamp
- * has wrapped. Returns -1 if the clock did not run at that rate.
+ * Sets the number of ticks from START to STOP. The nominal rate shows how many times a narrow
+ * timestamp has wrapped. Returns -1 if the clock did not run at that rate.
  */
 static int measure(const struct merge *merge, struct input *in)
 {
