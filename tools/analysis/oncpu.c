@@ -74,8 +74,8 @@ struct oncpu_thread {
 /**
  * struct hart - the running thread of a hart
  * @known:	set if @running is the running thread, NULL if no recorded thread is running
- * @sure:	without @known: time since which no records are missing
- * @was:	without @known: last thread that is known to have run
+ * @sure:	time since which no records are missing, valid without @known
+ * @was:	last thread that is known to have run, valid without @known
  * @time:	time of its latest message, 0 if no message has a time
  * @offset:	offset of that message
  * @ended:	set if its latest switch record marks the end of the recording, or the start of a
