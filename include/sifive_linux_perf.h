@@ -210,8 +210,8 @@ int perfInit(int num_cores, int num_funnels);
  * @numCntrs:	number of elements of @perfCntrList, 0 to 32
  * @itcChannel:	ITC channel to write to, 0 to 31; decoders expect 6. 0 to 15 on encoders
  *		whose stimulus registers 16-31 are registers 0-15 with a timestamp
- * @cntType:	how counts and addresses are recorded
- * @SBABufferSize: bytes of system memory for the trace; 0 uses the SRAM of the trace
+ * @cntType:	encoding of counts and addresses in records
+ * @SBABufferSize: size of the system memory for the trace in bytes; 0 uses the SRAM of the trace
  *		hardware
  *
  * Takes the encoders of all CPUs that the calling thread may run on, allocates a buffer
@@ -287,7 +287,7 @@ int perfTraceOn(void);
  * Returns when all messages have reached the buffer, including those of records that other threads
  * were writing. A record that its thread does not finish within 200 ms is considered abandoned.
  * Does nothing if tracing is off. A signal handler that interrupted a record may call
- * perfTraceOff(); that record stays incomplete and is counted.
+ * perfTraceOff(); that record remains incomplete and is counted.
  *
  * Errors: no successful initialisation; the hardware did not stop (tracing is off
  * nevertheless); called in a signal handler that interrupted another call.

@@ -123,7 +123,7 @@ struct sifive_trace_name {
  *		writes records; other threads take free channels. Decoders expect 6
  * @interval:	microseconds between samples, at least 100; 0 for none
  * @period:	events between samples, 0 for none
- * @period_event: the event for @period
+ * @period_event: event that @period counts
  * @filter:	file of the functions to record, NULL for all. Its lines are OBJECT START END: the
  *		object's file name, and hexadecimal addresses relative to its load address. A call
  *		to a function in a line that begins with "> " begins recording in its thread, until
@@ -131,7 +131,7 @@ struct sifive_trace_name {
  *		N" limits recording to the outermost N nested calls
  * @names:	additional names of events
  * @names_count: number of elements of @names
- * @header_interval: for SIFIVE_TRACE_RING with SIFIVE_TRACE_XOR: records from one header
+ * @header_interval: number of records, with SIFIVE_TRACE_RING and SIFIVE_TRACE_XOR, from one header
  *		to the next, for each thread on each CPU; 0 for 100. Records of a wrapped
  *		ring before its first header are lost. Not with SIFIVE_TRACE_HEADER_ONCE
  * @stack:	samples include registers and this many bytes of the stack, in which readers find
@@ -256,13 +256,13 @@ int sifive_trace_dump(struct sifive_trace *trace, const char *path);
 /*
  * End tracing and release everything. Does nothing for NULL. In a signal
  * handler that interrupted a record or another call, this only prints an error:
- * the handle stays valid and tracing continues.
+ * the handle remains valid and tracing continues.
  */
 void sifive_trace_close(struct sifive_trace *trace);
 
 /*
- * The error or notice of the calling thread's last call, one line without a newline; empty if there
- * is none. Valid until the thread's next call.
+ * Return the error or notice of the calling thread's last call, one line without a newline; empty
+ * if there is none. Valid until the thread's next call.
  */
 const char *sifive_trace_error(void);
 

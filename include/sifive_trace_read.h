@@ -77,9 +77,9 @@ enum sifive_record_type {
 
 /**
  * enum sifive_call_end - how a call ended
- * @SIFIVE_CALL_EXIT: with its own exit
+ * @SIFIVE_CALL_EXIT: the call's own exit was recorded
  * @SIFIVE_CALL_UNWOUND: an outer function continued: longjmp(), an exception, or a loss
- * @SIFIVE_CALL_CUT: it had not ended at the end of the trace, or where data about the thread
+ * @SIFIVE_CALL_CUT: the call had not ended at the end of the trace, or where data about the thread
  *		ends
  */
 enum sifive_call_end {
@@ -91,13 +91,13 @@ enum sifive_call_end {
 /**
  * enum sifive_span_state - what a thread did during a span
  * @SIFIVE_SPAN_UNKNOWN: the trace does not show the state
- * @SIFIVE_SPAN_RUNS: it ran
- * @SIFIVE_SPAN_PREEMPTED: it could run, but another thread did
- * @SIFIVE_SPAN_SLEEPS: it waited, and a signal would have woken it
- * @SIFIVE_SPAN_UNINTERRUPTIBLE: it waited for the kernel or a device
- * @SIFIVE_SPAN_STOPPED: a signal or debugger had stopped it
- * @SIFIVE_SPAN_WAITS: it did not run; the record of the reason was lost
- * @SIFIVE_SPAN_WOKEN: it had been woken, and waited for a CPU
+ * @SIFIVE_SPAN_RUNS: the thread ran
+ * @SIFIVE_SPAN_PREEMPTED: the thread could run, but another thread ran
+ * @SIFIVE_SPAN_SLEEPS: the thread waited, and a signal would have woken it
+ * @SIFIVE_SPAN_UNINTERRUPTIBLE: the thread waited for the kernel or a device
+ * @SIFIVE_SPAN_STOPPED: a signal or debugger had stopped the thread
+ * @SIFIVE_SPAN_WAITS: the thread did not run; the record of the reason was lost
+ * @SIFIVE_SPAN_WOKEN: the thread had been woken, and waited for a CPU
  * @SIFIVE_SPAN_SEVERAL: a mixture of these, merged because there were too many parts
  */
 enum sifive_span_state {
@@ -139,16 +139,16 @@ enum {
  * @flags:	SIFIVE_TIMED ...
  * @time:	ticks: when a call or span began, or a record or point was written
  * @length:	ticks from a call's entry to its exit, without @waited; a span's length
- * @self:	ticks of a call's @length outside functions that it called
+ * @self:	ticks of a call's @length outside nested calls
  * @waited:	ticks during a call in which its thread waited for room in the buffer,
  *		which are charged to no function
- * @address:	record, point: of the function that was entered or left; otherwise the pc
+ * @address:	record, point: address of the function entered or left; otherwise the pc
  * @caller_address: record, point: the return address at entry or exit, or 0
  * @counted:	bit n: @count[n] is known. All bits are set for a call: unknown counts are
  *		charged to no call.
- * @count:	call: what each counter counted from entry to exit. Record: since the
+ * @count:	call: each counter's count from entry to exit. Record: count since the
  *		thread's previous record. Point: since its previous point, whatever ran in between
- * @count_self:	call: the part of @count outside functions that it called; NULL for others
+ * @count_self:	call: part of @count outside nested calls; NULL for others
  * @counters:	length of these arrays: sifive_reader_counter() returns the names, or
  *		sifive_reader_point_counter() those of a point
  * @thread:	number for sifive_reader_thread()
@@ -157,12 +157,12 @@ enum {
  * @depth:	number of calls enclosing a call or point
  * @type:	enum sifive_record_type, also of a point, enum sifive_call_end or enum
  *		sifive_span_state
- * @source:	record, point: its source (encoder)
- * @channel:	record, point: its channel
- * @offset:	record, point: where it begins in the file, in bytes
+ * @source:	record, point: number of the source (encoder)
+ * @channel:	record, point: number of the channel
+ * @offset:	record, point: offset in the file, in bytes
  * @callers:	record: the functions that called the sampled one, innermost first; NULL if the
  *		sample has no callers
- * @caller_count: length of this array
+ * @caller_count: length of @callers
  */
 struct sifive_event {
 	uint32_t	kind;
@@ -191,13 +191,13 @@ struct sifive_event {
 
 /**
  * struct sifive_function - a function
- * @label:	its name, or else its object and offset, or its address; never NULL.
+ * @label:	function's name, or else its object and offset, or its address; never NULL.
  *		"[tracer]" marks functions of libsifive-perf
- * @name:	its name, NULL if unknown
+ * @name:	name of the function, NULL if unknown
  * @file:	source file, as given to the compiler, NULL if unknown
  * @object:	name of the program or shared object, NULL if unknown
  * @line:	line in @file, 0 if unknown
- * @address:	its first address in the trace
+ * @address:	first address of the function in the trace
  */
 struct sifive_function {
 	const char	*label;
@@ -210,11 +210,11 @@ struct sifive_function {
 
 /**
  * struct sifive_thread - a thread
- * @label:	its name, never NULL
+ * @label:	name of the thread, never NULL
  * @pid:	process id, -1 if unknown
  * @tid:	thread id, -1 if unknown
- * @source:	its source, -1 for any
- * @channel:	its first channel
+ * @source:	source of the thread's records, -1 for any
+ * @channel:	first channel of the thread
  */
 struct sifive_thread {
 	const char	*label;
@@ -231,7 +231,7 @@ struct sifive_thread {
  * @bytes:	bytes read so far
  * @records:	records read so far
  * @first:	earliest known time of a record so far, ticks
- * @last:	latest one
+ * @last:	latest known time of a record so far, ticks
  * @counters:	number of counters found so far
  * @functions:	number of functions found so far
  * @threads:	number of threads found so far
@@ -260,7 +260,7 @@ struct sifive_reader *sifive_reader_new(void);
  * @option:	long name of an option of the command, without "--": channel, srcbits,
  *		ts-width, ts-scheme, ts-hz, ring, meta, elf (may be repeated), symfs,
  *		demangle, time, calls
- * @value:	as on the command line; NULL for an option without a value
+ * @value:	value as on the command line; NULL for an option without a value
  *
  * sifive-trace-report(1) describes each.
  *
@@ -321,7 +321,7 @@ const char *sifive_reader_counter(const struct sifive_reader *reader, unsigned i
 
 /**
  * sifive_reader_point_counter() - the name of a counter of SIFIVE_EVENT_POINT
- * @number:	index of its sifive_event.count
+ * @number:	index of the counter in sifive_event.count
  *
  * Return: the name, NULL if there is no such counter so far.
  */

@@ -28,14 +28,14 @@
 
 /**
  * struct sft_thread - a thread that joined
- * @node:	in threads, or in leaving
+ * @node:	entry in threads, or in leaving
  * @pid:	the thread
  * @event:	follows its context switches
- * @live:	its session still exists
- * @slot:	its counter offsets for user mode, or NULL
+ * @live:	the thread's session still exists
+ * @slot:	counter offsets for user mode, or NULL
  * @at:		index of the slot
- * @count:	counter values when it was last switched out
- * @turn:	its turns, if events take turns
+ * @count:	counter values when the thread was last switched out
+ * @turn:	turns of the thread, if events take turns
  */
 struct sft_thread {
 	struct list_head node;
@@ -51,8 +51,8 @@ struct sft_thread {
 /**
  * struct here - the access granted on this CPU; accessed with interrupts disabled
  * @thread:	the running thread if it has joined, or NULL
- * @opened:	scounteren bits set for it
- * @counting:	counters with an offset in its slot
+ * @opened:	scounteren bits set for @thread
+ * @counting:	counters with an offset in the slot of @thread
  */
 struct here {
 	struct sft_thread *thread;
@@ -268,7 +268,7 @@ static void suspend_on(void *arg)
 	end_here(h);
 }
 
-/* The counters are about to be set: stop per-thread counting until resume. */
+/* Called before the counters are set: stop per-thread counting until resume. */
 void sft_access_suspend(void)
 {
 	WRITE_ONCE(access_mask, 0);
@@ -294,19 +294,19 @@ void sft_access_stop(void)
 	cpumask_clear(&closed);
 }
 
-/* A CPU goes offline: the session's threads now run elsewhere. */
+/* Called when a CPU goes offline: the session's threads now run elsewhere. */
 void sft_access_cpu_offline(unsigned int cpu)
 {
 	smp_call_function_single(cpu, end_on, NULL, 1);
 }
 
-/* A CPU came online; its bit in sft_counters.cpus is already set. */
+/* Called after a CPU came online; its bit in sft_counters.cpus is already set. */
 void sft_access_cpu_online(unsigned int cpu)
 {
 	smp_call_function_single(cpu, begin_on, NULL, 1);
 }
 
-/* The session ends: all its threads leave. */
+/* Called when the session ends: all its threads leave. */
 void sft_access_release(void)
 {
 	struct sft_thread *t, *next;
@@ -321,8 +321,8 @@ void sft_access_release(void)
 }
 
 /*
- * The calling thread, if it has joined. Moves threads that have exited to the leaving
- * list.
+ * Return the calling thread's entry, NULL if it has not joined. Moves threads that have exited to
+ * the leaving list.
  */
 static struct sft_thread *find_current(void)
 {
@@ -386,7 +386,7 @@ static void begin_again(struct sft_thread *t)
 }
 
 /*
- * A new entry for the calling thread, with its event. Called without the system's lock.
+ * Create an entry for the calling thread, with its event. Called without the system's lock.
  */
 struct sft_thread *sft_access_new(void)
 {
@@ -452,7 +452,7 @@ int sft_access_prepare(bool per_thread, struct sft_why *why)
 	return per_thread ? give_slot(t, why) : 0;
 }
 
-/* The calling thread leaves, if it has joined. */
+/* Remove the calling thread, if it has joined. */
 void sft_access_leave(void)
 {
 	struct sft_thread *t = find_current();
@@ -465,7 +465,10 @@ void sft_access_leave(void)
 	local_irq_enable();
 }
 
-/* The page of slots at @offset to map into user mode; NULL if no thread has had a slot there. */
+/*
+ * Return the page of slots at @offset to map into user mode; NULL if no thread has had a slot
+ * there.
+ */
 struct page *sft_access_page(unsigned long offset)
 {
 	const struct sifive_trace_slot *page;

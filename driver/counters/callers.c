@@ -81,7 +81,7 @@ static unsigned long skip_leaf(unsigned long fp)
 
 /**
  * struct callers - a list of callers being written
- * @stream:	its stream
+ * @stream:	stream that contains the list
  * @last:	the latest address
  * @count:	number of addresses
  */
@@ -138,9 +138,10 @@ static bool add_kernel(struct callers *list, unsigned long address)
 }
 
 /*
- * The registers of kernel code that a trap has interrupted, or NULL. The trap's entry code saves
- * them on the thread's stack, and calls the handler with the interrupted stack pointer as frame
- * pointer. So the handler's frame ends at @registers, and its caller's frame would end at @fp.
+ * Return the registers of kernel code that a trap has interrupted, or NULL. The trap's entry code
+ * saves them on the thread's stack, and calls the handler with the interrupted stack pointer as
+ * frame pointer. So the handler's frame ends at @registers, and its caller's frame would end at
+ * @fp.
  */
 static const struct pt_regs *interrupted(unsigned long registers, unsigned long fp)
 {

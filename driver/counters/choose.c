@@ -17,7 +17,7 @@
 /* Counters with a readable CSR, on each CPU. */
 static DEFINE_PER_CPU(u32, readable);
 
-/* The name of a counter in messages. */
+/* Return the name of a counter, for messages. */
 const char *sft_counter_name(u32 counter)
 {
 	static const char * const names[] = {
@@ -34,7 +34,7 @@ const char *sft_counter_name(u32 counter)
 	return names[counter];
 }
 
-/* The hart id of one of the session's CPUs, which all have encoders. */
+/* Return the hart id of one of the session's CPUs, which all have encoders. */
 u64 sft_hart_of(unsigned int cpu)
 {
 	struct sft_encoder *e;
@@ -98,10 +98,11 @@ int sft_choose_check(const struct sifive_trace_event *ev, u32 at,
 				"event %u: a raw event must have only data, other events only a code",
 				at);
 	if (sft_is_firmware(ev) && ev->code >= SBI_PMU_FW_MAX)
-		return sft_fail(why, -EINVAL, "event %u: firmware event %u (0 to %u)", at,
-				ev->code, SBI_PMU_FW_MAX - 1);
+		return sft_fail(why, -EINVAL,
+				"event %u: invalid firmware event %u: it must be 0 to %u",
+				at, ev->code, SBI_PMU_FW_MAX - 1);
 	if (ev->code > U16_MAX || (ev->type == SBI_PMU_EVENT_TYPE_HW && !ev->code))
-		return sft_fail(why, -EINVAL, "event %u: code %#x", at, ev->code);
+		return sft_fail(why, -EINVAL, "event %u: invalid code %#x", at, ev->code);
 	return 0;
 }
 
@@ -171,7 +172,7 @@ static void try_here(void *arg)
 	}
 }
 
-/* The counters in @mask that can count the event on all CPUs at present. */
+/* Return the counters in @mask that can count the event on all CPUs at present. */
 static u32 try_counters(const struct sft_choice *ch, const struct sft_counter *want,
 			u32 mask)
 {
@@ -184,7 +185,7 @@ static u32 try_counters(const struct sft_choice *ch, const struct sft_counter *w
 }
 
 /*
- * The counters to try: the event's own fixed counter, which cannot distinguish modes,
+ * Return the counters to try: the event's own fixed counter, which cannot distinguish modes,
  * and all programmable ones.
  */
 static u32 candidates(const struct sft_choice *ch, const struct sft_counter *want)

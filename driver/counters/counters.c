@@ -186,7 +186,7 @@ static void release_on(unsigned int cpu, const struct sft_counter *c)
 		smp_call_function_single(cpu, release_here, &r, 1);
 }
 
-/* Why a counter does not count, or NULL if it does. */
+/* Return why a counter does not count, or NULL if it does. */
 static const char *check_on(unsigned int cpu, const struct sft_counter *c)
 {
 	struct request r = { .c = c };
@@ -546,8 +546,8 @@ int sft_counters_query(struct sifive_trace_query *query, struct sft_why *why)
 /* ---- losses and hotplug ---------------------------------------------------- */
 
 /*
- * A counter stopped counting on some CPU. Only the reason for the first loss is kept for the
- * report. Once one firmware counter is lost, the others may miss events.
+ * Note that a counter has stopped counting on a CPU. Only the reason for the first loss is kept for
+ * the report. Once one firmware counter is lost, the others may miss events.
  */
 static void lose(const struct sft_counter *c, unsigned int cpu, const char *why)
 {
@@ -644,7 +644,7 @@ void sft_counters_resume(void)
 	sft_access_resume();
 }
 
-/* A CPU goes offline: the session has no counters there until it is online again. */
+/* Called when a CPU goes offline: the session has no counters there until it is online again. */
 void sft_counters_cpu_offline(unsigned int cpu, struct sft_why *why)
 {
 	unsigned int i;
@@ -660,7 +660,7 @@ void sft_counters_cpu_offline(unsigned int cpu, struct sft_why *why)
 }
 
 /*
- * A CPU came online. Its counters continue from their last values, so that
+ * Called after a CPU came online. Its counters continue from their last values, so that
  * differences from earlier reads stay correct. Does nothing if the CPU already has its counters,
  * for example if only its stream failed to restart.
  */

@@ -33,8 +33,8 @@ struct tracepoint;
  * @event:	SBI event index
  * @data:	a raw event's data
  * @flags:	SIFIVE_TRACE_EVENT_*
- * @counter:	its number in user mode
- * @width:	its width in bits
+ * @counter:	counter number in user mode
+ * @width:	width in bits
  * @turn:	the turn in which it counts the event, or SFT_ALWAYS
  */
 struct sft_counter {
@@ -60,14 +60,14 @@ struct sft_counter {
  * @lost:	counters that stopped counting on some CPU
  * @unreported:	reason for the first loss since the last report, or NULL
  * @unreported_counter: the counter that was lost first
- * @unreported_hart: its hart
+ * @unreported_hart: hart id of the counter that was lost first
  * @event:	event of each counter, by counter
- * @taken:	counters taken from firmware or perf
+ * @taken:	counters that were taken from firmware or perf
  * @count:	entries in @taken
  * @turns:	number of turns that events take, 0 if each event has its own counter
  * @turn_ns:	running time of a turn in nanoseconds
  * @turning:	counters of events that take turns
- * @turned:	these events with their counters
+ * @turned:	events that take turns, with their counters
  * @turned_count: entries in @turned
  */
 struct sft_counters {
@@ -98,8 +98,8 @@ struct sft_counters {
  * @readable:	counters that firmware delegates on all of @cpus
  * @index:	their SBI index, by counter
  * @info:	their SBI counter_info, by counter
- * @want:	by event: what it needs, and the counter chosen
- * @possible:	counters that can count it, by event; 0 if it needs none
+ * @want:	requirements of each event, and the counter chosen for it
+ * @possible:	counters that can count each event; 0 if the event needs none
  * @count:	index of the last event that needs a counter, plus 1
  * @turns:	number of turns that events take, 0 if each has its own counter
  */
@@ -140,7 +140,7 @@ struct sft_switches {
 /**
  * struct sft_pids - the processes that START records: its caller, or those named by the caller
  * @users:	references
- * @named:	START's caller has named them, so they may belong to other users
+ * @named:	START's caller has named the processes, so they may belong to other users
  * @count:	number of processes
  * @process:	the processes, with references; constant once START has found them
  */
@@ -205,7 +205,7 @@ struct sft_probe {
 /**
  * struct sft_probes - what START records; changes only while nothing is recorded
  * @processes:	the processes that START records, or NULL
- * @ids:	pid namespace of their thread ids, which is that of START's caller; or NULL
+ * @ids:	pid namespace of the recorded thread ids: that of START's caller; or NULL
  */
 struct sft_probes {
 	struct sft_pids *processes;
@@ -383,7 +383,7 @@ void sft_probes_remove(struct sft_probe *probe, unsigned int count, bool (*wante
 void sft_probes_forget(void);
 void sft_probes_own(struct sft_pids *processes);
 
-/* The id of a thread as the process that called START sees it, 0 if it has none. */
+/* Return the id of a thread as the process that called START sees it, 0 if it has none. */
 static inline pid_t sft_probes_id(struct task_struct *task)
 {
 	struct pid_namespace *ids = READ_ONCE(sft_probes.ids);

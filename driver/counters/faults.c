@@ -16,7 +16,7 @@
 
 /**
  * struct faults - the events of a CPU
- * @event:	for minor and for major faults
+ * @event:	events of minor and of major faults
  * @offline:	number of times that the CPU went offline, which ends events
  * @made:	value of @offline when the events were created
  */

@@ -39,7 +39,7 @@ bool sft_sbi_exists(unsigned long index)
 	return !get_info(index).error;
 }
 
-/* The counter_info of a hardware counter with a CSR, 0 for all others. */
+/* Return the counter_info of a hardware counter with a CSR, 0 for all others. */
 unsigned long sft_sbi_info(unsigned long index)
 {
 	struct sbiret ret = get_info(index);
@@ -49,7 +49,7 @@ unsigned long sft_sbi_info(unsigned long index)
 	return ret.value;
 }
 
-/* The index of firmware's own counter @n, or sft_sbi_counters() if it does not exist. */
+/* Return the index of firmware's own counter @n, or sft_sbi_counters() if it does not exist. */
 unsigned long sft_sbi_firmware(unsigned int n)
 {
 	unsigned long index, end = sft_sbi_counters();

@@ -18,7 +18,7 @@
 
 /**
  * struct hart - instruction trace of one hart
- * @encoder:	its encoder while the capture runs, or NULL
+ * @encoder:	the hart's encoder while the capture is running, or NULL
  * @sink:	the encoder's sink
  * @on:		a thread is traced
  * @parts:	number of times that tracing has begun since CONFIG
@@ -46,7 +46,7 @@ static bool is_wanted(struct task_struct *task)
 	       (!READ_ONCE(until_exec) && sft_processes_have(&traced, task_tgid(task)));
 }
 
-/* @task runs on this hart from now on. */
+/* Called when @task begins to run on this hart. */
 static void trace(struct hart *h, struct task_struct *task)
 {
 	bool wanted = is_wanted(task);
@@ -140,7 +140,7 @@ static void end_here(void *unused)
 	h->on = false;
 }
 
-/* The caller's START will trace the threads of @processes. The capture does not run. */
+/* Prepare START to trace the threads of @processes. The capture is not running. */
 int sft_instruction_own(const struct sft_pids *processes, bool on_exec, struct sft_why *why)
 {
 	int ret;
@@ -154,7 +154,7 @@ int sft_instruction_own(const struct sft_pids *processes, bool on_exec, struct s
 	return ret;
 }
 
-/* The capture starts: begin to trace the running threads. */
+/* Called when the capture starts: begin to trace the running threads. */
 void sft_instruction_start(void)
 {
 	struct sft_encoder *e;
@@ -189,7 +189,7 @@ void sft_instruction_cpu_online(struct sft_encoder *e)
 		smp_call_function_single(e->cpu, begin_here, e, 1);
 }
 
-/* The session ends. */
+/* Called when the session ends. */
 void sft_instruction_release(void)
 {
 	sft_instruction_stop();

@@ -22,9 +22,9 @@
 
 /**
  * struct own - the counts of one thread
- * @node:	in a hash list or the free list of the table
+ * @node:	entry in a hash list or the free list of the table
  * @task:	the thread; only compared, never dereferenced
- * @started:	its start time, because @task may be reused
+ * @started:	start time of the thread, because @task may be reused
  * @count:	counts since its last sample, by counter
  */
 struct own {
@@ -96,7 +96,7 @@ static struct own *take_free(const struct task_struct *task)
 	return own;
 }
 
-/* The running thread's entry; NULL if it is not sampled or the table is full. */
+/* Return the running thread's entry; NULL if it is not sampled or the table is full. */
 static struct own *current_own(void)
 {
 	struct own *own;
@@ -114,7 +114,7 @@ static struct own *current_own(void)
 	return own;
 }
 
-/* A thread that exits frees its entry. */
+/* Free the entry of a thread that exits. */
 static void forget(const struct task_struct *task)
 {
 	struct own *own;
@@ -144,7 +144,7 @@ static void settle(struct here *h, struct own *own)
 	}
 }
 
-/* The running thread is scheduled out. Called with interrupts disabled. */
+/* Called when the running thread is scheduled out, with interrupts disabled. */
 static void switched(struct perf_event *event, struct perf_sample_data *data,
 		     struct pt_regs *regs)
 {
@@ -242,7 +242,7 @@ int sft_own_make_table(void)
 	return 0;
 }
 
-/* Threads of @processes will be sampled; all threads if NULL. */
+/* Sample the threads of @processes from now on; all threads if NULL. */
 int sft_own_only(const struct sft_pids *processes, struct sft_why *why)
 {
 	if (processes)

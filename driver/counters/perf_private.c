@@ -215,7 +215,7 @@ u64 sft_perf_counted(struct perf_event *event)
 }
 
 /*
- * The number of events without a counter: a pinned event and its inherited ones. An
+ * Return the number of events without a counter: a pinned event and its inherited ones. An
  * inherited event stays off if its parent had no counter.
  */
 unsigned int sft_perf_count_failed(struct perf_event *event)

@@ -25,7 +25,7 @@ static DEFINE_PER_CPU(struct perf_event * [SFT_INSTRET + 1], pinned);
 
 /**
  * struct look - checks an event on its own CPU
- * @c:		its counter
+ * @c:		counter of the event
  * @counts:	the event counts on that counter
  */
 struct look {
@@ -78,7 +78,7 @@ static struct perf_event *cpu_event(struct perf_event_attr *attr, unsigned int c
 	return e;
 }
 
-/* A disabled event of the kernel's counter driver. */
+/* Return a disabled event of the kernel's counter driver. */
 struct perf_event *sft_idle_event(unsigned int cpu)
 {
 	struct perf_event_attr attr = {

@@ -20,7 +20,7 @@ struct sft_probes sft_probes;
 
 /**
  * struct search - a search for a tracepoint
- * @name:	its name
+ * @name:	name of the tracepoint
  * @found:	the tracepoint, or NULL
  */
 struct search {
@@ -116,7 +116,7 @@ void sft_probes_forget(void)
 	sft_probes = (struct sft_probes){};
 }
 
-/* The caller's START begins to record the threads of @processes. */
+/* Called when the caller's START begins to record the threads of @processes. */
 void sft_probes_own(struct sft_pids *processes)
 {
 	sft_probes_forget();

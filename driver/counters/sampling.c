@@ -42,8 +42,8 @@
 
 /**
  * struct hart - the stream of one hart
- * @stream:	its state
- * @encoder:	its encoder
+ * @stream:	state of the stream
+ * @encoder:	encoder of the hart
  * @owner:	the component with the sink of this stream
  * @on:		records are written
  * @begun:	this capture has a header
@@ -70,7 +70,7 @@ static DEFINE_PER_CPU(struct hart, harts);
 
 /**
  * struct follower - an event that samples a thread or a CPU
- * @node:	in followers, or in leaving
+ * @node:	entry in followers, or in leaving
  * @event:	the perf event
  * @reported:	number of events without a counter at the last check, including inherited ones
  */
@@ -159,7 +159,7 @@ static void add_sampled(struct hart *h, struct perf_event *event, u64 *now)
 	now[n] = h->sum[n] & width_mask(n);
 }
 
-/* The thread's registers in user mode, current or saved; NULL if it has none. */
+/* Return the thread's registers in user mode, current or saved; NULL if it has none. */
 static struct pt_regs *user_regs(struct pt_regs *regs)
 {
 	if (regs && user_mode(regs))
@@ -300,7 +300,7 @@ static int follow_cpus(struct sft_following *to)
 	return ret;
 }
 
-/* All threads of @process, with references, in an array for kvfree(). */
+/* Return all threads of @process, with references, in an array for kvfree(). */
 static struct task_struct **get_threads(struct task_struct *process, unsigned int *count)
 {
 	struct task_struct **task, *t;
@@ -396,7 +396,7 @@ static int no_capability(struct sft_why *why)
 			"sampling everything that runs needs CAP_PERFMON or CAP_SYS_ADMIN");
 }
 
-/* Why an event cannot interrupt here, as text. */
+/* Explain why an event cannot interrupt here. */
 static int explain(int err, struct sft_why *why)
 {
 	if (err == -EOPNOTSUPP || err == -EINVAL || err == -ENOENT)
@@ -466,7 +466,7 @@ int sft_sampling_make(struct sft_following *to)
 }
 
 /*
- * The events exist, or creation failed with @err. If sampling has ended in the
+ * Called when the events exist, or creation failed with @err. If sampling has ended in the
  * meantime, another START will create new ones.
  */
 int sft_sampling_adopt(struct sft_following *to, int err, struct sft_why *why)
@@ -617,7 +617,7 @@ int sft_sampling_valid(struct sifive_trace_sampling *arg, struct sft_why *why)
 								    why);
 }
 
-/* The streams have ended or are restarting: the next record needs a header. */
+/* Called when streams have ended or restart: the next record needs a header. */
 void sft_sampling_rewind(void)
 {
 	unsigned int cpu;
@@ -638,7 +638,7 @@ int sft_sampling_set(struct sifive_trace_sampling *arg, struct sft_why *why)
 	return 0;
 }
 
-/* The caller's START will sample the threads of @processes. The capture does not run. */
+/* Prepare START to sample the threads of @processes. The capture is not running. */
 int sft_sampling_own(const struct sft_pids *processes, struct sft_why *why)
 {
 	const bool all = sft_sampling.set.flags & SIFIVE_TRACE_SAMPLING_ALL;
@@ -714,7 +714,7 @@ static bool exposes(u32 flags)
 		(flags & SIFIVE_TRACE_SAMPLING_ALL || sft_probes.processes->named));
 }
 
-/* The capture starts: each hart's stream begins with a header. */
+/* Called when the capture starts: each hart's stream begins with a header. */
 void sft_sampling_start(void)
 {
 	struct sft_encoder *e;
@@ -747,8 +747,8 @@ void sft_sampling_cpu_offline(unsigned int cpu)
 }
 
 /*
- * A CPU came online: its stream continues with a header, and perf samples it again, after a
- * pause if there is one.
+ * Called after a CPU came online: its stream continues with a header, and perf samples it again,
+ * after a pause if there is one.
  */
 void sft_sampling_cpu_online(struct sft_encoder *e)
 {

@@ -24,17 +24,17 @@
 /**
  * struct hart - the stream of one hart
  * @stimulus:	the register
- * @encoder:	its encoder
+ * @encoder:	encoder of the hart
  * @owner:	the component with the sink of this stream
  * @on:		records are written
  * @unseen:	other harts write records, but this one does not
  * @gap:	BEGIN precedes the next record: records were lost, or the stream begins
- * @running:	id of the session's thread that runs here, 0 if none
- * @pid:	its global id at the time of recording
+ * @running:	id of the session's thread that is running here, 0 if none
+ * @pid:	global id of that thread at the time of recording
  * @written:	records since CONFIG
  * @lost:	records that could not be written
  * @elsewhere:	number of times that one of the session's threads began to run while @unseen
- * @wakeups:	number of times that this hart woke one of them while @unseen
+ * @wakeups:	number of times that this hart woke one of these threads while @unseen
  */
 struct hart {
 	void __iomem *stimulus;
@@ -107,7 +107,7 @@ static __always_inline bool is_recorded(struct task_struct *task)
 	return sft_processes_have(&recorded, task_tgid(task));
 }
 
-/* The id of one of the session's threads, 0 for others. */
+/* Return the id of one of the session's threads, 0 for others. */
 static __always_inline pid_t id_of(struct task_struct *task)
 {
 	return is_recorded(task) ? sft_probes_id(task) : 0;
@@ -134,7 +134,7 @@ static u8 why_out(const struct task_struct *task, bool preempt, unsigned int sta
 	return SIFIVE_TRACE_SWITCH_SLEEPS;
 }
 
-/* The running thread stops, for the reason @kind, and @next runs. */
+/* Called when the running thread stops, for the reason @kind, and @next runs. */
 static __always_inline void change(struct hart *h, u8 kind, struct task_struct *next)
 {
 	const pid_t before = h->running, after = id_of(next);
@@ -359,7 +359,7 @@ int sft_switches_probe(u32 flags, struct sft_why *why)
 	return ret;
 }
 
-/* The setting before the latest one. */
+/* Setting before the latest one. */
 static struct sifive_trace_switches earlier;
 
 /*
@@ -392,7 +392,7 @@ int sft_switches_set(const struct sifive_trace_switches *arg, struct sft_why *wh
 	return 0;
 }
 
-/* The caller's START will record the threads of @processes. The capture does not run. */
+/* Prepare START to record the threads of @processes. The capture is not running. */
 int sft_switches_own(const struct sft_pids *processes, struct sft_why *why)
 {
 	int ret;
@@ -479,7 +479,7 @@ static void see_faults(struct work_struct *work)
 
 static DECLARE_WORK(see_work, see_faults);
 
-/* The capture starts: each hart's stream begins with the thread that runs there. */
+/* Called when the capture starts: each hart's stream begins with the running thread. */
 void sft_switches_start(void)
 {
 	struct sft_encoder *e;

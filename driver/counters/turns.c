@@ -54,7 +54,7 @@ static u64 next_period(u64 period)
 	return (period | (BIT(SIFIVE_TRACE_TURN_BITS) - 1)) + 1;
 }
 
-/* The lowest bit of the period in a count. */
+/* Return the lowest bit of the period in a count. */
 static u32 shift_of(const struct sft_counter *c)
 {
 	return min_t(u32, c->width, SIFIVE_TRACE_RECORD_COUNT_BITS) -
@@ -62,8 +62,8 @@ static u32 shift_of(const struct sft_counter *c)
 }
 
 /*
- * The event that @counter counts in a turn. If the turn has none for it, another event of the
- * counter, whose count is not used.
+ * Return the event that @counter counts in a turn. If the turn has none for it, another event of
+ * the counter, whose count is not used.
  */
 static const struct sft_counter *find(u32 counter, u32 turn)
 {
@@ -141,9 +141,9 @@ static enum hrtimer_restart over(struct hrtimer *timer)
 }
 
 /*
- * A thread that has joined begins to run here. @own: its turns, or NULL to use the
- * hart's turns. @offset is what the thread adds to the counters until sft_turns_end(); the caller
- * sets it after this call, to continue the thread's counts. Called with interrupts disabled.
+ * Called when a thread that has joined begins to run here. @own: the thread's turns, or NULL to use
+ * the hart's turns. @offset is what the thread adds to the counters until sft_turns_end(); the
+ * caller sets it after this call, to continue the thread's counts. Called with interrupts disabled.
  */
 void sft_turns_begin(struct sft_turn *own, const u64 *offset)
 {
@@ -160,7 +160,7 @@ void sft_turns_begin(struct sft_turn *own, const u64 *offset)
 	hrtimer_start(&h->timer, ns_to_ktime(left), HRTIMER_MODE_REL_PINNED_HARD);
 }
 
-/* The thread of sft_turns_begin() stops running here. Called with interrupts disabled. */
+/* Called when the thread of sft_turns_begin() stops running here, with interrupts disabled. */
 void sft_turns_end(void)
 {
 	struct here *h = this_cpu_ptr(&here);
@@ -180,7 +180,7 @@ void sft_turns_end(void)
 	h->now = NULL;
 }
 
-/* A counter has been taken on this CPU, so the turn that the counters count is unknown. */
+/* Called when a counter was taken on this CPU, so the turn that the counters count is unknown. */
 void sft_turns_forget(void)
 {
 	this_cpu_write(here.counting, NO_TURN);

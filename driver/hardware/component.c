@@ -35,7 +35,7 @@ struct sft_component *sft_component_of(struct device *dev)
 	return dev_get_drvdata(dev);
 }
 
-/* Name in the device tree, for messages. */
+/* Return the name in the device tree, for messages. */
 const char *sft_name(const struct sft_component *c)
 {
 	return kbasename(of_node_full_name(c->dev->of_node));
@@ -172,7 +172,7 @@ void sft_component_programmed(struct sft_component *c)
 	c->programmed[0] ^= c->control;
 }
 
-/* The bits of a watched register that differ from what was programmed. */
+/* Return the bits of a watched register that differ from what was programmed. */
 static u32 differs(const struct sft_component *c, unsigned int i)
 {
 	u32 expected = c->programmed[i];
@@ -186,7 +186,7 @@ static u32 differs(const struct sft_component *c, unsigned int i)
 }
 
 /*
- * The name of a register that differs from what was programmed, or NULL. @stopped: the
+ * Return the name of a register that differs from what was programmed, or NULL. @stopped: the
  * component's own sink may have cleared enable.
  */
 const char *sft_component_changed(const struct sft_component *c, bool stopped)
@@ -204,7 +204,7 @@ const char *sft_component_changed(const struct sft_component *c, bool stopped)
 	return NULL;
 }
 
-/* Disable everything. Returns false if the component stays active. */
+/* Disable everything. Returns false if the component remains active. */
 bool sft_component_deactivate(struct sft_component *c)
 {
 	sft_component_control(c, 0);
@@ -220,7 +220,7 @@ int sft_component_drain(struct sft_component *c, struct sft_why *why)
 	return 0;
 }
 
-/* The funnel that this component's output is wired to, NULL if none. */
+/* Return the funnel that this component's output is wired to, NULL if none. */
 static struct device_node *downstream(struct device_node *np)
 {
 	struct device_node *ports, *endpoint, *remote = NULL;

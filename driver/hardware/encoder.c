@@ -14,7 +14,7 @@
 
 /*
  * Program a freshly reset encoder: the capture's stimulus registers, its sink,
- * and the fields for instruction trace, which stays off until a traced thread
+ * and the fields for instruction trace, which remains off until a traced thread
  * runs. Reading back shows whether the encoder can stall its hart.
  */
 void sft_encoder_program(struct sft_encoder *e, const struct sft_capture *cap)

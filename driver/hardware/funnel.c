@@ -10,7 +10,7 @@
 #include "compat.h"
 #include "hardware.h"
 
-/* Number of funnels between this one and its sink. */
+/* Return the number of funnels between this one and its sink. */
 unsigned int sft_funnel_distance(const struct sft_component *f)
 {
 	unsigned int n = 0;

@@ -36,23 +36,23 @@ struct sft_sample {
  * struct sft_sink - memory that a component writes trace to
  * @owner:	the component with the sink registers
  * @kind:	SIFIVE_TRACE_SINK_SBA or SIFIVE_TRACE_SINK_SRAM
- * @word:	bytes of a sink word
+ * @word:	size of a sink word in bytes
  * @data:	the trace; for SRAM a copy made at STOP
  * @address:	SBA: bus address of @data; SRAM: 0
- * @size:	bytes of the sink
+ * @size:	size of the sink in bytes
  * @reserved:	@data maps the device's memory-region
- * @region:	its memory-region
+ * @region:	memory-region of the device
  * @encoders:	indexes of the encoders routed to it
  * @src_bits:	width of SRC in those encoders' messages
- * @stopped_wp:	write pointer at the last stop, offset into @data
- * @wrapped:	the wrapped bit at the last stop
+ * @stopped_wp:	write pointer at the last stop, as an offset into @data
+ * @wrapped:	wrapped bit at the last stop
  * @skip:	length of the partial message at the oldest end of a stopped ring
  * @closed:	instruction trace ended its encoder's stream before the sink was
  *		full
- * @sum:	checksum of its bytes when hibernation began
- * @start:	reading of its clock at the first START since the sink was empty
- * @stop:	latest reading of its clock: at the last STOP, or by SINK while the capture ran
- * @restarted:	its clock has restarted between @start and @stop
+ * @sum:	checksum of the sink's bytes when hibernation began
+ * @start:	reading of the sink's clock at the first START since the sink was empty
+ * @stop:	latest reading of that clock: at the last STOP, or by SINK while the capture ran
+ * @restarted:	the clock has restarted between @start and @stop
  */
 struct sft_sink {
 	struct sft_component *owner;
@@ -110,28 +110,28 @@ struct sft_position {
 
 /**
  * struct sft_component - what encoders and funnels have in common
- * @node:	in sft_hardware.encoders or .funnels, in order of address
- * @dev:	its platform device
- * @regs:	its register block
+ * @node:	entry in sft_hardware.encoders or .funnels, in order of address
+ * @dev:	platform device
+ * @regs:	register block
  * @phys:	physical address of the register block
- * @impl:	value of its impl register
- * @down_of:	device node of the funnel its output is wired to, or NULL
+ * @impl:	value of the impl register
+ * @down_of:	device node of the funnel that the output is wired to, or NULL
  * @down:	the same funnel while it is bound
- * @used:	part of the configured capture
- * @stuck:	it could not be made inactive and may still write to its buffer
- * @kind:	sink kind it uses in that capture
- * @pool:	its memory-region is a pool of the DMA allocator
- * @control:	desired value of its control register, without status bits
+ * @used:	the component is part of the configured capture
+ * @stuck:	the component could not be made inactive and may still write to its buffer
+ * @kind:	sink kind used in that capture
+ * @pool:	the memory-region is a pool of the DMA allocator
+ * @control:	desired value of the control register, without status bits
  * @programmed:	watched registers as read back after programming; for the control
  *		register, the bits that differ from @control
- * @sink_error:	it has reported a sink error since CONFIG
- * @changed:	its registers were changed from outside during the capture
- * @ts_unit:	type and width of its timestamp unit, as in tsControl
- * @prescales:	bit n set: its timestamp unit implements prescale n
- * @ts_hz:	rate of its timestamp clock before the prescaler, 0 if unknown
+ * @sink_error:	the component has reported a sink error since CONFIG
+ * @changed:	registers were changed from outside during the capture
+ * @ts_unit:	type and width of the timestamp unit, as in tsControl
+ * @prescales:	bit n set: the timestamp unit implements prescale n
+ * @ts_hz:	rate of the timestamp clock before the prescaler, 0 if unknown
  * @ts_measured: @ts_hz was measured, not taken from a clock
- * @is_encoder:	it is embedded in a struct sft_encoder
- * @debug:	its register dump
+ * @is_encoder:	the component is embedded in a struct sft_encoder
+ * @debug:	register dump in debugfs
  */
 struct sft_component {
 	struct list_head node;
@@ -173,18 +173,18 @@ struct sft_tested {
 
 /**
  * struct sft_encoder - trace encoder of one hart
- * @c:		what it shares with funnels
- * @index:	its number in user space, valid under the system's lock
- * @cpu:	CPU number of its hart, -1 if Linux does not use the hart
+ * @c:		state that encoders share with funnels
+ * @index:	encoder number in user space, valid under the system's lock
+ * @cpu:	CPU number of the hart, -1 if Linux does not use the hart
  * @hart:	hart id
  * @ts_channels: stimulus 16-31 repeat 0-15 with a timestamp; tested by CONFIG
  * @tested:	further results of CONFIG's test
- * @ts_readable: its page has a running timestamp; tested by CONFIG
- * @instruction_modes: bit n set: it accepts instruction mode n
- * @meddled:	a program has changed its instruction mode since the last health check
- * @can_stall:	it can stall its hart when it is full; tested by CONFIG
- * @stalled:	it has stalled its hart or dropped a message since CONFIG
- * @ended:	its stream has ended: its CPU is offline, or the stream failed to
+ * @ts_readable: the stimulus page has a running timestamp; tested by CONFIG
+ * @instruction_modes: bit n set: the encoder accepts instruction mode n
+ * @meddled:	a program has changed the instruction mode since the last health check
+ * @can_stall:	the encoder can stall its hart when it is full; tested by CONFIG
+ * @stalled:	the encoder has stalled its hart or dropped a message since CONFIG
+ * @ended:	the stream has ended: the CPU is offline, or the stream failed to
  *		restart
  */
 struct sft_encoder {
@@ -207,7 +207,7 @@ struct sft_encoder {
 /**
  * struct sft_capture - the current configuration, or the last one
  * @flags:	SIFIVE_TRACE_CONFIG_*
- * @kind:	kind of its sinks
+ * @kind:	kind of the capture's sinks
  * @prescale:	value for tsPrescale
  * @channels:	enabled stimulus registers
  * @encoders:	indexes of the selected encoders
@@ -215,10 +215,10 @@ struct sft_encoder {
  * @exposed:	a program has turned on instruction trace, or samples show the kernel or other
  *		users' stacks: sinks may contain what the session's user may not read
  * @sink:	the sinks
- * @sinks:	number of sinks; 0 = never configured, or its hardware is gone
- * @watched:	it belongs to a session: report errors of its components
+ * @sinks:	number of sinks; 0 = never configured, or the hardware is gone
+ * @watched:	the capture belongs to a session: report errors of its components
  * @running:	between START and STOP
- * @changed:	the first changed component that was not reported yet, or NULL
+ * @changed:	first changed component that was not reported yet, or NULL
  * @changed_name: name of the changed register
  */
 struct sft_capture {
@@ -239,7 +239,7 @@ struct sft_capture {
 
 /**
  * struct sft_hardware - the machine's trace hardware
- * @lock:	protects all of this, all components, counters and sessions
+ * @lock:	lock that protects this struct, all components, counters and sessions
  * @encoders:	struct sft_encoder, in order of address
  * @funnels:	struct sft_component, in order of address
  * @capture:	the configured or last capture

@@ -60,8 +60,8 @@ static void check_errors(struct sft_component *c)
 /**
  * struct changes - changes made to a component from outside
  * @c:		the component
- * @stopped:	its own sink may have cleared enable
- * @instruction: its instruction mode was changed and has been restored
+ * @stopped:	the component's own sink may have cleared enable
+ * @instruction: the instruction mode was changed and has been restored
  * @name:	name of a changed register, or NULL
  */
 struct changes {
@@ -197,7 +197,7 @@ static struct sft_component *failed_funnel(void)
 	return found;
 }
 
-/* The component nearest to a sink that has reported an error, NULL if none. */
+/* Return the component nearest to a sink that has reported an error, NULL if none. */
 const struct sft_component *sft_health_failed(void)
 {
 	struct sft_component *f = failed_funnel();
@@ -226,7 +226,7 @@ void sft_health_start(void)
 			sft_component_clear(&e->c);
 }
 
-/* Another capture starts. */
+/* Called when another capture starts. */
 void sft_health_clear(void)
 {
 	struct sft_component *f;

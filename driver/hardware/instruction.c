@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Instruction trace of an encoder: finds its modes, and turns it on and off for
- * the thread that runs on its hart.
+ * the thread that is running on its hart.
  */
 
 #include <linux/bitfield.h>
@@ -49,7 +49,7 @@ int sft_instruction_valid(const struct sifive_trace_config *config, struct sft_w
 
 	if (i->flags & ~flags || i->reserved)
 		return sft_fail(why, -EINVAL,
-				"instruction trace: unknown flags %#x or reserved field %#x",
+				"instruction trace: unknown flags %#x, or reserved field is %#x, not 0",
 				i->flags & ~flags, i->reserved);
 	if (!i->mode && (i->flags || i->sync_branches || i->sync_bytes || i->timestamps))
 		return sft_fail(why, -EINVAL,
@@ -75,7 +75,7 @@ int sft_instruction_valid(const struct sifive_trace_config *config, struct sft_w
 	return 0;
 }
 
-/* The modes of an encoder as text. */
+/* Return the modes of an encoder as text. */
 static const char *modes_text(const struct sft_encoder *e, char *text, size_t size)
 {
 	unsigned long modes = e->instruction_modes;
@@ -100,7 +100,8 @@ int sft_instruction_check(const struct sft_encoder *e, u32 mode, struct sft_why 
 }
 
 /*
- * The enabled stimulus registers of an encoder: the channels, and the one for Ownership messages.
+ * Return the enabled stimulus registers of an encoder: the channels, and the one for Ownership
+ * messages.
  */
 u32 sft_instruction_stimulus(const struct sft_capture *cap)
 {
@@ -108,7 +109,7 @@ u32 sft_instruction_stimulus(const struct sft_capture *cap)
 	       (cap->instruction.mode ? BIT(SIFIVE_TRACE_INSTRUCTION_OWNER) : 0);
 }
 
-/* The fields of the control register that instruction trace needs, all but the mode. */
+/* Return the fields of the control register that instruction trace needs, all but the mode. */
 u32 sft_instruction_control(const struct sft_capture *cap)
 {
 	const struct sifive_trace_instruction *i = &cap->instruction;

@@ -18,7 +18,7 @@
 #include "hardware.h"
 
 /*
- * How many buffers that cross a 4 GiB boundary to hold while looking for one that does not.
+ * Number of buffers across a 4 GiB boundary to hold while looking for one that does not cross one.
  */
 #define ALLOCATE_TRIES	4
 
@@ -132,7 +132,7 @@ const struct reserved_mem *sft_memory_region(const struct sft_component *c,
 
 /**
  * sft_memory_most() - the largest buffer that a sink can have
- * @region:	its memory-region, NULL if it has none
+ * @region:	memory-region of the component, NULL if it has none
  *
  * It is limited by the sink's address range and by free memory.
  *
@@ -192,7 +192,7 @@ static int check_region(struct sft_sink *s, const struct reserved_mem *region,
 		return sft_fail(why, -ENOMEM,
 				"%s: %zu bytes requested, but its memory-region has at most %llu",
 				sft_name(s->owner), s->size, sft_memory_most(region));
-	/* The part below the boundary may be smaller than the part above it. */
+	/* The range below the boundary may be smaller than the range above it. */
 	if (crosses(s))
 		s->address = round_up(s->address, SZ_4G);
 	if (s->address + s->size > region->base + region->size)
@@ -289,7 +289,7 @@ int sft_memory_take(struct sft_sink *s, size_t wanted, struct sft_why *why)
 		return sft_fail(why, -EOPNOTSUPP, "%s: its memory-region %s",
 				sft_name(s->owner), fault);
 	if (!wanted || wanted > SIZE_MAX - s->word)
-		return sft_fail(why, -EINVAL, "buffer of %zu bytes", wanted);
+		return sft_fail(why, -EINVAL, "invalid buffer size: %zu bytes", wanted);
 	s->size = round_up(wanted, s->word);
 	if (region && region->base > reach)
 		ret = out_of_reach(s, region, reach, why);

@@ -56,7 +56,7 @@ bool sft_route_has(const struct sft_encoder *e)
 	return sft_hw.capture.encoders & BIT_ULL(e->index);
 }
 
-/* The CPUs with an active stream. */
+/* Find the CPUs with an active stream. */
 void sft_route_cpus(struct cpumask *cpus)
 {
 	struct sft_encoder *e;
@@ -66,7 +66,7 @@ void sft_route_cpus(struct cpumask *cpus)
 			cpumask_set_cpu(e->cpu, cpus);
 }
 
-/* The sink of an encoder in the capture. */
+/* Return the sink of an encoder in the capture. */
 struct sft_sink *sft_route_end(const struct sft_encoder *e)
 {
 	struct sft_sink *s = sft_hw.capture.sink;
@@ -76,7 +76,7 @@ struct sft_sink *sft_route_end(const struct sft_encoder *e)
 	return s;
 }
 
-/* A component's sink in the capture, or NULL. */
+/* Return a component's sink in the capture, or NULL. */
 struct sft_sink *sft_route_sink(const struct sft_component *owner)
 {
 	struct sft_capture *cap = &sft_hw.capture;

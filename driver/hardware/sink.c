@@ -31,7 +31,7 @@ static u32 sink_word(const struct sft_component *c)
 }
 
 /*
- * Size of the component's SRAM, from the implemented bits of the write pointer. The
+ * Return the size of the component's SRAM, from the implemented bits of the write pointer. The
  * component must be active and idle; its write pointer is lost.
  */
 static size_t sram_size(struct sft_component *c)
@@ -142,7 +142,7 @@ int sft_sink_restore(struct sft_sink *s, struct sft_why *why)
 	return aim(s, s->stopped_wp | (s->wrapped ? TR_SINK_WP_WRAPPED : 0), why);
 }
 
-/* The current write position, and whether the sink has wrapped. */
+/* Read the current write position, and whether the sink has wrapped. */
 static struct sft_position read_position(const struct sft_sink *s)
 {
 	u32 value = sft_read(s->owner, TR_SINK_WP);
@@ -163,7 +163,10 @@ static bool is_running(const struct sft_sink *s)
 	return sft_hw.capture.running && !has_ended(s);
 }
 
-/* The write position of a stopped or running sink. The data of a running SRAM is not available. */
+/*
+ * Return the write position of a stopped or running sink. The data of a running SRAM is not
+ * available.
+ */
 struct sft_position sft_sink_position(const struct sft_sink *s)
 {
 	if (is_running(s) && s->kind == SIFIVE_TRACE_SINK_SBA)
@@ -172,7 +175,7 @@ struct sft_position sft_sink_position(const struct sft_sink *s)
 }
 
 /*
- * Length of the partial message at the beginning of the oldest @bytes of a ring. Only
+ * Return the length of the partial message at the beginning of the oldest @bytes of a ring. Only
  * the end of a message is marked.
  */
 static u32 broken_message(const u8 *data, size_t size, size_t oldest, size_t bytes)
@@ -189,7 +192,7 @@ static u32 broken_message(const u8 *data, size_t size, size_t oldest, size_t byt
 }
 
 /*
- * The owner has been stopped: save its position. If it failed to become idle, its SRAM
+ * Called after the owner was stopped: save its position. If it failed to become idle, its SRAM
  * must not be read and counts as empty.
  */
 void sft_sink_stopped(struct sft_sink *s, bool idle)
@@ -227,7 +230,7 @@ size_t sft_sink_bytes(const struct sft_sink *s)
 	return (at.wrapped ? s->size : at.wp) - (is_running(s) ? 0 : s->skip);
 }
 
-/* Checksum of a stopped sink, which shows whether memory was preserved. */
+/* Return the checksum of a stopped sink, which shows whether memory was preserved. */
 u32 sft_sink_sum(const struct sft_sink *s)
 {
 	size_t step, at, bytes = s->wrapped ? s->size : s->stopped_wp;
@@ -327,7 +330,7 @@ bool sft_sink_full(const struct sft_sink *s)
 	       (sft_sink_wrapped(s) && !(sft_hw.capture.flags & SIFIVE_TRACE_CONFIG_RING));
 }
 
-/* Bytes until a running sink that is not a ring is full. */
+/* Return the number of bytes until a running sink that is not a ring is full. */
 size_t sft_sink_room(const struct sft_sink *s)
 {
 	struct sft_position at = read_position(s);

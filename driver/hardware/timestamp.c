@@ -44,7 +44,7 @@ static bool has_clock(const struct sft_component *c)
 	return type >= TR_TS_TYPE_EXTERNAL && type <= TR_TS_TYPE_CORE;
 }
 
-/* The prescales that an active component's unit implements, bit n for value n. */
+/* Return the prescales that an active component's unit implements, bit n for value n. */
 u32 sft_timestamp_prescales(struct sft_component *c)
 {
 	u32 value, held = BIT(0);
@@ -61,7 +61,7 @@ u32 sft_timestamp_prescales(struct sft_component *c)
 	return held;
 }
 
-/* The unit that timestamps an encoder's messages, NULL if there is none. */
+/* Return the unit that timestamps an encoder's messages, NULL if there is none. */
 struct sft_component *sft_timestamp_master(struct sft_encoder *e)
 {
 	struct sft_component *c;
@@ -110,8 +110,8 @@ bool sft_timestamp_ticks(const struct sft_component *c)
 }
 
 /*
- * A component's time. Called with interrupts disabled, so that the time is still current for the
- * caller.
+ * Read a component's time. Called with interrupts disabled, so that the time is still current for
+ * the caller.
  */
 u64 sft_timestamp_read(const struct sft_component *c)
 {
@@ -143,13 +143,13 @@ static u64 read_time(const struct sft_component *c, u64 *time, ktime_t *now)
 	return ktime_to_ns(ktime_sub(*now, before));
 }
 
-/* The clock of a captured encoder, NULL if it has none. */
+/* Return the clock of a captured encoder, NULL if it has none. */
 static struct sft_component *captured_clock(struct sft_encoder *e)
 {
 	return sft_route_has(e) && sft_component_reachable(&e->c) ? sft_timestamp_master(e) : NULL;
 }
 
-/* The clock of a sink's messages, NULL if there is no clock, or more than one. */
+/* Return the clock of a sink's messages, NULL if there is no clock, or more than one. */
 static struct sft_component *sink_clock(const struct sft_sink *s)
 {
 	struct sft_component *clock, *found = NULL;
@@ -243,7 +243,7 @@ void sft_timestamp_measure(struct sft_component *c, u32 prescale)
 	c->ts_measured = true;
 }
 
-/* Ticks per second in an encoder's messages, 0 if unknown. */
+/* Return the ticks per second in an encoder's messages, 0 if unknown. */
 u64 sft_timestamp_hz(struct sft_encoder *e, u32 prescale)
 {
 	struct sft_component *master = sft_timestamp_master(e);

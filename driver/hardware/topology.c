@@ -112,7 +112,7 @@ static bool has_memory(const struct sft_component *c)
 	       sft_has_sink(c, SIFIVE_TRACE_SINK_SBA);
 }
 
-/* Upper bound of the sinks of a capture. */
+/* Return an upper bound on the number of sinks of a capture. */
 unsigned int sft_topology_sinks(void)
 {
 	struct sft_component *f;

@@ -235,7 +235,7 @@ int sft_capture_restore(struct sft_why *why)
 	return ret;
 }
 
-/* A pause can end if any sink has room; a full sink stays stopped. */
+/* A pause can end if any sink has room; a full sink remains stopped. */
 static bool has_no_room(void)
 {
 	unsigned int i;
@@ -372,7 +372,7 @@ bool sft_capture_on(void)
 	return sft_hw.capture.running || sft.state.paused;
 }
 
-/* The session ends: stop the hardware and keep the data. */
+/* Called when the session ends: stop the hardware and keep the data. */
 void sft_capture_release(void)
 {
 	sft_capture_stop(NULL);

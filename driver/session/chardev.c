@@ -97,7 +97,7 @@ static int sft_release(struct inode *inode, struct file *filp)
  * @to:		the reader's memory
  * @chunk:	the driver's memory, of the same size
  * @count:	the maximum number of bytes to return
- * @copied:	the bytes returned are in @to, not in @chunk
+ * @copied:	the returned bytes are in @to, not in @chunk
  */
 struct request {
 	char __user *to;

@@ -47,7 +47,7 @@ static bool has_failed(const struct sft_sink *s)
 	return false;
 }
 
-/* Number of bytes that read() can return from sink number @i now. */
+/* Return the number of bytes that read() can return from sink number @i now. */
 static u64 sink_bytes(unsigned int i)
 {
 	return sft_drain_on() ? sft_drain_unread(i) : sft_sink_bytes(&sft_hw.capture.sink[i]);
@@ -95,7 +95,7 @@ void sft_capture_describe_clock(struct sifive_trace_sink *out)
 	out->time_within = s->stop.within;
 }
 
-/* Bytes that can be read now. */
+/* Return the number of bytes that can be read now. */
 u64 sft_capture_bytes(int sink)
 {
 	u64 bytes = 0;
@@ -107,7 +107,7 @@ u64 sft_capture_bytes(int sink)
 	return bytes;
 }
 
-/* Number of bytes that the sinks can hold. */
+/* Return the number of bytes that the sinks can hold. */
 u64 sft_capture_size(int sink)
 {
 	u64 size = 0;

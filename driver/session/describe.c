@@ -202,7 +202,7 @@ int sft_call_status(struct sft_file *file, void *arg, struct sft_why *why)
 	return 0;
 }
 
-/* The part of a sink's state that any file may read. */
+/* Report the part of a sink's state that any file may read. */
 static void describe_to_others(const struct sifive_trace_sink *all, struct sifive_trace_sink *out)
 {
 	out->kind = all->kind;

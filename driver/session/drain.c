@@ -31,7 +31,7 @@
 #define FULL_UNTIL	1
 #define HOLD_AT_ONCE	4
 
-/* How long stores wait if there is no reader. */
+/* Nanoseconds for which stores wait if there is no reader. */
 #define READER_NS	(5ull * NSEC_PER_SEC)
 
 struct drain *sft_drains;
@@ -52,7 +52,7 @@ bool sft_drain_live(void)
 	return sft_capture_on() || sft.state.asleep;
 }
 
-/* Position of unread byte number @i. */
+/* Return the position of unread byte number @i. */
 size_t sft_drain_at(const struct drain *d, size_t i)
 {
 	return (d->at + d->sink->size - d->fill + i) % d->sink->size;
@@ -174,13 +174,13 @@ static bool is_worth(struct drain *d)
 	       (d->fresh && d->fill >= sft.state.watermark);
 }
 
-/* Jiffies in which a sink at full speed fills half its ring. */
+/* Return the jiffies in which a sink at full speed fills half its ring. */
 static unsigned long seldom(const struct sft_sink *s)
 {
 	return clamp_t(unsigned long, s->size / 2 / (FASTEST / HZ), 1, SELDOM);
 }
 
-/* Jiffies in which the hardware writes an eighth of the ring at the current rate. */
+/* Return the jiffies in which the hardware writes an eighth of the ring at the current rate. */
 static unsigned long next_look(const struct drain *d)
 {
 	u64 wanted = (u64)interval * (d->sink->size / 8);
@@ -249,7 +249,7 @@ static bool is_held(const struct drain *d, size_t unread)
 	       (sft_drain_waited_for(d) || unread > d->sink->size / 8 * HOLD_AT_ONCE);
 }
 
-/* Microseconds in which a sink at full speed fills three quarters of its ring. */
+/* Return the microseconds in which a sink at full speed fills three quarters of its ring. */
 static unsigned long fills_in(const struct drain *d, size_t unread)
 {
 	size_t most = d->sink->size / 4 * 3;
@@ -258,7 +258,7 @@ static unsigned long fills_in(const struct drain *d, size_t unread)
 }
 
 /*
- * The encoders whose sinks have no room; sets @held to those whose stores have
+ * Find the encoders whose sinks have no room; sets @held to those whose stores have
  * to wait. Lowers @us to the time in which another sink can fill up. Called
  * without the system's lock, while the capture runs.
  */

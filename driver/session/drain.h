@@ -27,7 +27,7 @@
  * @reader:	the file that reads it, NULL = none yet
  * @at:		write position of the sink at the last check
  * @fill:	number of unread bytes before @at
- * @oldest:	where the unread bytes begin; also read without the system's lock
+ * @oldest:	position of the oldest unread byte; also read without the system's lock
  * @alone:	the latest time at which there was a reader or no store was waiting
  * @unattended:	stores have waited without a reader for too long
  * @marked:	there is a mark
@@ -40,20 +40,21 @@
  * @moved:	the work's previous check found new bytes
  * @rest:	bytes to return before the unread ones: the rest of a message that did
  *		not fit into a reader's buffer, and messages that report a loss
- * @rest_at:	index of the first of them
- * @rest_end:	index after the last of them
+ * @rest_at:	index of the first byte of @rest to return
+ * @rest_end:	index after the last byte of @rest
  * @given:	bytes that read() has returned
- * @gaps:	how often bytes were lost
+ * @gaps:	number of times that bytes were lost
  * @lost:	number of bytes lost
  * @gap_offset:	bytes returned before the last gap
  * @gap_begin:	the bytes of the gap were written after this time
- * @gap_end:	and before this time; both in nanoseconds of the monotonic clock
+ * @gap_end:	the bytes of the gap were written before this time; both times in
+ *		nanoseconds of the monotonic clock
  * @clean:	unread bytes were written after this time
  * @written:	bytes that the hardware has written
  * @looked:	time of the last check
- * @seen:	earlier checks, an eighth of the ring apart: how many bytes were
+ * @seen:	earlier checks, an eighth of the ring apart: number of bytes
  *		written, and when
- * @oldest_seen: the first of them
+ * @oldest_seen: index of the oldest entry of @seen
  * @looks:	number of valid entries of @seen
  */
 struct drain {

@@ -30,7 +30,7 @@ static void skip_cut(struct drain *d)
 	sft_drain_consume(d, count);
 }
 
-/* Length of the whole messages in @count bytes. */
+/* Return the length of the whole messages in @count bytes. */
 static size_t whole_messages(const u8 *bytes, size_t count)
 {
 	while (count && (bytes[count - 1] & SFT_MESSAGE_END) != SFT_MESSAGE_END)
@@ -39,8 +39,8 @@ static size_t whole_messages(const u8 *bytes, size_t count)
 }
 
 /*
- * Length of the whole messages in the oldest @count unread bytes; @count if no message ends
- * near their end.
+ * Return the length of the whole messages in the oldest @count unread bytes; @count if no message
+ * ends near their end.
  */
 static size_t whole_unread(const struct drain *d, size_t count)
 {
@@ -53,7 +53,7 @@ static size_t whole_unread(const struct drain *d, size_t count)
 }
 
 /*
- * How many unread bytes to return, up to @count, which is at least SMALL; 0 if
+ * Decide the number of unread bytes to return, up to @count, which is at least SMALL; 0 if
  * there are none. A running capture returns only whole messages, so that a loss
  * cannot cut one.
  */
@@ -175,7 +175,7 @@ void sft_drain_leave(const struct sft_file *file)
 			sft_drains[i].reader = NULL;
 }
 
-/* Number of bytes of sink number @i that read() has not returned yet. */
+/* Return the number of bytes of sink number @i that read() has not returned yet. */
 u64 sft_drain_unread(unsigned int i)
 {
 	struct drain *d = &sft_drains[i];

@@ -26,7 +26,7 @@ static void stop_stream(struct sft_encoder *e, struct sft_why *why)
 		sft_sink_stopped(s, !ret);
 }
 
-/* A CPU goes offline: end its encoder's stream with a whole message. */
+/* Called when a CPU goes offline: end its encoder's stream with a whole message. */
 void sft_capture_cpu_offline(unsigned int cpu, struct sft_why *why)
 {
 	struct sft_encoder *e;
@@ -62,7 +62,7 @@ void sft_capture_end_absent(void)
 	}
 }
 
-/* The encoder whose stream ended when this CPU went offline, or NULL. */
+/* Return the encoder whose stream ended when this CPU went offline, or NULL. */
 struct sft_encoder *sft_capture_ended(unsigned int cpu)
 {
 	struct sft_encoder *e;
@@ -92,7 +92,7 @@ static int restart_stream(struct sft_encoder *e, struct sft_why *why)
 	return sft_fail(why, -EIO, "%s does not restart", sft_name(&e->c));
 }
 
-/* The CPU is online again: continue the stream after the captured data. */
+/* Called when the CPU is online again: continue the stream after the captured data. */
 void sft_capture_cpu_online(struct sft_encoder *e, struct sft_why *why)
 {
 	if (restart_stream(e, why)) {
@@ -148,7 +148,7 @@ void sft_capture_thaw(void)
 
 /*
  * After system resume: continue the capture after the data in system memory. SRAM is
- * empty after suspend, so a capture in SRAM stays stopped.
+ * empty after suspend, so a capture in SRAM remains stopped.
  */
 void sft_capture_resume(struct sft_why *why)
 {

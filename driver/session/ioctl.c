@@ -68,7 +68,7 @@ static int check_config(const struct sifive_trace_config *config,
 	if (config->sink == SIFIVE_TRACE_SINK_SBA ? !config->buffer : !!config->buffer)
 		return sft_fail(why, -EINVAL, "an SBA buffer needs a size; with SRAM it must be 0");
 	if (config->buffer > SIZE_MAX - SZ_4K)
-		return sft_fail(why, -EINVAL, "buffer of %llu bytes", config->buffer);
+		return sft_fail(why, -EINVAL, "invalid buffer size: %llu bytes", config->buffer);
 	if (encoders < SIFIVE_TRACE_MAX_ENCODERS && config->encoders >> encoders)
 		return sft_fail(why, -EINVAL,
 				"there are only %u encoders, but mask %#llx selects others",
@@ -247,7 +247,8 @@ static int ioctl_event(struct sft_file *file, void *arg, struct sft_why *why)
 	if (ret)
 		return ret;
 	if (query->flags || query->reserved)
-		return sft_fail(why, -EINVAL, "unknown flags %#x or reserved field %#x",
+		return sft_fail(why, -EINVAL,
+				"unknown flags %#x, or reserved field is %#x, not 0",
 				query->flags, query->reserved);
 	return sft_counters_query(query, why);
 }
@@ -306,7 +307,8 @@ static int ioctl_switches(struct sft_file *file, void *arg, struct sft_why *why)
 	if (ret)
 		return ret;
 	if (switches->flags & ~SWITCHES_FLAGS || switches->reserved)
-		return sft_fail(why, -EINVAL, "unknown flags %#x or reserved field %#x",
+		return sft_fail(why, -EINVAL,
+				"unknown flags %#x, or reserved field is %#x, not 0",
 				switches->flags, switches->reserved);
 	if (switches->channel < 32)
 		ret = sft_members_check(switches->channel, why);
@@ -558,7 +560,7 @@ static int attach_mapping(struct sft_file *file, void *arg, void __user *uarg,
 
 /**
  * struct call - one ioctl
- * @size:	of its argument as this kernel knows it
+ * @size:	size of the argument as this kernel knows it
  * @room:	size of the argument and the data that the functions below keep with it, 0 if
  *		equal to @size
  * @write:	needs a file open for writing

@@ -21,9 +21,9 @@
 
 /**
  * struct page_of - an encoder's stimulus page
- * @pfn:	its page frame, 0 if there is no such encoder or it has no page of its own
- * @selected:	it is part of the session
- * @sba:	it has an SBA sink of its own
+ * @pfn:	page frame, 0 if there is no such encoder or it has no page of its own
+ * @selected:	the encoder is part of the session
+ * @sba:	the encoder has an SBA sink of its own
  */
 struct page_of {
 	unsigned long pfn;
@@ -49,14 +49,11 @@ static struct {
 	struct page_of page[SIFIVE_TRACE_MAX_ENCODERS];
 } map;
 
-/*
- * The threads whose stores wait; how often stores have waited since CONFIG, and for how
- * many nanoseconds.
- */
+/* Threads whose stores wait, and the number and total nanoseconds of such waits since CONFIG. */
 static DECLARE_WAIT_QUEUE_HEAD(waiting);
 static atomic64_t waits, waited;
 
-/* How often a sink has had no room, since when, and for how long; under map_lock. */
+/* Periods in which a sink has no room: number, latest begin, total time; under map_lock. */
 static u64 fulls, full_since, full_ns;
 
 /* User mode writes this page: its values are reported, never relied on. */
@@ -125,7 +122,7 @@ void sft_mapping_update(void)
 }
 
 /*
- * A file joins or takes the session: its mappings of an earlier session must
+ * Called when a file joins or takes the session: its mappings of an earlier session must
  * reach the hardware again.
  */
 void sft_mapping_renew(struct sft_file *file)
@@ -190,7 +187,7 @@ void sft_mapping_release(void)
 }
 
 /*
- * The sinks of encoders in @full have no room: let only stores to the pages of
+ * Called when the sinks of encoders in @full have no room: let only stores to the pages of
  * encoders in @held wait. On return, no program can access these pages. Called
  * without the system's lock. While stores may wait there is an owner, whose session
  * map_lock keeps from ending during the call.
@@ -215,19 +212,19 @@ void sft_mapping_hold(u64 full, u64 held)
 	wake_up_all(&waiting);
 }
 
-/* The encoders whose stores wait. */
+/* Return the encoders whose stores are waiting. */
 u64 sft_mapping_held(void)
 {
 	return READ_ONCE(map.held);
 }
 
-/* The encoders whose sinks have no room. */
+/* Return the encoders whose sinks have no room. */
 u64 sft_mapping_full(void)
 {
 	return READ_ONCE(map.full);
 }
 
-/* How often and how long stores have waited, excluding those that still wait. */
+/* Report the number and total time of stores' waits, excluding stores that are still waiting. */
 void sft_mapping_waits(struct sifive_trace_status *status)
 {
 	status->waits = atomic64_read(&waits) + READ_ONCE(losses->waits);
@@ -253,7 +250,7 @@ static bool may_touch(const struct sft_file *file)
 	return file->generation == map.generation && is_in_session(file);
 }
 
-/* The page frame of an address, 0 if there is none. */
+/* Return the page frame of an address, 0 if there is none. */
 static unsigned long frame(const struct vm_fault *vmf)
 {
 	unsigned long pgoff = vmf->vma->vm_pgoff;
@@ -268,8 +265,8 @@ static unsigned long frame(const struct vm_fault *vmf)
 }
 
 /*
- * The page frame for a member whose session has ended. Without it, the member would get SIGBUS,
- * although it cannot know that the session has ended.
+ * Return the page frame for a member whose session has ended. Without it, the member would get
+ * SIGBUS, although it cannot know that the session has ended.
  */
 static unsigned long frame_nowhere(const struct sft_file *file)
 {
@@ -401,7 +398,7 @@ static int check_losses(const struct vm_area_struct *vma)
 	return perfmon_capable() ? 0 : -EPERM;
 }
 
-/* The open file of the caller's mapping at @address, with a reference, or NULL. */
+/* Return the open file of the caller's mapping at @address, with a reference, or NULL. */
 static struct file *mapped_file(unsigned long address)
 {
 	struct mm_struct *mm = current->mm;

@@ -28,7 +28,7 @@ static size_t mark_after(const struct drain *d, size_t start)
 /**
  * struct patch - bytes in place of the mark
  * @bytes:	the first byte
- * @at:		its offset in a copy
+ * @at:		offset of the first byte in a copy
  * @count:	number of bytes, may be 0
  */
 struct patch {

@@ -30,7 +30,7 @@ static u32 taken, used;
 /* Number of files that have joined the current capture; under the system's lock. */
 static u32 joined;
 
-/* A capture begins: no file has joined it. */
+/* Called when a capture begins: no file has joined it. */
 void sft_members_reset(void)
 {
 	spin_lock(&channels_lock);
@@ -47,11 +47,11 @@ bool sft_is_member(const struct sft_file *file)
 	return sft.owner && file->joined == sft.captures;
 }
 
-/* The file's last mapping or its last reference is gone. */
+/* Called when the file's last mapping or its last reference is gone. */
 void sft_member_return(struct sft_file *file)
 {
 	spin_lock(&channels_lock);
-	/* The file no longer holds its channels of an earlier capture. */
+	/* Drop the file's channels of an earlier capture. */
 	if (file->channels_of == capture)
 		taken &= ~file->channels;
 	file->channels = 0;
@@ -65,13 +65,13 @@ void sft_member_free(struct sft_file *file)
 	free_page((unsigned long)file->nowhere);
 }
 
-/* The channels of an encoder's stimulus registers. */
+/* Return the channels of an encoder's stimulus registers. */
 static u32 channels_of(const struct sft_encoder *e, u32 registers)
 {
 	return e->ts_channels ? (registers | registers >> 16) & U16_MAX : registers;
 }
 
-/* The stimulus registers used by the kernel's own records. */
+/* Return the stimulus registers used by the kernel's own records. */
 static u32 kernels(void)
 {
 	u32 registers = 0;
@@ -85,7 +85,7 @@ static u32 kernels(void)
 	return registers;
 }
 
-/* The channels that are enabled at all encoders of the session and not used by the kernel. */
+/* Return the channels that all encoders of the session enable and the kernel does not use. */
 static u32 available(void)
 {
 	u32 channels = ~0u;
@@ -98,7 +98,7 @@ static u32 available(void)
 	return channels;
 }
 
-/* The lowest channel in @mask from @first on, otherwise the lowest in @mask; -1 if @mask is 0. */
+/* Return the lowest channel in @mask from @first on, else the lowest in @mask; -1 if @mask is 0. */
 static int lowest(u32 mask, u32 first)
 {
 	u32 above = mask & GENMASK(31, first);
@@ -197,8 +197,8 @@ static int may_join(const struct sft_file *file, int session, struct sft_why *wh
 }
 
 /*
- * The page for a file's stores once its session has ended. Its registers read as ready, and its
- * sinks as having room.
+ * Create the page for a file's stores once its session has ended. Its registers read as ready, and
+ * its sinks as having room.
  */
 static int make_nowhere(struct sft_file *file)
 {

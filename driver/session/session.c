@@ -173,7 +173,7 @@ static void resume_stream(unsigned int cpu)
 }
 
 /*
- * A hart comes online with its fixed counters running: stop them before programs run
+ * Called when a hart comes online with its fixed counters running: stop them before programs run
  * there.
  */
 static int session_cpu_online(unsigned int cpu)

@@ -39,24 +39,24 @@ struct sifive_trace_join;
 
 /**
  * struct sft_file - an open node
- * @generation:	of the hardware when it was opened
- * @user:	effective user that opened it
- * @perfmon:	that user had CAP_PERFMON or CAP_SYS_ADMIN
- * @sink:	number of the sink it reads, or SFT_ALL_SINKS
- * @capture:	the capture that it has begun to read, as counted by
+ * @generation:	generation of the hardware when the file was opened
+ * @user:	effective user that opened the file
+ * @perfmon:	the opener had CAP_PERFMON or CAP_SYS_ADMIN
+ * @sink:	number of the sink that the file reads, or SFT_ALL_SINKS
+ * @capture:	number of the capture that the file has begun to read, as counted by
  *		sft_session.captures; 0 = none
- * @message:	text of its last error
- * @mapping:	address space that its mappings of stimulus pages belong to
+ * @message:	text of the file's last error
+ * @mapping:	address space of the file's mappings of stimulus pages
  * @read_lock:	one read at a time; taken before the system's lock
  * @snapshot:	number of the ring's copy that it reads, if the ring was running when
  *		reading began; 0 = none
  * @joined:	number of the capture that it has joined as a member, 0 = none; written
  *		under the locks of the system and of mapping.c
- * @member:	its number among the members of that capture
+ * @member:	number of the file among the members of that capture
  * @process:	the process that joined, or NULL
- * @channels:	channels of its own, under members.c's lock
+ * @channels:	channels of the file, under members.c's lock
  * @channels_of: the capture that @channels belong to
- * @pages:	number of its mappings
+ * @pages:	number of the file's mappings
  * @nowhere:	memory that is mapped in place of the pages of an ended session, or NULL
  */
 struct sft_file {
@@ -81,14 +81,14 @@ struct sft_file {
 /**
  * struct sft_state - state of the capture
  * @watermark:	unread bytes that make a running capture readable, 0 = none
- * @rewinds:	how often START has dropped the captured data
- * @asleep:	stopped for system suspend, to be started again
+ * @rewinds:	number of times that START has dropped the captured data
+ * @asleep:	the capture is stopped for system suspend, to be started again
  * @lost:	a sink lost its data in system suspend: START needs REWIND
  * @broken:	components did not resume: START fails
- * @paused:	PAUSE stopped it, to be started again
+ * @paused:	PAUSE stopped the capture, to be started again
  * @paused_at:	time of the last pause, in nanoseconds of CLOCK_MONOTONIC
  * @pauses:	number of pauses
- * @paused_ns:	their total length, excluding the current pause
+ * @paused_ns:	total length of the pauses, excluding the current one
  */
 struct sft_state {
 	u64 watermark;
@@ -104,9 +104,9 @@ struct sft_state {
 
 /**
  * struct sft_session - who holds the hardware; under the system's lock
- * @state:	state of its capture
+ * @state:	state of the session's capture
  * @owner:	the file that holds the session, NULL = free
- * @holder:	process that configured it
+ * @holder:	process that configured the session
  * @user:	owner of the capture: effective user of the process that configured it
  * @generation:	changes when a component comes or goes; files opened before that
  *		see ENODEV

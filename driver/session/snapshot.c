@@ -26,10 +26,10 @@
 /**
  * struct part - the copy of one sink
  * @sink:	the sink
- * @before:	its write position when copying began
+ * @before:	write position of the sink when copying began
  * @newest:	a sample of the bytes before that position
- * @data:	its bytes, oldest first, after those overwritten during the copy
- * @bytes:	their number
+ * @data:	copied bytes, oldest first, after those overwritten during the copy
+ * @bytes:	number of bytes of @data
  */
 struct part {
 	const struct sft_sink *sink;

@@ -49,7 +49,7 @@ int sft_thread_join(struct sft_file *file, u32 *slot, struct sft_why *why)
 	return ret;
 }
 
-/* Sampling cannot begin, so the capture ends. Called with the system locked. */
+/* End the capture, because sampling cannot begin. Called with the system locked. */
 static void give_up(struct sft_file *file, const struct sft_why *why)
 {
 	sft_keep_message(file, why);

@@ -26,7 +26,7 @@ static DEFINE_SPINLOCK(lock);
 static bool watching;
 
 /*
- * The encoders whose sinks have no room; sets @held to those whose stores have
+ * Find the encoders whose sinks have no room; sets @held to those whose stores have
  * to wait, and @us to the time until the next check.
  */
 static u64 see(unsigned long *us, u64 *held)

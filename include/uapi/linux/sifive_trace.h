@@ -39,7 +39,7 @@
  * STATUS), and replaced by an Error message from each source.
  *
  * The session ends with the last reference to its open file, a descriptor or a mapping.
- * The capture stays readable until the next CONFIG, through the session's own file, and
+ * The capture remains readable until the next CONFIG, through the session's own file, and
  * through files opened by the effective user who called CONFIG or with CAP_PERFMON or
  * CAP_SYS_ADMIN. On other files read() and lseek(SEEK_END) fail with EPERM, poll() returns
  * POLLERR, and STATUS, SINK and ENCODER hide everything that depends on the captured data.
@@ -102,8 +102,8 @@ enum sifive_trace_sink_kind {
  * @encoders:	out: number of trace encoders; indexes start at 0
  * @funnels:	out: number of trace funnels
  * @sinks:	out: sinks of the current or last capture; 0 before the first
- * @page_size:	out: bytes of a stimulus page, the length for mmap()
- * @ts_width:	out: bits of the timestamps in messages; 0 = no unit, or CONFIG found no timestamps
+ * @page_size:	out: size of a stimulus page in bytes, the length for mmap()
+ * @ts_width:	out: width of messages' timestamps in bits; 0 = no unit, or CONFIG found none
  * @flags:	out: SIFIVE_TRACE_INFO_*
  * @ts_hz:	out: timestamp ticks per second after the prescaler; 0 = unknown
  * @sinks_available: out: bit n set: some component has sink kind n
@@ -146,24 +146,24 @@ struct sifive_trace_info {
 /**
  * struct sifive_trace_encoder - a trace encoder
  * @size:	in: sizeof(struct sifive_trace_encoder)
- * @index:	in: its index, below sifive_trace_info.encoders
+ * @index:	in: index of the encoder, below sifive_trace_info.encoders
  * @cpu:	out: Linux CPU number, -1 if Linux does not use that hart
- * @src:	out: source number in its messages (teImpl.srcID)
+ * @src:	out: source number in the encoder's messages (teImpl.srcID)
  * @src_bits:	out: width of the SRC field, 0 = none (teImpl.nSrcBits)
- * @sink:	out: index of its sink in the current capture, ~0 if it has none
+ * @sink:	out: index of the encoder's sink in the current capture, ~0 if it has none
  * @flags:	out: SIFIVE_TRACE_ENCODER_*
- * @sinks:	out: bit n set: it can send to sink kind n
+ * @sinks:	out: bit n set: the encoder can send to sink kind n
  * @hart:	out: hart id
- * @mmap_offset: out: offset for mmap() of its stimulus page
- * @ts_width:	out: bits of its timestamps
- * @ts_type:	out: tsType of its timestamp unit
- * @name:	out: its name in the device tree, NUL-terminated
+ * @mmap_offset: out: offset of the stimulus page for mmap()
+ * @ts_width:	out: width of the encoder's timestamps in bits
+ * @ts_type:	out: tsType of the encoder's timestamp unit
+ * @name:	out: name in the device tree, NUL-terminated
  * @registers:	out: bit n set: stimulus register n produces messages. CONFIG finds this,
  *		@ts_registers and @channel by storing to each register; all are 0 before the
  *		first CONFIG of this encoder, and if its sink had no room for the test
  * @ts_registers: out: bit n set: messages from register n have timestamps
  * @channel:	out: channel in the messages from each register
- * @instruction_modes: out: bit n set: it accepts instruction mode n, n > 0 (teInstruction)
+ * @instruction_modes: out: bit n set: the encoder accepts instruction mode n, n > 0 (teInstruction)
  * @reserved:	in: 0
  *
  * SIFIVE_TRACE_IOC_ENCODER. Needs no privilege. EINVAL: no such index.
@@ -374,7 +374,7 @@ struct sifive_trace_counters {
 /**
  * struct sifive_trace_slot - converts a hart's counts to a thread's
  * @offset:	add to the value of CSR n, modulo the counter's width. Counter 1 has no
- *		CSR: its entry counts how often the kernel has written the others
+ *		CSR: its entry counts the times that the kernel has written the others
  *
  * An array of SIFIVE_TRACE_THREADS slots, mapped read-only with mmap() at
  * SIFIVE_TRACE_MMAP_THREADS. Access to a page in which no thread has had a slot yet raises
@@ -431,7 +431,7 @@ struct sifive_trace_thread {
  * @event:	in: the event for @period
  *
  * SIFIVE_TRACE_IOC_SAMPLING. Needs a CONFIG and COUNTERS by the same session, and CAP_PERFMON or
- * CAP_SYS_ADMIN. Replaces the previous setting, which stays after an error; a later successful
+ * CAP_SYS_ADMIN. Replaces the previous setting, which is kept after an error; a later successful
  * COUNTERS clears it. From START to STOP the kernel interrupts the threads, including new ones, of
  * the process that called START or of those that START names. It writes an ISR record with the
  * user-mode pc and the session's counters to the interrupted hart's encoder. execve() ends the
@@ -529,7 +529,7 @@ struct sifive_trace_query {
  *		offline. It continues when the CPU comes online; if the encoder has
  *		lost its registers, only after the next CONFIG
  * @samples:	out: records that SAMPLING has written since CONFIG
- * @samples_lost: out: records that it could not write since CONFIG, for example because
+ * @samples_lost: out: records that SAMPLING could not write since CONFIG, for example because
  *		the sink was full. A thread or CPU whose event had no counter, or lost it,
  *		counts as one lost record. Threads created after START count if they exist at
  *		STATUS or STOP
@@ -542,23 +542,23 @@ struct sifive_trace_query {
  *		capture ran, for example by a store to teControl in its stimulus page, so
  *		messages may be missing. Detected by STATUS and STOP, kept until the next
  *		CONFIG; START restores the encoder's registers
- * @gaps:	out: with _DRAIN: how often unread bytes were overwritten, in all sinks together
- * @lost:	out: the number of these bytes; a lower bound with SIFIVE_TRACE_STATUS_GAP_MORE
- * @waits:	out: with SIFIVE_TRACE_CONFIG_WAIT: how often stores have waited since CONFIG,
- *		or the program itself has delayed a record
+ * @gaps:	out: with _DRAIN: times that unread bytes were overwritten, in all sinks together
+ * @lost:	out: number of overwritten bytes; a lower bound with SIFIVE_TRACE_STATUS_GAP_MORE
+ * @waits:	out: with SIFIVE_TRACE_CONFIG_WAIT: number of times since CONFIG that
+ *		stores have waited or the program itself has delayed a record
  * @waited:	out: total length of these waits in nanoseconds, without those still in progress
- * @pauses:	out: how often PAUSE has paused the capture since CONFIG
+ * @pauses:	out: number of times that PAUSE has paused the capture since CONFIG
  * @paused:	out: total length of the pauses in nanoseconds, including the current one
  * @switches:	out: records that SWITCHES has written since CONFIG
- * @switches_lost: out: records that it could not write since CONFIG
+ * @switches_lost: out: records that SWITCHES could not write since CONFIG
  * @instruction: out: instruction trace since CONFIG
- * @fulls:	out: with _WAIT or _DROP: how often some sink has had no room since CONFIG
- * @full_ns:	out: for how long, in nanoseconds; up to now if a sink still has no room
- * @switches_elsewhere: out: how often since CONFIG a thread that SWITCHES records began to run
- *		on a CPU that writes no records
+ * @fulls:	out: with _WAIT or _DROP: number of times since CONFIG that a sink has had no room
+ * @full_ns:	out: total time without room in nanoseconds; up to now if a sink still has none
+ * @switches_elsewhere: out: number of times since CONFIG that a thread that SWITCHES
+ *		records began to run on a CPU that writes no records
  * @switches_processes: out: processes omitted with their children because too many ran concurrently
- * @wakeups_elsewhere: out: how often since CONFIG a CPU that writes no records woke a thread
- *		that SWITCHES records, with SIFIVE_TRACE_SWITCHES_WAKEUPS
+ * @wakeups_elsewhere: out: number of times since CONFIG that a CPU that writes no records
+ *		woke a thread that SWITCHES records, with SIFIVE_TRACE_SWITCHES_WAKEUPS
  *
  * SIFIVE_TRACE_IOC_STATUS. Needs no privilege. Registers: teControl, tfControl, tsControl,
  * itcTraceEnable and the sink registers, which are compared with what was programmed. On
@@ -629,28 +629,28 @@ struct sifive_trace_status {
 /**
  * struct sifive_trace_sink - a sink of the capture
  * @size:	in: sizeof(struct sifive_trace_sink)
- * @index:	in: its index, below sifive_trace_status.sinks
+ * @index:	in: index of the sink, below sifive_trace_status.sinks
  * @kind:	out: enum sifive_trace_sink_kind
- * @word:	out: bytes of a sink word
+ * @word:	out: size of a sink word in bytes
  * @flags:	out: SIFIVE_TRACE_STATUS_FULL, SIFIVE_TRACE_STATUS_WRAPPED,
  *		SIFIVE_TRACE_STATUS_SINK_ERROR, SIFIVE_TRACE_STATUS_GAP,
  *		SIFIVE_TRACE_STATUS_GAP_MORE
- * @src_bits:	out: width of the SRC field in its messages
- * @bytes:	out: captured bytes in it that read() can return
- * @buffer:	out: its size in bytes
- * @offset:	out: offset of its bytes in the file; 0 for a drained sink
- * @encoders:	out: bit n set: encoder n sends to it
- * @name:	out: component that owns it, NUL-terminated
+ * @src_bits:	out: width of the SRC field in the sink's messages
+ * @bytes:	out: captured bytes in the sink that read() can return
+ * @buffer:	out: size of the sink in bytes
+ * @offset:	out: offset of the sink's bytes in the file; 0 for a drained sink
+ * @encoders:	out: bit n set: encoder n sends to this sink
+ * @name:	out: name of the component with the sink, NUL-terminated
  * @given:	out: bytes that read() has returned. 0 without SIFIVE_TRACE_CONFIG_DRAIN, as are
  *		the fields up to @gap_end
- * @gaps:	out: how often bytes were overwritten before they were read
- * @lost:	out: the number of these bytes; a lower bound with SIFIVE_TRACE_STATUS_GAP_MORE
+ * @gaps:	out: number of times that bytes were overwritten before they were read
+ * @lost:	out: number of overwritten bytes; a lower bound with SIFIVE_TRACE_STATUS_GAP_MORE
  * @gap_offset:	out: bytes that read() had returned before the last gap; Error messages
  *		follow
  * @gap_begin:	out: the bytes of that gap were written after this time, in nanoseconds
  *		of CLOCK_MONOTONIC
  * @gap_end:	out: the bytes of that gap were written before this time
- * @start_time:	out: clock of its messages just before START, in ticks, modulo 2^ts_width
+ * @start_time:	out: clock of the sink's messages just before START, in ticks, modulo 2^ts_width
  * @start_ns:	out: CLOCK_MONOTONIC at that time, in nanoseconds
  * @start_within: out: maximum number of nanoseconds between the readings of the two clocks
  * @time:	out: as @start_time, but now or when the capture stopped

@@ -32,7 +32,7 @@
 #define SIFIVE_TRACE_SWITCH_WOKEN		0x02	/* for any thread: it waits for a CPU */
 #define SIFIVE_TRACE_SWITCH_CALL		0x03	/* it makes a system call */
 #define SIFIVE_TRACE_SWITCH_RETURN		0x04	/* that call returns */
-#define SIFIVE_TRACE_SWITCH_FAULT		0x05	/* the running thread had a page fault */
+#define SIFIVE_TRACE_SWITCH_FAULT		0x05	/* the running thread took a page fault */
 #define SIFIVE_TRACE_SWITCH_END			0x10	/* recording ends; id 0 if none runs */
 #define SIFIVE_TRACE_SWITCH_PREEMPTED		0x11	/* it could have continued to run */
 #define SIFIVE_TRACE_SWITCH_SLEEPS		0x12

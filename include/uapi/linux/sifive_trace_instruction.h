@@ -76,7 +76,7 @@ struct sifive_trace_instruction {
 
 /**
  * struct sifive_trace_instruction_status - instruction trace since CONFIG
- * @parts:	out: how often the driver has begun to trace a thread on a hart
+ * @parts:	out: number of times that the driver has begun to trace a thread on a hart
  * @untraced:	out: processes that SIFIVE_TRACE_INSTRUCTION_CHILDREN could not add
  *
  * A member of struct sifive_trace_status.

@@ -6,7 +6,7 @@
  * the device and calls JOIN: the driver gives it channels that neither other joined files
  * nor the kernel's records use. Then it maps the stimulus pages, the thread slots and the
  * losses page of its own file, and its threads call THREAD on it. START, STOP and everything
- * else stay with the session's file, which reserves no channel: if its own program also stores,
+ * else remain with the session's file, which reserves no channel: if its own program also stores,
  * joining processes must exclude its channels from their @channels.
  *
  * However a process ends, its channels become free, and the other processes continue. If the
