@@ -41,7 +41,7 @@ top_linux()
 #define _GNU_SOURCE
 #endif
 #if !defined(__riscv) || __riscv_xlen != 64
-#error "this library records on RISC-V with 64 bits: use its compiler"
+#error "this library records on RV64: use a compiler for RV64"
 #endif
 TOP
 }
@@ -63,7 +63,7 @@ top_bare()
 TOP
 }
 
-# The beginning of the file beside the one for Linux.
+# Print the beginning of the file beside the one for Linux.
 top_aside()
 {
 	cat <<'TOP'

@@ -103,7 +103,7 @@ PERF_LOCAL int find_output(void)
 	return 0;
 }
 
-/* The recorder writes the trace; add the data that only this process has. */
+/* Writes the data that only this process has; the recorder writes the trace. */
 PERF_LOCAL void end_member(void)
 {
 	perf_objects_note();

@@ -15,8 +15,8 @@
 PERF_INTERNAL void perf_auto_start(void);
 
 /*
- * The program traces itself, so end the session that the environment requested. @frame is as for
- * perf_session_enter().
+ * End the session that the environment requested, because the program traces itself. @frame is as
+ * for perf_session_enter().
  */
 PERF_INTERNAL void perf_auto_yield(uintptr_t frame);
 

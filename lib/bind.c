@@ -54,10 +54,10 @@ struct binding {
 
 /**
  * struct bound - state since a trace was set up
- * @global:	the function that an unresolved call will reach
+ * @global:	function that an unresolved call will reach
  * @hooks:	calls are recorded
  * @ours:	some hook pointers reach the library
- * @late:	the first object found later whose calls reached other hooks; "" for none
+ * @late:	first object found later whose calls reached other hooks; "" for none
  */
 static struct bound {
 	uintptr_t global[BOUND];
@@ -103,7 +103,7 @@ PERF_LOCAL void read_image(const struct dl_phdr_info *info, struct image *image)
 	}
 }
 
-/* The value of a dynamic entry, 0 if there is none. */
+/* Returns the value of a dynamic entry, 0 if there is none. */
 PERF_LOCAL uintptr_t entry(const struct image *image, ElfW(Sxword) tag)
 {
 	const ElfW(Dyn) *dynamic;
@@ -178,7 +178,7 @@ PERF_LOCAL void look_at_slot(struct binding *binding, const struct image *image,
 		keep_name(binding->foreign, image);
 }
 
-/* The index of the function to bind that a relocation refers to, -1 if there is none. */
+/* Returns the index of the function to bind that a relocation refers to, -1 if there is none. */
 PERF_LOCAL int function_of(const ElfW(Rela) *rela, const ElfW(Sym) *symbols,
 		       const char *strings)
 {

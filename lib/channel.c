@@ -36,7 +36,7 @@ PERF_LOCAL void unlock_channels(void)
 	syscall(SYS_futex, &perf_pool->lock, FUTEX_WAKE_PRIVATE, 1);
 }
 
-/* A free channel, preferably the configured one; -1 if there is none. */
+/* Returns a free channel, preferably the configured one; -1 if there is none. */
 PERF_LOCAL int find_free(void)
 {
 	unsigned int i;
@@ -96,7 +96,7 @@ PERF_LOCAL bool rob(struct perf_thread *victim)
 	return idle;
 }
 
-/* Take channels in round-robin order, so that each thread keeps its own as long as possible. */
+/* Take channels in round-robin order, so that each thread keeps its channel as long as possible. */
 PERF_LOCAL int find_victim(void)
 {
 	unsigned int i;

@@ -30,7 +30,7 @@ CLANG=${CLANG-clang}
 # Number of instructions in the entry hook: load the writer, load the kind, jump.
 HOOK_MAX=4
 
-# Limits: the line counts of the one-file library and of the file beside it, and how many bytes
+# Limits: the line counts of the one-file library and of the file beside it, and the number of bytes
 # of code and constants they, or the static library, add to a program with the old API, including
 # the C library functions that they need.
 DROPIN_LINES_MAX=4500
@@ -361,7 +361,7 @@ compiles_alone()
 	! $NM "$work/d.o" | grep perf_meta_write
 }
 
-# compiles_bare COMPILER OPTIONS...: compile for 64-bit and 32-bit harts.
+# compiles_bare COMPILER OPTIONS...: compile for RV64 and RV32.
 compiles_bare()
 {
 	for bits in 64 32; do

@@ -33,7 +33,7 @@
 #endif
 
 /*
- * The trace timestamp, in ticks. @ts points to tsLower, which tsUpper follows.
+ * Return the trace timestamp, in ticks. @ts points to tsLower, which tsUpper follows.
  * The lower half may carry into the upper one between two reads.
  */
 PERF_INLINE PERF_OPTIONAL uint64_t perf_counter_timestamp(const volatile uint32_t *ts)
@@ -55,11 +55,11 @@ PERF_INLINE PERF_OPTIONAL uint64_t perf_counter_timestamp(const volatile uint32_
 
 #ifdef PERF_COUNTERS_READ
 /**
- * perf_counters_read - read counters, one after the other
+ * perf_counters_read - read counters, one after another
  * @number:	the counters' numbers, 0 to 31
- * @count:	how many
+ * @count:	number of counters
  * @ts:		points to tsLower, which tsUpper follows; only for the timestamp
- * @now:	filled
+ * @now:	values read
  *
  * Traps (SIGILL) unless scounteren and mcounteren let user mode read these
  * CSRs. The caller handles migration to another hart in between.
@@ -70,7 +70,7 @@ PERF_INTERNAL void perf_counters_read(const uint8_t *number, uint32_t count,
 
 /**
  * perf_counter_mask - mask of a counter's width
- * @info:	its SBI counter_info
+ * @info:	SBI counter_info of the counter
  */
 PERF_INTERNAL uint64_t perf_counter_mask(uint32_t info);
 

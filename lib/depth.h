@@ -18,7 +18,7 @@ PERF_INTERNAL void perf_depth_begin(void);
 /**
  * perf_depth_shows - follow an entry or exit of the calling thread
  * @limit:	depth up to which calls are recorded, 1 to PERF_DEPTH_MAX
- * @enter:	it is an entry
+ * @enter:	the call is an entry, not an exit
  *
  * Returns whether to record it.
  */

@@ -24,19 +24,19 @@
 
 /**
  * struct perf_device - an open trace device
- * @fd:		its descriptor, -1 if closed; the program may have closed it and reused
+ * @fd:		descriptor, -1 if closed; the program may have closed it and reused
  *		the number: perf_device_fd() checks that
  * @path:	path of the device
- * @node:	its device number
+ * @node:	device number of @path
  * @capture:	the number of the session's capture, 0 if none
  * @info:	the machine's trace hardware
  * @count:	number of chosen encoders
- * @mapped:	number of their pages that were mapped, including a failed attempt
+ * @mapped:	number of the encoders' pages that were mapped, including a failed attempt
  * @encoder:	the chosen encoders
  * @slots:	the thread slots, NULL if not mapped
- * @began:	CLOCK_MONOTONIC when the capture was first started, in nanoseconds; 0 if not yet
- * @ran:	nanoseconds from then until it was last stopped
- * @joined:	the session is another process's
+ * @began:	CLOCK_MONOTONIC at the first start of the capture, in nanoseconds; 0 if not yet
+ * @ran:	nanoseconds from @began until the capture was last stopped
+ * @joined:	another process holds the session
  * @processes:	ids of the @process_count processes that START records; those that have ended
  *		become 0. NULL: the caller
  */
@@ -67,7 +67,7 @@ struct perf_device {
 
 /**
  * perf_device_open - open the device and query the hardware
- * @device:	filled
+ * @device:	device to fill in
  *
  * Opens /dev/sifive-trace, or the device in SIFIVE_TRACE_DEVICE.
  */
@@ -75,9 +75,9 @@ PERF_INTERNAL int perf_device_open(struct perf_device *device);
 
 /**
  * perf_device_error - set the error text for a failed call
- * @error:	errno
- * @what:	what was attempted
- * @reason:	replaces the text for @error if not NULL
+ * @error:	errno of the failed call
+ * @what:	text that says what failed
+ * @reason:	text that replaces the one for @error, or NULL
  *
  * Adds the kernel's message. Returns -1.
  */
@@ -107,7 +107,7 @@ PERF_INTERNAL void perf_device_forget(struct perf_device *device, bool fork);
 
 /**
  * perf_device_choose - choose the encoders of some CPUs
- * @cpus:	Linux's numbers; CPUs without an encoder are ignored
+ * @cpus:	CPU numbers of Linux; CPUs without an encoder are ignored
  *
  * Fails if none of them has an encoder.
  */
@@ -149,12 +149,11 @@ PERF_INTERNAL bool perf_device_stalls(const struct perf_device *device);
 
 /**
  * perf_device_counters - start counters and let the calling thread read them
- * @counter:	their events; number, info and turn are filled in
- * @name:	the user's names, for an error; "" if none
+ * @counter:	counters with their events; number, info and turn are filled in
+ * @name:	user's names of the events, for an error; "" if none
  * @count:	number of events, 0 to 32
  * @per_thread:	each thread has its own counts
- * @turn_us:	if there are too few counters, events take turns of that many microseconds;
- *		with 0, that is an error
+ * @turn_us:	microseconds of a turn if there are too few counters; with 0, that is an error
  */
 PERF_INTERNAL int perf_device_counters(struct perf_device *device,
 				       struct perf_counter *counter,

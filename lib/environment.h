@@ -15,15 +15,15 @@
 /* Values for true and false, alternating. */
 #define PERF_ENVIRONMENT_FLAG	"yes, no, 1, 0, on, off"
 
-/* The value of variable @name, NULL if unset. */
+/* Return the value of variable @name, NULL if unset. */
 PERF_INTERNAL const char *perf_environment(const char *name);
 
-/* The index of @name's value in @words, separated by ", "; -1 if it is none of them. */
+/* Return the index of @name's value in @words, separated by ", "; -1 if it is none of them. */
 PERF_INTERNAL int perf_environment_word(const char *name, const char *words);
 
 /**
  * perf_environment_choice - a variable whose value is one of several words
- * @words:	separated by ", "
+ * @words:	list of the words, separated by ", "
  * @chosen:	index of the word; unchanged if unset
  */
 PERF_INTERNAL int perf_environment_choice(const char *name, const char *words,

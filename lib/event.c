@@ -62,7 +62,7 @@ static const char firmware_events[] =
 	"hfence-gvma-vmid-received\0hfence-vvma-sent\0hfence-vvma-received\0"
 	"hfence-vvma-asid-sent\0hfence-vvma-asid-received\0";
 
-/* The name of firmware event @code, or NULL. */
+/* Returns the name of firmware event @code, or NULL. */
 PERF_LOCAL const char *firmware_event(uint32_t code)
 {
 	const char *name = firmware_events;

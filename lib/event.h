@@ -60,10 +60,10 @@ PERF_INTERNAL size_t perf_event_next(const char *list);
 
 /**
  * perf_event_parse - parse an event's name
- * @word:	the name, not terminated
- * @length:	its length
- * @alias:	the @aliases additional names
- * @event:	filled
+ * @word:	name, not terminated
+ * @length:	length of @word
+ * @alias:	array of @aliases additional names
+ * @event:	event to fill in
  * @error:	buffer of @size bytes for an error message
  *
  * Returns 0 or -1.
@@ -74,7 +74,7 @@ PERF_INTERNAL int perf_event_parse(const char *word, size_t length,
 				   char *error, size_t size);
 #endif /* PERF_DROPIN */
 
-/* The usual name of an event, with its modifier. */
+/* Return the usual name of an event, with its modifier. */
 PERF_INTERNAL void perf_event_name(const struct perf_event_id *event, char *name,
 				   size_t size);
 

@@ -206,7 +206,7 @@ PERF_LOCAL int add_line(const char *path, unsigned int number, char *line)
 	return 0;
 }
 
-/* The filter of the object loaded from @name, "" for the program. */
+/* Returns the filter of the object loaded from @name, "" for the program. */
 PERF_LOCAL const struct filter_object *object_named(const char *name)
 {
 	const struct filter_object *object;

@@ -33,10 +33,10 @@ enum perf_filter_set {
  */
 PERF_INTERNAL int perf_filter_load(const char *path);
 
-/* Mask of the existing sets, bit n for set n; 0 if there is no filter. */
+/* Return a mask of the existing sets, bit n for set n; 0 if there is no filter. */
 PERF_INTERNAL unsigned int perf_filter_on(void);
 
-/* How many of the outermost nested calls are recorded; 0 for all. */
+/* Return the number of outermost nested calls that are recorded; 0 for all. */
 PERF_INTERNAL uint32_t perf_filter_depth(void);
 
 /* Whether a function is in a set. */

@@ -53,7 +53,7 @@ __attribute__((used)) static void (*const with_hooks)(void) = perf_auto_start;
 
 /* ---- the slow path ------------------------------------------------------ */
 
-/* The lane of a channel on a CPU, NULL if the CPU has no encoder in the session. */
+/* Returns the lane of a channel on a CPU, NULL if the CPU has no encoder in the session. */
 PERF_LOCAL struct perf_lane *lane_of(unsigned int channel, int32_t cpu)
 {
 	unsigned int index = 0;
@@ -132,7 +132,7 @@ PERF_LOCAL void make_relative(const struct perf_thread *thread, struct perf_lane
 }
 
 /*
- * The counts from which records after a header continue: @now, or, if the
+ * Finds the counts from which records after a header continue: @now, or, if the
  * thread has moved, its own counts at its latest record on the other CPU or
  * channel, so that none are lost.
  */
@@ -216,7 +216,7 @@ PERF_INLINE void write_record(struct perf_thread *thread, struct perf_lane *lane
 			     const uint64_t *now)
 {
 #ifndef PERF_DROPIN
-	/* How long the lane's thread has waited for room. */
+	/* Time for which the lane's thread has waited for room. */
 	if (PERF_UNLIKELY(thread->waited))
 		perf_room_mark_wait(thread, &lane->stream);
 	if (lane->left)
@@ -321,7 +321,7 @@ PERF_LOCAL __attribute__((noinline, cold)) void settle(struct perf_thread *threa
 	}
 }
 
-/* The offset of a count in the page of losses. The page is looked up only to count a loss. */
+/* Offset of a count in the page of losses, which is looked up only to count a loss. */
 #define LOSS(what)	offsetof(struct sifive_trace_losses, what)
 
 /*

@@ -20,8 +20,8 @@
 
 /**
  * perf_join - join the session of an ancestor
- * @device:	open; its encoders become the session's
- * @join:	its members channel and channels are inputs; the rest is filled in
+ * @device:	open device; the session's encoders are set as chosen
+ * @join:	request: members channel and channels are inputs, the rest is filled in
  * @wanted:	the process needs a channel now
  */
 PERF_INTERNAL int perf_join(struct perf_device *device, struct sifive_trace_join *join,

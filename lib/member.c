@@ -16,10 +16,10 @@
 #include "join.h"
 #include "meta.h"
 
-/* Maximum number of programs that one process can execute, one after the other. */
+/* Maximum number of programs that one process can execute, one after another. */
 #define IMAGES		100000
 
-/* The path of this program's part of the side-car file. */
+/* Path of this program's part of the side-car file. */
 static char part[PATH_MAX];
 
 PERF_INTERNAL int perf_member_take(struct perf_device *device, struct perf_setup *setup,

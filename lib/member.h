@@ -17,9 +17,9 @@
 #ifdef PERF_SHARED
 /**
  * perf_member_take - join the session of an ancestor
- * @device:	open; the session's encoders are set
- * @setup:	counters and shared channels are set
- * @channels:	the process's channels: one, if one is free and an object calls
+ * @device:	open device; the session's encoders are set
+ * @setup:	set-up, whose counters and shared channels are set
+ * @channels:	channels of the process: one, if one is free and an object calls
  *		the hooks
  */
 PERF_INTERNAL int perf_member_take(struct perf_device *device, struct perf_setup *setup,
@@ -27,7 +27,7 @@ PERF_INTERNAL int perf_member_take(struct perf_device *device, struct perf_setup
 
 /**
  * perf_member_write - write the process's part of the side-car file
- * @folder: shared by all processes
+ * @folder: folder that all processes share
  * @ends:	the process is ending
  *
  * The first call creates a file, later ones replace its contents.

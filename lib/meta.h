@@ -16,8 +16,8 @@
  * @path:	path of the trace
  * @fd:		the open trace; devices and pipes have no side-car file; -1 if there is no trace
  *		yet
- * @sink:	its sink
- * @capture:	the whole capture; NULL if losses are not known yet
+ * @sink:	sink of the trace
+ * @capture:	state of the whole capture; NULL if losses are not known yet
  */
 PERF_INTERNAL int perf_meta_write(const char *path, int fd,
 				  const struct sifive_trace_sink *sink,
@@ -35,7 +35,7 @@ PERF_INTERNAL void perf_meta_remove(const char *path, const char *suffix);
 /**
  * perf_meta_part - write this process's part of the side-car file
  * @fd:		the open file, which is closed
- * @name:	its path
+ * @name:	path of the open file
  * @ends:	the process is ending
  */
 PERF_INTERNAL int perf_meta_part(int fd, const char *name, bool ends);

@@ -16,16 +16,16 @@
 
 /**
  * struct perf_object - a loaded object
- * @next:	the object that was recorded after it
- * @start:	its first address
- * @end:	its end, exclusive
+ * @next:	object that was recorded after this one
+ * @start:	first address
+ * @end:	end address, exclusive
  * @bias:	load bias: address in memory minus address in the file
- * @begins:	it was loaded after @from, in the trace's time
- * @ended:	it was unloaded before @to
- * @id_length:	bytes of @id, 0 if none
- * @id:		its build id
- * @path:	its file
- * @name:	the loader's name for it
+ * @begins:	the object was loaded after @from, in the trace's time
+ * @ended:	the object was unloaded before @to
+ * @id_length:	length of @id in bytes, 0 if none
+ * @id:		build id of the object
+ * @path:	path of the object's file
+ * @name:	loader's name for the object
  */
 struct perf_object {
 	struct perf_object *next;

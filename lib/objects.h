@@ -28,7 +28,7 @@ PERF_INTERNAL void perf_objects_forget(void);
 /* Call @each for each object, in order of loading. */
 PERF_INTERNAL void perf_objects_each(perf_object_use *each, void *argument);
 
-/* The number of objects beyond PERF_OBJECTS. */
+/* Return the number of objects beyond PERF_OBJECTS. */
 PERF_INTERNAL uint64_t perf_objects_left_out(void);
 
 /* A dlclose() that records the objects before and after; only in the shared library. */

@@ -10,7 +10,7 @@ struct sifive_trace_options;
 
 /**
  * perf_options_parse - check options
- * @setup:	filled
+ * @setup:	set-up to fill in
  *
  * Returns 0, or -1 with an error text that names the invalid word.
  */

@@ -41,9 +41,9 @@ enum perf_poll {
  * @info:	SBI counter_info: CSR and width
  * @type:	SIFIVE_TRACE_EVENT_GENERAL, _CACHE, _RAW or _FIRMWARE
  * @code:	event code of a general, cache or firmware event
- * @flags:	modes in which it is not counted, for the set-up
+ * @flags:	modes in which the event is not counted, for the set-up
  * @data:	event selector of a raw event
- * @turn:	0 if it is always counted, otherwise its turn, from 1
+ * @turn:	turn in which the event is counted, from 1; 0 if it is always counted
  */
 struct perf_counter {
 	uint32_t number;
@@ -81,9 +81,9 @@ struct perf_layout {
 
 /**
  * struct perf_stream - state of a sequence of records
- * @stimulus:	its stimulus register
+ * @stimulus:	stimulus register of the stream
  * @ts:		tsLower of the same page, for the timestamp as a counter
- * @layout:	the layout of its records
+ * @layout:	layout of the stream's records
  * @address:	last address written (XOR)
  * @last:	previous value of each counter (Delta and XOR), PERF_COUNTER_MAX of them
  */
@@ -101,7 +101,7 @@ struct perf_stream {
 
 /**
  * perf_layout_init - describe records
- * @layout:	filled
+ * @layout:	layout to fill in
  * @type:	SIFIVE_TRACE_RECORD_RAW, _DELTA or _XOR
  * @counter:	the counters in any order; each number once
  * @count:	number of counters, 0 to 32

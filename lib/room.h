@@ -35,11 +35,11 @@ PERF_INTERNAL void perf_room_note(struct perf_thread *thread);
 /* On each CPU, write a header that names the thread before the thread's next record. */
 PERF_INTERNAL void perf_room_renew(struct perf_thread *thread);
 
-/* Write how many records the thread has dropped; a header follows. */
+/* Write the number of records that the thread has dropped; a header follows. */
 PERF_INTERNAL void perf_room_mark_drop(struct perf_thread *thread,
 				       const struct perf_stream *stream);
 
-/* Write how long the thread has waited; its record follows. */
+/* Write the time for which the thread has waited; its record follows. */
 PERF_INTERNAL void perf_room_mark_wait(struct perf_thread *thread,
 				       const struct perf_stream *stream);
 

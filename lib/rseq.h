@@ -8,7 +8,7 @@
 #include "section.h"
 
 /**
- * perf_rseq_find - the calling thread's area
+ * perf_rseq_find - find the calling thread's area
  *
  * Returns the C library's area if it has registered one, otherwise one
  * registered here for the life of the thread. NULL with errno if the kernel has no rseq,

@@ -58,11 +58,11 @@ PERF_INTERNAL uintptr_t perf_section_restart(uintptr_t pc);
 /**
  * perf_section_any - read counters
  * @rseq:	the calling thread's area
- * @mine:	CPU to read on; a CPU that no thread is on prevents the read
+ * @mine:	CPU to read on; a number that no CPU has prevents the read
  * @page:	address of tsLower
- * @now:	filled
+ * @now:	values read
  * @number:	the counters' numbers
- * @count:	how many
+ * @count:	number of counters
  * @offset:	offset[n] is added to the value of counter n, except the timestamp
  *
  * Returns false if the thread is on another CPU than @mine.

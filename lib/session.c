@@ -215,7 +215,7 @@ PERF_LOCAL int share_channels(const struct perf_device *device,
 		uint32_t others = all & ~(1u << setup->channel);
 		unsigned int next;
 
-		/* The next higher channel, or else the lowest. */
+		/* Returns the next higher channel, or else the lowest. */
 		next = (unsigned int)__builtin_ctz(others >> setup->channel ?
 				others & -(1u << setup->channel) : others);
 		setup->sampling.channel = setup->hooks ? next : setup->channel;

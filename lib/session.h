@@ -39,7 +39,7 @@ enum perf_session_state {
 /**
  * struct perf_setup - what to record, and where to
  * @counter:	events to count; number and info are filled in
- * @name:	the user's names; "" if none
+ * @name:	user's names of the events; "" if none
  * @count:	number of events, 0 to 32
  * @type:	SIFIVE_TRACE_RECORD_RAW, _DELTA or _XOR
  * @channel:	ITC channel, 0 to 31, of the first thread, or of samples if neither
@@ -51,13 +51,13 @@ enum perf_session_state {
  * @poll:	poll for room before each record
  * @header_once: write only one header
  * @header_interval: records from one header to the next, in an XOR ring; 0 for the default
- * @filter:	filter file, NULL if none
+ * @filter:	name of the filter file, NULL if none
  * @sampling:	the kernel samples if @interval or @period is not 0: see perf_device_sample()
- * @sampling_name: the user's name for its event
+ * @sampling_name: user's name for the event of @sampling
  * @turn_us:	microseconds of a turn if there are more events than counters; 0 if that is an
  *		error
  * @join:	record into the session of an ancestor; its counters are filled in
- * @shared:	with @join: channels that other processes have had
+ * @shared:	channels that other processes have had; only with @join
  */
 struct perf_setup {
 	struct perf_counter counter[PERF_COUNTER_MAX];
@@ -90,15 +90,15 @@ struct perf_setup {
 
 /**
  * struct perf_session - the process's session
- * @state:	its state
+ * @state:	state of the session
  * @user:	owner: a handle of the modern API, NULL for the old API
  * @device:	the trace device, open from READY on
  * @setup:	the set-up, as far as it is valid
  * @started:	tracing has been on
  * @sampled:	the kernel writes records
  * @firmware:	firmware counts some event, so the program writes no records
- * @starter:	the thread that set it up
- * @joined_at:	with setup.join: when it joined, in the trace's time; valid with @joined_timed
+ * @starter:	thread that set up the session
+ * @joined_at:	time of joining, in the trace's time; valid if setup.join and @joined_timed are set
  */
 struct perf_session {
 	enum perf_session_state state;
@@ -127,7 +127,7 @@ PERF_INTERNAL void perf_session_leave(void);
 
 /**
  * perf_session_begin - query the hardware
- * @info:	filled
+ * @info:	hardware's description to fill in
  *
  * Ends an earlier set-up.
  */

@@ -18,7 +18,7 @@
 
 /**
  * perf_switches_set - let the kernel record context switches in the following captures
- * @device:	of a session with encoders
+ * @device:	device of a session with encoders
  * @used:	channels that carry other records, bit n for channel n
  * @flags:	SIFIVE_TRACE_SWITCHES_*
  *

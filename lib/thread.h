@@ -44,13 +44,13 @@
  * @count:	two arrays for the counters' values, between which a writer of
  *		many counters alternates; first and aligned, so that their
  *		addresses differ in one bit
- * @stream:	where the records go
- * @offset:	for a thread's own counts in Delta: @stream.last plus this is the complete
+ * @stream:	stream of the records
+ * @offset:	offset for a thread's own counts in Delta: @stream.last plus this is the complete
  *		count
- * @written:	how often the driver had written the thread's offsets when @offset was read
- * @generation:	perf_pool.generation when its header was written
+ * @written:	number of the driver's writes to the thread's offsets when @offset was read
+ * @generation:	perf_pool.generation when the lane's header was written
  * @left:	records until the header is due again, with perf_pool.interval
- * @torn:	its last record was never finished
+ * @torn:	the last record was never finished
  */
 struct perf_lane {
 	uint64_t count[2][PERF_COUNTER_MAX] __attribute__((aligned(512)));
@@ -108,31 +108,31 @@ struct perf_open {
 
 /**
  * struct perf_thread - a thread that records
- * @cpu:	its lane's CPU, or PERF_CPU_NOBODY if the next record must take the slow path;
+ * @cpu:	CPU of @lane, or PERF_CPU_NOBODY if the next record must take the slow path;
  *		the first member, because writers have its address in a register
  * @tid:	thread id, 0 if the slot is free
  * @gate:	the slot's address if open, the writer's frame if closed, 0 if not set up
- * @rseq:	where the kernel stores the number of its CPU
- * @lane:	where records go
+ * @rseq:	area in which the kernel stores the number of the thread's CPU
+ * @lane:	lane of the records
  * @fresh:	bit n is set if lane n has no header of this thread
  * @waiting:	records made while the gate was closed
- * @stuck:	its record was abandoned, but is still being written
- * @lent:	it has called vfork(), so the running code may be the child's
- * @epoch:	perf_pool.epoch when it joined
- * @claimed:	another thread may take its channel, so call perf_channel_have()
- * @kept:	its record was abandoned but may still continue, so it keeps its channel
- * @channel:	its channel, -1 if none
- * @starved:	perf_pool.retry when it last timed out waiting for a channel
- * @begun:	perf_pool.generation when it recorded last
- * @latest:	lane of its latest record or header since it got its channel, NULL if there is
+ * @stuck:	a record was abandoned, but is still being written
+ * @lent:	the thread has called vfork(), so the running code may be the child's
+ * @epoch:	perf_pool.epoch when the thread joined
+ * @claimed:	another thread may take @channel, so call perf_channel_have()
+ * @kept:	a record was abandoned but may still continue, so the thread keeps @channel
+ * @channel:	channel of the thread, -1 if none
+ * @starved:	perf_pool.retry when the thread last timed out waiting for a channel
+ * @begun:	perf_pool.generation at the thread's last record
+ * @latest:	lane of the latest record or header since the thread got @channel, NULL if there is
  *		none
  * @saved:	perf_pool.generation when @last was set
- * @joined:	what perf_joined_add() returned; PERF_UNNOTED: not yet called
- * @refused:	enum perf_refusal: whether it was refused access to the counters
+ * @joined:	return value of perf_joined_add(); PERF_UNNOTED: not yet called
+ * @refused:	enum perf_refusal: whether the thread was refused access to the counters
  * @repairs:	number of repairs, see perf_thread_repair()
  * @reading:	CPU on which to read counters for @queue; PERF_CPU_NOBODY prevents that
  * @offset:	offsets from a hart's counts to the thread's own counts
- * @last:	own counts at its latest record, when its channel was taken away
+ * @last:	own counts at the latest record, when @channel was taken away
  * @head, @tail: ends of @queue, modulo its size
  * @queue:	records of signal handlers
  */
@@ -183,16 +183,16 @@ struct perf_device;
 /**
  * struct perf_pool - what threads share
  * @open:	PERF_OPEN_*: which records may be written now
- * @generation:	changes when headers have to be written again
- * @epoch:	changes with each set-up
- * @retry:	changes when a thread that was refused may ask again
- * @pid:	the process
+ * @generation:	number that changes when headers have to be rewritten
+ * @epoch:	number that changes with each set-up
+ * @retry:	number that changes when a thread that was refused may ask again
+ * @pid:	id of the process
  * @channels:	bit n is set if channel n is available
- * @lock:	guards @owner: a futex
+ * @lock:	futex that guards @owner
  * @owner:	owner of each channel, NULL if free
- * @hand:	the next channel to be taken away
- * @waiting:	number of threads that wait for a channel
- * @turn:	changes when a thread gets a channel
+ * @hand:	next channel to be taken away
+ * @waiting:	number of threads that are waiting for a channel
+ * @turn:	number that changes when a thread gets a channel
  * @device:	the device whose session threads join
  * @lost:	records that were not written, and shared channels; kept with
  *		the capture by the kernel
@@ -204,7 +204,7 @@ struct perf_device;
  * @used:	number of elements of @thread that were ever in use
  * @layout:	layout of all records
  * @index:	CPU number to index of its lane, plus 1; 0 = no encoder
- * @lane:	by channel and index; on separate pages, because a child inherits them
+ * @lane:	lanes, by channel and index; on separate pages, because a child inherits them
  * @refusal:	errno of the driver's latest refusal
  */
 struct perf_pool {
@@ -278,7 +278,7 @@ PERF_INLINE bool perf_gate_closed(const struct perf_thread *thread)
  */
 PERF_INTERNAL int perf_joined_add(const struct perf_thread *thread);
 
-/* A thread has ended; if it is the caller, its name is known. */
+/* Called when a thread has ended; if it is the caller, its name is known. */
 PERF_INTERNAL void perf_joined_end(const struct perf_thread *thread);
 #else
 #define perf_joined_add(thread)	(-1)
@@ -344,8 +344,8 @@ PERF_INTERNAL bool perf_thread_ended(int32_t pid, int32_t tid);
 
 /**
  * perf_frame_left - whether a function has been left
- * @then:	its frame
- * @now:	the caller's
+ * @then:	frame of the function
+ * @now:	frame of the caller
  *
  * A signal handler that has interrupted the function is deeper in the stack, or on another stack.
  * Otherwise the function was left, with longjmp() for example. If in doubt, returns false.
@@ -362,7 +362,7 @@ PERF_INTERNAL void perf_thread_repair(void);
 
 /**
  * perf_thread_give_up - count the record that holds a thread's gate as lost
- * @goes_on:	its writer is still running, so do not wait for it or count it again
+ * @goes_on:	the record's writer is still running, so do not wait for it or count it again
  *
  * The next data in its lane marks the record as incomplete.
  */

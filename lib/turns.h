@@ -8,7 +8,7 @@
 
 /**
  * perf_turns_check - whether readers can scale the counts
- * @setup:	the set-up; if events take turns, its count type changes from Delta to XOR
+ * @setup:	set-up to check; if events take turns, its count type changes from Delta to XOR
  *
  * Returns 0, or -1 if events take turns but cycles are not always counted.
  */

@@ -71,7 +71,7 @@ struct late_code {
  * @area:	offset of the rseq area from the thread pointer, 0 if it is in the thread's
  *		slot
  * @own:	counts are the thread's own
- * @adds:	with @own: offsets are added, except in Delta: until the thread is switched out, a
+ * @adds:	offsets are added, with @own, except in Delta: until the thread is switched out, a
  *		difference between CSR values is also the difference between its counts
  */
 struct perf_recipe {
@@ -161,7 +161,7 @@ PERF_LOCAL void put_jump(struct assembler *a, const uint32_t *to)
 	       (bits >> 1 & 0x3ff) << 21 | (bits >> 20 & 1) << 31);
 }
 
-/* The part of @offset that exceeds a 12-bit immediate. */
+/* Returns the part of @offset that exceeds a 12-bit immediate. */
 PERF_LOCAL long upper_part(long offset)
 {
 	return (offset + 0x800) & ~0xfffl;

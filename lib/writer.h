@@ -25,7 +25,7 @@ typedef void perf_writer(uintptr_t address, uintptr_t address2, uint32_t kind);
 
 /**
  * struct perf_exits - exits of a writer for unusual cases
- * @closed:	the gate is not open; nothing was done
+ * @closed:	the gate was not open; nothing was done
  * @elsewhere:	the gate is closed, but this record cannot be written to the thread's current
  *		lane
  * @given_up:	the record has been written, but another context has opened the gate

@@ -217,7 +217,7 @@ extern struct sft_probes sft_probes;
 extern struct sft_sampling sft_sampling;
 extern struct sft_switches sft_switches;
 
-/* The counters in the kernel's records. */
+/* Return the counters in the kernel's records. */
 static inline u32 sft_counters_recorded(void)
 {
 	return sft_counters.mask | sft_counters.sampled | sft_counters.firmware;

@@ -547,7 +547,7 @@ static int check_event(const struct sifive_trace_event *ev, struct sft_why *why)
 	return 0;
 }
 
-/* The event that COUNTERS left to sampling must be the sampling event. */
+/* Check that the event that COUNTERS left to sampling is the sampling event. */
 static int check_sampled(const struct sifive_trace_sampling *arg, struct sft_why *why)
 {
 	const struct sifive_trace_event *by = &arg->event, *ev;

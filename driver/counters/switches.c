@@ -363,7 +363,7 @@ int sft_switches_probe(u32 flags, struct sft_why *why)
 static struct sifive_trace_switches earlier;
 
 /*
- * The probes for setting @arg cannot be registered: return to the previous setting. Returns true
+ * Return to the previous setting, because the probes for @arg cannot be registered. Returns true
  * if another thread has started a capture in the meantime; no more switches are recorded in that
  * capture.
  */

@@ -41,7 +41,7 @@ struct here {
 
 static DEFINE_PER_CPU(struct here, here);
 
-/* The lower bits of a period's number are the turn. */
+/* Return the turn: the lower bits of a period's number. */
 static u32 turn_of(u64 period)
 {
 	return period & (BIT(SIFIVE_TRACE_TURN_BITS) - 1);

@@ -29,7 +29,7 @@ void sft_write(const struct sft_component *c, u32 offset, u32 value)
 	writel(value, c->regs + offset);
 }
 
-/* The component of a device bound to one of our drivers. */
+/* Return the component of a device bound to one of our drivers. */
 struct sft_component *sft_component_of(struct device *dev)
 {
 	return dev_get_drvdata(dev);

@@ -381,7 +381,7 @@ size_t sft_sink_copy_ring(const struct sft_sink *s, const struct sft_position *b
 }
 
 /*
- * The number of bytes to skip at the beginning of a ring's copy: those
+ * Return the number of bytes to skip at the beginning of a ring's copy: those
  * overwritten by the time the ring was at position @after, and the partial
  * message after them.
  */

@@ -60,7 +60,7 @@ static int start_timestamp(struct sft_encoder *e, struct sft_why *why)
 	return 0;
 }
 
-/* The encoders' clocks restart at 0. */
+/* Restart the encoders' clocks at 0. */
 static void restart_clocks(u64 encoders)
 {
 	struct sft_capture *cap = &sft_hw.capture;

@@ -333,7 +333,7 @@ static vm_fault_t sft_fault(struct vm_fault *vmf)
 	return ret;
 }
 
-/* A mapping was split; fork() does not copy these mappings. */
+/* Called when a mapping was split; fork() does not copy these mappings. */
 static void sft_vm_open(struct vm_area_struct *vma)
 {
 	struct sft_file *file = vma->vm_file->private_data;

@@ -37,7 +37,7 @@ struct patch {
 	size_t count;
 };
 
-/* The part of the mark in a copy of @count bytes from @start on. */
+/* Find the range of the mark in a copy of @count bytes from @start on. */
 static struct patch covered(const struct drain *d, size_t start, size_t count)
 {
 	size_t word = d->sink->word, after = mark_after(d, start);

@@ -9,7 +9,9 @@ PERF_INTERNAL void bare_choose_begin(struct bare_choice *choice)
 		choice->holder[n] = -1;
 }
 
-/* Counter @n is free: each event on the path takes the free counter, and frees its own. */
+/*
+ * Called when counter @n is free: each event on the path takes the free counter, and frees its own.
+ */
 PERF_LOCAL void hand_on(struct bare_choice *choice, const unsigned char *to,
 			unsigned int n, unsigned int last)
 {

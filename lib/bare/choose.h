@@ -14,10 +14,10 @@
 
 /**
  * struct bare_choice - the assignment of counters to events
- * @can:	whether counter @number can count event @event
- * @arg:	passed to @can
- * @holder:	the event of counter n, -1 if none
- * @number:	the counter of event n
+ * @can:	function that returns whether counter @number can count event @event
+ * @arg:	argument of @can
+ * @holder:	event of counter n, -1 if none
+ * @number:	counter of event n
  */
 struct bare_choice {
 	bool (*can)(const void *arg, unsigned int event, unsigned int number);

@@ -37,7 +37,7 @@ PERF_LOCAL int await(volatile uint32_t *block, uint32_t bits)
 	return -1;
 }
 
-/* The control register's value, changed so that writing it does not clear a sink error. */
+/* Returns the control register's value, changed so that writing it does not clear a sink error. */
 PERF_LOCAL uint32_t control_kept(volatile uint32_t *block)
 {
 	return (bare_read(block, TR_CONTROL) & ~TR_CONTROL_SINK_ERROR) |

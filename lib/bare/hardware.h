@@ -10,10 +10,10 @@
 
 /**
  * struct bare_sink - a sink
- * @block:	its component
+ * @block:	component with the sink
  * @kind:	TR_SINK_SRAM or TR_SINK_SBA
  * @buffer:	buffer of an SBA sink
- * @size:	its size in bytes
+ * @size:	size of the sink in bytes
  */
 struct bare_sink {
 	volatile uint32_t *block;
@@ -40,7 +40,7 @@ PERF_INTERNAL void *bare_alloc(uint32_t bytes);
 PERF_INTERNAL int bare_sink_init(struct bare_sink *sink, volatile uint32_t *block,
 				 uint32_t bytes);
 
-/* The number of bytes that a sink has captured. */
+/* Return the number of bytes that a sink has captured. */
 PERF_INTERNAL uint32_t bare_sink_bytes(const struct bare_sink *sink);
 
 /* Reset a component and start its timestamp unit, if it has one. */

@@ -13,14 +13,14 @@
 
 /**
  * struct bare_hart - state of a hart
- * @layout:	layout of its records
- * @stream:	state of the sequence of its records
- * @last:	its counters' last values
+ * @layout:	layout of the hart's records
+ * @stream:	state of the sequence of these records
+ * @last:	last values of the counters
  * @writable:	PERF_OPEN_*: records that may be written now
  * @busy:	a record is being written, so the timer must not write one
- * @encoder:	its trace encoder, NULL until it is initialised
+ * @encoder:	hart's trace encoder, NULL until it is initialised
  * @own:	the encoder's sink, if there is no funnel
- * @joined:	the funnel's sink contains its records
+ * @joined:	the funnel's sink contains the hart's records
  * @open:	value of @writable while @on
  * @ticks:	timer interval in ticks of mtime, 0 if none
  * @trap:	the program's mtvec, while the timer has replaced it
@@ -75,7 +75,7 @@ PERF_LOCAL int unlock(int rc)
 	return rc;
 }
 
-/* The calling hart, NULL if it cannot be traced. */
+/* Returns the calling hart, NULL if it cannot be traced. */
 PERF_INLINE struct bare_hart *this_hart(void)
 {
 	unsigned long id = csr_get(mhartid);
@@ -83,7 +83,7 @@ PERF_INLINE struct bare_hart *this_hart(void)
 	return PERF_LIKELY(id < PERF_MAX_HARTS) ? &harts[id] : 0;
 }
 
-/* The calling hart if it has been initialised, otherwise NULL. */
+/* Returns the calling hart if it has been initialised, otherwise NULL. */
 PERF_LOCAL struct bare_hart *ready_hart(void)
 {
 	struct bare_hart *hart = this_hart();

@@ -650,7 +650,7 @@ struct sifive_trace_status {
  * @gap_begin:	out: the bytes of that gap were written after this time, in nanoseconds
  *		of CLOCK_MONOTONIC
  * @gap_end:	out: the bytes of that gap were written before this time
- * @start_time:	out: clock of the sink's messages just before START, in ticks, modulo 2^ts_width
+ * @start_time:	out: clock of its messages just before START, in ticks, modulo 2^ts_width
  * @start_ns:	out: CLOCK_MONOTONIC at that time, in nanoseconds
  * @start_within: out: maximum number of nanoseconds between the readings of the two clocks
  * @time:	out: as @start_time, but now or when the capture stopped
