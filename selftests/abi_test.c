@@ -112,7 +112,7 @@ TEST_F(device, info_describes_this_machine)
 		     ~(0x1fu << SIFIVE_TRACE_SINK_SRAM));
 }
 
-/* The hart that the kernel reports for a CPU, -1 if none. */
+/* Return the hart that the kernel reports for a CPU, -1 if none. */
 static long hart_of_cpu(int wanted)
 {
 	FILE *f = fopen("/proc/cpuinfo", "r");

@@ -117,7 +117,7 @@ TEST_F(access, thread_that_takes_counters_can_read_them)
 	EXPECT_EQ(SIGILL, signal_of_cycle());
 }
 
-/* The number of counters that do not raise this signal when read. */
+/* Return the number of counters that do not raise this signal when read. */
 static int not_signalled(uint32_t counters, int signal)
 {
 	int n, bad = 0;
@@ -315,9 +315,9 @@ TEST_F(access, exited_threads_free_their_slots)
 
 /**
  * struct waiter - a thread that has joined or tried to
- * @thread:	the thread
- * @all:	its group
- * @slot:	its slot, or a negative errno
+ * @thread:	thread that the test created
+ * @all:	group of the thread
+ * @slot:	slot of the thread, or a negative errno
  */
 struct waiter {
 	pthread_t thread;
@@ -328,7 +328,7 @@ struct waiter {
 /**
  * struct waiters - threads that join, then wait for the end
  * @one:	the threads
- * @count:	their number
+ * @count:	number of threads
  * @fd:		descriptor of the session
  * @end:	pipe that they read from until it is closed
  * @joined:	number of threads that have tried to join
@@ -374,7 +374,7 @@ static void waiters_start(struct __test_metadata *_metadata, struct waiters *all
 		usleep(1000);
 }
 
-/* Returns how many threads got no slot. */
+/* Returns the number of threads without a slot. */
 static unsigned int waiters_end(struct waiters *all)
 {
 	unsigned int i, without = 0;

@@ -215,7 +215,7 @@ TEST_F(calls, header_once_writes_one_header)
 }
 
 /*
- * Number of handled signals, and how many of them interrupted a record, in which case turning
+ * Number of handled signals, and number of those that interrupted a record, in which case turning
  * tracing on fails.
  */
 static volatile uint64_t handled, hits;

@@ -33,8 +33,8 @@
 
 /**
  * struct collected - bytes of a stream read so far
- * @bytes:	allocated
- * @size:	how many
+ * @bytes:	allocated bytes
+ * @size:	number of @bytes
  */
 struct collected {
 	uint8_t *bytes;
@@ -249,7 +249,10 @@ TEST_F(drain, rewind_discards_unread_data)
 /* Stores of messages that all have the same length. */
 #define SAME		0x80000000u
 
-/* Bytes that @stores produce from START to STOP, in parts with a check after each. */
+/*
+ * Return the number of bytes that @stores produce from START to STOP, in parts with a check after
+ * each.
+ */
 static uint64_t bytes_of(struct __test_metadata *_metadata, struct _test_data_drain *self,
 			 uint32_t flags, uint64_t buffer, uint32_t stores, uint32_t part)
 {
@@ -268,7 +271,7 @@ static uint64_t bytes_of(struct __test_metadata *_metadata, struct _test_data_dr
 	return status.bytes;
 }
 
-/* Bytes of the messages that report missing data. */
+/* Return the number of bytes of the messages that report missing data. */
 static size_t error_bytes(const struct _test_data_drain *self)
 {
 	size_t i, errors = 0;

@@ -47,7 +47,7 @@ static void execute(void)
 
 /**
  * struct seen - what has been recorded
- * @samples:	samples
+ * @samples:	number of samples
  * @parts:	number of parts of instruction trace
  */
 struct seen {

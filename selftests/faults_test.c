@@ -128,7 +128,7 @@ static int collect(struct _test_data_faults *self)
 	return i == stream.count ? 0 : -1;
 }
 
-/* The number of fresh pages with @count faults. */
+/* Return the number of fresh pages with @count faults. */
 static unsigned int faulted(const struct _test_data_faults *self, unsigned int count)
 {
 	unsigned int i, pages = 0;

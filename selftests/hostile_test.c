@@ -4,7 +4,7 @@
  * unprivileged users, any mmap() offset, descriptors passed on; and that thousands of
  * sessions leak nothing.
  *
- * TRACE_SECONDS: how long the threads race (default 5).
+ * TRACE_SECONDS: time in seconds for which the threads race (default 5).
  *
  * TRACE_SEED: seed of the random numbers.
  */
@@ -668,7 +668,7 @@ TEST_F(hostile, mapping_holds_session_until_process_is_killed)
 
 /* ---- many sessions ------------------------------------------------------- */
 
-/* A line of /proc/meminfo in KiB, 0 if missing. */
+/* Return a line of /proc/meminfo in KiB, 0 if missing. */
 static long memory_line(const char *name)
 {
 	char text[8192], *at;

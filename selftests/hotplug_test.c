@@ -5,7 +5,7 @@
  * sampling and counters resume, the counters from their last values. This is also tested
  * repeatedly and with racing threads.
  *
- * TRACE_SECONDS: how long the threads race (default 2).
+ * TRACE_SECONDS: time in seconds for which the threads race (default 2).
  */
 #define _GNU_SOURCE
 #include <dirent.h>
@@ -443,7 +443,7 @@ TEST_F(hotplug, encoder_stays_stopped_across_hotplug_cycles)
 		look(_metadata, self, self->leaver, &seen);
 		EXPECT_EQ(0, seen.data);
 		EXPECT_EQ(0, seen.ons);
-		/* The encoder is stopped, and stays stopped when the CPU is online again. */
+		/* The encoder is stopped, and remains stopped when the CPU is online again. */
 		ASSERT_EQ(0, set_online(self, true));
 		ASSERT_EQ(0, trace_status(self->fd, &status));
 		EXPECT_EQ(0, status.ended);
@@ -526,7 +526,7 @@ TEST_F(hotplug, counters_continue_from_last_value)
 	ASSERT_EQ(0, trace_stop(self->fd));
 }
 
-/* The signal that an unrelated process gets when it reads a counter. */
+/* Return the signal that an unrelated process gets when it reads a counter. */
 static int signal_of_another(void)
 {
 	pid_t child = fork();

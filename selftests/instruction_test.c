@@ -22,7 +22,7 @@
 /* Number of times that two threads or processes take turns. */
 #define TURNS	50
 
-/* Number of processes that run one after the other; room for owners, which no test fills. */
+/* Number of processes that run one after another; room for owners, which no test fills. */
 #define PROCESSES 10
 #define OWNERS	64
 
@@ -34,7 +34,7 @@
  * @parts:	Ownership messages
  * @unsynced:	parts without a preceding trace-on message
  * @owner:	distinct thread ids
- * @times:	number of occurrences of each
+ * @times:	number of occurrences of each id in @owner
  * @owners:	number of entries in @owner
  * @errors:	Error messages
  * @data:	data messages
@@ -53,7 +53,7 @@ FIXTURE(instruction) {
 	struct found found;
 };
 
-/* The lowest mode with branch messages that all encoders support, 0 if none. */
+/* Return the lowest mode with branch messages that all encoders support, 0 if none. */
 static uint32_t a_mode(const struct trace_session *s)
 {
 	uint32_t mode;
@@ -119,10 +119,10 @@ static unsigned int times_of(const struct found *found, uint32_t owner)
 
 /**
  * struct reading - the state of a reader
- * @begun:	it is known whether the encoder traces, unlike at the beginning of a ring
- * @on:		the encoder traces
+ * @begun:	the encoder's state is known, unlike at the beginning of a ring
+ * @on:		the encoder is tracing
  * @part:	an Ownership message has named the thread since
- * @loose:	messages of instructions before that
+ * @loose:	messages of instructions before such an Ownership message
  */
 struct reading {
 	bool begun;
@@ -219,7 +219,7 @@ TEST_F(instruction, info_reports_modes_that_config_accepts)
 	}
 }
 
-/* A configuration that is valid except for one assignment; the previous configuration stays. */
+/* A configuration that is valid except for one assignment; the previous configuration is kept. */
 #define REFUSED(error, assignment)				\
 do {								\
 	struct sifive_trace_config __c = good;			\

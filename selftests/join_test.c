@@ -27,7 +27,7 @@ FIXTURE(join) {
 	uint32_t channels;
 };
 
-/* All channels with timestamps of the session's encoder. */
+/* Return all channels with timestamps of the session's encoder. */
 static uint32_t channels_of(const struct sifive_trace_encoder *encoder)
 {
 	return encoder->flags & SIFIVE_TRACE_ENCODER_TS_CHANNELS ? 0xffff : ALL;
@@ -64,7 +64,7 @@ static int join(int fd, int session, uint32_t channels, struct sifive_trace_join
 	return trace_ioctl(fd, SIFIVE_TRACE_IOC_JOIN, arg);
 }
 
-/* The channel number of a new member, or a negative error; -1 means that none is free. */
+/* Return the channel number of a new member, or a negative error; -1 means that none is free. */
 static int join_new(uint32_t channels, int *fd, struct sifive_trace_join *arg)
 {
 	int ret;
@@ -104,7 +104,7 @@ static struct child run(int (*fn)(const void *arg), const void *arg, bool stays)
 	_exit(0);
 }
 
-/* The return value of the child's function, -1000 if it did not return. */
+/* Return the return value of the child's function, -1000 if it did not return. */
 static int value_of(struct child child)
 {
 	int value;
@@ -171,7 +171,7 @@ TEST_F(join, children_record_on_separate_channels)
 	free(stream.message);
 }
 
-/* Join once more than there are channels; returns how many calls got one. */
+/* Join once more than there are channels; returns the number of calls that got one. */
 static int take_all(const void *arg)
 {
 	const uint32_t *channels = arg;
@@ -586,7 +586,9 @@ TEST_F(join, stores_after_session_end_are_discarded)
 	close(fd);
 }
 
-/* Returns how many of 100 stores to a mapped page are in the capture of this file's session. */
+/*
+ * Returns the number of 100 stores to a mapped page that are in the capture of this file's session.
+ */
 static size_t store_and_count(struct trace_session *s, int fd, void *page)
 {
 	struct trace_stream stream;

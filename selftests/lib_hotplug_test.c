@@ -24,7 +24,7 @@
 /**
  * struct seen - summary of the records
  * @calls:	entries and exits, on each source
- * @jumps:	counts far from the previous record's
+ * @jumps:	counts that are far from the previous record's
  */
 struct seen {
 	uint64_t calls[SIFIVE_TRACE_MAX_ENCODERS];

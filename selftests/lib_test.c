@@ -98,7 +98,7 @@ static perfEvent events[] = {
 
 #define EVENTS	((int)ARRAY_SIZE(events))
 
-/* Number of the events that this machine can count: all or none. */
+/* Return the number of the events that this machine can count: all or none. */
 static int countable(const struct sifive_trace_info *info)
 {
 	return info->flags & SIFIVE_TRACE_INFO_COUNTERS ? EVENTS : 0;
@@ -329,7 +329,7 @@ static void written(struct __test_metadata *_metadata, struct _test_data_lib *se
 				  stream));
 }
 
-/* The next data message, which must be a store of this size. */
+/* Read the next data message, which must be a store of this size. */
 static uint32_t next(struct __test_metadata *_metadata,
 		     const struct trace_stream *stream, size_t *at,
 		     unsigned int bytes)
@@ -384,7 +384,7 @@ static uint64_t address(struct __test_metadata *_metadata,
 	return value;
 }
 
-/* A counter's value as transmitted. */
+/* Return a counter's value as transmitted. */
 static uint64_t value(struct __test_metadata *_metadata,
 		      const struct trace_stream *stream, size_t *at)
 {

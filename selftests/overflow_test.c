@@ -50,7 +50,7 @@ static size_t ring_bytes(void)
 	return (size_t)getpagesize() * (RING_PAGES + 1);
 }
 
-/* A sampling event of this thread; the harness gives each test its own process. */
+/* Open a sampling event of this thread; the harness gives each test its own process. */
 static int open_sampling(struct _test_data_overflow *self, struct perf_event_attr *attr)
 {
 	void *ring;

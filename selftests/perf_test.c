@@ -100,7 +100,7 @@ static bool is_loop(struct _test_data_perf *self, uint64_t count)
 	return self->exact ? count >= LOOP && count <= LOOP + SLACK : (int64_t)count > 0;
 }
 
-/* The loop's count: the best of several runs, because other harts add to it. */
+/* Return the loop's count: the best of several runs, because other harts add to it. */
 static uint64_t count_loop(struct _test_data_perf *self,
 			   uint64_t (*read)(unsigned int what), unsigned int what)
 {
@@ -233,7 +233,7 @@ struct theirs {
 static struct theirs theirs;
 
 /*
- * The mapped event's count without a system call: the page's base plus the counter. 0
+ * Return the mapped event's count without a system call: the page's base plus the counter. 0
  * if the page names no counter.
  */
 static uint64_t mapped_count(unsigned int unused)

@@ -102,8 +102,8 @@ static pthread_key_t key;
 static volatile unsigned int handled;
 
 /*
- * How often tracing was turned off or on: odd during a change, and a multiple of 4 while it is
- * on.
+ * Number of times that tracing was turned off or on: odd during a change, and a multiple of 4 while
+ * it is on.
  */
 static unsigned int switched;
 static pthread_mutex_t switching = PTHREAD_MUTEX_INITIALIZER;
@@ -119,7 +119,7 @@ static unsigned int before_calls(void)
 	return __atomic_load_n(&switched, __ATOMIC_SEQ_CST);
 }
 
-/* @before: from before_calls() */
+/* @before: value that before_calls() returned */
 static void made(unsigned int before, unsigned int calls, unsigned int exits)
 {
 	const bool throughout = before == before_calls();

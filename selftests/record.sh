@@ -313,7 +313,7 @@ header channel "channel 9" "--channel 9"
 # headers NAME: number of headers in the trace.
 headers() { host decode --format json "$out/$1.rtd" | grep -c '"kind":"header"'; }
 [ "$(headers each)" = 4 ] && [ "$(headers once)" = 2 ]
-result $? "--header-once: threads that use a channel one after the other share its header"
+result $? "--header-once: threads that use a channel one after another share its header"
 [ "$(calls once)" = "$(calls threads)" ] && [ "$(calls each)" = "$(calls threads)" ]
 result $? "--header-once: all calls are recorded"
 meta own1 'm["per_thread"] and m["lost"]["threads"] == 0' "counts are per thread"

@@ -443,7 +443,7 @@ TEST_F(ring, sram_cannot_be_read_while_running)
 
 /* ---- poll() -------------------------------------------------------------- */
 
-/* How long to wait for an expected event; long enough for a loaded host. */
+/* Time to wait for an expected event; long enough for a loaded host. */
 #define PATIENCE_MS	600000
 
 static int poll_for(int fd, int timeout)

@@ -142,15 +142,15 @@ static bool is_whole(const struct samples *samples)
 }
 
 /*
- * The minimum number of @n expected samples that must arrive. Nearly all arrive if time follows
- * instructions; otherwise, a loaded host takes time from the emulator.
+ * Return the minimum number of @n expected samples that must arrive. Nearly all arrive if time
+ * follows instructions; otherwise, a loaded host takes time from the emulator.
  */
 static unsigned int at_least(const struct _test_data_sampling *self, unsigned int n)
 {
 	return self->exact || !n ? n - n / 10 : n / 50 + 1;
 }
 
-/* The maximum possible number at a 1 ms interval in this much CPU time. */
+/* Return the maximum possible number at a 1 ms interval in this much CPU time. */
 static unsigned int at_most(uint64_t microseconds)
 {
 	return microseconds / 1000 + microseconds / 4000 + 10;
@@ -504,7 +504,7 @@ static int try_all(struct _test_data_sampling *self)
 	return 0;
 }
 
-/* The previous setting stays in effect. */
+/* The previous setting remains in effect. */
 TEST_F(sampling, failed_call_keeps_previous_settings)
 {
 	struct sifive_trace_sampling good = self->sampling;
@@ -722,7 +722,7 @@ static void *thread_waits(void *unused)
 	return unused;
 }
 
-/* A pinned event of the CPU, which has precedence over events of threads. */
+/* Create a pinned event of the CPU, which has precedence over events of threads. */
 static int steal_counter(struct _test_data_sampling *self)
 {
 	struct perf_event_attr attr = trace_perf_attr(PERF_TYPE_HARDWARE,

@@ -110,7 +110,7 @@ static int as_user(uid_t user, uint64_t caps, int (*fn)(int fd), int fd)
 #define RING	(4ull << 20)
 #define READERS	8
 
-/* A line of /proc/meminfo in bytes. */
+/* Return a line of /proc/meminfo in bytes. */
 static long long memory_line(const char *name)
 {
 	char text[8192], *at;
@@ -511,7 +511,7 @@ TEST_F(share, user_namespace_root_is_unprivileged)
 
 /* ---- interrupts ----------------------------------------------------------------- */
 
-/* The number of function-call interrupts on all CPUs together, from /proc/interrupts. */
+/* Return the number of function-call interrupts on all CPUs together, from /proc/interrupts. */
 static unsigned long long calls_on_cpus(void)
 {
 	unsigned long long sum = 0, value;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Tests what system sleep does to a capture. A capture in system memory continues on resume, and
- * keeps all data from before and after. A capture in SRAM stays stopped and keeps its data, and
+ * keeps all data from before and after. A capture in SRAM remains stopped and keeps its data, and
  * START fails with ESTALE unless it rewinds. Counts never decrease, and sampling continues.
  *
  * The kernel's pm_test wakes the machine immediately. TRACE_SLEEP is the depth, one of
@@ -328,7 +328,7 @@ TEST_F(sleep, sampling_continues_after_pause)
  * struct watcher - a thread that reads its counters during sleep
  * @thread:	the thread
  * @fd:		descriptor of the session
- * @cpu:	the CPU it runs on
+ * @cpu:	CPU on which the thread runs
  * @reads:	number of reads
  * @back:	number of values that were less than the previous one
  * @quit:	request to end

@@ -63,7 +63,7 @@ FIXTURE(stacks) {
 	/* Two pages, of which the second cannot be read. */
 	uint64_t *page;
 	size_t size;
-	/* The samples in spin(), how many of them were wrong, and the latest. */
+	/* Number of samples in spin(), number of wrong ones, and the latest sample. */
 	unsigned int samples, wrong;
 	unsigned long sp;
 	struct trace_record latest;

@@ -32,7 +32,7 @@
 /**
  * struct found - the records of a capture
  * @total:	records with a thread
- * @begins:	marks
+ * @begins:	number of BEGIN records
  * @kind:	number of records of each kind
  * @bad:	records that contradict the previous one
  * @overlaps:	threads that run while another one runs
@@ -40,13 +40,13 @@
  * @foreign:	records of threads not in @threads
  * @idle:	ends of the recording at which no thread runs
  * @marked, @ended: time of the last mark, and of the last of these ends
- * @threads:	their ids
- * @count:	of @threads
- * @ran:	time for which each ran, in ticks
- * @first, @last: times of its first and last record
- * @off:	time in between for which it did not run
- * @latest:	kind of its last record, except wake-ups
- * @woken:	it was woken since
+ * @threads:	ids of the test's threads
+ * @count:	number of @threads
+ * @ran:	time for which each thread ran, in ticks
+ * @first, @last: times of each thread's first and last record
+ * @off:	time between them for which the thread did not run
+ * @latest:	kind of the thread's last record, except wake-ups
+ * @woken:	the thread was woken since that record
  */
 struct found {
 	unsigned int total, begins, kind[KINDS], bad, overlaps, unwoken, foreign, idle;
@@ -461,7 +461,7 @@ static int freeze(pid_t pid)
 	return 0;
 }
 
-/* The kind of the last record of a process that works until it is frozen; -1 on failure. */
+/* Return the kind of the last record of a process that works until it is frozen; -1 on failure. */
 static int last_before_freeze(struct _test_data_switches *self)
 {
 	int frozen;

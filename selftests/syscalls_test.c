@@ -29,11 +29,11 @@
 
 /**
  * struct found - the test's calls in a capture
- * @calls:	getppid()
- * @results:	of these, calls that returned the parent's id
- * @failures:	close(-1) that returned -EBADF
- * @foreign:	getpgid(), which only others call
- * @unpaired:	returns that follow no call; START's own is one
+ * @calls:	number of getppid() calls
+ * @results:	number of getppid() calls that returned the parent's id
+ * @failures:	number of close(-1) calls that returned -EBADF
+ * @foreign:	number of getpgid() calls, which only others make
+ * @unpaired:	returns that follow no call; the return of START is one
  * @records:	all records of system calls
  */
 struct found {
@@ -77,7 +77,7 @@ struct caller {
 
 #define CALLERS	4
 
-/* A thread's entry; the first one serves all if there are too many. */
+/* Return a thread's entry; the first one serves all if there are too many. */
 static struct caller *find(struct caller *caller, uint32_t thread)
 {
 	unsigned int i;

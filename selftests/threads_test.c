@@ -333,7 +333,7 @@ static void nested(struct __test_metadata *_metadata, struct _test_data_threads 
 	uint64_t missing = self->report.lost_signals + self->report.lost_abandoned;
 
 	/*
-	 * Encoders without a common timestamp start counting one after the other, so
+	 * Encoders without a common timestamp start counting one after another, so
 	 * records around a migration may be in the wrong order.
 	 */
 	if (self->info.funnels != 1)
@@ -723,7 +723,7 @@ TEST_F(threads, exec_keeps_trace_and_frees_device)
 /**
  * struct revoker - a thread that keeps writing kernel.perf_user_access
  * @fd:		the sysctl
- * @cpu:	the CPU it runs on
+ * @cpu:	CPU of the writer
  * @writes:	number of writes
  */
 struct revoker {

@@ -39,7 +39,7 @@ static __attribute__((noinline, aligned(64))) void busy(uint64_t turns)
  * @samples:	records of the timer
  * @sources:	encoders of samples with a pc in busy()
  * @busy:	samples with a pc in busy()
- * @entered, @left: calls
+ * @entered, @left: number of entries and exits
  * @sampled, @called: channels of samples, and of calls
  * @first, @last: times of the first and last sample
  * @begin, @counted: each counter at the first sample, and its increment since
@@ -337,7 +337,7 @@ TEST_F(timer, records_coexist_with_entry_and_exit_records)
 	EXPECT_EQ(0, report.lost_samples);
 }
 
-/* The number of encoders with samples in busy(), as far as the samples are in memory. */
+/* Return the number of encoders with samples in busy(), as far as the samples are in memory. */
 static uint32_t encoders_in_busy(int fd)
 {
 	struct trace_totals totals;

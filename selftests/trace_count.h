@@ -24,16 +24,16 @@
 /* Instructions per turn of trace_spin(). */
 #define TRACE_SPIN	2
 
-/* The CSR's value; raises SIGILL without access. */
+/* Return the CSR's value; raises SIGILL without access. */
 uint64_t trace_counter(unsigned int counter);
 
-/* Join the calling thread; returns its slot, which stays mapped, or NULL. */
+/* Join the calling thread; returns its slot, which remains mapped, or NULL. */
 const struct sifive_trace_slot *trace_own_slot(int fd);
 
-/* The calling thread's own count. */
+/* Return the calling thread's own count. */
 uint64_t trace_own_count(const struct sifive_trace_slot *slot, unsigned int counter);
 
-/* The signal raised by reading a counter, or 0. */
+/* Return the signal raised by reading a counter, or 0. */
 int trace_signal_of_counter(unsigned int counter);
 
 /* A loop of TRACE_SPIN instructions per turn. */
@@ -44,13 +44,13 @@ static inline void trace_spin(uint64_t turns)
 		     : "+r" (turns));
 }
 
-/* The count of that loop, the minimum of several runs: interrupts only add to it. */
+/* Return the count of that loop, the minimum of several runs: interrupts only add to it. */
 uint64_t trace_count_spin(unsigned int counter, uint64_t turns);
 
 /* Records written and lost by the kernel in a capture. */
 uint64_t trace_sampled(int fd);
 
-/* The calling thread's CPU time, in microseconds. */
+/* Return the calling thread's CPU time, in microseconds. */
 uint64_t trace_own_time(void);
 
 /* Run @fn for this many milliseconds of CPU time. */
@@ -85,13 +85,13 @@ bool trace_counts_instructions(void);
 
 /* ---- perf_event_open(): 0 or more for success, a negative errno otherwise ------ */
 
-/* A disabled event of the calling thread (cpu -1) or of a CPU (pid -1). */
+/* Return the attributes of a disabled event of the calling thread (cpu -1) or of a CPU (pid -1). */
 struct perf_event_attr trace_perf_attr(uint32_t type, uint64_t config);
 int trace_perf_open(struct perf_event_attr *attr, int pid, int cpu);
 int trace_perf_enable(int event);
 int trace_perf_disable(int event);
 
-/* An event's count; ~0 if unknown. */
+/* Return an event's count; ~0 if unknown. */
 uint64_t trace_perf_count(int event);
 
 #endif /* TRACE_COUNT_H */

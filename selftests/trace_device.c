@@ -289,8 +289,8 @@ enum mseo {
 
 /**
  * struct slices - the message being decoded
- * @bytes:	its slices
- * @count:	their number
+ * @bytes:	slices of the message
+ * @count:	number of slices
  * @bit:	next bit of the MDOs
  * @bad:	a field extends beyond the end, or does not fit into 64 bits
  */
@@ -344,7 +344,7 @@ static bool at_end(const struct slices *s)
 	return s->bit >= s->count * MDO_BITS;
 }
 
-/* Number of slices from here to the end of the message, 0 if it has no end. */
+/* Return the number of slices from here to the end of the message, 0 if it has no end. */
 static size_t message_length(const uint8_t *bytes, size_t size)
 {
 	size_t i;
@@ -367,7 +367,7 @@ static size_t message_ends(const uint8_t *bytes, size_t size)
 
 /**
  * struct layout - the fields of one kind of instruction trace message
- * @tcode:	its code
+ * @tcode:	code of the message
  * @fixed:	bits of the fields of fixed width that come first
  * @fields:	number of fields of variable width, without the time
  * @full:	the second field is a full address, and the time is absolute

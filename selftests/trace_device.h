@@ -67,13 +67,13 @@ int trace_sink(int fd, uint32_t index, struct sifive_trace_sink *sink);
 uint32_t trace_flags(int fd);
 
 /*
- * A configuration that this machine supports, for encoder @index with all stimulus
+ * Return a configuration that this machine supports, for encoder @index with all stimulus
  * registers: SBA with a small buffer, else SRAM.
  */
 struct sifive_trace_config trace_simple_config(int fd, uint32_t index);
 
 /*
- * An earlier CONFIG's request, to repeat it: CONFIG returns the size of SRAM in @buffer, but
+ * Return an earlier CONFIG's request, to repeat it: CONFIG returns the size of SRAM in @buffer, but
  * accepts only 0 there.
  */
 struct sifive_trace_config trace_same_config(const struct sifive_trace_config *earlier);
@@ -90,7 +90,7 @@ ssize_t trace_read_all(int fd, uint8_t **bytes);
 void *trace_map(int fd, const struct sifive_trace_encoder *encoder);
 void trace_unmap(void *page);
 
-/* The register whose messages have @channel and timestamps. */
+/* Return the register whose messages have @channel and timestamps. */
 unsigned int trace_register(const struct sifive_trace_encoder *encoder,
 			    unsigned int channel);
 
@@ -98,7 +98,7 @@ unsigned int trace_register(const struct sifive_trace_encoder *encoder,
 void trace_store(void *page, unsigned int reg, uint32_t value,
 		 unsigned int bytes);
 
-/* The tag of such a store's message. */
+/* Return the tag of such a store's message. */
 static inline uint32_t trace_tag(unsigned int channel, unsigned int bytes)
 {
 	return channel * 4 + 4 - bytes;
@@ -115,7 +115,7 @@ int trace_keep_caps(uint64_t mask);
 /* Run a function; returns the SIGSEGV, SIGBUS or SIGILL that it raised, or 0. */
 int trace_signal_of(void (*fn)(void *arg), void *arg);
 
-/* The signal raised by a load from an address, or 0. */
+/* Return the signal raised by a load from an address, or 0. */
 int trace_signal_of_load(void *address);
 
 /* Exit status of a child, -1 if a signal ended it. */
@@ -137,11 +137,11 @@ int trace_wait(pid_t child);
  * struct trace_message - one decoded message
  * @tcode:	TRACE_TCODE_*, or the code of another instruction trace message
  * @src:	source, 0 in a stream without sources
- * @tag:	of data: channel * 4 + offset of the store
- * @value:	value stored; of a synchronisation: TRACE_VALUE_*; of Ownership: the process
- * @full:	it has a full address: a Sync message of instruction trace
- * @address:	that address
- * @timed:	it has a timestamp
+ * @tag:	channel * 4 + offset of the store, for data messages
+ * @value:	stored value; for a synchronisation TRACE_VALUE_*; for Ownership the process
+ * @full:	the message has a full address: a Sync message of instruction trace
+ * @address:	full address
+ * @timed:	the message has a timestamp
  * @time:	full time, rebuilt from the previous messages
  */
 struct trace_message {

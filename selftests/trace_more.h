@@ -19,14 +19,14 @@
 
 /**
  * struct trace_session - a configured session, with the page of one encoder
- * @fd:		its descriptor
- * @info:	of the machine
- * @encoder:	the encoder whose page is mapped
+ * @fd:		descriptor of the session
+ * @info:	trace hardware of the machine
+ * @encoder:	encoder whose page is mapped
  * @also:	encoders that CONFIG selects in addition, one bit each
  * @instruction: instruction trace that CONFIG requests
  * @config:	configuration as returned by CONFIG
  * @reg:	register of TRACE_CHANNEL whose messages have timestamps
- * @page:	its stimulus page
+ * @page:	stimulus page of @encoder
  */
 struct trace_session {
 	int fd;
@@ -58,7 +58,7 @@ void trace_session_close(struct trace_session *s);
 /* Whether some component of the machine has a sink of that kind. */
 bool trace_has_sink(const struct trace_session *s, uint32_t sink);
 
-/* The message for the last error, valid until the next call. */
+/* Return the message for the last error, valid until the next call. */
 const char *trace_message(int fd);
 
 /* Read everything and decode it from the first byte; returns 0 or an error number. */
@@ -91,7 +91,7 @@ int trace_writer_start(struct trace_writer *w, const struct trace_session *s,
 		       uint32_t limit);
 uint32_t trace_writer_stop(struct trace_writer *w);
 
-/* The next number of a random series; the state must not be 0. */
+/* Return the next number of a random series; the state must not be 0. */
 uint64_t trace_random(uint64_t *state);
 
 /*
@@ -101,16 +101,16 @@ uint64_t trace_random(uint64_t *state);
  */
 const char *trace_session_leaver(struct trace_session *s);
 
-/* A number from the environment, or @otherwise. */
+/* Return a number from the environment, or @otherwise. */
 uint64_t trace_setting(const char *name, uint64_t otherwise);
 
-/* Number of repetitions to do, if a full run does @count: one in TRACE_PART of them. */
+/* Return the number of repetitions to do, if a full run does @count: one in TRACE_PART of them. */
 int trace_repeat(int count);
 
-/* The error when a child of the same user, without capabilities, reads the capture. */
+/* Return the error when a child of the same user, without capabilities, reads the capture. */
 int trace_read_unprivileged(void);
 
-/* The time of a monotonic clock, in seconds. */
+/* Return the time of a monotonic clock, in seconds. */
 double trace_clock(void);
 
 /* Keep perf from lowering its sampling rate, as it does on a slow host. */

@@ -14,7 +14,7 @@ enum { RAW, DELTA, XOR };
 
 /**
  * struct stream - the messages of one source and channel
- * @state:	what comes next
+ * @state:	kind of the next word
  * @left:	remaining words of a header, addresses of a record, or upper parts of a value of a
  *		stack
  * @at:		next counter or address

@@ -24,20 +24,20 @@ enum trace_kind {
 
 /**
  * struct trace_record - one record
- * @encoder:	its encoder, numbered in order of appearance, as sinks can share source
+ * @encoder:	encoder of the record, numbered in order of appearance, as sinks can share source
  *		numbers
- * @src:	its source
- * @channel:	its channel
+ * @src:	source number
+ * @channel:	channel number
  * @kind:	enum trace_kind
- * @owner:	thread id in its header, 0 if none
- * @type:	count type in its header
+ * @owner:	thread id in the header, 0 if none
+ * @type:	count type in the header
  * @counters:	number of counters
- * @time:	of its last message
+ * @time:	time of the record's last message
  * @address:	the pc, or function and call site
- * @callers:	number of its callers
+ * @callers:	number of callers
  * @caller:	the return-address register, then return addresses of the stack's frames
- * @values:	number of its registers and the 8-byte words of its stack
- * @stack:	the first TRACE_STACK_VALUES of them
+ * @values:	number of registers and 8-byte words of the stack
+ * @stack:	first TRACE_STACK_VALUES of these registers and words
  * @value:	counts in order; differences are accumulated from the header on
  */
 struct trace_record {

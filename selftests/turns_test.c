@@ -57,7 +57,7 @@ FIXTURE_TEARDOWN(turns)
 	close(self->fd);
 }
 
-/* The maximum number of events, which exceeds the number of counters of any processor. */
+/* Take the maximum number of events, which exceeds the number of counters of any processor. */
 static int take(struct _test_data_turns *self, uint32_t flags, uint32_t turn_us)
 {
 	struct sifive_trace_counters *c = &self->counters;
@@ -89,7 +89,7 @@ static int take(struct _test_data_turns *self, uint32_t flags, uint32_t turn_us)
 
 #define TAKE(flags)	take(self, SIFIVE_TRACE_COUNTERS_TURNS | (flags), 0)
 
-/* The number of bits in a count below the tag of its turn. */
+/* Return the number of bits in a count below the tag of its turn. */
 static unsigned int shift_of(const struct sifive_trace_event *event)
 {
 	const unsigned int width = ((event->info & SIFIVE_TRACE_COUNTER_WIDTH) >>
@@ -208,13 +208,13 @@ static struct reading read_counts(const struct _test_data_turns *self,
 
 /**
  * struct check - what a thread has found
- * @self:	the session
+ * @self:	session of the test
  * @own:	the session has per-thread counts
  * @turns:	mask of the turns that have occurred
  * @rounds:	changes of turn
  * @counted:	instructions counted in turns
- * @covered:	instructions of its loops in that time
- * @all:	all of its instructions
+ * @covered:	instructions of the thread's loops in that time
+ * @all:	all instructions of the thread
  * @wrong:	pairs of readings whose difference is impossible
  */
 struct check {

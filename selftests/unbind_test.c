@@ -4,7 +4,7 @@
  * (SIGBUS, never a stray access), or by threads that read and poll; that it works again
  * once bound; and that the module cannot be unloaded while in use.
  *
- * TRACE_SECONDS: how long components are unbound and bound while threads race
+ * TRACE_SECONDS: time in seconds for which components are unbound and bound while threads race
  * (default 2).
  */
 #define _GNU_SOURCE

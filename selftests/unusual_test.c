@@ -132,7 +132,10 @@ static void tick_each(int microseconds)
 	setitimer(ITIMER_REAL, &timer, NULL);
 }
 
-/* The last signal stops the timer, because signals may take all the time on a slow machine. */
+/*
+ * The last signal stops the timer, because on a slow machine the signals can take all of the CPU
+ * time.
+ */
 static void on_tick(int number)
 {
 	if (++switches == SWITCHES)

@@ -35,7 +35,7 @@
 /**
  * struct reader - data read, checked on arrival
  * @fd:		descriptor open for reading
- * @next:	the next value, by source
+ * @next:	next value, by source
  * @wrong:	unexpected values
  * @bytes:	number of bytes read
  */

@@ -92,7 +92,7 @@ static void check(int rc)
 		errx(1, "%s", sifive_trace_error());
 }
 
-/* Bytes in the buffer. */
+/* Return the number of bytes in the buffer. */
 static uint64_t captured(void)
 {
 	struct sifive_trace_report report = { .size = sizeof(report) };
@@ -192,7 +192,7 @@ static void *measure_thread(void *arg)
 	return NULL;
 }
 
-/* The first @count of the fixed counters and of events that all harts can count. */
+/* Return the first @count of the fixed counters and of events that all harts can count. */
 static struct list neighbours(int count)
 {
 	struct list list = { .count = count };

@@ -200,7 +200,9 @@ static void *crowd(void *unused)
 	return unused;
 }
 
-/* The cost of a store to a page that the driver has removed, after the reader has made room. */
+/*
+ * Return the cost of a store to a page that the driver has removed, after the reader has made room.
+ */
 static uint64_t fault(void)
 {
 	uint64_t begun;

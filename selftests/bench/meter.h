@@ -44,7 +44,7 @@ uint64_t meter_median(uint64_t *values, size_t count);
 /* Returns the median; sorts the array. */
 uint64_t meter_cost(struct meter *meter);
 
-/* The cost of an empty statement, to be subtracted. */
+/* Return the cost of an empty statement, to be subtracted. */
 uint64_t meter_nothing(void);
 
 /* A call of @function up to its body, and the return. */
@@ -62,7 +62,7 @@ void meter_pin(int cpu);
  */
 int meter_open(void);
 
-/* A perf event that counts this thread's instructions in user mode, for read(). */
+/* Open a perf event that counts this thread's instructions in user mode, for read(). */
 int meter_user(void);
 
 #endif /* BENCH_METER_H */

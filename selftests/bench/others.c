@@ -63,7 +63,7 @@ static void run_mcount(void)
 	say("uftrace-exit", exit, 16);
 }
 
-/* The fixed counters and raw events, as in the records. */
+/* Open a fixed counter or a raw event, as in the records. */
 static int open_event(int i, int group)
 {
 	struct perf_event_attr attr = {

@@ -214,7 +214,7 @@ static void fill(struct gen *gen, unsigned int src)
 		write_part(&stream[src][below(STREAMS)]);
 }
 
-/* The position after the first message that ends at @bytes or later. */
+/* Return the position after the first message that ends at @bytes or later. */
 static size_t next_message(const struct gen *gen, size_t bytes)
 {
 	while (bytes < gen->length && (gen->data[bytes++] & 3) != 3)

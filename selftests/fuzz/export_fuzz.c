@@ -68,7 +68,7 @@ int usage_error(const char *format, ...)
 	return EXIT_USAGE;
 }
 
-/* A file with these bytes and the name @path. */
+/* Create a file with these bytes and the name @path. */
 static int make_file(const void *bytes, size_t length, char path[64])
 {
 	int fd = memfd_create("fuzz", MFD_CLOEXEC);

@@ -34,7 +34,7 @@ int usage_error(const char *format, ...)
 	return EXIT_USAGE;
 }
 
-/* The symbols with the side-car file, or without it. */
+/* Return the symbols with the side-car file, or without it. */
 static struct symbols *get(bool named)
 {
 	static const struct meta none;

@@ -107,7 +107,7 @@ void step(struct board *b, uint64_t ns);
 const char *memory(struct board *b, uint64_t addr, unsigned int len);
 void memory_fill(struct board *b, uint64_t addr, unsigned int len, uint8_t byte);
 
-/* A numeric property of any QEMU object. */
+/* Return a numeric property of any QEMU object. */
 uint64_t property(struct board *b, const char *path, const char *name);
 
 /* Properties of the component with this id. */

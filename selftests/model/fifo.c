@@ -50,7 +50,7 @@ static void fill(struct board *b, uint32_t control)
 		message(b, i);
 }
 
-/* The expected bytes after fill(), followed by the bytes of @more. */
+/* Return the expected bytes after fill(), followed by the bytes of @more. */
 static const char *filled(const char *more)
 {
 	static char text[3 * 256];

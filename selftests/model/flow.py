@@ -190,7 +190,7 @@ class Flow:
         return direct and not left
 
     def step(self, direct, left):
-        """Follow one instruction with this many halfwords left; return how many are left then."""
+        """Follow one instruction with this many halfwords left; return the number left after it."""
         length, kind, target = self.code[self.pc]
         self.stretches[-1].append(self.pc)
         left -= length // 2

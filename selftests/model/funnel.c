@@ -133,7 +133,7 @@ TEST_F(funnel, disabling_before_encoder_is_empty_loses_messages)
 	EXPECT_EQ(BUFFER, rd(&self->b, TF + SINK_WP));
 }
 
-/* Messages of two FIFOs that drain simultaneously stay complete. */
+/* Messages of two FIFOs that drain simultaneously remain complete. */
 TEST_F(funnel, messages_are_not_interleaved)
 {
 	unsigned int i;

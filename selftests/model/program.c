@@ -11,7 +11,7 @@
 #define LONG		23000
 #endif
 
-/* Each piece of trace stays in separate memory until the program has ended. */
+/* Each piece of trace is kept in separate memory until the program has ended. */
 #define TRACES		0x84000000u
 #define TRACE_SIZE	0x100000u
 

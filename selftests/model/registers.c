@@ -112,7 +112,7 @@ static const struct reg *lookup(const FIXTURE_VARIANT(block) *v, unsigned int at
 	return NULL;
 }
 
-/* The number of registers that differ from their reset value. */
+/* Return the number of registers that differ from their reset value. */
 static unsigned int not_reset(struct board *b, const FIXTURE_VARIANT(block) *v)
 {
 	unsigned int at, wrong = 0;

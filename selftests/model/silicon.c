@@ -141,7 +141,7 @@ static const char *becomes(struct board *b, const struct row *r)
 	return text + 1;
 }
 
-/* A timestamp register's value after this many ns. */
+/* Return a timestamp register's value after this many ns. */
 static const char *ticks(struct board *b, const struct row *r)
 {
 	struct row none = { .mode = 0, .ts = TS_ENABLE };
@@ -174,7 +174,7 @@ static const char *write_pointer(struct board *b, const struct row *r)
 	return hex(rd(b, TF + SINK_WP) - BUFFER);
 }
 
-/* The sink registers of a buffer that crosses 4 GiB, after its last word below 4 GiB. */
+/* Return the sink registers of a buffer that crosses 4 GiB, after its last word below 4 GiB. */
 static const char *crossing(struct board *b, const struct row *r)
 {
 	activate(b, TF, CONTROL);
@@ -222,7 +222,9 @@ static const char *of_tree(struct board *b, const struct row *r)
 	return cells(r->tree, r->name);
 }
 
-/* The hart on which firmware starts. It is CPU 0 of Linux, and the others follow in order. */
+/*
+ * Return the hart on which firmware starts. It is CPU 0 of Linux, and the others follow in order.
+ */
 static const char *boot_hart(struct board *b, const struct row *r)
 {
 	char want[64], name[64];
@@ -237,7 +239,7 @@ static const char *boot_hart(struct board *b, const struct row *r)
 	return "none";
 }
 
-/* The region that the funnel refers to. */
+/* Return the region that the funnel refers to. */
 static const char *sink_memory(struct board *b, const struct row *r)
 {
 	const char *region = "/reserved-memory/trace-buffer@98000000";

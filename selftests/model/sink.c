@@ -16,7 +16,7 @@ static void message(struct board *b, unsigned int x)
 }
 
 /*
- * The bytes of trace on, n messages and trace off, padded to words, in the hex format of
+ * Return the bytes of trace on, n messages and trace off, padded to words, in the hex format of
  * memory().
  */
 static const char *stream(unsigned int n, unsigned int word, bool off)
@@ -37,7 +37,7 @@ static const char *stream(unsigned int n, unsigned int word, bool off)
 	return text;
 }
 
-/* The part of a hex text that shows n bytes, starting at byte from. */
+/* Return the part of a hex text that shows n bytes, starting at byte from. */
 static const char *part(const char *text, unsigned int from, unsigned int n)
 {
 	static char cut[3 * 256];

@@ -44,7 +44,7 @@ def run(command, *options):
 
 
 def tree(command, calls):
-    """How often each path of the program's functions was called."""
+    """Return the number of calls of each path of the program's functions."""
     paths = Counter()
     output = run(command, "export", "--format", "folded", "--weight", "calls", "--calls", calls)
     for line in output.splitlines():

@@ -53,7 +53,7 @@ static void fail(const char *what)
 	exit(1);
 }
 
-/* The state of a process, and its parent; '\0' if there is none. */
+/* Return the state of a process, and its parent; '\0' if there is none. */
 static char look(pid_t pid, pid_t *parent)
 {
 	char path[32], text[512], *end, found = '\0';
@@ -69,7 +69,7 @@ static char look(pid_t pid, pid_t *parent)
 	return found;
 }
 
-/* A child of @parent; 0 if none. */
+/* Return a child of @parent; 0 if none. */
 static pid_t child_of(pid_t parent)
 {
 	DIR *folder = opendir("/proc");
@@ -178,7 +178,7 @@ static pid_t record(const char *trace, const char *how, bool tree)
 	return run(argv, NULL);
 }
 
-/* A program that records by itself, for another reader. */
+/* Start a program that records by itself, for another reader. */
 static pid_t record_itself(const char *trace)
 {
 	char **argv = (char *[]){ RECORD "soak", "1", NULL };

@@ -119,7 +119,7 @@ static struct platform_driver supplies_driver = {
 	},
 };
 
-/* There is no exit function, because the components' suppliers must stay loaded. */
+/* There is no exit function, because the components' suppliers must remain loaded. */
 builtin_platform_driver(supplies_driver);
 
 MODULE_DESCRIPTION("Power, clock and resets that report what happens to them");

@@ -36,7 +36,7 @@ declare -A commands=(
 names=(report 'decode to text' 'report, moving')
 declare -A start first
 
-# generate NAME KB: writes the trace to read, and prints how many records it has.
+# generate NAME KB: writes the trace to read, and prints its number of records.
 generate() {
 	local meta=()
 	[[ $1 != *moving ]] || meta=("$trace.meta")

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /*
  * Writes a trace of the given number of KB to standard output: calls of two threads, each of
- * which stays on one hart. If a side-car file is named, writes that file, too, and calls of four
+ * which remains on one hart. If a side-car file is named, writes that file, too, and calls of four
  * threads that migrate between four harts, whose messages are merged as by a funnel.
  */
 #include <stdio.h>

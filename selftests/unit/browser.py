@@ -31,7 +31,7 @@ def place(browser, selector, n=0):
         return [r.left, r.top, r.width, r.height]; }}())""")
 
 
-# How many pixels of a canvas have this colour; without a colour, count all that are drawn.
+# Number of pixels of a canvas with this colour; without a colour, of all that are drawn.
 def pixels(browser, n, colour=None):
     return browser.value(f"""(function () {{
         var c = document.querySelectorAll("canvas")[{n}], i, sum = 0;

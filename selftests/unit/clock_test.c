@@ -20,7 +20,7 @@
  * struct checked - records after the damage, against the truth
  * @damage:	offset of the damage
  * @shift:	number of bytes missing there
- * @records:	records after it
+ * @records:	records after the damage
  * @right:	records with the true time
  * @wrong:	records with a wrong time that is marked
  * @unmarked:	records with a wrong time that is not marked

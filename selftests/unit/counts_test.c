@@ -100,7 +100,10 @@ static void run(FIXTURE_DATA(counts) *self, const struct tracer *tracer, uint64_
 	executed_times(&self->executed, PROGRAM_BASE, PROGRAM_HALFWORDS, self->times);
 }
 
-/* How often the run executed an instruction or, with @to, went from there to that address. */
+/*
+ * Returns the times that the run executed an instruction or, with @to, went from there to that
+ * address.
+ */
 static uint64_t expected(const struct program *program, uint64_t pc, const uint64_t *to)
 {
 	uint64_t times = 0;
@@ -165,7 +168,7 @@ static bool is_way(unsigned int act)
 	       act == ACT_JUMP_TO || act == ACT_RETURN || act == ACT_SWAP;
 }
 
-/* How often a branch or a jump was executed, except for the last instruction. */
+/* Returns the times that a branch or a jump was executed, except for the last instruction. */
 static uint64_t expected_ways(const FIXTURE_DATA(counts) *self)
 {
 	const struct program *program = &self->program;

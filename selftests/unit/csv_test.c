@@ -43,7 +43,7 @@ static void make_calls(FIXTURE_DATA(command) *self)
 	save(self, "trace.rtd");
 }
 
-/* The line with this number, without the fields that are the same in all lines. */
+/* Return the line with this number, without the fields that are the same in all lines. */
 static const char *row(FIXTURE_DATA(command) *self, unsigned int number)
 {
 	static char line[1024];

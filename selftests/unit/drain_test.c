@@ -140,7 +140,7 @@ TEST_F(drain, end_of_capture_after_a_limit_is_not_an_event)
 	EXPECT_FALSE(spins(&self->drain));
 	EXPECT_TRUE(self->drain.live);
 	EXPECT_EQ(0, self->drain.sink[0].bytes);
-	/* At the end, a pipe stays readable, as a stopped capture does. */
+	/* At the end, a pipe remains readable, as a stopped capture does. */
 	close(self->writer);
 	self->writer = -1;
 	drain_copy(&self->drain);

@@ -63,7 +63,7 @@ static unsigned int mode_of(const char *path)
 	return lstat(path, &status) ? 0 : status.st_mode;
 }
 
-/* The name of a file beside the named one, as commands form it. */
+/* Return the name of a file beside the named one, as commands form it. */
 static const char *beside(FIXTURE_DATA(files) *self, const char *suffix)
 {
 	static char name[PATH_MAX + 32];

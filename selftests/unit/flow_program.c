@@ -124,7 +124,7 @@ static void choose(struct program *program, unsigned int at, uint64_t *seed)
 	}
 }
 
-/* A random instruction between two halfwords. */
+/* Pick a random instruction between two halfwords. */
 static unsigned int pick_start(const struct program *program, unsigned int from,
 			       unsigned int to, uint64_t *seed)
 {
@@ -241,7 +241,7 @@ void program_free(struct program *program)
  * struct encoder - an encoder's state
  * @icnt, @hist: as in the specification; @hist includes the stop bit
  * @reference:	latest address in a message
- * @called, @calls: its stack of return addresses
+ * @called, @calls: stack of return addresses
  * @pattern, @patterns: a full history that can repeat, and its number of repetitions
  * @repeated:	number of the run's addresses that these, or repeats of a branch, describe
  * @branch, @branches: the fields of the latest branch message, and its pending repeats

@@ -34,12 +34,12 @@ enum act {
 
 /**
  * struct program - a program, and a run of it
- * @code:	its halfwords, from PROGRAM_BASE on
+ * @code:	halfwords of the program, from PROGRAM_BASE on
  * @halfwords:	number of halfwords
- * @act, @size, @target: of the instruction that begins at each halfword
+ * @act, @size, @target: action, size and target of the instruction that begins at each halfword
  * @function:	first halfwords of the functions; the last function handles traps
  * @pc:		the run's addresses
- * @sync, @synced: offset of each of its Sync messages, and the number of addresses before it
+ * @sync, @synced: offset of each Sync message of the run, and the number of addresses before it
  */
 struct program {
 	uint16_t	code[PROGRAM_HALFWORDS];

@@ -250,7 +250,7 @@ TEST_F(flow, is_exact_except_for_overflow_gaps)
 }
 
 /*
- * Returns how many of the stretches between gaps do not occur in the run, in order; sets
+ * Returns the number of stretches between gaps that do not occur in the run, in order; sets
  * @true_ones to the number of instructions in the stretches that do.
  */
 static unsigned int invented(const FIXTURE_DATA(flow) *self, size_t *true_ones)
@@ -295,7 +295,7 @@ TEST_F(flow, of_cut_trace_is_exact_from_first_sync_message)
 	}
 }
 
-/* The number of instructions before the last Sync message at or before @offset. */
+/* Return the number of instructions before the last Sync message at or before @offset. */
 static size_t before_damage(const FIXTURE_DATA(flow) *self, size_t offset)
 {
 	unsigned int i = self->program.syncs;
@@ -306,8 +306,8 @@ static size_t before_damage(const FIXTURE_DATA(flow) *self, size_t offset)
 }
 
 /*
- * The number of instructions after the second Sync message that follows the damage, because the
- * damage can include the first one.
+ * Return the number of instructions after the second Sync message that follows the damage, because
+ * the damage can include the first one.
  */
 static size_t after_damage(const FIXTURE_DATA(flow) *self, size_t offset)
 {

@@ -338,7 +338,7 @@ void gen_stream_init(struct gen_stream *stream, struct gen *gen, uint8_t src,
 	}
 }
 
-/* Length of the message at @at; no message here ends in idle bytes. */
+/* Return the length of the message at @at; no message here ends in idle bytes. */
 static size_t message_length(const struct gen *gen, size_t at)
 {
 	size_t end = at;

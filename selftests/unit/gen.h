@@ -19,9 +19,9 @@
 /**
  * struct gen_truth - content of a record, for each count type
  * @sent:	counters as transmitted
- * @value:	counters; for Delta their increment since the header
- * @delta:	their increment since the previous record
- * @first:	it is the first record after its header
+ * @value:	counters; for Delta, their increments since the header
+ * @delta:	increments of the counters since the previous record
+ * @first:	the record is the first one after its header
  * @owner:	thread id in that header, 0 if none
  */
 struct gen_truth {
@@ -106,7 +106,7 @@ void gen_start(struct gen *gen, uint64_t address);
  * @tcode:	6 bits
  * @src:	source number, of src_bits bits
  * @fixed:	values of the fixed fields
- * @bits:	their widths, ended by 0
+ * @bits:	widths of the fixed fields, ended by 0
  * @field:	variable fields
  * @fields:	number of variable fields
  *

@@ -62,24 +62,25 @@ struct program_thread {
 
 /**
  * struct program - the program and how it is recorded
- * @threads, @sources, @functions: their numbers
- * @count_type:	of all headers
+ * @threads, @sources, @functions: number of each
+ * @count_type:	count type in all headers
  * @per_thread:	counters are per thread
  * @moves:	threads migrate once in this many records; 0 for never
- * @throws:	how often calls end without an exit record, in the same unit
- * @headers:	how often a header is written when a thread has no calls
- * @restarts:	how often headers are written on all sources at that point
- * @errors:	how often there is an Error message at that point; with one thread on each source
- * @garbage:	how often there are bytes that are not a message at that point; with one thread
- * @losses:	how often records are lost within calls; with one thread on each source
+ * @throws:	calls end without an exit record once in this many records
+ * @headers:	a header is written once in this many times that a thread has no calls
+ * @restarts:	headers are written on all sources once in this many such times
+ * @errors:	an Error message is written once in this many such times
+ * @garbage:	bytes that are no message are written once in this many such times
+ * @losses:	records within calls are lost once in this many records. @errors, @garbage and
+ *		@losses need one thread on each source
  * @channels:	number of channels, if fewer than threads; 0 for enough
  * @keep_truth:	gen.truth keeps all records
  * @alone:	number, from 1, of the only thread that runs; 0 for all of them
  * @keep_times:	fill @took
  * @took:	the known times of a function's calls, @timed of them
- * @cost:	the truth, by function
- * @thread_cost: and by thread
- * @hart_cost:	and by the source on which a call ended
+ * @cost:	true costs, by function
+ * @thread_cost: true costs, by thread
+ * @hart_cost:	true costs, by the source on which a call ended
  * @calls:	calls in the trace
  * @untimed:	calls whose start or end has no time
  * @cut:	calls whose end is missing

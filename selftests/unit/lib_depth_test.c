@@ -63,7 +63,7 @@ static uintptr_t get_address(size_t *at)
 	return address;
 }
 
-/* The records: w( and w), without headers. */
+/* Return the records: w( and w), without headers. */
 static const char *records(void)
 {
 	static char text[1024];
@@ -90,7 +90,7 @@ static const char *records(void)
 	return text;
 }
 
-/* The records of @all up to a depth; all calls in @all return. */
+/* Return the records of @all up to a depth; all calls in @all return. */
 static const char *outermost(const char *all, unsigned int limit)
 {
 	static char text[1024];

@@ -49,7 +49,7 @@ FIXTURE_TEARDOWN(hooks)
 	EXPECT_EQ(0, dev.lost_stores);
 }
 
-/* The string returned by perfWriteTrace(). */
+/* Return the string returned by perfWriteTrace(). */
 static const char *losses(void)
 {
 	char null[] = "/dev/null";

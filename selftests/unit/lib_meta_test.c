@@ -91,7 +91,7 @@ static void record(struct __test_metadata *_metadata, FIXTURE_DATA(meta) *self)
 
 #define RECORD()	record(_metadata, self)
 
-/* The value at "key", "key.key" or "key.number.key". */
+/* Return the value at "key", "key.key" or "key.number.key". */
 static struct json_object *at(struct json_object *json, const char *path)
 {
 	char copy[64], *key, *rest = copy;

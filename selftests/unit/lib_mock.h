@@ -433,7 +433,7 @@ static int mock_getaffinity(pid_t pid, size_t size, cpu_set_t *cpus)
 /* Number of calls that a signal handler must not make. */
 static unsigned int mock_unsafe;
 
-/* Number of sleeps: shows how long the library waits, whatever the host's load. */
+/* Number of sleeps: measures the library's waits, whatever the host's load. */
 static unsigned int mock_naps;
 
 #define MOCK_UNSAFE(call, ...)	(mock_unsafe++, call(__VA_ARGS__))

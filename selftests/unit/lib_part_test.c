@@ -68,8 +68,8 @@ static uintptr_t get_address(size_t *at)
 }
 
 /*
- * The records: F+ and F- for entry and exit; h for a header, n for the header of a thread's new
- * part, c for the header of a part that continues.
+ * Return the records: F+ and F- for entry and exit; h for a header, n for the header of a thread's
+ * new part, c for the header of a part that continues.
  */
 static const char *records(void)
 {
@@ -206,7 +206,10 @@ static __attribute__((noinline)) void begin_deeper(char letter, char site)
 	begin_from(letter, site);
 }
 
-/* The exit hook of an inner call, if a tail call, has the outer entry's frame but not its call site. */
+/*
+ * The exit hook of an inner call, if a tail call, has the outer entry's frame but not its call
+ * site.
+ */
 TEST_F(part, continues_after_an_inner_tail_call_in_the_same_frame)
 {
 	ASSERT_EQ(0, start(self, ">F"));

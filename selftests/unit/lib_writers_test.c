@@ -43,7 +43,7 @@ static unsigned int record_stores(void)
 
 #define HEADER_STORES	(3 + 2 * 3)
 
-/* The number of stores that look like the start of a header, or a break. */
+/* Return the number of stores that look like the start of a header, or a break. */
 static unsigned int count_stores(unsigned int bits, uint32_t value)
 {
 	unsigned int count = 0;

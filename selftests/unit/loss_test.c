@@ -356,7 +356,7 @@ TEST_F(command, function_inlined_into_a_callee_stays_open)
 	EXPECT_NE(NULL, strstr(self->err, "1 call ended without an exit record"));
 }
 
-/* The CPU time of the command, with @around calls around those that it searches. */
+/* Return the CPU time of the command, with @around calls around those that it searches. */
 static double time_of_calls(struct __test_metadata *_metadata,
 			    FIXTURE_DATA(command) *self, unsigned int around)
 {

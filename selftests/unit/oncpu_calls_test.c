@@ -250,7 +250,7 @@ static void generate(FIXTURE_DATA(calls) *self, unsigned int seed)
 	end(self);
 }
 
-/* The times of system call @number; zeros if it was never made. */
+/* Return the times of system call @number; zeros if it was never made. */
 static struct syscall_times times_of(FIXTURE_DATA(calls) *self, unsigned int number)
 {
 	const struct syscalls *syscalls = oncpu_syscalls(self->oncpu);

@@ -48,7 +48,7 @@ static void make_untimed(FIXTURE_DATA(command) *self)
 	save_with(self, 0, "");
 }
 
-/* The line with a function, "" if none. */
+/* Return the line with a function, "" if none. */
 static const char *line_of(FIXTURE_DATA(command) *self, uint64_t function)
 {
 	static char line[1024];
@@ -398,7 +398,7 @@ static void put_error(FIXTURE_DATA(command) *self, unsigned int src)
 	self->gen.ts_width = width;
 }
 
-/* The value of a key in the JSON object of thread @tid. */
+/* Return the value of a key in the JSON object of thread @tid. */
 static double of_thread(FIXTURE_DATA(command) *self, unsigned int tid, const char *key)
 {
 	const char *threads = strstr(self->out, "\"threads\":[");

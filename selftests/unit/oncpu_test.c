@@ -453,7 +453,7 @@ static unsigned int function_of(FIXTURE_DATA(oncpu) *self, size_t row)
 	return (unsigned int)((address - ADDRESS(0)) / 0x100);
 }
 
-/* A checksum of all times of threads and functions. */
+/* Return a checksum of all times of threads and functions. */
 static uint64_t sum_of(FIXTURE_DATA(oncpu) *self)
 {
 	const struct profile *profile = &self->profile;

@@ -86,7 +86,7 @@ TEST_F(command, report_without_times_has_no_time_columns)
 		self->out);
 }
 
-/* A counter that stays 0 has no columns, except in csv and as a sort key. */
+/* A counter that is always 0 has no columns, except in csv and as a sort key. */
 TEST_F(command, report_names_idle_counters_without_columns)
 {
 	const uint64_t whole[] = { MAIN, 0x3f00000000 };

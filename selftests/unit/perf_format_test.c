@@ -341,7 +341,7 @@ TEST_F(command, time_after_an_error_is_0_until_the_next_absolute_one)
 		"[0] 5003 PC=0x00020000 [Perf Cntr] [Index=0] [Value=7]  ffl:sample/fib.c:main:20\n");
 }
 
-/* The middle of the first 4-byte instruction of main. */
+/* Return the middle of the first 4-byte instruction of main. */
 static uint64_t inside_an_instruction(void)
 {
 	FILE *file = fopen(PROGRAM, "r");

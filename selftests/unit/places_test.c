@@ -37,7 +37,7 @@ static void add(FIXTURE_DATA(places) *self, uint64_t start, uint64_t size, uint6
 	};
 }
 
-/* The object whose separate address represents @address at @time; -1 if none. */
+/* Return the object whose separate address represents @address at @time; -1 if none. */
 static int whose(FIXTURE_DATA(places) *self, uint64_t address, uint64_t time)
 {
 	uint64_t own = places_find(self->places, address, &time, NULL);
@@ -146,7 +146,7 @@ static void add_in(FIXTURE_DATA(places) *self, uint64_t start, uint32_t process)
 	in[self->meta.ins++] = process;
 }
 
-/* The object at @address of the thread that wrote to @channel, or whose id is @named. */
+/* Return the object at @address of the thread that wrote to @channel, or whose id is @named. */
 static int of_writer(FIXTURE_DATA(places) *self, uint64_t address, uint64_t time,
 		     unsigned int channel, uint32_t named)
 {

@@ -13,7 +13,7 @@
 
 static struct perf_stream stream = MOCK_STREAM(&mock_layout);
 
-/* The count of the single counter in the last record. */
+/* Return the count of the single counter in the last record. */
 static uint64_t count(void)
 {
 	uint64_t value = mock_log[2].value;

@@ -129,7 +129,7 @@ static void end(FIXTURE_DATA(ring) *self, unsigned int sources)
 		gen_sync(&self->gen, i);
 }
 
-/* The offset after the first message that ends at @from or later. */
+/* Return the offset after the first message that ends at @from or later. */
 static size_t cut_after(const struct gen *gen, size_t from)
 {
 	while ((gen->data[from] & 3) != 3)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-/* A side-car file that cannot be changed, for example on a full disk, stays as it was. */
+/* A side-car file that cannot be changed, for example on a full disk, is left unchanged. */
 #include <limits.h>
 #include <signal.h>
 #include <stdio.h>

@@ -4,8 +4,8 @@
 
     sql.py FILE.csv [REPORT.json]
 
-Compares sums of its rows with report --json, to the last digit. Prints how many rows there
-are of each kind, then the fields of the last row that are not empty.
+Compares sums of its rows with report --json, to the last digit. Prints the number of rows
+of each kind, then the fields of the last row that are not empty.
 """
 
 import csv

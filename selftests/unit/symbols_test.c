@@ -39,7 +39,7 @@ static void shell(const char *format, ...)
 		abort();
 }
 
-/* The first number that a command prints. */
+/* Return the first number that a command prints. */
 static uint64_t printed(const char *format, ...)
 {
 	unsigned long long address = 0;

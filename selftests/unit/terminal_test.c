@@ -104,7 +104,7 @@ static void calls(struct gen *gen, unsigned int counters, size_t bytes)
 	} while (gen->length < bytes);
 }
 
-/* The length of the longest line, without its end. */
+/* Return the length of the longest line, without its end. */
 static size_t widest(const char *text)
 {
 	size_t longest = 0;
@@ -272,7 +272,7 @@ TEST_F(command, tables_fit_the_requested_width)
 		EXPECT_GE(80, widest(self->out));
 		EXPECT_LT(66, widest(self->out));
 		/*
-		 * In a file, numbers stay within 80 columns and names are complete.
+		 * In a file, numbers do not exceed 80 columns and names are complete.
 		 */
 		run(self, "%s -e " PROGRAM " trace.rtd", arguments[i]);
 		EXPECT_NE(NULL, strstr(self->out, NAME "\n"));

@@ -102,7 +102,7 @@ FIXTURE_TEARDOWN(turns)
 	unlink(self->meta);
 }
 
-/* The number of the period: the round, then the turn. */
+/* Return the number of the period: the round, then the turn. */
 static uint64_t number_of(uint64_t period)
 {
 	return period / TURNS << 4 | period % TURNS;
@@ -206,7 +206,7 @@ static int read_it(FIXTURE_DATA(turns) *self)
 
 #define TURN	"\"turn_us\": 4000, "
 
-/* The metric of event @e. */
+/* Return the metric of event @e. */
 static struct metric metric_of(FIXTURE_DATA(turns) *self, unsigned int e, bool total)
 {
 	const struct counters *counters = analysis_counters(self->profile.analysis);
