@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-only
-# Tests the bare-metal library in machine mode, on boards without firmware and Linux, for 64
-# and 32 bits. Prints TAP. Checks the program's own results, then its traces, which are read
+# Tests the bare-metal library in machine mode, on boards without firmware or Linux, for RV64
+# and RV32. Prints TAP. Checks the program's own results, then its traces, which are read
 # from the board's memory and decoded here: first of one hart, then of two harts that record
 # concurrently, with and without a funnel.
 #
@@ -45,7 +45,7 @@ rules() {
 }
 
 make -s -C selftests/bare O="$build"
-result $? "the programs build for 64 and for 32 bits"
+result $? "the programs build for RV64 and RV32"
 
 for bits in 64 32; do
 	program=$build/bare/rv$bits.elf

@@ -197,7 +197,7 @@ holds() {
 
 status joined 0 "--calls --children: the program ends as usual"
 [ "$(cat "$out/joined.txt")" = "$(cat "$out/joined-btm.txt")" ]
-result $? "--calls --children: the program prints the same"
+result $? "--calls --children: the program prints the same in both instruction modes"
 private joined.rtd && private joined.rtd.meta
 result $? "--calls --children: only the user can read the files"
 for name in joined joined-btm joined-xor; do

@@ -181,7 +181,7 @@ mv /dev/sifive-trace.1 /tmp
 run stops-node sifive-trace record -o stops-node.rtd -b 1M $p/plain
 '
 [ "$({ calls sinks.0; calls sinks.1; } | awk '{ n[$1] += $2 } END { print n["work"] }')" = 20440 ]
-result $? "--on-full drain: all calls, in a file for each sink"
+result $? "--on-full drain: all calls are recorded, in a file for each sink"
 says stops-node "stops when the buffer is full: /dev/sifive-trace.1: No such file" \
 	"a sink whose node cannot be opened is not drained"
 [ "$({ calls stops-node.0; calls stops-node.1; } | awk '{ n += $2 } END { print n }')" -gt 0 ]
@@ -196,12 +196,12 @@ run failed-all sifive-trace record -a -C 0 -i 100us -b 64k -o failed-all.rtd sh 
 run failed-limit sifive-trace record -a -C 0 -i 100us -b 64k --time 1s -o failed-limit.rtd sh -c "$p/busy 1500; exit 0"
 '
 for name in failed:5 failed-stop:5 failed-all:125 failed-limit:125; do
-	status "${name%:*}" "${name#*:}" "${name%:*}: the exit status"
+	status "${name%:*}" "${name#*:}" "${name%:*}: the exit status is ${name#*:}"
 	name=${name%:*}
 	says $name "sink error, bytes are missing" "$name: a sink error is reported"
 	[ -s "$out/$name.rtd" ]
 	result $? "$name: data captured before the failure is written"
-	meta $name 'm["coverage"]["run_ns"] > 10**8' "$name: the side-car file has how long it ran"
+	meta $name 'm["coverage"]["run_ns"] > 10**8' "$name: the side-car file contains the running time"
 done
 for name in failed failed-stop; do
 	calls $name | grep -q '^[a-z_]'
@@ -303,7 +303,7 @@ result $? "-a: the number of missed objects is reported"
 for name in full-static full-all full-dump; do
 	says $name "the buffer was full after 4096 bytes" "$name: the full buffer is reported"
 	meta $name 'm["coverage"]["full"] and m["coverage"]["buffer"] == m["coverage"]["bytes"] == 4096' \
-		"$name: the side-car file has it"
+		"$name: the side-car file says that the buffer was full"
 	host report "$out/$name.rtd" 2>&1 |
 		grep -q '^Trace covers the first [0-9.]* [mu]*s of [0-9.]* m*s, then the buffer was full'
 	result $? "$name: report prints the trace's coverage"
@@ -335,7 +335,7 @@ result $? "status: the buffer was full, not a ring"
 for how in hangup:129 nohup:4 background:4; do
 	status "${how%:*}" "${how#*:}" "${how%:*}: the command has the program's exit status"
 	[ "$(calls "${how%:*}")" = "$(printf 'main 1\nwork 50')" ]
-	result $? "${how%:*}: all calls"
+	result $? "${how%:*}: all calls are recorded"
 done
 status end 143 "ending the command ends the program"
 [ -s "$out/end.rtd" ]
@@ -374,13 +374,13 @@ for name in small-killed small-static; do
 	cp "$out/$name.rtd.meta" "$out/$name-dump.rtd.meta"
 done
 calls small-killed-dump | grep -qx 'work 5000'
-result $? "small-killed: dump writes all of it elsewhere, for the existing side-car file"
-at_least small-static-dump busy 50 "small-static: the same"
+result $? "small-killed: dump writes the whole trace elsewhere, for the existing side-car file"
+at_least small-static-dump busy 50 "small-static: dump writes the whole trace elsewhere"
 status small-crash 139 "a full disk, and a program that crashes: the command has the program's exit status"
 says small-crash "small-crash.rtd: its side-car file /tmp/tiny/small-crash.rtd.meta was not completed" \
 	"small-crash: the incomplete side-car file is reported"
 calls small-crash | grep -qx "work 20"
-result $? "small-crash: the trace stays"
+result $? "small-crash: the trace is kept"
 
 # ---- a capture that is copied while it runs ----------------------------------------
 
@@ -401,7 +401,7 @@ for how in waits:3 killed:137; do
 	name=drained-${how%:*}
 	status "$name" "${how#*:}" "$name: the command has the program's exit status"
 	[ "$(calls "$name")" = "$(printf 'main 1\npiece 40\nwork 20440')" ]
-	result $? "$name: all calls of a trace that is longer than its buffer"
+	result $? "$name: all calls are recorded in a trace that is longer than its buffer"
 	[ "$(stat -c %s "$out/$name.rtd")" -gt $((10 * 65536)) ]
 	result $? "$name: the trace is much longer than the buffer"
 	losses "$name" 0
@@ -415,37 +415,37 @@ missing=$(sed -nE 's/.*: (at least )?([0-9]+) bytes are missing in [0-9]+ places
 [ "${missing:-0}" -gt 65536 ]
 result $? "drained-stops: the number of missing bytes is reported"
 meta drained-stops "m['coverage']['gaps'] > 0 and m['coverage']['gap_bytes'] == ${missing:-0}" \
-	"drained-stops: the side-car file has the same"
+	"drained-stops: the side-car file contains the number of missing bytes"
 losses drained-stops 1
 host report "$out/drained-stops.rtd" | grep -q "^Trace .*; $missing bytes are missing in"
-result $? "drained-stops: report prints it"
+result $? "drained-stops: report prints the number of missing bytes"
 made drained-stops work $((20 * 511)) "earlier records are complete"
 status drained-kills 137 "drained-kills: the recorder is killed"
 made drained-kills work $((20 * 511)) "earlier records can be read"
 losses drained-kills 1
 status drained-plain 7 "drained-kills: the trace device is free afterwards"
 [ -n "$(calls plain)" ] && [ "$(calls drained-plain)" = "$(calls plain)" ]
-result $? "drained-plain: all calls of a short program"
+result $? "drained-plain: all calls of a short program are recorded"
 for name in paused-raw paused-delta paused-stop; do
 	status $name 3 "$name: the program continues"
 	[ "$(calls $name)" = "$(printf 'main 1\npiece 20\nwork 10220')" ]
-	result $? "$name: only the calls made meanwhile are missing"
+	result $? "$name: only the calls made during the pause are missing"
 	meta $name 'm["coverage"]["pauses"] == 1 and m["coverage"]["paused_ns"] > 10**9 and not m["coverage"].get("gaps")' \
-		"$name: the side-car file has how often and how long"
-	says $name "is paused: sifive-trace resume continues it" "$name: pause says what it did"
-	says $name "paused until sifive-trace resume" "$name: status shows it"
+		"$name: the side-car file contains the number and length of pauses"
+	says $name "is paused: sifive-trace resume continues it" "$name: pause reports that the recording is paused"
+	says $name "paused until sifive-trace resume" "$name: status reports the pause"
 	host report "$out/$name.rtd" | grep -q '^Trace .*; paused 1 time, '
-	result $? "$name: report prints it"
+	result $? "$name: report prints the number of pauses"
 	host report --json "$out/$name.rtd" >"$out/$name.json"
 	python3 -c 'import json, sys
 r = json.load(open(sys.argv[1]))
 c = r["traces"][0]["coverage"]
 own = sum(float(row["self"] or 0) for row in r["rows"])
 sys.exit(not 0 < own <= c["trace_seconds"] - 0.9 * c["paused_seconds"])' "$out/$name.json"
-	result $? "$name: no function is charged with the time"
+	result $? "$name: no function is charged with the time of the pause"
 done
-refused paused-none 3 "the recording: no session holds the trace hardware; begin a recording with" "pause: nothing runs"
-refused resumed-none 3 "the recording: no session holds the trace hardware; begin a recording with" "resume: nothing runs"
+refused paused-none 3 "the recording: no session holds the trace hardware; begin a recording with" "pause: refused if nothing is recorded"
+refused resumed-none 3 "the recording: no session holds the trace hardware; begin a recording with" "resume: refused if nothing is recorded"
 status drops 3 "--on-full drop: a stopped reader does not block the program"
 dropped=$(host report --json "$out/drops.rtd" | python3 -c "import json, sys; print(json.load(sys.stdin)['traces'][0]['coverage']['lost']['dropped'])")
 recorded=$(host decode --format json "$out/drops.rtd" 2>/dev/null | grep -cE '"kind":"(enter|exit)"')
@@ -453,9 +453,9 @@ marked=$(host decode --format json "$out/drops.rtd" 2>/dev/null | grep -E '"kind
 [ "${dropped:-0}" -gt 0 ] && [ "$((recorded + dropped))" = $((2 * (1 + 80 + 80 * 511))) ]
 result $? "--on-full drop: the recorded and the reported lost records add up to all records"
 [ "$marked" -le "$dropped" ] && [ "$marked" -gt 0 ]
-result $? "--on-full drop: the trace shows how many are missing where it continues"
+result $? "--on-full drop: the trace shows the number of missing records where it continues"
 meta drops "m['lost']['dropped'] == ${dropped:-0} and m['coverage']['gaps'] == 0 and m['coverage']['fulls'] > 0 and m['coverage']['full_ns'] > 0" \
-	"--on-full drop: no byte was overwritten, and the side-car file records how long there was no room"
+	"--on-full drop: no byte was overwritten, and the side-car file contains the time without room"
 says drops "records while the buffer had no room" "--on-full drop: the user gets a message"
 
 status waits-slows 3 "--on-full wait: the program continues when the recorder does"
@@ -463,16 +463,16 @@ status waits-slows 3 "--on-full wait: the program continues when the recorder do
 result $? "--on-full wait: a slow recorder loses no call"
 losses waits-slows 0
 meta waits-slows 'm["coverage"]["gaps"] == 0 and m["coverage"]["waits"] > 0 and m["coverage"]["waited_ns"] > 50000000' \
-	"--on-full wait: how long the program waited is in the side-car file"
-says waits-slows "the program waited for this command " "--on-full wait: the command reports it"
+	"--on-full wait: the side-car file contains the time that the program waited"
+says waits-slows "the program waited for this command " "--on-full wait: the command reports that the program waited"
 status waits-kills 137 "--on-full wait: the recorder is killed"
 made waits-kills work $((20 * 511)) "--on-full wait: earlier records can be read"
 status waits-limit 3 "--on-full wait: the program continues after a limit"
 says waits-limit "is reached: nothing more is recorded" "--on-full wait: a limit is reported"
-refused wrong-wait 125 "WAIT needs a buffer of 65536 bytes or more" "--on-full wait: how small -b may be"
+refused wrong-wait 125 "WAIT needs a buffer of 65536 bytes or more" "--on-full wait: the minimum of -b is reported"
 status usual 3 "without --on-full: the command has the program's exit status"
 [ "$(calls usual)" = "$(printf 'main 1\npiece 40\nwork 20440')" ]
-result $? "without --on-full: all calls of a trace that is longer than its buffer"
+result $? "without --on-full: all calls are recorded in a trace that is longer than its buffer"
 for name in stops-small:4096 stops-sram:SRAM stops-static:4096; do
 	says "${name%:*}" "this recording cannot be drained; it stops when the buffer is full: " \
 		"${name%:*}: the command reports that it cannot drain"
@@ -483,14 +483,14 @@ done
 meta stops-small 'm["coverage"]["full"] and m["coverage"]["buffer"] == 1024' "stops-small: the buffer was full"
 meta stops-static 'm["coverage"]["full"] and m["coverage"]["buffer"] == 2048' "stops-static: the buffer was full"
 [ "$(calls stops-sram)" = "$(calls plain)" ] && [ "$(calls stops-quiet)" = "$(calls plain)" ]
-result $? "stops-sram: all calls"
+result $? "stops-sram: all calls are recorded"
 [ ! -s "$out/stops-quiet.err" ]
 result $? "stops-quiet: nothing is printed"
-refused start-drain 2 "--on-full is stop or wrap" "start: it has no file to drain to"
+refused start-drain 2 "--on-full is stop or wrap" "start: draining is refused, because start has no file to drain to"
 meta start-wrap 'm["wrapped"]' "start --on-full wrap: a ring"
 [ "$(records drained-alone)" = "$(records drained-plain)" ] &&
 	[ ! -e "$out/drained-alone.rtd.meta" ]
-result $? "drained-alone: all calls, without a side-car file"
+result $? "drained-alone: all calls are recorded, without a side-car file"
 for name in drained-static drained-all; do
 	status $name 5 "$name: the command has the program's exit status"
 	# The reader may have been too slow on a loaded host, and reported it.
@@ -507,9 +507,9 @@ for name in limit-size:3:102400 limit-samples:5:20480 limit-time:5:1000000; do
 	says $name "is reached: nothing more is recorded, the program continues" "$name: the limit is reported"
 	[ "$(stat -c %s "$out/$name.rtd")" -le "$most" ] && [ -n "$(calls $name)" ]
 	result $? "$name: the file is not longer, and can be read"
-	meta $name 'm["coverage"]["limit"]' "$name: the side-car file has it"
+	meta $name 'm["coverage"]["limit"]' "$name: the side-car file contains the limit"
 	host report "$out/$name.rtd" | grep -q "^Trace covers the first .*, then the recording's limit was reached"
-	result $? "$name: report prints it"
+	result $? "$name: report prints that the limit was reached"
 done
 [ "$(stat -c %s "$out/limit-samples.rtd")" -gt 20000 ]
 result $? "--size: the file has nearly that size"
@@ -518,10 +518,10 @@ result $? "--size: the file has nearly that size"
 losses limit-samples $?
 grep -qE $'\r[0-9.]+ MB, [0-9.]+ MB/s, 0 bytes lost' "$out/progress.txt" &&
 	! grep -qE 'MB|lost' "$out/no-progress.txt"
-result $? "--on-full drain: a terminal shows its progress, without -q"
+result $? "--on-full drain: a terminal shows the progress, without -q"
 refused wrong-limit 2 "--size and --time need --on-full drain, wait or drop" "--size: refused without draining"
 refused wrong-sram-limit 2 "--size and --time need --on-full drain, wait or drop" "--time: no SRAM"
-refused wrong-size-limit 125 "draining needs a buffer of 4096 bytes or more" "--time: how small -b may be"
+refused wrong-size-limit 125 "draining needs a buffer of 4096 bytes or more" "--time: the minimum of -b is reported"
 refused wrong-time 2 "a time such as 500ms, 10s, 5m or 1h" "--time: an invalid value is refused"
 status ended 143 "--on-full drain: ending the command ends the program"
 losses ended 0
@@ -530,7 +530,7 @@ meta wrap-killed 'm["wrapped"] and bin(m["shared"]).count("1") > 8' \
 	"--on-full wrap: the side-car file of a killed program names the channels that threads shared"
 refused wrong-ring 2 "--ring is --on-full wrap: give one of them" "--on-full drain: no ring"
 refused wrong-sram 2 "leave out --sink sram" "--on-full drain: no SRAM"
-refused wrong-size 125 "draining needs a buffer of 4096 bytes or more" "--on-full drain: the smallest -b is reported"
+refused wrong-size 125 "draining needs a buffer of 4096 bytes or more" "--on-full drain: the minimum of -b is reported"
 status small-drained 3 "a full disk, and a trace that is drained: the command has the program's exit status"
 says small-drained "small-drained.rtd: No space left on device: all further data is lost" \
 	"small-drained: the lost data is reported"
@@ -540,7 +540,7 @@ losses small-drained 1
 
 # pieces NAME: the number of pieces.
 pieces() { find "$out" -name "$1.rtd.*" ! -name '*.meta' ! -name '*.whole' | wc -l; }
-# all_calls NAME: how often each function was called, in all pieces together.
+# all_calls NAME: number of calls of each function, in all pieces together.
 all_calls() {
 	local piece
 	for piece in "$out/$1".rtd.*[0-9]; do
@@ -558,7 +558,7 @@ for name in rotate-raw:3 rotate-delta:3 rotate-xor:3 rotate-killed:137; do
 	selftests/format/pieces.py "$build/sifive-trace" "$out/$name.rtd"
 	result $? "$name: all pieces together have the records of the whole"
 	[ "$(all_calls "$name")" = "$(printf 'main 1\npiece 20\nwork 10220')" ]
-	result $? "$name: all calls, each in one piece"
+	result $? "$name: all calls are recorded, each in one piece"
 done
 [ "$(pieces rotate-keep)" = 3 ] && [ "$(find "$out" -name 'rotate-keep.rtd.*.meta' | wc -l)" = 3 ] &&
 	[ ! -e "$out/rotate-keep.rtd.0" ] && all_calls rotate-keep | grep -q '^work [1-9]'
@@ -573,7 +573,7 @@ result $? "--rotate: a loss is reported where it happened, and not before"
 result $? "--rotate TIME: writes pieces"
 selftests/format/pieces.py "$build/sifive-trace" "$out/rotate-time.rtd"
 result $? "--rotate TIME: all pieces together have the records of the whole"
-says rotate-static "the limit of --size is reached" "--rotate: --size still ends it"
+says rotate-static "the limit of --size is reached" "--rotate: --size still ends the recording"
 [ "$(pieces rotate-static)" = 3 ] &&
 	python3 -c 'import json, sys; sys.exit([json.load(open(f))["coverage"]["limit"] for f in sys.argv[1:]] != [False, False, True])' \
 		"$out"/rotate-static.rtd.[012].meta
@@ -581,7 +581,7 @@ result $? "--rotate: only the last piece's side-car file records the limit"
 status small-rotate 3 "--rotate: a full disk does not block the program"
 says small-rotate "No space left on device: all further data is lost" "--rotate: a full disk is reported"
 status small-again 5 "--rotate: a full disk, and samples: the command has the program's exit status"
-says small-again "No space left on device: all further data is lost" "--rotate: a full disk, and samples: it is reported"
+says small-again "No space left on device: all further data is lost" "--rotate: a full disk, and samples: the full disk is reported"
 [ "$(pieces small-again)" = 2 ] && [ ! -e "$out/small-again.rtd.meta" ] && python3 -c '
 import json, sys
 pieces = [json.load(open(name)) for name in sys.argv[1:]]
@@ -597,11 +597,11 @@ for wrong in 5 1k 5x 0s; do
 done
 refused wrong-rotate-stop 2 "--rotate needs --on-full drain, wait or drop" "--rotate: not with --on-full stop"
 refused wrong-rotate-sram 2 "--rotate needs --on-full drain, wait or drop" "--rotate: no SRAM"
-refused wrong-rotate-small 125 "draining needs a buffer of 4096 bytes or more" "--rotate: how small -b may be"
+refused wrong-rotate-small 125 "draining needs a buffer of 4096 bytes or more" "--rotate: the minimum of -b is reported"
 refused wrong-keep 2 "--keep needs --rotate" "--keep: refused alone"
 
 grep -q -e --period "$out/help.txt" && grep -q -e --per-cpu "$out/help.txt"
-result $? "start: its help lists its options"
+result $? "start: the help lists the options of start"
 
 command filter --from-trace "$out/drained-waits.rtd" --share 99 -o "$out/less.filter" \
 	"$target/record/pieces" 2>"$out/less.err" &&

@@ -122,8 +122,8 @@ board "all counters" --icount -- \
 	"$probe all $dtlb 6 $itlb" \
 	"$probe perf2 all 1 $dtlb" "$probe perf20 $dtlb" "$probe perf20 2 1"
 mask 0x8 "user mode alone: on a programmable counter"
-counted loop0 200000 200050 "user mode alone: the loop"
-counted calls0 15000 20000 "user mode alone: not the kernel's part of a system call"
+counted loop0 200000 200050 "user mode alone: the loop is counted"
+counted calls0 15000 20000 "user mode alone: the kernel's part of a system call is not counted"
 user_loop=$(value loop0) user_calls=$(value calls0)
 mask 0x8 "the kernel alone: on a programmable counter"
 counted loop0 0 50 "the kernel alone: the loop is not counted"
@@ -249,9 +249,9 @@ board "harts with all counters" --icount --cpu pmu-mask=0xfffffff8 -- \
 		>/out/all.txt"
 mask 0xfffffffd "31 counters in one session"
 counted counter30 31 31 "31 counters: hpmcounter31 is among them"
-counted loop30 200000 200050 "31 counters: it counts the loop in user mode"
-counted calls30 15000 20000 "31 counters: it does not count system calls"
-counted loop2 0 0 "31 counters: events that the emulator cannot count stay 0"
+counted loop30 200000 200050 "31 counters: counter 30 counts the loop in user mode"
+counted calls30 15000 20000 "31 counters: counter 30 does not count system calls"
+counted loop2 0 0 "31 counters: counts of events that the emulator does not count are 0"
 refused $EBUSY 31 "all counters that can count it are taken" \
 	"31 counters: a 32nd event is refused"
 "$build/sifive-trace" decode -q --format json "$out/all.rtd" 2>>"$out/decode.log" |
@@ -273,7 +273,7 @@ sys.exit(not (sorted(numbers) == sorted(want) and
 	100 * calls < sums["instructions:u"] < sums["instructions"] and
 	all(sums[e] > 0 for e in want if "TLB" in e) and
 	not any(sums[e] for e in want if e[0] == "r")))' "$names" "$out/all.txt"
-result $? "31 counters: all are in each record of a trace, and count"
+result $? "31 counters: each record of a trace contains all counters, which count"
 
 # ---- without Sscofpmf ---------------------------------------------------------------
 
@@ -301,7 +301,7 @@ lost 0x1 "cycle was stopped on hart 0: $twist" \
 	"without Sscofpmf: a counter that was stopped is reported"
 lost 0x1 "cycle was taken by another perf event on hart 0: $twist" \
 	"without Sscofpmf: a counter that perf gives to another event is reported"
-lost 0 "" "without Sscofpmf: the next session has it again"
+lost 0 "" "without Sscofpmf: the next session has the counter again"
 refused $EBUSY 1 "cycle is in use" "without Sscofpmf: a counter that perf has pinned is busy"
 mask 0x4 "without Sscofpmf: the other counter is not busy"
 lost 0 "" "without Sscofpmf: the session loses no counter when a CPU goes offline"
@@ -343,7 +343,7 @@ result $? "no perf driver: nothing shares fixed counters"
 board "perf's legacy driver" --append $without -- "$probe 1 2 $dtlb -- true"
 lost 0 "" "perf's legacy driver: firmware provides counters, and none is lost"
 ! shares_fixed
-result $? "perf's legacy driver: it starts and stops no counter, so it shares none"
+result $? "perf's legacy driver: the driver starts and stops no counter, so it shares none"
 
 board "no perf driver, nor Sscofpmf" --cpu sscofpmf=false \
 	--append $without,riscv_pmu_legacy_devinit -- "$probe 1"

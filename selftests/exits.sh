@@ -62,5 +62,5 @@ for made in "$out"/*.made; do
 done
 status wait-cancel 7 "--on-full wait: a call that waits for room is not a cancellation point"
 status drain-exit 7 "exit() while others call: the exit status is the program's"
-status children-kill 137 "a signal while others call: the exit status shows it"
+status children-kill 137 "a signal during calls of other threads: the exit status shows the signal"
 results_end

@@ -54,7 +54,7 @@ late="1 CPU came online during the recording: some programs, shared objects and 
 says late "$late" "start: a CPU that came online is reported by dump"
 says again "$late" "record: a CPU that was offline for a while is reported"
 ! grep -q "came online" "$out/dump.err" "$out/all.err" "$out/steady.err"
-result $? "CPUs that were online all the time are not reported"
+result $? "CPUs that were always online are not reported"
 for name in sleeps one; do
 	host report --format json "$out/$name.rtd" >"$out/$name.json"
 	selftests/record/oncpu.py "$out/$name.json" "$out/$name.txt" >"$out/$name.log"
@@ -100,7 +100,7 @@ import json, sys
 sys.exit(not json.load(sys.stdin)["threads"])'
 result $? "start --switches: threads of all programs have times"
 grep -qE '^switches +[1-9][0-9]*, and 0 ' "$out/status.txt"
-result $? "status: prints how many switches were recorded"
+result $? "status: prints the number of recorded switches"
 pieces=("$out"/drop.rtd.*[0-9])
 [ ${#pieces[@]} -gt 1 ] && host decode --format json "${pieces[-1]}" | grep -q '"kind":"switch"'
 result $? "--rotate: pieces have records of switches"
@@ -118,7 +118,7 @@ nap = call["clock_nanosleep"]
 sys.exit(not (nap["calls"] >= 20 and nap["errors"] == 0 and nap["total"] >= 0.1 and
 	      nap["off-cpu"] > 0 and call["clone3" if "clone3" in call else "clone"]["calls"] == 3 and
 	      all(c["longest"] <= c["total"] and c["off-cpu"] <= c["total"] for c in call.values())))'
-result $? "--syscalls: report shows each call that the program makes, and how long it takes"
+result $? "--syscalls: report shows each call that the program makes, and its duration"
 host report --format json "$out/sampled-calls.rtd" | python3 -c '
 import json, sys
 call = {c["syscall"]: c for c in json.load(sys.stdin)["syscalls"]}
@@ -177,7 +177,7 @@ host report "$out/lossy.rtd" | awk '/on-cpu.*off-cpu/ { on = 1 } !NF { on = 0 }
 	on && /sleeps\// { t++; bad += gsub(/~/, "&") != 7 } END { exit bad || n != 3 || t != 4 }'
 result $? "report: lost switches mark all times on and off the CPU"
 selftests/format/compare.py "$build/sifive-trace" "$out"/*.rtd
-result $? "a reader written from the format's description reads the same"
+result $? "a reader written from the format's description reads the same records"
 
 # Each sink has its own clock and trace; together they contain each thread completely.
 board dual -- '
@@ -195,6 +195,6 @@ host report --strict --csv "$out/sinks.rtd" >"$out/sinks.csv" &&
 	host report --strict --csv "$out/sinks.0.rtd" "$out/sinks.1.rtd" | cmp - "$out/sinks.csv"
 result $? "report: the traces of two sinks have the same result as the merged trace"
 selftests/format/compare.py "$build/sifive-trace" "$out"/sinks*.rtd
-result $? "merge: a reader written from the format's description reads the same"
+result $? "merge: a reader written from the format's description reads the same records"
 
 results_end

@@ -139,7 +139,7 @@ for way in work:one fork:fork exec:exec system:"a shell's pipe" spawn:posix_spaw
 	daemon:daemon; do
 	status "${way%:*}" 0 "${way#*:}: the exit status is the program's"
 done
-whole work 10 "one process: all calls"
+whole work 10 "one process: all calls are recorded"
 for way in fork exec system spawn vfork daemon; do
 	whole $way "$(made $way)" "$way: the calls of all processes"
 done
@@ -184,7 +184,7 @@ done
 [ "$n" = "$(made pieces)" ]
 result $? "--rotate: all pieces together have the calls of all processes"
 grep -q 'mask: 2$' "$out/placed.txt"
-result $? "without -C: the program stays on the CPUs that it had"
+result $? "without -C: the program remains on the CPUs that it had"
 [ "$(cat "$out"/left.txt)" = "" ]
 result $? "no temporary folder is left"
 
@@ -246,7 +246,7 @@ mine() {
 	echo $sum
 }
 # two_of NAME WHAT: expect samples of both processes, and of no other process. Their shares depend
-# on how long the host lets each hart run.
+# on the time for which the host lets each hart run.
 two_of() {
 	local first second other
 	first=$(mine "$1" busy lazy main)

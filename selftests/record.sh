@@ -157,7 +157,7 @@ rec one --per-cpu -C 1 -e instructions:u $p/threads
 for p in plain plain-static objects threads shared; do
 	want=0
 	[ "${p%-static}" != plain ] || want=7
-	status $p $want "$p: the command has its exit status"
+	status $p $want "$p: the command returns the program's exit status"
 	host decode --format json "$out/$p.rtd" >"$out/$p.json"
 	"$verify" nesting "$out/$p.txt" "$out/$p.json" "$out/$p.rtd.meta"
 	result $? "$p: all calls nest and have the right caller and thread"
@@ -245,7 +245,7 @@ meta period 'm["sampling"]["period"] == 1000000 and m["sampling"]["event"] == "c
 says short "-c 10 is too short: the period is 10000 cycles, the minimum" \
 	"-c 10: the period in effect is reported"
 meta short 'm["sampling"]["period"] == 10000' "-c 10: the period in effect is in the side-car file"
-status static 5 "a static program: the command has its exit status"
+status static 5 "a static program: the command returns the program's exit status"
 at_least static busy 80 "a static program: samples are in the function that works"
 host decode --format json "$out/static.rtd" | python3 -c '
 import json, sys
@@ -300,7 +300,7 @@ want=$(calls plain)
 result $? "plain: five functions"
 for c in raw xor none channel sram quiet library folder/trace trace; do
 	[ "$(calls $c)" = "$want" ]
-	result $? "$c: all calls"
+	result $? "$c: all calls are recorded"
 done
 header() { host decode "$out/$1.rtd" | grep -F "$2" >/dev/null; result $? "$3"; }
 header raw "counts Raw" "--count raw"
@@ -341,7 +341,7 @@ for how in report "report --format csv" "report --by thread" "decode" "decode --
 done
 meta one '[s["cpu"] for s in m["sources"]] == [1] and m["lost"]["threads"] == 0' "-C 1: one CPU alone"
 [ "$(calls one)" = "$(calls threads)" ]
-result $? "-C 1: the program stays on CPU 1, and all calls are recorded"
+result $? "-C 1: the program remains on CPU 1, and all calls are recorded"
 meta ring 'm["wrapped"]' "--ring: the oldest bytes are overwritten"
 host decode --format json "$out/ring.rtd" | grep -c '"exit"' >"$out/ring.count"
 [ "$(cat "$out/ring.count")" -gt 20 ] && calls ring | grep -q '^branch '
@@ -662,10 +662,10 @@ unrun p-other 125 "/tmp/own: set-user-ID" "a program that is set-user-ID another
 status p-own 7 "a set-user-ID program of the same user"
 unrun p-group 125 "/tmp/group: set-group-ID" "a set-group-ID program, static"
 
-says r-ring "the ring has overwritten older records: use a larger -b to keep more" "-a --ring: what was kept is reported"
+says r-ring "the ring has overwritten older records: use a larger -b to keep more" "-a --ring: the loss of older records is reported"
 ! grep -q overwritten "$out/r-quiet.err"
-result $? "-a --ring -q: not reported"
-says r-library "the ring has overwritten older records: use a larger -b to keep more" "--ring: what was kept is reported"
+result $? "-a --ring -q: overwritten records are not reported"
+says r-library "the ring has overwritten older records: use a larger -b to keep more" "--ring: the loss of older records is reported"
 status r-running 0 "dump: a running ring"
 [ "$(calls r-running | grep -c .)" -gt 0 ]
 result $? "dump: a running ring has samples"
@@ -717,7 +717,7 @@ run rawio $p/caps user /target/sifive-trace info'
 says simple "cycles and instructions, as perf events (no Sscofpmf)" "info: without Sscofpmf"
 grep -qE '^  cycles +cycle$' "$out/simplelist.txt" && ! grep -q '^  branches' "$out/simplelist.txt"
 result $? "list: without Sscofpmf, only cycles and instructions can be counted"
-says simple "7 series" "info: a U74"
+says simple "7 series" "info: reports a U74"
 named simplenamed bullet utlb_miss r2002 pte_cache_miss "list --all: raw events of a U74"
 refused noraw 125 "cannot count r2002, event 0 of the list: this processor's firmware does not offer it" \
 	"record: a raw event by name that no counter counts"
@@ -774,7 +774,7 @@ LINES
 [ "$(grep -c 'registers 0xffffffff make messages, 0xffff0000 with timestamps; 16 channels;' "$out/quadafter.txt")" = 4 ]
 result $? "p550: info prints the self-test's result"
 boots quad "p550: firmware, kernel and machine"
-says quad "P550" "info: a P550"
+says quad "P550" "info: reports a P550"
 grep -qE '^  cycles +cycle$' "$out/quadlist.txt" &&
 	grep -qE '^  instructions +instret$' "$out/quadlist.txt" &&
 	grep -qE '^  branch-misses +hpmcounter3-8$' "$out/quadlist.txt"
@@ -789,7 +789,7 @@ for c in p550 p550own; do
 		"$c: each source has its hart and Linux's CPU"
 done
 [ "$(calls p550)" = "$(calls threads)" ]
-result $? "p550: all calls"
+result $? "p550: all calls are recorded"
 refused high 125 "use a channel below 16" "p550: --channel of the upper half"
 
 # -type f omits o-old.rtd, a link to a file that only the board has.

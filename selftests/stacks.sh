@@ -140,7 +140,7 @@ result $? "-g dwarf: paths of a stripped program are not cut"
 result $? "-g dwarf: paths of a stripped program have all calls of the recursive function"
 path short "-g dwarf,256: paths are cut" bottom '^[0-9]+ [^;]*;\[cut\](;down){2,9}'
 host report --format csv "$out/short.rtd" | grep -qE '^"\[cut\]",0,[1-9]'
-result $? "-g dwarf,256: report shows how many paths are cut"
+result $? "-g dwarf,256: report shows the number of cut paths"
 host graph "$out/short.rtd" | grep -qF '[cut]'
 result $? "-g dwarf,256: graph shows that paths are cut"
 path limit "-g dwarf: paths of more than 127 calls are cut" bottom '^[0-9]+ [^;]*;\[cut\](;down){126}'
