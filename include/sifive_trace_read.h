@@ -47,7 +47,7 @@ struct sifive_reader;
  * @SIFIVE_EVENT_SPAN: a part of a thread's time on or off the CPU (record --switches)
  * @SIFIVE_EVENT_LOST: records of a thread may be missing here
  * @SIFIVE_EVENT_IDLE: a pipe has no more data for now; never occurs with files
- * @SIFIVE_EVENT_POINT: in a trace with instruction trace, a record of an instrumented function or a
+ * @SIFIVE_EVENT_POINT: a record, with instruction trace, of an instrumented function or a
  *		manual record, in its place among the calls. The calls, and SIFIVE_EVENT_RECORD for
  *		function entry and exit, come from instruction trace, unless the option "calls" is
  *		"records".
@@ -283,7 +283,7 @@ int sifive_reader_open(struct sifive_reader *reader, const char *path, unsigned 
 
 /**
  * sifive_reader_next() - read the next event
- * @event:	set to the event
+ * @event:	result: the event
  *
  * Events are in the order of the trace. Records of a thread that moved between harts are in
  * the order in which the thread wrote them.

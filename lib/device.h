@@ -221,7 +221,7 @@ PERF_INTERNAL int perf_device_sink(struct perf_device *device, uint32_t index,
 
 /**
  * perf_device_file - the file name for the data of sink @index
- * @name:	set to the name, cut to PATH_MAX with its NUL
+ * @name:	result: the name, cut to PATH_MAX with its NUL
  *
  * A single sink's file is @path itself; with several, the index precedes the last extension:
  * trace.0.rtd, trace.1.rtd ...

@@ -29,7 +29,7 @@ PERF_INTERNAL int perf_join(struct perf_device *device, struct sifive_trace_join
 
 /**
  * perf_join_channel - get one more channel
- * @used:	set to whether another process has already used it
+ * @used:	result: another process has already used the channel
  *
  * Called with the channels locked. Returns -1 if no channel is left, or if the
  * session is the process's own.

@@ -17,9 +17,8 @@ PERF_LOCAL void write_filtered(uintptr_t function, uintptr_t site, uint32_t kind
 
 /*
  * The calling thread's part, for a filter with PERF_FILTER_FROM. @frame and @site are those of the
- * call that began the part; @frame is 0 if no part has begun. @depth: number of open calls to the
- * function;
- * @same: number of them with this frame and site, which inlined calls share; @cut: the latest
+ * call that began the part; @frame is 0 if no part has begun. @depth: open calls to the function;
+ * @same: those of them with this frame and site, which inlined calls share; @cut: the latest
  * part ended while calls were open; @epoch: the session's epoch.
  */
 static __thread struct {

@@ -684,7 +684,7 @@ static void *write_values(void *arg)
 	return NULL;
 }
 
-/* All messages of one encoder are in a sink's stream, in order. */
+/* Check that all messages of one encoder are in a sink's stream, in order. */
 static void check_writer(struct __test_metadata *_metadata,
 			 const struct trace_stream *stream,
 			 const struct sifive_trace_encoder *e)

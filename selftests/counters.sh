@@ -125,13 +125,13 @@ mask 0x8 "user mode alone: on a programmable counter"
 counted loop0 200000 200050 "user mode alone: the loop is counted"
 counted calls0 15000 20000 "user mode alone: the kernel's part of a system call is not counted"
 user_loop=$(value loop0) user_calls=$(value calls0)
-mask 0x8 "the kernel alone: on a programmable counter"
+mask 0x8 "the kernel alone: a programmable counter is used"
 counted loop0 0 50 "the kernel alone: the loop is not counted"
-counted calls0 300000 600000 "the kernel alone: the kernel's part of a system call"
+counted calls0 300000 600000 "the kernel alone: the kernel's part of a system call is counted"
 kernel_loop=$(value loop0) kernel_calls=$(value calls0)
 mask 0x1c "an event in both modes, and in each mode alone, counts as three"
-counted loop0 200000 200050 "both modes: the loop"
-counted calls0 315000 620000 "both modes: a system call"
+counted loop0 200000 200050 "both modes: the loop is counted"
+counted calls0 315000 620000 "both modes: a system call is counted"
 together "$user_loop" "$kernel_loop" "$(value loop0)" "both modes: the loop's counts in each mode add up"
 together "$user_calls" "$kernel_calls" "$(value calls0)" \
 	"both modes: the system calls' counts in each mode add up"

@@ -102,7 +102,7 @@ static int decode(struct _test_data_drain *self)
 			    &self->stream);
 }
 
-/* All @stores have been read without a gap, and the driver reports no loss. */
+/* Check that all @stores have been read without a gap, and the driver reports no loss. */
 static void check_whole(struct __test_metadata *_metadata, struct _test_data_drain *self,
 			uint32_t stores)
 {

@@ -75,7 +75,7 @@ static int start(struct _test_data_faults *self)
 
 static __attribute__((noipa)) void *touch(void *pages);
 
-/* The words of a record: lower bits of pc and page, and upper bits of both. */
+/* Count the record with these words: lower bits of pc and page, and upper bits of both. */
 static void look(struct _test_data_faults *self, const uint32_t *word)
 {
 	uint64_t page = (uint64_t)(word[2] & SIFIVE_TRACE_FAULT_PAGE) << 32 | word[1];

@@ -105,7 +105,7 @@ static uint64_t odd_number(uint64_t *seed)
 	}
 }
 
-/* An argument that passes the first checks, with slight damage. */
+/* Make an argument that passes the first checks, with slight damage. */
 static void sensible(struct _test_data_fuzz *self, unsigned int call, void *arg)
 {
 	struct sifive_trace_config *config = arg;

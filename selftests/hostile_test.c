@@ -38,7 +38,7 @@ static uint32_t some_sink(const struct trace_session *s, uint64_t *buffer)
 	return sba ? SIFIVE_TRACE_SINK_SBA : SIFIVE_TRACE_SINK_SRAM;
 }
 
-/* A new session captures what it stores. */
+/* Check that a new session captures what it stores. */
 static void still_works(struct __test_metadata *_metadata)
 {
 	struct trace_session s;

@@ -33,7 +33,7 @@ FIXTURE_TEARDOWN(identity)
 	close(self->fd);
 }
 
-/* The text of a file without its final newline; empty if there is none. */
+/* Read the text of a file without its final newline; empty if there is none. */
 static void read_text(const char *path, char *text, size_t size)
 {
 	FILE *file = fopen(path, "r");
@@ -47,7 +47,7 @@ static void read_text(const char *path, char *text, size_t size)
 }
 
 /*
- * An attribute of the component that the interface calls NAME@ADDRESS; its device is
+ * Read an attribute of the component that the interface calls NAME@ADDRESS; its device is
  * ADDRESS.NAME.
  */
 static void attribute(const char *name, const char *what, char *text, size_t size)
@@ -60,7 +60,7 @@ static void attribute(const char *name, const char *what, char *text, size_t siz
 	read_text(path, text, size);
 }
 
-/* The line of a register dump that begins with this word. */
+/* Find the line of a register dump that begins with this word. */
 static bool dump_line(const char *name, const char *word, char *line, size_t size)
 {
 	char path[256], start[32];

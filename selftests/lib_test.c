@@ -59,7 +59,7 @@ FIXTURE_TEARDOWN(lib)
 	close(self->fd);
 }
 
-/* The last call failed with an error message, and the device is free. */
+/* Check that the last call failed with an error message, and the device is free. */
 static void failed(struct __test_metadata *_metadata, int fd, int rc,
 		   const char *what)
 {
@@ -76,7 +76,7 @@ static void failed(struct __test_metadata *_metadata, int fd, int rc,
 
 #define FAILED(rc)	failed(_metadata, self->fd, rc, #rc)
 
-/* The last call's error message contains this text. */
+/* Check that the last call's error message contains this text. */
 static void says(struct __test_metadata *_metadata, const char *words)
 {
 	EXPECT_NE(NULL, strstr(perfErrorString(), words)) {

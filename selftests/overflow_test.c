@@ -143,7 +143,7 @@ TEST_F(overflow, generates_samples)
 
 #define ROUNDS		5
 
-/* The number is within 5 % of the expected one, which is not zero. */
+/* Whether the number is within 5 % of the expected one, which is not zero. */
 static bool near(uint64_t samples, uint64_t expected)
 {
 	return expected && samples >= expected * 95 / 100 &&

@@ -129,7 +129,7 @@ static uint64_t count_loop(struct _test_data_perf *self,
 		}							\
 	} while (0)
 
-/* The session's counters increase and count the right events. */
+/* Check that the session's counters increase and count the right events. */
 static void check_ours(struct __test_metadata *_metadata,
 		       struct _test_data_perf *self)
 {

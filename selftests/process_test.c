@@ -79,7 +79,7 @@ FIXTURE(process) {
 	struct seen seen;
 };
 
-/* A thread created before START, and one created after it. */
+/* Create a thread before START, and another one after it. */
 static void run_child(struct _test_data_process *self)
 {
 	pthread_t thread;

@@ -130,7 +130,7 @@ static void made(unsigned int before, unsigned int calls, unsigned int exits)
 		__atomic_fetch_add(&outcome->made, calls + exits, __ATOMIC_RELAXED);
 }
 
-/* A child with its own memory records and counts nothing. */
+/* Run a child with its own memory, which records and counts nothing. */
 static void have_child(pid_t child)
 {
 	if (!child) {
@@ -270,7 +270,7 @@ static void spawn_child(void)
 		have_child(child);
 }
 
-/* A child that makes calls in its parent's memory, then executes a program. */
+/* Run a child that makes calls in its parent's memory, then executes a program. */
 static void execute_child(unsigned int before)
 {
 	pid_t child = vfork();
@@ -444,7 +444,7 @@ static void take_steps(struct actor *self)
 		step[below(self, ARRAY_SIZE(step))](self);
 }
 
-/* A timer that signals the calling thread. */
+/* Create a timer that signals the calling thread. */
 static void make_timer(struct actor *self)
 {
 	struct sigevent event = {

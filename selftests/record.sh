@@ -327,7 +327,7 @@ def waited(lines):
                if r["kind"] == "exit" and r.get("function") == "main"
                for c in r["counters"].values())
 sys.exit(not waited(sys.stdin) < waited(open(sys.argv[1])) / 2)' "$out/one.json"
-result $? "a thread that waits counts nothing"
+result $? "a waiting thread counts nothing"
 marked() {
 	"$build/sifive-trace" "$@" "$out/one.rtd" 2>/dev/null | grep -aq "instructions:u (hart)"
 }

@@ -60,7 +60,7 @@ static void store_values(struct trace_session *s, uint32_t from, uint32_t to)
 		trace_store(s->page, s->reg, from, 4);
 }
 
-/* The stopped ring begins with a complete message and ends with the last store. */
+/* Check that the stopped ring begins with a complete message and ends with the last store. */
 static void check_newest(struct __test_metadata *_metadata,
 			 struct trace_session *s, uint32_t stored, size_t least)
 {

@@ -566,7 +566,7 @@ static void *thread_works_own(void *unused)
 	return NULL;
 }
 
-/* Instructions of the thread that runs @fn, according to its samples. */
+/* Return the instructions of the thread running @fn, according to its samples. */
 static uint64_t instructions_in(const struct samples *s, void (*fn)(uint64_t))
 {
 	uint64_t sum = 0, mask = BIT64(48) - 1;

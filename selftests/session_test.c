@@ -362,7 +362,7 @@ TEST_F(session, module_cannot_be_unloaded_while_in_use)
 	ASSERT_LE(0, self->fd);
 }
 
-/* The platform device of a component, from its name in the device tree. */
+/* Find the platform device of a component, from its name in the device tree. */
 static bool find_device(const char *driver, const char *node, char *name, size_t size)
 {
 	char link[PATH_MAX], target[PATH_MAX];

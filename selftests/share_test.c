@@ -59,7 +59,7 @@ static int configure(struct trace_session *s, uint64_t buffer, uint32_t flags)
 				    sba ? buffer : 0, flags);
 }
 
-/* A ring that runs and has wrapped. */
+/* Start a ring, and wait until it has wrapped. */
 static void run_ring(struct __test_metadata *_metadata, struct trace_session *s,
 		     uint64_t buffer)
 {

@@ -128,7 +128,7 @@ static void count_signal(int number)
 }
 
 /*
- * All signals that the C library leaves to programs, except SIGILL, which the trace library uses
+ * Whether the C library leaves the signal to programs; not SIGILL, which the trace library uses
  * while tracing is on.
  */
 static bool is_watched(int number)

@@ -36,7 +36,7 @@ uint64_t trace_own_count(const struct sifive_trace_slot *slot, unsigned int coun
 /* Return the signal raised by reading a counter, or 0. */
 int trace_signal_of_counter(unsigned int counter);
 
-/* A loop of TRACE_SPIN instructions per turn. */
+/* Execute a loop of TRACE_SPIN instructions per turn. */
 static inline void trace_spin(uint64_t turns)
 {
 	asm volatile("1:	addi %0, %0, -1\n"

@@ -104,7 +104,7 @@ const char *trace_session_leaver(struct trace_session *s);
 /* Return a number from the environment, or @otherwise. */
 uint64_t trace_setting(const char *name, uint64_t otherwise);
 
-/* Return the number of repetitions to do, if a full run does @count: one in TRACE_PART of them. */
+/* Return the number of repetitions, if a full run has @count: one in TRACE_PART of these. */
 int trace_repeat(int count);
 
 /* Return the error when a child of the same user, without capabilities, reads the capture. */

@@ -36,7 +36,7 @@ struct own {
 
 /**
  * struct table - all sampled threads that have not exited
- * @lock:	protects the lists; the CPU that runs a thread owns its counts
+ * @lock:	lock of the lists; the CPU on which a thread is running owns its counts
  * @list:	threads, by hash
  * @free:	unused entries
  * @own:	the entries

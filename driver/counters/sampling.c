@@ -46,7 +46,7 @@
  * @encoder:	encoder of the hart
  * @owner:	the component with the sink of this stream
  * @on:		records are written
- * @begun:	this capture has a header
+ * @begun:	the stream has a header in this capture
  * @flags:	SIFIVE_TRACE_SAMPLING_*
  * @samples:	records written since CONFIG
  * @lost:	records that could not be written

@@ -9,9 +9,7 @@ PERF_INTERNAL void bare_choose_begin(struct bare_choice *choice)
 		choice->holder[n] = -1;
 }
 
-/*
- * Called when counter @n is free: each event on the path takes the free counter, and frees its own.
- */
+/* Called when counter @n is free: each event on the path moves to the free counter. */
 PERF_LOCAL void hand_on(struct bare_choice *choice, const unsigned char *to,
 			unsigned int n, unsigned int last)
 {

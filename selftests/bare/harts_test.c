@@ -78,7 +78,7 @@ static bool init_hooks(struct hart *hart)
 				      hart->type, hart->size);
 }
 
-/* All calls between on and off, plus one record. */
+/* Make all calls between on and off, plus one record. */
 static bool call(struct hart *hart)
 {
 	static const unsigned int fibonacci[] = { 0, 1, 1, 2, 3, 5 };

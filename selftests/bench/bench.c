@@ -148,7 +148,7 @@ static bool same(const struct monitor_accesses *before,
 	} while (!same(&before_, &after_, captured() - bytes_, cost));	\
 } while (0)
 
-/* The thread's current record writers. */
+/* Measure the thread's current record writers. */
 static void measure(const struct list *list, int type, bool poll, enum how how)
 {
 	void *function = traced_hooks, *site = measure;

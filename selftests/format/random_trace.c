@@ -64,7 +64,7 @@ static void begin_alike(struct gen_stream *s)
 	memcpy(s->counter, first->counter, sizeof(s->counter));
 }
 
-/* The callers of a sample; some lists are incomplete, or too long. */
+/* Write the callers of a sample; some lists are incomplete, or too long. */
 static void write_callers(struct gen_stream *s)
 {
 	uint64_t count = one_in(20) ? below(2 * SIFIVE_TRACE_CALLERS_MAX) : 1 + below(6);
@@ -82,7 +82,7 @@ static void write_callers(struct gen_stream *s)
 	}
 }
 
-/* The stack of a sample; some stacks are incomplete, or too long. */
+/* Write the stack of a sample; some stacks are incomplete, or too long. */
 static void write_stack(struct gen_stream *s)
 {
 	uint64_t values = one_in(50) ? below(1100) : one_in(10) ? below(16) : 16 + below(20);
@@ -113,7 +113,7 @@ static void write_record(struct gen_stream *s)
 	gen_record(s, kind, address, value);
 }
 
-/* An abandoned record, with or without the mark. */
+/* Write an abandoned record, with or without the mark. */
 static void abandon(struct gen_stream *s)
 {
 	gen_store(s->gen, s->src, s->channel, 1, 0);
@@ -132,7 +132,7 @@ static void take_channel(struct gen_stream *s)
 	gen_header(s);
 }
 
-/* The stream's thread has dropped records, or waited. */
+/* Write a mark: the stream's thread has dropped records, or waited. */
 static void mark(struct gen_stream *s)
 {
 	const uint32_t kind = SIFIVE_TRACE_RECORD_WAITED_LONG + (uint32_t)below(3);
@@ -153,7 +153,7 @@ static void other_message(struct gen *gen, unsigned int src)
 	gen_message(gen, 33 + (unsigned int)below(2), src, fixed, bits, field, 1u + fixed[1]);
 }
 
-/* A context switch, a mark, or a truncated record. */
+/* Write a context switch, a mark, or a truncated record. */
 static void write_switch(struct gen *gen, unsigned int src)
 {
 	static const uint8_t kinds[] = {
@@ -198,7 +198,7 @@ static void write_part(struct gen_stream *s)
 	write_record(s);
 }
 
-/* All records of one source. */
+/* Write all records of one source. */
 static void fill(struct gen *gen, unsigned int src)
 {
 	unsigned int i;

@@ -88,7 +88,7 @@ static void check_link(void *context, const struct counts_link *link)
 		abort();
 }
 
-/* The counts equal the flow's, plus instructions that the kernel executed at traps. */
+/* Check that the counts equal the flow's, plus instructions that the kernel executed at traps. */
 static void check_counts(const struct counts *counts, const struct seen *seen)
 {
 	uint64_t counted = 0;

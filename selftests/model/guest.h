@@ -69,7 +69,7 @@ static inline void result(bool ok, const char *what)
 	print("\n");
 }
 
-/* A message of four bytes. */
+/* Store a message of four bytes. */
 static inline void store(void)
 {
 	wr(TR_ITC_STIMULUS, 0x40);

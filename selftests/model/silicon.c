@@ -379,7 +379,7 @@ static const struct row rows[] = {
 	  .name = "/pmu riscv,event-to-mhpmcounters | cut -d ' ' -f -6" },
 };
 
-/* A separate board for each row, so that rows do not affect each other. */
+/* Start a separate board for each row, so that rows do not affect each other. */
 static void start(struct board *b, const struct row *r)
 {
 	const char *devices = getenv("P550"), *harts = getenv("P550_CPU");

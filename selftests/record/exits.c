@@ -137,7 +137,7 @@ static HIDDEN void calls_on(void)
 		pass();
 }
 
-/* A thread that an exit function starts but does not wait for. */
+/* Start a thread that an exit function starts but does not wait for. */
 static HIDDEN void start_late(void)
 {
 	start(call);

@@ -120,7 +120,7 @@ static void stuck(int number)
 	_exit(1);
 }
 
-/* All processes of the recording, including orphans. */
+/* Wait for all processes of the recording, including orphans. */
 static void await_all(void)
 {
 	alarm(PATIENCE_S);

@@ -43,7 +43,7 @@ static void save_work(FIXTURE_DATA(command) *self)
 	save(self, "t");
 }
 
-/* The row of an address: the text before and after the instruction, which LLVM prints. */
+/* Find the row of an address: the text before and after the instruction, which LLVM prints. */
 static bool has_row(const char *out, const char *before, const char *behind)
 {
 	const char *row = strstr(out, before), *end = row ? strchr(row, '\n') : NULL;

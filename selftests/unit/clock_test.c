@@ -122,7 +122,7 @@ static void on_record(void *context, const struct perfrec_record *record)
 
 static const struct trace_ops ops = { .record = on_record };
 
-/* The trace without the @shift bytes at @damage. */
+/* Read the trace without the @shift bytes at @damage. */
 static void read_damaged(struct __test_metadata *_metadata,
 			 FIXTURE_DATA(clock) *self, size_t damage, size_t shift)
 {

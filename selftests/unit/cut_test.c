@@ -125,7 +125,7 @@ static void append(char *text, size_t size, const struct cut *cut,
 
 static struct gen gen;
 
-/* The marks before a record: a thread drops records twice, and waits. */
+/* Write the marks before a record: a thread drops records twice, and waits. */
 static void mark(struct gen_stream *stream, uint64_t *seed)
 {
 	const unsigned int which = gen_random(seed) & 31;

@@ -20,7 +20,7 @@ static void calls(struct gen_stream *stream, uint64_t bias, uint64_t *value)
 	}
 }
 
-/* The records of @trace as text, with times and counts. */
+/* Read the records of @trace as text, with times and counts. */
 static void records(FIXTURE_DATA(command) *self, const char *trace, const char *options)
 {
 	run(self, "decode -s 1 --meta none --values raw %s --strict %s | grep -v '^#'",

@@ -139,7 +139,7 @@ TEST_F_TIMEOUT(command, go_tool_pprof_reads_the_profile, 600)
 	}
 }
 
-/* A call of fib by main, in a file that was loaded elsewhere. */
+/* Write a call of fib by main, in a file that was loaded elsewhere. */
 static void make_loaded(FIXTURE_DATA(command) *self)
 {
 	static const char meta[] =

@@ -355,7 +355,10 @@ TEST_F(flow, is_exact_outside_the_sync_messages_around_damage)
 	EXPECT_LT(rounds / 2, gaps);
 }
 
-/* A loop of three instructions, of which the first is a branch, and a Sync message at the third. */
+/*
+ * Begin a loop of three instructions, of which the first is a branch, and a Sync message at the
+ * third.
+ */
 static void begin_loop(FIXTURE_DATA(flow) *self)
 {
 	/* bnez zero, .+8; j .-4; j .-8 */
@@ -370,7 +373,7 @@ static void begin_loop(FIXTURE_DATA(flow) *self)
 	gen_message(&self->gen, 9, 0, &sync, bits, field, 2);
 }
 
-/* A taken branch after @halfwords, which is repeated @times more times. */
+/* Append a taken branch after @halfwords, which is repeated @times more times. */
 static void repeat(FIXTURE_DATA(flow) *self, uint64_t halfwords, uint64_t times)
 {
 	gen_message(&self->gen, 3, 0, NULL, NULL, &halfwords, 1);

@@ -80,7 +80,9 @@ static void add_bits(struct slices *to, uint64_t value, unsigned int bits)
 	}
 }
 
-/* A variable field: as many bits as the value has, at least one. Its last slice ends the field. */
+/*
+ * Add a variable field: as many bits as the value has, at least one. Its last slice ends the field.
+ */
 static void add_field(struct slices *to, uint64_t value)
 {
 	unsigned int bits = 1;

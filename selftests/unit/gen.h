@@ -126,10 +126,10 @@ void gen_sync(struct gen *gen, unsigned int src);
 /* Error message: a queue overrun that lost data acquisition messages. */
 void gen_error(struct gen *gen, unsigned int src);
 
-/* A stream's header; counters start from counter[].previous. */
+/* Write a stream's header; counters start from counter[].previous. */
 void gen_header(struct gen_stream *stream);
 
-/* The callers of the sample that follows: even addresses. */
+/* Write the callers of the sample that follows: even addresses. */
 void gen_callers(struct gen_stream *stream, const uint64_t *address, unsigned int count);
 
 /* Registers and a stack of the sample that follows. */
@@ -145,13 +145,13 @@ void gen_stack(struct gen_stream *stream, const uint64_t reg[SIFIVE_TRACE_STACK_
 void gen_record(struct gen_stream *stream, unsigned int type,
 		const uint64_t *address, const uint64_t *value);
 
-/* A stream with @counters general counters of @width bits, numbered from 0. */
+/* Initialise a stream with @counters general counters of @width bits, numbered from 0. */
 void gen_stream_init(struct gen_stream *stream, struct gen *gen, uint8_t src,
 		     uint8_t channel, uint8_t count_type,
 		     unsigned int counters, unsigned int width);
 
 /*
- * The messages of @a and @b, each in order, interleaved at random and appended to @to.
+ * Append the messages of @a and @b to @to, each in order, interleaved at random.
  * With timestamps, @a and @b must have different sources.
  */
 void gen_merge(struct gen *to, const struct gen *a, const struct gen *b,

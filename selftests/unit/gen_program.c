@@ -88,7 +88,7 @@ static void begin_stream(struct program *program, struct program_thread *thread)
 	thread->begun[thread->src] = true;
 }
 
-/* The thread's counts since its last record, as far as they are known. */
+/* Account for the thread's counts since its last record, as far as they are known. */
 static void account(struct program *program, struct program_thread *thread,
 		    bool fresh)
 {
@@ -131,7 +131,7 @@ static void keep_time(struct program *program, unsigned int function, uint64_t t
 	program->took[function][count] = took;
 }
 
-/* The innermost call ends now. */
+/* End the innermost call. */
 static void end_call(struct program *program, struct program_thread *thread)
 {
 	struct program_frame *frame = &thread->frame[--thread->depth];

@@ -190,7 +190,7 @@ TEST_F(command, report_graph_and_replay_read_instruction_trace)
 #define FIRMWARE	0x80000000ull
 #define SIDE_CAR(calls)	"{\"version\":1,\"instruction\":{\"calls\":" calls "}}"
 
-/* A program, the kernel, the firmware, and back. CALLS has the code of program and kernel. */
+/* Run a program, the kernel, the firmware, and back. CALLS has the code of program and kernel. */
 static void run_parts(FIXTURE_DATA(command) *self, const char *side_car)
 {
 	gen_free(&self->gen);

@@ -50,7 +50,7 @@ static void own(struct gen *gen, unsigned int src, uint32_t tid)
 	gen_message(gen, 2, src, NULL, NULL, &process, 1);
 }
 
-/* The thread is switched in, or out after @halfwords. */
+/* Switch the thread in, or out after @halfwords. */
 static void begin(struct gen *gen, unsigned int src, uint64_t address)
 {
 	resume(gen, src, address);
@@ -71,7 +71,7 @@ static void record(struct gen_stream *stream, unsigned int type, uint64_t addres
 	gen_record(stream, type, both, &value);
 }
 
-/* A trace of two sources, and a stream of source 0. */
+/* Start a trace of two sources, and a stream of source 0. */
 static void start(FIXTURE_DATA(command) *self, struct gen_stream *stream)
 {
 	gen_free(&self->gen);

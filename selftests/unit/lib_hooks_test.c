@@ -156,7 +156,7 @@ static void interrupt_hooks(void)
 	__cyg_profile_func_exit(function, site);
 }
 
-/* The @count records whose stores begin at @from have these kinds. */
+/* Whether the @count records whose stores begin at @from have these kinds. */
 static bool has_kinds(size_t from, const char *kinds)
 {
 	for (; *kinds; kinds++, from += record_stores())

@@ -341,7 +341,7 @@ static void interrupting(void)
 	explicit();
 }
 
-/* The thread was switched out, so its hart's counter has advanced, but its own has not. */
+/* Switch the thread out: its hart's counter has advanced, but its own has not. */
 static void switch_out(uint64_t harts)
 {
 	struct sifive_trace_slot *slots = (struct sifive_trace_slot *)perf_pool->slots;
@@ -499,7 +499,7 @@ static void *one_record(void *unused)
 	return unused;
 }
 
-/* The thread continues on @cpu. */
+/* Continue the thread on @cpu. */
 static void move_to(unsigned int cpu)
 {
 	struct sifive_trace_slot *slots = (struct sifive_trace_slot *)perf_pool->slots;

@@ -32,7 +32,7 @@ static void record(struct gen_stream *stream, unsigned int type,
 	gen_record(stream, type, address, &value);
 }
 
-/* Bytes that are not a message; the next word completes the record before them. */
+/* Write bytes that are not a message; the next word completes the record before them. */
 static void gap(FIXTURE_DATA(command) *self)
 {
 	gen_store(&self->gen, 0, 6, 1, 0xff);
@@ -216,7 +216,7 @@ TEST_F(command, counts_after_a_loss_belong_to_no_function)
 	}
 }
 
-/* The output of record -i for an instrumented program. */
+/* Write the output of record -i for an instrumented program. */
 static void calls_and_samples(struct __test_metadata *_metadata, FIXTURE_DATA(command) *self,
 			      const char *browser)
 {
@@ -523,7 +523,7 @@ TEST_F(command, early_side_car_file_hides_no_later_thread)
 	}
 }
 
-/* A new trace of a thread that moves between two harts. */
+/* Begin a new trace of a thread that moves between two harts. */
 static void begin_moves(FIXTURE_DATA(command) *self)
 {
 	static const char meta[] = "{\"srcbits\":1,\"per_thread\":true,\"shared\":64,"
@@ -543,7 +543,7 @@ static void end_moves(FIXTURE_DATA(command) *self)
 	save(self, "trace.rtd");
 }
 
-/* The stream of that thread on hart @src, whose headers name the thread. */
+/* Begin the stream of that thread on hart @src, whose headers name the thread. */
 static void named_stream(struct gen_stream *stream, struct gen *gen, uint8_t src,
 			 uint8_t count_type)
 {

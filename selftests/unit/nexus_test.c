@@ -224,7 +224,7 @@ TEST(store_sizes_are_decoded)
 	EXPECT_FALSE(nexus_store(&message, &store));
 }
 
-/* A sync, stores of several sizes, idle bytes. */
+/* Write a sync, stores of several sizes, idle bytes. */
 static void sample(struct gen *gen, unsigned int src_bits)
 {
 	unsigned int i;

@@ -174,7 +174,7 @@ static void switch_out(FIXTURE_DATA(oncpu) *self, unsigned int hart, bool end)
 	self->running[hart] = -1;
 }
 
-/* A running thread can also be woken, and so can one that has been woken before. */
+/* Wake a thread, which can be running, or have been woken before. */
 static void wake(FIXTURE_DATA(oncpu) *self, unsigned int hart)
 {
 	int thread = (int)below(self, self->threads);
@@ -498,7 +498,7 @@ static uint64_t off_time(struct __test_metadata *_metadata, const struct oncpu_t
 	return off;
 }
 
-/* The parts of each function's time also add up to the whole. */
+/* Check that the parts of each function's time also add up to the whole. */
 static void check_rows(struct __test_metadata *_metadata, FIXTURE_DATA(oncpu) *self)
 {
 	const struct profile *profile = &self->profile;

@@ -52,7 +52,7 @@ static void branch(struct walk *walk, bool taken)
 		end_history(walk);
 }
 
-/* The last instruction was a return to @address. */
+/* Execute a return to @address. */
 static void return_to(struct walk *walk, uint64_t address)
 {
 	const uint8_t type[] = { 0 }, bits[] = { 2, 0 };

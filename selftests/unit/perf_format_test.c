@@ -181,7 +181,7 @@ TEST_F(command, perf_values_and_times_are_as_expected)
 }
 
 
-/* A header of @counters counters from source @src, at its absolute time. */
+/* Write a header of @counters counters from source @src, at its absolute time. */
 static void begin(struct gen *gen, struct gen_stream *stream, unsigned int src,
 		  unsigned int counters)
 {

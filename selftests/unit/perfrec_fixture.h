@@ -66,7 +66,7 @@ static inline void word8(FIXTURE_DATA(perfrec) *self, uint32_t value)
 	push(self, 1, value);
 }
 
-/* A header with general events in counters 0, 2, 3 ... of @width bits. */
+/* Write a header with general events in counters 0, 2, 3 ... of @width bits. */
 static inline void header(FIXTURE_DATA(perfrec) *self, uint32_t count_type,
 		   unsigned int counters, unsigned int width)
 {

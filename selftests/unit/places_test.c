@@ -134,7 +134,7 @@ static void add_thread(FIXTURE_DATA(places) *self, int channel, int64_t pid, boo
 	};
 }
 
-/* An object mapped only by process @process. */
+/* Add an object mapped only by process @process. */
 static void add_in(FIXTURE_DATA(places) *self, uint64_t start, uint32_t process)
 {
 	static uint32_t in[8];

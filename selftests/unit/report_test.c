@@ -366,7 +366,7 @@ TEST_F(report, hart_costs_are_correct)
 	profile_free(&profile);
 }
 
-/* A channel used by several threads in turn, each on several harts. */
+/* Check a channel used by several threads in turn, each on several harts. */
 static void check_successors(struct __test_metadata *_metadata,
 			     FIXTURE_DATA(report) *self,
 			     const FIXTURE_VARIANT(report) *variant, uint64_t now)

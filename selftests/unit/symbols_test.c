@@ -191,7 +191,7 @@ TEST_F(symbols, files_that_are_not_programs_are_refused)
 	EXPECT_NE(NULL, strstr(reported, "/dev/zero: not an ELF program: not a file"));
 }
 
-/* The stripped file, modified by @command, as the only object. */
+/* Use the stripped file, modified by @command, as the only object. */
 static void use_stripped(FIXTURE_DATA(symbols) *self, const char *command)
 {
 	shell(CROSS "objcopy --strip-all " WHOLE " stripped.so && %s", command);

@@ -58,7 +58,7 @@ static void push(struct stack *stack, uint64_t value)
 	stack->word[stack->words++] = value;
 }
 
-/* The frames of down(), main() and start(). */
+/* Push the frames of down(), main() and start(). */
 static void push_usual(struct stack *stack, unsigned int levels, uint64_t first)
 {
 	unsigned int i;
@@ -82,7 +82,7 @@ static void sample(struct stack *stack, uint64_t pc)
 	stack->words = 0;
 }
 
-/* The paths of the samples in the trace, with their numbers. */
+/* Read the paths of the samples in the trace, with their numbers. */
 static void paths(FIXTURE_DATA(command) *self, const char *options)
 {
 	save(self, "trace.rtd");
@@ -638,7 +638,9 @@ static void write_names(const char *path, const char *names)
 	write_file(path, names, strlen(names));
 }
 
-/* A sample in the kernel: the program entered four(), which called two(), which called one(). */
+/*
+ * Write a sample in the kernel: the program entered four(), which called two(), which called one().
+ */
 static void kernel_sample(struct stack *stack, uint64_t from, bool unwound)
 {
 	const uint64_t callers[] = {
