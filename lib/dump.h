@@ -16,7 +16,7 @@ PERF_INTERNAL int perf_dump(const char *path);
 #ifndef PERF_DROPIN
 /**
  * perf_dump_early - write only the side-car files, before there is a capture
- * @path:	as for perf_dump()
+ * @path:	path of the file, as for perf_dump()
  *
  * If the program ends without writing its capture, another process can save it with these
  * files. They mark a ring as wrapped, because it is not yet known whether it will be.
@@ -25,7 +25,7 @@ PERF_INTERNAL int perf_dump_early(const char *path);
 
 /**
  * perf_dump_drained - write only the side-car files of a stopped capture
- * @path:	as for perf_dump()
+ * @path:	path of the file, as for perf_dump()
  *
  * Another process writes the capture itself. Reports losses as perf_dump() does.
  */

@@ -74,7 +74,7 @@ PERF_INTERNAL int perf_event_parse(const char *word, size_t length,
 				   char *error, size_t size);
 #endif /* PERF_DROPIN */
 
-/* Return the usual name of an event, with its modifier. */
+/* Write the usual name of an event, with its modifier. */
 PERF_INTERNAL void perf_event_name(const struct perf_event_id *event, char *name,
 				   size_t size);
 

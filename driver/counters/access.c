@@ -29,11 +29,11 @@
 /**
  * struct sft_thread - a thread that joined
  * @node:	entry in threads, or in leaving
- * @pid:	the thread
- * @event:	follows its context switches
+ * @pid:	id of the thread
+ * @event:	perf event that follows the thread's context switches
  * @live:	the thread's session still exists
  * @slot:	counter offsets for user mode, or NULL
- * @at:		index of the slot
+ * @at:		index of @slot
  * @count:	counter values when the thread was last switched out
  * @turn:	turns of the thread, if events take turns
  */

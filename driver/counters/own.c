@@ -58,7 +58,7 @@ static struct sft_processes only;
  * struct here - a CPU's counters; accessed there with interrupts disabled
  * @base:	counter values up to which counts have been assigned to threads
  * @mask:	counters to read at each context switch
- * @on:		context switches are reported
+ * @on:		the CPU's context switches are reported
  */
 struct here {
 	u64 base[SIFIVE_TRACE_MAX_COUNTERS];

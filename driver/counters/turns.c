@@ -25,7 +25,7 @@
 
 /**
  * struct here - the turn on this CPU; accessed there with interrupts disabled
- * @timer:	ends the turn
+ * @timer:	timer that ends the turn
  * @now:	the turns of the running thread or hart, NULL if no thread of the session is running
  * @offset:	the offsets that are added to the counters, by counter; NULL if none
  * @counting:	the turn whose events the counters count, or NO_TURN

@@ -9,7 +9,7 @@
 
 /**
  * struct sft_why - the error message or report of a request
- * @text:	empty if there is nothing to report
+ * @text:	message; empty if there is nothing to report
  */
 struct sft_why {
 	char text[SIFIVE_TRACE_MESSAGE_LEN];

@@ -24,7 +24,7 @@
 /**
  * struct drain - state of a sink that is drained
  * @sink:	the sink
- * @reader:	the file that reads it, NULL = none yet
+ * @reader:	file that reads the sink, NULL = none yet
  * @at:		write position of the sink at the last check
  * @fill:	number of unread bytes before @at
  * @oldest:	position of the oldest unread byte; also read without the system's lock
@@ -46,10 +46,9 @@
  * @gaps:	number of times that bytes were lost
  * @lost:	number of bytes lost
  * @gap_offset:	bytes returned before the last gap
- * @gap_begin:	the bytes of the gap were written after this time
- * @gap_end:	the bytes of the gap were written before this time; both times in
- *		nanoseconds of the monotonic clock
- * @clean:	unread bytes were written after this time
+ * @gap_begin:	lower bound on the time at which the gap's bytes were written
+ * @gap_end:	upper bound on that time; both in nanoseconds of the monotonic clock
+ * @clean:	lower bound on the time at which the unread bytes were written
  * @written:	bytes that the hardware has written
  * @looked:	time of the last check
  * @seen:	earlier checks, an eighth of the ring apart: number of bytes

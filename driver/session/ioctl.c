@@ -563,13 +563,13 @@ static int attach_mapping(struct sft_file *file, void *arg, void __user *uarg,
  * @size:	size of the argument as this kernel knows it
  * @room:	size of the argument and the data that the functions below keep with it, 0 if
  *		equal to @size
- * @write:	needs a file open for writing
- * @frees:	may free the sinks' buffers
- * @before:	runs first, with the system not locked, or NULL
- * @handler:	runs with the system locked, on a copy of the argument
- * @after:	runs if @handler succeeded, with the system not locked, or NULL; gets the
- *		caller's own argument, to create a result only if it can be delivered
- * @free:	frees the data kept with the argument, even after an error; or NULL
+ * @write:	the call needs a file open for writing
+ * @frees:	the call may free the sinks' buffers
+ * @before:	function that runs first, with the system not locked, or NULL
+ * @handler:	function that runs with the system locked, on a copy of the argument
+ * @after:	function that runs if @handler succeeded, with the system not locked, or NULL;
+ *		gets the caller's own argument, to create a result only if it can be delivered
+ * @free:	function that frees the data kept with the argument, even after an error; or NULL
  */
 struct call {
 	size_t size;

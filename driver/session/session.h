@@ -47,10 +47,10 @@ struct sifive_trace_join;
  *		sft_session.captures; 0 = none
  * @message:	text of the file's last error
  * @mapping:	address space of the file's mappings of stimulus pages
- * @read_lock:	one read at a time; taken before the system's lock
- * @snapshot:	number of the ring's copy that it reads, if the ring was running when
+ * @read_lock:	lock that allows one read at a time; taken before the system's lock
+ * @snapshot:	number of the ring's copy that the file reads, if the ring was running when
  *		reading began; 0 = none
- * @joined:	number of the capture that it has joined as a member, 0 = none; written
+ * @joined:	number of the capture that the file has joined as a member, 0 = none; written
  *		under the locks of the system and of mapping.c
  * @member:	number of the file among the members of that capture
  * @process:	the process that joined, or NULL

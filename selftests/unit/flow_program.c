@@ -239,7 +239,7 @@ void program_free(struct program *program)
 
 /**
  * struct encoder - an encoder's state
- * @icnt, @hist: as in the specification; @hist includes the stop bit
+ * @icnt, @hist: fields I-CNT and HIST of the specification; @hist includes the stop bit
  * @reference:	latest address in a message
  * @called, @calls: stack of return addresses
  * @pattern, @patterns: a full history that can repeat, and its number of repetitions

@@ -645,15 +645,15 @@ struct sifive_trace_status {
  *		the fields up to @gap_end
  * @gaps:	out: number of times that bytes were overwritten before they were read
  * @lost:	out: number of overwritten bytes; a lower bound with SIFIVE_TRACE_STATUS_GAP_MORE
- * @gap_offset:	out: bytes that read() had returned before the last gap; Error messages
- *		follow
- * @gap_begin:	out: the bytes of that gap were written after this time, in nanoseconds
- *		of CLOCK_MONOTONIC
- * @gap_end:	out: the bytes of that gap were written before this time
+ * @gap_offset:	out: number of bytes that read() had returned before the last gap; Error
+ *		messages follow
+ * @gap_begin:	out: lower bound on the time at which the last gap's bytes were written, in
+ *		nanoseconds of CLOCK_MONOTONIC
+ * @gap_end:	out: upper bound on that time
  * @start_time:	out: clock of its messages just before START, in ticks, modulo 2^ts_width
  * @start_ns:	out: CLOCK_MONOTONIC at that time, in nanoseconds
  * @start_within: out: maximum number of nanoseconds between the readings of the two clocks
- * @time:	out: as @start_time, but now or when the capture stopped
+ * @time:	out: clock as in @start_time, but now or when the capture stopped
  * @time_ns:	out: as @start_ns, for @time
  * @time_within: out: as @start_within, for @time
  *

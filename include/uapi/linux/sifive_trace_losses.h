@@ -12,7 +12,7 @@
  * struct sifive_trace_losses - what the session's program reports for later readers: records
  * that it could not write, and channels that its threads share
  * @size:	in: sizeof(struct sifive_trace_losses)
- * @capture:	out: as in struct sifive_trace_status
+ * @capture:	out: number of the capture, as in struct sifive_trace_status
  * @signals:	records of signal handlers that interrupted a record
  * @threads:	records of threads without a channel, or on CPUs without an encoder
  * @abandoned:	records that were left unfinished
