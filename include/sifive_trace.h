@@ -106,7 +106,7 @@ struct sifive_trace_name {
 };
 
 /**
- * struct sifive_trace_options - what to trace; initialise with SIFIVE_TRACE_OPTIONS
+ * struct sifive_trace_options - options of a trace; initialise with SIFIVE_TRACE_OPTIONS
  * @size:	sizeof(struct sifive_trace_options)
  * @flags:	SIFIVE_TRACE_*
  * @count_type:	enum sifive_trace_count

@@ -76,7 +76,7 @@ enum sifive_record_type {
 };
 
 /**
- * enum sifive_call_end - how a call ended
+ * enum sifive_call_end - the way in which a call ended
  * @SIFIVE_CALL_EXIT: the call's own exit was recorded
  * @SIFIVE_CALL_UNWOUND: an outer function continued: longjmp(), an exception, or a loss
  * @SIFIVE_CALL_CUT: the call had not ended at the end of the trace, or where data about the thread
@@ -89,7 +89,7 @@ enum sifive_call_end {
 };
 
 /**
- * enum sifive_span_state - what a thread did during a span
+ * enum sifive_span_state - state of a thread during a span
  * @SIFIVE_SPAN_UNKNOWN: the trace does not show the state
  * @SIFIVE_SPAN_RUNS: the thread ran
  * @SIFIVE_SPAN_PREEMPTED: the thread could run, but another thread ran
@@ -294,7 +294,7 @@ int sifive_reader_open(struct sifive_reader *reader, const char *path, unsigned 
 int sifive_reader_next(struct sifive_reader *reader, const struct sifive_event **event);
 
 /**
- * sifive_reader_complete() - whether the trace contains everything that was recorded
+ * sifive_reader_complete() - check whether the trace contains everything that was recorded
  *
  * Return: 1; 0 if anything was lost, is damaged or unknown, or has no time (the command's
  * --strict then exits with 1), or if it has no records: sifive_reader_messages() gives
@@ -309,7 +309,7 @@ int sifive_reader_complete(const struct sifive_reader *reader);
 const struct sifive_trace_info *sifive_reader_info(struct sifive_reader *reader);
 
 /**
- * sifive_reader_counter() - the name of a counter
+ * sifive_reader_counter() - get the name of a counter
  * @number:	index of sifive_event.count
  *
  * "NAME (hart)" counts everything that runs on a hart. "on-cpu", "off-cpu" and
@@ -320,7 +320,7 @@ const struct sifive_trace_info *sifive_reader_info(struct sifive_reader *reader)
 const char *sifive_reader_counter(const struct sifive_reader *reader, unsigned int number);
 
 /**
- * sifive_reader_point_counter() - the name of a counter of SIFIVE_EVENT_POINT
+ * sifive_reader_point_counter() - get the name of a counter of SIFIVE_EVENT_POINT
  * @number:	index of the counter in sifive_event.count
  *
  * Return: the name, NULL if there is no such counter so far.
@@ -328,7 +328,7 @@ const char *sifive_reader_counter(const struct sifive_reader *reader, unsigned i
 const char *sifive_reader_point_counter(const struct sifive_reader *reader, unsigned int number);
 
 /**
- * sifive_reader_function() - a function
+ * sifive_reader_function() - describe a function
  * @number:	sifive_event.function or sifive_event.caller
  *
  * Return: the function, valid until the next call to this function; NULL if there is
@@ -338,7 +338,7 @@ const struct sifive_function *sifive_reader_function(struct sifive_reader *reade
 						     uint32_t number);
 
 /**
- * sifive_reader_thread() - a thread
+ * sifive_reader_thread() - describe a thread
  * @number:	sifive_event.thread
  *
  * Return: the thread, valid until the next call to this function; NULL if there is none
@@ -347,7 +347,7 @@ const struct sifive_function *sifive_reader_function(struct sifive_reader *reade
 const struct sifive_thread *sifive_reader_thread(struct sifive_reader *reader,
 						 uint32_t number);
 
-/** sifive_reader_error() - the latest message, "" if there is none, "out of memory" for NULL */
+/** sifive_reader_error() - get the latest message, "" if there is none, "out of memory" for NULL */
 const char *sifive_reader_error(const struct sifive_reader *reader);
 
 /**

@@ -85,7 +85,7 @@ PERF_INTERNAL int perf_device_error(struct perf_device *device, int error,
 				    const char *what, const char *reason);
 
 /**
- * perf_device_fd - a descriptor of the session's open file
+ * perf_device_fd - get a descriptor of the session's open file
  *
  * Returns @fd, or, if the program has closed it, a new one from the driver, which
  * identifies the session by the mapped pages; -1 with errno on failure. Async-signal-safe
@@ -115,7 +115,7 @@ PERF_INTERNAL int perf_device_choose(struct perf_device *device,
 				     const cpu_set_t *cpus);
 
 /**
- * perf_device_channels - the available channels
+ * perf_device_channels - find the available channels
  *
  * Returns a mask: bit n is set if all chosen encoders have channel n with timestamps.
  * Call perf_device_take() first.
@@ -220,7 +220,7 @@ PERF_INTERNAL int perf_device_sink(struct perf_device *device, uint32_t index,
 				   struct sifive_trace_sink *sink);
 
 /**
- * perf_device_file - the file name for the data of sink @index
+ * perf_device_file - form the file name for the data of sink @index
  * @name:	result: the name, cut to PATH_MAX with its NUL
  *
  * A single sink's file is @path itself; with several, the index precedes the last extension:

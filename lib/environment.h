@@ -22,7 +22,7 @@ PERF_INTERNAL const char *perf_environment(const char *name);
 PERF_INTERNAL int perf_environment_word(const char *name, const char *words);
 
 /**
- * perf_environment_choice - a variable whose value is one of several words
+ * perf_environment_choice - read a variable whose value is one of several words
  * @words:	list of the words, separated by ", "
  * @chosen:	index of the word; unchanged if unset
  */

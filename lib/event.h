@@ -53,7 +53,7 @@ struct perf_event_alias {
 };
 
 /**
- * perf_event_next - the length of the first event in a list
+ * perf_event_next - find the length of the first event in a list
  * @list:	comma-separated events; commas between slashes do not separate
  */
 PERF_INTERNAL size_t perf_event_next(const char *list);

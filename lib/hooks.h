@@ -37,7 +37,7 @@ PERF_INTERNAL void perf_hooks_close(bool pause);
 PERF_INTERNAL void perf_hooks_forget(void);
 
 /**
- * perf_hooks_busy - whether the caller has interrupted its thread's own record
+ * perf_hooks_busy - check whether the caller has interrupted its thread's own record
  * @frame:	frame of the program's call
  *
  * Abandons a record that will never be finished.

@@ -37,7 +37,7 @@ enum perf_session_state {
 };
 
 /**
- * struct perf_setup - what to record, and where to
+ * struct perf_setup - the set-up of a session
  * @counter:	events to count; number and info are filled in
  * @name:	user's names of the events; "" if none
  * @count:	number of events, 0 to 32

@@ -181,7 +181,7 @@ struct perf_thread {
 struct perf_device;
 
 /**
- * struct perf_pool - what threads share
+ * struct perf_pool - state that threads share
  * @open:	PERF_OPEN_*: which records may be written now
  * @generation:	number that changes when headers have to be rewritten
  * @epoch:	number that changes with each set-up
@@ -312,7 +312,7 @@ PERF_INTERNAL void perf_channels_reset(void);
 PERF_INTERNAL void perf_threads_bury(int32_t tid);
 
 /**
- * perf_channel_have - whether the calling thread has a channel
+ * perf_channel_have - ensure that the calling thread has a channel
  *
  * The thread's gate must be closed: until the gate opens, no other thread takes the channel away.
  * If the thread has no channel, it takes one, if necessary from another thread.
@@ -343,7 +343,7 @@ PERF_INTERNAL void perf_signals_restore(const uint64_t *old);
 PERF_INTERNAL bool perf_thread_ended(int32_t pid, int32_t tid);
 
 /**
- * perf_frame_left - whether a function has been left
+ * perf_frame_left - check whether a function has been left
  * @then:	frame of the function
  * @now:	frame of the caller
  *

@@ -7,7 +7,7 @@
 #include "session.h"
 
 /**
- * perf_turns_check - whether readers can scale the counts
+ * perf_turns_check - check whether readers can scale the counts
  * @setup:	set-up to check; if events take turns, its count type changes from Delta to XOR
  *
  * Returns 0, or -1 if events take turns but cycles are not always counted.

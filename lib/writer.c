@@ -66,7 +66,7 @@ struct late_code {
 };
 
 /**
- * struct perf_recipe - everything that a writer's code depends on
+ * struct perf_recipe - parameters that determine a writer's code
  * @self:	offset of perf_self from the thread pointer
  * @area:	offset of the rseq area from the thread pointer, 0 if it is in the thread's
  *		slot

@@ -46,7 +46,7 @@ static void execute(void)
 }
 
 /**
- * struct seen - what has been recorded
+ * struct seen - summary of the records so far
  * @samples:	number of samples
  * @parts:	number of parts of instruction trace
  */

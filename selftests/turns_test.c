@@ -207,7 +207,7 @@ static struct reading read_counts(const struct _test_data_turns *self,
 }
 
 /**
- * struct check - what a thread has found
+ * struct check - results of a thread's checks
  * @self:	session of the test
  * @own:	the session has per-thread counts
  * @turns:	mask of the turns that have occurred

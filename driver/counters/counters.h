@@ -203,7 +203,7 @@ struct sft_probe {
 };
 
 /**
- * struct sft_probes - what START records; changes only while nothing is recorded
+ * struct sft_probes - processes that START records; changes only while nothing is recorded
  * @processes:	the processes that START records, or NULL
  * @ids:	pid namespace of the recorded thread ids: that of START's caller; or NULL
  */

@@ -24,7 +24,7 @@
 static DEFINE_PER_CPU(struct perf_event * [SFT_INSTRET + 1], pinned);
 
 /**
- * struct look - checks an event on its own CPU
+ * struct look - a check of an event on the event's CPU
  * @c:		counter of the event
  * @counts:	the event counts on that counter
  */

@@ -41,7 +41,7 @@ const char *sft_name(const struct sft_component *c)
 	return kbasename(of_node_full_name(c->dev->of_node));
 }
 
-/* Bit n is set if it can send to sink kind n. */
+/* Return the sink kinds to which a component can send: bit n for kind n. */
 u32 sft_sink_kinds(const struct sft_component *c)
 {
 	return FIELD_GET(TR_IMPL_SINKS, c->impl) << TR_IMPL_SINKS_FIRST;
@@ -58,8 +58,8 @@ static_assert(TR_SINK_SBA == (int)SIFIVE_TRACE_SINK_SBA);
 static_assert(TR_SINK_FUNNEL == (int)SIFIVE_TRACE_SINK_FUNNEL);
 
 /*
- * Whether its registers can be accessed: an encoder can lose power when its hart is offline. A
- * stream has ended if its hart is offline, or is going offline or coming online.
+ * Whether a component's registers can be accessed: an encoder can lose power when its hart is
+ * offline. A stream has ended if its hart is offline, or is going offline or coming online.
  */
 bool sft_component_reachable(const struct sft_component *c)
 {

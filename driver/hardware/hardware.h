@@ -109,7 +109,7 @@ struct sft_position {
 #define SFT_NEWEST	64
 
 /**
- * struct sft_component - what encoders and funnels have in common
+ * struct sft_component - state common to encoders and funnels
  * @node:	entry in sft_hardware.encoders or .funnels, in order of address
  * @dev:	platform device
  * @regs:	register block
@@ -299,7 +299,7 @@ bool sft_component_deactivate(struct sft_component *c);
 int sft_component_drain(struct sft_component *c, struct sft_why *why);
 void sft_component_clear(struct sft_component *c);
 
-/* Whether it accepts input: a component with a full sink has disabled itself. */
+/* Whether a component accepts input: it has disabled itself if its sink is full. */
 static inline bool sft_component_enabled(const struct sft_component *c)
 {
 	return readl_relaxed(c->regs + TR_CONTROL) & TR_CONTROL_ENABLE;

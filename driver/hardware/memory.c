@@ -106,7 +106,7 @@ static const char *find_fault(const struct sft_component *c, const struct device
 }
 
 /**
- * sft_memory_region() - the memory reserved in the device tree for a component's trace
+ * sft_memory_region() - find the memory reserved in the device tree for a component's trace
  * @c:		the component
  * @fault:	why the memory is unusable, to follow "its memory-region"; NULL if it is
  *		usable or if there is none
@@ -131,7 +131,7 @@ const struct reserved_mem *sft_memory_region(const struct sft_component *c,
 }
 
 /**
- * sft_memory_most() - the largest buffer that a sink can have
+ * sft_memory_most() - compute the largest buffer that a sink can have
  * @region:	memory-region of the component, NULL if it has none
  *
  * It is limited by the sink's address range and by free memory.

@@ -103,7 +103,7 @@ struct sft_state {
 };
 
 /**
- * struct sft_session - who holds the hardware; under the system's lock
+ * struct sft_session - the session that holds the hardware; under the system's lock
  * @state:	state of the session's capture
  * @owner:	the file that holds the session, NULL = free
  * @holder:	process that configured the session

@@ -58,7 +58,7 @@ struct program {
 };
 
 /**
- * struct tracer - how the run is traced
+ * struct tracer - options for tracing a run
  * @btm:	branch messages instead of histories
  * @implicit:	depth of calls up to which returns need no message; 0 if all need one
  * @version0:	repeated histories are counts of branches, not RCODE 2

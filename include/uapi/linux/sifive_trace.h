@@ -372,7 +372,7 @@ struct sifive_trace_counters {
 #define SIFIVE_TRACE_COUNTERS_TURNS	(1u << 1)
 
 /**
- * struct sifive_trace_slot - converts a hart's counts to a thread's
+ * struct sifive_trace_slot - offsets that convert a hart's counts to a thread's
  * @offset:	add to the value of CSR n, modulo the counter's width. Counter 1 has no
  *		CSR: its entry counts the times that the kernel has written the others
  *
@@ -390,7 +390,7 @@ struct sifive_trace_slot {
 #define SIFIVE_TRACE_MMAP_THREADS	0x1000000
 
 /**
- * struct sifive_trace_thread - the calling thread joins the session
+ * struct sifive_trace_thread - join the calling thread to the session
  * @size:	in: sizeof(struct sifive_trace_thread)
  * @flags:	in: SIFIVE_TRACE_THREAD_*
  * @slot:	out: index of its struct sifive_trace_slot, ~0 without
@@ -490,7 +490,7 @@ struct sifive_trace_sampling {
 #define SIFIVE_TRACE_SAMPLING_HEADER_EVERY	100
 
 /**
- * struct sifive_trace_query - which counters can count an event
+ * struct sifive_trace_query - find the counters that can count an event
  * @size:	in: sizeof(struct sifive_trace_query)
  * @flags:	in: 0
  * @event:	in: the event; not changed

@@ -9,7 +9,7 @@
 #include <linux/types.h>
 
 /**
- * struct sifive_trace_losses - what the session's program reports for later readers: records
+ * struct sifive_trace_losses - losses that the session's program reports for later readers: records
  * that it could not write, and channels that its threads share
  * @size:	in: sizeof(struct sifive_trace_losses)
  * @capture:	out: number of the capture, as in struct sifive_trace_status
