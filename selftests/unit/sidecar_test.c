@@ -131,7 +131,7 @@ TEST_F(sidecar, every_selection_of_calls_is_added)
 	EXPECT_NE(NULL, strstr(text_of("trace.meta"), "{\"part\":{\"left_out\":7},\n"));
 }
 
-/* A piece can be read while the recording goes on, and even if its side-car file is incomplete. */
+/* A piece can be read while the recording continues, and even if its side-car file is incomplete. */
 TEST_F(sidecar, new_piece_lists_the_recorded_functions)
 {
 	const char * const pattern[] = { "f\ng", "re*" };
