@@ -299,6 +299,8 @@ rec only-killed -F main --on-full stop $p/ends kill
 rec only-snapshot --snapshot --trigger branch:8 -F branch $p/threads
 run only-pieces sifive-trace record -b 1M --rotate 20k -F work -o only-pieces.rtd $p/pieces 40
 run only-begun sifive-trace record -b 1M --rotate 20k -F work -o only-begun.rtd $p/pieces 40 kills
+# The program holds the hardware until it ends, after the recorder.
+while pidof pieces >/dev/null; do sleep 0.1; done
 rec optimised $p/optimised
 rec objects $p/objects
 for n in 1 2 4; do
