@@ -274,7 +274,7 @@ altered some p550 '
 &{/soc/trace@11001000} { reg = <0x0 0x11001000 0x0 0x100>; };
 DTS
 finds some-before PROBLEM "the kernel module is not loaded" insmod "a module that is not loaded"
-finds some-after note "/soc/trace@11000000 is disabled" 'status to "okay"' "a disabled node"
+finds some-after note "/soc/trace@11000000 is disabled" 'status property to "okay"' "a disabled node"
 finds some-after note "the module refuses /soc/trace@11001000: its registers need 4096 bytes" \
 	"--report" "a refused node, and why"
 finds some-after note "/soc/trace@11002000 is bound to the driver simple-pm-bus" \

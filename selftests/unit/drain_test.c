@@ -15,6 +15,7 @@
 #include "kept_report.h"
 #include "target/drain.h"
 #include "target/rotate.h"
+#include "target/select.h"
 #include "target/sidecar.h"
 
 #define CAPTURE	7
@@ -92,6 +93,7 @@ FIXTURE(drain)
 
 FIXTURE_SETUP(drain)
 {
+	static const struct select_part all;
 	struct epoll_event event = { .events = EPOLLIN };
 	int ends[2];
 
@@ -103,6 +105,7 @@ FIXTURE_SETUP(drain)
 	self->writer = ends[1];
 	self->drain.sinks = 1;
 	self->drain.path = "trace";
+	self->drain.part = &all;
 	self->drain.capture = CAPTURE;
 	self->drain.control = -1;
 	self->drain.live = true;
