@@ -41,6 +41,7 @@ FIXTURE(turns) {
 	struct gen_stream stream[2];
 	uint64_t seed;
 	char trace[64], meta[80];
+	struct options options;
 	struct profile profile;
 	bool opened;
 	/* The program: its counters, the cycles of a turn, and what was really counted. */
@@ -196,12 +197,10 @@ static void save(FIXTURE_DATA(turns) *self, bool per_thread, const char *more)
 
 static int read_it(FIXTURE_DATA(turns) *self)
 {
-	struct options options;
-
-	options_init(&options);
-	options.path = self->trace;
+	options_init(&self->options);
+	self->options.path = self->trace;
 	self->opened = true;
-	return profile_read(&self->profile, &options, PROFILE_BY_FUNCTION, false, NULL);
+	return profile_read(&self->profile, &self->options, PROFILE_BY_FUNCTION, false, NULL);
 }
 
 #define TURN	"\"turn_us\": 4000, "
