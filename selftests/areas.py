@@ -41,7 +41,7 @@ AREAS = {
                   ' filter_file.h behind.* output.* text.* units.* progress.*',
         'nexus': 'nexus/*',
         'perfrec': 'perfrec/*',
-        'side-car': 'trace/meta.*',
+        'side-car': 'trace/meta.* trace/meta_part.*',
         'symbols': 'symbols/*',
         'trace': 'trace/*',
         'flow': 'flow/*',

@@ -15,7 +15,6 @@
 #include "kept_report.h"
 #include "target/drain.h"
 #include "target/rotate.h"
-#include "target/select.h"
 #include "target/sidecar.h"
 
 #define CAPTURE	7
@@ -93,7 +92,7 @@ FIXTURE(drain)
 
 FIXTURE_SETUP(drain)
 {
-	static const struct select_part all;
+	static const struct meta_part all;
 	struct epoll_event event = { .events = EPOLLIN };
 	int ends[2];
 

@@ -112,12 +112,12 @@ TEST_F(sidecar, copy_adds_the_trigger)
 
 TEST_F(sidecar, every_selection_of_calls_is_added)
 {
-	const char * const pattern[] = { "f\ng", "re*" };
-	const struct select_part part = {
-		.from = "f", .to = "g", .depth = 3, .pattern = pattern, .patterns = 2,
+	const char *pattern[] = { "f\ng", "re*" };
+	const struct meta_part part = {
+		.from = "f", .to = "g", .depth = 3, .function = pattern, .functions = 2,
 		.filter = "/a \"b\".filter", .left_out = 7,
 	};
-	const struct select_part less = { .left_out = 7 };
+	const struct meta_part less = { .left_out = 7 };
 
 	EXPECT_EQ(0, sidecar_part("trace.meta", &part));
 	EXPECT_STREQ("{\"part\":{\"from\":\"f\",\"to\":\"g\",\"depth\":3,\"functions\":[\"f\\u000ag\",\"re*\"],"
@@ -134,9 +134,9 @@ TEST_F(sidecar, every_selection_of_calls_is_added)
 /* A piece can be read while the recording continues, and even if its side-car file is incomplete. */
 TEST_F(sidecar, new_piece_lists_the_recorded_functions)
 {
-	const char * const pattern[] = { "f\ng", "re*" };
-	const struct select_part part = { .pattern = pattern, .patterns = 2 };
-	const struct select_part all = { .from = NULL };
+	const char *pattern[] = { "f\ng", "re*" };
+	const struct meta_part part = { .function = pattern, .functions = 2 };
+	const struct meta_part all = { .from = NULL };
 
 	EXPECT_EQ(0, sidecar_begin("trace.meta", "piece.meta", &part, 4, NULL));
 	EXPECT_STREQ(FUNCTIONS ",\n\"piece\":4}\n", text_of("piece.meta"));
@@ -150,7 +150,7 @@ TEST_F(sidecar, new_piece_lists_the_recorded_functions)
 
 TEST_F(sidecar, full_disk_leaves_it_unchanged)
 {
-	const struct select_part part = { .from = "f" };
+	const struct meta_part part = { .from = "f" };
 	int copy, add;
 
 	limit(8);
@@ -165,7 +165,7 @@ TEST_F(sidecar, full_disk_leaves_it_unchanged)
 
 TEST_F(sidecar, symbolic_links_are_not_followed)
 {
-	const struct select_part part = { .from = NULL };
+	const struct meta_part part = { .from = NULL };
 
 	ASSERT_EQ(0, symlink("victim", "trace.meta.new"));
 	EXPECT_EQ(0, sidecar_copy("trace.meta", "trace.meta", &hit));

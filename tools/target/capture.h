@@ -200,6 +200,6 @@ int capture_peek(int fd, const char *path, const char *output, const struct capt
 void capture_name_call(const char *output, uint32_t sinks, const struct trigger_hit *hit);
 
 /** capture_name_part() - write which calls were recorded into a trace's side-car files; 0 or -1 */
-int capture_name_part(const char *output, uint32_t sinks, const struct select_part *part);
+int capture_name_part(const char *output, uint32_t sinks, const struct meta_part *part);
 
 #endif /* SIFIVE_TRACE_CAPTURE_H */

@@ -80,7 +80,7 @@ struct drain {
 	uint64_t		piece_size;
 	uint64_t		piece_time;
 	unsigned int		keep;
-	const struct select_part *part;
+	const struct meta_part *part;
 	uint64_t		until;
 	bool			over;
 	bool			wait;

@@ -18,7 +18,7 @@
 #define COLD		".cold"
 
 /* Addresses of a part of a function; @size is 0 if there is none. */
-struct part {
+struct meta_part {
 	uint64_t	start;
 	uint64_t	size;
 };
@@ -37,7 +37,7 @@ struct search {
 	bool		exits;
 	bool		loops;
 	unsigned int	count;
-	struct part	whole[2];
+	struct meta_part	whole[2];
 	char		*clone;
 	unsigned int	clones;
 	struct nearest	nearest;
@@ -71,7 +71,7 @@ static void consider(void *argument, const char *name, uint64_t start, uint64_t 
 	/* Several names for one function are not ambiguous. */
 	if (fits && !(s->count && s->whole[0].start == start)) {
 		s->count++;
-		s->whole[0] = (struct part){ start, size };
+		s->whole[0] = (struct meta_part){ start, size };
 	}
 	free(full);
 }
@@ -106,7 +106,7 @@ static void consider_parts(void *argument, const char *name, uint64_t start, uin
 
 	if (ends_cold(name)) {
 		if (names_function(s, name, strlen(name) - strlen(COLD)))
-			s->whole[1] = (struct part){ start, size };
+			s->whole[1] = (struct meta_part){ start, size };
 		return;
 	}
 	for (i = 0; i < sizeof(clones) / sizeof(clones[0]); i++) {
@@ -144,7 +144,7 @@ static bool is_loop(const struct search *s, const struct instruction *instructio
 }
 
 /* Finds the exits of a part of the function, and sets @loops. Returns -1 for too many exits. */
-static int find_exits(struct search *s, const struct part *part, const struct elf *elf,
+static int find_exits(struct search *s, const struct meta_part *part, const struct elf *elf,
 		      struct found *found)
 {
 	struct instruction instruction;

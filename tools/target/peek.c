@@ -52,7 +52,7 @@ void capture_name_call(const char *output, uint32_t sinks, const struct trigger_
 	}
 }
 
-int capture_name_part(const char *output, uint32_t sinks, const struct select_part *part)
+int capture_name_part(const char *output, uint32_t sinks, const struct meta_part *part)
 {
 	char name[PATH_MAX], meta[SIDECAR_PATH];
 	int error = 0;

@@ -37,6 +37,15 @@ enum on_full {
 /* A template for mkstemp(). */
 #define TEMPORARY	"/tmp/sifive-trace.XXXXXX"
 
+static int set_depth(void *at, const struct cli_option *option, const char *value)
+{
+	int depth, status = cli_number(&depth, option, value);
+
+	if (status == EXIT_OK)
+		*(uint64_t *)at = (uint64_t)depth;
+	return status;
+}
+
 static int set_filter(void *at, const struct cli_option *option, const char *value)
 {
 	static char path[PATH_MAX];
@@ -85,7 +94,7 @@ static const struct cli_option how_options[] = {
 	  .set = cli_text, .offset = offsetof(struct recording, part.to) },
 	{ .name = "depth", .value = "N",
 	  .help = "record only the outermost N, 1 to 64, of a thread's nested calls; the self times of the innermost then include the calls that they make",
-	  .set = cli_number, .offset = offsetof(struct recording, part.depth), .least = 1,
+	  .set = set_depth, .offset = offsetof(struct recording, part.depth), .least = 1,
 	  .most = PERF_DEPTH_MAX },
 	{ .letter = 'a', .name = "all",
 	  .help = "sample everything that runs on the CPUs while the program runs, and load nothing into it",
@@ -349,7 +358,7 @@ static int check_full(struct recording *r)
  */
 static int check_part(const struct recording *r)
 {
-	const struct select_part *part = &r->part;
+	const struct meta_part *part = &r->part;
 
 	if (part->to && !part->from)
 		return usage_error("--to needs --from");
@@ -419,8 +428,8 @@ static int make_filter(struct recording *r, char *filter)
 		*filter = '\0';
 	/* Instruction trace has the calls of all functions. */
 	if (r->calls == CALLS_NONE) {
-		r->part.pattern = r->patterns.text;
-		r->part.patterns = r->patterns.count;
+		r->part.function = r->patterns.text;
+		r->part.functions = r->patterns.count;
 		r->part.filter = r->setup.options.filter;
 		r->part.left_out = left_out;
 	}
@@ -448,7 +457,7 @@ static int record_filtered(struct recording *r)
 		kallsyms_copy(r->output);
 	if (*filter)
 		unlink(filter);
-	if (select_is_part(&r->part) && !recording_in_pieces(r) && r->launched.ran &&
+	if (meta_part_is_set(&r->part) && !recording_in_pieces(r) && r->launched.ran &&
 	    capture_name_part(r->output, r->mark.sinks, &r->part) && !status)
 		status = EXIT_RECORD;
 	return status;

@@ -157,7 +157,7 @@ int record_snapshot(struct recording *r)
 		close(held);
 	if (error > 0)
 		return 1;
-	if (!error && select_is_part(&r->part))
+	if (!error && meta_part_is_set(&r->part))
 		error = capture_name_part(path, r->mark.sinks, &r->part);
 	if (error) {
 		files_remove(path);

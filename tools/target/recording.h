@@ -85,7 +85,7 @@ struct recording {
 	char		output[PATH_MAX];
 	struct cli_list	patterns;
 	double		percent;
-	struct select_part part;
+	struct meta_part part;
 	const char	*file;
 	const char	*load;
 	struct perf_device device;

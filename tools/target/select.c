@@ -149,7 +149,7 @@ int select_copy(const char *from, char *path)
 	return out ? close_file(out, path, error) : -1;
 }
 
-int select_part(const struct program *program, const struct select_part *part,
+int select_part(const struct program *program, const struct meta_part *part,
 		const char *path)
 {
 	FILE *out = fopen(path, "ae");
@@ -167,7 +167,7 @@ int select_part(const struct program *program, const struct select_part *part,
 		return -1;
 	}
 	if (part->depth)
-		fprintf(out, "^ %d\n", part->depth);
+		fprintf(out, "^ %" PRIu64 "\n", part->depth);
 	if (part->from)
 		error = select_all(&begin, program);
 	if (!error && part->to)

@@ -295,48 +295,15 @@ int sidecar_copy(const char *from, const char *meta, const struct trigger_hit *h
 	return out ? replace(out, whole, meta) : -1;
 }
 
-/*
- * Writes the member @key, a string, unless it is NULL; returns the separator before the next one.
- */
-static const char *put_member(const char *between, const char *key, const char *text,
-			      struct output *out)
-{
-	if (!text)
-		return between;
-	put_format(out, "%s\"%s\":", between, key);
-	put_json(out, text);
-	return ",";
-}
-
 /* Writes the beginning of a side-car file, with the calls that were recorded. */
-static void put_part(const struct select_part *part, struct output *out)
+static void put_part(const struct meta_part *part, struct output *out)
 {
-	const char *between = "";
-	size_t i;
-
 	put_string(out, "{\"part\":{");
-	between = put_member(between, "from", part->from, out);
-	between = put_member(between, "to", part->to, out);
-	if (part->depth) {
-		put_format(out, "%s\"depth\":%d", between, part->depth);
-		between = ",";
-	}
-	for (i = 0; i < part->patterns; i++) {
-		put_format(out, "%s", i ? "," : between);
-		put_string(out, i ? "" : "\"functions\":[");
-		put_json(out, part->pattern[i]);
-	}
-	if (part->patterns) {
-		put_char(out, ']');
-		between = ",";
-	}
-	between = put_member(between, "filter", part->filter, out);
-	if (part->left_out)
-		put_format(out, "%s\"left_out\":%zu", between, part->left_out);
+	meta_part_json(part, "", out);
 	put_string(out, "},\n");
 }
 
-int sidecar_part(const char *meta, const struct select_part *part)
+int sidecar_part(const char *meta, const struct meta_part *part)
 {
 	char *text = read_meta(meta), whole[SIDECAR_PATH + 4];
 	struct output *out;
@@ -352,10 +319,10 @@ int sidecar_part(const char *meta, const struct select_part *part)
 }
 
 /* Writes what is common to all pieces: @part, and @text up to @end, which may be NULL. */
-static void put_head(struct output *out, const struct select_part *part, const char *text,
+static void put_head(struct output *out, const struct meta_part *part, const char *text,
 		     const char *end)
 {
-	if (select_is_part(part))
+	if (meta_part_is_set(part))
 		put_part(part, out);
 	else
 		put_char(out, '{');
@@ -365,7 +332,7 @@ static void put_head(struct output *out, const struct select_part *part, const c
 		put_string(out, "\"version\":1");
 }
 
-int sidecar_begin(const char *whole, const char *piece, const struct select_part *part,
+int sidecar_begin(const char *whole, const char *piece, const struct meta_part *part,
 		  unsigned int number, const struct cut *cut)
 {
 	char *text = read_meta(whole);
@@ -444,7 +411,7 @@ int sidecar_end(const char *piece, const struct sidecar_state *from,
 	return out ? replace(out, whole, piece) : -1;
 }
 
-int sidecar_join(const char *whole, const char *piece, const struct select_part *part)
+int sidecar_join(const char *whole, const char *piece, const struct meta_part *part)
 {
 	char *text = read_meta(whole), *own = read_meta(piece), name[SIDECAR_PATH + 4];
 	const char *begin = own ? strstr(own, PIECE) : NULL, *end;

@@ -7,10 +7,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "../trace/meta_part.h"
 #include "cut.h"
 #include "drain.h"
 #include "objects.h"
-#include "select.h"
 #include "trigger.h"
 
 /* Size of the path of a side-car file. */
@@ -59,7 +59,7 @@ int sidecar_copy(const char *from, const char *meta, const struct trigger_hit *h
  *
  * Return: 0, or -1 after printing an error.
  */
-int sidecar_part(const char *meta, const struct select_part *part);
+int sidecar_part(const char *meta, const struct meta_part *part);
 
 /**
  * struct sidecar_state - how much was captured and lost up to some time
@@ -85,7 +85,7 @@ struct sidecar_state {
  *
  * Return: 0, or -1 after printing an error.
  */
-int sidecar_begin(const char *whole, const char *piece, const struct select_part *part,
+int sidecar_begin(const char *whole, const char *piece, const struct meta_part *part,
 		  unsigned int number, const struct cut *cut);
 
 /**
@@ -107,6 +107,6 @@ int sidecar_end(const char *piece, const struct sidecar_state *from,
  *
  * Return: 0, or -1 after printing an error.
  */
-int sidecar_join(const char *whole, const char *piece, const struct select_part *part);
+int sidecar_join(const char *whole, const char *piece, const struct meta_part *part);
 
 #endif /* SIFIVE_TRACE_SIDECAR_H */

@@ -117,9 +117,7 @@ static size_t put_functions(const struct meta_part *part, char *text, size_t siz
 
 bool coverage_limited(const struct input *input)
 {
-	const struct meta_part *part = &input->meta.part;
-
-	return part->from || part->depth || part->functions || part->filter || part->left_out;
+	return meta_part_is_set(&input->meta.part);
 }
 
 const char *coverage_text(const struct input *input, char text[COVERAGE_SIZE])
@@ -212,34 +210,6 @@ static void put_seconds(struct output *out, const char *key, uint64_t count,
 		put_format(out, ",\"%s\":%.9f", key, (double)count / (double)hz);
 }
 
-static void part_json(const struct meta_part *part, struct output *out)
-{
-	size_t i;
-
-	if (part->from) {
-		put_string(out, ",\"from\":");
-		put_json(out, part->from);
-	}
-	if (part->from && part->to) {
-		put_string(out, ",\"to\":");
-		put_json(out, part->to);
-	}
-	if (part->depth)
-		put_format(out, ",\"depth\":%" PRIu64, part->depth);
-	for (i = 0; i < part->functions; i++) {
-		put_string(out, i ? "," : ",\"functions\":[");
-		put_json(out, part->function[i]);
-	}
-	if (part->functions)
-		put_char(out, ']');
-	if (part->filter) {
-		put_string(out, ",\"filter\":");
-		put_json(out, part->filter);
-	}
-	if (part->left_out)
-		put_format(out, ",\"left_out\":%" PRIu64, part->left_out);
-}
-
 void coverage_json(const struct input *input, struct output *out)
 {
 	const struct meta_coverage *coverage = &input->meta.coverage;
@@ -266,7 +236,7 @@ void coverage_json(const struct input *input, struct output *out)
 			   ",\"elsewhere\":%" PRIu64 ",\"wakeups\":%" PRIu64, lost->switches,
 			   lost->processes, lost->elsewhere, lost->wakeups);
 	put_char(out, '}');
-	part_json(&input->meta.part, out);
+	meta_part_json(&input->meta.part, ",", out);
 }
 
 uint64_t coverage_dropped(const struct input *input)

@@ -79,6 +79,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "meta_part.h"
+
 /* Limits for a side-car file; a file that exceeds one is refused. */
 #define META_BYTES_MAX		(4u << 20)
 #define META_DEPTH_MAX		8
@@ -177,25 +179,6 @@ struct meta_sampling {
 	uint64_t	period;
 	uint64_t	header_interval;
 	const char	*event;
-};
-
-/**
- * struct meta_part - which calls were recorded, as the user has named them; 0 for all
- * @from:	function whose calls begin the recording of a thread
- * @to:		function whose next call ends it; NULL: the return of @from ends it
- * @depth:	number of outermost nested calls that were recorded
- * @function:	@functions patterns of the functions that were recorded
- * @filter:	filter file that selected calls
- * @left_out:	number of functions that --auto-filter has excluded
- */
-struct meta_part {
-	const char	*from;
-	const char	*to;
-	uint64_t	depth;
-	const char	**function;
-	size_t		functions;
-	const char	*filter;
-	uint64_t	left_out;
 };
 
 /**

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+#include <inttypes.h>
+
+#include "meta_part.h"
+
+/* Writes the member @key, a string, unless it is NULL; returns the text before the next one. */
+static const char *string_member(const char *between, const char *key, const char *text,
+				 struct output *out)
+{
+	if (!text)
+		return between;
+	put_format(out, "%s\"%s\":", between, key);
+	put_json(out, text);
+	return ",";
+}
+
+/* As string_member(), for a number, unless it is 0. */
+static const char *number_member(const char *between, const char *key, uint64_t number,
+				 struct output *out)
+{
+	if (!number)
+		return between;
+	put_format(out, "%s\"%s\":%" PRIu64, between, key, number);
+	return ",";
+}
+
+void meta_part_json(const struct meta_part *part, const char *between, struct output *out)
+{
+	size_t i;
+
+	between = string_member(between, "from", part->from, out);
+	between = string_member(between, "to", part->from ? part->to : NULL, out);
+	between = number_member(between, "depth", part->depth, out);
+	if (part->functions) {
+		put_format(out, "%s\"functions\":[", between);
+		for (i = 0; i < part->functions; i++) {
+			put_string(out, i ? "," : "");
+			put_json(out, part->function[i]);
+		}
+		put_char(out, ']');
+		between = ",";
+	}
+	between = string_member(between, "filter", part->filter, out);
+	number_member(between, "left_out", part->left_out, out);
+}

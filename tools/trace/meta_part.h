@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
+/* Which calls a recording contains: for the recorder, its side-car file and readers. */
+#ifndef SIFIVE_TRACE_META_PART_H
+#define SIFIVE_TRACE_META_PART_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "../output.h"
+
+/**
+ * struct meta_part - which calls of each thread are recorded, as the user has named them; all, if every
+ *		member is 0
+ * @from:	fnmatch() pattern of the functions whose calls begin recording; NULL for all
+ *		calls
+ * @to:		fnmatch() pattern of the functions whose calls end it; NULL if the return of
+ *		the first call ends it
+ * @depth:	number of outermost nested calls that are recorded; 0 for all
+ * @function:	the @functions patterns of the functions that are recorded; 0 for all
+ * @filter:	the file that selects calls; NULL for all
+ * @left_out:	number of functions that --auto-filter has excluded
+ */
+struct meta_part {
+	const char	*from;
+	const char	*to;
+	uint64_t	depth;
+	const char	**function;
+	size_t		functions;
+	const char	*filter;
+	uint64_t	left_out;
+};
+
+/** meta_part_is_set() - whether some calls are not recorded */
+static inline bool meta_part_is_set(const struct meta_part *part)
+{
+	return part->from || part->depth || part->functions || part->filter || part->left_out;
+}
+
+/**
+ * meta_part_json() - write the members of a JSON object that describe a part
+ * @between:	text before the first member: "" or ","
+ */
+void meta_part_json(const struct meta_part *part, const char *between, struct output *out);
+
+#endif /* SIFIVE_TRACE_META_PART_H */
