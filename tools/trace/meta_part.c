@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 #include <inttypes.h>
 
+#include "../output.h"
 #include "meta_part.h"
 
 /* Writes the member @key, a string, unless it is NULL; returns the text before the next one. */

@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "../output.h"
+struct output;
 
 /**
  * struct meta_part - which calls of each thread are recorded, as the user has named them; all, if every
