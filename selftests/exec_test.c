@@ -1,18 +1,21 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Proves that with SIFIVE_TRACE_START_ON_EXEC nothing of the process that calls START is
- * recorded before its execve(), and that the executed program is recorded.
+ * recorded before its execve(), that the executed program is recorded, and that samples taken
+ * during execve() have no address of the program that called it.
  */
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include "kselftest_harness.h"
 #include "trace_count.h"
 #include "trace_more.h"
+#include "trace_records.h"
 
 #define BUFFER	4194304
 
@@ -21,6 +24,18 @@
 
 /* Runs in the executed program: work, sleep, and do nothing else. */
 #define WORK_ALONE	"work-alone"
+
+/* Runs in the executed program: write its mappings to standard output. */
+#define SHOW_MAPS	"show-maps"
+
+/* The address from which execve() is called for SHOW_MAPS: not mapped in the executed program. */
+#define ELSEWHERE	0x30000000
+
+/* Maximum number of captures until the kernel is sampled during execve(). */
+#define CAPTURES	50
+
+/* Maximum number of mappings of a program that does nothing. */
+#define MAPPINGS	64
 
 static void sleep_often(void)
 {
@@ -37,6 +52,21 @@ __attribute__((constructor)) static void work_alone(int argc, char **argv)
 	trace_work(trace_spin, 500);
 	sleep_often();
 	_exit(0);
+}
+
+__attribute__((constructor)) static void show_maps(int argc, char **argv)
+{
+	char text[4096];
+	ssize_t bytes;
+	int maps;
+
+	if (argc != 2 || strcmp(argv[1], SHOW_MAPS))
+		return;
+	maps = open("/proc/self/maps", O_RDONLY);
+	do {
+		bytes = read(maps, text, sizeof(text));
+	} while (bytes > 0 && write(STDOUT_FILENO, text, bytes) == bytes);
+	_exit(bytes ? 1 : 0);
 }
 
 static void execute(void)
@@ -238,6 +268,160 @@ TEST_F(exec, flag_applies_to_one_start)
 	COLLECT(child);
 	EXPECT_LT(0, self->before.samples);
 	EXPECT_LE(SLEEPS / 2, self->before.parts);
+}
+
+/**
+ * struct program - samples of an executed program
+ * @mapping:	addresses mapped at its end, [0] to [1]
+ * @mappings:	number of mappings
+ * @samples:	samples in user mode
+ * @kernel:	samples in the kernel
+ * @during:	samples in the kernel without a part in user mode
+ * @outside:	samples whose address in user mode is not in a mapping
+ */
+struct program {
+	unsigned long mapping[MAPPINGS][2];
+	unsigned int mappings, samples, kernel, during, outside;
+};
+
+static bool is_kernel(uint64_t address)
+{
+	return address >> 63;
+}
+
+static bool is_outside(const struct program *program, uint64_t address)
+{
+	unsigned int i;
+
+	for (i = 0; i < program->mappings; i++)
+		if (program->mapping[i][0] <= address && address < program->mapping[i][1])
+			return false;
+	return true;
+}
+
+/* With kernel addresses, the address that entered the kernel follows them. */
+static void see(const struct trace_record *record, void *arg)
+{
+	struct program *program = arg;
+	unsigned int i = 0;
+
+	if (record->kind != TRACE_ISR)
+		return;
+	if (!is_kernel(record->address[0])) {
+		program->samples++;
+		program->outside += is_outside(program, record->address[0]);
+		return;
+	}
+	program->kernel++;
+	while (i < record->callers && (i < 1 || is_kernel(record->caller[i])))
+		i++;
+	if (i == record->callers)
+		program->during++;
+	else
+		program->outside += is_outside(program, record->caller[i]);
+}
+
+/* execve(), to be copied. */
+void copied_execve(const char *path, char *const argv[], char *const envp[]);
+extern const char copied_execve_end[];
+__asm__(".pushsection .text\n"
+	"copied_execve:\n"
+	"	li a7, 221\n"
+	"	ecall\n"
+	"	ret\n"
+	"copied_execve_end:\n"
+	".popsection\n");
+
+static void execute_elsewhere(void)
+{
+	char *argv[] = { "exec_test", SHOW_MAPS, NULL };
+	const size_t length = copied_execve_end - (const char *)copied_execve;
+	char *code = mmap((void *)ELSEWHERE, sysconf(_SC_PAGESIZE), PROT_READ | PROT_WRITE | PROT_EXEC,
+			  MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
+
+	if (code == MAP_FAILED)
+		_exit(3);
+	memcpy(code, (const void *)copied_execve, length);
+	__builtin___clear_cache(code, code + length);
+	((typeof(copied_execve) *)code)("/proc/self/exe", argv, NULL);
+	_exit(1);
+}
+
+/* Capture a program from its execve() on. */
+static int capture_program(struct _test_data_exec *self, struct program *program)
+{
+	struct trace_totals totals;
+	int maps[2], ret;
+	FILE *file;
+	pid_t child;
+
+	*program = (struct program){};
+	if (pipe2(maps, O_CLOEXEC))
+		return -errno;
+	child = fork();
+	if (!child) {
+		if (dup2(maps[1], STDOUT_FILENO) < 0 ||
+		    trace_start(self->s.fd, SIFIVE_TRACE_START_REWIND | SIFIVE_TRACE_START_ON_EXEC))
+			_exit(2);
+		execute_elsewhere();
+	}
+	close(maps[1]);
+	file = fdopen(maps[0], "r");
+	while (program->mappings < MAPPINGS &&
+	       fscanf(file, "%lx-%lx%*[^\n]", &program->mapping[program->mappings][0],
+		      &program->mapping[program->mappings][1]) == 2)
+		program->mappings++;
+	fclose(file);
+	ret = trace_wait(child);
+	if (!ret)
+		ret = trace_stop(self->s.fd);
+	if (!ret)
+		ret = trace_records(self->s.fd, &totals, see, program);
+	return ret ?: trace_is_whole(&totals) ? 0 : -EBADMSG;
+}
+
+/* Until execve() ends, the saved registers are those of the program that called it. */
+static void sample_program(struct __test_metadata *_metadata, struct _test_data_exec *self,
+			   uint32_t flags)
+{
+	struct sifive_trace_sampling sampling = TRACE_ARG(sifive_trace_sampling);
+	struct sifive_trace_counters counters = TRACE_ARG(sifive_trace_counters);
+	struct program program = {};
+	unsigned int i, captures = flags & SIFIVE_TRACE_SAMPLING_KERNEL ? CAPTURES : CAPTURES / 10;
+
+	memset(&self->s.instruction, 0, sizeof(self->s.instruction));
+	ASSERT_EQ(0, trace_session_config(&self->s, SIFIVE_TRACE_SINK_SBA, BUFFER, 0));
+	counters.count = 1;
+	counters.event[0].code = 1;
+	ASSERT_EQ(0, trace_ioctl(self->s.fd, SIFIVE_TRACE_IOC_COUNTERS, &counters));
+	sampling.channel = trace_register(&self->s.encoder, TRACE_CHANNEL);
+	sampling.interval = 100000;
+	sampling.flags = flags | SIFIVE_TRACE_SAMPLING_EXEC;
+	ASSERT_EQ(0, trace_ioctl(self->s.fd, SIFIVE_TRACE_IOC_SAMPLING, &sampling));
+	for (i = 0; i < captures && !(program.samples && program.during); i++) {
+		ASSERT_EQ(0, capture_program(self, &program));
+		EXPECT_LT(1, program.mappings);
+		EXPECT_EQ(0, program.outside);
+	}
+	printf("# %u captures; the latest: %u samples in user mode, %u in the kernel, %u in execve()\n",
+	       i, program.samples, program.kernel, program.during);
+	EXPECT_LT(0, program.samples);
+	if (sampling.flags & SIFIVE_TRACE_SAMPLING_KERNEL) {
+		EXPECT_LT(0, program.during);
+	} else {
+		EXPECT_EQ(0, program.kernel);
+	}
+}
+
+TEST_F(exec, samples_during_execve_are_omitted)
+{
+	sample_program(_metadata, self, 0);
+}
+
+TEST_F(exec, kernel_samples_during_execve_have_no_user_part)
+{
+	sample_program(_metadata, self,
+		       SIFIVE_TRACE_SAMPLING_KERNEL | SIFIVE_TRACE_SAMPLING_CALLERS);
 }
 
 TEST_F(exec, unknown_flags_are_refused)

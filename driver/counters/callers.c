@@ -232,7 +232,8 @@ static void record_stack(const struct sft_stream *s, const struct pt_regs *regs,
 
 /*
  * Before a sample, write what the setting's @flags request about the sampled thread, which was
- * interrupted at @at and has the user-mode registers @regs. Returns the address of the sample.
+ * interrupted at @at and has the user-mode registers @regs, or, in kernel code, none: NULL. Returns
+ * the address of the sample.
  */
 u64 sft_record_path(const struct sft_stream *s, u32 flags, const struct pt_regs *at,
 		    const struct pt_regs *regs)
@@ -245,6 +246,8 @@ u64 sft_record_path(const struct sft_stream *s, u32 flags, const struct pt_regs 
 		sft_record_mark(s, SIFIVE_TRACE_RECORD_CALLERS);
 	if (kernel)
 		add_kernel_callers(&list, at);
+	if (!regs)
+		return (u64)(long)at->epc;
 	if (kernel && callers)
 		add(&list, regs->epc);
 	if (callers)

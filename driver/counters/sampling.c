@@ -159,14 +159,25 @@ static void add_sampled(struct hart *h, struct perf_event *event, u64 *now)
 	now[n] = h->sum[n] & width_mask(n);
 }
 
-/* Return the thread's registers in user mode, current or saved; NULL if it has none. */
+/*
+ * Return the thread's registers in user mode, current or saved; NULL if it has none. Until execve()
+ * ends, the saved ones are those of the previous program.
+ */
 static struct pt_regs *user_regs(struct pt_regs *regs)
 {
 	if (regs && user_mode(regs))
 		return regs;
-	regs = current->mm ? task_pt_regs(current) : NULL;
+	if (!current->mm || current->in_execve)
+		return NULL;
+	regs = task_pt_regs(current);
 	/* A kernel thread that uses a program's memory has no user registers. */
-	return regs && instruction_pointer(regs) ? regs : NULL;
+	return instruction_pointer(regs) ? regs : NULL;
+}
+
+/* Whether a sample has a part to record although the thread has no registers in user mode. */
+static bool has_kernel_part(const struct hart *h, const struct pt_regs *at)
+{
+	return current->in_execve && at && h->flags & SIFIVE_TRACE_SAMPLING_KERNEL;
 }
 
 static void sample(struct perf_event *event, struct perf_sample_data *data,
@@ -174,10 +185,9 @@ static void sample(struct perf_event *event, struct perf_sample_data *data,
 {
 	struct hart *h = this_cpu_ptr(&harts);
 	u64 now[SIFIVE_TRACE_MAX_COUNTERS], pc;
-	const struct pt_regs *at = regs;
+	const struct pt_regs *user = user_regs(regs);
 
-	regs = user_regs(regs);
-	if (!regs || !READ_ONCE(sft_sampling.on) ||
+	if (!(user || has_kernel_part(h, regs)) || !READ_ONCE(sft_sampling.on) ||
 	    (unsigned long)event->overflow_handler_context != READ_ONCE(generation))
 		return;
 	if (!h->on || !sft_sampling_has_room(to_encoder(h->encoder), h->owner) ||
@@ -187,7 +197,7 @@ static void sample(struct perf_event *event, struct perf_sample_data *data,
 	}
 	add_sampled(h, event, now);
 	sft_record_repeat(&h->stream, now);
-	pc = sft_record_path(&h->stream, h->flags, at, regs);
+	pc = sft_record_path(&h->stream, h->flags, regs, user);
 	sft_record_isr(&h->stream, pc, now);
 	h->samples++;
 }

@@ -435,15 +435,15 @@ struct sifive_trace_thread {
  * COUNTERS clears it. From START to STOP the kernel interrupts the threads, including new ones, of
  * the process that called START or of those that START names. It writes an ISR record with the
  * user-mode pc and the session's counters to the interrupted hart's encoder. execve() ends the
- * sampling of a process, unless SIFIVE_TRACE_SAMPLING_EXEC is set. START writes a header to each
- * encoder. With SIFIVE_TRACE_COUNTERS_PER_THREAD each record increases the counts of the stream by
- * those of its thread since the thread's last record, or since START, whether or not the thread has
- * joined. With more than SIFIVE_TRACE_THREADS threads at a time, records are lost, which STATUS
- * counts. @event counts in the kernel regardless of kernel.perf_event_paranoid, as with COUNTERS:
- * the capability suffices.
+ * sampling of a process, unless SIFIVE_TRACE_SAMPLING_EXEC is set; inside execve() a thread has no
+ * user-mode pc, and only _KERNEL samples it. START writes a header to each encoder. With
+ * SIFIVE_TRACE_COUNTERS_PER_THREAD each record increases the counts of the stream by those of its
+ * thread since the thread's last record, or since START, whether or not the thread has joined. With
+ * more than SIFIVE_TRACE_THREADS threads at a time, records are lost, which STATUS counts. @event
+ * counts in the kernel regardless of kernel.perf_event_paranoid, as with COUNTERS.
  *
- * A thread created while START enumerates threads may be missed. perf drops interrupts
- * that come faster than kernel.perf_event_max_sample_rate, or that take more than
+ * A thread created while START enumerates threads may be missed. perf drops interrupts that come
+ * faster than kernel.perf_event_max_sample_rate, or that take more than
  * kernel.perf_cpu_time_max_percent; they write no record and are not counted as lost.
  *
  * EINVAL: channel not in CONFIG, malformed event, or COUNTERS left another event to sampling.
