@@ -28,14 +28,14 @@
 
 /**
  * struct sft_thread - a thread that joined
- * @node:	entry in threads, or in leaving
+ * @node:	entry in the list threads, or in the list leaving
  * @pid:	id of the thread
  * @event:	perf event that follows the thread's context switches
  * @live:	the thread's session still exists
  * @slot:	counter offsets for user mode, or NULL
  * @at:		index of @slot
  * @count:	counter values when the thread was last switched out
- * @turn:	turns of the thread, if events take turns
+ * @turn:	the thread's turns, if events take turns
  */
 struct sft_thread {
 	struct list_head node;
@@ -49,7 +49,7 @@ struct sft_thread {
 };
 
 /**
- * struct here - the access granted on this CPU; accessed with interrupts disabled
+ * struct here - access granted on this CPU; used only with interrupts disabled
  * @thread:	the running thread if it has joined, or NULL
  * @opened:	scounteren bits set for @thread
  * @counting:	counters with an offset in the slot of @thread
@@ -62,7 +62,7 @@ struct here {
 
 static DEFINE_PER_CPU(struct here, here);
 
-/* CPUs where a thread's access to fixed counters has been revoked. */
+/* CPUs on which a thread's access to fixed counters has been revoked. */
 static struct cpumask closed;
 
 /* CSR counters that joined threads may read; 0 if no session has counters. */
@@ -173,7 +173,7 @@ static int event_init(struct perf_event *event)
 	return event->overflow_handler == no_overflow ? 0 : -EPERM;
 }
 
-/* The event counts nothing, and add() has already started it. */
+/* Nothing to do: the event counts nothing, and add() starts it. */
 static void no_read(struct perf_event *event)
 {
 }
@@ -370,7 +370,7 @@ static int give_slot(struct sft_thread *t, struct sft_why *why)
 	return 0;
 }
 
-/* Renew the caller's access. If perf has added the caller's event, the event is on this CPU. */
+/* Restore the caller's access. If perf has added the caller's event, it did so on this CPU. */
 static void begin_again(struct sft_thread *t)
 {
 	struct here *h;
@@ -414,8 +414,8 @@ struct sft_thread *sft_access_new(void)
 }
 
 /*
- * Join the calling thread as @fresh. With NULL, succeed if it has already joined, otherwise
- * return -EAGAIN.
+ * Let the calling thread join; if it has no entry yet, @fresh becomes its entry. Returns
+ * -EAGAIN if the thread has no entry and @fresh is NULL.
  */
 int sft_access_join(struct sft_thread *fresh, u32 *slot, struct sft_why *why)
 {

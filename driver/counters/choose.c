@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Assigns counters to events. Only firmware knows which counter can count which event,
- * so each event is tried on every free counter of every CPU. From the results, an
- * assignment is computed that gives each event its own counter if one exists,
- * regardless of the order of the events.
+ * so each event is tried on every free counter of every CPU. The results show whether
+ * each event can have a counter of its own. If so, such an assignment is found,
+ * whatever the order of the events.
  */
 
 #include <linux/bitfield.h>
@@ -145,7 +145,7 @@ void sft_choose_begin(struct sft_choice *ch, const struct cpumask *cpus)
 }
 
 /**
- * struct trial - an event tried on counters of one CPU
+ * struct trial - an attempt to count an event on the counters of one CPU
  * @ch:		the counters
  * @want:	the event
  * @mask:	in: counters to try; out: those that can count it
@@ -253,7 +253,7 @@ static int choose_pinned(struct sft_choice *ch, const struct sifive_trace_event 
 		return sft_fail(why, -EOPNOTSUPP,
 				"event %u: without Sscofpmf only cycles and instructions can be counted alongside perf",
 				at);
-	/* perf would crash on reading a counter that is not delegated. */
+	/* perf would crash if it read a counter that is not delegated. */
 	if (ch->known & ~ch->readable)
 		return withheld(ch, ch->known, at, why);
 	ch->possible[at] = mask;
@@ -374,8 +374,8 @@ static u32 begin_turns(struct sft_choice *ch)
 }
 
 /*
- * Choose counters if there are too few of them, so that events take turns. Each turn gets as many
- * events as possible, in order.
+ * Choose counters for events that take turns because there are too few counters. Each turn gets
+ * as many events as possible, in order.
  */
 int sft_choose_turns(struct sft_choice *ch, u32 *failed, struct sft_why *why)
 {

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * A session's counters. With Sscofpmf they are requested from firmware, which
- * gives a programmable counter to one owner only; fixed counters, which it
- * gives to every caller, are reserved. Without Sscofpmf perf provides them
- * through pinned events. Either way a counter keeps the same number on every
- * hart of the session, user mode can read it until the session ends, and a
- * counter that stops counting is reported.
+ * gives a programmable counter to one owner only. It gives a fixed counter to
+ * every caller, so the driver withholds those from perf. Without Sscofpmf
+ * perf provides them through pinned events. Either way a counter keeps the
+ * same number on every hart of the session, user mode can read it until the
+ * session ends, and a counter that stops counting is reported.
  */
 
 #include <linux/bitfield.h>
@@ -19,7 +19,7 @@
 
 #include "counters.h"
 
-/* Microseconds of a turn: the default and the minimum. */
+/* Length of a turn in microseconds: the default and the minimum. */
 #define TURN_US		4000
 #define TURN_LEAST	1000
 
@@ -47,15 +47,15 @@ struct request {
 	bool ours;
 };
 
-/* Whether counters are taken from perf; constant while the machine is running. */
+/* Whether counters are obtained as pinned perf events; never changes after boot. */
 bool sft_counters_pinned(void)
 {
 	return !riscv_isa_extension_available(NULL, SSCOFPMF);
 }
 
 /*
- * SIFIVE_TRACE_INFO_COUNTERS* and _FIXED_SHARED: the sources of counters, 0 if
- * there are none.
+ * Return the sources of counters: SIFIVE_TRACE_INFO_COUNTERS* and
+ * _FIXED_SHARED, or 0 if there are none.
  */
 u32 sft_counters_available(void)
 {
@@ -119,7 +119,7 @@ static void take_here(void *arg)
 	sft_counters_note(r->c->counter, r->value);
 }
 
-/* Save the current value: the counter must never fall below it. */
+/* Save the current value, to detect that the counter has fallen below it. */
 static void note_here(void *arg)
 {
 	struct request *r = arg;
@@ -129,8 +129,8 @@ static void note_here(void *arg)
 
 /*
  * Whether a counter is still running undisturbed. A counter that another user has restarted is
- * below its last value, or about half its range above it, because perf starts counters there. A
- * firmware counter is only read, because OpenSBI does not refuse to start a running one.
+ * below its last value, or about half its range above that value, because perf starts counters
+ * there. A firmware counter is only read, because OpenSBI does not refuse to start a running one.
  */
 static void check_here(void *arg)
 {
@@ -213,7 +213,7 @@ static void release_all(void)
 	sft_reserve_release();
 }
 
-/* Keep perf from using a fixed counter of the session: firmware gives it to every caller. */
+/* Withhold a session's fixed counter from perf, because firmware gives it to every caller. */
 static int reserve(const struct sft_counter *c)
 {
 	if (!(BIT(c->counter) & SFT_FIXED) || sft_counters_pinned())
@@ -257,8 +257,8 @@ static bool add_turned(const struct sft_counter *c)
 }
 
 /*
- * Take the chosen counters. If another user has taken one in the meantime, drop
- * it from the choice and choose again.
+ * Take the chosen counters. If another user has taken one since the choice,
+ * exclude that counter and choose again.
  */
 static int take_chosen(struct sft_choice *ch, bool turns, u32 *failed, struct sft_why *why)
 {
@@ -292,7 +292,7 @@ again:
 	return 0;
 }
 
-/* The trace timestamp is counter 1. It has no CSR: programs read it in the stimulus page. */
+/* The trace timestamp is counter 1. It has no CSR; programs read it from the stimulus page. */
 static int take_timestamp(struct sifive_trace_event *ev, u32 at,
 			  struct sft_why *why)
 {
@@ -564,8 +564,8 @@ static void lose(const struct sft_counter *c, unsigned int cpu, const char *why)
 }
 
 /*
- * Report lost counters as text: why the first was lost, and which others were.
- * Returns whether there was a new loss.
+ * Report lost counters as text: why the first was lost, and which others were
+ * lost. Returns whether there was a new loss.
  */
 bool sft_counters_report(struct sft_why *why)
 {
@@ -608,7 +608,7 @@ static void check_cpu(unsigned int cpu)
 
 /*
  * Detect counters that were stopped, moved or reassigned, and save the current
- * values of the others in case they are lost later.
+ * values of the others, which may be lost later.
  */
 void sft_counters_check(struct sft_why *why)
 {
@@ -661,8 +661,8 @@ void sft_counters_cpu_offline(unsigned int cpu, struct sft_why *why)
 
 /*
  * Called after a CPU came online. Its counters continue from their last values, so that
- * differences from earlier reads stay correct. Does nothing if the CPU already has its counters,
- * for example if only its stream failed to restart.
+ * differences from earlier reads remain correct. Does nothing if the CPU already has its
+ * counters, for example if only its stream failed to restart.
  */
 void sft_counters_cpu_online(unsigned int cpu)
 {
@@ -694,7 +694,7 @@ static void suspend(struct sft_counters *earlier)
 	*earlier = sft_counters;
 	release_all();
 	/*
-	 * Include CPUs that are offline, because they need their values when they come online.
+	 * Include offline CPUs: their counters continue from these values when they come online.
 	 */
 	for_each_possible_cpu(cpu) {
 		memcpy(per_cpu(seen_before, cpu), per_cpu(seen, cpu), sizeof(seen));

@@ -217,7 +217,7 @@ extern struct sft_probes sft_probes;
 extern struct sft_sampling sft_sampling;
 extern struct sft_switches sft_switches;
 
-/* Return the counters in the kernel's records. */
+/* Return the mask of the counters that the kernel's records contain. */
 static inline u32 sft_counters_recorded(void)
 {
 	return sft_counters.mask | sft_counters.sampled | sft_counters.firmware;
@@ -390,7 +390,7 @@ static inline pid_t sft_probes_id(struct task_struct *task)
 
 	if (likely(ids == &init_pid_ns))
 		return task->pid;
-	/* No namespace is set before the first START and while START replaces it. */
+	/* No namespace is set before the first START, or while START replaces it. */
 	return ids ? task_pid_nr_ns(task, ids) : 0;
 }
 

@@ -80,7 +80,7 @@ void sft_faults_end(unsigned int cpu)
 	per_cpu_ptr(&faults, cpu)->offline++;
 }
 
-/* Create the events of a CPU, unless it has them or is offline. */
+/* Create the events of a CPU, unless they exist or the CPU is offline. */
 static int add(unsigned int cpu, perf_overflow_handler_t handler)
 {
 	struct faults *f = per_cpu_ptr(&faults, cpu);

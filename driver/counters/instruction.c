@@ -2,8 +2,8 @@
 /*
  * Instruction trace of threads: probes on the scheduler's tracepoints turn it on
  * when a traced thread is switched in, and off when an untraced one is. An inherited
- * perf event would not work: between threads with the same events perf only swaps
- * the contexts, without calling the PMU.
+ * perf event would not work, because perf switches between threads with the same
+ * events by swapping their contexts, without calling the PMU.
  *
  * A hart's encoder is accessed only on that hart, with interrupts disabled.
  */
@@ -37,7 +37,7 @@ static bool running;
 
 static struct sft_processes traced;
 
-/* Nothing is traced until this process executes a program; NULL if traced since START. */
+/* Process whose next execve() begins the trace; NULL if START has begun it. */
 static struct pid *until_exec;
 
 static bool is_wanted(struct task_struct *task)

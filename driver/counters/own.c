@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Counts of each sampled thread, joined or not, since its last sample. A perf event on
- * each CPU reports context switches: the counters' increments since the previous switch
- * are added to the counts of the thread that stops running.
+ * each CPU reports context switches. At each one, the counters' increments since the
+ * previous switch are added to the counts of the thread that stops running.
  *
- * perf's per-thread events cannot do this: perf leaves inherited events on the CPU when
- * the next thread has the same set.
+ * perf's per-thread events cannot do this, because perf leaves inherited events on the
+ * CPU when the next thread has the same set.
  */
 
 #include <linux/bitfield.h>

@@ -65,8 +65,8 @@ static unsigned long *mask_of(struct perf_event *event)
 }
 
 /*
- * A PMU with riscv_pmu_start() is embedded in a struct riscv_pmu. If its mask equals firmware's
- * counters, it is the SBI driver's and laid out as in this kernel's headers.
+ * A PMU with riscv_pmu_start() is embedded in a struct riscv_pmu. If the mask in it equals
+ * firmware's counters, the struct is the SBI driver's and is laid out as in this kernel's headers.
  */
 static bool is_sbi_driver(struct perf_event *event)
 {
@@ -203,8 +203,8 @@ bool sft_perf_failed(const struct perf_event *event)
 }
 
 /*
- * Returns what a sampling event has counted since the last call. Called by the event's handler,
- * after perf has read the counter.
+ * Return what a sampling event has counted since this function's last call. Called by the
+ * event's handler, after perf has read the counter.
  */
 u64 sft_perf_counted(struct perf_event *event)
 {

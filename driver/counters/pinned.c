@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Counters without Sscofpmf, where firmware does not separate owners: a pinned kernel perf event on
- * each CPU, so that perf itself holds the fixed counter for the session. Firmware then counts
- * cycles and instructions on their fixed counters only. So an event never moves to another counter,
- * but only one event can count cycles, and only one instructions.
+ * Counters without Sscofpmf. Firmware does not separate their owners, so a pinned kernel perf event
+ * on each CPU makes perf itself hold the fixed counter for the session. Firmware then counts cycles
+ * and instructions on their fixed counters only. So an event never moves to another counter, but
+ * only one event can count cycles, and only one instructions.
  *
  * Locking: everything here is called with the system locked, even from the callback of a CPU
  * that goes offline, which holds the CPU hotplug lock. Creating an event takes the hotplug lock
@@ -61,7 +61,7 @@ void sft_pinned_release(unsigned int cpu, u32 counter)
 }
 
 /*
- * Create a CPU event with the kernel's credentials: an ioctl that needs permission has checked it.
+ * Create a CPU event with the kernel's credentials; the ioctl has checked any capability it needs.
  */
 static struct perf_event *cpu_event(struct perf_event_attr *attr, unsigned int cpu)
 {

@@ -23,7 +23,7 @@
 /* Maximum number of ended processes whose references wait to be dropped. */
 #define ENDED		64
 
-/* Replaced entries, kept because a probe must not sleep, but the last put_pid() may. */
+/* Replaced entries, kept because the last put_pid() may sleep, which a probe must not. */
 static struct pid *ended[ENDED];
 static unsigned int ended_count;
 static DEFINE_RAW_SPINLOCK(lock);
@@ -135,7 +135,7 @@ static void add(struct sft_processes *set, struct pid **entries, struct pid *pro
 }
 
 /*
- * @parent has created @child, which has not run yet: add @child to the set if it
+ * Called when @parent has created @child, which has not run yet: add @child to the set if the set
  * contains @parent.
  */
 void sft_processes_forked(struct sft_processes *set, struct task_struct *parent,

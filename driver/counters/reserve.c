@@ -3,8 +3,8 @@
  * Withholds a session's fixed counters from perf. Firmware gives a fixed counter to
  * every caller that asks for cycles or instructions when no programmable counter is
  * free, even if it is in use. The kernel's driver would then count on the session's
- * counter, and stop it. The driver's own mask of usable counters prevents that: it
- * refuses a counter outside the mask.
+ * counter, and stop it. To prevent that, session counters are removed from that
+ * driver's mask of usable counters.
  *
  * The mask is global: even on harts outside the session, an event that finds no
  * programmable counter waits for one, or fails if it is pinned.
@@ -57,8 +57,8 @@ static void stop_here(void *unused)
 }
 
 /*
- * When a CPU comes online, the kernel's driver stops only the counters in its mask: stop
- * the reserved ones, too.
+ * When a CPU comes online, the kernel's driver stops only the counters in its mask, so
+ * stop the reserved ones here.
  */
 void sft_reserve_cpu_online(unsigned int cpu)
 {

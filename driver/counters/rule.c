@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The kernel's own setting for user-mode access, kernel.perf_user_access. No exported
- * function returns it, but each hardware event records the value at its creation.
+ * The kernel's own setting for user-mode access, kernel.perf_user_access. No exported function
+ * returns it, but each hardware event contains the value that was set when it was created.
  */
 
 #include <linux/cpumask.h>
@@ -39,8 +39,8 @@ static void close_here(void *unused)
 }
 
 /*
- * Access to fixed counters has been revoked on these CPUs. Restore it if the
- * setting allows access for everyone, and check again: it may change in between.
+ * Access to fixed counters has been revoked on these CPUs. Restore it if the setting
+ * allows access for everyone, then check the setting again, because it may have changed.
  */
 void sft_rule_restore(const struct cpumask *cpus)
 {

@@ -33,8 +33,8 @@
  * @pid:	global id of that thread at the time of recording
  * @written:	records since CONFIG
  * @lost:	records that could not be written
- * @elsewhere:	number of times that one of the session's threads began to run while @unseen
- * @wakeups:	number of times that this hart woke one of these threads while @unseen
+ * @elsewhere:	number of times that one of the session's threads began to run while @unseen was set
+ * @wakeups:	number of times that this hart woke one of these threads while @unseen was set
  */
 struct hart {
 	void __iomem *stimulus;
@@ -73,8 +73,8 @@ static __always_inline void put(const struct hart *h, u8 kind, pid_t thread)
 }
 
 /*
- * Mark that records were lost, or that the stream begins. Thread @running runs from here on. If it
- * is 0, no thread runs, or the next record says which one.
+ * Mark that records were lost, or that the stream begins. @running is the id of the running
+ * thread; 0 if no thread is running, or if the next record contains the id.
  */
 static noinline void put_mark(struct hart *h, pid_t running)
 {
@@ -115,7 +115,7 @@ static __always_inline pid_t id_of(struct task_struct *task)
 
 /*
  * A thread that has ended may be preempted once more, and its parent may release its id before
- * it leaves the CPU for good.
+ * the thread leaves the CPU for good.
  */
 static u8 why_out(const struct task_struct *task, bool preempt, unsigned int state)
 {
@@ -156,7 +156,7 @@ static noinline void change_slowly(struct hart *h, u8 kind, struct task_struct *
 }
 
 /*
- * A thread that calls execve() takes over the id of its process: its old id has ended.
+ * A thread that calls execve() takes over the id of its process, so its old id has ended.
  */
 static void take_over(struct hart *h, struct task_struct *task)
 {
@@ -175,8 +175,8 @@ static bool has_taken_over(const struct hart *h, const struct task_struct *task)
 }
 
 /*
- * An exiting thread may have lost its id, or have swapped ids with the thread that takes over:
- * use the id recorded when it was switched in.
+ * An exiting thread may have lost its id, or have swapped ids with the thread that takes over,
+ * so use the id recorded at its switch-in.
  */
 static notrace void switched(void *unused, bool preempt, struct task_struct *prev,
 			     struct task_struct *next, unsigned int state)
@@ -207,8 +207,8 @@ static void executed(void *unused, struct task_struct *task, pid_t old,
 }
 
 /*
- * @task becomes runnable; a thread that wakes itself continues without a
- * switch. The scheduler wakes other threads with interrupts disabled.
+ * Called when @task becomes runnable, with interrupts disabled unless a thread
+ * wakes itself. Such a thread continues without a switch, so it needs no record.
  */
 static notrace void waking(void *unused, struct task_struct *task)
 {
@@ -248,7 +248,7 @@ static bool has_calls(void)
 	return sft_switches.set.flags & SIFIVE_TRACE_SWITCHES_SYSCALLS;
 }
 
-/* Skip threads whose switch-in was not recorded: a reader could not attribute the call. */
+/* Skip threads whose switch-in was not recorded, because readers could not attribute the call. */
 static __always_inline void put_call(u8 kind, u32 value)
 {
 	unsigned long flags;
@@ -354,17 +354,17 @@ int sft_switches_probe(u32 flags, struct sft_why *why)
 		ret = sft_probes_add(call_probes, ARRAY_SIZE(call_probes), why);
 	if (!ret && flags & SIFIVE_TRACE_SWITCHES_FAULTS)
 		ret = sft_faults_add(faulted, why);
-	/* The session may have ended in the meantime. */
+	/* The session may have ended while the system's lock was not held. */
 	schedule_work(&unprobe_work);
 	return ret;
 }
 
-/* Setting before the latest one. */
+/* The setting that the latest one replaced. */
 static struct sifive_trace_switches earlier;
 
 /*
  * Return to the previous setting, because the probes for @arg cannot be registered. Returns true
- * if another thread has started a capture in the meantime; no more switches are recorded in that
+ * if another thread has already started a capture; no more switches are recorded in that
  * capture.
  */
 bool sft_switches_undo(const struct sifive_trace_switches *arg)
@@ -417,12 +417,12 @@ static void begin_here(void *arg)
 	h->unseen = false;
 	h->on = true;
 	h->running = 0;
-	/* Write BEGIN even if none of the threads runs: from here on, readers can tell that. */
+	/* Write BEGIN even if none of the threads is running, so that readers know this. */
 	can_put(h, 0, 0);
 	change_slowly(h, SIFIVE_TRACE_SWITCH_END, current);
 }
 
-/* Write END even if none of the threads runs: END tells the reader that none has run. */
+/* Write END even if none of the threads is running, so that readers know that none has run. */
 static void end_here(void *unused)
 {
 	struct hart *h = this_cpu_ptr(&harts);
@@ -450,8 +450,8 @@ static bool begins_on(unsigned int cpu)
 
 /*
  * Set whether the CPUs whose streams do not begin count the threads that run there unrecorded.
- * Called before any stream begins. The other CPUs must not count until then, because a single such
- * count makes all times uncertain.
+ * Called before any stream begins. CPUs whose streams begin must not count before that, because a
+ * single such count makes all times uncertain.
  */
 static void set_unseen(bool on)
 {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * More events than counters: events take turns on the programmable counters. A turn lasts
- * for part of the running time of a thread that has joined, or, for hart counts, of all such
- * threads on a hart.
+ * More events than counters: events take turns on the programmable counters. A turn is a
+ * period of a joined thread's running time or, for hart counts, of the running time of all
+ * joined threads on a hart.
  *
  * The upper bits of each count contain its turn (SIFIVE_TRACE_TURN_BITS), because the counter
  * starts at that value. So a record needs no extra instruction, a record is correct even if the
@@ -62,8 +62,8 @@ static u32 shift_of(const struct sft_counter *c)
 }
 
 /*
- * Return the event that @counter counts in a turn. If the turn has none for it, another event of
- * the counter, whose count is not used.
+ * Return the event that @counter counts in a turn. If the turn has none for it, return another
+ * event of the counter; its count is not used.
  */
 static const struct sft_counter *find(u32 counter, u32 turn)
 {
@@ -80,9 +80,9 @@ static const struct sft_counter *find(u32 counter, u32 turn)
 }
 
 /*
- * Let the counters count the events of the period's turn. With @begins, they start at the
- * value with which the period begins, otherwise at their current values. If firmware refuses,
- * the counter is stopped, which the next check reports.
+ * Switch the counters to the events of the period's turn. If @begins is set, they start at
+ * the value with which the period begins, otherwise at their current values. If firmware
+ * refuses to start a counter, the counter is stopped, and the next check reports that.
  */
 static void count(struct here *h, u64 period, bool begins)
 {
