@@ -106,7 +106,7 @@ struct request {
 	bool copied;
 };
 
-/* Whether a file may read the capture from @offset on. */
+/* Check whether a file may read the capture at @offset. */
 static int may_read_on(struct sft_file *file, u64 offset, struct sft_why *why)
 {
 	if (sft_stale(file))
@@ -120,8 +120,8 @@ static int may_read_on(struct sft_file *file, u64 offset, struct sft_why *why)
 }
 
 /*
- * Read without a copy if possible. -ENODATA if the ring has to be copied, because it is
- * running, or is paused and may run before the reader's next call.
+ * Read without a copy if possible. Returns -ENODATA if the ring has to be copied,
+ * because it is running, or is paused and may run before the reader's next call.
  */
 static ssize_t read_now(struct sft_file *file, struct request *r, u64 offset,
 			struct sft_why *why)
@@ -141,7 +141,7 @@ static ssize_t read_now(struct sft_file *file, struct request *r, u64 offset,
 	return ret ?: -ENODATA;
 }
 
-/* Read from a copy if the capture runs, because the hardware keeps overwriting the ring. */
+/* Read from a copy if a ring is running, because the hardware keeps overwriting it. */
 static ssize_t read_any(struct sft_file *file, struct request *r, u64 offset,
 			struct sft_why *why)
 {
@@ -182,7 +182,7 @@ static ssize_t read_locked(struct sft_file *file, struct request *r, u64 offset)
 	return bytes;
 }
 
-/* Fault in the memory of a read() that returned @bytes; returns whether to try again. */
+/* If @bytes is -EFAULT, fault in the user buffer of a read(). Returns whether to try again. */
 static bool faulted_in(struct request *r, ssize_t bytes)
 {
 	if (bytes != -EFAULT)

@@ -78,7 +78,7 @@ void sft_capture_describe(struct sifive_trace_sink *out)
 	strscpy_pad(out->name, sft_name(s->owner), sizeof(out->name));
 }
 
-/* Report the clock of sink number @out->index at START, and now or when the capture stopped. */
+/* Report readings of sink number @out->index's clock: at START, and now or at the stop. */
 void sft_capture_describe_clock(struct sifive_trace_sink *out)
 {
 	struct sft_sink *s = &sft_hw.capture.sink[out->index];
@@ -123,13 +123,13 @@ u64 sft_capture_size(int sink)
 int sft_capture_readable(struct sft_why *why)
 {
 	if (sft_hw.capture.running && sft_hw.capture.kind == SIFIVE_TRACE_SINK_SRAM)
-		return sft_fail(why, -EBUSY, "SRAM cannot be read while it is written: STOP first");
+		return sft_fail(why, -EBUSY, "SRAM cannot be read while being written: STOP first");
 	return 0;
 }
 
 /*
- * Copy captured bytes from @offset on, sink after sink. Returns the number of bytes, 0
- * at the end.
+ * Copy captured bytes, starting at @offset, sink after sink. Returns the number of
+ * bytes, 0 at the end.
  */
 ssize_t sft_capture_copy(int sink, void *to, u64 offset, size_t count,
 			 struct sft_why *why)

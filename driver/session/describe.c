@@ -53,7 +53,7 @@ int sft_call_info(struct sft_file *file, void *arg, struct sft_why *why)
 	return 0;
 }
 
-/* Errors and stalls of an encoder. Called only for files that may read its trace. */
+/* Report an encoder's errors and stalls. Called only for files that may read its trace. */
 static u32 reported(struct sft_encoder *e)
 {
 	u32 flags = 0;
@@ -115,7 +115,7 @@ int sft_call_encoder(struct sft_file *file, void *arg, struct sft_why *why)
 	return 0;
 }
 
-/* During system suspend harts may have lost counters: check after resume. */
+/* Harts may have lost counters during system suspend, so do not check before resume. */
 void sft_check_counters(struct sft_why *why)
 {
 	if (!sft.sleeping)

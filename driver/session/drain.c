@@ -31,7 +31,7 @@
 #define FULL_UNTIL	1
 #define HOLD_AT_ONCE	4
 
-/* Nanoseconds for which stores wait if there is no reader. */
+/* How long stores wait if there is no reader, in nanoseconds. */
 #define READER_NS	(5ull * NSEC_PER_SEC)
 
 struct drain *sft_drains;
@@ -174,13 +174,13 @@ static bool is_worth(struct drain *d)
 	       (d->fresh && d->fill >= sft.state.watermark);
 }
 
-/* Return the jiffies in which a sink at full speed fills half its ring. */
+/* Return how many jiffies a sink at full speed takes to fill half its ring. */
 static unsigned long seldom(const struct sft_sink *s)
 {
 	return clamp_t(unsigned long, s->size / 2 / (FASTEST / HZ), 1, SELDOM);
 }
 
-/* Return the jiffies in which the hardware writes an eighth of the ring at the current rate. */
+/* Return how many jiffies the hardware takes to write an eighth of the ring at the current rate. */
 static unsigned long next_look(const struct drain *d)
 {
 	u64 wanted = (u64)interval * (d->sink->size / 8);
@@ -249,7 +249,7 @@ static bool is_held(const struct drain *d, size_t unread)
 	       (sft_drain_waited_for(d) || unread > d->sink->size / 8 * HOLD_AT_ONCE);
 }
 
-/* Return the microseconds in which a sink at full speed fills three quarters of its ring. */
+/* Return how many microseconds a sink at full speed takes to fill three quarters of its ring. */
 static unsigned long fills_in(const struct drain *d, size_t unread)
 {
 	size_t most = d->sink->size / 4 * 3;
@@ -259,8 +259,8 @@ static unsigned long fills_in(const struct drain *d, size_t unread)
 
 /*
  * Find the encoders whose sinks have no room; sets @held to those whose stores have
- * to wait. Lowers @us to the time in which another sink can fill up. Called
- * without the system's lock, while the capture runs.
+ * to wait. Lowers @us if another sink can fill up sooner. Called without the
+ * system's lock, while the capture runs.
  */
 u64 sft_drain_crowded(unsigned long *us, u64 *held)
 {

@@ -18,7 +18,7 @@
 /* Number of checks whose times are kept. */
 #define LOOKS		8
 
-/* With a buffer of fewer bytes a reader may get part of a message. */
+/* A reader whose buffer has fewer bytes may get part of a message. */
 #define SMALL		64
 
 /**
@@ -28,7 +28,7 @@
  * @at:		write position of the sink at the last check
  * @fill:	number of unread bytes before @at
  * @oldest:	position of the oldest unread byte; also read without the system's lock
- * @alone:	the latest time at which there was a reader or no store was waiting
+ * @alone:	the last time when there was a reader, or no store was waiting
  * @unattended:	stores have waited without a reader for too long
  * @marked:	there is a mark
  * @mark:	position of the mark in the sink
@@ -51,8 +51,8 @@
  * @clean:	lower bound on the time at which the unread bytes were written
  * @written:	bytes that the hardware has written
  * @looked:	time of the last check
- * @seen:	earlier checks, an eighth of the ring apart: number of bytes
- *		written, and when
+ * @seen:	earlier checks, an eighth of the ring apart: bytes written
+ *		by then, and the time
  * @oldest_seen: index of the oldest entry of @seen
  * @looks:	number of valid entries of @seen
  */

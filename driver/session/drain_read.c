@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Reading a drained capture: each byte once, in whole messages while it runs. All functions
- * here are called with the system locked.
+ * Read a drained capture. Each byte is returned once; while the capture runs, only whole
+ * messages are returned. All functions here are called with the system locked.
  */
 
 #include <linux/uaccess.h>
@@ -40,7 +40,7 @@ static size_t whole_messages(const u8 *bytes, size_t count)
 
 /*
  * Return the length of the whole messages in the oldest @count unread bytes; @count if no message
- * ends near their end.
+ * ends near the end of those bytes.
  */
 static size_t whole_unread(const struct drain *d, size_t count)
 {
@@ -53,9 +53,9 @@ static size_t whole_unread(const struct drain *d, size_t count)
 }
 
 /*
- * Decide the number of unread bytes to return, up to @count, which is at least SMALL; 0 if
- * there are none. A running capture returns only whole messages, so that a loss
- * cannot cut one.
+ * Determine how many unread bytes to return, up to @count, which is at least SMALL; 0 if
+ * there are none. A running capture returns only whole messages, so that a loss cannot cut
+ * one.
  */
 static size_t available(struct drain *d, size_t count)
 {
@@ -86,7 +86,7 @@ static ssize_t give_unread(struct drain *d, char __user *to, size_t count)
 	return sft_drain_copy_out(d, to, count) ? -EFAULT : take(d, count);
 }
 
-/* Unread bytes for a reader whose buffer may be shorter than a message. */
+/* Move unread bytes to the rest, for a reader whose buffer may be shorter than a message. */
 static void fill_rest(struct drain *d)
 {
 	size_t count = available(d, SMALL);
@@ -111,7 +111,7 @@ static ssize_t give_rest(struct drain *d, char __user *to, size_t count)
 
 /*
  * Return up to @count bytes to the reader; 0 if there are none yet. If the
- * reader's memory has to be faulted in first, they stay unread.
+ * reader's memory has to be faulted in first, the bytes remain unread.
  */
 static ssize_t give(struct drain *d, char __user *to, size_t count)
 {
@@ -141,9 +141,9 @@ static struct drain *drain_of(int sink)
 }
 
 /*
- * Read up to @count bytes of a drained sink. Returns 0 at the end, after STOP, -EAGAIN if there are
- * no bytes yet, and -EFAULT if the reader's memory has to be faulted in first, because each drained
- * byte is returned only once.
+ * Read up to @count bytes of a drained sink. Returns 0 at the end, after STOP; -EAGAIN if there are
+ * no bytes yet; and -EFAULT, with no byte counted as read, if the reader's memory has to be faulted
+ * in first.
  */
 ssize_t sft_drain_read(struct sft_file *file, char __user *to, size_t count,
 		       struct sft_why *why)

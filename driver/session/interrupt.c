@@ -46,8 +46,8 @@ void sft_capture_cpu_offline(unsigned int cpu, struct sft_why *why)
 }
 
 /*
- * After system sleep: end the streams of CPUs that are still offline. If one comes online later,
- * its stream resumes.
+ * Called after system sleep: end the streams of CPUs that are still offline. If such a CPU comes
+ * online later, its stream resumes.
  */
 void sft_capture_end_absent(void)
 {
@@ -106,7 +106,7 @@ void sft_capture_cpu_online(struct sft_encoder *e, struct sft_why *why)
 	sft_threads_resume();
 }
 
-/* Before system suspend: stop the capture; its data is in memory when this returns. */
+/* Called before system suspend: stop the capture. On return, its data is in memory. */
 void sft_capture_suspend(struct sft_why *why)
 {
 	bool running = sft_hw.capture.running;
@@ -118,8 +118,8 @@ void sft_capture_suspend(struct sft_why *why)
 }
 
 /*
- * Before hibernation: compute a checksum of each sink's data, since memory that
- * the kernel does not manage may not be restored.
+ * Called before hibernation: compute a checksum of each sink's data, since
+ * memory that the kernel does not manage may not be restored.
  */
 void sft_capture_freeze(void)
 {
@@ -130,7 +130,7 @@ void sft_capture_freeze(void)
 		s[i].sum = sft_sink_sum(&s[i]);
 }
 
-/* After hibernation: drop the data of sinks whose checksum differs. */
+/* Called after hibernation: drop the data of sinks whose checksum differs. */
 void sft_capture_thaw(void)
 {
 	struct sft_sink *s = sft_hw.capture.sink;
@@ -147,8 +147,8 @@ void sft_capture_thaw(void)
 }
 
 /*
- * After system resume: continue the capture after the data in system memory. SRAM is
- * empty after suspend, so a capture in SRAM remains stopped.
+ * Called after system resume: continue the capture after the data in system memory.
+ * SRAM is empty after suspend, so a capture in SRAM remains stopped.
  */
 void sft_capture_resume(struct sft_why *why)
 {

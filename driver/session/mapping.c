@@ -21,7 +21,7 @@
 
 /**
  * struct page_of - an encoder's stimulus page
- * @pfn:	page frame, 0 if there is no such encoder or it has no page of its own
+ * @pfn:	page frame number, 0 if there is no such encoder or it has no page of its own
  * @selected:	the encoder is part of the session
  * @sba:	the encoder has an SBA sink of its own
  */
@@ -32,9 +32,9 @@ struct page_of {
 };
 
 /*
- * A copy of what a page fault checks, with its own lock. perf holds its locks while it
- * writes to user memory, and is called with the system locked, so mmap() and page
- * faults must not take the system's lock. While sinks are watched for room (@gated), the sinks of
+ * A copy of the state that a page fault checks, with a lock of its own. perf holds its locks
+ * while it writes to user memory, and is called with the system locked, so mmap() and page faults
+ * must not take the system's lock. While sinks are watched for room (@gated), the sinks of
  * encoders in @full have none, and stores to the pages of encoders in @held wait.
  */
 static DEFINE_MUTEX(map_lock);
@@ -53,10 +53,10 @@ static struct {
 static DECLARE_WAIT_QUEUE_HEAD(waiting);
 static atomic64_t waits, waited;
 
-/* Periods in which a sink has no room: number, latest begin, total time; under map_lock. */
+/* Periods in which a sink has no room: number, start of the latest, total time; under map_lock. */
 static u64 fulls, full_since, full_ns;
 
-/* User mode writes this page: its values are reported, never relied on. */
+/* User mode writes this page, so its values are reported, but never relied on. */
 static struct sifive_trace_losses *losses;
 
 /* Called when the capture is freed and no program has the page mapped. */
@@ -177,7 +177,7 @@ void sft_mapping_gate(bool on)
 /* Remove the session's mappings: on return programs cannot access the pages. */
 void sft_mapping_release(void)
 {
-	/* The watching thread still runs, and uses the owner while stores may wait. */
+	/* The watching thread is still running, and uses the owner while stores may wait. */
 	mutex_lock(&map_lock);
 	map.owner = NULL;
 	set_gate(false);
@@ -187,9 +187,9 @@ void sft_mapping_release(void)
 }
 
 /*
- * Called when the sinks of encoders in @full have no room: let only stores to the pages of
- * encoders in @held wait. On return, no program can access these pages. Called
- * without the system's lock. While stores may wait there is an owner, whose session
+ * Called when the sinks of encoders in @full have no room: make stores to the pages of
+ * encoders in @held wait, and no others. On return, no program can access those pages.
+ * Called without the system's lock. While stores may wait there is an owner, whose session
  * map_lock keeps from ending during the call.
  */
 void sft_mapping_hold(u64 full, u64 held)
@@ -250,7 +250,7 @@ static bool may_touch(const struct sft_file *file)
 	return file->generation == map.generation && is_in_session(file);
 }
 
-/* Return the page frame of an address, 0 if there is none. */
+/* Return the page frame number (PFN) for a faulting address, or 0 if there is none. */
 static unsigned long frame(const struct vm_fault *vmf)
 {
 	unsigned long pgoff = vmf->vma->vm_pgoff;
@@ -265,8 +265,8 @@ static unsigned long frame(const struct vm_fault *vmf)
 }
 
 /*
- * Return the page frame for a member whose session has ended. Without it, the member would get
- * SIGBUS, although it cannot know that the session has ended.
+ * Return the page frame number for a member whose session has ended. Without this page, the
+ * member would get SIGBUS, although it cannot know that the session has ended.
  */
 static unsigned long frame_nowhere(const struct sft_file *file)
 {
@@ -342,8 +342,8 @@ static void sft_vm_open(struct vm_area_struct *vma)
 }
 
 /*
- * Return the channels here, because the process may have ended while another one still has the
- * descriptor.
+ * Release the file's channels here, because the process may have ended while another process
+ * still has the descriptor.
  */
 static void sft_vm_close(struct vm_area_struct *vma)
 {

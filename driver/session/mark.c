@@ -37,7 +37,7 @@ struct patch {
 	size_t count;
 };
 
-/* Find the range of the mark in a copy of @count bytes from @start on. */
+/* Find the range of the mark in a copy of @count bytes that starts at @start. */
 static struct patch covered(const struct drain *d, size_t start, size_t count)
 {
 	size_t word = d->sink->word, after = mark_after(d, start);
@@ -67,9 +67,9 @@ static void set_mark(struct drain *d, u32 at)
 }
 
 /*
- * Move the mark to after the newest byte. Returns false if the old mark is
- * overwritten. The hardware reaches the old mark before the new one, so a mark that is
- * still there proves that nothing between them was written.
+ * Move the mark beyond the newest byte. Returns false if the old mark is overwritten.
+ * The hardware reaches the old mark before the new one, so a mark that is still there
+ * proves that nothing between them was written.
  */
 bool sft_mark_move(struct drain *d)
 {
@@ -100,7 +100,7 @@ void sft_mark_remove(struct drain *d)
 	d->marked = false;
 }
 
-/* Copy @count unread bytes from number @from on. */
+/* Copy @count unread bytes, starting at number @from. */
 void sft_drain_peek(const struct drain *d, u8 *to, size_t from, size_t count)
 {
 	size_t start = sft_drain_at(d, from);
@@ -110,7 +110,7 @@ void sft_drain_peek(const struct drain *d, u8 *to, size_t from, size_t count)
 	memcpy(to + p.at, p.bytes, p.count);
 }
 
-/* Copy the oldest @count unread bytes to a reader's memory, which is not faulted in. */
+/* Copy the oldest @count unread bytes to a reader's memory, without faulting it in. */
 int sft_drain_copy_out(const struct drain *d, char __user *to, size_t count)
 {
 	size_t start = sft_drain_at(d, 0), first = min(count, d->sink->size - start);

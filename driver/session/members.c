@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Members: files of other processes that have joined the session. Each has its
- * own channels, which become free when its mappings or the file are gone,
- * however the process ended.
+ * Members: files of other processes that have joined the session. Each file
+ * has its own channels, which become free when its last mapping or the file is
+ * gone, however the process ended.
  */
 
 #include <linux/capability.h>
@@ -98,7 +98,7 @@ static u32 available(void)
 	return channels;
 }
 
-/* Return the lowest channel in @mask from @first on, else the lowest in @mask; -1 if @mask is 0. */
+/* Return the lowest channel in @mask, starting at @first and wrapping around; -1 if @mask is 0. */
 static int lowest(u32 mask, u32 first)
 {
 	u32 above = mask & GENMASK(31, first);
@@ -123,7 +123,7 @@ int sft_members_check(u32 stimulus, struct sft_why *why)
 			       lowest(busy, 0)) : 0;
 }
 
-/* Give a file one more channel: preferably one that no file has had. */
+/* Give a file one more channel, preferably one that no file has had. */
 static void give_channel(struct sft_file *file, struct sifive_trace_join *join)
 {
 	u32 mask = join->channels & available();
@@ -197,8 +197,8 @@ static int may_join(const struct sft_file *file, int session, struct sft_why *wh
 }
 
 /*
- * Create the page for a file's stores once its session has ended. Its registers read as ready, and
- * its sinks as having room.
+ * Create the page that replaces a file's mappings when its session has ended. Registers in it read
+ * as ready, and sinks as having room.
  */
 static int make_nowhere(struct sft_file *file)
 {

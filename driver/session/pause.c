@@ -39,7 +39,7 @@ int sft_capture_unpause(struct sft_why *why)
 	if (!sft.state.paused)
 		return 0;
 	ret = sft_capture_may_start(false, why);
-	/* Check first: if the pause cannot end for lack of room, nothing is appended. */
+	/* Check this first, so that nothing is appended if there is no room to end the pause. */
 	for (i = 0; i < cap->sinks && !ret; i++)
 		if (!sft_sink_full(&cap->sink[i]))
 			ret = sft_sink_check_room(&cap->sink[i], why);
@@ -62,8 +62,8 @@ int sft_capture_unpause(struct sft_why *why)
 }
 
 /*
- * After a pause: the capture is running again, or its session has stopped it and readers
- * reach its end.
+ * Called after a pause: the capture is running again, or its session has stopped it and
+ * readers reach its end.
  */
 void sft_capture_end_pause(void)
 {

@@ -92,7 +92,7 @@ void sft_session_release(void)
 	sft_wake_pollers();
 }
 
-/* Before components are bound or unbound: end the session, and free its capture. */
+/* Called before components are bound or unbound: end the session, and free its capture. */
 static void hardware_change(void)
 {
 	sft_lock_buffers();
@@ -116,8 +116,8 @@ static void hardware_changed(void)
 }
 
 /*
- * Before kexec: stop all writes to memory, and prevent running programs from starting
- * new ones.
+ * Called before kexec: stop all writes to memory, and prevent running programs from
+ * starting new ones.
  */
 static void hardware_shutdown(void)
 {
@@ -180,7 +180,7 @@ static int session_cpu_online(unsigned int cpu)
 {
 	sft_lock();
 	sft_reserve_cpu_online(cpu);
-	/* Events that were made while the CPU went offline have ended, too. */
+	/* Events that were created while the CPU went offline have ended, too. */
 	sft_faults_end(cpu);
 	if (sft.owner && !sft.sleeping)
 		resume_stream(cpu);
@@ -188,7 +188,7 @@ static int session_cpu_online(unsigned int cpu)
 	return 0;
 }
 
-/* Before suspend: components may lose their registers, and harts their counters. */
+/* Called before suspend: components may lose their registers, and harts their counters. */
 static void session_suspend(void)
 {
 	struct sft_why why = {};
@@ -209,7 +209,7 @@ static void session_resume(void)
 	sft.sleeping = false;
 	if (!sft.owner)
 		return;
-	/* Before any access to the registers or counters of harts that are still offline. */
+	/* Do this before accessing registers or counters of harts that are still offline. */
 	sft_capture_end_absent();
 	sft_counters_resume();
 	sft_capture_resume(&why);

@@ -82,10 +82,10 @@ struct sft_file {
  * struct sft_state - state of the capture
  * @watermark:	unread bytes that make a running capture readable, 0 = none
  * @rewinds:	number of times that START has dropped the captured data
- * @asleep:	the capture is stopped for system suspend, to be started again
+ * @asleep:	the capture is stopped for system suspend, to be restarted after it
  * @lost:	a sink lost its data in system suspend: START needs REWIND
  * @broken:	components did not resume: START fails
- * @paused:	PAUSE stopped the capture, to be started again
+ * @paused:	PAUSE stopped the capture, to be restarted when the pause ends
  * @paused_at:	time of the last pause, in nanoseconds of CLOCK_MONOTONIC
  * @pauses:	number of pauses
  * @paused_ns:	total length of the pauses, excluding the current one

@@ -65,7 +65,7 @@ void sft_unlock_buffers(void)
 	mutex_unlock(&copy_lock);
 }
 
-/* Free the copy: its readers have to start again at offset 0. */
+/* Free the copy. Its readers have to restart at offset 0. */
 void sft_snapshot_clear(void)
 {
 	lockdep_assert_held(&copy_lock);
