@@ -268,7 +268,7 @@ static void suspend_on(void *arg)
 	end_here(h);
 }
 
-/* Called before the counters are set: stop per-thread counting until resume. */
+/* Called before the counters are set: stop per-thread counting until sft_access_resume(). */
 void sft_access_suspend(void)
 {
 	WRITE_ONCE(access_mask, 0);
@@ -276,8 +276,8 @@ void sft_access_suspend(void)
 }
 
 /*
- * Called after counters were set and after system sleep, which may have cleared
- * scounteren.
+ * Restore access after counters were set, and after system sleep, which may
+ * have cleared scounteren.
  */
 void sft_access_resume(void)
 {

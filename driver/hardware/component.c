@@ -58,7 +58,7 @@ static_assert(TR_SINK_SBA == (int)SIFIVE_TRACE_SINK_SBA);
 static_assert(TR_SINK_FUNNEL == (int)SIFIVE_TRACE_SINK_FUNNEL);
 
 /*
- * Whether a component's registers can be accessed: an encoder can lose power when its hart is
+ * Whether a component's registers can be accessed. An encoder can lose power when its hart is
  * offline. A stream has ended if its hart is offline, or is going offline or coming online.
  */
 bool sft_component_reachable(const struct sft_component *c)
@@ -257,7 +257,7 @@ static void put_power(void *dev)
 	pm_runtime_put(dev);
 }
 
-/* Power, clock and reset are optional, and stay on while the component is bound. */
+/* Power, clock and reset are optional. Power and clock remain on while the component is bound. */
 static int switch_on(struct sft_component *c)
 {
 	struct reset_control *resets;

@@ -23,8 +23,8 @@ struct cpumask;
 struct sft_component;
 
 /*
- * A reading of a clock: it showed @time, in ticks, within @within nanoseconds of
- * CLOCK_MONOTONIC @ns.
+ * A reading of a clock: the clock showed @time, in ticks, at most @within
+ * nanoseconds before or after CLOCK_MONOTONIC @ns.
  */
 struct sft_sample {
 	u64 time;
@@ -76,8 +76,8 @@ struct sft_sink {
 };
 
 /*
- * The message syntax that the driver needs: the maximum length, and how the last byte
- * is marked.
+ * Message syntax, as far as the driver depends on it: the maximum length, and the
+ * bits that mark the last byte.
  */
 #define SFT_MESSAGE_MAX	38
 #define SFT_MESSAGE_END	GENMASK(1, 0)
@@ -299,7 +299,7 @@ bool sft_component_deactivate(struct sft_component *c);
 int sft_component_drain(struct sft_component *c, struct sft_why *why);
 void sft_component_clear(struct sft_component *c);
 
-/* Whether a component accepts input: it has disabled itself if its sink is full. */
+/* Whether a component accepts input. It disables itself when its sink is full. */
 static inline bool sft_component_enabled(const struct sft_component *c)
 {
 	return readl_relaxed(c->regs + TR_CONTROL) & TR_CONTROL_ENABLE;

@@ -63,7 +63,7 @@ static void remember(struct device *dev, struct va_format *why)
 
 /*
  * Report why a probe fails, to the kernel log and sysfs. @fmt has no newline. Returns
- * @err, so that a failing function can end with it.
+ * @err, for use in a return statement.
  */
 int sft_refuse(struct device *dev, int err, const char *fmt, ...)
 {
@@ -82,8 +82,8 @@ int sft_refuse(struct device *dev, int err, const char *fmt, ...)
 }
 
 /*
- * Returns @err, so that a failing probe can end with it. A failure without an explanation is
- * reported by its number.
+ * Called at the end of a probe. A failure without an explanation is reported by its
+ * number. Returns @err, for use in a return statement.
  */
 int sft_probed(struct device *dev, int err)
 {

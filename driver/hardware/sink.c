@@ -40,7 +40,7 @@ static size_t sram_size(struct sft_component *c)
 	return (size_t)round_down(sft_read(c, TR_SINK_WP), sink_word(c)) + sink_word(c);
 }
 
-/* The copy takes a long time: let other tasks run. */
+/* The copy takes a long time, so let other tasks run. */
 static void copy(void *to, const void *from, size_t count)
 {
 	size_t step;
@@ -164,8 +164,8 @@ static bool is_running(const struct sft_sink *s)
 }
 
 /*
- * Return the write position of a stopped or running sink. The data of a running SRAM is not
- * available.
+ * Return a sink's write position. For a running SRAM, whose data cannot be read, it is that
+ * of the last stop.
  */
 struct sft_position sft_sink_position(const struct sft_sink *s)
 {
@@ -338,7 +338,7 @@ size_t sft_sink_room(const struct sft_sink *s)
 	return at.wrapped ? 0 : s->size - at.wp;
 }
 
-/* Copy @count bytes of the buffer from @start on, wrapping at its end. */
+/* Copy @count bytes of the buffer, starting at @start and wrapping around at its end. */
 void sft_sink_copy_at(const struct sft_sink *s, void *to, size_t start, size_t count)
 {
 	size_t first = min(count, s->size - start);
@@ -348,7 +348,7 @@ void sft_sink_copy_at(const struct sft_sink *s, void *to, size_t start, size_t c
 }
 
 /*
- * Copy up to @count captured bytes from @offset on, relative to the oldest. Returns the
+ * Copy up to @count captured bytes, starting at @offset from the oldest. Returns the
  * number of bytes, 0 at the end.
  */
 size_t sft_sink_copy(const struct sft_sink *s, void *to, u64 offset, size_t count)
@@ -368,8 +368,8 @@ size_t sft_sink_copy(const struct sft_sink *s, void *to, u64 offset, size_t coun
 }
 
 /*
- * Copy the content of an SBA ring at position @before, oldest byte first; @to has the
- * sink's size. Returns the number of bytes.
+ * Copy the contents of an SBA ring whose position is @before, oldest byte first; @to
+ * has the sink's size. Returns the number of bytes.
  */
 size_t sft_sink_copy_ring(const struct sft_sink *s, const struct sft_position *before,
 			  void *to)

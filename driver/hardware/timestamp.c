@@ -15,7 +15,7 @@
 
 #include "hardware.h"
 
-/* A timestamp that has not changed in this time is not running. */
+/* A timestamp that does not change during these waits is not running. */
 #define TICK_TRIES	20
 #define TICK_WAIT_US	50
 
@@ -166,7 +166,7 @@ static struct sft_component *sink_clock(const struct sft_sink *s)
 	return found;
 }
 
-/* Read a sink's clock; all 0 if it has none that can be read. */
+/* Read a sink's clock. Sets @to to 0 if the sink has no clock that can be read. */
 void sft_timestamp_sample(const struct sft_sink *s, struct sft_sample *to)
 {
 	struct sft_component *clock = sink_clock(s);

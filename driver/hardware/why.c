@@ -8,7 +8,7 @@
 
 /*
  * Store the reason for a failure; the first one is kept. @why may be NULL.
- * Returns @err, so that a failing function can end with it.
+ * Returns @err, for use in a return statement.
  */
 int sft_fail(struct sft_why *why, int err, const char *fmt, ...)
 {
