@@ -16,10 +16,10 @@
  *	perfTraceOn(), perfTraceOff()		on each, as often as needed
  *
  * A debugger reads the trace from the buffer that perfTraceBuffer() returns, or from the
- * SRAM of the encoder or funnel; there is no perfWriteTrace(). The library does not use the
- * C library, but the compiler needs memset(), memcpy() and the A extension. The library is
- * one source file, sifive_bare_perf.c, to be compiled with the program; -D changes the sizes
- * below.
+ * SRAM of the encoder or funnel; there is no perfWriteTrace(). The library does not call the
+ * C library, but the compiler may emit calls to memset() and memcpy(). The library needs the
+ * A extension. It is one source file, sifive_bare_perf.c, to be compiled with the program;
+ * -D changes the sizes below.
  *
  * An initialisation needs 2 KB of the hart's stack, every other call and hook 1 KB. The
  * timer's trap handler runs on the stack of the code that it interrupts and needs 1 KB more.
@@ -37,7 +37,7 @@
 extern "C" {
 #endif
 
-/* Bytes of static memory for SBA buffers and the state of each hart. */
+/* Size in bytes of the static memory for SBA buffers and for the state of each hart. */
 #ifndef PERF_MEM_POOL_SIZE
 #define PERF_MEM_POOL_SIZE	(256 * 1024)
 #endif

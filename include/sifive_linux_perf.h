@@ -205,8 +205,8 @@ int perfInit(int num_cores, int num_funnels);
 /**
  * perfManualInit - set up for records written by perfWriteCntrs()
  * @perfCntrList: events to count, in any order, each once; may be NULL if @numCntrs is 0.
- *		The call fills in ctrIdx and ctrInfo. Afterwards the calling thread may
- *		read the CSRs of these counters, other threads from their first record on
+ *		The call fills in ctrIdx and ctrInfo. Afterwards the calling thread may read
+ *		the CSRs of these counters; other threads may do so after their first record
  * @numCntrs:	number of elements of @perfCntrList, 0 to 32
  * @itcChannel:	ITC channel to write to, 0 to 31; decoders expect 6. 0 to 15 on encoders
  *		whose stimulus registers 16-31 are registers 0-15 with a timestamp
@@ -311,7 +311,7 @@ int perfTraceOff(void);
 int perfWriteTrace(char *file);
 
 /**
- * perfErrorString - the error or notice of the calling thread's last call
+ * perfErrorString - get the error or notice of the calling thread's last call
  *
  * Returns one line without a newline: what failed and what to do, or a notice if the call succeeded
  * with one; empty if there is nothing to report. A successful perfWriteCntrs() does not change it.

@@ -58,8 +58,8 @@ enum sifive_trace_count {
 enum {
 	/* Keep the newest bytes. Default: the trace ends when a buffer is full. */
 	SIFIVE_TRACE_RING		= 1 << 0,
-	/* Count for each thread separately: records from the thread's first record on,
-	 * samples from sifive_trace_on() on. This is the default, so the flag has no effect,
+	/* Count for each thread separately: in records since the thread's first record, in
+	 * samples since sifive_trace_on(). This is the default, so the flag has no effect,
 	 * except that it conflicts with SIFIVE_TRACE_PER_CPU.
 	 */
 	SIFIVE_TRACE_PER_THREAD		= 1 << 1,
@@ -246,7 +246,7 @@ int sifive_trace_status(struct sifive_trace *trace,
 
 /**
  * sifive_trace_dump - write the captured data to a file, with its side-car file
- * @path:	NULL for trace.rtd; with several sinks, trace.0.rtd, trace.1.rtd ...
+ * @path:	file path, NULL for trace.rtd; with several sinks, trace.0.rtd, trace.1.rtd ...
  *
  * FILE.meta next to each file contains the data that the trace lacks. If tracing
  * is on, it pauses during the call.

@@ -47,8 +47,8 @@ struct sifive_reader;
  * @SIFIVE_EVENT_SPAN: a part of a thread's time on or off the CPU (record --switches)
  * @SIFIVE_EVENT_LOST: records of a thread may be missing here
  * @SIFIVE_EVENT_IDLE: a pipe has no more data for now; never occurs with files
- * @SIFIVE_EVENT_POINT: a record, with instruction trace, of an instrumented function or a
- *		manual record, in its place among the calls. The calls, and SIFIVE_EVENT_RECORD for
+ * @SIFIVE_EVENT_POINT: with instruction trace: a manual record, or the record of an instrumented
+ *		function, in its place among the calls. The calls, and SIFIVE_EVENT_RECORD for
  *		function entry and exit, come from instruction trace, unless the option "calls" is
  *		"records".
  */
@@ -351,10 +351,10 @@ const struct sifive_thread *sifive_reader_thread(struct sifive_reader *reader,
 const char *sifive_reader_error(const struct sifive_reader *reader);
 
 /**
- * sifive_reader_messages() - all messages so far, one per line
+ * sifive_reader_messages() - get all messages so far, one per line
  *
- * The messages that the command prints to standard error: the summary of the trace, what is
- * missing from it and why, and errors.
+ * These are the messages that the command prints to standard error: the summary of the
+ * trace, what is missing from it and why, and errors.
  */
 const char *sifive_reader_messages(const struct sifive_reader *reader);
 

@@ -101,7 +101,7 @@ enum sifive_trace_sink_kind {
  * @abi:	out: SIFIVE_TRACE_ABI of the kernel
  * @encoders:	out: number of trace encoders; indexes start at 0
  * @funnels:	out: number of trace funnels
- * @sinks:	out: sinks of the current or last capture; 0 before the first
+ * @sinks:	out: number of sinks of the current or last capture; 0 before the first
  * @page_size:	out: size of a stimulus page in bytes, the length for mmap()
  * @ts_width:	out: width of messages' timestamps in bits; 0 = no unit, or CONFIG found none
  * @flags:	out: SIFIVE_TRACE_INFO_*
@@ -228,15 +228,15 @@ struct sifive_trace_encoder {
  * @sink:	in: SIFIVE_TRACE_SINK_SBA or SIFIVE_TRACE_SINK_SRAM
  * @prescale:	in: timestamp prescale as in tsPrescale: 0-3 for 1, 4, 16, 64; EOPNOTSUPP if
  *		the timestamp unit does not support it
- * @channels:	in: bit n set: stimulus register n produces messages; 0 only with an
- *		instruction mode. On an encoder with SIFIVE_TRACE_ENCODER_TS_CHANNELS, bits
- *		16-31 are channels 0-15 with a timestamp: c | c << 16 suits any encoder, for
- *		channels c below 16
+ * @channels:	in: bit n set: stimulus register n produces messages; 0 only if an
+ *		instruction mode is set. On an encoder with
+ *		SIFIVE_TRACE_ENCODER_TS_CHANNELS, bits 16-31 are channels 0-15 with a
+ *		timestamp: c | c << 16 suits any encoder, for channels c below 16
  * @sinks:	out: number of sinks of the capture
  * @buffer:	in: bytes for each SBA sink, rounded up to the sink word; 0 for SRAM.
  *		out: size of the smallest sink
- * @encoders:	in: bit n set: encoder n is part of the capture; 0 = all usable ones. out: the
- *		encoders that are part of it
+ * @encoders:	in: bit n set: encoder n is part of the capture; 0 = all usable encoders. out:
+ *		the encoders that are part of the capture
  * @watermark:	in: unread bytes that make a running capture readable for poll();
  *		0 = readable only when it has stopped or is full, or, with
  *		SIFIVE_TRACE_CONFIG_DRAIN, at the first byte
@@ -277,22 +277,22 @@ struct sifive_trace_config {
  */
 #define SIFIVE_TRACE_CONFIG_DRAIN	(1u << 3)
 /*
- * Let stores wait for a slow reader: while a sink has no room, a program's store to a stimulus
+ * Make stores wait for a slow reader: while a sink has no room, a program's store to a stimulus
  * page sleeps in its page fault until there is room, the capture stops or the session ends.
- * Signals are handled during the wait. Records that the kernel writes do not wait, but count
- * as lost. If no file reads the sink, stores wait for 5 seconds only; then they continue, and
- * the bytes that they overwrite count as lost. A system call that accesses a page whose stores
- * wait gets EFAULT. Bytes are lost if more than three quarters of the buffer are written before
- * the driver detects that there is no room. EINVAL: without SIFIVE_TRACE_CONFIG_DRAIN, with
+ * Signals are handled during the wait. Records that the kernel writes do not wait, but count as
+ * lost. If no file reads the sink, stores wait for 5 seconds only; then they continue, and the
+ * bytes that they overwrite count as lost. A system call that accesses a page whose stores wait
+ * gets EFAULT. Bytes are lost if more than three quarters of the buffer are written before the
+ * driver detects that there is no room. EINVAL: without SIFIVE_TRACE_CONFIG_DRAIN, with
  * SIFIVE_TRACE_CONFIG_OVERFLOW, or with a buffer of less than 65536 bytes.
  */
 #define SIFIVE_TRACE_CONFIG_WAIT	(1u << 4)
 /*
- * Let programs drop records while a sink has no room: the kernel sets SIFIVE_TRACE_FULL_BYTES,
- * which a program reads before each record. The kernel's records count as lost while there is no
- * room. A program that does not check overwrites unread bytes. EINVAL: without
- * SIFIVE_TRACE_CONFIG_DRAIN, with SIFIVE_TRACE_CONFIG_WAIT or SIFIVE_TRACE_CONFIG_OVERFLOW, or
- * with a buffer of less than 65536 bytes.
+ * Have programs drop records while a sink has no room: the kernel sets the sink's
+ * SIFIVE_TRACE_FULL_BYTES, which a program reads before each record. The kernel's records count
+ * as lost while there is no room. A program that does not check overwrites unread bytes. EINVAL:
+ * without SIFIVE_TRACE_CONFIG_DRAIN, with SIFIVE_TRACE_CONFIG_WAIT or
+ * SIFIVE_TRACE_CONFIG_OVERFLOW, or with a buffer of less than 65536 bytes.
  */
 #define SIFIVE_TRACE_CONFIG_DROP	(1u << 5)
 
@@ -326,10 +326,10 @@ struct sifive_trace_event {
 #define SIFIVE_TRACE_EVENT_NO_USER	(1u << 0)
 #define SIFIVE_TRACE_EVENT_NO_KERNEL	(1u << 1)
 /*
- * For COUNTERS: the event of a later SAMPLING, with the same other flags. It takes no counter of
- * the session: the kernel's records contain the count of the counter that interrupts. Programs
- * cannot read it: its @counter is a number that no counter of the session has, and its @info has
- * no CSR. With it, SAMPLING by another event, or by time, fails with EINVAL.
+ * For COUNTERS: the event of a later SAMPLING, with the same other flags. The event takes no
+ * counter of the session; the kernel's records contain the count of the counter that interrupts.
+ * Programs cannot read that count: the event's @counter is a number that no counter of the session
+ * has, and its @info has no CSR. SAMPLING by another event, or by time, then fails with EINVAL.
  */
 #define SIFIVE_TRACE_EVENT_OF_SAMPLES	(1u << 2)
 
@@ -340,21 +340,21 @@ struct sifive_trace_event {
  * @flags:	in: SIFIVE_TRACE_COUNTERS_*
  * @mask:	out: bit n set: counter n counts for this session, and programs can read it
  * @failed:	out: index of the refused event, ~0 if there is none
- * @turn_us:	in: microseconds of a turn, 0 = 4000; only with SIFIVE_TRACE_COUNTERS_TURNS
+ * @turn_us:	in: length of a turn in microseconds, 0 = 4000; must be 0 without _TURNS
  * @event:	in and out: the events; each gets a counter of its own, or a turn on one
  *
  * SIFIVE_TRACE_IOC_COUNTERS. Needs a CONFIG by the same session, and CAP_PERFMON or
  * CAP_SYS_ADMIN. Replaces the session's counters. After an error the session keeps the previous
- * ones, except those that another user has taken in the meantime, which STATUS reports as lost.
- * Until the session ends, the calling thread and each thread that called THREAD may read the
- * counters' CSRs while they run on these harts. On other harts, and in other threads, the access
- * raises an illegal-instruction exception (SIGILL).
+ * ones, except those that another user has taken since; STATUS reports those as lost. Until the
+ * session ends, the calling thread and each thread that called THREAD may read the counters'
+ * CSRs while they run on these harts. On other harts, and in other threads, the access raises an
+ * illegal-instruction exception (SIGILL).
  *
  * EINVAL: malformed or repeated event (@failed). EOPNOTSUPP: firmware does not know the event,
  * cannot filter it, or does not delegate its counter; or SIFIVE_TRACE_EVENT_OF_SAMPLES is set and
- * perf's driver is unknown. EBUSY: no counter that can count it is free on all harts, the capture
- * is running, or the system is suspending. ENXIO: no CONFIG on this descriptor, or all CPUs of its
- * encoders are offline. EPERM: capability missing. ENOSPC, ENOMEM: see THREAD.
+ * perf's driver is unknown. EBUSY: no counter that can count the event is free on all harts, the
+ * capture is running, or the system is suspending. ENXIO: no CONFIG on this descriptor, or all
+ * CPUs of its encoders are offline. EPERM: capability missing. ENOSPC, ENOMEM: see THREAD.
  */
 struct sifive_trace_counters {
 	__u32	size;
@@ -373,8 +373,8 @@ struct sifive_trace_counters {
 
 /**
  * struct sifive_trace_slot - offsets that convert a hart's counts to a thread's
- * @offset:	add to the value of CSR n, modulo the counter's width. Counter 1 has no
- *		CSR: its entry counts the times that the kernel has written the others
+ * @offset:	value to add to CSR n, modulo the counter's width. Counter 1 has no
+ *		CSR: its entry counts how many times the kernel has written the others
  *
  * An array of SIFIVE_TRACE_THREADS slots, mapped read-only with mmap() at
  * SIFIVE_TRACE_MMAP_THREADS. Access to a page in which no thread has had a slot yet raises
@@ -486,7 +486,7 @@ struct sifive_trace_sampling {
 /* With _CALLERS or _STACK: kernel samples begin with kernel functions. Cleared under lockdown. */
 #define SIFIVE_TRACE_SAMPLING_KERNEL	(1u << 5)
 #define SIFIVE_TRACE_SAMPLING_STACK(bytes) ((__u32)(bytes) << 16)
-/* Records from one header to the next. */
+/* Number of records from one header to the next. */
 #define SIFIVE_TRACE_SAMPLING_HEADER_EVERY	100
 
 /**
@@ -528,11 +528,11 @@ struct sifive_trace_query {
  * @ended:	out: bit n set: the stream of encoder n has ended because its CPU is
  *		offline. It continues when the CPU comes online; if the encoder has
  *		lost its registers, only after the next CONFIG
- * @samples:	out: records that SAMPLING has written since CONFIG
- * @samples_lost: out: records that SAMPLING could not write since CONFIG, for example because
- *		the sink was full. A thread or CPU whose event had no counter, or lost it,
- *		counts as one lost record. Threads created after START count if they exist at
- *		STATUS or STOP
+ * @samples:	out: number of records that SAMPLING has written since CONFIG
+ * @samples_lost: out: number of records that SAMPLING could not write since CONFIG, for
+ *		example because the sink was full. A thread or CPU whose event had no counter,
+ *		or lost it, counts as one lost record. Threads created after START count if
+ *		they exist at STATUS or STOP
  * @counters_lost: out: bit n set: counter n of the session was stopped, moved or lost on
  *		some hart since COUNTERS: do not trust its values
  * @capture:	out: number of the current or last capture: counts CONFIGs; 0 = none since
@@ -542,21 +542,21 @@ struct sifive_trace_query {
  *		capture ran, for example by a store to teControl in its stimulus page, so
  *		messages may be missing. Detected by STATUS and STOP, kept until the next
  *		CONFIG; START restores the encoder's registers
- * @gaps:	out: with _DRAIN: times that unread bytes were overwritten, in all sinks together
+ * @gaps:	out: with _DRAIN: number of times that unread bytes were overwritten, in all sinks
  * @lost:	out: number of overwritten bytes; a lower bound with SIFIVE_TRACE_STATUS_GAP_MORE
  * @waits:	out: with SIFIVE_TRACE_CONFIG_WAIT: number of times since CONFIG that
  *		stores have waited or the program itself has delayed a record
  * @waited:	out: total length of these waits in nanoseconds, without those still in progress
  * @pauses:	out: number of times that PAUSE has paused the capture since CONFIG
  * @paused:	out: total length of the pauses in nanoseconds, including the current one
- * @switches:	out: records that SWITCHES has written since CONFIG
- * @switches_lost: out: records that SWITCHES could not write since CONFIG
+ * @switches:	out: number of records that SWITCHES has written since CONFIG
+ * @switches_lost: out: number of records that SWITCHES could not write since CONFIG
  * @instruction: out: instruction trace since CONFIG
  * @fulls:	out: with _WAIT or _DROP: number of times since CONFIG that a sink has had no room
  * @full_ns:	out: total time without room in nanoseconds; up to now if a sink still has none
  * @switches_elsewhere: out: number of times since CONFIG that a thread that SWITCHES
  *		records began to run on a CPU that writes no records
- * @switches_processes: out: processes omitted with their children because too many ran concurrently
+ * @switches_processes: out: number of processes omitted with their children: too many ran at a time
  * @wakeups_elsewhere: out: number of times since CONFIG that a CPU that writes no records
  *		woke a thread that SWITCHES records, with SIFIVE_TRACE_SWITCHES_WAKEUPS
  *
@@ -641,8 +641,8 @@ struct sifive_trace_status {
  * @offset:	out: offset of the sink's bytes in the file; 0 for a drained sink
  * @encoders:	out: bit n set: encoder n sends to this sink
  * @name:	out: name of the component with the sink, NUL-terminated
- * @given:	out: bytes that read() has returned. 0 without SIFIVE_TRACE_CONFIG_DRAIN, as are
- *		the fields up to @gap_end
+ * @given:	out: number of bytes that read() has returned. This and the fields up to
+ *		@gap_end are 0 without SIFIVE_TRACE_CONFIG_DRAIN
  * @gaps:	out: number of times that bytes were overwritten before they were read
  * @lost:	out: number of overwritten bytes; a lower bound with SIFIVE_TRACE_STATUS_GAP_MORE
  * @gap_offset:	out: number of bytes that read() had returned before the last gap; Error
@@ -650,16 +650,16 @@ struct sifive_trace_status {
  * @gap_begin:	out: lower bound on the time at which the last gap's bytes were written, in
  *		nanoseconds of CLOCK_MONOTONIC
  * @gap_end:	out: upper bound on that time
- * @start_time:	out: clock of its messages just before START, in ticks, modulo 2^ts_width
+ * @start_time:	out: clock of the sink's messages just before START, in ticks, modulo 2^ts_width
  * @start_ns:	out: CLOCK_MONOTONIC at that time, in nanoseconds
  * @start_within: out: maximum number of nanoseconds between the readings of the two clocks
  * @time:	out: clock as in @start_time, but now or when the capture stopped
  * @time_ns:	out: as @start_ns, for @time
  * @time_within: out: as @start_within, for @time
  *
- * The last six are 0 without timestamps, if the sink's encoders have several clocks, if an encoder
- * is offline, and once system suspend, or a START that restored registers, has restarted the clock.
- * CONFIG starts the clocks of several sinks together, where the hardware can reset them.
+ * The last six are 0 if there are no timestamps, the sink's encoders have several clocks, an
+ * encoder is offline, or system suspend or a START that restored registers has restarted the clock.
+ * CONFIG starts the clocks of several sinks together if the hardware can reset them.
  *
  * SIFIVE_TRACE_IOC_SINK. Needs no privilege; files that may not read the capture get 0 for
  * @flags, @bytes, @offset and everything after @name. EINVAL: no such index.

@@ -23,7 +23,7 @@
 
 /**
  * struct sifive_trace_instruction - instruction trace of a capture
- * @mode:	in: value of teInstruction; 0 = none, and then the other fields must be 0
+ * @mode:	in: value of teInstruction; 0 = none: the other fields must then be 0
  * @flags:	in: SIFIVE_TRACE_INSTRUCTION_*: _ALL traces everything that runs on the capture's
  *		harts; START then needs CAP_PERFMON or CAP_SYS_ADMIN too (EPERM), and each context
  *		switch produces a Sync and an Ownership message. _CHILDREN also traces processes
@@ -77,7 +77,7 @@ struct sifive_trace_instruction {
 /**
  * struct sifive_trace_instruction_status - instruction trace since CONFIG
  * @parts:	out: number of times that the driver has begun to trace a thread on a hart
- * @untraced:	out: processes that SIFIVE_TRACE_INSTRUCTION_CHILDREN could not add
+ * @untraced:	out: number of processes that SIFIVE_TRACE_INSTRUCTION_CHILDREN could not add
  *
  * A member of struct sifive_trace_status.
  */

@@ -2,12 +2,12 @@
 /*
  * sifive-trace: a session that several processes share.
  *
- * One file holds the session, as <linux/sifive_trace.h> describes. Another process opens
- * the device and calls JOIN: the driver gives it channels that neither other joined files
- * nor the kernel's records use. Then it maps the stimulus pages, the thread slots and the
- * losses page of its own file, and its threads call THREAD on it. START, STOP and everything
- * else remain with the session's file, which reserves no channel: if its own program also stores,
- * joining processes must exclude its channels from their @channels.
+ * One file holds the session, as <linux/sifive_trace.h> describes. Another process opens the
+ * device and calls JOIN, and the driver assigns its file an enabled channel that neither the
+ * kernel's records nor another joined file uses. The process then maps the stimulus pages, the
+ * thread slots and the losses page of this file, and its threads call THREAD on it. START, STOP
+ * and everything else remain with the session's file, which reserves no channel: if its own
+ * program also stores, joining processes must exclude its channels from their @channels.
  *
  * However a process ends, its channels become free, and the other processes continue. If the
  * session ends first, stores of the joined processes are discarded without SIGBUS.
@@ -21,8 +21,8 @@
  * struct sifive_trace_join - join another process's session, or get one more channel in it
  * @size:	in: sizeof(struct sifive_trace_join)
  * @flags:	in: 0
- * @session:	in: a descriptor of the session's file, or of one that has joined, passed on by
- *		its owner; -1 if the caller descends from the process that called CONFIG
+ * @session:	in: a descriptor of the session's file, or of a file that has joined, passed on
+ *		by its owner; -1 if the caller descends from the process that called CONFIG
  * @channel:	in: the preferred channel, 0-31. out: a channel that no other joined
  *		file has; -1 if none is free: repeat the call later
  * @channels:	in: bit n set: the caller can use channel n

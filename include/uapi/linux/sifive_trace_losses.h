@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only WITH Linux-syscall-note */
 /*
  * The page that a session's program and the kernel share: counts of losses, and
- * sinks without room. linux/sifive_trace.h includes this file.
+ * which sinks have no room. linux/sifive_trace.h includes this file.
  */
 #ifndef _UAPI_LINUX_SIFIVE_TRACE_LOSSES_H
 #define _UAPI_LINUX_SIFIVE_TRACE_LOSSES_H
@@ -31,8 +31,8 @@
  * it at CONFIG and keeps it with the capture, even after the program has ended.
  * SIFIVE_TRACE_IOC_LOSSES reads it. EPERM: the descriptor may not read the capture.
  *
- * With SIFIVE_TRACE_CONFIG_WAIT or _DROP the kernel writes to that page, too: byte n from
- * SIFIVE_TRACE_FULL_BYTES on is 1 while the sink of encoder n has no room.
+ * With SIFIVE_TRACE_CONFIG_WAIT or _DROP the kernel writes to that page, too: the byte at
+ * SIFIVE_TRACE_FULL_BYTES + n is 1 while the sink of encoder n has no room.
  */
 struct sifive_trace_losses {
 	__u32	size;

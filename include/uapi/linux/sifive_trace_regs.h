@@ -20,7 +20,7 @@
 #define TR_CONTROL_INSTRUMENTATION	0x00000180u	/* TE */
 #define TR_INSTRUMENTATION_OFF		0
 #define TR_INSTRUMENTATION_ITC		1
-#define TR_INSTRUMENTATION_BOTH		3	/* Ownership for 15 and 31 */
+#define TR_INSTRUMENTATION_BOTH		3	/* Ownership from 15 and 31 */
 #define TR_CONTROL_STALL_OR_OVERFLOW	0x00001000u	/* TE */
 #define TR_CONTROL_STALL_ENABLE		0x00002000u	/* TE */
 #define TR_CONTROL_STOP_ON_WRAP		0x00004000u
@@ -37,9 +37,9 @@
 
 #define TR_IMPL				0x004
 #define TR_IMPL_VERSION			0x0000000fu
-#define TR_IMPL_SINKS			0x000001f0u	/* from kind SRAM up */
-#define TR_IMPL_SINKS_FIRST		4		/* kind of its lowest bit */
-#define TR_IMPL_SINK_BYTES		0x00030000u	/* 4 << value bytes */
+#define TR_IMPL_SINKS			0x000001f0u	/* kinds SRAM and higher */
+#define TR_IMPL_SINKS_FIRST		4		/* kind for the lowest bit */
+#define TR_IMPL_SINK_BYTES		0x00030000u	/* sink word: 4 << value bytes */
 #define TR_IMPL_SRC			0x00f00000u	/* TE */
 #define TR_IMPL_SRC_BITS		0x07000000u	/* TE */
 #define TR_IMPL_HART			0xf0000000u	/* TE */
@@ -86,7 +86,7 @@
 #define TR_XTI_CONTROL			0x050	/* TE */
 #define TR_ITC_ENABLE			0x060	/* TE: bit n = stimulus n */
 #define TR_ITC_TRIGGER			0x064	/* TE */
-#define TR_ITC_STIMULUS			0x080	/* TE: 32 of 4 bytes */
+#define TR_ITC_STIMULUS			0x080	/* TE: 32 registers of 4 bytes */
 
 #define TR_ATB_CONTROL			0xe00
 #define TR_PIB_CONTROL			0xf00

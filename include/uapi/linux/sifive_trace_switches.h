@@ -13,18 +13,18 @@
  *		nothing else. SIFIVE_TRACE_SWITCHES_OFF: none
  * @reserved:	in: 0
  *
- * SIFIVE_TRACE_IOC_SWITCHES. Needs a CONFIG by the same session, and CAP_PERFMON or
- * CAP_SYS_ADMIN. Replaces the previous setting, which is kept after an error; CONFIG clears
- * it. From START to STOP the kernel writes a record to the encoder of a hart when a thread of the
- * process that called START, or of those that START names, starts or stops running there:
+ * SIFIVE_TRACE_IOC_SWITCHES. Needs a CONFIG by the same session, and CAP_PERFMON or CAP_SYS_ADMIN.
+ * Replaces the previous setting, which is kept after an error; CONFIG clears it. From START to
+ * STOP the kernel writes a record to the encoder of a hart when a thread of the process that
+ * called START, or of those that START names, starts or stops running there:
  * SIFIVE_TRACE_SWITCH_*, and the thread's id in the pid namespace of START's caller. START, the
  * end of a pause, and a CPU that comes online write SIFIVE_TRACE_SWITCH_BEGIN and the running
  * thread. STOP, a pause and a CPU that goes offline write SIFIVE_TRACE_SWITCH_END, with id 0 if
  * none of the threads is running. For a thread that takes over its process's id at execve(), the
  * kernel writes SIFIVE_TRACE_SWITCH_EXITED and _IN. Records that find no room are lost, which
- * STATUS counts; SIFIVE_TRACE_SWITCH_BEGIN precedes the next one, and _IN if that is a wake-up,
- * call or fault. STATUS also counts the times that the threads started to run where no records are
- * written.
+ * STATUS counts; SIFIVE_TRACE_SWITCH_BEGIN precedes the next one, and _IN if the next record is a
+ * wake-up, call or fault. STATUS also counts the times that the threads started to run where no
+ * records are written.
  *
  * EINVAL: channel not in CONFIG. EPERM: capability missing. EOPNOTSUPP: the kernel has no
  * tracepoint sched_switch. EBUSY: the capture is running, or a process that has joined holds the
