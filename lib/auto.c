@@ -220,7 +220,7 @@ PERF_INTERNAL void perf_auto_child(bool fork, bool idle)
 	perf_error_clear();
 }
 
-/* With @join, record into an ancestor's session. */
+/* If @join is set, record into an ancestor's session. */
 PERF_LOCAL int auto_begin(bool join)
 {
 	struct sifive_trace_options options = SIFIVE_TRACE_OPTIONS;

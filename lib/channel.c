@@ -81,7 +81,7 @@ PERF_LOCAL bool rob(struct perf_thread *victim)
 	__atomic_store_n(&victim->claimed, true, __ATOMIC_SEQ_CST);
 	__atomic_thread_fence(__ATOMIC_SEQ_CST);
 	victim->cpu = PERF_CPU_NOBODY;
-	/* After this, either its gate is closed or its next record takes the slow path. */
+	/* After this, the thread's gate is closed, or its next record takes the slow path. */
 	perf_rseq_barrier();
 	idle = is_idle(victim);
 	if (idle) {
@@ -142,7 +142,7 @@ PERF_LOCAL int ask_driver(void)
 }
 #endif /* PERF_DROPIN */
 
-/* Try once. A thread that still has a channel waits while another thread may be taking it. */
+/* Try once. A thread with a channel waits while another thread may be taking that channel. */
 PERF_LOCAL bool try_channel(struct perf_thread *thread)
 {
 	bool robbed = false;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * Reading counters from user mode.
+ * Reads counters from user mode.
  *
  * Counter numbers are bit positions of a record's counter mask: 0 cycle, 1 trace timestamp,
  * 2 instret, n hpmcounter n. A csrr instruction contains the number of its CSR, so a table

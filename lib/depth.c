@@ -28,7 +28,7 @@ PERF_LOCAL void drop_left(struct perf_open *open, uintptr_t frame)
 /*
  * Whether a call with the same frame as an earlier one shows that the earlier one has been left.
  * Otherwise the call is inlined, and the code belongs to whichever of the two functions begins
- * closest before it.
+ * closest before that code.
  */
 PERF_LOCAL bool replaces(const struct perf_call *call, const struct perf_call *earlier)
 {
@@ -74,7 +74,7 @@ PERF_LOCAL bool shows_entry(struct perf_open *open, const struct perf_call *call
 			open->deeper++;
 		return false;
 	}
-	/* A signal handler's calls in between must not end this one. */
+	/* Until the entry is complete, a signal handler's calls must not end this call. */
 	open->call[i].frame = call->frame;
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
 	open->count = i + 1;

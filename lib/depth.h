@@ -12,15 +12,15 @@
 #include "compiler.h"
 #include "thread.h"
 
-/* Count the calling thread's depth from its next call. */
+/* Start to count the calling thread's depth, at its next call. */
 PERF_INTERNAL void perf_depth_begin(void);
 
 /**
- * perf_depth_shows - follow an entry or exit of the calling thread
+ * perf_depth_shows - account for a function entry or exit in the calling thread
  * @limit:	depth up to which calls are recorded, 1 to PERF_DEPTH_MAX
  * @enter:	the call is an entry, not an exit
  *
- * Returns whether to record it.
+ * Returns whether to record the entry or exit.
  */
 PERF_INTERNAL bool perf_depth_shows(const struct perf_call *call, uint32_t limit, bool enter);
 

@@ -76,7 +76,7 @@ PERF_INTERNAL int perf_device_fd(struct perf_device *device)
 		/* With signals blocked, a cancelled thread would be stuck in open() forever. */
 		pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancelable);
 		fresh = attach(device);
-		/* Another thread may have got one first, perhaps in a separate file table. */
+		/* Another thread may have attached first, perhaps in a separate file table. */
 		if (fresh >= 0 && !__sync_bool_compare_and_swap(&device->fd, fd, fresh)) {
 			fd = device->fd;
 			if (perf_descriptor_mapped(device, fd)) {

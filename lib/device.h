@@ -62,7 +62,7 @@ struct perf_device {
 /* Stimulus registers that instruction trace leaves free: it uses 15 and 31 to name threads. */
 #define PERF_STIMULUS_FREE	0x7fff7fffu
 
-/* The driver's limit: one for each encoder. */
+/* The driver's limit: one sink for each encoder. */
 #define PERF_MAX_SINKS	64
 
 /**
@@ -128,8 +128,8 @@ PERF_INTERNAL int perf_device_check_channel(const struct perf_device *device,
 
 /**
  * perf_device_take - take the chosen encoders and a buffer
- * @wanted:	@buffer, 0 for the trace hardware's SRAM, @flags and @instruction; the rest
- *		follows from them
+ * @wanted:	@buffer (0 for the trace hardware's SRAM), @flags and @instruction; the
+ *		other members are derived from these
  */
 PERF_INTERNAL int perf_device_take(struct perf_device *device,
 				   const struct sifive_trace_config *wanted);
@@ -138,8 +138,8 @@ PERF_INTERNAL int perf_device_take(struct perf_device *device,
 PERF_INTERNAL bool perf_device_stalls(const struct perf_device *device);
 
 /*
- * Events take turns only with the shared library, which the recorder preloads, and in the
- * recorder itself, because static programs would grow.
+ * Events take turns only in the shared library, which the recorder preloads, and in the
+ * recorder. Static programs leave out this code, because it would make them larger.
  */
 #if defined(PERF_SHARED) || defined(PERF_COMMAND)
 #define PERF_TURNS	1
@@ -148,12 +148,12 @@ PERF_INTERNAL bool perf_device_stalls(const struct perf_device *device);
 #endif
 
 /**
- * perf_device_counters - start counters and let the calling thread read them
+ * perf_device_counters - start counters and give the calling thread access to them
  * @counter:	counters with their events; number, info and turn are filled in
  * @name:	user's names of the events, for an error; "" if none
  * @count:	number of events, 0 to 32
  * @per_thread:	each thread has its own counts
- * @turn_us:	microseconds of a turn if there are too few counters; with 0, that is an error
+ * @turn_us:	length of a turn in microseconds if counters are too few; 0 if that is an error
  */
 PERF_INTERNAL int perf_device_counters(struct perf_device *device,
 				       struct perf_counter *counter,
@@ -161,7 +161,7 @@ PERF_INTERNAL int perf_device_counters(struct perf_device *device,
 				       uint32_t count, bool per_thread, uint32_t turn_us);
 
 /**
- * perf_device_sample - let the kernel sample
+ * perf_device_sample - set up the kernel's sampling
  * @sampling:	the setting; its @channel is an ITC channel; @interval and @period are set to
  *		the values in use
  * @type:	SIFIVE_TRACE_RECORD_RAW, _DELTA or _XOR
@@ -171,10 +171,10 @@ PERF_INTERNAL int perf_device_sample(struct perf_device *device,
 				     struct sifive_trace_sampling *sampling,
 				     uint32_t type, bool once);
 
-/* An event in the driver's format. */
+/* Return an event in the driver's format. */
 PERF_INTERNAL struct sifive_trace_event perf_device_event(const struct perf_counter *counter);
 
-/* Private memory, allocated when it is first used; NULL if there is no address range. */
+/* Return private memory that is allocated on first use; NULL if there is no address range. */
 PERF_INTERNAL void *perf_memory(size_t size);
 
 /* Map the chosen encoders' stimulus pages. */
@@ -185,7 +185,7 @@ PERF_INTERNAL int perf_device_map(struct perf_device *device);
 PERF_INTERNAL int perf_device_map_slots(struct perf_device *device);
 #endif /* PERF_DROPIN */
 
-/* The mapped stimulus page of chosen encoder @index, or the page of losses. */
+/* Return the mapped stimulus page of chosen encoder @index, or the page of losses. */
 #define PERF_LOSSES_PAGE	PERF_CPUS
 PERF_INTERNAL void *perf_device_page(const struct perf_device *device,
 				     uint32_t index);
@@ -212,7 +212,7 @@ PERF_INTERNAL int perf_device_stop(struct perf_device *device);
 PERF_INTERNAL int perf_device_capture(struct perf_device *device,
 				      struct sifive_trace_status *capture);
 
-/* CLOCK_MONOTONIC in nanoseconds. */
+/* Return CLOCK_MONOTONIC in nanoseconds. */
 PERF_INTERNAL uint64_t perf_device_now(void);
 
 /* Query sink @index, which must be less than the capture's number of sinks. */

@@ -29,26 +29,26 @@ PERF_INTERNAL int perf_environment_word(const char *name, const char *words);
 PERF_INTERNAL int perf_environment_choice(const char *name, const char *words,
 					  unsigned int *chosen);
 
-/* SIFIVE_TRACE_HEADER, one of @words: a single header, or one at each start. */
+/* Read SIFIVE_TRACE_HEADER, one of @words: write headers once, or at each start. */
 #define PERF_ENVIRONMENT_HEADER	"each, once"
 PERF_INTERNAL int perf_environment_once(const char *words, bool *once);
 
-/* SIFIVE_TRACE_META: when side-car files are written, and whether a word means never. */
+/* Words of SIFIVE_TRACE_META, and whether the word with a given index forbids side-car files. */
 #define PERF_ENVIRONMENT_META	"early, " PERF_ENVIRONMENT_FLAG
 #define PERF_ENVIRONMENT_NO_META(word)	((word) > 0 && (word) % 2 == 0)
 
 #ifndef PERF_DROPIN
-/* A boolean variable: yes, 1, on; no, 0, off. @flag keeps its value if unset. */
+/* Read a boolean variable: yes, 1, on; no, 0, off. @flag is unchanged if the variable is unset. */
 PERF_INTERNAL int perf_environment_flag(const char *name, bool *flag);
 
-/* A number up to @most, with suffix k or M. @number keeps its value if unset. */
+/* Read a number up to @most, with suffix k or M. @number is unchanged if the variable is unset. */
 PERF_INTERNAL int perf_environment_number(const char *name, uint64_t most,
 					  uint64_t *number);
 
-/* SIFIVE_TRACE_HEADER: as above, or a header every @interval records. */
+/* Read SIFIVE_TRACE_HEADER: as above, or write a header every @interval records. */
 PERF_INTERNAL int perf_environment_header(bool *once, unsigned int *interval);
 
-/* SIFIVE_TRACE_RECORD: whether to record, into the program's own session or an ancestor's. */
+/* SIFIVE_TRACE_RECORD: record nothing, or into the program's own or an ancestor's session. */
 enum perf_record {
 	PERF_RECORD_NOT,
 	PERF_RECORD_OWN,

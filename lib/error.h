@@ -16,7 +16,7 @@
 /* Clear the text at the beginning of a call. */
 PERF_INTERNAL void perf_error_clear(void);
 
-/* One line without newline, empty if there was no error. */
+/* Return the text: one line without newline, empty if there was no error. */
 PERF_INTERNAL const char *perf_error_text(void);
 
 /* Set the text. Returns -1. */

@@ -97,7 +97,7 @@ PERF_LOCAL bool is_relative(void)
 	return perf_pool->slots && perf_pool->layout.type == SIFIVE_TRACE_RECORD_DELTA;
 }
 
-/* Converts a lane's last values to the thread's own counts. */
+/* Converts a lane's last CSR values to the thread's own counts. */
 PERF_LOCAL void make_whole(struct perf_lane *lane)
 {
 	uint32_t i;
@@ -200,8 +200,8 @@ PERF_LOCAL bool write_header(struct perf_thread *thread, struct perf_lane *lane,
 	perf_stream_header(&lane->stream, flags, (uint32_t)thread->tid, now);
 #ifndef PERF_DROPIN
 	/*
-	 * A repeated header means that records continue; any other header means that they start
-	 * again.
+	 * A repeated header means that records continue; any other header means that they
+	 * restart.
 	 */
 	if (begins && repeated)
 		perf_stream_header(&lane->stream, flags, (uint32_t)thread->tid, now);
@@ -216,7 +216,7 @@ PERF_INLINE void write_record(struct perf_thread *thread, struct perf_lane *lane
 			     const uint64_t *now)
 {
 #ifndef PERF_DROPIN
-	/* Time for which the lane's thread has waited for room. */
+	/* Report how long the lane's thread has waited for room. */
 	if (PERF_UNLIKELY(thread->waited))
 		perf_room_mark_wait(thread, &lane->stream);
 	if (lane->left)
@@ -291,8 +291,8 @@ PERF_INLINE void open_gate(struct perf_thread *thread)
 }
 
 /*
- * For a writer whose record was abandoned while it was writing. The writer may have written
- * within another user-level thread's record, which is then as unreadable as its own.
+ * Called by a writer whose record was abandoned while the writer was running. It may have written
+ * within another user-level thread's record, which is then as unreadable as the writer's own.
  */
 PERF_LOCAL __attribute__((noinline, cold))
 void given_up(struct perf_thread *thread, struct perf_lane *lane)
@@ -507,7 +507,7 @@ void write_instead(uintptr_t address, uintptr_t address2, uint32_t kind)
 {
 	struct perf_thread *thread = perf_self;
 
-	/* A child created in the meantime has no slot. */
+	/* A child created since the gate was closed has no slot. */
 	if (!thread->tid)
 		return;
 	if (thread->epoch == perf_pool->epoch && !thread->lent) {

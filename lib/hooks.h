@@ -33,7 +33,7 @@ PERF_INTERNAL void perf_hooks_open(unsigned int open);
  */
 PERF_INTERNAL void perf_hooks_close(bool pause);
 
-/* After a fork: make the hooks do nothing. */
+/* Called after a fork: make the hooks do nothing. */
 PERF_INTERNAL void perf_hooks_forget(void);
 
 /**

@@ -9,7 +9,7 @@
 #include "compiler.h"
 #include "thread.h"
 
-/* A thread that has recorded; times are in ticks. @named: each of its headers names it. */
+/* A thread that has recorded; times are in ticks. @named: each of its headers names the thread. */
 struct perf_joined {
 	volatile int32_t tid;
 	uint32_t channel;
@@ -21,7 +21,7 @@ struct perf_joined {
 /* The first perf_pool.joins elements are in use. */
 PERF_INTERNAL_DATA struct perf_joined perf_joined[PERF_JOINED];
 
-/* The current trace timestamp, from one of the encoders; false if it cannot be read. */
+/* Read the current trace timestamp from one of the encoders; false if it cannot be read. */
 PERF_INTERNAL bool perf_joined_time(uint64_t *now);
 
 #endif /* PERF_JOINED_H */

@@ -19,8 +19,8 @@
  * perf_member_take - join the session of an ancestor
  * @device:	open device; the session's encoders are set
  * @setup:	set-up, whose counters and shared channels are set
- * @channels:	channels of the process: one, if one is free and an object calls
- *		the hooks
+ * @channels:	result: one channel, if one is free and an object calls the
+ *		hooks; otherwise none
  */
 PERF_INTERNAL int perf_member_take(struct perf_device *device, struct perf_setup *setup,
 				   uint32_t *channels);

@@ -171,7 +171,7 @@ PERF_LOCAL void put_sampling(FILE *file)
 	fputs("},\n", file);
 }
 
-/* The name of a running thread is read now: it may have been set after the first record. */
+/* The name of a running thread is read now, because it may have been set after the first record. */
 PERF_LOCAL void thread_name(const struct perf_joined *joined, char *name)
 {
 	char path[64];
@@ -304,7 +304,7 @@ PERF_LOCAL void put_coverage(FILE *file, const struct sifive_trace_sink *sink,
 }
 
 #ifdef PERF_MACHINE
-/* Writes the wall-clock time when the capture stopped, if the machine's clock is set. */
+/* Writes the wall-clock time at which the capture stopped, if the system clock has been set. */
 PERF_LOCAL void put_utc(FILE *file, const struct sifive_trace_sink *sink)
 {
 	struct timespec date;

@@ -17,9 +17,9 @@ PERF_LOCAL void write_filtered(uintptr_t function, uintptr_t site, uint32_t kind
 
 /*
  * The calling thread's part, for a filter with PERF_FILTER_FROM. @frame and @site are those of the
- * call that began the part; @frame is 0 if no part has begun. @depth: open calls to the function;
- * @same: those of them with this frame and site, which inlined calls share; @cut: the latest
- * part ended while calls were open; @epoch: the session's epoch.
+ * call that began the part; @frame is 0 if no part has begun. @depth: number of open calls to the
+ * function; @same: number of these with this frame and site, which inlined calls share; @cut: the
+ * latest part ended while calls were open; @epoch: the session's epoch.
  */
 static __thread struct {
 	uintptr_t frame;
@@ -61,7 +61,7 @@ PERF_LOCAL bool follow_call(uintptr_t function, uintptr_t site, uintptr_t frame,
 		perf_depth_begin();
 		end_part(false);
 		part.site = site;
-		/* A signal handler's calls in between must not end this part. */
+		/* Until this part is complete, a signal handler's calls must not end it. */
 		part.depth = 1;
 		__atomic_signal_fence(__ATOMIC_SEQ_CST);
 		part.frame = to ? NO_FRAME : frame;

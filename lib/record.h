@@ -62,7 +62,7 @@ struct perf_counter {
  * @type:	SIFIVE_TRACE_RECORD_RAW, _DELTA or _XOR
  * @count:	number of counters
  * @mask:	bit n is set if counter n is recorded
- * @poll:	enum perf_poll; can become PERF_POLL_NOT while a record is written
+ * @poll:	enum perf_poll; can become PERF_POLL_NOT while a record is being written
  * @narrow:	a counter has fewer than 32 bits
  * @number:	the counters' numbers in ascending order, as in the arrays below
  * @counter:	the counters

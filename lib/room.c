@@ -11,7 +11,7 @@
 /* Nanoseconds between two checks of a sink that has no room. */
 #define PAUSE	500000
 
-/* Wait until the sink has room; the time counted is at least the time waited. */
+/* Wait until the sink has room. The time counted includes the whole wait. */
 PERF_LOCAL void wait_for_room(struct perf_thread *thread, const struct perf_lane *lane,
 			      uintptr_t gate)
 {

@@ -29,7 +29,7 @@ PERF_INLINE bool perf_room_lacks(const struct perf_lane *lane)
 PERF_INTERNAL bool perf_room_give_way(struct perf_thread *thread, const struct perf_lane *lane,
 				      uintptr_t gate);
 
-/* A record of the thread was dropped, which its next header reports. */
+/* Note that a record of the thread was dropped; the thread's next header reports it. */
 PERF_INTERNAL void perf_room_note(struct perf_thread *thread);
 
 /* On each CPU, write a header that names the thread before the thread's next record. */
@@ -39,7 +39,7 @@ PERF_INTERNAL void perf_room_renew(struct perf_thread *thread);
 PERF_INTERNAL void perf_room_mark_drop(struct perf_thread *thread,
 				       const struct perf_stream *stream);
 
-/* Write the time for which the thread has waited; its record follows. */
+/* Write how long the thread has waited; its record follows. */
 PERF_INTERNAL void perf_room_mark_wait(struct perf_thread *thread,
 				       const struct perf_stream *stream);
 

@@ -19,7 +19,7 @@
 #include "record.h"
 #include "thread.h"
 
-/* Microseconds of a turn, unless the user specifies another value. */
+/* Length of a turn in microseconds, unless the user specifies another value. */
 #define PERF_TURN_US	4000
 
 /**
@@ -42,8 +42,8 @@ enum perf_session_state {
  * @name:	user's names of the events; "" if none
  * @count:	number of events, 0 to 32
  * @type:	SIFIVE_TRACE_RECORD_RAW, _DELTA or _XOR
- * @channel:	ITC channel, 0 to 31, of the first thread, or of samples if neither
- *		hooks nor threads write
+ * @channel:	ITC channel, 0 to 31, of the first thread or, if no thread writes
+ *		records, of the samples
  * @take:	buffer and other hardware resources, as for perf_device_take()
  * @cpus:	CPUs to trace; if empty, all that the calling thread may run on
  * @hooks:	write records at function entry and exit
@@ -54,10 +54,10 @@ enum perf_session_state {
  * @filter:	name of the filter file, NULL if none
  * @sampling:	the kernel samples if @interval or @period is not 0: see perf_device_sample()
  * @sampling_name: user's name for the event of @sampling
- * @turn_us:	microseconds of a turn if there are more events than counters; 0 if that is an
- *		error
+ * @turn_us:	length of a turn in microseconds if there are more events than counters; 0 if
+ *		that is an error
  * @join:	record into the session of an ancestor; its counters are filled in
- * @shared:	channels that other processes have had; only with @join
+ * @shared:	channels that other processes have had; valid if @join is set
  */
 struct perf_setup {
 	struct perf_counter counter[PERF_COUNTER_MAX];
@@ -92,7 +92,7 @@ struct perf_setup {
  * struct perf_session - the process's session
  * @state:	state of the session
  * @user:	owner: a handle of the modern API, NULL for the old API
- * @device:	the trace device, open from READY on
+ * @device:	the trace device, open in the states READY and ON
  * @setup:	the set-up, as far as it is valid
  * @started:	tracing has been on
  * @sampled:	the kernel writes records
@@ -118,9 +118,9 @@ struct perf_session {
 PERF_INTERNAL_DATA struct perf_session perf_session;
 
 /*
- * Serializes calls in the whole process. Fails in a signal handler that has
- * interrupted a call; with @record also in a handler that has interrupted a record. @frame is the
- * frame of the program's call, which shows whether an earlier call was left with longjmp().
+ * Serializes calls in the whole process. Fails in a signal handler that has interrupted a call
+ * or, if @record is set, a record. @frame is the frame of the program's call, which shows whether
+ * an earlier call was left with longjmp().
  */
 PERF_INTERNAL int perf_session_enter(bool record, uintptr_t frame);
 PERF_INTERNAL void perf_session_leave(void);
@@ -145,12 +145,12 @@ PERF_INTERNAL int perf_session_end(void);
 
 PERF_INTERNAL int perf_session_on(void);
 
-/* Let the program's functions write records, unless firmware counts some event. */
+/* Enable records from the program's functions, unless firmware counts one of the events. */
 PERF_INTERNAL void perf_session_begin_records(void);
 
 /*
- * Stop these records; with @pause, they will resume, and records missed until then count as
- * lost.
+ * Stop these records; if @pause is set, they will resume, and records missed until then
+ * count as lost.
  */
 PERF_INTERNAL void perf_session_end_records(bool pause);
 

@@ -17,8 +17,8 @@
 #endif
 
 /**
- * perf_switches_set - let the kernel record context switches in the following captures
- * @device:	device of a session with encoders
+ * perf_switches_set - have the kernel record context switches in the following captures
+ * @device:	device of a session that holds encoders
  * @used:	channels that carry other records, bit n for channel n
  * @flags:	SIFIVE_TRACE_SWITCHES_*
  *

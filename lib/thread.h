@@ -107,7 +107,7 @@ struct perf_open {
 #endif /* PERF_DROPIN */
 
 /**
- * struct perf_thread - a thread that records
+ * struct perf_thread - a thread that is being recorded
  * @cpu:	CPU of @lane, or PERF_CPU_NOBODY if the next record must take the slow path;
  *		the first member, because writers have its address in a register
  * @tid:	thread id, 0 if the slot is free
@@ -162,7 +162,7 @@ struct perf_thread {
 	struct perf_lane *latest;
 	uint32_t saved;
 	uint64_t last[PERF_COUNTER_MAX];
-	/* Records dropped, and nanoseconds waited for room, not yet in a mark. */
+	/* Records dropped, and nanoseconds waited for room, that no mark contains yet. */
 	uint32_t dropped;
 	uint64_t waited;
 #endif /* PERF_DROPIN */
@@ -353,10 +353,10 @@ PERF_INTERNAL bool perf_thread_ended(int32_t pid, int32_t tid);
 PERF_INTERNAL bool perf_frame_left(uintptr_t then, uintptr_t now);
 
 /**
- * perf_thread_repair - let the calling thread read the counters again
+ * perf_thread_repair - restore the calling thread's access to the counters
  *
- * For signal handlers, after access was revoked. If access cannot be restored, the record
- * being written is lost.
+ * Called by a signal handler, after access was revoked. If access cannot be restored, the
+ * record being written is lost.
  */
 PERF_INTERNAL void perf_thread_repair(void);
 
@@ -379,7 +379,7 @@ PERF_INTERNAL void perf_threads_alert(void);
  */
 PERF_INTERNAL void perf_threads_settle(void);
 
-/* The counts of lost records; those of a child are discarded. */
+/* Return the counts of lost records; those of a child are discarded. */
 PERF_INTERNAL struct sifive_trace_losses *perf_losses(void);
 
 PERF_INLINE int32_t perf_thread_id(void)
@@ -387,7 +387,7 @@ PERF_INLINE int32_t perf_thread_id(void)
 	return (int32_t)syscall(SYS_gettid);
 }
 
-/* Whether several threads have used a channel: its headers then name them. */
+/* Whether several threads have used a channel. If so, its headers name them. */
 PERF_INLINE bool perf_channel_shared(int channel)
 {
 	return perf_losses()->shared >> channel & 1;

@@ -71,8 +71,8 @@ struct late_code {
  * @area:	offset of the rseq area from the thread pointer, 0 if it is in the thread's
  *		slot
  * @own:	counts are the thread's own
- * @adds:	offsets are added, with @own, except in Delta: until the thread is switched out, a
- *		difference between CSR values is also the difference between its counts
+ * @adds:	@own is set, and offsets are added. Not in Delta: until the thread is switched
+ *		out, a difference between CSR values is also the difference between its counts
  */
 struct perf_recipe {
 	struct perf_exits exits;
@@ -94,7 +94,7 @@ struct perf_code {
 
 #define CODE_SIZE	8192u
 
-/* Never freed, because threads may still run it. */
+/* Never freed, because threads may still be running this code. */
 static struct perf_code *codes;
 
 struct assembler {

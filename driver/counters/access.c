@@ -235,8 +235,8 @@ static void begin_on(void *arg)
 }
 
 /*
- * Let joined threads read the session's counters on its CPUs. Per-thread counts start
- * at 0.
+ * Give joined threads access to the session's counters on its CPUs. Per-thread counts
+ * start at 0.
  */
 void sft_access_start(u32 mask)
 {

@@ -190,7 +190,7 @@ static unsigned long next_look(const struct drain *d)
 }
 
 /*
- * Let stores continue after READER_NS without a reader; the bytes that they overwrite are counted.
+ * Resume stores after READER_NS without a reader; the bytes that they overwrite are counted.
  */
 static void mind_reader(struct drain *d)
 {

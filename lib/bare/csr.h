@@ -28,12 +28,12 @@
 #define MSTATUS_MIE	(1ul << 3)
 
 /*
- * Let hpmcounter @number, 3 to 31, count @event from 0. Returns its width in bits;
- * 0 if the hart lacks the counter, or the counter cannot count the event.
+ * Start hpmcounter @number (3 to 31) counting @event from 0. Returns the counter's width
+ * in bits; 0 if the hart lacks the counter, or the counter cannot count the event.
  */
 PERF_INTERNAL unsigned int bare_counter_start(unsigned int number, uint64_t event);
 
-/* Let counter @number, cycle or instret, count its fixed event. */
+/* Start fixed counter @number (cycle or instret). */
 PERF_INTERNAL void bare_fixed_start(unsigned int number);
 
 #endif /* PERF_BARE_CSR_H */

@@ -423,7 +423,7 @@ PERF_API int perfTraceOn(void)
 		return 0;
 
 	lock();
-	/* Fails if another hart has tried to prepare the funnel's sink again and failed. */
+	/* Fails if another hart's attempt to prepare the funnel's sink again has failed. */
 	rc = funnel ? funnel_ready ? bare_funnel_start(funnel) : -1 : 0;
 	if (!rc)
 		rc = bare_encoder_start(hart->encoder);
