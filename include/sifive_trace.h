@@ -72,8 +72,8 @@ enum {
 	SIFIVE_TRACE_NO_HOOKS		= 1 << 3,
 	/* Only the first sifive_trace_on() writes headers. With SIFIVE_TRACE_DELTA a thread
 	 * that reuses the channel of an ended thread still writes one, because its
-	 * per-thread differences start there. For decoders that reject a second header use
-	 * SIFIVE_TRACE_PER_CPU, SIFIVE_TRACE_RAW or SIFIVE_TRACE_XOR.
+	 * per-thread differences start at that header. For decoders that reject a second
+	 * header use SIFIVE_TRACE_PER_CPU, SIFIVE_TRACE_RAW or SIFIVE_TRACE_XOR.
 	 */
 	SIFIVE_TRACE_HEADER_ONCE	= 1 << 4,
 	/* Sample everything that runs on the traced CPUs, not only this process. */

@@ -11,7 +11,7 @@
 
 #include "compiler.h"
 
-/* A constructor: starts tracing if the environment requests it. */
+/* A constructor that starts tracing if the environment requests it. */
 PERF_INTERNAL void perf_auto_start(void);
 
 /*

@@ -209,7 +209,7 @@ PERF_INTERNAL bool perf_channel_take(struct perf_thread *thread, bool wait)
 	done = try_channel(thread);
 	perf_signals_restore(&signals);
 #ifndef PERF_DROPIN
-	/* A process without channels does not wait: only other processes could free one. */
+	/* A process without channels does not wait, because only other processes could free one. */
 	wait &= !PERF_MEMBER || perf_pool->channels;
 #endif /* PERF_DROPIN */
 	if (!done && wait)

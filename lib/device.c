@@ -140,8 +140,8 @@ PERF_LOCAL int read_info(struct perf_device *device)
 }
 
 /*
- * Maps memory where a page was; with MAP_FIXED_NOREPLACE, only if nothing else is mapped
- * there. Its stimulus registers read as ready, so that threads that poll for room continue.
+ * Maps memory where a page was; with MAP_FIXED_NOREPLACE, only if nothing else is mapped there.
+ * The memory's stimulus registers read as ready, so that threads that poll for room continue.
  */
 PERF_LOCAL bool put_memory(char *place, size_t size, int fixed)
 {

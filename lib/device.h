@@ -59,7 +59,7 @@ struct perf_device {
 #endif /* PERF_DROPIN */
 };
 
-/* Stimulus registers that instruction trace leaves free: it uses 15 and 31 to name threads. */
+/* Stimulus registers that instruction trace leaves free; it uses 15 and 31 to name threads. */
 #define PERF_STIMULUS_FREE	0x7fff7fffu
 
 /* The driver's limit: one sink for each encoder. */
@@ -139,7 +139,7 @@ PERF_INTERNAL bool perf_device_stalls(const struct perf_device *device);
 
 /*
  * Events take turns only in the shared library, which the recorder preloads, and in the
- * recorder. Static programs leave out this code, because it would make them larger.
+ * recorder itself, to keep static programs small.
  */
 #if defined(PERF_SHARED) || defined(PERF_COMMAND)
 #define PERF_TURNS	1

@@ -43,7 +43,7 @@ PERF_LOCAL int write_all(int fd, const char *from, size_t size)
 	return 0;
 }
 
-/* Empties a file. Called only once new data exists, so that an old trace is kept until then. */
+/* Empties a file. Called only after new data exists, so that an old trace is kept until then. */
 PERF_LOCAL int empty(int fd, const char *path)
 {
 	/* Devices and pipes have no length. */

@@ -418,7 +418,7 @@ PERF_LOCAL void write_claimed(struct perf_thread *thread, uint32_t kind,
 	settle(thread);
 }
 
-/* In a signal handler: queue the record for the interrupted one. */
+/* Called in a signal handler: queue the record, to be written after the interrupted record. */
 PERF_LOCAL void queue_record(struct perf_thread *thread, uint32_t kind,
 			     uintptr_t address, uintptr_t address2)
 {

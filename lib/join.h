@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* Channels of a session that another process holds: the driver assigns them. */
+/* Channels of a session that another process holds, assigned by the driver. */
 #ifndef PERF_JOIN_H
 #define PERF_JOIN_H
 
@@ -11,7 +11,7 @@
 #include "device.h"
 
 #ifndef PERF_DROPIN
-/* Only in the shared library, which the recorder preloads, because static programs would grow. */
+/* Only in the shared library, which the recorder preloads, to keep static programs small. */
 #ifdef PERF_SHARED
 #define PERF_MEMBER	1
 #else

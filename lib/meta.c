@@ -433,7 +433,7 @@ PERF_INTERNAL int perf_meta_write(const char *path, int fd,
 
 #ifndef PERF_DROPIN
 #ifdef PERF_SHARED
-/* One object or thread per line: the recorder joins the lines of all processes. */
+/* One object or thread per line, because the recorder joins the lines of all processes. */
 PERF_INTERNAL int perf_meta_part(int fd, const char *name, bool ends)
 {
 	FILE *file = fdopen(fd, "w");

@@ -24,7 +24,7 @@ PERF_INTERNAL int perf_meta_write(const char *path, int fd,
 				  const struct sifive_trace_status *capture);
 
 #ifndef PERF_DROPIN
-/* Only the shared library writes host, board and date, because static programs would grow. */
+/* Only the shared library writes host, board and date, to keep static programs small. */
 #if defined(PERF_SHARED) && !defined(PERF_MACHINE)
 #define PERF_MACHINE
 #endif

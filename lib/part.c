@@ -30,7 +30,7 @@ static __thread struct {
 	bool cut;
 } part PERF_THREAD_MODEL;
 
-/* The frame of a part that only PERF_FILTER_TO ends: no exit leaves it. */
+/* The frame of a part that only PERF_FILTER_TO ends, because no exit leaves this frame. */
 #define NO_FRAME	UINTPTR_MAX
 
 PERF_LOCAL void end_part(bool cut)

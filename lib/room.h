@@ -2,8 +2,8 @@
 /*
  * Handles records of a drained capture whose sink has no room. The driver sets a
  * byte in the page of losses, which is checked before the first store of each
- * record. The record then waits for room or is dropped, which a mark in the stream
- * reports before the thread's next record.
+ * record. The record then waits for room or is dropped. A mark in the stream
+ * reports that before the thread's next record.
  */
 #ifndef PERF_ROOM_H
 #define PERF_ROOM_H

@@ -252,7 +252,7 @@ PERF_LOCAL void make_lanes(const struct perf_device *device, uint32_t channels)
 }
 
 #ifndef PERF_DROPIN
-/* XOR records need repeated headers: a ring overwrites the first, a drained capture has gaps. */
+/* Repeat XOR headers, because a ring overwrites the first and a drained capture has gaps. */
 PERF_LOCAL bool repeats_headers(const struct perf_setup *setup)
 {
 	return (setup->take.flags & SIFIVE_TRACE_CONFIG_RING ||

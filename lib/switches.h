@@ -9,7 +9,7 @@
 #include "device.h"
 
 #ifndef PERF_DROPIN
-/* Only in the shared library, which the recorder preloads, because static programs would grow. */
+/* Only in the shared library, which the recorder preloads, to keep static programs small. */
 #ifdef PERF_SHARED
 #define PERF_SWITCHES	1
 #else

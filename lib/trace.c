@@ -15,7 +15,7 @@
 #include "options.h"
 #include "session.h"
 
-/* A handle owns what it has set up: the session has only one owner at a time. */
+/* A handle owns the session that it has set up. The session has only one owner at a time. */
 struct sifive_trace {
 	char unused;
 };

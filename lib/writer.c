@@ -39,7 +39,7 @@ enum {
 #define SCRATCH		A4
 #define STIMULUS	A3
 #define OFFSETS		A3	/* while counters are read */
-#define UPPER		A2	/* an address, once the kind is written */
+#define UPPER		A2	/* an address, after the kind was written */
 #define LIMIT		A2	/* after the addresses: counts above may be wide */
 #define VALUE		A1	/* after the addresses: a count from memory */
 #define BEFORE		A0	/* after the addresses: pointer to the last counts */

@@ -3,9 +3,9 @@
  * User-mode access to a session's counters: only for threads that have joined, and only
  * while they run on a hart where the session has counters.
  *
- * The scounteren CSR of a hart determines which counters user mode can read there. It has to change
- * with each context switch, so each thread that joins gets an event of the driver's own PMU: perf
- * adds the event when the thread is scheduled in, deletes it when the thread is scheduled out, and
+ * The scounteren CSR of a hart determines which counters user mode can read. It has to change with
+ * each context switch, so each thread that joins gets an event of the driver's own PMU: perf adds
+ * the event when the thread is scheduled in, deletes it when the thread is scheduled out, and
  * removes it on exit and exec. perf creates and frees events under its own locks, which it also
  * holds around our callbacks, so the driver creates and frees events without the system's lock.
  *

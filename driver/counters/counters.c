@@ -420,7 +420,7 @@ static int take_firmware(struct sifive_trace_event *ev, u32 at, struct sft_why *
 	return 0;
 }
 
-/* An event without a CSR gets its number once the others have their counters. */
+/* An event without a CSR gets its number after the others have their counters. */
 static bool has_csr(const struct sifive_trace_event *ev)
 {
 	return !(ev->flags & SIFIVE_TRACE_EVENT_OF_SAMPLES) && !sft_is_firmware(ev);
@@ -644,7 +644,7 @@ void sft_counters_resume(void)
 	sft_access_resume();
 }
 
-/* Called when a CPU goes offline: the session has no counters there until it is online again. */
+/* Called when a CPU goes offline: the session has no counters on it until it is back online. */
 void sft_counters_cpu_offline(unsigned int cpu, struct sft_why *why)
 {
 	unsigned int i;

@@ -142,7 +142,7 @@ struct sft_switches {
  * @users:	references
  * @named:	START's caller has named the processes, so they may belong to other users
  * @count:	number of processes
- * @process:	the processes, with references; constant once START has found them
+ * @process:	the processes, with references; constant after START has found them
  */
 struct sft_pids {
 	struct kref users;

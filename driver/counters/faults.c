@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Page faults. perf's software events report the faults that the kernel has handled; a major fault
- * has read from a disk. Each CPU has one event for minor and one for major faults. perf takes its
+ * required a disk read. Each CPU has one event for minor and one for major faults. perf takes its
  * own locks and the CPU hotplug lock when it creates or releases events, so the driver does this
  * without the system's lock, and after a CPU has come online rather than during its hotplug.
  */

@@ -217,7 +217,7 @@ void sft_instruction_status(struct sifive_trace_instruction_status *status)
 	status->untraced = READ_ONCE(traced.missing);
 }
 
-/* No session is left: remove the probes. */
+/* Called when no session is left: remove the probes. */
 void sft_instruction_exit(void)
 {
 	schedule_work(&unprobe_work);

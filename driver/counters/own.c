@@ -55,7 +55,7 @@ static struct table *table;
 static struct sft_processes only;
 
 /**
- * struct here - a CPU's counters; accessed there with interrupts disabled
+ * struct here - a CPU's counters; accessed only on that CPU, with interrupts disabled
  * @base:	counter values up to which counts have been assigned to threads
  * @mask:	counters to read at each context switch
  * @on:		the CPU's context switches are reported

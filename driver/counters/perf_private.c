@@ -41,8 +41,8 @@ MODULE_PARM_DESC(perf_private,
 		 "use perf's private state if its layout is known (default: Y)");
 
 /*
- * perf's driver for raw hardware events, looked up once. The legacy driver has no raw
- * events and does not start or stop counters.
+ * perf's driver for raw hardware events, looked up only once. The legacy driver has
+ * no raw events and does not start or stop counters.
  */
 static enum {
 	PERF_NOT_ASKED,

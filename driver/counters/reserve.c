@@ -20,7 +20,7 @@
 /* Maximum number of bits in the mask. */
 #define COUNTERS	64
 
-/* A disabled event of the SBI PMU driver: leads to its mask, and holds a reference. */
+/* A disabled event of the SBI PMU driver, used to find its mask and to hold a reference to it. */
 static struct perf_event *holder;
 
 /* SBI indexes of the counters removed from the mask. */

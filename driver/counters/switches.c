@@ -134,7 +134,7 @@ static u8 why_out(const struct task_struct *task, bool preempt, unsigned int sta
 	return SIFIVE_TRACE_SWITCH_SLEEPS;
 }
 
-/* Called when the running thread stops, for the reason @kind, and @next runs. */
+/* Called when the running thread stops, for the reason @kind, and @next starts. */
 static __always_inline void change(struct hart *h, u8 kind, struct task_struct *next)
 {
 	const pid_t before = h->running, after = id_of(next);
@@ -449,7 +449,7 @@ static bool begins_on(unsigned int cpu)
 }
 
 /*
- * Set whether the CPUs whose streams do not begin count the threads that run there unrecorded.
+ * Set whether CPUs whose streams do not begin count the threads that run on them unrecorded.
  * Called before any stream begins. CPUs whose streams begin must not count before that, because a
  * single such count makes all times uncertain.
  */
@@ -506,7 +506,7 @@ void sft_switches_stop(void)
 	sft_switches.on = false;
 }
 
-/* Like sft_switches_stop(), for one CPU that goes offline: its stream may never resume. */
+/* Like sft_switches_stop(), for a CPU that goes offline, because its stream may never resume. */
 void sft_switches_cpu_offline(unsigned int cpu)
 {
 	if (!sft_switches.on)
@@ -559,7 +559,7 @@ void sft_switches_status(struct sifive_trace_status *status)
 	status->switches_processes = READ_ONCE(recorded.missing);
 }
 
-/* No session is left: remove the probes. */
+/* Called when no session is left: remove the probes. */
 void sft_switches_exit(void)
 {
 	schedule_work(&unprobe_work);

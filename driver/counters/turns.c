@@ -24,7 +24,7 @@
 #define LEAST_NS	20000
 
 /**
- * struct here - the turn on this CPU; accessed there with interrupts disabled
+ * struct here - the turn on a CPU; accessed only on that CPU, with interrupts disabled
  * @timer:	timer that ends the turn
  * @now:	the turns of the running thread or hart, NULL if no thread of the session is running
  * @offset:	the offsets that are added to the counters, by counter; NULL if none
@@ -54,7 +54,7 @@ static u64 next_period(u64 period)
 	return (period | (BIT(SIFIVE_TRACE_TURN_BITS) - 1)) + 1;
 }
 
-/* Return the lowest bit of the period in a count. */
+/* Return the position of the period's lowest bit in a count. */
 static u32 shift_of(const struct sft_counter *c)
 {
 	return min_t(u32, c->width, SIFIVE_TRACE_RECORD_COUNT_BITS) -

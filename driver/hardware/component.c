@@ -35,7 +35,7 @@ struct sft_component *sft_component_of(struct device *dev)
 	return dev_get_drvdata(dev);
 }
 
-/* Return the name in the device tree, for messages. */
+/* Return a component's name in the device tree, for messages. */
 const char *sft_name(const struct sft_component *c)
 {
 	return kbasename(of_node_full_name(c->dev->of_node));

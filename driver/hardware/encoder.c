@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The trace encoder of a hart: turns stores to its stimulus page into messages. */
+/* The trace encoder of a hart turns stores to its stimulus page into messages. */
 
 #include <linux/bitfield.h>
 #include <linux/iopoll.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The funnel: merges its inputs into its sink, and drops them while disabled. */
+/* The funnel merges its inputs into its sink, and drops them while it is disabled. */
 
 #include <linux/bitfield.h>
 #include <linux/mod_devicetable.h>

@@ -63,7 +63,7 @@ static bool is_lent(const struct device_node *np)
 
 /*
  * Whether Linux uses the region as ordinary memory. Linux boots even if it cannot reserve a region,
- * for example because its own image or initramfs is there.
+ * for example because its own image or initramfs is in it.
  */
 static bool is_ram(const struct reserved_mem *region)
 {

@@ -238,7 +238,7 @@ static size_t add_older(char *text, size_t size)
 	return n;
 }
 
-/* Report the components found, once the drivers are registered. */
+/* Report the components found, after the drivers were registered. */
 void sft_nodes_report(void)
 {
 	unsigned int encoders, funnels;

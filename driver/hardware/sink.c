@@ -136,7 +136,7 @@ int sft_sink_program(struct sft_sink *s, struct sft_why *why)
 	return has_ended(s) ? 0 : aim(s, 0, why);
 }
 
-/* Continue at the stop position: the owner may have lost its registers. */
+/* Continue at the stop position; the owner may have lost its registers. */
 int sft_sink_restore(struct sft_sink *s, struct sft_why *why)
 {
 	return aim(s, s->stopped_wp | (s->wrapped ? TR_SINK_WP_WRAPPED : 0), why);

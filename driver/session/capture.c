@@ -36,7 +36,7 @@ int sft_capture_reset(struct sft_why *why)
 	return 0;
 }
 
-/* Start the master first: a slave shows the master's time as soon as it starts. */
+/* Start the master first, because a slave shows the master's time as soon as it starts. */
 static int start_timestamp(struct sft_encoder *e, struct sft_why *why)
 {
 	struct sft_capture *cap = &sft_hw.capture;

@@ -107,8 +107,8 @@ static void lose(struct drain *d, u64 bytes)
 }
 
 /*
- * Called when the hardware may have overwritten the whole ring: it has written either @step bytes,
- * or @step bytes and the whole ring once.
+ * Called when the hardware may have overwritten the whole ring: since the last check it has
+ * written @step bytes, or a whole ring more.
  */
 static void lapped(struct drain *d, size_t step)
 {

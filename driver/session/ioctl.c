@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The ioctls of include/uapi/linux/sifive_trace.h. They work on copies of their
- * arguments: user memory is read before the system is locked and written after.
+ * The ioctls of include/uapi/linux/sifive_trace.h. They work on copies of their arguments:
+ * user memory is read before the system is locked and written after it is unlocked.
  */
 
 #include <linux/capability.h>
@@ -76,7 +76,7 @@ static int check_config(const struct sifive_trace_config *config,
 	return sft_instruction_valid(config, why);
 }
 
-/* Check the caller, not the file: the descriptor may come from another process. */
+/* Check the caller, not the file, because the descriptor may come from another process. */
 static int need_perfmon(const char *what, struct sft_why *why)
 {
 	return perfmon_capable() ? 0 :

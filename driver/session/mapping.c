@@ -174,7 +174,7 @@ void sft_mapping_gate(bool on)
 	wake_up_all(&waiting);
 }
 
-/* Remove the session's mappings: on return programs cannot access the pages. */
+/* Remove the session's mappings. On return, programs cannot access the pages. */
 void sft_mapping_release(void)
 {
 	/* The watching thread is still running, and uses the owner while stores may wait. */

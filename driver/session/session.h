@@ -108,8 +108,8 @@ struct sft_state {
  * @owner:	the file that holds the session, NULL = free
  * @holder:	process that configured the session
  * @user:	owner of the capture: effective user of the process that configured it
- * @generation:	number that changes when a component comes or goes; files opened before that
- *		see ENODEV
+ * @generation:	number that changes when a component is added or removed; files opened
+ *		before that see ENODEV
  * @captures:	number of CONFIGs, so that a reader notices another capture
  * @sleeping:	suspend or shutdown has begun: START fails
  */

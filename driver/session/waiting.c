@@ -81,7 +81,7 @@ void sft_waiting_watch(bool on)
 		sft_mapping_gate(false);
 }
 
-/* Called when a CPU goes offline: on return its encoder's registers are no longer read. */
+/* Called when a CPU goes offline. On return, its encoder's registers are no longer read. */
 void sft_waiting_cpu_offline(void)
 {
 	spin_lock(&lock);

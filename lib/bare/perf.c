@@ -52,7 +52,7 @@ static volatile uint32_t *funnel;
 static struct bare_sink funnel_sink;
 static bool funnel_ready;
 
-/* Number of harts that are on: the last one stops the funnel. */
+/* Number of harts whose trace is on: the last one to turn it off stops the funnel. */
 static unsigned int harts_on;
 
 /* Held while components are programmed; the timer's handler never takes it. */

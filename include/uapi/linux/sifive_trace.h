@@ -31,7 +31,7 @@
  * reading only, returns those of sink N.
  *
  * With SIFIVE_TRACE_CONFIG_DRAIN, read() returns each byte once while the capture runs. It blocks
- * while there is nothing to read (EAGAIN with O_NONBLOCK) and returns 0 once the capture has
+ * while there is nothing to read (EAGAIN with O_NONBLOCK) and returns 0 after the capture has
  * stopped and all bytes have been read. Only one open file at a time can drain a sink, regardless
  * of the file's offset; other files get EBUSY. If there are several sinks, each is drained through
  * its /dev/sifive-trace.N, and read() of /dev/sifive-trace fails with EOPNOTSUPP. A running capture
@@ -205,7 +205,7 @@ struct sifive_trace_encoder {
 #define SIFIVE_TRACE_ENCODER_SELECTED	(1u << 3)
 /* The encoder has stalled its hart or lost a message since CONFIG. */
 #define SIFIVE_TRACE_ENCODER_STALLED	(1u << 4)
-/* The encoder's CPU is offline: its stream has ended, and continues when the CPU comes online. */
+/* The stream has ended because the CPU is offline; it continues when the CPU comes online. */
 #define SIFIVE_TRACE_ENCODER_ENDED	(1u << 5)
 /* The encoder has reported a sink error since CONFIG. */
 #define SIFIVE_TRACE_ENCODER_SINK_ERROR	(1u << 6)
@@ -218,7 +218,7 @@ struct sifive_trace_encoder {
 #define SIFIVE_TRACE_ENCODER_CAN_STALL	(1u << 7)
 /* The encoder's registers were changed from outside while it ran: messages may be missing. */
 #define SIFIVE_TRACE_ENCODER_CHANGED	(1u << 8)
-/* CONFIG has examined its messages: registers, ts_registers and channel are valid. */
+/* CONFIG has examined the encoder's messages: registers, ts_registers and channel are valid. */
 #define SIFIVE_TRACE_ENCODER_TESTED	(1u << 9)
 
 /**
@@ -619,7 +619,7 @@ struct sifive_trace_status {
 #define SIFIVE_TRACE_STATUS_CHANGED	(1u << 6)
 /* Bytes of a drained sink were overwritten before they were read. */
 #define SIFIVE_TRACE_STATUS_GAP		(1u << 7)
-/* More bytes were lost than counted: the ring was overwritten more than once. */
+/* More bytes were lost than counted, because the ring was overwritten more than once. */
 #define SIFIVE_TRACE_STATUS_GAP_MORE	(1u << 8)
 /* A sink has no room: stores wait for its reader, or records are dropped. */
 #define SIFIVE_TRACE_STATUS_WAITING	(1u << 9)
