@@ -62,14 +62,14 @@ PERF_INLINE PERF_OPTIONAL uint64_t perf_counter_timestamp(const volatile uint32_
  * @now:	values read
  *
  * Traps (SIGILL) unless scounteren and mcounteren let user mode read these
- * CSRs. The caller handles migration to another hart in between.
+ * CSRs. The caller handles migration to another hart between the reads.
  */
 PERF_INTERNAL void perf_counters_read(const uint8_t *number, uint32_t count,
 				      const volatile uint32_t *ts, uint64_t *now);
 #endif
 
 /**
- * perf_counter_mask - mask of a counter's width
+ * perf_counter_mask - get the mask of a counter's width
  * @info:	SBI counter_info of the counter
  */
 PERF_INTERNAL uint64_t perf_counter_mask(uint32_t info);

@@ -12,7 +12,7 @@
 #include "compiler.h"
 #include "thread.h"
 
-/* Start to count the calling thread's depth, at its next call. */
+/* Start counting the calling thread's depth at its next call. */
 PERF_INTERNAL void perf_depth_begin(void);
 
 /**

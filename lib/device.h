@@ -34,7 +34,7 @@
  * @mapped:	number of the encoders' pages that were mapped, including a failed attempt
  * @encoder:	the chosen encoders
  * @slots:	the thread slots, NULL if not mapped
- * @began:	CLOCK_MONOTONIC at the first start of the capture, in nanoseconds; 0 if not yet
+ * @began:	CLOCK_MONOTONIC at the capture's first start, in nanoseconds; 0 if not yet started
  * @ran:	nanoseconds from @began until the capture was last stopped
  * @joined:	another process holds the session
  * @processes:	ids of the @process_count processes that START records; those that have ended

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * The library's environment variables, SIFIVE_TRACE_*: sifive_trace(3) lists them. An empty one
- * counts as unset. They are all ignored in a program that runs with raised privileges (secure
- * execution). Functions of type int return 0, or -1 with text for perfErrorString().
+ * The library's environment variables, SIFIVE_TRACE_*: sifive_trace(3) lists them. An empty
+ * variable counts as unset. All are ignored in a program that runs with raised privileges
+ * (secure execution). Functions of type int return 0, or -1 with text for perfErrorString().
  */
 #ifndef PERF_ENVIRONMENT_H
 #define PERF_ENVIRONMENT_H

@@ -12,7 +12,7 @@
 
 /*
  * The handlers that ours replaced at its latest and at its first installation. They differ if the
- * program has installed its own handler in between, which may call ours.
+ * program has installed its own handler between these two, which may call ours.
  */
 static struct sigaction before, first;
 static volatile bool installed;

@@ -6,11 +6,11 @@
  *
  * OBJECT is the file name of the program or of a shared object, without its folder. START
  * and END are hexadecimal and relative to the load address, as nm(1) prints for a shared
- * object or a PIE. Empty lines and lines that begin with # are ignored. A line
- * that begins with "> " names functions: a call to one of them begins recording in
- * the thread, until it returns; a line with "< " names functions whose entry ends
- * recording instead. "^ N" records only the outermost N of a thread's nested
- * calls. If there are only such lines, all functions are recorded.
+ * object or a PIE. Empty lines and lines that begin with # are ignored. A line that
+ * begins with "> " names functions: a call to one of them begins recording in the thread,
+ * until that call returns; a line with "< " names functions whose entry ends recording
+ * instead. "^ N" records only the outermost N of a thread's nested calls. If there are
+ * only such lines, all functions are recorded.
  */
 #ifndef PERF_FILTER_H
 #define PERF_FILTER_H

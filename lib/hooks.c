@@ -134,7 +134,7 @@ PERF_LOCAL void make_relative(const struct perf_thread *thread, struct perf_lane
 /*
  * Finds the counts from which records after a header continue: @now, or, if the
  * thread has moved, its own counts at its latest record on the other CPU or
- * channel, so that none are lost.
+ * channel, so that no counts are lost.
  */
 PERF_LOCAL const uint64_t *header_base(const struct perf_thread *thread,
 				       const struct perf_lane *lane,
@@ -303,7 +303,7 @@ void given_up(struct perf_thread *thread, struct perf_lane *lane)
 		perf_lost_count(&perf_losses()->abandoned);
 }
 
-/* Writes records that signal handlers have queued during this one. */
+/* Writes records that signal handlers have queued during the current one. */
 PERF_LOCAL __attribute__((noinline, cold)) void settle(struct perf_thread *thread)
 {
 	const uintptr_t frame = (uintptr_t)__builtin_frame_address(0);
@@ -486,7 +486,7 @@ void write_slow(uintptr_t address, uintptr_t address2, uint32_t kind)
 	if (perf_gate_closed(thread)) {
 		if (!perf_frame_left(thread->gate, frame) && thread->waiting++ < PATIENCE) {
 			queue_record(thread, kind, address, address2);
-			/* The slow path then writes this record before any with later counts. */
+			/* Make the slow path write this record before any with later counts. */
 			thread->cpu = PERF_CPU_NOBODY;
 			return;
 		}

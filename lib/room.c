@@ -46,7 +46,7 @@ PERF_INTERNAL bool perf_room_give_way(struct perf_thread *thread, const struct p
 PERF_INTERNAL void perf_room_note(struct perf_thread *thread)
 {
 	thread->dropped += thread->dropped != UINT32_MAX;
-	/* Counts and addresses start again; the thread's open calls continue. */
+	/* Counts and addresses restart; the thread's open calls continue. */
 	perf_room_renew(thread);
 }
 

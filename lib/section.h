@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * Reads counters without a migration or interruption in between.
+ * Reads counters without a migration or interruption between the reads.
  *
  * All counters of a record are read in one restartable sequence, rseq(2): it begins by
  * comparing the thread's CPU with the one whose counters it reads, and the kernel restarts
@@ -8,7 +8,7 @@
  * time slice.
  *
  * The lane's CPU is part of the comparison: to interrupt the thread, a signal handler or
- * another thread sets it to a CPU that no thread is on.
+ * another thread sets the lane's CPU to one that no thread is on.
  */
 #ifndef PERF_SECTION_H
 #define PERF_SECTION_H
@@ -47,7 +47,7 @@ struct perf_section {
 #endif
 
 /**
- * perf_section_restart - the restart address of perf_section_any()'s sequence
+ * perf_section_restart - get the restart address of perf_section_any()'s sequence
  * @pc:		interrupted pc of a signal: within the sequence, or at its restart address
  *		if the kernel has already restarted it
  *

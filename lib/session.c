@@ -25,7 +25,7 @@
 /* Absent from static programs that cannot set a filter. */
 #pragma weak perf_filter_load
 
-/* Records from one header to the next in an XOR ring. */
+/* Number of records from one header to the next in an XOR ring. */
 #define INTERVAL_USUAL	SIFIVE_TRACE_SAMPLING_HEADER_EVERY
 #endif /* PERF_DROPIN */
 
@@ -164,7 +164,7 @@ PERF_INTERNAL int perf_session_end(void)
 	if (perf_session.state < PERF_SESSION_READY)
 		return 0;
 
-	/* All threads have to join again. */
+	/* All threads have to rejoin. */
 	perf_pool->epoch++;
 	perf_device_close(&perf_session.device);
 	perf_session.state = PERF_SESSION_IDLE;

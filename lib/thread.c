@@ -130,8 +130,8 @@ PERF_LOCAL void thread_exit(void *unused)
 }
 
 /*
- * Runs before all other constructors to get a key with a low number: setting one with a high
- * number allocates memory, which a hook must not do.
+ * Runs before all other constructors to get a key with a low number, because setting one
+ * with a high number allocates memory, which a hook must not do.
  */
 PERF_LOCAL void make_exit_key(void)
 {
@@ -205,7 +205,7 @@ PERF_LOCAL bool take_slot(struct perf_thread *thread, int32_t tid)
 
 /*
  * Releases the slots of threads that ended without destructors (direct clone(), too many keys).
- * If several threads try, the one that replaces the slot's tid releases it.
+ * If several threads try, the one that replaces the slot's tid releases the slot.
  */
 PERF_INTERNAL void perf_threads_bury(int32_t tid)
 {

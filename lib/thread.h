@@ -49,7 +49,7 @@
  *		count
  * @written:	number of the driver's writes to the thread's offsets when @offset was read
  * @generation:	perf_pool.generation when the lane's header was written
- * @left:	records until the header is due again, with perf_pool.interval
+ * @left:	number of records until the header is due again, if perf_pool.interval is set
  * @torn:	the last record was never finished
  */
 struct perf_lane {
@@ -278,7 +278,7 @@ PERF_INLINE bool perf_gate_closed(const struct perf_thread *thread)
  */
 PERF_INTERNAL int perf_joined_add(const struct perf_thread *thread);
 
-/* Called when a thread has ended; if it is the caller, its name is known. */
+/* Called when a thread has ended; if the thread is the caller, its name is known. */
 PERF_INTERNAL void perf_joined_end(const struct perf_thread *thread);
 #else
 #define perf_joined_add(thread)	(-1)

@@ -71,8 +71,8 @@ struct late_code {
  * @area:	offset of the rseq area from the thread pointer, 0 if it is in the thread's
  *		slot
  * @own:	counts are the thread's own
- * @adds:	@own is set, and offsets are added. Not in Delta: until the thread is switched
- *		out, a difference between CSR values is also the difference between its counts
+ * @adds:	offsets are added; set if @own is set, except in Delta: until the thread is
+ *		switched out, a difference between CSR values is also one between its counts
  */
 struct perf_recipe {
 	struct perf_exits exits;

@@ -46,7 +46,7 @@ struct perf_writers {
 /**
  * perf_writers_make - generate the pool's writers
  * @exits:	the exits, which must be the same for all calls
- * @writers:	the result; unchanged without executable memory, with the reason in errno
+ * @writers:	result; unchanged if there is no executable memory: errno then contains the reason
  *
  * Writers are generated once per list of counters and kept, because a preempted thread may be
  * in one of them for longer than a session.

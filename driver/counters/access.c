@@ -442,7 +442,7 @@ void sft_access_discard(struct sft_thread *fresh)
 	schedule_work(&release_work);
 }
 
-/* Before a caller that has joined takes counters, allocate the memory that its counts need. */
+/* Allocate the memory for the counts of a caller that has joined, before it takes counters. */
 int sft_access_prepare(bool per_thread, struct sft_why *why)
 {
 	struct sft_thread *t = find_current();

@@ -547,7 +547,7 @@ int sft_counters_query(struct sifive_trace_query *query, struct sft_why *why)
 
 /*
  * Note that a counter has stopped counting on a CPU. Only the reason for the first loss is kept for
- * the report. Once one firmware counter is lost, the others may miss events.
+ * the report. After the loss of one firmware counter, the others may miss events.
  */
 static void lose(const struct sft_counter *c, unsigned int cpu, const char *why)
 {

@@ -215,8 +215,8 @@ u64 sft_perf_counted(struct perf_event *event)
 }
 
 /*
- * Return the number of events without a counter: a pinned event and its inherited ones. An
- * inherited event stays off if its parent had no counter.
+ * Return how many of a pinned event and its inherited events have no counter. An inherited
+ * event remains off if its parent had no counter.
  */
 unsigned int sft_perf_count_failed(struct perf_event *event)
 {

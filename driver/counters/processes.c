@@ -2,7 +2,7 @@
 /*
  * The processes whose threads are recorded: the list that START has made, and a table that the
  * probes on the scheduler's tracepoints read without a lock. An entry of the table is replaced only
- * once its process has ended, and becomes NULL again only when the whole table is cleared.
+ * after its process has ended, and is reset to NULL only when the whole table is cleared.
  */
 
 #include <linux/hash.h>

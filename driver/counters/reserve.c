@@ -2,9 +2,9 @@
 /*
  * Withholds a session's fixed counters from perf. Firmware gives a fixed counter to
  * every caller that asks for cycles or instructions when no programmable counter is
- * free, even if it is in use. The kernel's driver would then count on the session's
- * counter, and stop it. To prevent that, session counters are removed from that
- * driver's mask of usable counters.
+ * free, even if that fixed counter is in use. The kernel's driver would then count
+ * on the session's counter, and stop it. To prevent that, session counters are
+ * removed from that driver's mask of usable counters.
  *
  * The mask is global: even on harts outside the session, an event that finds no
  * programmable counter waits for one, or fails if it is pinned.
@@ -27,7 +27,7 @@ static struct perf_event *holder;
 static DECLARE_BITMAP(reserved, COUNTERS);
 
 /*
- * Withhold a counter from perf, without disturbing an event that runs on it. If the
+ * Withhold a counter from perf, without disturbing an event that counts on it. If the
  * kernel's driver is unknown, perf may take the counter: INFO has a flag for that, and
  * STATUS reports it when it happens.
  */

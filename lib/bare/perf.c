@@ -21,7 +21,7 @@
  * @encoder:	hart's trace encoder, NULL until it is initialised
  * @own:	the encoder's sink, if there is no funnel
  * @joined:	the funnel's sink contains the hart's records
- * @open:	value of @writable while @on
+ * @open:	value of @writable while @on is set
  * @ticks:	timer interval in ticks of mtime, 0 if none
  * @trap:	the program's mtvec, while the timer has replaced it
  * @on:		tracing is on
@@ -202,7 +202,7 @@ PERF_LOCAL int take_counters(struct perf_counter *counter, perfEvent *event, int
 	for (i = 0; i < count; i++) {
 		unsigned int n = choice.number[i];
 
-		/* The counter may have been programmed for another event since. */
+		/* Later trials may have programmed the counter for another event. */
 		if (counter[i].type == perfEventHWRaw) {
 			counter[i].number = n;
 			counter[i].info = counter_info(n, bare_counter_start(n,
@@ -218,7 +218,7 @@ PERF_LOCAL int take_counters(struct perf_counter *counter, perfEvent *event, int
 
 /*
  * Prepares the funnel's sink. The sink keeps its data if any hart is on, or if other harts have
- * joined and this one has not; otherwise it is emptied.
+ * joined and this one has not; otherwise the sink is emptied.
  */
 PERF_LOCAL int init_funnel_sink(struct bare_hart *hart, uint32_t bytes)
 {
