@@ -86,7 +86,7 @@ static void find_and_restore(void *arg)
 	found->instruction = sft_instruction_restore(to_encoder(found->c));
 }
 
-/* With instruction trace, only the encoder's hart changes the control register, so check on it. */
+/* With instruction trace, only the encoder's hart changes the control register, so check there. */
 static struct changes changes_of(struct sft_component *c, bool stopped)
 {
 	struct changes found = { .c = c, .stopped = stopped };

@@ -198,8 +198,8 @@ bool sft_instruction_changed(const struct sft_component *c)
 
 /*
  * Undo a program's change of the instruction mode; returns whether there was one. Called on the
- * encoder's hart with interrupts disabled: otherwise the sink could fill before the write, which
- * would enable it again.
+ * encoder's hart with interrupts disabled: otherwise the sink could fill before the write, and
+ * the write would enable the encoder again.
  */
 bool sft_instruction_restore(struct sft_encoder *e)
 {

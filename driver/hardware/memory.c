@@ -134,7 +134,7 @@ const struct reserved_mem *sft_memory_region(const struct sft_component *c,
  * sft_memory_most() - compute the largest buffer that a sink can have
  * @region:	memory-region of the component, NULL if it has none
  *
- * It is limited by the sink's address range and by free memory.
+ * The result is limited by the sink's address range and by free memory.
  *
  * Return: bytes, 0 if that depends on how much of the CMA memory is in use.
  */

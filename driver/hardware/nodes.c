@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Status of the device tree's trace nodes: the reason for a failed probe, in
- * sysfs until it succeeds, and a summary line in the kernel log when the module
- * is loaded.
+ * sysfs until the probe succeeds, and a summary line in the kernel log when the
+ * module is loaded.
  */
 
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt

@@ -164,8 +164,8 @@ static bool is_running(const struct sft_sink *s)
 }
 
 /*
- * Return a sink's write position. For a running SRAM, whose data cannot be read, it is that
- * of the last stop.
+ * Return a sink's write position. For a running SRAM, whose data cannot be read, return
+ * that of the last stop.
  */
 struct sft_position sft_sink_position(const struct sft_sink *s)
 {
@@ -192,8 +192,8 @@ static u32 broken_message(const u8 *data, size_t size, size_t oldest, size_t byt
 }
 
 /*
- * Called after the owner was stopped: save its position. If it failed to become idle, its SRAM
- * must not be read and counts as empty.
+ * Called after the owner was stopped: save its position. If the owner failed to become idle,
+ * its SRAM must not be read and counts as empty.
  */
 void sft_sink_stopped(struct sft_sink *s, bool idle)
 {

@@ -86,7 +86,7 @@ static ssize_t give_unread(struct drain *d, char __user *to, size_t count)
 	return sft_drain_copy_out(d, to, count) ? -EFAULT : take(d, count);
 }
 
-/* Move unread bytes to the rest, for a reader whose buffer may be shorter than a message. */
+/* Move unread bytes to @d->rest, for a reader whose buffer may be shorter than a message. */
 static void fill_rest(struct drain *d)
 {
 	size_t count = available(d, SMALL);
@@ -95,7 +95,7 @@ static void fill_rest(struct drain *d)
 	d->rest_end = take(d, count);
 }
 
-/* Return up to @count bytes of the rest. */
+/* Return up to @count bytes of @d->rest. */
 static ssize_t give_rest(struct drain *d, char __user *to, size_t count)
 {
 	count = min_t(size_t, count, d->rest_end - d->rest_at);

@@ -11,8 +11,8 @@
 #include "session.h"
 
 /*
- * Save the contents of an encoder's own sink: its registers may lose power with the
- * CPU.
+ * Save the contents of an encoder's own sink, because its registers may lose power
+ * with the CPU.
  */
 static void stop_stream(struct sft_encoder *e, struct sft_why *why)
 {

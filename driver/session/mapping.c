@@ -122,8 +122,8 @@ void sft_mapping_update(void)
 }
 
 /*
- * Called when a file joins or takes the session: its mappings of an earlier session must
- * reach the hardware again.
+ * Called when a file joins or takes the session, because its mappings of an earlier
+ * session must reach the hardware again.
  */
 void sft_mapping_renew(struct sft_file *file)
 {
@@ -304,8 +304,8 @@ static vm_fault_t wait_for_room(struct vm_fault *vmf)
 }
 
 /*
- * Insert pages on fault, under map_lock: no page appears after a session's mappings are
- * removed, or while stores to the page wait.
+ * Insert pages on fault, under map_lock, so that no page appears after a session's
+ * mappings are removed, or while stores to the page wait.
  */
 static vm_fault_t sft_fault(struct vm_fault *vmf)
 {
@@ -360,8 +360,8 @@ static const struct vm_operations_struct sft_vm_ops = {
 };
 
 /*
- * The stimulus page contains the encoder's control registers: a program that maps it
- * can trace everything on the hart, and direct an SBA sink to any memory.
+ * The stimulus page contains the encoder's control registers, so a program that maps
+ * it can trace everything on the hart, and direct an SBA sink to any memory.
  */
 static bool may_map(const struct page_of *page)
 {
@@ -415,7 +415,7 @@ static struct file *mapped_file(unsigned long address)
 
 /*
  * Called without the system's lock. The number is written to user memory before the
- * descriptor is installed: a descriptor whose number is lost would stay open.
+ * descriptor is installed, because a descriptor whose number is lost would remain open.
  */
 int sft_mapping_attach(struct sft_file *file, struct sifive_trace_attach *attach,
 		       struct sifive_trace_attach __user *uarg)

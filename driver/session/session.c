@@ -31,8 +31,8 @@ static bool has_secrets(void)
 }
 
 /*
- * Whether a file may read the capture: files of the session, of its user, and files opened with the
- * capability may. If the capture may contain kernel addresses or other users' stacks, only files
+ * Whether a file may read the capture. Files of the session or its user may, and files opened with
+ * the capability. If the capture may contain kernel addresses or other users' stacks, only files
  * opened with the capability may read it. The caller's rights do not matter: a privileged program
  * may read a descriptor that an unprivileged one passed to it.
  */
@@ -140,8 +140,8 @@ static void report(const struct sft_why *why)
 }
 
 /*
- * End the stream of a hart that goes offline with a whole message, and free its
- * counters. Harts that go offline during suspend keep both until session_resume().
+ * End the stream of a hart that goes offline with a whole message, and free its counters.
+ * Harts that go offline during suspend keep stream and counters until session_resume().
  */
 static int session_cpu_offline(unsigned int cpu)
 {

@@ -4,10 +4,10 @@
  *
  * A machine has one trace system: encoders and funnels are platform devices
  * that can be bound and unbound, and /dev/sifive-trace represents all of them.
- * Its lock, in struct sft_hardware, guards all state of the driver. Nothing
- * faults in user memory while holding it, because another program may delay
+ * Its lock, in struct sft_hardware, guards all state of the driver. No code
+ * faults in user memory while it is held, because another program may delay
  * that fault. A CPU that goes offline takes the lock, so while it is held, CPUs
- * with counters of the session stay online.
+ * with counters of the session remain online.
  *
  * Other locks, in the order in which they are taken: probes.c's probe_lock; a file's
  * read_lock; snapshot.c's copy_lock, which keeps the buffers; sampling.c's follow_lock and

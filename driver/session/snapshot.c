@@ -45,8 +45,8 @@ static DEFINE_MUTEX(copy_lock);
 static struct {
 	u64 number;		/* number of this copy, see sft_file.snapshot */
 	u64 rewinds;		/* sft.state.rewinds when the copy was made */
-	void *data;		/* NULL if there is none */
-	unsigned int readers;	/* files that read it */
+	void *data;		/* NULL if there is no copy */
+	unsigned int readers;	/* files that read the copy */
 	unsigned long made, used;	/* in jiffies */
 	struct part part[SIFIVE_TRACE_MAX_ENCODERS];
 	unsigned int parts;

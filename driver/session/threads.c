@@ -107,7 +107,7 @@ static void follow_all(struct work_struct *work)
 
 static DECLARE_WORK(follow_work, follow_all);
 
-/* Called after resume or hotplug, when the capture runs again. */
+/* Called after resume or hotplug, when the capture is running again. */
 void sft_threads_resume(void)
 {
 	if (sft_sampling.on)

@@ -19,7 +19,7 @@
 #define MOST	10000ul
 #define HELD	500ul
 
-/* The thread reads sinks and registers while @watching. */
+/* The thread reads sinks and registers while @watching is set. */
 static struct task_struct *watcher;
 static DECLARE_WAIT_QUEUE_HEAD(queue);
 static DEFINE_SPINLOCK(lock);
