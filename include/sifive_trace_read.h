@@ -21,7 +21,7 @@
  *	sifive_reader_free(reader);
  *
  * Link with -lsifive-trace-read. The library prints nothing and never exits. Readers are
- * independent: each may be used by one thread at a time. The memory of a reader does not
+ * independent: each may be used by one thread at a time. A reader's memory use does not
  * grow with the length of its trace.
  *
  * A reader owns what its functions return: strings and structures are valid until

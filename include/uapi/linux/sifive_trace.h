@@ -4,7 +4,7 @@
  *
  * /dev/sifive-trace represents all trace hardware of the machine. A file opened for reading
  * returns the bytes of the last capture. A file opened for reading and writing, with CAP_PERFMON
- * or CAP_SYS_ADMIN, can hold the session; there is one at a time:
+ * or CAP_SYS_ADMIN, can hold the session; there is one session at a time:
  *
  *	INFO, ENCODER, SINK	describe the hardware
  *	CONFIG			take the hardware and allocate a buffer
@@ -103,7 +103,7 @@ enum sifive_trace_sink_kind {
  * @funnels:	out: number of trace funnels
  * @sinks:	out: number of sinks of the current or last capture; 0 before the first
  * @page_size:	out: size of a stimulus page in bytes, the length for mmap()
- * @ts_width:	out: width of messages' timestamps in bits; 0 = no unit, or CONFIG found none
+ * @ts_width:	out: width of messages' timestamps in bits; 0 = none exist, or CONFIG found none
  * @flags:	out: SIFIVE_TRACE_INFO_*
  * @ts_hz:	out: timestamp ticks per second after the prescaler; 0 = unknown
  * @sinks_available: out: bit n set: some component has sink kind n
@@ -135,7 +135,7 @@ struct sifive_trace_info {
 #define SIFIVE_TRACE_INFO_TS_MEASURED	(1u << 1)
 /* Counters can be taken as pinned perf events (no Sscofpmf). */
 #define SIFIVE_TRACE_INFO_COUNTERS_PERF	(1u << 2)
-/* Counter overflow interrupts the hart: SAMPLING by event works. */
+/* Counter overflow interrupts the hart, so SAMPLING by event works. */
 #define SIFIVE_TRACE_INFO_OVERFLOW	(1u << 3)
 /*
  * perf may take cycle and instret from a session: the driver cannot withhold them from this
@@ -189,7 +189,7 @@ struct sifive_trace_encoder {
 	__u32	reserved;
 };
 
-/* The encoder has its own SBA sink: mapping its page also needs CAP_SYS_RAWIO. */
+/* The encoder has its own SBA sink, so mapping its page also needs CAP_SYS_RAWIO. */
 #define SIFIVE_TRACE_ENCODER_RAWIO	(1u << 0)
 /*
  * Stimulus registers 16-31 are 0-15 with a timestamp: to write to channel n, store to
@@ -216,7 +216,7 @@ struct sifive_trace_encoder {
  * they do not accept a store.
  */
 #define SIFIVE_TRACE_ENCODER_CAN_STALL	(1u << 7)
-/* The encoder's registers were changed from outside while it ran: messages may be missing. */
+/* The encoder's registers were changed from outside while it ran, so messages may be missing. */
 #define SIFIVE_TRACE_ENCODER_CHANGED	(1u << 8)
 /* CONFIG has examined the encoder's messages: registers, ts_registers and channel are valid. */
 #define SIFIVE_TRACE_ENCODER_TESTED	(1u << 9)
@@ -611,8 +611,8 @@ struct sifive_trace_status {
 /* This descriptor holds the session. */
 #define SIFIVE_TRACE_STATUS_OWNER	(1u << 4)
 /*
- * A component has reported a sink error: bytes are missing. A full sink is not an error,
- * although components that send to it raise the same bit.
+ * A component has reported a sink error, so bytes are missing. A full sink is not an
+ * error, although components that send to it raise the same bit.
  */
 #define SIFIVE_TRACE_STATUS_SINK_ERROR	(1u << 5)
 /* Registers of a component were changed from outside while it ran. */
