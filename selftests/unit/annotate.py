@@ -53,7 +53,7 @@ def check_functions(data):
         for row in function["instructions"]:
             if "branch" in row and data.get("exact"):
                 branch = row["branch"]
-                # The trace can end with a branch.
+                # The outcome of a branch at the end of the trace is unknown.
                 left = row["executed"] - branch["taken"] - branch["not_taken"]
                 assert left in (0, 1), row
             # Each call at an instruction is made by the instruction itself or by a trap.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-/* Tests annotate with programs and traces of known costs. */
+/* Tests the annotate command with programs and traces of known costs. */
 #include "command_fixture.h"
 
 /* covered_sample.c */
@@ -43,7 +43,7 @@ static void save_work(FIXTURE_DATA(command) *self)
 	save(self, "t");
 }
 
-/* Find the row of an address: the text before and after the instruction, which LLVM prints. */
+/* Whether the row with @before contains @behind, too; LLVM prints the instruction in between. */
 static bool has_row(const char *out, const char *before, const char *behind)
 {
 	const char *row = strstr(out, before), *end = row ? strchr(row, '\n') : NULL;
@@ -99,7 +99,7 @@ TEST_F(command, lines_show_source_text_and_coverage_counts)
 		     "                   0            0  /sample/covered.c:28  28\n"
 		     "                   0            0  /sample/covered.c:29  last\n", self->out);
 	EXPECT_EQ(NULL, strstr(self->err, "source not read"));
-	/* The source is found without the first folder of its path, and has too few lines. */
+	/* The first folder of the source's path is stripped; the source has too few lines. */
 	ASSERT_EQ(0, rename("sample/covered.c", "covered.c"));
 	ASSERT_EQ(0, truncate("covered.c", 81));
 	run(self, "annotate -s 0 --source-only --prefix . --prefix-strip 1 -e " LINES " t");

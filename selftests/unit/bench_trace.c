@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /*
- * Writes a trace of the given number of KB to standard output: calls of two threads, each of
- * which remains on one hart. If a side-car file is named, writes that file, too, and calls of four
- * threads that migrate between four harts, whose messages are merged as by a funnel.
+ * Writes a trace of the given size in KB to standard output: calls of two threads, each of which
+ * remains on one hart. If a side-car file is named, writes that file, too, and the calls are those
+ * of four threads that migrate between four harts, with messages merged as by a funnel.
  */
 #include <stdio.h>
 #include <stdlib.h>

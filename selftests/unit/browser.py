@@ -31,7 +31,7 @@ def place(browser, selector, n=0):
         return [r.left, r.top, r.width, r.height]; }}())""")
 
 
-# Number of pixels of a canvas with this colour; without a colour, of all that are drawn.
+# Number of pixels of a canvas that have this colour or, without a colour, are drawn at all.
 def pixels(browser, n, colour=None):
     return browser.value(f"""(function () {{
         var c = document.querySelectorAll("canvas")[{n}], i, sum = 0;
@@ -43,7 +43,7 @@ def pixels(browser, n, colour=None):
         return sum; }}())""")
 
 
-# The whole canvas: equal results mean equal drawings.
+# The content of the whole canvas, for comparison.
 def drawing(browser, n):
     return browser.value(f"document.querySelectorAll('canvas')[{n}].toDataURL()")
 
@@ -59,7 +59,7 @@ def expect(found, wanted, what):
 
 FOUND = [221, 102, 255]
 RULER, CALLS, PLOT, FLAME = range(4)
-# In the time line, the heights of a thread's name and of a level of its calls.
+# Heights of a thread's name and of one level of its calls in the time line.
 LABEL, ROW = 15, 17
 
 
@@ -77,13 +77,13 @@ def check_page(browser, path):
            [["1", "17 us", "9 us", "52.94%", "5", "main"],
             ["2", "8 us", "8 us", "47.06%", "200", "fib"]], "functions")
 
-    # The mouse shows the element below it.
+    # The tooltip describes the element below the mouse pointer.
     left, top, width, height = place(browser, "canvas", CALLS)
     browser.move(left + width / 2, top + 24)
     browser.wait("document.querySelector('#tip').textContent ==="
                  " 'main\\n17 us from 0 ns\\ncycles: 205'")
 
-    # The wheel zooms around the mouse, a drag moves.
+    # The wheel zooms around the mouse pointer, and dragging moves the view.
     drawn = RULER, CALLS, PLOT
     before = [drawing(browser, n) for n in drawn]
     browser.wheel(left + width / 2, top + 24, -100)
@@ -106,13 +106,13 @@ def check_page(browser, path):
         if drawing(browser, n) != before[n]:
             raise AssertionError(f"the whole trace, but canvas {n} differs")
 
-    # A double click shows one call: the first fib, at 5 of 17 us.
+    # A double click zooms to one call: the first fib, at 5 of 17 us.
     browser.double_click(left + width * 7 / 17, top + 41)
     browser.wait("document.querySelector('#status').textContent ==="
                  " '4.8 us to 9.2 us of 17 us'")
     browser.value("document.querySelector('#home').click()")
 
-    # The search marks functions, and shows their costs.
+    # The search highlights functions and shows their costs.
     for n in CALLS, FLAME:
         expect(pixels(browser, n, FOUND), 0, "marked before the search")
     left, top, width, height = place(browser, "#search")
@@ -129,7 +129,7 @@ def check_page(browser, path):
     browser.value("PAGE.find('')")
     expect(text(browser, "#found"), "", "no search")
 
-    # A click makes a call as wide as the flame graph; fib is half of it.
+    # A click makes fib, which is half as wide as the flame graph, fill it.
     browser.value("PAGE.find('fib')")
     before = pixels(browser, FLAME, FOUND)
     left, top, width, height = place(browser, "#flame")

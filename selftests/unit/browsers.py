@@ -78,7 +78,7 @@ class Chromium(Browser):
         self.inp, in_write = os.pipe()
 
         def pipes():
-            # The browser reads from 3 and writes to 4; either can already be in use.
+            # The browser reads from descriptor 3 and writes to 4; either can already be in use.
             reader, writer = os.dup(out_read), os.dup(in_write)
             os.dup2(reader, 3)
             os.dup2(writer, 4)

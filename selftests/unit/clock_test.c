@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-/* Compares times after damage with the truth: a flipped bit, lost bytes, Errors. */
+/* Compares times after damage (a flipped bit, lost bytes, Errors) with the true times. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,7 +17,7 @@
 #define STEPS		2000
 
 /**
- * struct checked - records after the damage, against the truth
+ * struct checked - records after the damage, compared with the true ones
  * @damage:	offset of the damage
  * @shift:	number of bytes missing there
  * @records:	records after the damage
@@ -177,7 +177,7 @@ TEST_F_TIMEOUT(clock, continues_after_a_flipped_bit, 600)
 		right += self->checked.right;
 		bad += self->checked.unmarked;
 	}
-	TH_LOG("%" PRIu64 " of %" PRIu64 " records right, %" PRIu64 " false and not marked",
+	TH_LOG("%" PRIu64 " of %" PRIu64 " times are correct, %" PRIu64 " are wrong but not marked",
 	       right, records, bad);
 	EXPECT_EQ(0, bad);
 	EXPECT_LE(records * 99, right * 100);

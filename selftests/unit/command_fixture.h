@@ -67,8 +67,8 @@ static inline void write_file(const char *path, const void *data, size_t length)
 }
 
 /*
- * The leak check takes as long as the rest of a run, so in a test with many runs only one in
- * eight does it.
+ * The leak check takes as long as the rest of a run, so after the first eight runs of a test, only
+ * every eighth run is checked.
  */
 static inline void look_for_leaks(void)
 {
@@ -102,7 +102,7 @@ run(FIXTURE_DATA(command) *self, const char *format, ...)
 	read_file("err.txt", self->err);
 }
 
-/* Start the command with a pipe to it, and one from it unless @from is NULL. */
+/* Start the command with a pipe to its input and, unless @from is NULL, one from its output. */
 static inline pid_t start_command(const char *arguments, int *to, int *from)
 {
 	char command[512];

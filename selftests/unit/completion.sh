@@ -40,7 +40,7 @@ becomes "all" decode -c ''
 becomes "all" decode -qc a
 becomes "--symfs" report -c --sy --sy
 becomes "bullet bullet-07 bullet-0d p550 p650" list --core ''
-# No completions from the command: the shell completes file names.
+# The command returns no completions, so the shell completes file names.
 becomes "" report -e ''
 becomes "" report ''
 becomes "" report a.rtd ''

@@ -101,8 +101,8 @@ static void run(FIXTURE_DATA(counts) *self, const struct tracer *tracer, uint64_
 }
 
 /*
- * Returns the times that the run executed an instruction or, with @to, went from there to that
- * address.
+ * Returns the number of times that the run executed the instruction at @pc or, if @to is set, went
+ * from @pc to @to.
  */
 static uint64_t expected(const struct program *program, uint64_t pc, const uint64_t *to)
 {
@@ -168,7 +168,7 @@ static bool is_way(unsigned int act)
 	       act == ACT_JUMP_TO || act == ACT_RETURN || act == ACT_SWAP;
 }
 
-/* Returns the times that a branch or a jump was executed, except for the last instruction. */
+/* Returns the number of branches and jumps executed, except for the last instruction. */
 static uint64_t expected_ways(const FIXTURE_DATA(counts) *self)
 {
 	const struct program *program = &self->program;

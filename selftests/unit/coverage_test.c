@@ -391,7 +391,7 @@ TEST_F(command, every_command_reports_gaps)
 	EXPECT_EQ(1, self->status);
 }
 
-/* The user requested the limit, and a record that it cuts is not a loss. */
+/* The user requested the limit, so a record that is cut off there is not a loss. */
 TEST_F(command, recording_limit_is_not_a_loss)
 {
 	static const char limit[] = "{\"srcbits\":0,\"ts_hz\":10,\"coverage\":{\"limit\":%s,\"run_ns\":3000000000}}";

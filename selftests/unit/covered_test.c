@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-/* Tests coverage and the profiles of export with a program whose run is known. */
+/* Tests the coverage command, and profiles from export, with a program whose run is known. */
 #include "command_fixture.h"
 
 /* covered_sample.c */
@@ -120,7 +120,7 @@ TEST_F(command, counts_lowered_by_a_gap_are_marked)
 	EXPECT_NE(NULL, strstr(self->err, "t: counts may be too low: "));
 }
 
-/* Executes @count instructions of four bytes each. */
+/* Trace the execution of @count instructions of four bytes each. */
 static void run_some(struct gen *gen, uint64_t address, unsigned int count)
 {
 	const uint8_t fixed[] = { 4, 0 }, bits[] = { 4, 2, 0 };
@@ -137,7 +137,7 @@ static void run_one(struct gen *gen, uint64_t address)
 
 #define PATHS	"      %  instructions         times  length  iterations  path\n"
 
-/* The loop, without the instruction before it. */
+/* The hot path is the loop, without the instruction before the loop. */
 TEST_F(command, hot_path_contains_the_most_frequent_successors)
 {
 	cover(self, "--by path");
@@ -223,7 +223,7 @@ TEST_F(command, probed_instructions_are_counted)
 	run_thread(gen, 7);
 	gen_start(gen, NEVER);
 	branch(gen, 1, NEVER, KERNEL);
-	/* Another thread's branch is also probed. */
+	/* Another thread executes a probed branch, too. */
 	run_thread(gen, 8);
 	branch(gen, 0, KERNEL, NEVER + 4);
 	branch(gen, 1, NEVER + 4, KERNEL);

@@ -19,7 +19,7 @@
 #define COUNTERS	2
 #define CALLERS		40
 
-/* What is read of a record. */
+/* The content of a record, as read. */
 struct read {
 	uint8_t		src;
 	uint8_t		type;

@@ -5,7 +5,7 @@
 
 #include <stddef.h>
 
-/* Convert a letter to its function, and a function to its letter: '?' if it has none. */
+/* Convert a letter to its function, and a function to its letter, or to '?' if it has none. */
 void *depth_function(char letter);
 char depth_letter(const void *function);
 

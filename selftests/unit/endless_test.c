@@ -6,7 +6,7 @@
 #include "command_fixture.h"
 
 #define PART	(1u << 20)
-/* Memory of sanitizers and the C library, and pages that are first used later. */
+/* Allowance for the sanitizers, the C library, and pages that are first used later. */
 #define SLACK_KB	(4 << 10)
 
 /* Calls five deep, with a counter, until a chunk is full. */
@@ -85,7 +85,7 @@ TEST_F(command, memory_use_is_bounded_for_endless_traces)
 		EXPECT_LT(0, few);
 		EXPECT_LT(0, many);
 		EXPECT_GT(few + SLACK_KB, many) {
-			TH_LOG("%s: %ld KiB, then %ld", arguments[i], few, many);
+			TH_LOG("%s: %ld KiB for one chunk, %ld KiB for six", arguments[i], few, many);
 		}
 	}
 }

@@ -216,7 +216,7 @@ static void expect_label(struct __test_metadata *_metadata, FIXTURE_DATA(command
 	EXPECT_NE(NULL, strstr(self->out, mark));
 }
 
-/* Times that are inferred, or unknown on a source without an absolute time, as in report. */
+/* As in report, times are marked if inferred, or if unknown for lack of an absolute time. */
 TEST_F(command, pprof_marks_inferred_and_unknown_times)
 {
 	const uint64_t address[] = { FIB, MAIN + 0x12 };

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /*
- * Tests the files of a recording in a folder where another user can put links: a link is followed
- * only in place of the file that the user named.
+ * Tests a recording's files in a folder in which another user can create links: a link is followed
+ * only if the user named it.
  */
 #include <fcntl.h>
 #include <limits.h>

@@ -243,8 +243,8 @@ void program_free(struct program *program)
  * @reference:	latest address in a message
  * @called, @calls: stack of return addresses
  * @pattern, @patterns: a full history that can repeat, and its number of repetitions
- * @repeated:	number of the run's addresses that these, or repeats of a branch, describe
- * @branch, @branches: the fields of the latest branch message, and its pending repeats
+ * @repeated:	number of the run's addresses that @patterns and @branches describe
+ * @branch, @branches: fields of the latest branch message, and number of its pending repeats
  * @until_sync:	number of messages before the next Sync message
  * @described:	number of the run's addresses that messages describe
  */

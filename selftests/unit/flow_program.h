@@ -34,7 +34,7 @@ enum act {
 
 /**
  * struct program - a program, and a run of it
- * @code:	halfwords of the program, from PROGRAM_BASE on
+ * @code:	halfwords of the program, starting at PROGRAM_BASE
  * @halfwords:	number of halfwords
  * @act, @size, @target: action, size and target of the instruction that begins at each halfword
  * @function:	first halfwords of the functions; the last function handles traps
@@ -59,12 +59,12 @@ struct program {
 
 /**
  * struct tracer - options for tracing a run
- * @btm:	branch messages instead of histories
+ * @btm:	branches are sent as messages, not as histories
  * @implicit:	depth of calls up to which returns need no message; 0 if all need one
  * @version0:	repeated histories are counts of branches, not RCODE 2
  * @repeats:	repeated branches and histories are counted
- * @hist_bits:	outcomes in a history
- * @icnt_max:	halfwords that the counter holds
+ * @hist_bits:	number of outcomes in a history
+ * @icnt_max:	maximum number of halfwords that the counter holds
  * @sync:	number of messages from one Sync message to the next, 0 if none
  * @traps:	exceptions and interrupts occur
  * @stops:	tracing is sometimes off

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /*
- * The flow of random programs is followed exactly, in every mode of an encoder; if
- * messages are lost, damaged or cut, it is exact or marked as missing.
+ * The flow of random programs is followed exactly, in every mode of an encoder; if messages are
+ * lost, damaged or cut, every part of the flow is exact or marked as missing.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -373,7 +373,7 @@ static void begin_loop(FIXTURE_DATA(flow) *self)
 	gen_message(&self->gen, 9, 0, &sync, bits, field, 2);
 }
 
-/* Append a taken branch after @halfwords, which is repeated @times more times. */
+/* Append a branch that is taken after @halfwords halfwords, and its @times repetitions. */
 static void repeat(FIXTURE_DATA(flow) *self, uint64_t halfwords, uint64_t times)
 {
 	gen_message(&self->gen, 3, 0, NULL, NULL, &halfwords, 1);
@@ -389,7 +389,7 @@ TEST_F(flow, supports_the_highest_repeat_count)
 	EXPECT_EQ(0, self->stats.missed);
 }
 
-/* An encoder can send each of the numbers, but following their product would take days. */
+/* An encoder can send these numbers, but to follow that many instructions would take days. */
 TEST_F(flow, refuses_excessive_repeat_counts)
 {
 	begin_loop(self);

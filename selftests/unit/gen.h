@@ -36,7 +36,7 @@ struct gen_truth {
 	uint64_t	sent[GEN_COUNTERS];
 	uint64_t	value[GEN_COUNTERS];
 	uint64_t	delta[GEN_COUNTERS];
-	uint64_t	offset;		/* offset of its first message */
+	uint64_t	offset;		/* offset of the record's first message */
 	uint64_t	begin_time;
 	uint64_t	address_time;
 };
@@ -59,7 +59,7 @@ struct gen {
 	bool		ts_delta;
 	uint64_t	now;
 	uint64_t	step;
-	uint64_t	last[GEN_SOURCES];	/* time of each source's message */
+	uint64_t	last[GEN_SOURCES];	/* time of each source's latest message */
 	struct gen_truth *truth;
 	size_t		truths;
 	size_t		truth_room;
@@ -129,10 +129,10 @@ void gen_error(struct gen *gen, unsigned int src);
 /* Write a stream's header; counters start from counter[].previous. */
 void gen_header(struct gen_stream *stream);
 
-/* Write the callers of the sample that follows: even addresses. */
+/* Write the next sample's callers, which are even addresses. */
 void gen_callers(struct gen_stream *stream, const uint64_t *address, unsigned int count);
 
-/* Registers and a stack of the sample that follows. */
+/* Write the next sample's registers and stack. */
 void gen_stack(struct gen_stream *stream, const uint64_t reg[SIFIVE_TRACE_STACK_REGISTERS],
 	       const uint64_t *word, unsigned int words);
 

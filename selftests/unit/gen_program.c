@@ -8,7 +8,7 @@
 /* The number of passes that swap adjacent messages. */
 #define SHUFFLES	4
 #define FIRST_CHANNEL	6
-/* One in this many records is made by a thread that takes another thread's channel. */
+/* One in this many records is written by a thread that takes another thread's channel. */
 #define TAKES		20
 /* Called only while records are being lost. */
 #define LOST_FUNCTION	(PROGRAM_FUNCTIONS - 1)
@@ -334,7 +334,7 @@ static void lose(struct program *program, struct program_thread *thread)
 		return;
 	gen_store(gen, thread->src, thread->channel, 1, 0xff);
 	thread->losing = true;
-	/* Besides the word, lose several calls, or one call, or no record at all. */
+	/* In addition to the word stored above, lose several calls, one call, or nothing. */
 	for (calls = way == 0 ? 5 : 0; calls; calls--) {
 		call(program, thread);
 		if (below(program, 2))

@@ -40,9 +40,9 @@ struct program_thread {
 	bool		recorded;	/* the thread has a record, on last_src */
 	unsigned int	last_src;
 	uint64_t	now;		/* latest time known */
-	bool		timed;		/* the time of its latest record is known */
+	bool		timed;		/* the latest record's time is known */
 	bool		losing;		/* records are being lost */
-	bool		lost;		/* records were lost since the latest one */
+	bool		lost;		/* records were lost since the latest record */
 	bool		unsynced;	/* no absolute time since the loss */
 	bool		blind;		/* DeltaXOR, and no header since the loss */
 	unsigned int	depth;
@@ -53,10 +53,10 @@ struct program_thread {
 	uint64_t	sum[PROGRAM_COUNTERS];
 	struct gen_stream stream[PROGRAM_SOURCES];
 	bool		begun[PROGRAM_SOURCES];
-	bool		holds;		/* its channel, which others can take */
-	bool		named;		/* named in all its headers */
-	unsigned int	home;		/* its first channel, 0 if none yet */
-	bool		goes_on;	/* it has a header in this part of the capture */
+	bool		holds;		/* holds its channel; other threads can take it */
+	bool		named;		/* all its headers name the thread */
+	unsigned int	home;		/* the thread's first channel, 0 if none yet */
+	bool		goes_on;	/* has a header in this part of the capture */
 	uint64_t	enters;
 };
 
@@ -70,14 +70,14 @@ struct program_thread {
  * @headers:	a header is written once in this many times that a thread has no calls
  * @restarts:	headers are written on all sources once in this many such times
  * @errors:	an Error message is written once in this many such times
- * @garbage:	bytes that are no message are written once in this many such times
+ * @garbage:	bytes that are not a message are written once in this many such times
  * @losses:	records within calls are lost once in this many records. @errors, @garbage and
  *		@losses need one thread on each source
  * @channels:	number of channels, if fewer than threads; 0 for enough
  * @keep_truth:	gen.truth keeps all records
  * @alone:	number, from 1, of the only thread that runs; 0 for all of them
  * @keep_times:	fill @took
- * @took:	the known times of a function's calls, @timed of them
+ * @took:	known times of each function's calls; @timed is their number
  * @cost:	true costs, by function
  * @thread_cost: true costs, by thread
  * @hart_cost:	true costs, by the source on which a call ended
@@ -129,10 +129,10 @@ struct program {
 /** program_init() - initialise the program and gen; the caller sets how to record it */
 void program_init(struct program *program, uint64_t seed);
 
-/** program_step() - let some thread write one record */
+/** program_step() - write the next record of one of the threads */
 void program_step(struct program *program);
 
-/** program_end() - let all threads return from all calls */
+/** program_end() - return from all open calls of all threads */
 void program_end(struct program *program);
 
 /**

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-# Measures the cost of reading a trace in instructions, counted by valgrind, so that neither the
-# machine nor its load matters. Results as TAP.
+# Measures the cost of reading a trace: the number of instructions that valgrind counts, which
+# depends neither on the machine nor on its load. Results as TAP.
 #
 #	instructions.sh COMMAND GENERATOR FOLDER
 #
@@ -57,12 +57,12 @@ done
 below "report of 16 KB" "${cost[report 16]}" 6400000
 below "decode of 16 KB" "${cost[decode 16]}" 4500000
 
-# Within 256 KB each function has occurred once, which costs more the first time.
+# A function costs more when it first occurs; within 256 KB, each has occurred.
 for limit in "report 2540" "decode 3660"; do
 	name=${limit% *}
 	few=$(more "$name" 256 512) many=$(more "$name" 512 1024)
 	below "$name, each record" "$many" "${limit#* }"
-	echo "# $name: $few instructions a record, then $many"
+	echo "# $name: $few instructions a record, $many in a trace of twice the size"
 	[ $((many * 100)) -le $((few * 103)) ] && [ $((few * 100)) -le $((many * 103)) ]
 	result $? "$name: a record costs the same in a trace of twice the size"
 done

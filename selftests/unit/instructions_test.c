@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-/* decode shows the instructions of a trace, and where and why they are missing. */
+/* decode shows the instructions of a trace, and where and why instructions are missing. */
 #include <inttypes.h>
 
 #include "command_fixture.h"
@@ -137,7 +137,7 @@ static void context(struct gen *gen, uint64_t tid)
 	gen_message(gen, 2, 0, NULL, NULL, &process, 1);
 }
 
-/* All of main, up to its last instruction but one. */
+/* Run main up to its second-to-last instruction. */
 static void run_main(struct gen *gen)
 {
 	begin(gen, CODE);
@@ -221,7 +221,7 @@ TEST_F(command, parts_excluded_by_calls_option_are_omitted)
 	EXPECT_STREQ("#  omitted, as requested by record --calls\n"
 		     "#  omitted, as requested by record --calls\nffffffff80030600\n"
 		     "#  omitted, as requested by record --calls\n", self->out);
-	/* For an unknown value, for example of a later version, less is shown, not more. */
+	/* An unknown value, such as one of a later version, must never show more instructions. */
 	run_parts(self, SIDE_CAR("\"guests\""));
 	EXPECT_EQ(NULL, strstr(self->out, "ffffffff"));
 	run_parts(self, SIDE_CAR("7"));
@@ -484,7 +484,7 @@ TEST_F(command, messages_contradicting_the_code_are_losses)
 	EXPECT_EQ(1, self->status);
 }
 
-/* Parts beyond 4095 threads are not attributed to another thread. */
+/* Parts of threads beyond the first 4095 are not attributed to another thread. */
 TEST_F(command, calls_of_excess_threads_are_omitted)
 {
 	uint64_t tid;

@@ -225,7 +225,7 @@ TEST_F(command, records_are_shown_or_reported_as_omitted)
 		EXPECT_EQ(NULL, strstr(self->err, "left out"));
 		EXPECT_EQ(0, system("rm -rf ctf dqr"));
 	}
-	/* Commands that show only the records say so as well. */
+	/* Commands that show only the records report this, too. */
 	run(self, "decode " LOUD);
 	EXPECT_NE(NULL, strstr(self->err, " messages of instruction trace, left out (decode --format instructions "));
 	run(self, "export --format dqr -o dqr " LOUD);

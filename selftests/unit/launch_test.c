@@ -84,7 +84,7 @@ static int run(FIXTURE_DATA(launch) *self, const char *script)
 }
 
 #define UNTIL(file)	"while [ ! -e " file " ]; do sleep 0.01; done; "
-/* A child that ends when the test's folder is removed, after no process has waited for it. */
+/* A child for which no process waits; it ends when the test removes its folder. */
 #define CHILD		"(trap '' INT TERM; while [ -e keep ]; do sleep 0.01; done) & "
 
 TEST_F(launch, program_that_handles_interrupts_keeps_its_children)

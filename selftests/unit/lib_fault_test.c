@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /*
- * Proves that a SIGILL of the program itself reaches each of the program's handlers once, no
+ * Proves that a SIGILL raised by the program reaches each of the program's handlers once, no
  * matter when they were installed and whether they chain or jump away.
  */
 #include "kselftest_harness.h"
@@ -56,7 +56,7 @@ static void trap(void)
 		raise(SIGILL);
 }
 
-/* Signals occur at one stack depth, and here at another one. */
+/* The signal is raised deeper in the stack than if trap() is called directly. */
 static void __attribute__((noinline)) trap_deeper(void)
 {
 	volatile char deeper[4096];
@@ -102,7 +102,7 @@ static void with_second_handler(struct __test_metadata *_metadata)
 
 	ASSERT_EQ(0, sigaction(SIGILL, &action, &previous));
 	EACH_ONCE(1);
-	/* The library's handler is the first again. */
+	/* The library makes its handler the first one again. */
 	ASSERT_EQ(0, perfWriteTrace(null));
 	EACH_ONCE(1);
 	ASSERT_EQ(0, perfTraceOff());

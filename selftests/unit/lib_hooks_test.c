@@ -347,7 +347,7 @@ static void run_thread(struct __test_metadata *_metadata)
 	ASSERT_EQ(0, pthread_join(thread, NULL));
 }
 
-/* While it runs, a thread has a channel of its own, which begins with a header. */
+/* A running thread has a channel of its own, which begins with a header. */
 TEST_F(hooks, reuse_the_channel_of_an_ended_thread)
 {
 	int i;
@@ -408,7 +408,7 @@ TEST_F(hooks, share_channels_among_excess_threads)
 	EXPECT_STREQ("", losses());
 }
 
-/* Registered before the library's own handler, so it runs first in the child. */
+/* Registered before the library's own handler, and therefore run first in the child. */
 static void program_handler(void)
 {
 	__cyg_profile_func_enter(function, site);
@@ -445,7 +445,7 @@ TEST_F(hooks, are_off_in_a_forked_child)
 	EXPECT_EQ(record_stores(), mock_stores);
 }
 
-/* Stores until a handler interrupts the record and forks; -1 if already done. */
+/* Number of stores before a handler interrupts the record and forks; -1 if it has forked. */
 static int until_fork;
 static pid_t forked;
 

@@ -78,8 +78,8 @@ static void *record_within_pause(void *trace)
 }
 
 /*
- * Let @end, sifive_trace_off() or a dump, run while a thread is in wait_for_pause(): the thread
- * writes nothing.
+ * Call @end, which is sifive_trace_off() or a dump, while a thread is in wait_for_pause(). The
+ * thread must write nothing.
  */
 static void end_within(struct __test_metadata *_metadata,
 		       FIXTURE_DATA(losses) *self,

@@ -75,7 +75,7 @@ static struct {
 	unsigned int lost_stores;		/* stores while the device was not running */
 	long last_channel, last_page;
 
-	/* Failures of the call with this request, and of the other calls named below. */
+	/* Failures to simulate: of the ioctl() with this request, and of the calls named below. */
 	unsigned long fail_request;
 	int fail_errno;
 	int mmap_errno, pages_errno, madvise_errno, affinity_errno, pread_errno;
@@ -472,7 +472,7 @@ PERF_INTERNAL void perf_rseq_barrier(void)
 	__atomic_thread_fence(__ATOMIC_SEQ_CST);
 }
 
-/* The one-file library contains functions that may be missing when the library is linked. */
+/* The library checks whether weak functions are present; in one file, they always are. */
 #pragma GCC diagnostic ignored "-Waddress"
 
 #define PERF_AMALGAMATION
@@ -583,7 +583,7 @@ PERF_INTERNAL uint32_t perf_mmio_read32(const volatile uint32_t *reg)
 	long offset = ((const volatile char *)reg - pages) % MOCK_PAGE_SIZE;
 	uint64_t now = mock_counter[1];
 
-	/* A stimulus register is ready for a store. */
+	/* A stimulus register reads 1 if it is ready for a store. */
 	if (offset >= TR_ITC_STIMULUS) {
 		mock_polls++;
 		return !mock_is_memory;

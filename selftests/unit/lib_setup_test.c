@@ -318,7 +318,7 @@ static void init_in_thread(struct __test_metadata *_metadata, uint32_t buffer)
 	dev.cpus = 1 << 1;
 }
 
-/* A thread that starts a call while the pool has no process id would discard the session. */
+/* While the pool has no process id, a call by any thread would discard the session. */
 TEST_F(lib, pool_is_never_visible_without_its_process_id)
 {
 	ASSERT_EQ(NULL, perf_pool);

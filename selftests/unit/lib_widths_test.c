@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /*
- * Proves for each writer that records show the true values of counters of 64, 48, 40 and 32
- * bits and of one bit, even after a wrap, in each count type; and that no unnecessary upper
- * half is written.
+ * Proves for each writer that records show the true values of counters that are 64, 48, 40, 32
+ * or 1 bits wide, even after a wrap, in each count type; and that no unnecessary upper half is
+ * written.
  */
 #include "kselftest_harness.h"
 
@@ -233,7 +233,7 @@ static void use_others(unsigned int count)
 	}
 }
 
-/* Test records of the hook and explicit records, with @set in all widths. */
+/* Test the hook's records and explicit records with the counters in @set, in all widths. */
 static void all_widths(struct __test_metadata *_metadata, bool own)
 {
 	unsigned int i;
@@ -520,7 +520,7 @@ static void skip_header(struct __test_metadata *_metadata)
 		at += mock_log[at].value == SIFIVE_TRACE_EVENT_RAW ? 4 : 3;
 }
 
-/* Record an entry, and check that its count includes everything since @said. */
+/* Record an entry; its counts, added to @said, must equal the counters. */
 static void next_entry(struct __test_metadata *_metadata, bool header)
 {
 	entry();

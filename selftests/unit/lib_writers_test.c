@@ -369,7 +369,7 @@ static void __attribute__((noinline)) leave_record(void)
 	small();
 }
 
-/* An abandoned record costs the records that wait for it, not all later ones. */
+/* If a record is abandoned, the records that wait for it are lost, but not all later ones. */
 TEST_F(writers, drop_only_records_that_wait_for_an_abandoned_one)
 {
 	int i;

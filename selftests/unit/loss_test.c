@@ -60,7 +60,7 @@ static void calls_across_a_gap(FIXTURE_DATA(command) *self)
 	save(self, "trace.rtd");
 }
 
-/* The clock continues, and its times are marked up to the next absolute timestamp. */
+/* After a gap, times are marked as inferred until the next absolute timestamp. */
 TEST_F(command, times_after_a_gap_are_inferred)
 {
 	calls_across_a_gap(self);
@@ -356,7 +356,7 @@ TEST_F(command, function_inlined_into_a_callee_stays_open)
 	EXPECT_NE(NULL, strstr(self->err, "1 call ended without an exit record"));
 }
 
-/* Return the CPU time of the command, with @around calls around those that it searches. */
+/* Return the command's CPU time if @around open calls surround those that it searches. */
 static double time_of_calls(struct __test_metadata *_metadata,
 			    FIXTURE_DATA(command) *self, unsigned int around)
 {
@@ -392,7 +392,7 @@ TEST_F(command, search_for_abandoned_calls_takes_constant_time)
 	double few = time_of_calls(_metadata, self, 500);
 	double many = time_of_calls(_metadata, self, 50000);
 
-	TH_LOG("%.2f s of calls in 500 others, %.2f s in 50000", few, many);
+	TH_LOG("%.2f s with 500 surrounding calls, %.2f s with 50000", few, many);
 	EXPECT_GT(10 * few, many);
 }
 
@@ -638,7 +638,7 @@ TEST_F(command, counts_of_two_streams_are_not_compared_across_a_loss)
 
 /*
  * A thread writes a header, waits for room, and continues on another hart. Counts in the stream
- * that it left begin at the header, but since then others were recorded on the other hart.
+ * that the thread left begin at the header, but later counts were recorded on the other hart.
  */
 TEST_F(command, header_without_a_record_is_not_a_base_for_counts)
 {

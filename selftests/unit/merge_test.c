@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-/* Tests merge: traces of several sinks become the trace that one sink would have made. */
+/* Tests merge: traces of several sinks become the trace that one sink would have recorded. */
 #include <sys/stat.h>
 
 #include "command_fixture.h"
@@ -315,15 +315,15 @@ TEST_F(command, incompatible_traces_are_refused)
 	bad[1].with.stop_ns = 0;
 	bad[2].with.more = ",\"piece\":1";
 	bad[3].with.more = ",\"channel\":3";
-	/* An hour later. */
+	/* Recorded an hour later. */
 	bad[4].with.start_ns += 3600 * SECOND;
 	bad[4].with.stop_ns += 3600 * SECOND;
 	bad[5].with.hart = 0;
 	bad[6].with.width = 48;
 	bad[7].with.stop += HZ;
-	/* 9 ms of 10 s. */
+	/* The clocks differ by 9 ms after 10 s. */
 	bad[8].with.stop -= 90000;
-	/* The capture begins half a second after the end of the other one. */
+	/* The capture begins half a second after the other capture has ended. */
 	bad[9].with.start_ns += 11 * SECOND;
 	bad[9].with.stop_ns += 11 * SECOND;
 	bad[10].with.coverage = "{\"full\":false,\"bytes\":100000,\"buffer\":100000}";

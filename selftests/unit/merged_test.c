@@ -43,13 +43,13 @@ static void make_traces(void)
 		abort();
 }
 
-/* Whether the merged trace has left no file. */
+/* Whether no temporary file is left. */
 static bool is_clean(void)
 {
 	return !rmdir("tmp") && !mkdir("tmp", 0777);
 }
 
-/* Keep the output for m.rtd, which merge has written, with NAME in place of that name. */
+/* Keep the command's output for m.rtd, written by merge, with that name replaced by NAME. */
 static int keep_merged(FIXTURE_DATA(command) *self, const char *before, const char *after)
 {
 	run(self, "%s m.rtd %s", before, after);

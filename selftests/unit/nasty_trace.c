@@ -7,7 +7,7 @@
  *	nasty_trace KB SRCBITS SEED [COUNTERS]
  *
  * Another seed gives another trace, with some of the same functions. COUNTERS is the minimum
- * number per stream, of 64; with 0, most streams have few counters, all of them different.
+ * number of counters per stream, of 64 events; with 0, most have few counters, all different.
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -494,7 +494,7 @@ TEST(random_bytes_are_all_accounted_for)
 
 		for (i = idle = 0; i < sizeof(bytes); i++) {
 			bytes[i] = (uint8_t)gen_random(&seed);
-			/* Few end marks make long messages, many make short ones. */
+			/* Few end marks result in long messages, many in short ones. */
 			if (round % 3 && (bytes[i] & 3) > 1)
 				bytes[i] ^= 2;
 			idle += bytes[i] == 0xff;

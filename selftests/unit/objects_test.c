@@ -40,7 +40,7 @@ FIXTURE_TEARDOWN(objects)
 	free(self->text);
 }
 
-/* Adds object @i of objects that do not overlap. No file is named @name. */
+/* Adds the @i-th of several objects that do not overlap. @name must not be an existing file. */
 static void add(struct objects *objects, uint64_t i, const char *name)
 {
 	objects_add_code(objects, name, 2 * i * EACH, EACH, 0);
@@ -98,7 +98,7 @@ TEST_F(objects, are_written_once_each)
 TEST_F(objects, that_overlap_are_omitted)
 {
 	add(&self->objects, 1, "/no/alone");
-	/* An object that contains many others, and these others. */
+	/* An object, two objects within it, and one on either side. */
 	objects_add_code(&self->objects, "/no/large", 100 * EACH, 100 * EACH, 0);
 	objects_add_code(&self->objects, "/no/within", 110 * EACH, EACH, 0);
 	objects_add_code(&self->objects, "/no/within", 199 * EACH, EACH, 0);

@@ -22,7 +22,7 @@
 /* The system calls that end a thread. */
 #define EXIT	93
 #define EXECVE	221
-/* Bytes of a record, and the maximum number of records that are sent out of order. */
+/* Size of a record in bytes, and the maximum number of records that are sent out of order. */
 #define RECORD	16
 #define LATE	8
 
@@ -199,7 +199,7 @@ static void finish(FIXTURE_DATA(calls) *self, unsigned int hart)
 }
 
 /*
- * Starts to lose messages, or stops losing them and reports it with an Error without a time.
+ * Starts to lose messages, or stops losing them and reports the loss with an Error without a time.
  */
 static void mute(FIXTURE_DATA(calls) *self, unsigned int hart)
 {

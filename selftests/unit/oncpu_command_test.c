@@ -358,8 +358,8 @@ TEST_F(command, overlapping_runs_of_a_thread_are_not_counted_twice)
 			    &total, &on, &off, &unknown)) { TH_LOG("%s", self->out); }
 	EXPECT_EQ(2200, total);
 	/*
-	 * The thread runs from 1000 on, except for 50 ticks; before its first switch
-	 * its state is unknown.
+	 * The thread runs from tick 1000, except for 50 ticks; its state before the first
+	 * switch is unknown.
 	 */
 	EXPECT_EQ(2050, on) { TH_LOG("%s", self->out); }
 	EXPECT_EQ(50, off);
@@ -412,7 +412,7 @@ static double of_thread(FIXTURE_DATA(command) *self, unsigned int tid, const cha
 	return at ? strtod(at + strlen(name), NULL) : -1;
 }
 
-/* A thread sleeps from 3 to 20 ms, the other hart does nothing, and a pause is from 14 to 20. */
+/* A thread sleeps from 3 to 20 ms, and recording pauses from 14 to 20. The other hart is idle. */
 TEST_F(command, times_known_before_a_pause_stay_known)
 {
 	struct gen_stream stream;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /*
- * decode --format perf writes the same as SiFive's decoder: a line for each word that
+ * decode --format perf writes the same lines as SiFive's decoder: one for each word that
  * completes a value, with that word's time.
  */
 #include <elf.h>
@@ -23,7 +23,7 @@ TEST_F(command, perf_output_is_as_expected)
 
 	/*
 	 * These files are from an earlier trace with another counter, and must not be mixed up
-	 * with this one's.
+	 * with this trace's files.
 	 */
 	ASSERT_EQ(0, mkdir("perf", 0777));
 	old = fopen("perf/decode_sample.perfchannel5", "w");

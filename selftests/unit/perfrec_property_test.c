@@ -129,7 +129,7 @@ static uint64_t random_address(uint64_t *seed)
 {
 	uint64_t address = gen_random(seed);
 
-	/* Low, RV32, Sv39, anything. */
+	/* A low address, one of RV32, one of Sv39, or any address. */
 	switch (gen_random(seed) % 4) {
 	case 0:
 		address &= 0xfffff;
@@ -523,7 +523,7 @@ TEST(header_words_are_never_decoded_as_a_record)
 		records += all.records;
 		gen_free(&gen);
 	}
-	TH_LOG("%u flips: %zu records invented, %zu in all", flips, (size_t)invented,
+	TH_LOG("%u flipped bits: %zu of %zu records invented", flips, (size_t)invented,
 	       (size_t)records);
 	EXPECT_EQ(0, invented);
 	EXPECT_LT(flips * 8, records);

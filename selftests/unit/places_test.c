@@ -190,7 +190,7 @@ TEST_F(places, distinguish_processes_with_the_same_addresses)
 	}
 }
 
-/* Each process has its objects in the order of loading, so a later process begins again. */
+/* Objects are in load order within each process, so the order starts over at the next process. */
 TEST_F(places, order_objects_per_process)
 {
 	add_process(self, 10, 0x1000, ALWAYS);

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0 OR MIT
 # Tests libsifive-trace-read as a program sees it; results as TAP. Its exports and manual page must
-# match its header; the page's example must compile and read the same as the command.
+# match its header; the page's example must compile and read the same data as the command.
 #
 #	reader.sh COMMAND HEADER LIBRARY PAGE TRACE...
 #
@@ -125,7 +125,7 @@ reads_as_the_command() {
 }
 
 says_why_it_fails() {
-	! "$1" "$work/none" 2>"$work/messages" || echo "it does not fail for a missing trace"
+	! "$1" "$work/none" 2>"$work/messages" || echo "the example does not fail for a missing trace"
 	grep -q "^calls: $work/none: cannot open" "$work/messages" || cat "$work/messages"
 }
 

@@ -21,9 +21,9 @@
 #define ROUNDS		40
 
 /**
- * struct found - the decoder's result, against the truth
- * @records:	records that are in the truth
- * @wrong:	records that are not in the truth, or that have a wrong address or count
+ * struct found - the decoder's result, compared with the records written
+ * @records:	records that were really written
+ * @wrong:	records that were not written, or that have a wrong address or count
  * @timed:	records with a time
  * @mistimed:	records with a wrong time
  * @counted:	records with a value (Raw, DeltaXOR) or difference (Delta)
@@ -36,8 +36,8 @@ struct found {
 	uint64_t		timed;
 	uint64_t		mistimed;
 	uint64_t		counted;
-	uint64_t		late;		/* each time is this much later, */
-	uint64_t		slack;		/* plus or minus this much */
+	uint64_t		late;		/* expected delay of each time */
+	uint64_t		slack;		/* maximum deviation from @late */
 	struct trace_stats	stats;
 };
 
@@ -48,7 +48,7 @@ FIXTURE(ring) {
 	struct gen gen;
 	struct gen_stream stream[SOURCES][2];
 	uint64_t value[COUNTERS];
-	/* Sources with records: their number, and the first one; 0 for all. */
+	/* Number of sources with records (0 for all), and the first such source. */
 	unsigned int sources;
 	unsigned int first;
 	struct found found;
@@ -81,7 +81,7 @@ FIXTURE_TEARDOWN(ring)
 	unlink(self->meta);
 }
 
-/* Two channels on each source, with headers, from @now on. */
+/* Begin two streams on each source, with headers, at time @now. */
 static void begin(FIXTURE_DATA(ring) *self, unsigned int count_type, uint64_t now)
 {
 	unsigned int i, k;
@@ -177,7 +177,7 @@ static void on_record(void *context, const struct perfrec_record *record)
 
 static const struct trace_ops ops = { .record = on_record };
 
-/* Read the rest of the trace, from @cut on, with its side-car file. */
+/* Read the rest of the trace, starting at @cut, with its side-car file. */
 static void read_from(struct __test_metadata *_metadata,
 		      FIXTURE_DATA(ring) *self, size_t cut)
 {
@@ -277,7 +277,7 @@ TEST_F(ring, has_correct_times_and_counters)
 	}
 }
 
-/* From the first header after the cut on, everything is known. */
+/* Everything after the first header that follows the cut is known. */
 TEST_F(ring, is_complete_after_a_header)
 {
 	const struct found *found = &self->found;

@@ -65,7 +65,7 @@ TEST(times_at_step_boundaries_are_exact)
 	}
 }
 
-/* Calls that do not fit are omitted from all numbers, which is reported. */
+/* Calls that do not fit in memory are omitted from all statistics; this omission is reported. */
 TEST(memory_use_is_limited)
 {
 	struct spreads spreads = { 0 };

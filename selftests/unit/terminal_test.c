@@ -199,8 +199,8 @@ TEST_F(command, progress_is_not_shown_within_output)
 	for (i = 0; i < sizeof(commands) / sizeof(commands[0]); i++) {
 		for (k = 0; k < sizeof(output) / sizeof(output[0]); k++) {
 			/*
-			 * Longer than the silence before progress is shown, with work before
-			 * and after.
+			 * Sleep for longer than the delay before progress is shown, between
+			 * two stretches of work.
 			 */
 			ASSERT_EQ(0, system("{ cat trace.rtd; sleep 1;"
 					    " cat trace.rtd; } >fifo &"));

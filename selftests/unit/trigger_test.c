@@ -16,7 +16,7 @@ static struct probe_event events[16];
 static unsigned int count, next;
 static uint64_t lost;
 
-/* The file with the function; other files are searched in vain. */
+/* The only file that contains the function. */
 static const char *has;
 static unsigned int searched;
 static int finding, opening;

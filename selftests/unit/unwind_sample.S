@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * Functions with unwind tables of each kind, 64 bytes apart from 0x70000 on. Each instruction has
- * four bytes.
+ * Functions with each kind of unwind table, starting at 0x70000 and spaced 64 bytes apart. Each
+ * instruction has four bytes.
  */
 	.option	norvc
 	.option	norelax
