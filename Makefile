@@ -8,10 +8,10 @@ BOARD ?= fpga
 # All boards except those derived from another one with "like".
 BOARDS ?= fpga $(filter-out fpga,$(basename $(notdir $(shell \
 	grep -L '^like ' tools/qemu/boards/*.board))))
-# The boards on which check runs slower suites; check-debug uses all boards.
+# The boards on which "make check" runs slower suites; check-debug uses all boards.
 FAULT_BOARDS ?= fpga nofunnel
 DEBUG_BOARDS ?= dual
-# The board on which check runs the kernel of Debian testing; check-kernels uses all boards.
+# The board on which "make check" runs Debian testing's kernel; check-kernels uses all boards.
 KERNEL_BOARDS ?= p550
 
 # Neither make nor kbuild supports a path with a space, and "clean" removes $(O).
@@ -170,7 +170,7 @@ demo: board tools driver lib
 	@echo "... $$(grep -vc '^#' $(O)/demo/calls.txt) lines in $(O)/demo/calls.txt"
 	@$(SHOW) export -q --format html -o $(O)/demo/trace.html -e $(FIB)
 	@echo 'For the browser: $(O)/demo/trace.html'
-	@echo "(The emulator cannot count cache and branch events: their counts stay 0.)"
+	@echo "(The emulator cannot count cache and branch events: their counts are always 0.)"
 
 shell: board target $(if $(ROOT),packages-root)
 	@$(RUN) shell $(BOARD) --target $(TARGET) --out $(O)/shell $(if $(ROOT),--root)
@@ -190,7 +190,7 @@ CHECK := $(O)/check
 SUITES := unit format model style devicetree bare boards hardware objects bench faults counters record debug \
 	kernels packages debian
 
-# Creating Debian's file system takes minutes, once; check does not need it.
+# Debian's file system is created once, which takes minutes; "make check" does not need it.
 ROOT_BOARD ?=
 export ROOT_BOARD
 
@@ -216,7 +216,7 @@ QUEUE := kernels debug unit board-$(firstword $(BOARDS)) record counters hardwar
 	$(patsubst %,board-%,$(wordlist 2,99,$(BOARDS))) style faults packages devicetree \
 	bench objects bare model format $(if $(ROOT_BOARD),debian)
 
-# Build everything on all processors, once the board exists.
+# Build everything on all processors, after the board has been built.
 built: board
 	@$(MAKE) --no-print-directory $(if $(filter -j%,$(MAKEFLAGS)),,-j$(shell nproc)) all
 
@@ -262,7 +262,7 @@ $(SUITES:%=check-%): check-%: built
 
 # Make two recordings of this many seconds of the board's time, and a thousand that are killed.
 SOAK_SECONDS ?= 600
-# Number of recordings that check kills.
+# Number of recordings that are killed.
 KILLS ?= 20
 export SOAK_SECONDS KILLS
 
@@ -353,7 +353,7 @@ run-debian:
 	@. $(ENV) && export QEMU KERNEL && selftests/suite.sh $(CHECK) debian \
 		selftests/debian.sh $(O)
 
-# Building the debug kernel takes minutes, once.
+# The debug kernel is built once, which takes minutes.
 run-debug:
 	@. $(ENV) && export QEMU KERNEL && \
 	debug=$$(tools/qemu/setup/debug-kernel.sh $$KERNEL) && \

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* One message from the CPU this program is pinned to, and the bytes it produces. */
+/* Produce one message on the CPU to which this program is pinned, and print its bytes. */
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <sched.h>
@@ -29,7 +29,7 @@ int main(void)
 	struct sifive_trace_config config = {
 		.size = sizeof(config),
 		.sink = SIFIVE_TRACE_SINK_SBA,
-		/* Channel 6 is register 6, or 22: CONFIG finds out. */
+		/* Channel 6 belongs to register 6 or 22; CONFIG determines which. */
 		.channels = 1u << 6 | 1u << 22,
 		.buffer = 4096,
 	};
