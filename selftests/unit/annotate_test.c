@@ -388,7 +388,7 @@ TEST_F(command, calls_are_shown_at_their_call_site)
 	leave(&stream, FIB, MAIN + 0x10);
 	call(&stream, FIB, MAIN + 0x1a);
 	leave(&stream, FIB, MAIN + 0x1a);
-	/* The call site is only the caller's first address, or 0. */
+	/* Instead of a call site, the records contain the caller's first address, or 0. */
 	call(&stream, FIB, MAIN);
 	leave(&stream, FIB, MAIN);
 	call(&stream, FIB, 0);

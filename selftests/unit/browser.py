@@ -181,7 +181,7 @@ def check_selection(browser):
 
 
 def check_comparison(browser):
-    """Compare with a page that has two functions fib, 2 us faster in total, and another function."""
+    """Compare with a page of two functions fib, 2 us faster in total, and another function."""
     browser.value("""(function () {
         var other = JSON.parse(JSON.stringify(DATA)), fib = DATA.functions.indexOf("fib");
         other.tree.forEach(function (n) { if (n[1] === fib) n[4] -= 3; });
@@ -227,7 +227,7 @@ def check_surroundings(browser):
 
 
 def check_samples(browser, path):
-    """main calls fib three times, with two samples in each; one is elsewhere."""
+    """main calls fib three times, with two samples in each call; one sample is elsewhere."""
     browser.open(path)
     browser.wait("document.body.dataset.ready === 'yes'")
     rows = browser.value("Array.from(document.querySelectorAll('#functions tr')).map("
@@ -308,7 +308,7 @@ def selected(browser, path):
 
 
 def check_many(browser, path):
-    """Redrawing a view of more chunks than the page usually keeps loads no chunk again."""
+    """Redrawing a view that has more chunks than the page usually keeps reloads no chunk."""
     page = pathlib.Path(path).read_text()
     chunk = re.search(r'<script type="text/plain" class="calls">[^<]*</script>\n', page).group()
     entry = re.search(r'id="chunks">\[(\[.*?\]\])', page, re.S).group(1)

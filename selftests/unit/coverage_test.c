@@ -85,8 +85,8 @@ TEST_F(command, every_output_states_what_a_full_buffer_covers)
 }
 
 /*
- * Calls begin with the first message of their record, so the trace does, too: the messages of the
- * entry take longer than those of the exit.
+ * A call begins with the first message of its entry record, so the trace must begin there, too. The
+ * messages of the entry take longer than those of the exit.
  */
 TEST_F(command, no_call_is_longer_than_its_trace)
 {
@@ -186,7 +186,7 @@ TEST_F(command, every_output_states_which_calls_were_recorded)
 	}
 }
 
-/* Each of these parts is the longest that is shown: the sum must fit. */
+/* Each of these parts has the maximum length; all of them together must fit. */
 TEST_F(command, long_descriptions_of_parts_are_cut)
 {
 	static const char cover[] = "{\"srcbits\":0,\"ts_hz\":10,\"wrapped\":true,"

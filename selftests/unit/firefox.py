@@ -3,9 +3,9 @@
 """Reads the output of "sifive-trace export --format firefox" as the profiler does.
 
     firefox.py FILE.json
-        Prints its functions with their files and lines, and what the file says is missing.
+        Prints the functions with their source files and lines, and what the trace lacks.
     firefox.py FILE.json REPORT.csv COLUMN
-        Compares the weight of each function with report's COLUMN. Prints their sum.
+        Compares the weight of each function with report's COLUMN. Prints the sum of the weights.
 
 Checks the structure of the file.
 """

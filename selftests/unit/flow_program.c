@@ -22,7 +22,7 @@ static void put(struct program *program, unsigned int at, uint64_t word)
 		program->code[at + i] = (uint16_t)(word >> 16 * i);
 }
 
-/* Bit @from of @value, moved to bit @to. */
+/* Return bit @from of @value, moved to bit @to. */
 static uint32_t bit(uint32_t value, unsigned int from, unsigned int to)
 {
 	return (value >> from & 1) << to;

@@ -94,7 +94,7 @@ static void account(struct program *program, struct program_thread *thread,
 {
 	const uint64_t *value = counters_of(program, thread);
 	unsigned int c;
-	/* Only if counters are per thread, the first record after a header has a difference. */
+	/* The first record after a header has a difference only if counters are per thread. */
 	bool known = thread->recorded && !thread->lost &&
 		     (program->per_thread || thread->last_src == thread->src) &&
 		     (!fresh || program->per_thread);

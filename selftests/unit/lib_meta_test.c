@@ -204,7 +204,7 @@ TEST_F(meta, is_not_written_through_a_symbolic_link)
 	unlink("out.rtd.meta");
 }
 
-/* A trace with kernel addresses or stacks makes even a file private that others could read. */
+/* If a trace contains kernel addresses or stacks, a file that others could read becomes private. */
 TEST_F(meta, with_callers_is_private)
 {
 	struct stat status;

@@ -35,7 +35,7 @@ static void explicit(void)
 	perf_hooks_manual((uintptr_t)function);
 }
 
-/* Stores of a record whose counts fit in 32 bits, and of a header. */
+/* Number of stores of a record whose counts fit in 32 bits, and below, of a header. */
 static unsigned int record_stores(void)
 {
 	return 1 + 2 * ((uintptr_t)function >> 32 ? 2 : 1) + 2;

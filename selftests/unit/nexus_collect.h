@@ -13,7 +13,7 @@
 struct collected {
 	size_t			items;		/* messages and gaps */
 	size_t			gaps;
-	size_t			covered;	/* bytes in them */
+	size_t			covered;	/* bytes in messages and gaps */
 	enum nexus_item		item[COLLECT_MAX];
 	struct nexus_message	message[COLLECT_MAX];
 };

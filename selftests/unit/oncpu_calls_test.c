@@ -42,7 +42,7 @@ FIXTURE(calls) {
 	int running[HARTS];
 	bool gap[HARTS];		/* a record could not be written */
 	bool mute[HARTS];		/* messages are lost */
-	/* The first two happen once in this many records; 0 for never. */
+	/* @drop and @mutes: these losses happen once in this many records; 0 for never. */
 	unsigned int drop, mutes, lost;
 	struct trace_switch late[LATE];
 	unsigned int lates;

@@ -3,7 +3,7 @@
 """Reads the output of "sifive-trace export --format perfetto".
 
     perfetto.py FILE
-        Prints its tracks, and all events other than calls.
+        Prints the tracks of the file, and all events other than calls.
     perfetto.py FILE THREADS.csv
         Compares calls, times and counters of each function with report --by thread, whose
         times must be ticks or whole nanoseconds. Prints the time of all functions.

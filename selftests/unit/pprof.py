@@ -3,7 +3,7 @@
 """Reads the output of "sifive-trace export --format pprof".
 
     pprof.py FILE
-        Prints its files, functions, comments and labels.
+        Prints the profile's files, functions, comments and labels.
     pprof.py FILE REPORT.csv THREADS.csv [TOOL...]
         Compares calls, times and counters of each function with report, and with
         report --by thread; with TOOL (go tool pprof), also that tool's output. Prints the time of

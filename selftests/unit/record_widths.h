@@ -5,7 +5,7 @@
  *
  *	WIDTH_RAW, WIDTH_DELTA, WIDTH_XOR	the writer's constants for the count types,
  *	start(type, bits, now)	writes a header at which the single counter is now,
- *	record(now)		writes a record with it, and returns its count.
+ *	record(now)		writes a record at this value, and returns the count.
  */
 #ifndef RECORD_WIDTHS_H
 #define RECORD_WIDTHS_H

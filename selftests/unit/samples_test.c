@@ -23,7 +23,7 @@ static void sample(struct gen_stream *stream, uint64_t pc, unsigned int count)
 	}
 }
 
-/* @count samples of a stream with two counters, which count 7 and 11. */
+/* Write @count samples to a stream with two counters, which count 7 and 11. */
 static void sample_two(struct gen_stream *stream, uint64_t pc, unsigned int count)
 {
 	uint64_t value[2] = { stream->counter[0].previous, stream->counter[1].previous };

@@ -4,7 +4,7 @@
 
     sql.py FILE.csv [REPORT.json]
 
-Compares sums of its rows with report --json, to the last digit. Prints the number of rows
+Compares sums of the file's rows with report --json, to the last digit. Prints the number of rows
 of each kind, then the fields of the last row that are not empty.
 """
 

@@ -193,7 +193,7 @@ TEST_F(trigger, recursion_ends_the_innermost_call_first)
 
 static struct object loaded[] = { { .path = "/a" }, { .path = "/b" }, { .path = "/c" } };
 
-/* The program has loaded the first @n objects. */
+/* Pretend that the program has loaded the first @n objects. */
 static void see(FIXTURE_DATA(trigger) *self, size_t n)
 {
 	const struct objects objects = { .object = loaded, .count = n };
