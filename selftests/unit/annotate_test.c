@@ -139,7 +139,7 @@ TEST_F(command, counts_lowered_by_a_gap_are_marked)
 		TH_LOG("%s", self->err);
 }
 
-/* flow_sample.S, whose functions have no size: main is followed by plain. */
+/* In flow_sample.S, functions have no size, and plain follows main. */
 #define MAIN_OF_CALLS	0x30000ull
 
 TEST_F(command, function_without_size_ends_at_next_function)

@@ -245,7 +245,7 @@ TEST_F_TIMEOUT(clock, detects_wrong_first_time_of_a_source, 600)
 }
 
 /*
- * A message's bytes are missing: times are correct once the bits of its timestamp are known.
+ * After a message with missing bytes, times are correct when the bits of its timestamp are known.
  */
 TEST_F_TIMEOUT(clock, continues_after_lost_bytes, 600)
 {
@@ -269,7 +269,7 @@ TEST_F_TIMEOUT(clock, continues_after_lost_bytes, 600)
 	}
 }
 
-/* Differences cannot contradict anything, so uncertain times are marked. */
+/* Relative timestamps cannot contradict anything, so uncertain times are marked. */
 TEST_F_TIMEOUT(clock, marks_relative_times_after_damage, 600)
 {
 	struct gen *gen = &self->program.gen;

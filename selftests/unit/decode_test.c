@@ -602,7 +602,7 @@ TEST_F(command, undecodable_files_are_reported)
 	EXPECT_NE(NULL, strstr(self->err, "trace.rtd: not an ELF program"));
 }
 
-/* Whatever the damage, the command exits with a status; the sanitizers detect errors. */
+/* Whatever the damage, the command returns an exit status, and no sanitizer reports an error. */
 TEST_F(command, damaged_traces_never_crash)
 {
 	static const char * const options[] = {

@@ -35,7 +35,7 @@ KEPT unsigned int add(unsigned int more)
 	return rest + more;
 }
 
-/* Its exit is deeper in the stack than its entry. */
+/* Grows its frame, so its exit hook is called deeper in the stack than its entry hook. */
 KEPT void grow(unsigned int more)
 {
 	volatile char *memory = alloca(1000 + more);

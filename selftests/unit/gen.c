@@ -194,7 +194,7 @@ void gen_header(struct gen_stream *stream)
 		}
 		store(stream, 4, counter->csr | (counter->width - 1) << SIFIVE_TRACE_COUNTER_WIDTH_SHIFT);
 		counter->sum = 0;
-		/* XOR starts from 0, so that the first record contains the value itself. */
+		/* XOR starts from 0, so the first record contains the value itself. */
 		if (stream->count_type == 2)
 			counter->previous = 0;
 	}

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * A recorded, running multi-threaded program: calls, returns, exceptions,
+ * A simulated run of a multi-threaded program that is recorded: calls, returns, exceptions,
  * migrations between harts, and the true cost of each function.
  */
 #ifndef SELFTESTS_UNIT_GEN_PROGRAM_H

@@ -406,7 +406,7 @@ TEST_F(command, probed_indirect_jump_to_a_function_is_a_tail_call)
 	EXPECT_STREQ("source 0;turn 1\nsource 0;probed 1\n", self->out);
 }
 
-/* Firmware entered from unknown code, whose calls are unknown. */
+/* Unknown code, whose calls are unknown as well, enters the firmware. */
 TEST_F(command, unknown_code_around_the_firmware_is_a_gap)
 {
 	static const char user[] = SIDE_CAR("\"user\"");

@@ -24,7 +24,7 @@
 struct got {
 	uint64_t	sum;
 	uint64_t	calls;
-	uint64_t	stop_after;	/* number of polls; 0 to read everything */
+	uint64_t	stop_after;	/* polls after which reading stops; 0 to read everything */
 };
 
 static void add(struct got *got, const void *data, size_t bytes)

@@ -193,7 +193,7 @@ TEST(header_lists_counters_in_ascending_order)
 			TH_LOG("store %u: %u bits %#x", i, stores[i].bits, stores[i].value);
 		}
 	/*
-	 * Counts are in the same order; each is followed by its upper 16 bits if it has any.
+	 * Counts are in the same order; each is followed by its upper 16 bits unless they are 0.
 	 */
 	counters[3] = 0x1200000034;
 	counters[31] = 5;

@@ -310,7 +310,7 @@ TEST_F(record, records_without_room_are_dropped_whole_and_counted)
 	EXPECT_EQ(0, unlink("trace.rtd.meta"));
 }
 
-/* A thread that waits for room, and the minimum wait. */
+/* A thread that waits for room, and the minimum length of its wait. */
 struct waiter {
 	pid_t id;
 	uint64_t least;

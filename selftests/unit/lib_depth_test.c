@@ -63,7 +63,7 @@ static uintptr_t get_address(size_t *at)
 	return address;
 }
 
-/* Return the records: w( and w), without headers. */
+/* Return the records without headers, as text: w( and w) are the entry and exit of walk(). */
 static const char *records(void)
 {
 	static char text[1024];
@@ -329,7 +329,7 @@ TEST_F(depth, counts_from_the_call_that_starts_recording)
 	outer();
 	interrupted(in_walk);
 	EXPECT_STREQ("w(l(l)l(l)w)w(l(l)w(w)l(l)w)", records());
-	/* A call that was left ends with the part. */
+	/* A call that a jump has left ends with the part. */
 	if (!setjmp(back))
 		interrupted(jump_out);
 	records();

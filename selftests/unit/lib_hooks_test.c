@@ -382,7 +382,7 @@ static void *waiting_thread(void *unused)
 	return unused;
 }
 
-/* If no channel is free, a thread takes another thread's, and its headers name the thread. */
+/* If no channel is free, a thread takes another thread's, on which headers then name the thread. */
 TEST_F(hooks, share_channels_among_excess_threads)
 {
 	pthread_t thread[40];

@@ -81,7 +81,7 @@ static struct {
 	int mmap_errno, pages_errno, madvise_errno, affinity_errno, pread_errno;
 	uint32_t fail_event;
 	uint32_t free_counters, readable;
-	struct sifive_trace_event event[32];	/* counters to return, if any bits are set */
+	struct sifive_trace_event event[32];	/* counters to return, for the bits of @event_set */
 	uint32_t event_set;
 
 	/*

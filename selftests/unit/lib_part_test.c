@@ -163,7 +163,7 @@ TEST_F(part, ends_with_a_function_whose_frame_grows)
 	EXPECT_STREQ("F+F+F-F-", records());
 }
 
-/* The entry to F has a frame that has ended at the exit, as if the exit hook were a tail call. */
+/* The frame of F's entry no longer exists at F's exit, as if the exit hook were a tail call. */
 static __attribute__((noinline)) void body(unsigned int more);
 
 static void call_void(unsigned int more)

@@ -262,7 +262,7 @@ TEST_F(command, calls_and_samples_are_separate_in_firefox)
 	calls_and_samples(_metadata, self, FIREFOX);
 }
 
-/* Repeated longjmp from two functions deep, without their exit records. */
+/* Write repeated longjmp() out of two nested functions, which have no exit records. */
 static void jumps(FIXTURE_DATA(command) *self, unsigned int times)
 {
 	struct gen_stream stream;

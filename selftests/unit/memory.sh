@@ -155,7 +155,7 @@ measure "a program whose debug information inflates: decode" decode -c all \
 grep -q 'bomb.elf: no line numbers: its compressed debug information is too large' err
 result $? "missing line numbers are reported"
 
-# The same in the compressed symbol table of a stripped file.
+# Zeros that inflate to 200 MB, in the compressed symbol table of a stripped file.
 head -c 200000000 /dev/zero | xz -0 >zeros.xz
 "${CROSS_COMPILE:-riscv64-linux-gnu-}objcopy" --strip-all \
 	--add-section .gnu_debugdata=zeros.xz \

@@ -165,7 +165,7 @@ TEST_F(time, is_repeated_for_a_message_without_timestamp)
 	EXPECT_EQ(1001, all.message[2].time);
 }
 
-/* The bit in which the time steps back was wrong before, so the clock is correct afterwards. */
+/* A step back in time shows which bit was wrong, so the clock is correct afterwards. */
 TEST_F(time, is_corrected_by_a_contradiction)
 {
 	size_t length;

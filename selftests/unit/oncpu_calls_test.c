@@ -344,7 +344,7 @@ TEST_F(calls, of_an_ended_thread_do_not_continue_in_one_with_its_id)
 	EXPECT_EQ(1, times_of(self, 1).calls);
 }
 
-/* The thread takes over the id of the first one, which has called exit(). */
+/* The thread takes over the id of the process's first thread, which has called exit(). */
 TEST_F(calls, exec_in_another_thread_returns_in_the_first_thread)
 {
 	MARK(0, 1000);
@@ -403,7 +403,7 @@ TEST_F(calls, with_a_loss_detected_later_are_omitted)
 	EXPECT_EQ(1, oncpu_syscalls(self->oncpu)->doubtful);
 }
 
-/* After a loss, it is unknown which thread makes calls until one begins to run. */
+/* After a loss, it is unknown which thread makes calls, until a thread begins to run. */
 TEST_F(calls, of_an_unknown_thread_are_omitted_and_counted)
 {
 	MARK(0, 1000);

@@ -187,7 +187,7 @@ TEST_F(perfrec, stack_without_a_sample_is_lost)
 	unsigned int i;
 
 	header(self, PERFREC_RAW, 1, 64);
-	/* Before another kind of record; too few registers; an extra upper part; too many words. */
+	/* A stack before a manual record; too few registers; an extra upper part; too many words. */
 	registers(self, 16);
 	word8(self, PERFREC_MANUAL);
 	word32(self, 0x40000);

@@ -228,7 +228,7 @@ TEST_F(perfrec, delta_is_added_modulo_the_counter_width)
 	EXPECT_TRUE(all.record[0].flags & PERFREC_DELTA_KNOWN);
 }
 
-/* A writer that takes an unchanged counter for a wrapped one sends 2^width. */
+/* A writer that mistakes an unchanged counter for a wrapped one sends 2^width. */
 TEST_F(perfrec, delta_of_a_full_wraparound_is_0)
 {
 	header(self, PERFREC_DELTA, 1, 32);

@@ -19,7 +19,7 @@
 #define HZ		1000000
 #define TURN_US		4000
 #define TURNS		3
-#define COUNTERS	3	/* cycle and two whose events take turns */
+#define COUNTERS	3	/* cycle, and two counters whose events take turns */
 #define EVENTS		(2 * TURNS)
 #define FUNCTIONS	3
 #define ROUNDS		256u
