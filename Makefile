@@ -418,7 +418,7 @@ dkms: $(if $(DESTDIR),,dkms-can-add)
 # because not every release has crossbuild-essential-riscv64.
 DEB := $(O)/deb
 comma := ,
-# deb_build NAME,OPTIONS: build the packages in a separate copy; they appear next to it.
+# deb_build NAME,OPTIONS: build in a separate copy of the tree; the packages appear next to it.
 define deb_build
 	rsync -a --exclude=/.git --exclude=/build $(O:$(CURDIR)/%=--exclude=/%) ./ $(DEB)/$1/
 	cd $(DEB)/$1 && dpkg-buildpackage --no-sign --sanitize-env $2

@@ -357,7 +357,7 @@ TEST_F(meta, describes_the_sampling_interval)
 	EXPECT_EQ(NULL, at(self->json, "sampling.period"));
 }
 
-/* The end of one of three threads is known, with its name at that time. */
+/* For a thread that has ended, the file contains the time, and the thread's name at that time. */
 static void *short_life(void *argument)
 {
 	sifive_trace_write(argument);

@@ -272,7 +272,7 @@ TEST_F(trace, only_the_named_file_is_written_through_a_link)
 	EXPECT_EQ(0, unlink("precious"));
 }
 
-/* Names of the kernel's functions beside an earlier trace do not become this trace's. */
+/* The file of kernel function names is from an earlier trace, and would be used for this one. */
 TEST_F(trace, kernel_names_of_an_earlier_trace_are_removed)
 {
 	dev.status.bytes = 100;

@@ -543,7 +543,7 @@ static void end_moves(FIXTURE_DATA(command) *self)
 	save(self, "trace.rtd");
 }
 
-/* Begin the stream of that thread on hart @src, whose headers name the thread. */
+/* Begin the thread's stream on hart @src, with headers that name the thread. */
 static void named_stream(struct gen_stream *stream, struct gen *gen, uint8_t src,
 			 uint8_t count_type)
 {

@@ -114,7 +114,7 @@ TEST_F(command, unwind_rules_are_selected_by_address)
 	unsigned int i;
 
 	begin(self, &stack);
-	/* Before and after the stack pointer is changed, and after the return address is saved. */
+	/* Samples before and after sp is changed, and after the return address is saved. */
 	for (i = 0; i < 3; i++) {
 		stack.reg[RA] = i < 2 ? IN_MAIN : 0;
 		stack.words = i ? 3 : 0;
