@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /*
- * Tests record --auto-filter: the dry run, its filter, and the cleanup when the dry run
- * fails or is interrupted. Instead of running a program, record_once() writes a trace with known costs.
+ * Tests record --auto-filter: the dry run, its filter, and the cleanup when the dry run fails or
+ * is interrupted. Instead of running a program, record_once() writes a trace with known costs.
  */
 #define COMMAND ""
 #include "command_fixture.h"
