@@ -315,4 +315,31 @@ TEST_F(syscalls, not_recorded_during_pause)
 	EXPECT_EQ(0, self->found.calls);
 }
 
+/* Results of system calls, and page faults, can be addresses. */
+TEST_F(syscalls, reading_those_of_other_processes_needs_permission)
+{
+	const struct {
+		uint32_t flags;
+		int error;
+	} tries[] = {
+		{ SIFIVE_TRACE_SWITCHES_ALL, 0 },
+		{ SIFIVE_TRACE_SWITCHES_SYSCALLS, 0 },
+		{ SIFIVE_TRACE_SWITCHES_SYSCALLS | SIFIVE_TRACE_SWITCHES_ALL, EPERM },
+		{ SIFIVE_TRACE_SWITCHES_SYSCALLS | SIFIVE_TRACE_SWITCHES_CHILDREN, EPERM },
+		{ SIFIVE_TRACE_SWITCHES_FAULTS, 0 },
+		{ SIFIVE_TRACE_SWITCHES_FAULTS | SIFIVE_TRACE_SWITCHES_CHILDREN, EPERM },
+	};
+	unsigned int i;
+
+	for (i = 0; i < sizeof(tries) / sizeof(tries[0]); i++) {
+		trace_session_close(&self->s);
+		ASSERT_EQ(0, trace_session_open(&self->s, 0));
+		ASSERT_EQ(0, trace_session_config(&self->s, SIFIVE_TRACE_SINK_SBA, BUFFER, 0));
+		self->switches.flags = tries[i].flags;
+		ASSERT_EQ(0, start(self));
+		ASSERT_EQ(0, trace_stop(self->s.fd));
+		EXPECT_EQ(tries[i].error, trace_read_unprivileged());
+	}
+}
+
 TRACE_HARNESS_MAIN

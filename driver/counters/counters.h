@@ -174,7 +174,7 @@ struct sft_processes {
  * @on_exec:	sampling begins at a followed thread's execve()
  * @of:		generation of the events, 0 until it is known
  * @list:	events created so far
- * @cpus:	CPUs whose streams are active
+ * @cpus:	CPUs for which events are being created
  */
 struct sft_following {
 	struct sifive_trace_sampling set;
@@ -258,6 +258,7 @@ bool sft_perf_fixed_for_all(const struct perf_event *event);
 bool sft_perf_active(const struct perf_event *event);
 bool sft_perf_exited(const struct perf_event *event);
 bool sft_perf_failed(const struct perf_event *event);
+bool sft_perf_cpu_gone(const struct perf_event *event);
 u64 sft_perf_counted(struct perf_event *event);
 unsigned int sft_perf_count_failed(struct perf_event *event);
 
@@ -332,10 +333,9 @@ struct perf_event *sft_own_event(unsigned int cpu);
 int sft_own_make_table(void);
 int sft_own_only(const struct sft_pids *processes, struct sft_why *why);
 void sft_own_reset(void);
-void sft_own_begin(const struct cpumask *cpus);
+void sft_own_begin(unsigned int cpu);
 void sft_own_end(void);
 void sft_own_cpu_offline(unsigned int cpu);
-bool sft_own_is_on(unsigned int cpu);
 void sft_own_exit(void);
 
 /* rule.c */

@@ -100,15 +100,6 @@ static struct sft_probe probes[] = {
 
 static_assert(ARRAY_SIZE(probes) <= SFT_PROBES);
 
-/* Prepare for a CONFIG with instruction trace. Called without the system's lock. */
-int sft_instruction_prepare(struct sft_why *why)
-{
-	check_trace_callback_type_sched_switch(switched);
-	check_trace_callback_type_sched_process_fork(forked);
-	check_trace_callback_type_sched_process_exec(executed);
-	return sft_probes_add(probes, ARRAY_SIZE(probes), why);
-}
-
 static bool is_configured(void)
 {
 	return sft_hw.capture.instruction.mode && sft_hw.capture.watched;
@@ -120,6 +111,20 @@ static void unprobe(struct work_struct *work)
 }
 
 static DECLARE_WORK(unprobe_work, unprobe);
+
+/* Called after a CONFIG with instruction trace, without the system's lock. */
+int sft_instruction_prepare(struct sft_why *why)
+{
+	int ret;
+
+	check_trace_callback_type_sched_switch(switched);
+	check_trace_callback_type_sched_process_fork(forked);
+	check_trace_callback_type_sched_process_exec(executed);
+	ret = sft_probes_add(probes, ARRAY_SIZE(probes), why);
+	/* The session may have ended in the meantime. */
+	schedule_work(&unprobe_work);
+	return ret;
+}
 
 static void begin_here(void *arg)
 {

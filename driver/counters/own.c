@@ -148,16 +148,13 @@ static void settle(struct here *h, struct own *own)
 static void switched(struct perf_event *event, struct perf_sample_data *data,
 		     struct pt_regs *regs)
 {
+	const bool dead = READ_ONCE(current->__state) == TASK_DEAD;
 	struct here *h = this_cpu_ptr(&here);
 
-	if (!h->on)
-		return;
-	if (READ_ONCE(current->__state) == TASK_DEAD) {
+	if (dead)
 		forget(current);
-		settle(h, NULL);
-	} else {
-		settle(h, current_own());
-	}
+	if (h->on)
+		settle(h, dead ? NULL : current_own());
 }
 
 /*
@@ -209,10 +206,10 @@ static void end_here(void *unused)
 	this_cpu_ptr(&here)->on = false;
 }
 
-/* Begin assigning counts to threads on @cpus. */
-void sft_own_begin(const struct cpumask *cpus)
+/* Begin assigning a CPU's counts to threads. */
+void sft_own_begin(unsigned int cpu)
 {
-	on_each_cpu_mask(cpus, begin_here, NULL, 1);
+	smp_call_function_single(cpu, begin_here, NULL, 1);
 }
 
 void sft_own_end(void)
@@ -223,11 +220,6 @@ void sft_own_end(void)
 void sft_own_cpu_offline(unsigned int cpu)
 {
 	smp_call_function_single(cpu, end_here, NULL, 1);
-}
-
-bool sft_own_is_on(unsigned int cpu)
-{
-	return READ_ONCE(per_cpu_ptr(&here, cpu)->on);
 }
 
 /* Called without the system's lock. */

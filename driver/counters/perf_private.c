@@ -203,6 +203,17 @@ bool sft_perf_failed(const struct perf_event *event)
 }
 
 /*
+ * Whether a CPU's event that has not been disabled is off, because the CPU has been offline since:
+ * perf never enables it again.
+ */
+bool sft_perf_cpu_gone(const struct perf_event *event)
+{
+	int state = READ_ONCE(event->state);
+
+	return state < PERF_EVENT_STATE_INACTIVE && state != PERF_EVENT_STATE_ERROR;
+}
+
+/*
  * Return what a sampling event has counted since this function's last call. Called by the
  * event's handler, after perf has read the counter.
  */
@@ -223,7 +234,8 @@ unsigned int sft_perf_count_failed(struct perf_event *event)
 	unsigned int n = sft_perf_failed(event);
 	struct perf_event *child;
 
-	if (!perf_private)
+	/* Events that execve() will enable are off, too. */
+	if (!perf_private || READ_ONCE(event->state) == PERF_EVENT_STATE_OFF)
 		return n;
 	mutex_lock(&event->child_mutex);
 	list_for_each_entry(child, &event->child_list, child_list)

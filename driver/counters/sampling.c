@@ -26,20 +26,6 @@
 #include "record.h"
 #include "counters.h"
 
-/* Minimum interval in nanoseconds, the same as the old library's. */
-#define INTERVAL_MIN	(100 * NSEC_PER_USEC)
-
-/*
- * The minimum period of events that the kernel's interrupt path does not generate
- * itself. With a shorter period a hart would do nothing but handle interrupts,
- * because perf does not throttle these events.
- */
-#define PERIOD_MIN	10000
-#define PERIOD_MIN_USER	1000
-
-/* perf encodes other kinds of event in the upper bits of a raw event's data. */
-#define RAW_BITS	48
-
 /**
  * struct hart - the stream of one hart
  * @stream:	state of the stream
@@ -177,7 +163,8 @@ static struct pt_regs *user_regs(struct pt_regs *regs)
 /* Whether a sample has a part to record although the thread has no registers in user mode. */
 static bool has_kernel_part(const struct hart *h, const struct pt_regs *at)
 {
-	return current->in_execve && at && h->flags & SIFIVE_TRACE_SAMPLING_KERNEL;
+	return current->mm && current->in_execve && at &&
+	       h->flags & SIFIVE_TRACE_SAMPLING_KERNEL;
 }
 
 static void sample(struct perf_event *event, struct perf_sample_data *data,
@@ -300,11 +287,26 @@ static int follow(struct sft_following *to, struct task_struct *task, int cpu)
 	return keep(to, make_event(to, task, cpu));
 }
 
+/* Remove the CPUs that have an event in @list from @cpus. */
+static void remove_followed(struct cpumask *cpus, const struct list_head *list)
+{
+	const struct follower *f;
+
+	list_for_each_entry(f, list, node)
+		if (!sft_perf_cpu_gone(f->event))
+			cpumask_clear_cpu(f->event->cpu, cpus);
+}
+
 static int follow_cpus(struct sft_following *to)
 {
 	unsigned int cpu;
 	int ret = 0;
 
+	sft_lock();
+	cpumask_clear(to->cpus);
+	sft_route_cpus(to->cpus);
+	remove_followed(to->cpus, &followers);
+	sft_unlock();
 	for_each_cpu(cpu, to->cpus)
 		ret = ret ?: follow(to, NULL, cpu);
 	return ret;
@@ -380,21 +382,34 @@ static void unfollow_switches(void)
 	schedule_work(&release_work);
 }
 
-/* With per-thread counts, called before the first sample. */
+/*
+ * With per-thread counts, called before the first sample. Counts on the CPUs of the capture are
+ * assigned to threads, but threads can exit on any CPU.
+ */
 static int follow_switches(struct sft_following *to)
 {
+	const struct follower *f;
 	unsigned int cpu;
 	int ret = 0;
 
+	sft_lock();
+	cpumask_copy(to->cpus, cpu_online_mask);
+	remove_followed(to->cpus, &switches);
+	sft_unlock();
 	for_each_cpu(cpu, to->cpus)
-		if (!ret && !sft_own_is_on(cpu))
-			ret = keep(to, sft_own_event(cpu));
+		ret = ret ?: keep(to, sft_own_event(cpu));
 	if (ret)
 		return ret;
 	sft_lock();
 	if (to->of == generation) {
 		list_splice_init(&to->list, &switches);
-		sft_own_begin(to->cpus);
+		cpumask_clear(to->cpus);
+		sft_route_cpus(to->cpus);
+		/* A CPU may have been offline since its event was created. */
+		list_for_each_entry(f, &switches, node)
+			if (!sft_perf_cpu_gone(f->event) &&
+			    cpumask_test_cpu(f->event->cpu, to->cpus))
+				sft_own_begin(f->event->cpu);
 	}
 	sft_unlock();
 	return 0;
@@ -446,7 +461,9 @@ static bool is_set(void)
 
 static bool wanted(const struct sft_following *to)
 {
-	return list_empty(&followers) && (to->set.flags & to->flags) == to->flags;
+	if ((to->set.flags & to->flags) != to->flags)
+		return false;
+	return list_empty(&followers) || to->set.flags & SIFIVE_TRACE_SAMPLING_ALL;
 }
 
 /* Whether a running or paused capture needs sampling events. */
@@ -459,7 +476,6 @@ bool sft_sampling_wanted(struct sft_following *to)
 	to->of = generation;
 	to->processes = sft_pids_get(sft_probes.processes);
 	to->own = sft_counters.per_thread;
-	sft_route_cpus(to->cpus);
 	if (to->own && !to->flags && list_empty(&switches))
 		sft_own_reset();
 	return to->own || wanted(to);
@@ -538,93 +554,6 @@ void sft_sampling_unfollow(void)
 		return;
 	list_splice_init(&followers, &leaving);
 	schedule_work(&release_work);
-}
-
-/*
- * perf encodes an event in fewer bits: reject what it would truncate to a different
- * event.
- */
-static int check_event(const struct sifive_trace_event *ev, struct sft_why *why)
-{
-	if (ev->type == SIFIVE_TRACE_EVENT_CACHE &&
-	    (ev->code >> 3 >= PERF_COUNT_HW_CACHE_MAX ||
-	     (ev->code >> 1 & 3) >= PERF_COUNT_HW_CACHE_OP_MAX))
-		return sft_fail(why, -EOPNOTSUPP, "perf has no cache event %#x to sample by",
-				ev->code);
-	if (ev->type == SIFIVE_TRACE_EVENT_RAW && ev->data >> RAW_BITS)
-		return sft_fail(why, -EOPNOTSUPP, "perf samples by raw events of %u bits: %#llx",
-				RAW_BITS, ev->data);
-	return 0;
-}
-
-/* Check that the event that COUNTERS left to sampling is the sampling event. */
-static int check_sampled(const struct sifive_trace_sampling *arg, struct sft_why *why)
-{
-	const struct sifive_trace_event *by = &arg->event, *ev;
-
-	if (sft_counters.turns && (arg->interval || arg->period))
-		return sft_fail(why, -EBUSY,
-				"events take turns on the counters: count fewer events to sample");
-	if (!sft_counters.sampled || !(arg->interval || arg->period))
-		return 0;
-	ev = &sft_counters.event[__ffs(sft_counters.sampled)];
-	if (arg->period && ev->type == by->type && ev->code == by->code &&
-	    ev->data == by->data && ev->flags == (by->flags | SIFIVE_TRACE_EVENT_OF_SAMPLES))
-		return 0;
-	return sft_fail(why, -EINVAL,
-			"COUNTERS left type %u, code %#x, data %#llx to sampling: sample by it",
-			ev->type, ev->code, ev->data);
-}
-
-/* Reject invalid or impossible requests; raise values that are too small. */
-int sft_sampling_valid(struct sifive_trace_sampling *arg, struct sft_why *why)
-{
-	const u32 flags = SIFIVE_TRACE_SAMPLING_ALL | SIFIVE_TRACE_SAMPLING_ONE_HEADER |
-			  SIFIVE_TRACE_SAMPLING_EXEC | SIFIVE_TRACE_SAMPLING_HEADERS |
-			  SIFIVE_TRACE_SAMPLING_CALLERS | SIFIVE_TRACE_SAMPLING_KERNEL |
-			  SIFIVE_TRACE_SAMPLING_STACK(U16_MAX);
-	int ret = check_sampled(arg, why);
-
-	if (ret)
-		return ret;
-	if (arg->flags & ~flags)
-		return sft_fail(why, -EINVAL, "unknown flags %#x", arg->flags & ~flags);
-	ret = sft_record_path_check(&arg->flags, why);
-	if (ret)
-		return ret;
-	if (arg->channel >= 32 || !(sft_hw.capture.channels & BIT(arg->channel)))
-		return sft_fail(why, -EINVAL, "channel %u is not one of the capture's (mask %#x)",
-				arg->channel, sft_hw.capture.channels);
-	if (arg->count_type > SIFIVE_TRACE_RECORD_TYPE_MAX)
-		return sft_fail(why, -EINVAL, "count type is %u, not 0 (raw), 1 (delta) or 2 (XOR)",
-				arg->count_type);
-	if (arg->flags & SIFIVE_TRACE_SAMPLING_HEADERS &&
-	    (arg->count_type != SIFIVE_TRACE_SAMPLING_XOR ||
-	     arg->flags & SIFIVE_TRACE_SAMPLING_ONE_HEADER))
-		return sft_fail(why, -EINVAL,
-				"repeated headers need XOR counts, and exclude ONE_HEADER");
-	if (arg->interval && arg->period)
-		return sft_fail(why, -EINVAL, "interval and period are both set: leave one out");
-	if (arg->interval > KTIME_MAX || arg->period > S64_MAX)
-		return sft_fail(why, -EINVAL, "interval or period is over %lld", S64_MAX);
-	if (arg->interval && arg->interval < INTERVAL_MIN)
-		arg->interval = INTERVAL_MIN;
-	if (!arg->period)
-		return sft_choose_unused(&arg->event, 0, why);
-	arg->period = max_t(u64, arg->period,
-			    arg->event.flags & SIFIVE_TRACE_EVENT_NO_KERNEL ?
-			    PERIOD_MIN_USER : PERIOD_MIN);
-	if (!(sft_counters_available() & SIFIVE_TRACE_INFO_COUNTERS))
-		return sft_fail(why, -EOPNOTSUPP,
-				"without Sscofpmf no counter interrupts: sample by time");
-	if (sft_is_timestamp(&arg->event))
-		return sft_fail(why, -EOPNOTSUPP,
-				"the timestamp does not interrupt: sample by time");
-	if (sft_is_firmware(&arg->event))
-		return sft_fail(why, -EOPNOTSUPP,
-				"firmware events do not interrupt: sample by time");
-	return sft_choose_check(&arg->event, 0, why) ?: check_event(&arg->event,
-								    why);
 }
 
 /* Called when streams have ended or restart: the next record needs a header. */
@@ -764,8 +693,6 @@ void sft_sampling_cpu_online(struct sft_encoder *e)
 {
 	if (sft_sampling.on)
 		smp_call_function_single(e->cpu, begin_here, e, 1);
-	if (sft_sampling.set.flags & SIFIVE_TRACE_SAMPLING_ALL)
-		sft_sampling_unfollow();
 }
 
 /* Clear the setting: for new counters or another session. */

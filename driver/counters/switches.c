@@ -480,12 +480,24 @@ static void see_faults(struct work_struct *work)
 static DECLARE_WORK(see_work, see_faults);
 
 /* Called when the capture starts: each hart's stream begins with the running thread. */
+/*
+ * Whether records contain addresses of other users' processes: faults do, and results of system
+ * calls can. A child can be such a process, because it can execute a set-user-ID program.
+ */
+static bool exposes(u32 flags)
+{
+	return flags & (SIFIVE_TRACE_SWITCHES_FAULTS | SIFIVE_TRACE_SWITCHES_SYSCALLS) &&
+	       (flags & (SIFIVE_TRACE_SWITCHES_ALL | SIFIVE_TRACE_SWITCHES_CHILDREN) ||
+		sft_probes.processes->named);
+}
+
 void sft_switches_start(void)
 {
 	struct sft_encoder *e;
 
 	if (!is_wanted() || !recorded.entry)
 		return;
+	sft_hw.capture.exposed |= exposes(sft_switches.set.flags);
 	sft_switches.on = true;
 	set_unseen(true);
 	for_each_encoder(e)

@@ -212,8 +212,8 @@ struct sft_encoder {
  * @channels:	enabled stimulus registers
  * @encoders:	indexes of the selected encoders
  * @instruction: instruction trace
- * @exposed:	a program has turned on instruction trace, or samples show the kernel or other
- *		users' stacks: sinks may contain what the session's user may not read
+ * @exposed:	a program has turned on instruction trace, or records contain addresses of the
+ *		kernel or of other users' processes: the session's user may not read the sinks
  * @sink:	the sinks
  * @sinks:	number of sinks; 0 = never configured, or the hardware is gone
  * @watched:	the capture belongs to a session: report errors of its components

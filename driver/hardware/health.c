@@ -10,10 +10,14 @@
 
 #include "hardware.h"
 
-/* Whether a component is used and, if it is an encoder, its stream has not ended. */
+/*
+ * Whether a component is used and, if it is an encoder, its hart is online and its stream has not
+ * ended. During system sleep, a stream does not end although its hart is offline.
+ */
 static bool is_live(const struct sft_component *c)
 {
-	return c->used && !(c->is_encoder && to_encoder(c)->ended);
+	return c->used && sft_component_reachable(c) &&
+	       !(c->is_encoder && to_encoder(c)->ended);
 }
 
 /* Whether a component's sink in the capture is full. */

@@ -34,10 +34,10 @@ static u32 sink_word(const struct sft_component *c)
  * Return the size of the component's SRAM, from the implemented bits of the write pointer. The
  * component must be active and idle; its write pointer is lost.
  */
-static size_t sram_size(struct sft_component *c)
+static u64 sram_size(struct sft_component *c)
 {
 	sft_write(c, TR_SINK_WP, ~0u);
-	return (size_t)round_down(sft_read(c, TR_SINK_WP), sink_word(c)) + sink_word(c);
+	return (u64)round_down(sft_read(c, TR_SINK_WP), sink_word(c)) + sink_word(c);
 }
 
 /* The copy takes a long time, so let other tasks run. */
@@ -58,13 +58,16 @@ static void copy(void *to, const void *from, size_t count)
  */
 int sft_sink_take(struct sft_sink *s, size_t wanted, struct sft_why *why)
 {
+	u64 size;
+
 	s->word = sink_word(s->owner);
 	if (s->kind == SIFIVE_TRACE_SINK_SBA)
 		return sft_memory_take(s, wanted, why);
-	s->size = sram_size(s->owner);
-	if (s->size > SRAM_MAX)
-		return sft_fail(why, -EIO, "%s: its SRAM reports an impossible size of %zu bytes",
-				sft_name(s->owner), s->size);
+	size = sram_size(s->owner);
+	if (size > SRAM_MAX)
+		return sft_fail(why, -EIO, "%s: its SRAM reports an impossible size of %llu bytes",
+				sft_name(s->owner), size);
+	s->size = size;
 	s->data = kvzalloc(s->size, GFP_KERNEL);
 	if (!s->data)
 		return sft_fail(why, -ENOMEM, "%s: no memory for a copy of its %zu bytes",

@@ -228,11 +228,14 @@ static void look_again(struct work_struct *work)
 	sft_unlock();
 }
 
+/* Return an upper bound, because a reader can consume bytes at the same time. */
 static size_t unread_now(const struct drain *d)
 {
-	u32 at = sft_sink_position(d->sink).wp;
+	size_t oldest = READ_ONCE(d->oldest);
 
-	return (at + d->sink->size - READ_ONCE(d->oldest)) % d->sink->size;
+	/* A write pointer read before the position could be behind it. */
+	rmb();
+	return (sft_sink_position(d->sink).wp + d->sink->size - oldest) % d->sink->size;
 }
 
 static bool is_crowded(const struct drain *d, size_t unread)

@@ -24,7 +24,7 @@ bool sft_stale(const struct sft_file *file)
 	return file->generation != sft.generation;
 }
 
-/* Whether the capture may contain kernel addresses, or stacks of other users' processes. */
+/* Whether the capture may contain addresses of the kernel or of other users' processes. */
 static bool has_secrets(void)
 {
 	return sft_hw.capture.instruction.mode || sft_hw.capture.exposed;
@@ -32,9 +32,9 @@ static bool has_secrets(void)
 
 /*
  * Whether a file may read the capture. Files of the session or its user may, and files opened with
- * the capability. If the capture may contain kernel addresses or other users' stacks, only files
- * opened with the capability may read it. The caller's rights do not matter: a privileged program
- * may read a descriptor that an unprivileged one passed to it.
+ * the capability. If the capture may contain addresses of the kernel or of other users' processes,
+ * only files opened with the capability may read it. The caller's rights do not matter: a
+ * privileged program may read a descriptor that an unprivileged one passed to it.
  */
 bool sft_may_read(const struct sft_file *file)
 {
@@ -48,7 +48,7 @@ int sft_refuse_reader(struct sft_why *why)
 {
 	if (has_secrets())
 		return sft_fail(why, -EPERM,
-				"the capture contains kernel addresses or stacks of other processes: reading needs CAP_PERFMON or CAP_SYS_ADMIN");
+				"the capture contains addresses of the kernel or of other processes: reading needs CAP_PERFMON or CAP_SYS_ADMIN");
 	return sft_fail(why, -EPERM,
 			"the capture is another user's: reading needs CAP_PERFMON or CAP_SYS_ADMIN");
 }

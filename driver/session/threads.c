@@ -54,6 +54,8 @@ static void give_up(struct sft_file *file, const struct sft_why *why)
 {
 	sft_keep_message(file, why);
 	sft_capture_stop(NULL);
+	/* Another process may have paused the capture. */
+	sft_capture_end_pause();
 }
 
 /* Create the session's sampling events, or re-create them if sampling has all @flags. */

@@ -132,11 +132,18 @@ bool recording_has_kernel(const struct recording *r)
 	return r->setup.parsed.sampling.flags & SIFIVE_TRACE_SAMPLING_KERNEL;
 }
 
+/* Page faults, and results of system calls, contain addresses of other users' processes. */
+static bool has_addresses_of_others(const struct recording *r)
+{
+	return (r->all || recording_attaches(r)) &&
+	       (r->setup.parsed.faults || r->setup.parsed.syscalls);
+}
+
 mode_t recording_restrict(const struct recording *r)
 {
 	mode_t mask;
 
-	if (r->calls != CALLS_NONE || recording_has_kernel(r))
+	if (r->calls != CALLS_NONE || recording_has_kernel(r) || has_addresses_of_others(r))
 		return files_restrict();
 	mask = umask(077);
 	umask(mask);
