@@ -279,7 +279,7 @@ static void follow_parts(struct analysis *analysis, struct analysis_thread *thre
 		here = !header->goes_on;
 	if (stream->part_serial != header->serial && !header->repeated &&
 	    (here || !thread->depth)) {
-		/* Otherwise the open calls would never end. */
+		/* Without this, the open calls would never end. */
 		calls_end(analysis, thread);
 		thread->part++;
 	}
@@ -304,7 +304,7 @@ static uint64_t divide_time(struct analysis *analysis, struct analysis_thread *t
 	analysis->delta[COUNTERS_UNKNOWN_CPU] = part.unknown;
 	for (c = 0; c < COUNTERS_TIMES; c++) {
 		thread->sum[c] += analysis->delta[c];
-		/* Not self time of the innermost call, as in follow_time(). */
+		/* As in follow_time(), this is not self time of the innermost call. */
 		if (!whole && thread->depth)
 			costs_of(&thread->costs, thread->depth - 1)[thread->costs.stride + c] +=
 				analysis->delta[c];
@@ -483,7 +483,7 @@ static void on_ordered(void *context, const struct perfrec_record *record)
 	if (__builtin_expect(record->flags & PERFREC_MARKED, false))
 		waited = follow_marks(analysis, thread, record, after_loss);
 	step.counted |= follow_time(analysis, thread, record, after_loss, waited);
-	/* Counts since the previous record are from before the selected time range. */
+	/* The counts since the previous record are from before the selected time range. */
 	if (__builtin_expect(analysis->limited, false) && limit_timed(analysis, thread))
 		step.counted = 0;
 	if (lost || after_loss)

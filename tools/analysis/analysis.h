@@ -45,8 +45,8 @@
  * struct analysis_frame - an open call
  * @function:	number of the function
  * @call_site:	return address of the call
- * @enter:	start of the call in ticks, plus @waited; without @timed, the latest known time
- *		before the start
+ * @enter:	start of the call in ticks, plus @waited; if @timed is clear, the latest known
+ *		time before the start
  * @inner:	ticks spent in functions that it called, or in unknown functions
  * @waited:	ticks that its thread waited for room during the call, which are charged
  *		to no function
@@ -110,8 +110,8 @@ struct analysis_thread {
 	uint32_t		chains;
 	struct turns_last	*turns;		/* NULL if none yet, or if kept per stream */
 	/*
-	 * Private to points.c: the state of the thread's points, NULL before the first one. Only
-	 * that state uses the two members after it:
+	 * Private to points.c: the state of the thread's points, NULL before the first point.
+	 * The next two members are used only with that state.
 	 */
 	struct analysis_thread	*recorded;
 	bool			elsewhere;	/* the thread has changed harts since */
@@ -154,8 +154,8 @@ struct analysis_end {
  * @address:	pc of a sample or manual record
  * @counted:	bit n: @delta[n] is known
  * @charged:	columns of @counted to charge to the function of a sample or manual record: none
- *		within a call, which they are charged to instead; for a sample, none that calls or
- *		manual records count too
+ *		within a call, because the call is charged; for a sample, none that calls or
+ *		manual records also count
  * @delta:	counts since the thread's latest record, by column
  * @caller:	@callers functions that called @function, innermost first, for samples with callers
  */
@@ -199,8 +199,8 @@ struct analysis_point {
  * @enter:	a call has begun: thread->frame[thread->depth - 1]
  * @leave:	the thread's innermost call has ended; its frame still exists
  * @point:	a sample or manual record
- * @uncharge:	calls or manual records count in these columns from now on, in which only samples
- *		have counted so far: discard these counts
+ * @uncharge:	from now on, calls or manual records count in these columns, in which so far only
+ *		samples have: discard the samples' counts
  * @recorded:	a record of an instrumented function or a manual record, at its place between the
  *		calls, if the calls come from instruction trace. Its counts are not charged to a
  *		call: several functions may have run since the previous one.
@@ -210,7 +210,7 @@ struct analysis_point {
  * @span:	a part of a thread's time on or off the CPU; called before the thread's next
  *		record
  * @message, @gap: see struct trace_ops; called before the analysis uses them
- * @pause:	a pipe has no more data for now: show the results so far
+ * @pause:	a pipe has no more data yet: show the results so far
  * @stop:	polled: true stops reading
  */
 struct analysis_ops {
@@ -311,8 +311,8 @@ struct analysis *analysis_new(const struct meta *meta, struct symbols *symbols,
 void analysis_limit(struct analysis *analysis, const struct input *input);
 
 /**
- * analysis_show_turns() - add columns for events that take turns on the counters, before
- * analysis_run()
+ * analysis_show_turns() - add columns for events that take turns on the counters; call
+ * this before analysis_run()
  *
  * Their counts do not cover the whole trace: see turns.h.
  */

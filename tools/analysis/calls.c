@@ -10,8 +10,8 @@
 #define SEARCH_EACH	64
 
 /*
- * at_begin() returns the values of the counters at the start of frame @i, of_inner() the counts of
- * the functions that it called.
+ * at_begin() returns the values of the counters at the start of frame @i; of_inner() returns the
+ * counts of the functions that the frame called.
  */
 static uint64_t *at_begin(const struct analysis_thread *thread, unsigned int i)
 {
@@ -139,7 +139,7 @@ static void leave(struct analysis *analysis, struct analysis_thread *thread,
 	thread->depth--;
 }
 
-/* Returns the first frame from @keep on that was called from another call site. */
+/* Returns the first frame, starting at @keep, that was called from another call site. */
 static unsigned int skip_site(struct analysis_thread *thread, unsigned int keep,
 			      uint64_t call_site)
 {

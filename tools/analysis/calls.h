@@ -177,7 +177,7 @@ static inline bool counting_lost(const struct analysis *analysis, const struct s
 
 /**
  * counting_turns() - like analysis_count(), for events that take turns; @known: the columns
- * that it returned
+ * that analysis_count() returned
  */
 uint64_t counting_turns(struct analysis *analysis, struct analysis_thread *thread,
 			struct stream *stream, const struct perfrec_record *record,
@@ -205,7 +205,7 @@ uint32_t analysis_function_at(struct analysis *analysis, uint64_t address);
 
 /**
  * points_wants() - handle a record that is a point in the flow; returns false for a sample, which
- * is not
+ * is not a point
  */
 bool points_wants(struct analysis *analysis, const struct perfrec_record *record);
 

@@ -23,13 +23,13 @@ struct costs {
 	struct hash	hash;
 };
 
-/** costs_bytes() - return the memory that @room rows of @size bytes take */
+/** costs_bytes() - return the memory that @room rows of @size bytes need, in bytes */
 static inline size_t costs_bytes(size_t size, uint32_t room, unsigned int stride)
 {
 	return room * (size + 2 * stride * sizeof(uint64_t) + 2 * sizeof(uint32_t));
 }
 
-/** costs_of() - a row's first set of counts; the second set begins @stride entries later */
+/** costs_of() - return a row's first set of counts; the second set begins @stride entries later */
 static inline uint64_t *costs_of(const struct costs *costs, uint32_t row)
 {
 	return costs->count + (size_t)row * 2 * costs->stride;

@@ -8,7 +8,7 @@
 /* Size of "#32" with its NUL. */
 #define NUMBERED	4
 
-/* Returns the user's name for the counter, if the counter counts that event. */
+/* Returns the user's name for the counter's event, NULL if there is none. */
 static const char *user_name(const struct meta *meta,
 			     const struct perfrec_counter *counter)
 {
@@ -67,7 +67,7 @@ void counters_names(const struct counters *counters,
 
 	for (i = 0; i < count; i++)
 		plain_name(counters->meta, header, i, name[i]);
-	/* From last to first, so that earlier ones still have their plain names. */
+	/* From last to first, because earlier names must still be plain for the comparison. */
 	for (i = count; i-- > 1;) {
 		for (before = 0, same = 1; before < i; before++)
 			same += !strcmp(name[before], name[i]);

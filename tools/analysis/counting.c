@@ -25,7 +25,7 @@ static bool may_be_sampled(struct analysis *analysis, const struct perfrec_recor
 	       thread->pid == analysis->meta->process[0].pid;
 }
 
-/* Lets the records of a stream count what only samples have counted so far. */
+/* Charges a stream's columns to its records; from now on, samples do not count in them. */
 static void charge(struct analysis *analysis, const struct stream *stream,
 		   const struct perfrec_record *record)
 {

@@ -14,7 +14,7 @@
  */
 struct doubts {
 	uint64_t	gone;
-	/* Private: in order. */
+	/* Private: the intervals, in order. */
 	unsigned int	count;
 	struct {
 		uint64_t	from;

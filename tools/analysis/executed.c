@@ -7,7 +7,7 @@
 #include "executed.h"
 #include "image.h"
 
-/* Bytes of the longest block. */
+/* Length of the longest block in bytes. */
 #define BLOCK_BYTES	(CODE_INSTRUCTIONS_MAX * 8)
 #define ROOM		256
 

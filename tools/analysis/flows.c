@@ -601,8 +601,8 @@ static void on_event(void *context, const struct flow_place *place,
 		track->trapped = true;
 		track->owner->interrupted = track->handled ? 0 : event->address;
 		/*
-		 * The latest block may have ended with a call, which is then followed after the
-		 * trap.
+		 * The latest block may have ended with a call; the callee's code then appears
+		 * only after the trap.
 		 */
 		track->owner->last = track->handled ? track->owner->before : track->last;
 		track->handled = false;

@@ -30,7 +30,7 @@ static void unmute(struct analysis *analysis)
 	analysis->stats = analysis->counted;
 }
 
-/* Does not count the calls as cut: the user's selection cut them, not the trace. */
+/* Does not count the calls as cut, because the user's selection cut them, not the trace. */
 static void cut(struct analysis *analysis, struct analysis_thread *thread)
 {
 	const uint64_t calls = analysis->stats.cut;
@@ -59,7 +59,7 @@ bool limit_before(struct analysis *analysis, struct analysis_thread *thread,
 
 bool limit_timed(struct analysis *analysis, struct analysis_thread *thread)
 {
-	/* A record without a time does not change the thread's place. */
+	/* A record without a time does not move the thread into the time range. */
 	const bool begins = thread->place == ANALYSIS_BEFORE && thread->timed &&
 			    thread->now >= analysis->from;
 

@@ -44,7 +44,7 @@ struct part {
  * @asking:	the thread whose record has arrived, or NULL
  * @hart:	hart on which it was seen to run
  * @known:	set if its first switch was seen
- * @state:	state from @since on, unless @over
+ * @state:	state since @since, unless @over is set
  * @over:	the thread has exited or its recording has ended, so @state is not valid
  * @gone:	oncpu.doubts.gone at @since
  * @done:	time up to which oncpu_between() was called
@@ -74,8 +74,8 @@ struct oncpu_thread {
 /**
  * struct hart - the running thread of a hart
  * @known:	set if @running is the running thread, NULL if no recorded thread is running
- * @sure:	time since which no records are missing, valid without @known
- * @was:	last thread that is known to have run, valid without @known
+ * @sure:	time since which no records are missing, valid if @known is clear
+ * @was:	last thread that is known to have run, valid if @known is clear
  * @time:	time of its latest message, 0 if no message has a time
  * @offset:	offset of that message
  * @ended:	set if its latest switch record marks the end of the recording, or the start of a
@@ -178,7 +178,7 @@ static void merge_parts(struct oncpu_thread *t)
 
 		t->part[to] = (struct part){
 			.from = a->from, .to = b->to, .on = a->on + b->on,
-			/* Between them, the thread did not exist. */
+			/* In a gap between @a and @b, the thread did not exist. */
 			.unknown = a->unknown + b->unknown +
 				   (b->from > a->to ? b->from - a->to : 0),
 			.state = ONCPU_MERGED,
@@ -274,7 +274,7 @@ static void take_part(const struct oncpu_thread *t, struct part *part, uint64_t 
 
 	if (!span)
 		return;
-	/* A thread writes records only while it is running, so a part with one is in doubt. */
+	/* A thread writes records only while running, so a part that contains one is doubtful. */
 	if (part->state != ONCPU_RUNS && (from != part->from || to != part->to))
 		unknown = span;
 	sum->unknown += unknown;
@@ -377,7 +377,7 @@ static void on_loss(struct oncpu *oncpu, const struct event *event)
 	doubts_add(&oncpu->doubts, from, to);
 }
 
-/* After a loss, the previous thread is no longer running, but @t is, or no thread. */
+/* After a loss: @t is running, or no thread is, but the previous thread is not. */
 static void settle(struct oncpu *oncpu, struct hart *hart, const struct oncpu_thread *t)
 {
 	struct oncpu_thread *was = hart->was;
@@ -400,7 +400,7 @@ static void contradict(struct oncpu *oncpu, struct hart *hart, uint64_t now)
 	hart->sure = now;
 }
 
-/* Called when the thread starts running: if it ran elsewhere, the record of its stop is missing. */
+/* Called when the thread starts running. If it ran elsewhere, the record of its stop is missing. */
 static void leave_hart(struct oncpu *oncpu, struct oncpu_thread *t, const struct hart *hart)
 {
 	if (!t->known || t->over || t->state != ONCPU_RUNS)
@@ -683,8 +683,8 @@ void oncpu_lost(struct oncpu *oncpu, int src, const struct perfrec_stamp *stamp)
 	if (stamp->offset > oncpu->offset)
 		oncpu->offset = stamp->offset;
 	/*
-	 * Records during a pause are not lost: the pause ends with an Error message,
-	 * then a mark.
+	 * The Error message that ends a pause, before a mark, does not mean that records were
+	 * lost.
 	 */
 	oncpu->stats.losses += src < 0 || own || !oncpu->hart[src].ended;
 	for (i = 0; i < PERFREC_SOURCES; i++)
@@ -738,7 +738,7 @@ void oncpu_between(struct oncpu *oncpu, struct thread *thread, uint64_t from, ui
 		take_until(oncpu, t, to, &wait);
 		t->asked = true;
 	}
-	/* Whatever the records say, the sum must be the time between them. */
+	/* Whatever the records say, the parts must add up to the time from @from to @to. */
 	if (sum->on > span)
 		sum->on = span;
 	if (sum->off > span - sum->on)

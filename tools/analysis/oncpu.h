@@ -111,7 +111,7 @@ void oncpu_lost(struct oncpu *oncpu, int src, const struct perfrec_stamp *stamp)
 /**
  * oncpu_between() - get the time of a thread between two of its records
  * @from, @to:	their times, which do not decrease from call to call
- * @waited:	ticks for which the thread waited for room between @from and @to
+ * @waited:	ticks that the thread waited for room between @from and @to
  * @part:	set to the ticks on and off the CPU, whose sum is the time between the records
  *		except for the wait
  */

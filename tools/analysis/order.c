@@ -9,7 +9,7 @@
 /* RING_SKEW bytes hold no more records than this. */
 #define MOVES	64
 
-/* A thread has a record here, perhaps in a different stream than its previous one. */
+/* A place where a thread has a record, perhaps in a different stream from its previous record. */
 struct move {
 	uint32_t		owner;
 	unsigned int		channel;

@@ -2,7 +2,8 @@
 /*
  * Records of instrumented functions and manual records in a trace with instruction trace. The
  * calls come from the flow; these records are points between them, with exact counts since the
- * thread's previous point. The counts are charged to no function, because several may have run.
+ * thread's previous point. The counts are charged to no function, because several functions may
+ * have run.
  */
 #include <stdlib.h>
 

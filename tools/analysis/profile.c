@@ -68,7 +68,7 @@ static size_t get_row(struct profile *profile,
 	slot = find_slot(profile, function, group);
 	if (*slot)
 		return *slot - 1;
-	/* The last row is for everything for which there is no more room. */
+	/* The last row collects everything that no longer fits. */
 	if (profile->rows + 1 >= profile->costs.room &&
 	    !resize(profile, 2 * profile->costs.room, profile->costs.stride)) {
 		function = FUNCTIONS_OTHER;

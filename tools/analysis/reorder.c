@@ -17,8 +17,8 @@ struct reorder {
 	unsigned int		first;
 	unsigned int		count;
 	/*
-	 * A ring of all indices into @record: from @first on, those of the @count records in
-	 * order of time, then the unused ones.
+	 * A ring of all indices into @record: first, starting at @first, those of the @count
+	 * records in order of time, then the unused ones.
 	 */
 	uint8_t			order[WINDOW_RECORDS];
 	struct perfrec_record	record[WINDOW_RECORDS];

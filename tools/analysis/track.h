@@ -19,7 +19,7 @@ struct frame {
 	uint64_t	site;		/* call site, as in records */
 	const struct block *before;	/* the owner's @last, for a signal handler */
 	bool		handler;
-	bool		jumped;		/* a tail call, within another function's call */
+	bool		jumped;		/* entered by a tail call, in place of another's call */
 	bool		unseen;		/* the caller's code is in no file */
 	bool		earlier;	/* the call began before its first traced instruction */
 };
@@ -57,7 +57,7 @@ struct function {
 
 /**
  * struct track - the code that is running on a source
- * @last:	the latest block that was executed to its end
+ * @last:	the latest block that was executed to the end
  * @resume:	the next instruction need not follow from the latest one
  * @lost:	instructions before the next one are missing
  * @trapped:	set if this code is a trap handler

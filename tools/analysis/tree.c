@@ -7,7 +7,7 @@
 #include "command.h"
 #include "tree.h"
 
-/* Bytes of memory that pruning needs per node. */
+/* Memory that pruning needs per node, in bytes. */
 #define PRUNING_BYTES	(2 * sizeof(uint32_t))
 
 static uint64_t key(uint32_t parent, uint32_t function)
@@ -274,7 +274,7 @@ static uint32_t prune(struct tree *tree, uint32_t keep)
 		move_frames(&pruning);
 		keep = pruning.map[keep];
 	}
-	/* Mostly open calls are left: pruning again would gain nothing. */
+	/* Mostly open calls are left, so pruning again would gain nothing. */
 	tree->stuck = tree->nodes > tree->costs.room / 4 * 3;
 	free(tree->weight);
 	free(pruning.map);
@@ -408,8 +408,8 @@ int tree_weight(const struct tree *tree, const char *name)
 }
 
 /*
- * The caller decides whether callees are included: @time, @samples, and the index @from of the
- * counters.
+ * The caller passes @time, @samples, and the index @from of the counters with or without
+ * callees.
  */
 static uint64_t weigh(const struct tree *tree, uint32_t node, int weight,
 		      uint64_t time, uint64_t samples, size_t from)

@@ -198,7 +198,7 @@ bool turns_change(const struct perfrec_record *record, unsigned int i)
 	       (record->value[i] ^ (before & counters_mask(record, i))) >> shift_of(record, i);
 }
 
-/* What those counters of a record that take turns have counted since the previous record. */
+/* Counts since the previous record, of those counters of a record that take turns. */
 struct since {
 	uint32_t	mask;		/* mask of counters, by number */
 	uint64_t	period;		/* numbers of turn and round */

@@ -71,7 +71,7 @@ bool turns_refuse(const struct input *input, const char *option);
  * @last:	previous record of the thread, or, if counts are the hart's, of the stream; updated
  * @whole:	regardless of turns, the difference between the record's counts and the
  *		previous ones is valid
- * @cycles:	cycles between the two, valid with @whole
+ * @cycles:	cycles between the two, valid if @whole is set
  * @shown:	the estimates include these counts
  * @delta:	set to the counts, by column
  *
