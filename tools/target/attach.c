@@ -23,7 +23,7 @@
 #include "proc.h"
 #include "running.h"
 
-/* The process that records. */
+/* The recording process. */
 static pid_t recorder;
 
 /* Further arguments are omitted from the trace's description. */
@@ -394,7 +394,7 @@ int attach_wait(const struct attach *attach, char **command)
 	/* This process shares the session's descriptor, so it must end with the recorder. */
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	if (getppid() != recorder) {
-		report("the process that records has ended");
+		report("the recording process has ended");
 		return -1;
 	}
 	raise_limit();

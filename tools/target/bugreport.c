@@ -78,7 +78,7 @@ static bool is_one_of(const char *name, const char * const *names)
 	return *names;
 }
 
-/* Writes these fields of /proc/cpuinfo, for each CPU. */
+/* Writes the fields of /proc/cpuinfo in names[], for each CPU. */
 static void processors(void)
 {
 	static const char * const names[] = { "hart", "isa", "mmu", "uarch", NULL };

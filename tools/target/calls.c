@@ -19,8 +19,8 @@
 #include "machine.h"
 
 /*
- * Request a Sync message after every 1024 branch messages, because a wrapped ring can only be
- * read from its first Sync message on.
+ * Request a Sync message after every 1024 branch messages, because a wrapped ring is readable
+ * only after its first Sync message.
  */
 #define SYNC_BRANCHES	5
 

@@ -28,7 +28,7 @@ enum calls_mode {
  * @take:	options whose instruction trace settings are set
  * @mode:	enum calls_mode; CALLS_MODE_USUAL for a mode that all encoders support
  * @all:	trace everything that runs
- * @children:	whether to trace also the processes that the traced ones create, without @all
+ * @children:	without @all: whether to also trace processes created by the traced ones
  *
  * Return: 0, or -1 with sifive_trace_error().
  */

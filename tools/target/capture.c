@@ -66,7 +66,7 @@ static int begin(struct perf_device *device, struct perf_setup *setup, bool thre
 
 	if (perf_device_open(device))
 		return -1;
-	/* With an unknown perf driver, our driver cannot read the sampling counter. */
+	/* If the perf driver is unknown, our driver cannot read the sampling counter. */
 	if (device->info.flags & SIFIVE_TRACE_INFO_FIXED_SHARED)
 		setup->counter[0].flags &= ~SIFIVE_TRACE_EVENT_OF_SAMPLES;
 	if (perf_device_choose(device, &setup->cpus) ||
@@ -224,8 +224,8 @@ int capture_describe(const char *path, const struct perf_setup *setup,
 }
 
 /*
- * Copies *@bytes of the device from @offset on, and sets *@bytes to the number copied.
- * With @end, stop at the end of the data. Returns 1 if a write failed, -1 if a read failed.
+ * Copies *@bytes bytes of the device, starting at @offset, and sets *@bytes to the number copied.
+ * If @end is set, stops at the end of the data. Returns 1 if a write failed, -1 if a read failed.
  */
 int capture_copy(int fd, const char *path, uint64_t offset, __u64 *bytes,
 		 bool end)

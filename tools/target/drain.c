@@ -20,7 +20,7 @@
 #include "cut.h"
 #include "rotate.h"
 
-/* Bytes of one read(): the maximum that the driver returns in one call. */
+/* Size of a read() in bytes: the maximum that the driver returns. */
 #define CHUNK		65536
 
 /* Number of reads from one sink before other sinks and signals are handled. */
@@ -164,7 +164,7 @@ const struct timespec *drain_event(const struct drain *d, struct pollfd *event,
 	return longest;
 }
 
-/* Whether this is the capture to copy; with @runs, whether it is also running. */
+/* Whether this is the capture to copy and, if @runs is set, whether it is also running. */
 static bool is_ours(const struct drain *d, bool runs)
 {
 	struct sifive_trace_status status = { .size = sizeof(status) };

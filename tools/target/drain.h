@@ -44,7 +44,7 @@ struct drain_sink {
 };
 
 /**
- * struct drain - the copying of a capture
+ * struct drain - state of copying a capture while it runs
  * @sink:	the @sinks sinks of the capture; 0 if nothing is drained
  * @path:	path of the files, see capture_save()
  * @control:	the whole machine's device
@@ -57,7 +57,7 @@ struct drain_sink {
  * @piece_size:	maximum size of a piece, 0 if no limit
  * @piece_time:	maximum nanoseconds of a piece, 0 if no limit
  * @keep:	number of pieces to keep for each file, 0 for all
- * @part:	selection of the recorded calls, with pieces
+ * @part:	selection of the recorded calls, if the recording is split into pieces
  * @until:	time at which to end, in nanoseconds of CLOCK_MONOTONIC; 0 if no limit
  * @over:	a limit was reached: nothing more is copied
  * @wait:	records wait for room, or are dropped, so data after a limit must still be read
@@ -108,7 +108,7 @@ int drain_open(struct drain *drain, const char *path, uint32_t capture, uint32_t
 /**
  * drain_limit() - set when to end, and whether to show progress
  * @most:	maximum total size, 0 if no limit
- * @time:	nanoseconds from now on, 0 if no limit
+ * @time:	nanoseconds from now, 0 if no limit
  * @wait:	records wait for room, or are dropped
  * @quiet:	set to show no progress, even on a terminal
  */

@@ -25,7 +25,7 @@ struct meta_part {
 
 /**
  * struct search - a search for a name
- * @exits:	set to find also where the function ends
+ * @exits:	set to also find where the function ends
  * @loops:	the function contains a jump to its own start
  * @count:	number of functions in the file with the name
  * @whole:	the latest such function, with parts moved out of it

@@ -29,7 +29,7 @@ struct found {
  * find_function() - find a function that can be probed
  * @program:	the program; it is searched before its shared objects
  * @name:	name in the symbol table, or a C++ name with or without parameters
- * @exits:	set to find also where the function ends
+ * @exits:	set to also find where the function ends
  * @option:	the user's option, for error messages
  * @found:	the result; the path is valid as long as @program
  *

@@ -60,7 +60,7 @@ static const struct {
 
 #define SIGNALS		(sizeof(signals) / sizeof(signals[0]))
 
-/* The previous handlers, valid while @taken. */
+/* The previous handlers, valid while @taken is set. */
 static struct {
 	struct sigaction	action[SIGNALS];
 	sigset_t		mask;

@@ -18,7 +18,7 @@
  *		work, or for a signal that @mask allows; may be NULL
  * @children:	also wait for all processes that the program creates, until a signal ends the
  *		command; ^C while the program runs has this effect if it ends the program
- * @left:	callback with @children: called with @argument if other processes are still running
+ * @left:	if @children is set: called with @argument if other processes are still running
  *		when the program has ended
  */
 struct launch {

@@ -23,7 +23,7 @@
 /**
  * struct listing - a listing of events
  * @pattern:	pattern for names, or NULL
- * @all:	set to list also events that cannot be counted
+ * @all:	set to also list events that cannot be counted
  * @family:	raw events of this family instead, or NULL
  * @add:	receives the names, which are otherwise printed; or NULL
  * @context:	argument for @add

@@ -33,14 +33,14 @@ struct stamp {
 	uint64_t	time;
 };
 
-/* perf's record of a thread's new name, which follows. */
+/* perf's record of a thread's new name. */
 struct comm {
 	struct perf_event_header	header;
 	uint32_t			pid, tid;
 	char				name[];
 };
 
-/* perf's record of a thread that begins or ends, and of its parent. */
+/* perf's record of the start or end of a thread; it also names the parent. */
 struct task {
 	struct perf_event_header	header;
 	uint32_t			pid, parent;

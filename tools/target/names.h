@@ -19,7 +19,7 @@ struct perf_event_header;
 /**
  * struct names - threads with their names
  * @all:	keep all threads, otherwise only those of processes added by names_add()
- * @children:	set to keep also the threads of these processes' children, without @all
+ * @children:	if @all is clear: set to also keep the threads of these processes' children
  * @thread:	the @count threads, in order of appearance
  * @index:	index of @thread by id
  * @event:	the @events events that names_apply() has not applied yet, with room for @room

@@ -107,7 +107,7 @@ static void extend(struct object *object, const struct object *found)
 	object->seen = found->seen;
 }
 
-/* Adds addresses that contain a file's contents from @offset on to a new or a known object. */
+/* Adds addresses that map a file's contents, starting at @offset, to a new or known object. */
 static void add(struct objects *objects, const char *path, uint64_t start,
 		uint64_t end, uint64_t offset)
 {
@@ -215,7 +215,7 @@ static size_t choose(const struct objects *objects, const struct object **list)
 	return kept;
 }
 
-/* Returns an upper bound: an escaped JSON character takes 6 bytes. */
+/* Returns an upper bound, because an escaped JSON character takes up to 6 bytes. */
 static size_t bytes_of(const struct object *object)
 {
 	const signed char *c = (const signed char *)object->path;

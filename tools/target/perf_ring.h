@@ -24,8 +24,8 @@ void perf_ring_unmap(struct perf_event_mmap_page *ring);
 uint64_t perf_ring_now(void);
 
 /**
- * perf_ring_copy() - copy @size bytes of the records from byte @from on, wrapping at
- * their end
+ * perf_ring_copy() - copy @size bytes of the records, starting at byte @from, wrapping at their
+ * end
  */
 void perf_ring_copy(void *to, const struct perf_event_mmap_page *ring, uint64_t from, size_t size);
 

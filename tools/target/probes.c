@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /*
  * See probes.h. There is an event of perf's PMU "uprobe" for each CPU and all processes, because
- * threads do not inherit their process's events: at thread creation, the kernel rereads the file's
- * name from the process's memory. Return instructions are probed directly, because the kernel's
- * return probes replace addresses on the stack, which breaks C++ exceptions.
+ * threads do not inherit their process's events, since at thread creation the kernel rereads the
+ * file's name from the process's memory. Return instructions are probed directly, because the
+ * kernel's return probes replace addresses on the stack, which breaks C++ exceptions.
  */
 #include <asm/perf_regs.h>
 #include <errno.h>
@@ -26,7 +26,7 @@
 
 #define PMU	"/sys/bus/event_source/devices/uprobe/type"
 
-/* Number of events for which memory is always available. */
+/* Number of events that memory is always available for. */
 #define ROOM_MIN	256
 
 /* The kernel's record of a probe hit, with user-mode registers only. */
@@ -209,7 +209,7 @@ static uint64_t most(uint64_t a, uint64_t b)
 	return a > b ? a : b;
 }
 
-/* Turns @event, for which there is no memory, and the latest event into a loss. */
+/* Replaces the latest event, and @event, for which there is no memory, with a loss. */
 static void lose(struct probes *probes, const struct probe_event *event)
 {
 	struct probe_event *last = &probes->event[probes->count - 1];

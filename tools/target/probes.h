@@ -35,11 +35,11 @@ struct probe_event {
  * struct probes - a function's probes
  * @fd, @ring, @id: the @events events of all CPUs: one for the first instruction and one for each
  *		that ends the function; the events of a CPU share the ring of its first one
- * @each:	events per CPU
+ * @each:	number of events per CPU
  * @offset:	index of the latest probed offset of struct found
- * @lost:	events for which there was no memory
- * @added:	events so far
- * @event:	the @count events that were read, in order of time from @next on
+ * @lost:	number of events lost because memory ran out
+ * @added:	number of events added so far
+ * @event:	the @count events that were read, in order of time, starting at @next
  */
 struct probes {
 	int			*fd;

@@ -178,7 +178,7 @@ int program_find(struct program *program, const char *name)
 	return EXIT_NOT_FOUND;
 }
 
-/* Looks for the name that programs use and for the linker's, which packages may omit. */
+/* Looks for the name that programs use, and for the linker's name, which packages may omit. */
 static bool library_in(const char *folder, char *path)
 {
 	snprintf(path, PATH_MAX, "%s/" LIBRARY ".0", folder);
@@ -199,7 +199,7 @@ int program_library(const struct program *program, const char *named, char *path
 		report("--library %s: %s", named, strerror(errno));
 		return -1;
 	}
-	/* Prefer the file that the program loads: another one of this name would replace it. */
+	/* Prefer the file that the program loads, which another file of this name would replace. */
 	if (*program->loads) {
 		strcpy(path, program->loads);
 		return 0;

@@ -244,7 +244,7 @@ static int check_snapshot(struct recording *r)
 	if (r->on_full != ON_FULL_USUAL && r->on_full != ON_FULL_WRAP)
 		return usage_error("--snapshot is --on-full wrap: give one of them");
 	if (r->setup.sram)
-		return usage_error("--snapshot: SRAM cannot be read while it is written: leave out --sink sram");
+		return usage_error("--snapshot: SRAM cannot be read while it is being written: leave out --sink sram");
 	r->on_full = ON_FULL_WRAP;
 	if (!r->keep)
 		r->keep = SNAPSHOTS_KEPT;
@@ -315,7 +315,7 @@ static void choose_full(struct recording *r)
 		r->on_full = ON_FULL_WRAP;
 	} else if (r->setup.sram) {
 		r->on_full = ON_FULL_STOP;
-		recording_announce_stop(r, "SRAM cannot be read while it is written");
+		recording_announce_stop(r, "SRAM cannot be read while it is being written");
 	} else {
 		r->on_full = ON_FULL_DRAIN;
 	}
@@ -330,7 +330,7 @@ static int check_full(struct recording *r)
 	if (*flags & SIFIVE_TRACE_RING && r->on_full != ON_FULL_WRAP)
 		return usage_error("--ring is --on-full wrap: give one of them");
 	if (is_drained(r) && r->setup.sram)
-		return usage_error("--on-full drain, wait and drop: SRAM cannot be read while it is written: leave out --sink sram");
+		return usage_error("--on-full drain, wait and drop: SRAM cannot be read while it is being written: leave out --sink sram");
 	if ((r->size || r->time) && !is_drained(r))
 		return usage_error("--size and --time need --on-full drain, wait or drop");
 	if (recording_in_pieces(r) && !is_drained(r))

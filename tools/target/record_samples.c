@@ -335,7 +335,7 @@ int record_session(struct recording *r)
 		see_attached(r);
 	recording_announce(r, r->loads);
 	begin_objects(r);
-	/* The program's process will start the capture: its exact start time is not known here. */
+	/* The program's process will start the capture, so its exact start is unknown here. */
 	if (!r->all && !recording_attaches(r))
 		device->began = perf_device_now();
 	launch.argv = r->argv;

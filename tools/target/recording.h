@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* One run of sifive-trace record: shared by its ways of recording. */
+/* One run of sifive-trace record: the state that all recording methods share. */
 #ifndef SIFIVE_TRACE_RECORDING_H
 #define SIFIVE_TRACE_RECORDING_H
 
@@ -36,19 +36,19 @@
  * @all:	-a: sample everything that runs
  * @attach:	-p, -u, -G: the running processes to record, instead of the program that the
  *		command runs
- * @command:	program to run in the meantime, with @attach, and its arguments; empty to record
- *		until the processes end
+ * @command:	if @attach: program to run during the recording, and its arguments; empty to
+ *		record until the processes end
  * @children:	--children: also record the processes that the program creates
  * @loads:	set if the library, preloaded or linked, records the program
- * @firmware:	firmware counts some event, so that the kernel writes all records
+ * @firmware:	firmware counts one of the events, so the kernel writes all records
  * @sampled:	the user requested samples
- * @join:	set with @children if the command holds the session, and processes with the library
+ * @join:	if @children: set if the command holds the session, and processes with the library
  *		join it
- * @tree:	recorded processes, with @join or @attach
+ * @tree:	recorded processes, if @join or @attach is set
  * @device:	the session, if the command itself holds it
- * @broken:	set with @device if STOP has returned an error
- * @watch:	events that show loaded objects, with @device, or if a trigger waits for its
- *		function
+ * @broken:	if @device is set: STOP has returned an error
+ * @watch:	events that show loaded objects, if @device is set or a trigger waits for
+ *		its function
  * @objects:	programs and shared objects in memory
  * @names:	threads without the library, if the trace distinguishes threads
  * @launched:	the program
@@ -60,7 +60,7 @@
  * @size:	--size, 0 for no limit
  * @time:	--time in nanoseconds, 0 if no limit
  * @pieces:	--rotate
- * @keep:	--keep, 0 for all; with @snapshot never 0
+ * @keep:	--keep, 0 for all; never 0 if @snapshot is set
  * @quiet:	whether to print only errors and losses
  * @calls:	--calls: enum calls_of
  * @mode:	--instruction-mode: enum calls_mode
@@ -138,8 +138,8 @@ int record_with_library(struct recording *r);
 /**
  * record_session() - run the program in a session of the command
  *
- * The kernel samples the program, or everything with -a. With @join, processes with the library
- * join the session. Return: the exit status.
+ * The kernel samples the program or, with -a, everything. If @join is set, processes with the
+ * library join the session. Return: the exit status.
  */
 int record_session(struct recording *r);
 
@@ -182,14 +182,14 @@ void recording_triggers(struct recording *r, bool ended);
 int recording_end_snapshots(const struct recording *r, bool written, int status);
 
 /**
- * recording_announce() - print what will be recorded; with @library, that the library
- * records it
+ * recording_announce() - print what will be recorded; if @library is set, that the
+ * library records it
  */
 void recording_announce(const struct recording *r, bool library);
 
 /**
- * recording_announce_stop() - without --on-full, report that a buffer cannot be
- * drained: @why
+ * recording_announce_stop() - without --on-full, report that a buffer cannot be drained, and
+ * @why
  */
 void recording_announce_stop(const struct recording *r, const char *why);
 
@@ -263,7 +263,7 @@ void recording_forget_files(struct recording *r);
  */
 void recording_see_objects(struct recording *r);
 
-/** recording_stop() - stop the command's session: after an error too, the data can be read */
+/** recording_stop() - stop the command's session; even after an error, the data can be read */
 void recording_stop(struct recording *r);
 
 /**

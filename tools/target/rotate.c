@@ -51,7 +51,7 @@ static int get_sink(const struct drain *d, const struct drain_sink *s,
 	return ioctl(d->control, SIFIVE_TRACE_IOC_SINK, sink);
 }
 
-/* Gets the data captured and lost so far; with @over, the total after all bytes have been read. */
+/* Gets the data captured and lost so far; if @over is set, the total after reading all bytes. */
 static void look(const struct drain *d, const struct drain_sink *s, struct sidecar_state *state,
 		 bool over)
 {

@@ -179,7 +179,7 @@ static int find_group(const char *cgroup, char *path)
 /* A global, because nftw() passes no argument on. */
 static struct running *found;
 
-/* Attempts to read all groups, some of which may be removed in the meantime. */
+/* Maximum attempts to read all groups, because some may be removed during the walk. */
 #define WALKS	10
 
 /* Returns 0, or an errno. */

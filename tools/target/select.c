@@ -16,7 +16,7 @@
 #include "select.h"
 
 /**
- * struct selection - writing a filter file
+ * struct selection - state of writing a filter file
  * @kind:	the kind of functions, which begins a line
  * @option:	the option that selects them, for errors; NULL if there are several patterns
  * @object:	the name of the current object, in quotes if needed

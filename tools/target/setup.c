@@ -23,7 +23,7 @@
 /* The shortest turn that the driver accepts, in microseconds. */
 #define TURN_LEAST	1000
 
-/* Bytes of the stack in each sample, with -g dwarf. */
+/* Default size of the stack in each sample in bytes, with -g dwarf. */
 #define STACK_USUAL	2048
 
 void setup_init(struct setup *setup)

@@ -55,7 +55,7 @@ int setup_header_interval(void *at, const struct cli_option *option, const char 
 /** setup_turn() - @set function of record's option --turn */
 int setup_turn(void *at, const struct cli_option *option, const char *value);
 
-/** setup_size() - @set function of an option with a number of bytes, a uint64_t */
+/** setup_size() - @set function of an option whose value is a size in bytes, stored as uint64_t */
 int setup_size(void *at, const struct cli_option *option, const char *value);
 
 /** setup_duration() - like setup_size(), for a time in nanoseconds */
@@ -70,7 +70,7 @@ struct setup_pieces {
 /* The minimum size of a piece. */
 #define SETUP_PIECE_LEAST	4096
 
-/** setup_rotate() - like setup_size(), for a size or a time, a struct setup_pieces */
+/** setup_rotate() - like setup_size(), for a size or a time, stored as struct setup_pieces */
 int setup_rotate(void *at, const struct cli_option *option, const char *value);
 
 /** setup_sampled() - whether the kernel writes samples */
@@ -87,7 +87,7 @@ void setup_ignored(const char *command);
 
 /**
  * setup_environment() - set the environment variables for the preloaded library; 0 or -1
- * @output:	the trace, or with @join a folder for the parts of the processes
+ * @output:	the trace or, if @join is set, a folder for the parts of the processes
  * @join:	the command holds the session, and processes join it
  */
 int setup_environment(const struct setup *setup, const char *output, bool join);

@@ -139,8 +139,8 @@ static void put_utc(const struct sifive_trace_sink *sink, struct output *out)
 }
 
 /*
- * Writes how much of a run of @ran nanoseconds a sink contains, or its file if it is drained;
- * @drain may be NULL.
+ * Writes how much of a run of @ran nanoseconds a sink contains or, if the sink is drained,
+ * its file; @drain may be NULL.
  */
 static void put_coverage(const struct sifive_trace_sink *sink, uint64_t ran,
 			 const struct sifive_trace_status *status,

@@ -10,8 +10,8 @@
 void snapshot_take_signal(void);
 
 /**
- * snapshot_return_signal() - in the program's process, including a dry run's: SIGUSR2 is
- * delivered normally
+ * snapshot_return_signal() - in the program's process, including a dry run's, restore
+ * the handling of SIGUSR2
  */
 void snapshot_return_signal(void);
 

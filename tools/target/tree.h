@@ -59,7 +59,7 @@ void tree_add(struct tree *tree, const struct tree_process *process, struct obje
 
 /**
  * tree_write() - write "processes", "threads" and "objects" of a side-car file
- * @names:	threads of processes that write no files, or NULL: those of the files
+ * @names:	threads of processes that write no files; NULL for the threads in the files
  *
  * Return: 0, or -1 after printing an error if out of memory.
  */

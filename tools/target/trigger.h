@@ -20,12 +20,12 @@
 /**
  * struct trigger_hit - the call that triggered a snapshot
  * @function:	the called function, as the user named it; NULL if no call triggered the snapshot
- * @slow:	set if the call took longer than @limit; otherwise it is call number @call
- * @call:	number of the call among the calls of all threads, from 1; in the order of their
- *		ends if @slow
+ * @slow:	set if the call took longer than @limit; clear if call number @call was the trigger
+ * @call:	number of the call, from 1, among the calls of all threads; if @slow is set,
+ *		calls are numbered in the order in which they ended
  * @tid:	thread that made the call
  * @limit:	--slower-than, nanoseconds
- * @from, @to: start and end of the call in nanoseconds of CLOCK_MONOTONIC; @to only if @slow
+ * @from, @to: start and end of the call in nanoseconds of CLOCK_MONOTONIC; @to only if @slow is set
  * @last:	the file contains the ring at the program's end
  */
 struct trigger_hit {
@@ -47,11 +47,11 @@ struct trigger_thread;
  * @slow:	--slower-than
  * @limit:	N, or TIME in nanoseconds
  * @waits:	set if no object loaded so far has the function, so there are no probes
- * @looked:	number of loaded objects that do not have the function, with @waits
+ * @looked:	number of loaded objects that do not have the function, if @waits is set
  * @refused:	set if an object has the function, but it could not be probed
  * @probes:	probes of the function
  * @calls:	number of calls that began
- * @ended:	number of calls that ended, with @slow
+ * @ended:	number of calls that ended, if @slow is set
  * @longest:	longest time of an ended call, nanoseconds
  * @unsure:	time until which events were lost, or not all probes were set
  * @hits:	calls that trigger a snapshot
@@ -123,7 +123,7 @@ void trigger_read(struct trigger *trigger);
  *		none
  * @hit:	filled
  *
- * Return: whether there is such a call, for which the caller must take a snapshot.
+ * Return: whether there is such a call; if so, the caller must take a snapshot.
  */
 bool trigger_next(struct trigger *trigger, pid_t pid, uint64_t until, uint64_t covered,
 		  struct trigger_hit *hit);

@@ -85,7 +85,7 @@ int watch_open(struct watch *watch, bool seldom, struct names *names)
 	return -1;
 }
 
-/* Returns how long an event has been enabled; this stops permanently when its CPU goes offline. */
+/* Returns how long an event has been enabled, excluding the time after its CPU went offline. */
 static uint64_t enabled(int fd)
 {
 	struct {
@@ -142,7 +142,7 @@ static void read_ring(struct perf_event_mmap_page *page, struct names *names,
 	union {
 		struct mapping mapping;
 		struct loss loss;
-		/* A record's length has 16 bits; one more byte for a NUL. */
+		/* A record's length is a 16-bit number; one more byte is for a NUL. */
 		char bytes[65536];
 	} record;
 
