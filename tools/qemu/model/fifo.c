@@ -145,7 +145,7 @@ bool fifo_is_ready(TraceEncoder *e)
     return !e->lost && has_room(e, NEXUS_MESSAGE_MAX);
 }
 
-/* The duration of a flush, ignoring other inputs of the funnels. */
+/* Returns the duration of a flush, ignoring other inputs of the funnels. */
 uint64_t fifo_drain_ns(TraceEncoder *e)
 {
     return (uint64_t)e->level *
@@ -184,7 +184,7 @@ void fifo_hold_hart(TraceEncoder *e)
     cpu_loop_exit_restore(cpu, cpu->mem_io_pc);
 }
 
-/* The bit of ECODE for a lost message. */
+/* Returns the bit of ECODE for a lost message. */
 static uint32_t lost_kind(unsigned tcode)
 {
     switch (tcode) {

@@ -11,9 +11,9 @@
  *
  * Another hart's store may turn trace on or off. A hart's address is known only outside of
  * translated code, so its own thread sets and clears the pointer, as work that the emulator
- * does between two blocks; until then the encoder is not empty. The work is done at once if
- * the address is known: if the hart is not running, because one thread runs all harts or under
- * qtest, or if the hart's own store ends the trace. That store is not part of the trace.
+ * does between two blocks; until then the encoder is not empty. The work is done immediately
+ * if the address is known: if the hart is not running, because one thread runs all harts or
+ * under qtest, or if the hart's own store ends the trace. That store is not part of the trace.
  */
 #include "qemu/osdep.h"
 #include "qemu/main-loop.h"

@@ -2,7 +2,7 @@
 #ifndef SIFIVE_TRACE_NEXUS_H
 #define SIFIVE_TRACE_NEXUS_H
 
-/* Bytes of the longest message that the format allows. */
+/* Length of the longest message that the format allows, in bytes. */
 #define NEXUS_MESSAGE_MAX       38
 
 enum {

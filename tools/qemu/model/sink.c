@@ -19,7 +19,7 @@ bool trace_sink_is_storing;
 /* Bits that SinkLimit loses with fault-limit-stuck. */
 #define LIMIT_STUCK_MASK        0xfffu
 
-/* The default is the first existing one of funnel, SBA, SRAM, ATB, PIB. */
+/* The default is the first of funnel, SBA, SRAM, ATB and PIB that exists. */
 uint32_t trace_sink_in_effect(TraceComponent *c)
 {
     static const uint8_t order[] = {
@@ -36,7 +36,7 @@ uint32_t trace_sink_in_effect(TraceComponent *c)
     return sink;
 }
 
-/* The sink that the registers control; SBA if neither is selected. */
+/* Whether the registers control SRAM: it is selected, or there is no SBA. */
 static bool registers_are_sram(TraceComponent *c)
 {
     return trace_sink_in_effect(c) == SINK_SRAM || !(c->sinks & BIT(SINK_SBA));
@@ -104,7 +104,7 @@ void trace_sink_write(TraceComponent *c, unsigned offset, uint32_t value,
                       unsigned size)
 {
     if (is_writing(c)) {
-        trace_violation(c, "sink programmed while it is written", offset);
+        trace_violation(c, "sink programmed while it is being written", offset);
     }
     if (offset == A_SINK_LIMIT && c->fault_limit_stuck) {
         trace_sifive_trace_fault(c->id, "limit loses its low bits");
@@ -117,7 +117,7 @@ uint32_t trace_sink_data_read(TraceComponent *c, unsigned offset)
     uint32_t rp = trace_sink_read(c, A_SINK_RP);
 
     if (is_writing(c)) {
-        trace_violation(c, "SRAM read while it is written", offset);
+        trace_violation(c, "SRAM read while it is being written", offset);
     }
     c->regs[R_SINK_RP] = rp + 4;
     return ldl_le_p(c->sram + rp);
@@ -263,14 +263,14 @@ bool trace_emit(TraceComponent *c, const uint8_t *bytes, unsigned len)
     return true;
 }
 
-/* The funnel that c sends to; NULL if its sink is of another kind. */
+/* Returns the funnel that c sends to, NULL if its sink is of another kind. */
 static TraceComponent *next_funnel(TraceComponent *c)
 {
     return trace_sink_in_effect(c) == SINK_FUNNEL ? c->funnel : NULL;
 }
 
 /*
- * The time at which all funnels on the way accept the next message; a past time means now.
+ * Returns the time at which all funnels on the way accept the next message; a past time means now.
  */
 int64_t trace_path_ready_at(TraceComponent *c)
 {
@@ -282,7 +282,7 @@ int64_t trace_path_ready_at(TraceComponent *c)
     return at;
 }
 
-/* Time per byte of the slowest funnel on the way, in ns. */
+/* Returns the time per byte of the slowest funnel on the way, in ns. */
 uint32_t trace_path_byte_ns(TraceComponent *c)
 {
     uint32_t ns = 0;

@@ -13,7 +13,7 @@ static bool is_internal(TraceComponent *c)
     return c->ts_type == TIMESTAMP_BUS || c->ts_type == TIMESTAMP_CORE;
 }
 
-/* Ticks in ns nanoseconds at the rate set by control, a tsControl value. */
+/* Returns the ticks in ns nanoseconds at the rate set by control, a tsControl value. */
 static uint64_t ticks_in(TraceComponent *c, int64_t ns, uint32_t control)
 {
     return muldiv64(ns, c->ts_freq, NANOSECONDS_PER_SECOND) >>

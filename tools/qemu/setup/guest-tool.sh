@@ -49,7 +49,7 @@ guest_tool() {
 		exec 9>"$cache/$name.lock"
 		flock 9
 	fi
-	# Another process may have created it in the meantime.
+	# Another process may have created it before this one got the lock.
 	if [ ! -d "$out" ]; then
 		rm -rf "$out.tmp"
 		mkdir -p "$out.tmp"

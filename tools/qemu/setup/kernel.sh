@@ -91,7 +91,7 @@ if [ ! -d "$out" ]; then
 	exec 9>"$cache/kernel.lock"
 	flock 9
 fi
-# Another process may have created the directory in the meantime.
+# Another process may have created the directory before this one got the lock.
 if [ ! -d "$out" ]; then
 	rm -rf "$out.tmp"
 	mkdir -p "$out.tmp"

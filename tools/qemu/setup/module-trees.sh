@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-only
 # Kernel trees to compile modules in: of Debian 12 and 13, of testing, and of experimental if its
-# kernel is newer; for gcc, for clang, without RISC-V's perf driver, and for 32 bits. Argument:
+# kernel is newer; for gcc, for clang, without RISC-V's perf driver, and for 32-bit. Argument:
 # the stock kernel's directory. Prints the name of a file with a line for each:
 #
 #	SUITE VERSION VARIANT tree DIRECTORY

@@ -35,7 +35,7 @@ if [ ! -e "$out" ]; then
 	exec 9>"$cache/programs.lock"
 	flock 9
 fi
-# Another process may have created it in the meantime.
+# Another process may have created it before this one got the lock.
 if [ ! -e "$out" ]; then
 	tmp=$cache/programs.tmp
 	rm -rf "$tmp"

@@ -73,7 +73,7 @@ if [ ! -d "$out" ]; then
 	exec 9>"$cache/testing-kernel.lock"
 	flock 9
 fi
-# Another process may have created it in the meantime.
+# Another process may have created it before this one got the lock.
 if [ ! -d "$out" ]; then
 	rm -rf "$out.tmp"
 	mkdir -p "$out.tmp"
