@@ -123,7 +123,7 @@ int cli_word(void *at, const struct cli_option *option, const char *value)
 		*(int *)at = choice.found;
 		return EXIT_OK;
 	}
-	return usage_error("--%s is %.*s or %s, not \"%s\"", option->name,
+	return usage_error("--%s takes %.*s or %s, not \"%s\"", option->name,
 			   (int)choice.last, choice.text,
 			   choice.text + choice.last + 2, value);
 }

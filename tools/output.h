@@ -22,7 +22,7 @@ bool output_spares(const char *path, const char *input);
 /**
  * output_write_behind() - have a thread write the outputs opened from now on
  *
- * To be used for long outputs, if the user allows several threads.
+ * Use this for long outputs, if the user allows several threads.
  */
 void output_write_behind(void);
 
@@ -77,7 +77,8 @@ void put_spaces(struct output *output, size_t count);
 /* Writes untrusted text with unprintable bytes replaced. */
 void put_text(struct output *output, const char *text);
 /*
- * Write to a field of @width columns; longer text is not cut. Text is cleaned as by put_text().
+ * Write @number or @text in a field of @width columns; longer text is not cut, and is cleaned as by
+ * put_text().
  */
 void put_number(struct output *output, uint64_t number, size_t width);
 void put_right(struct output *output, const char *text, size_t width);

@@ -124,7 +124,7 @@ TEST_F(cli, invalid_values_are_refused_with_the_valid_ones)
 		EXPECT_NE(NULL, strstr(reported, "-n takes a number from -3 to 7, not"));
 	}
 	EXPECT_EQ(EXIT_USAGE, parse(self, "--word three"));
-	EXPECT_STREQ("--word is one or two, not \"three\"", reported);
+	EXPECT_STREQ("--word takes one or two, not \"three\"", reported);
 	EXPECT_EQ(EXIT_USAGE, parse(self, "-l 1 -l 2 -l 3"));
 	EXPECT_STREQ("--list can be given at most 2 times", reported);
 }

@@ -58,7 +58,7 @@ int64_t format_thread(struct threads *threads, const struct perfrec_record *reco
  * @help:	description of the format
  * @open:	begin; returns the context for @ops and @close, or NULL after printing an
  *		error.
- * @ops:	callbacks while the trace is read
+ * @ops:	callbacks while the trace is being read
  * @close:	finish and free. Returns -1 if a write failed, after printing an error unless it was
  *		EPIPE.
  * @flow:	the format shows instruction trace rather than records

@@ -18,7 +18,7 @@
 #define COUNTERS	(COUNTERS_MAX / 2)
 /* Limit on threads named in a chunk's index entry. */
 #define LANES		8
-/* Maximum size of a call's numbers: three of 64 bits, four of 32 bits, one byte. */
+/* Maximum size of a call's numbers: three 64-bit, four 32-bit and one 8-bit number. */
 #define CALL_BYTES	(3 * 10 + 4 * 5 + 1)
 
 /* The latest calls of a class, and their counts. */

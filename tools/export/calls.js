@@ -45,7 +45,8 @@ var CALLS = (function () {
 			new DecompressionStream("deflate"))).arrayBuffer();
 	}
 
-	// Returns a function that reads the next LEB128 number. Numbers above 32 bits lose the bits above bit 53.
+	// Returns a function that reads the next LEB128 number. Numbers wider than 32 bits lose
+	// bits above 53.
 	function reader(buffer) {
 		var bytes = new Uint8Array(buffer), i = 0;
 

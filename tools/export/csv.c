@@ -30,8 +30,8 @@
 #define WHOLE_SIZE	(WHOLE_COLUMNS * (2 * META_STRING_MAX + 4))
 
 /*
- * Times whose rounded sums are kept, total and self each: the time on and off the CPU, and last
- * the whole time.
+ * Number of times whose rounded sums are kept, for total and self: the times on and off the CPU
+ * and, last, the whole time.
  */
 #define TIMES		(COUNTERS_TIMES + 1)
 

@@ -49,8 +49,8 @@ struct ctf {
 };
 
 /*
- * Kinds of events: types of records, and from BETWEEN on those between the calls of instruction
- * trace. An event's class is kind + KINDS * set.
+ * Kinds of events: types of records, and, starting at BETWEEN, records between the calls of
+ * instruction trace. An event's class is kind + KINDS * set.
  */
 #define BETWEEN	PERFREC_TYPES
 #define KINDS	(BETWEEN + PERFREC_MANUAL + 1)

@@ -24,7 +24,7 @@
 /* Maximum number of traces per channel: a new one begins when a source's counters change. */
 #define PARTS_MAX	1000
 #define OBJECTS_MAX	256
-/* Payload bits of a message's byte. */
+/* Number of payload bits in each byte of a message. */
 #define SLICE		6
 
 struct message {
@@ -34,7 +34,7 @@ struct message {
 
 /**
  * struct source - state of a source in the current output trace
- * @header:	latest header of the source, valid with @begun
+ * @header:	latest header of the source, valid if @begun is set
  * @timed:	an absolute time has been written; @time is the time of the latest message
  * @address, @value: address and value of the latest record, for DeltaXOR
  * @end:	time at which the counters of the current record were completed

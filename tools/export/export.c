@@ -241,7 +241,7 @@ static int make_folder(const char *path)
 	return 0;
 }
 
-/* Whether the format writes one file while the trace is read. */
+/* Whether the format writes one file while the trace is being read. */
 static bool at_once(const struct exporter *exporter)
 {
 	return !exporter->to_folder && !exporter->of_tree;

@@ -48,7 +48,7 @@ struct export {
  * @to_folder:	the format has several files: --output is a folder
  * @of_tree:	the exporter writes a tree in @end, with a branch per thread
  * @begin:	called before the trace is read; returns -1 after printing an error
- * @ops:	callbacks while the trace is read; the context is the struct export
+ * @ops:	callbacks while the trace is being read; the context is the struct export
  * @end:	called after the trace has been read, when the tree is complete; returns -1 on
  *		failure
  * @flow:	the exporter reads the instruction trace of one object

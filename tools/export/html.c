@@ -193,7 +193,7 @@ static void widen(struct html *html)
 	html->shift++;
 }
 
-/* Inserts intervals in front, for a time before all others. */
+/* Inserts intervals at the front, for a time before all others. */
 static void precede(struct html *html, unsigned int intervals)
 {
 	unsigned int p;
@@ -308,7 +308,7 @@ static void count_step(struct html *html, const struct analysis_thread *thread,
 		   thread->now, counted, step->delta);
 }
 
-/* Leaves out what a sample counts although calls and manual records count it, too. */
+/* Returns the counted columns, except those of a sample that calls or manual records also count. */
 static uint64_t counted_once(const struct export *export, const struct analysis_thread *thread,
 			     const struct analysis_step *step)
 {
@@ -526,7 +526,7 @@ static void put_lanes(struct export *export)
 	put_string(export->out, "],\n");
 }
 
-/* Writes [thread, state, begin, length] of each span, in the order of their ends. */
+/* Writes [thread, state, begin, length] of each span, in the order in which the spans end. */
 static void put_spans(struct export *export)
 {
 	struct html *html = export->private;

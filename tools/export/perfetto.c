@@ -17,7 +17,7 @@
 #include "text.h"
 #include "tracks.h"
 
-/* Bytes of packets that are compressed together. */
+/* Size of the packets that are compressed together, in bytes. */
 #define PART_BYTES	(256u << 10)
 /* Limits for the growth of incompressible data by zlib, and for the framing. */
 #define SPARE		(4u << 10)
@@ -52,8 +52,8 @@
 #define SEQUENCE_RECORDS (1u << 30)
 
 /*
- * Ids of interned names. Events use NAME_LOST, and from NAME_FUNCTION on the ids of functions.
- * Annotations use NOTE_*, and from NOTE_COUNTER on the ids of counters.
+ * Ids of interned names. Events use NAME_LOST, and, starting at NAME_FUNCTION, the ids of
+ * functions. Annotations use NOTE_*, and, starting at NOTE_COUNTER, the ids of counters.
  */
 #define NAME_LOST	1
 #define NAME_FUNCTION	2
@@ -100,7 +100,7 @@ struct track {
 /**
  * struct perfetto - state of an export
  * @packets:	data to compress, @used bytes
- * @zipped:	the same compressed, and @whole with its framing
+ * @zipped:	the compressed packets; @whole: these with their framing
  */
 struct perfetto {
 	struct tracks	tracks;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* What viewers that show each thread need: its state by thread id, its ids, its process' name. */
+/* What viewers that show each thread need: its state by thread id, its ids, its process's name. */
 #ifndef SIFIVE_TRACE_TRACKS_H
 #define SIFIVE_TRACE_TRACKS_H
 
@@ -7,12 +7,12 @@
 
 #include "threads.h"
 
-/* Unknown ids are replaced by numbers from here on, which are above all of Linux's ids. */
+/* Unknown ids are replaced by numbers starting here, above every Linux thread id. */
 #define TRACKS_UNKNOWN	4194304
 
 /**
  * struct tracks - the states of all threads
- * @size:	bytes of each
+ * @size:	size of each in bytes
  */
 struct tracks {
 	size_t		size;

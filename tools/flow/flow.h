@@ -3,7 +3,7 @@
  * Follows the control flow of a trace's sources through their code, using branch messages (BTM) or
  * branch histories (HTM), with or without implicit returns.
  *
- * A source's flow is known from a Sync message on. The flow after it is held back until the next
+ * A source's flow is known after its first Sync message. Later flow is held back until the next
  * Sync message confirms it, or until tracing stops, because a message that contradicts the code
  * shows that bytes are damaged, but not where. After a contradiction, everything held back becomes
  * a gap, and the flow continues at the next Sync message. So every instruction between two gaps was

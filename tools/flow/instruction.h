@@ -52,7 +52,7 @@ struct instruction {
  * @code:	bytes of the instruction
  * @size:	bytes at @code
  * @address:	address of the instruction
- * @rv32:	addresses have 32 bits
+ * @rv32:	addresses are 32 bits wide
  * @instruction: the result
  *
  * Return: its length in halfwords, or 0 if it extends beyond @size bytes.

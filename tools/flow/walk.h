@@ -40,7 +40,7 @@ struct walk_message {
  * struct walk - a source's path
  * @state:	enum walk_state
  * @mode:	enum flow_mode
- * @block:	current block, with WALK_ON
+ * @block:	current block, in state WALK_ON
  * @into:	number of its halfwords that were executed; if all were, the next block is not yet
  *		known
  * @reference:	the latest address sent
@@ -49,9 +49,9 @@ struct walk_message {
  * @calls:	number of entries in @called
  * @top:	index after the latest entry
  * @unpaired:	@called may lack calls
- * @away:	reason (enum flow_gap), with WALK_AWAY
- * @firmware:	set if the source is in the firmware, whose addresses may equal a program's, with
- *		WALK_AWAY
+ * @away:	reason (enum flow_gap), in state WALK_AWAY
+ * @firmware:	in state WALK_AWAY: set if the source is in the firmware, whose addresses may
+ *		equal a program's
  * @unknown:	omitted code was entered from unknown code
  * @trapped:	@from is known
  * @from:	address at which a program trapped
@@ -104,7 +104,7 @@ enum walk_result {
  */
 enum walk_result walk_check(struct walk *walk, struct walk_message *message);
 
-/** walk_show() - walk a checked message again, with the consumer's callbacks */
+/** walk_show() - walk a checked message a second time, with the consumer's callbacks */
 enum walk_result walk_show(struct walk *walk, struct walk_message *message);
 
 /** walk_lose() - mark the flow as unknown from here on */

@@ -651,7 +651,7 @@ decode_stores(struct nexus *nexus, struct store *store, size_t count, bool delta
 	const bool none = nexus->stamps == NEXUS_STAMPS_NONE;
 	const uint32_t src_mask = nexus->src_mask;
 	const uint8_t *p = nexus->in, *last_window;
-	/* The offset in the input of a byte in the chunk, minus the byte's address. */
+	/* The input offset of a byte in the chunk, minus the byte's address. */
 	const uint64_t offset = nexus->offset - (uintptr_t)p;
 	size_t n;
 

@@ -117,18 +117,18 @@ enum nexus_gap {
  * struct nexus_message - a message or a gap
  * @offset:	offset of its first byte in the input
  * @length:	length of the message in bytes
- * @time:	time of its source in ticks, extended to 64 bits; valid with
- *		NEXUS_TIME_KNOWN. A message without a timestamp has its source's latest
- *		time.
+ * @time:	time of its source in ticks, extended to 64 bits; valid if
+ *		NEXUS_TIME_KNOWN is set. A message without a timestamp has its source's
+ *		latest time.
  * @field:	variable fields except the timestamp, see below
- * @contrary:	valid with NEXUS_CONTRARY: a bit that was 1 in the source's previous time, but
- *		should have been 0
+ * @contrary:	valid if NEXUS_CONTRARY is set: a bit that was 1 in the source's previous
+ *		time, but should have been 0
  * @fields:	number of entries in @field
  * @fixed:	fixed fields after SRC, see below
- * @tcode:	enum nexus_tcode, or another value with NEXUS_UNKNOWN_TCODE
+ * @tcode:	enum nexus_tcode, or another value if NEXUS_UNKNOWN_TCODE is set
  * @src:	the encoder's source number, 0 if messages have no SRC
  * @flags:	NEXUS_*
- * @gap:	enum nexus_gap, for NEXUS_GAP; then only @offset and @length are valid too
+ * @gap:	enum nexus_gap of a gap, of which otherwise only @offset and @length are valid
  *
  *	TCODE		fixed		field
  *	2  ownership	-		PROCESS
@@ -263,7 +263,7 @@ void nexus_end(struct nexus *nexus);
  *
  * In the XOR scheme, time never goes back, so the highest bit that a timestamp changes must have
  * been 0 before. If it was 1, that bit of the clock is corrected, and the source's times are
- * inferred from then on. Only the top bit can change to 0, when the time wraps.
+ * inferred after that. Only the top bit can change to 0, when the time wraps.
  *
  * Return: NEXUS_MESSAGE, NEXUS_GAP, or NEXUS_MORE once the chunk is used up.
  */
@@ -295,7 +295,7 @@ static inline bool nexus_is_branch(const struct nexus_message *message)
  * nexus_encode() - write a message
  * @nexus:	initialised with the options of the output
  * @message:	a message of a known layout; only its TCODE, source, fields and flags are used
- * @timestamp:	value of the timestamp field, with NEXUS_TIMESTAMP
+ * @timestamp:	value of the timestamp field, if NEXUS_TIMESTAMP is set
  * @to:		room for NEXUS_ENCODED_MAX bytes
  *
  * Return: the number of bytes, or 0 if the source does not fit in SRC, or the layout is unknown.

@@ -106,7 +106,7 @@ struct perfrec_counter {
  * @serial:	number of this header in its stream, starting at 1; 0 for the header of
  *		perfrec_assume()
  * @count_type:	enum perfrec_count_type
- * @owner:	thread id, valid with @owned
+ * @owner:	thread id, valid if @owned is set
  * @mask:	bit n is set if counter n is recorded
  * @counters:	number of bits set in @mask
  * @begin:	the magic word
@@ -219,10 +219,10 @@ static inline size_t perfrec_stack_bytes(const struct perfrec_stack *stack)
  * @sent_address: addresses as transmitted (XORed for DeltaXOR), with bit 0 clear
  * @address:	addresses, as decoded
  * @dropped:	number of records that its thread dropped before it
- * @waited:	nanoseconds for which its thread waited for room before it
+ * @waited:	nanoseconds that its thread waited for room before it
  * @sent_pc:	@sent_address of a sample, which has one address
- * @callers:	callers, with PERFREC_CALLERS: valid as long as the decoder; NULL if the trace has
- *		too many different lists
+ * @callers:	callers, if PERFREC_CALLERS is set; valid until perfrec_free(); NULL if the trace
+ *		has too many different lists
  * @sent:	counters as transmitted, up to PERFREC_VALUE_BITS wide
  * @value:	values of the counters with Raw and DeltaXOR, counts since the header with Delta;
  *		modulo 2 to the power of the counter's width
@@ -318,7 +318,7 @@ struct perfrec_loss {
  * @marks:	the trace has ended, and marks follow the stream's last record; only @src, @channel,
  *		@dropped and @waited of @record are valid
  * @stack:	the stack of the sample that follows, valid during the call. Returns the callers
- *		that it shows, or NULL. Without it, samples with a stack have no callers.
+ *		that it shows, or NULL. If @stack is NULL, samples with a stack have no callers.
  * @part:	the count type, the mask or a counter of a header is complete. @header is not called
  *		if the header remains incomplete
  * @address:	the addresses of a record are complete, but no counter is valid yet. @record is not

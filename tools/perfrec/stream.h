@@ -134,8 +134,8 @@ static inline void report_loss(struct perfrec *perfrec, struct stream *stream)
 }
 
 /**
- * header_begin() - begin a header whose magic is at @begin; with @tentative, the words may be
- * counters instead
+ * header_begin() - begin a header whose magic is at @begin; if @tentative is set, the words
+ * may be counters instead
  */
 void header_begin(struct perfrec *perfrec, struct stream *stream,
 		  struct perfrec_stamp begin, bool tentative);

@@ -38,7 +38,7 @@ void annotate_sources_free(struct annotate_sources *sources);
  * annotate_sources_line() - return the text of a source line
  * @folder:	folder in which it was compiled, NULL if unknown
  * @file:	path of the file as given to the compiler
- * @line:	line number, from 1 on
+ * @line:	line number, starting at 1
  *
  * A file that is not found or has too few lines is reported once.
  *
@@ -104,8 +104,8 @@ bool annotate_lines(const struct annotate_view *view, const struct annotated_fun
 void annotate_lines_free(struct annotate_line *lines, size_t count);
 
 /**
- * annotate_times() - count how often a line was executed, as in coverage; false if coverage does
- * not have the line
+ * annotate_times() - count how often a line was executed, as the coverage command does; false if
+ * that lacks the line
  */
 bool annotate_times(const struct annotate_view *view, const struct annotate_line *line,
 		    uint64_t *times);

@@ -191,7 +191,7 @@ void annotate_lines_free(struct annotate_line *lines, size_t count)
 	free(lines);
 }
 
-/* ---- counts as in coverage ---------------------------------------------- */
+/* ---- execution counts, as in the coverage command ------------------------ */
 
 static int compare_path(const void *path, const void *file)
 {

@@ -290,8 +290,8 @@ static int by_cost(const void *a, const void *b)
 }
 
 /*
- * Adds the function to which the entries from @first on belong. Returns the index after its last
- * entry.
+ * Adds the function to which the entries that start at @first belong. Returns the index after
+ * its last entry.
  */
 static size_t add_function(struct annotated *annotated, size_t first)
 {

@@ -151,7 +151,7 @@ static void put_files(struct output *out, const struct covered *covered)
 	}
 }
 
-/* Writes the counts of a line's conditional branches, taken and not taken, from *@branch on. */
+/* Writes how often a line's conditional branches were taken and not taken, starting at *@branch. */
 static void put_branches(struct output *out, const struct covered *covered,
 			 const struct covered_line *line, size_t *branch)
 {

@@ -243,9 +243,9 @@ static uint32_t greatest_line(struct maker *maker, const struct lines_function *
 }
 
 /*
- * GCC attributes the end of a function to its closing brace, the last line: all code on that line
- * leads to a return. gcov counts the line only if it is a statement, which a nop marks: this is
- * so in a void function without a return statement.
+ * GCC attributes the end of a function to its last line, the closing brace, so all code on that
+ * line leads to a return. gcov counts the line only if it is a statement. A nop marks it as one
+ * in a void function without a return statement.
  */
 static void leave_out_brace(struct maker *maker, const struct lines_function *function)
 {

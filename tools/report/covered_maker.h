@@ -126,7 +126,7 @@ bool covered_is_new(struct maker *maker, uint64_t start);
 
 /**
  * covered_function() - add the executed code of a function of the current unit
- * @parts:	parts of the function, from @function on
+ * @parts:	parts of the function, starting at @function
  */
 void covered_function(struct maker *maker, const struct lines_function *function, size_t parts);
 

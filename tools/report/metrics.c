@@ -188,7 +188,7 @@ int report_metrics(const struct profile *profile, const struct report_columns *c
 		/* A column with inexact numbers needs room for the mark. */
 		unsigned int least = c < counters->times || counters->turn[c] ? 11 : 9;
 
-		/* Times on and off the CPU are a thread's, while samples may be a hart's. */
+		/* Times on and off the CPU belong to a thread; samples may belong to a hart. */
 		if (counters->hidden[c] || (c < counters->times && !calls))
 			continue;
 		/* The counter's name is the common heading of its total and self columns. */
@@ -314,7 +314,7 @@ static bool has_samples_alone(const struct profile_row *row)
 	return !row->calls && !row->points && (row->samples || row->samples_total);
 }
 
-/* Whether a metric lacks the counts of samples, because the counts of calls include them. */
+/* Whether a metric omits the counts of samples because the counts of calls include them. */
 static bool counts_again(const struct profile *profile, const struct metric *metric)
 {
 	const uint64_t repeated = analysis_repeated(profile->analysis);

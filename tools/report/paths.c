@@ -136,8 +136,8 @@ static uint64_t plain_times(const struct paths_block *from, const struct paths_b
 }
 
 /*
- * Whether a transition is within a call; calls and returns do not, even if they lead to
- * the same function.
+ * Whether a transition stays within a call; calls and returns do not, even if they lead
+ * to the same function.
  */
 static bool is_inside(const struct executed_link *link)
 {
@@ -219,7 +219,7 @@ struct maker {
 
 /*
  * Whether a path continues with a block: the block is in no path yet, and this transition
- * accounts for at least half of the executions of both blocks.
+ * accounts for at least half of the executions of each of the two blocks it connects.
  */
 static bool is_mostly(const struct paths *paths, uint32_t block, const struct way *way)
 {

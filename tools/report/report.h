@@ -140,7 +140,7 @@ int report_metrics(const struct profile *profile, const struct report_columns *c
 		   struct metric metric[METRICS_MAX], unsigned int *number);
 
 /**
- * report_value() - the value of a row's metric; for a share, the number on which the share is
+ * report_value() - return the value of a row's metric; for a share, the number on which it is
  * based
  */
 uint64_t report_value(const struct profile *profile, size_t row,
@@ -163,8 +163,8 @@ void report_share_cell(char *text, const struct profile *profile, size_t row,
 		       const struct metric *metric);
 
 /**
- * report_share() - the share of a row's cycles in which a column's event was counted; 1 if in
- * all
+ * report_share() - return the share of a row's cycles in which a column's event was counted;
+ * 1 if in all
  */
 double report_share(const struct profile *profile, size_t row, unsigned int column, bool total);
 
@@ -182,8 +182,8 @@ bool report_is_uncertain(const struct profile *profile, size_t row,
 			 const struct metric *metric);
 
 /**
- * report_certainty() - a word for how certain a row's times are, including those on and off
- * the CPU
+ * report_certainty() - return a word for how certain a row's times are, including those on
+ * and off the CPU
  */
 const char *report_certainty(const struct profile *profile, size_t row);
 
@@ -236,8 +236,8 @@ void report_put_column(struct output *out, const struct metric *metric,
 		       const char *what);
 
 /**
- * report_row_begin() - begin a row: the columns follow in their order, then
- * report_row_end()
+ * report_row_begin() - begin a row; write the columns in their order next,
+ * then call report_row_end()
  */
 void report_row_begin(struct report_rows *rows, const char *function);
 void report_row_text(struct report_rows *rows, const char *column, const char *text);
@@ -268,8 +268,8 @@ void report_json_end(struct output *out, const struct input *input,
 		     const struct analysis *analysis);
 
 /**
- * report_has_threads() - whether to show threads' times on and off the CPU: they are known,
- * and the user has not given --time
+ * report_has_threads() - whether to show threads' times on and off the CPU: if they are
+ * known and the user has not given --time
  */
 bool report_has_threads(const struct input *input, const struct analysis *analysis);
 

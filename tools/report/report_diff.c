@@ -36,7 +36,7 @@ struct diff {
 	struct metric		metric[2 * METRICS_MAX];
 	bool			scaled[2 * METRICS_MAX];	/* see is_scaled() */
 	unsigned int		metrics;
-	bool			timed;		/* whether the times of both can be compared */
+	bool			timed;		/* both traces' times can be compared */
 	struct pair		*pair;
 	size_t			pairs;
 };

@@ -63,7 +63,7 @@ static int command_top(int argc, char **argv)
 	if (result)
 		return result;
 	options->common.trace.watched = true;
-	/* Statistics are shown while the trace is read. */
+	/* Statistics are shown while the trace is being read. */
 	options->common.trace.jobs = 1;
 	report_choose_width(options);
 	choose_lines(&top);

@@ -12,8 +12,8 @@ bool symbols_find_return(struct symbols *symbols, uint64_t address, struct symbo
 }
 
 /*
- * Whether the return-address register points into the sampled function, because that has called
- * another one.
+ * Whether the return-address register points into the sampled function, because the sampled
+ * function has called another one.
  */
 static bool is_stale(struct symbols *symbols, uint64_t pc, uint64_t address)
 {
@@ -56,8 +56,8 @@ unsigned int symbols_callers(struct symbols *symbols, const struct perfrec_recor
 	if (user >= list->count)
 		return count;
 	/*
-	 * Bit 0 marks this as no return address, so symbols_find_return() finds the instruction
-	 * itself.
+	 * Bit 0 marks an address that is not a return address, so symbols_find_return() finds
+	 * the instruction itself.
 	 */
 	address[count++] = list->address[user] | 1;
 	return count + add_callers(symbols, list->address[user], list->address + user + 1,

@@ -16,7 +16,7 @@ struct frames {
 	const unsigned char	*ident;
 	Elf_Data		*data;
 	uint64_t		address;	/* address of the section */
-	bool			wide;		/* addresses have 64 bits */
+	bool			wide;		/* addresses are 64 bits wide */
 	/* The latest CIE, and the encoding of addresses in its FDEs. */
 	Dwarf_Off		cie;
 	unsigned int		encoding;

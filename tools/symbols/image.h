@@ -107,7 +107,7 @@ struct Dwfl_Module;
 /** image_module() - return the file as a libdwfl module */
 struct Dwfl_Module *image_module(const struct image *image);
 
-/** image_is_wide() - whether a file's addresses have 64 bits */
+/** image_is_wide() - whether a file's addresses are 64 bits wide */
 bool image_is_wide(const struct image *image);
 
 /**

@@ -45,7 +45,7 @@ uint64_t places_shift(const struct places *places, size_t object);
 struct places_writer {
 	unsigned int	channel;	/* channel of its stream */
 	bool		named;		/* the record's header names the thread */
-	uint32_t	thread;		/* thread id, valid with @named */
+	uint32_t	thread;		/* thread id, valid if @named is set */
 };
 
 /**

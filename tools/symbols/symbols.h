@@ -135,7 +135,7 @@ void symbols_close(struct symbols *symbols);
 
 /**
  * symbols_find() - look an address up
- * @symbols:	result of symbols_open(), or NULL, with which nothing is found
+ * @symbols:	result of symbols_open(), or NULL to find nothing
  * @address:	any value
  * @symbol:	the result; set even if nothing is found
  *
@@ -185,7 +185,7 @@ struct perfrec_stack;
  * symbols_unwind() - find the callers that a stack shows, by the unwind tables of the files
  * @symbols:	struct symbols; the time for its lookups becomes the stack's
  * @address:	set as in struct perfrec_callers: the list ends where the stack does, or with the
- *		mark PERFREC_CUT or PERFREC_UNKNOWN, for which symbols_find() returns the functions
+ *		mark PERFREC_CUT or PERFREC_UNKNOWN, which symbols_find() shows as the functions
  *		"[cut]" and "[unknown]"
  *
  * Return: the number of addresses.
@@ -217,7 +217,7 @@ struct symbols_object {
 
 /**
  * symbols_object() - find the object that contains an address
- * @symbols:	may be NULL, with which none is found
+ * @symbols:	NULL to find nothing
  * @object:	set to the object; its strings are valid until symbols_close()
  *
  * Return: whether there is an object with a file.
@@ -229,7 +229,7 @@ struct image;
 
 /**
  * symbols_image() - find the file that contains an address
- * @symbols:	may be NULL, with which none is found
+ * @symbols:	NULL to find nothing
  * @bias:	set to the address, as from symbols_same(), minus the address in the file
  *
  * Return: the file, valid until symbols_close(), or NULL.
@@ -238,7 +238,7 @@ struct image *symbols_image(struct symbols *symbols, uint64_t address, uint64_t 
 
 /**
  * symbols_named() - find the object with a name
- * @symbols:	may be NULL, with which none is found
+ * @symbols:	NULL to find nothing
  * @start:	first address of the object
  * @object:	see symbols_object()
  *
@@ -264,7 +264,7 @@ void symbols_expect(struct symbols *symbols, uint64_t address);
 
 /**
  * symbols_caller() - return the function that contains a call site
- * @symbols:	may be NULL, with which none is found
+ * @symbols:	NULL to find nothing
  * @call_site:	the return address of the call
  *
  * Searches only files with expected functions, so that no error is reported if other files are

@@ -51,7 +51,7 @@ struct layout {
 
 #define UC_FLAGS	128
 
-/* Of 64-bit programs, of 32-bit programs, and of 32-bit programs on a 64-bit kernel. */
+/* For 64-bit programs, for 32-bit programs, and for 32-bit programs on a 64-bit kernel. */
 static const struct layout layouts[] = {
 	{ UINT64_MAX, .link = 136, .start = 144, .size = 160, .registers = 304, .bytes = 1088 },
 	{ UINT32_MAX, .link = 132, .start = 136, .size = 144, .registers = 288, .bytes = 944 },
@@ -291,8 +291,8 @@ static Dwarf_Frame *find_frame(struct image *image, uint64_t address)
 }
 
 /*
- * Continues with the caller. Returns false at the end; @end is then the mark for it, or 0 at the
- * end of the stack.
+ * Continues with the caller. Returns false at the end; @end is then the mark that ends the list,
+ * or 0 at the end of the stack.
  */
 static bool unwind_frame(struct unwind *unwind, Dwarf_Frame *frame, uint64_t *end)
 {
@@ -405,8 +405,8 @@ static bool leave_signal(struct unwind *unwind, const struct layout *layout)
 
 /*
  * Continues from a signal handler's return address, which is in the vdso, to the interrupted code.
- * Code that is in no object can also be the vdso, because the trace may not name it. Returns
- * whether there was a handler; if not, sets @end to the mark that ends the list.
+ * Code that is in no object can also be the vdso, because the trace may not list the vdso.
+ * Returns whether there was a handler; if not, sets @end to the mark that ends the list.
  */
 static bool leave_handler(struct unwind *unwind, struct symbols *symbols, uint64_t *end)
 {

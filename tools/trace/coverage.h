@@ -16,8 +16,8 @@ enum coverage {
 };
 
 /**
- * coverage_of() - the coverage from the side-car file and the trace; only after the trace has been
- * read
+ * coverage_of() - determine the coverage from the side-car file and the trace; call only after the
+ * trace has been read
  */
 enum coverage coverage_of(const struct input *input);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * Follows a trace while it is recorded in pieces, to save the state that the reader of a piece
- * needs from earlier pieces. resume.h is the counterpart in the reader.
+ * Follows a trace while it is being recorded in pieces, to save the state that the reader of a
+ * piece needs from earlier pieces. resume.h is the counterpart in the reader.
  */
 #ifndef SIFIVE_TRACE_CUT_H
 #define SIFIVE_TRACE_CUT_H
@@ -19,7 +19,7 @@ struct cut;
  * cut_new() - begin to follow a trace
  * @src_bits, @ts_width: see struct nexus_options
  *
- * Return: to be freed with cut_free(), or NULL if out of memory.
+ * Return: the state, to be freed with cut_free(), or NULL if out of memory.
  */
 struct cut *cut_new(unsigned int src_bits, unsigned int ts_width);
 

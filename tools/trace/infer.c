@@ -8,15 +8,15 @@
 #include "trace.h"
 
 /*
- * ENOUGH bytes suffice if they contain records with a header; FIRST bytes suffice if only one width
- * yields such records.
+ * ENOUGH bytes suffice if they contain records whose header is known; FIRST bytes suffice if only
+ * one width yields such records.
  */
 #define ENOUGH		(32u << 10)
 #define FIRST		(2u << 10)
 
 /* How plausible a decoding is; the first member that differs is decisive. */
 struct sense {
-	uint64_t	words;		/* words in headers, and in records with a header */
+	uint64_t	words;		/* words in headers, and in records whose header is known */
 	int64_t		bare_words;	/* words in other records, minus dropped words */
 	int64_t		messages;	/* plausible messages, minus implausible ones */
 };
@@ -83,7 +83,7 @@ static bool better(const struct sense *a, const struct sense *b)
 
 /*
  * Returns the width or -1, and sets its plausibility and the number of widths that yield
- * records with a header.
+ * records whose header is known.
  */
 static int try_widths(const void *data, size_t length,
 		      const struct nexus_options *options, struct sense *best,

@@ -36,7 +36,7 @@ struct sample {
  * @written:	latest time of each source, as written
  * @known:	set for each source that has an absolute time in the output
  * @bytes:	number of bytes read
- * @message:	the next message; valid with @more
+ * @message:	the next message; valid if @more is set
  * @since:	ticks of its clock from @start to the latest message
  * @time:	time of the next message, on the common clock
  * @cut:	the trace ends within a message

@@ -22,14 +22,14 @@
  *	sources		[{ src, hart, cpu }]
  *	counters	[{ number, event, type, code, data, flags, info, turn }]; turn: the
  *			turn in which the event is counted; absent if it always is
- *	turn_us		microseconds of a turn
- *	channel		channel of the program's first thread
- *	ts_channels	boolean: registers 16 to 31 are channels 0 to 15
- *	early		boolean: the library wrote this file when the program started
- *	sampling	{ channel, interval_ns, period, header_interval, event }
- *	switches	{ channel, encoders }; encoders: the number of encoders in the capture
- *	instruction	{ calls }: whose instructions were requested: "user", "kernel" or "all"
- *	trigger		{ function, call, tid, took_ns, limit_ns, last, from, to }: the call that
+ *	turn_us length of a turn in microseconds channel channel of the program's
+ *	first thread ts_channels boolean: registers 16 to 31 are channels 0 to 15
+ *	early boolean: the library wrote this file when the program started sampling
+ *	{ channel, interval_ns, period, header_interval, event } switches { channel,
+ *	encoders }; encoders: the number of encoders in the capture instruction {
+ *	calls }: whose instructions were requested: "user", "kernel" or "all"
+ *	trigger { function, call, tid, took_ns, limit_ns, last, from, to }: the call
+ *	that
  *			triggered this snapshot; from and to are in ticks and not exact; took_ns,
  *			limit_ns and to are present only if the call exceeded its time limit
  *	part		{ from, to, depth, functions, filter, left_out }: what record --from, --to,
@@ -158,7 +158,7 @@ struct meta_process {
 /*
  * A program or shared object at @start to @end, exclusive, at some time from tick @from to tick
  * @to, inclusive. @bias is an address in memory minus the address in the file. @ins processes
- * mapped the object, and are listed in struct meta.in from index @in on; if @ins is 0, all did.
+ * mapped the object, and are listed in struct meta.in, beginning at @in; if @ins is 0, all did.
  */
 struct meta_object {
 	const char	*path;
@@ -279,15 +279,15 @@ struct meta_rest {
 /**
  * struct meta - contents of a side-car file; -1, 0 or NULL for missing values
  * @hart_counts: the file says that counts are per hart
- * @turn_us:	microseconds of a turn, 0 if unknown
+ * @turn_us:	length of a turn in microseconds, 0 if unknown
  * @switches:	channel of the records of context switches
- * @encoders:	number of encoders in the capture, in all sinks, with @switches; 0 if unknown
+ * @encoders:	number of encoders in the capture, in all sinks, if @switches is set; 0 if unknown
  * @flow:	the trace has instruction trace
- * @calls:	enum meta_calls, with @flow
+ * @calls:	enum meta_calls, if @flow is set
  * @files:	path of the folder of copies, NULL if there is none
  * @piece:	piece number, -1 if the recording is not split into pieces
  * @continued:	another piece follows
- * @in:		indexes of processes, of all objects
+ * @in:		indexes of processes, for all objects
  *
  * All strings are in @strings.
  */

@@ -4,7 +4,7 @@
 #include "../output.h"
 #include "meta_part.h"
 
-/* Writes the member @key, a string, unless it is NULL; returns the text before the next one. */
+/* Writes @text as member @key unless it is NULL; returns the text before the next member. */
 static const char *string_member(const char *between, const char *key, const char *text,
 				 struct output *out)
 {
@@ -15,7 +15,7 @@ static const char *string_member(const char *between, const char *key, const cha
 	return ",";
 }
 
-/* As string_member(), for a number, unless it is 0. */
+/* Like string_member(), for a number, which is omitted if it is 0. */
 static const char *number_member(const char *between, const char *key, uint64_t number,
 				 struct output *out)
 {

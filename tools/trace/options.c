@@ -135,7 +135,7 @@ void options_init(struct options *options)
 }
 
 /*
- * Whether a name is like those that record gives to traces: trace.0.rtd, a piece trace.0.rtd.3, a
+ * Whether a name has the form that record gives to traces: trace.0.rtd, a piece trace.0.rtd.3, a
  * snapshot's sink trace.rtd.0.3.
  */
 static bool is_named_as_trace(const char *name)

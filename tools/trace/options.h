@@ -27,7 +27,7 @@ enum options_calls {
  * @meta:	--meta, NULL for the file beside the trace
  * @ts_hz:	--ts-hz, 0 to take it from the side-car file
  * @range:	--time, for commands that show calls
- * @calls:	--calls (enum options_calls), for these commands
+ * @calls:	--calls (enum options_calls), for commands that show calls
  * @strict:	losses are an error
  * @output:	-o, NULL for the default; listed in each command's own table
  * @path:	path of the trace; if several are merged, its name in messages

@@ -35,7 +35,7 @@ bool ring_begins(const void *data, size_t length,
 
 /**
  * struct ring_times - the clocks of a ring's sources before its first message
- * @time:	time of each source in ticks; valid with @known
+ * @time:	time of each source in ticks; valid if @known is set
  * @worked_out:	number of sources whose times were inferred
  * @contrary:	number of sources whose messages contradict each other
  */

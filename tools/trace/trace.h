@@ -66,7 +66,7 @@ struct trace_options {
  * @headers:	headers
  * @counted:	headers define counters other than the timestamp
  * @records:	records by enum perfrec_type
- * @no_header:	records without a header
+ * @no_header:	records whose header is unknown
  * @unaddressed: records with unknown addresses
  * @callers:	samples with callers
  * @no_callers:	samples whose callers are omitted because there are too many different ones
@@ -80,7 +80,7 @@ struct trace_options {
  *		ones
  * @ring_words:	words of records that the beginning of a ring cuts off
  * @worked_out:	sources whose times before a ring's first absolute one were inferred
- * @contrary:	sources for which those times contradict each other
+ * @contrary:	sources whose inferred times contradict each other
  * @corrected:	number of times that a timestamp contradicted its source's clock
  * @inferred:	records with an inferred time
  * @flow_losses: gaps in the instruction flow because of contradictions or damage
@@ -166,8 +166,8 @@ static inline void trace_count_time(struct trace_stats *stats, const struct perf
 
 /**
  * struct trace_ops - a consumer's callbacks; each may be NULL
- * @header, @record, @lost, @marks, @part, @address, @counter: see struct perfrec_ops; with
- *		@counter, records are passed on once a later word shows that they are complete
+ * @header, @record, @lost, @marks, @part, @address, @counter: see struct perfrec_ops; if @counter
+ *		is set, records are passed on once a later word shows that they are complete
  * @gap:	a range of bytes that do not belong to a message
  * @error:	an Error message
  * @ownership:	an Ownership message
