@@ -148,7 +148,7 @@ static void each_of(const char *words, cli_add *add, void *context)
 	for (; *words; words += length + (words[length] == '|')) {
 		length = strcspn(words, "|");
 		snprintf(word, sizeof(word), "%.*s", (int)length, words);
-		/* Words that do not begin with a small letter are placeholders. */
+		/* Words that do not begin with a lower-case letter are placeholders. */
 		if (*word >= 'a' && *word <= 'z')
 			add(context, word, NULL);
 	}
@@ -276,7 +276,7 @@ static int refused_option(const struct parser *parser, int found, char *word)
 			   hint(parser, word, "--", text, sizeof(text)), command);
 }
 
-/* Sets the user's default of one option. */
+/* Applies the user's default for one option. */
 static int configure(void *context, const struct config_line *line)
 {
 	struct parser *parser = context;

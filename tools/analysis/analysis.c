@@ -12,7 +12,7 @@
 static const struct trace_ops trace_ops;
 static void on_ordered(void *context, const struct perfrec_record *record);
 
-/* Passes on the span, limited to the selected time range. */
+/* Passes a span on to the consumer, clipped to the selected time range. */
 static void on_span(void *context, struct thread *thread, enum oncpu_state state, uint64_t from,
 		    uint64_t to)
 {
@@ -151,8 +151,8 @@ struct analysis_thread *analysis_thread_of(struct analysis *analysis,
 /* ---- counters ---------------------------------------------------------- */
 
 /*
- * Used with per-thread counts. Sets @delta to what counter @i has counted since the thread's latest
- * record on any hart. Returns whether this is known.
+ * For per-thread counts: sets @delta to what counter @i has counted since the thread's latest
+ * record on any hart. Returns whether that is known.
  */
 static bool thread_delta(struct analysis_thread *thread, struct stream *stream,
 			 const struct perfrec_record *record, unsigned int i,
@@ -289,8 +289,8 @@ static void follow_parts(struct analysis *analysis, struct analysis_thread *thre
 }
 
 /*
- * Divides the time since @before, except @waited, into time on the CPU, off the CPU and unknown.
- * Returns the columns to charge to the running function.
+ * Divides the time since @before, excluding @waited, into time on the CPU, off the CPU and
+ * unknown. Returns the columns to charge to the running function.
  */
 static uint64_t divide_time(struct analysis *analysis, struct analysis_thread *thread,
 			    uint64_t before, bool whole, uint64_t waited)
@@ -467,7 +467,7 @@ static void on_ordered(void *context, const struct perfrec_record *record)
 		follow_parts(analysis, thread, stream, record->header);
 	lost = record->header && !(record->flags & PERFREC_ADDRESS_KNOWN);
 	if (lost) {
-		/* The record may have ended any of the open calls. */
+		/* A record without addresses may have ended any of the open calls. */
 		analysis->stats.unaddressed++;
 		calls_end(analysis, thread);
 	}
@@ -531,7 +531,7 @@ static void on_header(void *context, const struct perfrec_header *header)
 }
 
 /*
- * Until the trace has been read, its own statistics may be in use by one of the reader's threads.
+ * Counts in @made, because one of the reader's threads may be updating the trace's statistics.
  */
 static void count_made(struct trace_stats *made, const struct perfrec_record *record)
 {
@@ -741,7 +741,7 @@ const struct analysis_stats *analysis_stats(const struct analysis *analysis)
 	return &analysis->stats;
 }
 
-/* Appends @mark to @text, whose end is cut off if both do not fit. */
+/* Appends @mark to @text, truncating @text if both do not fit. */
 static void append(char *text, unsigned int size, const char *mark)
 {
 	size_t length = strlen(text), marked = strlen(mark);

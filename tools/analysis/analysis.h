@@ -32,13 +32,13 @@
 /* Appended to names of functions that belong to the tracer. */
 #define ANALYSIS_TRACER		" [tracer]"
 
-/* Flags that say why a call's length is uncertain. This one: @inner is inferred. */
+/* Flags: why a call's length is uncertain. ANALYSIS_INNER_INFERRED: @inner is inferred. */
 #define ANALYSIS_INNER_INFERRED	(1u << 0)
 /* @inner includes ticks spent in unknown functions. */
 #define ANALYSIS_UNKNOWN_RAN	(1u << 1)
 /* The thread waited for room for an unknown number of ticks, which the call includes. */
 #define ANALYSIS_WAIT_UNKNOWN	(1u << 2)
-/* Records are missing since the call began: its exit record may belong to a later call. */
+/* Records are missing since the call began, so its exit record may belong to a later call. */
 #define ANALYSIS_RECORDS_LOST	(1u << 3)
 
 /**

@@ -52,8 +52,8 @@ struct analysis {
 	/* The consumer's callbacks; while nothing is shown, @ops has none. */
 	const struct analysis_ops	*wanted;
 	/*
-	 * For limit.c: the selected time range in ticks, and the statistics as they were before
-	 * the records that are not shown.
+	 * For limit.c: the selected time range in ticks, and a copy of the statistics from
+	 * before the records that are not shown.
 	 */
 	bool				limited;
 	uint64_t			from;
@@ -69,7 +69,7 @@ struct analysis {
 	struct order			*order;
 	struct trace			*trace;
 	struct flows			*flows;		/* NULL without instruction trace */
-	/* The user has chosen calls from records, not from instruction trace. */
+	/* The user has chosen to show calls from records, not from instruction trace. */
 	bool				by_records;
 	/*
 	 * For points.c: whether calls come from instruction trace, and the columns of
@@ -111,7 +111,7 @@ void calls_exit(struct analysis *analysis, struct analysis_thread *thread,
 		const struct perfrec_record *record, uint32_t function);
 
 /**
- * calls_wait() - note that the thread has waited for room: charge this time to no call
+ * calls_wait() - note that the thread has waited for room, and charge this time to no call
  * @ticks:	length of the wait, in ticks
  * @unknown:	it is unknown which function ran before or after the wait, so the time is no
  *		function's self time

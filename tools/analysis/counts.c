@@ -10,7 +10,7 @@
 #include "hash.h"
 #include "steps.h"
 
-/* Bits of a halfword's index in a block; the end of the block has an index, too. */
+/* Width of a halfword's index in a block, in bits; the end of the block has an index, too. */
 #define HALFWORD_BITS	12
 /* Initial number of entries in a table. */
 #define ROOM		256

@@ -32,8 +32,8 @@ static bool reserve(struct executed *executed, void *array, size_t count, size_t
 }
 
 /*
- * A file at one of its places in memory: adding @shift to an address there yields the address at
- * the file's first place.
+ * A file at one of its places in memory. Adding @shift to an address at this place yields the
+ * address at the file's first place.
  */
 struct executed_alias {
 	struct image	*image;

@@ -204,7 +204,7 @@ new_function(struct flows *flows, const struct block *block)
 	}
 	function = &flows->function[block->id];
 	function->tried = true;
-	/* This is cached: @place is valid at any time, and the kernel's addresses never change. */
+	/* Can be cached: @place is valid at any time, and the kernel's addresses never change. */
 	function->known = symbols_find(flows->symbols, block->place, &symbol);
 	function->start = function->known ? symbol.start : block->place;
 	function->cold = symbol.function && strstr(symbol.function, ".cold");
@@ -212,7 +212,7 @@ new_function(struct flows *flows, const struct block *block)
 	return function;
 }
 
-/* The result is valid until this is called for another block. */
+/* The result is valid until the next call for another block. */
 static inline const struct function *function_of(struct flows *flows, const struct block *block)
 {
 	if (block->id < flows->room && flows->function[block->id].tried)
@@ -488,8 +488,8 @@ static void resume(struct flows *flows, struct track *track, const struct flow_p
 }
 
 /*
- * Called when the writer ends. Unless it returns to its caller or continues in the library,
- * instructions are missing.
+ * Called when the generated writer ends. Unless it returns to its caller or continues in
+ * the library, instructions are missing.
  */
 static void end_writer(struct flows *flows, struct track *track, const struct flow_place *place,
 		       const struct block *block, uint64_t at)
@@ -503,8 +503,8 @@ static void end_writer(struct flows *flows, struct track *track, const struct fl
 }
 
 /*
- * Whether the code that no file contains is the generated writer. A thread that was switched out
- * in the writer continues in it, at an unknown address.
+ * Whether code that is in no file is the generated writer. A thread that was switched out in the
+ * writer continues in it, at an unknown address.
  */
 static bool is_writer(struct flows *flows, const struct owner *owner,
 		      const struct flow_event *event)
@@ -518,7 +518,7 @@ static bool is_writer(struct flows *flows, const struct owner *owner,
 	return symbols_find(flows->symbols, event->address, &symbol) && symbol.generated;
 }
 
-/* Called when the thread continues in code of no file, such as code generated at run time. */
+/* Called when the thread continues in code that is in no file, such as generated code. */
 static void on_unseen(struct flows *flows, struct track *track, const struct flow_place *place,
 		      const struct flow_event *event)
 {
@@ -610,7 +610,7 @@ static void on_event(void *context, const struct flow_place *place,
 	case FLOW_LOST:
 		on_lost(flows, track, place, event);
 		/*
-		 * Code that no file contains may be a trap handler, which does not affect the
+		 * Code that is in no file may be a trap handler, which does not affect the
 		 * open calls.
 		 */
 		track->lost |= event->reason != FLOW_GAP_NO_CODE &&

@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Number of the latest losses to keep: enough for the time that a record waits to be analysed. */
+/* Number of latest losses to keep, enough for the time that a record waits to be analysed. */
 #define LOSSES_KEPT	32u
 
 struct losses {

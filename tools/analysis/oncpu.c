@@ -2,9 +2,9 @@
 /*
  * When threads run: see oncpu.h.
  *
- * Records wait in a window until earlier records of other harts have arrived, and are then taken
- * in order of time. A thread's parts are kept until the thread's next record, which arrives
- * later, because a record is complete only when another one follows.
+ * Records wait in a window until earlier records of other harts have arrived, and are then
+ * processed in order of time. A thread's parts are kept until the thread's next record, which
+ * arrives later, because a record is complete only when another one follows.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -205,7 +205,7 @@ static bool make_room(struct oncpu *oncpu, struct oncpu_thread *t)
 			oncpu->bytes += bytes;
 		}
 	}
-	/* A thread that writes no records no longer needs its parts. */
+	/* The parts of a thread that writes no records are no longer needed. */
 	if (t->count == t->room && t->room && !t->asked && t->thread->pid < 0)
 		take(oncpu, t, t->part[t->count / 2].from, &(struct oncpu_part){ 0 });
 	else if (t->count == t->room && t->room)
@@ -309,7 +309,7 @@ static void enter_state(struct oncpu *oncpu, struct oncpu_thread *t, enum oncpu_
 			uint64_t now)
 {
 	if (!t->known || t->over) {
-		/* A part cannot begin before the previous one is over: parts never overlap. */
+		/* A part cannot begin before the previous one ends, because parts never overlap. */
 		oncpu->stats.contrary += now < t->since;
 		if (now > t->since)
 			t->since = now;
@@ -665,7 +665,7 @@ void oncpu_push(struct oncpu *oncpu, const struct trace_switch *record)
 	/* The first mark begins the recording; a mark after its end resumes it. */
 	oncpu->stats.losses += hart->ended ? !begins : begins && hart->time;
 	hart->ended = record->kind == SIFIVE_TRACE_SWITCH_END;
-	/* Without a time, the record does not show what ran either. */
+	/* A record without a time does not show what ran, either. */
 	if (!record->stamp.time_known || (begins && hart->time))
 		lose(hart, hart->whole);
 	see(oncpu, record->src, &record->stamp);

@@ -21,7 +21,7 @@ struct order {
 	reorder_give	give;
 	void		*context;
 	struct reorder	*reorder[PERFREC_CHANNELS];
-	struct reorder	*common;	/* replaces @reorder where headers name threads */
+	struct reorder	*common;	/* replaces @reorder if headers name threads */
 	uint32_t	moving;		/* channels whose threads change sources */
 	bool		hold;
 	struct move	move[MOVES];
@@ -83,8 +83,8 @@ static void settle_first(struct order *order, const struct trace *trace)
 }
 
 /*
- * The thread's last record in another stream may be waiting for a word that never arrives. It
- * precedes this record, so it must be passed on first.
+ * The thread's last record in another stream may be waiting for a word that never arrives.
+ * Pass that record on first, because it precedes this one.
  */
 static void note_record(struct order *order, const struct trace *trace,
 			const struct perfrec_record *record)

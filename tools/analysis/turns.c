@@ -19,8 +19,8 @@
  * @known:	set if its counter and turn are known
  * @column:	column of its counts
  * @turns:	turns of threads in which it was counted
- * @count, @cycles: sums over these
- * @squares, @products, @cycles_squared: sums of count^2, count * cycles and cycles^2
+ * @count, @cycles: sums over these turns @squares, @products, @cycles_squared: sums
+ * of count^2, count * cycles and cycles^2
  */
 struct event {
 	const struct meta_counter *known;
@@ -198,7 +198,7 @@ bool turns_change(const struct perfrec_record *record, unsigned int i)
 	       (record->value[i] ^ (before & counters_mask(record, i))) >> shift_of(record, i);
 }
 
-/* Counts since the previous record, of those counters of a record that take turns. */
+/* What the counters of a record that take turns have counted since the previous record. */
 struct since {
 	uint32_t	mask;		/* mask of counters, by number */
 	uint64_t	period;		/* numbers of turn and round */

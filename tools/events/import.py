@@ -12,7 +12,7 @@ import pathlib
 import re
 import sys
 
-# The families' names in the kernel, and their product names.
+# The families' names in the kernel and their product names.
 CORES = {
     "bullet": "7 series: U74, S76, X280 ...",
     "bullet-07": "7 series, mimpid 0x7... and others",

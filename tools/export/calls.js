@@ -122,7 +122,7 @@ var CALLS = (function () {
 		return chunk.coming;
 	};
 
-	// A view draws this many chunks: keep them in memory along with those that a scan reads.
+	// A view draws this many chunks; keeps them in memory along with those that a scan reads.
 	calls.needs = function (chunks) {
 		room = Math.max(KEPT, chunks + AT_ONCE);
 	};
@@ -172,9 +172,9 @@ var CALLS = (function () {
 				each(list[i]);
 	}
 
-	// Visits the chunks of a time range, longest calls first and points last: with @draw the
-	// chunks to draw call by call, because their calls are few or may have @least ticks, and
-	// with @area the others.
+	// Visits the chunks of a time range, longest calls first and points last. Calls @draw
+	// for chunks to draw call by call, because they are few or may have calls of @least
+	// ticks, and @area for the others.
 	calls.chunks = function (from, to, least, draw, area) {
 		var kind;
 
@@ -225,8 +225,8 @@ var CALLS = (function () {
 		return step();
 	};
 
-	// Finds the first call after @after for which @matches(data, i), or with @backwards the
-	// last one before it. Returns a promise of { begin, end, chunk, i }, or of null.
+	// Finds the first call after @after for which @matches(data, i) or, if @backwards, the
+	// last one before @after. Returns a promise of { begin, end, chunk, i }, or of null.
 	calls.find = function (after, backwards, matches) {
 		var best = null;
 

@@ -30,8 +30,8 @@
 #define WHOLE_SIZE	(WHOLE_COLUMNS * (2 * META_STRING_MAX + 4))
 
 /*
- * Number of times whose rounded sums are kept, for total and self: the times on and off the CPU
- * and, last, the whole time.
+ * Number of time columns whose rounded sums are kept, for total and self: those on and off the
+ * CPU and, last, the whole time.
  */
 #define TIMES		(COUNTERS_TIMES + 1)
 
@@ -343,8 +343,8 @@ static void put_function(struct export *export, uint32_t number, bool name_only)
 /* ---- rows --------------------------------------------------------------- */
 
 /*
- * Converts ticks to the unit of the table. With @sum, the result is rounded so that a
- * function's rows add up to the value that report shows.
+ * Converts ticks to the unit of the table. If @sum is given, the result is rounded so
+ * that a function's rows add up to the value that report shows.
  */
 static uint64_t in_unit(const struct export *export, uint64_t *sum, uint64_t ticks)
 {

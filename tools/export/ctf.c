@@ -307,7 +307,7 @@ static void put_class(struct export *export, struct output *out,
 	const struct ctf *ctf = export->private;
 	uint64_t columns;
 
-	/* The set has columns that exist only for the other kind of counters. */
+	/* Omit a set with columns that only the other kind of counters has. */
 	if (counters->count < COUNTERS_MAX && ctf->set[set] >> counters->count)
 		return;
 	put_format(out, "event {\n\tname = \"%s\";\n\tid = %u;\n\tstream_id = 0;\n"

@@ -50,10 +50,10 @@ struct html {
 	struct loss	*loss;
 	struct spans	spans;
 	uint32_t	span_threads;
-	/* By thread: levels of its calls. */
+	/* The number of levels of each thread's calls. */
 	uint32_t	*levels;
 	uint32_t	threads;
-	/* By function: it has calls without a time. */
+	/* Whether each function has calls without a time. */
 	bool		*untimed;
 	uint32_t	functions;
 	uint32_t	losses;
@@ -69,7 +69,7 @@ struct html {
 	bool		no_memory;
 };
 
-/* The counts of a plot, one of PLOTS * PLOTS_MAX * COUNTERS_MAX; NULL: there are none. */
+/* Returns the counts of a plot, one of PLOTS * PLOTS_MAX * COUNTERS_MAX; NULL if none. */
 #define PLOTS_ALL	(PLOTS * PLOTS_MAX * COUNTERS_MAX)
 static double *plot_of(const struct html *html, unsigned int number)
 {
@@ -122,7 +122,7 @@ static void add_level(struct html *html, const struct call *call)
 		levels[call->thread] = call->depth + 1;
 }
 
-/* Notes that a call of the function has no time: the page lacks that call. */
+/* Notes that a call of the function has no time, so the page lacks that call. */
 static void add_untimed(struct html *html, uint32_t function)
 {
 	bool *untimed = with_room(html, html->untimed, &html->functions, function,

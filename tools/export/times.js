@@ -102,7 +102,7 @@
 		c.g.fill();
 	}
 
-	// By row of the canvas: where the latest call ends. Calls behind it are hidden.
+	// For each row of the canvas: where the latest call ends. Calls behind it are hidden.
 	var ends = new Float64Array(0);
 
 	function drawChunk(c, top, chunk, data) {

@@ -45,7 +45,7 @@ struct code {
 	uint64_t	time;
 	enum meta_calls	calls;
 	uint64_t	trampoline;
-	bool		tried;		/* the trampoline has been searched */
+	bool		tried;		/* the trampoline has been searched for */
 	struct file	*files;
 	uint64_t	bytes;
 	bool		full;

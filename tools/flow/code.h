@@ -88,7 +88,7 @@ void code_when(struct code *code, bool known, uint64_t time);
 /**
  * code_block() - find the block at an address, at the time of code_when()
  *
- * Return: the block, valid as long as the code; NULL if no file has code there.
+ * Return: the block, valid until code_free(); NULL if no file has code there.
  */
 struct block *code_block(struct code *code, uint64_t address);
 
@@ -98,11 +98,11 @@ struct block *code_block(struct code *code, uint64_t address);
  * @size:	set to the number of bytes
  * @rv32:	set to whether the code is RV32
  *
- * Return: the bytes, valid as long as the code; NULL if no file contains them.
+ * Return: the bytes, valid until code_free(); NULL if no file contains them.
  */
 const uint8_t *code_bytes(struct code *code, uint64_t place, uint64_t *size, bool *rv32);
 
-/** code_is_kernel() - whether an address is the kernel's, in the upper half of the address space */
+/** code_is_kernel() - whether an address is in the kernel's upper half of the address space */
 static inline bool code_is_kernel(uint64_t address)
 {
 	return address >> 63;

@@ -286,8 +286,8 @@ static bool is_of_flow(const struct nexus_message *message)
 }
 
 /*
- * Whether the thread is switched out, or may be, in lost messages. It may continue on another
- * source.
+ * Whether the thread is switched out, or may have been in lost messages. It may continue on
+ * another source.
  */
 static bool is_end(const struct nexus_message *message)
 {
@@ -295,7 +295,7 @@ static bool is_end(const struct nexus_message *message)
 }
 
 /*
- * Follows the flow of the thread's old source, where it will never complete an unfinished record.
+ * Follows the flow of the thread's old source, where the thread will never complete its record.
  */
 static int begin_context(struct joined *joined, struct lane *lane, uint64_t context)
 {

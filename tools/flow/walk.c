@@ -187,7 +187,7 @@ static void expect_return(struct walk *walk, uint64_t address)
 		push(walk, trampoline);
 }
 
-/* Unknown code has returned to @address: forget the calls up to that one, or all. */
+/* Unknown code has returned to @address: forget calls up to the one that returns there, or all. */
 static void forget_calls(struct walk *walk, uint64_t address)
 {
 	while (walk->calls && pop(walk) != address)

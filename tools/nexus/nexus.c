@@ -693,7 +693,7 @@ decode_stores(struct nexus *nexus, struct store *store, size_t count, bool delta
 			break;
 		stored = begin >> (SLICE_BITS * (tag + 1)) &
 			 slice_mask[value - tag];
-		/* Take it from the word that contains the whole field, without a branch. */
+		/* Take the timestamp from the word that contains all of it, without a branch. */
 		later = -(uint64_t)(value > 4);
 		timestamp = (begin ^ ((begin ^ rest) & later)) >>
 			    (SLICE_BITS * (value + 1) - (36 & later));

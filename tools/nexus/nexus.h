@@ -238,7 +238,7 @@ void nexus_skip(struct nexus *nexus, size_t bytes);
 
 /**
  * nexus_feed() - supply the next chunk of the input
- * @nexus:	decoder that is new or has returned NEXUS_MORE
+ * @nexus:	decoder that is new, or whose nexus_next() has returned NEXUS_MORE
  * @data:	the chunk, which must remain valid until nexus_next() returns NEXUS_MORE
  * @length:	number of bytes; messages may be split between chunks
  */
@@ -246,7 +246,7 @@ void nexus_feed(struct nexus *nexus, const void *data, size_t length);
 
 /**
  * nexus_end() - mark the end of the input
- * @nexus:	decoder that has returned NEXUS_MORE
+ * @nexus:	decoder whose nexus_next() has returned NEXUS_MORE
  *
  * From now on nexus_next() returns an incomplete last message as a gap.
  */

@@ -151,7 +151,8 @@ struct perfrec_callers {
 };
 
 /*
- * Replace the last caller if it is not in the copy of the stack, or if no unwind table leads to it.
+ * They replace the last caller if it is outside the copied stack, or no unwind table leads to
+ * it.
  */
 #define PERFREC_CUT		0xfffffffffffffff2ull
 #define PERFREC_UNKNOWN		0xfffffffffffffff6ull
@@ -384,7 +385,7 @@ void perfrec_free(struct perfrec *perfrec);
  * @word:	the word; words are pushed in the order of the trace
  *
  * Return: 0; -EINVAL if src or channel is out of range, in which case the word is ignored; -ENOMEM
- * if there is no memory for a new stream, which takes about 10 KiB.
+ * if there is no memory for a new stream, which needs about 10 KiB.
  */
 int perfrec_push(struct perfrec *perfrec, const struct store *word);
 
@@ -419,7 +420,7 @@ bool perfrec_unfinished(const struct perfrec *perfrec, unsigned int src, unsigne
  * @perfrec:	decoder
  * @owner:	thread id
  * @channel:	streams of this channel without a named thread also belong to the thread
- * @before:	place in the file: only records before it are passed on
+ * @before:	place in the file; only records before that place are passed on
  */
 void perfrec_settle_thread(struct perfrec *perfrec, uint32_t owner,
 			   unsigned int channel, const struct perfrec_stamp *before);
@@ -457,7 +458,7 @@ const char *perfrec_count_type_name(unsigned int count_type);
 const char *perfrec_reason_name(unsigned int reason);
 
 /**
- * perfrec_is_kernel() - whether an address is the kernel's, in the upper half of the address space
+ * perfrec_is_kernel() - whether an address is in the kernel's upper half of the address space
  */
 static inline bool perfrec_is_kernel(uint64_t address)
 {

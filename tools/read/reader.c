@@ -75,7 +75,7 @@ static const struct cli_option *find_option(const char *name)
 	return NULL;
 }
 
-/* Returns a copy that is valid as long as the reader, or NULL if out of memory. */
+/* Returns a copy that is valid until the reader is freed, or NULL if out of memory. */
 static char *keep_text(struct sifive_reader *reader, const char *value)
 {
 	char **text = realloc(reader->text, (reader->texts + 1) * sizeof(*text));

@@ -19,10 +19,10 @@
 
 /**
  * struct annotated_cost - the cost of one or more instructions
- * @executed:	number of times that it was executed
- * @taken, @next: number of times that the branch was taken, and not taken
- * @samples:	number of samples in it
- * @calls:	calls from it that have ended; a tail call is part of another call
+ * @executed:	number of executions @taken, @next: number of times that
+ * a branch was taken, and not taken
+ * @samples:	number of samples
+ * @calls:	calls from there that have ended; a tail call is part of another call
  * @nested:	timed calls from within another call of the called function
  * @timed:	calls whose time is in @time, and tail calls within them
  * @untimed:	calls and tail calls without a time

@@ -60,7 +60,7 @@ struct covered_pair {
  * @no_memory:	memory has run out
  * @files, @lines: hash tables of the result's files and lines
  * @first, @functions: first instructions of processed functions and parts, and their hash table
- * @bytes:	total size
+ * @bytes:	total size of all functions in bytes
  * @bias:	bias of the current object: addresses in memory minus those in the file
  * @unit:	the current unit
  * @latest, @latest_file: name of the source file that was looked up last, as in the debug

@@ -183,8 +183,8 @@ static bool more_running(struct intervals *intervals, struct current *current)
 }
 
 /*
- * Returns the entry of a function, or the one shared by all functions beyond the limit; NULL if out
- * of memory.
+ * Returns the entry of a function, or the entry shared by all functions beyond the limit; NULL if
+ * out of memory.
  */
 static struct running *running_of(struct intervals *intervals, struct current *current,
 				  uint32_t function)
@@ -235,8 +235,8 @@ void intervals_missing(struct intervals *intervals, const struct analysis_thread
 /* ---- the rows ---------------------------------------------------------- */
 
 /*
- * Returns the row for two ends, or the one that is shared by all intervals beyond the limit; NULL
- * if out of memory.
+ * Returns the row for two ends, or the row shared by all intervals beyond the limit; NULL if out
+ * of memory.
  */
 static struct interval *row_of(struct intervals *intervals, uint32_t from, uint32_t to)
 {

@@ -207,8 +207,8 @@ static void on_enter(void *context, struct analysis_thread *thread)
 }
 
 /*
- * At this point, the callee has not been entered yet: the call whose line is held back is still
- * the innermost one. Records without a line have no effect.
+ * At this point, the callee has not been entered yet, so the call whose line is held back is
+ * still the innermost one. Records without a line have no effect.
  */
 static void on_step(void *context, struct analysis_thread *thread,
 		    const struct analysis_step *step)
@@ -300,7 +300,7 @@ static void put_recorded_counts(struct replay *replay, const struct analysis_poi
 	put_char(replay->out, '\n');
 }
 
-/* Called for a record between calls generated from instruction trace. */
+/* Called for a record between the calls that are generated from instruction trace. */
 static void on_recorded(void *context, struct analysis_thread *thread,
 			const struct analysis_point *point)
 {

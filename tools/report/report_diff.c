@@ -87,7 +87,7 @@ static int by_key(const void *a, const void *b)
 	return strcmp(one->name, two->name);
 }
 
-/* Finds where a function is; the strings are valid as long as the profile. */
+/* Finds where a function is; the strings are valid until profile_free(). */
 static void locate(const struct profile *profile, size_t row, struct pair *pair)
 {
 	struct symbol symbol;

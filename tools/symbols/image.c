@@ -219,8 +219,8 @@ static void read_functions(struct image *image)
 }
 
 /*
- * Checked first because libdwfl would inflate any other file completely to look for a program in
- * it.
+ * This is checked first, because libdwfl would inflate any other file completely to look for an
+ * ELF file in it.
  */
 static bool is_program(int fd)
 {
@@ -265,7 +265,7 @@ static int open_file(const char *path, const char **error)
 	return -1;
 }
 
-/* Checked here because libdwfl inflates a section completely, whatever its size. */
+/* Checks the sizes first, because libdwfl inflates a section completely, whatever its size. */
 static void check_sizes(struct image *image, const char *path)
 {
 	GElf_Addr bias;

@@ -33,7 +33,7 @@ struct inlines_frame {
  * @around, @found: private: cache of the enclosing function, which often contains the next
  *		instruction too
  *
- * Strings are valid as long as the image.
+ * Strings are valid until image_close().
  */
 struct inlines {
 	const char		*file;

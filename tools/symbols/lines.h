@@ -77,7 +77,7 @@ struct lines_unit {
 
 /**
  * image_units() - call @each for each unit of a file
- * @each:	returns whether to continue; the strings are valid as long as the image
+ * @each:	returns whether to continue; the strings are valid until image_close()
  *
  * Return: the number of units with lines, or -1 if out of memory.
  */

@@ -9,7 +9,7 @@
 /**
  * stubs_read() - find all stubs of a RISC-V executable or shared object
  * @found:	called with each stub's start and end, exclusive, and the name of the function that
- *		it jumps to, which is valid as long as @elf
+ *		it jumps to, which is valid until @elf is closed
  * @context:	passed to @found
  *
  * A stub is recognized by its instructions: they load the function's address from a

@@ -552,7 +552,7 @@ static bool begins(const char *text, const char *with)
 	return !strncmp(text, with, strlen(with));
 }
 
-/* Whether a function is the tracing library's, in a statically linked program. */
+/* Whether a function belongs to the tracing library in a statically linked program. */
 static bool is_tracer(const struct image *image, const char *function)
 {
 	static const char * const names[] = {

@@ -105,14 +105,14 @@ struct perfrec_record;
 struct perfrec_stamp;
 
 /**
- * symbols_where() - set the time and the process for further lookups
+ * symbols_where() - set the time and the process of further lookups
  * @symbols:	may be NULL
  * @record:	the record whose addresses are looked up; if it has no time, objects that shared
  *		addresses are not found
  */
 void symbols_where(struct symbols *symbols, const struct perfrec_record *record);
 
-/** symbols_when() - set the time for further lookups, for an unknown process */
+/** symbols_when() - set the time of further lookups, without a process */
 void symbols_when(struct symbols *symbols, const struct perfrec_stamp *stamp);
 
 /**

@@ -44,7 +44,7 @@ struct attach {
 	size_t		count;
 };
 
-/** attach_wanted() - whether running processes are to be recorded */
+/** attach_wanted() - whether to record running processes */
 static inline bool attach_wanted(const struct attach *attach)
 {
 	return attach->pids || attach->user || attach->cgroup;
@@ -59,7 +59,7 @@ static inline bool attach_wanted(const struct attach *attach)
 int attach_find(struct attach *attach);
 
 /**
- * attach_started() - omit the processes that have ended, and read the others again, after START
+ * attach_started() - after START, omit processes that have ended and reread the others
  * @cpus:	the CPUs on which they are recorded; processes that may also run elsewhere are
  *		reported
  */

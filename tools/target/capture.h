@@ -62,7 +62,8 @@ int capture_try(const struct perf_setup *wanted, struct capture_mark *mark);
  *		to capture_save()
  * @tree:	processes with separate objects, which are written instead of @objects
  * @names:	the names of threads without the library
- * @hit:	the call that triggered the snapshot, if @clock is set; @function is NULL if none did
+ * @hit:	the call that triggered the snapshot, if @clock is set; @function is NULL if no call
+ *		did
  */
 struct capture_details {
 	const struct launch		*launch;

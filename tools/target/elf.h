@@ -28,7 +28,7 @@ struct elf {
 
 /**
  * elf_open() - read a file
- * @most:	bytes to read at most, ELF_ALL for all
+ * @most:	maximum number of bytes to read, ELF_ALL for all
  *
  * Return: 0; ENOEXEC if it was read but is not a 64-bit RISC-V program; or
  * another errno.

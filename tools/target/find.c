@@ -243,7 +243,7 @@ int find_function(const struct program *program, const char *name, bool exits,
 	return error > 0 && !program->opens ? -1 : error;
 }
 
-/* Compares inodes, because the kernel's paths have no symbolic links. */
+/* Compares inodes, because the kernel's paths contain no symbolic links. */
 static bool is_part(const struct program *program, const char *path)
 {
 	struct stat file, part;

@@ -31,7 +31,7 @@ struct found {
  * @name:	name in the symbol table, or a C++ name with or without parameters
  * @exits:	set to also find where the function ends
  * @option:	the user's option, for error messages
- * @found:	the result; the path is valid as long as @program
+ * @found:	the result; the path is valid as long as @program is unchanged
  *
  * Return: 0; 1 after printing a message if there is none, but the program may load an object with
  * it later; or -1 after printing an error if there is none, or more than one.

@@ -204,8 +204,8 @@ void launch_end(void)
 	if (!before.taken)
 		return;
 	/*
-	 * Handle signals that arrived since then. No program is running, so the handlers do
-	 * nothing.
+	 * Handle signals that arrived after the program's end. No program is running, so
+	 * the handlers do nothing.
 	 */
 	sigprocmask(SIG_SETMASK, &before.mask, NULL);
 	return_signals();

@@ -53,7 +53,7 @@ bool machine_side_car(void);
  * machine_query() - query which counters can count an event
  * @fd:		the trace device, open for writing
  * @event:	the event
- * @query:	set for all CPUs that have an encoder: counters, readable and known
+ * @query:	its counters, readable and known are set, for all CPUs that have an encoder
  *
  * Return: 0 or an errno.
  */

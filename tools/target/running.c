@@ -36,7 +36,7 @@ static int by_number(const void *left, const void *right)
 	return (*a > *b) - (*a < *b);
 }
 
-/* Also removes duplicates: a process that moves while the groups are read may be in two. */
+/* Also removes duplicates: a process that moves between groups during the walk may be in two. */
 static void sort(struct running *running)
 {
 	size_t i, kept = 0;

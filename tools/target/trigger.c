@@ -17,7 +17,7 @@
 #include "find.h"
 #include "trigger.h"
 
-/* Maximum number of nested calls of the function whose times are measured. */
+/* Maximum number of nested calls of the function that are timed. */
 #define DEPTH_MAX	65536
 
 /* A call that has not ended. */

@@ -50,7 +50,7 @@ void watch_read(struct watch *watch, struct objects *(*objects_of)(void *context
  * @watch:	the events; if zeroed, nothing is watched
  * @also:	another event to wait for, or NULL; its descriptor may be -1
  * @longest:	maximum time to wait, NULL if no limit
- * @mask:	signal mask during the wait, which an allowed signal also ends
+ * @mask:	signal mask during the wait; an allowed signal also ends the wait
  */
 void watch_wait(struct watch *watch, const struct pollfd *also,
 		const struct timespec *longest, const sigset_t *mask);

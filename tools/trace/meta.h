@@ -22,14 +22,14 @@
  *	sources		[{ src, hart, cpu }]
  *	counters	[{ number, event, type, code, data, flags, info, turn }]; turn: the
  *			turn in which the event is counted; absent if it always is
- *	turn_us length of a turn in microseconds channel channel of the program's
- *	first thread ts_channels boolean: registers 16 to 31 are channels 0 to 15
- *	early boolean: the library wrote this file when the program started sampling
- *	{ channel, interval_ns, period, header_interval, event } switches { channel,
- *	encoders }; encoders: the number of encoders in the capture instruction {
- *	calls }: whose instructions were requested: "user", "kernel" or "all"
- *	trigger { function, call, tid, took_ns, limit_ns, last, from, to }: the call
- *	that
+ *	turn_us		length of a turn in microseconds
+ *	channel		channel of the program's first thread
+ *	ts_channels	boolean: registers 16 to 31 are channels 0 to 15
+ *	early		boolean: the library wrote this file when the program started
+ *	sampling	{ channel, interval_ns, period, header_interval, event }
+ *	switches	{ channel, encoders }; encoders: the number of encoders in the capture
+ *	instruction	{ calls }: whose instructions were requested: "user", "kernel" or "all"
+ *	trigger		{ function, call, tid, took_ns, limit_ns, last, from, to }: the call that
  *			triggered this snapshot; from and to are in ticks and not exact; took_ns,
  *			limit_ns and to are present only if the call exceeded its time limit
  *	part		{ from, to, depth, functions, filter, left_out }: what record --from, --to,

@@ -176,7 +176,7 @@ static void on_lost(void *context, const struct perfrec_loss *loss)
 		trace->ops->lost(trace->context, loss);
 }
 
-/* The next piece repeats the marks after this one's last record, which are counted there. */
+/* The next piece repeats the marks after this piece's last record, and counts them. */
 static void on_marks(void *context, const struct perfrec_record *record)
 {
 	struct trace *trace = context;

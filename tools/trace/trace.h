@@ -241,7 +241,7 @@ int trace_run(struct trace *trace, const struct trace_ops *ops, void *context);
  * trace_settle() - complete a thread's records in other streams, because it continues in a new one
  * @owner:	id of the thread
  * @channel:	streams of this channel without a named thread also belong to the thread
- * @before:	place in the file: only records before it are completed
+ * @before:	place in the file; only records before that place are completed
  */
 void trace_settle(const struct trace *trace, uint32_t owner, unsigned int channel,
 		  const struct perfrec_stamp *before);
