@@ -11,7 +11,7 @@
 /**
  * filter_fits() - whether a name equals or matches one of the patterns
  *
- * Equality is checked too, because C++ names contain characters that are special in a pattern.
+ * Equality is also checked, because C++ names contain characters that are special in a pattern.
  */
 static inline bool filter_fits(const char * const *pattern, size_t patterns,
 			       const char *name)

@@ -51,7 +51,7 @@ hash_find(const struct hash *hash, uint64_t key,
 	return &hash->slot[at];
 }
 
-/** hash_fill() - replace the content with the entries from @first to before @end */
+/** hash_fill() - replace the content with the entries from @first to @end, exclusive */
 static inline __attribute__((always_inline)) void
 hash_fill(const struct hash *hash, uint32_t first, uint32_t end,
 	  uint64_t (*key_of)(const void *array, uint32_t number), const void *array)

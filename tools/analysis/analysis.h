@@ -26,7 +26,7 @@
 #include "trace.h"
 #include "turns.h"
 
-/* Memory limit for the frames of all threads; calls for which there is no room are only counted. */
+/* Memory limit for the frames of all threads; calls that do not fit are only counted. */
 #define ANALYSIS_FRAME_BYTES	(8u << 20)
 
 /* Appended to names of functions that belong to the tracer. */

@@ -9,7 +9,7 @@
 #define DOUBTS_MAX	64
 
 /**
- * struct doubts - these intervals; empty if zeroed
+ * struct doubts - a set of such intervals; empty if zeroed
  * @gone:	length of the intervals that are no longer kept, in ticks
  */
 struct doubts {

@@ -85,7 +85,7 @@ void executed_free(struct executed *executed);
 /**
  * executed_times() - count the executions of instructions
  * @start:	address of the first one
- * @halfwords:	their total length
+ * @halfwords:	total length of the instructions
  * @times:	increased at the first halfword of each instruction
  */
 void executed_times(const struct executed *executed, uint64_t start, size_t halfwords,

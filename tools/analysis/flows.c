@@ -593,7 +593,7 @@ static void on_event(void *context, const struct flow_place *place,
 	switch (event->what) {
 	case FLOW_CONTEXT:
 		set_owner(flows, track, NEXUS_PROCESS_CONTEXT(event->address));
-		/* Instructions of the thread that continues here are missing too. */
+		/* Instructions of the thread that continues here are also missing. */
 		if (track->gap)
 			ran_missing(flows, track, place);
 		break;

@@ -10,7 +10,7 @@
 #include "calls.h"
 
 /**
- * limit_before() - called before a record of a thread is handled
+ * limit_before() - check a thread's record against the time range, before it is handled
  *
  * Return: false if the record is after the time range: ignore it.
  */
@@ -18,8 +18,8 @@ bool limit_before(struct analysis *analysis, struct analysis_thread *thread,
 		  const struct perfrec_record *record);
 
 /**
- * limit_timed() - called once a record's time is known; returns whether it is the thread's first
- * record in the time range
+ * limit_timed() - follow a record whose time is now known; returns whether it is the thread's
+ * first record in the time range
  */
 bool limit_timed(struct analysis *analysis, struct analysis_thread *thread);
 

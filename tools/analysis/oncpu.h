@@ -61,7 +61,7 @@ struct oncpu_part {
 };
 
 /**
- * struct oncpu_stats - uncertainties
+ * struct oncpu_stats - statistics of uncertainties
  * @switches:	records of context switches
  * @losses:	number of times that records may be missing on a hart
  * @contrary:	records that contradict each other, which shows that others are missing
@@ -133,7 +133,7 @@ bool oncpu_failed(const struct oncpu *oncpu);
 /** oncpu_times() - return a thread's times after oncpu_end(), NULL if it has no known switch */
 const struct oncpu_times *oncpu_times(const struct thread *thread);
 
-/** oncpu_stats() - return the uncertainties */
+/** oncpu_stats() - return the statistics of uncertainties */
 const struct oncpu_stats *oncpu_stats(const struct oncpu *oncpu);
 
 /** oncpu_syscalls() - return the system calls that have returned */

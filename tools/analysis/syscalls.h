@@ -98,7 +98,7 @@ bool syscalls_push(struct syscalls *syscalls, struct syscall_now *now,
 void syscalls_lose(struct syscalls *syscalls, uint64_t from, uint64_t to);
 
 /**
- * syscalls_leave() - note that a thread ends: its call does not return
+ * syscalls_leave() - note that a thread has ended, so its call does not return
  * @now:	the thread's current call, updated
  * @sums:	the thread's
  * @next:	may be NULL; for execve(): set to the call, which continues in the thread

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-/* sifive-trace decode: print the records of a trace. */
+/* sifive-trace decode: prints the records of a trace. */
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>

@@ -66,7 +66,7 @@ struct calls {
 	int		error;
 };
 
-/* With many counters, a chunk has fewer calls, so that their counts take no more memory. */
+/* With many counters, a chunk has fewer calls, to limit the memory that the counts need. */
 static unsigned int chunk_calls(unsigned int counters)
 {
 	return counters > COUNTERS ? CHUNK_CALLS / 2 : CHUNK_CALLS;

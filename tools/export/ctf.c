@@ -107,8 +107,8 @@ static void write_packet(struct export *export, unsigned int id)
 	snprintf(name, sizeof(name), id % 2 ? "records_%u" : "thread_%u", id / 2);
 	file_name(export, name, path);
 	/*
-	 * Opens the file for each packet: there may be too many threads to keep
-	 * all files open.
+	 * Open the file for each packet, because there may be too many threads
+	 * to keep all files open.
 	 */
 	fd = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC |
 		  (stream->begun ? 0 : O_EXCL), 0666);

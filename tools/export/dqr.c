@@ -179,7 +179,7 @@ static bool same_counters(const struct perfrec_header *a, const struct perfrec_h
 	return true;
 }
 
-/* A header that a ring has overwritten has no time: use the record's. */
+/* A header that a ring has overwritten has no time, so use the record's time. */
 static void put_header(const struct dqr *dqr, struct channel *channel,
 		       const struct perfrec_record *record)
 {

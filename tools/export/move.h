@@ -7,7 +7,7 @@
 #include <stdint.h>
 
 /**
- * move_file() - copy an ELF file to other addresses
+ * move_file() - copy an ELF file, and move the copy to other addresses
  * @from:	program or shared object
  * @to:		the copy, which must not exist
  * @bias:	added to its addresses; 0 for an unchanged copy

@@ -733,8 +733,8 @@ static int perfetto_begin(struct export *export)
 }
 
 /*
- * Writes the trace's coverage as an instant event at its end, or at its beginning if that
- * part is missing.
+ * Writes the trace's coverage as an instant event at the end of the trace or, if the
+ * beginning of the run is missing, at the beginning of the trace.
  */
 static void put_coverage(struct export *export)
 {

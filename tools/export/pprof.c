@@ -145,7 +145,7 @@ static bool fill_values(struct writer *writer, uint32_t node, int64_t *value)
 	return any;
 }
 
-/* The location of a function has its number plus 1, like the function itself. */
+/* The ids of a function and of its location are the function's number plus 1. */
 static size_t fill_path(struct writer *writer, uint32_t node, uint64_t *location)
 {
 	const struct tree *tree = &writer->export->tree;

@@ -133,7 +133,7 @@ static inline struct block *code_next(struct code *code, struct block *block);
 /** code_taken() - return the block at a block's target, or NULL */
 static inline struct block *code_taken(struct code *code, struct block *block);
 
-/** code_instructions() - number of instructions that begin in the first @halfwords of a block */
+/** code_instructions() - return how many instructions begin in a block's first @halfwords */
 static inline unsigned int code_instructions(const struct block *block, unsigned int halfwords)
 {
 	unsigned int at = 0, count = 0;
@@ -148,7 +148,7 @@ static inline unsigned int code_instructions(const struct block *block, unsigned
 /** code_is_boundary() - whether an instruction of a block ends after its first @halfwords */
 bool code_is_boundary(const struct block *block, unsigned int halfwords);
 
-/** code_blocks() - number of blocks so far */
+/** code_blocks() - return the number of blocks so far */
 uint32_t code_blocks(const struct code *code);
 
 /** code_get() - return block number @id */

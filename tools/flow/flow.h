@@ -59,7 +59,7 @@ enum flow_what {
 };
 
 /**
- * struct flow_event - what happens between two runs
+ * struct flow_event - an event between two runs
  * @what:	enum flow_what
  * @reason:	see enum flow_what
  * @known:	@address is valid
@@ -189,7 +189,7 @@ void flow_flush(struct flow *flow);
 /** flow_stats() - return the statistics */
 const struct flow_stats *flow_stats(const struct flow *flow);
 
-/** flow_losses() - number of gaps due to damage or limits rather than to unknown code */
+/** flow_losses() - return the number of gaps due to damage or limits, not to unknown code */
 uint64_t flow_losses(const struct flow_stats *stats);
 
 /**

@@ -579,7 +579,7 @@ struct slices {
 };
 
 #ifdef NEXUS_SSE2
-/* pack() for two words: combines slices into pairs, then into groups of four and of eight. */
+/* Like pack(), for two words: combines slices into pairs, then into groups of four and eight. */
 static inline __m128i pack_both(__m128i words)
 {
 	const __m128i four = _mm_set1_epi64x(0xffffff);

@@ -71,7 +71,7 @@ struct annotate_view {
  * struct annotate_line - a source line of a function
  * @file:	path as given to the compiler, NULL if unknown
  * @inlined:	functions that were inlined there, as text; "" if none
- * @frame:	the same functions, as @frames frames
+ * @frame:	the inlined functions, as @frames frames
  * @executed:	number of executions of its instructions, included in @cost
  * @branch:	counts for each of its @branches conditional branches: times taken, and times not
  *		taken

@@ -34,7 +34,7 @@ static void put_executed(const struct table *table, uint64_t executed)
 }
 
 /*
- * Writes the average number of executions of a loop's first block each time the loop was entered.
+ * Writes the average number of executions of a loop's first block per entry into the loop.
  */
 static void put_iterations(const struct table *table, const struct path *path)
 {
@@ -49,7 +49,7 @@ static void put_iterations(const struct table *table, const struct path *path)
 	put_right(table->out, text, ITERATIONS_WIDTH);
 }
 
-/* Extends @from and @to to the line of an address, if it is in @file. */
+/* Extends @from and @to to the line of an address, if the line is in @file. */
 static void add_line(const struct table *table, uint64_t address, const char *file, int *from,
 		     int *to)
 {
@@ -62,7 +62,7 @@ static void add_line(const struct table *table, uint64_t address, const char *fi
 	*to = symbol.line > *to ? symbol.line : *to;
 }
 
-/* Writes the range of a path's lines that are in the file of its hottest block. */
+/* Writes the range of a path's lines in the source file of the path's hottest block. */
 static void put_lines(const struct table *table, const struct path *path)
 {
 	const struct paths_block *block = &table->paths->block[path->hottest];

@@ -272,8 +272,8 @@ static void leave_out_brace(struct maker *maker, const struct lines_function *fu
 		returns |= one->kind == FLOW_RETURN;
 		column = column ? column : one->column;
 		/*
-		 * The line is counted: its nop, its second column, or code that leads to no
-		 * return shows that it has a statement.
+		 * The line stays counted, because its nop, its second column, or code that
+		 * leads to no return shows that it has a statement.
 		 */
 		if (!leads || one->nop || one->column != column)
 			return;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-/* sifive-trace graph: the call tree with the cost of each path. */
+/* sifive-trace graph: shows the call tree with the cost of each path. */
 #include <stdio.h>
 #include <string.h>
 
@@ -25,8 +25,8 @@ struct graph {
 	int		weight[SHOWN_MAX];
 	enum tree_weight usual;		/* the weight that sorts the tree */
 	bool		samples;	/* the trace has samples */
-	int		depth;		/* 0 for all */
-	int		least;		/* percent of the whole */
+	int		depth;		/* 0 to show all */
+	int		least;		/* percentage of the total */
 	int		by_thread;	/* 0 or 1 */
 	int		json;		/* index of the word of --format */
 	struct report_rows rows;

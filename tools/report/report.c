@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-/* sifive-trace report: the cost of each function. */
+/* sifive-trace report: shows the cost of each function. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>

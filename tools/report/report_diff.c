@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-/* report --diff: the same functions in two traces. */
+/* report --diff: compares the functions of two traces. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-/* sifive-trace top: the report of a trace that is still being written. */
+/* sifive-trace top: shows the report of a trace that is still being written. */
 #include <sys/ioctl.h>
 #include <unistd.h>
 

@@ -442,7 +442,7 @@ const struct image_function *image_each(const struct image *image, size_t *index
 
 /*
  * Finds the last function that contains the address, not just the last one that starts before it,
- * because a label within a function is a symbol too.
+ * because a label within a function is also a symbol.
  */
 const struct image_function *image_function(const struct image *image,
 					    uint64_t address)

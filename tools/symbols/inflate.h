@@ -9,7 +9,7 @@
 /**
  * struct inflate - sections of a file that are too large when inflated
  * @symbols:	symbol tables, or the ELF file in .gnu_debugdata, are too large
- * @lines:	debug information
+ * @lines:	debug information is too large
  */
 struct inflate {
 	bool	symbols;

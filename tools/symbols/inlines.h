@@ -30,8 +30,8 @@ struct inlines_frame {
  * @folder:	folder in which it was compiled, NULL if unknown
  * @line:	line number in @file, 0 if unknown
  * @frames:	inlined functions, the innermost first
- * @around, @found: private: cache of the enclosing function, which often contains the next
- *		instruction too
+ * @around, @found: private: cache of the enclosing function, which often also contains the
+ *		next instruction
  *
  * Strings are valid until image_close().
  */

@@ -33,7 +33,7 @@ struct attached {
  * @user:	-u, or NULL
  * @cgroup:	-G, or NULL
  * @process:	the @count processes, in the order of their ids
- * @id:		their ids, for START
+ * @id:		ids of the processes, for START
  */
 struct attach {
 	const char	*pids;

@@ -20,7 +20,7 @@
 /**
  * struct dry_run - a run of the program before it is recorded
  * @r:		settings of the recording; the process of the dry run changes its own copy
- * @record:	records it
+ * @record:	records the program
  * @folder:	folder of its trace
  * @filter:	the filter's file
  * @quiet:	whether to print only errors and losses
@@ -92,7 +92,7 @@ static int make_filter(const struct dry_run *dry)
 				 &dry->result->left_out);
 }
 
-/* Used for launch.before: runs in the process of the dry run, which executes nothing else. */
+/* Used for launch.before: the new process does the dry run instead of executing a program. */
 static int run(void *argument)
 {
 	struct dry_run *dry = argument;

@@ -185,7 +185,7 @@ int capture_running(int fd, const char *path, uint32_t index, uint32_t sinks,
 bool capture_records(const struct capture_mark *mark);
 
 /**
- * capture_peek() - write the content of the ring of a running program that traces itself
+ * capture_peek() - copy the ring of a running program that traces itself
  * @fd:		the device, open for reading
  * @path:	the snapshot
  * @output:	the program's trace, whose side-car files it wrote when it started

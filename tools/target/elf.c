@@ -11,7 +11,7 @@
 
 #include "elf.h"
 
-/* Copies up to @most bytes, so that later changes of the file have no effect. */
+/* Copies up to @most bytes, because the file may be changed later. */
 static int take(int fd, size_t most, struct elf *elf)
 {
 	char *bytes = malloc(most);

@@ -28,7 +28,7 @@ int files_path(const char *given, char *path, size_t size);
 int files_check(const char *path);
 
 /**
- * files_restrict() - let only the user read files that are created from now on
+ * files_restrict() - make files that are created from now on readable only by the user
  *
  * Return: the file mode mask as it was.
  */

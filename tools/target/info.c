@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-/* sifive-trace info: the trace hardware, and whether tracing would work. */
+/* sifive-trace info: shows the trace hardware, and whether tracing would work. */
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>

@@ -78,7 +78,7 @@ static void take_signals(void)
 		struct sigaction action = { .sa_handler = signals[i].handler };
 
 		sigaction(signals[i].number, NULL, &before.action[i]);
-		/* A signal that the command ignores is ignored by the program too. */
+		/* The program also ignores a signal that the command ignores. */
 		if (before.action[i].sa_handler == SIG_IGN &&
 		    signals[i].handler != wake)
 			continue;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-/* sifive-trace list: the events that this machine can count, and on which counters. */
+/* sifive-trace list: shows the events that this machine can count, and on which counters. */
 #include <errno.h>
 #include <fcntl.h>
 #include <fnmatch.h>

@@ -36,8 +36,8 @@ void machine_process(int pid, char *text, size_t size);
 bool machine_capable(int capability);
 
 /**
- * machine_pass_on() - make this process's tracing capabilities ambient, so that the
- *		executed program has them
+ * machine_pass_on() - make this process's tracing capabilities ambient, to pass
+ *		them to the executed program
  *
  * File capabilities do not work, because with them the loader ignores LD_PRELOAD.
  */
@@ -53,7 +53,7 @@ bool machine_side_car(void);
  * machine_query() - query which counters can count an event
  * @fd:		the trace device, open for writing
  * @event:	the event
- * @query:	its counters, readable and known are set, for all CPUs that have an encoder
+ * @query:	the members counters, readable and known are set, for all CPUs with an encoder
  *
  * Return: 0 or an errno.
  */

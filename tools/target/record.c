@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /*
- * sifive-trace record: run a program with the preloaded library, which records it.
- * If a program cannot load the library, the kernel samples it.
+ * sifive-trace record: runs a program with the preloaded library, which records
+ * it. If a program cannot load the library, the kernel samples it.
  */
 #include <errno.h>
 #include <getopt.h>

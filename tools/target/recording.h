@@ -233,7 +233,7 @@ void recording_show_files(const struct recording *r);
 int recording_take(struct recording *r, int (*attempt)(struct recording *r));
 
 /**
- * recording_restrict() - let only the user read new files that contain kernel addresses or stacks
+ * recording_restrict() - make new files with kernel addresses or stacks readable only by the user
  *
  * Return: the file mode mask as it was.
  */

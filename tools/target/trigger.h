@@ -82,10 +82,10 @@ struct trigger {
 	struct hash		index;
 };
 
-/** trigger_set_reached() - for @set of --trigger, a struct trigger */
+/** trigger_set_reached() - @set function of --trigger; the value is a struct trigger */
 int trigger_set_reached(void *at, const struct cli_option *option, const char *value);
 
-/** trigger_set_slower() - for @set of --slower-than */
+/** trigger_set_slower() - @set function of --slower-than, like trigger_set_reached() */
 int trigger_set_slower(void *at, const struct cli_option *option, const char *value);
 
 /**

@@ -52,7 +52,7 @@ const char *cause_why(const struct input *input, char text[CAUSE_SIZE])
 	return text;
 }
 
-/* The time is marked with ~ because it is not exact: another clock than the trace's measured it. */
+/* The time is marked with ~ because it is inexact: a clock other than the trace's measured it. */
 static void put_when(const struct input *input, uint64_t ticks, char *text, size_t size)
 {
 	if (input->hz)

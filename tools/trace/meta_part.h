@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* Which calls a recording contains: for the recorder, its side-car file and readers. */
+/* Which calls a recording contains, for the recorder, the side-car file and readers. */
 #ifndef SIFIVE_TRACE_META_PART_H
 #define SIFIVE_TRACE_META_PART_H
 
@@ -10,8 +10,8 @@
 struct output;
 
 /**
- * struct meta_part - which calls of each thread are recorded, as the user has named them; all, if every
- *		member is 0
+ * struct meta_part - selection of the recorded calls of each thread, as the user named it; if all
+ *		members are 0, all calls are recorded
  * @from:	fnmatch() pattern of the functions whose calls begin recording; NULL for all
  *		calls
  * @to:		fnmatch() pattern of the functions whose calls end it; NULL if the return of

@@ -119,7 +119,7 @@ static int set_up_ring(struct trace *trace, const struct nexus_options *nexus,
 
 /*
  * The search for the SRC width. The first bytes may be damaged or blank, so the search continues in
- * later ones. @src_bits is -1 as long as nothing was found.
+ * later ones. @src_bits is -1 until a width is found.
  */
 struct look {
 	int	src_bits;

@@ -23,7 +23,7 @@ struct trace {
 	/* By channel: the sources that have sent words. */
 	uint8_t			source[PERFREC_CHANNELS][PERFREC_SOURCES];
 	uint8_t			sources[PERFREC_CHANNELS];
-	/* By channel and source: a record or header has been completed. */
+	/* By channel and source: whether a record or header has been completed. */
 	bool			begun[PERFREC_CHANNELS][PERFREC_SOURCES];
 	/*
 	 * By source: number of messages of instruction trace, and the place up to which

@@ -50,7 +50,7 @@ struct switches_begun {
 };
 
 /**
- * struct switches - the decoder for records of context switches
+ * struct switches - decoder for records of context switches
  * @channel:	channel of the records, -1 if there are none
  * @records:	number of complete records, without marks
  * @losses:	number of times that stores belonged to no record

@@ -51,7 +51,7 @@ struct trace_options {
 };
 
 /**
- * struct trace_stats - what a trace contains
+ * struct trace_stats - statistics of a trace's content
  * @bytes:	size of the trace
  * @messages:	Nexus messages
  * @unknown:	messages of an unknown TCODE

@@ -65,7 +65,7 @@ void trace_component_reset(TraceComponent *c)
     }
 }
 
-/* The flush is complete: pending data has been written, including padding. */
+/* Called when the flush is complete: pending data, including padding, has been written. */
 static void flush_finish(TraceComponent *c)
 {
     TraceComponentClass *cc = SIFIVE_TRACE_COMPONENT_GET_CLASS(c);
@@ -95,7 +95,7 @@ static void flush_start(TraceComponent *c)
     timer_mod(&c->flush_timer, qemu_clock_get_ns(QEMU_CLOCK_VIRTUAL) + ns);
 }
 
-/* The component's sink has ended the trace: enable clears and nothing is pending. */
+/* Called when the component's sink has ended the trace: enable clears and nothing is pending. */
 void trace_component_stop(TraceComponent *c)
 {
     TraceComponentClass *cc = SIFIVE_TRACE_COMPONENT_GET_CLASS(c);

@@ -53,7 +53,7 @@ void encoder_error(TraceEncoder *e, NexusMessage *m)
     encoder_finish(e, m, true, false);
 }
 
-/* In-circuit trace with sync, control 0,0: whether trace is on, and the time. */
+/* Sends In-Circuit Trace with sync, control 0,0: whether trace is on, and the time. */
 void encoder_sync(TraceEncoder *e, NexusMessage *m)
 {
     bool on = is_tracing(e->parent_obj.regs[R_CONTROL]);
@@ -282,7 +282,7 @@ static void encoder_drain(TraceComponent *c)
     fifo_drain(SIFIVE_TRACE_ENCODER(c));
 }
 
-/* The encoder's own sink is full, so no message can show where the program is. */
+/* Called when the encoder's own sink is full, so no message can show where the program is. */
 static void encoder_stop(TraceComponent *c)
 {
     hart_forget(SIFIVE_TRACE_ENCODER(c));

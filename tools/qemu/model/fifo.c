@@ -49,7 +49,7 @@ static bool has_room(TraceEncoder *e, unsigned len)
     return e->level + len <= e->fifo_depth;
 }
 
-/* There is room again: report the loss and the absolute time. */
+/* Called when there is room after a loss: reports the loss and the absolute time. */
 static void resync(TraceEncoder *e)
 {
     NexusMessage error, sync;
@@ -118,7 +118,7 @@ void fifo_clear(TraceEncoder *e)
     release_harts(e);
 }
 
-/* The destination is closed: queued messages are lost. */
+/* Drops the queued messages, because the destination is closed. */
 void fifo_drop(TraceEncoder *e)
 {
     component(e)->stats.dropped += g_queue_get_length(&e->fifo);

@@ -131,7 +131,7 @@ static bool is_own_store(TraceHart *h)
     return current_cpu == CPU(h->cpu) && current_cpu->running;
 }
 
-/* The address of the store, which is not in the hart's state. */
+/* Returns the address of the store, which is not in the hart's state. */
 static uint64_t own_store(TraceHart *h)
 {
     CPURISCVState *env = &h->cpu->env;

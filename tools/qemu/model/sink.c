@@ -4,7 +4,7 @@
  * registers and accept words of sink-bytes: bytes wait until a word is complete. Funnel,
  * ATB and PIB accept messages immediately.
  *
- * A word that the bus refuses is lost: sinkError sets, the write pointer stays, and the
+ * A word that the bus refuses is lost: sinkError sets, the write pointer does not advance, and the
  * next word goes to the same address, so everything below the write pointer is valid.
  */
 #include "qemu/osdep.h"
