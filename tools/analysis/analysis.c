@@ -241,7 +241,7 @@ static inline uint64_t count(struct analysis *analysis, struct analysis_thread *
 		known |= 1ull << stream->column[i];
 	}
 	stream->based = record->flags & PERFREC_VALUE_KNOWN;
-	/* It is unknown which function ran: the lost records may have entered or left functions. */
+	/* Which function ran is unknown, as the lost records may have entered or left functions. */
 	return lost || resumed ? 0 : known;
 }
 

@@ -203,7 +203,7 @@ struct analysis_point {
  *		samples have: discard the samples' counts
  * @recorded:	a record of an instrumented function or a manual record, at its place between the
  *		calls, if the calls come from instruction trace. Its counts are not charged to a
- *		call: several functions may have run since the previous one.
+ *		call, because several functions may have run since the previous one.
  * @ran:	between its latest record passed to @recorded and the next one, a thread has
  *		executed @instructions of a function, or, if that is 0, has called it once
  * @missing:	instructions of the thread are missing here

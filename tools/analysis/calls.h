@@ -32,7 +32,7 @@ struct stream {
 	 */
 	struct turns_last *turns;
 	/*
-	 * The stream's header is in an earlier piece: the thread's counts since then are unknown.
+	 * The stream's header is in an earlier piece, so counts since then are unknown.
 	 */
 	bool		resumed;
 	/*

@@ -16,7 +16,7 @@
 /* Room for twice RING_SKEW bytes of records. */
 #define HELD		256
 
-/* Number of intervals off the CPU to keep: a loss found later may make them uncertain. */
+/* Number of intervals off the CPU to keep, because a loss found later may make them uncertain. */
 #define RECENT		256
 
 /* Number of a thread's parts above which some are merged. */

@@ -142,7 +142,7 @@ uint64_t spread_quantile(const struct spreads *spreads, size_t row, unsigned int
 
 	if (!spread)
 		return 0;
-	/* Number of calls up to the percentile: rounded up, without overflow. */
+	/* Number of calls up to the percentile, rounded up, without overflow. */
 	left = spread->calls / 100 * percent + (spread->calls % 100 * percent + 99) / 100;
 	for (octave = 0; octave < OCTAVES; octave++)
 		for (step = 0; spread->octave[octave] && step < STEPS; step++) {

@@ -13,7 +13,7 @@
 #include "meta.h"
 #include "perfrec/perfrec.h"
 
-/* Channel of records generated from instruction trace: stores to this register are not traced. */
+/* Channel of records generated from instruction trace; stores to this register are not traced. */
 #define THREADS_FLOW_CHANNEL	SIFIVE_TRACE_INSTRUCTION_OWNER
 
 /* Limit on threads named only by the trace; further threads are unknown, but counted. */

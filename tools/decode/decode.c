@@ -16,7 +16,7 @@ static const struct format * const formats[] = {
 
 #define FORMATS	(sizeof(formats) / sizeof(formats[0]))
 
-/* --demangle was not given: the format determines the default. */
+/* --demangle was not given, so the format determines the default. */
 #define DEMANGLE_UNSET	((enum demangle)-1)
 
 struct decode {

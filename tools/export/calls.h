@@ -5,7 +5,7 @@
  * can be found among millions of short ones. A class is stored in chunks, each compressed
  * separately.
  *
- * Memory does not grow with the number of calls: chunks wait in a temporary file.
+ * Memory does not grow with the number of calls, because chunks wait in a temporary file.
  */
 #ifndef SIFIVE_TRACE_CALLS_H
 #define SIFIVE_TRACE_CALLS_H

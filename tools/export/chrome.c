@@ -328,7 +328,7 @@ static void chrome_recorded(void *context, struct analysis_thread *thread,
 	track->records.since = stamp->time;
 }
 
-/* Uses a separate track for the thread: async events need not be nested in its calls. */
+/* Uses a separate track for the thread, because async events need not be nested in its calls. */
 static void put_span(struct export *export, const struct thread *thread, const char *phase,
 		     enum oncpu_state state, uint64_t time)
 {

@@ -21,7 +21,7 @@
 
 /* Number of sources that the decoder supports. */
 #define SOURCES_MAX	16
-/* Maximum number of traces per channel: a new one begins when a source's counters change. */
+/* Maximum number of traces per channel; a new trace begins when a source's counters change. */
 #define PARTS_MAX	1000
 #define OBJECTS_MAX	256
 /* Number of payload bits in each byte of a message. */

@@ -113,7 +113,7 @@
 		CALLS.scan(range[0], range[1], function (data, i) {
 			var r = row(rows, data.name[i]), caller, end = data.begin[i] + data.length[i];
 			var inside = Math.min(end, range[1]) - Math.max(data.begin[i], range[0]);
-			// It is unknown at which times during a call its thread waited.
+			// It is unknown when a call's thread waited during the call.
 			var cut = data.waited[i] && inside < data.length[i];
 			var part = inside - (data.waited[i] && data.waited[i] * inside /
 								data.length[i]);

@@ -349,7 +349,7 @@ static int follow_lanes(struct joined *joined)
 
 void joined_damaged(struct joined *joined, const struct nexus_message *gap)
 {
-	/* Ignore errors: if memory is still short, the next message reports it. */
+	/* Ignore errors, because the next message reports whether memory is still short. */
 	follow_lanes(joined);
 	flow_damaged(joined->flow, gap);
 }

@@ -683,8 +683,8 @@ decode_stores(struct nexus *nexus, struct store *store, size_t count, bool delta
 		tag = (unsigned int)__builtin_ctz(ends);
 		value = (unsigned int)__builtin_ctz(second);
 		/*
-		 * Use a single branch: most messages pass, but each condition alone is
-		 * unpredictable.
+		 * Use a single branch, because most messages pass, but each condition
+		 * alone is unpredictable.
 		 */
 		if ((tag < first_slice) | (value > 9) | ((value < 5) & (last > 9)))
 			break;

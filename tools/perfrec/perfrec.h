@@ -200,7 +200,7 @@ static inline size_t perfrec_stack_bytes(const struct perfrec_stack *stack)
 #define PERFREC_MARKED		(1u << 5)
 /* The record has callers: perfrec_callers(). */
 #define PERFREC_CALLERS		(1u << 6)
-/* For a call from instruction trace: it is a tail call, made within another function's call. */
+/* For a call from instruction trace: a tail call, which replaced another function's call. */
 #define PERFREC_JUMPED		(1u << 7)
 
 /**

@@ -293,7 +293,7 @@ static int show(struct graph *graph, const struct input *input)
 			       graph->counter.text[i]);
 			return EXIT_USAGE;
 		}
-		/* The full name: the user may have omitted its suffix. */
+		/* The full name, because the user may have omitted its suffix. */
 		graph->counter.text[i] = analysis_counters(tree->analysis)->name[graph->weight[i] -
 										TREE_COUNTER];
 	}

@@ -13,7 +13,7 @@
 struct image;
 
 /* Ranks of names that are not symbols; symbols have higher ranks. */
-#define IMAGE_FRAME	0	/* no name: the addresses come from an unwind table */
+#define IMAGE_FRAME 0 /* no name, because the addresses come from an unwind table */
 #define IMAGE_STUB	1	/* the name of a stub in the procedure linkage table */
 
 /**

@@ -146,7 +146,7 @@ int calls_folder(const char *folder)
 	return -1;
 }
 
-/* Copies the vdso from this process: its one or two pages are the same in all processes. */
+/* Copies the vdso from this process, because its one or two pages are the same in all processes. */
 void calls_vdso(const char *folder)
 {
 	char line[256], name[16], to[PATH_MAX];

@@ -245,7 +245,7 @@ static int hold(struct perf_setup *setup, int ready)
 			known = objects.count;
 			waited = 0;
 		}
-		/* Sleep, so that one pass handles a burst of events. */
+		/* Sleep, to handle a burst of events in one pass. */
 		ppoll(NULL, 0, &pause, &none);
 	}
 

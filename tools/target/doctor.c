@@ -319,8 +319,8 @@ static void check_delegation(int fd)
 }
 
 /*
- * Checks whether this process may map executable memory: without it, recorded programs use slower
- * code.
+ * Checks whether this process may map executable memory, without which recorded programs use
+ * slower code.
  */
 static void check_code(void)
 {

@@ -324,7 +324,7 @@ static void hide(const struct drain *d)
 		fputs("\r\033[K", stderr);
 }
 
-/* Ends copying at a limit: bytes that are missing from now on are not a loss. */
+/* Ends copying at a limit, after which missing bytes are not a loss. */
 static void end(struct drain *d)
 {
 	uint32_t i;

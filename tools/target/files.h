@@ -51,8 +51,8 @@ void files_remove_names(const char *path);
 /**
  * files_remove_one() - remove one trace and its side-car file
  *
- * If the user named the file, a link is followed and its target emptied: the new trace is written
- * there. Return: whether there was one.
+ * If the user named the file, a link is followed and its target emptied, because the new trace is
+ * written there. Return: whether there was one.
  */
 bool files_remove_one(const char *path);
 

@@ -103,7 +103,7 @@ uint64_t rotate_room(const struct drain *d, const struct drain_sink *s)
 
 	if (!d->piece_size)
 		return UINT64_MAX;
-	/* A full piece ends before the next bytes that are read. */
+	/* A full piece ends before the bytes that are read next. */
 	return have + 2 * REST < d->piece_size ? d->piece_size - have - REST :
 						 d->piece_size - REST;
 }

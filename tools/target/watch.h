@@ -58,7 +58,7 @@ void watch_wait(struct watch *watch, const struct pollfd *also,
 /**
  * watch_late() - return the number of online CPUs that were not always watched
  *
- * They came online after watch_open(), perhaps after having been offline: perf's events end when
+ * They came online after watch_open(), perhaps after having been offline; perf's events end when
  * their CPU goes offline.
  */
 size_t watch_late(const struct watch *watch);

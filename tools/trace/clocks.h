@@ -77,7 +77,7 @@ void clocks_break(struct clocks *clocks, int src, uint64_t offset);
  *
  * A bit of the source's time was wrong just before @message. If the source may have lost a
  * timestamp, the bit has been wrong since then. Otherwise a timestamp itself is damaged, in one of
- * the messages since the bit was last the highest to change: all times since then are inferred, and
+ * the messages since the bit was last the highest to change. All times since then are inferred, and
  * the bit is corrected starting at the message for which the steps are shortest.
  */
 void clocks_correct(struct clocks *clocks, const struct nexus_message *message);

@@ -157,7 +157,7 @@ static const char *string_of(struct json_object *value)
 	return json_object_get_string(value);
 }
 
-/* Frees json-c's tree early: it is many times the size of the text. */
+/* Frees json-c's tree early, because it is many times the size of the text. */
 static const char *keep(struct reader *reader, const char *text)
 {
 	char *kept = reader->strings;
@@ -314,7 +314,7 @@ static void read_threads(struct reader *reader, struct json_object *object,
 		set_u64(reader, from, "to", &to->to);
 		set_bool(reader, from, "named", &to->named);
 		/*
-		 * Ignore a thread that did not use the library: it has no channel and is not named.
+		 * Ignore a thread without the library, as it has no channel and is not named.
 		 */
 		meta->threads += to->channel >= 0 || to->named;
 	}
@@ -681,8 +681,8 @@ void meta_init(struct meta *meta)
 }
 
 /*
- * Whether the parsed text is within the limits. Commas in strings count too: no side-car
- * file has that many in its strings.
+ * Whether the parsed text is within the limits. Commas in strings are also counted, but
+ * no side-car file has that many in its strings.
  */
 static bool is_fair(const char *text, size_t length)
 {

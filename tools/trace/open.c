@@ -225,7 +225,7 @@ static int set_up(struct trace *trace, const struct trace_options *options,
 
 	start = lseek(trace->in.fd, 0, SEEK_CUR);
 	nexus.ts_width = (unsigned int)choose(options->ts_width, meta->ts_width, 0);
-	/* Ignore "wrapped" of the side-car file: the driver's rings begin with a whole message. */
+	/* Ignore the side-car file's "wrapped": the driver's rings begin with a whole message. */
 	nexus.ring = options->ring;
 	src_bits = choose(options->src_bits, meta->src_bits, -1);
 	nexus.src_bits = src_bits < 0 ? 0 : (unsigned int)src_bits;

@@ -51,7 +51,7 @@ bool range_parse(struct range *range, const char *text)
 	return range->set;
 }
 
-/* A time that does not fit in 64 bits of ticks becomes UINT64_MAX. */
+/* A time whose number of ticks does not fit in 64 bits becomes UINT64_MAX. */
 static bool ticks_of(const struct range_end *time, uint64_t hz, uint64_t *ticks)
 {
 	const uint64_t unit = time->unit ? time->unit : SECOND;

@@ -82,7 +82,7 @@ struct stages {
 	bool			through;
 	uint32_t		sent[PERFREC_CHANNELS][PERFREC_SOURCES];
 	/*
-	 * For the third stage: copies of headers, valid for the consumer as long as perfrec's own.
+	 * For the third stage: copies of headers for the consumer, kept as long as perfrec's.
 	 */
 	struct perfrec_header	*kept[PERFREC_CHANNELS][PERFREC_SOURCES];
 	uint8_t			sources[PERFREC_CHANNELS];

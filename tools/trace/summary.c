@@ -55,8 +55,8 @@ static void no_times(const char *name, const struct trace_stats *stats)
 }
 
 /*
- * Reports that counts are per hart, or may be: only a side-car file can rule that out, and it may
- * be old or missing.
+ * Reports that counts are per hart, or may be. Only a side-car file, which may be old or missing,
+ * can rule that out.
  */
 static void whose_counts(const struct input *input, const struct trace_stats *stats)
 {

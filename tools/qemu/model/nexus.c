@@ -56,7 +56,7 @@ void nexus_variable(NexusMessage *m, uint64_t value)
     m->bytes[m->len - 1] |= MSEO_END_OF_FIELD;
 }
 
-/* A fixed field cannot be the last one: its end would not be marked. */
+/* A fixed field cannot be the last one, because its end would not be marked. */
 void nexus_end(NexusMessage *m)
 {
     g_assert(m->bytes[m->len - 1] & MSEO_END_OF_FIELD);

@@ -27,7 +27,7 @@ newest_source() {
 		grep -E '^linux-source-[0-9.]+$' | sort -V | tail -n 1
 }
 
-# Unpacks the source without most of the code: configuring needs only Kconfig files and headers.
+# Unpacks the source without most of the code, as configuring needs only Kconfig files and headers.
 unpack_source() {
 	local name=linux-source-$series skip=() d
 	for d in drivers sound fs net; do

@@ -15,7 +15,7 @@ fetch() {
 	cp "$(find "$1/root/usr/bin" -name 'perf*' -type f -size +1M -print -quit)" \
 		"$1/perf.bin"
 	guest_copy "$1" "$1/perf.bin"
-	# Run it with its own loader: the board's root has neither a loader nor /usr.
+	# Run the tool with its own loader, because the board's root has neither a loader nor /usr.
 	cat >"$1/perf" <<-'SH'
 		#!/bin/sh
 		at=${0%/*}
