@@ -11,7 +11,7 @@
 #include <stddef.h>
 
 /**
- * struct behind_file - a file that is written
+ * struct behind_file - a file being written
  * @fd:		the file
  * @error:	errno of the first write that failed, after which nothing more is written
  * @waiting:	number of buffers that have not been written yet; private to behind.c

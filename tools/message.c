@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-/* Reports messages, which the command prints and the library for reading stores. */
+/* Reports messages: the command prints them, the library for reading traces stores them. */
 #include <stdarg.h>
 #include <stdio.h>
 

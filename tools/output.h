@@ -77,7 +77,7 @@ void put_spaces(struct output *output, size_t count);
 /* Writes untrusted text with unprintable bytes replaced. */
 void put_text(struct output *output, const char *text);
 /*
- * Write to a field of @width columns without cutting. Text is cleaned as by
+ * Write to a field of @width columns without cutting; text is cleaned as by
  * put_text().
  */
 void put_number(struct output *output, uint64_t number, size_t width);

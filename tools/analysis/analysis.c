@@ -569,7 +569,7 @@ static void begin_flows(struct analysis *analysis)
 	threads_share(analysis->threads, THREADS_FLOW_CHANNEL);
 	if (analysis->joins)
 		return;
-	/* Without a side-car file, instruction trace was not expected: records may have begun calls. */
+	/* Without a side-car file, this was not expected, so records may have begun calls. */
 	analysis->joins = true;
 	analysis->charged = 0;
 	order_flush(analysis->order);

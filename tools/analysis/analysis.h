@@ -100,7 +100,7 @@ struct analysis_thread {
 	uint64_t		search;		/* search budget, in frames */
 	bool			had_record;
 	bool			returned;	/* a call without a caller has ended */
-	uint64_t		offset;		/* offset of its latest record in the file */
+	uint64_t		offset;		/* file offset of its latest record */
 	uint32_t		part;		/* part of the capture: see analysis.c */
 	enum analysis_place	place;
 	uint64_t		sum[COUNTERS_MAX];
@@ -134,7 +134,7 @@ enum analysis_why {
  * @total:	ticks from enter to exit
  * @self:	ticks of @total outside functions that it called
  * @count:	counts of each counter from enter to exit, by column
- * @count_self:	share of @count outside functions that it called
+ * @count_self:	part of @count outside functions that it called
  */
 struct analysis_end {
 	enum analysis_why	why;
@@ -150,7 +150,7 @@ struct analysis_end {
 /**
  * struct analysis_step - one record of a thread
  * @record:	the record
- * @function:	the function that is entered or left, or contains the sample or manual record
+ * @function:	the function entered or left, or containing the sample or manual record
  * @address:	pc of a sample or manual record
  * @counted:	bit n: @delta[n] is known
  * @charged:	columns of @counted to charge to the function of a sample or manual record: none
@@ -361,7 +361,7 @@ const struct flow_stats *analysis_flow(const struct analysis *analysis);
 
 /**
  * analysis_name() - write a function as text
- * @text:	set to its name or address; functions of the tracer are marked
+ * @text:	set to the function's name or address; functions of the tracer are marked
  * @size:	bytes at @text
  */
 void analysis_name(const struct analysis *analysis, uint32_t function,

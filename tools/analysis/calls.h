@@ -68,7 +68,7 @@ struct analysis {
 	struct stream			*stream[PERFREC_SOURCES][PERFREC_CHANNELS];
 	struct order			*order;
 	struct trace			*trace;
-	struct flows			*flows;		/* NULL without instruction trace */
+	struct flows			*flows;		/* NULL if there is no instruction trace */
 	/* The user has chosen to show calls from records, not from instruction trace. */
 	bool				by_records;
 	/*
@@ -82,7 +82,7 @@ struct analysis {
 	struct trace_stats		made;		/* statistics of generated records */
 	struct oncpu			*oncpu;	/* NULL if no switches were recorded */
 	struct turns			*turns;	/* NULL if no events take turns, or none are shown */
-	/* Per source, then for all sources together. */
+	/* One entry for each source, then one for all sources together. */
 	struct losses			losses[PERFREC_SOURCES + 1];
 	/* Counts of the current record, by column. */
 	uint64_t			delta[COUNTERS_MAX];
@@ -132,7 +132,7 @@ void calls_restart(struct analysis *analysis, struct analysis_thread *thread);
 
 /* In counting.c. */
 
-/** counting_new_stream() - like counting_stream(), after a new header */
+/** counting_new_stream() - like counting_stream(), for the first record after a new header */
 struct stream *counting_new_stream(struct analysis *analysis, struct counters *counters,
 				   const struct perfrec_record *record);
 

@@ -81,8 +81,8 @@ uint64_t counters_mask(const struct perfrec_record *record, unsigned int i);
  * counters_assign() - find or create a column for each counter of a record
  * @header:	the record's header, NULL if there is none
  * @count:	number of its counters
- * @column:	set to @count columns; COUNTERS_NONE if there are too many, and, with
- *		@apart, for counters whose events take turns
+ * @column:	set to @count columns; COUNTERS_NONE if there are too many, and, if
+ *		@apart is set, for counters whose events take turns
  */
 void counters_assign(struct counters *counters,
 		     const struct perfrec_header *header, unsigned int count,

@@ -63,7 +63,7 @@ struct counts {
 	 */
 	uint64_t	stopped;
 	uint64_t	unlinked;
-	const struct block *last[NEXUS_SOURCES];	/* executed to its end, or NULL */
+	const struct block *last[NEXUS_SOURCES];	/* the block executed to its end, or NULL */
 	enum way	way[NEXUS_SOURCES];
 	struct steps	*steps;
 	char		lost[COUNTS_WHY_SIZE];

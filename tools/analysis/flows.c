@@ -230,7 +230,7 @@ static uint32_t search_from(struct track *track)
 
 /*
  * Returns the number of calls that remain open if a function's innermost call becomes the
- * innermost; 0 if the function has no open call.
+ * thread's innermost one; 0 if the function has no open call.
  */
 static uint32_t depth_of(struct track *track, uint64_t function)
 {
@@ -469,7 +469,7 @@ static void resume(struct flows *flows, struct track *track, const struct flow_p
 	owner->last = NULL;
 	owner->unseen = false;
 	if (stepped) {
-		/* The open calls already reflect that instruction. */
+		/* The open calls already reflect the instruction at that address. */
 	} else if (last && leads_to(last, at, begins)) {
 		track->last = last;
 		follow(flows, track, place, block);

@@ -12,7 +12,7 @@
 /**
  * limit_before() - check a thread's record against the time range, before it is handled
  *
- * Return: false if the record is after the time range: ignore it.
+ * Return: false if the record is after the time range and must be ignored.
  */
 bool limit_before(struct analysis *analysis, struct analysis_thread *thread,
 		  const struct perfrec_record *record);

@@ -21,7 +21,7 @@ static inline void losses_note(struct losses *losses, uint64_t offset)
 	losses->latest = offset;
 }
 
-/* Whether there is a loss from @first to @last; true if this is no longer known. */
+/* Whether there is a loss from @first to @last; also true if that is no longer known. */
 static inline bool losses_between(const struct losses *losses, uint64_t first, uint64_t last)
 {
 	uint32_t i;

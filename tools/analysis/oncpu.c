@@ -40,7 +40,7 @@ struct part {
 
 /**
  * struct oncpu_thread - state of a thread
- * @thread:	the latest one: execve() creates another one with the same id
+ * @thread:	the latest struct thread, because execve() creates another one with the same id
  * @asking:	the thread whose record has arrived, or NULL
  * @hart:	hart on which it was seen to run
  * @known:	set if its first switch was seen
@@ -73,7 +73,7 @@ struct oncpu_thread {
 
 /**
  * struct hart - the running thread of a hart
- * @known:	set if @running is the running thread, NULL if no recorded thread is running
+ * @known:	set if @running is valid: the running thread, NULL if no recorded thread is running
  * @sure:	time since which no records are missing, valid if @known is clear
  * @was:	last thread that is known to have run, valid if @known is clear
  * @time:	time of its latest message, 0 if no message has a time
@@ -125,7 +125,7 @@ struct oncpu {
 	unsigned int		helds;
 	uint64_t		offset;		/* offset of the latest message */
 	uint64_t		now;		/* the latest time */
-	/* An offset, the latest time there, and the latest time well before that offset. */
+	/* An offset, the latest time there, and the latest time well before the offset. */
 	uint64_t		mark;
 	uint64_t		marked;
 	uint64_t		earlier;
@@ -264,7 +264,7 @@ static void end_part(struct oncpu *oncpu, struct oncpu_thread *t, uint64_t now)
 		t->part[t->count++] = part;
 }
 
-/* Adds the time of a part before @until that has not been taken yet to @sum. */
+/* Adds to @sum the time of a part before @until that has not been taken yet. */
 static void take_part(const struct oncpu_thread *t, struct part *part, uint64_t until,
 		      struct oncpu_part *sum)
 {

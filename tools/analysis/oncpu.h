@@ -103,8 +103,8 @@ void oncpu_note(struct oncpu *oncpu, unsigned int src, const struct perfrec_stam
 /**
  * oncpu_lost() - note that messages are missing
  * @src:	source that lost messages, or -1 for all sources
- * @stamp:	the place. With a time, the source's messages resume at that time and may be
- *		missing since the previous one; without, they are missing from here on.
+ * @stamp:	the place. If it has a time, the source's messages resume at that time and may be
+ *		missing since the previous one; otherwise, they are missing after the place.
  */
 void oncpu_lost(struct oncpu *oncpu, int src, const struct perfrec_stamp *stamp);
 
@@ -112,15 +112,15 @@ void oncpu_lost(struct oncpu *oncpu, int src, const struct perfrec_stamp *stamp)
  * oncpu_between() - get the time of a thread between two of its records
  * @from, @to:	their times, which do not decrease from call to call
  * @waited:	ticks that the thread waited for room between @from and @to
- * @part:	set to the ticks on and off the CPU, whose sum is the time between the records
- *		except for the wait
+ * @part:	set to the ticks on and off the CPU, which add up to the time between the
+ *		records, excluding the wait
  */
 void oncpu_between(struct oncpu *oncpu, struct thread *thread, uint64_t from, uint64_t to,
 		   uint64_t waited, struct oncpu_part *part);
 
 /**
- * oncpu_flush() - note that the trace has ended: further calls of oncpu_between() are for its
- * last records
+ * oncpu_flush() - note that the trace has ended, so further calls of oncpu_between() are for
+ * its last records
  */
 void oncpu_flush(struct oncpu *oncpu);
 

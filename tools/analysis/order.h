@@ -32,7 +32,7 @@ void order_hold(struct order *order);
 void order_header(struct order *order, const struct trace *trace,
 		  const struct perfrec_header *header);
 
-/** order_failed() - whether memory ran out, which makes the order wrong */
+/** order_failed() - whether memory ran out, in which case the order is wrong */
 bool order_failed(const struct order *order);
 
 /** order_flush() - pass on all records, because the trace has ended */

@@ -78,7 +78,7 @@ struct profile {
  * profile_read() - compute the profile of a trace
  * @profile:	the result, for profile_free() even after an error
  * @options:	path of the trace, and how to read it
- * @spread:	whether to compute also the spread of the calls' times
+ * @spread:	whether to also compute the spread of the calls' times
  * @live:	called when a pipe pauses, and about once a second otherwise; or
  *		NULL
  *

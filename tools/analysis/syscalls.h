@@ -91,7 +91,7 @@ bool syscalls_push(struct syscalls *syscalls, struct syscall_now *now,
 		   const struct trace_switch *record, struct syscall_sums sums);
 
 /**
- * syscalls_lose() - note that records turn out to be missing between two times
+ * syscalls_lose() - note that records have been found to be missing between two times
  *
  * Calls in which the thread ran throughout are not affected.
  */

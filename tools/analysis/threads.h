@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * Finds the thread of a record. A header may name the thread. Otherwise, with a table of
- * threads in the side-car file, it is the thread that owned the channel at that time, on any
- * source; without a table, and for samples, each (source, channel) counts as a thread. If a
- * missing header may have named another thread, the thread is unknown.
+ * threads in the side-car file, the record belongs to the thread that owned the channel at
+ * that time, on any source; without a table, and for samples, each (source, channel) counts
+ * as a thread. If a missing header may have named another thread, the thread is unknown.
  */
 #ifndef SIFIVE_TRACE_THREADS_H
 #define SIFIVE_TRACE_THREADS_H
@@ -59,7 +59,7 @@ void threads_wrap(struct threads *threads, uint64_t ts_mask);
 /** threads_free() - free threads, not their state; NULL is allowed */
 void threads_free(struct threads *threads);
 
-/** threads_share() - note that a header names its thread: several threads share @channel */
+/** threads_share() - note that a header names its thread, so several threads may share @channel */
 void threads_share(struct threads *threads, unsigned int channel);
 
 /** threads_shared() - whether a channel's records may belong to several threads */

@@ -16,7 +16,7 @@
 struct frame {
 	uint64_t	function;
 	uint64_t	back;
-	uint64_t	site;		/* call site, as in records */
+	uint64_t	site;		/* call site, in the same form as in records */
 	const struct block *before;	/* the owner's @last, for a signal handler */
 	bool		handler;
 	bool		jumped;		/* entered by a tail call, in place of another's call */

@@ -59,7 +59,7 @@ struct tree {
 };
 
 /**
- * tree_init() - make an empty tree
+ * tree_init() - create an empty tree
  * @by_thread:	the root's children are threads
  *
  * Return: -1 if out of memory; the error has been reported.

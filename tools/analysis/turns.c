@@ -19,8 +19,8 @@
  * @known:	set if its counter and turn are known
  * @column:	column of its counts
  * @turns:	turns of threads in which it was counted
- * @count, @cycles: sums over these turns @squares, @products, @cycles_squared: sums
- * of count^2, count * cycles and cycles^2
+ * @count, @cycles: sums over these turns
+ * @squares, @products, @cycles_squared: sums of count^2, count * cycles and cycles^2
  */
 struct event {
 	const struct meta_counter *known;
@@ -234,7 +234,7 @@ static bool goes_on(struct turns_last *last, const struct perfrec_record *record
 	return same && since->mask;
 }
 
-/* Whether this record's turn cannot be a later one with the same number. */
+/* Whether this record's turn cannot be a later turn with the same number. */
 static bool is_near(const struct turns *turns, struct turns_last *last,
 		    const struct perfrec_record *record)
 {

@@ -68,7 +68,7 @@ bool turns_refuse(const struct input *input, const char *option);
 
 /**
  * turns_count() - compute what was counted since the previous record of @last
- * @last:	previous record of the thread, or, if counts are the hart's, of the stream; updated
+ * @last:	previous record of the thread, or of the stream if counts are per hart; updated
  * @whole:	regardless of turns, the difference between the record's counts and the
  *		previous ones is valid
  * @cycles:	cycles between the two, valid if @whole is set
@@ -86,7 +86,7 @@ void turns_end(struct turns *turns, struct turns_last *last);
 
 /**
  * turns_change() - whether a record's counter @i counted another event at the stream's
- * previous record, so that the difference is not a count
+ * previous record, so the difference is not a count
  */
 bool turns_change(const struct perfrec_record *record, unsigned int i);
 

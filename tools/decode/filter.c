@@ -28,7 +28,7 @@
  * @others:	select all functions except those that match
  * @common:	options for reading a trace, whose @path is NULL without --from-trace
  * @percent:	--share
- * @frequent:	excluded functions, with --from-trace
+ * @frequent:	functions that --from-trace excludes
  * @output:	file to write to, NULL for standard output
  * @lines:	number of functions written
  */

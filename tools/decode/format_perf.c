@@ -33,7 +33,7 @@
 #include "text.h"
 #include "turns.h"
 
-/* The files, except those of counters. */
+/* The files, except the counters' files. */
 enum {
 	FILE_ALL = PERFREC_COUNTERS,
 	FILE_ADDRESS,
@@ -41,7 +41,7 @@ enum {
 	FILES
 };
 
-/* Number of addresses for which the cache can record whether an instruction begins there. */
+/* Number of addresses in the cache of whether an instruction begins at an address. */
 #define RECENT	1024
 
 /**

@@ -9,7 +9,7 @@
  * struct frequent - functions that write many records to a trace but take little time
  * @profile:	profile of the trace
  * @row:	rows of the profile, shortest average call first
- * @rows:	number of rows that are functions of this kind
+ * @rows:	number of rows of frequent functions
  * @unnamed:	number of functions that would be included if they had a file and a symbol
  * @calls, @self: number of calls and self time of the whole trace
  * @out_calls, @out_self: number of calls and self time of these functions

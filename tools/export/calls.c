@@ -11,7 +11,7 @@
 #include "calls.h"
 #include "counters.h"
 
-/* Each class has lengths up to four times those of the previous class; the last one has points. */
+/* A class has lengths up to four times those of the previous class; the last class has points. */
 #define CLASSES		34
 #define POINTS		(CLASSES - 1)
 #define CHUNK_CALLS	2048

@@ -71,7 +71,7 @@ void calls_add(struct calls *calls, const struct call *call, const uint64_t *cou
 	       unsigned int counters);
 
 /**
- * calls_put() - write the chunks and their index, once
+ * calls_put() - write the chunks and their index; call this only once
  * @first:	the earliest time of the trace, to which the index refers
  *
  * Return: the number of calls that exceed CALLS_BYTES_MAX and are omitted, or -1 after

@@ -209,7 +209,7 @@ static void put_waited(struct export *export, const struct analysis_frame *frame
 		put_micro(export, frame->waited);
 }
 
-/* Writes what each counter has counted; times are in the unit of the slice's length. */
+/* Writes the count of each counter; times are in the unit of the slice's length. */
 static void put_counts(struct export *export, const uint64_t *count)
 {
 	const struct counters *counters = analysis_counters(export->analysis);

@@ -59,7 +59,7 @@ struct track {
 
 /**
  * struct csv - state of the export
- * @columns:	counters that have columns, once @begun
+ * @columns:	counters that have columns, valid if @begun is set
  * @between:	like @columns, for the counters of records between calls
  * @calls:	number of calls that have begun
  * @whole:	columns of the whole trace

@@ -236,7 +236,7 @@ static void put_addresses(const struct dqr *dqr, struct channel *channel,
 
 /*
  * The lower word of a counter gets the time at which the previous counter was complete, the upper
- * word the time at which this one was.
+ * word the time at which this counter was complete.
  */
 static void put_counters(const struct dqr *dqr, struct channel *channel,
 			 const struct perfrec_record *record)
@@ -298,7 +298,7 @@ static bool open_part(struct dqr *dqr, struct channel *channel)
 	return channel->out;
 }
 
-/* Writes settings for @object, or, if it is NULL, settings in which the user must name one. */
+/* Writes settings for @object or, if it is NULL, settings in which the user must name an object. */
 static void put_settings(struct dqr *dqr, const struct channel *channel,
 			 const struct object *object)
 {

@@ -16,7 +16,7 @@
 #include "export.h"
 #include "spans.h"
 
-/* Maximum number of losses that are drawn. */
+/* Maximum number of losses to draw. */
 #define LOSSES_MAX	10000
 /* Number of intervals for the counters; a power of two. */
 #define BINS		2048
@@ -453,7 +453,7 @@ static void put_names(struct output *out, const char *what, const struct counter
 	put_string(out, "],\n");
 }
 
-/* Writes the functions with calls that the page lacks, because they have no time. */
+/* Writes the functions with calls that the page lacks, because the calls have no time. */
 static void put_untimed(struct export *export)
 {
 	const struct html *html = export->private;

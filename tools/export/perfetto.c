@@ -430,7 +430,7 @@ static void name_notes(struct export *export, struct event *event, struct track 
 
 /* ---- records ------------------------------------------------------------ */
 
-/* Writes the counts since the previous ones were written. */
+/* Writes the counts since the previously written ones. */
 static void put_counts(struct export *export, const struct analysis_thread *thread,
 		       struct track *track)
 {

@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Maximum number of spans that are kept. */
+/* Maximum number of spans to keep. */
 #define SPANS_MAX	(1u << 16)
 
 /* A part of a thread's time on or off the CPU. */

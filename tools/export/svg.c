@@ -16,7 +16,7 @@
 #define TOP		70
 #define BOTTOM		30
 #define MARGIN		10
-/* Maximum number of boxes: the narrowest are omitted. */
+/* Maximum number of boxes; the narrowest ones are omitted. */
 #define BOXES_MAX	20000
 #define DEPTH_MAX	1000
 
@@ -89,7 +89,7 @@ static void choose_least(struct layout *layout)
 	}
 }
 
-/* Writes a colour from yellow to red, the same one for equal names. */
+/* Writes a colour from yellow to red; equal names have the same colour. */
 static void put_colour(struct output *out, const char *name)
 {
 	uint32_t hash = 2166136261u;

@@ -111,7 +111,7 @@ static inline bool code_is_kernel(uint64_t address)
 /** code_is_probes() - whether an address is where the kernel executes probed instructions */
 bool code_is_probes(const struct code *code, uint64_t address);
 
-/* Number of bytes of the instructions to which a signal handler returns. */
+/* Size in bytes of the code to which a signal handler returns. */
 #define CODE_TRAMPOLINE		8
 
 /**

@@ -151,7 +151,7 @@ struct flow_stats {
 struct flow;
 
 /**
- * flow_new() - create a reader of flow
+ * flow_new() - create a flow reader
  * @code:	the code, which must outlive the reader
  * @ops:	the consumer's callbacks, which must outlive the reader
  * @context:	passed to each callback

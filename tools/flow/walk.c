@@ -435,7 +435,7 @@ static bool is_at(const struct walk *walk, uint64_t *address)
 	return walk->into < walk->block->halfwords;
 }
 
-/* Walks from the end of a block to the next one, if the code determines it. */
+/* Walks from the end of a block to the next block, if the code determines which one follows. */
 static enum step settle(struct walk *walk, bool show)
 {
 	if (walk->into < walk->block->halfwords)

@@ -58,7 +58,7 @@ struct walk_message {
  * @branch:	the latest branch message without Sync, for repeats
  * @place:	place of the walk in the trace
  * @show_run, @consumer: show instructions to the consumer itself; @show_run may be NULL
- * @show_event, @flow: show what happens between them
+ * @show_event, @flow: show what happens between the instructions
  * @instructions: number of instructions shown
  */
 struct walk {

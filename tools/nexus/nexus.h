@@ -128,7 +128,7 @@ enum nexus_gap {
  * @tcode:	enum nexus_tcode, or another value if NEXUS_UNKNOWN_TCODE is set
  * @src:	the encoder's source number, 0 if messages have no SRC
  * @flags:	NEXUS_*
- * @gap:	enum nexus_gap of a gap, of which otherwise only @offset and @length are valid
+ * @gap:	for NEXUS_GAP: enum nexus_gap; otherwise, only @offset and @length are valid then
  *
  *	TCODE		fixed		field
  *	2  ownership	-		PROCESS

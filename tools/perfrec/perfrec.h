@@ -151,8 +151,8 @@ struct perfrec_callers {
 };
 
 /*
- * They replace the last caller if it is outside the copied stack, or no unwind table leads to
- * it.
+ * They replace the last caller if it is outside the copied stack or has no unwind
+ * table.
  */
 #define PERFREC_CUT		0xfffffffffffffff2ull
 #define PERFREC_UNKNOWN		0xfffffffffffffff6ull

@@ -35,7 +35,7 @@ struct reader_slot {
  * @ops:	callbacks that create these events; their context is the reader
  * @opened, @started, @ended, @failed: progress of the reader
  * @complete:	return value of sifive_reader_complete()
- * @slot:	events; those from @at to before @filled are still to be taken by the caller
+ * @slot:	events; the caller has not taken those from @at to @filled, exclusive, yet
  * @thread:	reads the trace while the caller waits for events, and otherwise waits itself, so
  *		the two never use shared data at the same time. It exists from @started until the
  *		end of sifive_reader_free().

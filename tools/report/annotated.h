@@ -19,8 +19,8 @@
 
 /**
  * struct annotated_cost - the cost of one or more instructions
- * @executed:	number of executions @taken, @next: number of times that
- * a branch was taken, and not taken
+ * @executed:	number of executions
+ * @taken, @next: number of times that a branch was taken, and not taken
  * @samples:	number of samples
  * @calls:	calls from there that have ended; a tail call is part of another call
  * @nested:	timed calls from within another call of the called function

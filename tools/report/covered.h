@@ -19,7 +19,7 @@
 #define COVERED_BYTES_MAX	(512u << 20)	/* bytes of all functions */
 
 /**
- * struct covered_sum - number of executed items, and of all items
+ * struct covered_sum - numbers of executed items and of all items
  * @lines, @lines_hit: lines with code
  * @functions, @functions_hit
  * @branches, @branches_hit: directions of conditional branches

@@ -313,7 +313,7 @@ static int compare_key(const void *key, const void *pair)
 	return by_number(key, &((const struct covered_pair *)pair)->key);
 }
 
-/* Whether a basic block has a line: @block is the index of its first halfword. */
+/* Whether a basic block contains a line's code; @block is the index of its first halfword. */
 static bool has_line(const struct maker *maker, size_t block, uint32_t line)
 {
 	const uint64_t key = (uint64_t)block << 32 | line;

@@ -34,7 +34,7 @@ struct instruction_at {
  * struct covered_part - contiguous instructions of a function
  * @of:		the range of the part; the function begins in the first part
  * @start:	address of the part
- * @at, @halfwords: indexes of its halfwords among the function's
+ * @at, @halfwords: index of its first halfword in the function, and number of its halfwords
  * @code, @rv32: bytes from code_bytes()
  */
 struct covered_part {

@@ -39,8 +39,8 @@ struct replay {
 	unsigned int		waiting_depth;
 	const struct input	*input;
 	/*
-	 * For a snapshot: whether the lines for the start and the end of the call that triggered
-	 * it are still to be printed.
+	 * For a snapshot: the lines for the start and the end of the call that triggered it have
+	 * not been printed yet.
 	 */
 	bool			begins;
 	bool			ends;

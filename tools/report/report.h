@@ -122,7 +122,7 @@ int report_put(const struct report_options *options, struct output *out,
 /** report_notes() - report irregularities that affect the numbers */
 void report_notes(const struct analysis *analysis, const struct input *input);
 
-/** report_set_columns() - set the option --columns, as in struct cli_option */
+/** report_set_columns() - @set function of the option --columns */
 int report_set_columns(void *at, const struct cli_option *option, const char *value);
 
 /** report_wants_spread() - whether a column needs the spread of the calls' times */

@@ -183,7 +183,7 @@ struct perfrec_stack;
 
 /**
  * symbols_unwind() - find the callers that a stack shows, by the unwind tables of the files
- * @symbols:	struct symbols; the time for its lookups becomes the stack's
+ * @symbols:	struct symbols, whose further lookups use the stack's time
  * @address:	set as in struct perfrec_callers: the list ends where the stack does, or with the
  *		mark PERFREC_CUT or PERFREC_UNKNOWN, which symbols_find() shows as the functions
  *		"[cut]" and "[unknown]"

@@ -311,8 +311,8 @@ static bool unwind_frame(struct unwind *unwind, Dwarf_Frame *frame, uint64_t *en
 	returns = find_register(unwind, frame, (unsigned int)link, &pc, &none);
 	*end = none ? 0 : unwind->cut ? PERFREC_CUT : PERFREC_UNKNOWN;
 	/*
-	 * Only a function without a frame, or before it creates its frame, has the stack pointer of
-	 * its caller.
+	 * Only a function that has no frame, or has not created it yet, has its caller's stack
+	 * pointer.
 	 */
 	if (!returns || unwind->cfa < unwind->reg[SP] ||
 	    (unwind->caller && unwind->cfa == unwind->reg[SP]))

@@ -47,15 +47,15 @@ struct drain_sink {
  * struct drain - state of copying a capture while it runs
  * @sink:	the @sinks sinks of the capture; 0 if nothing is drained
  * @path:	path of the files, see capture_save()
- * @control:	the whole machine's device
- * @events:	becomes readable when a sink has bytes
+ * @control:	descriptor of the whole machine's device
+ * @events:	descriptor that becomes readable when a sink has bytes
  * @capture:	the number of the capture, from sifive_trace_status.capture
  * @pid:	the process that holds the session; 0 if it need not be checked
  * @live:	set while the capture is running
- * @looks:	number of checks so far before the capture ran
+ * @looks:	number of checks before the capture ran
  * @most:	maximum total size, 0 if no limit
  * @piece_size:	maximum size of a piece, 0 if no limit
- * @piece_time:	maximum nanoseconds of a piece, 0 if no limit
+ * @piece_time:	maximum length of a piece in nanoseconds, 0 if no limit
  * @keep:	number of pieces to keep for each file, 0 for all
  * @part:	selection of the recorded calls, if the recording is split into pieces
  * @until:	time at which to end, in nanoseconds of CLOCK_MONOTONIC; 0 if no limit
@@ -64,7 +64,7 @@ struct drain_sink {
  * @quiet:	whether to print only errors and losses
  * @progress:	show a line on the terminal
  * @shown:	time at which the line was last shown
- * @shown_bytes: number of bytes at @shown
+ * @shown_bytes: number of bytes read at @shown
  */
 struct drain {
 	struct drain_sink	sink[PERF_MAX_SINKS];

@@ -28,7 +28,7 @@ struct names_thread {
 	bool	unclear;
 };
 
-/* What perf appends to each record. */
+/* Data that perf appends to each record. */
 struct stamp {
 	uint64_t	time;
 };

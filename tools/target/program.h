@@ -70,7 +70,7 @@ int program_library(const struct program *program, const char *named,
 /**
  * program_link() - give the library a name that is valid in LD_PRELOAD
  * @library:	path of the library, replaced by a link's path if needed
- * @folder:	set to a folder for program_unlink(); of PROGRAM_FOLDER bytes
+ * @folder:	buffer of PROGRAM_FOLDER bytes, set to a folder for program_unlink()
  *
  * Return: 0, or -1 after printing an error.
  */

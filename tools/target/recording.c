@@ -111,7 +111,7 @@ bool recording_in_pieces(const struct recording *r)
 	return r->pieces.size || r->pieces.time;
 }
 
-/* Removes a recording with this name: a previous one, or the incomplete files of this one. */
+/* Removes an earlier recording with this name, or the incomplete files of this recording. */
 void recording_remove_files(const struct recording *r)
 {
 	files_remove(r->output);

@@ -42,7 +42,7 @@ struct trigger_hit {
 struct trigger_thread;
 
 /**
- * struct trigger - one of the options
+ * struct trigger - state of option --trigger or --slower-than
  * @function:	the function, NULL if the option was not given
  * @slow:	--slower-than
  * @limit:	N, or TIME in nanoseconds

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * The common properties of a trace component: their checks, and the register block, which is
- * mapped once they are known.
+ * mapped once the properties are known.
  */
 #include "qemu/osdep.h"
 #include "exec/address-spaces.h"
