@@ -77,8 +77,7 @@ void put_spaces(struct output *output, size_t count);
 /* Writes untrusted text with unprintable bytes replaced. */
 void put_text(struct output *output, const char *text);
 /*
- * Write to a field of @width columns without cutting; text is cleaned as by
- * put_text().
+ * Write to a field of @width columns without cutting; text is cleaned as by put_text().
  */
 void put_number(struct output *output, uint64_t number, size_t width);
 void put_right(struct output *output, const char *text, size_t width);

@@ -63,7 +63,7 @@ enum nexus_ts_scheme {
 /**
  * struct nexus_options - properties of the trace that its bytes do not show
  * @src_bits:	width of the SRC field, 0 (no field) to NEXUS_SRC_BITS_MAX
- * @ts_width:	bits of a timestamp, 1 to 64; 0 means NEXUS_TS_WIDTH_DEFAULT
+ * @ts_width:	width of a timestamp in bits, 1 to 64; 0 means NEXUS_TS_WIDTH_DEFAULT
  * @ts_scheme:	encoding of the time in messages without sync
  * @ring:	the bytes may begin inside a message, because a ring has wrapped; start after the
  *		first byte with MSEO 11

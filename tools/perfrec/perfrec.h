@@ -151,8 +151,7 @@ struct perfrec_callers {
 };
 
 /*
- * They replace the last caller if it is outside the copied stack or has no unwind
- * table.
+ * They replace the last caller if it is outside the copied stack or has no unwind table.
  */
 #define PERFREC_CUT		0xfffffffffffffff2ull
 #define PERFREC_UNKNOWN		0xfffffffffffffff6ull

@@ -199,7 +199,7 @@ int report_sort_metric(const struct report_options *options,
 /** report_wanted() - whether a name matches --filter */
 bool report_wanted(const struct report_options *options, const char *name);
 
-/** report_is_counter() - whether a number is a counter's */
+/** report_is_counter() - whether a number is a counter's count */
 static inline bool report_is_counter(const struct metric *metric)
 {
 	return metric->kind == METRIC_COUNTER_TOTAL || metric->kind == METRIC_COUNTER_SELF;
@@ -214,7 +214,7 @@ static inline bool report_is_spread(const struct metric *metric)
 	return metric->kind >= METRIC_AVERAGE && metric->kind <= METRIC_QUANTILE;
 }
 
-/** report_is_time() - whether a number is ticks */
+/** report_is_time() - whether a number is in ticks */
 static inline bool report_is_time(const struct metric *metric)
 {
 	return metric->kind == METRIC_TOTAL || metric->kind == METRIC_SELF || metric->time ||

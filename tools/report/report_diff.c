@@ -398,7 +398,7 @@ static void put_rows(struct diff *diff, size_t lines)
 		report_row_begin(&rows, diff->pair[i].name);
 		for (m = 0; m < diff->metrics; m++)
 			put_numbers(diff, &rows, &diff->pair[i], m);
-		/* A function that is missing from a trace took no time there, which is exact. */
+		/* A function missing from a trace took no time there, and that 0 is exact. */
 		for (m = 0; m < 2 && has_times(diff); m++)
 			report_row_word(&rows, times_text[m], diff->pair[i].row[m] == NO_ROW ?
 					"exact" : report_certainty(diff->profile[m],

@@ -81,7 +81,7 @@ static void read_stat(struct attached *process)
 
 	read_file(process->is.pid, "stat", text, sizeof(text));
 	end = strrchr(text, ')');
-	/* The fields 4 and 22. */
+	/* Fields 4 and 22. */
 	if (end && sscanf(end,
 			  ") %*c %d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %*d %*d %"
 			  SCNu64, &parent, &process->began) == 2)

@@ -28,7 +28,7 @@ int capture_begin(struct perf_device *device, struct perf_setup *setup, bool thr
 /**
  * struct capture_mark - identifies the capture of a program that traces itself
  * @buffer:	size of the buffers of all its sinks
- * @capture:	number of the previous one, from sifive_trace_status.capture
+ * @capture:	number of the previous capture, from sifive_trace_status.capture
  * @period:	sampling period, as adjusted by the driver
  * @sampled:	samples are expected
  * @sinks:	number of sinks
@@ -62,8 +62,7 @@ int capture_try(const struct perf_setup *wanted, struct capture_mark *mark);
  *		to capture_save()
  * @tree:	processes with separate objects, which are written instead of @objects
  * @names:	the names of threads without the library
- * @hit:	the call that triggered the snapshot, if @clock is set; @function is NULL if no call
- *		did
+ * @hit:	call that triggered the snapshot, valid if @clock is set; no call if @function is NULL
  */
 struct capture_details {
 	const struct launch		*launch;
@@ -162,7 +161,7 @@ int capture_rescue(const char *path, const struct capture_mark *mark,
 
 /**
  * capture_drained() - finish the files of a program whose capture was drained
- * @drain:	the copying
+ * @drain:	state of the copying
  * @mark:	mark of the program's capture
  * @finished:	set to whether the program has written its part of the side-car file
  *
@@ -190,7 +189,7 @@ bool capture_records(const struct capture_mark *mark);
  * @path:	the snapshot
  * @output:	the program's trace, whose side-car files it wrote when it started
  * @mark:	mark of the program's capture
- * @hit:	the call that triggered the snapshot; no call if its @function is NULL
+ * @hit:	the call that triggered the snapshot; its @function is NULL if there is none
  *
  * Return: 0; 1 if the program is not recording; -1 after printing an error.
  */

@@ -658,7 +658,7 @@ static int dump(const char *path)
 		close(fd);
 		return EXIT_UNREADABLE;
 	}
-	/* It is not known what is in another program's capture. */
+	/* The contents of another program's capture are unknown. */
 	if (!description || state.private)
 		files_restrict();
 	if (description)

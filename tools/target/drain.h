@@ -135,7 +135,7 @@ void drain_rest(struct drain *drain);
  * @index:	index of the sink
  * @sink:	state returned by the driver, after drain_rest()
  *
- * Return: NULL, or why bytes are missing that the driver still had.
+ * Return: NULL, or the reason why bytes are missing that the driver still had.
  */
 const char *drain_account(const struct drain *drain, uint32_t index,
 			  struct sifive_trace_sink *sink);

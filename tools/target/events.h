@@ -47,7 +47,7 @@ const struct family *family_of(const char *cpu);
  */
 char *events_translate(const char *list, const struct family *family);
 
-/** events_firmware() - whether firmware counts some event of @list, which may be NULL */
+/** events_firmware() - whether firmware counts any event of @list, which may be NULL */
 bool events_firmware(const char *list);
 
 /** events_usual() - get general, cache or firmware event number @index; false after the last */

@@ -16,7 +16,8 @@
  * @path:	set to the file, trace.rtd in the folder if -o names a folder
  *
  * If the user has named a file that is a link, the command follows it. All other names, including
- * those derived from this one, are the command's own. Return: 0, or -1 after printing an error.
+ * those derived from the user's name, are the command's own. Return: 0, or -1 after printing an
+ * error.
  */
 int files_path(const char *given, char *path, size_t size);
 
@@ -52,7 +53,7 @@ void files_remove_names(const char *path);
  * files_remove_one() - remove one trace and its side-car file
  *
  * If the user named the file, a link is followed and its target emptied, because the new trace is
- * written there. Return: whether there was one.
+ * written there. Return: whether there was a trace.
  */
 bool files_remove_one(const char *path);
 

@@ -52,7 +52,7 @@
  * @objects:	programs and shared objects in memory
  * @names:	threads without the library, if the trace distinguishes threads
  * @launched:	the program
- * @drain:	the copying of the capture while it runs, if it is drained
+ * @drain:	state of copying the capture while it runs, if it is drained
  * @mark:	the capture of a program that traces itself
  * @on_full:	enum on_full
  * @usual:	--on-full was not given: a capture that cannot be drained stops when the buffer
@@ -193,7 +193,7 @@ void recording_announce(const struct recording *r, bool library);
  */
 void recording_announce_stop(const struct recording *r, const char *why);
 
-/** recording_attaches() - whether the processes already run */
+/** recording_attaches() - whether the processes are already running */
 static inline bool recording_attaches(const struct recording *r)
 {
 	return attach_wanted(&r->attach);

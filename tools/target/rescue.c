@@ -28,8 +28,8 @@ static bool still_held(int fd, const struct capture_mark *mark,
 }
 
 /*
- * Whether the capture is the program's. If no process holds a session, only the first session
- * since @mark can be: the owner of a later session is known only while it holds the session.
+ * Whether the capture is the program's. If no process holds a session, only the first session since
+ * @mark can be, because the owner of a later session is known only while it holds the session.
  */
 static bool is_its_own(const struct capture_mark *mark,
 		       const struct sifive_trace_status *status)

@@ -17,7 +17,7 @@
 /* The file with the processes of a control group. */
 #define PROCS	"cgroup.procs"
 
-/* Returns 0, or an errno: ENOMEM. */
+/* Returns 0 or ENOMEM. */
 static int add(struct running *running, pid_t pid)
 {
 	pid_t *more = reallocarray(running->pid, running->count + 1, sizeof(*more));

@@ -20,7 +20,7 @@
  * @parsed:	the driver's form of @options
  * @events:	-e, NULL for cycles and instructions where available
  * @sram:	--sink sram
- * @per_cpu:	counts are the hart's
+ * @per_cpu:	counts are per hart
  * @switches:	the kernel records context switches
  * @syscalls:	the kernel also records system calls
  * @faults:	the kernel also records page faults

@@ -47,7 +47,7 @@ int sidecar_complete(int fd, const char *meta, const struct sifive_trace_sink *s
  * sidecar_copy() - write the side-car file of a snapshot, without coverage
  * @from:	the program's file, as written at its start
  * @meta:	the snapshot's file
- * @hit:	the call that triggered the snapshot; no call if its @function is NULL
+ * @hit:	the call that triggered the snapshot; its @function is NULL if there is none
  *
  * Return: 0, or -1 after printing an error.
  */

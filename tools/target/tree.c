@@ -407,7 +407,7 @@ static bool has_room(struct room *room, const char *text, size_t more)
 	return true;
 }
 
-/* Omits a line for which there is no room; returns whether it did. */
+/* Omits a line that does not fit; returns whether it did. */
 static bool omit(struct room *room, char **line)
 {
 	if (!*line || has_room(room, *line, 0))

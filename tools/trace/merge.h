@@ -71,11 +71,11 @@ struct input {
  * @output:	name of the merged trace, for messages; the command's -o
  * @quiet:	the command's -q
  * @hidden:	show no progress
- * @size:	bytes of all traces
+ * @size:	size of all traces in bytes
  * @read:	number of these bytes read so far
  * @base:	the trace to whose clock all times are converted
  * @to:		message layout of the output
- * @width:	bits of a timestamp
+ * @width:	width of a timestamp in bits
  * @sources:	number of sources
  * @within:	nanoseconds by which times of different traces may be wrong
  * @messages:	number of messages written

@@ -6,7 +6,7 @@
  *
  *	version		1
  *	srcbits		width of the SRC field
- *	ts_width	bits of a timestamp
+ *	ts_width width of a timestamp in bits
  *	ts_hz		timestamp ticks per second
  *	ts_scheme	"xor" or "delta"
  *	wrapped		boolean: a ring buffer whose oldest bytes are gone; it begins
@@ -85,8 +85,8 @@
 #define META_BYTES_MAX		(4u << 20)
 #define META_DEPTH_MAX		8
 /*
- * json-c takes up to 1 KiB for each object and 100 bytes for each value, in
- * total 18 MiB.
+ * json-c needs up to 1 KiB for each object and 100 bytes for each value, in total 18
+ * MiB.
  */
 #define META_GROUPS_MAX		10600
 #define META_VALUES_MAX		75000

@@ -54,7 +54,7 @@ struct stages *stages_new(struct trace *trace, unsigned int threads);
  */
 int stages_push(struct stages *stages, struct clocks *clocks, size_t count);
 
-/** stages_catch_up() - first stage: wait until the second one has processed all batches */
+/** stages_catch_up() - first stage: wait until the second stage has processed all batches */
 void stages_catch_up(struct stages *stages);
 
 /**

@@ -32,7 +32,7 @@
  * @channel:	channel of the records, or TRACE_ALL_CHANNELS, or TRACE_USUAL_CHANNELS for
  *		those in the side-car file, or else PERFREC_CHANNEL_DEFAULT
  * @src_bits:	width of the SRC field, -1 to use the side-car file or infer it
- * @ts_width:	bits of a timestamp, -1 to use the side-car file or the default
+ * @ts_width:	width of a timestamp in bits, -1 to use the side-car file or the default
  * @ts_scheme:	enum nexus_ts_scheme, -1 to use the side-car file or infer it
  * @ring:	the trace is a ring buffer and begins within a message
  * @quiet:	print no summary, and no progress on the terminal
@@ -61,7 +61,7 @@ struct trace_options {
  * @gaps:	ranges of bytes that do not belong to a message
  * @gap_bytes:	number of bytes in gaps
  * @align_bytes: bytes before the first message of a ring buffer
- * @cut_bytes:	bytes of the last message, if it is cut off
+ * @cut_bytes:	size of the last message in bytes, if it is cut off
  * @words:	stores per channel
  * @headers:	headers
  * @counted:	headers define counters other than the timestamp
@@ -220,7 +220,7 @@ struct trace *trace_take(int fd, const char *path, const struct trace_options *o
  * trace_unwind() - set the function that finds callers in the stacks of samples
  * @unwind:	writes the callers that a stack shows to @address, as in struct perfrec_callers, and
  *		returns their number. Called by trace_run(), between other callbacks
- * @context:	passed to it
+ * @context:	passed to @unwind
  */
 void trace_unwind(struct trace *trace,
 		  unsigned int (*unwind)(void *context, const struct perfrec_stack *stack,
