@@ -2,8 +2,7 @@
 /*
  * Records of instrumented functions and manual records in a trace with instruction trace. The
  * calls come from the flow; these records are points between them, with exact counts since the
- * thread's previous point. The counts are charged to no function, because several functions may
- * have run.
+ * thread's previous point. Several functions may have run, so the counts are charged to none.
  */
 #include <stdlib.h>
 

@@ -52,8 +52,7 @@ const char *annotate_sources_line(struct annotate_sources *sources, const char *
  * @function:	the @functions functions to show
  * @named:	the user has named the functions; only then are addresses outside functions
  *		shown
- * @covered:	if @source_only is set: line counts as in the coverage command; NULL if there are
- *		none
+ * @covered:	if @source_only is set: line counts as in coverage; NULL if there are none
  * @sources:	NULL if source text is not shown
  */
 struct annotate_view {

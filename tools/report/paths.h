@@ -6,8 +6,7 @@
  * Each executed block belongs to exactly one path, which does not leave its function. A path
  * starts from the block with the most executed instructions that is not yet in a path. It
  * extends forwards and backwards along the most frequent transition, as long as that
- * accounts for at least half of the executions of each of the two blocks it connects. Calls are
- * stepped over.
+ * accounts for at least half of the executions of each block it connects. Calls are stepped over.
  */
 #ifndef SIFIVE_TRACE_PATHS_H
 #define SIFIVE_TRACE_PATHS_H

@@ -62,7 +62,7 @@ int capture_try(const struct perf_setup *wanted, struct capture_mark *mark);
  *		to capture_save()
  * @tree:	processes with separate objects, which are written instead of @objects
  * @names:	the names of threads without the library
- * @hit:	call that triggered the snapshot, valid if @clock is set; no call if @function is NULL
+ * @hit:	call that triggered the snapshot, if @clock is set; no call if @function is NULL
  */
 struct capture_details {
 	const struct launch		*launch;

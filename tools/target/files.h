@@ -15,9 +15,8 @@
  * @given:	argument of -o; NULL if there was none, for trace.rtd
  * @path:	set to the file, trace.rtd in the folder if -o names a folder
  *
- * If the user has named a file that is a link, the command follows it. All other names, including
- * those derived from the user's name, are the command's own. Return: 0, or -1 after printing an
- * error.
+ * If the user has named a file that is a link, the command follows it. All other names,
+ * including derived ones, are the command's own. Return: 0, or -1 after printing an error.
  */
 int files_path(const char *given, char *path, size_t size);
 

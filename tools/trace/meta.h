@@ -6,7 +6,7 @@
  *
  *	version		1
  *	srcbits		width of the SRC field
- *	ts_width width of a timestamp in bits
+ *	ts_width	width of a timestamp in bits
  *	ts_hz		timestamp ticks per second
  *	ts_scheme	"xor" or "delta"
  *	wrapped		boolean: a ring buffer whose oldest bytes are gone; it begins

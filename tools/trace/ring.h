@@ -57,8 +57,7 @@ struct ring_times {
  * which determines this bit of X. The bits above the highest one found that way did not change and
  * come from the absolute time: the source's last message is assumed to be as close before it as
  * possible. Lower bits that never were the highest to change do not affect the order. If a source's
- * times would be later than those of other sources that follow in the file, its times are moved
- * earlier.
+ * times would be later than those of sources that follow in the file, its times are moved earlier.
  *
  * Return: 0, or -1 with errno for a read error or lack of memory.
  */
