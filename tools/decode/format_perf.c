@@ -41,7 +41,7 @@ enum {
 	FILES
 };
 
-/* Number of addresses in the cache of whether an instruction begins at an address. */
+/* Number of entries in the cache that records where instructions begin. */
 #define RECENT	1024
 
 /**

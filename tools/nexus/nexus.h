@@ -128,7 +128,7 @@ enum nexus_gap {
  * @tcode:	enum nexus_tcode, or another value if NEXUS_UNKNOWN_TCODE is set
  * @src:	the encoder's source number, 0 if messages have no SRC
  * @flags:	NEXUS_*
- * @gap:	for NEXUS_GAP: enum nexus_gap; otherwise, only @offset and @length are valid then
+ * @gap:	for NEXUS_GAP, which otherwise sets only @offset and @length: enum nexus_gap
  *
  *	TCODE		fixed		field
  *	2  ownership	-		PROCESS

@@ -151,7 +151,7 @@ struct perfrec_callers {
 };
 
 /*
- * They replace the last caller if it is outside the copied stack or has no unwind table.
+ * They replace the last caller if it is outside the copied stack or not found by unwind tables.
  */
 #define PERFREC_CUT		0xfffffffffffffff2ull
 #define PERFREC_UNKNOWN		0xfffffffffffffff6ull

@@ -292,7 +292,7 @@ static int check_attach(const struct recording *r)
 	if (!!attach->pids + !!attach->user + !!attach->cgroup + r->all > 1)
 		return usage_error("-p, -u, -G and -a cannot be combined: give one of them");
 	if (r->children)
-		return usage_error("-p, -u and -G cannot be combined with --children: they record processes that already run");
+		return usage_error("-p, -u and -G cannot be combined with --children: they record processes that are already running");
 	if (r->load || selects_functions(r))
 		return usage_error("-p, -u and -G load nothing into processes: leave out -F, --filter, --auto-filter, --from, --depth and --library");
 	if (r->reached.function || r->slower.function)
