@@ -2,7 +2,7 @@
 /* Formats of a build without the library for protocol buffers. */
 #include "export.h"
 
-#define NO_PROTOBUF	"it was built without libprotobuf-c; build it again with libprotobuf-c-dev and protobuf-c-compiler"
+#define NO_PROTOBUF	"it was built without libprotobuf-c; rebuild it with libprotobuf-c-dev and protobuf-c-compiler"
 
 const struct exporter export_pprof = {
 	.name = "pprof",

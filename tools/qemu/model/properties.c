@@ -76,7 +76,7 @@ static bool check_sinks(TraceComponent *c, Error **errp)
         return false;
     }
     if (funnel && !c->funnel) {
-        error_setg(errp, "funnel: name the id of a %s (one that stands earlier "
+        error_setg(errp, "funnel: name the id of a %s (defined earlier "
                    "on the command line)", TYPE_SIFIVE_TRACE_FUNNEL);
         return false;
     }
