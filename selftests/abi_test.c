@@ -238,7 +238,7 @@ TEST_F(device, config_during_capture_returns_ebusy)
 	EXPECT_EQ(0, trace_config(self->fd, &config));
 }
 
-/* CONFIG in a child with only these capabilities; returns its errno. */
+/* Call CONFIG in a child with only these capabilities; return the errno of CONFIG. */
 static int config_with_caps(int fd, uint64_t caps, bool other_user)
 {
 	struct sifive_trace_config config = trace_simple_config(fd, 0);
@@ -371,7 +371,7 @@ TEST_F(device, config_refuses_excessive_buffer_sizes)
 		config.buffer = BIT64(bits) - 1;
 		REFUSED(&config, ENOMEM, "a power of two minus 1");
 	}
-	/* Overflows when rounded up to the sink's word. */
+	/* This size overflows when rounded up to the sink's word size. */
 	config.buffer = ~0ull;
 	REFUSED(&config, EINVAL, "~0");
 }

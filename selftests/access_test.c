@@ -143,7 +143,7 @@ static int take_three(int fd, uint32_t *mask)
 	return ret;
 }
 
-/* On the same CPU, where scounteren allows access while the session's thread runs. */
+/* The process shares a CPU with the session's thread, for which scounteren allows access. */
 TEST_F(access, unrelated_process_gets_sigill)
 {
 	int ready[2], i, bad = 0;
@@ -316,8 +316,8 @@ TEST_F(access, exited_threads_free_their_slots)
 /**
  * struct waiter - a thread that has joined or tried to
  * @thread:	thread that the test created
- * @all:	group of the thread
- * @slot:	slot of the thread, or a negative errno
+ * @all:	the thread's group
+ * @slot:	the thread's slot, or a negative errno
  */
 struct waiter {
 	pthread_t thread;
@@ -330,7 +330,7 @@ struct waiter {
  * @one:	the threads
  * @count:	number of threads
  * @fd:		descriptor of the session
- * @end:	pipe that they read from until it is closed
+ * @end:	pipe that the threads read until it is closed
  * @joined:	number of threads that have tried to join
  */
 struct waiters {
@@ -520,8 +520,8 @@ struct neighbour {
 };
 
 /*
- * To save time, yield the rest of each time slice: a single one that is counted wrongly already
- * exceeds the test's limit.
+ * To save time, yield the rest of each time slice: if even one slice is counted wrongly, the test's
+ * limit is exceeded.
  */
 static void *thread_works(void *arg)
 {

@@ -152,7 +152,7 @@ static void keep(const struct trace_record *record, void *arg)
 						 !in(seen->want[i], record->caller[from + i]));
 }
 
-/* Captures until there are samples in a function. */
+/* Repeat captures until there are samples in the function. */
 static int capture(struct _test_data_callers *self, void (*run)(unsigned long), unsigned long arg)
 {
 	struct trace_totals totals;
@@ -170,7 +170,7 @@ static int capture(struct _test_data_callers *self, void (*run)(unsigned long), 
 		if (!ret && !trace_is_whole(&totals))
 			ret = -EBADMSG;
 	}
-	printf("# %u captures, %u samples, %u callers of the latest, at most %u, %u wrong\n", i,
+	printf("# %u captures, %u samples; callers: %u of the latest, maximum %u, %u wrong\n", i,
 	       self->seen.samples, self->seen.callers, self->seen.most, self->seen.wrong);
 	return ret;
 }

@@ -160,7 +160,7 @@ TEST_F(calls, recursion_is_nested_and_complete)
 	CALLS_ARE(calls_of_fib(12));
 }
 
-/* Also calls made before main(), by constructors in C and C++. */
+/* This includes calls made before main(), by constructors in C and C++. */
 TEST_F(calls, not_recorded_while_tracing_is_off)
 {
 	EXPECT_EQ(4, calls_before_main);
@@ -450,7 +450,7 @@ static void *loop_of_three(void *unused)
 	return unused;
 }
 
-/* Calls of this thread, and of a new one that has to join the session. */
+/* Make calls in this thread, and in a new thread that has to join the session. */
 static unsigned int calls_with_a_thread(struct __test_metadata *_metadata)
 {
 	pthread_t thread;
@@ -535,7 +535,7 @@ TEST_F(calls, file_with_reused_descriptor_number_is_untouched)
 	numbers_are_taken(_metadata, self, file);
 	for (number = 3; number < 2048; number++)
 		open_numbers += number != self->fd && fcntl(number, F_GETFD) >= 0;
-	/* Two numbers are in use: that of the new file, and the one that the library had. */
+	/* Two numbers are in use: the new file's, and the one that the library's descriptor had. */
 	EXPECT_LE(2, open_numbers);
 	ASSERT_EQ(4, pread(file, text, sizeof(text), 0));
 	EXPECT_STREQ("mine", text);
@@ -586,7 +586,7 @@ TEST_F(calls, loss_counts_outlive_program)
 	ASSERT_EQ(0, trace_ioctl(self->fd, SIFIVE_TRACE_IOC_LOSSES, &losses));
 	EXPECT_EQ(2 * (3 + 1), losses.refused);
 	EXPECT_EQ(0, losses.threads + losses.signals + losses.abandoned + losses.children);
-	/* Losses are reset with the capture. */
+	/* The loss counts are reset with the capture. */
 	ON();
 	OFF();
 	ASSERT_EQ(0, trace_ioctl(self->fd, SIFIVE_TRACE_IOC_LOSSES, &losses));

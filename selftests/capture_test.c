@@ -21,7 +21,7 @@
 /* Upper bound of a message's length. */
 #define MESSAGE_MAX	38
 
-/* This number fills any buffer used here. */
+/* This number of stores fills any buffer used here. */
 #define FLOOD	20000
 
 /* The wire format's own examples guard against errors in the decoder. */
@@ -432,7 +432,7 @@ TEST_F(capture, ring_keeps_newest_messages)
 	EXPECT_EQ(0, status.flags & SIFIVE_TRACE_STATUS_FULL);
 	EXPECT_TRUE(status.flags & SIFIVE_TRACE_STATUS_WRAPPED);
 
-	/* Everything but the partial message at the beginning. */
+	/* Everything but the partial message at the beginning can be read. */
 	EXPECT_GE(status.buffer, status.bytes);
 	EXPECT_LT(status.buffer, status.bytes + MESSAGE_MAX);
 	COLLECT();

@@ -27,7 +27,7 @@
 #define DTLB_WRITE_MISS	(3 << 3 | 1 << 1 | 1)
 #define ITLB_READ_MISS	(4 << 3 | 0 << 1 | 1)
 
-/* Misses of another NUMA node: no processor here has such an event. */
+/* Read misses of a NUMA node: no processor here has such an event. */
 #define NODE_READ_MISS	(6 << 3 | 0 << 1 | 1)
 
 static const struct sifive_trace_event cycles = { .code = 1 };
@@ -155,8 +155,8 @@ TEST_F(counters, counts_scale_with_loop_length)
 		counter = self->counters.event[i].counter;
 		one = trace_count_spin(counter, 100000);
 		ten = trace_count_spin(counter, 1000000);
-		TH_LOG("counter %u: %llu, then %llu", counter, (unsigned long long)one,
-		       (unsigned long long)ten);
+		TH_LOG("counter %u: %llu in a loop, %llu in a loop ten times as long", counter,
+		       (unsigned long long)one, (unsigned long long)ten);
 		EXPECT_LT(one, ten);
 		/* The duration of a loop depends on the host. */
 		if (!exact)
@@ -319,7 +319,7 @@ TEST_F(counters, failed_call_keeps_current_counters)
 	EXPECT_EQ(SIGILL, trace_signal_of_counter(COUNTER_CYCLE));
 }
 
-/* The same for per-thread counts, which never decrease. */
+/* A failed call also keeps per-thread counts, which never decrease. */
 TEST_F(counters, failed_call_keeps_thread_counts)
 {
 	struct sifive_trace_counters own = TRACE_ARG(sifive_trace_counters);

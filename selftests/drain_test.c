@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Proves that read() drains a running capture: each byte once, in order, without a gap for a
- * reader that keeps up; that bytes which are overwritten first are counted exactly and marked;
- * and how readers wait, stop, die and take over from each other.
+ * reader that keeps up; that bytes overwritten before that are counted exactly and marked; and
+ * how readers wait, stop, are killed, and replace each other.
  */
 #define _GNU_SOURCE
 #include <fcntl.h>
@@ -632,7 +632,7 @@ TEST_F(drain, sink_has_one_reader_at_a_time)
 	check_whole(_metadata, self, AHEAD);
 }
 
-/* Reads @count bytes in a child, which reports them and waits to be killed. */
+/* Read @count bytes in a child, which passes them to the parent and waits to be killed. */
 static pid_t child_reads(struct collected *c, size_t count)
 {
 	uint8_t bytes[4096];

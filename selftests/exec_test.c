@@ -22,10 +22,10 @@
 /* Number of times that the process sleeps, so that its thread is switched in again. */
 #define SLEEPS	20
 
-/* Runs in the executed program: work, sleep, and do nothing else. */
+/* Argument that makes the executed program work, sleep, and do nothing else. */
 #define WORK_ALONE	"work-alone"
 
-/* Runs in the executed program: write its mappings to standard output. */
+/* Argument that makes the executed program write its mappings to standard output. */
 #define SHOW_MAPS	"show-maps"
 
 /* The address from which execve() is called for SHOW_MAPS: not mapped in the executed program. */
@@ -135,7 +135,7 @@ static int look(struct _test_data_exec *self, struct seen *seen)
 	return ret;
 }
 
-/* In a child: call START, sleep and work, and report what has been recorded until then. */
+/* Run in a child: call START, sleep and work, and report what has been recorded so far. */
 static void begin(struct _test_data_exec *self, uint32_t flags)
 {
 	struct seen seen;
@@ -149,7 +149,7 @@ static void begin(struct _test_data_exec *self, uint32_t flags)
 		_exit(3);
 }
 
-/* Wait for the child: @before is what it reported, @after what had been recorded at its end. */
+/* Wait for the child, then set @before to its report, and @after to what was recorded in all. */
 #define COLLECT(child) collect(_metadata, self, child)
 static void collect(struct __test_metadata *_metadata, struct _test_data_exec *self,
 		    pid_t child)
@@ -198,7 +198,7 @@ static void *execute_here(void *unused)
 	return NULL;
 }
 
-/* A thread other than the one that called START. */
+/* The thread that calls execve() is not the one that called START. */
 TEST_F(exec, any_thread_can_call_execve)
 {
 	pid_t child = fork();
@@ -234,7 +234,7 @@ TEST_F(exec, execve_of_child_does_not_begin_recording)
 	EXPECT_EQ(0, self->after.parts);
 }
 
-/* A pause, and its end, before the program runs. */
+/* The capture is paused and resumed before the program runs. */
 TEST_F(exec, pause_does_not_begin_recording)
 {
 	pid_t child = fork();
@@ -299,7 +299,7 @@ static bool is_outside(const struct program *program, uint64_t address)
 	return true;
 }
 
-/* With kernel addresses, the address that entered the kernel follows them. */
+/* A sample's kernel addresses are followed by the user-mode address that entered the kernel. */
 static void see(const struct trace_record *record, void *arg)
 {
 	struct program *program = arg;
@@ -347,7 +347,7 @@ static void execute_elsewhere(void)
 	_exit(1);
 }
 
-/* Capture a program from its execve() on. */
+/* Capture a program, starting at its execve(). */
 static int capture_program(struct _test_data_exec *self, struct program *program)
 {
 	struct trace_totals totals;

@@ -48,7 +48,7 @@ static char *make_pages(void)
 FIXTURE_SETUP(faults)
 {
 	if (sysconf(_SC_PAGESIZE) != PAGE)
-		SKIP(return, "its pages have a different size");
+		SKIP(return, "this kernel's page size is not 4 KiB");
 	ASSERT_EQ(0, trace_session_open(&self->s, 0));
 	if (!trace_has_sink(&self->s, SIFIVE_TRACE_SINK_SBA))
 		SKIP(return, "this board has no SBA sink");

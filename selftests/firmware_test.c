@@ -95,7 +95,7 @@ FIXTURE_TEARDOWN(firmware)
 	close(self->fd);
 }
 
-/* The counts in this hart's samples, from the header on. */
+/* The counts in this hart's samples, starting at the header. */
 struct counts {
 	unsigned int src;
 	uint64_t samples, last;

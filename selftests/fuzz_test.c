@@ -24,7 +24,7 @@
 #define GUARD		0xa5
 #define PAGE		4096
 
-/* Memory of an argument; values from ARG_READONLY on are bad memory. */
+/* Memory of an argument; ARG_READONLY and all later values are bad memory. */
 enum where {
 	ARG_PLAIN,
 	ARG_PAGE_END,	/* one more byte would fault */
@@ -256,7 +256,7 @@ static void random_ioctl(struct __test_metadata *_metadata,
 	if (where < ARG_READONLY && (size <= room || size > PAGE) &&
 	    call != _IOC_NR(SIFIVE_TRACE_IOC_START))
 		ASSERT_NE(-EFAULT, ret) {
-			TH_LOG("call %u: EFAULT of %zu bytes", call, size);
+			TH_LOG("call %u: EFAULT for %zu bytes", call, size);
 		}
 	if (where == ARG_READONLY || where == ARG_UNMAPPED)
 		ASSERT_NE(0, ret);
@@ -268,7 +268,7 @@ static void random_ioctl(struct __test_metadata *_metadata,
 	at = (size_t)(arg - self->good);
 	ASSERT_EQ(0, memcmp(before, self->good, at));
 	ASSERT_EQ(0, memcmp(before + at + size, arg + size, 2 * PAGE - at - size)) {
-		TH_LOG("call %u: more was written than its %zu bytes", call, size);
+		TH_LOG("call %u: the kernel wrote beyond its %zu bytes", call, size);
 	}
 }
 
@@ -311,7 +311,7 @@ static void random_file_call(struct __test_metadata *_metadata,
 			    errno == EOVERFLOW || errno == ESTALE);
 		break;
 	case 1:
-		/* Into unmapped memory. */
+		/* Read into unmapped memory. */
 		got = pread(p.fd, self->good + 2 * PAGE - 8, 64, 0);
 		ASSERT_TRUE(got >= 0 || errno == EFAULT || errno == EBUSY);
 		break;
@@ -362,7 +362,7 @@ TEST_F_TIMEOUT(fuzz, driver_survives_random_calls, 3600)
 	}
 	TH_LOG("%lu calls, %lu succeeded", self->calls, self->successes);
 
-	/* Now a correct session. */
+	/* A correct session still works. */
 	for (i = 0; i < FDS; i++) {
 		if (self->page[i])
 			munmap(self->page[i], PAGE);

@@ -4,7 +4,7 @@
  * unprivileged users, any mmap() offset, descriptors passed on; and that thousands of
  * sessions leak nothing.
  *
- * TRACE_SECONDS: time in seconds for which the threads race (default 5).
+ * TRACE_SECONDS: how long the threads race, in seconds (default 5).
  *
  * TRACE_SEED: seed of the random numbers.
  */
@@ -335,7 +335,7 @@ TEST_F(hostile, no_offset_overflows)
 				ASSERT_EQ(0, trace_stop(self->s.fd));
 			for (i = 0; i < ARRAY_SIZE(huge); i++) {
 				got = pread(self->s.fd, bytes, sizeof(bytes), huge[i]);
-				/* The kernel rejects offsets over 63 bits itself. */
+				/* The kernel itself rejects offsets of more than 63 bits. */
 				EXPECT_TRUE(!got || (got < 0 && errno == EOVERFLOW) ||
 					    (got < 0 && errno == EINVAL));
 				at = lseek(self->s.fd, huge[i], SEEK_SET);
@@ -542,7 +542,7 @@ TEST_F(hostile, unprivileged_user_gets_only_what_mode_and_session_permit)
 	EXPECT_EQ(0, trace_start(self->s.fd, 0));
 	EXPECT_EQ(0, trace_stop(self->s.fd));
 
-	/* The same must hold without a session. */
+	/* After the session's end, calls by nobody still have no effect. */
 	trace_session_close(&self->s);
 	EXPECT_EQ(0, as_nobody(nobody_without_session, fd));
 	ASSERT_EQ(0, trace_status(reader, &after));
@@ -717,8 +717,8 @@ TEST_F(long_run, many_sessions_leak_no_memory)
 	unreclaimable = memory_line("SUnreclaim:") - unreclaimable;
 	vmalloc = memory_line("VmallocUsed:") - vmalloc;
 	free_memory -= memory_line("MemFree:");
-	TH_LOG("KiB: slabs %ld, vmalloc %ld, free memory %ld", unreclaimable, vmalloc,
-	       -free_memory);
+	TH_LOG("change in KiB: unreclaimable slabs %ld, vmalloc %ld, free memory %ld",
+	       unreclaimable, vmalloc, -free_memory);
 	/* 4 KiB per session would add 4000. Debug kernels free memory late. */
 	EXPECT_GT(3000, unreclaimable);
 	EXPECT_GT(400, vmalloc);

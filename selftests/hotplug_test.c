@@ -5,7 +5,7 @@
  * sampling and counters resume, the counters from their last values. This is also tested
  * repeatedly and with racing threads.
  *
- * TRACE_SECONDS: time in seconds for which the threads race (default 2).
+ * TRACE_SECONDS: how long the threads race, in seconds (default 2).
  */
 #define _GNU_SOURCE
 #include <dirent.h>
@@ -536,7 +536,7 @@ static int signal_of_another(void)
 	return trace_wait(child);
 }
 
-/* No other owner can take the counters there, and no owner keeps them. */
+/* No other process can read that CPU's counters, and the session's end releases them. */
 TEST_F(hotplug, counters_of_onlined_cpu_belong_to_session)
 {
 	const int leaver = self->each[self->leaver].encoder.cpu;

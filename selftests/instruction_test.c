@@ -121,8 +121,8 @@ static unsigned int times_of(const struct found *found, uint32_t owner)
  * struct reading - the state of a reader
  * @begun:	the encoder's state is known, unlike at the beginning of a ring
  * @on:		the encoder is tracing
- * @part:	an Ownership message has named the thread since
- * @loose:	messages of instructions before such an Ownership message
+ * @part:	an Ownership message has named the thread since tracing began or ended
+ * @loose:	messages of instructions since tracing began or ended
  */
 struct reading {
 	bool begun;
@@ -131,7 +131,7 @@ struct reading {
 	unsigned int loose;
 };
 
-/* Tracing has ended or begun. Messages before an Ownership message belong to no thread. */
+/* Called when tracing begins or ends. Messages before an Ownership message belong to no thread. */
 static void bracket(struct found *found, struct reading *r, bool on)
 {
 	if (r->begun && !r->part)
@@ -405,7 +405,7 @@ __attribute__((noinline, section("foreign_code"))) static void run_foreign(void)
 		;
 }
 
-/* Messages with a full address from @start on, before @stop. */
+/* Count the messages whose full address is in the range from @start to before @stop. */
 static unsigned int between(const struct trace_stream *stream, const char *start,
 			    const char *stop)
 {

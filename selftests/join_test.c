@@ -171,7 +171,7 @@ TEST_F(join, children_record_on_separate_channels)
 	free(stream.message);
 }
 
-/* Join once more than there are channels; returns the number of calls that got one. */
+/* Join one more time than there are channels; return the number of calls that got a channel. */
 static int take_all(const void *arg)
 {
 	const uint32_t *channels = arg;
@@ -404,7 +404,7 @@ TEST_F(join, member_descriptor_admits_non_descendant)
 	close(zero);
 }
 
-/* Joins once its parent has ended; another process reaps it. */
+/* Join after the parent has ended and the subreaper has adopted this process. */
 static int join_as_grandchild(void)
 {
 	const pid_t parent = getpid();
@@ -587,7 +587,7 @@ TEST_F(join, stores_after_session_end_are_discarded)
 }
 
 /*
- * Returns the number of 100 stores to a mapped page that are in the capture of this file's session.
+ * Return how many of 100 stores to a mapped page are in the capture of the session of @fd.
  */
 static size_t store_and_count(struct trace_session *s, int fd, void *page)
 {

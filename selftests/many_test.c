@@ -154,7 +154,7 @@ TEST_F_TIMEOUT(many, threads_are_all_recorded, 600)
 		EXPECT_EQ(0, named);
 	if (variant->threads > 31)
 		EXPECT_LT((variant->threads - 31) * 3, named);
-	TH_LOG("%llu made, %llu recorded, %llu of named threads, %llu headers",
+	TH_LOG("records: %llu made, %llu found, %llu with a thread id; %llu headers",
 	       (unsigned long long)made, (unsigned long long)totals.records,
 	       (unsigned long long)named, (unsigned long long)totals.headers);
 }

@@ -278,7 +278,7 @@ TEST_F(mapping, removed_when_encoder_is_deselected)
 }
 
 /*
- * CONFIG and mmap() in a child with only these capabilities; returns mmap()'s errno.
+ * Call CONFIG and mmap() in a child with only these capabilities; return mmap()'s errno.
  */
 static int map_with_caps(int fd, const struct sifive_trace_encoder *encoder,
 			 uint64_t caps)

@@ -160,7 +160,7 @@ static void rate(struct __test_metadata *_metadata,
 
 	if (!trace_counts_instructions())
 		SKIP(return, "this emulator counts time, not instructions");
-	/* Reuses a counter that was set to count without overflow. */
+	/* This event reuses a counter that was set to count without overflow. */
 	OPEN_SAMPLING(&attr);
 	/* Activity of other harts is also counted and sampled here, in bursts. */
 	for (i = 0; i < ROUNDS && !near(samples, expected); i++) {

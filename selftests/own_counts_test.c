@@ -18,8 +18,8 @@
 #include "trace_records.h"
 
 /*
- * To save time, yield the rest of each time slice: a single one that is counted wrongly already
- * exceeds the tests' limits.
+ * To save time, yield the rest of each time slice: if even one slice is counted wrongly, the tests'
+ * limits are exceeded.
  */
 #define NEIGHBOUR_TURNS	400000ull
 
@@ -131,7 +131,7 @@ TEST_F(own_counts, exclude_other_processes_on_hart)
 	kill(self->neighbour, SIGCONT);
 	own = WORK_WITH(SIFIVE_TRACE_PER_THREAD);
 	all = WORK_WITH(SIFIVE_TRACE_PER_CPU);
-	TH_LOG("%llu instructions: %llu counted alone, %llu beside another process, %llu with it",
+	TH_LOG("%llu instructions: counted %llu alone, %llu per thread, %llu per hart",
 	       WORK, (unsigned long long)alone, (unsigned long long)own,
 	       (unsigned long long)all);
 	EXPECT_LE(WORK, alone);

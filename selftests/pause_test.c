@@ -206,7 +206,7 @@ TEST_F(pause, stop_during_pause_wakes_reader)
 	store_part(&self->s, BEFORE);
 	ASSERT_EQ(0, trace_pause(self->s.fd));
 	ASSERT_EQ(0, pthread_create(&thread, NULL, stop_later, &self->s));
-	/* Without a notification it would wait forever. */
+	/* Without a notification, read() would wait forever. */
 	alarm(600);
 	do
 		got = read(self->s.fd, bytes, sizeof(bytes));

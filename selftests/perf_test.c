@@ -89,7 +89,7 @@ static int take(struct _test_data_perf *self,
 	const struct sifive_trace_event *events[] = { __VA_ARGS__ };	\
 	take(self, events, ARRAY_SIZE(events)); })
 
-/* Take all three, the programmable one first. */
+/* Take counters for all three events, the programmable one first. */
 #define TAKE_ALL()	TAKE(&dtlb, &instructions, &cycles)
 
 #define OUR_DTLB	(self->counters.event[0].counter)
@@ -326,7 +326,7 @@ TEST_F(perf, counts_are_correct_in_every_open_and_close_order)
 	trace_file_write(USER_ACCESS, "1");
 	memset(theirs.event, -1, sizeof(theirs.event));
 	ASSERT_EQ(0, TAKE_ALL());
-	/* With fewer counters than events perf does not count all of them. */
+	/* With fewer counters than events, perf does not count all of them. */
 	rest = fill_counters(self, event);
 	close_all(event);
 	for (opening = 0; opening < 6; opening++)
@@ -436,7 +436,7 @@ static void system_calls(void)
 		getppid();
 }
 
-/* perf's count of the user part of system calls, the best of several runs. */
+/* Return perf's count for the user-mode part of system calls: the best of several runs. */
 static uint64_t count_calls(int event)
 {
 	uint64_t best = ~0ull, count;
@@ -544,7 +544,7 @@ TEST_F(perf, rejoin_restores_access_after_perf_user_access_change)
 		int ret;
 
 		ASSERT_LE(0, trace_file_write(USER_ACCESS, value[i]));
-		TH_LOG("%s: reading cycle gives signal %d, hpmcounter%u signal %d",
+		TH_LOG("perf_user_access=%s: cycle raises signal %d, hpmcounter%u signal %d",
 		       value[i], trace_signal_of_counter(COUNTER_CYCLE), OUR_DTLB,
 		       trace_signal_of_counter(OUR_DTLB));
 		ret = trace_ioctl(self->s.fd, SIFIVE_TRACE_IOC_THREAD, &thread);

@@ -195,7 +195,7 @@ TEST_F(process, all_threads_of_named_process_are_sampled)
 
 	for (i = 0; i < CAPTURES && !(seen->early && seen->middle && seen->late); i++)
 		ASSERT_EQ(0, capture(self, !i));
-	TH_LOG("%u captures: early %u, middle %u, late %u", i, seen->early, seen->middle,
+	TH_LOG("%u captures; samples: early %u, middle %u, late %u", i, seen->early, seen->middle,
 	       seen->late);
 	EXPECT_LT(0, seen->early);
 	EXPECT_LT(0, seen->middle);
@@ -260,7 +260,7 @@ TEST_F(process, several_processes_have_per_thread_counts)
 	for (i = 0; i < CAPTURES && !(seen->second && seen->third); i++)
 		ASSERT_EQ(0, capture_list(self, list, 2));
 	ASSERT_EQ(0, trace_status(self->s.fd, &status));
-	TH_LOG("%u captures: second %u, third %u, lost %llu", i, seen->second, seen->third,
+	TH_LOG("%u captures; samples: second %u, third %u, lost %llu", i, seen->second, seen->third,
 	       status.samples_lost);
 	EXPECT_LT(0, seen->second);
 	EXPECT_LT(0, seen->third);

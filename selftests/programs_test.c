@@ -51,7 +51,7 @@ enum {
 	CHILDREN	= 1 << 2,
 	SIGNALS		= 1 << 3,
 	ALTERNATE_STACK	= 1 << 4,
-	ENDS_OFF	= 1 << 5,	/* its threads end while tracing is off */
+	ENDS_OFF	= 1 << 5,	/* threads end while tracing is off */
 	NESTED		= 1 << 6,
 	CROWDED		= 1 << 7,	/* more threads than channels */
 	DESTRUCTORS	= 1 << 8,	/* threads end with destructors that make calls */
@@ -65,13 +65,13 @@ enum {
 };
 
 /**
- * struct outcome - result of a program; in memory that outlives it
+ * struct outcome - result of a program, in memory that outlives the program
  * @made:	records made, including handlers and children that share its memory
  * @maybe:	records of calls during which tracing was turned off or on
  * @found:	records in the trace
  * @lost:	losses that the library reports
  * @totals:	totals of the trace
- * @regular:	counters must not decrease
+ * @regular:	set if counters never decrease
  * @failed:	the step that failed, or ""
  */
 struct outcome {
@@ -159,8 +159,8 @@ static void on_signal(int number)
 	sifive_trace_write(trace);
 	made(before, 3, 2);
 	/*
-	 * Do not do this for each signal, because it is slow and fork() may wait for the
-	 * interrupted code.
+	 * Do not fork for each signal, because that is slow. Use _Fork(), because fork() may wait
+	 * for the interrupted code.
 	 */
 	if (abilities & FORKING_HANDLERS && ++handled % 4 == 0)
 		have_child(_Fork());
@@ -310,7 +310,7 @@ static void step_child(struct actor *self)
 	}
 }
 
-/* While others call. */
+/* Turn tracing off and on while others call. */
 static void step_switch(struct actor *self)
 {
 	const unsigned int pause = below(self, 1000);
@@ -619,14 +619,14 @@ static void check(struct __test_metadata *_metadata, uint64_t seed, int status)
 	EXPECT_TRUE(fine) {
 		TH_LOG("TRACE_SEED=%llu: status %x, flags %x %s", (unsigned long long)seed,
 		       status, r->flags, outcome->failed);
-		TH_LOG("%llu made, %llu maybe, %llu found; lost %llu, %llu, %llu",
+		TH_LOG("made %llu (+%llu), found %llu; signals %llu, threads %llu, abandoned %llu",
 		       (unsigned long long)outcome->made,
 		       (unsigned long long)outcome->maybe,
 		       (unsigned long long)outcome->found,
 		       (unsigned long long)r->lost_signals,
 		       (unsigned long long)r->lost_threads,
 		       (unsigned long long)r->lost_abandoned);
-		TH_LOG("%llu bad, %llu unfinished, %llu breaks, %llu backwards",
+		TH_LOG("%llu bad messages, %llu unfinished records, %llu marks, %llu lower counts",
 		       (unsigned long long)outcome->totals.bad,
 		       (unsigned long long)outcome->totals.unfinished,
 		       (unsigned long long)outcome->totals.breaks,

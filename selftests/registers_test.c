@@ -203,7 +203,7 @@ TEST_F(registers, full_sink_is_neither_error_nor_change)
 	EXPECT_EQ(0, self->status.sink_errors);
 	EXPECT_EQ(-ENOSPC, trace_start(self->s.fd, 0));
 
-	/* That the full sink stopped the encoder is not an error of the next capture. */
+	/* The next capture does not report that the full sink stopped the encoder. */
 	ASSERT_EQ(0, trace_start(self->s.fd, SIFIVE_TRACE_START_REWIND));
 	store(&self->s, 0, 1);
 	ASSERT_EQ(0, trace_stop(self->s.fd));

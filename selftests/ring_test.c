@@ -248,7 +248,7 @@ TEST_F(sba, excessive_size_is_refused_with_message)
 
 #define PART	(256u << 10)
 
-/* Decode a part of the capture from its first complete message on. */
+/* Decode a part of the capture, starting at its first complete message. */
 static void decode_part(struct __test_metadata *_metadata, struct _test_data_sba *self,
 			uint64_t offset)
 {

@@ -47,7 +47,7 @@ static bool in(void (*worker)(uint64_t turns), uint64_t pc)
 	return pc - (uintptr_t)worker < 64;
 }
 
-/* Cycles and instructions, if taken; differences are accumulated from the header on. */
+/* Cycles and instructions, if taken; differences are accumulated since the header. */
 struct sample {
 	unsigned int src;
 	uint64_t pc, time, count[2];
@@ -225,7 +225,7 @@ TEST_F(sampling, samples_have_interval_pc_and_counters)
 	first = self->samples->sample;
 	last = first + self->samples->count - 1;
 	for (i = 0; i < 2; i++) {
-		TH_LOG("counter %u: %ld, samples %ld to %ld, %ld", i, (long)before[i],
+		TH_LOG("counter %u: %ld before, samples %ld to %ld, %ld after", i, (long)before[i],
 		       (long)first->count[i], (long)last->count[i], (long)after[i]);
 		if (!self->exact)
 			continue;
@@ -450,7 +450,7 @@ TEST_F(sampling, other_processes_are_sampled_only_with_all_flag)
 	EXPECT_LE(self->exact ? at_least(self, 100) / 2 : 1, seen[1]);
 }
 
-/* In the executed program: work and do nothing else. */
+/* Argument that makes the executed program work and do nothing else. */
 #define WORK_ALONE	"work-alone"
 
 __attribute__((constructor)) static void work_alone(int argc, char **argv)
@@ -610,7 +610,7 @@ static void sample_own(struct __test_metadata *_metadata, struct _test_data_samp
 	EXPECT_EQ(status.samples - before.samples, self->samples->count);
 	mine = instructions_in(self->samples, work);
 	others = instructions_in(self->samples, other_work);
-	TH_LOG("type %u: %llu and %llu instructions in %u samples, of %llu each", count_type,
+	TH_LOG("type %u: %llu and %llu instructions in %u samples, expected %llu each", count_type,
 	       (unsigned long long)mine, (unsigned long long)others, self->samples->count,
 	       (unsigned long long)expected);
 	if (!self->exact)

@@ -141,7 +141,7 @@ TEST_F(session, killed_process_releases_hardware)
 			counters.event[0].code = 1;
 			if (fd < 0 || trace_config(fd, &config))
 				_exit(1);
-			/* Fails harmlessly where the board has no counters. */
+			/* This fails harmlessly if the board has no counters. */
 			trace_ioctl(fd, SIFIVE_TRACE_IOC_COUNTERS, &counters);
 			page = trace_map(fd, &self->encoder);
 			if (!page || trace_start(fd, 0))

@@ -137,7 +137,7 @@ TEST_F(share, readers_of_running_ring_share_one_copy)
 		ASSERT_EQ(1, pread(fd[i], &byte, 1, 0));
 	}
 	after = memory_line("VmallocUsed:");
-	/* The kernel may free other areas in the meantime, so allow for a difference. */
+	/* The kernel may also free other areas, so allow for a difference. */
 	EXPECT_LE((long long)RING / 2, after - before);
 	EXPECT_GT(2 * (long long)RING, after - before);
 	/* The last reader frees the copy. */

@@ -223,7 +223,7 @@ TEST_F(sleep, waiting_store_waits_again_after_resume)
 		SKIP(return, "%s to depth %s: %s", state(), depth(), strerror(-ret));
 }
 
-/* The same for the encoder of a CPU that is offline in the meantime. */
+/* Test the encoder of a CPU that is offline during sleep. */
 TEST_F(sleep, encoder_of_offlined_cpu_continues_unless_in_sram)
 {
 	struct sifive_trace_status status;
@@ -276,7 +276,7 @@ TEST_F(sleep, stopped_capture_is_kept)
 					 &counters));
 }
 
-/* First its own threads, then all: both are sampled again after sleep. */
+/* Sample the session's own threads first, then all threads; sampling resumes after sleep. */
 TEST_F(sleep, sampling_continues)
 {
 	struct sifive_trace_sampling sampling = TRACE_ARG(sifive_trace_sampling);

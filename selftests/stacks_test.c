@@ -89,7 +89,7 @@ FIXTURE_SETUP(stacks)
 			  MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	ASSERT_NE(MAP_FAILED, self->page);
 	ASSERT_EQ(0, mprotect((char *)self->page + self->size, self->size, PROT_NONE));
-	/* Fill the page with values of 0, 16, 32, 48 and 64 bits. */
+	/* Fill the page with values that are 0, 16, 32, 48 and 64 bits wide. */
 	for (i = 0; i < self->size / 8; i++)
 		self->page[i] = i % 5 ? (0xfedcba9876543210ull + i) >> (64 - 16 * (i % 5)) : 0;
 }
@@ -123,7 +123,7 @@ static void keep(const struct trace_record *record, void *arg)
 		self->wrong += stack[i] != ((uint64_t *)(self->sp & ~7ul))[i - WORDS];
 }
 
-/* Captures until there are samples with this stack pointer. */
+/* Repeat captures until there are samples with this stack pointer. */
 static int capture(struct _test_data_stacks *self, const void *sp, unsigned int bytes)
 {
 	struct trace_totals totals;
@@ -146,7 +146,7 @@ static int capture(struct _test_data_stacks *self, const void *sp, unsigned int 
 		if (!ret && !trace_is_whole(&totals))
 			ret = -EBADMSG;
 	}
-	printf("# %u captures, %u samples, %u wrong, %u values in the latest\n", i, self->samples,
+	printf("# %u captures; samples: %u, %u wrong, the latest has %u values\n", i, self->samples,
 	       self->wrong, self->latest.values);
 	return ret;
 }
@@ -294,7 +294,7 @@ static int capture_kernel(struct _test_data_stacks *self, uint32_t flags, struct
 		if (!ret && !trace_is_whole(&totals))
 			ret = -EBADMSG;
 	}
-	printf("# %u captures, %u in the kernel, %u elsewhere, %u wrong, up to %u callers\n",
+	printf("# %u captures; samples: %u kernel, %u elsewhere, %u wrong; up to %u callers\n",
 	       i, kernel->samples, kernel->others, kernel->wrong, kernel->most);
 	return ret;
 }

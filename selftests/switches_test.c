@@ -35,16 +35,16 @@
  * @begins:	number of BEGIN records
  * @kind:	number of records of each kind
  * @bad:	records that contradict the previous one
- * @overlaps:	threads that run while another one runs
+ * @overlaps:	threads that start to run while another one is running
  * @unwoken:	threads that run after sleep without a wake-up
  * @foreign:	records of threads not in @threads
- * @idle:	ends of the recording at which no thread runs
- * @marked, @ended: time of the last mark, and of the last of these ends
+ * @idle:	ends of the recording at which no thread is running
+ * @marked, @ended: times of the last mark and of the last end in @idle
  * @threads:	ids of the test's threads
  * @count:	number of @threads
- * @ran:	time for which each thread ran, in ticks
+ * @ran:	how long each thread ran, in ticks
  * @first, @last: times of each thread's first and last record
- * @off:	time between them for which the thread did not run
+ * @off:	how long each thread did not run between these times, in ticks
  * @latest:	kind of the thread's last record, except wake-ups
  * @woken:	the thread was woken since that record
  */
@@ -62,7 +62,7 @@ FIXTURE(switches) {
 	struct trace_session s;
 	struct sifive_trace_switches switches;
 	struct sifive_trace_status status;
-	uint64_t earlier;	/* records of earlier captures */
+	uint64_t earlier;	/* number of records of earlier captures */
 	struct found found;
 };
 
@@ -131,7 +131,7 @@ static void wake(struct found *found, int i)
 		found->woken[i] = true;
 }
 
-/* One record; @running is the thread that ran before it, 0 if none. */
+/* Count a record; @running is the thread that ran before the record, 0 if none. */
 static void look(struct found *found, uint8_t kind, pid_t thread, uint64_t time, pid_t *running)
 {
 	found->total++;
@@ -277,7 +277,7 @@ TEST_F(switches, each_wait_is_recorded)
 	EXPECT_LE(after.ru_nivcsw - before.ru_nivcsw, kind[SIFIVE_TRACE_SWITCH_PREEMPTED]);
 	EXPECT_LT(TURNS, kind[SIFIVE_TRACE_SWITCH_IN]);
 	EXPECT_EQ(0, kind[SIFIVE_TRACE_SWITCH_WOKEN]);
-	/* STOP was called by the thread itself. */
+	/* The thread itself called STOP. */
 	EXPECT_EQ(1, self->found.kind[SIFIVE_TRACE_SWITCH_END]);
 	EXPECT_EQ(1, self->found.begins);
 	EXPECT_EQ(0, self->found.foreign);
@@ -302,7 +302,7 @@ TEST_F(switches, wakeups_are_recorded_on_request)
 	EXPECT_EQ(0, self->status.wakeups_elsewhere);
 }
 
-/* The thread is woken by one whose CPU has no stream. */
+/* The thread is woken by a thread whose CPU has no stream. */
 TEST_F(switches, wakeups_on_unrecorded_cpus_are_counted)
 {
 	struct answer a;
@@ -361,7 +361,7 @@ TEST_F(switches, switches_between_threads_on_one_cpu_are_recorded)
 	unsigned int i, tries;
 
 	ASSERT_EQ(0, pthread_barrier_init(&together, NULL, 2));
-	/* Joined threads may still have to leave the CPU. */
+	/* Joined threads may not have been switched out yet. */
 	for (tries = 0; tries < TRIES && !kind[SIFIVE_TRACE_SWITCH_EXITED]; tries++) {
 		ASSERT_EQ(0, restart(self));
 		for (i = 0; i < 2; i++) {
@@ -506,7 +506,7 @@ TEST_F(switches, other_processes_are_recorded_only_on_request)
 
 	for (all = 0; all < 2; all++) {
 		self->switches.flags = all ? SIFIVE_TRACE_SWITCHES_ALL : 0;
-		/* A child that has been waited for may still have to leave its CPU. */
+		/* A child that has been waited for may not have been switched out yet. */
 		for (tries = 0; tries < TRIES; tries++) {
 			ASSERT_EQ(0, restart(self));
 			child = fork();
@@ -527,7 +527,7 @@ TEST_F(switches, other_processes_are_recorded_only_on_request)
 }
 
 /*
- * Create a process that sleeps until @pipe has no writer or, with @child, waits for a child that
+ * Create a process that sleeps until @pipe has no writer or, if @child is set, waits for one that
  * sleeps until then; returns the process's id.
  */
 static pid_t make_sleeper(const int *pipe, bool child)
@@ -679,7 +679,7 @@ TEST_F(switches, thread_that_calls_execve_gets_process_id)
 	self->found.threads[1] = child;
 	self->found.threads[2] = id;
 	self->found.count = 3;
-	/* A child that has been waited for may still have to leave its CPU. */
+	/* A child that has been waited for may not have been switched out yet. */
 	usleep(1000);
 	check(_metadata, self);
 	EXPECT_EQ(0, self->found.foreign);

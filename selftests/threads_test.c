@@ -201,7 +201,7 @@ static void whole(struct __test_metadata *_metadata, struct _test_data_threads *
 	EXPECT_LE(sum(&made), self->totals.records + lost(&self->report));
 	EXPECT_GE(sum(&made) + self->report.lost_abandoned,
 		  self->totals.records + lost(&self->report)) {
-		TH_LOG("lost: %llu signals, %llu threads, %llu abandoned",
+		TH_LOG("records lost: %llu to signals, %llu to threads, %llu abandoned",
 		       (unsigned long long)self->report.lost_signals,
 		       (unsigned long long)self->report.lost_threads,
 		       (unsigned long long)self->report.lost_abandoned);
@@ -243,7 +243,7 @@ static void whole_but(struct __test_metadata *_metadata,
 		EXPECT_LE(begun.of[kind], made.of[kind] + times);
 	}
 	EXPECT_EQ(0, self->report.lost_threads);
-	TH_LOG("%llu begun, %llu made, %llu in the trace, %llu lost",
+	TH_LOG("records: %llu begun, %llu made, %llu in the trace, %llu lost",
 	       (unsigned long long)sum(&begun), (unsigned long long)sum(&made),
 	       (unsigned long long)self->totals.records, (unsigned long long)lost(&self->report));
 }
@@ -342,7 +342,7 @@ static void nested(struct __test_metadata *_metadata, struct _test_data_threads 
 	EXPECT_GE(missing, nesting.open);
 	EXPECT_GE(missing, nesting.late);
 	EXPECT_LT(2, nesting.deepest);
-	TH_LOG("%llu in disorder, %llu open, %llu late, %u deep",
+	TH_LOG("calls: %llu in disorder, %llu open, %llu late; depth %u",
 	       (unsigned long long)nesting.disorder, (unsigned long long)nesting.open,
 	       (unsigned long long)nesting.late, nesting.deepest);
 }
@@ -393,7 +393,7 @@ TEST_F_TIMEOUT(threads, stress_run_decodes_to_exact_record_count, 3600)
 	ASSERT_EQ(0, trace_calls_threads(&found_calls, "/tmp/storm"));
 	WHOLE();
 	EXPECT_EQ(0, system("rm -f /tmp/storm.*"));
-	TH_LOG("%llu made, %llu recorded by %u harts, %llu without a channel, %llu of signals",
+	TH_LOG("records: %llu made, %llu found of %u harts; %llu lost to threads, %llu to signals",
 	       (unsigned long long)sum(&made),
 	       (unsigned long long)self->totals.records, self->totals.sources,
 	       (unsigned long long)self->report.lost_threads,
@@ -498,7 +498,7 @@ TEST_F(threads, records_made_during_dump_are_reported_lost)
 	for (i = 0; i < ARRAY_SIZE(thread); i++)
 		ASSERT_EQ(0, pthread_join(thread[i], NULL));
 	WHOLE();
-	TH_LOG("%llu made in pauses", (unsigned long long)self->report.lost_threads);
+	TH_LOG("%llu records made in pauses", (unsigned long long)self->report.lost_threads);
 	EXPECT_LT(0, self->report.lost_threads);
 	EXPECT_LT(times * RECORDS, self->totals.records);
 }

@@ -4,7 +4,7 @@
  * (SIGBUS, never a stray access), or by threads that read and poll; that it works again
  * once bound; and that the module cannot be unloaded while in use.
  *
- * TRACE_SECONDS: time in seconds for which components are unbound and bound while threads race
+ * TRACE_SECONDS: how long components are unbound and bound while threads race, in seconds
  * (default 2).
  */
 #define _GNU_SOURCE
@@ -37,7 +37,7 @@ FIXTURE(unbind) {
 	struct trace_session s;
 	glob_t devices;
 	char control[64];	/* the driver's directory */
-	char device[64];	/* its first device */
+	char device[64];	/* the driver's first device */
 	uint32_t sink;
 	uint64_t buffer;
 };

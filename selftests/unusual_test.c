@@ -83,7 +83,7 @@ static uint64_t end(struct __test_metadata *_metadata, struct _test_data_unusual
 	ASSERT_EQ(0, sifive_trace_status(trace, &self->report));
 	ASSERT_EQ(0, r->flags & SIFIVE_TRACE_FULL);
 	ASSERT_EQ(0, trace_records(self->fd, &self->totals, NULL, NULL));
-	TH_LOG("%llu made, %llu recorded, lost %llu, abandoned %llu, %llu messages unreadable",
+	TH_LOG("records: %llu made, %llu found, %llu lost, %llu abandoned; %llu bad messages",
 	       (unsigned long long)made, (unsigned long long)t->records,
 	       (unsigned long long)(r->lost_signals + r->lost_threads),
 	       (unsigned long long)r->lost_abandoned, (unsigned long long)t->bad);

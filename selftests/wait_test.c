@@ -2,8 +2,8 @@
 /*
  * Proves that with SIFIVE_TRACE_CONFIG_WAIT a slow reader causes no loss, because harts that
  * store without pause wait while there is no room; that a store stops waiting when its process
- * ends, on STOP, unbinding and sleep, and when the reader has died; and that everything else
- * continues in the meantime.
+ * ends, on STOP, unbinding and sleep, and when the reader has exited; and that everything else
+ * continues while stores wait.
  *
  * TRACE_ROUNDS: number of times that the reader lets the stores wait (default 6).
  */
@@ -29,7 +29,7 @@
 #define WRITERS		64
 #define CHUNK		65536
 
-/* Seconds for which stores wait for a reader. */
+/* How long stores wait for a reader, in seconds. */
 #define ALONE		5
 
 /**
@@ -507,7 +507,7 @@ TEST_F(wait, stores_continue_without_reader)
 	ASSERT_EQ(0, trace_start(self->s.fd, 0));
 	start_writers(_metadata, self);
 	continue_without_reader(_metadata, self);
-	/* From the first read on, everything works as before. */
+	/* After the first read, everything works as before. */
 	ASSERT_EQ(1, read_some(self));
 	until_waiting(self);
 	read_to_end(_metadata, self);
