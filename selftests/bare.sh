@@ -14,7 +14,7 @@ cd "$(dirname "$0")/.." || exit 1
 build=$1
 . selftests/tap.sh
 
-# decode NAME OPTION...: print its records; fails if anything was lost or damaged.
+# decode NAME OPTION...: print the trace's records; fail if anything was lost or damaged.
 decode() {
 	local name=$1
 	shift
@@ -59,7 +59,7 @@ for bits in 64 32; do
 			n++ && ($6 - last < 2000 || $6 - last > 2400 || $1 <= time) { bad = 1 }
 			{ last = $6; time = $1 }
 			END { exit bad || n != 10 }' place="^(main|test_)"
-		result $? "rv$bits, $name: records count the loop between them; there are none while tracing is off"
+		result $? "rv$bits, $name: records count the loop between them, and none is written while tracing is off"
 	done
 
 	decode hooks | awk '
@@ -92,12 +92,12 @@ for bits in 64 32; do
 	# The last record may be incomplete.
 	"$build/sifive-trace" decode -e "$program" "$out/full.rtd" 2>>"$out/decode.log" |
 		awk '$3 == "manual" { n++ } END { exit n < 5 || n > 40 }'
-	result $? "rv$bits, full: records up to the end of the buffer"
+	result $? "rv$bits, full: records are kept up to the end of the buffer"
 
 	rules "rv$bits"
 done
 
-# harts_test.c: number of rounds, and the work of each hart in one. Through a funnel a trace
+# harts_test.c: the number of rounds, and each hart's work per round. With a funnel, one trace
 # contains both harts, distinguished by their source.
 rounds=12
 channel=(6 9)

@@ -67,12 +67,12 @@ waits() {
 check() {
 	board "$out/answers" -- "$bench64 targets && $bench64 nocode && /target/bench/drain &&
 		/target/bench/switches"
-	result $? "the board measured to the end, and the kernel's log is clean"
+	result $? "the measurements are complete, and the kernel's log is clean"
 	rows "$out/answers"
 
 	board "$out/answers" --set te0.stall=off --set te1.stall=off \
 		--set te1.fifo-depth=76 --set te1.drain-ns=50 -- "$bench64 room"
-	result $? "no stall: the board measured to the end, and the kernel's log is clean"
+	result $? "no stall: the measurements are complete, and the kernel's log is clean"
 	waits "entry 7 delta stall first"
 	waits "entry 7 delta poll first"
 	read -r _ made lost < <(grep '^messages' "$out/answers")

@@ -43,7 +43,7 @@ obeys_rules() {
 		! grep -H '"stat-violations": *[1-9]' "$out"/*.json
 }
 
-# The example runs on the CPU selected by the manual's taskset 2.
+# The example runs on the CPU selected by `taskset 2`, as in the manual.
 run --icount --stats -- '
 	insmod /target/sifive_trace.ko &&
 	cp /target/fib.elf /tmp &&
@@ -153,7 +153,7 @@ awk '
 	$4 <= c || $6 <= i || $5 < t { print; bad = 1 }
 	{ c = $4; t = $5; i = $6; n++ }
 	END { exit bad || !n }' "$out/trace.txt"
-result $? "$board: cycles and instructions only grow"
+result $? "$board: cycle and instruction counts always increase"
 
 # Compare a trace's absolute values, relative to its first record, with those that the
 # program read just before: reading costs a few hundred instructions, and one interval may
@@ -182,7 +182,7 @@ done
 
 decode --format perf -o "$out/perf" -e "$build/lib/dropin/fib.elf" "$out/trace.rtd"
 result $? "$board: the files for Freedom Studio are written"
-# A full buffer may end within a record: with its entry, but without its counts.
+# A full buffer may end in the middle of a record, after its function entry but before its counts.
 cut=$(grep -c 'words dropped: the trace ends within it' "$out/trace.txt")
 more=$(($(grep -c 'Func Enter' "$out/perf/perf/fib.callret") -
 	$(awk '$3 == "enter"' "$out/trace.txt" | wc -l)))

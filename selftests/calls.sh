@@ -23,7 +23,7 @@ run fixed sifive-trace record --calls -i 100us -b 16M -o fixed.rtd $p/plain
 echo 2 >/proc/sys/kernel/randomize_va_space
 run full sifive-trace record --calls -i 100us -b 4k --on-full stop -o full.rtd $p/busy 500
 
-# Each snapshot is complete before the next one is requested. It replaces an existing file or link.
+# Each snapshot is complete before the next is requested. Each replaces an existing file or link.
 touch snapshot.rtd.2; ln -s /tmp/victim snapshot.rtd.1
 sifive-trace record --calls --snapshot -b 64k -o snapshot.rtd $p/busy-static 100000 2>snapshot.err &
 command=$!
@@ -60,7 +60,7 @@ board p550 -- '
 run p550 sifive-trace record --calls -o p550.rtd $p/plain
 run p550-btm sifive-trace record --calls --instruction-mode btm -o p550-btm.rtd $p/plain'
 
-# All harts share one instruction count, so only one is online.
+# All harts share one instruction count, so only one hart is online.
 board fpga --icount -- '
 echo 0 >/sys/devices/system/cpu/cpu1/online
 for i in "" -2 -3; do
@@ -103,7 +103,7 @@ private() { [ "$(stat -c %a "$out/$1")" = 600 ]; }
 
 status calls 7 "--calls: the program ends as usual"
 [ "$(owners calls.rtd | wc -w)" = 1 ] && [ "$(owners calls.rtd)" -gt 0 ]
-result $? "--calls: the program's thread is named, and no other"
+result $? "--calls: only the program's thread is named"
 [ "$(owners named.rtd)" = "$(cat "$out/named.pid")" ] &&
 	host report --by thread "$out/named.rtd" | grep -qx "plain/$(owners named.rtd):"
 result $? "report: the thread has the program's name and process id"
@@ -126,11 +126,11 @@ edges() {
 		grep -E ' (main|ackermann|sum) (ackermann|sum|square|cube) ' | sort
 }
 [ "$(edges calls)" = "$(grep '^calls plain [a-z]' "$out/calls.txt" | sort)" ]
-result $? "--calls: callers, callees and numbers of calls are as the program counted"
-# The command has been loaded at the same addresses as the program.
+result $? "--calls: callers, callees and numbers of calls match the program's counts"
+# Without randomization, the command is loaded at the same addresses as the program.
 [ "$(edges fixed)" = "$(grep '^calls plain [a-z]' "$out/fixed.txt" | sort)" ] &&
 	! grep -q "same addresses" "$out/fixed.err"
-result $? "--calls: calls are as counted without address space randomization, too"
+result $? "--calls: calls match the counts without address space randomization, too"
 meta static 'm["instruction"]["calls"] == "all" and m["instruction"]["mode"] == 3' \
 	"--calls=all --instruction-mode btm: both are in the side-car file"
 status static 7 "--calls: a static program"
@@ -154,14 +154,14 @@ for file in snapshot.rtd.1 snapshot.rtd.2 snapshot.rtd; do
 	[ -s "$out/$file" ] && private $file
 	result $? "--snapshot: $file exists, and only the user can read it"
 done
-# The snapshots of the loop may contain no context switch, but that of the crash contains the
+# The snapshots of the loop need not contain a context switch, but that of the crash contains the
 # program's start.
 [ -n "$(owners crash.rtd)" ]
 result $? "--snapshot: threads are named"
 private snapshot.rtd.1 && private snapshot.rtd.2
 result $? "--snapshot: only the user can read snapshots, even if others could read earlier ones"
 ! cmp -s "$out/snapshot.rtd.1" "$out/snapshot.rtd.2"
-result $? "--snapshot: the second snapshot is from another time"
+result $? "--snapshot: the second snapshot differs from the first"
 status crash 139 "--snapshot: a crash determines the exit status"
 [ -n "$(owners crash.rtd)" ]
 result $? "--snapshot: after a crash, the last bytes are saved"
@@ -182,14 +182,14 @@ refused drained 2 "--snapshot is --on-full wrap" "--snapshot: not drained"
 grep -q -e '--calls\[=user|kernel|all\]' "$out/help.txt"
 result $? "help shows that the value of --calls can be omitted"
 
-# joined NAME: what joined.py finds in the trace.
+# joined NAME: print what joined.py finds in the trace.
 joined() {
 	selftests/record/joined.py "$build/sifive-trace" --symfs "$out/root" "$out/$1.rtd" \
 		>"$out/$1.checks" 2>&1
 	sed -n 's/^\(# \)\?/# /p' "$out/$1.checks"
 }
 
-# holds NAME CHECK LEAST WHAT: the check succeeds in at least LEAST of the three runs.
+# holds NAME CHECK LEAST WHAT: expect the check to succeed in at least LEAST of the three runs.
 holds() {
 	[ "$(grep -lx "$2: ok" "$out/$1"{,-2,-3}.checks | wc -l)" -ge "$3" ]
 	result $? "--calls --children: $1: $4"
@@ -197,7 +197,7 @@ holds() {
 
 status joined 0 "--calls --children: the program ends as usual"
 [ "$(cat "$out/joined.txt")" = "$(cat "$out/joined-btm.txt")" ]
-result $? "--calls --children: the program prints the same in both instruction modes"
+result $? "--calls --children: the program's output is the same in both instruction modes"
 private joined.rtd && private joined.rtd.meta
 result $? "--calls --children: only the user can read the files"
 for name in joined joined-btm joined-xor; do
@@ -205,13 +205,13 @@ for name in joined joined-btm joined-xor; do
 		joined "$name$i"
 	done
 	holds $name tree 3 "instruction trace and records show the same calls"
-	# The kernel may interrupt a function, or a record, which is then written again.
+	# The kernel may interrupt a function, or the writing of a record, which is then repeated.
 	holds $name self 1 "their self times agree within 2 %"
 	holds $name counts 1 "between two records, the counter counts the instructions of the flow"
 	holds $name intervals 3 "report has the sums of each interval"
 	holds $name replay 3 "replay shows each record within its call"
 done
-# exports NAME: what joined_export.py finds in the exports of the trace.
+# exports NAME: print what joined_export.py finds in the exports of the trace.
 exports() {
 	mkdir "$out/$1.exports"
 	selftests/record/joined_export.py "$build/sifive-trace" "$build" "$out/$1.exports" \
@@ -219,10 +219,10 @@ exports() {
 	sed 's/^/# /' "$out/$1.export"
 }
 
-# exported NAME FORMAT
+# exported NAME FORMAT: expect the export to agree with report.
 exported() {
 	grep -qx "$2: ok" "$out/$1.export"
-	result $? "--calls --children: $1: $2 has the calls and counts of report"
+	result $? "--calls --children: $1: $2 contains the same calls and counts as report"
 }
 
 for name in joined joined-xor joined-leaf; do

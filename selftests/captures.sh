@@ -59,7 +59,7 @@ run small-rotate sifive-trace record -o /tmp/small/small-rotate.rtd -b 64k --rot
 cp /tmp/small/small-rotate.rtd* .; rm /tmp/small/*
 run small-keep sifive-trace record -o /tmp/small/small-keep.rtd -b 1M --rotate 5k --keep 2 $p/pieces 10
 rm /tmp/small/*
-# The second piece fills the disk, on which there is room again for the side-car files.
+# The second piece fills the disk; a file is then removed to make room for the side-car files.
 mkdir /tmp/again; mount -t tmpfs -o size=64k none /tmp/again
 dd if=/dev/zero of=/tmp/again/other bs=4k count=8 2>/dev/null
 { until grep -q "further data is lost" small-again.err; do sleep 0.1; done; rm /tmp/again/other; touch /tmp/room; } 2>/dev/null &
@@ -140,7 +140,7 @@ run start-drain sifive-trace start --on-full drain
 run start-wrap sifive-trace start --on-full wrap -i 100us -b 4k; $p/busy 1000 >/dev/null
 sifive-trace stop; sifive-trace dump -o start-wrap.rtd
 
-# by NAME OPTION...: start a capture, and run busy on the second CPU in the meantime.
+# by NAME OPTION...: start a capture, and run busy on the second CPU during it.
 by() {
 	by=$1; shift
 	run $by sifive-trace start "$@"; run $by-busy taskset 2 $p/busy 1000
@@ -262,9 +262,9 @@ says ring "the ring has overwritten older records" "--ring: overwritten records 
 grep -qE '^  cycles +cycle, hpmcounter3-18$' "$out/listall.txt" &&
 	grep -qE '^  ref-cycles +none$' "$out/listall.txt" &&
 	! grep -q ref-cycles "$out/list.txt"
-result $? "list --all: also events that cannot be counted"
+result $? "list --all: includes events that cannot be counted"
 grep -qE '^  timestamp +timestamp$' "$out/list.txt" && [ "$(cat "$out/timestamp.rc")" = 7 ]
-result $? "list: the timestamp, which record -e takes"
+result $? "list: includes the timestamp, which record -e accepts"
 [ "$(grep -c '^  ' "$out/listall.txt")" = $(($(grep -c '^  ' "$out/list.txt") +
 	$(sed -nE 's/^([0-9]+) more events cannot be counted here.*/\1/p' "$out/list.txt"))) ]
 result $? "list: the number of hidden events is reported"
@@ -279,7 +279,7 @@ finds gone 0 "CPU 1: no encoder: nothing is recorded there" "taskset -c 0 PROGRA
 finds goneonly 1 "no CPU that this process may run on has an encoder" "taskset" \
 	"taskset to a CPU without encoder"
 ! grep '^note\|^PROBLEM' "$out/without.txt" | grep -vq 'trace@11001000 is not bound'
-result $? "doctor: taskset to the CPU with an encoder: no finding"
+result $? "doctor: with taskset to the CPU with an encoder, nothing is found"
 finds none 1 "is loaded, but found no trace encoder" \
 	"echo 11000000.trace >.*/sifive-trace-encoder/bind" "no encoder"
 
@@ -313,14 +313,14 @@ r = [r for r in map(json.loads, sys.stdin) if r["kind"] == "sample"]
 t = [x.get("seconds") for x in r]
 named = [x for x in r if "function" in x]
 sys.exit(not (len(t) > 20 and None not in t and max(t) - min(t) > 0.001 and named))'
-	result $? "$name: each sample has a time, and there are names"
+	result $? "$name: each sample has a time, and samples have names"
 	! host decode "$out/$name.rtd" | grep -q '^# 0x0: .* skipped'
 	result $? "$name: the file begins with the first captured byte"
 	meta $name 'm["wrapped"] is False and m["srcbits"] == 1 and m["ts_width"] == 40 and m["ts_hz"] == 10000000' \
 		"$name: the side-car file has what decoding needs"
 	meta $name "m['lost']['samples'] == $(
 		sed -nE 's/.* ([0-9]+) of [0-9]+ samples were lost$/\1/p' "$out/$name.err" |
-			grep . || echo 0)" "$name: the side-car file has as many lost samples as were reported"
+			grep . || echo 0)" "$name: the side-car file contains the reported number of lost samples"
 done
 meta full-static 'm["exe"] == "/target/record/busy-static" and m["args"] == [m["exe"], "500"]' \
 	"full-static: the side-car file has the program's arguments"
@@ -355,7 +355,7 @@ refused read-out 3 "nothing is left to write: the capture is drained, and all $(
 result $? "dump: no file is written or replaced"
 refused read-now 3 "another program is reading it, such as sifive-trace record" "dump: a capture that record is reading"
 [ ! -e "$out/read-now.rtd.meta" ]
-result $? "dump: no side-car file is left of a capture that record is reading"
+result $? "dump: a capture that record is reading leaves no side-car file"
 meta period 'm["sampling"]["period"] == 20000' "-c 20k: a count's k is 1000"
 
 # ---- a full disk ---------------------------------------------------------------------
@@ -493,12 +493,12 @@ meta start-wrap 'm["wrapped"]' "start --on-full wrap: a ring"
 result $? "drained-alone: all calls are recorded, without a side-car file"
 for name in drained-static drained-all; do
 	status $name 5 "$name: the command has the program's exit status"
-	# The reader may have been too slow on a loaded host, and reported it.
+	# On a loaded host, the reader may have been too slow and have reported missing bytes.
 	! grep -q "bytes are missing" "$out/$name.err"
 	losses $name $?
 done
 [ "$(stat -c %s "$out/drained-static.rtd")" -gt 16384 ]
-result $? "drained-static: more samples than the buffer holds"
+result $? "drained-static: the trace has more samples than the buffer holds"
 at_least drained-static busy 80 "drained-static: samples have names"
 sampled drained-all busy 100 "drained-all: samples have names"
 for name in limit-size:3:102400 limit-samples:5:20480 limit-time:5:1000000; do
@@ -506,19 +506,19 @@ for name in limit-size:3:102400 limit-samples:5:20480 limit-time:5:1000000; do
 	status $name "${rc%:*}" "$name: the program continues to its end"
 	says $name "is reached: nothing more is recorded, the program continues" "$name: the limit is reported"
 	[ "$(stat -c %s "$out/$name.rtd")" -le "$most" ] && [ -n "$(calls $name)" ]
-	result $? "$name: the file is not longer, and can be read"
+	result $? "$name: the file does not exceed the limit, and can be read"
 	meta $name 'm["coverage"]["limit"]' "$name: the side-car file contains the limit"
 	host report "$out/$name.rtd" | grep -q "^Trace covers the first .*, then the recording's limit was reached"
 	result $? "$name: report prints that the limit was reached"
 done
 [ "$(stat -c %s "$out/limit-samples.rtd")" -gt 20000 ]
-result $? "--size: the file has nearly that size"
-# Here, too, the reader may have been too slow, and reported it.
+result $? "--size: the file nearly reaches the limit"
+# Here, too, the reader may have reported missing bytes.
 ! grep -q "bytes are missing" "$out/limit-samples.err"
 losses limit-samples $?
 grep -qE $'\r[0-9.]+ MB, [0-9.]+ MB/s, 0 bytes lost' "$out/progress.txt" &&
 	! grep -qE 'MB|lost' "$out/no-progress.txt"
-result $? "--on-full drain: a terminal shows the progress, without -q"
+result $? "--on-full drain: a terminal shows the progress unless -q is given"
 refused wrong-limit 2 "--size and --time need --on-full drain, wait or drop" "--size: refused without draining"
 refused wrong-sram-limit 2 "--size and --time need --on-full drain, wait or drop" "--time: no SRAM"
 refused wrong-size-limit 125 "draining needs a buffer of 4096 bytes or more" "--time: the minimum of -b is reported"
@@ -552,11 +552,11 @@ for name in rotate-raw:3 rotate-delta:3 rotate-xor:3 rotate-killed:137; do
 	status "${name%:*}" "${name#*:}" "${name%:*}: the command has the program's exit status"
 	name=${name%:*}
 	[ "$(pieces "$name")" -gt 20 ] && [ ! -e "$out/$name.rtd" ] && [ ! -e "$out/$name.rtd.meta" ]
-	result $? "$name: writes pieces and no other file"
+	result $? "$name: only pieces are written, and no other file"
 	[ -z "$(find "$out" -name "$name.rtd.*[0-9]" -size +20k)" ]
-	result $? "$name: none is longer than --rotate says"
+	result $? "$name: no piece is longer than --rotate allows"
 	selftests/format/pieces.py "$build/sifive-trace" "$out/$name.rtd"
-	result $? "$name: all pieces together have the records of the whole"
+	result $? "$name: all pieces together contain the whole trace's records"
 	[ "$(all_calls "$name")" = "$(printf 'main 1\npiece 20\nwork 10220')" ]
 	result $? "$name: all calls are recorded, each in one piece"
 done
@@ -572,7 +572,7 @@ result $? "--rotate: a loss is reported where it happened, and not before"
 [ "$(pieces rotate-time)" -ge 3 ]
 result $? "--rotate TIME: writes pieces"
 selftests/format/pieces.py "$build/sifive-trace" "$out/rotate-time.rtd"
-result $? "--rotate TIME: all pieces together have the records of the whole"
+result $? "--rotate TIME: all pieces together contain the whole trace's records"
 says rotate-static "the limit of --size is reached" "--rotate: --size still ends the recording"
 [ "$(pieces rotate-static)" = 3 ] &&
 	python3 -c 'import json, sys; sys.exit([json.load(open(f))["coverage"]["limit"] for f in sys.argv[1:]] != [False, False, True])' \

@@ -57,7 +57,7 @@ mask() {
 	result $? "$2"
 }
 
-# refused ERRNO EVENT WORDS WHAT: expect the next probe to get none, for this reason.
+# refused ERRNO EVENT WORDS WHAT: expect the next probe to get no counters, for this reason.
 refused() {
 	answer
 	[ "$(value take)" = "-$1" ] && [ "$(value failed)" = "$2" ] &&
@@ -312,24 +312,24 @@ mask 0x5 "without Sscofpmf: the counters can be taken again"
 shares_fixed() { [ $(($(value info) & 0x10)) -ne 0 ]; }
 
 perf_takes_cycle="$probe perf3 2 >/dev/null"
-board "the known perf" --cpu pmu-mask=0x18 -- "$probe 1 2 -- '$perf_takes_cycle'"
-lost 0 "" "the known perf: fixed counters are reserved"
+board "known perf driver" --cpu pmu-mask=0x18 -- "$probe 1 2 -- '$perf_takes_cycle'"
+lost 0 "" "known perf driver: fixed counters are reserved"
 ! shares_fixed
-result $? "the known perf: INFO does not report shared fixed counters"
+result $? "known perf driver: INFO does not report shared fixed counters"
 
 parameters=perf_private=0
-board "an unknown perf" --cpu pmu-mask=0x18 -- "$probe 1 2 -- true" \
+board "unknown perf driver" --cpu pmu-mask=0x18 -- "$probe 1 2 -- true" \
 	"$probe 1 -- '$perf_takes_cycle'"
-lost 0 "" "an unknown perf: fixed counters are available, and none is reported lost without a cause"
+lost 0 "" "unknown perf driver: fixed counters are available, and none is reported lost without a cause"
 shares_fixed
-result $? "an unknown perf: INFO reports shared fixed counters"
+result $? "unknown perf driver: INFO reports shared fixed counters"
 answer
 [ "$(value take)" = 0 ] && [ "$(value stop_lost)" = 0x1 ]
-result $? "an unknown perf: a fixed counter that it takes is reported"
+result $? "unknown perf driver: a fixed counter that perf takes is reported"
 
-board "an unknown perf without Sscofpmf" --cpu sscofpmf=false -- "$probe 1"
+board "unknown perf driver without Sscofpmf" --cpu sscofpmf=false -- "$probe 1"
 refused $EOPNOTSUPP 0 "counters need Sscofpmf, or perf's SBI driver" \
-	"an unknown perf: without Sscofpmf counters are refused"
+	"unknown perf driver: without Sscofpmf, counters are refused"
 parameters=
 
 # As in a kernel without RISCV_PMU, and in one whose driver can only read counters.

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-only
-# Checks device trees: bindings, the boards' trees and the overlay for the HiFive Premier P550,
-# with which it boots a board. Prints TAP.
+# Checks device trees: bindings, the boards' trees and the overlay for the HiFive Premier P550.
+# Also boots a board with the overlay. Prints TAP.
 #
 #	devicetree.sh BUILD
 #
@@ -40,7 +40,7 @@ schema() {
 	result $? "$what"
 }
 
-# The schemas' reports about our nodes; the rest of a board's tree is QEMU's.
+# Print the schemas' reports about this project's nodes; QEMU generates the rest of a board's tree.
 findings() {
 	dt-validate -s "$out/schema.json" "$1" 2>&1 |
 		grep -E ': (trace[a-z0-9-]*@|.*sifive,trace)'
@@ -132,7 +132,7 @@ result $? "overlay: can be applied to a tree without symbols"
 
 schema "overlay: the result matches the bindings" findings "$tree"
 
-# The other end of the single endpoint in a node's output ports.
+# Print the other end of the single endpoint in a node's output ports.
 far_end() {
 	local port=$1/out-ports/port/endpoint
 	property "$tree" "$port" remote-endpoint
@@ -354,7 +354,7 @@ result $? "record: fails if a sink's memory-region is not reserved; works withou
 f0=/soc/trace@11018000 f1=/soc/trace@11019000
 r0="&{/reserved-memory/trace-buffer@98000000}" r1="&{/reserved-memory/trace-buffer@98800000}"
 
-# two NAME <DTS: reports of info, the kernel log and record about both.
+# two NAME <DTS: get the reports of info, the kernel log and record about both cases.
 two() {
 	altered "$1" dual "
 		load
@@ -366,7 +366,7 @@ two() {
 		done"
 }
 
-# refused NAME CPU NODE WHY WHAT: all report why that node's memory is not used.
+# refused NAME CPU NODE WHY WHAT: expect all three to report why the node's memory is not used.
 refused() {
 	finds "$1-after" PROBLEM "$3 has no memory for its trace: its memory-region $4" \
 		"that overlaps nothing else" "$5"

@@ -18,7 +18,7 @@ effort_part() {
 	effort_set "$TRACE_PART"
 }
 
-# effort_set PART: one part in PART, rounded up
+# effort_set PART: divide the amount of work by PART, rounding up
 effort_set() {
 	local part=$1
 
@@ -54,7 +54,7 @@ effort_tests() {
 	fi
 }
 
-# Instruction trace of a kernel with this many checks fills the buffers at once, and perf counts
+# Instruction trace of a kernel with this many checks fills the buffers immediately, and perf counts
 # the checks' instructions too. Also skip kselftests of the library, because other tests make the
 # same driver calls, and tests of one refused argument after another, which the stock kernel runs.
 effort_except_debug() {

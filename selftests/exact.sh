@@ -87,12 +87,12 @@ exact() {
 	[ $failed != 0 ] || rm -f "$out/$1.log"
 }
 
-# record_it NAME STATUS WHAT OPTIONS: the guest's line.
+# record_it NAME STATUS WHAT OPTIONS: print the guest's command for the recording.
 record_it() {
 	echo "logged $1 $4"
 }
 
-# exactly BOARD MODE...
+# exactly BOARD MODE...: make all recordings in these modes, then compare each with its log.
 exactly() {
 	board "$1" --icount --monitor --qemu "$addresses" -- "
 folder=$out

@@ -44,14 +44,14 @@ taskset 2 "$fib" >out 2>err
 status=$?
 grep -q "this hardware cannot trace to memory" err && skip "this board has no SBA sink"
 echo "1..6"
-result $status "runs with status 0"
+result $status "the program exits with status 0"
 sed 's/^/# /' err
 
 grep -q '^fib(20) = 6765$' out
-result $? "computes the right result"
+result $? "the program computes the correct result"
 
 [ -s trace.rtd ]
-result $? "leaves a trace that is not empty"
+result $? "the program writes a trace that is not empty"
 
 cat /dev/sifive-trace >now.rtd
 cmp trace.rtd now.rtd

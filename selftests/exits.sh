@@ -38,7 +38,7 @@ record wait-cancel exits cancel -b 2M --on-full wait --'
 # started ones. A thread that is killed after the last store of a queued record, but before the
 # count of queued records is decremented, leaves a record that counts both as decoded and as lost.
 # This can happen once per thread. If the host does not run the driver for a long time, programs
-# learn too late that they must drop records. Bytes are then missing, which is reported.
+# learn too late that they must drop records. The missing bytes are then reported.
 whole() {
 	host report --json "$out/$1.rtd" | python3 -c '
 import json, struct, sys
@@ -49,7 +49,7 @@ threads = 8
 begun, whole = struct.unpack("=2Q", open(sys.argv[1], "rb").read())
 found, missing = records["enter"] + records["exit"], sum(lost.values())
 late = sys.argv[2].startswith("drop-") and coverage["gap_bytes"]
-print(f"# {2 * whole} to {2 * begun} made, {found} decoded, lost: {lost}, {late or 0} bytes")
+print(f"# {2 * whole} to {2 * begun} made, {found} decoded, lost: {lost}, gap bytes: {late or 0}")
 sys.exit(not (0 < 2 * whole and (late or 2 * whole <= found + missing) and
               found + missing <= 2 * begun + lost["abandoned"] + min(lost["signals"], threads) and
               (late or not coverage["gaps"])))' "$out/$1.made" "$1"

@@ -137,7 +137,7 @@ fault() {
 	set_property "$id" "$prop" "$good" || result 1 "$board: $id: $prop can be cleared"
 	probe
 	works
-	result $? "$board: $id: $prop: the driver works again without it"
+	result $? "$board: $id: $prop: the driver works again after the fault is cleared"
 }
 
 has() { grep -qE "^funnel $1 " "$boardfile"; }
@@ -185,7 +185,7 @@ probe overflow stores 2000
 	[ "$(value gaps)" -gt 0 ]
 result $? "$board: with OVERFLOW, a full encoder loses messages: STATUS reports it, the trace has Errors"
 [ "$(value unsynced)" = 0 ] && [ "$(value gaps)" -le "$(value errors)" ]
-result $? "$board: each Error is followed by a synchronisation, and no gap is without one"
+result $? "$board: each Error is followed by a synchronisation, and there are no more gaps than Errors"
 probe overflow stores 3
 [ "$(value data)" = 4 ] && [ "$(value stalled)" = 0 ] && [ "$(value errors)" = 0 ]
 result $? "$board: the next capture does not report these losses"

@@ -48,7 +48,7 @@ run "${differs[@]}" -- 'insmod /target/sifive_trace.ko || exit 1
 result $? "the board ran to the end, and the kernel's log is clean"
 for t in registers_test capture_test ring_test; do
 	passed $t
-	result $? "single sink 0, no SinkBaseHigh, writable stall sign, Svpbmt: $t"
+	result $? "single sink 0, no SinkBaseHigh, writable stall bit, Svpbmt: $t"
 done
 
 # ---- memory ----------------------------------------------------------------

@@ -17,7 +17,7 @@ rm -rf "$out"
 mkdir -p "$out"
 . selftests/tap.sh
 
-# recorded NAME KIND: "FUNCTION NUMBER" for a trace's records of one kind.
+# recorded NAME KIND: print "FUNCTION NUMBER" for a trace's records of one kind.
 recorded() {
 	"$build/sifive-trace" decode -q --strict --symfs "$build" --format csv \
 		"$out/$1.rtd" 2>>"$out/decode.log" |
@@ -25,8 +25,8 @@ recorded() {
 			END { for (f in n) print f, n[f] }' | sort
 }
 
-# made NAME: the same for the calls in a program's output, whose last two columns are callee and
-# number.
+# made NAME: print "FUNCTION NUMBER" for the calls in a program's output, whose last two columns are
+# callee and number.
 made() {
 	awk '/^calls / { n[$(NF - 1)] += $NF }
 		END { for (f in n) print f, n[f] }' "$out/$1.txt" | sort

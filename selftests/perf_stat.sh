@@ -85,7 +85,7 @@ whole loop && within 2 200 0
 result $? "perf stat counts correctly during another program's session, including the kernel"
 on=
 
-# With perf_user_access=2, perf needs the fixed counters for these events: the session holds them.
+# With perf_user_access=2, perf needs the fixed counters, but the session holds those counters.
 rule=/proc/sys/kernel/perf_user_access
 before=$(cat $rule)
 echo 2 >$rule

@@ -246,7 +246,7 @@ mine() {
 	echo $sum
 }
 # two_of NAME WHAT: expect samples of both processes, and of no other process. Their shares depend
-# on the time for which the host lets each hart run.
+# on how long the host lets each hart run.
 two_of() {
 	local first second other
 	first=$(mine "$1" busy lazy main)

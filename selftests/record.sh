@@ -411,7 +411,7 @@ status dump1 0 "dump: while it runs"
 status stop 0 "stop"
 status status2 1 "status: no session"
 status dump 0 "dump: the samples are written"
-sampled hand busy 1 "dump: programs that ran in the meantime have names"
+sampled hand busy 1 "dump: programs that ran during the capture have names"
 sampled running busy 1 "dump: again while it runs"
 [ "$(stat -c %s "$out/hand.rtd")" -gt "$(stat -c %s "$out/running.rtd")" ]
 result $? "dump: after stop, the trace contains later samples"
@@ -639,7 +639,7 @@ unrun() {
 }
 unrun o-folder 125 "/no/such/x.rtd: no such folder" "-o: no such folder"
 unrun o-readonly 125 "/tmp/ro/x.rtd: Read-only file system" "-o: a file that cannot be created"
-unrun o-samples 125 "/tmp/ro/x.rtd: Read-only file system" "-o: the same for samples"
+unrun o-samples 125 "/tmp/ro/x.rtd: Read-only file system" "-o: a file for samples that cannot be created"
 unrun o-null 125 "not a regular file" "-o: no file"
 unrun o-empty 2 "-o needs the name" "-o: no name"
 [ "$(calls o-link)" = "$(calls plain)" ] && [ ! -L "$out/o-link.rtd.meta" ]

@@ -35,7 +35,7 @@ print(records["enter"] + records["exit"], lost)' "$out/$1".*[0-9].meta
 # independent reader to read the same records.
 whole() {
 	selftests/format/pieces.py "$build/sifive-trace" "$out/$1" ${3:+"$3"}
-	result $? "$2: all pieces together have the records of the whole"
+	result $? "$2: all pieces together contain the whole trace's records"
 	selftests/format/compare.py "$build/sifive-trace" "$out/$1".*[0-9]
 	result $? "$2: a reader written from the format's description reads the same records from each piece"
 }

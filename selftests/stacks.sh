@@ -98,8 +98,8 @@ fit() {
 	result $? "$2"
 }
 
-# path NAME WHAT LAST PATH: expect samples in LAST, and the path to it to end with PATH in all of
-# them.
+# path NAME WHAT LAST PATH: expect samples in LAST, and PATH at the end of the path to LAST in all
+# of them.
 path() { fit "$1" "$2" ";$3\$" "$4;$3\$"; }
 
 hot fp "-g fp: samples have the paths on which they were made" fp.rtd
@@ -116,7 +116,7 @@ refused odd 2 "a multiple of 8 up to 8192" "-g dwarf: not of 1001 bytes"
 refused long 2 "a multiple of 8 up to 8192" "-g dwarf: not of 8200 bytes"
 refused rotate 2 "give -g fp" "-g dwarf: not in pieces"
 
-# The path of every call, whatever the file and the way of recording.
+# The path of every call, for every file and recording method.
 usual='^[0-9]+ [^;]*;(.*;)?_start;(.*;)?main(;down){10}'
 hot dwarf "-g dwarf: samples have the paths on which they were made" dwarf.rtd
 for name in deep deep-static all children full drop period; do

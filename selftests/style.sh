@@ -225,7 +225,7 @@ check "driver: checkpatch --strict" driver_checkpatch
 check "kselftests: checkpatch --strict" tests_checkpatch
 with sparse sparse "driver: builds without a warning, W=1 and sparse" driver_builds_clean
 check "modules: built in a copy" modules_are_built_in_a_copy
-check "uapi header: same layout on 32 and 64 bits, no padding" uapi_layout
+check "uapi header: same layout on RV32 and RV64, no padding" uapi_layout
 check "no file over 800 lines" no_long_files
 check "every file names its licence" spdx_everywhere
 check "no left-over marker" nothing_left_over

@@ -202,7 +202,7 @@ status keep 0 "--snapshot --keep: the program ends as usual"
 kept=$(sed -nE 's/.*: ([0-9]+) snapshots, the newest 2 of which are kept.*/\1/p' "$out/keep.err")
 [ ! -e "$out/keep.rtd.1" ] && [ -e "$out/keep.rtd.$((kept - 1))" ] && [ -e "$out/keep.rtd.$kept" ] && [ ! -e "$out/keep.rtd.$((kept - 2))" ] &&
 	grep -q 'snapshots, the newest 2 of which are kept' "$out/keep.err"
-result $? "--snapshot --keep 2: the newest two are kept, which is reported"
+result $? "--snapshot --keep 2: the newest two snapshots are kept, and the message says so"
 status full 125 "a full disk: the exit status is 125"
 says full "incomplete, removed: no more snapshots are taken" "a full disk is reported"
 full=$(grep -c '^full\.rtd\.[0-9]*$' "$out/full.ls")
@@ -228,13 +228,13 @@ for name in later later-slow later-hooks; do
 	[ "$(number $name plugin)" = 20 ]
 	result $? "$name: calls count where the object is loaded, and not where it was unloaded"
 done
-says later "plugin: 20 calls, 4 triggers: " "--trigger: every Nth call of such a function is a trigger"
+says later "plugin: 20 calls, 4 triggers: " "--trigger: every Nth call of a function loaded later is a trigger"
 for name in later later-hooks; do
 	cat "$out/$name".rtd*.meta | grep -q '"trigger":{"function":"plugin","call":[0-9]*[05],'
 	result $? "$name: a call in an object loaded with dlopen() is in a snapshot or the final content"
 done
 ! grep -q 'not return' "$out/later-slow.err"
-result $? "--slower-than: calls in such an object are measured"
+result $? "--slower-than: calls in an object loaded with dlopen() are measured"
 status never 125 "a function that was never loaded: the exit status is 125"
 says never "--trigger: no object that the program loaded has a function plugon: " \
 	"a function that was never loaded is reported"
@@ -336,7 +336,7 @@ for name in part part-static part-join; do
 	[ "$(calls $name)" = "$(of plain ackermann)" ]
 	result $? "--from: $name: outermost calls, and all calls within them, are recorded"
 done
-meta part 'm["part"] == {"from": "ackermann"}' "--from: in the side-car file"
+meta part 'm["part"] == {"from": "ackermann"}' "--from: the function is in the side-car file"
 host report "$out/part.rtd" | grep -q '^Trace covers all of .*; contains calls of each thread only from a call of ackermann to its return'
 result $? "--from: report prints that the trace covers a part"
 [ "$(calls part-sum)" = "$(of plain cube square sum)" ]
@@ -347,13 +347,13 @@ result $? "--from: -F selects among the calls in the part"
 result $? "--from: applies to each thread"
 [ "$(calls part-to)" = "$(printf 'cube 1\nsquare 10\nsum 1')" ]
 result $? "--to: calls up to the next call of that function are recorded"
-meta part-to 'm["part"] == {"from": "square", "to": "cube"}' "--to: in the side-car file"
+meta part-to 'm["part"] == {"from": "square", "to": "cube"}' "--to: both functions are in the side-car file"
 for name in part-again part-xor; do
 	[ "$(calls $name)" = "$(of threads branch; of threads branch | sed s/branch/leaf/)" ] &&
 		host export --format folded "$out/$name.rtd" >"$out/$name.folded" &&
 		grep -q ';branch ' "$out/$name.folded" &&
 		! grep -q 'branch;.*branch' "$out/$name.folded"
-	result $? "--to: $name: calls that were open end when recording begins again"
+	result $? "--to: $name: calls still open when recording stops are ended when it restarts"
 done
 [ "$(calls part-tail)" = "$(printf 'handle 5\nleaf 10')" ] &&
 	[ "$(calls part-walk)" = "$(printf 'leaf 14\nwalk 7')" ]
@@ -365,7 +365,7 @@ calls = json.load(sys.stdin)["traces"][0]["calls"]
 sys.exit(calls["without_exit"] or calls["exits_without_enter"])'
 	result $? "--from: $name: each entry has its exit"
 done
-meta part-snapshot 'm["part"] == {"from": "branch"}' "--from and --snapshot: in the side-car file"
+meta part-snapshot 'm["part"] == {"from": "branch"}' "--from and --snapshot: the function is in the side-car file"
 refused part-none 125 "--from no_such: no function matches" "--from: no such function"
 refused part-to-none 125 "--to no_such: no function matches" "--to: no such function"
 refused part-file 2 "--filter" "--from: a filter that does not exist"
@@ -385,23 +385,23 @@ host report "$out/only-names.rtd" | grep -q '^Trace covers all of .*; contains o
 result $? "-F: report prints which functions were recorded, and what self times include"
 meta only-file 'm["part"] == {"filter": "/out/only.filter"}' "--filter: the file is in the side-car file"
 for name in only-static only-join; do
-	meta $name 'm["part"] == {"functions": ["cube"]}' "-F: $name: in the side-car file"
+	meta $name 'm["part"] == {"functions": ["cube"]}' "-F: $name: the functions are in the side-car file"
 done
-meta only-killed 'm["part"] == {"functions": ["main"]}' "-F: in the side-car file of a killed program"
-meta part-filter 'm["part"] == {"from": "sum", "functions": ["cube"]}' "--from and -F: in the side-car file"
+meta only-killed 'm["part"] == {"functions": ["main"]}' "-F: the functions are in the side-car file of a killed program"
+meta part-filter 'm["part"] == {"from": "sum", "functions": ["cube"]}' "--from and -F: both are in the side-car file"
 meta plain '"part" not in m' "without -F, there is nothing in the side-car file"
 for meta in "$out"/only-snapshot.rtd.meta "$out"/only-snapshot.rtd.1.meta; do
 	grep -qF '"part":{"functions":["branch"]}' "$meta"
-	result $? "-F: in the side-car files of snapshots"
+	result $? "-F: the functions are in the side-car files of snapshots"
 done
 for name in only-pieces only-begun; do
 	[ "$(find "$out" -name "$name.rtd.*[0-9]" | wc -l)" -gt 2 ] &&
 		[ -z "$(grep -LF '"part":{"functions":["work"]}' "$out/$name".rtd.*[0-9].meta)" ]
-	result $? "-F and --rotate: $name: in the side-car file of each piece"
+	result $? "-F and --rotate: $name: the functions are in the side-car file of each piece"
 done
 # ---- the outermost calls ---------------------------------------------------------------
 
-# outermost NAME DEPTH: the entries and exits up to this depth, in the trace of a single thread.
+# outermost NAME DEPTH: print the entries and exits up to this depth in a single-threaded trace.
 outermost() {
 	host decode --format json "$out/$1.rtd" | python3 -c '
 import json, sys
@@ -437,8 +437,8 @@ result $? "--from and --depth: the depth counts from the call that --from names"
 result $? "--depth: counts calls that -F omits"
 [ "$(calls depth-file)" = "$(calls depth-plain-2)" ]
 result $? "--depth: with a filter that omits no function, all functions are recorded"
-meta depth-part 'm["part"] == {"from": "sum", "depth": 1}' "--depth: in the side-car file"
-meta depth-snapshot 'm["part"] == {"depth": 3}' "--depth and --snapshot: in the side-car file"
+meta depth-part 'm["part"] == {"from": "sum", "depth": 1}' "--depth: the depth is in the side-car file"
+meta depth-snapshot 'm["part"] == {"depth": 3}' "--depth and --snapshot: the depth is in the side-car file"
 host report "$out/depth-plain-2.rtd" | grep -q '^Trace covers all of .*; contains calls of each thread only up to depth 2; self times include deeper calls'
 result $? "--depth: report prints the depth"
 refused depth-busy 125 "--depth: nothing in it was compiled with -finstrument-functions" "--depth: no hooks"

@@ -63,7 +63,7 @@ host report --csv "$out/turns.rtd" | head -n 1 | grep -q ',r2:self,r2:self:share
 result $? "report --csv: the share that was counted follows each scaled count"
 host report --csv --diff "$out/turns.rtd" "$out/turns.rtd" | head -n 1 |
 	grep -q ',r2:self:before,r2:self:after,r2:self:share:before,r2:self:share:after,'
-result $? "report --csv --diff: the shares of both traces follow"
+result $? "report --csv --diff: the shares of both traces follow their counts"
 python3 -c '
 import json, sys
 rows = json.load(open(sys.argv[1]))["rows"]
@@ -76,7 +76,7 @@ import json, sys
 names = json.load(open(sys.argv[1]))["traces"][0]["counters"]
 assert "r2 (hart)" in names and "r2" not in names, names
 ' "$out/hart.json"
-result $? "hart: counts of everything on a hart take turns, and are marked"
+result $? "hart: counts of a whole hart also take turns, and are marked"
 
 command export --format folded --weight cycles "$out/turns.rtd" 2>"$out/folded.err" >/dev/null &&
 	grep -q '10 events that take turns on the counters are left out' "$out/folded.err"
