@@ -7,9 +7,9 @@
  *	counter_probe query EVENT
  *
  * EVENT is an SBI event index, with suffix "u" or "k" to count only user mode or only the
- * kernel, or rDATA for a raw event. perfN first pins N cycles events on CPU 0; "displaced" pins
- * one after the session has its counters, with precedence over later events. "all" selects every
- * encoder.
+ * kernel, or rDATA for a raw event. perfN first pins N cycles events on CPU 0; "displaced" creates
+ * one that precedes later events, and enables it once the session has its counters. "all" selects
+ * every encoder.
  *
  * Prints the errno of COUNTERS, the rejected event, the counters taken, and the count of each over
  * a loop of 200000 instructions and over 1000 system calls. Then runs the command, and prints the
@@ -65,7 +65,7 @@ static void system_calls(void)
 		syscall(SYS_getppid);
 }
 
-/* The count of some work, the minimum of several runs: interrupts only add to it. */
+/* Return the count of @work: the minimum of several runs, because interrupts only add to it. */
 static long long count(unsigned int counter, void (*work)(void))
 {
 	uint64_t best = ~0ull, before, after;

@@ -54,7 +54,7 @@ static void tell_stream(const struct trace_stream *stream)
 	printf("data=%u errors=%u gaps=%u unsynced=%u ", data, errors, gaps, unsynced);
 }
 
-/* SIFIVE_TRACE_STATUS_* and bytes of each sink. */
+/* Print each sink's SIFIVE_TRACE_STATUS_* flags and number of bytes. */
 static void tell_sinks(void)
 {
 	struct sifive_trace_sink sink;
@@ -67,7 +67,7 @@ static void tell_sinks(void)
 		       i, (unsigned long long)sink.bytes);
 }
 
-/* From any CPU: a page belongs to its encoder. */
+/* This works on any CPU, because each page belongs to one encoder. */
 static void store_also(uint32_t index)
 {
 	struct sifive_trace_encoder encoder;

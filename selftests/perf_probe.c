@@ -75,7 +75,7 @@ int main(int argc, char **argv)
 	count = trace_counter(COUNTER_INSTRET) - count;
 	trace_touch_pages(PAGES);
 	if (count < least || count > least + least / 4) {
-		fprintf(stderr, "instret counts %llu of %llu\n",
+		fprintf(stderr, "instret counted %llu instructions, expected %llu\n",
 			(unsigned long long)count, (unsigned long long)least);
 		return 1;
 	}

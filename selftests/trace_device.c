@@ -388,7 +388,7 @@ static const struct layout layouts[] = {
 	{ 12, 4 + 2, 2, true },		/* indirect branch with sync */
 	{ 27, 4, 1 },			/* resource full */
 	{ 28, 2, 3 },			/* indirect branch with history */
-	{ 29, 4 + 2, 3, true },		/* the same with sync */
+	{ 29, 4 + 2, 3, true },		/* indirect branch with history and sync */
 	{ 30, 0, 1 },			/* repeat branch */
 	{ TRACE_TCODE_CORRELATION, 4 + 2, 1 },
 };

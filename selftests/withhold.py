@@ -43,7 +43,7 @@ def on_one_hart(write, at, room):
         T0 << 20 | SP << 15 | 3 << 12 | 0x23,           # sd t0, 0(sp)
         csr(2, T0, MHARTID, 0),
         addi(T0, T0, -hart),
-        T0 << 15 | 1 << 12 | 8 << 7 | 0x63,             # bnez t0, over the next
+        T0 << 15 | 1 << 12 | 8 << 7 | 0x63,             # bnez t0, skip the next instruction
         csr(5, 0, MCOUNTEREN, mask),
         SP << 15 | 3 << 12 | T0 << 7 | 0x03,            # ld t0, 0(sp)
         addi(SP, SP, 16),

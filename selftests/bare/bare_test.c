@@ -123,13 +123,13 @@ static void test_refuses(void)
 	       "initialisation refuses invalid arguments");
 }
 
-/* Bit n of an event's word: counter n can count it. */
+/* Bit n of an event's word is set if counter n can count the event. */
 static bool is_possible(const void *arg, unsigned int event, unsigned int number)
 {
 	return ((const uint32_t *)arg)[event] >> number & 1;
 }
 
-/* Whether each event gets a suitable counter, in many orders. */
+/* Whether each event gets a suitable counter, for many orders of the events. */
 static bool all_chosen(const uint32_t *possible, unsigned int count)
 {
 	uint32_t list[6], taken;
@@ -240,7 +240,7 @@ static void test_entry_exit(void)
 
 /*
  * Record for @ms milliseconds, once every @interval microseconds. Traces are saved only at the
- * end, so each needs another size, for which the library allocates a new buffer.
+ * end, so give each a different size, for which the library allocates a new buffer.
  */
 static bool run_timer(uint32_t bytes, int interval, unsigned int ms)
 {
@@ -282,7 +282,7 @@ static void set_interrupts(bool on)
 
 /*
  * While the timer is due, alternate between writing and not writing records, until interrupts
- * have occurred several times inside and outside of a record. Each interrupt sets the next one.
+ * have occurred several times both inside and outside a record. Each interrupt sets the next one.
  */
 static void test_interrupted(void)
 {

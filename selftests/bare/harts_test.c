@@ -179,14 +179,14 @@ static const struct part {
 
 #define PARTS	(sizeof(parts) / sizeof(parts[0]))
 
-/* Through a funnel both harts share a trace, which is saved for each. */
+/* With a funnel, both harts share a trace, which is saved once for each hart. */
 static void run_part(unsigned int i)
 {
 	const struct part *part = &parts[i];
 	unsigned long id = hart_id();
 	struct hart *hart = &harts[id];
 
-	/* Each part has another size and therefore another buffer, so all captures are kept. */
+	/* A different size gives each part a separate buffer, so all captures are kept. */
 	hart->size = BUFFER + 1024 * i;
 	hart->ok = part->run(hart, id);
 	meet();
@@ -216,7 +216,7 @@ int main(void)
 	start_second(second);
 	for (i = 0; i < PARTS; i++)
 		run_part(i);
-	result(!perfInit(HARTS, FUNNELS), "no hart is mistaken for one that is still on");
+	result(!perfInit(HARTS, FUNNELS), "perfInit succeeds when tracing is off on all harts");
 	results_end();
 	return 0;
 }

@@ -262,7 +262,7 @@ static void run_with_time(enum how how, bool poll)
 	run_list(&list, SIFIVE_TRACE_DELTA, poll, how);
 }
 
-/* Inside the hook, and the overhead of the compiler's call and frame. */
+/* While tracing is off, measure the hook alone, then with the compiler's call and frame. */
 static void run_off(void)
 {
 	void (*volatile called)(void *function, void *site) = no_hook;

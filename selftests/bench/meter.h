@@ -35,7 +35,7 @@ uint64_t meter_instret(void)
 	}								\
 } while (0)
 
-/* Set in traced.c's functions to instret at that point. */
+/* Set to instret in the body of each function of traced.c. */
 extern volatile uint64_t meter_middle;
 
 /* Sorts the values. */
@@ -47,10 +47,10 @@ uint64_t meter_cost(struct meter *meter);
 /* Return the cost of an empty statement, to be subtracted. */
 uint64_t meter_nothing(void);
 
-/* A call of @function up to its body, and the return. */
+/* Measure a call of @function up to its body, and the return. */
 void meter_function(void (*function)(void), uint64_t *enter, uint64_t *exit);
 
-/* Like meter_function(), as the difference from traced_plain(). */
+/* Like meter_function(), minus the cost of traced_plain(). */
 void meter_traced(void (*function)(void), uint64_t *enter, uint64_t *exit);
 
 /* Pin the thread to a CPU. */

@@ -28,7 +28,7 @@
 static int session;
 static volatile bool over;
 
-/* Bytes to the other thread, and back. */
+/* Pipes to the other thread, and back. */
 static int there[2], back[2];
 
 static void call(const char *name, unsigned long request, void *argument)
@@ -71,7 +71,7 @@ static void exchange(void)
 		err(1, "pipe");
 }
 
-/* Costs of a round: to the other thread, and back. */
+/* Return the cost of a round: to the other thread, and back. */
 static uint64_t round_trip(void)
 {
 	struct meter meter;

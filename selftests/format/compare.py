@@ -20,7 +20,7 @@ import read_trace
 
 # Values in a list of callers that are not addresses: see PERFREC_CUT.
 CUT, UNKNOWN = 0xfffffffffffffff2, 0xfffffffffffffff6
-# Bytes of a trace that are compared: Python reads some 200 KB a second.
+# Length in bytes of the part that is compared: Python reads some 200 KB a second.
 LONG = None if os.environ.get("TRACE_PART") == "1" else 400_000
 
 

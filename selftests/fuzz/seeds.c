@@ -81,8 +81,8 @@ static void save_stack(const char *path, bool named, unsigned int signals)
 }
 
 /*
- * The number of writers in export_fuzz.c. Numbers from WRITERS on select the same writers, with a
- * side-car file that announces instruction trace.
+ * The number of writers in export_fuzz.c. Numbers starting at WRITERS select the same writers, with
+ * a side-car file that announces instruction trace.
  */
 #define WRITERS	20
 

@@ -171,10 +171,10 @@ class Flow:
         self.pc = None
         self.address = 0
         self.lost = True        # the flow is unknown until the next Sync
-        self.halfwords = 0      # from resource full messages
-        self.outcomes = []      # of branches, the next one first
+        self.halfwords = 0      # halfwords counted by resource full messages
+        self.outcomes = []      # outcomes of branches, the next one first
         self.calls = []
-        self.stretches = []     # of addresses without a loss between them
+        self.stretches = []     # lists of addresses without a loss between them
         self.seen = {}
 
     def begin(self, message):
@@ -295,7 +295,7 @@ def executed(path):
 
 
 def find(stretch, expected, begin):
-    """The position of the stretch among the expected instructions, from begin on."""
+    """The position of the stretch among the expected instructions, starting at begin."""
     while stretch:
         try:
             begin = expected.index(stretch[0], begin)

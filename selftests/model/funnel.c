@@ -188,7 +188,7 @@ TEST_F(funnel, full_sink_disables_only_funnel)
 	"-device sifive-trace-encoder,id=te0,addr=0x11000000,sinks=funnel+sba," \
 	"funnel=tf1,ts-type=slave "
 
-/* A funnel feeds another, which supplies the time; the first one truncates it. */
+/* The funnel that feeds another one receives its time from there, truncated to 8 bits. */
 TEST_F(funnel, funnel_feeds_another_funnel)
 {
 	start(&self->b, CHAIN);

@@ -69,7 +69,7 @@ static void wide_store_is_made_once(void)
 	n = fill();
 	*(volatile uint64_t *)(TE + TR_ITC_STIMULUS + 4 * 2) = 0x0000000200000001ull;
 	stop();
-	result(rd(TR_WORD_COUNT) == n + 2, "a store of 64 bits that waits produces two messages");
+	result(rd(TR_WORD_COUNT) == n + 2, "a 64-bit store that waits produces two messages");
 }
 
 void guest(void)

@@ -156,7 +156,7 @@ TEST_F(encoder, p550_registers_16_to_31_reuse_tags)
 }
 
 /*
- * A timestamp is XORed with the previous one sent, even if messages without a timestamp lie
+ * A timestamp is XORed with the previous one sent, even if messages without a timestamp come
  * in between.
  */
 TEST_F(encoder, timestamps_are_xored_with_previous)

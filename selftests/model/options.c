@@ -295,7 +295,7 @@ TEST_F(option, slowest_funnel_in_chain_sets_rate)
 
 /* ---- 64-bit accesses ------------------------------------------------------- */
 
-/* They become two 32-bit stores, to the lower address first, and count as two. */
+/* A 64-bit store becomes two 32-bit stores, to the lower address first, and counts as two. */
 TEST_F(option, wide_stores_are_split)
 {
 	start(&self->b, ENCODER(""));

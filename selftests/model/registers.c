@@ -17,13 +17,13 @@
 struct reg {
 	unsigned int offset;
 	uint32_t reset;		/* inactive */
-	uint32_t active;	/* after active, with nothing else written */
-	uint32_t ones;		/* then after writing ones */
+	uint32_t active;	/* after only active has been written */
+	uint32_t ones;		/* after all ones have also been written */
 };
 
 /*
- * Omitted are control and tsControl, to which writes have side effects, and registers that
- * change when the whole block is read.
+ * The list omits control and tsControl, because writes to them have side effects, and registers
+ * that change when the whole block is read.
  */
 static const struct reg encoder[] = {
 	{ IMPL,		  0x535101f0, 0x535101f0, 0x535101f0 },

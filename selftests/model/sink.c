@@ -286,7 +286,7 @@ TEST_F(sink, sram_window_limits_writes)
 	EXPECT_EQ(0, rd(&self->b, TE + SINK_DATA));
 }
 
-/* Software sets WP: the component writes from there on, and keeps the wrapped bit. */
+/* After software sets WP, the component writes at that address, and keeps the wrapped bit. */
 TEST_F(sink, write_pointer_is_used_as_written)
 {
 	start(&self->b, ENCODER ",sinks=sba");

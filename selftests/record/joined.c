@@ -2,8 +2,8 @@
 /*
  * For a trace with instruction trace and records: functions whose own code takes long compared
  * with a record. Includes recursion, a tail call, and a function with two callers. With the
- * library loaded, main() also writes a record before and after each round. If the program has
- * the permission, nothing else runs on its CPU in the meantime.
+ * library loaded, main() also writes a record before and after each round. If permitted, the
+ * program runs under SCHED_FIFO, which keeps other programs off its CPU.
  */
 #include <dlfcn.h>
 #include <sched.h>

@@ -32,7 +32,7 @@ DELTA_XOR = 2
 LIBRARY = 600
 RECORD = re.compile(r"  record: (\w+) (\S+)(?: \(\S+\))?(?: <- .*| -> .*)?: (.*)$")
 INSTRUCTION = re.compile(r"  0x[0-9a-f]+  ")
-# Functions of the library other than the hooks, which are part of each record.
+# Functions of the library that run for some records only, unlike the hooks.
 SLOW = re.compile(r"  (write_instead|write_claimed|read_counters|make_relative|settle|drain)\b")
 
 

@@ -5,7 +5,7 @@
  *	maps slowly|apart|stopped NUMBER PROGRAM...
  *
  * slowly: waits for the recorder often enough that it sees each mapping. apart: does the same,
- * but each mapping has a different address. stopped: stops the recorder in the meantime.
+ * but each mapping has a different address. stopped: stops the recorder while mapping.
  */
 #include <err.h>
 #include <fcntl.h>

@@ -180,7 +180,7 @@ def table(path):
 
 
 def paths(stacks):
-    """Calls of (path of names from the thread on, number)."""
+    """Count calls in a list of (path of names, starting at the thread; number)."""
     calls = collections.Counter()
     for path, n in stacks:
         thread = path[0].split("/")[0]
@@ -272,7 +272,7 @@ def page(path, calls):
 
 
 def boxes(path):
-    """Each box: its path from the thread on, its part of the width, its calls."""
+    """Each box: its path, starting at the thread, its part of the width, its calls."""
     way = []
     for line in open(path):
         box = re.match(r'<g class="b" data-l="([\d.]+)" data-w="([\d.]+)" data-d="(\d+)"'
