@@ -482,7 +482,7 @@ TEST_F(device, sink_time_matches_monotonic_clock)
 	EXPECT_EQ(stopped.time, later.time);
 	EXPECT_EQ(stopped.time_ns, later.time_ns);
 	EXPECT_EQ(stopped.start_ns, later.start_ns);
-	/* START appends and keeps the clock's first sample; a rewind takes a new one. */
+	/* START appends, and keeps the first sample of the clock; a rewind takes a new sample. */
 	ASSERT_EQ(0, trace_start(self->fd, 0));
 	ASSERT_EQ(0, trace_stop(self->fd));
 	ASSERT_EQ(0, trace_sink(self->fd, 0, &later));
@@ -528,7 +528,7 @@ static void events_refused(struct __test_metadata *_metadata, int fd,
 	ASSERT_EQ(0, trace_config(fd, &config));
 	memcpy(counters.event, event, count * sizeof(*event));
 	counters.count = count;
-	/* An index that no rejected call returns, to show that the call sets it. */
+	/* No rejected call returns this index, so a different one shows that it was set. */
 	counters.failed = 1000;
 	EXPECT_EQ(-EINVAL, trace_ioctl(fd, SIFIVE_TRACE_IOC_COUNTERS, &counters));
 	EXPECT_EQ(failed, counters.failed);

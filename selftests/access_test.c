@@ -405,8 +405,8 @@ static void *thread_takes(void *arg)
 }
 
 /*
- * A thread that takes counters but gets no slot releases what it took, but not counters
- * that another thread has taken since. The call has already started when access is revoked.
+ * A thread that takes counters but gets no slot releases the counters that it took, but none
+ * that another thread has taken since. Access is revoked once the thread's call has started.
  */
 static void fail_to_take(struct __test_metadata *_metadata,
 			 struct _test_data_access *self)
@@ -626,7 +626,7 @@ TEST_F(access, slots_are_read_only_and_need_per_thread_counts)
 }
 
 /*
- * The sysctl rewrites scounteren on every CPU. A context switch in between restores
+ * The sysctl rewrites scounteren on every CPU. A context switch after that restores
  * access, so not every round shows the effect.
  */
 TEST_F(access, rejoin_restores_access_revoked_by_sysctl)
@@ -647,7 +647,7 @@ TEST_F(access, rejoin_restores_access_revoked_by_sysctl)
 		EXPECT_EQ(no_slot, join(self->fd, 0));
 		EXPECT_EQ(0, not_signalled(mask, 0));
 	}
-	TH_LOG("%u of %u writes revoked access, %u also of fixed counters", taken, rounds,
+	TH_LOG("%u of %u writes revoked access, %u of them to fixed counters, too", taken, rounds,
 	       fixed);
 	EXPECT_LT(0, taken);
 	EXPECT_LT(0, fixed);
@@ -656,7 +656,7 @@ TEST_F(access, rejoin_restores_access_revoked_by_sysctl)
 
 /*
  * Access granted by the sysctl while a thread of the session runs cannot be distinguished from
- * the session's own access: it takes effect once the session ends.
+ * the session's own access, so it takes effect only when the session ends.
  */
 TEST_F(access, sysctl_applies_after_session)
 {

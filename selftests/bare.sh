@@ -37,7 +37,7 @@ run() {
 	result $? "$what: the program ran to the end, and all of its tests passed"
 }
 
-# rules WHAT: the models of the boards' trace components saw no invalid access.
+# rules WHAT: expect the models of the boards' trace components to have seen no invalid access.
 rules() {
 	[ "$(cat "$out"/t*.json | grep -c '"stat-violations"')" -gt 0 ] &&
 		! grep -H '"stat-violations": *[1-9]' "$out"/*.json
@@ -115,7 +115,7 @@ count_calls() {
 	END { exit bad || seen != rounds || n }'
 }
 
-# two NAME ROUNDS WHAT: both harts made exactly these calls.
+# two NAME ROUNDS WHAT: expect both harts to have made exactly these calls.
 two() {
 	local hart rc=0
 	for hart in 0 1; do

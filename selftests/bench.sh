@@ -19,7 +19,7 @@ mkdir -p "$out"
 make -s -C selftests/bench OUTPUT="$programs" \
 	LIBSIFIVE_PERF="$build/lib/libsifive-perf.a" >&2 || exit 1
 
-# Run this position-independent program through its loader, because the board's root has none.
+# Start this position-independent program by a loader, because the board's root has no loader.
 bench64='/target/bench/lib/ld-linux-riscv64-lp64d.so.1 --library-path /target/bench/lib /target/bench/bench64'
 
 # board FILE OPTION... -- COMMAND: write the command's output to FILE.
@@ -51,7 +51,7 @@ rows() {
 	done < <(awk -v check=1 -f selftests/bench/table.awk "$1")
 }
 
-# Kind, two addresses of two words each, seven counters: as the format specifies.
+# A record has a kind, two addresses of two words each, and seven counters.
 stores=$((1 + 2 * 2 + 7))
 
 # An encoder that cannot stall needs a load before each store, whether or not the writer waits.

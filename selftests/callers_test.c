@@ -269,7 +269,7 @@ TEST_F(callers, invalid_frame_pointer_ends_chain)
 	};
 	unsigned int i;
 
-	/* All of these frames point to the same one. */
+	/* All of these frames point to a single frame. */
 	for (i = 2; i < sizeof(frames) / sizeof(frames[0]); i++)
 		frames[i - 2] = (uintptr_t)&frames[2];
 	for (i = 0; i < sizeof(pointers) / sizeof(pointers[0]); i++) {

@@ -71,8 +71,8 @@ done
 run joined-leaf sifive-trace record -C 0 --calls --children -F leaf -e cycles,instructions:u -b 16M -o joined-leaf.rtd $p/joined
 run joined-copy sifive-trace record --calls --children --archive -o joined-copy.rtd $p/joined'
 
-# owners NAME: the thread ids of Ownership messages, decoded with the number of source bits in the
-# side-car file.
+# owners NAME: print the thread ids of Ownership messages, decoded with the number of source bits in
+# the side-car file.
 owners() {
 	python3 - "$out/$1" <<'PYTHON'
 import json, sys
@@ -117,8 +117,8 @@ meta calls '"[vdso]" in {o["path"] for o in m["objects"]} and m["files"] == "cal
 result $? "--calls: the folder for the kernel's code contains the vdso"
 private calls.rtd && private calls.rtd.meta
 result $? "--calls: only the user can read the files"
-# edges NAME: "calls plain CALLER FUNCTION NUMBER", as counted by the program, for its own
-# functions.
+# edges NAME: print the trace's calls in the program's format, "calls plain CALLER FUNCTION NUMBER",
+# for the program's own functions.
 edges() {
 	host export --format folded --weight calls "$out/$1.rtd" | awk '
 		{ n = split($0, part, /[; ]/); made[part[n - 2] " " part[n - 1]] += part[n] }

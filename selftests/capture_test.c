@@ -54,7 +54,7 @@ TEST(decoder_decodes_format_examples)
 	EXPECT_EQ(0x18, s.message[1].tag);
 	EXPECT_EQ(0x70657266, s.message[1].value);
 
-	/* Only the first message, then a truncated one. */
+	/* Decode only the first message, and then a truncated one. */
 	ASSERT_EQ(0, trace_decode(no_src, sizeof(no_src) - 1, 0, &s));
 	EXPECT_EQ(1, s.count);
 	EXPECT_EQ(8, s.cut);

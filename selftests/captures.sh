@@ -384,13 +384,13 @@ result $? "small-crash: the trace is kept"
 
 # ---- a capture that is copied while it runs ----------------------------------------
 
-# losses NAME STATUS: check the exit status of --strict.
+# losses NAME STATUS: expect this exit status of decode --strict.
 losses() {
 	host decode --strict "$out/$1.rtd" >/dev/null
 	[ $? -eq "$2" ]
 	result $? "$1: decode --strict reports whether data is missing"
 }
-# records NAME: number of function records.
+# records NAME: print the number of function records.
 records() { host decode --format csv "$out/$1.rtd" | grep -cE ',(enter|exit),'; }
 # made NAME FUNCTION LEAST WHAT: expect at least this many calls of the function.
 made() {
@@ -538,9 +538,9 @@ losses small-drained 1
 
 # ---- a recording in pieces -----------------------------------------------------------
 
-# pieces NAME: the number of pieces.
+# pieces NAME: print the number of pieces.
 pieces() { find "$out" -name "$1.rtd.*" ! -name '*.meta' ! -name '*.whole' | wc -l; }
-# all_calls NAME: number of calls of each function, in all pieces together.
+# all_calls NAME: print the number of calls of each function, in all pieces together.
 all_calls() {
 	local piece
 	for piece in "$out/$1".rtd.*[0-9]; do
@@ -568,7 +568,7 @@ for piece in "$out"/rotate-stops.rtd.*[0-9]; do
 	python3 -c 'import json, sys; print(int(json.load(open(sys.argv[1]))["coverage"]["gaps"] > 0))' "$piece.meta"
 done >"$out/rotate-stops.gaps"
 paste -sd '' "$out/rotate-stops.gaps" | grep -qE '^(00)+(10|01|11)' && [ "$(all_calls rotate-stops | sed -n 's/^work //p')" -ge $((20 * 511)) ]
-result $? "--rotate: a loss is reported where it happened, and not before"
+result $? "--rotate: a loss is reported in the piece in which it happened, not earlier"
 [ "$(pieces rotate-time)" -ge 3 ]
 result $? "--rotate TIME: writes pieces"
 selftests/format/pieces.py "$build/sifive-trace" "$out/rotate-time.rtd"

@@ -15,8 +15,8 @@ rm -rf "$out"
 mkdir -p "$out"
 . selftests/tap.sh
 
-# board WHAT OPTION... -- PROBE...: boot once and run each probe; prints a line for each.
-# With --icount values are exact, otherwise they depend on time.
+# board WHAT OPTION... -- PROBE...: boot once and run each probe; print a line for each probe.
+# With --icount, values are exact; otherwise, they depend on time.
 answers=() next=0 parameters=
 board() {
 	local what=$1 options=() probe
@@ -332,7 +332,7 @@ refused $EOPNOTSUPP 0 "counters need Sscofpmf, or perf's SBI driver" \
 	"unknown perf driver: without Sscofpmf, counters are refused"
 parameters=
 
-# As in a kernel without RISCV_PMU, and in one whose driver can only read counters.
+# These boards resemble a kernel without RISCV_PMU, and one whose driver can only read counters.
 without=initcall_blacklist=pmu_sbi_devinit
 board "no perf driver" --append $without,riscv_pmu_legacy_devinit -- \
 	"$probe 1 2 $dtlb -- true"
@@ -363,7 +363,7 @@ passes() {
 	sed 's/^/# /' "$out/$test"
 }
 
-# On harts with fewer or different counters, and without a perf driver.
+# Use harts with fewer or different counters, and a kernel without a perf driver.
 passes perf_test "fixed counters that filter modes" --icount --cpu smcntrpmf=true
 passes perf_test "two programmable counters" --icount --cpu pmu-mask=0x18
 passes counters_test "no perf driver" --append $without,riscv_pmu_legacy_devinit

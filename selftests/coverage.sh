@@ -63,7 +63,7 @@ calls=$(sed -n 's/^FNDA:\([0-9]*\),ackermann$/\1/p' "$out/covered.info")
 grep -qE "^ +[0-9.]+ +[0-9]+ +$calls .*covered\.c:[0-9]+ .* if \(!m\)\$" "$out/ackermann"
 result $? "annotate: a line of the source has its text and its count"
 
-# part FILE KIND: the lines of an .info file, without folders.
+# part FILE KIND: print the lines of this kind in an .info file, without folders.
 part() { grep "^$2" "$1" | sort; }
 
 # differ KIND...: print the differences between gcov's file and ours.
@@ -131,7 +131,7 @@ if has llvm-bolt-19 bolt-19 "$bolted"; then
 	built+=(bolted)
 fi
 
-# heads FILE: "FUNCTION NUMBER", calls according to llvm-profgen's profile
+# heads FILE: print "FUNCTION NUMBER" for the calls in llvm-profgen's profile.
 heads() { sed -nE 's/^([a-z_]+):[0-9]+:([0-9]+)$/\1 \2/p' "$1"; }
 
 profgen=("llvm-profgen reads the profile: calls of a function are those of coverage"

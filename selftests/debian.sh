@@ -21,7 +21,7 @@ has tclsh tcl "Debian's programs, instrumented and sampled" || { results_end; ex
 sources=$(tools/qemu/setup/programs.sh) || exit
 
 # instrumented NAME OPTION...: Debian's compiler options matter little here; -w is used because
-# it is not our code.
+# the code is not this project's.
 instrumented() {
 	local name=$1
 	shift
@@ -119,7 +119,7 @@ result $rc "the programs run on a board with Debian's file system"
 ln -s "$out/run" "$out/run/root/out"
 ln -s "$build/target" "$out/run/root/target"
 
-# reported NAME: the recording succeeded, and report finds nothing lost; NAME.json is its output.
+# reported NAME: whether the recording succeeded with no loss; writes report's output to NAME.json.
 reported() {
 	grep -qx "$1 0" "$out/run/status" &&
 		"$build/sifive-trace" report --strict --json --by thread \
@@ -127,7 +127,7 @@ reported() {
 			>"$out/$1.json" 2>"$out/$1.errors"
 }
 
-# agrees NAME LEAST: the sum of all threads' counts equals perf stat's, and at least LEAST threads
+# agrees NAME LEAST: whether all threads' counts add up to perf stat's, and at least LEAST threads
 # have counts. A trace with calls includes samples of perf itself.
 agrees() {
 	python3 - "$out/$1.json" "$out/run/$1.stat" "$2" <<'EOP'

@@ -26,8 +26,8 @@ rc=$?
 result $rc "$board, debug kernel: the module builds"
 [ "$rc" -eq 0 ] || exit 1
 
-# The stock kernels run the threads and repetitions that reveal races. Two scans of kmemleak:
-# objects that the first one finds may still be in flight.
+# The stock kernels run the threads and repetitions that reveal races. Scan twice for
+# leaks, because objects that the first scan finds may still be in flight.
 effort_part
 tools/qemu/board run "$board" --kernel "$kernel" --target "$target" --out "$out" -- "$settings"'
 	export TRACE_FILL_SECONDS=1 TRACE_PART=$((4 * TRACE_PART)) TRACE_THREADS=200

@@ -29,7 +29,7 @@ done
 # Debian 13 does not have this package.
 have_schema() { command -v dt-validate >"$out/dt-validate"; }
 
-# schema WHAT COMMAND...: a test that needs dt-schema; prints nothing on success.
+# schema WHAT COMMAND...: run a test that needs dt-schema; expect COMMAND to print nothing.
 schema() {
 	local what=$1 said
 	shift
@@ -57,8 +57,8 @@ examples_match() {
 	done
 }
 
-# broken WHAT SED PROPERTY: the fpga board's tree, edited by SED, is rejected with a message that
-# contains PROPERTY.
+# broken WHAT SED PROPERTY: expect the fpga board's tree, edited by SED, to be rejected with a
+# message that contains PROPERTY.
 broken() {
 	sed -E "$2" "$out/fpga.dtb.dts" | dtc -q -f -I dts -O dtb -o "$out/broken.dtb" 2>&1 |
 		grep -v 'ERROR (phandle_references)\|^$\|Warning: Input tree has errors'
@@ -85,10 +85,10 @@ for b in $boards; do
 done
 schema "broken trees do not match" broken_are_refused
 
-# property TREE NODE NAME: the property in hexadecimal words.
+# property TREE NODE NAME: print the property in hexadecimal words.
 property() { fdtget -t x "$1" "$2" "$3" 2>/dev/null; }
 
-# node_of TREE FOLDER PHANDLE: the node in that folder with this phandle.
+# node_of TREE FOLDER PHANDLE: print the node in that folder with this phandle.
 node_of() {
 	local node
 	for node in $(fdtget -l "$1" "$2"); do
@@ -96,7 +96,7 @@ node_of() {
 	done
 }
 
-# pool TREE NODE: its memory-region is a reserved shared-dma-pool.
+# pool TREE NODE: whether the node's memory-region is a reserved shared-dma-pool.
 pool() {
 	local region
 	region=$(node_of "$1" /reserved-memory "$(property "$1" "$2" memory-region)")

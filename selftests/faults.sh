@@ -53,7 +53,7 @@ probe() {
 	step=$((step + 1))
 }
 
-# value NAME: its value in the last answer, empty if missing.
+# value NAME: print the value of NAME in the last answer; nothing if missing.
 value() { sed -nE "s/(^|.* )$1=([-0-9]+) .*/\2/p" <<<"$answer"; }
 words() { sed -nE 's/.*words=//p' <<<"$answer"; }
 
@@ -101,7 +101,7 @@ set_property() {
 
 # ---- expectations --------------------------------------------------------
 
-# The component's node in the device tree.
+# node_of COMPONENT: print the component's node in the device tree.
 node_of() {
 	awk -v id="$1" '$2 == id { sub(/.*addr=0x/, ""); sub(/ .*/, "")
 		print "trace@" $0 }' "$boardfile"

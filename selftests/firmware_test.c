@@ -23,7 +23,7 @@
 #define INTERVAL	1000000
 #define ILLEGAL		4
 #define EVENTS		22
-/* perf's raw event of firmware. */
+/* This bit of a raw perf event selects a firmware event. */
 #define PERF_FIRMWARE	BIT64(63)
 /* Number of illegal instructions that the test executes, before and after a check. */
 #define BEFORE		70

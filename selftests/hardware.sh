@@ -82,8 +82,8 @@ result $? "a buffer that crosses 4 GiB is replaced by one that does not"
 
 # ---- the end of the kernel -----------------------------------------------------------
 
-# left_inactive WHAT FILE: the writes in FILE enabled each component, and the last one made it
-# inactive.
+# left_inactive WHAT FILE: expect the writes in FILE to have enabled each component, and the last
+# one to have made it inactive.
 left_inactive() {
 	local id
 	for id in te0 te1 te2 te3 tf0; do

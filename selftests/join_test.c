@@ -82,7 +82,7 @@ struct child {
 	int from;
 };
 
-/* Start a child that reports the result of @fn and, if @stays, waits to be killed. */
+/* Start a child that reports the result of @fn and, if @stays is set, waits to be killed. */
 static struct child run(int (*fn)(const void *arg), const void *arg, bool stays)
 {
 	struct child child;

@@ -33,12 +33,12 @@ inputs() {
 	fi
 }
 
-# known AT: the file whose existence shows that the module has compiled from the inputs in AT.
+# known AT: print the file whose existence shows that the module has compiled from AT's inputs.
 known() { echo "$compiled/$(sha256sum <"$1.inputs" | cut -c1-32)"; }
 
 is_known() { [ "${TRACE_PART:-4}" -ne 1 ] && [ -e "$(known "$1")" ]; }
 
-# compile SUITE VARIANT TREE: keep its status and output in a file.
+# compile SUITE VARIANT TREE: compile the module for a tree; keep status and output in files.
 compile() {
 	local tree=$3 at=$build/$1-$2 with=()
 	[ ! -e "$tree/llvm" ] || with=(LLVM="$(cat "$tree/llvm")")
@@ -105,7 +105,7 @@ echo 'int sft_unused(void) { return undeclared; }' >>"$build/driver/session/main
 	grep -q 'undeclared' "$build/broken.log"
 result $? "a module with a mistake does not compile"
 
-# As dkms does, with the sources and the makefile that are installed for it.
+# Compile as dkms does, with the sources and the makefile that are installed for dkms.
 copy=$build/dkms
 compile_dkms() {
 	{ inputs "$any"; sha256sum Makefile; } >"$copy.inputs"

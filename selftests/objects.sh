@@ -87,7 +87,7 @@ tools/qemu/board run "$board" --set te0.fifo-depth=76 \
 	[ $? -eq 7 ]'
 result $? "the programs behave as without the library"
 
-# objects NAME OBJECT: all calls in the object are recorded, with their returns.
+# objects NAME OBJECT: whether all calls in the object are recorded, with their returns.
 objects() {
 	local n
 	n=$(made "$1" | sed -n "s/^$2 //p")

@@ -38,12 +38,12 @@ stat() {
 		./perf_probe "$verb"
 }
 
-# whole VERB: the same including the kernel, which mostly handles page faults.
+# whole VERB: like stat, but including the kernel, which mostly handles page faults.
 whole() {
 	$on perf stat -x , -o "$work" -e cycles,instructions ./perf_probe "$1"
 }
 
-# within EVENTS MORE MISSES: the counts exceed the work's by at most these percentages.
+# within EVENTS MORE MISSES: whether the counts exceed the work's by at most these percentages.
 within() {
 	sed 's/^/# /' "$work"
 	awk -F , -v least="$instructions" -v pages="$pages" \

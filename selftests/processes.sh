@@ -118,9 +118,9 @@ for i in $(seq 40); do sleep 1000 & many=$many,$!; done
 killall sleep; wait; true
 '
 
-# leaves NAME: calls of leaf() in the trace.
+# leaves NAME: print the number of calls of leaf() in the trace.
 leaves() { calls "$1" | awk '$1 == "leaf" { n += $2 } END { print n + 0 }'; }
-# lost NAME: records that the side-car file counts as lost.
+# lost NAME: print the number of records that the side-car file counts as lost.
 lost() {
 	python3 -c 'import json, sys; print(sum(json.load(open(sys.argv[1]))["lost"].values()))' \
 		"$out/$1.rtd.meta"
@@ -141,9 +141,9 @@ for way in work:one fork:fork exec:exec system:"a shell's pipe" spawn:posix_spaw
 done
 whole work 10 "one process: all calls are recorded"
 for way in fork exec system spawn vfork daemon; do
-	whole $way "$(made $way)" "$way: the calls of all processes"
+	whole $way "$(made $way)" "$way: the calls of all processes are recorded"
 done
-whole xor "$(made xor)" "--count xor: the calls of all processes"
+whole xor "$(made xor)" "--count xor: the calls of all processes are recorded"
 meta work 'len(m["processes"]) == 1 and not any("in" in o or "named" in o for o in m["objects"] + m["threads"])' \
 	"one process: no thread is named, and no object names a process"
 meta fork 'len(m["processes"]) == 9 and len({p["pid"] for p in m["processes"]}) == 9 and len({p["ppid"] for p in m["processes"]}) == 2 and all("from" in p and p["exe"].endswith("/tree") and p["args"][1] == "fork" for p in m["processes"])' \
@@ -156,7 +156,7 @@ whole storm 10010 "1000 processes: decoded + lost = made"
 meta storm 'len(m["processes"]) == 1001 and any(t.get("named") for t in m["threads"])' \
 	"1000 processes: all are in the side-car file, and share channels"
 
-# records FILE: number of records of all functions.
+# records FILE: print the number of records of all functions.
 records() { host decode --format json "$out/$1" | grep -cE '"kind":"(enter|exit)"'; }
 n=0
 for piece in "$out"/pieces.rtd.*[0-9]; do
@@ -236,7 +236,7 @@ refused list 2 "process ids, separated by commas" "-p: refused with another text
 # ---- several running processes ---------------------------------------------
 
 read -r one two <"$out/pids.txt"
-# mine NAME FUNCTION...: the percentage of samples in these functions.
+# mine NAME FUNCTION...: print the percentage of samples in these functions.
 mine() {
 	local name=$1 sum=0 function
 	shift

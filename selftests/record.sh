@@ -310,7 +310,7 @@ meta xor '[c["event"] for c in m["counters"]] == ["instructions", "cycles", "bra
 meta none 'm["counters"] == []' "-e '': records without counters"
 meta trace '[c["event"] for c in m["counters"]] == ["cycles"]' "-e with one event is recorded to trace.rtd"
 header channel "channel 9" "--channel 9"
-# headers NAME: number of headers in the trace.
+# headers NAME: print the number of headers in the trace.
 headers() { host decode --format json "$out/$1.rtd" | grep -c '"kind":"header"'; }
 [ "$(headers each)" = 4 ] && [ "$(headers once)" = 2 ]
 result $? "--header-once: threads that use a channel one after another share its header"

@@ -18,7 +18,7 @@ folder=$(. tools/qemu/setup/common.sh; echo "$cache/releases")
 has mmdebstrap mmdebstrap "$@" || { results_end; exit; }
 mkdir -p "$folder"
 
-# unpack RELEASE: a fresh file system in $root, with a clone of the committed state.
+# unpack RELEASE: create a fresh file system in $root, with a clone of the committed state.
 unpack() {
 	local archive=$folder/$1.tar
 	if [ ! -e "$archive" ]; then
@@ -61,7 +61,7 @@ works() {
 	result $rc "$release: $name"
 }
 
-# holds COMMANDS WHAT: COMMANDS check the result of earlier commands.
+# holds COMMANDS WHAT: expect COMMANDS, which check the result of earlier ones, to succeed.
 holds() {
 	inside "$1"
 	result $? "$release: $2"

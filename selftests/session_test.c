@@ -252,7 +252,7 @@ static int receive_fd(int socket)
 	return fd;
 }
 
-/* In the process that receives a session: use it, report, wait for the end. */
+/* Run in the process that receives a session: use it, report, wait for the end. */
 static void use_session(int socket, const struct sifive_trace_encoder *encoder)
 {
 	int fd = receive_fd(socket);

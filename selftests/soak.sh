@@ -28,7 +28,7 @@ soak() {
 soak wait; soak drop
 '
 
-# numbers NAME: records in the trace, lost, dropped (included in lost), and written.
+# numbers NAME: print the numbers of records in the trace, lost, dropped (also in lost), and made.
 numbers() {
 	host report --json "$out/$1.rtd" | python3 -c '
 import json, sys

@@ -61,7 +61,7 @@ kill $(pidof busy); wait $command
 run victim test -e /tmp/victim
 '
 
-# paths NAME [PIECE...]: the paths of the samples, each after its number of samples.
+# paths NAME [PIECE...]: write the samples' paths to NAME.paths, each after its number of samples.
 paths() {
 	local piece
 	for piece in "${@:2}"; do
@@ -83,7 +83,7 @@ hot() {
 	result $? "$2"
 }
 
-# samples NAME PATTERN: the number of samples whose path matches PATTERN.
+# samples NAME PATTERN: print the number of samples whose path matches PATTERN.
 samples() { grep -E "$2" "$out/$1.paths" | awk '{ n += $1 } END { print n + 0 }'; }
 
 # fit NAME WHAT SAMPLES PATH: expect samples whose path matches SAMPLES, and all of them to match
@@ -157,7 +157,7 @@ path handled-other "-g dwarf: paths of a handler on another stack include what i
 	"^[0-9]+ [^;]*;\\[cut\\];down;trap;$handler"
 path handled-fp "-g fp: paths of a signal handler lack the interrupted function and its caller" bottom \
 	";main(;down){4};$handler"
-# kernel NAME WHAT: samples in the system call show its path and the program's.
+# kernel NAME WHAT: expect samples in the system call to show the kernel's path and the program's.
 kernel() { fit "$1" "$2" ';enter;(.*;)?vfs_read;' ';main;repeat;enter;(.*;)?vfs_read;'; }
 
 kernel enters "-g fp: samples in the kernel show its callers, then the program's"

@@ -120,7 +120,7 @@ nothing_left_over() {
 	return 0
 }
 
-# machine FILE: an ELF file's machine; nothing for other files.
+# machine FILE: print an ELF file's machine; print nothing for other files.
 machine() { readelf -h "$1" 2>/dev/null | sed -n 's/^ *Machine: *//p' | sort -u; }
 
 # Installs everything for the target under one prefix, and builds a program with it.

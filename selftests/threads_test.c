@@ -376,7 +376,7 @@ TEST_F_TIMEOUT(threads, stress_run_decodes_to_exact_record_count, 3600)
 		    i % 16 == 0)
 			set_timers(3000);
 		pthread_kill(thread[i % THREADS], i & 1 ? SIGALRM : SIGUSR1);
-		/* Move a thread wherever it is, even within a record or a call. */
+		/* Move a thread at any time, even within a record or a call. */
 		CPU_ZERO(&set);
 		CPU_SET(i / 2 % cpus, &set);
 		pthread_setaffinity_np(thread[i * 7 % THREADS], sizeof(set), &set);

@@ -57,8 +57,8 @@ uint64_t trace_own_time(void);
 void trace_work(void (*fn)(uint64_t turns), unsigned int ms);
 
 /*
- * Like trace_work(), and until the kernel has written @least more records: a loaded host takes
- * time from the emulator.
+ * Like trace_work(), but continue until the kernel has written @least more records, because a
+ * loaded host takes time from the emulator.
  */
 void trace_work_sampled(int fd, void (*fn)(uint64_t turns), unsigned int ms,
 			unsigned int least);

@@ -100,7 +100,7 @@ mount -t tmpfs none /sys/bus/event_source/devices/uprobe
 snap kernel --trigger request $p/stalls
 umount /sys/bus/event_source/devices/uprobe'
 
-# number NAME FUNCTION: the calls of the function, as counted by record.
+# number NAME FUNCTION: print the number of calls of the function, as counted by record.
 number() { sed -nE "s/^sifive-trace: $2: ([0-9]+) calls?, .*/\1/p" "$out/$1.err"; }
 
 status slow 0 "--slower-than: the program ends as usual"
@@ -224,7 +224,7 @@ for name in later later-slow later-hooks; do
 		"$name: a function that is in no object yet is reported"
 	says $name " plugin: found in /target/record/plugin.so, which was loaded later" \
 		"$name: a function of an object that was loaded with dlopen() is probed"
-	# Ten calls at the first address and ten at the second; ten calls of other code at the first.
+	# Count ten calls at each address, but not ten calls of other code at the first address.
 	[ "$(number $name plugin)" = 20 ]
 	result $? "$name: calls count where the object is loaded, and not where it was unloaded"
 done
@@ -328,7 +328,7 @@ rec auto-static --auto-filter 1 $p/busy-static
 rec auto-share --auto-filter 100 $p/objects
 '
 
-# of NAME FUNCTION...: the calls of these functions in the trace.
+# of NAME FUNCTION...: print the calls of these functions in the trace.
 of() {
 	calls "$1" | grep -E "^($(IFS='|'; echo "${*:2}")) "
 }

@@ -140,7 +140,7 @@ static void *read_until_enodev(void *arg)
 
 	for (;;) {
 		got = pread(s->fd, bytes, sizeof(bytes), at);
-		/* EBUSY: SRAM that is being written. */
+		/* SRAM that is being written returns EBUSY. */
 		if (got < 0 && errno != EBUSY)
 			return (void *)(intptr_t)errno;
 		at = got > 0 ? at + got : 0;

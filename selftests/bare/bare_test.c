@@ -112,7 +112,7 @@ static void test_refuses(void)
 {
 	perfEvent cache = { .type = perfEventHWCache };
 
-	result(perfTraceOn() && perfWriteCntrs(), "nothing works before it is initialised");
+	result(perfTraceOn() && perfWriteCntrs(), "calls fail before initialisation");
 	result(perfInit(0, 1) && perfInit(PERF_MAX_HARTS + 1, 1) && perfInit(2, 2),
 	       "perfInit refuses invalid arguments");
 	result(!perfInit(2, 1), "perfInit");

@@ -172,9 +172,9 @@ static const struct part {
 } parts[] = {
 	{ timers, "two timers", { "timers0", "timers1" } },
 	{ together, "round by round", { "together0", "together1" } },
-	{ switching, "on and off at any time", { "switching0", "switching1" } },
-	{ in_turn, "one after the other", { "turns0", "turns1" } },
-	{ storm, "on and off until the buffer is nearly full", { "storm0", "storm1" } },
+	{ switching, "tracing is turned on and off at any time", { "switching0", "switching1" } },
+	{ in_turn, "one hart after the other", { "turns0", "turns1" } },
+	{ storm, "tracing is toggled until the buffer is nearly full", { "storm0", "storm1" } },
 };
 
 #define PARTS	(sizeof(parts) / sizeof(parts[0]))

@@ -68,7 +68,7 @@ struct cost {
 static struct sifive_trace *trace;
 static uint64_t nothing, ioctls;
 
-/* Replaces the C library's function for the trace library in this program. */
+/* In this program, the trace library calls this instead of the C library's function. */
 int ioctl(int fd, unsigned long request, ...)
 {
 	va_list list;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Measures the cost of reading a capture, and of a store whose page has been removed, in
- * instructions including the kernel's.
+ * Measures the cost of reading a capture, and of a store to a removed page, in instructions
+ * including the kernel's.
  *
  *	drain	prints three lines: what, then instructions and bytes:
  *		drain-stopped	read() of a stopped buffer
@@ -32,10 +32,10 @@
 #define BUFFER		0x100000
 #define SMALL_BUFFER	65536
 
-/* Faults that are measured. */
+/* Number of faults that are measured. */
 #define FAULTS		15
 
-/* The most bytes that one read() returns, and a number of stores that produce more. */
+/* Maximum number of bytes that one read() returns; number of stores that produce more. */
 #define CHUNK		65536
 #define CHUNK_STORES	12000
 
@@ -139,7 +139,7 @@ static void measure_stopped(void)
 	store(stimulus, CHUNK_STORES);
 	stop();
 	if (pread(reader, chunk, CHUNK, 0) != CHUNK)
-		errx(1, "the buffer has less than %d bytes", CHUNK);
+		errx(1, "the buffer contains fewer than %d bytes", CHUNK);
 	METER(&meter, (void)!pread(reader, chunk, CHUNK, 0));
 	say("drain-stopped", meter_cost(&meter), CHUNK);
 }

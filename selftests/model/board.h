@@ -86,11 +86,11 @@ struct board {
 	FILE *qmp;
 };
 
-/* Both end the test program if QEMU's reply is unexpected. */
+/* board_start() and board_stop() end the test program if QEMU's reply is unexpected. */
 void board_start(struct board *b, const char *args);
 void board_stop(struct board *b);
 
-/* QEMU's error message for args; fails the test if QEMU starts. */
+/* Return QEMU's error message for args; fails the test if QEMU starts. */
 const char *board_refuses(const char *args);
 
 uint32_t rd(struct board *b, uint64_t addr);
@@ -103,7 +103,7 @@ uint64_t rd64(struct board *b, uint64_t addr);
 void wr64(struct board *b, uint64_t addr, uint64_t value);
 void step(struct board *b, uint64_t ns);
 
-/* len bytes at addr as "01 02 ..."; the string is valid until the next call. */
+/* Return len bytes at addr as "01 02 ..."; the string is valid until the next call. */
 const char *memory(struct board *b, uint64_t addr, unsigned int len);
 void memory_fill(struct board *b, uint64_t addr, unsigned int len, uint8_t byte);
 

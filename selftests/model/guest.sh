@@ -12,7 +12,7 @@ out=$1/guest
 . selftests/tap.sh
 
 mkdir -p "$out"
-# build NAME: selftests/model/NAME.c
+# build NAME: compile selftests/model/NAME.c
 build() {
 	"${CROSS_COMPILE:-riscv64-linux-gnu-}gcc" -std=gnu11 -O2 -Wall -Wextra \
 		-march=rv64imac_zicsr -mabi=lp64 -mcmodel=medany -ffreestanding -fno-pic \

@@ -35,7 +35,7 @@ run() {
 	sed -n 's/^trace .* //p' "$dir/console.log" | sed "s|.*|$dir/&.rtd|" >"$dir/names"
 }
 
-# log NAME: QEMU's options to log each instruction, as a block of one, to NAME.log
+# log NAME: print QEMU's options to log each instruction, as a block of one, to NAME.log
 log() {
 	printf '%s' "-accel tcg,one-insn-per-tb=on -d exec,nochain,int -D $out/$1.log"
 }

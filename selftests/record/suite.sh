@@ -64,20 +64,20 @@ meta() {
 	result $? "$3"
 }
 
-# calls NAME: the calls of each function in the trace.
+# calls NAME: print the number of calls of each function in the trace.
 calls() {
 	host report --format csv "$out/$1.rtd" |
 		sed -nE 's/^"([^"]*)",([0-9]+),.*/\1 \2/p' | sort
 }
 
-# share NAME FUNCTION: its percentage of the samples.
+# share NAME FUNCTION: print the function's percentage of the samples.
 share() {
 	host report --format csv "$out/$1.rtd" | awk -F, -v f="\"$2\"" '
 		NR > 1 { all += $2; if ($1 == f) mine += $2 }
 		END { print all ? int(100 * mine / all) : -1 }'
 }
 
-# at_least NAME FUNCTION PERCENT WHAT: expect at least this percentage of the samples in it.
+# at_least NAME FUNCTION PERCENT WHAT: expect at least this percentage of the samples in FUNCTION.
 at_least() {
 	local got
 	got=$(share "$1" "$2")
@@ -86,7 +86,7 @@ at_least() {
 	result $? "$4"
 }
 
-# sampled NAME FUNCTION NUMBER WHAT: expect at least this many samples in it.
+# sampled NAME FUNCTION NUMBER WHAT: expect at least this many samples in FUNCTION.
 sampled() {
 	[ "$(calls "$1" | sed -n "s/^$2 //p")" -ge "$3" ]
 	result $? "$4"
