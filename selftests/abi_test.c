@@ -53,7 +53,7 @@ TEST_F(device, unknown_calls_return_enotty)
 		}
 }
 
-/* Each unknown flag is rejected; @flags points into @argument. */
+/* Expect each unknown flag to be rejected; @flags points into @argument. */
 static void unknown_flags(struct __test_metadata *_metadata, int fd,
 			  unsigned long call, void *argument, uint32_t *flags,
 			  uint32_t known)
@@ -516,7 +516,7 @@ TEST_F(device, sink_call_overwrites_all_fields)
 
 #define CYCLES	{ .type = 0, .code = 1 }
 
-/* COUNTERS with these events must fail with EINVAL and name event @failed. */
+/* Expect COUNTERS with these events to fail with EINVAL and to name event @failed. */
 static void events_refused(struct __test_metadata *_metadata, int fd,
 			   const struct sifive_trace_event *event,
 			   uint32_t count, uint32_t failed)

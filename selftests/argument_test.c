@@ -316,7 +316,7 @@ static const struct {
 #undef FIELD
 };
 
-/* Valid except for the field that the test sets. */
+/* Make an argument that is valid except for the field that the test sets. */
 static void sensible(void *to, unsigned long call, bool by_event)
 {
 	struct sifive_trace_sampling *sampling = to;

@@ -393,7 +393,7 @@ TEST_F(calls, forked_child_is_not_in_parent_trace)
 	CALLS_ARE(10);
 }
 
-/* An object's name in a filter is its file name. */
+/* Make calls in vfork() children, which share their parent's memory, and in the parent. */
 static void vfork_children(struct __test_metadata *_metadata, unsigned int times)
 {
 	unsigned int i;

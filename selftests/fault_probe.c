@@ -30,7 +30,7 @@ static void tell(const char *call, int ret)
 	begun = trace_clock();
 }
 
-/* Data messages after an Error message without a synchronisation in between. */
+/* Print counts of messages; "unsynced" counts Errors that no synchronisation follows. */
 static void tell_stream(const struct trace_stream *stream)
 {
 	unsigned int data = 0, errors = 0, gaps = 0, unsynced = 0;

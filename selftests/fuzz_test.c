@@ -84,7 +84,7 @@ FIXTURE_TEARDOWN(fuzz)
 	}
 }
 
-/* Numbers as buggy programs pass them. */
+/* Return a number of the kind that buggy programs pass. */
 static uint64_t odd_number(uint64_t *seed)
 {
 	uint64_t r = trace_random(seed);
@@ -272,7 +272,7 @@ static void random_ioctl(struct __test_metadata *_metadata,
 	}
 }
 
-/* Unknown commands: other types, numbers, directions and sizes. */
+/* Expect an unknown command to fail: its type, number, direction or size is random. */
 static void random_command(struct __test_metadata *_metadata,
 			   struct _test_data_fuzz *self)
 {
@@ -291,7 +291,7 @@ static void random_command(struct __test_metadata *_metadata,
 	ASSERT_EQ(-ENOTTY, trace_ioctl(self->fd[(r >> 32) % FDS], cmd, self->good));
 }
 
-/* Other operations on a descriptor. */
+/* Perform a random operation other than a command on a descriptor. */
 static void random_file_call(struct __test_metadata *_metadata,
 			     struct _test_data_fuzz *self)
 {

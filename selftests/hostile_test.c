@@ -29,7 +29,7 @@
 
 #define NOBODY	65534
 
-/* A small buffer of a kind that the machine has. */
+/* Return a kind of sink that the machine has, with a small buffer. */
 static uint32_t some_sink(const struct trace_session *s, uint64_t *buffer)
 {
 	bool sba = trace_has_sink(s, SIFIVE_TRACE_SINK_SBA);
@@ -82,7 +82,7 @@ static void trapped(int sig)
 	siglongjmp(trap, sig);
 }
 
-/* Errors that any call may return while others interfere. */
+/* Whether any call may return this error while other threads interfere. */
 static bool is_usual(int error)
 {
 	static const int usual[] = {
@@ -478,7 +478,7 @@ static int nobody_without_session(int fd)
 	return 0;
 }
 
-/* A descriptor passed on by root: its session can be read and watched. */
+/* Try calls on a descriptor passed on by root: its session can only be read and watched. */
 static int nobody_with_session(int fd)
 {
 	struct sifive_trace_counters counters = TRACE_ARG(sifive_trace_counters);

@@ -277,7 +277,7 @@ TEST_F(instruction, no_channels_are_needed)
 
 /* ---- traced threads ------------------------------------------------------------ */
 
-/* Code of a thread or child that answers each byte. */
+/* Run in a thread or child: answer each byte. */
 static void answer(int from, int to)
 {
 	char c;

@@ -55,7 +55,7 @@ static void add(const char *name, unsigned long at, size_t room)
 	};
 }
 
-/* A 32-bit or 64-bit number of the tree. */
+/* Return the initrd's address, a 32-bit or 64-bit number in the device tree. */
 static unsigned long initrd_address(void)
 {
 	unsigned char bytes[8];

@@ -39,7 +39,7 @@ FIXTURE_TEARDOWN(mapping)
 	close(self->fd);
 }
 
-/* mmap() and munmap(); returns 0 or a negative errno. */
+/* Call mmap() and munmap(); return 0 or a negative errno. */
 static int try_map(int fd, size_t length, int prot, int flags, uint64_t offset)
 {
 	void *at = mmap(NULL, length, prot, flags, fd, (off_t)offset);

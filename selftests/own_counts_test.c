@@ -85,7 +85,7 @@ static void take(const struct trace_record *record, void *arg)
 	counts->last = record->value[0];
 }
 
-/* Measures the instructions of the work as the difference of the records around it. */
+/* Return the work's instruction count: the difference between the records around the work. */
 static uint64_t work(struct __test_metadata *_metadata,
 		     struct _test_data_own_counts *self, unsigned int flags, bool often)
 {

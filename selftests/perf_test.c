@@ -291,7 +291,7 @@ static void close_kind(unsigned int kind)
 	theirs.event[kind] = -1;
 }
 
-/* perf's events count correctly. */
+/* Check that perf's events count correctly. */
 static void check_theirs(struct __test_metadata *_metadata,
 			 struct _test_data_perf *self)
 {

@@ -173,7 +173,7 @@ static void keep(const struct trace_record *record, void *arg)
 	seen->third += in(third, record->address[0]);
 }
 
-/* One capture of the child, while the caller works. Returns 0, or an error. */
+/* Make one capture of the child while the caller works. Returns 0, or an error. */
 static int capture(struct _test_data_process *self, bool first)
 {
 	struct trace_totals totals;
@@ -209,7 +209,7 @@ static void run_others(struct _test_data_process *self)
 	kill(self->other[1], SIGCONT);
 }
 
-/* One capture of these processes, while the caller works. */
+/* Make one capture of these processes while the caller works. */
 static int capture_list(struct _test_data_process *self, int32_t *process, uint32_t count)
 {
 	struct trace_totals totals;

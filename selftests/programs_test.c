@@ -33,7 +33,7 @@
 #include "trace_records.h"
 
 #define THREADS		40
-/* Includes threads that are started by threads. */
+/* Includes the threads that threads start. */
 #define ACTORS		(2 * THREADS)
 #define PHASES		3
 #define STEPS		12
@@ -141,7 +141,7 @@ static void have_child(pid_t child)
 		waitpid(child, NULL, 0);
 }
 
-/* Destructor of a thread that ends. */
+/* Run as a destructor when a thread ends. */
 static void destroy(void *unused)
 {
 	const unsigned int before = before_calls();
@@ -350,8 +350,8 @@ static void step_timer(struct actor *self)
 static void *act(void *actor);
 
 /*
- * Small stacks, see make_threads_cheap() in threads_test.c. Returns NULL if all are in
- * use.
+ * Start a thread with a small stack, see make_threads_cheap() in threads_test.c. Returns NULL if
+ * all actors are in use.
  */
 static struct actor *start(struct actor *parent, unsigned int number, bool nested)
 {
@@ -589,7 +589,7 @@ static const char *run_program(uint64_t seed)
 	return failed ? failed : look();
 }
 
-/* One program from start to end. */
+/* Run one program from start to end. */
 static void run_to_end(uint64_t seed)
 {
 	const char *failed;

@@ -44,7 +44,7 @@ static void store(struct trace_session *s, uint32_t from, uint32_t count)
 		trace_store(s->page, s->reg, from++, 4);
 }
 
-/* STATUS names the encoder and the register. */
+/* Expect STATUS to name the encoder and the register. */
 static void expect_changed(struct __test_metadata *_metadata,
 			   struct _test_data_registers *self, const char *name)
 {

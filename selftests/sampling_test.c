@@ -129,7 +129,7 @@ static void keep(const struct trace_record *record, void *arg)
 	};
 }
 
-/* Collect all samples of the capture; 0, or -1 if it does not decode. */
+/* Collect all samples of the capture; return 0, or -1 if the capture does not decode. */
 static int collect(struct _test_data_sampling *self)
 {
 	self->samples->count = 0;
@@ -357,7 +357,7 @@ TEST_F(sampling, full_sink_loses_samples)
 	EXPECT_LE(at_least(self, 1000), status.samples_lost);
 }
 
-/* CPU time of these threads. */
+/* CPU time of all threads that have run thread_works(). */
 static uint64_t threads_time;
 
 static void *thread_works(void *self)

@@ -90,7 +90,7 @@ static void *begin(int fd, const struct sifive_trace_encoder *encoder,
 	return page && !trace_start(fd, 0) ? page : NULL;
 }
 
-/* One store, from CONFIG to read(); returns the number of messages or -1. */
+/* Capture one store, from CONFIG to read(); return the number of messages or -1. */
 static ssize_t capture_one(int fd, uint32_t index)
 {
 	struct sifive_trace_config config = trace_simple_config(fd, index);

@@ -206,7 +206,7 @@ static void check(struct __test_metadata *_metadata, struct _test_data_switches 
 		EXPECT_EQ(found->last[i] - found->first[i], found->ran[i] + found->off[i]);
 }
 
-/* A thread that answers each byte. */
+/* Run in a thread: answer each byte. */
 struct answer {
 	pthread_t thread;
 	int to[2], from[2];

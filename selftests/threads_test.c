@@ -108,7 +108,7 @@ FIXTURE(threads) {
 	struct sifive_trace_report report;
 };
 
-/* TLB misses differ between harts, so a count from the wrong hart is detected. */
+/* Count TLB misses, too: they differ between harts, which reveals a count from the wrong hart. */
 static int begin(const struct sifive_trace_info *info)
 {
 	struct sifive_trace_options options = SIFIVE_TRACE_OPTIONS;
@@ -186,7 +186,7 @@ static void stop_and_read(struct __test_metadata *_metadata,
 	EXPECT_EQ(self->totals.records, sum(&found));
 }
 
-/* Every record made is in the trace or reported as lost, and there is nothing else. */
+/* Check that the trace contains exactly the records made, except those reported as lost. */
 static void whole(struct __test_metadata *_metadata, struct _test_data_threads *self)
 {
 	enum trace_kind kind;
@@ -315,8 +315,8 @@ static void *storm(void *number)
 }
 
 /*
- * Regardless of the test's duration, make no more records than can be decoded here, in a
- * quarter of the buffer.
+ * Whether the test is ahead of schedule: regardless of its duration, it must fill no more than a
+ * quarter of the buffer, because more cannot be decoded here.
  */
 static bool is_ahead(double done)
 {
@@ -326,7 +326,7 @@ static bool is_ahead(double done)
 	       report.bytes > buffer / 4 * (done < 2 ? done : 2);
 }
 
-/* The trace may lack one record of a call for each reported loss. */
+/* Check that calls nest; the trace may lack one record for each reported loss. */
 static void nested(struct __test_metadata *_metadata, struct _test_data_threads *self)
 {
 	struct trace_nesting nesting = trace_calls_nest(&found_calls);

@@ -158,7 +158,7 @@ static unsigned int unwatched_signals(void)
 	return others;
 }
 
-/* From /proc/self/status: the number of threads, and of signals queued by timers. */
+/* Read the numbers of threads and of signals queued by timers from /proc/self/status. */
 static void own_state(char *threads, char *queued, size_t size)
 {
 	char status[4096] = "";

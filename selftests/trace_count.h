@@ -47,7 +47,7 @@ static inline void trace_spin(uint64_t turns)
 /* Return the count of that loop, the minimum of several runs: interrupts only add to it. */
 uint64_t trace_count_spin(unsigned int counter, uint64_t turns);
 
-/* Records written and lost by the kernel in a capture. */
+/* Return the number of records that the kernel has written and lost in a capture. */
 uint64_t trace_sampled(int fd);
 
 /* Return the calling thread's CPU time, in microseconds. */

@@ -355,7 +355,7 @@ static size_t message_length(const uint8_t *bytes, size_t size)
 	return 0;
 }
 
-/* Upper bound of the number of messages. */
+/* Return an upper bound on the number of messages. */
 static size_t message_ends(const uint8_t *bytes, size_t size)
 {
 	size_t i, count = 0;

@@ -63,7 +63,7 @@ int trace_unpause(int fd);
 int trace_status(int fd, struct sifive_trace_status *status);
 int trace_sink(int fd, uint32_t index, struct sifive_trace_sink *sink);
 
-/* SIFIVE_TRACE_STATUS_* of a STATUS call; ~0 if it fails. */
+/* Return the SIFIVE_TRACE_STATUS_* flags of a STATUS call; ~0 if the call fails. */
 uint32_t trace_flags(int fd);
 
 /*
@@ -118,7 +118,7 @@ int trace_signal_of(void (*fn)(void *arg), void *arg);
 /* Return the signal raised by a load from an address, or 0. */
 int trace_signal_of_load(void *address);
 
-/* Exit status of a child, -1 if a signal ended it. */
+/* Wait for a child; return its exit status, -1 if a signal ended it. */
 int trace_wait(pid_t child);
 
 /* ---- captured bytes ---------------------------------------------------------- */

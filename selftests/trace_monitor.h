@@ -15,7 +15,7 @@ struct monitor_accesses {
 /* Open the monitor's port; false if the board has none: use board run --monitor. */
 bool monitor_open(void);
 
-/* One of the model's properties. */
+/* Return one of the model's properties. */
 uint64_t monitor_value(const char *component, const char *property);
 
 /* Set a fault. */

@@ -19,7 +19,7 @@ enum trace_kind {
 	TRACE_ISR	= 3,
 };
 
-/* Registers and words of a sample's stack that are kept. */
+/* Number of registers and words that are kept of a sample's stack. */
 #define TRACE_STACK_VALUES	(SIFIVE_TRACE_STACK_REGISTERS + 64)
 
 /**

@@ -272,7 +272,7 @@ TEST_F(unbind, can_be_repeated)
 
 static double race_end;
 
-/* Sessions in a loop; any step may fail at any time. */
+/* Create sessions in a loop; any step may fail at any time. */
 static void *race(void *arg)
 {
 	struct _test_data_unbind *self = arg;

@@ -207,7 +207,7 @@ static void until_waiting(const struct _test_data_wait *self)
 		usleep(1000);
 }
 
-/* Each source's values are consecutive. A read() returns whole messages. */
+/* Check that each source's values are consecutive. A read() returns whole messages. */
 static int check(struct reader *r, unsigned int src_bits, const uint8_t *bytes, size_t size)
 {
 	struct trace_stream stream;

@@ -10,7 +10,7 @@
 /* Print a comment with a number, for bare.sh. */
 void tell(const char *what, unsigned int value);
 
-/* From start.S, on hart 0. */
+/* Called by start.S on hart 0. */
 int main(void);
 
 /* Called by start.S on each trap; registers[n] is restored to xn. */
@@ -24,7 +24,7 @@ void *memcpy(void *to, const void *from, size_t size);
 void result(bool ok, const char *what);
 void results_end(void);
 
-/* The function for hart 1, read by start.S, and a call that starts it. */
+/* The function that start.S calls on hart 1, and the call that starts it there. */
 extern void (*volatile second_hart)(void);
 void start_second(void (*function)(void));
 

@@ -90,7 +90,7 @@ static void spin(unsigned long turns)
 			 : "+r" (turns));
 }
 
-/* The carry into the upper half occurs before, between and after the reads. */
+/* Check reads for which the carry into the upper half occurs before, between and after them. */
 static bool reads_are_whole(void)
 {
 	const uint8_t number = NO_COUNTER;

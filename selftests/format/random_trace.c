@@ -54,7 +54,7 @@ static void begin(struct gen_stream *s, struct gen *gen, unsigned int src,
 	}
 }
 
-/* The side-car file of a ring contains one description for all streams. */
+/* Describe @s like the first stream: a ring's side-car file has one description for all streams. */
 static void begin_alike(struct gen_stream *s)
 {
 	const struct gen_stream *first = &stream[0][0];
@@ -143,7 +143,7 @@ static void mark(struct gen_stream *s)
 		gen_header(s);
 }
 
-/* Messages that belong to no record. */
+/* Write a message that belongs to no record. */
 static void other_message(struct gen *gen, unsigned int src)
 {
 	static const uint8_t bits[] = { 4, 2, 0 };

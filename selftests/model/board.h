@@ -110,7 +110,7 @@ void memory_fill(struct board *b, uint64_t addr, unsigned int len, uint8_t byte)
 /* Return a numeric property of any QEMU object. */
 uint64_t property(struct board *b, const char *path, const char *name);
 
-/* Properties of the component with this id. */
+/* Read and set properties of the component with this id. */
 uint64_t stat(struct board *b, const char *id, const char *name);
 void set(struct board *b, const char *id, const char *name, const char *json);
 

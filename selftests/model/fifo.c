@@ -34,7 +34,7 @@ FIXTURE_TEARDOWN(fifo)
 
 #define ON_BYTES	"8c 00 09 07 "
 
-/* Four bytes: "1c 01 xx 07". */
+/* Send four bytes: "1c 01 xx 07". */
 static void message(struct board *b, unsigned int x)
 {
 	wr(b, TE + STIMULUS(0), 0x40 | x);

@@ -13,7 +13,7 @@ __attribute__((noinline)) unsigned int LEAF(unsigned int n)
 	return n;
 }
 
-/* The number of calls it makes, including its own. */
+/* Returns the number of calls made, including this one. */
 unsigned int CALLS(unsigned int n)
 {
 	unsigned int i, sum = 0;
