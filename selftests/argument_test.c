@@ -152,7 +152,7 @@ TEST_F(argument, read_only_memory_returns_efault)
 	VALID(self->memory, 0);
 	ASSERT_EQ(0, mprotect(self->memory, self->page, PROT_READ));
 	EXPECT_EQ(-EFAULT, trace_ioctl(self->fd, variant->call, self->memory));
-	/* The call may have succeeded: release its resources. */
+	/* The call may have succeeded, so release its resources. */
 	EXPECT_EQ(0, close(self->fd));
 	self->fd = trace_open(O_RDWR);
 	EXPECT_EQ(0, trace_flags(self->fd));

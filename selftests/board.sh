@@ -103,8 +103,8 @@ counts_are_exact() {
 
 [ "$board" != fpga ] || counts_are_exact
 
-# The documented program's output: the message of its store, 32 bits of data on channel 6,
-# between the messages of trace on and trace off.
+# The documented program prints the message of its 32-bit store to channel 6, between the messages
+# of trace on and trace off.
 run -- '
 	insmod /target/sifive_trace.ko && taskset 2 /target/minimal
 	TRACE_EXACT=1 /target/selftests/overflow_test >/out/inexact

@@ -20,7 +20,7 @@ run full-stop sifive-trace stop
 run full-status sifive-trace status
 run full-dump sifive-trace dump -o full-dump.rtd
 
-# Run each command in its own process group, as in a terminal; with nohup or & it would ignore
+# Run each command in its own process group, as in a terminal: nohup or & would make it ignore
 # signals.
 group() { run $1 setsid sh -c "trap \"\" $2; exec sifive-trace record -o $1.rtd $p/ends $3"; }
 group hangup QUIT hangup; group nohup HUP hangup; group background INT interrupt
@@ -453,7 +453,7 @@ marked=$(host decode --format json "$out/drops.rtd" 2>/dev/null | grep -E '"kind
 [ "${dropped:-0}" -gt 0 ] && [ "$((recorded + dropped))" = $((2 * (1 + 80 + 80 * 511))) ]
 result $? "--on-full drop: the recorded and the reported lost records add up to all records"
 [ "$marked" -le "$dropped" ] && [ "$marked" -gt 0 ]
-result $? "--on-full drop: the trace shows the number of missing records where it continues"
+result $? "--on-full drop: the trace shows the number of missing records where records continue"
 meta drops "m['lost']['dropped'] == ${dropped:-0} and m['coverage']['gaps'] == 0 and m['coverage']['fulls'] > 0 and m['coverage']['full_ns'] > 0" \
 	"--on-full drop: no byte was overwritten, and the side-car file contains the time without room"
 says drops "records while the buffer had no room" "--on-full drop: the user gets a message"

@@ -343,7 +343,7 @@ result $? "no perf driver: nothing shares fixed counters"
 board "perf's legacy driver" --append $without -- "$probe 1 2 $dtlb -- true"
 lost 0 "" "perf's legacy driver: firmware provides counters, and none is lost"
 ! shares_fixed
-result $? "perf's legacy driver: the driver starts and stops no counter, so it shares none"
+result $? "perf's legacy driver: it starts and stops no counter, so no fixed counter is shared"
 
 board "no perf driver, nor Sscofpmf" --cpu sscofpmf=false \
 	--append $without,riscv_pmu_legacy_devinit -- "$probe 1"

@@ -232,7 +232,7 @@ result $? "virtual board: the example's trace has hundreds of fib records"
 
 # ---- "info" and the kernel log with errors in the tree ---------------------------------
 
-# altered NAME BOARD COMMANDS <DTS: run them on a board with this addition to its tree;
+# altered NAME BOARD COMMANDS <DTS: run the commands on a board, with DTS added to its tree;
 # "info WHEN" keeps the command's output, and NAME.log contains the kernel log.
 altered() {
 	cat >"$out/$1.dts"

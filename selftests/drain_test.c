@@ -71,7 +71,7 @@ static void store_values(struct trace_session *s, uint32_t from, uint32_t to)
 		trace_store(s->page, s->reg, from, 4);
 }
 
-/* Append the result of one read() of @count bytes; returns it, or a negative errno. */
+/* Append the result of one read() of @count bytes; return its size, or a negative errno. */
 static ssize_t collect(struct collected *c, int fd, size_t count)
 {
 	ssize_t got;
@@ -303,7 +303,7 @@ static void check_values(struct __test_metadata *_metadata,
 		missing = false;
 		next = m->value + 1;
 	}
-	/* The last stores are in the stream, unless they were not read in time either. */
+	/* The last stores are in the stream, unless they, too, were not read in time. */
 	if (!missing)
 		EXPECT_EQ(SAME + stores, next);
 }

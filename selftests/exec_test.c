@@ -272,7 +272,7 @@ TEST_F(exec, flag_applies_to_one_start)
 
 /**
  * struct program - samples of an executed program
- * @mapping:	addresses mapped at its end, [0] to [1]
+ * @mapping:	address ranges mapped when the program ends, from [0] to [1]
  * @mappings:	number of mappings
  * @samples:	samples in user mode
  * @kernel:	samples in the kernel

@@ -27,7 +27,7 @@ FIXTURE(failslab) {
 	struct trace_session s;
 	uint32_t sink;
 	uint64_t buffer;
-	int nth;		/* open FAIL_NTH: opening it allocates memory */
+	int nth;		/* FAIL_NTH, kept open because opening allocates memory */
 	unsigned int refused;	/* calls that returned ENOMEM */
 };
 

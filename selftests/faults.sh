@@ -37,7 +37,7 @@ while :; do
 	step=$((step + 1))
 done'
 
-# probe ARGS...: run it on the board; $answer is its output line.
+# probe ARGS...: run the probe on the board; $answer is its output line.
 step=0
 probe() {
 	local i
@@ -163,7 +163,7 @@ fault $sink fault-bus-error-after=64 0 stop $EIO "sink error"
 set_property $sink fault-bus-error-after 64
 probe
 [ "$(value sink_error)" = 1 ] && [ "$(value bytes)" = 64 ]
-result $? "$board: $sink: after a bus error STATUS reports it, and earlier bytes can be read"
+result $? "$board: $sink: STATUS reports a bus error, and earlier bytes can be read"
 set_property $sink fault-bus-error-after 0
 end_board "faults: the board ran to the end, and the kernel's log is clean"
 

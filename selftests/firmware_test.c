@@ -74,7 +74,7 @@ FIXTURE_SETUP(firmware)
 	self->fd = trace_open(O_RDWR);
 	ASSERT_LE(0, self->fd);
 	if (query(self, ILLEGAL, &counters) == -EOPNOTSUPP)
-		SKIP(return, "firmware does not count its events");
+		SKIP(return, "firmware does not count firmware events");
 	config = trace_whole_config(self->fd);
 	ASSERT_EQ(0, trace_config(self->fd, &config));
 	ASSERT_EQ(0, trace_encoder(self->fd, 0, &self->encoder));

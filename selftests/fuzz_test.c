@@ -30,7 +30,7 @@ enum where {
 	ARG_PAGE_END,	/* one more byte would fault */
 	ARG_MISALIGNED,
 	ARG_READONLY,
-	ARG_HALF,	/* the page ends inside it */
+	ARG_HALF,	/* the page ends inside the argument */
 	ARG_UNMAPPED,
 	ARG_WHERES,
 };

@@ -173,7 +173,7 @@ done
 
 # ---- two sinks, one of them full -----------------------------------------------------
 
-# The first funnel's sink is full, the second one's fails.
+# The first funnel's sink is full, and the second funnel's sink fails.
 tools/qemu/board run dual --set tf1.fault-bus-error-after=64 --target "$target" --out "$out" \
 	-- "insmod /target/sifive_trace.ko &&
 	/target/selftests/fault_probe stores 20000 also 2" 2>&1 | tee "$out/log" | sed 's/^/# /'
@@ -279,7 +279,7 @@ result $? "supplies: power, then clock, then the reset lines let the components 
 [ "$(value config)" = 0 ] && [ "$(value stop)" = 0 ] && [ "$(value data)" = 100 ]
 result $? "supplies: a capture contains everything that was stored"
 [[ $(supplies removed | tr ' ' '\n' | sort | tr '\n' ' ') == *"clock0off power0off reset0off reset1off reset2off " ]]
-result $? "supplies: all of them are off after the driver is unbound"
+result $? "supplies: all are off after the driver is unbound"
 
 for broken in clock reset; do
 	supplied "

@@ -122,7 +122,7 @@ FIXTURE_TEARDOWN(hotplug)
 	close(self->fd);
 }
 
-/* Few stores at first, so that they fit the buffer. */
+/* Make few stores at first, so that they fit into the buffer. */
 #define FEW	1000
 
 static void start_writers(struct __test_metadata *_metadata,
@@ -373,7 +373,7 @@ static void sleep_briefly(void)
 	trace_file_write("/sys/power/pm_test", "none");
 }
 
-/* Accessing its registers would fault in the kernel. */
+/* Accessing the registers of an encoder without power would fault in the kernel. */
 TEST_F(hotplug, unpowered_encoder_is_not_accessed)
 {
 	struct trace_session *leaver = &self->each[self->leaver];

@@ -22,7 +22,7 @@
 /* Number of times that two threads or processes take turns. */
 #define TURNS	50
 
-/* Number of processes that run one after another; room for owners, which no test fills. */
+/* Number of processes that run one after another; maximum number of owners, never reached. */
 #define PROCESSES 10
 #define OWNERS	64
 
@@ -727,7 +727,7 @@ static uint32_t *control_of(struct _test_data_instruction *self)
 	return (uint32_t *)((char *)self->s.page + TR_CONTROL);
 }
 
-/* Turn instruction trace on through the page; returns whether it is off again in time. */
+/* Turn instruction trace on through the page; return whether the driver turns it off in time. */
 static bool turned_off(struct _test_data_instruction *self, uint32_t mode)
 {
 	volatile uint32_t *control = control_of(self);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Proves that processes share a session: each process that the owner admits has its own channels,
- * which become free however it ends; its mappings outlive the session without a signal; and no
+ * which become free however it ends; mappings outlive the session without raising a signal; and no
  * other process can join.
  */
 #define _GNU_SOURCE

@@ -311,7 +311,7 @@ static ssize_t read_file(const char *path, uint8_t **bytes)
 	return got;
 }
 
-/* perfWriteTrace() must write what read() returns; returns the decoded messages. */
+/* Expect perfWriteTrace() to write what read() returns; decode the messages into @stream. */
 static void written(struct __test_metadata *_metadata, struct _test_data_lib *self,
 		    struct trace_stream *stream)
 {

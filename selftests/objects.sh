@@ -106,7 +106,7 @@ done
 "$build/sifive-trace" report -q --symfs "$build" --format csv "$out/opener.rtd" |
 	awk -F'[",]+' '/_(leaf|calls)"/ { n[$2]++ }
 		END { exit n["one_leaf"] != 1 || n["two_leaf"] != 1 || n["one_calls"] != 1 }'
-result $? "report: each function of these objects is one row"
+result $? "report: each function of these objects has one row"
 [ "$(recorded opener enter | sed -n 's/^own_leaf //p')" = \
 	"$(made opener | sed -n 's/^own //p')" ]
 result $? "calls of a concurrent thread are recorded"

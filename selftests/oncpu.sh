@@ -184,10 +184,10 @@ board dual -- '
 rec sinks --switches $p/sleeps
 '
 command merge -q -o "$out/sinks.rtd" "$out/sinks.0.rtd" "$out/sinks.1.rtd"
-result $? "merge: makes one trace of two sinks"
+result $? "merge: combines the traces of two sinks into one"
 host report --strict --format json "$out/sinks.rtd" >"$out/sinks.json" &&
 	selftests/record/oncpu.py "$out/sinks.json" "$out/sinks.txt" >"$out/sinks.log"
-result $? "merge: times on and off the CPU are those of the program, whatever hart it ran on"
+result $? "merge: times on and off the CPU are those of the program, whichever hart it ran on"
 sed 's/^/# /' "$out/sinks.log"
 [ "$(calls sinks)" = "$(calls sleeps)" ]
 result $? "merge: each function has as many calls as with one sink"

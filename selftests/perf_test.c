@@ -419,7 +419,7 @@ TEST_F(perf, perf_does_not_get_fixed_counters_of_session)
 	ASSERT_EQ(0, trace_status(self->s.fd, &status));
 	EXPECT_EQ(0, status.counters_lost);
 
-	/* perf has all counters again. */
+	/* perf can use all counters again. */
 	trace_session_close(&self->s);
 	ASSERT_LT(0, fill_counters(self, event));
 	theirs = open_enabled(attr, 0, -1);

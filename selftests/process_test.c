@@ -112,7 +112,7 @@ FIXTURE_SETUP(process)
 		if (!self->other[i])
 			(i ? third : second)(NULL);
 		ASSERT_LT(0, self->other[i]);
-		/* Stopped until a test needs it, because it takes CPU time from the child. */
+		/* Stop this process until a test needs it, because it takes CPU time from the child. */
 		kill(self->other[i], SIGSTOP);
 	}
 	ASSERT_EQ(1, read(self->begin[0], &byte, 1));
@@ -315,7 +315,7 @@ TEST_F(process, invalid_lists_are_refused)
 	EXPECT_EQ(0, start_list(self, 0, many, SIFIVE_TRACE_MAX_PROCESSES));
 	EXPECT_EQ(0, trace_stop(self->s.fd));
 
-	/* A list that ends where mapped memory ends, and one that is read-only. */
+	/* Test a list that ends where mapped memory ends, and one that is read-only. */
 	memory = mmap(NULL, 2 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	ASSERT_NE(MAP_FAILED, memory);
 	ASSERT_EQ(0, mprotect((char *)memory + page, page, PROT_NONE));

@@ -184,7 +184,7 @@ done
 [ "$n" = "$(made pieces)" ]
 result $? "--rotate: all pieces together have the calls of all processes"
 grep -q 'mask: 2$' "$out/placed.txt"
-result $? "without -C: the program remains on the CPUs that it had"
+result $? "without -C: the program keeps its CPU affinity"
 [ "$(cat "$out"/left.txt)" = "" ]
 result $? "no temporary folder is left"
 

@@ -508,7 +508,7 @@ grep -q 'Tracing works here' "$out/capinfo.txt"
 result $? "doctor: the suggested capability suffices"
 status cap 7 "record with the capability, as another user"
 [ "$(calls cap)" = "$want" ]
-result $? "record with the capability, as another user: the program has it, too"
+result $? "record with the capability, as another user: the program has the capability, too"
 status capstatic 5 "record with the capability: a static program"
 at_least capstatic busy 50 "record with the capability: a static program is sampled"
 finds access 0 "kernel.perf_user_access = 2" "sysctl kernel.perf_user_access=1" "perf_user_access"

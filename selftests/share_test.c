@@ -407,7 +407,7 @@ TEST_F(share, only_owner_and_capable_users_can_read_capture)
 	EXPECT_EQ(0, as_user(ALICE, 0, may_not_read, 0));
 	EXPECT_EQ(0, as_user(ALICE, BIT64(CAP_PERFMON), may_read, 0));
 	EXPECT_EQ(0, as_user(ALICE, BIT64(CAP_SYS_ADMIN), may_read, 0));
-	/* Root may read it, even without capabilities, and after the session. */
+	/* Root may read the capture, even without capabilities, and after the session. */
 	EXPECT_EQ(0, as_user(0, 0, may_read, 0));
 	fd = trace_open(O_RDONLY);
 	trace_session_close(&self->s);

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # Tests record -g on the traced machine with programs whose call paths are known. Prints TAP.
 # The machine finds the samples' paths by frame pointers, or this host finds them from copies of the
-# stack by unwind tables. A path that leaves its copy is cut.
+# stack by unwind tables. A path that extends beyond its copy is cut.
 #
 #	stacks.sh BUILD
 
@@ -181,7 +181,7 @@ result $? "-g: the program keeps its own umask"
 for name in deep.rtd deep-static.rtd full.rtd fp.rtd enters.rtd.kallsyms hand.rtd hand.rtd.meta \
 	fp-pieces.rtd.1 fp-pieces.rtd.1.meta taken.rtd.1 taken.rtd.1.meta; do
 	[ "$(stat -c %a "$out/$name")" = 600 ]
-	result $? "$name: only the user can read it"
+	result $? "$name: only the user can read the file"
 done
 for name in cost512 deep cost8192; do
 	command report "$out/$name.rtd" 2>&1 >/dev/null | sed -nE \

@@ -66,7 +66,7 @@ driver_builds_clean() {
 	grep -q 'CHECK.*chardev.c' "$log" || echo "sparse did not run"
 }
 
-# Modules build in a copy; the error for a missing kernel tree names it.
+# Modules build in a copy; the error for a missing kernel tree names that tree.
 modules_are_built_in_a_copy() {
 	local sources=(driver include selftests/counter_thief) before
 

@@ -431,7 +431,7 @@ TEST_F(switches, stopped_process_is_recorded_as_stopped)
 	child = fork();
 	if (!child)
 		stop_itself(self);
-	/* A process that is continued before it has left the CPU does not leave it. */
+	/* A process that is continued before it has been switched out is not switched out. */
 	do {
 		ASSERT_EQ(child, waitpid(child, &status, WUNTRACED));
 		if (WIFSTOPPED(status))

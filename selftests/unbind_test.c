@@ -187,7 +187,7 @@ TEST_F(unbind, stale_descriptor_returns_enodev)
 	char byte;
 
 	ASSERT_EQ(0, unbind_device(self));
-	/* Calls fail even after everything is bound again. */
+	/* Calls fail even after everything has been rebound. */
 	for (round = 0; round < 2; round++) {
 		EXPECT_EQ(-ENODEV, trace_info(self->s.fd, &info));
 		EXPECT_EQ(-ENODEV, trace_encoder(self->s.fd, 0, &encoder));

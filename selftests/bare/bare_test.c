@@ -90,7 +90,7 @@ static void spin(unsigned long turns)
 			 : "+r" (turns));
 }
 
-/* Check reads for which the carry into the upper half occurs before, between and after them. */
+/* Let the carry into the upper half occur before, between or after the reads of both halves. */
 static bool reads_are_whole(void)
 {
 	const uint8_t number = NO_COUNTER;

@@ -186,7 +186,7 @@ static void *measure_thread(void *arg)
 {
 	const struct job *job = arg;
 
-	/* The thread's first record joins it and writes the header. */
+	/* At its first record, the thread joins, and writes the header. */
 	traced_hooks();
 	measure(job->list, job->type, job->poll, job->how);
 	return NULL;

@@ -10,7 +10,7 @@
  *
  * P550 and P550_CPU in the environment contain QEMU's arguments for the board's
  * components and harts; P550_TREE, P550_VENDOR_TREE and P550_HARTS name device
- * trees: the board's, the same with the vendor's PMU map, and the one that QEMU
+ * trees: the board's, the board's with the vendor's PMU map, and the one that QEMU
  * generates for these harts.
  */
 #include <stdlib.h>
@@ -223,7 +223,7 @@ static const char *of_tree(struct board *b, const struct row *r)
 }
 
 /*
- * Return the hart on which firmware starts. It is CPU 0 of Linux, and the others follow in order.
+ * Return the hart on which firmware starts: Linux's CPU 0. The other harts follow in order.
  */
 static const char *boot_hart(struct board *b, const struct row *r)
 {
