@@ -112,9 +112,9 @@ run -- '
 grep -qE '^8c .* ?1c [0-9a-f ]+ 8c ' "$out/minimal.txt"
 result $? "$board: the documented example prints its message"
 
-# Tests of exact counts must fail where time is counted instead.
+# Tests of exact counts must fail if time is counted instead.
 [ "$(tail -n 1 "$out/inexact")" = 1 ] && grep -q '^# TRACE_EXACT is set' "$out/inexact"
-result $? "$board: a test with TRACE_EXACT fails where instructions are not counted"
+result $? "$board: a test with TRACE_EXACT fails if instructions are not counted"
 
 cmp -s "$out/trace.rtd" "$out/cat.rtd"
 result $? "$board: cat of the device prints the bytes that perfWriteTrace writes"

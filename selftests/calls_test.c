@@ -134,7 +134,7 @@ static void off(struct __test_metadata *_metadata, struct _test_data_calls *self
 }
 
 /*
- * Expect this number of calls, each with its return, nested where the thread did not
+ * Expect this number of calls, each with its return, nested if the thread did not
  * move.
  */
 static void calls_are(struct __test_metadata *_metadata, struct _test_data_calls *self,

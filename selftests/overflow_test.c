@@ -128,7 +128,7 @@ static void sample_until(struct _test_data_overflow *self, uint64_t turns, uint6
 		ASSERT_EQ(0, ret);					\
 	} while (0)
 
-/* Where time is counted, the emulator interrupts every 100 ns of the period. */
+/* If time is counted, the emulator interrupts every 100 ns of the period. */
 TEST_F(overflow, generates_samples)
 {
 	struct perf_event_attr attr = trace_perf_attr(PERF_TYPE_HARDWARE,

@@ -30,7 +30,7 @@
 #define SLACK		(LOOP / 20)
 
 /*
- * Pages to touch: each causes a miss. Where counts are exact, the test also checks an upper limit,
+ * Pages to touch: each causes a miss. If counts are exact, the test also checks an upper limit,
  * and touches more pages to keep the kernel's own misses within it.
  */
 #define PAGES		64

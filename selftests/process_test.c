@@ -112,7 +112,7 @@ FIXTURE_SETUP(process)
 		if (!self->other[i])
 			(i ? third : second)(NULL);
 		ASSERT_LT(0, self->other[i]);
-		/* Stop this process until a test needs it, because it takes CPU time from the child. */
+		/* Stop this process until needed, because it takes CPU time from the child. */
 		kill(self->other[i], SIGSTOP);
 	}
 	ASSERT_EQ(1, read(self->begin[0], &byte, 1));

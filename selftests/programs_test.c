@@ -416,7 +416,7 @@ static void step_cancel(struct actor *self)
 	pthread_join(other, NULL);
 }
 
-/* The handler of a signal that is raised only where the thread holds no lock. */
+/* The handler of a signal that is raised only while the thread holds no lock. */
 static void on_raise(int number)
 {
 	struct actor self = { .random = (uintptr_t)&self | 1, .nested = true };

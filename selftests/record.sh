@@ -148,7 +148,7 @@ f=$(cd /sys/bus/platform/drivers/sifive-trace-funnel; echo *.trace)
 echo $f >/sys/bus/platform/drivers/sifive-trace-funnel/unbind; info nofunnel
 '
 
-# Own counts are exact only where instructions are counted rather than time.
+# Own counts are exact only if instructions are counted rather than time.
 board fpga --icount -- '
 for i in 1 2 3 4 5; do rec own$i -C 1 -e instructions:u $p/threads; done
 rec one --per-cpu -C 1 -e instructions:u $p/threads
@@ -367,9 +367,9 @@ result $? "-F: selects functions by symbol names"
 result $? "--filter: selects functions by C++ names"
 [ "$(calls objects | grep stock::)" = "$(printf "stock::left 2\nstock::row 7")" ] &&
 	[ "$(calls source)" = "$(calls objects | grep -v stock::)" ]
-result $? "--filter: only functions of the source file"
+result $? "--filter: selects only functions of the source file"
 [ "$(calls other)" = "$(calls objects | grep stock::)" ]
-result $? "--filter: only functions of the other source file"
+result $? "--filter: selects only functions of the other source file"
 status killed 137 "a program that a signal ends: the status is 128 plus the signal's number"
 
 refused many 125 "cannot count rb, event 18 of the list: the 18 events before it need all counters that can count it: 16 of this processor's 18" \

@@ -61,5 +61,5 @@ whole drops.rtd "--on-full drop" cut
 read -r decoded lost < <(all drops.rtd)
 echo "# $decoded records, $lost dropped"
 [ "$lost" -gt 0 ] && [ $((decoded + lost)) = $((2 * (1 + 80 + 80 * 511))) ]
-result $? "--on-full drop: the records in the pieces and the dropped ones are all records"
+result $? "--on-full drop: the records in the pieces and the dropped records add up to all records"
 results_end

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Proves that the counter that triggers samples can also provide its event's counts in the records,
- * so the session needs no other counter for that event; that no count is missing where instructions
+ * so the session needs no other counter for that event; that no count is missing if instructions
  * are counted; and that no other event can be counted in this way.
  */
 #define _GNU_SOURCE
@@ -43,7 +43,7 @@ FIXTURE_SETUP(sampled_count)
 	config = trace_whole_config(self->fd);
 	ASSERT_EQ(0, trace_config(self->fd, &config));
 	ASSERT_EQ(0, trace_encoder(self->fd, 0, &encoder));
-	/* Where instructions are counted, a hart's counter includes other harts' instructions. */
+	/* If instructions are counted, a hart's counter includes other harts' instructions. */
 	ASSERT_EQ(0, trace_pin(encoder.cpu));
 	self->counters = TRACE_ARG(sifive_trace_counters);
 	self->counters.flags = SIFIVE_TRACE_COUNTERS_PER_THREAD;

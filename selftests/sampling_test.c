@@ -369,7 +369,7 @@ static void *thread_works(void *self)
 
 TEST_F(sampling, threads_created_later_are_sampled)
 {
-	/* Where time is counted, some samples are missing, and some are between the loops. */
+	/* If time is counted, some samples are missing, and some are between the loops. */
 	const unsigned int least = self->exact ? at_least(self, 50) / 2 : 1;
 	const uint64_t own = trace_own_time();
 	pthread_t thread[3];
@@ -679,10 +679,10 @@ TEST_F(sampling, samples_match_event_period)
 	work(turns);
 	ASSERT_EQ(0, trace_stop(self->fd));
 	ASSERT_EQ(0, collect(self));
-	TH_LOG("%u samples, %llu expected where instructions are counted",
+	TH_LOG("%u samples, %llu expected if instructions are counted",
 	       self->samples->count, (unsigned long long)expected);
 	EXPECT_TRUE(is_whole(self->samples));
-	/* Where time is counted, a loaded host may interrupt late. */
+	/* If time is counted, a loaded host may interrupt late. */
 	if (self->exact) {
 		EXPECT_LT(0, count_in(self->samples, work));
 		EXPECT_LE(expected, self->samples->count);

@@ -415,7 +415,7 @@ static void unbind_running(struct __test_metadata *_metadata,
 	trace_unmap(page);
 }
 
-/* Bind the device again, and check that the initial state is restored. */
+/* Rebind the device, and check that the initial state is restored. */
 static void rebind(struct __test_metadata *_metadata, struct _test_data_session *self)
 {
 	struct sifive_trace_info info;

@@ -243,7 +243,7 @@ static bool in_kernel(uint64_t address)
 	return address >> 63;
 }
 
-/* Samples in the kernel must have the kernel's addresses, then the user-mode address that entered the kernel. */
+/* Samples in the kernel must have kernel addresses, followed by a user-mode address. */
 struct kernel {
 	unsigned int samples, others, wrong, most;
 	bool stack;

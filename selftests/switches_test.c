@@ -527,8 +527,8 @@ TEST_F(switches, other_processes_are_recorded_only_on_request)
 }
 
 /*
- * Create a process that sleeps until @pipe has no writer or, if @child is set, waits for one that
- * sleeps until then; returns the process's id.
+ * Create a process that sleeps until @pipe has no writer or, if @child is set, waits for a
+ * child that sleeps until then; returns the process's id.
  */
 static pid_t make_sleeper(const int *pipe, bool child)
 {

@@ -33,7 +33,7 @@
  * @results:	number of getppid() calls that returned the parent's id
  * @failures:	number of close(-1) calls that returned -EBADF
  * @foreign:	number of getpgid() calls, which only others make
- * @unpaired:	returns that follow no call; the return of START is one
+ * @unpaired:	returns that follow no call, including that of START
  * @records:	all records of system calls
  */
 struct found {

@@ -13,7 +13,7 @@ out=$build/turns
 . selftests/record/suite.sh
 
 # Twelve events, of which ten take turns on six counters. Only one hart is online, because harts
-# wait for each other where instructions are counted.
+# wait for each other if instructions are counted.
 twelve=cycles,instructions,r2,r2:u,r2:k,r1,r1:u,dTLB-load-misses,iTLB-load-misses,branches,cache-misses,r1:k
 board p550 --icount --append maxcpus=1 -- "
 twelve=$twelve

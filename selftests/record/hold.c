@@ -4,7 +4,7 @@
  *
  *	hold COMMAND...
  *
- * Opens more events than there are counters. The events are pinned, so perf never releases theirs.
+ * Opens more events than there are counters, and pins them, so perf never releases the counters.
  */
 #include <err.h>
 #include <linux/perf_event.h>
