@@ -497,7 +497,7 @@ TEST_F(access, late_cleanup_does_not_revoke_access)
 	for (round = 0; round < 3; round++) {
 		quit = false;
 		ASSERT_EQ(0, trace_pin(self->encoder.cpu));
-		/* The hog starts running once this thread has moved. */
+		/* The hogging thread starts running once this thread has moved. */
 		ASSERT_EQ(0, pthread_create(&hog, NULL, thread_hogs, &quit));
 		EXPECT_EQ(no_slot, join(self->fd, SIFIVE_TRACE_THREAD_LEAVE));
 		EXPECT_EQ(SIGILL, signal_of_cycle());

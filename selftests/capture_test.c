@@ -18,7 +18,7 @@
 
 #define CHANNEL	6
 
-/* Upper bound of a message's length. */
+/* Upper bound on a message's length. */
 #define MESSAGE_MAX	38
 
 /* This number of stores fills any buffer used here. */

@@ -232,7 +232,7 @@ refused $EBUSY 0 "no counter that can count it is free" \
 refused $EOPNOTSUPP 0 "no counter counts type 2, code 0x0, data 0x100010019" \
 	"a raw event is refused for a bit above 31"
 
-# All counters of the architecture. Events that the emulator can count are last in the list, on
+# Use all counters of the architecture. Events that the emulator can count are last in the list, on
 # the counters with the highest numbers.
 raw=() names=
 for ((i = 0; i < 24; i++)); do

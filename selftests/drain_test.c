@@ -166,7 +166,7 @@ TEST_F(drain, timely_reader_gets_ten_buffers_without_gap)
 
 TEST_F(drain, small_reads_lose_nothing)
 {
-	/* About a thousand reads of each size. */
+	/* Make about a thousand reads of each size. */
 	static const size_t sizes[] = { 1, 3, 7, 63, 64, 65 };
 	uint32_t stores;
 	size_t i;

@@ -173,7 +173,7 @@ start_board --set te0.fifo-depth=76 --set te0.drain-ns=20000
 probe stores 2000
 [ "$(value stop)" = 0 ] && [ "$(value stalled)" = 1 ] &&
 	[ "$(value data)" = 2000 ] && [ "$(value gaps)" = 0 ] && [ "$(value errors)" = 0 ]
-result $? "$board: a full encoder stalls its hart: STATUS reports it, nothing is lost"
+result $? "$board: a full encoder stalls its hart, STATUS reports the stall, and nothing is lost"
 if grep -q 'sinks=sram' "$boardfile"; then
 	probe sram
 	works
@@ -183,7 +183,7 @@ probe overflow stores 2000
 [ "$(value stop)" = 0 ] && [ "$(value stalled)" = 1 ] &&
 	[ "$(value data)" -lt 2000 ] && [ "$(value errors)" -gt 0 ] &&
 	[ "$(value gaps)" -gt 0 ]
-result $? "$board: with OVERFLOW, a full encoder loses messages: STATUS reports it, the trace has Errors"
+result $? "$board: with OVERFLOW, a full encoder loses messages, STATUS reports the loss, and the trace has Errors"
 [ "$(value unsynced)" = 0 ] && [ "$(value gaps)" -le "$(value errors)" ]
 result $? "$board: each Error is followed by a synchronisation, and there are no more gaps than Errors"
 probe overflow stores 3

@@ -29,7 +29,7 @@ FIXTURE(faults) {
 	char *fresh;
 	/* Number of faults in each page of @fresh, and in other pages. */
 	unsigned int page[PAGES], others;
-	/* Number of these faults that are major, and that are in touch(). */
+	/* Number of major faults, and of faults in touch(). */
 	unsigned int major, touched;
 };
 

@@ -104,7 +104,7 @@ static struct child run(int (*fn)(const void *arg), const void *arg, bool stays)
 	_exit(0);
 }
 
-/* Return the return value of the child's function, -1000 if it did not return. */
+/* Return what the child's function returned, or -1000 if the function did not return. */
 static int value_of(struct child child)
 {
 	int value;

@@ -114,7 +114,7 @@ diff <(recorded opener enter) <(recorded opener exit) >&2
 result $? "each call has its return"
 for object in one two; do
 	grep -q "lib$object.so\",\"build_id\":\"[0-9a-f]\{40\}\"" "$out/opener.rtd.meta"
-	result $? "lib$object.so is described beside the trace"
+	result $? "lib$object.so is described in the side-car file"
 done
 
 for program in plain objects threads shared; do

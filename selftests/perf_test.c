@@ -36,7 +36,7 @@
 #define PAGES		64
 #define PAGES_EXACT	512
 
-/* More events than any hart has counters. */
+/* Number of events, more than any hart has counters. */
 #define MANY		40
 
 static const struct sifive_trace_event cycles = { .code = 1 };
@@ -221,7 +221,7 @@ static void close_all(int event[MANY])
 
 /* ---- events that come and go ------------------------------------------------ */
 
-/* Cycles pinned to this CPU; misses pinned to this thread; a mapped page. */
+/* Cycles pinned to this CPU; misses pinned to this thread; an event with a mapped page. */
 enum { OF_CPU, OF_THREAD, MAPPED, KINDS };
 
 /* perf's events, by kind; -1 if closed. */
@@ -530,7 +530,7 @@ TEST_F(perf, perf_can_touch_page_first_while_counters_are_taken)
 /* ---- the kernel's switch for user access ----------------------------------------- */
 
 /*
- * Each write to the sysctl resets access on all CPUs. Joining again restores access; the counters
+ * Each write to the sysctl resets access on all CPUs. Rejoining restores access; the counters
  * have kept counting.
  */
 TEST_F(perf, rejoin_restores_access_after_perf_user_access_change)

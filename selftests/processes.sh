@@ -176,7 +176,7 @@ refused static 125 "it needs exclusive use of the hardware" "--children: a progr
 refused stop 2 "--children needs --on-full drain, wait or drop" "--children with --on-full stop"
 refused all 2 "cannot be combined with -a" "--children with -a"
 [ "$(leaves sampled)" = 90 ] && host decode "$out/sampled.rtd" | grep -q sample
-result $? "-i: calls of all processes are recorded, and samples"
+result $? "-i: calls and samples of all processes are recorded"
 n=0
 for piece in "$out"/pieces.rtd.*[0-9]; do
 	n=$((n + $(host report --format csv "$piece" | sed -n 's/^"leaf",\([0-9]*\),.*/\1/p')))

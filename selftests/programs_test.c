@@ -66,7 +66,7 @@ enum {
 
 /**
  * struct outcome - result of a program, in memory that outlives the program
- * @made:	records made, including handlers and children that share its memory
+ * @made:	records made, including those of handlers and of children that share its memory
  * @maybe:	records of calls during which tracing was turned off or on
  * @found:	records in the trace
  * @lost:	losses that the library reports

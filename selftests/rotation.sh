@@ -43,7 +43,7 @@ whole() {
 for sink in 0 1; do
 	whole sinks.$sink.rtd "sink $sink, --on-full wait"
 	[ "$(find "$out" -name "sinks.$sink.rtd.*[0-9]" | wc -l)" -gt 1 ]
-	result $? "sink $sink: there are pieces"
+	result $? "sink $sink: pieces are written"
 	whole interrupted.$sink.rtd "sink $sink, ^C" cut
 	last=$(ls -v "$out"/interrupted.$sink.rtd.*[0-9] | tail -n 1)
 	! grep -q '"continued":true' "$last.meta" && grep -q '"coverage"' "$last.meta"

@@ -120,7 +120,7 @@ static void sample(struct __test_metadata *_metadata,
 	EXPECT_TRUE(trace_is_whole(&totals));
 	EXPECT_LE(20, samples.count);
 	EXPECT_LE(samples.count * PERIOD, samples.sum);
-	TH_LOG("%llu samples, %llu of %llu instructions of the work",
+	TH_LOG("%llu samples, which count %llu of %llu instructions of the work",
 	       (unsigned long long)samples.count, (unsigned long long)samples.sum,
 	       (unsigned long long)done);
 	if (!trace_counts_instructions())

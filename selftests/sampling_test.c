@@ -554,7 +554,7 @@ TEST_F(sampling, thread_stores_and_kernel_records_do_not_mix)
 	ASSERT_EQ(0, collect(self));
 	EXPECT_LT(0, self->samples->count);
 	EXPECT_EQ(0, self->samples->totals.unfinished);
-	/* Only the thread's own stores, none of which is a record. */
+	/* The other messages are the thread's own stores, none of which is a record. */
 	EXPECT_EQ(next, self->samples->totals.bad);
 }
 

@@ -284,7 +284,7 @@ TEST_F(sleep, sampling_continues)
 	int ret;
 
 	if (variant->sink == SIFIVE_TRACE_SINK_SRAM)
-		SKIP(return, "a capture in SRAM stays stopped");
+		SKIP(return, "a capture in SRAM remains stopped");
 	sampling.channel = self->s.reg;
 	sampling.interval = 1000000;
 	ASSERT_EQ(0, trace_pin(self->s.encoder.cpu));

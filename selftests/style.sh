@@ -193,7 +193,7 @@ dkms_fails_before_it_writes() {
 }
 
 # Build in a kernel's tools/testing/selftests/drivers with nothing but that tree. Two tests
-# represent all tests of the driver; the board's are built from the same sources.
+# represent all tests of the driver; a board's tests are built from the same sources.
 drops_into_kernel_tree() {
 	local tree=$build/tree/tools/testing/selftests
 

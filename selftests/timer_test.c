@@ -36,9 +36,9 @@ static __attribute__((noinline, aligned(64))) void busy(uint64_t turns)
 
 /**
  * struct seen - summary of the records
- * @samples:	records of the timer
+ * @samples:	number of records of the timer
  * @sources:	encoders of samples with a pc in busy()
- * @busy:	samples with a pc in busy()
+ * @busy:	number of samples with a pc in busy()
  * @entered, @left: number of entries and exits
  * @sampled, @called: channels of samples, and of calls
  * @first, @last: times of the first and last sample

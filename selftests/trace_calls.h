@@ -23,9 +23,9 @@ struct trace_calls {
 
 /**
  * struct trace_nesting - result of nesting entries and exits
- * @late:	exits without any earlier entry
- * @disorder:	exits of a call other than the innermost, and the calls skipped for them
- * @open:	calls without an exit
+ * @late:	number of exits without any earlier entry
+ * @disorder:	number of exits of calls that are not the innermost, and of calls skipped by them
+ * @open:	number of calls without an exit
  * @deepest:	maximum depth
  */
 struct trace_nesting {

@@ -86,7 +86,7 @@ ssize_t trace_read_all(int fd, uint8_t **bytes);
 
 /* ---- the stimulus page ---------------------------------------------------- */
 
-/* Map an encoder's page; NULL with errno set. */
+/* Map an encoder's page; return NULL with errno set on failure. */
 void *trace_map(int fd, const struct sifive_trace_encoder *encoder);
 void trace_unmap(void *page);
 

@@ -36,7 +36,7 @@ run hooks sifive-trace record -C 0 --snapshot -b 64k --trigger piece:100 -o hook
 run last sifive-trace record -C 0 --snapshot -b 64k --slower-than main:1us -o last.rtd $p/plain
 run sampled sifive-trace record -C 0 --snapshot -i 100us -b 64k --trigger busy:8 -o sampled.rtd $p/busy-static 50
 
-# Which files remain: the newest ones, and those that fit on a full disk.
+# With --keep, the newest files must remain; on a full disk, those that fit.
 snap keep -b 64k --keep 2 --trigger request:2000 $p/stalls
 mkdir /tmp/small; mount -t tmpfs -o size=400k none /tmp/small
 run full sifive-trace record -C 0 --calls --snapshot -b 64k --trigger request:1000 -o /tmp/small/full.rtd $p/stalls

@@ -2,7 +2,7 @@
 /*
  * Proves that hardware can be unbound while it is in use by a running capture, by mappings
  * (SIGBUS, never a stray access), or by threads that read and poll; that it works again
- * once bound; and that the module cannot be unloaded while in use.
+ * once rebound; and that the module cannot be unloaded while in use.
  *
  * TRACE_SECONDS: how long components are unbound and bound while threads race, in seconds
  * (default 2).

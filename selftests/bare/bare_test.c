@@ -40,7 +40,7 @@ static bool read_no_counter(unsigned long *registers, uint32_t instruction)
 	return true;
 }
 
-/* This emulator traps on counters and events that should read 0 according to the architecture. */
+/* Emulate counters and events that read 0 by the architecture, but trap on this emulator. */
 static bool read_zero(unsigned long *registers, uint32_t instruction)
 {
 	uint32_t csr = instruction >> 20;
