@@ -181,4 +181,43 @@ TEST_F(sampled_count, sampling_can_be_turned_off)
 	EXPECT_EQ(0, trace_sampled(self->fd));
 }
 
+static void *exit_elsewhere(void *cpu)
+{
+	/* The thread is switched out on its first CPU, which counts for it from then on. */
+	trace_pin(*(int *)cpu);
+	return NULL;
+}
+
+/* A thread's counts are kept until it exits, for SIFIVE_TRACE_THREADS threads. */
+TEST_F(sampled_count, threads_can_exit_on_cpus_outside_the_capture)
+{
+	struct sifive_trace_config config = trace_whole_config(self->fd);
+	struct sifive_trace_status before, after;
+	struct sifive_trace_encoder encoder;
+	pthread_t thread;
+	unsigned int i;
+
+	if (trace_repeat(SIFIVE_TRACE_THREADS) < SIFIVE_TRACE_THREADS)
+		SKIP(return, "fewer threads show no leak: TRACE_PART is set");
+	if (trace_encoder(self->fd, 1, &encoder) || encoder.cpu < 0)
+		SKIP(return, "this board has one hart");
+	config.encoders = 1;
+	ASSERT_EQ(0, trace_config(self->fd, &config));
+	ASSERT_EQ(0, COUNTERS());
+	ASSERT_EQ(0, SAMPLING());
+	ASSERT_EQ(0, trace_start(self->fd, 0));
+	for (i = 0; i < SIFIVE_TRACE_THREADS + THREADS; i++) {
+		ASSERT_EQ(0, pthread_create(&thread, NULL, exit_elsewhere, &encoder.cpu));
+		ASSERT_EQ(0, pthread_join(thread, NULL));
+	}
+	/* Samples of the threads on the other CPU are lost, too. */
+	ASSERT_EQ(0, trace_status(self->fd, &before));
+	ASSERT_EQ(0, pthread_create(&thread, NULL, work, NULL));
+	ASSERT_EQ(0, pthread_join(thread, NULL));
+	ASSERT_EQ(0, trace_stop(self->fd));
+	ASSERT_EQ(0, trace_status(self->fd, &after));
+	EXPECT_LT(before.samples, after.samples);
+	EXPECT_EQ(before.samples_lost, after.samples_lost);
+}
+
 TEST_HARNESS_MAIN
