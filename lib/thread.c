@@ -269,7 +269,6 @@ PERF_LOCAL struct perf_thread *join_blocked(void)
 	struct perf_thread *thread = perf_self;
 	int32_t tid = perf_thread_id();
 
-	loss = &perf_losses()->threads;
 	if (thread == &nobody || thread->tid != tid) {
 		thread = find_slot(tid);
 		if (!thread) {
@@ -333,6 +332,8 @@ PERF_INTERNAL struct perf_thread *perf_thread_join(void)
 		loss = &perf_losses()->children;
 		return NULL;
 	}
+	loss = &perf_losses()->threads;
+	__atomic_signal_fence(__ATOMIC_SEQ_CST);
 	/* Prevent recursion, because functions called from here may be instrumented. */
 	refused = retry;
 

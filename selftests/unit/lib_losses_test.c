@@ -115,6 +115,30 @@ TEST_F(losses, do_not_count_a_record_interrupted_by_off)
 	LOST(0, 0);
 }
 
+static void record_in_handler(void)
+{
+	__cyg_profile_func_enter(function, function);
+}
+
+static void *join_with_a_signal(void *unused)
+{
+	mock_rseq.cpu_id = 1;
+	mock_before_blocking = record_in_handler;
+	__cyg_profile_func_enter(function, function);
+	return unused;
+}
+
+/* A signal arrives before a thread that joins blocks signals: its handler's record is lost. */
+TEST_F(losses, count_a_handlers_record_while_its_thread_joins)
+{
+	pthread_t thread;
+
+	ON();
+	ASSERT_EQ(0, pthread_create(&thread, NULL, join_with_a_signal, NULL));
+	ASSERT_EQ(0, pthread_join(thread, NULL));
+	LOST(1, 0);
+}
+
 TEST_F(losses, do_not_count_a_header_on_a_cpu_without_an_encoder)
 {
 	dev.cpus = 3;

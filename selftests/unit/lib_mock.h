@@ -436,6 +436,19 @@ static unsigned int mock_unsafe;
 /* Number of sleeps: measures the library's waits, whatever the host's load. */
 static unsigned int mock_naps;
 
+/* Called once before signals are blocked. */
+static void (*mock_before_blocking)(void);
+
+static inline void mock_syscall(long number, ...)
+{
+	void (*before)(void) = mock_before_blocking;
+
+	if (number != SYS_rt_sigprocmask || !before)
+		return;
+	mock_before_blocking = NULL;
+	before();
+}
+
 #define MOCK_UNSAFE(call, ...)	(mock_unsafe++, call(__VA_ARGS__))
 
 #define malloc(...)		MOCK_UNSAFE(malloc, __VA_ARGS__)
@@ -450,6 +463,7 @@ static unsigned int mock_naps;
 	((void *)((uintptr_t)__builtin_return_address(level) & ~(uintptr_t)1))
 
 #define nanosleep(...)		(mock_naps++, nanosleep(__VA_ARGS__))
+#define syscall(...)		(mock_syscall(__VA_ARGS__, 0), syscall(__VA_ARGS__))
 #define open(...)		mock_open(__VA_ARGS__)
 #define stat(...)		mock_stat(__VA_ARGS__)
 #define close(...)		mock_close(__VA_ARGS__)
@@ -537,6 +551,7 @@ static bool mock_section_any(struct perf_rseq *rseq, const volatile int32_t *min
 #undef dl_iterate_phdr
 #undef pthread_atfork
 #undef __builtin_return_address
+#undef syscall
 #undef open
 #undef stat
 #undef close
