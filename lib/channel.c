@@ -6,7 +6,6 @@
 #include <errno.h>
 #include <stddef.h>
 #include <sys/syscall.h>
-#include <time.h>
 #include <unistd.h>
 
 #include <linux/futex.h>
@@ -181,10 +180,8 @@ PERF_LOCAL bool wait_for_channel(struct perf_thread *thread)
 		const uint32_t turn = perf_pool->turn, waiting = perf_pool->waiting;
 		/* Leave the CPUs to the channels' owners. */
 		const unsigned int ms = waiting - 1 < PAUSE_MAX ? waiting : PAUSE_MAX;
-		const struct timespec pause = { .tv_nsec = 1000000L * ms };
 
-		/* Unlike nanosleep(), this is not a cancellation point. */
-		syscall(SYS_clock_nanosleep, CLOCK_MONOTONIC, 0, &pause, NULL);
+		perf_sleep(1000000L * ms);
 		waited = perf_pool->turn == turn ? waited + ms : 0;
 		perf_signals_block(&signals);
 		/* Owners may have ended in the middle of a record. */

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 #include <errno.h>
-#include <pthread.h>
-#include <time.h>
 
 #include <linux/sifive_trace.h>
 
@@ -15,18 +13,13 @@
 PERF_LOCAL void wait_for_room(struct perf_thread *thread, const struct perf_lane *lane,
 			      uintptr_t gate)
 {
-	const struct timespec pause = { .tv_nsec = PAUSE };
 	const uint64_t begin = perf_device_now();
 	const int error = errno;
 	uint64_t waited;
-	int cancelable;
 
-	/* A function's entry and exit must not be cancellation points. */
-	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancelable);
 	while (perf_room_lacks(lane) && thread->gate == gate &&
 	       perf_pool->open & PERF_OPEN_MANUAL)
-		nanosleep(&pause, NULL);
-	pthread_setcancelstate(cancelable, NULL);
+		perf_sleep(PAUSE);
 	waited = perf_device_now() - begin;
 	thread->waited += waited;
 	perf_lost_count(&perf_losses()->waits);

@@ -36,10 +36,10 @@ struct perf_pool *perf_pool;
 #endif
 
 /* The value of perf_pool.retry when the calling thread was last refused. */
-static __thread uint32_t refused PERF_THREAD_MODEL;
+static __thread volatile uint32_t refused PERF_THREAD_MODEL;
 
 /* The count of losses to which the records of a refused thread are added. */
-static __thread __u64 *loss PERF_THREAD_MODEL;
+static __thread __u64 *volatile loss PERF_THREAD_MODEL;
 
 static const uint64_t no_offset[PERF_COUNTER_MAX];
 
@@ -60,6 +60,11 @@ PERF_INTERNAL void perf_signals_block(uint64_t *old)
 PERF_INTERNAL void perf_signals_restore(const uint64_t *old)
 {
 	syscall(SYS_rt_sigprocmask, SIG_SETMASK, old, NULL, sizeof(*old));
+}
+
+PERF_INTERNAL void perf_sleep(long ns)
+{
+	syscall(SYS_clock_nanosleep, CLOCK_MONOTONIC, 0, &(struct timespec) { .tv_nsec = ns }, NULL);
 }
 
 PERF_INTERNAL struct sifive_trace_losses *perf_losses(void)
@@ -144,7 +149,7 @@ PERF_INTERNAL int perf_pool_make(void)
 {
 	uint32_t epoch = 0, generation = 0;
 	struct perf_pool *pool = perf_pool;
-	unsigned int i;
+	struct perf_lane *lane;
 
 	if (!pool) {
 		pool = perf_memory(sizeof(*pool));
@@ -167,13 +172,11 @@ PERF_INTERNAL int perf_pool_make(void)
 	 */
 	epoch = pool->epoch + 1;
 	generation = pool->generation + 1;
-	for (i = 0; i < PERF_CHANNELS; i++)
-		for (unsigned int j = 0; j < PERF_CPUS; j++) {
-			struct perf_lane *lane = &pool->lane[i][j];
-
-			/* Do not touch unused pages, because that would allocate them. */
-			if (lane->stream.layout)
-				*lane = (struct perf_lane) { .generation = 0 };
+	for (lane = pool->lane[0]; lane < pool->lane[0] + PERF_CHANNELS * PERF_CPUS; lane++)
+		/* Do not touch unused pages. The stream stays, because a stuck writer may use it. */
+		if (lane->stream.layout) {
+			lane->generation = 0;
+			lane->torn = false;
 		}
 	memset(pool->index, 0, sizeof(pool->index));
 	pool->joins = 0;
@@ -308,6 +311,8 @@ PERF_LOCAL struct perf_thread *join_blocked(void)
 #ifndef PERF_DROPIN
 	thread->latest = NULL;
 	thread->saved = 0;
+	thread->dropped = 0;
+	thread->waited = 0;
 	thread->open.generation = 0;
 	if (!PERF_MEMBER || perf_pool->channels)
 #endif /* PERF_DROPIN */
@@ -333,7 +338,6 @@ PERF_INTERNAL struct perf_thread *perf_thread_join(void)
 		return NULL;
 	}
 	loss = &perf_losses()->threads;
-	__atomic_signal_fence(__ATOMIC_SEQ_CST);
 	/* Prevent recursion, because functions called from here may be instrumented. */
 	refused = retry;
 
@@ -421,14 +425,13 @@ PERF_LOCAL bool writing(const struct perf_thread *thread)
 
 PERF_INTERNAL void perf_threads_settle(void)
 {
-	const struct timespec pause = { .tv_nsec = 1000000 };
 	unsigned int i, waited = 0;
 
 	for (i = 0; i < perf_pool->used; i++) {
 		struct perf_thread *thread = &perf_pool->thread[i];
 
 		while (writing(thread) && waited < SETTLE_MAX) {
-			nanosleep(&pause, NULL);
+			perf_sleep(1000000);
 			waited++;
 		}
 		if (writing(thread))

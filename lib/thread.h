@@ -339,6 +339,9 @@ PERF_INTERNAL void perf_thread_forget(void);
 PERF_INTERNAL void perf_signals_block(uint64_t *old);
 PERF_INTERNAL void perf_signals_restore(const uint64_t *old);
 
+/* Unlike nanosleep(), this is not a cancellation point. */
+PERF_INTERNAL void perf_sleep(long ns);
+
 /* Whether a thread has ended. */
 PERF_INTERNAL bool perf_thread_ended(int32_t pid, int32_t tid);
 

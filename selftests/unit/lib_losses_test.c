@@ -8,6 +8,7 @@
 
 #include <alloca.h>
 #include <setjmp.h>
+#include <sys/time.h>
 
 #include "sifive_trace.h"
 
@@ -170,6 +171,108 @@ TEST_F(losses, do_not_count_filtered_calls_in_a_pause)
 	sifive_trace_write(self->trace);
 	LOST(1, 0);
 	perf_hooks_open(PERF_OPEN_MANUAL | PERF_OPEN_HOOKS);
+}
+
+static void *drop_and_end(void *thread)
+{
+	*(struct perf_thread **)thread = perf_thread_join();
+	perf_self->dropped = 3;
+	perf_self->waited = 5;
+	return NULL;
+}
+
+static void *join_after(void *thread)
+{
+	struct perf_thread *self = perf_thread_join();
+
+	return self == *(struct perf_thread **)thread && !self->dropped && !self->waited ? self : NULL;
+}
+
+/* A thread ends before it can mark its losses, which are not those of the slot's next thread. */
+TEST_F(losses, do_not_pass_to_the_next_thread)
+{
+	struct perf_thread *slot;
+	pthread_t thread;
+	void *result;
+
+	ON();
+	ASSERT_EQ(0, pthread_create(&thread, NULL, drop_and_end, &slot));
+	ASSERT_EQ(0, pthread_join(thread, NULL));
+	ASSERT_EQ(0, pthread_create(&thread, NULL, join_after, &slot));
+	ASSERT_EQ(0, pthread_join(thread, &result));
+	EXPECT_EQ(slot, result);
+}
+
+static sigjmp_buf out;
+static unsigned int alarms;
+
+/* Leaves a wait, once it has begun; gives up if the library waits in another way. */
+static void leave_wait(int unused)
+{
+	(void)unused;
+	if (mock_naps || ++alarms == 20000)
+		siglongjmp(out, 1);
+}
+
+/* Calls @wait, which a handler leaves; returns whether the thread can still be cancelled. */
+static bool left_within(void (*wait)(struct sifive_trace *trace), struct sifive_trace *trace)
+{
+	const struct itimerval often = { { 0, 1000 }, { 0, 1000 } }, never = { { 0, 0 }, { 0, 0 } };
+	int state;
+
+	signal(SIGALRM, leave_wait);
+	mock_naps = 0;
+	if (!sigsetjmp(out, 1)) {
+		setitimer(ITIMER_REAL, &often, NULL);
+		wait(trace);
+	}
+	setitimer(ITIMER_REAL, &never, NULL);
+	return mock_naps && !pthread_setcancelstate(PTHREAD_CANCEL_ENABLE, &state) &&
+	       state == PTHREAD_CANCEL_ENABLE;
+}
+
+static void wait_for_room_in(struct sifive_trace *trace)
+{
+	perf_pool->room = SIFIVE_TRACE_CONFIG_WAIT;
+	*(uint8_t *)(uintptr_t)perf_self->lane->full = 1;
+	perf_self->cpu = PERF_CPU_NOBODY;
+	sifive_trace_write(trace);
+}
+
+static pthread_barrier_t steps;
+
+/* A thread in a call that does not end. */
+static void *call_for_long(void *unused)
+{
+	uint64_t signals;
+
+	perf_signals_block(&signals);
+	caller = perf_thread_id();
+	pthread_barrier_wait(&steps);
+	pthread_barrier_wait(&steps);
+	caller = 0;
+	return unused;
+}
+
+static void wait_for_caller(struct sifive_trace *trace)
+{
+	sifive_trace_off(trace);
+}
+
+TEST_F(losses, leave_the_thread_cancelable_if_a_handler_jumps)
+{
+	pthread_t thread;
+
+	ON();
+	EXPECT_TRUE(left_within(wait_for_room_in, self->trace));
+	*(uint8_t *)(uintptr_t)perf_self->lane->full = 0;
+	pthread_barrier_init(&steps, NULL, 2);
+	ASSERT_EQ(0, pthread_create(&thread, NULL, call_for_long, NULL));
+	pthread_barrier_wait(&steps);
+	EXPECT_TRUE(left_within(wait_for_caller, self->trace));
+	pthread_barrier_wait(&steps);
+	ASSERT_EQ(0, pthread_join(thread, NULL));
+	sifive_trace_off(self->trace);
 }
 
 static struct sifive_trace *to_turn_off;

@@ -151,6 +151,22 @@ TEST_F(lib, calls_out_of_order_are_refused)
 	EXPECT_EQ(0, mock_stores);
 }
 
+/* A thread can be stuck in a record of an earlier set-up, which had more CPUs. */
+TEST_F(lib, lanes_that_are_no_longer_used_stay_writable)
+{
+	const struct perf_lane *lane;
+
+	dev.cpus = 3;
+	ASSERT_EQ(0, perfInit(2, 1));
+	ASSERT_EQ(0, perfManualInit(self->list, 3, 6, perfCount_Delta, 4096));
+	dev.cpus = 2;
+	ASSERT_EQ(0, perfManualInit(self->list, 3, 6, perfCount_Delta, 4096));
+	lane = &perf_pool->lane[6][1];
+	EXPECT_NE(NULL, lane->stream.stimulus);
+	EXPECT_NE(NULL, lane->stream.last);
+	EXPECT_NE(NULL, lane->stream.layout);
+}
+
 /* The kernel gets the channel, and the program's own records get the next one. */
 TEST_F(lib, timer_samples_use_the_channel_and_interval)
 {
