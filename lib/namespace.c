@@ -21,15 +21,19 @@ struct walk {
 	bool found;
 };
 
+#ifdef DLFO_STRUCT_HAS_EH_DBASE
+extern __typeof__(_dl_find_object) _dl_find_object __attribute__((weak));
+
 /* Finds an object's program headers by the ELF header at the beginning of its file. */
 PERF_LOCAL bool describe(const struct link_map *map, struct dl_phdr_info *info)
 {
 	const ElfW(Ehdr) *header;
-	Dl_info at;
+	struct dl_find_object at;
 
-	if (!dladdr(map->l_ld, &at))
+	/* dladdr() would take a lock that dlopen() takes before the one held here. */
+	if (!_dl_find_object || _dl_find_object(map->l_ld, &at))
 		return false;
-	header = at.dli_fbase;
+	header = at.dlfo_map_start;
 	if (memcmp(header->e_ident, ELFMAG, SELFMAG))
 		return false;
 	*info = (struct dl_phdr_info) {
@@ -39,6 +43,14 @@ PERF_LOCAL bool describe(const struct link_map *map, struct dl_phdr_info *info)
 	};
 	return true;
 }
+#else
+PERF_LOCAL bool describe(const struct link_map *map, struct dl_phdr_info *info)
+{
+	(void)map;
+	(void)info;
+	return false;
+}
+#endif
 
 /* Called once, with the loader's lock held. */
 PERF_LOCAL int walk_list(struct dl_phdr_info *unused, size_t size, void *argument)
