@@ -202,7 +202,7 @@ PERF_INTERNAL int perf_device_open(struct perf_device *device)
 	struct stat about;
 
 	memset(device, 0, sizeof(*device));
-	device->path = path ? path : DEVICE_PATH;
+	snprintf(device->path, sizeof(device->path), "%s", path ? path : DEVICE_PATH);
 	device->fd = perf_descriptor_up(open(device->path, O_RDWR | O_CLOEXEC));
 	if (device->fd < 0)
 		return open_error(device->path, errno);

@@ -7,6 +7,7 @@
 #ifndef PERF_DEVICE_H
 #define PERF_DEVICE_H
 
+#include <limits.h>
 #include <sched.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -42,7 +43,7 @@
  */
 struct perf_device {
 	volatile int fd;
-	const char *path;
+	char path[PATH_MAX];
 	dev_t node;
 	uint32_t capture;
 	struct sifive_trace_info info;

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "error.h"
 #include "filter.h"
@@ -62,6 +63,8 @@ static struct table tables[2];
 static struct table *volatile current = &tables[0];
 static unsigned int on;
 static uint32_t depth;
+/* The program's file; the program can have been started through a link or with another name. */
+static char program[PATH_MAX];
 
 PERF_LOCAL struct filter_object *find_filter_object(const char *name)
 {
@@ -206,21 +209,28 @@ PERF_LOCAL int add_line(const char *path, unsigned int number, char *line)
 	return 0;
 }
 
-/* Returns the filter of the object loaded from @name, "" for the program. */
-PERF_LOCAL const struct filter_object *object_named(const char *name)
+PERF_LOCAL const struct filter_object *object_of_file(const char *name)
 {
 	const struct filter_object *object;
-	const char *slash;
+	const char *slash = strrchr(name, '/');
 
-	if (!name || !*name)
-		name = program_invocation_name;
-	slash = strrchr(name, '/');
 	if (slash)
 		name = slash + 1;
 	for (object = filter_objects; object; object = object->next)
 		if (!strcmp(object->name, name))
 			return object;
 	return NULL;
+}
+
+/* Returns the filter of the object loaded from @name, "" for the program. */
+PERF_LOCAL const struct filter_object *object_named(const char *name)
+{
+	const struct filter_object *object;
+
+	if (name && *name)
+		return object_of_file(name);
+	object = object_of_file(program_invocation_name);
+	return object ? object : object_of_file(program);
 }
 
 PERF_LOCAL int visit(struct dl_phdr_info *info, size_t size, void *argument)
@@ -273,6 +283,7 @@ PERF_INTERNAL int perf_filter_load(const char *path)
 	struct filter_object *object;
 	char *line = NULL;
 	size_t size = 0;
+	ssize_t length;
 	FILE *file;
 	int rc = 0;
 
@@ -301,6 +312,8 @@ PERF_INTERNAL int perf_filter_load(const char *path)
 	for (object = filter_objects; object; object = object->next)
 		for (set = 0; set < PERF_FILTER_SETS; set++)
 			arrange(&object->set[set]);
+	length = readlink("/proc/self/exe", program, sizeof(program) - 1);
+	program[length < 0 ? 0 : length] = '\0';
 	/* A file without lines selects no functions. */
 	if (!(on & 1u << PERF_FILTER_FROM) && !depth)
 		on |= 1u << PERF_FILTER_RECORD;

@@ -114,6 +114,20 @@ TEST_F(filter, accepts_quoted_object_names)
 	program_invocation_name = usual;
 }
 
+/* The program was started through a link, or has overwritten its arguments. */
+TEST_F(filter, knows_the_program_by_its_file)
+{
+	uintptr_t at = text_of(self);
+	char *usual = program_invocation_name, text[512];
+
+	snprintf(text, sizeof(text), "%s %lx %lx\n", self->name, at, at + 1);
+	program_invocation_name = "server: idle";
+	ASSERT_EQ(0, load(self, text));
+	EXPECT_TRUE(HAS(at));
+	EXPECT_FALSE(HAS(at + 1));
+	program_invocation_name = usual;
+}
+
 TEST_F(filter, without_ranges_selects_nothing)
 {
 	ASSERT_EQ(0, load(self, "# nothing\n"));

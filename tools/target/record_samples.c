@@ -195,7 +195,7 @@ static int begin_samples(struct recording *r)
 	struct sifive_trace_status capture;
 
 	/* An earlier attempt may have failed half-way. */
-	if (r->device.path)
+	if (*r->device.path)
 		perf_device_close(&r->device);
 	if (capture_begin(&r->device, &r->setup.parsed, r->join) ||
 	    perf_device_capture(&r->device, &capture))
