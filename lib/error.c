@@ -9,6 +9,7 @@
 
 #include "environment.h"
 #include "error.h"
+#include "quiet.h"
 
 /* Room for a path, an explanation and the kernel's message. */
 #define ERROR_LEN	448
@@ -24,8 +25,13 @@ PERF_LOCAL void print(enum perf_verbosity least, const char *call, const char *w
 	char line[ERROR_LEN + 64];
 	int length = snprintf(line, sizeof(line), "sifive-perf: %s%s\n", call, what);
 
+#ifndef PERF_DROPIN
+	if (verbosity >= least)
+		perf_quiet_line(line, (size_t)length);
+#else
 	if (verbosity >= least && write(STDERR_FILENO, line, (size_t)length) < 0)
 		return;
+#endif /* PERF_DROPIN */
 }
 
 PERF_INTERNAL void perf_error_clear(void)

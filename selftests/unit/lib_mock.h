@@ -443,6 +443,7 @@ static inline void mock_syscall(long number, ...)
 {
 	void (*before)(void) = mock_before_blocking;
 
+	mock_naps += number == SYS_clock_nanosleep;
 	if (number != SYS_rt_sigprocmask || !before)
 		return;
 	mock_before_blocking = NULL;
@@ -462,7 +463,6 @@ static inline void mock_syscall(long number, ...)
 #define __builtin_return_address(level) \
 	((void *)((uintptr_t)__builtin_return_address(level) & ~(uintptr_t)1))
 
-#define nanosleep(...)		(mock_naps++, nanosleep(__VA_ARGS__))
 #define syscall(...)		(mock_syscall(__VA_ARGS__, 0), syscall(__VA_ARGS__))
 #define open(...)		mock_open(__VA_ARGS__)
 #define stat(...)		mock_stat(__VA_ARGS__)
@@ -496,6 +496,7 @@ PERF_INTERNAL void perf_rseq_barrier(void)
 #include "../../lib/counter.c"
 #include "../../lib/record.c"
 #include "../../lib/section.c"
+#include "../../lib/quiet.c"
 #include "../../lib/error.c"
 #include "../../lib/environment.c"
 #include "../../lib/event.c"
