@@ -17,6 +17,7 @@
 #include "member.h"
 #include "objects.h"
 #include "options.h"
+#include "quiet.h"
 #include "session.h"
 #include "switches.h"
 #include "turns.h"
@@ -24,8 +25,8 @@
 /* Owner of the session if this file set it up. */
 static const char auto_user;
 
-/* The trace's path, set when the program starts, because the environment may change later. */
-static char output[PATH_MAX];
+/* Paths, set when the program starts, because the environment may change later. */
+static char output[PATH_MAX], filter[PATH_MAX];
 
 PERF_LOCAL int read_flags(struct sifive_trace_options *options)
 {
@@ -54,6 +55,7 @@ PERF_LOCAL int read_environment(struct sifive_trace_options *options)
 {
 	uint64_t channel = options->channel, interval = 0, stack = 0;
 	unsigned int sink = 0;
+	const char *path;
 
 	if (perf_environment_choice("SIFIVE_TRACE_COUNT", "raw, delta, xor",
 				    &options->count_type) ||
@@ -78,7 +80,10 @@ PERF_LOCAL int read_environment(struct sifive_trace_options *options)
 	options->events = perf_environment("SIFIVE_TRACE_EVENTS");
 	options->cpus = perf_environment("SIFIVE_TRACE_CPUS");
 	options->period_event = perf_environment("SIFIVE_TRACE_PERIOD_EVENT");
-	options->filter = perf_environment("SIFIVE_TRACE_FILTER");
+	path = perf_environment("SIFIVE_TRACE_FILTER");
+	if (path && snprintf(filter, sizeof(filter), "%s", path) >= (int)sizeof(filter))
+		return perf_error("the filter's name is too long");
+	options->filter = path ? filter : NULL;
 	return 0;
 }
 
@@ -108,12 +113,13 @@ PERF_LOCAL void end_member(void)
 {
 	perf_objects_note();
 	perf_member_off();
-	if (perf_member_write(output, true))
+	/* The recorder has ended the recording, and removed the folder. */
+	if (perf_member_write(output, true) && errno != ENOENT)
 		perf_error_print("SIFIVE_TRACE_RECORD: ");
 	perf_session_end();
 }
 
-PERF_LOCAL void auto_stop(void)
+PERF_LOCAL void stop(void)
 {
 	perf_error_clear();
 	if (perf_session.user != &auto_user)
@@ -141,6 +147,15 @@ PERF_LOCAL void auto_stop(void)
 		perf_bind_report_unused();
 	perf_session_end();
 	perf_session_leave();
+}
+
+PERF_LOCAL void auto_stop(void)
+{
+	struct perf_quiet quiet;
+
+	perf_quiet_begin(&quiet);
+	stop();
+	perf_quiet_end(&quiet);
 }
 
 #ifdef PERF_SHARED
@@ -192,12 +207,14 @@ PERF_LOCAL uint32_t drain_flags(unsigned int value)
 /* The set-up that the environment requested when the program started. */
 static struct perf_setup setup;
 
-/* Join the recording, at the program's start and in each child. */
-PERF_LOCAL int begin_member(void)
+/* Join the recording, at the program's start and in each child. @note: look for new objects. */
+PERF_LOCAL int begin_member(bool note)
 {
 	if (perf_session_setup(&setup, &auto_user))
 		return -1;
-	perf_objects_note();
+	if (note)
+		perf_objects_note();
+	setup.inherits = true;
 	/* A failure here must not end the recording. */
 	if (perf_member_write(output, false))
 		perf_error_print("SIFIVE_TRACE_RECORD: ");
@@ -205,7 +222,7 @@ PERF_LOCAL int begin_member(void)
 	return 0;
 }
 
-PERF_INTERNAL void perf_auto_child(bool fork, bool idle)
+PERF_INTERNAL void perf_auto_child(bool fork, bool idle, bool alone)
 {
 	if (!PERF_MEMBER || !setup.join || perf_session_enter(true, PERF_FRAME))
 		return;
@@ -214,7 +231,7 @@ PERF_INTERNAL void perf_auto_child(bool fork, bool idle)
 		perf_warning("SIFIVE_TRACE_RECORD: process %d is not recorded: it was created %s",
 			     (int)getpid(), fork ? "in the middle of a record" :
 			     "without fork()");
-	else if (begin_member() && errno != ENXIO)
+	else if (begin_member(alone) && errno != ENXIO)
 		perf_error_print("SIFIVE_TRACE_RECORD: a child is not recorded: ");
 	perf_session_leave();
 	perf_error_clear();
@@ -242,7 +259,7 @@ PERF_LOCAL int auto_begin(bool join)
 	setup.turn_us = (uint32_t)turn;
 	setup.join = join;
 	if (PERF_MEMBER && join)
-		return stop_last() ? perf_error("out of memory") : begin_member();
+		return stop_last() ? perf_error("out of memory") : begin_member(true);
 	if (perf_session_setup(&setup, &auto_user))
 		return -1;
 	if (stop_last()) {
@@ -284,8 +301,13 @@ PERF_INTERNAL void perf_auto_start(void)
 	if (perf_session_enter(true, PERF_FRAME))
 		return;
 	/* sifive-trace record finds the library in a program by this message. */
-	if (auto_begin(record == PERF_RECORD_JOIN))
-		perf_error_print("SIFIVE_TRACE_RECORD: nothing is recorded: ");
+	if (auto_begin(record == PERF_RECORD_JOIN)) {
+		/* The recording may have ended, and processes in it continue. */
+		if (record == PERF_RECORD_JOIN && errno == ENXIO)
+			setup.join = false;
+		else
+			perf_error_print("SIFIVE_TRACE_RECORD: nothing is recorded: ");
+	}
 	perf_session_leave();
 	perf_error_clear();
 }
@@ -296,6 +318,8 @@ PERF_LOCAL void yield(void)
 {
 	if (PERF_MEMBER && perf_session.setup.join) {
 		end_member();
+		/* The program's own set-up replaces the filter. */
+		setup.inherits = false;
 		return;
 	}
 	perf_session_off();

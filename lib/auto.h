@@ -25,7 +25,8 @@ PERF_INTERNAL void perf_auto_yield(uintptr_t frame);
  * recording
  * @fork:	fork() is creating the child now; otherwise it was created without fork()
  * @idle:	fork() interrupted no record
+ * @alone:	the parent has no other threads, so no other thread held the loader's locks
  */
-PERF_INTERNAL void perf_auto_child(bool fork, bool idle);
+PERF_INTERNAL void perf_auto_child(bool fork, bool idle, bool alone);
 
 #endif /* PERF_AUTO_H */

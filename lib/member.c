@@ -4,6 +4,7 @@
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "member.h"
@@ -19,8 +20,9 @@
 /* Maximum number of programs that one process can execute, one after another. */
 #define IMAGES		100000
 
-/* Path of this program's part of the side-car file. */
-static char part[PATH_MAX];
+/* The folder of the parts as it was when the program joined, and the program's part in it. */
+static struct stat joined;
+static char part[32];
 
 PERF_INTERNAL int perf_member_take(struct perf_device *device, struct perf_setup *setup,
 				   uint32_t *channels)
@@ -29,7 +31,7 @@ PERF_INTERNAL int perf_member_take(struct perf_device *device, struct perf_setup
 	uint32_t i;
 
 	/* Programs without hooks record nothing, unless they load an instrumented object. */
-	if (perf_bind(setup->hooks) || perf_join(device, &join, perf_bind_used()))
+	if ((!setup->inherits && perf_bind(setup->hooks)) || perf_join(device, &join, perf_bind_used()))
 		return -1;
 	*channels = join.channel < 0 ? 0 : 1u << join.channel;
 	setup->shared = join.used ? *channels : 0;
@@ -59,17 +61,33 @@ PERF_INTERNAL void perf_member_off(void)
 	perf_session.state = PERF_SESSION_READY;
 }
 
+/* The recorder removes its folder when it ends, and then anybody can create another one. */
+PERF_LOCAL int open_folder(const char *folder)
+{
+	int fd = open(folder, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	struct stat now;
+
+	if (fd < 0 || fstat(fd, &now))
+		return fd;
+	if (!joined.st_ino)
+		joined = now;
+	if (now.st_dev == joined.st_dev && now.st_ino == joined.st_ino &&
+	    now.st_uid == joined.st_uid)
+		return fd;
+	close(fd);
+	errno = ENOENT;
+	return -1;
+}
+
 /* Creates a file that no other program uses. */
-PERF_LOCAL int make_part(const char *folder)
+PERF_LOCAL int make_part(int folder)
 {
 	unsigned int i;
 	int fd = -1;
 
 	for (i = 0; fd < 0 && i < IMAGES; i++) {
-		if (snprintf(part, sizeof(part), "%s/%d.%u", folder, (int)getpid(), i) >=
-		    (int)sizeof(part))
-			break;
-		fd = open(part, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+		snprintf(part, sizeof(part), "%d.%u", (int)getpid(), i);
+		fd = openat(folder, part, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
 		if (fd < 0 && errno != EEXIST)
 			break;
 	}
@@ -78,14 +96,27 @@ PERF_LOCAL int make_part(const char *folder)
 	return fd;
 }
 
+PERF_LOCAL int open_part(const char *name)
+{
+	int folder = open_folder(name), fd, error;
+
+	if (folder < 0)
+		return -1;
+	fd = *part ? openat(folder, part, O_WRONLY | O_TRUNC | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC) :
+		     make_part(folder);
+	error = errno;
+	close(folder);
+	errno = error;
+	return fd;
+}
+
 PERF_INTERNAL int perf_member_write(const char *folder, bool ends)
 {
-	int fd = *part ? open(part, O_WRONLY | O_TRUNC | O_NOFOLLOW | O_CLOEXEC) :
-			 make_part(folder);
+	int fd = open_part(folder);
 
 	if (fd < 0)
 		return perf_error("cannot write to %s: %s", folder, strerror(errno));
-	return perf_meta_part(fd, part, ends);
+	return perf_meta_part(fd, folder, ends);
 }
 
 PERF_INTERNAL void perf_member_forget(void)

@@ -8,6 +8,7 @@
 
 #include "bind.h"
 #include "error.h"
+#include "join.h"
 #include "joined.h"
 #include "namespace.h"
 #include "object.h"
@@ -65,7 +66,8 @@ PERF_LOCAL void add_object(const struct perf_object *found, const char *name)
 	object->seen = true;
 	object->path = strcpy((char *)(object + 1), path);
 	object->name = strcpy((char *)(object + 1) + strlen(path) + 1, name);
-	*objects_end = object;
+	/* A child that fork() creates now may inherit the list. */
+	__atomic_store_n(objects_end, object, __ATOMIC_RELEASE);
 	objects_end = &object->next;
 	objects_count++;
 }
@@ -133,13 +135,24 @@ PERF_INTERNAL void perf_objects_begin(void)
 	pthread_mutex_unlock(&lock);
 }
 
-/* The list is not freed, because fork() may have interrupted another thread's change of it. */
+/* Nothing is freed, because fork() may have interrupted another thread's change of the list. */
 PERF_INTERNAL void perf_objects_forget(void)
 {
+	struct perf_object *object = PERF_MEMBER ? objects : NULL;
+
 	lock = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
-	objects = NULL;
 	objects_end = &objects;
 	objects_count = 0;
+	looked.timed = false;
+	for (; object; object = object->next) {
+		if (object->ended)
+			continue;
+		object->begins = false;
+		*objects_end = object;
+		objects_end = &object->next;
+		objects_count++;
+	}
+	*objects_end = NULL;
 }
 
 PERF_INTERNAL void perf_objects_each(perf_object_use *each, void *argument)
@@ -171,15 +184,17 @@ PERF_LOCAL int close_next(void *handle)
 PERF_INTERNAL int perf_objects_close(void *handle)
 {
 	const bool noted = perf_session.state >= PERF_SESSION_READY;
-	int rc;
+	int rc, cancelable;
 
-	if (noted) {
-		perf_bind_late();
-		perf_objects_note();
-	}
+	if (!noted)
+		return close_next(handle);
+	/* A thread that is cancelled while it notes objects would block the others forever. */
+	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancelable);
+	perf_bind_late();
+	perf_objects_note();
 	rc = close_next(handle);
-	if (noted)
-		perf_objects_note();
+	perf_objects_note();
+	pthread_setcancelstate(cancelable, NULL);
 	return rc;
 }
 

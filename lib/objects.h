@@ -22,7 +22,7 @@ PERF_INTERNAL void perf_objects_begin(void);
 /* Record newly loaded and unloaded objects. */
 PERF_INTERNAL void perf_objects_note(void);
 
-/* Forget everything, in a child of fork(). */
+/* In a child of fork(): forget everything, or, in the shared library, only unloaded objects. */
 PERF_INTERNAL void perf_objects_forget(void);
 
 /* Call @each for each object, in order of loading. */

@@ -3,7 +3,6 @@
 #include <pthread.h>
 #include <string.h>
 #include <sys/syscall.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "auto.h"
@@ -25,6 +24,9 @@
 /* Absent from static programs that cannot set a filter. */
 #pragma weak perf_filter_load
 
+/* The loader's locks may be held forever in a child, which therefore inherits what they guard. */
+#define inherits(setup)	(PERF_MEMBER && (setup)->inherits)
+
 /* Number of records from one header to the next in an XOR ring. */
 #define INTERVAL_USUAL	SIFIVE_TRACE_SAMPLING_HEADER_EVERY
 #endif /* PERF_DROPIN */
@@ -42,9 +44,14 @@ static int cancelable;
 /* The thread's latest fork() interrupted a record. */
 static __thread bool in_record PERF_THREAD_MODEL;
 
+/* The thread was the only one when it called fork(); the C library knows this since 2.32. */
+static __thread bool alone PERF_THREAD_MODEL;
+extern char __libc_single_threaded __attribute__((weak));
+
 PERF_LOCAL void note_fork(void)
 {
 	in_record = perf_gate_closed(perf_self);
+	alone = PERF_MEMBER && &__libc_single_threaded && __libc_single_threaded;
 }
 #else
 #define note_fork	NULL
@@ -65,7 +72,7 @@ PERF_LOCAL void forget(bool fork)
 		perf_pool->pid = getpid();
 #ifndef PERF_DROPIN
 	if (PERF_MEMBER)
-		perf_auto_child(fork, !in_record);
+		perf_auto_child(fork, !in_record, alone);
 #endif /* PERF_DROPIN */
 }
 
@@ -117,7 +124,6 @@ PERF_LOCAL bool take_call(int32_t self, uintptr_t frame)
 
 PERF_INTERNAL int perf_session_enter(bool record, uintptr_t frame)
 {
-	const struct timespec pause = { .tv_nsec = 1000000 };
 	int32_t self = perf_thread_id();
 	int state;
 
@@ -127,14 +133,12 @@ PERF_INTERNAL int perf_session_enter(bool record, uintptr_t frame)
 	if (perf_hooks_busy(frame) && record)
 		return perf_error("a record is being written: call this outside signal handlers");
 
-	/* A cancelled call would block the others forever. */
-	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &state);
-	while (!take_call(self, frame)) {
-		if (caller == self) {
-			pthread_setcancelstate(state, NULL);
+	/* A cancelled call would block the others forever; a handler can leave only the waits. */
+	while (pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &state), !take_call(self, frame)) {
+		pthread_setcancelstate(state, NULL);
+		if (caller == self)
 			return perf_error("another call of this library is interrupted: call this outside signal handlers");
-		}
-		nanosleep(&pause, NULL);
+		perf_sleep(1000000);
 	}
 	cancelable = state;
 	return 0;
@@ -409,8 +413,8 @@ PERF_INTERNAL int perf_session_setup(struct perf_setup *setup, const void *user)
 	    perf_device_map(device) ||
 #ifndef PERF_DROPIN
 	    (setup->per_thread && setup->count && perf_device_map_slots(device)) ||
-	    (perf_filter_load && perf_filter_load(setup->filter)) ||
-	    perf_bind(setup->hooks) ||
+	    (perf_filter_load && !inherits(setup) && perf_filter_load(setup->filter)) ||
+	    (!inherits(setup) && perf_bind(setup->hooks)) ||
 #endif /* PERF_DROPIN */
 	    fill_pool(device, setup, channels, first))
 		goto fail;
@@ -422,7 +426,8 @@ PERF_INTERNAL int perf_session_setup(struct perf_setup *setup, const void *user)
 	perf_session.state = PERF_SESSION_READY;
 #ifndef PERF_DROPIN
 	perf_session.joined_timed = PERF_MEMBER && perf_joined_time(&perf_session.joined_at);
-	perf_objects_begin();
+	if (!inherits(setup))
+		perf_objects_begin();
 #endif /* PERF_DROPIN */
 	return 0;
 

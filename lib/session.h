@@ -57,6 +57,7 @@ enum perf_session_state {
  * @turn_us:	length of a turn in microseconds if there are more events than counters; 0 if
  *		that is an error
  * @join:	record into the session of an ancestor; its counters are filled in
+ * @inherits:	the filter, the bindings and the objects are the parent's; valid if @join is set
  * @shared:	channels that other processes have had; valid if @join is set
  */
 struct perf_setup {
@@ -78,6 +79,7 @@ struct perf_setup {
 	uint32_t header_interval;
 	const char *filter;
 	bool join;
+	bool inherits;
 	uint32_t shared;
 	/* The kernel records these on @switch_channel, which is filled in. */
 	bool switches;	/* context switches */

@@ -41,6 +41,38 @@ until grep -q "has ended" waits.err; do sleep 0.1; done
 kill $command; wait $command; echo $? >waits.rc; killall sleep
 '
 
+# Programs that a library in their process can make fail.
+board fpga -- '
+rec unload $p/adverse unload $p/plugin.so
+rec loader --children $p/adverse loader
+rec title --children -F leaf $p/adverse title
+ln -s $p/tree /tmp/other; echo "tree 0 ffffffff" >/tmp/filter
+rec linked --filter /tmp/filter /tmp/other work
+own() {
+	output=$1; shift
+	LD_PRELOAD=libsifive-perf.so.0 SIFIVE_TRACE_OUTPUT=$output SIFIVE_TRACE_RECORD=1 "$@"
+}
+run error own /none/x.rtd $p/adverse error /out/error.dat
+run pipe own /none/x.rtd $p/adverse pipe
+(ulimit -f 8; run limit own /tmp/limit.rtd $p/adverse work)
+
+# Processes continue after their recording; then another folder has the name of its folder.
+sifive-trace record --children -o survives.rtd sh -c "
+	$p/adverse wait /tmp/first 2>first.err & $p/adverse wait /tmp/second 2>second.err &
+	$p/tree work" 2>survives.err & command=$!
+until grep -q "has ended" survives.err; do sleep 0.1; done
+folder=$(ls -d /tmp/sifive-trace.*)
+kill $command; wait $command
+set -- $(pidof adverse)
+touch /tmp/first
+until [ "$(pidof adverse | wc -w)" = 1 ]; do sleep 0.1; done
+mkdir $folder
+for process; do mkfifo $folder/$process.0; done
+touch /tmp/second
+while pidof adverse >/dev/null; do sleep 0.1; done
+rm -r $folder
+'
+
 # Programs that run while a process is recorded wait until there are samples, or until the
 # buffer is full.
 running='
@@ -194,6 +226,24 @@ result $? "a killed recorder: the device is free again"
 result $? "a killed recorder: its processes continue until they have finished"
 [ "$(cat "$out/waits.rc")" = 0 ] && [ "$(leaves waits)" = 10 ]
 result $? "a signal ends the wait for processes in the background, and all records are written"
+
+# ---- programs that a library can make fail ------------------------------------
+
+status unload 0 "a thread that is cancelled within dlclose() does not block others"
+status loader 0 "--children: fork() while another thread holds a lock of the loader"
+whole loader 1000 "--children: the calls of that child"
+whole title 1000 "--children -F: a child of a program that has overwritten its environment"
+whole linked 10 "--filter: a program that is started through a symbolic link"
+status error 0 "a program that closes standard error: the exit status is the program's"
+[ "$(cat "$out/error.dat")" = data ]
+result $? "a program that closes standard error: no message is written to its own file"
+status pipe 0 "a message to a pipe that nobody reads does not end the program"
+status limit 0 "a trace that exceeds the limit of a file's size does not end the program"
+says limit "File too large" "a trace that exceeds the limit of a file's size: the message"
+[ -e "$out/first.err" ] && [ ! -s "$out/first.err" ]
+result $? "a process that continues after its recording has ended prints nothing"
+[ -e "$out/second.err" ] && [ ! -s "$out/second.err" ]
+result $? "such a process writes nothing to another folder with the name of the recording's"
 
 # ---- running processes ----------------------------------------------------
 
