@@ -175,4 +175,26 @@ TEST_F(sidecar, symbolic_links_are_not_followed)
 	EXPECT_NE(0, access("victim", F_OK));
 }
 
+/* Another user who can write to the folder must not get the text of a file that he cannot read. */
+TEST_F(sidecar, links_are_not_read)
+{
+	const struct meta_part part = { .from = "f" };
+
+	ASSERT_EQ(0, rename("trace.meta", "secret"));
+	ASSERT_EQ(0, symlink("secret", "trace.meta"));
+	EXPECT_EQ(-1, sidecar_part("trace.meta", &part));
+	EXPECT_EQ(-1, sidecar_copy("trace.meta", "other.meta", &hit));
+	EXPECT_EQ(0, sidecar_begin("trace.meta", "piece.meta", &part, 4, NULL));
+	EXPECT_STREQ("{\"part\":{\"from\":\"f\"},\n\"version\":1,\n\"piece\":4}\n",
+		     text_of("piece.meta"));
+	ASSERT_EQ(0, unlink("trace.meta"));
+	ASSERT_EQ(0, link("secret", "trace.meta"));
+	EXPECT_EQ(-1, sidecar_part("trace.meta", &part));
+	ASSERT_EQ(0, unlink("trace.meta"));
+	ASSERT_EQ(0, mkfifo("trace.meta", 0600));
+	EXPECT_EQ(-1, sidecar_part("trace.meta", &part));
+	EXPECT_NE(0, access("other.meta", F_OK));
+	EXPECT_STREQ(FINISHED, text_of("secret"));
+}
+
 TEST_HARNESS_MAIN

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /* See sidecar.h. */
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <sys/stat.h>
 #include <sys/utsname.h>
 #include <time.h>
 #include <unistd.h>
@@ -204,20 +206,43 @@ int sidecar_write(int fd, const char *trace, const struct sifive_trace_sink *sin
 	return output_close(out) || error ? -1 : 0;
 }
 
+/*
+ * Opens a side-car file to read it. Another user may be able to replace it in its folder, by a link
+ * to a file that only this user may read, and whose text must not appear in a new file.
+ */
+static FILE *open_meta(const char *meta)
+{
+	int fd = open(meta, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+	struct stat status;
+
+	if (fd < 0 && errno != ELOOP) {
+		report("%s: %s", meta, strerror(errno));
+		return NULL;
+	}
+	if (fd >= 0 && !fstat(fd, &status) && S_ISREG(status.st_mode) && status.st_nlink == 1)
+		return fdopen(fd, "r");
+	report("%s: it is not a regular file, or is a link: it is not read; record in a folder that only you can write to",
+	       meta);
+	if (fd >= 0)
+		close(fd);
+	return NULL;
+}
+
 /* Returns the text of a side-car file, to be freed. */
 static char *read_meta(const char *meta)
 {
-	FILE *file = fopen(meta, "re");
-	char *text = malloc(META_BYTES_MAX + 1);
-	size_t got = file && text ? fread(text, 1, META_BYTES_MAX, file) : 0;
+	FILE *file = open_meta(meta);
+	char *text = file ? malloc(META_BYTES_MAX + 1) : NULL;
+	size_t got = text ? fread(text, 1, META_BYTES_MAX, file) : 0;
 
-	if (file)
-		fclose(file);
-	if (got)
+	if (!file)
+		return NULL;
+	fclose(file);
+	if (got) {
 		text[got] = '\0';
-	if (got)
 		return text;
-	report("%s: %s", meta, file ? "it is empty" : strerror(errno));
+	}
+	report("%s: %s", meta, text ? "it is empty" : "out of memory");
 	free(text);
 	return NULL;
 }
