@@ -32,9 +32,11 @@ sifive-trace record -C 0 -o ended.rtd --on-full drain $p/busy-static 100000 2>en
 until [ -s ended.rtd ]; do sleep 0.1; done
 kill $command; wait $command; echo $? >ended.rc
 
-mkdir "/tmp/a folder:\$LIB"; cp /target/libsifive-perf.so "/tmp/a folder:\$LIB"
-rec link --library "/tmp/a folder:\$LIB/libsifive-perf.so" $p/plain
-ls -d /tmp/sifive-trace.* >link.left 2>/dev/null
+unnamed() { mkdir "/tmp/$2"; cp /target/libsifive-perf.so "/tmp/$2"; rec $1 --library "/tmp/$2/libsifive-perf.so" $p/plain; }
+unnamed space "a folder"; unnamed colon a:b; unnamed dollar "a\$LIB"
+cp $p/shared $p/libfirst.so $p/libsecond.so "/tmp/a folder"
+rec spaced -F first "/tmp/a folder/shared"
+until pidof busy >/dev/null; do sleep 0.1; done
 rec plain $p/plain
 echo earlier >kept.rtd; run read-out sifive-trace dump -o read-out.rtd; run kept sifive-trace dump -o kept.rtd
 { until [ -s reading.rtd ]; do sleep 0.1; done; run read-now sifive-trace dump -o read-now.rtd; touch /tmp/read-now; } &
@@ -340,15 +342,14 @@ done
 status end 143 "ending the command ends the program"
 [ -s "$out/end.rtd" ]
 result $? "ending the command: recorded data is written"
-status link 7 "--library: a name that LD_PRELOAD cannot hold"
-[ -n "$(calls plain)" ] && [ "$(calls link)" = "$(calls plain)" ]
-result $? "--library: all calls are recorded"
+for name in space colon dollar; do
+	refused $name 125 "LD_PRELOAD cannot contain this name" "--library: a name with a $name is refused"
+done
+ln -s "$(realpath "$target/record")" "$out/root/tmp/a folder"
+[ "$(calls spaced | cut -d " " -f 1)" = first ]
+result $? "-F: a function of a shared object in a folder whose name has a space"
 [ -n "$(calls plain)" ] && [ "$(calls preload)" = "$(calls plain)" ]
 result $? "LD_PRELOAD: the board has the library under the name that programs load"
-[ ! -s "$out/link.left" ]
-result $? "--library: the link is removed"
-meta link 'any(o["path"] == "/tmp/a folder:$LIB/libsifive-perf.so" for o in m["objects"])' \
-	"--library: the side-car file has its own name"
 refused read-out 3 "nothing is left to write: the capture is drained, and all $(stat -c %s "$out/plain.rtd") bytes so far have been read" \
 	"dump: a capture that record has read to its end"
 [ ! -e "$out/read-out.rtd.meta" ] && [ "$(cat "$out/kept.rtd")" = earlier ] && [ ! -e "$out/kept.rtd.meta" ]

@@ -59,10 +59,25 @@ static void look_at_object(struct program *program, const char *path)
 	elf_close(&elf);
 }
 
+/*
+ * Returns the path in a line of the loader's list: "NAME => PATH (0xADDRESS)" or "PATH (0xADDRESS)",
+ * where paths can contain spaces. Returns NULL if there is none.
+ */
+static const char *listed_path(char *line)
+{
+	char *arrow = strstr(line, " => "), *end = strrchr(line, '(');
+
+	if (!end || end == line || strncmp(--end, " (0x", 4))
+		return NULL;
+	*end = '\0';
+	return arrow ? arrow + strlen(" => ") : line + strspn(line, "\t");
+}
+
 /* The loader lists a program's objects without running it. */
 static void look_at_objects(struct program *program, const char *loader)
 {
-	char line[PATH_MAX + 256], path[PATH_MAX];
+	char line[2 * PATH_MAX + 256];
+	const char *path;
 	int ends[2], status;
 	FILE *list;
 	pid_t pid;
@@ -78,10 +93,11 @@ static void look_at_objects(struct program *program, const char *loader)
 	}
 	close(ends[1]);
 	list = fdopen(ends[0], "r");
-	while (list && fgets(line, sizeof(line), list))
-		if (sscanf(line, " %*s => %4095s (0x", path) == 1 ||
-		    sscanf(line, " %4095s (0x", path) == 1)
+	while (list && fgets(line, sizeof(line), list)) {
+		path = listed_path(line);
+		if (path)
 			look_at_object(program, path);
+	}
 	if (list)
 		fclose(list);
 	if (pid > 0)
@@ -188,7 +204,7 @@ static bool library_in(const char *folder, char *path)
 	return !access(path, R_OK);
 }
 
-int program_library(const struct program *program, const char *named, char *path)
+static int find_library(const struct program *program, const char *named, char *path)
 {
 	char self[PATH_MAX - 64], up[PATH_MAX - 32], *slash;
 	ssize_t length;
@@ -220,42 +236,13 @@ int program_library(const struct program *program, const char *named, char *path
 	return -1;
 }
 
-static void link_name(char link[PATH_MAX], const char *folder)
+int program_library(const struct program *program, const char *named, char *path)
 {
-	snprintf(link, PATH_MAX, "%s/" LIBRARY, folder);
-}
-
-int program_link(char *library, char *folder)
-{
-	char link[PATH_MAX];
-
-	*folder = '\0';
-	if (!strpbrk(library, NOT_IN_PRELOAD))
+	if (find_library(program, named, path))
+		return -1;
+	if (!strpbrk(path, NOT_IN_PRELOAD))
 		return 0;
-	strcpy(folder, "/tmp/sifive-trace.XXXXXX");
-	if (!mkdtemp(folder)) {
-		report("%s: %s", folder, strerror(errno));
-		*folder = '\0';
-		return -1;
-	}
-	link_name(link, folder);
-	/* Make the link readable even to a program that changes its user. */
-	if (chmod(folder, 0755) || symlink(library, link)) {
-		report("%s: %s", link, strerror(errno));
-		program_unlink(folder);
-		return -1;
-	}
-	strcpy(library, link);
-	return 0;
-}
-
-void program_unlink(const char *folder)
-{
-	char link[PATH_MAX];
-
-	if (!*folder)
-		return;
-	link_name(link, folder);
-	unlink(link);
-	rmdir(folder);
+	report("%s: LD_PRELOAD cannot contain this name, because of a space, a colon or a $: copy the library to a folder without these, and name the copy with --library FILE",
+	       path);
+	return -1;
 }

@@ -59,24 +59,9 @@ int program_find(struct program *program, const char *name);
  * @named:	the user's choice, or NULL
  * @path:	filled, PATH_MAX bytes
  *
- * Return: 0, or -1 after printing an error.
+ * Return: 0, or -1 after printing an error: also if LD_PRELOAD cannot contain its name.
  */
 int program_library(const struct program *program, const char *named,
 		    char *path);
-
-/* Size of a temporary folder's name. */
-#define PROGRAM_FOLDER	32
-
-/**
- * program_link() - give the library a name that is valid in LD_PRELOAD
- * @library:	path of the library, replaced by a link's path if needed
- * @folder:	buffer of PROGRAM_FOLDER bytes, set to a folder for program_unlink()
- *
- * Return: 0, or -1 after printing an error.
- */
-int program_link(char *library, char *folder);
-
-/** program_unlink() - remove the link, if any */
-void program_unlink(const char *folder);
 
 #endif /* SIFIVE_TRACE_PROGRAM_H */

@@ -466,7 +466,6 @@ static int record_filtered(struct recording *r)
 /* Chooses how to record the program. */
 static int record(struct recording *r)
 {
-	char folder[PROGRAM_FOLDER] = "";
 	int error;
 
 	if (check_calls(r))
@@ -520,13 +519,11 @@ static int record(struct recording *r)
 	    calls_choose(&r->setup.parsed.take, r->mode, r->all, r->children))
 		return recording_refuse();
 	if (((r->loads && !r->program.library) || r->join) &&
-	    (program_library(&r->program, r->load, r->library) ||
-	     program_link(r->library, folder)))
+	    program_library(&r->program, r->load, r->library))
 		return EXIT_RECORD;
 	r->mask = recording_restrict(r);
 	error = record_filtered(r);
 	umask(r->mask);
-	program_unlink(folder);
 	launch_end();
 	return error;
 }
