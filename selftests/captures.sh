@@ -19,6 +19,7 @@ run full-busy $p/busy 500
 run full-stop sifive-trace stop
 run full-status sifive-trace status
 run full-dump sifive-trace dump -o full-dump.rtd
+(ulimit -f 4; sifive-trace dump -o /tmp/limited.rtd 2>/tmp/limited.err; echo $? >/tmp/limited.rc); cp /tmp/limited.rc /tmp/limited.err .
 
 # Run each command in its own process group, as in a terminal: nohup or & would make it ignore
 # signals.
@@ -331,6 +332,8 @@ meta full-all 'm["exe"] == "/target/record/busy" and m["args"] == [m["exe"], "50
 meta full-dump '"exe" not in m' "full-dump: everything that ran"
 grep -q '4096 of 4096 bytes, full$' "$out/full-status.txt"
 result $? "status: the buffer was full, not a ring"
+status limited 3 "dump: a limit of the size of files does not end it"
+says limited "/tmp/limited.rtd: cannot write: File too large" "dump: a limit of the size of files is reported"
 
 # ---- programs ----------------------------------------------------------------------
 

@@ -137,7 +137,35 @@ TEST_F(launch, signals_after_program_exit_do_not_end_the_command)
 	}
 }
 
-/* As after a dry run: signals that arrive between two programs do not affect the second. */
+TEST_F(launch, signal_before_the_program_runs_ends_the_command)
+{
+	launch_begin();
+	raise(SIGINT);
+	EXPECT_EQ(EXIT_RECORD, run(self, "echo >ran"));
+	EXPECT_FALSE(self->launched.ran);
+	EXPECT_TRUE(self->launched.interrupted);
+	EXPECT_NE(0, access("ran", F_OK));
+	launch_end();
+}
+
+/* The reader of the command's messages may have ended, and the size of files may be limited. */
+TEST_F(launch, writes_that_fail_end_the_program_but_not_the_command)
+{
+	static const int number[] = { SIGPIPE, SIGXFSZ };
+	size_t i;
+
+	for (i = 0; i < sizeof(number) / sizeof(number[0]); i++)
+		signal(number[i], SIG_DFL);
+	EXPECT_EQ(128 + SIGPIPE, run(self, "kill -PIPE $$"));
+	EXPECT_EQ(128 + SIGXFSZ, run(self, "kill -XFSZ $$"));
+	for (i = 0; i < sizeof(number) / sizeof(number[0]); i++)
+		raise(number[i]);
+	launch_end();
+	for (i = 0; i < sizeof(number) / sizeof(number[0]); i++)
+		EXPECT_EQ(SIG_DFL, signal(number[i], SIG_DFL));
+}
+
+/* Signals that launch_end() has handled do not affect the next program. */
 TEST_F(launch, second_program_runs_after_the_first_has_ended)
 {
 	EXPECT_EQ(0, run(self, "exit 0"));

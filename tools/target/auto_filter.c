@@ -198,6 +198,5 @@ int auto_filter(struct recording *r, int (*record)(struct recording *r), char *p
 		*path = '\0';
 	}
 	munmap(dry.result, sizeof(*dry.result));
-	launch_end();
 	return status;
 }

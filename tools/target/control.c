@@ -133,6 +133,16 @@ struct start {
 	bool		all;
 };
 
+/*
+ * A message to a pipe whose reader has ended, or a file that reaches the limit of its size, must
+ * not end the command before it has written the rest.
+ */
+static void ignore_failed_writes(void)
+{
+	signal(SIGPIPE, SIG_IGN);
+	signal(SIGXFSZ, SIG_IGN);
+}
+
 /* ---- start ------------------------------------------------------------- */
 
 static const struct cli_option start_options[] = {
@@ -339,6 +349,7 @@ static int command_start(int argc, char **argv)
 	if (setup_finish(setup))
 		return EXIT_USAGE;
 	setup_ignored("start");
+	ignore_failed_writes();
 	return start(setup);
 }
 
@@ -699,6 +710,7 @@ static int command_dump(int argc, char **argv)
 				   argv[optind]);
 	if (files_path(output, path, sizeof(path)))
 		return EXIT_USAGE;
+	ignore_failed_writes();
 	return dump(path);
 }
 

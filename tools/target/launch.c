@@ -46,7 +46,11 @@ static void wake(int number)
 	(void)number;
 }
 
-/* The signals whose handling changes while the program runs, and their handlers. */
+/*
+ * The signals whose handling changes, and their handlers. A message to a pipe whose reader has
+ * ended, or a file that reaches the limit of its size, must not end the command before it has
+ * written the rest.
+ */
 static const struct {
 	int	number;
 	void	(*handler)(int);
@@ -56,6 +60,8 @@ static const struct {
 	{ SIGTERM, pass_on },
 	{ SIGHUP,  pass_on },
 	{ SIGCHLD, wake },
+	{ SIGPIPE, SIG_IGN },
+	{ SIGXFSZ, SIG_IGN },
 };
 
 #define SIGNALS		(sizeof(signals) / sizeof(signals[0]))
@@ -67,12 +73,13 @@ static struct {
 	bool			taken;
 } before;
 
-/* Signals remain blocked except in wait_for(), until return_signals() or launch_end(). */
-static void take_signals(void)
+void launch_begin(void)
 {
 	sigset_t handled;
 	size_t i;
 
+	if (before.taken)
+		return;
 	sigemptyset(&handled);
 	for (i = 0; i < SIGNALS; i++) {
 		struct sigaction action = { .sa_handler = signals[i].handler };
@@ -87,6 +94,16 @@ static void take_signals(void)
 	}
 	sigprocmask(SIG_BLOCK, &handled, &before.mask);
 	before.taken = true;
+}
+
+/* Handles the signals that have arrived; returns whether one of them ends the command. */
+static bool is_interrupted(void)
+{
+	sigset_t blocked;
+
+	sigprocmask(SIG_SETMASK, &before.mask, &blocked);
+	sigprocmask(SIG_SETMASK, &blocked, NULL);
+	return offered || interrupted;
 }
 
 static void return_signals(void)
@@ -162,20 +179,24 @@ static int wait_for(const struct launch *launch, pid_t pid, int *number)
 int launch_run(const struct launch *launch, struct launched *launched)
 {
 	int status = EXIT_RECORD, ends[2];
-	sigset_t blocked;
 	char failed;
 
 	*launched = (struct launched){ .pid = -1 };
+	running = 0;
+	interrupted = 0;
+	offered = 0;
+	launch_begin();
+	if (is_interrupted()) {
+		launched->interrupted = true;
+		report("interrupted: the program was not run");
+		return status;
+	}
 	if (pipe2(ends, O_CLOEXEC)) {
 		report("cannot create a process: %s", strerror(errno));
 		return status;
 	}
-	running = 0;
-	interrupted = 0;
-	offered = 0;
 	if (launch->children)
 		prctl(PR_SET_CHILD_SUBREAPER, 1);
-	take_signals();
 	launched->pid = fork();
 	if (!launched->pid) {
 		return_signals();
@@ -193,9 +214,7 @@ int launch_run(const struct launch *launch, struct launched *launched)
 	}
 	close(ends[0]);
 	/* Do not forward signals once the program has ended. */
-	sigprocmask(SIG_SETMASK, &before.mask, &blocked);
-	launched->interrupted = offered || interrupted;
-	sigprocmask(SIG_SETMASK, &blocked, NULL);
+	launched->interrupted = is_interrupted();
 	return status;
 }
 

@@ -47,7 +47,15 @@ struct launched {
 };
 
 /**
- * launch_run() - run a program and wait for its end
+ * launch_begin() - block signals that would end the command, until launch_end()
+ *
+ * Call it before the first temporary file. If such a signal then arrives before launch_run(), the
+ * program is not run. SIGPIPE and SIGXFSZ are ignored, but not in the program.
+ */
+void launch_begin(void);
+
+/**
+ * launch_run() - run a program and wait for its end, after launch_begin()
  * @launch:	program to run
  * @launched:	filled
  *
@@ -61,7 +69,7 @@ struct launched {
 int launch_run(const struct launch *launch, struct launched *launched);
 
 /**
- * launch_end() - handle signals as before launch_run(), and discard those that have arrived since
+ * launch_end() - handle signals as before launch_begin(), and discard those that have arrived since
  * the program's end
  */
 void launch_end(void);

@@ -521,6 +521,7 @@ static int record(struct recording *r)
 	if (((r->loads && !r->program.library) || r->join) &&
 	    program_library(&r->program, r->load, r->library))
 		return EXIT_RECORD;
+	launch_begin();
 	r->mask = recording_restrict(r);
 	error = record_filtered(r);
 	umask(r->mask);
