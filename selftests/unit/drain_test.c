@@ -294,4 +294,35 @@ TEST_F(drain, unjoined_side_car_file_is_kept)
 	EXPECT_EQ(0, system(command));
 }
 
+/* Another session has begun before the last piece ended. */
+TEST_F(drain, piece_has_no_numbers_of_another_session)
+{
+	char folder[] = "/tmp/drain_test.XXXXXX", command[64];
+	struct drain_sink *sink = &self->drain.sink[0];
+
+	ASSERT_NE(NULL, mkdtemp(folder));
+	ASSERT_EQ(0, chdir(folder));
+	sink->cut = cut_new(1, 40);
+	sink->from = calloc(1, sizeof(*sink->from));
+	ASSERT_NE(NULL, sink->cut);
+	ASSERT_NE(NULL, sink->from);
+	sink->piece = 1;
+	sink->from->sink.given = 20;
+	sink->from->status.samples_lost = 3;
+	sink->bytes = 30;
+	sink->written = 30;
+	status.capture++;
+	status.samples_lost = 1;
+	put("trace.meta", WHOLE("{}"));
+	put("trace.0.meta", "{\"version\":1,\n\"piece\":0,\n\"continued\":true}\n");
+	put("trace.1.meta", "{\"version\":1,\n\"piece\":1}\n");
+	EXPECT_EQ(0, rotate_end(&self->drain));
+	EXPECT_TRUE(has("trace.1.meta", "\"bytes\":10,"));
+	EXPECT_TRUE(has("trace.1.meta", "\"gaps\":0,\"gap_bytes\":0,"));
+	EXPECT_TRUE(has("trace.1.meta", "\"samples\":0,"));
+	ASSERT_EQ(0, chdir("/"));
+	snprintf(command, sizeof(command), "rm -r %s", folder);
+	EXPECT_EQ(0, system(command));
+}
+
 TEST_HARNESS_MAIN

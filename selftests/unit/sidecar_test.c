@@ -148,6 +148,23 @@ TEST_F(sidecar, new_piece_lists_the_recorded_functions)
 	EXPECT_STREQ("{\"version\":1,\n\"piece\":4}\n", text_of("piece.meta"));
 }
 
+/* Each number in "lost" of a piece counts from the end of the piece before it. */
+TEST_F(sidecar, piece_has_its_own_losses)
+{
+	const struct sidecar_state from = {
+		.status = { .samples_lost = 1, .switches_lost = 2, .switches_processes = 3,
+			    .switches_elsewhere = 4, .wakeups_elsewhere = 5 },
+		.losses = { .signals = 6, .threads = 7, .abandoned = 8, .refused = 9,
+			    .children = 10, .dropped = 11 },
+	};
+
+	EXPECT_EQ(0, sidecar_end("trace.meta", &from, &from, NULL, NULL));
+	EXPECT_EQ(0, system("tail -n 1 trace.meta >lost"));
+	EXPECT_STREQ("\"lost\":{\"signals\":0,\"threads\":0,\"abandoned\":0,\"refused\":0,"
+		     "\"children\":0,\"samples\":0,\"dropped\":0,\"switches\":0,\"processes\":0,"
+		     "\"elsewhere\":0,\"wakeups\":0,\"encoders\":0}}\n", text_of("lost"));
+}
+
 TEST_F(sidecar, full_disk_leaves_it_unchanged)
 {
 	const struct meta_part part = { .from = "f" };

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /* The capture of a program that traces itself, after the program has ended: see capture.h. */
+#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
@@ -52,8 +53,10 @@ static int open_capture(const struct capture_mark *mark,
 	int fd = open(machine_device(), O_RDONLY | O_CLOEXEC);
 	unsigned int steps = 0;
 
-	if (fd < 0)
+	if (fd < 0) {
+		report("%s: %s", machine_device(), strerror(errno));
 		return -1;
+	}
 	while (still_held(fd, mark, status) && steps++ < CHILD_STEPS)
 		nanosleep(&step, NULL);
 	if (is_its_own(mark, status))
@@ -215,23 +218,39 @@ static int finish_sink(int fd, const struct drain *drain, uint32_t index, uint64
 	return error;
 }
 
+/* Keeps the bytes of a capture whose state cannot be read any more; returns 1, or -1 if none. */
+static int keep_bytes(const struct drain *drain)
+{
+	char name[PATH_MAX], meta[SIDECAR_PATH];
+	uint32_t i;
+
+	if (!has_bytes(drain))
+		return -1;
+	for (i = 0; i < drain->sinks; i++)
+		if (has_side_car(name, meta, drain->path, i, drain->sinks))
+			report_incomplete(name, meta);
+	return 1;
+}
+
 int capture_drained(struct drain *drain, const struct capture_mark *mark, bool *finished)
 {
-	struct sifive_trace_status status;
-	int fd = open_capture(mark, &status), error = -1;
+	struct sifive_trace_status status = { .capture = mark->capture };
+	int fd = open_capture(mark, &status), error = 0;
 	uint64_t ran = perf_device_now() - mark->began;
 	uint32_t i;
 
 	*finished = !machine_side_car();
-	if (fd >= 0 && status.capture == drain->capture) {
-		drain_rest(drain);
-		for (i = 0, error = 0; error >= 0 && i < drain->sinks; i++)
-			error |= finish_sink(fd, drain, i, ran, finished);
-	} else if (status.capture != mark->capture) {
-		report("another session has configured the trace hardware: the rest of the program's records is lost");
-		error = has_bytes(drain) ? 1 : -1;
+	if (fd < 0 || status.capture != drain->capture) {
+		if (status.capture != mark->capture)
+			report("another session has configured the trace hardware: the rest of the program's records is lost");
+		if (fd >= 0)
+			close(fd);
 		*finished = true;
+		return keep_bytes(drain);
 	}
+	drain_rest(drain);
+	for (i = 0; error >= 0 && i < drain->sinks; i++)
+		error |= finish_sink(fd, drain, i, ran, finished);
 	if (error >= 0)
 		losses_report(fd, &status, *finished);
 	if (error >= 0 && !drain->quiet)
@@ -240,7 +259,6 @@ int capture_drained(struct drain *drain, const struct capture_mark *mark, bool *
 		losses_waits(&status, drain);
 	if (error >= 0 && mark->sampled)
 		error |= losses_samples(&status) ? 1 : 0;
-	if (fd >= 0)
-		close(fd);
+	close(fd);
 	return error;
 }

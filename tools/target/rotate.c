@@ -62,6 +62,11 @@ static void look(const struct drain *d, const struct drain_sink *s, struct sidec
 	    ioctl(d->control, SIFIVE_TRACE_IOC_STATUS, &state->status) ||
 	    ioctl(d->control, SIFIVE_TRACE_IOC_LOSSES, &state->losses))
 		report("%s: %s", machine_device(), strerror(errno));
+	/* What was lost is unknown if the numbers are those of another session. */
+	if (state->status.capture != d->capture) {
+		*state = *s->from;
+		state->sink.given = s->bytes;
+	}
 	if (over) {
 		drain_account(d, index_of(d, s), &state->sink);
 	} else {

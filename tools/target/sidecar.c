@@ -207,8 +207,8 @@ int sidecar_write(int fd, const char *trace, const struct sifive_trace_sink *sin
 }
 
 /*
- * Opens a side-car file to read it. Another user may be able to replace it in its folder, by a link
- * to a file that only this user may read, and whose text must not appear in a new file.
+ * Opens a side-car file to read it. Another user may be able to replace it in its folder, by a
+ * link to a file that only this user may read, and whose text must not appear in a new file.
  */
 static FILE *open_meta(const char *meta)
 {
@@ -397,6 +397,7 @@ static struct sidecar_state since(const struct sidecar_state *from,
 	piece.status.paused -= from->status.paused;
 	piece.status.samples_lost -= from->status.samples_lost;
 	piece.status.switches_lost -= from->status.switches_lost;
+	piece.status.switches_processes -= from->status.switches_processes;
 	piece.status.switches_elsewhere -= from->status.switches_elsewhere;
 	piece.status.wakeups_elsewhere -= from->status.wakeups_elsewhere;
 	piece.losses.signals -= from->losses.signals;
