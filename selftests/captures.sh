@@ -38,6 +38,10 @@ unnamed space "a folder"; unnamed colon a:b; unnamed dollar "a\$LIB"
 cp $p/shared $p/libfirst.so $p/libsecond.so "/tmp/a folder"
 rec spaced -F first "/tmp/a folder/shared"
 until pidof busy >/dev/null; do sleep 0.1; done
+mkdir -m 777 /tmp/any; chmod 666 /dev/sifive-trace
+cp /target/sifive-trace /target/libsifive-perf.so /tmp; $p/caps file /tmp/sifive-trace
+run capable env SIFIVE_TRACE_META=0 $p/caps user /tmp/sifive-trace record -o /tmp/any/capable.rtd $p/plain
+cp /tmp/any/capable* .
 rec plain $p/plain
 echo earlier >kept.rtd; run read-out sifive-trace dump -o read-out.rtd; run kept sifive-trace dump -o kept.rtd
 { until [ -s reading.rtd ]; do sleep 0.1; done; run read-now sifive-trace dump -o read-now.rtd; touch /tmp/read-now; } &
@@ -351,6 +355,9 @@ done
 ln -s "$(realpath "$target/record")" "$out/root/tmp/a folder"
 [ "$(calls spaced | cut -d " " -f 1)" = first ]
 result $? "-F: a function of a shared object in a folder whose name has a space"
+status capable 7 "SIFIVE_TRACE_META=0: the command has file capabilities"
+[ -s "$out/capable.rtd" ] && [ ! -e "$out/capable.rtd.meta" ]
+result $? "SIFIVE_TRACE_META=0: no side-car file is written with file capabilities"
 [ -n "$(calls plain)" ] && [ "$(calls preload)" = "$(calls plain)" ]
 result $? "LD_PRELOAD: the board has the library under the name that programs load"
 refused read-out 3 "nothing is left to write: the capture is drained, and all $(stat -c %s "$out/plain.rtd") bytes so far have been read" \

@@ -167,9 +167,10 @@ const char *machine_device(void)
 
 bool machine_side_car(void)
 {
-	const int word = perf_environment_word("SIFIVE_TRACE_META", PERF_ENVIRONMENT_META);
+	/* Unlike other variables, this one can be accepted with file capabilities, too. */
+	const char *word = getenv("SIFIVE_TRACE_META");
 
-	return !PERF_ENVIRONMENT_NO_META(word);
+	return !word || (strcasecmp(word, "no") && strcmp(word, "0") && strcasecmp(word, "off"));
 }
 
 bool machine_encoder(int fd, uint32_t index, struct sifive_trace_encoder *encoder)
