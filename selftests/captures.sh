@@ -37,7 +37,9 @@ unnamed() { mkdir "/tmp/$2"; cp /target/libsifive-perf.so "/tmp/$2"; rec $1 --li
 unnamed space "a folder"; unnamed colon a:b; unnamed dollar "a\$LIB"
 cp $p/shared $p/libfirst.so $p/libsecond.so "/tmp/a folder"
 rec spaced -F first "/tmp/a folder/shared"
+sifive-trace record -q -o caps.rtd $p/busy 1 /tmp/seen >caps.busy & command=$!
 until pidof busy >/dev/null; do sleep 0.1; done
+grep -E "CapInh|CapAmb" /proc/$(pidof busy)/status >caps.txt; touch /tmp/seen; wait $command
 mkdir -m 777 /tmp/any; chmod 666 /dev/sifive-trace
 cp /target/sifive-trace /target/libsifive-perf.so /tmp; $p/caps file /tmp/sifive-trace
 run capable env SIFIVE_TRACE_META=0 $p/caps user /tmp/sifive-trace record -o /tmp/any/capable.rtd $p/plain
@@ -355,6 +357,8 @@ done
 ln -s "$(realpath "$target/record")" "$out/root/tmp/a folder"
 [ "$(calls spaced | cut -d " " -f 1)" = first ]
 result $? "-F: a function of a shared object in a folder whose name has a space"
+[ "$(grep -cE '^Cap(Inh|Amb):.0+$' "$out/caps.txt")" = 2 ]
+result $? "a program of root gets no inheritable or ambient capability"
 status capable 7 "SIFIVE_TRACE_META=0: the command has file capabilities"
 [ -s "$out/capable.rtd" ] && [ ! -e "$out/capable.rtd.meta" ]
 result $? "SIFIVE_TRACE_META=0: no side-car file is written with file capabilities"
