@@ -262,7 +262,7 @@ result $? "-p --switches: the process's context switches are recorded, with its 
 meta switched '"switches" in m' "-p --switches: the side-car file records the option"
 [ "$(calls followed | sed -n 's/^busy //p')" -gt 1 ]
 result $? "-p --calls: the process's calls are recorded"
-status nothing 125 "-p: a program that cannot be run"
+refused nothing 125 "/target/record/none: No such file" "-p: a program that cannot be run: no file is left"
 status signalled 0 "-p: a signal ends the recording"
 at_least signalled busy 50 "-p: samples until the signal"
 [ "$(calls freed | grep ackermann)" = "ackermann 44" ]

@@ -353,6 +353,10 @@ int record_session(struct recording *r)
 	if (r->watch.cpus)
 		r->objects.late = watch_late(&r->watch);
 	watch_close(&r->watch);
+	if (!r->launched.ran) {
+		recording_forget_files(r);
+		goto out;
+	}
 	written = !save(r);
 	if (r->broken || !written || lacks_samples(r))
 		status = status ? status : EXIT_RECORD;
