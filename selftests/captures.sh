@@ -20,6 +20,11 @@ run full-stop sifive-trace stop
 run full-status sifive-trace status
 run full-dump sifive-trace dump -o full-dump.rtd
 (ulimit -f 4; sifive-trace dump -o /tmp/limited.rtd 2>/tmp/limited.err; echo $? >/tmp/limited.rc); cp /tmp/limited.rc /tmp/limited.err .
+mount -t tmpfs -o size=256k none /run
+run unsaved-start sifive-trace start -i 1ms -b 64k
+dd if=/dev/zero of=/run/other bs=4k 2>/dev/null
+run unsaved sifive-trace stop
+umount /run
 
 # Run each command in its own process group, as in a terminal: nohup or & would make it ignore
 # signals.
@@ -340,6 +345,9 @@ grep -q '4096 of 4096 bytes, full$' "$out/full-status.txt"
 result $? "status: the buffer was full, not a ring"
 status limited 3 "dump: a limit of the size of files does not end it"
 says limited "/tmp/limited.rtd: cannot write: File too large" "dump: a limit of the size of files is reported"
+status unsaved 3 "stop: a state that cannot be written"
+says unsaved "the recording has ended, but its state could not be written to /run/sifive-trace" \
+	"stop: a state that cannot be written is reported"
 
 # ---- programs ----------------------------------------------------------------------
 

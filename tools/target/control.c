@@ -397,21 +397,23 @@ static int command_stop(int argc, char **argv)
 		close(fd);
 		return EXIT_UNREADABLE;
 	}
-	rc = kill(state.pid, SIGTERM);
-	for (steps = 0; !rc && steps < STOP_STEPS; steps++) {
-		if (read_state(&state) && state.ended && kill(state.pid, 0))
-			break;
-		nanosleep(&step, NULL);
-	}
 	close(fd);
-	if (!rc && steps < STOP_STEPS) {
-		report("ended: %" PRIu64 " samples, %" PRIu64 " bytes: sifive-trace dump writes them to a file",
-		       state.samples, state.bytes);
-		return EXIT_OK;
+	rc = kill(state.pid, SIGTERM);
+	for (steps = 0; !rc && steps < STOP_STEPS && !kill(state.pid, 0); steps++)
+		nanosleep(&step, NULL);
+	if (rc || steps == STOP_STEPS) {
+		report("process %d did not end: %s", state.pid,
+		       rc ? strerror(errno) : "see the kernel's log");
+		return EXIT_UNREADABLE;
 	}
-	report("process %d did not end: %s", state.pid,
-	       rc ? strerror(errno) : "see the kernel's log");
-	return EXIT_UNREADABLE;
+	if (!read_state(&state) || !state.ended) {
+		report("the recording has ended, but its state could not be written to %s: make room there before the next start; sifive-trace dump writes this recording without the names of its counters and programs",
+		       FOLDER);
+		return EXIT_UNREADABLE;
+	}
+	report("ended: %" PRIu64 " samples, %" PRIu64 " bytes: sifive-trace dump writes them to a file",
+	       state.samples, state.bytes);
+	return EXIT_OK;
 }
 
 const struct cli_command stop_command = {
