@@ -527,7 +527,7 @@ sampled drained-all busy 100 "drained-all: samples have names"
 for name in limit-size:3:102400 limit-samples:5:20480 limit-time:5:1000000; do
 	most=${name##*:} rc=${name#*:} name=${name%%:*}
 	status $name "${rc%:*}" "$name: the program continues to its end"
-	says $name "is reached: nothing more is recorded, the program continues" "$name: the limit is reported"
+	says $name "is reached: nothing more is recorded" "$name: the limit is reported"
 	[ "$(stat -c %s "$out/$name.rtd")" -le "$most" ] && [ -n "$(calls $name)" ]
 	result $? "$name: the file does not exceed the limit, and can be read"
 	meta $name 'm["coverage"]["limit"]' "$name: the side-car file contains the limit"

@@ -235,6 +235,19 @@ TEST_F(drain, complete_drain_reports_no_loss)
 	EXPECT_EQ(0, sink.gaps);
 }
 
+TEST_F(drain, limit_is_reported_unless_quiet)
+{
+	self->drain.most = 1;
+	drain_copy(&self->drain);
+	EXPECT_STREQ("the limit of --size is reached: nothing more is recorded", reported);
+	reported[0] = '\0';
+	self->drain.over = false;
+	self->drain.quiet = true;
+	drain_copy(&self->drain);
+	EXPECT_TRUE(self->drain.over);
+	EXPECT_STREQ("", reported);
+}
+
 static void put(const char *name, const char *text)
 {
 	FILE *file = fopen(name, "w");

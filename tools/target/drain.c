@@ -338,8 +338,9 @@ static void end(struct drain *d)
 			report("%s: %s", machine_device(), strerror(errno));
 	}
 	d->over = true;
-	report("the limit of %s is reached: nothing more is recorded, the program continues",
-	       room(d) < LEAST ? "--size" : "--time");
+	if (!d->quiet)
+		report("the limit of %s is reached: nothing more is recorded",
+		       room(d) < LEAST ? "--size" : "--time");
 }
 
 /* Discards data after the limit, so that stores do not wait for the command. */
