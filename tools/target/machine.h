@@ -37,7 +37,7 @@ bool machine_capable(int capability);
 
 /**
  * machine_pass_on() - make this process's tracing capabilities ambient, to pass
- *		them to the executed program
+ *		them to the executed program; root's programs do not need that
  *
  * File capabilities do not work, because with them the loader ignores LD_PRELOAD.
  */
