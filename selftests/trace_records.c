@@ -25,8 +25,8 @@ enum { RAW, DELTA, XOR };
  */
 struct stream {
 	enum {
-		START, TYPE, OWNER, MASK, COUNTER, RECORD, CALLER, CALLER_HIGH, STACK, ADDRESS,
-		HIGH, COUNT
+		START, TYPE, OWNER, MASK, COUNTER, RECORD, THREAD, NAMED, CALLER, CALLER_HIGH, STACK,
+		ADDRESS, HIGH, COUNT
 	} state;
 	unsigned int left, at;
 	bool had_one;
@@ -64,6 +64,7 @@ static void finish(struct reading *r, struct stream *s)
 	r->totals->records++;
 	if (r->each)
 		r->each(&s->now, r->arg);
+	s->now.named = false;
 	s->now.callers = 0;
 	s->now.values = 0;
 	s->state = RECORD;
@@ -72,6 +73,7 @@ static void finish(struct reading *r, struct stream *s)
 static void bad(struct reading *r, struct stream *s)
 {
 	r->totals->bad++;
+	s->now.named = false;
 	s->state = START;
 }
 
@@ -85,11 +87,30 @@ static void read_begin(struct reading *r, struct stream *s, unsigned int bytes,
 		s->now.kind = value;
 		s->left = value == TRACE_ENTER || value == TRACE_EXIT ? 2 : 1;
 		s->at = 0;
+	} else if (bytes == 1 && s->state == RECORD && value == SIFIVE_TRACE_RECORD_THREAD) {
+		s->state = THREAD;
 	} else if (bytes == 1 && s->state == RECORD && value == SIFIVE_TRACE_RECORD_CALLERS) {
 		s->state = CALLER;
 	} else if (bytes == 1 && s->state == RECORD && value == SIFIVE_TRACE_RECORD_STACK) {
 		s->state = STACK;
 		s->left = 0;
+	} else {
+		bad(r, s);
+	}
+}
+
+/* A thread's id is followed by the kind of its sample, or by the sample's callers or stack. */
+static void read_thread(struct reading *r, struct stream *s, unsigned int bytes, uint32_t value)
+{
+	if (s->state == THREAD && bytes == 4) {
+		s->now.named = true;
+		s->now.thread = value;
+		s->state = NAMED;
+	} else if (s->state == NAMED && bytes == 1 &&
+		   (value == TRACE_ISR || value == SIFIVE_TRACE_RECORD_CALLERS ||
+		    value == SIFIVE_TRACE_RECORD_STACK)) {
+		s->state = RECORD;
+		read_begin(r, s, bytes, value);
 	} else {
 		bad(r, s);
 	}
@@ -201,6 +222,10 @@ static void read_word(struct reading *r, struct stream *s, unsigned int bytes,
 	}
 	if (s->state == START || s->state == RECORD) {
 		read_begin(r, s, bytes, value);
+		return;
+	}
+	if (s->state == THREAD || s->state == NAMED) {
+		read_thread(r, s, bytes, value);
 		return;
 	}
 	if (s->state == CALLER || s->state == CALLER_HIGH) {

@@ -34,6 +34,8 @@ enum trace_kind {
  * @counters:	number of counters
  * @time:	time of the record's last message
  * @address:	the pc, or function and call site
+ * @named:	the sample names its thread
+ * @thread:	id of that thread
  * @callers:	number of callers
  * @caller:	the return-address register, then return addresses of the stack's frames
  * @values:	number of registers and 8-byte words of the stack
@@ -44,6 +46,8 @@ struct trace_record {
 	unsigned int encoder, src, channel, kind, owner, type, counters;
 	uint64_t time;
 	uint64_t address[2];
+	bool named;
+	uint32_t thread;
 	unsigned int callers;
 	uint64_t caller[SIFIVE_TRACE_CALLERS_MAX];
 	unsigned int values;

@@ -23,6 +23,7 @@
 #include <linux/uaccess.h>
 
 #include "../hardware/hardware.h"
+#include "counters.h"
 #include "record.h"
 
 /*
@@ -196,6 +197,21 @@ static void add_kernel_callers(struct callers *list, const struct pt_regs *regs)
 	}
 }
 
+/*
+ * Return the thread's registers in user mode, current or saved; NULL if it has none. Until execve()
+ * ends, the saved ones are those of the previous program.
+ */
+struct pt_regs *sft_record_registers(struct pt_regs *regs)
+{
+	if (regs && user_mode(regs))
+		return regs;
+	if (!current->mm || current->in_execve)
+		return NULL;
+	regs = task_pt_regs(current);
+	/* A kernel thread that uses a program's memory has no user registers. */
+	return instruction_pointer(regs) ? regs : NULL;
+}
+
 static void record_registers(const struct sft_stream *s, const struct pt_regs *regs)
 {
 	const unsigned long registers[] = {
@@ -242,6 +258,8 @@ u64 sft_record_path(const struct sft_stream *s, u32 flags, const struct pt_regs 
 	const bool callers = flags & SIFIVE_TRACE_SAMPLING_CALLERS;
 	struct callers list = { .stream = s };
 
+	if (flags & SIFIVE_TRACE_SAMPLING_THREADS)
+		sft_record_thread(s, sft_probes_id(current));
 	if (kernel || callers)
 		sft_record_mark(s, SIFIVE_TRACE_RECORD_CALLERS);
 	if (kernel)

@@ -91,6 +91,13 @@ void sft_record_mark(const struct sft_stream *s, u8 kind)
 	put8(s, kind);
 }
 
+/* Write the id of the following sample's thread, before its callers or stack. */
+void sft_record_thread(const struct sft_stream *s, u32 id)
+{
+	put8(s, SIFIVE_TRACE_RECORD_THREAD);
+	put32(s, id);
+}
+
 /* Write @address XORed with the previous address, *@last. */
 void sft_record_address(const struct sft_stream *s, u64 address, u64 *last)
 {

@@ -33,11 +33,13 @@ struct sft_stream {
 void sft_record_header(struct sft_stream *s, const u64 *now);
 void sft_record_repeat(struct sft_stream *s, const u64 *now);
 void sft_record_mark(const struct sft_stream *s, u8 kind);
+void sft_record_thread(const struct sft_stream *s, u32 id);
 void sft_record_address(const struct sft_stream *s, u64 address, u64 *last);
 void sft_record_word(const struct sft_stream *s, u64 value);
 void sft_record_isr(struct sft_stream *s, u64 pc, const u64 *now);
 
 /* callers.c */
+struct pt_regs *sft_record_registers(struct pt_regs *regs);
 u64 sft_record_path(const struct sft_stream *s, u32 flags, const struct pt_regs *at,
 		    const struct pt_regs *regs);
 int sft_record_path_check(u32 *flags, struct sft_why *why);

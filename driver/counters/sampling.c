@@ -145,21 +145,6 @@ static void add_sampled(struct hart *h, struct perf_event *event, u64 *now)
 	now[n] = h->sum[n] & width_mask(n);
 }
 
-/*
- * Return the thread's registers in user mode, current or saved; NULL if it has none. Until execve()
- * ends, the saved ones are those of the previous program.
- */
-static struct pt_regs *user_regs(struct pt_regs *regs)
-{
-	if (regs && user_mode(regs))
-		return regs;
-	if (!current->mm || current->in_execve)
-		return NULL;
-	regs = task_pt_regs(current);
-	/* A kernel thread that uses a program's memory has no user registers. */
-	return instruction_pointer(regs) ? regs : NULL;
-}
-
 /* Whether a sample has a part to record although the thread has no registers in user mode. */
 static bool has_kernel_part(const struct hart *h, const struct pt_regs *at)
 {
@@ -172,7 +157,7 @@ static void sample(struct perf_event *event, struct perf_sample_data *data,
 {
 	struct hart *h = this_cpu_ptr(&harts);
 	u64 now[SIFIVE_TRACE_MAX_COUNTERS], pc;
-	const struct pt_regs *user = user_regs(regs);
+	const struct pt_regs *user = sft_record_registers(regs);
 
 	if (!(user || has_kernel_part(h, regs)) || !READ_ONCE(sft_sampling.on) ||
 	    (unsigned long)event->overflow_handler_context != READ_ONCE(generation))

@@ -65,6 +65,7 @@ int sft_sampling_valid(struct sifive_trace_sampling *arg, struct sft_why *why)
 	const u32 flags = SIFIVE_TRACE_SAMPLING_ALL | SIFIVE_TRACE_SAMPLING_ONE_HEADER |
 			  SIFIVE_TRACE_SAMPLING_EXEC | SIFIVE_TRACE_SAMPLING_HEADERS |
 			  SIFIVE_TRACE_SAMPLING_CALLERS | SIFIVE_TRACE_SAMPLING_KERNEL |
+			  SIFIVE_TRACE_SAMPLING_THREADS |
 			  SIFIVE_TRACE_SAMPLING_STACK(U16_MAX);
 	int ret = check_sampled(arg, why);
 

@@ -485,6 +485,7 @@ struct sifive_trace_sampling {
 #define SIFIVE_TRACE_SAMPLING_CALLERS	(1u << 4)
 /* With _CALLERS or _STACK: kernel samples begin with kernel functions. Cleared under lockdown. */
 #define SIFIVE_TRACE_SAMPLING_KERNEL	(1u << 5)
+#define SIFIVE_TRACE_SAMPLING_THREADS	(1u << 6) /* write each sample's thread, before the sample */
 #define SIFIVE_TRACE_SAMPLING_STACK(bytes) ((__u32)(bytes) << 16)
 /* Number of records from one header to the next. */
 #define SIFIVE_TRACE_SAMPLING_HEADER_EVERY	100
@@ -529,10 +530,9 @@ struct sifive_trace_query {
  *		offline. It continues when the CPU comes online; if the encoder has
  *		lost its registers, only after the next CONFIG
  * @samples:	out: number of records that SAMPLING has written since CONFIG
- * @samples_lost: out: number of records that SAMPLING could not write since CONFIG, for
- *		example because the sink was full. A thread or CPU whose event had no counter,
- *		or lost it, counts as one lost record. Threads created after START count if
- *		they exist at STATUS or STOP
+ * @samples_lost: out: number of records that SAMPLING could not write since CONFIG, for example
+ *		because the sink was full. A thread or CPU whose event had or has no counter counts
+ *		as one lost record; threads created after START, if they exist at STATUS or STOP
  * @counters_lost: out: bit n set: counter n of the session was stopped, moved or lost on
  *		some hart since COUNTERS: do not trust its values
  * @capture:	out: number of the current or last capture: counts CONFIGs; 0 = none since

@@ -101,6 +101,12 @@
 /* The maximum number of bytes of the stack. */
 #define SIFIVE_TRACE_STACK_MAX		8192
 
+/*
+ * In place of a kind, followed by a 32-bit id: the thread of the following sample, 0 if it has no
+ * id. It precedes the sample's callers or stack.
+ */
+#define SIFIVE_TRACE_RECORD_THREAD	0xf9
+
 /* Number of a counter's bits that a record can hold. */
 #define SIFIVE_TRACE_RECORD_COUNT_BITS	48
 
