@@ -64,6 +64,17 @@ static void begin_alike(struct gen_stream *s)
 	memcpy(s->counter, first->counter, sizeof(s->counter));
 }
 
+/* Write the thread of a sample; some have no id, or are incomplete. */
+static void write_thread(struct gen_stream *s)
+{
+	gen_store(s->gen, s->src, s->channel, 1, SIFIVE_TRACE_RECORD_THREAD);
+	if (!one_in(50))
+		gen_store(s->gen, s->src, s->channel, one_in(50) ? 2 : 4,
+			  one_in(100) ? SIFIVE_TRACE_RECORD_MAGIC : (uint32_t)below(5));
+	if (one_in(50))
+		write_thread(s);
+}
+
 /* Write the callers of a sample; some lists are incomplete, or too long. */
 static void write_callers(struct gen_stream *s)
 {
@@ -106,6 +117,8 @@ static void write_record(struct gen_stream *s)
 
 	for (i = 0; i < s->counters; i++)
 		value[i] = random_value() & ~0ull >> (64 - s->counter[i].width);
+	if (kind == SIFIVE_TRACE_RECORD_ISR ? one_in(2) : one_in(50))
+		write_thread(s);
 	if (kind == SIFIVE_TRACE_RECORD_ISR && one_in(2))
 		write_callers(s);
 	if (kind == SIFIVE_TRACE_RECORD_ISR && one_in(4))

@@ -17,7 +17,7 @@ COUNT_TYPES = (0, 1, 2, 4, 5, 6, 12, 13, 14)
 NEVER = float("inf")
 KINDS = ("enter", "exit", "manual", "sample")
 MARKS = WAITED_LONG, WAITED, DROPPED = (0xfc, 0xfd, 0xfe)
-SAMPLE, CALLERS, CALLERS_MAX = 3, 0xfb, 128
+SAMPLE, THREAD, CALLERS, CALLERS_MAX = 3, 0xf9, 0xfb, 128
 STACK, STACK_REGISTERS, STACK_MAX = 0xfa, 16, 16 + 8192 // 8
 STATES = {0: "unknown", 1: "runs", 2: "woken", 3: "calls", 4: "returns", 5: "faults", 16: "end",
           17: "preempted", 18: "sleeps", 19: "uninterruptible", 20: "stopped", 21: "exited"}
@@ -82,6 +82,7 @@ class Stream:
         """Start again after a header, or after a loss, with unknown previous values."""
         self.callers, self.low, self.chain = None, None, None
         self.stack, self.halves = None, 0
+        self.sampled, self.naming = None, False
         self.wanted, self.known, self.address, self.value = 0, known, 0, [0] * 32
 
     def read_header(self):
@@ -109,6 +110,7 @@ class Stream:
     def read_record(self, kind):
         addresses, raw, xor = [], [], self.count_type == XOR
         callers, self.chain = self.chain, None
+        sampled, self.sampled = self.sampled, None
         for _ in range(2 if kind < 2 else 1):
             low = yield 32
             address = (yield 32) << 32 | low - 1 if low & 1 else low
@@ -122,12 +124,20 @@ class Stream:
         if offset < self.end and (self.known or not (xor and self.ring)):
             self.out.append({
                 **self.name, "kind": KINDS[kind], "time": time, "raw": raw,
-                "thread": self.thread if self.known else None,
+                "thread": self.thread if self.known and sampled is None else sampled or None,
                 "dropped": self.dropped, "waited": self.waited, "callers": callers,
                 "addresses": addresses if self.known or not xor else None,
                 "absolute": self.value if self.known or self.value is raw else None})
         self.dropped = self.waited = 0
         yield 0
+
+    def take_thread(self, size, value):
+        """Take a store of a sample's thread, or after it. Returns whether it belongs there."""
+        if self.sampled is None and size == 32:
+            self.sampled = value
+            return True
+        self.naming = False
+        return self.sampled is not None and size == 8 and value in (SAMPLE, CALLERS, STACK)
 
     def take_caller(self, size, value):
         """Take a store in a list of callers. Returns whether it belongs to the list, or is a
@@ -182,6 +192,10 @@ class Stream:
             self.wanted = self.reader.send(value)
             return
         cut = False
+        if self.naming:
+            cut = not self.take_thread(size, value)
+            if self.naming:
+                return
         if self.callers is not None:
             cut = not self.take_caller(size, value)
             if self.callers is not None and not cut:
@@ -195,8 +209,8 @@ class Stream:
         cut = (self.wanted or cut) and after_magic and size == 8 and value in COUNT_TYPES
         header = cut or self.after_magic
         mark, callers = size == 8 and value in MARKS, (size, value) == (8, CALLERS)
-        stack = (size, value) == (8, STACK)
-        begins = header or mark or callers or stack or \
+        stack, thread = (size, value) == (8, STACK), (size, value) == (8, THREAD)
+        begins = header or mark or callers or stack or thread or \
             size == 8 and value < 4 and self.count_type is not None
         if self.wanted or not begins:
             self.reset(False)
@@ -204,6 +218,8 @@ class Stream:
             self.callers = []
         elif stack:
             self.stack = []
+        elif thread:
+            self.naming = True
         elif begins:
             self.reader = (self.read_header() if header else self.read_mark(value) if mark
                            else self.read_record(value))

@@ -65,6 +65,97 @@ TEST_F(perfrec, mark_without_a_value_is_ignored)
 	EXPECT_FALSE(all.record[0].flags & PERFREC_MARKED);
 }
 
+TEST_F(perfrec, thread_belongs_to_the_next_sample)
+{
+	header(self, PERFREC_DELTA_XOR, 1, 64);
+	word8(self, SIFIVE_TRACE_RECORD_THREAD);
+	word32(self, 123);
+	word8(self, PERFREC_ISR);
+	word32(self, 0x40000);
+	word32(self, 7);
+	word8(self, PERFREC_ISR);
+	word32(self, 0);
+	word32(self, 7);
+	word8(self, SIFIVE_TRACE_RECORD_THREAD);
+	word32(self, 0);
+	word8(self, SIFIVE_TRACE_RECORD_CALLERS);
+	word32(self, 0x10000);
+	word8(self, PERFREC_ISR);
+	word32(self, 0);
+	word32(self, 7);
+	flush(self);
+	ASSERT_EQ(3, all.records);
+	EXPECT_EQ(0, all.losses);
+	EXPECT_TRUE(all.record[0].flags & PERFREC_NAMED);
+	EXPECT_EQ(123, all.record[0].thread);
+	EXPECT_EQ(5, all.record[0].words);
+	EXPECT_EQ(0x40000, all.record[0].address[0]);
+	EXPECT_EQ(PERFREC_ADDRESS_KNOWN | PERFREC_VALUE_KNOWN | PERFREC_DELTA_KNOWN,
+		  all.record[1].flags);
+	EXPECT_EQ(3, all.record[1].words);
+	EXPECT_TRUE(all.record[2].flags & PERFREC_NAMED);
+	EXPECT_EQ(0, all.record[2].thread);
+	ASSERT_NE(NULL, perfrec_callers(&all.record[2]));
+	EXPECT_EQ(7, all.record[2].words);
+}
+
+TEST_F(perfrec, thread_without_a_sample_is_lost)
+{
+	unsigned int i;
+
+	header(self, PERFREC_RAW, 1, 64);
+	/* Of another kind of record; without an id; in the middle of callers; two of them. */
+	for (i = 0; i < 4; i++) {
+		if (i == 2) {
+			word8(self, SIFIVE_TRACE_RECORD_CALLERS);
+			word32(self, 0x10000);
+		}
+		word8(self, SIFIVE_TRACE_RECORD_THREAD);
+		if (i != 1)
+			word32(self, 100 + i);
+		if (i == 2)
+			word32(self, 200);
+		if (i == 3) {
+			word8(self, SIFIVE_TRACE_RECORD_THREAD);
+			word32(self, 300);
+		}
+		word8(self, i ? PERFREC_ISR : PERFREC_MANUAL);
+		word32(self, 0x40000);
+		word32(self, 7);
+	}
+	word8(self, SIFIVE_TRACE_RECORD_THREAD);
+	perfrec_lost(self->perfrec, -1);
+	word8(self, PERFREC_ISR);
+	word32(self, 0x40000);
+	word32(self, 7);
+	word8(self, SIFIVE_TRACE_RECORD_THREAD);
+	word32(self, 400);
+	flush(self);
+	ASSERT_EQ(5, all.records);
+	for (i = 0; i < 5; i++)
+		EXPECT_EQ(i == 3, !!(all.record[i].flags & PERFREC_NAMED));
+	EXPECT_EQ(300, all.record[3].thread);
+	EXPECT_EQ(2 + 1 + 2 + 3 + 2 + 1 + 2, all.lost_words);
+}
+
+TEST_F(perfrec, header_after_a_thread_is_recognised)
+{
+	header(self, PERFREC_RAW, 1, 64);
+	word8(self, SIFIVE_TRACE_RECORD_THREAD);
+	header(self, PERFREC_RAW, 1, 64);
+	word8(self, SIFIVE_TRACE_RECORD_THREAD);
+	word32(self, 100);
+	header(self, PERFREC_RAW, 1, 64);
+	word8(self, PERFREC_ISR);
+	word32(self, 0x40000);
+	word32(self, 7);
+	flush(self);
+	EXPECT_EQ(3, all.headers);
+	EXPECT_EQ(1 + 2, all.lost_words);
+	ASSERT_EQ(1, all.records);
+	EXPECT_FALSE(all.record[0].flags & PERFREC_NAMED);
+}
+
 TEST_F(perfrec, callers_belong_to_the_next_sample)
 {
 	header(self, PERFREC_DELTA_XOR, 1, 64);

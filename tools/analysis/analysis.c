@@ -104,8 +104,10 @@ static void release(struct analysis *analysis)
 	}
 	for (i = 0; i < PERFREC_SOURCES; i++) {
 		for (k = 0; k < PERFREC_CHANNELS; k++) {
-			if (analysis->stream[i][k])
-				end_turns(analysis, analysis->stream[i][k]->turns);
+			if (!analysis->stream[i][k])
+				continue;
+			end_turns(analysis, analysis->stream[i][k]->turns);
+			free_thread(analysis, analysis->stream[i][k]->sampler);
 			free(analysis->stream[i][k]);
 			analysis->stream[i][k] = NULL;
 		}
@@ -333,7 +335,8 @@ static uint64_t follow_time(struct analysis *analysis, struct analysis_thread *t
 		thread->frame[thread->depth - 1].doubts |= ANALYSIS_UNKNOWN_RAN;
 	}
 	/* A sample written by the kernel belongs to a hart, not to a thread. */
-	if (!analysis->oncpu || (record->type == PERFREC_ISR && thread->thread->tid < 0))
+	if (!analysis->oncpu || record->flags & PERFREC_NAMED ||
+	    (record->type == PERFREC_ISR && thread->thread->tid < 0))
 		return 0;
 	return divide_time(analysis, thread, before, whole, waited);
 }
@@ -452,13 +455,13 @@ void note_loss(struct analysis *analysis, struct analysis_thread *thread)
 static void on_ordered(void *context, const struct perfrec_record *record)
 {
 	struct analysis *analysis = context;
-	struct analysis_thread *thread = analysis_thread_of(analysis, record);
 	struct stream *stream = counting_stream(analysis, &analysis->counters, record);
+	struct analysis_thread *thread = stream ? counting_thread(analysis, stream, record) : NULL;
 	struct analysis_step step;
 	bool lost, after_loss;
 	uint64_t waited = 0;
 
-	if (!thread || !stream)
+	if (!thread)
 		return;
 	if (__builtin_expect(analysis->limited, false) && !limit_before(analysis, thread, record))
 		return;

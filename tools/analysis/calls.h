@@ -40,6 +40,11 @@ struct stream {
 	 * time.
 	 */
 	const struct analysis_thread *thread;
+	/*
+	 * The state of the hart's samples, NULL unless they name threads. The latest one's thread
+	 * is its thread: the samples of all threads form one sequence of counts and times.
+	 */
+	struct analysis_thread *sampler;
 	uint32_t	part;
 	uint32_t	part_serial;
 };
@@ -197,6 +202,23 @@ uint64_t analysis_count(struct analysis *analysis, struct analysis_thread *threa
 /** analysis_thread_of() - return the state of a record's thread; NULL if out of memory */
 struct analysis_thread *analysis_thread_of(struct analysis *analysis,
 					   const struct perfrec_record *record);
+
+/** counting_sampler() - like counting_thread(), for a stream whose samples name threads */
+struct analysis_thread *counting_sampler(struct analysis *analysis, struct stream *stream,
+					 const struct perfrec_record *record);
+
+/**
+ * counting_thread() - return the state to which a record's counts and times belong; NULL if out of
+ * memory
+ */
+static inline struct analysis_thread *counting_thread(struct analysis *analysis,
+						      struct stream *stream,
+						      const struct perfrec_record *record)
+{
+	if (__builtin_expect(record->flags & PERFREC_NAMED || stream->sampler, false))
+		return counting_sampler(analysis, stream, record);
+	return analysis_thread_of(analysis, record);
+}
 
 /** analysis_function_at() - return the number of the function that begins at an address */
 uint32_t analysis_function_at(struct analysis *analysis, uint64_t address);

@@ -75,6 +75,21 @@ struct stream *counting_new_stream(struct analysis *analysis, struct counters *c
 	return stream;
 }
 
+struct analysis_thread *counting_sampler(struct analysis *analysis, struct stream *stream,
+					 const struct perfrec_record *record)
+{
+	struct thread *thread = threads_find(analysis->threads, record);
+
+	if (!stream->sampler)
+		stream->sampler = calloc(1, sizeof(*stream->sampler));
+	if (!thread || !stream->sampler) {
+		analysis->no_memory = true;
+		return NULL;
+	}
+	stream->sampler->thread = thread;
+	return stream->sampler;
+}
+
 uint64_t counting_turns(struct analysis *analysis, struct analysis_thread *thread,
 			struct stream *stream, const struct perfrec_record *record,
 			uint64_t known)

@@ -145,7 +145,7 @@ void order_push(struct order *order, const struct trace *trace,
 		push_common(order, trace, record);
 	else if (reorder)
 		reorder_push(reorder, record);
-	else if (order->moving >> record->channel & 1)
+	else if (order->moving >> record->channel & 1 || record->flags & PERFREC_NAMED)
 		push_moving(order, trace, record);
 	else
 		order->give(order->context, record);

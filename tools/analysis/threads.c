@@ -383,10 +383,10 @@ static struct entry *entry_of(const struct threads *threads, uint32_t tid,
 	return NULL;
 }
 
-/* Returns the thread that the record's header names. */
-static struct thread *owner(struct threads *threads, const struct perfrec_record *record)
+/* Returns the thread that the record or its header names. */
+static struct thread *owner(struct threads *threads, const struct perfrec_record *record,
+			    uint32_t tid)
 {
-	const uint32_t tid = record->header->owner;
 	struct thread **recent = &threads->owner[record->channel];
 	const bool timed = record->begin.time_known;
 	uint64_t time = record->begin.time;
@@ -439,13 +439,23 @@ struct thread *find_shared(struct threads *threads, const struct perfrec_record 
 	if (record->flags & PERFREC_STALE)
 		return lost_thread(threads, record->src, record->channel);
 	if (record->header->owned)
-		return owner(threads, record);
+		return owner(threads, record, record->header->owner);
 	return find_by_time(threads, record);
+}
+
+/* Samples name their threads. */
+static __attribute__((noinline))
+struct thread *find_named(struct threads *threads, const struct perfrec_record *record)
+{
+	return record->thread ? owner(threads, record, record->thread) :
+	       plain_thread(threads, record->src, record->channel);
 }
 
 struct thread *threads_find(struct threads *threads,
 			    const struct perfrec_record *record)
 {
+	if (__builtin_expect(record->flags & PERFREC_NAMED, false))
+		return find_named(threads, record);
 	if (__builtin_expect(threads_shared(threads, record->channel), false))
 		return find_shared(threads, record);
 	return find_by_time(threads, record);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * Finds the thread of a record. A header may name the thread. Otherwise, with a table of
- * threads in the side-car file, the record belongs to the thread that owned the channel at
- * that time, on any source; without a table, and for samples, each (source, channel) counts
- * as a thread. If a missing header may have named another thread, the thread is unknown.
+ * Finds the thread of a record. A sample or a header may name the thread. Otherwise, with a
+ * table of threads in the side-car file, the record belongs to the thread that owned the channel
+ * at that time, on any source; without a table, and for other samples, each (source, channel)
+ * counts as a thread. If a missing header may have named another thread, the thread is unknown.
  */
 #ifndef SIFIVE_TRACE_THREADS_H
 #define SIFIVE_TRACE_THREADS_H

@@ -58,7 +58,7 @@ int64_t format_thread(struct threads *threads, const struct perfrec_record *reco
 
 	if (record->header && record->header->owned)
 		threads_share(threads, record->channel);
-	if (!threads_shared(threads, record->channel))
+	if (!(record->flags & PERFREC_NAMED) && !threads_shared(threads, record->channel))
 		return -1;
 	thread = threads_find(threads, record);
 	return thread ? thread->tid : -1;

@@ -38,6 +38,7 @@ struct text {
 	struct output	*out;
 	const struct input *input;
 	struct symbols	*symbols;
+	struct threads	*threads;
 	enum values	values;
 	bool		channels;	/* show the channel */
 	uint64_t	hz;
@@ -65,6 +66,7 @@ static void *text_open(const struct format_options *options)
 	text->counters.meta = options->meta;
 	text->input = options->input;
 	text->symbols = options->symbols;
+	text->threads = options->threads;
 	text->hz = options->hz;
 	text->values = options->values;
 	text->channels = options->channels;
@@ -255,6 +257,18 @@ static void put_callers(struct text *text, const struct perfrec_record *record)
 	}
 }
 
+/* Writes the thread that a sample names. */
+static void put_thread(struct text *text, const struct perfrec_record *record)
+{
+	const struct thread *thread = record->flags & PERFREC_NAMED ?
+				      threads_find(text->threads, record) : NULL;
+
+	if (!thread)
+		return;
+	put_string(text->out, ", ");
+	put_text(text->out, thread->label);
+}
+
 static void put_function(struct text *text,
 			 const struct perfrec_record *record)
 {
@@ -276,6 +290,7 @@ static void put_function(struct text *text,
 	} else {
 		put_line(text, &symbol);
 		put_callers(text, record);
+		put_thread(text, record);
 	}
 	if (!record->header)
 		put_string(text->out, " ?");

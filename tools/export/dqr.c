@@ -451,7 +451,8 @@ static void put_record(struct dqr *dqr, struct channel *channel,
 	put_addresses(dqr, channel, record);
 	put_counters(dqr, channel, record);
 	dqr->inferred += record->address_end.time_known == TIME_INFERRED;
-	dqr->shared |= (uint32_t)record->header->owned << channel->number;
+	if (record->header->owned || record->flags & PERFREC_NAMED)
+		dqr->shared |= 1u << channel->number;
 	object = find_object(dqr, record->address[record->type == PERFREC_EXIT]);
 	if (object) {
 		object->channels |= 1u << channel->number;

@@ -72,7 +72,7 @@ static void finish_header(struct perfrec *perfrec, struct stream *stream)
 	stream->broken = false;
 	/* Clear the loss, which the header ends, unless a mark shows that records were dropped. */
 	if (stream->lost)
-		stream->lost &= (uint8_t)(stream->lost & PERFREC_MARKED && stream->record.dropped ?
+		stream->lost &= (uint16_t)(stream->lost & PERFREC_MARKED && stream->record.dropped ?
 					  PERFREC_MARKED | PERFREC_AFTER_LOSS : PERFREC_MARKED);
 	stream->address = 0;
 	if (perfrec->ops->header)

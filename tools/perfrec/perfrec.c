@@ -7,11 +7,6 @@
 
 #include "stream.h"
 
-/* Maximum number of streams whose stacks are kept. The kernel uses one stream for each source. */
-#define STACKS_MAX	PERFREC_SOURCES
-/* Maximum number of values in a stack, including the registers. */
-#define VALUES_MAX	(SIFIVE_TRACE_STACK_REGISTERS + SIFIVE_TRACE_STACK_MAX / 8)
-
 struct perfrec *perfrec_new(const struct perfrec_ops *ops, void *context)
 {
 	struct perfrec *perfrec = calloc(1, sizeof(*perfrec));
@@ -253,7 +248,7 @@ static void finish_record(struct perfrec *perfrec, struct stream *stream)
 	if (!stream->header)
 		stream->guessed = (int)stream->record.counters;
 	rebuild(stream);
-	if (__builtin_expect(stream->record.flags & PERFREC_CALLERS, false)) {
+	if (__builtin_expect(stream->record.flags & (PERFREC_CALLERS | PERFREC_NAMED), false)) {
 		stream->record.words += stream->caller_words;
 		stream->caller_words = 0;
 	}
@@ -384,11 +379,6 @@ static bool record_complete(const struct stream *stream)
 	       (stream->state == RECORD_COUNTER && !stream->header);
 }
 
-static bool is_callers(const struct stream *stream)
-{
-	return stream->state >= CALLERS && stream->state <= STACK;
-}
-
 /*
  * Whether a header begins within an incomplete record: the latest word was a magic, and @word can
  * be a count type.
@@ -398,7 +388,7 @@ static bool header_within(const struct stream *stream,
 {
 	return stream->magic && word->bytes == 1 && header_is_count_type(word->value) &&
 	       ((stream->state >= RECORD_ADDRESS && stream->state != RECORD_LAST) ||
-		is_callers(stream));
+		sample_begun(stream));
 }
 
 /* Whether a stream's first word may belong to the rest of a header. */
@@ -446,155 +436,14 @@ static bool mark_word(struct stream *stream, const struct store *word)
 	return true;
 }
 
-/* Begins a stack, which follows @callers callers in the kernel. */
-static void keep_stack(struct perfrec *perfrec, struct stream *stream, const struct store *word,
-		       unsigned int callers)
-{
-	stream->state = STACK;
-	stream->values = 0;
-	if (!stream->stack && perfrec->ops->stack && perfrec->stacks < STACKS_MAX) {
-		stream->stack = malloc(sizeof(*stream->stack));
-		perfrec->stacks += !!stream->stack;
-	}
-	if (!stream->stack)
-		return;
-	stream->stack->src = word->src;
-	stream->stack->channel = word->channel;
-	stream->stack->begin = stamp(word);
-	stream->stack->callers = stream->caller ? callers : 0;
-	if (stream->stack->callers)
-		memcpy(stream->stack->caller, stream->caller, callers * sizeof(*stream->caller));
-}
-
-/* Not inlined, because few words begin callers or a stack. */
-static __attribute__((noinline)) void begin_callers(struct perfrec *perfrec, struct stream *stream,
-						    const struct store *word)
-{
-	report_loss(perfrec, stream);
-	stream->mark_offset = word->offset;
-	stream->around = stream->state;
-	stream->caller_words = 1;
-	if (word->value == SIFIVE_TRACE_RECORD_STACK) {
-		keep_stack(perfrec, stream, word, 0);
-		return;
-	}
-	stream->state = CALLERS;
-	stream->callers = 0;
-	if (!stream->caller)
-		stream->caller = calloc(SIFIVE_TRACE_CALLERS_MAX, sizeof(*stream->caller));
-}
-
-static void lose_callers(struct stream *stream, enum perfrec_reason reason)
-{
-	lose(stream, reason, stream->mark_offset, stream->caller_words);
-	stream->caller_words = 0;
-}
-
-static void add_caller(struct stream *stream, uint64_t address)
-{
-	const unsigned int i = stream->callers++;
-
-	stream->caller[i] = address ^ (i ? stream->caller[i - 1] : 0);
-	stream->state = CALLERS;
-}
-
-/* Attaches the callers to the sample that follows them. */
-static void end_callers(struct perfrec *perfrec, struct stream *stream)
-{
-	stream->record.callers = callers_get(&perfrec->callers, stream->caller, stream->callers);
-	stream->lost |= PERFREC_CALLERS;
-	stream->state = stream->around;
-}
-
-/* Returns the element of a stack for value @i. */
-static uint64_t *stack_value(struct perfrec_stack *stack, unsigned int i)
-{
-	return i < SIFIVE_TRACE_STACK_REGISTERS ? &stack->reg[i] :
-	       &stack->word[i - SIFIVE_TRACE_STACK_REGISTERS];
-}
-
-/* Ends a complete stack, whose sample follows. */
-static void end_stack(struct perfrec *perfrec, struct stream *stream)
-{
-	stream->state = stream->around;
-	stream->lost |= PERFREC_CALLERS;
-	stream->record.callers = NULL;
-	if (!stream->stack)
-		return;
-	stream->stack->words = stream->values - SIFIVE_TRACE_STACK_REGISTERS;
-	stream->record.callers = perfrec->ops->stack(perfrec->context, stream->stack);
-}
-
-/* Decodes a value, or a part of one. Returns false if @word is neither, so the stack ends. */
-static bool stack_word(struct perfrec *perfrec, struct stream *stream, const struct store *word)
-{
-	if (word->bytes == 4 && stream->values < VALUES_MAX) {
-		stream->parts = 1;
-		if (stream->stack)
-			*stack_value(stream->stack, stream->values) = word->value;
-		stream->values++;
-	} else if (word->bytes == 2 && stream->values && stream->parts < 3) {
-		if (stream->stack)
-			*stack_value(stream->stack, stream->values - 1) |=
-				(uint64_t)word->value << (16 + 16 * stream->parts);
-		stream->parts++;
-	} else {
-		if (word->bytes == 1 && word->value == PERFREC_ISR &&
-		    stream->values >= SIFIVE_TRACE_STACK_REGISTERS)
-			end_stack(perfrec, stream);
-		else
-			lose_callers(stream, PERFREC_CUT_RECORD);
-		return false;
-	}
-	stream->caller_words++;
-	return true;
-}
-
-/*
- * Decodes a caller's address, or a part of it. Returns false if @word is neither, so the callers
- * end.
- */
-static __attribute__((noinline))
-bool callers_word(struct perfrec *perfrec, struct stream *stream, const struct store *word)
-{
-	const bool room = stream->caller && stream->callers < SIFIVE_TRACE_CALLERS_MAX;
-
-	if (stream->state == STACK)
-		return stack_word(perfrec, stream, word);
-	if (word->bytes == 4 && room) {
-		stream->caller_words++;
-		if (stream->state == CALLERS_HIGH) {
-			add_caller(stream, (uint64_t)word->value << 32 | stream->caller_low);
-		} else if (word->value & 1) {
-			stream->caller_low = word->value & ~1u;
-			stream->state = CALLERS_HIGH;
-		} else {
-			add_caller(stream, word->value);
-		}
-		return true;
-	}
-	if (stream->state != CALLERS || !stream->callers || word->bytes != 1) {
-		lose_callers(stream, PERFREC_CUT_RECORD);
-	} else if (word->value == SIFIVE_TRACE_RECORD_STACK) {
-		stream->caller_words++;
-		keep_stack(perfrec, stream, word, stream->callers);
-		return true;
-	} else if (word->value == PERFREC_ISR) {
-		end_callers(perfrec, stream);
-	} else {
-		lose_callers(stream, PERFREC_CUT_RECORD);
-	}
-	return false;
-}
-
 /* Ends the stream's unfinished record before its latest word, which begins a header. */
 static void end_within(struct perfrec *perfrec, struct stream *stream)
 {
 	struct perfrec_record *record = &stream->record;
 
-	if (is_callers(stream)) {
+	if (sample_begun(stream)) {
 		stream->caller_words--;
-		lose_callers(stream, PERFREC_CUT_RECORD);
+		sample_lose(stream, PERFREC_CUT_RECORD);
 		return;
 	}
 	record->words--;
@@ -626,8 +475,8 @@ static void step(struct perfrec *perfrec, struct stream *stream,
 			finish_record(perfrec, stream);
 		else
 			lose_record(stream, PERFREC_CUT_RECORD);
-	} else if (is_callers(stream)) {
-		if (callers_word(perfrec, stream, word))
+	} else if (sample_begun(stream)) {
+		if (sample_word(perfrec, stream, word))
 			return;
 	} else if (stream->state >= MARK) {
 		const bool mark = stream->state == MARK;
@@ -645,7 +494,7 @@ static void step(struct perfrec *perfrec, struct stream *stream,
 	else if (perfrec_is_mark(word))
 		begin_mark(perfrec, stream, word);
 	else if (perfrec_is_callers(word))
-		begin_callers(perfrec, stream, word);
+		sample_begin(perfrec, stream, word);
 	else
 		lose(stream, PERFREC_NO_START, word->offset, 1);
 }
@@ -680,8 +529,8 @@ static void drop_begun(struct stream *stream, enum perfrec_reason reason)
 {
 	if (stream->state >= RECORD_ADDRESS)
 		lose_record(stream, reason);
-	else if (is_callers(stream))
-		lose_callers(stream, reason);
+	else if (sample_begun(stream))
+		sample_lose(stream, reason);
 	else if (stream->state >= HEADER_COUNT_TYPE)
 		header_lose(stream, reason);
 	else if (stream->state == MARK)

@@ -201,6 +201,8 @@ static inline size_t perfrec_stack_bytes(const struct perfrec_stack *stack)
 #define PERFREC_CALLERS		(1u << 6)
 /* For a call from instruction trace: a tail call, which replaced another function's call. */
 #define PERFREC_JUMPED		(1u << 7)
+/* The sample names its thread: @thread. */
+#define PERFREC_NAMED		(1u << 8)
 
 /**
  * struct perfrec_record - one record
@@ -208,10 +210,11 @@ static inline size_t perfrec_stack_bytes(const struct perfrec_stack *stack)
  * @channel:	channel
  * @type:	enum perfrec_type
  * @flags:	PERFREC_*_KNOWN, PERFREC_AFTER_LOSS, PERFREC_STALE, PERFREC_MARKED,
- *		PERFREC_CALLERS, PERFREC_JUMPED
+ *		PERFREC_CALLERS, PERFREC_JUMPED, PERFREC_NAMED
+ * @thread:	id of a sample's thread, with PERFREC_NAMED; 0 if it has no id
  * @addresses:	2 for enter and exit, otherwise 1
  * @counters:	number of counters; header->counters if there is a header
- * @words:	number of its stores, including those of its callers
+ * @words:	number of its stores, including those of its thread and its callers
  * @header:	header of the stream, NULL if none has been seen. The record then has a counter for
  *		each word, and count type and widths are unknown
  * @begin:	place of the record's first word
@@ -233,7 +236,8 @@ struct perfrec_record {
 	uint8_t			src;
 	uint8_t			channel;
 	uint8_t			type;
-	uint8_t			flags;
+	uint16_t		flags;
+	uint32_t		thread;
 	unsigned int		addresses;
 	unsigned int		counters;
 	unsigned int		words;
@@ -269,13 +273,21 @@ static inline bool perfrec_is_mark(const struct store *word)
 }
 
 /**
- * perfrec_is_callers() - whether a store that does not begin a record begins the callers or the
- *			  stack of a sample
+ * perfrec_is_callers() - whether a store that does not begin a record begins the thread, the
+ *			  callers or the stack of a sample
  */
 static inline bool perfrec_is_callers(const struct store *word)
 {
-	return word->bytes == 1 && (word->value == SIFIVE_TRACE_RECORD_CALLERS ||
-				    word->value == SIFIVE_TRACE_RECORD_STACK);
+	return word->bytes == 1 && word->value >= SIFIVE_TRACE_RECORD_THREAD &&
+	       word->value <= SIFIVE_TRACE_RECORD_CALLERS;
+}
+
+/** perfrec_thread() - return the id of the thread that a sample or its header names, 0 if none */
+static inline uint32_t perfrec_thread(const struct perfrec_record *record)
+{
+	if (record->flags & PERFREC_NAMED)
+		return record->thread;
+	return record->header && record->header->owned ? record->header->owner : 0;
 }
 
 /* Reasons for dropping words. */

@@ -13,6 +13,8 @@ enum state {
 	BOUNDARY,	/* a record's type or a header's magic */
 	LOST,		/* like BOUNDARY, but after a loss, so other words are skipped */
 	MARK,		/* the value of a mark */
+	THREAD,		/* the id of a sample's thread */
+	NAMED,		/* the callers, the stack, or the sample after that id */
 	CALLERS,	/* a caller's address, or the sample after the callers */
 	CALLERS_HIGH,	/* the upper part of an address */
 	STACK,		/* a register, 8 bytes of the stack, or the sample after the stack */
@@ -53,8 +55,11 @@ struct stream {
 	struct perfrec_stamp	magic_stamp;
 	/* Words are missing since the header. */
 	bool			broken;
-	/* PERFREC_AFTER_LOSS, PERFREC_MARKED, PERFREC_CALLERS: set since the latest record. */
-	uint8_t			lost;
+	/*
+	 * PERFREC_AFTER_LOSS, PERFREC_MARKED, PERFREC_CALLERS, PERFREC_NAMED: set since the latest
+	 * record.
+	 */
+	uint16_t		lost;
 	/* A mark's kind, the state in which it began, and its place. */
 	uint8_t			mark;
 	enum state		around;
@@ -62,7 +67,7 @@ struct stream {
 	/* Place of the word with which the record became RECORD_LAST. */
 	uint64_t		last;
 	/*
-	 * For callers: the number of words, which is kept until the record's end; the number of
+	 * For a thread and callers: the number of words, which is kept until the record's end; the number of
 	 * addresses; the lower part of the latest address; the addresses.
 	 */
 	unsigned int		caller_words;
@@ -121,7 +126,7 @@ static inline void lose(struct stream *stream, enum perfrec_reason reason,
 	stream->loss.words += words;
 	stream->given = PERFREC_COUNTERS;
 	stream->broken = true;
-	stream->lost = (stream->lost & ~PERFREC_CALLERS) | PERFREC_AFTER_LOSS;
+	stream->lost = (stream->lost & ~(PERFREC_CALLERS | PERFREC_NAMED)) | PERFREC_AFTER_LOSS;
 	stream->previous = false;
 	stream->state = LOST;
 }
@@ -148,5 +153,20 @@ void header_lose(struct stream *stream, enum perfrec_reason reason);
 
 /** header_is_count_type() - whether @value can be a header's count type, with its flags */
 bool header_is_count_type(uint32_t value);
+
+/** sample_begun() - whether the stream expects a word of what precedes a sample, or the sample */
+static inline bool sample_begun(const struct stream *stream)
+{
+	return stream->state >= THREAD && stream->state <= STACK;
+}
+
+/** sample_begin() - begin what precedes a sample, with a word for which perfrec_is_callers() */
+void sample_begin(struct perfrec *perfrec, struct stream *stream, const struct store *word);
+
+/** sample_word() - decode one more word; returns false if it does not fit, or begins the sample */
+bool sample_word(struct perfrec *perfrec, struct stream *stream, const struct store *word);
+
+/** sample_lose() - drop what precedes a sample */
+void sample_lose(struct stream *stream, enum perfrec_reason reason);
 
 #endif /* SIFIVE_TRACE_STREAM_H */

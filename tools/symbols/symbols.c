@@ -386,10 +386,8 @@ void symbols_where(struct symbols *symbols, const struct perfrec_record *record)
 		return;
 	symbols->writer_known = true;
 	symbols->writer = (struct places_writer){ .channel = record->channel };
-	if (!record->header || !record->header->owned)
-		return;
-	symbols->writer.named = true;
-	symbols->writer.thread = record->header->owner;
+	symbols->writer.thread = perfrec_thread(record);
+	symbols->writer.named = symbols->writer.thread != 0;
 }
 
 uint64_t symbols_place(const struct symbols *symbols, uint64_t address)

@@ -10,7 +10,7 @@
 #include "switches.h"
 
 /* Exceeds the number of words of the longest header and of the longest record with callers. */
-#define WORDS	(160 + 2 * SIFIVE_TRACE_CALLERS_MAX)
+#define WORDS	(162 + 2 * SIFIVE_TRACE_CALLERS_MAX)
 /* Maximum number of stores in a record of a channel without headers. */
 #define OTHERS	(SWITCHES_WORDS + 2)
 
@@ -288,7 +288,7 @@ static const struct store *whole_record(const struct stream *stream)
 	unsigned int i = 0, addresses, counts = 0, last;
 	const struct store *kind;
 
-	if (stream->words && perfrec_is_callers(stream->begun))
+	while (i < stream->words && perfrec_is_callers(&stream->begun[i]))
 		do
 			i++;
 		while (i < stream->words && stream->begun[i].bytes == 4);
