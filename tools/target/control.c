@@ -221,7 +221,7 @@ static int hold(struct perf_setup *setup, int ready)
 	sigset_t all, none;
 	size_t known, waited = 0;
 
-	setup->sampling.flags |= SIFIVE_TRACE_SAMPLING_ALL;
+	setup->sampling.flags |= SIFIVE_TRACE_SAMPLING_ALL | SIFIVE_TRACE_SAMPLING_THREADS;
 	sigfillset(&all);
 	sigprocmask(SIG_SETMASK, &all, &none);
 	sigaction(SIGTERM, &action, NULL);
@@ -231,7 +231,7 @@ static int hold(struct perf_setup *setup, int ready)
 		return EXIT_UNREADABLE;
 	}
 	state.began = device.began;
-	watch_open(&watch, false, setup->switches && !names_open(&names) ? &names : NULL);
+	watch_open(&watch, false, names_open(&names) ? NULL : &names);
 	if (names.thread)
 		names_add_all(&names);
 	objects_add_all(&objects);

@@ -257,6 +257,12 @@ static void add_names(struct recording *r)
 		names_add(&r->names, r->attach.process[i].is.pid);
 }
 
+/* Whether samples of several processes are recorded, so that each names its thread. */
+static bool names_samples(const struct recording *r)
+{
+	return setup_sampled(&r->setup) && (r->all || r->join || recording_attaches(r));
+}
+
 /*
  * Starts the events that show the objects and threads of programs without the library. The
  * command's program is a child of this process. If processes join the session, the library writes
@@ -264,7 +270,8 @@ static void add_names(struct recording *r)
  */
 static void begin_objects(struct recording *r)
 {
-	const bool threads = (r->setup.parsed.switches || r->calls != CALLS_NONE) && !r->join;
+	const bool threads = (r->setup.parsed.switches || r->calls != CALLS_NONE ||
+			      names_samples(r)) && !r->join;
 
 	/* Readers of instruction trace need a copy of the vdso, which is in no file. */
 	if (r->calls != CALLS_NONE)
@@ -302,6 +309,8 @@ int record_session(struct recording *r)
 
 	if (r->all)
 		r->setup.parsed.sampling.flags |= SIFIVE_TRACE_SAMPLING_ALL;
+	if (names_samples(r))
+		r->setup.parsed.sampling.flags |= SIFIVE_TRACE_SAMPLING_THREADS;
 	if (r->join && recording_check_filter(r))
 		return EXIT_RECORD;
 	if ((r->join || recording_attaches(r)) && tree_open(&r->tree))
