@@ -26,6 +26,19 @@ dd if=/dev/zero of=/run/other bs=4k 2>/dev/null
 run unsaved sifive-trace stop
 umount /run
 
+# Two programs share a CPU. Both end once there are samples of both.
+both() { rm -f /tmp/enough; for name in busy busy-static; do taskset 1 $p/$name 300 /tmp/enough & two=$one; one=$!; done; }
+enough="until sifive-trace status | grep -qE \"^samples +([3-9][0-9]{2}|[0-9]{4})\"; do sleep 0.1; done; touch /tmp/enough"
+both >/dev/null; run two-all sifive-trace record -a -C 0 -i 1ms -o two-all.rtd sh -c "$enough"; wait
+both >/dev/null; until pidof busy && pidof busy-static; do sleep 0.1; done >/dev/null
+for count in raw xor; do
+	run two-$count sifive-trace record -p $one,$two -C 0 -i 1ms -g fp --count $count -o two-$count.rtd sh -c "${enough%;*}"
+done
+touch /tmp/enough; wait
+run two-begin sifive-trace start -C 0 -i 1ms; both >/dev/null; sh -c "$enough"; wait
+run two-end sifive-trace stop; run two-dump sifive-trace dump -o two-hand.rtd
+run two-alone sifive-trace record -C 0 -i 1ms -o two-alone.rtd $p/busy-static 100
+
 # Run each command in its own process group, as in a terminal: nohup or & would make it ignore
 # signals.
 group() { run $1 setsid sh -c "trap \"\" $2; exec sifive-trace record -o $1.rtd $p/ends $3"; }
@@ -514,6 +527,25 @@ meta start-wrap 'm["wrapped"]' "start --on-full wrap: a ring"
 [ "$(records drained-alone)" = "$(records drained-plain)" ] &&
 	[ ! -e "$out/drained-alone.rtd.meta" ]
 result $? "drained-alone: all calls are recorded, without a side-car file"
+# Each sample in the function busy belongs to one of the two programs, both of which have many.
+for name in two-all two-raw two-xor two-hand; do
+	host report --by thread --format csv "$out/$name.rtd" >"$out/$name.csv"
+	python3 - "$out/$name.csv" <<'EOF'
+import collections, csv, sys
+count = collections.Counter()
+for row in csv.DictReader(open(sys.argv[1])):
+    if row['function'] == 'busy':
+        count[row['thread'].partition('/')[0]] += int(row['samples'])
+print('#', dict(count))
+sys.exit(set(count) != {'busy', 'busy-static'} or min(count.values()) < 20)
+EOF
+	result $? "$name: samples belong to the threads of the programs that they interrupted"
+done
+host decode --format csv "$out/two-alone.rtd" | awk -F, 'NR > 1 && $NF != "" { bad = 1 } END { exit bad }'
+result $? "samples of one program alone do not name threads"
+selftests/format/compare.py "$build/sifive-trace" "$out"/two-*.rtd
+result $? "a reader written from the format's description reads the same threads"
+
 for name in drained-static drained-all; do
 	status $name 5 "$name: the command has the program's exit status"
 	# On a loaded host, the reader may have been too slow and have reported missing bytes.

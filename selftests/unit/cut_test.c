@@ -31,6 +31,7 @@ struct read {
 	uint64_t	dropped;
 	uint64_t	waited;
 	bool		after_loss;
+	uint32_t	thread;		/* the id plus 1, 0 if the record names none */
 	unsigned int	callers;
 	uint64_t	caller[CALLERS];
 };
@@ -61,6 +62,7 @@ static void on_record(void *context, const struct perfrec_record *record)
 		to->delta[i] = record->delta[i];
 	}
 	to->after_loss = record->flags & PERFREC_AFTER_LOSS;
+	to->thread = record->flags & PERFREC_NAMED ? 1 + record->thread : 0;
 	if (perfrec_callers(record)) {
 		to->callers = record->callers->count;
 		memcpy(to->caller, record->callers->address, to->callers * sizeof(*to->caller));
@@ -180,6 +182,8 @@ static void make(unsigned int count_type, uint64_t seed)
 			value[0] += gen_random(&seed) & 0x1ffffffff;
 			value[1] += gen_random(&seed) & 0xfff;
 			type = gen_random(&seed) & 3;
+			if (type == PERFREC_ISR && gen_random(&seed) & 1)
+				gen_thread(&stream, (uint32_t)gen_random(&seed) & 3);
 			if (type == PERFREC_ISR && gen_random(&seed) & 1)
 				callers(&stream, &seed);
 			gen_record(&stream, type, address, value);

@@ -256,6 +256,12 @@ static void put_counter(struct gen_stream *stream, struct gen_truth *truth,
 	counter->previous = value;
 }
 
+void gen_thread(struct gen_stream *stream, uint32_t id)
+{
+	store(stream, 1, SIFIVE_TRACE_RECORD_THREAD);
+	store(stream, 4, id);
+}
+
 void gen_callers(struct gen_stream *stream, const uint64_t *address, unsigned int count)
 {
 	uint64_t before = 0, value;

@@ -129,6 +129,9 @@ void gen_error(struct gen *gen, unsigned int src);
 /* Write a stream's header; counters start from counter[].previous. */
 void gen_header(struct gen_stream *stream);
 
+/* Write the next sample's thread, before its callers or stack. */
+void gen_thread(struct gen_stream *stream, uint32_t id);
+
 /* Write the next sample's callers, which are even addresses. */
 void gen_callers(struct gen_stream *stream, const uint64_t *address, unsigned int count);
 

@@ -300,7 +300,7 @@ TEST_F(read, file_without_records_is_incomplete)
 }
 
 /* One sample has callers, the next one has none. */
-TEST_F(read, samples_include_their_callers)
+TEST_F(read, samples_include_their_callers_and_thread)
 {
 	const uint64_t address[] = { 0x2000, 0x2000, 0x3000 }, pc = 0x1000;
 	const struct sifive_event *event;
@@ -312,6 +312,7 @@ TEST_F(read, samples_include_their_callers)
 	gen_sync(&gen, 0);
 	gen_stream_init(&stream, &gen, 0, 6, 0, 0, 64);
 	gen_header(&stream);
+	gen_thread(&stream, 123);
 	gen_callers(&stream, address, 3);
 	gen_record(&stream, 3, &pc, NULL);
 	gen_record(&stream, 3, &pc, NULL);
@@ -320,16 +321,19 @@ TEST_F(read, samples_include_their_callers)
 	ASSERT_EQ(0, sifive_reader_open(self->reader, self->trace, BOTH));
 	ASSERT_EQ(1, sifive_reader_next(self->reader, &event));
 	ASSERT_EQ(2, event->caller_count);
+	EXPECT_EQ(123, sifive_reader_thread(self->reader, event->thread)->tid);
 	EXPECT_EQ(0x2000, sifive_reader_function(self->reader, event->callers[0])->address);
 	EXPECT_EQ(0x3000, sifive_reader_function(self->reader, event->callers[1])->address);
 	ASSERT_EQ(1, sifive_reader_next(self->reader, &event));
 	EXPECT_EQ(NULL, event->callers);
 	EXPECT_EQ(0, event->caller_count);
+	EXPECT_EQ(-1, sifive_reader_thread(self->reader, event->thread)->tid);
 	snprintf(command, sizeof(command),
 		 "PYTHONPATH=" PYTHON " LD_LIBRARY_PATH=" LIBRARY " python3 -c '\n"
 		 "import sys, sifive_trace\n"
 		 "one, two = sifive_trace.Trace(sys.argv[1], sifive_trace.RECORD)\n"
 		 "assert [f.address for f in one.callers] == [0x2000, 0x3000], one.callers\n"
+		 "assert (one.thread.tid, two.thread.tid) == (123, -1), one.thread\n"
 		 "assert two.callers is None' %s", self->trace);
 	EXPECT_EQ(0, system(command));
 }

@@ -78,6 +78,158 @@ TEST_F(command, function_in_several_processes_is_one_row)
 	EXPECT_STREQ("source 0;fib 6\nsource 0;main 1\n", self->out);
 }
 
+/* Samples of threads on two harts. Some have callers; one has no id, and one names no thread. */
+static void make_named(FIXTURE_DATA(command) *self, unsigned int count_type, bool named)
+{
+	static const struct {
+		uint32_t	thread;
+		unsigned int	src;
+		uint64_t	pc;
+		uint64_t	count;
+	} samples[] = {
+		{ 10, 0, FIB + 2, 7 }, { 21, 0, FIB + 4, 100 }, { 10, 1, MAIN + 2, 1000 },
+		{ 10, 0, FIB + 2, 7 }, { 33, 1, MAIN + 2, 1 }, { 21, 0, FIB + 4, 200 },
+		{ 0, 1, MAIN + 4, 3 }, { -1u, 1, MAIN + 4, 5 },
+	};
+	const char *text = "{\"srcbits\":1,\"sampling\":{\"channel\":6},\"per_thread\":true,"
+			   "\"sources\":[{\"src\":0,\"hart\":0,\"cpu\":0},"
+			   "{\"src\":1,\"hart\":1,\"cpu\":1}],"
+			   "\"threads\":[{\"pid\":10,\"tid\":10,\"name\":\"one\",\"named\":true},"
+			   "{\"pid\":20,\"tid\":21,\"name\":\"two\",\"named\":true}]}";
+	const uint64_t caller = MAIN + 8;
+	struct gen_stream stream[2];
+	uint64_t value[2] = { 0, 0 };
+	unsigned int i;
+
+	gen_free(&self->gen);
+	gen_init(&self->gen, 1, 40);
+	for (i = 0; i < 2; i++) {
+		gen_sync(&self->gen, i);
+		gen_stream_init(&stream[i], &self->gen, (uint8_t)i, 6, (uint8_t)count_type, 1, 64);
+		gen_header(&stream[i]);
+	}
+	for (i = 0; i < sizeof(samples) / sizeof(samples[0]); i++) {
+		struct gen_stream *to = &stream[samples[i].src];
+
+		value[samples[i].src] += samples[i].count;
+		if (named && samples[i].thread != -1u)
+			gen_thread(to, samples[i].thread);
+		if (samples[i].thread == 21)
+			gen_callers(to, &caller, 1);
+		gen_record(to, 3, &samples[i].pc, &value[samples[i].src]);
+	}
+	save(self, "trace.rtd");
+	write_file("trace.rtd.meta", text, strlen(text));
+}
+
+/* The counts are those of the hart's stream, which all threads share. */
+TEST_F(command, samples_belong_to_the_threads_that_they_name)
+{
+	make_named(self, 1, true);
+	run(self, "report -q --by thread --format csv -e %s trace.rtd", PROGRAM);
+	EXPECT_EQ(0, self->status);
+	EXPECT_STREQ("function,thread,samples,samples:total,cycles:total,cycles:self\n"
+		     "\"fib\",\"one/10\",2,2,14,14\n"
+		     "\"main\",\"one/10\",1,1,1000,1000\n"
+		     "\"fib\",\"two/21 (process 20)\",2,2,300,300\n"
+		     "\"main\",\"two/21 (process 20)\",0,2,300,0\n"
+		     "\"main\",\"thread 33\",1,1,1,1\n"
+		     "\"main\",\"samples of CPU 1\",2,2,8,8\n", self->out);
+	/* The first count of a header is not a difference. */
+	make_named(self, 2, true);
+	run(self, "report -q --by thread --format csv -e %s trace.rtd | grep one", PROGRAM);
+	EXPECT_STREQ("\"fib\",\"one/10\",2,2,7,7\n\"main\",\"one/10\",1,1,0,0\n", self->out);
+	run(self, "export -q --format folded -e %s trace.rtd | LC_ALL=C sort", PROGRAM);
+	EXPECT_STREQ("one/10;fib 2\none/10;main 1\nsamples of CPU 1;main 2\n"
+		     "thread 33;main 1\ntwo/21;main;fib 2\n", self->out);
+	run(self, "graph -q --by thread -e %s trace.rtd | head -4", PROGRAM);
+	EXPECT_STREQ("   samples  function\n         3  one/10\n         2    fib\n"
+		     "         1    main\n", self->out);
+	run(self, "export -q --format chrome -e %s trace.rtd | grep -c '\"tid\":21,.*\"cat\":\"sample\"'",
+	    PROGRAM);
+	EXPECT_STREQ("2\n", self->out);
+}
+
+TEST_F(command, decode_shows_the_threads_of_samples)
+{
+	make_named(self, 2, true);
+	run(self, "decode -q --format csv trace.rtd | sed 's/.*,0x/0x/' | sort");
+	EXPECT_STREQ("0x20002,,,,,,,exact,10\n0x20002,,,,,,1,exact,33\n"
+		     "0x20004,,,,,,3,exact,\n0x20004,,,,,,5,exact,\n"
+		     "0x21002,,,,,,,exact,10\n0x21002,,,,,,7,exact,10\n"
+		     "0x21004,,,,,,100,exact,21\n0x21004,,,,,,200,exact,21\n"
+		     "ticks,source,channel,type,address,function,file,line,caller_address,"
+		     "caller,cycles,time,thread\n", self->out);
+	run(self, "decode -q trace.rtd | sed -n 's/.*sample  *[-0-9]*  0x/0x/p' | sort");
+	EXPECT_STREQ("0x20002, one/10\n0x20002, thread 33\n0x20004\n0x20004\n"
+		     "0x21002, one/10\n0x21002, one/10\n0x21004 <- 0x20008, two/21\n"
+		     "0x21004 <- 0x20008, two/21\n", self->out);
+	run(self, "decode -q --format json trace.rtd | grep -c '\"thread\":'");
+	EXPECT_STREQ("6\n", self->out);
+}
+
+/* The report of all threads together does not depend on the names. */
+TEST_F(command, names_of_threads_do_not_change_totals)
+{
+	static char plain[SIZE];
+	unsigned int type;
+
+	for (type = 0; type <= 2; type++) {
+		make_named(self, type, false);
+		run(self, "report -q --format csv -e %s trace.rtd", PROGRAM);
+		EXPECT_EQ(0, self->status);
+		strcpy(plain, self->out);
+		make_named(self, type, true);
+		run(self, "report -q --format csv -e %s trace.rtd", PROGRAM);
+		EXPECT_STREQ(plain, self->out);
+		run(self, "report -q -j3 --format csv -e %s trace.rtd", PROGRAM);
+		EXPECT_STREQ(plain, self->out);
+	}
+}
+
+/* Two processes have different files at the same address. */
+TEST_F(command, sample_is_in_an_object_of_its_process)
+{
+	char text[1024];
+
+	make_named(self, 1, true);
+	snprintf(text, sizeof(text), "{\"srcbits\":1,\"sampling\":{\"channel\":6},"
+		 "\"threads\":[{\"pid\":10,\"tid\":10,\"name\":\"one\",\"named\":true},"
+		 "{\"pid\":20,\"tid\":21,\"name\":\"two\",\"named\":true}],"
+		 "\"processes\":[{\"pid\":10},{\"pid\":20}],\"objects\":["
+		 "{\"path\":\"%s\",\"start\":%llu,\"end\":%llu,\"bias\":0,\"in\":[0]},"
+		 "{\"path\":\"/nowhere/other\",\"start\":%llu,\"end\":%llu,\"bias\":0,\"in\":[1]}]}",
+		 PROGRAM, MAIN, MAIN + 0x3000, MAIN, MAIN + 0x3000);
+	write_file("trace.rtd.meta", text, strlen(text));
+	run(self, "report -q --by thread --format csv trace.rtd | sed 1d");
+	EXPECT_STREQ("\"fib\",\"one/10\",2,2,14,14\n"
+		     "\"main\",\"one/10\",1,1,1000,1000\n"
+		     "\"other+0x21004\",\"two/21 (process 20)\",2,2,300,300\n"
+		     "\"other+0x20008\",\"two/21 (process 20)\",0,2,300,0\n"
+		     "\"0x20002\",\"thread 33\",1,1,1,1\n"
+		     "\"0x20004\",\"samples of source 1\",2,2,8,8\n", self->out);
+}
+
+/* SiFive's decoder does not know the marks: they are left out, as callers are. */
+TEST_F(command, sifives_decoder_gets_no_names_of_threads)
+{
+	static char plain[SIZE];
+
+	make_named(self, 1, false);
+	run(self, "export -q --format dqr -e %s -o plain trace.rtd", PROGRAM);
+	EXPECT_EQ(0, self->status);
+	run(self, "decode -q --format perf -e %s -o plain-perf trace.rtd", PROGRAM);
+	strcpy(plain, self->err);
+	make_named(self, 1, true);
+	run(self, "export -q --format dqr -e %s -o named trace.rtd", PROGRAM);
+	EXPECT_NE(NULL, strstr(self->err, "1 channels have records of several threads"));
+	run(self, "decode -q --format perf -e %s -o named-perf trace.rtd", PROGRAM);
+	EXPECT_STREQ(plain, self->err);
+	EXPECT_EQ(0, system("ls plain plain-perf >list.txt && [ -s list.txt ]; cd plain && for f in $(find . -type f); do "
+			    "echo $f $(wc -c <$f); done | sort >../plain.txt; cd ../named && for f in $(find . -type f); do "
+			    "echo $f $(wc -c <$f); done | sort | diff - ../plain.txt"));
+}
+
 /*
  * One channel has a manual record that counts 5, and then a call that counts 100. Another channel
  * has samples before, during and after the call, which also count instructions.

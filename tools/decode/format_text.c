@@ -260,7 +260,7 @@ static void put_callers(struct text *text, const struct perfrec_record *record)
 /* Writes the thread that a sample names. */
 static void put_thread(struct text *text, const struct perfrec_record *record)
 {
-	const struct thread *thread = record->flags & PERFREC_NAMED ?
+	const struct thread *thread = record->flags & PERFREC_NAMED && record->thread ?
 				      threads_find(text->threads, record) : NULL;
 
 	if (!thread)
