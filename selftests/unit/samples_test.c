@@ -135,6 +135,17 @@ TEST_F(command, samples_belong_to_the_threads_that_they_name)
 		     "\"main\",\"two/21 (process 20)\",0,2,300,0\n"
 		     "\"main\",\"thread 33\",1,1,1,1\n"
 		     "\"main\",\"samples of CPU 1\",2,2,8,8\n", self->out);
+	run(self, "report -q --by process --format csv -e %s trace.rtd", PROGRAM);
+	EXPECT_EQ(0, self->status);
+	EXPECT_STREQ("function,process,samples,samples:total,cycles:total,cycles:self\n"
+		     "\"fib\",\"one/10\",2,2,14,14\n"
+		     "\"main\",\"one/10\",1,1,1000,1000\n"
+		     "\"fib\",\"process 20\",2,2,300,300\n"
+		     "\"main\",\"process 20\",0,2,300,0\n"
+		     "\"main\",\"unknown process\",3,3,9,9\n", self->out);
+	run(self, "report -q --by process --json -e %s trace.rtd | grep -c '\"process\":\"one/10\"'",
+	    PROGRAM);
+	EXPECT_STREQ("2\n", self->out);
 	/* The first count of a header is not a difference. */
 	make_named(self, 2, true);
 	run(self, "report -q --by thread --format csv -e %s trace.rtd | grep one", PROGRAM);
@@ -148,6 +159,9 @@ TEST_F(command, samples_belong_to_the_threads_that_they_name)
 	run(self, "export -q --format chrome -e %s trace.rtd | grep -c '\"tid\":21,.*\"cat\":\"sample\"'",
 	    PROGRAM);
 	EXPECT_STREQ("2\n", self->out);
+	run(self, "export -q --format firefox -e %s trace.rtd | grep -c '\"processName\":\"one\"'",
+	    PROGRAM);
+	EXPECT_STREQ("1\n", self->out);
 }
 
 TEST_F(command, decode_shows_the_threads_of_samples)
@@ -196,11 +210,13 @@ TEST_F(command, sample_is_in_an_object_of_its_process)
 	snprintf(text, sizeof(text), "{\"srcbits\":1,\"sampling\":{\"channel\":6},"
 		 "\"threads\":[{\"pid\":10,\"tid\":10,\"name\":\"one\",\"named\":true},"
 		 "{\"pid\":20,\"tid\":21,\"name\":\"two\",\"named\":true}],"
-		 "\"processes\":[{\"pid\":10},{\"pid\":20}],\"objects\":["
+		 "\"processes\":[{\"pid\":10,\"exe\":\"/x/program\"},{\"pid\":20}],\"objects\":["
 		 "{\"path\":\"%s\",\"start\":%llu,\"end\":%llu,\"bias\":0,\"in\":[0]},"
 		 "{\"path\":\"/nowhere/other\",\"start\":%llu,\"end\":%llu,\"bias\":0,\"in\":[1]}]}",
 		 PROGRAM, MAIN, MAIN + 0x3000, MAIN, MAIN + 0x3000);
 	write_file("trace.rtd.meta", text, strlen(text));
+	run(self, "report -q --by process --format csv trace.rtd | grep fib");
+	EXPECT_STREQ("\"fib\",\"program/10\",2,2,14,14\n", self->out);
 	run(self, "report -q --by thread --format csv trace.rtd | sed 1d");
 	EXPECT_STREQ("\"fib\",\"one/10\",2,2,14,14\n"
 		     "\"main\",\"one/10\",1,1,1000,1000\n"

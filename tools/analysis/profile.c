@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /* Rows in a growing hash table: see profile.h. */
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,6 +13,9 @@
 /* Minimum and maximum time between two updates of a live profile, in ms. */
 #define SHOW_LEAST	250
 #define SHOW_MOST	1000
+
+/* Group of threads whose process is unknown. */
+#define NO_PROCESS	UINT32_MAX
 
 static uint64_t key(uint32_t function, uint32_t group)
 {
@@ -50,6 +54,8 @@ static uint32_t group_of(const struct profile *profile,
 {
 	if (profile->by == PROFILE_BY_THREAD)
 		return thread->thread->id;
+	if (profile->by == PROFILE_BY_PROCESS)
+		return thread->thread->pid < 0 ? NO_PROCESS : (uint32_t)thread->thread->pid;
 	return profile->by == PROFILE_BY_HART ? thread->src : 0;
 }
 
@@ -274,6 +280,7 @@ void profile_group(const struct profile *profile, uint32_t group, char *text,
 {
 	const struct meta_source *source;
 	const struct thread *thread;
+	const char *name;
 
 	*text = '\0';
 	if (profile->by == PROFILE_BY_THREAD) {
@@ -283,6 +290,14 @@ void profile_group(const struct profile *profile, uint32_t group, char *text,
 				 (long long)thread->pid);
 		else
 			snprintf(text, size, "%s", thread->label);
+	} else if (profile->by == PROFILE_BY_PROCESS && group == NO_PROCESS) {
+		snprintf(text, size, "unknown process");
+	} else if (profile->by == PROFILE_BY_PROCESS) {
+		name = threads_process(&profile->input.meta, group);
+		if (name)
+			snprintf(text, size, "%.64s/%" PRIu32, name, group);
+		else
+			snprintf(text, size, "process %" PRIu32, group);
 	} else if (profile->by == PROFILE_BY_HART) {
 		source = meta_source(&profile->input.meta, (int)group);
 		if (source && source->hart >= 0)

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "laps.h"
+#include "text.h"
 #include "threads.h"
 
 struct entry {
@@ -459,6 +460,20 @@ struct thread *threads_find(struct threads *threads,
 	if (__builtin_expect(threads_shared(threads, record->channel), false))
 		return find_shared(threads, record);
 	return find_by_time(threads, record);
+}
+
+const char *threads_process(const struct meta *meta, int64_t pid)
+{
+	const char *name = NULL;
+	size_t i;
+
+	for (i = 0; pid >= 0 && i < meta->processes; i++)
+		if (meta->process[i].pid == pid && meta->process[i].exe)
+			name = text_base(meta->process[i].exe);
+	for (i = 0; pid >= 0 && !name && i < meta->threads; i++)
+		if (meta->thread[i].named && meta->thread[i].tid == pid)
+			name = meta->thread[i].name;
+	return name;
 }
 
 unsigned int threads_count(const struct threads *threads)

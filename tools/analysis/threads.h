@@ -90,6 +90,12 @@ unsigned int threads_left_out(const struct threads *threads);
 /** threads_before() - return the thread that had the id before, NULL if none has been found */
 struct thread *threads_before(const struct threads *threads, const struct thread *thread);
 
+/**
+ * threads_process() - return the name of a process, NULL if unknown: of its latest program, or of
+ * its first thread if samples, switches or instruction trace name the threads
+ */
+const char *threads_process(const struct meta *meta, int64_t pid);
+
 /** threads_count() - return the number of threads found */
 unsigned int threads_count(const struct threads *threads);
 

@@ -54,6 +54,9 @@ const char *tracks_process(const struct meta *meta, const struct thread *thread)
 		else if (!i)
 			exe = meta->exe;
 	}
+	/* If everything was sampled, the command's own program is only one of the processes. */
+	if (!meta->processes && threads_process(meta, thread->pid))
+		return threads_process(meta, thread->pid);
 	if (exe)
 		return text_base(exe);
 	return meta->processes ? "unknown" : "program";

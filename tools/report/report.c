@@ -29,8 +29,8 @@ static int set_width(void *at, const struct cli_option *option, const char *valu
 
 static const struct cli_option by_options[] = {
 	/* The words are in the order of enum profile_by, then REPORT_BY_INTERVAL. */
-	{ .name = "by", .value = "function|thread|hart|interval",
-	  .help = "show one table for everything (default), or one for each thread or hart; or, of a trace with instruction trace and records, what was counted from one record of a thread to its next, and which functions ran there",
+	{ .name = "by", .value = "function|thread|process|hart|interval",
+	  .help = "show one table for everything (default), or one for each thread, process or hart; or, of a trace with instruction trace and records, what was counted from one record of a thread to its next, and which functions ran there",
 	  .set = cli_word, .offset = offsetof(struct report_options, by) },
 	{ .name = NULL }
 };
@@ -285,7 +285,8 @@ static bool has_times(const struct table *table)
 /* Returns the name of the column that distinguishes the groups of --by. */
 static const char *group_column(const struct profile *profile)
 {
-	return profile->by == PROFILE_BY_THREAD ? "thread" : "hart";
+	return profile->by == PROFILE_BY_THREAD ? "thread" :
+	       profile->by == PROFILE_BY_PROCESS ? "process" : "hart";
 }
 
 static void put_row(struct table *table, const char *group, const struct line *line)
