@@ -485,7 +485,7 @@ struct sifive_trace_sampling {
 #define SIFIVE_TRACE_SAMPLING_CALLERS	(1u << 4)
 /* With _CALLERS or _STACK: kernel samples begin with kernel functions. Cleared under lockdown. */
 #define SIFIVE_TRACE_SAMPLING_KERNEL	(1u << 5)
-#define SIFIVE_TRACE_SAMPLING_THREADS	(1u << 6) /* write each sample's thread, before the sample */
+#define SIFIVE_TRACE_SAMPLING_THREADS	(1u << 6) /* write its thread before each sample */
 #define SIFIVE_TRACE_SAMPLING_STACK(bytes) ((__u32)(bytes) << 16)
 /* Number of records from one header to the next. */
 #define SIFIVE_TRACE_SAMPLING_HEADER_EVERY	100
