@@ -25,8 +25,8 @@ enum { RAW, DELTA, XOR };
  */
 struct stream {
 	enum {
-		START, TYPE, OWNER, MASK, COUNTER, RECORD, THREAD, NAMED, CALLER, CALLER_HIGH, STACK,
-		ADDRESS, HIGH, COUNT
+		START, TYPE, OWNER, MASK, COUNTER, RECORD, THREAD, NAMED, CALLER, CALLER_HIGH,
+		STACK, ADDRESS, HIGH, COUNT
 	} state;
 	unsigned int left, at;
 	bool had_one;
