@@ -18,10 +18,10 @@ static void begin(FIXTURE_DATA(command) *self, struct gen_stream *stream)
 }
 
 static void record(struct gen_stream *stream, unsigned int type, uint64_t function,
-		   unsigned int cost)
+		   int64_t cost)
 {
 	const uint64_t address[] = { function, MAIN + 0x12 };
-	const uint64_t value = stream->counter[0].previous + cost;
+	const uint64_t value = stream->counter[0].previous + (uint64_t)cost;
 
 	gen_record(stream, type, address, &value);
 }
@@ -181,6 +181,116 @@ TEST_F(command, losses_are_marked)
 	ROW("call,source 0,0x21000,0x20000,3,1,1,1,,1022,4,4,0,0,0,0,0,exit,,,50000,50000", 3);
 	ROW("call,source 0,0x20000,,1,,0,1,,1007,23,8,0,0,0,1,1,exit,,,650320,600020", 4);
 	ROW("call,source 0,0x22000,,4,,0,1,,1034,0,0,0,0,0,0,0,cut,,,0,0", 5);
+}
+
+#define PER_THREAD \
+	"{\"srcbits\":1,\"per_thread\":true,\"threads\":[{\"channel\":6,\"pid\":5,\"tid\":5}]}"
+
+/* The first count of FIB is 500 too high. */
+TEST_F(command, counts_that_go_backwards_are_charged_only_to_enclosing_calls)
+{
+	static const char * const meta[] = { PER_THREAD, "{\"srcbits\":1}" };
+	struct gen_stream stream;
+	unsigned int i;
+
+	for (i = 0; i < 6; i++) {
+		gen_free(&self->gen);
+		gen_init(&self->gen, 1, 40);
+		gen_sync(&self->gen, 0);
+		gen_stream_init(&stream, &self->gen, 0, 6, (uint8_t)(i % 3), 1, i < 3 ? 64 : 40);
+		gen_header(&stream);
+		record(&stream, 0, MAIN, 1000);
+		record(&stream, 0, FIB, 100 + 500);
+		record(&stream, 1, FIB, -400);
+		record(&stream, 1, MAIN, 100);
+		save(self, "trace.rtd");
+		write_file("trace.rtd.meta", meta[i / 3], strlen(meta[i / 3]));
+		run(self, "export --strict --format csv trace.rtd | cut -d, -f 5,9,25-");
+		EXPECT_NE(NULL, strstr(self->err, ": 1 count went backwards: "));
+		ROW("call,0x21000,1,exit,,,0,0", 1);
+		ROW("call,0x20000,1,exit,,,300,700", 2);
+		run(self, "report -q --strict trace.rtd");
+		EXPECT_EQ(1, self->status);
+		run(self, "report --strict --format json trace.rtd");
+		EXPECT_NE(NULL, strstr(self->out, "\"records_without_counts\":0,\"counts_backwards\":1}"));
+		run(self, "decode -q --values delta trace.rtd");
+		EXPECT_EQ(NULL, strstr(self->out, "281474976710256"));
+		EXPECT_EQ(NULL, strstr(self->out, "1099511627376"));
+	}
+}
+
+/* A narrow counter may count most of its range, and a wide one nearly all of it. */
+TEST_F(command, large_counts_are_not_taken_for_negative_ones)
+{
+	static const struct {
+		unsigned int width;
+		uint64_t count;
+	} counter[] = {
+		{ 64, 0xefffffffffffull }, { 48, 0xefffffffffffull }, { 40, 0xefffffffffull },
+		{ 32, 0xefffffff }, { 31, 0x7fffffff }, { 8, 0xff },
+	};
+	const uint64_t address[] = { FIB, MAIN };
+	struct gen_stream stream;
+	char expected[80];
+	unsigned int i;
+
+	for (i = 0; i < 3 * sizeof(counter) / sizeof(counter[0]); i++) {
+		uint64_t value = 10;
+
+		gen_free(&self->gen);
+		gen_init(&self->gen, 1, 40);
+		gen_sync(&self->gen, 0);
+		gen_stream_init(&stream, &self->gen, 0, 6, (uint8_t)(i % 3), 1,
+				counter[i / 3].width);
+		gen_header(&stream);
+		gen_record(&stream, 0, address, &value);
+		value += counter[i / 3].count;
+		gen_record(&stream, 1, address, &value);
+		save(self, "trace.rtd");
+		write_file("trace.rtd.meta", PER_THREAD, strlen(PER_THREAD));
+		run(self, "export --strict --format csv trace.rtd");
+		EXPECT_EQ(0, self->status);
+		snprintf(expected, sizeof(expected), ",0,exit,,,%llu,%llu",
+			 (unsigned long long)counter[i / 3].count,
+			 (unsigned long long)counter[i / 3].count);
+		EXPECT_NE(NULL, strstr(row(self, 1), expected)) {
+			TH_LOG("%u: %s", i, row(self, 1));
+		}
+	}
+}
+
+/* Hart 1's clock is behind, so the exit from FIB seems to precede its enter record. */
+TEST_F(command, counts_that_go_backwards_show_a_wrong_order_of_records)
+{
+	const uint64_t main[] = { MAIN, 0x100 }, lengthy[] = { LENGTHY, MAIN + 0x12 };
+	const uint64_t fib[] = { FIB, LENGTHY + 0x12 };
+	uint64_t count[] = { 100, 200, 300, 400, 500, 600 };
+	struct gen_stream stream[2];
+	unsigned int i, late;
+
+	for (late = 0; late < 2; late++) {
+		gen_free(&self->gen);
+		gen_init(&self->gen, 1, 40);
+		for (i = 0; i < 2; i++) {
+			gen_sync(&self->gen, i);
+			gen_stream_init(&stream[i], &self->gen, (uint8_t)i, 6, 0, 1, 64);
+			gen_header(&stream[i]);
+		}
+		gen_record(&stream[0], 0, main, &count[0]);
+		gen_record(&stream[0], 0, lengthy, &count[1]);
+		if (late)
+			gen_record(&stream[1], 1, fib, &count[3]);
+		gen_record(&stream[0], 0, fib, &count[2]);
+		if (!late)
+			gen_record(&stream[1], 1, fib, &count[3]);
+		gen_record(&stream[1], 1, lengthy, &count[4]);
+		gen_record(&stream[1], 1, main, &count[5]);
+		save(self, "trace.rtd");
+		write_file("trace.rtd.meta", PER_THREAD, strlen(PER_THREAD));
+		run(self, "export -q --format csv trace.rtd | grep ,0x22000,,,0x20000, | cut -d, -f 9,23-");
+		EXPECT_STREQ(late ? "0x22000,1,1,1,exit,,,300,100\n" :
+				    "0x22000,0,0,0,exit,,,300,200\n", self->out);
+	}
 }
 
 /* The table's first line is written before the later header, with more counters, is read. */

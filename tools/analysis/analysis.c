@@ -226,21 +226,18 @@ static inline uint64_t count(struct analysis *analysis, struct analysis_thread *
 		if (!here || lost || !(record->flags & PERFREC_DELTA_KNOWN))
 			return 0;
 		for (i = 0; i < record->counters; i++) {
-			if (stream->column[i] == COUNTERS_NONE)
-				continue;
-			analysis->delta[stream->column[i]] = record->delta[i];
-			known |= 1ull << stream->column[i];
+			if (stream->column[i] != COUNTERS_NONE)
+				known |= counting_set(analysis, stream, record, i,
+						      record->delta[i]);
 		}
 		return known;
 	}
 	for (i = 0; i < record->counters; i++) {
 		uint64_t delta;
 
-		if (stream->column[i] == COUNTERS_NONE ||
-		    !thread_delta(thread, stream, record, i, lost, &delta))
-			continue;
-		analysis->delta[stream->column[i]] = delta;
-		known |= 1ull << stream->column[i];
+		if (stream->column[i] != COUNTERS_NONE &&
+		    thread_delta(thread, stream, record, i, lost, &delta))
+			known |= counting_set(analysis, stream, record, i, delta);
 	}
 	stream->based = record->flags & PERFREC_VALUE_KNOWN;
 	/* Which function ran is unknown, as the lost records may have entered or left functions. */
@@ -250,7 +247,9 @@ static inline uint64_t count(struct analysis *analysis, struct analysis_thread *
 uint64_t analysis_count(struct analysis *analysis, struct analysis_thread *thread,
 			struct stream *stream, const struct perfrec_record *record, bool lost)
 {
-	return count(analysis, thread, stream, record, lost);
+	const uint64_t known = count(analysis, thread, stream, record, lost);
+
+	return analysis->backwards ? counting_forwards(analysis, thread, record, known) : known;
 }
 
 static void add_counts(struct analysis *analysis, struct analysis_thread *thread,
@@ -476,10 +475,13 @@ static void on_ordered(void *context, const struct perfrec_record *record)
 	}
 	step.counted = count(analysis, thread, stream, record, after_loss);
 	if (__builtin_expect(analysis->turns != NULL, false))
-		step.counted |= counting_turns(analysis, thread, stream, record, step.counted);
+		step.counted |= counting_turns(analysis, thread, stream, record,
+					       step.counted & ~analysis->backwards);
 	add_counts(analysis, thread, step.counted);
 	if (thread->had_record && record->counters && !step.counted)
 		analysis->stats.uncounted++;
+	if (__builtin_expect(analysis->backwards != 0, false))
+		step.counted = counting_forwards(analysis, thread, record, step.counted);
 	thread->had_record = true;
 	thread->src = record->src;
 	thread->offset = record->begin.offset;
@@ -700,6 +702,7 @@ int analysis_run(struct analysis *analysis, struct trace *trace)
 	}
 	analysis->stats.points = analysis->points;
 	analysis->made.flow_losses = flow_losses(&analysis->flow);
+	analysis->made.backwards = analysis->stats.backwards;
 	trace_add(trace, &analysis->made);
 	if (analysis->oncpu)
 		oncpu_end(analysis->oncpu);

@@ -133,7 +133,7 @@ enum analysis_why {
  * @self_inferred: @self is inferred
  * @total:	ticks from enter to exit
  * @self:	ticks of @total outside functions that it called
- * @count:	counts of each counter from enter to exit, by column
+ * @count:	counts of each counter from enter to exit, by column; 0 if negative
  * @count_self:	part of @count outside functions that it called
  */
 struct analysis_end {
@@ -248,6 +248,8 @@ struct analysis_ops {
  * @misplaced:	records whose place among the instructions is not exact
  * @points:	records between the calls of instruction trace, if the consumer does not want them
  * @uncounted:	records whose counters could not be assigned to a function
+ * @backwards:	differences of counts that are negative: a counter, or the order of the records, is
+ *		wrong. They are charged only to the calls that enclose both records
  * @unaddressed: records whose addresses are lost
  * @samples:	samples with addresses
  * @tracer:	samples in the tracer's own functions
@@ -267,6 +269,7 @@ struct analysis_stats {
 	uint64_t	misplaced;
 	uint64_t	points;
 	uint64_t	uncounted;
+	uint64_t	backwards;
 	uint64_t	unaddressed;
 	uint64_t	samples;
 	uint64_t	tracer;

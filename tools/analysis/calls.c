@@ -82,6 +82,16 @@ void doubt(const struct analysis_frame *frame, struct analysis_end *end)
 	end->self_inferred |= end->inferred || frame->doubts;
 }
 
+static __attribute__((noinline, cold))
+void clear_negative(uint64_t *count, unsigned int columns)
+{
+	unsigned int c;
+
+	for (c = 0; c < columns; c++)
+		if ((int64_t)count[c] < 0)
+			count[c] = 0;
+}
+
 /* Ends the innermost call. */
 static void leave(struct analysis *analysis, struct analysis_thread *thread,
 		  enum analysis_why why)
@@ -124,6 +134,10 @@ static void leave(struct analysis *analysis, struct analysis_thread *thread,
 			inner[c] += total[c];
 	} else {
 		thread->returned = true;
+	}
+	if (__builtin_expect(analysis->went_back, false)) {
+		clear_negative(total, analysis->counters.count);
+		clear_negative(self, analysis->counters.count);
 	}
 	if (frame->outermost)
 		*find_call(thread, frame->function) = 0;

@@ -89,8 +89,13 @@ struct analysis {
 	struct turns			*turns;	/* NULL if no events take turns, or none are shown */
 	/* One entry for each source, then one for all sources together. */
 	struct losses			losses[PERFREC_SOURCES + 1];
-	/* Counts of the current record, by column. */
+	/*
+	 * Counts of the current record, by column, and the columns in which they are negative; and
+	 * whether any was negative so far.
+	 */
 	uint64_t			delta[COUNTERS_MAX];
+	uint64_t			backwards;
+	bool				went_back;
 	/*
 	 * Columns in which calls and manual records count, and those in which the kernel's
 	 * samples do.
@@ -179,6 +184,31 @@ static inline bool counting_lost(const struct analysis *analysis, const struct s
 	return analysis->losses[PERFREC_SOURCES].latest > thread->offset &&
 	       counting_lost_between(analysis, stream, thread, record);
 }
+
+/** counting_set_large() - like counting_set(), for a difference that may be negative */
+void counting_set_large(struct analysis *analysis, const struct perfrec_record *record,
+			unsigned int i, unsigned int column);
+
+/** counting_set() - set the current record's count for counter @i; returns its column's bit */
+static inline uint64_t counting_set(struct analysis *analysis, const struct stream *stream,
+				    const struct perfrec_record *record, unsigned int i,
+				    uint64_t delta)
+{
+	analysis->delta[stream->column[i]] = delta;
+	if (__builtin_expect(delta >= COUNTERS_BACKWARDS, false))
+		counting_set_large(analysis, record, i, stream->column[i]);
+	return 1ull << stream->column[i];
+}
+
+/**
+ * counting_forwards() - note which of the record's counts are negative, and remove them
+ * @thread:	the state before this record
+ * @known:	columns
+ *
+ * Return: the other columns.
+ */
+uint64_t counting_forwards(struct analysis *analysis, struct analysis_thread *thread,
+			   const struct perfrec_record *record, uint64_t known);
 
 /**
  * counting_turns() - like analysis_count(), for events that take turns; @known: the columns

@@ -132,7 +132,14 @@ uint64_t counters_mask(const struct perfrec_record *record, unsigned int i)
 {
 	unsigned int width = record->header->counter[i].width;
 
-	if (width > PERFREC_VALUE_BITS && record->header->count_type != PERFREC_DELTA)
+	if (width > PERFREC_VALUE_BITS)
 		width = PERFREC_VALUE_BITS;
 	return ~0ull >> (64 - width);
+}
+
+bool counters_backwards(const struct perfrec_record *record, unsigned int i, uint64_t delta)
+{
+	const uint64_t mask = counters_mask(record, i);
+
+	return mask >= UINT32_MAX && delta >= mask - (mask >> 4);
 }

@@ -72,10 +72,22 @@ void counters_add_times(struct counters *counters);
 bool counters_of_hart(const struct counters *counters, unsigned int column);
 
 /**
- * counters_mask() - return the bits that counter @i of a record can set; the record must have a
- * header
+ * counters_mask() - return the bits that a count of counter @i of a record can set; the record must
+ * have a header
  */
 uint64_t counters_mask(const struct perfrec_record *record, unsigned int i);
+
+/* Smaller differences of counts are never negative: see counters_backwards(). */
+#define COUNTERS_BACKWARDS	0xf0000000u
+
+/**
+ * counters_backwards() - whether a counter has gone backwards
+ * @delta:	difference of two counts of counter @i, modulo the range of counters_mask()
+ *
+ * Differences in the last sixteenth of the range are negative. Counters narrower than 32 bits may
+ * count that much from one record to the next.
+ */
+bool counters_backwards(const struct perfrec_record *record, unsigned int i, uint64_t delta);
 
 /**
  * counters_assign() - find or create a column for each counter of a record

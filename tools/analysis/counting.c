@@ -90,6 +90,32 @@ struct analysis_thread *counting_sampler(struct analysis *analysis, struct strea
 	return stream->sampler;
 }
 
+void counting_set_large(struct analysis *analysis, const struct perfrec_record *record,
+			unsigned int i, unsigned int column)
+{
+	if (!counters_backwards(record, i, analysis->delta[column]))
+		return;
+	/* In 64 bits, adding it decreases a sum. */
+	analysis->delta[column] |= ~counters_mask(record, i);
+	analysis->backwards |= 1ull << column;
+}
+
+uint64_t counting_forwards(struct analysis *analysis, struct analysis_thread *thread,
+			   const struct perfrec_record *record, uint64_t known)
+{
+	const uint64_t backwards = analysis->backwards & known;
+
+	analysis->backwards = 0;
+	if (!backwards)
+		return known;
+	analysis->went_back = true;
+	analysis->stats.backwards += (unsigned int)__builtin_popcountll(backwards);
+	/* A thread's own counts do not depend on the hart: its records are in the wrong order. */
+	if (analysis->meta->per_thread && thread->src != record->src)
+		calls_doubt(thread);
+	return known & ~backwards;
+}
+
 uint64_t counting_turns(struct analysis *analysis, struct analysis_thread *thread,
 			struct stream *stream, const struct perfrec_record *record,
 			uint64_t known)

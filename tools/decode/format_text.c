@@ -305,7 +305,8 @@ bool format_counter(enum values values, const struct perfrec_record *record,
 	}
 	if (values == VALUES_DELTA) {
 		*value = record->delta[i];
-		return record->flags & PERFREC_DELTA_KNOWN && !turns_change(record, i);
+		return record->flags & PERFREC_DELTA_KNOWN && !turns_change(record, i) &&
+		       !counters_backwards(record, i, *value);
 	}
 	*value = record->value[i];
 	return record->flags & PERFREC_VALUE_KNOWN;

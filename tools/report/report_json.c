@@ -140,6 +140,7 @@ static void put_calls(struct output *out, const struct analysis_stats *stats)
 		{ "exits_without_enter", stats->strays },
 		{ "too_deep", stats->too_deep },
 		{ "records_without_counts", stats->uncounted },
+		{ "counts_backwards", stats->backwards },
 	};
 
 	PUT_COUNTS(out, "calls", calls);

@@ -114,6 +114,7 @@ void trace_add(struct trace *trace, const struct trace_stats *stats)
 	to->timed += stats->timed;
 	to->inferred += stats->inferred;
 	to->flow_losses += stats->flow_losses;
+	to->backwards += stats->backwards;
 }
 
 void trace_release(struct trace *trace)

@@ -83,6 +83,7 @@ struct trace_options {
  * @contrary:	sources whose inferred times contradict each other
  * @corrected:	number of times that a timestamp contradicted its source's clock
  * @inferred:	records with an inferred time
+ * @backwards:	counts that went backwards, found by an analysis
  * @flow_losses: gaps in the instruction flow because of contradictions or damage
  * @stamped:	messages of stores have timestamps
  * @absolute:	set if at least one message has an absolute timestamp
@@ -124,6 +125,7 @@ struct trace_stats {
 	unsigned int	contrary;
 	uint64_t	corrected;
 	uint64_t	inferred;
+	uint64_t	backwards;
 	uint64_t	flow_losses;
 	bool		stamped;
 	bool		absolute;
