@@ -460,6 +460,48 @@ TEST_F(command, strict_fails_for_every_loss)
 	EXPECT_EQ(1, self->status);
 }
 
+/* Hart 1's header is lost: what was sent is the XOR of two addresses. */
+TEST_F(command, addresses_of_delta_xor_are_unknown_without_a_header)
+{
+	static const char meta[] = "{ \"srcbits\": 1, \"count_type\": 2 }";
+	const uint64_t value = 1, fib[] = { FIB, MAIN + 0x12 }, lengthy[] = { LENGTHY, FIB + 4 };
+	const uint64_t main[] = { MAIN, 0x100 };
+	struct gen_stream stream[2];
+	struct gen lost;
+	unsigned int i;
+
+	for (i = 0; i < 2; i++) {
+		gen_free(&self->gen);
+		gen_init(&self->gen, 1, 40);
+		gen_init(&lost, 1, 40);
+		gen_sync(&self->gen, 0);
+		gen_stream_init(&stream[0], &self->gen, 0, 6, 2, 1, 64);
+		gen_header(&stream[0]);
+		gen_record(&stream[0], 0, main, &value);
+		gen_stream_init(&stream[1], &lost, 1, 6, 2, 1, 64);
+		gen_header(&stream[1]);
+		gen_record(&stream[1], 0, lengthy, &value);
+		stream[1].gen = &self->gen;
+		gen_error(&self->gen, 1);
+		gen_sync(&self->gen, 1);
+		gen_record(&stream[1], 0, fib, &value);
+		gen_record(&stream[1], 1, fib, &value);
+		gen_free(&lost);
+		save(self, "trace.rtd");
+		write_file("trace.rtd.meta", meta, i ? sizeof(meta) - 1 : 0);
+		run(self, "decode -s 1 --strict trace.rtd | grep -c 'address lost$'");
+		EXPECT_STREQ("2\n", self->out);
+		EXPECT_NE(NULL, strstr(self->err, "2 records before any header"));
+		run(self, "report -s 1 --strict --format csv trace.rtd");
+		EXPECT_EQ(1, self->status);
+		EXPECT_NE(NULL, strstr(self->out, "0x20000"));
+		EXPECT_EQ(NULL, strstr(strstr(self->out, "0x20000") + 1, "0x"));
+		EXPECT_NE(NULL, strstr(self->err, "2 records without a known address"));
+		run(self, "decode -q -s 1 --format json trace.rtd | grep -c '\"address\"'");
+		EXPECT_STREQ("1\n", self->out);
+	}
+}
+
 TEST_F(command, ring_is_decoded_from_the_first_complete_header)
 {
 	unsigned int i;
@@ -477,6 +519,8 @@ TEST_F(command, ring_is_decoded_from_the_first_complete_header)
 	EXPECT_NE(NULL, strstr(self->out, " counter0?  counter1?  function\n"));
 	EXPECT_NE(NULL, strstr(self->out, "0x21000 <- 0x20012 ?\n"));
 	EXPECT_EQ(NULL, strstr(self->err, "damaged"));
+	run(self, "decode -q --ring --format json trace.rtd | grep -c '\"layout\":\"guessed\"'");
+	EXPECT_STREQ("5\n", self->out);
 }
 
 /* The same ring, with a side-car file that describes the header. */

@@ -449,6 +449,70 @@ TEST_F(perfrec, delta_xor_is_unknown_after_a_loss)
 	EXPECT_EQ(3, all.lost_words);
 }
 
+/* XORed addresses and counts are not addresses and counts. */
+TEST_F(perfrec, delta_xor_is_unknown_after_a_lost_header)
+{
+	unsigned int cut, i;
+
+	for (cut = 0; cut < 2; cut++) {
+		header(self, PERFREC_DELTA_XOR, 2, 64);
+		word8(self, PERFREC_MANUAL);
+		word32(self, 0x10000);
+		word32(self, 5);
+		word32(self, 6);
+		word32(self, SIFIVE_TRACE_RECORD_MAGIC);
+		word8(self, PERFREC_DELTA_XOR);
+		if (cut)
+			perfrec_lost(self->perfrec, -1);
+		else
+			word16(self, 3);
+		for (i = 0; i < 2; i++) {
+			word8(self, PERFREC_MANUAL);
+			word32(self, 0x12);
+			word32(self, 3);
+			word32(self, 4);
+		}
+	}
+	flush(self);
+	EXPECT_EQ(2, all.headers);
+	ASSERT_EQ(6, all.records);
+	for (i = 0; i < 6; i++) {
+		ASSERT_NE(NULL, all.record[i].header);
+		EXPECT_EQ(2, all.record[i].counters);
+		EXPECT_EQ(!(i % 3), !!(all.record[i].flags & (PERFREC_ADDRESS_KNOWN |
+							      PERFREC_VALUE_KNOWN)));
+	}
+}
+
+TEST_F(perfrec, streams_without_a_header_are_delta_xor_like_others)
+{
+	unsigned int i;
+
+	for (i = 0; i < 3; i++) {
+		header(self, i < 2 ? i : PERFREC_DELTA_XOR, 1, 64);
+		self->src = (uint8_t)(i + 1);
+		word8(self, PERFREC_MANUAL);
+		word32(self, 0x12);
+		word32(self, 3);
+		word8(self, PERFREC_MANUAL);
+		word32(self, 0x14);
+		word32(self, 4);
+		self->src = 0;
+	}
+	header(self, PERFREC_DELTA_XOR, 1, 64);
+	flush(self);
+	ASSERT_EQ(6, all.records);
+	for (i = 0; i < 6; i++) {
+		if (all.record[i].src < 3) {
+			EXPECT_EQ(NULL, all.record[i].header);
+			continue;
+		}
+		ASSERT_NE(NULL, all.record[i].header);
+		EXPECT_EQ(0, all.record[i].header->serial);
+		EXPECT_FALSE(all.record[i].flags & (PERFREC_ADDRESS_KNOWN | PERFREC_VALUE_KNOWN));
+	}
+}
+
 TEST_F(perfrec, excess_words_are_lost)
 {
 	header(self, PERFREC_RAW, 1, 64);

@@ -216,6 +216,8 @@ static void json_record(void *context, const struct perfrec_record *record)
 	put_stamp(json, &record->address_end);
 	if (record->flags & PERFREC_MARKED)
 		put_marks(json, record);
+	if (!record->header)
+		put_string(json->out, ",\"layout\":\"guessed\"");
 	put_addresses(json, record);
 	put_string(json->out, ",\"counters\":{");
 	counters_names(&json->counters, record->header, record->counters, name);

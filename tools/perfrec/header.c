@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /* Decodes headers: see stream.h. */
+#include <stdlib.h>
 #include <string.h>
 
 #include "stream.h"
@@ -9,7 +10,10 @@
 
 void header_lose(struct stream *stream, enum perfrec_reason reason)
 {
-	if (!stream->tentative)
+	const struct perfrec_header *header = stream->header;
+
+	/* The lost header may define other counters. With DeltaXOR, no later value is known anyway. */
+	if (!stream->tentative && header && header->count_type != PERFREC_DELTA_XOR)
 		stream->header = NULL;
 	lose(stream, reason, stream->reading->begin.offset,
 	     stream->header_words);
@@ -57,6 +61,23 @@ static bool is_repeated(const struct perfrec *perfrec, const struct stream *stre
 	       stream->reading->owner == stream->header->owner;
 }
 
+/*
+ * Streams without a header probably have the same count type as others. If it is DeltaXOR, their
+ * addresses are not what was sent.
+ */
+static void assume_xor(struct perfrec *perfrec, const struct perfrec_header *header)
+{
+	struct perfrec_header *copy = malloc(sizeof(*copy));
+
+	if (!copy)
+		return;
+	*copy = *header;
+	copy->owned = false;
+	copy->goes_on = false;
+	copy->owner = 0;
+	perfrec->assumed = copy;
+}
+
 static void finish_header(struct perfrec *perfrec, struct stream *stream)
 {
 	stream->reading->repeated = is_repeated(perfrec, stream);
@@ -75,6 +96,8 @@ static void finish_header(struct perfrec *perfrec, struct stream *stream)
 		stream->lost &= (uint16_t)(stream->lost & PERFREC_MARKED && stream->record.dropped ?
 					  PERFREC_MARKED | PERFREC_AFTER_LOSS : PERFREC_MARKED);
 	stream->address = 0;
+	if (stream->header->count_type == PERFREC_DELTA_XOR && !perfrec->assumed)
+		assume_xor(perfrec, stream->header);
 	if (perfrec->ops->header)
 		perfrec->ops->header(perfrec->context, stream->header);
 }

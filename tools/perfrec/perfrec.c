@@ -35,12 +35,13 @@ void perfrec_free(struct perfrec *perfrec)
 	free(perfrec);
 }
 
-int perfrec_assume(struct perfrec *perfrec, const struct perfrec_header *header)
+int perfrec_assume(struct perfrec *perfrec, const struct perfrec_header *header, bool ring)
 {
 	perfrec->assumed = malloc(sizeof(*header));
 	if (!perfrec->assumed)
 		return -ENOMEM;
 	*perfrec->assumed = *header;
+	perfrec->ring = ring;
 	return 0;
 }
 
@@ -53,8 +54,8 @@ void perfrec_repeat(struct perfrec *perfrec, uint32_t channels, uint64_t records
 			perfrec->interval[i] = records;
 }
 
-/* Gives a new stream the assumed header, whose serial number is 0. */
-static void assume_header(struct stream *stream,
+/* Gives a stream without a header the assumed one, whose serial number is 0. */
+static __attribute__((noinline, cold)) void assume_header(struct stream *stream,
 			  const struct perfrec_header *assumed)
 {
 	struct perfrec_header *header = &stream->headers[PERFREC_HEADERS_KEPT];
@@ -83,8 +84,6 @@ stream_new(struct perfrec *perfrec, const struct store *word)
 	stream->loss.src = word->src;
 	stream->loss.channel = word->channel;
 	stream->guessed = -1;
-	if (perfrec->assumed)
-		assume_header(stream, perfrec->assumed);
 	stream->next = perfrec->first;
 	perfrec->first = stream;
 	if (perfrec->ops->stream)
@@ -112,6 +111,8 @@ static void begin_record(struct perfrec *perfrec, struct stream *stream,
 	struct perfrec_record *record = &stream->record;
 
 	report_loss(perfrec, stream);
+	if (__builtin_expect(!stream->header, false) && !stream->serial && perfrec->assumed)
+		assume_header(stream, perfrec->assumed);
 	record->type = word->value;
 	record->begin = stamp(word);
 	record->addresses = 0;
@@ -394,7 +395,7 @@ static bool header_within(const struct stream *stream,
 /* Whether a stream's first word may belong to the rest of a header. */
 static bool header_rest(const struct perfrec *perfrec, const struct store *word)
 {
-	return perfrec->assumed && word->bytes == 1 &&
+	return perfrec->ring && word->bytes == 1 &&
 	       word->value <= SIFIVE_TRACE_RECORD_TYPE_MAX;
 }
 

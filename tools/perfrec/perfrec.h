@@ -8,7 +8,8 @@
  * Each (source, channel) is a separate stream. Input is never trusted: words that fit neither a
  * header nor a record are reported by ops->lost, and decoding of the stream resumes at the next
  * word that can begin a header or a record. Records before the first header (at the beginning of a
- * ring buffer) have header NULL, or the header of perfrec_assume().
+ * ring buffer, or after a loss) have the header of perfrec_assume(), or else that of another stream
+ * if its count type is DeltaXOR, or else header NULL.
  */
 #ifndef SIFIVE_TRACE_PERFREC_H
 #define SIFIVE_TRACE_PERFREC_H
@@ -104,7 +105,7 @@ struct perfrec_counter {
  * @owned:	set if its records belong to the thread @owner
  * @goes_on:	the thread continues in this stream after recording in another one
  * @serial:	number of this header in its stream, starting at 1; 0 for the header of
- *		perfrec_assume()
+ *		perfrec_assume(), or of another stream
  * @count_type:	enum perfrec_count_type
  * @owner:	thread id, valid if @owned is set
  * @mask:	bit n is set if counter n is recorded
@@ -215,8 +216,9 @@ static inline size_t perfrec_stack_bytes(const struct perfrec_stack *stack)
  * @addresses:	2 for enter and exit, otherwise 1
  * @counters:	number of counters; header->counters if there is a header
  * @words:	number of its stores, including those of its thread and its callers
- * @header:	header of the stream, NULL if none has been seen. The record then has a counter for
- *		each word, and count type and widths are unknown
+ * @header:	header of the stream, or an assumed one, with serial number 0; NULL if there is
+ *		neither, or if a header other than DeltaXOR was lost within. The record then has a
+ *		counter for each word, and count type and widths are unknown
  * @begin:	place of the record's first word
  * @address_end: place of the record's last address word
  * @sent_address: addresses as transmitted (XORed for DeltaXOR), with bit 0 clear
@@ -367,14 +369,14 @@ struct perfrec *perfrec_new(const struct perfrec_ops *ops, void *context);
  * perfrec_assume() - set the header for records that precede a stream's first header
  * @perfrec:	decoder, before the first word
  * @header:	the header without source, channel and places; it is copied
+ * @ring:	for a wrapped ring, whose oldest records are overwritten: if the first word of a
+ *		stream may belong to the rest of a header, it does not begin a record
  *
- * For a wrapped ring, whose oldest records are overwritten. Values that depend on those records are
- * unknown until the stream's next header. If the first word of a stream may belong to the rest of a
- * header, it does not begin a record.
+ * Values that depend on earlier records are unknown until the stream's next header.
  *
  * Return: 0, or -ENOMEM.
  */
-int perfrec_assume(struct perfrec *perfrec, const struct perfrec_header *header);
+int perfrec_assume(struct perfrec *perfrec, const struct perfrec_header *header, bool ring);
 
 /**
  * perfrec_repeat() - note that headers are repeated at intervals

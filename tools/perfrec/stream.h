@@ -98,7 +98,9 @@ struct stream {
 struct perfrec {
 	const struct perfrec_ops *ops;
 	void			*context;
+	/* The header for streams without one, NULL if they are guessed; whether this is a ring. */
 	struct perfrec_header	*assumed;
+	bool			ring;
 	uint64_t		interval[PERFREC_CHANNELS];
 	struct callers		callers;
 	unsigned int		stacks;		/* allocated */

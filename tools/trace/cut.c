@@ -75,9 +75,10 @@ static void on_record(void *context, const struct perfrec_record *record)
 	struct cut *cut = context;
 	struct stream *stream = cut->stream[record->src][record->channel];
 
-	stream->header = record->header;
+	/* Not an assumed one. */
+	stream->header = record->header && record->header->serial ? record->header : NULL;
 	stream->record = *record;
-	stream->known = record->header && record->flags & PERFREC_ADDRESS_KNOWN;
+	stream->known = stream->header && record->flags & PERFREC_ADDRESS_KNOWN;
 	stream->dropped = 0;
 	stream->waited = 0;
 	stream->words = 0;

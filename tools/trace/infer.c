@@ -32,7 +32,7 @@ static void count_record(void *context, const struct perfrec_record *record)
 {
 	struct sense *sense = context;
 
-	if (record->header)
+	if (record->header && record->header->serial)
 		sense->words += record->words;
 	else
 		sense->bare_words += record->words;

@@ -93,8 +93,10 @@ static int set_up_ring(struct trace *trace, const struct nexus_options *nexus,
 	if (meta->sampling.channel >= 0)
 		perfrec_repeat(trace->perfrec, 1u << meta->sampling.channel,
 			       meta->sampling.header_interval);
-	if (trace->wrapped && ring_header(meta, &header) &&
-	    perfrec_assume(trace->perfrec, &header)) {
+	/* Otherwise the layout of records without a header is guessed, but not their addresses. */
+	if (ring_header(meta, &header) &&
+	    (trace->wrapped || header.count_type == PERFREC_DELTA_XOR) &&
+	    perfrec_assume(trace->perfrec, &header, trace->wrapped)) {
 		report("%s: out of memory", trace->in.path);
 		return -1;
 	}

@@ -61,9 +61,9 @@ static void settle_others(struct trace *trace,
 }
 
 /* Whether a record before a ring's first header depends on overwritten records. */
-static bool is_rootless(const struct perfrec_record *record)
+static bool is_rootless(const struct trace *trace, const struct perfrec_record *record)
 {
-	return record->header && !record->header->serial &&
+	return trace->wrapped && record->header && !record->header->serial &&
 	       !(record->flags & PERFREC_ADDRESS_KNOWN);
 }
 
@@ -84,7 +84,7 @@ static void on_address(void *context, const struct perfrec_record *record)
 {
 	struct trace *trace = context;
 
-	if (!is_rootless(record) && !is_others(trace, record))
+	if (!is_rootless(trace, record) && !is_others(trace, record))
 		trace->ops->address(trace->context, record);
 }
 
@@ -93,7 +93,7 @@ static void on_counter(void *context, const struct perfrec_record *record,
 {
 	struct trace *trace = context;
 
-	if (!is_rootless(record) && !is_others(trace, record))
+	if (!is_rootless(trace, record) && !is_others(trace, record))
 		trace->ops->counter(trace->context, record, i, end);
 }
 
@@ -113,10 +113,12 @@ void count_unusual(struct trace_stats *stats, const struct perfrec_record *recor
 #define USUAL_FLAGS	(PERFREC_ADDRESS_KNOWN | PERFREC_MARKED | PERFREC_CALLERS)
 
 /* Rarely taken branches cost less than unconditional additions. */
-static inline void count(struct trace_stats *stats, const struct perfrec_record *record)
+static inline void count(struct trace *trace, const struct perfrec_record *record)
 {
+	struct trace_stats *stats = &trace->stats;
+
 	stats->records[record->type]++;
-	if (!record->header)
+	if (!record->header || (!record->header->serial && !trace->wrapped))
 		stats->no_header++;
 	else if (!record->header->serial)
 		stats->assumed++;
@@ -139,13 +141,13 @@ static void on_record(void *context, const struct perfrec_record *record)
 		settle_others(trace, record);
 
 	trace->begun[record->channel][record->src] = true;
-	if (is_rootless(record)) {
+	if (is_rootless(trace, record)) {
 		stats->rootless++;
 		if (record->flags & PERFREC_MARKED)
 			stats->dropped += record->dropped;
 		return;
 	}
-	count(stats, record);
+	count(trace, record);
 	if (trace->stages)
 		stages_record(trace->stages, record);
 	else if (trace->ops->record)
