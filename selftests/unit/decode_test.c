@@ -460,6 +460,19 @@ TEST_F(command, strict_fails_for_every_loss)
 	EXPECT_EQ(1, self->status);
 }
 
+TEST_F(command, control_characters_in_names_of_events_are_not_printed)
+{
+	static const char meta[] =
+		"{ \"counters\": [ { \"number\": 0, \"event\": \"\\u001b[31m\\u0007\", \"type\": 0, \"code\": 1 } ] }";
+
+	sample_trace(&self->gen, 0, 0);
+	save(self, "trace.rtd");
+	write_file("trace.rtd.meta", meta, strlen(meta));
+	run(self, "decode trace.rtd");
+	EXPECT_NE(NULL, strstr(self->out, "#   counter 0  ?[31m? "));
+	EXPECT_EQ(NULL, strpbrk(self->out, "\033\007"));
+}
+
 /* Hart 1's header is lost: what was sent is the XOR of two addresses. */
 TEST_F(command, addresses_of_delta_xor_are_unknown_without_a_header)
 {

@@ -195,6 +195,7 @@ static void text_header(void *context, const struct perfrec_header *header)
 	for (i = 0; i < header->counters; i++) {
 		const struct perfrec_counter *counter = &header->counter[i];
 
+		text_clean(name[i]);
 		put_format(text->out, "#   counter %-2" PRIu32 " %-22s %2" PRIu32 " bits",
 			   counter->number, name[i], counter->width);
 		if (counter->csr)

@@ -163,6 +163,14 @@ static void put_sums(struct table *table)
 	put_char(table->out, '\n');
 }
 
+static void put_addresses(struct table *table, const struct annotated_function *function)
+{
+	put_format(table->out, "  %zu address%s, shown if \"", function->entries,
+		   function->entries == 1 ? "" : "es");
+	put_text(table->out, function->name);
+	put_string(table->out, "\" is named.\n");
+}
+
 static void put_function(struct table *table)
 {
 	const struct annotated_function *function = table->function;
@@ -188,9 +196,7 @@ static void put_function(struct table *table)
 	else if (!function->known)
 		put_string(table->out, "  Not in a named function: the file is stripped, or a compiler did not generate this code.\n");
 	if (!function->known && !table->view->named)
-		put_format(table->out, "  %zu address%s, shown if \"%s\" is named.\n",
-			   function->entries, function->entries == 1 ? "" : "es",
-			   function->name);
+		put_addresses(table, function);
 	else if (has_code && !function->file && !table->view->annotate->no_source)
 		put_string(table->out, "  No source lines: the file has no line numbers for it (compile it with -g).\n");
 }
