@@ -460,6 +460,61 @@ TEST_F(command, strict_fails_for_every_loss)
 	EXPECT_EQ(1, self->status);
 }
 
+/* A loss whose size the side-car file does not say is not 0. */
+TEST_F(command, strict_fails_for_bad_numbers_of_losses)
+{
+	static const char * const bad[] = {
+		"{ \"lost\": [ 1 ] }", "{ \"lost\": { \"samples\": -3 } }",
+		"{ \"lost\": { \"samples\": \"-3\" } }", "{ \"lost\": { \"samples\": {} } }",
+		"{ \"lost\": { \"samples\": 1000000000000000000000000000000 } }",
+		"{ \"coverage\": 5 }", "{ \"coverage\": { \"full\": 1 } }",
+		"{ \"coverage\": { \"gaps\": -1 } }",
+	};
+	size_t i;
+
+	sample_trace(&self->gen, 0, 0);
+	save(self, "trace.rtd");
+	for (i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+		write_file("trace.rtd.meta", bad[i], strlen(bad[i]));
+		run(self, "decode --strict trace.rtd");
+		EXPECT_EQ(1, self->status);
+		EXPECT_NE(NULL, strstr(self->err, ": ignored"));
+		EXPECT_EQ(NULL, strstr(self->err, "not recorded: "));
+	}
+}
+
+TEST_F(command, side_car_numbers_can_be_strings_but_not_negative_or_huge)
+{
+	static const char * const rate[] = {
+		"-5", "\"-5\"", "100000000001", "1000000000000000000000000000000", "\"\"", "[]",
+	};
+	char meta[128];
+	size_t i;
+
+	gen_free(&self->gen);
+	gen_init(&self->gen, 3, 40);
+	sample_trace(&self->gen, 5, 0);
+	save(self, "trace.rtd");
+	for (i = 0; i < sizeof(rate) / sizeof(rate[0]); i++) {
+		snprintf(meta, sizeof(meta), "{ \"ts_hz\": %s }", rate[i]);
+		write_file("trace.rtd.meta", meta, strlen(meta));
+		run(self, "decode trace.rtd");
+		EXPECT_NE(NULL, strstr(self->err, ": \"ts_hz\" is not a number"));
+		EXPECT_NE(NULL, strstr(self->err, "time 1011 to 1035, 24 ticks\n"));
+		EXPECT_NE(NULL, strstr(self->err, ": the side-car file does not say\n"));
+	}
+	snprintf(meta, sizeof(meta),
+		 "{ \"ts_hz\": \"0x3b9aca00\", \"srcbits\": \"3\", \"threads\": [ { \"channel\": \"6\", \"tid\": \"077\" } ] }");
+	write_file("trace.rtd.meta", meta, strlen(meta));
+	run(self, "decode --strict --format csv trace.rtd");
+	EXPECT_EQ(0, self->status);
+	EXPECT_EQ(NULL, strstr(self->err, "ignored"));
+	EXPECT_NE(NULL, strstr(self->err, "srcbits 3 from the side-car file"));
+	EXPECT_NE(NULL, strstr(self->err, "24 ticks, 24.000 ns"));
+	run(self, "export -q --format csv trace.rtd");
+	EXPECT_NE(NULL, strstr(self->out, ",,63,"));
+}
+
 TEST_F(command, control_characters_in_names_of_events_are_not_printed)
 {
 	static const char meta[] =

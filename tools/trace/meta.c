@@ -48,31 +48,52 @@ static struct json_object *get_object(struct reader *reader, struct json_object 
 	return NULL;
 }
 
-/* Reads any 64-bit value, including negative numbers and strings in C notation. */
+/* Reads a number, or a string in C notation. With @any, all 64-bit values, also negative ones. */
+static bool parse(struct json_object *value, bool any, uint64_t *number)
+{
+	const char *text;
+	char *end;
+
+	if (json_object_is_type(value, json_type_int)) {
+		const bool negative = json_object_get_int64(value) < 0;
+
+		*number = negative ? (uint64_t)json_object_get_int64(value) :
+				     json_object_get_uint64(value);
+		/* The parser limits larger numbers to UINT64_MAX. */
+		return any || (!negative && *number < UINT64_MAX);
+	}
+	if (!json_object_is_type(value, json_type_string))
+		return false;
+	text = json_object_get_string(value);
+	errno = 0;
+	*number = strtoull(text, &end, 0);
+	return *text && !*end && !errno && (any || !strchr(text, '-'));
+}
+
 static bool get_u64(struct reader *reader, struct json_object *object,
 		    const char *key, uint64_t *number)
 {
 	struct json_object *value = get(object, key);
-	const char *text;
-	char *end;
 
 	if (!value)
 		return false;
-	if (json_object_is_type(value, json_type_int)) {
-		*number = json_object_get_int64(value) < 0 ?
-			  (uint64_t)json_object_get_int64(value) :
-			  json_object_get_uint64(value);
+	if (parse(value, false, number))
 		return true;
-	}
-	if (json_object_is_type(value, json_type_string)) {
-		text = json_object_get_string(value);
-		errno = 0;
-		*number = strtoull(text, &end, 0);
-		if (*text && !*end && !errno)
-			return true;
-	}
-	complain(reader, key, "a number");
+	complain(reader, key, "a number, or is negative or too large");
 	return false;
+}
+
+/* Addresses and event selectors may be written as negative numbers. */
+static void set_word(struct reader *reader, struct json_object *object,
+		     const char *key, uint64_t *word)
+{
+	struct json_object *value = get(object, key);
+	uint64_t number;
+
+	if (value && parse(value, true, &number))
+		*word = number;
+	else if (value)
+		complain(reader, key, "a 64-bit number");
 }
 
 static void set_u64(struct reader *reader, struct json_object *object,
@@ -103,12 +124,11 @@ static void set_number(struct reader *reader, struct json_object *object,
 {
 	struct json_object *value = get(object, key);
 	char wanted[48];
-	int64_t n;
+	uint64_t n;
 
 	if (!value)
 		return;
-	n = json_object_get_int64(value);
-	if (json_object_is_type(value, json_type_int) && n >= 0 && n <= most) {
+	if (parse(value, false, &n) && n <= (uint64_t)most) {
 		*number = (int)n;
 		return;
 	}
@@ -120,12 +140,12 @@ static void set_id(struct reader *reader, struct json_object *object,
 		   const char *key, int64_t *id)
 {
 	struct json_object *value = get(object, key);
+	uint64_t number;
 
 	if (!value)
 		return;
-	if (json_object_is_type(value, json_type_int) &&
-	    json_object_get_int64(value) >= 0)
-		*id = json_object_get_int64(value);
+	if (parse(value, false, &number) && number <= INT64_MAX)
+		*id = (int64_t)number;
 	else
 		complain(reader, key, "an id");
 }
@@ -278,7 +298,7 @@ static void read_counters(struct reader *reader, struct json_object *object,
 		set_string(reader, from, "event", &to->event);
 		set_u32(reader, from, "type", &to->type);
 		set_u32(reader, from, "code", &to->code);
-		set_u64(reader, from, "data", &to->data);
+		set_word(reader, from, "data", &to->data);
 		set_u32(reader, from, "flags", &to->flags);
 		set_u32(reader, from, "info", &to->info);
 		set_u32(reader, from, "turn", &to->turn);
@@ -391,7 +411,7 @@ static void read_objects(struct reader *reader, struct json_object *object,
 		set_string(reader, from, "build_id", &to->build_id);
 		set_u64(reader, from, "start", &to->start);
 		set_u64(reader, from, "end", &to->end);
-		set_u64(reader, from, "bias", &to->bias);
+		set_word(reader, from, "bias", &to->bias);
 		set_u64(reader, from, "from", &to->from);
 		set_u64(reader, from, "to", &to->to);
 		read_in(reader, from, meta, to);
@@ -505,11 +525,40 @@ static void read_trigger(struct reader *reader, struct json_object *from,
 	trigger->ended = get_u64(reader, from, "to", &trigger->to);
 }
 
+static void read_lost(struct reader *reader, struct json_object *object, struct meta_lost *lost)
+{
+	struct json_object *from = get_object(reader, object, "lost");
+
+	if (from) {
+		set_u64(reader, from, "signals", &lost->signals);
+		set_u64(reader, from, "threads", &lost->threads);
+		set_u64(reader, from, "abandoned", &lost->abandoned);
+		set_u64(reader, from, "refused", &lost->refused);
+		set_u64(reader, from, "children", &lost->children);
+		set_u64(reader, from, "samples", &lost->samples);
+		set_u64(reader, from, "dropped", &lost->dropped);
+		set_u64(reader, from, "switches", &lost->switches);
+		set_u64(reader, from, "processes", &lost->processes);
+		set_u64(reader, from, "elsewhere", &lost->elsewhere);
+		set_u64(reader, from, "wakeups", &lost->wakeups);
+		set_u64(reader, from, "encoders", &lost->encoders);
+	}
+}
+
+/* What a bad value says about losses is unknown. */
+static void read_losses(struct reader *reader, struct json_object *object, struct meta *meta)
+{
+	const unsigned int complaints = reader->complaints;
+
+	read_coverage(reader, object, &meta->coverage);
+	read_lost(reader, object, &meta->lost);
+	meta->lost.unknown = reader->complaints > complaints;
+}
+
 static void read_groups(struct reader *reader, struct json_object *object,
 			struct meta *meta)
 {
 	struct meta_sampling *sampling = &meta->sampling;
-	struct meta_lost *lost = &meta->lost;
 	struct json_object *from = get_object(reader, object, "sampling");
 
 	if (from) {
@@ -547,22 +596,6 @@ static void read_groups(struct reader *reader, struct json_object *object,
 		set_u64(reader, from, "time", &meta->utc.time);
 		set_u64(reader, from, "ns", &meta->utc.ns);
 	}
-
-	from = get_object(reader, object, "lost");
-	if (from) {
-		set_u64(reader, from, "signals", &lost->signals);
-		set_u64(reader, from, "threads", &lost->threads);
-		set_u64(reader, from, "abandoned", &lost->abandoned);
-		set_u64(reader, from, "refused", &lost->refused);
-		set_u64(reader, from, "children", &lost->children);
-		set_u64(reader, from, "samples", &lost->samples);
-		set_u64(reader, from, "dropped", &lost->dropped);
-		set_u64(reader, from, "switches", &lost->switches);
-		set_u64(reader, from, "processes", &lost->processes);
-		set_u64(reader, from, "elsewhere", &lost->elsewhere);
-		set_u64(reader, from, "wakeups", &lost->wakeups);
-		set_u64(reader, from, "encoders", &lost->encoders);
-	}
 }
 
 /* The folder must be next to the side-car file. */
@@ -599,6 +632,18 @@ static void read_instruction(struct reader *reader, struct json_object *object,
 		complain(reader, "instruction", "of \"user\", \"kernel\" or \"all\" calls");
 }
 
+static void read_rate(struct reader *reader, struct json_object *object, struct meta *meta)
+{
+	uint64_t hz;
+
+	if (!get_u64(reader, object, "ts_hz", &hz))
+		return;
+	if (hz <= META_HZ_MAX)
+		meta->ts_hz = hz;
+	else
+		complain(reader, "ts_hz", "a number from 0 to 100000000000");
+}
+
 static void read_scheme(struct reader *reader, struct json_object *object,
 			struct meta *meta)
 {
@@ -628,7 +673,7 @@ static void read_all(struct reader *reader, struct json_object *object,
 	set_number(reader, object, "srcbits", NEXUS_SRC_BITS_MAX,
 		   &meta->src_bits);
 	set_number(reader, object, "ts_width", 64, &meta->ts_width);
-	set_u64(reader, object, "ts_hz", &meta->ts_hz);
+	read_rate(reader, object, meta);
 	read_scheme(reader, object, meta);
 	set_bool(reader, object, "wrapped", &wrapped);
 	meta->wrapped = wrapped;
@@ -659,7 +704,7 @@ static void read_all(struct reader *reader, struct json_object *object,
 	read_processes(reader, object, meta);
 	read_objects(reader, object, meta);
 	read_instruction(reader, object, meta);
-	read_coverage(reader, object, &meta->coverage);
+	read_losses(reader, object, meta);
 	read_groups(reader, object, meta);
 	if (reader->complaints > COMPLAINTS_MAX)
 		report("%s: %u more values ignored", reader->name,

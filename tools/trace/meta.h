@@ -91,6 +91,7 @@
 #define META_GROUPS_MAX		10600
 #define META_VALUES_MAX		75000
 #define META_STRING_MAX		4096
+#define META_HZ_MAX		100000000000ull
 #define META_ARGS_MAX		4096
 #define META_FUNCTIONS_MAX	64
 #define META_SOURCES_MAX	128
@@ -220,8 +221,12 @@ struct meta_coverage {
 	uint64_t	paused_ns;
 };
 
-/* Records that were not written, as counted by the recorder. */
+/*
+ * Records that were not written, as counted by the recorder; @unknown is set if the side-car file
+ * has bad values here or in struct meta_coverage.
+ */
 struct meta_lost {
+	bool		unknown;
 	uint64_t	signals;
 	uint64_t	threads;
 	uint64_t	abandoned;

@@ -69,8 +69,9 @@ static void whose_counts(const struct input *input, const struct trace_stats *st
 		report("%s: counts are per hart and include everything that ran there; record without --per-cpu for per-thread counts",
 		       name);
 	else
-		report("%s: counts may be per hart and include everything that ran there: without a side-car file this is unknown",
-		       name);
+		report("%s: counts may be per hart and include everything that ran there: %s",
+		       name, meta->strings ? "the side-car file does not say" :
+					     "without a side-car file this is unknown");
 }
 
 static void summarise(const struct input *input, const struct trace_stats *stats,
@@ -286,7 +287,7 @@ static bool is_lossy(const struct input *input)
 	       input->meta.coverage.full || coverage_lost(input) ||
 	       coverage_gaps(input) ||
 	       input->meta.coverage.counters_lost || input->meta.lost.encoders ||
-	       input->meta.lost.processes;
+	       input->meta.lost.processes || input->meta.lost.unknown;
 }
 
 int input_summary(const struct input *input, enum input_reads reads)
