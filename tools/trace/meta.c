@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <json.h>
 #include <limits.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -73,27 +74,16 @@ static bool parse(struct json_object *value, bool any, uint64_t *number)
 static bool get_u64(struct reader *reader, struct json_object *object,
 		    const char *key, uint64_t *number)
 {
+	/* Addresses and event selectors may be written as negative numbers. */
+	const bool any = !strcmp(key, "bias") || !strcmp(key, "data");
 	struct json_object *value = get(object, key);
 
 	if (!value)
 		return false;
-	if (parse(value, false, number))
+	if (parse(value, any, number))
 		return true;
 	complain(reader, key, "a number, or is negative or too large");
 	return false;
-}
-
-/* Addresses and event selectors may be written as negative numbers. */
-static void set_word(struct reader *reader, struct json_object *object,
-		     const char *key, uint64_t *word)
-{
-	struct json_object *value = get(object, key);
-	uint64_t number;
-
-	if (value && parse(value, true, &number))
-		*word = number;
-	else if (value)
-		complain(reader, key, "a 64-bit number");
 }
 
 static void set_u64(struct reader *reader, struct json_object *object,
@@ -298,7 +288,7 @@ static void read_counters(struct reader *reader, struct json_object *object,
 		set_string(reader, from, "event", &to->event);
 		set_u32(reader, from, "type", &to->type);
 		set_u32(reader, from, "code", &to->code);
-		set_word(reader, from, "data", &to->data);
+		set_u64(reader, from, "data", &to->data);
 		set_u32(reader, from, "flags", &to->flags);
 		set_u32(reader, from, "info", &to->info);
 		set_u32(reader, from, "turn", &to->turn);
@@ -411,7 +401,7 @@ static void read_objects(struct reader *reader, struct json_object *object,
 		set_string(reader, from, "build_id", &to->build_id);
 		set_u64(reader, from, "start", &to->start);
 		set_u64(reader, from, "end", &to->end);
-		set_word(reader, from, "bias", &to->bias);
+		set_u64(reader, from, "bias", &to->bias);
 		set_u64(reader, from, "from", &to->from);
 		set_u64(reader, from, "to", &to->to);
 		read_in(reader, from, meta, to);
@@ -525,33 +515,24 @@ static void read_trigger(struct reader *reader, struct json_object *from,
 	trigger->ended = get_u64(reader, from, "to", &trigger->to);
 }
 
-static void read_lost(struct reader *reader, struct json_object *object, struct meta_lost *lost)
-{
-	struct json_object *from = get_object(reader, object, "lost");
-
-	if (from) {
-		set_u64(reader, from, "signals", &lost->signals);
-		set_u64(reader, from, "threads", &lost->threads);
-		set_u64(reader, from, "abandoned", &lost->abandoned);
-		set_u64(reader, from, "refused", &lost->refused);
-		set_u64(reader, from, "children", &lost->children);
-		set_u64(reader, from, "samples", &lost->samples);
-		set_u64(reader, from, "dropped", &lost->dropped);
-		set_u64(reader, from, "switches", &lost->switches);
-		set_u64(reader, from, "processes", &lost->processes);
-		set_u64(reader, from, "elsewhere", &lost->elsewhere);
-		set_u64(reader, from, "wakeups", &lost->wakeups);
-		set_u64(reader, from, "encoders", &lost->encoders);
-	}
-}
+#define LOST(name)	{ #name, offsetof(struct meta_lost, name) }
 
 /* What a bad value says about losses is unknown. */
 static void read_losses(struct reader *reader, struct json_object *object, struct meta *meta)
 {
+	static const struct { const char *key; size_t offset; } number[] = {
+		LOST(signals), LOST(threads), LOST(abandoned), LOST(refused), LOST(children),
+		LOST(samples), LOST(dropped), LOST(switches), LOST(processes), LOST(elsewhere),
+		LOST(wakeups), LOST(encoders),
+	};
 	const unsigned int complaints = reader->complaints;
+	struct json_object *from = get_object(reader, object, "lost");
+	size_t i;
 
 	read_coverage(reader, object, &meta->coverage);
-	read_lost(reader, object, &meta->lost);
+	for (i = 0; from && i < sizeof(number) / sizeof(number[0]); i++)
+		set_u64(reader, from, number[i].key,
+			(uint64_t *)((char *)&meta->lost + number[i].offset));
 	meta->lost.unknown = reader->complaints > complaints;
 }
 
@@ -632,18 +613,6 @@ static void read_instruction(struct reader *reader, struct json_object *object,
 		complain(reader, "instruction", "of \"user\", \"kernel\" or \"all\" calls");
 }
 
-static void read_rate(struct reader *reader, struct json_object *object, struct meta *meta)
-{
-	uint64_t hz;
-
-	if (!get_u64(reader, object, "ts_hz", &hz))
-		return;
-	if (hz <= META_HZ_MAX)
-		meta->ts_hz = hz;
-	else
-		complain(reader, "ts_hz", "a number from 0 to 100000000000");
-}
-
 static void read_scheme(struct reader *reader, struct json_object *object,
 			struct meta *meta)
 {
@@ -673,7 +642,11 @@ static void read_all(struct reader *reader, struct json_object *object,
 	set_number(reader, object, "srcbits", NEXUS_SRC_BITS_MAX,
 		   &meta->src_bits);
 	set_number(reader, object, "ts_width", 64, &meta->ts_width);
-	read_rate(reader, object, meta);
+	set_u64(reader, object, "ts_hz", &meta->ts_hz);
+	if (meta->ts_hz > META_HZ_MAX) {
+		complain(reader, "ts_hz", "a number from 0 to 100000000000");
+		meta->ts_hz = 0;
+	}
 	read_scheme(reader, object, meta);
 	set_bool(reader, object, "wrapped", &wrapped);
 	meta->wrapped = wrapped;
