@@ -592,6 +592,72 @@ TEST_F(command, gap_before_a_header_is_charged_to_no_function)
 	}
 }
 
+/*
+ * Records that hart 1 lost may be those of a thread that was on hart 0 before and after it, unless
+ * a thread cannot move.
+ */
+TEST_F(command, loss_elsewhere_may_be_that_of_a_thread_that_moves)
+{
+	static const char * const meta[] = {
+		"{\"srcbits\":1,\"per_thread\":true,\"threads\":[{\"channel\":6,\"tid\":7}]}",
+		"{\"srcbits\":1}",
+	};
+	const uint64_t outer[2] = { 0x30000, 0x100 }, inner[2] = { 0x31000, 0x30010 };
+	struct gen_stream stream;
+	unsigned int i;
+
+	for (i = 0; i < 4; i++) {
+		begin_moves(self);
+		write_file("trace.rtd.meta", meta[i % 2], strlen(meta[i % 2]));
+		gen_stream_init(&stream, &self->gen, 0, 6, 0, 1, 64);
+		gen_header(&stream);
+		record(&stream, 0, outer);
+		record(&stream, 0, inner);
+		if (i < 2)
+			gen_error(&self->gen, 1);
+		record(&stream, 1, inner);
+		record(&stream, 1, outer);
+		end_moves(self);
+		run(self, "report -q --sort name --format csv trace.rtd | cut -d , -f 1,6,7");
+		EXPECT_STREQ(i ? "function,cycles:self,times\n\"0x30000\",20,exact\n"
+			     "\"0x31000\",10,exact\n" :
+			     "function,cycles:self,times\n\"0x30000\",20,inferred\n"
+			     "\"0x31000\",10,inferred\n", self->out);
+	}
+}
+
+/* The record of a thread's exit waits for its last word when a loss occurs on the old hart. */
+TEST_F(command, record_that_a_later_loss_drops_was_lost_before_the_thread_moved)
+{
+	static const char meta[] =
+		"{\"srcbits\":1,\"per_thread\":true,\"threads\":[{\"channel\":6,\"tid\":7}]}";
+	const uint64_t outer[2] = { 0x30000, 0x100 }, inner[2] = { 0x31000, 0x30010 };
+	struct gen_stream first, second;
+	uint64_t value = 100;
+	int lost;
+
+	for (lost = 0; lost < 2; lost++) {
+		begin_moves(self);
+		write_file("trace.rtd.meta", meta, strlen(meta));
+		gen_stream_init(&first, &self->gen, 1, 6, 0, 1, 64);
+		gen_stream_init(&second, &self->gen, 0, 6, 0, 1, 64);
+		gen_header(&first);
+		gen_record(&first, 0, outer, &value);
+		gen_record(&first, 0, inner, &value);
+		gen_record(&first, 1, inner, &value);
+		gen_header(&second);
+		self->gen.now += 1000;
+		gen_record(&second, 1, outer, &value);
+		gen_record(&second, 0, outer, &value);
+		if (lost)
+			gen_error(&self->gen, 1);
+		gen_record(&second, 2, outer, &value);
+		end_moves(self);
+		run(self, "report -q --sort name --format csv trace.rtd | grep 31000 | sed s/.*,//");
+		EXPECT_STREQ(lost ? "inferred\n" : "exact\n", self->out);
+	}
+}
+
 /* The base of a header after a loss is unknown, even when the thread moves back. */
 TEST_F(command, counts_of_two_streams_are_not_compared_across_a_loss)
 {

@@ -705,4 +705,39 @@ TEST_F(command, html_contains_the_maximum_number_of_equal_spans)
 	EXPECT_STREQ("65536 14465 40000 True True\n", self->out) { TH_LOG("%s", self->err); }
 }
 
+/* A thread that did not stop running on its hart has lost no record on another one. */
+TEST_F(command, switches_show_whether_a_loss_elsewhere_is_the_threads)
+{
+	struct gen_stream stream, other;
+	unsigned int i;
+
+	for (i = 0; i < 2; i++) {
+		begin(self, 1);
+		sync_at(self, 0, 1000);
+		sync_at(self, 1, 1000);
+		put_begin(self, &other, 1);
+		put_begin(self, &stream, 0);
+		IN(0, 1010);
+		put_record(self, &stream, 1100, 0, 0x20000);
+		put_record(self, &stream, 1110, 0, 0x21000);
+		if (i)
+			SLEEPS(0, 1150);
+		self->gen.now = 1200;
+		gen_error(&self->gen, 1);
+		sync_at(self, 1, 1205);
+		put_switch_of(self, 1, 1210, SIFIVE_TRACE_SWITCH_IN, 0);
+		if (i)
+			IN(0, 1250);
+		put_record(self, &stream, 1300, 1, 0x21000);
+		put_record(self, &stream, 1400, 1, 0x20000);
+		SLEEPS(0, 1500);
+		sync_at(self, 0, 1600);
+		sync_at(self, 1, 1600);
+		save_with(self, 1, ",\"per_thread\":true");
+		/* The column duration_inferred. */
+		run(self, "export -q --format csv trace.rtd | grep ,call, | cut -d , -f 23");
+		EXPECT_STREQ(i ? "1\n1\n" : "0\n0\n", self->out);
+	}
+}
+
 TEST_HARNESS_MAIN

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /* Calls, times and counts: see analysis.h. */
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -457,7 +456,7 @@ static void on_ordered(void *context, const struct perfrec_record *record)
 	struct stream *stream = counting_stream(analysis, &analysis->counters, record);
 	struct analysis_thread *thread = stream ? counting_thread(analysis, stream, record) : NULL;
 	struct analysis_step step;
-	bool lost, after_loss;
+	bool lost, after_loss, elsewhere;
 	uint64_t waited = 0;
 
 	if (!thread)
@@ -465,6 +464,7 @@ static void on_ordered(void *context, const struct perfrec_record *record)
 	if (__builtin_expect(analysis->limited, false) && !limit_before(analysis, thread, record))
 		return;
 	after_loss = counting_lost(analysis, stream, thread, record);
+	elsewhere = !after_loss && counting_elsewhere(analysis, thread, record);
 	if (record->header)
 		follow_parts(analysis, thread, stream, record->header);
 	lost = record->header && !(record->flags & PERFREC_ADDRESS_KNOWN);
@@ -493,6 +493,8 @@ static void on_ordered(void *context, const struct perfrec_record *record)
 		step.counted = 0;
 	if (lost || after_loss)
 		note_loss(analysis, thread);
+	else if (__builtin_expect(elsewhere, false))
+		calls_doubt(thread);
 	if (lost)
 		return;
 
@@ -597,6 +599,18 @@ static void on_message(void *context, const struct nexus_message *message)
 		analysis->no_memory = true;
 }
 
+/*
+ * The thread of a record that is left unfinished here may have continued on another source long
+ * before this loss.
+ */
+static void on_lost(void *context, const struct perfrec_loss *loss)
+{
+	struct analysis *analysis = context;
+
+	if (loss->reason == PERFREC_INTERRUPTED)
+		losses_note(&analysis->dropped[loss->channel], loss->offset);
+}
+
 static void on_error(void *context, const struct nexus_message *error)
 {
 	struct analysis *analysis = context;
@@ -674,6 +688,7 @@ static bool on_stop(void *context)
 static const struct trace_ops trace_ops = {
 	.header = on_header,
 	.record = on_record,
+	.lost = on_lost,
 	.gap = on_gap,
 	.message = on_message,
 	.error = on_error,
@@ -745,32 +760,6 @@ bool analysis_doubts_oncpu(const struct analysis *analysis)
 const struct analysis_stats *analysis_stats(const struct analysis *analysis)
 {
 	return &analysis->stats;
-}
-
-/* Appends @mark to @text, truncating @text if both do not fit. */
-static void append(char *text, unsigned int size, const char *mark)
-{
-	size_t length = strlen(text), marked = strlen(mark);
-
-	if (length + marked + 1 > size)
-		length = size - marked - 1;
-	strcpy(text + length, mark);
-}
-
-void analysis_name(const struct analysis *analysis, uint32_t function,
-		   char *text, unsigned int size)
-{
-	uint64_t address = functions_address(analysis->functions, function);
-	struct symbol symbol;
-
-	if (function == FUNCTIONS_OTHER) {
-		snprintf(text, size, "(others)");
-		return;
-	}
-	symbols_find(analysis->symbols, address, &symbol);
-	symbol_name(&symbol, address, text, size);
-	if (symbol.tracer)
-		append(text, size, ANALYSIS_TRACER);
 }
 
 struct functions *analysis_functions(struct analysis *analysis)

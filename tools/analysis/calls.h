@@ -89,6 +89,8 @@ struct analysis {
 	struct turns			*turns;	/* NULL if no events take turns, or none are shown */
 	/* One entry for each source, then one for all sources together. */
 	struct losses			losses[PERFREC_SOURCES + 1];
+	/* Records that a loss left unfinished, per channel. */
+	struct losses			dropped[PERFREC_CHANNELS];
 	/*
 	 * Counts of the current record, by column, and the columns in which they are negative; and
 	 * whether any was negative so far.
@@ -173,7 +175,7 @@ bool counting_lost_between(const struct analysis *analysis, const struct stream 
  * counting_lost() - whether records of the thread may be missing before this one
  *
  * The losses considered are those in this stream; after a new header, those of its source; if the
- * thread has changed sources, those of any source.
+ * thread has changed sources, those of any source, and records that a later loss left unfinished.
  */
 static inline bool counting_lost(const struct analysis *analysis, const struct stream *stream,
 				 const struct analysis_thread *thread,
@@ -209,6 +211,26 @@ static inline uint64_t counting_set(struct analysis *analysis, const struct stre
  */
 uint64_t counting_forwards(struct analysis *analysis, struct analysis_thread *thread,
 			   const struct perfrec_record *record, uint64_t known);
+
+/** counting_lost_elsewhere() - like counting_elsewhere(), for a trace with losses */
+bool counting_lost_elsewhere(struct analysis *analysis, const struct analysis_thread *thread,
+			     const struct perfrec_record *record);
+
+/**
+ * counting_elsewhere() - whether the thread may have changed sources and returned since its latest
+ * record, and all its records in between may be missing
+ *
+ * That is so at a loss of any source, unless context switches show where the thread was. Most
+ * threads did not move then, so the time and the counts still belong to the function that seems to
+ * have run, but the thread's calls become doubtful.
+ */
+static inline bool counting_elsewhere(struct analysis *analysis,
+				      const struct analysis_thread *thread,
+				      const struct perfrec_record *record)
+{
+	return analysis->losses[PERFREC_SOURCES].latest > thread->offset &&
+	       counting_lost_elsewhere(analysis, thread, record);
+}
 
 /**
  * counting_turns() - like analysis_count(), for events that take turns; @known: the columns

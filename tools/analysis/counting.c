@@ -136,6 +136,14 @@ uint64_t counting_turns(struct analysis *analysis, struct analysis_thread *threa
 			   !analysis->limited || thread->place == ANALYSIS_INSIDE, analysis->delta);
 }
 
+/* Whether context switches show where the thread was since its latest record. */
+static bool is_covered(struct analysis *analysis, const struct analysis_thread *thread,
+		       const struct perfrec_record *record)
+{
+	return analysis->oncpu && thread->timed && record->begin.time_known &&
+	       oncpu_covers(analysis->oncpu, thread->thread, thread->now, record->begin.time);
+}
+
 bool counting_lost_between(const struct analysis *analysis, const struct stream *stream,
 			   const struct analysis_thread *thread,
 			   const struct perfrec_record *record)
@@ -148,6 +156,18 @@ bool counting_lost_between(const struct analysis *analysis, const struct stream 
 		if (stream->thread == thread && stream->part_serial == record->header->serial)
 			return false;
 		losses = &analysis->losses[record->src];
+	} else if (losses_between(&analysis->dropped[record->channel], thread->offset,
+				  record->begin.offset)) {
+		return true;
 	}
 	return losses_between(losses, thread->offset, record->begin.offset);
+}
+
+bool counting_lost_elsewhere(struct analysis *analysis, const struct analysis_thread *thread,
+			     const struct perfrec_record *record)
+{
+	return thread->had_record && record->header && thread->thread->src < 0 &&
+	       losses_between(&analysis->losses[PERFREC_SOURCES], thread->offset,
+			      record->begin.offset) &&
+	       !is_covered(analysis, thread, record);
 }

@@ -10,15 +10,23 @@
 #define LOSSES_KEPT	32u
 
 struct losses {
-	uint64_t	offset[LOSSES_KEPT];
+	uint64_t	offset[LOSSES_KEPT];	/* in order, from count % LOSSES_KEPT on */
 	uint64_t	latest;		/* 0 if none */
 	uint32_t	count;
 };
 
+/* Notes a loss, usually the latest one. */
 static inline void losses_note(struct losses *losses, uint64_t offset)
 {
-	losses->offset[losses->count++ % LOSSES_KEPT] = offset;
-	losses->latest = offset;
+	const uint32_t count = losses->count++;
+	uint32_t i = count;
+
+	for (; i && count - i < LOSSES_KEPT - 1 &&
+	       losses->offset[(i - 1) % LOSSES_KEPT] > offset; i--)
+		losses->offset[i % LOSSES_KEPT] = losses->offset[(i - 1) % LOSSES_KEPT];
+	losses->offset[i % LOSSES_KEPT] = offset;
+	if (offset > losses->latest)
+		losses->latest = offset;
 }
 
 /* Whether there is a loss from @first to @last; also true if that is no longer known. */

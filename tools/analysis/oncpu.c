@@ -9,132 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "doubts.h"
-#include "oncpu.h"
-#include "ring.h"
-
-/* Room for twice RING_SKEW bytes of records. */
-#define HELD		256
-
-/* Number of intervals off the CPU to keep, because a loss found later may make them uncertain. */
-#define RECENT		256
-
-/* Number of a thread's parts above which some are merged. */
-#define PARTS		4096
-#define PARTS_FIRST	16
-
-/* A source without messages in this many bytes was idle rather than overloaded. */
-#define IDLE_BYTES	(8 * RING_SKEW)
-
-/**
- * struct part - a part of a thread's time, from @from to @to
- * @on:		ticks in which it ran; in the other ticks, except for @unknown, it did not run
- */
-struct part {
-	uint64_t		from;
-	uint64_t		to;
-	uint64_t		on;
-	uint64_t		unknown;
-	enum oncpu_state	state;
-};
-
-/**
- * struct oncpu_thread - state of a thread
- * @thread:	the latest struct thread, because execve() creates another one with the same id
- * @asking:	the thread whose record has arrived, or NULL
- * @hart:	hart on which it was seen to run
- * @known:	set if its first switch was seen
- * @state:	state since @since, unless @over is set
- * @over:	the thread has exited or its recording has ended, so @state is not valid
- * @gone:	oncpu.doubts.gone at @since
- * @done:	time up to which oncpu_between() was called
- * @asked:	oncpu_between() was called
- * @call:	current system call
- * @part:	the @count earlier parts
- */
-struct oncpu_thread {
-	struct thread		*thread;
-	struct thread		*asking;
-	struct oncpu_thread	*next;
-	struct oncpu_times	times;
-	struct hart		*hart;
-	bool			known;
-	bool			over;
-	bool			asked;
-	enum oncpu_state	state;
-	uint64_t		since;
-	uint64_t		gone;
-	uint64_t		done;
-	struct syscall_now	call;
-	struct part		*part;
-	size_t			count;
-	size_t			room;
-};
-
-/**
- * struct hart - the running thread of a hart
- * @known:	set if @running is valid: the running thread, NULL if no recorded thread is running
- * @sure:	time since which no records are missing, valid if @known is clear
- * @was:	last thread that is known to have run, valid if @known is clear
- * @time:	time of its latest message, 0 if no message has a time
- * @offset:	offset of that message
- * @ended:	set if its latest switch record marks the end of the recording, or the start of a
- *		pause
- * @lost:	messages are missing since @from; the time of the next message ends the loss
- * @whole:	time of its latest switch record: any missing record is later
- * @execute:	the system call of a thread that has just ended here in order to take over
- *		another id
- */
-struct hart {
-	bool			known;
-	bool			ended;
-	bool			lost;
-	struct oncpu_thread	*running;
-	struct oncpu_thread	*was;
-	uint64_t		sure;
-	uint64_t		time;
-	uint64_t		offset;
-	uint64_t		from;
-	uint64_t		whole;
-	struct syscall_now	execute;
-};
-
-/* An interval in which a thread did not run. */
-struct wait {
-	struct oncpu_thread	*thread;
-	enum oncpu_state	state;
-	uint64_t		from;
-	uint64_t		to;
-};
-
-/* A switch record, or a loss between @from and the record's time. */
-struct event {
-	struct trace_switch	record;
-	uint64_t		from;
-};
-
-struct oncpu {
-	struct threads		*threads;
-	oncpu_span		span;
-	void			*context;
-	struct oncpu_stats	stats;
-	struct syscalls		syscalls;
-	struct oncpu_thread	*all;
-	struct hart		hart[PERFREC_SOURCES];
-	struct event		held[HELD];	/* events by time */
-	unsigned int		helds;
-	uint64_t		offset;		/* offset of the latest message */
-	uint64_t		now;		/* the latest time */
-	/* An offset, the latest time there, and the latest time well before the offset. */
-	uint64_t		mark;
-	uint64_t		marked;
-	uint64_t		earlier;
-	struct wait		recent[RECENT];
-	unsigned int		recents;
-	struct doubts		doubts;
-	size_t			bytes;
-	bool			no_memory;
-};
+#include "oncpu_harts.h"
 
 struct oncpu *oncpu_new(struct threads *threads, oncpu_span span, void *context)
 {
@@ -572,6 +447,13 @@ static void release_first(struct oncpu *oncpu)
 	handle(oncpu, &event);
 }
 
+/* Takes the records up to a time. */
+static void release_until(struct oncpu *oncpu, uint64_t to)
+{
+	while (oncpu->helds && oncpu->held[0].record.stamp.time <= to)
+		release_first(oncpu);
+}
+
 static void hold(struct oncpu *oncpu, const struct event *event)
 {
 	unsigned int at;
@@ -726,8 +608,7 @@ void oncpu_between(struct oncpu *oncpu, struct thread *thread, uint64_t from, ui
 	struct oncpu_part wait = { 0 };
 	struct oncpu_thread *t;
 
-	while (oncpu->helds && oncpu->held[0].record.stamp.time <= to)
-		release_first(oncpu);
+	release_until(oncpu, to);
 	memset(sum, 0, sizeof(*sum));
 	t = state_of(oncpu, thread);
 	if (t && to > from) {
@@ -745,6 +626,34 @@ void oncpu_between(struct oncpu *oncpu, struct thread *thread, uint64_t from, ui
 		sum->off = span - sum->on;
 	/* Time that no switch record covers. */
 	sum->unknown = span - sum->on - sum->off;
+}
+
+bool oncpu_covers(struct oncpu *oncpu, struct thread *thread, uint64_t from, uint64_t to)
+{
+	const struct oncpu_thread *t;
+	uint64_t since;
+	size_t i;
+
+	/* Where the messages of a hart end before @to, the thread may have run there. */
+	for (i = 0; i < PERFREC_SOURCES; i++)
+		if (oncpu->hart[i].lost && oncpu->hart[i].from < to)
+			return false;
+	release_until(oncpu, to);
+	t = state_of(oncpu, thread);
+	if (!t || !t->known || (t->since < to && (t->over || t->state != ONCPU_RUNS)))
+		return false;
+	since = t->since;
+	for (i = t->count; i && since > from; i--) {
+		const struct part *part = &t->part[i - 1];
+
+		/* The thread ran when it wrote its record at @to. */
+		if (part->from < to &&
+		    (part->unknown || part->to != since ||
+		     (part->to > to && part->state != ONCPU_RUNS)))
+			return false;
+		since = part->from;
+	}
+	return since <= from;
 }
 
 void oncpu_flush(struct oncpu *oncpu)

@@ -119,6 +119,13 @@ void oncpu_between(struct oncpu *oncpu, struct thread *thread, uint64_t from, ui
 		   uint64_t waited, struct oncpu_part *part);
 
 /**
+ * oncpu_covers() - whether switch records show where a thread was between two of its records, so
+ * none of its records is missing
+ * @from, @to:	their times, as for oncpu_between(), which must be called after this
+ */
+bool oncpu_covers(struct oncpu *oncpu, struct thread *thread, uint64_t from, uint64_t to);
+
+/**
  * oncpu_flush() - note that the trace has ended, so further calls of oncpu_between() are for
  * its last records
  */
