@@ -182,9 +182,45 @@ TEST_F(command, records_without_address_are_reported)
 	EXPECT_STREQ(
 		"   duration  thread                function\n"
 		"             source 0              main() {\n"
-		"          0  source 0                fib()  (had not ended)\n"
-		"          5  source 0              } main  (had not ended)\n"
+		"         ~0  source 0                fib()  (had not ended)\n"
+		"         ~5  source 0              } main  (had not ended)\n"
 		"          4  source 0              fib()\n", self->out);
+	/* The calls that are open at the loss may have lasted longer. */
+	run(self, "report -q --sort name --format csv -e " PROGRAM " trace.rtd | cut -d , -f 1-3,7");
+	EXPECT_STREQ("function,calls,total,times\n\"fib\",2,4,inferred\n"
+		     "\"main\",1,5,inferred\n", self->out);
+	run(self, "graph -q -e " PROGRAM " trace.rtd | grep main");
+	EXPECT_NE(NULL, strstr(self->out, "         ~5 ")) {
+		TH_LOG("%s", self->out);
+	}
+}
+
+/* Of all functions, only main() is known not to be called again after a loss. */
+TEST_F(command, first_call_across_a_loss_may_be_two_calls)
+{
+	static const uint64_t * const first[] = { in_main, in_fib, in_fib };
+	struct gen_stream stream;
+	unsigned int i;
+
+	for (i = 0; i < 3; i++) {
+		gen_free(&self->gen);
+		gen_init(&self->gen, 0, 40);
+		begin(self, &stream, 0);
+		record(&stream, 0, first[i]);
+		gen_store(&self->gen, 0, 6, 1, 0xff);
+		gen_error(&self->gen, 0);
+		self->gen.now += 5000;
+		gen_sync(&self->gen, 0);
+		record(&stream, 2, first[i]);
+		/* A call that does not return is no other one either. */
+		if (i < 2)
+			record(&stream, 1, first[i]);
+		save(self, "trace.rtd");
+		run(self, "export -q --format csv -e " PROGRAM " trace.rtd |"
+		    " grep ,call, | cut -d , -f 23");
+		/* The column duration_inferred. */
+		EXPECT_STREQ(i == 1 ? "1\n" : "0\n", self->out);
+	}
 }
 
 /* Records between two counts are lost, so the counts belong to no function. */

@@ -471,7 +471,7 @@ static void on_ordered(void *context, const struct perfrec_record *record)
 	if (lost) {
 		/* A record without addresses may have ended any of the open calls. */
 		analysis->stats.unaddressed++;
-		calls_end(analysis, thread);
+		calls_cut(analysis, thread);
 	}
 	step.counted = count(analysis, thread, stream, record, after_loss);
 	if (__builtin_expect(analysis->turns != NULL, false))

@@ -75,11 +75,33 @@ static bool make_room(struct analysis *analysis, struct analysis_thread *thread)
 	return resize(analysis, thread, room, stride);
 }
 
-static __attribute__((noinline, cold))
-void doubt(const struct analysis_frame *frame, struct analysis_end *end)
+/* Whether a function is the one with which a program or a thread starts, so it is called once. */
+static bool starts(struct analysis *analysis, const struct analysis_frame *frame)
 {
-	end->inferred |= (frame->doubts & (ANALYSIS_WAIT_UNKNOWN | ANALYSIS_RECORDS_LOST)) != 0;
-	end->self_inferred |= end->inferred || frame->doubts;
+	const uint64_t caller = symbols_caller(analysis->symbols, frame->call_site);
+	struct symbol symbol;
+
+	if (symbols_find(analysis->symbols,
+			 functions_address(analysis->functions, frame->function), &symbol) &&
+	    symbol.function &&
+	    (!strcmp(symbol.function, "main") || !strcmp(symbol.function, "_start")))
+		return true;
+	return caller && symbols_find(analysis->symbols, caller, &symbol) && symbol.function &&
+	       !strcmp(symbol.function, "start_thread");
+}
+
+static __attribute__((noinline, cold))
+void doubt(struct analysis *analysis, const struct analysis_thread *thread,
+	   const struct analysis_frame *frame, struct analysis_end *end)
+{
+	unsigned int doubts = frame->doubts;
+
+	/* A thread's first call continues after lost records, if it can be no later call. */
+	if (doubts & ANALYSIS_RECORDS_LOST && frame == thread->frame && !thread->returned &&
+	    (end->why == ANALYSIS_CUT || starts(analysis, frame)))
+		doubts &= ~ANALYSIS_RECORDS_LOST;
+	end->inferred |= (doubts & (ANALYSIS_WAIT_UNKNOWN | ANALYSIS_RECORDS_LOST)) != 0;
+	end->self_inferred |= end->inferred || doubts;
 }
 
 static __attribute__((noinline, cold))
@@ -115,7 +137,7 @@ static void leave(struct analysis *analysis, struct analysis_thread *thread,
 		end.inferred = frame->inferred || thread->inferred;
 		end.self_inferred = end.inferred;
 		if (__builtin_expect(frame->doubts, 0))
-			doubt(frame, &end);
+			doubt(analysis, thread, frame, &end);
 	}
 	for (c = 0; c < thread->costs.stride; c++) {
 		total[c] = thread->sum[c] - begin[c];
@@ -267,14 +289,10 @@ void calls_wait_unknown(struct analysis_thread *thread)
 
 void calls_doubt(struct analysis_thread *thread)
 {
-	/*
-	 * A thread's first function, such as main(), is not called again, so its exit is certain.
-	 */
-	const unsigned int certain = thread->returned ? 0 : 1;
 	unsigned int i = thread->depth;
 
 	/* If a call is marked, the calls that enclose it are already marked, too. */
-	while (i > certain && !(thread->frame[i - 1].doubts & ANALYSIS_RECORDS_LOST))
+	while (i && !(thread->frame[i - 1].doubts & ANALYSIS_RECORDS_LOST))
 		thread->frame[--i].doubts |= ANALYSIS_RECORDS_LOST;
 }
 
@@ -292,6 +310,14 @@ void calls_end(struct analysis *analysis, struct analysis_thread *thread)
 	while (thread->depth)
 		leave(analysis, thread, ANALYSIS_CUT);
 	thread->too_deep = 0;
+}
+
+void calls_cut(struct analysis *analysis, struct analysis_thread *thread)
+{
+	calls_doubt(thread);
+	/* Even the first call may have ended. */
+	thread->returned = true;
+	calls_end(analysis, thread);
 }
 
 /*

@@ -302,4 +302,7 @@ void points_missing(void *context, const struct perfrec_record *where);
 /** calls_end() - end all open calls of a thread */
 void calls_end(struct analysis *analysis, struct analysis_thread *thread);
 
+/** calls_cut() - end all open calls of a thread, which may have lasted longer, at lost records */
+void calls_cut(struct analysis *analysis, struct analysis_thread *thread);
+
 #endif /* SIFIVE_TRACE_CALLS_H */
