@@ -302,6 +302,47 @@ TEST_F_TIMEOUT(command, perfetto_totals_equal_report, 600)
 	}
 }
 
+/*
+ * The exit and the next enter of a function are lost, so its call appears to be long, although each
+ * time in the trace is exact.
+ */
+TEST_F(command, timelines_mark_a_call_across_a_loss)
+{
+	const uint64_t function[2] = { FIB, 0x100 };
+	struct gen_stream stream;
+	uint64_t value = 0;
+
+	gen_sync(&self->gen, 0);
+	gen_stream_init(&stream, &self->gen, 0, 6, 0, 1, 64);
+	gen_header(&stream);
+	gen_record(&stream, 0, function, &value);
+	gen_record(&stream, 1, function, &value);
+	gen_record(&stream, 0, function, &value);
+	gen_store(&self->gen, 0, 6, 1, 0xff);
+	gen_error(&self->gen, 0);
+	gen_sync(&self->gen, 0);
+	gen_record(&stream, 1, function, &value);
+	save(self, "trace.rtd");
+	run(self, "export -q --format chrome -o t.json trace.rtd");
+	python(_metadata,
+	       "import json\n"
+	       "data = json.load(open('t.json'))\n"
+	       "events = [(e['ph'], e['args'].get('time')) for e in data['traceEvents']"
+	       " if e['ph'] == 'E']\n"
+	       "assert events == [('E', None), ('E', 'inferred')], events\n"
+	       "lost = [e for e in data['traceEvents'] if e.get('name') == 'records lost']\n"
+	       "assert len(lost) == 1 and lost[0]['ph'] == 'i', lost\n"
+	       "assert data['otherData']['damage']['encoder_losses'] == 1, data['otherData']\n");
+	run(self, "export -q --format ctf -o made trace.rtd && babeltrace2 made |"
+	    " grep -c 'sifive_trace:records_lost: '");
+	EXPECT_STREQ("1\n", self->out);
+	run(self, "export -q --format perfetto -o t.pftrace trace.rtd");
+	if (lacks(self))
+		SKIP(return, "no libprotobuf-c: install libprotobuf-c-dev");
+	run(self, "--version >/dev/null; " SOURCES "/perfetto.py t.pftrace | grep -c ^inferred");
+	EXPECT_STREQ("1\n", self->out);
+}
+
 TEST_F_TIMEOUT(command, perfetto_is_a_tenth_of_chrome_json_size, 600)
 {
 	struct stat json, packets;

@@ -245,7 +245,7 @@ static void chrome_leave(void *context, struct analysis_thread *thread,
 	put_ts(export, thread->now);
 	put_string(export->out, ",\"args\":{");
 	put_counts(export, end->count);
-	if (thread->inferred)
+	if (end->inferred)
 		put_format(export->out, "%s\"time\":\"inferred\"", c++ ? "," : "");
 	if (frame->waited || frame->doubts & ANALYSIS_WAIT_UNKNOWN) {
 		put_string(export->out, c++ ? ",\"waited\":" : "\"waited\":");
@@ -258,6 +258,17 @@ static void chrome_leave(void *context, struct analysis_thread *thread,
 			   "no exit record" : "later, at an unknown time");
 	}
 	put_string(export->out, "}}");
+}
+
+static void chrome_lost(void *context, struct analysis_thread *thread)
+{
+	struct export *export = context;
+
+	if (!thread->timed)
+		return;
+	begin_event(export, "i", thread->thread);
+	put_ts(export, thread->now);
+	put_string(export->out, ",\"name\":\"records lost\",\"s\":\"t\",\"cat\":\"loss\"}");
 }
 
 static void chrome_point(void *context, struct analysis_thread *thread,
@@ -350,6 +361,8 @@ static int chrome_end(struct export *export)
 {
 	put_string(export->out, "\n],\"otherData\":{");
 	coverage_json(&export->input, export->out);
+	put_string(export->out, ",\n");
+	coverage_damage_json(&export->input, export->out);
 	put_string(export->out, "}}\n");
 	return 0;
 }
@@ -368,6 +381,7 @@ const struct exporter export_chrome = {
 	.help = "JSON for ui.perfetto.dev: calls of each thread, rate of each counter",
 	.begin = chrome_begin,
 	.ops = {
+		.lost = chrome_lost,
 		.step = chrome_step,
 		.enter = chrome_enter,
 		.leave = chrome_leave,

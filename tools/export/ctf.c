@@ -53,7 +53,8 @@ struct ctf {
  * instruction trace. An event's class is kind + KINDS * set.
  */
 #define BETWEEN	PERFREC_TYPES
-#define KINDS	(BETWEEN + PERFREC_MANUAL + 1)
+#define LOST	(BETWEEN + PERFREC_MANUAL + 1)
+#define KINDS	(LOST + 1)
 static const char * const kind_name[KINDS] = {
 	[PERFREC_ENTER] = "lttng_ust_cyg_profile:func_entry",
 	[PERFREC_EXIT] = "lttng_ust_cyg_profile:func_exit",
@@ -62,6 +63,7 @@ static const char * const kind_name[KINDS] = {
 	[BETWEEN + PERFREC_ENTER] = "sifive_trace:record_enter",
 	[BETWEEN + PERFREC_EXIT] = "sifive_trace:record_exit",
 	[BETWEEN + PERFREC_MANUAL] = "sifive_trace:record_manual",
+	[LOST] = "sifive_trace:records_lost",
 };
 
 static void file_name(const struct export *export, const char *name, char *path)
@@ -170,9 +172,10 @@ static uint8_t *put_u64(uint8_t *at, uint64_t value)
 	return at + 8;
 }
 
-/* A record as an event. */
+/* A record as an event; records that may be missing have no @record. */
 struct event {
 	const struct thread		*thread;
+	unsigned int			src;
 	const struct perfrec_record	*record;
 	bool				between;
 	uint64_t			time;
@@ -189,17 +192,20 @@ static size_t make_event(struct export *export, struct ctf *ctf, uint8_t *bytes,
 	const struct perfrec_record *record = event->record;
 	const struct thread *thread = event->thread;
 	unsigned int set = find_set(ctf, event->counted);
+	unsigned int kind = record ? record->type + (event->between ? BETWEEN : 0) : LOST;
 	uint64_t columns = ctf->set[set];
 	char name[EXPORT_NAME_SIZE];
 	uint8_t *at = bytes;
 
-	put_le(at, record->type + (event->between ? BETWEEN : 0) + KINDS * set, 2);
+	put_le(at, kind + KINDS * set, 2);
 	at = put_u64(at + 2, event->time);
 	put_le(at, (uint64_t)thread->pid, 4);
 	put_le(at + 4, (uint64_t)tracks_tid(thread), 4);
 	at = copy_text(at + 8, thread->label);
-	*at++ = record->src;
+	*at++ = (uint8_t)event->src;
 	*at++ = event->inferred;
+	if (!record)
+		return (size_t)(at - bytes);
 	at = put_u64(at, record->address[0]);
 	if (record->addresses == 2)
 		at = put_u64(at, record->address[1]);
@@ -220,7 +226,7 @@ static void put_event(struct export *export, bool timed, const struct event *eve
 	size_t size;
 
 	if (!stream || !timed || event->time < stream->last) {
-		ctf->untimed++;
+		ctf->untimed += event->record != NULL;
 		return;
 	}
 	size = make_event(export, ctf, bytes, event);
@@ -235,12 +241,20 @@ static void put_event(struct export *export, bool timed, const struct event *eve
 	stream->last = event->time;
 }
 
+static void ctf_lost(void *context, struct analysis_thread *thread)
+{
+	put_event(context, thread->timed, &(struct event){
+		.thread = thread->thread, .src = thread->src, .time = thread->now,
+		.inferred = thread->inferred,
+	});
+}
+
 static void ctf_step(void *context, struct analysis_thread *thread,
 		     const struct analysis_step *step)
 {
 	put_event(context, thread->timed, &(struct event){
-		.thread = thread->thread, .record = step->record, .time = thread->now,
-		.inferred = thread->inferred, .function = step->function,
+		.thread = thread->thread, .src = step->record->src, .record = step->record,
+		.time = thread->now, .inferred = thread->inferred, .function = step->function,
 		.counted = step->counted, .delta = step->delta,
 	});
 }
@@ -252,8 +266,8 @@ static void ctf_recorded(void *context, struct analysis_thread *thread,
 	const struct perfrec_stamp *stamp = &point->record->begin;
 
 	put_event(context, stamp->time_known, &(struct event){
-		.thread = thread->thread, .record = point->record, .between = true,
-		.time = stamp->time, .inferred = stamp->time_known == TIME_INFERRED,
+		.thread = thread->thread, .src = point->record->src, .record = point->record,
+		.between = true, .time = stamp->time, .inferred = stamp->time_known == TIME_INFERRED,
 		.function = point->function, .counted = point->counted, .delta = point->delta,
 	});
 }
@@ -307,6 +321,12 @@ static void put_class(struct export *export, struct output *out,
 	const struct ctf *ctf = export->private;
 	uint64_t columns;
 
+	if (kind == LOST) {
+		if (!set)
+			put_format(out, "event {\n\tname = \"%s\";\n\tid = %u;\n"
+				   "\tstream_id = 0;\n};\n\n", kind_name[kind], kind);
+		return;
+	}
 	/* Omit a set with columns that only the other kind of counters has. */
 	if (counters->count < COUNTERS_MAX && ctf->set[set] >> counters->count)
 		return;
@@ -401,7 +421,7 @@ const struct exporter export_ctf = {
 	.help = "a folder in the Common Trace Format, for Trace Compass and babeltrace2",
 	.to_folder = true,
 	.begin = ctf_begin,
-	.ops = { .step = ctf_step, .recorded = ctf_recorded, .stop = ctf_stop },
+	.ops = { .lost = ctf_lost, .step = ctf_step, .recorded = ctf_recorded, .stop = ctf_stop },
 	.end = ctf_end,
 	.free = ctf_free,
 };

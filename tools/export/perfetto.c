@@ -523,7 +523,7 @@ static void perfetto_leave(void *context, struct analysis_thread *thread,
 			   nanoseconds(export, end->count[c]) : end->count[c]);
 	if (counters->times && analysis_doubts_oncpu(export->analysis))
 		add_text(&event, NOTE_CPU_TIMES, "inferred");
-	if (thread->inferred)
+	if (end->inferred)
 		add_text(&event, NOTE_TIME, "inferred");
 	if (frame->doubts & ANALYSIS_WAIT_UNKNOWN)
 		add_text(&event, NOTE_WAITED, "unknown");

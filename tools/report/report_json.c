@@ -100,8 +100,9 @@ static void put_counts(struct output *out, const char *name, const struct count 
 	put_counts(out, name, counts, sizeof(counts) / sizeof((counts)[0]))
 
 /* Writes what the trace contains, and what is missing or damaged. */
-static void put_contents(struct output *out, const struct trace_stats *stats)
+static void put_contents(struct output *out, const struct input *input)
 {
+	const struct trace_stats *stats = trace_stats(input->trace);
 	const uint64_t all = stats->records[PERFREC_ENTER] + stats->records[PERFREC_EXIT] +
 			     stats->records[PERFREC_MANUAL] + stats->records[PERFREC_ISR];
 	const struct count records[] = {
@@ -114,19 +115,10 @@ static void put_contents(struct output *out, const struct trace_stats *stats)
 		{ "unknown_addresses", stats->unaddressed },
 		{ "unknown_headers", stats->no_header },
 	};
-	const struct count damage[] = {
-		{ "encoder_losses", stats->errors },
-		{ "lost_words", stats->lost_words },
-		{ "lost_places", stats->losses },
-		{ "skipped_bytes", stats->gap_bytes },
-		{ "skipped_places", stats->gaps },
-		{ "cut_bytes", stats->cut_bytes },
-		{ "unknown_messages", stats->unknown },
-		{ "corrected_times", stats->corrected },
-	};
 
 	PUT_COUNTS(out, "records", records);
-	PUT_COUNTS(out, "damage", damage);
+	put_string(out, ",\n");
+	coverage_damage_json(input, out);
 }
 
 static void put_calls(struct output *out, const struct analysis_stats *stats)
@@ -163,7 +155,7 @@ static void put_trace(struct output *out, const struct input *input,
 		   input->hz ? "seconds" : "ticks", input->hz);
 	coverage_json(input, out);
 	put_char(out, '}');
-	put_contents(out, trace_stats(input->trace));
+	put_contents(out, input);
 	put_calls(out, analysis_stats(analysis));
 	put_string(out, ",\n\"counters\":[");
 	for (c = 0; c < counters->count; c++) {

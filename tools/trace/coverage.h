@@ -44,6 +44,9 @@ bool coverage_limited(const struct input *input);
 /** coverage_json() - write the coverage as members of a JSON object, with losses by cause */
 void coverage_json(const struct input *input, struct output *out);
 
+/** coverage_damage_json() - write a member "damage" of a JSON object: what is missing or damaged */
+void coverage_damage_json(const struct input *input, struct output *out);
+
 /**
  * coverage_lost() - return the number of lost records, for all causes
  *
