@@ -164,7 +164,7 @@ TEST_F(cli, optional_value_needs_an_equals_sign)
 	EXPECT_EQ(0, self->target.inner.choice);
 	EXPECT_STREQ("blue", self->argv[optind]);
 	EXPECT_EQ(EXIT_USAGE, parse(self, "--choice=green"));
-	EXPECT_STREQ("--choice is red or blue, not \"green\"", reported);
+	EXPECT_STREQ("--choice takes red or blue, not \"green\"", reported);
 }
 
 TEST_F(cli, options_after_the_program_are_not_parsed)
