@@ -173,7 +173,7 @@ says own 0027 "--calls: the program keeps its own umask"
 
 refused alone 2 "need --calls" "--archive needs --calls"
 refused rotate 2 "--calls and --rotate cannot be combined" "--calls: no pieces"
-refused some 2 "--calls is user, kernel or all" "--calls=some: refused"
+refused some 2 "--calls takes user, kernel or all" "--calls=some: refused"
 refused filter 2 "leave out -F" "--calls: nothing to filter"
 refused wait 2 "only stores can wait" "--calls: instructions do not wait"
 refused drop 2 "or be dropped" "--calls: instructions are not dropped"

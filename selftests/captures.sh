@@ -522,7 +522,7 @@ meta stops-static 'm["coverage"]["full"] and m["coverage"]["buffer"] == 2048' "s
 result $? "stops-sram: all calls are recorded"
 [ ! -s "$out/stops-quiet.err" ]
 result $? "stops-quiet: nothing is printed"
-refused start-drain 2 "--on-full is stop or wrap" "start: draining is refused, because start has no file to drain to"
+refused start-drain 2 "--on-full takes stop or wrap" "start: draining is refused, because start has no file to drain to"
 meta start-wrap 'm["wrapped"]' "start --on-full wrap: a ring"
 [ "$(records drained-alone)" = "$(records drained-plain)" ] &&
 	[ ! -e "$out/drained-alone.rtd.meta" ]
