@@ -30,7 +30,7 @@ AREAS = {
     },
     'lib': {
         'record': 'compiler.h mmio.h counter.* record.* section.* event.* error.*'
-                  ' environment.* rseq.*',
+                  ' environment.* quiet.* rseq.*',
         'bare': 'bare/*',
         'thread': 'device.* descriptor.* join.* joined.* thread.* channel.* writer.* fault.* vfork.*'
                   ' room.*',

@@ -545,8 +545,6 @@ EOF
 done
 host decode --format csv "$out/two-alone.rtd" | awk -F, 'NR > 1 && $NF != "" { bad = 1 } END { exit bad }'
 result $? "samples of one program alone do not name threads"
-selftests/format/compare.py "$build/sifive-trace" "$out"/two-{all,hand,alone}.rtd
-result $? "a reader written from the format's description reads the same threads"
 
 for name in drained-static drained-all; do
 	status $name 5 "$name: the command has the program's exit status"
@@ -666,6 +664,8 @@ command filter --from-trace "$out/drained-waits.rtd" --share 99 -o "$out/less.fi
 	grep -q '^# piece$' "$out/less.filter" && ! grep -q '^# work$' "$out/less.filter"
 result $? "filter --from-trace: the function that makes most records is omitted"
 
+# This reader does not know the names of the kernel's functions.
+rm "$out"/*.kallsyms
 selftests/format/compare.py "$build/sifive-trace" "$out"/*.rtd
 result $? "a reader written from the format's description reads the same records from all traces"
 

@@ -203,12 +203,13 @@ static bool thread_delta(struct analysis_thread *thread, struct stream *stream,
  * Fills analysis->delta; returns which of its columns are known. Inline, because it runs
  * for each record.
  */
-static inline uint64_t count(struct analysis *analysis, struct analysis_thread *thread,
-			     struct stream *stream, const struct perfrec_record *record, bool lost)
+static inline __attribute__((always_inline))
+uint64_t count(struct analysis *analysis, struct analysis_thread *thread,
+	       struct stream *stream, const struct perfrec_record *record, bool lost)
 {
 	bool here = !thread->had_record || thread->src == record->src;
 	bool resumed = stream->resumed && !stream->based;
-	uint64_t known = 0;
+	uint64_t known = 0, largest = 0;
 	unsigned int i;
 
 	if (!record->header)
@@ -225,19 +226,28 @@ static inline uint64_t count(struct analysis *analysis, struct analysis_thread *
 		if (!here || lost || !(record->flags & PERFREC_DELTA_KNOWN))
 			return 0;
 		for (i = 0; i < record->counters; i++) {
-			if (stream->column[i] != COUNTERS_NONE)
-				known |= counting_set(analysis, stream, record, i,
-						      record->delta[i]);
+			if (stream->column[i] == COUNTERS_NONE)
+				continue;
+			analysis->delta[stream->column[i]] = record->delta[i];
+			largest |= record->delta[i];
+			known |= 1ull << stream->column[i];
 		}
+		if (__builtin_expect(largest >= COUNTERS_BACKWARDS, false))
+			counting_backwards(analysis, stream, record, known);
 		return known;
 	}
 	for (i = 0; i < record->counters; i++) {
 		uint64_t delta;
 
-		if (stream->column[i] != COUNTERS_NONE &&
-		    thread_delta(thread, stream, record, i, lost, &delta))
-			known |= counting_set(analysis, stream, record, i, delta);
+		if (stream->column[i] == COUNTERS_NONE ||
+		    !thread_delta(thread, stream, record, i, lost, &delta))
+			continue;
+		analysis->delta[stream->column[i]] = delta;
+		largest |= delta;
+		known |= 1ull << stream->column[i];
 	}
+	if (__builtin_expect(largest >= COUNTERS_BACKWARDS, false))
+		counting_backwards(analysis, stream, record, known);
 	stream->based = record->flags & PERFREC_VALUE_KNOWN;
 	/* Which function ran is unknown, as the lost records may have entered or left functions. */
 	return lost || resumed ? 0 : known;
@@ -456,7 +466,7 @@ static void on_ordered(void *context, const struct perfrec_record *record)
 	struct stream *stream = counting_stream(analysis, &analysis->counters, record);
 	struct analysis_thread *thread = stream ? counting_thread(analysis, stream, record) : NULL;
 	struct analysis_step step;
-	bool lost, after_loss, elsewhere;
+	bool lost, after_loss, elsewhere = false;
 	uint64_t waited = 0;
 
 	if (!thread)
@@ -464,7 +474,8 @@ static void on_ordered(void *context, const struct perfrec_record *record)
 	if (__builtin_expect(analysis->limited, false) && !limit_before(analysis, thread, record))
 		return;
 	after_loss = counting_lost(analysis, stream, thread, record);
-	elsewhere = !after_loss && counting_elsewhere(analysis, thread, record);
+	if (__builtin_expect(counting_loses(analysis, thread), false))
+		elsewhere = !after_loss && counting_elsewhere(analysis, thread, record);
 	if (record->header)
 		follow_parts(analysis, thread, stream, record->header);
 	lost = record->header && !(record->flags & PERFREC_ADDRESS_KNOWN);

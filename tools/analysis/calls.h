@@ -171,6 +171,13 @@ bool counting_lost_between(const struct analysis *analysis, const struct stream 
 			   const struct analysis_thread *thread,
 			   const struct perfrec_record *record);
 
+/** counting_loses() - whether there was a loss since the thread's latest record */
+static inline bool counting_loses(const struct analysis *analysis,
+				  const struct analysis_thread *thread)
+{
+	return analysis->losses[PERFREC_SOURCES].latest > thread->offset;
+}
+
 /**
  * counting_lost() - whether records of the thread may be missing before this one
  *
@@ -183,24 +190,17 @@ static inline bool counting_lost(const struct analysis *analysis, const struct s
 {
 	if (record->flags & PERFREC_AFTER_LOSS)
 		return true;
-	return analysis->losses[PERFREC_SOURCES].latest > thread->offset &&
+	return counting_loses(analysis, thread) &&
 	       counting_lost_between(analysis, stream, thread, record);
 }
 
-/** counting_set_large() - like counting_set(), for a difference that may be negative */
-void counting_set_large(struct analysis *analysis, const struct perfrec_record *record,
-			unsigned int i, unsigned int column);
-
-/** counting_set() - set the current record's count for counter @i; returns its column's bit */
-static inline uint64_t counting_set(struct analysis *analysis, const struct stream *stream,
-				    const struct perfrec_record *record, unsigned int i,
-				    uint64_t delta)
-{
-	analysis->delta[stream->column[i]] = delta;
-	if (__builtin_expect(delta >= COUNTERS_BACKWARDS, false))
-		counting_set_large(analysis, record, i, stream->column[i]);
-	return 1ull << stream->column[i];
-}
+/**
+ * counting_backwards() - find the record's negative counts in @known, in analysis->delta
+ *
+ * Called if any count is COUNTERS_BACKWARDS or more.
+ */
+void counting_backwards(struct analysis *analysis, const struct stream *stream,
+			const struct perfrec_record *record, uint64_t known);
 
 /**
  * counting_forwards() - note which of the record's counts are negative, and remove them
@@ -212,25 +212,16 @@ static inline uint64_t counting_set(struct analysis *analysis, const struct stre
 uint64_t counting_forwards(struct analysis *analysis, struct analysis_thread *thread,
 			   const struct perfrec_record *record, uint64_t known);
 
-/** counting_lost_elsewhere() - like counting_elsewhere(), for a trace with losses */
-bool counting_lost_elsewhere(struct analysis *analysis, const struct analysis_thread *thread,
-			     const struct perfrec_record *record);
-
 /**
  * counting_elsewhere() - whether the thread may have changed sources and returned since its latest
- * record, and all its records in between may be missing
+ * record, and all its records in between may be missing; for counting_loses()
  *
  * That is so at a loss of any source, unless context switches show where the thread was. Most
  * threads did not move then, so the time and the counts still belong to the function that seems to
  * have run, but the thread's calls become doubtful.
  */
-static inline bool counting_elsewhere(struct analysis *analysis,
-				      const struct analysis_thread *thread,
-				      const struct perfrec_record *record)
-{
-	return analysis->losses[PERFREC_SOURCES].latest > thread->offset &&
-	       counting_lost_elsewhere(analysis, thread, record);
-}
+bool counting_elsewhere(struct analysis *analysis, const struct analysis_thread *thread,
+			const struct perfrec_record *record);
 
 /**
  * counting_turns() - like analysis_count(), for events that take turns; @known: the columns

@@ -78,7 +78,7 @@ bool counters_of_hart(const struct counters *counters, unsigned int column);
 uint64_t counters_mask(const struct perfrec_record *record, unsigned int i);
 
 /* Smaller differences of counts are never negative: see counters_backwards(). */
-#define COUNTERS_BACKWARDS	0xf0000000u
+#define COUNTERS_BACKWARDS	(15ull << 28)
 
 /**
  * counters_backwards() - whether a counter has gone backwards

@@ -90,14 +90,20 @@ struct analysis_thread *counting_sampler(struct analysis *analysis, struct strea
 	return stream->sampler;
 }
 
-void counting_set_large(struct analysis *analysis, const struct perfrec_record *record,
-			unsigned int i, unsigned int column)
+void counting_backwards(struct analysis *analysis, const struct stream *stream,
+			const struct perfrec_record *record, uint64_t known)
 {
-	if (!counters_backwards(record, i, analysis->delta[column]))
-		return;
-	/* In 64 bits, adding it decreases a sum. */
-	analysis->delta[column] |= ~counters_mask(record, i);
-	analysis->backwards |= 1ull << column;
+	unsigned int i, column;
+
+	for (i = 0; i < record->counters; i++) {
+		column = stream->column[i];
+		if (column == COUNTERS_NONE || !(known >> column & 1) ||
+		    !counters_backwards(record, i, analysis->delta[column]))
+			continue;
+		/* In 64 bits, adding it decreases a sum. */
+		analysis->delta[column] |= ~counters_mask(record, i);
+		analysis->backwards |= 1ull << column;
+	}
 }
 
 uint64_t counting_forwards(struct analysis *analysis, struct analysis_thread *thread,
@@ -163,7 +169,7 @@ bool counting_lost_between(const struct analysis *analysis, const struct stream 
 	return losses_between(losses, thread->offset, record->begin.offset);
 }
 
-bool counting_lost_elsewhere(struct analysis *analysis, const struct analysis_thread *thread,
+bool counting_elsewhere(struct analysis *analysis, const struct analysis_thread *thread,
 			     const struct perfrec_record *record)
 {
 	return thread->had_record && record->header && thread->thread->src < 0 &&

@@ -285,20 +285,17 @@ static struct entry *entry_at(const struct threads *threads,
 }
 
 /* Returns the thread that owned the channel at that time. */
-static inline struct thread *find_by_time(struct threads *threads,
-				  const struct perfrec_record *record)
+static __attribute__((noinline))
+struct thread *find_by_time(struct threads *threads, const struct perfrec_record *record)
 {
 	unsigned int channel = record->channel;
-	struct thread *recent = threads->recent[channel];
-	uint64_t time = record->begin.time + threads->shift[channel];
 	struct entry *entry = &threads->entry[threads->first[channel]];
+	struct thread *recent;
+	uint64_t time;
 
 	if (!threads_move(threads, channel))
 		return plain_thread(threads, record->src, channel);
-	/* Without a time, take the previous thread, or the channel's first one. */
-	if (recent && (!record->begin.time_known ||
-		       (time >= recent->from && time <= recent->to)))
-		return recent;
+	/* Without a time, take the channel's first thread. */
 	if (record->begin.time_known) {
 		time = record->begin.time;
 		entry = entry_at(threads, channel, time);
@@ -314,6 +311,27 @@ static inline struct thread *find_by_time(struct threads *threads,
 	recent = entry_thread(threads, entry);
 	threads->recent[channel] = recent;
 	return recent;
+}
+
+/*
+ * Like find_by_time(), which is rarely called, because most records belong to the previous record's
+ * thread: also a record without a time.
+ */
+static inline struct thread *find_again(struct threads *threads,
+					const struct perfrec_record *record)
+{
+	const unsigned int channel = record->channel;
+	struct thread *recent = threads->recent[channel];
+
+	if (recent) {
+		const uint64_t time = record->begin.time + threads->shift[channel];
+
+		if (!record->begin.time_known || (time >= recent->from && time <= recent->to))
+			return recent;
+	} else if (!threads_move(threads, channel) && threads->plain[record->src][channel]) {
+		return threads->plain[record->src][channel];
+	}
+	return find_by_time(threads, record);
 }
 
 static void leave_out(struct threads *threads, uint32_t tid)
@@ -441,7 +459,7 @@ struct thread *find_shared(struct threads *threads, const struct perfrec_record 
 		return lost_thread(threads, record->src, record->channel);
 	if (record->header->owned)
 		return owner(threads, record, record->header->owner);
-	return find_by_time(threads, record);
+	return find_again(threads, record);
 }
 
 /* Samples name their threads. */
@@ -459,7 +477,7 @@ struct thread *threads_find(struct threads *threads,
 		return find_named(threads, record);
 	if (__builtin_expect(threads_shared(threads, record->channel), false))
 		return find_shared(threads, record);
-	return find_by_time(threads, record);
+	return find_again(threads, record);
 }
 
 const char *threads_process(const struct meta *meta, int64_t pid)
