@@ -18,7 +18,7 @@ PERF_INTERNAL const char *perf_environment(const char *name)
 }
 
 /* Returns the index of @value in @words, separated by ", "; -1 if it is none of them. */
-PERF_LOCAL int find_word(const char *words, const char *value)
+PERF_INTERNAL int perf_environment_find(const char *words, const char *value)
 {
 	size_t length = strlen(value);
 	int index = 0;
@@ -38,7 +38,7 @@ PERF_INTERNAL int perf_environment_word(const char *name, const char *words)
 {
 	const char *value = perf_environment(name);
 
-	return value ? find_word(words, value) : -1;
+	return value ? perf_environment_find(words, value) : -1;
 }
 
 PERF_INTERNAL int perf_environment_choice(const char *name, const char *words,
@@ -49,7 +49,7 @@ PERF_INTERNAL int perf_environment_choice(const char *name, const char *words,
 
 	if (!value)
 		return 0;
-	index = find_word(words, value);
+	index = perf_environment_find(words, value);
 	if (index < 0)
 		return perf_error("%s=%s: not one of %s", name, value, words);
 	*chosen = (unsigned int)index;

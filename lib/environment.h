@@ -18,7 +18,10 @@
 /* Return the value of variable @name, NULL if unset. */
 PERF_INTERNAL const char *perf_environment(const char *name);
 
-/* Return the index of @name's value in @words, separated by ", "; -1 if it is none of them. */
+/* Return the index of @value in @words, separated by ", "; -1 if it is none of them. */
+PERF_INTERNAL int perf_environment_find(const char *words, const char *value);
+
+/* Return the index of @name's value, as above; -1 also if the variable is unset. */
 PERF_INTERNAL int perf_environment_word(const char *name, const char *words);
 
 /**

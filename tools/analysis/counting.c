@@ -170,7 +170,7 @@ bool counting_lost_between(const struct analysis *analysis, const struct stream 
 }
 
 bool counting_elsewhere(struct analysis *analysis, const struct analysis_thread *thread,
-			     const struct perfrec_record *record)
+			const struct perfrec_record *record)
 {
 	return thread->had_record && record->header && thread->thread->src < 0 &&
 	       losses_between(&analysis->losses[PERFREC_SOURCES], thread->offset,

@@ -17,15 +17,15 @@ struct reorder {
 	unsigned int		first;
 	unsigned int		count;
 	/*
-	 * A ring of all indices into @record: first, starting at @first, those of the @count
-	 * records in order of time, then the unused ones.
+	 * A ring of pointers to all of @record: first, starting at @first, to the @count
+	 * records in order of time, then to the unused ones.
 	 */
-	uint8_t			order[WINDOW_RECORDS];
+	struct perfrec_record	*order[WINDOW_RECORDS];
 	struct perfrec_record	record[WINDOW_RECORDS];
 };
 
-/* Returns the index of record number @at in the order. */
-static inline uint8_t *place(struct reorder *reorder, unsigned int at)
+/* Returns the place of record number @at in the order. */
+static inline struct perfrec_record **place(struct reorder *reorder, unsigned int at)
 {
 	return &reorder->order[(reorder->first + at) % WINDOW_RECORDS];
 }
@@ -42,7 +42,7 @@ struct reorder *reorder_new(reorder_give give, void *context)
 	reorder->first = 0;
 	reorder->count = 0;
 	for (i = 0; i < WINDOW_RECORDS; i++)
-		reorder->order[i] = (uint8_t)i;
+		reorder->order[i] = &reorder->record[i];
 	return reorder;
 }
 
@@ -53,14 +53,14 @@ void reorder_free(struct reorder *reorder)
 
 static inline const struct perfrec_record *take_first(struct reorder *reorder)
 {
-	uint8_t slot = *place(reorder, 0);
+	const struct perfrec_record *record = *place(reorder, 0);
 
 	reorder->first++;
 	reorder->count--;
-	return &reorder->record[slot];
+	return record;
 }
 
-static void give_first(struct reorder *reorder)
+static inline void give_first(struct reorder *reorder)
 {
 	reorder->give(reorder->context, take_first(reorder));
 }
@@ -99,24 +99,23 @@ static void copy(struct perfrec_record *to, const struct perfrec_record *from)
 
 void reorder_push(struct reorder *reorder, const struct perfrec_record *record)
 {
+	struct perfrec_record *kept;
 	unsigned int at;
-	uint8_t slot;
 
 	if (reorder->count == WINDOW_RECORDS)
 		give_first(reorder);
-	slot = *place(reorder, reorder->count);
-	copy(&reorder->record[slot], record);
+	kept = *place(reorder, reorder->count);
+	copy(kept, record);
 	for (at = reorder->count; at; at--) {
-		uint8_t earlier = *place(reorder, at - 1);
+		struct perfrec_record *earlier = *place(reorder, at - 1);
 
-		if (!before(record, &reorder->record[earlier]))
+		if (!before(record, earlier))
 			break;
 		*place(reorder, at) = earlier;
 	}
-	*place(reorder, at) = slot;
+	*place(reorder, at) = kept;
 	reorder->count++;
-	while (reorder->record[*place(reorder, 0)].begin.offset + WINDOW_BYTES <
-	       record->begin.offset)
+	while ((*place(reorder, 0))->begin.offset + WINDOW_BYTES < record->begin.offset)
 		give_first(reorder);
 }
 
@@ -125,8 +124,7 @@ bool reorder_expires(struct reorder *reorder, const struct perfrec_header *heade
 	unsigned int i;
 
 	for (i = 0; i < reorder->count; i++) {
-		const struct perfrec_record *record =
-			&reorder->record[*place(reorder, i)];
+		const struct perfrec_record *record = *place(reorder, i);
 
 		if (record->src != header->src ||
 		    record->channel != header->channel || !record->header ||

@@ -171,7 +171,8 @@ bool machine_side_car(void)
 	/* Unlike other variables, this one can be accepted with file capabilities, too. */
 	const char *word = getenv("SIFIVE_TRACE_META");
 
-	return !word || (strcasecmp(word, "no") && strcmp(word, "0") && strcasecmp(word, "off"));
+	return !word ||
+	       !PERF_ENVIRONMENT_NO_META(perf_environment_find(PERF_ENVIRONMENT_META, word));
 }
 
 bool machine_encoder(int fd, uint32_t index, struct sifive_trace_encoder *encoder)
