@@ -73,5 +73,5 @@ as_come=$(((moving[5] - moving[2]) / beyond))
 below "report of threads that move, each record" "$ordered" 2710
 below "report of these with two threads, each record" \
 	$(((${shared[1024]} - ${shared[512]}) / beyond)) 2920
-below "report, each record brought into its thread's order" $((ordered - as_come)) 92
+below "report, each record brought into its thread's order" $((ordered - as_come)) 82
 results_end
