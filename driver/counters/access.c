@@ -65,7 +65,7 @@ static DEFINE_PER_CPU(struct here, here);
 /* CPUs on which a thread's access to fixed counters has been revoked. */
 static struct cpumask closed;
 
-/* CSR counters that joined threads may read; 0 if no session has counters. */
+/* CSR counters that joined threads may read, or 0 if no session has counters. */
 static u32 access_mask;
 
 /* The session's threads, and threads whose events have not been released yet. */
@@ -80,7 +80,7 @@ static LIST_HEAD(leaving);
 static struct sifive_trace_slot *slot_page[SFT_SLOTS_SIZE / PAGE_SIZE];
 static DECLARE_BITMAP(slots_used, SIFIVE_TRACE_THREADS);
 
-/* Incremented to invalidate offsets that the thread has already read. */
+/* Change the slot's write count, so that the thread discards offsets that it has already read. */
 static void count_write(struct sifive_trace_slot *slot)
 {
 	u64 *written = &slot->offset[SFT_TIMESTAMP];
@@ -321,8 +321,8 @@ void sft_access_release(void)
 }
 
 /*
- * Return the calling thread's entry, NULL if it has not joined. Moves threads that have exited to
- * the leaving list.
+ * Return the calling thread's entry, or NULL if it has not joined. Moves threads that have exited
+ * to the leaving list.
  */
 static struct sft_thread *find_current(void)
 {
@@ -466,7 +466,7 @@ void sft_access_leave(void)
 }
 
 /*
- * Return the page of slots at @offset to map into user mode; NULL if no thread has had a slot
+ * Return the page of slots at @offset to map into user mode, or NULL if no thread has had a slot
  * there.
  */
 struct page *sft_access_page(unsigned long offset)

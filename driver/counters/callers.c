@@ -54,8 +54,8 @@ static bool is_frame(unsigned long fp, unsigned long below)
 }
 
 /*
- * Read the frame at *@fp, and set *@fp to the caller's frame pointer, 0 if there is none. Returns
- * the return address, or 0.
+ * Read the frame at *@fp, and set *@fp to the caller's frame pointer, or 0 if there is none.
+ * Returns the return address, or 0 if the frame cannot be read.
  */
 static unsigned long unwind(unsigned long *fp)
 {
@@ -198,8 +198,8 @@ static void add_kernel_callers(struct callers *list, const struct pt_regs *regs)
 }
 
 /*
- * Return the thread's registers in user mode, current or saved; NULL if it has none. Until execve()
- * ends, the saved ones are those of the previous program.
+ * Return the thread's current or saved user-mode registers, or NULL if it has none. Until execve()
+ * ends, it has none: the saved registers are still those of the previous program.
  */
 struct pt_regs *sft_record_registers(struct pt_regs *regs)
 {
@@ -247,9 +247,9 @@ static void record_stack(const struct sft_stream *s, const struct pt_regs *regs,
 }
 
 /*
- * Before a sample, write what the setting's @flags request about the sampled thread, which was
- * interrupted at @at and has the user-mode registers @regs, or, in kernel code, none: NULL. Returns
- * the address of the sample.
+ * Before a sample, write what the setting's @flags request about the sampled thread. @at: registers
+ * at the interruption; @regs: the thread's user-mode registers, or NULL if it has none. Returns the
+ * address of the sample.
  */
 u64 sft_record_path(const struct sft_stream *s, u32 flags, const struct pt_regs *at,
 		    const struct pt_regs *regs)
@@ -287,7 +287,7 @@ int sft_record_path_check(u32 *flags, struct sft_why *why)
 		return sft_fail(why, -EINVAL, "samples can have callers or a stack, not both");
 	if (!stack && (*flags & PATHS) == SIFIVE_TRACE_SAMPLING_KERNEL)
 		return sft_fail(why, -EINVAL,
-				"the kernel's part belongs to samples with callers or a stack");
+				"kernel callers are recorded only with user callers or a stack: request one of these");
 	if (*flags & SIFIVE_TRACE_SAMPLING_KERNEL && security_locked_down(LOCKDOWN_PERF))
 		*flags &= ~SIFIVE_TRACE_SAMPLING_KERNEL;
 	return 0;

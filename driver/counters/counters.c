@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * A session's counters. With Sscofpmf they are requested from firmware, which
- * gives a programmable counter to one owner only. It gives a fixed counter to
- * every caller, so the driver withholds those from perf. Without Sscofpmf
- * perf provides them through pinned events. Either way a counter keeps the
- * same number on every hart of the session, user mode can read it until the
- * session ends, and a counter that stops counting is reported.
+ * grants a programmable counter to one owner only, but a fixed counter to
+ * every caller, so the driver withholds the session's fixed counters from perf.
+ * Without Sscofpmf, perf provides the counters through pinned events. In both
+ * cases, a counter has the same number on every hart of the session, user mode
+ * can read it until the session ends, and a counter that stops counting is
+ * reported.
  */
 
 #include <linux/bitfield.h>
@@ -213,7 +214,7 @@ static void release_all(void)
 	sft_reserve_release();
 }
 
-/* Withhold a session's fixed counter from perf, because firmware gives it to every caller. */
+/* Withhold a session's fixed counter from perf, because firmware grants it to every caller. */
 static int reserve(const struct sft_counter *c)
 {
 	if (!(BIT(c->counter) & SFT_FIXED) || sft_counters_pinned())

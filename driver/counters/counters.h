@@ -54,9 +54,9 @@ struct sft_counter {
  * @cpus:	CPUs on which the session has counters
  * @per_thread:	joined threads have per-thread counts
  * @mask:	user-visible counters: bit n is counter n, bit 1 the timestamp
- * @sampled:	the bit of the event that samples count, 0 for none
+ * @sampled:	the bit of the event that samples count, or 0 if there is none
  * @firmware:	firmware counters, which have no CSR
- * @index:	their SBI index, by counter
+ * @index:	SBI index of each firmware counter, by counter
  * @lost:	counters that stopped counting on some CPU
  * @unreported:	reason for the first loss since the last report, or NULL
  * @unreported_counter: the counter that was lost first
@@ -64,7 +64,7 @@ struct sft_counter {
  * @event:	event of each counter, by counter
  * @taken:	counters that were taken from firmware or perf
  * @count:	entries in @taken
- * @turns:	number of turns that events take, 0 if each event has its own counter
+ * @turns:	number of turns that events take, or 0 if each event has its own counter
  * @turn_ns:	running time of a turn in nanoseconds
  * @turning:	counters of events that take turns
  * @turned:	events that take turns, with their counters
@@ -96,12 +96,12 @@ struct sft_counters {
  * @cpus:	CPUs to count on
  * @known:	counters that have a CSR and that firmware provides
  * @readable:	counters that firmware delegates on all of @cpus
- * @index:	their SBI index, by counter
- * @info:	their SBI counter_info, by counter
+ * @index:	SBI index of each counter, by counter
+ * @info:	SBI counter_info of each counter, by counter
  * @want:	requirements of each event, and the counter chosen for it
- * @possible:	counters that can count each event; 0 if the event needs none
+ * @possible:	counters that can count each event, or 0 if the event needs none
  * @count:	index of the last event that needs a counter, plus 1
- * @turns:	number of turns that events take, 0 if each has its own counter
+ * @turns:	number of turns that events take, or 0 if each has its own counter
  */
 struct sft_choice {
 	const struct cpumask *cpus;
@@ -153,8 +153,8 @@ struct sft_pids {
 
 /**
  * struct sft_processes - processes whose threads are recorded
- * @entry:	the table, NULL if the set is empty
- * @first:	one of the processes, with a reference; NULL if the set is empty
+ * @entry:	the table, or NULL if the set is empty
+ * @first:	one of the processes, with a reference, or NULL if the set is empty
  * @added:	processes that have been added to the table
  * @missing:	processes that did not fit into the table
  */
@@ -205,7 +205,7 @@ struct sft_probe {
 /**
  * struct sft_probes - processes that START records; changes only while nothing is recorded
  * @processes:	the processes that START records, or NULL
- * @ids:	pid namespace of the recorded thread ids: that of START's caller; or NULL
+ * @ids:	pid namespace of the recorded thread ids: that of START's caller, or NULL if there is none
  */
 struct sft_probes {
 	struct sft_pids *processes;
@@ -281,7 +281,7 @@ int sft_choose_turns(struct sft_choice *ch, u32 *failed, struct sft_why *why);
 /**
  * struct sft_turn - the turns of a thread, or of a hart
  * @period:	number of the current turn and round: its lower bits are the turn
- * @left:	nanoseconds left of the turn, 0 if it has not begun
+ * @left:	nanoseconds left of the turn, or 0 if it has not begun
  */
 struct sft_turn {
 	u64 period;
@@ -383,7 +383,7 @@ void sft_probes_remove(struct sft_probe *probe, unsigned int count, bool (*wante
 void sft_probes_forget(void);
 void sft_probes_own(struct sft_pids *processes);
 
-/* Return the id of a thread as the process that called START sees it, 0 if it has none. */
+/* Return the id of a thread as the process that called START sees it, or 0 if it has none. */
 static inline pid_t sft_probes_id(struct task_struct *task)
 {
 	struct pid_namespace *ids = READ_ONCE(sft_probes.ids);

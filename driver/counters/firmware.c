@@ -39,7 +39,7 @@ bool sft_sbi_exists(unsigned long index)
 	return !get_info(index).error;
 }
 
-/* Return the counter_info of a hardware counter with a CSR, 0 for all others. */
+/* Return a counter's counter_info if it is a hardware counter with a CSR, otherwise 0. */
 unsigned long sft_sbi_info(unsigned long index)
 {
 	struct sbiret ret = get_info(index);

@@ -37,7 +37,7 @@ static bool running;
 
 static struct sft_processes traced;
 
-/* Process whose next execve() begins the trace; NULL if START has begun it. */
+/* Process whose next execve() begins the trace, or NULL if START has begun it. */
 static struct pid *until_exec;
 
 static bool is_wanted(struct task_struct *task)

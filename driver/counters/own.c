@@ -96,7 +96,7 @@ static struct own *take_free(const struct task_struct *task)
 	return own;
 }
 
-/* Return the running thread's entry; NULL if it is not sampled or the table is full. */
+/* Return the running thread's entry, or NULL if it is not sampled or the table is full. */
 static struct own *current_own(void)
 {
 	struct own *own;
@@ -114,7 +114,7 @@ static struct own *current_own(void)
 	return own;
 }
 
-/* Free the entry of a thread that exits. */
+/* Free the entry of an exiting thread. */
 static void forget(const struct task_struct *task)
 {
 	struct own *own;

@@ -190,7 +190,7 @@ bool sft_perf_active(const struct perf_event *event)
 	return READ_ONCE(event->state) == PERF_EVENT_STATE_ACTIVE;
 }
 
-/* Whether the event's thread has exited or called exec. */
+/* Whether the event's thread has exited or called execve(). */
 bool sft_perf_exited(const struct perf_event *event)
 {
 	return READ_ONCE(event->state) <= PERF_EVENT_STATE_EXIT;
@@ -203,8 +203,8 @@ bool sft_perf_failed(const struct perf_event *event)
 }
 
 /*
- * Whether a CPU's event that has not been disabled is off, because the CPU has been offline since:
- * perf never enables it again.
+ * Whether a CPU's event, which has not been disabled, is off because the CPU has been offline:
+ * perf never re-enables such an event.
  */
 bool sft_perf_cpu_gone(const struct perf_event *event)
 {
@@ -226,8 +226,8 @@ u64 sft_perf_counted(struct perf_event *event)
 }
 
 /*
- * Return how many of a pinned event and its inherited events have no counter. An inherited
- * event remains off if its parent had no counter.
+ * Return the number of events without a counter among a pinned event and the events inherited from
+ * it. An inherited event remains off if its parent had no counter.
  */
 unsigned int sft_perf_count_failed(struct perf_event *event)
 {

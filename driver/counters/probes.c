@@ -2,7 +2,7 @@
 /*
  * Shared by the probes of the scheduler's tracepoints: registration, the processes that
  * START records, and ids of threads as START's caller sees them. Probes are registered and
- * unregistered without the system's lock, as both wait for CPU hotplug.
+ * unregistered without the system's lock, because both wait for CPU hotplug.
  */
 
 #include <linux/mutex.h>

@@ -16,7 +16,7 @@
 
 #include "counters.h"
 
-/* The table consists of buckets of this many processes each. */
+/* Number of processes in each bucket of the table. */
 #define BUCKET		16
 #define BUCKET_BITS	9
 
@@ -28,7 +28,7 @@ static struct pid *ended[ENDED];
 static unsigned int ended_count;
 static DEFINE_RAW_SPINLOCK(lock);
 
-/* Create an empty list for at most @most processes; NULL if out of memory. */
+/* Create an empty list for at most @most processes, or NULL if out of memory. */
 struct sft_pids *sft_pids_new(unsigned int most)
 {
 	struct sft_pids *pids = kvzalloc(struct_size(pids, process, most), GFP_KERNEL);

@@ -14,7 +14,7 @@ struct sft_why;
  * @event:	event of each counter in the mask
  * @mask:	counters in each record
  * @type:	SIFIVE_TRACE_SAMPLING_RAW, _DELTA or _XOR
- * @interval:	records from one header to the next, 0 if there are no further headers
+ * @interval:	records from one header to the next, or 0 if there are no further headers
  * @left:	number of records before the next header
  * @address:	last address written
  * @last:	previous values, by counter

@@ -145,7 +145,7 @@ static void add_sampled(struct hart *h, struct perf_event *event, u64 *now)
 	now[n] = h->sum[n] & width_mask(n);
 }
 
-/* Whether a sample has a part to record although the thread has no registers in user mode. */
+/* Whether a sample of a thread in execve(), without user-mode registers, has kernel addresses. */
 static bool has_kernel_part(const struct hart *h, const struct pt_regs *at)
 {
 	return current->mm && current->in_execve && at &&
@@ -420,8 +420,9 @@ static int explain(int err, struct sft_why *why)
 }
 
 /*
- * Create the sampling events: after START, or again after system sleep and hotplug if the setting
- * has @flags. prepare, make and finish run without the system's lock, wanted and adopt with it.
+ * Create the sampling events after START, or re-create them after system sleep or hotplug if the
+ * setting has @flags. prepare, make and finish run without the system's lock, wanted and adopt with
+ * it.
  */
 int sft_sampling_prepare(struct sft_following *to, u32 flags, bool on_exec)
 {
@@ -502,8 +503,8 @@ void sft_sampling_finish(struct sft_following *to)
 }
 
 /*
- * Before system sleep, and when a CPU comes online: an offline CPU's events are lost
- * for good. Events of threads are kept.
+ * Called before system sleep, and when a CPU comes online: release the events of CPUs,
+ * because they do not survive their CPU going offline. Events of threads are kept.
  */
 void sft_sampling_suspend(void)
 {
@@ -628,8 +629,8 @@ static void end_here(void *unused)
 }
 
 /*
- * Whether samples contain more than the session's user may read: kernel addresses, or words of
- * other users' stacks, which can also be taken for callers.
+ * Whether samples contain data that the session's user may not read: kernel addresses, or words of
+ * other users' stacks, which can also be mistaken for callers' addresses.
  */
 static bool exposes(u32 flags)
 {

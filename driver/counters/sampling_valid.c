@@ -32,10 +32,10 @@ static int check_event(const struct sifive_trace_event *ev, struct sft_why *why)
 	if (ev->type == SIFIVE_TRACE_EVENT_CACHE &&
 	    (ev->code >> 3 >= PERF_COUNT_HW_CACHE_MAX ||
 	     (ev->code >> 1 & 3) >= PERF_COUNT_HW_CACHE_OP_MAX))
-		return sft_fail(why, -EOPNOTSUPP, "perf has no cache event %#x to sample by",
+		return sft_fail(why, -EOPNOTSUPP, "perf has no cache event %#x to sample",
 				ev->code);
 	if (ev->type == SIFIVE_TRACE_EVENT_RAW && ev->data >> RAW_BITS)
-		return sft_fail(why, -EOPNOTSUPP, "perf samples by raw events of %u bits: %#llx",
+		return sft_fail(why, -EOPNOTSUPP, "perf cannot sample raw events of more than %u bits: %#llx",
 				RAW_BITS, ev->data);
 	return 0;
 }

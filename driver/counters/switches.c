@@ -29,7 +29,7 @@
  * @on:		records are written
  * @unseen:	other harts write records, but this one does not
  * @gap:	BEGIN precedes the next record: records were lost, or the stream begins
- * @running:	id of the session's thread that is running here, 0 if none
+ * @running:	id of the session's thread that is running here, or 0 if none
  * @pid:	global id of that thread at the time of recording
  * @written:	records since CONFIG
  * @lost:	records that could not be written
@@ -74,7 +74,7 @@ static __always_inline void put(const struct hart *h, u8 kind, pid_t thread)
 
 /*
  * Mark that records were lost, or that the stream begins. @running is the id of the running
- * thread; 0 if no thread is running, or if the next record contains the id.
+ * thread, or 0 if no thread is running, or if the next record contains the id.
  */
 static noinline void put_mark(struct hart *h, pid_t running)
 {
@@ -107,7 +107,7 @@ static __always_inline bool is_recorded(struct task_struct *task)
 	return sft_processes_have(&recorded, task_tgid(task));
 }
 
-/* Return the id of one of the session's threads, 0 for others. */
+/* Return a thread's id, or 0 if the session does not record the thread. */
 static __always_inline pid_t id_of(struct task_struct *task)
 {
 	return is_recorded(task) ? sft_probes_id(task) : 0;

@@ -26,8 +26,8 @@
 /**
  * struct here - the turn on a CPU; accessed only on that CPU, with interrupts disabled
  * @timer:	timer that ends the turn
- * @now:	the turns of the running thread or hart, NULL if no thread of the session is running
- * @offset:	the offsets that are added to the counters, by counter; NULL if none
+ * @now:	turns of the running thread or hart, or NULL if no thread of the session is running
+ * @offset:	offsets that are added to the counters, by counter, or NULL if there are none
  * @counting:	the turn whose events the counters count, or NO_TURN
  * @hart:	the turns of the hart's own counts
  */
@@ -81,7 +81,7 @@ static const struct sft_counter *find(u32 counter, u32 turn)
 
 /*
  * Switch the counters to the events of the period's turn. If @begins is set, they start at
- * the value with which the period begins, otherwise at their current values. If firmware
+ * the period's initial value, otherwise at their current values. If firmware
  * refuses to start a counter, the counter is stopped, and the next check reports that.
  */
 static void count(struct here *h, u64 period, bool begins)

@@ -111,10 +111,10 @@ static bool activate(struct sft_component *c)
 int sft_component_reset(struct sft_component *c, struct sft_why *why)
 {
 	if (!sft_component_deactivate(c))
-		return sft_fail(why, -ETIMEDOUT, "%s: active stays 1",
+		return sft_fail(why, -ETIMEDOUT, "%s: active does not become 0",
 				sft_name(c));
 	if (!activate(c))
-		return sft_fail(why, -ETIMEDOUT, "%s: active stays 0",
+		return sft_fail(why, -ETIMEDOUT, "%s: active does not become 1",
 				sft_name(c));
 	sft_component_control(c, TR_CONTROL_ACTIVE |
 			      FIELD_PREP(TR_CONTROL_SINK, c->kind));
@@ -220,7 +220,7 @@ int sft_component_drain(struct sft_component *c, struct sft_why *why)
 	return 0;
 }
 
-/* Return the funnel that this component's output is wired to, NULL if none. */
+/* Return the funnel that this component's output is wired to, or NULL if none. */
 static struct device_node *downstream(struct device_node *np)
 {
 	struct device_node *ports, *endpoint, *remote = NULL;

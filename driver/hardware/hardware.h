@@ -128,7 +128,7 @@ struct sft_position {
  * @changed:	registers were changed from outside during the capture
  * @ts_unit:	type and width of the timestamp unit, as in tsControl
  * @prescales:	bit n set: the timestamp unit implements prescale n
- * @ts_hz:	rate of the timestamp clock before the prescaler, 0 if unknown
+ * @ts_hz:	rate of the timestamp clock before the prescaler, or 0 if unknown
  * @ts_measured: @ts_hz was measured, not taken from a clock
  * @is_encoder:	the component is embedded in a struct sft_encoder
  * @debug:	register dump in debugfs
@@ -175,7 +175,7 @@ struct sft_tested {
  * struct sft_encoder - trace encoder of one hart
  * @c:		state that encoders share with funnels
  * @index:	encoder number in user space, valid under the system's lock
- * @cpu:	CPU number of the hart, -1 if Linux does not use the hart
+ * @cpu:	CPU number of the hart, or -1 if Linux does not use the hart
  * @hart:	hart id
  * @ts_channels: stimulus 16-31 repeat 0-15 with a timestamp; tested by CONFIG
  * @tested:	further results of CONFIG's test

@@ -201,7 +201,7 @@ static struct sft_component *failed_funnel(void)
 	return found;
 }
 
-/* Return the component nearest to a sink that has reported an error, NULL if none. */
+/* Return the component nearest to a sink that has reported an error, or NULL if none. */
 const struct sft_component *sft_health_failed(void)
 {
 	struct sft_component *f = failed_funnel();

@@ -67,7 +67,8 @@ int sft_instruction_valid(const struct sifive_trace_config *config, struct sft_w
 				"instruction trace: timestamps is %u, not 0 to 3",
 				i->timestamps);
 	if (i->timestamps && config->flags & SIFIVE_TRACE_CONFIG_NO_TIMESTAMP)
-		return sft_fail(why, -EINVAL, "instruction trace: timestamps with NO_TIMESTAMP");
+		return sft_fail(why, -EINVAL,
+				"instruction trace: timestamps cannot be combined with NO_TIMESTAMP");
 	if (config->channels & SFT_OWNERS)
 		return sft_fail(why, -EINVAL,
 				"channels %#x: instruction trace uses stimulus registers 15 and 31",
@@ -131,7 +132,7 @@ static bool can_fill(const struct sft_encoder *e, const struct sft_sink *s)
 
 /*
  * An encoder's own sink clears enable when it is full, and a later write of the control register
- * would set enable again and trace another thread. So the sink's last bytes stay unused.
+ * would set enable again and trace another thread. So the sink's last bytes are not used.
  */
 static bool is_nearly_full(const struct sft_encoder *e, const struct sft_sink *s)
 {

@@ -108,7 +108,7 @@ static const char *find_fault(const struct sft_component *c, const struct device
 /**
  * sft_memory_region() - find the memory reserved in the device tree for a component's trace
  * @c:		the component
- * @fault:	why the memory is unusable, to follow "its memory-region"; NULL if it is
+ * @fault:	why the memory is unusable, to follow "its memory-region", or NULL if it is
  *		usable or if there is none
  *
  * Return: the region, or NULL if there is none.
@@ -132,11 +132,11 @@ const struct reserved_mem *sft_memory_region(const struct sft_component *c,
 
 /**
  * sft_memory_most() - compute the largest buffer that a sink can have
- * @region:	memory-region of the component, NULL if it has none
+ * @region:	memory-region of the component, or NULL if it has none
  *
  * The result is limited by the sink's address range and by free memory.
  *
- * Return: bytes, 0 if that depends on how much of the CMA memory is in use.
+ * Return: bytes, or 0 if that depends on how much of the CMA memory is in use.
  */
 u64 sft_memory_most(const struct reserved_mem *region)
 {

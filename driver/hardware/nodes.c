@@ -140,7 +140,7 @@ static const struct of_device_id components[] = {
 	{ }
 };
 
-/* Return the compatible string of a node that predates the binding, NULL for others. */
+/* Return a node's compatible string if it predates the binding, otherwise NULL. */
 static const char *older_compatible(struct device_node *np)
 {
 	const char *compatible;
@@ -173,7 +173,7 @@ static void add_memory_fault(char *text, size_t size, const struct sft_component
 		snprintf(text, size, "has no memory: its memory-region %s", why);
 }
 
-/* Write why the node's device is unusable; nothing if it is usable. */
+/* Write why the node's device is unusable, or nothing if it is usable. */
 static void unusable(struct device_node *np, char *text, size_t size)
 {
 	struct platform_device *pdev = of_find_device_by_node(np);
@@ -195,7 +195,7 @@ static void unusable(struct device_node *np, char *text, size_t size)
 	put_device(&pdev->dev);
 }
 
-/* Write what is wrong with one of our nodes; nothing if it is usable. */
+/* Write what is wrong with one of our nodes, or nothing if it is usable. */
 static void fault_of(struct device_node *np, char *text, size_t size)
 {
 	if (!of_device_is_available(np))

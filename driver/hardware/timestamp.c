@@ -61,7 +61,7 @@ u32 sft_timestamp_prescales(struct sft_component *c)
 	return held;
 }
 
-/* Return the unit that timestamps an encoder's messages, NULL if there is none. */
+/* Return the unit that timestamps an encoder's messages, or NULL if there is none. */
 struct sft_component *sft_timestamp_master(struct sft_encoder *e)
 {
 	struct sft_component *c;
@@ -143,13 +143,13 @@ static u64 read_time(const struct sft_component *c, u64 *time, ktime_t *now)
 	return ktime_to_ns(ktime_sub(*now, before));
 }
 
-/* Return the clock of a captured encoder, NULL if it has none. */
+/* Return the clock of a captured encoder, or NULL if it has none. */
 static struct sft_component *captured_clock(struct sft_encoder *e)
 {
 	return sft_route_has(e) && sft_component_reachable(&e->c) ? sft_timestamp_master(e) : NULL;
 }
 
-/* Return the clock of a sink's messages, NULL if there is no clock, or more than one. */
+/* Return the clock of a sink's messages, or NULL if there is no clock, or more than one. */
 static struct sft_component *sink_clock(const struct sft_sink *s)
 {
 	struct sft_component *clock, *found = NULL;
@@ -243,7 +243,7 @@ void sft_timestamp_measure(struct sft_component *c, u32 prescale)
 	c->ts_measured = true;
 }
 
-/* Return the ticks per second in an encoder's messages, 0 if unknown. */
+/* Return the ticks per second in an encoder's messages, or 0 if unknown. */
 u64 sft_timestamp_hz(struct sft_encoder *e, u32 prescale)
 {
 	struct sft_component *master = sft_timestamp_master(e);

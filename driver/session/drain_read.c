@@ -53,9 +53,8 @@ static size_t whole_unread(const struct drain *d, size_t count)
 }
 
 /*
- * Determine how many unread bytes to return, up to @count, which is at least SMALL; 0 if
- * there are none. A running capture returns only whole messages, so that a loss cannot cut
- * one.
+ * Return the number of unread bytes to copy to the reader, up to @count, which is at least SMALL.
+ * A running capture returns only whole messages, so that a loss cannot cut one.
  */
 static size_t available(struct drain *d, size_t count)
 {
@@ -110,7 +109,7 @@ static ssize_t give_rest(struct drain *d, char __user *to, size_t count)
 }
 
 /*
- * Return up to @count bytes to the reader; 0 if there are none yet. If the
+ * Return up to @count bytes to the reader, or 0 if there are none yet. If the
  * reader's memory has to be faulted in first, the bytes remain unread.
  */
 static ssize_t give(struct drain *d, char __user *to, size_t count)
@@ -142,8 +141,8 @@ static struct drain *drain_of(int sink)
 
 /*
  * Read up to @count bytes of a drained sink. Returns 0 at the end, after STOP; -EAGAIN if there are
- * no bytes yet; and -EFAULT, with no byte counted as read, if the reader's memory has to be faulted
- * in first.
+ * no bytes yet; -EFAULT, with no byte counted as read, if the reader's memory has to be faulted in
+ * first.
  */
 ssize_t sft_drain_read(struct sft_file *file, char __user *to, size_t count,
 		       struct sft_why *why)

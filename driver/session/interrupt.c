@@ -118,7 +118,7 @@ void sft_capture_suspend(struct sft_why *why)
 }
 
 /*
- * Called before hibernation: compute a checksum of each sink's data, since
+ * Called before hibernation: compute a checksum of each sink's data, because
  * memory that the kernel does not manage may not be restored.
  */
 void sft_capture_freeze(void)

@@ -561,7 +561,7 @@ static int attach_mapping(struct sft_file *file, void *arg, void __user *uarg,
 /**
  * struct call - one ioctl
  * @size:	size of the argument as this kernel knows it
- * @room:	size of the argument and the data that the functions below keep with it, 0 if
+ * @room:	size of the argument and the data that the functions below keep with it, or 0 if
  *		equal to @size
  * @write:	the call needs a file open for writing
  * @frees:	the call may free the sinks' buffers

@@ -21,7 +21,7 @@
 
 /**
  * struct page_of - an encoder's stimulus page
- * @pfn:	page frame number, 0 if there is no such encoder or it has no page of its own
+ * @pfn:	page frame number, or 0 if there is no such encoder or it has no page of its own
  * @selected:	the encoder is part of the session
  * @sba:	the encoder has an SBA sink of its own
  */
@@ -282,7 +282,7 @@ static bool is_held(unsigned long pgoff)
  * Wait without the mmap lock, so that other threads of the program can fault, map and
  * unmap; then retry the fault. Signals are handled first. The file reference
  * keeps this module loaded if the mapping is removed. The kernel's own accesses
- * do not wait, since they may hold locks that the reader needs.
+ * do not wait, because they may hold locks that the reader needs.
  */
 static vm_fault_t wait_for_room(struct vm_fault *vmf)
 {

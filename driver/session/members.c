@@ -98,7 +98,7 @@ static u32 available(void)
 	return channels;
 }
 
-/* Return the lowest channel in @mask, starting at @first and wrapping around; -1 if @mask is 0. */
+/* Return the lowest channel in @mask from @first on, wrapping around, or -1 if @mask is 0. */
 static int lowest(u32 mask, u32 first)
 {
 	u32 above = mask & GENMASK(31, first);
@@ -167,7 +167,7 @@ static int check_descriptor(int fd, struct sft_why *why)
 	int ret = 0;
 
 	if (!filp || !sft_is_device(filp))
-		ret = sft_fail(why, -EBADF, "descriptor %d is not of this device", fd);
+		ret = sft_fail(why, -EBADF, "descriptor %d does not refer to this device", fd);
 	else if (filp->private_data != sft.owner && !sft_is_member(filp->private_data))
 		ret = sft_fail(why, -EPERM, "descriptor %d does not belong to the session", fd);
 	if (filp)
