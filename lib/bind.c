@@ -103,7 +103,7 @@ PERF_LOCAL void read_image(const struct dl_phdr_info *info, struct image *image)
 	}
 }
 
-/* Returns the value of a dynamic entry, 0 if there is none. */
+/* Returns the value of a dynamic entry, or 0 if there is none. */
 PERF_LOCAL uintptr_t entry(const struct image *image, ElfW(Sxword) tag)
 {
 	const ElfW(Dyn) *dynamic;
@@ -178,7 +178,7 @@ PERF_LOCAL void look_at_slot(struct binding *binding, const struct image *image,
 		keep_name(binding->foreign, image);
 }
 
-/* Returns the index of the function to bind that a relocation refers to, -1 if there is none. */
+/* Returns the index of the function to bind that a relocation refers to, or -1 if there is none. */
 PERF_LOCAL int function_of(const ElfW(Rela) *rela, const ElfW(Sym) *symbols,
 		       const char *strings)
 {

@@ -30,7 +30,7 @@ PERF_INTERNAL void perf_bind_late(void);
 /* Whether any object calls the library's hooks. */
 PERF_INTERNAL bool perf_bind_used(void);
 
-/* Warn about calls that were missed since perf_bind(). */
+/* Warn about calls that have been missed since perf_bind(). */
 PERF_INTERNAL void perf_bind_report(void);
 
 /* Warn if only calls are recorded and no object has hooks. */

@@ -373,81 +373,95 @@ compiles_bare()
 clang_linux="--target=$($CC -dumpmachine)"
 # -fsyntax-only suffices to find constructs that a dialect does not have.
 for std in c11 gnu11 c17 gnu17 c2x gnu2x; do
-	check "one file, $CC -std=$std" compiles "$dropin" $CC -std=$std -fsyntax-only
-	check "one file, bare, $CC -std=$std" compiles_bare $CC -std=$std -fsyntax-only
-	check_clang "one file, $CLANG -std=$std" \
+	check "$CC -std=$std compiles the one-file library" \
+		compiles "$dropin" $CC -std=$std -fsyntax-only
+	check "$CC -std=$std compiles the bare one-file library" \
+		compiles_bare $CC -std=$std -fsyntax-only
+	check_clang "$CLANG -std=$std compiles the one-file library" \
 		compiles "$dropin" "$CLANG" "$clang_linux" -std=$std -fsyntax-only
-	check_clang "one file, bare, $CLANG -std=$std" \
+	check_clang "$CLANG -std=$std compiles the bare one-file library" \
 		compiles_bare "$CLANG" -std=$std -fsyntax-only
-	check "headers, $CC -std=$std" headers $CC -std=$std -Wstrict-prototypes
-	check_clang "headers, $CLANG -std=$std" headers "$CLANG" -std=$std -Wstrict-prototypes
+	check "$CC -std=$std compiles the headers" headers $CC -std=$std -Wstrict-prototypes
+	check_clang "$CLANG -std=$std compiles the headers" \
+		headers "$CLANG" -std=$std -Wstrict-prototypes
 done
 for std in c++11 c++14 c++17 c++20 c++23; do
-	check "headers, $CXX -std=$std" headers "$CXX" -x c++ -std=$std
+	check "$CXX -std=$std compiles the headers" headers "$CXX" -x c++ -std=$std
 done
 for opt in -O0 -O2 -Os -O3 "-O2 -fPIC" "-O2 -flto" "-O2 -D_FORTIFY_SOURCE=2" -Wpedantic; do
 	# shellcheck disable=SC2086 # several options
-	check "one file, $CC $opt" compiles "$dropin" $CC $opt
+	check "$CC $opt compiles the one-file library" compiles "$dropin" $CC $opt
 done
-check "one file alone, $CC" compiles_alone $CC -Wpedantic
-check_clang "one file alone, $CLANG" compiles_alone "$CLANG" "$clang_linux" -Wpedantic
+check "$CC compiles the one-file library alone" compiles_alone $CC -Wpedantic
+check_clang "$CLANG compiles the one-file library alone" \
+	compiles_alone "$CLANG" "$clang_linux" -Wpedantic
 for opt in -O0 -O2 -Os -O3 "-O2 -flto" -Wpedantic; do
 	# shellcheck disable=SC2086 # several options
-	check "one file, bare, $CC $opt" compiles_bare $CC $opt
+	check "$CC $opt compiles the bare one-file library" compiles_bare $CC $opt
 done
 for opt in -O0 -O2 -Wpedantic; do
-	check_clang "one file, $CLANG $opt" compiles "$dropin" "$CLANG" "$clang_linux" $opt
-	check_clang "one file, bare, $CLANG $opt" compiles_bare "$CLANG" $opt
+	check_clang "$CLANG $opt compiles the one-file library" \
+		compiles "$dropin" "$CLANG" "$clang_linux" $opt
+	check_clang "$CLANG $opt compiles the bare one-file library" \
+		compiles_bare "$CLANG" $opt
 done
 for std in c99 c++11 c++17 c++20 c++2b; do
 	language=c
 	[ "${std#c++}" = "$std" ] || language=c++
-	check_clang "headers, $CLANG -std=$std" headers "$CLANG" -x $language -std=$std
+	check_clang "$CLANG -std=$std compiles the headers" \
+		headers "$CLANG" -x $language -std=$std
 done
 HEADERS=$BARE
 for std in c11 c17 c2x; do
-	check "bare-metal header, rv32imac, $std" headers $CC $(bare_abi 32 "$CC") \
-		-std=$std -Wstrict-prototypes
-	check_clang "bare-metal header, rv32imac, $CLANG, $std" headers "$CLANG" \
-		$(bare_abi 32 "$CLANG") -std=$std -Wstrict-prototypes
+	check "$CC -std=$std compiles the bare-metal header for rv32imac" \
+		headers $CC $(bare_abi 32 "$CC") -std=$std -Wstrict-prototypes
+	check_clang "$CLANG -std=$std compiles the bare-metal header for rv32imac" \
+		headers "$CLANG" $(bare_abi 32 "$CLANG") -std=$std -Wstrict-prototypes
 done
 for std in c++11 c++17 c++23; do
-	check "bare-metal header, $std" headers "$CXX" -x c++ -ffreestanding -std=$std
+	check "$CXX -std=$std compiles the bare-metal header" \
+		headers "$CXX" -x c++ -ffreestanding -std=$std
 done
-check "freestanding writer, rv32imac" \
+check "the record writer compiles freestanding for rv32imac" \
 	$CC -march=rv32imac -mabi=ilp32 -ffreestanding -I"$top/include/uapi" -Wall -Wextra -fsyntax-only \
 	"$top/lib/record.c" "$top/lib/counter.c"
-check "freestanding writer, rv64imac" \
+check "the record writer compiles freestanding for rv64imac" \
 	$CC -march=rv64imac -mabi=lp64 -ffreestanding -I"$top/include/uapi" -Wall -Wextra -fsyntax-only \
 	"$top/lib/record.c" "$top/lib/counter.c"
 for opt in -O0 -O2; do
-	check "no hook calls, $opt" no_hook_calls "$dropin" $opt
-	check "no hook calls, bare, $opt" no_hook_calls "$bare" $opt $(bare_abi 64 "$CC")
+	check "the one-file library calls no hooks, $opt" no_hook_calls "$dropin" $opt
+	check "the bare one-file library calls no hooks, $opt" \
+		no_hook_calls "$bare" $opt $(bare_abi 64 "$CC")
 done
-check "one file exports the old API only" exports old_api "${dropin%c}o" -g
-check "shared library exports the API only" exports shared_api "$build/libsifive-perf.so" -D
-check "one file, bare, exports the API only" bare_exports
-check "example is the manual's" example_unchanged
-check "make install: exactly what is documented" installs
-check "installed: a C program, static" stranger_static $CC c
-check "installed: a C program, shared" stranger_shared $CC c
-check "installed: a C++ program, static" stranger_static "$CXX" c++
-check "installed: a C++ program, shared" stranger_shared "$CXX" c++
-check "make install-bare: the same without a compiler" installs_bare
+check "the one-file library exports only the old API" exports old_api "${dropin%c}o" -g
+check "the shared library exports only the API" \
+	exports shared_api "$build/libsifive-perf.so" -D
+check "the bare one-file library exports only the API" bare_exports
+check "the example is identical to the manual's" example_unchanged
+check "make install creates exactly the documented files" installs
+check "a static C program builds from the installed files" stranger_static $CC c
+check "a dynamic C program builds from the installed files" stranger_shared $CC c
+check "a static C++ program builds from the installed files" stranger_static "$CXX" c++
+check "a dynamic C++ program builds from the installed files" stranger_shared "$CXX" c++
+check "make install-bare creates the same files without a compiler" installs_bare
 for bits in 64 32; do
-	check "installed: a bare-metal C program, $bits bits" bare_stranger $CC c $bits
-	check "installed: a bare-metal C++ program, $bits bits" bare_stranger "$CXX" c++ $bits
-	check_clang "installed: a bare-metal C program, $CLANG, $bits bits" \
+	check "a bare-metal C program for RV$bits builds from the installed files" \
+		bare_stranger $CC c $bits
+	check "a bare-metal C++ program for RV$bits builds from the installed files" \
+		bare_stranger "$CXX" c++ $bits
+	check_clang "a bare-metal C program for RV$bits builds from the installed files, $CLANG" \
 		bare_stranger "$CLANG" c $bits
 done
-check "length of the entry hook" hook_length
-check "one file: length" lines_at_most $DROPIN_LINES_MAX "$dropin"
-check "one file: length of the file beside it" lines_at_most $META_LINES_MAX "$meta"
-check "one file: what a static program grows by" \
+check "the entry hook's length is within its limit" hook_length
+check "the length of the one-file library is within its limit" \
+	lines_at_most $DROPIN_LINES_MAX "$dropin"
+check "the length of the file beside it is within its limit" \
+	lines_at_most $META_LINES_MAX "$meta"
+check "the one-file library's size in a static program is within its limit" \
 	growth_at_most $DROPIN_GROWTH_MAX "${dropin%c}o"
-check "one file, -O2: what a static program grows by" \
+check "the one-file library's size in a static program is within its limit, -O2" \
 	optimised_growth_at_most $DROPIN_O2_GROWTH_MAX
-check "static library: what a static program grows by" \
+check "the static library's size in a static program is within its limit" \
 	growth_at_most $STATIC_GROWTH_MAX "$build/libsifive-perf.a"
 
 echo "1..$tests"

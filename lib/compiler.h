@@ -21,7 +21,7 @@
 #define PERF_INTERNAL_DATA extern __attribute__((visibility("hidden")))
 #endif
 
-/* Used in one file. */
+/* Used in one file only. */
 #define PERF_LOCAL	PERF_NOTRACE static
 #define PERF_INLINE	PERF_NOTRACE static inline __attribute__((always_inline))
 

@@ -365,7 +365,7 @@ PERF_INTERNAL struct sifive_trace_event perf_device_event(const struct perf_coun
 	};
 }
 
-/* Returns the first chosen encoder without @flag, NULL if all have the flag. */
+/* Returns the first chosen encoder without @flag, or NULL if all have the flag. */
 PERF_LOCAL const struct sifive_trace_encoder *first_without(const struct perf_device *device,
 							    uint32_t flag)
 {

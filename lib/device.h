@@ -25,21 +25,21 @@
 
 /**
  * struct perf_device - an open trace device
- * @fd:		descriptor, -1 if closed; the program may have closed it and reused
+ * @fd:		descriptor, or -1 if closed; the program may have closed it and reused
  *		the number: perf_device_fd() checks that
  * @path:	path of the device
  * @node:	device number of @path
- * @capture:	the number of the session's capture, 0 if none
+ * @capture:	the number of the session's capture, or 0 if none
  * @info:	the machine's trace hardware
  * @count:	number of chosen encoders
  * @mapped:	number of the encoders' pages that were mapped, including a failed attempt
  * @encoder:	the chosen encoders
- * @slots:	the thread slots, NULL if not mapped
- * @began:	CLOCK_MONOTONIC at the capture's first start, in nanoseconds; 0 if not yet started
+ * @slots:	the thread slots, or NULL if not mapped
+ * @began:	CLOCK_MONOTONIC at the capture's first start, in nanoseconds, or 0 before it
  * @ran:	nanoseconds from @began until the capture was last stopped
  * @joined:	another process holds the session
- * @processes:	ids of the @process_count processes that START records; those that have ended
- *		become 0. NULL: the caller
+ * @processes:	ids of the @process_count processes that START records; ids of those that
+ *		have ended become 0; NULL to record the caller
  */
 struct perf_device {
 	volatile int fd;
@@ -151,10 +151,10 @@ PERF_INTERNAL bool perf_device_stalls(const struct perf_device *device);
 /**
  * perf_device_counters - start counters and give the calling thread access to them
  * @counter:	counters with their events; number, info and turn are filled in
- * @name:	user's names of the events, for an error; "" if none
+ * @name:	user's names of the events, for an error, or "" if none
  * @count:	number of events, 0 to 32
  * @per_thread:	each thread has its own counts
- * @turn_us:	length of a turn in microseconds if counters are too few; 0 if that is an error
+ * @turn_us:	length of a turn in microseconds if counters are too few, or 0 if that is an error
  */
 PERF_INTERNAL int perf_device_counters(struct perf_device *device,
 				       struct perf_counter *counter,
@@ -175,7 +175,7 @@ PERF_INTERNAL int perf_device_sample(struct perf_device *device,
 /* Return an event in the driver's format. */
 PERF_INTERNAL struct sifive_trace_event perf_device_event(const struct perf_counter *counter);
 
-/* Return private memory that is allocated on first use; NULL if there is no address range. */
+/* Return private memory that is allocated on first use, or NULL if there is no address range. */
 PERF_INTERNAL void *perf_memory(size_t size);
 
 /* Map the chosen encoders' stimulus pages. */
@@ -207,7 +207,7 @@ PERF_INTERNAL int perf_device_stop(struct perf_device *device);
 /**
  * perf_device_capture - query the state of the capture
  *
- * On success, @capture->sinks is at most PERF_MAX_SINKS, @capture->message is terminated, and
+ * On success, @capture->sinks is at most PERF_MAX_SINKS, @capture->message is NUL-terminated, and
  * @capture->changed is not 0 if any component's registers were changed during the capture.
  */
 PERF_INTERNAL int perf_device_capture(struct perf_device *device,

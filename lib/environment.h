@@ -15,10 +15,10 @@
 /* Values for true and false, alternating. */
 #define PERF_ENVIRONMENT_FLAG	"yes, no, 1, 0, on, off"
 
-/* Return the value of variable @name, NULL if unset. */
+/* Return the value of variable @name, or NULL if unset. */
 PERF_INTERNAL const char *perf_environment(const char *name);
 
-/* Return the index of @value in @words, separated by ", "; -1 if it is none of them. */
+/* Return the index of @value in @words, separated by ", ", or -1 if it is none of them. */
 PERF_INTERNAL int perf_environment_find(const char *words, const char *value);
 
 /* Return the index of @name's value, as above; -1 also if the variable is unset. */

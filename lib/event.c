@@ -53,7 +53,7 @@ static const char *const cache_results[] = {
 #define FIRMWARE_PREFIX	"fw:"
 
 #ifndef PERF_DROPIN
-/* Firmware events, by code; in one string, since pointers would double the size. */
+/* Firmware events, by code; in one string, because pointers would double the size. */
 static const char firmware_events[] =
 	"misaligned-load\0misaligned-store\0access-load\0access-store\0illegal-insn\0"
 	"set-timer\0ipi-sent\0ipi-received\0fence-i-sent\0fence-i-received\0sfence-vma-sent\0"
@@ -208,7 +208,7 @@ PERF_LOCAL bool parse_alias(const char *word, size_t length,
 
 /*
  * Removes the modifier: the part after the last colon or, with slashes, the last
- * slash. Returns the length without the modifier, 0 if the modifier is invalid.
+ * slash. Returns the length without the modifier, or 0 if the modifier is invalid.
  */
 PERF_LOCAL size_t parse_modifier(const char *word, size_t length, uint32_t *flags)
 {
@@ -255,7 +255,7 @@ PERF_INTERNAL int perf_event_parse(const char *word, size_t length,
 		rest = length;
 	if (!rest) {
 		if (length)
-			snprintf(error, size, "\"%.*s\": an event ends with :u for user mode, :k for kernel mode, or without a colon",
+			snprintf(error, size, "\"%.*s\": invalid modifier: use :u for user mode, :k for kernel mode, or none",
 				 (int)length, word);
 		else
 			snprintf(error, size, "an event in the list has no name");

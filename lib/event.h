@@ -60,7 +60,7 @@ PERF_INTERNAL size_t perf_event_next(const char *list);
 
 /**
  * perf_event_parse - parse an event's name
- * @word:	name, not terminated
+ * @word:	name, not NUL-terminated
  * @length:	length of @word
  * @alias:	array of @aliases additional names
  * @event:	event to fill in

@@ -11,8 +11,8 @@
 #include "writer.h"
 
 /*
- * The handlers that ours replaced at its latest and at its first installation. They differ if the
- * program has installed its own handler between these two, which may call ours.
+ * The handlers that ours replaced when it was last and when it was first installed. They differ if
+ * the program installed a handler in between; that handler may call ours.
  */
 static struct sigaction before, first;
 static volatile bool installed;

@@ -32,7 +32,7 @@ struct filter_object {
 /*
  * Loaded objects for the hooks to search, in two tables, one of which is always complete.
  * The tables contain only the program itself if the C library can find shared
- * objects, since these can be replaced at any time. An object without a filter has
+ * objects, because these can be replaced at any time. An object without a filter has
  * an entry without ranges, which distinguishes it from a new object.
  */
 struct loaded {
@@ -133,7 +133,7 @@ PERF_LOCAL void arrange(struct ranges *ranges)
 
 #define BLANKS	" \t\r\n\v\f"
 
-/* A name with spaces is quoted. Returns the rest, NULL if there is none or the name is too long. */
+/* A name with spaces is quoted. Returns the rest, or NULL if it is missing or the name too long. */
 PERF_LOCAL char *take_name(char *line, char **name)
 {
 	const char *end = *line == '"' && strcspn(line + 1, "\"") ? "\"" : BLANKS;
@@ -222,7 +222,10 @@ PERF_LOCAL const struct filter_object *object_of_file(const char *name)
 	return NULL;
 }
 
-/* Returns the filter of the object loaded from @name, "" for the program. */
+/*
+ * Returns the filter of the object loaded from @name, or the program's if @name is NULL or "".
+ * Returns NULL if the object has no filter.
+ */
 PERF_LOCAL const struct filter_object *object_named(const char *name)
 {
 	const struct filter_object *object;

@@ -9,8 +9,8 @@
  * object or a PIE. Empty lines and lines that begin with # are ignored. A line that
  * begins with "> " names functions: a call to one of them begins recording in the thread,
  * until that call returns; a line with "< " names functions whose entry ends recording
- * instead. "^ N" records only the outermost N of a thread's nested calls. If there are
- * only such lines, all functions are recorded.
+ * instead. "^ N" records a thread's nested calls only up to depth N. If a file has only
+ * lines of these three kinds, all functions are recorded.
  */
 #ifndef PERF_FILTER_H
 #define PERF_FILTER_H
@@ -28,15 +28,15 @@ enum perf_filter_set {
 };
 
 /*
- * Read a filter file; NULL for no filter. Objects that are loaded later are looked
- * up when their code runs.
+ * Read a filter file; a @path of NULL removes the filter. Objects that are loaded later
+ * are looked up when their code runs.
  */
 PERF_INTERNAL int perf_filter_load(const char *path);
 
-/* Return a mask of the existing sets, bit n for set n; 0 if there is no filter. */
+/* Return a mask of the existing sets, bit n for set n, or 0 if there is no filter. */
 PERF_INTERNAL unsigned int perf_filter_on(void);
 
-/* Return the number of outermost nested calls that are recorded; 0 for all. */
+/* Return the depth up to which nested calls are recorded, or 0 if there is no limit. */
 PERF_INTERNAL uint32_t perf_filter_depth(void);
 
 /* Whether a function is in a set. */

@@ -53,7 +53,7 @@ __attribute__((used)) static void (*const with_hooks)(void) = perf_auto_start;
 
 /* ---- the slow path ------------------------------------------------------ */
 
-/* Returns the lane of a channel on a CPU, NULL if the CPU has no encoder in the session. */
+/* Returns the lane of a channel on a CPU, or NULL if the CPU has no encoder in the session. */
 PERF_LOCAL struct perf_lane *lane_of(unsigned int channel, int32_t cpu)
 {
 	unsigned int index = 0;
@@ -373,8 +373,8 @@ PERF_LOCAL struct perf_lane *prepare(struct perf_thread *thread, uint64_t *now,
 
 /*
  * A header was written without a record. If the thread has recorded in an earlier part
- * of the capture, its first record of this part ends the calls that are open there, so that
- * record must take the slow path, which notes it.
+ * of the capture, its first record of this part ends the calls that are open there. So that
+ * record must take the slow path, which updates thread->begun.
  */
 PERF_LOCAL void begin_part(struct perf_thread *thread)
 {

@@ -14,10 +14,10 @@
 /**
  * perf_meta_write - write the side-car file of a trace
  * @path:	path of the trace
- * @fd:		the open trace; devices and pipes have no side-car file; -1 if there is no trace
- *		yet
+ * @fd:		the open trace, or -1 if there is no trace yet; devices and pipes have no side-car
+ *		file
  * @sink:	sink of the trace
- * @capture:	state of the whole capture; NULL if losses are not known yet
+ * @capture:	state of the whole capture, or NULL if losses are not known yet
  */
 PERF_INTERNAL int perf_meta_write(const char *path, int fd,
 				  const struct sifive_trace_sink *sink,

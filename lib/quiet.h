@@ -28,7 +28,7 @@ PERF_INTERNAL void perf_quiet_begin(struct perf_quiet *quiet);
 PERF_INTERNAL void perf_quiet_end(const struct perf_quiet *quiet);
 
 /*
- * Print a line to standard error. The shared library, which programs need not know of, prints
+ * Print a line to standard error. The shared library, which a program may be unaware of, prints
  * nothing once descriptor 2 is no longer the file that it was when the program started.
  */
 #ifdef PERF_SHARED

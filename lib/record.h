@@ -43,7 +43,7 @@ enum perf_poll {
  * @code:	event code of a general, cache or firmware event
  * @flags:	modes in which the event is not counted, for the set-up
  * @data:	event selector of a raw event
- * @turn:	turn in which the event is counted, from 1; 0 if it is always counted
+ * @turn:	turn in which the event is counted, from 1, or 0 if it is always counted
  */
 struct perf_counter {
 	uint32_t number;
@@ -95,7 +95,7 @@ struct perf_stream {
 	uint64_t *last;
 };
 
-/* The records that may be written. */
+/* Kinds of records that may be written. */
 #define PERF_OPEN_MANUAL	1u	/* explicit records */
 #define PERF_OPEN_HOOKS		2u	/* also at function entry and exit */
 

@@ -44,7 +44,7 @@ static int cancelable;
 /* The thread's latest fork() interrupted a record. */
 static __thread bool in_record PERF_THREAD_MODEL;
 
-/* The thread was the only one when it called fork(); the C library knows this since 2.32. */
+/* The thread was the only one when it called fork(); the C library reports this since 2.32. */
 static __thread bool alone PERF_THREAD_MODEL;
 extern char __libc_single_threaded __attribute__((weak));
 

@@ -39,7 +39,7 @@ enum perf_session_state {
 /**
  * struct perf_setup - the set-up of a session
  * @counter:	events to count; number and info are filled in
- * @name:	user's names of the events; "" if none
+ * @name:	user's names of the events, or "" if none
  * @count:	number of events, 0 to 32
  * @type:	SIFIVE_TRACE_RECORD_RAW, _DELTA or _XOR
  * @channel:	ITC channel, 0 to 31, of the first thread or, if no thread writes
@@ -51,10 +51,10 @@ enum perf_session_state {
  * @poll:	poll for room before each record
  * @header_once: write only one header
  * @header_interval: records from one header to the next, in an XOR ring; 0 for the default
- * @filter:	name of the filter file, NULL if none
+ * @filter:	name of the filter file, or NULL if none
  * @sampling:	the kernel samples if @interval or @period is not 0: see perf_device_sample()
  * @sampling_name: user's name for the event of @sampling
- * @turn_us:	length of a turn in microseconds if there are more events than counters; 0 if
+ * @turn_us:	length of a turn in microseconds if there are more events than counters, or 0 if
  *		that is an error
  * @join:	record into the session of an ancestor; its counters are filled in
  * @inherits:	the filter, the bindings and the objects are the parent's; valid if @join is set

@@ -110,8 +110,8 @@ struct perf_open {
  * struct perf_thread - a thread that is being recorded
  * @cpu:	CPU of @lane, or PERF_CPU_NOBODY if the next record must take the slow path;
  *		the first member, because writers have its address in a register
- * @tid:	thread id, 0 if the slot is free
- * @gate:	the slot's address if open, the writer's frame if closed, 0 if not set up
+ * @tid:	thread id, or 0 if the slot is free
+ * @gate:	the slot's address if open, the writer's frame if closed, or 0 if not set up
  * @rseq:	area in which the kernel stores the number of the thread's CPU
  * @lane:	lane of the records
  * @fresh:	bit n is set if lane n has no header of this thread
@@ -121,11 +121,11 @@ struct perf_open {
  * @epoch:	perf_pool.epoch when the thread joined
  * @claimed:	another thread may take @channel, so call perf_channel_have()
  * @kept:	a record was abandoned but may still continue, so the thread keeps @channel
- * @channel:	channel of the thread, -1 if none
+ * @channel:	channel of the thread, or -1 if none
  * @starved:	perf_pool.retry when the thread last timed out waiting for a channel
  * @begun:	perf_pool.generation at the thread's last record
- * @latest:	lane of the latest record or header since the thread got @channel, NULL if there is
- *		none
+ * @latest:	lane of the latest record or header since the thread got @channel, or NULL if
+ *		there is none
  * @saved:	perf_pool.generation when @last was set
  * @joined:	return value of perf_joined_add(); PERF_UNNOTED: not yet called
  * @refused:	enum perf_refusal: whether the thread was refused access to the counters
@@ -189,7 +189,7 @@ struct perf_device;
  * @pid:	id of the process
  * @channels:	bit n is set if channel n is available
  * @lock:	futex that guards @owner
- * @owner:	owner of each channel, NULL if free
+ * @owner:	owner of each channel, or NULL if free
  * @hand:	next channel to be taken away
  * @waiting:	number of threads that are waiting for a channel
  * @turn:	number that changes when a thread gets a channel
@@ -197,9 +197,9 @@ struct perf_device;
  * @lost:	records that were not written, and shared channels; kept with
  *		the capture by the kernel
  * @once:	one header for each channel and CPU
- * @interval:	records from one header to the next; 0 if headers are not repeated
+ * @interval:	records from one header to the next, or 0 if headers are not repeated
  * @join:	threads must join the driver's session to read counters
- * @slots:	the driver's thread slots, NULL if there are none
+ * @slots:	the driver's thread slots, or NULL if there are none
  * @joins:	number of threads in the list of joined.h
  * @used:	number of elements of @thread that were ever in use
  * @layout:	layout of all records
@@ -274,7 +274,7 @@ PERF_INLINE bool perf_gate_closed(const struct perf_thread *thread)
 /**
  * perf_joined_add - list a thread that got its first channel
  *
- * Called with the channels locked. Returns its place in the list, -1 if the list is full.
+ * Called with the channels locked. Returns its place in the list, or -1 if the list is full.
  */
 PERF_INTERNAL int perf_joined_add(const struct perf_thread *thread);
 

@@ -68,7 +68,7 @@ struct late_code {
 /**
  * struct perf_recipe - parameters that determine a writer's code
  * @self:	offset of perf_self from the thread pointer
- * @area:	offset of the rseq area from the thread pointer, 0 if it is in the thread's
+ * @area:	offset of the rseq area from the thread pointer, or 0 if it is in the thread's
  *		slot
  * @own:	counts are the thread's own
  * @adds:	offsets are added; set if @own is set, except in Delta: until the thread is

@@ -16,7 +16,7 @@
  * struct bare_choice - the assignment of counters to events
  * @can:	function that returns whether counter @number can count event @event
  * @arg:	argument of @can
- * @holder:	event of counter n, -1 if none
+ * @holder:	event of counter n, or -1 if none
  * @number:	counter of event n
  */
 struct bare_choice {

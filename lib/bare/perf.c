@@ -22,7 +22,7 @@
  * @own:	the encoder's sink, if there is no funnel
  * @joined:	the funnel's sink contains the hart's records
  * @open:	value of @writable while @on is set
- * @ticks:	timer interval in ticks of mtime, 0 if none
+ * @ticks:	timer interval in ticks of mtime, or 0 if none
  * @trap:	the program's mtvec, while the timer has replaced it
  * @on:		tracing is on
  * @lost:	records lost because they interrupted another one
@@ -75,7 +75,7 @@ PERF_LOCAL int unlock(int rc)
 	return rc;
 }
 
-/* Returns the calling hart, NULL if it cannot be traced. */
+/* Returns the calling hart, or NULL if it cannot be traced. */
 PERF_INLINE struct bare_hart *this_hart(void)
 {
 	unsigned long id = csr_get(mhartid);
