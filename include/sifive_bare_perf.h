@@ -146,8 +146,8 @@ int perfTraceOff(void);
 int perfLostRecords(uint32_t *records);
 
 /*
- * Returns the address of the calling hart's trace buffer, NULL for SRAM. Sets *@bytes to the number
- * of captured bytes.
+ * Returns the address of the calling hart's trace buffer, or NULL if the sink is SRAM. Sets *@bytes
+ * to the number of captured bytes.
  */
 const void *perfTraceBuffer(uint32_t *bytes);
 

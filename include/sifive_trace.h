@@ -124,11 +124,11 @@ struct sifive_trace_name {
  * @interval:	microseconds between samples, at least 100; 0 for none
  * @period:	events between samples, 0 for none
  * @period_event: event that @period counts
- * @filter:	file of the functions to record, NULL for all. Its lines are OBJECT START END: the
- *		object's file name, and hexadecimal addresses relative to its load address. A call
- *		to a function in a line that begins with "> " begins recording in its thread, until
- *		the call returns, or until a function in a line that begins with "< " is called. "^
- *		N" limits recording to the outermost N nested calls
+ * @filter:	file of the functions to record, or NULL for all. Its lines are OBJECT START END:
+ *		the object's file name, and hexadecimal addresses relative to its load address. A
+ *		call to a function in a line that begins with "> " begins recording in its thread,
+ *		until the call returns, or until a function in a line that begins with "< " is
+ *		called. "^ N" records nested calls only up to depth N
  * @names:	additional names of events
  * @names_count: number of elements of @names
  * @header_interval: number of records, with SIFIVE_TRACE_RING and SIFIVE_TRACE_XOR, from one header

@@ -76,7 +76,7 @@ enum sifive_record_type {
 };
 
 /**
- * enum sifive_call_end - the way in which a call ended
+ * enum sifive_call_end - how a call ended
  * @SIFIVE_CALL_EXIT: the call's own exit was recorded
  * @SIFIVE_CALL_UNWOUND: an outer function continued: longjmp(), an exception, or a loss
  * @SIFIVE_CALL_CUT: the call had not ended at the end of the trace, or where data about the thread
@@ -148,7 +148,7 @@ enum {
  *		charged to no call.
  * @count:	call: each counter's count from entry to exit. Record: count since the
  *		thread's previous record. Point: since its previous point, whatever ran in between
- * @count_self:	call: part of @count outside nested calls; NULL for others
+ * @count_self:	call: part of @count outside nested calls; for other events NULL
  * @counters:	length of these arrays: sifive_reader_counter() returns the names, or
  *		sifive_reader_point_counter() those of a point
  * @thread:	number for sifive_reader_thread()
@@ -160,7 +160,7 @@ enum {
  * @source:	record, point: number of the source (encoder)
  * @channel:	record, point: number of the channel
  * @offset:	record, point: offset in the file, in bytes
- * @callers:	record: the functions that called the sampled one, innermost first; NULL if the
+ * @callers:	record: the functions that called the sampled one, innermost first, or NULL if the
  *		sample has no callers
  * @caller_count: length of @callers
  */
@@ -193,10 +193,10 @@ struct sifive_event {
  * struct sifive_function - a function
  * @label:	function's name, or else its object and offset, or its address; never NULL.
  *		"[tracer]" marks functions of libsifive-perf
- * @name:	name of the function, NULL if unknown
- * @file:	source file, as given to the compiler, NULL if unknown
- * @object:	name of the program or shared object, NULL if unknown
- * @line:	line in @file, 0 if unknown
+ * @name:	name of the function, or NULL if unknown
+ * @file:	source file, as given to the compiler, or NULL if unknown
+ * @object:	name of the program or shared object, or NULL if unknown
+ * @line:	line in @file, or 0 if unknown
  * @address:	first address of the function in the trace
  */
 struct sifive_function {
@@ -211,8 +211,8 @@ struct sifive_function {
 /**
  * struct sifive_thread - a thread
  * @label:	name of the thread, never NULL
- * @pid:	process id, -1 if unknown
- * @tid:	thread id, -1 if unknown
+ * @pid:	process id, or -1 if unknown
+ * @tid:	thread id, or -1 if unknown
  * @source:	source of the thread's records, -1 for any
  * @channel:	first channel of the thread
  */
@@ -226,8 +226,8 @@ struct sifive_thread {
 
 /**
  * struct sifive_trace_info - a trace
- * @program:	path of the recorded program, NULL if unknown
- * @hz:		ticks per second, 0 if unknown
+ * @program:	path of the recorded program, or NULL if unknown
+ * @hz:		ticks per second, or 0 if unknown
  * @bytes:	bytes read so far
  * @records:	records read so far
  * @first:	earliest known time of a record so far, ticks
@@ -251,7 +251,7 @@ struct sifive_trace_info {
 /**
  * sifive_reader_new() - create a reader with default options
  *
- * Return: the reader, to be freed with sifive_reader_free(); NULL if out of memory.
+ * Return: the reader, to be freed with sifive_reader_free(), or NULL if out of memory.
  */
 struct sifive_reader *sifive_reader_new(void);
 
@@ -315,7 +315,7 @@ const struct sifive_trace_info *sifive_reader_info(struct sifive_reader *reader)
  * "NAME (hart)" counts everything that runs on a hart. "on-cpu", "off-cpu" and
  * "unknown-cpu" are times in ticks, in traces with context switches.
  *
- * Return: the name, NULL if there is no such counter so far.
+ * Return: the name, or NULL if there is no such counter so far.
  */
 const char *sifive_reader_counter(const struct sifive_reader *reader, unsigned int number);
 
@@ -323,7 +323,7 @@ const char *sifive_reader_counter(const struct sifive_reader *reader, unsigned i
  * sifive_reader_point_counter() - get the name of a counter of SIFIVE_EVENT_POINT
  * @number:	index of the counter in sifive_event.count
  *
- * Return: the name, NULL if there is no such counter so far.
+ * Return: the name, or NULL if there is no such counter so far.
  */
 const char *sifive_reader_point_counter(const struct sifive_reader *reader, unsigned int number);
 
@@ -331,7 +331,7 @@ const char *sifive_reader_point_counter(const struct sifive_reader *reader, unsi
  * sifive_reader_function() - describe a function
  * @number:	sifive_event.function or sifive_event.caller
  *
- * Return: the function, valid until the next call to this function; NULL if there is
+ * Return: the function, valid until the next call to this function, or NULL if there is
  * none so far.
  */
 const struct sifive_function *sifive_reader_function(struct sifive_reader *reader,
@@ -341,13 +341,17 @@ const struct sifive_function *sifive_reader_function(struct sifive_reader *reade
  * sifive_reader_thread() - describe a thread
  * @number:	sifive_event.thread
  *
- * Return: the thread, valid until the next call to this function; NULL if there is none
+ * Return: the thread, valid until the next call to this function, or NULL if there is none
  * so far.
  */
 const struct sifive_thread *sifive_reader_thread(struct sifive_reader *reader,
 						 uint32_t number);
 
-/** sifive_reader_error() - get the latest message, "" if there is none, "out of memory" for NULL */
+/**
+ * sifive_reader_error() - get the latest message
+ *
+ * Return: the message, or "" if there is none; "out of memory" if @reader is NULL.
+ */
 const char *sifive_reader_error(const struct sifive_reader *reader);
 
 /**

@@ -50,14 +50,14 @@
  * CONFIG, which may have dropped its privileges since.
  *
  * Every structure begins with its size as the caller knows it. A shorter structure is extended with
- * zeros. A longer one is accepted if all bytes that the kernel does not know are zero; otherwise
+ * zeros. A longer one is accepted if all bytes beyond the kernel's structure are zero; otherwise
  * the call fails with E2BIG. The kernel writes back at most the caller's size. Unknown flags and
  * non-zero reserved fields are rejected with EINVAL, even in events that a call does not use. The
  * kernel ignores the input value of "out" fields. The layout is the same for 32-bit and 64-bit
  * programs.
  *
  * An ioctl number encodes the direction and size of its structure. The kernel ignores the size in
- * the number and uses the size field, since later structures may be longer. Numbers of ABI 2
+ * the number and uses the size field, because later structures may be longer. Numbers of ABI 2
  * and earlier encode neither: of these the kernel supports only INFO, so that an old program
  * can read the ABI number. The others fail with ENOTTY.
  *
@@ -147,10 +147,10 @@ struct sifive_trace_info {
  * struct sifive_trace_encoder - a trace encoder
  * @size:	in: sizeof(struct sifive_trace_encoder)
  * @index:	in: index of the encoder, below sifive_trace_info.encoders
- * @cpu:	out: Linux CPU number, -1 if Linux does not use that hart
+ * @cpu:	out: Linux CPU number, or -1 if Linux does not use that hart
  * @src:	out: source number in the encoder's messages (teImpl.srcID)
  * @src_bits:	out: width of the SRC field, 0 = none (teImpl.nSrcBits)
- * @sink:	out: index of the encoder's sink in the current capture, ~0 if it has none
+ * @sink:	out: index of the encoder's sink in the current capture, or ~0 if it has none
  * @flags:	out: SIFIVE_TRACE_ENCODER_*
  * @sinks:	out: bit n set: the encoder can send to sink kind n
  * @hart:	out: hart id
@@ -339,7 +339,7 @@ struct sifive_trace_event {
  * @count:	in: number of events, 0-32; 0 releases all counters
  * @flags:	in: SIFIVE_TRACE_COUNTERS_*
  * @mask:	out: bit n set: counter n counts for this session, and programs can read it
- * @failed:	out: index of the refused event, ~0 if there is none
+ * @failed:	out: index of the refused event, or ~0 if there is none
  * @turn_us:	in: length of a turn in microseconds, 0 = 4000; must be 0 without _TURNS
  * @event:	in and out: the events; each gets a counter of its own, or a turn on one
  *
@@ -350,7 +350,7 @@ struct sifive_trace_event {
  * CSRs while they run on these harts. On other harts, and in other threads, the access raises an
  * illegal-instruction exception (SIGILL).
  *
- * EINVAL: malformed or repeated event (@failed). EOPNOTSUPP: firmware does not know the event,
+ * EINVAL: malformed or repeated event (@failed). EOPNOTSUPP: firmware does not support the event,
  * cannot filter it, or does not delegate its counter; or SIFIVE_TRACE_EVENT_OF_SAMPLES is set and
  * perf's driver is unknown. EBUSY: no counter that can count the event is free on all harts, the
  * capture is running, or the system is suspending. ENXIO: no CONFIG on this descriptor, or all
@@ -393,7 +393,7 @@ struct sifive_trace_slot {
  * struct sifive_trace_thread - join the calling thread to the session
  * @size:	in: sizeof(struct sifive_trace_thread)
  * @flags:	in: SIFIVE_TRACE_THREAD_*
- * @slot:	out: index of its struct sifive_trace_slot, ~0 without
+ * @slot:	out: index of its struct sifive_trace_slot, or ~0 without
  *		SIFIVE_TRACE_COUNTERS_PER_THREAD
  * @reserved:	in: 0
  *
@@ -697,7 +697,7 @@ struct sifive_trace_sink {
  * @processes:	in: address of @count process ids, each an __s32: SAMPLING, SWITCHES and instruction
  *		trace record their threads, including new ones; 0 = the caller's. While a capture
  *		runs or is paused, the ids are only checked. out: ids without a process become 0
- * @count:	in: number of ids, at most SIFIVE_TRACE_MAX_PROCESSES; 0 if @processes is 0
+ * @count:	in: number of ids, at most SIFIVE_TRACE_MAX_PROCESSES, or 0 if @processes is 0
  * @reserved:	in: 0
  *
  * Threads created while START enumerates them may be missed. Errors: as for struct

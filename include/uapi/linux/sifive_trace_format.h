@@ -29,20 +29,20 @@
  */
 #define SIFIVE_TRACE_SWITCH_BEGIN		0x00	/* the previous thread is unknown */
 #define SIFIVE_TRACE_SWITCH_IN			0x01
-#define SIFIVE_TRACE_SWITCH_WOKEN		0x02	/* for any thread: it waits for a CPU */
-#define SIFIVE_TRACE_SWITCH_CALL		0x03	/* it makes a system call */
-#define SIFIVE_TRACE_SWITCH_RETURN		0x04	/* that call returns */
+#define SIFIVE_TRACE_SWITCH_WOKEN		0x02	/* any thread: it waits for a CPU */
+#define SIFIVE_TRACE_SWITCH_CALL		0x03	/* the running thread makes a system call */
+#define SIFIVE_TRACE_SWITCH_RETURN		0x04	/* its system call returns */
 #define SIFIVE_TRACE_SWITCH_FAULT		0x05	/* the running thread took a page fault */
-#define SIFIVE_TRACE_SWITCH_END			0x10	/* recording ends; id 0 if none runs */
-#define SIFIVE_TRACE_SWITCH_PREEMPTED		0x11	/* it could have continued to run */
+#define SIFIVE_TRACE_SWITCH_END			0x10	/* recording ends; id 0: none is running */
+#define SIFIVE_TRACE_SWITCH_PREEMPTED		0x11	/* the thread could have continued to run */
 #define SIFIVE_TRACE_SWITCH_SLEEPS		0x12
 #define SIFIVE_TRACE_SWITCH_UNINTERRUPTIBLE	0x13
 #define SIFIVE_TRACE_SWITCH_STOPPED		0x14	/* by a signal or a debugger */
 #define SIFIVE_TRACE_SWITCH_EXITED		0x15
 
 /*
- * SIFIVE_TRACE_SWITCH_FAULT is followed, instead of by the thread's id, by 32 bits of the pc, 32
- * of the number of a page of 4 KiB, and the upper bits of both. MAJOR marks a major fault.
+ * SIFIVE_TRACE_SWITCH_FAULT is followed not by the thread's id, but by 32 bits of the pc, 32 bits
+ * of the number of a 4 KiB page, and the upper bits of both. MAJOR marks a major fault.
  */
 #define SIFIVE_TRACE_FAULT_PAGE		0x00000fff
 #define SIFIVE_TRACE_FAULT_PC		0x7ffff000
@@ -60,7 +60,7 @@
 #define SIFIVE_TRACE_EVENT_CYCLES	1
 #define SIFIVE_TRACE_EVENT_TIMESTAMP	0x80
 
-/* Bits of a counter's info: number of its CSR, 0 if it has none; width - 1. */
+/* Bits of a counter's info: number of its CSR, or 0 if it has none; width - 1. */
 #define SIFIVE_TRACE_COUNTER_CSR	0x00000fff
 #define SIFIVE_TRACE_COUNTER_WIDTH	0x0003f000
 #define SIFIVE_TRACE_COUNTER_WIDTH_SHIFT 12
@@ -102,8 +102,8 @@
 #define SIFIVE_TRACE_STACK_MAX		8192
 
 /*
- * In place of a kind, followed by a 32-bit id: the thread of the following sample, 0 if it has no
- * id. It precedes the sample's callers or stack.
+ * In place of a kind, followed by a 32-bit id: the thread of the following sample, or 0 if the
+ * thread has no id. This mark precedes the sample's callers or stack.
  */
 #define SIFIVE_TRACE_RECORD_THREAD	0xf9
 

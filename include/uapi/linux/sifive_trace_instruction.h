@@ -43,10 +43,10 @@
  * off and on, so that the encoder sends a Sync message and forgets calls whose returns it would
  * otherwise omit; then it stores SIFIVE_TRACE_INSTRUCTION_PROCESS of the thread's id to stimulus
  * register SIFIVE_TRACE_INSTRUCTION_OWNER, which produces an Ownership message (TCODE 2). The id is
- * the one in the pid namespace of START's caller, 0 if the thread has none there. When an untraced
- * thread is switched in, the driver turns teTracing off and on again without tracing instructions,
- * which ends the part. The trace between a part's first Sync message and its Ownership message
- * shows the kernel's switch to that thread.
+ * the one in the pid namespace of START's caller, or 0 if the thread has none there. When an
+ * untraced thread is switched in, the driver turns teTracing off and on again without tracing
+ * instructions, which ends the part. The trace between a part's first Sync message and its
+ * Ownership message shows the kernel's switch to that thread.
  *
  * Stimulus registers 15 and 31 produce Ownership messages instead of data messages
  * (teInstrumentation 3), so they cannot be among the channels of CONFIG. @channels may be 0.

@@ -22,12 +22,12 @@
  * @size:	in: sizeof(struct sifive_trace_join)
  * @flags:	in: 0
  * @session:	in: a descriptor of the session's file, or of a file that has joined, passed on
- *		by its owner; -1 if the caller descends from the process that called CONFIG
+ *		by its owner; or -1 if the caller descends from the process that called CONFIG
  * @channel:	in: the preferred channel, 0-31. out: a channel that no other joined
- *		file has; -1 if none is free: repeat the call later
+ *		file has, or -1 if none is free: repeat the call later
  * @channels:	in: bit n set: the caller can use channel n
  * @used:	out: 1 if another file had the channel earlier in this capture, so that headers
- *		must name their threads; 0 if it is unused
+ *		must name their threads; 0 if no other file has had it
  * @member:	out: the number of this file among those that joined the session, from 1
  * @count:	out: number of events
  * @event:	out: the session's events with their counters
@@ -41,7 +41,7 @@
  *
  * ENXIO: there is no session. EPERM: capability missing, or @session does not entitle the
  * caller to join. EINVAL: this is the session's own file. EXDEV: the session's file was
- * opened through another device node. EBADF: @session is not a descriptor of this device.
+ * opened through another device node. EBADF: @session does not refer to this device.
  */
 struct sifive_trace_join {
 	__u32	size;
