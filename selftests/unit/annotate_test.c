@@ -327,7 +327,7 @@ TEST_F(command, samples_are_shown_as_shares_of_their_function)
 	begin(self, &stream);
 	sample(&stream, MAIN + 2, 1);
 	sample(&stream, MAIN + 0xc, 3);
-	/* The addresses are within an instruction, in no object, and in the kernel. */
+	/* One address is within an instruction, one is in no object, and one is in the kernel. */
 	sample(&stream, MAIN + 0xe, 4);
 	sample(&stream, 0x9000000, 2);
 	sample(&stream, KERNEL, 6);

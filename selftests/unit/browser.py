@@ -59,7 +59,7 @@ def expect(found, wanted, what):
 
 FOUND = [221, 102, 255]
 RULER, CALLS, PLOT, FLAME = range(4)
-# Heights of a thread's name and of one level of its calls in the time line.
+# Heights of a thread's name and of one level of its calls in the timeline.
 LABEL, ROW = 15, 17
 
 

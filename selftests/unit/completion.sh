@@ -48,7 +48,7 @@ becomes "--symfs" report a.rtd b.rtd --sy
 
 # at_prompt SHELL PROGRAM OPTION...: expects the shell to complete commands, words and files.
 at_prompt() {
-	has "$1" "$1" "$1, at a prompt: commands, words, files" || return 0
+	has "$1" "$1" "the prompt of $1 completes commands, words and files" || return 0
 	printf 'sifive-trace repl\to\t\nsifive-trace decode --form\tjs\t-e on\to\t\nexit\n' |
 		PATH=$folder/bin:$PATH TERM=dumb ZDOTDIR=$folder HOME=$folder \
 		script -qec "${*:2}" /dev/null >"$folder/said" 2>&1
@@ -56,7 +56,7 @@ at_prompt() {
 		grep -q '^got: decode --format json -e only.rtd only.rtd' "$folder/said"
 	rc=$?
 	[ $rc -eq 0 ] || sed 's/^/# /' "$folder/said"
-	result $rc "$1, at a prompt: commands, words, files"
+	result $rc "the prompt of $1 completes commands, words and files"
 }
 
 mkdir "$folder/here" "$folder/bin" "$folder/functions"
@@ -74,13 +74,13 @@ cd "$folder/here" || exit 1
 at_prompt bash bash --rcfile "$folder/bashrc" -i
 at_prompt zsh zsh -i
 
-has fish fish "fish: commands, words, files" && {
+has fish fish "fish completes commands, words and files" && {
 	got=$(PATH=$folder/bin:$PATH HOME=$folder fish -c "
 		source $completion/sifive-trace.fish
 		complete -C 'sifive-trace repl'
 		complete -C 'sifive-trace decode --format js'
 		complete -C 'sifive-trace decode -e on'" | cut -f 1 | paste -sd ' ')
 	[ "$got" = "replay json only.rtd" ]
-	result $? "fish: commands, words, files"
+	result $? "fish completes commands, words and files"
 }
 results_end

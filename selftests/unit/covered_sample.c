@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /*
- * A program whose coverage is known: each instruction has four bytes, and a line number. The
+ * A program whose coverage is known: each instruction is four bytes long and has a line. The
  * program begins at 0x40000 with never(). shared() is in two units, like a C++ inline function:
  * the linker keeps only the first.
  */

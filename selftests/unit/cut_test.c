@@ -31,7 +31,7 @@ struct read {
 	uint64_t	dropped;
 	uint64_t	waited;
 	bool		after_loss;
-	uint32_t	thread;		/* the id plus 1, 0 if the record names none */
+	uint32_t	thread;		/* thread id plus 1, or 0 if the record names none */
 	unsigned int	callers;
 	uint64_t	caller[CALLERS];
 };

@@ -66,7 +66,7 @@ static bool lacks(FIXTURE_DATA(command) *self)
 	return strstr(self->err, "is not in this command: it was built without");
 }
 
-/* Writes report's output for the trace, with which a script compares the export. */
+/* Writes report's output for the trace; a script compares the export with it. */
 static void put_reports(FIXTURE_DATA(command) *self, const char *options)
 {
 	run(self, "report -q -c all --format csv %s -o r.csv trace.rtd;"

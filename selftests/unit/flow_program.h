@@ -60,12 +60,12 @@ struct program {
 /**
  * struct tracer - options for tracing a run
  * @btm:	branches are sent as messages, not as histories
- * @implicit:	depth of calls up to which returns need no message; 0 if all need one
+ * @implicit:	depth of calls up to which returns need no message, or 0 if all need one
  * @version0:	repeated histories are counts of branches, not RCODE 2
  * @repeats:	repeated branches and histories are counted
  * @hist_bits:	number of outcomes in a history
  * @icnt_max:	maximum number of halfwords that the counter holds
- * @sync:	number of messages from one Sync message to the next, 0 if none
+ * @sync:	number of messages from one Sync message to the next, or 0 if none
  * @traps:	exceptions and interrupts occur
  * @stops:	tracing is sometimes off
  * @overflows:	messages are sometimes lost

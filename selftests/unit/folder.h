@@ -22,7 +22,7 @@ static inline int folder_remove(const char *folder)
 	return chdir("/") || system(command) ? -1 : 0;
 }
 
-/* Return the beginning of a file, "" if it cannot be read; valid until the next call. */
+/* Return the beginning of a file, or "" if it cannot be read; valid until the next call. */
 static inline const char *text_of(const char *path)
 {
 	static char text[256];

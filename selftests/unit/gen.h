@@ -22,7 +22,7 @@
  * @value:	counters; for Delta, their increments since the header
  * @delta:	increments of the counters since the previous record
  * @first:	the record is the first one after its header
- * @owner:	thread id in that header, 0 if none
+ * @owner:	thread id in that header, or 0 if none
  */
 struct gen_truth {
 	uint8_t		src;
@@ -44,7 +44,7 @@ struct gen_truth {
 /**
  * struct gen - a trace under construction
  * @src_bits:	width of the SRC field
- * @ts_width:	bits of a timestamp, 0 if messages have none
+ * @ts_width:	bits of a timestamp, or 0 if messages have none
  * @ts_delta:	ordinary messages carry the ticks since the previous one (default: the XOR of both
  *		times)
  * @now:	time of the next message
@@ -87,7 +87,7 @@ struct gen_stream {
 	struct gen_counter counter[GEN_COUNTERS];
 	uint64_t	previous_address;
 	bool		fresh;		/* no record since the header */
-	uint32_t	owner;		/* thread id in headers, 0 if none */
+	uint32_t	owner;		/* thread id in headers, or 0 if none */
 	bool		goes_on;	/* headers say that the thread continues */
 };
 
@@ -98,7 +98,7 @@ void gen_free(struct gen *gen);
 void gen_bytes(struct gen *gen, const void *bytes, size_t length);
 void gen_idle(struct gen *gen, size_t length);
 
-/** gen_start() - add the Sync message with which instruction trace begins at @address */
+/** gen_start() - add the Sync message that begins instruction trace at @address */
 void gen_start(struct gen *gen, uint64_t address);
 
 /**

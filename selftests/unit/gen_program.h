@@ -55,7 +55,7 @@ struct program_thread {
 	bool		begun[PROGRAM_SOURCES];
 	bool		holds;		/* holds its channel; other threads can take it */
 	bool		named;		/* all its headers name the thread */
-	unsigned int	home;		/* the thread's first channel, 0 if none yet */
+	unsigned int	home;		/* the thread's first channel, or 0 if none yet */
 	bool		goes_on;	/* has a header in this part of the capture */
 	uint64_t	enters;
 };
@@ -75,7 +75,7 @@ struct program_thread {
  *		@losses need one thread on each source
  * @channels:	number of channels, if fewer than threads; 0 for enough
  * @keep_truth:	gen.truth keeps all records
- * @alone:	number, from 1, of the only thread that runs; 0 for all of them
+ * @alone:	number, from 1, of the only running thread; 0 if all threads run
  * @keep_times:	fill @took
  * @took:	known times of each function's calls; @timed is their number
  * @cost:	true costs, by function

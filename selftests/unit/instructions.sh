@@ -6,7 +6,7 @@
 #	instructions.sh COMMAND GENERATOR FOLDER
 #
 # The limits are 10 % above the cost with Debian 12's compiler. Several threads together cost
-# more instructions, since they pass records to each other; this is limited, too.
+# more instructions, because they pass records to each other; this cost is limited, too.
 
 set -u
 command=$1 generator=$2 folder=$3
@@ -34,7 +34,8 @@ below() {
 	result $? "$1: the number of instructions is within the limit"
 }
 
-has valgrind valgrind "the instructions to read a trace are limited" || { results_end; exit; }
+has valgrind valgrind "the number of instructions to read a trace is limited" ||
+	{ results_end; exit; }
 
 declare -A cost records shared
 for kb in 16 256 512 1024; do
@@ -71,7 +72,7 @@ beyond=$((moving[3] - moving[0]))
 ordered=$(((moving[4] - moving[1]) / beyond))
 as_come=$(((moving[5] - moving[2]) / beyond))
 below "report of threads that move, each record" "$ordered" 2710
-below "report of these with two threads, each record" \
+below "report -j2 of threads that move, each record" \
 	$(((${shared[1024]} - ${shared[512]}) / beyond)) 2920
-below "report, each record brought into its thread's order" $((ordered - as_come)) 82
+below "report, ordering each record within its thread" $((ordered - as_come)) 82
 results_end

@@ -5,7 +5,7 @@
 #include "command_fixture.h"
 #include "flow_program.h"
 
-/* Tracing is turned off after this many halfwords, without branches. */
+/* Append the message that tracing is turned off after @halfwords halfwords without a branch. */
 static void stop(struct gen *gen, uint64_t halfwords)
 {
 	const uint8_t fixed[] = { 4, 0 }, bits[] = { 4, 2, 0 };

@@ -402,7 +402,7 @@ TEST_F(command, interval_with_a_loss_is_marked)
 	}
 }
 
-/* The encoder has lost the switch from one thread to another, except for the new context. */
+/* The messages of a switch between two threads are lost, except the one with the new context. */
 TEST_F(command, loss_marks_the_thread_that_is_switched_in)
 {
 	struct gen_stream stream;
@@ -468,8 +468,8 @@ TEST_F(command, interval_on_two_harts_is_marked)
 }
 
 /*
- * The encoder loses messages, with or without the thread's switch, and the thread continues on
- * another hart: records before the loss or the switch come first.
+ * The encoder loses messages, possibly including those of the thread's switch to another hart.
+ * Records from before the loss or the switch must precede those of the other hart.
  */
 TEST_F(command, records_before_a_loss_precede_those_of_the_next_hart)
 {

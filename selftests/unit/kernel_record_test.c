@@ -71,7 +71,7 @@ static int start(u32 type, unsigned int bits, u64 now)
 	return 0;
 }
 
-/* Return the counter in the next record; ~0 if that is not a record with one counter. */
+/* Return the counter in the next record, or ~0 if that is not a record with one counter. */
 static u64 record(u64 now)
 {
 	u64 value;

@@ -445,7 +445,7 @@ TEST_F(hooks, are_off_in_a_forked_child)
 	EXPECT_EQ(record_stores(), mock_stores);
 }
 
-/* Number of stores before a handler interrupts the record and forks; -1 if it has forked. */
+/* Number of stores before a handler interrupts the record and forks, or -1 if it has forked. */
 static int until_fork;
 static pid_t forked;
 

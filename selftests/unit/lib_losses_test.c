@@ -129,7 +129,7 @@ static void *join_with_a_signal(void *unused)
 	return unused;
 }
 
-/* A signal arrives before a thread that joins blocks signals: its handler's record is lost. */
+/* A signal interrupts a joining thread before it blocks signals: its handler's record is lost. */
 TEST_F(losses, count_a_handlers_record_while_its_thread_joins)
 {
 	pthread_t thread;

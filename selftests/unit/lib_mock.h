@@ -91,7 +91,7 @@ static struct {
 	size_t read_max, write_max, write_space;
 } dev;
 
-/* The kernel's data about the calling thread; NULL if there is no rseq. */
+/* The kernel's data about the calling thread, or NULL if there is no rseq. */
 static __thread struct perf_rseq mock_rseq;
 static bool mock_no_rseq;
 

@@ -96,7 +96,7 @@ TEST_F(writers, write_a_record)
 static pthread_barrier_t steps, others;
 static long worker_channel, other_channel;
 
-/* The function with which the worker writes a record. */
+/* The function that the worker calls to write a record. */
 static void (*make)(void) = call;
 
 static void *worker(void *unused)

@@ -39,7 +39,7 @@ measure() {
 		[ "$(cat out made*/* made.* 2>/dev/null | head -c 100000 | wc -c)" -eq 100000 ]
 	status=$?
 	[ "$status" -eq 0 ] || head -n 5 err | sed 's/^/# /'
-	result "$status" "$name: less than $((limit >> 10)) MB"
+	result "$status" "$name needs less than $((limit >> 10)) MB"
 }
 
 # read_all NAME SRCBITS: measures all commands that read traces, with one.rtd.
@@ -105,7 +105,7 @@ for name in groups values; do
 		>out 2>err
 	[ $? -eq 3 ] && [ "$(cat memory)" -lt $((16 << 10)) ] &&
 		grep -q "$name.meta: over .* groups or .* values" err
-	result $? "a side-car file with too many $name: refused in less than 16 MB"
+	result $? "a side-car file with too many $name is refused in less than 16 MB"
 done
 
 # Instruction trace that begins on 128 sources, and records that it never reaches, each with its

@@ -113,7 +113,7 @@ static void reread(struct __test_metadata *_metadata, FIXTURE_DATA(names) *self)
 	}
 }
 
-/* Return the name in the side-car file, "" if there is none. */
+/* Return the name in the side-car file, or "" if there is none. */
 static const char *name_of(const FIXTURE_DATA(names) *self, int tid)
 {
 	size_t i;

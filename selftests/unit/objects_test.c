@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /*
- * Proves that the command's list of objects is within the reader's limits and contains only
- * needed objects; that the rest is counted; and that objects within another's addresses are
+ * Tests that the command's list of objects is within the reader's limits and contains each object
+ * once; that objects that do not fit are counted; and that objects whose addresses overlap are
  * omitted.
  */
 #include <limits.h>
@@ -139,7 +139,7 @@ static void add_many(struct objects *objects)
 
 	for (i = 0; i < META_OBJECTS_MAX + 100; i++)
 		add(objects, i, "/no/such");
-	/* The object existed from the beginning, and is found again at the end. */
+	/* The object has existed from the beginning, and is found once more at the end. */
 	add(objects, 7, "/no/such");
 }
 

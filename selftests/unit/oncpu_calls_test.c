@@ -27,7 +27,7 @@
 #define LATE	8
 
 struct caller {
-	int hart;			/* -1 if the thread does not run */
+	int hart;			/* -1 if the thread is not running */
 	bool begun, calls;
 	unsigned int number;
 	uint64_t since, off, left;

@@ -48,7 +48,7 @@ static void make_untimed(FIXTURE_DATA(command) *self)
 	save_with(self, 0, "");
 }
 
-/* Return the line with a function, "" if none. */
+/* Return the line with a function, or "" if none. */
 static const char *line_of(FIXTURE_DATA(command) *self, uint64_t function)
 {
 	static char line[1024];

@@ -39,7 +39,7 @@ struct call {
 struct actor {
 	struct gen_stream stream[HARTS];
 	bool header[HARTS];
-	int hart;			/* -1 if the thread does not run */
+	int hart;			/* -1 if the thread is not running */
 	enum oncpu_state state;
 	bool begun, exited;
 	uint64_t since, sum[SUMS], now[SUMS];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* Functions whose hot paths are known. Each instruction has four bytes; code begins at 0x60000. */
+/* Functions with known hot paths. Each instruction is four bytes long; code begins at 0x60000. */
 	.option	norvc
 	.option	norelax
 

@@ -37,7 +37,7 @@ static void add(FIXTURE_DATA(places) *self, uint64_t start, uint64_t size, uint6
 	};
 }
 
-/* Return the object whose separate address represents @address at @time; -1 if none. */
+/* Return the object whose separate address represents @address at @time, or -1 if none. */
 static int whose(FIXTURE_DATA(places) *self, uint64_t address, uint64_t time)
 {
 	uint64_t own = places_find(self->places, address, &time, NULL);

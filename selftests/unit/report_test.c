@@ -35,7 +35,7 @@ FIXTURE_VARIANT(report) {
 	unsigned int errors;
 	unsigned int garbage;
 	bool ts_delta;
-	/* The trace begins this many ticks before times wrap; 0 if they do not. */
+	/* Number of ticks from the trace's beginning until times wrap, or 0 if they do not wrap. */
 	unsigned int wrap;
 	unsigned int losses;
 	unsigned int channels;

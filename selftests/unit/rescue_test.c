@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /*
- * Tests the end of a drained recording whose capture cannot be read any more: the driver is unbound,
- * or another session has begun. Its numbers are not those of the program.
+ * Tests the end of a drained recording whose capture can no longer be read, because the driver was
+ * unbound or another session has begun. The numbers of that session must not be reported.
  */
 #include <stdarg.h>
 #include <stdlib.h>
@@ -174,7 +174,7 @@ TEST_F(rescue, capture_of_the_program_is_completed)
 	EXPECT_EQ(4, losses);
 }
 
-TEST_F(rescue, numbers_of_another_session_are_not_the_programs)
+TEST_F(rescue, numbers_of_another_session_are_not_reported)
 {
 	status.capture++;
 	EXPECT_EQ(1, capture_drained(&self->drain, &self->mark, &self->finished));

@@ -462,7 +462,7 @@ TEST_F(ring, contradictory_times_are_not_trusted)
 	EXPECT_EQ(0, self->found.stats.worked_out);
 }
 
-/* Relative timestamps show nothing, so times are as late as the absolute time allows. */
+/* Relative timestamps give no absolute time, so times are as late as the final one allows. */
 TEST_F(ring, relative_timestamps_end_at_the_absolute_time)
 {
 	const struct found *found = &self->found;

@@ -17,7 +17,7 @@
 
 #define FINISHED	"{\"version\":1,\n\"coverage\":{},\n\"lost\":{}}\n"
 
-/* Stubs for what the command reads from the machine, and writes only for the device. */
+/* Stubs for data that the command reads from the machine, and for parts of the file. */
 bool machine_side_car(void)
 {
 	return true;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * A function with an unlikely statement that GCC has placed elsewhere, so the function's debug
- * information has ranges, and no entry. Each instruction has four bytes; code begins at 0x50000.
+ * information has ranges, but no entry. Each instruction is four bytes long; code begins at
+ * 0x50000.
  */
 	.option	norvc
 	.option	norelax

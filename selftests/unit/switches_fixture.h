@@ -13,7 +13,7 @@
 
 #define CHANNEL	30
 #define TID	100
-/* Makes a tick a microsecond. */
+/* The option that sets a tick to a microsecond. */
 #define HZ	"--ts-hz 1000000 "
 
 static inline void begin(FIXTURE_DATA(command) *self, unsigned int src_bits)

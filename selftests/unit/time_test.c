@@ -54,7 +54,7 @@ static void make_trace(FIXTURE_DATA(command) *self, uint64_t time[STEPS])
 	}
 }
 
-/* Return a function's row, in csv without quotes; NULL if none. */
+/* Return a function's row, in csv without quotes, or NULL if none. */
 static const char *row(FIXTURE_DATA(command) *self, uint64_t address)
 {
 	static char line[256];

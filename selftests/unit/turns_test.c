@@ -281,7 +281,7 @@ TEST_F(turns, counts_follow_a_thread_to_other_harts)
 	unsigned int e;
 
 	if (!variant->per_thread)
-		SKIP(return, "a hart's counts stay there");
+		SKIP(return, "a hart's counts belong to that hart");
 	run(self, 30000, 1000, 100000, 5);
 	save(self, true, TURN);
 	ASSERT_EQ(0, read_it(self));

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * Functions with each kind of unwind table, starting at 0x70000 and spaced 64 bytes apart. Each
- * instruction has four bytes.
+ * instruction is four bytes long.
  */
 	.option	norvc
 	.option	norelax
