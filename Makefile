@@ -81,12 +81,12 @@ help:
 	@echo '  make bench     what a record costs: instructions, loads, stores, bytes'
 	@echo '  make bench-decode'
 	@echo '                 how fast the command reads traces of 1 MB, 100 MB, 2 GB'
-	@echo '  make install   the command and the library for reading, for this machine'
+	@echo '  make install   the command and the trace-reading library, for this machine'
 	@echo '                                                        [DESTDIR=, PREFIX=]'
 	@echo '  make install-target DESTDIR=ROOT'
 	@echo '                 command, library and headers, for the traced machine;'
 	@echo '                 make install with DESTDIR does the same'
-	@echo '  make deb       Debian packages: the command and the library for reading for'
+	@echo '  make deb       Debian packages: the command and the trace-reading library for'
 	@echo '                 this machine; command, library, headers for riscv64; the'
 	@echo '                 driver for dkms'
 	@echo '  make dkms      register the driver with dkms on this machine'
@@ -96,7 +96,7 @@ help:
 
 # ---- requirements of tests and demo -------------------------------------
 
-# Quick if the cache is warm; the file contains the paths for the other rules.
+# This is quick if the cache is warm. The file $(ENV) contains the paths for the other rules.
 board:
 	@tools/qemu/setup/board.sh $(ENV)
 
