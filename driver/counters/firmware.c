@@ -64,8 +64,8 @@ unsigned long sft_sbi_firmware(unsigned int n)
 }
 
 /*
- * Read a firmware counter, or its lower half on a 32-bit kernel; false if the counter is not
- * counting. Can be called in any context, because it neither sleeps nor enables interrupts.
+ * Read a firmware counter, or its lower half on a 32-bit kernel. Returns false if the counter is
+ * not counting. Can be called in any context, because it neither sleeps nor enables interrupts.
  */
 bool sft_sbi_read(unsigned long index, u64 *value)
 {
@@ -137,7 +137,7 @@ long sft_sbi_take(const struct sft_counter *c, u64 value)
 	return start(c->index, value);
 }
 
-/* Read a CSR; false if firmware does not delegate it. */
+/* Read a CSR; returns false if firmware does not delegate it. */
 static __always_inline bool read_csr(const unsigned int csr, unsigned long *value)
 {
 	unsigned long got = 0;
@@ -170,7 +170,7 @@ static __always_inline bool read_counter(const unsigned int n, u64 *value)
 }
 
 /*
- * Read a counter of this CPU; false if firmware does not delegate it. The CSR number is
+ * Read a counter of this CPU; returns false if firmware does not delegate it. The CSR number is
  * encoded in the instruction.
  */
 bool sft_csr_read(u32 counter, u64 *value)

@@ -159,7 +159,7 @@ static void free_entries(struct pid **entry)
 	kvfree(entry);
 }
 
-/* Fill a new table; false if a bucket is full. */
+/* Fill a new table; returns false if a bucket is full. */
 static bool fill(struct pid **entry, const struct sft_pids *processes)
 {
 	unsigned int i, n;

@@ -91,7 +91,7 @@ static u64 width_mask(unsigned int n)
 }
 
 /*
- * Read the session's counters here, by number; false if one is unreadable. With
+ * Read this CPU's counters, by number; returns false if one cannot be read. With
  * per-thread counts a stream contains records of many threads, so each record adds what its thread
  * has counted since that thread's last record.
  */

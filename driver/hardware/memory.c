@@ -136,7 +136,7 @@ const struct reserved_mem *sft_memory_region(const struct sft_component *c,
  *
  * The result is limited by the sink's address range and by free memory.
  *
- * Return: bytes, or 0 if that depends on how much of the CMA memory is in use.
+ * Return: the size in bytes, or 0 if it depends on how much CMA memory is in use.
  */
 u64 sft_memory_most(const struct reserved_mem *region)
 {

@@ -352,7 +352,7 @@ void sft_sink_copy_at(const struct sft_sink *s, void *to, size_t start, size_t c
 
 /*
  * Copy up to @count captured bytes, starting at @offset from the oldest. Returns the
- * number of bytes, 0 at the end.
+ * number of bytes, or 0 at the end.
  */
 size_t sft_sink_copy(const struct sft_sink *s, void *to, u64 offset, size_t count)
 {

@@ -129,7 +129,7 @@ int sft_capture_readable(struct sft_why *why)
 
 /*
  * Copy captured bytes, starting at @offset, sink after sink. Returns the number of
- * bytes, 0 at the end.
+ * bytes, or 0 at the end.
  */
 ssize_t sft_capture_copy(int sink, void *to, u64 offset, size_t count,
 			 struct sft_why *why)

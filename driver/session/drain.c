@@ -174,13 +174,13 @@ static bool is_worth(struct drain *d)
 	       (d->fresh && d->fill >= sft.state.watermark);
 }
 
-/* Return how many jiffies a sink at full speed takes to fill half its ring. */
+/* Return the number of jiffies in which a sink at full speed fills half its ring. */
 static unsigned long seldom(const struct sft_sink *s)
 {
 	return clamp_t(unsigned long, s->size / 2 / (FASTEST / HZ), 1, SELDOM);
 }
 
-/* Return how many jiffies the hardware takes to write an eighth of the ring at the current rate. */
+/* Return the number of jiffies in which the hardware writes an eighth of the ring at its rate. */
 static unsigned long next_look(const struct drain *d)
 {
 	u64 wanted = (u64)interval * (d->sink->size / 8);
@@ -252,7 +252,7 @@ static bool is_held(const struct drain *d, size_t unread)
 	       (sft_drain_waited_for(d) || unread > d->sink->size / 8 * HOLD_AT_ONCE);
 }
 
-/* Return how many microseconds a sink at full speed takes to fill three quarters of its ring. */
+/* Return the number of microseconds in which a sink at full speed fills 3/4 of its ring. */
 static unsigned long fills_in(const struct drain *d, size_t unread)
 {
 	size_t most = d->sink->size / 4 * 3;
