@@ -262,7 +262,7 @@ struct sifive_reader *sifive_reader_new(void);
  *		demangle, time, calls
  * @value:	value as on the command line; NULL for an option without a value
  *
- * sifive-trace-report(1) describes each.
+ * sifive-trace(1) describes each option.
  *
  * Return: 0, or -1 for an unknown option, an invalid value or lack of memory:
  * sifive_reader_error() explains it.

@@ -140,7 +140,7 @@ PERF_LOCAL int read_info(struct perf_device *device)
 }
 
 /*
- * Maps memory where a page was; with MAP_FIXED_NOREPLACE, only if nothing else is mapped there.
+ * Maps memory in place of a page; with MAP_FIXED_NOREPLACE, only if nothing else is mapped there.
  * The memory's stimulus registers read as ready, so that threads that poll for room continue.
  */
 PERF_LOCAL bool put_memory(char *place, size_t size, int fixed)
@@ -154,7 +154,7 @@ PERF_LOCAL bool put_memory(char *place, size_t size, int fixed)
 	return true;
 }
 
-/* Replaces all pages with memory; false if one of them could not be replaced. */
+/* Replaces all pages with memory; returns false if one of them could not be replaced. */
 PERF_LOCAL bool put_memories(const struct perf_device *device, int fixed)
 {
 	const size_t size = device->info.page_size;

@@ -20,7 +20,7 @@
 #include "record.h"
 #include "thread.h"
 
-/* Longest name of an event. */
+/* Size of an event's name, with its NUL. */
 #define PERF_EVENT_NAME	64
 
 /**
@@ -233,7 +233,7 @@ PERF_INTERNAL void perf_device_file(char *name, const char *path, uint32_t index
  * perf_device_read - read captured bytes
  * @offset:	offset from the oldest byte
  *
- * Returns the number of bytes, 0 at the end.
+ * Returns the number of bytes, or 0 at the end.
  */
 PERF_INTERNAL ssize_t perf_device_read(struct perf_device *device, void *to,
 				       size_t size, uint64_t offset);

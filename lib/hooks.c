@@ -216,7 +216,7 @@ PERF_INLINE void write_record(struct perf_thread *thread, struct perf_lane *lane
 			     const uint64_t *now)
 {
 #ifndef PERF_DROPIN
-	/* Report how long the lane's thread has waited for room. */
+	/* Report the time that the lane's thread has waited for room. */
 	if (PERF_UNLIKELY(thread->waited))
 		perf_room_mark_wait(thread, &lane->stream);
 	if (lane->left)
@@ -260,7 +260,7 @@ PERF_LOCAL void drain(struct perf_thread *thread)
 		struct perf_lane *lane = perf_channel_have(thread) ?
 					 lane_of((unsigned int)thread->channel, p->cpu) : NULL;
 
-		/* An abandoned record tears thread->lane, which is all a forked child restores. */
+		/* Abandoning a record tears thread->lane; a forked child restores only that. */
 		thread->cpu = PERF_CPU_NOBODY;
 		thread->lane = lane ? lane : thread->lane;
 		written = p->complete && lane && may_write(thread);

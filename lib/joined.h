@@ -21,7 +21,7 @@ struct perf_joined {
 /* The first perf_pool.joins elements are in use. */
 PERF_INTERNAL_DATA struct perf_joined perf_joined[PERF_JOINED];
 
-/* Read the current trace timestamp from one of the encoders; false if it cannot be read. */
+/* Read the current trace timestamp from one of the encoders; returns false if that fails. */
 PERF_INTERNAL bool perf_joined_time(uint64_t *now);
 
 #endif /* PERF_JOINED_H */

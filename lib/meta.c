@@ -378,7 +378,7 @@ PERF_LOCAL void put_all(FILE *file, const struct sifive_trace_sink *sink,
 	fputs(capture ? "}\n" : ",\n\"early\":true}\n", file);
 }
 
-/* Sets the name of a file beside a trace file; false if it is too long. */
+/* Sets the name of a file beside a trace file; returns false if it is too long. */
 PERF_LOCAL bool name_beside(char name[PATH_MAX], const char *path, const char *suffix)
 {
 	return snprintf(name, PATH_MAX, "%s.%s", path, suffix) < PATH_MAX;

@@ -40,7 +40,7 @@ struct perf_object {
 
 typedef void perf_object_use(const struct perf_object *object, void *argument);
 
-/* Find the range and build-id of an object; false for one without a file. */
+/* Find the range and build-id of an object; returns false if the object has no file. */
 PERF_INTERNAL bool perf_object_read(const struct dl_phdr_info *info,
 				    struct perf_object *found);
 

@@ -18,7 +18,7 @@
 		 (PERF_SWITCHES ? SIFIVE_TRACE_SWITCHES | SIFIVE_TRACE_SYSCALLS | \
 				  SIFIVE_TRACE_PAGE_FAULTS : 0))
 
-/* Shortest interval between two samples, in microseconds. */
+/* Minimum interval between two samples, in microseconds. */
 #define INTERVAL_MIN	100
 
 /* Links filters into programs with options, even from the static library. */

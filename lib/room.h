@@ -2,8 +2,8 @@
 /*
  * Handles records of a drained capture whose sink has no room. The driver sets a
  * byte in the page of losses, which is checked before the first store of each
- * record. The record then waits for room or is dropped. A mark in the stream
- * reports that before the thread's next record.
+ * record. The record then waits for room or is dropped. Before the thread's next
+ * record, a mark in the stream reports the wait or the number of dropped records.
  */
 #ifndef PERF_ROOM_H
 #define PERF_ROOM_H
@@ -39,7 +39,7 @@ PERF_INTERNAL void perf_room_renew(struct perf_thread *thread);
 PERF_INTERNAL void perf_room_mark_drop(struct perf_thread *thread,
 				       const struct perf_stream *stream);
 
-/* Write how long the thread has waited; its record follows. */
+/* Write the time that the thread has waited; its record follows. */
 PERF_INTERNAL void perf_room_mark_wait(struct perf_thread *thread,
 				       const struct perf_stream *stream);
 

@@ -93,7 +93,7 @@ struct perf_setup {
 /**
  * struct perf_session - the process's session
  * @state:	state of the session
- * @user:	owner: a handle of the modern API, NULL for the old API
+ * @user:	owner: a handle of the modern API, or NULL for the old API
  * @device:	the trace device, open in the states READY and ON
  * @setup:	the set-up, as far as it is valid
  * @started:	tracing has been on

@@ -18,7 +18,7 @@
 #include "rseq.h"
 #include "thread.h"
 
-/* Longest wait for other threads' records, in ms; a record takes microseconds. */
+/* Maximum wait for other threads' records, in ms; a record takes microseconds. */
 #define SETTLE_MAX	200
 
 /* A jump out of a function rarely unwinds the stack further than this. */
@@ -264,7 +264,7 @@ PERF_LOCAL int join_driver(struct perf_thread *thread)
 	return 0;
 }
 
-/* Joins; called with signals blocked. */
+/* Joins the session; called with signals blocked. */
 PERF_LOCAL struct perf_thread *join_blocked(void)
 {
 	/* Read the epoch first, so that a set-up from here on makes the thread join again. */

@@ -82,7 +82,7 @@ enum perf_refusal {
 };
 
 #ifndef PERF_DROPIN
-/* Largest depth limit of a filter. */
+/* Maximum depth limit of a filter. */
 #define PERF_DEPTH_MAX	64
 
 /* A call: its hook's frame, function, call site, and the code after the hook. */
@@ -278,7 +278,7 @@ PERF_INLINE bool perf_gate_closed(const struct perf_thread *thread)
  */
 PERF_INTERNAL int perf_joined_add(const struct perf_thread *thread);
 
-/* Called when a thread has ended; if the thread is the caller, its name is known. */
+/* Called when a thread has ended; if the thread is the caller, its name can still be read. */
 PERF_INTERNAL void perf_joined_end(const struct perf_thread *thread);
 #else
 #define perf_joined_add(thread)	(-1)

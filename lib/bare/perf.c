@@ -8,7 +8,7 @@
 #include "regs.h"
 #include "sifive_bare_perf.h"
 
-/* Shortest interval between two records of the timer, in microseconds. */
+/* Minimum interval between two records of the timer, in microseconds. */
 #define INTERVAL_MIN	100u
 
 /**

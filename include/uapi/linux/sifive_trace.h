@@ -374,7 +374,7 @@ struct sifive_trace_counters {
 /**
  * struct sifive_trace_slot - offsets that convert a hart's counts to a thread's
  * @offset:	value to add to CSR n, modulo the counter's width. Counter 1 has no
- *		CSR: its entry counts how many times the kernel has written the others
+ *		CSR: its entry is the number of times that the kernel wrote the others
  *
  * An array of SIFIVE_TRACE_THREADS slots, mapped read-only with mmap() at
  * SIFIVE_TRACE_MMAP_THREADS. Access to a page in which no thread has had a slot yet raises
