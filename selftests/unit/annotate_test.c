@@ -173,7 +173,7 @@ static void indirect(struct gen *gen, uint8_t btype, uint64_t halfwords, uint64_
 
 TEST_F(command, trap_handler_is_a_call_from_the_instruction)
 {
-	/* The trap is taken at an instruction of four bytes. */
+	/* The trap is taken at a four-byte instruction. */
 	gen_start(&self->gen, MAIN_OF_CALLS + 12);
 	indirect(&self->gen, 2, 2, MAIN_OF_CALLS + 12, HANDLER);
 	indirect(&self->gen, 0, 2, HANDLER, MAIN_OF_CALLS + 16);

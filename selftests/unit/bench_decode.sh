@@ -18,7 +18,7 @@ trace=$folder/bench.rtd
 trap 'rm -f "$trace" "$trace.meta"' EXIT
 tiny_kb=1 first_kb=256
 
-# seconds RUNS ARGUMENT...: CPU time of one run, measured over several runs, because a single run
+# seconds RUNS ARGUMENT...: prints the CPU time of one run, measured over several, because one run
 # can be too short.
 seconds() {
 	local runs=$1 used
@@ -76,7 +76,7 @@ for mb in "${@:-1}"; do
 	done
 done
 
-# elapsed ARGUMENT...: wall-clock seconds of one run
+# elapsed ARGUMENT...: prints the wall-clock seconds of one run
 elapsed() {
 	TIMEFORMAT=%3R
 	{ time "$command" "$@" >/dev/null; } 2>&1 | tail -n 1

@@ -201,7 +201,7 @@ class Chromium(Browser):
 
 
 class Firefox(Browser):
-    # All pages in one process, and no connection to any server, because the proxy does not exist.
+    # Keep all pages in one process. The proxy does not exist, so no connection succeeds.
     SETTINGS = {"marionette.port": 0, "ui.useOverlayScrollbars": 1,
                 "fission.autostart": False, "dom.ipc.processPrelaunch.enabled": False,
                 "browser.newtab.preload": False, "extensions.webextensions.remote": False,

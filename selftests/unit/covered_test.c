@@ -120,7 +120,7 @@ TEST_F(command, counts_lowered_by_a_gap_are_marked)
 	EXPECT_NE(NULL, strstr(self->err, "t: counts may be too low: "));
 }
 
-/* Trace the execution of @count instructions of four bytes each. */
+/* Trace the execution of @count four-byte instructions. */
 static void run_some(struct gen *gen, uint64_t address, unsigned int count)
 {
 	const uint8_t fixed[] = { 4, 0 }, bits[] = { 4, 2, 0 };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /*
- * A program to decode against: main is at 0x20000, fib at 0x21000 and a C++ function
+ * The program in the decoded traces: main is at 0x20000, fib at 0x21000 and a C++ function
  * with a long name at 0x22000 (see the Makefile). Each function is on one line, which
  * all its addresses share.
  */

@@ -266,7 +266,7 @@ TEST_F(writers, share_one_header_per_channel)
 	EXPECT_EQ(record_stores(), mock_stores);
 }
 
-/* An XOR ring repeats headers, so that what remains after it has wrapped can be read. */
+/* An XOR ring repeats headers, so that a wrapped ring can be read. */
 TEST_F(writers, repeat_headers_in_an_xor_ring)
 {
 	static struct perf_setup setup;

@@ -120,7 +120,7 @@ TEST_F(objects, of_shortened_mappings_keep_the_longest_extent)
 	objects_add_code(&self->objects, "/no/program", 10 * EACH, 3 * EACH, 0);
 	objects_add_code(&self->objects, "/no/other", 20 * EACH, 3 * EACH, 0);
 	objects_add_code(&self->objects, "/no/other", 20 * EACH, EACH, 0);
-	/* Another part of the file in memory: two mappings. */
+	/* Two mappings of different parts of the file. */
 	objects_add_code(&self->objects, "/no/moved", 30 * EACH, 2 * EACH, 0);
 	objects_add_code(&self->objects, "/no/moved", 31 * EACH, 2 * EACH, 0);
 	read_back(_metadata, self, false);

@@ -388,7 +388,7 @@ TEST_F(command, address_inside_an_instruction_has_no_line)
 	EXPECT_STREQ(expected, self->out);
 }
 
-/* A code is signed; a name is the one in the symbol table, because ":" separates fields. */
+/* Codes are signed. Names are as in the symbol table, because ":" separates fields. */
 TEST_F(command, numbers_and_names_are_readable_by_other_programs)
 {
 	const uint64_t at = LENGTHY, value = 7;

@@ -95,7 +95,7 @@ static void check_record(struct __test_metadata *_metadata,
 	}
 }
 
-/* Checks the records of one stream, which are in the order in which they were written. */
+/* Checks the records of one stream, in the order in which they were written. */
 static void check_stream(struct __test_metadata *_metadata,
 			 const struct gen *gen, unsigned int src,
 			 unsigned int channel, unsigned int count_type,
@@ -129,7 +129,7 @@ static uint64_t random_address(uint64_t *seed)
 {
 	uint64_t address = gen_random(seed);
 
-	/* A low address, one of RV32, one of Sv39, or any address. */
+	/* Return a low address, an RV32 address, an Sv39 address, or any address. */
 	switch (gen_random(seed) % 4) {
 	case 0:
 		address &= 0xfffff;
