@@ -115,7 +115,7 @@ PERF_LOCAL void put_sources(FILE *file, const struct sifive_trace_sink *sink)
 	fputs("],\n", file);
 }
 
-/* Writes the user's name for an event; readers know the standard names. */
+/* Writes the user's name for an event; readers contain the standard names. */
 PERF_LOCAL void put_event(FILE *file, const char *name)
 {
 	if (!*name)

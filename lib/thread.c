@@ -117,7 +117,7 @@ PERF_LOCAL void release(struct perf_thread *thread)
 	__atomic_store_n(&thread->tid, 0, __ATOMIC_RELEASE);
 }
 
-/* Runs when a thread ends; hooks in later destructors make it join again. */
+/* Runs when a thread ends; hooks in later destructors make it rejoin. */
 PERF_LOCAL void thread_exit(void *unused)
 {
 	uint64_t signals;
@@ -267,7 +267,7 @@ PERF_LOCAL int join_driver(struct perf_thread *thread)
 /* Joins the session; called with signals blocked. */
 PERF_LOCAL struct perf_thread *join_blocked(void)
 {
-	/* Read the epoch first, so that a set-up from here on makes the thread join again. */
+	/* Read the epoch first, so that a set-up from here on makes the thread rejoin. */
 	const uint32_t epoch = __atomic_load_n(&perf_pool->epoch, __ATOMIC_ACQUIRE);
 	struct perf_thread *thread = perf_self;
 	int32_t tid = perf_thread_id();

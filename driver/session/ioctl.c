@@ -560,7 +560,7 @@ static int attach_mapping(struct sft_file *file, void *arg, void __user *uarg,
 
 /**
  * struct call - one ioctl
- * @size:	size of the argument as this kernel knows it
+ * @size:	size of the argument in this kernel's version
  * @room:	size of the argument and the data that the functions below keep with it, or 0 if
  *		equal to @size
  * @write:	the call needs a file open for writing

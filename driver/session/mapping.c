@@ -266,7 +266,7 @@ static unsigned long frame(const struct vm_fault *vmf)
 
 /*
  * Return the page frame number for a member whose session has ended. Without this page, the
- * member would get SIGBUS, although it cannot know that the session has ended.
+ * member would get SIGBUS, although it cannot tell that the session has ended.
  */
 static unsigned long frame_nowhere(const struct sft_file *file)
 {

@@ -49,7 +49,7 @@
  * CAP_SYS_ADMIN. START, STOP and THREAD need one of them too, except in the process that called
  * CONFIG, which may have dropped its privileges since.
  *
- * Every structure begins with its size as the caller knows it. A shorter structure is extended with
+ * Every structure begins with its size in the caller's version. A shorter one is extended with
  * zeros. A longer one is accepted if all bytes beyond the kernel's structure are zero; otherwise
  * the call fails with E2BIG. The kernel writes back at most the caller's size. Unknown flags and
  * non-zero reserved fields are rejected with EINVAL, even in events that a call does not use. The
