@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /*
- * Proves which running processes a recording includes, what it records about each, and that those
- * that end before START are omitted.
+ * Proves which running processes a recording includes, what it records about each process, and that
+ * processes that end before START are omitted.
  */
 #include <errno.h>
 #include <fcntl.h>

@@ -7,7 +7,7 @@
 
 #define NAMES	"trace,host,board,command,kind,thread,pid,tid,function,object,build_id,caller,id,parent,depth,outermost,unix_ns,start_ns,duration_ns,self_ns,waited_ns,start_inferred,duration_inferred,self_inferred,counts_partial,ended,callers,note"
 
-/* More records than the reader buffers to sort them. */
+/* Number of records: more than the reader buffers for sorting. */
 #define MANY	4000
 
 static void begin(FIXTURE_DATA(command) *self, struct gen_stream *stream)

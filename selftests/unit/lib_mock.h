@@ -359,7 +359,7 @@ static void *mock_mmap(void *addr, size_t length, int prot, int flags, int fd,
 	return memory;
 }
 
-/* These are the thread slots, the only mapping that is removed, and a pool without wipe-on-fork. */
+/* Removes the thread slots, or a pool without wipe-on-fork; no other mapping is removed. */
 static int mock_munmap(void *addr, size_t length)
 {
 	if (length == SIFIVE_TRACE_THREADS * sizeof(struct sifive_trace_slot)) {
@@ -433,7 +433,7 @@ static int mock_getaffinity(pid_t pid, size_t size, cpu_set_t *cpus)
 /* Number of calls that a signal handler must not make. */
 static unsigned int mock_unsafe;
 
-/* Number of sleeps: measures the library's waits, whatever the host's load. */
+/* Number of sleeps, which measures the library's waits regardless of the host's load. */
 static unsigned int mock_naps;
 
 /* Called once before signals are blocked. */

@@ -122,7 +122,7 @@ static void *newcomer(void *unused)
 	return unused;
 }
 
-/* A thread that is still running after a new set-up joins again, and gets a channel of its own. */
+/* A thread that is still running after a new set-up rejoins, and gets a channel of its own. */
 TEST_F(writers, rejoin_after_a_new_setup)
 {
 	pthread_t old, new;

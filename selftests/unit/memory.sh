@@ -73,7 +73,7 @@ result $? "omitted paths are reported"
 "$command" report -c all --srcbits 4 --meta none one.rtd 2>&1 >/dev/null |
 	grep -q 'calls too deep: left out'
 result $? "calls that were not kept are reported"
-# The maximum number of streams, all with all counters.
+# A trace with the maximum number of streams, each with all counters.
 "$generator" 20480 7 3 31 >one.rtd && "$generator" 20480 7 4 31 >two.rtd
 read_all "128 sources, 31 counters" 7
 
@@ -142,7 +142,7 @@ measure "one source, 31 counters: export --format html" export --format html -c 
 grep -q 'only the first 64 are plotted' err
 result $? "counters that are not plotted are reported"
 
-# 100 MB of zeros, compressed: the most that an ELF file of 100 KB can claim to contain.
+# Compressed debug information of 100 MB of zeros: the most that an ELF file of 100 KB can contain.
 truncate -s 100M zeros
 "${CROSS_COMPILE:-riscv64-linux-gnu-}objcopy" --update-section .debug_str=zeros \
 	"$(dirname "$generator")/decode_sample.elf" large.elf &&
@@ -155,7 +155,7 @@ measure "a program whose debug information inflates: decode" decode -c all \
 grep -q 'bomb.elf: no line numbers: its compressed debug information is too large' err
 result $? "missing line numbers are reported"
 
-# Zeros that inflate to 200 MB, in the compressed symbol table of a stripped file.
+# A stripped file whose compressed symbol table inflates to 200 MB of zeros.
 head -c 200000000 /dev/zero | xz -0 >zeros.xz
 "${CROSS_COMPILE:-riscv64-linux-gnu-}objcopy" --strip-all \
 	--add-section .gnu_debugdata=zeros.xz \

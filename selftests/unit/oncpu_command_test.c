@@ -3,7 +3,7 @@
 #include "browser.h"
 #include "switches_fixture.h"
 
-/* More records than the window in which the reader orders the harts' messages. */
+/* Number of records: more than the window in which the reader orders the harts' messages. */
 #define FAR	2048
 
 /* main { fib { sleeps for 10 ms } sleeps for 100 us } */

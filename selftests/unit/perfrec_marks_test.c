@@ -310,7 +310,7 @@ TEST_F(perfrec, header_within_a_stack_is_recognised)
 	header(self, PERFREC_RAW, 1, 64);
 	registers(self, 16);
 	header(self, PERFREC_RAW, 1, 64);
-	/* The magic as a value. */
+	/* The magic occurs as a value. */
 	registers(self, 16);
 	word32(self, MAGIC);
 	word8(self, PERFREC_ISR);
@@ -329,7 +329,7 @@ TEST_F(perfrec, header_within_callers_is_recognised)
 	word8(self, SIFIVE_TRACE_RECORD_CALLERS);
 	word32(self, 0x10000);
 	header(self, PERFREC_RAW, 1, 64);
-	/* The magic as an address. */
+	/* The magic occurs as an address. */
 	word8(self, SIFIVE_TRACE_RECORD_CALLERS);
 	word32(self, MAGIC);
 	word8(self, PERFREC_ISR);
