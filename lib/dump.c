@@ -102,7 +102,7 @@ PERF_LOCAL int open_file(const char *path, uint32_t index, uint32_t sinks)
 	/* The user has not named the numbered files, so a link there could point to any file. */
 	fd = open(name, O_WRONLY | O_CREAT | O_CLOEXEC | (sinks > 1 ? O_NOFOLLOW : 0), mode);
 #ifndef PERF_DROPIN
-	/* An existing file keeps its mode, so change it, but do not change a device's mode. */
+	/* An existing file keeps its mode, so change the mode, unless the file is a device. */
 	if (fd >= 0 && mode == 0600 && !fstat(fd, &status) && S_ISREG(status.st_mode) &&
 	    status.st_mode & 077 && fchmod(fd, 0600)) {
 		perf_error("cannot keep others from reading %s: %s", name, strerror(errno));

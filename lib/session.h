@@ -81,7 +81,7 @@ struct perf_setup {
 	bool join;
 	bool inherits;
 	uint32_t shared;
-	/* The kernel records these on @switch_channel, which is filled in. */
+	/* The kernel records these events on @switch_channel, which is filled in. */
 	bool switches;	/* context switches */
 	bool syscalls;	/* also system calls */
 	bool faults;	/* also page faults */
