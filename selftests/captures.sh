@@ -403,7 +403,7 @@ for name in small-killed small-static; do
 	missing=$((want - $(stat -c %s "$out/$name.rtd")))
 	[ "$missing" -gt 0 ]
 	result $? "$name: the file is incomplete"
-	says $name "/tmp/small/$name.rtd: could not be written in full: $missing of $want bytes are missing: until the next recording, sifive-trace dump -o FILE" \
+	says $name "/tmp/small/$name.rtd: could not be written in full: $missing of $want bytes are missing: until the next recording, write all of them elsewhere with sifive-trace dump -o FILE" \
 		"$name: the file, the missing bytes and the remedy are reported"
 	[ -n "$(calls $name)" ]
 	result $? "$name: the rest of the file can be read"
@@ -468,7 +468,7 @@ for name in paused-raw paused-delta paused-stop; do
 	result $? "$name: only the calls made during the pause are missing"
 	meta $name 'm["coverage"]["pauses"] == 1 and m["coverage"]["paused_ns"] > 10**9 and not m["coverage"].get("gaps")' \
 		"$name: the side-car file contains the number and length of pauses"
-	says $name "is paused: sifive-trace resume continues it" "$name: pause reports that the recording is paused"
+	says $name "is paused: continue it with sifive-trace resume" "$name: pause reports that the recording is paused"
 	says $name "paused until sifive-trace resume" "$name: status reports the pause"
 	host report "$out/$name.rtd" | grep -q '^Trace .*; paused 1 time, '
 	result $? "$name: report prints the number of pauses"

@@ -316,7 +316,7 @@ altered empty fpga '
 	};
 };
 DTS
-finds empty-after PROBLEM "the device tree has no node of a trace encoder" \
+finds empty-after PROBLEM "the device tree has no node for a trace encoder" \
 	"Documentation/p550.md" "a tree without nodes"
 logs empty 'no encoder: the device tree has no node "sifive,trace-encoder0"' \
 	"a tree without nodes"

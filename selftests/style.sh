@@ -77,7 +77,7 @@ modules_are_built_in_a_copy() {
 	[ "$(find "${sources[@]}" -printf '%p %T@\n')" = "$before" ] ||
 		echo "the source folders have changed"
 	tools/build-module.sh driver "$build" "$build/none" 2>&1 |
-		grep -q "$build: no kernel tree" || echo "any folder is a kernel"
+		grep -q "$build: not a kernel tree" || echo "any folder is a kernel"
 }
 
 # The headers have the same layout in 32- and 64-bit programs, and are self-contained.

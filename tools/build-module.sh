@@ -26,7 +26,7 @@ CROSS_COMPILE=${CROSS_COMPILE-riscv64-linux-gnu-}
 	exit 1
 }
 [ -e "$kernel/Makefile" ] || {
-	echo "$kernel: no kernel tree: name a configured one, or a kernel's headers" >&2
+	echo "$kernel: not a kernel tree: name a configured kernel tree, or a kernel's headers" >&2
 	exit 1
 }
 

@@ -270,7 +270,7 @@ static int refused_option(const struct parser *parser, int found, char *word)
 	for (i = 0; i < parser->count; i++)
 		matches += !strncmp(parser->option[i]->name, word, length);
 	if (matches > 1)
-		return usage_error("--%s begins more than one option of %s: try sifive-trace %s --help",
+		return usage_error("--%s is ambiguous: more than one option of %s begins with it: try sifive-trace %s --help",
 				   word, command, command);
 	return usage_error("%s has no option --%s: %stry sifive-trace %s --help", command, word,
 			   hint(parser, word, "--", text, sizeof(text)), command);
@@ -339,9 +339,9 @@ int cli_arguments(const struct cli_command *command, int most, int argc, char **
 	if (argc - optind <= most)
 		return EXIT_OK;
 	if (!most)
-		return usage_error("%s takes no argument, not \"%s\": try sifive-trace %s --help",
+		return usage_error("%s takes no argument: \"%s\" is unexpected: try sifive-trace %s --help",
 				   command->name, argv[optind], command->name);
-	return usage_error("%s takes one %s at a time, not also \"%s\"", command->name,
+	return usage_error("%s takes only one %s at a time: \"%s\" is one too many", command->name,
 			   command->arguments, argv[optind + most]);
 }
 

@@ -518,7 +518,7 @@ TEST_F(command, missing_annotations_are_reported)
 	save_work(self);
 	run(self, "annotate -q -s 0 -e " LINES ".stripped t");
 	EXPECT_EQ(0, self->status);
-	EXPECT_NE(NULL, strstr(self->out, "  No source lines: the file has no line numbers for it (compile it with -g).\n"));
+	EXPECT_NE(NULL, strstr(self->out, "  No source lines: the file has no line numbers for this function (compile with -g).\n"));
 	EXPECT_NE(NULL, strstr(self->out, "  25.00            3     40020  "));
 	run(self, "annotate -q -s 0 -e " LINES " t never wo*");
 	EXPECT_EQ(0, self->status);

@@ -181,10 +181,10 @@ TEST_F(cli, excess_arguments_are_refused)
 	ASSERT_EQ(EXIT_OK, parse(self, "a b"));
 	EXPECT_EQ(EXIT_OK, cli_arguments(&self->command, 2, self->argc, self->argv));
 	EXPECT_EQ(EXIT_USAGE, cli_arguments(&self->command, 1, self->argc, self->argv));
-	EXPECT_STREQ("try takes one THING at a time, not also \"b\"", reported);
+	EXPECT_STREQ("try takes only one THING at a time: \"b\" is one too many", reported);
 	*reported = 0;
 	EXPECT_EQ(EXIT_USAGE, cli_arguments(&self->command, 0, self->argc, self->argv));
-	EXPECT_NE(NULL, strstr(reported, "try takes no argument, not \"a\""));
+	EXPECT_NE(NULL, strstr(reported, "try takes no argument: \"a\" is unexpected"));
 }
 
 TEST_F(cli, help_stops_parsing)

@@ -449,7 +449,7 @@ TEST_F(command, unexecuted_object_is_refused_and_executed_ones_listed)
 	save(self, "t");
 	run(self, "export -q -s 0 --format bolt --object libc.so.6 -e " LINES " t");
 	EXPECT_EQ(3, self->status);
-	EXPECT_NE(NULL, strstr(self->err, "nothing of libc.so.6 was executed"));
+	EXPECT_NE(NULL, strstr(self->err, "no code of libc.so.6 was executed"));
 	EXPECT_NE(NULL, strstr(self->err, "covered_sample.elf was executed"));
 	run(self, "export -q -s 0 --format folded --object x -e " LINES " t");
 	EXPECT_EQ(2, self->status);

@@ -566,7 +566,7 @@ TEST_F(command, ctf_reports_omitted_counts)
 	save(self, "trace.rtd");
 	run(self, "export --format ctf -o many trace.rtd");
 	EXPECT_EQ(0, self->status);
-	EXPECT_NE(NULL, strstr(self->err, "too many different sets of counters: 90 records of others than the first 255 sets have no counts")) {
+	EXPECT_NE(NULL, strstr(self->err, "too many different sets of counters: 90 records of sets beyond the first 255 have no counts")) {
 		TH_LOG("%s", self->err);
 	}
 }

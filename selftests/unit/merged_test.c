@@ -222,7 +222,7 @@ TEST_F(command, unmergeable_arguments_are_refused)
 		{ "report --by nothing a.rtd b.rtd", 2, "--by" },
 		{ "report --time 1..2..3 a.rtd b.rtd", 2, "--time" },
 		{ "report -e none.elf a.rtd b.rtd", 3, "none.elf" },
-		{ "top a.rtd b.rtd", 2, "one trace at a time" },
+		{ "top a.rtd b.rtd", 2, "only one trace at a time" },
 	};
 	struct sidecar later = second_sink();
 	struct stat status;

@@ -264,7 +264,7 @@ TEST_F(read, errors_are_explained)
 	EXPECT_EQ(-1, sifive_reader_set(reader, "srcbits", "9"));
 	EXPECT_NE(NULL, strstr(sifive_reader_error(reader), "not \"9\""));
 	EXPECT_EQ(-1, sifive_reader_set(reader, "srcbits", NULL));
-	EXPECT_STREQ("srcbits takes N", sifive_reader_error(reader));
+	EXPECT_STREQ("srcbits needs a value: N", sifive_reader_error(reader));
 	EXPECT_EQ(-1, sifive_reader_set(reader, "ring", "yes"));
 	EXPECT_STREQ("ring takes no value", sifive_reader_error(reader));
 	EXPECT_EQ(0, sifive_reader_set(reader, "channel", "all"));

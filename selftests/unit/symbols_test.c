@@ -188,7 +188,7 @@ TEST_F(symbols, files_that_are_not_programs_are_refused)
 	reported[0] = '\0';
 	self->options.file[0] = "/dev/zero";
 	EXPECT_FALSE(find(self, self->area));
-	EXPECT_NE(NULL, strstr(reported, "/dev/zero: not an ELF program: not a file"));
+	EXPECT_NE(NULL, strstr(reported, "/dev/zero: not an ELF program: not a regular file"));
 }
 
 /* Use the stripped file, modified by @command, as the only object. */

@@ -124,7 +124,7 @@ void analysis_notes(const struct analysis *analysis, const struct input *input)
 		report("%s: %" PRIu64 " calls too deep: left out", name,
 		       stats->too_deep);
 	if (stats->left_out)
-		report("%s: threads ran %" PRIu64 " times without their calls: there are too many threads, so record fewer",
+		report("%s: %" PRIu64 " times, a thread ran whose calls are left out: there are too many threads, so record fewer",
 		       name, stats->left_out);
 	if (stats->misplaced)
 		report("%s: %" PRIu64 " record%s no exact place among the instructions, and the intervals around %s are marked ~: there were too many records between two messages of instruction trace, or a thread completed a record late",

@@ -108,7 +108,7 @@ static void put_fallthrough(struct branches *branches, uint64_t from, uint64_t t
 		   in_file(branches, from), in_file(branches, to), times);
 }
 
-/* Writes how often the flow continued after each call: the number of returns to that place. */
+/* Writes the number of times that the flow returned to the instruction after each call. */
 static void put_returns(struct branches *branches)
 {
 	const struct executed *executed = &branches->executed;
@@ -282,7 +282,7 @@ static int find_object(struct branches *branches, const struct export *export)
 		branches->bias = executed->object[i].bias;
 		return 0;
 	}
-	report("nothing of %s was executed, or its file is missing: name another object with --object",
+	report("no code of %s was executed, or its file is missing: name another object with --object",
 	       name ? name : "a known program");
 	for (i = 0; i < executed->objects; i++)
 		report("  %s was executed", image_path(executed->object[i].image));

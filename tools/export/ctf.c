@@ -392,7 +392,7 @@ static int ctf_end(struct export *export)
 		report("%s: %" PRIu64 " records without a time, or with one before their thread's previous record, are left out",
 		       export->common.path, ctf->untimed);
 	if (ctf->uncounted)
-		report("%s: too many different sets of counters: %" PRIu64 " record%s of others than the first %d sets %s no counts; export --format csv has them",
+		report("%s: too many different sets of counters: %" PRIu64 " record%s of sets beyond the first %d %s no counts; export --format csv has them",
 		       export->common.path, ctf->uncounted, ctf->uncounted == 1 ? "" : "s",
 		       SETS_MAX - 1, ctf->uncounted == 1 ? "has" : "have");
 	file_name(export, "metadata", path);

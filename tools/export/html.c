@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /*
- * A self-contained page for any browser: page.js draws the time line, the flame
+ * A self-contained page for any browser: page.js draws the timeline, the flame
  * graph and the counters from the data written here. The page contains all calls (calls.c);
  * counters are sums over intervals.
  */
@@ -69,7 +69,7 @@ struct html {
 	bool		no_memory;
 };
 
-/* Returns the counts of a plot, one of PLOTS * PLOTS_MAX * COUNTERS_MAX; NULL if none. */
+/* Returns the counts of a plot, one of PLOTS * PLOTS_MAX * COUNTERS_MAX, or NULL if none. */
 #define PLOTS_ALL	(PLOTS * PLOTS_MAX * COUNTERS_MAX)
 static double *plot_of(const struct html *html, unsigned int number)
 {
@@ -92,7 +92,7 @@ static int html_begin(struct export *export)
 	return html->calls ? 0 : -1;
 }
 
-/* Returns an array with room for @index, whose new items are 0; NULL if out of memory. */
+/* Extends an array to contain @index, with new items set to 0; returns NULL if out of memory. */
 static void *with_room(struct html *html, void *items, uint32_t *room, uint32_t index, size_t size)
 {
 	char *more;
@@ -689,7 +689,7 @@ static void html_free(struct export *export)
 
 const struct exporter export_html = {
 	.name = "html",
-	.help = "a page for any browser: time line, flame graph, counters",
+	.help = "a page for any browser: timeline, flame graph, counters",
 	.of_tree = true,
 	.begin = html_begin,
 	.ops = {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// The time line: a ruler, each thread's calls, and below them its counters' rates, all for the
+// The timeline: a ruler, each thread's calls, and below them its counters' rates, all for the
 // same time range.
 (function (page) {
 	"use strict";
@@ -283,7 +283,7 @@
 		});
 	};
 
-	// Returns the call at a place of the time line: { chunk, data, i }.
+	// Returns the call at a position in the timeline: { chunk, data, i }.
 	function callAt(event) {
 		var t = timeAt(timeline, event), slack = span() / timeline.w, hit = null;
 		var y = event.offsetY + area.scrollTop;
@@ -368,7 +368,7 @@
 
 		CALLS.counts(hit.chunk, hit.i).then(function (counts) {
 			counts.forEach(function (count, c) {
-				// A record's count since the previous one, plus 1; 0 if unknown.
+				// A record's count since the previous record, plus 1, or 0 if unknown.
 				if (record && count)
 					mine.text += "\n" + DATA.between[c] + ": +" + (count - 1);
 				else if (!record && DATA.counters[c] !== "timestamp")

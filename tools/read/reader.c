@@ -97,7 +97,8 @@ static int set_option(struct sifive_reader *reader, const char *name, const char
 	if (!option)
 		return usage_error("no option \"%s\" for reading a trace", name);
 	if (!option->value != !value)
-		return usage_error("%s takes %s", name, value ? "no value" : option->value);
+		return value ? usage_error("%s takes no value", name) :
+			       usage_error("%s needs a value: %s", name, option->value);
 	if (value) {
 		text = keep_text(reader, value);
 		if (!text)

@@ -75,7 +75,7 @@ static void put_calls(struct table *table, const struct annotated_cost *cost)
 	put_right(table->out, cost->calls ? time_text(table, cost, text) : "", TIME_WIDTH);
 }
 
-/* Writes a cost; @line: the line whose cost is printed, NULL for an instruction. */
+/* Writes a cost; @line: the line whose cost is printed, or NULL for an instruction. */
 static void put_cost(struct table *table, const struct annotated_cost *cost,
 		     const struct annotate_line *line)
 {
@@ -198,7 +198,7 @@ static void put_function(struct table *table)
 	if (!function->known && !table->view->named)
 		put_addresses(table, function);
 	else if (has_code && !function->file && !table->view->annotate->no_source)
-		put_string(table->out, "  No source lines: the file has no line numbers for it (compile it with -g).\n");
+		put_string(table->out, "  No source lines: the file has no line numbers for this function (compile with -g).\n");
 }
 
 /* ---- instructions ------------------------------------------------------ */

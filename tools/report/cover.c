@@ -151,7 +151,10 @@ static void put_files(struct output *out, const struct covered *covered)
 	}
 }
 
-/* Writes how often a line's conditional branches were taken and not taken, starting at *@branch. */
+/*
+ * Writes the number of times that each of a line's conditional branches was taken and not taken,
+ * starting at *@branch.
+ */
 static void put_branches(struct output *out, const struct covered *covered,
 			 const struct covered_line *line, size_t *branch)
 {
@@ -187,7 +190,7 @@ static void put_lines(struct output *out, const struct covered *covered)
 	}
 }
 
-/* Writes the notes on counts; @why: the reason why counts may be too low, NULL if they are exact */
+/* Writes the notes on counts; @why: why counts may be too low, or NULL if they are exact. */
 static void put_notes(struct output *out, const char *why, const struct input *input)
 {
 	char coverage[COVERAGE_SIZE];
@@ -254,7 +257,7 @@ static int make_paths(const struct cover *cover, const struct counts *counts,
 	    paths_make(&paths, &executed, input->symbols))
 		report("out of memory");
 	else if (!paths.count)
-		report("%s: no paths: no file contains the executed code; name it with -e or --symfs",
+		report("%s: no paths: no file contains the executed code; name the program with -e or --symfs",
 		       cover->common.path);
 	else
 		result = put_paths(cover, &paths, counts, input);

@@ -39,7 +39,7 @@ struct image {
 	bool			no_memory;
 };
 
-/* Returns a symbol's rank as a function's name; 0 if unusable. */
+/* Returns a symbol's rank as a function's name, or 0 if unusable. */
 static unsigned int symbol_rank(const GElf_Sym *symbol, const char *name)
 {
 	unsigned int type = GELF_ST_TYPE(symbol->st_info);
@@ -256,7 +256,7 @@ static int open_file(const char *path, const char **error)
 		return -1;
 	}
 	if (fstat(fd, &status) || !S_ISREG(status.st_mode))
-		*error = "not a file";
+		*error = "not a regular file";
 	else if (!is_program(fd))
 		*error = "not an ELF file";
 	else

@@ -125,7 +125,7 @@ static int look_at(struct attached *process, pid_t pid)
 	return 0;
 }
 
-/* Returns the process of a thread, since threads also have folders in /proc; 0 if it has ended. */
+/* Returns a thread's process, or 0 if it has ended. Threads have folders in /proc, too. */
 static pid_t process_of(pid_t thread)
 {
 	char text[32];
@@ -363,7 +363,7 @@ static int open_processes(const struct attach *attach, struct pollfd *process)
 			report("cannot wait for %zu processes: too many open files: raise the limit (ulimit -Hn), or select fewer processes",
 			       attach->count);
 		else
-			report("cannot wait for process %d: %s: also give a program, with which the recording ends",
+			report("cannot wait for process %d: %s: also give a program to run: the recording ends when it exits",
 			       (int)pid, strerror(errno));
 		return -1;
 	}

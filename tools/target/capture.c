@@ -279,7 +279,7 @@ int capture_running(int fd, const char *path, uint32_t index, uint32_t sinks,
 		snprintf(node, sizeof(node), "%s.%u", machine_device(), index);
 		own = open(node, O_RDONLY | O_CLOEXEC);
 		if (own < 0) {
-			report("%s: %s: sifive-trace stop ends the recording, then dump can write it",
+			report("%s: %s: end the recording with sifive-trace stop, then write it with sifive-trace dump",
 			       node, strerror(errno));
 			return -1;
 		}
@@ -311,7 +311,7 @@ bool capture_short(const char *name, uint64_t bytes)
 	if (have >= bytes)
 		return false;
 	report("%s: could not be written in full: %" PRIu64 " of %" PRIu64
-	       " bytes are missing: until the next recording, sifive-trace dump -o FILE writes all of them elsewhere; read that file with --meta %s.meta",
+	       " bytes are missing: until the next recording, write all of them elsewhere with sifive-trace dump -o FILE, and read that file with --meta %s.meta",
 	       name, bytes - have, bytes, name);
 	return true;
 }

@@ -324,7 +324,7 @@ static int start(struct setup *setup)
 		       "the background process has ended");
 		return EXIT_UNREADABLE;
 	}
-	report("recording: sifive-trace stop ends it, sifive-trace dump writes it to a file (process %d)",
+	report("recording in process %d: end it with sifive-trace stop, and write it to a file with sifive-trace dump",
 	       (int)pid);
 	return EXIT_OK;
 }
@@ -407,11 +407,11 @@ static int command_stop(int argc, char **argv)
 		return EXIT_UNREADABLE;
 	}
 	if (!read_state(&state) || !state.ended) {
-		report("the recording has ended, but its state could not be written to %s: make room there before the next start; sifive-trace dump writes this recording without the names of its counters and programs",
+		report("the recording has ended, but its state could not be written to %s: make room there before the next start; sifive-trace dump will write this recording without the names of its counters and programs",
 		       FOLDER);
 		return EXIT_UNREADABLE;
 	}
-	report("ended: %" PRIu64 " samples, %" PRIu64 " bytes: sifive-trace dump writes them to a file",
+	report("ended: %" PRIu64 " samples, %" PRIu64 " bytes: write them to a file with sifive-trace dump",
 	       state.samples, state.bytes);
 	return EXIT_OK;
 }
@@ -419,8 +419,8 @@ static int command_stop(int argc, char **argv)
 const struct cli_command stop_command = {
 	.name = "stop",
 	.run = command_stop,
-	.summary = "end the recording of start",
-	.help = "End the recording of sifive-trace start. The recorded data is kept until the next recording: sifive-trace dump writes it to a file.",
+	.summary = "end the recording that start began",
+	.help = "End the recording that sifive-trace start began. The recorded data is kept until the next recording; write it to a file with sifive-trace dump.",
 	.groups = no_groups,
 	.status = "Exit status: 0 done, 2 usage error, 3 no recording, or it did not end.",
 };
@@ -485,7 +485,7 @@ static int command_steer(const struct cli_command *command, uint32_t flags, int 
 		       who, (uint64_t)status.pauses, status.pauses == 1 ? "" : "s",
 		       (double)status.paused / 1e9);
 	else
-		report("recording of process %s is paused: sifive-trace resume continues it", who);
+		report("recording of process %s is paused: continue it with sifive-trace resume", who);
 	return EXIT_OK;
 }
 
@@ -498,7 +498,7 @@ const struct cli_command pause_command = {
 	.name = "pause",
 	.run = command_pause,
 	.summary = "pause a recording until resume",
-	.help = "Pause the recording in progress, whether record, start or a program with the library began it. The program continues, but is not recorded until sifive-trace resume.",
+	.help = "Pause the recording in progress, whether record, start or a program that uses the library began it. The program continues, but is not recorded until sifive-trace resume.",
 	.groups = no_groups,
 	.status = "Exit status: 0 paused, 2 usage error, 3 nothing to pause, or failure.",
 };
@@ -567,7 +567,7 @@ static int command_status(int argc, char **argv)
 		       status.flags & SIFIVE_TRACE_STATUS_RUNNING ?
 		       "running" : "stopped",
 		       read_state(&state) && is_ours(&status, &state) ?
-		       ": sifive-trace stop ends it" : "");
+		       ": end it with sifive-trace stop" : "");
 	show_sinks(fd, &status);
 	printf("samples      %" PRIu64 ", and %" PRIu64 " that could not be written\n",
 	       (uint64_t)status.samples, (uint64_t)status.samples_lost);
@@ -657,7 +657,7 @@ static int dump(const char *path)
 		close(fd);
 		return EXIT_UNREADABLE;
 	}
-	/* The saved state of start may belong to an earlier capture. */
+	/* The state that start saved may belong to an earlier capture. */
 	if (read_state(&state) &&
 	    (is_ours(&status, &state) ||
 	     (state.ended && state.bytes == status.bytes &&
@@ -708,7 +708,7 @@ static int command_dump(int argc, char **argv)
 	if (rc)
 		return rc;
 	if (optind < argc)
-		return usage_error("dump takes no argument, not \"%s\": -o names the file",
+		return usage_error("dump takes no argument: \"%s\" is unexpected: name the file with -o",
 				   argv[optind]);
 	if (files_path(output, path, sizeof(path)))
 		return EXIT_USAGE;

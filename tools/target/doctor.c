@@ -64,7 +64,7 @@ static void explain_memory(const struct trace_node *n)
 	} else if (!strncmp(n->memory, "allocated", strlen("allocated"))) {
 		note("%s has no memory-region: its buffers come from the kernel's allocator",
 		     n->path);
-		fix("for larger ones reserve memory in the device tree: Documentation/devicetree/bindings/trace");
+		fix("for larger buffers, reserve memory in the device tree: Documentation/devicetree/bindings/trace");
 	}
 }
 
@@ -91,7 +91,7 @@ static void explain_node(const struct trace_node *n, bool stops)
 		break;
 	case NODE_REFUSED:
 		finding(stops, "the module refuses %s: %s", n->path, n->detail);
-		fix("correct the node as Documentation/devicetree/bindings/trace says; if it is correct: sifive-trace info --report FILE, for a bug report");
+		fix("correct the node as Documentation/devicetree/bindings/trace describes; if it is already correct, report a bug with the output of sifive-trace info --report FILE");
 		break;
 	case NODE_WAITING:
 		finding(stops, "%s waits for %s", n->path,
@@ -143,7 +143,7 @@ static struct kinds check_nodes(void)
 	struct kinds kinds = kinds_of(nodes, count);
 
 	if (!count) {
-		wrong("the device tree has no node of a trace encoder");
+		wrong("the device tree has no node for a trace encoder");
 		fix("add nodes: Documentation/p550.md has them for the HiFive Premier P550, Documentation/devicetree/bindings/trace describes them");
 	}
 	for (i = 0; i < count; i++)
@@ -191,7 +191,10 @@ static void check_settings(void)
 		     sizeof(paranoid));
 	machine_file("/proc/sys/kernel/perf_user_access", access,
 		     sizeof(access));
-	/* At this level, which Debian's kernels support, CAP_PERFMON does not suffice. */
+	/*
+	 * At levels above 2, which Debian's kernels support, perf requires CAP_SYS_ADMIN:
+	 * CAP_PERFMON is not enough.
+	 */
 	if (!machine_capable(MACHINE_CAP_ADMIN) && atoi(paranoid) > 2) {
 		note("kernel.perf_event_paranoid = %s: perf does not report to this user which objects programs load: samples of static programs, and of -a, have no names",
 		     paranoid);
@@ -250,7 +253,7 @@ static void check_session(int fd)
 		return;
 	machine_process(status.holder, who, sizeof(who));
 	wrong("process %s holds the trace hardware", who);
-	fix("wait until it ends; sifive-trace stop ends a recording of sifive-trace start");
+	fix("wait until it ends; if sifive-trace start began the recording, end it with sifive-trace stop");
 }
 
 /* Reports CPUs on which recording is not possible. */

@@ -207,7 +207,7 @@ static int look_at(struct search *s, const char *path, const char *option, struc
 		report("--%s %s: %s has %u functions with this name: choose one with a unique name; give a C++ function with its parameters",
 		       option, s->name, path, s->count);
 	else if (why)
-		report("--%s %s: %s: %s: give a function that calls it, or that it calls",
+		report("--%s %s: %s: %s: give one of its callers or callees instead",
 		       option, s->name, path, why);
 	else if (s->clones)
 		report("--%s %s: %s also has %s%s, a clone made by gcc: calls of %s do not count",

@@ -144,10 +144,10 @@ static void report_failure(const struct probes *probes, const char *path, const 
 		       error == EACCES || error == EPERM ?
 		       ": probes need CAP_PERFMON: record as root" : "");
 	else if (!probes->offset)
-		report("--%s: %s: the kernel cannot probe the function's first instruction: give a function that calls it, or that it calls",
+		report("--%s: %s: the kernel cannot probe the function's first instruction: give one of its callers or callees instead",
 		       option, path);
 	else
-		report("--%s: %s: the kernel cannot probe where the function returns: give another function, use a newer kernel, or --trigger",
+		report("--%s: %s: the kernel cannot probe the function's returns: give another function, use a newer kernel, or use --trigger",
 		       option, path);
 }
 

@@ -93,7 +93,7 @@ static const struct cli_option how_options[] = {
 	  .help = "with --from: record up to the thread's next call of this FUNCTION instead of the return",
 	  .set = cli_text, .offset = offsetof(struct recording, part.to) },
 	{ .name = "depth", .value = "N",
-	  .help = "record only the outermost N, 1 to 64, of a thread's nested calls; the self times of the innermost then include the calls that they make",
+	  .help = "record only the outermost N levels, 1 to 64, of a thread's nested calls; the self times at the deepest level then include deeper calls",
 	  .set = set_depth, .offset = offsetof(struct recording, part.depth), .least = 1,
 	  .most = PERF_DEPTH_MAX },
 	{ .letter = 'a', .name = "all",
@@ -385,8 +385,8 @@ static int check_auto_filter(void)
 }
 
 /*
- * Records into the command's session or, for a single process with the library, into
- * the program's.
+ * Records in the command's session or, for a single process that uses the library, in
+ * the program's session.
  */
 static int record_here(struct recording *r)
 {
@@ -502,7 +502,7 @@ static int record(struct recording *r)
 		r->setup.per_cpu = true;
 	if (setup_finish(&r->setup))
 		return EXIT_USAGE;
-	/* Events take turns only in programs with the library's own session. */
+	/* Events take turns only if the library in the program sets up the session. */
 	if (r->loads && !r->join)
 		r->setup.parsed.turn_us = r->setup.turn_us;
 	if (is_drained(r))
@@ -575,7 +575,7 @@ const struct cli_command record_command = {
 	.run = command_record,
 	.summary = "run a program and record what it does",
 	.arguments = "[--] PROGRAM [ARGUMENT]...",
-	.help = "Run a program and record what it does: each function entry and exit of a program or shared object that was compiled with -finstrument-functions, samples of others. The program is unchanged: a shared library is loaded into it. A static program is only sampled, unless it is linked with libsifive-perf.a.",
+	.help = "Run a program and record what it does: each function entry and exit of a program or shared object that was compiled with -finstrument-functions, and samples of other programs. The program is unchanged: a shared library is loaded into it. A static program is only sampled, unless it is linked with libsifive-perf.a.",
 	.groups = record_groups,
 	.status = "Exit status: the program's; 128 plus the number of the signal that ended it; 125 nothing was recorded, 126 the program cannot be run, 127 it was not found, 2 usage error.",
 	.program = true,

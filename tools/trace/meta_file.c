@@ -21,7 +21,7 @@ static int read_file(const char *path, int fd, bool beside, struct meta *meta)
 	int error;
 
 	if (fstat(fd, &status) || !S_ISREG(status.st_mode)) {
-		report("%s: not a file (" META_ADVICE ")", path);
+		report("%s: not a regular file (" META_ADVICE ")", path);
 		return -1;
 	}
 	if (beside && !status.st_size) {

@@ -253,7 +253,7 @@ static int set_up(struct trace *trace, const struct trace_options *options,
 		return -1;
 	}
 	if (src_bits < 0) {
-		report("%s: not a trace, or damaged: with every srcbits more messages are malformed than whole (use -s N to read it anyway)",
+		report("%s: not a trace, or damaged: no value of srcbits makes most of its messages valid (use -s N to read it anyway)",
 		       trace->in.path);
 		return -1;
 	}

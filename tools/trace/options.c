@@ -111,7 +111,7 @@ const struct cli_option options_names[] = {
 	  .set = cli_text, .offset = offsetof(struct options, symbols.symfs) },
 	/* The words are in the order of enum demangle. */
 	{ .name = "demangle", .value = "simple|full|no",
-	  .help = "C++ names without parameters (default), with parameters, or as in the file",
+	  .help = "C++ names without parameters (default), with parameters, or mangled, as in the file",
 	  .set = cli_word, .offset = offsetof(struct options, symbols.demangle) },
 	{ .name = NULL }
 };
@@ -187,7 +187,7 @@ int options_parse(const struct cli_command *command, void *target, struct option
 				   command->name);
 	options->path = argv[optind++];
 	if (takes == OPTIONS_ONE && optind < argc)
-		return usage_error("%s reads one trace at a time, not also \"%s\"; sifive-trace merge combines the traces of several sinks",
+		return usage_error("%s reads only one trace at a time: \"%s\" is one too many; combine the traces of several sinks with sifive-trace merge",
 				   command->name, argv[optind]);
 	while (optind < argc && (takes == OPTIONS_TRACES || is_named_as_trace(argv[optind])))
 		optind++;
