@@ -47,7 +47,7 @@
  * @call_site:	return address of the call
  * @enter:	start of the call in ticks, plus @waited; if @timed is clear, the latest known
  *		time before the start
- * @inner:	ticks spent in functions that it called, or in unknown functions
+ * @inner:	ticks spent in functions that @function called, or in unknown functions
  * @waited:	ticks that its thread waited for room during the call, which are charged
  *		to no function
  * @timed:	@enter is valid
@@ -114,8 +114,8 @@ struct analysis_thread {
 	 * The next two members are used only with that state.
 	 */
 	struct analysis_thread	*recorded;
-	bool			elsewhere;	/* the thread has changed harts since */
-	bool			broken;		/* the latest record had no address */
+	bool			elsewhere;	/* the thread has changed harts since the latest record */
+	bool			broken;		/* the latest record had no address or no header */
 };
 
 /* Why a call ended. */
@@ -133,7 +133,7 @@ enum analysis_why {
  * @self_inferred: @self is inferred
  * @total:	ticks from enter to exit
  * @self:	ticks of @total outside functions that it called
- * @count:	counts of each counter from enter to exit, by column; 0 if negative
+ * @count:	counts of each counter from enter to exit, by column, or 0 if negative
  * @count_self:	part of @count outside functions that it called
  */
 struct analysis_end {
@@ -300,7 +300,7 @@ struct analysis;
  * @ops:	consumer
  * @context:	passed to each callback
  *
- * Return: the analysis, NULL if out of memory.
+ * Return: the analysis, or NULL if out of memory.
  */
 struct analysis *analysis_new(const struct meta *meta, struct symbols *symbols,
 			      const struct analysis_ops *ops, void *context);
@@ -321,7 +321,7 @@ void analysis_limit(struct analysis *analysis, const struct input *input);
  */
 void analysis_show_turns(struct analysis *analysis);
 
-/** analysis_turns() - return the events that take turns, NULL if none are shown */
+/** analysis_turns() - return the events that take turns, or NULL if none are shown */
 const struct turns *analysis_turns(const struct analysis *analysis);
 
 /** analysis_free() - free an analysis; NULL is allowed */
@@ -334,7 +334,7 @@ void analysis_free(struct analysis *analysis);
  */
 int analysis_run(struct analysis *analysis, struct trace *trace);
 
-/** analysis_oncpu() - return the context switches, NULL if none were recorded */
+/** analysis_oncpu() - return the context switches, or NULL if none were recorded */
 const struct oncpu *analysis_oncpu(const struct analysis *analysis);
 
 /** analysis_faults() - return the page faults that were recorded */

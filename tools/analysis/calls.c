@@ -75,7 +75,7 @@ static bool make_room(struct analysis *analysis, struct analysis_thread *thread)
 	return resize(analysis, thread, room, stride);
 }
 
-/* Whether a function is the one with which a program or a thread starts, so it is called once. */
+/* Whether a program or a thread starts in this function, so the function is called only once. */
 static bool starts(struct analysis *analysis, const struct analysis_frame *frame)
 {
 	const uint64_t caller = symbols_caller(analysis->symbols, frame->call_site);
@@ -96,7 +96,7 @@ void doubt(struct analysis *analysis, const struct analysis_thread *thread,
 {
 	unsigned int doubts = frame->doubts;
 
-	/* A thread's first call continues after lost records, if it can be no later call. */
+	/* A thread's first call continued across the loss unless this may be a later call. */
 	if (doubts & ANALYSIS_RECORDS_LOST && frame == thread->frame && !thread->returned &&
 	    (end->why == ANALYSIS_CUT || starts(analysis, frame)))
 		doubts &= ~ANALYSIS_RECORDS_LOST;
@@ -321,8 +321,8 @@ void calls_cut(struct analysis *analysis, struct analysis_thread *thread)
 }
 
 /*
- * Returns the number of calls that an exit record ends: all up to the innermost call of this
- * function from this call site, or else up to its innermost call from any site; 0 if there is none.
+ * Returns the number of calls that an exit record ends: all calls up to the function's
+ * innermost call from this call site, or else from any site. Returns 0 if there is no such call.
  */
 static unsigned int ends(const struct analysis_thread *thread,
 			 const struct perfrec_record *record, uint32_t function)

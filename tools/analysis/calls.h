@@ -27,7 +27,7 @@ struct stream {
 	/* The column of cycles. */
 	uint8_t		cycles;
 	/*
-	 * The hart's counts of events that take turns, NULL if there are none yet, or if they
+	 * The hart's counts of events that take turns, or NULL if there are none yet, or if they
 	 * are kept per thread.
 	 */
 	struct turns_last *turns;
@@ -41,8 +41,8 @@ struct stream {
 	 */
 	const struct analysis_thread *thread;
 	/*
-	 * The state of the hart's samples, NULL unless they name threads. The latest one's thread
-	 * is its thread: the samples of all threads form one sequence of counts and times.
+	 * The state of the hart's samples, or NULL unless they name threads. Its thread is that of
+	 * the latest sample: the samples of all threads form one sequence of counts and times.
 	 */
 	struct analysis_thread *sampler;
 	uint32_t	part;
@@ -92,15 +92,15 @@ struct analysis {
 	/* Records that a loss left unfinished, per channel. */
 	struct losses			dropped[PERFREC_CHANNELS];
 	/*
-	 * Counts of the current record, by column, and the columns in which they are negative; and
-	 * whether any was negative so far.
+	 * Counts of the current record, by column; the columns in which they are negative; and
+	 * whether any count has been negative so far.
 	 */
 	uint64_t			delta[COUNTERS_MAX];
 	uint64_t			backwards;
 	bool				went_back;
 	/*
-	 * Columns in which calls and manual records count, and those in which the kernel's
-	 * samples do.
+	 * Columns that calls and manual records count, and columns that the kernel's samples
+	 * count.
 	 */
 	uint64_t			charged;
 	uint64_t			sampled;
@@ -242,7 +242,7 @@ uint64_t counting_turns(struct analysis *analysis, struct analysis_thread *threa
 uint64_t analysis_count(struct analysis *analysis, struct analysis_thread *thread,
 			struct stream *stream, const struct perfrec_record *record, bool lost);
 
-/** analysis_thread_of() - return the state of a record's thread; NULL if out of memory */
+/** analysis_thread_of() - return the state of a record's thread, or NULL if out of memory */
 struct analysis_thread *analysis_thread_of(struct analysis *analysis,
 					   const struct perfrec_record *record);
 
@@ -251,8 +251,8 @@ struct analysis_thread *counting_sampler(struct analysis *analysis, struct strea
 					 const struct perfrec_record *record);
 
 /**
- * counting_thread() - return the state to which a record's counts and times belong; NULL if out of
- * memory
+ * counting_thread() - return the state to which a record's counts and times belong, or NULL if out
+ * of memory
  */
 static inline struct analysis_thread *counting_thread(struct analysis *analysis,
 						      struct stream *stream,

@@ -23,7 +23,7 @@
  * struct counters - the columns of a trace
  * @times:	the first @times columns are times in ticks: enum counters_time
  * @apart:	counters whose events take turns have no columns here: see turns.h
- * @turn:	the turn in which a column's event is counted, 0 if always
+ * @turn:	the turn in which a column's event is counted, or 0 if always
  * @hidden:	the column is not a counter's: it contains the cycles in which the events of @turn
  *		were counted
  */
@@ -40,7 +40,7 @@ struct counters {
 /**
  * counters_names() - write unique names of a record's counters
  * @counters:	set of counters; its side-car file may contain the user's names
- * @header:	the record's header, NULL if there is none
+ * @header:	the record's header, or NULL if there is none
  * @count:	number of its counters, at most PERFREC_COUNTERS
  * @name:	set to @count names; the second counter with the same name is "NAME#2", and a
  *		hart's counts are "NAME (hart)"
@@ -51,7 +51,7 @@ void counters_names(const struct counters *counters,
 
 /**
  * counters_is() - whether a counter has the name that a user gave
- * @name:	the counter's
+ * @name:	name of the counter
  * @wanted:	the user's name, which may omit COUNTERS_HART
  * @length:	length of @wanted
  */
@@ -91,10 +91,10 @@ bool counters_backwards(const struct perfrec_record *record, unsigned int i, uin
 
 /**
  * counters_assign() - find or create a column for each counter of a record
- * @header:	the record's header, NULL if there is none
+ * @header:	the record's header, or NULL if there is none
  * @count:	number of its counters
- * @column:	set to @count columns; COUNTERS_NONE if there are too many, and, if
- *		@apart is set, for counters whose events take turns
+ * @column:	set to @count columns: COUNTERS_NONE for counters beyond the limit and, if
+ *		@apart is set, for those whose events take turns
  */
 void counters_assign(struct counters *counters,
 		     const struct perfrec_header *header, unsigned int count,

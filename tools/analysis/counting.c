@@ -4,7 +4,7 @@
 
 #include "calls.h"
 
-/* Returns the column of the cycles that are always counted, COUNTERS_NONE if there are none. */
+/* Returns the column of the cycles that are always counted, or COUNTERS_NONE if there are none. */
 static uint8_t cycles_of(const struct stream *stream, const struct perfrec_record *record)
 {
 	unsigned int i;
@@ -100,7 +100,7 @@ void counting_backwards(struct analysis *analysis, const struct stream *stream,
 		if (column == COUNTERS_NONE || !(known >> column & 1) ||
 		    !counters_backwards(record, i, analysis->delta[column]))
 			continue;
-		/* In 64 bits, adding it decreases a sum. */
+		/* Sign-extend the difference, so that adding it decreases a sum. */
 		analysis->delta[column] |= ~counters_mask(record, i);
 		analysis->backwards |= 1ull << column;
 	}
@@ -116,7 +116,7 @@ uint64_t counting_forwards(struct analysis *analysis, struct analysis_thread *th
 		return known;
 	analysis->went_back = true;
 	analysis->stats.backwards += (unsigned int)__builtin_popcountll(backwards);
-	/* A thread's own counts do not depend on the hart: its records are in the wrong order. */
+	/* A thread's own counts do not depend on the hart, so its records are in the wrong order. */
 	if (analysis->meta->per_thread && thread->src != record->src)
 		calls_doubt(thread);
 	return known & ~backwards;

@@ -47,7 +47,7 @@ struct counts;
 
 /**
  * counts_new() - count executed code
- * @symbols:	the code, which must outlive the counts; NULL if there is none
+ * @symbols:	the code, which must outlive the counts, or NULL if there is none
  * @calls:	set of instructions that were requested: enum meta_calls
  *
  * Return: NULL if out of memory.

@@ -10,7 +10,7 @@
 /**
  * struct fault_counts - the faults of one function
  * @faults:	number of faults
- * @major:	major ones among them
+ * @major:	number of these that are major faults
  */
 struct fault_counts {
 	uint64_t	faults;
@@ -19,7 +19,7 @@ struct fault_counts {
 
 /**
  * struct faults - the faults of all functions; empty if zeroed
- * @of:		@count entries, indexed by the number of the function; NULL if there was no
+ * @of:		@count entries, indexed by the number of the function, or NULL if there was no
  *		fault
  */
 struct faults {
@@ -28,8 +28,10 @@ struct faults {
 };
 
 /**
- * faults_add() - count a fault of a function, whose number is less than FUNCTIONS_MAX;
- * false if out of memory
+ * faults_add() - count a fault of a function
+ * @function:	number of the function, less than FUNCTIONS_MAX
+ *
+ * Return: false if out of memory.
  */
 bool faults_add(struct faults *faults, uint32_t function, bool major);
 

@@ -230,7 +230,7 @@ static uint32_t search_from(struct track *track)
 
 /*
  * Returns the number of calls that remain open if a function's innermost call becomes the
- * thread's innermost one; 0 if the function has no open call.
+ * thread's innermost one, or 0 if the function has no open call.
  */
 static uint32_t depth_of(struct track *track, uint64_t function)
 {

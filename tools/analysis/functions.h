@@ -11,20 +11,20 @@
 
 struct functions;
 
-/** functions_new() - create a set that contains only FUNCTIONS_OTHER; NULL if out of memory */
+/** functions_new() - create a set with only FUNCTIONS_OTHER; return NULL if out of memory */
 struct functions *functions_new(void);
 
 /** functions_free() - free; NULL is allowed */
 void functions_free(struct functions *functions);
 
-/** functions_find() - return the number of an address, FUNCTIONS_OTHER if it has none */
+/** functions_find() - return the number of an address, or FUNCTIONS_OTHER if it has none */
 uint32_t functions_find(struct functions *functions, uint64_t address);
 
 /**
  * functions_add() - number a new address
- * @same:	another address of the same function, whose number to share; or @address
+ * @same:	another address of the same function, to share its number, or @address
  *
- * Return: the number, FUNCTIONS_OTHER if there are too many.
+ * Return: the number, or FUNCTIONS_OTHER if there are too many.
  */
 uint32_t functions_add(struct functions *functions, uint64_t address, uint64_t same);
 
@@ -32,7 +32,7 @@ uint32_t functions_add(struct functions *functions, uint64_t address, uint64_t s
 uint32_t functions_count(const struct functions *functions);
 
 /**
- * functions_address() - return the first address of function @id; 0 for FUNCTIONS_OTHER, or if
+ * functions_address() - return the first address of function @id, or 0 for FUNCTIONS_OTHER, or if
  * there is none
  */
 uint64_t functions_address(const struct functions *functions, uint32_t id);

@@ -252,7 +252,7 @@ static void on_loss(struct oncpu *oncpu, const struct event *event)
 	doubts_add(&oncpu->doubts, from, to);
 }
 
-/* After a loss: @t is running, or no thread is, but the previous thread is not. */
+/* Called after a loss, when it is known what is running now: the thread before the loss is not. */
 static void settle(struct oncpu *oncpu, struct hart *hart, const struct oncpu_thread *t)
 {
 	struct oncpu_thread *was = hart->was;
@@ -289,7 +289,7 @@ static void leave_hart(struct oncpu *oncpu, struct oncpu_thread *t, const struct
 	t->hart->was = NULL;
 }
 
-/* Returns how long the thread has not run so far, and how long its state was unknown. */
+/* Returns how long the thread has been off the CPU so far, and how long its state was unknown. */
 static struct syscall_sums sums_of(const struct oncpu_thread *t)
 {
 	const uint64_t unknown = t->times.time[ONCPU_UNKNOWN];
@@ -366,7 +366,10 @@ static void on_woken(struct oncpu *oncpu, struct oncpu_thread *t, uint64_t now)
 	t->times.wakeups++;
 }
 
-/* Returns a thread's state, which execve() passes on to the next program; NULL if none. */
+/*
+ * Returns a thread's state, or NULL if it has none. After execve(), this is the state of the
+ * thread that had the id before.
+ */
 static struct oncpu_thread *state_of(const struct oncpu *oncpu, struct thread *thread)
 {
 	struct thread *before;

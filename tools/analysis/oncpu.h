@@ -137,7 +137,7 @@ void oncpu_end(struct oncpu *oncpu);
 /** oncpu_failed() - whether memory ran out */
 bool oncpu_failed(const struct oncpu *oncpu);
 
-/** oncpu_times() - return a thread's times after oncpu_end(), NULL if it has no known switch */
+/** oncpu_times() - return a thread's times after oncpu_end(), or NULL if it has no known switch */
 const struct oncpu_times *oncpu_times(const struct thread *thread);
 
 /** oncpu_stats() - return the statistics of uncertainties */

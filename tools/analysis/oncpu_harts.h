@@ -67,14 +67,14 @@ struct oncpu_thread {
 
 /**
  * struct hart - the running thread of a hart
- * @known:	set if @running is valid: the running thread, NULL if no recorded thread is running
- * @sure:	time since which no records are missing, valid if @known is clear
+ * @known:	@running is valid: the running thread, or NULL if no recorded thread is running
+ * @sure:	time after which no record has been lost, valid if @known is clear
  * @was:	last thread that is known to have run, valid if @known is clear
- * @time:	time of its latest message, 0 if no message has a time
+ * @time:	time of its latest message, or 0 if no message has a time
  * @offset:	offset of that message
  * @ended:	set if its latest switch record marks the end of the recording, or the start of a
  *		pause
- * @lost:	messages are missing since @from; the time of the next message ends the loss
+ * @lost:	messages have been lost since @from; the time of the next message ends the loss
  * @whole:	time of its latest switch record: any missing record is later
  * @execute:	the system call of a thread that has just ended here in order to take over
  *		another id

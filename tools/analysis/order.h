@@ -13,7 +13,7 @@
 struct order;
 
 /**
- * order_new() - create an empty order; NULL if out of memory
+ * order_new() - create an empty order; return NULL if out of memory
  * @give:	receives the records in order, with @context
  */
 struct order *order_new(struct threads *threads, reorder_give give, void *context);

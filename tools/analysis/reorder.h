@@ -13,7 +13,7 @@ struct reorder;
 
 typedef void (*reorder_give)(void *context, const struct perfrec_record *record);
 
-/** reorder_new() - create an empty window; NULL if out of memory */
+/** reorder_new() - create an empty window; return NULL if out of memory */
 struct reorder *reorder_new(reorder_give give, void *context);
 
 /** reorder_free() - free, without passing held records on; NULL is allowed */

@@ -19,7 +19,7 @@ struct spread {
 	uint64_t	sum;
 	uint64_t	least;
 	uint64_t	most;
-	uint64_t	*octave[OCTAVES];	/* steps of each octave; NULL if all are 0 */
+	uint64_t	*octave[OCTAVES];	/* steps of each octave, or NULL if all are 0 */
 };
 
 /* Returns the number of low bits of a time that its step ignores. */

@@ -13,7 +13,7 @@ struct spread;
 
 /**
  * struct spreads - the distributions of a profile's rows
- * @of:		distributions by row; NULL if no call has a time
+ * @of:		distributions by row, or NULL if no call has a time
  * @rows:	length of @of
  * @bytes:	memory used by them in bytes, at most SPREAD_BYTES
  * @full:	memory ran out: some calls are missing
@@ -33,10 +33,10 @@ void spread_add(struct spreads *spreads, size_t row, uint64_t ticks);
 /** spread_known() - whether a row has a call with a time */
 int spread_known(const struct spreads *spreads, size_t row);
 
-/** spread_least() - return the time of the shortest call of a row; 0 if it has none with a time */
+/** spread_least() - return the time of a row's shortest call, or 0 if no call has a time */
 uint64_t spread_least(const struct spreads *spreads, size_t row);
 
-/** spread_most() - return the time of the longest call */
+/** spread_most() - return the time of a row's longest call */
 uint64_t spread_most(const struct spreads *spreads, size_t row);
 
 /** spread_mean() - return the mean time, rounded */

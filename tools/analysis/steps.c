@@ -17,7 +17,7 @@
 
 /**
  * struct stop - where a thread stopped
- * @from:	the block that begins there, NULL if no file contains it
+ * @from:	the block that begins there, or NULL if no file contains it
  * @trap:	set if a trap stopped the thread
  * @unknown:	the stop was counted as unknown
  */
@@ -162,7 +162,7 @@ const struct block *steps_resume(struct steps *steps, const struct flow_place *p
 	if (!owner)
 		return NULL;
 	late = went_on(owner, place);
-	/* A match below the top: the handlers above it, of signals or other traps, have ended. */
+	/* If a stop below the top matches, the signal or trap handlers above it have ended. */
 	for (i = owner->stops; i--; ) {
 		top = &owner->stop[i];
 		if (address != top->address && !(top->from && leads_to(top->from, address)))

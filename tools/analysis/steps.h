@@ -14,13 +14,13 @@
 
 struct steps;
 
-/** steps_new() - create a new state; @code must outlive it; NULL if out of memory */
+/** steps_new() - create a state, which @code must outlive; return NULL if out of memory */
 struct steps *steps_new(struct code *code);
 
 /** steps_free() - free the state; NULL is allowed */
 void steps_free(struct steps *steps);
 
-/** steps_owner() - note that @thread runs on a source from here on; 0 if the thread is not named */
+/** steps_owner() - note that @thread (0 if unnamed) runs on a source from here on */
 void steps_owner(struct steps *steps, unsigned int src, uint32_t thread);
 
 /**

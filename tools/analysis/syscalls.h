@@ -67,7 +67,7 @@ struct syscall_done {
 
 /**
  * struct syscalls - the calls of all threads; empty if zeroed
- * @time:	times by call number, complete after syscalls_end(); NULL if there were no calls
+ * @time:	times by call number, complete after syscalls_end(), or NULL if there were no calls
  * @doubtful:	calls during which records may be missing, or whose thread is unknown: not
  *		included in @time
  */

@@ -38,7 +38,7 @@ struct threads {
 	struct thread		*recent[PERFREC_CHANNELS];
 	struct thread		*owner[PERFREC_CHANNELS];	/* latest named one */
 	/*
-	 * Length of a lap of the timestamp, 0 if unknown; and the current lap: see
+	 * Length of a lap of the timestamp, or 0 if unknown; and the current lap: see
 	 * find_by_time().
 	 */
 	uint64_t		lap;
@@ -314,8 +314,8 @@ struct thread *find_by_time(struct threads *threads, const struct perfrec_record
 }
 
 /*
- * Like find_by_time(), which is rarely called, because most records belong to the previous record's
- * thread: also a record without a time.
+ * Like find_by_time(), which is rarely called, because most records belong to the thread of the
+ * previous record. A record without a time is assumed to belong to it, too.
  */
 static inline struct thread *find_again(struct threads *threads,
 					const struct perfrec_record *record)
@@ -351,7 +351,7 @@ unsigned int threads_left_out(const struct threads *threads)
 	return threads->left_out;
 }
 
-/* Returns a thread that is not in the side-car file; NULL if there are too many of them. */
+/* Returns a thread that is not in the side-car file, or NULL if there are too many of them. */
 static struct thread *stranger(struct threads *threads, unsigned int channel,
 			       uint32_t tid)
 {

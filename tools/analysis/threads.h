@@ -45,7 +45,7 @@ struct thread {
 
 struct threads;
 
-/** threads_new() - create an empty set; NULL if out of memory */
+/** threads_new() - create an empty set; return NULL if out of memory */
 struct threads *threads_new(const struct meta *meta);
 
 /**
@@ -72,14 +72,14 @@ bool threads_move(const struct threads *threads, unsigned int channel);
  * threads_find() - find the thread of a record
  * @record:	a record of any source, channel and time
  *
- * Return: the thread, NULL if out of memory.
+ * Return: the thread, or NULL if out of memory.
  */
 struct thread *threads_find(struct threads *threads,
 			    const struct perfrec_record *record);
 
 /**
- * threads_named() - find the thread with an id at a time; NULL if out of memory or if there
- * are too many threads
+ * threads_named() - find the thread that had an id at a given time; return NULL if out of memory
+ * or if there are too many threads
  */
 struct thread *threads_named(struct threads *threads, uint32_t tid,
 			     const struct perfrec_stamp *stamp);
@@ -87,19 +87,19 @@ struct thread *threads_named(struct threads *threads, uint32_t tid,
 /** threads_left_out() - return the number of threads beyond the limit that only the trace names */
 unsigned int threads_left_out(const struct threads *threads);
 
-/** threads_before() - return the thread that had the id before, NULL if none has been found */
+/** threads_before() - return the thread that had the id before, or NULL if none has been found */
 struct thread *threads_before(const struct threads *threads, const struct thread *thread);
 
 /**
- * threads_process() - return the name of a process, NULL if unknown: of its latest program, or of
- * its first thread if samples, switches or instruction trace name the threads
+ * threads_process() - return the name of a process's latest program, or, if samples, switches or
+ * instruction trace name the threads, that of its first thread; return NULL if unknown
  */
 const char *threads_process(const struct meta *meta, int64_t pid);
 
 /** threads_count() - return the number of threads found */
 unsigned int threads_count(const struct threads *threads);
 
-/** threads_get() - return the thread with a number */
+/** threads_get() - return thread number @id, in order of appearance */
 struct thread *threads_get(const struct threads *threads, unsigned int id);
 
 #endif /* SIFIVE_TRACE_THREADS_H */

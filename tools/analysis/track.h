@@ -19,7 +19,7 @@ struct frame {
 	uint64_t	site;		/* call site, in the same form as in records */
 	const struct block *before;	/* the owner's @last, for a signal handler */
 	bool		handler;
-	bool		jumped;		/* entered by a tail call, in place of another's call */
+	bool		jumped;		/* entered by a tail call, replacing another call */
 	bool		unseen;		/* the caller's code is in no file */
 	bool		earlier;	/* the call began before its first traced instruction */
 };
@@ -27,8 +27,8 @@ struct frame {
 /**
  * struct owner - a thread, or the code that is running on a source without a thread name
  * @id:		thread id, or source, plus 1 << 32
- * @interrupted: address at which its latest trap interrupted it, 0 if unknown
- * @last:	the block at whose end its latest part stopped, NULL if it stopped within a
+ * @interrupted: address at which its latest trap interrupted it, or 0 if unknown
+ * @last:	the block at whose end its latest part stopped, or NULL if it stopped within a
  *		block
  * @before:	like @last, for the code interrupted by the latest signal handler
  * @unseen:	set if it is running code that no file contains

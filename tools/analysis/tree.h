@@ -16,7 +16,7 @@
  * struct tree_node - a function as called along one path
  * @function:	number of the function in the analysis; for a child of the root of a tree by thread,
  *		the thread's id
- * @depth:	number of enclosing calls; 0 for a function without a caller
+ * @depth:	number of enclosing calls, or 0 for a function without a caller
  * @parent:	node of the caller
  * @child:	most expensive callee, or TREE_NONE
  * @next:	next callee of its parent, or TREE_NONE

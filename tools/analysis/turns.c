@@ -39,11 +39,11 @@ struct event {
  * @event:	the events
  * @events:	number of events
  * @column:	the column with a turn's cycles, by turn
- * @cycles:	the column of all cycles, COUNTERS_NONE until there is one
+ * @cycles:	the column of all cycles, or COUNTERS_NONE until there is one
  * @all:	cycles of all records, regardless of the turn
  * @counted:	cycles of records within turns
  * @longest:	ticks between two records beyond which an equal turn number may mean a later
- *		turn; 0 if unknown
+ *		turn, or 0 if unknown
  */
 struct turns {
 	unsigned int	number;
@@ -198,7 +198,7 @@ bool turns_change(const struct perfrec_record *record, unsigned int i)
 	       (record->value[i] ^ (before & counters_mask(record, i))) >> shift_of(record, i);
 }
 
-/* What the counters of a record that take turns have counted since the previous record. */
+/* Counts since the previous record, of a record's counters that take turns. */
 struct since {
 	uint32_t	mask;		/* mask of counters, by number */
 	uint64_t	period;		/* numbers of turn and round */

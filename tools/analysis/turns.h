@@ -19,10 +19,7 @@
 
 struct turns;
 
-/*
- * The previous record of a thread or stream, with whose counters the next record is
- * compared.
- */
+/* The previous record of a thread or stream: the next record's counters are compared with it. */
 struct turns_last {
 	bool		known;
 	bool		timed;
