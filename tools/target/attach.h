@@ -71,7 +71,7 @@ void attach_started(struct attach *attach, const cpu_set_t *cpus);
  */
 void attach_objects(struct attach *attach, const char *files);
 
-/** attach_objects_of() - return the objects of process @pid, NULL if it is not recorded */
+/** attach_objects_of() - return the objects of process @pid, or NULL if it is not recorded */
 struct objects *attach_objects_of(struct attach *attach, pid_t pid);
 
 /**

@@ -58,7 +58,7 @@ int capture_try(const struct perf_setup *wanted, struct capture_mark *mark);
  * struct capture_details - what a side-car file contains about the programs; pointers may be NULL
  * @launch:	the program that was run
  * @calls:	enum calls_of: whose calls were requested, if there is instruction trace
- * @objects:	the objects in memory, for objects_report() afterwards; NULL if they are passed
+ * @objects:	the objects in memory, for objects_report() afterwards, or NULL if they are passed
  *		to capture_save()
  * @tree:	processes with separate objects, which are written instead of @objects
  * @names:	the names of threads without the library
@@ -87,10 +87,10 @@ int capture_describe(const char *path, const struct perf_setup *setup,
  * capture_save() - write a capture's bytes and side-car files
  * @fd:		the trace device
  * @path:	path of the file; with several sinks, .0, .1 ... are appended
- * @description: file that capture_describe() has written, NULL if there is none
- * @objects:	the objects in memory; NULL if the description has them
+ * @description: file that capture_describe() has written, or NULL if there is none
+ * @objects:	the objects in memory, or NULL if the description has them
  * @drain:	state of the copying, if the bytes were drained, or NULL
- * @ran:	nanoseconds from the capture's start to its stop, 0 if unknown
+ * @ran:	nanoseconds from the capture's start to its stop, or 0 if unknown
  * @quiet:	whether to print only errors and losses
  *
  * Return: 0, or -1 after printing an error.

@@ -12,7 +12,7 @@
  * demangle() - demangle a symbol, with types
  * @symbol:	name in a symbol table
  *
- * Return: a string to be freed with free(); NULL if @symbol is not a C++ name, or if there is
+ * Return: a string to be freed with free(), or NULL if @symbol is not a C++ name, or if there is
  * no C++ library.
  */
 char *demangle(const char *symbol);

@@ -7,7 +7,7 @@
 #include <stdio.h>
 
 /**
- * doctor() - write findings to @to, each line after @prefix; false if tracing would
+ * doctor() - write findings to @to, each line after @prefix; return false if tracing would
  * not work
  */
 bool doctor(FILE *to, const char *prefix);

@@ -45,20 +45,20 @@ struct drain_sink {
 
 /**
  * struct drain - state of copying a capture while it runs
- * @sink:	the @sinks sinks of the capture; 0 if nothing is drained
+ * @sink:	the @sinks sinks of the capture, or 0 if nothing is drained
  * @path:	path of the files, see capture_save()
  * @control:	descriptor of the whole machine's device
  * @events:	descriptor that becomes readable when a sink has bytes
  * @capture:	the number of the capture, from sifive_trace_status.capture
- * @pid:	the process that holds the session; 0 if it need not be checked
+ * @pid:	the process that holds the session, or 0 if it need not be checked
  * @live:	set while the capture is running
  * @looks:	number of checks before the capture ran
- * @most:	maximum total size, 0 if no limit
- * @piece_size:	maximum size of a piece, 0 if no limit
- * @piece_time:	maximum length of a piece in nanoseconds, 0 if no limit
- * @keep:	number of pieces to keep for each file, 0 for all
+ * @most:	maximum total size, or 0 if no limit
+ * @piece_size:	maximum size of a piece, or 0 if no limit
+ * @piece_time:	maximum length of a piece in nanoseconds, or 0 if no limit
+ * @keep:	number of pieces to keep for each file, or 0 for all
  * @part:	selection of the recorded calls, if the recording is split into pieces
- * @until:	time at which to end, in nanoseconds of CLOCK_MONOTONIC; 0 if no limit
+ * @until:	time at which to end, in nanoseconds of CLOCK_MONOTONIC, or 0 if no limit
  * @over:	a limit was reached: nothing more is copied
  * @wait:	records wait for room, or are dropped, so data after a limit must still be read
  * @quiet:	whether to print only errors and losses
@@ -107,8 +107,8 @@ int drain_open(struct drain *drain, const char *path, uint32_t capture, uint32_t
 
 /**
  * drain_limit() - set when to end, and whether to show progress
- * @most:	maximum total size, 0 if no limit
- * @time:	nanoseconds from now, 0 if no limit
+ * @most:	maximum total size, or 0 if no limit
+ * @time:	nanoseconds from now, or 0 if no limit
  * @wait:	records wait for room, or are dropped
  * @quiet:	set to show no progress, even on a terminal
  */

@@ -74,7 +74,7 @@ bool elf_has(const struct elf *elf, const char *name)
 	return memmem(elf->bytes, elf->size, name, strlen(name) + 1);
 }
 
-/* Returns the @count elements of @size bytes at @offset; NULL unless all are in the file. */
+/* Returns the @count elements of @size bytes at @offset, or NULL unless all are in the file. */
 static const void *part(const struct elf *elf, uint64_t offset, uint64_t count,
 			size_t size)
 {

@@ -26,9 +26,7 @@ struct family {
 	size_t			events;
 };
 
-/**
- * family_next() - return the family after @family, or the first one for NULL; NULL after the last
- */
+/** family_next() - return the family after @family (NULL: the first), or NULL after the last */
 const struct family *family_next(const struct family *family);
 
 /** family_named() - return a family by name, or NULL */
@@ -42,7 +40,7 @@ const struct family *family_of(const char *cpu);
  * @list:	the user's list, comma-separated
  * @family:	family whose event names are also accepted, or NULL
  *
- * Return: a string to free, with names of @family as rHEX; NULL after printing an error for an
+ * Return: a string to free, with names of @family as rHEX, or NULL after printing an error for an
  * unknown word.
  */
 char *events_translate(const char *list, const struct family *family);
@@ -50,7 +48,7 @@ char *events_translate(const char *list, const struct family *family);
 /** events_firmware() - whether firmware counts any event of @list, which may be NULL */
 bool events_firmware(const char *list);
 
-/** events_usual() - get general, cache or firmware event number @index; false after the last */
+/** events_usual() - get general, cache or firmware event @index; return false after the last */
 bool events_usual(size_t index, struct perf_event_id *event);
 
 #endif /* SIFIVE_TRACE_EVENTS_H */

@@ -12,11 +12,11 @@
 
 /**
  * files_path() - choose the file for -o
- * @given:	argument of -o; NULL if there was none, for trace.rtd
- * @path:	set to the file, trace.rtd in the folder if -o names a folder
+ * @given:	argument of -o, or NULL to use trace.rtd
+ * @path:	set to the path of the file; if -o names a folder, that of trace.rtd in it
  *
- * If the user has named a file that is a link, the command follows it. All other names,
- * including derived ones, are the command's own. Return: 0, or -1 after printing an error.
+ * If the user has named a file that is a link, the command follows the link. The command chooses
+ * all other names, including derived ones, itself. Return: 0, or -1 after printing an error.
  */
 int files_path(const char *given, char *path, size_t size);
 
@@ -42,7 +42,7 @@ mode_t files_restrict(void);
  */
 int files_create(const char *path);
 
-/** files_open() - like files_create(), but returns an output; NULL after printing an error */
+/** files_open() - like files_create(); return an output, or NULL after printing an error */
 struct output *files_open(const char *path);
 
 /** files_remove_names() - remove the names of the kernel's functions beside an earlier trace */

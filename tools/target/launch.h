@@ -69,8 +69,8 @@ void launch_begin(void);
 int launch_run(const struct launch *launch, struct launched *launched);
 
 /**
- * launch_end() - handle signals as before launch_begin(), and discard those that have arrived since
- * the program's end
+ * launch_end() - restore the signal handling from before launch_begin(), and discard signals that
+ * have arrived since the program ended
  */
 void launch_end(void);
 

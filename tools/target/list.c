@@ -25,9 +25,9 @@
  * @pattern:	pattern for names, or NULL
  * @all:	set to also list events that cannot be counted
  * @family:	raw events of this family instead, or NULL
- * @add:	receives the names, which are otherwise printed; or NULL
+ * @add:	receives the names, or NULL to print them
  * @context:	argument for @add
- * @fd:		the trace device, -1 if it is unknown what can be counted
+ * @fd:		the trace device, or -1 if it is unknown what can be counted
  * @events:	number of events shown
  * @hidden:	number of events that cannot be counted
  */

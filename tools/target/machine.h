@@ -17,7 +17,7 @@
 #define MACHINE_CAP_ADMIN	21
 #define MACHINE_CAP_PERFMON	38
 
-/** machine_cpu() - read the processor's IDs; false if this is not RISC-V Linux */
+/** machine_cpu() - read the processor's IDs; return false if this is not RISC-V Linux */
 bool machine_cpu(char *text);
 
 /** machine_log() - return the kernel log, to be freed; NULL with errno, such as EPERM */
@@ -36,8 +36,8 @@ void machine_process(int pid, char *text, size_t size);
 bool machine_capable(int capability);
 
 /**
- * machine_pass_on() - make this process's tracing capabilities ambient, to pass
- *		them to the executed program; root's programs do not need that
+ * machine_pass_on() - make this process's tracing capabilities ambient, to pass them to the
+ * executed program; programs of root do not need that
  *
  * File capabilities do not work, because with them the loader ignores LD_PRELOAD.
  */
@@ -78,7 +78,7 @@ unsigned int machine_changed(const struct sifive_trace_status *status);
 /** machine_sinks() - write a mask of sink kinds as "sram sba" */
 void machine_sinks(uint32_t mask, char *text, size_t size);
 
-/** machine_encoder() - query an encoder; false if there is none with that index */
+/** machine_encoder() - query an encoder; return false if there is none with that index */
 bool machine_encoder(int fd, uint32_t index,
 		     struct sifive_trace_encoder *encoder);
 

@@ -255,7 +255,7 @@ static void begin(struct names *names, const struct names_event *event)
 	if (!thread) {
 		thread = insert(names, event->pid, event->tid);
 	} else if (thread->ended) {
-		/* The side-car file cannot say which thread had the id when. */
+		/* The side-car file cannot show which thread had the id at which time. */
 		thread->unclear = true;
 	}
 	if (thread && !*thread->name && parent)

@@ -28,8 +28,9 @@ enum node_state {
  * @device:	platform device of the node, empty if there is none
  * @detail:	driver for NODE_FOREIGN, reason for NODE_REFUSED, supplier for NODE_WAITING; empty
  *		if the supplier has no device
- * @memory:	"reserved: N bytes" or "allocated: N bytes" for NODE_BOUND, the largest buffer, 0 if
- *		unknown; "unusable: REASON", or "none" without an SBA sink
+ * @memory:	for NODE_BOUND: "reserved: N bytes" or "allocated: N bytes", where N is the size of
+ *		the largest buffer, or 0 if unknown; "unusable: REASON"; or "none" without an SBA
+ *		sink
  */
 struct trace_node {
 	char path[256];

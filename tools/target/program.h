@@ -21,12 +21,12 @@
  * @path:	path of the program
  * @dynamic:	set if an interpreter, which supports LD_PRELOAD, loads the program
  * @hooks:	set if it or one of its shared objects was compiled with -finstrument-functions
- * @library:	libsifive-perf is linked into its file
+ * @library:	libsifive-perf is statically linked into the program's file
  * @traces:	set if the program may control tracing itself with a function of the library
  * @loads:	the library's shared object if the program itself loads it, otherwise ""
  * @opens:	set if it or one of its shared objects may load further objects with dlopen()
  * @privilege:	attribute of the file that makes the kernel change user, group or capabilities
- *		at exec; NULL if none
+ *		at exec, or NULL if none
  * @object:	the @objects files to trace: the program and its instrumented shared objects
  * @shared:	the @shared_objects shared objects that it loads when it starts
  */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-/* Records a program with the library, in the program's own session. */
+/* Records a program that uses the library, in the program's own session. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -155,7 +155,7 @@ static int run(struct recording *r, const struct launch *launch)
 
 static int record_program(struct recording *r);
 
-/* Records with the library, in the program's own session. */
+/* Has the library record the program, in the program's own session. */
 int record_with_library(struct recording *r)
 {
 	int status = EXIT_RECORD;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /*
- * Records into a session of the command: the kernel samples the program, or everything with
- * -a; encoders trace its instructions; processes with the library join.
+ * Records in a session that the command holds: the kernel samples the program or, with -a,
+ * everything; encoders trace instructions; processes that use the library join the session.
  */
 #include <errno.h>
 #include <fcntl.h>

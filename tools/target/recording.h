@@ -30,9 +30,9 @@
  * @patterns:	-F
  * @part:	selection of the recorded calls of each thread: --from, --to and --depth; and, after
  *		the filter has been made, -F, --filter and --auto-filter
- * @percent:	--auto-filter, 0 if not given
+ * @percent:	--auto-filter, or 0 if not given
  * @file:	-o
- * @load:	--library, NULL for the installed one
+ * @load:	--library, or NULL for the installed one
  * @all:	-a: sample everything that runs
  * @attach:	-p, -u, -G: the running processes to record, instead of the program that the
  *		command runs
@@ -42,8 +42,8 @@
  * @loads:	set if the library, preloaded or linked, records the program
  * @firmware:	firmware counts one of the events, so the kernel writes all records
  * @sampled:	the user requested samples
- * @join:	if @children: set if the command holds the session, and processes with the library
- *		join it
+ * @join:	if @children: set if the command holds the session, which processes that use the
+ *		library join
  * @tree:	recorded processes, if @join or @attach is set
  * @device:	the session, if the command itself holds it
  * @broken:	if @device is set: STOP has returned an error
@@ -57,10 +57,10 @@
  * @on_full:	enum on_full
  * @usual:	--on-full was not given: a capture that cannot be drained stops when the buffer
  *		is full
- * @size:	--size, 0 for no limit
- * @time:	--time in nanoseconds, 0 if no limit
+ * @size:	--size, or 0 for no limit
+ * @time:	--time in nanoseconds, or 0 if no limit
  * @pieces:	--rotate
- * @keep:	--keep, 0 for all; never 0 if @snapshot is set
+ * @keep:	--keep, or 0 for all; never 0 if @snapshot is set
  * @quiet:	whether to print only errors and losses
  * @calls:	--calls: enum calls_of
  * @mode:	--instruction-mode: enum calls_mode
@@ -72,7 +72,7 @@
  * @reached, @slower: --trigger and --slower-than
  * @hit:	the call that triggered the next file
  * @last:	the latest call without a file, for the last file if the program ends
- * @latest:	trigger of that call, NULL if there is no such call
+ * @latest:	trigger of that call, or NULL if there is no such call
  * @files:	the folder of copies
  * @archive:	--archive: copy the objects' files
  * @mask:	file mode mask of the program
@@ -129,7 +129,7 @@ struct recording {
 };
 
 /**
- * record_with_library() - record one program with the library, in its own session
+ * record_with_library() - have the library record one program, in the program's own session
  *
  * Return: the exit status.
  */
@@ -138,8 +138,8 @@ int record_with_library(struct recording *r);
 /**
  * record_session() - run the program in a session of the command
  *
- * The kernel samples the program or, with -a, everything. If @join is set, processes with the
- * library join the session. Return: the exit status.
+ * The kernel samples the program or, with -a, everything. If @join is set, processes that
+ * use the library join the session. Return: the exit status.
  */
 int record_session(struct recording *r);
 
@@ -168,7 +168,8 @@ int record_snapshot(struct recording *r);
 
 /**
  * recording_triggers() - write snapshots for the calls that --trigger and --slower-than select
- * @ended:	the program has ended, so the latest such call belongs to the last file
+ * @ended:	the program has ended: take no more snapshots, and name the last such call in the
+ *		final file
  */
 void recording_triggers(struct recording *r, bool ended);
 

@@ -72,7 +72,7 @@ int running_named(struct running *running, const char *list)
 	return 0;
 }
 
-/* Gets the effective user of a process; false if it has ended. */
+/* Gets the effective user of a process; returns false if it has ended. */
 static bool user_of(pid_t pid, uid_t *user)
 {
 	char text[64];

@@ -18,7 +18,7 @@
 /**
  * struct selection - state of writing a filter file
  * @kind:	the kind of functions, which begins a line
- * @option:	the option that selects them, for errors; NULL if there are several patterns
+ * @option:	the option that selects them, for errors, or NULL if there are several patterns
  * @object:	the name of the current object, in quotes if needed
  * @functions:	number of functions that matched
  */

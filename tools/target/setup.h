@@ -18,7 +18,7 @@
  * struct setup - the user's settings
  * @options:	options for the library, after setup_finish()
  * @parsed:	the driver's form of @options
- * @events:	-e, NULL for cycles and instructions where available
+ * @events:	-e, or NULL for cycles and instructions where available
  * @sram:	--sink sram
  * @per_cpu:	counts are per hart
  * @switches:	the kernel records context switches

@@ -21,10 +21,10 @@
  * @fd:		the trace device
  * @trace:	path of the sink's bytes
  * @sink:	the sink, with the bytes that the file has
- * @description: file that capture_describe() has written, NULL if there is none
- * @objects:	the objects in memory; NULL if the description has them
+ * @description: file that capture_describe() has written, or NULL if there is none
+ * @objects:	the objects in memory, or NULL if the description has them
  * @drain:	state of the copying, if the bytes were drained, or NULL
- * @ran:	nanoseconds from the capture's start to its stop, 0 if unknown
+ * @ran:	nanoseconds from the capture's start to its stop, or 0 if unknown
  *
  * Return: 0, or -1 after printing an error.
  */
@@ -33,7 +33,7 @@ int sidecar_write(int fd, const char *trace, const struct sifive_trace_sink *sin
 		  const struct drain *drain, uint64_t ran);
 
 /**
- * sidecar_complete() - write coverage and losses into the side-car file of a program's library
+ * sidecar_complete() - add coverage and losses to the side-car file that a program's library wrote
  * @meta:	path of the side-car file
  * @finished:	set to whether the program had written its own file at its end; unchanged if the
  *		file cannot be read
@@ -102,7 +102,7 @@ int sidecar_end(const char *piece, const struct sidecar_state *from,
 		const struct cut *cut);
 
 /**
- * sidecar_join() - complete the side-car file of a piece from the recording's
+ * sidecar_join() - complete the side-car file of a piece from that of the recording
  * @part:	selection of the recorded calls
  *
  * Return: 0, or -1 after printing an error.

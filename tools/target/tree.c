@@ -31,7 +31,7 @@
  * @from, @to: times between which it was recorded, in ticks; @timed and @ended show whether these
  *		are known
  * @whole:	set if its file is complete
- * @exe, @args: lines of the side-car file, NULL if unknown
+ * @exe, @args: lines of the side-car file, or NULL if unknown
  */
 struct process {
 	int		pid, parent;
@@ -127,7 +127,7 @@ static void grow_index(struct parts *parts, struct lines *lines)
 }
 
 /*
- * Returns the line of an object, which is added if no line has the same text; NULL if out of
+ * Returns the line of an object, which is added if no line has the same text, or NULL if out of
  * memory.
  */
 static struct line *find_object(struct parts *parts, const char *text)
@@ -168,9 +168,7 @@ static void add_object(struct parts *parts, const char *text, size_t process)
 	more[line->processes++] = process;
 }
 
-/*
- * Returns the rest of a line after @key, without the comma at its end; NULL if it has another key.
- */
+/* Returns the rest of a line after @key, without the comma at its end, or NULL for other keys. */
 static char *value_of(char *line, const char *key)
 {
 	size_t length = strlen(key), end;

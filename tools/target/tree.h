@@ -39,7 +39,7 @@ int tree_open(struct tree *tree);
 /**
  * struct tree_process - a process without the library
  * @pid, @parent: process ids
- * @exe:	path of the process's program, NULL if unknown
+ * @exe:	path of the process's program, or NULL if unknown
  * @argv:	command line of the process
  */
 struct tree_process {
@@ -59,7 +59,7 @@ void tree_add(struct tree *tree, const struct tree_process *process, struct obje
 
 /**
  * tree_write() - write "processes", "threads" and "objects" of a side-car file
- * @names:	threads of processes that write no files; NULL for the threads in the files
+ * @names:	threads of processes that write no files, or NULL for the threads in the files
  *
  * Return: 0, or -1 after printing an error if out of memory.
  */

@@ -19,7 +19,7 @@
 
 /**
  * struct trigger_hit - the call that triggered a snapshot
- * @function:	the called function, as the user named it; NULL if no call triggered the snapshot
+ * @function:	the called function, as the user named it, or NULL if no call triggered the snapshot
  * @slow:	set if the call took longer than @limit; clear if call number @call was the trigger
  * @call:	number of the call, from 1, among the calls of all threads; if @slow is set,
  *		calls are numbered in the order in which they ended
@@ -43,7 +43,7 @@ struct trigger_thread;
 
 /**
  * struct trigger - state of option --trigger or --slower-than
- * @function:	the function, NULL if the option was not given
+ * @function:	the function, or NULL if the option was not given
  * @slow:	--slower-than
  * @limit:	N, or TIME in nanoseconds
  * @waits:	set if no object loaded so far has the function, so there are no probes
@@ -117,7 +117,7 @@ void trigger_read(struct trigger *trigger);
 
 /**
  * trigger_next() - look for a call that triggers a snapshot
- * @pid:	the process of the call, 0 for any
+ * @pid:	the process of the call, or 0 for any
  * @until:	time of the latest call to look at
  * @covered:	time at which the latest snapshot was complete; calls that began earlier trigger
  *		none
@@ -128,7 +128,7 @@ void trigger_read(struct trigger *trigger);
 bool trigger_next(struct trigger *trigger, pid_t pid, uint64_t until, uint64_t covered,
 		  struct trigger_hit *hit);
 
-/** trigger_unset() - whether the function has no probes, as it was not found or was refused */
+/** trigger_unset() - whether the function has no probes, because it was not found or was refused */
 static inline bool trigger_unset(const struct trigger *trigger)
 {
 	return trigger->waits || trigger->refused;
@@ -140,7 +140,7 @@ void trigger_report(const struct trigger *trigger, bool quiet);
 /**
  * struct trigger_clock - converts times to the trace's clock
  * @ns, @ticks: the same instant on CLOCK_MONOTONIC and on the encoder's clock
- * @hz:		ticks per second, 0 if the encoder's time is unknown
+ * @hz:		ticks per second, or 0 if the encoder's time is unknown
  */
 struct trigger_clock {
 	uint64_t	ns;

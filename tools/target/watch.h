@@ -49,7 +49,7 @@ void watch_read(struct watch *watch, struct objects *(*objects_of)(void *context
  * watch_wait() - wait for an event
  * @watch:	the events; if zeroed, nothing is watched
  * @also:	another event to wait for, or NULL; its descriptor may be -1
- * @longest:	maximum time to wait, NULL if no limit
+ * @longest:	maximum time to wait, or NULL if no limit
  * @mask:	signal mask during the wait; an allowed signal also ends the wait
  */
 void watch_wait(struct watch *watch, const struct pollfd *also,
