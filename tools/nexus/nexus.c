@@ -677,7 +677,10 @@ decode_stores(struct nexus *nexus, struct store *store, size_t count, bool delta
 		third = second & (second - 1);
 		if (!(ends >> last) || !second || third & (third - 1))
 			break;
-		/* A store without a timestamp among others may be damaged. */
+		/*
+		 * A store that has a timestamp where the other stores have none, or the reverse,
+		 * may be damaged.
+		 */
 		if ((!third != none) & strict)
 			break;
 		tag = (unsigned int)__builtin_ctz(ends);

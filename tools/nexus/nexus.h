@@ -126,7 +126,7 @@ enum nexus_gap {
  * @fields:	number of entries in @field
  * @fixed:	fixed fields after SRC, see below
  * @tcode:	enum nexus_tcode, or another value if NEXUS_UNKNOWN_TCODE is set
- * @src:	the encoder's source number, 0 if messages have no SRC
+ * @src:	the encoder's source number, or 0 if messages have no SRC
  * @flags:	NEXUS_*
  * @gap:	for NEXUS_GAP, which otherwise sets only @offset and @length: enum nexus_gap
  *

@@ -23,7 +23,7 @@ struct callers {
 /**
  * callers_get() - find or add a list of addresses
  *
- * Return: the list, valid until callers_free(); NULL if there is no room for it.
+ * Return: the list, valid until callers_free(), or NULL if there is no room for it.
  */
 const struct perfrec_callers *callers_get(struct callers *callers, const uint64_t *address,
 					  unsigned int count);

@@ -83,7 +83,7 @@ struct perfrec_stamp {
  *		events in turn, which the side-car file lists
  * @code:	code of a general, cache or firmware event, otherwise 0
  * @event_data:	value of the event selector for a raw event, otherwise 0
- * @csr:	number of the CSR from which it is read, 0 for the trace timestamp
+ * @csr:	number of the CSR from which it is read, or 0 for the trace timestamp
  * @width:	width in bits, 1 to 64
  * @end:	the definition's last word
  */
@@ -194,7 +194,7 @@ static inline size_t perfrec_stack_bytes(const struct perfrec_stack *stack)
 #define PERFREC_DELTA_KNOWN	(1u << 2)
 /* Records may be missing before this one; @delta may include their counts. */
 #define PERFREC_AFTER_LOSS	(1u << 3)
-/* Stores are missing since the header, perhaps including a newer header, or there is no header. */
+/* Stores, and perhaps a newer header, have been lost since the header, or there is no header. */
 #define PERFREC_STALE		(1u << 4)
 /* @dropped and @waited are valid, because marks precede the record. */
 #define PERFREC_MARKED		(1u << 5)
@@ -212,11 +212,11 @@ static inline size_t perfrec_stack_bytes(const struct perfrec_stack *stack)
  * @type:	enum perfrec_type
  * @flags:	PERFREC_*_KNOWN, PERFREC_AFTER_LOSS, PERFREC_STALE, PERFREC_MARKED,
  *		PERFREC_CALLERS, PERFREC_JUMPED, PERFREC_NAMED
- * @thread:	id of a sample's thread, with PERFREC_NAMED; 0 if it has no id
+ * @thread:	id of a sample's thread, with PERFREC_NAMED, or 0 if it has no id
  * @addresses:	2 for enter and exit, otherwise 1
  * @counters:	number of counters; header->counters if there is a header
  * @words:	number of its stores, including those of its thread and its callers
- * @header:	header of the stream, or an assumed one, with serial number 0; NULL if there is
+ * @header:	header of the stream, or an assumed one, with serial number 0, or NULL if there is
  *		neither, or if a header other than DeltaXOR was lost within. The record then has a
  *		counter for each word, and count type and widths are unknown
  * @begin:	place of the record's first word
@@ -226,7 +226,7 @@ static inline size_t perfrec_stack_bytes(const struct perfrec_stack *stack)
  * @dropped:	number of records that its thread dropped before it
  * @waited:	nanoseconds that its thread waited for room before it
  * @sent_pc:	@sent_address of a sample, which has one address
- * @callers:	callers, if PERFREC_CALLERS is set; valid until perfrec_free(); NULL if the trace
+ * @callers:	callers, if PERFREC_CALLERS is set; valid until perfrec_free(), or NULL if the trace
  *		has too many different lists
  * @sent:	counters as transmitted, up to PERFREC_VALUE_BITS wide
  * @value:	values of the counters with Raw and DeltaXOR, counts since the header with Delta;
@@ -284,7 +284,7 @@ static inline bool perfrec_is_callers(const struct store *word)
 	       word->value <= SIFIVE_TRACE_RECORD_CALLERS;
 }
 
-/** perfrec_thread() - return the id of the thread that a sample or its header names, 0 if none */
+/** perfrec_thread() - return the thread id in a sample or its header, or 0 if there is none */
 static inline uint32_t perfrec_thread(const struct perfrec_record *record)
 {
 	if (record->flags & PERFREC_NAMED)
@@ -382,7 +382,7 @@ int perfrec_assume(struct perfrec *perfrec, const struct perfrec_header *header,
  * perfrec_repeat() - note that headers are repeated at intervals
  * @perfrec:	decoder, before the first word
  * @channels:	bit n is set if the streams of channel n repeat headers
- * @records:	number of records from one header to the next; 0 if headers are not repeated
+ * @records:	number of records from one header to the next, or 0 if headers are not repeated
  *
  * Writers repeat headers because a ring overwrites the oldest ones. Differences continue
  * across a repeated header.

@@ -53,7 +53,7 @@ struct stream {
 	/* The latest word was a 32-bit magic, whose stamp is @magic_stamp. */
 	bool			magic;
 	struct perfrec_stamp	magic_stamp;
-	/* Words are missing since the header. */
+	/* Words have been lost since the header. */
 	bool			broken;
 	/*
 	 * PERFREC_AFTER_LOSS, PERFREC_MARKED, PERFREC_CALLERS, PERFREC_NAMED: set since the latest
@@ -64,7 +64,7 @@ struct stream {
 	uint8_t			mark;
 	enum state		around;
 	uint64_t		mark_offset;
-	/* Place of the word with which the record became RECORD_LAST. */
+	/* File offset of the word that moved the stream to RECORD_LAST. */
 	uint64_t		last;
 	/*
 	 * For a thread and callers: the number of words, which is kept until the record's end; the number of
@@ -76,7 +76,7 @@ struct stream {
 	uint64_t		*caller;	/* room for the maximum; may be NULL */
 	/*
 	 * For a stack: the number of values, the number of stores of the latest value, and the
-	 * stack, NULL if it is not kept.
+	 * stack, or NULL if it is not kept.
 	 */
 	unsigned int		values;
 	unsigned int		parts;
@@ -87,7 +87,7 @@ struct stream {
 	/* Number of records since the header. */
 	uint64_t		records;
 	uint64_t		address;
-	/* Number of counters of the last record without a header, -1 if there is none yet. */
+	/* Number of counters of the last record without a header, or -1 if there is none yet. */
 	int			guessed;
 	uint32_t		serial;
 	struct perfrec_loss	loss;
@@ -98,7 +98,7 @@ struct stream {
 struct perfrec {
 	const struct perfrec_ops *ops;
 	void			*context;
-	/* The header for streams without one, NULL if they are guessed; whether this is a ring. */
+	/* Header for streams without one, or NULL to guess it; and whether this is a ring. */
 	struct perfrec_header	*assumed;
 	bool			ring;
 	uint64_t		interval[PERFREC_CHANNELS];

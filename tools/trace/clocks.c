@@ -259,7 +259,7 @@ void clocks_compare(struct clocks *clocks, struct nexus *nexus)
  * @early:	number of stores before the last FEW, or all if there are at most FEW
  * @last:	time of the previous store in the current direction of the search
  * @longest:	longest step of its time, among the last FEW stores
- * @lowest:	lowest of the highest changed bits of these steps; 0 if none
+ * @lowest:	lowest of the highest changed bits of these steps, or 0 if none
  * @bits:	bits that those steps change and that nothing has confirmed yet
  */
 struct ending {

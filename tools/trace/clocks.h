@@ -29,7 +29,7 @@ struct clocks_event {
  * @now:	each source's clock at @end
  * @sent:	set for each source that sent messages in the stretch, and whose time was known
  * @late:	the source with the latest clock
- * @latest:	the latest source's time; 0 if there is none
+ * @latest:	the latest source's time, or 0 if there is none
  */
 struct clocks_stretch {
 	uint64_t	end;
@@ -86,10 +86,10 @@ void clocks_correct(struct clocks *clocks, const struct nexus_message *message);
  * clocks_compare() - compare the sources' clocks with each other
  * @nexus:	decoder of the queued messages
  *
- * A message at least RING_SKEW bytes after another one in the file was sent
- * later. If two sources contradict this, the one with which no other source agrees has a wrong
- * clock; otherwise both may be wrong. Queued and later times of a source whose clock may be
- * wrong are inferred.
+ * A message at least RING_SKEW bytes after another one in the file was sent later. If two sources
+ * contradict this, and other sources agree with one of them, the clock of the other one is wrong;
+ * if no source agrees with either, both clocks may be wrong. Queued and later times of a source
+ * whose clock may be wrong are inferred.
  */
 void clocks_compare(struct clocks *clocks, struct nexus *nexus);
 

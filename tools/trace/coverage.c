@@ -28,7 +28,7 @@ const char *coverage_word(enum coverage coverage)
 	return word[coverage];
 }
 
-/* Returns the ticks from the first record to the last, 0 if unknown. */
+/* Returns the ticks from the first record to the last, or 0 if unknown. */
 static uint64_t ticks(const struct input *input)
 {
 	const struct trace_stats *stats = trace_stats(input->trace);

@@ -19,9 +19,9 @@
 
 /**
  * struct stream - state of a stream that the next piece needs
- * @header:	the latest header, NULL if unknown
- * @lost:	stores are missing since that header
- * @known:	@record is the latest record, and no store is missing since then
+ * @header:	the latest header, or NULL if unknown
+ * @lost:	stores have been lost since that header
+ * @known:	@record is the latest record, and no store has been lost since then
  * @dropped, @waited: values of the marks after the latest record
  * @headed:	a header follows the latest drop mark
  * @begun:	the @words stores after the latest record, header or mark

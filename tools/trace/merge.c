@@ -248,7 +248,7 @@ static uint64_t since_start(const struct merge *merge, struct input *in)
 	return message->time - in->origin[src];
 }
 
-/* Returns the reason why a message cannot be merged, NULL if it can. */
+/* Returns the reason why a message cannot be merged, or NULL if it can. */
 static const char *check_message(struct input *in)
 {
 	const struct nexus_message *message = &in->message;
@@ -360,7 +360,7 @@ static int write_message(struct merge *merge, struct input *in, struct output *o
 	return output_failed(out) ? -1 : 0;
 }
 
-/* Returns the trace whose next message is the earliest, NULL at the end. */
+/* Returns the trace whose next message is the earliest, or NULL if all traces have ended. */
 static struct input *earliest(const struct merge *merge)
 {
 	struct input *found = NULL;

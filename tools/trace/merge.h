@@ -140,7 +140,7 @@ int merge_write(struct merge *merge, struct output *out);
 
 /**
  * merge_tell() - report what was merged, its precision, and what was cut off
- * @next:	trace to read next, NULL if none
+ * @next:	trace to read next, or NULL if none
  */
 void merge_tell(const struct merge *merge, const char *next);
 

@@ -43,7 +43,7 @@ static bool is_same_recording(const struct input *first, const struct input *oth
 	       other->start.ns < first->stop.ns && first->start.ns < other->stop.ns;
 }
 
-/* Returns a number, or a string with one; 0 if there is none. */
+/* Returns a number, which may be in a string, or 0 if there is none. */
 static uint64_t number(struct json_object *from, const char *key)
 {
 	struct json_object *value;
@@ -121,7 +121,7 @@ static bool has_known_hart(const struct merge *merge, const struct input *in)
 	return false;
 }
 
-/* Returns the reason why a trace cannot be merged, NULL if it can. */
+/* Returns the reason why a trace cannot be merged, or NULL if it can. */
 static const char *check_input(const struct merge *merge, const struct input *in)
 {
 	const struct input *first = merge->input[0];
@@ -191,7 +191,7 @@ static struct json_object *merged_sources(const struct merge *merge)
 	return all;
 }
 
-/* Returns "coverage" of a trace, NULL if there is none. */
+/* Returns "coverage" of a trace, or NULL if there is none. */
 static struct json_object *coverage(const struct input *in)
 {
 	struct json_object *value;

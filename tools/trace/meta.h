@@ -67,10 +67,10 @@
  *			"ns" nanoseconds after 1970
  *	lost		{ signals, threads, abandoned, refused, children, samples,
  *			dropped, switches, processes, elsewhere, wakeups, encoders }; processes:
- *			number of those whose switches are not recorded; elsewhere, wakeups: how
- *			often threads began to run on, or were woken by, CPUs whose switches are
- *			not recorded; encoders: number of encoders whose registers were
- *			changed while they ran
+ *			number of those whose switches are not recorded; elsewhere, wakeups:
+ *			number of times that threads began to run on, or were woken by, CPUs
+ *			whose switches are not recorded; encoders: number of encoders whose
+ *			registers were changed while they ran
  */
 #ifndef SIFIVE_TRACE_META_H
 #define SIFIVE_TRACE_META_H
@@ -117,7 +117,7 @@ enum meta_calls {
 	META_CALLS_KERNEL,
 };
 
-/* The hart of a source; -1 if unknown. */
+/* The hart of a source. Unknown members are -1. */
 struct meta_source {
 	int	src;
 	int	hart;
@@ -163,7 +163,7 @@ struct meta_process {
  */
 struct meta_object {
 	const char	*path;
-	const char	*build_id;	/* hexadecimal, NULL if unknown */
+	const char	*build_id;	/* hexadecimal, or NULL if unknown */
 	uint64_t	start;
 	uint64_t	end;
 	uint64_t	bias;
@@ -184,11 +184,11 @@ struct meta_sampling {
 
 /**
  * struct meta_trigger - the call that triggered a snapshot
- * @function:	name of the called function, NULL if there is no such call
+ * @function:	name of the called function, or NULL if there is no such call
  * @call:	number of the call
- * @tid:	thread that made the call, -1 if unknown
- * @took_ns, @limit_ns: duration of the call, and the limit that it exceeded; 0 if the snapshot was
- *		taken at the call's start
+ * @tid:	thread that made the call, or -1 if unknown
+ * @took_ns, @limit_ns: duration of the call, and the limit that it exceeded, or 0 if the snapshot
+ *		was taken at the call's start
  * @from, @to: start and end of the call, in ticks
  * @timed, @ended: @from is known, @to is known
  * @last:	the file was written at the program's end, and this was the latest such call
@@ -259,11 +259,11 @@ struct meta_clock {
 
 /**
  * struct meta_stream - a stream that continues where a piece begins; its stores are text
- * @header:	stores of its header, NULL if unknown
- * @lost:	stores are missing since the header
- * @record:	stores of its latest record, as if it were the first after the header; NULL if
+ * @header:	stores of its header, or NULL if unknown
+ * @lost:	stores have been lost since the header
+ * @record:	stores of its latest record, as if it were the first after the header, or NULL if
  *		none is known
- * @begun:	stores after that record or header; NULL if none
+ * @begun:	stores after that record or header, or NULL if none
  */
 struct meta_stream {
 	int		src;
@@ -284,13 +284,13 @@ struct meta_rest {
 /**
  * struct meta - contents of a side-car file; -1, 0 or NULL for missing values
  * @hart_counts: the file says that counts are per hart
- * @turn_us:	length of a turn in microseconds, 0 if unknown
+ * @turn_us:	length of a turn in microseconds, or 0 if unknown
  * @switches:	channel of the records of context switches
- * @encoders:	number of encoders in the capture, in all sinks, if @switches is set; 0 if unknown
+ * @encoders:	number of encoders in the capture, of all sinks; valid with @switches; 0 if unknown
  * @flow:	the trace has instruction trace
  * @calls:	enum meta_calls, if @flow is set
- * @files:	path of the folder of copies, NULL if there is none
- * @piece:	piece number, -1 if the recording is not split into pieces
+ * @files:	path of the folder of copies, or NULL if there is none
+ * @piece:	piece number, or -1 if the recording is not split into pieces
  * @continued:	another piece follows
  * @in:		indexes of processes, for all objects
  *
@@ -369,7 +369,7 @@ int meta_parse(const char *name, const char *text, size_t length,
 
 /**
  * meta_read() - read the side-car file of a trace
- * @path:	the file; NULL for TRACE.meta, which need not exist; "none" for no file
+ * @path:	the file, or NULL for TRACE.meta, which need not exist; "none" for no file
  * @trace:	path of the trace; "-" has no TRACE.meta
  * @meta:	the result; call meta_free() even after an error
  *

@@ -12,13 +12,13 @@ struct output;
 /**
  * struct meta_part - selection of the recorded calls of each thread, as the user named it; if all
  *		members are 0, all calls are recorded
- * @from:	fnmatch() pattern of the functions whose calls begin recording; NULL for all
+ * @from:	fnmatch() pattern of the functions whose calls begin recording, or NULL for all
  *		calls
- * @to:		fnmatch() pattern of the functions whose calls end it; NULL if the return of
+ * @to:		fnmatch() pattern of the functions whose calls end it, or NULL if the return of
  *		the first call ends it
- * @depth:	number of outermost nested calls that are recorded; 0 for all
- * @function:	the @functions patterns of the functions that are recorded; 0 for all
- * @filter:	the file that selects calls; NULL for all
+ * @depth:	depth up to which nested calls are recorded, or 0 for no limit
+ * @function:	the @functions patterns of the functions that are recorded, or 0 for all
+ * @filter:	the file that selects calls, or NULL for all
  * @left_out:	number of functions that --auto-filter has excluded
  */
 struct meta_part {

@@ -24,12 +24,12 @@ enum options_calls {
  * struct options - the common options
  * @trace:	settings for decoding the trace
  * @symbols:	settings for finding names
- * @meta:	--meta, NULL for the file beside the trace
+ * @meta:	--meta, or NULL for the file beside the trace
  * @ts_hz:	--ts-hz, 0 to take it from the side-car file
  * @range:	--time, for commands that show calls
  * @calls:	--calls (enum options_calls), for commands that show calls
  * @strict:	losses are an error
- * @output:	-o, NULL for the default; listed in each command's own table
+ * @output:	-o, or NULL for the default; listed in each command's own table
  * @path:	path of the trace; if several are merged, its name in messages
  * @part:	the @parts traces that are merged; @parts is 0 if @path is the only trace
  * @name:	memory for @path if traces are merged
@@ -85,7 +85,7 @@ void options_init(struct options *options);
 enum options_takes {
 	OPTIONS_ONE,		/* a trace */
 	OPTIONS_TRACES,		/* traces of one recording, which are read as one */
-	OPTIONS_AND_MORE,	/* the same, and arguments that are not named like a trace */
+	OPTIONS_AND_MORE,	/* as above, then arguments not named like traces */
 };
 
 /**
@@ -105,9 +105,9 @@ const char *options_first(const struct options *options);
 
 /**
  * options_spares() - check that an output file is not also an input file
- * @path:	the output, NULL for standard output
+ * @path:	the output, or NULL for standard output
  *
- * Return: false after printing an error if it is one.
+ * Return: false after printing an error if the output is also an input.
  */
 bool options_spares(const struct options *options, const char *path);
 
@@ -120,7 +120,7 @@ int options_output(const struct options *options);
  * @meta:	side-car file of the trace
  * @symbols:	names
  * @trace:	bytes and records of the trace
- * @hz:		ticks per second, 0 if unknown
+ * @hz:		ticks per second, or 0 if unknown
  * @from, @to: selected time range, in ticks
  */
 struct input {

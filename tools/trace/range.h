@@ -10,7 +10,7 @@
  * struct range_end - a time as the user gave it
  * @whole:	number before the decimal point
  * @part:	fraction after it, in billionths
- * @unit:	nanoseconds per unit, 0 if none was given
+ * @unit:	nanoseconds per unit, or 0 if none was given
  * @open:	set if no time was given
  */
 struct range_end {
@@ -31,7 +31,7 @@ bool range_parse(struct range *range, const char *text);
 
 /**
  * range_ticks() - convert the range to ticks
- * @hz:		ticks per second, 0 if unknown; then numbers without a unit are ticks
+ * @hz:		ticks per second, or 0 if unknown; then numbers without a unit are ticks
  * @from, @to:	the result; all times if no range was given
  *
  * Return: NULL, or why the range is invalid.

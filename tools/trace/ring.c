@@ -73,7 +73,7 @@ bool ring_begins(const void *data, size_t length,
  * @contrary:	set if no X fits all messages
  * @done:	the absolute time was reached
  * @halfway:	the highest bit of the timestamp has changed
- * @span:	greater than the span of the times; 0 if the times cannot be moved earlier
+ * @span:	greater than the span of the times, or 0 if the times cannot be moved earlier
  * @last:	time of the latest message
  * @limit:	upper limit for @last, at most the absolute time
  * @place:	@last, moved near MIDDLE

@@ -37,7 +37,7 @@ struct stores {
 /* An item of a batch that waits for the third stage; its data follows. */
 struct item {
 	uint32_t	kind;		/* enum stages_item */
-	uint32_t	serial;		/* number of a record's header, plus 1; 0 if it has none */
+	uint32_t	serial;		/* number of a record's header, plus 1, or 0 */
 	uint64_t	bytes;		/* size of the data, a multiple of 8 */
 };
 
@@ -278,7 +278,7 @@ static void *work(void *context)
 
 /* ---- the second stage --------------------------------------------------- */
 
-/* Makes room for an item; NULL if out of memory. */
+/* Makes room for an item; returns NULL if out of memory. */
 static void *append(struct stages *stages, enum stages_item kind, uint32_t serial, size_t bytes)
 {
 	struct items *out = stages->out;

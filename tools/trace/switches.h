@@ -51,7 +51,7 @@ struct switches_begun {
 
 /**
  * struct switches - decoder for records of context switches
- * @channel:	channel of the records, -1 if there are none
+ * @channel:	channel of the records, or -1 if there are none
  * @records:	number of complete records, without marks
  * @losses:	number of times that stores belonged to no record
  * @give:	called for each record, with @context; if NULL, records are only counted

@@ -284,12 +284,12 @@ void trace_close(struct trace *trace);
  * @data:	beginning of a trace
  * @length:	number of bytes at @data; a few records are enough
  * @options:	everything but src_bits
- * @records:	set to whether records, not only messages, make sense
+ * @records:	set to whether records, not only messages, are valid
  *
- * Tries all widths, and selects the one with which most records, or else most messages, make
- * sense.
+ * Tries all widths, and selects the one that makes most records valid or, if there are no records,
+ * most messages.
  *
- * Return: the width, or -1 if the bytes make no sense with any width.
+ * Return: the width, or -1 if no width makes the bytes valid.
  */
 int infer_src_bits(const void *data, size_t length,
 		   const struct nexus_options *options, bool *records);
@@ -300,7 +300,7 @@ int infer_src_bits(const void *data, size_t length,
  * @length:	number of bytes at @data
  * @options:	everything but ts_scheme
  *
- * Time never goes back, but it does at about every other message if differences are decoded as XOR.
+ * Time never goes back, but differences decoded as XOR seem to go back at every other message.
  */
 enum nexus_ts_scheme infer_ts_scheme(const void *data, size_t length,
 				     const struct nexus_options *options);
