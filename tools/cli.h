@@ -16,13 +16,13 @@
  * cli_add - receives one word of a list
  * @context:	context of the list's function
  * @word:	the word
- * @help:	description of the word, NULL if it has none
+ * @help:	description of the word, or NULL if it has none
  */
 typedef void cli_add(void *context, const char *word, const char *help);
 
 /**
  * struct cli_option - an option of a command
- * @letter:	'o' for "-o", 0 for none
+ * @letter:	'o' for "-o", or 0 for none
  * @name:	"output" for "--output"; NULL ends a table
  * @value:	description of its value: a placeholder in capitals, words separated by |, or both;
  *		NULL for an option without a value
@@ -57,7 +57,7 @@ struct cli_option {
 
 /**
  * struct cli_group - options that help shows together
- * @title:	line above the options, NULL if none
+ * @title:	line above the options, or NULL if none
  * @options:	the table; NULL ends the groups
  * @base:	offset of the table's struct in the command's struct
  */
@@ -72,7 +72,7 @@ struct cli_group {
  * @name:	name of the command
  * @run:	runs the command and returns an exit code; argv[0] is the command's name
  * @summary:	one line for the list of commands
- * @arguments:	the arguments after the options, NULL if there are none
+ * @arguments:	the arguments after the options, or NULL if there are none
  * @help:	paragraphs for its help, separated by empty lines
  * @groups:	options of the command, except --help, which all commands have
  * @status:	exit codes of the command
@@ -172,8 +172,8 @@ void cli_put_wrapped(const char *text, int indent);
 
 /**
  * cli_complete() - print the completions of a command line's last word
- * @commands:	all commands, NULL after the last
- * @words:	the words after the program's name, NULL after the last
+ * @commands:	all commands, or NULL after the last
+ * @words:	the words after the program's name, or NULL after the last
  *
  * Prints one "WORD<tab>DESCRIPTION" per line, and nothing for a file name.
  */

@@ -9,7 +9,7 @@
  * struct prefix - the beginning of the word to complete
  * @typed:	the part already typed
  * @length:	length of the word; for a list, the length of the last element
- * @kept:	length of the list's earlier elements, 0 if it is not a list
+ * @kept:	length of the list's earlier elements, or 0 if it is not a list
  */
 struct prefix {
 	const char	*typed;

@@ -21,7 +21,7 @@ int config_read(bool (*command)(const char *name));
  * struct config_line - an option in the file
  * @where:	"FILE:LINE", for messages
  * @name:	the option's name
- * @value:	value of the option, NULL if it has none
+ * @value:	value of the option, or NULL if it has none
  */
 struct config_line {
 	const char	*where;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-/* Reports messages: the command prints them, the library for reading traces stores them. */
+/* Reports messages: the command prints them, the trace-reading library stores them. */
 #include <stdarg.h>
 #include <stdio.h>
 

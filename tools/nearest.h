@@ -6,7 +6,7 @@
 /**
  * struct nearest - a search
  * @wanted:	the word that does not exist
- * @found:	the nearest word, NULL if none is near
+ * @found:	the nearest word, or NULL if none is near
  * @distance:	number of letters of @found that were omitted, added, replaced or swapped
  */
 struct nearest {

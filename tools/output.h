@@ -12,7 +12,7 @@ struct output;
 
 /**
  * output_spares() - check that an output file is not also an input file
- * @path:	the output, NULL for standard output
+ * @path:	the output, or NULL for standard output
  * @input:	an input file, which need not exist; "-" for standard input
  *
  * Return: false after printing an error if they are the same file.

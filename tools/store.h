@@ -27,7 +27,7 @@ enum store_time {
  * @value:	the stored value
  * @src:	source, below STORE_SOURCES
  * @channel:	below STORE_CHANNELS
- * @bytes:	1, 2 or 4; 0 for an invalid size
+ * @bytes:	1, 2 or 4, or 0 for an invalid size
  * @time_known:	enum store_time
  */
 struct store {

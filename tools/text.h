@@ -9,7 +9,7 @@
 #include <stdint.h>
 #include <string.h>
 
-/** text_character() - return the length of the UTF-8 character at @text, 0 if it is invalid */
+/** text_character() - return the length of the UTF-8 character at @text, or 0 if it is invalid */
 size_t text_character(const char *text);
 
 /** text_printable() - like text_character(), but also 0 for control characters and at the end */

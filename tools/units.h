@@ -12,7 +12,7 @@
  * units_time() - write a duration as "12.345 us", or in ticks if the rate is unknown
  * @text:	buffer of UNITS_SIZE bytes
  * @ticks:	a duration
- * @hz:		ticks per second, 0 if unknown
+ * @hz:		ticks per second, or 0 if unknown
  *
  * Return: @text.
  */

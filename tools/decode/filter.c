@@ -29,7 +29,7 @@
  * @common:	options for reading a trace, whose @path is NULL without --from-trace
  * @percent:	--share
  * @frequent:	functions that --from-trace excludes
- * @output:	file to write to, NULL for standard output
+ * @output:	file to write to, or NULL for standard output
  * @lines:	number of functions written
  */
 struct filter {

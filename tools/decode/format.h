@@ -20,12 +20,12 @@ enum values {
 /**
  * struct format_options - what to write, and where
  * @trace:	path of the (first) trace, "-" for standard input
- * @elf:	path of the program, NULL for none
- * @symbols:	names, NULL for none
+ * @elf:	path of the program, or NULL for none
+ * @symbols:	names, or NULL for none
  * @input:	the trace, for data that is known only at its end
  * @meta:	side-car file of the trace
- * @hz:		ticks per second, 0 if unknown
- * @output:	-o: a file, or a folder for formats with several files; NULL for the default
+ * @hz:		ticks per second, or 0 if unknown
+ * @output:	-o: a file or, for formats with several files, a folder; or NULL for the default
  * @values:	enum values
  * @channels:	show each record's channel, because several are decoded
  * @threads:	the trace's threads, for format_thread()

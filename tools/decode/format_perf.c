@@ -383,7 +383,7 @@ static char *begin_line(struct perf *perf, const struct place *place)
 	return put_signed(put(to, "] "), place->time);
 }
 
-/* Ends the line at @to, and writes it to the main file and to one of the others. */
+/* Ends the line at @to, and writes it to the main file and to file @which. */
 static void end_line(struct perf *perf, unsigned int which, const struct perfrec_header *header,
 		     const struct place *place, char *to)
 {

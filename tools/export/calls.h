@@ -22,7 +22,7 @@
 /**
  * struct call - a call, a sample, or a manual record
  * @begin:	time in ticks
- * @length:	ticks; 0 for a point
+ * @length:	ticks, or 0 for a point
  * @waited:	ticks of @length in which its thread waited for room, which are charged to no
  *		function
  * @function:	number of the function
@@ -53,7 +53,7 @@ struct call {
 
 struct calls;
 
-/** calls_new() - create an empty collection; NULL after printing an error */
+/** calls_new() - create an empty collection; return NULL after printing an error */
 struct calls *calls_new(void);
 
 /** calls_free() - free the calls; NULL is allowed */

@@ -99,7 +99,7 @@ static void put_function(struct export *export, uint32_t function)
 	put_json(export->out, name);
 }
 
-/* Returns a thread's state, and writes the thread's name the first time; NULL if out of memory. */
+/* Returns a thread's state, or NULL if out of memory. Writes the thread's name the first time. */
 static struct track *get_track(struct export *export, const struct thread *thread)
 {
 	struct chrome *chrome = export->private;

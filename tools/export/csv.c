@@ -37,7 +37,7 @@
 
 /**
  * struct function - what is known about a function
- * @text:	name, object and build-id of the function as columns, NULL if not cached
+ * @text:	name, object and build-id of the function as columns, or NULL if not cached
  * @name:	length of the name in @text
  * @ticks:	total and self ticks of the rows so far
  */
@@ -115,7 +115,7 @@ struct row {
 
 /* ---- columns ------------------------------------------------------------ */
 
-/* Returns the column in @between of a counter of records between calls; COUNTERS_NONE if none. */
+/* Returns the column in @between of a counter of records between calls, or COUNTERS_NONE. */
 static unsigned int find_between(const struct csv *csv, const char *name)
 {
 	unsigned int c;

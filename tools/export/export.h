@@ -14,13 +14,13 @@
 
 /**
  * struct export - state of an export
- * @format:	--format, as an index; -1 if none
- * @weight:	--weight, NULL for the default
- * @object:	--object, NULL for the program
+ * @format:	--format, as an index, or -1 if none
+ * @weight:	--weight, or NULL for the default
+ * @object:	--object, or NULL for the program
  * @weighed_by:	weight of a tree as enum tree_weight, for exporters in @end
  * @input:	the trace
  * @analysis:	analysis that finds the calls
- * @out:	the output; NULL if it is a folder, and for trees until @end
+ * @out:	the output, or NULL if it is a folder, and for trees until @end
  * @tree:	the call tree, for exporters that build it
  * @untimed:	records between calls that have no time although the format needs one
  * @private:	the exporter's own state
@@ -140,8 +140,8 @@ uint64_t export_file(const struct export *export, size_t number, char path[PATH_
  * @address:	converted to the address in memory, because the analysis has moved objects that
  *		shared addresses
  *
- * Return: one more than its index in the side-car file, or, if that has no objects, in the
- * user's files; 0 if unknown.
+ * Return: the index of the object in the side-car file or, if that has no objects, among the
+ * user's files, plus 1; or 0 if unknown.
  */
 size_t export_object(struct export *export, uint64_t *address);
 

@@ -211,7 +211,10 @@ static void put_weight(struct writer *writer, uint32_t node)
 
 /* ---- a thread ----------------------------------------------------------- */
 
-/* Adds a row for a path to the stacks, and a row for its function to the other tables. */
+/*
+ * Adds a path's row to the stack table and, unless it has one already, its function's row to the
+ * other tables.
+ */
 static void add_path(struct writer *writer, uint32_t node)
 {
 	uint32_t function = writer->export->tree.node[node].function;

@@ -146,7 +146,7 @@ static void move_lines(const struct move *move, struct cursor *unit,
 	}
 }
 
-/* Moves the pairs of address and length, 0 at the end; the header is padded to their size. */
+/* Moves the addresses in pairs of address and length. The header is padded to a pair's size. */
 static void move_aranges(const struct move *move, struct cursor *unit,
 			 unsigned int offset)
 {

@@ -255,7 +255,7 @@ static void put_process(struct export *export, const struct thread *thread, uint
 	put_descriptor(export, sequence, &descriptor);
 }
 
-/* Returns a thread's state, which begins with its first time; NULL if out of memory. */
+/* Returns a thread's state, which begins with its first time, or NULL if out of memory. */
 static struct track *get_track(struct export *export, const struct analysis_thread *thread)
 {
 	struct perfetto *perfetto = export->private;

@@ -57,7 +57,7 @@ static void lay_out(const struct export *export, struct layout *layout)
 	}
 }
 
-/* Returns the number of levels above the bottom of the page, 0 for the root. */
+/* Returns the number of levels above the bottom of the page, or 0 for the root. */
 static uint32_t level(const struct tree *tree, uint32_t node)
 {
 	return node == TREE_ROOT ? 0 : tree->node[node].depth + 1;

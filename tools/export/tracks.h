@@ -21,7 +21,7 @@ struct tracks {
 	unsigned int	count;
 };
 
-/** tracks_get() - return a thread's state, initially zeroed; NULL if out of memory */
+/** tracks_get() - return a thread's state, initially zeroed, or NULL if out of memory */
 void *tracks_get(struct tracks *tracks, unsigned int id);
 
 /** tracks_free() - free the states of all threads */

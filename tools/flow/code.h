@@ -66,7 +66,7 @@ struct code;
 
 /**
  * code_new() - create the code of a trace
- * @symbols:	objects of the trace, which must outlive the code; NULL if there are none
+ * @symbols:	objects of the trace, which must outlive the code, or NULL if there are none
  * @calls:	set of instructions whose code is read: enum meta_calls
  *
  * Return: the code, to be freed with code_free(), or NULL if out of memory.
@@ -88,7 +88,7 @@ void code_when(struct code *code, bool known, uint64_t time);
 /**
  * code_block() - find the block at an address, at the time of code_when()
  *
- * Return: the block, valid until code_free(); NULL if no file has code there.
+ * Return: the block, valid until code_free(), or NULL if no file has code there.
  */
 struct block *code_block(struct code *code, uint64_t address);
 
@@ -98,7 +98,7 @@ struct block *code_block(struct code *code, uint64_t address);
  * @size:	set to the number of bytes
  * @rv32:	set to whether the code is RV32
  *
- * Return: the bytes, valid until code_free(); NULL if no file contains them.
+ * Return: the bytes, valid until code_free(), or NULL if no file contains them.
  */
 const uint8_t *code_bytes(struct code *code, uint64_t place, uint64_t *size, bool *rv32);
 
@@ -117,7 +117,7 @@ bool code_is_probes(const struct code *code, uint64_t address);
 /**
  * code_trampoline() - return the address to which signal handlers return
  *
- * Return: its address in the vdso, 0 if unknown.
+ * Return: its address in the vdso, or 0 if unknown.
  */
 uint64_t code_trampoline(struct code *code);
 
@@ -133,7 +133,7 @@ static inline struct block *code_next(struct code *code, struct block *block);
 /** code_taken() - return the block at a block's target, or NULL */
 static inline struct block *code_taken(struct code *code, struct block *block);
 
-/** code_instructions() - return how many instructions begin in a block's first @halfwords */
+/** code_instructions() - return the number of instructions in a block's first @halfwords */
 static inline unsigned int code_instructions(const struct block *block, unsigned int halfwords)
 {
 	unsigned int at = 0, count = 0;

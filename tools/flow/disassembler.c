@@ -15,7 +15,7 @@
 #define VERSION_LAST	40
 #define TRIPLES		{ "riscv64-unknown-linux-gnu", "riscv32-unknown-linux-gnu" }
 #define FEATURES	"+m,+a,+f,+d,+c"
-/* Features that are supported since this version; earlier ones print a warning. */
+/* First version that supports all of MORE_FEATURES; earlier versions print a warning about them. */
 #define VERSION_MORE	14
 #define MORE_FEATURES	FEATURES ",+v,+zba,+zbb,+zbc,+zbs,+zfh"
 /* Option of LLVMSetDisasmOptions(): print numbers in hexadecimal. */

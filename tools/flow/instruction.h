@@ -33,7 +33,7 @@ enum flow_kind {
  * @halfwords:	length of the instruction
  * @target:	target of a branch, jump or call
  * @constant:	the value that lui or auipc loads into register @rd
- * @rd:		the register that lui or auipc loads, 0 for other instructions
+ * @rd:		the register that lui or auipc loads, or 0 for other instructions
  * @rs:		the register that an indirect jump, call or return uses
  * @offset:	the offset that it adds to @rs
  */

@@ -37,8 +37,8 @@ struct pending {
  * @latest:	header of each channel's latest record
  * @context:	the latest Ownership message's context
  * @shown:	place of the latest run or event
- * @held:	place where instruction trace stopped within a record that is not complete yet; 0 if
- *		there is none
+ * @held:	place where instruction trace stopped within a record that is not complete yet, or 0
+ *		if there is none
  */
 struct lane {
 	struct nexus_message	message[WAITING];

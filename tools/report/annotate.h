@@ -13,7 +13,7 @@
  * struct annotate - the options of annotate
  * @top:	number of functions to show if none is named
  * @source_only, @no_source: omit instructions, or source lines
- * @prefix:	folder to put before all absolute paths of source files, NULL for none
+ * @prefix:	folder to put before all absolute paths of source files, or NULL for none
  * @strip:	number of leading folders to remove first from these paths
  */
 struct annotate {
@@ -28,7 +28,7 @@ struct annotate {
 
 struct annotate_sources;
 
-/** annotate_sources_new() - create a cache of source files; NULL if out of memory */
+/** annotate_sources_new() - create a cache of source files; return NULL if out of memory */
 struct annotate_sources *annotate_sources_new(const struct annotate *annotate);
 
 /** annotate_sources_free() - free the cache; NULL is allowed */
@@ -36,13 +36,13 @@ void annotate_sources_free(struct annotate_sources *sources);
 
 /**
  * annotate_sources_line() - return the text of a source line
- * @folder:	folder in which it was compiled, NULL if unknown
+ * @folder:	folder in which it was compiled, or NULL if unknown
  * @file:	path of the file as given to the compiler
  * @line:	line number, starting at 1
  *
  * A file that is not found or has too few lines is reported once.
  *
- * Return: the text with tabs expanded, valid until the next call; NULL if unknown.
+ * Return: the text with tabs expanded, valid until the next call, or NULL if unknown.
  */
 const char *annotate_sources_line(struct annotate_sources *sources, const char *folder,
 				  const char *file, int line);
@@ -52,7 +52,7 @@ const char *annotate_sources_line(struct annotate_sources *sources, const char *
  * @function:	the @functions functions to show
  * @named:	the user has named the functions; only then are addresses outside functions
  *		shown
- * @covered:	if @source_only is set: line counts as in coverage; NULL if there are none
+ * @covered:	if @source_only is set: line counts as in coverage, or NULL if there are none
  * @sources:	NULL if source text is not shown
  */
 struct annotate_view {
@@ -69,7 +69,7 @@ struct annotate_view {
 
 /**
  * struct annotate_line - a source line of a function
- * @file:	path as given to the compiler, NULL if unknown
+ * @file:	path as given to the compiler, or NULL if unknown
  * @inlined:	functions that were inlined there, as text; "" if none
  * @frame:	the inlined functions, as @frames frames
  * @executed:	number of executions of its instructions, included in @cost
@@ -96,7 +96,7 @@ void annotate_source(const struct annotate_view *view, const struct annotated_ro
 /** annotate_inlined() - format frames in @size bytes of @text, as "clamp inlined at a.c:12, ..." */
 void annotate_inlined(const struct inlines *inlines, char *text, size_t size);
 
-/** annotate_lines() - find the lines of a function, by file and line; false if out of memory */
+/** annotate_lines() - find a function's lines, sorted; return false if out of memory */
 bool annotate_lines(const struct annotate_view *view, const struct annotated_function *function,
 		    struct annotate_line **lines, size_t *count);
 
@@ -104,16 +104,17 @@ bool annotate_lines(const struct annotate_view *view, const struct annotated_fun
 void annotate_lines_free(struct annotate_line *lines, size_t count);
 
 /**
- * annotate_times() - count how often a line was executed, as the coverage command does; false if
- * that lacks the line
+ * annotate_times() - get a line's execution count from the coverage data
+ *
+ * Return: false if the data lacks the line.
  */
 bool annotate_times(const struct annotate_view *view, const struct annotate_line *line,
 		    uint64_t *times);
 
-/** annotate_text() - write text; false if out of memory */
+/** annotate_text() - write text; return false if out of memory */
 bool annotate_text(const struct annotate_view *view);
 
-/** annotate_json() - write JSON; false if out of memory */
+/** annotate_json() - write JSON; return false if out of memory */
 bool annotate_json(const struct annotate_view *view);
 
 #endif /* SIFIVE_TRACE_ANNOTATE_H */

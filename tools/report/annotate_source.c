@@ -56,7 +56,7 @@ void annotate_sources_free(struct annotate_sources *sources)
 	free(sources);
 }
 
-/* Returns the error, 0 if there is none. */
+/* Returns the error, or 0 if there is none. */
 static int read_text(FILE *file, char **text, size_t *size)
 {
 	struct stat status;
@@ -94,7 +94,7 @@ static bool split(struct source *source, size_t size)
 	return true;
 }
 
-/* Returns the error, 0 if there is none. */
+/* Returns the error, or 0 if there is none. */
 static int read_source(struct source *source, const char *path)
 {
 	/* Opening a pipe would wait for its writer. */

@@ -56,7 +56,7 @@ static bool grow(struct annotated *annotated)
 	return true;
 }
 
-/* Returns the number of a site, from 1; 0 if there is no room. */
+/* Returns the number of a site, from 1, or 0 if there is no room. */
 static uint32_t find_site(struct annotated *annotated, uint64_t place)
 {
 	uint32_t *slot;

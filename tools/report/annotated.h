@@ -69,7 +69,7 @@ struct annotated_site {
  *		executed
  * @site:	index
  * @start:	the function's first instruction, if it is @known
- * @object:	the object's name; NULL if no file contains the address
+ * @object:	the object's name, or NULL if no file contains the address
  * @vague:	the call is somewhere in the function: the record names only the function
  */
 struct annotated_entry {
@@ -159,7 +159,7 @@ enum annotated_kind {
  * @kind:	enum annotated_kind
  * @place:	address of the row, or the return address of a call
  * @address:	the address in the file, or in memory if there is no file
- * @code:	the instruction's bytes, NULL if no file contains them
+ * @code:	the instruction's bytes, or NULL if no file contains them
  * @rv32:	set for an RV32 instruction
  * @of:		the instruction
  */

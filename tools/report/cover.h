@@ -16,7 +16,7 @@ void cover_put_lcov(struct output *out, const struct covered *covered,
 /** cover_put_count() - write a count, marked as possibly too low unless @exact */
 void cover_put_count(struct output *out, uint64_t count, size_t width, bool exact);
 
-/** cover_put_percent() - write the share of @hit in @all; or "-" if @all is 0 */
+/** cover_put_percent() - write @hit as a percentage of @all, or "-" if @all is 0 */
 void cover_put_percent(struct output *out, uint64_t hit, uint64_t all);
 
 /**

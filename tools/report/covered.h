@@ -118,9 +118,9 @@ int covered_make(struct covered *covered, const struct counts *counts,
 
 /**
  * covered_path() - write the path of a source file, without "." and ".."
- * @folder:	folder in which it was compiled, NULL if unknown
+ * @folder:	folder in which it was compiled, or NULL if unknown
  *
- * Return: the path, to be freed with free(), absolute if the folder is; NULL if out of memory.
+ * Return: the path, absolute if the folder is, to be freed with free(); or NULL if out of memory.
  */
 char *covered_path(const char *folder, const char *name);
 

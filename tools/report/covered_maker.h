@@ -10,7 +10,7 @@
 
 /**
  * struct instruction_at - an instruction of a function
- * @line:	index of its line plus one, 0 if none
+ * @line:	index of its line plus one, or 0 if none
  * @column:	column of the source
  * @kind:	enum flow_kind
  * @block:	index of the first halfword of its basic block
@@ -67,7 +67,7 @@ struct covered_pair {
  *		information, and its index
  * @part:	the @parts parts of the current function
  * @at, @times, @halfwords: instructions of the function, and the number of times each was executed
- * @name:	index of the line with its name plus one, 0 if unknown
+ * @name:	index of the line with its name plus one, or 0 if unknown
  * @first_line:	indexes, plus one, of lines of its first instruction: that of its name, and
  *		those of statements without code
  * @brace:	first row of the function, that of its opening brace
@@ -113,7 +113,7 @@ bool covered_reserve(struct maker *maker, void *array, size_t count, size_t *roo
 /** covered_find_file() - return the index of a file of the current unit */
 uint32_t covered_find_file(struct maker *maker, const char *name);
 
-/** covered_find_line() - return the index of a line plus one, 0 if there is no room */
+/** covered_find_line() - return the index of a line plus one, or 0 if there is no room */
 uint32_t covered_find_line(struct maker *maker, const char *name, uint32_t line);
 
 /**
@@ -130,7 +130,7 @@ bool covered_is_new(struct maker *maker, uint64_t start);
  */
 void covered_function(struct maker *maker, const struct lines_function *function, size_t parts);
 
-/** covered_order() - sort the result and compute its sums; false if out of memory */
+/** covered_order() - sort the result and compute its sums; return false if out of memory */
 bool covered_order(struct covered *covered);
 
 #endif /* SIFIVE_TRACE_COVERED_MAKER_H */

@@ -120,7 +120,7 @@ bool intervals_failed(const struct intervals *intervals)
 	return intervals->no_memory;
 }
 
-/* Makes room for entry @count of an array that grows by doubling; NULL if out of memory. */
+/* Makes room for entry @count of an array that grows by doubling; returns NULL if out of memory. */
 static void *grow(struct intervals *intervals, void *array, uint32_t count, size_t size)
 {
 	void *grown;
@@ -132,7 +132,7 @@ static void *grow(struct intervals *intervals, void *array, uint32_t count, size
 	return grown;
 }
 
-/* Returns the current interval of a thread, NULL if out of memory. */
+/* Returns the current interval of a thread, or NULL if out of memory. */
 static struct current *current_of(struct intervals *intervals,
 				  const struct analysis_thread *thread)
 {
@@ -183,8 +183,8 @@ static bool more_running(struct intervals *intervals, struct current *current)
 }
 
 /*
- * Returns the entry of a function, or the entry shared by all functions beyond the limit; NULL if
- * out of memory.
+ * Returns the entry of a function, or the entry shared by all functions beyond the limit, or NULL
+ * if out of memory.
  */
 static struct running *running_of(struct intervals *intervals, struct current *current,
 				  uint32_t function)
@@ -235,7 +235,7 @@ void intervals_missing(struct intervals *intervals, const struct analysis_thread
 /* ---- the rows ---------------------------------------------------------- */
 
 /*
- * Returns the row for two ends, or the row shared by all intervals beyond the limit; NULL if out
+ * Returns the row for two ends, or the row shared by all intervals beyond the limit, or NULL if out
  * of memory.
  */
 static struct interval *row_of(struct intervals *intervals, uint32_t from, uint32_t to)

@@ -67,7 +67,7 @@ struct interval_function {
 
 struct intervals;
 
-/** intervals_new() - create an empty set of intervals; NULL if out of memory */
+/** intervals_new() - create an empty set of intervals; return NULL if out of memory */
 struct intervals *intervals_new(void);
 
 /** intervals_free() - free the intervals; NULL is allowed */

@@ -98,7 +98,7 @@ static void add(struct metric *metric, unsigned int *count,
 	};
 }
 
-/* Returns the index of the counter named @name, which has @length letters; -1 if there is none. */
+/* Returns the index of the counter named @name, of @length letters, or -1 if there is none. */
 static int find_counter(const struct counters *counters, const char *name, size_t length)
 {
 	unsigned int c;

@@ -279,7 +279,7 @@ static uint64_t less(uint64_t one, uint64_t two)
 }
 
 /*
- * Counts how often a loop was entered, which equals the number of times it was left. A loop that
+ * Counts the entries into a loop, of which there are as many as exits from it. A loop that
  * tests its condition first is entered by a jump to the condition, past the path's first block, so
  * only its exits can be counted.
  */

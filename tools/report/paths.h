@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * Hot paths: basic blocks that usually execute one after another, derived from how often
- * blocks and branches were executed.
+ * Finds hot paths: basic blocks that usually execute one after another, derived from the
+ * execution counts of blocks and branches.
  *
  * Each executed block belongs to exactly one path, which does not leave its function. A path
  * starts from the block with the most executed instructions that is not yet in a path. It
@@ -20,7 +20,7 @@
  * @function:	first address of the function; if unknown, the first address of the object, or 0
  * @instructions: number of instructions
  * @times:	number of times that they were executed
- * @path:	private: the number of its path, 0 if none
+ * @path:	private: the number of its path, or 0 if none
  * @kind:	enum flow_kind of the last instruction
  */
 struct paths_block {
@@ -42,7 +42,7 @@ struct paths_block {
  * @instructions: number of its instructions
  * @again:	number of times that its first block followed one of its blocks; if not 0, the path
  *		is a loop
- * @entered:	number of times that a loop was entered; 0 if only before the trace began
+ * @entered:	number of times that a loop was entered, or 0 if only before the trace began
  */
 struct path {
 	const uint32_t	*block;

@@ -30,9 +30,9 @@ struct replay {
 	bool			shown;		/* a line was printed */
 	uint64_t		short_records;	/* records that the threshold omits */
 	int			tid;		/* -1: all */
-	uint64_t		threshold;	/* nanoseconds; 0 if all calls are shown */
+	uint64_t		threshold;	/* nanoseconds, or 0 if all calls are shown */
 	/*
-	 * The thread with a call whose line is held back, NULL if there is none; and the call's
+	 * The thread with a call whose line is held back, or NULL if there is none; and the call's
 	 * depth.
 	 */
 	struct analysis_thread	*waiting;

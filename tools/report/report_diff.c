@@ -241,7 +241,7 @@ static bool has_value(const struct diff *diff, const struct pair *pair, unsigned
 	return true;
 }
 
-/* Returns a number of one of the traces, 0 if that trace does not have it. */
+/* Returns a number of one of the traces, or 0 if that trace does not have it. */
 static uint64_t value(const struct diff *diff, const struct pair *pair,
 		      unsigned int which, const struct metric *metric)
 {

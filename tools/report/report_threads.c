@@ -53,7 +53,7 @@ static int by_off(const void *a, const void *b)
 	return (one->thread->id > two->thread->id) - (one->thread->id < two->thread->id);
 }
 
-/* Returns the threads that switched, and their number in @count; NULL if out of memory. */
+/* Returns the threads that switched, or NULL if out of memory; sets *@count. */
 static struct line *find_lines(const struct analysis *analysis, size_t *count)
 {
 	struct threads *threads = analysis_threads((struct analysis *)analysis);
@@ -197,7 +197,7 @@ static int by_total(const void *a, const void *b)
 	return one->number < two->number ? -1 : 1;
 }
 
-/* Returns the system calls made, and their number in @count; NULL if none, or if out of memory. */
+/* Returns the system calls made, or NULL if none or out of memory; sets *@count. */
 static struct call *find_calls(const struct analysis *analysis, size_t *count)
 {
 	const struct syscall_times *time = oncpu_syscalls(analysis_oncpu(analysis))->time;
@@ -314,9 +314,7 @@ static int by_faults(const void *a, const void *b)
 	return one->function < two->function ? -1 : 1;
 }
 
-/*
- * Returns the functions with faults, and their number in @count; NULL if none, or if out of memory.
- */
+/* Returns the functions with faults, or NULL if none or out of memory; sets *@count. */
 static struct fault *find_faults(const struct analysis *analysis, size_t *count)
 {
 	const struct faults *faults = analysis_faults(analysis);

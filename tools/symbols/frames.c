@@ -22,7 +22,7 @@ struct frames {
 	unsigned int		encoding;
 };
 
-/* Returns the size of a fixed-size format in bytes, 0 for other formats. */
+/* Returns a format's size in bytes, or 0 if its size is not fixed. */
 static size_t size_of(const struct frames *frames, unsigned int encoding)
 {
 	switch (encoding & FORMAT_MASK) {

@@ -20,7 +20,7 @@ struct image;
  * struct image_function - a function of an image
  * @start, @end:	addresses of the function, @end exclusive
  * @name:		name from the symbol table; for a stub, the name of the function that it
- *		jumps to; NULL for IMAGE_FRAME; valid until image_close()
+ *		jumps to; or NULL for IMAGE_FRAME; valid until image_close()
  * @rank:		priority of the name: of several names at an address, the one with the
  *		highest rank is used
  * @sized:		@end is the function's own end, not just the section's
@@ -36,8 +36,8 @@ struct image_function {
 /**
  * image_open() - read an ELF file
  * @path:	an ELF file for any machine, with or without symbols
- * @debug:	more folders with separate debug information, in libdwfl's format, or NULL; must
- *		remain valid until image_close()
+ * @debug:	search path for separate debug information, in libdwfl's format, or NULL for
+ *		libdwfl's default; must remain valid until image_close()
  * @error:	set to the reason if there is no image
  *
  * Return: the image, or NULL.

@@ -8,7 +8,7 @@
 #include "inflate.h"
 #include "section.h"
 
-/* Number of inflated bytes that is always allowed, and the number allowed per byte in the file. */
+/* Number of inflated bytes that are always allowed, and the number allowed per byte in the file. */
 #define INFLATED_MIN	(32u << 20)
 #define INFLATED_RATIO	16
 /* Memory limit of an xz decoder: more than any compression level needs. */
@@ -36,7 +36,7 @@ static bool too_far(const struct sum *sum)
 	       sum->inflated / INFLATED_RATIO > sum->stored;
 }
 
-/* Returns the inflated size of a section; 0 if it is not compressed. */
+/* Returns the inflated size of a section, or 0 if it is not compressed. */
 static uint64_t inflated_size(Elf_Scn *scn, const GElf_Shdr *header, const char *name)
 {
 	GElf_Chdr compressed;

@@ -15,7 +15,7 @@ struct image;
 
 /**
  * struct inlines_frame - an inlined function
- * @function:	name of the function, NULL if unknown
+ * @function:	name of the function, or NULL if unknown
  * @file, @line: place of the call; NULL and 0 if unknown
  */
 struct inlines_frame {
@@ -26,9 +26,9 @@ struct inlines_frame {
 
 /**
  * struct inlines - the source of an instruction
- * @file:	path of the source file as given to the compiler, NULL if unknown
- * @folder:	folder in which it was compiled, NULL if unknown
- * @line:	line number in @file, 0 if unknown
+ * @file:	path of the source file as given to the compiler, or NULL if unknown
+ * @folder:	folder in which it was compiled, or NULL if unknown
+ * @line:	line number in @file, or 0 if unknown
  * @frames:	inlined functions, the innermost first
  * @around, @found: private: cache of the enclosing function, which often also contains the
  *		next instruction

@@ -9,7 +9,7 @@
 /**
  * struct laps - the state for a list of the side-car file, whose entries are sorted by
  * their start
- * @lap:	length of a lap of the timestamp, in ticks; 0 if unknown
+ * @lap:	length of a lap of the timestamp, in ticks, or 0 if unknown
  * @slack:	ticks by which that order may be wrong: half a lap, or 0 if it is exact
  * @passed:	ticks of the laps so far
  * @before:	wrapped time of the previous entry

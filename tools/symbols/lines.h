@@ -57,7 +57,7 @@ struct lines_label {
 
 /**
  * struct lines_unit - a compilation unit
- * @folder:	folder in which it was compiled, NULL if unknown
+ * @folder:	folder in which it was compiled, or NULL if unknown
  * @gcc:	set if GCC compiled the unit
  * @row:	the @rows rows of the unit, by address, without overlap
  * @mark:	@marks rows of statements without code, by address

@@ -28,7 +28,7 @@ struct writer {
  * struct place - an object with separate addresses
  * @meta:	the object in the side-car file
  * @from, @to:	times between which it was loaded, unwrapped, inclusive
- * @shift:	separate address minus address in memory; 0 if not needed
+ * @shift:	separate address minus address in memory, or 0 if not needed
  */
 struct place {
 	const struct meta_object	*meta;
@@ -228,7 +228,7 @@ static bool is_within(uint64_t time, uint64_t from, uint64_t to)
 }
 
 /*
- * Returns a writer's process id, -1 if unknown, and narrows the range of times for which it is
+ * Returns a writer's process id, or -1 if unknown, and narrows the range of times for which it is
  * valid.
  */
 static int64_t find_pid(const struct places *places, uint64_t time, struct writer *writer)
@@ -283,7 +283,7 @@ static void find_process(const struct places *places, uint64_t time, struct writ
 	}
 }
 
-/* Returns the index of a writer's process, NO_PROCESS if unknown. */
+/* Returns the index of a writer's process, or NO_PROCESS if unknown. */
 static size_t process_of(struct places *places, uint64_t time,
 			 const struct places_writer *of)
 {

@@ -17,7 +17,7 @@ struct places;
 /**
  * places_new() - find objects that shared addresses
  * @meta:	the side-car file, which must outlive the places
- * @places:	set to the objects; NULL in the usual case that no two objects had the same
+ * @places:	set to the objects, or NULL in the usual case that no two objects had the same
  *		addresses
  *
  * Return: 0, or -1 if out of memory.
@@ -52,8 +52,8 @@ struct places_writer {
  * places_find() - translate an address to the separate address of the object that was there
  * @places:	may be NULL
  * @address:	address in memory
- * @time:	the time in ticks, NULL if unknown
- * @writer:	the writer of the record with the address, NULL if unknown
+ * @time:	the time in ticks, or NULL if unknown
+ * @writer:	the writer of the record with the address, or NULL if unknown
  *
  * Return: the address, or @address itself if it is unambiguous, or if several objects may have been
  * there.

@@ -66,7 +66,7 @@ struct name {
 	char		*plain;
 };
 
-/* A cached call site, and the start of the function that contains it, 0 for none. */
+/* A cached call site, and the start of the function that contains it, or 0 for none. */
 struct caller {
 	uint64_t	call_site;
 	uint64_t	function;
@@ -278,7 +278,7 @@ static int add_given_files(struct symbols *symbols, const struct meta *meta)
 	return 0;
 }
 
-/* Returns the folders to search for separate debug information, in libdwfl's format. */
+/* Returns the search path for separate debug information, in libdwfl's format. */
 static char *debug_folders(const char *symfs)
 {
 	char *path;

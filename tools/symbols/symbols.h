@@ -41,11 +41,11 @@ struct symbols_options {
 /**
  * struct symbol - the symbol of an address
  * @known:	the address is in a function, whose @start is known
- * @function:	the function's name, NULL if it has none, as in a stripped file
+ * @function:	the function's name, or NULL if it has none, as in a stripped file
  * @start:	address of the function's first instruction
- * @file:	source file as given to the compiler, NULL if unknown
- * @line:	line in it, 0 if unknown
- * @object:	name of the program or shared object, NULL if unknown
+ * @file:	source file as given to the compiler, or NULL if unknown
+ * @line:	line in it, or 0 if unknown
+ * @object:	name of the program or shared object, or NULL if unknown
  * @offset:	the address in that file
  * @tracer:	the function belongs to the tracer, not the program
  * @generated:	set for generated code that writes records and is in no file
@@ -89,7 +89,7 @@ void symbols_kernel(struct symbols *symbols, const char *trace);
 /**
  * symbols_split() - split the argument of -e
  * @text:	PATH or PATH@BIAS; becomes PATH
- * @bias:	set to the bias, 0 if there is none
+ * @bias:	set to the bias, or 0 if there is none
  *
  * Return: whether there was a bias.
  */
@@ -125,7 +125,7 @@ uint64_t symbols_place(const struct symbols *symbols, uint64_t address);
 
 /**
  * symbols_place_at() - like symbols_place(), for an unknown process
- * @time:	time in ticks, NULL if unknown
+ * @time:	time in ticks, or NULL if unknown
  */
 uint64_t symbols_place_at(const struct symbols *symbols, uint64_t address,
 			  const uint64_t *time);
@@ -157,8 +157,10 @@ bool symbols_find_caller(struct symbols *symbols, uint64_t address,
 			 struct symbol *symbol);
 
 /**
- * symbols_find_return() - look up the call before @address, a return address, or if @address is
- * odd, the instruction at @address - 1
+ * symbols_find_return() - look up the call before the return address @address; if @address is odd,
+ * look up the instruction at @address - 1 instead
+ *
+ * For a return address, symbol->offset is that of the return address, not of the call.
  */
 bool symbols_find_return(struct symbols *symbols, uint64_t address, struct symbol *symbol);
 
@@ -174,7 +176,7 @@ bool symbols_find_return(struct symbols *symbols, uint64_t address, struct symbo
  * sampled function, which means that the function has called another one. Without symbols, it
  * always counts as a caller.
  *
- * Return: the number of callers, 0 if the record has none.
+ * Return: the number of callers, or 0 if the record has none.
  */
 unsigned int symbols_callers(struct symbols *symbols, const struct perfrec_record *record,
 			     uint64_t address[SIFIVE_TRACE_CALLERS_MAX]);
@@ -270,7 +272,7 @@ void symbols_expect(struct symbols *symbols, uint64_t address);
  * Searches only files with expected functions, so that no error is reported if other files are
  * missing.
  *
- * Return: the function's first address as from symbols_place(), 0 if unknown.
+ * Return: the function's first address as from symbols_place(), or 0 if unknown.
  */
 uint64_t symbols_caller(struct symbols *symbols, uint64_t call_site);
 

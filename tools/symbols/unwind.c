@@ -61,7 +61,7 @@ static const struct layout layouts[] = {
 /**
  * struct unwind - a frame
  * @stack:	the sample
- * @mask:	maximum address, 0 if unknown
+ * @mask:	maximum address, or 0 if unknown
  * @low:	lowest address of the stack that contains the frames
  * @pc:		address of its code; for a caller, the return address
  * @reg:	registers of the frame
