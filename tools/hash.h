@@ -15,7 +15,7 @@ static inline uint32_t hash_place(uint64_t key, unsigned int bits)
 
 /**
  * struct hash - an index into an array whose entries have keys
- * @slot:	entry number of each slot, starting at 1; 0 if the slot is free
+ * @slot:	entry number of each slot, starting at 1, or 0 if the slot is free
  * @bits:	binary logarithm of the number of slots, at least one of which is free
  */
 struct hash {

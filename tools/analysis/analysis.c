@@ -249,7 +249,7 @@ uint64_t count(struct analysis *analysis, struct analysis_thread *thread,
 	if (__builtin_expect(largest >= COUNTERS_BACKWARDS, false))
 		counting_backwards(analysis, stream, record, known);
 	stream->based = record->flags & PERFREC_VALUE_KNOWN;
-	/* Which function ran is unknown, as the lost records may have entered or left functions. */
+	/* It is unknown which function ran: the lost records may have entered or left functions. */
 	return lost || resumed ? 0 : known;
 }
 

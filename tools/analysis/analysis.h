@@ -114,7 +114,7 @@ struct analysis_thread {
 	 * The next two members are used only with that state.
 	 */
 	struct analysis_thread	*recorded;
-	bool			elsewhere;	/* the thread has changed harts since the latest record */
+	bool			elsewhere;	/* on another hart since the latest record */
 	bool			broken;		/* the latest record had no address or no header */
 };
 
@@ -132,9 +132,9 @@ enum analysis_why {
  * @inferred:	@total is inferred
  * @self_inferred: @self is inferred
  * @total:	ticks from enter to exit
- * @self:	ticks of @total outside functions that it called
+ * @self:	ticks of @total, excluding callees
  * @count:	counts of each counter from enter to exit, by column, or 0 if negative
- * @count_self:	part of @count outside functions that it called
+ * @count_self:	part of @count, excluding callees
  */
 struct analysis_end {
 	enum analysis_why	why;

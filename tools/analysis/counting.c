@@ -116,7 +116,7 @@ uint64_t counting_forwards(struct analysis *analysis, struct analysis_thread *th
 		return known;
 	analysis->went_back = true;
 	analysis->stats.backwards += (unsigned int)__builtin_popcountll(backwards);
-	/* A thread's own counts do not depend on the hart, so its records are in the wrong order. */
+	/* A thread's own counts do not depend on the hart, so its records are out of order. */
 	if (analysis->meta->per_thread && thread->src != record->src)
 		calls_doubt(thread);
 	return known & ~backwards;

@@ -19,7 +19,7 @@
 /**
  * struct counts_run - instructions of a block
  * @block:	the block
- * @from, @to:	the range of its halfwords
+ * @from, @to:	the range of the block's halfwords
  * @times:	number of times that they were executed in sequence
  */
 struct counts_run {

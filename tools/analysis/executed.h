@@ -35,7 +35,7 @@ struct executed_link {
 /**
  * struct executed_object - a file whose instructions were executed
  * @image:	the file, as from symbols_image()
- * @bias:	addresses where it was first executed, minus those in the file
+ * @bias:	address in memory where the file was first executed, minus address in the file
  */
 struct executed_object {
 	struct image	*image;
@@ -47,7 +47,7 @@ struct executed_object {
  * @run:	runs by address
  * @to:		links by target
  * @from:	links by source
- * @object:	each file once
+ * @object:	the executed files, each once
  * @alias:	private: each file's places in memory
  */
 struct executed {
@@ -84,7 +84,7 @@ void executed_free(struct executed *executed);
 
 /**
  * executed_times() - count the executions of instructions
- * @start:	address of the first one
+ * @start:	address of the first instruction
  * @halfwords:	total length of the instructions
  * @times:	increased at the first halfword of each instruction
  */

@@ -28,7 +28,7 @@ static void thread_notes(const struct analysis *analysis, const char *name)
 					(struct analysis *)analysis));
 
 	if (left)
-		report("%s: %u thread%s beyond the first %u named only by the trace: their times are omitted, and their records belong to an unknown thread; record fewer threads",
+		report("%s: %u thread%s beyond the first %u that only the trace names: their times are omitted, and their records are assigned to an unknown thread; record fewer threads",
 		       name, left, left == 1 ? "" : "s", THREADS_STRANGERS);
 }
 
@@ -39,10 +39,10 @@ static void switch_notes(const struct oncpu *oncpu, const struct input *input)
 	const char *name = input->options->path;
 
 	if (stats->losses || stats->contrary)
-		report("%s: records of context switches may be missing in %" PRIu64 " places: which threads ran there is unknown, times on and off the CPU are marked ~",
+		report("%s: records of context switches may be missing in %" PRIu64 " places: it is unknown which threads ran there, so times on and off the CPU are marked ~",
 		       name, stats->losses + stats->contrary);
 	if (stats->untimed)
-		report("%s: %" PRIu64 " context switches have no time: which threads ran around them is unknown",
+		report("%s: %" PRIu64 " context switches have no time: it is unknown which threads ran around them",
 		       name, stats->untimed);
 	if (stats->inferred)
 		report("%s: %" PRIu64 " context switches have an inferred time: times on and off the CPU are marked ~",
@@ -54,7 +54,7 @@ static void switch_notes(const struct oncpu *oncpu, const struct input *input)
 		report("%s: threads started running on CPUs that are not recorded %" PRIu64 " times: time off the CPU includes time there; all system calls, and all times on and off the CPU, are marked ~",
 		       name, input->meta.lost.elsewhere);
 	if (oncpu_syscalls(oncpu)->doubtful)
-		report("%s: %" PRIu64 " system call%s left out: records may be missing in them, or the calling thread is unknown",
+		report("%s: %" PRIu64 " system call%s left out: records may be missing during the call, or the calling thread is unknown",
 		       name, oncpu_syscalls(oncpu)->doubtful,
 		       oncpu_syscalls(oncpu)->doubtful == 1 ? " is" : "s are");
 	if (input->meta.lost.wakeups)

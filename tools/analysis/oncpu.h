@@ -36,10 +36,10 @@ enum oncpu_state {
 /**
  * struct oncpu_times - a thread's time, in ticks
  * @time:	ticks in each state
- * @wall:	time from its first switch to its last one or the end of the trace: the sum of @time
+ * @wall:	time from the first switch to the last one or to the end of the trace: sum of @time
  * @outs:	number of times that the thread stopped running
- * @wakeups:	number of times that it was woken
- * @longest:	longest time from a wake-up until it ran
+ * @wakeups:	number of times that the thread was woken
+ * @longest:	longest time from a wake-up until the thread ran
  * @exited:	set if the thread has exited
  */
 struct oncpu_times {

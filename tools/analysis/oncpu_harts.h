@@ -22,7 +22,7 @@
 
 /**
  * struct part - a part of a thread's time, from @from to @to
- * @on:		ticks in which it ran; in the other ticks, except for @unknown, it did not run
+ * @on:		ticks in which the thread ran; it was off the CPU in all others except @unknown
  */
 struct part {
 	uint64_t		from;
@@ -36,8 +36,8 @@ struct part {
  * struct oncpu_thread - state of a thread
  * @thread:	the latest struct thread, because execve() creates another one with the same id
  * @asking:	the thread whose record has arrived, or NULL
- * @hart:	hart on which it was seen to run
- * @known:	set if its first switch was seen
+ * @hart:	hart on which the thread was seen to run
+ * @known:	set if the thread's first switch was seen
  * @state:	state since @since, unless @over is set
  * @over:	the thread has exited or its recording has ended, so @state is not valid
  * @gone:	oncpu.doubts.gone at @since

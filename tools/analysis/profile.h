@@ -26,11 +26,11 @@ enum profile_by {
  * @untimed:	calls without a time
  * @inferred:	calls with an inferred time
  * @self_inferred: calls whose self time is inferred
- * @samples:	samples in it
- * @samples_total: samples in it and in functions that it called, if samples have callers
- * @points:	manual records in it
- * @total:	ticks in its outermost calls
- * @self:	ticks in it, excluding functions that it called
+ * @samples:	samples in the function, excluding callees
+ * @samples_total: samples in the function and its callees, if samples have callers
+ * @points:	manual records in the function
+ * @total:	ticks in the function's outermost calls
+ * @self:	ticks in the function, excluding callees
  */
 struct profile_row {
 	uint32_t	function;

@@ -15,7 +15,7 @@ struct spread;
  * struct spreads - the distributions of a profile's rows
  * @of:		distributions by row, or NULL if no call has a time
  * @rows:	length of @of
- * @bytes:	memory used by them in bytes, at most SPREAD_BYTES
+ * @bytes:	memory used by the distributions, at most SPREAD_BYTES
  * @full:	memory ran out: some calls are missing
  */
 struct spreads {

@@ -37,7 +37,7 @@ const struct block *steps_stop(struct steps *steps, const struct flow_place *pla
 /**
  * steps_resume() - note that the flow continues
  *
- * Return: the instruction that was executed in between, as the first one of a block; or NULL.
+ * Return: the block that begins with the instruction that was executed in between, or NULL.
  */
 const struct block *steps_resume(struct steps *steps, const struct flow_place *place,
 				 uint64_t address);

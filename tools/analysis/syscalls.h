@@ -35,8 +35,8 @@ struct syscall_times {
 
 /**
  * struct syscall_sums - a thread's time until now, in ticks
- * @off:	time in which it did not run
- * @unknown:	time in which it may have run
+ * @off:	time in which the thread did not run
+ * @unknown:	time in which the thread may have run
  */
 struct syscall_sums {
 	uint64_t	off;
@@ -45,8 +45,8 @@ struct syscall_sums {
 
 /**
  * struct syscall_now - a thread's current call; none if zeroed
- * @since:	time at which it began
- * @before:	the thread's sums when it began
+ * @since:	time at which the call began
+ * @before:	the thread's sums when the call began
  */
 struct syscall_now {
 	bool			made;

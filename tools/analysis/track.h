@@ -63,7 +63,7 @@ struct function {
  * @trapped:	set if this code is a trap handler
  * @handled:	a signal handler has returned to the trampoline
  * @gap:	instructions are missing up to the next one
- * @ran:	instructions that it has executed in the function at @within, not yet passed on
+ * @ran:	number of instructions executed in the function at @within, but not yet passed on
  */
 struct track {
 	struct owner		*owner;

@@ -24,7 +24,7 @@
  * @inferred:	set if some calls have an inferred time
  * @self_inferred: set if some calls have an inferred self time
  * @calls:	calls that have ended
- * @samples:	samples in it, excluding callees
+ * @samples:	samples in the function, excluding callees
  * @samples_total: including callees, after tree_finish()
  * @total:	ticks, including callees
  * @self:	ticks, excluding callees

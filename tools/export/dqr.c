@@ -62,8 +62,8 @@ struct channel {
  * struct object - a program or shared object
  * @name:	name of its copy
  * @channels:	bit n is set if the current trace of channel n contains it
- * @stripped:	the decoder cannot read it
- * @records:	number of records with addresses in it
+ * @stripped:	the decoder cannot read the object, which has no symbol table
+ * @records:	number of records with addresses in the object
  */
 struct object {
 	struct symbols_object	in;

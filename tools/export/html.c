@@ -69,7 +69,7 @@ struct html {
 	bool		no_memory;
 };
 
-/* Returns the counts of a plot, one of PLOTS * PLOTS_MAX * COUNTERS_MAX, or NULL if none. */
+/* Returns the counts of plot @number, which is below PLOTS_ALL, or NULL if it has none. */
 #define PLOTS_ALL	(PLOTS * PLOTS_MAX * COUNTERS_MAX)
 static double *plot_of(const struct html *html, unsigned int number)
 {

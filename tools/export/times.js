@@ -368,7 +368,7 @@
 
 		CALLS.counts(hit.chunk, hit.i).then(function (counts) {
 			counts.forEach(function (count, c) {
-				// A record's count since the previous record, plus 1, or 0 if unknown.
+				// Count since the previous record, plus 1, or 0 if unknown.
 				if (record && count)
 					mine.text += "\n" + DATA.between[c] + ": +" + (count - 1);
 				else if (!record && DATA.counters[c] !== "timestamp")

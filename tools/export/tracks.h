@@ -12,7 +12,7 @@
 
 /**
  * struct tracks - the states of all threads
- * @size:	size of each in bytes
+ * @size:	size of each state in bytes
  */
 struct tracks {
 	size_t		size;

@@ -19,15 +19,15 @@
 
 /**
  * struct block - instructions that are executed one after another
- * @start:	address of the first one
+ * @start:	address of the first instruction
  * @code:	bytes of the instructions
- * @target:	target of the last one, if it is direct or @loaded
+ * @target:	target of the last instruction, if it is direct or @loaded
  * @halfwords:	length of all instructions
  * @instructions: number of instructions
- * @last:	length of the last one, in halfwords
- * @kind:	enum flow_kind of the last one; FLOW_NEXT if the block ends at the length limit, or
- *		at the end of the code
- * @loaded:	the last instruction is an indirect jump whose register the previous one loads
+ * @last:	length of the last instruction, in halfwords
+ * @kind:	enum flow_kind of the last instruction; FLOW_NEXT if the block ends at the length
+ *		limit, or at the end of the code
+ * @loaded:	the last instruction is an indirect jump, and the previous one loads its register
  * @rv32:	set for RV32 code
  * @id:		number of the block, starting at 0
  * @place:	@start as from symbols_place()

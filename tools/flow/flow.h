@@ -75,7 +75,7 @@ struct flow_event {
 /**
  * struct flow_run - instructions of a block that were executed
  * @block:	the block
- * @from, @to:	the range of its halfwords
+ * @from, @to:	the range of the block's halfwords
  * @times:	number of consecutive executions
  */
 struct flow_run {

@@ -54,7 +54,7 @@ void perfrec_repeat(struct perfrec *perfrec, uint32_t channels, uint64_t records
 			perfrec->interval[i] = records;
 }
 
-/* Gives a stream without a header the assumed one, whose serial number is 0. */
+/* Sets the assumed header, with serial number 0, for a stream without a header. */
 static __attribute__((noinline, cold)) void assume_header(struct stream *stream,
 			  const struct perfrec_header *assumed)
 {

@@ -67,8 +67,8 @@ struct stream {
 	/* File offset of the word that moved the stream to RECORD_LAST. */
 	uint64_t		last;
 	/*
-	 * For a thread and callers: the number of words, which is kept until the record's end; the number of
-	 * addresses; the lower part of the latest address; the addresses.
+	 * For a thread and callers: the number of words, which is kept until the record ends;
+	 * the number of addresses; the lower part of the latest address; and the addresses.
 	 */
 	unsigned int		caller_words;
 	unsigned int		callers;

@@ -22,12 +22,12 @@
  * @executed:	number of executions
  * @taken, @next: number of times that a branch was taken, and not taken
  * @samples:	number of samples
- * @calls:	calls from there that have ended; a tail call is part of another call
+ * @calls:	calls from these instructions that have ended; a tail call is part of another call
  * @nested:	timed calls from within another call of the called function
  * @timed:	calls whose time is in @time, and tail calls within them
  * @untimed:	calls and tail calls without a time
  * @inferred:	calls and tail calls with an inferred time
- * @time:	ticks in them, excluding the nested ones
+ * @time:	ticks in the @timed calls, excluding the @nested ones
  */
 struct annotated_cost {
 	uint64_t	executed;

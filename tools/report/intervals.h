@@ -27,11 +27,11 @@
  * @times:	number of intervals
  * @timed:	number of intervals whose length is known
  * @inferred:	number of the timed intervals whose length is inferred
- * @ticks:	length of the timed ones
- * @moved:	number of intervals in which the thread has been on another hart
+ * @ticks:	total length of the timed intervals
+ * @moved:	number of intervals in which the thread changed harts
  * @lost:	number of intervals in which records may be missing
- * @missing:	number of intervals in which instructions are missing: @instructions and @calls
- *		of these are too low
+ * @missing:	number of intervals in which instructions are missing, so @instructions and @calls
+ *		are too low
  * @instructions: number of instructions executed
  * @calls:	number of functions called
  * @counted:	number of intervals whose count is known, by column

@@ -80,7 +80,7 @@ struct objects *attach_objects_of(struct attach *attach, pid_t pid);
  */
 void attach_describe(struct attach *attach, struct tree *tree, bool newest);
 
-/** attach_sum() - add the numbers of objects that are not in the file to the numbers in @sum */
+/** attach_sum() - add the numbers of objects that are missing from the file to @sum */
 void attach_sum(const struct attach *attach, struct objects *sum);
 
 /**

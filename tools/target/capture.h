@@ -61,7 +61,7 @@ int capture_try(const struct perf_setup *wanted, struct capture_mark *mark);
  * @objects:	the objects in memory, for objects_report() afterwards, or NULL if they are passed
  *		to capture_save()
  * @tree:	processes with separate objects, which are written instead of @objects
- * @names:	the names of threads without the library
+ * @names:	the names of threads that do not use the library
  * @hit:	call that triggered the snapshot, if @clock is set; no call if @function is NULL
  */
 struct capture_details {

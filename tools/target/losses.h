@@ -9,7 +9,7 @@
 
 /**
  * losses_gaps() - report the losses of a drained sink
- * @name:	path of its file
+ * @name:	path of the sink's file
  * @why:	reason from drain_account()
  */
 void losses_gaps(const char *name, const struct sifive_trace_sink *sink, const char *why);

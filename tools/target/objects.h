@@ -71,8 +71,8 @@ void objects_add_all(struct objects *objects);
  * objects_write() - write "objects":[...] of a side-car file
  * @objects:	the set; its @left_out and @ambiguous are set
  * @output:	the file
- * @newest:	keep those found last, as a ring keeps the newest samples, if there are more objects
- *		than a reader accepts; otherwise those found first
+ * @newest:	if there are more objects than a reader accepts: set to keep those found last,
+ *		because a ring keeps the newest samples; clear to keep those found first
  */
 void objects_write(struct objects *objects, struct output *output, bool newest);
 

@@ -264,9 +264,9 @@ static bool names_samples(const struct recording *r)
 }
 
 /*
- * Starts the events that show the objects and threads of programs without the library. The
- * command's program is a child of this process. If processes join the session, the library writes
- * the names.
+ * Starts the events that show the objects and threads of programs that do not use the library.
+ * The command's program is a child of this process. If processes join the session, the library
+ * writes the threads' names.
  */
 static void begin_objects(struct recording *r)
 {

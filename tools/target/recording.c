@@ -236,7 +236,7 @@ void recording_meanwhile(void *argument, const sigset_t *mask)
 	recording_triggers(r, false);
 }
 
-/* Returns the same as record_snapshot(). */
+/* Writes a snapshot for a triggering call, and returns like record_snapshot(). */
 static int take_snapshot(struct recording *r, struct trigger *trigger,
 			 const struct trigger_hit *hit)
 {

@@ -50,7 +50,7 @@
  * @watch:	events that show loaded objects, if @device is set or a trigger waits for
  *		its function
  * @objects:	programs and shared objects in memory
- * @names:	threads without the library, if the trace distinguishes threads
+ * @names:	threads that do not use the library, if the trace distinguishes threads
  * @launched:	the program
  * @drain:	state of copying the capture while it runs, if it is drained
  * @mark:	the capture of a program that traces itself

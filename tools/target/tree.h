@@ -37,7 +37,7 @@ struct tree {
 int tree_open(struct tree *tree);
 
 /**
- * struct tree_process - a process without the library
+ * struct tree_process - a process that does not use the library
  * @pid, @parent: process ids
  * @exe:	path of the process's program, or NULL if unknown
  * @argv:	command line of the process
@@ -50,7 +50,7 @@ struct tree_process {
 };
 
 /**
- * tree_add() - add a process without the library, or replace its earlier description
+ * tree_add() - add a process that does not use the library, or replace its earlier description
  * @objects:	objects in the memory of the process so far
  * @newest:	see objects_write()
  */

@@ -324,7 +324,7 @@ static void read_threads(struct reader *reader, struct json_object *object,
 		set_u64(reader, from, "to", &to->to);
 		set_bool(reader, from, "named", &to->named);
 		/*
-		 * Ignore a thread that does not use the library: it has no channel and is not named.
+		 * Ignore a thread without a channel or named headers: it does not use the library.
 		 */
 		meta->threads += to->channel >= 0 || to->named;
 	}

@@ -242,8 +242,8 @@ struct meta_lost {
 };
 
 /*
- * A time of the trace, which wraps like a timestamp, and the same time in nanoseconds after 1970; 0
- * if unknown.
+ * A time of the trace, which wraps like a timestamp, and the same time in nanoseconds after 1970.
+ * Both are 0 if unknown.
  */
 struct meta_utc {
 	uint64_t	time;

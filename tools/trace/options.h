@@ -92,7 +92,7 @@ enum options_takes {
  * options_parse() - parse the command line of a command that reads traces
  * @command:	the command, with its tables
  * @target:	the struct that the tables fill
- * @options:	the common options in it
+ * @options:	the common options in @target
  * @takes:	enum options_takes; other arguments begin at optind
  *
  * Return: like cli_parse(); the traces are in @options.

@@ -9,7 +9,7 @@
 /**
  * struct range_end - a time as the user gave it
  * @whole:	number before the decimal point
- * @part:	fraction after it, in billionths
+ * @part:	fraction after the decimal point, in billionths
  * @unit:	nanoseconds per unit, or 0 if none was given
  * @open:	set if no time was given
  */
