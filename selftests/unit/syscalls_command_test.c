@@ -168,7 +168,7 @@ TEST_F(command, system_calls_with_possible_losses_are_omitted)
 	EXITED(0, 7000);
 	save_with(self, 0, "");
 	run(self, "report " HZ "trace.rtd");
-	EXPECT_HAS(self->err, "1 system call is left out: records may be missing in them");
+	EXPECT_HAS(self->err, "1 system call is left out: records may be missing during a call");
 	EXPECT_HAS(self->out, "  write\n");
 	EXPECT_LACKS(self->out, "  read\n");
 }

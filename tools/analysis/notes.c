@@ -54,7 +54,7 @@ static void switch_notes(const struct oncpu *oncpu, const struct input *input)
 		report("%s: threads started running on CPUs that are not recorded %" PRIu64 " times: time off the CPU includes time there; all system calls, and all times on and off the CPU, are marked ~",
 		       name, input->meta.lost.elsewhere);
 	if (oncpu_syscalls(oncpu)->doubtful)
-		report("%s: %" PRIu64 " system call%s left out: records may be missing during the call, or the calling thread is unknown",
+		report("%s: %" PRIu64 " system call%s left out: records may be missing during a call, or the calling thread is unknown",
 		       name, oncpu_syscalls(oncpu)->doubtful,
 		       oncpu_syscalls(oncpu)->doubtful == 1 ? " is" : "s are");
 	if (input->meta.lost.wakeups)
