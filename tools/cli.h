@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * The command line: each subcommand describes its options in one table, which drives
+ * Handles the command line: each subcommand describes its options in one table, which drives
  * parsing, --help and shell completion.
  */
 #ifndef SIFIVE_TRACE_CLI_H

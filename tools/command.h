@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* Declarations that all subcommands of sifive-trace share. */
+/* Declares what all subcommands of sifive-trace share. */
 #ifndef SIFIVE_TRACE_COMMAND_H
 #define SIFIVE_TRACE_COMMAND_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* The hash table that all indexes and caches use. */
+/* Implements the hash table that all indexes and caches use. */
 #ifndef SIFIVE_TRACE_HASH_H
 #define SIFIVE_TRACE_HASH_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* Buffered output, like stdio but faster for numbers. output_close() reports the first error. */
+/* Buffers output, like stdio but faster for numbers. output_close() reports the first error. */
 #ifndef SIFIVE_TRACE_OUTPUT_H
 #define SIFIVE_TRACE_OUTPUT_H
 

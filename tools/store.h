@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * A store to a stimulus register, which is the output of the message decoder and the input of the
+ * Defines a store to a stimulus register, the output of the message decoder and the input of the
  * record decoder.
  */
 #ifndef SIFIVE_TRACE_STORE_H

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* Untrusted text, valid UTF-8 or not, and its printable parts; numbers as text. */
+/* Handles untrusted text, which may be invalid UTF-8, and formats numbers as text. */
 #ifndef SIFIVE_TRACE_TEXT_H
 #define SIFIVE_TRACE_TEXT_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* The state of an analysis, its open calls and its counts; private to the files of this folder. */
+/* Defines an analysis's state, open calls and counts. Private to this folder's files. */
 #ifndef SIFIVE_TRACE_CALLS_H
 #define SIFIVE_TRACE_CALLS_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* Intervals in which it is unknown which thread a hart ran. */
+/* Stores the intervals in which it is unknown which thread a hart ran. */
 #ifndef SIFIVE_TRACE_DOUBTS_H
 #define SIFIVE_TRACE_DOUBTS_H
 
@@ -9,7 +9,7 @@
 #define DOUBTS_MAX	64
 
 /**
- * struct doubts - a set of such intervals; empty if zeroed
+ * struct doubts - a set of these intervals; empty if zeroed
  * @gone:	length of the intervals that are no longer kept, in ticks
  */
 struct doubts {

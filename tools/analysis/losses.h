@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* The places in the file where records were lost. */
+/* Stores the places in the file where records were lost. */
 #ifndef SIFIVE_TRACE_LOSSES_H
 #define SIFIVE_TRACE_LOSSES_H
 

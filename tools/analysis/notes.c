@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-/* Notes on data missing from the calls, and on samples in the tracer's own functions. */
+/* Reports data missing from the calls, and samples in the tracer's own functions. */
 #include <inttypes.h>
 
 #include "analysis.h"

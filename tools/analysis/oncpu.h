@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * When each thread ran, and why it did not, from records of context switches.
+ * Determines when each thread ran, and why it did not, from records of context switches.
  *
  * Each thread's time is divided into parts: it runs, does not run for some reason, or its state
  * is unknown because records may be missing. A thread's parts add up to the time from its first

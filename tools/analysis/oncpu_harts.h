@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* What is known about each thread and hart; private to oncpu.c. */
+/* Defines what is known about each thread and hart. Private to oncpu.c. */
 #ifndef SIFIVE_TRACE_ONCPU_HARTS_H
 #define SIFIVE_TRACE_ONCPU_HARTS_H
 

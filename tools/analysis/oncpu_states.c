@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-/* The states of threads in oncpu.h. */
+/* Names the thread states of oncpu.h. */
 #include "oncpu.h"
 
 const char *oncpu_name(enum oncpu_state state)

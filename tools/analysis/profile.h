@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* The costs of each function over a whole trace: the rows of a report. */
+/* Adds up each function's costs over a whole trace: the rows of a report. */
 #ifndef SIFIVE_TRACE_PROFILE_H
 #define SIFIVE_TRACE_PROFILE_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* The distribution of the times of a function's calls: minimum, maximum, mean and quantiles. */
+/* Computes the minimum, maximum, mean and quantiles of the times of a function's calls. */
 #ifndef SIFIVE_TRACE_SPREAD_H
 #define SIFIVE_TRACE_SPREAD_H
 

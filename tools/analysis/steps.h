@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * Instructions that the kernel or firmware executes for a program: a probed instruction, a
+ * Finds instructions that the kernel or firmware executes for a program: a probed instruction, a
  * misaligned access, a read of an inaccessible counter. No message shows this: the program stops
  * at one instruction and continues after it.
  */

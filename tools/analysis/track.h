@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* The threads and sources of flows.h, private to flows.c and ran.c. */
+/* Defines the threads and sources of flows.h. Private to flows.c and ran.c. */
 #ifndef SIFIVE_TRACE_TRACK_H
 #define SIFIVE_TRACE_TRACK_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* The call tree of a trace: each path of calls, with its number of occurrences and its cost. */
+/* Builds a trace's call tree: each path of calls, with its number of calls and its cost. */
 #ifndef SIFIVE_TRACE_TREE_H
 #define SIFIVE_TRACE_TREE_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* The formats that sifive-trace decode writes. */
+/* Declares the formats that sifive-trace decode writes. */
 #ifndef SIFIVE_TRACE_FORMAT_H
 #define SIFIVE_TRACE_FORMAT_H
 

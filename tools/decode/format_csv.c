@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /*
- * Comma-separated values, one record per line. The first line names the columns, which include the
- * counters that the headers before the first record define.
+ * Writes comma-separated values, one record per line. The first line names the columns, which
+ * include the counters that the headers before the first record define.
  */
 #include <inttypes.h>
 #include <stdlib.h>

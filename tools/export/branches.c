@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-/* Branch profiles of one object, from instruction trace: for BOLT and llvm-profgen. */
+/* Writes branch profiles of one object for BOLT and llvm-profgen, from instruction trace. */
 #include <fcntl.h>
 #include <inttypes.h>
 #include <limits.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * All calls of a trace for the page of html.c, packed so that the page can unpack only those
+ * Packs all calls of a trace for the page of html.c, in a way that lets the page unpack only those
  * that it draws. Calls of similar length form a class, so the few long calls of a wide view
  * can be found among millions of short ones. A class is stored in chunks, each compressed
  * separately.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /*
- * Chrome's trace JSON, which Perfetto reads: calls as pairs of events, and each
+ * Writes Chrome's trace JSON, which Perfetto reads: calls as pairs of events, and each
  * counter's rate as a track. Times are in microseconds, or in ticks if the rate is
  * unknown.
  */

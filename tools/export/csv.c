@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /*
- * A table for databases: a row for each call, sample and manual record, and for each record
+ * Writes a table for databases: a row for each call, sample and manual record, and for each record
  * between the calls of instruction trace. Each row repeats the data that is the same in the whole
  * trace, so that the files of many machines can form one table.
  */

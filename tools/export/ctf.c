@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /*
- * The Common Trace Format 1.8: a folder with "metadata", which describes the events, and a
- * stream of packets per thread.
+ * Writes the Common Trace Format 1.8: a folder with "metadata", which describes the events, and
+ * a stream of packets per thread.
  *
  * Calls have the names and fields of LTTng's function tracing, which Trace Compass shows as call
  * stacks. Each set of counters has separate event classes.

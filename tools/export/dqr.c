@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /*
- * Input for SiFive's decoder: a folder for each channel, with a trace that has one header per
+ * Writes input for SiFive's decoder: a folder for each channel, with a trace with one header per
  * source, settings for each program or shared object in it, and copies of these objects
  * relocated to their load addresses.
  *

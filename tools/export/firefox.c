@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /*
- * JSON in the Firefox profiler's processed format: tables in columns, separate for each thread. A
+ * Writes JSON in the Firefox profiler's processed format: separate column tables per thread. A
  * stack is a call path, and has one sample with the whole cost of its innermost function. Each
  * column needs a value for every row of its table.
  */

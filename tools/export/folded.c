@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-/* Folded stacks, "main;fib;fib 123", for flame graph programs. */
+/* Writes folded stacks, "main;fib;fib 123", for flame graph programs. */
 #include <stdlib.h>
 #include <string.h>
 

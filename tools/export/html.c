@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /*
- * A self-contained page for any browser: page.js draws the timeline, the flame
+ * Writes a self-contained page for any browser: page.js draws the timeline, the flame
  * graph and the counters from the data written here. The page contains all calls (calls.c);
  * counters are sums over intervals.
  */

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /*
- * Perfetto's own trace format: a sequence of packets for each thread, with
+ * Writes Perfetto's own trace format: a sequence of packets for each thread, with
  * names that are written once, times relative to the previous packet, and
  * counters as tracks. Packets are compressed in groups. Times are in
  * nanoseconds, or in ticks if the rate is unknown.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /*
- * A profile for pprof: one sample for each call path, with the path's cost excluding callees. The
+ * Writes a profile for pprof: one sample per call path, with the path's cost excluding callees. The
  * file is written field by field, so that memory does not grow with the length of paths.
  */
 #include <limits.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * Messages in protocol buffers, serialized one after another and compressed.
- * Several messages that each contain some of the fields are equivalent to one with all fields.
+ * Serializes protocol buffer messages one after another, and compresses them. Several
+ * messages that each contain some of the fields are equivalent to one with all fields.
  */
 #ifndef SIFIVE_TRACE_PROTOBUF_H
 #define SIFIVE_TRACE_PROTOBUF_H

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* The longest parts of threads' times on and off the CPU. */
+/* Keeps the longest periods of threads on and off the CPU. */
 #ifndef SIFIVE_TRACE_SPANS_H
 #define SIFIVE_TRACE_SPANS_H
 
@@ -9,7 +9,7 @@
 /* Maximum number of spans to keep. */
 #define SPANS_MAX	(1u << 16)
 
-/* A part of a thread's time on or off the CPU. */
+/* A period of a thread on or off the CPU. */
 struct span {
 	uint64_t	from;
 	uint64_t	length;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /*
- * JSON for speedscope: a profile for each thread. Each call path opens and
+ * Writes JSON for speedscope: a profile for each thread. Each call path opens and
  * closes once, so the size grows with the number of paths, not with the number
  * or depth of calls.
  */

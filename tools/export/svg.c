@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /*
- * A flame graph as one SVG file: a box for each path of calls, as wide as its weight, on top
- * of its caller. The embedded flame.js zooms and searches.
+ * Writes a flame graph as one SVG file: a box for each path of calls, as wide as its weight,
+ * on top of its caller. The embedded flame.js zooms and searches.
  */
 #include <inttypes.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* What viewers that show each thread need: its state by thread id, its ids, its process's name. */
+/* Provides each thread's state, ids and process name, for viewers that show every thread. */
 #ifndef SIFIVE_TRACE_TRACKS_H
 #define SIFIVE_TRACE_TRACKS_H
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * The code executed in a trace, from the ELF files of its objects, as blocks: each block is read
- * once, when the flow first reaches it.
+ * Reads the code executed in a trace from the ELF files of its objects, as blocks: each block is
+ * read once, when the flow first reaches it.
  */
 #ifndef SIFIVE_TRACE_CODE_H
 #define SIFIVE_TRACE_CODE_H

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* Instructions as text, using LLVM's library if it is installed. */
+/* Formats instructions as text, using LLVM's library if it is installed. */
 #ifndef SIFIVE_TRACE_DISASSEMBLER_H
 #define SIFIVE_TRACE_DISASSEMBLER_H
 

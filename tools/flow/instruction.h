@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * The effect of a RISC-V instruction on the program counter: RV64GC and RV32GC. For all other
- * instructions only the length matters.
+ * Decodes the effect of RV64GC and RV32GC instructions on the program counter. For instructions
+ * that only advance it, only the length matters.
  */
 #ifndef SIFIVE_TRACE_INSTRUCTION_H
 #define SIFIVE_TRACE_INSTRUCTION_H

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* A stream of records and its header, private to perfrec.c and header.c. */
+/* Defines a stream of records and its header. Private to the files of this folder. */
 #ifndef SIFIVE_TRACE_STREAM_H
 #define SIFIVE_TRACE_STREAM_H
 

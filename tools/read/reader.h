@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* State of a reader, private to tools/read. */
+/* Defines a reader's state. Private to tools/read. */
 #ifndef SIFIVE_TRACE_READER_H
 #define SIFIVE_TRACE_READER_H
 

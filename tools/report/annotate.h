@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* Shared by the files of annotate: its options, and the text of source files. */
+/* Declares the options of annotate, and provides the text of source files. */
 #ifndef SIFIVE_TRACE_ANNOTATE_H
 #define SIFIVE_TRACE_ANNOTATE_H
 

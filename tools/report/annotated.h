@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * The costs of each instruction, by function: executions, samples, and calls from it.
+ * Adds up the costs of each instruction, by function: executions, samples, and calls from it.
  */
 #ifndef SIFIVE_TRACE_ANNOTATED_H
 #define SIFIVE_TRACE_ANNOTATED_H

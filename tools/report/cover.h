@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* The formats that sifive-trace coverage writes. */
+/* Declares the formats that sifive-trace coverage writes. */
 #ifndef SIFIVE_TRACE_COVER_H
 #define SIFIVE_TRACE_COVER_H
 

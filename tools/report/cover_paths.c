@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-/* Hot paths as a table. */
+/* Writes hot paths as a table. */
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * The lines, functions and branches of the source executed in an instruction trace.
+ * Finds the lines, functions and branches of the source executed in an instruction trace.
  *
  * Lines are those for which the program has code, as in its debug information, with gcov's
  * rules: a function begins at the line with its name, and its closing brace is not a line.

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* Shared by covered.c and its helpers. */
+/* Defines what covered.c shares with its helpers. */
 #ifndef SIFIVE_TRACE_COVERED_MAKER_H
 #define SIFIVE_TRACE_COVERED_MAKER_H
 

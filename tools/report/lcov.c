@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-/* Coverage as a tracefile for lcov: see geninfo(1). */
+/* Writes coverage as a tracefile for lcov: see geninfo(1). */
 #include <inttypes.h>
 #include <string.h>
 

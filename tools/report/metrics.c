@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-/* The numbers of a report's rows, and the columns that a user adds. */
+/* Computes the numbers of a report's rows, and the columns that a user adds. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* Shared by the parts of report, and by graph: the numbers of a profile and their columns. */
+/* Computes a profile's numbers and their columns, for all parts of report, and for graph. */
 #ifndef SIFIVE_TRACE_REPORT_H
 #define SIFIVE_TRACE_REPORT_H
 

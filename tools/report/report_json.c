@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-/* Machine-readable output of report and graph: the rows as csv or JSON, and the head of JSON. */
+/* Writes machine-readable output of report and graph: csv or JSON rows, and the head of JSON. */
 #include <inttypes.h>
 #include <stdio.h>
 

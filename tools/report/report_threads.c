@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-/* Times of threads on and off the CPU, system calls and page faults, as text and as JSON. */
+/* Writes threads' times on and off the CPU, system calls and page faults, as text and JSON. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>

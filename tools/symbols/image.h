@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* One ELF file: its functions and source lines, by addresses in the file. */
+/* Finds the functions and source lines of one ELF file, by addresses in the file. */
 #ifndef SIFIVE_TRACE_IMAGE_H
 #define SIFIVE_TRACE_IMAGE_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* The source of an instruction: its line, and the functions that were inlined there. */
+/* Finds an instruction's source: its line, and the functions that were inlined there. */
 #ifndef SIFIVE_TRACE_INLINES_H
 #define SIFIVE_TRACE_INLINES_H
 

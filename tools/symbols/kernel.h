@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* The kernel's functions, from a copy of /proc/kallsyms beside the trace. */
+/* Finds the kernel's functions in a copy of /proc/kallsyms beside the trace. */
 #ifndef SIFIVE_TRACE_KERNEL_H
 #define SIFIVE_TRACE_KERNEL_H
 

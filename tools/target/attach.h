@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* Running processes, recorded with record -p, -u or -G. */
+/* Records running processes, for record -p, -u and -G. */
 #ifndef SIFIVE_TRACE_ATTACH_H
 #define SIFIVE_TRACE_ATTACH_H
 

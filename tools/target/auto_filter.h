@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* record --auto-filter: a dry run, and the filter made from its trace. */
+/* record --auto-filter: makes a filter from the trace of a dry run. */
 #ifndef SIFIVE_TRACE_AUTO_FILTER_H
 #define SIFIVE_TRACE_AUTO_FILTER_H
 

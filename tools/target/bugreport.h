@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* The data for a bug report. */
+/* Collects the data for a bug report. */
 #ifndef SIFIVE_TRACE_BUGREPORT_H
 #define SIFIVE_TRACE_BUGREPORT_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* record --calls: instruction trace instead of a library in the program. */
+/* record --calls: records instruction trace instead of loading a library into the program. */
 #ifndef SIFIVE_TRACE_CALLS_H
 #define SIFIVE_TRACE_CALLS_H
 

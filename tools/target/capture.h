@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * Captures made by the command itself, in which the kernel samples a program or everything that
- * runs; and code to save any capture to files.
+ * Makes captures in the command's own session, in which the kernel samples a program or everything
+ * that runs, and saves any capture to files.
  */
 #ifndef SIFIVE_TRACE_CAPTURE_H
 #define SIFIVE_TRACE_CAPTURE_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * Demangled C++ names, from the C++ library of this machine. On machines without that library,
- * all C++ programs are static.
+ * Demangles C++ names with this machine's C++ library. On machines without that library, all C++
+ * programs are static.
  */
 #ifndef SIFIVE_TRACE_DEMANGLE_H
 #define SIFIVE_TRACE_DEMANGLE_H

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* Raw events of SiFive's cores by name, from tools/events. */
+/* Finds raw events of SiFive's cores by name, from tools/events. */
 #ifndef SIFIVE_TRACE_EVENTS_H
 #define SIFIVE_TRACE_EVENTS_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* The files of a trace: one, or one per sink. */
+/* Names and creates a trace's files: one, or one per sink. */
 #ifndef SIFIVE_TRACE_FILES_H
 #define SIFIVE_TRACE_FILES_H
 

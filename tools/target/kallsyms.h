@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* The names of the kernel's functions. */
+/* Saves the names of the kernel's functions. */
 #ifndef SIFIVE_TRACE_KALLSYMS_H
 #define SIFIVE_TRACE_KALLSYMS_H
 

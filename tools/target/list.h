@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* The events of this machine, for the completion of --event. */
+/* Lists this machine's events, for the completion of --event. */
 #ifndef SIFIVE_TRACE_LIST_H
 #define SIFIVE_TRACE_LIST_H
 

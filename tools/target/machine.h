@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* The traced machine: its kernel, firmware, processors and trace device. */
+/* Queries the traced machine: its kernel, firmware, processors and trace device. */
 #ifndef SIFIVE_TRACE_MACHINE_H
 #define SIFIVE_TRACE_MACHINE_H
 

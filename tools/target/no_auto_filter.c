@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-/* record --auto-filter in a build that cannot read traces. */
+/* Refuses record --auto-filter in a build that cannot read traces. */
 #include "auto_filter.h"
 
 #include "../command.h"

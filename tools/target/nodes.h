@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* The trace nodes of the device tree, and their state. */
+/* Finds the trace nodes of the device tree, and their state. */
 #ifndef SIFIVE_TRACE_NODES_H
 #define SIFIVE_TRACE_NODES_H
 

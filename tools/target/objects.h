@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* Programs and shared objects, and their addresses in processes. */
+/* Collects programs and shared objects, and their addresses in processes. */
 #ifndef SIFIVE_TRACE_OBJECTS_H
 #define SIFIVE_TRACE_OBJECTS_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* The ring buffers into which perf writes the records of events. */
+/* Maps the ring buffers into which perf writes the records of events. */
 #ifndef SIFIVE_TRACE_PERF_RING_H
 #define SIFIVE_TRACE_PERF_RING_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* Processes and threads in /proc. */
+/* Reads about processes and threads in /proc. */
 #ifndef SIFIVE_TRACE_PROC_H
 #define SIFIVE_TRACE_PROC_H
 

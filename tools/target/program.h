@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* Properties of the program to record, read from its files without running it. */
+/* Determines properties of the program to record from its files, without running it. */
 #ifndef SIFIVE_TRACE_PROGRAM_H
 #define SIFIVE_TRACE_PROGRAM_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* One run of sifive-trace record: the state that all recording methods share. */
+/* Defines the state of one run of sifive-trace record, which all recording methods share. */
 #ifndef SIFIVE_TRACE_RECORDING_H
 #define SIFIVE_TRACE_RECORDING_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* The pieces of a recording with --rotate: TRACE.0, TRACE.1 and so on. */
+/* Splits a recording into pieces, for record --rotate: TRACE.0, TRACE.1 and so on. */
 #ifndef SIFIVE_TRACE_ROTATE_H
 #define SIFIVE_TRACE_ROTATE_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* The options that record and start share: what to record, and where. */
+/* Handles the options that record and start share: what to record, and where. */
 #ifndef SIFIVE_TRACE_SETUP_H
 #define SIFIVE_TRACE_SETUP_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* The side-car file of a sink's trace, written or completed by the command. */
+/* Writes or completes the side-car file of a sink's trace. */
 #ifndef SIFIVE_TRACE_SIDECAR_H
 #define SIFIVE_TRACE_SIDECAR_H
 

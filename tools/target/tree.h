@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * The processes of a recording: its program and their descendants. Each process writes the
- * data that only it has to a separate file; this code joins the files.
+ * Describes the processes of a recording: the program and its descendants. Each process writes
+ * the data that only it has to a separate file; this code joins the files.
  */
 #ifndef SIFIVE_TRACE_TREE_H
 #define SIFIVE_TRACE_TREE_H

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* Objects that processes map, and names of threads, from perf's events. */
+/* Reads the objects that processes map, and names of threads, from perf's events. */
 #ifndef SIFIVE_TRACE_WATCH_H
 #define SIFIVE_TRACE_WATCH_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* The call that triggered a snapshot: see record --trigger and --slower-than. */
+/* Describes the call that triggered a snapshot: see record --trigger and --slower-than. */
 #ifndef SIFIVE_TRACE_CAUSE_H
 #define SIFIVE_TRACE_CAUSE_H
 

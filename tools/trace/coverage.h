@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* How much of a run a trace covers: its beginning, its end, or all of it. */
+/* Determines how much of a run a trace covers: its beginning, its end, or all of it. */
 #ifndef SIFIVE_TRACE_COVERAGE_H
 #define SIFIVE_TRACE_COVERAGE_H
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-/* The side-car files of merged traces. */
+/* Merges the side-car files of merged traces. */
 #include <errno.h>
 #include <inttypes.h>
 #include <limits.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* Several traces of a recording, read as one. */
+/* Reads several traces of a recording as one. */
 #ifndef SIFIVE_TRACE_MERGED_H
 #define SIFIVE_TRACE_MERGED_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* The first stage of reading a trace: from bytes to stores with times. */
+/* Decodes bytes to stores with times: the first stage of reading a trace. */
 #ifndef SIFIVE_TRACE_MESSAGES_H
 #define SIFIVE_TRACE_MESSAGES_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* Which calls a recording contains, for the recorder, the side-car file and readers. */
+/* Describes which calls a recording contains, for the recorder and for readers. */
 #ifndef SIFIVE_TRACE_META_PART_H
 #define SIFIVE_TRACE_META_PART_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* Shared by all commands that read a trace: options, and opening the trace. */
+/* Handles the options of all commands that read a trace, and opens the trace. */
 #ifndef SIFIVE_TRACE_OPTIONS_H
 #define SIFIVE_TRACE_OPTIONS_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* A time range of a trace: the option --time. */
+/* Parses the option --time: a time range of a trace. */
 #ifndef SIFIVE_TRACE_RANGE_H
 #define SIFIVE_TRACE_RANGE_H
 

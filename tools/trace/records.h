@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* The second stage of reading a trace: from stores to records. */
+/* Decodes stores to records: the second stage of reading a trace. */
 #ifndef SIFIVE_TRACE_RECORDS_H
 #define SIFIVE_TRACE_RECORDS_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* A trace being read, private to the stages that read it. */
+/* Defines the state of a trace being read. Private to the stages that read it. */
 #ifndef SIFIVE_TRACE_STATE_H
 #define SIFIVE_TRACE_STATE_H
 

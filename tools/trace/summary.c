@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-/* The summary of a trace, on standard error. */
+/* Prints the summary of a trace to standard error. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* Names of the system calls of riscv64. */
+/* Names the system calls of riscv64. */
 #ifndef SIFIVE_TRACE_SYSCALL_NAMES_H
 #define SIFIVE_TRACE_SYSCALL_NAMES_H
 
