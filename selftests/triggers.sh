@@ -247,7 +247,7 @@ refused later-all 125 "no function with this name in /target/record/plugins" \
 
 refused rounds 125 "it contains a jump to its first instruction" "--trigger: a loop at the function's start: refused"
 refused round 125 "it contains a jump to its first instruction" "--slower-than: a loop at the function's start: refused"
-refused passed 125 "its first instruction leaves it" "--slower-than: a function of one jump: refused"
+refused passed 125 "its first instruction leaves the function" "--slower-than: a function of one jump: refused"
 refused near 125 "did you mean request?" "no such function: the most similar name is suggested"
 refused fenced 125 "the kernel cannot probe the function's first instruction" \
 	"an instruction that cannot be probed: refused before the program runs"

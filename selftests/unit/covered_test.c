@@ -297,7 +297,7 @@ TEST_F(command, return_possibly_executed_by_the_kernel_is_marked)
 	branch(gen, 0, KERNEL, WORK);
 	stop(gen, 2);
 	run_calls(self, USER);
-	EXPECT_EQ(&self->out[0], strstr(self->out, "Counts may be too low (~): the kernel may have executed 1 indirect branch at which it was called.\n"));
+	EXPECT_EQ(&self->out[0], strstr(self->out, "Counts may be too low (~): the kernel may have executed 1 indirect branch at which the program trapped.\n"));
 }
 
 TEST_F(command, unknown_code_of_a_traced_kernel_is_reported_missing)

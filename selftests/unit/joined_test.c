@@ -176,7 +176,7 @@ TEST_F(command, intervals_show_counts_and_executed_functions)
 TEST_F(command, records_are_shown_or_reported_as_omitted)
 {
 	static const char missing[] = ": 3 records between the calls of the instruction trace are "
-				      "left out: sifive-trace report --by interval shows ";
+				      "left out: see sifive-trace report --by interval ";
 	static const struct {
 		const char *command;
 		bool shows;

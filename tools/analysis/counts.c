@@ -376,12 +376,12 @@ bool counts_exact(const struct counts *counts, char why[COUNTS_WHY_SIZE])
 	else if (*counts->lost)
 		snprintf(why, COUNTS_WHY_SIZE, "%s", counts->lost);
 	else if (counts_full(counts))
-		snprintf(why, COUNTS_WHY_SIZE, "too much code: some of it was not counted");
+		snprintf(why, COUNTS_WHY_SIZE, "too much code: part of the code was not counted");
 	else if (counts->unlinked)
 		snprintf(why, COUNTS_WHY_SIZE, "the trace stops after %" PRIu64 " indirect branch%s whose target is unknown",
 			 counts->unlinked, counts->unlinked == 1 ? "" : "es");
 	else if (unknown)
-		snprintf(why, COUNTS_WHY_SIZE, "the kernel may have executed %" PRIu64 " indirect branch%s at which it was called",
+		snprintf(why, COUNTS_WHY_SIZE, "the kernel may have executed %" PRIu64 " indirect branch%s at which the program trapped",
 			 unknown, unknown == 1 ? "" : "es");
 	else
 		return true;

@@ -156,7 +156,7 @@ static void read_file(struct code *code, struct file *file, int fd)
 
 	if (fstat(fd, &status) || !elf || elf_kind(elf) != ELF_K_ELF ||
 	    elf_getphdrnum(elf, &count) || !has_code(elf)) {
-		report("%s: has no code: the flow through it is missing", file->path);
+		report("%s: contains no code: the flow through this file is missing", file->path);
 		elf_end(elf);
 		return;
 	}
@@ -169,7 +169,7 @@ static void read_file(struct code *code, struct file *file, int fd)
 		if (header.p_type != PT_LOAD || !(header.p_flags & PF_X))
 			continue;
 		if (!read_segment(code, file, fd, &header, (uint64_t)status.st_size)) {
-			report("%s: too much code: part of it is missing", file->path);
+			report("%s: too much code: part of the code is missing", file->path);
 			break;
 		}
 	}

@@ -196,7 +196,7 @@ static int run(const struct annotate *annotate, char **names)
 			put = put_result(annotate, &annotated, names);
 		else
 			report("%s: nothing to annotate: %s", annotate->common.path,
-			       annotated.flow ? "no file contains the executed code; name it with -e or --symfs" :
+			       annotated.flow ? "no file contains the executed code; name the program with -e or --symfs" :
 			       "no instruction trace, no samples, and no calls with call sites");
 		result = put > result ? put : result;
 	}

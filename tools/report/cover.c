@@ -282,7 +282,7 @@ static int make_covered(const struct cover *cover, const struct counts *counts,
 		result = put_result(cover, &covered, input);
 	}
 	if (covered.full) {
-		report("%s: too much source: part of it is left out", cover->common.path);
+		report("%s: too much source: part of the source is left out", cover->common.path);
 		trace_add(input->trace, &(struct trace_stats){ .flow_losses = 1 });
 	}
 	if (!covered.exact)

@@ -220,7 +220,7 @@ static void make_objects(struct maker *maker, bool quiet)
 		units = image_units(object->image, make_unit, maker);
 		maker->no_memory |= units < 0;
 		if (!units && !quiet)
-			report("%s: no line numbers, its source is left out", text_base(path));
+			report("%s: no line numbers: the source of this file is left out", text_base(path));
 	}
 }
 
@@ -238,7 +238,7 @@ int covered_make(struct covered *covered, const struct counts *counts,
 		make_objects(&maker, input->options->trace.quiet);
 	if (covered->full && covered->exact) {
 		covered->exact = false;
-		snprintf(covered->why, sizeof(covered->why), "too much source: some of it was not counted");
+		snprintf(covered->why, sizeof(covered->why), "too much source: part of the source was not counted");
 	}
 	if (!maker.no_memory)
 		maker.no_memory = !covered_order(covered);

@@ -290,7 +290,7 @@ static void self_test(const struct sifive_trace_encoder *e)
 
 	snprintf(key, sizeof(key), "selftest.%u", e->index);
 	if (!(e->flags & SIFIVE_TRACE_ENCODER_SELECTED)) {
-		put("missing", "%s: run it with: sifive-trace record -o /tmp/trace.rtd true", key);
+		put("missing", "%s: run a self-test with: sifive-trace record -o /tmp/trace.rtd true", key);
 		return;
 	}
 	put(key, "stalls %s, tsLower ticks %s, channels of registers 16-31 %s",

@@ -183,7 +183,7 @@ static const char *set_offsets(struct search *s, const struct elf *elf, struct f
 	if (!s->exits)
 		return NULL;
 	if (found->offsets > 1 && found->offset[1] == found->offset[0])
-		return "its first instruction leaves it, so its calls take no time";
+		return "its first instruction leaves the function, so its calls take no time";
 	return found->offsets == 1 ? "it has no return" : NULL;
 }
 
