@@ -87,7 +87,7 @@ struct analysis {
 	struct trace_stats		made;		/* statistics of generated records */
 	struct oncpu			*oncpu;	/* NULL if no switches were recorded */
 	struct turns			*turns;	/* NULL if no events take turns, or none are shown */
-	/* One entry for each source, then one for all sources together. */
+	/* Losses of each source, then losses of any source. */
 	struct losses			losses[PERFREC_SOURCES + 1];
 	/* Records that a loss left unfinished, per channel. */
 	struct losses			dropped[PERFREC_CHANNELS];
@@ -205,9 +205,9 @@ void counting_backwards(struct analysis *analysis, const struct stream *stream,
 /**
  * counting_forwards() - note which of the record's counts are negative, and remove them
  * @thread:	the state before this record
- * @known:	columns
+ * @known:	columns whose counts are known
  *
- * Return: the other columns.
+ * Return: the columns of @known whose counts are not negative.
  */
 uint64_t counting_forwards(struct analysis *analysis, struct analysis_thread *thread,
 			   const struct perfrec_record *record, uint64_t known);
@@ -293,7 +293,7 @@ void points_missing(void *context, const struct perfrec_record *where);
 /** calls_end() - end all open calls of a thread */
 void calls_end(struct analysis *analysis, struct analysis_thread *thread);
 
-/** calls_cut() - end all open calls of a thread, which may have lasted longer, at lost records */
+/** calls_cut() - end all open calls of a thread at lost records; they may have lasted longer */
 void calls_cut(struct analysis *analysis, struct analysis_thread *thread);
 
 #endif /* SIFIVE_TRACE_CALLS_H */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-/* Counts and an index of growing arrays: see costs.h. */
+/* Stores counts and an index of a growing array: see costs.h. */
 #include <stdlib.h>
 #include <string.h>
 

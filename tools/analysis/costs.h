@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* Counts of the rows of a growing array, and an index of the rows. */
+/* Stores the counts of a growing array's rows, and an index of the rows. */
 #ifndef SIFIVE_TRACE_COSTS_H
 #define SIFIVE_TRACE_COSTS_H
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * Counts of a trace by address: the content of struct counts, sorted. A file that was mapped
- * several times is one object, at the addresses where it was first executed.
+ * Sorts the counts of struct counts by address. A file that was mapped several times is one object,
+ * at the addresses where it was first executed.
  */
 #ifndef SIFIVE_TRACE_EXECUTED_H
 #define SIFIVE_TRACE_EXECUTED_H

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* Counts of the page faults in each function. */
+/* Counts the page faults in each function. */
 #ifndef SIFIVE_TRACE_FAULTS_H
 #define SIFIVE_TRACE_FAULTS_H
 

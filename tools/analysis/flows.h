@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * Calls from instruction trace: generates the enter and exit records that instrumented functions
- * would have written. The trace's own records are passed on at their places between the generated
- * ones.
+ * Finds calls in instruction trace: generates the enter and exit records that instrumented
+ * functions would have written. The trace's own records are passed on at their places between the
+ * generated ones.
  *
  * A jump to another function's first instruction is a tail call. A return ends
  * the calls up to the one with that return address, or else, after longjmp or

@@ -627,7 +627,7 @@ void oncpu_between(struct oncpu *oncpu, struct thread *thread, uint64_t from, ui
 		sum->on = span;
 	if (sum->off > span - sum->on)
 		sum->off = span - sum->on;
-	/* Time that no switch record covers. */
+	/* No switch record covers the remaining time. */
 	sum->unknown = span - sum->on - sum->off;
 }
 

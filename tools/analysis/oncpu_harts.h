@@ -76,8 +76,8 @@ struct oncpu_thread {
  *		pause
  * @lost:	messages have been lost since @from; the time of the next message ends the loss
  * @whole:	time of its latest switch record: any missing record is later
- * @execute:	the system call of a thread that has just ended here in order to take over
- *		another id
+ * @execute:	system call of a thread that has just ended on this hart; if the call is execve(),
+ *		it continues in a thread with another id
  */
 struct hart {
 	bool			known;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* Counts and times of each system call. */
+/* Computes the number and times of calls of each system call. */
 #ifndef SIFIVE_TRACE_SYSCALLS_H
 #define SIFIVE_TRACE_SYSCALLS_H
 
@@ -83,7 +83,7 @@ struct syscalls {
  * syscalls_push() - note that a thread makes a system call, or that the call returns
  * @now:	the thread's current call, updated
  * @record:	the record, which has a time
- * @sums:	the thread's
+ * @sums:	the thread's sums
  *
  * Return: false if out of memory.
  */
@@ -100,9 +100,9 @@ void syscalls_lose(struct syscalls *syscalls, uint64_t from, uint64_t to);
 /**
  * syscalls_leave() - note that a thread has ended, so its call does not return
  * @now:	the thread's current call, updated
- * @sums:	the thread's
- * @next:	may be NULL; for execve(): set to the call, which continues in the thread
- *		that takes over the id
+ * @sums:	the thread's sums
+ * @next:	for execve(): set to the call, which continues in the thread that takes over the
+ *		id; may be NULL
  */
 void syscalls_leave(struct syscall_now *now, struct syscall_sums sums, struct syscall_now *next);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * Events that take turns on the counters. The upper bits of a count identify its turn: if
+ * Counts events that take turns on the counters. The upper bits of a count identify its turn: if
  * those of two counts of a thread are equal, the difference is a count of the turn's event.
  * Events between two records of different turns are not counted.
  *

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// The flame graph, in which a click zooms, and the table of functions.
+// Shows the flame graph, in which a click zooms, and the table of functions.
 (function (page) {
 	"use strict";
 	var DEPTH_MAX = 200;

@@ -315,7 +315,7 @@
 		return hit;
 	}
 
-	// Describes the period of a thread's time at a place of its strip.
+	// Describes the period at a position in a thread's strip.
 	function spanAt(event) {
 		var t = timeAt(timeline, event), y = event.offsetY + area.scrollTop;
 		var slack = span() / timeline.w, about = DATA.doubtful ? "~" : "";

@@ -27,7 +27,7 @@ void *tracks_get(struct tracks *tracks, unsigned int id);
 /** tracks_free() - free the states of all threads */
 void tracks_free(struct tracks *tracks);
 
-/** tracks_pid() - return the thread's process; threads whose process is unknown share one */
+/** tracks_pid() - return the thread's process id; threads whose process is unknown share an id */
 int64_t tracks_pid(const struct thread *thread);
 
 /** tracks_tid() - return the thread's id, which no other thread has */

@@ -8,7 +8,7 @@
 
 #define STREAMS		(PERFREC_SOURCES * PERFREC_CHANNELS)
 
-/* Which word a stream expects. */
+/* The word that a stream expects next. */
 enum state {
 	BOUNDARY,	/* a record's type or a header's magic */
 	LOST,		/* like BOUNDARY, but after a loss, so other words are skipped */

@@ -149,7 +149,7 @@ uint64_t report_value(const struct profile *profile, size_t row,
 /** report_is_scaled() - whether a number is an estimate because its event takes turns */
 bool report_is_scaled(const struct profile *profile, const struct metric *metric);
 
-/** report_is_scaled_count() - whether a column with the share of its cycles follows a number */
+/** report_is_scaled_count() - whether a number is followed by the share of its cycles */
 bool report_is_scaled_count(const struct profile *profile, const struct metric *metric);
 
 /* Suffix of the name of a column with shares. */

@@ -324,7 +324,7 @@ static int start(struct setup *setup)
 		       "the background process has ended");
 		return EXIT_UNREADABLE;
 	}
-	report("recording in process %d: end it with sifive-trace stop, and write it to a file with sifive-trace dump",
+	report("recording (background process %d): end it with sifive-trace stop, and write it to a file with sifive-trace dump",
 	       (int)pid);
 	return EXIT_OK;
 }
@@ -390,10 +390,10 @@ static int command_stop(int argc, char **argv)
 	if (!read_state(&state) || !is_ours(&status, &state)) {
 		machine_process(status.holder, who, sizeof(who));
 		if (status.holder)
-			report("no recording of sifive-trace start is running; process %s holds the trace hardware",
+			report("no recording that sifive-trace start began is running; process %s holds the trace hardware",
 			       who);
 		else
-			report("no recording of sifive-trace start is running");
+			report("no recording that sifive-trace start began is running");
 		close(fd);
 		return EXIT_UNREADABLE;
 	}

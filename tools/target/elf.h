@@ -18,7 +18,7 @@
 /**
  * struct elf - a file, copied into memory
  * @bytes, @size: the copied part
- * @fixed:	the file is loaded at the addresses that it contains
+ * @fixed:	the file is not position-independent: it is loaded at the addresses in it
  */
 struct elf {
 	const char	*bytes;

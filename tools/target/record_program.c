@@ -61,7 +61,7 @@ static void report_nothing(int number)
 		report("nothing was recorded: signal %d ended the program before it could write",
 		       number);
 	else
-		report("nothing was recorded: the program ended without exit(), called exec(), closed the trace device, or for the reason above");
+		report("nothing was recorded, for the reason above, or because the program ended without exit(), called exec(), or closed the trace device");
 }
 
 /* Saves the trace of a program that ended without writing it. */

@@ -112,8 +112,8 @@ void clocks_end(struct clocks *clocks);
  * @words:	stores so far, by channel
  *
  * Candidates are the unchanged clocks, and the clocks after decoding @bytes with one bit flipped,
- * for each flip that yields whole messages. The candidate for which the times of the following
- * messages are most plausible is used. Messages in the damaged bytes are not passed on, because
+ * for each flip that yields whole messages. The candidate that makes the times of the following
+ * messages most plausible is used. Messages in the damaged bytes are not passed on, because
  * they may be damaged elsewhere. Times are inferred from here on.
  *
  * Return: number of bytes after @bytes to skip because they belong to a damaged message, or -1 if

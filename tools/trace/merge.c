@@ -22,7 +22,7 @@
 /* Largest plausible drift: a clock's rate is off by at most one part in this many. */
 #define DRIFT		1000
 
-/* The same for two clocks of one recording; a greater difference is a step rather than drift. */
+/* Like DRIFT, between two clocks of a recording; a greater difference is a step, not a drift. */
 #define STEP		5000
 
 /* Units per nanosecond in intermediate results. */

@@ -85,7 +85,7 @@ void options_init(struct options *options);
 enum options_takes {
 	OPTIONS_ONE,		/* a trace */
 	OPTIONS_TRACES,		/* traces of one recording, which are read as one */
-	OPTIONS_AND_MORE,	/* as above, then arguments not named like traces */
+	OPTIONS_AND_MORE,	/* traces of one recording, then other arguments */
 };
 
 /**

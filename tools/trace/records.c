@@ -43,8 +43,8 @@ static void on_header(void *context, const struct perfrec_header *header)
 }
 
 /*
- * After a thread has migrated, its last record on the old source waits for another word there,
- * which may not arrive before the thread migrates back.
+ * After a thread has migrated, its last record on the old source waits for one more word from that
+ * source, which may not arrive before the thread migrates back.
  */
 static void settle_others(struct trace *trace,
 			  const struct perfrec_record *record)
