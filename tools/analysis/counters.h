@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * The counters of a whole trace. Streams may record different counters, so each name has a
- * separate column.
+ * Defines the counters of a whole trace. Streams may record different counters, so each name
+ * has a separate column.
  */
 #ifndef SIFIVE_TRACE_COUNTERS_H
 #define SIFIVE_TRACE_COUNTERS_H

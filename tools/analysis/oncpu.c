@@ -252,7 +252,7 @@ static void on_loss(struct oncpu *oncpu, const struct event *event)
 	doubts_add(&oncpu->doubts, from, to);
 }
 
-/* Called after a loss, when it is known what is running now: the thread before the loss is not. */
+/* Called after a loss, once the current thread is known: the previous thread has stopped. */
 static void settle(struct oncpu *oncpu, struct hart *hart, const struct oncpu_thread *t)
 {
 	struct oncpu_thread *was = hart->was;

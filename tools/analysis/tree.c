@@ -170,7 +170,7 @@ static void fold(struct tree *tree, uint32_t to, uint32_t from, bool beside)
  * struct pruning - which nodes to keep
  * @least:	nodes of at most this weight are dropped, unless they are live
  * @map:	the new index of a node, or TREE_NONE
- * @others:	a node's "(others)"
+ * @others:	the child "(others)" of each node
  */
 struct pruning {
 	struct tree	*tree;

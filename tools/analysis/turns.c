@@ -198,7 +198,7 @@ bool turns_change(const struct perfrec_record *record, unsigned int i)
 	       (record->value[i] ^ (before & counters_mask(record, i))) >> shift_of(record, i);
 }
 
-/* Counts since the previous record, of a record's counters that take turns. */
+/* For a record's counters that take turns: their counts since the previous record. */
 struct since {
 	uint32_t	mask;		/* mask of counters, by number */
 	uint64_t	period;		/* numbers of turn and round */

@@ -157,7 +157,7 @@ class Event:
 
     @property
     def counts_self(self):
-        """The counts of a call without those of the functions that it called."""
+        """The counts of a call, excluding the functions that it called."""
         return self._named(self._count_self)
 
     @property
@@ -250,7 +250,7 @@ class Trace:
                           number)
 
     def function(self, number):
-        """The function with a number, or None."""
+        """The function with this number, or None."""
         if number == _NO_FUNCTION:
             return None
         if number not in self._functions:
@@ -261,7 +261,7 @@ class Trace:
         return self._functions[number]
 
     def thread(self, number):
-        """The thread with a number; its name may become known later."""
+        """The thread with this number; its name may become known later."""
         found = self._library.sifive_reader_thread(self._opened(), number)
         return _copy(Thread, found.contents) if found else None
 

@@ -164,7 +164,7 @@ void report_share_cell(char *text, const struct profile *profile, size_t row,
 
 /**
  * report_share() - return the share of a row's cycles in which a column's event was counted;
- * 1 if in all
+ * 1 if it always was
  */
 double report_share(const struct profile *profile, size_t row, unsigned int column, bool total);
 

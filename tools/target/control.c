@@ -150,7 +150,7 @@ static const struct cli_option start_options[] = {
 	  .help = "sample the whole machine, which is also the default",
 	  .set = cli_flag, .offset = offsetof(struct start, all) },
 	{ .name = "on-full", .value = "stop|wrap",
-	  .help = "when the buffer is full: stop recording (default); wrap: overwrite the oldest, as with --ring. start writes no file, so nothing drains the buffer; sifive-trace record -a sleep 1h does",
+	  .help = "when the buffer is full: stop recording (default); wrap: overwrite the oldest bytes, as with --ring. start writes no file, so the buffer is not drained; to drain it, use sifive-trace record -a sleep 1h",
 	  .set = cli_word, .offset = offsetof(struct start, wrap) },
 	{ .name = NULL }
 };

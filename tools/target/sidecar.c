@@ -221,7 +221,7 @@ static FILE *open_meta(const char *meta)
 	}
 	if (fd >= 0 && !fstat(fd, &status) && S_ISREG(status.st_mode) && status.st_nlink == 1)
 		return fdopen(fd, "r");
-	report("%s: not a regular file, or a link, so it is not read: record in a folder that only you can write to",
+	report("%s: not read, because it is a link, or not a regular file: record in a folder that only you can write to",
 	       meta);
 	if (fd >= 0)
 		close(fd);

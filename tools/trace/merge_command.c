@@ -211,7 +211,7 @@ static int command_merge(int argc, char **argv)
 	if (rc)
 		return rc;
 	if (argc - optind < 2)
-		return usage_error("merge takes the traces of all sinks of a recording: trace.0.rtd trace.1.rtd ...");
+		return usage_error("merge needs the traces of all sinks of a recording: trace.0.rtd trace.1.rtd ...");
 	rc = check_output(&merge, argv + optind);
 	if (!rc)
 		rc = merge_open(&merge, argv + optind, (unsigned int)(argc - optind));
