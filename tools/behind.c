@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-/* The writing thread and its queue: see behind.h. */
+/* Implements the writing thread and its queue: see behind.h. */
 #include <errno.h>
 #include <pthread.h>
 #include <signal.h>

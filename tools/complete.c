@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-/* Shell completion: see cli.h. */
+/* Completes command lines for shells: see cli.h. */
 #include <stdio.h>
 #include <string.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-/* The user's defaults for options: see config.h. */
+/* Reads the user's defaults for options: see config.h. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>

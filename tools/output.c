@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-/* Buffered writing: see output.h. */
+/* Buffers output: see output.h. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdarg.h>

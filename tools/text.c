@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-/* UTF-8 and printable characters: see text.h. */
+/* Handles UTF-8 and printable characters: see text.h. */
 #include <stdint.h>
 #include <string.h>
 

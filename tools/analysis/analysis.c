@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-/* Calls, times and counts: see analysis.h. */
+/* Reconstructs calls, times and counts: see analysis.h. */
 #include <stdlib.h>
 #include <string.h>
 

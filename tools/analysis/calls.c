@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-/* The open calls of each thread: see calls.h. */
+/* Keeps the open calls of each thread: see calls.h. */
 #include <string.h>
 
 #include "calls.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-/* Columns for counters: see counters.h. */
+/* Assigns columns to counters: see counters.h. */
 #include <stdio.h>
 #include <string.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-/* What counters counted between two records of a thread: see calls.h. */
+/* Computes what counters counted between two records of a thread: see calls.h. */
 #include <stdlib.h>
 
 #include "calls.h"

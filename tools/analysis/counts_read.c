@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-/* Counts of a whole trace: see counts.h. */
+/* Counts the code executed in a whole trace: see counts.h. */
 #include <inttypes.h>
 #include <stdio.h>
 

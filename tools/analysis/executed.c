@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-/* Counts by address: see executed.h. */
+/* Sorts counts by address: see executed.h. */
 #include <stdlib.h>
 #include <string.h>
 

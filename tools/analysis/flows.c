@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-/* Calls from the flow of instructions: see flows.h. */
+/* Finds calls in the flow of instructions: see flows.h. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>

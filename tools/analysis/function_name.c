@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-/* Names of functions in output: see analysis.h. */
+/* Formats the names of functions: see analysis.h. */
 #include <stdio.h>
 #include <string.h>
 

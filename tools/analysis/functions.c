@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-/* A hash table from addresses to numbers: see functions.h. */
+/* Maps addresses to numbers with a hash table: see functions.h. */
 #include <stdlib.h>
 
 #include "functions.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /*
- * When threads run: see oncpu.h.
+ * Determines when threads run: see oncpu.h.
  *
  * Records wait in a window until earlier records of other harts have arrived, and are then
  * processed in order of time. A thread's parts are kept until the thread's next record, which

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-/* Windows of records, one for each channel, or for all of them: see order.h. */
+/* Sorts records in a window for each channel, or in one for all channels: see order.h. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-/* Rows in a growing hash table: see profile.h. */
+/* Keeps a profile's rows in a growing hash table: see profile.h. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-/* The instructions that threads execute, by function: see track.h. */
+/* Counts the instructions that threads execute, by function: see track.h. */
 #include "track.h"
 
 /* Returns the thread and place to pass to callbacks. */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-/* A small sorted window: see reorder.h. */
+/* Sorts records in a small window: see reorder.h. */
 #include <stdlib.h>
 #include <string.h>
 

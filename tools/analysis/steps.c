@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-/* Instructions that the kernel or firmware executes: see steps.h. */
+/* Finds instructions that the kernel or firmware executes: see steps.h. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-/* Threads by channel and time: see threads.h. */
+/* Finds threads by channel and time: see threads.h. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>

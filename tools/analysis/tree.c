@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-/* Nodes in a hash table by caller and function: see tree.h. */
+/* Keeps the tree's nodes in a hash table by caller and function: see tree.h. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

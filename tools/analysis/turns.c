@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-/* Events that take turns on the counters: see turns.h. */
+/* Counts events that take turns on the counters: see turns.h. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-/* The calls of a page, packed: see calls.h. calls.js unpacks them. */
+/* Packs the calls of a page: see calls.h. calls.js unpacks them. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>

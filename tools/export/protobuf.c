@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-/* Compressed messages: see protobuf.h. */
+/* Compresses messages: see protobuf.h. */
 #include <stdlib.h>
 #include <zlib.h>
 

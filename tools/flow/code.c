@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-/* Code from ELF files, and its blocks: see code.h. */
+/* Reads code from ELF files, and divides it into blocks: see code.h. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /*
- * LLVM's disassembler: see disassembler.h. The library is large and needed only for text
+ * Calls LLVM's disassembler: see disassembler.h. The library is large and needed only for text
  * output, so it is loaded on demand instead of being linked.
  */
 #include <dlfcn.h>

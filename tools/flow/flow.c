@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-/* Sources, their queues, and gaps: see flow.h. */
+/* Handles sources, their queues, and gaps: see flow.h. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-/* RISC-V instructions that change the program counter: see instruction.h. */
+/* Decodes RISC-V instructions that change the program counter: see instruction.h. */
 #include "instruction.h"
 
 #define OPCODE(word)	((word) & 0x7f)

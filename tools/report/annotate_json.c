@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-/* The output of annotate as JSON: see annotate.h. */
+/* Writes the output of annotate as JSON: see annotate.h. */
 #include <inttypes.h>
 #include <stdio.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-/* The source lines of a function's instructions: see annotate.h. */
+/* Finds the source lines of a function's instructions: see annotate.h. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

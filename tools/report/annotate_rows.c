@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-/* The instructions of a function with their costs: see annotated.h. */
+/* Finds the instructions of a function and their costs: see annotated.h. */
 #include "annotated.h"
 #include "image.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-/* The text of source files: see annotate.h. */
+/* Reads the text of source files: see annotate.h. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>

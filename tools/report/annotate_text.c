@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-/* annotate's tables as text: see annotate.h. */
+/* Writes annotate's tables as text: see annotate.h. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-/* Costs by address, then by function: see annotated.h. */
+/* Adds up costs by address, then by function: see annotated.h. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-/* The source of the executed code, object by object: see covered.h. */
+/* Finds the source of the executed code, object by object: see covered.h. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

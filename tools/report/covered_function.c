@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /*
- * Lines and branches of a function: see covered.h. As in gcov, a line's count is the number of
- * times one of its basic blocks was entered from a block that does not contain the line, or by a
- * backward jump.
+ * Counts a function's lines and branches: see covered.h. As in gcov, a line's count is the number
+ * of times that one of its basic blocks was entered from a block that does not contain the line, or
+ * by a backward jump.
  * After a call the flow continues as if there had been no call.
  */
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-/* What ran between two records of a thread: see intervals.h. */
+/* Finds what ran between two records of a thread: see intervals.h. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-/* One ELF file, read with elfutils: see image.h. */
+/* Reads one ELF file with elfutils: see image.h. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>

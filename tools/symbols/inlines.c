@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-/* Inlined functions, read with elfutils: see inlines.h. */
+/* Finds inlined functions with elfutils: see inlines.h. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-/* Objects in memory, their files, and a cache of lookups: see symbols.h. */
+/* Looks up objects in memory and their files, with a cache: see symbols.h. */
 #include <errno.h>
 #include <inttypes.h>
 #include <limits.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-/* The capture of a program that traces itself, after the program has ended: see capture.h. */
+/* Saves the capture of a program that traced itself, after the program has ended: see capture.h. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-/* The call that triggered a snapshot: see cause.h. */
+/* Describes the call that triggered a snapshot: see cause.h. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-/* The clocks of a trace's sources after damage: see clocks.h. */
+/* Corrects the clocks of a trace's sources after damage: see clocks.h. */
 #include <string.h>
 
 #include "clocks.h"

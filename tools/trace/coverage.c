@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-/* How much of a run a trace covers: see coverage.h. */
+/* Determines how much of a run a trace covers: see coverage.h. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-/* The messages of a trace's bytes, and their times: see messages.h. */
+/* Decodes a trace's bytes to messages with times: see messages.h. */
 #include <string.h>
 
 #include "command.h"

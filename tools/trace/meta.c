@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-/* The side-car file: see meta.h. json-c parses the JSON. */
+/* Parses the side-car file: see meta.h. json-c parses the JSON. */
 #include <errno.h>
 #include <inttypes.h>
 #include <json.h>

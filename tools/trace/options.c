@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-/* Options of all commands that read a trace: see options.h. */
+/* Handles the options of all commands that read a trace: see options.h. */
 #include <errno.h>
 #include <getopt.h>
 #include <limits.h>

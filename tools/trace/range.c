@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-/* The option --time: see range.h. */
+/* Parses the option --time: see range.h. */
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-/* The records of a trace's stores, and its statistics: see records.h. */
+/* Decodes a trace's stores to records, and keeps its statistics: see records.h. */
 #include <string.h>
 
 #include "records.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-/* Threads, queues and their items: see stages.h. */
+/* Manages threads, queues and their items: see stages.h. */
 #include <errno.h>
 #include <pthread.h>
 #include <stdatomic.h>
