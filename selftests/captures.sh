@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-only
 # Tests captures that sifive-trace makes itself (static programs, record -a, start and dump).
-# Prints TAP. Losses must be reported, and the rest must be readable.
+# Prints TAP. Losses must be reported, and all other data must be readable.
 #
 #	captures.sh BUILD
 
@@ -238,11 +238,11 @@ done
 # ---- start, with options ---------------------------------------------------------
 
 for name in by-time by-count by-none; do
-	status $name 0 "$name: it starts"
-	status $name-dump 0 "$name: it is written"
+	status $name 0 "$name: the recording starts"
+	status $name-dump 0 "$name: dump writes the trace"
 done
-# samples NAME PYTHON WHAT: expect the expression to be true for r, the samples with counters;
-# the samples in by-none have no counters.
+# samples NAME PYTHON WHAT: expect more than 20 samples, and PYTHON to be true; r is the list of
+# samples with counters, or of all samples for by-none.
 samples() {
 	host decode --format json "$out/$1.rtd" | python3 -c "
 import json, sys
@@ -252,12 +252,12 @@ sys.exit(not (len(r) > 20 and ($2)))"
 }
 meta by-time '[c["event"] for c in m["counters"]] == ["instructions", "cycles"] and m["count_type"] == 0 and m["channel"] == 9 and m["sampling"] == {"channel": 9, "interval_ns": 200000}' \
 	"start: -e, --count, --channel and -i are in the side-car file"
-meta by-time '[s["cpu"] for s in m["sources"]] == [1]' "start: -C 1 is, too"
+meta by-time '[s["cpu"] for s in m["sources"]] == [1]' "start: -C 1: the side-car file lists only CPU 1"
 samples by-time 'all(x["source"] == 1 and x["channel"] == 9 for x in r)' \
-	"start: -C 1 --channel 9: samples are of that CPU and channel"
+	"start: -C 1 --channel 9: all samples are from CPU 1 and in channel 9"
 for how in by-time:Raw by-count:DeltaXOR; do
 	host decode "$out/${how%:*}.rtd" | grep -q "counts ${how#*:}, "
-	result $? "start: --count: ${how#*:} is in the trace"
+	result $? "start: --count: the trace has ${how#*:} counts"
 done
 # By chance, another program may have had the same addresses.
 shared="had the same addresses as others: these addresses have no names"
@@ -269,12 +269,12 @@ meta by-count 'm["counters"][0]["flags"] == 4' \
 meta by-count 'm["count_type"] == 2 and m["sampling"]["period"] == 1000000 and m["sampling"]["event"] == "instructions"' \
 	"start: -c and --count xor are in the side-car file"
 samples by-count 'sum(x["counters"]["instructions"] for x in r) >= 900000 * len(r)' \
-	"start: -c 1M: two samples are at least as many instructions apart"
-samples by-none 'not any(x.get("counters") for x in r)' "start: -e with nothing: no counters"
-says by-none-status "sram, " "start: --sink sram"
-status by-time-early 0 "dump: memory can be read while it runs"
+	"start: -c 1M: samples are at least 900000 instructions apart on average"
+samples by-none 'not any(x.get("counters") for x in r)' "start: -e '': samples have no counters"
+says by-none-status "sram, " "start: --sink sram: status prints the sink"
+status by-time-early 0 "dump: a trace in memory can be read while recording"
 refused by-none-early 3 "trace SRAM cannot be read while recording: stop it first" \
-	"dump: SRAM cannot"
+	"dump: trace SRAM cannot be read while recording"
 
 # ---- a ring ------------------------------------------------------------------------
 
@@ -296,34 +296,34 @@ result $? "list: includes the timestamp, which record -e accepts"
 	$(sed -nE 's/^([0-9]+) more events cannot be counted here.*/\1/p' "$out/list.txt"))) ]
 result $? "list: the number of hidden events is reported"
 finds held 0 "no counter for cycles is free: perf or another program uses them" "record other events" \
-	"no counter is free"
+	"that no counter is free"
 ! grep -q '^  cycles' "$out/heldlist.txt" && grep -q '^  instructions' "$out/heldlist.txt"
 result $? "list: events whose counters perf uses are omitted"
-refused heldrecord 125 "no counter that can count it is free" "record: the reason is reported"
-finds older 1 "the module has interface version 3, this command needs 4" "the same version" "another interface"
+refused heldrecord 125 "no counter that can count it is free" "record: a lack of free counters is reported"
+finds older 1 "the module has interface version 3, this command needs 4" "the same version" "a module with another interface version"
 finds gone 0 "CPU 1: no encoder: nothing is recorded there" "taskset -c 0 PROGRAM" \
-	"a CPU without encoder"
+	"a CPU without an encoder"
 finds goneonly 1 "no CPU that this process may run on has an encoder" "taskset" \
-	"taskset to a CPU without encoder"
+	"a process that may run only on a CPU without an encoder"
 ! grep '^note\|^PROBLEM' "$out/without.txt" | grep -vq 'trace@11001000 is not bound'
-result $? "doctor: with taskset to the CPU with an encoder, nothing is found"
+result $? "doctor: with taskset to the CPU with an encoder, only the unbound encoder is reported"
 finds none 1 "is loaded, but found no trace encoder" \
-	"echo 11000000.trace >.*/sifive-trace-encoder/bind" "no encoder"
+	"echo 11000000.trace >.*/sifive-trace-encoder/bind" "a module that found no encoder"
 
 # ---- what programs load ----------------------------------------------------------
 
-status maps 5 "-a: a program that loads code very often"
-sampled maps busy 20 "-a: objects that it loads last have names"
+status maps 5 "-a: a program that loads code very often runs to its end"
+sampled maps busy 20 "-a: samples in the code that this program loads last have names"
 ! grep -q missed "$out/maps.err"
 result $? "-a: no loaded object was missed"
-sampled maps-apart busy 20 "-a --ring: with too many objects, those loaded last have names"
+sampled maps-apart busy 20 "-a --ring: with too many objects, samples in those loaded last have names"
 meta maps-apart 'len(m["objects"]) == 4096' "-a: the side-car file has as many objects as readers accept"
 says maps-apart "programs and shared objects do not fit into the side-car file" \
 	"-a: the number of omitted objects is reported"
-sampled maps-lost busy 20 "-a: objects loaded after missed events have names"
+sampled maps-lost busy 20 "-a: samples in objects that are loaded after missed events have names"
 missed=$(sed -nE 's/.*: up to ([0-9]+) loads of programs .* were missed.*/\1/p' "$out/maps-lost.err")
 [ "${missed:-0}" -gt 1000 ]
-result $? "-a: the number of missed objects is reported"
+result $? "-a: the number of missed loads is reported"
 
 # ---- a buffer that was full ------------------------------------------------------
 
@@ -344,7 +344,7 @@ sys.exit(not (len(t) > 20 and None not in t and max(t) - min(t) > 0.001 and name
 	! host decode "$out/$name.rtd" | grep -q '^# 0x0: .* skipped'
 	result $? "$name: the file begins with the first captured byte"
 	meta $name 'm["wrapped"] is False and m["srcbits"] == 1 and m["ts_width"] == 40 and m["ts_hz"] == 10000000' \
-		"$name: the side-car file has what decoding needs"
+		"$name: the side-car file contains the parameters that decoding needs"
 	meta $name "m['lost']['samples'] == $(
 		sed -nE 's/.* ([0-9]+) of [0-9]+ samples were lost$/\1/p' "$out/$name.err" |
 			grep . || echo 0)" "$name: the side-car file contains the reported number of lost samples"
@@ -353,51 +353,51 @@ meta full-static 'm["exe"] == "/target/record/busy-static" and m["args"] == [m["
 	"full-static: the side-car file has the program's arguments"
 meta full-all 'm["exe"] == "/target/record/busy" and m["args"] == [m["exe"], "500"]' \
 	"full-all: the side-car file has the program's arguments"
-meta full-dump '"exe" not in m' "full-dump: everything that ran"
+meta full-dump '"exe" not in m' "full-dump: the side-car file names no program"
 grep -q '4096 of 4096 bytes, full$' "$out/full-status.txt"
-result $? "status: the buffer was full, not a ring"
-status limited 3 "dump: a limit of the size of files does not end it"
-says limited "/tmp/limited.rtd: cannot write: File too large" "dump: a limit of the size of files is reported"
-status unsaved 3 "stop: a state that cannot be written"
+result $? "status: reports a full buffer, and no ring"
+status limited 3 "dump: a limit on file sizes does not kill the command"
+says limited "/tmp/limited.rtd: cannot write: File too large" "dump: a limit on file sizes is reported"
+status unsaved 3 "stop: fails if its state cannot be written"
 says unsaved "the recording has ended, but its state could not be written to /run/sifive-trace" \
 	"stop: a state that cannot be written is reported"
 
 # ---- programs ----------------------------------------------------------------------
 
 for how in hangup:129 nohup:4 background:4; do
-	status "${how%:*}" "${how#*:}" "${how%:*}: the command has the program's exit status"
+	status "${how%:*}" "${how#*:}" "${how%:*}: the command returns the program's exit status"
 	[ "$(calls "${how%:*}")" = "$(printf 'main 1\nwork 50')" ]
 	result $? "${how%:*}: all calls are recorded"
 done
 status end 143 "ending the command ends the program"
 [ -s "$out/end.rtd" ]
-result $? "ending the command: recorded data is written"
+result $? "if the command is ended, the recorded data is written"
 for name in space colon dollar; do
 	refused $name 125 "LD_PRELOAD cannot contain this name" "--library: a name with a $name is refused"
 done
 ln -s "$(realpath "$target/record")" "$out/root/tmp/a folder"
 [ "$(calls spaced | cut -d " " -f 1)" = first ]
-result $? "-F: a function of a shared object in a folder whose name has a space"
+result $? "-F: a function of a shared object is recorded if the object's folder has a space in its name"
 [ "$(grep -cE '^Cap(Inh|Amb):.0+$' "$out/caps.txt")" = 2 ]
-result $? "a program of root gets no inheritable or ambient capability"
-status capable 7 "SIFIVE_TRACE_META=0: the command has file capabilities"
+result $? "a program that root records gets no inheritable or ambient capability"
+status capable 7 "SIFIVE_TRACE_META=0: a command with file capabilities returns the program's exit status"
 [ -s "$out/capable.rtd" ] && [ ! -e "$out/capable.rtd.meta" ]
 result $? "SIFIVE_TRACE_META=0: no side-car file is written with file capabilities"
 [ -n "$(calls plain)" ] && [ "$(calls preload)" = "$(calls plain)" ]
 result $? "LD_PRELOAD: the board has the library under the name that programs load"
 refused read-out 3 "nothing is left to write: the capture is drained, and all $(stat -c %s "$out/plain.rtd") bytes so far have been read" \
-	"dump: a capture that record has read to its end"
+	"dump: fails if record has read the capture to its end"
 [ ! -e "$out/read-out.rtd.meta" ] && [ "$(cat "$out/kept.rtd")" = earlier ] && [ ! -e "$out/kept.rtd.meta" ]
 result $? "dump: no file is written or replaced"
-refused read-now 3 "another program is reading it, such as sifive-trace record" "dump: a capture that record is reading"
+refused read-now 3 "another program is reading it, such as sifive-trace record" "dump: fails while record is reading the capture"
 [ ! -e "$out/read-now.rtd.meta" ]
-result $? "dump: a capture that record is reading leaves no side-car file"
-meta period 'm["sampling"]["period"] == 20000' "-c 20k: a count's k is 1000"
+result $? "dump: no side-car file is left if it fails while record is reading"
+meta period 'm["sampling"]["period"] == 20000' "-c 20k: the period is 20000"
 
 # ---- a full disk ---------------------------------------------------------------------
 
-status small-killed 137 "a full disk, and a killed program: the command has the program's exit status"
-status small-static 5 "a full disk, and samples: the command has the program's exit status"
+status small-killed 137 "a full disk, and a killed program: the command returns the program's exit status"
+status small-static 5 "a full disk, and samples: the command returns the program's exit status"
 for name in small-killed small-static; do
 	want=$(stat -c %s "$out/$name-dump.rtd")
 	missing=$((want - $(stat -c %s "$out/$name.rtd")))
@@ -406,13 +406,13 @@ for name in small-killed small-static; do
 	says $name "/tmp/small/$name.rtd: could not be written in full: $missing of $want bytes are missing: until the next recording, write all of them elsewhere with sifive-trace dump -o FILE" \
 		"$name: the file, the missing bytes and the remedy are reported"
 	[ -n "$(calls $name)" ]
-	result $? "$name: the rest of the file can be read"
+	result $? "$name: the incomplete file can be read"
 	cp "$out/$name.rtd.meta" "$out/$name-dump.rtd.meta"
 done
 calls small-killed-dump | grep -qx 'work 5000'
 result $? "small-killed: dump writes the whole trace elsewhere, for the existing side-car file"
 at_least small-static-dump busy 50 "small-static: dump writes the whole trace elsewhere"
-status small-crash 139 "a full disk, and a program that crashes: the command has the program's exit status"
+status small-crash 139 "a full disk, and a program that crashes: the command returns the program's exit status"
 says small-crash "small-crash.rtd: its side-car file /tmp/tiny/small-crash.rtd.meta was not completed" \
 	"small-crash: the incomplete side-car file is reported"
 calls small-crash | grep -qx "work 20"
@@ -420,7 +420,7 @@ result $? "small-crash: the trace is kept"
 
 # ---- a capture that is copied while it runs ----------------------------------------
 
-# losses NAME STATUS: expect this exit status of decode --strict.
+# losses NAME STATUS: expect decode --strict to exit with STATUS.
 losses() {
 	host decode --strict "$out/$1.rtd" >/dev/null
 	[ $? -eq "$2" ]
@@ -428,14 +428,14 @@ losses() {
 }
 # records NAME: print the number of function records.
 records() { host decode --format csv "$out/$1.rtd" | grep -cE ',(enter|exit),'; }
-# made NAME FUNCTION LEAST WHAT: expect at least this many calls of the function.
+# made NAME FUNCTION LEAST WHAT: expect the trace to contain at least LEAST calls of FUNCTION.
 made() {
 	[ "$(calls "$1" | sed -n "s/^$2 //p")" -ge "$3" ]
 	result $? "$1: $4"
 }
 for how in waits:3 killed:137; do
 	name=drained-${how%:*}
-	status "$name" "${how#*:}" "$name: the command has the program's exit status"
+	status "$name" "${how#*:}" "$name: the command returns the program's exit status"
 	[ "$(calls "$name")" = "$(printf 'main 1\npiece 40\nwork 20440')" ]
 	result $? "$name: all calls are recorded in a trace that is longer than its buffer"
 	[ "$(stat -c %s "$out/$name.rtd")" -gt $((10 * 65536)) ]
@@ -456,14 +456,14 @@ losses drained-stops 1
 host report "$out/drained-stops.rtd" | grep -q "^Trace .*; $missing bytes are missing in"
 result $? "drained-stops: report prints the number of missing bytes"
 made drained-stops work $((20 * 511)) "earlier records are complete"
-status drained-kills 137 "drained-kills: the recorder is killed"
+status drained-kills 137 "drained-kills: the exit status shows that the recorder was killed"
 made drained-kills work $((20 * 511)) "earlier records can be read"
 losses drained-kills 1
 status drained-plain 7 "drained-kills: the trace device is free afterwards"
 [ -n "$(calls plain)" ] && [ "$(calls drained-plain)" = "$(calls plain)" ]
 result $? "drained-plain: all calls of a short program are recorded"
 for name in paused-raw paused-delta paused-stop; do
-	status $name 3 "$name: the program continues"
+	status $name 3 "$name: the program continues after the pause"
 	[ "$(calls $name)" = "$(printf 'main 1\npiece 20\nwork 10220')" ]
 	result $? "$name: only the calls made during the pause are missing"
 	meta $name 'm["coverage"]["pauses"] == 1 and m["coverage"]["paused_ns"] > 10**9 and not m["coverage"].get("gaps")' \
@@ -478,10 +478,10 @@ r = json.load(open(sys.argv[1]))
 c = r["traces"][0]["coverage"]
 own = sum(float(row["self"] or 0) for row in r["rows"])
 sys.exit(not 0 < own <= c["trace_seconds"] - 0.9 * c["paused_seconds"])' "$out/$name.json"
-	result $? "$name: no function is charged with the time of the pause"
+	result $? "$name: no function's self time includes the pause"
 done
-refused paused-none 3 "the recording: no session holds the trace hardware; begin a recording with" "pause: refused if nothing is recorded"
-refused resumed-none 3 "the recording: no session holds the trace hardware; begin a recording with" "resume: refused if nothing is recorded"
+refused paused-none 3 "the recording: no session holds the trace hardware; begin a recording with" "pause: fails if nothing is being recorded"
+refused resumed-none 3 "the recording: no session holds the trace hardware; begin a recording with" "resume: fails if nothing is being recorded"
 status drops 3 "--on-full drop: a stopped reader does not block the program"
 dropped=$(host report --json "$out/drops.rtd" | python3 -c "import json, sys; print(json.load(sys.stdin)['traces'][0]['coverage']['lost']['dropped'])")
 recorded=$(host decode --format json "$out/drops.rtd" 2>/dev/null | grep -cE '"kind":"(enter|exit)"')
@@ -491,8 +491,8 @@ result $? "--on-full drop: the recorded and the reported lost records add up to 
 [ "$marked" -le "$dropped" ] && [ "$marked" -gt 0 ]
 result $? "--on-full drop: the trace shows the number of missing records where records continue"
 meta drops "m['lost']['dropped'] == ${dropped:-0} and m['coverage']['gaps'] == 0 and m['coverage']['fulls'] > 0 and m['coverage']['full_ns'] > 0" \
-	"--on-full drop: no byte was overwritten, and the side-car file contains the time without room"
-says drops "records while the buffer had no room" "--on-full drop: the user gets a message"
+	"--on-full drop: no byte was overwritten, and the side-car file contains the time for which the buffer had no room"
+says drops "records while the buffer had no room" "--on-full drop: the dropped records are reported"
 
 status waits-slows 3 "--on-full wait: the program continues when the recorder does"
 [ "$(calls waits-slows)" = "$(printf 'main 1\npiece 80\nwork 40880')" ]
@@ -501,12 +501,12 @@ losses waits-slows 0
 meta waits-slows 'm["coverage"]["gaps"] == 0 and m["coverage"]["waits"] > 0 and m["coverage"]["waited_ns"] > 50000000' \
 	"--on-full wait: the side-car file contains the time that the program waited"
 says waits-slows "the program waited for this command " "--on-full wait: the command reports that the program waited"
-status waits-kills 137 "--on-full wait: the recorder is killed"
+status waits-kills 137 "--on-full wait: the exit status shows that the recorder was killed"
 made waits-kills work $((20 * 511)) "--on-full wait: earlier records can be read"
 status waits-limit 3 "--on-full wait: the program continues after a limit"
 says waits-limit "is reached: nothing more is recorded" "--on-full wait: a limit is reported"
 refused wrong-wait 125 "WAIT needs a buffer of 65536 bytes or more" "--on-full wait: the minimum of -b is reported"
-status usual 3 "without --on-full: the command has the program's exit status"
+status usual 3 "without --on-full: the command returns the program's exit status"
 [ "$(calls usual)" = "$(printf 'main 1\npiece 40\nwork 20440')" ]
 result $? "without --on-full: all calls are recorded in a trace that is longer than its buffer"
 for name in stops-small:4096 stops-sram:SRAM stops-static:4096; do
@@ -516,19 +516,19 @@ for name in stops-small:4096 stops-sram:SRAM stops-static:4096; do
 	[ -n "$(calls "${name%:*}")" ]
 	result $? "${name%:*}: the program is recorded"
 done
-meta stops-small 'm["coverage"]["full"] and m["coverage"]["buffer"] == 1024' "stops-small: the buffer was full"
-meta stops-static 'm["coverage"]["full"] and m["coverage"]["buffer"] == 2048' "stops-static: the buffer was full"
+meta stops-small 'm["coverage"]["full"] and m["coverage"]["buffer"] == 1024' "stops-small: the side-car file says that the buffer was full"
+meta stops-static 'm["coverage"]["full"] and m["coverage"]["buffer"] == 2048' "stops-static: the side-car file says that the buffer was full"
 [ "$(calls stops-sram)" = "$(calls plain)" ] && [ "$(calls stops-quiet)" = "$(calls plain)" ]
 result $? "stops-sram: all calls are recorded"
 [ ! -s "$out/stops-quiet.err" ]
-result $? "stops-quiet: nothing is printed"
+result $? "stops-quiet: the command prints nothing"
 refused start-drain 2 "--on-full takes stop or wrap" "start: draining is refused, because start has no file to drain to"
-meta start-wrap 'm["wrapped"]' "start --on-full wrap: a ring"
+meta start-wrap 'm["wrapped"]' "start --on-full wrap: the ring has wrapped"
 [ "$(records drained-alone)" = "$(records drained-plain)" ] &&
 	[ ! -e "$out/drained-alone.rtd.meta" ]
 result $? "drained-alone: all calls are recorded, without a side-car file"
 # Both programs have many samples, and only they have samples in the function busy. With -a, two
-# static programs can have the same addresses, so that the function has no name.
+# static programs can have the same addresses; the function then has no name.
 for name in two-all two-raw two-xor two-hand; do
 	host report --by thread --format csv "$out/$name.rtd" >"$out/$name.csv"
 	python3 - "$out/$name.csv" <<'EOF'
@@ -544,10 +544,10 @@ EOF
 	result $? "$name: samples belong to the threads of the programs that they interrupted"
 done
 host decode --format csv "$out/two-alone.rtd" | awk -F, 'NR > 1 && $NF != "" { bad = 1 } END { exit bad }'
-result $? "samples of one program alone do not name threads"
+result $? "samples of a single program do not name threads"
 
 for name in drained-static drained-all; do
-	status $name 5 "$name: the command has the program's exit status"
+	status $name 5 "$name: the command returns the program's exit status"
 	# On a loaded host, the reader may have been too slow and have reported missing bytes.
 	! grep -q "bytes are missing" "$out/$name.err"
 	losses $name $?
@@ -574,19 +574,19 @@ losses limit-samples $?
 grep -qE $'\r[0-9.]+ MB, [0-9.]+ MB/s, 0 bytes lost' "$out/progress.txt" &&
 	! grep -qE 'MB|lost' "$out/no-progress.txt"
 result $? "--on-full drain: a terminal shows the progress unless -q is given"
-refused wrong-limit 2 "--size and --time need --on-full drain, wait or drop" "--size: refused without draining"
-refused wrong-sram-limit 2 "--size and --time need --on-full drain, wait or drop" "--time: no SRAM"
+refused wrong-limit 2 "--size and --time need --on-full drain, wait or drop" "--size is refused without draining"
+refused wrong-sram-limit 2 "--size and --time need --on-full drain, wait or drop" "--time is refused with SRAM"
 refused wrong-size-limit 125 "draining needs a buffer of 4096 bytes or more" "--time: the minimum of -b is reported"
 refused wrong-time 2 "a time such as 500ms, 10s, 5m or 1h" "--time: an invalid value is refused"
 status ended 143 "--on-full drain: ending the command ends the program"
 losses ended 0
-meta wrap 'm["wrapped"]' "--on-full wrap: a ring"
+meta wrap 'm["wrapped"]' "--on-full wrap: the ring has wrapped"
 meta wrap-killed 'm["wrapped"] and bin(m["shared"]).count("1") > 8' \
 	"--on-full wrap: the side-car file of a killed program names the channels that threads shared"
-refused wrong-ring 2 "--ring is --on-full wrap: give one of them" "--on-full drain: no ring"
-refused wrong-sram 2 "leave out --sink sram" "--on-full drain: no SRAM"
+refused wrong-ring 2 "--ring is --on-full wrap: give one of them" "--ring is refused with --on-full drain"
+refused wrong-sram 2 "leave out --sink sram" "--sink sram is refused with --on-full drain"
 refused wrong-size 125 "draining needs a buffer of 4096 bytes or more" "--on-full drain: the minimum of -b is reported"
-status small-drained 3 "a full disk, and a trace that is drained: the command has the program's exit status"
+status small-drained 3 "a full disk, and a trace that is drained: the command returns the program's exit status"
 says small-drained "small-drained.rtd: No space left on device: all further data is lost" \
 	"small-drained: the lost data is reported"
 losses small-drained 1
@@ -604,7 +604,7 @@ all_calls() {
 		awk '{ n[$1] += $2 } END { for (f in n) if (n[f]) print f, n[f] }' | sort
 }
 for name in rotate-raw:3 rotate-delta:3 rotate-xor:3 rotate-killed:137; do
-	status "${name%:*}" "${name#*:}" "${name%:*}: the command has the program's exit status"
+	status "${name%:*}" "${name#*:}" "${name%:*}: the command returns the program's exit status"
 	name=${name%:*}
 	[ "$(pieces "$name")" -gt 20 ] && [ ! -e "$out/$name.rtd" ] && [ ! -e "$out/$name.rtd.meta" ]
 	result $? "$name: only pieces are written, and no other file"
@@ -625,7 +625,7 @@ done >"$out/rotate-stops.gaps"
 paste -sd '' "$out/rotate-stops.gaps" | grep -qE '^(00)+(10|01|11)' && [ "$(all_calls rotate-stops | sed -n 's/^work //p')" -ge $((20 * 511)) ]
 result $? "--rotate: a loss is reported in the piece in which it happened, not earlier"
 [ "$(pieces rotate-time)" -ge 3 ]
-result $? "--rotate TIME: writes pieces"
+result $? "--rotate TIME: several pieces are written"
 selftests/format/pieces.py "$build/sifive-trace" "$out/rotate-time.rtd"
 result $? "--rotate TIME: all pieces together contain the whole trace's records"
 says rotate-static "the limit of --size is reached" "--rotate: --size still ends the recording"
@@ -635,7 +635,7 @@ says rotate-static "the limit of --size is reached" "--rotate: --size still ends
 result $? "--rotate: only the last piece's side-car file records the limit"
 status small-rotate 3 "--rotate: a full disk does not block the program"
 says small-rotate "No space left on device: all further data is lost" "--rotate: a full disk is reported"
-status small-again 5 "--rotate: a full disk, and samples: the command has the program's exit status"
+status small-again 5 "--rotate: a full disk, and samples: the command returns the program's exit status"
 says small-again "No space left on device: all further data is lost" "--rotate: a full disk, and samples: the full disk is reported"
 [ "$(pieces small-again)" = 2 ] && [ ! -e "$out/small-again.rtd.meta" ] && python3 -c '
 import json, sys
@@ -648,12 +648,12 @@ status small-keep 3 "--keep: a small disk is enough"
 result $? "--keep: the disk had room for every piece"
 for wrong in 5 1k 5x 0s; do
 	refused wrong-rotate-$wrong 2 "a size of at least 4k, such as 64k, 100M or 1G, or a time such as 10s" \
-		"--rotate $wrong: refused"
+		"--rotate $wrong is refused"
 done
-refused wrong-rotate-stop 2 "--rotate needs --on-full drain, wait or drop" "--rotate: not with --on-full stop"
-refused wrong-rotate-sram 2 "--rotate needs --on-full drain, wait or drop" "--rotate: no SRAM"
+refused wrong-rotate-stop 2 "--rotate needs --on-full drain, wait or drop" "--rotate is refused with --on-full stop"
+refused wrong-rotate-sram 2 "--rotate needs --on-full drain, wait or drop" "--rotate is refused with SRAM"
 refused wrong-rotate-small 125 "draining needs a buffer of 4096 bytes or more" "--rotate: the minimum of -b is reported"
-refused wrong-keep 2 "--keep needs --rotate" "--keep: refused alone"
+refused wrong-keep 2 "--keep needs --rotate" "--keep is refused without --rotate"
 
 grep -q -e --period "$out/help.txt" && grep -q -e --per-cpu "$out/help.txt"
 result $? "start: the help lists the options of start"
@@ -662,7 +662,7 @@ command filter --from-trace "$out/drained-waits.rtd" --share 99 -o "$out/less.fi
 	"$target/record/pieces" 2>"$out/less.err" &&
 	grep -q '^sifive-trace: left out: work: 9[0-9.]* % of the calls' "$out/less.err" &&
 	grep -q '^# piece$' "$out/less.filter" && ! grep -q '^# work$' "$out/less.filter"
-result $? "filter --from-trace: the function that makes most records is omitted"
+result $? "filter --from-trace: the function with the most records is omitted"
 
 # This reader does not know the names of the kernel's functions.
 rm "$out"/*.kallsyms

@@ -160,7 +160,7 @@ for p in plain plain-static objects threads shared; do
 	status $p $want "$p: the command returns the program's exit status"
 	host decode --format json "$out/$p.rtd" >"$out/$p.json"
 	"$verify" nesting "$out/$p.txt" "$out/$p.json" "$out/$p.rtd.meta"
-	result $? "$p: all calls nest and have the right caller and thread"
+	result $? "$p: all calls nest and have the correct caller and thread"
 	"$verify" lines "$out/$p.txt" "$out/$p.json"
 	result $? "$p: functions and calls have names and lines"
 	host report --by thread --format csv "$out/$p.rtd" >"$out/$p.report"
@@ -195,10 +195,10 @@ for p in plain plain-static objects threads shared; do
 			done)" = "" ]
 	result $? "$p: the flame graph has all functions"
 	meta $p 'len(m["args"]) == 1 and m["lost"]["threads"] == 0 and [o["path"] for o in m["objects"] if not o.get("build_id")] == ["libsifive-perf.so:writers"]' \
-		"$p: the side-car file names program and build-ids, and nothing was lost"
+		"$p: the side-car file contains the program and build ids, and nothing was lost"
 	[ $p = plain-static ] ||
 		meta $p 'm["board"] == "riscv-virtio,qemu" and m["utc"]["ns"] > 1.6e18 and m["utc"]["time"] == m["clock_samples"][1]["time"]' \
-			"$p: the side-car file has the board and the date"
+			"$p: the side-car file contains the board and the date"
 done
 
 # The browsers' views, compared with the widths and times of other commands.
@@ -229,12 +229,12 @@ result $? "report --diff: shows the calls of both traces"
 
 # ---- samples -----------------------------------------------------------------------
 
-at_least sampled busy 50 "-i 100us: most samples are in the function that works"
+at_least sampled busy 50 "-i 100us: most samples are in busy()"
 [ "$(calls sampled | grep -c .)" -gt 0 ] &&
 	[ "$(host decode --format json "$out/sampled.rtd" | grep -c '"sample"')" -ge 100 ]
-result $? "-i 100us: many samples"
+result $? "-i 100us: at least 100 samples are recorded"
 meta sampled 'm["sampling"]["interval_ns"] == 100000' "-i 100us: the interval is in the side-car file"
-at_least period busy 80 "-c: most samples are in the function that works"
+at_least period busy 80 "-c: most samples are in busy()"
 host decode --format json "$out/period.rtd" | python3 -c '
 import json, sys
 c = [r["counters"]["cycles"] for r in map(json.loads, sys.stdin) if r["kind"] == "sample"]
@@ -246,32 +246,32 @@ says short "-c 10 is too short: the period is 10000 cycles, the minimum" \
 	"-c 10: the period in effect is reported"
 meta short 'm["sampling"]["period"] == 10000' "-c 10: the period in effect is in the side-car file"
 status static 5 "a static program: the command returns the program's exit status"
-at_least static busy 80 "a static program: samples are in the function that works"
+at_least static busy 80 "a static program: most samples are in busy()"
 host decode --format json "$out/static.rtd" | python3 -c '
 import json, sys
 r = [r for r in map(json.loads, sys.stdin) if r["kind"] == "sample"]
 t = [x["seconds"] for x in r]
 sys.exit(not (len(r) <= 1.2 * 1000 * (max(t) - min(t))))'
 result $? "a static program: nothing else is sampled"
-at_least firmware busy 80 "firmware events: samples are in the function that works"
+at_least firmware busy 80 "firmware events: most samples are in busy()"
 host report --format csv "$out/firmware.rtd" 2>/dev/null | head -1 | grep -q fw:ipi-sent &&
 	host decode --format json "$out/firmware.rtd" | python3 -c '
 import json, sys
 r = [r["counters"] for r in map(json.loads, sys.stdin) if r["kind"] == "sample"]
 sys.exit(not all(c["fw:illegal-insn"] == 0 and c["fw:ipi-sent"] < 1000 for c in r))'
-result $? "firmware events: each sample has their counts"
-says firmware "samples only, with counts of firmware events" "firmware events: a notice"
+result $? "firmware events: each sample contains their counts"
+says firmware "samples only, with counts of firmware events" "firmware events: record reports that it only samples"
 refused firmware-hooks 125 "programs cannot read the counters of firmware events" \
-	"firmware events: not of functions that record themselves"
-refused firmware-period 2 "firmware events do not interrupt" "firmware events: they cannot trigger samples"
-refused firmware-mode 2 'omit ":k"' "firmware events: in all modes"
-refused firmware-name 2 'no event "fw:ipis"' "firmware events: an unknown name"
-refused firmware-children 2 "cannot be combined with --children" "firmware events: not with --children"
-refused firmware-calls 2 "give -i" "firmware events: --calls without samples"
-refused firmware-filter 125 "with -e fw:NAME nothing is loaded" "firmware events: no functions to filter"
-says firmware-library "only samples count firmware events" "firmware events: not in records of the library"
+	"firmware events: instrumented programs are refused"
+refused firmware-period 2 "firmware events do not interrupt" "firmware events: -c is refused"
+refused firmware-mode 2 'omit ":k"' "firmware events: the modifier :k is refused"
+refused firmware-name 2 'no event "fw:ipis"' "firmware events: an unknown name is refused"
+refused firmware-children 2 "cannot be combined with --children" "firmware events: --children is refused"
+refused firmware-calls 2 "give -i" "firmware events: --calls is refused without samples"
+refused firmware-filter 125 "with -e fw:NAME nothing is loaded" "firmware events: -F is refused"
+says firmware-library "only samples count firmware events" "firmware events: the library reports that its records cannot contain their counts"
 says itself "/itself-static: it can trace itself, which fails while record holds the hardware" \
-	"a static program that traces itself: a notice"
+	"a static program that can trace itself is reported"
 host decode --format json "$out/whole.rtd" >"$out/whole.json"
 meta whole '{"busy", "other"} <= {o["path"].split("/")[-1] for o in m["objects"]}' \
 	"-a: other running programs are in the side-car file"
@@ -297,19 +297,19 @@ result $? "-i: with calls and samples in one trace, a call counts no more than i
 
 want=$(calls plain)
 [ "$(wc -l <<<"$want")" = 5 ]
-result $? "plain: five functions"
+result $? "plain: calls of five functions are recorded"
 for c in raw xor none channel sram quiet library folder/trace trace; do
 	[ "$(calls $c)" = "$want" ]
 	result $? "$c: all calls are recorded"
 done
 header() { host decode "$out/$1.rtd" | grep -F "$2" >/dev/null; result $? "$3"; }
-header raw "counts Raw" "--count raw"
-header xor "counts DeltaXOR" "--count xor"
+header raw "counts Raw" "--count raw: the counts are Raw"
+header xor "counts DeltaXOR" "--count xor: the counts are DeltaXOR"
 meta xor '[c["event"] for c in m["counters"]] == ["instructions", "cycles", "branch-misses:u"] and m["count_type"] == 2' \
 	"-e: the requested events are recorded"
-meta none 'm["counters"] == []' "-e '': records without counters"
-meta trace '[c["event"] for c in m["counters"]] == ["cycles"]' "-e with one event is recorded to trace.rtd"
-header channel "channel 9" "--channel 9"
+meta none 'm["counters"] == []' "-e '': records contain no counts"
+meta trace '[c["event"] for c in m["counters"]] == ["cycles"]' "-e cycles: only cycles are counted; without -o, the trace is written to trace.rtd"
+header channel "channel 9" "--channel 9: the records are in channel 9"
 # headers NAME: print the number of headers in the trace.
 headers() { host decode --format json "$out/$1.rtd" | grep -c '"kind":"header"'; }
 [ "$(headers each)" = 4 ] && [ "$(headers once)" = 2 ]
@@ -339,7 +339,7 @@ for how in report "report --format csv" "report --by thread" "decode" "decode --
 	marked $how
 	result $? "--per-cpu: $how marks counts as the hart's"
 done
-meta one '[s["cpu"] for s in m["sources"]] == [1] and m["lost"]["threads"] == 0' "-C 1: one CPU alone"
+meta one '[s["cpu"] for s in m["sources"]] == [1] and m["lost"]["threads"] == 0' "-C 1: only CPU 1 is recorded"
 [ "$(calls one)" = "$(calls threads)" ]
 result $? "-C 1: the program remains on CPU 1, and all calls are recorded"
 meta ring 'm["wrapped"]' "--ring: the oldest bytes are overwritten"
@@ -350,7 +350,7 @@ meta xor-ring 'm["wrapped"] and m["header_interval"] == 20' "--ring --count xor:
 host decode --format json "$out/xor-ring.rtd" | grep -c '"exit"' >"$out/ring.count"
 [ "$(cat "$out/ring.count")" -gt 20 ] && calls xor-ring | grep -q '^branch '
 result $? "--header-interval: the trace contains the newest records, with addresses"
-refused xor-plain 2 "--header-interval needs --count xor and --ring or --on-full drain" "--header-interval: an error where it has no effect"
+refused xor-plain 2 "--header-interval needs --count xor and --ring or --on-full drain" "--header-interval is refused if it has no effect"
 [ "$(stat -c %s "$out/full.rtd")" = 4096 ] && calls full | grep -q '^work '
 result $? "-b 4k: the trace contains the oldest bytes"
 says full "trace buffer full" "-b 4k: a full buffer is reported"
@@ -359,7 +359,7 @@ host report "$out/full.rtd" 2>&1 |
 result $? "-b 4k: report prints the trace's coverage"
 says folder "folder/trace.rtd: " "-o folder/: a new folder is created for the trace"
 [ ! -s "$out/quiet.err" ]
-result $? "-q: nothing is printed"
+result $? "-q: the command prints nothing"
 names() { calls "$1" | sed 's/ [0-9]*$//' | tr '\n' ' '; }
 [ "$(names pattern)" = "main shop::Apple::price " ]
 result $? "-F: selects functions by symbol names"
@@ -378,32 +378,32 @@ refused twice 125 "cannot count branch-misses:u, event 1 of the list: the 1 even
 	"two events for one counter: the second is named"
 refused noturns 125 "there are more events than counters: they can take turns if cycles are always counted: add cycles to the list, or omit events" \
 	"more events than counters, without cycles: the message says what to do"
-refused unknown 2 'no event "hits"' "an unknown event"
-refused multiplex 2 "record has no option --multiplex" "--multiplex does not exist: events take turns without it"
+refused unknown 2 'no event "hits"' "an unknown event is refused"
+refused multiplex 2 "record has no option --multiplex" "--multiplex is refused, because events take turns without it"
 refused absent 127 "No such file" "a program that does not exist: the status is 127"
 refused noprogram 126 "/target/sifive_trace.ko" "a file that is not a program: the status is 126"
 refused script 126 "a script" "a script is refused with a remedy"
-refused badfilter 125 "no function matches" "-F: no such function"
+refused badfilter 125 "no function matches" "-F: a name that matches no function is refused"
 for name in nosample nosample-library; do
 	[ "$(cat "$out/$name.rc")" = 125 ] && grep -q "no sample was recorded" "$out/$name.err"
 	result $? "$name: fails with a message and status 125"
 done
-refused statically 125 "it is static" "-F with a static program"
-refused nolibrary 125 "--library /no/such" "no library there"
-refused nocpu 125 "CPU 7 has no trace encoder" "-C: no such CPU"
-refused badcount 2 "--count takes raw, delta or xor" "--count: another word"
-refused badtime 2 "at least 100us" "-i: too short"
-refused badperiod 2 "-c takes a number" "-c: no number"
-refused badsink 2 "--sink takes sba or sram" "--sink: another word"
-refused badsize 2 "-b takes a size" "-b: no size"
-refused badchannel 2 "--channel takes a number from 0 to 31" "--channel: too large"
-refused nothing 2 "record: no program" "no program"
+refused statically 125 "it is static" "-F is refused for a static program"
+refused nolibrary 125 "--library /no/such" "--library: a file that does not exist is refused"
+refused nocpu 125 "CPU 7 has no trace encoder" "-C: a CPU that does not exist is refused"
+refused badcount 2 "--count takes raw, delta or xor" "--count: an unknown word is refused"
+refused badtime 2 "at least 100us" "-i: an interval that is too short is refused"
+refused badperiod 2 "-c takes a number" "-c: a word instead of a number is refused"
+refused badsink 2 "--sink takes sba or sram" "--sink: an unknown word is refused"
+refused badsize 2 "-b takes a size" "-b: a word instead of a size is refused"
+refused badchannel 2 "--channel takes a number from 0 to 31" "--channel: a number that is too large is refused"
+refused nothing 2 "record: no program" "record without a program is refused"
 
 # ---- manual control ---------------------------------------------------------------
 
-status stop0 3 "stop: nothing runs"
-status start 0 "start"
-refused again 3 "holds the trace hardware" "start: once"
+status stop0 3 "stop: fails if no session exists"
+status start 0 "start: a capture is started"
+refused again 3 "holds the trace hardware" "start: a second capture is refused"
 refused taken 125 "holds the trace hardware" "record: refused while another session exists"
 status status1 0 "status: it runs"
 says status1 "running: end it with sifive-trace stop" "status: names the process"
@@ -412,7 +412,7 @@ status stop 0 "stop"
 status status2 1 "status: no session"
 status dump 0 "dump: the samples are written"
 sampled hand busy 1 "dump: programs that ran during the capture have names"
-sampled running busy 1 "dump: again while it runs"
+sampled running busy 1 "dump: a trace that is written during the capture contains samples"
 [ "$(stat -c %s "$out/hand.rtd")" -gt "$(stat -c %s "$out/running.rtd")" ]
 result $? "dump: after stop, the trace contains later samples"
 status badstart 2 "start: a program is refused"
@@ -430,9 +430,9 @@ completes() {
 	result $? "$3"
 }
 
-completes completed cycles "record -e cycl<tab>: cycles, which this machine counts"
+completes completed cycles "record -e cycl<tab>: completes to cycles, which this machine counts"
 completes commas cycles,instructions "start --event cycles,instr<tab>: completes the word after the comma"
-completes program "" "record PROGRAM -<tab>: options after the program are the program's"
+completes program "" "record PROGRAM -<tab>: the program's own options are not completed"
 
 # ---- list and info -----------------------------------------------------------------
 
@@ -457,7 +457,7 @@ boots() {
 	result $? "info: $2"
 }
 
-shows hardware "fpga: info prints the board's hardware" <<'LINES'
+shows hardware "fpga: the board's hardware is printed" <<'LINES'
 Encoders trace@11000000 cpu 0 hart 0 source 0 sinks: funnel
  not tested yet: a session tests its messages
  trace@11001000 cpu 1 hart 1 source 1 sinks: funnel
@@ -469,7 +469,7 @@ Timestamps 40 bits, 10 MHz
 Counters taken alongside perf (Sscofpmf)
 Sampling by time, and by any event with a counter
 LINES
-boots hardware "fpga: firmware, kernel and machine"
+boots hardware "fpga: firmware, kernel and machine are printed"
 [ "$(cat "$out/large.rc")" = 125 ] && grep -q "its pool, which has 67108864 at most" "$out/large.err"
 result $? "record: reports the largest buffer if the requested one is not available"
 
@@ -481,16 +481,16 @@ grep -qE '^  cycles +cycle, hpmcounter3-18$' "$out/list.txt" &&
 	! grep -q L1-icache "$out/list.txt"
 result $? "list: prints events and their counters"
 [ "$(grep -c '^  [a-z]' "$out/listone.txt")" = 1 ] && grep -q '^  branch-misses' "$out/listone.txt"
-result $? "list: selects events by a part of their name"
-status listnone 3 "list: no such name"
+result $? "list: selects events by a part of their names"
+status listnone 3 "list: fails if no event matches"
 grep -qE '^  dcache_miss +r202$' "$out/listcore.txt"
 result $? "list --core: prints a core's raw events by name"
-finds nomodule 1 "the kernel module is not loaded" "insmod" "no module"
+finds nomodule 1 "the kernel module is not loaded" "insmod" "a missing module"
 finds infobusy 1 "holds the trace hardware" "sifive-trace stop" "another session"
-finds usermode 1 "may not be opened for writing" "udev" "another user's device"
-finds user 1 "no CAP_PERFMON" "setcap cap_perfmon\+ep sifive-trace" "no capability"
+finds usermode 1 "may not be opened for writing" "udev" "a device that the user may not open"
+finds user 1 "no CAP_PERFMON" "setcap cap_perfmon\+ep sifive-trace" "a missing capability"
 finds user 1 "kernel.perf_event_paranoid = 3" "sysctl kernel.perf_event_paranoid=2" \
-	"perf_event_paranoid"
+	"perf_event_paranoid = 3"
 says userlist "Operation not permitted" "list: missing permission is reported"
 status userdump 3 "dump of another user's recording is refused"
 says userdump "/run/sifive-trace/setup: Permission denied: run dump as the user who ran sifive-trace start" \
@@ -506,14 +506,14 @@ result $? "dump: without -g, the file has the usual mode"
 status userrec 125 "record without the capability: the program is not run"
 grep -q 'Tracing works here' "$out/capinfo.txt"
 result $? "doctor: the suggested capability suffices"
-status cap 7 "record with the capability, as another user"
+status cap 7 "record with the capability, as another user: the exit status is the program's"
 [ "$(calls cap)" = "$want" ]
-result $? "record with the capability, as another user: the program has the capability, too"
-status capstatic 5 "record with the capability: a static program"
+result $? "record with the capability, as another user: all calls are recorded"
+status capstatic 5 "record with the capability: the exit status is the static program's"
 at_least capstatic busy 50 "record with the capability: a static program is sampled"
-finds access 0 "kernel.perf_user_access = 2" "sysctl kernel.perf_user_access=1" "perf_user_access"
+finds access 0 "kernel.perf_user_access = 2" "sysctl kernel.perf_user_access=1" "perf_user_access = 2"
 finds nofunnel 1 "they send to a funnel, and no funnel was found" \
-	"echo 11018000.trace >.*/sifive-trace-funnel/bind" "no funnel"
+	"echo 11018000.trace >.*/sifive-trace-funnel/bind" "a missing funnel"
 
 # ---- errors --------------------------------------------------------------------------
 
@@ -585,11 +585,11 @@ wait
 run r-stop sifive-trace stop'
 
 for how in fault:139 kill:137 interrupt:130 at:3 background:0 unrun:125 high:200; do
-	status "end-${how%:*}" "${how#*:}" "ends by ${how%:*}: the exit status is the program's"
+	status "end-${how%:*}" "${how#*:}" "end-${how%:*}: the exit status is the program's"
 	[ "$(calls "end-${how%:*}" | grep work)" = "work 50" ]
-	result $? "ends by ${how%:*}: all calls before the end are recorded"
+	result $? "end-${how%:*}: all calls before the program's end are recorded"
 	meta "end-${how%:*}" '[c["event"] for c in m["counters"]] == ["cycles", "instructions"]' \
-		"ends by ${how%:*}: with the side-car file"
+		"end-${how%:*}: the side-car file contains the counters"
 done
 says end-fault "signal 11 ended the program before it could write" "a program that crashes is reported"
 says end-unrun "the program ended without exit()" "a program that ends with 125 is reported"
@@ -599,9 +599,9 @@ says end-sram "in SRAM, which cannot be read now" "a child that holds SRAM: the 
 result $? "a child that holds SRAM: all calls can be read with dump and the side-car file"
 says end-background "continued in the background" "a program in the background is reported"
 refused end-nometa 137 "nothing was recorded: signal 9" "SIFIVE_TRACE_META=0: the records of a killed program are lost"
-status end-drained 137 "SIFIVE_TRACE_META=0: a drained program ends by a signal"
+status end-drained 137 "SIFIVE_TRACE_META=0: when the trace is drained, the exit status shows the program's signal"
 [ -s "$out/end-drained.rtd" ] && [ ! -e "$out/end-drained.rtd.meta" ]
-result $? "SIFIVE_TRACE_META=0: drained records are written"
+result $? "SIFIVE_TRACE_META=0: the drained records of a killed program are kept"
 [ -s "$out/nometa.rtd" ] && [ ! -e "$out/nometa.rtd.meta" ] &&
 	[ -s "$out/nometasamples.rtd" ] && [ ! -e "$out/nometasamples.rtd.meta" ]
 result $? "SIFIVE_TRACE_META=0: no side-car file is written"
@@ -618,57 +618,57 @@ result $? "-F: matches operators"
 result $? "-F: matches a mangled C++ name"
 [ "$(calls f-words)" = "sum 2" ]
 result $? "-F: works for a program with a space in its name"
-refused f-none 125 "has no libstdc++.so.6" "-F: C++ names without a C++ library"
+refused f-none 125 "has no libstdc++.so.6" "-F: C++ names are refused without a C++ library"
 
 says environment "SIFIVE_TRACE_EVENTS in the environment is ignored: record takes -e" \
 	"environment: a variable that is ignored is reported"
 says environment "SIFIVE_TRACE_HEADER in the environment is ignored: record takes --header-once or --header-interval" \
 	"environment: the ignored variable for headers is reported"
-says environstart "SIFIVE_TRACE_EVENTS in the environment is ignored: start takes -e" "environment: start"
+says environstart "SIFIVE_TRACE_EVENTS in the environment is ignored: start takes -e" "environment: start reports a variable that it ignores"
 grep -qE 'SIFIVE_TRACE_HEADER in the environment is ignored$' "$out/environstart.err"
 result $? "environment: a variable for which start has no option is reported"
 meta environment '[c["event"] for c in m["counters"]] == ["instructions"]' "environment: the options take effect"
 [ "$(calls environquiet)" = "$(calls plain)" ] && [ ! -s "$out/environquiet.err" ]
 result $? "environment: with -q, ignored variables are not reported"
 
-# unrun NAME STATUS WORDS WHAT: expect that the program has not run.
+# unrun NAME STATUS WORDS WHAT: expect exit status STATUS, the error WORDS, and that no program ran.
 unrun() {
 	[ "$(cat "$out/$1.rc")" = "$2" ] && grep -qF -- "$3" "$out/$1.err" &&
 		[ ! -s "$out/$1.txt" ]
 	result $? "$4"
 }
-unrun o-folder 125 "/no/such/x.rtd: no such folder" "-o: no such folder"
-unrun o-readonly 125 "/tmp/ro/x.rtd: Read-only file system" "-o: a file that cannot be created"
-unrun o-samples 125 "/tmp/ro/x.rtd: Read-only file system" "-o: a file for samples that cannot be created"
-unrun o-null 125 "not a regular file" "-o: no file"
-unrun o-empty 2 "-o needs the name" "-o: no name"
+unrun o-folder 125 "/no/such/x.rtd: no such folder" "-o: a folder that does not exist is reported"
+unrun o-readonly 125 "/tmp/ro/x.rtd: Read-only file system" "-o: a file that cannot be created is reported"
+unrun o-samples 125 "/tmp/ro/x.rtd: Read-only file system" "-o: a file for samples that cannot be created is reported"
+unrun o-null 125 "not a regular file" "-o: a device is refused"
+unrun o-empty 2 "-o needs the name" "-o: an empty name is refused"
 [ "$(calls o-link)" = "$(calls plain)" ] && [ ! -L "$out/o-link.rtd.meta" ]
 result $? "-o: a link in the side-car file's place is not followed"
-says o-old "nothing was recorded" "-o: an old trace behind a link is not taken for the new one"
+says o-old "nothing was recorded" "-o: an old trace behind a link is not mistaken for the new one"
 status o-full 4 "a full disk: the exit status is the program's"
 says o-full "bytes are missing" "a full disk is reported"
 calls o-full | grep -q work
 result $? "a full disk: the written part can be read"
 [ "$(stat -c %s "$out/o-dump.rtd")" -gt 16384 ]
 result $? "a full disk: dump writes the whole trace elsewhere"
-unrun badline 125 "bad.filter:1: invalid line: write OBJECT START END" "--filter: an invalid file"
-unrun empty 126 "not a 64-bit RISC-V program" "an empty program"
+unrun badline 125 "bad.filter:1: invalid line: write OBJECT START END" "--filter: an invalid file is refused"
+unrun empty 126 "not a 64-bit RISC-V program" "an empty program is refused"
 
-unrun p-file 125 "/tmp/capable: file capabilities: LD_PRELOAD is ignored" "a program with capabilities"
-unrun p-root 125 "/tmp/setuid: set-user-ID: LD_PRELOAD is ignored" "a set-user-ID program"
+unrun p-file 125 "/tmp/capable: file capabilities: LD_PRELOAD is ignored" "a program with capabilities is refused"
+unrun p-root 125 "/tmp/setuid: set-user-ID: LD_PRELOAD is ignored" "a set-user-ID program is refused"
 [ "$(calls p-asroot)" = "$(calls plain)" ]
-result $? "a program that is set-user-ID root is recorded by root"
-unrun p-other 125 "/tmp/own: set-user-ID" "a program that is set-user-ID another user, by root"
-status p-own 7 "a set-user-ID program of the same user"
-unrun p-group 125 "/tmp/group: set-group-ID" "a set-group-ID program, static"
+result $? "root can record a program that is set-user-ID root"
+unrun p-other 125 "/tmp/own: set-user-ID" "a program that is set-user-ID to another user is refused, even for root"
+status p-own 7 "a set-user-ID program of the same user is run"
+unrun p-group 125 "/tmp/group: set-group-ID" "a static set-group-ID program is refused"
 
 says r-ring "the ring has overwritten older records: use a larger -b to keep more" "-a --ring: the loss of older records is reported"
 ! grep -q overwritten "$out/r-quiet.err"
 result $? "-a --ring -q: overwritten records are not reported"
 says r-library "the ring has overwritten older records: use a larger -b to keep more" "--ring: the loss of older records is reported"
-status r-running 0 "dump: a running ring"
+status r-running 0 "dump: succeeds while a ring is running"
 [ "$(calls r-running | grep -c .)" -gt 0 ]
-result $? "dump: a running ring has samples"
+result $? "dump: the trace of a running ring contains samples"
 
 # ---- other machines ----------------------------------------------------------------
 
@@ -697,10 +697,10 @@ grep -qE '^  cycles +cycle$' "$out/few.txt" && ! grep -q '^  branches' "$out/few
 result $? "list: omits counters that firmware withholds"
 [ "$(calls fixed)" = "$want" ]
 result $? "record: cycles and instructions do not need the counters that firmware withholds"
-refused refused 125 "firmware does not let user mode read hpmcounter3" "record: the reason is reported"
-named fewnamed bullet-07 core_clock_cycles r165 dcache_miss "list: raw events of a 7 series core"
+refused refused 125 "firmware does not let user mode read hpmcounter3" "record: an event whose counters firmware withholds is refused"
+named fewnamed bullet-07 core_clock_cycles r165 dcache_miss "list: raw events of a 7 series core are printed"
 refused namedrefused 125 "cannot count r165, event 0 of the list: this processor's firmware does not offer it (event 0: firmware does not let user mode read" \
-	"record: a raw event by name whose counter firmware withholds"
+	"record: a named raw event is refused if firmware withholds its counters"
 
 board nofunnel --cpu "sscofpmf=false,$(core 0007 0x4210427)" -- '
 run simple sifive-trace info
@@ -714,24 +714,24 @@ rec noperiod -c 10000 $p/busy
 rec bytime -C 0 -i 1ms $p/busy
 chmod 666 /dev/sifive-trace
 run rawio $p/caps user /target/sifive-trace info'
-says simple "cycles and instructions, as perf events (no Sscofpmf)" "info: without Sscofpmf"
+says simple "cycles and instructions, as perf events (no Sscofpmf)" "info: the lack of Sscofpmf is reported"
 grep -qE '^  cycles +cycle$' "$out/simplelist.txt" && ! grep -q '^  branches' "$out/simplelist.txt"
 result $? "list: without Sscofpmf, only cycles and instructions can be counted"
 says simple "7 series" "info: reports a U74"
-named simplenamed bullet utlb_miss r2002 pte_cache_miss "list --all: raw events of a U74"
+named simplenamed bullet utlb_miss r2002 pte_cache_miss "list --all: raw events of a U74 are printed"
 refused noraw 125 "cannot count r2002, event 0 of the list: this processor's firmware does not offer it" \
-	"record: a raw event by name that no counter counts"
+	"record: a named raw event that no counter counts is refused"
 [ -s "$out/two.0.rtd" ] && [ -s "$out/two.1.rtd" ] && [ ! -e "$out/two.rtd" ]
 result $? "record: writes a file for each sink"
-status victim 1 "record: a link in the place of a sink's file, or of a file that becomes its side-car file, is not followed"
+status victim 1 "record: a link with the name of a sink's file, or of its temporary side-car file, is not followed"
 [ "$({ calls two.0; calls two.1; } | awk '{ n[$1] += $2 } END { for (f in n) print f, n[f] }' | sort)" = "$(calls threads)" ]
 result $? "record: the files contain all calls"
 [ "$(cat "$out/noperiod.rc")" = 125 ] && grep -qF "sample by time" "$out/noperiod.err"
 result $? "record: -c without Sscofpmf is refused with a remedy"
-at_least bytime busy 80 "record: -i without Sscofpmf"
-finds rawio 1 "also need CAP_SYS_RAWIO" "cap_sys_rawio" "encoders with their own sinks"
+at_least bytime busy 80 "record: -i without Sscofpmf: most samples are in busy()"
+finds rawio 1 "also need CAP_SYS_RAWIO" "cap_sys_rawio" "the capability that encoders with their own sinks need"
 
-shows simple "nofunnel: info prints the board's hardware" <<'LINES'
+shows simple "nofunnel: the board's hardware is printed" <<'LINES'
 Encoders trace@11000000 cpu 0 hart 0 source 0 sinks: sram sba; needs CAP_SYS_RAWIO
  not tested yet: a session tests its messages
  trace@11001000 cpu 1 hart 1 source 0 sinks: sram sba; needs CAP_SYS_RAWIO
@@ -744,7 +744,7 @@ Timestamps 40 bits, 50 MHz
 Counters cycles and instructions, as perf events (no Sscofpmf)
 Sampling by time
 LINES
-boots simple "nofunnel: firmware, kernel and machine"
+boots simple "nofunnel: firmware, kernel and machine are printed"
 
 board p550 --events vendor -- '
 run quad sifive-trace info
@@ -755,7 +755,7 @@ rec nosuch -e core_clock_cycles $p/threads
 rec p550own $p/busy-static
 rec high --channel 16 $p/threads
 run quadafter sifive-trace info'
-shows quad "p550: info prints the board's hardware" <<'LINES'
+shows quad "p550: the board's hardware is printed" <<'LINES'
 Encoders trace@11000000 cpu 1 hart 0 source 0 sinks: funnel
  not tested yet: a session tests its messages
  trace@11001000 cpu 2 hart 1 source 1 sinks: funnel
@@ -773,24 +773,24 @@ Sampling by time, and by any event with a counter
 LINES
 [ "$(grep -c 'registers 0xffffffff make messages, 0xffff0000 with timestamps; 16 channels;' "$out/quadafter.txt")" = 4 ]
 result $? "p550: info prints the self-test's result"
-boots quad "p550: firmware, kernel and machine"
+boots quad "p550: firmware, kernel and machine are printed"
 says quad "P550" "info: reports a P550"
 grep -qE '^  cycles +cycle$' "$out/quadlist.txt" &&
 	grep -qE '^  instructions +instret$' "$out/quadlist.txt" &&
 	grep -qE '^  branch-misses +hpmcounter3-8$' "$out/quadlist.txt"
 result $? "list: with the vendor's event map, cycles use the fixed counter, others use six"
-named quadnamed p550 pte_cache_miss r8002 itlb_misses "list: raw events of a P550"
+named quadnamed p550 pte_cache_miss r8002 itlb_misses "list: raw events of a P550 are printed"
 meta p550 '[(c["event"], c["type"], c["data"]) for c in m["counters"]][1:] == [("r8002", 2, 0x8002), ("r202:u", 2, 0x202)]' \
-	"record: raw events by this processor's names"
-refused nosuch 2 "core_clock_cycles" "record: another processor's name"
-meta p550 'm["ts_channels"]' "p550: channels with timestamps"
+	"record: this processor's names of raw events are accepted"
+refused nosuch 2 "core_clock_cycles" "record: another processor's name of a raw event is refused"
+meta p550 'm["ts_channels"]' "p550: the side-car file contains the channels that have timestamps"
 for c in p550 p550own; do
 	meta $c '{(s["src"], s["hart"], s["cpu"]) for s in m["sources"]} == {(0, 0, 1), (1, 1, 2), (2, 2, 0), (3, 3, 3)}' \
 		"$c: each source has its hart and Linux's CPU"
 done
 [ "$(calls p550)" = "$(calls threads)" ]
 result $? "p550: all calls are recorded"
-refused high 125 "use a channel below 16" "p550: --channel of the upper half"
+refused high 125 "use a channel below 16" "p550: --channel is refused in the upper half of the channels"
 
 # -type f omits o-old.rtd, a link to a file that only the board has.
 selftests/format/compare.py "$build/sifive-trace" $(find "$out" -name '*.rtd' -type f)

@@ -38,7 +38,7 @@ board() {
 	sed 's/^/# /' "$log"
 }
 
-# status NAME WANTED WHAT: expect this exit status.
+# status NAME WANTED WHAT: expect the command to have exited with WANTED.
 status() {
 	[ "$(cat "$out/$1.rc")" = "$2" ]
 	result $? "$3"
@@ -50,7 +50,8 @@ says() {
 	result $? "$3"
 }
 
-# refused NAME STATUS WORDS WHAT: expect this status and message, and no trace.
+# refused NAME STATUS WORDS WHAT: expect the command to have exited with STATUS, to have printed the
+# error WORDS, and to have written no trace.
 refused() {
 	[ "$(cat "$out/$1.rc")" = "$2" ] && grep -qF -- "$3" "$out/$1.err" &&
 		[ ! -e "$out/$1.rtd" ]
@@ -92,9 +93,10 @@ sampled() {
 	result $? "$4"
 }
 
-# finds NAME STATUS PROBLEM FIX WHAT: expect info to end with STATUS, and to print PROBLEM and FIX.
+# finds NAME STATUS PROBLEM FIX WHAT: expect info to have exited with STATUS, and to
+# have printed PROBLEM and FIX.
 finds() {
 	[ "$(cat "$out/$1.rc")" = "$2" ] && grep -qF -- "$3" "$out/$1.txt" &&
 		grep -qE -- "-> .*$4" "$out/$1.txt"
-	result $? "doctor: $5"
+	result $? "doctor: reports $5"
 }
