@@ -133,11 +133,11 @@ result $? "--calls: callers, callees and numbers of calls match the program's co
 result $? "--calls: calls match the counts without address space randomization, too"
 meta static 'm["instruction"]["calls"] == "all" and m["instruction"]["mode"] == 3' \
 	"--calls=all --instruction-mode btm: both are in the side-car file"
-status static 7 "--calls: a static program"
+status static 7 "--calls: the exit status of a static program is returned"
 [ "$(owners whole.rtd | wc -w)" -gt 2 ]
 result $? "--calls -a: threads of other processes are traced, too"
 meta whole 'm["instruction"]["everything"] and m["instruction"]["calls"] == "kernel"' \
-	"--calls -a: the side-car file records that"
+	"--calls=kernel -a: the side-car file contains both options"
 [ "$(host report --format csv "$out/whole.rtd" | wc -l)" -gt 1 ]
 result $? "--calls -i: samples are in the same trace"
 cmp -s "$out/archive.rtd.files/target/record/plain" "$target/record/plain" &&
@@ -172,13 +172,13 @@ result $? "--snapshot: after a SIGUSR2 before the program is run, the program is
 says own 0027 "--calls: the program keeps its own umask"
 
 refused alone 2 "need --calls" "--archive needs --calls"
-refused rotate 2 "--calls and --rotate cannot be combined" "--calls: no pieces"
-refused some 2 "--calls takes user, kernel or all" "--calls=some: refused"
-refused filter 2 "leave out -F" "--calls: nothing to filter"
-refused wait 2 "only stores can wait" "--calls: instructions do not wait"
-refused drop 2 "or be dropped" "--calls: instructions are not dropped"
-refused channel 2 "--channel 15: instruction trace needs it" "--calls: a channel that is not free"
-refused drained 2 "--snapshot is --on-full wrap" "--snapshot: not drained"
+refused rotate 2 "--calls and --rotate cannot be combined" "--rotate is refused with --calls"
+refused some 2 "--calls takes user, kernel or all" "--calls=some is refused"
+refused filter 2 "leave out -F" "-F is refused with --calls"
+refused wait 2 "only stores can wait" "--on-full wait is refused with --calls"
+refused drop 2 "or be dropped" "--on-full drop is refused with --calls"
+refused channel 2 "--channel 15: instruction trace needs it" "--calls: a channel that instruction trace needs is refused"
+refused drained 2 "--snapshot is --on-full wrap" "--on-full drain is refused with --snapshot"
 grep -q -e '--calls\[=user|kernel|all\]' "$out/help.txt"
 result $? "help shows that the value of --calls can be omitted"
 
@@ -205,8 +205,8 @@ for name in joined joined-btm joined-xor; do
 		joined "$name$i"
 	done
 	holds $name tree 3 "instruction trace and records show the same calls"
-	# The kernel may interrupt a function, or the writing of a record, which is then repeated.
-	holds $name self 1 "their self times agree within 2 %"
+	# The kernel can interrupt a function, or the writing of a record, which is then repeated.
+	holds $name self 1 "the self times of instruction trace and records agree within 2 %"
 	holds $name counts 1 "between two records, the counter counts the instructions of the flow"
 	holds $name intervals 3 "report has the sums of each interval"
 	holds $name replay 3 "replay shows each record within its call"
@@ -238,11 +238,11 @@ done
 result $? "--calls --children -F: only the chosen function has records"
 [ "$(host report --csv "$out/joined-leaf.rtd" | sed -nE 's/^"descend",([0-9]*),.*/\1/p')" = 18 ]
 result $? "--calls --children -F: the calls of all functions are counted"
-meta joined-leaf '"part" not in m' "--calls --children -F: no reader says that calls are missing"
+meta joined-leaf '"part" not in m' "--calls --children -F: the side-car file does not say that calls are missing"
 refused joined-copy 2 "--archive and --children cannot be combined" \
-	"--calls --children: what is not archived is refused"
+	"--archive is refused with --calls --children"
 
-status p550 7 "p550: --calls"
+status p550 7 "p550: --calls: the command returns the program's exit status"
 refused p550-btm 125 "the trace encoders support htm, optimised" "p550: the supported modes are named"
 
 results_end

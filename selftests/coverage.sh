@@ -28,7 +28,7 @@ cp "$target/record/covered-gcov-covered.gcno" "$out/gcov/"
 host coverage --format lcov -o "$out/covered.info" "$out/covered.rtd"
 host coverage --format lcov -o "$out/btm.info" "$out/btm.rtd"
 cmp "$out/covered.info" "$out/btm.info"
-result $? "branch messages and histories have the same coverage"
+result $? "branch messages and histories yield the same coverage"
 
 # Checks that annotate's output for a recording is consistent, and agrees with report and coverage;
 # sets $added to the totals.
@@ -42,7 +42,7 @@ added_up() {
 }
 
 added_up covered.rtd && ! grep -q ' 0 lines' <<<"$added"
-result $? "annotate: instructions and lines of each function add up, lines are those of coverage"
+result $? "annotate: instructions and lines of each function add up, and lines are those of coverage"
 executed() { awk -v n="$1" '$n + 0 { sum += $n } END { printf "%.0f\n", sum }'; }
 host coverage --by path -n 1000000 "$out/covered.rtd" >"$out/paths"
 [ "$(executed 2 <"$out/paths")" -gt 0 ] && [ "$(executed 2 <"$out/paths")" = \
@@ -81,11 +81,11 @@ ways() {
 }
 
 same=(
-	"lcov: each line is executed as often as gcov reports, and no line is missing"
-	"lcov: each function is called as often as gcov reports"
-	"lcov: each direction of a branch is taken as often as gcov reports"
+	"lcov: each line's count is the one that gcov reports, and no line is missing"
+	"lcov: each function's count is the one that gcov reports"
+	"lcov: the count of each branch direction is the one that gcov reports"
 	"lcov: the totals are those of gcov"
-	"genhtml makes pages from it"
+	"genhtml creates pages from the lcov file"
 )
 if has lcov lcov "${same[@]}"; then
 	lcov "${lcov[@]}" --gcov-tool "$gcov" -c -d "$out/gcov" -o "$out/gcov.info" \
@@ -134,7 +134,7 @@ fi
 # heads FILE: print "FUNCTION NUMBER" for the calls in llvm-profgen's profile.
 heads() { sed -nE 's/^([a-z_]+):[0-9]+:([0-9]+)$/\1 \2/p' "$1"; }
 
-profgen=("llvm-profgen reads the profile: calls of a function are those of coverage"
+profgen=("llvm-profgen reads the profile, and each function's call count is that of coverage"
 	"clang compiles with that profile")
 if has llvm-profgen-19 llvm-19 "${profgen[@]}"; then
 	host export --format profgen -o "$out/covered.profgen" "$out/covered.rtd"

@@ -6,7 +6,7 @@
 #
 #	exact.sh BUILD [long]
 #
-# long: every program in every mode; otherwise each in one mode.
+# long: run every program in every mode. By default, each program runs in one mode.
 
 set -u
 cd "$(dirname "$0")/.." || exit 1
@@ -72,11 +72,11 @@ each() {
 
 # exact NAME STATUS WHAT: expect trace and log to be equal, or to differ only by reported gaps.
 exact() {
-	local text failed=0 options=(--symfs "$out/root") claim="each instruction, and no other"
+	local text failed=0 options=(--symfs "$out/root") claim="each executed instruction is shown, and no other"
 	local name=${1#*-}
 	if [ "${1##*-}" = optimised ] && [[ $inexact == *" ${name%-*} "* ]]; then
 		options+=(--gaps)
-		claim="no other instructions, and gaps are reported"
+		claim="only executed instructions are shown, and gaps are reported"
 	fi
 	text=$([ "$(cat "$out/$1.rc")" = "$2" ] && selftests/flow/compare.py "${options[@]}" \
 		"$build/sifive-trace" "$out/$1.rtd" "$out/$1.log" 2>&1) || failed=1

@@ -58,9 +58,9 @@ sys.exit(not (0 < 2 * whole and (late or 2 * whole <= found + missing) and
 for made in "$out"/*.made; do
 	name=$(basename "$made" .made)
 	whole "$name"
-	result $? "$name: decoded + lost = made"
+	result $? "$name: decoded and lost calls add up to those that the program counted"
 done
 status wait-cancel 7 "--on-full wait: a call that waits for room is not a cancellation point"
-status drain-exit 7 "exit() while others call: the exit status is the program's"
-status children-kill 137 "a signal during calls of other threads: the exit status shows the signal"
+status drain-exit 7 "exit() while other threads make calls: the exit status is the program's"
+status children-kill 137 "a signal while other threads make calls: the exit status shows the signal"
 results_end

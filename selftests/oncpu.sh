@@ -46,7 +46,7 @@ rec steady -a -C 0 $p/sleeps
 '
 
 for name in sleeps one calls faults faults-pieces sampled-calls drop all some off tree exec flow start stop dump; do
-	status $name 0 "$name: done"
+	status $name 0 "$name: the command succeeds"
 done
 says missed "up to 7 events of threads were missed" "dump: missed names of threads are reported"
 says missed "up to 3 threads do not fit into the side-car file" "dump: threads left out of the side-car file are reported"
@@ -70,7 +70,7 @@ grep -q 'preempted  *blocked .*thread$' "$out/sleeps.report" &&
 result $? "report: shows why each thread was off the CPU"
 host report "$out/off.rtd" | grep -q 'cpu'
 [ $? -eq 1 ]
-result $? "report: has no columns about the CPU without records of switches"
+result $? "report: without records of switches, no column shows times on the CPU"
 host report --format json "$out/sampled.rtd" | python3 -c '
 import json, sys
 t = json.load(sys.stdin)["threads"]
@@ -109,7 +109,7 @@ result $? "--rotate: pieces have records of switches"
 import json, sys
 print(sum(t["unknown"] for t in json.load(sys.stdin)["threads"]) == 0)'
 done | sort -u)" = True ]
-result $? "--rotate: nothing is unknown in a piece that lost nothing"
+result $? "--rotate: a piece without losses has no unknown times"
 # The program sleeps 20 times for 5 ms, and creates three threads.
 host report --format json "$out/calls.rtd" | python3 -c '
 import json, sys
@@ -142,7 +142,7 @@ faults faults-pieces "$out"/faults-pieces.rtd.*[0-9]
 result $? "--page-faults, --rotate and --children: no page fault is lost between pieces"
 host report "$out/faults.rtd" | grep -qx ' *300 *0  touch'
 result $? "--page-faults: report counts faults by function"
-refused static 125 "link it with the shared library" "a static program with the library is refused"
+refused static 125 "link it with the shared library" "a program that is statically linked with the library is refused"
 for name in sleeps tree; do
 	[ "$(host report -j1 --format json "$out/$name.rtd" | md5sum)" = \
 		"$(host report -j4 --format json "$out/$name.rtd" | md5sum)" ]
@@ -161,7 +161,7 @@ sys.exit(not (len(t) == 1 and t[0]["unknown"] == 0 and t[0]["on-cpu"] > 0 and t[
 result $? "--calls: the program's thread has times, too"
 host replay "$out/sleeps.rtd" >"$out/sleeps.replay"
 [ "$(grep -c 'sleeps/[0-9]* *[*] off the CPU: sleeps' "$out/sleeps.replay")" -ge 15 ]
-result $? "replay: each time that a thread sleeps has a line"
+result $? "replay: the times at which a thread sleeps are shown"
 for format in chrome html perfetto; do
 	host export --format $format -o "$out/sleeps.$format" "$out/sleeps.rtd" &&
 		selftests/record/oncpu_export.py $format "$out/sleeps.json" \
@@ -175,7 +175,7 @@ sed 's/"switches":0/"switches":3/' "$out/one.rtd.meta" >"$out/lossy.rtd.meta"
 host report "$out/lossy.rtd" | awk '/on-cpu.*off-cpu/ { on = 1 } !NF { on = 0 }
 	on && $NF ~ /^(nap|naps|main)$/ { n++; bad += gsub(/~/, "&") != 4 }
 	on && /sleeps\// { t++; bad += gsub(/~/, "&") != 7 } END { exit bad || n != 3 || t != 4 }'
-result $? "report: lost switches mark all times on and off the CPU"
+result $? "report: if switches were lost, all times on and off the CPU are marked"
 selftests/format/compare.py "$build/sifive-trace" "$out"/*.rtd
 result $? "a reader written from the format's description reads the same records"
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-only
 # Records whole process trees. Prints TAP. The calls of all processes must be decoded or counted
-# as lost, however the processes are created and end, and objects must belong to their process.
+# as lost, however the processes are created and end, and each object must belong to its process.
 # Also records running processes: one, several, those of a user, and those of a control group.
 #
 #	processes.sh BUILD
@@ -56,7 +56,7 @@ run error own /none/x.rtd $p/adverse error /out/error.dat
 run pipe own /none/x.rtd $p/adverse pipe
 (ulimit -f 8; run limit own /tmp/limit.rtd $p/adverse work)
 
-# Processes continue after their recording; then another folder has the name of its folder.
+# Processes continue after the recording ends. A new folder then gets the recording folder name.
 sifive-trace record --children -o survives.rtd sh -c "
 	$p/adverse wait /tmp/first 2>first.err & $p/adverse wait /tmp/second 2>second.err &
 	$p/tree work" 2>survives.err & command=$!
@@ -82,7 +82,7 @@ full="until sifive-trace status | grep -q \", full\"; do sleep 0.1; done"
 '
 
 board fpga -- "$running"'
-# A running process, which ends when it finds a file.
+# A running process, which ends when the file exists.
 $p/busy 1 /tmp/enough >busy.txt & busy=$!
 started $busy busy
 attach() { n=$1; shift; run $n sifive-trace record -p $busy -o $n.rtd "$@"; }
@@ -143,7 +143,7 @@ kill $two; wait $two; wait $command; echo $? >all-ended.rc
 run both-gone sifive-trace record -p $one,$two -o both-gone.rtd
 kill $three; wait $three
 
-# More processes than files that the recorder may open.
+# The recorder needs more files than it may open.
 many=
 for i in $(seq 40); do sleep 1000 & many=$many,$!; done
 (ulimit -n 32; run few-files sifive-trace record -p ${many#,} -o few-files.rtd)
@@ -157,7 +157,7 @@ lost() {
 	python3 -c 'import json, sys; print(sum(json.load(open(sys.argv[1]))["lost"].values()))' \
 		"$out/$1.rtd.meta"
 }
-# whole NAME CALLS WHAT: expect these calls of leaf(), and no losses.
+# whole NAME CALLS WHAT: expect CALLS calls of leaf(), and no losses.
 whole() {
 	local have
 	have=$(leaves "$1")
@@ -179,12 +179,12 @@ whole xor "$(made xor)" "--count xor: the calls of all processes are recorded"
 meta work 'len(m["processes"]) == 1 and not any("in" in o or "named" in o for o in m["objects"] + m["threads"])' \
 	"one process: no thread is named, and no object names a process"
 meta fork 'len(m["processes"]) == 9 and len({p["pid"] for p in m["processes"]}) == 9 and len({p["ppid"] for p in m["processes"]}) == 2 and all("from" in p and p["exe"].endswith("/tree") and p["args"][1] == "fork" for p in m["processes"])' \
-	"fork: each process has parent, command and time"
+	"fork: the side-car file has each process's parent, command and times"
 meta exec '[len(o.get("in", [])) for o in m["objects"] if o["path"].endswith("/tree")] == [2, 1] and [p["args"][1] for p in m["processes"]] == ["exec", "exec", "work"] and m["processes"][1]["pid"] == m["processes"][2]["pid"] and m["processes"][1]["to"] == m["processes"][2]["from"]' \
 	"exec: the process executes two files, one after the other, each with its objects"
 says daemon "has ended, but its child processes are still running" "daemon: the wait is reported"
 
-whole storm 10010 "1000 processes: decoded + lost = made"
+whole storm 10010 "1000 processes: all calls are recorded"
 meta storm 'len(m["processes"]) == 1001 and any(t.get("named") for t in m["threads"])' \
 	"1000 processes: all are in the side-car file, and share channels"
 
@@ -195,7 +195,7 @@ for piece in "$out"/pieces.rtd.*[0-9]; do
 	n=$((n + $(records "${piece##*/}")))
 done
 [ "$(lost drops)" -gt 0 ] && [ $(($(records drops.rtd) + $(lost drops))) = $n ]
-result $? "--on-full drop: decoded + dropped = all records that the processes make"
+result $? "--on-full drop: decoded and dropped records add up to all records"
 meta drops 'm["lost"]["dropped"] == sum(m["lost"].values()) and not m["coverage"]["gaps"]' \
 	"--on-full drop: nothing else is lost"
 
@@ -204,9 +204,9 @@ result $? "sh -c: all calls of a static shell's children are recorded"
 [ "$(calls shells | grep ackermann)" = "ackermann 44" ] && [ "$(leaves shells)" = 70 ]
 result $? "sh -c: all calls of its child processes, which run several programs, are recorded"
 whole alone 10 "without --children: only the program is recorded"
-refused static 125 "it needs exclusive use of the hardware" "--children: a program with the library in its file is refused"
-refused stop 2 "--children needs --on-full drain, wait or drop" "--children with --on-full stop"
-refused all 2 "cannot be combined with -a" "--children with -a"
+refused static 125 "it needs exclusive use of the hardware" "--children: a program that is statically linked with the library is refused"
+refused stop 2 "--children needs --on-full drain, wait or drop" "--children is refused with --on-full stop"
+refused all 2 "cannot be combined with -a" "--children is refused with -a"
 [ "$(leaves sampled)" = 90 ] && host decode "$out/sampled.rtd" | grep -q sample
 result $? "-i: calls and samples of all processes are recorded"
 n=0
@@ -223,65 +223,65 @@ result $? "no temporary folder is left"
 [ "$(calls after | grep ackermann)" = "ackermann 44" ]
 result $? "a killed recorder: the device is free again"
 [ "$(made killed)" = 2010 ]
-result $? "a killed recorder: its processes continue until they have finished"
+result $? "a killed recorder: the recorded processes continue until they have finished"
 [ "$(cat "$out/waits.rc")" = 0 ] && [ "$(leaves waits)" = 10 ]
 result $? "a signal ends the wait for processes in the background, and all records are written"
 
 # ---- programs that a library can make fail ------------------------------------
 
 status unload 0 "a thread that is cancelled within dlclose() does not block others"
-status loader 0 "--children: fork() while another thread holds a lock of the loader"
-whole loader 1000 "--children: the calls of that child"
-whole title 1000 "--children -F: a child of a program that has overwritten its environment"
-whole linked 10 "--filter: a program that is started through a symbolic link"
+status loader 0 "--children: fork() succeeds while another thread holds a lock of the loader"
+whole loader 1000 "--children: all calls of a child are recorded if a lock of the loader was held at fork()"
+whole title 1000 "--children -F: all calls of a child are recorded if its parent has overwritten the environment"
+whole linked 10 "--filter: all calls are recorded of a program that is started through a symbolic link"
 status error 0 "a program that closes standard error: the exit status is the program's"
 [ "$(cat "$out/error.dat")" = data ]
-result $? "a program that closes standard error: no message is written to its own file"
+result $? "a program that closes standard error: no message is written to the program's own file"
 status pipe 0 "a message to a pipe that nobody reads does not end the program"
-status limit 0 "a trace that exceeds the limit of a file's size does not end the program"
-says limit "File too large" "a trace that exceeds the limit of a file's size: the message"
+status limit 0 "a trace that exceeds the limit on file sizes does not end the program"
+says limit "File too large" "a trace that exceeds the limit on file sizes is reported"
 [ -e "$out/first.err" ] && [ ! -s "$out/first.err" ]
 result $? "a process that continues after its recording has ended prints nothing"
 [ -e "$out/second.err" ] && [ ! -s "$out/second.err" ]
-result $? "such a process writes nothing to another folder with the name of the recording's"
+result $? "a process that continues after its recording writes nothing to a new folder of the same name"
 
 # ---- running processes ----------------------------------------------------
 
-status attached 3 "-p: the exit status is that of the given program"
-at_least attached busy 50 "-p: samples of the process alone"
+status attached 3 "-p: the exit status is the given program's"
+at_least attached busy 50 "-p: the process is sampled"
 meta attached 'm["exe"] == "/target/record/busy" and m["args"][1:] == ["1", "/tmp/enough"]' \
 	"-p: the side-car file has the process's program and arguments"
 says attached "process " "-p: the process is announced"
 status limited 0 "-p: a limit ends the recording"
-at_least limited busy 50 "-p --size: samples until then"
-says elsewhere "may run on CPUs that are not recorded" "-p -C: a process that may run elsewhere"
+at_least limited busy 50 "-p --size: the process is sampled until the limit"
+says elsewhere "may run on CPUs that are not recorded" "-p -C: a process that may run on other CPUs is reported"
 ! grep -q "may run on CPUs" "$out/limited.err"
-result $? "-p: no notice if the process runs only on recorded CPUs"
+result $? "-p: no CPU is reported if the process may run only on recorded CPUs"
 host report "$out/switched.rtd" | grep -qE ' busy/[0-9]+$'
 result $? "-p --switches: the process's context switches are recorded, with its name"
 meta switched '"switches" in m' "-p --switches: the side-car file records the option"
 [ "$(calls followed | sed -n 's/^busy //p')" -gt 1 ]
 result $? "-p --calls: the process's calls are recorded"
-refused nothing 125 "/target/record/none: No such file" "-p: a program that cannot be run: no file is left"
+refused nothing 125 "/target/record/none: No such file" "-p: no file is left if the given program cannot be run"
 status signalled 0 "-p: a signal ends the recording"
-at_least signalled busy 50 "-p: samples until the signal"
+at_least signalled busy 50 "-p: the process is sampled until the signal"
 [ "$(calls freed | grep ackermann)" = "ackermann 44" ]
 result $? "-p: after the recorder is killed, the device is free again"
 status ended 0 "-p: the end of the process ends the recording"
-at_least ended busy 50 "-p: samples until the process's end"
+at_least ended busy 50 "-p: the process is sampled until it ends"
 [ "$(cat "$out/busy.rc")" = 5 ] && grep -qx '[0-9]*' "$out/busy.txt"
 result $? "-p: the recorded process ends normally"
-refused gone 125 "No such process" "-p: a process that has ended"
-refused kernel 125 "it is a kernel thread, or has ended" "-p: a kernel thread"
-refused itself 125 "is this command: name another process" "-p: the command itself"
+refused gone 125 "No such process" "-p: a process that has ended is refused"
+refused kernel 125 "it is a kernel thread, or has ended" "-p: a kernel thread is refused"
+refused itself 125 "is this command: name another process" "-p: the command itself is refused"
 each="-p, -u, -G and -a cannot be combined"
 for wrong in "-a:$each" "0:$each" "b:$each" "--children:combined with --children" \
 	"busy:--trigger and --slower-than" \
 	"x:leave out -F, --filter, --auto-filter, --from, --depth and --library"; do
-	refused "wrong-${wrong%%:*}" 2 "${wrong#*:}" "-p: refused with ${wrong%%:*}"
+	refused "wrong-${wrong%%:*}" 2 "${wrong#*:}" "-p is refused with ${wrong%%:*}"
 done
-refused all-user 2 "$each" "-u: refused with -a"
-refused list 2 "process ids, separated by commas" "-p: refused with another text"
+refused all-user 2 "$each" "-u is refused with -a"
+refused list 2 "process ids, separated by commas" "-p: a list that contains a word is refused"
 
 # ---- several running processes ---------------------------------------------
 
@@ -308,28 +308,28 @@ two_of() {
 	echo "# $first, $second and $other percent"
 }
 have='[p["pid"] for p in m["processes"]]'
-two_of both "-p A,B: both processes are sampled, but not the third"
+two_of both "-p A,B: both processes are sampled, and the third is not"
 meta both "$have == sorted([$one, $two]) and [p['exe'].split('/')[-1] for p in m['processes']] == ['busy', 'stacks'] and m['processes'][1]['args'][1:] == ['1000000000'] and all('ppid' in p for p in m['processes'])" \
 	"-p A,B: the side-car file has each process with its command"
 meta both 'all([o["in"] for o in m["objects"] if o["path"].endswith(name)] == [[i]] for i, name in enumerate(["/busy", "/stacks"])) and not any(o["path"].endswith("/steady") for o in m["objects"]) and "early" not in m and "exe" not in m' \
 	"-p A,B: the side-car file has the objects of each process"
 says both "2 processes: a sample every" "-p A,B: the processes are announced"
-two_of user "-u NAME: the user's processes are sampled, but not the third"
-two_of number "-u NUMBER --switches: the user's processes are sampled, but not the third"
+two_of user "-u NAME: the user's processes are sampled, and another user's is not"
+two_of number "-u NUMBER --switches: the user's processes are sampled, and another user's is not"
 for thread in "$one" "$two"; do
 	host report "$out/number.rtd" | grep -qE " (busy|stacks)/$thread\$"
 	result $? "-u --switches: the context switches of both processes are recorded: $thread"
 done
 meta number "$have == sorted([$one, $two])" "-u: the side-car file has both processes"
-two_of group "-G: the processes of the group and of those below are sampled, but not the third"
-at_least below inner 20 "-G PATH: the processes of the group below"
-meta below "$have == [$two]" "-G PATH: the side-car file has only that process"
-refused none-user 125 "there is no process to record" "-u: a user without processes"
-refused no-user 125 "there is no such user" "-u: no such user"
-refused no-group 125 "there is no such control group in /tmp/groups" "-G: no such group"
-refused none-group 125 "there is no process to record" "-G: a group without processes"
-refused one-gone 125 "No such process" "-p A,B: a process that has ended"
-refused both-gone 125 "No such process" "-p A,B: two processes that have ended"
+two_of group "-G: the processes of the group and of its child are sampled, and a process outside is not"
+at_least below inner 20 "-G PATH: the process of a child group is sampled"
+meta below "$have == [$two]" "-G PATH: the side-car file has only the process of the child group"
+refused none-user 125 "there is no process to record" "-u: a user without processes is refused"
+refused no-user 125 "there is no such user" "-u: an unknown user is refused"
+refused no-group 125 "there is no such control group in /tmp/groups" "-G: a group that does not exist is refused"
+refused none-group 125 "there is no process to record" "-G: a group without processes is refused"
+refused one-gone 125 "No such process" "-p A,B: a process that has ended is refused"
+refused both-gone 125 "No such process" "-p A,B: two processes that have ended are refused"
 python3 -c 'import json, sys; sys.exit(not all(len(json.load(open(f))["processes"]) == 2 for f in sys.argv[1:]))' \
 	"$out"/pieces-both.rtd.*.meta
 result $? "-p A,B --rotate: each piece contains both processes"

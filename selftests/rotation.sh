@@ -56,7 +56,7 @@ whole shares.rtd "threads that share channels"
 read -r decoded lost < <(all shares.rtd)
 echo "# $decoded records, $lost lost"
 [ $((decoded + lost)) = $((1 + 2 * (40 + 81 + 81 * 511))) ]
-result $? "threads that share channels: decoded + lost = made"
+result $? "threads that share channels: decoded and lost records add up to all records"
 whole drops.rtd "--on-full drop" cut
 read -r decoded lost < <(all drops.rtd)
 echo "# $decoded records, $lost dropped"

@@ -42,7 +42,7 @@ for how in wait drop; do
 	{ read -r decoded lost dropped; read -r made; } < <(numbers $how)
 	echo "# $how: $decoded records decoded + $lost lost, $made made in $seconds s"
 	[ "${made:-0}" -gt 0 ] && [ $((decoded + lost)) = "$made" ]
-	result $? "--on-full $how, $seconds s on four harts: decoded + lost = made"
+	result $? "--on-full $how, $seconds s on four harts: decoded and lost records add up to all records"
 	meta $how 'not m["coverage"]["gaps"] and m["coverage"]["fulls"] > 0' \
 		"--on-full $how: the buffer was full, and no byte was overwritten"
 	if [ $how = wait ]; then

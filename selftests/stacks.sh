@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-only
 # Tests record -g on the traced machine with programs whose call paths are known. Prints TAP.
-# The machine finds the samples' paths by frame pointers, or this host finds them from copies of the
-# stack by unwind tables. A path that extends beyond its copy is cut.
+# The machine finds the samples' paths with frame pointers, or this host finds them in copies of the
+# stack with unwind tables. A path that extends beyond its copy is cut.
 #
 #	stacks.sh BUILD
 
@@ -102,25 +102,25 @@ fit() {
 # of them.
 path() { fit "$1" "$2" ";$3\$" "$4;$3\$"; }
 
-hot fp "-g fp: samples have the paths on which they were made" fp.rtd
-hot fp-static "-g fp: samples of a static program have the paths on which they were made" fp-static.rtd
-hot fp-all "-g fp -a" fp-all.rtd
+hot fp "-g fp: samples have the correct call paths" fp.rtd
+hot fp-static "-g fp: samples of a static program have the correct call paths" fp-static.rtd
+hot fp-all "-g fp -a: samples have the correct call paths" fp-all.rtd
 hot fp-ring "-g fp --ring: samples in the ring have their paths" fp-ring.rtd
 hot fp-pieces "-g fp --rotate: samples in the pieces have their paths" $(cd "$out" && ls fp-pieces.rtd.*[0-9])
 paths fp-deep fp-deep.rtd
 grep -q ';bottom$' "$out/fp-deep.paths" && ! grep -qE ';main(;down){10};bottom$' "$out/fp-deep.paths"
 result $? "-g fp: without frame pointers, paths are incomplete"
-refused none 2 "nothing is sampled: give -i or -c" "-g without samples"
-refused words 2 "fp, dwarf, or dwarf,BYTES" "-g lbr"
-refused odd 2 "a multiple of 8 up to 8192" "-g dwarf: not of 1001 bytes"
-refused long 2 "a multiple of 8 up to 8192" "-g dwarf: not of 8200 bytes"
-refused rotate 2 "give -g fp" "-g dwarf: not in pieces"
+refused none 2 "nothing is sampled: give -i or -c" "-g without samples is refused"
+refused words 2 "fp, dwarf, or dwarf,BYTES" "-g lbr is refused"
+refused odd 2 "a multiple of 8 up to 8192" "-g dwarf: copies of 1001 bytes are refused"
+refused long 2 "a multiple of 8 up to 8192" "-g dwarf: copies of 8200 bytes are refused"
+refused rotate 2 "give -g fp" "-g dwarf is refused with --rotate"
 
-# The path of every call, for every file and recording method.
+# The expected call path, which is the same for every program file and recording method.
 usual='^[0-9]+ [^;]*;(.*;)?_start;(.*;)?main(;down){10}'
-hot dwarf "-g dwarf: samples have the paths on which they were made" dwarf.rtd
+hot dwarf "-g dwarf: samples have the correct call paths" dwarf.rtd
 for name in deep deep-static all children full drop period; do
-	status $name 3 "$name: the command has the program's exit status"
+	status $name 3 "$name: the command returns the program's exit status"
 	path $name "-g dwarf, $name: all paths are correct" bottom "$usual"
 done
 # The ring may have lost the beginning of each hart's oldest stack.
@@ -128,7 +128,7 @@ paths ring ring.rtd
 [ "$(samples ring "$usual;bottom\$")" -gt 10 ] &&
 	[ "$(samples ring ';bottom$')" -le $(($(samples ring "$usual;bottom\$") + 2)) ]
 result $? "-g dwarf --ring: samples in the ring have their paths"
-path hand "start -g dwarf" bottom "$usual"
+path hand "start -g dwarf: all paths are correct" bottom "$usual"
 grep -q " [tT] vfs_read$" "$out/hand.rtd.kallsyms"
 result $? "start -g: dump writes the names of the kernel's functions"
 path deep-stripped "-g dwarf: paths of a stripped program reach its start" 'main(;deep-stripped[+]0x[0-9a-f]+){11}' \
@@ -148,33 +148,33 @@ path beyond "-g dwarf,8192: stacks of more than 8192 bytes are cut" bottom '^[0-
 # The handler of a signal returns to the vdso, which has no name.
 handler='0x[0-9a-f]+;handle'
 for name in handled handled-static; do
-	path $name "-g dwarf, $name: paths of a signal handler begin with what it interrupted" bottom \
+	path $name "-g dwarf, $name: paths of a signal handler begin with the interrupted code's path" bottom \
 		"^[0-9]+ [^;]*;(.*;)?_start;(.*;)?main(;down){5};trap;$handler"
 done
 path handled-short "-g dwarf,512: paths of a signal handler are cut" bottom \
 	"^[0-9]+ [^;]*;\\[cut\\];$handler"
-path handled-other "-g dwarf: paths of a handler on another stack include what it interrupted" bottom \
+path handled-other "-g dwarf: paths of a handler on another stack include the interrupted code" bottom \
 	"^[0-9]+ [^;]*;\\[cut\\];down;trap;$handler"
 path handled-fp "-g fp: paths of a signal handler lack the interrupted function and its caller" bottom \
 	";main(;down){4};$handler"
 # kernel NAME WHAT: expect samples in the system call to show the kernel's path and the program's.
 kernel() { fit "$1" "$2" ';enter;(.*;)?vfs_read;' ';main;repeat;enter;(.*;)?vfs_read;'; }
 
-kernel enters "-g fp: samples in the kernel show its callers, then the program's"
-kernel enters-dwarf "-g dwarf: samples in the kernel show its callers, then the program's"
-kernel enters-all "-g dwarf -a: samples in the kernel show its callers, then the program's"
+kernel enters "-g fp: samples in the kernel have the kernel's path after the program's"
+kernel enters-dwarf "-g dwarf: samples in the kernel have the kernel's path after the program's"
+kernel enters-all "-g dwarf -a: samples in the kernel have the kernel's path after the program's"
 # The program may also cause page faults itself.
 paths faults faults.rtd
 faults=$(samples faults ';enter;(.*;)?do_page_fault;')
 inner=$(samples faults ';main;repeat;enter;(.*;)?vfs_read;(.*;)?do_page_fault;')
 echo "# $faults samples in page faults, $inner in those of vfs_read"
 [ "$inner" -gt 0 ] && [ $((10 * inner)) -ge $((9 * faults)) ]
-result $? "-g fp: samples in a page fault of the kernel show the code that caused it"
+result $? "-g fp: samples in a page fault of the kernel show the code that caused the fault"
 grep -q ' [tT] vfs_read$' "$out/enters.rtd.kallsyms"
 result $? "-g: the names of the kernel's functions are in a file beside the trace"
-status dump 0 "-g: dump"
+status dump 0 "-g: dump succeeds"
 grep -q "^-rw------- " "$out/setup.mode"
-result $? "start: only the user can read where programs are in memory"
+result $? "start: only the user can read the addresses of programs"
 status victim 1 "-g --snapshot: a link in the place of a side-car file is not followed"
 grep -qw 0022 "$out/mask.txt"
 result $? "-g: the program keeps its own umask"

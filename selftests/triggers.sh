@@ -160,13 +160,13 @@ for n in 1 2; do
 done
 [ ! -e "$out/nth.rtd.3" ]
 result $? "--trigger request:4000: no other call causes a snapshot"
-says nth "request: 10000 calls, 2 triggers: 2 snapshots" "--trigger: statistics at the end"
-says nth "took longer than 1.000 s: 0 snapshots" "--trigger and --slower-than together"
+says nth "request: 10000 calls, 2 triggers: 2 snapshots" "--trigger: statistics are printed at the end"
+says nth "took longer than 1.000 s: 0 snapshots" "--trigger and --slower-than can be combined"
 host replay "$out/nth.rtd.1" 2>/dev/null | grep -c 'begins: the trigger' | grep -qx 1
 result $? "replay: prints one line at the trigger"
 [ "$(number library calloc)" -gt 10000 ] && [ -s "$out/library.rtd.1.meta" ]
 result $? "--trigger: a function of a shared object causes a snapshot"
-says static "main: 1 call, 1 trigger: 1 snapshot" "--trigger: a static program"
+says static "main: 1 call, 1 trigger: 1 snapshot" "--trigger: a call in a static program causes a snapshot"
 [ "$(number recursion ackermann)" = "$(awk '$4 == "ackermann" { n += $5 } END { print n }' \
 	"$out/recursion.txt")" ] && ! grep -q 'did not return' "$out/recursion.err"
 result $? "--slower-than: the return of each call of a recursion is recognised"
@@ -226,7 +226,7 @@ for name in later later-slow later-hooks; do
 		"$name: a function of an object that was loaded with dlopen() is probed"
 	# Count ten calls at each address, but not ten calls of other code at the first address.
 	[ "$(number $name plugin)" = 20 ]
-	result $? "$name: calls count where the object is loaded, and not where it was unloaded"
+	result $? "$name: calls are counted while the object is loaded, and not in other code at its old address"
 done
 says later "plugin: 20 calls, 4 triggers: " "--trigger: every Nth call of a function loaded later is a trigger"
 for name in later later-hooks; do
@@ -243,24 +243,24 @@ result $? "a function that was never loaded: the trace is written"
 [ "$(number preloaded plugin)" = 10 ] && ! grep -q 'found in' "$out/preloaded.err"
 result $? "LD_PRELOAD: the object's probes are set before the program runs"
 refused later-all 125 "no function with this name in /target/record/plugins" \
-	"-a: a function of an object that is loaded later: refused"
+	"-a: a function of an object that is loaded later is refused"
 
 refused rounds 125 "it contains a jump to its first instruction" "--trigger: a loop at the function's start: refused"
 refused round 125 "it contains a jump to its first instruction" "--slower-than: a loop at the function's start: refused"
 refused passed 125 "its first instruction leaves the function" "--slower-than: a function of one jump: refused"
 refused near 125 "did you mean request?" "no such function: the most similar name is suggested"
 refused fenced 125 "the kernel cannot probe the function's first instruction" \
-	"an instruction that cannot be probed: refused before the program runs"
+	"a function whose first instruction cannot be probed is refused before the program runs"
 refused endless 125 "libc.so.6: it has no return" \
-	"--slower-than: a function that does not return"
-refused none 125 "no function with this name in" "no such function, and none with a similar name"
-refused zero 2 'with N at least 1, not "request:0"' "--trigger request:0: refused"
-refused word 2 'with N at least 1, not "request:often"' "--trigger request:often: refused"
-refused time 2 'with a time such as 500us, 2ms or 1s, not "request:2x"' "an invalid time is refused"
+	"--slower-than: a function that does not return is refused"
+refused none 125 "no function with this name in" "an unknown function is refused if no name is similar"
+refused zero 2 'with N at least 1, not "request:0"' "--trigger request:0 is refused"
+refused word 2 'with N at least 1, not "request:often"' "--trigger request:often is refused"
+refused time 2 'with a time such as 500us, 2ms or 1s, not "request:2x"' "--slower-than with an invalid time is refused"
 refused notime 2 'FUNCTION:TIME' "--slower-than without a time is refused"
-refused optimised 2 "cannot be combined with --instruction-mode optimised" "--slower-than: refused with --instruction-mode optimised"
-refused implicit 2 "cannot be combined with --instruction-mode optimised" "--trigger: refused with --instruction-mode optimised"
-refused alone 2 "need --snapshot" "--trigger needs --snapshot"
+refused optimised 2 "cannot be combined with --instruction-mode optimised" "--slower-than is refused with --instruction-mode optimised"
+refused implicit 2 "cannot be combined with --instruction-mode optimised" "--trigger is refused with --instruction-mode optimised"
+refused alone 2 "need --snapshot" "--trigger is refused without --snapshot"
 refused kernel 125 "the kernel cannot probe programs" "a kernel without uprobes: the reason and the remedy are reported"
 
 # ---- parts of a run, and a dry run ---------------------------------------------------
@@ -328,7 +328,7 @@ rec auto-static --auto-filter 1 $p/busy-static
 rec auto-share --auto-filter 100 $p/objects
 '
 
-# of NAME FUNCTION...: print the calls of these functions in the trace.
+# of NAME FUNCTION...: print these functions' numbers of calls in the trace.
 of() {
 	calls "$1" | grep -E "^($(IFS='|'; echo "${*:2}")) "
 }
@@ -344,7 +344,7 @@ result $? "--from: calls outside are not recorded"
 [ "$(calls part-filter)" = "$(of plain cube)" ]
 result $? "--from: -F selects among the calls in the part"
 [ "$(calls part-threads)" = "$(of threads branch leaf)" ]
-result $? "--from: applies to each thread"
+result $? "--from applies to each thread"
 [ "$(calls part-to)" = "$(printf 'cube 1\nsquare 10\nsum 1')" ]
 result $? "--to: calls up to the next call of that function are recorded"
 meta part-to 'm["part"] == {"from": "square", "to": "cube"}' "--to: both functions are in the side-car file"
@@ -353,7 +353,7 @@ for name in part-again part-xor; do
 		host export --format folded "$out/$name.rtd" >"$out/$name.folded" &&
 		grep -q ';branch ' "$out/$name.folded" &&
 		! grep -q 'branch;.*branch' "$out/$name.folded"
-	result $? "--to: $name: calls still open when recording stops are ended when it restarts"
+	result $? "--to: $name: calls that are open when recording stops are ended when recording restarts"
 done
 [ "$(calls part-tail)" = "$(printf 'handle 5\nleaf 10')" ] &&
 	[ "$(calls part-walk)" = "$(printf 'leaf 14\nwalk 7')" ]
@@ -363,19 +363,19 @@ for name in part-tail part-walk; do
 import json, sys
 calls = json.load(sys.stdin)["traces"][0]["calls"]
 sys.exit(calls["without_exit"] or calls["exits_without_enter"])'
-	result $? "--from: $name: each entry has its exit"
+	result $? "--from: $name: each entry has an exit"
 done
 meta part-snapshot 'm["part"] == {"from": "branch"}' "--from and --snapshot: the function is in the side-car file"
-refused part-none 125 "--from no_such: no function matches" "--from: no such function"
-refused part-to-none 125 "--to no_such: no function matches" "--to: no such function"
-refused part-file 2 "--filter" "--from: a filter that does not exist"
-refused part-alone 2 "--to needs --from" "--to alone"
-refused part-same 2 "leave out --to" "--from and --to: one function"
-refused part-calls 2 "leave out -F, --filter, --auto-filter, --from" "--from and --calls"
-refused part-busy 125 "nothing in it was compiled with -finstrument-functions" "--from: no hooks"
-refused part-once 2 "cannot be combined" "--from and --header-once"
-refused part-pieces 2 "cannot be combined with --rotate" "--from and --rotate"
-refused part-sampled 2 "cannot be combined with -i and -c" "--to and samples"
+refused part-none 125 "--from no_such: no function matches" "--from: an unknown function is refused"
+refused part-to-none 125 "--to no_such: no function matches" "--to: an unknown function is refused"
+refused part-file 2 "--filter" "--from: a filter that does not exist is refused"
+refused part-alone 2 "--to needs --from" "--to is refused without --from"
+refused part-same 2 "leave out --to" "--from and --to are refused with the same function"
+refused part-calls 2 "leave out -F, --filter, --auto-filter, --from" "--from is refused with --calls"
+refused part-busy 125 "nothing in it was compiled with -finstrument-functions" "--from: a program without hooks is refused"
+refused part-once 2 "cannot be combined" "--from is refused with --header-once"
+refused part-pieces 2 "cannot be combined with --rotate" "--from is refused with --rotate"
+refused part-sampled 2 "cannot be combined with -i and -c" "--to is refused with samples"
 # ---- which functions were recorded -----------------------------------------------------
 
 [ "$(calls only-names)" = "$(of plain cube square sum)" ]
@@ -389,7 +389,7 @@ for name in only-static only-join; do
 done
 meta only-killed 'm["part"] == {"functions": ["main"]}' "-F: the functions are in the side-car file of a killed program"
 meta part-filter 'm["part"] == {"from": "sum", "functions": ["cube"]}' "--from and -F: both are in the side-car file"
-meta plain '"part" not in m' "without -F, there is nothing in the side-car file"
+meta plain '"part" not in m' "without -F, the side-car file lists no functions"
 for meta in "$out"/only-snapshot.rtd.meta "$out"/only-snapshot.rtd.1.meta; do
 	grep -qF '"part":{"functions":["branch"]}' "$meta"
 	result $? "-F: the functions are in the side-car files of snapshots"
@@ -426,7 +426,7 @@ for n in 1 2 4; do
 	result $? "--depth $n: the static library records the same calls"
 done
 [ "$(calls depth-threads)" = "$(of threads branch main work)" ]
-result $? "--depth: applies to each thread"
+result $? "--depth applies to each thread"
 [ "$(outermost plain 3)" = "$(outermost depth-join 99)" ]
 result $? "--depth and --children: the same calls are recorded"
 [ "$(calls depth-jumps)" = "$(printf 'jumps 1\nleaf 1\nleave 9\nmain 1')" ]
@@ -434,24 +434,24 @@ result $? "--depth: calls that longjmp() has left no longer count"
 [ "$(calls depth-part)" = "sum 2" ]
 result $? "--from and --depth: the depth counts from the call that --from names"
 [ "$(calls depth-filter)" = "ackermann 1" ]
-result $? "--depth: counts calls that -F omits"
+result $? "--depth counts calls that -F omits"
 [ "$(calls depth-file)" = "$(calls depth-plain-2)" ]
 result $? "--depth: with a filter that omits no function, all functions are recorded"
 meta depth-part 'm["part"] == {"from": "sum", "depth": 1}' "--depth: the depth is in the side-car file"
 meta depth-snapshot 'm["part"] == {"depth": 3}' "--depth and --snapshot: the depth is in the side-car file"
 host report "$out/depth-plain-2.rtd" | grep -q '^Trace covers all of .*; contains calls of each thread only up to depth 2; self times include deeper calls'
 result $? "--depth: report prints the depth"
-refused depth-busy 125 "--depth: nothing in it was compiled with -finstrument-functions" "--depth: no hooks"
-refused depth-none 2 "a number from 1 to 64" "--depth 0"
-refused depth-calls 2 "leave out -F, --filter, --auto-filter, --from, --depth" "--depth and --calls"
-refused depth-pieces 2 "cannot be combined with --rotate" "--depth and --rotate"
+refused depth-busy 125 "--depth: nothing in it was compiled with -finstrument-functions" "--depth: a program without hooks is refused"
+refused depth-none 2 "a number from 1 to 64" "--depth 0 is refused"
+refused depth-calls 2 "leave out -F, --filter, --auto-filter, --from, --depth" "--depth is refused with --calls"
+refused depth-pieces 2 "cannot be combined with --rotate" "--depth is refused with --rotate"
 
 # The board's command is built without the readers of traces.
-refused auto-reader 2 "it was built without libdw and json-c" "--auto-filter: the command cannot read traces"
-refused auto-both 2 "cannot be combined" "--auto-filter and -F"
-refused auto-calls 2 "leave out -F, --filter, --auto-filter" "--auto-filter and --calls"
-refused auto-none 125 "nothing in it was compiled with -finstrument-functions" "--auto-filter: no hooks"
-refused auto-static 125 "it is static" "--auto-filter with a static program"
-refused auto-share 2 "above 0 and below 100" "--auto-filter: a share of 100 percent"
+refused auto-reader 2 "it was built without libdw and json-c" "--auto-filter is refused by a command that cannot read traces"
+refused auto-both 2 "cannot be combined" "--auto-filter is refused with -F"
+refused auto-calls 2 "leave out -F, --filter, --auto-filter" "--auto-filter is refused with --calls"
+refused auto-none 125 "nothing in it was compiled with -finstrument-functions" "--auto-filter: a program without hooks is refused"
+refused auto-static 125 "it is static" "--auto-filter: a static program is refused"
+refused auto-share 2 "above 0 and below 100" "--auto-filter: a share of 100 percent is refused"
 
 results_end

@@ -36,10 +36,10 @@ for t in turns hart raw ring; do
 	meta $t '[c["turn"] for c in m["counters"] if "turn" in c] == 6 * [1] + 4 * [2]' \
 		"$t: the side-car file says which events were counted in which turn"
 done
-meta turns 'm["turn_us"] == 4000' "turns: the default is 4 ms"
+meta turns 'm["turn_us"] == 4000' "turns: by default, a turn takes 4 ms"
 meta raw 'm["turn_us"] == 1000' "raw: turns are as long as --turn requests"
 meta turns 'm["count_type"] == 2' "turns: counts are DeltaXOR, because differences do not show the turn"
-meta raw 'm["count_type"] == 0' "turns: raw counts if the user requests them"
+meta raw 'm["count_type"] == 0' "raw: the counts are Raw, as --count requests"
 
 report() { host report --json "$out/$1.rtd" >"$out/$1.json"; }
 for t in turns apart hart ring; do
@@ -58,7 +58,7 @@ scales turns r2 r2:u r1 r1:u
 host report "$out/turns.rtd" >"$out/turns.report"
 grep -qE ' ~[0-9.]+[kMG]? +~[0-9.]+[kMG]?  work$' "$out/turns.report" &&
 	grep -q 'Scaled, because the events took turns' "$out/turns.report"
-result $? "report: marks scaled counts, and reports how much was counted and the error of totals"
+result $? "report: marks scaled counts, and reports the share that was counted and the error of totals"
 host report --csv "$out/turns.rtd" | head -n 1 | grep -q ',r2:self,r2:self:share,'
 result $? "report --csv: the share that was counted follows each scaled count"
 host report --csv --diff "$out/turns.rtd" "$out/turns.rtd" | head -n 1 |
@@ -90,11 +90,11 @@ host decode --values delta "$out/turns.rtd" >"$out/turns.decode"
 grep -E ' exit .* heavy' "$out/turns.decode" | grep -qE ' - +- '
 result $? "decode: prints no difference across a change of turns"
 
-refused nocycles 125 "add cycles to the list" "without cycles, which scale the others"
+refused nocycles 125 "add cycles to the list" "more events than counters are refused without cycles, which scale the other counts"
 refused nosamples 125 "need all counters that can count it" "-i: without turns, each event needs a counter"
 refused nochildren 125 "need all counters that can count it" "--children: each event needs a counter"
-refused short 2 "1ms to 50ms" "--turn of less than 1 ms"
-refused long 2 "1ms to 50ms" "--turn of more than 50 ms"
+refused short 2 "1ms to 50ms" "--turn of less than 1 ms is refused"
+refused long 2 "1ms to 50ms" "--turn of more than 50 ms is refused"
 
 selftests/format/compare.py "$build/sifive-trace" "$out"/*.rtd
 result $? "a reader written from the format's description reads the same records from all traces"
