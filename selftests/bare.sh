@@ -78,7 +78,7 @@ for bits in 64 32; do
 			n++ && ($5 - last < ticks - 100 || $5 - last > ticks + 100) { bad = 1 }
 			{ last = $5 }
 			END { exit bad || n < most - 1 || n > most }'
-		result $? "rv$bits, $name: one record every $ticks ticks"
+		result $? "rv$bits, $name: a record is made every $ticks ticks"
 	done
 
 	printed() { printf "%d" "$(sed -n "s/^# $1 //p" "$build/bare/program.tap" | tr -d "\r")"; }
@@ -144,10 +144,10 @@ for board in fpga nofunnel; do
 				{ time = $1; n++ }
 				END { exit bad || n < 20 }' || rc=1
 		done
-		result $rc "$what: each hart has its own timer"
+		result $rc "$what: each hart's timer samples only that hart"
 
-		two together $rounds "every call of both, round by round"
-		two switching $rounds "every call of both, each turning on and off independently"
+		two together $rounds "every call of both harts is recorded, round by round"
+		two switching $rounds "every call of both harts is recorded while each turns tracing on and off independently"
 		two turns 1 "captured data remains when a second hart is initialised"
 		rules "$what"
 		[ "$kind" = funnel ] || continue
@@ -168,7 +168,7 @@ for board in fpga nofunnel; do
 						bad = 1
 				exit bad || length(round) != 2
 			}'
-		result $? "$what: both harts are in one trace, with times of one clock"
+		result $? "$what: the records of both harts are in one trace, with times of one clock"
 	done
 done
 

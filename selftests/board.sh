@@ -24,7 +24,7 @@ run() {
 # ---- kselftests, each program's own TAP ---------------------------------
 
 if [ "$board" = fpga ]; then effort_all; else effort_part; fi
-what="$board: kselftests ran to the end, the kernel's log is clean"
+what="$board: kselftests ran to the end, and the kernel's log is clean"
 if kselftests=$(effort_tests "$board"); then
 	run --monitor --timeout $((4500 + 30 * programs)) -- "$settings
 		sh /target/selftests/run_all.sh $kselftests"
@@ -135,7 +135,7 @@ awk '
 		else exits++
 	}
 	END { exit bad || !exits }' "$out/trace.txt"
-result $? "$board: entries and exits nest, each exit has its call's site"
+result $? "$board: entries and exits nest, and each exit has its call site"
 
 # At the end of the full buffer, nothing confirms the times of the last few records.
 awk '

@@ -121,7 +121,7 @@ board "all counters" --icount -- \
 	"$probe all 1 2 -- true" \
 	"$probe all $dtlb 6 $itlb" \
 	"$probe perf2 all 1 $dtlb" "$probe perf20 $dtlb" "$probe perf20 2 1"
-mask 0x8 "user mode alone: on a programmable counter"
+mask 0x8 "user mode alone: a programmable counter is used"
 counted loop0 200000 200050 "user mode alone: the loop is counted"
 counted calls0 15000 20000 "user mode alone: the kernel's part of a system call is not counted"
 user_loop=$(value loop0) user_calls=$(value calls0)
@@ -129,7 +129,7 @@ mask 0x8 "the kernel alone: a programmable counter is used"
 counted loop0 0 50 "the kernel alone: the loop is not counted"
 counted calls0 300000 600000 "the kernel alone: the kernel's part of a system call is counted"
 kernel_loop=$(value loop0) kernel_calls=$(value calls0)
-mask 0x1c "an event in both modes, and in each mode alone, counts as three"
+mask 0x1c "an event in both modes, and in each mode alone, uses three counters"
 counted loop0 200000 200050 "both modes: the loop is counted"
 counted calls0 315000 620000 "both modes: a system call is counted"
 together "$user_loop" "$kernel_loop" "$(value loop0)" "both modes: the loop's counts in each mode add up"
@@ -153,10 +153,10 @@ lost 0x8 "hpmcounter3 was set to another value on hart 1: $twist" \
 lost 0x1 "cycle was stopped on hart 1: $twist" "a fixed counter that was stopped is reported"
 lost 0 "" "the session loses no counter when a CPU goes offline"
 lost 0 "" "the next session has all of its counters"
-mask 0x38 "an event that hpmcounter3 alone can count gets it, although it is not first"
+mask 0x38 "an event that only hpmcounter3 can count gets hpmcounter3, although the event is not first"
 mask 0x9 "perf uses some counters: the session gets others"
-refused $EBUSY 0 "no counter that can count it is free" "perf uses all counters: reported for an event"
-refused $EBUSY 1 "no counter that can count it is free" "perf uses all counters: reported for cycles"
+refused $EBUSY 0 "no counter that can count it is free" "perf uses all counters: the error names the event"
+refused $EBUSY 1 "no counter that can count it is free" "perf uses all counters: the error names cycles"
 
 board "a counter taken before its CPU is online" -- "rmmod sifive_trace
 insmod /target/counter_thief.ko cpu=1 counter=3 restart=1 online=1
@@ -164,7 +164,7 @@ insmod /target/sifive_trace.ko
 $probe all $dtlb 1 -- '$hotplug'
 rmmod counter_thief"
 lost 0x8 "hpmcounter3 did not restart with its CPU on hart 1: $twist" \
-	"a counter that is another owner's when its CPU comes online is reported"
+	"a counter that another owner holds when the CPU comes online is reported"
 
 board "a sink that fails" --set tf0.fault-bus-error-after=4 -- \
 	"$probe all late 1 2 -- '$(steal 1 0 0)'"
@@ -183,9 +183,9 @@ withhold 0x7 "$out/fixed.bin"
 board "fixed counters alone" --firmware "$out/fixed.bin" -- \
 	"$probe all 1 2" "$probe 1 $dtlb" "$probe 2u" "$probe r100"
 mask 0x5 "programmable counters withheld: the fixed ones are available"
-refused $EOPNOTSUPP 1 "$(words hpmcounter3)" "programmable counters withheld: the error of an event names one"
-refused $EOPNOTSUPP 0 "$(words hpmcounter3)" "programmable counters withheld: the error of a one-mode event names one"
-refused $EOPNOTSUPP 0 "$(words hpmcounter3)" "programmable counters withheld: the error of a raw event names one"
+refused $EOPNOTSUPP 1 "$(words hpmcounter3)" "programmable counters withheld: the error for an event names a counter"
+refused $EOPNOTSUPP 0 "$(words hpmcounter3)" "programmable counters withheld: the error for a one-mode event names a counter"
+refused $EOPNOTSUPP 0 "$(words hpmcounter3)" "programmable counters withheld: the error for a raw event names a counter"
 
 withhold 0x16 "$out/some.bin"
 board "one programmable counter" --firmware "$out/some.bin" -- \
@@ -194,14 +194,14 @@ mask 0x10 "hpmcounter3 withheld: hpmcounter4 replaces it"
 mask 0x10 "cycle withheld: hpmcounter4 counts cycles"
 grown loop0 "cycle withheld: cycles increase"
 refused $EOPNOTSUPP 1 "$(words hpmcounter3)" "one counter is left: the second event is refused"
-mask 0x14 "instret also counts"
+mask 0x14 "cycle withheld: instret is available"
 
 withhold 0x7 "$out/one.bin" 1
 board "fixed counters alone on hart 1" --firmware "$out/one.bin" -- \
 	"$probe $dtlb" "$probe all $dtlb" "$probe all 1 2"
-mask 0x8 "withheld on another hart: available for a session of this one"
-refused $EOPNOTSUPP 0 "$(words hpmcounter3 1)" "withheld on hart 1: reported for that hart"
-mask 0x5 "withheld on hart 1: counters of both harts are available"
+mask 0x8 "counters withheld on another hart: a session of this hart can use them"
+refused $EOPNOTSUPP 0 "$(words hpmcounter3 1)" "counters withheld on hart 1: the error names that hart"
+mask 0x5 "counters withheld on hart 1: the counters that both harts offer are available"
 
 withhold 0x6 "$out/none.bin"
 board "no programmable counter, no cycle" --firmware "$out/none.bin" \
@@ -213,22 +213,22 @@ board "harts without programmable counters" --cpu zihpm=false -- \
 	"$probe all 1 2" "$probe 1 $dtlb"
 mask 0x5 "no programmable counter: the fixed ones are available"
 refused $EOPNOTSUPP 1 "no counter counts type 1, code 0x19, data 0x0" \
-	"no programmable counter: reported for an event"
+	"no programmable counter: an event that needs one is refused"
 
 board "harts with two programmable counters" --cpu pmu-mask=0x18 -- \
 	"$probe all $dtlb r100 1 2" "$probe r100 r101 r102"
 mask 0x1d "two programmable counters: both are available"
 refused $EBUSY 2 "all counters that can count it are taken" \
-	"two programmable counters: there is no third"
+	"two programmable counters: a third event is refused"
 
 board "harts that count misses alone on programmable counters" \
 	--events '<0x1 0x1 0x1>, <0x2 0x2 0x4>, <0x10019 0x10019 0x8>' -- \
 	"$probe all 1 2 $dtlb" "$probe $itlb" "$probe perf1 1" "$probe r100010019"
 mask 0xd "cycles and instructions on fixed counters alone: another event is also counted"
 refused $EOPNOTSUPP 0 "no counter counts type 1, code 0x21, data 0x0" \
-	"cycles and instructions on fixed counters alone: an event that nothing counts"
+	"cycles and instructions on fixed counters alone: an event that no counter counts is refused"
 refused $EBUSY 0 "no counter that can count it is free" \
-	"cycles and instructions on fixed counters alone: perf uses the one for cycles"
+	"cycles and instructions on fixed counters alone: cycles are refused while perf counts them"
 refused $EOPNOTSUPP 0 "no counter counts type 2, code 0x0, data 0x100010019" \
 	"a raw event is refused for a bit above 31"
 
@@ -247,7 +247,7 @@ board "harts with all counters" --icount --cpu pmu-mask=0xfffffff8 -- \
 	"$probe all 1 2 ${raw[*]} $rest" "$probe 1 2 ${raw[*]} $rest r200" \
 	"/target/sifive-trace record -q -o /out/all.rtd -e $names /target/record/plain \
 		>/out/all.txt"
-mask 0xfffffffd "31 counters in one session"
+mask 0xfffffffd "31 counters: one session can use all of them"
 counted counter30 31 31 "31 counters: hpmcounter31 is among them"
 counted loop30 200000 200050 "31 counters: counter 30 counts the loop in user mode"
 counted calls30 15000 20000 "31 counters: counter 30 does not count system calls"
@@ -273,7 +273,7 @@ sys.exit(not (sorted(numbers) == sorted(want) and
 	100 * calls < sums["instructions:u"] < sums["instructions"] and
 	all(sums[e] > 0 for e in want if "TLB" in e) and
 	not any(sums[e] for e in want if e[0] == "r")))' "$names" "$out/all.txt"
-result $? "31 counters: each record of a trace contains all counters, which count"
+result $? "31 counters: each record of a trace contains plausible counts of all counters"
 
 # ---- without Sscofpmf ---------------------------------------------------------------
 
@@ -286,7 +286,7 @@ board "perf's own events" --cpu sscofpmf=false -- \
 	"$probe all 1 2 -- '$hotplug'" "$probe all 1 2"
 mask 0x4 "without Sscofpmf: instructions are available"
 grown loop0 "without Sscofpmf: instructions increase"
-mask 0x5 "without Sscofpmf: both are available, on all harts"
+mask 0x5 "without Sscofpmf: cycles and instructions are available on all harts"
 refused $EOPNOTSUPP 2 \
 	"without Sscofpmf only cycles and instructions can be counted alongside perf" \
 	"without Sscofpmf: other events are refused"
@@ -296,14 +296,14 @@ refused $EOPNOTSUPP 0 \
 	"without Sscofpmf only cycles and instructions can be counted alongside perf" \
 	"without Sscofpmf: raw events are refused"
 lost 0 "" "without Sscofpmf: no counter is reported lost without a cause"
-lost 0 "" "without Sscofpmf: a query for its event loses no counter"
+lost 0 "" "without Sscofpmf: a query for the session's event loses no counter"
 lost 0x1 "cycle was stopped on hart 0: $twist" \
 	"without Sscofpmf: a counter that was stopped is reported"
 lost 0x1 "cycle was taken by another perf event on hart 0: $twist" \
 	"without Sscofpmf: a counter that perf gives to another event is reported"
 lost 0 "" "without Sscofpmf: the next session has the counter again"
 refused $EBUSY 1 "cycle is in use" "without Sscofpmf: a counter that perf has pinned is busy"
-mask 0x4 "without Sscofpmf: the other counter is not busy"
+mask 0x4 "without Sscofpmf: a counter that perf has not pinned is available"
 lost 0 "" "without Sscofpmf: the session loses no counter when a CPU goes offline"
 mask 0x5 "without Sscofpmf: the counters can be taken again"
 
@@ -338,17 +338,17 @@ board "no perf driver" --append $without,riscv_pmu_legacy_devinit -- \
 	"$probe 1 2 $dtlb -- true"
 lost 0 "" "no perf driver: firmware provides counters, and none is lost"
 ! shares_fixed
-result $? "no perf driver: nothing shares fixed counters"
+result $? "no perf driver: fixed counters are not shared"
 
 board "perf's legacy driver" --append $without -- "$probe 1 2 $dtlb -- true"
 lost 0 "" "perf's legacy driver: firmware provides counters, and none is lost"
 ! shares_fixed
-result $? "perf's legacy driver: it starts and stops no counter, so no fixed counter is shared"
+result $? "perf's legacy driver: fixed counters are not shared, because this driver neither starts nor stops them"
 
 board "no perf driver, nor Sscofpmf" --cpu sscofpmf=false \
 	--append $without,riscv_pmu_legacy_devinit -- "$probe 1"
 refused $EOPNOTSUPP 0 "counters need Sscofpmf, or perf's SBI driver" \
-	"no perf driver: without Sscofpmf counters are refused"
+	"no perf driver: without Sscofpmf, counters are refused"
 
 # ---- kselftests on other harts ------------------------------------------------------
 
@@ -359,7 +359,7 @@ passes() {
 	tools/qemu/board run fpga --target "$target" --out "$out" "$@" -- \
 		"insmod /target/sifive_trace.ko && /target/selftests/$test" \
 		>"$out/$test" 2>&1
-	result $? "$test: $what"
+	result $? "$test passes: $what"
 	sed 's/^/# /' "$out/$test"
 }
 

@@ -17,7 +17,7 @@ mkdir -p "$out/run/bin" "$out/root"
 . selftests/tap.sh
 
 programs='lua5.4 sqlite3 zstd pigz'
-has tclsh tcl "Debian's programs, instrumented and sampled" || { results_end; exit; }
+has tclsh tcl "Debian's programs are instrumented and sampled" || { results_end; exit; }
 sources=$(tools/qemu/setup/programs.sh) || exit
 
 # instrumented NAME OPTION...: Debian's compiler options matter little here; -w is used because
@@ -153,14 +153,14 @@ for name in $programs; do
 		reported "$run"
 		rc=$?
 		[ "$rc" -eq 0 ] || sed 's/^/# /' "$out/run/$run.err" "$out/$run.errors"
-		result $rc "$run: recorded and reported, with nothing lost"
+		result $rc "$run is recorded and reported without a loss"
 		# Skip the run without perf stat: a session of one process on one CPU has shorter
 		# writers, so its count differs.
 		[ "$run" != "$name" ] || continue
 		threads=1
 		[ "$run" != pigz-both ] || threads=4
 		agrees "$run" "$threads"
-		result $? "$run: the threads' own counts add up to those of perf stat"
+		result $? "$run: the threads' own counts add up to the count of perf stat"
 	done
 done
 results_end

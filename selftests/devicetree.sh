@@ -251,7 +251,7 @@ finds() {
 	grep -A 1 -E "^# $2 +$3" "$out/$1.findings" | grep -qE -- "-> .*$4"
 	local status=$?
 	[ "$status" -eq 0 ] || cat "$out/$1.findings"
-	result "$status" "info: $5"
+	result "$status" "info: reports $5"
 }
 
 # logs FILE WORDS NAME: expect the module's line in the kernel log to contain WORDS.
@@ -259,7 +259,7 @@ logs() {
 	grep -qF -- "$2" "$out/$1.log"
 	local status=$?
 	[ "$status" -eq 0 ] || sed 's/^/# /' "$out/$1.log"
-	result "$status" "kernel log: $3"
+	result "$status" "kernel log: reports $3"
 }
 
 altered some p550 '
@@ -284,7 +284,7 @@ grep -q 'Tracing works here' "$out/some-after.txt"
 result $? "info: the remaining encoder works"
 finds some-none PROBLEM "/soc/trace@11003000 is not bound" \
 	"echo 11003000.trace >.*/sifive-trace-encoder/bind" "a node without a driver"
-finds some-none PROBLEM "/soc/trace@11000000 is disabled" okay "the last encoder is gone"
+finds some-none PROBLEM "/soc/trace@11000000 is disabled" okay "that the last encoder is disabled"
 logs some "encoders: 1, funnels: 1; trace@11000000 is disabled; " "a disabled node"
 logs some "trace@11001000 is refused: its registers need 4096 bytes" "a refused node, and why"
 logs some "trace@11002000 is bound to the driver simple-pm-bus" "a node with another driver"
@@ -341,7 +341,7 @@ finds memory-after PROBLEM \
 	"/soc/trace@11018000 has no memory for its trace: its memory-region is not reserved" \
 	"enabled node of /reserved-memory" "sink memory that cannot be used"
 finds memory-after note "/soc/trace@11019000 has no memory-region: .*allocator" \
-	"reserve memory" "no sink memory in the tree"
+	"reserve memory" "a sink without a memory-region"
 grep -qE '^(Buffers)? +trace@11019000 up to 4194304 bytes, allocated$' "$out/memory-after.txt"
 result $? "info: prints the size of the largest buffer that the kernel can allocate"
 logs memory "trace@11018000 has no memory: its memory-region is not reserved" \
@@ -372,7 +372,7 @@ refused() {
 		"that overlaps nothing else" "$5"
 	logs "$1" "${3##*/} has no memory: its memory-region $4" "$5"
 	grep -qF "${3##*/}: its memory-region $4" "$out/$1-$2.txt"
-	result $? "record: $5"
+	result $? "record: reports $5"
 }
 
 # The regions overlap the kernel's image and the initramfs: Linux boots, but cannot reserve them.
@@ -380,15 +380,15 @@ two taken <<DTS
 $r0 { reg = <0x0 0x80400000 0x0 0x800000>; };
 $r1 { reg = <0x0 0x90200000 0x0 0x100000>; };
 DTS
-refused taken 0 "$f0" "is memory that Linux uses" "memory where the kernel is"
-refused taken 2 "$f1" "is memory that Linux uses" "memory where the initramfs was"
+refused taken 0 "$f0" "is memory that Linux uses" "sink memory that the kernel occupies"
+refused taken 2 "$f1" "is memory that Linux uses" "sink memory that the initramfs occupied"
 
 two shared <<DTS
 $r0 { /delete-property/ no-map; };
 $r1 { reg = <0x0 0x80020000 0x0 0x20000>; };
 DTS
-refused shared 0 "$f0" "needs no-map" "memory that the kernel maps"
-refused shared 2 "$f1" "overlaps another" "memory where firmware is"
+refused shared 0 "$f0" "needs no-map" "sink memory that the kernel maps"
+refused shared 2 "$f1" "overlaps another" "sink memory that firmware occupies"
 
 two plain <<DTS
 $r0 { /delete-property/ no-map; reusable; };
@@ -396,7 +396,7 @@ $r1 { /delete-property/ compatible; };
 DTS
 refused plain 0 "$f0" "is reusable, but not a CMA pool" "a reusable pool without CMA"
 [ "$(tail -n 1 "$out/plain-2.txt")" = 5 ]
-result $? "record: uses memory that is not a pool"
+result $? "record: accepts memory that is not a pool"
 
 # ---- data for a bug report ------------------------------------------------------------
 

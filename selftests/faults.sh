@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-only
 # Tests broken hardware on one board. Prints TAP. For each fault of the device model on
-# encoder and funnel, the driver must report an error that names the component within bounded
-# time, and must work again once the fault is cleared. Also tests the losses when the encoder
+# encoder and funnel, the driver must report, within bounded time, an error that names the
+# component, and must work again once the fault is cleared. Also tests the losses when the encoder
 # cannot keep up.
 #
 #	faults.sh BOARD BUILD
@@ -128,7 +128,7 @@ fault() {
 	[ "$(value "$call")" = "$error" ]
 	result $? "$board: $id: $prop: $call fails with errno ${error#-}"
 	words | grep -q "$(node_of "$id").*$word"
-	result $? "$board: $id: $prop: the message names component and cause"
+	result $? "$board: $id: $prop: the message names the component and the cause"
 	is_bounded
 	result $? "$board: $id: $prop: every call returns in time"
 	probe
@@ -159,7 +159,7 @@ fi
 fault $sink fault-limit-stuck=on off config $EIO "limit"
 fault $sink fault-bus-error-after=64 0 stop $EIO "sink error"
 
-# After a bus error: the bytes before the error, and the error flag.
+# After a bus error, STATUS has the error flag, and the bytes before the error can be read.
 set_property $sink fault-bus-error-after 64
 probe
 [ "$(value sink_error)" = 1 ] && [ "$(value bytes)" = 64 ]
@@ -193,7 +193,7 @@ end_board "overflow: the board ran to the end, and the kernel's log is clean"
 
 # ---- memory lost by hibernation -------------------------------------------------
 
-# Hibernation is aborted at its end. In the second round, the buffer has been overwritten by then.
+# Hibernation is always aborted. In the second round, the buffer is overwritten before that.
 hibernation=sleep.sba.hibernation_keeps_capture_or_reports_loss
 lose_memory() {
 	local address
@@ -204,7 +204,7 @@ lose_memory() {
 		/target/selftests/sleep_test -r $hibernation && rmmod memory_thief &&
 		insmod /target/memory_thief.ko address=$address bytes=4096 &&
 		TRACE_LOST=1 /target/selftests/sleep_test -r $hibernation"
-	result $? "$board: a buffer that hibernation did not preserve is lost, others are kept"
+	result $? "$board: hibernation keeps a buffer that is preserved, and reports an overwritten one as lost"
 }
 
 lose_memory

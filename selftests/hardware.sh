@@ -3,7 +3,7 @@
 # Prints TAP. Tests differences between cores: a P550 whose only sink field reads 0, whose
 # SinkBaseHigh has no bits and whose stall bit is writable; memory that a sink cannot address, and
 # memory whose first part crosses 4 GiB; power-off and kexec during a capture; nested funnels;
-# one sink full while another fails; one encoder more than a mask has bits; power, clock and
+# a full sink while another sink fails; one encoder more than a mask has bits; power, clock and
 # reset lines.
 #
 #	hardware.sh BUILD
@@ -48,7 +48,7 @@ run "${differs[@]}" -- 'insmod /target/sifive_trace.ko || exit 1
 result $? "the board ran to the end, and the kernel's log is clean"
 for t in registers_test capture_test ring_test; do
 	passed $t
-	result $? "single sink 0, no SinkBaseHigh, writable stall bit, Svpbmt: $t"
+	result $? "$t passes: single sink 0, no SinkBaseHigh, writable stall bit, Svpbmt"
 done
 
 # ---- memory ----------------------------------------------------------------
@@ -60,7 +60,7 @@ region "0x1 0x0" "0x0 0x2000000"
 run --set tf0.sink-high-bits=0 --dts "$out/region.dts" -- "$probe"
 [ "$(value config)" = $ENOMEM ] &&
 	grep -q 'words=.*0x0*100000000.* 0xffffffff' "$out/log"
-result $? "unreachable memory is refused, and the last reachable address is reported"
+result $? "unreachable memory is refused, and the message contains the last reachable address"
 
 # A P550 implements 9 bits.
 for reach in "9 0x1ffffffffff" "10 0x3ffffffffff"; do
@@ -168,7 +168,7 @@ for disables in off on; do
 		--set tf0.bus-error-disables=$disables -- stores 20000
 	[ "$(value stop)" = -5 ] && [ "$(value sink_error)" = 1 ] && [ "$(value full)" = 0 ] &&
 		grep -q 'words=trace@11018000: sink error' "$out/log"
-	result $? "nested funnels: a bus error is reported for its funnel (disables it: $disables)"
+	result $? "nested funnels: a bus error is reported for its funnel (bus-error-disables=$disables)"
 done
 
 # ---- two sinks, one of them full -----------------------------------------------------
@@ -181,13 +181,13 @@ tools/qemu/board run dual --set tf1.fault-bus-error-after=64 --target "$target" 
 result $? "one sink full, another failed: the board ran to the end"
 [ "$(value config)" = 0 ] && [ "$(value stop)" = -5 ] && [ "$(value full)" = 1 ] &&
 	[ "$(value sink_error)" = 1 ] && grep -q 'words=trace@11019000: sink error' "$out/log"
-result $? "one sink full, another failed: both are reported, and the failed one is named"
+result $? "one sink full, another failed: both are reported, and the failed sink is named"
 [ "$(value sink0_full)" = 1 ] && [ "$(value sink0_error)" = 0 ] &&
 	[ "$(value sink0_bytes)" = 65536 ]
-result $? "one sink full, another failed: the full one has all of its bytes, and no error"
+result $? "one sink full, another failed: the full sink has all of its bytes, and no error"
 [ "$(value sink1_full)" = 0 ] && [ "$(value sink1_error)" = 1 ] &&
 	[ "$(value sink1_bytes)" = 64 ]
-result $? "one sink full, another failed: the failed one has the earlier bytes, and is not full"
+result $? "one sink full, another failed: the failed sink has the earlier bytes, and is not full"
 
 # ---- more encoders than a mask has bits ----------------------------------------------
 
@@ -211,7 +211,7 @@ tools/qemu/board run fpga --target "$target" --out "$out" --dts "$out/many.dts" 
 result $? "65 encoders: the board ran to the end"
 grep -q 'sifive_trace: encoders: 64, funnels: 1; trace@11140000 is refused: more than 64 encoders$' \
 	"$out/many.txt"
-result $? "65 encoders: 64 are present, and the last one is refused because of the limit"
+result $? "65 encoders: 64 are present, and the last is refused because of the limit"
 [ "$(value config)" = 0 ] && [ "$(value stop)" = 0 ] && [ "$(value data)" = 100 ]
 result $? "65 encoders: a capture contains everything that was stored"
 
@@ -226,7 +226,7 @@ result $? "nested funnels: the board ran to the end"
 sed 's/^/# /' "$out/log"
 for t in registers_test capture_test session_test; do
 	passed $t
-	result $? "nested funnels: $t"
+	result $? "nested funnels: $t passes"
 done
 
 # ---- power, clock and resets ---------------------------------------------------------
@@ -275,11 +275,11 @@ result $? "supplies: no component is written to before its suppliers are ready"
 [ "$(grep -cx "waits for supplies" "$out/log")" = 3 ]
 result $? "supplies: info names the device that each component waits for"
 [[ $(supplies bound) == "power0on clock0on reset2on reset0on reset1on " ]]
-result $? "supplies: power, then clock, then the reset lines let the components run"
+result $? "supplies: power is turned on first, then the clock, and then the resets are released"
 [ "$(value config)" = 0 ] && [ "$(value stop)" = 0 ] && [ "$(value data)" = 100 ]
 result $? "supplies: a capture contains everything that was stored"
 [[ $(supplies removed | tr ' ' '\n' | sort | tr '\n' ' ') == *"clock0off power0off reset0off reset1off reset2off " ]]
-result $? "supplies: all are off after the driver is unbound"
+result $? "supplies: all supplies are off after the driver is unbound"
 
 for broken in clock reset; do
 	supplied "
@@ -291,8 +291,8 @@ for broken in clock reset; do
 	why=$([ $broken = clock ] && echo "no clock" || echo "in reset")
 	grep -q "encoders: 0, funnels: 0.*is refused: $why: -EIO" "$out/log" &&
 		[ "$(grep -c "^[0-9a-f]*.trace: $why: -EIO" "$out/log")" = 3 ]
-	result $? "supplies: a $broken that fails refuses each component and is named"
+	result $? "supplies: if the $broken fails, each component is refused, and the message says so"
 	! grep -q sifive_trace_write "$out/model.log"
-	result $? "supplies: a $broken that fails: no component is written to"
+	result $? "supplies: if the $broken fails, no component is written to"
 done
 results_end

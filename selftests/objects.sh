@@ -85,7 +85,7 @@ tools/qemu/board run "$board" --set te0.fifo-depth=76 \
 		SIFIVE_TRACE_EVENTS=nonsense SIFIVE_TRACE_OUTPUT=/out/wrong.rtd \
 		./plain >/out/wrong.txt 2>/out/wrong.err
 	[ $? -eq 7 ]'
-result $? "the programs behave as without the library"
+result $? "the programs behave as they do without the library"
 
 # objects NAME OBJECT: whether all calls in the object are recorded, with their returns.
 objects() {
@@ -101,7 +101,7 @@ objects() {
 # The two objects have been loaded at the same addresses, one after the other.
 for object in one two; do
 	objects opener $object
-	result $? "calls in lib$object.so, opened and closed many times, are all recorded by name"
+	result $? "all calls in lib$object.so, which is opened and closed many times, are recorded by name"
 done
 "$build/sifive-trace" report -q --symfs "$build" --format csv "$out/opener.rtd" |
 	awk -F'[",]+' '/_(leaf|calls)"/ { n[$2]++ }
@@ -127,7 +127,7 @@ for program in edges edges-static edges-linked; do
 done
 for program in host host-now; do
 	objects $program one
-	result $? "$program: an object behind the C library's empty hooks is recorded"
+	result $? "$program: an object is recorded although the C library's empty hooks are found first"
 done
 for program in kept late; do
 	objects $program one && ! recorded $program enter | grep -q '^two_' &&

@@ -15,7 +15,7 @@ rm -rf "$work"
 mkdir -p "$work/out"
 . selftests/tap.sh
 
-read_files="libsifive-trace-read0 and -dev contain the library for reading and what programs need to build with it"
+read_files="libsifive-trace-read0 and -dev contain the trace-reading library and what programs need to build with it"
 read_test="the installed packages match the manual page, whose example builds with pkg-config"
 board_test="Debian's programs are recorded where the packages are installed"
 has dh debhelper "make deb builds the packages" "lintian reports nothing" \
@@ -54,7 +54,7 @@ result $? "packages for riscv64 contain nothing from the build machine"
 	[ -e "$work/root/usr/src/sifive-trace-$(cat VERSION)/dkms.conf" ]
 result $? "packages have the project's version"
 
-# ---- the library for reading ----------------------------------------------
+# ---- the trace-reading library ---------------------------------------------
 
 built=$(cat VERSION)_$(dpkg --print-architecture).deb
 triplet=$(dpkg-architecture -qDEB_HOST_MULTIARCH)

@@ -52,13 +52,13 @@ works() {
 	while IFS= read -r line; do
 		grep -qF -- "$line" README.md Documentation/install.md && continue
 		echo "# not in README.md or install.md: $line"
-		result 1 "$release: $name"
+		result 1 "$release: $name is documented"
 		return
 	done <<<"$1"
 	inside "$(sed "${2:-}" <<<"$1")"
 	rc=$?
 	[ "$rc" -eq 0 ] || tail -n 30 "$folder/log" | sed 's/^/# /'
-	result $rc "$release: $name"
+	result $rc "$release: $name succeeds"
 }
 
 # holds COMMANDS WHAT: expect COMMANDS, which check the result of earlier ones, to succeed.
@@ -72,11 +72,11 @@ cross='s/^cc /riscv64-linux-gnu-gcc /; s/^insmod.*//; s/^taskset.*//'
 for release; do
 	root=$folder/$release
 	unpack "$release"
-	result $? "$release: a file system with a clean clone"
+	result $? "$release: a file system with a clean clone is created"
 	works "make demo"
 	holds '! type -P chromium && ! type -P firefox-esr && ! type -P afl-fuzz && ! type -P clang && ! type -P valgrind' \
 		"a demo installs nothing that only tests need"
-	holds '[ -s build/demo/trace.html ]' "the demo leaves its page"
+	holds '[ -s build/demo/trace.html ]' "the demo writes its page"
 	for how in report graph replay; do
 		works "sifive-trace $how -e fib.elf trace.rtd" \
 			's|^|cd build/demo; ../|; s|fib.elf|../lib/dropin/fib.elf|'

@@ -147,8 +147,8 @@ install_is_usable() {
 		echo "the kernel's interface is not installed"
 }
 
-# Installs the command and the library for reading, both for the build machine, and nothing for the
-# traced machine. A program can use that library.
+# Installs the command and the trace-reading library, both for the build machine, and nothing for
+# the traced machine. A program can use that library.
 install_of_this_machine() {
 	local at=$build/own
 
@@ -221,22 +221,22 @@ scripts_are_sound() {
 	sh -n tools/qemu/init
 }
 
-check "driver: checkpatch --strict" driver_checkpatch
-check "kselftests: checkpatch --strict" tests_checkpatch
-with sparse sparse "driver: builds without a warning, W=1 and sparse" driver_builds_clean
-check "modules: built in a copy" modules_are_built_in_a_copy
-check "uapi header: same layout on RV32 and RV64, no padding" uapi_layout
-check "no file over 800 lines" no_long_files
+check "driver: checkpatch --strict reports nothing" driver_checkpatch
+check "kselftests: checkpatch --strict reports nothing" tests_checkpatch
+with sparse sparse "driver: builds without a warning of W=1 or sparse" driver_builds_clean
+check "modules are built in a copy of their sources" modules_are_built_in_a_copy
+check "the uapi headers have the same layout on RV32 and RV64, and no padding" uapi_layout
+check "no file has more than 800 lines" no_long_files
 check "every file names its licence" spdx_everywhere
-check "no left-over marker" nothing_left_over
-check "each area uses only those below it, as in the picture" selftests/areas.py
+check "no marker of unfinished work is left" nothing_left_over
+check "each area uses only areas below it in the picture" selftests/areas.py
 check "each register, constant and option is defined once" selftests/once.py
-check "plain English: no word that the glossary replaces" plain_english
+check "plain English: no word is used that the glossary replaces" plain_english
 check "the documented example compiles" example_compiles
-check "make install: one prefix, programs build with it" install_is_usable
-check "make install: only this machine's command and library for reading" install_of_this_machine
-check "make install-bare: the checkout is unchanged" install_leaves_no_trace
-check "make dkms: fails before it writes" dkms_fails_before_it_writes
+check "make install uses one prefix, and a program builds with the installed files" install_is_usable
+check "make install-tools installs only this machine's command and trace-reading library" install_of_this_machine
+check "make install-bare leaves the checkout unchanged" install_leaves_no_trace
+check "make dkms fails before it writes" dkms_fails_before_it_writes
 check "selftests build in a kernel tree" drops_into_kernel_tree
-with shellcheck shellcheck "scripts: shellcheck" scripts_are_sound
+with shellcheck shellcheck "scripts: shellcheck reports nothing" scripts_are_sound
 results_end

@@ -18,7 +18,7 @@ mkdir -p "$target" "$work/out"
 . selftests/effort.sh
 
 if [ -z "$kernel" ]; then
-	skip "$board: kselftests on testing's kernel" "testing's kernel could not be fetched"
+	skip "$board: kselftests pass on testing's kernel" "testing's kernel could not be fetched"
 	results_end
 	exit
 fi
@@ -35,7 +35,7 @@ effort_part
 tools/qemu/board run "$board" --kernel "$kernel" --target "$target" --out "$work/out" -- "$settings"'
 	uname -r >kernel
 	sh /target/selftests/run_all.sh'
-result $? "$what: kselftests ran to the end, the kernel's log is clean"
+result $? "$what: kselftests ran to the end, and the kernel's log is clean"
 cmp -s "$kernel/release" "$work/out/kernel"
 result $? "$what: this kernel ran"
 results_end

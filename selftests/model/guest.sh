@@ -27,7 +27,7 @@ build flush
 tools/qemu/board bare nofunnel --icount --stats --timeout 600 --out "$out" \
 	--set te0.fifo-depth=76 --set te0.drain-ns=100000 --set te0.flush-ns=0 \
 	--set te0.stall-time=on "$out/guest.elf" >"$out/guest.tap"
-result $? "the program ran"
+result $? "the program ran to the end"
 grep -E '^(not )?ok' "$out/guest.tap" | sed 's/^/# /'
 [ "$(grep -c '^ok' "$out/guest.tap")" = 6 ] && ! grep -q '^not ok' "$out/guest.tap"
 result $? "a hart waits for its encoder, and nothing is lost"
