@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Proves which calls are rejected, and with which error: unknown calls, calls in the wrong
- * order or without permission, and invalid values for CONFIG and COUNTERS; and that a rejected
- * call has no effect.
+ * Proves that invalid calls are rejected with the specified error and have no effect: unknown
+ * calls, calls in the wrong order or without permission, and invalid values for CONFIG and
+ * COUNTERS.
  */
 #define _GNU_SOURCE
 #include <fcntl.h>
@@ -19,7 +19,7 @@
 #include "trace_device.h"
 #include "trace_more.h"
 
-/* ---- unknown calls, and calls that come too early ----------------------------- */
+/* ---- unknown calls, and calls that are made too early ------------------------- */
 
 FIXTURE(device) {
 	int fd;
@@ -112,7 +112,7 @@ TEST_F(device, info_describes_this_machine)
 		     ~(0x1fu << SIFIVE_TRACE_SINK_SRAM));
 }
 
-/* Return the hart that the kernel reports for a CPU, -1 if none. */
+/* Return the hart that the kernel reports for a CPU, or -1 if it reports none. */
 static long hart_of_cpu(int wanted)
 {
 	FILE *f = fopen("/proc/cpuinfo", "r");

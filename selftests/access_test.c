@@ -314,7 +314,7 @@ TEST_F(access, exited_threads_free_their_slots)
 }
 
 /**
- * struct waiter - a thread that has joined or tried to
+ * struct waiter - a thread that has tried to join
  * @thread:	thread that the test created
  * @all:	the thread's group
  * @slot:	the thread's slot, or a negative errno
@@ -477,8 +477,8 @@ static void *thread_hogs(void *arg)
 }
 
 /*
- * A worker on the old CPU cleans up after a thread that left. Here the worker runs late, when
- * the thread has moved and joined again.
+ * When a thread leaves the session, a worker on its CPU cleans up. Here the worker runs late,
+ * after the thread has moved to another CPU and rejoined.
  */
 TEST_F(access, late_cleanup_does_not_revoke_access)
 {

@@ -21,7 +21,7 @@ DESIGN = ROOT / 'Documentation/design.md'
 BEGIN, END = '<!-- picture by selftests/areas.py -->\n', '<!-- end of the picture -->\n'
 
 # The areas of each folder, lowest first: name, and patterns of its files' names.
-# The first match counts.
+# The first match is used.
 AREAS = {
     'driver': {
         'hardware': 'hardware/*',

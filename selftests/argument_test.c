@@ -241,7 +241,7 @@ TEST_F(argument, ioctl_number_has_fixed_direction_and_any_size)
 
 	EXPECT_EQ(both, _IOC_DIR(variant->call));
 	EXPECT_EQ(variant->size, _IOC_SIZE(variant->call));
-	/* Arguments from programs that were built for a longer or shorter structure. */
+	/* Programs that were built with a longer or shorter structure make such calls. */
 	VALID(self->memory, 0);
 	EXPECT_EQ(0, trace_ioctl(self->fd, _IOC(both, type, nr, 8), self->memory));
 	VALID(self->memory, 0);

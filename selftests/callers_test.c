@@ -18,7 +18,7 @@
 #define CHANNEL		5
 #define BUFFER		1048576
 
-/* Maximum number of captures until there are samples: on a loaded host each capture gets few. */
+/* Maximum number of captures to make until one has samples: on a loaded host, each gets few. */
 #define CAPTURES	50
 
 #define TURNS		3000000
@@ -30,7 +30,7 @@ static inline __attribute__((always_inline)) void spin(uint64_t turns)
 		asm volatile("");
 }
 
-/* Each function has 256 bytes to itself, so that an address identifies it. */
+/* Each function occupies 256 aligned bytes, so an address identifies the function. */
 static __attribute__((noinline, noclone, aligned(256))) void leaf(void)
 {
 	spin(TURNS);

@@ -2,8 +2,8 @@
 /*
  * Proves that each call of an instrumented function while tracing is on produces one
  * record at entry and one at exit, in order, despite signals, threads and forks; that
- * calls left other than by returning do not disturb others; and that calls at other
- * times produce no records.
+ * calls that end without a return do not disturb others; and that calls at other times
+ * produce no records.
  */
 #define _GNU_SOURCE
 #include <fcntl.h>
@@ -32,7 +32,7 @@
 #define DEPTH		64
 #define CHANNELS	32
 
-/* What the records contain. Calls of a thread that has not moved nest. */
+/* Totals of the records. Calls of a thread that has not moved nest. */
 struct calls {
 	uint64_t entered, left, others, disorder;
 	struct {
@@ -230,8 +230,8 @@ static void handler(int number)
 }
 
 /*
- * The handler interrupts unfinished records; its own records follow them and precede
- * the next one.
+ * The handler interrupts unfinished records. The handler's own records follow the
+ * interrupted record, and precede the thread's next record.
  */
 TEST_F(calls, signal_handler_nests_in_interrupted_call)
 {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * For the check that a program decodes to the same counts in Raw, Delta and DeltaXOR:
- * writes manual records with loops of growing length between them, and prints cycle and
- * instret as read just before each.
+ * Writes manual records with loops of growing length between them, and prints cycle and
+ * instret as read just before each record. Used to check that Raw, Delta and DeltaXOR
+ * decode to the same counts.
  *
  *	count_types raw|delta|xor FILE
  */

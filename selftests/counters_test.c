@@ -281,7 +281,7 @@ TEST_F(counters, need_capability_regardless_of_perf_event_paranoid)
 	EXPECT_LE(0, trace_file_write(rule, before));
 }
 
-/* An event that no counter can count, together with events that have counters. */
+/* Request an event that no counter can count, together with events that have counters. */
 TEST_F(counters, failed_call_keeps_current_counters)
 {
 	static const struct sifive_trace_event node = { .type = 1, .code = NODE_READ_MISS };

@@ -127,8 +127,8 @@ static void check_whole(struct __test_metadata *_metadata, struct _test_data_dra
 }
 
 /*
- * Read the stores of a writer that is never ahead by more than the buffer. To check the writer
- * less often, wait until enough bytes have been read for half of its last AHEAD stores.
+ * Read the stores of a writer, whose limit is raised only while the reader keeps up. Check this
+ * only each time that the bytes of AHEAD / 2 stores have been read.
  */
 static void follow(struct __test_metadata *_metadata, struct _test_data_drain *self,
 		   int fd, uint32_t stores, size_t count)
@@ -386,7 +386,7 @@ TEST_F(drain, each_gap_is_at_message_boundary_and_reported_offset)
 	ASSERT_EQ(0, trace_start(self->s.fd, 0));
 	for (round = 1; round <= 30; round++) {
 		/*
-		 * Some readers have read part of a message, some nothing, before being overtaken.
+		 * Before being overtaken, readers have read part of a message, or nothing.
 		 */
 		store_values(&self->s, SAME + next, SAME + next + part);
 		next += part;

@@ -2,7 +2,7 @@
 /*
  * Proves that with SIFIVE_TRACE_START_ON_EXEC nothing of the process that calls START is
  * recorded before its execve(), that the executed program is recorded, and that samples taken
- * during execve() have no address of the program that called it.
+ * during execve() have no address of the program that called execve().
  */
 #define _GNU_SOURCE
 #include <fcntl.h>
@@ -31,7 +31,7 @@
 /* The address from which execve() is called for SHOW_MAPS: not mapped in the executed program. */
 #define ELSEWHERE	0x30000000
 
-/* Maximum number of captures until the kernel is sampled during execve(). */
+/* Maximum number of captures to make until one samples the kernel during execve(). */
 #define CAPTURES	50
 
 /* Maximum number of mappings of a program that does nothing. */
@@ -149,7 +149,7 @@ static void begin(struct _test_data_exec *self, uint32_t flags)
 		_exit(3);
 }
 
-/* Wait for the child, then set @before to its report, and @after to what was recorded in all. */
+/* Wait for the child, then set @before to its report, and @after to what was recorded in total. */
 #define COLLECT(child) collect(_metadata, self, child)
 static void collect(struct __test_metadata *_metadata, struct _test_data_exec *self,
 		    pid_t child)

@@ -33,7 +33,7 @@ FIXTURE(failslab) {
 
 static bool set_up_kernel(void)
 {
-	/* Include allocations that may wait, and print no backtraces. */
+	/* Include allocations that can sleep, and print no backtraces. */
 	return !trace_file_write(FAILSLAB "ignore-gfp-wait", "N") &&
 	       !trace_file_write(FAILSLAB "verbose", "0");
 }
@@ -71,7 +71,7 @@ FIXTURE_TEARDOWN(failslab)
 
 /*
  * Call @fn, which returns 0 or a negative errno, with allocation 1, 2, ... failing,
- * until none is left to fail.
+ * until the call makes no further allocation.
  */
 static void refuse_each(struct __test_metadata *_metadata,
 			struct _test_data_failslab *self,

@@ -223,7 +223,7 @@ TEST_F(faults, not_recorded_without_flag)
 	EXPECT_EQ(0, self->others);
 }
 
-/* Returns 0 once records of the CPU continue, which happens after its online callbacks. */
+/* Returns 0 once the CPU's records resume, which happens after its online callbacks. */
 static int wait_for_records(struct _test_data_faults *self)
 {
 	struct sifive_trace_status before, status;

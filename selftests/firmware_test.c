@@ -112,8 +112,8 @@ static void take(const struct trace_record *record, void *arg)
 }
 
 /*
- * Works until the kernel has written two more samples: it may have begun the first one before
- * this call, but not the second.
+ * Works until the kernel has written two more samples: the first can have begun before this
+ * call, but not the second.
  */
 static void be_sampled(int fd)
 {

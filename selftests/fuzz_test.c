@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Proves that no sequence of calls, with any arguments in any memory, returns an
- * unexpected errno, writes outside its argument, rejects good memory, or leaves a
- * broken device.
+ * unexpected errno, writes outside its argument, rejects good memory, or leaves
+ * the device unusable.
  *
  * TRACE_SEED: the seed of the random numbers, printed so that a run can be repeated.
  *

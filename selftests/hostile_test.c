@@ -4,7 +4,7 @@
  * unprivileged users, any mmap() offset, descriptors passed on; and that thousands of
  * sessions leak nothing.
  *
- * TRACE_SECONDS: how long the threads race, in seconds (default 5).
+ * TRACE_SECONDS: duration of the threads' race in seconds (default 5).
  *
  * TRACE_SEED: seed of the random numbers.
  */
@@ -82,7 +82,7 @@ static void trapped(int sig)
 	siglongjmp(trap, sig);
 }
 
-/* Whether any call may return this error while other threads interfere. */
+/* Whether any call can return this error while other threads interfere. */
 static bool is_usual(int error)
 {
 	static const int usual[] = {
@@ -124,7 +124,7 @@ static void random_counters(int fd, uint64_t *seed)
 	trace_ioctl(fd, SIFIVE_TRACE_IOC_COUNTERS, &counters);
 }
 
-/* Map an encoder's page, store and load, while another thread may unmap it. */
+/* Map an encoder's page, store and load, while another thread can unmap it. */
 static void map_and_touch(int fd, uint64_t *seed)
 {
 	volatile uint32_t *word;
@@ -668,7 +668,7 @@ TEST_F(hostile, mapping_holds_session_until_process_is_killed)
 
 /* ---- many sessions ------------------------------------------------------- */
 
-/* Return a line of /proc/meminfo in KiB, 0 if missing. */
+/* Return the value of a line of /proc/meminfo in KiB, or 0 if the line is missing. */
 static long memory_line(const char *name)
 {
 	char text[8192], *at;
@@ -690,7 +690,7 @@ TEST_F(long_run, many_sessions_leak_no_memory)
 	int i;
 
 	if (trace_repeat(CYCLES) < CYCLES)
-		SKIP(return, "fewer sessions show no leak: TRACE_PART is set");
+		SKIP(return, "too few sessions to reveal a leak: TRACE_PART is set");
 	for (i = 0; i < CYCLES + 200; i++) {
 		/* Measure after one-time allocations. */
 		if (i == 200) {
@@ -719,7 +719,7 @@ TEST_F(long_run, many_sessions_leak_no_memory)
 	free_memory -= memory_line("MemFree:");
 	TH_LOG("change in KiB: unreclaimable slabs %ld, vmalloc %ld, free memory %ld",
 	       unreclaimable, vmalloc, -free_memory);
-	/* 4 KiB per session would add 4000. Debug kernels free memory late. */
+	/* A leak of 4 KiB per session would add 4000. Debug kernels free memory late. */
 	EXPECT_GT(3000, unreclaimable);
 	EXPECT_GT(400, vmalloc);
 	EXPECT_GT(3000, free_memory);

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Proves that a CPU can go offline during a session: its stream ends with a complete
- * message and is reported, the others continue, and when the CPU is online again its stream,
- * sampling and counters resume, the counters from their last values. This is also tested
- * repeatedly and with racing threads.
+ * message, the end of the stream is reported, and the other streams continue. When the CPU is
+ * online again, its stream and sampling resume, and its counters continue from their last values.
+ * This is also tested repeatedly and with racing threads.
  *
- * TRACE_SECONDS: how long the threads race, in seconds (default 2).
+ * TRACE_SECONDS: duration of the threads' race in seconds (default 2).
  */
 #define _GNU_SOURCE
 #include <dirent.h>

@@ -53,7 +53,7 @@ FIXTURE(instruction) {
 	struct found found;
 };
 
-/* Return the lowest mode with branch messages that all encoders support, 0 if none. */
+/* Return the lowest mode with branch messages that all encoders support, or 0 if there is none. */
 static uint32_t a_mode(const struct trace_session *s)
 {
 	uint32_t mode;
@@ -363,7 +363,7 @@ TEST_F(instruction, many_successive_processes_are_traced)
 	unsigned int i;
 	pid_t child;
 
-	/* This mode produces the fewest bytes: the kernel's work for a process is a long trace. */
+	/* Use the mode with the fewest bytes, because the kernel's work is traced, too. */
 	self->s.instruction.mode = SIFIVE_TRACE_INSTRUCTION_HTM_OPTIMISED;
 	ASSERT_EQ(0, begin(self, SIFIVE_TRACE_INSTRUCTION_CHILDREN));
 	for (i = 0; i < PROCESSES; i++) {
@@ -587,7 +587,7 @@ TEST_F(instruction, cpu_continues_when_online_again)
 	EXPECT_LE(2, self->found.parts);
 }
 
-/* The driver's probe must not look up processes of an ended capture, nor trace for a later one. */
+/* The driver's probe must not look up an ended capture's processes, nor trace for a later one. */
 TEST_F(instruction, cpu_onlined_in_later_session_is_not_traced)
 {
 	const char *path = configure_leaver(self);

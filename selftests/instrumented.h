@@ -29,8 +29,8 @@ void calls_jump(jmp_buf to, unsigned int depth);
 unsigned int calls_deeper(const void *above, uint64_t *calls);
 
 /*
- * Throws an exception @depth calls down and catches it here: depth + 2 calls, and the same
- * number of exits.
+ * Throws an exception @depth calls down and catches it in the outermost call: depth + 2 calls,
+ * and the same number of exits.
  */
 unsigned int calls_throw(unsigned int depth);
 

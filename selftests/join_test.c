@@ -64,7 +64,7 @@ static int join(int fd, int session, uint32_t channels, struct sifive_trace_join
 	return trace_ioctl(fd, SIFIVE_TRACE_IOC_JOIN, arg);
 }
 
-/* Return the channel number of a new member, or a negative error; -1 means that none is free. */
+/* Return a new member's channel number, -1 if no channel is free, or another negative error. */
 static int join_new(uint32_t channels, int *fd, struct sifive_trace_join *arg)
 {
 	int ret;

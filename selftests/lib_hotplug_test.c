@@ -18,13 +18,13 @@
 
 #define ROUNDS	5
 
-/* More cycles or instructions than a round ever takes. */
+/* More cycles or instructions than any round takes. */
 #define TOO_FAR	BIT64(40)
 
 /**
  * struct seen - summary of the records
- * @calls:	entries and exits, on each source
- * @jumps:	counts that are far from the previous record's
+ * @calls:	number of entries and exits on each source
+ * @jumps:	number of counts that are far from the previous record's
  */
 struct seen {
 	uint64_t calls[SIFIVE_TRACE_MAX_ENCODERS];

@@ -170,7 +170,7 @@ TEST_F(pause, drained_capture_does_not_end)
 	EXPECT_EQ(EAGAIN, errno);
 	/* The session of a paused capture must not change either. */
 	EXPECT_EQ(-EBUSY, trace_config(self->s.fd, &self->s.config));
-	/* STOP leaves no pause. */
+	/* After STOP, no pause is in effect. */
 	ASSERT_EQ(0, trace_stop(self->s.fd));
 	EXPECT_EQ(0, read(self->s.fd, bytes, sizeof(bytes)));
 	EXPECT_EQ(0, trace_flags(self->s.fd) & (SIFIVE_TRACE_STATUS_RUNNING |

@@ -129,7 +129,7 @@ static uint64_t count_loop(struct _test_data_perf *self,
 		}							\
 	} while (0)
 
-/* Check that the session's counters increase and count the right events. */
+/* Check that the session's counters increase and count the correct events. */
 static void check_ours(struct __test_metadata *_metadata,
 		       struct _test_data_perf *self)
 {
@@ -221,10 +221,10 @@ static void close_all(int event[MANY])
 
 /* ---- events that come and go ------------------------------------------------ */
 
-/* Cycles pinned to this CPU; misses pinned to this thread; an event with a mapped page. */
+/* Pinned cycles of this CPU; pinned misses of this thread; an event with a mapped page. */
 enum { OF_CPU, OF_THREAD, MAPPED, KINDS };
 
-/* perf's events, by kind; -1 if closed. */
+/* Descriptors of perf's events, by kind; -1 if closed. */
 struct theirs {
 	int event[KINDS];
 	volatile struct perf_event_mmap_page *page;

@@ -20,7 +20,7 @@
 #define CHANNEL		5
 #define BUFFER		1048576
 
-/* Maximum number of captures until all threads have samples: on a loaded host each gets few. */
+/* Maximum number of captures until every thread has a sample: on a loaded host, each gets few. */
 #define CAPTURES	50
 
 static inline __attribute__((always_inline)) void *spin(void *arg, uint64_t turns)
@@ -30,7 +30,7 @@ static inline __attribute__((always_inline)) void *spin(void *arg, uint64_t turn
 	return arg;
 }
 
-/* Each function has 64 bytes to itself, so that a pc identifies it. */
+/* Each function occupies 64 aligned bytes, so a pc identifies the function. */
 static __attribute__((noinline, aligned(64))) void *own(void *arg)
 {
 	return spin(arg, 10000000);
@@ -238,7 +238,7 @@ TEST_F(process, only_named_processes_are_sampled)
 	EXPECT_EQ(self->other[0], list[1]);
 }
 
-/* With counts per thread, the driver keeps a table of the processes as well. */
+/* For per-thread counts, the driver also keeps a table of the processes. */
 TEST_F(process, several_processes_have_per_thread_counts)
 {
 	struct sifive_trace_counters counters = TRACE_ARG(sifive_trace_counters);

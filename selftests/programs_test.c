@@ -159,7 +159,7 @@ static void on_signal(int number)
 	sifive_trace_write(trace);
 	made(before, 3, 2);
 	/*
-	 * Do not fork for each signal, because that is slow. Use _Fork(), because fork() may wait
+	 * Do not fork for each signal, because that is slow. Use _Fork(), because fork() can wait
 	 * for the interrupted code.
 	 */
 	if (abilities & FORKING_HANDLERS && ++handled % 4 == 0)
@@ -499,7 +499,7 @@ static const char *set_up(struct actor *self)
 	options.channel = below(self, 16);
 	for (i = 0; i < ARRAY_SIZE(flags); i++)
 		options.flags |= below(self, 4) ? 0 : flags[i];
-	/* With per-thread counts, several threads may share a header. */
+	/* With per-thread counts, several threads can share a header. */
 	outcome->regular = !options.events || options.flags & SIFIVE_TRACE_PER_CPU ||
 			   !(options.flags & SIFIVE_TRACE_HEADER_ONCE);
 	trace = sifive_trace_open();
@@ -513,7 +513,7 @@ static const char *set_up(struct actor *self)
 	return NULL;
 }
 
-/* Run threads concurrently; tracing may be off when they end. */
+/* Run threads concurrently; tracing can be off when they end. */
 static const char *run_phase(struct actor *self, bool pause)
 {
 	unsigned int i, threads = below(self, abilities & CROWDED ? THREADS : THREADS / PHASES);

@@ -266,7 +266,7 @@ static void decode_part(struct __test_metadata *_metadata, struct _test_data_sba
 				  self->s.encoder.src_bits, &self->stream));
 }
 
-/* The time limit lets fast stores fill a large ring. */
+/* The time limit is long enough for fast stores to fill a large ring. */
 TEST_F(sba, large_ring_wraps)
 {
 	double limit = (double)trace_setting("TRACE_FILL_SECONDS", 120);
@@ -327,7 +327,7 @@ static bool wait_flag(int fd, uint32_t flag)
 	return trace_flags(fd) & flag;
 }
 
-/* Retry, because on a loaded machine the ring may wrap during a copy. */
+/* Retry, because on a loaded machine the ring can wrap during a copy. */
 static int collect_running(struct trace_session *s, struct trace_stream *stream)
 {
 	double end = trace_clock() + 600;
@@ -352,7 +352,7 @@ TEST_F(sba, each_snapshot_of_running_ring_is_complete)
 	ASSERT_EQ(0, trace_start(self->s.fd, 0));
 	ASSERT_EQ(0, trace_writer_start(&self->writer, &self->s, 0));
 	for (round = 0; round < 12; round++) {
-		/* The first two rounds may read the ring before it has wrapped. */
+		/* The first two rounds can read the ring before it has wrapped. */
 		if (round == 2)
 			ASSERT_TRUE(wait_flag(self->s.fd,
 					      SIFIVE_TRACE_STATUS_WRAPPED));

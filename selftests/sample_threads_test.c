@@ -18,7 +18,7 @@
 #define CHANNEL		5
 #define BUFFER		1048576
 
-/* Maximum number of captures until all threads have samples: on a loaded host each gets few. */
+/* Maximum number of captures until every thread has a sample: on a loaded host, each gets few. */
 #define CAPTURES	50
 
 #define CHILDREN	2
@@ -31,7 +31,7 @@ static inline __attribute__((always_inline)) void *spin(void)
 	return NULL;
 }
 
-/* Each function has 64 bytes to itself, so that a pc identifies it, and with it the thread. */
+/* Each function occupies 64 aligned bytes, so a pc identifies the function and its thread. */
 static __attribute__((noinline, aligned(64))) void *first(void *unused)
 {
 	return spin();

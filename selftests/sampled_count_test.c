@@ -188,7 +188,7 @@ static void *exit_elsewhere(void *cpu)
 	return NULL;
 }
 
-/* A thread's counts are kept until it exits, for SIFIVE_TRACE_THREADS threads. */
+/* The counts of SIFIVE_TRACE_THREADS threads are kept, each until the thread exits. */
 TEST_F(sampled_count, threads_can_exit_on_cpus_outside_the_capture)
 {
 	struct sifive_trace_config config = trace_whole_config(self->fd);
@@ -198,7 +198,7 @@ TEST_F(sampled_count, threads_can_exit_on_cpus_outside_the_capture)
 	unsigned int i;
 
 	if (trace_repeat(SIFIVE_TRACE_THREADS) < SIFIVE_TRACE_THREADS)
-		SKIP(return, "fewer threads show no leak: TRACE_PART is set");
+		SKIP(return, "too few threads to reveal a leak: TRACE_PART is set");
 	if (trace_encoder(self->fd, 1, &encoder) || encoder.cpu < 0)
 		SKIP(return, "this board has one hart");
 	config.encoders = 1;

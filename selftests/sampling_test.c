@@ -31,7 +31,7 @@ static inline __attribute__((always_inline)) void turn(uint64_t turns)
 		     "	bnez %0, 1b" : "+r"(turns));
 }
 
-/* Each function has 64 bytes to itself, so that a pc identifies it. */
+/* Each function occupies 64 aligned bytes, so a pc identifies the function. */
 static __attribute__((noinline, aligned(64))) void work(uint64_t turns)
 {
 	turn(turns);
@@ -47,7 +47,7 @@ static bool in(void (*worker)(uint64_t turns), uint64_t pc)
 	return pc - (uintptr_t)worker < 64;
 }
 
-/* Cycles and instructions, if taken; differences are accumulated since the header. */
+/* Cycles and instructions, if taken; differences are added up, starting at the header. */
 struct sample {
 	unsigned int src;
 	uint64_t pc, time, count[2];
@@ -150,7 +150,7 @@ static unsigned int at_least(const struct _test_data_sampling *self, unsigned in
 	return self->exact || !n ? n - n / 10 : n / 50 + 1;
 }
 
-/* Return the maximum possible number at a 1 ms interval in this much CPU time. */
+/* Return the maximum number of samples at a 1 ms interval in this much CPU time. */
 static unsigned int at_most(uint64_t microseconds)
 {
 	return microseconds / 1000 + microseconds / 4000 + 10;

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Proves that users can share a machine's trace hardware: all readers of a running ring share one
- * copy, during which others continue; one user's capture is private; STATUS from others disturbs no
- * hart; a session leaves no data in SRAM for the next; and a failing call has no effect.
+ * copy, during which other calls continue; one user's capture is private; STATUS from others
+ * disturbs no hart; a session leaves no data in SRAM for the next; and a failing call has no
+ * effect.
  */
 #define _GNU_SOURCE
 #include <fcntl.h>
@@ -110,7 +111,7 @@ static int as_user(uid_t user, uint64_t caps, int (*fn)(int fd), int fd)
 #define RING	(4ull << 20)
 #define READERS	8
 
-/* Return a line of /proc/meminfo in bytes. */
+/* Return the value of a line of /proc/meminfo in bytes. */
 static long long memory_line(const char *name)
 {
 	char text[8192], *at;

@@ -6,7 +6,7 @@
  *
  * The kernel's pm_test wakes the machine immediately. TRACE_SLEEP is the depth, one of
  * /sys/power/pm_test: every machine survives the default, freezer; deeper levels need
- * drivers that support them, above all for the disk. With "processors" the other CPUs
+ * drivers that support them, in particular for the disk. With "processors" the other CPUs
  * go offline and online.
  */
 #define _GNU_SOURCE

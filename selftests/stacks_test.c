@@ -2,7 +2,7 @@
 /*
  * Proves that samples include the registers and the stack of the sampled code: as much as was
  * requested, up to memory that cannot be read; that a bad stack pointer costs a sample only its
- * stack; and that samples in the kernel have its addresses first, if they are wanted.
+ * stack; and that samples in the kernel begin with kernel addresses if these are requested.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -22,7 +22,7 @@
 #define CHANNEL		5
 #define BUFFER		1048576
 
-/* Maximum number of captures until there are samples: on a loaded host each capture gets few. */
+/* Maximum number of captures to make until one has samples: on a loaded host, each gets few. */
 #define CAPTURES	50
 #define TURNS		3000000
 #define CALLS		3000
@@ -63,7 +63,7 @@ FIXTURE(stacks) {
 	/* Two pages, of which the second cannot be read. */
 	uint64_t *page;
 	size_t size;
-	/* Number of samples in spin(), number of wrong ones, and the latest sample. */
+	/* Number of samples in spin(), number of wrong samples, and the latest sample. */
 	unsigned int samples, wrong;
 	unsigned long sp;
 	struct trace_record latest;
@@ -354,7 +354,7 @@ TEST_F(stacks, reading_stacks_of_named_processes_needs_permission)
 	struct sifive_trace_start start = TRACE_ARG(sifive_trace_start);
 	int32_t process = getpid();
 
-	/* Any word of a stack may look like a caller. */
+	/* Any word of a stack can look like a caller. */
 	const struct {
 		uint32_t flags;
 		int error;

@@ -52,7 +52,7 @@ elif [ "$failed" -eq 0 ] && [ -n "$(short_of_plan)" ]; then
 fi
 echo "$passed $failed $skipped" >"$dir/$name.count"
 
-# Use one write, because other suites may run concurrently.
+# Use one write, because other suites can run concurrently.
 report() {
 	printf '%-10s %4d passed, %d failed, %d skipped, %d s, CPU %d s%s\n' "$name" \
 		"$passed" "$failed" "$skipped" $((SECONDS - start)) "$cpu" "$note"

@@ -23,7 +23,7 @@
 /* Number of times that a thread voluntarily leaves the CPU. */
 #define TURNS		50
 
-/* Maximum number of captures until one has the record that a test needs. */
+/* Maximum number of captures to make until one contains the record that a test needs. */
 #define TRIES		100
 
 /* All kinds of records are below this. */
@@ -31,22 +31,22 @@
 
 /**
  * struct found - the records of a capture
- * @total:	records with a thread
+ * @total:	number of records with a thread
  * @begins:	number of BEGIN records
  * @kind:	number of records of each kind
- * @bad:	records that contradict the previous one
- * @overlaps:	threads that start to run while another one is running
- * @unwoken:	threads that run after sleep without a wake-up
- * @foreign:	records of threads not in @threads
- * @idle:	ends of the recording at which no thread is running
+ * @bad:	number of records that contradict the previous record
+ * @overlaps:	number of times that a thread starts to run while another is running
+ * @unwoken:	number of times that a thread runs after sleep without a wake-up
+ * @foreign:	number of records of threads that are not in @threads
+ * @idle:	number of ends of the recording at which no thread is running
  * @marked, @ended: times of the last mark and of the last end in @idle
  * @threads:	ids of the test's threads
  * @count:	number of @threads
- * @ran:	how long each thread ran, in ticks
+ * @ran:	running time of each thread, in ticks
  * @first, @last: times of each thread's first and last record
- * @off:	how long each thread did not run between these times, in ticks
+ * @off:	time that each thread spent off the CPU between these times, in ticks
  * @latest:	kind of the thread's last record, except wake-ups
- * @woken:	the thread was woken since that record
+ * @woken:	the thread has been woken since that record
  */
 struct found {
 	unsigned int total, begins, kind[KINDS], bad, overlaps, unwoken, foreign, idle;
@@ -268,7 +268,7 @@ TEST_F(switches, each_wait_is_recorded)
 	getrusage(RUSAGE_THREAD, &after);
 	self->found.count = 2;
 	check(_metadata, self);
-	/* A thread can be preempted on its way to sleep. */
+	/* A thread can be preempted just before it sleeps. */
 	EXPECT_LE(TURNS, kind[SIFIVE_TRACE_SWITCH_SLEEPS] +
 			 kind[SIFIVE_TRACE_SWITCH_PREEMPTED]);
 	EXPECT_LT(0, kind[SIFIVE_TRACE_SWITCH_SLEEPS]);
@@ -397,7 +397,7 @@ TEST_F(switches, vfork_parent_is_uninterruptible)
 	unsigned int i;
 
 	ASSERT_EQ(0, start(self));
-	/* A child may finish before its parent waits. */
+	/* A child can finish before its parent waits. */
 	for (i = 0; i < TURNS; i++)
 		spawn();
 	check(_metadata, self);

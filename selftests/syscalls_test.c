@@ -77,7 +77,7 @@ struct caller {
 
 #define CALLERS	4
 
-/* Return a thread's entry; the first one serves all if there are too many. */
+/* Return a thread's entry, or the first entry if there are more threads than entries. */
 static struct caller *find(struct caller *caller, uint32_t thread)
 {
 	unsigned int i;
@@ -276,7 +276,7 @@ static void count_marks(const struct trace_stream *stream, unsigned int *marks,
 	}
 }
 
-/* Without that record, a reader could not attribute calls until the thread leaves the CPU. */
+/* Without the thread's record, a reader could not attribute calls until the next switch. */
 TEST_F(syscalls, running_thread_is_recorded_after_loss)
 {
 	unsigned int i, marks = 0, unnamed = 0;
@@ -290,7 +290,7 @@ TEST_F(syscalls, running_thread_is_recorded_after_loss)
 	if (move_driver(!self->s.encoder.cpu))
 		SKIP(return, "this board has one CPU");
 	ASSERT_EQ(0, start(self));
-	/* Lose records several times, because a switch may happen to follow a mark. */
+	/* Lose records several times, because a mark may happen to be followed by a switch. */
 	for (i = 0; i < LOSSES; i++)
 		ASSERT_EQ(0, lose_some(self, &bytes, &size));
 	ASSERT_EQ(0, trace_stop(self->s.fd));

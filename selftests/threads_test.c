@@ -44,7 +44,7 @@ struct counts {
 	uint64_t of[TRACE_ISR + 1];
 };
 
-/* Records that were started, and those that were not abandoned. */
+/* Number of records that were started, and of those that were not abandoned. */
 static struct counts begun, made;
 
 static void count(struct counts *counts, enum trace_kind kind, uint64_t number)
@@ -118,7 +118,7 @@ static int begin(const struct sifive_trace_info *info)
 	trace = sifive_trace_open();
 	if (!trace)
 		return -1;
-	/* Several sinks may have to share the memory that one could have alone. */
+	/* Several sinks may have to share the memory that a single sink could use alone. */
 	for (options.buffer = BUFFER; sifive_trace_setup(trace, &options);
 	     options.buffer /= 2)
 		if (options.buffer < 1 << 17)
@@ -469,7 +469,7 @@ static void *until_stop(void *number)
 	return NULL;
 }
 
-/* A thread may be anywhere in a record when a dump pauses and resumes the trace. */
+/* A thread can be anywhere in a record when a dump pauses and resumes the trace. */
 TEST_F(threads, records_made_during_dump_are_reported_lost)
 {
 	struct sifive_trace_report report = { .size = sizeof(report) };
@@ -482,7 +482,7 @@ TEST_F(threads, records_made_during_dump_are_reported_lost)
 		ASSERT_EQ(0, pthread_create(&thread[i], NULL, until_stop, (void *)(uintptr_t)i));
 	pthread_barrier_wait(&all_there);
 	/*
-	 * Repeat until a record was made during a pause: on a loaded host this may take
+	 * Repeat until a record was made during a pause: on a loaded host this can take
 	 * a long time.
 	 */
 	for (i = 0; i < times || (!report.lost_threads && i < 100 * times); i++) {

@@ -26,7 +26,7 @@
 #define BUFFER		0x100000
 #define INTERVAL	1000
 
-/* The function has 64 bytes to itself, so that a pc identifies it. */
+/* The function occupies 64 aligned bytes, so a pc identifies the function. */
 static __attribute__((noinline, aligned(64))) void busy(uint64_t turns)
 {
 	asm volatile("1:	addi %0, %0, -1\n"
@@ -337,7 +337,7 @@ TEST_F(timer, records_coexist_with_entry_and_exit_records)
 	EXPECT_EQ(0, report.lost_samples);
 }
 
-/* Return the number of encoders with samples in busy(), as far as the samples are in memory. */
+/* Return the number of encoders with samples in busy(), according to the samples in memory. */
 static uint32_t encoders_in_busy(int fd)
 {
 	struct trace_totals totals;

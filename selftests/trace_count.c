@@ -33,7 +33,7 @@ const struct sifive_trace_slot *trace_own_slot(int fd)
 	return slots == MAP_FAILED ? NULL : &slots[thread.slot];
 }
 
-/* Repeat until the slot's sequence number has not changed while the count was read. */
+/* Repeat until the slot's offset is unchanged across the read of the counter. */
 uint64_t trace_own_count(const struct sifive_trace_slot *slot, unsigned int counter)
 {
 	const volatile __u64 *offset = &slot->offset[counter];
@@ -184,7 +184,7 @@ bool trace_emulated(void)
 	char list[256], *name;
 	int bytes = trace_file_read("/proc/device-tree/compatible", list, sizeof(list));
 
-	/* A board's own compatible string may precede the emulator's. */
+	/* A board's own compatible string can precede the emulator's. */
 	for (name = list; name < list + bytes; name += strlen(name) + 1)
 		if (!strcmp(name, "riscv-virtio"))
 			return true;

@@ -76,7 +76,7 @@ long trace_consecutive(const struct trace_stream *stream, uint32_t *first,
  * @thread:	the thread
  * @session:	session whose page it stores to, from the encoder's CPU
  * @next:	next value to store; read by others
- * @limit:	value to wait at, 0 = none; set by others
+ * @limit:	value at which to wait, or 0 for no limit; set by others
  * @quit:	request to end
  */
 struct trace_writer {
@@ -95,16 +95,16 @@ uint32_t trace_writer_stop(struct trace_writer *w);
 uint64_t trace_random(uint64_t *state);
 
 /*
- * Replaces the session with one on the second encoder. Returns the sysfs file that takes that
- * encoder's CPU offline, or NULL if its CPU cannot go offline, or if there is no second encoder:
- * the new session is then on the first one.
+ * Replaces the session with one on the second encoder, or on the first if there is no second one.
+ * Returns the sysfs file that takes the second encoder's CPU offline, or NULL if there is no second
+ * encoder or its CPU cannot go offline.
  */
 const char *trace_session_leaver(struct trace_session *s);
 
 /* Return a number from the environment, or @otherwise. */
 uint64_t trace_setting(const char *name, uint64_t otherwise);
 
-/* Return the number of repetitions, if a full run has @count: one in TRACE_PART of these. */
+/* Return @count, the number of repetitions of a full run, divided by TRACE_PART and rounded up. */
 int trace_repeat(int count);
 
 /* Return the error when a child of the same user, without capabilities, reads the capture. */

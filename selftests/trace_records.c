@@ -44,7 +44,7 @@ struct reading {
 
 /*
  * Called when a record has all its counters. This is known only once the next word arrives, because
- * the last counter may have an upper half.
+ * the last counter can have an upper half.
  */
 static void finish(struct reading *r, struct stream *s)
 {

@@ -40,7 +40,7 @@ enum trace_kind {
  * @caller:	the return-address register, then return addresses of the stack's frames
  * @values:	number of registers and 8-byte words of the stack
  * @stack:	first TRACE_STACK_VALUES of these registers and words
- * @value:	counts in order; differences are accumulated since the header
+ * @value:	counts in order; differences are added up, starting at the header
  */
 struct trace_record {
 	unsigned int encoder, src, channel, kind, owner, type, counters;

@@ -4,7 +4,7 @@
  * (SIGBUS, never a stray access), or by threads that read and poll; that it works again
  * once rebound; and that the module cannot be unloaded while in use.
  *
- * TRACE_SECONDS: how long components are unbound and bound while threads race, in seconds
+ * TRACE_SECONDS: time for which components are unbound and bound while threads race, in seconds
  * (default 2).
  */
 #define _GNU_SOURCE
@@ -272,7 +272,7 @@ TEST_F(unbind, can_be_repeated)
 
 static double race_end;
 
-/* Create sessions in a loop; any step may fail at any time. */
+/* Create sessions in a loop; any step can fail at any time. */
 static void *race(void *arg)
 {
 	struct _test_data_unbind *self = arg;

@@ -22,14 +22,14 @@
 #include "kselftest_harness.h"
 #include "trace_more.h"
 
-/* Stores made before the driver reacts must fit, because the emulator may pause for a long time. */
+/* Stores made before the driver reacts must fit, because the emulator can pause for a long time. */
 #define BUFFER		0x400000
 #define BUFFER_LEAST	0x100000
 
 #define WRITERS		64
 #define CHUNK		65536
 
-/* How long stores wait for a reader, in seconds. */
+/* Maximum time for which stores wait for a reader, in seconds. */
 #define ALONE		5
 
 /**
@@ -610,7 +610,7 @@ TEST_F(wait, cpu_can_go_offline_while_stores_wait)
 
 /* ---- dropping ---------------------------------------------------------------- */
 
-/* Stores that do not check for room are made, and delay no program. */
+/* Stores that are made without a check for room do not delay the program. */
 TEST_F(wait, drop_flag_reports_full_sink_without_waiting)
 {
 	struct sifive_trace_status status;

@@ -40,7 +40,7 @@ static bool read_no_counter(unsigned long *registers, uint32_t instruction)
 	return true;
 }
 
-/* Emulate counters and events that read 0 by the architecture, but trap on this emulator. */
+/* Emulate counters and events that must read 0, but whose CSRs trap on this emulator. */
 static bool read_zero(unsigned long *registers, uint32_t instruction)
 {
 	uint32_t csr = instruction >> 20;
@@ -115,7 +115,7 @@ static void test_refuses(void)
 	result(perfTraceOn() && perfWriteCntrs(), "calls fail before initialisation");
 	result(perfInit(0, 1) && perfInit(PERF_MAX_HARTS + 1, 1) && perfInit(2, 2),
 	       "perfInit refuses invalid arguments");
-	result(!perfInit(2, 1), "perfInit");
+	result(!perfInit(2, 1), "perfInit succeeds");
 	result(perfManualInit(&cache, 1, CHANNEL, perfCount_Raw, BUFFER) &&
 	       perfManualInit(events, EVENTS, 32, perfCount_Raw, BUFFER) &&
 	       perfManualInit(events, EVENTS, CHANNEL, perfCount_Raw,
@@ -221,7 +221,7 @@ static void test_manual(void)
 	ok = !perfTraceOff() && ok;
 	/* Tracing is off: this record is not in the trace. */
 	perfWriteCntrs();
-	result(ok, "manual records");
+	result(ok, "manual records are written");
 	hand_out_own("manual");
 }
 
@@ -234,7 +234,7 @@ static void test_entry_exit(void)
 	ok = fib(5) == 5 && ok;
 	ok = !perfTraceOff() && ok;
 	ok = fib(5) == 5 && ok;
-	result(ok, "entry and exit records");
+	result(ok, "entry and exit records are written");
 	hand_out_own("hooks");
 }
 
@@ -258,7 +258,7 @@ static bool run_timer(uint32_t bytes, int interval, unsigned int ms)
 
 static void test_timer(void)
 {
-	result(run_timer(3 * BUFFER, 1000, 50), "timer records");
+	result(run_timer(3 * BUFFER, 1000, 50), "the timer writes records");
 	hand_out_own("timer");
 	result(run_timer(BUFFER / 2, 1, 5), "no interval is shorter than 100 us");
 	hand_out_own("shortest");
@@ -376,7 +376,7 @@ static void test_sram(void)
 	}
 	ok = !perfTraceOff() && ok;
 	ok = !perfTraceBuffer(&bytes) && bytes && bytes <= sizeof(copy) && ok;
-	result(ok, "manual records in SRAM");
+	result(ok, "manual records are written to SRAM");
 	if (!ok)
 		return;
 	funnel[SINK_RP] = 0;

@@ -138,7 +138,7 @@ static bool switching(struct hart *hart, unsigned long id)
 	return ok;
 }
 
-/* The second hart starts when the first is done, and the first one's capture is kept. */
+/* The second hart starts when the first is done, and the first hart's capture is kept. */
 static bool in_turn(struct hart *hart, unsigned long id)
 {
 	bool ok;
@@ -170,11 +170,11 @@ static const struct part {
 	const char *what;
 	const char *trace[HARTS];
 } parts[] = {
-	{ timers, "two timers", { "timers0", "timers1" } },
-	{ together, "round by round", { "together0", "together1" } },
-	{ switching, "tracing is turned on and off at any time", { "switching0", "switching1" } },
-	{ in_turn, "one hart after the other", { "turns0", "turns1" } },
-	{ storm, "tracing is toggled until the buffer is nearly full", { "storm0", "storm1" } },
+	{ timers, "the timers of both harts write records", { "timers0", "timers1" } },
+	{ together, "both harts record in each round", { "together0", "together1" } },
+	{ switching, "tracing can be turned on and off at any time", { "switching0", "switching1" } },
+	{ in_turn, "the second hart records after the first is done", { "turns0", "turns1" } },
+	{ storm, "tracing can be toggled until the buffer is nearly full", { "storm0", "storm1" } },
 };
 
 #define PARTS	(sizeof(parts) / sizeof(parts[0]))
@@ -212,7 +212,7 @@ int main(void)
 {
 	unsigned int i;
 
-	result(!perfInit(HARTS, FUNNELS), "perfInit");
+	result(!perfInit(HARTS, FUNNELS), "perfInit succeeds");
 	start_second(second);
 	for (i = 0; i < PARTS; i++)
 		run_part(i);

@@ -3,9 +3,9 @@
  * Measures the cost of reading a capture, and of a store to a removed page, in instructions
  * including the kernel's.
  *
- *	drain	prints three lines: what, then instructions and bytes:
+ *	drain	prints three lines, each with a name, instructions and bytes:
  *		drain-stopped	read() of a stopped buffer
- *		drain-running	the same for a running, drained capture
+ *		drain-running	read() of a running, drained capture
  *		drain-fault	a store to a page that the driver removed when the buffer was
  *				full, after the reader has made room
  *

@@ -3,10 +3,10 @@
  * Measures the cost of recording a context switch between two threads of a session, and a
  * wake-up, in instructions including the kernel's, and in bytes.
  *
- *	switches	prints lines: "context-switch", instructions and bytes of the two
- *			records of a switch; "wake-up", the same for the record of a wake-up
+ *	switches	prints two lines: "context-switch" with the instructions and bytes of
+ *			a switch's two records, and "wake-up" with those of a wake-up's record
  *
- * Both threads run on CPU 0, by SCHED_FIFO: each sched_yield() of one lets the other run once.
+ * Both threads run on CPU 0 under SCHED_FIFO: each sched_yield() of one lets the other run once.
  * Then each wakes the other with a byte, and sleeps until it receives one.
  */
 #include <err.h>
@@ -71,7 +71,7 @@ static void exchange(void)
 		err(1, "pipe");
 }
 
-/* Return the cost of a round: to the other thread, and back. */
+/* Return the cost of a switch to the other thread and back. */
 static uint64_t round_trip(void)
 {
 	struct meter meter;

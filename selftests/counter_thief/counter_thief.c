@@ -17,11 +17,11 @@ MODULE_PARM_DESC(cpu, "the CPU");
 
 static unsigned long counter;
 module_param(counter, ulong, 0);
-MODULE_PARM_DESC(counter, "its SBI index");
+MODULE_PARM_DESC(counter, "SBI index of the counter");
 
 static bool restart;
 module_param(restart, bool, 0);
-MODULE_PARM_DESC(restart, "restart it as a cycle counter, from perf's initial value");
+MODULE_PARM_DESC(restart, "restart the counter as a cycle counter, from perf's initial value");
 
 static bool online;
 module_param(online, bool, 0);

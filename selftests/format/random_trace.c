@@ -2,7 +2,7 @@
 /*
  * Writes a random trace and its side-car file: sources, channels, count types and
  * counters of all widths, several headers, abandoned records, marks, callers, Error messages, all
- * kinds of timestamps; every fourth is a ring.
+ * kinds of timestamps. Every fourth trace is a ring.
  *
  *	random_trace SEED FILE
  */

@@ -86,7 +86,7 @@ static void save_stack(const char *path, bool named, unsigned int signals)
  */
 #define WRITERS	20
 
-/* Save this trace for every third writer; the other two traces cover the rest. */
+/* Save this trace for every third writer; the other two traces cover the other writers. */
 static void save_writers(const char *folder, const char *name, unsigned int type,
 			 const struct gen *gen)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Aborts hibernation once all devices are prepared, and optionally overwrites memory first:
- * a power cut destroys memory that the kernel does not save. Tests that the driver does not
+ * Aborts hibernation once all devices are prepared, and optionally overwrites memory first,
+ * because a power cut destroys memory that the kernel does not save. Tests that the driver does not
  * mistake overwritten memory for a capture.
  */
 

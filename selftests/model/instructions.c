@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Tests instruction trace of a hart that does not run: the bytes with which a trace begins and
- * ends in each mode. program.sh tests the rest, with a running hart.
+ * Tests instruction trace of a hart that is not running: the first and last bytes of a trace in
+ * each mode. program.sh tests everything else, with a running hart.
  */
 #include "kselftest_harness.h"
 #include "board.h"

@@ -181,7 +181,7 @@ TEST_F(encoder, timestamps_are_xored_with_previous)
 		     "8c 00 0d 0c 0b ff ff", written(&self->b));
 }
 
-/* Decoders take a timestamp of 0 for a missing one, so the encoder sends 1 at tick 0. */
+/* Decoders interpret a timestamp of 0 as a missing one, so the encoder sends 1 at tick 0. */
 TEST_F(encoder, timestamp_is_never_zero)
 {
 	start(&self->b, OWN_SINK, TS_ENABLE, ON);

@@ -2,7 +2,7 @@
 /*
  * Opens an instrumented object in a separate namespace, with dlmopen(), and calls it; opens a
  * second one in the same way while tracing is on. Prints the number of calls in each. Arguments:
- * the trace's file, the objects.
+ * the trace file and the objects.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>

@@ -2,7 +2,7 @@
 /*
  * Opens and closes instrumented objects while tracing is on and another thread makes
  * calls. Prints the number of calls in each object: "calls one 12".
- * Arguments: the trace's file, the objects.
+ * Arguments: the trace file and the objects.
  */
 #include <dlfcn.h>
 #include <pthread.h>
@@ -20,7 +20,7 @@ static __attribute__((noinline)) void own_leaf(void)
 	asm volatile("");
 }
 
-/* Starts before tracing does, and ends before tracing does. */
+/* This thread starts before tracing starts, and ends before tracing ends. */
 __attribute__((no_instrument_function)) static void *work(void *unused)
 {
 	while (!stop && own_calls < 10000) {

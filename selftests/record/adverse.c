@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /*
- * Does what makes a library that was not written for the program fail:
+ * Does things that can make a preloaded library fail:
  *
  *	adverse work		makes calls
  *	adverse unload OBJECT	unloads an object in a thread that is cancelled, then in another
@@ -10,7 +10,7 @@
  *	adverse pipe		executes itself with a standard error that nobody reads
  *	adverse wait FILE	executes itself when FILE exists
  *
- * "work", also when it is executed, and children make CALLS calls of leaf().
+ * "work", which pipe and wait also execute, and forked children make CALLS calls of leaf().
  */
 #include <dlfcn.h>
 #include <fcntl.h>
@@ -121,7 +121,7 @@ static int loader(void)
 	return pthread_join(thread, NULL) || failed;
 }
 
-/* Like setproctitle() of many servers: the environment moves to make room for the title. */
+/* Move the environment to make room for a title, as setproctitle() of many servers does. */
 static int title(char **argv)
 {
 	char *begin = argv[0], *end = begin;

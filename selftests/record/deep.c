@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /*
- * Without hooks and frame pointers: the argument is the depth of a recursion, whose innermost call
- * calls the hot function.
+ * Built without hooks or frame pointers. The argument is the depth of a recursion, whose innermost
+ * call calls the hot function.
  */
 #include <stdio.h>
 #include <stdlib.h>

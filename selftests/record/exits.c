@@ -185,7 +185,7 @@ static HIDDEN void send_signals(void)
 }
 
 /*
- * The event that ends the process may occur late. After @quick passes, the thread sleeps now and
+ * The event that ends the process can occur late. After @quick passes, the thread sleeps now and
  * then to let the reader run, as the other threads do.
  */
 static HIDDEN void pass_until_ended(unsigned int quick)

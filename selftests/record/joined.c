@@ -11,7 +11,7 @@
 
 #define ROUNDS	3
 
-/* perfWriteCntrs() of the library, NULL without it. */
+/* The library's perfWriteCntrs(), or NULL without the library. */
 static int (*write_record)(void);
 
 static volatile unsigned int sum;

@@ -5,8 +5,8 @@
 joined.py COMMAND OPTIONS... TRACE
 
 COMMAND reads the trace. Prints a line for each check, with its result:
-    tree	instruction trace and records show the same calls of the program's functions, as
-		often as the source makes them
+    tree	instruction trace and records show the same calls of the program's functions, in
+		the numbers that the source makes
     self	self times of these functions differ by at most 2 %
     counts	from each record to the next, the instruction counter has counted the instructions
 		in the flow, and in the code that writes a record
@@ -69,8 +69,9 @@ def check_tree(command):
 
 
 def self_times(command, calls):
-    """The time in each of the program's functions, without the others and the tracer. As in the
-    records, this includes the time of functions without hooks that they call."""
+    """Return the time in each of the program's functions, without the time in the tracer or in
+    the program's other functions. As in the records, functions without hooks count as part of
+    their caller."""
     times = Counter()
     for line in run(command, "export", "--format", "folded", "--calls", calls).splitlines():
         path, time = line.rsplit(" ", 1)

@@ -161,7 +161,7 @@ def report(command, *options):
 
 def expected(command):
     calls, sums = Counter(), {}
-    # Several functions may have the same name.
+    # Several functions can have the same name.
     for row in report(command):
         calls[row["function"]] += row["calls"]
     for row in report(command, "--by", "interval"):

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Maps its own file as code many times, and executes another program:
+ * Maps its own file as code many times, and then executes another program:
  *
  *	maps slowly|apart|stopped NUMBER PROGRAM...
  *

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /*
- * C++: methods, including a virtual one, lambdas, and exceptions that leave several calls. Some
+ * A C++ program with methods, including a virtual one, lambdas, and exceptions that leave several
+ * calls. Some
  * functions are in another file, stock.cc.
  */
 #include <stdexcept>

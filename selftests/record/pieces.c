@@ -35,7 +35,7 @@
 /* More threads than channels. */
 #define THREADS	40
 
-/* The recorder is woken when this part of the buffers is unread. */
+/* The recorder is woken when 1 / PART of the buffers is unread. */
 #define PART	16
 
 __attribute__((noinline)) static void work(void)

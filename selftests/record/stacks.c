@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /*
- * Without hooks, with frame pointers: two callers at different depths call the hot function. They
- * do not alternate, so that interval samples hit both.
+ * Built without hooks, but with frame pointers: two callers at different depths call the hot
+ * function. The callers do not alternate, so that interval samples hit both.
  */
 #include <stdlib.h>
 

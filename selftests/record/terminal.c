@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-/* terminal COMMAND ARGUMENT...: runs it on a terminal, and prints what appears there. */
+/* terminal COMMAND ARGUMENT...: runs COMMAND on a terminal, and prints the terminal's output. */
 #include <pty.h>
 #include <stdio.h>
 #include <sys/wait.h>

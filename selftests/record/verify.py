@@ -4,10 +4,10 @@
 
 	verify.py WHAT CALLS FILE [MORE...]
 
-CALLS holds lines "calls THREAD CALLER FUNCTION NUMBER"; "-" means no caller. FILE is, by WHAT:
+CALLS contains lines "calls THREAD CALLER FUNCTION NUMBER"; "-" means no caller. FILE is, by WHAT:
 
 	nesting	decode --format json: records pair up; each call from its caller
-	lines	the same: each record's line contains the function's name
+	lines	decode --format json: each record's line contains the function's name
 	report	report --format csv --by thread
 	chrome, csv, folded, html, ctf
 		that export; folded --weight calls; ctf as babeltrace2 prints it
