@@ -296,19 +296,19 @@ result $? "list: includes the timestamp, which record -e accepts"
 	$(sed -nE 's/^([0-9]+) more events cannot be counted here.*/\1/p' "$out/list.txt"))) ]
 result $? "list: the number of hidden events is reported"
 finds held 0 "no counter for cycles is free: perf or another program uses them" "record other events" \
-	"that no counter is free"
+	"a lack of free counters is reported"
 ! grep -q '^  cycles' "$out/heldlist.txt" && grep -q '^  instructions' "$out/heldlist.txt"
 result $? "list: events whose counters perf uses are omitted"
 refused heldrecord 125 "no counter that can count it is free" "record: a lack of free counters is reported"
-finds older 1 "the module has interface version 3, this command needs 4" "the same version" "a module with another interface version"
+finds older 1 "the module has interface version 3, this command needs 4" "the same version" "a module with another interface version is reported"
 finds gone 0 "CPU 1: no encoder: nothing is recorded there" "taskset -c 0 PROGRAM" \
-	"a CPU without an encoder"
+	"a CPU without an encoder is reported"
 finds goneonly 1 "no CPU that this process may run on has an encoder" "taskset" \
-	"a process that may run only on a CPU without an encoder"
+	"a process that may run only on a CPU without an encoder is reported"
 ! grep '^note\|^PROBLEM' "$out/without.txt" | grep -vq 'trace@11001000 is not bound'
 result $? "doctor: with taskset to the CPU with an encoder, only the unbound encoder is reported"
 finds none 1 "is loaded, but found no trace encoder" \
-	"echo 11000000.trace >.*/sifive-trace-encoder/bind" "a module that found no encoder"
+	"echo 11000000.trace >.*/sifive-trace-encoder/bind" "a module that found no encoder is reported"
 
 # ---- what programs load ----------------------------------------------------------
 

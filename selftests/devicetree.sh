@@ -251,7 +251,7 @@ finds() {
 	grep -A 1 -E "^# $2 +$3" "$out/$1.findings" | grep -qE -- "-> .*$4"
 	local status=$?
 	[ "$status" -eq 0 ] || cat "$out/$1.findings"
-	result "$status" "info: reports $5"
+	result "$status" "info: $5"
 }
 
 # logs FILE WORDS NAME: expect the module's line in the kernel log to contain WORDS.
@@ -259,7 +259,7 @@ logs() {
 	grep -qF -- "$2" "$out/$1.log"
 	local status=$?
 	[ "$status" -eq 0 ] || sed 's/^/# /' "$out/$1.log"
-	result "$status" "kernel log: reports $3"
+	result "$status" "kernel log: $3"
 }
 
 altered some p550 '
@@ -273,21 +273,21 @@ altered some p550 '
 &{/soc/trace@11000000} { status = "disabled"; };
 &{/soc/trace@11001000} { reg = <0x0 0x11001000 0x0 0x100>; };
 DTS
-finds some-before PROBLEM "the kernel module is not loaded" insmod "a module that is not loaded"
-finds some-after note "/soc/trace@11000000 is disabled" 'status property to "okay"' "a disabled node"
+finds some-before PROBLEM "the kernel module is not loaded" insmod "a module that is not loaded is reported"
+finds some-after note "/soc/trace@11000000 is disabled" 'status property to "okay"' "a disabled node is reported"
 finds some-after note "the module refuses /soc/trace@11001000: its registers need 4096 bytes" \
-	"--report" "a refused node, and why"
+	"--report" "a refused node is reported, and why it is refused"
 finds some-after note "/soc/trace@11002000 is bound to the driver simple-pm-bus" \
 	"echo 11002000.trace >.*/simple-pm-bus/unbind; .*/sifive-trace-encoder/bind" \
-	"a node with another driver"
+	"a node with another driver is reported"
 grep -q 'Tracing works here' "$out/some-after.txt"
 result $? "info: the remaining encoder works"
 finds some-none PROBLEM "/soc/trace@11003000 is not bound" \
-	"echo 11003000.trace >.*/sifive-trace-encoder/bind" "a node without a driver"
-finds some-none PROBLEM "/soc/trace@11000000 is disabled" okay "that the last encoder is disabled"
-logs some "encoders: 1, funnels: 1; trace@11000000 is disabled; " "a disabled node"
-logs some "trace@11001000 is refused: its registers need 4096 bytes" "a refused node, and why"
-logs some "trace@11002000 is bound to the driver simple-pm-bus" "a node with another driver"
+	"echo 11003000.trace >.*/sifive-trace-encoder/bind" "a node without a driver is reported"
+finds some-none PROBLEM "/soc/trace@11000000 is disabled" okay "a disabled node is reported when no encoder is left"
+logs some "encoders: 1, funnels: 1; trace@11000000 is disabled; " "a disabled node is reported"
+logs some "trace@11001000 is refused: its registers need 4096 bytes" "a refused node is reported, and why it is refused"
+logs some "trace@11002000 is bound to the driver simple-pm-bus" "a node with another driver is reported"
 
 altered older fpga '
 	load
@@ -297,10 +297,10 @@ altered older fpga '
 &{/soc/trace@11018000} { compatible = "sifive,trace"; };
 DTS
 finds older-after PROBLEM '/soc/trace@11001000 has the older compatible "sifive,trace0"' \
-	"Documentation/p550.md" "nodes with the vendor's older compatible"
+	"Documentation/p550.md" "nodes with the vendor's older compatible are reported"
 finds older-after PROBLEM '/soc/trace@11018000 has the older compatible "sifive,trace"' \
-	"Documentation/p550.md" "nodes with the older compatible of other trees"
-logs older 'trace@11000000 has the older compatible "sifive,trace0"' "older compatibles"
+	"Documentation/p550.md" "nodes with the older compatible of other trees are reported"
+logs older 'trace@11000000 has the older compatible "sifive,trace0"' "an older compatible is reported"
 
 altered empty fpga '
 	/target/fib.elf 2>empty-before.txt
@@ -319,7 +319,7 @@ DTS
 finds empty-after PROBLEM "the device tree has no node for a trace encoder" \
 	"Documentation/p550.md" "a tree without nodes"
 logs empty 'no encoder: the device tree has no node "sifive,trace-encoder0"' \
-	"a tree without nodes"
+	"a tree without nodes is reported"
 grep -q 'insmod sifive_trace.ko, or see' "$out/empty-before.txt"
 result $? "one-file library: reports that the module is not loaded"
 grep -q 'or see what "sifive-trace info" finds' "$out/empty-one-file.txt"
@@ -339,13 +339,13 @@ altered memory dual '
 DTS
 finds memory-after PROBLEM \
 	"/soc/trace@11018000 has no memory for its trace: its memory-region is not reserved" \
-	"enabled node of /reserved-memory" "sink memory that cannot be used"
+	"enabled node of /reserved-memory" "sink memory that cannot be used is reported"
 finds memory-after note "/soc/trace@11019000 has no memory-region: .*allocator" \
-	"reserve memory" "a sink without a memory-region"
+	"reserve memory" "a sink without a memory-region is reported"
 grep -qE '^(Buffers)? +trace@11019000 up to 4194304 bytes, allocated$' "$out/memory-after.txt"
 result $? "info: prints the size of the largest buffer that the kernel can allocate"
 logs memory "trace@11018000 has no memory: its memory-region is not reserved" \
-	"sink memory that cannot be used"
+	"sink memory that cannot be used is reported"
 grep -q 'trace@11018000.*memory-region.*not reserved' "$out/memory-record.txt" &&
 	grep -qx '2 5' "$out/memory-record.txt"
 result $? "record: fails if a sink's memory-region is not reserved; works without a memory-region"
@@ -372,7 +372,7 @@ refused() {
 		"that overlaps nothing else" "$5"
 	logs "$1" "${3##*/} has no memory: its memory-region $4" "$5"
 	grep -qF "${3##*/}: its memory-region $4" "$out/$1-$2.txt"
-	result $? "record: reports $5"
+	result $? "record: $5"
 }
 
 # The regions overlap the kernel's image and the initramfs: Linux boots, but cannot reserve them.
@@ -380,21 +380,21 @@ two taken <<DTS
 $r0 { reg = <0x0 0x80400000 0x0 0x800000>; };
 $r1 { reg = <0x0 0x90200000 0x0 0x100000>; };
 DTS
-refused taken 0 "$f0" "is memory that Linux uses" "sink memory that the kernel occupies"
-refused taken 2 "$f1" "is memory that Linux uses" "sink memory that the initramfs occupied"
+refused taken 0 "$f0" "is memory that Linux uses" "sink memory that the kernel occupies is reported"
+refused taken 2 "$f1" "is memory that Linux uses" "sink memory that the initramfs occupied is reported"
 
 two shared <<DTS
 $r0 { /delete-property/ no-map; };
 $r1 { reg = <0x0 0x80020000 0x0 0x20000>; };
 DTS
-refused shared 0 "$f0" "needs no-map" "sink memory that the kernel maps"
-refused shared 2 "$f1" "overlaps another" "sink memory that firmware occupies"
+refused shared 0 "$f0" "needs no-map" "sink memory that the kernel maps is reported"
+refused shared 2 "$f1" "overlaps another" "sink memory that firmware occupies is reported"
 
 two plain <<DTS
 $r0 { /delete-property/ no-map; reusable; };
 $r1 { /delete-property/ compatible; };
 DTS
-refused plain 0 "$f0" "is reusable, but not a CMA pool" "a reusable pool without CMA"
+refused plain 0 "$f0" "is reusable, but not a CMA pool" "a reusable pool is reported if the kernel lacks CMA"
 [ "$(tail -n 1 "$out/plain-2.txt")" = 5 ]
 result $? "record: accepts memory that is not a pool"
 

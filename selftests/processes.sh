@@ -181,7 +181,7 @@ meta work 'len(m["processes"]) == 1 and not any("in" in o or "named" in o for o 
 meta fork 'len(m["processes"]) == 9 and len({p["pid"] for p in m["processes"]}) == 9 and len({p["ppid"] for p in m["processes"]}) == 2 and all("from" in p and p["exe"].endswith("/tree") and p["args"][1] == "fork" for p in m["processes"])' \
 	"fork: the side-car file has each process's parent, command and times"
 meta exec '[len(o.get("in", [])) for o in m["objects"] if o["path"].endswith("/tree")] == [2, 1] and [p["args"][1] for p in m["processes"]] == ["exec", "exec", "work"] and m["processes"][1]["pid"] == m["processes"][2]["pid"] and m["processes"][1]["to"] == m["processes"][2]["from"]' \
-	"exec: the process executes two files, one after the other, each with its objects"
+	"exec: the side-car file lists both programs that the process executes, and their objects"
 says daemon "has ended, but its child processes are still running" "daemon: the wait is reported"
 
 whole storm 10010 "1000 processes: all calls are recorded"

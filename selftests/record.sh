@@ -485,12 +485,12 @@ result $? "list: selects events by a part of their names"
 status listnone 3 "list: fails if no event matches"
 grep -qE '^  dcache_miss +r202$' "$out/listcore.txt"
 result $? "list --core: prints a core's raw events by name"
-finds nomodule 1 "the kernel module is not loaded" "insmod" "a missing module"
-finds infobusy 1 "holds the trace hardware" "sifive-trace stop" "another session"
-finds usermode 1 "may not be opened for writing" "udev" "a device that the user may not open"
-finds user 1 "no CAP_PERFMON" "setcap cap_perfmon\+ep sifive-trace" "a missing capability"
+finds nomodule 1 "the kernel module is not loaded" "insmod" "a missing module is reported"
+finds infobusy 1 "holds the trace hardware" "sifive-trace stop" "another session is reported"
+finds usermode 1 "may not be opened for writing" "udev" "a device that the user may not open is reported"
+finds user 1 "no CAP_PERFMON" "setcap cap_perfmon\+ep sifive-trace" "a missing capability is reported"
 finds user 1 "kernel.perf_event_paranoid = 3" "sysctl kernel.perf_event_paranoid=2" \
-	"perf_event_paranoid = 3"
+	"perf_event_paranoid = 3 is reported"
 says userlist "Operation not permitted" "list: missing permission is reported"
 status userdump 3 "dump of another user's recording is refused"
 says userdump "/run/sifive-trace/setup: Permission denied: run dump as the user who ran sifive-trace start" \
@@ -511,9 +511,9 @@ status cap 7 "record with the capability, as another user: the exit status is th
 result $? "record with the capability, as another user: all calls are recorded"
 status capstatic 5 "record with the capability: the exit status is the static program's"
 at_least capstatic busy 50 "record with the capability: a static program is sampled"
-finds access 0 "kernel.perf_user_access = 2" "sysctl kernel.perf_user_access=1" "perf_user_access = 2"
+finds access 0 "kernel.perf_user_access = 2" "sysctl kernel.perf_user_access=1" "perf_user_access = 2 is reported"
 finds nofunnel 1 "they send to a funnel, and no funnel was found" \
-	"echo 11018000.trace >.*/sifive-trace-funnel/bind" "a missing funnel"
+	"echo 11018000.trace >.*/sifive-trace-funnel/bind" "a missing funnel is reported"
 
 # ---- errors --------------------------------------------------------------------------
 
@@ -692,7 +692,7 @@ rec fixed $p/plain
 rec refused -e branches $p/plain
 rec namedrefused -e core_clock_cycles $p/plain'
 finds withheld 0 "firmware does not let user mode read hpmcounter3-" "mcounteren" \
-	"counters that firmware withholds"
+	"counters that firmware withholds are reported"
 grep -qE '^  cycles +cycle$' "$out/few.txt" && ! grep -q '^  branches' "$out/few.txt"
 result $? "list: omits counters that firmware withholds"
 [ "$(calls fixed)" = "$want" ]
@@ -729,7 +729,7 @@ result $? "record: the files contain all calls"
 [ "$(cat "$out/noperiod.rc")" = 125 ] && grep -qF "sample by time" "$out/noperiod.err"
 result $? "record: -c without Sscofpmf is refused with a remedy"
 at_least bytime busy 80 "record: -i without Sscofpmf: most samples are in busy()"
-finds rawio 1 "also need CAP_SYS_RAWIO" "cap_sys_rawio" "the capability that encoders with their own sinks need"
+finds rawio 1 "also need CAP_SYS_RAWIO" "cap_sys_rawio" "the capability that encoders with their own sinks need is reported"
 
 shows simple "nofunnel: the board's hardware is printed" <<'LINES'
 Encoders trace@11000000 cpu 0 hart 0 source 0 sinks: sram sba; needs CAP_SYS_RAWIO

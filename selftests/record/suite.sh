@@ -93,10 +93,10 @@ sampled() {
 	result $? "$4"
 }
 
-# finds NAME STATUS PROBLEM FIX WHAT: expect info to have exited with STATUS, and to
-# have printed PROBLEM and FIX.
+# finds NAME STATUS PROBLEM FIX WHAT: expect info to have exited with STATUS, and to have printed
+# PROBLEM and FIX.
 finds() {
 	[ "$(cat "$out/$1.rc")" = "$2" ] && grep -qF -- "$3" "$out/$1.txt" &&
 		grep -qE -- "-> .*$4" "$out/$1.txt"
-	result $? "doctor: reports $5"
+	result $? "doctor: $5"
 }
