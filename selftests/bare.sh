@@ -173,6 +173,6 @@ for board in fpga nofunnel; do
 done
 
 selftests/format/compare.py "$build/sifive-trace" "$build"/bare/out*/*.rtd
-result $? "a reader written from the format's description reads the same records from all traces"
+result $? "a reader written from the format's description reads the same records as the command from all traces"
 
 results_end

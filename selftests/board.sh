@@ -190,5 +190,5 @@ more=$(($(grep -c 'Func Enter' "$out/perf/perf/fib.callret") -
 result $? "$board: the files for Freedom Studio contain every entry"
 
 selftests/format/compare.py "$build/sifive-trace" "$out"/*.rtd
-result $? "$board: a reader written from the format's description reads the same records"
+result $? "$board: a reader written from the format's description reads the same records as the command"
 [ "$failures" -eq 0 ]

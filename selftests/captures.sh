@@ -667,6 +667,6 @@ result $? "filter --from-trace: the function with the most records is omitted"
 # This reader does not know the names of the kernel's functions.
 rm "$out"/*.kallsyms
 selftests/format/compare.py "$build/sifive-trace" "$out"/*.rtd
-result $? "a reader written from the format's description reads the same records from all traces"
+result $? "a reader written from the format's description reads the same records as the command from all traces"
 
 results_end

@@ -160,7 +160,7 @@ if [ ${#built[@]} -gt 0 ]; then
 	board fpga -- "for name in ${built[*]}; do run \$name /out/\$name 6; done"
 	for name in "${built[@]}"; do
 		cmp "$out/$name.txt" "$out/gcov.txt"
-		result $? "the $name program prints the same as before"
+		result $? "the $name program prints the same output as the original"
 	done
 fi
 

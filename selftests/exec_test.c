@@ -274,10 +274,10 @@ TEST_F(exec, flag_applies_to_one_start)
  * struct program - samples of an executed program
  * @mapping:	address ranges mapped when the program ends, from [0] to [1]
  * @mappings:	number of mappings
- * @samples:	samples in user mode
- * @kernel:	samples in the kernel
- * @during:	samples in the kernel without a part in user mode
- * @outside:	samples whose address in user mode is not in a mapping
+ * @samples:	number of samples in user mode
+ * @kernel:	number of samples in the kernel
+ * @during:	number of samples in the kernel without a part in user mode
+ * @outside:	number of samples whose address in user mode is not in a mapping
  */
 struct program {
 	unsigned long mapping[MAPPINGS][2];

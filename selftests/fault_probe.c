@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Makes one complete capture on hardware that can be broken, and reports it in one line,
+ * Makes one complete capture on hardware that may be broken, and reports it in one line,
  * for a script that knows which fault to expect:
  *
  *	fault_probe [encoder N] [sram] [ring] [overflow] [stores N] [also N]

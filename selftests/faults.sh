@@ -7,7 +7,7 @@
 #
 #	faults.sh BOARD BUILD
 #
-# The first fault is set when QEMU starts (--set). All others are set and cleared on the
+# The first fault is set when QEMU starts (--set). All other faults are set and cleared on the
 # running board through QEMU's monitor; files in the board's /out synchronise this script
 # with the board.
 

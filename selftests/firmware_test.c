@@ -220,7 +220,7 @@ TEST_F(firmware, event_counted_by_perf_is_refused_as_busy)
 	close(perf);
 }
 
-/* The other process executes the same number, on the same hart. */
+/* The other process executes as many illegal instructions on the same hart. */
 TEST_F(firmware, event_is_counted_per_thread)
 {
 	int done[2];

@@ -254,7 +254,7 @@ supplied() {
 	return "${PIPESTATUS[0]}"
 }
 
-# The changes of supplies in order, one word each.
+# Print the changes of supplies in order, one word for each.
 supplies() { sed -nE "s/.*$1: supplies: ([a-z]+) ([0-9]+) (on|off)/\1\2\3/p" "$out/log" | tr '\n' ' '; }
 
 supplied '

@@ -31,14 +31,14 @@
 
 /**
  * struct found - the parts of a capture
- * @parts:	Ownership messages
- * @unsynced:	parts without a preceding trace-on message
+ * @parts:	number of Ownership messages
+ * @unsynced:	number of parts without a preceding trace-on message
  * @owner:	distinct thread ids
  * @times:	number of occurrences of each id in @owner
  * @owners:	number of entries in @owner
- * @errors:	Error messages
- * @data:	data messages
- * @outside:	messages of instructions outside of parts
+ * @errors:	number of Error messages
+ * @data:	number of data messages
+ * @outside:	number of messages of instructions outside of parts
  */
 struct found {
 	unsigned int parts, unsynced, owners, errors, data, outside;
@@ -122,7 +122,7 @@ static unsigned int times_of(const struct found *found, uint32_t owner)
  * @begun:	the encoder's state is known, unlike at the beginning of a ring
  * @on:		the encoder is tracing
  * @part:	an Ownership message has named the thread since tracing began or ended
- * @loose:	messages of instructions since tracing began or ended
+ * @loose:	number of messages of instructions since tracing began or ended
  */
 struct reading {
 	bool begun;

@@ -587,7 +587,7 @@ TEST_F(join, stores_after_session_end_are_discarded)
 }
 
 /*
- * Return how many of 100 stores to a mapped page are in the capture of the session of @fd.
+ * Make 100 stores to a mapped page; return the number of them in the capture of @fd's session.
  */
 static size_t store_and_count(struct trace_session *s, int fd, void *page)
 {

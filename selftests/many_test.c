@@ -159,7 +159,7 @@ TEST_F_TIMEOUT(many, threads_are_all_recorded, 600)
 	       (unsigned long long)named, (unsigned long long)totals.headers);
 }
 
-/* Return the mapping of the driver's thread slots, NULL if there is none. */
+/* Return the mapping of the driver's thread slots, or NULL if there is none. */
 static const volatile uint64_t *find_slots(void)
 {
 	unsigned long begin, offset;

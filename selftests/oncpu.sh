@@ -177,7 +177,7 @@ host report "$out/lossy.rtd" | awk '/on-cpu.*off-cpu/ { on = 1 } !NF { on = 0 }
 	on && /sleeps\// { t++; bad += gsub(/~/, "&") != 7 } END { exit bad || n != 3 || t != 4 }'
 result $? "report: if switches were lost, all times on and off the CPU are marked"
 selftests/format/compare.py "$build/sifive-trace" "$out"/*.rtd
-result $? "a reader written from the format's description reads the same records"
+result $? "a reader written from the format's description reads the same records as the command"
 
 # Each sink has its own clock and trace; together they contain each thread completely.
 board dual -- '
@@ -195,6 +195,6 @@ host report --strict --csv "$out/sinks.rtd" >"$out/sinks.csv" &&
 	host report --strict --csv "$out/sinks.0.rtd" "$out/sinks.1.rtd" | cmp - "$out/sinks.csv"
 result $? "report: the traces of two sinks have the same result as the merged trace"
 selftests/format/compare.py "$build/sifive-trace" "$out"/sinks*.rtd
-result $? "merge: a reader written from the format's description reads the same records"
+result $? "merge: a reader written from the format's description reads the same records as the command"
 
 results_end

@@ -499,7 +499,7 @@ static void *pause_repeatedly(void *arg)
 	return NULL;
 }
 
-/* START creates its events when others can already pause the capture. */
+/* When START creates its events, other processes can already pause the capture. */
 TEST_F(pause, pause_during_start_loses_no_later_samples)
 {
 	pthread_t thread;

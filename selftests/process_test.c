@@ -279,7 +279,7 @@ TEST_F(process, exited_processes_are_zeroed_in_list)
 	EXPECT_EQ(self->other[1], list[1]);
 	EXPECT_EQ(0, list[2]);
 	EXPECT_EQ(0, trace_stop(self->s.fd));
-	/* START ignores zeros, so the same list can be used again. */
+	/* START ignores zeros, so the same list can be reused. */
 	EXPECT_EQ(0, start_list(self, SIFIVE_TRACE_START_REWIND, list, 3));
 	EXPECT_EQ(0, trace_stop(self->s.fd));
 	list[0] = gone;

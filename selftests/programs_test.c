@@ -5,7 +5,7 @@
  * threads, which can outnumber the channels, call, throw, jump, migrate, signal each other,
  * close descriptors and fork, even in signal handlers. They end, even while tracing is off,
  * with destructors that make calls. They execute programs, are cancelled, are created by
- * handlers, have timers, and turn tracing off and on while others call.
+ * handlers, have timers, and turn tracing off and on while other threads make calls.
  *
  * TRACE_SEED: seed of the first program, printed so that a run can be repeated.
  *
@@ -59,17 +59,17 @@ enum {
 	TIMERS		= 1 << 10,
 	CANCELS		= 1 << 11,
 	STARTING_HANDLERS = 1 << 12,
-	SWITCHES_OFF	= 1 << 13,	/* turns tracing off and on while others call */
+	SWITCHES_OFF	= 1 << 13,	/* turns tracing off and on during other threads' calls */
 	DISARMS		= 1 << 14,	/* disarms the alternate stack while a handler runs */
 	ABILITIES	= 1 << 15,
 };
 
 /**
  * struct outcome - result of a program, in memory that outlives the program
- * @made:	records made, including those of handlers and of children that share its memory
- * @maybe:	records of calls during which tracing was turned off or on
- * @found:	records in the trace
- * @lost:	losses that the library reports
+ * @made:	number of records made, including those of handlers and of children that share its memory
+ * @maybe:	number of records of calls during which tracing was turned off or on
+ * @found:	number of records in the trace
+ * @lost:	number of lost records that the library reports
  * @totals:	totals of the trace
  * @regular:	set if counters never decrease
  * @failed:	the step that failed, or ""
@@ -310,7 +310,7 @@ static void step_child(struct actor *self)
 	}
 }
 
-/* Turn tracing off and on while others call. */
+/* Turn tracing off and on while other threads make calls. */
 static void step_switch(struct actor *self)
 {
 	const unsigned int pause = below(self, 1000);

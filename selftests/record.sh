@@ -239,7 +239,7 @@ host decode --format json "$out/period.rtd" | python3 -c '
 import json, sys
 c = [r["counters"]["cycles"] for r in map(json.loads, sys.stdin) if r["kind"] == "sample"]
 sys.exit(not (len(c) >= 20 and sum(c) >= 1000000 * len(c)))'
-result $? "-c 1000000: samples are at least that many cycles apart"
+result $? "-c 1000000: samples are at least a million cycles apart on average"
 meta period 'm["sampling"]["period"] == 1000000 and m["sampling"]["event"] == "cycles"' \
 	"-c: period and event are in the side-car file"
 says short "-c 10 is too short: the period is 10000 cycles, the minimum" \
@@ -280,7 +280,7 @@ import json, sys
 r = [r for r in map(json.loads, open(sys.argv[1])) if r.get("function") == "busy"]
 o = [x["object"] for x in r]
 sys.exit(not (o.count("busy") > 20 and o.count("other") > 20))' "$out/whole.json"
-result $? "-a: the program and others are sampled"
+result $? "-a: the program and other programs are sampled"
 rounds=$(calls both | sed -n 's/^busy //p')
 [ "$(calls both | grep -v ' 0$')" = "busy $rounds
 lazy $rounds
@@ -320,8 +320,8 @@ meta own1 'm["per_thread"] and m["lost"]["threads"] == 0' "counts are per thread
 host decode --format json "$out/one.rtd" >"$out/one.json"
 for i in 1 2 3 4 5; do host decode --format json "$out/own$i.rtd"; done | python3 -c '
 import json, sys
-# A thread counts nothing while it waits for others on the same CPU. The emulator adds the work
-# of other harts while they run, so the minimum of several runs is the true count.
+# A thread counts nothing while it waits for other threads on the same CPU. The emulator adds the
+# work of other harts while they run, so the minimum of several runs is the true count.
 def waited(lines):
     return min(c for r in map(json.loads, lines)
                if r["kind"] == "exit" and r.get("function") == "main"
@@ -794,6 +794,6 @@ refused high 125 "use a channel below 16" "p550: --channel is refused in the upp
 
 # -type f omits o-old.rtd, a link to a file that only the board has.
 selftests/format/compare.py "$build/sifive-trace" $(find "$out" -name '*.rtd' -type f)
-result $? "a reader written from the format's description reads the same records from all traces"
+result $? "a reader written from the format's description reads the same records as the command from all traces"
 
 results_end

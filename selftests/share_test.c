@@ -182,7 +182,7 @@ TEST_F(share, simultaneous_readers_see_same_snapshot)
 }
 
 /*
- * A reader that stops reading does not block others, and learns that its copy has been
+ * A reader that stops reading does not block other readers, and learns that its copy has been
  * replaced.
  */
 TEST_F(share, idle_reader_loses_copy_to_another_reader)

@@ -131,7 +131,7 @@ static void wake(struct found *found, int i)
 		found->woken[i] = true;
 }
 
-/* Count a record; @running is the thread that ran before the record, 0 if none. */
+/* Count a record; @running is the thread that ran before the record, or 0 if none ran. */
 static void look(struct found *found, uint8_t kind, pid_t thread, uint64_t time, pid_t *running)
 {
 	found->total++;

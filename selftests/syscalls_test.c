@@ -32,9 +32,9 @@
  * @calls:	number of getppid() calls
  * @results:	number of getppid() calls that returned the parent's id
  * @failures:	number of close(-1) calls that returned -EBADF
- * @foreign:	number of getpgid() calls, which only others make
- * @unpaired:	returns that follow no call, including that of START
- * @records:	all records of system calls
+ * @foreign:	number of getpgid() calls, which only other processes make
+ * @unpaired:	number of returns that follow no call, including the return of START
+ * @records:	number of all records of system calls
  */
 struct found {
 	unsigned int calls, results, failures, foreign, unpaired, records;
@@ -69,7 +69,7 @@ static int start(struct _test_data_syscalls *self)
 	       trace_start(self->s.fd, SIFIVE_TRACE_START_REWIND);
 }
 
-/* A thread, and the number of its current call, -1 if none. */
+/* A thread, and the number of its current call, or -1 if there is none. */
 struct caller {
 	uint32_t thread;
 	int call;

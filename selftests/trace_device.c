@@ -344,7 +344,7 @@ static bool at_end(const struct slices *s)
 	return s->bit >= s->count * MDO_BITS;
 }
 
-/* Return the number of slices from here to the end of the message, 0 if it has no end. */
+/* Return the number of slices from here to the message's end, or 0 if the message has no end. */
 static size_t message_length(const uint8_t *bytes, size_t size)
 {
 	size_t i;

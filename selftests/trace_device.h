@@ -118,7 +118,7 @@ int trace_signal_of(void (*fn)(void *arg), void *arg);
 /* Return the signal raised by a load from an address, or 0. */
 int trace_signal_of_load(void *address);
 
-/* Wait for a child; return its exit status, -1 if a signal ended it. */
+/* Wait for a child; return its exit status, or -1 if a signal ended it. */
 int trace_wait(pid_t child);
 
 /* ---- captured bytes ---------------------------------------------------------- */
@@ -159,7 +159,7 @@ struct trace_message {
  * struct trace_stream - decoded bytes of one sink
  * @message:	the messages, allocated
  * @count:	number of messages
- * @cut:	bytes of an incomplete message at the end
+ * @cut:	number of bytes of an incomplete message at the end
  */
 struct trace_stream {
 	struct trace_message *message;

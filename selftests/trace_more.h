@@ -75,8 +75,8 @@ long trace_consecutive(const struct trace_stream *stream, uint32_t *first,
  * struct trace_writer - a thread that stores 0, 1, 2 … to one register
  * @thread:	the thread
  * @session:	session whose page it stores to, from the encoder's CPU
- * @next:	next value to store; read by others
- * @limit:	value at which to wait, or 0 for no limit; set by others
+ * @next:	next value to store; read by other threads
+ * @limit:	value at which to wait, or 0 for no limit; set by other threads
  * @quit:	request to end
  */
 struct trace_writer {

@@ -29,7 +29,7 @@ enum trace_kind {
  * @src:	source number
  * @channel:	channel number
  * @kind:	enum trace_kind
- * @owner:	thread id in the header, 0 if none
+ * @owner:	thread id in the header, or 0 if there is none
  * @type:	count type in the header
  * @counters:	number of counters
  * @time:	time of the record's last message
@@ -57,12 +57,12 @@ struct trace_record {
 
 /**
  * struct trace_totals - totals of a trace
- * @records:	complete records
- * @headers:	complete headers
- * @breaks:	abandoned records, with a mark
- * @bad:	unexpected messages, and Error messages
- * @unfinished:	records and headers cut off by the end or by another one
- * @backwards:	counts less than in the previous record
+ * @records:	number of complete records
+ * @headers:	number of complete headers
+ * @breaks:	number of abandoned records with a mark
+ * @bad:	number of unexpected messages and of Error messages
+ * @unfinished:	number of records and headers that the trace's end or another record cuts off
+ * @backwards:	number of counts that are less than in the previous record
  * @sources:	number of encoders with messages
  */
 struct trace_totals {

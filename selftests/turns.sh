@@ -97,5 +97,5 @@ refused short 2 "1ms to 50ms" "--turn of less than 1 ms is refused"
 refused long 2 "1ms to 50ms" "--turn of more than 50 ms is refused"
 
 selftests/format/compare.py "$build/sifive-trace" "$out"/*.rtd
-result $? "a reader written from the format's description reads the same records from all traces"
+result $? "a reader written from the format's description reads the same records as the command from all traces"
 results_end

@@ -211,11 +211,11 @@ static struct reading read_counts(const struct _test_data_turns *self,
  * @self:	session of the test
  * @own:	the session has per-thread counts
  * @turns:	mask of the turns that have occurred
- * @rounds:	changes of turn
- * @counted:	instructions counted in turns
- * @covered:	instructions of the thread's loops in that time
- * @all:	all instructions of the thread
- * @wrong:	pairs of readings whose difference is impossible
+ * @rounds:	number of changes of turn
+ * @counted:	number of instructions counted in turns
+ * @covered:	number of instructions of the thread's loops in that time
+ * @all:	number of all instructions of the thread
+ * @wrong:	number of pairs of readings whose difference is impossible
  */
 struct check {
 	struct _test_data_turns *self;

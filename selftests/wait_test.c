@@ -36,7 +36,7 @@
  * struct reader - data read, checked on arrival
  * @fd:		descriptor open for reading
  * @next:	next value, by source
- * @wrong:	unexpected values
+ * @wrong:	number of unexpected values
  * @bytes:	number of bytes read
  */
 struct reader {

@@ -30,7 +30,7 @@ for r in map(json.loads, sys.stdin):
 	diff - "$out/example.txt" >"$out/example.diff" && [ -s "$out/example.txt" ]
 result $? "the page's example has the records that the page prints"
 selftests/format/compare.py "$build/sifive-trace" "$out/example.rtd"
-result $? "the command reads the same records from the example"
+result $? "the command reads the same records from the example as the reader"
 
 "${CC:-gcc}" -std=gnu11 -O1 -Wall -Wextra -D_GNU_SOURCE -Iselftests/unit -Iinclude/uapi \
 	-o "$out/random_trace" selftests/format/random_trace.c selftests/unit/gen.c

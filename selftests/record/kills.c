@@ -178,7 +178,7 @@ static pid_t record(const char *trace, const char *how, bool tree)
 	return run(argv, NULL);
 }
 
-/* Start a program that records by itself, for another reader. */
+/* Start a program that records itself, so that another process can read the capture. */
 static pid_t record_itself(const char *trace)
 {
 	char **argv = (char *[]){ RECORD "soak", "1", NULL };

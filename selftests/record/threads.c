@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /*
- * Three named threads, each with its own number of calls; with an argument they run one
- * after the other.
+ * Three named threads with different numbers of calls. With an argument, the threads run one
+ * after another.
  */
 #include <pthread.h>
 
