@@ -66,7 +66,7 @@ enum {
 
 /**
  * struct outcome - result of a program, in memory that outlives the program
- * @made:	number of records made, including those of handlers and of children that share its memory
+ * @made:	number of records, including those of handlers and of children that share its memory
  * @maybe:	number of records of calls during which tracing was turned off or on
  * @found:	number of records in the trace
  * @lost:	number of lost records that the library reports
