@@ -131,8 +131,8 @@ FIXTURE_TEARDOWN(callers)
 }
 
 /*
- * The first address is the return-address register: skip it if it is in the function itself, or
- * if the frame has the same address.
+ * The first address is the return-address register: skip this address if it is in the function
+ * itself, or if the frame contains the same address.
  */
 static void keep(const struct trace_record *record, void *arg)
 {

@@ -103,7 +103,7 @@ private() { [ "$(stat -c %a "$out/$1")" = 600 ]; }
 
 status calls 7 "--calls: the program ends as usual"
 [ "$(owners calls.rtd | wc -w)" = 1 ] && [ "$(owners calls.rtd)" -gt 0 ]
-result $? "--calls: only the program's thread is named"
+result $? "--calls: the trace names only the program's thread"
 [ "$(owners named.rtd)" = "$(cat "$out/named.pid")" ] &&
 	host report --by thread "$out/named.rtd" | grep -qx "plain/$(owners named.rtd):"
 result $? "report: the thread has the program's name and process id"

@@ -391,7 +391,7 @@ refused read-out 3 "nothing is left to write: the capture is drained, and all $(
 result $? "dump: no file is written or replaced"
 refused read-now 3 "another program is reading it, such as sifive-trace record" "dump: fails while record is reading the capture"
 [ ! -e "$out/read-now.rtd.meta" ]
-result $? "dump: no side-car file is left if it fails while record is reading"
+result $? "dump: a dump that fails while record is reading leaves no side-car file"
 meta period 'm["sampling"]["period"] == 20000' "-c 20k: the period is 20000"
 
 # ---- a full disk ---------------------------------------------------------------------
@@ -487,7 +487,7 @@ dropped=$(host report --json "$out/drops.rtd" | python3 -c "import json, sys; pr
 recorded=$(host decode --format json "$out/drops.rtd" 2>/dev/null | grep -cE '"kind":"(enter|exit)"')
 marked=$(host decode --format json "$out/drops.rtd" 2>/dev/null | grep -E '"kind":"(enter|exit)"' | grep -o '"dropped":[0-9]*' | awk -F: '{ n += $2 } END { print n + 0 }')
 [ "${dropped:-0}" -gt 0 ] && [ "$((recorded + dropped))" = $((2 * (1 + 80 + 80 * 511))) ]
-result $? "--on-full drop: the recorded and the reported lost records add up to all records"
+result $? "--on-full drop: recorded records and reported losses add up to all records"
 [ "$marked" -le "$dropped" ] && [ "$marked" -gt 0 ]
 result $? "--on-full drop: the trace shows the number of missing records where records continue"
 meta drops "m['lost']['dropped'] == ${dropped:-0} and m['coverage']['gaps'] == 0 and m['coverage']['fulls'] > 0 and m['coverage']['full_ns'] > 0" \

@@ -48,7 +48,7 @@ rc=$?
 [ "$rc" -eq 0 ] || head -n 40 "$out/leaks" 2>/dev/null | sed 's/^/# /'
 result $rc "$board, debug kernel: kmemleak finds nothing"
 
-# The board's last region is a reusable pool, which needs CMA; the component's sink must be in it.
+# Make the board's last region a reusable pool, which needs CMA. A sink must be in this pool.
 region=$(sed -n 's/^reserved [^ ]* //p' "tools/qemu/boards/$board.board" | tail -n 1)
 read -r address size <<<"$region"
 encoder=$(awk '/^encoder/ { n++ } END { print n - 1 }' "tools/qemu/boards/$board.board")

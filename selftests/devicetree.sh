@@ -245,7 +245,7 @@ altered() {
 	result $? "$1: the board ran to the end"
 }
 
-# finds FILE KIND WHAT FIX NAME: expect a finding WHAT of this kind, with FIX as its remedy.
+# finds FILE KIND TEXT FIX WHAT: expect a finding of this kind with this text, and FIX as its remedy.
 finds() {
 	sed 's/^/# /' "$out/$1.txt" | grep -E '^# (PROBLEM|note|  )' >"$out/$1.findings"
 	grep -A 1 -E "^# $2 +$3" "$out/$1.findings" | grep -qE -- "-> .*$4"
@@ -254,7 +254,7 @@ finds() {
 	result "$status" "info: $5"
 }
 
-# logs FILE WORDS NAME: expect the module's line in the kernel log to contain WORDS.
+# logs FILE WORDS WHAT: expect the module's line in the kernel log to contain WORDS.
 logs() {
 	grep -qF -- "$2" "$out/$1.log"
 	local status=$?

@@ -193,7 +193,7 @@ sed 's/^/# /' "$out/sinks.log"
 result $? "merge: each function has as many calls as with one sink"
 host report --strict --csv "$out/sinks.rtd" >"$out/sinks.csv" &&
 	host report --strict --csv "$out/sinks.0.rtd" "$out/sinks.1.rtd" | cmp - "$out/sinks.csv"
-result $? "report: the traces of two sinks have the same result as the merged trace"
+result $? "report: the output for the traces of two sinks is that for the merged trace"
 selftests/format/compare.py "$build/sifive-trace" "$out"/sinks*.rtd
 result $? "merge: a reader written from the format's description reads the same records as the command"
 

@@ -168,7 +168,7 @@ TEST_F(pause, drained_capture_does_not_end)
 	while (got > 0);
 	EXPECT_EQ(-1, got);
 	EXPECT_EQ(EAGAIN, errno);
-	/* The session of a paused capture must not change either. */
+	/* CONFIG must not replace the session of a paused capture, either. */
 	EXPECT_EQ(-EBUSY, trace_config(self->s.fd, &self->s.config));
 	/* After STOP, no pause is in effect. */
 	ASSERT_EQ(0, trace_stop(self->s.fd));

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Proves that a session's counters and perf's coexist: while perf events come, go and fill the
- * counters, both sides keep counting correctly; and that COUNTERS reports when perf holds all
+ * Proves that a session's counters and perf's coexist: while perf events are opened and closed or
+ * fill the counters, both sides keep counting correctly; and that COUNTERS reports when perf holds all
  * counters.
  *
  * The emulator counts an event on a single counter, so both sides use different events,
@@ -219,7 +219,7 @@ static void close_all(int event[MANY])
 			close(event[i]);
 }
 
-/* ---- events that come and go ------------------------------------------------ */
+/* ---- events that open and close ---------------------------------------------- */
 
 /* Pinned cycles of this CPU; pinned misses of this thread; an event with a mapped page. */
 enum { OF_CPU, OF_THREAD, MAPPED, KINDS };

@@ -74,7 +74,7 @@ static void *run_third(void *ids)
 	return third(NULL);
 }
 
-/* The second child has another thread. */
+/* The second child has a second thread. */
 static void run_child(struct ids *ids, unsigned int child)
 {
 	pthread_t thread;

@@ -140,7 +140,7 @@ TEST_F(sampled_count, is_per_thread_and_uses_no_session_counter)
 	sample(_metadata, self, 0);
 }
 
-/* Cycles, which have a lower number, use a counter of the session. */
+/* The second event, cycles, uses a counter of the session, whose number is lower. */
 TEST_F(sampled_count, coexists_with_other_counts)
 {
 	self->counters.count = 2;

@@ -330,7 +330,7 @@ TEST_F(sampling, immediate_restart_does_not_increase_rate)
 	EXPECT_GE(at_most(own), status.samples);
 }
 
-/* Samples that were on their way when the sink filled up count as written. */
+/* Samples that were in flight when the sink filled up count as written. */
 #define ON_THE_WAY	16
 
 TEST_F(sampling, full_sink_loses_samples)

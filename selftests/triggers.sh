@@ -169,7 +169,7 @@ result $? "--trigger: a function of a shared object causes a snapshot"
 says static "main: 1 call, 1 trigger: 1 snapshot" "--trigger: a call in a static program causes a snapshot"
 [ "$(number recursion ackermann)" = "$(awk '$4 == "ackermann" { n += $5 } END { print n }' \
 	"$out/recursion.txt")" ] && ! grep -q 'did not return' "$out/recursion.err"
-result $? "--slower-than: the return of each call of a recursion is recognised"
+result $? "--slower-than: each return from a recursive call is recognised"
 [ "$(number tail answer)" = 1 ] && ! grep -q 'not return' "$out/tail.err"
 result $? "--slower-than: the end of a call that jumps to another function is recognised"
 status left 0 "--slower-than: C++ exceptions pass through a probed function"
@@ -216,7 +216,7 @@ says clone "also has answer.part.0, a clone made by gcc" "parts that gcc has mov
 
 grep -q 'events of probes were lost' "$out/losses.err" && grep -q 'not measured: events' "$out/losses.err" &&
 	grep -q 'the longest that was measured took .*; 0 took longer than 50' "$out/losses.err"
-result $? "--slower-than: after a loss, a call is not measured up to another call's end"
+result $? "--slower-than: after a loss, no call is measured up to the end of another call"
 
 for name in later later-slow later-hooks; do
 	status $name 0 "$name: the program ends as usual"
