@@ -265,7 +265,7 @@ grep -qF "$shared" "$out/by-time-dump.err" || [ "$(calls by-time | sed -n 's/^bu
 result $? "start: samples have names"
 says by-same-dump "$shared" "start: programs at the same addresses are reported"
 meta by-count 'm["counters"][0]["flags"] == 4' \
-	"-c: the counter that makes the samples counts their event"
+	"-c: the counter that triggers samples also provides the counts of its event"
 meta by-count 'm["count_type"] == 2 and m["sampling"]["period"] == 1000000 and m["sampling"]["event"] == "instructions"' \
 	"start: -c and --count xor are in the side-car file"
 samples by-count 'sum(x["counters"]["instructions"] for x in r) >= 900000 * len(r)' \

@@ -245,7 +245,7 @@ altered() {
 	result $? "$1: the board ran to the end"
 }
 
-# finds FILE KIND TEXT FIX WHAT: expect a finding of this kind with this text, and FIX as its remedy.
+# finds FILE KIND TEXT FIX WHAT: expect a finding of KIND with this text, and FIX as its remedy.
 finds() {
 	sed 's/^/# /' "$out/$1.txt" | grep -E '^# (PROBLEM|note|  )' >"$out/$1.findings"
 	grep -A 1 -E "^# $2 +$3" "$out/$1.findings" | grep -qE -- "-> .*$4"

@@ -55,8 +55,8 @@ effort_tests() {
 }
 
 # Instruction trace of a kernel with this many checks fills the buffers immediately, and perf counts
-# the checks' instructions too. Also skip kselftests of the library, because other tests make the
-# same driver calls, and tests of one refused argument after another, which the stock kernel runs.
+# the checks' instructions, too. Also skip kselftests of the library, because other tests make the
+# same driver calls, and tests of invalid arguments, because the stock kernel runs them.
 effort_except_debug() {
 	local names="instruction perf_stat"
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Proves that a session's counters and perf's coexist: while perf events are opened and closed or
- * fill the counters, both sides keep counting correctly; and that COUNTERS reports when perf holds all
- * counters.
+ * fill the counters, both sides keep counting correctly; and that COUNTERS reports when perf holds
+ * all counters.
  *
  * The emulator counts an event on a single counter, so both sides use different events,
  * except for cycles and instructions, which have fixed counters.

@@ -69,7 +69,7 @@ paths() {
 	done | sed -E 's/^(.*) ([0-9]+)$/\2 \1/' >"$out/$1.paths"
 }
 
-# hot NAME WHAT [PIECE...]: expect inner to be called by both callers, and rarely from elsewhere.
+# hot NAME WHAT [PIECE...]: expect samples of inner below both callers, and hardly any elsewhere.
 hot() {
 	paths "$1" "${@:3}"
 	awk '
@@ -86,8 +86,8 @@ hot() {
 # samples NAME PATTERN: print the number of samples whose path matches PATTERN.
 samples() { grep -E "$2" "$out/$1.paths" | awk '{ n += $1 } END { print n + 0 }'; }
 
-# fit NAME WHAT SAMPLES PATH: expect samples whose path matches SAMPLES, and all of them to match
-# PATH.
+# fit NAME WHAT SAMPLES PATH: expect paths of samples to match SAMPLES, and all of these paths to
+# match PATH.
 fit() {
 	local all fit
 	paths "$1" "$1.rtd"
@@ -98,8 +98,8 @@ fit() {
 	result $? "$2"
 }
 
-# path NAME WHAT LAST PATH: expect samples in LAST, and PATH at the end of the path to LAST in all
-# of them.
+# path NAME WHAT LAST PATH: expect samples in LAST, and PATH to precede LAST in the paths of all of
+# these samples.
 path() { fit "$1" "$2" ";$3\$" "$4;$3\$"; }
 
 hot fp "-g fp: samples have the correct call paths" fp.rtd

@@ -34,7 +34,7 @@ with() {
 
 files() { git ls-files -co --exclude-standard -- "$@"; }
 
-# CamelCase names are the old library's; out-of-tree code asks for the kernel's version only in
+# CamelCase names are the old library's; out-of-tree code checks the kernel's version only in
 # compat.h; uapi headers cannot use BIT().
 checkpatch() {
 	perl "$kernel/source/scripts/checkpatch.pl" --no-tree --strict --terse \

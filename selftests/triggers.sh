@@ -3,10 +3,10 @@
 # Tests recordings of parts of a run. Prints TAP.
 #
 # record --snapshot --trigger and --slower-than: the one slow request in 10,000 is caught, and its
-# trace shows why it was slow. Also tests the Nth call, shared objects (those loaded with dlopen()
-# too), threads, recursion, reports of losses, and refusals. record --from, --to and --depth: only
-# calls within a function or up to a depth are recorded, in each thread, and each output says so.
-# record --auto-filter: refusals.
+# trace shows why it was slow. Also tests the Nth call, shared objects (including those loaded
+# with dlopen()), threads, recursion, reports of losses, and refusals. record --from, --to and
+# --depth: only calls within a function or up to a depth are recorded, in each thread, and each
+# output says so. record --auto-filter: invalid uses are refused.
 #
 #	triggers.sh BUILD
 

@@ -22,8 +22,8 @@ struct reg {
 };
 
 /*
- * The list omits control and tsControl, because writes to them have side effects, and registers
- * that change when the whole block is read.
+ * The list omits registers that change when the whole block is read. It also omits control and
+ * tsControl, because writes to these registers have side effects.
  */
 static const struct reg encoder[] = {
 	{ IMPL,		  0x535101f0, 0x535101f0, 0x535101f0 },

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /*
- * Programs that end in various ways: by a signal, without exit(), in the background; or
+ * Ends in various ways: by a signal, without exit(), in the background; or
  * with so many calls that the trace fills its buffer.
  */
 #include <err.h>
@@ -38,7 +38,7 @@ int main(int argc, char **argv)
 		/* As with a terminal, the parent command also receives the signal. */
 		kill(0, SIGINT);
 	if (!strcmp(how, "hangup"))
-		/* As with a terminal, the signal also goes to the parent command. */
+		/* As with a terminal, the parent command also receives the signal. */
 		kill(0, SIGHUP);
 	if (!strcmp(how, "at once"))
 		_exit(3);
