@@ -139,7 +139,7 @@ result $? "--calls -a: threads of other processes are traced, too"
 meta whole 'm["instruction"]["everything"] and m["instruction"]["calls"] == "kernel"' \
 	"--calls=kernel -a: the side-car file contains both options"
 [ "$(host report --format csv "$out/whole.rtd" | wc -l)" -gt 1 ]
-result $? "--calls -i: samples are in the same trace"
+result $? "--calls -i: the trace also contains samples"
 cmp -s "$out/archive.rtd.files/target/record/plain" "$target/record/plain" &&
 	cmp -s "$out/archive.rtd.files/target/lib/libc.so.6" "$target/lib/libc.so.6"
 result $? "--archive: the program and its shared objects are copied"
@@ -171,7 +171,7 @@ calls early | grep -qx "ackermann 44"
 result $? "--snapshot: after a SIGUSR2 before the program is run, the program is recorded"
 says own 0027 "--calls: the program keeps its own umask"
 
-refused alone 2 "need --calls" "--archive needs --calls"
+refused alone 2 "need --calls" "--archive is refused without --calls"
 refused rotate 2 "--calls and --rotate cannot be combined" "--rotate is refused with --calls"
 refused some 2 "--calls takes user, kernel or all" "--calls=some is refused"
 refused filter 2 "leave out -F" "-F is refused with --calls"

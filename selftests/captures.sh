@@ -289,9 +289,9 @@ says ring "the ring has overwritten older records" "--ring: overwritten records 
 grep -qE '^  cycles +cycle, hpmcounter3-18$' "$out/listall.txt" &&
 	grep -qE '^  ref-cycles +none$' "$out/listall.txt" &&
 	! grep -q ref-cycles "$out/list.txt"
-result $? "list --all: includes events that cannot be counted"
+result $? "list --all includes events that cannot be counted"
 grep -qE '^  timestamp +timestamp$' "$out/list.txt" && [ "$(cat "$out/timestamp.rc")" = 7 ]
-result $? "list: includes the timestamp, which record -e accepts"
+result $? "list includes the timestamp, which record -e accepts"
 [ "$(grep -c '^  ' "$out/listall.txt")" = $(($(grep -c '^  ' "$out/list.txt") +
 	$(sed -nE 's/^([0-9]+) more events cannot be counted here.*/\1/p' "$out/list.txt"))) ]
 result $? "list: the number of hidden events is reported"
@@ -355,10 +355,10 @@ meta full-all 'm["exe"] == "/target/record/busy" and m["args"] == [m["exe"], "50
 	"full-all: the side-car file has the program's arguments"
 meta full-dump '"exe" not in m' "full-dump: the side-car file names no program"
 grep -q '4096 of 4096 bytes, full$' "$out/full-status.txt"
-result $? "status: reports a full buffer, and no ring"
+result $? "status reports a full buffer, and no ring"
 status limited 3 "dump: a limit on file sizes does not kill the command"
 says limited "/tmp/limited.rtd: cannot write: File too large" "dump: a limit on file sizes is reported"
-status unsaved 3 "stop: fails if its state cannot be written"
+status unsaved 3 "stop fails if its state cannot be written"
 says unsaved "the recording has ended, but its state could not be written to /run/sifive-trace" \
 	"stop: a state that cannot be written is reported"
 
@@ -386,10 +386,10 @@ result $? "SIFIVE_TRACE_META=0: no side-car file is written with file capabiliti
 [ -n "$(calls plain)" ] && [ "$(calls preload)" = "$(calls plain)" ]
 result $? "LD_PRELOAD: the board has the library under the name that programs load"
 refused read-out 3 "nothing is left to write: the capture is drained, and all $(stat -c %s "$out/plain.rtd") bytes so far have been read" \
-	"dump: fails if record has read the capture to its end"
+	"dump fails if record has read the capture to its end"
 [ ! -e "$out/read-out.rtd.meta" ] && [ "$(cat "$out/kept.rtd")" = earlier ] && [ ! -e "$out/kept.rtd.meta" ]
-result $? "dump: no file is written or replaced"
-refused read-now 3 "another program is reading it, such as sifive-trace record" "dump: fails while record is reading the capture"
+result $? "dump: a dump that fails writes or replaces no file"
+refused read-now 3 "another program is reading it, such as sifive-trace record" "dump fails while record is reading the capture"
 [ ! -e "$out/read-now.rtd.meta" ]
 result $? "dump: a dump that fails while record is reading leaves no side-car file"
 meta period 'm["sampling"]["period"] == 20000' "-c 20k: the period is 20000"
@@ -480,8 +480,8 @@ own = sum(float(row["self"] or 0) for row in r["rows"])
 sys.exit(not 0 < own <= c["trace_seconds"] - 0.9 * c["paused_seconds"])' "$out/$name.json"
 	result $? "$name: no function's self time includes the pause"
 done
-refused paused-none 3 "the recording: no session holds the trace hardware; begin a recording with" "pause: fails if nothing is being recorded"
-refused resumed-none 3 "the recording: no session holds the trace hardware; begin a recording with" "resume: fails if nothing is being recorded"
+refused paused-none 3 "the recording: no session holds the trace hardware; begin a recording with" "pause fails if nothing is being recorded"
+refused resumed-none 3 "the recording: no session holds the trace hardware; begin a recording with" "resume fails if nothing is being recorded"
 status drops 3 "--on-full drop: a stopped reader does not block the program"
 dropped=$(host report --json "$out/drops.rtd" | python3 -c "import json, sys; print(json.load(sys.stdin)['traces'][0]['coverage']['lost']['dropped'])")
 recorded=$(host decode --format json "$out/drops.rtd" 2>/dev/null | grep -cE '"kind":"(enter|exit)"')
@@ -489,12 +489,12 @@ marked=$(host decode --format json "$out/drops.rtd" 2>/dev/null | grep -E '"kind
 [ "${dropped:-0}" -gt 0 ] && [ "$((recorded + dropped))" = $((2 * (1 + 80 + 80 * 511))) ]
 result $? "--on-full drop: recorded records and reported losses add up to all records"
 [ "$marked" -le "$dropped" ] && [ "$marked" -gt 0 ]
-result $? "--on-full drop: the trace shows the number of missing records where records continue"
+result $? "--on-full drop: the trace shows the number of missing records where records resume"
 meta drops "m['lost']['dropped'] == ${dropped:-0} and m['coverage']['gaps'] == 0 and m['coverage']['fulls'] > 0 and m['coverage']['full_ns'] > 0" \
 	"--on-full drop: no byte was overwritten, and the side-car file contains the time for which the buffer had no room"
 says drops "records while the buffer had no room" "--on-full drop: the dropped records are reported"
 
-status waits-slows 3 "--on-full wait: the program continues when the recorder does"
+status waits-slows 3 "--on-full wait: the program continues when the recorder resumes"
 [ "$(calls waits-slows)" = "$(printf 'main 1\npiece 80\nwork 40880')" ]
 result $? "--on-full wait: a slow recorder loses no call"
 losses waits-slows 0
@@ -511,7 +511,7 @@ status usual 3 "without --on-full: the command returns the program's exit status
 result $? "without --on-full: all calls are recorded in a trace that is longer than its buffer"
 for name in stops-small:4096 stops-sram:SRAM stops-static:4096; do
 	says "${name%:*}" "this recording cannot be drained; it stops when the buffer is full: " \
-		"${name%:*}: the command reports that it cannot drain"
+		"${name%:*}: the command reports that the recording cannot be drained"
 	says "${name%:*}" "${name#*:}" "${name%:*}: the cause is printed"
 	[ -n "$(calls "${name%:*}")" ]
 	result $? "${name%:*}: the program is recorded"

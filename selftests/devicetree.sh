@@ -128,7 +128,7 @@ done
 tree=$out/p550-real.dtb
 dtc -q -I dts -O dtb -o "$out/stand-in.dtb" selftests/devicetree/stand-in.dts &&
 	tools/p550-dtb "$out/stand-in.dtb" "$tree"
-result $? "overlay: can be applied to a tree without symbols"
+result $? "overlay: the overlay can be applied to a tree without symbols"
 
 schema "overlay: the result matches the bindings" findings "$tree"
 
@@ -321,11 +321,11 @@ finds empty-after PROBLEM "the device tree has no node for a trace encoder" \
 logs empty 'no encoder: the device tree has no node "sifive,trace-encoder0"' \
 	"a tree without nodes is reported"
 grep -q 'insmod sifive_trace.ko, or see' "$out/empty-before.txt"
-result $? "one-file library: reports that the module is not loaded"
+result $? "the one-file library reports that the module is not loaded"
 grep -q 'or see what "sifive-trace info" finds' "$out/empty-one-file.txt"
-result $? "one-file library: reports that the loaded module has found no encoder"
+result $? "the one-file library reports that the loaded module has found no encoder"
 grep -q 'the module is loaded, but found no trace encoder' "$out/empty-library.txt"
-result $? "library: reports that the loaded module has found no encoder"
+result $? "the library reports that the loaded module has found no encoder"
 
 altered memory dual '
 	load
@@ -343,12 +343,12 @@ finds memory-after PROBLEM \
 finds memory-after note "/soc/trace@11019000 has no memory-region: .*allocator" \
 	"reserve memory" "a sink without a memory-region is reported"
 grep -qE '^(Buffers)? +trace@11019000 up to 4194304 bytes, allocated$' "$out/memory-after.txt"
-result $? "info: prints the size of the largest buffer that the kernel can allocate"
+result $? "info prints the size of the largest buffer that the kernel can allocate"
 logs memory "trace@11018000 has no memory: its memory-region is not reserved" \
 	"sink memory that cannot be used is reported"
 grep -q 'trace@11018000.*memory-region.*not reserved' "$out/memory-record.txt" &&
 	grep -qx '2 5' "$out/memory-record.txt"
-result $? "record: fails if a sink's memory-region is not reserved; works without a memory-region"
+result $? "record fails if a sink's memory-region is not reserved, and works without a memory-region"
 
 # Each funnel of this board has its own memory, so each boot tests two cases.
 f0=/soc/trace@11018000 f1=/soc/trace@11019000
@@ -396,7 +396,7 @@ $r1 { /delete-property/ compatible; };
 DTS
 refused plain 0 "$f0" "is reusable, but not a CMA pool" "a reusable pool is reported if the kernel lacks CMA"
 [ "$(tail -n 1 "$out/plain-2.txt")" = 5 ]
-result $? "record: accepts memory that is not a pool"
+result $? "record accepts memory that is not a pool"
 
 # ---- data for a bug report ------------------------------------------------------------
 
@@ -441,26 +441,26 @@ has() {
 
 has after.txt 'format: sifive-trace-report 1' "kernel.release: $(sed 's/[+.]/\\&/g' "$KERNEL/release")" \
 	'cpu.0.hart: 2' 'cpu.2.hart: 1' 'cpu.0.isa: rv64.*' 'module: loaded' 'machine.processor: 0x.*'
-result $? "report: contains the format's version, the kernel and the processors"
+result $? "the bug report contains the format's version, the kernel and the processors"
 has after.txt 'component./soc/trace@11000000: bound' 'component./soc/trace@11000000.hart: 0' \
 	'component./soc/trace@11018000: bound' 'tree./soc/trace@11018000.reg: 0x0 0x11018000 0x0 0x1000' \
 	'tree./soc/trace@11002000.compatible: "sifive,trace-encoder0"' \
 	'tree./reserved-memory/trace-buffer@98000000.compatible: "shared-dma-pool"' \
 	'tree./reserved-memory/trace-buffer@98000000.no-map: yes' \
 	'tree./.compatible: .*"riscv-virtio"' 'tree./pmu.compatible: "riscv,pmu"'
-result $? "report: contains the nodes of the device tree and their state"
+result $? "the bug report contains the nodes of the device tree and their state"
 has after.txt 'register.trace@11002000.impl: 0x22[0-9a-f]{6} version=0 .*src=2.*' \
 	'register.trace@11018000.control: 0x[0-9a-f]{8}.*' \
 	'register.trace@11018000.sink-limit: 0x[0-9a-f]{8}'
-result $? "report: contains registers"
+result $? "the bug report contains registers"
 has after.txt 'device.encoders: 4' 'encoder.0: trace@11000000 cpu 1 hart 0 .*' \
 	'counter.known: .*' 'event.cycles: cycle, hpmcounter3.*'
-result $? "report: contains the device and counters"
+result $? "the bug report contains the device and counters"
 has before.txt 'missing: selftest.0: .*' && has after.txt 'selftest.0: stalls yes, .*'
-result $? "report: contains the result of the encoders' self-test"
+result $? "the bug report contains the result of the encoders' self-test"
 has after.txt 'log: riscv-pmu-sbi: .*' 'log: sifive_trace: encoders: 4, funnels: 1' \
 	'finding: Tracing works here.'
-result $? "report: contains the drivers' lines in the kernel log, and the findings"
+result $? "the bug report contains the drivers' lines in the kernel log, and the findings"
 
 # The page's table of P550 values, with the virtual board's addresses.
 page_is_right() {
@@ -482,11 +482,11 @@ has user.txt 'missing: registers: .*' 'missing: log: .*' 'missing: counters: .*'
 	'component./soc/trace@11000000: bound' 'finding: PROBLEM .*'
 result $? "report: a user without privileges gets fewer lines, and sees what is missing"
 ! grep -iE 'SECRET|5ec7e7|5e:c7:e7|0x5ec7' "$out/before.txt" "$out/after.txt" "$out/user.txt"
-result $? "report: contains no host name, serial number, network address or command line"
+result $? "the bug report contains no host name, serial number, network address or command line"
 awk '!/^[a-z]+[^ ]*: / { print FILENAME ": " $0; bad = 1 } END { exit bad || !NR }' \
 	"$out/before.txt" "$out/after.txt" "$out/user.txt"
 result $? "report: all lines have a key"
 grep -q 'cannot write /nonexistent/file' "$out/unwritten.txt" &&
 	[ "$(tail -n 1 "$out/unwritten.txt")" = 3 ]
-result $? "report: fails if the file cannot be written"
+result $? "info --report fails if the file cannot be written"
 results_end

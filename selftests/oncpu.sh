@@ -67,7 +67,7 @@ host report --sort off-cpu:self "$out/sleeps.rtd" >"$out/sleeps.report"
 result $? "report --sort off-cpu:self: functions that wait come first"
 grep -q 'preempted  *blocked .*thread$' "$out/sleeps.report" &&
 	grep -q 'sleeps/[0-9]* (exited)$' "$out/sleeps.report"
-result $? "report: shows why each thread was off the CPU"
+result $? "report shows why each thread was off the CPU"
 host report "$out/off.rtd" | grep -q 'cpu'
 [ $? -eq 1 ]
 result $? "report: without records of switches, no column shows times on the CPU"
@@ -75,7 +75,7 @@ host report --format json "$out/sampled.rtd" | python3 -c '
 import json, sys
 t = json.load(sys.stdin)["threads"]
 sys.exit(not (len(t) == 1 and t[0]["on-cpu"] > t[0]["wall"] / 100 and t[0]["exited"]))'
-result $? "a sampled program: its thread has times"
+result $? "a sampled program's thread has times"
 host report --format json "$out/all.rtd" | python3 -c '
 import json, sys
 sys.exit(len(json.load(sys.stdin)["threads"]) < 5)'
@@ -100,7 +100,7 @@ import json, sys
 sys.exit(not json.load(sys.stdin)["threads"])'
 result $? "start --switches: threads of all programs have times"
 grep -qE '^switches +[1-9][0-9]*, and 0 ' "$out/status.txt"
-result $? "status: prints the number of recorded switches"
+result $? "status prints the number of recorded switches"
 pieces=("$out"/drop.rtd.*[0-9])
 [ ${#pieces[@]} -gt 1 ] && host decode --format json "${pieces[-1]}" | grep -q '"kind":"switch"'
 result $? "--rotate: pieces have records of switches"
@@ -184,7 +184,7 @@ board dual -- '
 rec sinks --switches $p/sleeps
 '
 command merge -q -o "$out/sinks.rtd" "$out/sinks.0.rtd" "$out/sinks.1.rtd"
-result $? "merge: combines the traces of two sinks into one"
+result $? "merge combines the traces of two sinks into one"
 host report --strict --format json "$out/sinks.rtd" >"$out/sinks.json" &&
 	selftests/record/oncpu.py "$out/sinks.json" "$out/sinks.txt" >"$out/sinks.log"
 result $? "merge: times on and off the CPU are those of the program, whichever hart it ran on"

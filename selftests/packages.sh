@@ -165,6 +165,6 @@ for name in lua5.4 sqlite3 zstd pigz; do
 			"$work/out/$name.rtd" >"$work/$name.report" 2>"$work/$name.errors"
 	rc=$?
 	[ "$rc" -eq 0 ] || sed 's/^/# /' "$work/out/$name.err" "$work/$name.errors"
-	result $rc "Debian's $name is recorded and reported, with nothing lost"
+	result $rc "Debian's $name is recorded and reported without a loss"
 done
 results_end

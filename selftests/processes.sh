@@ -202,7 +202,7 @@ meta drops 'm["lost"]["dropped"] == sum(m["lost"].values()) and not m["coverage"
 [ "$(calls sh | grep ackermann)" = "ackermann 44" ]
 result $? "sh -c: all calls of a static shell's children are recorded"
 [ "$(calls shells | grep ackermann)" = "ackermann 44" ] && [ "$(leaves shells)" = 70 ]
-result $? "sh -c: all calls of its child processes, which run several programs, are recorded"
+result $? "sh -c: all calls of the shell's child processes, which run several programs, are recorded"
 whole alone 10 "without --children: only the program is recorded"
 refused static 125 "it needs exclusive use of the hardware" "--children: a program that is statically linked with the library is refused"
 refused stop 2 "--children needs --on-full drain, wait or drop" "--children is refused with --on-full stop"
@@ -256,9 +256,9 @@ status limited 0 "-p: a limit ends the recording"
 at_least limited busy 50 "-p --size: the process is sampled until the limit"
 says elsewhere "may run on CPUs that are not recorded" "-p -C: a process that may run on other CPUs is reported"
 ! grep -q "may run on CPUs" "$out/limited.err"
-result $? "-p: no CPU is reported if the process may run only on recorded CPUs"
+result $? "-p: no notice is printed if the process may run only on recorded CPUs"
 host report "$out/switched.rtd" | grep -qE ' busy/[0-9]+$'
-result $? "-p --switches: the process's context switches are recorded, with its name"
+result $? "-p --switches: the process's context switches are recorded, with the process's name"
 meta switched '"switches" in m' "-p --switches: the side-car file records the option"
 [ "$(calls followed | sed -n 's/^busy //p')" -gt 1 ]
 result $? "-p --calls: the process's calls are recorded"

@@ -19,18 +19,18 @@ cp "$target/record/plain" "$out/root/tmp/setuid"
 # ---- filters, made on this host, which has the debug information -----------------
 
 command filter -S objects.cc -o "$out/source.filter" "$target/record/objects"
-result $? "filter: selects the functions of a source file"
+result $? "filter selects the functions of a source file"
 command filter -S 'stock*' -o "$out/other.filter" "$target/record/objects"
-result $? "filter: selects functions by a pattern for source files"
+result $? "filter selects functions by a pattern for source files"
 command filter -F 'shop::*::price' -o "$out/names.filter" "$target/record/objects"
 [ "$(grep -c '^objects ' "$out/names.filter")" = 2 ]
-result $? "filter: selects functions by C++ names"
+result $? "filter selects functions by C++ names"
 command filter -v -F 'shop::*' -F main -o "$out/others.filter" "$target/record/objects"
 grep -q '^# attempt$' "$out/others.filter" && ! grep -q '^# shop' "$out/others.filter"
-result $? "filter -v: selects all other functions"
+result $? "filter -v selects all other functions"
 command filter -F nothing "$target/record/objects" 2>"$out/filter.err"
 [ $? -eq 3 ] && grep -q 'no function matches' "$out/filter.err"
-result $? "filter: reports that no function matches"
+result $? "filter reports that no function matches"
 
 # ---- recording ---------------------------------------------------------------------
 
@@ -218,14 +218,14 @@ done
 
 for p in objects threads; do
 	"$verify" svg "$out/$p.txt" "$out/$p.svg" "$out/$p.report"
-	result $? "$p: boxes of the flame graph are as wide as report's times"
+	result $? "$p: the widths of the flame graph's boxes match report's times"
 	"$verify" times "$out/$p.txt" "$out/$p.chrome" "$out/$p.json" "$out/$p.rtd.meta"
 	result $? "$p: export --format chrome has decode's times"
 done
 
 host report --diff "$out/objects.rtd" "$out/threads.rtd" >"$out/diff.out"
 "$verify" diff "$out/threads.txt" "$out/diff.out" "$out/objects.txt"
-result $? "report --diff: shows the calls of both traces"
+result $? "report --diff shows the calls of both traces"
 
 # ---- samples -----------------------------------------------------------------------
 
@@ -252,7 +252,7 @@ import json, sys
 r = [r for r in map(json.loads, sys.stdin) if r["kind"] == "sample"]
 t = [x["seconds"] for x in r]
 sys.exit(not (len(r) <= 1.2 * 1000 * (max(t) - min(t))))'
-result $? "a static program: nothing else is sampled"
+result $? "a static program: no other program is sampled"
 at_least firmware busy 80 "firmware events: most samples are in busy()"
 host report --format csv "$out/firmware.rtd" 2>/dev/null | head -1 | grep -q fw:ipi-sent &&
 	host decode --format json "$out/firmware.rtd" | python3 -c '
@@ -362,14 +362,14 @@ says folder "folder/trace.rtd: " "-o folder/: a new folder is created for the tr
 result $? "-q: the command prints nothing"
 names() { calls "$1" | sed 's/ [0-9]*$//' | tr '\n' ' '; }
 [ "$(names pattern)" = "main shop::Apple::price " ]
-result $? "-F: selects functions by symbol names"
+result $? "-F selects functions by symbol names"
 [ "$(names names)" = "shop::Apple::price shop::Pear::price " ]
-result $? "--filter: selects functions by C++ names"
+result $? "--filter selects functions by C++ names"
 [ "$(calls objects | grep stock::)" = "$(printf "stock::left 2\nstock::row 7")" ] &&
 	[ "$(calls source)" = "$(calls objects | grep -v stock::)" ]
-result $? "--filter: selects only functions of the source file"
+result $? "--filter selects only functions of the source file"
 [ "$(calls other)" = "$(calls objects | grep stock::)" ]
-result $? "--filter: selects only functions of the other source file"
+result $? "--filter selects only functions of the other source file"
 status killed 137 "a program that a signal ends: the status is 128 plus the signal's number"
 
 refused many 125 "cannot count rb, event 18 of the list: the 18 events before it need all counters that can count it: 16 of this processor's 18" \
@@ -386,7 +386,7 @@ refused script 126 "a script" "a script is refused with a remedy"
 refused badfilter 125 "no function matches" "-F: a name that matches no function is refused"
 for name in nosample nosample-library; do
 	[ "$(cat "$out/$name.rc")" = 125 ] && grep -q "no sample was recorded" "$out/$name.err"
-	result $? "$name: fails with a message and status 125"
+	result $? "$name fails with a message and status 125"
 done
 refused statically 125 "it is static" "-F is refused for a static program"
 refused nolibrary 125 "--library /no/such" "--library: a file that does not exist is refused"
@@ -401,8 +401,8 @@ refused nothing 2 "record: no program" "record without a program is refused"
 
 # ---- manual control ---------------------------------------------------------------
 
-status stop0 3 "stop: fails if no session exists"
-status start 0 "start: a capture is started"
+status stop0 3 "stop fails if no session exists"
+status start 0 "start begins a capture"
 refused again 3 "holds the trace hardware" "start: a second capture is refused"
 refused taken 125 "holds the trace hardware" "record: refused while another session exists"
 status status1 0 "status: it runs"
@@ -430,8 +430,8 @@ completes() {
 	result $? "$3"
 }
 
-completes completed cycles "record -e cycl<tab>: completes to cycles, which this machine counts"
-completes commas cycles,instructions "start --event cycles,instr<tab>: completes the word after the comma"
+completes completed cycles "record -e cycl<tab> completes to cycles, which this machine counts"
+completes commas cycles,instructions "start --event cycles,instr<tab> completes the word after the comma"
 completes program "" "record PROGRAM -<tab>: the program's own options are not completed"
 
 # ---- list and info -----------------------------------------------------------------
@@ -471,20 +471,20 @@ Sampling by time, and by any event with a counter
 LINES
 boots hardware "fpga: firmware, kernel and machine are printed"
 [ "$(cat "$out/large.rc")" = 125 ] && grep -q "its pool, which has 67108864 at most" "$out/large.err"
-result $? "record: reports the largest buffer if the requested one is not available"
+result $? "record reports the largest buffer if the requested one is not available"
 
 grep -qE '^  fw:ipi-sent +firmware$' "$out/list.txt"
-result $? "list: prints firmware events"
+result $? "list prints firmware events"
 grep -qE '^  cycles +cycle, hpmcounter3-18$' "$out/list.txt" &&
 	grep -qE '^  instructions +instret, hpmcounter3-18$' "$out/list.txt" &&
 	grep -qE '^  branch-misses +hpmcounter3$' "$out/list.txt" &&
 	! grep -q L1-icache "$out/list.txt"
-result $? "list: prints events and their counters"
+result $? "list prints events and their counters"
 [ "$(grep -c '^  [a-z]' "$out/listone.txt")" = 1 ] && grep -q '^  branch-misses' "$out/listone.txt"
-result $? "list: selects events by a part of their names"
-status listnone 3 "list: fails if no event matches"
+result $? "list selects events by a part of their names"
+status listnone 3 "list fails if no event matches"
 grep -qE '^  dcache_miss +r202$' "$out/listcore.txt"
-result $? "list --core: prints a core's raw events by name"
+result $? "list --core prints a core's raw events by name"
 finds nomodule 1 "the kernel module is not loaded" "insmod" "a missing module is reported"
 finds infobusy 1 "holds the trace hardware" "sifive-trace stop" "another session is reported"
 finds usermode 1 "may not be opened for writing" "udev" "a device that the user may not open is reported"
@@ -607,17 +607,17 @@ result $? "SIFIVE_TRACE_META=0: the drained records of a killed program are kept
 result $? "SIFIVE_TRACE_META=0: no side-car file is written"
 
 [ "$(calls f-all)" = "$(printf "add 1\npick<long, int> 3")" ]
-result $? "-F: matches C++ names with parameters and templates"
+result $? "-F matches C++ names with parameters and templates"
 [ "$(calls f-plain)" = "$(printf "add 1\nadd 2")" ]
 result $? "-F: a C++ name without parameters matches all overloads"
 [ "$(calls f-type)" = "pick<int, char> 1" ]
-result $? "-F: matches a C++ name with its return type"
+result $? "-F matches a C++ name with its return type"
 [ "$(calls f-operator)" = "$(printf "Box::operator new 1\nBox::operator() 1")" ]
-result $? "-F: matches operators"
+result $? "-F matches operators"
 [ "$(calls f-mangled)" = "pick<long, int> 3" ]
-result $? "-F: matches a mangled C++ name"
+result $? "-F matches a mangled C++ name"
 [ "$(calls f-words)" = "sum 2" ]
-result $? "-F: works for a program with a space in its name"
+result $? "-F works for a program with a space in its name"
 refused f-none 125 "has no libstdc++.so.6" "-F: C++ names are refused without a C++ library"
 
 says environment "SIFIVE_TRACE_EVENTS in the environment is ignored: record takes -e" \
@@ -666,7 +666,7 @@ says r-ring "the ring has overwritten older records: use a larger -b to keep mor
 ! grep -q overwritten "$out/r-quiet.err"
 result $? "-a --ring -q: overwritten records are not reported"
 says r-library "the ring has overwritten older records: use a larger -b to keep more" "--ring: the loss of older records is reported"
-status r-running 0 "dump: succeeds while a ring is running"
+status r-running 0 "dump succeeds while a ring is running"
 [ "$(calls r-running | grep -c .)" -gt 0 ]
 result $? "dump: the trace of a running ring contains samples"
 
@@ -694,7 +694,7 @@ rec namedrefused -e core_clock_cycles $p/plain'
 finds withheld 0 "firmware does not let user mode read hpmcounter3-" "mcounteren" \
 	"counters that firmware withholds are reported"
 grep -qE '^  cycles +cycle$' "$out/few.txt" && ! grep -q '^  branches' "$out/few.txt"
-result $? "list: omits counters that firmware withholds"
+result $? "list omits counters that firmware withholds"
 [ "$(calls fixed)" = "$want" ]
 result $? "record: cycles and instructions do not need the counters that firmware withholds"
 refused refused 125 "firmware does not let user mode read hpmcounter3" "record: an event whose counters firmware withholds is refused"
@@ -717,12 +717,12 @@ run rawio $p/caps user /target/sifive-trace info'
 says simple "cycles and instructions, as perf events (no Sscofpmf)" "info: the lack of Sscofpmf is reported"
 grep -qE '^  cycles +cycle$' "$out/simplelist.txt" && ! grep -q '^  branches' "$out/simplelist.txt"
 result $? "list: without Sscofpmf, only cycles and instructions can be counted"
-says simple "7 series" "info: reports a U74"
+says simple "7 series" "info reports a U74"
 named simplenamed bullet utlb_miss r2002 pte_cache_miss "list --all: raw events of a U74 are printed"
 refused noraw 125 "cannot count r2002, event 0 of the list: this processor's firmware does not offer it" \
 	"record: a named raw event that no counter counts is refused"
 [ -s "$out/two.0.rtd" ] && [ -s "$out/two.1.rtd" ] && [ ! -e "$out/two.rtd" ]
-result $? "record: writes a file for each sink"
+result $? "record writes a file for each sink"
 status victim 1 "record: a link with the name of a sink's file, or of its temporary side-car file, is not followed"
 [ "$({ calls two.0; calls two.1; } | awk '{ n[$1] += $2 } END { for (f in n) print f, n[f] }' | sort)" = "$(calls threads)" ]
 result $? "record: the files contain all calls"
@@ -774,11 +774,11 @@ LINES
 [ "$(grep -c 'registers 0xffffffff make messages, 0xffff0000 with timestamps; 16 channels;' "$out/quadafter.txt")" = 4 ]
 result $? "p550: info prints the self-test's result"
 boots quad "p550: firmware, kernel and machine are printed"
-says quad "P550" "info: reports a P550"
+says quad "P550" "info reports a P550"
 grep -qE '^  cycles +cycle$' "$out/quadlist.txt" &&
 	grep -qE '^  instructions +instret$' "$out/quadlist.txt" &&
 	grep -qE '^  branch-misses +hpmcounter3-8$' "$out/quadlist.txt"
-result $? "list: with the vendor's event map, cycles use the fixed counter, others use six"
+result $? "list: with the vendor's event map, cycles use the fixed counter, and other events use six counters"
 named quadnamed p550 pte_cache_miss r8002 itlb_misses "list: raw events of a P550 are printed"
 meta p550 '[(c["event"], c["type"], c["data"]) for c in m["counters"]][1:] == [("r8002", 2, 0x8002), ("r202:u", 2, 0x202)]' \
 	"record: this processor's names of raw events are accepted"

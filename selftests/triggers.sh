@@ -136,9 +136,9 @@ calls = [line for line in lines if line[-1] in ("request", "request()")]
 sys.exit(not (len(begins) == len(ends) == 1 and begins < ends and
               any(abs(float(line[1].strip("~")) - took) < 0.05 for line in calls)))
 PYTHON
-result $? "replay: prints where the call begins and ends, and the duration that the probes measured"
+result $? "replay prints where the call begins and ends, and the duration that the probes measured"
 host report "$out/$slow" | grep -qE "was taken because call $(cat "$out/slow.txt") of request took [0-9.]+ ms, longer than 2\.000 ms, in thread [0-9]+, from ~[0-9.]+s to ~[0-9.]+s"
-result $? "report: prints which call caused the snapshot"
+result $? "report prints which call caused the snapshot"
 host export --format html -o "$out/slow.html" "$out/$slow"
 grep -qE '"trigger":\[[0-9]+,[0-9]+\]' "$out/slow.html" &&
 	grep -q 'because call [0-9]* of request took' "$out/slow.html"
@@ -163,7 +163,7 @@ result $? "--trigger request:4000: no other call causes a snapshot"
 says nth "request: 10000 calls, 2 triggers: 2 snapshots" "--trigger: statistics are printed at the end"
 says nth "took longer than 1.000 s: 0 snapshots" "--trigger and --slower-than can be combined"
 host replay "$out/nth.rtd.1" 2>/dev/null | grep -c 'begins: the trigger' | grep -qx 1
-result $? "replay: prints one line at the trigger"
+result $? "replay prints one line at the trigger"
 [ "$(number library calloc)" -gt 10000 ] && [ -s "$out/library.rtd.1.meta" ]
 result $? "--trigger: a function of a shared object causes a snapshot"
 says static "main: 1 call, 1 trigger: 1 snapshot" "--trigger: a call in a static program causes a snapshot"
@@ -340,7 +340,7 @@ meta part 'm["part"] == {"from": "ackermann"}' "--from: the function is in the s
 host report "$out/part.rtd" | grep -q '^Trace covers all of .*; contains calls of each thread only from a call of ackermann to its return'
 result $? "--from: report prints that the trace covers a part"
 [ "$(calls part-sum)" = "$(of plain cube square sum)" ]
-result $? "--from: calls outside are not recorded"
+result $? "--from: calls outside of the function's calls are not recorded"
 [ "$(calls part-filter)" = "$(of plain cube)" ]
 result $? "--from: -F selects among the calls in the part"
 [ "$(calls part-threads)" = "$(of threads branch leaf)" ]
@@ -423,12 +423,12 @@ for name in plain optimised objects; do
 done
 for n in 1 2 4; do
 	[ "$(calls depth-plain-static-$n)" = "$(calls depth-plain-$n)" ]
-	result $? "--depth $n: the static library records the same calls"
+	result $? "--depth $n: the static library records the same calls as the shared library"
 done
 [ "$(calls depth-threads)" = "$(of threads branch main work)" ]
 result $? "--depth applies to each thread"
 [ "$(outermost plain 3)" = "$(outermost depth-join 99)" ]
-result $? "--depth and --children: the same calls are recorded"
+result $? "--depth and --children: the outermost calls are recorded"
 [ "$(calls depth-jumps)" = "$(printf 'jumps 1\nleaf 1\nleave 9\nmain 1')" ]
 result $? "--depth: calls that longjmp() has left no longer count"
 [ "$(calls depth-part)" = "sum 2" ]

@@ -58,7 +58,7 @@ scales turns r2 r2:u r1 r1:u
 host report "$out/turns.rtd" >"$out/turns.report"
 grep -qE ' ~[0-9.]+[kMG]? +~[0-9.]+[kMG]?  work$' "$out/turns.report" &&
 	grep -q 'Scaled, because the events took turns' "$out/turns.report"
-result $? "report: marks scaled counts, and reports the share that was counted and the error of totals"
+result $? "report marks scaled counts, and reports the share that was counted and the error of totals"
 host report --csv "$out/turns.rtd" | head -n 1 | grep -q ',r2:self,r2:self:share,'
 result $? "report --csv: the share that was counted follows each scaled count"
 host report --csv --diff "$out/turns.rtd" "$out/turns.rtd" | head -n 1 |
@@ -80,15 +80,15 @@ result $? "hart: counts of a whole hart also take turns, and are marked"
 
 command export --format folded --weight cycles "$out/turns.rtd" 2>"$out/folded.err" >/dev/null &&
 	grep -q '10 events that take turns on the counters are left out' "$out/folded.err"
-result $? "export: reports that counts of turns are omitted"
+result $? "export reports that counts of turns are omitted"
 for f in "export --format dqr -o $out/turns.dqr" "decode --format perf -o $out/turns.perf"; do
 	! command $f "$out/turns.rtd" >/dev/null 2>"$out/refused.err" &&
 		grep -q "events took turns on the counters" "$out/refused.err"
-	result $? "${f%% -o*}: refuses counts that it would show as those of one event"
+	result $? "${f%% -o*} refuses counts that it would show as those of one event"
 done
 host decode --values delta "$out/turns.rtd" >"$out/turns.decode"
 grep -E ' exit .* heavy' "$out/turns.decode" | grep -qE ' - +- '
-result $? "decode: prints no difference across a change of turns"
+result $? "decode prints no difference across a change of turns"
 
 refused nocycles 125 "add cycles to the list" "more events than counters are refused without cycles, which scale the other counts"
 refused nosamples 125 "need all counters that can count it" "-i: without turns, each event needs a counter"
