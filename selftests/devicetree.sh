@@ -317,7 +317,7 @@ altered empty fpga '
 };
 DTS
 finds empty-after PROBLEM "the device tree has no node for a trace encoder" \
-	"Documentation/p550.md" "a tree without nodes"
+	"Documentation/p550.md" "a tree without nodes is reported"
 logs empty 'no encoder: the device tree has no node "sifive,trace-encoder0"' \
 	"a tree without nodes is reported"
 grep -q 'insmod sifive_trace.ko, or see' "$out/empty-before.txt"

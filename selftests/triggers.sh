@@ -245,10 +245,10 @@ result $? "LD_PRELOAD: the object's probes are set before the program runs"
 refused later-all 125 "no function with this name in /target/record/plugins" \
 	"-a: a function of an object that is loaded later is refused"
 
-refused rounds 125 "it contains a jump to its first instruction" "--trigger: a loop at the function's start: refused"
-refused round 125 "it contains a jump to its first instruction" "--slower-than: a loop at the function's start: refused"
-refused passed 125 "its first instruction leaves the function" "--slower-than: a function of one jump: refused"
-refused near 125 "did you mean request?" "no such function: the most similar name is suggested"
+refused rounds 125 "it contains a jump to its first instruction" "--trigger: a function that begins with a loop is refused"
+refused round 125 "it contains a jump to its first instruction" "--slower-than: a function that begins with a loop is refused"
+refused passed 125 "its first instruction leaves the function" "--slower-than: a function that consists of a jump is refused"
+refused near 125 "did you mean request?" "for an unknown function, the most similar name is suggested"
 refused fenced 125 "the kernel cannot probe the function's first instruction" \
 	"a function whose first instruction cannot be probed is refused before the program runs"
 refused endless 125 "libc.so.6: it has no return" \
