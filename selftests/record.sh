@@ -40,13 +40,13 @@ rmmod sifive_trace; info nomodule; insmod /target/sifive_trace.ko; info hardware
 
 for name in plain plain-static objects threads shared; do rec $name $p/$name; done
 rec sampled -i 100us $p/busy
-rec period -e cycles -c 1000000 $p/busy
+rec period -e cycles -c 1000000 $p/busy 1000
 rec short -e cycles -c 10 $p/busy
-$p/busy-static >/dev/null & rec static $p/busy-static; wait
+$p/busy-static >/dev/null & rec static $p/busy-static 1000; wait
 rec itself $p/itself-static
 cp $p/busy /tmp/other; /tmp/other 20000 >/dev/null & rec whole -a $p/busy; kill $!
 rec both -i 100us $p/busy-hooks
-rec firmware -i 100us -e fw:illegal-insn,fw:ipi-sent,fw:ipi-received --switches $p/busy
+rec firmware -i 100us -e fw:illegal-insn,fw:ipi-sent,fw:ipi-received --switches $p/busy 1000
 rec firmware-hooks -e fw:ipi-sent $p/plain
 rec firmware-period -c 10000 -e fw:ipi-sent $p/busy
 rec firmware-mode -e fw:ipi-sent:k $p/busy
