@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Shared by the programs of guest.sh, which start in bare machine mode on one hart, with
- * the encoder of board nofunnel, and print TAP to the serial port.
+ * the encoder of board nofunnel, and print TAP to the serial port. If a program defines SECOND,
+ * its function second() runs on hart 1.
  */
 #ifndef GUEST_H
 #define GUEST_H
@@ -31,8 +32,15 @@ __asm__(".section .text.start, \"ax\"\n"
 	"	bnez	t0, 1f\n"
 	"	la	sp, stack + 65536\n"
 	"	call	guest\n"
-	"1:	wfi\n"
-	"	j	1b\n"
+	"1:\n"
+#ifdef SECOND
+	"	addi	t0, t0, -1\n"
+	"	bnez	t0, 2f\n"
+	"	la	sp, stack + 32768\n"
+	"	call	second\n"
+#endif
+	"2:	wfi\n"
+	"	j	2b\n"
 	"	.bss\n"
 	"	.balign 16\n"
 	"stack:	.space 65536\n"

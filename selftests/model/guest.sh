@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-only
-# Tests an encoder as a hart sees it: runs guest.c and flush.c in machine mode. Results as TAP.
+# Tests an encoder as a hart sees it: runs guest.c and flush.c in machine mode. Tests the emulator
+# itself: runs patched.c on two harts. Results as TAP.
 #
 #	guest.sh BUILD
 #
@@ -15,7 +16,7 @@ mkdir -p "$out"
 # build NAME: compile selftests/model/NAME.c
 build() {
 	"${CROSS_COMPILE:-riscv64-linux-gnu-}gcc" -std=gnu11 -O2 -Wall -Wextra \
-		-march=rv64imac_zicsr -mabi=lp64 -mcmodel=medany -ffreestanding -fno-pic \
+		-march=rv64imac_zicsr_zifencei -mabi=lp64 -mcmodel=medany -ffreestanding -fno-pic \
 		-no-pie -nostdlib -static -fno-stack-protector -Wl,--build-id=none \
 		-Wl,--no-warn-rwx-segments -Wl,--no-relax -T selftests/bare/bare.ld \
 		-o "$out/$1.elf" "selftests/model/$1.c"
@@ -24,6 +25,7 @@ build() {
 
 build guest
 build flush
+build patched
 tools/qemu/board bare nofunnel --icount --stats --timeout 600 --out "$out" \
 	--set te0.fifo-depth=76 --set te0.drain-ns=100000 --set te0.flush-ns=0 \
 	--set te0.stall-time=on "$out/guest.elf" >"$out/guest.tap"
@@ -41,5 +43,9 @@ grep -q '^ok 1 empty is set' "$out/flush.tap"
 result $? "software that polls for empty sees the end of a flush in time"
 grep -q '"stat-violations": 0' "$out/te0.json"
 result $? "software that polls for empty breaks no rule"
+
+tools/qemu/board bare fpga --timeout 600 "$out/patched.elf" >"$out/patched.tap"
+grep -q '^ok 1 a hart executes new code' "$out/patched.tap"
+result $? "a hart executes new code after fence.i"
 
 results_end

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Tests that a hart executes new code after fence.i, as a kernel needs that changes its text at
+ * run time: hart 0 writes a function repeatedly, and hart 1 calls it. As in a kernel, the page also
+ * contains code that does not change.
+ */
+#include <stdatomic.h>
+
+#define SECOND
+#include "guest.h"
+
+#define WRITES		20000
+#define IMMEDIATES	2048
+
+#define RET		0x00008067
+
+/* li a0, 0; ret; and another function: ret */
+static uint32_t code[3] __attribute__((aligned(4096))) = { 0x00000513, RET, RET };
+static atomic_uint written, called, stale;
+
+/* The last write ends the calls. */
+void second(void)
+{
+	unsigned int number, value;
+
+	((void (*)(void))(code + 2))();
+	do {
+		number = atomic_load(&written);
+		__asm__ volatile("fence.i" ::: "memory");
+		value = ((unsigned int (*)(void))code)();
+		/* A later value may have been written since. */
+		if ((value - number) % IMMEDIATES >= IMMEDIATES / 2)
+			atomic_fetch_add(&stale, 1);
+		atomic_store(&called, number);
+	} while (number < WRITES);
+}
+
+static void code_is_new_after_fence(void)
+{
+	unsigned int number;
+
+	for (number = 1; number <= WRITES; number++) {
+		*(volatile uint32_t *)code = 0x00000513 | number % IMMEDIATES << 20;
+		atomic_store(&written, number);
+		while (atomic_load(&called) < number)
+			;
+	}
+	result(!atomic_load(&stale), "a hart executes new code after fence.i");
+}
+
+void guest(void)
+{
+	code_is_new_after_fence();
+	end();
+}
