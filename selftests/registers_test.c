@@ -140,19 +140,26 @@ TEST_F(registers, stop_disables_instruction_trace_enabled_by_program)
 	EXPECT_EQ(0, *reg(&self->s, TR_CONTROL) & TR_CONTROL_INSTRUCTION);
 }
 
-TEST_F(registers, cleared_enable_bits_are_detected)
+TEST_F(registers, changed_bits_are_detected_and_restored)
 {
 	static const struct {
 		unsigned int offset;
 		uint32_t clear;
+		uint32_t set;
 		const char *name;
 	} changes[] = {
-		{ TR_CONTROL, TR_CONTROL_TRACING, "control" },
-		{ TR_CONTROL, TR_CONTROL_ENABLE, "control" },
-		{ TR_TS_CONTROL, TR_TS_ENABLE, "tsControl" },
-		{ TR_ITC_ENABLE, 1u << 3, "itcTraceEnable" },
+		{ TR_CONTROL, TR_CONTROL_TRACING, 0, "control" },
+		{ TR_CONTROL, TR_CONTROL_ENABLE, 0, "control" },
+		{ TR_TS_CONTROL, TR_TS_ENABLE, 0, "tsControl" },
+		{ TR_ITC_ENABLE, 1u << 3, 0, "itcTraceEnable" },
+		{ TR_EVENT_CONTROL, 0, 1, "teEventControl" },
+		{ TR_XTI_CONTROL, 0, 1u << 31, "xtiControl" },
+		{ TR_XTO_CONTROL, 0, 1u << 31, "xtoControl" },
+		{ TR_WP_CONTROL, 0, 1, "wpControl" },
+		{ TR_ITC_TRIGGER, 0, 1u << 3, "itcTrigEnable" },
 	};
 	const struct sifive_trace_config config = trace_same_config(&self->s.config);
+	uint32_t before;
 	size_t i;
 
 	for (i = 0; i < ARRAY_SIZE(changes); i++) {
@@ -160,9 +167,15 @@ TEST_F(registers, cleared_enable_bits_are_detected)
 		ASSERT_EQ(0, trace_session_config(&self->s, config.sink, config.buffer, 0));
 		ASSERT_EQ(0, trace_start(self->s.fd, 0));
 		expect_unchanged(_metadata, self);
-		*reg(&self->s, changes[i].offset) &=
-			~(changes[i].clear | TR_CONTROL_SINK_ERROR);
+		before = *reg(&self->s, changes[i].offset) & ~TR_CONTROL_STATUS;
+		*reg(&self->s, changes[i].offset) =
+			(before & ~changes[i].clear) | changes[i].set;
 		expect_changed(_metadata, self, changes[i].name);
+		ASSERT_EQ(0, trace_stop(self->s.fd));
+		ASSERT_EQ(0, trace_start(self->s.fd, 0));
+		EXPECT_EQ(before, *reg(&self->s, changes[i].offset) & ~TR_CONTROL_STATUS) {
+			TH_LOG("%s", changes[i].name);
+		}
 	}
 }
 

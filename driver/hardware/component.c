@@ -145,6 +145,11 @@ static const struct {
 } watched[] = {
 	{ TR_CONTROL, ~(u32)TR_CONTROL_STATUS, "control" },
 	{ TR_TS_CONTROL, ~(u32)TR_TS_RESET, "tsControl" },
+	{ TR_EVENT_CONTROL, ~0u, "teEventControl", .encoder = true },
+	{ TR_XTI_CONTROL, ~0u, "xtiControl", .encoder = true },
+	{ TR_XTO_CONTROL, ~0u, "xtoControl", .encoder = true },
+	{ TR_WP_CONTROL, ~0u, "wpControl", .encoder = true },
+	{ TR_ITC_TRIGGER, ~0u, "itcTrigEnable", .encoder = true },
 	{ TR_ITC_ENABLE, ~0u, "itcTraceEnable", .encoder = true },
 	{ TR_SINK_BASE, ~0u, "sinkBase", .sink = true },
 	{ TR_SINK_BASE_HIGH, ~0u, "sinkBaseHigh", .sink = true },

@@ -93,7 +93,7 @@ struct sft_sink {
 #define SFT_TIMEOUT_US	100000
 
 /* Registers that only the driver changes; component.c names them. */
-#define SFT_WATCHED	6
+#define SFT_WATCHED	11
 
 /**
  * struct sft_position - a position in a sink

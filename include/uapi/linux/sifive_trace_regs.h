@@ -84,6 +84,8 @@
 #define TR_TS_UPPER			0x048
 
 #define TR_XTI_CONTROL			0x050	/* TE */
+#define TR_XTO_CONTROL			0x054	/* TE */
+#define TR_WP_CONTROL			0x058	/* TE */
 #define TR_ITC_ENABLE			0x060	/* TE: bit n = stimulus n */
 #define TR_ITC_TRIGGER			0x064	/* TE */
 #define TR_ITC_STIMULUS			0x080	/* TE: 32 registers of 4 bytes */
