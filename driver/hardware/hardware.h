@@ -160,12 +160,14 @@ struct sft_component {
 /**
  * struct sft_tested - an encoder's messages as observed by the last CONFIG
  * @done:	messages were observed
+ * @silent:	there were no messages, although the sink had room
  * @registers:	stimulus registers that produced messages
  * @ts_registers: registers whose messages had timestamps
  * @channel:	channel in the messages, by register
  */
 struct sft_tested {
 	bool done;
+	bool silent;
 	u32 registers;
 	u32 ts_registers;
 	u8 channel[32];
@@ -383,7 +385,7 @@ void sft_memory_release(struct sft_sink *s);
 
 /* selftest.c */
 void sft_selftest_store(struct sft_encoder *e);
-void sft_selftest_read(struct sft_encoder *e, const u8 *data, size_t size);
+void sft_selftest_read(struct sft_encoder *e, const struct sft_sink *s, size_t size);
 
 /* route.c */
 int sft_route_check(struct sifive_trace_config *config, struct sft_why *why);

@@ -40,8 +40,7 @@ static int test_encoder(struct sft_encoder *e, struct sft_sink *s)
 	err = sft_capture_stop_funnels(NULL);
 	ret = ret ?: err;
 	sft_sink_stopped(s, !ret);
-	if (!ret)
-		sft_selftest_read(e, s->data, sft_sink_bytes(s));
+	sft_selftest_read(e, s, ret ? 0 : sft_sink_bytes(s));
 	memset(s->data, 0, sft_sink_bytes(s));
 	return ret;
 }

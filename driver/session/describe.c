@@ -102,6 +102,8 @@ int sft_call_encoder(struct sft_file *file, void *arg, struct sft_why *why)
 		out->flags |= SIFIVE_TRACE_ENCODER_CAN_STALL;
 	if (e->tested.done)
 		out->flags |= SIFIVE_TRACE_ENCODER_TESTED;
+	if (e->tested.silent)
+		out->flags |= SIFIVE_TRACE_ENCODER_SILENT;
 	out->registers = e->tested.registers;
 	out->ts_registers = e->tested.ts_registers;
 	memcpy(out->channel, e->tested.channel, sizeof(out->channel));

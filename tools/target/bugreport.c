@@ -284,19 +284,35 @@ static void put_encoder(const struct sifive_trace_encoder *e)
 	    e->ts_type, e->ts_width, e->flags);
 }
 
+/* A flag that is valid only for encoders in the last capture. */
+static const char *in_capture(const struct sifive_trace_encoder *e, uint32_t flag)
+{
+	if (!(e->flags & SIFIVE_TRACE_ENCODER_SELECTED))
+		return "unknown";
+	return e->flags & flag ? "yes" : "no";
+}
+
 static void self_test(const struct sifive_trace_encoder *e)
 {
-	char key[64];
+	char key[64], channels[32 * sizeof("255,")];
+	size_t used = 0;
+	unsigned int i;
 
 	snprintf(key, sizeof(key), "selftest.%u", e->index);
-	if (!(e->flags & SIFIVE_TRACE_ENCODER_SELECTED)) {
+	if (e->flags & SIFIVE_TRACE_ENCODER_SILENT) {
+		put(key, "no message arrived");
+		return;
+	}
+	if (!(e->flags & SIFIVE_TRACE_ENCODER_TESTED)) {
 		put("missing", "%s: run a self-test with: sifive-trace record -o /tmp/trace.rtd true", key);
 		return;
 	}
-	put(key, "stalls %s, tsLower ticks %s, channels of registers 16-31 %s",
-	    e->flags & SIFIVE_TRACE_ENCODER_CAN_STALL ? "yes" : "no",
-	    e->flags & SIFIVE_TRACE_ENCODER_TS_READABLE ? "yes" : "no",
-	    e->flags & SIFIVE_TRACE_ENCODER_TS_CHANNELS ? "0-15" : "16-31");
+	for (i = 0; i < sizeof(e->channel); i++)
+		used += (size_t)sprintf(channels + used, "%s%u", i ? "," : "", e->channel[i]);
+	put(key, "stalls %s, tsLower ticks %s, registers 0x%08x, with timestamps 0x%08x, channels %s",
+	    in_capture(e, SIFIVE_TRACE_ENCODER_CAN_STALL),
+	    in_capture(e, SIFIVE_TRACE_ENCODER_TS_READABLE), e->registers, e->ts_registers,
+	    channels);
 }
 
 static void device(int fd)

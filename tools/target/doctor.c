@@ -295,6 +295,36 @@ static void check_cpus(int fd)
 	}
 }
 
+/* Writes the names of encoders that have @flag, and of whose messages none had a timestamp. */
+static bool name_untimed(int fd, uint32_t flag, char *text, size_t size)
+{
+	struct sifive_trace_encoder e;
+	size_t used = 0;
+	uint32_t i;
+
+	for (i = 0; machine_encoder(fd, i, &e); i++)
+		if (e.flags & flag && !e.ts_registers && used < size)
+			used += (size_t)snprintf(text + used, size - used, "%s%s",
+						 used ? ", " : "", e.name);
+	return used;
+}
+
+/* Reports what the last session's test of the encoders has found. */
+static void check_messages(int fd)
+{
+	char text[FINDING_SIZE / 2];
+
+	if (name_untimed(fd, SIFIVE_TRACE_ENCODER_SILENT, text, sizeof(text))) {
+		wrong("no message of %s arrived when the last session tested it: its trace goes elsewhere, or nowhere",
+		      text);
+		fix("correct the out-ports of this node, and the in-ports of the funnel, in the device tree: they must agree with the hardware's wiring");
+	}
+	if (name_untimed(fd, SIFIVE_TRACE_ENCODER_TESTED, text, sizeof(text))) {
+		note("the messages of %s have no timestamps: traces contain no times", text);
+		fix("record counts instead, such as record -e cycles");
+	}
+}
+
 /* Reports counters that firmware does not delegate. */
 static void check_delegation(int fd)
 {
@@ -368,6 +398,7 @@ bool doctor(FILE *to, const char *prefix)
 		check_settings();
 		check_session(fd);
 		check_cpus(fd);
+		check_messages(fd);
 		check_delegation(fd);
 		check_kernel();
 		check_code();

@@ -62,6 +62,10 @@ static void show_messages(const struct sifive_trace_encoder *e)
 {
 	char text[160];
 
+	if (e->flags & SIFIVE_TRACE_ENCODER_SILENT) {
+		line("", "  none of its messages arrived when the last session tested it");
+		return;
+	}
 	if (!(e->flags & SIFIVE_TRACE_ENCODER_TESTED)) {
 		line("", "  not tested yet: a session tests its messages");
 		return;

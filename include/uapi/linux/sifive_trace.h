@@ -159,8 +159,7 @@ struct sifive_trace_info {
  * @ts_type:	out: tsType of the encoder's timestamp unit
  * @name:	out: name in the device tree, NUL-terminated
  * @registers:	out: bit n set: stimulus register n produces messages. CONFIG finds this,
- *		@ts_registers and @channel by storing to each register; all are 0 before the
- *		first CONFIG of this encoder, and if its sink had no room for the test
+ *		@ts_registers and @channel by storing to each register
  * @ts_registers: out: bit n set: messages from register n have timestamps
  * @channel:	out: channel in the messages from each register
  * @instruction_modes: out: bit n set: the encoder accepts instruction mode n, n > 0 (teInstruction)
@@ -210,16 +209,17 @@ struct sifive_trace_encoder {
 /* The encoder has reported a sink error since CONFIG. */
 #define SIFIVE_TRACE_ENCODER_SINK_ERROR	(1u << 6)
 /*
- * The encoder can stall its hart when it is full. Found by CONFIG: not set before it,
- * nor for an encoder outside the capture. An encoder that cannot stall drops messages that
- * do not fit, even without SIFIVE_TRACE_CONFIG_OVERFLOW: its stimulus registers read 0 while
- * they do not accept a store.
+ * The encoder can stall its hart when it is full. Found by CONFIG: not set before it, nor for an
+ * encoder outside the capture. An encoder that cannot stall drops messages that do not fit, even
+ * without SIFIVE_TRACE_CONFIG_OVERFLOW: its stimulus registers read 0 while they accept no store.
  */
 #define SIFIVE_TRACE_ENCODER_CAN_STALL	(1u << 7)
 /* The encoder's registers were changed from outside while it ran, so messages may be missing. */
 #define SIFIVE_TRACE_ENCODER_CHANGED	(1u << 8)
 /* CONFIG has examined the encoder's messages: registers, ts_registers and channel are valid. */
 #define SIFIVE_TRACE_ENCODER_TESTED	(1u << 9)
+/* CONFIG has tested the encoder, and no message arrived although the sink had room. */
+#define SIFIVE_TRACE_ENCODER_SILENT	(1u << 10)
 
 /**
  * struct sifive_trace_config - take the hardware for a capture
