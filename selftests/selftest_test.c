@@ -33,6 +33,11 @@ FIXTURE_TEARDOWN(selftest)
 	trace_session_close(&self->s);
 }
 
+static volatile uint32_t *reg(struct trace_session *s, unsigned int offset)
+{
+	return (volatile uint32_t *)((char *)s->page + offset);
+}
+
 TEST_F(selftest, registers_behave_as_config_detected)
 {
 	const struct sifive_trace_encoder *e = &self->s.encoder;
@@ -60,7 +65,24 @@ TEST_F(selftest, ts_channels_flag_matches_detected_channels)
 	const struct sifive_trace_encoder *e = &self->s.encoder;
 
 	EXPECT_EQ(e->channel[31] == 15, !!(e->flags & SIFIVE_TRACE_ENCODER_TS_CHANNELS));
-	EXPECT_EQ(e->channel[31] == 15 ? 0xffff0000 : ~0u, e->ts_registers);
+	/* registers_behave_as_config_detected shows whether there are none. */
+	if (e->ts_registers)
+		EXPECT_EQ(e->channel[31] == 15 ? 0xffff0000 : ~0u, e->ts_registers);
+}
+
+TEST_F(selftest, time_is_readable_if_config_detected_it)
+{
+	const uint32_t first = *reg(&self->s, TR_TS_LOWER);
+
+	usleep(10000);
+	EXPECT_EQ(!!(self->s.encoder.flags & SIFIVE_TRACE_ENCODER_TS_READABLE),
+		  first != *reg(&self->s, TR_TS_LOWER));
+}
+
+TEST_F(selftest, encoder_stalls_if_config_detected_it)
+{
+	EXPECT_EQ(!!(self->s.encoder.flags & SIFIVE_TRACE_ENCODER_CAN_STALL),
+		  !!(*reg(&self->s, TR_CONTROL) & TR_CONTROL_STALL_ENABLE));
 }
 
 TEST_F(selftest, capture_begins_empty)

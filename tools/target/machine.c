@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 #include <errno.h>
+#include <fcntl.h>
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -181,6 +182,26 @@ bool machine_encoder(int fd, uint32_t index, struct sifive_trace_encoder *encode
 	encoder->size = sizeof(*encoder);
 	encoder->index = index;
 	return !ioctl(fd, SIFIVE_TRACE_IOC_ENCODER, encoder);
+}
+
+bool machine_untimed(void)
+{
+	int fd = open(machine_device(), O_RDONLY | O_CLOEXEC);
+	struct sifive_trace_encoder encoder;
+	bool tested = false, timed = false;
+	uint32_t i;
+
+	if (fd < 0)
+		return false;
+	for (i = 0; machine_encoder(fd, i, &encoder); i++) {
+		if (!(encoder.flags & SIFIVE_TRACE_ENCODER_SELECTED) ||
+		    !(encoder.flags & SIFIVE_TRACE_ENCODER_TESTED))
+			continue;
+		tested = true;
+		timed |= encoder.ts_registers;
+	}
+	close(fd);
+	return tested && !timed;
 }
 
 static int query_here(int fd, const struct sifive_trace_event *event,

@@ -82,4 +82,10 @@ void machine_sinks(uint32_t mask, char *text, size_t size);
 bool machine_encoder(int fd, uint32_t index,
 		     struct sifive_trace_encoder *encoder);
 
+/**
+ * machine_untimed() - whether CONFIG found no timestamps in the messages of the last capture's
+ *		encoders
+ */
+bool machine_untimed(void);
+
 #endif /* SIFIVE_TRACE_MACHINE_H */
