@@ -85,6 +85,18 @@ for b in $boards; do
 done
 schema "broken trees do not match" broken_are_refused
 
+# All optional properties.
+{
+	cat selftests/devicetree/supplies.dts
+	echo '&{/soc/trace@11018000} { dma-coherent; };'
+} >"$out/supplies.dts"
+tools/qemu/board dtb fpga --dts "$out/supplies.dts" "$out/supplies.dtb" &&
+	[ "$(fdtget -p "$out/supplies.dtb" /soc/trace@11018000 |
+		grep -cE '^(clocks|resets|power-domains|dma-coherent)$')" = 4 ]
+result $? "supplies: the tree compiles, and the funnel has all optional properties"
+schema "supplies: clocks, resets, power-domains and dma-coherent match the bindings" \
+	findings "$out/supplies.dtb"
+
 # property TREE NODE NAME: print the property in hexadecimal words.
 property() { fdtget -t x "$1" "$2" "$3" 2>/dev/null; }
 

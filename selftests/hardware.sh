@@ -4,7 +4,7 @@
 # SinkBaseHigh has no bits and whose stall bit is writable; memory that a sink cannot address, and
 # memory whose first part crosses 4 GiB; power-off and kexec during a capture; nested funnels;
 # a full sink while another sink fails; one encoder more than a mask has bits; power, clock and
-# reset lines.
+# reset lines; the board odd; a slow funnel; no timestamps; a wrong port in the device tree.
 #
 #	hardware.sh BUILD
 
@@ -231,24 +231,9 @@ done
 
 # ---- power, clock and resets ---------------------------------------------------------
 
-# Suppliers that report what happens to them.
-cat >"$out/supplies.dts" <<'DTS'
-	/ {
-		supplies: supplies {
-			compatible = "sifive-trace,test-supplies";
-			#power-domain-cells = <0>;
-			#clock-cells = <0>;
-			#reset-cells = <1>;
-		};
-	};
-	&{/soc/trace@11000000} { power-domains = <&supplies>; clocks = <&supplies>; resets = <&supplies 0>; };
-	&{/soc/trace@11001000} { power-domains = <&supplies>; clocks = <&supplies>; resets = <&supplies 1>; };
-	&{/soc/trace@11018000} { power-domains = <&supplies>; clocks = <&supplies>; resets = <&supplies 2>; };
-DTS
-
 supplied() {
 	rm -f "$out/log" "$out/model.log"
-	tools/qemu/board run fpga --dts "$out/supplies.dts" --target "$target" --out "$out" \
+	tools/qemu/board run fpga --dts selftests/devicetree/supplies.dts --target "$target" --out "$out" \
 		--qemu "-trace sifive_trace_write -D $out/model.log" -- "$@" 2>&1 |
 		tee "$out/log" | sed 's/^/# /'
 	return "${PIPESTATUS[0]}"
@@ -295,4 +280,143 @@ for broken in clock reset; do
 	! grep -q sifive_trace_write "$out/model.log"
 	result $? "supplies: if the $broken fails, no component is written to"
 done
+
+# ---- a board's variations, as its user sees them ------------------------------------
+
+# board NAME OPTION... -- COMMANDS: boot a board; /out/NAME.txt gets the commands' output.
+board() {
+	local name=$1
+	shift
+	rm -f "$out"/*.rtd "$out"/*.rtd.* "$out"/*.json
+	tools/qemu/board run "$name" --target "$target" --out "$out" "$@" >"$out/log" 2>&1
+	result $? "$what: the board ran to the end"
+	sed 's/^/# /' "$out/log"
+}
+
+# says FILE PATTERN NAME: expect a line that matches the extended regular expression.
+says() {
+	grep -qE -- "$2" "$out/$1"
+	local status=$?
+	[ "$status" -eq 0 ] || sed 's/^/# /' "$out/$1"
+	result "$status" "$what: $3"
+}
+
+# The example of the manual makes hundreds of records.
+has_fib() {
+	[ "$("$build/sifive-trace" decode -e "$build/lib/dropin/fib.elf" "$out/trace.rtd" |
+		grep -c fib)" -gt 300 ]
+	result $? "$what: the manual's example records functions"
+}
+
+# The program calls functions 62 times, and returns 7.
+has_program() {
+	grep -qx "plain 7" "$out/results" &&
+		"$build/sifive-trace" report -e "$target/record/plain" "$out/calls.rtd" \
+			>"$out/report" 2>&1 &&
+		grep -q "62 enter, 62 exit" "$out/report" && grep -q ackermann "$out/report"
+	result $? "$what: record has the program's functions"
+}
+
+what="board odd"
+board odd -- '
+	insmod /target/sifive_trace.ko && cd /out || exit 1
+	taskset 1 /target/fib.elf || exit 1
+	cat /dev/sifive-trace >cat.rtd
+	/target/sifive-trace record -q -o calls.rtd /target/record/plain
+	echo plain $? >>results
+	/target/sifive-trace record -b 1k -o small.rtd /target/record/busy-static 20 2>small.txt
+	echo small $? >>results'
+has_fib
+[ -s "$out/trace.rtd" ] && cmp "$out/trace.rtd" "$out/cat.rtd"
+result $? "$what: cat /dev/sifive-trace copies the example's trace"
+has_program
+grep -qx "small 5" "$out/results" && [ "$(stat -c %s "$out/small.rtd")" = 1024 ]
+result $? "$what: record -b 1k ends with a full buffer"
+says small.txt "the buffer was full after 1024 bytes" "record -b 1k reports the full buffer"
+
+what="slow funnel, stalls take time"
+slow=(--set tf0.byte-ns=2000)
+for i in 0 1 2 3; do
+	slow+=(--set "te$i.fifo-depth=76" --set "te$i.stall-time=on")
+done
+board p550 --stats "${slow[@]}" -- '
+	insmod /target/sifive_trace.ko && cd /out || exit 1
+	taskset 1 /target/fib.elf || exit 1
+	/target/sifive-trace record -q -o calls.rtd /target/record/plain
+	echo plain $? >>results
+	/target/selftests/fault_probe stores 1000
+	/target/selftests/capture_test
+	echo capture_test $? >>results'
+has_fib
+has_program
+[ "$(value stop)" = 0 ] && [ "$(value stalled)" = 1 ] && [ "$(value data)" = 1000 ] &&
+	[ "$(value gaps)" = 0 ]
+result $? "$what: stores wait, and none is lost"
+passed capture_test
+result $? "$what: capture_test"
+[ -e "$out/tf0.json" ] && ! grep -H '"stat-violations": *[1-9]' "$out"/*.json
+result $? "$what: no access violated the hardware's rules"
+
+what="no timestamps"
+untimed=(--set te0.stall=off)
+for i in 0 1 2 3; do
+	untimed+=(--set "te$i.ts-in-messages=off" --set "te$i.ts-reads=off")
+done
+board p550 "${untimed[@]}" -- '
+	insmod /target/sifive_trace.ko && cd /out || exit 1
+	record() { /target/sifive-trace record -o /tmp/t.rtd "$@"; }
+	taskset 1 /target/fib.elf 2>example.txt
+	record -e timestamp /target/record/plain 2>event.txt
+	record -e cycles /target/record/plain 2>record.txt
+	record -q -e cycles /target/record/plain 2>quiet.txt
+	record --calls /target/record/plain-static 2>calls.txt
+	/target/sifive-trace info >info.txt
+	/target/sifive-trace info --report report.txt
+	for t in selftest_test registers_test; do
+		/target/selftests/$t
+		echo $t $? >>results
+	done'
+for file in example event; do
+	says $file.txt "omit it, because nothing on this hardware shows a time" \
+		"$file: an event that cannot be read is refused for the right reason"
+done
+for file in record calls; do
+	says $file.txt "messages have no timestamps: the trace contains no times" \
+		"$file: reports that there are no times"
+done
+! grep -q timestamps "$out/quiet.txt"
+result $? "$what: record -q does not report it"
+says info.txt "^Timestamps +none$" "info: there are none"
+says info.txt "registers 0xffffffff make messages, 0x00000000 with timestamps; 16 channels" \
+	"info: each encoder's registers"
+says info.txt "^note +the messages of trace@11000000, .*, trace@11003000 have no timestamps" \
+	"info: a note names the encoders"
+says report.txt "^selftest.2: stalls yes, tsLower ticks no, registers 0xffffffff, with timestamps 0x0{8}, channels 0,1,.*,15$" \
+	"report: results of an encoder that stalls"
+says report.txt "^selftest.0: stalls no, tsLower ticks no, " \
+	"report: results of an encoder that does not"
+for t in selftest_test registers_test; do
+	passed $t
+	result $? "$what: $t"
+done
+
+what="tree with a wrong port"
+board dual --set te0.funnel=tf1 -- '
+	insmod /target/sifive_trace.ko && cd /out || exit 1
+	/target/sifive-trace info >before.txt
+	/target/sifive-trace record -q -o /tmp/all.rtd /target/record/busy-static 20
+	taskset 1 /target/sifive-trace record -b 64k -o /tmp/t.rtd /target/record/plain 2>record.txt
+	/target/sifive-trace info >info.txt
+	/target/sifive-trace info --report report.txt'
+says before.txt "not tested yet" "info: nothing is tested before the first session"
+says before.txt "Tracing works here" "info: nothing is wrong before the first session"
+says record.txt "trace@11000000: sink error" "record: the encoder has an error"
+says info.txt "none of its messages arrived" "info: an encoder without messages"
+! grep -A 1 trace@11000000 "$out/info.txt" | grep -q "not tested yet"
+result $? "$what: info: the encoder was tested"
+says info.txt "^PROBLEM +no message of trace@11000000 arrived" "info: the encoder is a problem"
+says info.txt "-> correct the out-ports" "info: the ports may be wrong"
+says report.txt "^selftest.0: no message arrived$" "report: no result is invented"
+says report.txt "^selftest.1: stalls unknown, tsLower ticks unknown, registers 0xffffffff, " \
+	"report: an encoder that was tested earlier, and is outside the last capture"
 results_end
