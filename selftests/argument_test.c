@@ -313,6 +313,13 @@ static const struct {
 	FIELD(EVENT, query, event.flags, 3),
 	FIELD(EVENT, query, event.turn, 0),
 	FIELD(EVENT, query, reserved, 0),
+	FIELD(ATTACH, attach, flags, SIFIVE_TRACE_ATTACH_COMPARE),
+	FIELD(ATTACH, attach, reserved, 0),
+	FIELD(SWITCHES, switches, flags, SIFIVE_TRACE_SWITCHES_ALL |
+	      SIFIVE_TRACE_SWITCHES_CHILDREN | SIFIVE_TRACE_SWITCHES_WAKEUPS |
+	      SIFIVE_TRACE_SWITCHES_SYSCALLS | SIFIVE_TRACE_SWITCHES_FAULTS),
+	FIELD(SWITCHES, switches, reserved, 0),
+	FIELD(PAUSE, run, flags, SIFIVE_TRACE_PAUSE_END),
 #undef FIELD
 };
 
@@ -333,29 +340,37 @@ static void sensible(void *to, unsigned long call, bool by_event)
 	}
 }
 
+/* Change a valid argument in each field of the table. */
+static void zeros_give_einval(struct __test_metadata *_metadata, int fd, unsigned long call,
+			      const void *valid, size_t size)
+{
+	uint64_t argument[512];
+	unsigned int bit;
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(zeros); i++) {
+		if (zeros[i].call != call)
+			continue;
+		for (bit = 0; bit < 32; bit++) {
+			if (zeros[i].known & 1u << bit)
+				continue;
+			memcpy(argument, valid, size);
+			*(uint32_t *)((char *)argument + zeros[i].at) = 1u << bit;
+			EXPECT_EQ(-EINVAL, trace_ioctl(fd, call, argument)) {
+				TH_LOG("%s, bit %u", zeros[i].name, bit);
+			}
+		}
+	}
+}
+
 static void reserved_gives_einval(struct __test_metadata *_metadata,
 				  struct _test_data_argument *self,
 				  const struct _fixture_variant_argument *variant,
 				  bool by_event)
 {
-	unsigned int bit;
-	size_t i;
-
-	for (i = 0; i < ARRAY_SIZE(zeros); i++) {
-		if (zeros[i].call != variant->call)
-			continue;
-		for (bit = 0; bit < 32; bit++) {
-			if (zeros[i].known & 1u << bit)
-				continue;
-			VALID(self->memory, 0);
-			sensible(self->memory, variant->call, by_event);
-			*(uint32_t *)(self->memory + zeros[i].at) = 1u << bit;
-			EXPECT_EQ(-EINVAL, trace_ioctl(self->fd, variant->call,
-						       self->memory)) {
-				TH_LOG("%s, bit %u", zeros[i].name, bit);
-			}
-		}
-	}
+	VALID(self->memory, 0);
+	sensible(self->memory, variant->call, by_event);
+	zeros_give_einval(_metadata, self->fd, variant->call, self->memory, variant->size);
 }
 
 TEST_F(argument, reserved_fields_and_unknown_flags_return_einval)
@@ -366,6 +381,31 @@ TEST_F(argument, reserved_fields_and_unknown_flags_return_einval)
 	ASSERT_EQ(0, trace_info(self->fd, &info));
 	if (info.flags & SIFIVE_TRACE_INFO_OVERFLOW)
 		reserved_gives_einval(_metadata, self, variant, true);
+}
+
+/* Calls that need a mapping, a channel or a running capture. */
+TEST(reserved_fields_of_other_calls_return_einval)
+{
+	struct sifive_trace_switches switches = TRACE_ARG(sifive_trace_switches);
+	struct sifive_trace_attach attach = TRACE_ARG(sifive_trace_attach);
+	struct sifive_trace_run run = TRACE_ARG(sifive_trace_run);
+	struct trace_session s;
+
+	ASSERT_EQ(0, trace_session_open(&s, 0));
+	s.config = trace_simple_config(s.fd, s.encoder.index);
+	ASSERT_EQ(0, trace_session_config(&s, s.config.sink, s.config.buffer, 0));
+	attach.address = (uintptr_t)s.page;
+	zeros_give_einval(_metadata, s.fd, SIFIVE_TRACE_IOC_ATTACH, &attach, sizeof(attach));
+	EXPECT_EQ(0, trace_ioctl(s.fd, SIFIVE_TRACE_IOC_ATTACH, &attach));
+	EXPECT_EQ(0, close(attach.fd));
+	switches.channel = s.reg;
+	zeros_give_einval(_metadata, s.fd, SIFIVE_TRACE_IOC_SWITCHES, &switches,
+			  sizeof(switches));
+	EXPECT_EQ(0, trace_ioctl(s.fd, SIFIVE_TRACE_IOC_SWITCHES, &switches));
+	ASSERT_EQ(0, trace_start(s.fd, 0));
+	zeros_give_einval(_metadata, s.fd, SIFIVE_TRACE_IOC_PAUSE, &run, sizeof(run));
+	EXPECT_EQ(0, trace_flags(s.fd) & SIFIVE_TRACE_STATUS_PAUSED);
+	trace_session_close(&s);
 }
 
 FIXTURE(sampling_request) {
