@@ -207,83 +207,129 @@ TEST_F(share, idle_reader_loses_copy_to_another_reader)
 	close(fd);
 }
 
+#define COPIERS	4
+
 /**
- * struct copier - a thread whose reads copy the ring
- * @copying:	the thread is waiting for the first byte
- * @copies:	number of copies
+ * struct copiers - threads that read together, so that the first one copies the ring for all
+ * @barrier:	ends the first half of a round, and the second
+ * @begun:	number of reads that were begun
+ * @done:	number of reads that returned the first byte, so that the copy was complete
+ * @failed:	number of reads that failed
+ * @quit:	request to end
+ * @over:	no further round begins
  */
-struct copier {
-	pthread_t thread;
-	int fd, cpu;
-	bool copying, quit;
-	unsigned int copies;
+struct copiers {
+	pthread_t thread[COPIERS];
+	pthread_barrier_t barrier;
+	int cpu;
+	unsigned int begun, done, failed;
+	bool quit, over;
 };
+
+static unsigned int get(const unsigned int *count)
+{
+	return __atomic_load_n(count, __ATOMIC_SEQ_CST);
+}
+
+static void add(unsigned int *count)
+{
+	__atomic_add_fetch(count, 1, __ATOMIC_SEQ_CST);
+}
 
 static void *copy_repeatedly(void *arg)
 {
-	struct copier *c = arg;
+	int fd = trace_open(O_RDONLY);
+	struct copiers *c = arg;
 	char byte;
 
 	trace_pin(c->cpu);
-	while (!__atomic_load_n(&c->quit, __ATOMIC_SEQ_CST)) {
-		__atomic_store_n(&c->copying, true, __ATOMIC_SEQ_CST);
-		if (pread(c->fd, &byte, 1, 0) != 1)
-			break;
-		__atomic_store_n(&c->copying, false, __ATOMIC_SEQ_CST);
-		__atomic_add_fetch(&c->copies, 1, __ATOMIC_SEQ_CST);
-	}
-	__atomic_store_n(&c->quit, true, __ATOMIC_SEQ_CST);
+	do {
+		add(&c->begun);
+		if (pread(fd, &byte, 1, 0) != 1)
+			add(&c->failed);
+		add(&c->done);
+		if (pthread_barrier_wait(&c->barrier) == PTHREAD_BARRIER_SERIAL_THREAD)
+			c->over = __atomic_load_n(&c->quit, __ATOMIC_SEQ_CST);
+		/* Leave the copy at its end; the last reader frees it. */
+		if (pread(fd, &byte, 1, RING))
+			add(&c->failed);
+		pthread_barrier_wait(&c->barrier);
+	} while (!c->over);
+	close(fd);
 	return NULL;
 }
 
-/* Whether STATUS can start and finish twice during one copy. */
-static bool status_within(struct copier *c, int fd)
+/* Wait until a read has begun and none of its round has its first byte. */
+static unsigned int wait_for_copy(struct copiers *c)
 {
-	struct sifive_trace_status status;
-	unsigned int n, copies;
+	unsigned int done;
 
-	while (!__atomic_load_n(&c->copying, __ATOMIC_SEQ_CST) &&
-	       !__atomic_load_n(&c->quit, __ATOMIC_SEQ_CST))
-		;
-	copies = __atomic_load_n(&c->copies, __ATOMIC_SEQ_CST);
-	for (n = 0; n < 2; n++) {
-		/* Let the copier take any lock it needs. */
-		usleep(100);
-		if (trace_status(fd, &status) ||
-		    !__atomic_load_n(&c->copying, __ATOMIC_SEQ_CST) ||
-		    __atomic_load_n(&c->copies, __ATOMIC_SEQ_CST) != copies)
-			return false;
-	}
-	return true;
+	do
+		done = get(&c->done);
+	while (done % COPIERS || get(&c->begun) <= done);
+	/* Let the copier take any lock it needs. */
+	usleep(100);
+	return done;
+}
+
+static bool status_within(struct copiers *c, int fd)
+{
+	unsigned int done = wait_for_copy(c);
+	struct sifive_trace_status status;
+
+	return !trace_status(fd, &status) && get(&c->done) == done;
+}
+
+/* Stopping ends the need for copies, so START again afterwards. */
+static bool stop_within(struct copiers *c, int fd)
+{
+	unsigned int done = wait_for_copy(c);
+	bool within = !trace_stop(fd) && get(&c->done) == done;
+
+	return !trace_start(fd, 0) && within;
+}
+
+/* Whether calls return before the copy during which they were made, in a quarter of all rounds. */
+static void calls_return_during_copies(struct __test_metadata *_metadata, struct trace_session *s,
+				       struct copiers *c, const char *name,
+				       bool (*call)(struct copiers *c, int fd))
+{
+	unsigned int within = 0, round;
+
+	for (round = 0; round < 200 && (round < 20 || within < round / 4); round++)
+		within += call(c, s->fd);
+	TH_LOG("%s: %u times in %u", name, within, round);
+	EXPECT_LE(round / 4, within);
 }
 
 /*
- * If a copy locked the driver, STATUS would only finish after the copy. On a loaded host this
+ * If a copy locked the driver, a call would only finish after the copy. On a loaded host this
  * sometimes happens anyway.
  */
-TEST_F(share, status_is_not_blocked_by_ring_copy)
+TEST_F(share, owner_is_not_blocked_by_ring_copies)
 {
-	struct copier copier = { .fd = trace_open(O_RDONLY) };
-	unsigned int within = 0, round;
 	struct trace_session other;
+	struct copiers c = { 0 };
+	unsigned int i;
 
 	if (!self->sba)
 		SKIP(return, "this board has no SBA sink");
 	if (trace_session_open(&other, 1))
 		SKIP(return, "needs two CPUs");
-	copier.cpu = other.encoder.cpu;
+	c.cpu = other.encoder.cpu;
 	trace_session_close(&other);
 	run_ring(_metadata, &self->s, RING);
-	ASSERT_EQ(0, pthread_create(&copier.thread, NULL, copy_repeatedly, &copier));
-	for (round = 0; round < 400 && (round < 40 || within < round / 4); round++)
-		within += status_within(&copier, self->s.fd);
-	__atomic_store_n(&copier.quit, true, __ATOMIC_SEQ_CST);
-	pthread_join(copier.thread, NULL);
-	TH_LOG("%u times in %u, %u copies", within, round, copier.copies);
-	EXPECT_LE(round / 4, within);
-	EXPECT_LT(0, copier.copies);
+	ASSERT_EQ(0, pthread_barrier_init(&c.barrier, NULL, COPIERS));
+	for (i = 0; i < COPIERS; i++)
+		ASSERT_EQ(0, pthread_create(&c.thread[i], NULL, copy_repeatedly, &c));
+	calls_return_during_copies(_metadata, &self->s, &c, "STATUS", status_within);
+	calls_return_during_copies(_metadata, &self->s, &c, "STOP", stop_within);
+	__atomic_store_n(&c.quit, true, __ATOMIC_SEQ_CST);
+	for (i = 0; i < COPIERS; i++)
+		pthread_join(c.thread[i], NULL);
+	EXPECT_LT(0, c.done);
+	EXPECT_EQ(0, c.failed);
 	EXPECT_EQ(0, trace_stop(self->s.fd));
-	close(copier.fd);
 }
 
 /* A copy in the kernel counts against the reader's memory limit. */
