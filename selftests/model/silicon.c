@@ -40,6 +40,7 @@ struct row {
 	/* Or: a property of the harts, or of the named device tree. */
 	const char *name;
 	const char *tree;
+	unsigned int cpu;
 	uint64_t ns;
 	/* Additional QEMU options of this board. */
 	const char *option;
@@ -223,20 +224,21 @@ static const char *of_tree(struct board *b, const struct row *r)
 }
 
 /*
- * Return the hart on which firmware starts: Linux's CPU 0. The other harts follow in order.
+ * Return the hart of a CPU of Linux: CPU 0 is the hart on which firmware starts, and the others
+ * follow in the order of their nodes.
  */
-static const char *boot_hart(struct board *b, const struct row *r)
+static const char *hart_of_cpu(struct board *b, const struct row *r)
 {
-	char want[64], name[64];
-	unsigned int hart;
+	unsigned int node, cpu = 1, hart = 4;
+	char boot[64], name[64];
 
-	strcpy(want, cells("P550_TREE", "/chosen/opensbi-config cold-boot-harts"));
-	for (hart = 0; hart < 4; hart++) {
-		snprintf(name, sizeof(name), "/cpus/cpu@%u phandle", hart);
-		if (!strcmp(want, cells("P550_TREE", name)))
-			return hex(hart);
+	strcpy(boot, cells("P550_TREE", "/chosen/opensbi-config cold-boot-harts"));
+	for (node = 0; node < 4; node++) {
+		snprintf(name, sizeof(name), "/cpus/cpu@%u phandle", node);
+		if (strcmp(boot, cells("P550_TREE", name)) ? cpu++ == r->cpu : !r->cpu)
+			hart = node;
 	}
-	return "none";
+	return hex(hart);
 }
 
 /* Return the region that the funnel refers to. */
@@ -362,7 +364,10 @@ static const struct row rows[] = {
 	{ "L", "mvendorid", "00000489", .act = of_harts, .name = "mvendorid" },
 	{ "L", "marchid", "8000000000000008", .act = of_harts, .name = "marchid" },
 	{ "L", "mimpid", "06220425", .act = of_harts, .name = "mimpid" },
-	{ "U", "Linux CPU 0 is hart 2", "00000002", .act = boot_hart },
+	{ "U", "Linux CPU 0 is hart 2", "00000002", .act = hart_of_cpu, .cpu = 0 },
+	{ "U", "Linux CPU 1 is hart 0", "00000000", .act = hart_of_cpu, .cpu = 1 },
+	{ "U", "Linux CPU 2 is hart 1", "00000001", .act = hart_of_cpu, .cpu = 2 },
+	{ "U", "Linux CPU 3 is hart 3", "00000003", .act = hart_of_cpu, .cpu = 3 },
 	{ "L", "programmable counters 3 to 8, besides cycle and instret",
 	  "1 1 1f9 2 2 1fc", .act = of_tree, .tree = "P550_HARTS",
 	  .name = "/pmu riscv,event-to-mhpmcounters | cut -d ' ' -f -6" },
