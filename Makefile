@@ -305,7 +305,7 @@ run-style:
 	@selftests/suite.sh $(CHECK) style selftests/style.sh $(KERNEL) $(O)/style $(O)
 
 run-devicetree:
-	@. $(ENV) && QEMU=$$QEMU KERNEL=$$KERNEL selftests/suite.sh $(CHECK) devicetree \
+	@. $(ENV) && QEMU=$$QEMU KERNEL=$$KERNEL CACHE=$$CACHE selftests/suite.sh $(CHECK) devicetree \
 		selftests/devicetree.sh $(O)
 
 run-bare:

@@ -5,13 +5,14 @@
 #
 #	devicetree.sh BUILD
 #
-# QEMU and KERNEL in the environment come from "make board".
+# QEMU, KERNEL and CACHE in the environment come from "make board".
 
 set -u
 cd "$(dirname "$0")/.." || exit 1
 build=$1
 target=$build/target
 out=$build/devicetree
+: "${CACHE:?}"
 rm -rf "$out"
 mkdir -p "$out"
 . selftests/tap.sh
@@ -197,6 +198,40 @@ overlay_alone() {
 
 overlay_alone
 result $? "overlay: a boot loader that applies the overlay gets the same tree"
+
+# Print the version and the folder of the newest kernel source with mainline's tree of the board,
+# which module-trees.sh has fetched.
+trees=arch/riscv/boot/dts
+newest_mainline() {
+	local file
+	for file in "$CACHE"/source-*/$trees/eswin/eic7700-hifive-premier-p550.dts; do
+		[ -e "$file" ] || return
+		file=${file%/"$trees"/*}
+		echo "$(sed -nE 's/^(VERSION|PATCHLEVEL) = //p' "$file/Makefile" | paste -sd.) $file"
+	done | sort -V | tail -n 1
+}
+
+mainline_fits() {
+	local hart source=$1 tree=$out/p550-mainline.dtb
+	cpp -nostdinc -undef -D__DTS__ -x assembler-with-cpp -I "$source/include" \
+		-I "$source/$trees" "$source/$trees/eswin/eic7700-hifive-premier-p550.dts" |
+		dtc -q -I dts -O dtb -o "$out/mainline.dtb" &&
+		tools/p550-dtb "$out/mainline.dtb" "$tree" || return
+	for hart in 0 1 2 3; do
+		encoder_is_linked "$hart" || return
+	done
+	funnel_has_memory
+}
+
+read -r version source < <(newest_mainline)
+if [ -n "$source" ]; then
+	mainline_fits "$source"
+	result $? "overlay: fits mainline's tree of the board, Linux $version"
+	schema "overlay: mainline's tree with it matches the bindings" \
+		findings "$out/p550-mainline.dtb"
+else
+	skip "overlay: fits mainline's tree of the board" "make check-kernels fetches its source"
+fi
 
 tools/p550-dtb "$out/fpga.dtb" "$out/none.dtb" 2>"$out/misfit"
 [ $? -eq 1 ] && grep -q 'does not fit' "$out/misfit"
