@@ -152,13 +152,13 @@ newer() {
 	[ -n "$1" ] && [ "$1" != "$last" ] && printf '%s\n' "$last" "$1" | sort -CV
 }
 
-# The oldest kernel and that of testing are prepared in all variants.
+# Only the stock kernel is not prepared in all variants.
 make_list() {
 	trees_of bookworm amd64 no-pmu rv32
 	suite=trixie version=$(cut -d' ' -f2 <(grep ^kernel "$stock/kernel.env")) \
 		source=$stock/source trees
 	trees_of testing amd64,riscv64 no-pmu rv32
-	trees_of experimental amd64
+	trees_of experimental amd64 no-pmu rv32
 }
 
 exec 9>"$cache/module-trees.lock"
