@@ -13,14 +13,15 @@ out=$build/processes
 . selftests/record/suite.sh
 
 board fpga -- '
-tree() { n=$1; shift; rec $n --children "$@"; }
+tree() { n=$1; shift; rec $n "$@"; }
 for way in work "fork 8" exec system spawn vfork daemon; do tree ${way%% *} $p/tree $way; done
 tree storm --on-full wait $p/tree fork 1000
 run drops sifive-trace record --children -b 64k --on-full drop -o drops.rtd $p/tree stops 100
 tree xor --count xor $p/tree fork 8
 tree sh sh -c "$p/plain | cat"
 tree shells sh -c "$p/plain & $p/tree fork 3; $p/tree exec; wait"
-rec alone $p/tree fork 8
+rec alone --no-children $p/tree fork 8; rec asked --children $p/tree fork 8
+rec both --children --no-children $p/tree fork 8
 rec static --children $p/plain-static; rec stop --children --on-full stop $p/plain; rec all --children -a $p/plain
 tree sampled -i 100us $p/tree fork 8
 tree pieces --rotate 16k $p/tree fork 100
@@ -203,7 +204,10 @@ meta drops 'm["lost"]["dropped"] == sum(m["lost"].values()) and not m["coverage"
 result $? "sh -c: all calls of a static shell's children are recorded"
 [ "$(calls shells | grep ackermann)" = "ackermann 44" ] && [ "$(leaves shells)" = 70 ]
 result $? "sh -c: all calls of the shell's child processes, which run several programs, are recorded"
-whole alone 10 "without --children: only the program is recorded"
+whole alone 10 "--no-children: only the program is recorded"
+whole asked 90 "--children: the processes that the program creates are recorded"
+refused both 2 "--children and --no-children cannot be combined" "--children is refused with --no-children"
+meta alone '"processes" not in m' "--no-children: the program has its own session"
 refused static 125 "it needs exclusive use of the hardware" "--children: a program that is statically linked with the library is refused"
 refused stop 2 "--children needs --on-full drain, wait or drop" "--children is refused with --on-full stop"
 refused all 2 "cannot be combined with -a" "--children is refused with -a"
