@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Proves that each sample names the thread that it interrupted, on a CPU that several processes
- * and threads share: in all count types, with callers, with stacks, with repeated headers; and that
- * samples name no thread unless requested.
+ * and threads share: in all count types, with callers, with stacks, with repeated headers; that
+ * samples name no thread unless requested; and that processes created after START are sampled only
+ * on request.
  */
 #define _GNU_SOURCE
 #include <pthread.h>
@@ -227,6 +228,55 @@ TEST_F(sample_threads, periodic_headers_precede_names)
 		ASSERT_EQ(0, capture(self));
 		EXPECT_TRUE(are_right(&self->seen));
 	}
+}
+
+/* A capture of this process, which creates another one that creates a third. */
+static int capture_descendants(struct _test_data_sample_threads *self)
+{
+	struct sifive_trace_start start = TRACE_ARG(sifive_trace_start);
+	struct trace_totals totals;
+	pid_t child;
+	int ret;
+
+	start.flags = SIFIVE_TRACE_START_REWIND;
+	ret = trace_ioctl(self->s.fd, SIFIVE_TRACE_IOC_SAMPLING, &self->sampling) ?:
+	      trace_ioctl(self->s.fd, SIFIVE_TRACE_IOC_START, &start);
+	if (ret)
+		return ret;
+	self->ids->id[1] = 0;
+	child = fork();
+	if (!child) {
+		setpgid(0, 0);
+		if (fork())
+			pause();
+		run_child(self->ids, 1);
+	}
+	while (child > 0 && !self->ids->id[1])
+		usleep(1000);
+	usleep(100000);
+	ret = trace_stop(self->s.fd) ?: trace_records(self->s.fd, &totals, keep, &self->seen);
+	kill(-child, SIGKILL);
+	trace_wait(child);
+	return ret;
+}
+
+TEST_F(sample_threads, descendants_on_request)
+{
+	unsigned int i;
+
+	for (i = 0; i < CHILDREN; i++) {
+		kill(self->child[i], SIGKILL);
+		trace_wait(self->child[i]);
+		self->child[i] = 0;
+	}
+	self->seen = (struct seen){ .ids = self->ids };
+	ASSERT_EQ(0, capture_descendants(self));
+	EXPECT_EQ(0, self->seen.samples[1] + self->seen.samples[2]);
+	self->sampling.flags |= SIFIVE_TRACE_SAMPLING_CHILDREN;
+	for (i = 0; i < CAPTURES && !(self->seen.samples[1] && self->seen.samples[2]); i++)
+		ASSERT_EQ(0, capture_descendants(self));
+	EXPECT_LT(0, self->seen.samples[1]);
+	EXPECT_LT(0, self->seen.samples[2]);
 }
 
 TEST_F(sample_threads, named_only_on_request)

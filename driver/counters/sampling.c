@@ -207,7 +207,7 @@ static struct perf_event *make_event(const struct sft_following *to,
 		.config = PERF_COUNT_SW_CPU_CLOCK,
 		.sample_period = s->interval,
 		.inherit = !!task,
-		.inherit_thread = !!task,
+		.inherit_thread = task && !(s->flags & SIFIVE_TRACE_SAMPLING_CHILDREN),
 		.remove_on_exec = task && !(s->flags & SIFIVE_TRACE_SAMPLING_EXEC),
 		.disabled = to->on_exec,
 		.enable_on_exec = to->on_exec,
@@ -566,7 +566,9 @@ int sft_sampling_set(struct sifive_trace_sampling *arg, struct sft_why *why)
 /* Prepare START to sample the threads of @processes. The capture is not running. */
 int sft_sampling_own(const struct sft_pids *processes, struct sft_why *why)
 {
-	const bool all = sft_sampling.set.flags & SIFIVE_TRACE_SAMPLING_ALL;
+	/* Children are not known in advance, so the counts of all threads are kept. */
+	const bool all = sft_sampling.set.flags &
+			 (SIFIVE_TRACE_SAMPLING_ALL | SIFIVE_TRACE_SAMPLING_CHILDREN);
 
 	return is_set() && sft_counters.per_thread ?
 	       sft_own_only(all ? NULL : processes, why) : 0;
@@ -630,13 +632,15 @@ static void end_here(void *unused)
 
 /*
  * Whether samples contain data that the session's user may not read: kernel addresses, or words of
- * other users' stacks, which can also be mistaken for callers' addresses.
+ * other users' stacks, which can also be mistaken for callers' addresses. A child can be another
+ * user's process, because it can execute a set-user-ID program.
  */
 static bool exposes(u32 flags)
 {
 	return flags & SIFIVE_TRACE_SAMPLING_KERNEL ||
 	       (flags & (SIFIVE_TRACE_SAMPLING_STACK(U16_MAX) | SIFIVE_TRACE_SAMPLING_CALLERS) &&
-		(flags & SIFIVE_TRACE_SAMPLING_ALL || sft_probes.processes->named));
+		(flags & (SIFIVE_TRACE_SAMPLING_ALL | SIFIVE_TRACE_SAMPLING_CHILDREN) ||
+		 sft_probes.processes->named));
 }
 
 /* Called when the capture starts: each hart's stream begins with a header. */

@@ -486,6 +486,8 @@ struct sifive_trace_sampling {
 /* With _CALLERS or _STACK: kernel samples begin with kernel functions. Cleared under lockdown. */
 #define SIFIVE_TRACE_SAMPLING_KERNEL	(1u << 5)
 #define SIFIVE_TRACE_SAMPLING_THREADS	(1u << 6) /* write its thread before each sample */
+/* Also sample the processes that the sampled ones create from now on, and their descendants. */
+#define SIFIVE_TRACE_SAMPLING_CHILDREN	(1u << 7)
 #define SIFIVE_TRACE_SAMPLING_STACK(bytes) ((__u32)(bytes) << 16)
 /* Number of records from one header to the next. */
 #define SIFIVE_TRACE_SAMPLING_HEADER_EVERY	100
