@@ -16,24 +16,12 @@ static uint8_t cycles_of(const struct stream *stream, const struct perfrec_recor
 	return COUNTERS_NONE;
 }
 
-/* If several processes are recorded, only the first is sampled. */
-static bool may_be_sampled(struct analysis *analysis, const struct perfrec_record *record)
-{
-	const struct thread *thread = threads_find(analysis->threads, record);
-
-	return !analysis->meta->processes || !thread || thread->pid < 0 ||
-	       thread->pid == analysis->meta->process[0].pid;
-}
-
 /* Charges a stream's columns to its records; from now on, samples do not count in them. */
-static void charge(struct analysis *analysis, const struct stream *stream,
-		   const struct perfrec_record *record)
+static void charge(struct analysis *analysis, const struct stream *stream)
 {
 	uint64_t columns = 0;
 	unsigned int i;
 
-	if (!may_be_sampled(analysis, record))
-		return;
 	for (i = 0; i < stream->counters; i++)
 		if (stream->column[i] != COUNTERS_NONE)
 			columns |= 1ull << stream->column[i];
@@ -69,7 +57,7 @@ struct stream *counting_new_stream(struct analysis *analysis, struct counters *c
 	stream->cycles = cycles_of(stream, record);
 	stream->sampled = record->type == PERFREC_ISR;
 	if (!stream->sampled && counters == &analysis->counters)
-		charge(analysis, stream, record);
+		charge(analysis, stream);
 	if (analysis->turns && stream->cycles != COUNTERS_NONE)
 		turns_set_cycles(analysis->turns, stream->cycles);
 	return stream;
