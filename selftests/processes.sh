@@ -24,6 +24,13 @@ rec alone --no-children $p/tree fork 8; rec asked --children $p/tree fork 8
 rec both --children --no-children $p/tree fork 8
 rec static --children $p/plain-static; rec stop --children --on-full stop $p/plain; rec all --children -a $p/plain
 tree sampled -i 100us $p/tree fork 8
+# Each process is sampled, also static ones, and with counts.
+tree samples -i 1ms sh -c "$p/busy 300; $p/busy-static 300; true"
+tree periods --per-cpu -i 1ms sh -c "$p/busy 300; true"
+tree statics sh -c "$p/busy-static 100; $p/tree work"
+tree unsampled $p/tree system
+tree clone $p/tree clone
+rec stopped --on-full stop $p/tree fork 3; rec traced --calls $p/tree fork 3; rec calm --on-full stop $p/plain
 tree pieces --rotate 16k $p/tree fork 100
 run placed taskset 2 sifive-trace record --children -o placed.rtd sh -c "taskset -p \$\$"
 ls -d /tmp/sifive-trace.* >left.txt 2>/dev/null
@@ -204,6 +211,31 @@ meta drops 'm["lost"]["dropped"] == sum(m["lost"].values()) and not m["coverage"
 result $? "sh -c: all calls of a static shell's children are recorded"
 [ "$(calls shells | grep ackermann)" = "ackermann 44" ] && [ "$(leaves shells)" = 70 ]
 result $? "sh -c: all calls of the shell's child processes, which run several programs, are recorded"
+at_least samples busy 20 "-i: a child of a static shell is sampled"
+meta samples '[p["exe"].split("/")[-1] for p in m["processes"] if "exe" in p].count("busy-static") == 1 and all("from" in p for p in m["processes"])' \
+	"-i: a static child has an entry with its program and time"
+for exe in busy busy-static; do
+	host report --by process "$out/samples.rtd" | grep -q "$exe"
+	result $? "-i: the report shows the samples of $exe"
+	host report --by process "$out/samples.rtd" | sed 's/^/# /'
+done
+at_least periods busy 50 "--per-cpu -i: a child of a static shell is sampled"
+says statics "of static or privileged programs, were only sampled: " "static children are reported"
+says unsampled "of static or privileged programs, were not recorded: " \
+	"static children are reported if nothing is sampled"
+meta unsampled '[p["library"] for p in m["processes"] if "library" in p].count(False) >= 2 and [p["args"][1] for p in m["processes"] if "library" not in p] == ["system", "work"]' \
+	"static children have entries that name them"
+says clone "not recorded: 1 process created without fork()" "clone() alone: the child is reported"
+meta clone 'm["lost"]["unrecorded"] == 1' "clone() alone: the side-car file counts the child"
+host report "$out/clone.rtd" >/dev/null; command report --strict "$out/clone.rtd" >/dev/null 2>"$out/strict.err"
+grep -q "not recorded: 1 process that the program created" "$out/strict.err"
+result $? "clone() alone: readers report the child"
+for how in stopped traced; do
+	says $how "not recorded: 3 processes that the program created" \
+		"$how: children that cannot be recorded are reported"
+done
+! grep -q "not recorded" "$out/calm.err"
+result $? "a program without children: nothing is reported"
 whole alone 10 "--no-children: only the program is recorded"
 whole asked 90 "--children: the processes that the program creates are recorded"
 refused both 2 "--children and --no-children cannot be combined" "--children is refused with --no-children"

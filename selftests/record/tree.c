@@ -115,6 +115,7 @@ int main(int argc, char **argv)
 {
 	const char *way = argc > 1 ? argv[1] : "work";
 	unsigned int number = argc > 2 ? (unsigned int)atoi(argv[2]) : 0;
+	pid_t child;
 
 	work();
 	if (!strcmp(way, "work")) {
@@ -132,6 +133,15 @@ int main(int argc, char **argv)
 			return 1;
 		usleep(300000);
 		work();
+		printf("made %u\n", 2 * CALLS);
+	} else if (!strcmp(way, "clone")) {
+		/* Without the handlers of fork(). */
+		child = (pid_t)syscall(SYS_clone, SIGCHLD, 0, 0, 0, 0);
+		if (!child) {
+			work();
+			_exit(0);
+		}
+		wait_for(child);
 		printf("made %u\n", 2 * CALLS);
 	} else {
 		run_again(way, argv[0]);

@@ -69,7 +69,7 @@ struct capture_details {
 	int				calls;
 	struct objects			*objects;
 	struct tree			*tree;
-	const struct names		*names;
+	struct names			*names;
 	const struct trigger_hit	*hit;
 	const struct trigger_clock	*clock;
 };

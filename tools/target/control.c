@@ -174,7 +174,7 @@ static void tell_to_stop(int number)
  * where programs are in memory.
  */
 static int describe(const struct perf_setup *setup, struct objects *objects,
-		    const struct names *names, struct state *state)
+		    struct names *names, struct state *state)
 {
 	const struct capture_details details = {
 		.calls = CALLS_NONE, .objects = objects, .names = names->thread ? names : NULL,
@@ -231,7 +231,7 @@ static int hold(struct perf_setup *setup, int ready)
 		return EXIT_UNREADABLE;
 	}
 	state.began = device.began;
-	watch_open(&watch, false, names_open(&names) ? NULL : &names);
+	watch_open(&watch, false, names_open(&names) ? NULL : &names, NULL);
 	if (names.thread)
 		names_add_all(&names);
 	objects_add_all(&objects);

@@ -20,12 +20,14 @@
  * struct names_thread - a thread
  * @ended:	set if it has ended, so another thread may get its id
  * @unclear:	set if several threads with different names had its id
+ * @described:	the library has described it
  */
 struct names_thread {
 	pid_t	pid, tid;
 	char	name[NAME_SIZE];
 	bool	ended;
 	bool	unclear;
+	bool	described;
 };
 
 /* Data that perf appends to each record. */
@@ -301,23 +303,36 @@ void names_apply(struct names *names, uint64_t before)
 
 /* ---- the side-car file --------------------------------------------------------- */
 
-void names_write(const struct names *names, struct output *out)
+void names_omit(struct names *names, pid_t tid)
 {
-	const char *between = "\n";
+	struct names_thread *thread = find(names, tid);
+
+	if (thread)
+		thread->described = true;
+}
+
+void names_rows(const struct names *names, const char *between, size_t most, struct output *out)
+{
 	size_t i;
 
-	put_string(out, "\"threads\":[");
-	for (i = 0; i < names->count; i++) {
+	for (i = 0; i < names->count && most; i++) {
 		const struct names_thread *thread = &names->thread[i];
 
-		if (!*thread->name || thread->unclear)
+		if (!*thread->name || thread->unclear || thread->described)
 			continue;
 		put_format(out, "%s{\"pid\":%d,\"tid\":%d,\"name\":", between, (int)thread->pid,
 			   (int)thread->tid);
 		put_json(out, thread->name);
 		put_string(out, ",\"named\":true}");
 		between = ",\n";
+		most--;
 	}
+}
+
+void names_write(const struct names *names, struct output *out)
+{
+	put_string(out, "\"threads\":[");
+	names_rows(names, "\n", META_THREADS_MAX, out);
 	put_string(out, "],\n");
 }
 

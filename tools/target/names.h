@@ -59,6 +59,15 @@ void names_event(struct names *names, const struct perf_event_header *record);
  */
 void names_apply(struct names *names, uint64_t before);
 
+/** names_omit() - do not write this thread, because the library has described it */
+void names_omit(struct names *names, pid_t tid);
+
+/**
+ * names_rows() - write at most @most threads as elements of an array
+ * @between:	text before the first one
+ */
+void names_rows(const struct names *names, const char *between, size_t most, struct output *out);
+
 /** names_write() - write "threads":[...] of a side-car file */
 void names_write(const struct names *names, struct output *out);
 

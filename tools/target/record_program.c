@@ -44,17 +44,6 @@ int recording_give_library(void *argument)
 	return -1;
 }
 
-/* Reports data that is missing because the program did not write its trace. */
-static void report_end(int number)
-{
-	char why[128] = "the program ended without exit(), called exec(), or continued in the background,";
-
-	if (number)
-		snprintf(why, sizeof(why), "signal %d ended the program", number);
-	report("%s before it could write: the trace has everything up to then, but lacks names of threads, and of functions in objects loaded later",
-	       why);
-}
-
 static void report_nothing(int number)
 {
 	if (number)
@@ -72,7 +61,7 @@ static int rescue(const struct recording *r, int status)
 
 	error = capture_rescue(r->output, &r->mark, r->quiet);
 	if (!error) {
-		report_end(number);
+		recording_report_end(number);
 		files_show(r->output, r->quiet);
 		return status;
 	}
@@ -94,7 +83,7 @@ static int finish(struct recording *r, int status)
 		return status ? status : EXIT_RECORD;
 	}
 	if (!finished)
-		report_end(r->launched.signal);
+		recording_report_end(r->launched.signal);
 	if (rotate_end(&r->drain))
 		error = 1;
 	recording_show_files(r);
@@ -141,13 +130,15 @@ static int run(struct recording *r, const struct launch *launch)
 {
 	int status;
 
-	if (r->reached.waits || r->slower.waits)
-		watch_open(&r->watch, true, NULL);
+	if (r->reached.waits || r->slower.waits || !r->alone)
+		recording_watch(r, false);
 	r->mark.began = perf_device_now();
 	status = launch_run(launch, &r->launched);
 	if (r->launched.ran)
 		recording_triggers(r, true);
 	recording_see_objects(r);
+	recording_report_alone(r);
+	descendants_close(&r->descendants);
 	watch_close(&r->watch);
 	objects_free(&r->objects);
 	return status;

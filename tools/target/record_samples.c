@@ -5,6 +5,7 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,6 +18,7 @@
 #include "files.h"
 #include "machine.h"
 #include "rotate.h"
+#include "sidecar.h"
 #include "snapshot.h"
 
 static int start(void *argument)
@@ -87,17 +89,43 @@ static int archive(const struct recording *r)
 	return error;
 }
 
+/* Reports the processes that have not joined, and describes those without the library. */
+static void report_rest(struct recording *r)
+{
+	struct descendants_rest rest;
+	struct trigger_clock clock;
+	bool one;
+
+	trigger_clock(&r->device, &clock);
+	descendants_rest(&r->descendants, r->launched.pid, r->argv, &r->tree, &clock, &rest);
+	sidecar_unrecorded(rest.lost);
+	if (rest.lost)
+		report("not recorded: %zu process%s created without fork(), such as by clone() alone",
+		       rest.lost, rest.lost == 1 ? "" : "es");
+	one = rest.others == 1;
+	if (rest.others && !r->quiet && setup_sampled(&r->setup))
+		report("%zu process%s, of static or privileged programs, %s only sampled: %s",
+		       rest.others, one ? "" : "es", one ? "was" : "were", rest.names);
+	else if (rest.others && !r->quiet)
+		report("%zu process%s, of static or privileged programs, %s not recorded: %s; -i 1ms samples them",
+		       rest.others, one ? "" : "es", one ? "was" : "were", rest.names);
+	if (r->descendants.left_out)
+		report("up to %" PRIu64 " programs that were executed are not in the side-car file: record fewer processes",
+		       r->descendants.left_out);
+}
+
 /* Writes the capture, if there is one. */
 static int save(struct recording *r)
 {
-	const struct tree_process program = {
-		.pid = r->launched.pid, .parent = getpid(), .argv = r->argv,
-	};
 	int error;
 
 	drain_rest(&r->drain);
-	if (r->join && !r->loads)
-		tree_add(&r->tree, &program, &r->objects, false);
+	if (r->join && r->loads && r->launched.signal)
+		recording_report_end(r->launched.signal);
+	if (r->join && r->descendants.image)
+		report_rest(r);
+	else
+		recording_report_alone(r);
 	error = write_capture(r, r->output);
 	attach_sum(&r->attach, &r->objects);
 	objects_report(&r->objects);
@@ -266,21 +294,19 @@ static bool names_samples(const struct recording *r)
 /*
  * Starts the events that show the objects and threads of programs that do not use the library.
  * The command's program is a child of this process. If processes join the session, the library
- * writes the threads' names.
+ * writes the names of its threads.
  */
 static void begin_objects(struct recording *r)
 {
-	const bool threads = (r->setup.parsed.switches || r->calls != CALLS_NONE ||
-			      names_samples(r)) && !r->join;
+	const bool threads = r->setup.parsed.switches || r->calls != CALLS_NONE ||
+			     names_samples(r);
 
 	/* Readers of instruction trace need a copy of the vdso, which is in no file. */
 	if (r->calls != CALLS_NONE)
 		begin_copies(r);
-	if (r->loads)
-		return;
 	r->names.all = r->all;
 	r->names.children = !recording_attaches(r);
-	watch_open(&r->watch, true, threads && !names_open(&r->names) ? &r->names : NULL);
+	recording_watch(r, threads);
 	add_names(r);
 	attach_objects(&r->attach, r->objects.files);
 	if (r->all) {
@@ -310,7 +336,8 @@ int record_session(struct recording *r)
 	if (r->all)
 		r->setup.parsed.sampling.flags |= SIFIVE_TRACE_SAMPLING_ALL;
 	if (names_samples(r))
-		r->setup.parsed.sampling.flags |= SIFIVE_TRACE_SAMPLING_THREADS;
+		r->setup.parsed.sampling.flags |= SIFIVE_TRACE_SAMPLING_THREADS |
+			(r->join ? SIFIVE_TRACE_SAMPLING_CHILDREN : 0);
 	if (r->join && recording_check_filter(r))
 		return EXIT_RECORD;
 	if ((r->join || recording_attaches(r)) && tree_open(&r->tree))
@@ -376,6 +403,7 @@ out:
 	drain_close(&r->drain);
 	objects_free(&r->objects);
 	names_close(&r->names);
+	descendants_close(&r->descendants);
 	tree_close(&r->tree);
 	perf_device_close(device);
 	return status;

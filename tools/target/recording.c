@@ -11,6 +11,7 @@
 #include "../command.h"
 #include "files.h"
 #include "rotate.h"
+#include "sidecar.h"
 #include "snapshot.h"
 
 static const char *plural(uint64_t n)
@@ -189,7 +190,38 @@ static struct objects *objects_of(void *argument, pid_t pid)
 
 	if (recording_attaches(r))
 		return attach_objects_of(&r->attach, pid);
-	return r->all || pid == r->launched.pid ? &r->objects : NULL;
+	/* If processes join, @descendants keeps their objects. */
+	return r->all || (!r->join && pid == r->launched.pid) ? &r->objects : NULL;
+}
+
+void recording_watch(struct recording *r, bool threads)
+{
+	const bool descendants = !r->all && !recording_attaches(r) && !r->alone;
+
+	watch_open(&r->watch, true, threads && !names_open(&r->names) ? &r->names : NULL,
+		   descendants && !descendants_open(&r->descendants) ? &r->descendants : NULL);
+}
+
+void recording_report_end(int number)
+{
+	char why[128] = "the program ended without exit(), called exec(), or continued in the background,";
+
+	if (number)
+		snprintf(why, sizeof(why), "signal %d ended the program", number);
+	report("%s before it could write: the trace has everything up to then, but lacks names of threads, and of functions in objects loaded later",
+	       why);
+}
+
+void recording_report_alone(const struct recording *r)
+{
+	const size_t children = r->descendants.image ?
+				descendants_children(&r->descendants, r->launched.pid) : 0;
+
+	if (!children)
+		return;
+	sidecar_unrecorded(children);
+	report("not recorded: %zu process%s that the program created: with these options only the program is recorded (see --children)",
+	       children, children == 1 ? "" : "es");
 }
 
 void recording_see_objects(struct recording *r)

@@ -12,6 +12,7 @@
 #include "attach.h"
 #include "calls.h"
 #include "capture.h"
+#include "descendants.h"
 #include "drain.h"
 #include "launch.h"
 #include "program.h"
@@ -52,6 +53,7 @@
  *		its function
  * @objects:	programs and shared objects in memory
  * @names:	threads that do not use the library, if the trace distinguishes threads
+ * @descendants: the processes that the program creates, unless the user excludes or names them
  * @launched:	the program
  * @drain:	state of copying the capture while it runs, if it is drained
  * @mark:	the capture of a program that traces itself
@@ -94,6 +96,7 @@ struct recording {
 	struct watch	watch;
 	struct objects	objects;
 	struct names	names;
+	struct descendants	descendants;
 	struct launched	launched;
 	struct drain	drain;
 	struct capture_mark mark;
@@ -204,6 +207,18 @@ static inline bool recording_attaches(const struct recording *r)
 
 /** recording_name_running() - treat the first of the running processes as the program */
 void recording_name_running(struct recording *r);
+
+/** recording_watch() - start watching; events of threads are received if @threads is set */
+void recording_watch(struct recording *r, bool threads);
+
+/**
+ * recording_report_end() - report what is missing because the program did not end by exit()
+ * @number:	the signal that ended it, or 0
+ */
+void recording_report_end(int number);
+
+/** recording_report_alone() - report the processes that a recording of one process lacks */
+void recording_report_alone(const struct recording *r);
 
 /** recording_stay() - restrict the program's process to the CPUs of -C, in that process; 0 or -1 */
 int recording_stay(const struct recording *r);

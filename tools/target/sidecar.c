@@ -85,6 +85,14 @@ static void put_machine(struct output *out)
 	}
 }
 
+/* Number of processes that were not recorded. */
+static uint64_t unrecorded;
+
+void sidecar_unrecorded(uint64_t processes)
+{
+	unrecorded = processes;
+}
+
 static void put_losses(const struct sifive_trace_losses *losses,
 		       const struct sifive_trace_status *status, uint32_t changed,
 		       struct output *out)
@@ -94,13 +102,16 @@ static void put_losses(const struct sifive_trace_losses *losses,
 		   ",\"children\":%" PRIu64 ",\"samples\":%" PRIu64
 		   ",\"dropped\":%" PRIu64 ",\"switches\":%" PRIu64
 		   ",\"processes\":%" PRIu64 ",\"elsewhere\":%" PRIu64
-		   ",\"wakeups\":%" PRIu64 ",\"encoders\":%u}",
+		   ",\"wakeups\":%" PRIu64 ",\"encoders\":%u",
 		   (uint64_t)(losses->signals + losses->queued), (uint64_t)losses->threads,
 		   (uint64_t)losses->abandoned, (uint64_t)losses->refused,
 		   (uint64_t)losses->children, (uint64_t)status->samples_lost,
 		   (uint64_t)losses->dropped, (uint64_t)status->switches_lost,
 		   (uint64_t)status->switches_processes, (uint64_t)status->switches_elsewhere,
 		   (uint64_t)status->wakeups_elsewhere, changed);
+	if (unrecorded)
+		put_format(out, ",\"unrecorded\":%" PRIu64, unrecorded);
+	put_string(out, "}");
 	if (losses->shared)
 		put_format(out, ",\n\"shared\":%" PRIu64, (uint64_t)losses->shared);
 	put_string(out, "}\n");

@@ -53,6 +53,9 @@ int sidecar_complete(int fd, const char *meta, const struct sifive_trace_sink *s
  */
 int sidecar_copy(const char *from, const char *meta, const struct trigger_hit *hit);
 
+/** sidecar_unrecorded() - set the number of processes that were not recorded, for "lost" */
+void sidecar_unrecorded(uint64_t processes);
+
 /**
  * sidecar_part() - add which calls were recorded
  * @meta:	the side-car file

@@ -27,15 +27,18 @@
 
 /**
  * struct process - a program executed in a process
+ * @file:	number of its file
  * @pid, @parent: process ids
  * @from, @to: times between which it was recorded, in ticks; @timed and @ended show whether these
  *		are known
  * @whole:	set if its file is complete
+ * @outside:	set if it cannot load the library
  * @exe, @args: lines of the side-car file, or NULL if unknown
  */
 struct process {
+	size_t		file;
 	int		pid, parent;
-	bool		timed, ended, whole;
+	bool		timed, ended, whole, outside;
 	uint64_t	from, to;
 	char		*exe, *args;
 };
@@ -214,6 +217,8 @@ static void read_line(struct parts *parts, struct process *process, char *line, 
 		process->ended = true;
 	else if (!strcmp(line, "\"whole\":true,"))
 		process->whole = true;
+	else if (!strcmp(line, "\"outside\":true,"))
+		process->outside = true;
 	else if (!strncmp(line, "\"threads\":[", 11) || !strncmp(line, "\"objects\":[", 11))
 		*list = line[1];
 	else if (value_of(line, "\"exe\":"))
@@ -235,7 +240,7 @@ static void read_part(struct parts *parts, FILE *file)
 	if (!more)
 		return;
 	parts->process = more;
-	more[parts->processes] = (struct process){ .pid = 0 };
+	more[parts->processes] = (struct process){ .file = parts->processes };
 	while (!parts->failed && getline(&line, &size, file) > 0)
 		read_line(parts, &more[parts->processes], line, &list);
 	free(line);
@@ -302,6 +307,64 @@ static bool some_broke_off(const struct parts *parts)
 	return false;
 }
 
+/* Programs without the library are described last, so they may not be in order. */
+static int by_start(const void *left, const void *right)
+{
+	const struct process *a = left, *b = right;
+
+	if (a->pid != b->pid)
+		return (a->pid > b->pid) - (a->pid < b->pid);
+	if (a->from != b->from)
+		return (a->from > b->from) - (a->from < b->from);
+	return (a->file > b->file) - (a->file < b->file);
+}
+
+static int by_process(const void *left, const void *right)
+{
+	const struct line *a = left, *b = right;
+
+	if (*a->process != *b->process)
+		return (*a->process > *b->process) - (*a->process < *b->process);
+	return (a->key > b->key) - (a->key < b->key);
+}
+
+static int by_number(const void *left, const void *right)
+{
+	const size_t *a = left, *b = right;
+
+	return (*a > *b) - (*a < *b);
+}
+
+/*
+ * Sorts the processes, which objects name by number, by id and time, and the objects by their first
+ * process. The index of objects is no longer needed.
+ */
+static void sort_processes(struct parts *parts)
+{
+	size_t *place = calloc(parts->processes + 1, sizeof(*place)), i, j;
+	struct line *line;
+
+	if (!place || parts->failed) {
+		parts->failed = true;
+		free(place);
+		return;
+	}
+	if (parts->processes)
+		qsort(parts->process, parts->processes, sizeof(*parts->process), by_start);
+	for (i = 0; i < parts->processes; i++)
+		place[parts->process[i].file] = i;
+	for (i = 0; i < parts->objects.count; i++) {
+		line = &parts->objects.line[i];
+		for (j = 0; j < line->processes; j++)
+			line->process[j] = place[line->process[j]];
+		qsort(line->process, line->processes, sizeof(*line->process), by_number);
+		line->key = i;
+	}
+	if (parts->objects.count)
+		qsort(parts->objects.line, parts->objects.count, sizeof(*line), by_process);
+	free(place);
+}
+
 /* A program ends when its process executes the next one. */
 static void end_images(struct parts *parts)
 {
@@ -352,6 +415,8 @@ static void put_process(struct output *out, const struct process *process)
 		put_format(out, ",\"from\":%" PRIu64, process->from);
 	if (process->ended)
 		put_format(out, ",\"to\":%" PRIu64, process->to);
+	if (process->outside)
+		put_string(out, ",\"library\":false");
 	/* The text may be longer than put_format() can write. */
 	if (process->exe) {
 		put_string(out, ",\"exe\":");
@@ -436,10 +501,13 @@ static void put_processes(struct tree *tree, struct parts *parts, struct output 
 	put_string(out, "],\n");
 }
 
-static void put_threads(struct tree *tree, const struct parts *parts, struct output *out)
+/* Writes the threads in the files, and those of @names that are not in them. */
+static void put_threads(struct tree *tree, const struct parts *parts, struct names *names,
+			struct output *out)
 {
 	struct room room = { BYTES_MAX / 4, META_VALUES_MAX / 4 };
 	const struct lines *threads = &parts->threads;
+	const char *tid;
 	size_t i;
 
 	put_string(out, "\"threads\":[");
@@ -448,8 +516,13 @@ static void put_threads(struct tree *tree, const struct parts *parts, struct out
 			break;
 		put_string(out, i ? ",\n" : "\n");
 		put_string(out, threads->line[i].text);
+		tid = strstr(threads->line[i].text, "\"tid\":");
+		if (names && tid)
+			names_omit(names, atoi(tid + strlen("\"tid\":")));
 	}
 	tree->threads_left_out = threads->count - i;
+	if (names)
+		names_rows(names, i ? ",\n" : "\n", META_THREADS_MAX - i, out);
 	put_string(out, "],\n");
 }
 
@@ -474,20 +547,18 @@ static void put_objects(struct tree *tree, const struct parts *parts, struct out
 	put_string(out, "],\n");
 }
 
-int tree_write(struct tree *tree, const struct names *names, struct output *out)
+int tree_write(struct tree *tree, struct names *names, struct output *out)
 {
 	struct parts parts = { .processes = 0 };
 
 	read_folder(&parts, tree->folder);
 	if (some_broke_off(&parts))
 		put_string(out, "\"early\":true,\n");
+	sort_processes(&parts);
 	end_images(&parts);
 	if (!parts.failed) {
 		put_processes(tree, &parts, out);
-		if (names)
-			names_write(names, out);
-		else
-			put_threads(tree, &parts, out);
+		put_threads(tree, &parts, names, out);
 		put_objects(tree, &parts, out);
 	} else {
 		report("out of memory");
@@ -501,26 +572,37 @@ void tree_add(struct tree *tree, const struct tree_process *process, struct obje
 {
 	char path[TREE_FOLDER + 32], **argv;
 	const char *between = "";
+	unsigned int image = 0;
 	struct output *out;
 
-	snprintf(path, sizeof(path), "%s/%d.0", tree->folder, (int)process->pid);
+	do
+		snprintf(path, sizeof(path), "%s/%d.%u", tree->folder, (int)process->pid, image++);
+	while (process->outside && !access(path, F_OK));
 	out = output_open(path);
 	if (!out)
 		return;
 	put_format(out, "{\"pid\":%d,\"ppid\":%d,\n\"whole\":true,\n", (int)process->pid,
 		   (int)process->parent);
+	if (process->outside)
+		put_string(out, "\"outside\":true,\n");
+	if (process->from)
+		put_format(out, "\"from\":%" PRIu64 ",\n", process->from);
+	if (process->to)
+		put_format(out, "\"to\":%" PRIu64 ",\n", process->to);
 	if (process->exe) {
 		put_string(out, "\"exe\":");
 		put_json(out, process->exe);
 		put_string(out, ",\n");
 	}
-	put_string(out, "\"args\":[");
-	for (argv = process->argv; *argv; argv++) {
+	if (process->argv)
+		put_string(out, "\"args\":[");
+	for (argv = process->argv; argv && *argv; argv++) {
 		put_string(out, between);
 		put_json(out, *argv);
 		between = ",";
 	}
-	put_string(out, "],\n");
+	if (process->argv)
+		put_string(out, "],\n");
 	objects_write(objects, out, newest);
 	put_string(out, "}\n");
 	output_close(out);

@@ -40,13 +40,18 @@ int tree_open(struct tree *tree);
  * struct tree_process - a process that does not use the library
  * @pid, @parent: process ids
  * @exe:	path of the process's program, or NULL if unknown
- * @argv:	command line of the process
+ * @argv:	command line of the process, or NULL if unknown
+ * @from, @to:	times between which it ran, in ticks, 0 if unknown
+ * @outside:	set if it cannot load the library; the process may have executed other programs
  */
 struct tree_process {
 	pid_t	pid;
 	pid_t	parent;
 	char	*exe;
 	char	**argv;
+	uint64_t	from;
+	uint64_t	to;
+	bool	outside;
 };
 
 /**
@@ -59,11 +64,11 @@ void tree_add(struct tree *tree, const struct tree_process *process, struct obje
 
 /**
  * tree_write() - write "processes", "threads" and "objects" of a side-car file
- * @names:	threads of processes that write no files, or NULL for the threads in the files
+ * @names:	threads to write in addition to those in the files, or NULL
  *
  * Return: 0, or -1 after printing an error if out of memory.
  */
-int tree_write(struct tree *tree, const struct names *names, struct output *out);
+int tree_write(struct tree *tree, struct names *names, struct output *out);
 
 /** tree_clear() - remove all processes */
 void tree_clear(const struct tree *tree);

@@ -374,14 +374,6 @@ void trigger_clock(const struct perf_device *device, struct trigger_clock *clock
 	munmap(page, size);
 }
 
-/* Returns the encoder's time at @ns, which may be before its clock started. */
-static uint64_t ticks_at(const struct trigger_clock *clock, uint64_t ns)
-{
-	const uint64_t ago = (uint64_t)((double)(clock->ns - ns) * (double)clock->hz / 1e9);
-
-	return ago < clock->ticks ? clock->ticks - ago : 0;
-}
-
 void trigger_describe(struct output *out, const struct trigger_hit *hit,
 		      const struct trigger_clock *clock)
 {
@@ -394,8 +386,8 @@ void trigger_describe(struct output *out, const struct trigger_hit *hit,
 	if (hit->last)
 		put_string(out, ",\"last\":true");
 	if (clock->hz)
-		put_format(out, ",\"from\":%" PRIu64, ticks_at(clock, hit->from));
+		put_format(out, ",\"from\":%" PRIu64, trigger_ticks(clock, hit->from));
 	if (clock->hz && hit->slow)
-		put_format(out, ",\"to\":%" PRIu64, ticks_at(clock, hit->to));
+		put_format(out, ",\"to\":%" PRIu64, trigger_ticks(clock, hit->to));
 	put_string(out, "},\n");
 }

@@ -10,9 +10,11 @@
 #include "../hash.h"
 #include "../output.h"
 #include "lib/session.h"
+
 #include "objects.h"
 #include "probes.h"
 #include "program.h"
+#include "ticks.h"
 
 /* Interval in nanoseconds at which the probes are read; events are handled at this age. */
 #define TRIGGER_PERIOD	1000000
@@ -136,17 +138,6 @@ static inline bool trigger_unset(const struct trigger *trigger)
 
 /** trigger_report() - print statistics of all snapshots; @quiet: only losses */
 void trigger_report(const struct trigger *trigger, bool quiet);
-
-/**
- * struct trigger_clock - converts times to the trace's clock
- * @ns, @ticks: the same instant on CLOCK_MONOTONIC and on the encoder's clock
- * @hz:		ticks per second, or 0 if the encoder's time is unknown
- */
-struct trigger_clock {
-	uint64_t	ns;
-	uint64_t	ticks;
-	uint64_t	hz;
-};
 
 /** trigger_clock() - read both clocks; a session without timestamps has no encoder time */
 void trigger_clock(const struct perf_device *device, struct trigger_clock *clock);

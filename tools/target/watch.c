@@ -56,16 +56,16 @@ static int open_cpu(int cpu, bool seldom, bool threads)
 			    PERF_FLAG_FD_CLOEXEC);
 }
 
-int watch_open(struct watch *watch, bool seldom, struct names *names)
+int watch_open(struct watch *watch, bool seldom, struct names *names, struct descendants *descendants)
 {
 	size_t most = (size_t)sysconf(_SC_NPROCESSORS_CONF), cpu;
 	int fd = -1;
 
-	*watch = (struct watch){ .names = names };
+	*watch = (struct watch){ .names = names, .descendants = descendants };
 	watch->event = calloc(most + 1, sizeof(*watch->event));
 	watch->ring = calloc(most, sizeof(*watch->ring));
 	for (cpu = 0; watch->event && watch->ring && cpu < most; cpu++) {
-		fd = open_cpu((int)cpu, seldom, names);
+		fd = open_cpu((int)cpu, seldom, names || descendants);
 		/* The CPU is offline. */
 		if (fd < 0 && errno == ENODEV)
 			continue;
@@ -133,7 +133,7 @@ static void add_mapping(struct objects *objects, const struct mapping *mapping)
 				 mapping->offset);
 }
 
-static void read_ring(struct perf_event_mmap_page *page, struct names *names,
+static void read_ring(struct watch *watch, struct perf_event_mmap_page *page,
 		      struct objects *(*objects_of)(void *context, pid_t pid), void *context,
 		      struct objects *missed)
 {
@@ -157,15 +157,19 @@ static void read_ring(struct perf_event_mmap_page *page, struct names *names,
 		tail += header->size;
 		if (header->type == PERF_RECORD_LOST) {
 			missed->missed += record.loss.lost;
-			if (names)
-				names->missed += record.loss.lost;
+			if (watch->names)
+				watch->names->missed += record.loss.lost;
+			if (watch->descendants)
+				watch->descendants->missed += record.loss.lost;
 		}
 		if (header->type == PERF_RECORD_MMAP2 &&
 		    header->size > sizeof(struct mapping))
 			add_mapping(objects_of(context, (pid_t)record.mapping.pid),
 				    &record.mapping);
-		if (names)
-			names_event(names, header);
+		if (watch->names)
+			names_event(watch->names, header);
+		if (watch->descendants)
+			descendants_event(watch->descendants, header);
 	}
 	__atomic_store_n(&page->data_tail, head, __ATOMIC_RELEASE);
 }
@@ -177,9 +181,11 @@ void watch_read(struct watch *watch, struct objects *(*objects_of)(void *context
 	size_t i;
 
 	for (i = 0; i < watch->cpus; i++)
-		read_ring(watch->ring[i], watch->names, objects_of, context, missed);
+		read_ring(watch, watch->ring[i], objects_of, context, missed);
 	if (watch->names)
 		names_apply(watch->names, now);
+	if (watch->descendants)
+		descendants_apply(watch->descendants, now);
 }
 
 void watch_wait(struct watch *watch, const struct pollfd *also,

@@ -9,6 +9,7 @@
 #include <stddef.h>
 #include <time.h>
 
+#include "descendants.h"
 #include "names.h"
 #include "objects.h"
 
@@ -17,12 +18,14 @@
  * @event:	one event for each of the @cpus CPUs, and one more
  * @ring:	the ring of each event
  * @names:	receives events about threads, or NULL
+ * @descendants:	receives events about processes, or NULL
  */
 struct watch {
 	struct pollfd	*event;
 	void		**ring;
 	size_t		cpus;
 	struct names	*names;
+	struct descendants	*descendants;
 };
 
 /**
@@ -31,10 +34,11 @@ struct watch {
  * @seldom:	whether watch_wait() returns when a ring is filling up rather than at the first
  *		event
  * @names:	receives events about threads, or NULL
+ * @descendants:	receives events about processes, or NULL
  *
  * Return: 0, or -1 after printing an error.
  */
-int watch_open(struct watch *watch, bool seldom, struct names *names);
+int watch_open(struct watch *watch, bool seldom, struct names *names, struct descendants *descendants);
 
 /**
  * watch_read() - process the events since the last call

@@ -235,6 +235,8 @@ void coverage_json(const struct input *input, struct output *out)
 		put_format(out, ",\"switches\":%" PRIu64 ",\"processes\":%" PRIu64
 			   ",\"elsewhere\":%" PRIu64 ",\"wakeups\":%" PRIu64, lost->switches,
 			   lost->processes, lost->elsewhere, lost->wakeups);
+	if (lost->unrecorded)
+		put_format(out, ",\"unrecorded\":%" PRIu64, lost->unrecorded);
 	put_char(out, '}');
 	meta_part_json(&input->meta.part, ",", out);
 }

@@ -523,7 +523,7 @@ static void read_losses(struct reader *reader, struct json_object *object, struc
 	static const struct { const char *key; size_t offset; } number[] = {
 		LOST(signals), LOST(threads), LOST(abandoned), LOST(refused), LOST(children),
 		LOST(samples), LOST(dropped), LOST(switches), LOST(processes), LOST(elsewhere),
-		LOST(wakeups), LOST(encoders),
+		LOST(wakeups), LOST(encoders), LOST(unrecorded),
 	};
 	const unsigned int complaints = reader->complaints;
 	struct json_object *from = get_object(reader, object, "lost");

@@ -239,6 +239,7 @@ struct meta_lost {
 	uint64_t	elsewhere;
 	uint64_t	wakeups;
 	uint64_t	encoders;
+	uint64_t	unrecorded;
 };
 
 /*

@@ -251,6 +251,9 @@ static void recorder_losses(const struct input *input)
 	if (lost->children)
 		report("%s: not recorded: %" PRIu64 " record%s of children created by vfork()",
 		       name, COUNT(lost->children));
+	if (lost->unrecorded)
+		report("%s: not recorded: %" PRIu64 " process%s that the program created", name,
+		       lost->unrecorded, lost->unrecorded == 1 ? "" : "es");
 	if (coverage_dropped(input))
 		report("%s: not recorded: %" PRIu64 " record%s dropped because the buffer had no room",
 		       name, COUNT(coverage_dropped(input)));
@@ -287,7 +290,8 @@ static bool is_lossy(const struct input *input)
 	       input->meta.coverage.full || coverage_lost(input) ||
 	       coverage_gaps(input) ||
 	       input->meta.coverage.counters_lost || input->meta.lost.encoders ||
-	       input->meta.lost.processes || input->meta.lost.unknown;
+	       input->meta.lost.processes || input->meta.lost.unrecorded ||
+	       input->meta.lost.unknown;
 }
 
 int input_summary(const struct input *input, enum input_reads reads)

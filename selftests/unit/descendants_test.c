@@ -1,0 +1,212 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+/*
+ * Proves which of the processes that descend from the command count as not recorded, whatever the
+ * order in which perf's events are read, and that those without the library get their program,
+ * objects and times in the side-car file.
+ */
+#include <linux/perf_event.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+#include "kselftest_harness.h"
+
+#include "target/descendants.h"
+
+#include "kept_report.h"
+
+/* Ids that no process here has. */
+#define PROGRAM	2000000000
+#define CHILD	2000000001
+#define OTHER	2000000002
+
+FIXTURE(descendants)
+{
+	struct descendants descendants;
+	struct tree tree;
+	struct descendants_rest found;
+};
+
+FIXTURE_SETUP(descendants)
+{
+	self->descendants = (struct descendants){ .count = 0 };
+	ASSERT_EQ(0, descendants_open(&self->descendants));
+	ASSERT_EQ(0, tree_open(&self->tree));
+}
+
+FIXTURE_TEARDOWN(descendants)
+{
+	descendants_close(&self->descendants);
+	tree_close(&self->tree);
+}
+
+/* Events in the format of perf's ring. */
+struct comm_record {
+	struct perf_event_header	header;
+	uint32_t			pid, tid;
+	char				name[16];
+	uint64_t			time;
+};
+
+struct task_record {
+	struct perf_event_header	header;
+	uint32_t			pid, parent, tid, parent_tid;
+	uint64_t			time, stamp;
+};
+
+struct mapping_record {
+	struct perf_event_header	header;
+	uint32_t			pid, tid;
+	uint64_t			address, length, offset;
+	uint32_t			major, minor;
+	uint64_t			inode, generation;
+	uint32_t			protection, flags;
+	char				path[64];
+	uint64_t			time;
+};
+
+static void task(FIXTURE_DATA(descendants) *self, uint32_t type, uint64_t time, int pid, int parent)
+{
+	struct task_record record = {
+		.header = { .type = type, .size = sizeof(record) },
+		.pid = (uint32_t)pid, .tid = (uint32_t)pid, .parent = (uint32_t)parent,
+		.parent_tid = (uint32_t)parent, .time = time, .stamp = time,
+	};
+
+	descendants_event(&self->descendants, &record.header);
+}
+
+static void forks(FIXTURE_DATA(descendants) *self, uint64_t time, int parent, int pid)
+{
+	task(self, PERF_RECORD_FORK, time, pid, parent);
+}
+
+static void maps(FIXTURE_DATA(descendants) *self, uint64_t time, int pid, const char *path)
+{
+	struct mapping_record record = {
+		.header = { .type = PERF_RECORD_MMAP2, .size = sizeof(record) },
+		.pid = (uint32_t)pid, .tid = (uint32_t)pid, .address = 0x10000, .length = 4096,
+		.time = time,
+	};
+
+	strncpy(record.path, path, sizeof(record.path) - 1);
+	descendants_event(&self->descendants, &record.header);
+}
+
+/* The process executes a program, into which the loader loads the library if @library is set. */
+static void executes(FIXTURE_DATA(descendants) *self, uint64_t time, int pid, const char *path,
+		     bool library)
+{
+	const char *name = strrchr(path, '/') + 1;
+	struct comm_record record = {
+		.header = {
+			.type = PERF_RECORD_COMM, .misc = PERF_RECORD_MISC_COMM_EXEC,
+			.size = sizeof(record),
+		},
+		.pid = (uint32_t)pid, .tid = (uint32_t)pid, .time = time,
+	};
+
+	strncpy(record.name, name, sizeof(record.name) - 1);
+	if (library)
+		maps(self, time + 2, pid, "/lib/libsifive-perf.so.0");
+	maps(self, time + 1, pid, path);
+	descendants_event(&self->descendants, &record.header);
+}
+
+/* The library in the process has written its file. */
+static void joins(FIXTURE_DATA(descendants) *self, int pid)
+{
+	char path[TREE_FOLDER + 32];
+	FILE *file;
+
+	snprintf(path, sizeof(path), "%s/%d.0", self->tree.folder, pid);
+	file = fopen(path, "w");
+	fclose(file);
+}
+
+static void finish(FIXTURE_DATA(descendants) *self)
+{
+	static const struct trigger_clock clock = { .ns = 1000, .ticks = 1000, .hz = 1000000000 };
+	char *argv[] = { "program", NULL };
+
+	descendants_apply(&self->descendants, 1000);
+	descendants_rest(&self->descendants, PROGRAM, argv, &self->tree, &clock, &self->found);
+}
+
+/* Reads the file of the process without the library. */
+static const char *file_of(FIXTURE_DATA(descendants) *self, int pid, int image)
+{
+	static char text[4096];
+	char path[TREE_FOLDER + 32];
+	FILE *file;
+
+	snprintf(path, sizeof(path), "%s/%d.%d", self->tree.folder, pid, image);
+	file = fopen(path, "r");
+	text[file ? fread(text, 1, sizeof(text) - 1, file) : 0] = '\0';
+	if (file)
+		fclose(file);
+	return text;
+}
+
+TEST_F(descendants, joined_processes_are_recorded)
+{
+	forks(self, 10, getpid(), PROGRAM);
+	executes(self, 20, PROGRAM, "/bin/program", true);
+	joins(self, PROGRAM);
+	forks(self, 30, PROGRAM, CHILD);
+	joins(self, CHILD);
+	forks(self, 40, PROGRAM, OTHER);
+	executes(self, 50, OTHER, "/bin/other", true);
+	finish(self);
+	EXPECT_EQ(0, self->found.lost);
+	EXPECT_EQ(0, self->found.others);
+	EXPECT_EQ(2, descendants_children(&self->descendants, PROGRAM));
+}
+
+TEST_F(descendants, child_without_the_handlers_of_fork_is_lost)
+{
+	forks(self, 10, getpid(), PROGRAM);
+	executes(self, 20, PROGRAM, "/bin/program", true);
+	joins(self, PROGRAM);
+	forks(self, 30, PROGRAM, CHILD);
+	task(self, PERF_RECORD_EXIT, 40, CHILD, PROGRAM);
+	finish(self);
+	EXPECT_EQ(1, self->found.lost);
+	EXPECT_EQ(0, self->found.others);
+}
+
+TEST_F(descendants, static_child_is_described)
+{
+	const char *text;
+
+	forks(self, 10, getpid(), PROGRAM);
+	executes(self, 20, PROGRAM, "/bin/sh", false);
+	forks(self, 30, PROGRAM, CHILD);
+	executes(self, 40, CHILD, "/bin/static", false);
+	task(self, PERF_RECORD_EXIT, 50, CHILD, PROGRAM);
+	finish(self);
+	EXPECT_EQ(0, self->found.lost);
+	EXPECT_EQ(1, self->found.others);
+	EXPECT_STREQ("static", self->found.names);
+	/* The copy of the shell, then the program. */
+	text = file_of(self, CHILD, 0);
+	EXPECT_NE(NULL, strstr(text, "\"from\":30,\n\"to\":40,\n\"exe\":\"/bin/sh\""));
+	text = file_of(self, CHILD, 1);
+	EXPECT_NE(NULL, strstr(text, "\"outside\":true,\n\"from\":40,\n\"to\":50,\n\"exe\":\"/bin/static\""));
+	EXPECT_NE(NULL, strstr(text, "\"path\":\"/bin/static\""));
+	text = file_of(self, PROGRAM, 0);
+	EXPECT_NE(NULL, strstr(text, "\"args\":[\"program\"]"));
+}
+
+TEST_F(descendants, strangers_are_ignored)
+{
+	forks(self, 10, getpid(), PROGRAM);
+	executes(self, 20, PROGRAM, "/bin/program", true);
+	forks(self, 30, OTHER, CHILD);
+	executes(self, 40, CHILD, "/bin/static", false);
+	finish(self);
+	EXPECT_EQ(0, self->found.lost);
+	EXPECT_EQ(0, self->found.others);
+	EXPECT_EQ(0, descendants_children(&self->descendants, PROGRAM));
+}
+
+TEST_HARNESS_MAIN

@@ -1,0 +1,415 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+/* See descendants.h. */
+#include <limits.h>
+#include <linux/perf_event.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "../command.h"
+#include "../text.h"
+#include "descendants.h"
+
+#define LIBRARY		"libsifive-perf.so"
+
+/* Maximum number of programs, of all processes together. */
+#define IMAGES		65536
+
+/* Size of a program's name, with its NUL. */
+#define NAME_SIZE	16
+
+/* Code that a program has mapped. */
+struct code {
+	char		*path;
+	uint64_t	address, length, offset;
+};
+
+/**
+ * struct descendants_image - a program in a process's memory
+ * @from, @to:	times between which it ran, UINT64_MAX if it has not ended
+ * @base:	the image that fork() copied, starting at 1; 0 if the program was executed
+ * @copied:	number of objects that @base had then
+ * @name:	its name in the kernel, "" if unknown
+ * @library:	the library is in its memory
+ * @replaced:	the process has executed another program
+ * @code:	the code of its files, if @library is clear
+ */
+struct descendants_image {
+	pid_t		pid, parent;
+	uint64_t	from, to;
+	size_t		base, copied;
+	char		name[NAME_SIZE];
+	bool		library, replaced;
+	struct code	*code;
+	size_t		codes;
+};
+
+/* Data that perf appends to each record. */
+struct stamp {
+	uint64_t	time;
+};
+
+/* perf's records: a thread's new name, a start or end, an executable mapping. */
+struct comm {
+	struct perf_event_header	header;
+	uint32_t			pid, tid;
+	char				name[];
+};
+
+struct task {
+	struct perf_event_header	header;
+	uint32_t			pid, parent;
+	uint32_t			tid, parent_tid;
+	uint64_t			time;
+};
+
+struct mapping {
+	struct perf_event_header	header;
+	uint32_t			pid, tid;
+	uint64_t			address, length, offset;
+	uint32_t			major, minor;
+	uint64_t			inode, generation;
+	uint32_t			protection, flags;
+	char				path[];
+};
+
+/**
+ * struct descendants_event - an event of a process
+ * @order:	number of the event
+ * @type:	PERF_RECORD_FORK, PERF_RECORD_EXIT, PERF_RECORD_MMAP2, or PERF_RECORD_COMM for a
+ *		program's start
+ * @name:	for PERF_RECORD_COMM
+ * @code:	for PERF_RECORD_MMAP2
+ */
+struct descendants_event {
+	uint64_t	time;
+	size_t		order;
+	uint32_t	type;
+	pid_t		pid, parent;
+	char		name[NAME_SIZE];
+	struct code	code;
+};
+
+static uint64_t key_of(const void *array, uint32_t number)
+{
+	return (uint64_t)((const struct descendants_image *)array)[number - 1].pid;
+}
+
+static struct descendants_image *find(const struct descendants *descendants, pid_t pid)
+{
+	const uint32_t number = *hash_find(&descendants->index, (uint64_t)pid, key_of, descendants->image);
+
+	return number ? &descendants->image[number - 1] : NULL;
+}
+
+static struct descendants_image *insert(struct descendants *descendants, pid_t pid, pid_t parent, uint64_t time)
+{
+	struct descendants_image *image;
+
+	if (descendants->count == IMAGES) {
+		descendants->left_out++;
+		return NULL;
+	}
+	image = &descendants->image[descendants->count++];
+	*image = (struct descendants_image){
+		.pid = pid, .parent = parent, .from = time, .to = UINT64_MAX,
+	};
+	*hash_find(&descendants->index, (uint64_t)pid, key_of, descendants->image) = (uint32_t)descendants->count;
+	return image;
+}
+
+int descendants_open(struct descendants *descendants)
+{
+	descendants->index.bits = hash_bits(IMAGES);
+	descendants->index.slot = calloc(1u << descendants->index.bits, sizeof(*descendants->index.slot));
+	descendants->image = calloc(IMAGES, sizeof(*descendants->image));
+	if (descendants->index.slot && descendants->image && insert(descendants, getpid(), getppid(), 0))
+		return 0;
+	report("out of memory");
+	descendants_close(descendants);
+	return -1;
+}
+
+static void free_code(struct descendants_image *image)
+{
+	while (image->codes)
+		free(image->code[--image->codes].path);
+	free(image->code);
+	image->code = NULL;
+}
+
+void descendants_close(struct descendants *descendants)
+{
+	size_t i;
+
+	for (i = 0; i < descendants->count; i++)
+		free_code(&descendants->image[i]);
+	for (i = 0; i < descendants->events; i++)
+		free(descendants->event[i].code.path);
+	free(descendants->index.slot);
+	free(descendants->image);
+	free(descendants->event);
+	*descendants = (struct descendants){ .count = 0 };
+}
+
+/* ---- events ------------------------------------------------------------------ */
+
+static void keep(struct descendants *descendants, struct descendants_event event,
+		 const struct perf_event_header *record)
+{
+	struct descendants_event *more;
+	struct stamp stamp;
+
+	if (descendants->events == descendants->room) {
+		more = reallocarray(descendants->event, 2 * descendants->room + 64, sizeof(*more));
+		if (!more) {
+			free(event.code.path);
+			descendants->missed++;
+			return;
+		}
+		descendants->event = more;
+		descendants->room = 2 * descendants->room + 64;
+	}
+	memcpy(&stamp, (const char *)record + record->size - sizeof(stamp), sizeof(stamp));
+	event.time = stamp.time;
+	event.type = record->type;
+	event.order = descendants->events;
+	descendants->event[descendants->events++] = event;
+}
+
+static void keep_mapping(struct descendants *descendants, const struct mapping *mapping)
+{
+	const struct descendants_event event = {
+		.pid = (pid_t)mapping->pid,
+		.code = { strdup(mapping->path), mapping->address, mapping->length,
+			  mapping->offset },
+	};
+
+	if (event.code.path)
+		keep(descendants, event, &mapping->header);
+	else
+		descendants->missed++;
+}
+
+static void keep_name(struct descendants *descendants, const struct comm *comm)
+{
+	struct descendants_event event = { .pid = (pid_t)comm->pid };
+
+	snprintf(event.name, sizeof(event.name), "%s", comm->name);
+	keep(descendants, event, &comm->header);
+}
+
+void descendants_event(struct descendants *descendants, const struct perf_event_header *record)
+{
+	const struct comm *comm = (const void *)record;
+	const struct task *task = (const void *)record;
+	const struct mapping *mapping = (const void *)record;
+	const size_t size = record->size;
+
+	/* The events of a process, but not those of its other threads. */
+	if (record->type == PERF_RECORD_MMAP2 && size > sizeof(*mapping) + sizeof(struct stamp))
+		keep_mapping(descendants, mapping);
+	else if (record->type == PERF_RECORD_COMM && record->misc & PERF_RECORD_MISC_COMM_EXEC &&
+		 size > sizeof(*comm) + sizeof(struct stamp))
+		keep_name(descendants, comm);
+	else if ((record->type == PERF_RECORD_FORK || record->type == PERF_RECORD_EXIT) &&
+		 size >= sizeof(*task) + sizeof(struct stamp) && task->pid == task->tid)
+		keep(descendants, (struct descendants_event){
+			.pid = (pid_t)task->pid, .parent = (pid_t)task->parent,
+		}, record);
+}
+
+static int by_time(const void *left, const void *right)
+{
+	const struct descendants_event *a = left, *b = right;
+
+	if (a->time != b->time)
+		return a->time < b->time ? -1 : 1;
+	return (a->order > b->order) - (a->order < b->order);
+}
+
+static void begin(struct descendants *descendants, const struct descendants_event *event)
+{
+	const struct descendants_image *parent = find(descendants, event->parent);
+	struct descendants_image *image;
+
+	if (!parent)
+		return;
+	image = insert(descendants, event->pid, event->parent, event->time);
+	if (!image)
+		return;
+	image->base = (size_t)(parent - descendants->image) + 1;
+	image->copied = parent->codes;
+	image->library = parent->library;
+	memcpy(image->name, parent->name, sizeof(image->name));
+}
+
+static void execute(struct descendants *descendants, const struct descendants_event *event)
+{
+	struct descendants_image *image = find(descendants, event->pid);
+
+	if (!image)
+		return;
+	image->to = event->time;
+	image->replaced = true;
+	image = insert(descendants, event->pid, image->parent, event->time);
+	if (image)
+		memcpy(image->name, event->name, sizeof(image->name));
+}
+
+/* Takes the event's path. The kernel maps a program before its loader, which maps the library. */
+static void map(struct descendants *descendants, struct descendants_event *event)
+{
+	struct descendants_image *image = find(descendants, event->pid);
+	struct code *more;
+
+	if (image && !strncmp(text_base(event->code.path), LIBRARY, strlen(LIBRARY))) {
+		image->library = true;
+		free_code(image);
+	}
+	more = image && !image->library ?
+	       reallocarray(image->code, image->codes + 1, sizeof(*more)) : NULL;
+	if (!more) {
+		free(event->code.path);
+		return;
+	}
+	image->code = more;
+	more[image->codes++] = event->code;
+}
+
+static void apply(struct descendants *descendants, struct descendants_event *event)
+{
+	struct descendants_image *image;
+
+	if (event->type == PERF_RECORD_FORK) {
+		begin(descendants, event);
+	} else if (event->type == PERF_RECORD_COMM) {
+		execute(descendants, event);
+	} else if (event->type == PERF_RECORD_MMAP2) {
+		map(descendants, event);
+	} else {
+		image = find(descendants, event->pid);
+		if (image)
+			image->to = event->time;
+	}
+}
+
+void descendants_apply(struct descendants *descendants, uint64_t before)
+{
+	size_t i, kept = 0;
+
+	if (descendants->events)
+		qsort(descendants->event, descendants->events, sizeof(*descendants->event), by_time);
+	for (i = 0; i < descendants->events && descendants->event[i].time < before; i++)
+		apply(descendants, &descendants->event[i]);
+	for (; i < descendants->events; i++) {
+		descendants->event[kept] = descendants->event[i];
+		descendants->event[kept].order = kept;
+		kept++;
+	}
+	descendants->events = kept;
+}
+
+/* ---- the processes that have not joined --------------------------------------- */
+
+static bool has_joined(const struct tree *tree, pid_t pid)
+{
+	char path[TREE_FOLDER + 32];
+
+	snprintf(path, sizeof(path), "%s/%d.0", tree->folder, (int)pid);
+	return !access(path, F_OK);
+}
+
+/* Adds the objects of the first @count pieces of code, and those that fork() copied. */
+static void add_objects(const struct descendants *descendants, const struct descendants_image *image,
+			size_t count, struct objects *objects)
+{
+	const struct code *code;
+	size_t i;
+
+	for (;;) {
+		for (i = 0; i < count; i++) {
+			code = &image->code[i];
+			objects_add_code(objects, code->path, code->address, code->length,
+					 code->offset);
+		}
+		if (!image->base)
+			return;
+		count = image->copied;
+		image = &descendants->image[image->base - 1];
+	}
+}
+
+/* Returns the path of the program, NULL if it is unknown. */
+static char *program_of(const struct descendants *descendants, const struct descendants_image *image)
+{
+	while (image->base)
+		image = &descendants->image[image->base - 1];
+	return image->codes ? image->code[0].path : NULL;
+}
+
+static void describe(const struct descendants *descendants, const struct descendants_image *image, char **argv,
+		     struct tree *tree, const struct trigger_clock *clock)
+{
+	struct objects objects = { .count = 0 };
+	const struct tree_process process = {
+		.pid = image->pid, .parent = image->parent, .exe = program_of(descendants, image),
+		.from = clock->hz ? trigger_ticks(clock, image->from) : 0,
+		.to = clock->hz && image->to != UINT64_MAX ? trigger_ticks(clock, image->to) : 0,
+		.argv = argv, .outside = true,
+	};
+
+	add_objects(descendants, image, image->codes, &objects);
+	tree_add(tree, &process, &objects, false);
+	objects_free(&objects);
+}
+
+static void name(struct descendants_rest *rest, const char *program)
+{
+	const size_t used = strlen(rest->names);
+	const char *at = strstr(rest->names, program);
+
+	/* A comma or the end follows a name that is already in the list. */
+	if (at && strchr(",", at[strlen(program)]))
+		return;
+	if (used + strlen(program) + 3 < sizeof(rest->names))
+		sprintf(rest->names + used, "%s%s", used ? ", " : "", program);
+}
+
+void descendants_rest(struct descendants *descendants, pid_t program, char **argv, struct tree *tree,
+		 const struct trigger_clock *clock, struct descendants_rest *rest)
+{
+	struct descendants_image *image;
+	size_t i;
+
+	*rest = (struct descendants_rest){ .lost = 0 };
+	/* The first image is this process, and the program's process begins as its copy. */
+	for (i = 1; i < descendants->count; i++) {
+		image = &descendants->image[i];
+		if (image->library && image->base && !image->replaced &&
+		    !has_joined(tree, image->pid))
+			rest->lost++;
+	}
+	for (i = 1; i < descendants->count; i++) {
+		image = &descendants->image[i];
+		if (image->library || image->base == 1)
+			continue;
+		describe(descendants, image, image->pid == program ? argv : NULL, tree, clock);
+		if (image->pid == program) {
+			argv = NULL;
+		} else if (!image->replaced) {
+			rest->others++;
+			name(rest, image->name);
+		}
+	}
+}
+
+size_t descendants_children(const struct descendants *descendants, pid_t program)
+{
+	size_t children = 0, i;
+
+	for (i = 1; i < descendants->count; i++)
+		children += descendants->image[i].base && descendants->image[i].pid != program;
+	return children;
+}

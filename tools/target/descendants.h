@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
+/*
+ * The processes that descend from the command, and the programs that they execute, from perf's
+ * events. They show which of them did not join the recording: the library is not in their memory,
+ * or they were created without fork()'s handlers.
+ */
+#ifndef SIFIVE_TRACE_DESCENDANTS_H
+#define SIFIVE_TRACE_DESCENDANTS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "../hash.h"
+#include "ticks.h"
+#include "tree.h"
+
+struct perf_event_header;
+
+/**
+ * struct descendants - the descendants of the command
+ * @image:	the @count programs in memory, in order of appearance: one for each process, and
+ *		one more for each program that it executes
+ * @index:	index of each process's latest entry in @image
+ * @event:	the @events events that descendants_apply() has not applied yet, with room for @room
+ * @left_out:	number of events of programs beyond the limit
+ * @missed:	number of events that perf has lost
+ */
+struct descendants {
+	struct descendants_image	*image;
+	size_t			count;
+	struct hash		index;
+	struct descendants_event	*event;
+	size_t			events, room;
+	uint64_t		left_out;
+	uint64_t		missed;
+};
+
+/** descendants_open() - start with this process; 0, or -1 after reporting that memory ran out */
+int descendants_open(struct descendants *descendants);
+
+/** descendants_close() - free the processes; a zeroed struct is allowed */
+void descendants_close(struct descendants *descendants);
+
+/** descendants_event() - keep a record if it is about a process; the record ends with a NUL */
+void descendants_event(struct descendants *descendants, const struct perf_event_header *record);
+
+/**
+ * descendants_apply() - apply the events before a time, in order
+ * @before:	the time; all rings have been read since then
+ */
+void descendants_apply(struct descendants *descendants, uint64_t before);
+
+/**
+ * struct descendants_rest - the processes that have not joined
+ * @lost:	processes created without fork()'s handlers by processes that had joined
+ * @others:	processes whose last program could not load the library
+ * @names:	names of some of them
+ */
+struct descendants_rest {
+	size_t	lost;
+	size_t	others;
+	char	names[128];
+};
+
+/**
+ * descendants_rest() - find the processes that have not joined, and describe those without the library
+ * @program:	the process of the command's program, which is not counted
+ * @argv:	the program's command line
+ * @clock:	converts times to the trace's clock
+ */
+void descendants_rest(struct descendants *descendants, pid_t program, char **argv, struct tree *tree,
+		 const struct trigger_clock *clock, struct descendants_rest *rest);
+
+/** descendants_children() - return the number of processes that @program and its descendants created */
+size_t descendants_children(const struct descendants *descendants, pid_t program);
+
+#endif /* SIFIVE_TRACE_DESCENDANTS_H */
