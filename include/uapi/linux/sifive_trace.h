@@ -13,8 +13,7 @@
  *	SAMPLING		have the kernel write records on a timer or an event
  *	SWITCHES		have the kernel record context switches
  *	EVENT			query which counters can count an event
- *	mmap()			map an encoder's stimulus page, the thread slots, or the
- *				losses page
+ *	mmap()			map an encoder's stimulus page, the thread slots or the losses page
  *	ATTACH			get a descriptor for a file known only by its mapping
  *	LOSSES			read the losses that the session's program counted
  *	JOIN			share the session: <linux/sifive_trace_join.h>
@@ -419,8 +418,7 @@ struct sifive_trace_thread {
  * struct sifive_trace_sampling - records written by the kernel
  * @size:	in: sizeof(struct sifive_trace_sampling)
  * @flags:	in: SIFIVE_TRACE_SAMPLING_*
- * @channel:	in: stimulus register for these records, one of CONFIG's; use it for
- *		nothing else
+ * @channel:	in: stimulus register only for these records, one of CONFIG's
  * @count_type:	in: SIFIVE_TRACE_SAMPLING_RAW, _DELTA or _XOR
  * @interval:	in: nanoseconds of running time between records; less than 100000 is
  *		raised to that; 0 = sample on @period, or not at all if that is 0 too.
