@@ -16,6 +16,8 @@ board fpga -- '
 run calls sifive-trace record --calls -b 16M -o calls.rtd $p/plain
 run static sifive-trace record --calls=all --instruction-mode btm -b 16M -o static.rtd $p/plain-static
 run whole sifive-trace record --calls=kernel -a -i 1ms -e cycles -o whole.rtd $p/busy 200
+run locks sifive-trace record --calls -b 16M -o locks.rtd $p/locks
+run locks-64 sifive-trace record --calls -b 16M -o locks-64.rtd $p/locks 63
 run archive sifive-trace record --calls --archive -b 16M -o archive.rtd $p/plain
 run sram sifive-trace record --calls --sink sram -o sram.rtd $p/plain
 echo 0 >/proc/sys/kernel/randomize_va_space
@@ -131,6 +133,16 @@ result $? "--calls: callers, callees and numbers of calls match the program's co
 [ "$(edges fixed)" = "$(grep '^calls plain [a-z]' "$out/fixed.txt" | sort)" ] &&
 	! grep -q "same addresses" "$out/fixed.err"
 result $? "--calls: calls match the counts without address space randomization, too"
+# made NAME: print the numbers of calls of locks's functions; nothing if instructions are missing.
+made() {
+	host report --strict --format csv "$out/$1.rtd" >"$out/$1.csv" &&
+		sed -nE 's/^"(hold|main|outer|run)",([0-9]+),.*/\1 \2/p' "$out/$1.csv" | sort | xargs
+}
+status locks 0 "--calls: a program with two threads and a lock"
+[ "$(made locks)" = "hold 40 main 1 outer 2 run 2" ]
+result $? "--calls: calls are exact where threads wait in functions without symbols"
+[ "$(made locks-64)" = "hold 1280 main 1 outer 64 run 64" ]
+result $? "--calls: calls of 64 threads that wait for one lock are exact"
 meta static 'm["instruction"]["calls"] == "all" and m["instruction"]["mode"] == 3' \
 	"--calls=all --instruction-mode btm: both are in the side-car file"
 status static 7 "--calls: the exit status of a static program is returned"

@@ -406,6 +406,129 @@ TEST_F(command, probed_indirect_jump_to_a_function_is_a_tail_call)
 	EXPECT_STREQ("source 0;turn 1\nsource 0;probed 1\n", self->out);
 }
 
+/* first(), second() and third(), each of which calls the next, without symbols. */
+static struct program nameless = { .halfwords = 22, .code = {
+	0x00ef, 0x0100,			/* first:	jal ra, second */
+	0x8067, 0, 0, 0, 0, 0,		/*		ret */
+	0x0013, 0, 0x0013, 0,		/* second:	nop; nop */
+	0x00ef, 0x0080, 0x8067, 0,	/*		jal ra, third; ret */
+	0x0013, 0, 0x0073, 0, 0x8067, 0	/* third:	nop; ecall; ret */
+} };
+
+#define SECOND		(PROGRAM_BASE + 0x10)
+#define THIRD		(PROGRAM_BASE + 0x20)
+#define NAMELESS	"0x10000 1\n0x10000;0x10010 1\n0x10000;0x10010;0x10020 "
+
+/* Prints the number of calls of each path, for all threads. */
+static void print_paths(FIXTURE_DATA(command) *self, const char *files)
+{
+	run(self, "export -q --strict -s 0 --format folded --weight calls -o paths %s t && "
+	    "sed 's/program+//g;s/^[^;]*;//' paths | LC_ALL=C sort", files);
+}
+
+/* Run second() from its second instruction on, and return to first(). */
+static void run_nameless(struct gen *gen)
+{
+	indirect(gen, 2, 6, KERNEL);
+	indirect(gen, 0, 8, THIRD + 8);
+	indirect(gen, 0, 2, SECOND + 12);
+	indirect(gen, 0, 2, PROGRAM_BASE + 4);
+	stop(gen, 2);
+}
+
+/* An interrupt, another one before the next instruction, and a system call. */
+TEST_F(command, open_calls_survive_traps_in_functions_without_symbols)
+{
+	static const char user[] = SIDE_CAR("\"user\"");
+
+	program_write(&nameless, "program");
+	begin(&self->gen, PROGRAM_BASE);
+	indirect(&self->gen, 1, 4, KERNEL);
+	indirect(&self->gen, 0, 8, SECOND + 4);
+	indirect(&self->gen, 1, 0, KERNEL);
+	indirect(&self->gen, 0, 8, SECOND + 4);
+	run_nameless(&self->gen);
+	save(self, "t");
+	write_file("t.meta", user, strlen(user));
+	print_paths(self, "-e program");
+	EXPECT_EQ(0, self->status);
+	EXPECT_STREQ(NAMELESS "1\n", self->out);
+}
+
+/* The first instruction of a called function faults, for two threads that alternate. */
+TEST_F(command, open_calls_survive_faults_at_the_start_of_functions)
+{
+	static const char user[] = SIDE_CAR("\"user\"");
+	uint64_t tid;
+
+	program_write(&nameless, "program");
+	for (tid = 71; tid <= 72; tid++) {
+		begin(&self->gen, PROGRAM_BASE);
+		context(&self->gen, tid);
+		indirect(&self->gen, 2, 2, KERNEL);
+		stop(&self->gen, 0);
+	}
+	for (tid = 71; tid <= 72; tid++) {
+		begin(&self->gen, SECOND);
+		context(&self->gen, tid);
+		indirect(&self->gen, 2, 0, KERNEL);
+		indirect(&self->gen, 0, 8, SECOND);
+		indirect(&self->gen, 1, 2, KERNEL);
+		indirect(&self->gen, 0, 8, SECOND + 4);
+		run_nameless(&self->gen);
+	}
+	save(self, "t");
+	write_file("t.meta", user, strlen(user));
+	print_paths(self, "-e program");
+	EXPECT_EQ(0, self->status);
+	EXPECT_STREQ("0x10000 1\n0x10000 1\n0x10000;0x10010 1\n0x10000;0x10010 1\n"
+		     "0x10000;0x10010;0x10020 1\n0x10000;0x10010;0x10020 1\n", self->out);
+}
+
+/* third() is a signal handler and makes a system call. The kernel then resumes second(). */
+TEST_F(command, open_calls_survive_signal_handlers_in_functions_without_symbols)
+{
+	static const char meta[] = "{\"version\":1,\"instruction\":{\"calls\":\"user\"},"
+		"\"files\":\"t.files\",\"objects\":["
+		"{\"path\":\"/program\",\"start\":65536,\"end\":65580,\"bias\":0},"
+		"{\"path\":\"[vdso]\",\"start\":1245184,\"end\":1249280,\"bias\":1048576}]}";
+
+	program_write(&nameless, "program");
+	begin(&self->gen, PROGRAM_BASE);
+	indirect(&self->gen, 1, 4, KERNEL);
+	indirect(&self->gen, 0, 8, THIRD);
+	indirect(&self->gen, 2, 2, KERNEL);
+	indirect(&self->gen, 0, 8, THIRD + 8);
+	indirect(&self->gen, 1, 4, KERNEL);
+	indirect(&self->gen, 0, 8, SECOND + 4);
+	run_nameless(&self->gen);
+	save(self, "t");
+	ASSERT_EQ(0, system("mkdir t.files && cp program t.files && cp " CALLS " 't.files/[vdso]'"));
+	write_file("t.meta", meta, strlen(meta));
+	print_paths(self, "");
+	EXPECT_EQ(0, self->status);
+	EXPECT_STREQ(NAMELESS "2\n", self->out);
+}
+
+/* third() does not return to second(), but to a place in a function that is not open. */
+TEST_F(command, calls_that_cannot_be_continued_are_marked)
+{
+	static const char user[] = SIDE_CAR("\"user\"");
+
+	program_write(&nameless, "program");
+	begin(&self->gen, PROGRAM_BASE);
+	indirect(&self->gen, 2, 8, KERNEL);
+	indirect(&self->gen, 0, 8, THIRD + 8);
+	indirect(&self->gen, 0, 2, SECOND + 4);
+	indirect(&self->gen, 1, 2, KERNEL);
+	stop(&self->gen, 0);
+	save(self, "t");
+	write_file("t.meta", user, strlen(user));
+	run(self, "report --strict -s 0 -e program t");
+	EXPECT_EQ(1, self->status);
+	EXPECT_NE(NULL, strstr(self->err, "1 time all calls of a thread end too early"));
+}
+
 /* Unknown code, whose calls are unknown as well, enters the firmware. */
 TEST_F(command, unknown_code_around_the_firmware_is_a_gap)
 {

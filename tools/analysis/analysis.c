@@ -724,10 +724,11 @@ int analysis_run(struct analysis *analysis, struct trace *trace)
 		analysis->flow = *flows_stats(analysis->flows);
 		analysis->stats.too_deep += flows_left_out(analysis->flows)->calls;
 		analysis->stats.left_out = flows_left_out(analysis->flows)->parts;
+		analysis->stats.broken = flows_left_out(analysis->flows)->stacks;
 		analysis->stats.misplaced = flows_left_out(analysis->flows)->places;
 	}
 	analysis->stats.points = analysis->points;
-	analysis->made.flow_losses = flow_losses(&analysis->flow);
+	analysis->made.flow_losses = flow_losses(&analysis->flow) + analysis->stats.broken;
 	analysis->made.backwards = analysis->stats.backwards;
 	trace_add(trace, &analysis->made);
 	if (analysis->oncpu)

@@ -245,6 +245,8 @@ struct analysis_ops {
  * @strays:	exit records of calls without an enter record
  * @too_deep:	calls deeper than the limit
  * @left_out:	number of times that a thread whose calls are omitted started running
+ * @broken:	number of times that all open calls of a thread ended, because the function in which
+ *		it continued had no open call
  * @misplaced:	records whose place among the instructions is not exact
  * @points:	records between the calls of instruction trace, if the consumer does not want them
  * @uncounted:	records whose counters could not be assigned to a function
@@ -266,6 +268,7 @@ struct analysis_stats {
 	uint64_t	strays;
 	uint64_t	too_deep;
 	uint64_t	left_out;
+	uint64_t	broken;
 	uint64_t	misplaced;
 	uint64_t	points;
 	uint64_t	uncounted;

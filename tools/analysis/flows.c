@@ -245,11 +245,19 @@ static uint32_t depth_of(struct track *track, uint64_t function)
 	return 0;
 }
 
-/* Enters a function that was called before the trace began, or whose call is missing. */
+/*
+ * Enters a function that was called before the trace began, or whose call is missing. Only in the
+ * first case may the open calls have ended: the outermost one with a return.
+ */
 static void begin_anew(struct flows *flows, struct track *track,
 		       const struct flow_place *place, uint64_t function)
 {
+	const struct owner *owner = track->owner;
+	const bool broken = owner->depth > 1 || (owner->depth && owner->frame[0].back);
+
+	flows->left_out.stacks += broken && !track->lost;
 	leave(flows, track, place, 0);
+	track->lost |= broken;
 	enter_frame(flows, track, place, &(struct frame){ .function = function, .earlier = true });
 }
 
@@ -292,19 +300,21 @@ static void leave_handler(struct flows *flows, struct track *track,
 	uint32_t depth = owner->depth, from = search_from(track);
 
 	owner->before = NULL;
+	owner->from = 0;
 	while (depth > from && !owner->frame[depth - 1].handler)
 		depth--;
 	if (depth == from)
 		return;
 	owner->before = owner->frame[depth - 1].before;
+	owner->from = owner->frame[depth - 1].back;
 	leave(flows, track, place, depth - 1);
 }
 
 static void on_return(struct flows *flows, struct track *track,
 		      const struct flow_place *place, const struct block *block)
 {
-	track->handled = code_is_trampoline(block);
-	if (track->handled)
+	track->owner->handled = code_is_trampoline(block);
+	if (track->owner->handled)
 		leave_handler(flows, track, place);
 	else if (!returns(flows, track, place, block->start))
 		go_back_to(flows, track, place, function_of(flows, block));
@@ -443,10 +453,8 @@ static bool step(struct flows *flows, struct track *track, const struct flow_pla
 	if (is_return)
 		return true;
 	track->last = last;
-	if (last && leads_to(last, from->start, from->place == function_of(flows, from)->start))
+	if (last)
 		follow(flows, track, place, from);
-	else
-		go_back_to(flows, track, place, function_of(flows, from));
 	track->last = from;
 	if (from->instructions == 1 && block->start == at &&
 	    (from->kind == FLOW_JUMP || from->kind == FLOW_INDIRECT_JUMP))
@@ -464,15 +472,17 @@ static void resume(struct flows *flows, struct track *track, const struct flow_p
 	struct owner *owner = track->owner;
 	uint64_t from = owner->interrupted;
 	const struct block *last = owner->last;
-	const bool unseen = owner->unseen;
+	const bool unseen = owner->unseen, same = from && at == from;
 
 	owner->last = NULL;
 	owner->unseen = false;
 	if (stepped) {
 		/* The open calls already reflect the instruction at that address. */
-	} else if (last && leads_to(last, at, begins)) {
+	} else if (last && ((same && at == block->start) || leads_to(last, at, begins))) {
 		track->last = last;
 		follow(flows, track, place, block);
+	} else if (same) {
+		/* So are the open calls: the function need not be known. */
 	} else if (last && last->kind == FLOW_RETURN && returns(flows, track, place, at)) {
 		/* The call has ended. */
 	} else if (owner->depth && from && begins &&
@@ -551,15 +561,12 @@ static void on_lost(struct flows *flows, struct track *track, const struct flow_
 		ran_missing(flows, track, place);
 }
 
-static void on_run(void *context, const struct flow_place *place, const struct flow_run *run)
+/* Called when the source continues at @at, perhaps without executing the instruction there. */
+static void reach(struct flows *flows, struct track *track, const struct flow_place *place,
+		  const struct block *block, uint64_t at)
 {
-	struct flows *flows = context;
-	struct track *track = find_track(flows, place->src);
-	const struct block *block = run->block;
-	uint64_t at = block->start + 2 * run->from, from;
+	uint64_t from;
 
-	if (!track || track->owner == &flows->unknown)
-		return;
 	if (__builtin_expect(track->owner->writes, false))
 		end_writer(flows, track, place, block, at);
 	if (track->trapped) {
@@ -569,14 +576,54 @@ static void on_run(void *context, const struct flow_place *place, const struct f
 		track->owner->last = NULL;
 	} else if (track->resume) {
 		resume(flows, track, place, block, at);
-	} else if (track->last && !run->from) {
+	} else if (track->last && at == block->start) {
 		follow(flows, track, place, block);
 	}
-	track->gap = false;
 	track->resume = false;
+}
+
+static void on_run(void *context, const struct flow_place *place, const struct flow_run *run)
+{
+	struct flows *flows = context;
+	struct track *track = find_track(flows, place->src);
+	const struct block *block = run->block;
+
+	if (!track || track->owner == &flows->unknown)
+		return;
+	reach(flows, track, place, block, block->start + 2 * run->from);
+	track->gap = false;
 	track->last = run->to == block->halfwords ? block : NULL;
 	if (flows->counts)
 		ran_run(flows, track, place, run, function_of(flows, block)->start);
+}
+
+static void on_trap(struct flows *flows, struct track *track, const struct flow_place *place,
+		    uint64_t at)
+{
+	const struct block *block = code_block(flows->code, at);
+	struct owner *owner = track->owner;
+
+	if (owner == &flows->unknown)
+		return;
+	/* The thread has continued here, and was interrupted before it executed an instruction. */
+	if (track->resume) {
+		if (block)
+			reach(flows, track, place, block, at);
+		track->last = NULL;
+	}
+	track->trapped = true;
+	owner->interrupted = at;
+	/*
+	 * The latest block may have ended with a call; the callee's code then appears only after
+	 * the trap.
+	 */
+	owner->last = track->last;
+	if (!owner->handled || !block || block->kind != FLOW_TRAP || block->instructions != 1)
+		return;
+	/* The kernel returns to the code that the signal handler interrupted. */
+	owner->interrupted = owner->from;
+	owner->last = owner->before;
+	owner->handled = false;
 }
 
 static void on_event(void *context, const struct flow_place *place,
@@ -598,14 +645,7 @@ static void on_event(void *context, const struct flow_place *place,
 			ran_missing(flows, track, place);
 		break;
 	case FLOW_EXCEPTION:
-		track->trapped = true;
-		track->owner->interrupted = track->handled ? 0 : event->address;
-		/*
-		 * The latest block may have ended with a call; the callee's code then appears
-		 * only after the trap.
-		 */
-		track->owner->last = track->handled ? track->owner->before : track->last;
-		track->handled = false;
+		on_trap(flows, track, place, event->address);
 		break;
 	case FLOW_LOST:
 		on_lost(flows, track, place, event);
@@ -624,7 +664,8 @@ static void on_event(void *context, const struct flow_place *place,
 		track->trapped = false;
 		break;
 	case FLOW_STOPS:
-		track->owner->last = track->last;
+		if (!track->resume)
+			track->owner->last = track->last;
 		/* Fall through. */
 	default:
 		track->resume = true;

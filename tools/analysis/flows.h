@@ -24,11 +24,14 @@ struct flows;
  * @calls:	calls, whose time is charged to their callers
  * @parts:	number of times that a thread beyond the limit, whose calls are omitted, started
  *		running
+ * @stacks:	number of times that a thread continued in a function without an open call, so that
+ *		its open calls ended too early
  * @places:	records whose place is not exact: the intervals around them are marked
  */
 struct flows_left_out {
 	uint64_t	calls;
 	uint64_t	parts;
+	uint64_t	stacks;
 	uint64_t	places;
 };
 

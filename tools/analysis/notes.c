@@ -126,6 +126,9 @@ void analysis_notes(const struct analysis *analysis, const struct input *input)
 	if (stats->left_out)
 		report("%s: %" PRIu64 " times, a thread ran whose calls are left out: there are too many threads, so record fewer",
 		       name, stats->left_out);
+	if (stats->broken)
+		report("%s: %" PRIu64 " time%s all calls of a thread end too early, because it continued in a function without a call: after longjmp or an exception, in a function without symbols",
+		       name, stats->broken, stats->broken == 1 ? "" : "s");
 	if (stats->misplaced)
 		report("%s: %" PRIu64 " record%s no exact place among the instructions, and the intervals around %s are marked ~: there were too many records between two messages of instruction trace, or a thread completed a record late",
 		       name, stats->misplaced, stats->misplaced == 1 ? " has" : "s have",

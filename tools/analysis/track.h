@@ -31,6 +31,8 @@ struct frame {
  * @last:	the block at whose end its latest part stopped, or NULL if it stopped within a
  *		block
  * @before:	like @last, for the code interrupted by the latest signal handler
+ * @from:	like @interrupted, for that code
+ * @handled:	a signal handler has returned to the trampoline
  * @unseen:	set if it is running code that no file contains
  * @writes:	set if that code is the generated code that writes a record
  */
@@ -42,6 +44,8 @@ struct owner {
 	uint64_t	interrupted;
 	const struct block *last;
 	const struct block *before;
+	uint64_t	from;
+	bool		handled;
 	bool		unseen;
 	bool		writes;
 };
@@ -61,7 +65,6 @@ struct function {
  * @resume:	the next instruction need not follow from the latest one
  * @lost:	instructions before the next one are missing
  * @trapped:	set if this code is a trap handler
- * @handled:	a signal handler has returned to the trampoline
  * @gap:	instructions are missing up to the next one
  * @ran:	number of instructions executed in the function at @within, but not yet passed on
  */
@@ -72,7 +75,6 @@ struct track {
 	bool			resume;
 	bool			lost;
 	bool			trapped;
-	bool			handled;
 	bool			gap;
 	uint64_t		within;
 	uint64_t		ran;
