@@ -18,6 +18,7 @@ run static sifive-trace record --calls=all --instruction-mode btm -b 16M -o stat
 run whole sifive-trace record --calls=kernel -a -i 1ms -e cycles -o whole.rtd $p/busy 200
 run locks sifive-trace record --calls -b 16M -o locks.rtd $p/locks
 run locks-64 sifive-trace record --calls -b 16M -o locks-64.rtd $p/locks 63
+run reload sifive-trace record --calls -b 16M -o reload.rtd $p/reload $p/reload-1.so $p/reload-2.so $p/reload-1.so
 run archive sifive-trace record --calls --archive -b 16M -o archive.rtd $p/plain
 run sram sifive-trace record --calls --sink sram -o sram.rtd $p/plain
 echo 0 >/proc/sys/kernel/randomize_va_space
@@ -143,6 +144,12 @@ status locks 0 "--calls: a program with two threads and a lock"
 result $? "--calls: calls are exact where threads wait in functions without symbols"
 [ "$(made locks-64)" = "hold 1280 main 1 outer 64 run 64" ]
 result $? "--calls: calls of 64 threads that wait for one lock are exact"
+# The second object has the addresses of the first one.
+[ "$(sort -u "$out/reload.txt" | wc -l)" = 1 ]
+result $? "--calls: a program loads two shared objects at the same addresses, one after the other"
+[ "$(calls reload | grep -E '^(part_|run )' | xargs)" = "part_1 40 part_2 20 run 3" ] &&
+	! grep -q "same addresses" "$out/reload.err"
+result $? "--calls: the calls in both objects have their names"
 meta static 'm["instruction"]["calls"] == "all" and m["instruction"]["mode"] == 3' \
 	"--calls=all --instruction-mode btm: both are in the side-car file"
 status static 7 "--calls: the exit status of a static program is returned"

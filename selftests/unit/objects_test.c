@@ -113,6 +113,56 @@ TEST_F(objects, that_overlap_are_omitted)
 	EXPECT_EQ(3, self->objects.ambiguous);
 }
 
+/* Nanoseconds are ticks. */
+static const struct trigger_clock same = { .ns = 1000000, .ticks = 1000000, .hz = 1000000000 };
+
+/* dlopen() and dlclose() of two shared objects, and again of the first one. */
+TEST_F(objects, that_replace_one_another_are_written_with_their_times)
+{
+	self->objects.clock = same;
+	objects_map(&self->objects, 7, 1000, "/no/first", 10 * EACH, 2 * EACH, 0);
+	objects_map(&self->objects, 7, 1001, "/no/first", 10 * EACH, EACH, 0);
+	objects_map(&self->objects, 7, 2000, "/no/second", 11 * EACH, 2 * EACH, 0);
+	objects_map(&self->objects, 7, 3000, "/no/first", 10 * EACH, 2 * EACH, 0);
+	read_back(_metadata, self, false);
+	EXPECT_EQ(0, self->objects.ambiguous);
+	ASSERT_EQ(3, self->meta.objects);
+	EXPECT_STREQ("/no/first", self->meta.object[0].path);
+	EXPECT_EQ(0, self->meta.object[0].from);
+	EXPECT_EQ(1999, self->meta.object[0].to);
+	EXPECT_STREQ("/no/second", self->meta.object[1].path);
+	EXPECT_EQ(2000, self->meta.object[1].from);
+	EXPECT_EQ(2999, self->meta.object[1].to);
+	EXPECT_STREQ("/no/first", self->meta.object[2].path);
+	EXPECT_EQ(3000, self->meta.object[2].from);
+	EXPECT_EQ(UINT64_MAX, self->meta.object[2].to);
+}
+
+/* Of two processes, of a process whose child may still have the first, and without a clock. */
+TEST_F(objects, that_may_exist_at_the_same_time_are_omitted)
+{
+	self->objects.clock = same;
+	objects_map(&self->objects, 7, 1000, "/no/first", 10 * EACH, EACH, 0);
+	objects_map(&self->objects, 8, 2000, "/no/second", 10 * EACH, EACH, 0);
+	objects_map(&self->objects, 7, 1000, "/no/third", 20 * EACH, EACH, 0);
+	objects_fork(&self->objects, 7);
+	objects_map(&self->objects, 7, 2000, "/no/fourth", 20 * EACH, EACH, 0);
+	objects_map(&self->objects, 7, 1000, "/no/shared", 30 * EACH, EACH, 0);
+	objects_map(&self->objects, 8, 1000, "/no/shared", 30 * EACH, EACH, 0);
+	objects_map(&self->objects, 7, 2000, "/no/fifth", 30 * EACH, EACH, 0);
+	read_back(_metadata, self, false);
+	EXPECT_EQ(0, self->meta.objects);
+	EXPECT_EQ(6, self->objects.ambiguous);
+}
+
+TEST_F(objects, that_replace_one_another_are_omitted_without_a_clock)
+{
+	objects_map(&self->objects, 7, 1000, "/no/first", 10 * EACH, EACH, 0);
+	objects_map(&self->objects, 7, 2000, "/no/second", 10 * EACH, EACH, 0);
+	read_back(_metadata, self, false);
+	EXPECT_EQ(0, self->meta.objects);
+}
+
 /* The same mapping before and after it was shortened, in either order. */
 TEST_F(objects, of_shortened_mappings_keep_the_longest_extent)
 {

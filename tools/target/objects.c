@@ -54,13 +54,18 @@ static bool look_at_file(const struct objects *objects, struct object *object,
 	return error != ENOEXEC;
 }
 
+static bool is_current(const struct object *object)
+{
+	return object->to == UINT64_MAX;
+}
+
 /* Returns an object that contains all of @found's addresses; @found's bias need not be known. */
 static struct object *containing(const struct objects *objects, const struct object *found)
 {
 	size_t i;
 
 	for (i = 0; i < objects->count; i++)
-		if (objects->object[i].start <= found->start &&
+		if (is_current(&objects->object[i]) && objects->object[i].start <= found->start &&
 		    objects->object[i].end >= found->end &&
 		    !strcmp(objects->object[i].path, found->path))
 			return &objects->object[i];
@@ -73,7 +78,7 @@ static struct object *overlapping(const struct objects *objects, const struct ob
 	size_t i;
 
 	for (i = 0; i < objects->count; i++)
-		if (objects->object[i].start < found->end &&
+		if (is_current(&objects->object[i]) && objects->object[i].start < found->end &&
 		    objects->object[i].end > found->start &&
 		    objects->object[i].bias == found->bias &&
 		    !strcmp(objects->object[i].path, found->path))
@@ -105,24 +110,48 @@ static void extend(struct object *object, const struct object *found)
 	if (found->end > object->end)
 		object->end = found->end;
 	object->seen = found->seen;
+	if (object->pid != found->pid)
+		object->pid = 0;
 }
 
-/* Adds addresses that map a file's contents, starting at @offset, to a new or known object. */
-static void add(struct objects *objects, const char *path, uint64_t start,
-		uint64_t end, uint64_t offset)
+/* Ends the objects that the process of @found has mapped at its addresses before. */
+static void replace(struct objects *objects, struct object *found)
 {
-	struct object found = {
-		.path = strdup(path), .start = start, .end = end, .bias = start - offset,
-		.seen = ++objects->found,
-	};
+	size_t i;
+
+	for (i = 0; found->time && i < objects->count; i++) {
+		struct object *other = &objects->object[i];
+
+		if (!is_current(other) || other->start >= found->end ||
+		    other->end <= found->start || !other->pid || other->pid != found->pid ||
+		    other->time >= found->time)
+			continue;
+		other->to = found->time;
+		found->from = found->time;
+	}
+}
+
+/*
+ * Adds the addresses of @mapping, which map a file's contents, starting at @offset, to a new or
+ * known object.
+ */
+static void add(struct objects *objects, const char *path, const struct object *mapping,
+		uint64_t offset)
+{
+	struct object found = *mapping;
 	struct object *known;
 
+	found.path = strdup(path);
+	found.bias = found.start - offset;
+	found.seen = ++objects->found;
+	found.to = UINT64_MAX;
 	if (!found.path)
 		return;
 	known = containing(objects, &found);
 	if (!known && look_at_file(objects, &found, offset)) {
 		known = overlapping(objects, &found);
 		if (!known) {
+			replace(objects, &found);
 			append(objects, &found);
 			return;
 		}
@@ -132,13 +161,32 @@ static void add(struct objects *objects, const char *path, uint64_t start,
 	free(found.path);
 }
 
+void objects_map(struct objects *objects, pid_t pid, uint64_t time, const char *path,
+		 uint64_t address, uint64_t length, uint64_t offset)
+{
+	const struct object mapping = {
+		.start = address, .end = address + length, .pid = pid, .time = time,
+	};
+
+	if (objects->files && is_kernels(path))
+		add(objects, path, &mapping, 0);
+	else if (*path == '/' && strncmp(path, "/dev/", 5))
+		add(objects, path, &mapping, offset);
+}
+
 void objects_add_code(struct objects *objects, const char *path,
 		      uint64_t address, uint64_t length, uint64_t offset)
 {
-	if (objects->files && is_kernels(path))
-		add(objects, path, address, address + length, 0);
-	else if (*path == '/' && strncmp(path, "/dev/", 5))
-		add(objects, path, address, address + length, offset);
+	objects_map(objects, 0, 0, path, address, length, offset);
+}
+
+void objects_fork(struct objects *objects, pid_t pid)
+{
+	size_t i;
+
+	for (i = 0; i < objects->count; i++)
+		if (objects->object[i].pid == pid)
+			objects->object[i].pid = 0;
 }
 
 /* Records only code, because other segments contain no functions. */
@@ -154,8 +202,7 @@ void objects_add(struct objects *objects, pid_t pid)
 		if (sscanf(line, "%" SCNx64 "-%" SCNx64 " %*2c%*1[x]%*c %" SCNx64
 			   " %*s %*s %4095[^\n]", &start, &end, &offset,
 			   path) == 4)
-			objects_add_code(objects, path, start, end - start,
-					 offset);
+			objects_map(objects, pid, 0, path, start, end - start, offset);
 	if (maps)
 		fclose(maps);
 }
@@ -193,25 +240,35 @@ static int newest_first(const void *left, const void *right)
 	return ((*a)->seen < (*b)->seen) - ((*a)->seen > (*b)->seen);
 }
 
-/* Marks the objects whose addresses no other object shares; returns their number. */
+/* Whether two objects have an address in common at the same time. */
+static bool collide(const struct objects *objects, const struct object *one,
+		    const struct object *other)
+{
+	return one->start < other->end && other->start < one->end &&
+	       (!objects->clock.hz || (one->from < other->to && other->from < one->to));
+}
+
+/*
+ * Puts the objects that collide with no other one into @list; returns their number. Only the
+ * objects before the first one that begins after an object's end can collide with that object.
+ */
 static size_t choose(const struct objects *objects, const struct object **list)
 {
-	size_t count = objects->count, kept = 0, i;
-	uint64_t end = 0;
+	size_t count = objects->count, kept = 0, i, n;
+	bool *collides = calloc(count + 1, sizeof(*collides));
 
-	for (i = 0; i < count; i++)
+	for (i = 0; collides && i < count; i++)
 		list[i] = &objects->object[i];
-	qsort(list, count, sizeof(*list), by_address);
-	for (i = 0; i < count; i++) {
-		const struct object *one = list[i];
-		bool alone = one->start >= end &&
-			     (i + 1 == count || list[i + 1]->start >= one->end);
-
-		if (one->end > end)
-			end = one->end;
-		if (alone)
-			list[kept++] = one;
+	if (collides)
+		qsort(list, count, sizeof(*list), by_address);
+	for (i = 0; collides && i < count; i++) {
+		for (n = i + 1; n < count && list[n]->start < list[i]->end; n++)
+			if (collide(objects, list[i], list[n]))
+				collides[i] = collides[n] = true;
+		if (!collides[i])
+			list[kept++] = list[i];
 	}
+	free(collides);
 	return kept;
 }
 
@@ -226,7 +283,8 @@ static size_t bytes_of(const struct object *object)
 	return bytes;
 }
 
-static void write_one(const struct object *object, struct output *output)
+static void write_one(const struct objects *objects, const struct object *object,
+		      struct output *output)
 {
 	put_string(output, "\n{\"path\":");
 	put_json(output, object->path);
@@ -235,8 +293,15 @@ static void write_one(const struct object *object, struct output *output)
 		put_json(output, object->build_id);
 	}
 	put_format(output, ",\"start\":%" PRIu64 ",\"end\":%" PRIu64
-		   ",\"bias\":%" PRIu64 "}", object->start, object->end,
+		   ",\"bias\":%" PRIu64, object->start, object->end,
 		   object->bias);
+	if (objects->clock.hz && object->from)
+		put_format(output, ",\"from\":%" PRIu64,
+			   trigger_ticks(&objects->clock, object->from));
+	if (objects->clock.hz && !is_current(object))
+		put_format(output, ",\"to\":%" PRIu64,
+			   trigger_ticks(&objects->clock, object->to) - 1);
+	put_char(output, '}');
 }
 
 void objects_write(struct objects *objects, struct output *output, bool newest)
@@ -257,7 +322,7 @@ void objects_write(struct objects *objects, struct output *output, bool newest)
 		if (bytes > BYTES_MAX)
 			break;
 		put_string(output, i ? "," : "");
-		write_one(list[i], output);
+		write_one(objects, list[i], output);
 		objects->left_out--;
 	}
 	put_string(output, "],\n");

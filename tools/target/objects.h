@@ -9,6 +9,7 @@
 #include <sys/types.h>
 
 #include "../output.h"
+#include "ticks.h"
 #include "elf.h"
 
 /**
@@ -18,6 +19,10 @@
  * @start, @end: addresses of the object in memory
  * @bias:	load bias: address in memory minus address in the file
  * @seen:	sequence number of the last time it was found
+ * @pid:	the process that has mapped it, 0 if unknown or several
+ * @time:	when it was mapped, on CLOCK_MONOTONIC in nanoseconds; 0 if unknown
+ * @from, @to:	when its addresses began and ceased to be its own, if the process has mapped another
+ *		file there; otherwise 0 and UINT64_MAX
  */
 struct object {
 	char		*path;
@@ -26,6 +31,10 @@ struct object {
 	uint64_t	end;
 	uint64_t	bias;
 	uint64_t	seen;
+	pid_t		pid;
+	uint64_t	time;
+	uint64_t	from;
+	uint64_t	to;
 };
 
 /**
@@ -39,8 +48,11 @@ struct object {
  * @left_out:	number of objects that did not fit into the file
  * @ambiguous:	number of objects that share addresses with others
  *
+ * @clock:	converts times to the trace's clock
+ *
  * All processes are treated as one address space: objects_write() omits objects that overlap
- * others.
+ * others. If a process has mapped one after the other, as with dlclose() and dlopen(), both are
+ * written, with their times.
  */
 struct objects {
 	struct object	*object;
@@ -51,6 +63,7 @@ struct objects {
 	uint64_t	late;
 	uint64_t	left_out;
 	uint64_t	ambiguous;
+	struct trigger_clock clock;
 };
 
 /**
@@ -60,6 +73,17 @@ struct objects {
  */
 void objects_add_code(struct objects *objects, const char *path,
 		      uint64_t address, uint64_t length, uint64_t offset);
+
+/**
+ * objects_map() - add a mapping of a file, like objects_add_code(), when a process makes it
+ * @pid:	the process
+ * @time:	the time, on CLOCK_MONOTONIC in nanoseconds
+ */
+void objects_map(struct objects *objects, pid_t pid, uint64_t time, const char *path,
+		 uint64_t address, uint64_t length, uint64_t offset);
+
+/** objects_fork() - note that a process has a child, whose mappings are the same at first */
+void objects_fork(struct objects *objects, pid_t pid);
 
 /** objects_add() - add the objects of a process, if it has not ended */
 void objects_add(struct objects *objects, pid_t pid);

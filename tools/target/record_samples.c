@@ -40,6 +40,16 @@ static int start(void *argument)
 	return -1;
 }
 
+/* Lets the objects' times be written on the trace's clock. */
+static void set_clock(struct recording *r, const struct trigger_clock *clock)
+{
+	size_t i;
+
+	r->objects.clock = *clock;
+	for (i = 0; i < r->attach.count; i++)
+		r->attach.process[i].objects.clock = *clock;
+}
+
 /* Writes the setup's part of a side-car file to @path. */
 static int describe(struct recording *r, const char *path, const struct trigger_clock *clock)
 {
@@ -68,8 +78,8 @@ static int write_capture(struct recording *r, const char *path)
 		return -1;
 	}
 	close(fd);
-	if (r->hit.function)
-		trigger_clock(&r->device, &clock);
+	trigger_clock(&r->device, &clock);
+	set_clock(r, &clock);
 	error = describe(r, description, &clock) ||
 		capture_save(r->device.fd, path, description, NULL,
 			     r->drain.sinks ? &r->drain : NULL, r->device.ran,

@@ -10,7 +10,6 @@
 #include "../hash.h"
 #include "../output.h"
 #include "lib/session.h"
-
 #include "objects.h"
 #include "probes.h"
 #include "program.h"

@@ -26,6 +26,12 @@ struct mapping {
 	char				path[];
 };
 
+/* The kernel's record of a new process or thread. */
+struct fork {
+	struct perf_event_header	header;
+	uint32_t			pid, parent;
+};
+
 /* A record of lost events, written once the ring has room again. */
 struct loss {
 	struct perf_event_header	header;
@@ -42,7 +48,7 @@ static int open_cpu(int cpu, bool seldom, bool threads)
 		.mmap = 1,
 		.mmap2 = 1,
 		.comm = threads,
-		.task = threads,
+		.task = 1,
 		.sample_type = PERF_SAMPLE_TIME,
 		.sample_id_all = 1,
 		.read_format = PERF_FORMAT_TOTAL_TIME_ENABLED,
@@ -128,9 +134,20 @@ void watch_close(struct watch *watch)
 
 static void add_mapping(struct objects *objects, const struct mapping *mapping)
 {
+	uint64_t time;
+
+	/* perf appends the time to the record. */
+	memcpy(&time, (const char *)mapping + mapping->header.size - sizeof(time), sizeof(time));
 	if (objects)
-		objects_add_code(objects, mapping->path, mapping->address, mapping->length,
-				 mapping->offset);
+		objects_map(objects, (pid_t)mapping->pid, time, mapping->path, mapping->address,
+			    mapping->length, mapping->offset);
+}
+
+/* Threads are started by the same event. */
+static void add_child(struct objects *objects, const struct fork *fork)
+{
+	if (objects && fork->pid != fork->parent)
+		objects_fork(objects, (pid_t)fork->parent);
 }
 
 static void read_ring(struct watch *watch, struct perf_event_mmap_page *page,
@@ -141,6 +158,7 @@ static void read_ring(struct watch *watch, struct perf_event_mmap_page *page,
 	uint64_t tail = page->data_tail;
 	union {
 		struct mapping mapping;
+		struct fork fork;
 		struct loss loss;
 		/* A record's length is a 16-bit number; one more byte is for a NUL. */
 		char bytes[65536];
@@ -166,6 +184,8 @@ static void read_ring(struct watch *watch, struct perf_event_mmap_page *page,
 		    header->size > sizeof(struct mapping))
 			add_mapping(objects_of(context, (pid_t)record.mapping.pid),
 				    &record.mapping);
+		if (header->type == PERF_RECORD_FORK)
+			add_child(objects_of(context, (pid_t)record.fork.parent), &record.fork);
 		if (watch->names)
 			names_event(watch->names, header);
 		if (watch->descendants)
