@@ -59,6 +59,10 @@ run channel sifive-trace record --calls --channel 15 -o channel.rtd $p/plain
 run drained sifive-trace record --calls --snapshot --on-full drain -o drained.rtd $p/plain
 sifive-trace record --help >help.txt'
 
+# An encoder that sends slowly.
+board fpga --set te0.fifo-depth=76 --set te0.drain-ns=20000 -- '
+run stalled sifive-trace record -C 0 --calls -b 16M -o stalled.rtd $p/plain'
+
 board p550 -- '
 run p550 sifive-trace record --calls -o p550.rtd $p/plain
 run p550-btm sifive-trace record --calls --instruction-mode btm -o p550-btm.rtd $p/plain'
@@ -150,6 +154,10 @@ result $? "--calls: a program loads two shared objects at the same addresses, on
 [ "$(calls reload | grep -E '^(part_|run )' | xargs)" = "part_1 40 part_2 20 run 3" ] &&
 	! grep -q "same addresses" "$out/reload.err"
 result $? "--calls: the calls in both objects have their names"
+meta calls '"stalls" not in m["coverage"]' "--calls: no stalls"
+meta stalled 'm["coverage"]["stalls"] == 1' "--calls: the side-car file contains the number of encoders that stalled"
+says stalled "1 encoder stalled its hart, or lost messages: programs ran slower" \
+	"--calls: a stall is reported"
 meta static 'm["instruction"]["calls"] == "all" and m["instruction"]["mode"] == 3' \
 	"--calls=all --instruction-mode btm: both are in the side-car file"
 status static 7 "--calls: the exit status of a static program is returned"

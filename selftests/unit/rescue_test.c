@@ -119,6 +119,11 @@ void losses_pauses(const struct sifive_trace_status *state)
 	losses++;
 }
 
+void losses_stalls(const struct sifive_trace_status *state)
+{
+	losses++;
+}
+
 void losses_report(int fd, const struct sifive_trace_status *state, bool library)
 {
 	losses++;
@@ -171,7 +176,7 @@ TEST_F(rescue, capture_of_the_program_is_completed)
 	EXPECT_EQ(0, capture_drained(&self->drain, &self->mark, &self->finished));
 	EXPECT_STREQ("", reported);
 	EXPECT_EQ(1, completed);
-	EXPECT_EQ(4, losses);
+	EXPECT_EQ(5, losses);
 }
 
 TEST_F(rescue, numbers_of_another_session_are_not_reported)

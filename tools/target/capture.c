@@ -410,8 +410,10 @@ int capture_save(int fd, const char *path, const char *description,
 		failed |= error;
 	}
 	losses_report(fd, &status, false);
-	if (!quiet)
+	if (!quiet) {
 		losses_pauses(&status);
+		losses_stalls(&status);
+	}
 	losses_waits(&status, drain);
 	return failed ? -1 : 0;
 }

@@ -51,6 +51,15 @@ void losses_pauses(const struct sifive_trace_status *status)
 		       (double)status->paused / 1e9);
 }
 
+/* A stall is not a loss, but it has slowed the program down. */
+void losses_stalls(const struct sifive_trace_status *status)
+{
+	if (status->stalls)
+		report("%u encoder%s stalled %s hart, or lost messages: programs ran slower; record less",
+		       status->stalls, status->stalls == 1 ? "" : "s",
+		       status->stalls == 1 ? "its" : "their");
+}
+
 void losses_report(int fd, const struct sifive_trace_status *status, bool library)
 {
 	struct sifive_trace_losses losses = { .size = sizeof(losses) };

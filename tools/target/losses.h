@@ -23,6 +23,9 @@ void losses_sink(const char *name, const struct sifive_trace_sink *sink, bool qu
  */
 void losses_waits(const struct sifive_trace_status *status, const struct drain *drain);
 
+/** losses_stalls() - report stalls, which are not a loss, although they slowed programs down */
+void losses_stalls(const struct sifive_trace_status *status);
+
 /**
  * losses_pauses() - report pauses, which are not a loss, although nothing was recorded
  * during them

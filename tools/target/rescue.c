@@ -253,8 +253,10 @@ int capture_drained(struct drain *drain, const struct capture_mark *mark, bool *
 		error |= finish_sink(fd, drain, i, ran, finished);
 	if (error >= 0)
 		losses_report(fd, &status, *finished);
-	if (error >= 0 && !drain->quiet)
+	if (error >= 0 && !drain->quiet) {
 		losses_pauses(&status);
+		losses_stalls(&status);
+	}
 	if (error >= 0)
 		losses_waits(&status, drain);
 	if (error >= 0 && mark->sampled)

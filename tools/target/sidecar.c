@@ -164,7 +164,7 @@ static void put_coverage(const struct sifive_trace_sink *sink, uint64_t ran,
 		   ",\"counters_lost\":%u,\"gaps\":%" PRIu64 ",\"gap_bytes\":%" PRIu64
 		   ",\"limit\":%s,\"waits\":%" PRIu64 ",\"waited_ns\":%" PRIu64
 		   ",\"fulls\":%" PRIu64 ",\"full_ns\":%" PRIu64
-		   ",\"pauses\":%" PRIu64 ",\"paused_ns\":%" PRIu64 "},\n",
+		   ",\"pauses\":%" PRIu64 ",\"paused_ns\":%" PRIu64,
 		   sink->flags & SIFIVE_TRACE_STATUS_FULL ? "true" : "false",
 		   (uint64_t)(sink->given + sink->bytes), (uint64_t)sink->buffer, ran,
 		   status->counters_lost, (uint64_t)sink->gaps, (uint64_t)sink->lost,
@@ -172,6 +172,9 @@ static void put_coverage(const struct sifive_trace_sink *sink, uint64_t ran,
 		   (uint64_t)status->waited, (uint64_t)status->fulls,
 		   (uint64_t)status->full_ns, (uint64_t)status->pauses,
 		   (uint64_t)status->paused);
+	if (status->stalls)
+		put_format(out, ",\"stalls\":%u", status->stalls);
+	put_string(out, "},\n");
 	put_string(out, "\"clock_samples\":[");
 	put_sample(sink->start_time, sink->start_ns, sink->start_within, out);
 	put_string(out, ",");
