@@ -21,8 +21,8 @@
  * @seen:	sequence number of the last time it was found
  * @pid:	the process that has mapped it, 0 if unknown or several
  * @time:	when it was mapped, on CLOCK_MONOTONIC in nanoseconds; 0 if unknown
- * @from, @to:	when its addresses began and ceased to be its own, if the process has mapped another
- *		file there; otherwise 0 and UINT64_MAX
+ * @from, @to:	the times between which the addresses are its own, if the process has mapped
+ *		another file there before or after; otherwise 0 and UINT64_MAX
  */
 struct object {
 	char		*path;
