@@ -9,8 +9,8 @@
 #include <sys/types.h>
 
 #include "../output.h"
-#include "ticks.h"
 #include "elf.h"
+#include "ticks.h"
 
 /**
  * struct object - a file and its addresses
