@@ -60,4 +60,70 @@ TEST_F(command, functions_are_not_paired_by_address_or_name_alone)
 	EXPECT_STREQ("function,calls:before,calls:after\n\"fib\",3,5\n", self->out);
 }
 
+/*
+ * Writes 10 runs, NAME.0.rtd to NAME.9.rtd: main and fib take 100000 ticks each, with noise of up
+ * to 1 %, and fib takes @percent more.
+ */
+static void save_runs(FIXTURE_DATA(command) *self, const char *name, unsigned int percent,
+		      uint64_t *seed)
+{
+	const uint64_t whole[] = { MAIN, 0x3f00000000 }, inner[] = { FIB, MAIN + 0x12 };
+	struct gen_stream stream;
+	char file[32];
+	unsigned int i;
+
+	for (i = 0; i < 10; i++) {
+		gen_free(&self->gen);
+		gen_init(&self->gen, 0, 40);
+		gen_sync(&self->gen, 0);
+		gen_stream_init(&stream, &self->gen, 0, 6, 0, 0, 64);
+		gen_header(&stream);
+		gen_record(&stream, 0, whole, NULL);
+		self->gen.now += 100000 + gen_random(seed) % 1000;
+		gen_record(&stream, 0, inner, NULL);
+		self->gen.now += 1000 * (100 + percent) + gen_random(seed) % 1000;
+		gen_record(&stream, 1, inner, NULL);
+		gen_record(&stream, 1, whole, NULL);
+		snprintf(file, sizeof(file), "%s.%u.rtd", name, i);
+		save(self, file);
+	}
+}
+
+#define AFTER(n)	" --diff " n ".0.rtd --diff " n ".1.rtd --diff " n ".2.rtd --diff " n	\
+	".3.rtd --diff " n ".4.rtd --diff " n ".5.rtd --diff " n ".6.rtd --diff " n ".7.rtd"	\
+	" --diff " n ".8.rtd --diff " n ".9.rtd "
+
+/* 10 runs each: the function that became 5 % slower is named, and no other. */
+TEST_F(command, a_change_over_several_runs_is_named_with_its_confidence)
+{
+	uint64_t seed = 1;
+
+	save_runs(self, "old", 0, &seed);
+	save_runs(self, "new", 5, &seed);
+	save_runs(self, "same", 0, &seed);
+	run(self, "report -q -e " PROGRAM " --runs" AFTER("new") "old.*.rtd");
+	EXPECT_EQ(0, self->status);
+	EXPECT_STREQ("", self->err);
+	EXPECT_NE(NULL, strstr(self->out, "change confidence  function\n"));
+	EXPECT_NE(NULL, strstr(self->out, "    +5.2%    >99.99%  fib\n"));
+	EXPECT_NE(NULL, strstr(self->out, "          -  main\n"));
+	EXPECT_NE(NULL, strstr(self->out,
+		"\n1 of 2 functions changed, by self in 10 and 10 runs: confidence at least 99 %.\n"));
+	run(self, "report -q -e " PROGRAM " --runs" AFTER("same") "old.*.rtd | tail -n 1");
+	EXPECT_EQ('0', *self->out);
+	run(self, "report -q -e " PROGRAM " --csv --runs" AFTER("new") "old.*.rtd"
+	    " | cut -d , -f 1-3,8-");
+	EXPECT_NE(NULL, strstr(self->out,
+		"function,calls:before,calls:after,times:before,times:after,confidence,changed\n"));
+	EXPECT_NE(NULL, strstr(self->out, "\"fib\",1,1,exact,exact,0.999978,true\n"));
+	EXPECT_NE(NULL, strstr(self->out, ",false\n"));
+	run(self, "report -q -e " PROGRAM " --json --runs" AFTER("new") "old.*.rtd"
+	    " | jq -r '.runs.before, .runs.column, .rows[0].changed, (.traces | length)'");
+	EXPECT_STREQ("10\nself\ntrue\n20\n", self->out);
+	/* Without --runs, the traces are sinks of one recording. */
+	run(self, "report -q --runs old.0.rtd");
+	EXPECT_EQ(2, self->status);
+	EXPECT_NE(NULL, strstr(self->err, "--runs says how --diff reads the traces"));
+}
+
 TEST_HARNESS_MAIN

@@ -56,8 +56,11 @@ const struct cli_option report_table_options[] = {
 
 static const struct cli_option file_options[] = {
 	{ .name = "diff", .value = "OTHER",
-	  .help = "compare with OTHER, a later trace: show how much more or less it costs; a file given with --meta belongs to the first trace",
-	  .set = cli_text, .offset = offsetof(struct report_options, diff) },
+	  .help = "compare with OTHER, a later trace: show how much more or less it costs; a file given with --meta belongs to the first trace. Repeat it for further runs of the later program: medians are compared, and changes that chance does not explain have a confidence",
+	  .set = cli_append, .offset = offsetof(struct report_options, diff) },
+	{ .name = "runs",
+	  .help = "with --diff: each TRACE is a run of its own, and not a sink of one recording",
+	  .set = cli_flag, .offset = offsetof(struct report_options, runs) },
 	/* The words are in the order of enum report_format. */
 	{ .name = "format", .value = "text|csv|json",
 	  .help = "text (default), or for programs: one csv table, or JSON, with all digits",
@@ -546,44 +549,22 @@ void report_choose_width(struct report_options *options)
 
 static int run(struct report_options *options)
 {
-	struct profile first, second;
-	struct options other = options->common;
+	struct profile profile;
 	struct output *out;
-	int result, ended = EXIT_OK;
+	int result, ended;
 
-	/* The side-car file of one trace does not describe the other. */
-	if (options->common.meta && strcmp(options->common.meta, "none"))
-		other.meta = NULL;
-	if (options->diff)
-		other.path = options->diff;
-	other.parts = options->diff ? 0 : other.parts;
-	if (options_output(&other))
-		return EXIT_USAGE;
-	result = profile_read(&first, &options->common, (enum profile_by)options->by,
+	result = profile_read(&profile, &options->common, (enum profile_by)options->by,
 			      report_wants_spread(&options->columns), NULL);
-	if (result > EXIT_LOSSES) {
-		profile_free(&first);
-		return result;
+	if (result <= EXIT_LOSSES) {
+		report_notes(profile.analysis, &profile.input);
+		out = output_open(options->common.output);
+		ended = out ? report_put(options, out, &profile) : EXIT_UNREADABLE;
+		if (out && output_close(out))
+			ended = EXIT_UNREADABLE;
+		result = ended > result ? ended : result;
 	}
-	report_notes(first.analysis, &first.input);
-	if (options->diff)
-		ended = profile_read(&second, &other, (enum profile_by)options->by, false,
-				     NULL);
-	if (options->diff && ended <= EXIT_LOSSES)
-		report_notes(second.analysis, &second.input);
-	out = ended <= EXIT_LOSSES ? output_open(options->common.output) : NULL;
-	if (ended <= EXIT_LOSSES && !out)
-		ended = EXIT_UNREADABLE;
-	if (out && options->diff)
-		ended |= report_diff(options, out, &first, &second);
-	else if (out)
-		ended = report_put(options, out, &first);
-	if (out && output_close(out))
-		ended = EXIT_UNREADABLE;
-	if (options->diff)
-		profile_free(&second);
-	profile_free(&first);
-	return ended > result ? ended : result;
+	profile_free(&profile);
+	return result;
 }
 
 static int check_intervals(const struct report_options *options)
@@ -605,14 +586,16 @@ static int command_report(int argc, char **argv)
 			       argc, argv);
 	if (result)
 		return result;
-	if (options.diff && options.by != PROFILE_BY_FUNCTION)
+	if (options.runs && !options.diff.count)
+		return usage_error("--runs says how --diff reads the traces: it needs --diff");
+	if (options.diff.count && options.by != PROFILE_BY_FUNCTION)
 		return usage_error("--diff compares functions: --by cannot be combined with it");
-	if (options.diff && options.columns.count)
+	if (options.diff.count && options.columns.count)
 		return usage_error("--diff has its own columns: --columns cannot be combined with it");
 	if (options.by == REPORT_BY_INTERVAL)
 		return check_intervals(&options) ? EXIT_USAGE : report_intervals(&options);
 	report_choose_width(&options);
-	return run(&options);
+	return options.diff.count ? report_compare(&options) : run(&options);
 }
 
 const struct cli_command report_command = {

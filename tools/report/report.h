@@ -15,6 +15,8 @@
 #define NAME_SIZE	512
 /* Size of a column's name in csv and JSON. */
 #define REPORT_COLUMN_SIZE	(COUNTERS_NAME_SIZE + 32)
+/* Maximum number of traces that --diff compares. */
+#define REPORT_RUNS_MAX	(2 * CLI_LIST_MAX)
 
 enum metric_kind {
 	METRIC_CALLS,
@@ -67,7 +69,8 @@ struct report_options {
 	struct report_columns	columns;
 	int			by;		/* enum profile_by, or REPORT_BY_INTERVAL */
 	const char		*sort;
-	const char		*diff;
+	struct cli_list		diff;
+	bool			runs;		/* each trace is a run of its own */
 	struct cli_list		filter;
 	int			top;		/* 0 for all */
 	int			width;
@@ -231,6 +234,10 @@ static inline bool report_is_share(const struct metric *metric)
 const char *report_cell(char *text, const struct metric *metric, uint64_t value,
 			uint64_t hz, bool exact);
 
+/** report_column_name() - return a number's name in csv and JSON, with its qualifiers */
+const char *report_column_name(char text[REPORT_COLUMN_SIZE], const struct metric *metric,
+			       const char *what);
+
 /** report_put_column() - write a number's heading in csv, with its qualifiers */
 void report_put_column(struct output *out, const struct metric *metric,
 		       const char *what);
@@ -256,9 +263,16 @@ void report_row_end(struct report_rows *rows);
 void report_json_begin(struct output *out, const char *command, const char *by,
 		       const struct input *input, const struct analysis *analysis);
 
-/** report_json_second() - write the later trace of --diff */
-void report_json_second(struct output *out, const struct input *input,
+/** report_json_more() - write a further trace of --diff */
+void report_json_more(struct output *out, const struct input *input,
 			const struct analysis *analysis);
+
+/**
+ * report_json_runs() - write how the runs of --diff are compared, in place of report_json_rows()
+ * @before:	number of traces before the change, which come first
+ * @column:	the column that @confidence refers to, or "" if there is none
+ */
+void report_json_runs(struct output *out, unsigned int before, const char *column);
 
 /** report_json_rows() - write the part of JSON between the traces and the rows */
 void report_json_rows(struct output *out);
@@ -304,8 +318,21 @@ void report_put_name(const struct report_options *options, struct output *out,
 /** report_intervals() - read a trace and write its intervals: see intervals.h; an exit code */
 int report_intervals(const struct report_options *options);
 
-/** report_diff() - write two profiles side by side; returns an exit code */
+/**
+ * struct report_runs - the traces that --diff compares
+ * @profile:	@count profiles; the first @before are those before the change
+ */
+struct report_runs {
+	const struct profile	*profile;
+	unsigned int		before;
+	unsigned int		count;
+};
+
+/** report_diff() - write two programs' runs side by side; returns an exit code */
 int report_diff(const struct report_options *options, struct output *out,
-		const struct profile *before, const struct profile *after);
+		const struct report_runs *runs);
+
+/** report_compare() - read the traces of --diff and compare them; returns an exit code */
+int report_compare(const struct report_options *options);
 
 #endif /* SIFIVE_TRACE_REPORT_H */

@@ -1,45 +1,50 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-/* report --diff: compares the functions of two traces. */
+/* report --diff: compares the functions of two traces, or of several runs on each side. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "command.h"
 #include "coverage.h"
+#include "pairs.h"
+#include "ranks.h"
 #include "report.h"
 #include "text.h"
 #include "units.h"
 
-#define NO_ROW		((size_t)-1)
 #define CHANGE_WIDTH	8
 /* Minimum width of a column. */
 #define WIDTH_MIN	10
-
-/*
- * A function in either trace. @offset is in its object's file; @common is set if that object
- * has functions in both traces.
- */
-struct pair {
-	char		*name;
-	const char	*object;
-	const char	*file;
-	uint64_t	offset;
-	bool		common;
-	size_t		row[2];
-	double		key;
-};
+#define CONFIDENCE_WIDTH 11
 
 struct diff {
 	const struct report_options *options;
-	const struct profile	*profile[2];
+	const struct report_runs *runs;
 	struct output		*out;
 	struct metric		metric[2 * METRICS_MAX];
 	bool			scaled[2 * METRICS_MAX];	/* see is_scaled() */
 	unsigned int		metrics;
-	bool			timed;		/* both traces' times can be compared */
-	struct pair		*pair;
-	size_t			pairs;
+	bool			timed;		/* the traces' times can be compared */
+	bool			several;	/* a side has several runs */
+	int			tested;		/* metric whose change is tested, or -1 */
+	struct pairs		pairs;
 };
+
+static const struct profile *profile_of(const struct diff *diff, unsigned int run)
+{
+	return &diff->runs->profile[run];
+}
+
+/* The runs of side 0 or 1 begin at this one. */
+static unsigned int first_run(const struct diff *diff, unsigned int side)
+{
+	return side ? diff->runs->before : 0;
+}
+
+static unsigned int run_count(const struct diff *diff, unsigned int side)
+{
+	return side ? diff->runs->count - diff->runs->before : diff->runs->before;
+}
 
 static int by_name(const void *a, const void *b)
 {
@@ -48,168 +53,22 @@ static int by_name(const void *a, const void *b)
 	return strcmp(one->name, two->name);
 }
 
-static int by_object(const void *a, const void *b)
-{
-	const struct pair *one = a, *two = b;
-
-	return strcmp(one->object, two->object);
-}
-
-static int by_object_and_name(const void *a, const void *b)
-{
-	int order = by_object(a, b);
-
-	return order ? order : by_name(a, b);
-}
-
-static int by_file(const void *a, const void *b)
-{
-	const struct pair *one = a, *two = b;
-	int order = by_object_and_name(a, b);
-
-	return order ? order : strcmp(one->file, two->file);
-}
-
-static int by_place(const void *a, const void *b)
-{
-	const struct pair *one = a, *two = b;
-	int order = by_object_and_name(a, b);
-
-	return order ? order : (one->offset > two->offset) - (one->offset < two->offset);
-}
-
 static int by_key(const void *a, const void *b)
 {
 	const struct pair *one = a, *two = b;
 
+	if (one->named != two->named)
+		return one->named ? -1 : 1;
 	if (one->key != two->key)
 		return one->key > two->key ? -1 : 1;
 	return strcmp(one->name, two->name);
 }
 
-/* Finds where a function is; the strings are valid until profile_free(). */
-static void locate(const struct profile *profile, size_t row, struct pair *pair)
-{
-	struct symbol symbol;
-
-	profile_symbol(profile, row, &symbol);
-	pair->object = symbol.object ? symbol.object : "";
-	pair->file = symbol.file ? symbol.file : "";
-	pair->offset = symbol.offset;
-}
-
-static bool add_pairs(struct diff *diff, unsigned int which)
-{
-	const struct profile *profile = diff->profile[which];
-	char name[NAME_SIZE];
-	size_t i;
-
-	for (i = 0; i < profile->rows; i++) {
-		struct pair *pair = &diff->pair[diff->pairs];
-
-		profile_name(profile, i, name, sizeof(name));
-		if (!report_wanted(diff->options, name))
-			continue;
-		text_clean(name);
-		pair->row[which] = i;
-		pair->row[!which] = NO_ROW;
-		locate(profile, i, pair);
-		pair->name = strdup(name);
-		if (!pair->name)
-			return false;
-		diff->pairs++;
-	}
-	return true;
-}
-
-/* Returns the end of the run of equal pairs that begins at @first. */
-static size_t run_end(const struct diff *diff, size_t first,
-		      int (*order)(const void *, const void *))
-{
-	size_t end = first + 1;
-
-	while (end < diff->pairs && !order(&diff->pair[first], &diff->pair[end]))
-		end++;
-	return end;
-}
-
-static void mark_common(struct diff *diff)
-{
-	size_t first, end, i;
-	bool in[2];
-
-	qsort(diff->pair, diff->pairs, sizeof(*diff->pair), by_object);
-	for (first = 0; first < diff->pairs; first = end) {
-		end = run_end(diff, first, by_object);
-		in[0] = false;
-		in[1] = false;
-		for (i = first; i < end; i++)
-			in[diff->pair[i].row[0] == NO_ROW] = true;
-		for (i = first; i < end; i++)
-			diff->pair[i].common = in[0] && in[1];
-	}
-}
-
-/*
- * Joins two of @count equal pairs: one found only in the first trace and one found only in the
- * second. Does nothing if either trace has several.
- */
-static void join_run(struct pair *pair, size_t count, bool common)
-{
-	struct pair *only[2] = { NULL, NULL };
-	unsigned int which;
-
-	for (; count--; pair++) {
-		if (pair->row[0] != NO_ROW && pair->row[1] != NO_ROW)
-			continue;
-		if (pair->common && !common)
-			continue;
-		which = pair->row[0] == NO_ROW;
-		if (only[which])
-			return;
-		only[which] = pair;
-	}
-	if (!only[0] || !only[1])
-		return;
-	only[0]->row[1] = only[1]->row[1];
-	free(only[1]->name);
-	only[1]->name = NULL;
-}
-
-static void join_by(struct diff *diff, int (*order)(const void *, const void *),
-		    bool common)
-{
-	size_t first, end, i, kept = 0;
-
-	qsort(diff->pair, diff->pairs, sizeof(*diff->pair), order);
-	for (first = 0; first < diff->pairs; first = end) {
-		end = run_end(diff, first, order);
-		join_run(&diff->pair[first], end - first, common);
-	}
-	for (i = 0; i < diff->pairs; i++)
-		if (diff->pair[i].name)
-			diff->pair[kept++] = diff->pair[i];
-	diff->pairs = kept;
-}
-
-/*
- * Functions may share a name. Match functions at the same place first, then in the same source
- * file, then in the same object, and last in a renamed object.
- */
-static void join(struct diff *diff)
-{
-	mark_common(diff);
-	join_by(diff, by_place, true);
-	join_by(diff, by_file, true);
-	join_by(diff, by_object_and_name, true);
-	join_by(diff, by_name, false);
-}
-
 /* Returns the column of a counter in one of the traces, found by name, or counters->count. */
-static unsigned int column(const struct diff *diff, unsigned int which,
+static unsigned int column(const struct diff *diff, unsigned int run,
 			   const struct metric *metric)
 {
-	const struct counters *counters = analysis_counters(diff->profile[which]->analysis);
+	const struct counters *counters = analysis_counters(profile_of(diff, run)->analysis);
 	unsigned int c;
 
 	for (c = 0; c < counters->count; c++)
@@ -219,54 +78,79 @@ static unsigned int column(const struct diff *diff, unsigned int which,
 }
 
 /* Whether a trace lacks a metric's counts; a hart's counts do not replace a thread's. */
-static bool lacks(const struct diff *diff, unsigned int which,
+static bool lacks(const struct diff *diff, unsigned int run,
 		  const struct metric *metric)
 {
-	return report_is_counter(metric) && column(diff, which, metric) ==
-	       analysis_counters(diff->profile[which]->analysis)->count;
+	return report_is_counter(metric) && column(diff, run, metric) ==
+	       analysis_counters(profile_of(diff, run)->analysis)->count;
 }
 
 /*
  * Whether one of the traces has a number; if so, @same is set to the metric that refers
  * to that trace's own column.
  */
-static bool has_value(const struct diff *diff, const struct pair *pair, unsigned int which,
+static bool has_value(const struct diff *diff, const struct pair *pair, unsigned int run,
 		      const struct metric *metric, struct metric *same)
 {
 	*same = *metric;
-	if (pair->row[which] == NO_ROW || lacks(diff, which, metric))
+	if (pair->row[run] == PAIRS_NO_ROW || lacks(diff, run, metric))
 		return false;
 	if (report_is_counter(metric))
-		same->counter = column(diff, which, metric);
+		same->counter = column(diff, run, metric);
 	return true;
 }
 
 /* Returns a number of one of the traces, or 0 if that trace does not have it. */
 static uint64_t value(const struct diff *diff, const struct pair *pair,
-		      unsigned int which, const struct metric *metric)
+		      unsigned int run, const struct metric *metric)
 {
 	struct metric same;
 
-	return has_value(diff, pair, which, metric, &same) ?
-	       report_value(diff->profile[which], pair->row[which], &same) : 0;
+	return has_value(diff, pair, run, metric, &same) ?
+	       report_value(profile_of(diff, run), pair->row[run], &same) : 0;
 }
 
-static bool is_unknown(const struct diff *diff, const struct pair *pair, unsigned int which,
+static bool is_unknown(const struct diff *diff, const struct pair *pair, unsigned int run,
 		       const struct metric *metric)
 {
 	struct metric same;
 
-	return has_value(diff, pair, which, metric, &same) &&
-	       report_is_unknown(diff->profile[which], pair->row[which], &same);
+	return has_value(diff, pair, run, metric, &same) &&
+	       report_is_unknown(profile_of(diff, run), pair->row[run], &same);
 }
 
-static bool is_uncertain(const struct diff *diff, const struct pair *pair, unsigned int which,
+static bool is_uncertain(const struct diff *diff, const struct pair *pair, unsigned int run,
 			 const struct metric *metric)
 {
 	struct metric same;
 
-	return has_value(diff, pair, which, metric, &same) &&
-	       report_is_uncertain(diff->profile[which], pair->row[which], &same);
+	return has_value(diff, pair, run, metric, &same) &&
+	       report_is_uncertain(profile_of(diff, run), pair->row[run], &same);
+}
+
+/* Whether any run of a side lacks a metric's counts. */
+static bool side_lacks(const struct diff *diff, unsigned int side, const struct metric *metric)
+{
+	unsigned int i;
+
+	for (i = 0; i < run_count(diff, side); i++)
+		if (lacks(diff, first_run(diff, side) + i, metric))
+			return true;
+	return false;
+}
+
+/* Whether any run of a side has a property. */
+static bool any(const struct diff *diff, const struct pair *pair, unsigned int side,
+		const struct metric *metric,
+		bool (*is)(const struct diff *, const struct pair *, unsigned int,
+			   const struct metric *))
+{
+	unsigned int i;
+
+	for (i = 0; i < run_count(diff, side); i++)
+		if (is(diff, pair, first_run(diff, side) + i, metric))
+			return true;
+	return false;
 }
 
 static bool is_time(const struct metric *metric)
@@ -274,27 +158,59 @@ static bool is_time(const struct metric *metric)
 	return report_is_time(metric);
 }
 
-/* Returns a number in units that both traces share, because their ticks may differ. */
-static double amount(const struct diff *diff, const struct pair *pair,
-		     unsigned int which, const struct metric *metric)
+/* Returns a number in units that all traces share, because their ticks may differ. */
+static double amount(const struct diff *diff, const struct pair *pair, unsigned int run,
+		     const struct metric *metric)
 {
-	double number = (double)value(diff, pair, which, metric);
-	uint64_t hz = diff->profile[which]->input.hz;
+	double number = (double)value(diff, pair, run, metric);
+	uint64_t hz = profile_of(diff, run)->input.hz;
 
 	return is_time(metric) && hz ? number / (double)hz : number;
+}
+
+/* Sets @number to the amounts of a side's runs; returns their median. */
+static double amounts(const struct diff *diff, const struct pair *pair, unsigned int side,
+		      const struct metric *metric, double number[REPORT_RUNS_MAX])
+{
+	unsigned int i;
+
+	for (i = 0; i < run_count(diff, side); i++)
+		number[i] = amount(diff, pair, first_run(diff, side) + i, metric);
+	return ranks_median(number, i);
+}
+
+static double median(const struct diff *diff, const struct pair *pair, unsigned int side,
+		     const struct metric *metric)
+{
+	double number[REPORT_RUNS_MAX];
+
+	return amounts(diff, pair, side, metric, number);
+}
+
+/* Returns the median of a side's runs, in units of the side's first trace. */
+static uint64_t middle(const struct diff *diff, const struct pair *pair, unsigned int side,
+		       const struct metric *metric)
+{
+	const unsigned int first = first_run(diff, side);
+	uint64_t hz = profile_of(diff, first)->input.hz;
+
+	if (run_count(diff, side) == 1)
+		return value(diff, pair, first, metric);
+	return (uint64_t)(median(diff, pair, side, metric) *
+			  (is_time(metric) && hz ? (double)hz : 1) + 0.5);
 }
 
 static void put_change(struct diff *diff, const struct pair *pair,
 		       const struct metric *metric)
 {
-	double before = amount(diff, pair, 0, metric);
-	double after = amount(diff, pair, 1, metric);
+	double before = median(diff, pair, 0, metric);
+	double after = median(diff, pair, 1, metric);
 	char text[UNITS_SIZE];
 
-	if ((is_time(metric) && !diff->timed) || is_unknown(diff, pair, 0, metric) ||
-	    is_unknown(diff, pair, 1, metric))
+	if ((is_time(metric) && !diff->timed) || any(diff, pair, 0, metric, is_unknown) ||
+	    any(diff, pair, 1, metric, is_unknown))
 		snprintf(text, sizeof(text), "?");
-	else if (lacks(diff, 0, metric) || lacks(diff, 1, metric))
+	else if (side_lacks(diff, 0, metric) || side_lacks(diff, 1, metric))
 		snprintf(text, sizeof(text), "-");
 	else if (before == after)
 		snprintf(text, sizeof(text), "=");
@@ -304,22 +220,23 @@ static void put_change(struct diff *diff, const struct pair *pair,
 		snprintf(text, sizeof(text), "%+.1f%%",
 			 100 * (after / before - 1));
 	if (strcmp(text, "?") && strcmp(text, "-"))
-		units_mark(text, is_uncertain(diff, pair, 0, metric) ||
-				 is_uncertain(diff, pair, 1, metric));
+		units_mark(text, any(diff, pair, 0, metric, is_uncertain) ||
+				 any(diff, pair, 1, metric, is_uncertain));
 	put_right(diff->out, text, CHANGE_WIDTH + 1);
 }
 
 static void make_cell(const struct diff *diff, const struct pair *pair,
-		      unsigned int which, const struct metric *metric, char *text)
+		      unsigned int side, const struct metric *metric, char *text)
 {
-	if (lacks(diff, which, metric) || is_unknown(diff, pair, which, metric)) {
+	if (side_lacks(diff, side, metric) || any(diff, pair, side, metric, is_unknown)) {
 		strcpy(text, diff->options->format == REPORT_TEXT ? "-" : "");
 		return;
 	}
-	report_cell(text, metric, value(diff, pair, which, metric),
-		    diff->profile[which]->input.hz, diff->options->format != REPORT_TEXT);
+	report_cell(text, metric, middle(diff, pair, side, metric),
+		    profile_of(diff, first_run(diff, side))->input.hz,
+		    diff->options->format != REPORT_TEXT);
 	if (diff->options->format == REPORT_TEXT)
-		units_mark(text, is_uncertain(diff, pair, which, metric));
+		units_mark(text, any(diff, pair, side, metric, is_uncertain));
 }
 
 static const char * const which_text[] = { ":before", ":after" };
@@ -349,16 +266,42 @@ static void put_heading(struct diff *diff)
 	}
 	for (m = 0; m < 2 && has_times(diff); m++)
 		put_format(diff->out, ",%s", times_text[m]);
+	if (diff->several)
+		put_string(diff->out, ",confidence,changed");
 	put_char(diff->out, '\n');
 }
 
 static void begin_json(const struct diff *diff)
 {
-	const struct profile *before = diff->profile[0], *after = diff->profile[1];
+	const struct profile *profile = profile_of(diff, 0);
+	char column[REPORT_COLUMN_SIZE] = "";
+	unsigned int i;
 
-	report_json_begin(diff->out, "report", "function", &before->input, before->analysis);
-	report_json_second(diff->out, &after->input, after->analysis);
-	report_json_rows(diff->out);
+	report_json_begin(diff->out, "report", "function", &profile->input, profile->analysis);
+	for (i = 1; i < diff->runs->count; i++) {
+		profile = profile_of(diff, i);
+		report_json_more(diff->out, &profile->input, profile->analysis);
+	}
+	if (diff->tested >= 0)
+		report_column_name(column, &diff->metric[diff->tested], "");
+	if (diff->several)
+		report_json_runs(diff->out, diff->runs->before, column);
+	else
+		report_json_rows(diff->out);
+}
+
+/* Returns the least certain word for the times of a side's runs. */
+static const char *certainty(const struct diff *diff, const struct pair *pair, unsigned int side)
+{
+	static const char * const words[] = { "exact", "inferred", "partial", "unknown" };
+	unsigned int i, w, worst = 0;
+
+	for (i = first_run(diff, side); i < first_run(diff, side) + run_count(diff, side); i++)
+		/* A function missing from a trace took no time there, and that 0 is exact. */
+		for (w = worst + 1; w < 4 && pair->row[i] != PAIRS_NO_ROW; w++)
+			if (!strcmp(report_certainty(profile_of(diff, i), pair->row[i]), words[w]))
+				worst = w;
+	return words[worst];
 }
 
 static void put_numbers(const struct diff *diff, struct report_rows *rows,
@@ -376,9 +319,21 @@ static void put_numbers(const struct diff *diff, struct report_rows *rows,
 	for (which = 0; which < 2 && diff->scaled[m]; which++) {
 		*text = '\0';
 		if (has_value(diff, pair, which, metric, &same))
-			report_share_cell(text, diff->profile[which], pair->row[which], &same);
+			report_share_cell(text, profile_of(diff, which), pair->row[which], &same);
 		report_row_number(rows, metric, share_text[which], text);
 	}
+}
+
+static void put_confidence(struct report_rows *rows, const struct pair *pair)
+{
+	static const struct metric confidence = { METRIC_RATIO, .over = "", .name = "confidence" },
+		changed = { METRIC_RATIO, .over = "", .name = "changed" };
+	char text[UNITS_SIZE] = "";
+
+	if (pair->confidence >= 0)
+		snprintf(text, sizeof(text), "%.6f", pair->confidence);
+	report_row_number(rows, &confidence, "", text);
+	report_row_number(rows, &changed, "", pair->named ? "true" : "false");
 }
 
 /* Writes the rows of csv and JSON. */
@@ -395,25 +350,36 @@ static void put_rows(struct diff *diff, size_t lines)
 	else
 		put_heading(diff);
 	for (i = 0; i < lines; i++) {
-		report_row_begin(&rows, diff->pair[i].name);
+		report_row_begin(&rows, diff->pairs.pair[i].name);
 		for (m = 0; m < diff->metrics; m++)
-			put_numbers(diff, &rows, &diff->pair[i], m);
-		/* A function missing from a trace took no time there, and that 0 is exact. */
+			put_numbers(diff, &rows, &diff->pairs.pair[i], m);
 		for (m = 0; m < 2 && has_times(diff); m++)
-			report_row_word(&rows, times_text[m], diff->pair[i].row[m] == NO_ROW ?
-					"exact" : report_certainty(diff->profile[m],
-								   diff->pair[i].row[m]));
+			report_row_word(&rows, times_text[m], certainty(diff, &diff->pairs.pair[i], m));
+		if (diff->several)
+			put_confidence(&rows, &diff->pairs.pair[i]);
 		report_row_end(&rows);
 	}
 	if (rows.json)
 		report_json_end(diff->out, NULL, NULL);
 }
 
+/* Only a change that is not due to chance has a confidence, which is not rounded up. */
+static void put_named(const struct diff *diff, const struct pair *pair)
+{
+	char text[UNITS_SIZE] = "-";
+
+	if (pair->named && pair->confidence > 0.9999)
+		strcpy(text, ">99.99%");
+	else if (pair->named)
+		snprintf(text, sizeof(text), "%.2f%%", 100 * pair->confidence - 0.005);
+	put_right(diff->out, text, CONFIDENCE_WIDTH);
+}
+
 static void put_block(struct diff *diff, unsigned int first, unsigned int last,
 		      size_t lines)
 {
 	char text[UNITS_SIZE], heading[COUNTERS_NAME_SIZE + 8];
-	unsigned int m, used = 0, which;
+	unsigned int m, used = diff->several ? CONFIDENCE_WIDTH : 0, which;
 	size_t i;
 
 	put_char(diff->out, '\n');
@@ -433,6 +399,8 @@ static void put_block(struct diff *diff, unsigned int first, unsigned int last,
 		put_right(diff->out, "after", diff->metric[m].width + 1);
 		put_right(diff->out, "change", CHANGE_WIDTH + 1);
 	}
+	if (diff->several)
+		put_right(diff->out, "confidence", CONFIDENCE_WIDTH);
 	put_string(diff->out, "  function");
 	output_bold(diff->out, false);
 	put_char(diff->out, '\n');
@@ -441,14 +409,16 @@ static void put_block(struct diff *diff, unsigned int first, unsigned int last,
 			const struct metric *metric = &diff->metric[m];
 
 			for (which = 0; which < 2; which++) {
-				make_cell(diff, &diff->pair[i], which, metric,
+				make_cell(diff, &diff->pairs.pair[i], which, metric,
 					  text);
 				put_right(diff->out, text, metric->width + 1);
 			}
-			put_change(diff, &diff->pair[i], metric);
+			put_change(diff, &diff->pairs.pair[i], metric);
 		}
+		if (diff->several)
+			put_named(diff, &diff->pairs.pair[i]);
 		report_put_name(diff->options, diff->out, used,
-				diff->pair[i].name);
+				diff->pairs.pair[i].name);
 	}
 }
 
@@ -458,7 +428,7 @@ static void put_blocks(struct diff *diff, size_t lines)
 	unsigned int first = 0, last, used;
 
 	for (; first < diff->metrics; first = last) {
-		used = 0;
+		used = diff->several ? CONFIDENCE_WIDTH : 0;
 		for (last = first; last < diff->metrics; last++) {
 			used += 2 * (diff->metric[last].width + 1) +
 				CHANGE_WIDTH + 1;
@@ -481,29 +451,34 @@ static bool has(const struct diff *diff, const struct metric *metric)
 	return false;
 }
 
-/* Chooses all numbers of the first trace, then those that only the second one has. */
+/* Chooses all numbers of the first trace, then those that only later ones have. */
 static void choose_metrics(struct diff *diff)
 {
 	static const struct report_columns none;
 	struct metric more[METRICS_MAX];
-	unsigned int i, count;
+	unsigned int run, i, count;
 
-	report_metrics(diff->profile[0], &none, diff->metric, &diff->metrics);
-	report_metrics(diff->profile[1], &none, more, &count);
-	for (i = 0; i < count; i++)
-		if (!has(diff, &more[i]))
-			diff->metric[diff->metrics++] = more[i];
+	report_metrics(profile_of(diff, 0), &none, diff->metric, &diff->metrics);
+	for (run = 1; run < diff->runs->count; run++) {
+		report_metrics(profile_of(diff, run), &none, more, &count);
+		for (i = 0; i < count && diff->metrics < 2 * METRICS_MAX; i++)
+			if (!has(diff, &more[i]))
+				diff->metric[diff->metrics++] = more[i];
+	}
 }
 
-/* Whether a count is an estimate in either trace, because its event takes turns with others. */
+/*
+ * Whether a count is an estimate in either of two traces, because its event takes turns with
+ * others.
+ */
 static bool is_scaled(const struct diff *diff, const struct metric *metric)
 {
 	struct metric same = *metric;
 	unsigned int i;
 
-	for (i = 0; i < 2 && report_is_counter(metric); i++) {
+	for (i = 0; i < 2 && !diff->several && report_is_counter(metric); i++) {
 		same.counter = column(diff, i, metric);
-		if (!lacks(diff, i, metric) && report_is_scaled(diff->profile[i], &same))
+		if (!lacks(diff, i, metric) && report_is_scaled(profile_of(diff, i), &same))
 			return true;
 	}
 	return false;
@@ -534,7 +509,60 @@ static void choose_columns(struct diff *diff)
 	diff->metrics = kept;
 }
 
-/* Sorts by difference, the largest first. */
+/* Returns the confidence that a function's runs differ, as if no other function was tested. */
+static double test(const struct diff *diff, const struct pair *pair)
+{
+	const struct metric *metric = &diff->metric[diff->tested];
+	double number[2][REPORT_RUNS_MAX];
+	unsigned int side;
+	double p;
+
+	if (is_time(metric) && !diff->timed)
+		return -1;
+	for (side = 0; side < 2; side++) {
+		if (side_lacks(diff, side, metric) ||
+		    any(diff, pair, side, metric, is_unknown))
+			return -1;
+		amounts(diff, pair, side, metric, number[side]);
+	}
+	p = ranks_p(number[0], run_count(diff, 0), number[1], run_count(diff, 1));
+	return p < 0 ? -1 : 1 - p;
+}
+
+/*
+ * Sets the functions' confidences. Those whose runs are all the same cannot differ, and do not
+ * count as tested.
+ */
+static bool test_all(struct diff *diff)
+{
+	struct report_options usual = *diff->options;
+	double *p = malloc((diff->pairs.count + 1) * sizeof(*p));
+	double **at = malloc((diff->pairs.count + 1) * sizeof(*at));
+	size_t i, tests = 0;
+
+	if (diff->tested < 0) {
+		usual.sort = NULL;
+		diff->tested = report_sort_metric(&usual, diff->metric, diff->metrics);
+	}
+	for (i = 0; i < diff->pairs.count && p && at; i++) {
+		diff->pairs.pair[i].confidence = diff->tested < 0 ? -1 : test(diff, &diff->pairs.pair[i]);
+		p[i] = 1 - diff->pairs.pair[i].confidence;
+		if (diff->pairs.pair[i].confidence > 0)
+			at[tests++] = &p[i];
+	}
+	if (p && at)
+		ranks_holm(at, tests);
+	for (i = 0; i < diff->pairs.count && p && at; i++) {
+		if (diff->pairs.pair[i].confidence > 0)
+			diff->pairs.pair[i].confidence = 1 - p[i];
+		diff->pairs.pair[i].named = diff->pairs.pair[i].confidence >= RANKS_CONFIDENCE;
+	}
+	free(p);
+	free(at);
+	return p && at;
+}
+
+/* Sorts by difference, the largest first; before them the changes that have a confidence. */
 static int sort(struct diff *diff)
 {
 	int by = report_sort_metric(diff->options, diff->metric, diff->metrics);
@@ -542,76 +570,126 @@ static int sort(struct diff *diff)
 
 	if (by < -1)
 		return EXIT_USAGE;
-	for (i = 0; i < diff->pairs; i++) {
-		struct pair *pair = &diff->pair[i];
+	diff->tested = by;
+	if (diff->several && !test_all(diff)) {
+		report("out of memory");
+		return EXIT_UNREADABLE;
+	}
+	for (i = 0; i < diff->pairs.count; i++) {
+		struct pair *pair = &diff->pairs.pair[i];
 
 		pair->key = 0;
 		if (by < 0 || (is_time(&diff->metric[by]) && !diff->timed))
 			continue;
-		pair->key = amount(diff, pair, 1, &diff->metric[by]) -
-			    amount(diff, pair, 0, &diff->metric[by]);
+		pair->key = median(diff, pair, 1, &diff->metric[by]) -
+			    median(diff, pair, 0, &diff->metric[by]);
 		if (pair->key < 0)
 			pair->key = -pair->key;
 	}
-	qsort(diff->pair, diff->pairs, sizeof(*diff->pair), by_key);
+	qsort(diff->pairs.pair, diff->pairs.count, sizeof(*diff->pairs.pair),
+	      by < 0 ? by_name : by_key);
 	return EXIT_OK;
+}
+
+/* Writes how many functions changed, and how that was decided. */
+static void put_verdict(struct diff *diff)
+{
+	char column[REPORT_COLUMN_SIZE];
+	size_t i, named = 0;
+
+	if (diff->tested < 0)
+		return;
+	for (i = 0; i < diff->pairs.count; i++)
+		named += diff->pairs.pair[i].named;
+	put_format(diff->out, "\n%zu of %zu functions changed, by %s in %u and %u runs: confidence at least %g %%.\n",
+		   named, diff->pairs.count,
+		   report_column_name(column, &diff->metric[diff->tested], ""),
+		   run_count(diff, 0), run_count(diff, 1), 100 * RANKS_CONFIDENCE);
 }
 
 /* A comparison with a partial run must not look complete. */
 static void tell_coverage(const struct diff *diff)
 {
 	static const char * const which[] = { "before", "after" };
-	const struct input *input[] = {
-		&diff->profile[0]->input, &diff->profile[1]->input,
-	};
+	const struct input *input, *other;
 	char text[COVERAGE_SIZE];
+	bool partial = false;
 	unsigned int i;
 
-	if (!coverage_partial(input[0]) && !coverage_partial(input[1]))
+	for (i = 0; i < diff->runs->count; i++) {
+		input = &profile_of(diff, i)->input;
+		partial |= coverage_partial(input);
+		if (diff->several && coverage_partial(input))
+			report("%s does not cover its whole run: its totals cannot be compared",
+			       input->options->path);
+	}
+	if (!partial)
 		return;
-	report("%s or %s does not cover its whole run: their totals cannot be compared",
-	       input[0]->options->path, input[1]->options->path);
-	for (i = 0; i < 2 && diff->options->format == REPORT_TEXT; i++)
-		put_format(diff->out, "Trace %s %s.\n", which[i],
-			   coverage_of(input[i]) == COVERAGE_UNKNOWN &&
-			   !coverage_lost(input[i]) ? "has unknown coverage" :
-			   coverage_text(input[i], text));
-	if (diff->options->format == REPORT_TEXT)
-		put_string(diff->out, "The traces do not both cover their whole run: totals cannot be compared.\n");
+	input = &profile_of(diff, 0)->input;
+	other = &profile_of(diff, 1)->input;
+	if (!diff->several)
+		report("%s or %s does not cover its whole run: their totals cannot be compared",
+		       input->options->path, other->options->path);
+	if (diff->options->format != REPORT_TEXT)
+		return;
+	for (i = 0; i < diff->runs->count; i++) {
+		input = &profile_of(diff, i)->input;
+		put_format(diff->out, "Trace %s %s.\n",
+			   diff->several ? input->options->path : which[i],
+			   coverage_of(input) == COVERAGE_UNKNOWN && !coverage_lost(input) ?
+			   "has unknown coverage" : coverage_text(input, text));
+	}
+	put_format(diff->out, "The traces do not %s cover their whole run: totals cannot be compared.\n",
+		   diff->several ? "all" : "both");
+}
+
+/* Times can be compared if all traces have a tick rate, or none. */
+static bool is_timed(const struct diff *diff)
+{
+	unsigned int i;
+
+	for (i = 1; i < diff->runs->count; i++)
+		if (!profile_of(diff, i)->input.hz != !profile_of(diff, 0)->input.hz) {
+			report("%s: only %s: times cannot be compared; give --ts-hz",
+			       profile_of(diff, i)->input.options->path, diff->several ?
+			       "some of the traces have a timestamp rate" :
+			       "one of the traces has a timestamp rate");
+			return false;
+		}
+	return true;
 }
 
 int report_diff(const struct report_options *options, struct output *out,
-		const struct profile *before, const struct profile *after)
+		const struct report_runs *runs)
 {
 	struct diff diff = {
-		.options = options, .profile = { before, after }, .out = out,
+		.options = options, .runs = runs, .out = out, .several = runs->count > 2,
+		.pairs = { .runs = runs->count },
 	};
-	int result = EXIT_UNREADABLE;
-	size_t i, lines;
+	int result = EXIT_OK;
+	unsigned int run;
+	size_t lines;
 
-	diff.timed = !before->input.hz == !after->input.hz;
-	if (!diff.timed)
-		report("%s: only one of the traces has a timestamp rate: times cannot be compared; give --ts-hz",
-		       options->diff);
+	diff.timed = is_timed(&diff);
 	tell_coverage(&diff);
 	choose_metrics(&diff);
 	choose_columns(&diff);
-	diff.pair = calloc(before->rows + after->rows + 1, sizeof(*diff.pair));
-	if (!diff.pair || !add_pairs(&diff, 0) || !add_pairs(&diff, 1)) {
-		report("out of memory");
-	} else {
-		join(&diff);
-		result = sort(&diff);
-		lines = diff.pairs;
-		if (options->top && lines > (size_t)options->top)
-			lines = (size_t)options->top;
-		if (!result && options->format != REPORT_TEXT)
-			put_rows(&diff, lines);
-		else if (!result)
-			put_blocks(&diff, lines);
+	for (run = 0; run < runs->count && !result; run++)
+		if (!pairs_add(&diff.pairs, options, &runs->profile[run], run)) {
+			report("out of memory");
+			result = EXIT_UNREADABLE;
+		}
+	result = result ? result : sort(&diff);
+	lines = diff.pairs.count;
+	if (options->top && lines > (size_t)options->top)
+		lines = (size_t)options->top;
+	if (!result && options->format != REPORT_TEXT) {
+		put_rows(&diff, lines);
+	} else if (!result) {
+		put_blocks(&diff, lines);
+		if (diff.several)
+			put_verdict(&diff);
 	}
-	for (i = 0; i < diff.pairs; i++)
-		free(diff.pair[i].name);
-	free(diff.pair);
+	pairs_free(&diff.pairs);
 	return result;
 }

@@ -9,7 +9,7 @@
 /* Version of the JSON format; it does not change when members are added. */
 #define JSON_VERSION	1
 
-static const char *column_name(char text[REPORT_COLUMN_SIZE], const struct metric *metric,
+const char *report_column_name(char text[REPORT_COLUMN_SIZE], const struct metric *metric,
 			       const char *what)
 {
 	bool counter = report_is_counter(metric);
@@ -25,7 +25,7 @@ void report_put_column(struct output *out, const struct metric *metric, const ch
 	char text[REPORT_COLUMN_SIZE];
 
 	put_char(out, ',');
-	put_field(out, column_name(text, metric, what));
+	put_field(out, report_column_name(text, metric, what));
 }
 
 void report_row_begin(struct report_rows *rows, const char *function)
@@ -68,7 +68,7 @@ void report_row_number(struct report_rows *rows, const struct metric *metric,
 {
 	char column[REPORT_COLUMN_SIZE];
 
-	put_key(rows, column_name(column, metric, what));
+	put_key(rows, report_column_name(column, metric, what));
 	put_string(rows->out, rows->json && !*number ? "null" : number);
 }
 
@@ -180,8 +180,8 @@ void report_json_begin(struct output *out, const char *command, const char *by,
 	put_trace(out, input, analysis);
 }
 
-void report_json_second(struct output *out, const struct input *input,
-			const struct analysis *analysis)
+void report_json_more(struct output *out, const struct input *input,
+		      const struct analysis *analysis)
 {
 	put_string(out, ",\n");
 	put_trace(out, input, analysis);
@@ -190,6 +190,14 @@ void report_json_second(struct output *out, const struct input *input,
 void report_json_rows(struct output *out)
 {
 	put_string(out, "],\n\"rows\":[");
+}
+
+void report_json_runs(struct output *out, unsigned int before, const char *column)
+{
+	put_format(out, "],\n\"runs\":{\"before\":%u,\"test\":\"mann-whitney\",\"correction\":\"holm\",\"column\":",
+		   before);
+	put_json(out, column);
+	put_string(out, "},\n\"rows\":[");
 }
 
 void report_json_end(struct output *out, const struct input *input,

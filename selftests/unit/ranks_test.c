@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+/* Tests the comparison of repeated runs: known probabilities, and how often chance is named. */
+#include <math.h>
+
+#include <kselftest_harness.h>
+
+#include "gen.h"
+#include "ranks.h"
+
+#define RUNS		10
+#define FUNCTIONS	20
+#define SEEDS		200
+
+/* Without and with equal values, on both sides of RANKS_EXACT. */
+TEST(probabilities_are_as_published)
+{
+	static const double low[] = { 1, 2, 3, 4, 5, 6, 7, 8, 9, 10 };
+	static const double high[] = { 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25 };
+	static const double tied[] = { 1, 1, 2 }, other[] = { 2, 3, 3 };
+	static const double same[] = { 7, 7, 7 };
+
+	/* 2 of the 20 choices of 3 of 6, and 2 of the 184756 choices of 10 of 20. */
+	EXPECT_LT(fabs(ranks_p(low, 3, high, 3) - 0.1), 1e-12);
+	EXPECT_LT(fabs(ranks_p(low, 10, high, 10) - 2.0 / 184756), 1e-15);
+	EXPECT_LT(fabs(ranks_p(high, 10, low, 10) - 2.0 / 184756), 1e-15);
+	/* Ranks 1.5, 1.5, 3.5 of 1.5, 1.5, 3.5, 3.5, 5.5, 5.5: 4 of the 20 sums are as far. */
+	EXPECT_LT(fabs(ranks_p(tied, 3, other, 3) - 0.2), 1e-12);
+	EXPECT_EQ(1, ranks_p(same, 3, same, 3));
+	/* Approximately: (75 - 0.5) / sqrt(10 * 15 * 26 / 12) standard deviations. */
+	EXPECT_LT(fabs(ranks_p(low, 10, high, 15) - 3.59e-5), 2e-7);
+}
+
+TEST(probabilities_are_corrected_for_the_number_of_tests)
+{
+	double p[] = { 0.04, 0.01, 0.03, 0.9 };
+	double *at[] = { &p[0], &p[1], &p[2], &p[3] };
+
+	ranks_holm(at, 4);
+	EXPECT_LT(fabs(p[1] - 0.04), 1e-12);
+	EXPECT_LT(fabs(p[2] - 0.09), 1e-12);
+	EXPECT_LT(fabs(p[0] - 0.09), 1e-12);
+	EXPECT_LT(fabs(p[3] - 0.9), 1e-12);
+}
+
+TEST(the_median_of_an_even_number_is_between_the_middle_values)
+{
+	double odd[] = { 9, 1, 5 }, even[] = { 9, 1, 5, 7 };
+
+	EXPECT_EQ(5, ranks_median(odd, 3));
+	EXPECT_EQ(6, ranks_median(even, 4));
+}
+
+/* A run's time: 1000, with noise that has a standard deviation of 1.2 %. */
+static double run(uint64_t *seed, double factor)
+{
+	double noise = 0;
+	unsigned int i;
+
+	for (i = 0; i < 4; i++)
+		noise += (double)(gen_random(seed) >> 11) / 0x1p53 - 0.5;
+	return 1000 * factor * (1 + 0.02 * noise);
+}
+
+/*
+ * Compares @FUNCTIONS functions, of which the first one takes @factor times as long after a
+ * change. Returns a bit mask of those that are named with a confidence of RANKS_CONFIDENCE.
+ */
+static unsigned int named(uint64_t *seed, double factor)
+{
+	double p[FUNCTIONS], *at[FUNCTIONS], side[2][RUNS];
+	unsigned int f, i, mask = 0;
+
+	for (f = 0; f < FUNCTIONS; f++) {
+		for (i = 0; i < RUNS; i++) {
+			side[0][i] = run(seed, 1);
+			side[1][i] = run(seed, f ? 1 : factor);
+		}
+		p[f] = ranks_p(side[0], RUNS, side[1], RUNS);
+		at[f] = &p[f];
+	}
+	ranks_holm(at, FUNCTIONS);
+	for (f = 0; f < FUNCTIONS; f++)
+		mask |= (unsigned int)(1 - p[f] >= RANKS_CONFIDENCE) << f;
+	return mask;
+}
+
+/* At a confidence of 99 %, chance may name a function in at most 1 of 100 comparisons. */
+TEST(five_percent_over_ten_runs_are_named_and_an_unchanged_program_is_not)
+{
+	unsigned int i, wrong = 0, missed = 0, others = 0, mask;
+	uint64_t seed = 1;
+
+	for (i = 0; i < SEEDS; i++) {
+		wrong += named(&seed, 1) != 0;
+		mask = named(&seed, 1.05);
+		missed += !(mask & 1);
+		others += mask > 1;
+	}
+	EXPECT_GE(SEEDS / 100, wrong);
+	EXPECT_GE(SEEDS / 100, others);
+	EXPECT_GE(SEEDS / 100, missed);
+}
+
+TEST_HARNESS_MAIN

@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+/* Tells whether the runs of two programs differ by more than chance: see ranks.h. */
+#include <math.h>
+#include <stdlib.h>
+
+#include "ranks.h"
+
+/* All ranks are doubled, because equal values share the mean of their ranks. */
+#define RANK_SUM_MAX	(RANKS_EXACT * (RANKS_EXACT + 1))
+
+struct ranked {
+	double		value;
+	unsigned int	rank;
+	int		first;		/* belongs to the first side */
+};
+
+static int by_value(const void *a, const void *b)
+{
+	const struct ranked *one = a, *two = b;
+
+	return (one->value > two->value) - (one->value < two->value);
+}
+
+/* Sets the ranks of sorted values, and returns the sum of t^3 - t over all runs of t equal ones. */
+static double set_ranks(struct ranked *ranked, unsigned int count)
+{
+	unsigned int first, end, i;
+	double ties = 0;
+
+	for (first = 0; first < count; first = end) {
+		end = first + 1;
+		while (end < count && ranked[end].value == ranked[first].value)
+			end++;
+		for (i = first; i < end; i++)
+			ranked[i].rank = first + end + 1;
+		ties += pow(end - first, 3) - (end - first);
+	}
+	return ties;
+}
+
+/*
+ * Counts the choices of @as of the values by the sum of their ranks. Returns the share of those
+ * whose sum is at least as far from the mean as @distance.
+ */
+static double exact(const struct ranked *ranked, unsigned int count, unsigned int as, long distance)
+{
+	static _Thread_local double ways[RANKS_EXACT + 1][RANK_SUM_MAX + 1];
+	const long mean = (long)as * (count + 1);
+	double all = 0, far = 0;
+	unsigned int i, k;
+	long sum;
+
+	for (k = 0; k <= as; k++)
+		for (sum = 0; sum <= RANK_SUM_MAX; sum++)
+			ways[k][sum] = !k && !sum;
+	for (i = 0; i < count; i++)
+		for (k = as; k; k--)
+			for (sum = RANK_SUM_MAX; sum >= (long)ranked[i].rank; sum--)
+				ways[k][sum] += ways[k - 1][sum - ranked[i].rank];
+	for (sum = 0; sum <= RANK_SUM_MAX; sum++) {
+		all += ways[as][sum];
+		if (labs(sum - mean) >= distance)
+			far += ways[as][sum];
+	}
+	return far / all;
+}
+
+/* The normal approximation, with corrections for ties and for whole ranks. */
+static double approximate(unsigned int count, unsigned int as, double ties, long distance)
+{
+	const double n = count, bs = count - as;
+	double variance = as * bs / 12 * (n + 1 - ties / (n * (n - 1)));
+	double away = (double)distance / 2 - 0.5;
+
+	return away <= 0 || variance <= 0 ? 1 : erfc(away / sqrt(2 * variance));
+}
+
+double ranks_p(const double *a, unsigned int as, const double *b, unsigned int bs)
+{
+	const unsigned int count = as + bs;
+	struct ranked *ranked = calloc(count, sizeof(*ranked));
+	double ties, p = 1;
+	unsigned int i;
+	long sum = 0;
+
+	if (!ranked)
+		return -1;
+	for (i = 0; i < count; i++)
+		ranked[i] = (struct ranked){ .value = i < as ? a[i] : b[i - as], .first = i < as };
+	qsort(ranked, count, sizeof(*ranked), by_value);
+	ties = set_ranks(ranked, count);
+	for (i = 0; i < count; i++)
+		sum += ranked[i].first ? ranked[i].rank : 0;
+	sum = labs(sum - (long)as * (count + 1));
+	if (ranked[0].value != ranked[count - 1].value)
+		p = count <= RANKS_EXACT ? exact(ranked, count, as, sum) :
+					   approximate(count, as, ties, sum);
+	free(ranked);
+	return p;
+}
+
+static int by_probability(const void *a, const void *b)
+{
+	const double *one = *(double *const *)a, *two = *(double *const *)b;
+
+	return (*one > *two) - (*one < *two);
+}
+
+void ranks_holm(double **p, size_t count)
+{
+	double least = 0;
+	size_t i;
+
+	qsort(p, count, sizeof(*p), by_probability);
+	for (i = 0; i < count; i++) {
+		*p[i] = fmin(1, fmax(least, *p[i] * (double)(count - i)));
+		least = *p[i];
+	}
+}
+
+static int by_number(const void *a, const void *b)
+{
+	const double *one = a, *two = b;
+
+	return (*one > *two) - (*one < *two);
+}
+
+double ranks_median(double *value, unsigned int count)
+{
+	qsort(value, count, sizeof(*value), by_number);
+	return (value[(count - 1) / 2] + value[count / 2]) / 2;
+}

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
+/* Tells whether the runs of two programs differ by more than chance: the Mann-Whitney test. */
+#ifndef SIFIVE_TRACE_RANKS_H
+#define SIFIVE_TRACE_RANKS_H
+
+#include <stddef.h>
+
+/* Up to this number of values of both sides together, the test is exact. */
+#define RANKS_EXACT	20
+/* The probability that no unchanged function is named, and the least that names a changed one. */
+#define RANKS_CONFIDENCE	0.99
+
+/**
+ * ranks_p() - return the probability that chance alone makes two sides differ at least this much
+ * @a:		the @as values of one side, at least one
+ * @b:		the @bs values of the other side, at least one
+ *
+ * Two-sided, and independent of how the values are distributed. Returns -1 if out of memory.
+ */
+double ranks_p(const double *a, unsigned int as, const double *b, unsigned int bs);
+
+/**
+ * ranks_holm() - correct probabilities for the number of tests, with Holm's method
+ * @p:		pointers to the @count probabilities, which are sorted and changed
+ *
+ * If no side differs, any result is below X with a probability of at most X.
+ */
+void ranks_holm(double **p, size_t count);
+
+/** ranks_median() - return the median of @count values, which are sorted; @count is not 0 */
+double ranks_median(double *value, unsigned int count);
+
+#endif /* SIFIVE_TRACE_RANKS_H */

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
+/* Finds the same functions in several traces, for report --diff. */
+#ifndef SIFIVE_TRACE_PAIRS_H
+#define SIFIVE_TRACE_PAIRS_H
+
+#include "report.h"
+
+/* The row of a function in a trace that does not have it. */
+#define PAIRS_NO_ROW	((size_t)-1)
+
+/*
+ * A function in any trace, with its row in each. @offset is in its object's file; @common is set
+ * if that object has functions in the traces being joined. @confidence is that of a change, if
+ * there are several runs; -1 if it cannot be told.
+ */
+struct pair {
+	char		*name;
+	const char	*object;
+	const char	*file;
+	uint64_t	offset;
+	bool		common;
+	size_t		*row;
+	double		key;
+	double		confidence;
+	bool		named;
+};
+
+/**
+ * struct pairs - the functions of all traces
+ * @pair:	the @count functions
+ * @runs:	number of traces
+ */
+struct pairs {
+	struct pair	*pair;
+	size_t		count;
+	unsigned int	runs;
+};
+
+/**
+ * pairs_add() - add the functions of a trace that --filter does not exclude
+ * @run:	number of the trace; traces are added in order
+ *
+ * Functions may share a name. This matches functions at the same place first, then in the same
+ * source file, then in the same object, and last in a renamed object.
+ *
+ * Return: false if out of memory.
+ */
+bool pairs_add(struct pairs *pairs, const struct report_options *options,
+	       const struct profile *profile, unsigned int run);
+
+/** pairs_free() - free all functions */
+void pairs_free(struct pairs *pairs);
+
+#endif /* SIFIVE_TRACE_PAIRS_H */
