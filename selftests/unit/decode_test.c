@@ -741,4 +741,15 @@ TEST_F(command, damaged_traces_never_crash)
 	}
 }
 
+TEST_F(command, formats_for_programs_have_short_options)
+{
+	sample_trace(&self->gen, 0, 1);
+	save(self, "trace.rtd");
+	run(self, "decode -q --json trace.rtd >json; " COMMAND " decode -q --csv trace.rtd >csv; "
+	    COMMAND " decode -q --format json trace.rtd | cmp - json && "
+	    COMMAND " decode -q --format csv trace.rtd | cmp - csv && ! cmp -s json csv");
+	EXPECT_EQ(0, self->status);
+	EXPECT_STREQ("", self->err);
+}
+
 TEST_HARNESS_MAIN

@@ -9,8 +9,12 @@
 #include "options.h"
 #include "output.h"
 
+/* Places of two formats in formats[]. */
+#define FORMAT_CSV	1
+#define FORMAT_JSON	2
+
 static const struct format * const formats[] = {
-	&format_text, &format_csv, &format_json, &format_perf, &format_instructions,
+	&format_text, [FORMAT_CSV] = &format_csv, [FORMAT_JSON] = &format_json, &format_perf, &format_instructions,
 	&format_pc,
 };
 
@@ -36,6 +40,10 @@ static void list_formats(cli_add *add, void *context)
 
 static const struct cli_option decode_options[] = {
 	CLI_FORMAT(struct decode, format, list_formats),
+	{ .name = "csv", .help = "the same as --format csv",
+	  .set = cli_constant, .offset = offsetof(struct decode, format), .most = FORMAT_CSV },
+	{ .name = "json", .help = "the same as --format json",
+	  .set = cli_constant, .offset = offsetof(struct decode, format), .most = FORMAT_JSON },
 	/* The words are in the order of enum values. */
 	{ .name = "values", .value = "delta|absolute|raw",
 	  .help = "how to show a counter: as its count since the previous record of the same source and channel (default); as its value or, in a trace of Delta counts, its count since the header; or as the number in the trace. '-' stands for an unknown number.",
