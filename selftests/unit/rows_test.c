@@ -126,4 +126,38 @@ TEST_F(command, a_change_over_several_runs_is_named_with_its_confidence)
 	EXPECT_NE(NULL, strstr(self->err, "--runs says how --diff reads the traces"));
 }
 
+/* main takes 3/4 of the time, and executes 3 instructions in 2 cycles, of which 1 of 300 misses. */
+TEST_F(command, ratios_have_short_names_and_totals_a_share)
+{
+	const uint64_t whole[] = { MAIN, 0x3f00000000 }, inner[] = { FIB, MAIN + 0x12 };
+	uint64_t value[3] = { 0 };
+	struct gen_stream stream;
+
+	gen_sync(&self->gen, 0);
+	gen_stream_init(&stream, &self->gen, 0, 6, 1, 3, 64);
+	stream.counter[2].code = 4;
+	gen_header(&stream);
+	self->gen.step = 0;
+	gen_record(&stream, 0, whole, value);
+	self->gen.now += 300;
+	value[0] = 2000;
+	value[1] = 3000;
+	value[2] = 10;
+	gen_record(&stream, 0, inner, value);
+	self->gen.now += 100;
+	gen_record(&stream, 1, inner, value);
+	gen_record(&stream, 1, whole, value);
+	save(self, "trace.rtd");
+	run(self, "report -q --json --columns ipc,mpki --by cpu trace.rtd"
+	    " | jq -c '.by, (.rows[0] | .ipc, .mpki)'");
+	EXPECT_STREQ("\"hart\"\n1.5\n3.333333\n", self->out);
+	run(self, "report -q --width 200 --columns total%% --sort total%% trace.rtd"
+	    " | awk 'NR > 2 && NR < 6 { print $5 }'");
+	EXPECT_STREQ("total%\n100.00\n25.00\n", self->out);
+	run(self, "report -q --columns total%% --filter none trace.rtd");
+	EXPECT_EQ(0, self->status);
+	run(self, "report -q --columns mpki,mpki trace.rtd");
+	EXPECT_NE(NULL, strstr(self->err, "each once"));
+}
+
 TEST_HARNESS_MAIN

@@ -14,7 +14,7 @@
 #define RATIO_PARTS	1000000
 
 static const char takes_columns[] =
-	"avg, min, max, p1 to p99 or COUNTER/COUNTER, each once, separated by commas";
+	"total%, avg, min, max, p1 to p99, ipc, mpki or COUNTER/COUNTER, each once, separated by commas";
 
 /* Parses a word of --columns, of which it keeps a copy. */
 static bool parse_column(struct report_column *column, const char *word, size_t length)
@@ -24,6 +24,7 @@ static bool parse_column(struct report_column *column, const char *word, size_t 
 		enum metric_kind	kind;
 	} words[] = {
 		{ "avg", METRIC_AVERAGE }, { "min", METRIC_LEAST }, { "max", METRIC_MOST },
+		{ "total%", METRIC_TOTAL_SHARE }, { "ipc", METRIC_RATIO }, { "mpki", METRIC_RATIO },
 	};
 	const char *slash;
 	unsigned int i;
@@ -84,6 +85,18 @@ bool report_wants_spread(const struct report_columns *columns)
 	unsigned int i;
 
 	for (i = 0; i < columns->count; i++)
+		if (columns->column[i].kind != METRIC_RATIO &&
+		    columns->column[i].kind != METRIC_TOTAL_SHARE)
+			return true;
+	return false;
+}
+
+/* Whether a column shows times of calls. */
+static bool needs_times(const struct report_columns *columns)
+{
+	unsigned int i;
+
+	for (i = 0; i < columns->count; i++)
 		if (columns->column[i].kind != METRIC_RATIO)
 			return true;
 	return false;
@@ -112,15 +125,26 @@ static int find_counter(const struct counters *counters, const char *name, size_
 static int add_ratio(const struct counters *counters, const struct report_column *column,
 		     struct metric *metric, unsigned int *count)
 {
-	const char *slash = strchr(column->text, '/');
-	int over = find_counter(counters, column->text, (size_t)(slash - column->text));
+	static const struct {
+		const char	*name;
+		const char	*counters;
+		unsigned int	times;
+	} named[] = {
+		{ "ipc", "instructions/cycles", 1 },
+		{ "mpki", "cache-misses/instructions", 1000 },
+	};
+	const bool is_named = !strchr(column->text, '/');
+	const unsigned int which = is_named && !strcmp(column->text, named[1].name);
+	const char *both = is_named ? named[which].counters : column->text;
+	const char *slash = strchr(both, '/');
+	int over = find_counter(counters, both, (size_t)(slash - both));
 	int under = find_counter(counters, slash + 1, strlen(slash + 1));
 	unsigned int width = (unsigned int)column->length;
 
 	if (over < 0 || under < 0) {
 		report("--columns: the trace has no counter \"%.*s\": sifive-trace report shows the names",
-		       (int)(over < 0 ? slash - column->text : (long)strlen(slash + 1)),
-		       over < 0 ? column->text : slash + 1);
+		       (int)(over < 0 ? slash - both : (long)strlen(slash + 1)),
+		       over < 0 ? both : slash + 1);
 		return EXIT_USAGE;
 	}
 	add(metric, count, METRIC_RATIO, (unsigned int)over, width > 9 ? width : 9,
@@ -128,6 +152,7 @@ static int add_ratio(const struct counters *counters, const struct report_column
 	    counters_of_hart(counters, (unsigned int)under) ? COUNTERS_HART : "",
 	    column->text);
 	metric[*count - 1].under = (unsigned int)under;
+	metric[*count - 1].times = is_named ? named[which].times : 1;
 	return EXIT_OK;
 }
 
@@ -142,7 +167,9 @@ static int add_columns(const struct profile *profile, const struct report_column
 
 		if ((column->kind == METRIC_RATIO) != ratios)
 			continue;
-		if (!ratios)
+		if (column->kind == METRIC_TOTAL_SHARE)
+			add(metric, count, column->kind, 0, 6, "", column->text);
+		else if (!ratios)
 			add(metric, count, column->kind, column->percent, 10, "", column->text);
 		else if (add_ratio(analysis_counters(profile->analysis), column, metric, count))
 			return EXIT_USAGE;
@@ -171,7 +198,7 @@ int report_metrics(const struct profile *profile, const struct report_columns *c
 		add(metric, &count, METRIC_SELF, 0, 10, "", "self");
 		add(metric, &count, METRIC_SELF_SHARE, 0, 6, "", "self%");
 		add_columns(profile, columns, false, metric, &count);
-	} else if (report_wants_spread(columns)) {
+	} else if (needs_times(columns)) {
 		report("--columns: the trace has no calls with a time");
 		return EXIT_USAGE;
 	}
@@ -246,8 +273,8 @@ static uint64_t ratio(const struct profile *profile, size_t row, const struct me
 
 	if (!under)
 		return 0;
-	return (uint64_t)((double)scaled(profile, row, metric->counter, false) * RATIO_PARTS /
-			  (double)under + 0.5);
+	return (uint64_t)((double)scaled(profile, row, metric->counter, false) * metric->times *
+			  RATIO_PARTS / (double)under + 0.5);
 }
 
 uint64_t report_value(const struct profile *profile, size_t row,
@@ -259,6 +286,7 @@ uint64_t report_value(const struct profile *profile, size_t row,
 	case METRIC_CALLS:
 		return r->calls;
 	case METRIC_TOTAL:
+	case METRIC_TOTAL_SHARE:
 		return r->total;
 	case METRIC_SELF:
 	case METRIC_SELF_SHARE:
@@ -340,7 +368,7 @@ void report_share_cell(char *text, const struct profile *profile, size_t row,
 bool report_is_unknown(const struct profile *profile, size_t row, const struct metric *metric)
 {
 	const struct profile_row *r = &profile->row[row];
-	bool total = metric->kind == METRIC_TOTAL ||
+	bool total = metric->kind == METRIC_TOTAL || metric->kind == METRIC_TOTAL_SHARE ||
 		     (metric->time && metric->kind == METRIC_COUNTER_TOTAL);
 	bool self = metric->kind == METRIC_SELF || metric->kind == METRIC_SELF_SHARE ||
 		    (metric->time && metric->kind == METRIC_COUNTER_SELF);
@@ -370,7 +398,8 @@ bool report_is_uncertain(const struct profile *profile, size_t row,
 			     profile_total(profile, row, COUNTERS_UNKNOWN_CPU) :
 			     profile_self(profile, row, COUNTERS_UNKNOWN_CPU)))
 		return true;
-	if (metric->kind == METRIC_TOTAL || report_is_spread(metric) || metric->time)
+	if (metric->kind == METRIC_TOTAL || metric->kind == METRIC_TOTAL_SHARE ||
+	    report_is_spread(metric) || metric->time)
 		return r->untimed || r->inferred;
 	return (metric->kind == METRIC_SELF || metric->kind == METRIC_SELF_SHARE) &&
 	       (r->untimed || r->self_inferred);

@@ -28,9 +28,9 @@ static int set_width(void *at, const struct cli_option *option, const char *valu
 }
 
 static const struct cli_option by_options[] = {
-	/* The words are in the order of enum profile_by, then REPORT_BY_INTERVAL. */
-	{ .name = "by", .value = "function|thread|process|hart|interval",
-	  .help = "show one table for everything (default), or one for each thread, process or hart; or, of a trace with instruction trace and records, what was counted from one record of a thread to its next, and which functions ran there",
+	/* The words are in the order of enum profile_by, then REPORT_BY_INTERVAL and _CPU. */
+	{ .name = "by", .value = "function|thread|process|hart|interval|cpu",
+	  .help = "show one table for everything (default), or one for each thread, process or hart (cpu is the same); or, of a trace with instruction trace and records, what was counted from one record of a thread to its next, and which functions ran there",
 	  .set = cli_word, .offset = offsetof(struct report_options, by) },
 	{ .name = NULL }
 };
@@ -45,8 +45,8 @@ const struct cli_option report_table_options[] = {
 	{ .name = "top", .value = "N", .help = "show only the first N lines of each table",
 	  .set = cli_number, .offset = offsetof(struct report_options, top),
 	  .least = 1, .most = 1000000 },
-	{ .name = "columns", .value = "LIST", .words = "avg|min|max|p50|p90|p95|p99",
-	  .help = "also show, separated by commas: the average, minimum and maximum time of a call, a percentile (p1 to p99), or the ratio of two counters, as in instructions/cycles",
+	{ .name = "columns", .value = "LIST", .words = "total%|avg|min|max|p50|p90|p95|p99|ipc|mpki",
+	  .help = "also show, separated by commas: the total as a share of all time (total%), the average, minimum and maximum time of a call, a percentile (p1 to p99), or the ratio of two counters, as in instructions/cycles; ipc is short for that ratio, and mpki shows cache-misses per 1000 instructions",
 	  .set = report_set_columns, .offset = offsetof(struct report_options, columns) },
 	{ .name = "width", .value = "N",
 	  .help = "width of the output in columns; longer names are cut (default: the terminal's width; 80 for a file or pipe, where names are not cut)",
@@ -228,9 +228,11 @@ static bool add_line(struct table *table, size_t row, int sort)
 	char name[NAME_SIZE];
 	unsigned int i;
 
+	/* A total includes callees, so its share is that of all self times. */
 	for (i = 0; i < table->metrics; i++)
-		table->sum[i] += report_value(table->profile, row,
-					      &table->metric[i]);
+		table->sum[i] += table->metric[i].kind == METRIC_TOTAL_SHARE ?
+				 table->profile->row[row].self :
+				 report_value(table->profile, row, &table->metric[i]);
 	profile_name(table->profile, row, name, sizeof(name));
 	if (!report_wanted(table->options, name))
 		return true;
@@ -586,6 +588,8 @@ static int command_report(int argc, char **argv)
 			       argc, argv);
 	if (result)
 		return result;
+	if (options.by == REPORT_BY_CPU)
+		options.by = PROFILE_BY_HART;
 	if (options.runs && !options.diff.count)
 		return usage_error("--runs says how --diff reads the traces: it needs --diff");
 	if (options.diff.count && options.by != PROFILE_BY_FUNCTION)

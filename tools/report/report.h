@@ -23,6 +23,7 @@ enum metric_kind {
 	METRIC_TOTAL,
 	METRIC_SELF,
 	METRIC_SELF_SHARE,
+	METRIC_TOTAL_SHARE,
 	METRIC_SAMPLES,
 	METRIC_SAMPLES_SHARE,
 	METRIC_SAMPLES_TOTAL,
@@ -42,6 +43,7 @@ struct metric {
 	bool			time;		/* the counter is a time on or off the CPU */
 	unsigned int		counter;	/* counter's column, or quantile's percentage */
 	unsigned int		under;		/* a ratio's second counter */
+	unsigned int		times;		/* factor of a ratio */
 	unsigned int		width;
 	const char		*over;		/* first line of the heading */
 	const char		*name;
@@ -81,6 +83,8 @@ struct report_options {
 
 /* This value follows those of enum profile_by. */
 #define REPORT_BY_INTERVAL	(PROFILE_BY_HART + 1)
+/* Another word for PROFILE_BY_HART. */
+#define REPORT_BY_CPU		(REPORT_BY_INTERVAL + 1)
 
 /* Values of --format, in the order of its words. */
 enum report_format {
@@ -227,7 +231,8 @@ static inline bool report_is_time(const struct metric *metric)
 /** report_is_share() - whether a number is a percentage, which csv omits */
 static inline bool report_is_share(const struct metric *metric)
 {
-	return metric->kind == METRIC_SELF_SHARE || metric->kind == METRIC_SAMPLES_SHARE;
+	return metric->kind == METRIC_SELF_SHARE || metric->kind == METRIC_TOTAL_SHARE ||
+	       metric->kind == METRIC_SAMPLES_SHARE;
 }
 
 /** report_cell() - format a number as text, for tables or csv */
