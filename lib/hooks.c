@@ -342,6 +342,7 @@ PERF_LOCAL struct perf_lane *prepare(struct perf_thread *thread, uint64_t *now,
 		*loss = lane ? LOSS(refused) : LOSS(threads);
 		if (!lane || is_refused(thread))
 			return NULL;
+		*loss = LOSS(threads);
 
 		/*
 		 * From now on, a context that interrupts this one, or a thread that wants the

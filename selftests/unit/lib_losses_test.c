@@ -239,6 +239,33 @@ static void wait_for_room_in(struct sifive_trace *trace)
 	sifive_trace_write(trace);
 }
 
+static void *wait_within_pause(void *trace)
+{
+	mock_rseq.cpu_id = 1;
+	sifive_trace_write(trace);
+	mock_naps = 0;
+	wait_for_room_in(trace);
+	/* The end of the pause writes the other thread's header. */
+	*(uint8_t *)(uintptr_t)perf_self->lane->full = 0;
+	return NULL;
+}
+
+/* The thread can read the counters, so its record is not a refused one. */
+TEST_F(losses, count_a_record_that_waits_for_room_until_a_pause)
+{
+	pthread_t thread;
+
+	ON();
+	mock_naps = 0;
+	ASSERT_EQ(0, pthread_create(&thread, NULL, wait_within_pause, self->trace));
+	while (!*(volatile unsigned int *)&mock_naps)
+		sched_yield();
+	ASSERT_EQ(0, dump_to_nowhere(self->trace));
+	ASSERT_EQ(0, pthread_join(thread, NULL));
+	EXPECT_EQ(0, perf_losses()->refused);
+	LOST(1, 0);
+}
+
 static pthread_barrier_t steps;
 
 /* A thread in a call that does not end. */
