@@ -123,6 +123,7 @@ run drops sifive-trace record -b 1M --on-full drop -o drops.rtd -C 0 $p/pieces 8
 run waits-slows sifive-trace record -C 0 -o waits-slows.rtd --on-full wait $p/pieces 80 slows
 kills waits wait
 run waits-limit sifive-trace record -o waits-limit.rtd -b 64k --on-full wait --size 100k $p/pieces 40 races
+run wrong-drop sifive-trace record -o wrong-drop.rtd -b 64k --on-full drop $p/plain
 run wrong-wait sifive-trace record -o wrong-wait.rtd -b 32k --on-full wait $p/plain
 run usual sifive-trace record -o usual.rtd -b 64k $p/pieces 40 waits
 run drained-static sifive-trace record -C 0 -i 100us -o drained-static.rtd -b 16k $p/busy-static 4000
@@ -537,6 +538,7 @@ count, programs = collections.Counter(), {'busy', 'busy-static'}
 for row in csv.DictReader(open(sys.argv[1])):
     thread = row['thread'].partition('/')[0]
     count[thread] += int(row['samples'])
+refused wrong-drop 125 "DROP needs a buffer of 1048576 bytes or more" "--on-full drop: the minimum of -b is reported"
     count['wrong'] += row['function'] == 'busy' and thread not in programs
 print('#', dict(count))
 sys.exit(count['wrong'] or min(count[name] for name in programs) < 20)

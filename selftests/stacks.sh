@@ -30,7 +30,7 @@ for name in deep deep-static deep-stripped; do rec $name -i 500us -g dwarf $p/$n
 rec all -a -i 500us -g dwarf $p/deep
 rec children --children -i 500us -g dwarf sh -c "$p/deep; $p/deep"
 rec full --on-full stop -b 64k -i 500us -g dwarf $p/deep
-rec drop --on-full drop -b 64k -i 500us -g dwarf $p/deep
+rec drop --on-full drop -b 1M -i 500us -g dwarf $p/deep
 rec ring --ring -b 64k -i 500us -g dwarf $p/deep-static
 rec period -c 1000000 -g dwarf $p/deep
 rec short -i 500us -g dwarf,256 $p/deep

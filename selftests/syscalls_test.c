@@ -21,7 +21,7 @@
 #define BUFFER		1048576
 
 /* Size of a drained capture's buffer. */
-#define DRAINED		65536
+#define DRAINED		0x100000
 #define LOSSES		10
 
 /* Number of times that each call is made. */

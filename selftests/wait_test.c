@@ -668,6 +668,10 @@ TEST_F(wait, needs_drained_buffer_of_minimum_size)
 	config.flags = SIFIVE_TRACE_CONFIG_DROP;
 	EXPECT_EQ(-EINVAL, trace_config(self->s.fd, &config));
 	EXPECT_NE(NULL, strstr(trace_message(self->s.fd), "DROP needs DRAIN"));
+	config.flags |= SIFIVE_TRACE_CONFIG_DRAIN;
+	config.buffer = 0xfffff;
+	EXPECT_EQ(-EINVAL, trace_config(self->s.fd, &config));
+	EXPECT_NE(NULL, strstr(trace_message(self->s.fd), "DROP needs a buffer of 1048576"));
 }
 
 TRACE_HARNESS_MAIN

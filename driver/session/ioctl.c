@@ -18,11 +18,20 @@
 
 #include "session.h"
 
+/*
+ * Minimum size of a sink with WAIT, and with DROP: programs learn only some time after a sink has
+ * become full that they must drop records, and nothing makes their stores wait until then.
+ */
+#define LEAST_WAIT	SZ_64K
+#define LEAST_DROP	SZ_1M
+
 /* Check the flags that determine what happens when a drained sink has no room. */
 static int check_room(const struct sifive_trace_config *config, struct sft_why *why)
 {
 	const u32 both = SIFIVE_TRACE_CONFIG_WAIT | SIFIVE_TRACE_CONFIG_DROP;
-	const char *what = config->flags & SIFIVE_TRACE_CONFIG_WAIT ? "WAIT" : "DROP";
+	const bool wait = config->flags & SIFIVE_TRACE_CONFIG_WAIT;
+	const u32 least = wait ? LEAST_WAIT : LEAST_DROP;
+	const char *what = wait ? "WAIT" : "DROP";
 
 	if (!(config->flags & both))
 		return 0;
@@ -32,8 +41,9 @@ static int check_room(const struct sifive_trace_config *config, struct sft_why *
 		return sft_fail(why, -EINVAL, "%s needs DRAIN", what);
 	if (config->flags & SIFIVE_TRACE_CONFIG_OVERFLOW)
 		return sft_fail(why, -EINVAL, "%s and OVERFLOW cannot be combined", what);
-	if (config->buffer < SZ_64K)
-		return sft_fail(why, -EINVAL, "%s needs a buffer of 65536 bytes or more", what);
+	if (config->buffer < least)
+		return sft_fail(why, -EINVAL, "%s needs a buffer of %u bytes or more", what,
+				least);
 	return 0;
 }
 

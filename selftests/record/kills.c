@@ -170,8 +170,9 @@ static pid_t run(char *const *argv, const char *output)
 static pid_t record(const char *trace, const char *how, bool tree)
 {
 	char **argv = (char *[]){
-		"sifive-trace", "record", "-q", "-b", "64k", "--on-full", (char *)how, "-o",
-		(char *)trace, tree ? "--children" : RECORD "soak", tree ? RECORD "tree" : "1",
+		"sifive-trace", "record", "-q", "-b", strcmp(how, "drop") ? "64k" : "1M",
+		"--on-full", (char *)how, "-o", (char *)trace,
+		tree ? "--children" : RECORD "soak", tree ? RECORD "tree" : "1",
 		tree ? "fork" : NULL, "20", NULL,
 	};
 
