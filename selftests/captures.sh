@@ -206,6 +206,11 @@ unbind 11000000.trace; run none sifive-trace info
 board nofunnel -- '
 run sinks sifive-trace record -o sinks.rtd -b 64k $p/pieces 40
 mv /dev/sifive-trace.1 /tmp
+sifive-trace record -b 1M --on-full wait -o unbound.rtd $p/soak 100000 >unbound.txt 2>unbound.err & command=$!
+until [ -s unbound.rtd ]; do sleep 0.1; done
+kill -STOP $command; unbind 11001000.trace
+kill -CONT $command; kill $(pidof soak); wait $command; echo $? >unbound.rc
+echo 11001000.trace >/sys/bus/platform/drivers/sifive-trace-encoder/bind
 run stops-node sifive-trace record -o stops-node.rtd -b 1M $p/plain
 '
 [ "$({ calls sinks.0; calls sinks.1; } | awk '{ n[$1] += $2 } END { print n["work"] }')" = 20440 ]
@@ -313,6 +318,10 @@ finds none 1 "is loaded, but found no trace encoder" \
 
 # ---- what programs load ----------------------------------------------------------
 
+says unbound "a trace component was bound or unbound, which has ended the recording" \
+	"a component that is unbound while the recorder is stopped is reported"
+! grep -q "another session" "$out/unbound.err" && [ "$(calls unbound | grep -c leaf)" = 1 ]
+result $? "unbound: no other session is reported, and the trace can be read"
 status maps 5 "-a: a program that loads code very often runs to its end"
 sampled maps busy 20 "-a: samples in the code that this program loads last have names"
 ! grep -q missed "$out/maps.err"

@@ -189,6 +189,16 @@ TEST_F(rescue, numbers_of_another_session_are_not_reported)
 	EXPECT_EQ(0, losses);
 }
 
+TEST_F(rescue, unbound_component_is_not_another_session)
+{
+	self->mark.buffer = 1;
+	EXPECT_EQ(1, capture_drained(&self->drain, &self->mark, &self->finished));
+	EXPECT_NE(NULL, strstr(reported, "a trace component was bound or unbound"));
+	EXPECT_EQ(NULL, strstr(reported, "another session"));
+	EXPECT_NE(NULL, strstr(reported, INCOMPLETE));
+	EXPECT_EQ(0, losses);
+}
+
 TEST_F(rescue, bytes_are_kept_if_the_device_is_gone)
 {
 	device = "gone";

@@ -232,6 +232,12 @@ static int keep_bytes(const struct drain *drain)
 	return 1;
 }
 
+/* Whether the driver has freed the capture, which no other session has replaced. */
+static bool was_freed(const struct sifive_trace_status *status, const struct drain *drain)
+{
+	return status->capture == drain->capture && !status->buffer;
+}
+
 int capture_drained(struct drain *drain, const struct capture_mark *mark, bool *finished)
 {
 	struct sifive_trace_status status = { .capture = mark->capture };
@@ -241,7 +247,9 @@ int capture_drained(struct drain *drain, const struct capture_mark *mark, bool *
 
 	*finished = !machine_side_car();
 	if (fd < 0 || status.capture != drain->capture) {
-		if (status.capture != mark->capture)
+		if (was_freed(&status, drain))
+			report("a trace component was bound or unbound, which has ended the recording: the rest of the program's records is lost: record again");
+		else if (status.capture != mark->capture)
 			report("another session has configured the trace hardware: the rest of the program's records is lost");
 		if (fd >= 0)
 			close(fd);
