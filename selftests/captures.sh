@@ -148,6 +148,15 @@ run limit-samples sifive-trace record -C 0 -i 100us -o limit-samples.rtd -b 64k 
 run limit-time sifive-trace record -a -C 0 -i 1ms -o limit-time.rtd -b 64k --on-full drain --time 1s $p/busy 1000 /tmp/limit
 run progress $p/terminal sifive-trace record -a -C 0 -i 1ms -o progress.rtd --on-full drain $p/busy 3000
 run no-progress $p/terminal sifive-trace record -q -a -C 0 -i 1ms -o no-progress.rtd --on-full drain $p/busy 3000
+# shown HOW WORDS: record on a terminal, and stop the recorder now and then until it shows WORDS.
+shown() {
+	$p/terminal sifive-trace record -b 1M --on-full $1 -o /tmp/progress-$1.rtd $p/soak 100000 >progress-$1.txt & terminal=$!
+	until [ -s /tmp/progress-$1.rtd ]; do sleep 0.1; done
+	command=$(pidof sifive-trace)
+	until grep -q "$2" progress-$1.txt; do kill -STOP $command; sleep 1; kill -CONT $command; sleep 2; done
+	kill $command; wait $terminal; rm /tmp/progress-$1.rtd*
+}
+shown drop "records dropped"; shown wait "waited [0-9.]*[1-9]"
 run wrong-limit sifive-trace record -o wrong-limit.rtd --on-full stop --size 1M $p/plain
 run wrong-sram-limit sifive-trace record -o wrong-sram-limit.rtd --sink sram --time 1s $p/plain
 run wrong-size-limit sifive-trace record -o wrong-size-limit.rtd -b 1k --time 1s $p/plain
@@ -197,6 +206,11 @@ rec maps-apart -a --ring -C 1 $p/maps apart 5000 $p/busy 2000
 rec maps-lost -a -C 1 $p/maps stopped 10000 $p/busy 2000
 
 unbind() { echo $1 >/sys/bus/platform/drivers/sifive-trace-encoder/unbind; }
+sifive-trace record -b 1M --on-full wait -o unbound.rtd $p/soak 100000 >unbound.txt 2>unbound.err & command=$!
+until [ -s unbound.rtd ]; do sleep 0.1; done
+kill -STOP $command; unbind 11001000.trace
+kill -CONT $command; kill $(pidof soak); wait $command; echo $? >unbound.rc
+echo 11001000.trace >/sys/bus/platform/drivers/sifive-trace-encoder/bind
 unbind 11001000.trace
 run gone sifive-trace info; run goneonly taskset 2 sifive-trace info
 run without taskset 1 sifive-trace info
@@ -206,11 +220,6 @@ unbind 11000000.trace; run none sifive-trace info
 board nofunnel -- '
 run sinks sifive-trace record -o sinks.rtd -b 64k $p/pieces 40
 mv /dev/sifive-trace.1 /tmp
-sifive-trace record -b 1M --on-full wait -o unbound.rtd $p/soak 100000 >unbound.txt 2>unbound.err & command=$!
-until [ -s unbound.rtd ]; do sleep 0.1; done
-kill -STOP $command; unbind 11001000.trace
-kill -CONT $command; kill $(pidof soak); wait $command; echo $? >unbound.rc
-echo 11001000.trace >/sys/bus/platform/drivers/sifive-trace-encoder/bind
 run stops-node sifive-trace record -o stops-node.rtd -b 1M $p/plain
 '
 [ "$({ calls sinks.0; calls sinks.1; } | awk '{ n[$1] += $2 } END { print n["work"] }')" = 20440 ]
@@ -309,6 +318,10 @@ refused heldrecord 125 "no counter that can count it is free" "record: a lack of
 finds older 1 "the module has interface version 3, this command needs 4" "the same version" "a module with another interface version is reported"
 finds gone 0 "CPU 1: no encoder: nothing is recorded there" "taskset -c 0 PROGRAM" \
 	"a CPU without an encoder is reported"
+says unbound "a trace component was bound or unbound, which has ended the recording" \
+	"a component that is unbound while the recorder is stopped is reported"
+! grep -q "another session" "$out/unbound.err" && [ "$(calls unbound | grep -c leaf)" = 1 ]
+result $? "unbound: no other session is reported, and the trace can be read"
 finds goneonly 1 "no CPU that this process may run on has an encoder" "taskset" \
 	"a process that may run only on a CPU without an encoder is reported"
 ! grep '^note\|^PROBLEM' "$out/without.txt" | grep -vq 'trace@11001000 is not bound'
@@ -318,10 +331,6 @@ finds none 1 "is loaded, but found no trace encoder" \
 
 # ---- what programs load ----------------------------------------------------------
 
-says unbound "a trace component was bound or unbound, which has ended the recording" \
-	"a component that is unbound while the recorder is stopped is reported"
-! grep -q "another session" "$out/unbound.err" && [ "$(calls unbound | grep -c leaf)" = 1 ]
-result $? "unbound: no other session is reported, and the trace can be read"
 status maps 5 "-a: a program that loads code very often runs to its end"
 sampled maps busy 20 "-a: samples in the code that this program loads last have names"
 ! grep -q missed "$out/maps.err"
@@ -462,6 +471,8 @@ missing=$(sed -nE 's/.*: (at least )?([0-9]+) bytes are missing in [0-9]+ places
 result $? "drained-stops: the number of missing bytes is reported"
 meta drained-stops "m['coverage']['gaps'] > 0 and m['coverage']['gap_bytes'] == ${missing:-0}" \
 	"drained-stops: the side-car file contains the number of missing bytes"
+meta drained-stops "sum(g['bytes'] for g in m['coverage']['missing']) == ${missing:-0} and all(g['begin'] < g['end'] for g in m['coverage']['missing'])" \
+	"drained-stops: the side-car file contains when the gap began and ended"
 losses drained-stops 1
 host report "$out/drained-stops.rtd" | grep -q "^Trace .*; $missing bytes are missing in"
 result $? "drained-stops: report prints the number of missing bytes"
@@ -502,6 +513,10 @@ result $? "--on-full drop: recorded records and reported losses add up to all re
 result $? "--on-full drop: the trace shows the number of missing records where records resume"
 meta drops "m['lost']['dropped'] == ${dropped:-0} and m['coverage']['gaps'] == 0 and m['coverage']['fulls'] > 0 and m['coverage']['full_ns'] > 0" \
 	"--on-full drop: no byte was overwritten, and the side-car file contains the time for which the buffer had no room"
+meta drops "sum(g['dropped'] for g in m['coverage']['missing']) == ${dropped:-0} and 0 < sum(g['end'] - g['begin'] for g in m['coverage']['missing']) <= 1.01 * m['coverage']['full_ns'] * m['ts_hz'] / 1e9" \
+	"--on-full drop: the side-car file contains when the gap began and ended, and the number of records dropped in it"
+command report "$out/drops.rtd" 2>&1 >/dev/null | grep -qE ": from [0-9.]+ s to [0-9.]+ s: [0-9]+ records dropped"
+result $? "--on-full drop: report prints when records were dropped"
 says drops "records while the buffer had no room" "--on-full drop: the dropped records are reported"
 
 status waits-slows 3 "--on-full wait: the program continues when the recorder resumes"
@@ -510,11 +525,20 @@ result $? "--on-full wait: a slow recorder loses no call"
 losses waits-slows 0
 meta waits-slows 'm["coverage"]["gaps"] == 0 and m["coverage"]["waits"] > 0 and m["coverage"]["waited_ns"] > 50000000' \
 	"--on-full wait: the side-car file contains the time that the program waited"
+host report --json "$out/waits-slows.rtd" | python3 -c 'import json, sys
+report, meta = json.load(sys.stdin), json.load(open(sys.argv[1]))
+span = report["traces"][0]["coverage"]["trace_seconds"] - 0.9 * meta["coverage"]["waited_ns"] / 1e9
+rows = report["rows"]
+print("#", span, [(row["function"], row["total"], row["self"]) for row in rows])
+sys.exit(not (len(rows) == 3 and sum(float(row["self"] or 0) for row in rows) <= span and
+              all(float(row["total"]) <= span for row in rows)))' "$out/waits-slows.rtd.meta"
+result $? "--on-full wait: no function's time includes the time that the program waited"
 says waits-slows "the program waited for this command " "--on-full wait: the command reports that the program waited"
 status waits-kills 137 "--on-full wait: the exit status shows that the recorder was killed"
 made waits-kills work $((20 * 511)) "--on-full wait: earlier records can be read"
 status waits-limit 3 "--on-full wait: the program continues after a limit"
 says waits-limit "is reached: nothing more is recorded" "--on-full wait: a limit is reported"
+refused wrong-drop 125 "DROP needs a buffer of 1048576 bytes or more" "--on-full drop: the minimum of -b is reported"
 refused wrong-wait 125 "WAIT needs a buffer of 65536 bytes or more" "--on-full wait: the minimum of -b is reported"
 status usual 3 "without --on-full: the command returns the program's exit status"
 [ "$(calls usual)" = "$(printf 'main 1\npiece 40\nwork 20440')" ]
@@ -547,7 +571,6 @@ count, programs = collections.Counter(), {'busy', 'busy-static'}
 for row in csv.DictReader(open(sys.argv[1])):
     thread = row['thread'].partition('/')[0]
     count[thread] += int(row['samples'])
-refused wrong-drop 125 "DROP needs a buffer of 1048576 bytes or more" "--on-full drop: the minimum of -b is reported"
     count['wrong'] += row['function'] == 'busy' and thread not in programs
 print('#', dict(count))
 sys.exit(count['wrong'] or min(count[name] for name in programs) < 20)
@@ -585,6 +608,10 @@ losses limit-samples $?
 grep -qE $'\r[0-9.]+ MB, [0-9.]+ MB/s, 0 bytes lost' "$out/progress.txt" &&
 	! grep -qE 'MB|lost' "$out/no-progress.txt"
 result $? "--on-full drain: a terminal shows the progress unless -q is given"
+grep -qE $'\r[0-9.]+ MB, [0-9.]+ MB/s, [0-9]+ bytes lost, [1-9][0-9]* records dropped, no room for [0-9.]+ s' "$out/progress-drop.txt"
+result $? "--on-full drop: a terminal shows the number of dropped records, and how long the buffer had no room"
+grep -qE $'\r[0-9.]+ MB, [0-9.]+ MB/s, [0-9]+ bytes lost, waited [0-9.]+ s, no room for [0-9.]+ s' "$out/progress-wait.txt"
+result $? "--on-full wait: a terminal shows how long the program waited"
 refused wrong-limit 2 "--size and --time need --on-full drain, wait or drop" "--size is refused without draining"
 refused wrong-sram-limit 2 "--size and --time need --on-full drain, wait or drop" "--time is refused with SRAM"
 refused wrong-size-limit 125 "draining needs a buffer of 4096 bytes or more" "--time: the minimum of -b is reported"

@@ -20,6 +20,7 @@ int main(int argc, char **argv)
 		execvp(argv[1], argv + 1);
 		_exit(127);
 	}
+	setvbuf(stdout, NULL, _IONBF, 0);
 	/* read() fails with EIO once no process has the terminal open. */
 	while ((got = read(terminal, text, sizeof(text))) > 0)
 		fwrite(text, 1, (size_t)got, stdout);

@@ -391,6 +391,41 @@ TEST_F(command, every_command_reports_gaps)
 	EXPECT_EQ(1, self->status);
 }
 
+/* Times wrap like the trace's. */
+TEST_F(command, gaps_are_listed_with_their_times)
+{
+	char meta[1024], said[128];
+	uint64_t begin, end;
+	int used, i;
+
+	make(self, BEGUN);
+	end = self->gen.now;
+	begin = end - 15;
+	used = snprintf(meta, sizeof(meta),
+			"{\"srcbits\":0,\"ts_hz\":10,\"lost\":{\"dropped\":7},\"coverage\":{\"gaps\":4,"
+			"\"missing\":[{\"begin\":%" PRIu64 ",\"end\":%" PRIu64 ",\"bytes\":0,\"dropped\":7},"
+			"{\"bytes\":100,\"dropped\":0}", begin + (UINT64_C(1) << 40), end);
+	for (i = 0; i < 3; i++)
+		used += snprintf(meta + used, sizeof(meta) - (size_t)used, ",{\"bytes\":1}");
+	snprintf(meta + used, sizeof(meta) - (size_t)used, "]}}");
+	write_file("trace.rtd.meta", meta, strlen(meta));
+	run(self, "report trace.rtd");
+	snprintf(said, sizeof(said), "trace.rtd: from %.6f s to %.6f s: 7 records dropped\n",
+		 (double)begin / 10, (double)end / 10);
+	EXPECT_NE(NULL, strstr(self->err, said)) {
+		TH_LOG("%s", self->err);
+	}
+	EXPECT_NE(NULL, strstr(self->err, "at an unknown time: 100 bytes overwritten\n"));
+	EXPECT_NE(NULL, strstr(self->err, "1 more gaps: report --json lists them\n"));
+	run(self, "report -q --json trace.rtd");
+	snprintf(said, sizeof(said),
+		 "\"missing\":[{\"bytes\":0,\"dropped\":7,\"begin\":%.9f,\"end\":%.9f},{\"bytes\":100,\"dropped\":0},",
+		 (double)begin / 10, (double)end / 10);
+	EXPECT_NE(NULL, strstr(self->out, said)) {
+		TH_LOG("%s", self->out);
+	}
+}
+
 /* The user requested the limit, so a record that is cut off there is not a loss. */
 TEST_F(command, recording_limit_is_not_a_loss)
 {

@@ -338,4 +338,56 @@ TEST_F(drain, piece_has_no_numbers_of_another_session)
 	EXPECT_EQ(0, system(command));
 }
 
+/* ---- when data was lost -------------------------------------------------------- */
+
+TEST_F(drain, drops_are_listed_with_begin_end_and_number)
+{
+	struct sifive_trace_status now = { .fulls = 1, .full_ns = 300 };
+	struct gaps_room room = { .looked = 500 };
+	struct gaps_entry gap;
+
+	now.flags = SIFIVE_TRACE_STATUS_WAITING;
+	EXPECT_FALSE(gaps_room(&room, &now, 2, 1000, false, &gap));
+	now.flags = 0;
+	now.full_ns = 800;
+	EXPECT_TRUE(gaps_room(&room, &now, 5, 2000, false, &gap));
+	EXPECT_EQ(700, gap.begin);
+	EXPECT_EQ(1500, gap.end);
+	EXPECT_EQ(5, gap.dropped);
+	EXPECT_FALSE(gaps_room(&room, &now, 5, 2100, false, &gap));
+	/* The buffer was full for a short time between two looks. */
+	now.fulls = 2;
+	now.full_ns = 900;
+	EXPECT_TRUE(gaps_room(&room, &now, 9, 3000, false, &gap));
+	EXPECT_EQ(2100, gap.begin);
+	EXPECT_EQ(3000, gap.end);
+	EXPECT_EQ(4, gap.dropped);
+	/* Records that wait are not lost. */
+	now.fulls = 3;
+	now.full_ns = 1000;
+	EXPECT_FALSE(gaps_room(&room, &now, 9, 4000, true, &gap));
+}
+
+TEST_F(drain, lost_bytes_are_listed_and_the_list_is_bounded)
+{
+	static struct gaps gaps;
+	struct sifive_trace_sink sink = { .gap_begin = 10, .gap_end = 20 };
+	unsigned int i;
+
+	for (i = 0; i < GAPS_MAX + 6; i++) {
+		sink.gaps++;
+		sink.lost += 3;
+		sink.gap_end++;
+		gaps_sink(&gaps, &sink);
+	}
+	sink.lost += 2;
+	gaps_sink(&gaps, &sink);
+	EXPECT_EQ(GAPS_MAX, gaps.count);
+	EXPECT_EQ(3, gaps.gap[0].bytes);
+	EXPECT_EQ(10, gaps.gap[0].begin);
+	EXPECT_EQ(21, gaps.gap[0].end);
+	EXPECT_EQ(7 * 3 + 2, gaps.gap[GAPS_MAX - 1].bytes);
+	EXPECT_EQ(sink.gap_end, gaps.gap[GAPS_MAX - 1].end);
+}
+
 TEST_HARNESS_MAIN

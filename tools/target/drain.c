@@ -130,6 +130,7 @@ void drain_limit(struct drain *d, uint64_t most, uint64_t time, bool wait, bool 
 	d->wait = wait;
 	d->quiet = quiet;
 	d->shown = perf_device_now();
+	d->room.looked = d->shown;
 	d->until = time ? d->shown + time : 0;
 	d->progress = !quiet && isatty(STDERR_FILENO);
 }
@@ -298,6 +299,18 @@ static void copy_sinks(struct drain *d, unsigned int reads)
 				break;
 }
 
+/* Shows what happened while the buffer had no room: records were dropped, or threads waited. */
+static void show_room(const struct drain *d, const struct sifive_trace_status *status)
+{
+	struct sifive_trace_losses losses = { .size = sizeof(losses) };
+
+	if (!ioctl(d->control, SIFIVE_TRACE_IOC_LOSSES, &losses) && losses.dropped)
+		fprintf(stderr, ", %" PRIu64 " records dropped", (uint64_t)losses.dropped);
+	if (status->waits)
+		fprintf(stderr, ", waited %.1f s", (double)status->waited / 1e9);
+	fprintf(stderr, ", no room for %.1f s", (double)status->full_ns / 1e9);
+}
+
 /* Shows a progress line, which the program's output overwrites. */
 static void show(struct drain *d)
 {
@@ -312,7 +325,7 @@ static void show(struct drain *d)
 		(double)(bytes - d->shown_bytes) * 1e3 / (double)(now - d->shown),
 		d->live ? (uint64_t)status.lost : 0);
 	if (d->live && d->wait)
-		fprintf(stderr, ", waited %.1f s", (double)status.waited / 1e9);
+		show_room(d, &status);
 	fputs("\033[K\r", stderr);
 	d->shown = now;
 	d->shown_bytes = bytes;
@@ -324,12 +337,35 @@ static void hide(const struct drain *d)
 		fputs("\r\033[K", stderr);
 }
 
+void drain_look(struct drain *d, bool last)
+{
+	struct sifive_trace_status status = { .size = sizeof(status) };
+	struct sifive_trace_losses losses = { .size = sizeof(losses) };
+	struct gaps_entry gap;
+	bool dropped;
+	uint32_t i;
+
+	if (ioctl(d->control, SIFIVE_TRACE_IOC_STATUS, &status) || status.capture != d->capture ||
+	    ioctl(d->control, SIFIVE_TRACE_IOC_LOSSES, &losses))
+		return;
+	dropped = gaps_room(&d->room, &status, losses.dropped, perf_device_now(), last, &gap);
+	for (i = 0; i < d->sinks; i++) {
+		struct sifive_trace_sink sink = { .size = sizeof(sink), .index = i };
+
+		if (dropped)
+			gaps_add(&d->sink[i].gaps, &gap);
+		if (status.gaps && !ioctl(d->control, SIFIVE_TRACE_IOC_SINK, &sink))
+			gaps_sink(&d->sink[i].gaps, &sink);
+	}
+}
+
 /* Ends copying at a limit, after which missing bytes are not a loss. */
 static void end(struct drain *d)
 {
 	uint32_t i;
 
 	hide(d);
+	drain_look(d, true);
 	for (i = 0; i < d->sinks; i++) {
 		struct sifive_trace_sink *last = &d->sink[i].last;
 
@@ -375,8 +411,10 @@ void drain_copy(struct drain *d)
 			drop(d);
 		return;
 	}
-	if (d->live)
+	if (d->live) {
+		drain_look(d, false);
 		copy_sinks(d, READS);
+	}
 	show(d);
 	if (room(d) < LEAST || (d->until && perf_device_now() >= d->until))
 		end(d);
@@ -390,6 +428,8 @@ void drain_rest(struct drain *d)
 	copy_sinks(d, 0);
 	if (room(d) < LEAST)
 		end(d);
+	else
+		drain_look(d, true);
 }
 
 const char *drain_account(const struct drain *d, uint32_t index, struct sifive_trace_sink *sink)

@@ -14,6 +14,8 @@
 
 #include "lib/device.h"
 
+#include "gaps.h"
+
 struct cut;
 struct sidecar_state;
 
@@ -29,6 +31,7 @@ struct sidecar_state;
  * @cut:	follows the trace of a recording in pieces, otherwise NULL
  * @from:	the state at the beginning of the current piece
  * @piece:	number of the current piece
+ * @gaps:	when data was lost, since the current piece began
  */
 struct drain_sink {
 	int		device;
@@ -41,6 +44,7 @@ struct drain_sink {
 	struct cut	*cut;
 	struct sidecar_state *from;
 	unsigned int	piece;
+	struct gaps	gaps;
 };
 
 /**
@@ -65,6 +69,7 @@ struct drain_sink {
  * @progress:	show a line on the terminal
  * @shown:	time at which the line was last shown
  * @shown_bytes: number of bytes read at @shown
+ * @room:	when records are dropped
  */
 struct drain {
 	struct drain_sink	sink[PERF_MAX_SINKS];
@@ -88,6 +93,7 @@ struct drain {
 	bool			progress;
 	uint64_t		shown;
 	uint64_t		shown_bytes;
+	struct gaps_room	room;
 };
 
 /** drain_check() - return 0, or -1 with sifive_trace_error() if one of @sinks cannot be read */
@@ -126,6 +132,9 @@ const struct timespec *drain_event(const struct drain *drain, struct pollfd *eve
 
 /** drain_copy() - copy some or all available bytes; sets @over when a limit is reached */
 void drain_copy(struct drain *drain);
+
+/** drain_look() - add what was lost since the last call to the lists of gaps; @last: at the end */
+void drain_look(struct drain *drain, bool last);
 
 /** drain_rest() - copy all remaining bytes, after writing has stopped */
 void drain_rest(struct drain *drain);

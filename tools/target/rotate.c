@@ -162,6 +162,7 @@ int rotate_next(const struct drain *d, struct drain_sink *s)
 
 	look(d, s, &now, false);
 	end_piece(d, s, &now, true);
+	s->gaps.count = 0;
 	*s->from = now;
 	cut_begin(s->cut);
 	s->piece++;

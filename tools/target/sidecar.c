@@ -151,6 +151,16 @@ static void put_utc(const struct sifive_trace_sink *sink, struct output *out)
 			   (uint64_t)sink->time, (uint64_t)sink->time_ns + (uint64_t)ns);
 }
 
+/* Writes when data was lost. */
+static void put_gaps(const struct sifive_trace_sink *sink, const struct drain *drain,
+		     struct output *out)
+{
+	struct sifive_trace_info info = { .size = sizeof(info) };
+
+	if (!ioctl(drain->control, SIFIVE_TRACE_IOC_INFO, &info))
+		gaps_write(&drain->sink[sink->index].gaps, sink, info.ts_hz, info.ts_width, out);
+}
+
 /*
  * Writes how much of a run of @ran nanoseconds a sink contains or, if the sink is drained,
  * its file; @drain may be NULL.
@@ -174,8 +184,9 @@ static void put_coverage(const struct sifive_trace_sink *sink, uint64_t ran,
 		   (uint64_t)status->paused);
 	if (status->stalls)
 		put_format(out, ",\"stalls\":%u", status->stalls);
-	put_string(out, "},\n");
-	put_string(out, "\"clock_samples\":[");
+	if (drain)
+		put_gaps(sink, drain, out);
+	put_string(out, "},\n\"clock_samples\":[");
 	put_sample(sink->start_time, sink->start_ns, sink->start_within, out);
 	put_string(out, ",");
 	put_sample(sink->time, sink->time_ns, sink->time_within, out);

@@ -223,6 +223,30 @@ void coverage_json(const struct input *input, struct output *out)
 			   ",\"gaps\":%" PRIu64 ",\"gap_bytes\":%" PRIu64
 			   ",\"pauses\":%" PRIu64 ",\"paused_seconds\":%.9f",
 			   coverage->buffer, coverage->counters_lost,
+/* Writes when data was lost. */
+static void put_missing(const struct input *input, struct output *out)
+{
+	const struct meta_coverage *coverage = &input->meta.coverage;
+	uint64_t begin, end;
+	size_t i;
+
+	for (i = 0; i < coverage->listed; i++) {
+		const struct meta_gap *gap = &coverage->gap[i];
+
+		put_format(out, "%s{\"bytes\":%" PRIu64 ",\"dropped\":%" PRIu64,
+			   i ? "," : ",\"missing\":[", gap->bytes, gap->dropped);
+		end = cause_time(input, gap->end, trace_stats(input->trace)->last);
+		begin = cause_time(input, gap->begin, end);
+		if (gap->end && input->hz)
+			put_format(out, ",\"begin\":%.9f,\"end\":%.9f",
+				   (double)begin / (double)input->hz,
+				   (double)end / (double)input->hz);
+		put_char(out, '}');
+	}
+	if (i)
+		put_char(out, ']');
+}
+
 			   coverage_gaps(input), coverage_missing(input),
 			   coverage->pauses, (double)coverage->paused_ns / 1e9);
 	put_format(out, ",\"lost\":{\"signals\":%" PRIu64 ",\"threads\":%" PRIu64
@@ -240,6 +264,7 @@ void coverage_json(const struct input *input, struct output *out)
 	put_char(out, '}');
 	meta_part_json(&input->meta.part, ",", out);
 }
+	put_missing(input, out);
 
 void coverage_damage_json(const struct input *input, struct output *out)
 {

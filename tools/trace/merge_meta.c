@@ -246,6 +246,8 @@ static void merge_coverage(const struct merge *merge, struct json_object *to)
 	for (i = 0; flags[i]; i++)
 		add(to, flags[i], json_object_new_boolean(any(merge, flags[i])));
 	add(to, "bytes", json_object_new_uint64(merge->bytes));
+	/* Their times are those of their own trace's clock. */
+	json_object_object_del(to, "missing");
 }
 
 /* All times are converted to the base's clock, so its "utc" applies. */

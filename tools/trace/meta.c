@@ -23,6 +23,12 @@ struct reader {
 	char		*strings;	/* room for the next string */
 };
 
+/* A key, and the offset of its number in a struct. */
+struct number {
+	const char	*key;
+	size_t		offset;
+};
+
 static void complain(struct reader *reader, const char *key, const char *wanted)
 {
 	if (reader->complaints++ < COMPLAINTS_MAX)
@@ -126,8 +132,7 @@ static void set_number(struct reader *reader, struct json_object *object,
 	complain(reader, key, wanted);
 }
 
-static void set_id(struct reader *reader, struct json_object *object,
-		   const char *key, int64_t *id)
+static void set_id(struct reader *reader, struct json_object *object, const char *key, int64_t *id)
 {
 	struct json_object *value = get(object, key);
 	uint64_t number;
@@ -140,8 +145,7 @@ static void set_id(struct reader *reader, struct json_object *object,
 		complain(reader, key, "an id");
 }
 
-static void set_bool(struct reader *reader, struct json_object *object,
-		     const char *key, bool *flag)
+static void set_bool(struct reader *reader, struct json_object *object, const char *key, bool *flag)
 {
 	struct json_object *value = get(object, key);
 
@@ -245,8 +249,7 @@ static const char **read_strings(struct reader *reader, struct json_object *obje
 	return string;
 }
 
-static void read_sources(struct reader *reader, struct json_object *object,
-			 struct meta *meta)
+static void read_sources(struct reader *reader, struct json_object *object, struct meta *meta)
 {
 	struct json_object *array, *from;
 	size_t count, i;
@@ -267,8 +270,7 @@ static void read_sources(struct reader *reader, struct json_object *object,
 	}
 }
 
-static void read_counters(struct reader *reader, struct json_object *object,
-			  struct meta *meta)
+static void read_counters(struct reader *reader, struct json_object *object, struct meta *meta)
 {
 	struct json_object *array, *from;
 	size_t count, i;
@@ -298,8 +300,7 @@ static void read_counters(struct reader *reader, struct json_object *object,
 	}
 }
 
-static void read_threads(struct reader *reader, struct json_object *object,
-			 struct meta *meta)
+static void read_threads(struct reader *reader, struct json_object *object, struct meta *meta)
 {
 	struct json_object *array, *from;
 	size_t count, i;
@@ -382,8 +383,7 @@ static void read_in(struct reader *reader, struct json_object *object, struct me
 	to->ins = meta->ins - to->in;
 }
 
-static void read_objects(struct reader *reader, struct json_object *object,
-			 struct meta *meta)
+static void read_objects(struct reader *reader, struct json_object *object, struct meta *meta)
 {
 	struct json_object *array, *from;
 	size_t count, i;
@@ -481,23 +481,55 @@ static void read_rest(struct reader *reader, struct json_object *object, struct 
 	}
 }
 
+#define NUMBER(type, name)	{ #name, offsetof(struct type, name) }
+
+/* Reads the numbers with these keys into a struct. */
+static void set_numbers(struct reader *reader, struct json_object *from,
+			const struct number *number, size_t numbers, void *to)
+{
+	size_t i;
+
+	for (i = 0; i < numbers; i++)
+		set_u64(reader, from, number[i].key, (uint64_t *)((char *)to + number[i].offset));
+}
+
+static void read_gaps(struct reader *reader, struct json_object *object,
+		      struct meta_coverage *coverage)
+{
+	static const struct number number[] = {
+		NUMBER(meta_gap, begin), NUMBER(meta_gap, end), NUMBER(meta_gap, bytes),
+		NUMBER(meta_gap, dropped),
+	};
+	struct json_object *array, *from;
+	size_t count, i;
+
+	coverage->gap = new_array(reader, object, "missing", META_GAPS_MAX,
+				  sizeof(*coverage->gap), &count, &array);
+	for (i = 0; i < count; i++) {
+		from = element(reader, "missing", array, i);
+		if (from)
+			set_numbers(reader, from, number, 4, &coverage->gap[coverage->listed++]);
+	}
+}
+
 static void read_coverage(struct reader *reader, struct json_object *object,
 			  struct meta_coverage *coverage)
 {
+	static const struct number number[] = {
+		NUMBER(meta_coverage, bytes), NUMBER(meta_coverage, buffer),
+		NUMBER(meta_coverage, run_ns), NUMBER(meta_coverage, gaps),
+		NUMBER(meta_coverage, gap_bytes), NUMBER(meta_coverage, pauses),
+		NUMBER(meta_coverage, paused_ns),
+	};
 	struct json_object *from = get_object(reader, object, "coverage");
 
 	if (from) {
 		coverage->known = true;
 		set_bool(reader, from, "full", &coverage->full);
-		set_u64(reader, from, "bytes", &coverage->bytes);
-		set_u64(reader, from, "buffer", &coverage->buffer);
-		set_u64(reader, from, "run_ns", &coverage->run_ns);
-		set_u32(reader, from, "counters_lost", &coverage->counters_lost);
-		set_u64(reader, from, "gaps", &coverage->gaps);
-		set_u64(reader, from, "gap_bytes", &coverage->gap_bytes);
-		set_u64(reader, from, "pauses", &coverage->pauses);
-		set_u64(reader, from, "paused_ns", &coverage->paused_ns);
 		set_bool(reader, from, "limit", &coverage->limit);
+		set_u32(reader, from, "counters_lost", &coverage->counters_lost);
+		set_numbers(reader, from, number, 7, coverage);
+		read_gaps(reader, from, coverage);
 	}
 }
 
@@ -515,29 +547,26 @@ static void read_trigger(struct reader *reader, struct json_object *from,
 	trigger->ended = get_u64(reader, from, "to", &trigger->to);
 }
 
-#define LOST(name)	{ #name, offsetof(struct meta_lost, name) }
-
 /* What a bad value says about losses is unknown. */
 static void read_losses(struct reader *reader, struct json_object *object, struct meta *meta)
 {
-	static const struct { const char *key; size_t offset; } number[] = {
-		LOST(signals), LOST(threads), LOST(abandoned), LOST(refused), LOST(children),
-		LOST(samples), LOST(dropped), LOST(switches), LOST(processes), LOST(elsewhere),
-		LOST(wakeups), LOST(encoders), LOST(unrecorded),
+	static const struct number number[] = {
+		NUMBER(meta_lost, signals), NUMBER(meta_lost, threads), NUMBER(meta_lost, abandoned),
+		NUMBER(meta_lost, refused), NUMBER(meta_lost, children), NUMBER(meta_lost, samples),
+		NUMBER(meta_lost, dropped), NUMBER(meta_lost, switches), NUMBER(meta_lost, processes),
+		NUMBER(meta_lost, elsewhere), NUMBER(meta_lost, wakeups), NUMBER(meta_lost, encoders),
+		NUMBER(meta_lost, unrecorded),
 	};
 	const unsigned int complaints = reader->complaints;
 	struct json_object *from = get_object(reader, object, "lost");
-	size_t i;
 
 	read_coverage(reader, object, &meta->coverage);
-	for (i = 0; from && i < sizeof(number) / sizeof(number[0]); i++)
-		set_u64(reader, from, number[i].key,
-			(uint64_t *)((char *)&meta->lost + number[i].offset));
+	if (from)
+		set_numbers(reader, from, number, 12, &meta->lost);
 	meta->lost.unknown = reader->complaints > complaints;
 }
 
-static void read_groups(struct reader *reader, struct json_object *object,
-			struct meta *meta)
+static void read_groups(struct reader *reader, struct json_object *object, struct meta *meta)
 {
 	struct meta_sampling *sampling = &meta->sampling;
 	struct json_object *from = get_object(reader, object, "sampling");
@@ -593,8 +622,7 @@ static void read_files(struct reader *reader, struct json_object *object, struct
 }
 
 /* If the value is unknown, omit the kernel's instructions. */
-static void read_instruction(struct reader *reader, struct json_object *object,
-			     struct meta *meta)
+static void read_instruction(struct reader *reader, struct json_object *object, struct meta *meta)
 {
 	struct json_object *from = get(object, "instruction");
 	const char *calls = "";
@@ -613,8 +641,7 @@ static void read_instruction(struct reader *reader, struct json_object *object,
 		complain(reader, "instruction", "of \"user\", \"kernel\" or \"all\" calls");
 }
 
-static void read_scheme(struct reader *reader, struct json_object *object,
-			struct meta *meta)
+static void read_scheme(struct reader *reader, struct json_object *object, struct meta *meta)
 {
 	const char *name = NULL;
 
@@ -629,8 +656,7 @@ static void read_scheme(struct reader *reader, struct json_object *object,
 		complain(reader, "ts_scheme", "\"xor\" or \"delta\"");
 }
 
-static void read_all(struct reader *reader, struct json_object *object,
-		     struct meta *meta)
+static void read_all(struct reader *reader, struct json_object *object, struct meta *meta)
 {
 	bool wrapped = false;
 	int version = 1;
@@ -639,8 +665,7 @@ static void read_all(struct reader *reader, struct json_object *object,
 	if (version != 1)
 		report("%s: version %d, but this command supports version 1: newer fields are ignored",
 		       reader->name, version);
-	set_number(reader, object, "srcbits", NEXUS_SRC_BITS_MAX,
-		   &meta->src_bits);
+	set_number(reader, object, "srcbits", NEXUS_SRC_BITS_MAX, &meta->src_bits);
 	set_number(reader, object, "ts_width", 64, &meta->ts_width);
 	set_u64(reader, object, "ts_hz", &meta->ts_hz);
 	if (meta->ts_hz > META_HZ_MAX) {
@@ -650,10 +675,8 @@ static void read_all(struct reader *reader, struct json_object *object,
 	read_scheme(reader, object, meta);
 	set_bool(reader, object, "wrapped", &wrapped);
 	meta->wrapped = wrapped;
-	set_number(reader, object, "count_type", SIFIVE_TRACE_RECORD_TYPE_MAX,
-		   &meta->count_type);
-	set_number(reader, object, "channel", PERFREC_CHANNELS - 1,
-		   &meta->channel);
+	set_number(reader, object, "count_type", SIFIVE_TRACE_RECORD_TYPE_MAX, &meta->count_type);
+	set_number(reader, object, "channel", PERFREC_CHANNELS - 1, &meta->channel);
 	set_u64(reader, object, "header_interval", &meta->header_interval);
 	set_bool(reader, object, "per_thread", &meta->per_thread);
 	meta->hart_counts = get(object, "per_thread") && !meta->per_thread;
@@ -686,16 +709,11 @@ static void read_all(struct reader *reader, struct json_object *object,
 
 void meta_init(struct meta *meta)
 {
-	memset(meta, 0, sizeof(*meta));
-	meta->src_bits = -1;
-	meta->ts_width = -1;
-	meta->ts_scheme = -1;
-	meta->wrapped = -1;
-	meta->count_type = -1;
-	meta->channel = -1;
-	meta->sampling.channel = -1;
-	meta->switches = -1;
-	meta->piece = -1;
+	*meta = (struct meta){
+		.src_bits = -1, .ts_width = -1, .ts_scheme = -1, .wrapped = -1,
+		.count_type = -1, .channel = -1, .sampling.channel = -1, .switches = -1,
+		.piece = -1,
+	};
 }
 
 /*
@@ -774,27 +792,8 @@ void meta_free(struct meta *meta)
 	free(meta->in);
 	free(meta->clock);
 	free(meta->stream);
+	free(meta->coverage.gap);
 	free(meta->rest);
 	free(meta->strings);
 	meta_init(meta);
-}
-
-bool meta_goes_on(const struct meta *meta, int src, int channel)
-{
-	size_t i;
-
-	for (i = 0; i < meta->streams; i++)
-		if (meta->stream[i].src == src && meta->stream[i].channel == channel)
-			return meta->stream[i].header;
-	return false;
-}
-
-const struct meta_source *meta_source(const struct meta *meta, int src)
-{
-	size_t i;
-
-	for (i = 0; i < meta->sources; i++)
-		if (meta->source[i].src == src)
-			return &meta->source[i];
-	return NULL;
 }

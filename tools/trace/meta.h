@@ -51,7 +51,7 @@
  *			appearance; an object was not mapped before "from" or after "to"; in:
  *			indexes of the processes that mapped it; if absent, all did
  *	coverage	{ full, bytes, buffer, run_ns, counters_lost, gaps, gap_bytes, limit,
- *			waits, waited_ns, fulls, full_ns, pauses, paused_ns }:
+ *			waits, waited_ns, fulls, full_ns, pauses, paused_ns, missing }:
  *			the buffer filled up before the end; the bytes captured; the size of
  *			the buffer; how long the capture ran; bit n: counter n did not count
  *			throughout; number of times that bytes were lost, because they were
@@ -60,7 +60,8 @@
  *			user's limit; number of times that the program waited for the recorder,
  *			and the total wait of all threads; number of times that a buffer had no
  *			room, and their total length; number of times that the user paused the
- *			recording, and the total length of the pauses
+ *			recording, and the total length of the pauses; when data was lost:
+ *			[{ begin, end, bytes, dropped }], struct meta_gap
  *	clock_samples	[{ time, ns, within }] at START and STOP, for merge: the clock in ticks,
  *			read within "within" nanoseconds of CLOCK_MONOTONIC "ns"
  *	utc		{ time, ns }: the clock in ticks when the machine's wall clock was at
@@ -100,6 +101,7 @@
 #define META_OBJECTS_MAX	4096
 #define META_STREAMS_MAX	2048
 #define META_PROCESSES_MAX	2048
+#define META_GAPS_MAX		64
 
 /* What to do about a bad side-car file. */
 #define META_ADVICE	"fix it, delete it, name another with --meta, or read without it: --meta none"
@@ -206,6 +208,17 @@ struct meta_trigger {
 	bool		last;
 };
 
+/*
+ * A time during which data was lost, in ticks as wide as a timestamp; both are 0 if unknown. The
+ * last one of the list covers all later ones.
+ */
+struct meta_gap {
+	uint64_t	begin;
+	uint64_t	end;
+	uint64_t	bytes;		/* overwritten before they were read */
+	uint64_t	dropped;	/* records, because the buffer had no room */
+};
+
 /* How much of the run the trace can contain; @known is set if the recorder reports it. */
 struct meta_coverage {
 	bool		known;
@@ -219,6 +232,8 @@ struct meta_coverage {
 	uint64_t	gap_bytes;
 	uint64_t	pauses;
 	uint64_t	paused_ns;
+	struct meta_gap	*gap;
+	size_t		listed;		/* number of entries of @gap */
 };
 
 /*
@@ -382,7 +397,15 @@ int meta_read(const char *path, const char *trace, struct meta *meta);
 void meta_free(struct meta *meta);
 
 /** meta_goes_on() - whether a stream continues where a piece begins */
-bool meta_goes_on(const struct meta *meta, int src, int channel);
+static inline bool meta_goes_on(const struct meta *meta, int src, int channel)
+{
+	size_t i;
+
+	for (i = 0; i < meta->streams; i++)
+		if (meta->stream[i].src == src && meta->stream[i].channel == channel)
+			return meta->stream[i].header;
+	return false;
+}
 
 /** meta_other_harts() - whether threads may have run on harts that are not in the trace */
 static inline bool meta_other_harts(const struct meta *meta)
@@ -391,6 +414,14 @@ static inline bool meta_other_harts(const struct meta *meta)
 }
 
 /** meta_source() - find a source, or NULL */
-const struct meta_source *meta_source(const struct meta *meta, int src);
+static inline const struct meta_source *meta_source(const struct meta *meta, int src)
+{
+	size_t i;
+
+	for (i = 0; i < meta->sources; i++)
+		if (meta->source[i].src == src)
+			return &meta->source[i];
+	return NULL;
+}
 
 #endif /* SIFIVE_TRACE_META_H */

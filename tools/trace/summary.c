@@ -5,9 +5,13 @@
 #include <string.h>
 
 #include "command.h"
+#include "cause.h"
 #include "coverage.h"
 #include "options.h"
 #include "units.h"
+
+/* Maximum number of gaps that the summary lists. */
+#define GAPS_SHOWN	4
 
 /* Writes the channels with stores to @text, such as "7, 9", except those in @except. */
 static void list_channels(const struct trace_stats *stats, uint32_t except,
@@ -230,6 +234,44 @@ static int no_flow(const struct input *input, const struct trace_stats *stats)
 	return EXIT_UNREADABLE;
 }
 
+/* Writes when a gap began and ended, as replay shows times. */
+static void put_times(const struct input *input, const struct meta_gap *gap, char *text, size_t size)
+{
+	uint64_t near = trace_stats(input->trace)->last, begin, end;
+
+	if (!gap->end || !input->hz) {
+		snprintf(text, size, "at an unknown time");
+		return;
+	}
+	end = cause_time(input, gap->end, near);
+	begin = cause_time(input, gap->begin, end);
+	snprintf(text, size, "from %.6f s to %.6f s", (double)begin / (double)input->hz,
+		 (double)end / (double)input->hz);
+}
+
+/* Reports when data was lost. */
+static void list_gaps(const struct input *input)
+{
+	const struct meta_coverage *coverage = &input->meta.coverage;
+	const char *name = input->options->path;
+	char times[80];
+	size_t i;
+
+	for (i = 0; i < coverage->listed && i < GAPS_SHOWN; i++) {
+		const struct meta_gap *gap = &coverage->gap[i];
+
+		put_times(input, gap, times, sizeof(times));
+		if (gap->dropped)
+			report("%s: %s: %" PRIu64 " record%s dropped", name, times,
+			       COUNT(gap->dropped));
+		if (gap->bytes)
+			report("%s: %s: %" PRIu64 " byte%s overwritten", name, times,
+			       COUNT(gap->bytes));
+	}
+	if (i < coverage->listed)
+		report("%s: %zu more gaps: report --json lists them", name, coverage->listed - i);
+}
+
 /* Reports losses counted by the recorder or by marks in the trace. */
 static void recorder_losses(const struct input *input)
 {
@@ -257,6 +299,7 @@ static void recorder_losses(const struct input *input)
 	if (coverage_dropped(input))
 		report("%s: not recorded: %" PRIu64 " record%s dropped because the buffer had no room",
 		       name, COUNT(coverage_dropped(input)));
+	list_gaps(input);
 	if (lost->samples)
 		report("%s: not recorded: %" PRIu64 " sample%s", name,
 		       COUNT(lost->samples));

@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
+/* Lists the times at which data of a drained capture was lost, for the side-car file. */
+#ifndef SIFIVE_TRACE_GAPS_H
+#define SIFIVE_TRACE_GAPS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <linux/sifive_trace.h>
+
+#include "../output.h"
+
+/* Maximum number of gaps; the last one also covers all later ones. */
+#define GAPS_MAX	64
+
+/**
+ * struct gaps_entry - a time during which data was lost
+ * @begin, @end: in nanoseconds of CLOCK_MONOTONIC
+ * @bytes:	bytes that were overwritten, or 0
+ * @dropped:	records that programs dropped because the buffer had no room, or 0
+ */
+struct gaps_entry {
+	uint64_t	begin;
+	uint64_t	end;
+	uint64_t	bytes;
+	uint64_t	dropped;
+};
+
+/**
+ * struct gaps - the gaps of one sink
+ * @gap:	the first @count of these are valid
+ * @seen:	number of times that bytes were lost, so far
+ * @lost:	bytes lost so far
+ */
+struct gaps {
+	struct gaps_entry	gap[GAPS_MAX];
+	unsigned int		count;
+	uint64_t		seen;
+	uint64_t		lost;
+};
+
+/**
+ * struct gaps_room - the time during which records are being dropped, which all sinks share
+ * @open:	the buffer had no room at the last look
+ * @begin:	begin of the current gap
+ * @looked:	time of the last look
+ * @full_ns:	total time without room at the last look
+ * @fulls:	number of such times at the last look
+ * @dropped:	records dropped before the current gap
+ */
+struct gaps_room {
+	bool			open;
+	uint64_t		begin;
+	uint64_t		looked;
+	uint64_t		full_ns;
+	uint64_t		fulls;
+	uint64_t		dropped;
+};
+
+/** gaps_add() - add a gap to a sink's list */
+void gaps_add(struct gaps *gaps, const struct gaps_entry *gap);
+
+/** gaps_sink() - add what a sink has lost since the last call */
+void gaps_sink(struct gaps *gaps, const struct sifive_trace_sink *sink);
+
+/**
+ * gaps_room() - follow the times without room
+ * @status:	the driver's state at time @now
+ * @dropped:	records dropped so far
+ * @last:	a gap without an end ends now
+ *
+ * Return: whether a time during which records were dropped has ended, which is then @gap.
+ */
+bool gaps_room(struct gaps_room *room, const struct sifive_trace_status *status,
+	       uint64_t dropped, uint64_t now, bool last, struct gaps_entry *gap);
+
+/**
+ * gaps_write() - write the list of a sink as the member "missing" of an object, preceded by a
+ * comma, or nothing if there is no list
+ * @sink:	contains the clock from which times are converted to ticks
+ * @hz:		ticks per second
+ * @width:	width of a timestamp in bits
+ */
+void gaps_write(const struct gaps *gaps, const struct sifive_trace_sink *sink, uint64_t hz,
+		unsigned int width, struct output *out);
+
+#endif /* SIFIVE_TRACE_GAPS_H */
