@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /* Formats and parses human-readable numbers: see units.h. */
+#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "command.h"
 #include "units.h"
 
 const char *units_count(char *text, uint64_t count)
@@ -36,6 +39,23 @@ uint64_t units_unit(const char *text)
 		if (!strcmp(text, units[i]))
 			return ns;
 	return 0;
+}
+
+int units_set_threshold(void *at, const struct cli_option *option, const char *value)
+{
+	uint64_t number, *ns = at;
+	char *end;
+
+	if (option->words && !strcmp(value, option->words)) {
+		*ns = UNITS_NO_TIME;
+		return EXIT_OK;
+	}
+	errno = 0;
+	number = strtoull(value, &end, 10);
+	if (*value >= '0' && *value <= '9' && !errno && number && units_unit(end) &&
+	    !__builtin_mul_overflow(number, units_unit(end), ns) && *ns < UNITS_NO_TIME)
+		return EXIT_OK;
+	return cli_refuse(option, "a time such as 500ns, 5us or 10ms", value);
 }
 
 const char *units_time(char *text, uint64_t ticks, uint64_t hz)

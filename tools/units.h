@@ -6,7 +6,12 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "cli.h"
+
 #define UNITS_SIZE	24
+
+/* The value "none" of units_set_threshold(). */
+#define UNITS_NO_TIME	UINT64_MAX
 
 /**
  * units_time() - write a duration as "12.345 us", or in ticks if the rate is unknown
@@ -20,6 +25,9 @@ const char *units_time(char *text, uint64_t ticks, uint64_t hz);
 
 /** units_unit() - return nanoseconds per unit "s", "ms", "us" or "ns", 0 for any other text */
 uint64_t units_unit(const char *text);
+
+/** units_set_threshold() - parse "5us" as nanoseconds, for a uint64_t, or "none" */
+int units_set_threshold(void *at, const struct cli_option *option, const char *value);
 
 /** units_count() - write "123456789", or "12.346G" if there are ten digits or more */
 const char *units_count(char *text, uint64_t count);

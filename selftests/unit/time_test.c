@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-/* Tests --time, which selects a part of a trace. */
+/* Tests --time, which selects a part of a trace, and --time-threshold, which omits short calls. */
 #include "command_fixture.h"
 
 #define SITE	(MAIN + 0x12)
@@ -73,11 +73,11 @@ static void expect_row(struct __test_metadata *_metadata, FIXTURE_DATA(command) 
 		       uint64_t address, unsigned int calls, uint64_t total, uint64_t own,
 		       unsigned int count, unsigned int count_self)
 {
-	unsigned long long found[5] = { 0 };
+	double found[5] = { 0 };
 	const char *line = row(self, address);
 
 	ASSERT_NE(NULL, line) { TH_LOG("%s", self->out); }
-	ASSERT_EQ(5, sscanf(line, "%*[^,],%llu,%llu,%llu,%llu,%llu", &found[0], &found[1],
+	ASSERT_EQ(5, sscanf(line, "%*[^,],%lf,%lf,%lf,%lf,%lf", &found[0], &found[1],
 			    &found[2], &found[3], &found[4])) { TH_LOG("%s", line); }
 	EXPECT_EQ(calls, found[0]) { TH_LOG("%s", line); }
 	EXPECT_EQ(total, found[1]) { TH_LOG("%s", line); }
@@ -107,6 +107,56 @@ TEST_F(command, open_calls_are_clipped_to_the_time_range)
 	ROW(MAIN, 1, t[5] - t[3], t[5] - t[4], 110, 60);
 	ROW(FIB, 2, t[4] - t[3], t[4] - t[3], 50, 50);
 	ROW(LENGTHY, 1, 0, 0, 0, 0);
+}
+
+/* The time and the counts of calls that are left out belong to their callers. */
+TEST_F(command, short_calls_are_left_out)
+{
+	static const char * const arguments[] = {
+		"report", "graph", "replay", "export --format folded", "export --format chrome",
+		"export --format csv", "export --format perfetto",
+	};
+	unsigned long long least;
+	uint64_t t[STEPS];
+	char meta[128];
+	unsigned int i;
+
+	make_trace(self, t);
+	/* One more than the longest call without callees. */
+	least = t[3] - t[2];
+	least = t[6] - t[5] > least ? t[6] - t[5] : least;
+	least = (t[9] - t[8] > least ? t[9] - t[8] : least) + 1;
+	ASSERT_LE(least, t[4] - t[1]);
+	run(self, "report --csv -q --meta none --ts-hz 1 --time-threshold %llus trace.rtd", least);
+	ASSERT_EQ(0, self->status);
+	ROW(MAIN, 1, t[7] - t[0], t[7] - t[0] - (t[4] - t[1]), 350, 230);
+	ROW(FIB, 1, t[4] - t[1], t[4] - t[1], 120, 120);
+	EXPECT_EQ(NULL, row(self, LENGTHY));
+	run(self, "report --csv -q --meta none --ts-hz 1 --time-threshold 1s trace.rtd");
+	ROW(LENGTHY, 2, t[3] - t[2] + t[9] - t[8], t[3] - t[2] + t[9] - t[8], 140, 140);
+	for (i = 0; i < sizeof(arguments) / sizeof(arguments[0]); i++) {
+		run(self, "%s --meta none --ts-hz 1 --time-threshold %llus trace.rtd",
+		    arguments[i], least);
+		EXPECT_EQ(0, self->status);
+		EXPECT_EQ(NULL, strstr(self->out, "0x22000")) {
+			TH_LOG("%s: %s", arguments[i], self->out);
+		}
+		EXPECT_NE(NULL, strstr(self->err, "3 calls shorter than")) {
+			TH_LOG("%s: %s", arguments[i], self->err);
+		}
+	}
+	run(self, "graph --meta none --time-threshold 5us trace.rtd");
+	EXPECT_EQ(3, self->status);
+	EXPECT_NE(NULL, strstr(self->err, "give --ts-hz"));
+	/* As the recording says, unless the reader is told otherwise. */
+	snprintf(meta, sizeof(meta), "{\"ts_hz\":1,\"part\":{\"threshold_ns\":%llu000000000}}",
+		 least);
+	write_file("trace.rtd.meta", meta, strlen(meta));
+	run(self, "graph -q trace.rtd");
+	EXPECT_NE(NULL, strstr(self->out, "is shown without calls shorter than"));
+	EXPECT_EQ(NULL, strstr(self->out, "0x22000"));
+	run(self, "graph -q --time-threshold none trace.rtd");
+	EXPECT_NE(NULL, strstr(self->out, "0x22000"));
 }
 
 TEST_F(command, time_ranges_add_up_to_the_whole)

@@ -197,7 +197,8 @@ struct analysis_point {
  * @lost:	records may be missing before the thread's current record
  * @step:	each record, before it changes the calls
  * @enter:	a call has begun: thread->frame[thread->depth - 1]
- * @leave:	the thread's innermost call has ended; its frame still exists
+ * @leave:	the thread's innermost call has ended; its frame still exists. Not called for a
+ *		call that is shorter than --time-threshold, whose costs belong to its caller
  * @point:	a sample or manual record
  * @uncharge:	from now on, calls or manual records count in these columns, in which so far only
  *		samples have: discard the samples' counts
@@ -240,6 +241,7 @@ struct analysis_ops {
  * @calls:	calls that have ended
  * @untimed:	calls that began or ended at an unknown time
  * @inferred:	calls that began or ended at an inferred time
+ * @brief:	calls that are left out because they are shorter than --time-threshold
  * @unwound:	calls that ended without their own exit record
  * @cut:	calls that were still open at a header, at a loss or at the end
  * @strays:	exit records of calls without an enter record
@@ -263,6 +265,7 @@ struct analysis_stats {
 	uint64_t	calls;
 	uint64_t	untimed;
 	uint64_t	inferred;
+	uint64_t	brief;
 	uint64_t	unwound;
 	uint64_t	cut;
 	uint64_t	strays;

@@ -122,8 +122,9 @@ static void leave(struct analysis *analysis, struct analysis_thread *thread,
 	struct analysis_frame *frame = &thread->frame[depth];
 	uint64_t total[COUNTERS_MAX], self[COUNTERS_MAX];
 	uint64_t *begin = at_begin(thread, depth);
-	uint64_t *inner = of_inner(thread, depth);
+	uint64_t *inner = of_inner(thread, depth), *callers;
 	uint64_t elapsed = thread->now - frame->enter;
+	bool brief;
 	struct analysis_end end = {
 		.why = why,
 		.timed = frame->timed && thread->timed,
@@ -139,6 +140,8 @@ static void leave(struct analysis *analysis, struct analysis_thread *thread,
 		if (__builtin_expect(frame->doubts, 0))
 			doubt(analysis, thread, frame, &end);
 	}
+	/* A call of unknown length may be long. */
+	brief = end.timed && elapsed < analysis->shortest;
 	for (c = 0; c < thread->costs.stride; c++) {
 		total[c] = thread->sum[c] - begin[c];
 		self[c] = total[c] - inner[c];
@@ -148,12 +151,12 @@ static void leave(struct analysis *analysis, struct analysis_thread *thread,
 		self[c] = 0;
 	}
 	if (depth) {
-		thread->frame[depth - 1].inner += elapsed;
+		thread->frame[depth - 1].inner += brief ? frame->inner : elapsed;
 		if (__builtin_expect(end.self_inferred || !end.timed, 0))
 			thread->frame[depth - 1].doubts |= ANALYSIS_INNER_INFERRED;
-		inner = of_inner(thread, depth - 1);
+		callers = of_inner(thread, depth - 1);
 		for (c = 0; c < thread->costs.stride; c++)
-			inner[c] += total[c];
+			callers[c] += brief ? inner[c] : total[c];
 	} else {
 		thread->returned = true;
 	}
@@ -163,6 +166,11 @@ static void leave(struct analysis *analysis, struct analysis_thread *thread,
 	}
 	if (frame->outermost)
 		*find_call(thread, frame->function) = 0;
+	if (__builtin_expect(brief, false)) {
+		analysis->stats.brief++;
+		thread->depth--;
+		return;
+	}
 	analysis->stats.calls++;
 	analysis->stats.untimed += !end.timed;
 	analysis->stats.inferred += end.inferred;

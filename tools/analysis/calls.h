@@ -64,6 +64,8 @@ struct analysis {
 	uint64_t			from;
 	uint64_t			to;
 	struct analysis_stats		counted;
+	/* Calls of fewer ticks are left out. */
+	uint64_t			shortest;
 	struct functions		*functions;
 	struct threads			*threads;
 	struct counters			counters;

@@ -106,6 +106,9 @@ void analysis_notes(const struct analysis *analysis, const struct input *input)
 		       analysis_flow(analysis)->messages ?
 		       "they begin or end between two timestamps of the instruction trace" :
 		       "earlier messages were lost or damaged, or no later message confirms the time");
+	if (stats->brief)
+		report("%s: %" PRIu64 " calls shorter than %s left out, whose time belongs to their callers; --time-threshold none shows them",
+		       name, stats->brief, units_time(time, input->shortest, input->hz));
 	if (stats->tracer)
 		report("%s: %" PRIu64 " of %" PRIu64 " samples are in the tracer's own functions, marked [tracer]",
 		       name, stats->tracer, stats->samples);

@@ -464,6 +464,20 @@ static int by_weight(const void *a, const void *b)
 	return (one < two) - (one > two);
 }
 
+/* Whether a node has costs; a node whose calls are all left out may have none. */
+static bool has_costs(const struct tree *tree, uint32_t node)
+{
+	const struct tree_node *n = &tree->node[node];
+	const uint64_t *cost = costs_of(&tree->costs, node);
+	unsigned int c;
+
+	for (c = 0; c < 2 * tree->costs.stride; c++)
+		if (cost[c])
+			return true;
+	return n->calls || n->samples_total || n->total || n->self ||
+	       !analysis_stats(tree->analysis)->brief;
+}
+
 void tree_finish(struct tree *tree, int weight)
 {
 	uint32_t *order = calloc(tree->nodes, sizeof(*order));
@@ -482,6 +496,8 @@ void tree_finish(struct tree *tree, int weight)
 
 		tree->node[i].samples_total += tree->node[i].samples;
 		parent->samples_total += tree->node[i].samples_total;
+		tree->node[i].shown |= has_costs(tree, i);
+		parent->shown |= tree->node[i].shown;
 		if (tree->node[i].parent != TREE_ROOT &&
 		    !(tree->by_thread && tree->node[i].depth == 1))
 			continue;
@@ -501,6 +517,8 @@ void tree_finish(struct tree *tree, int weight)
 		uint32_t at = order ? order[i] : i;
 		struct tree_node *parent = &tree->node[tree->node[at].parent];
 
+		if (!tree->node[at].shown)
+			continue;
 		tree->node[at].next = parent->child;
 		parent->child = at;
 	}

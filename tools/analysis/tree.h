@@ -38,7 +38,8 @@ struct tree_node {
 	bool		untimed;
 	bool		inferred;
 	bool		self_inferred;
-	bool		live;		/* Private to tree.c. */
+	bool		live;		/* Private to tree.c, as is @shown. */
+	bool		shown;
 	uint64_t	calls;
 	uint64_t	samples;
 	uint64_t	samples_total;

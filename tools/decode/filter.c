@@ -20,6 +20,7 @@
 #include "options.h"
 #include "output.h"
 #include "text.h"
+#include "units.h"
 
 /**
  * struct filter - the selection of functions
@@ -268,6 +269,7 @@ static int command_filter(int argc, char **argv)
 	int result;
 
 	options_init(&filter.common);
+	filter.common.threshold = UNITS_NO_TIME;
 	result = cli_parse(&filter_command, &filter, argc, argv);
 	if (!result)
 		result = check(&filter);

@@ -272,6 +272,9 @@ static int read_trace(struct export *export, const struct exporter *exporter)
 		return EXIT_UNREADABLE;
 	if (exporter->to_folder && make_folder(export->common.output))
 		return EXIT_UNREADABLE;
+	if (exporter->run && export->common.threshold)
+		return usage_error("--format %s contains all records: --time-threshold cannot be combined with it",
+				   exporter->name);
 	if (exporter->run && export->common.range.set)
 		return usage_error("--format %s always covers the whole trace: --time cannot be combined with it",
 				   exporter->name);

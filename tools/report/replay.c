@@ -3,7 +3,6 @@
  * sifive-trace replay: prints calls in trace order. To print a call without callees as one line,
  * the line of an enter record is held back until the next record of any thread.
  */
-#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -30,7 +29,7 @@ struct replay {
 	bool			shown;		/* a line was printed */
 	uint64_t		short_records;	/* records that the threshold omits */
 	int			tid;		/* -1: all */
-	uint64_t		threshold;	/* nanoseconds, or 0 if all calls are shown */
+	bool			threshold;	/* short calls are left out */
 	/*
 	 * The thread with a call whose line is held back, or NULL if there is none; and the call's
 	 * depth.
@@ -46,27 +45,11 @@ struct replay {
 	bool			ends;
 };
 
-static int set_threshold(void *at, const struct cli_option *option, const char *value)
-{
-	uint64_t number;
-	char *end;
-
-	errno = 0;
-	number = strtoull(value, &end, 10);
-	if (*value >= '0' && *value <= '9' && !errno && number && units_unit(end) &&
-	    !__builtin_mul_overflow(number, units_unit(end), (uint64_t *)at))
-		return EXIT_OK;
-	return cli_refuse(option, "a time such as 500ns, 5us or 10ms", value);
-}
-
 static const struct cli_option replay_options[] = {
 	OPTIONS_DEPTH(struct replay, depth),
 	{ .name = "tid", .value = "N", .help = "show only the thread with this id",
 	  .set = cli_number, .offset = offsetof(struct replay, tid),
 	  .most = 0x7fffffff },
-	{ .name = "time-threshold", .value = "TIME",
-	  .help = "show only calls that last TIME (500ns, 5us, 10ms) or longer, or have such a callee",
-	  .set = set_threshold, .offset = offsetof(struct replay, threshold) },
 	CLI_OUTPUT(struct replay, common.output),
 	{ .name = NULL }
 };
@@ -193,7 +176,7 @@ static void open_callers(struct replay *replay, struct analysis_thread *thread,
 
 static bool is_short(const struct replay *replay, uint64_t ticks)
 {
-	return (double)ticks * 1e9 < (double)replay->threshold * (double)replay->hz;
+	return ticks < replay->input->shortest;
 }
 
 static void on_enter(void *context, struct analysis_thread *thread)
@@ -232,9 +215,6 @@ static void on_leave(void *context, struct analysis_thread *thread,
 	if (!wanted(replay, thread, thread->depth))
 		return;
 	if (replay->threshold && !frame->user) {
-		/* A call of unknown length may be long. */
-		if (end->timed && is_short(replay, end->total))
-			return;
 		open_callers(replay, thread, thread->depth - 1);
 		replay->waiting = thread;
 	}
@@ -401,11 +381,7 @@ static int run(struct replay *replay)
 		replay->input = &input;
 		replay->begins = input.meta.trigger.function && input.meta.trigger.timed;
 		replay->ends = replay->begins && input.meta.trigger.ended;
-		if (replay->threshold && !input.hz) {
-			report("--time-threshold: %s does not contain the tick rate: give --ts-hz",
-			       replay->common.path);
-			result = EXIT_UNREADABLE;
-		}
+		replay->threshold = input.shortest;
 	}
 	if (!result) {
 		replay->analysis = analysis_new(&input.meta, input.symbols,

@@ -13,6 +13,7 @@
 #include "auto_filter.h"
 
 #include "../command.h"
+#include "../units.h"
 #include "files.h"
 
 #include "decode/filter.h"
@@ -84,6 +85,7 @@ static int make_filter(const struct dry_run *dry)
 	struct options options;
 
 	options_init(&options);
+	options.threshold = UNITS_NO_TIME;
 	options.trace.quiet = true;
 	if (name_traces(&options, r->output, r->mark.sinks))
 		return EXIT_UNREADABLE;

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "../command.h"
+#include "../units.h"
 #include "auto_filter.h"
 #include "events.h"
 #include "files.h"
@@ -123,6 +124,9 @@ static const struct cli_option how_options[] = {
 	{ .name = "slower-than", .value = "FUNCTION:TIME",
 	  .help = "with --snapshot: also write a snapshot after each call of FUNCTION that took longer than TIME (500us, 2ms, 1s)",
 	  .set = trigger_set_slower, .offset = offsetof(struct recording, slower) },
+	{ .name = "time-threshold", .value = "TIME",
+	  .help = "have report, graph, replay and export leave out calls shorter than TIME (500ns, 5us, 10ms), whose time then belongs to their callers; they are recorded",
+	  .set = units_set_threshold, .offset = offsetof(struct recording, part.threshold) },
 	{ .name = "archive",
 	  .help = "with --calls: copy the program and its shared objects to PATH.files, where commands that read the trace find them",
 	  .set = cli_flag, .offset = offsetof(struct recording, archive) },
@@ -385,6 +389,8 @@ static int check_part(const struct recording *r)
 
 	if (part->to && !part->from)
 		return usage_error("--to needs --from");
+	if (part->threshold && !machine_side_car())
+		return usage_error("--time-threshold needs side-car files: leave out SIFIVE_TRACE_META=0");
 	if (!recording_limited(r))
 		return 0;
 	if (part->to && !strcmp(part->from, part->to))

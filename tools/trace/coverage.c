@@ -115,6 +115,18 @@ static size_t put_functions(const struct meta_part *part, char *text, size_t siz
 	return (size_t)used;
 }
 
+/* Describes record --time-threshold. */
+static size_t put_threshold(const struct meta_part *part, char *text, size_t size, bool first)
+{
+	char time[UNITS_SIZE];
+
+	if (!part->threshold)
+		return 0;
+	return (size_t)snprintf(text, size,
+				"%sis shown without calls shorter than %s, whose time belongs to their callers",
+				first ? "" : "; ", units_time(time, part->threshold, 1000000000));
+}
+
 bool coverage_limited(const struct input *input)
 {
 	return meta_part_is_set(&input->meta.part);
@@ -157,6 +169,7 @@ const char *coverage_text(const struct input *input, char text[COVERAGE_SIZE])
 						    1000000000));
 	used += put_limits(&input->meta.part, text + used, COVERAGE_SIZE - used, !used);
 	used += put_functions(&input->meta.part, text + used, COVERAGE_SIZE - used, !used);
+	used += put_threshold(&input->meta.part, text + used, COVERAGE_SIZE - used, !used);
 	if (lost)
 		used += (size_t)snprintf(text + used, COVERAGE_SIZE - used,
 					 "%s%" PRIu64 " record%s could not be recorded",
@@ -210,19 +223,6 @@ static void put_seconds(struct output *out, const char *key, uint64_t count,
 		put_format(out, ",\"%s\":%.9f", key, (double)count / (double)hz);
 }
 
-void coverage_json(const struct input *input, struct output *out)
-{
-	const struct meta_coverage *coverage = &input->meta.coverage;
-	const struct meta_lost *lost = &input->meta.lost;
-
-	put_format(out, "\"part\":\"%s\"", coverage_word(coverage_of(input)));
-	put_seconds(out, "trace_seconds", ticks(input), input->hz);
-	put_seconds(out, "run_seconds", coverage->run_ns, 1000000000);
-	if (coverage->known)
-		put_format(out, ",\"buffer\":%" PRIu64 ",\"counters_lost\":%" PRIu32
-			   ",\"gaps\":%" PRIu64 ",\"gap_bytes\":%" PRIu64
-			   ",\"pauses\":%" PRIu64 ",\"paused_seconds\":%.9f",
-			   coverage->buffer, coverage->counters_lost,
 /* Writes when data was lost. */
 static void put_missing(const struct input *input, struct output *out)
 {
@@ -247,8 +247,22 @@ static void put_missing(const struct input *input, struct output *out)
 		put_char(out, ']');
 }
 
+void coverage_json(const struct input *input, struct output *out)
+{
+	const struct meta_coverage *coverage = &input->meta.coverage;
+	const struct meta_lost *lost = &input->meta.lost;
+
+	put_format(out, "\"part\":\"%s\"", coverage_word(coverage_of(input)));
+	put_seconds(out, "trace_seconds", ticks(input), input->hz);
+	put_seconds(out, "run_seconds", coverage->run_ns, 1000000000);
+	if (coverage->known)
+		put_format(out, ",\"buffer\":%" PRIu64 ",\"counters_lost\":%" PRIu32
+			   ",\"gaps\":%" PRIu64 ",\"gap_bytes\":%" PRIu64
+			   ",\"pauses\":%" PRIu64 ",\"paused_seconds\":%.9f",
+			   coverage->buffer, coverage->counters_lost,
 			   coverage_gaps(input), coverage_missing(input),
 			   coverage->pauses, (double)coverage->paused_ns / 1e9);
+	put_missing(input, out);
 	put_format(out, ",\"lost\":{\"signals\":%" PRIu64 ",\"threads\":%" PRIu64
 		   ",\"abandoned\":%" PRIu64 ",\"refused\":%" PRIu64
 		   ",\"children\":%" PRIu64 ",\"samples\":%" PRIu64
@@ -264,7 +278,6 @@ static void put_missing(const struct input *input, struct output *out)
 	put_char(out, '}');
 	meta_part_json(&input->meta.part, ",", out);
 }
-	put_missing(input, out);
 
 void coverage_damage_json(const struct input *input, struct output *out)
 {

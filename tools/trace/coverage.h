@@ -6,7 +6,7 @@
 #include "../output.h"
 #include "options.h"
 
-#define COVERAGE_SIZE	1552
+#define COVERAGE_SIZE	1680
 
 enum coverage {
 	COVERAGE_UNKNOWN,

@@ -599,6 +599,7 @@ static void read_groups(struct reader *reader, struct json_object *object, struc
 						   &meta->part.functions);
 		set_string(reader, from, "filter", &meta->part.filter);
 		set_u64(reader, from, "left_out", &meta->part.left_out);
+		set_u64(reader, from, "threshold_ns", &meta->part.threshold);
 	}
 
 	from = get_object(reader, object, "utc");
@@ -791,8 +792,8 @@ void meta_free(struct meta *meta)
 	free(meta->object);
 	free(meta->in);
 	free(meta->clock);
-	free(meta->stream);
 	free(meta->coverage.gap);
+	free(meta->stream);
 	free(meta->rest);
 	free(meta->strings);
 	meta_init(meta);

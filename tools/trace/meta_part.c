@@ -42,5 +42,6 @@ void meta_part_json(const struct meta_part *part, const char *between, struct ou
 		between = ",";
 	}
 	between = string_member(between, "filter", part->filter, out);
-	number_member(between, "left_out", part->left_out, out);
+	between = number_member(between, "left_out", part->left_out, out);
+	number_member(between, "threshold_ns", part->threshold, out);
 }

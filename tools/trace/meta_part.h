@@ -20,6 +20,7 @@ struct output;
  * @function:	the @functions patterns of the functions that are recorded, or 0 for all
  * @filter:	the file that selects calls, or NULL for all
  * @left_out:	number of functions that --auto-filter has excluded
+ * @threshold:	readers leave out calls shorter than this number of nanoseconds
  */
 struct meta_part {
 	const char	*from;
@@ -29,12 +30,14 @@ struct meta_part {
 	size_t		functions;
 	const char	*filter;
 	uint64_t	left_out;
+	uint64_t	threshold;
 };
 
-/** meta_part_is_set() - whether some calls are not recorded */
+/** meta_part_is_set() - whether some calls are not recorded, or not shown */
 static inline bool meta_part_is_set(const struct meta_part *part)
 {
-	return part->from || part->depth || part->functions || part->filter || part->left_out;
+	return part->from || part->depth || part->functions || part->filter || part->left_out ||
+	       part->threshold;
 }
 
 /**

@@ -15,6 +15,7 @@
 #include "options.h"
 #include "output.h"
 #include "text.h"
+#include "units.h"
 
 #define TRACE_ENDING	".rtd"
 
@@ -63,6 +64,9 @@ const struct cli_option options_calls[] = {
 	{ .name = "calls", .value = "instructions|records",
 	  .help = "if a trace has both, show the calls from instruction trace (default), or those that instrumented functions recorded, with their counts",
 	  .set = cli_word, .offset = offsetof(struct options, calls) },
+	{ .name = "time-threshold", .value = "TIME", .words = "none",
+	  .help = "leave out calls shorter than TIME (500ns, 5us, 10ms), whose time belongs to their callers (default: as recorded, see record); none: show all calls",
+	  .set = units_set_threshold, .offset = offsetof(struct options, threshold) },
 	{ .name = NULL }
 };
 
@@ -234,6 +238,23 @@ int options_output(const struct options *options)
 	return spares ? EXIT_OK : EXIT_USAGE;
 }
 
+/* Finds the shortest calls to show; returns 0, or -1 if their length in ticks is unknown. */
+static int set_shortest(struct input *input, const struct options *options)
+{
+	const uint64_t ns = options->threshold ? options->threshold : input->meta.part.threshold;
+	const unsigned __int128 product = (unsigned __int128)ns * input->hz;
+
+	if (ns == UNITS_NO_TIME)
+		return 0;
+	if (options->threshold && !input->hz) {
+		report("--time-threshold: %s does not contain the tick rate: give --ts-hz",
+		       options->path);
+		return -1;
+	}
+	input->shortest = (uint64_t)((product + 999999999) / 1000000000);
+	return 0;
+}
+
 /* Checks the time range and finds the programs, before the trace is opened. */
 static int open_symbols(struct input *input, const struct options *options)
 {
@@ -245,6 +266,8 @@ static int open_symbols(struct input *input, const struct options *options)
 	wrong = range_ticks(&options->range, input->hz, &input->from, &input->to);
 	if (wrong)
 		return usage_error("%s", wrong);
+	if (set_shortest(input, options))
+		return EXIT_UNREADABLE;
 	input->symbols = symbols_open(&options->symbols, &input->meta);
 	return input->symbols ? EXIT_OK : EXIT_UNREADABLE;
 }

@@ -28,6 +28,8 @@ enum options_calls {
  * @ts_hz:	--ts-hz, 0 to take it from the side-car file
  * @range:	--time, for commands that show calls
  * @calls:	--calls (enum options_calls), for commands that show calls
+ * @threshold:	--time-threshold in nanoseconds, for commands that show calls; 0 to do as the
+ *		recording says, or UNITS_NO_TIME for none
  * @strict:	losses are an error
  * @output:	-o, or NULL for the default; listed in each command's own table
  * @path:	path of the trace; if several are merged, its name in messages
@@ -41,6 +43,7 @@ struct options {
 	uint64_t		ts_hz;
 	struct range		range;
 	int			calls;
+	uint64_t		threshold;
 	bool			strict;
 	const char		*output;
 	const char		*path;
@@ -122,6 +125,7 @@ int options_output(const struct options *options);
  * @trace:	bytes and records of the trace
  * @hz:		ticks per second, or 0 if unknown
  * @from, @to: selected time range, in ticks
+ * @shortest:	calls of fewer ticks are left out
  */
 struct input {
 	const struct options	*options;
@@ -131,6 +135,7 @@ struct input {
 	uint64_t		hz;
 	uint64_t		from;
 	uint64_t		to;
+	uint64_t		shortest;
 };
 
 /**
