@@ -259,4 +259,114 @@ TEST_F(command, selection_in_firefox_marks_self_times_with_a_loss)
 	loss_in_a_selection(_metadata, self, FIREFOX);
 }
 
+/* A call that contains a loss has a count that is too low; the calls beside the loss have not. */
+static void losing_trace(FIXTURE_DATA(command) *self)
+{
+	struct gen_stream stream;
+
+	begin(self, &stream);
+	record(&stream, 0, in_main);
+	record(&stream, 0, in_fib);
+	record(&stream, 1, in_fib);
+	mark(self, SIFIVE_TRACE_RECORD_DROPPED, 3);
+	record(&stream, 0, in_fib);
+	record(&stream, 1, in_fib);
+	record(&stream, 1, in_main);
+	save(self, "trace.rtd");
+}
+
+TEST_F(command, tables_mark_counts_of_calls_with_a_loss)
+{
+	losing_trace(self);
+	run(self, "report -q -e " PROGRAM " trace.rtd | grep -E 'main|fib'");
+	EXPECT_NE(NULL, strstr(self->out, "  ~40       ~20  main\n")) {
+		TH_LOG("%s", self->out);
+	}
+	EXPECT_NE(NULL, strstr(self->out, "   20        20  fib\n"));
+	run(self, "report -q --csv --sort name -e " PROGRAM " trace.rtd | cut -d , -f 1,5,6,8");
+	EXPECT_STREQ("function,cycles:total,cycles:self,counts\n\"fib\",20,20,exact\n"
+		     "\"main\",40,20,partial\n", self->out);
+	run(self, "report -q --json -e " PROGRAM " trace.rtd | grep main");
+	EXPECT_NE(NULL, strstr(self->out, "\"counts\":\"partial\""));
+	run(self, "report -q --diff trace.rtd --json -e " PROGRAM " trace.rtd | grep main");
+	EXPECT_NE(NULL, strstr(self->out,
+			       "\"counts:before\":\"partial\",\"counts:after\":\"partial\""));
+	run(self, "report -q --diff trace.rtd --csv -e " PROGRAM " trace.rtd | head -1");
+	EXPECT_NE(NULL, strstr(self->out, ",counts:before,counts:after\n"));
+	run(self, "report -q --diff trace.rtd --width 200 -e " PROGRAM " trace.rtd | grep main");
+	EXPECT_NE(NULL, strstr(self->out, " ~= "));
+	EXPECT_NE(NULL, strstr(self->out, " ~40 "));
+	run(self, "report -q --columns cycles/cycles -e " PROGRAM " trace.rtd | grep main");
+	EXPECT_NE(NULL, strstr(self->out, "~1.000"));
+	run(self, "graph -q --counter cycles -e " PROGRAM " trace.rtd");
+	EXPECT_NE(NULL, strstr(self->out, "~40  main\n"));
+	EXPECT_NE(NULL, strstr(self->out, " 20    fib\n"));
+	run(self, "graph -q --by thread --counter cycles -e " PROGRAM " trace.rtd | grep source");
+	EXPECT_NE(NULL, strstr(self->out, "~40  source 0\n"));
+	run(self, "graph -q --json -e " PROGRAM " trace.rtd | grep -E 'main|fib'");
+	EXPECT_NE(NULL, strstr(self->out, "\"cycles:total\":40,\"times\":\"exact\","
+					  "\"counts\":\"partial\"}"));
+	EXPECT_NE(NULL, strstr(self->out, "\"counts\":\"exact\"}"));
+}
+
+TEST_F(command, exports_mark_counts_of_calls_with_a_loss)
+{
+	losing_trace(self);
+	run(self, "export -q --format folded --weight cycles -e " PROGRAM " trace.rtd");
+	EXPECT_STREQ("source 0;main (partial) 20\nsource 0;main (partial);fib 20\n", self->out);
+	run(self, "export -q --format folded --weight calls -e " PROGRAM " trace.rtd");
+	EXPECT_STREQ("source 0;main 1\nsource 0;main;fib 2\n", self->out);
+	run(self, "export -q --format svg --weight cycles -e " PROGRAM " trace.rtd");
+	EXPECT_NE(NULL, strstr(self->out, "<title>main (~40 cycles"));
+	EXPECT_NE(NULL, strstr(self->out, "<title>fib (20 cycles"));
+	run(self, "export -q --format html --weight cycles -e " PROGRAM " -o t.html trace.rtd");
+	python(_metadata,
+	       "from page_calls import load\n"
+	       "page = load('t.html')\n"
+	       "marked = sorted(c['partial'] for c in page['calls'])\n"
+	       "assert marked == [0, 0, 1], marked\n"
+	       "names = [f for f, mark in zip(page['functions'], page['partial']) if mark]\n"
+	       "assert names == ['main'], names\n"
+	       "marked = [page['functions'][n[1]] for n in page['tree'] if n[5:]]\n"
+	       "assert marked == ['main'], marked\n");
+}
+
+/* The names of frames are the only place of these formats for a mark. */
+static const char names_of_frames[] =
+	"import json\n"
+	"def frames(name):\n"
+	"    for suffix in 'time', 'cycles':\n"
+	"        page = json.load(open(f'{name}.{suffix}'))\n"
+	"        if name == 'speedscope':\n"
+	"            all = [f['name'] for f in page['shared']['frames']]\n"
+	"            yield [all[e['frame']] for p in page['profiles'] for e in p['events']\n"
+	"                   if e['type'] == 'O']\n"
+	"        else:\n"
+	"            t = page['threads'][0]\n"
+	"            yield [t['stringArray'][t['funcTable']['name'][t['frameTable']['func'][f]]]\n"
+	"                   for f in t['stackTable']['frame']]\n"
+	"for name in 'speedscope', 'firefox':\n"
+	"    times, cycles = frames(name)\n"
+	"    assert times == ['main (inferred)', 'fib'], times\n"
+	"    assert cycles == ['main (partial)', 'fib'], cycles\n";
+
+TEST_F(command, frames_mark_inferred_times_and_counts_of_calls_with_a_loss)
+{
+	static const char * const formats[] = { "speedscope", "firefox" };
+	unsigned int i;
+
+	losing_trace(self);
+	run(self, "export -q --format folded -e " PROGRAM " trace.rtd");
+	EXPECT_NE(NULL, strstr(self->out, "source 0;main (inferred);fib 8\n")) {
+		TH_LOG("%s", self->out);
+	}
+	for (i = 0; i < 2; i++) {
+		run(self, "export -q --format %s -e " PROGRAM " -o %s.time trace.rtd", formats[i],
+		    formats[i]);
+		run(self, "export -q --format %s --weight cycles -e " PROGRAM
+		    " -o %s.cycles trace.rtd", formats[i], formats[i]);
+	}
+	python(_metadata, names_of_frames);
+}
+
 TEST_HARNESS_MAIN

@@ -134,8 +134,8 @@ TEST_F(command, report_sorts_and_filters)
 	EXPECT_EQ(2, self->status);
 	EXPECT_NE(NULL, strstr(self->err, "has no \"nothing\""));
 	run(self, "report -q --format csv --ts-hz 1000 -e " PROGRAM " trace.rtd");
-	EXPECT_NE(NULL, strstr(self->out, "function,calls,total,self,cycles:total,cycles:self,times\n"));
-	EXPECT_NE(NULL, strstr(self->out, "\"fib\",2,0.008000000,0.008000000,200,200,exact\n"));
+	EXPECT_NE(NULL, strstr(self->out, "function,calls,total,self,cycles:total,cycles:self,times,counts\n"));
+	EXPECT_NE(NULL, strstr(self->out, "\"fib\",2,0.008000000,0.008000000,200,200,exact,exact\n"));
 	run(self, "report -q --by hart -e " PROGRAM " trace.rtd");
 	EXPECT_NE(NULL, strstr(self->out, "source 0:\n"));
 	EXPECT_NE(NULL, strstr(self->out,
@@ -190,9 +190,10 @@ TEST_F(command, report_compares_traces_with_different_tick_rates)
 	EXPECT_STREQ(
 		"function,calls:before,calls:after,total:before,total:after,"
 		"self:before,self:after,cycles:total:before,cycles:total:after,"
-		"cycles:self:before,cycles:self:after,times:before,times:after\n"
-		"\"fib\",2,2,0.000008000,0.000008000,0.000008000,0.000008000,200,200,200,200,exact,exact\n"
-		"\"main\",1,1,0.000017000,0.000017000,0.000009000,0.000009000,205,205,5,5,exact,exact\n",
+		"cycles:self:before,cycles:self:after,times:before,times:after,counts:before,"
+		"counts:after\n"
+		"\"fib\",2,2,0.000008000,0.000008000,0.000008000,0.000008000,200,200,200,200,exact,exact,exact,exact\n"
+		"\"main\",1,1,0.000017000,0.000017000,0.000009000,0.000009000,205,205,5,5,exact,exact,exact,exact\n",
 		self->out);
 	/* Ticks and seconds cannot be compared. */
 	ASSERT_EQ(0, unlink("two.rtd.meta"));

@@ -48,7 +48,8 @@ def chunk_calls(entry, text):
         yield {"begin": begin, "length": length, "function": function, "caller": caller - 1,
                "thread": thread, "depth": depth, "inferred": flags & 1,
                "waited": waited, "self_inferred": flags >> 3 & 1, "point": flags & 2 != 0,
-               "outermost": flags & 4 != 0, "record": flags >> 4, "counts": counts[i]}
+               "outermost": flags & 4 != 0, "record": flags >> 4 & 7,
+               "partial": flags >> 7, "counts": counts[i]}
 
 
 def load(path):

@@ -280,9 +280,9 @@ TEST_F(command, counts_of_samples_in_calls_are_not_added_twice)
 	run(self, "report -c all --format csv -e " PROGRAM " trace.rtd");
 	EXPECT_EQ(0, self->status);
 	EXPECT_STREQ("function,calls,total,self,samples,manual,cycles:total,cycles:self,"
-		     "instructions:total,instructions:self,times\n"
-		     "\"fib\",1,16,16,3,0,100,100,33,33,exact\n"
-		     "\"main\",0,0,0,2,1,5,5,22,22,exact\n", self->out);
+		     "instructions:total,instructions:self,times,counts\n"
+		     "\"fib\",1,16,16,3,0,100,100,33,33,exact,exact\n"
+		     "\"main\",0,0,0,2,1,5,5,22,22,exact,exact\n", self->out);
 	EXPECT_NE(NULL, strstr(self->err, "the counts of 5 samples are not charged to functions"));
 	run(self, "export -q -c all --format folded --weight cycles -e " PROGRAM " trace.rtd");
 	EXPECT_STREQ("source 0;main 5\nsource 0;fib 100\n", self->out);

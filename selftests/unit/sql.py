@@ -76,7 +76,7 @@ def compare(database, names, report):
     for row in data["rows"]:
         into = sums.setdefault(row["function"], {})
         for key, value in row.items():
-            if key not in ("function", "times", "thread") and value is not None:
+            if key not in ("function", "times", "counts", "thread") and value is not None:
                 into[key] = into.get(key, 0) + value
     for function, row in sums.items():
         got = {

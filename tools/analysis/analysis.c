@@ -493,6 +493,7 @@ static void on_ordered(void *context, const struct perfrec_record *record)
 		analysis->stats.uncounted++;
 	if (__builtin_expect(analysis->backwards != 0, false))
 		step.counted = counting_forwards(analysis, thread, record, step.counted);
+	counting_follow(thread, stream, step.counted);
 	thread->had_record = true;
 	thread->src = record->src;
 	thread->offset = record->begin.offset;

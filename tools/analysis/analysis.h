@@ -32,7 +32,7 @@
 /* Appended to names of functions that belong to the tracer. */
 #define ANALYSIS_TRACER		" [tracer]"
 
-/* Flags: why a call's length is uncertain. ANALYSIS_INNER_INFERRED: @inner is inferred. */
+/* Flags: why a call's length or counts are uncertain. ANALYSIS_INNER_INFERRED: @inner is inferred. */
 #define ANALYSIS_INNER_INFERRED	(1u << 0)
 /* @inner includes ticks spent in unknown functions. */
 #define ANALYSIS_UNKNOWN_RAN	(1u << 1)
@@ -40,6 +40,8 @@
 #define ANALYSIS_WAIT_UNKNOWN	(1u << 2)
 /* Records are missing since the call began, so its exit record may belong to a later call. */
 #define ANALYSIS_RECORDS_LOST	(1u << 3)
+/* Some counts since the call began are unknown. This does not concern its length. */
+#define ANALYSIS_COUNTS_UNKNOWN	(1u << 4)
 
 /**
  * struct analysis_frame - an open call
@@ -103,6 +105,7 @@ struct analysis_thread {
 	uint64_t		offset;		/* file offset of its latest record */
 	uint32_t		part;		/* part of the capture: see analysis.c */
 	enum analysis_place	place;
+	uint64_t		ever;		/* columns that have been known so far */
 	uint64_t		sum[COUNTERS_MAX];
 	uint64_t		last[COUNTERS_MAX];
 	bool			last_known[COUNTERS_MAX];
@@ -295,6 +298,15 @@ static inline bool analysis_unsure(const struct analysis_frame *frame,
 				   const struct analysis_end *end)
 {
 	return end->self_inferred || frame->doubts & ANALYSIS_UNKNOWN_RAN;
+}
+
+/**
+ * analysis_partial() - whether counts of an open call are missing, or records, whose counts belong to
+ * no function
+ */
+static inline bool analysis_partial(const struct analysis_frame *frame)
+{
+	return frame->doubts & (ANALYSIS_RECORDS_LOST | ANALYSIS_COUNTS_UNKNOWN);
 }
 
 struct analysis;

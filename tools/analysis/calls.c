@@ -94,7 +94,7 @@ static __attribute__((noinline, cold))
 void doubt(struct analysis *analysis, const struct analysis_thread *thread,
 	   const struct analysis_frame *frame, struct analysis_end *end)
 {
-	unsigned int doubts = frame->doubts;
+	unsigned int doubts = frame->doubts & ~ANALYSIS_COUNTS_UNKNOWN;
 
 	/* A thread's first call continued across the loss unless this may be a later call. */
 	if (doubts & ANALYSIS_RECORDS_LOST && frame == thread->frame && !thread->returned &&
@@ -295,13 +295,23 @@ void calls_wait_unknown(struct analysis_thread *thread)
 		thread->frame[i].doubts |= ANALYSIS_WAIT_UNKNOWN;
 }
 
-void calls_doubt(struct analysis_thread *thread)
+static void doubt_all(struct analysis_thread *thread, uint8_t flag)
 {
 	unsigned int i = thread->depth;
 
 	/* If a call is marked, the calls that enclose it are already marked, too. */
-	while (i && !(thread->frame[i - 1].doubts & ANALYSIS_RECORDS_LOST))
-		thread->frame[--i].doubts |= ANALYSIS_RECORDS_LOST;
+	while (i && !(thread->frame[i - 1].doubts & flag))
+		thread->frame[--i].doubts |= flag;
+}
+
+void calls_doubt(struct analysis_thread *thread)
+{
+	doubt_all(thread, ANALYSIS_RECORDS_LOST);
+}
+
+void calls_uncounted(struct analysis_thread *thread)
+{
+	doubt_all(thread, ANALYSIS_COUNTS_UNKNOWN);
 }
 
 void calls_restart(struct analysis *analysis, struct analysis_thread *thread)

@@ -15,6 +15,7 @@ struct stream {
 	uint32_t	serial;
 	unsigned int	counters;
 	uint8_t		column[PERFREC_COUNTERS];
+	uint64_t	columns;	/* all of these */
 	/*
 	 * For per-thread Delta counts: the thread's counts at the header, and the header's
 	 * chains.
@@ -141,8 +142,20 @@ void calls_wait_unknown(struct analysis_thread *thread);
 /** calls_doubt() - note that records of the thread are missing here */
 void calls_doubt(struct analysis_thread *thread);
 
+/** calls_uncounted() - note that counts of the thread's calls are unknown here */
+void calls_uncounted(struct analysis_thread *thread);
+
 /** calls_restart() - restart all open calls of a thread here */
 void calls_restart(struct analysis *analysis, struct analysis_thread *thread);
+
+/** counting_follow() - mark the open calls if the columns in @counted are not all of the thread's */
+static inline void counting_follow(struct analysis_thread *thread, const struct stream *stream,
+				   uint64_t counted)
+{
+	thread->ever |= stream->columns;
+	if (__builtin_expect((thread->ever & ~counted) != 0, false) && stream->columns)
+		calls_uncounted(thread);
+}
 
 /* In counting.c. */
 

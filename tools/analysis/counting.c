@@ -19,12 +19,9 @@ static uint8_t cycles_of(const struct stream *stream, const struct perfrec_recor
 /* Charges a stream's columns to its records; from now on, samples do not count in them. */
 static void charge(struct analysis *analysis, const struct stream *stream)
 {
-	uint64_t columns = 0;
+	uint64_t columns = stream->columns;
 	unsigned int i;
 
-	for (i = 0; i < stream->counters; i++)
-		if (stream->column[i] != COUNTERS_NONE)
-			columns |= 1ull << stream->column[i];
 	for (i = 0; analysis->turns && stream->counters && i < analysis->counters.count; i++)
 		if (analysis->counters.turn[i])
 			columns |= 1ull << i;
@@ -39,6 +36,7 @@ struct stream *counting_new_stream(struct analysis *analysis, struct counters *c
 {
 	struct stream **slot = &analysis->stream[record->src][record->channel];
 	struct stream *stream = *slot;
+	unsigned int i;
 
 	if (!stream)
 		stream = *slot = calloc(1, sizeof(**slot));
@@ -54,6 +52,10 @@ struct stream *counting_new_stream(struct analysis *analysis, struct counters *c
 							      record->channel);
 	counters_assign(counters, record->header, record->counters,
 			stream->column);
+	stream->columns = 0;
+	for (i = 0; i < stream->counters; i++)
+		if (stream->column[i] != COUNTERS_NONE)
+			stream->columns |= 1ull << stream->column[i];
 	stream->cycles = cycles_of(stream, record);
 	stream->sampled = record->type == PERFREC_ISR;
 	if (!stream->sampled && counters == &analysis->counters)

@@ -109,6 +109,7 @@ static void on_leave(void *context, struct analysis_thread *thread,
 	row->untimed += !end->timed;
 	row->inferred += end->inferred;
 	row->self_inferred += end->self_inferred;
+	row->partial += analysis_partial(frame);
 	row->self += end->self;
 	if (frame->outermost)
 		row->total += end->total;

@@ -26,6 +26,7 @@ enum profile_by {
  * @untimed:	calls without a time
  * @inferred:	calls with an inferred time
  * @self_inferred: calls whose self time is inferred
+ * @partial:	calls during which some counts are unknown
  * @samples:	samples in the function, excluding callees
  * @samples_total: samples in the function and its callees, if samples have callers
  * @points:	manual records in the function
@@ -39,6 +40,7 @@ struct profile_row {
 	uint64_t	untimed;
 	uint64_t	inferred;
 	uint64_t	self_inferred;
+	uint64_t	partial;
 	uint64_t	samples;
 	uint64_t	samples_total;
 	uint64_t	points;

@@ -161,6 +161,7 @@ static void fold(struct tree *tree, uint32_t to, uint32_t from, bool beside)
 	sum->untimed |= node->untimed;
 	sum->inferred |= node->inferred;
 	sum->self_inferred |= node->self_inferred;
+	sum->partial |= node->partial;
 	if (beside)
 		sum->total += node->total;
 	add_counts(tree, to, from, beside);
@@ -343,6 +344,7 @@ void tree_leave(struct tree *tree, struct analysis_thread *thread,
 	node->untimed |= !end->timed;
 	node->inferred |= end->inferred;
 	node->self_inferred |= end->self_inferred;
+	node->partial |= analysis_partial(frame);
 	if (own)
 		node->total += end->total;
 	node->self += end->self;
@@ -442,6 +444,8 @@ bool tree_is_unsure(const struct tree *tree, uint32_t node, int weight, bool sel
 	const int unknown = TREE_COUNTER + COUNTERS_UNKNOWN_CPU;
 	const struct tree_node *n = &tree->node[node];
 
+	if (weight >= TREE_COUNTER + (int)analysis_counters(tree->analysis)->times)
+		return n->partial;
 	if (n->untimed || (self ? n->self_inferred : n->inferred))
 		return true;
 	return weight != TREE_TIME &&
@@ -502,6 +506,8 @@ void tree_finish(struct tree *tree, int weight)
 		    !(tree->by_thread && tree->node[i].depth == 1))
 			continue;
 		parent->total += tree->node[i].total;
+		parent->inferred |= tree->node[i].inferred || tree->node[i].untimed;
+		parent->partial |= tree->node[i].partial;
 		for (c = 0; c < tree->costs.stride; c++)
 			to[c] += from[c];
 	}

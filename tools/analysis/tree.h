@@ -23,6 +23,7 @@
  * @untimed:	set if some calls have no time
  * @inferred:	set if some calls have an inferred time
  * @self_inferred: set if some calls have an inferred self time
+ * @partial:	set if some counts of some calls are unknown
  * @calls:	calls that have ended
  * @samples:	samples in the function, excluding callees
  * @samples_total: including callees, after tree_finish()
@@ -38,6 +39,7 @@ struct tree_node {
 	bool		untimed;
 	bool		inferred;
 	bool		self_inferred;
+	bool		partial;
 	bool		live;		/* Private to tree.c, as is @shown. */
 	bool		shown;
 	uint64_t	calls;
@@ -105,9 +107,8 @@ void tree_finish(struct tree *tree, int weight);
 uint64_t tree_total(const struct tree *tree, uint32_t node, int weight);
 
 /**
- * tree_is_unsure() - whether a node's time, or its time on or off the CPU, is
- * inexact
- * @weight:	TREE_TIME, or the weight of a time on or off the CPU
+ * tree_is_unsure() - whether a node's time, its time on or off the CPU, or its count is inexact
+ * @weight:	TREE_TIME, or the weight of a counter, or of a time on or off the CPU
  * @self:	exclude callees; if false, tree_finish() must have been called
  */
 bool tree_is_unsure(const struct tree *tree, uint32_t node, int weight, bool self);

@@ -201,7 +201,8 @@ static size_t put_calls(struct calls *calls, const struct pending *pending)
 	PUT_COLUMN(to, pending, i, call, call->depth);
 	PUT_COLUMN(to, pending, i, call, (call->inferred ? 1 : 0) |
 		   (call->point ? 2 : 0) | (call->outermost ? 4 : 0) |
-		   (call->self_inferred ? 8 : 0) | call->record << 4);
+		   (call->self_inferred ? 8 : 0) | call->record << 4 |
+		   (call->partial ? 128 : 0));
 	PUT_COLUMN(to, pending, i, call, call->waited);
 	return (size_t)(to - calls->column);
 }

@@ -34,6 +34,7 @@
  *		0
  * @inferred:	@begin or @length is inferred
  * @self_inferred: the call's self time is inferred, or includes unknown functions
+ * @partial:	some of the call's counts are unknown
  * @outermost:	set if no other call of the same function encloses this one
  */
 struct call {
@@ -48,6 +49,7 @@ struct call {
 	uint8_t		record;
 	bool		inferred;
 	bool		self_inferred;
+	bool		partial;
 	bool		outermost;
 };
 

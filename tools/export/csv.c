@@ -47,14 +47,9 @@ struct function {
 	uint64_t	ticks[TIMES][2];
 };
 
-/**
- * struct track - state of a thread
- * @known:	mask of the thread's counters
- * @doubt:	open calls with lower numbers have incomplete counts
- */
+/* The state of a thread: mask of its counters. */
 struct track {
 	uint64_t	known;
-	uint64_t	doubt;
 };
 
 /**
@@ -517,8 +512,6 @@ static void csv_step(void *context, struct analysis_thread *thread,
 		csv->no_memory = true;
 		return;
 	}
-	if (step->record->counters && track->known & ~step->counted & ~times)
-		track->doubt = csv->calls + 1;
 	track->known |= step->counted | times;
 }
 
@@ -567,7 +560,7 @@ static void csv_leave(void *context, struct analysis_thread *thread,
 
 	if (!track || csv->no_memory)
 		return;
-	row.partial = frame->user < track->doubt;
+	row.partial = analysis_partial(frame);
 	set_caller(&row, thread, thread->depth - 1);
 	begin_row(export, &row);
 	end_row(export, &row, track->known, end->count, end->count_self);

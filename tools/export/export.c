@@ -121,8 +121,23 @@ bool export_is_time(const struct export *export, int weight)
 
 bool export_is_unsure(const struct export *export, uint32_t node, int weight)
 {
-	return export_is_time(export, weight) &&
+	return (export_is_time(export, weight) || weight >= TREE_COUNTER) &&
 	       tree_is_unsure(&export->tree, node, weight, true);
+}
+
+const char * const export_suffix[EXPORT_MARKS] = {
+	[EXPORT_EXACT] = "", [EXPORT_INFERRED] = " (inferred)", [EXPORT_PARTIAL] = " (partial)",
+};
+
+enum export_mark export_mark(const struct export *export, uint32_t node)
+{
+	const int weight = export->weighed_by;
+
+	/* Threads have no weight of their own. */
+	if (export->tree.node[node].parent == TREE_ROOT || !export_is_unsure(export, node, weight))
+		return EXPORT_EXACT;
+	return export->tree.node[node].untimed || !export_is_time(export, weight) ?
+	       EXPORT_PARTIAL : EXPORT_INFERRED;
 }
 
 const char *export_weight_name(const struct export *export, int weight)

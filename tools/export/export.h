@@ -98,8 +98,19 @@ bool export_stop(void *context);
 /** export_is_time() - whether a weight is in ticks: the whole time, or that on or off the CPU */
 bool export_is_time(const struct export *export, int weight);
 
-/** export_is_unsure() - whether a node's weight without callees is an inexact time */
+/** export_is_unsure() - whether a node's weight without callees is an inexact time or count */
 bool export_is_unsure(const struct export *export, uint32_t node, int weight);
+
+/* How certain a node's weight without callees is, and the names' suffixes for formats without marks. */
+enum export_mark {
+	EXPORT_EXACT,
+	EXPORT_INFERRED,
+	EXPORT_PARTIAL,		/* some calls have no time, or counts of some calls are unknown */
+	EXPORT_MARKS
+};
+
+enum export_mark export_mark(const struct export *export, uint32_t node);
+extern const char * const export_suffix[EXPORT_MARKS];
 
 /** export_weight_name() - return "us", "ticks", "samples", or a counter's name */
 const char *export_weight_name(const struct export *export, int weight);

@@ -7,6 +7,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "../command.h"
 #include "coverage.h"
@@ -21,10 +22,11 @@
  * struct writer - state of an export
  * @weight:	weight of each node without its callees
  * @stack:	row of each node in its thread's table of stacks
- * @row:	row of each function in the thread's tables plus 1
- * @function:	function of each row
+ * @row:	row of each key_of() in the thread's tables plus 1
+ * @function:	key of each row
  * @file:	index of the string with the file name of each function
- * @functions:	rows in the thread's tables of functions and frames
+ * @functions:	rows in the thread's tables of functions and frames; a function has another row for
+ *		each mark
  * @strings:	number of strings of the thread
  * @thread:	the thread's node
  * @at:		sum of the weights of the samples so far
@@ -46,6 +48,13 @@ struct writer {
 };
 
 #define NO_FILE	UINT32_MAX
+
+/* Returns a number for a node's function and its mark. */
+static uint32_t key_of(const struct writer *writer, uint32_t node)
+{
+	return writer->export->tree.node[node].function * EXPORT_MARKS +
+	       (uint32_t)export_mark(writer->export, node);
+}
 
 static bool is_time(const struct writer *writer)
 {
@@ -131,12 +140,12 @@ static void put_file(struct writer *writer, uint32_t row)
 static void find_symbol(struct writer *writer, uint32_t row, struct symbol *symbol)
 {
 	struct analysis *analysis = writer->export->analysis;
+	const uint32_t function = writer->function[row] / EXPORT_MARKS;
 
 	*symbol = (struct symbol){ 0 };
-	if (writer->function[row] != FUNCTIONS_OTHER)
+	if (function != FUNCTIONS_OTHER)
 		symbols_find(writer->export->input.symbols,
-			     functions_address(analysis_functions(analysis),
-					       writer->function[row]), symbol);
+			     functions_address(analysis_functions(analysis), function), symbol);
 }
 
 static void put_line(struct writer *writer, uint32_t row)
@@ -164,7 +173,7 @@ static void put_prefix(struct writer *writer, uint32_t node)
 static void put_frame(struct writer *writer, uint32_t node)
 {
 	next_value(writer);
-	put_number(writer->out, writer->row[writer->export->tree.node[node].function] - 1, 0);
+	put_number(writer->out, writer->row[key_of(writer, node)] - 1, 0);
 }
 
 static void put_zero(struct writer *writer, uint32_t node)
@@ -217,19 +226,19 @@ static void put_weight(struct writer *writer, uint32_t node)
  */
 static void add_path(struct writer *writer, uint32_t node)
 {
-	uint32_t function = writer->export->tree.node[node].function;
+	const uint32_t key = key_of(writer, node);
 
 	/* In this pass, @at counts the stacks. */
 	writer->stack[node] = (uint32_t)writer->at++;
-	if (writer->row[function])
+	if (writer->row[key])
 		return;
-	writer->function[writer->functions++] = function;
-	writer->row[function] = writer->functions;
+	writer->function[writer->functions++] = key;
+	writer->row[key] = writer->functions;
 }
 
 static void put_strings(struct writer *writer)
 {
-	char name[EXPORT_NAME_SIZE];
+	char name[EXPORT_NAME_SIZE + 16];
 	const char *last = NULL;
 	struct symbol symbol;
 	uint32_t i;
@@ -237,8 +246,9 @@ static void put_strings(struct writer *writer)
 	begin_column(writer, "stringArray");
 	for (i = 0; i < writer->functions; i++) {
 		next_value(writer);
-		analysis_name(writer->export->analysis, writer->function[i], name,
-			      sizeof(name));
+		analysis_name(writer->export->analysis, writer->function[i] / EXPORT_MARKS, name,
+			      EXPORT_NAME_SIZE);
+		strcat(name, export_suffix[writer->function[i] % EXPORT_MARKS]);
 		put_json(writer->out, name);
 	}
 	writer->strings = writer->functions;
@@ -409,7 +419,7 @@ static int weigh(struct writer *writer)
 
 static int firefox_end(struct export *export)
 {
-	uint32_t functions = functions_count(analysis_functions(export->analysis));
+	uint32_t functions = functions_count(analysis_functions(export->analysis)) * EXPORT_MARKS;
 	struct writer writer = { .export = export, .out = export->out };
 	int result = -1;
 

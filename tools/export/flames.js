@@ -168,6 +168,11 @@
 	}
 
 	function addCounts(rows) {
+		rows.forEach(function (r) {
+			r.countMarked = r.functions.some(function (i) {
+				return DATA.partial[i];
+			}) ? "~" : "";
+		});
 		DATA.counts.forEach(function (counts, c) {
 			rows.forEach(function (r) {
 				r["counter" + c] = r.functions.reduce(function (sum, i) {
@@ -203,7 +208,8 @@
 		DATA.counters.forEach(function (name, c) {
 			if (name !== "timestamp" && name !== DATA.weight)
 				list.push(["counter" + c, name, function (r) {
-					return page.count(r["counter" + c] || 0, c);
+					return (c < DATA.times ? "" : r.countMarked) +
+					       page.count(r["counter" + c] || 0, c);
 				}]);
 		});
 		list.push(["name", "function"]);
@@ -264,7 +270,7 @@
 		by.forEach(function (was) {
 			rows.push({ name: was.name, index: -1, calls: 0, samples: 0, total: 0,
 				    self: 0, marked: "", totalMarked: "", other: was.self * scale,
-				    otherMarked: was.marked, change: -was.self * scale });
+				    otherMarked: was.marked, countMarked: "", change: -was.self * scale });
 		});
 		other = data;
 		table.remove();

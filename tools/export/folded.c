@@ -8,7 +8,8 @@
 
 /*
  * Writes the names along the path from the root. An outermost frame says that the counts are per
- * hart, because the format has no other place for this.
+ * hart, and the end of a name that its weight is not exact, because the format has no other place
+ * for this.
  */
 static void put_path(struct export *export, uint32_t *path, uint32_t node)
 {
@@ -30,6 +31,7 @@ static void put_path(struct export *export, uint32_t *path, uint32_t node)
 			if (*c == ';' || *c == '\n')
 				*c = ':';
 		put_text(export->out, name);
+		put_string(export->out, export_suffix[export_mark(export, path[depth])]);
 		if (depth)
 			put_char(export->out, ';');
 	}

@@ -146,7 +146,7 @@ static void html_leave(void *context, struct analysis_thread *thread,
 		.caller = thread->depth > 1 ? frame[-1].function : CALLS_NO_CALLER,
 		.thread = thread->thread->id, .depth = thread->depth - 1,
 		.inferred = end->inferred, .outermost = frame->outermost,
-		.self_inferred = analysis_unsure(frame, end),
+		.self_inferred = analysis_unsure(frame, end), .partial = analysis_partial(frame),
 	};
 
 	tree_leave(&export->tree, thread, end);
@@ -470,6 +470,20 @@ static void put_untimed(struct export *export)
 	put_string(export->out, "],\n");
 }
 
+/* Writes for each function whether its counts are too low: 1 or 0. */
+static void put_partial(struct export *export, uint32_t functions, uint64_t *partial)
+{
+	uint32_t i;
+
+	for (i = 1; i < export->tree.nodes; i++)
+		if (export->tree.node[i].parent != TREE_ROOT)
+			partial[export->tree.node[i].function] |= export->tree.node[i].partial;
+	put_string(export->out, "\"partial\":[");
+	for (i = 0; i < functions; i++)
+		put_string(export->out, partial[i] ? i ? ",1" : "1" : i ? ",0" : "0");
+	put_string(export->out, "],\n");
+}
+
 /* Writes the counts of each function, excluding callees: a list for each counter. */
 static int put_counts(struct export *export)
 {
@@ -486,6 +500,7 @@ static int put_counts(struct export *export)
 	put_names(export->out, "counters", counters);
 	put_format(export->out, "\"times\":%u,\n", counters->times);
 	put_names(export->out, "between", analysis_recorded(export->analysis));
+	put_partial(export, functions, sum);
 	put_string(export->out, "\"counts\":[");
 	for (c = 0; c < counters->count; c++) {
 		memset(sum, 0, functions * sizeof(*sum));

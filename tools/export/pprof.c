@@ -19,7 +19,7 @@
 /* Longer paths lose their outermost calls; no viewer shows that many calls. */
 #define DEPTH_MAX	1024
 #define VALUES_MAX	(TREE_COUNTER + COUNTERS_MAX)
-#define LABELS_MAX	4
+#define LABELS_MAX	5
 
 /* Strings that are shared by many samples. */
 enum text {
@@ -27,6 +27,7 @@ enum text {
 	TEXT_PID,
 	TEXT_TID,
 	TEXT_TIMES,
+	TEXT_COUNTS,
 	TEXT_INFERRED,
 	TEXT_PARTIAL,
 	TEXTS
@@ -171,7 +172,7 @@ static void add_label(struct writer *writer, Pprof__Sample *sample, enum text ke
 	label->num = number;
 }
 
-/* Adds the thread and the certainty of the times. */
+/* Adds the thread and the certainty of the times and counts. */
 static void add_labels(struct writer *writer, Pprof__Sample *sample, uint32_t node)
 {
 	const struct tree *tree = &writer->export->tree;
@@ -190,6 +191,8 @@ static void add_labels(struct writer *writer, Pprof__Sample *sample, uint32_t no
 		add_label(writer, sample, TEXT_TIMES, writer->text[TEXT_PARTIAL], 0);
 	else if (tree->node[node].self_inferred)
 		add_label(writer, sample, TEXT_TIMES, writer->text[TEXT_INFERRED], 0);
+	if (tree->node[node].partial)
+		add_label(writer, sample, TEXT_COUNTS, writer->text[TEXT_PARTIAL], 0);
 }
 
 static void put_sample(struct writer *writer, uint32_t node)
@@ -197,7 +200,7 @@ static void put_sample(struct writer *writer, uint32_t node)
 	Pprof__Profile profile = PPROF__PROFILE__INIT;
 	Pprof__Sample sample = PPROF__SAMPLE__INIT, *samples = &sample;
 	Pprof__Label label[LABELS_MAX], *labels[LABELS_MAX] = {
-		&label[0], &label[1], &label[2], &label[3],
+		&label[0], &label[1], &label[2], &label[3], &label[4],
 	};
 	uint64_t location[DEPTH_MAX];
 	int64_t value[VALUES_MAX];
@@ -351,7 +354,7 @@ static void put_all(struct writer *writer)
 {
 	static const char * const texts[TEXTS] = {
 		[TEXT_THREAD] = "thread", [TEXT_PID] = "pid", [TEXT_TID] = "tid",
-		[TEXT_TIMES] = "times", [TEXT_INFERRED] = "inferred",
+		[TEXT_TIMES] = "times", [TEXT_COUNTS] = "counts", [TEXT_INFERRED] = "inferred",
 		[TEXT_PARTIAL] = "partial",
 	};
 	uint32_t count = functions_count(analysis_functions(writer->export->analysis)), i;

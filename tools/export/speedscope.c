@@ -6,6 +6,7 @@
  */
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "../command.h"
 #include "coverage.h"
@@ -13,11 +14,13 @@
 
 /*
  * @width:	weight of each node with its callees
+ * @marked:	for each function and mark, the number of the frame whose name has the mark, or 0
  * @at:		weight before the current position of the thread
  */
 struct writer {
 	struct export	*export;
 	uint64_t	*width;
+	uint32_t	*marked;
 	uint64_t	at;
 	bool		any;		/* the thread already has an event */
 };
@@ -42,15 +45,22 @@ static uint64_t position(const struct export *export, uint64_t weight)
 	return export_nanoseconds(export, weight);
 }
 
+static uint32_t *marked_frame(const struct writer *writer, uint32_t node)
+{
+	return &writer->marked[writer->export->tree.node[node].function * EXPORT_MARKS +
+			       (uint32_t)export_mark(writer->export, node)];
+}
+
 static void put_event(struct writer *writer, char type, uint32_t node)
 {
+	const uint32_t marked = *marked_frame(writer, node);
 	struct output *out = writer->export->out;
 
 	if (writer->any)
 		put_char(out, ',');
 	writer->any = true;
 	put_format(out, "\n{\"type\":\"%c\",\"frame\":%u,\"at\":", type,
-		   writer->export->tree.node[node].function);
+		   marked ? marked : writer->export->tree.node[node].function);
 	put_number(out, position(writer->export, writer->at), 0);
 	put_char(out, '}');
 }
@@ -105,17 +115,32 @@ static void put_profiles(struct writer *writer)
 	}
 }
 
-/* A frame's number is that of its function. */
-static void put_frames(struct export *export)
+static void put_frame(struct export *export, uint32_t number, uint32_t function,
+		      enum export_mark mark)
 {
-	uint32_t count = functions_count(analysis_functions(export->analysis)), i;
-	char name[EXPORT_NAME_SIZE];
+	char name[EXPORT_NAME_SIZE + 16];
 
-	for (i = 0; i < count; i++) {
-		analysis_name(export->analysis, i, name, sizeof(name));
-		put_string(export->out, i ? ",\n{\"name\":" : "{\"name\":");
-		put_json(export->out, name);
-		put_char(export->out, '}');
+	analysis_name(export->analysis, function, name, EXPORT_NAME_SIZE);
+	strcat(name, export_suffix[mark]);
+	put_string(export->out, number ? ",\n{\"name\":" : "{\"name\":");
+	put_json(export->out, name);
+	put_char(export->out, '}');
+}
+
+/* A frame's number is that of its function; frames whose names have marks follow. */
+static void put_frames(struct writer *writer)
+{
+	struct export *export = writer->export;
+	uint32_t count = functions_count(analysis_functions(export->analysis)), i, *frame;
+
+	for (i = 0; i < count; i++)
+		put_frame(export, i, i, EXPORT_EXACT);
+	for (i = 1; i < export->tree.nodes; i++) {
+		frame = writer->width[i] ? marked_frame(writer, i) : NULL;
+		if (!frame || *frame || export_mark(export, i) == EXPORT_EXACT)
+			continue;
+		put_frame(export, count, export->tree.node[i].function, export_mark(export, i));
+		*frame = count++;
 	}
 }
 
@@ -138,8 +163,12 @@ static int speedscope_end(struct export *export)
 	struct output *out = export->out;
 
 	writer.width = calloc(export->tree.nodes, sizeof(*writer.width));
-	if (!writer.width) {
+	writer.marked = calloc(functions_count(analysis_functions(export->analysis)),
+			       EXPORT_MARKS * sizeof(*writer.marked));
+	if (!writer.width || !writer.marked) {
 		report("out of memory");
+		free(writer.width);
+		free(writer.marked);
 		return -1;
 	}
 	tree_finish(&export->tree, export->weighed_by);
@@ -151,11 +180,12 @@ static int speedscope_end(struct export *export)
 	put_string(out, ",\n\"coverage\":{");
 	coverage_json(&export->input, out);
 	put_string(out, "},\n\"shared\":{\"frames\":[\n");
-	put_frames(export);
+	put_frames(&writer);
 	put_string(out, "]},\n\"profiles\":[\n");
 	put_profiles(&writer);
 	put_string(out, "]}\n");
 	free(writer.width);
+	free(writer.marked);
 	return 0;
 }
 

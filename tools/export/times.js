@@ -334,7 +334,7 @@
 	var RECORDS = ["", "enter ", "exit ", "manual "];
 
 	function recordOf(hit) {
-		return hit.data ? hit.data.flags[hit.i] >> 4 : 0;
+		return hit.data ? hit.data.flags[hit.i] >> 4 & 7 : 0;
 	}
 
 	function describe(hit) {
@@ -365,6 +365,7 @@
 		if (!hit || !hit.data || (hit.data.flags[hit.i] & 2 && !recordOf(hit)))
 			return text;
 		var mine = asked, record = recordOf(hit);
+		var about = hit.data.flags[hit.i] & 128 ? "~" : "";
 
 		CALLS.counts(hit.chunk, hit.i).then(function (counts) {
 			counts.forEach(function (count, c) {
@@ -373,7 +374,8 @@
 					mine.text += "\n" + DATA.between[c] + ": +" + (count - 1);
 				else if (!record && DATA.counters[c] !== "timestamp")
 					mine.text += "\n" + DATA.counters[c] + ": " +
-						     (c < DATA.times ? page.time(count) : count);
+						     (c < DATA.times ? page.time(count) :
+								       about + count);
 			});
 			if (asked === mine)
 				page.tip(event, mine.text);

@@ -86,10 +86,11 @@ static const char *counter_text(const struct graph *graph, const struct input *i
 	uint64_t value = tree_total(&graph->tree, node, weight);
 
 	if (column >= analysis_counters(graph->tree.analysis)->times)
-		return units_count(text, value);
-	if (is_unknown(&graph->tree.node[node]))
+		units_count(text, value);
+	else if (is_unknown(&graph->tree.node[node]))
 		return "-";
-	units_time(text, value, input->hz);
+	else
+		units_time(text, value, input->hz);
 	return units_mark(text, tree_is_unsure(&graph->tree, node, weight, false));
 }
 
@@ -163,6 +164,8 @@ static void put_json_node(struct graph *graph, const struct input *input, uint32
 				tree_is_unsure(&graph->tree, node, counters->times ?
 					       TREE_COUNTER : TREE_TIME, false) ?
 				"inferred" : "exact");
+	if (counters->count > counters->times)
+		report_row_word(&graph->rows, REPORT_COUNTS, n->partial ? "partial" : "exact");
 	report_row_end(&graph->rows);
 }
 

@@ -391,12 +391,12 @@ bool report_is_uncertain(const struct profile *profile, size_t row,
 {
 	const struct profile_row *r = &profile->row[row];
 
-	if (report_is_scaled(profile, metric) ||
-	    (metric->time && analysis_doubts_oncpu(profile->analysis)))
-		return true;
-	if (metric->time && (metric->kind == METRIC_COUNTER_TOTAL ?
-			     profile_total(profile, row, COUNTERS_UNKNOWN_CPU) :
-			     profile_self(profile, row, COUNTERS_UNKNOWN_CPU)))
+	if (metric->kind == METRIC_RATIO || (report_is_counter(metric) && !metric->time))
+		return r->partial || report_is_scaled(profile, metric);
+	if (metric->time && (analysis_doubts_oncpu(profile->analysis) ||
+			     (metric->kind == METRIC_COUNTER_TOTAL ?
+			      profile_total(profile, row, COUNTERS_UNKNOWN_CPU) :
+			      profile_self(profile, row, COUNTERS_UNKNOWN_CPU))))
 		return true;
 	if (metric->kind == METRIC_TOTAL || metric->kind == METRIC_TOTAL_SHARE ||
 	    report_is_spread(metric) || metric->time)
@@ -418,6 +418,21 @@ const char *report_certainty(const struct profile *profile, size_t row)
 		inferred |= report_is_uncertain(profile, row, &total) ||
 			    report_is_uncertain(profile, row, &self);
 	return inferred ? "inferred" : "exact";
+}
+
+bool report_has_counts(const struct metric *metric, unsigned int count)
+{
+	unsigned int i;
+
+	for (i = 0; i < count; i++)
+		if (report_is_counter(&metric[i]) && !metric[i].time)
+			return true;
+	return false;
+}
+
+const char *report_counts_word(const struct profile *profile, size_t row)
+{
+	return profile->row[row].partial ? "partial" : "exact";
 }
 
 int report_sort_metric(const struct report_options *options,

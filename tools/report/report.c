@@ -319,6 +319,9 @@ static void put_row(struct table *table, const char *group, const struct line *l
 	}
 	if (has_times(table))
 		report_row_word(&table->rows, "times", report_certainty(table->profile, line->row));
+	if (report_has_counts(table->metric, table->metrics))
+		report_row_word(&table->rows, REPORT_COUNTS,
+				report_counts_word(table->profile, line->row));
 	report_row_end(&table->rows);
 }
 
@@ -337,6 +340,8 @@ static void put_csv_heading(struct table *table)
 	}
 	if (has_times(table))
 		put_string(table->out, ",times");
+	if (report_has_counts(table->metric, table->metrics))
+		put_string(table->out, "," REPORT_COUNTS);
 	put_char(table->out, '\n');
 }
 

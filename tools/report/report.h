@@ -194,6 +194,18 @@ bool report_is_uncertain(const struct profile *profile, size_t row,
  */
 const char *report_certainty(const struct profile *profile, size_t row);
 
+/* The column that says whether a row's counts are complete: in csv and JSON, after the times. */
+#define REPORT_COUNTS	"counts"
+
+/** report_has_counts() - whether one of @count metrics is a count, so that there is this column */
+bool report_has_counts(const struct metric *metric, unsigned int count);
+
+/**
+ * report_counts_word() - return "partial" if some counts of a row's calls are unknown, so that the
+ * row's counts are too low, or "exact"
+ */
+const char *report_counts_word(const struct profile *profile, size_t row);
+
 /**
  * report_sort_metric() - return the number that --sort names
  * @metric:	the @count numbers of the profile

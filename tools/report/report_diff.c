@@ -242,6 +242,7 @@ static void make_cell(const struct diff *diff, const struct pair *pair,
 static const char * const which_text[] = { ":before", ":after" };
 static const char * const share_text[] = { REPORT_SHARE ":before", REPORT_SHARE ":after" };
 static const char * const times_text[] = { "times:before", "times:after" };
+static const char * const counts_text[] = { REPORT_COUNTS ":before", REPORT_COUNTS ":after" };
 
 static bool has_times(const struct diff *diff)
 {
@@ -266,6 +267,8 @@ static void put_heading(struct diff *diff)
 	}
 	for (m = 0; m < 2 && has_times(diff); m++)
 		put_format(diff->out, ",%s", times_text[m]);
+	for (m = 0; m < 2 && report_has_counts(diff->metric, diff->metrics); m++)
+		put_format(diff->out, ",%s", counts_text[m]);
 	if (diff->several)
 		put_string(diff->out, ",confidence,changed");
 	put_char(diff->out, '\n');
@@ -302,6 +305,20 @@ static const char *certainty(const struct diff *diff, const struct pair *pair, u
 			if (!strcmp(report_certainty(profile_of(diff, i), pair->row[i]), words[w]))
 				worst = w;
 	return words[worst];
+}
+
+/* Returns the less certain word for the counts of a side's runs. */
+static const char *counts_certainty(const struct diff *diff, const struct pair *pair,
+				    unsigned int side)
+{
+	const char *word = "exact";
+	unsigned int i;
+
+	for (i = first_run(diff, side); i < first_run(diff, side) + run_count(diff, side); i++)
+		/* A function missing from a trace counted nothing there. */
+		if (!strcmp(word, "exact") && pair->row[i] != PAIRS_NO_ROW)
+			word = report_counts_word(profile_of(diff, i), pair->row[i]);
+	return word;
 }
 
 static void put_numbers(const struct diff *diff, struct report_rows *rows,
@@ -355,6 +372,9 @@ static void put_rows(struct diff *diff, size_t lines)
 			put_numbers(diff, &rows, &diff->pairs.pair[i], m);
 		for (m = 0; m < 2 && has_times(diff); m++)
 			report_row_word(&rows, times_text[m], certainty(diff, &diff->pairs.pair[i], m));
+		for (m = 0; m < 2 && report_has_counts(diff->metric, diff->metrics); m++)
+			report_row_word(&rows, counts_text[m],
+					counts_certainty(diff, &diff->pairs.pair[i], m));
 		if (diff->several)
 			put_confidence(&rows, &diff->pairs.pair[i]);
 		report_row_end(&rows);
