@@ -14,10 +14,12 @@ the browser. Whatever the page prints to the console, or throws, is an error.
 """
 
 import argparse
+import base64
 import json
 import pathlib
 import re
 import sys
+import zlib
 
 import page_calls
 from browsers import BROWSERS
@@ -328,6 +330,181 @@ def check_many(browser, path):
     expect(browser.value("window.loads"), 0, "chunks to load again")
 
 
+def varint(number):
+    parts = bytearray()
+    while number > 127:
+        parts.append(number & 127 | 128)
+        number >>= 7
+    return bytes(parts) + bytes([number])
+
+
+def large_page(path, chunks):
+    """Write a page like that of the file, with chunks of 2048 calls by main, and return its path.
+
+    Calls of 2 ticks are 4 ticks apart, so a view of all chunks has far more of them than pixels.
+    Each chunk has sums of its one function.
+    """
+    page = pathlib.Path(path).read_text()
+    calls, spacing = 2048, 4
+    columns = [[0] + [spacing] * (calls - 1), [2] * calls, [0] * calls, [0] * calls,
+               [0] * calls, [0] * calls, [4] * calls, [0] * calls]
+    packed = zlib.compress(b"".join(map(varint, sum(columns, []))))
+    chunk = ('<script type="text/plain" class="calls">' + base64.b64encode(packed).decode() +
+             "</script>\n")
+    sums = b"".join(map(varint, [0, calls, 0, 2 * calls, 2 * calls, 0, 0]))
+    block = ('<script type="text/plain" class="sums">' +
+             base64.b64encode(zlib.compress(sums)).decode() + "</script>\n")
+    period = calls * spacing
+    index = [[1, i * period, i * period + period - spacing + 2, calls, len(packed), 0, 0,
+              [0, 0, 0, calls], 1, 0, 0] for i in range(chunks)]
+    page = re.sub(r'<script type="text/plain" class="(calls|sums)">[^<]*</script>\n', "", page)
+    page = re.sub(r'(id="chunks">).*?(</script>)',
+                  lambda found: found.group(1) + json.dumps(index) + found.group(2), page, 1, re.S)
+    page = page.replace("</body>", block + chunk * chunks + "</body>")
+    made = pathlib.Path(f"{path}.{chunks}.html")
+    made.write_text(page)
+    return made
+
+
+# Opens a page, and counts the chunks that it opens.
+def open_counted(browser, path):
+    page = pathlib.Path(path)
+    page.write_text(page.read_text().replace("PAGE.start();", """
+        window.loaded = new Set();
+        (function () {
+            var load = CALLS.load;
+            CALLS.load = function (chunk) { window.loaded.add(chunk); return load(chunk); };
+        }());
+        PAGE.start();"""))
+    browser.open(page)
+    browser.wait("document.body.dataset.ready === 'yes'")
+    return browser.value("window.loaded.size")
+
+
+# Milliseconds that the fastest of some drawings takes, and the number of boxes of the largest one,
+# for views of the whole trace and parts of it.
+DRAWINGS = """(function () {
+    var to = CanvasRenderingContext2D.prototype, fill = to.fillRect, drawn = 0, most = 0;
+    var whole = PAGE.times.view(), best = Infinity, part, start, i;
+    to.fillRect = function () { drawn++; fill.apply(this, arguments); };
+    for (part = 1; part < 1e5; part *= 4) {
+        PAGE.times.show(0, whole[1] / part);
+        drawn = 0;
+        PAGE.draw();
+        most = Math.max(most, drawn);
+    }
+    to.fillRect = fill;
+    PAGE.times.show(whole[0], whole[1]);
+    for (i = 0; i < 7; i++) {
+        start = performance.now();
+        for (part = 0; part < 20; part++)
+            PAGE.draw();
+        best = Math.min(best, performance.now() - start);
+    }
+    return [most, best]; }())"""
+
+
+def check_large(browser, path):
+    """The work to open, draw and select does not grow with the number of calls."""
+    boxes, times = [], []
+    for chunks in 20, 2000:
+        opened = open_counted(browser, large_page(path, chunks))
+        if opened > 8:
+            raise AssertionError(f"opening a page of {chunks} chunks reads {opened} of them")
+        most, time = browser.value(DRAWINGS)
+        boxes.append(most)
+        times.append(time)
+        browser.value("PAGE.settled().then(function () { window.loaded.clear(); })")
+        browser.wait("window.loaded.size === 0")
+        browser.value("document.querySelector('#home').click()")
+        browser.key("s")
+        browser.wait("(document.querySelector('#selection') || { dataset: {} }).dataset.ready")
+        expect(browser.value("window.loaded.size"), 0, "chunks read to select everything")
+        expect(browser.value("document.querySelector('#range td').textContent"),
+               str(2048 * chunks), "calls selected")
+    width = browser.value("document.querySelector('canvas').clientWidth")
+    if max(boxes) > 8 * width:
+        raise AssertionError(f"{max(boxes)} boxes drawn in {width} pixels")
+    if times[1] > 3 * max(times[0], 5):
+        raise AssertionError(f"drawing takes {times[1]} ms instead of {times[0]} ms, because"
+                             " there are 100 times the calls")
+
+
+def check_places(browser, path):
+    """What the trace lacks is drawn where it is: 17 us are traced, and then 3 us are not."""
+    page = pathlib.Path(path).read_text()
+    for was, becomes in (
+            (r'"coverage":\{"part":"\w+","trace_seconds":[0-9.]+',
+             '"coverage":{"part":"first","trace_seconds":0.000017,"run_seconds":0.000020'),
+            (r'"losses":\[\]', '"losses":[[0,4]]'),
+            (r'"states":\[[^]]*\]', '"states":["runs","sleeps"]'),
+            (r'"spans":\[\]', '"spans":[[0,0,0,6],[0,1,6,4]]')):
+        page, count = re.subn(was, becomes, page, 1)
+        expect(count, 1, f"{was} in the page")
+    made = pathlib.Path(path + ".places.html")
+    made.write_text(page)
+    browser.open(made)
+    browser.wait("document.body.dataset.ready === 'yes'")
+    # The middle of where each colour is, as a time.
+    where = f"""(function (name, part) {{
+        var c = document.querySelectorAll("canvas")[{CALLS}], view = PAGE.times.view(), i, xs = [];
+        var probe = document.createElement("canvas").getContext("2d"), wanted, d;
+        probe.fillStyle = PAGE.theme[name];
+        probe.fillRect(0, 0, 1, 1);
+        wanted = probe.getImageData(0, 0, 1, 1).data;
+        d = c.getContext("2d").getImageData(0, 0, c.width, c.height).data;
+        for (i = 0; i < d.length; i += 4)
+            if (d[i] === wanted[0] && d[i + 1] === wanted[1] && d[i + 2] === wanted[2])
+                xs.push(i / 4 % c.width);
+        return [Math.min.apply(null, xs), Math.max.apply(null, xs)].map(function (x) {{
+            return Math.round((view[0] + x / c.width * (view[1] - view[0])) * 10) / 10;
+        }}); }})"""
+    for name, wanted in (("loss", [4, 4]), ("runs", [0, 6]), ("sleeps", [6, 10]),
+                         ("uncovered", [17, 17.7])):
+        found = browser.value(f"{where}('{name}')")
+        if any(abs(at - right) > 0.1 for at, right in zip(found, wanted)):
+            raise AssertionError(f"{name}: drawn from {found[0]} to {found[1]} us,"
+                                 f" expected {wanted}")
+    for _ in range(3):
+        browser.key("-")
+    expect(text(browser, "#status"), "0 ns to 20 us of 17 us", "all of the run")
+
+
+def check_keys(browser, path):
+    """The keyboard zooms, moves and searches; a click on a heading sorts; scrolling adds rows."""
+    page = pathlib.Path(path).read_text()
+    page = re.sub(r'("functions":\[)', r"\1" + "".join(f'"f{i:03}",' for i in range(450)), page, 1)
+    nodes = "".join(f",[0,{i},1,0,{i + 1}]" for i in range(450))
+    start = page.index('"tree":[')
+    end = page.index("],\n", start)
+    page = page[:start] + '"tree":[[0,-1,0,0,0]' + nodes + "]" + page[end + 1:]
+    page = re.sub(r'"counts":\[.*?\]\],\n', '"counts":[],\n', page, 1, re.S)
+    page = re.sub(r'"counters":\[.*?\]', '"counters":[]', page, 1)
+    made = pathlib.Path(path + ".keys.html")
+    made.write_text(page)
+    browser.open(made)
+    browser.wait("document.body.dataset.ready === 'yes'")
+    browser.key("+")
+    expect(text(browser, "#status"), "1.96154 us to 15.0385 us of 17 us", "+ zooms")
+    browser.key("ArrowRight")
+    expect(text(browser, "#status"), "3.26923 us to 16.3462 us of 17 us", "an arrow moves")
+    browser.key("ArrowLeft")
+    expect(text(browser, "#status"), "1.96154 us to 15.0385 us of 17 us", "an arrow moves back")
+    first = "document.querySelector('#functions tbody tr td:last-child').textContent"
+    expect(browser.value(first), "f449", "first by time")
+    left, top, width, height = place(browser, "#functions th:last-child button")
+    browser.click(left + width / 2, top + height / 2)
+    expect(browser.value(first), "f000", "first by name")
+    expect(browser.value("document.querySelectorAll('#functions tbody tr').length"), 200, "rows")
+    browser.value("scrollTo(0, document.body.scrollHeight)")
+    browser.wait("document.querySelectorAll('#functions tbody tr').length > 200")
+    left, top, width, height = place(browser, "#search")
+    browser.click(left + width / 2, top + height / 2)
+    browser.type("f001")
+    browser.key("Enter")
+    browser.wait("document.querySelector('#found').textContent === 'no later call'")
+
+
 # The table of functions, and all drawn text: names of threads above their calls, and names of
 # functions in their boxes.
 def shown(browser, path):
@@ -339,7 +516,8 @@ def shown(browser, path):
         to.fillText = function (text) {
             window.drawn.push(text);
             draw.apply(this, arguments); }; }())""")
-    browser.value("PAGE.draw()")
+    # A resized page draws all of itself.
+    browser.value("dispatchEvent(new Event('resize'))")
     return {"table": browser.value(
                 "Array.from(document.querySelectorAll('#functions tbody tr'))"
                 ".map(function (r) { return r.innerText.split('\\t'); })"),
@@ -377,6 +555,9 @@ def main():
         else:
             check_page(browser, arguments.file[0])
             check_many(browser, arguments.file[0])
+            check_large(browser, arguments.file[0])
+            check_places(browser, arguments.file[0])
+            check_keys(browser, arguments.file[0])
             check_flame(browser, arguments.file[1])
         expect(browser.complaints(), [], "errors on the console")
         check_complaints(browser)

@@ -208,7 +208,8 @@ class Firefox(Browser):
                 "network.proxy.type": 1, "network.proxy.http": "127.0.0.1",
                 "network.proxy.http_port": 9, "network.proxy.ssl": "127.0.0.1",
                 "network.proxy.ssl_port": 9}
-    KEYS = {"Escape": "\ue00c"}
+    KEYS = {"Escape": "\ue00c", "Enter": "\ue007", "ArrowLeft": "\ue012",
+            "ArrowRight": "\ue014"}
 
     # Console entries, and uncaught errors.
     COMPLAINTS = """

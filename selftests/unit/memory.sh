@@ -70,6 +70,11 @@ read_all "16 sources" 4
 "$command" graph -c all --srcbits 4 --meta none one.rtd 2>&1 >/dev/null |
 	grep -q 'too many different paths: the lightest are'
 result $? "omitted paths are reported"
+# A browser opens a flame graph of this many boxes at once.
+"$command" export --format svg -c all --srcbits 4 --meta none one.rtd 2>err >many.svg
+[ "$(grep -c 'class="b"' many.svg)" -le 1500 ] &&
+	grep -q 'the flame graph lacks [0-9]* boxes narrower than' err
+result $? "export --format svg: the narrowest boxes are omitted, which is reported"
 "$command" report -c all --srcbits 4 --meta none one.rtd 2>&1 >/dev/null |
 	grep -q 'calls too deep: left out'
 result $? "calls that were not kept are reported"

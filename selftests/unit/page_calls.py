@@ -28,7 +28,7 @@ def unpack(text, length):
 
 
 def chunk_calls(entry, text):
-    kind, first, _, count, length, count_length, counters, _ = entry
+    kind, first, _, count, length, count_length, counters, _ = entry[:8]
     numbers = unpack(text, length)
     columns = [[next(numbers) for _ in range(count)] for _ in range(8)]
     assert next(numbers, None) is None, "numbers behind the last column"

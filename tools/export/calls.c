@@ -20,6 +20,15 @@
 #define LANES		8
 /* Maximum size of a call's numbers: three 64-bit, four 32-bit and one 8-bit number. */
 #define CALL_BYTES	(3 * 10 + 4 * 5 + 1)
+/* A chunk has sums if it has at least this many calls for each function with sums. */
+#define CALLS_PER_SUM	4
+#define SUMS_MAX	(CHUNK_CALLS / CALLS_PER_SUM)
+/* Number of entries of the hash table of sums, a power of two. */
+#define SUM_SLOTS	(4 * SUMS_MAX)
+/* Maximum size of a sum's numbers: three 64-bit, three 32-bit and one 8-bit number. */
+#define SUM_BYTES	(3 * 10 + 3 * 5 + 1)
+/* The sums of several chunks are compressed together. */
+#define BLOCK_BYTES	(64u << 10)
 
 /* The latest calls of a class, and their counts. */
 struct pending {
@@ -38,15 +47,34 @@ struct lane {
 	uint32_t	calls;
 };
 
+/* Bits of struct sum's @marks: which of its sums are inferred. */
+#define MARK_TOTAL	1
+#define MARK_SELF	2
+
+/* What a chunk's calls add up to for one function, so that the page need not read the calls. */
+struct sum {
+	uint32_t	function;
+	uint32_t	calls;
+	uint32_t	points;
+	uint8_t		marks;
+	uint64_t	time;		/* of its calls */
+	uint64_t	outermost;	/* of its calls that no other call of it encloses */
+	uint64_t	callees;	/* of the calls that it made */
+};
+
 /* Entry of the index. */
 struct chunk {
 	uint64_t	first;
 	uint64_t	last;
+	uint64_t	at;		/* position in the temporary file */
 	uint32_t	class;
 	uint32_t	calls;
 	uint32_t	bytes;		/* size of the calls in bytes */
 	uint32_t	count_bytes;	/* size of the counts, which follow */
 	uint32_t	counters;
+	uint32_t	sums;		/* number of sums, which are in this block at this position */
+	uint32_t	block;
+	uint32_t	sums_at;
 	uint32_t	lanes;
 	struct lane	lane[LANES];
 };
@@ -55,6 +83,7 @@ struct calls {
 	struct pending	pending[CLASSES];
 	FILE		*chunks;
 	FILE		*index;
+	FILE		*blocks;	/* the size of each block of sums, and the block */
 	uint64_t	bytes;
 	uint64_t	entries;
 	uint64_t	left_out;
@@ -63,6 +92,13 @@ struct calls {
 	unsigned char	*packed;
 	size_t		room;		/* bytes at @packed */
 	z_stream	stream;
+	/* The sums of a chunk, found by SUM_SLOTS numbers; the block so far, uncompressed. */
+	struct sum	sum[SUMS_MAX];
+	uint16_t	slot[SUM_SLOTS];
+	unsigned int	sums;
+	unsigned char	block[BLOCK_BYTES];
+	size_t		block_used;
+	uint32_t	full_blocks;
 	int		error;
 };
 
@@ -97,7 +133,8 @@ struct calls *calls_new(void)
 	}
 	calls->chunks = tmpfile();
 	calls->index = tmpfile();
-	if (!calls->chunks || !calls->index) {
+	calls->blocks = tmpfile();
+	if (!calls->chunks || !calls->index || !calls->blocks) {
 		report("cannot create a temporary file: %s", strerror(errno));
 		calls_free(calls);
 		return NULL;
@@ -120,6 +157,8 @@ void calls_free(struct calls *calls)
 		fclose(calls->chunks);
 	if (calls->index)
 		fclose(calls->index);
+	if (calls->blocks)
+		fclose(calls->blocks);
 	deflateEnd(&calls->stream);
 	free(calls->column);
 	free(calls->packed);
@@ -219,15 +258,19 @@ static size_t put_counts(struct calls *calls, const struct pending *pending)
 	return (size_t)(to - calls->column);
 }
 
-/* Compresses the columns to the temporary file. Returns their size there. */
-static uint32_t store(struct calls *calls, size_t length)
+static void write_to(struct calls *calls, FILE *file, const void *from, size_t length)
 {
-	size_t packed;
+	if (!calls->error && fwrite(from, 1, length, file) != length)
+		calls->error = errno ? errno : EIO;
+}
 
+/* Compresses bytes to @calls->packed. Returns their compressed size, or 0 after an error. */
+static uint32_t pack(struct calls *calls, unsigned char *from, size_t length)
+{
 	if (!length || calls->error)
 		return 0;
 	deflateReset(&calls->stream);
-	calls->stream.next_in = calls->column;
+	calls->stream.next_in = from;
 	calls->stream.avail_in = (uInt)length;
 	calls->stream.next_out = calls->packed;
 	calls->stream.avail_out = (uInt)calls->room;
@@ -235,11 +278,104 @@ static uint32_t store(struct calls *calls, size_t length)
 		calls->error = EIO;
 		return 0;
 	}
-	packed = calls->room - calls->stream.avail_out;
-	if (fwrite(calls->packed, 1, packed, calls->chunks) != packed)
-		calls->error = errno ? errno : EIO;
+	return (uint32_t)(calls->room - calls->stream.avail_out);
+}
+
+/* Compresses the columns to the temporary file. Returns their size there. */
+static uint32_t store(struct calls *calls, size_t length)
+{
+	const uint32_t packed = pack(calls, calls->column, length);
+
+	write_to(calls, calls->chunks, calls->packed, packed);
 	calls->bytes += packed;
-	return (uint32_t)packed;
+	return packed;
+}
+
+static void end_block(struct calls *calls)
+{
+	const uint32_t packed = pack(calls, calls->block, calls->block_used);
+
+	if (!packed)
+		return;
+	write_to(calls, calls->blocks, &packed, sizeof(packed));
+	write_to(calls, calls->blocks, calls->packed, packed);
+	calls->bytes += packed;
+	calls->full_blocks++;
+	calls->block_used = 0;
+}
+
+/* Returns the sum of a function, or NULL if the chunk has too many. */
+static struct sum *sum_of(struct calls *calls, uint32_t function)
+{
+	uint32_t at = function * 2654435769u % SUM_SLOTS;
+
+	for (; calls->slot[at]; at = (at + 1) % SUM_SLOTS)
+		if (calls->sum[calls->slot[at] - 1].function == function)
+			return &calls->sum[calls->slot[at] - 1];
+	if (calls->sums == SUMS_MAX)
+		return NULL;
+	calls->sum[calls->sums] = (struct sum){ .function = function };
+	calls->slot[at] = (uint16_t)++calls->sums;
+	return &calls->sum[calls->sums - 1];
+}
+
+static bool add_sums(struct calls *calls, const struct call *call)
+{
+	const uint64_t time = call->length - call->waited;
+	struct sum *sum = sum_of(calls, call->function);
+
+	if (!sum)
+		return false;
+	if (call->point) {
+		sum->points++;
+		return true;
+	}
+	sum->calls++;
+	sum->time += time;
+	sum->outermost += call->outermost ? time : 0;
+	sum->marks |= (call->inferred ? MARK_TOTAL | MARK_SELF : 0) |
+		      (call->self_inferred ? MARK_SELF : 0);
+	if (call->caller == CALLS_NO_CALLER)
+		return true;
+	sum = sum_of(calls, call->caller);
+	if (!sum)
+		return false;
+	sum->callees += time;
+	sum->marks |= call->inferred ? MARK_SELF : 0;
+	return true;
+}
+
+/* Adds the chunk's sums to the block, unless there are so many that reading the calls is better. */
+static void put_sums(struct calls *calls, const struct pending *pending, struct chunk *chunk)
+{
+	unsigned char *to;
+	unsigned int i;
+
+	memset(calls->slot, 0, sizeof(calls->slot));
+	calls->sums = 0;
+	for (i = 0; i < pending->calls; i++)
+		if (!add_sums(calls, &pending->call[i]))
+			return;
+	if (calls->sums * CALLS_PER_SUM > pending->calls)
+		return;
+	if (calls->block_used + (size_t)calls->sums * SUM_BYTES > BLOCK_BYTES)
+		end_block(calls);
+	chunk->sums = calls->sums;
+	chunk->block = calls->full_blocks;
+	chunk->sums_at = (uint32_t)calls->block_used;
+	to = calls->block + calls->block_used;
+	for (i = 0; i < calls->sums; i++) {
+		const struct sum *sum = &calls->sum[i];
+
+		to = put_varint(to, sum->function);
+		to = put_varint(to, sum->calls);
+		to = put_varint(to, sum->points);
+		to = put_varint(to, sum->time);
+		to = put_varint(to, sum->outermost);
+		to = put_varint(to, sum->callees);
+		to = put_varint(to, sum->marks);
+	}
+	calls->block_used = (size_t)(to - calls->block);
 }
 
 static void add_lane(struct chunk *chunk, const struct call *call)
@@ -281,10 +417,11 @@ static void flush(struct calls *calls, unsigned int class)
 			chunk.last = call->begin + call->length;
 		add_lane(&chunk, call);
 	}
+	chunk.at = (uint64_t)ftello(calls->chunks);
 	chunk.bytes = store(calls, put_calls(calls, pending));
 	chunk.count_bytes = store(calls, put_counts(calls, pending));
-	if (!calls->error && fwrite(&chunk, sizeof(chunk), 1, calls->index) != 1)
-		calls->error = errno ? errno : EIO;
+	put_sums(calls, pending, &chunk);
+	write_to(calls, calls->index, &chunk, sizeof(chunk));
 	calls->entries++;
 	pending->calls = 0;
 	pending->counters = 0;
@@ -367,30 +504,23 @@ static void put_base64(struct output *out, const unsigned char *from, size_t len
 	put_bytes(out, to, used);
 }
 
-static int put_packed(struct calls *calls, uint32_t bytes, struct output *out)
+static int put_packed(struct calls *calls, FILE *from, uint32_t bytes, struct output *out)
 {
-	if (fread(calls->packed, 1, bytes, calls->chunks) != bytes)
+	if (fread(calls->packed, 1, bytes, from) != bytes)
 		return -1;
 	put_base64(out, calls->packed, bytes);
 	return 0;
 }
 
-/*
- * Writes each chunk as a separate element, because browsers take quadratic time for a long text:
- * calls, then counts, each in base64.
- */
-static int put_chunks(struct calls *calls, struct output *out)
+static int put_blocks(struct calls *calls, struct output *out)
 {
-	struct chunk chunk;
-	uint64_t i;
+	uint32_t i, bytes;
 
-	rewind(calls->chunks);
-	rewind(calls->index);
-	for (i = 0; i < calls->entries; i++) {
-		put_string(out, "<script type=\"text/plain\" class=\"calls\">");
-		if (fread(&chunk, sizeof(chunk), 1, calls->index) != 1 ||
-		    put_packed(calls, chunk.bytes, out) ||
-		    put_packed(calls, chunk.count_bytes, out))
+	rewind(calls->blocks);
+	for (i = 0; i < calls->full_blocks; i++) {
+		put_string(out, "<script type=\"text/plain\" class=\"sums\">");
+		if (fread(&bytes, sizeof(bytes), 1, calls->blocks) != 1 ||
+		    put_packed(calls, calls->blocks, bytes, out))
 			return -1;
 		put_string(out, "</script>\n");
 	}
@@ -398,43 +528,102 @@ static int put_chunks(struct calls *calls, struct output *out)
 }
 
 /*
- * [class, first, last, calls, bytes, bytes of counts, counters, [thread, lowest depth, highest
- * depth, calls, ...]]
+ * Calls @put for each chunk in the order of the page: those of the longest calls first, because a
+ * view of the whole trace draws these, and points last.
  */
-static int put_index(struct calls *calls, uint64_t first, struct output *out)
+static int each_chunk(struct calls *calls, struct output *out, void *context,
+		      int (*put)(struct calls *calls, const struct chunk *chunk, void *context,
+				 struct output *out))
 {
 	struct chunk chunk;
-	uint64_t i;
-	uint32_t j;
+	unsigned int i, class;
+	uint64_t entry;
 
-	rewind(calls->index);
-	put_string(out, "<script type=\"application/json\" id=\"chunks\">[");
-	for (i = 0; i < calls->entries; i++) {
-		if (fread(&chunk, sizeof(chunk), 1, calls->index) != 1)
-			return -1;
-		put_format(out, "%s[%u,%" PRIu64 ",%" PRIu64 ",%u,%u,%u,%u,[", i ? ",\n" : "",
-			   chunk.class, chunk.first - first, chunk.last - first, chunk.calls,
-			   chunk.bytes, chunk.count_bytes, chunk.counters);
-		for (j = 0; j < chunk.lanes; j++)
-			put_format(out, "%s%u,%u,%u,%u", j ? "," : "", chunk.lane[j].thread,
-				   chunk.lane[j].least, chunk.lane[j].deepest,
-				   chunk.lane[j].calls);
-		put_string(out, "]]");
+	for (i = 0; i < CLASSES; i++) {
+		class = i == CLASSES - 1 ? POINTS : POINTS - 1 - i;
+		rewind(calls->index);
+		for (entry = 0; entry < calls->entries; entry++) {
+			if (fread(&chunk, sizeof(chunk), 1, calls->index) != 1 ||
+			    (chunk.class == class && put(calls, &chunk, context, out)))
+				return -1;
+		}
 	}
-	put_string(out, "]</script>\n");
 	return 0;
 }
 
-int64_t calls_put(struct calls *calls, uint64_t first, struct output *out)
+/*
+ * Writes each chunk as a separate element, because browsers take quadratic time for a long text:
+ * calls, then counts, each in base64.
+ */
+static int put_chunk(struct calls *calls, const struct chunk *chunk,
+		     void *context __attribute__((unused)), struct output *out)
 {
+	put_string(out, "<script type=\"text/plain\" class=\"calls\">");
+	if (fseeko(calls->chunks, (off_t)chunk->at, SEEK_SET) ||
+	    put_packed(calls, calls->chunks, chunk->bytes, out) ||
+	    put_packed(calls, calls->chunks, chunk->count_bytes, out))
+		return -1;
+	put_string(out, "</script>\n");
+	return 0;
+}
+
+/* State of writing the index. */
+struct index_state {
+	uint64_t	first;
+	bool		any;
+};
+
+/*
+ * [class, first, last, calls, bytes, bytes of counts, counters, [thread, lowest depth, highest
+ * depth, calls, ...]], and if there are sums: number of sums, block, position in it
+ */
+static int put_entry(struct calls *calls __attribute__((unused)), const struct chunk *chunk,
+		     void *context, struct output *out)
+{
+	struct index_state *state = context;
+	uint32_t i;
+
+	put_format(out, "%s[%u,%" PRIu64 ",%" PRIu64 ",%u,%u,%u,%u,[", state->any ? ",\n" : "",
+		   chunk->class, chunk->first - state->first, chunk->last - state->first,
+		   chunk->calls, chunk->bytes, chunk->count_bytes, chunk->counters);
+	for (i = 0; i < chunk->lanes; i++)
+		put_format(out, "%s%u,%u,%u,%u", i ? "," : "", chunk->lane[i].thread,
+			   chunk->lane[i].least, chunk->lane[i].deepest, chunk->lane[i].calls);
+	put_char(out, ']');
+	if (chunk->sums)
+		put_format(out, ",%u,%u,%u", chunk->sums, chunk->block, chunk->sums_at);
+	put_char(out, ']');
+	state->any = true;
+	return 0;
+}
+
+static int fail(const struct calls *calls)
+{
+	report("cannot keep the calls in a temporary file: %s",
+	       strerror(calls->error ? calls->error : errno ? errno : EIO));
+	return -1;
+}
+
+int64_t calls_put_index(struct calls *calls, uint64_t first, struct output *out)
+{
+	struct index_state state = { .first = first };
 	unsigned int c;
 
 	for (c = 0; c < CLASSES; c++)
 		flush(calls, c);
+	end_block(calls);
 	errno = 0;
-	if (!calls->error && !put_chunks(calls, out) && !put_index(calls, first, out))
-		return (int64_t)calls->left_out;
-	report("cannot keep the calls in a temporary file: %s",
-	       strerror(calls->error ? calls->error : errno ? errno : EIO));
-	return -1;
+	put_string(out, "<script type=\"application/json\" id=\"chunks\">[");
+	if (calls->error || each_chunk(calls, out, &state, put_entry))
+		return fail(calls);
+	put_string(out, "]</script>\n");
+	return (int64_t)calls->left_out;
+}
+
+int calls_put(struct calls *calls, struct output *out)
+{
+	errno = 0;
+	if (put_blocks(calls, out) || each_chunk(calls, out, NULL, put_chunk))
+		return fail(calls);
+	return 0;
 }

@@ -67,18 +67,28 @@ void calls_free(struct calls *calls);
  *		is unknown
  * @counters:	number of counters
  *
- * calls_put() reports a failure.
+ * calls_put_index() reports a failure.
  */
 void calls_add(struct calls *calls, const struct call *call, const uint64_t *count,
 	       unsigned int counters);
 
 /**
- * calls_put() - write the chunks and their index; call this only once
+ * calls_put_index() - write the index of the chunks; call this only once
  * @first:	the earliest time of the trace, to which the index refers
  *
  * Return: the number of calls that exceed CALLS_BYTES_MAX and are omitted, or -1 after
  * printing an error.
  */
-int64_t calls_put(struct calls *calls, uint64_t first, struct output *out);
+int64_t calls_put_index(struct calls *calls, uint64_t first, struct output *out);
+
+/**
+ * calls_put() - write the chunks and the sums of their functions, after their index
+ *
+ * The page can show an overview before a browser has read the chunks. It adds up the sums of
+ * chunks that are completely within a selected time range, instead of reading the calls.
+ *
+ * Return: 0, or -1 after printing an error.
+ */
+int calls_put(struct calls *calls, struct output *out);
 
 #endif /* SIFIVE_TRACE_CALLS_H */

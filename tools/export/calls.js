@@ -3,16 +3,19 @@
 // latest ones.
 var CALLS = (function () {
 	"use strict";
-	var calls = {}, KEPT = 800, AT_ONCE = 32, room = KEPT, POINTS = 33, FEW = 4;
+	var calls = {}, KEPT = 800, AT_ONCE = 32, room = KEPT, POINTS = 33, FEW = 4, DEPTHS = 1 << 20;
+	// The browser reads these elements, which follow the scripts, while the page is in use.
 	var packed = document.getElementsByClassName("calls");
+	var blocks = document.getElementsByClassName("sums"), open = [];
 	// By class, then by the time of the first call.
 	var classes = [], all = [], kept = new Map();
 
 	JSON.parse(document.getElementById("chunks").textContent).forEach(function (entry, i) {
 		var chunk = {
 			kind: entry[0], first: entry[1], last: entry[2], calls: entry[3],
-			counters: entry[6], lanes: entry[7],
-			packed: packed[i], size: base64(entry[4]), countSize: base64(entry[5]),
+			counters: entry[6], lanes: entry[7], number: i,
+			size: base64(entry[4]), countSize: base64(entry[5]),
+			sums: entry[8] || 0, block: entry[9], sumsAt: entry[10],
 		};
 
 		all.push(chunk);
@@ -24,20 +27,41 @@ var CALLS = (function () {
 		return Math.ceil(bytes / 3) * 4;
 	}
 
-	classes.forEach(function (list) {
+	// Prepares chunks, or areas that several chunks cover, for overlapping().
+	function byTime(list) {
 		list.reach = [];
 		list.sort(function (a, b) { return a.first - b.first; });
 		// A chunk that begins earlier may end later.
 		list.forEach(function (chunk, i) {
 			list.reach.push(Math.max(chunk.last, i ? list.reach[i - 1] : 0));
 		});
+		return list;
+	}
+
+	classes.forEach(function (list) {
+		byTime(list);
+		list.areas = [];
 	});
 	calls.total = all.reduce(function (sum, chunk) { return sum + chunk.calls; }, 0);
 	calls.end = all.reduce(function (end, chunk) { return Math.max(end, chunk.last); }, 0);
 
+	// Returns a promise of the text of an element.
+	function arrived(list, i) {
+		return new Promise(function (resolve) {
+			// The last element may be incomplete.
+			function look() {
+				if (list.length > i + 1 || document.readyState !== "loading")
+					resolve(list[i].textContent);
+				else
+					setTimeout(look, 20);
+			}
+			look();
+		});
+	}
+
 	// Returns a promise of the uncompressed bytes.
-	function inflate(chunk, at, size) {
-		var text = atob(chunk.packed.textContent.substr(at, size)), bytes = new Uint8Array(text.length), i;
+	function inflate(text) {
+		var bytes = new Uint8Array((text = atob(text)).length), i;
 
 		for (i = 0; i < text.length; i++)
 			bytes[i] = text.charCodeAt(i);
@@ -45,10 +69,16 @@ var CALLS = (function () {
 			new DecompressionStream("deflate"))).arrayBuffer();
 	}
 
+	function part(chunk, at, size) {
+		return arrived(packed, chunk.number).then(function (text) {
+			return inflate(text.substr(at, size));
+		});
+	}
+
 	// Returns a function that reads the next LEB128 number. Numbers wider than 32 bits lose
 	// bits above 53.
-	function reader(buffer) {
-		var bytes = new Uint8Array(buffer), i = 0;
+	function reader(buffer, at) {
+		var bytes = new Uint8Array(buffer), i = at || 0;
 
 		return function () {
 			var number = 0, unit = 1, byte;
@@ -104,7 +134,7 @@ var CALLS = (function () {
 	calls.load = function (chunk) {
 		if (chunk.data)
 			return Promise.resolve(chunk.data);
-		chunk.coming = chunk.coming || inflate(chunk, 0, chunk.size).then(
+		chunk.coming = chunk.coming || part(chunk, 0, chunk.size).then(
 			function (buffer) {
 				var data = unpack(chunk, buffer);
 
@@ -131,7 +161,7 @@ var CALLS = (function () {
 	calls.counts = function (chunk, i) {
 		if (!chunk.countSize)
 			return Promise.resolve([]);
-		return inflate(chunk, chunk.size, chunk.countSize).then(function (buffer) {
+		return part(chunk, chunk.size, chunk.countSize).then(function (buffer) {
 			var next = reader(buffer), counts = [], c, j, n;
 
 			for (c = 0; c < chunk.counters; c++) {
@@ -164,30 +194,122 @@ var CALLS = (function () {
 		return low;
 	}
 
+	calls.search = search;
+
+	// Calls @each for the chunks of a time range, until it returns true.
 	function overlapping(list, from, to, each) {
 		var i = search(list.length, function (i) { return list.reach[i] >= from; });
 
 		for (; i < list.length && list[i].first <= to; i++)
-			if (list[i].last >= from)
-				each(list[i]);
+			if (list[i].last >= from && each(list[i]))
+				return;
+	}
+
+	// Merges the areas of chunks shorter than @ticks that begin in the same period of @ticks.
+	function merge(list, ticks) {
+		var merged = [], short = null, where, period;
+
+		list.forEach(function (chunk) {
+			var i, at;
+
+			if (chunk.last - chunk.first > ticks) {
+				merged.push(chunk);
+				return;
+			}
+			if (!short || Math.floor(chunk.first / ticks) !== period) {
+				period = Math.floor(chunk.first / ticks);
+				short = { first: chunk.first, last: 0, calls: 0, lanes: [] };
+				where = new Map();
+				merged.push(short);
+			}
+			short.last = Math.max(short.last, chunk.last);
+			short.calls += chunk.calls;
+			for (i = 0; i < chunk.lanes.length; i += 4) {
+				at = where.get(chunk.lanes[i]);
+				if (at === undefined) {
+					where.set(chunk.lanes[i], short.lanes.length);
+					short.lanes.push.apply(short.lanes, chunk.lanes.slice(i, i + 4));
+					continue;
+				}
+				short.lanes[at + 1] = Math.min(short.lanes[at + 1], chunk.lanes[i + 1]);
+				short.lanes[at + 2] = Math.max(short.lanes[at + 2], chunk.lanes[i + 2]);
+				short.lanes[at + 3] += chunk.lanes[i + 3];
+			}
+		});
+		return byTime(merged);
+	}
+
+	// Returns a class's areas for a view in which a pixel has @least ticks. Each level merges the
+	// areas of the previous one.
+	function areas(list, least) {
+		var level = Math.max(0, Math.floor(Math.log2(least))), i;
+
+		for (i = list.areas.length; i <= level; i++)
+			list.areas[i] = i ? merge(list.areas[i - 1], Math.pow(2, i)) : list;
+		return list.areas[level];
 	}
 
 	// Visits the chunks of a time range, longest calls first and points last. Calls @draw
 	// for chunks to draw call by call, because they are few or may have calls of @least
-	// ticks, and @area for the others.
+	// ticks, and @area for the areas that the others cover.
 	calls.chunks = function (from, to, least, draw, area) {
 		var kind;
 
 		function visit(kind) {
-			var here = [];
+			var here = [], all = longest(kind) >= least;
 
-			if (classes[kind])
-				overlapping(classes[kind], from, to, function (chunk) { here.push(chunk); });
-			here.forEach(longest(kind) >= least || here.length <= FEW ? draw : area);
+			if (!classes[kind])
+				return;
+			overlapping(classes[kind], from, to, function (chunk) {
+				return here.push(chunk) > FEW && !all;
+			});
+			if (all || here.length <= FEW)
+				here.forEach(draw);
+			else
+				overlapping(areas(classes[kind], least), from, to, area);
 		}
 		for (kind = POINTS - 1; kind >= 0; kind--)
 			visit(kind);
 		visit(POINTS);
+	};
+
+	// Returns a chunk's calls by row: of each thread and depth, in order of time.
+	function rowsOf(data) {
+		var i, key, row;
+
+		data.rows = new Map();
+		for (i = 0; i < data.begin.length; i++) {
+			key = data.thread[i] * DEPTHS + data.depth[i];
+			row = data.rows.get(key);
+			if (row)
+				row.push(i);
+			else
+				data.rows.set(key, [i]);
+		}
+		return data.rows;
+	}
+
+	// Calls @each(i) for the calls of a row that overlap a time range. @each returns the time up
+	// to which it needs no more calls: those that end before are passed over.
+	calls.row = function (chunk, data, thread, depth, from, to, each) {
+		var row = (data.rows || rowsOf(data)).get(thread * DEPTHS + depth);
+		var begin = data.begin, i, done;
+
+		// Returns the first call that begins at a time or later.
+		function first(time) {
+			return search(row.length, function (i) { return begin[row[i]] >= time; });
+		}
+
+		if (!row)
+			return;
+		i = first(from - longest(chunk.kind));
+		while (i < row.length && begin[row[i]] <= to) {
+			done = begin[row[i]] + data.length[row[i]] >= from ? each(row[i]) : from;
+			i++;
+			if (i < row.length && begin[row[i]] < done)
+				// The previous call may end later.
+				i = Math.max(i, first(done) - 1);
+		}
 	};
 
 	// Calls @each(data, i) for the calls of a chunk that overlap a time range.
@@ -200,24 +322,50 @@ var CALLS = (function () {
 				each(data, i);
 	};
 
+	// Returns a promise of what a chunk's calls add up to: for each function, its number, calls,
+	// points, time, time of its outermost calls, time of calls it made, marks.
+	function sumsOf(chunk) {
+		// The same block is opened once for all chunks of a scan that need it.
+		open[chunk.block] = open[chunk.block] || arrived(blocks, chunk.block).then(inflate);
+		return open[chunk.block].then(function (buffer) {
+			return fill(new Float64Array(7 * chunk.sums), reader(buffer, chunk.sumsAt));
+		});
+	}
+
 	// Calls @each(data, i) for all calls of a time range, chunk by chunk, without blocking
-	// the page. @progress is called with the fraction that is done, and returns true to stop.
-	// Returns a promise of whether all calls were visited.
-	calls.scan = function (from, to, each, progress) {
+	// the page, except for chunks with sums that are completely within the range: calls
+	// @sum(sums, i) for each function's sums at i. @progress is called with the fraction that is
+	// done, and returns true to stop. Returns a promise of whether all calls were visited.
+	calls.scan = function (from, to, each, sum, progress) {
 		var list = [], done = 0;
 
 		classes.forEach(function (chunks) {
-			overlapping(chunks, from, to, function (chunk) { list.push(chunk); });
+			overlapping(chunks, from, to, function (chunk) {
+				list.push(chunk);
+				return false;
+			});
 		});
-		function step() {
-			if (done === list.length)
-				return Promise.resolve(true);
-			progress(done / list.length);
-			return Promise.all(list.slice(done, done + AT_ONCE).map(function (chunk) {
-				return calls.load(chunk).then(function (data) {
-					calls.within(chunk, data, from, to, each);
+
+		function visit(chunk) {
+			if (chunk.sums && chunk.first >= from && chunk.last <= to)
+				return sumsOf(chunk).then(function (sums) {
+					var i;
+
+					for (i = 0; i < sums.length; i += 7)
+						sum(sums, i);
 				});
-			})).then(function () {
+			return calls.load(chunk).then(function (data) {
+				calls.within(chunk, data, from, to, each);
+			});
+		}
+
+		function step() {
+			if (done === list.length) {
+				open = [];
+				return Promise.resolve(true);
+			}
+			progress(done / list.length);
+			return Promise.all(list.slice(done, done + AT_ONCE).map(visit)).then(function () {
 				done = Math.min(done + AT_ONCE, list.length);
 				return progress(done / list.length) ? false : step();
 			});

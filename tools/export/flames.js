@@ -111,7 +111,7 @@
 
 		if (n)
 			zoomed = n.id;
-		drawFlame();
+		page.draw();
 	});
 	flame.addEventListener("pointermove", function (event) {
 		var n = nodeAt(event);
@@ -303,12 +303,25 @@
 		     "; a click on a column sorts, on a name finds it");
 	makeTable();
 
+	// What the flame graph and the table depend on: moving in the timeline does not change them.
+	var drawn = "", listed = null;
+
 	page.views.push({
 		draw: function () {
-			drawFlame();
-			drawTable();
+			var pattern = String(page.pattern);
+			var state = [zoomed, page.theme.text, flame.w, pattern].join();
+
+			if (state !== drawn)
+				drawFlame();
+			if (pattern !== listed)
+				drawTable();
+			drawn = state;
+			listed = pattern;
 		},
 		home: function () { zoomed = 0; },
-		resize: function () { flame.resize(); },
+		resize: function () {
+			flame.resize();
+			drawn = "";
+		},
 	});
 }(PAGE));

@@ -655,7 +655,7 @@ static int html_end(struct export *export)
 	put_string(out, "</h1>\n<p id=\"coverage\">");
 	put_xml(out, coverage_text(&export->input, coverage));
 	put_string(out, "</p>\n");
-	left_out = calls_put(html->calls, html->first, out);
+	left_out = calls_put_index(html->calls, html->first, out);
 	if (left_out < 0)
 		return -1;
 	put_string(out, "<script>\nvar DATA = {\n");
@@ -681,7 +681,10 @@ static int html_end(struct export *export)
 	put_string(out, export_range_js);
 	put_string(out, export_flames_js);
 	put_string(out, "PAGE.start();\n");
-	put_string(out, "</script>\n</body>\n</html>\n");
+	put_string(out, "</script>\n");
+	if (calls_put(html->calls, out))
+		return -1;
+	put_string(out, "</body>\n</html>\n");
 	return 0;
 }
 

@@ -12,7 +12,7 @@ var PAGE = (function () {
 		var style = getComputedStyle(document.documentElement);
 
 		["text", "muted", "plot", "found", "short", "range", "loss", "thread", "point",
-		 "runs", "preempted", "sleeps", "uninterruptible", "stopped", "waits",
+		 "uncovered", "runs", "preempted", "sleeps", "uninterruptible", "stopped", "waits",
 		 "woken", "light"].forEach(function (name) {
 			page.theme[name] = style.getPropertyValue("--" + name).trim();
 		});

@@ -135,6 +135,17 @@
 				if (data.flags[i] & 1 || cut)
 					caller.selfMarked = "~";
 			}
+		}, function (sums, i) {
+			var r = row(rows, sums[i]);
+
+			r.calls += sums[i + 1];
+			r.points += sums[i + 2];
+			r.self += sums[i + 3] - sums[i + 5];
+			r.total += sums[i + 4];
+			if (sums[i + 6] & 1)
+				r.marked = "~";
+			if (sums[i + 6] & 2)
+				r.selfMarked = "~";
 		}, function (done) {
 			if (mine === asked)
 				note.lastChild.textContent = " " + Math.round(100 * done) + "%";

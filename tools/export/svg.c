@@ -16,8 +16,8 @@
 #define TOP		70
 #define BOTTOM		30
 #define MARGIN		10
-/* Maximum number of boxes; the narrowest ones are omitted. */
-#define BOXES_MAX	20000
+/* Maximum number of boxes, which a browser opens in under a second; narrower ones are omitted. */
+#define BOXES_MAX	1500
 #define DEPTH_MAX	1000
 
 struct layout {
@@ -27,6 +27,7 @@ struct layout {
 	uint64_t		*left;
 	bool			*unsure;	/* nodes whose width is partly inexact */
 	uint64_t		least;		/* narrower boxes are omitted */
+	uint32_t		omitted;	/* because there are too many */
 	uint32_t		depth;
 };
 
@@ -71,7 +72,7 @@ static bool shown(const struct layout *layout, uint32_t node)
 
 static void choose_least(struct layout *layout)
 {
-	uint32_t i, count = BOXES_MAX + 1;
+	uint32_t i, count = BOXES_MAX + 1, most = 0;
 
 	layout->least = layout->width[TREE_ROOT] / 1000000;
 	while (count > BOXES_MAX) {
@@ -84,9 +85,12 @@ static void choose_least(struct layout *layout)
 			if (level(layout->tree, i) > layout->depth)
 				layout->depth = level(layout->tree, i);
 		}
+		if (count > most)
+			most = count;
 		if (count > BOXES_MAX)
 			layout->least = 2 * layout->least + 1;
 	}
+	layout->omitted = most - count;
 }
 
 /* Writes a colour from yellow to red; equal names have the same colour. */
@@ -205,6 +209,10 @@ static int svg_end(struct export *export)
 	if (layout.width && layout.left && layout.unsure) {
 		lay_out(export, &layout);
 		choose_least(&layout);
+		if (layout.omitted)
+			report("%s: too many different paths: the flame graph lacks %u boxes narrower than %.3g%%",
+			       export->common.path, layout.omitted,
+			       100 * (double)layout.least / (double)layout.width[TREE_ROOT]);
 		put_page(export, &layout);
 		result = 0;
 	} else {

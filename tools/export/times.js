@@ -7,8 +7,21 @@
 	var STRIP = DATA.spans.length ? 7 : 0;
 	var LABEL = 15 + STRIP, PLOT = 64, RULER = 18, LEVELS_MAX = 1000, TALL = 0.65;
 	var whole = Math.max(1, CALLS.end, DATA.last - DATA.first);
-	var view = [0, whole], range = null, timeline, area, frame, ruler, plots = [];
+	var range = null, timeline, area, frame, ruler, plots = [];
 	var tall = 0, pending = [], lanes, laneOf = [];
+
+	// The time of the run that the trace lacks, before its first record or after its last one, of
+	// which the view of the whole trace shows a part. If its length is unknown, it is that part.
+	var run = DATA.coverage.run_seconds, traced = DATA.coverage.trace_seconds;
+	var lacks = run && traced ? Math.max(0, run - traced) * DATA.hz : 0;
+	var before = DATA.coverage.part === "last" ? lacks || whole / 25 : 0;
+	var after = DATA.coverage.part === "first" ? lacks || whole / 25 : 0;
+	var limits = [-before, whole + after], view = null;
+
+	function home() {
+		view = [-Math.min(before, whole / 25), whole + Math.min(after, whole / 25)];
+	}
+	home();
 
 	lanes = DATA.levels.map(function (levels, thread) {
 		return { name: DATA.threads[thread], thread: thread, losses: [], spans: [],
@@ -22,10 +35,14 @@
 		lane.y = tall + LABEL;
 		tall += LABEL + lane.levels * page.ROW + 6;
 		laneOf[lane.thread] = lane;
+		lane.ends = lane.spans.map(function (span) { return span[2] + span[3]; });
 	});
 	DATA.losses.forEach(function (loss) {
 		if (laneOf[loss[0]])
 			laneOf[loss[0]].losses.push(loss[1]);
+	});
+	lanes.forEach(function (lane) {
+		lane.losses.sort(function (a, b) { return a - b; });
 	});
 	page.times = { range: function () { return range; } };
 	if (!lanes.length && !DATA.plots.length)
@@ -48,6 +65,11 @@
 		return Math.floor((t + DATA.before) / DATA.interval);
 	}
 
+	// Returns the first index of a time later than @t.
+	function later(times, t) {
+		return CALLS.search(times.length, function (i) { return times[i] > t; });
+	}
+
 	function timeAt(c, event) {
 		return view[0] + event.offsetX / c.w * span();
 	}
@@ -62,6 +84,15 @@
 			     Math.max(1, (range[1] - range[0]) / span() * c.w), c.h);
 	}
 
+	// Shades the time of the run that the trace does not cover.
+	function drawUncovered(c) {
+		c.g.fillStyle = page.theme.uncovered;
+		if (view[0] < 0)
+			c.g.fillRect(0, 0, scale(c, 0), c.h);
+		if (view[1] > whole)
+			c.g.fillRect(scale(c, whole), 0, c.w - scale(c, whole), c.h);
+	}
+
 	// Tick marks at round times, about as many as there is room for.
 	function drawRuler() {
 		var c = ruler, unit = DATA.hz ? DATA.hz / 1e9 : 1;
@@ -72,6 +103,7 @@
 			rough / step > 1 ? 2 : 1;
 		step *= unit;
 		c.g.clearRect(0, 0, c.w, c.h);
+		drawUncovered(c);
 		c.g.fillStyle = page.theme.muted;
 		for (t = Math.ceil(view[0] / step) * step; t <= view[1]; t += step) {
 			c.g.fillRect(scale(c, t), 0, 1, c.h);
@@ -80,18 +112,44 @@
 		drawRange(c);
 	}
 
-	// Draws an area for calls that are too short to be drawn one by one.
-	function drawShort(c, top, chunk) {
-		var x = Math.max(0, scale(c, chunk.first)), i, lane;
-		var w = Math.min(c.w, scale(c, chunk.last)) - x;
+	// Areas of calls that are too short to be drawn one by one, by thread: [left, right, y,
+	// height]. Adjacent ones become one.
+	var held = new Map();
 
+	function drawHeld(c) {
 		c.g.fillStyle = page.theme.short;
+		held.forEach(function (area) {
+			c.g.fillRect(area[0], area[2], Math.max(area[1] - area[0], 0.5), area[3]);
+		});
+		held.clear();
+	}
+
+	function hold(c, thread, area) {
+		var before = held.get(thread);
+
+		if (before && before[2] === area[2] && before[3] === area[3] &&
+		    area[0] >= before[0] && area[0] <= before[1] + 1) {
+			before[1] = Math.max(before[1], area[1]);
+			return;
+		}
+		if (before)
+			drawHeld(c);
+		held.set(thread, area);
+	}
+
+	function drawShort(c, top, chunk) {
+		var left = Math.max(0, scale(c, chunk.first));
+		var right = Math.min(c.w, scale(c, chunk.last)), i, lane, y, height;
+
 		for (i = 0; i < chunk.lanes.length; i += 4) {
 			lane = laneOf[chunk.lanes[i]];
-			if (lane && chunk.lanes[i + 1] < lane.levels)
-				c.g.fillRect(x, lane.y - top + chunk.lanes[i + 1] * page.ROW,
-					     Math.max(w, 0.5), (Math.min(chunk.lanes[i + 2] + 1,
-					     lane.levels) - chunk.lanes[i + 1]) * page.ROW - 1);
+			if (!lane || chunk.lanes[i + 1] >= lane.levels)
+				continue;
+			y = lane.y - top + chunk.lanes[i + 1] * page.ROW;
+			height = (Math.min(chunk.lanes[i + 2] + 1, lane.levels) -
+				  chunk.lanes[i + 1]) * page.ROW - 1;
+			if (y + height > 0 && y < c.h)
+				hold(c, lane.thread, [left, right, y, height]);
 		}
 	}
 
@@ -102,44 +160,66 @@
 		c.g.fill();
 	}
 
-	// For each row of the canvas: where the latest call ends. Calls behind it are hidden.
-	var ends = new Float64Array(0);
+	// Returns the rows that the canvas shows: [thread, depth, y].
+	function rowsShown(c, top) {
+		var rows = [];
 
-	function drawChunk(c, top, chunk, data) {
-		var unit = c.w / span();
+		lanes.forEach(function (lane) {
+			var y = lane.y - top;
+			var depth = Math.max(0, Math.floor(-y / page.ROW));
 
-		ends.fill(-1);
-		CALLS.within(chunk, data, view[0], view[1], function (data, i) {
-			var lane = laneOf[data.thread[i]], depth = data.depth[i], x, w, y;
+			for (; depth < lane.levels && y + depth * page.ROW <= c.h; depth++)
+				rows.push([lane.thread, depth, y + depth * page.ROW]);
+		});
+		return rows;
+	}
 
-			if (!lane || depth >= lane.levels)
-				return;
-			y = lane.y - top + depth * page.ROW;
-			if (y < -page.ROW || y > c.h)
-				return;
-			x = (data.begin[i] - view[0]) * unit;
-			w = data.length[i] * unit;
-			if (x + w < ends[y + page.ROW])
-				return;
-			ends[y + page.ROW] = Math.max(x + w, x + 1);
-			if (data.flags[i] & 2)
-				drawPoint(c, x, y);
-			else
-				page.box(c, x, y, w, page.fill(data.name[i]),
-					 DATA.functions[data.name[i]]);
+	// Draws the calls of a row. Those that end behind a call which is already drawn are hidden.
+	function drawRow(c, row, chunk, data) {
+		var unit = c.w / span(), end = -1, y = row[2];
+
+		CALLS.row(chunk, data, row[0], row[1], view[0], view[1], function (i) {
+			var x = (data.begin[i] - view[0]) * unit, w = data.length[i] * unit;
+
+			if (x + w >= end) {
+				end = Math.max(x + w, x + 1);
+				if (data.flags[i] & 2)
+					drawPoint(c, x, y);
+				else
+					page.box(c, x, y, w, page.fill(data.name[i]),
+						 DATA.functions[data.name[i]]);
+			}
+			return view[0] + end / unit;
 		});
 	}
 
-	// Draws the strip of a lane, which shows time on and off the CPU.
+	// Draws the strip of a lane, which shows time on and off the CPU: the first part that ends
+	// in each pixel.
 	function drawSpans(c, lane, y) {
-		lane.spans.forEach(function (part) {
-			var x = scale(c, part[2]), w = part[3] / span() * c.w;
+		var ends = lane.ends, i = later(ends, view[0]), part, x, w;
 
-			if (x > c.w || x + w < 0)
-				return;
+		while (i < ends.length) {
+			part = lane.spans[i];
+			x = scale(c, part[2]);
+			w = Math.max(part[3] / span() * c.w, 1);
+			if (x > c.w)
+				break;
 			c.g.fillStyle = page.theme[DATA.states[part[1]]] || page.theme.muted;
-			c.g.fillRect(x, y, Math.max(w, 0.5), STRIP - 2);
-		});
+			c.g.fillRect(x, y, w, STRIP - 2);
+			i = Math.max(i + 1, later(ends, view[0] + (Math.floor(x + w) + 1) / c.w * span()));
+		}
+	}
+
+	// Draws at most one line in each pixel.
+	function drawLosses(c, lane, y) {
+		var times = lane.losses, i = later(times, view[0] - 1);
+
+		c.g.fillStyle = page.theme.loss;
+		while (i < times.length && times[i] <= view[1]) {
+			c.g.fillRect(scale(c, times[i]), y - LABEL, 2,
+				     LABEL + lane.levels * page.ROW);
+			i = Math.max(i + 1, later(times, times[i] + span() / c.w));
+		}
 	}
 
 	function drawLanes(c, top) {
@@ -151,33 +231,29 @@
 			c.g.fillStyle = page.theme.text;
 			c.g.fillText(lane.name, 3, y - STRIP - (LABEL - STRIP) / 2);
 			drawSpans(c, lane, y - STRIP);
-			c.g.fillStyle = page.theme.loss;
-			lane.losses.forEach(function (t) {
-				if (t >= view[0] && t <= view[1])
-					c.g.fillRect(scale(c, t), y - LABEL, 2,
-						     LABEL + lane.levels * page.ROW);
-			});
+			drawLosses(c, lane, y);
 		});
 	}
 
 	function drawCalls() {
 		var c = timeline, top = Math.round(area.scrollTop), least = span() / c.w, here = [];
+		var rows = rowsShown(c, top);
 
-		if (ends.length !== c.h + 2 * page.ROW)
-			ends = new Float64Array(c.h + 2 * page.ROW);
 		c.g.clearRect(0, 0, c.w, c.h);
+		drawUncovered(c);
 		pending = [];
 		CALLS.chunks(view[0], view[1], least, function (chunk) {
 			here.push(chunk);
 		}, function (chunk) {
 			drawShort(c, top, chunk);
 		});
+		drawHeld(c);
 		CALLS.needs(here.length);
 		here.forEach(function (chunk) {
 			var data = CALLS.data(chunk, redraw);
 
 			if (data)
-				drawChunk(c, top, chunk, data);
+				rows.forEach(function (row) { drawRow(c, row, chunk, data); });
 			else
 				pending.push(chunk);
 		});
@@ -202,6 +278,7 @@
 		var last = Math.min(bins.length, interval(view[1]) + 1);
 
 		c.g.clearRect(0, 0, c.w, c.h);
+		drawUncovered(c);
 		for (i = first; i < last; i++)
 			most = Math.max(most, bins[i]);
 		c.g.fillStyle = page.theme.plot;
@@ -240,9 +317,9 @@
 	// ---- moving ------------------------------------------------------
 
 	function show(from, to) {
-		var wide = Math.max(2, Math.min(whole, to - from));
+		var wide = Math.max(2, Math.min(limits[1] - limits[0], to - from));
 
-		from = Math.max(0, Math.min(whole - wide, from));
+		from = Math.max(limits[0], Math.min(limits[1] - wide, from));
 		view = [from, from + wide];
 		draw();
 	}
@@ -264,8 +341,9 @@
 	};
 	page.times.view = function () { return view; };
 	page.times.select = function (from, to) {
-		range = from === to ? null : [Math.max(0, Math.min(from, to)),
-					      Math.min(whole, Math.max(from, to))];
+		range = [Math.max(0, Math.min(from, to)), Math.min(whole, Math.max(from, to))];
+		if (range[0] >= range[1])
+			range = null;
 		redraw();
 	};
 	// Returns what each plotted counter counted in a time range, estimated from its intervals.
@@ -468,6 +546,11 @@
 		return c;
 	}
 
+	function selectView() {
+		page.times.select(view[0], view[1]);
+		page.selected(range);
+	}
+
 	addEventListener("keydown", function (event) {
 		var middle = (view[0] + view[1]) / 2;
 		var moves = { ArrowLeft: -0.1, ArrowRight: 0.1 };
@@ -483,7 +566,7 @@
 			show(view[0] + moves[event.key] * span(),
 			     view[1] + moves[event.key] * span());
 		else if (event.key === "s")
-			page.selected(view.slice());
+			selectView();
 		else if (event.key === "Escape")
 			page.selected(null);
 		else
@@ -544,6 +627,9 @@
 	if (DATA.threads.length > DATA.plotted)
 		page.element("p", frame, "Counters of " + (DATA.threads.length -
 			     DATA.plotted) + " more threads are not shown.");
+	if (before || after)
+		page.element("p", frame, "Shaded: the trace does not cover this time of the run" +
+			     (lacks ? ", " + page.time(lacks) + "." : "."));
 	if (DATA.losses.length)
 		page.element("p", frame, "Red: records may be missing, " +
 			     (DATA.losses.length + DATA.more_losses) + " times" +
@@ -552,7 +638,7 @@
 
 	page.views.push({
 		draw: draw,
-		home: function () { view = [0, whole]; },
+		home: home,
 		resize: function () {
 			ruler.resize();
 			if (timeline)
