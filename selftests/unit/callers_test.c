@@ -88,8 +88,9 @@ TEST_F(command, functions_include_samples_of_their_callees)
 	make_stacks(self);
 	run(self, "report -q --format csv -e %s trace.rtd", PROGRAM);
 	EXPECT_EQ(0, self->status);
-	EXPECT_STREQ("function,samples,samples:total,cycles:total,cycles:self\n"
-		     "\"fib\",3,4,28,21\n\"main\",2,6,42,14\n\"" SHELF "\",1,1,7,7\n",
+	EXPECT_STREQ("function,samples,samples:total,cycles:total,cycles:self,counts\n"
+		     "\"fib\",3,4,28,21,exact\n\"main\",2,6,42,14,exact\n"
+		     "\"" SHELF "\",1,1,7,7,exact\n",
 		     self->out);
 	run(self, "report -q --format csv --sort samples:total -e %s trace.rtd", PROGRAM);
 	EXPECT_EQ(0, strncmp(strchr(self->out, '\n'), "\n\"main\",2,6,", 12));

@@ -58,7 +58,9 @@ def check(thread, categories):
 
 def name(thread, stack):
     func = thread["frameTable"]["func"][thread["stackTable"]["frame"][stack]]
-    return thread["stringArray"][thread["funcTable"]["name"][func]]
+    text = thread["stringArray"][thread["funcTable"]["name"][func]]
+    # Marks of times and counts that are not exact.
+    return text.removesuffix(" (inferred)").removesuffix(" (partial)")
 
 
 def show(data):
