@@ -410,10 +410,7 @@ static void find_callers(struct analysis *analysis, struct analysis_step *step)
 	step->caller = analysis->caller;
 }
 
-/*
- * Returns the address that represents a record's function: the start of the function if it is
- * known.
- */
+/* Returns the address that represents a record's function: if known, the function's start. */
 static uint64_t function_address(struct analysis *analysis,
 				 const struct perfrec_record *record)
 {

@@ -290,9 +290,8 @@ struct sifive_trace_config {
  * Have programs drop records while a sink has no room: the kernel sets the sink's
  * SIFIVE_TRACE_FULL_BYTES, which a program reads before each record. The kernel's records count
  * as lost while there is no room. A program that does not check overwrites unread bytes. EINVAL:
- * without SIFIVE_TRACE_CONFIG_DRAIN, with SIFIVE_TRACE_CONFIG_WAIT or
- * SIFIVE_TRACE_CONFIG_OVERFLOW, or with a buffer of less than 1048576 bytes: programs may fill
- * three quarters of it before the driver detects that there is no room.
+ * without _DRAIN, with _WAIT or _OVERFLOW, or with a buffer of less than 1048576 bytes: programs
+ * may fill three quarters of it before the driver detects that there is no room.
  */
 #define SIFIVE_TRACE_CONFIG_DROP	(1u << 5)
 
