@@ -70,14 +70,14 @@ TEST_F(command, times_after_a_gap_are_inferred)
 		"\n"
 		"                 time                                cycles\n"
 		"     calls      total       self  self%     total      self  function\n"
-		"         1       1031        ~14 ~53.85        60        30  main\n"
+		"         1       1031        ~14 ~53.85       ~60       ~30  main\n"
 		"         2          8          8  30.77        20        20  fib\n"
 		"         1         ~4         ~4 ~15.38        10        10  "
 		"warehouse::department::shelf<perishable>::inventory::supervisor::"
 		"recalculate<12345>\n", self->out);
 	EXPECT_NE(NULL, strstr(self->err, "1 of 4 calls have a time that is inferred"));
 	run(self, "report --format csv -e " PROGRAM " trace.rtd");
-	EXPECT_NE(NULL, strstr(self->out, "recalculate<12345>\",1,4,4,10,10,inferred\n"));
+	EXPECT_NE(NULL, strstr(self->out, "recalculate<12345>\",1,4,4,10,10,inferred,exact\n"));
 	run(self, "graph -e " PROGRAM " trace.rtd | cut -c -50");
 	EXPECT_STREQ(
 		"      total        self     calls  function\n"
@@ -244,7 +244,7 @@ TEST_F(command, counts_after_a_loss_belong_to_no_function)
 		record(&stream, 1, in_main);
 		save(self, "trace.rtd");
 		run(self, "report --format csv -e " PROGRAM " trace.rtd");
-		EXPECT_NE(NULL, strstr(self->out, "\"main\",1,") && strstr(self->out, ",10,10,inferred\n")) {
+		EXPECT_NE(NULL, strstr(self->out, "\"main\",1,") && strstr(self->out, ",10,10,inferred,partial\n")) {
 			TH_LOG("%s", self->out);
 		}
 		EXPECT_NE(NULL, strstr(self->err, "counts of 1 record belong to no function"));

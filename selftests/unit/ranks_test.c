@@ -18,6 +18,9 @@ TEST(probabilities_are_as_published)
 	static const double high[] = { 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25 };
 	static const double tied[] = { 1, 1, 2 }, other[] = { 2, 3, 3 };
 	static const double same[] = { 7, 7, 7 };
+	static const double none[39];
+	double few[20], many[30];
+	unsigned int i;
 
 	/* 2 of the 20 choices of 3 of 6, and 2 of the 184756 choices of 10 of 20. */
 	EXPECT_LT(fabs(ranks_p(low, 3, high, 3) - 0.1), 1e-12);
@@ -25,9 +28,19 @@ TEST(probabilities_are_as_published)
 	EXPECT_LT(fabs(ranks_p(high, 10, low, 10) - 2.0 / 184756), 1e-15);
 	/* Ranks 1.5, 1.5, 3.5 of 1.5, 1.5, 3.5, 3.5, 5.5, 5.5: 4 of the 20 sums are as far. */
 	EXPECT_LT(fabs(ranks_p(tied, 3, other, 3) - 0.2), 1e-12);
-	EXPECT_EQ(1, ranks_p(same, 3, same, 3));
-	/* Approximately: (75 - 0.5) / sqrt(10 * 15 * 26 / 12) standard deviations. */
-	EXPECT_LT(fabs(ranks_p(low, 10, high, 15) - 3.59e-5), 2e-7);
+	EXPECT_EQ(RANKS_SAME, ranks_p(same, 3, same, 3));
+	EXPECT_LT(fabs(ranks_p(low, 10, high, 15) - 2.0 / 3268760), 1e-15);
+	/* Both of 2 values differ from 30 equal ones: 1 of the 496 choices of 2 of 32. */
+	EXPECT_LT(fabs(ranks_p(low, 2, none, 30) - 1.0 / 496), 1e-12);
+	EXPECT_LT(fabs(ranks_p(none, 30, low, 2) - 1.0 / 496), 1e-12);
+	/* Approximately: (300 - 0.5) / sqrt(20 * 30 * 51 / 12) standard deviations. */
+	for (i = 0; i < 30; i++)
+		many[i] = 100 + i;
+	for (i = 0; i < 20; i++)
+		few[i] = i;
+	EXPECT_LT(fabs(ranks_p(few, 20, many, 30) - 3.01e-9), 2e-11);
+	/* The smallest probability is that of one of the choices of 9 of 48. */
+	EXPECT_GE(ranks_p(few, 9, none, 39), 1.0 / 1677106640);
 }
 
 TEST(probabilities_are_corrected_for_the_number_of_tests)

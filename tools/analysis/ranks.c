@@ -6,8 +6,6 @@
 #include "ranks.h"
 
 /* All ranks are doubled, because equal values share the mean of their ranks. */
-#define RANK_SUM_MAX	(RANKS_EXACT * (RANKS_EXACT + 1))
-
 struct ranked {
 	double		value;
 	unsigned int	rank;
@@ -40,44 +38,50 @@ static double set_ranks(struct ranked *ranked, unsigned int count)
 
 /*
  * Counts the choices of @as of the values by the sum of their ranks. Returns the share of those
- * whose sum is at least as far from the mean as @distance.
+ * whose sum is at least as far from the mean as @distance, or -1 if out of memory.
  */
 static double exact(const struct ranked *ranked, unsigned int count, unsigned int as, long distance)
 {
-	static _Thread_local double ways[RANKS_EXACT + 1][RANK_SUM_MAX + 1];
-	const long mean = (long)as * (count + 1);
+	const long mean = (long)as * (count + 1), most = 2 * (long)as * count;
+	double *ways = calloc((size_t)(as + 1) * (size_t)(most + 1), sizeof(*ways));
 	double all = 0, far = 0;
 	unsigned int i, k;
 	long sum;
 
-	for (k = 0; k <= as; k++)
-		for (sum = 0; sum <= RANK_SUM_MAX; sum++)
-			ways[k][sum] = !k && !sum;
+	if (!ways)
+		return -1;
+	*ways = 1;
 	for (i = 0; i < count; i++)
 		for (k = as; k; k--)
-			for (sum = RANK_SUM_MAX; sum >= (long)ranked[i].rank; sum--)
-				ways[k][sum] += ways[k - 1][sum - ranked[i].rank];
-	for (sum = 0; sum <= RANK_SUM_MAX; sum++) {
-		all += ways[as][sum];
+			for (sum = most; sum >= (long)ranked[i].rank; sum--)
+				ways[k * (most + 1) + sum] +=
+					ways[(k - 1) * (most + 1) + sum - ranked[i].rank];
+	for (sum = 0; sum <= most; sum++) {
+		all += ways[as * (most + 1) + sum];
 		if (labs(sum - mean) >= distance)
-			far += ways[as][sum];
+			far += ways[as * (most + 1) + sum];
 	}
+	free(ways);
 	return far / all;
 }
 
-/* The normal approximation, with corrections for ties and for whole ranks. */
+/*
+ * The normal approximation, with corrections for ties and for whole ranks. No probability is below
+ * that of one choice of @as of the values.
+ */
 static double approximate(unsigned int count, unsigned int as, double ties, long distance)
 {
 	const double n = count, bs = count - as;
 	double variance = as * bs / 12 * (n + 1 - ties / (n * (n - 1)));
 	double away = (double)distance / 2 - 0.5;
+	double one = exp(lgamma(as + 1) + lgamma(bs + 1) - lgamma(n + 1));
 
-	return away <= 0 || variance <= 0 ? 1 : erfc(away / sqrt(2 * variance));
+	return away <= 0 || variance <= 0 ? 1 : fmax(one, erfc(away / sqrt(2 * variance)));
 }
 
 double ranks_p(const double *a, unsigned int as, const double *b, unsigned int bs)
 {
-	const unsigned int count = as + bs;
+	const unsigned int count = as + bs, fewer = as < bs ? as : bs;
 	struct ranked *ranked = calloc(count, sizeof(*ranked));
 	double ties, p = 1;
 	unsigned int i;
@@ -91,10 +95,14 @@ double ranks_p(const double *a, unsigned int as, const double *b, unsigned int b
 	ties = set_ranks(ranked, count);
 	for (i = 0; i < count; i++)
 		sum += ranked[i].first ? ranked[i].rank : 0;
+	/* The sums of both sides are equally far from their means. */
 	sum = labs(sum - (long)as * (count + 1));
-	if (ranked[0].value != ranked[count - 1].value)
-		p = count <= RANKS_EXACT ? exact(ranked, count, as, sum) :
-					   approximate(count, as, ties, sum);
+	if (ranked[0].value == ranked[count - 1].value)
+		p = RANKS_SAME;
+	else if (count <= RANKS_EXACT || fewer <= RANKS_FEW)
+		p = exact(ranked, count, fewer, sum);
+	else
+		p = approximate(count, fewer, ties, sum);
 	free(ranked);
 	return p;
 }

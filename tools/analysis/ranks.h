@@ -5,17 +5,20 @@
 
 #include <stddef.h>
 
-/* Up to this number of values of both sides together, the test is exact. */
-#define RANKS_EXACT	20
+/* The test is exact with at most this many values of both sides, or of the smaller side. */
+#define RANKS_EXACT	40
+#define RANKS_FEW	8
 /* The probability that no unchanged function is named, and the least that names a changed one. */
 #define RANKS_CONFIDENCE	0.99
+#define RANKS_SAME	2
 
 /**
  * ranks_p() - return the probability that chance alone makes two sides differ at least this much
  * @a:		the @as values of one side, at least one
  * @b:		the @bs values of the other side, at least one
  *
- * Two-sided, and independent of how the values are distributed. Returns -1 if out of memory.
+ * Two-sided, and independent of how the values are distributed. Returns RANKS_SAME if all values are
+ * equal, so that there is nothing to test, or -1 if out of memory.
  */
 double ranks_p(const double *a, unsigned int as, const double *b, unsigned int bs);
 

@@ -19,7 +19,7 @@
 /* Limit on threads named in a chunk's index entry. */
 #define LANES		8
 /* Maximum size of a call's numbers: three 64-bit, four 32-bit and one 8-bit number. */
-#define CALL_BYTES	(3 * 10 + 4 * 5 + 1)
+#define CALL_BYTES	(3 * 10 + 4 * 5 + 2)
 /* A chunk has sums if it has at least this many calls for each function with sums. */
 #define CALLS_PER_SUM	4
 #define SUMS_MAX	(CHUNK_CALLS / CALLS_PER_SUM)
@@ -295,13 +295,14 @@ static void end_block(struct calls *calls)
 {
 	const uint32_t packed = pack(calls, calls->block, calls->block_used);
 
+	calls->block_used = 0;
+	/* After an error, there is always room for the sums that follow. */
 	if (!packed)
 		return;
 	write_to(calls, calls->blocks, &packed, sizeof(packed));
 	write_to(calls, calls->blocks, calls->packed, packed);
 	calls->bytes += packed;
 	calls->full_blocks++;
-	calls->block_used = 0;
 }
 
 /* Returns the sum of a function, or NULL if the chunk has too many. */

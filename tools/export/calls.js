@@ -367,7 +367,10 @@ var CALLS = (function () {
 			progress(done / list.length);
 			return Promise.all(list.slice(done, done + AT_ONCE).map(visit)).then(function () {
 				done = Math.min(done + AT_ONCE, list.length);
-				return progress(done / list.length) ? false : step();
+				if (!progress(done / list.length))
+					return step();
+				open = [];
+				return false;
 			});
 		}
 		return step();

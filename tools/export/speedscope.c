@@ -136,8 +136,11 @@ static void put_frames(struct writer *writer)
 	for (i = 0; i < count; i++)
 		put_frame(export, i, i, EXPORT_EXACT);
 	for (i = 1; i < export->tree.nodes; i++) {
-		frame = writer->width[i] ? marked_frame(writer, i) : NULL;
-		if (!frame || *frame || export_mark(export, i) == EXPORT_EXACT)
+		/* The number of a thread's node is not a function's. */
+		if (export->tree.node[i].parent == TREE_ROOT || !writer->width[i])
+			continue;
+		frame = marked_frame(writer, i);
+		if (*frame || export_mark(export, i) == EXPORT_EXACT)
 			continue;
 		put_frame(export, count, export->tree.node[i].function, export_mark(export, i));
 		*frame = count++;

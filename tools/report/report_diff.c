@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /* report --diff: compares the functions of two traces, or of several runs on each side. */
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -529,14 +530,18 @@ static void choose_columns(struct diff *diff)
 	diff->metrics = kept;
 }
 
-/* Returns the confidence that a function's runs differ, as if no other function was tested. */
-static double test(const struct diff *diff, const struct pair *pair)
+/*
+ * Returns the confidence that a function's runs differ, as if no other function was tested. Sets
+ * @tested unless the runs are unknown or all equal.
+ */
+static double test(const struct diff *diff, const struct pair *pair, bool *tested)
 {
 	const struct metric *metric = &diff->metric[diff->tested];
 	double number[2][REPORT_RUNS_MAX];
 	unsigned int side;
 	double p;
 
+	*tested = false;
 	if (is_time(metric) && !diff->timed)
 		return -1;
 	for (side = 0; side < 2; side++) {
@@ -546,7 +551,8 @@ static double test(const struct diff *diff, const struct pair *pair)
 		amounts(diff, pair, side, metric, number[side]);
 	}
 	p = ranks_p(number[0], run_count(diff, 0), number[1], run_count(diff, 1));
-	return p < 0 ? -1 : 1 - p;
+	*tested = p >= 0 && p <= 1;
+	return p < 0 ? -1 : fmax(0, 1 - p);
 }
 
 /*
@@ -565,9 +571,12 @@ static bool test_all(struct diff *diff)
 		diff->tested = report_sort_metric(&usual, diff->metric, diff->metrics);
 	}
 	for (i = 0; i < diff->pairs.count && p && at; i++) {
-		diff->pairs.pair[i].confidence = diff->tested < 0 ? -1 : test(diff, &diff->pairs.pair[i]);
-		p[i] = 1 - diff->pairs.pair[i].confidence;
-		if (diff->pairs.pair[i].confidence > 0)
+		struct pair *pair = &diff->pairs.pair[i];
+		bool tested = false;
+
+		pair->confidence = diff->tested < 0 ? -1 : test(diff, pair, &tested);
+		p[i] = 1 - pair->confidence;
+		if (tested)
 			at[tests++] = &p[i];
 	}
 	if (p && at)
@@ -638,8 +647,8 @@ static void tell_coverage(const struct diff *diff)
 
 	for (i = 0; i < diff->runs->count; i++) {
 		input = &profile_of(diff, i)->input;
-		partial |= coverage_partial(input);
-		if (diff->several && coverage_partial(input))
+		partial |= coverage_cut(input);
+		if (diff->several && coverage_cut(input))
 			report("%s does not cover its whole run: its totals cannot be compared",
 			       input->options->path);
 	}

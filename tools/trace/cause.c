@@ -20,6 +20,40 @@ uint64_t cause_time(const struct input *input, uint64_t ticks, uint64_t near)
 	return back < ahead ? near - back : near + ahead;
 }
 
+/* Sets @time to the latest time before @near that wraps to @ticks; returns false if none does. */
+static bool find_before(const struct input *input, uint64_t ticks, uint64_t near, uint64_t *time)
+{
+	const uint64_t back = (near - ticks) & trace_time_mask(input->trace);
+
+	*time = near - back;
+	return back <= near;
+}
+
+bool cause_gap(const struct input *input, size_t number, uint64_t *begin, uint64_t *end)
+{
+	const struct meta_coverage *coverage = &input->meta.coverage;
+	const struct trace_stats *stats = trace_stats(input->trace);
+	uint64_t near = stats->last;
+	bool is_last = true;
+	size_t i;
+
+	for (i = coverage->listed; i-- > number;) {
+		const struct meta_gap *gap = &coverage->gap[i];
+
+		if (!gap->end)
+			continue;
+		if (is_last)
+			near = cause_time(input, gap->end, near);
+		is_last = false;
+		if ((near > stats->last && near - stats->last > trace_time_mask(input->trace) / 2) ||
+		    !find_before(input, gap->end, near, end) ||
+		    !find_before(input, gap->begin, *end, begin))
+			return false;
+		near = *begin;
+	}
+	return stats->timed && coverage->gap[number].end;
+}
+
 bool cause_span(const struct input *input, uint64_t *from, uint64_t *to)
 {
 	const struct meta_trigger *trigger = &input->meta.trigger;

@@ -18,6 +18,15 @@
 uint64_t cause_time(const struct input *input, uint64_t ticks, uint64_t near);
 
 /**
+ * cause_gap() - find when a gap of the side-car file began and ended
+ * @number:	number of the gap, from 0
+ * @begin, @end: set to ticks: the latest times before the next gap, or near the end of the trace
+ *
+ * Return: false if the times are unknown.
+ */
+bool cause_gap(const struct input *input, size_t number, uint64_t *begin, uint64_t *end);
+
+/**
  * cause_span() - find when the call began and ended
  * @from, @to: start and end of the call in ticks; equal for a snapshot at the call's start
  *

@@ -132,6 +132,15 @@ bool coverage_limited(const struct input *input)
 	return meta_part_is_set(&input->meta.part);
 }
 
+/* Whether calls are missing from the trace, rather than only not shown. */
+static bool lacks_calls(const struct meta_part *part)
+{
+	struct meta_part recorded = *part;
+
+	recorded.threshold = 0;
+	return meta_part_is_set(&recorded);
+}
+
 const char *coverage_text(const struct input *input, char text[COVERAGE_SIZE])
 {
 	uint64_t run = input->meta.coverage.run_ns, lost = coverage_lost(input);
@@ -182,14 +191,19 @@ const char *coverage_text(const struct input *input, char text[COVERAGE_SIZE])
 	return text;
 }
 
-bool coverage_partial(const struct input *input)
+bool coverage_cut(const struct input *input)
 {
 	enum coverage coverage = coverage_of(input);
 
 	return coverage == COVERAGE_FIRST || coverage == COVERAGE_LAST ||
 	       coverage_lost(input) || coverage_gaps(input) ||
 	       input->meta.coverage.pauses || input->meta.trigger.function ||
-	       coverage_limited(input);
+	       lacks_calls(&input->meta.part);
+}
+
+bool coverage_partial(const struct input *input)
+{
+	return coverage_cut(input) || coverage_limited(input);
 }
 
 /*
@@ -235,9 +249,7 @@ static void put_missing(const struct input *input, struct output *out)
 
 		put_format(out, "%s{\"bytes\":%" PRIu64 ",\"dropped\":%" PRIu64,
 			   i ? "," : ",\"missing\":[", gap->bytes, gap->dropped);
-		end = cause_time(input, gap->end, trace_stats(input->trace)->last);
-		begin = cause_time(input, gap->begin, end);
-		if (gap->end && input->hz)
+		if (input->hz && cause_gap(input, i, &begin, &end))
 			put_format(out, ",\"begin\":%.9f,\"end\":%.9f",
 				   (double)begin / (double)input->hz,
 				   (double)end / (double)input->hz);

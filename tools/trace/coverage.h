@@ -32,6 +32,9 @@ const char *coverage_word(enum coverage coverage);
  */
 const char *coverage_text(const struct input *input, char text[COVERAGE_SIZE]);
 
+/** coverage_cut() - whether records are missing, or calls were left out, so totals are too low */
+bool coverage_cut(const struct input *input);
+
 /**
  * coverage_partial() - whether tables must report the coverage, because records are missing or were
  * left out, or because the trace was taken for one call

@@ -483,14 +483,12 @@ static void read_rest(struct reader *reader, struct json_object *object, struct 
 
 #define NUMBER(type, name)	{ #name, offsetof(struct type, name) }
 
-/* Reads the numbers with these keys into a struct. */
+/* Reads the numbers with these keys, which end with NULL, into a struct. */
 static void set_numbers(struct reader *reader, struct json_object *from,
-			const struct number *number, size_t numbers, void *to)
+			const struct number *number, void *to)
 {
-	size_t i;
-
-	for (i = 0; i < numbers; i++)
-		set_u64(reader, from, number[i].key, (uint64_t *)((char *)to + number[i].offset));
+	for (; number->key; number++)
+		set_u64(reader, from, number->key, (uint64_t *)((char *)to + number->offset));
 }
 
 static void read_gaps(struct reader *reader, struct json_object *object,
@@ -498,7 +496,7 @@ static void read_gaps(struct reader *reader, struct json_object *object,
 {
 	static const struct number number[] = {
 		NUMBER(meta_gap, begin), NUMBER(meta_gap, end), NUMBER(meta_gap, bytes),
-		NUMBER(meta_gap, dropped),
+		NUMBER(meta_gap, dropped), { 0 },
 	};
 	struct json_object *array, *from;
 	size_t count, i;
@@ -508,7 +506,7 @@ static void read_gaps(struct reader *reader, struct json_object *object,
 	for (i = 0; i < count; i++) {
 		from = element(reader, "missing", array, i);
 		if (from)
-			set_numbers(reader, from, number, 4, &coverage->gap[coverage->listed++]);
+			set_numbers(reader, from, number, &coverage->gap[coverage->listed++]);
 	}
 }
 
@@ -519,7 +517,7 @@ static void read_coverage(struct reader *reader, struct json_object *object,
 		NUMBER(meta_coverage, bytes), NUMBER(meta_coverage, buffer),
 		NUMBER(meta_coverage, run_ns), NUMBER(meta_coverage, gaps),
 		NUMBER(meta_coverage, gap_bytes), NUMBER(meta_coverage, pauses),
-		NUMBER(meta_coverage, paused_ns),
+		NUMBER(meta_coverage, paused_ns), { 0 },
 	};
 	struct json_object *from = get_object(reader, object, "coverage");
 
@@ -528,7 +526,7 @@ static void read_coverage(struct reader *reader, struct json_object *object,
 		set_bool(reader, from, "full", &coverage->full);
 		set_bool(reader, from, "limit", &coverage->limit);
 		set_u32(reader, from, "counters_lost", &coverage->counters_lost);
-		set_numbers(reader, from, number, 7, coverage);
+		set_numbers(reader, from, number, coverage);
 		read_gaps(reader, from, coverage);
 	}
 }
@@ -555,14 +553,14 @@ static void read_losses(struct reader *reader, struct json_object *object, struc
 		NUMBER(meta_lost, refused), NUMBER(meta_lost, children), NUMBER(meta_lost, samples),
 		NUMBER(meta_lost, dropped), NUMBER(meta_lost, switches), NUMBER(meta_lost, processes),
 		NUMBER(meta_lost, elsewhere), NUMBER(meta_lost, wakeups), NUMBER(meta_lost, encoders),
-		NUMBER(meta_lost, unrecorded),
+		NUMBER(meta_lost, unrecorded), { 0 },
 	};
 	const unsigned int complaints = reader->complaints;
 	struct json_object *from = get_object(reader, object, "lost");
 
 	read_coverage(reader, object, &meta->coverage);
 	if (from)
-		set_numbers(reader, from, number, 12, &meta->lost);
+		set_numbers(reader, from, number, &meta->lost);
 	meta->lost.unknown = reader->complaints > complaints;
 }
 

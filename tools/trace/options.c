@@ -244,6 +244,8 @@ static int set_shortest(struct input *input, const struct options *options)
 	const uint64_t ns = options->threshold ? options->threshold : input->meta.part.threshold;
 	const unsigned __int128 product = (unsigned __int128)ns * input->hz;
 
+	/* What readers say about it is what they do. */
+	input->meta.part.threshold = 0;
 	if (ns == UNITS_NO_TIME)
 		return 0;
 	if (options->threshold && !input->hz) {
@@ -252,6 +254,7 @@ static int set_shortest(struct input *input, const struct options *options)
 		return -1;
 	}
 	input->shortest = (uint64_t)((product + 999999999) / 1000000000);
+	input->meta.part.threshold = input->shortest ? ns : 0;
 	return 0;
 }
 

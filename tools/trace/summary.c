@@ -235,16 +235,14 @@ static int no_flow(const struct input *input, const struct trace_stats *stats)
 }
 
 /* Writes when a gap began and ended, as replay shows times. */
-static void put_times(const struct input *input, const struct meta_gap *gap, char *text, size_t size)
+static void put_times(const struct input *input, size_t number, char *text, size_t size)
 {
-	uint64_t near = trace_stats(input->trace)->last, begin, end;
+	uint64_t begin, end;
 
-	if (!gap->end || !input->hz) {
+	if (!input->hz || !cause_gap(input, number, &begin, &end)) {
 		snprintf(text, size, "at an unknown time");
 		return;
 	}
-	end = cause_time(input, gap->end, near);
-	begin = cause_time(input, gap->begin, end);
 	snprintf(text, size, "from %.6f s to %.6f s", (double)begin / (double)input->hz,
 		 (double)end / (double)input->hz);
 }
@@ -260,7 +258,7 @@ static void list_gaps(const struct input *input)
 	for (i = 0; i < coverage->listed && i < GAPS_SHOWN; i++) {
 		const struct meta_gap *gap = &coverage->gap[i];
 
-		put_times(input, gap, times, sizeof(times));
+		put_times(input, i, times, sizeof(times));
 		if (gap->dropped)
 			report("%s: %s: %" PRIu64 " record%s dropped", name, times,
 			       COUNT(gap->dropped));
