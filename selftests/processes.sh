@@ -13,14 +13,14 @@ out=$build/processes
 . selftests/record/suite.sh
 
 board fpga -- '
-tree() { n=$1; shift; rec $n "$@"; }
+tree() { n=$1; shift; rec $n --children "$@"; }
 for way in work "fork 8" exec system spawn vfork daemon; do tree ${way%% *} $p/tree $way; done
 tree storm --on-full wait $p/tree fork 1000
 run drops sifive-trace record --children -b 1M --on-full drop -o drops.rtd $p/tree stops 1000
 tree xor --count xor $p/tree fork 8
 tree sh sh -c "$p/plain | cat"
 tree shells sh -c "$p/plain & $p/tree fork 3; $p/tree exec; wait"
-rec alone --no-children $p/tree fork 8; rec asked --children $p/tree fork 8
+rec alone $p/tree fork 8; rec quiet --no-children $p/tree fork 8
 rec both --children --no-children $p/tree fork 8
 rec static --children $p/plain-static; rec stop --children --on-full stop $p/plain; rec all --children -a $p/plain
 tree sampled -i 100us $p/tree fork 8
@@ -226,16 +226,21 @@ meta clone 'm["lost"]["unrecorded"] == 1' "clone() alone: the side-car file coun
 host report "$out/clone.rtd" >/dev/null; command report --strict "$out/clone.rtd" >/dev/null 2>"$out/strict.err"
 grep -q "not recorded: 1 process that the program created" "$out/strict.err"
 result $? "clone() alone: readers report the child"
-for how in stopped traced; do
-	says $how "not recorded: 3 processes that the program created" \
-		"$how: children that cannot be recorded are reported"
+for how in stopped:3 traced:3 alone:8; do
+	says ${how%:*} "not recorded: ${how#*:} processes that the program created (see --children)" \
+		"${how%:*}: without --children, the children are reported"
+	meta ${how%:*} "m['lost']['unrecorded'] == ${how#*:}" \
+		"${how%:*}: the side-car file counts the children"
 done
 ! grep -q "not recorded" "$out/calm.err"
 result $? "a program without children: nothing is reported"
-whole alone 10 "--no-children: only the program is recorded"
-whole asked 90 "--children: the processes that the program creates are recorded"
+! grep -q "not recorded" "$out/quiet.err"
+result $? "--no-children: nothing is reported"
+[ "$(leaves alone)" = 10 ]
+result $? "without --children: only the program is recorded"
+whole quiet 10 "--no-children: only the program is recorded"
 refused both 2 "--children and --no-children cannot be combined" "--children is refused with --no-children"
-meta alone '"processes" not in m' "--no-children: the program has its own session"
+meta quiet '"processes" not in m' "--no-children: the program has its own session"
 refused static 125 "it needs exclusive use of the hardware" "--children: a program that is statically linked with the library is refused"
 refused stop 2 "--children needs --on-full drain, wait or drop" "--children is refused with --on-full stop"
 refused all 2 "cannot be combined with -a" "--children is refused with -a"

@@ -131,10 +131,10 @@ static const struct cli_option how_options[] = {
 	  .help = "with --calls: copy the program and its shared objects to PATH.files, where commands that read the trace find them",
 	  .set = cli_flag, .offset = offsetof(struct recording, archive) },
 	{ .name = "children",
-	  .help = "refuse to record if the processes that the program creates cannot also be recorded, until all of them have ended; they are by default, except with -e fw:NAME, events that take turns, --calls, and captures that are not drained",
+	  .help = "also record the processes that the program creates, until all of them have ended; with --on-full drain, the default, wait or drop",
 	  .set = cli_flag, .offset = offsetof(struct recording, children) },
 	{ .name = "no-children",
-	  .help = "record only the program, until it ends, in a session of its own",
+	  .help = "record only the program, the default, and do not report how many processes it creates",
 	  .set = cli_flag, .offset = offsetof(struct recording, alone) },
 	{ .name = "on-full", .value = "stop|wrap|drain|wait|drop",
 	  .help = "drain (default): copy the buffer to the file while the program runs, and report what was lost; stop: end the recording when the buffer is full, the default where draining is not possible; wrap: overwrite the oldest bytes, as --ring does; wait: drain, and make the program wait for the command; drop: drain, and make the program drop and count records while the buffer has no room",
@@ -186,26 +186,6 @@ static bool selects_functions(const struct recording *r)
 static bool is_drained(const struct recording *r)
 {
 	return r->on_full >= ON_FULL_DRAIN;
-}
-
-/*
- * Whether the program's events need to take turns, which they can only in its own session: an
- * attempt without turns fails.
- */
-static bool needs_turns(const struct recording *r)
-{
-	struct capture_mark mark;
-
-	return r->loads && r->setup.events && !setup_sampled(&r->setup) &&
-	       capture_try(&r->setup.parsed, &mark);
-}
-
-/* Whether the processes that the program creates are recorded without --children. */
-static bool joins_usually(const struct recording *r)
-{
-	return !r->alone && !r->all && !recording_attaches(r) && !r->firmware &&
-	       r->calls == CALLS_NONE && is_drained(r) && !r->program.library &&
-	       !r->program.traces && !needs_turns(r);
 }
 
 /* Reports options that cannot be combined. */
@@ -533,7 +513,6 @@ static int record(struct recording *r)
 		r->setup.per_cpu = true;
 	if (setup_finish(&r->setup))
 		return EXIT_USAGE;
-	r->join = r->children || joins_usually(r);
 	/* Events take turns only if the library in the program sets up the session. */
 	if (r->loads && !r->join)
 		r->setup.parsed.turn_us = r->setup.turn_us;

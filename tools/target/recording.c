@@ -220,7 +220,7 @@ void recording_report_alone(const struct recording *r)
 	if (!children)
 		return;
 	sidecar_unrecorded(children);
-	report("not recorded: %zu process%s that the program created: with these options only the program is recorded (see --children)",
+	report("not recorded: %zu process%s that the program created (see --children)",
 	       children, children == 1 ? "" : "es");
 }
 

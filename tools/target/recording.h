@@ -39,13 +39,13 @@
  *		command runs
  * @command:	if @attach: program to run during the recording, and its arguments; empty to
  *		record until the processes end
- * @children:	--children: also record the processes that the program creates, or refuse
- * @alone:	--no-children: record only the program
+ * @children:	--children: also record the processes that the program creates
+ * @alone:	--no-children: do not report the processes that are not recorded
  * @loads:	set if the library, preloaded or linked, records the program
  * @firmware:	firmware counts one of the events, so the kernel writes all records
  * @sampled:	the user requested samples
- * @join:	set if the processes that the program creates are also recorded: the command holds
- *		the session, which processes that use the library join
+ * @join:	if @children: set if the command holds the session, which processes that use the
+ *		library join
  * @tree:	recorded processes, if @join or @attach is set
  * @device:	the session, if the command itself holds it
  * @broken:	if @device is set: STOP has returned an error
