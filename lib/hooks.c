@@ -374,8 +374,8 @@ PERF_LOCAL struct perf_lane *prepare(struct perf_thread *thread, uint64_t *now,
 
 /*
  * A header was written without a record. If the thread has recorded in an earlier part
- * of the capture, its first record of this part ends the calls that are open there. So that
- * record must take the slow path, which updates thread->begun.
+ * of the capture, its first record of this part ends the calls that were open in the
+ * earlier part. That record must therefore take the slow path, which updates thread->begun.
  */
 PERF_LOCAL void begin_part(struct perf_thread *thread)
 {

@@ -29,7 +29,7 @@ PERF_INLINE bool perf_room_lacks(const struct perf_lane *lane)
 PERF_INTERNAL bool perf_room_give_way(struct perf_thread *thread, const struct perf_lane *lane,
 				      uintptr_t gate);
 
-/* Note that a record of the thread was dropped; the thread's next header reports it. */
+/* Count a dropped record of the thread; the thread's next header reports it. */
 PERF_INTERNAL void perf_room_note(struct perf_thread *thread);
 
 /* On each CPU, write a header that names the thread before the thread's next record. */

@@ -105,7 +105,7 @@ bool sft_counters_read(u32 counter, u64 *value)
 	       sft_csr_read(counter, value);
 }
 
-/* Note that a counter on this CPU continues from @value. Called with interrupts disabled. */
+/* Record that a counter on this CPU continues from @value. Called with interrupts disabled. */
 void sft_counters_note(u32 counter, u64 value)
 {
 	this_cpu_write(seen[counter], value);
@@ -245,7 +245,7 @@ static int take(const struct sft_counter *c)
 	return 0;
 }
 
-/* Note an event that takes turns. Returns whether an earlier event has taken its counter. */
+/* Add an event to those that take turns. Returns whether an earlier event has taken its counter. */
 static bool add_turned(const struct sft_counter *c)
 {
 	const bool taken = sft_counters.turning & BIT(c->counter);
@@ -547,8 +547,8 @@ int sft_counters_query(struct sifive_trace_query *query, struct sft_why *why)
 /* ---- losses and hotplug ---------------------------------------------------- */
 
 /*
- * Note that a counter has stopped counting on a CPU. Only the reason for the first loss is kept for
- * the report. After the loss of one firmware counter, the others may miss events.
+ * Record that a counter has stopped counting on a CPU. Only the reason for the first loss is kept
+ * for the report. After the loss of one firmware counter, the others may miss events.
  */
 static void lose(const struct sft_counter *c, unsigned int cpu, const char *why)
 {

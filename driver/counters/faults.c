@@ -74,7 +74,7 @@ bool sft_faults_seen(unsigned int cpu)
 	return f->event[0] && f->made == f->offline;
 }
 
-/* Note that the events of a CPU have ended. Called with the system locked. */
+/* Record that the events of a CPU have ended. Called with the system locked. */
 void sft_faults_end(unsigned int cpu)
 {
 	per_cpu_ptr(&faults, cpu)->offline++;

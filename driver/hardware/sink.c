@@ -326,7 +326,7 @@ bool sft_sink_wrapped(const struct sft_sink *s)
 	return is_running(s) ? read_position(s).wrapped : s->wrapped;
 }
 
-/* Whether the sink is full: at its end and not a ring. */
+/* Whether the sink is full: at its end and not a ring, or its stream was ended early (@closed). */
 bool sft_sink_full(const struct sft_sink *s)
 {
 	return READ_ONCE(s->closed) ||

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The mark in a drained ring. To detect that the entire ring was overwritten since the last
+ * The mark in a drained ring. To detect that the entire ring has been overwritten since the last
  * check, the driver writes a mark some distance after the newest byte: a sink word that no
- * trace contains. While the mark is there, the hardware has not written the whole ring. All
+ * trace contains. While the mark is intact, the hardware has not overwritten the whole ring. All
  * functions here are called with the system locked.
  */
 
@@ -67,9 +67,9 @@ static void set_mark(struct drain *d, u32 at)
 }
 
 /*
- * Move the mark beyond the newest byte. Returns false if the old mark is overwritten.
- * The hardware reaches the old mark before the new one, so a mark that is still there
- * proves that nothing between them was written.
+ * Move the mark beyond the newest byte. Returns false if the hardware has overwritten the old
+ * mark. The hardware reaches the old mark before the new one, so an intact old mark proves that
+ * nothing between them has been written.
  */
 bool sft_mark_move(struct drain *d)
 {

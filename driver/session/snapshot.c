@@ -100,7 +100,7 @@ static void *allocate(u64 size)
 	return __vmalloc(size, GFP_KERNEL_ACCOUNT | __GFP_NOWARN | __GFP_RETRY_MAYFAIL);
 }
 
-/* Note the write positions of all sinks; return the number of rewinds so far. */
+/* Save the write positions of all sinks; return the number of rewinds so far. */
 static u64 mark(void)
 {
 	void *data = copy.data;

@@ -400,7 +400,7 @@ struct sifive_trace_slot {
  * with CAP_PERFMON or CAP_SYS_ADMIN. A thread that has joined may read the session's
  * counters, including those of a later COUNTERS, until it leaves, exits, or the session
  * ends. Joining again restores access that has been revoked, for example by a change of
- * kernel.perf_user_access. New threads and child processes have not joined.
+ * kernel.perf_user_access. New threads and child processes must join separately.
  *
  * ENXIO: no CONFIG on this descriptor. EPERM: another process, without a capability.
  * ENOSPC: all slots are taken. ENOMEM.
