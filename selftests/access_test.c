@@ -444,7 +444,7 @@ TEST_F(access, each_thread_has_separate_slot_until_all_are_used)
 	slots = mmap(NULL, SLOTS_SIZE, PROT_READ, MAP_SHARED, self->fd,
 		     SIFIVE_TRACE_MMAP_THREADS);
 	ASSERT_NE(MAP_FAILED, slots);
-	/* A page exists only once one of its slots is taken; no other test uses the last page. */
+	/* A page of slots is allocated on first use; no other test uses the last page. */
 	EXPECT_EQ(SIGBUS, trace_signal_of_load(slots + SLOTS_SIZE - 8));
 	/* The test itself holds one slot. */
 	own = join(self->fd, 0);

@@ -50,8 +50,8 @@ modes=(optimised htm btm)
 # message for such a return.
 inexact=" leaps signals "
 
-# each BOARD MODE... -- COMMAND: run COMMAND for each program in each mode; without "long", in one
-# mode for each program.
+# each BOARD MODE... -- COMMAND: run COMMAND for every program in every MODE; without "long", run
+# each program in only one MODE, taken in turn.
 each() {
 	local board=$1 modes=() i mode name status what options
 	shift

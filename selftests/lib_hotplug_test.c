@@ -111,7 +111,7 @@ static void calls_continue(struct __test_metadata *_metadata,
 	calls_loop(99);
 	ASSERT_EQ(0, sifive_trace_off(self->trace));
 
-	/* Without SRC, a sink belongs to one encoder, which is known only now. */
+	/* Without SRC, each encoder has its own sink, and the sink's index is known only now. */
 	ASSERT_EQ(0, trace_encoder(self->fd, self->leaver.index, &self->leaver));
 	source = self->leaver.src_bits ? self->leaver.src : self->leaver.sink;
 	ASSERT_GT(SIFIVE_TRACE_MAX_ENCODERS, source);

@@ -15,7 +15,7 @@
 #include "trace_count.h"
 #include "trace_more.h"
 
-/* Pages of a ring of samples, a power of two, after its header page. */
+/* Number of data pages in a ring of samples, without its header page; a power of two. */
 #define RING_PAGES	64
 
 #define TURNS		10000000ull

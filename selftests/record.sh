@@ -148,7 +148,7 @@ f=$(cd /sys/bus/platform/drivers/sifive-trace-funnel; echo *.trace)
 echo $f >/sys/bus/platform/drivers/sifive-trace-funnel/unbind; info nofunnel
 '
 
-# Own counts are exact only if instructions are counted rather than time.
+# Per-thread counts are exact only with --icount: without it, counters follow the host's clock.
 board fpga --icount -- '
 for i in 1 2 3 4 5; do rec own$i -C 1 -e instructions:u $p/threads; done
 rec one --per-cpu -C 1 -e instructions:u $p/threads

@@ -631,7 +631,7 @@ TEST_F(sampling, each_thread_has_separate_counts_joined_or_not)
 		sample_own(_metadata, self, type);
 }
 
-/* Threads free their entries when they exit. */
+/* Exits immediately: the driver then frees the thread's entry. */
 static void *thread_is_brief(void *unused)
 {
 	return NULL;

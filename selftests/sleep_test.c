@@ -154,9 +154,9 @@ TEST_F(sleep, running_capture_continues_unless_in_sram)
 }
 
 /*
- * The module memory_thief aborts hibernation once everything is prepared. With
- * TRACE_LOST=1, memory_thief overwrites the buffer first, because power loss destroys
- * memory that the kernel does not save.
+ * The module memory_thief aborts hibernation after all other PM notifiers have run. With
+ * TRACE_LOST=1, memory_thief overwrites the buffer first, to simulate a power cut, which
+ * destroys memory that the kernel does not save.
  */
 TEST_F(sleep, hibernation_keeps_capture_or_reports_loss)
 {
@@ -378,7 +378,7 @@ static int count_everywhere(struct _test_data_sleep *self, uint64_t buffer)
 	return ret ?: trace_ioctl(self->s.fd, SIFIVE_TRACE_IOC_COUNTERS, &counters);
 }
 
-/* Finds an encoder whose CPU can go offline, and the CPU's sysfs file; false if there is none. */
+/* Finds an encoder whose CPU can go offline, and that CPU's file; returns false if none can. */
 static bool find_leaver(struct _test_data_sleep *self, struct sifive_trace_encoder *e,
 			char *online, size_t size)
 {

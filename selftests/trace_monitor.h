@@ -12,7 +12,7 @@ struct monitor_accesses {
 	uint64_t stores;
 };
 
-/* Open the monitor's port; false if the board has none: use board run --monitor. */
+/* Open the monitor's port; return false if the board was run without --monitor. */
 bool monitor_open(void);
 
 /* Return one of the model's properties. */

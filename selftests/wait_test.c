@@ -227,7 +227,7 @@ static int check(struct reader *r, unsigned int src_bits, const uint8_t *bytes, 
 	return stream.cut ? -EBADMSG : 0;
 }
 
-/* Read all available bytes; 0 at the end, 1 if more may follow, or a negative errno. */
+/* Read all available bytes; return 0 at the end, 1 if more may follow, or a negative errno. */
 static int read_some(struct _test_data_wait *self)
 {
 	static uint8_t bytes[CHUNK];

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Aborts hibernation once all devices are prepared, and optionally overwrites memory first,
- * because a power cut destroys memory that the kernel does not save. Tests that the driver does not
- * mistake overwritten memory for a capture.
+ * Aborts hibernation after all other PM notifiers have run. Optionally overwrites memory first, to
+ * simulate a power cut, which destroys memory that the kernel does not save. The tests use it to
+ * check that the driver does not mistake overwritten memory for a capture.
  */
 
 #include <linux/io.h>

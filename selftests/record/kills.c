@@ -53,7 +53,7 @@ static void fail(const char *what)
 	exit(1);
 }
 
-/* Return the state of a process, and its parent; '\0' if there is none. */
+/* Return the state of a process, or '\0' if there is no such process; set @parent to its parent. */
 static char look(pid_t pid, pid_t *parent)
 {
 	char path[32], text[512], *end, found = '\0';

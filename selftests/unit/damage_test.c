@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-/* Reads a trace cut off at every byte, and with every single bit flipped. */
+/* Reads a trace truncated at each byte in turn, and with each bit flipped in turn. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -220,7 +220,7 @@ TEST_F(options, of_a_newer_size_are_accepted_if_unset)
 	EXPECT_ERROR(sifive_trace_setup(self->trace, &newer.known), "options.size is 4097");
 }
 
-/* The program was built with the first header, so fields that it did not have are not read. */
+/* A program built against the first sifive_trace.h: the library does not read later fields. */
 TEST_F(options, of_the_first_size_are_accepted)
 {
 	self->options.header_interval = 5;
