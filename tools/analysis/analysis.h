@@ -253,7 +253,7 @@ struct analysis_ops {
  * @broken:	number of times that all open calls of a thread ended, because the function in which
  *		it continued had no open call
  * @misplaced:	records whose place among the instructions is not exact
- * @points:	records between the calls of instruction trace, if the consumer does not want them
+ * @points:	records among calls from the instruction trace, if the consumer does not want them
  * @uncounted:	records whose counters could not be assigned to a function
  * @backwards:	differences of counts that are negative: a counter, or the order of the records, is
  *		wrong. They are charged only to the calls that enclose both records
@@ -371,7 +371,7 @@ const struct analysis_stats *analysis_stats(const struct analysis *analysis);
 void analysis_notes(const struct analysis *analysis, const struct input *input);
 
 /**
- * analysis_no_records() - report that the records between the calls of a trace are not shown, and
+ * analysis_no_records() - report that the records among the calls of a trace are not shown, and
  * which command shows them
  * @input:	the trace after trace_run(), for a command that reads only its instruction trace
  */

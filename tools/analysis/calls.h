@@ -126,7 +126,7 @@ void calls_exit(struct analysis *analysis, struct analysis_thread *thread,
 		const struct perfrec_record *record, uint32_t function);
 
 /**
- * calls_wait() - note that the thread has waited for room, and charge this time to no call
+ * calls_wait() - record that the thread has waited for room, and charge this time to no call
  * @ticks:	length of the wait, in ticks
  * @unknown:	it is unknown which function ran before or after the wait, so the time is no
  *		function's self time
@@ -134,15 +134,15 @@ void calls_exit(struct analysis *analysis, struct analysis_thread *thread,
 void calls_wait(struct analysis_thread *thread, uint64_t ticks, bool unknown);
 
 /**
- * calls_wait_unknown() - note that the thread has waited for an unknown number of ticks, which its
- * calls include
+ * calls_wait_unknown() - record that the thread has waited for an unknown number of ticks, which
+ * its calls include
  */
 void calls_wait_unknown(struct analysis_thread *thread);
 
-/** calls_doubt() - note that records of the thread are missing here */
+/** calls_doubt() - mark a place where records of the thread are missing */
 void calls_doubt(struct analysis_thread *thread);
 
-/** calls_uncounted() - note that counts of the thread's calls are unknown here */
+/** calls_uncounted() - mark a place where counts of the thread's calls are unknown */
 void calls_uncounted(struct analysis_thread *thread);
 
 /** calls_restart() - restart all open calls of a thread here */
@@ -218,7 +218,7 @@ void counting_backwards(struct analysis *analysis, const struct stream *stream,
 			const struct perfrec_record *record, uint64_t known);
 
 /**
- * counting_forwards() - note which of the record's counts are negative, and remove them
+ * counting_forwards() - exclude the record's negative counts, and add their number to the stats
  * @thread:	the state before this record
  * @known:	columns whose counts are known
  *
@@ -296,13 +296,13 @@ bool points_wants(struct analysis *analysis, const struct perfrec_record *record
 void points_record(void *context, const struct perfrec_record *record);
 
 /**
- * points_ran() - note that a thread has executed instructions of a function, or called it: see
+ * points_ran() - record that a thread has executed instructions of a function, or called it: see
  * struct flows_ops
  */
 void points_ran(void *context, const struct perfrec_record *where, uint64_t function,
 		uint64_t instructions);
 
-/** points_missing() - note that instructions of a thread are missing: see struct flows_ops */
+/** points_missing() - record that instructions of a thread are missing: see struct flows_ops */
 void points_missing(void *context, const struct perfrec_record *where);
 
 /** calls_end() - end all open calls of a thread */

@@ -95,7 +95,7 @@ struct counts *counts_read(const struct input *input);
 int counts_end(struct counts *counts, const struct input *input);
 
 /**
- * counts_lost() - note that parts of the trace are missing
+ * counts_lost() - record that parts of the trace are missing
  * @why:	the reason, for counts_exact()
  */
 void counts_lost(struct counts *counts, const char *why);

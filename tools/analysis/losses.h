@@ -15,7 +15,7 @@ struct losses {
 	uint32_t	count;
 };
 
-/* Notes a loss, usually the latest one. */
+/* Adds a loss, usually the latest one. */
 static inline void losses_note(struct losses *losses, uint64_t offset)
 {
 	const uint32_t count = losses->count++;

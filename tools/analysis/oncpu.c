@@ -497,7 +497,7 @@ static uint64_t loss_begin(const struct oncpu *oncpu, const struct hart *hart)
 	       oncpu->earlier : hart->time;
 }
 
-/* Notes a message from the hart. */
+/* Processes a message from the hart. */
 static void see(struct oncpu *oncpu, unsigned int src, const struct perfrec_stamp *stamp)
 {
 	struct hart *hart = &oncpu->hart[src];
@@ -530,7 +530,7 @@ void oncpu_note(struct oncpu *oncpu, unsigned int src, const struct perfrec_stam
 	see(oncpu, src, stamp);
 }
 
-/* Notes that the hart's messages are missing from here on, up to its next message. */
+/* Records that the hart's messages are missing from here on, up to its next message. */
 static void lose(struct hart *hart, uint64_t from)
 {
 	if (!hart->lost)

@@ -97,11 +97,11 @@ void oncpu_free(struct oncpu *oncpu);
 /** oncpu_push() - process the trace's next switch record */
 void oncpu_push(struct oncpu *oncpu, const struct trace_switch *record);
 
-/** oncpu_note() - note the trace's next record of another kind */
+/** oncpu_note() - process the trace's next record of another kind */
 void oncpu_note(struct oncpu *oncpu, unsigned int src, const struct perfrec_stamp *stamp);
 
 /**
- * oncpu_lost() - note that messages are missing
+ * oncpu_lost() - record that messages are missing
  * @src:	source that lost messages, or -1 for all sources
  * @stamp:	the place. If it has a time, the source's messages resume at that time and may be
  *		missing since the previous one; otherwise, they are missing after the place.
@@ -126,7 +126,7 @@ void oncpu_between(struct oncpu *oncpu, struct thread *thread, uint64_t from, ui
 bool oncpu_covers(struct oncpu *oncpu, struct thread *thread, uint64_t from, uint64_t to);
 
 /**
- * oncpu_flush() - note that the trace has ended, so further calls of oncpu_between() are for
+ * oncpu_flush() - process the end of the trace: further calls of oncpu_between() are for
  * its last records
  */
 void oncpu_flush(struct oncpu *oncpu);

@@ -28,7 +28,7 @@ void order_push(struct order *order, const struct trace *trace,
 /** order_hold() - pass records on only when earlier ones have arrived; called at the start */
 void order_hold(struct order *order);
 
-/** order_header() - note the trace's next header */
+/** order_header() - process the trace's next header */
 void order_header(struct order *order, const struct trace *trace,
 		  const struct perfrec_header *header);
 

@@ -101,7 +101,7 @@ uint64_t profile_total(const struct profile *profile, size_t row,
 uint64_t profile_self(const struct profile *profile, size_t row,
 		      unsigned int column);
 
-/** profile_name() - write a row's function as text, in @size bytes of @text */
+/** profile_name() - write a row's function as text to @text, which holds @size bytes */
 void profile_name(const struct profile *profile, size_t row, char *text,
 		  unsigned int size);
 

@@ -20,11 +20,11 @@ struct steps *steps_new(struct code *code);
 /** steps_free() - free the state; NULL is allowed */
 void steps_free(struct steps *steps);
 
-/** steps_owner() - note that @thread (0 if unnamed) runs on a source from here on */
+/** steps_owner() - record that @thread (0 if unnamed) runs on a source from here on */
 void steps_owner(struct steps *steps, unsigned int src, uint32_t thread);
 
 /**
- * steps_stop() - note that the flow stops before an instruction
+ * steps_stop() - record that the flow stops before an instruction
  * @trap:	the reason is an exception or an interrupt
  * @to:		set to the place where the thread has already continued, on a source that was
  *		processed earlier
@@ -35,7 +35,7 @@ const struct block *steps_stop(struct steps *steps, const struct flow_place *pla
 			       uint64_t address, bool trap, uint64_t *to);
 
 /**
- * steps_resume() - note that the flow continues
+ * steps_resume() - record that the flow continues
  *
  * Return: the block that begins with the instruction that was executed in between, or NULL.
  */

@@ -80,7 +80,7 @@ struct syscalls {
 };
 
 /**
- * syscalls_push() - note that a thread makes a system call, or that the call returns
+ * syscalls_push() - process the start of a thread's system call, or its return
  * @now:	the thread's current call, updated
  * @record:	the record, which has a time
  * @sums:	the thread's sums
@@ -91,14 +91,14 @@ bool syscalls_push(struct syscalls *syscalls, struct syscall_now *now,
 		   const struct trace_switch *record, struct syscall_sums sums);
 
 /**
- * syscalls_lose() - note that records have been found to be missing between two times
+ * syscalls_lose() - mark a time range in which records are missing
  *
  * Calls in which the thread ran throughout are not affected.
  */
 void syscalls_lose(struct syscalls *syscalls, uint64_t from, uint64_t to);
 
 /**
- * syscalls_leave() - note that a thread has ended, so its call does not return
+ * syscalls_leave() - process the end of a thread, whose current call does not return
  * @now:	the thread's current call, updated
  * @sums:	the thread's sums
  * @next:	for execve(): set to the call, which continues in the thread that takes over the
@@ -107,7 +107,7 @@ void syscalls_lose(struct syscalls *syscalls, uint64_t from, uint64_t to);
 void syscalls_leave(struct syscall_now *now, struct syscall_sums sums, struct syscall_now *next);
 
 /**
- * syscalls_take_over() - note that a thread starts running, within the call @from if there is one
+ * syscalls_take_over() - let a thread start within the call @from, if there is one
  */
 void syscalls_take_over(struct syscall_now *now, struct syscall_sums sums,
 			const struct syscall_now *from);

@@ -59,7 +59,7 @@ void threads_wrap(struct threads *threads, uint64_t ts_mask);
 /** threads_free() - free threads, not their state; NULL is allowed */
 void threads_free(struct threads *threads);
 
-/** threads_share() - note that a header names its thread, so several threads may share @channel */
+/** threads_share() - record that several threads may share @channel: a header names its thread */
 void threads_share(struct threads *threads, unsigned int channel);
 
 /** threads_shared() - whether a channel's records may belong to several threads */

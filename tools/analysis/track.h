@@ -100,18 +100,18 @@ struct flows {
 	struct hash	hash;
 };
 
-/** ran_run() - note that a thread has executed instructions of the function at @function */
+/** ran_run() - record that a thread has executed instructions of the function at @function */
 void ran_run(struct flows *flows, struct track *track, const struct flow_place *place,
 	     const struct flow_run *run, uint64_t function);
 
-/** ran_call() - note that a thread has called the function at @function, or jumped to it */
+/** ran_call() - record that a thread has called the function at @function, or jumped to it */
 void ran_call(struct flows *flows, struct track *track, const struct flow_place *place,
 	      uint64_t function);
 
 /** ran_until() - pass on the instructions that have run before this place */
 void ran_until(struct flows *flows, struct track *track, const struct flow_place *place);
 
-/** ran_missing() - note that instructions of a thread are missing here */
+/** ran_missing() - record that instructions of a thread are missing here */
 void ran_missing(struct flows *flows, struct track *track, const struct flow_place *place);
 
 #endif /* SIFIVE_TRACE_TRACK_H */

@@ -116,7 +116,7 @@ bool tree_is_unsure(const struct tree *tree, uint32_t node, int weight, bool sel
 /** tree_next() - return the node after @node in depth-first order, or TREE_NONE */
 uint32_t tree_next(const struct tree *tree, uint32_t node, bool into);
 
-/** tree_name() - write a node's function, or thread, in @size bytes of @text */
+/** tree_name() - write a node's function or thread to @text, which holds @size bytes */
 void tree_name(const struct tree *tree, uint32_t node, char *text,
 	       unsigned int size);
 

@@ -64,7 +64,7 @@ unsigned int turns_in(const struct meta *meta);
 bool turns_refuse(const struct input *input, const char *option);
 
 /**
- * turns_count() - compute what was counted since the previous record of @last
+ * turns_count() - compute what has been counted since the previous record of @last
  * @last:	previous record of the thread, or of the stream if counts are per hart; updated
  * @whole:	regardless of turns, the difference between the record's counts and the
  *		previous ones is valid
@@ -78,7 +78,7 @@ uint64_t turns_count(struct turns *turns, struct turns_last *last,
 		     const struct perfrec_record *record, bool whole, uint64_t cycles, bool shown,
 		     uint64_t *delta);
 
-/** turns_end() - note that the trace has no more records of @last */
+/** turns_end() - complete the current turn of @last, which has no more records */
 void turns_end(struct turns *turns, struct turns_last *last);
 
 /**

@@ -5,7 +5,7 @@
  * can be found among millions of short ones. A class is stored in chunks, each compressed
  * separately.
  *
- * Memory does not grow with the number of calls, because chunks wait in a temporary file.
+ * Memory use does not grow with the number of calls, because chunks wait in a temporary file.
  */
 #ifndef SIFIVE_TRACE_CALLS_H
 #define SIFIVE_TRACE_CALLS_H
@@ -30,7 +30,7 @@
  * @thread:	id of the thread
  * @depth:	number of enclosing calls
  * @point:	set for a sample, a manual record, or @record
- * @record:	enum perfrec_type + 1 for a record between the calls of instruction trace; otherwise
+ * @record:	enum perfrec_type + 1 for a record among calls from the instruction trace, otherwise
  *		0
  * @inferred:	@begin or @length is inferred
  * @self_inferred: the call's self time is inferred, or includes unknown functions

@@ -45,7 +45,7 @@ var CALLS = (function () {
 	calls.total = all.reduce(function (sum, chunk) { return sum + chunk.calls; }, 0);
 	calls.end = all.reduce(function (end, chunk) { return Math.max(end, chunk.last); }, 0);
 
-	// Returns a promise of the text of an element.
+	// Returns a promise that resolves to the text of an element.
 	function arrived(list, i) {
 		return new Promise(function (resolve) {
 			// The last element may be incomplete.
@@ -59,7 +59,7 @@ var CALLS = (function () {
 		});
 	}
 
-	// Returns a promise of the uncompressed bytes.
+	// Returns a promise that resolves to the uncompressed bytes.
 	function inflate(text) {
 		var bytes = new Uint8Array((text = atob(text)).length), i;
 
@@ -157,7 +157,7 @@ var CALLS = (function () {
 		room = Math.max(KEPT, chunks + AT_ONCE);
 	};
 
-	// Returns a promise of what each counter counted in call @i of a chunk.
+	// Returns a promise that resolves to the counts of call @i of a chunk, by counter.
 	calls.counts = function (chunk, i) {
 		if (!chunk.countSize)
 			return Promise.resolve([]);
@@ -322,7 +322,7 @@ var CALLS = (function () {
 				each(data, i);
 	};
 
-	// Returns a promise of what a chunk's calls add up to: for each function, its number, calls,
+	// Returns a promise that resolves to a chunk's sums: for each function, its number, calls,
 	// points, time, time of its outermost calls, time of calls it made, marks.
 	function sumsOf(chunk) {
 		// The same block is opened once for all chunks of a scan that need it.
@@ -333,9 +333,9 @@ var CALLS = (function () {
 	}
 
 	// Calls @each(data, i) for all calls of a time range, chunk by chunk, without blocking
-	// the page, except for chunks with sums that are completely within the range: calls
-	// @sum(sums, i) for each function's sums at i. @progress is called with the fraction that is
-	// done, and returns true to stop. Returns a promise of whether all calls were visited.
+	// the page. For a chunk with sums that is completely within the range, calls @sum(sums, i)
+	// for each function instead. @progress(fraction_done) returns true to stop. Returns
+	// a promise that resolves to true if all calls were visited, or to false if it was stopped.
 	calls.scan = function (from, to, each, sum, progress) {
 		var list = [], done = 0;
 
@@ -376,8 +376,8 @@ var CALLS = (function () {
 		return step();
 	};
 
-	// Finds the first call after @after for which @matches(data, i) or, if @backwards, the
-	// last one before @after. Returns a promise of { begin, end, chunk, i }, or of null.
+	// Finds the first call after @after (if @backwards, the last call before it) that satisfies
+	// @matches(data, i). Returns a promise that resolves to { begin, end, chunk, i } or null.
 	calls.find = function (after, backwards, matches) {
 		var best = null;
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /*
  * Writes a table for databases: a row for each call, sample and manual record, and for each record
- * between the calls of instruction trace. Each row repeats the data that is the same in the whole
+ * among calls from the instruction trace. Each row repeats the data that is the same in the whole
  * trace, so that the files of many machines can form one table.
  */
 #include <inttypes.h>

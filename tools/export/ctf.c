@@ -49,7 +49,7 @@ struct ctf {
 };
 
 /*
- * Kinds of events: types of records, and, starting at BETWEEN, records between the calls of
+ * Kinds of events: types of records, and, starting at BETWEEN, records among calls from the
  * instruction trace. An event's class is kind + KINDS * set.
  */
 #define BETWEEN	PERFREC_TYPES

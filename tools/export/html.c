@@ -122,7 +122,7 @@ static void add_level(struct html *html, const struct call *call)
 		levels[call->thread] = call->depth + 1;
 }
 
-/* Notes that a call of the function has no time, so the page lacks that call. */
+/* Records that a call of the function has no time, so the page lacks that call. */
 static void add_untimed(struct html *html, uint32_t function)
 {
 	bool *untimed = with_room(html, html->untimed, &html->functions, function,

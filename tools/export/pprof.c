@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /*
  * Writes a profile for pprof: one sample per call path, with the path's cost excluding callees. The
- * file is written field by field, so that memory does not grow with the length of paths.
+ * file is written field by field, so that memory use does not grow with the length of paths.
  */
 #include <limits.h>
 #include <stdio.h>

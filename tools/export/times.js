@@ -408,7 +408,7 @@
 			" from " + about + page.time(found[2]) : null;
 	}
 
-	// Types of records between the calls of instruction trace; 0: none.
+	// Types of records among calls from the instruction trace; 0: not such a record.
 	var RECORDS = ["", "enter ", "exit ", "manual "];
 
 	function recordOf(hit) {

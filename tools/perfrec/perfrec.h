@@ -379,13 +379,13 @@ struct perfrec *perfrec_new(const struct perfrec_ops *ops, void *context);
 int perfrec_assume(struct perfrec *perfrec, const struct perfrec_header *header, bool ring);
 
 /**
- * perfrec_repeat() - note that headers are repeated at intervals
+ * perfrec_repeat() - declare that headers are repeated at intervals
  * @perfrec:	decoder, before the first word
  * @channels:	bit n is set if the streams of channel n repeat headers
  * @records:	number of records from one header to the next, or 0 if headers are not repeated
  *
- * Writers repeat headers because a ring overwrites the oldest ones. Differences continue
- * across a repeated header.
+ * Writers repeat headers because a ring overwrites the oldest ones. The first @delta after a
+ * repeated header is still relative to the record before that header.
  */
 void perfrec_repeat(struct perfrec *perfrec, uint32_t channels, uint64_t records);
 
@@ -403,7 +403,7 @@ void perfrec_free(struct perfrec *perfrec);
 int perfrec_push(struct perfrec *perfrec, const struct store *word);
 
 /**
- * perfrec_lost() - note that words may be missing here
+ * perfrec_lost() - report to the decoder that words may be missing here
  * @perfrec:	decoder
  * @src:	the source that lost them, or -1 for all
  *

@@ -76,7 +76,7 @@ static void end_callers(struct perfrec *perfrec, struct stream *stream)
 	stream->state = stream->around;
 }
 
-/* Returns the element of a stack for value @i. */
+/* Returns a pointer to value @i of a stack: the registers come first, then the words. */
 static uint64_t *stack_value(struct perfrec_stack *stack, unsigned int i)
 {
 	return i < SIFIVE_TRACE_STACK_REGISTERS ? &stack->reg[i] :

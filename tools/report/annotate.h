@@ -93,7 +93,7 @@ struct annotate_line {
 void annotate_source(const struct annotate_view *view, const struct annotated_row *row,
 		     struct inlines *inlines);
 
-/** annotate_inlined() - format frames in @size bytes of @text, as "clamp inlined at a.c:12, ..." */
+/** annotate_inlined() - write "clamp inlined at a.c:12, ..." to @text, which holds @size bytes */
 void annotate_inlined(const struct inlines *inlines, char *text, size_t size);
 
 /** annotate_lines() - find a function's lines, sorted; return false if out of memory */

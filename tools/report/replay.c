@@ -280,7 +280,7 @@ static void put_recorded_counts(struct replay *replay, const struct analysis_poi
 	put_char(replay->out, '\n');
 }
 
-/* Called for a record between the calls that are generated from instruction trace. */
+/* Called for a record among calls from the instruction trace. */
 static void on_recorded(void *context, struct analysis_thread *thread,
 			const struct analysis_point *point)
 {

@@ -86,7 +86,7 @@ struct report_options {
 /* Another word for PROFILE_BY_HART. */
 #define REPORT_BY_CPU		(REPORT_BY_INTERVAL + 1)
 
-/* Values of --format, in the order of its words. */
+/* Values of --format, in the order in which the option lists its keywords. */
 enum report_format {
 	REPORT_TEXT,
 	REPORT_CSV,

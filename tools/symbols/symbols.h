@@ -259,7 +259,7 @@ const char *symbols_path(struct symbols *symbols, uint64_t address);
 bool symbols_probed(struct symbols *symbols, uint64_t address);
 
 /**
- * symbols_expect() - note that the trace has a function at an address
+ * symbols_expect() - record that the trace has a function at an address
  * @symbols:	may be NULL
  */
 void symbols_expect(struct symbols *symbols, uint64_t address);

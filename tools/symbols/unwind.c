@@ -291,8 +291,8 @@ static Dwarf_Frame *find_frame(struct image *image, uint64_t address)
 }
 
 /*
- * Continues with the caller. Returns false at the end; @end is then the mark that ends the list,
- * or 0 at the end of the stack.
+ * Continues with the caller. Returns false if there is no further caller; @end is then the mark to
+ * put at the end of the list (PERFREC_CUT or PERFREC_UNKNOWN), or 0 if the stack is complete.
  */
 static bool unwind_frame(struct unwind *unwind, Dwarf_Frame *frame, uint64_t *end)
 {
@@ -406,7 +406,7 @@ static bool leave_signal(struct unwind *unwind, const struct layout *layout)
 /*
  * Continues from a signal handler's return address, which is in the vdso, to the interrupted code.
  * Code that is in no object can also be the vdso, because the trace may not list the vdso.
- * Returns whether there was a handler; if not, sets @end to the mark that ends the list.
+ * Returns false if there was no handler; @end is then PERFREC_CUT or PERFREC_UNKNOWN.
  */
 static bool leave_handler(struct unwind *unwind, struct symbols *symbols, uint64_t *end)
 {

@@ -347,7 +347,7 @@ void attach_sum(const struct attach *attach, struct objects *sum)
 	}
 }
 
-/* Opens a descriptor for each process; -1 means that the process has ended. */
+/* Opens a descriptor for each process, or stores -1 for one that has ended; returns 0 or -1. */
 static int open_processes(const struct attach *attach, struct pollfd *process)
 {
 	size_t i;

@@ -7,7 +7,7 @@
 #include "lib/session.h"
 #include "objects.h"
 
-/* Which calls to show: values of --calls, in the order of its words. */
+/* Which calls to show: values of --calls, in the order in which the option lists its keywords. */
 enum calls_of {
 	CALLS_NONE = -1,
 	CALLS_USER,
@@ -15,7 +15,7 @@ enum calls_of {
 	CALLS_ALL,
 };
 
-/* Values of --instruction-mode, in the order of its words. */
+/* Values of --instruction-mode, in the order in which the option lists its keywords. */
 enum calls_mode {
 	CALLS_MODE_USUAL = -1,
 	CALLS_BTM,

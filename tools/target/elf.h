@@ -18,7 +18,7 @@
 /**
  * struct elf - a file, copied into memory
  * @bytes, @size: the copied part
- * @fixed:	the file is not position-independent: it is loaded at the addresses in it
+ * @fixed:	not position-independent: loaded at the addresses that its headers specify
  */
 struct elf {
 	const char	*bytes;

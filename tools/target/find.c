@@ -96,7 +96,7 @@ static bool ends_cold(const char *name)
 	return length > end && !strcmp(name + length - end, COLD);
 }
 
-/* Notes a clone or part of a function made by gcc. */
+/* Remembers a clone or part of the function that gcc created. */
 static void consider_parts(void *argument, const char *name, uint64_t start, uint64_t size)
 {
 	static const char * const clones[] = { ".constprop.", ".part.", ".isra." };

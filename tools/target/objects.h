@@ -82,7 +82,7 @@ void objects_add_code(struct objects *objects, const char *path,
 void objects_map(struct objects *objects, pid_t pid, uint64_t time, const char *path,
 		 uint64_t address, uint64_t length, uint64_t offset);
 
-/** objects_fork() - note that a process has a child, whose mappings are the same at first */
+/** objects_fork() - record that a process has a child, which starts with the same mappings */
 void objects_fork(struct objects *objects, pid_t pid);
 
 /** objects_add() - add the objects of a process, if it has not ended */

@@ -156,7 +156,7 @@ static bool has_procs(const char *folder)
 	return !access(path, F_OK);
 }
 
-/* Finds the folder of a control group, in @path of PATH_MAX bytes. */
+/* Finds a control group's directory and stores its path in @path, which holds PATH_MAX bytes. */
 static int find_group(const char *cgroup, char *path)
 {
 	char mount[PATH_MAX];

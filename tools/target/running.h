@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* Finds the running processes of a list, of a user, or of a control group. */
+/* Finds the running processes in a list of ids, or those of a user or of a control group. */
 #ifndef SIFIVE_TRACE_RUNNING_H
 #define SIFIVE_TRACE_RUNNING_H
 

@@ -91,7 +91,7 @@ static int close_file(FILE *file, const char *path, int error)
 
 #define NO_FUNCTION	"no function matches: nm -C %s shows names%s"
 
-/* Writes the functions of a program; 0, or -1 if there are none. */
+/* Writes the program's functions that match; returns 0, or -1 if none does. */
 static int select_all(struct selection *s, const struct program *program)
 {
 	const char *without = demangle_possible() ? "" :

@@ -487,7 +487,7 @@ static void put_processes(struct tree *tree, struct parts *parts, struct output 
 								     META_PROCESSES_MAX;
 	size_t i;
 
-	/* If there is not room for all of them, programs take precedence over command lines. */
+	/* If not everything fits, the paths of executables take precedence over command lines. */
 	tree->programs_left_out = 0;
 	for (i = 0; i < count; i++)
 		tree->programs_left_out += omit(&room, &parts->process[i].exe);

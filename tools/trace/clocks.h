@@ -65,7 +65,7 @@ struct clocks {
 void clocks_shift(struct clocks *clocks, size_t count, unsigned int events);
 
 /**
- * clocks_break() - note that a source may have lost a timestamp
+ * clocks_break() - record that a source may have lost a timestamp
  * @src:	the source, or -1 for any
  * @offset:	place in the file
  */

@@ -50,7 +50,7 @@ static int put_in_place(const char *from, const char *to)
 	return -1;
 }
 
-/* Creates a file beside @path and sets its name; 0, or -1 after printing an error. */
+/* Creates a file beside @path; stores its name in @name. Returns 0, or -1 after an error. */
 static int make_file(char *name, size_t size, const char *path)
 {
 	const mode_t mask = umask(0);

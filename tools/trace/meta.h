@@ -59,9 +59,9 @@
  *			lower bound on the number of lost bytes; the recording ended at the
  *			user's limit; number of times that the program waited for the recorder,
  *			and the total wait of all threads; number of times that a buffer had no
- *			room, and their total length; number of times that the user paused the
- *			recording, and the total length of the pauses; when data was lost:
- *			[{ begin, end, bytes, dropped }], struct meta_gap
+ *			room, and the total time without room; number of times that the user
+ *			paused the recording, and the total length of the pauses; when data was
+ *			lost: [{ begin, end, bytes, dropped }], struct meta_gap
  *	clock_samples	[{ time, ns, within }] at START and STOP, for merge: the clock in ticks,
  *			read within "within" nanoseconds of CLOCK_MONOTONIC "ns"
  *	utc		{ time, ns }: the clock in ticks when the machine's wall clock was at

@@ -152,7 +152,7 @@ void input_close(struct input *input);
 /* The data that a command reads from a trace. */
 enum input_reads {
 	INPUT_RECORDS,
-	INPUT_STORES,		/* records, but not the calls of instruction trace */
+	INPUT_STORES,		/* records, but not calls from the instruction trace */
 	INPUT_TIMES,		/* records, or context switches */
 	INPUT_PERF,		/* records that --format perf can show */
 	INPUT_FLOW,		/* instruction trace */

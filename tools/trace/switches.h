@@ -72,7 +72,7 @@ void switches_init(struct switches *switches, const struct meta *meta);
 /** switches_push() - decode a store, if it is on the channel; returns 0 */
 int switches_push(struct switches *switches, const struct store *store);
 
-/** switches_lost() - note that stores of @src, or of all sources if -1, are missing */
+/** switches_lost() - record that stores of @src, or of all sources if -1, are missing */
 void switches_lost(struct switches *switches, int src);
 
 /** switches_is_call() - whether a kind is a system call or its return */
