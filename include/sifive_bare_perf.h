@@ -139,7 +139,7 @@ int perfTraceOn(void);
 int perfTraceOff(void);
 
 /*
- * Return the number of records of the calling hart that were lost since its
+ * Return the number of records of the calling hart that have been lost since its
  * initialisation: a trap handler, such as the timer's, cannot write a record
  * within another one.
  */

@@ -102,7 +102,7 @@ PERF_INTERNAL void perf_device_close(struct perf_device *device);
  * @fork:	fork() is creating the child now; otherwise it may already have mapped something
  *
  * Stimulus pages are not inherited and leave holes, which are filled in a new child, so
- * that nothing else is mapped there.
+ * that nothing else is mapped in their place.
  */
 PERF_INTERNAL void perf_device_forget(struct perf_device *device, bool fork);
 

@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-only
 # Prints TAP. Records Debian's lua, sqlite3, zstd and pigz on a board with Debian's file system.
-# Each is built from Debian's sources with instrumentation and traced, and Debian's own
+# Each program is built from Debian's sources with instrumentation and traced, and Debian's own
 # binary is sampled. No record may be lost, and the sum of the per-thread counts must match perf
 # stat's count to within 1 percent: perf also counts the program's start and exit. All
-# run on one CPU, because a board that counts instructions has one count for all harts.
+# programs run on one CPU, because a board that counts instructions has one count for all harts.
 #
 #	debian.sh BUILD
 

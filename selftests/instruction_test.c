@@ -424,7 +424,7 @@ TEST_F(instruction, code_of_other_processes_is_not_traced)
 {
 	pid_t child;
 
-	/* Request Sync messages as often as possible, because each has an address. */
+	/* Request Sync messages as often as possible, because every Sync message has an address. */
 	self->s.instruction.sync_branches = 0;
 	self->s.instruction.sync_bytes = 0;
 	ASSERT_EQ(0, begin(self, 0));

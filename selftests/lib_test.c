@@ -412,7 +412,7 @@ static void *on_core(void *arg)
 
 	core->rc = trace_pin(core->cpu) ||
 		   perfManualInit(NULL, 0, CHANNEL, perfCount_Raw, core->buffer);
-	/* Wait until all cores are set up, tracing is on, and each has written its records. */
+	/* Wait until all cores are set up, tracing is on, and each core has written its records. */
 	pthread_barrier_wait(core->all);
 	pthread_barrier_wait(core->all);
 	for (i = 0; i < RECORDS; i++)

@@ -625,7 +625,7 @@ TEST_F(threads, child_processes_do_not_disturb_recording_threads)
 static volatile unsigned int forks;
 static volatile bool in_child;
 
-/* Wait status of the first child that did not exit with 0; -1 if there is none. */
+/* Wait status of the first child that did not exit with 0, or -1 if there is none. */
 static volatile int bad_status;
 
 /* Times range from 1 us, to interrupt each place of a record, to 8 ms, for slow machines. */

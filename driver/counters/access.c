@@ -467,7 +467,7 @@ void sft_access_leave(void)
 
 /*
  * Return the page of slots at @offset to map into user mode, or NULL if no thread has had a slot
- * there.
+ * in that page.
  */
 struct page *sft_access_page(unsigned long offset)
 {

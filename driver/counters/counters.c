@@ -390,7 +390,7 @@ static int no_firmware(u32 at, struct sft_why *why)
 }
 
 /*
- * Take a firmware counter; each can count any firmware event. OpenSBI counts an event on the first
+ * Take a firmware counter; all can count any firmware event. OpenSBI counts an event on the first
  * counter that is configured for it, so the session takes the first counters, which perf cannot
  * displace.
  */

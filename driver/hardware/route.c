@@ -23,8 +23,8 @@ static u64 usable_encoders(void)
 
 /*
  * Find the component whose sink of this kind receives an encoder's trace: the last one
- * on its route, so that as many encoders as possible share a sink. NULL if there is
- * none.
+ * on its route, so that as many encoders as possible share a sink. Returns NULL if there
+ * is none.
  */
 static struct sft_component *destination(struct sft_encoder *e, u32 kind)
 {

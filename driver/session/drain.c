@@ -76,7 +76,7 @@ void sft_drain_consume(struct drain *d, size_t count)
 	show_oldest(d);
 }
 
-/* Save the time of this check, unless little was written since the last saved check. */
+/* Save the time of this check, unless little has been written since the last saved check. */
 static void keep_look(struct drain *d)
 {
 	unsigned int next = (d->oldest_seen + d->looks) % LOOKS;

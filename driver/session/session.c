@@ -174,7 +174,7 @@ static void resume_stream(unsigned int cpu)
 
 /*
  * Called when a hart comes online with its fixed counters running: stop them before programs run
- * there.
+ * on it.
  */
 static int session_cpu_online(unsigned int cpu)
 {

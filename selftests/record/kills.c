@@ -69,7 +69,7 @@ static char look(pid_t pid, pid_t *parent)
 	return found;
 }
 
-/* Return a child of @parent; 0 if none. */
+/* Return a child of @parent, or 0 if there is none. */
 static pid_t child_of(pid_t parent)
 {
 	DIR *folder = opendir("/proc");

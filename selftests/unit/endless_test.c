@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-/* Tests that no command's memory grows with endless input. */
+/* Tests that no command's memory use grows with endless input. */
 #include <sys/resource.h>
 #include <sys/wait.h>
 

@@ -42,7 +42,7 @@ struct program_thread {
 	uint64_t	now;		/* latest time known */
 	bool		timed;		/* the latest record's time is known */
 	bool		losing;		/* records are being lost */
-	bool		lost;		/* records were lost since the latest record */
+	bool		lost;		/* records have been lost since the latest one */
 	bool		unsynced;	/* no absolute time since the loss */
 	bool		blind;		/* DeltaXOR, and no header since the loss */
 	unsigned int	depth;

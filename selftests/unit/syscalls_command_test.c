@@ -66,7 +66,7 @@ TEST_F(command, incomplete_page_fault_is_a_loss)
 #define CALL(now, number)	put_switch_of(self, 0, now, SIFIVE_TRACE_SWITCH_CALL, number)
 #define RETURN(now, result)	put_switch_of(self, 0, now, SIFIVE_TRACE_SWITCH_RETURN, result)
 
-/* read (63) sleeps; write (64) fails; one has no name, one does not return, one has begun. */
+/* read (63) sleeps; write (64) fails; exit (93) does not return; the first call began earlier. */
 static void make_calls(FIXTURE_DATA(command) *self)
 {
 	struct gen_stream stream;

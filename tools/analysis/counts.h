@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * Counts the executions of a trace's instructions, and where each branch went. Memory grows
+ * Counts the executions of a trace's instructions, and where each branch went. Memory use grows
  * with the code, not with the trace.
  */
 #ifndef SIFIVE_TRACE_COUNTS_H

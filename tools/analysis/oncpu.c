@@ -637,7 +637,7 @@ bool oncpu_covers(struct oncpu *oncpu, struct thread *thread, uint64_t from, uin
 	uint64_t since;
 	size_t i;
 
-	/* Where the messages of a hart end before @to, the thread may have run there. */
+	/* If a hart's messages end before @to, the thread may have run on that hart afterwards. */
 	for (i = 0; i < PERFREC_SOURCES; i++)
 		if (oncpu->hart[i].lost && oncpu->hart[i].from < to)
 			return false;

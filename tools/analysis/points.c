@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /*
  * Records of instrumented functions and manual records in a trace with instruction trace. The
- * calls come from the flow; these records are points between them, with exact counts since the
+ * calls come from the flow; these records are points among them, with exact counts since the
  * thread's previous point. Several functions may have run, so the counts are charged to none.
  */
 #include <stdlib.h>

@@ -253,7 +253,7 @@ static int put_profgen(struct branches *branches)
 
 /* ---- the object -------------------------------------------------------- */
 
-/* Returns the name of the object or, if none was given, of the program. */
+/* Returns the object's name or, if no object was given, the program's name. */
 static const char *wanted(const struct export *export, char program[PATH_MAX])
 {
 	if (export->object)

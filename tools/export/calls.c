@@ -281,7 +281,7 @@ static uint32_t pack(struct calls *calls, unsigned char *from, size_t length)
 	return (uint32_t)(calls->room - calls->stream.avail_out);
 }
 
-/* Compresses the columns to the temporary file. Returns their size there. */
+/* Compresses the columns to the temporary file. Returns their compressed size. */
 static uint32_t store(struct calls *calls, size_t length)
 {
 	const uint32_t packed = pack(calls, calls->column, length);

@@ -446,7 +446,7 @@ static void no_column(struct export *export, const char *name)
 	csv->warned = true;
 }
 
-/* Writes what was counted since the thread's previous record. */
+/* Writes the counts since the thread's previous record. */
 static void put_between(struct export *export, const struct analysis_point *point)
 {
 	const struct counters *counters = analysis_recorded(export->analysis);

@@ -16,7 +16,7 @@
 static const char takes_columns[] =
 	"total%, avg, min, max, p1 to p99, ipc, mpki or COUNTER/COUNTER, each once, separated by commas";
 
-/* Parses a word of --columns, of which it keeps a copy. */
+/* Parses a keyword of --columns and stores a copy of it. */
 static bool parse_column(struct report_column *column, const char *word, size_t length)
 {
 	static const struct {

@@ -11,7 +11,7 @@
 /*
  * A function in any trace, with its row in each. @offset is in its object's file; @common is set
  * if that object has functions in the traces being joined. @confidence is that of a change, if
- * there are several runs; -1 if it cannot be told.
+ * there are several runs, or -1 if unknown.
  */
 struct pair {
 	char		*name;

@@ -17,7 +17,7 @@
 struct cut {
 	uint64_t	address;
 	uint64_t	begin;
-	const struct executed_run *run;		/* one that begins */
+	const struct executed_run *run;		/* a run that begins there */
 };
 
 static int by_address(const void *a, const void *b)

@@ -50,8 +50,8 @@ struct metric {
 };
 
 /**
- * struct report_column - a word of --columns
- * @text:	the word, of @length letters
+ * struct report_column - a keyword of --columns
+ * @text:	the keyword, of @length letters
  * @percent:	percentage of a quantile
  */
 struct report_column {
@@ -83,7 +83,7 @@ struct report_options {
 
 /* This value follows those of enum profile_by. */
 #define REPORT_BY_INTERVAL	(PROFILE_BY_HART + 1)
-/* Another word for PROFILE_BY_HART. */
+/* A synonym of PROFILE_BY_HART. */
 #define REPORT_BY_CPU		(REPORT_BY_INTERVAL + 1)
 
 /* Values of --format, in the order in which the option lists its keywords. */

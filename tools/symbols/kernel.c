@@ -114,7 +114,7 @@ static int open_beside(const char *trace, char *path, size_t size)
 	return open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 }
 
-/* Removes ".NUMBER" before @end from a path. Returns false if it is not there. */
+/* Removes ".NUMBER" before @end from a path. Returns false if the path has no such part. */
 static bool drop_number(char *path, char *end)
 {
 	char *dot = end;

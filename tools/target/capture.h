@@ -109,7 +109,7 @@ int capture_save(int fd, const char *path, const char *description,
  */
 int capture_heads(int fd, const struct drain *drain, const char *description);
 
-/** capture_sink() - get the state of a sink; 0, or -1 with errno */
+/** capture_sink() - get the state of a sink; return 0, or -1 with errno */
 int capture_sink(int fd, uint32_t index, struct sifive_trace_sink *sink);
 
 /**
@@ -199,7 +199,7 @@ int capture_peek(int fd, const char *path, const char *output, const struct capt
 /** capture_name_call() - write the call that triggered the last snapshot into its side-car files */
 void capture_name_call(const char *output, uint32_t sinks, const struct trigger_hit *hit);
 
-/** capture_name_part() - write which calls were recorded into a trace's side-car files; 0 or -1 */
+/** capture_name_part() - write to side-car files which calls were recorded; return 0 or -1 */
 int capture_name_part(const char *output, uint32_t sinks, const struct meta_part *part);
 
 #endif /* SIFIVE_TRACE_CAPTURE_H */

@@ -37,7 +37,7 @@ struct descendants {
 	uint64_t		missed;
 };
 
-/** descendants_open() - start with this process; 0, or -1 after reporting that memory ran out */
+/** descendants_open() - start with this process; return -1 after reporting that memory ran out */
 int descendants_open(struct descendants *descendants);
 
 /** descendants_close() - free the processes; a zeroed struct is allowed */

@@ -133,7 +133,7 @@ const struct timespec *drain_event(const struct drain *drain, struct pollfd *eve
 /** drain_copy() - copy some or all available bytes; sets @over when a limit is reached */
 void drain_copy(struct drain *drain);
 
-/** drain_look() - add what was lost since the last call to the lists of gaps; @last: at the end */
+/** drain_look() - add losses since the last call to the lists of gaps; @last: at the end */
 void drain_look(struct drain *drain, bool last);
 
 /** drain_rest() - copy all remaining bytes, after writing has stopped */

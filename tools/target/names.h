@@ -38,7 +38,7 @@ struct names {
 	uint64_t		missed;
 };
 
-/** names_open() - start without threads; 0, or -1 after reporting that memory ran out */
+/** names_open() - start without threads; return 0, or -1 after reporting that memory ran out */
 int names_open(struct names *names);
 
 /** names_close() - free the names; a zeroed struct is allowed */

@@ -218,7 +218,7 @@ static int finish_sink(int fd, const struct drain *drain, uint32_t index, uint64
 	return error;
 }
 
-/* Keeps the bytes of a capture whose state cannot be read any more; returns 1, or -1 if none. */
+/* Keeps the bytes of a capture whose state is unreadable; returns 1, or -1 if it has none. */
 static int keep_bytes(const struct drain *drain)
 {
 	char name[PATH_MAX], meta[SIDECAR_PATH];

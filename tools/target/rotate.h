@@ -8,7 +8,7 @@
 
 #include "drain.h"
 
-/** rotate_open() - follow a sink's trace; 0, or -1 after printing an error */
+/** rotate_open() - follow a sink's trace; return 0, or -1 after printing an error */
 int rotate_open(const struct drain *drain, struct drain_sink *sink);
 
 /** rotate_name() - write the path of a sink's piece @number */
@@ -24,7 +24,7 @@ void rotate_name(char *name, size_t size, const struct drain *drain,
 size_t rotate_take(const struct drain *drain, struct drain_sink *sink, const char *bytes,
 		   size_t length);
 
-/** rotate_next() - begin a sink's next piece; 0, or -1 with errno if its file cannot be created */
+/** rotate_next() - begin a sink's next piece; return -1 with errno if its file cannot be created */
 int rotate_next(const struct drain *drain, struct drain_sink *sink);
 
 /**

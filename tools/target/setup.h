@@ -76,7 +76,7 @@ int setup_rotate(void *at, const struct cli_option *option, const char *value);
 /** setup_sampled() - whether the kernel writes samples */
 bool setup_sampled(const struct setup *setup);
 
-/** setup_finish() - check the settings; 0, or -1 after printing an error */
+/** setup_finish() - check the settings; return 0, or -1 after printing an error */
 int setup_finish(struct setup *setup);
 
 /**
@@ -86,7 +86,7 @@ int setup_finish(struct setup *setup);
 void setup_ignored(const char *command);
 
 /**
- * setup_environment() - set the environment variables for the preloaded library; 0 or -1
+ * setup_environment() - set the environment variables for the preloaded library; return 0 or -1
  * @output:	the trace or, if @join is set, a folder for the parts of the processes
  * @join:	the command holds the session, and processes join it
  */

@@ -16,7 +16,7 @@ struct trigger_clock {
 	uint64_t	hz;
 };
 
-/** trigger_ticks() - return the encoder's time at @ns, 0 if its clock had not started then */
+/** trigger_ticks() - return the encoder's time at @ns, or 0 if its clock had not yet started */
 static inline uint64_t trigger_ticks(const struct trigger_clock *clock, uint64_t ns)
 {
 	const uint64_t ago = (uint64_t)((double)(clock->ns - ns) * (double)clock->hz / 1e9);

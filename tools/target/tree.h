@@ -33,7 +33,7 @@ struct tree {
 	size_t	objects_left_out;
 };
 
-/** tree_open() - create the folder; 0, or -1 after printing an error */
+/** tree_open() - create the folder; return 0, or -1 after printing an error */
 int tree_open(struct tree *tree);
 
 /**

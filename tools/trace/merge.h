@@ -120,7 +120,7 @@ int merge_read_meta(const struct merge *merge, struct input *in);
  */
 const char *merge_meta(struct merge *merge);
 
-/** merge_check_name() - refuse a name that is too long to have a side-car file; 0, or -1 */
+/** merge_check_name() - refuse a name that is too long to have a side-car file; return -1 */
 int merge_check_name(const char *path);
 
 /**

@@ -495,10 +495,10 @@ struct sifive_trace_sampling {
  * @size:	in: sizeof(struct sifive_trace_query)
  * @flags:	in: 0
  * @event:	in: the event; not changed
- * @counters:	out: bit n set: counter n can count it on the calling CPU and is free
- *		there. For a firmware event bit 31, if one of firmware's counters is free
- * @readable:	out: bit n set: firmware delegates counter n there; 0 for a firmware event
- * @known:	out: bit n set: counter n exists there; 0 for a firmware event
+ * @counters:	out: bit n set: on the calling CPU, counter n can count the event and is
+ *		free. For a firmware event bit 31, if one of firmware's counters is free
+ * @readable:	out: bit n set: firmware delegates counter n on that CPU; 0 for a firmware event
+ * @known:	out: bit n set: counter n exists on that CPU; 0 for a firmware event
  * @reserved:	in: 0
  *
  * SIFIVE_TRACE_IOC_EVENT. Needs a descriptor open for writing, and CAP_PERFMON or
