@@ -11,6 +11,7 @@
 #include "kselftest_harness.h"
 
 #include "target/descendants.h"
+#include "trace/meta.h"
 
 #include "kept_report.h"
 
@@ -187,14 +188,83 @@ TEST_F(descendants, static_child_is_described)
 	EXPECT_EQ(0, self->found.lost);
 	EXPECT_EQ(1, self->found.others);
 	EXPECT_STREQ("static", self->found.names);
-	/* The copy of the shell, then the program. */
+	/* The program, but not the copy of the shell. */
+	EXPECT_STREQ("", file_of(self, CHILD, 1));
 	text = file_of(self, CHILD, 0);
-	EXPECT_NE(NULL, strstr(text, "\"from\":30,\n\"to\":40,\n\"exe\":\"/bin/sh\""));
-	text = file_of(self, CHILD, 1);
 	EXPECT_NE(NULL, strstr(text, "\"outside\":true,\n\"from\":40,\n\"to\":50,\n\"exe\":\"/bin/static\""));
 	EXPECT_NE(NULL, strstr(text, "\"path\":\"/bin/static\""));
 	text = file_of(self, PROGRAM, 0);
 	EXPECT_NE(NULL, strstr(text, "\"args\":[\"program\"]"));
+}
+
+TEST_F(descendants, child_of_a_static_program_that_loads_the_library_later_is_described)
+{
+	forks(self, 10, getpid(), PROGRAM);
+	executes(self, 20, PROGRAM, "/bin/sh", false);
+	forks(self, 30, PROGRAM, CHILD);
+	maps(self, 40, PROGRAM, "/lib/libsifive-perf.so.0");
+	finish(self);
+	EXPECT_EQ(0, self->found.lost);
+	EXPECT_EQ(1, self->found.others);
+	EXPECT_NE(NULL, strstr(file_of(self, CHILD, 0), "\"from\":30,"));
+}
+
+/* As if the event of the library in the program's memory was lost. */
+TEST_F(descendants, child_that_has_joined_is_no_other)
+{
+	forks(self, 10, getpid(), PROGRAM);
+	executes(self, 20, PROGRAM, "/bin/program", false);
+	forks(self, 30, PROGRAM, CHILD);
+	joins(self, CHILD);
+	finish(self);
+	EXPECT_EQ(0, self->found.others);
+	EXPECT_STREQ("", file_of(self, CHILD, 1));
+}
+
+TEST_F(descendants, joined_processes_take_precedence)
+{
+	int i;
+
+	forks(self, 10, getpid(), PROGRAM);
+	executes(self, 20, PROGRAM, "/bin/sh", false);
+	for (i = 0; i < META_PROCESSES_MAX; i++)
+		joins(self, OTHER + i);
+	finish(self);
+	EXPECT_EQ(1, self->descendants.left_out);
+	EXPECT_STREQ("", file_of(self, PROGRAM, 0));
+}
+
+TEST_F(descendants, names_are_whole_words)
+{
+	forks(self, 10, getpid(), PROGRAM);
+	executes(self, 20, PROGRAM, "/bin/program", true);
+	joins(self, PROGRAM);
+	forks(self, 30, PROGRAM, CHILD);
+	executes(self, 40, CHILD, "/bin/bash", false);
+	executes(self, 50, CHILD, "/bin/bash", false);
+	forks(self, 60, PROGRAM, OTHER);
+	executes(self, 70, OTHER, "/bin/sh", false);
+	forks(self, 80, OTHER, OTHER + 1);
+	finish(self);
+	EXPECT_EQ(3, self->found.others);
+	EXPECT_STREQ("bash, sh", self->found.names);
+}
+
+TEST_F(descendants, stranger_with_the_id_of_an_ended_process_is_ignored)
+{
+	forks(self, 10, getpid(), PROGRAM);
+	executes(self, 20, PROGRAM, "/bin/program", true);
+	joins(self, PROGRAM);
+	forks(self, 30, PROGRAM, CHILD);
+	joins(self, CHILD);
+	task(self, PERF_RECORD_EXIT, 40, CHILD, PROGRAM);
+	forks(self, 50, OTHER, CHILD);
+	executes(self, 60, CHILD, "/bin/static", false);
+	forks(self, 70, CHILD, OTHER + 1);
+	finish(self);
+	EXPECT_EQ(0, self->found.lost);
+	EXPECT_EQ(0, self->found.others);
+	EXPECT_EQ(1, descendants_children(&self->descendants, PROGRAM));
 }
 
 TEST_F(descendants, strangers_are_ignored)

@@ -220,6 +220,7 @@ static int hold(struct perf_setup *setup, int ready)
 	struct watch watch;
 	sigset_t all, none;
 	size_t known, waited = 0;
+	int error;
 
 	setup->sampling.flags |= SIFIVE_TRACE_SAMPLING_ALL | SIFIVE_TRACE_SAMPLING_THREADS;
 	sigfillset(&all);
@@ -231,7 +232,9 @@ static int hold(struct perf_setup *setup, int ready)
 		return EXIT_UNREADABLE;
 	}
 	state.began = device.began;
-	watch_open(&watch, false, names_open(&names) ? NULL : &names, NULL);
+	error = watch_open(&watch, false, names_open(&names) ? NULL : &names, NULL);
+	if (error)
+		watch_report(error);
 	if (names.thread)
 		names_add_all(&names);
 	objects_add_all(&objects);

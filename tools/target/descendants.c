@@ -9,6 +9,7 @@
 
 #include "../command.h"
 #include "../text.h"
+#include "../trace/meta.h"
 #include "descendants.h"
 
 #define LIBRARY		"libsifive-perf.so"
@@ -33,6 +34,8 @@ struct code {
  * @name:	its name in the kernel, "" if unknown
  * @library:	the library is in its memory
  * @replaced:	the process has executed another program
+ * @joined:	the library in this copy has written its file
+ * @gone:	the process has ended, and another one, which is no descendant, has its id
  * @code:	the code of its files, if @library is clear
  */
 struct descendants_image {
@@ -40,7 +43,7 @@ struct descendants_image {
 	uint64_t	from, to;
 	size_t		base, copied;
 	char		name[NAME_SIZE];
-	bool		library, replaced;
+	bool		library, replaced, joined, gone;
 	struct code	*code;
 	size_t		codes;
 };
@@ -99,8 +102,9 @@ static uint64_t key_of(const void *array, uint32_t number)
 static struct descendants_image *find(const struct descendants *descendants, pid_t pid)
 {
 	const uint32_t number = *hash_find(&descendants->index, (uint64_t)pid, key_of, descendants->image);
+	struct descendants_image *image = number ? &descendants->image[number - 1] : NULL;
 
-	return number ? &descendants->image[number - 1] : NULL;
+	return image && !image->gone ? image : NULL;
 }
 
 static struct descendants_image *insert(struct descendants *descendants, pid_t pid, pid_t parent, uint64_t time)
@@ -232,10 +236,13 @@ static int by_time(const void *left, const void *right)
 static void begin(struct descendants *descendants, const struct descendants_event *event)
 {
 	const struct descendants_image *parent = find(descendants, event->parent);
-	struct descendants_image *image;
+	struct descendants_image *image = find(descendants, event->pid);
 
-	if (!parent)
+	if (!parent) {
+		if (image)
+			image->gone = true;
 		return;
+	}
 	image = insert(descendants, event->pid, event->parent, event->time);
 	if (!image)
 		return;
@@ -338,6 +345,9 @@ static void add_objects(const struct descendants *descendants, const struct desc
 			return;
 		count = image->copied;
 		image = &descendants->image[image->base - 1];
+		/* The code that was copied is freed when the library appears. */
+		if (count > image->codes)
+			count = image->codes;
 	}
 }
 
@@ -368,11 +378,16 @@ static void describe(const struct descendants *descendants, const struct descend
 static void name(struct descendants_rest *rest, const char *program)
 {
 	const size_t used = strlen(rest->names);
-	const char *at = strstr(rest->names, program);
+	const char *at = rest->names;
+	size_t length;
 
-	/* A comma or the end follows a name that is already in the list. */
-	if (at && strchr(",", at[strlen(program)]))
-		return;
+	while (*at) {
+		length = strcspn(at, ",");
+		if (length == strlen(program) && !strncmp(at, program, length))
+			return;
+		at += length;
+		at += strspn(at, ", ");
+	}
 	if (used + strlen(program) + 3 < sizeof(rest->names))
 		sprintf(rest->names + used, "%s%s", used ? ", " : "", program);
 }
@@ -380,22 +395,30 @@ static void name(struct descendants_rest *rest, const char *program)
 void descendants_rest(struct descendants *descendants, pid_t program, char **argv, struct tree *tree,
 		 const struct trigger_clock *clock, struct descendants_rest *rest)
 {
+	size_t described = tree_count(tree), i;
 	struct descendants_image *image;
-	size_t i;
 
 	*rest = (struct descendants_rest){ .lost = 0 };
 	/* The first image is this process, and the program's process begins as its copy. */
 	for (i = 1; i < descendants->count; i++) {
 		image = &descendants->image[i];
-		if (image->library && image->base && !image->replaced &&
-		    !has_joined(tree, image->pid))
-			rest->lost++;
+		if (!image->base || image->replaced)
+			continue;
+		image->joined = has_joined(tree, image->pid);
+		rest->lost += image->library && !image->joined;
 	}
 	for (i = 1; i < descendants->count; i++) {
 		image = &descendants->image[i];
-		if (image->library || image->base == 1)
+		/* A copy that has executed a program ran only until then. */
+		if (image->library || image->joined || image->base == 1 ||
+		    (image->base && image->replaced))
 			continue;
-		describe(descendants, image, image->pid == program ? argv : NULL, tree, clock);
+		/* Processes that have joined take precedence in the side-car file. */
+		if (described++ < META_PROCESSES_MAX)
+			describe(descendants, image, image->pid == program ? argv : NULL, tree,
+				 clock);
+		else
+			descendants->left_out++;
 		if (image->pid == program) {
 			argv = NULL;
 		} else if (!image->replaced) {

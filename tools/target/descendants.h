@@ -2,7 +2,7 @@
 /*
  * The processes that descend from the command, and the programs that they execute, from perf's
  * events. They show which of them did not join the recording: the library is not in their memory,
- * or they were created without fork()'s handlers.
+ * or they are copies of a process with the library, but have not written their file.
  */
 #ifndef SIFIVE_TRACE_DESCENDANTS_H
 #define SIFIVE_TRACE_DESCENDANTS_H
@@ -24,7 +24,7 @@ struct perf_event_header;
  *		one more for each program that it executes
  * @index:	index of each process's latest entry in @image
  * @event:	the @events events that descendants_apply() has not applied yet, with room for @room
- * @left_out:	number of events of programs beyond the limit
+ * @left_out:	number of programs beyond the limits
  * @missed:	number of events that perf has lost
  */
 struct descendants {
@@ -54,7 +54,7 @@ void descendants_apply(struct descendants *descendants, uint64_t before);
 
 /**
  * struct descendants_rest - the processes that have not joined
- * @lost:	processes created without fork()'s handlers by processes that had joined
+ * @lost:	copies of processes with the library that have not joined
  * @others:	processes whose last program could not load the library
  * @names:	names of some of them
  */

@@ -110,15 +110,16 @@ static void report_rest(struct recording *r)
 	descendants_rest(&r->descendants, r->launched.pid, r->argv, &r->tree, &clock, &rest);
 	sidecar_unrecorded(rest.lost);
 	if (rest.lost)
-		report("not recorded: %zu process%s created without fork(), such as by clone() alone",
-		       rest.lost, rest.lost == 1 ? "" : "es");
+		report("up to %zu process%s did not join the recording: perhaps created by clone() alone, within a record, or without access to %s",
+		       rest.lost, rest.lost == 1 ? "" : "es", r->tree.folder);
 	one = rest.others == 1;
 	if (rest.others && !r->quiet && setup_sampled(&r->setup))
-		report("%zu process%s, of static or privileged programs, %s only sampled: %s",
+		report("%zu process%s without the library %s only sampled, or not if privileged: %s (static, privileged, or started without LD_PRELOAD)",
 		       rest.others, one ? "" : "es", one ? "was" : "were", rest.names);
 	else if (rest.others && !r->quiet)
-		report("%zu process%s, of static or privileged programs, %s not recorded: %s; -i 1ms samples them",
+		report("%zu process%s without the library %s not recorded: %s (static, privileged, or started without LD_PRELOAD); -i 1ms samples those that are not privileged",
 		       rest.others, one ? "" : "es", one ? "was" : "were", rest.names);
+	recording_report_missed(r);
 	if (r->descendants.left_out)
 		report("up to %" PRIu64 " programs that were executed are not in the side-car file: record fewer processes",
 		       r->descendants.left_out);

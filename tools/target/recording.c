@@ -184,6 +184,12 @@ void recording_forget_files(struct recording *r)
 	recording_remove_files(r);
 }
 
+/* Whether a trigger waits for an object that has its function. */
+static bool waits(const struct recording *r)
+{
+	return r->reached.waits || r->slower.waits;
+}
+
 static struct objects *objects_of(void *argument, pid_t pid)
 {
 	struct recording *r = argument;
@@ -191,15 +197,38 @@ static struct objects *objects_of(void *argument, pid_t pid)
 	if (recording_attaches(r))
 		return attach_objects_of(&r->attach, pid);
 	/* If processes join, @descendants keeps their objects. */
-	return r->all || (!r->join && pid == r->launched.pid) ? &r->objects : NULL;
+	if (r->join)
+		return NULL;
+	/* The library keeps the objects of its process. */
+	if (r->loads && !waits(r))
+		return NULL;
+	return r->all || pid == r->launched.pid ? &r->objects : NULL;
 }
 
 void recording_watch(struct recording *r, bool threads)
 {
 	const bool descendants = !r->all && !recording_attaches(r) && !r->alone;
+	int error;
 
-	watch_open(&r->watch, true, threads && !names_open(&r->names) ? &r->names : NULL,
-		   descendants && !descendants_open(&r->descendants) ? &r->descendants : NULL);
+	error = watch_open(&r->watch, true, threads && !names_open(&r->names) ? &r->names : NULL,
+			   descendants && !descendants_open(&r->descendants) ? &r->descendants :
+									       NULL);
+	if (!error)
+		return;
+	descendants_close(&r->descendants);
+	/* If the library records the program, it keeps the objects. */
+	if (!r->loads || waits(r))
+		watch_report(error);
+	else if (descendants && !r->quiet)
+		report("cannot detect processes that are not recorded: %s (see sifive-trace info)",
+		       strerror(error));
+}
+
+void recording_report_missed(const struct recording *r)
+{
+	if (r->descendants.missed)
+		report("up to %" PRIu64 " events of processes were missed: there may be more processes that are not recorded",
+		       r->descendants.missed);
 }
 
 void recording_report_end(int number)
@@ -217,6 +246,7 @@ void recording_report_alone(const struct recording *r)
 	const size_t children = r->descendants.image ?
 				descendants_children(&r->descendants, r->launched.pid) : 0;
 
+	recording_report_missed(r);
 	if (!children)
 		return;
 	sidecar_unrecorded(children);

@@ -217,6 +217,9 @@ void recording_watch(struct recording *r, bool threads);
  */
 void recording_report_end(int number);
 
+/** recording_report_missed() - report lost events of the processes that the program creates */
+void recording_report_missed(const struct recording *r);
+
 /** recording_report_alone() - report the processes that a recording of one process lacks */
 void recording_report_alone(const struct recording *r);
 

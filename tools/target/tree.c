@@ -634,6 +634,19 @@ int tree_open(struct tree *tree)
 	return -1;
 }
 
+size_t tree_count(const struct tree *tree)
+{
+	DIR *folder = opendir(tree->folder);
+	struct dirent *entry;
+	size_t count = 0;
+
+	while (folder && (entry = readdir(folder)))
+		count += *entry->d_name != '.';
+	if (folder)
+		closedir(folder);
+	return count;
+}
+
 void tree_clear(const struct tree *tree)
 {
 	DIR *folder = *tree->folder ? opendir(tree->folder) : NULL;

@@ -70,6 +70,9 @@ void tree_add(struct tree *tree, const struct tree_process *process, struct obje
  */
 int tree_write(struct tree *tree, struct names *names, struct output *out);
 
+/** tree_count() - return the number of programs that have been described so far */
+size_t tree_count(const struct tree *tree);
+
 /** tree_clear() - remove all processes */
 void tree_clear(const struct tree *tree);
 

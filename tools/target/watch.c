@@ -65,7 +65,7 @@ static int open_cpu(int cpu, bool seldom, bool threads)
 int watch_open(struct watch *watch, bool seldom, struct names *names, struct descendants *descendants)
 {
 	size_t most = (size_t)sysconf(_SC_NPROCESSORS_CONF), cpu;
-	int fd = -1;
+	int fd = -1, error;
 
 	*watch = (struct watch){ .names = names, .descendants = descendants };
 	watch->event = calloc(most + 1, sizeof(*watch->event));
@@ -85,10 +85,15 @@ int watch_open(struct watch *watch, bool seldom, struct names *names, struct des
 	}
 	if (cpu == most)
 		return 0;
-	report("cannot detect which objects programs load: %s: some addresses will have no names (see sifive-trace info)",
-	       strerror(errno));
+	error = errno;
 	watch_close(watch);
-	return -1;
+	return error;
+}
+
+void watch_report(int error)
+{
+	report("cannot detect which objects programs load: %s: some addresses will have no names (see sifive-trace info)",
+	       strerror(error));
 }
 
 /* Returns how long an event has been enabled, excluding the time after its CPU went offline. */

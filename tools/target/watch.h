@@ -36,9 +36,12 @@ struct watch {
  * @names:	receives events about threads, or NULL
  * @descendants:	receives events about processes, or NULL
  *
- * Return: 0, or -1 after printing an error.
+ * Return: 0, or an error number.
  */
 int watch_open(struct watch *watch, bool seldom, struct names *names, struct descendants *descendants);
+
+/** watch_report() - report that watch_open() failed: objects are not detected */
+void watch_report(int error);
 
 /**
  * watch_read() - process the events since the last call
