@@ -138,6 +138,34 @@ TEST_F(objects, that_replace_one_another_are_written_with_their_times)
 	EXPECT_EQ(UINT64_MAX, self->meta.object[2].to);
 }
 
+/* The clock has 1000 ticks per second, and starts at 1 ms. */
+TEST_F(objects, that_are_replaced_before_the_clock_starts_or_within_a_tick_are_omitted)
+{
+	self->objects.clock = (struct trigger_clock){ .ns = 9000000, .ticks = 8, .hz = 1000 };
+	objects_map(&self->objects, 7, 100000, "/no/first", 10 * EACH, EACH, 0);
+	objects_map(&self->objects, 7, 200000, "/no/second", 10 * EACH, EACH, 0);
+	objects_map(&self->objects, 7, 4100000, "/no/third", 10 * EACH, EACH, 0);
+	objects_map(&self->objects, 7, 4200000, "/no/fourth", 10 * EACH, EACH, 0);
+	read_back(_metadata, self, false);
+	EXPECT_EQ(0, self->objects.ambiguous);
+	EXPECT_EQ(0, self->objects.left_out);
+	ASSERT_EQ(2, self->meta.objects);
+	EXPECT_STREQ("/no/second", self->meta.object[0].path);
+	EXPECT_EQ(0, self->meta.object[0].from);
+	EXPECT_EQ(3, self->meta.object[0].to);
+	EXPECT_STREQ("/no/fourth", self->meta.object[1].path);
+}
+
+TEST_F(objects, that_replace_one_another_often_do_not_add_up)
+{
+	uint64_t i;
+
+	for (i = 1; i <= 2 * META_OBJECTS_MAX; i++)
+		objects_map(&self->objects, 7, i, i % 2 ? "/no/first" : "/no/second", 10 * EACH,
+			    EACH, 0);
+	EXPECT_GE(META_OBJECTS_MAX + 1, self->objects.count);
+}
+
 /* Of two processes, of a process whose child may still have the first, and without a clock. */
 TEST_F(objects, that_may_exist_at_the_same_time_are_omitted)
 {

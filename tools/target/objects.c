@@ -17,7 +17,7 @@
 #define BYTES_MAX	(META_BYTES_MAX / 4 * 3)
 
 /* Maximum length of one object without its path. */
-#define BYTES_EACH	(ELF_BUILD_ID_SIZE + 128)
+#define BYTES_EACH	(ELF_BUILD_ID_SIZE + 192)
 
 static bool is_vdso(const char *path)
 {
@@ -114,12 +114,18 @@ static void extend(struct object *object, const struct object *found)
 		object->pid = 0;
 }
 
-/* Ends the objects that the process of @found has mapped at its addresses before. */
+/*
+ * Ends the objects that the process of @found has mapped at its addresses before. If there are more
+ * objects than a reader accepts, they count as ambiguous, so that a program that loads the same
+ * objects by turns does not add one each time.
+ */
 static void replace(struct objects *objects, struct object *found)
 {
 	size_t i;
 
-	for (i = 0; found->time && i < objects->count; i++) {
+	if (!found->time || objects->count >= META_OBJECTS_MAX)
+		return;
+	for (i = 0; i < objects->count; i++) {
 		struct object *other = &objects->object[i];
 
 		if (!is_current(other) || other->start >= found->end ||
@@ -283,6 +289,14 @@ static size_t bytes_of(const struct object *object)
 	return bytes;
 }
 
+/* Whether the object was replaced before the trace's clock started, or within one tick. */
+static bool is_too_short(const struct objects *objects, const struct object *object)
+{
+	return objects->clock.hz && !is_current(object) &&
+	       trigger_ticks(&objects->clock, object->to) <=
+	       (object->from ? trigger_ticks(&objects->clock, object->from) : 0);
+}
+
 static void write_one(const struct objects *objects, const struct object *object,
 		      struct output *output)
 {
@@ -307,7 +321,7 @@ static void write_one(const struct objects *objects, const struct object *object
 void objects_write(struct objects *objects, struct output *output, bool newest)
 {
 	const struct object **list = calloc(objects->count + 1, sizeof(*list));
-	size_t count = 0, bytes = 0, i;
+	size_t count = 0, bytes = 0, written = 0, i;
 
 	if (list)
 		count = choose(objects, list);
@@ -317,12 +331,14 @@ void objects_write(struct objects *objects, struct output *output, bool newest)
 		qsort(list, count, sizeof(*list),
 		      newest ? newest_first : oldest_first);
 	put_string(output, "\"objects\":[");
-	for (i = 0; i < count && i < META_OBJECTS_MAX; i++) {
-		bytes += bytes_of(list[i]);
-		if (bytes > BYTES_MAX)
-			break;
-		put_string(output, i ? "," : "");
-		write_one(objects, list[i], output);
+	for (i = 0; i < count && written < META_OBJECTS_MAX; i++) {
+		if (!is_too_short(objects, list[i])) {
+			bytes += bytes_of(list[i]);
+			if (bytes > BYTES_MAX)
+				break;
+			put_string(output, written++ ? "," : "");
+			write_one(objects, list[i], output);
+		}
 		objects->left_out--;
 	}
 	put_string(output, "],\n");
