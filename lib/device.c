@@ -453,10 +453,11 @@ PERF_INTERNAL int perf_device_counters(struct perf_device *device,
 		    counter[i].code == SIFIVE_TRACE_EVENT_TIMESTAMP &&
 		    closed)
 			return perf_error("event %u of the list: programs cannot read the "
-					  "trace timestamp of CPU %d's encoder: omit it, because %s",
+					  "trace timestamp of CPU %d's encoder: omit it%s",
 					  i, closed->cpu, closed->ts_registers ?
-					  "every message has a timestamp" :
-					  "nothing on this hardware shows a time");
+					  ", because every message has a timestamp" :
+					  closed->flags & SIFIVE_TRACE_ENCODER_TESTED ?
+					  ", because nothing on this hardware shows a time" : "");
 		counters.event[i] = perf_device_event(&counter[i]);
 	}
 

@@ -16,8 +16,9 @@
  *	6.1-	hw.last_tag		of sampling events: their count at the last sample
  *					(perf on RISC-V does not use it)
  *	6.1-	event.count		what an event has counted
- *	6.1-	event.child_list	events inherited by new threads
+ *	6.1-	event.child_list	events inherited by new threads and child processes
  *	6.1-	event.state		whether an event counts
+ *	6.1-	event.attr		whether execve() will enable an event
  *
  * "6.1-" means that the state is the same in every kernel from 6.1 to 7.3. The state in struct
  * riscv_pmu and hw is the SBI driver's: other drivers use it differently.
@@ -233,13 +234,18 @@ unsigned int sft_perf_count_failed(struct perf_event *event)
 {
 	unsigned int n = sft_perf_failed(event);
 	struct perf_event *child;
+	int state;
 
 	/* Events that execve() will enable are off, too. */
 	if (!perf_private || READ_ONCE(event->state) == PERF_EVENT_STATE_OFF)
 		return n;
 	mutex_lock(&event->child_mutex);
-	list_for_each_entry(child, &event->child_list, child_list)
-		n += READ_ONCE(child->state) < PERF_EVENT_STATE_INACTIVE;
+	list_for_each_entry(child, &event->child_list, child_list) {
+		state = READ_ONCE(child->state);
+		if (state == PERF_EVENT_STATE_OFF && child->attr.enable_on_exec)
+			continue;
+		n += state < PERF_EVENT_STATE_INACTIVE;
+	}
 	mutex_unlock(&event->child_mutex);
 	return n;
 }

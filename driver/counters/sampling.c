@@ -325,7 +325,7 @@ static struct task_struct **get_threads(struct task_struct *process, unsigned in
 	}
 }
 
-/* Follow a process's current threads; new threads inherit the event. */
+/* Follow a process's threads. New threads, and with _CHILDREN new processes, inherit the event. */
 static int follow_threads_of(struct sft_following *to, struct pid *pid)
 {
 	struct task_struct *process = get_pid_task(pid, PIDTYPE_TGID), **task;

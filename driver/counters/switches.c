@@ -479,7 +479,6 @@ static void see_faults(struct work_struct *work)
 
 static DECLARE_WORK(see_work, see_faults);
 
-/* Called when the capture starts: each hart's stream begins with the running thread. */
 /*
  * Whether records contain addresses of other users' processes: faults do, and results of system
  * calls can. A child can be such a process, because it can execute a set-user-ID program.
@@ -491,6 +490,7 @@ static bool exposes(u32 flags)
 		sft_probes.processes->named);
 }
 
+/* Called when the capture starts: each hart's stream begins with the running thread. */
 void sft_switches_start(void)
 {
 	struct sft_encoder *e;

@@ -385,6 +385,7 @@ void sft_memory_release(struct sft_sink *s);
 
 /* selftest.c */
 void sft_selftest_store(struct sft_encoder *e);
+void sft_selftest_forget(struct sft_encoder *e);
 void sft_selftest_read(struct sft_encoder *e, const struct sft_sink *s, size_t size);
 
 /* route.c */

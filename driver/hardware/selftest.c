@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * CONFIG's test of an encoder: store to each stimulus register and examine the
- * messages. It never fails: an encoder without messages is marked as silent.
+ * messages. It never fails: an encoder without any messages is marked as silent.
  */
 
 #include <linux/bitfield.h>
@@ -63,11 +63,15 @@ static bool has_halves(const struct sft_tested *t)
 	return seen;
 }
 
-/* A byte has six data bits; the lowest two mark the end of a field or message. */
-static void read_messages(struct sft_encoder *e, const u8 *data, size_t size)
+/*
+ * A byte has six data bits; the lowest two mark the end of a field or message. Returns whether
+ * there was a message of any kind: an encoder also sends its absolute time, for example.
+ */
+static bool read_messages(struct sft_encoder *e, const u8 *data, size_t size)
 {
 	u64 field[FIELDS + 1] = { 0 };
 	unsigned int fields = 0, bits = 0;
+	bool any = false;
 	size_t i;
 
 	for (i = 0; i < size; i++) {
@@ -85,7 +89,16 @@ static void read_messages(struct sft_encoder *e, const u8 *data, size_t size)
 		see_message(e, field, fields);
 		memset(field, 0, sizeof(field));
 		fields = 0;
+		any = true;
 	}
+	return any;
+}
+
+/* Forget the results of an earlier CONFIG. */
+void sft_selftest_forget(struct sft_encoder *e)
+{
+	memset(&e->tested, 0, sizeof(e->tested));
+	e->ts_channels = false;
 }
 
 /* Examine the first @size bytes of the sink, all that the encoder has sent to it. */
@@ -93,10 +106,8 @@ void sft_selftest_read(struct sft_encoder *e, const struct sft_sink *s, size_t s
 {
 	struct sft_tested *t = &e->tested;
 
-	memset(t, 0, sizeof(*t));
-	read_messages(e, s->data, size);
-	t->done = t->registers;
 	/* A full sink may have had no room for a message. */
-	t->silent = !t->done && size < s->size;
+	t->silent = !read_messages(e, s->data, size) && size < s->size;
+	t->done = t->registers;
 	e->ts_channels = has_halves(t);
 }

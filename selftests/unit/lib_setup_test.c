@@ -451,7 +451,12 @@ TEST_F(lib, unreadable_timestamp_is_refused)
 	dev.encoder[0].flags = 0;
 	ASSERT_EQ(0, perfInit(2, 1));
 	EXPECT_ERROR(INIT(), "event 0 of the list: programs cannot read the trace timestamp");
+	EXPECT_EQ(NULL, strstr(perfErrorString(), "because"));
 	EXPECT_NOTHING_HELD();
+	dev.encoder[0].flags = SIFIVE_TRACE_ENCODER_TESTED;
+	EXPECT_ERROR(INIT(), "omit it, because nothing on this hardware shows a time");
+	dev.encoder[0].ts_registers = 1;
+	EXPECT_ERROR(INIT(), "omit it, because every message has a timestamp");
 	EXPECT_EQ(0, perfManualInit(self->list + 1, 2, 6, perfCount_Raw, 4096));
 }
 
