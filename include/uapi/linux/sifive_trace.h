@@ -431,17 +431,17 @@ struct sifive_trace_thread {
  * SIFIVE_TRACE_IOC_SAMPLING. Needs a CONFIG and COUNTERS by the same session, and CAP_PERFMON or
  * CAP_SYS_ADMIN. Replaces the previous setting, which is kept after an error; a later successful
  * COUNTERS clears it. From START to STOP the kernel interrupts the threads, including new ones, of
- * the process that called START or of those that START names. It writes an ISR record with the
- * user-mode pc and the session's counters to the interrupted hart's encoder. execve() ends the
- * sampling of a process, unless SIFIVE_TRACE_SAMPLING_EXEC is set; inside execve() a thread has no
- * user-mode pc, and only _KERNEL samples it. START writes a header to each encoder. With
- * SIFIVE_TRACE_COUNTERS_PER_THREAD each record increases the counts of the stream by those of its
- * thread since the thread's last record, or since START, whether or not the thread has joined. With
- * more than SIFIVE_TRACE_THREADS threads at a time, records are lost, which STATUS counts. @event
- * counts in the kernel regardless of kernel.perf_event_paranoid, as with COUNTERS.
- *
- * A thread created while START enumerates threads may be missed. perf drops interrupts that come
- * faster than kernel.perf_event_max_sample_rate, or that take more than
+ * the process that called START or of those that START names, and with _CHILDREN of processes that
+ * these create. It writes an ISR record with the user-mode pc and the session's counters to the
+ * interrupted hart's encoder. execve() ends the sampling of that process, also of a child, unless
+ * SIFIVE_TRACE_SAMPLING_EXEC is set; inside execve() a thread has no user-mode pc, and only _KERNEL
+ * samples it. START writes a header to each encoder. With SIFIVE_TRACE_COUNTERS_PER_THREAD each
+ * record increases the counts of the stream by those of its thread since the thread's last record,
+ * or since START, whether or not the thread has joined. With more than SIFIVE_TRACE_THREADS threads
+ * at a time (with _ALL or _CHILDREN all threads of the machine count), records are lost, which
+ * STATUS counts. @event counts in the kernel regardless of kernel.perf_event_paranoid, as with
+ * COUNTERS. A thread created while START enumerates threads may be missed. perf drops interrupts
+ * that come faster than kernel.perf_event_max_sample_rate, or that take more than
  * kernel.perf_cpu_time_max_percent; they write no record and are not counted as lost.
  *
  * EINVAL: channel not in CONFIG, malformed event, or COUNTERS left another event to sampling.
@@ -560,12 +560,12 @@ struct sifive_trace_query {
  * @wakeups_elsewhere: out: number of times since CONFIG that a CPU that writes no records
  *		woke a thread that SWITCHES records, with SIFIVE_TRACE_SWITCHES_WAKEUPS
  *
- * SIFIVE_TRACE_IOC_STATUS. Needs no privilege. Registers: teControl, tfControl, tsControl,
- * itcTraceEnable and the sink registers, which are compared with what was programmed. On
- * the session's own descriptor the call checks the counters, which interrupts harts; on
- * others it returns the result of the last check. Files that may not read the capture get only
- * @holder, @sinks, @buffer, @ended and @capture, and in @flags whether the hardware is configured
- * and running.
+ * SIFIVE_TRACE_IOC_STATUS. Needs no privilege. Registers: teControl, tfControl, tsControl, the sink
+ * registers, itcTraceEnable and the triggers (teEventControl, xtiControl, xtoControl, wpControl,
+ * itcTrigEnable), which are compared with what was programmed. On the session's own descriptor the
+ * call checks the counters, which interrupts harts; on others it returns the result of the last
+ * check. Files that may not read the capture get only @holder, @sinks, @buffer, @ended and
+ * @capture, and in @flags whether the hardware is configured and running.
  */
 struct sifive_trace_status {
 	__u32	size;

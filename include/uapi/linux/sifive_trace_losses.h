@@ -14,7 +14,7 @@
  * @size:	in: sizeof(struct sifive_trace_losses)
  * @capture:	out: number of the capture, as in struct sifive_trace_status
  * @signals:	records of signal handlers that interrupted a record
- * @threads:	records of threads without a channel, or on CPUs without an encoder
+ * @threads:	records of threads without a channel, on CPUs without an encoder, or in a pause
  * @abandoned:	records that were left unfinished
  * @refused:	records of threads that cannot read the counters
  * @children:	records of children created by vfork()
