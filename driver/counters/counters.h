@@ -205,7 +205,7 @@ struct sft_probe {
 /**
  * struct sft_probes - processes that START records; changes only while nothing is recorded
  * @processes:	the processes that START records, or NULL
- * @ids:	pid namespace of the recorded thread ids: that of START's caller, or NULL if there is none
+ * @ids:	pid namespace of the recorded thread ids: that of START's caller, or NULL
  */
 struct sft_probes {
 	struct sft_pids *processes;

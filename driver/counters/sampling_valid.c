@@ -35,7 +35,8 @@ static int check_event(const struct sifive_trace_event *ev, struct sft_why *why)
 		return sft_fail(why, -EOPNOTSUPP, "perf has no cache event %#x to sample",
 				ev->code);
 	if (ev->type == SIFIVE_TRACE_EVENT_RAW && ev->data >> RAW_BITS)
-		return sft_fail(why, -EOPNOTSUPP, "perf cannot sample raw events of more than %u bits: %#llx",
+		return sft_fail(why, -EOPNOTSUPP,
+				"perf cannot sample raw events of more than %u bits: %#llx",
 				RAW_BITS, ev->data);
 	return 0;
 }

@@ -174,7 +174,8 @@ static const struct part {
 	{ together, "both harts record in each round", { "together0", "together1" } },
 	{ switching, "tracing can be turned on and off at any time", { "switching0", "switching1" } },
 	{ in_turn, "the second hart records after the first is done", { "turns0", "turns1" } },
-	{ storm, "tracing can be toggled until the buffer is nearly full", { "storm0", "storm1" } },
+	{ storm, "tracing can be toggled until the buffer is nearly full",
+	  { "storm0", "storm1" } },
 };
 
 #define PARTS	(sizeof(parts) / sizeof(parts[0]))

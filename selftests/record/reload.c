@@ -18,10 +18,12 @@ int (*const part)(int) = PART;
 
 static int run(const char *path)
 {
-	void *object = dlopen(path, RTLD_NOW);
-	int (*const *part)(int) = object ? (int (*const *)(int))dlsym(object, "part") : NULL;
+	int (*const *part)(int);
 	int i, sum = 0;
+	void *object;
 
+	object = dlopen(path, RTLD_NOW);
+	part = object ? (int (*const *)(int))dlsym(object, "part") : NULL;
 	if (!part)
 		return 1;
 	for (i = 0; i < 20; i++)
