@@ -21,7 +21,7 @@ tree xor --count xor $p/tree fork 8
 tree sh sh -c "$p/plain | cat"
 tree shells sh -c "$p/plain & $p/tree fork 3; $p/tree exec; wait"
 rec alone $p/tree fork 8; rec quiet --no-children $p/tree fork 8
-rec both --children --no-children $p/tree fork 8
+rec clash --children --no-children $p/tree fork 8
 rec static --children $p/plain-static; rec stop --children --on-full stop $p/plain; rec all --children -a $p/plain
 tree sampled -i 100us $p/tree fork 8
 # Each process is sampled, also static ones, and with counts.
@@ -216,7 +216,7 @@ for exe in busy busy-static; do
 	host report --by process "$out/samples.rtd" | sed 's/^/# /'
 done
 at_least periods busy 50 "--per-cpu -i: a child of a static shell is sampled"
-says statics "without the library were only sampled, or not if privileged: " "static children are reported"
+says statics "1 process without the library was only sampled, or not if privileged: " "static children are reported"
 says unsampled "without the library were not recorded: " \
 	"static children are reported if nothing is sampled"
 meta unsampled '[p["library"] for p in m["processes"] if "library" in p].count(False) >= 2 and [p["args"][1] for p in m["processes"] if "library" not in p] == ["system", "work"]' \
@@ -229,7 +229,8 @@ result $? "clone() alone: readers report the child"
 for how in stopped:3 traced:3 alone:8; do
 	says ${how%:*} "not recorded: ${how#*:} processes that the program created (see --children)" \
 		"${how%:*}: without --children, the children are reported"
-	meta ${how%:*} "m['lost']['unrecorded'] == ${how#*:}" \
+	# A program whose trace is not drained writes its side-car file itself.
+	[ $how = stopped:3 ] || meta ${how%:*} "m['lost']['unrecorded'] == ${how#*:}" \
 		"${how%:*}: the side-car file counts the children"
 done
 ! grep -q "not recorded" "$out/calm.err"
@@ -239,7 +240,7 @@ result $? "--no-children: nothing is reported"
 [ "$(leaves alone)" = 10 ]
 result $? "without --children: only the program is recorded"
 whole quiet 10 "--no-children: only the program is recorded"
-refused both 2 "--children and --no-children cannot be combined" "--children is refused with --no-children"
+refused clash 2 "--children and --no-children cannot be combined" "--children is refused with --no-children"
 meta quiet '"processes" not in m' "--no-children: the program has its own session"
 refused static 125 "it needs exclusive use of the hardware" "--children: a program that is statically linked with the library is refused"
 refused stop 2 "--children needs --on-full drain, wait or drop" "--children is refused with --on-full stop"

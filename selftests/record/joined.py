@@ -75,7 +75,8 @@ def self_times(command, calls):
     times = Counter()
     for line in run(command, "export", "--format", "folded", "--calls", calls).splitlines():
         path, time = line.rsplit(" ", 1)
-        frames = path.split(";")
+        frames = [f.removesuffix(" (inferred)").removesuffix(" (partial)")
+                  for f in path.split(";")]
         own = [f for f in frames if f in FUNCTIONS]
         if own and not frames[-1].endswith("[tracer]"):
             times[own[-1]] += int(time)
