@@ -111,8 +111,8 @@ TEST_F(command, function_without_times_has_none_on_or_off_the_cpu)
 	EXPECT_HAS(self->err, "2 context switches have no time");
 	EXPECT_LACKS(self->err, "may be missing");
 	run(self, "report -q --csv trace.rtd");
-	EXPECT_STREQ("\"0x22000\",1,,,,,,,,,0,0,unknown", line_of(self, LENGTHY));
-	EXPECT_STREQ("\"0x21000\",2,1000,1000,1000,1000,0,0,0,0,0,0,partial", line_of(self, FIB));
+	EXPECT_STREQ("\"0x22000\",1,,,,,,,,,0,0,unknown,exact", line_of(self, LENGTHY));
+	EXPECT_STREQ("\"0x21000\",2,1000,1000,1000,1000,0,0,0,0,0,0,partial,exact", line_of(self, FIB));
 	run(self, "report -q --json trace.rtd");
 	EXPECT_HAS(line_of(self, LENGTHY), "\"on-cpu:total\":null,\"on-cpu:self\":null");
 	EXPECT_HAS(line_of(self, FIB), "\"off-cpu:total\":0,\"off-cpu:self\":0");
@@ -377,7 +377,7 @@ TEST_F(command, diff_marks_inexact_times_on_and_off_the_cpu)
 	EXPECT_HAS(line_of(self, FIB), "   2.000 ms  ~2.000 ms       ~=");
 	EXPECT_HAS(line_of(self, FIB), "  10.000 ms ~10.000 ms       ~=");
 	run(self, "report -q --csv --diff later.rtd trace.rtd");
-	EXPECT_HAS(self->out, ",times:before,times:after\n");
+	EXPECT_HAS(self->out, ",times:before,times:after,counts:before,counts:after\n");
 	EXPECT_HAS(line_of(self, FIB), ",exact,inferred");
 	run(self, "report -q --json --diff later.rtd trace.rtd");
 	EXPECT_HAS(line_of(self, FIB), "\"times:before\":\"exact\",\"times:after\":\"inferred\"");

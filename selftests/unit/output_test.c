@@ -232,8 +232,8 @@ TEST_F(command, report_compares_traces_with_different_counters)
 		"cycles:self:before,cycles:self:after,instructions:total:before,"
 		"instructions:total:after,instructions:self:before,instructions:self:after,"
 		"branch-misses:total:before,branch-misses:total:after,"
-		"branch-misses:self:before,branch-misses:self:after\n"
-		"\"main\",1,1,5,,5,,7,,7,,,5,,5\n", self->out);
+		"branch-misses:self:before,branch-misses:self:after,counts:before,counts:after\n"
+		"\"main\",1,1,5,,5,,7,,7,,,5,,5,exact,exact\n", self->out);
 	run(self, "report -q --diff two.rtd -e " PROGRAM " one.rtd");
 	EXPECT_NE(NULL, strstr(self->out, "branch-misses total"));
 	run(self, "report -q --sort branch-misses --diff two.rtd -e " PROGRAM " one.rtd");

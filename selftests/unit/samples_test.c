@@ -71,7 +71,7 @@ TEST_F(command, function_in_several_processes_is_one_row)
 	make_samples(self);
 	run(self, "report -q --format csv trace.rtd");
 	EXPECT_EQ(0, self->status);
-	EXPECT_STREQ("function,samples,cycles:self\n\"fib\",6,42\n\"main\",1,7\n", self->out);
+	EXPECT_STREQ("function,samples,cycles:self,counts\n\"fib\",6,42,exact\n\"main\",1,7,exact\n", self->out);
 	run(self, "graph -q trace.rtd");
 	EXPECT_EQ(NULL, strstr(strstr(self->out, "fib") + 1, "fib"));
 	run(self, "export -q --format folded trace.rtd");
@@ -128,28 +128,28 @@ TEST_F(command, samples_belong_to_the_threads_that_they_name)
 	make_named(self, 1, true);
 	run(self, "report -q --by thread --format csv -e %s trace.rtd", PROGRAM);
 	EXPECT_EQ(0, self->status);
-	EXPECT_STREQ("function,thread,samples,samples:total,cycles:total,cycles:self\n"
-		     "\"fib\",\"one/10\",2,2,14,14\n"
-		     "\"main\",\"one/10\",1,1,1000,1000\n"
-		     "\"fib\",\"two/21 (process 20)\",2,2,300,300\n"
-		     "\"main\",\"two/21 (process 20)\",0,2,300,0\n"
-		     "\"main\",\"thread 33\",1,1,1,1\n"
-		     "\"main\",\"samples of CPU 1\",2,2,8,8\n", self->out);
+	EXPECT_STREQ("function,thread,samples,samples:total,cycles:total,cycles:self,counts\n"
+		     "\"fib\",\"one/10\",2,2,14,14,exact\n"
+		     "\"main\",\"one/10\",1,1,1000,1000,exact\n"
+		     "\"fib\",\"two/21 (process 20)\",2,2,300,300,exact\n"
+		     "\"main\",\"two/21 (process 20)\",0,2,300,0,exact\n"
+		     "\"main\",\"thread 33\",1,1,1,1,exact\n"
+		     "\"main\",\"samples of CPU 1\",2,2,8,8,exact\n", self->out);
 	run(self, "report -q --by process --format csv -e %s trace.rtd", PROGRAM);
 	EXPECT_EQ(0, self->status);
-	EXPECT_STREQ("function,process,samples,samples:total,cycles:total,cycles:self\n"
-		     "\"fib\",\"one/10\",2,2,14,14\n"
-		     "\"main\",\"one/10\",1,1,1000,1000\n"
-		     "\"fib\",\"process 20\",2,2,300,300\n"
-		     "\"main\",\"process 20\",0,2,300,0\n"
-		     "\"main\",\"unknown process\",3,3,9,9\n", self->out);
+	EXPECT_STREQ("function,process,samples,samples:total,cycles:total,cycles:self,counts\n"
+		     "\"fib\",\"one/10\",2,2,14,14,exact\n"
+		     "\"main\",\"one/10\",1,1,1000,1000,exact\n"
+		     "\"fib\",\"process 20\",2,2,300,300,exact\n"
+		     "\"main\",\"process 20\",0,2,300,0,exact\n"
+		     "\"main\",\"unknown process\",3,3,9,9,exact\n", self->out);
 	run(self, "report -q --by process --json -e %s trace.rtd | grep -c '\"process\":\"one/10\"'",
 	    PROGRAM);
 	EXPECT_STREQ("2\n", self->out);
 	/* The first count of a header is not a difference. */
 	make_named(self, 2, true);
 	run(self, "report -q --by thread --format csv -e %s trace.rtd | grep one", PROGRAM);
-	EXPECT_STREQ("\"fib\",\"one/10\",2,2,7,7\n\"main\",\"one/10\",1,1,0,0\n", self->out);
+	EXPECT_STREQ("\"fib\",\"one/10\",2,2,7,7,exact\n\"main\",\"one/10\",1,1,0,0,exact\n", self->out);
 	run(self, "export -q --format folded -e %s trace.rtd | LC_ALL=C sort", PROGRAM);
 	EXPECT_STREQ("one/10;fib 2\none/10;main 1\nsamples of CPU 1;main 2\n"
 		     "thread 33;main 1\ntwo/21;main;fib 2\n", self->out);
@@ -216,14 +216,14 @@ TEST_F(command, sample_is_in_an_object_of_its_process)
 		 PROGRAM, MAIN, MAIN + 0x3000, MAIN, MAIN + 0x3000);
 	write_file("trace.rtd.meta", text, strlen(text));
 	run(self, "report -q --by process --format csv trace.rtd | grep fib");
-	EXPECT_STREQ("\"fib\",\"program/10\",2,2,14,14\n", self->out);
+	EXPECT_STREQ("\"fib\",\"program/10\",2,2,14,14,exact\n", self->out);
 	run(self, "report -q --by thread --format csv trace.rtd | sed 1d");
-	EXPECT_STREQ("\"fib\",\"one/10\",2,2,14,14\n"
-		     "\"main\",\"one/10\",1,1,1000,1000\n"
-		     "\"other+0x21004\",\"two/21 (process 20)\",2,2,300,300\n"
-		     "\"other+0x20008\",\"two/21 (process 20)\",0,2,300,0\n"
-		     "\"0x20002\",\"thread 33\",1,1,1,1\n"
-		     "\"0x20004\",\"samples of source 1\",2,2,8,8\n", self->out);
+	EXPECT_STREQ("\"fib\",\"one/10\",2,2,14,14,exact\n"
+		     "\"main\",\"one/10\",1,1,1000,1000,exact\n"
+		     "\"other+0x21004\",\"two/21 (process 20)\",2,2,300,300,exact\n"
+		     "\"other+0x20008\",\"two/21 (process 20)\",0,2,300,0,exact\n"
+		     "\"0x20002\",\"thread 33\",1,1,1,1,exact\n"
+		     "\"0x20004\",\"samples of source 1\",2,2,8,8,exact\n", self->out);
 }
 
 /* SiFive's decoder does not know the marks: they are left out, as callers are. */
@@ -311,13 +311,13 @@ TEST_F(command, tracer_functions_are_marked)
 	save(self, "trace.rtd");
 	side_car();
 	run(self, "report --format csv trace.rtd");
-	EXPECT_STREQ("function,samples,cycles:self\n\"fib [tracer]\",2,14\n\"fib\",1,7\n",
+	EXPECT_STREQ("function,samples,cycles:self,counts\n\"fib [tracer]\",2,14,exact\n\"fib\",1,7,exact\n",
 		     self->out);
 	EXPECT_NE(NULL, strstr(self->err, "2 of 3 samples are in the tracer's own functions"));
 	/* The tracer's samples are also recognised if its file is missing. */
 	ASSERT_EQ(0, system("rm libsifive-perf.so.0"));
 	run(self, "report --format csv trace.rtd");
-	EXPECT_NE(NULL, strstr(self->out, "libsifive-perf.so.0+0x21002 [tracer]\",2,14\n"));
+	EXPECT_NE(NULL, strstr(self->out, "libsifive-perf.so.0+0x21002 [tracer]\",2,14,exact\n"));
 	EXPECT_NE(NULL, strstr(self->err, "2 of 3 samples are in the tracer's own functions"));
 }
 
@@ -334,7 +334,7 @@ TEST_F(command, generated_writers_are_marked_as_tracer)
 	save(self, "trace.rtd");
 	side_car();
 	run(self, "report --format csv trace.rtd");
-	EXPECT_STREQ("function,samples,cycles:self\n\"record writer [tracer]\",3,21\n", self->out);
+	EXPECT_STREQ("function,samples,cycles:self,counts\n\"record writer [tracer]\",3,21,exact\n", self->out);
 	EXPECT_NE(NULL, strstr(self->err, "3 of 3 samples are in the tracer's own functions"));
 	EXPECT_EQ(NULL, strstr(self->err, "not found"));
 }

@@ -244,7 +244,7 @@ static int set_shortest(struct input *input, const struct options *options)
 	const uint64_t ns = options->threshold ? options->threshold : input->meta.part.threshold;
 	const unsigned __int128 product = (unsigned __int128)ns * input->hz;
 
-	/* What readers say about it is what they do. */
+	/* If an option replaces it, the recording's threshold is not in effect. */
 	input->meta.part.threshold = 0;
 	if (ns == UNITS_NO_TIME)
 		return 0;
@@ -254,7 +254,7 @@ static int set_shortest(struct input *input, const struct options *options)
 		return -1;
 	}
 	input->shortest = (uint64_t)((product + 999999999) / 1000000000);
-	input->meta.part.threshold = input->shortest ? ns : 0;
+	input->meta.part.threshold = input->shortest && !options->threshold ? ns : 0;
 	return 0;
 }
 
