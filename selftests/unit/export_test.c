@@ -227,7 +227,7 @@ TEST_F(command, pprof_marks_inferred_and_unknown_times)
 	run(self, "export -q -c all --format pprof -o t.pb.gz trace.rtd");
 	if (lacks(self))
 		SKIP(return, "no libprotobuf-c: install libprotobuf-c-dev");
-	expect_label(_metadata, self, "'times': 'inferred'", ",inferred,");
+	expect_label(_metadata, self, "'times': 'inferred'", ",inferred");
 	remove("trace.rtd.meta");
 	gen_free(&self->gen);
 	gen_init(&self->gen, 1, 40);
@@ -240,7 +240,7 @@ TEST_F(command, pprof_marks_inferred_and_unknown_times)
 	}
 	save(self, "trace.rtd");
 	run(self, "export -q -c all --format pprof -o t.pb.gz trace.rtd");
-	expect_label(_metadata, self, "'times': 'partial'", ",partial,");
+	expect_label(_metadata, self, "'times': 'partial'", ",partial");
 }
 
 /* A path has more calls than viewers show: only its outermost calls are missing. */

@@ -71,7 +71,8 @@ TEST_F(command, function_in_several_processes_is_one_row)
 	make_samples(self);
 	run(self, "report -q --format csv trace.rtd");
 	EXPECT_EQ(0, self->status);
-	EXPECT_STREQ("function,samples,cycles:self,counts\n\"fib\",6,42,exact\n\"main\",1,7,exact\n", self->out);
+	EXPECT_STREQ("function,samples,cycles:self,counts\n\"fib\",6,42,exact\n\"main\",1,7,exact\n",
+		     self->out);
 	run(self, "graph -q trace.rtd");
 	EXPECT_EQ(NULL, strstr(strstr(self->out, "fib") + 1, "fib"));
 	run(self, "export -q --format folded trace.rtd");

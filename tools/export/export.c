@@ -9,6 +9,7 @@
 
 #include "../command.h"
 #include "export.h"
+#include "units.h"
 #include "text.h"
 
 static const struct exporter * const exporters[] = {
@@ -289,6 +290,10 @@ static int read_trace(struct export *export, const struct exporter *exporter)
 		return EXIT_UNREADABLE;
 	if (exporter->run && export->common.threshold)
 		return usage_error("--format %s contains all records: --time-threshold cannot be combined with it",
+				   exporter->name);
+	if ((exporter == &export_chrome || exporter == &export_perfetto) && export->common.threshold &&
+	    export->common.threshold != UNITS_NO_TIME)
+		return usage_error("--format %s writes each call when it begins: --time-threshold cannot be combined with it",
 				   exporter->name);
 	if (exporter->run && export->common.range.set)
 		return usage_error("--format %s always covers the whole trace: --time cannot be combined with it",
