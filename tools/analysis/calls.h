@@ -152,8 +152,10 @@ void calls_restart(struct analysis *analysis, struct analysis_thread *thread);
 static inline void counting_follow(struct analysis_thread *thread, const struct stream *stream,
 				   uint64_t counted)
 {
+	if (__builtin_expect(thread->ever == counted, true) && counted)
+		return;
 	thread->ever |= stream->columns;
-	if (__builtin_expect((thread->ever & ~counted) != 0, false) && stream->columns)
+	if ((thread->ever & ~counted) != 0 && stream->columns)
 		calls_uncounted(thread);
 }
 
