@@ -21,12 +21,10 @@ PERF_INTERNAL struct perf_rseq *perf_rseq_find(void)
 {
 #ifdef PERF_SECTIONS
 	if (&__rseq_size && &__rseq_offset && __rseq_size)
-		return (struct perf_rseq *)((char *)__builtin_thread_pointer() +
-					    __rseq_offset);
+		return (struct perf_rseq *)((char *)__builtin_thread_pointer() + __rseq_offset);
 
 	if (!own_registered) {
-		if (syscall(SYS_rseq, &own_area, sizeof(own_area), 0,
-			    PERF_SECTION_SIGNATURE))
+		if (syscall(SYS_rseq, &own_area, sizeof(own_area), 0, PERF_SECTION_SIGNATURE))
 			return NULL;
 		own_registered = true;
 	}
@@ -42,8 +40,7 @@ PERF_INTERNAL void perf_rseq_barrier(void)
 	const struct timespec pause = { .tv_nsec = 20000000 };
 
 	/* Registering again changes nothing. */
-	if (!syscall(SYS_membarrier,
-		     MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, 0, 0) &&
+	if (!syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, 0, 0) &&
 	    !syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0))
 		return;
 	/*
