@@ -172,7 +172,8 @@ static const struct part {
 } parts[] = {
 	{ timers, "the timers of both harts write records", { "timers0", "timers1" } },
 	{ together, "both harts record in each round", { "together0", "together1" } },
-	{ switching, "tracing can be turned on and off at any time", { "switching0", "switching1" } },
+	{ switching, "tracing can be turned on and off at any time",
+	  { "switching0", "switching1" } },
 	{ in_turn, "the second hart records after the first is done", { "turns0", "turns1" } },
 	{ storm, "tracing can be toggled until the buffer is nearly full",
 	  { "storm0", "storm1" } },
