@@ -135,21 +135,25 @@ int sft_component_set(struct sft_component *c, u32 bit, const char *name,
 	return sft_fail(why, -EIO, "%s: %s does not become 1", sft_name(c), name);
 }
 
-/* Registers that only the driver changes, and the bits that it owns in each. */
+/*
+ * Registers that only the driver changes, and the bits that it owns in each. It does not use the
+ * triggers, but a program can set them, and a trigger can stop a trace: they are cleared.
+ */
 static const struct {
 	u32 offset;
 	u32 owned;
 	const char *name;
 	bool encoder;
 	bool sink;
+	bool unused;
 } watched[] = {
 	{ TR_CONTROL, ~(u32)TR_CONTROL_STATUS, "control" },
 	{ TR_TS_CONTROL, ~(u32)TR_TS_RESET, "tsControl" },
-	{ TR_EVENT_CONTROL, ~0u, "teEventControl", .encoder = true },
-	{ TR_XTI_CONTROL, ~0u, "xtiControl", .encoder = true },
-	{ TR_XTO_CONTROL, ~0u, "xtoControl", .encoder = true },
-	{ TR_WP_CONTROL, ~0u, "wpControl", .encoder = true },
-	{ TR_ITC_TRIGGER, ~0u, "itcTrigEnable", .encoder = true },
+	{ TR_EVENT_CONTROL, ~0u, "teEventControl", .encoder = true, .unused = true },
+	{ TR_XTI_CONTROL, ~0u, "xtiControl", .encoder = true, .unused = true },
+	{ TR_XTO_CONTROL, ~0u, "xtoControl", .encoder = true, .unused = true },
+	{ TR_WP_CONTROL, ~0u, "wpControl", .encoder = true, .unused = true },
+	{ TR_ITC_TRIGGER, ~0u, "itcTrigEnable", .encoder = true, .unused = true },
 	{ TR_ITC_ENABLE, ~0u, "itcTraceEnable", .encoder = true },
 	{ TR_SINK_BASE, ~0u, "sinkBase", .sink = true },
 	{ TR_SINK_BASE_HIGH, ~0u, "sinkBaseHigh", .sink = true },
@@ -171,9 +175,13 @@ void sft_component_programmed(struct sft_component *c)
 {
 	unsigned int i;
 
-	for (i = 0; i < SFT_WATCHED; i++)
-		if (is_watched(c, i))
-			c->programmed[i] = sft_read(c, watched[i].offset);
+	for (i = 0; i < SFT_WATCHED; i++) {
+		if (!is_watched(c, i))
+			continue;
+		if (watched[i].unused)
+			sft_write(c, watched[i].offset, 0);
+		c->programmed[i] = sft_read(c, watched[i].offset);
+	}
 	c->programmed[0] ^= c->control;
 }
 

@@ -12,11 +12,6 @@
 #include "compat.h"
 #include "hardware.h"
 
-/* Registers that this driver does not use, but a program can change. A trigger can stop a trace. */
-static const u32 triggers[] = {
-	TR_EVENT_CONTROL, TR_XTI_CONTROL, TR_XTO_CONTROL, TR_WP_CONTROL, TR_ITC_TRIGGER,
-};
-
 /*
  * Program a freshly reset encoder: the capture's stimulus registers, its sink,
  * and the fields for instruction trace, which remains off until a traced thread
@@ -24,11 +19,8 @@ static const u32 triggers[] = {
  */
 void sft_encoder_program(struct sft_encoder *e, const struct sft_capture *cap)
 {
-	unsigned int i;
 	u32 control;
 
-	for (i = 0; i < ARRAY_SIZE(triggers); i++)
-		sft_write(&e->c, triggers[i], 0);
 	sft_write(&e->c, TR_ITC_ENABLE, sft_instruction_stimulus(cap));
 	control = TR_CONTROL_ACTIVE | sft_instruction_control(cap) |
 		  FIELD_PREP(TR_CONTROL_SINK, e->c.kind);

@@ -159,15 +159,15 @@ struct sft_component {
 
 /**
  * struct sft_tested - an encoder's messages as observed by the last CONFIG
- * @done:	messages were observed
  * @silent:	there were no messages, although the sink had room
- * @registers:	stimulus registers that produced messages
+ * @ts_channels: registers 16-31 repeat 0-15 with a timestamp
+ * @registers:	stimulus registers that produced messages, or 0 if none was observed
  * @ts_registers: registers whose messages had timestamps
  * @channel:	channel in the messages, by register
  */
 struct sft_tested {
-	bool done;
 	bool silent;
+	bool ts_channels;
 	u32 registers;
 	u32 ts_registers;
 	u8 channel[32];
@@ -179,8 +179,7 @@ struct sft_tested {
  * @index:	encoder number in user space, valid under the system's lock
  * @cpu:	CPU number of the hart, or -1 if Linux does not use the hart
  * @hart:	hart id
- * @ts_channels: stimulus 16-31 repeat 0-15 with a timestamp; tested by CONFIG
- * @tested:	further results of CONFIG's test
+ * @tested:	results of CONFIG's test
  * @ts_readable: the stimulus page has a running timestamp; tested by CONFIG
  * @instruction_modes: bit n set: the encoder accepts instruction mode n
  * @meddled:	a program has changed the instruction mode since the last health check
@@ -194,7 +193,6 @@ struct sft_encoder {
 	unsigned int index;
 	int cpu;
 	u64 hart;
-	bool ts_channels;
 	struct sft_tested tested;
 	bool ts_readable;
 	u32 instruction_modes;
@@ -385,8 +383,7 @@ void sft_memory_release(struct sft_sink *s);
 
 /* selftest.c */
 void sft_selftest_store(struct sft_encoder *e);
-void sft_selftest_forget(struct sft_encoder *e);
-void sft_selftest_read(struct sft_encoder *e, const struct sft_sink *s, size_t size);
+void sft_selftest_read(struct sft_encoder *e, const struct sft_sink *s);
 
 /* route.c */
 int sft_route_check(struct sifive_trace_config *config, struct sft_why *why);

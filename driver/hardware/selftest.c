@@ -94,20 +94,12 @@ static bool read_messages(struct sft_encoder *e, const u8 *data, size_t size)
 	return any;
 }
 
-/* Forget the results of an earlier CONFIG. */
-void sft_selftest_forget(struct sft_encoder *e)
-{
-	memset(&e->tested, 0, sizeof(e->tested));
-	e->ts_channels = false;
-}
-
-/* Examine the first @size bytes of the sink, all that the encoder has sent to it. */
-void sft_selftest_read(struct sft_encoder *e, const struct sft_sink *s, size_t size)
+/* Examine all that the encoder has sent to the sink. */
+void sft_selftest_read(struct sft_encoder *e, const struct sft_sink *s)
 {
 	struct sft_tested *t = &e->tested;
 
 	/* A full sink may have had no room for a message. */
-	t->silent = !read_messages(e, s->data, size) && size < s->size;
-	t->done = t->registers;
-	e->ts_channels = has_halves(t);
+	t->silent = !read_messages(e, s->data, sft_sink_bytes(s)) && !sft_sink_full(s);
+	t->ts_channels = has_halves(t);
 }

@@ -32,7 +32,7 @@ int sft_call_info(struct sft_file *file, void *arg, struct sft_why *why)
 		master = sft_timestamp_master(e);
 		if (!master || sft_timestamp_width(master) <= info->ts_width)
 			continue;
-		if (e->tested.done && !e->tested.ts_registers)
+		if (e->tested.registers && !e->tested.ts_registers)
 			continue;
 		info->ts_width = sft_timestamp_width(master);
 		info->ts_hz = sft_timestamp_hz(e, sft_hw.capture.prescale);
@@ -88,7 +88,7 @@ int sft_call_encoder(struct sft_file *file, void *arg, struct sft_why *why)
 	out->flags = 0;
 	if (sft_has_sink(&e->c, SIFIVE_TRACE_SINK_SBA))
 		out->flags |= SIFIVE_TRACE_ENCODER_RAWIO;
-	if (e->ts_channels)
+	if (e->tested.ts_channels)
 		out->flags |= SIFIVE_TRACE_ENCODER_TS_CHANNELS;
 	if (e->ts_readable)
 		out->flags |= SIFIVE_TRACE_ENCODER_TS_READABLE;
@@ -100,7 +100,7 @@ int sft_call_encoder(struct sft_file *file, void *arg, struct sft_why *why)
 		out->flags |= reported(e);
 	if (e->can_stall)
 		out->flags |= SIFIVE_TRACE_ENCODER_CAN_STALL;
-	if (e->tested.done)
+	if (e->tested.registers)
 		out->flags |= SIFIVE_TRACE_ENCODER_TESTED;
 	if (e->tested.silent)
 		out->flags |= SIFIVE_TRACE_ENCODER_SILENT;

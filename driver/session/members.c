@@ -68,7 +68,7 @@ void sft_member_free(struct sft_file *file)
 /* Return the channels of an encoder's stimulus registers. */
 static u32 channels_of(const struct sft_encoder *e, u32 registers)
 {
-	return e->ts_channels ? (registers | registers >> 16) & U16_MAX : registers;
+	return e->tested.ts_channels ? (registers | registers >> 16) & U16_MAX : registers;
 }
 
 /* Return the stimulus registers used by the kernel's own records. */
