@@ -445,8 +445,6 @@ losses() {
 	[ $? -eq "$2" ]
 	result $? "$1: decode --strict reports whether data is missing"
 }
-# records NAME: print the number of function records.
-records() { host decode --format csv "$out/$1.rtd" | grep -cE ',(enter|exit),'; }
 # made NAME FUNCTION LEAST WHAT: expect the trace to contain at least LEAST calls of FUNCTION.
 made() {
 	[ "$(calls "$1" | sed -n "s/^$2 //p")" -ge "$3" ]
@@ -505,7 +503,7 @@ refused paused-none 3 "the recording: no session holds the trace hardware; begin
 refused resumed-none 3 "the recording: no session holds the trace hardware; begin a recording with" "resume fails if nothing is being recorded"
 status drops 3 "--on-full drop: a stopped reader does not block the program"
 dropped=$(host report --json "$out/drops.rtd" | python3 -c "import json, sys; print(json.load(sys.stdin)['traces'][0]['coverage']['lost']['dropped'])")
-recorded=$(host decode --format json "$out/drops.rtd" 2>/dev/null | grep -cE '"kind":"(enter|exit)"')
+recorded=$(records drops)
 marked=$(host decode --format json "$out/drops.rtd" 2>/dev/null | grep -E '"kind":"(enter|exit)"' | grep -o '"dropped":[0-9]*' | awk -F: '{ n += $2 } END { print n + 0 }')
 [ "${dropped:-0}" -gt 0 ] && [ "$((recorded + dropped))" = $((2 * (1 + 80 + 80 * 511))) ]
 result $? "--on-full drop: recorded records and reported losses add up to all records"

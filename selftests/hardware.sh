@@ -17,11 +17,15 @@ rm -rf "$out"
 mkdir -p "$out"
 . selftests/tap.sh
 
-run() {
-	tools/qemu/board run p550 --target "$target" --out "$out" "$@" 2>&1 |
+# boot BOARD OPTION... -- COMMANDS: boot a board; what it prints is in $out/log.
+boot() {
+	rm -f "$out/results"
+	tools/qemu/board run "$1" --target "$target" --out "$out" "${@:2}" 2>&1 |
 		tee "$out/log" | sed 's/^/# /'
 	return "${PIPESTATUS[0]}"
 }
+
+run() { boot p550 "$@"; }
 
 passed() { grep -qx "$1 0" "$out/results"; }
 
@@ -147,10 +151,8 @@ nested() {
 		shift
 	done
 	shift
-	tools/qemu/board run nested --target "$target" --out "$out" --stats "${options[@]}" \
-		-- "insmod /target/sifive_trace.ko && /target/selftests/fault_probe encoder 3 $*" \
-		2>&1 | tee "$out/log" | sed 's/^/# /'
-	[ "${PIPESTATUS[0]}" = 0 ]
+	boot nested --stats "${options[@]}" \
+		-- "insmod /target/sifive_trace.ko && /target/selftests/fault_probe encoder 3 $*"
 	result $? "nested funnels: $what: the board ran to the end"
 }
 
@@ -174,10 +176,8 @@ done
 # ---- two sinks, one of them full -----------------------------------------------------
 
 # The first funnel's sink is full, and the second funnel's sink fails.
-tools/qemu/board run dual --set tf1.fault-bus-error-after=64 --target "$target" --out "$out" \
-	-- "insmod /target/sifive_trace.ko &&
-	/target/selftests/fault_probe stores 20000 also 2" 2>&1 | tee "$out/log" | sed 's/^/# /'
-[ "${PIPESTATUS[0]}" = 0 ]
+boot dual --set tf1.fault-bus-error-after=64 -- "insmod /target/sifive_trace.ko &&
+	/target/selftests/fault_probe stores 20000 also 2"
 result $? "one sink full, another failed: the board ran to the end"
 [ "$(value config)" = 0 ] && [ "$(value stop)" = -5 ] && [ "$(value full)" = 1 ] &&
 	[ "$(value sink_error)" = 1 ] && grep -q 'words=trace@11019000: sink error' "$out/log"
@@ -203,11 +203,10 @@ for ((i = 2; i < 65; i++)); do
 			reg = <0x0 0x$address 0x0 0x1000>; cpus = <&{/cpus/cpu@$((i % 2))}>; }; };
 	DTS
 done >"$out/many.dts"
-tools/qemu/board run fpga --target "$target" --out "$out" --dts "$out/many.dts" --qemu "$many" -- '
+boot fpga --dts "$out/many.dts" --qemu "$many" -- '
 	insmod /target/sifive_trace.ko || exit 1
 	dmesg >many.txt
-	/target/selftests/fault_probe' 2>&1 | tee "$out/log" | sed 's/^/# /'
-[ "${PIPESTATUS[0]}" = 0 ]
+	/target/selftests/fault_probe'
 result $? "65 encoders: the board ran to the end"
 grep -q 'sifive_trace: encoders: 64, funnels: 1; trace@11140000 is refused: more than 64 encoders$' \
 	"$out/many.txt"
@@ -215,15 +214,12 @@ result $? "65 encoders: 64 are present, and the last is refused because of the l
 [ "$(value config)" = 0 ] && [ "$(value stop)" = 0 ] && [ "$(value data)" = 100 ]
 result $? "65 encoders: a capture contains everything that was stored"
 
-rm "$out/results"
-tools/qemu/board run nested --target "$target" --out "$out" -- \
-	'insmod /target/sifive_trace.ko || exit 1
+boot nested -- 'insmod /target/sifive_trace.ko || exit 1
 	for t in registers_test capture_test session_test; do
 		/target/selftests/$t
 		echo $t $? >>/out/results
-	done' >"$out/log" 2>&1
+	done'
 result $? "nested funnels: the board ran to the end"
-sed 's/^/# /' "$out/log"
 for t in registers_test capture_test session_test; do
 	passed $t
 	result $? "nested funnels: $t passes"
@@ -233,10 +229,8 @@ done
 
 supplied() {
 	rm -f "$out/log" "$out/model.log"
-	tools/qemu/board run fpga --dts selftests/devicetree/supplies.dts --target "$target" --out "$out" \
-		--qemu "-trace sifive_trace_write -D $out/model.log" -- "$@" 2>&1 |
-		tee "$out/log" | sed 's/^/# /'
-	return "${PIPESTATUS[0]}"
+	boot fpga --dts selftests/devicetree/supplies.dts \
+		--qemu "-trace sifive_trace_write -D $out/model.log" -- "$@"
 }
 
 # Print the changes of supplies in order, one word for each.
@@ -283,14 +277,11 @@ done
 
 # ---- a board's variations, as its user sees them ------------------------------------
 
-# board NAME OPTION... -- COMMANDS: boot a board; /out/NAME.txt gets the commands' output.
+# board NAME OPTION... -- COMMANDS: like boot; traces and statistics are those of this board.
 board() {
-	local name=$1
-	shift
 	rm -f "$out"/*.rtd "$out"/*.rtd.* "$out"/*.json
-	tools/qemu/board run "$name" --target "$target" --out "$out" "$@" >"$out/log" 2>&1
+	boot "$@"
 	result $? "$what: the board ran to the end"
-	sed 's/^/# /' "$out/log"
 }
 
 # says FILE PATTERN NAME: expect a line that matches the extended regular expression.

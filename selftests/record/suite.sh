@@ -71,6 +71,9 @@ calls() {
 		sed -nE 's/^"([^"]*)",([0-9]+),.*/\1 \2/p' | sort
 }
 
+# records NAME: print the number of records of functions.
+records() { host decode --format json "$out/$1.rtd" | grep -cE '"kind":"(enter|exit)"'; }
+
 # share NAME FUNCTION: print the function's percentage of the samples.
 share() {
 	host report --format csv "$out/$1.rtd" | awk -F, -v f="\"$2\"" '
