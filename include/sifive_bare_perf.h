@@ -146,7 +146,7 @@ int perfTraceOff(void);
 int perfLostRecords(uint32_t *records);
 
 /*
- * Returns the address of the calling hart's trace buffer, or NULL if the sink is SRAM. Sets *@bytes
+ * Return the address of the calling hart's trace buffer, or NULL if the sink is SRAM. Set *@bytes
  * to the number of captured bytes.
  */
 const void *perfTraceBuffer(uint32_t *bytes);

@@ -108,7 +108,7 @@ PERF_LOCAL int find_output(void)
 	return 0;
 }
 
-/* Writes the data that only this process has; the recorder writes the trace. */
+/* Write the data that only this process has; the recorder writes the trace. */
 PERF_LOCAL void end_member(void)
 {
 	perf_objects_note();
@@ -276,7 +276,7 @@ PERF_LOCAL int auto_begin(bool join)
 	return -1;
 }
 
-/* Reads what the environment requests; reports invalid values. */
+/* Read what the environment requests, and report invalid values. */
 PERF_LOCAL enum perf_record wanted_here(void)
 {
 	enum perf_record record;

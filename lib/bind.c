@@ -103,7 +103,7 @@ PERF_LOCAL void read_image(const struct dl_phdr_info *info, struct image *image)
 	}
 }
 
-/* Returns the value of a dynamic entry, or 0 if there is none. */
+/* Return the value of a dynamic entry, or 0 if there is none. */
 PERF_LOCAL uintptr_t entry(const struct image *image, ElfW(Sxword) tag)
 {
 	const ElfW(Dyn) *dynamic;
@@ -129,7 +129,7 @@ PERF_LOCAL bool is_in(uintptr_t address, uintptr_t start, uintptr_t end)
 	return address - start < end - start;
 }
 
-/* Changes a pointer, which may be write-protected. */
+/* Change a pointer, which may be write-protected. */
 PERF_LOCAL int change(const struct image *image, uintptr_t *slot, uintptr_t value)
 {
 	const uintptr_t size = (uintptr_t)sysconf(_SC_PAGESIZE);
@@ -143,7 +143,7 @@ PERF_LOCAL int change(const struct image *image, uintptr_t *slot, uintptr_t valu
 	return locked ? mprotect(page, size, PROT_READ) : 0;
 }
 
-/* Keeps only the first object's name. */
+/* Keep only the first object's name. */
 PERF_LOCAL void keep_name(char name[128], const struct image *image)
 {
 	if (!*name)
@@ -178,7 +178,7 @@ PERF_LOCAL void look_at_slot(struct binding *binding, const struct image *image,
 		keep_name(binding->foreign, image);
 }
 
-/* Returns the index of the function to bind that a relocation refers to, or -1 if there is none. */
+/* Return the index of the function to bind that a relocation refers to, or -1 if there is none. */
 PERF_LOCAL int function_of(const ElfW(Rela) *rela, const ElfW(Sym) *symbols,
 		       const char *strings)
 {

@@ -35,7 +35,7 @@ PERF_LOCAL void unlock_channels(void)
 	syscall(SYS_futex, &perf_pool->lock, FUTEX_WAKE_PRIVATE, 1);
 }
 
-/* Returns a free channel, preferably the configured one, or -1 if there is none. */
+/* Return a free channel, preferably the configured one, or -1 if there is none. */
 PERF_LOCAL int find_free(void)
 {
 	unsigned int i;
@@ -126,7 +126,7 @@ PERF_LOCAL void give_to(struct perf_thread *thread, int channel, bool robbed)
 }
 
 #ifndef PERF_DROPIN
-/* Returns another channel of a session of several processes, or -1 if the driver has none left. */
+/* Return another channel of a session of several processes, or -1 if the driver has none left. */
 PERF_LOCAL int ask_driver(void)
 {
 	bool used;
@@ -165,7 +165,7 @@ PERF_LOCAL bool try_channel(struct perf_thread *thread)
 	return thread->channel >= 0;
 }
 
-/* Waits for a channel; returns false if no thread gets one within WAIT_MAX. */
+/* Wait for a channel. Returns false if no thread gets one within WAIT_MAX. */
 PERF_LOCAL bool wait_for_channel(struct perf_thread *thread)
 {
 	const uint32_t retry = perf_pool->retry;

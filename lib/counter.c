@@ -68,7 +68,7 @@ PERF_INTERNAL uint64_t perf_counter_mock(unsigned int number);
 	X(30, 0xc1e, 0xc9e) \
 	X(31, 0xc1f, 0xc9f)
 
-/* Reads one counter; @ts as in counter.h, for the timestamp only. */
+/* Read one counter. @ts: as in counter.h, needed only for the timestamp. */
 typedef uint64_t counter_reader(const volatile uint32_t *ts);
 
 #define COUNTER_READER(number, low, high)				\

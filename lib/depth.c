@@ -40,7 +40,7 @@ PERF_LOCAL bool replaces(const struct perf_call *call, const struct perf_call *e
 }
 
 /*
- * Finds a call with the hook's function and call site. @side 0: the innermost one in the hook's
+ * Find a call with the hook's function and call site. @side 0: the innermost one in the hook's
  * frame; 1: the innermost one in an outer frame; -1: the outermost one in a deeper frame. Returns
  * its number, or 0 if there is none.
  */

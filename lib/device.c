@@ -41,7 +41,7 @@ static char *pages;
 
 #define PAGES		(PERF_LOSSES_PAGE + 1)
 
-/* Calls an ioctl on the session's file. */
+/* Call an ioctl on the session's file. */
 PERF_LOCAL int device_call(struct perf_device *device, unsigned long request,
 			   void *argument)
 {
@@ -123,7 +123,7 @@ PERF_LOCAL int open_error(const char *path, int error)
 			  path);
 }
 
-/* Makes a call whose errors need no explanation. */
+/* Make a call whose errors need no explanation. */
 PERF_LOCAL int plain_call(struct perf_device *device, unsigned long request, void *argument,
 			  const char *what)
 {
@@ -140,7 +140,7 @@ PERF_LOCAL int read_info(struct perf_device *device)
 }
 
 /*
- * Maps memory in place of a page; with MAP_FIXED_NOREPLACE, only if nothing else is mapped there.
+ * Map memory in place of a page; with MAP_FIXED_NOREPLACE, only if nothing else is mapped there.
  * The memory's stimulus registers read as ready, so that threads that poll for room continue.
  */
 PERF_LOCAL bool put_memory(char *place, size_t size, int fixed)
@@ -154,7 +154,7 @@ PERF_LOCAL bool put_memory(char *place, size_t size, int fixed)
 	return true;
 }
 
-/* Replaces all pages with memory; returns false if one of them could not be replaced. */
+/* Replace all pages with memory. Returns false if one of them could not be replaced. */
 PERF_LOCAL bool put_memories(const struct perf_device *device, int fixed)
 {
 	const size_t size = device->info.page_size;
@@ -365,7 +365,7 @@ PERF_INTERNAL struct sifive_trace_event perf_device_event(const struct perf_coun
 	};
 }
 
-/* Returns the first chosen encoder without @flag, or NULL if all have the flag. */
+/* Return the first chosen encoder without @flag, or NULL if all have the flag. */
 PERF_LOCAL const struct sifive_trace_encoder *first_without(const struct perf_device *device,
 							    uint32_t flag)
 {
@@ -383,7 +383,7 @@ PERF_INTERNAL bool perf_device_stalls(const struct perf_device *device)
 }
 
 #ifndef PERF_DROPIN
-/* Explains why an event has no counter although earlier events have one. */
+/* Explain why an event has no counter although earlier events have one. */
 PERF_LOCAL const char *no_room(struct perf_device *device, const struct perf_counter *counter,
 			       uint32_t before, char *text, size_t size)
 {

@@ -43,7 +43,7 @@ PERF_LOCAL int write_all(int fd, const char *from, size_t size)
 	return 0;
 }
 
-/* Empties a file. Called only after new data exists, so that an old trace is kept until then. */
+/* Empty a file. Called only after new data exists, so that an old trace is kept until then. */
 PERF_LOCAL int empty(int fd, const char *path)
 {
 	/* Devices and pipes have no length. */
@@ -52,7 +52,7 @@ PERF_LOCAL int empty(int fd, const char *path)
 	return perf_error("cannot write %s: %s", path, strerror(errno));
 }
 
-/* Copies @bytes of the capture, starting at @offset, to @fd. */
+/* Copy @bytes of the capture, starting at @offset, to @fd. */
 PERF_LOCAL int copy_capture(struct perf_device *device, int fd,
 			    const char *path, uint64_t offset, uint64_t bytes)
 {
@@ -83,7 +83,7 @@ PERF_LOCAL int copy_capture(struct perf_device *device, int fd,
 	return bytes ? 0 : empty(fd, path);
 }
 
-/* Opens the file of sink @index. */
+/* Open the file of sink @index. */
 PERF_LOCAL int open_file(const char *path, uint32_t index, uint32_t sinks)
 {
 	char name[PATH_MAX];
@@ -114,7 +114,7 @@ PERF_LOCAL int open_file(const char *path, uint32_t index, uint32_t sinks)
 					 "it is a symbolic link: remove it" : strerror(errno));
 }
 
-/* Writes the capture of a sink to its file, and the side-car file beside it. */
+/* Write the capture of a sink to its file, and the side-car file beside it. */
 PERF_LOCAL int write_sink(struct perf_device *device, const char *path, uint32_t index,
 			  const struct sifive_trace_status *capture, int fd)
 {
@@ -128,7 +128,7 @@ PERF_LOCAL int write_sink(struct perf_device *device, const char *path, uint32_t
 	return rc ? rc : perf_meta_write(name, fd, &sink, capture);
 }
 
-/* Reports what is missing from the trace. */
+/* Report what is missing from the trace. */
 PERF_LOCAL void report_losses(const struct sifive_trace_status *capture)
 {
 	const struct sifive_trace_losses *lost = perf_losses();

@@ -17,7 +17,7 @@ PERF_INTERNAL const char *perf_environment(const char *name)
 	return value && *value ? value : NULL;
 }
 
-/* Returns the index of @value in @words, separated by ", ", or -1 if it is none of them. */
+/* Return the index of @value in @words, separated by ", ", or -1 if it is none of them. */
 PERF_INTERNAL int perf_environment_find(const char *words, const char *value)
 {
 	size_t length = strlen(value);
@@ -162,7 +162,7 @@ PERF_LOCAL unsigned int least(unsigned int a, unsigned int b)
 	return a < b ? a : b;
 }
 
-/* Returns the edit distance of @a and @b, both short. */
+/* Return the edit distance of @a and @b, both short. */
 PERF_LOCAL unsigned int distance(const char *a, size_t length, const char *b)
 {
 	unsigned int row[NAME_MAX_LENGTH + 1], above, before;

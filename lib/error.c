@@ -61,7 +61,7 @@ PERF_INTERNAL int perf_error(const char *format, ...)
 	return -1;
 }
 
-/* Appends to the text; returns where the addition begins. */
+/* Append to the text. Returns where the addition begins. */
 PERF_LOCAL PERF_PRINTF(1, 0) const char *append(const char *format, va_list args)
 {
 	size_t used = strlen(text);

@@ -62,7 +62,7 @@ static const char firmware_events[] =
 	"hfence-gvma-vmid-received\0hfence-vvma-sent\0hfence-vvma-received\0"
 	"hfence-vvma-asid-sent\0hfence-vvma-asid-received\0";
 
-/* Returns the name of firmware event @code, or NULL. */
+/* Return the name of firmware event @code, or NULL. */
 PERF_LOCAL const char *firmware_event(uint32_t code)
 {
 	const char *name = firmware_events;
@@ -151,7 +151,7 @@ PERF_LOCAL bool parse_firmware(const char *word, size_t length,
 	return false;
 }
 
-/* Parses all of [@word, @word + @length) as a number. */
+/* Parse all of [@word, @word + @length) as a number. */
 PERF_LOCAL bool parse_number(const char *word, size_t length, int base,
 			     uint64_t *number)
 {
@@ -207,7 +207,7 @@ PERF_LOCAL bool parse_alias(const char *word, size_t length,
 }
 
 /*
- * Removes the modifier: the part after the last colon or, with slashes, the last
+ * Remove the modifier: the part after the last colon or, with slashes, the last
  * slash. Returns the length without the modifier, or 0 if the modifier is invalid.
  */
 PERF_LOCAL size_t parse_modifier(const char *word, size_t length, uint32_t *flags)

@@ -39,7 +39,7 @@ PERF_LOCAL bool is_fault(const siginfo_t *info)
 	return info->si_code > 0;
 }
 
-/* Performs a replaced action: the kernel's default, or the program's handler. */
+/* Perform a replaced action: the kernel's default, or the program's handler. */
 PERF_LOCAL void pass_on(struct sigaction *to, int number, siginfo_t *info,
 			void *context)
 {
@@ -72,7 +72,7 @@ PERF_LOCAL void pass_on(struct sigaction *to, int number, siginfo_t *info,
 	sigprocmask(SIG_SETMASK, &mask, NULL);
 }
 
-/* Passes on a signal that the library did not cause. */
+/* Pass on a signal that the library did not cause. */
 PERF_LOCAL void pass(int number, siginfo_t *info, void *context, uintptr_t frame)
 {
 	/*

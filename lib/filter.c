@@ -46,7 +46,7 @@ struct table {
 };
 
 /*
- * Finds an object. This is async-signal-safe and can be called within dlopen(), unlike
+ * Find an object. This is async-signal-safe and can be called within dlopen(), unlike
  * dl_iterate_phdr(), the only such function before glibc 2.35.
  */
 #ifdef DLFO_STRUCT_HAS_EH_DBASE
@@ -113,7 +113,7 @@ PERF_LOCAL int by_start(const void *left, const void *right)
 	return (a->start > b->start) - (a->start < b->start);
 }
 
-/* Sorts ranges and joins adjacent ones, for a single binary search. */
+/* Sort ranges and join adjacent ones, for a single binary search. */
 PERF_LOCAL void arrange(struct ranges *ranges)
 {
 	struct range *range = ranges->range;
@@ -223,7 +223,7 @@ PERF_LOCAL const struct filter_object *object_of_file(const char *name)
 }
 
 /*
- * Returns the filter of the object loaded from @name, or the program's if @name is NULL or "".
+ * Return the filter of the object loaded from @name, or the program's if @name is NULL or "".
  * Returns NULL if the object has no filter.
  */
 PERF_LOCAL const struct filter_object *object_named(const char *name)
@@ -265,7 +265,7 @@ PERF_LOCAL int visit(struct dl_phdr_info *info, size_t size, void *argument)
 	return 0;
 }
 
-/* Finds the objects that are loaded now. */
+/* Find the objects that are loaded now. */
 PERF_LOCAL void update_table(void)
 {
 	static bool busy;
@@ -348,7 +348,7 @@ PERF_LOCAL const struct loaded *find_loaded(uintptr_t function)
 	return NULL;
 }
 
-/* Looks up a function whose object is not in the table. */
+/* Look up a function whose object is not in the table. */
 PERF_LOCAL bool find_other(uintptr_t function, struct loaded *found)
 {
 	const struct loaded *loaded;

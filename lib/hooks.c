@@ -53,7 +53,7 @@ __attribute__((used)) static void (*const with_hooks)(void) = perf_auto_start;
 
 /* ---- the slow path ------------------------------------------------------ */
 
-/* Returns the lane of a channel on a CPU, or NULL if the CPU has no encoder in the session. */
+/* Return the lane of a channel on a CPU, or NULL if the CPU has no encoder in the session. */
 PERF_LOCAL struct perf_lane *lane_of(unsigned int channel, int32_t cpu)
 {
 	unsigned int index = 0;
@@ -82,7 +82,7 @@ PERF_LOCAL bool is_refused(struct perf_thread *thread)
 	return true;
 }
 
-/* Marks the previous record as incomplete. */
+/* Mark the previous record as incomplete. */
 PERF_LOCAL void write_break(const struct perf_stream *stream)
 {
 	if (stream->layout->poll != PERF_POLL_NOT)
@@ -97,7 +97,7 @@ PERF_LOCAL bool is_relative(void)
 	return perf_pool->slots && perf_pool->layout.type == SIFIVE_TRACE_RECORD_DELTA;
 }
 
-/* Converts a lane's last CSR values to the thread's own counts. */
+/* Convert a lane's last CSR values to the thread's own counts. */
 PERF_LOCAL void make_whole(struct perf_lane *lane)
 {
 	uint32_t i;
@@ -110,7 +110,7 @@ PERF_LOCAL void make_whole(struct perf_lane *lane)
 	}
 }
 
-/* Converts own counts to CSR values, valid until the thread is switched out. */
+/* Convert own counts to CSR values, valid until the thread is switched out. */
 PERF_LOCAL void make_relative(const struct perf_thread *thread, struct perf_lane *lane)
 {
 	const struct perf_layout *layout = &perf_pool->layout;
@@ -132,7 +132,7 @@ PERF_LOCAL void make_relative(const struct perf_thread *thread, struct perf_lane
 }
 
 /*
- * Finds the counts from which records after a header continue: @now, or, if the
+ * Find the counts from which records after a header continue: @now, or, if the
  * thread has moved, its own counts at its latest record on the other CPU or
  * channel, so that no counts are lost.
  */
@@ -164,7 +164,7 @@ PERF_LOCAL uint32_t header_flags(const struct perf_thread *thread)
 	       SIFIVE_TRACE_RECORD_OWNED;
 }
 
-/* Writes a lane's header if it is due; records continue from the counters in @now. */
+/* Write a lane's header if it is due; records continue from the counters in @now. */
 PERF_LOCAL bool write_header(struct perf_thread *thread, struct perf_lane *lane,
 			     const uint64_t *now)
 {
@@ -247,7 +247,7 @@ PERF_LOCAL void leave_queue(bool lost)
 	__atomic_fetch_sub(&perf_losses()->queued, 1, __ATOMIC_RELAXED);
 }
 
-/* Writes the records of signal handlers until another context holds the gate. */
+/* Write the records of signal handlers until another context holds the gate. */
 PERF_LOCAL void drain(struct perf_thread *thread)
 {
 	const uintptr_t gate = thread->gate;
@@ -303,7 +303,7 @@ void given_up(struct perf_thread *thread, struct perf_lane *lane)
 		perf_lost_count(&perf_losses()->abandoned);
 }
 
-/* Writes records that signal handlers have queued during the current one. */
+/* Write records that signal handlers have queued during the current one. */
 PERF_LOCAL __attribute__((noinline, cold)) void settle(struct perf_thread *thread)
 {
 	const uintptr_t frame = (uintptr_t)__builtin_frame_address(0);
@@ -325,7 +325,7 @@ PERF_LOCAL __attribute__((noinline, cold)) void settle(struct perf_thread *threa
 #define LOSS(what)	offsetof(struct sifive_trace_losses, what)
 
 /*
- * Finds the lane of the thread's CPU, writes the lane's header if due, and reads that CPU's
+ * Find the lane of the thread's CPU, write the lane's header if due, and read that CPU's
  * counters. Returns NULL if no record can be written: @loss counts it.
  */
 PERF_LOCAL struct perf_lane *prepare(struct perf_thread *thread, uint64_t *now,
@@ -385,7 +385,7 @@ PERF_LOCAL void begin_part(struct perf_thread *thread)
 		thread->begun = perf_pool->generation;
 }
 
-/* Writes a record, if there is one, and opens the gate, which the caller has closed. */
+/* Write a record, if there is one, and open the gate, which the caller has closed. */
 PERF_LOCAL void write_claimed(struct perf_thread *thread, uint32_t kind,
 			      uintptr_t address, uintptr_t address2)
 {
@@ -531,7 +531,7 @@ PERF_LOCAL void set_hook(perf_writer *writer)
 	hook = writer;
 }
 
-/* Writes the calling thread's header before all later records. */
+/* Write the calling thread's header before all later records. */
 PERF_LOCAL void begin_thread(void)
 {
 	struct perf_thread *thread = perf_self;

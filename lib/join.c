@@ -17,7 +17,7 @@ PERF_LOCAL int call_join(struct perf_device *device, struct sifive_trace_join *j
 	return fd < 0 ? -1 : ioctl(fd, SIFIVE_TRACE_IOC_JOIN, join);
 }
 
-/* Selects the encoders that are part of the session. */
+/* Select the encoders that are part of the session. */
 PERF_LOCAL int choose_session(struct perf_device *device)
 {
 	uint32_t i, count = 0;

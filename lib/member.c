@@ -79,7 +79,7 @@ PERF_LOCAL int open_folder(const char *folder)
 	return -1;
 }
 
-/* Creates a file that no other program uses. */
+/* Create a file that no other program uses. */
 PERF_LOCAL int make_part(int folder)
 {
 	unsigned int i;

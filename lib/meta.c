@@ -73,7 +73,7 @@ PERF_LOCAL void put_program(FILE *file)
 }
 
 #ifdef PERF_MACHINE
-/* Writes the machine's name, and its model as firmware reports it to the kernel. */
+/* Write the machine's name, and its model as firmware reports it to the kernel. */
 PERF_LOCAL void put_machine(FILE *file)
 {
 	FILE *about = fopen("/proc/device-tree/model", "re");
@@ -115,7 +115,7 @@ PERF_LOCAL void put_sources(FILE *file, const struct sifive_trace_sink *sink)
 	fputs("],\n", file);
 }
 
-/* Writes the user's name for an event; readers contain the standard names. */
+/* Write the user's name for an event; readers contain the standard names. */
 PERF_LOCAL void put_event(FILE *file, const char *name)
 {
 	if (!*name)
@@ -218,7 +218,7 @@ PERF_LOCAL void put_threads(FILE *file)
 	fputs("],\n", file);
 }
 
-/* Lists generated writers, whose code is not in any file. */
+/* List generated writers, whose code is not in any file. */
 PERF_LOCAL void put_writers(FILE *file, bool first)
 {
 	uintptr_t start, end;
@@ -290,7 +290,7 @@ PERF_LOCAL void put_objects(FILE *file)
 	putc(']', file);
 }
 
-/* Writes how much of the run one sink contains. */
+/* Write how much of the run one sink contains. */
 PERF_LOCAL void put_coverage(FILE *file, const struct sifive_trace_sink *sink,
 			     const struct sifive_trace_status *capture)
 {
@@ -304,7 +304,7 @@ PERF_LOCAL void put_coverage(FILE *file, const struct sifive_trace_sink *sink,
 }
 
 #ifdef PERF_MACHINE
-/* Writes the wall-clock time at which the capture stopped, if the system clock has been set. */
+/* Write the wall-clock time at which the capture stopped, if the system clock has been set. */
 PERF_LOCAL void put_utc(FILE *file, const struct sifive_trace_sink *sink)
 {
 	struct timespec date;
@@ -378,7 +378,7 @@ PERF_LOCAL void put_all(FILE *file, const struct sifive_trace_sink *sink,
 	fputs(capture ? "}\n" : ",\n\"early\":true}\n", file);
 }
 
-/* Sets the name of a file beside a trace file; returns false if it is too long. */
+/* Set the name of a file beside a trace file; returns false if it is too long. */
 PERF_LOCAL bool name_beside(char name[PATH_MAX], const char *path, const char *suffix)
 {
 	return snprintf(name, PATH_MAX, "%s.%s", path, suffix) < PATH_MAX;

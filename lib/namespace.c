@@ -24,7 +24,7 @@ struct walk {
 #ifdef DLFO_STRUCT_HAS_EH_DBASE
 extern __typeof__(_dl_find_object) _dl_find_object __attribute__((weak));
 
-/* Finds an object's program headers by the ELF header at the beginning of its file. */
+/* Find an object's program headers by the ELF header at the beginning of its file. */
 PERF_LOCAL bool describe(const struct link_map *map, struct dl_phdr_info *info)
 {
 	const ElfW(Ehdr) *header;

@@ -36,7 +36,7 @@ PERF_LOCAL bool is_same(const struct perf_object *a, const struct perf_object *b
 	       !memcmp(a->id, b->id, a->id_length) && !strcmp(a->name, name);
 }
 
-/* Returns the last object that overlaps an object's addresses. */
+/* Return the last object that overlaps an object's addresses. */
 PERF_LOCAL struct perf_object *last_at(const struct perf_object *found)
 {
 	struct perf_object *object, *last = NULL;

@@ -97,7 +97,7 @@ PERF_LOCAL int parse_events(const struct sifive_trace_options *options,
 	}
 }
 
-/* Parses a list such as "0-2,5". */
+/* Parse a list such as "0-2,5". */
 PERF_LOCAL int parse_cpus(const char *list, cpu_set_t *cpus)
 {
 	const char *at = list;

@@ -41,7 +41,7 @@ PERF_LOCAL void end_part(bool cut)
 	part.cut = cut;
 }
 
-/* Ends open calls: those that were open when the latest part ended have ended without records. */
+/* End open calls: those that were open when the latest part ended have ended without records. */
 PERF_LOCAL void begin_after(struct perf_thread *thread)
 {
 	/* In a signal handler, these calls continue. */
@@ -52,7 +52,7 @@ PERF_LOCAL void begin_after(struct perf_thread *thread)
 	thread->cpu = PERF_CPU_NOBODY;
 }
 
-/* Starts the thread's part if the call begins one; returns whether the call ends the part. */
+/* Start the thread's part if the call begins one. Returns whether the call ends the part. */
 PERF_LOCAL bool follow_call(uintptr_t function, uintptr_t site, uintptr_t frame, bool from,
 			    bool to)
 {
@@ -86,7 +86,7 @@ PERF_LOCAL bool follow_exit(uintptr_t site, uintptr_t frame)
 	return !part.depth || (!part.same && site == part.site && frame == part.frame);
 }
 
-/* Returns whether the entry or exit is in the thread's part; sets @last if it ends the part. */
+/* Whether the entry or exit is in the thread's part. Sets @last if it ends the part. */
 PERF_LOCAL bool follow(const struct perf_call *call, bool enter, bool from, bool to, bool *last)
 {
 	const uintptr_t frame = call->frame;

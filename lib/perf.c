@@ -38,7 +38,7 @@ PERF_INTERNAL __attribute__((weak)) void perf_auto_yield(uintptr_t frame)
 }
 #endif
 
-/* Ends an API call, and prints the error if it has failed. */
+/* End an API call, and print the error if the call has failed. */
 PERF_LOCAL int leave(const char *call, int rc)
 {
 	perf_session_leave();
@@ -47,7 +47,7 @@ PERF_LOCAL int leave(const char *call, int rc)
 	return rc;
 }
 
-/* Begins an API call, which cannot use the session of another API. */
+/* Begin an API call, which cannot use the session of another API. */
 PERF_LOCAL int enter(const char *call, bool record, uintptr_t frame)
 {
 	perf_error_clear();

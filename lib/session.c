@@ -81,7 +81,7 @@ PERF_LOCAL void forget_at_fork(void)
 	forget(true);
 }
 
-/* Registers the handlers for fork() once per process. */
+/* Register the handlers for fork() once per process. */
 PERF_LOCAL int register_process(void)
 {
 	static bool registered;
@@ -102,7 +102,7 @@ PERF_LOCAL bool is_over(int32_t other, int32_t self, uintptr_t frame)
 }
 
 /*
- * Begins a call, unless another one is in progress. Blocks signals, because a handler could
+ * Begin a call, unless another one is in progress. Block signals, because a handler could
  * find this call with the frame of an earlier one.
  */
 PERF_LOCAL bool take_call(int32_t self, uintptr_t frame)
@@ -192,7 +192,7 @@ PERF_INTERNAL int perf_session_begin(struct sifive_trace_info *info)
 	return 0;
 }
 
-/* Chooses the CPUs to trace. */
+/* Choose the CPUs to trace. */
 PERF_LOCAL int find_cpus(struct perf_setup *setup)
 {
 	if (!perf_rseq_find())
@@ -203,7 +203,7 @@ PERF_LOCAL int find_cpus(struct perf_setup *setup)
 	return perf_error("cannot read the program's CPU affinity: %s", strerror(errno));
 }
 
-/* Distributes the channels among the kernel and threads. */
+/* Distribute the channels among the kernel and threads. */
 PERF_LOCAL int share_channels(const struct perf_device *device,
 			      struct perf_setup *setup,
 			      uint32_t *threads, unsigned int *first)
@@ -219,7 +219,7 @@ PERF_LOCAL int share_channels(const struct perf_device *device,
 		uint32_t others = all & ~(1u << setup->channel);
 		unsigned int next;
 
-		/* Returns the next higher channel, or else the lowest. */
+		/* Return the next higher channel, or else the lowest. */
 		next = (unsigned int)__builtin_ctz(others >> setup->channel ?
 				others & -(1u << setup->channel) : others);
 		setup->sampling.channel = setup->hooks ? next : setup->channel;
@@ -333,7 +333,7 @@ PERF_LOCAL int fill_pool(const struct perf_device *device,
 	return 0;
 }
 
-/* Takes hardware and counters, or joins a session that holds them. */
+/* Take hardware and counters, or join a session that holds them. */
 PERF_LOCAL int take(struct perf_device *device, struct perf_setup *setup,
 		    uint32_t *channels, unsigned int *first)
 {

@@ -47,7 +47,7 @@ static pthread_key_t exit_key;
 static bool exit_key_made;
 
 /*
- * Blocks all signals, including those that the C library's functions never block, because one
+ * Block all signals, including those that the C library's functions never block, because one
  * of these can cancel the thread. The kernel's signal set has eight bytes.
  */
 PERF_INTERNAL void perf_signals_block(uint64_t *old)
@@ -103,7 +103,7 @@ PERF_INTERNAL void perf_thread_give_up(struct perf_thread *thread, bool goes_on)
 	thread->stuck = goes_on;
 }
 
-/* Releases the slot and channel of a thread, which may have ended long ago. */
+/* Release the slot and channel of a thread, which may have ended long ago. */
 PERF_LOCAL void release(struct perf_thread *thread)
 {
 	if (thread->epoch == perf_pool->epoch) {
@@ -117,7 +117,7 @@ PERF_LOCAL void release(struct perf_thread *thread)
 	__atomic_store_n(&thread->tid, 0, __ATOMIC_RELEASE);
 }
 
-/* Runs when a thread ends; hooks in later destructors make it rejoin. */
+/* Called when a thread ends; hooks in later destructors make it rejoin. */
 PERF_LOCAL void thread_exit(void *unused)
 {
 	uint64_t signals;
@@ -135,7 +135,7 @@ PERF_LOCAL void thread_exit(void *unused)
 }
 
 /*
- * Runs before all other constructors to get a key with a low number, because setting one
+ * Called before all other constructors to get a key with a low number, because setting one
  * with a high number allocates memory, which a hook must not do.
  */
 PERF_LOCAL void make_exit_key(void)
@@ -207,7 +207,7 @@ PERF_LOCAL bool take_slot(struct perf_thread *thread, int32_t tid)
 }
 
 /*
- * Releases the slots of threads that ended without destructors (direct clone(), too many keys).
+ * Release the slots of threads that ended without destructors (direct clone(), too many keys).
  * If several threads try, the one that replaces the slot's tid releases the slot.
  */
 PERF_INTERNAL void perf_threads_bury(int32_t tid)
@@ -244,7 +244,7 @@ PERF_LOCAL struct perf_thread *find_slot(int32_t tid)
 	return NULL;
 }
 
-/* Asks the driver for access to the counters; finds the thread's offsets. */
+/* Ask the driver for access to the counters, and find the thread's offsets. */
 PERF_LOCAL int join_driver(struct perf_thread *thread)
 {
 	struct sifive_trace_thread arg = { .size = sizeof(arg), .slot = ~0u };
@@ -264,7 +264,7 @@ PERF_LOCAL int join_driver(struct perf_thread *thread)
 	return 0;
 }
 
-/* Joins the session; called with signals blocked. */
+/* Join the session. Called with signals blocked. */
 PERF_LOCAL struct perf_thread *join_blocked(void)
 {
 	/* Read the epoch first, so that a set-up from here on makes the thread rejoin. */

@@ -33,7 +33,7 @@ PERF_LOCAL int leave_trace(const char *call, int rc)
 	return rc;
 }
 
-/* Begins a call; fails for a handle that does not own the session. */
+/* Begin a call; fails for a handle that does not own the session. */
 PERF_INLINE int enter_trace(const struct sifive_trace *trace, bool record)
 {
 	perf_error_clear();

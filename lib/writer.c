@@ -138,7 +138,7 @@ PERF_LOCAL void put_u(struct assembler *a, uint32_t op, unsigned int to, long va
 	put(a, op | to << 7 | ((uint32_t)value & 0xfffff000));
 }
 
-/* Sets a branch's target. */
+/* Set a branch's target. */
 PERF_LOCAL void aim(uint32_t *branch, const uint32_t *to)
 {
 	const uint32_t bits = (uint32_t)((const char *)to - (const char *)branch);
@@ -161,7 +161,7 @@ PERF_LOCAL void put_jump(struct assembler *a, const uint32_t *to)
 	       (bits >> 1 & 0x3ff) << 21 | (bits >> 20 & 1) << 31);
 }
 
-/* Returns the part of @offset that exceeds a 12-bit immediate. */
+/* Return the part of @offset that exceeds a 12-bit immediate. */
 PERF_LOCAL long upper_part(long offset)
 {
 	return (offset + 0x800) & ~0xfffl;
@@ -172,7 +172,7 @@ PERF_LOCAL bool fits(long offset)
 	return !upper_part(offset);
 }
 
-/* Loads from an address in this page, or computes the address (ADDI). */
+/* Load from an address in this page, or compute the address (ADDI). */
 PERF_LOCAL void put_place(struct assembler *a, uint32_t op, unsigned int to,
 			  const void *place)
 {
@@ -198,7 +198,7 @@ PERF_LOCAL struct late_code *put_late(struct assembler *a, enum late what,
 #define RSEQ_FIELD(field)	((long)offsetof(struct perf_rseq, field))
 #define PLACE(index)		(8 * (long)(index))
 
-/* Finds the thread, closes its gate, and finds its lane. */
+/* Find the thread, close its gate, and find its lane. */
 PERF_LOCAL void put_begin(struct assembler *a)
 {
 	const long self = a->recipe->self;
@@ -230,7 +230,7 @@ PERF_LOCAL bool flips(const struct perf_recipe *recipe)
 	return recipe->count > KEPT && recipe->type != SIFIVE_TRACE_RECORD_RAW;
 }
 
-/* Reads the timestamp; registers of later counters are free for its halves. */
+/* Read the timestamp. Registers of later counters are free for its halves. */
 PERF_LOCAL void put_timestamp(struct assembler *a, unsigned int value)
 {
 	uint32_t *again;
@@ -269,7 +269,7 @@ PERF_LOCAL void put_counter(struct assembler *a, unsigned int i)
 		put_store(a, SD, value, flips(recipe) ? NOW : LANE, PLACE(i));
 }
 
-/* Emits the restartable sequence; returns the address at which it restarts. */
+/* Emit the restartable sequence. Returns the address at which it restarts. */
 PERF_LOCAL uint32_t *put_sequence(struct assembler *a, struct perf_section *section)
 {
 	const struct perf_recipe *recipe = a->recipe;
@@ -307,7 +307,7 @@ PERF_LOCAL uint32_t *put_sequence(struct assembler *a, struct perf_section *sect
 }
 
 /*
- * Writes the address in @value, and clobbers @value. @high: branch for
+ * Write the address in @value, and clobber @value. @high: branch for
  * addresses below 4 GiB, which are rare on RISC-V Linux.
  */
 PERF_LOCAL void put_address(struct assembler *a, unsigned int value, bool high)
@@ -352,7 +352,7 @@ PERF_LOCAL void put_half(struct assembler *a, unsigned int value)
 	aim(branch, a->at);
 }
 
-/* Writes bits 32 and up of a count, unless they are 0. */
+/* Write bits 32 and up of a count, unless they are 0. */
 PERF_LOCAL void put_upper(struct assembler *a, unsigned int value, unsigned int width)
 {
 	if (width <= 32)
@@ -384,7 +384,7 @@ PERF_LOCAL void put_raw(struct assembler *a, unsigned int i)
 	put_half(a, VALUE);
 }
 
-/* Writes a count's difference, for Delta and XOR. */
+/* Write a count's difference, for Delta and XOR. */
 PERF_LOCAL void put_difference(struct assembler *a, unsigned int i)
 {
 	const struct perf_recipe *recipe = a->recipe;
@@ -426,7 +426,7 @@ PERF_LOCAL void put_counts(struct assembler *a)
 		put_store(a, SD, NOW, LANE, LANE_FIELD(stream.last));
 }
 
-/* Opens the gate, unless another context has done so or closed it for its own record. */
+/* Open the gate, unless another context has done so or closed it for its own record. */
 PERF_LOCAL void put_finish(struct assembler *a)
 {
 	put_i(a, LD, SCRATCH, THREAD, THREAD_FIELD(gate));
@@ -439,7 +439,7 @@ PERF_LOCAL void put_finish(struct assembler *a)
 
 #ifndef PERF_DROPIN
 /*
- * Emits checks before a record that only some sessions need. The slow path waits for room
+ * Emit the checks before a record that only some sessions need. The slow path waits for room
  * and writes headers.
  */
 PERF_LOCAL void put_conditions(struct assembler *a)
@@ -452,7 +452,7 @@ PERF_LOCAL void put_conditions(struct assembler *a)
 		put_i(a, LBU, SCRATCH, SCRATCH, 0);
 		put_late(a, TO_ELSEWHERE, put_branch(a, BNE, SCRATCH, ZERO));
 	}
-	/* Counts records down to the next header. */
+	/* Count records down to the next header. */
 	if (recipe->spaced) {
 		put_i(a, LW, SCRATCH, LANE, LANE_FIELD(left));
 		put_late(a, TO_ELSEWHERE, put_branch(a, BEQ, SCRATCH, ZERO));

@@ -20,7 +20,7 @@
 #define PERF_WRITERS
 #endif
 
-/* Writes a record; records with one address ignore @address2. */
+/* Write a record; records with one address ignore @address2. */
 typedef void perf_writer(uintptr_t address, uintptr_t address2, uint32_t kind);
 
 /**

@@ -35,7 +35,7 @@ void sft_memory_clear(void *data, size_t count)
 }
 
 /*
- * Returns the highest address that an SBA sink can write to, found from the number of bits that
+ * Return the highest address that an SBA sink can write to, found from the number of bits that
  * SinkBaseHigh implements. The component must be active and idle.
  */
 static u64 find_reach(struct sft_component *c)

@@ -26,7 +26,7 @@ PERF_INTERNAL void *bare_alloc(uint32_t bytes)
 	return 0;
 }
 
-/* Waits until bits of the control register are set. */
+/* Wait until bits of the control register are set. */
 PERF_LOCAL int await(volatile uint32_t *block, uint32_t bits)
 {
 	uint32_t i;
@@ -37,7 +37,7 @@ PERF_LOCAL int await(volatile uint32_t *block, uint32_t bits)
 	return -1;
 }
 
-/* Returns the control register's value, changed so that writing it does not clear a sink error. */
+/* Return the control register's value, changed so that writing it does not clear a sink error. */
 PERF_LOCAL uint32_t control_kept(volatile uint32_t *block)
 {
 	return (bare_read(block, TR_CONTROL) & ~TR_CONTROL_SINK_ERROR) |

@@ -75,7 +75,7 @@ PERF_LOCAL int unlock(int rc)
 	return rc;
 }
 
-/* Returns the calling hart, or NULL if it cannot be traced. */
+/* Return the calling hart, or NULL if it cannot be traced. */
 PERF_INLINE struct bare_hart *this_hart(void)
 {
 	unsigned long id = csr_get(mhartid);
@@ -83,7 +83,7 @@ PERF_INLINE struct bare_hart *this_hart(void)
 	return PERF_LIKELY(id < PERF_MAX_HARTS) ? &harts[id] : 0;
 }
 
-/* Returns the calling hart if it has been initialised, otherwise NULL. */
+/* Return the calling hart if it has been initialised, otherwise NULL. */
 PERF_LOCAL struct bare_hart *ready_hart(void)
 {
 	struct bare_hart *hart = this_hart();
@@ -164,7 +164,7 @@ PERF_LOCAL bool is_repeated(const struct perf_counter *counter, int at)
 	return false;
 }
 
-/* Converts event @at, and assigns it a counter. */
+/* Convert event @at, and assign it a counter. */
 PERF_LOCAL int take_counter(struct perf_counter *counter, const perfEvent *event, int at,
 			    struct bare_choice *choice, volatile uint32_t *encoder)
 {
@@ -184,7 +184,7 @@ PERF_LOCAL int take_counter(struct perf_counter *counter, const perfEvent *event
 	return -1;
 }
 
-/* Assigns counters to events in any order; no two events share one. */
+/* Assign counters to events in any order; no two events share a counter. */
 PERF_LOCAL int take_counters(struct perf_counter *counter, perfEvent *event, int count,
 			     volatile uint32_t *encoder)
 {
@@ -217,7 +217,7 @@ PERF_LOCAL int take_counters(struct perf_counter *counter, perfEvent *event, int
 /* ---- initialisation ------------------------------------------------------------ */
 
 /*
- * Prepares the funnel's sink. The sink keeps its data if any hart is on, or if other harts have
+ * Prepare the funnel's sink. The sink keeps its data if any hart is on, or if other harts have
  * joined and this one has not; otherwise the sink is emptied.
  */
 PERF_LOCAL int init_funnel_sink(struct bare_hart *hart, uint32_t bytes)
@@ -236,7 +236,7 @@ PERF_LOCAL int init_funnel_sink(struct bare_hart *hart, uint32_t bytes)
 	return funnel_ready ? 0 : -1;
 }
 
-/* Prepares the encoder and its sink. */
+/* Prepare the encoder and its sink. */
 PERF_LOCAL int init_components(struct bare_hart *hart, volatile uint32_t *encoder,
 			       int channel, uint32_t bytes)
 {
@@ -315,7 +315,7 @@ PERF_INLINE volatile uint32_t *clint(unsigned long offset)
 	return (volatile uint32_t *)(perfClintAddress + offset);
 }
 
-/* Sets the timer to @ticks from now. Writing the halves in this order prevents an early trap. */
+/* Set the timer to @ticks from now. Writing the halves in this order prevents an early trap. */
 PERF_LOCAL void set_timer(uint64_t ticks)
 {
 	volatile uint32_t *compare = clint(CLINT_MTIMECMP(csr_get(mhartid)));
@@ -326,7 +326,7 @@ PERF_LOCAL void set_timer(uint64_t ticks)
 	compare[1] = (uint32_t)(at >> 32);
 }
 
-/* Writes a record; returns -1 if the caller has interrupted another record. */
+/* Write a record. Returns -1 if the caller has interrupted another record. */
 PERF_LOCAL int write_record(struct bare_hart *hart, uint32_t kind,
 			    uintptr_t address, uintptr_t address2)
 {
@@ -365,7 +365,7 @@ static void timer_trap(void)
 		write_record(hart, PERF_RECORD_ISR, csr_get(mepc), 0);
 }
 
-/* Stops the timer until the next initialisation, and restores the program's trap handler. */
+/* Stop the timer until the next initialisation, and restore the program's trap handler. */
 PERF_LOCAL void stop_timer(struct bare_hart *hart)
 {
 	if (!hart->ticks)
@@ -376,7 +376,7 @@ PERF_LOCAL void stop_timer(struct bare_hart *hart)
 	hart->ticks = 0;
 }
 
-/* Converts microseconds to ticks, at least one, without a 64-bit division. */
+/* Convert microseconds to ticks, at least one, without a 64-bit division. */
 PERF_LOCAL uint64_t ticks_of(uint32_t us)
 {
 	const uint32_t mhz = perfClintHz / 1000000, hz = perfClintHz % 1000000;
