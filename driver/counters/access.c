@@ -65,7 +65,7 @@ static DEFINE_PER_CPU(struct here, here);
 /* CPUs on which a thread's access to fixed counters has been revoked. */
 static struct cpumask closed;
 
-/* CSR counters that joined threads may read, or 0 if no session has counters. */
+/* Mask of the counters whose CSRs joined threads may read, or 0 if no session has counters. */
 static u32 access_mask;
 
 /* The session's threads, and threads whose events have not been released yet. */
@@ -250,7 +250,7 @@ void sft_access_start(u32 mask)
 	on_each_cpu_mask(&sft_counters.cpus, begin_on, NULL, 1);
 }
 
-/* Revoke access. A thread's count never decreases, even if its hart's counter did. */
+/* Revoke access. If a hart's counter has decreased, keep the thread's count from doing so. */
 static void suspend_on(void *arg)
 {
 	struct here *h = this_cpu_ptr(&here);
@@ -268,7 +268,7 @@ static void suspend_on(void *arg)
 	end_here(h);
 }
 
-/* Called before the counters are set: stop per-thread counting until sft_access_resume(). */
+/* Called before counter values are changed: stop per-thread counting until sft_access_resume(). */
 void sft_access_suspend(void)
 {
 	WRITE_ONCE(access_mask, 0);
@@ -276,7 +276,7 @@ void sft_access_suspend(void)
 }
 
 /*
- * Restore access after counters were set, and after system sleep, which may
+ * Restore access after counter values were changed, and after system sleep, which may
  * have cleared scounteren.
  */
 void sft_access_resume(void)
@@ -370,7 +370,7 @@ static int give_slot(struct sft_thread *t, struct sft_why *why)
 	return 0;
 }
 
-/* Restore the caller's access. If perf has added the caller's event, it did so on this CPU. */
+/* Restore the caller's access. If the caller's event is active, it is active on this CPU. */
 static void begin_again(struct sft_thread *t)
 {
 	struct here *h;
@@ -442,7 +442,7 @@ void sft_access_discard(struct sft_thread *fresh)
 	schedule_work(&release_work);
 }
 
-/* Allocate the memory for the counts of a caller that has joined, before it takes counters. */
+/* Called after the caller has joined, before it takes counters: allocate memory for its counts. */
 int sft_access_prepare(bool per_thread, struct sft_why *why)
 {
 	struct sft_thread *t = find_current();

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The callers of sampled code, by frame pointers, or what a reader needs to find them by unwind
- * tables: registers and a copy of the stack. A function's frame pointer is the stack pointer that
- * its caller had at the call. The function has saved the return address below that position, and
- * the caller's frame pointer below the return address. A leaf function saves only the frame
- * pointer. Only the reader, which has the programs, can tell whether the return-address register is
- * valid.
+ * Records the callers of sampled code. The driver finds them by frame pointers, or records what a
+ * reader needs to find them by unwind tables: registers and a copy of the stack. A function's frame
+ * pointer is the stack pointer that its caller had at the call. The function has saved the return
+ * address below that position, and the caller's frame pointer below the return address. A leaf
+ * function saves only the frame pointer. Only the reader, which has the programs, can tell whether
+ * the return-address register is valid.
  *
- * Called with interrupts disabled; the program can change this memory at any time.
+ * Called with interrupts disabled. The program can change its stack at any time.
  */
 
 #include <linux/align.h>
@@ -172,7 +172,7 @@ static void add_kernel_callers(struct callers *list, const struct pt_regs *regs)
 		frame = (const struct frame *)fp - 1;
 		below = fp;
 		ra = READ_ONCE_NOCHECK(frame->ra);
-		/* As in skip_leaf(). */
+		/* Skip the frame of a leaf function, as skip_leaf() does. */
 		if (innermost && is_kernel_frame(ra, fp)) {
 			fp = ra;
 			/* The sample's return-address register is already in the list. */
@@ -189,7 +189,10 @@ static void add_kernel_callers(struct callers *list, const struct pt_regs *regs)
 		trap = interrupted(below, fp);
 		if (!trap || list->count == KERNEL_MAX)
 			continue;
-		/* Readers look for a call before the address. Instructions have 2 bytes or more. */
+		/*
+		 * Readers look up the instruction before each address, here the interrupted one. An
+		 * instruction has at least 2 bytes.
+		 */
 		add_kernel(list, READ_ONCE_NOCHECK(trap->epc) + 2);
 		below = fp;
 		fp = READ_ONCE_NOCHECK(trap->s0);
@@ -237,7 +240,7 @@ static void record_stack(const struct sft_stream *s, const struct pt_regs *regs,
 	sft_record_mark(s, SIFIVE_TRACE_RECORD_STACK);
 	record_registers(s, regs);
 	for (; bytes; bytes -= length, at += length) {
-		/* Whether memory can be read changes only at a page boundary. */
+		/* Do not cross a page boundary: the next page may not be readable. */
 		length = min3(bytes, (u32)CHUNK, (u32)(PAGE_SIZE - offset_in_page(at)));
 		if (copy_from_user_nofault(chunk, (void __user *)at, length))
 			break;
@@ -247,9 +250,9 @@ static void record_stack(const struct sft_stream *s, const struct pt_regs *regs,
 }
 
 /*
- * Before a sample, write what the setting's @flags request about the sampled thread. @at: registers
- * at the interruption; @regs: the thread's user-mode registers, or NULL if it has none. Returns the
- * address of the sample.
+ * Called before a sample is written: write what the setting's @flags request about the sampled
+ * thread. @at: registers at the interruption; @regs: the thread's user-mode registers, or NULL if
+ * it has none. Returns the address of the sample.
  */
 u64 sft_record_path(const struct sft_stream *s, u32 flags, const struct pt_regs *at,
 		    const struct pt_regs *regs)

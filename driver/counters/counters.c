@@ -26,7 +26,7 @@
 
 struct sft_counters sft_counters;
 
-/* Last value seen of each counter, on each CPU. */
+/* Value of each counter when it was last read, on each CPU. */
 static DEFINE_PER_CPU(u64 [SIFIVE_TRACE_MAX_COUNTERS], seen);
 
 /* Last values of the previous set of counters, while it is being replaced. */
@@ -37,8 +37,8 @@ static DEFINE_PER_CPU(u64 [SIFIVE_TRACE_MAX_COUNTERS], seen_before);
  * @c:		the counter
  * @value:	start value
  * @error:	error from firmware
- * @why:	why the counter stopped, or NULL
- * @ours:	the counter runs and no other user has restarted it
+ * @why:	reason why the counter no longer counts, or NULL
+ * @ours:	no other user has stopped or restarted the counter
  */
 struct request {
 	const struct sft_counter *c;
@@ -131,7 +131,8 @@ static void note_here(void *arg)
 /*
  * Whether a counter is still running undisturbed. A counter that another user has restarted is
  * below its last value, or about half its range above that value, because perf starts counters
- * there. A firmware counter is only read, because OpenSBI does not refuse to start a running one.
+ * there. sft_sbi_runs() does not work for firmware counters, because OpenSBI lets a running one
+ * be started, so these are only read.
  */
 static void check_here(void *arg)
 {
@@ -187,7 +188,7 @@ static void release_on(unsigned int cpu, const struct sft_counter *c)
 		smp_call_function_single(cpu, release_here, &r, 1);
 }
 
-/* Return why a counter does not count, or NULL if it does. */
+/* Return the reason why a counter has stopped counting, or NULL if it is counting. */
 static const char *check_on(unsigned int cpu, const struct sft_counter *c)
 {
 	struct request r = { .c = c };

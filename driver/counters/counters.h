@@ -35,7 +35,7 @@ struct tracepoint;
  * @flags:	SIFIVE_TRACE_EVENT_*
  * @counter:	counter number in user mode
  * @width:	width in bits
- * @turn:	the turn in which it counts the event, or SFT_ALWAYS
+ * @turn:	the turn in which the counter counts the event, or SFT_ALWAYS
  */
 struct sft_counter {
 	unsigned long index;
@@ -54,21 +54,21 @@ struct sft_counter {
  * @cpus:	CPUs on which the session has counters
  * @per_thread:	joined threads have per-thread counts
  * @mask:	user-visible counters: bit n is counter n, bit 1 the timestamp
- * @sampled:	the bit of the event that samples count, or 0 if there is none
- * @firmware:	firmware counters, which have no CSR
+ * @sampled:	mask with the bit of the event that only samples count, or 0 if there is none
+ * @firmware:	mask of the firmware counters, which have no CSR
  * @index:	SBI index of each firmware counter, by counter
- * @lost:	counters that stopped counting on some CPU
+ * @lost:	mask of the counters that have stopped counting on some CPU
  * @unreported:	reason for the first loss since the last report, or NULL
  * @unreported_counter: the counter that was lost first
  * @unreported_hart: hart id of the counter that was lost first
  * @event:	event of each counter, by counter
  * @taken:	counters that were taken from firmware or perf
- * @count:	entries in @taken
+ * @count:	number of entries in @taken
  * @turns:	number of turns that events take, or 0 if each event has its own counter
  * @turn_ns:	running time of a turn in nanoseconds
- * @turning:	counters of events that take turns
+ * @turning:	mask of the counters whose events take turns
  * @turned:	events that take turns, with their counters
- * @turned_count: entries in @turned
+ * @turned_count: number of entries in @turned
  */
 struct sft_counters {
 	struct cpumask cpus;
@@ -94,14 +94,14 @@ struct sft_counters {
 /**
  * struct sft_choice - an assignment of counters to events
  * @cpus:	CPUs to count on
- * @known:	counters that have a CSR and that firmware provides
- * @readable:	counters that firmware delegates on all of @cpus
+ * @known:	mask of the counters that have a CSR and that firmware provides
+ * @readable:	mask of the counters that firmware delegates on all of @cpus
  * @index:	SBI index of each counter, by counter
  * @info:	SBI counter_info of each counter, by counter
  * @want:	requirements of each event, and the counter chosen for it
- * @possible:	counters that can count each event, or 0 if the event needs none
+ * @possible:	mask of the counters that can count each event, or 0 if the event needs none
  * @count:	index of the last event that needs a counter, plus 1
- * @turns:	number of turns that events take, or 0 if each has its own counter
+ * @turns:	number of turns that events take, or 0 if each event has its own counter
  */
 struct sft_choice {
 	const struct cpumask *cpus;
@@ -119,7 +119,7 @@ struct sft_choice {
  * struct sft_sampling - records that the kernel writes
  * @set:	the SAMPLING request; sampling is off if interval and period are 0
  * @on:		the capture is running and the harts' streams have started
- * @full:	encoders whose sinks have no room for records, because the reader is too slow
+ * @full:	mask of the encoders whose sinks have no room for records: the reader is too slow
  */
 struct sft_sampling {
 	struct sifive_trace_sampling set;
@@ -172,7 +172,7 @@ struct sft_processes {
  * @processes:	the processes whose threads are followed
  * @own:	per-thread counts are enabled
  * @on_exec:	sampling begins at a followed thread's execve()
- * @of:		generation of the events, 0 until it is known
+ * @of:		generation of the events, or 0 if not known yet
  * @list:	events created so far
  * @cpus:	CPUs for which events are being created
  */
@@ -187,7 +187,7 @@ struct sft_following {
 	cpumask_var_t cpus;
 };
 
-/* Maximum number of probes that are added and removed together. */
+/* Maximum number of probes in one call that adds or removes probes. */
 #define SFT_PROBES	4
 
 /**
@@ -205,7 +205,7 @@ struct sft_probe {
 /**
  * struct sft_probes - processes that START records; changes only while nothing is recorded
  * @processes:	the processes that START records, or NULL
- * @ids:	pid namespace of the recorded thread ids: that of START's caller, or NULL
+ * @ids:	pid namespace of START's caller, which determines recorded thread ids, or NULL
  */
 struct sft_probes {
 	struct sft_pids *processes;
@@ -281,7 +281,7 @@ int sft_choose_turns(struct sft_choice *ch, u32 *failed, struct sft_why *why);
 /**
  * struct sft_turn - the turns of a thread, or of a hart
  * @period:	number of the current turn and round: its lower bits are the turn
- * @left:	nanoseconds left of the turn, or 0 if it has not begun
+ * @left:	nanoseconds left in the turn, or 0 if the turn has not begun
  */
 struct sft_turn {
 	u64 period;

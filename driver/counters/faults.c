@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Page faults. perf's software events report the faults that the kernel has handled; a major fault
- * required a disk read. Each CPU has one event for minor and one for major faults. perf takes its
- * own locks and the CPU hotplug lock when it creates or releases events, so the driver does this
- * without the system's lock, and after a CPU has come online rather than during its hotplug.
+ * required a disk read. Each CPU has one event for minor faults and one for major faults. perf
+ * takes its own locks and the CPU hotplug lock when it creates or releases events, so the driver
+ * does this without the system's lock, and after a CPU has come online rather than during its
+ * hotplug.
  */
 
 #include <linux/cpu.h>
@@ -16,8 +17,8 @@
 
 /**
  * struct faults - the events of a CPU
- * @event:	events of minor and of major faults
- * @offline:	number of times that the CPU went offline, which ends events
+ * @event:	perf events for minor faults and for major faults
+ * @offline:	number of times that the CPU went offline, which ends its events
  * @made:	value of @offline when the events were created
  */
 struct faults {
@@ -105,7 +106,9 @@ static int add(unsigned int cpu, perf_overflow_handler_t handler)
 	return 0;
 }
 
-/* @handler is called for each fault in user mode. Called without the system's lock. */
+/*
+ * Report each fault in user mode to @handler, on all online CPUs. Called without the system's lock.
+ */
 int sft_faults_add(perf_overflow_handler_t handler, struct sft_why *why)
 {
 	unsigned int cpu;

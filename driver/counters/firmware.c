@@ -33,7 +33,7 @@ static struct sbiret get_info(unsigned long index)
 			 index, 0, 0, 0, 0, 0);
 }
 
-/* Whether the counter exists, hardware or firmware. */
+/* Whether there is a hardware or firmware counter with this index. */
 bool sft_sbi_exists(unsigned long index)
 {
 	return !get_info(index).error;
@@ -170,8 +170,8 @@ static __always_inline bool read_counter(const unsigned int n, u64 *value)
 }
 
 /*
- * Read a counter of this CPU; returns false if firmware does not delegate it. The CSR number is
- * encoded in the instruction.
+ * Read a counter of this CPU; returns false if firmware does not delegate it. An instruction
+ * contains the number of its CSR, so each counter needs its own.
  */
 bool sft_csr_read(u32 counter, u64 *value)
 {

@@ -121,7 +121,7 @@ int sft_instruction_prepare(struct sft_why *why)
 	check_trace_callback_type_sched_process_fork(forked);
 	check_trace_callback_type_sched_process_exec(executed);
 	ret = sft_probes_add(probes, ARRAY_SIZE(probes), why);
-	/* The session may have ended in the meantime. */
+	/* The session may have ended while the system's lock was not held. */
 	schedule_work(&unprobe_work);
 	return ret;
 }

@@ -158,8 +158,8 @@ static void switched(struct perf_event *event, struct perf_sample_data *data,
 }
 
 /*
- * Take the running thread's counts since its last sample, by counter; returns false if they are
- * unknown. Called with interrupts disabled.
+ * Copy the running thread's counts since its last sample to @count, by counter, and reset them.
+ * Returns false if they are unknown. Called with interrupts disabled.
  */
 bool sft_own_take(u64 *count)
 {

@@ -66,8 +66,9 @@ static unsigned long *mask_of(struct perf_event *event)
 }
 
 /*
- * A PMU with riscv_pmu_start() is embedded in a struct riscv_pmu. If the mask in it equals
- * firmware's counters, the struct is the SBI driver's and is laid out as in this kernel's headers.
+ * A PMU with riscv_pmu_start() is embedded in a struct riscv_pmu. If the mask there contains
+ * exactly firmware's counters, the struct is the SBI driver's, with the layout of this kernel's
+ * headers.
  */
 static bool is_sbi_driver(struct perf_event *event)
 {
@@ -183,7 +184,7 @@ bool sft_perf_fixed_for_all(const struct perf_event *event)
 /* ---- struct perf_event ------------------------------------------------------- */
 
 /*
- * Whether an event of the calling thread is on this CPU. Called with interrupts
+ * Whether an event of the calling thread is scheduled in on this CPU. Called with interrupts
  * disabled.
  */
 bool sft_perf_active(const struct perf_event *event)
@@ -215,7 +216,7 @@ bool sft_perf_cpu_gone(const struct perf_event *event)
 }
 
 /*
- * Return what a sampling event has counted since this function's last call. Called by the
+ * Return what a sampling event has counted since the previous call for that event. Called by the
  * event's handler, after perf has read the counter.
  */
 u64 sft_perf_counted(struct perf_event *event)

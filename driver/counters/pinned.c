@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Counters without Sscofpmf. Firmware does not separate their owners, so a pinned kernel perf event
- * on each CPU makes perf itself hold the fixed counter for the session. Firmware then counts cycles
- * and instructions on their fixed counters only. So an event never moves to another counter, but
- * only one event can count cycles, and only one instructions.
+ * Counters without Sscofpmf. Firmware would give the session's fixed counters to perf as well, so
+ * a pinned kernel perf event on each CPU makes perf itself hold the fixed counter for the session.
+ * Firmware then counts cycles and instructions on their fixed counters only. So an event never
+ * moves to another counter, but only one event can count cycles, and only one instructions.
  *
  * Locking: everything here is called with the system locked, even from the callback of a CPU
  * that goes offline, which holds the CPU hotplug lock. Creating an event takes the hotplug lock
@@ -26,7 +26,7 @@ static DEFINE_PER_CPU(struct perf_event * [SFT_INSTRET + 1], pinned);
 /**
  * struct look - a check of an event on the event's CPU
  * @c:		counter of the event
- * @counts:	the event counts on that counter
+ * @counts:	the event is counting on that counter
  */
 struct look {
 	const struct sft_counter *c;
@@ -42,7 +42,7 @@ static void look_here(void *arg)
 	look->counts = e && sft_perf_counts_on(e, look->c->index);
 }
 
-/* Whether the event of a counter counts on that counter. */
+/* Whether a counter's perf event is counting on that counter. */
 bool sft_pinned_counts(unsigned int cpu, const struct sft_counter *c)
 {
 	struct look look = { .c = c };

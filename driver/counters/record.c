@@ -40,8 +40,8 @@ static void put_definition(const struct sft_stream *s,
 }
 
 /*
- * Write a header, and set the previous values as the header defines them; @now holds the counters,
- * by number.
+ * Write a header, and set the previous values as the header defines them. @now contains the
+ * counters' values, by number.
  */
 void sft_record_header(struct sft_stream *s, const u64 *now)
 {
@@ -119,7 +119,7 @@ void sft_record_word(const struct sft_stream *s, u64 value)
 		put16(s, upper >> 16);
 }
 
-/* Before a record: write a header if one is due. @now holds the counters, by number. */
+/* Called before a record is written: write a header if one is due. @now: as above. */
 void sft_record_repeat(struct sft_stream *s, const u64 *now)
 {
 	if (!s->interval)
@@ -129,7 +129,7 @@ void sft_record_repeat(struct sft_stream *s, const u64 *now)
 	s->left--;
 }
 
-/* @now holds the counters, by number. */
+/* Write a sample. @now: as above. */
 void sft_record_isr(struct sft_stream *s, u64 pc, const u64 *now)
 {
 	unsigned long mask = s->mask;

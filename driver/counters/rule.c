@@ -39,8 +39,8 @@ static void close_here(void *unused)
 }
 
 /*
- * Access to fixed counters has been revoked on these CPUs. Restore it if the setting
- * allows access for everyone, then check the setting again, because it may have changed.
+ * Called for CPUs on which access to fixed counters has been revoked. Restore access if the setting
+ * allows it for everyone, then check the setting again, because it may have changed.
  */
 void sft_rule_restore(const struct cpumask *cpus)
 {

@@ -245,7 +245,7 @@ static void release_left(struct work_struct *work)
 
 static DECLARE_WORK(release_work, release_left);
 
-/* Keep @event, unless it is an error. */
+/* Add @event to the list of events created so far, unless it is an error pointer. */
 static int keep(struct sft_following *to, struct perf_event *event)
 {
 	struct follower *f;
@@ -263,7 +263,7 @@ static int keep(struct sft_following *to, struct perf_event *event)
 	}
 	f->event = event;
 	list_add(&f->node, &to->list);
-	/* An event that had already lost its counter does not stop the others. */
+	/* When events are re-created, those that find no counter do not end sampling. */
 	return sft_perf_failed(f->event) && !to->flags ? -EBUSY : 0;
 }
 
@@ -318,7 +318,7 @@ static struct task_struct **get_threads(struct task_struct *process, unsigned in
 		rcu_read_unlock();
 		if (*count <= room)
 			return task;
-		/* The process has created many threads in the meantime. */
+		/* The process has created many threads since they were counted. */
 		while (room--)
 			put_task_struct(task[room]);
 		kvfree(task);
@@ -357,7 +357,7 @@ static int follow_threads(struct sft_following *to)
 	return ret;
 }
 
-/* End per-thread counts. */
+/* Stop per-thread counting. */
 static void unfollow_switches(void)
 {
 	if (list_empty(&switches))
@@ -368,8 +368,9 @@ static void unfollow_switches(void)
 }
 
 /*
- * With per-thread counts, called before the first sample. Counts on the CPUs of the capture are
- * assigned to threads, but threads can exit on any CPU.
+ * Called before the first sample if there are per-thread counts: create an event on each online
+ * CPU. Only counts on the CPUs of the capture are assigned to threads, but threads can exit on any
+ * CPU.
  */
 static int follow_switches(struct sft_following *to)
 {
@@ -421,8 +422,8 @@ static int explain(int err, struct sft_why *why)
 
 /*
  * Create the sampling events after START, or re-create them after system sleep or hotplug if the
- * setting has @flags. prepare, make and finish run without the system's lock, wanted and adopt with
- * it.
+ * setting has @flags. sft_sampling_prepare(), _make() and _finish() are called without the system's
+ * lock, sft_sampling_wanted() and _adopt() with it.
  */
 int sft_sampling_prepare(struct sft_following *to, u32 flags, bool on_exec)
 {
@@ -435,7 +436,7 @@ int sft_sampling_prepare(struct sft_following *to, u32 flags, bool on_exec)
 		sft_sampling_finish(to);
 		return -ENOMEM;
 	}
-	/* The previous events keep sampling until then. */
+	/* The previous events keep sampling until they have been released. */
 	flush_work(&release_work);
 	return 0;
 }
@@ -478,8 +479,8 @@ int sft_sampling_make(struct sft_following *to)
 }
 
 /*
- * Called when the events exist, or creation failed with @err. If sampling has ended in the
- * meantime, another START will create new ones.
+ * Called when the events exist, or creation failed with @err. If sampling has ended since creation
+ * began, the events are not used: another START will create new ones.
  */
 int sft_sampling_adopt(struct sft_following *to, int err, struct sft_why *why)
 {
@@ -551,7 +552,7 @@ void sft_sampling_rewind(void)
 		per_cpu_ptr(&harts, cpu)->begun = false;
 }
 
-/* Set the sampling of the following captures. */
+/* Set up sampling for the captures that follow. */
 int sft_sampling_set(struct sifive_trace_sampling *arg, struct sft_why *why)
 {
 	int ret = sft_sampling_valid(arg, why);
@@ -575,7 +576,7 @@ int sft_sampling_own(const struct sft_pids *processes, struct sft_why *why)
 }
 
 /*
- * Before the setting changes: check that perf can create the event and has a counter
+ * Called before the setting changes: check that perf can create the event and has a counter
  * for it on this CPU.
  */
 int sft_sampling_try(const struct sifive_trace_sampling *set,
@@ -676,8 +677,8 @@ void sft_sampling_cpu_offline(unsigned int cpu)
 }
 
 /*
- * Called after a CPU came online: its stream continues with a header, and perf samples it again,
- * after a pause if there is one.
+ * Called after a CPU came online: its stream continues with a header. During a pause, the stream
+ * continues when the pause ends.
  */
 void sft_sampling_cpu_online(struct sft_encoder *e)
 {

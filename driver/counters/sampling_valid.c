@@ -20,7 +20,7 @@
 #define PERIOD_MIN	10000
 #define PERIOD_MIN_USER	1000
 
-/* perf encodes other kinds of event in the upper bits of a raw event's data. */
+/* perf uses the upper bits of a raw event's data to encode other kinds of events. */
 #define RAW_BITS	48
 
 /*

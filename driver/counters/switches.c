@@ -28,7 +28,7 @@
  * @owner:	the component with the sink of this stream
  * @on:		records are written
  * @unseen:	other harts write records, but this one does not
- * @gap:	BEGIN precedes the next record: records were lost, or the stream begins
+ * @gap:	BEGIN must precede the next record: records were lost, or the stream begins
  * @running:	id of the session's thread that is running here, or 0 if none
  * @pid:	global id of that thread at the time of recording
  * @written:	records since CONFIG
@@ -379,7 +379,7 @@ bool sft_switches_undo(const struct sifive_trace_switches *arg)
 	return false;
 }
 
-/* Set the records of the following captures. */
+/* Set up the records of context switches for the captures that follow. */
 int sft_switches_set(const struct sifive_trace_switches *arg, struct sft_why *why)
 {
 	if (arg->channel != SIFIVE_TRACE_SWITCHES_OFF &&
@@ -449,9 +449,9 @@ static bool begins_on(unsigned int cpu)
 }
 
 /*
- * Set whether CPUs whose streams do not begin count the threads that run on them unrecorded.
- * Called before any stream begins. CPUs whose streams begin must not count before that, because a
- * single such count makes all times uncertain.
+ * Set whether CPUs whose streams do not begin count the switches that they do not record. Called
+ * before any stream begins. CPUs whose streams are about to begin must not count, because a single
+ * unrecorded switch makes all times uncertain.
  */
 static void set_unseen(bool on)
 {

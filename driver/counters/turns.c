@@ -27,7 +27,7 @@
  * struct here - the turn on a CPU; accessed only on that CPU, with interrupts disabled
  * @timer:	timer that ends the turn
  * @now:	turns of the running thread or hart, or NULL if no thread of the session is running
- * @offset:	offsets that are added to the counters, by counter, or NULL if there are none
+ * @offset:	offsets that the running thread adds to the counters, by counter, or NULL if none
  * @counting:	the turn whose events the counters count, or NO_TURN
  * @hart:	the turns of the hart's own counts
  */
@@ -41,7 +41,7 @@ struct here {
 
 static DEFINE_PER_CPU(struct here, here);
 
-/* Return the turn: the lower bits of a period's number. */
+/* Return a period's turn: the lower bits of the period's number. */
 static u32 turn_of(u64 period)
 {
 	return period & (BIT(SIFIVE_TRACE_TURN_BITS) - 1);
@@ -160,7 +160,10 @@ void sft_turns_begin(struct sft_turn *own, const u64 *offset)
 	hrtimer_start(&h->timer, ns_to_ktime(left), HRTIMER_MODE_REL_PINNED_HARD);
 }
 
-/* Called when the thread of sft_turns_begin() stops running here, with interrupts disabled. */
+/*
+ * Called when the thread for which sft_turns_begin() was called stops running here, with interrupts
+ * disabled.
+ */
 void sft_turns_end(void)
 {
 	struct here *h = this_cpu_ptr(&here);
@@ -169,9 +172,9 @@ void sft_turns_end(void)
 	if (!h->now)
 		return;
 	left = ktime_to_ns(hrtimer_get_remaining(&h->timer));
-	/* The timer's function runs only on this CPU. */
+	/* This cannot deadlock, because the timer's function runs only on this CPU. */
 	hrtimer_cancel(&h->timer);
-	/* Otherwise the turn of a thread that always runs for a shorter time would never end. */
+	/* Otherwise the timer might never fire for a thread that runs only for very short times. */
 	if (left < LEAST_NS) {
 		next(h);
 		left = 0;

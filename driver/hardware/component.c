@@ -59,7 +59,8 @@ static_assert(TR_SINK_FUNNEL == (int)SIFIVE_TRACE_SINK_FUNNEL);
 
 /*
  * Whether a component's registers can be accessed. An encoder can lose power when its hart is
- * offline. A stream has ended if its hart is offline, or is going offline or coming online.
+ * offline. While a hart goes offline or comes online, its encoder's stream has ended, although
+ * cpu_online() can be true.
  */
 bool sft_component_reachable(const struct sft_component *c)
 {
@@ -136,8 +137,9 @@ int sft_component_set(struct sft_component *c, u32 bit, const char *name,
 }
 
 /*
- * Registers that only the driver changes, and the bits that it owns in each. It does not use the
- * triggers, but a program can set them, and a trigger can stop a trace: they are cleared.
+ * Registers that only the driver changes, and the bits that it owns in each. The driver does not
+ * use triggers. It clears them (@unused), because a program can set them, and a trigger can stop a
+ * trace.
  */
 static const struct {
 	u32 offset;
@@ -168,9 +170,7 @@ static bool is_watched(const struct sft_component *c, unsigned int i)
 	       (!watched[i].sink || c->kind != SIFIVE_TRACE_SINK_FUNNEL);
 }
 
-/*
- * After programming, save the registers' values. Unimplemented fields read back as 0.
- */
+/* Called after programming: save the registers' values. Unimplemented fields read back as 0. */
 void sft_component_programmed(struct sft_component *c)
 {
 	unsigned int i;
@@ -217,7 +217,7 @@ const char *sft_component_changed(const struct sft_component *c, bool stopped)
 	return NULL;
 }
 
-/* Disable everything. Returns false if the component remains active. */
+/* Clear the control register. Returns false if the component remains active. */
 bool sft_component_deactivate(struct sft_component *c)
 {
 	sft_component_control(c, 0);

@@ -23,8 +23,8 @@ struct cpumask;
 struct sft_component;
 
 /*
- * A reading of a clock: the clock showed @time, in ticks, at most @within
- * nanoseconds before or after CLOCK_MONOTONIC @ns.
+ * A reading of a clock: when CLOCK_MONOTONIC was @ns, give or take @within
+ * nanoseconds, the clock showed @time, in ticks.
  */
 struct sft_sample {
 	u64 time;
@@ -42,11 +42,11 @@ struct sft_sample {
  * @size:	size of the sink in bytes
  * @reserved:	@data maps the device's memory-region
  * @region:	memory-region of the device
- * @encoders:	indexes of the encoders routed to it
- * @src_bits:	width of SRC in those encoders' messages
+ * @encoders:	mask of the encoders routed to the sink, by index
+ * @src_bits:	width of SRC in those encoders' messages, in bits
  * @stopped_wp:	write pointer at the last stop, as an offset into @data
  * @wrapped:	wrapped bit at the last stop
- * @skip:	length of the partial message at the oldest end of a stopped ring
+ * @skip:	length in bytes of the partial message at the oldest end of a stopped ring
  * @closed:	instruction trace ended its encoder's stream before the sink was
  *		full
  * @sum:	checksum of the sink's bytes when hibernation began
@@ -76,13 +76,13 @@ struct sft_sink {
 };
 
 /*
- * Message syntax, as far as the driver depends on it: the maximum length, and the
- * bits that mark the last byte.
+ * What the driver assumes about messages: their maximum length in bytes, and the
+ * bits that mark a message's last byte.
  */
 #define SFT_MESSAGE_MAX	38
 #define SFT_MESSAGE_END	GENMASK(1, 0)
 
-/* Maximum number of bytes of Error messages, one for each source of a sink. */
+/* Maximum length in bytes of an Error message, and of one from each source of a sink. */
 #define SFT_ERROR_MAX	5
 #define SFT_ERRORS_MAX	(SIFIVE_TRACE_MAX_ENCODERS * SFT_ERROR_MAX)
 
@@ -92,12 +92,12 @@ struct sft_sink {
 /* A component that takes longer than this for any operation is broken. */
 #define SFT_TIMEOUT_US	100000
 
-/* Registers that only the driver changes; component.c names them. */
+/* Number of registers that only the driver changes; component.c lists them. */
 #define SFT_WATCHED	11
 
 /**
  * struct sft_position - a position in a sink
- * @wp:		write pointer, offset into its data
+ * @wp:		write pointer, as an offset into the sink's data
  * @wrapped:	the sink has wrapped: the oldest byte is at @wp
  */
 struct sft_position {
@@ -105,7 +105,7 @@ struct sft_position {
 	bool wrapped;
 };
 
-/* Bytes compared to detect that a ring has wrapped again; a few messages' worth. */
+/* Number of bytes that are compared to detect that a ring has wrapped again: a few messages. */
 #define SFT_NEWEST	64
 
 /**
@@ -161,9 +161,9 @@ struct sft_component {
  * struct sft_tested - an encoder's messages as observed by the last CONFIG
  * @silent:	there were no messages, although the sink had room
  * @ts_channels: registers 16-31 repeat 0-15 with a timestamp
- * @registers:	stimulus registers that produced messages, or 0 if none was observed
- * @ts_registers: registers whose messages had timestamps
- * @channel:	channel in the messages, by register
+ * @registers:	mask of the stimulus registers that produced messages; 0 if none was observed
+ * @ts_registers: mask of the registers whose messages had timestamps
+ * @channel:	channel in the messages of each register
  */
 struct sft_tested {
 	bool silent;
@@ -209,8 +209,8 @@ struct sft_encoder {
  * @flags:	SIFIVE_TRACE_CONFIG_*
  * @kind:	kind of the capture's sinks
  * @prescale:	value for tsPrescale
- * @channels:	enabled stimulus registers
- * @encoders:	indexes of the selected encoders
+ * @channels:	mask of the enabled stimulus registers
+ * @encoders:	mask of the selected encoders, by index
  * @instruction: instruction trace
  * @exposed:	a program has turned on instruction trace, or records contain addresses of the
  *		kernel or of other users' processes: the session's user may not read the sinks

@@ -16,8 +16,8 @@
 #define SYNC_BYTES_MAX		5
 
 /*
- * The most that an encoder writes to its own sink between the check for room
- * and the writes of its control register.
+ * Maximum number of bytes that an encoder writes to its own sink between the check
+ * for room and the last write to its control register.
  */
 #define MARGIN	1024
 
@@ -110,7 +110,7 @@ u32 sft_instruction_stimulus(const struct sft_capture *cap)
 	       (cap->instruction.mode ? BIT(SIFIVE_TRACE_INSTRUCTION_OWNER) : 0);
 }
 
-/* Return the fields of the control register that instruction trace needs, all but the mode. */
+/* Return the control register's fields for instruction trace, except the mode. */
 u32 sft_instruction_control(const struct sft_capture *cap)
 {
 	const struct sifive_trace_instruction *i = &cap->instruction;

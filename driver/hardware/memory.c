@@ -17,9 +17,7 @@
 #include "compat.h"
 #include "hardware.h"
 
-/*
- * Number of buffers across a 4 GiB boundary to hold while looking for one that does not cross one.
- */
+/* Maximum number of unsuitable buffers to hold while looking for a suitable one. */
 #define ALLOCATE_TRIES	4
 
 /* A trace must not expose the memory's previous contents. */
@@ -192,7 +190,7 @@ static int check_region(struct sft_sink *s, const struct reserved_mem *region,
 		return sft_fail(why, -ENOMEM,
 				"%s: %zu bytes requested, but its memory-region has at most %llu",
 				sft_name(s->owner), s->size, sft_memory_most(region));
-	/* The range below the boundary may be smaller than the range above it. */
+	/* Use the range above the boundary if the one below it is too small. */
 	if (crosses(s))
 		s->address = round_up(s->address, SZ_4G);
 	if (s->address + s->size > region->base + region->size)
@@ -227,7 +225,7 @@ static bool fits(const struct sft_sink *s, u64 reach)
 	return !crosses(s) && s->address + s->size - 1 <= reach;
 }
 
-/* Hold an unsuitable buffer while looking for another one. */
+/* Allocate a buffer. Hold an unsuitable one while looking for another. */
 static int try_allocate(struct sft_sink *s, u64 reach, unsigned int tries)
 {
 	struct device *dev = s->owner->dev;

@@ -21,10 +21,10 @@
 
 #define MEASURE_US	5000
 
-/* Number of reads of a time; the fastest one is used. */
+/* Number of times that a clock is read; the fastest read is used. */
 #define SAMPLE_TRIES	4
 
-/* Maximum number of reads, in case tsUpper is broken and never becomes stable. */
+/* Maximum number of attempts at one read, in case tsUpper is broken and never becomes stable. */
 #define READ_TRIES	4
 
 u32 sft_timestamp_type(const struct sft_component *c)
@@ -44,7 +44,7 @@ static bool has_clock(const struct sft_component *c)
 	return type >= TR_TS_TYPE_EXTERNAL && type <= TR_TS_TYPE_CORE;
 }
 
-/* Return the prescales that an active component's unit implements, bit n for value n. */
+/* Return a mask of the prescales that an active component's unit implements, bit n for value n. */
 u32 sft_timestamp_prescales(struct sft_component *c)
 {
 	u32 value, held = BIT(0);
@@ -127,8 +127,8 @@ u64 sft_timestamp_read(const struct sft_component *c)
 }
 
 /*
- * Read a unit's time, and the kernel's time at most the returned number of nanoseconds
- * later.
+ * Read a unit's time, then the kernel's time. Returns the maximum number of nanoseconds
+ * between the two reads.
  */
 static u64 read_time(const struct sft_component *c, u64 *time, ktime_t *now)
 {
@@ -185,7 +185,7 @@ void sft_timestamp_sample(const struct sft_sink *s, struct sft_sample *to)
 		to->ns = ktime_to_ns(now);
 		to->within = within;
 	}
-	/* The kernel's clock advances in steps of at least this size. */
+	/* The kernel's clock advances in steps of a timebase tick. */
 	to->within += DIV_ROUND_UP(NSEC_PER_SEC, riscv_timebase);
 }
 

@@ -148,7 +148,7 @@ int sft_topology_reserve(struct device *dev)
 }
 
 /*
- * Nothing may use the hardware while components change: adding one renumbers
+ * Add a component. Nothing may use the hardware meanwhile, because adding one renumbers
  * the encoders, and removing one may remove its sink.
  */
 static void add(struct sft_component *c, struct list_head *list)
