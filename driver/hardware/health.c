@@ -113,7 +113,7 @@ static void note_change(struct sft_component *c, const char *name)
 	}
 }
 
-/* Turn off instruction trace that a program has turned on. */
+/* Whether a program has changed the instruction mode since the last check; it has been restored. */
 static bool has_meddled(struct sft_component *c, const struct changes *found)
 {
 	if (c->is_encoder && to_encoder(c)->meddled) {
@@ -123,7 +123,10 @@ static bool has_meddled(struct sft_component *c, const struct changes *found)
 	return found->instruction;
 }
 
-/* A full or failed sink clears its own component's enable bit. */
+/*
+ * Check whether a component's registers were changed from outside. A full or failed sink also
+ * clears its own component's enable bit.
+ */
 static void check_changed(struct sft_component *c)
 {
 	struct changes found;
@@ -201,7 +204,7 @@ static struct sft_component *failed_funnel(void)
 	return found;
 }
 
-/* Return the component nearest to a sink that has reported an error, or NULL if none. */
+/* Of the components that have reported an error, return the one nearest to a sink, or NULL. */
 const struct sft_component *sft_health_failed(void)
 {
 	struct sft_component *f = failed_funnel();
@@ -230,7 +233,7 @@ void sft_health_start(void)
 			sft_component_clear(&e->c);
 }
 
-/* Called when another capture starts. */
+/* Discard all reports. */
 void sft_health_clear(void)
 {
 	struct sft_component *f;

@@ -18,7 +18,7 @@
 /**
  * struct refusal - a device that one of our probes has rejected
  * @node:	entry in refusals
- * @driver:	the driver, one of ours
+ * @driver:	the driver whose probe has failed
  * @device:	the device's name: the device itself may be gone
  * @why:	the reason
  */
@@ -62,7 +62,7 @@ static void remember(struct device *dev, struct va_format *why)
 }
 
 /*
- * Report why a probe fails, to the kernel log and sysfs. @fmt has no newline. Returns
+ * Report in the kernel log and in sysfs why a probe fails. @fmt has no newline. Returns
  * @err, for use in a return statement.
  */
 int sft_refuse(struct device *dev, int err, const char *fmt, ...)
@@ -82,8 +82,8 @@ int sft_refuse(struct device *dev, int err, const char *fmt, ...)
 }
 
 /*
- * Called at the end of a probe. A failure without an explanation is reported by its
- * number. Returns @err, for use in a return statement.
+ * Called at the end of a probe. A failure that sft_refuse() has not explained is reported
+ * by its number. Returns @err, for use in a return statement.
  */
 int sft_probed(struct device *dev, int err)
 {

@@ -40,7 +40,7 @@ static u64 sram_size(struct sft_component *c)
 	return (u64)round_down(sft_read(c, TR_SINK_WP), sink_word(c)) + sink_word(c);
 }
 
-/* The copy takes a long time, so let other tasks run. */
+/* Copy in steps, and let other tasks run between them. */
 static void copy(void *to, const void *from, size_t count)
 {
 	size_t step;
@@ -53,8 +53,8 @@ static void copy(void *to, const void *from, size_t count)
 }
 
 /*
- * Set size and memory of a sink whose kind and owner are set; the owner is active and
- * idle. @wanted: size of SBA memory; the size of SRAM is fixed.
+ * Set the size and memory of a sink whose kind and owner are set. The owner must be active
+ * and idle. @wanted: size of SBA memory in bytes; the size of SRAM is fixed.
  */
 int sft_sink_take(struct sft_sink *s, size_t wanted, struct sft_why *why)
 {
@@ -127,9 +127,7 @@ static bool has_ended(const struct sft_sink *s)
 	return s->owner->is_encoder && to_encoder(s->owner)->ended;
 }
 
-/*
- * Start at the beginning of the buffer; an ended stream is reset when it is restored.
- */
+/* Start at the beginning of the buffer. An ended stream is set up only when it continues. */
 int sft_sink_program(struct sft_sink *s, struct sft_why *why)
 {
 	s->stopped_wp = 0;
@@ -293,7 +291,7 @@ static size_t put_words(const struct sft_sink *s, u8 to[SFT_ERRORS_MAX])
 	return whole;
 }
 
-/* Whether a stopped sink in memory can continue after Error messages. */
+/* Check that a stopped sink in memory has room for Error messages, and for more after them. */
 int sft_sink_check_room(const struct sft_sink *s, struct sft_why *why)
 {
 	u8 errors[SFT_ERRORS_MAX];
@@ -305,7 +303,7 @@ int sft_sink_check_room(const struct sft_sink *s, struct sft_why *why)
 			sft_name(s->owner));
 }
 
-/* Prepare a stopped sink in memory, which has room, to continue after missing data. */
+/* Append Error messages to a stopped sink in memory, which has room, and let it continue. */
 int sft_sink_interrupt(struct sft_sink *s, struct sft_why *why)
 {
 	u8 errors[SFT_ERRORS_MAX];
@@ -320,7 +318,7 @@ int sft_sink_interrupt(struct sft_sink *s, struct sft_why *why)
 	return has_ended(s) ? 0 : sft_sink_restore(s, why);
 }
 
-/* Unlike the data, the write pointer of an SRAM can be read while the component writes. */
+/* The write pointer of an SRAM, unlike its data, can be read while the component writes. */
 bool sft_sink_wrapped(const struct sft_sink *s)
 {
 	return is_running(s) ? read_position(s).wrapped : s->wrapped;

@@ -60,7 +60,7 @@ static int start_timestamp(struct sft_encoder *e, struct sft_why *why)
 	return 0;
 }
 
-/* Restart the encoders' clocks at 0. */
+/* Record that the clocks of these encoders, and so of their sinks, have restarted. */
 static void restart_clocks(u64 encoders)
 {
 	struct sft_capture *cap = &sft_hw.capture;
@@ -248,7 +248,7 @@ static bool has_no_room(void)
 	return true;
 }
 
-/* Whether a stopped capture may start. */
+/* Check that a stopped capture may start. */
 int sft_capture_may_start(bool rewind, struct sft_why *why)
 {
 	if (sft.sleeping)
@@ -317,7 +317,7 @@ static void finish_stores_here(void *unused)
 	mb();	/* order earlier stores of programs before the stop */
 }
 
-/* A store takes time to reach the encoder and is lost if it arrives after the stop. */
+/* Wait for stores to reach the encoders. A store that arrives after the stop is lost. */
 static void finish_stores(void)
 {
 	struct sft_encoder *e;

@@ -40,7 +40,7 @@ static DEFINE_MUTEX(sink_nodes_lock);
 
 static DECLARE_WAIT_QUEUE_HEAD(pollers);
 
-/* Number of wake-ups, so that a reader does not miss one before it waits. */
+/* Number of wake-ups. A reader waits only if this has not changed since it began to read. */
 static unsigned long wakes;
 
 static void poll_again(struct work_struct *work);
@@ -191,7 +191,7 @@ static bool faulted_in(struct request *r, ssize_t bytes)
 	return r->count;
 }
 
-/* Read, and wait until there is something to read. */
+/* Read. If there is nothing to read yet, wait until there is. */
 static ssize_t read_or_wait(struct file *filp, struct request *r, u64 offset)
 {
 	struct sft_file *file = filp->private_data;

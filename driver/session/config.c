@@ -40,7 +40,7 @@ static int test_encoder(struct sft_encoder *e, struct sft_sink *s)
 	err = sft_capture_stop_funnels(NULL);
 	ret = ret ?: err;
 	sft_sink_stopped(s, !ret);
-	/* After an error nothing is known about the encoder's messages. */
+	/* After an error, nothing is known about the encoder's messages. */
 	if (!ret)
 		sft_selftest_read(e, s);
 	memset(s->data, 0, sft_sink_bytes(s));
@@ -48,7 +48,7 @@ static int test_encoder(struct sft_encoder *e, struct sft_sink *s)
 }
 
 /*
- * Check the format of the encoders' messages before a capture. During the test
+ * Check the format of the encoders' messages before a capture. During the test,
  * encoders drop messages instead of stalling their harts. Errors are ignored:
  * START and STOP report them.
  */
@@ -75,7 +75,7 @@ static void test_encoders(void)
 	cap->instruction = wanted.instruction;
 }
 
-/* Store messages until a sink, written from its beginning, has wrapped. */
+/* Store messages to an empty sink until it has wrapped. */
 static int fill(const struct sft_sink *s, struct sft_why *why)
 {
 	struct sft_encoder *e = sft_topology_encoder(__ffs64(s->encoders));
@@ -114,7 +114,7 @@ static int erase_sram(struct sft_why *why)
 	return ret ?: err ?: sft_capture_reset(why);
 }
 
-/* The caller has checked @config. After an error nothing is configured. */
+/* Configure a capture. The caller has checked @config. After an error, nothing is configured. */
 int sft_capture_config(struct sifive_trace_config *config, struct sft_why *why)
 {
 	struct sft_capture *cap = &sft_hw.capture;

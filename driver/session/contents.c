@@ -6,7 +6,7 @@
 
 #include "session.h"
 
-/* Whether a sink has reached its end: a ring has wrapped, other buffers are full. */
+/* Return the flag of a sink that has reached its end: a ring has wrapped, others are full. */
 static u32 sink_end(const struct sft_sink *s)
 {
 	if (sft_sink_full(s))
@@ -30,7 +30,7 @@ bool sft_capture_full(int sink)
 	return false;
 }
 
-/* Whether a component between an encoder and the sink has reported an error. */
+/* Whether the sink's component, or one that sends to it, has reported an error. */
 static bool has_failed(const struct sft_sink *s)
 {
 	const struct sft_component *c;
@@ -78,7 +78,7 @@ void sft_capture_describe(struct sifive_trace_sink *out)
 	strscpy_pad(out->name, sft_name(s->owner), sizeof(out->name));
 }
 
-/* Report readings of sink number @out->index's clock: at START, and now or at the stop. */
+/* Report readings of the clock of sink number @out->index: at START, and now or at the stop. */
 void sft_capture_describe_clock(struct sifive_trace_sink *out)
 {
 	struct sft_sink *s = &sft_hw.capture.sink[out->index];
@@ -95,7 +95,7 @@ void sft_capture_describe_clock(struct sifive_trace_sink *out)
 	out->time_within = s->stop.within;
 }
 
-/* Return the number of bytes that can be read now. */
+/* Return the number of bytes that a reader of @sink can read now. */
 u64 sft_capture_bytes(int sink)
 {
 	u64 bytes = 0;
@@ -107,7 +107,7 @@ u64 sft_capture_bytes(int sink)
 	return bytes;
 }
 
-/* Return the number of bytes that the sinks can hold. */
+/* Return the size in bytes of @sink, or of all sinks. */
 u64 sft_capture_size(int sink)
 {
 	u64 size = 0;
@@ -119,7 +119,7 @@ u64 sft_capture_size(int sink)
 	return size;
 }
 
-/* Whether a running capture can be read. */
+/* Check that the capture can be read in its current state. */
 int sft_capture_readable(struct sft_why *why)
 {
 	if (sft_hw.capture.running && sft_hw.capture.kind == SIFIVE_TRACE_SINK_SRAM)
@@ -128,8 +128,8 @@ int sft_capture_readable(struct sft_why *why)
 }
 
 /*
- * Copy captured bytes, starting at @offset, sink after sink. Returns the number of
- * bytes, or 0 at the end.
+ * Copy captured bytes of @sink, or of all sinks in order, starting at @offset. Returns the
+ * number of bytes, or 0 at the end.
  */
 ssize_t sft_capture_copy(int sink, void *to, u64 offset, size_t count,
 			 struct sft_why *why)

@@ -23,7 +23,7 @@ int sft_call_info(struct sft_file *file, void *arg, struct sft_why *why)
 	info->sinks = sft_hw.capture.sinks;
 	info->page_size = PAGE_SIZE;
 	info->flags = sft_counters_available();
-	/* These counters need Sscofpmf, which includes the overflow interrupt. */
+	/* Counters that are not pinned need Sscofpmf, which includes the overflow interrupt. */
 	if (info->flags & SIFIVE_TRACE_INFO_COUNTERS)
 		info->flags |= SIFIVE_TRACE_INFO_OVERFLOW;
 	info->ts_width = 0;

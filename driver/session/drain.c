@@ -35,7 +35,7 @@
 #define READER_NS	(5ull * NSEC_PER_SEC)
 
 struct drain *sft_drains;
-static unsigned long interval;	/* between checks, in jiffies */
+static unsigned long interval;	/* interval between checks, in jiffies */
 
 static void look_again(struct work_struct *work);
 static DECLARE_DELAYED_WORK(look_work, look_again);
@@ -90,7 +90,7 @@ static void keep_look(struct drain *d)
 	d->looks++;
 }
 
-/* Account for all unread bytes as lost; @bytes are lost in total. */
+/* Account for all unread bytes as lost. @bytes: total number of lost bytes. */
 static void lose(struct drain *d, u64 bytes)
 {
 	if (!d->missing) {
@@ -174,13 +174,13 @@ static bool is_worth(struct drain *d)
 	       (d->fresh && d->fill >= sft.state.watermark);
 }
 
-/* Return the number of jiffies in which a sink at full speed fills half its ring. */
+/* Return the maximum interval between checks: a sink at full speed then fills half its ring. */
 static unsigned long seldom(const struct sft_sink *s)
 {
 	return clamp_t(unsigned long, s->size / 2 / (FASTEST / HZ), 1, SELDOM);
 }
 
-/* Return the number of jiffies in which the hardware writes an eighth of the ring at its rate. */
+/* Return the interval in which the hardware, at its current rate, writes an eighth of the ring. */
 static unsigned long next_look(const struct drain *d)
 {
 	u64 wanted = (u64)interval * (d->sink->size / 8);
@@ -228,12 +228,12 @@ static void look_again(struct work_struct *work)
 	sft_unlock();
 }
 
-/* Return an upper bound, because a reader can consume bytes at the same time. */
+/* Return an upper bound on the number of unread bytes: a reader may be consuming some. */
 static size_t unread_now(const struct drain *d)
 {
 	size_t oldest = READ_ONCE(d->oldest);
 
-	/* A write pointer read before the position could be behind it. */
+	/* Read the write pointer last, because an earlier value could be behind @oldest. */
 	rmb();
 	return (sft_sink_position(d->sink).wp + d->sink->size - oldest) % d->sink->size;
 }
@@ -252,7 +252,7 @@ static bool is_held(const struct drain *d, size_t unread)
 	       (sft_drain_waited_for(d) || unread > d->sink->size / 8 * HOLD_AT_ONCE);
 }
 
-/* Return the number of microseconds in which a sink at full speed fills 3/4 of its ring. */
+/* Return the minimum number of microseconds until three quarters of a sink's ring are unread. */
 static unsigned long fills_in(const struct drain *d, size_t unread)
 {
 	size_t most = d->sink->size / 4 * 3;
@@ -261,9 +261,9 @@ static unsigned long fills_in(const struct drain *d, size_t unread)
 }
 
 /*
- * Find the encoders whose sinks have no room; sets @held to those whose stores have
- * to wait. Lowers @us if another sink can fill up sooner. Called without the
- * system's lock, while the capture runs.
+ * Return a mask of the encoders whose sinks have no room, and add those whose stores
+ * have to wait to @held. Lower @us if another sink can fill up sooner. Called without
+ * the system's lock, while the capture runs.
  */
 u64 sft_drain_crowded(unsigned long *us, u64 *held)
 {

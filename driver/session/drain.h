@@ -7,12 +7,10 @@
 
 #include "session.h"
 
-/*
- * Distance from the newest byte to the mark: the last words may not be in memory yet.
- */
+/* Distance in bytes from the newest byte to the mark: the last words may not be in memory yet. */
 #define MARK_BEHIND	SZ_1K
 
-/* The widest sink word. */
+/* Maximum size of a sink word in bytes. */
 #define WORD_MAX	32
 
 /* Number of checks whose times are kept. */
@@ -36,23 +34,23 @@
  * @cut:	the unread bytes begin within a message
  * @missing:	bytes were lost that no message reports yet
  * @more:	more bytes were lost than are counted
- * @fresh:	bytes written since the work's previous check
+ * @fresh:	number of bytes written since the work's previous check
  * @moved:	the work's previous check found new bytes
  * @rest:	bytes to return before the unread ones: the rest of a message that did
  *		not fit into a reader's buffer, and messages that report a loss
  * @rest_at:	index of the first byte of @rest to return
  * @rest_end:	index after the last byte of @rest
- * @given:	bytes that read() has returned
+ * @given:	number of bytes that read() has returned
  * @gaps:	number of times that bytes were lost
  * @lost:	number of bytes lost
- * @gap_offset:	bytes returned before the last gap
+ * @gap_offset:	number of bytes returned before the last gap
  * @gap_begin:	lower bound on the time at which the gap's bytes were written
  * @gap_end:	upper bound on that time; both in nanoseconds of the monotonic clock
  * @clean:	lower bound on the time at which the unread bytes were written
- * @written:	bytes that the hardware has written
+ * @written:	number of bytes that the hardware has written
  * @looked:	time of the last check
- * @seen:	earlier checks, an eighth of the ring apart: bytes written
- *		by then, and the time
+ * @seen:	earlier checks, at least an eighth of the ring apart: number of bytes
+ *		written by then, and the time
  * @oldest_seen: index of the oldest entry of @seen
  * @looks:	number of valid entries of @seen
  */
@@ -92,7 +90,7 @@ struct drain {
 	unsigned int looks;
 };
 
-/* One for each sink, NULL = the capture is not drained. */
+/* An array with one element for each sink, or NULL if the capture is not drained. */
 extern struct drain *sft_drains;
 
 /* mark.c */

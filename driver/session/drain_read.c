@@ -30,7 +30,7 @@ static void skip_cut(struct drain *d)
 	sft_drain_consume(d, count);
 }
 
-/* Return the length of the whole messages in @count bytes. */
+/* Return the offset at which the last whole message in @count bytes ends, or 0 if none does. */
 static size_t whole_messages(const u8 *bytes, size_t count)
 {
 	while (count && (bytes[count - 1] & SFT_MESSAGE_END) != SFT_MESSAGE_END)
@@ -39,8 +39,8 @@ static size_t whole_messages(const u8 *bytes, size_t count)
 }
 
 /*
- * Return the length of the whole messages in the oldest @count unread bytes; @count if no message
- * ends near the end of those bytes.
+ * Return the length of the whole messages among the oldest @count unread bytes, or @count if no
+ * message ends near the end of those bytes.
  */
 static size_t whole_unread(const struct drain *d, size_t count)
 {

@@ -93,7 +93,7 @@ static int need_perfmon(const char *what, struct sft_why *why)
 	       sft_fail(why, -EPERM, "%s needs CAP_PERFMON or CAP_SYS_ADMIN", what);
 }
 
-/* Whether this file may take or change the session. */
+/* Check that this file may take or change the session. */
 static int may_configure(struct sft_file *file, struct sft_why *why)
 {
 	int ret = need_perfmon("configuring", why);
@@ -344,7 +344,7 @@ static int probe_switches(struct sft_file *file, void *arg, void __user *uarg,
 		sft_keep_message(file, why);
 	before = sft_switches.set;
 	sft_unlock();
-	/* The probes of the previous setting may have been removed. */
+	/* Register the previous setting's probes again, because they may have been removed. */
 	if (before.channel != SIFIVE_TRACE_SWITCHES_OFF)
 		sft_switches_probe(before.flags, &ignored);
 	return ret;
@@ -403,7 +403,7 @@ static int check_process(s32 id, const struct task_struct *task, bool named, str
 	return task ? 0 : -ESRCH;
 }
 
-/* Add a process to the list; ESRCH if it has ended. */
+/* Add a process to the list. Returns -ESRCH if the process has ended. */
 static int add_process(struct sft_pids *to, s32 id, struct sft_why *why)
 {
 	struct pid *process = find_get_pid(id);
@@ -477,7 +477,10 @@ static void put_processes(void *arg)
 	sft_pids_put(start->processes);
 }
 
-/* A refused START does not change what a capture records after system sleep. */
+/*
+ * Store what START records. Check first that the capture may start, because a refused START must
+ * not change what a capture records when it continues after system sleep.
+ */
 static int own(u32 flags, struct sft_pids *processes, struct sft_why *why)
 {
 	int ret = sft_capture_may_start(flags & SIFIVE_TRACE_START_REWIND, why) ?:

@@ -100,7 +100,7 @@ void sft_mapping_exit(void)
 	free_page((unsigned long)losses);
 }
 
-/* Called after a change of encoders, session or counters. */
+/* Called after a change of encoders, session or counters: update the copy of their state. */
 void sft_mapping_update(void)
 {
 	struct sft_encoder *e;
@@ -122,8 +122,8 @@ void sft_mapping_update(void)
 }
 
 /*
- * Called when a file joins or takes the session, because its mappings of an earlier
- * session must reach the hardware again.
+ * Called when a file joins or takes the session: unmap the page that has replaced its mappings of
+ * an earlier session, so that they reach the hardware again.
  */
 void sft_mapping_renew(struct sft_file *file)
 {
@@ -177,7 +177,7 @@ void sft_mapping_gate(bool on)
 /* Remove the session's mappings. On return, programs cannot access the pages. */
 void sft_mapping_release(void)
 {
-	/* The watching thread is still running, and uses the owner while stores may wait. */
+	/* The thread of waiting.c is still running, and uses the owner while stores may wait. */
 	mutex_lock(&map_lock);
 	map.owner = NULL;
 	set_gate(false);
@@ -189,8 +189,8 @@ void sft_mapping_release(void)
 /*
  * Called when the sinks of encoders in @full have no room: make stores to the pages of
  * encoders in @held wait, and no others. On return, no program can access those pages.
- * Called without the system's lock. While stores may wait there is an owner, whose session
- * map_lock keeps from ending during the call.
+ * Called without the system's lock. While stores may wait, there is an owner, and map_lock
+ * prevents its session from ending during the call.
  */
 void sft_mapping_hold(u64 full, u64 held)
 {
@@ -212,13 +212,13 @@ void sft_mapping_hold(u64 full, u64 held)
 	wake_up_all(&waiting);
 }
 
-/* Return the encoders whose stores are waiting. */
+/* Return a mask of the encoders whose pages make stores wait. */
 u64 sft_mapping_held(void)
 {
 	return READ_ONCE(map.held);
 }
 
-/* Return the encoders whose sinks have no room. */
+/* Return a mask of the encoders whose sinks have no room. */
 u64 sft_mapping_full(void)
 {
 	return READ_ONCE(map.full);
@@ -265,8 +265,8 @@ static unsigned long frame(const struct vm_fault *vmf)
 }
 
 /*
- * Return the page frame number for a member whose session has ended. Without this page, the
- * member would get SIGBUS, although it cannot tell that the session has ended.
+ * Return the PFN of the page that replaces a member's mappings when the session has ended.
+ * Without it, the member would get SIGBUS, although it does not learn that the session has ended.
  */
 static unsigned long frame_nowhere(const struct sft_file *file)
 {

@@ -19,14 +19,14 @@ bool sft_mark_intact(const struct drain *d, u32 at)
 	return !memchr_inv(d->sink->data + at, MARK_BYTE, d->sink->word);
 }
 
-/* Distance from @start to the mark, in the direction of writing. */
+/* Return the distance in bytes from @start to the mark, in the direction of writing. */
 static size_t mark_after(const struct drain *d, size_t start)
 {
 	return (d->mark + d->sink->size - start) % d->sink->size;
 }
 
 /**
- * struct patch - bytes in place of the mark
+ * struct patch - trace bytes to return in place of the mark
  * @bytes:	the first byte
  * @at:		offset of the first byte in a copy
  * @count:	number of bytes, may be 0
@@ -37,7 +37,7 @@ struct patch {
 	size_t count;
 };
 
-/* Find the range of the mark in a copy of @count bytes that starts at @start. */
+/* Find the bytes that replace the mark in a copy of @count bytes that starts at @start. */
 static struct patch covered(const struct drain *d, size_t start, size_t count)
 {
 	size_t word = d->sink->word, after = mark_after(d, start);
@@ -100,7 +100,7 @@ void sft_mark_remove(struct drain *d)
 	d->marked = false;
 }
 
-/* Copy @count unread bytes, starting at number @from. */
+/* Copy @count unread bytes, starting with unread byte number @from. */
 void sft_drain_peek(const struct drain *d, u8 *to, size_t from, size_t count)
 {
 	size_t start = sft_drain_at(d, from);

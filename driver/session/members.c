@@ -19,8 +19,8 @@
 #include "session.h"
 
 /*
- * The current capture's number, the channels that members hold, and those that
- * any member has held. These need a separate lock, because mappings are removed under the mmap
+ * The current capture's number, a mask of the channels that members hold, and a mask of those that
+ * members have ever held. These need a separate lock, because mappings are removed under the mmap
  * lock.
  */
 static DEFINE_SPINLOCK(channels_lock);
@@ -47,11 +47,11 @@ bool sft_is_member(const struct sft_file *file)
 	return sft.owner && file->joined == sft.captures;
 }
 
-/* Called when the file's last mapping or its last reference is gone. */
+/* Called when the file's last mapping or its last reference is gone: free its channels. */
 void sft_member_return(struct sft_file *file)
 {
 	spin_lock(&channels_lock);
-	/* Drop the file's channels of an earlier capture. */
+	/* Channels of an earlier capture are free already. */
 	if (file->channels_of == capture)
 		taken &= ~file->channels;
 	file->channels = 0;
@@ -65,7 +65,7 @@ void sft_member_free(struct sft_file *file)
 	free_page((unsigned long)file->nowhere);
 }
 
-/* Return the channels of an encoder's stimulus registers. */
+/* Return a mask of the channels to which an encoder's stimulus registers write. */
 static u32 channels_of(const struct sft_encoder *e, u32 registers)
 {
 	return e->tested.ts_channels ? (registers | registers >> 16) & U16_MAX : registers;
@@ -98,7 +98,7 @@ static u32 available(void)
 	return channels;
 }
 
-/* Return the lowest channel in @mask from @first on, wrapping around, or -1 if @mask is 0. */
+/* Return the first channel in @mask, searching upwards from @first and wrapping around, or -1. */
 static int lowest(u32 mask, u32 first)
 {
 	u32 above = mask & GENMASK(31, first);
@@ -160,7 +160,7 @@ static bool is_descendant(void)
 	return found;
 }
 
-/* Whether descriptor @fd refers to the session's file, or to a member's. */
+/* Check that descriptor @fd refers to the session's file, or to a member's. */
 static int check_descriptor(int fd, struct sft_why *why)
 {
 	struct file *filp = fget(fd);
@@ -197,8 +197,8 @@ static int may_join(const struct sft_file *file, int session, struct sft_why *wh
 }
 
 /*
- * Create the page that replaces a file's mappings when its session has ended. Registers in it read
- * as ready, and sinks as having room.
+ * Create the page that replaces a file's mappings when its session has ended. In this page,
+ * registers read as ready, and all sinks have room.
  */
 static int make_nowhere(struct sft_file *file)
 {

@@ -56,13 +56,13 @@ int sft_capture_unpause(struct sft_why *why)
 	if (ret)
 		return ret;
 	sft_capture_end_pause();
-	/* Recreate events lost by offline CPUs or system sleep. */
+	/* Re-create sampling events that were lost while a CPU was offline, or in system sleep. */
 	sft_threads_resume();
 	return 0;
 }
 
 /*
- * Called after a pause: the capture is running again, or its session has stopped it and
+ * Called when a pause ends: the capture is running again, or its session has stopped it and
  * readers reach its end.
  */
 void sft_capture_end_pause(void)

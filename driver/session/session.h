@@ -34,7 +34,7 @@
 struct file;
 struct sifive_trace_join;
 
-/* sft_file.sink of the node for all sinks. */
+/* Value of sft_file.sink for the node that reads all sinks. */
 #define SFT_ALL_SINKS	(-1)
 
 /**
@@ -80,7 +80,7 @@ struct sft_file {
 
 /**
  * struct sft_state - state of the capture
- * @watermark:	unread bytes that make a running capture readable, 0 = none
+ * @watermark:	number of unread bytes that make a running capture readable, 0 = none
  * @rewinds:	number of times that START has dropped the captured data
  * @asleep:	the capture is stopped for system suspend, to be restarted after it
  * @lost:	a sink lost its data in system suspend: START needs REWIND
@@ -109,7 +109,7 @@ struct sft_state {
  * @holder:	process that configured the session
  * @user:	owner of the capture: effective user of the process that configured it
  * @generation:	number that changes when a component is added or removed; files opened
- *		before that see ENODEV
+ *		before that get ENODEV
  * @captures:	number of CONFIGs, so that a reader notices another capture
  * @sleeping:	suspend or shutdown has begun: START fails
  */

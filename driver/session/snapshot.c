@@ -46,7 +46,7 @@ static struct {
 	u64 number;		/* number of this copy, see sft_file.snapshot */
 	u64 rewinds;		/* sft.state.rewinds when the copy was made */
 	void *data;		/* NULL if there is no copy */
-	unsigned int readers;	/* files that read the copy */
+	unsigned int readers;	/* number of files that read the copy */
 	unsigned long made, used;	/* in jiffies */
 	struct part part[SIFIVE_TRACE_MAX_ENCODERS];
 	unsigned int parts;
@@ -194,7 +194,7 @@ static int make(struct sft_why *why)
 	return 0;
 }
 
-/* Whether the file may still read, and the capture is the one it began to read. */
+/* Check that the file may still read, and that the capture is the one it began to read. */
 static int check(struct sft_file *file, struct sft_why *why)
 {
 	int ret = 0;
@@ -221,8 +221,8 @@ static bool is_shared(void)
 }
 
 /*
- * Take a copy of the running ring for a file. Called with only the file's read_lock
- * held.
+ * Give a file the existing copy of the running ring, or a new one. Called with only the
+ * file's read_lock held.
  */
 int sft_snapshot_take(struct sft_file *file, struct sft_why *why)
 {

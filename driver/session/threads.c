@@ -11,7 +11,7 @@
 
 #include "session.h"
 
-/* Whether the caller may add threads to the file's session, or remove them. */
+/* Check that the caller may add threads to the file's session, or remove them. */
 int sft_thread_allowed(const struct sft_file *file, struct sft_why *why)
 {
 	const struct pid *process;
@@ -88,7 +88,7 @@ static int follow(struct sft_file *file, u32 flags, bool on_exec, struct sft_why
 	return ret;
 }
 
-/* Called after START. */
+/* Called after START: create the sampling events. */
 int sft_threads_follow(struct sft_file *file, bool on_exec, struct sft_why *why)
 {
 	return follow(file, 0, on_exec, why);
@@ -109,7 +109,7 @@ static void follow_all(struct work_struct *work)
 
 static DECLARE_WORK(follow_work, follow_all);
 
-/* Called after resume or hotplug, when the capture is running again. */
+/* Called after resume or hotplug, when the capture is running again: re-create events. */
 void sft_threads_resume(void)
 {
 	if (sft_sampling.on)

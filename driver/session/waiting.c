@@ -26,8 +26,8 @@ static DEFINE_SPINLOCK(lock);
 static bool watching;
 
 /*
- * Find the encoders whose sinks have no room; sets @held to those whose stores have
- * to wait, and @us to the time until the next check.
+ * Return a mask of the encoders whose sinks have no room. Set @held to those whose stores
+ * have to wait, and @us to the time until the next check.
  */
 static u64 see(unsigned long *us, u64 *held)
 {
@@ -46,8 +46,8 @@ static u64 see(unsigned long *us, u64 *held)
 }
 
 /*
- * Runs at real-time priority, and without the system's lock, whose owner may
- * have to wait for a program.
+ * The thread. It runs at real-time priority, and without the system's lock, whose
+ * holder may have to wait for a program.
  */
 static int watch(void *unused)
 {
