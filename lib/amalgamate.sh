@@ -63,7 +63,7 @@ top_bare()
 TOP
 }
 
-# Print the beginning of the file beside the one for Linux.
+# Print the beginning of the optional file that accompanies the one-file library for Linux.
 top_aside()
 {
 	cat <<'TOP'

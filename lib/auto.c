@@ -113,7 +113,7 @@ PERF_LOCAL void end_member(void)
 {
 	perf_objects_note();
 	perf_member_off();
-	/* The recorder has ended the recording, and removed the folder. */
+	/* ENOENT: the recorder has ended the recording and removed the folder. */
 	if (perf_member_write(output, true) && errno != ENOENT)
 		perf_error_print("SIFIVE_TRACE_RECORD: ");
 	perf_session_end();
@@ -169,8 +169,8 @@ PERF_LOCAL void stop_object(void *unused)
 }
 
 /*
- * Run after the destructors of all objects: this is the process's first registration, and it
- * belongs to no object, so it does not run with this object's destructors.
+ * Have exit() call stop_object() after all destructors: it is the first function to be registered,
+ * and it belongs to no object, so it is not called with this object's destructors.
  */
 PERF_LOCAL int stop_last(void)
 {
@@ -192,7 +192,7 @@ PERF_LOCAL bool is_early(void)
 	return !perf_environment_word("SIFIVE_TRACE_META", PERF_ENVIRONMENT_META);
 }
 
-/* Values of SIFIVE_TRACE_DRAIN: wait, drop, then a flag's words, alternately yes and no. */
+/* Indexes of SIFIVE_TRACE_DRAIN's words: wait, drop, then words for true and false, alternating. */
 enum { DRAIN_WAIT, DRAIN_DROP, DRAIN_YES, DRAIN_NONE };
 
 PERF_LOCAL uint32_t drain_flags(unsigned int value)
@@ -237,7 +237,7 @@ PERF_INTERNAL void perf_auto_child(bool fork, bool idle, bool alone)
 	perf_error_clear();
 }
 
-/* If @join is set, record into an ancestor's session. */
+/* Start the recording that the environment requests; if @join is set, in an ancestor's session. */
 PERF_LOCAL int auto_begin(bool join)
 {
 	struct sifive_trace_options options = SIFIVE_TRACE_OPTIONS;
@@ -300,9 +300,9 @@ PERF_INTERNAL void perf_auto_start(void)
 
 	if (perf_session_enter(true, PERF_FRAME))
 		return;
-	/* sifive-trace record finds the library in a program by this message. */
+	/* sifive-trace record finds the library in a program by the message below. */
 	if (auto_begin(record == PERF_RECORD_JOIN)) {
-		/* The recording may have ended, and processes in it continue. */
+		/* It is not an error if the recording has ended while its processes continue. */
 		if (record == PERF_RECORD_JOIN && errno == ENXIO)
 			setup.join = false;
 		else

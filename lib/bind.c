@@ -38,7 +38,7 @@ struct image {
  * struct binding - result of examining all objects
  * @apart:	the objects are in a namespace created by dlmopen()
  * @libc, @libc_end: addresses of that namespace's C library
- * @ours:	number of hook pointers to the library
+ * @ours:	number of hook pointers that reach the library
  * @changed:	an object whose pointers led to the C library; "" for none
  * @foreign:	an object whose pointers lead to neither library; "" for none
  * @error:	errno of a change that failed
@@ -158,7 +158,7 @@ PERF_LOCAL void look_at_slot(struct binding *binding, const struct image *image,
 	/* Other namespaces keep the dlclose() of their own C library. */
 	if (which == CLOSE && binding->apart)
 		return;
-	/* The pointer leads to the loader's stub, which resolves the symbol at the first call. */
+	/* A pointer into the object leads to a stub: the first call will resolve the symbol. */
 	if (is_in(target, image->start, image->end) && bound.global[which])
 		target = binding->apart ? binding->libc : bound.global[which];
 	if (is_in(target, binding->libc, binding->libc_end)) {

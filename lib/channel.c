@@ -15,7 +15,7 @@
 #include "rseq.h"
 #include "thread.h"
 
-/* Limits, in ms, of the wait for a channel, and of a pause between checks. */
+/* Maximum wait for a channel, and maximum pause between two checks, in ms. */
 #define WAIT_MAX	60000
 #define PAUSE_MAX	999
 
@@ -72,7 +72,7 @@ PERF_LOCAL void save_counts(struct perf_thread *thread)
 }
 #endif /* PERF_DROPIN */
 
-/* Take a thread's channel away, unless it is writing a record. */
+/* Take a thread's channel away, unless the thread is writing a record. */
 PERF_LOCAL bool rob(struct perf_thread *victim)
 {
 	bool idle;
@@ -95,7 +95,7 @@ PERF_LOCAL bool rob(struct perf_thread *victim)
 	return idle;
 }
 
-/* Take channels in round-robin order, so that each thread keeps its channel as long as possible. */
+/* Take an idle thread's channel away, in turn, so that each thread keeps its channel for long. */
 PERF_LOCAL int find_victim(void)
 {
 	unsigned int i;
@@ -141,7 +141,7 @@ PERF_LOCAL int ask_driver(void)
 }
 #endif /* PERF_DROPIN */
 
-/* Try once. A thread with a channel waits while another thread may be taking that channel. */
+/* Try once to get a channel. If @thread has one, wait while another thread may be taking it. */
 PERF_LOCAL bool try_channel(struct perf_thread *thread)
 {
 	bool robbed = false;

@@ -186,7 +186,7 @@ installs_bare()
 		"$root/opt/trace/share/libsifive-perf"
 }
 
-# stranger COMPILER LANGUAGE OPTIONS...: builds a program from only the installed files.
+# stranger COMPILER LANGUAGE OPTIONS...: build a program with nothing but the installed files.
 stranger()
 {
 	cat > "$work/stranger" <<-'END'

@@ -168,7 +168,7 @@ PERF_LOCAL bool put_memories(const struct perf_device *device, int fixed)
 	return done;
 }
 
-/* @own: the descriptor number still refers to the device, so close it. */
+/* Forget the open device. @own: the descriptor number still refers to it, so close it. */
 PERF_LOCAL void abandon(struct perf_device *device, bool own)
 {
 	if (own)
@@ -346,7 +346,7 @@ PERF_INTERNAL int perf_device_take(struct perf_device *device,
 	device->began = device->ran = 0;
 	if (!read_status(device, &status))
 		device->capture = status.capture;
-	/* Results of CONFIG: channels, timestamps and their rate. */
+	/* Read the results of CONFIG: channels, timestamps and their rate. */
 	if (read_info(device))
 		return -1;
 	for (i = 0; i < device->count; i++)
@@ -480,7 +480,7 @@ PERF_INTERNAL int perf_device_counters(struct perf_device *device,
 			       counter[i].flags & SIFIVE_TRACE_EVENT_OF_SAMPLES ?
 			       0 : PERF_CSR_CYCLE + number;
 
-		/* Readers identify a counter by its number, which must have its usual CSR. */
+		/* Readers know only a counter's number, which therefore determines its CSR. */
 		if (number >= PERF_COUNTER_MAX ||
 		    PERF_COUNTER_CSR(counters.event[i].info) != csr)
 			return perf_error("event %u of the list got counter %u with CSR 0x%03x, which this library cannot read",

@@ -129,8 +129,8 @@ PERF_INTERNAL int perf_device_check_channel(const struct perf_device *device,
 
 /**
  * perf_device_take - take the chosen encoders and a buffer
- * @wanted:	@buffer (0 for the trace hardware's SRAM), @flags and @instruction; the
- *		other members are derived from these
+ * @wanted:	request: @buffer (0 for the trace hardware's SRAM), @flags and @instruction; its
+ *		other members are ignored
  */
 PERF_INTERNAL int perf_device_take(struct perf_device *device,
 				   const struct sifive_trace_config *wanted);
@@ -182,7 +182,7 @@ PERF_INTERNAL void *perf_memory(size_t size);
 PERF_INTERNAL int perf_device_map(struct perf_device *device);
 
 #ifndef PERF_DROPIN
-/* Map the threads' slots, for their own counts. */
+/* Map the thread slots, which per-thread counts need. */
 PERF_INTERNAL int perf_device_map_slots(struct perf_device *device);
 #endif /* PERF_DROPIN */
 

@@ -180,7 +180,7 @@ PERF_INTERNAL int perf_dump(const char *path)
 
 	if (perf_session_check_ready() || perf_device_capture(device, &capture))
 		return -1;
-	/* If a file cannot be created, the trace does not pause, and earlier files remain. */
+	/* Create the files first: if this fails, tracing continues, and earlier traces remain. */
 	for (opened = 0; !rc && opened < capture.sinks; opened += !rc) {
 		fd[opened] = open_file(path, opened, capture.sinks);
 		rc = fd[opened] < 0 ? -1 : 0;
@@ -199,8 +199,8 @@ PERF_INTERNAL int perf_dump(const char *path)
 		rc = perf_device_capture(device, &capture);
 #ifndef PERF_DROPIN
 	/*
-	 * The file of kernel function names beside an earlier trace may be another kernel's.
-	 * Only sifive-trace record writes this file, after the program has ended.
+	 * Remove an earlier trace's file of kernel function names, which may be another kernel's.
+	 * Only sifive-trace record writes a new one, after the program has ended.
 	 */
 	if (!rc)
 		perf_meta_remove(path, "kallsyms");
@@ -228,7 +228,7 @@ PERF_INTERNAL int perf_dump(const char *path)
 }
 
 #ifndef PERF_DROPIN
-/* @capture: NULL at the program's start. */
+/* Write the side-car files of all sinks. @capture: NULL at the program's start. */
 PERF_LOCAL int write_side_cars(const char *path, uint32_t sinks,
 			       const struct sifive_trace_status *capture)
 {
@@ -242,7 +242,7 @@ PERF_LOCAL int write_side_cars(const char *path, uint32_t sinks,
 			return -1;
 		if (!capture)
 			sink.flags |= SIFIVE_TRACE_STATUS_WRAPPED;
-		/* Include drained bytes. If the file is shorter, the rest was never read. */
+		/* Include drained bytes. If the trace is shorter, some bytes were never read. */
 		sink.bytes += sink.given;
 		if (perf_meta_write(name, -1, &sink, capture))
 			return -1;

@@ -17,7 +17,7 @@
 static struct sigaction before, first;
 static volatile bool installed;
 
-/* The signal that the calling thread passes on. */
+/* The signal that the calling thread is passing on. */
 static __thread struct {
 	const void *context;
 	uintptr_t frame;
@@ -33,7 +33,7 @@ PERF_LOCAL uintptr_t *context_pc(void *context)
 #endif
 }
 
-/* Whether an instruction caused the signal, rather than another process. */
+/* Whether an instruction caused the signal; otherwise a process sent it. */
 PERF_LOCAL bool is_fault(const siginfo_t *info)
 {
 	return info->si_code > 0;
@@ -48,7 +48,7 @@ PERF_LOCAL void pass_on(struct sigaction *to, int number, siginfo_t *info,
 
 	if (!(action.sa_flags & SA_SIGINFO) &&
 	    (action.sa_handler == SIG_DFL || action.sa_handler == SIG_IGN)) {
-		/* Repeating the instruction ends the program. */
+		/* A faulting instruction is then repeated, and ends the program. */
 		if (!is_fault(info) && action.sa_handler == SIG_IGN)
 			return;
 		action.sa_handler = SIG_DFL;

@@ -46,8 +46,8 @@ struct table {
 };
 
 /*
- * Find an object. This is async-signal-safe and can be called within dlopen(), unlike
- * dl_iterate_phdr(), the only such function before glibc 2.35.
+ * _dl_find_object() is async-signal-safe and can be called within dlopen(), unlike
+ * dl_iterate_phdr(), the only function that finds objects before glibc 2.35.
  */
 #ifdef DLFO_STRUCT_HAS_EH_DBASE
 extern __typeof__(_dl_find_object) _dl_find_object __attribute__((weak));
@@ -113,7 +113,7 @@ PERF_LOCAL int by_start(const void *left, const void *right)
 	return (a->start > b->start) - (a->start < b->start);
 }
 
-/* Sort ranges and join adjacent ones, for a single binary search. */
+/* Sort ranges and join adjacent ones, so that one binary search finds an address. */
 PERF_LOCAL void arrange(struct ranges *ranges)
 {
 	struct range *range = ranges->range;
@@ -317,7 +317,7 @@ PERF_INTERNAL int perf_filter_load(const char *path)
 			arrange(&object->set[set]);
 	length = readlink("/proc/self/exe", program, sizeof(program) - 1);
 	program[length < 0 ? 0 : length] = '\0';
-	/* A file without lines selects no functions. */
+	/* An empty file selects no functions. */
 	if (!(on & 1u << PERF_FILTER_FROM) && !depth)
 		on |= 1u << PERF_FILTER_RECORD;
 	update_table();

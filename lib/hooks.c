@@ -20,7 +20,7 @@
 #include "section.h"
 #include "writer.h"
 
-/* Number of handlers' records after which the interrupted one counts as abandoned. */
+/* Number of signal handlers' records after which the interrupted one counts as abandoned. */
 #define PATIENCE	1024
 
 /* Write only the header, if it is due. */
@@ -33,13 +33,13 @@ PERF_LOCAL void write_nothing(uintptr_t function, uintptr_t site, uint32_t kind)
 	(void)kind;
 }
 
-/* For function entry and exit; applies the filter, if there is one. */
+/* Writer of function entries and exits; it applies the filter, if there is one. */
 static perf_writer *volatile hook = write_nothing;
 
-/* For explicit records. */
+/* Writer of explicit records. */
 static perf_writer *volatile manual = write_nothing;
 
-/* Writers of the current set-up. */
+/* Writers that were generated for the current set-up. */
 static struct perf_writers writers;
 
 #ifndef PERF_DROPIN
@@ -188,7 +188,7 @@ PERF_LOCAL bool write_header(struct perf_thread *thread, struct perf_lane *lane,
 	if (thread->dropped)
 		perf_room_mark_drop(thread, &lane->stream);
 #endif /* PERF_DROPIN */
-	/* Do this first, because the header itself may be incomplete. */
+	/* Do this first: if the header itself is abandoned, it marks the lane as torn again. */
 	lane->torn = false;
 	lane->generation = generation;
 	thread->fresh &= ~bit;
@@ -239,7 +239,7 @@ PERF_LOCAL bool may_write(const struct perf_thread *thread)
 	       PERF_OPEN_MANUAL && thread->epoch == perf_pool->epoch;
 }
 
-/* A record counts as queued until it is written, because its thread may end at any time. */
+/* End the counting of a record as queued; until then it counts as lost if its thread ends. */
 PERF_LOCAL void leave_queue(bool lost)
 {
 	if (lost)
@@ -260,7 +260,7 @@ PERF_LOCAL void drain(struct perf_thread *thread)
 		struct perf_lane *lane = perf_channel_have(thread) ?
 					 lane_of((unsigned int)thread->channel, p->cpu) : NULL;
 
-		/* Abandoning a record tears thread->lane; a forked child restores only that. */
+		/* If this record is abandoned, thread->lane is torn; fork() resets only that. */
 		thread->cpu = PERF_CPU_NOBODY;
 		thread->lane = lane ? lane : thread->lane;
 		written = p->complete && lane && may_write(thread);
@@ -346,7 +346,7 @@ PERF_LOCAL struct perf_lane *prepare(struct perf_thread *thread, uint64_t *now,
 
 		/*
 		 * From now on, a context that interrupts this one, or a thread that wants the
-		 * channel, clears the CPU.
+		 * channel, sets thread->cpu to PERF_CPU_NOBODY.
 		 */
 		thread->lane = lane;
 		thread->cpu = cpu;
@@ -373,9 +373,9 @@ PERF_LOCAL struct perf_lane *prepare(struct perf_thread *thread, uint64_t *now,
 }
 
 /*
- * A header was written without a record. If the thread has recorded in an earlier part
- * of the capture, its first record of this part ends the calls that were open in the
- * earlier part. That record must therefore take the slow path, which updates thread->begun.
+ * Called when a header was written without a record. If the thread recorded before tracing
+ * was last turned on, its next record ends the calls that were open then. That record must
+ * therefore take the slow path, which updates thread->begun.
  */
 PERF_LOCAL void begin_part(struct perf_thread *thread)
 {
@@ -407,7 +407,7 @@ PERF_LOCAL void write_claimed(struct perf_thread *thread, uint32_t kind,
 			given_up(thread, lane);
 		return;
 	}
-	/* Do this before opening the gate, for which a pause or the end of the trace waits. */
+	/* Count the loss before opening the gate, for which a pause or the end of tracing waits. */
 	if (!lane && kind != NO_RECORD && perf_pool->open && thread->epoch == perf_pool->epoch) {
 		perf_lost_count((__u64 *)((char *)perf_losses() + loss));
 #ifndef PERF_DROPIN
@@ -464,7 +464,7 @@ void write_slow(uintptr_t address, uintptr_t address2, uint32_t kind)
 	uintptr_t frame = (uintptr_t)__builtin_frame_address(0);
 	struct perf_thread *thread = perf_self;
 
-	/* The pool is closed, or empty in a child. */
+	/* The pool is closed, or this is a child, whose pool is empty. */
 	if (!perf_pool || !perf_pool->open)
 		return;
 	if (perf_pool->open & PERF_OPEN_PAUSED) {
@@ -497,12 +497,12 @@ void write_slow(uintptr_t address, uintptr_t address2, uint32_t kind)
 	close_gate(thread, frame);
 	thread->waiting = 0;
 	write_claimed(thread, kind, address, address2);
-	/* Another thread has set the session up again. */
+	/* Another thread has set up the session again: write the record there. */
 	if (PERF_UNLIKELY(thread->epoch != perf_pool->epoch))
 		write_slow(address, address2, kind);
 }
 
-/* Called by a generated writer that has closed the gate and found something unusual. */
+/* Called by a generated writer that has closed the gate, but cannot write the record itself. */
 PERF_LOCAL __attribute__((noinline, cold))
 void write_instead(uintptr_t address, uintptr_t address2, uint32_t kind)
 {
@@ -521,7 +521,7 @@ void write_instead(uintptr_t address, uintptr_t address2, uint32_t kind)
 
 /* ---- opening and closing ------------------------------------------------ */
 
-/* Function entries and exits go to @writer, unless a filter excludes the function. */
+/* Send function entries and exits to @writer, unless a filter excludes the function. */
 PERF_LOCAL void set_hook(perf_writer *writer)
 {
 #ifndef PERF_DROPIN
@@ -531,7 +531,7 @@ PERF_LOCAL void set_hook(perf_writer *writer)
 	hook = writer;
 }
 
-/* Write the calling thread's header before all later records. */
+/* Write the calling thread's header if it is due, without a record. */
 PERF_LOCAL void begin_thread(void)
 {
 	struct perf_thread *thread = perf_self;
@@ -579,7 +579,7 @@ PERF_INTERNAL void perf_hooks_close(bool pause)
 {
 	struct perf_thread *thread = perf_self;
 
-	/* A function that the filter excludes is not a loss. */
+	/* The filter stays in effect, because a function that it excludes is not a loss. */
 	if (pause && hook != write_nothing)
 		set_hook(write_slow);
 	else
@@ -588,7 +588,7 @@ PERF_INTERNAL void perf_hooks_close(bool pause)
 	__atomic_store_n(&perf_pool->open, pause ? PERF_OPEN_PAUSED : 0, __ATOMIC_SEQ_CST);
 	perf_threads_alert();
 	perf_threads_settle();
-	/* The interrupted code continues, but its stores are not captured. */
+	/* If this handler has interrupted a record, the rest of it will not be captured. */
 	if (thread->epoch == perf_pool->epoch && perf_gate_closed(thread))
 		perf_thread_give_up(thread, true);
 	perf_fault_release();

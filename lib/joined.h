@@ -9,7 +9,7 @@
 #include "compiler.h"
 #include "thread.h"
 
-/* A thread that has recorded; times are in ticks. @named: each of its headers names the thread. */
+/* A thread that has recorded; times are in ticks. @named: all its headers name it. */
 struct perf_joined {
 	volatile int32_t tid;
 	uint32_t channel;

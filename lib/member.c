@@ -20,7 +20,7 @@
 /* Maximum number of programs that one process can execute, one after another. */
 #define IMAGES		100000
 
-/* The folder of the parts as it was when the program joined, and the program's part in it. */
+/* Status of the recorder's folder when the program joined, and name of the program's file in it. */
 static struct stat joined;
 static char part[32];
 
@@ -30,7 +30,7 @@ PERF_INTERNAL int perf_member_take(struct perf_device *device, struct perf_setup
 	struct sifive_trace_join join = { .channel = (int32_t)setup->channel };
 	uint32_t i;
 
-	/* Programs without hooks record nothing, unless they load an instrumented object. */
+	/* A program without hooks needs no channel unless it loads an instrumented object. */
 	if ((!setup->inherits && perf_bind(setup->hooks)) || perf_join(device, &join, perf_bind_used()))
 		return -1;
 	*channels = join.channel < 0 ? 0 : 1u << join.channel;
@@ -61,7 +61,7 @@ PERF_INTERNAL void perf_member_off(void)
 	perf_session.state = PERF_SESSION_READY;
 }
 
-/* The recorder removes its folder when it ends, and then anybody can create another one. */
+/* Open the recorder's folder. Once the recorder has removed it, anybody can create another one. */
 PERF_LOCAL int open_folder(const char *folder)
 {
 	int fd = open(folder, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);

@@ -171,7 +171,7 @@ PERF_LOCAL void put_sampling(FILE *file)
 	fputs("},\n", file);
 }
 
-/* The name of a running thread is read now, because it may have been set after the first record. */
+/* Read a running thread's name now, because it may have been set after the first record. */
 PERF_LOCAL void thread_name(const struct perf_joined *joined, char *name)
 {
 	char path[64];
@@ -260,7 +260,7 @@ PERF_LOCAL void put_object(const struct perf_object *object, void *argument)
 }
 
 #ifdef PERF_DROPIN
-/* Lists an object that is loaded now; the full library keeps a list instead. */
+/* List an object that is loaded now. The full library keeps a list of objects instead. */
 PERF_LOCAL int put_loaded(struct dl_phdr_info *info, size_t size, void *list)
 {
 	struct perf_object object;
@@ -374,7 +374,7 @@ PERF_LOCAL void put_all(FILE *file, const struct sifive_trace_sink *sink,
 #endif /* PERF_MACHINE */
 		put_lost(file, capture);
 	}
-	/* Threads that begin later can have any channel. */
+	/* "early" tells readers that later threads, which can have any channel, are missing. */
 	fputs(capture ? "}\n" : ",\n\"early\":true}\n", file);
 }
 

@@ -19,7 +19,7 @@ static struct perf_object *objects, **objects_end = &objects;
 static unsigned int objects_count;
 static uint64_t left_out;
 
-/* Time of the latest check, after which new objects were loaded. */
+/* Time of the latest check: objects that the next check finds were loaded after it. */
 static struct {
 	bool timed;
 	uint64_t time;
@@ -36,7 +36,7 @@ PERF_LOCAL bool is_same(const struct perf_object *a, const struct perf_object *b
 	       !memcmp(a->id, b->id, a->id_length) && !strcmp(a->name, name);
 }
 
-/* Return the last object that overlaps an object's addresses. */
+/* Return the latest recorded object whose addresses overlap those of @found. */
 PERF_LOCAL struct perf_object *last_at(const struct perf_object *found)
 {
 	struct perf_object *object, *last = NULL;

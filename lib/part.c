@@ -16,7 +16,7 @@ PERF_LOCAL void write_filtered(uintptr_t function, uintptr_t site, uint32_t kind
 }
 
 /*
- * The calling thread's part, for a filter with PERF_FILTER_FROM. @frame and @site are those of the
+ * The calling thread's part (see part.h), if PERF_FILTER_FROM is set. @frame and @site are of the
  * call that began the part; @frame is 0 if no part has begun. @depth: number of open calls to the
  * function; @same: number of these with this frame and site, which inlined calls share; @cut: the
  * latest part ended while calls were open; @epoch: the session's epoch.
@@ -30,7 +30,7 @@ static __thread struct {
 	bool cut;
 } part PERF_THREAD_MODEL;
 
-/* The frame of a part that only PERF_FILTER_TO ends, because no exit leaves this frame. */
+/* Value of @frame for a part that only PERF_FILTER_TO ends: no exit leaves this frame. */
 #define NO_FRAME	UINTPTR_MAX
 
 PERF_LOCAL void end_part(bool cut)
@@ -41,7 +41,7 @@ PERF_LOCAL void end_part(bool cut)
 	part.cut = cut;
 }
 
-/* End open calls: those that were open when the latest part ended have ended without records. */
+/* Called when a part begins: end the calls of the latest part whose exits were not recorded. */
 PERF_LOCAL void begin_after(struct perf_thread *thread)
 {
 	/* In a signal handler, these calls continue. */

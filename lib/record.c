@@ -28,7 +28,7 @@ PERF_INTERNAL int perf_layout_init(struct perf_layout *layout, uint32_t type,
 	};
 
 	for (i = 0; i < count; i++) {
-		/* The counter's place is the number of counters with lower numbers. */
+		/* The counter's index is the number of counters with lower numbers. */
 		uint32_t below = mask & ((1u << counter[i].number) - 1);
 		uint32_t place = 0;
 

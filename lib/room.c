@@ -9,7 +9,7 @@
 /* Nanoseconds between two checks of a sink that has no room. */
 #define PAUSE	500000
 
-/* Wait until the sink has room. The time counted includes the whole wait. */
+/* Wait until the sink has room, and count the wait. */
 PERF_LOCAL void wait_for_room(struct perf_thread *thread, const struct perf_lane *lane,
 			      uintptr_t gate)
 {

@@ -6,7 +6,7 @@
 #define STRING(x)	#x
 #define NUMBER(x)	STRING(x)
 
-/* The sequence's descriptor, in a separate section: one per copy of the code. */
+/* The sequence's descriptors, in a separate section: one for each copy of the code. */
 extern const struct perf_section __start_perf_sections[]
 	__attribute__((visibility("hidden")));
 extern const struct perf_section __stop_perf_sections[]

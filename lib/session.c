@@ -24,7 +24,7 @@
 /* Absent from static programs that cannot set a filter. */
 #pragma weak perf_filter_load
 
-/* The loader's locks may be held forever in a child, which therefore inherits what they guard. */
+/* A child must not take the loader's locks, which may be held forever: it inherits the results. */
 #define inherits(setup)	(PERF_MEMBER && (setup)->inherits)
 
 /* Number of records from one header to the next in an XOR ring. */
@@ -133,7 +133,7 @@ PERF_INTERNAL int perf_session_enter(bool record, uintptr_t frame)
 	if (perf_hooks_busy(frame) && record)
 		return perf_error("a record is being written: call this outside signal handlers");
 
-	/* A cancelled call would block the others forever; a handler can leave only the waits. */
+	/* A cancelled call would block the others forever, so allow that only between two tries. */
 	while (pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &state), !take_call(self, frame)) {
 		pthread_setcancelstate(state, NULL);
 		if (caller == self)
@@ -219,7 +219,7 @@ PERF_LOCAL int share_channels(const struct perf_device *device,
 		uint32_t others = all & ~(1u << setup->channel);
 		unsigned int next;
 
-		/* Return the next higher channel, or else the lowest. */
+		/* Use the next higher channel, or else the lowest. */
 		next = (unsigned int)__builtin_ctz(others >> setup->channel ?
 				others & -(1u << setup->channel) : others);
 		setup->sampling.channel = setup->hooks ? next : setup->channel;
@@ -256,7 +256,7 @@ PERF_LOCAL void make_lanes(const struct perf_device *device, uint32_t channels)
 }
 
 #ifndef PERF_DROPIN
-/* Repeat XOR headers, because a ring overwrites the first and a drained capture has gaps. */
+/* Whether headers are repeated: a ring overwrites the first, and a drained capture has gaps. */
 PERF_LOCAL bool repeats_headers(const struct perf_setup *setup)
 {
 	return (setup->take.flags & SIFIVE_TRACE_CONFIG_RING ||
@@ -377,7 +377,7 @@ PERF_LOCAL int take(struct perf_device *device, struct perf_setup *setup,
 	       perf_device_sample(device, &setup->sampling, setup->type, setup->header_once);
 }
 
-/* Only the kernel's records can contain firmware counts, so the program writes no records. */
+/* If an event is counted by firmware, only the kernel can write its count: write no records. */
 PERF_LOCAL int check_firmware(const struct perf_setup *setup)
 {
 	uint32_t i;

@@ -147,7 +147,7 @@ PERF_INTERNAL int perf_session_end(void);
 
 PERF_INTERNAL int perf_session_on(void);
 
-/* Enable records from the program's functions, unless firmware counts one of the events. */
+/* Enable the program's own records, unless firmware counts one of the events. */
 PERF_INTERNAL void perf_session_begin_records(void);
 
 /*

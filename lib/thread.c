@@ -385,7 +385,7 @@ PERF_INTERNAL void perf_thread_forget(void)
 	refused = 0;
 	if (thread == &nobody)
 		return;
-	/* A record that fork() interrupted finds its gate open, and ends. */
+	/* A record that fork() interrupted uses these until it finds its gate changed. */
 	thread->rseq = perf_rseq_find();
 	thread->lane = &perf_pool->lane[0][0];
 	thread->cpu = PERF_CPU_NOBODY;

@@ -36,7 +36,7 @@
 /* Neither a CPU number nor one of rseq's values for an unknown CPU. */
 #define PERF_CPU_NOBODY	(-3)
 
-/* Records that signal handlers can queue for the interrupted thread. */
+/* Maximum number of records that signal handlers can queue for the interrupted thread. */
 #define PERF_QUEUE	64
 
 /**
@@ -162,7 +162,7 @@ struct perf_thread {
 	struct perf_lane *latest;
 	uint32_t saved;
 	uint64_t last[PERF_COUNTER_MAX];
-	/* Records dropped, and nanoseconds waited for room, that no mark contains yet. */
+	/* Number of records dropped, and nanoseconds waited for room, that no mark reports yet. */
 	uint32_t dropped;
 	uint64_t waited;
 #endif /* PERF_DROPIN */
@@ -267,7 +267,7 @@ PERF_INLINE bool perf_gate_closed(const struct perf_thread *thread)
 #define PERF_META
 #endif /* PERF_DROPIN */
 
-/* Threads that the side-car file can list, including ended ones. */
+/* Maximum number of threads that the side-car file can list, including ended ones. */
 #define PERF_JOINED	4096
 
 #ifdef PERF_META

@@ -40,7 +40,7 @@ enum {
 #define STIMULUS	A3
 #define OFFSETS		A3	/* while counters are read */
 #define UPPER		A2	/* an address, after the kind was written */
-#define LIMIT		A2	/* after the addresses: counts above may be wide */
+#define LIMIT		A2	/* after the addresses: larger counts may be wide */
 #define VALUE		A1	/* after the addresses: a count from memory */
 #define BEFORE		A0	/* after the addresses: pointer to the last counts */
 #define NOW		A7	/* pointer to the new counts, if there are many */

@@ -9,7 +9,7 @@ PERF_INTERNAL void bare_choose_begin(struct bare_choice *choice)
 		choice->holder[n] = -1;
 }
 
-/* Called when counter @n is free: each event on the path moves to the free counter. */
+/* Move the event that needs free counter @n there, and so on, until event @last has a counter. */
 PERF_LOCAL void hand_on(struct bare_choice *choice, const unsigned char *to,
 			unsigned int n, unsigned int last)
 {
@@ -27,7 +27,7 @@ PERF_LOCAL void hand_on(struct bare_choice *choice, const unsigned char *to,
 PERF_INTERNAL bool bare_choose(struct bare_choice *choice, unsigned int event)
 {
 	/*
-	 * The events that need a counter, and for each counter the event that would take it.
+	 * The events that need a counter, and for each counter the event that is to move there.
 	 */
 	unsigned char queue[PERF_COUNTER_MAX], to[PERF_COUNTER_MAX];
 	unsigned int head, tail = 0, n;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 #include "csr.h"
 
-/* X(number, its counter, the counter's upper half on RV32, its event). */
+/* X(number, CSR, CSR of the upper half on RV32, CSR of the event) for each hpmcounter. */
 #define COUNTERS(X) \
 	X(3, 0xb03, 0xb83, 0x323) X(4, 0xb04, 0xb84, 0x324) \
 	X(5, 0xb05, 0xb85, 0x325) X(6, 0xb06, 0xb86, 0x326) \

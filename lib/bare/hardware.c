@@ -110,7 +110,7 @@ PERF_INTERNAL int bare_sink_init(struct bare_sink *sink, volatile uint32_t *bloc
 	sink->kind = bytes ? TR_SINK_SBA : TR_SINK_SRAM;
 	if (!(FIELD_OF(TR_IMPL_SINKS, impl) >> (sink->kind - TR_IMPL_SINKS_FIRST) & 1))
 		return -1;
-	/* The sink registers are those of the sink that is selected here. */
+	/* The sink registers belong to the sink that is selected here. */
 	bare_write(block, TR_CONTROL, TR_CONTROL_ACTIVE | TR_CONTROL_STOP_ON_WRAP |
 		   FIELD(TR_CONTROL_SINK, sink->kind));
 	return bytes ? init_sba(sink, word, bytes) : init_sram(sink, word);

@@ -33,7 +33,7 @@ PERF_INLINE void bare_write(volatile uint32_t *block, unsigned int offset,
 	block[offset / 4] = value;
 }
 
-/* Allocate zeroed memory from the pool, aligned to 64 bytes, or NULL if the pool is exhausted. */
+/* Return zeroed memory from the pool, aligned to 64 bytes, or NULL if the pool is exhausted. */
 PERF_INTERNAL void *bare_alloc(uint32_t bytes);
 
 /* Select a component's sink and prepare it; @bytes 0 selects the SRAM. */

@@ -52,7 +52,7 @@ static volatile uint32_t *funnel;
 static struct bare_sink funnel_sink;
 static bool funnel_ready;
 
-/* Number of harts whose trace is on: the last one to turn it off stops the funnel. */
+/* Number of harts that are tracing: the last one to stop also stops the funnel. */
 static unsigned int harts_on;
 
 /* Held while components are programmed; the timer's handler never takes it. */
@@ -217,8 +217,8 @@ PERF_LOCAL int take_counters(struct perf_counter *counter, perfEvent *event, int
 /* ---- initialisation ------------------------------------------------------------ */
 
 /*
- * Prepare the funnel's sink. The sink keeps its data if any hart is on, or if other harts have
- * joined and this one has not; otherwise the sink is emptied.
+ * Prepare the funnel's sink. The sink keeps its data if any hart is tracing, or if it contains
+ * other harts' records but none of this hart's; otherwise the sink is emptied.
  */
 PERF_LOCAL int init_funnel_sink(struct bare_hart *hart, uint32_t bytes)
 {
@@ -423,7 +423,7 @@ PERF_API int perfTraceOn(void)
 		return 0;
 
 	lock();
-	/* Fails if another hart's attempt to prepare the funnel's sink again has failed. */
+	/* The funnel's sink is not ready if another hart has failed to prepare it again. */
 	rc = funnel ? funnel_ready ? bare_funnel_start(funnel) : -1 : 0;
 	if (!rc)
 		rc = bare_encoder_start(hart->encoder);
