@@ -3,25 +3,25 @@
  * Record performance counters in a SiFive processor's trace, without an operating system:
  * for programs that run in machine mode and own the hardware.
  *
- * A program defines, with the addresses of its machine,
+ * A program defines these variables, which hold the addresses of its machine's components:
  *
  *	struct TraceRegMemMap volatile *tmm[]	trace encoders, by hart id
  *	struct TfTraceRegMemMap volatile *fmm	the trace funnel, or NULL
  *
- * and calls, in this order:
+ * It calls these functions, in this order:
  *
  *	perfInit()				once, on one hart
  *	perfManualInit(), perfTimerISRInit() or perfFuncEntryExitInit()
  *						on each hart to trace
- *	perfTraceOn(), perfTraceOff()		on each, as often as needed
+ *	perfTraceOn(), perfTraceOff()		on each of these harts, as often as needed
  *
  * A debugger reads the trace from the buffer that perfTraceBuffer() returns, or from the
  * SRAM of the encoder or funnel; there is no perfWriteTrace(). The library does not call the
  * C library, but the compiler may emit calls to memset() and memcpy(). The library needs the
  * A extension. It is one source file, sifive_bare_perf.c, to be compiled with the program;
- * -D changes the sizes below.
+ * the compiler's option -D changes the sizes below.
  *
- * An initialisation needs 2 KB of the hart's stack, every other call and hook 1 KB. The
+ * An initialisation needs 2 KB of the hart's stack; any other call or hook needs 1 KB. The
  * timer's trap handler runs on the stack of the code that it interrupts and needs 1 KB more.
  *
  * All functions return 0 on success and -1 on error.
@@ -102,14 +102,14 @@ extern struct TfTraceRegMemMap volatile *fmm;
 extern uintptr_t perfClintAddress;
 extern uint32_t perfClintHz;
 
-/* @num_cores: number of elements of tmm; @num_funnels: 0 or 1. */
+/* Call this first. @num_cores: number of elements of tmm; @num_funnels: 0 or 1. */
 int perfInit(int num_cores, int num_funnels);
 
 /*
- * Set up for records by perfWriteCntrs(). @SBABufferSize 0 selects the SRAM of the funnel or
+ * Set up recording by perfWriteCntrs(). @SBABufferSize 0 selects the SRAM of the funnel or
  * encoder.
  *
- * Behind a funnel all harts share one buffer. The first hart to be initialised sets the buffer's
+ * With a funnel, all harts share one buffer. The first hart to be initialised sets the buffer's
  * size; initialising the others keeps the buffer and its data. Initialising a hart again begins a
  * new trace, unless the trace of another hart is on.
  */
@@ -117,16 +117,16 @@ int perfManualInit(perfEvent *perfCntrList, int numCntrs, int itcChannel,
 		   perfCountType_t cntType, uint32_t SBABufferSize);
 
 /*
- * Set up for records at function entry and exit, in programs compiled with
+ * Set up recording at function entry and exit, in programs compiled with
  * -finstrument-functions.
  */
 int perfFuncEntryExitInit(perfEvent *perfCntrList, int numCntrs, int itcChannel,
 			  perfCountType_t cntType, uint32_t SBABufferSize);
 
 /*
- * Write a record every @interval microseconds, at least 100, with the interrupted pc. Uses
+ * Set up recording of the interrupted pc every @interval microseconds, at least 100. Uses
  * mtvec and the machine timer interrupt; the hart's next initialisation restores them. The
- * first trap with another cause also restores the program's mtvec, and ends the records.
+ * first trap with another cause also restores the program's mtvec, and ends these records.
  */
 int perfTimerISRInit(perfEvent *perfCntrList, int numCntrs, int itcChannel,
 		     perfCountType_t cntType, uint32_t SBABufferSize, int interval);
@@ -134,7 +134,7 @@ int perfTimerISRInit(perfEvent *perfCntrList, int numCntrs, int itcChannel,
 /* Write a record of the counters, with the call site of perfWriteCntrs(). */
 int perfWriteCntrs(void);
 
-/* Turn the calling hart's trace on, with a header, or off. */
+/* Turn the calling hart's trace on, which writes a header, or off. */
 int perfTraceOn(void);
 int perfTraceOff(void);
 

@@ -144,7 +144,7 @@ enum {
  *			at most once. Full addresses.
  * perfCount_DeltaXOR	The value XORed with the previous one, and the address XORed with
  *			the previous address. Both start from 0 at the header, so a reader
- *			reconstructs values (modulo 2^48) and addresses.
+ *			can reconstruct values (modulo 2^48) and addresses.
  */
 typedef enum {
 	perfCount_Raw = 0,
@@ -203,13 +203,13 @@ typedef struct {
 int perfInit(int num_cores, int num_funnels);
 
 /**
- * perfManualInit - set up for records written by perfWriteCntrs()
+ * perfManualInit - set up recording by perfWriteCntrs()
  * @perfCntrList: events to count, in any order, each once; may be NULL if @numCntrs is 0.
  *		The call fills in ctrIdx and ctrInfo. Afterwards the calling thread may read
  *		the CSRs of these counters; other threads may do so after their first record
  * @numCntrs:	number of elements of @perfCntrList, 0 to 32
- * @itcChannel:	ITC channel to write to, 0 to 31; decoders expect 6. 0 to 15 on encoders
- *		whose stimulus registers 16-31 are registers 0-15 with a timestamp
+ * @itcChannel:	ITC channel to write to, 0 to 31, but at most 15 on encoders whose stimulus
+ *		registers 16-31 are registers 0-15 with a timestamp; decoders expect 6
  * @cntType:	encoding of counts and addresses in records
  * @SBABufferSize: size of the system memory for the trace in bytes; 0 uses the SRAM of the trace
  *		hardware
@@ -233,7 +233,7 @@ int perfManualInit(perfEvent *perfCntrList, int numCntrs, int itcChannel,
 		   perfCountType_t cntType, uint32_t SBABufferSize);
 
 /**
- * perfFuncEntryExitInit - set up for records at function entry and exit
+ * perfFuncEntryExitInit - set up recording at function entry and exit
  *
  * Arguments, return value and errors are the same as for perfManualInit(). Functions compiled
  * with -finstrument-functions write the records: the function's address, then its call
@@ -243,7 +243,7 @@ int perfFuncEntryExitInit(perfEvent *perfCntrList, int numCntrs, int itcChannel,
 			  perfCountType_t cntType, uint32_t SBABufferSize);
 
 /**
- * perfTimerISRInit - set up for records at a fixed interval
+ * perfTimerISRInit - set up recording at a fixed interval
  * @interval:	microseconds of running time between records; less than 100 means 100
  *
  * The other arguments are the same as for perfManualInit(). The kernel writes the records, each

@@ -124,16 +124,16 @@ struct sifive_trace_name {
  * @interval:	microseconds between samples, at least 100; 0 for none
  * @period:	events between samples, 0 for none
  * @period_event: event that @period counts
- * @filter:	file of the functions to record, or NULL for all. Its lines are OBJECT START END:
- *		the object's file name, and hexadecimal addresses relative to its load address. A
- *		call to a function in a line that begins with "> " begins recording in its thread,
- *		until the call returns, or until a function in a line that begins with "< " is
- *		called. "^ N" records nested calls only up to depth N
+ * @filter:	file that lists the functions to record, or NULL for all. A line is OBJECT START
+ *		END: the object's file name, and hexadecimal addresses relative to its load
+ *		address. If a line begins with "> ", a call to one of its functions begins recording
+ *		in the calling thread, until that call returns, or until a function in a line that
+ *		begins with "< " is called. "^ N" records nested calls only up to depth N
  * @names:	additional names of events
  * @names_count: number of elements of @names
- * @header_interval: number of records, with SIFIVE_TRACE_RING and SIFIVE_TRACE_XOR, from one header
- *		to the next, for each thread on each CPU; 0 for 100. Records of a wrapped
- *		ring before its first header are lost. Not with SIFIVE_TRACE_HEADER_ONCE
+ * @header_interval: number of records from one header to the next, for each thread on each CPU; 0
+ *		for 100. Only with SIFIVE_TRACE_RING and SIFIVE_TRACE_XOR, and without
+ *		SIFIVE_TRACE_HEADER_ONCE. Records of a wrapped ring before its first header are lost
  * @stack:	samples include registers and this many bytes of the stack, in which readers find
  *		the callers by unwind tables: a multiple of 8 up to 8192, 0 for neither. Cannot be
  *		combined with SIFIVE_TRACE_CALLERS; samples in the kernel are the same as with that

@@ -44,7 +44,7 @@ struct sifive_reader;
  * enum sifive_event_kind - kinds of events; bits of sifive_reader_open()'s @events
  * @SIFIVE_EVENT_RECORD: a record: function entry or exit, manual record or sample
  * @SIFIVE_EVENT_CALL: a call that has ended; it follows all calls that it made
- * @SIFIVE_EVENT_SPAN: a part of a thread's time on or off the CPU (record --switches)
+ * @SIFIVE_EVENT_SPAN: a time during which a thread was on or off the CPU (record --switches)
  * @SIFIVE_EVENT_LOST: records of a thread may be missing here
  * @SIFIVE_EVENT_IDLE: a pipe has no more data for now; never occurs with files
  * @SIFIVE_EVENT_POINT: with instruction trace: a manual record, or the record of an instrumented
@@ -138,24 +138,25 @@ enum {
  * @kind:	enum sifive_event_kind
  * @flags:	SIFIVE_TIMED ...
  * @time:	ticks: when a call or span began, or a record or point was written
- * @length:	ticks from a call's entry to its exit, without @waited; a span's length
+ * @length:	ticks from a call's entry to its exit, excluding @waited; length of a span in ticks
  * @self:	ticks of a call's @length outside nested calls
- * @waited:	ticks during a call in which its thread waited for room in the buffer,
- *		which are charged to no function
+ * @waited:	ticks for which a call's thread waited for room in the buffer, which are
+ *		charged to no function
  * @address:	record, point: address of the function entered or left; otherwise the pc
  * @caller_address: record, point: the return address at entry or exit, or 0
- * @counted:	bit n: @count[n] is known. All bits are set for a call: unknown counts are
- *		charged to no call.
+ * @counted:	bit n set: @count[n] is known. All bits are set for a call, because unknown
+ *		counts are charged to no call
  * @count:	call: each counter's count from entry to exit. Record: count since the
- *		thread's previous record. Point: since its previous point, whatever ran in between
+ *		thread's previous record. Point: count since the thread's previous point, in all
+ *		functions that ran in between
  * @count_self:	call: part of @count outside nested calls; for other events NULL
- * @counters:	length of these arrays: sifive_reader_counter() returns the names, or
- *		sifive_reader_point_counter() those of a point
+ * @counters:	length of @count and @count_self; sifive_reader_counter() returns the counters'
+ *		names, but sifive_reader_point_counter() those of a point
  * @thread:	number for sifive_reader_thread()
  * @function:	number for sifive_reader_function(): the function of the call, record or point
  * @caller:	the function enclosing a call or point, or SIFIVE_NO_FUNCTION
  * @depth:	number of calls enclosing a call or point
- * @type:	enum sifive_record_type, also of a point, enum sifive_call_end or enum
+ * @type:	record, point: enum sifive_record_type; call: enum sifive_call_end; span: enum
  *		sifive_span_state
  * @source:	record, point: number of the source (encoder)
  * @channel:	record, point: number of the channel
@@ -230,8 +231,8 @@ struct sifive_thread {
  * @hz:		ticks per second, or 0 if unknown
  * @bytes:	bytes read so far
  * @records:	records read so far
- * @first:	earliest known time of a record so far, ticks
- * @last:	latest known time of a record so far, ticks
+ * @first:	earliest known time of a record so far, in ticks
+ * @last:	latest known time of a record so far, in ticks
  * @counters:	number of counters found so far
  * @functions:	number of functions found so far
  * @threads:	number of threads found so far
@@ -288,7 +289,7 @@ int sifive_reader_open(struct sifive_reader *reader, const char *path, unsigned 
  * Events are in the order of the trace. Records of a thread that moved between harts are in
  * the order in which the thread wrote them.
  *
- * Return: 1; 0 at the end of the trace; -1 for a read error or lack of memory:
+ * Return: 1 if there is an event; 0 at the end of the trace; -1 for a read error or lack of memory:
  * sifive_reader_error() explains it, and later calls return -1 again.
  */
 int sifive_reader_next(struct sifive_reader *reader, const struct sifive_event **event);
@@ -296,9 +297,9 @@ int sifive_reader_next(struct sifive_reader *reader, const struct sifive_event *
 /**
  * sifive_reader_complete() - check whether the trace contains everything that was recorded
  *
- * Return: 1; 0 if anything was lost, is damaged or unknown, or has no time (the command's
- * --strict then exits with 1), or if it has no records: sifive_reader_messages() gives
- * details; -1 before sifive_reader_next() has returned 0.
+ * Return: 1 if it does; 0 if anything was lost, is damaged or unknown, or has no time (the
+ * command's --strict then exits with 1), or if the trace has no records, in which case
+ * sifive_reader_messages() returns details; -1 before sifive_reader_next() has returned 0.
  */
 int sifive_reader_complete(const struct sifive_reader *reader);
 

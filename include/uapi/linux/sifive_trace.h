@@ -433,7 +433,7 @@ struct sifive_trace_thread {
  * COUNTERS clears it. From START to STOP the kernel interrupts the threads, including new ones, of
  * the process that called START or of those that START names, and with _CHILDREN of processes that
  * these create. It writes an ISR record with the user-mode pc and the session's counters to the
- * interrupted hart's encoder. execve() ends the sampling of that process, also of a child, unless
+ * interrupted hart's encoder. execve() ends the sampling of its process, even of a child, unless
  * SIFIVE_TRACE_SAMPLING_EXEC is set; inside execve() a thread has no user-mode pc, and only _KERNEL
  * samples it. START writes a header to each encoder. With SIFIVE_TRACE_COUNTERS_PER_THREAD each
  * record increases the counts of the stream by those of its thread since the thread's last record,
@@ -531,8 +531,8 @@ struct sifive_trace_query {
  *		lost its registers, only after the next CONFIG
  * @samples:	out: number of records that SAMPLING has written since CONFIG
  * @samples_lost: out: number of records that SAMPLING could not write since CONFIG, for example
- *		because the sink was full. A thread or CPU whose event had or has no counter counts
- *		as one lost record; threads created after START, if they exist at STATUS or STOP
+ *		because the sink was full. A thread or CPU whose event got no counter, or lost it, is
+ *		one lost record; a thread created after START, only if it exists at STATUS or STOP
  * @counters_lost: out: bit n set: counter n of the session was stopped, moved or lost on
  *		some hart since COUNTERS: do not trust its values
  * @capture:	out: number of the current or last capture: counts CONFIGs; 0 = none since
@@ -556,7 +556,7 @@ struct sifive_trace_query {
  * @full_ns:	out: total time without room in nanoseconds; up to now if a sink still has none
  * @switches_elsewhere: out: number of times since CONFIG that a thread that SWITCHES
  *		records began to run on a CPU that writes no records
- * @switches_processes: out: number of processes omitted with their children: too many ran at a time
+ * @switches_processes: out: number of processes omitted, with their children: there were too many
  * @wakeups_elsewhere: out: number of times since CONFIG that a CPU that writes no records
  *		woke a thread that SWITCHES records, with SIFIVE_TRACE_SWITCHES_WAKEUPS
  *
@@ -692,7 +692,7 @@ struct sifive_trace_sink {
 
 /**
  * struct sifive_trace_start - argument of START
- * @size:	in: sizeof(struct sifive_trace_start), or less if all following members are 0
+ * @size:	in: sizeof(struct sifive_trace_start), or less if all omitted members are 0
  * @flags:	in: SIFIVE_TRACE_START_*
  * @processes:	in: address of @count process ids, each an __s32: SAMPLING, SWITCHES and instruction
  *		trace record their threads, including new ones; 0 = the caller's. While a capture
@@ -700,9 +700,9 @@ struct sifive_trace_sink {
  * @count:	in: number of ids, at most SIFIVE_TRACE_MAX_PROCESSES, or 0 if @processes is 0
  * @reserved:	in: 0
  *
- * Threads created while START enumerates them may be missed. Errors: as for struct
- * sifive_trace_run, and for @processes: ESRCH: none exists. EINVAL: a kernel thread, negative,
- * repeated, too many, ON_EXEC. EPERM: no CAP_PERFMON or CAP_SYS_ADMIN. EFAULT: not accessible.
+ * Threads created while START enumerates them may be missed. Errors: those of struct
+ * sifive_trace_run. With @processes also ESRCH: none of them exists. EINVAL: too many; ON_EXEC is
+ * set; an id is negative, repeated or a kernel thread's. EPERM: capability missing. EFAULT.
  */
 struct sifive_trace_start {
 	__u32	size;

@@ -41,8 +41,9 @@
 #define SIFIVE_TRACE_SWITCH_EXITED		0x15
 
 /*
- * SIFIVE_TRACE_SWITCH_FAULT is followed not by the thread's id, but by 32 bits of the pc, 32 bits
- * of the number of a 4 KiB page, and the upper bits of both. MAJOR marks a major fault.
+ * SIFIVE_TRACE_SWITCH_FAULT is followed not by the thread's id, but by the low 32 bits of the pc,
+ * the low 32 bits of the faulting page's number (4 KiB pages), and a word with the upper bits of
+ * both, in which MAJOR marks a major fault.
  */
 #define SIFIVE_TRACE_FAULT_PAGE		0x00000fff
 #define SIFIVE_TRACE_FAULT_PC		0x7ffff000
@@ -75,9 +76,9 @@
 #define SIFIVE_TRACE_RECORD_BREAK	0xff
 
 /*
- * In place of a kind, followed by a 32-bit number: the thread's dropped records (a header
- * follows); or the nanoseconds, or units of 2^32 nanoseconds, that the thread waited before its
- * next record.
+ * In place of a kind, followed by a 32-bit number: the number of records that the thread dropped (a
+ * header follows); or the time that the thread waited before its next record, in nanoseconds or, in
+ * a second mark, in units of 2^32 nanoseconds.
  */
 #define SIFIVE_TRACE_RECORD_DROPPED	0xfe
 #define SIFIVE_TRACE_RECORD_WAITED	0xfd
@@ -113,7 +114,7 @@
 /*
  * Counters whose events take turns (COUNTERS with SIFIVE_TRACE_COUNTERS_TURNS). Of the bits of
  * their counts that a record can hold, the upper ones are the round, modulo 2^8, then the turn,
- * from 0 on; the others count since the turn began. Events with a fixed counter take no turns.
+ * from 0; the others are the count since the turn began. Events with a fixed counter take no turns.
  * A turn lasts sifive_trace_counters.turn_us, at least 1000, of the running time of a joined
  * thread; without SIFIVE_TRACE_COUNTERS_PER_THREAD, of all joined threads on the hart. With turns,
  * JOIN and SAMPLING fail with EBUSY, and so does COUNTERS if it needs more turns than this.

@@ -28,7 +28,7 @@
  * @channels:	in: bit n set: the caller can use channel n
  * @used:	out: 1 if another file had the channel earlier in this capture, so that headers
  *		must name their threads; 0 if no other file has had it
- * @member:	out: the number of this file among those that joined the session, from 1
+ * @member:	out: number of this file in the order in which files joined the session, from 1
  * @count:	out: number of events
  * @event:	out: the session's events with their counters
  *
