@@ -100,7 +100,7 @@ bare_api()
 	} | LC_ALL=C sort
 }
 
-# exports API FILE NM_OPTION: the global names defined are exactly those that API prints.
+# exports API FILE NM_OPTION: check that FILE defines exactly the global names that API prints.
 exports()
 {
 	$NM "$3" --defined-only "$2" |
@@ -116,8 +116,8 @@ bare_exports()
 	exports bare_api "$work/exports.o" -g
 }
 
-# no_hook_calls FILE OPTIONS...: no reference to the hooks except their definitions, not even
-# in relocations.
+# no_hook_calls FILE OPTIONS...: check that nothing refers to the hooks except their definitions,
+# not even a relocation.
 no_hook_calls()
 {
 	file=$1
@@ -126,7 +126,7 @@ no_hook_calls()
 	! $OBJDUMP -dr "$work/i.o" | grep 'R_RISCV.*__cyg_profile'
 }
 
-# bare_abi BITS COMPILER: the compiler's options for a hart without floating point.
+# bare_abi BITS COMPILER: print the compiler's options for a hart without floating point.
 bare_abi()
 {
 	abi=lp64

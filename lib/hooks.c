@@ -91,7 +91,7 @@ PERF_LOCAL void write_break(const struct perf_stream *stream)
 }
 
 #ifndef PERF_DROPIN
-/* Whether writers use only differences of CSRs: see struct perf_lane. */
+/* Whether writers use only differences between CSR values: see struct perf_lane. */
 PERF_LOCAL bool is_relative(void)
 {
 	return perf_pool->slots && perf_pool->layout.type == SIFIVE_TRACE_RECORD_DELTA;

@@ -2,9 +2,9 @@
 /*
  * Accesses to the stimulus page.
  *
- * The offset of a store in an ITC stimulus register is the size of the value: 32 bits at 0,
- * 16 bits at 2, 8 bits at 3. The order of these stores is the order of the messages; the
- * page is I/O memory, and volatile keeps the compiler from reordering.
+ * The offset of a store in an ITC stimulus register determines the size of the value: 32 bits at
+ * 0, 16 bits at 2, 8 bits at 3. The order of these stores is the order of the messages: the page is
+ * I/O memory, and volatile keeps the compiler from reordering the stores.
  */
 #ifndef PERF_MMIO_H
 #define PERF_MMIO_H
@@ -23,9 +23,9 @@ PERF_INTERNAL uint32_t perf_mmio_read32(const volatile uint32_t *reg);
 #else
 
 /*
- * In assembly, because compilers sign-extend values before a volatile store,
- * which costs an instruction each time; passing values wider than the store
- * saves another one.
+ * Stores are in assembly, because compilers sign-extend a value before a volatile
+ * store, which costs an instruction each time. Parameters wider than the store save
+ * another instruction.
  */
 PERF_INLINE void perf_stimulus32(volatile uint32_t *stimulus, unsigned long value)
 {
@@ -50,8 +50,8 @@ PERF_INLINE uint32_t perf_mmio_read32(const volatile uint32_t *reg)
 #endif
 
 /*
- * Fences for a change of the owner, which is stored in memory: one after the old owner's
- * accesses, one before the new owner's.
+ * Fences for when a stimulus register changes its owner, which memory records: the first follows
+ * the old owner's accesses, the second precedes the new owner's.
  */
 PERF_INLINE void perf_mmio_release(void)
 {

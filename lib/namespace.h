@@ -13,7 +13,7 @@
 
 #include "compiler.h"
 
-/* The same arguments as for dl_iterate_phdr(). */
+/* A function that is called for an object, as a callback of dl_iterate_phdr() is. */
 typedef int perf_object_visitor(struct dl_phdr_info *info, size_t size, void *argument);
 
 /**

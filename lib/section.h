@@ -8,7 +8,7 @@
  * time slice.
  *
  * The lane's CPU is part of the comparison: to interrupt the thread, a signal handler or
- * another thread sets the lane's CPU to one that no thread is on.
+ * another thread sets the lane's CPU to a number that no CPU has.
  */
 #ifndef PERF_SECTION_H
 #define PERF_SECTION_H

@@ -86,7 +86,7 @@ struct perf_setup {
 	bool syscalls;	/* also system calls */
 	bool faults;	/* also page faults */
 	int switch_channel;
-	uint32_t encoders;	/* number of encoders in a capture of the command's session */
+	uint32_t encoders;	/* set by the command: number of encoders in the capture */
 #endif /* PERF_DROPIN */
 };
 
@@ -95,7 +95,7 @@ struct perf_setup {
  * @state:	state of the session
  * @user:	owner: a handle of the modern API, or NULL for the old API
  * @device:	the trace device, open in the states READY and ON
- * @setup:	the set-up, as far as it is valid
+ * @setup:	the set-up, valid in the states READY and ON
  * @started:	tracing has been on
  * @sampled:	the kernel writes records
  * @firmware:	firmware counts some event, so the program writes no records

@@ -207,8 +207,8 @@ PERF_LOCAL bool take_slot(struct perf_thread *thread, int32_t tid)
 }
 
 /*
- * Release the slots of threads that ended without destructors (direct clone(), too many keys).
- * If several threads try, the one that replaces the slot's tid releases the slot.
+ * Release the slots of threads that ended without destructors, because they were created by clone()
+ * or there were too many keys. The thread that replaces a slot's tid is the one that releases it.
  */
 PERF_INTERNAL void perf_threads_bury(int32_t tid)
 {

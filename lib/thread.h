@@ -8,9 +8,9 @@
  * with its gate. A closed gate means that a record is being written: signal handlers queue
  * theirs, and other threads do not take the channel.
  *
- * All of this is in a pool. In a child of fork(), everything but the lanes is zero from the first
- * instruction on. The pool is therefore closed: the child has no stimulus pages to write to, and
- * uses the lanes only to finish a record that fork() interrupted, in memory that nothing reads.
+ * All of this is stored in a pool. In a child of fork(), everything but the lanes is zero from the
+ * first instruction on. The pool is therefore closed: the child has no stimulus pages to write to,
+ * and uses the lanes only to finish a record that fork() interrupted, in memory that nothing reads.
  */
 #ifndef PERF_THREAD_H
 #define PERF_THREAD_H
@@ -61,7 +61,7 @@ struct perf_lane {
 	uint64_t offset[PERF_COUNTER_MAX];
 	uint64_t written;
 	uint32_t left;
-	/* The driver's byte, which is not 0 while the sink has no room. */
+	/* A byte that the driver sets to 1 while the sink has no room. */
 	const volatile uint8_t *full;
 #endif /* PERF_DROPIN */
 };
@@ -115,7 +115,7 @@ struct perf_open {
  * @rseq:	area in which the kernel stores the number of the thread's CPU
  * @lane:	lane of the records
  * @fresh:	bit n is set if lane n has no header of this thread
- * @waiting:	records made while the gate was closed
+ * @waiting:	number of records that signal handlers made while the gate was closed
  * @stuck:	a record was abandoned, but is still being written
  * @lent:	the thread has called vfork(), so the running code may be the child's
  * @epoch:	perf_pool.epoch when the thread joined
@@ -127,7 +127,7 @@ struct perf_open {
  * @latest:	lane of the latest record or header since the thread got @channel, or NULL if
  *		there is none
  * @saved:	perf_pool.generation when @last was set
- * @joined:	return value of perf_joined_add(); PERF_UNNOTED: not yet called
+ * @joined:	return value of perf_joined_add(), or PERF_UNNOTED
  * @refused:	enum perf_refusal: whether the thread was refused access to the counters
  * @repairs:	number of repairs, see perf_thread_repair()
  * @reading:	CPU on which to read counters for @queue; PERF_CPU_NOBODY prevents that
@@ -172,7 +172,7 @@ struct perf_thread {
 #endif /* PERF_DROPIN */
 };
 
-/* Value of perf_thread.joined. */
+/* Value of perf_thread.joined if perf_joined_add() has not been called yet. */
 #define PERF_UNNOTED	(-2)
 
 /* Index in perf_thread.offset of the number of times that the offsets were written. */
@@ -194,10 +194,10 @@ struct perf_device;
  * @waiting:	number of threads that are waiting for a channel
  * @turn:	number that changes when a thread gets a channel
  * @device:	the device whose session threads join
- * @lost:	records that were not written, and shared channels; kept with
- *		the capture by the kernel
+ * @lost:	page of losses: counts of records that were not written, and the shared
+ *		channels; the kernel keeps it with the capture
  * @once:	one header for each channel and CPU
- * @interval:	records from one header to the next, or 0 if headers are not repeated
+ * @interval:	number of records from one header to the next, or 0 if headers are not repeated
  * @join:	threads must join the driver's session to read counters
  * @slots:	the driver's thread slots, or NULL if there are none
  * @joins:	number of threads in the list of joined.h
@@ -297,8 +297,8 @@ PERF_INTERNAL int perf_pool_make(void);
 PERF_INTERNAL struct perf_thread *perf_thread_join(void);
 
 /**
- * perf_channel_take - see perf_channel_have()
- * @wait:	whether to wait for threads that are in the middle of a record
+ * perf_channel_take - get a channel for the calling thread: see perf_channel_have()
+ * @wait:	whether to wait while all channels' owners are in the middle of a record
  */
 PERF_INTERNAL bool perf_channel_take(struct perf_thread *thread, bool wait);
 

@@ -15,7 +15,7 @@
 #include "compiler.h"
 #include "thread.h"
 
-/* Host tests also generate them. */
+/* Host tests also generate writers. */
 #if defined(PERF_SECTIONS) || defined(PERF_COUNTER_MOCK)
 #define PERF_WRITERS
 #endif
@@ -38,7 +38,7 @@ struct perf_exits {
 	void (*settle)(struct perf_thread *thread);
 };
 
-/* @pair: function entry and exit, with two addresses; @single: explicit records. */
+/* @pair: writer of function entries and exits, with two addresses; @single: of explicit records. */
 struct perf_writers {
 	perf_writer *pair, *single;
 };

@@ -59,7 +59,7 @@ bool sft_is_firmware(const struct sifive_trace_event *ev)
 
 #define MODES	(SIFIVE_TRACE_EVENT_NO_USER | SIFIVE_TRACE_EVENT_NO_KERNEL)
 
-/* Unused array entries must not contain unknown flags either. */
+/* Check an array entry, which may be unused, for unknown flags. */
 int sft_choose_unused(const struct sifive_trace_event *ev, u32 at,
 		      struct sft_why *why)
 {
@@ -172,7 +172,7 @@ static void try_here(void *arg)
 	}
 }
 
-/* Return the counters in @mask that can count the event on all CPUs at present. */
+/* Return a mask of the counters in @mask that can count the event on all CPUs now. */
 static u32 try_counters(const struct sft_choice *ch, const struct sft_counter *want,
 			u32 mask)
 {
@@ -185,8 +185,8 @@ static u32 try_counters(const struct sft_choice *ch, const struct sft_counter *w
 }
 
 /*
- * Return the counters to try: the event's own fixed counter, which cannot distinguish modes,
- * and all programmable ones.
+ * Return a mask of the counters to try: the event's own fixed counter, which cannot distinguish
+ * modes, and all programmable counters.
  */
 static u32 candidates(const struct sft_choice *ch, const struct sft_counter *want)
 {
@@ -299,7 +299,7 @@ static void set_counter(struct sft_choice *ch, u32 at, u32 n)
 
 /*
  * Give event @at a counter. Move another event off that counter if it can use a different one.
- * @tried holds the counters already visited.
+ * @tried: mask of the counters that were already tried.
  */
 static bool assign(struct sft_choice *ch, s8 *holder, u32 at, u32 *tried)
 {
@@ -342,7 +342,7 @@ int sft_choose_counters(struct sft_choice *ch, u32 *failed, struct sft_why *why)
 	return 0;
 }
 
-/* Whether counter @n has room for the turn in its upper bits. */
+/* Whether counter @n is wide enough for its upper bits to contain the turn. */
 static bool can_turn(const struct sft_choice *ch, u32 n)
 {
 	return FIELD_GET(SIFIVE_TRACE_COUNTER_WIDTH, ch->info[n]) + 1 >= SIFIVE_TRACE_TURNS_WIDTH;
@@ -350,7 +350,7 @@ static bool can_turn(const struct sft_choice *ch, u32 n)
 
 /*
  * Choose the events that are always counted: those with a fixed counter. The other events take
- * turns, on counters with room for the turn. Returns the mask of these other events.
+ * turns, on counters that are wide enough. Returns a mask of these other events.
  */
 static u32 begin_turns(struct sft_choice *ch)
 {

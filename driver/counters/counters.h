@@ -139,7 +139,7 @@ struct sft_switches {
 
 /**
  * struct sft_pids - the processes that START records: its caller, or those named by the caller
- * @users:	references
+ * @users:	number of references to the list
  * @named:	START's caller has named the processes, so they may belong to other users
  * @count:	number of processes
  * @process:	the processes, with references; constant after START has found them
@@ -155,8 +155,8 @@ struct sft_pids {
  * struct sft_processes - processes whose threads are recorded
  * @entry:	the table, or NULL if the set is empty
  * @first:	one of the processes, with a reference, or NULL if the set is empty
- * @added:	processes that have been added to the table
- * @missing:	processes that did not fit into the table
+ * @added:	number of processes that have been added to the table
+ * @missing:	number of processes that did not fit into the table
  */
 struct sft_processes {
 	struct pid **entry;

@@ -12,9 +12,9 @@ struct sft_why;
  * struct sft_stream - a sequence of records on one stimulus register
  * @stimulus:	the register
  * @event:	event of each counter in the mask
- * @mask:	counters in each record
+ * @mask:	mask of the counters in each record
  * @type:	SIFIVE_TRACE_SAMPLING_RAW, _DELTA or _XOR
- * @interval:	records from one header to the next, or 0 if there are no further headers
+ * @interval:	number of records from one header to the next, or 0 for no further headers
  * @left:	number of records before the next header
  * @address:	last address written
  * @last:	previous values, by counter

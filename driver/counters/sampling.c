@@ -34,8 +34,8 @@
  * @on:		records are written
  * @begun:	the stream has a header in this capture
  * @flags:	SIFIVE_TRACE_SAMPLING_*
- * @samples:	records written since CONFIG
- * @lost:	records that could not be written
+ * @samples:	number of records written since CONFIG
+ * @lost:	number of records that could not be written
  * @sum:	sum of per-thread counts, and of the sampling event's, by counter
  */
 struct hart {
@@ -617,7 +617,7 @@ static void begin_here(void *arg)
 	h->flags = set->flags;
 	if (!h->begun || !(set->flags & SIFIVE_TRACE_SAMPLING_ONE_HEADER)) {
 		read_base(h, now);
-		/* A single header here would claim that the records continue. */
+		/* If a repeated header is due, write two: after one, records would continue. */
 		if (h->begun && h->stream.interval && !h->stream.left)
 			sft_record_header(&h->stream, now);
 		sft_record_header(&h->stream, now);

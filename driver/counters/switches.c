@@ -31,8 +31,8 @@
  * @gap:	BEGIN must precede the next record: records were lost, or the stream begins
  * @running:	id of the session's thread that is running here, or 0 if none
  * @pid:	global id of that thread at the time of recording
- * @written:	records since CONFIG
- * @lost:	records that could not be written
+ * @written:	number of records written since CONFIG
+ * @lost:	number of records that could not be written
  * @elsewhere:	number of times that one of the session's threads began to run while @unseen was set
  * @wakeups:	number of times that this hart woke one of these threads while @unseen was set
  */

@@ -122,7 +122,7 @@ struct sft_position {
  * @kind:	sink kind used in that capture
  * @pool:	the memory-region is a pool of the DMA allocator
  * @control:	desired value of the control register, without status bits
- * @programmed:	watched registers as read back after programming; for the control
+ * @programmed:	values of the watched registers after programming; for the control
  *		register, the bits that differ from @control
  * @sink_error:	the component has reported a sink error since CONFIG
  * @changed:	registers were changed from outside during the capture
@@ -240,8 +240,8 @@ struct sft_capture {
 /**
  * struct sft_hardware - the machine's trace hardware
  * @lock:	lock that protects this struct, all components, counters and sessions
- * @encoders:	struct sft_encoder, in order of address
- * @funnels:	struct sft_component, in order of address
+ * @encoders:	list of struct sft_encoder, in order of address
+ * @funnels:	list of struct sft_component, in order of address
  * @capture:	the configured or last capture
  */
 struct sft_hardware {

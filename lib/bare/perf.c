@@ -16,7 +16,7 @@
  * @layout:	layout of the hart's records
  * @stream:	state of the sequence of these records
  * @last:	last values of the counters
- * @writable:	PERF_OPEN_*: records that may be written now
+ * @writable:	PERF_OPEN_*: which records may be written now
  * @busy:	a record is being written, so the timer must not write one
  * @encoder:	hart's trace encoder, NULL until it is initialised
  * @own:	the encoder's sink, if there is no funnel
@@ -25,7 +25,7 @@
  * @ticks:	timer interval in ticks of mtime, or 0 if none
  * @trap:	the program's mtvec, while the timer has replaced it
  * @on:		tracing is on
- * @lost:	records lost because they interrupted another one
+ * @lost:	number of records lost because they interrupted another one
  */
 struct bare_hart {
 	struct perf_layout layout;
@@ -75,7 +75,7 @@ PERF_LOCAL int unlock(int rc)
 	return rc;
 }
 
-/* Return the calling hart, or NULL if it cannot be traced. */
+/* Return the state of the calling hart, or NULL if the hart cannot be traced. */
 PERF_INLINE struct bare_hart *this_hart(void)
 {
 	unsigned long id = csr_get(mhartid);
@@ -83,7 +83,7 @@ PERF_INLINE struct bare_hart *this_hart(void)
 	return PERF_LIKELY(id < PERF_MAX_HARTS) ? &harts[id] : 0;
 }
 
-/* Return the calling hart if it has been initialised, otherwise NULL. */
+/* Return the state of the calling hart if it has been initialised, otherwise NULL. */
 PERF_LOCAL struct bare_hart *ready_hart(void)
 {
 	struct bare_hart *hart = this_hart();

@@ -556,7 +556,7 @@ struct sifive_trace_query {
  * @full_ns:	out: total time without room in nanoseconds; up to now if a sink still has none
  * @switches_elsewhere: out: number of times since CONFIG that a thread that SWITCHES
  *		records began to run on a CPU that writes no records
- * @switches_processes: out: number of processes omitted, with their children: there were too many
+ * @switches_processes: out: number of processes omitted, with their children, for lack of room
  * @wakeups_elsewhere: out: number of times since CONFIG that a CPU that writes no records
  *		woke a thread that SWITCHES records, with SIFIVE_TRACE_SWITCHES_WAKEUPS
  *

@@ -71,7 +71,7 @@ struct sifive_trace_instruction {
 #define SIFIVE_TRACE_INSTRUCTION_CHILDREN	(1u << 1)
 #define SIFIVE_TRACE_INSTRUCTION_NO_SYNC	15
 #define SIFIVE_TRACE_INSTRUCTION_OWNER		31
-/* N-Trace 1.0, Ownership: FORMAT 2 (CONTEXT is scontext), user mode, a thread as context. */
+/* PROCESS field of an Ownership message in N-Trace 1.0: FORMAT 2, user mode, and a thread id. */
 #define SIFIVE_TRACE_INSTRUCTION_PROCESS(id)	((__u32)(id) << 5 | 2)
 
 /**
