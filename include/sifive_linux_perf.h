@@ -47,8 +47,8 @@
  *				and lost records
  *
  * sifive_trace(3) describes SIFIVE_TRACE_RECORD and other variables, which trace a program
- * that does not call the library. A program that calls perfInit() has its own session instead, as
- * does one compiled with sifive_linux_perf.c, which ignores these variables.
+ * that does not call the library. A program that calls perfInit() uses its own session instead. A
+ * program compiled with sifive_linux_perf.c ignores these variables.
  */
 #ifndef SIFIVE_LINUX_PERF_H
 #define SIFIVE_LINUX_PERF_H

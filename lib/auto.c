@@ -22,7 +22,7 @@
 #include "switches.h"
 #include "turns.h"
 
-/* Its address is the owner (perf_session.user) of a session that this file has set up. */
+/* The address of this is the owner (perf_session.user) of a session that this file has set up. */
 static const char auto_user;
 
 /* Paths, set when the program starts, because the environment may change later. */

@@ -73,7 +73,7 @@ PERF_INTERNAL int perf_device_fd(struct perf_device *device)
 
 	/* Nothing is mapped until the session is complete. */
 	if (device->mapped && !perf_descriptor_mapped(device, fd)) {
-		/* With signals blocked, a cancelled thread would be stuck in open() forever. */
+		/* open() is a cancellation point, and would block forever with signals blocked. */
 		pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancelable);
 		fresh = attach(device);
 		/* Another thread may have attached first, perhaps in a separate file table. */

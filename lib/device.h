@@ -196,7 +196,7 @@ PERF_INTERNAL void perf_device_stream(const struct perf_device *device, uint32_t
 				      unsigned int channel, struct perf_stream *stream);
 
 /*
- * Start turning stores into messages; flags are SIFIVE_TRACE_START_*. Returns 1 if the
+ * Start turning stores into messages. @flags: SIFIVE_TRACE_START_*. Returns 1 if the
  * buffer is full.
  */
 PERF_INTERNAL int perf_device_start(struct perf_device *device, uint32_t flags);

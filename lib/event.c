@@ -18,7 +18,7 @@ enum {
 	TYPE_FIRMWARE = SIFIVE_TRACE_EVENT_FIRMWARE,
 };
 
-/* General events; the first name of a code is its usual one. */
+/* General events; the first name of a code is its usual name. */
 static const struct {
 	const char *name;
 	uint32_t code;

@@ -19,7 +19,7 @@ struct range {
 	uintptr_t start, end;
 };
 
-/* The sorted ranges of one object, for each set. */
+/* The sorted address ranges of one object, for each set of functions. */
 struct filter_object {
 	char *name;
 	struct ranges {

@@ -102,8 +102,8 @@ PERF_LOCAL bool is_over(int32_t other, int32_t self, uintptr_t frame)
 }
 
 /*
- * Begin a call, unless another one is in progress. Block signals, because a handler could
- * find this call with the frame of an earlier one.
+ * Begin a call, unless another one is in progress. Block signals, because a handler could find
+ * this call's @caller with an earlier call's @caller_frame.
  */
 PERF_LOCAL bool take_call(int32_t self, uintptr_t frame)
 {

@@ -85,7 +85,7 @@ enum perf_refusal {
 /* Maximum depth limit of a filter. */
 #define PERF_DEPTH_MAX	64
 
-/* A call: its hook's frame, function, call site, and the code after the hook. */
+/* An entry or exit: the hook's frame, the function, its call site, the hook's return address. */
 struct perf_call {
 	uintptr_t frame, function, site, pc;
 };

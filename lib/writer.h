@@ -38,7 +38,7 @@ struct perf_exits {
 	void (*settle)(struct perf_thread *thread);
 };
 
-/* @pair: writer of function entries and exits, with two addresses; @single: of explicit records. */
+/* @pair: writes function entries and exits, with two addresses; @single: explicit records. */
 struct perf_writers {
 	perf_writer *pair, *single;
 };

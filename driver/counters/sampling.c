@@ -117,7 +117,7 @@ static bool read_counters(struct hart *h, u64 *now)
 	return all;
 }
 
-/* Read the values that a header sets as the previous values. */
+/* Read the counts from which the records after a header continue. */
 static void read_base(const struct hart *h, u64 *now)
 {
 	unsigned long mask = h->stream.mask;

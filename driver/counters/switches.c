@@ -134,7 +134,7 @@ static u8 why_out(const struct task_struct *task, bool preempt, unsigned int sta
 	return SIFIVE_TRACE_SWITCH_SLEEPS;
 }
 
-/* Called when the running thread stops, for the reason @kind, and @next starts. */
+/* Called when the running thread stops running, for the reason @kind, and @next begins to run. */
 static __always_inline void change(struct hart *h, u8 kind, struct task_struct *next)
 {
 	const pid_t before = h->running, after = id_of(next);

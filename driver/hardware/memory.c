@@ -219,7 +219,7 @@ static int map_region(struct sft_sink *s, const struct reserved_mem *region,
 	return 0;
 }
 
-/* A pool ignores the DMA mask. */
+/* Whether the component can use the buffer. A pool ignores the DMA mask, so check the address. */
 static bool fits(const struct sft_sink *s, u64 reach)
 {
 	return !crosses(s) && s->address + s->size - 1 <= reach;

@@ -9,7 +9,7 @@
 
 #include "hardware.h"
 
-/* Return the encoders selected by default: those of online CPUs. */
+/* Return a mask of the encoders selected by default: those of online CPUs. */
 static u64 usable_encoders(void)
 {
 	struct sft_encoder *e;

@@ -10,7 +10,7 @@
  * with counters of the session remain online.
  *
  * Other locks, in the order in which they are taken: probes.c's probe_lock; a file's
- * read_lock; snapshot.c's copy_lock, which keeps the buffers; sampling.c's follow_lock and
+ * read_lock; snapshot.c's copy_lock, under which buffers are freed; sampling.c's follow_lock and
  * chardev.c's sink_nodes_lock; the system's lock; mapping.c's map_lock, the only one that
  * a page fault takes, and waiting.c's, which guards the data that its thread reads. That
  * thread takes only these two, because a reader that is not running may hold the others.

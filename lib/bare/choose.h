@@ -9,7 +9,7 @@
 #include "../compiler.h"
 #include "../counter.h"
 
-/* The first programmable counter. */
+/* Number of the first programmable counter. */
 #define BARE_COUNTER_FIRST	3
 
 /**

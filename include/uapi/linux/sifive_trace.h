@@ -321,7 +321,7 @@ struct sifive_trace_event {
 	__u32	turn;
 };
 
-/* Do not count in user mode, or in the kernel; not both. Needs Sscofpmf. */
+/* Exclude user mode, or exclude the kernel, but not both. Needs Sscofpmf. */
 #define SIFIVE_TRACE_EVENT_NO_USER	(1u << 0)
 #define SIFIVE_TRACE_EVENT_NO_KERNEL	(1u << 1)
 /*
@@ -531,7 +531,7 @@ struct sifive_trace_query {
  *		lost its registers, only after the next CONFIG
  * @samples:	out: number of records that SAMPLING has written since CONFIG
  * @samples_lost: out: number of records that SAMPLING could not write since CONFIG, for example
- *		because the sink was full. A thread or CPU whose event got no counter, or lost it, is
+ *		because the sink was full. A thread or CPU whose event got no counter or lost it is
  *		one lost record; a thread created after START, only if it exists at STATUS or STOP
  * @counters_lost: out: bit n set: counter n of the session was stopped, moved or lost on
  *		some hart since COUNTERS: do not trust its values
