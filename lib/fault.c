@@ -76,8 +76,8 @@ PERF_LOCAL void pass_on(struct sigaction *to, int number, siginfo_t *info,
 PERF_LOCAL void pass(int number, siginfo_t *info, void *context, uintptr_t frame)
 {
 	/*
-	 * The caller is a handler that replaced ours, or that ours called. If that handler left
-	 * by siglongjmp(), its frame is still recorded, but the next signal's is not below it.
+	 * The caller can be a handler that replaced ours, or that ours called. If such a handler
+	 * left by siglongjmp(), passed.frame is stale, but the next signal's frame is not below it.
 	 */
 	if (!installed || (passed.context == context && frame < passed.frame)) {
 		pass_on(&first, number, info, context);

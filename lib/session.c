@@ -35,7 +35,7 @@
 struct perf_session perf_session;
 #endif
 
-/* The thread that is in a call, its frame, and its previous cancellation state. */
+/* The thread that is in a call of this library, its frame, and its previous cancellation state. */
 static volatile int32_t caller;
 static volatile uintptr_t caller_frame;
 static int cancelable;

@@ -50,7 +50,7 @@ enum perf_session_state {
  * @per_thread:	each thread has its own counts
  * @poll:	poll for room before each record
  * @header_once: write only one header
- * @header_interval: records from one header to the next, in an XOR ring; 0 for the default
+ * @header_interval: number of records from one header to the next in an XOR ring, 0 for the default
  * @filter:	name of the filter file, or NULL if none
  * @sampling:	the kernel samples if @interval or @period is not 0: see perf_device_sample()
  * @sampling_name: user's name for the event of @sampling

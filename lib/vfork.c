@@ -2,7 +2,7 @@
 /*
  * Replaces the C library's vfork(), because the child runs in its parent's memory with the
  * parent's slot, and the kernel keeps no rseq area for it. From this call on, the thread's
- * records take the slow path, which checks whether parent or child writes them.
+ * records take the slow path, which checks whether the parent or the child writes them.
  */
 #include <errno.h>
 #include <sys/types.h>

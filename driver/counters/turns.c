@@ -104,7 +104,7 @@ static void count(struct here *h, u64 period, bool begins)
 	}
 }
 
-/* Whether a hart's count has nearly overflowed, because none of the session's threads ran. */
+/* Whether a hart's count has nearly overflowed: for long, none of the session's threads has run. */
 static bool is_too_long(const struct here *h)
 {
 	unsigned long mask = sft_counters.turning;

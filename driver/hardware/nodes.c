@@ -83,7 +83,7 @@ int sft_refuse(struct device *dev, int err, const char *fmt, ...)
 
 /*
  * Called at the end of a probe. A failure that sft_refuse() has not explained is reported
- * by its number. Returns @err, for use in a return statement.
+ * as an error number. Returns @err, for use in a return statement.
  */
 int sft_probed(struct device *dev, int err)
 {
