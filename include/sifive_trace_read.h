@@ -47,10 +47,10 @@ struct sifive_reader;
  * @SIFIVE_EVENT_SPAN: a time during which a thread was on or off the CPU (record --switches)
  * @SIFIVE_EVENT_LOST: records of a thread may be missing here
  * @SIFIVE_EVENT_IDLE: a pipe has no more data for now; never occurs with files
- * @SIFIVE_EVENT_POINT: with instruction trace: a manual record, or the record of an instrumented
- *		function, in its place among the calls. The calls, and SIFIVE_EVENT_RECORD for
- *		function entry and exit, come from instruction trace, unless the option "calls" is
- *		"records".
+ * @SIFIVE_EVENT_POINT: a manual record, or the record of an instrumented function, in its place
+ *		among the calls; only if there is instruction trace. The calls, and
+ *		SIFIVE_EVENT_RECORD for function entry and exit, then come from instruction trace,
+ *		unless the option "calls" is "records".
  */
 enum sifive_event_kind {
 	SIFIVE_EVENT_RECORD	= 1 << 0,

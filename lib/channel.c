@@ -95,7 +95,7 @@ PERF_LOCAL bool rob(struct perf_thread *victim)
 	return idle;
 }
 
-/* Take an idle thread's channel away, in turn, so that each thread keeps its channel for long. */
+/* Take channels from idle threads in round-robin order, so that each is kept for long. */
 PERF_LOCAL int find_victim(void)
 {
 	unsigned int i;
@@ -126,7 +126,7 @@ PERF_LOCAL void give_to(struct perf_thread *thread, int channel, bool robbed)
 }
 
 #ifndef PERF_DROPIN
-/* Return another channel of a session of several processes, or -1 if the driver has none left. */
+/* Ask the driver for another channel of a session that processes share; -1 if none is left. */
 PERF_LOCAL int ask_driver(void)
 {
 	bool used;

@@ -35,7 +35,7 @@ PERF_INTERNAL void perf_meta_remove(const char *path, const char *suffix);
 /**
  * perf_meta_part - write this process's part of the side-car file
  * @fd:		the open file, which is closed
- * @name:	its name, for an error
+ * @name:	name of the file, for an error
  * @ends:	the process is ending
  */
 PERF_INTERNAL int perf_meta_part(int fd, const char *name, bool ends);

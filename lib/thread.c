@@ -173,7 +173,7 @@ PERF_INTERNAL int perf_pool_make(void)
 	epoch = pool->epoch + 1;
 	generation = pool->generation + 1;
 	for (lane = pool->lane[0]; lane < pool->lane[0] + PERF_CHANNELS * PERF_CPUS; lane++)
-		/* Do not touch unused pages. The stream stays, because a stuck writer may use it. */
+		/* Do not touch unused pages, or the stream, which a stuck writer may be using. */
 		if (lane->stream.layout) {
 			lane->generation = 0;
 			lane->torn = false;

@@ -71,7 +71,7 @@ static u32 channels_of(const struct sft_encoder *e, u32 registers)
 	return e->tested.ts_channels ? (registers | registers >> 16) & U16_MAX : registers;
 }
 
-/* Return the stimulus registers used by the kernel's own records. */
+/* Return a mask of the stimulus registers that the kernel's own records use. */
 static u32 kernels(void)
 {
 	u32 registers = 0;
@@ -85,7 +85,7 @@ static u32 kernels(void)
 	return registers;
 }
 
-/* Return the channels that all encoders of the session enable and the kernel does not use. */
+/* Return a mask of the channels that all encoders enable and the kernel does not use. */
 static u32 available(void)
 {
 	u32 channels = ~0u;

@@ -262,7 +262,7 @@ static size_t copy_parts(const struct sft_file *file, void *to, u64 offset, size
 	return done;
 }
 
-/* Copy up to @count bytes of the file's copy; returns 0 at its end and releases it. */
+/* Copy up to @count bytes of the file's copy. At the end of it, release it and return 0. */
 ssize_t sft_snapshot_read(struct sft_file *file, void *to, u64 offset, size_t count,
 			  struct sft_why *why)
 {
