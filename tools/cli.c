@@ -218,7 +218,7 @@ static void init_parser(struct parser *parser, const struct cli_command *command
 	add_option(parser, &cli_help_option, NULL);
 }
 
-/* Returns the index of the option that getopt_long() has returned, or -1. */
+/* Return the index of the option that getopt_long() has returned, or -1. */
 static int found_option(const struct parser *parser, int found)
 {
 	size_t i;
@@ -231,7 +231,7 @@ static int found_option(const struct parser *parser, int found)
 	return -1;
 }
 
-/* Writes the option that was probably meant, preceded by @before: see nearest_text(). */
+/* Write the option that was probably meant, preceded by @before: see nearest_text(). */
 static const char *hint(const struct parser *parser, const char *name, const char *before,
 			char *text, size_t size)
 {
@@ -243,7 +243,7 @@ static const char *hint(const struct parser *parser, const char *name, const cha
 	return nearest_text(&nearest, before, text, size);
 }
 
-/* Reports the argument @word that getopt_long() has refused. */
+/* Report the argument @word that getopt_long() has refused. */
 static int refused_option(const struct parser *parser, int found, char *word)
 {
 	const char *command = parser->command;
@@ -276,7 +276,7 @@ static int refused_option(const struct parser *parser, int found, char *word)
 			   hint(parser, word, "--", text, sizeof(text)), command);
 }
 
-/* Applies the user's default for one option. */
+/* Apply the user's default for one option. */
 static int configure(void *context, const struct config_line *line)
 {
 	struct parser *parser = context;

@@ -112,7 +112,7 @@ int cli_flag(void *at, const struct cli_option *option, const char *value);
 int cli_bits(void *at, const struct cli_option *option, const char *value);
 int cli_constant(void *at, const struct cli_option *option, const char *value);
 int cli_number(void *at, const struct cli_option *option, const char *value);
-/* Stores a double that is above 0 and below 100. */
+/* Store a double that is above 0 and below 100. */
 int cli_percent(void *at, const struct cli_option *option, const char *value);
 /*
  * cli_word() stores an int: the index of the word, or 0 if the value is omitted. cli_append() adds

@@ -18,7 +18,7 @@ struct prefix {
 };
 
 /*
- * Returns the length of the first clause of a help text, which is shown as the completed word's
+ * Return the length of the first clause of a help text, which is shown as the completed word's
  * description.
  */
 static int clause(const char *help)
@@ -107,7 +107,7 @@ static const struct cli_option *option_of(const struct cli_command *command,
 	return NULL;
 }
 
-/* Returns the option whose value is the word after @word, or NULL. */
+/* Return the option whose value is the word after @word, or NULL. */
 static const struct cli_option *value_of(const struct cli_command *command,
 					 const char *word)
 {

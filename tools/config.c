@@ -45,7 +45,7 @@ static bool find_path(void)
 	return length < (int)sizeof(file.path);
 }
 
-/* Strips spaces at both ends. */
+/* Strip spaces at both ends. */
 static char *trimmed(char *text)
 {
 	char *end = text + strlen(text);
@@ -55,7 +55,7 @@ static char *trimmed(char *text)
 	return text + strspn(text, " \t");
 }
 
-/* Returns the name in "[name]", or NULL. */
+/* Return the name in "[name]", or NULL. */
 static char *section_of(char *line)
 {
 	size_t length = strlen(line);

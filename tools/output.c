@@ -69,7 +69,7 @@ static bool is_styled(int fd)
 	return isatty(fd) && (!no || !*no) && terminal && strcmp(terminal, "dumb");
 }
 
-/* Takes ownership of @fd, which may be -1 from a failed call. */
+/* Take ownership of @fd, which may be -1 from a failed call. */
 static struct output *begin(int fd, const char *name)
 {
 	struct output *output;
@@ -114,7 +114,7 @@ void output_bold(struct output *output, bool bold)
 		put_string(output, bold ? "\033[1m" : "\033[m");
 }
 
-/* Writes a full buffer, or passes it to the writing thread. */
+/* Write a full buffer, or pass it to the writing thread. */
 static __attribute__((noinline)) void pass_on(struct output *output)
 {
 	char *other = output->behind ? behind_put(&output->file, output->buffer, output->used,
@@ -159,7 +159,7 @@ bool output_failed(const struct output *output)
 	return output->file.error;
 }
 
-/* Accounts for @length more bytes in the buffer, at most SHORT. */
+/* Account for @length more bytes in the buffer, at most SHORT. */
 static inline void put_short(struct output *output, size_t length)
 {
 	output->used += length;
@@ -200,7 +200,7 @@ void put_spaces(struct output *output, size_t count)
 	put_short(output, count);
 }
 
-/* Writes the digits that text_eight() returned, except the first @without digits. */
+/* Write the digits that text_eight() returned, except the first @without digits. */
 static inline void put_eight(struct output *output, uint64_t digits, unsigned int without)
 {
 	text_put_eight(output->buffer + output->used,
@@ -302,7 +302,7 @@ void put_format(struct output *output, const char *format, ...)
 	put_string(output, text);
 }
 
-/* Returns the length of text that JSON leaves unescaped; HTML also needs '<' escaped. */
+/* Return the length of text that JSON leaves unescaped; HTML also needs '<' escaped. */
 static size_t plain_ascii(const char *text)
 {
 	size_t length = 0;

@@ -136,7 +136,7 @@ char *text_number(char *to, uint64_t number)
 	return text_put_eight(to, (digits + TEXT_EIGHT_ZEROS) >> 8 * zeros) - zeros;
 }
 
-/* Returns eight hexadecimal digits, the first one in the lowest byte. */
+/* Return eight hexadecimal digits, the first one in the lowest byte. */
 static uint64_t eight_hex(uint32_t number)
 {
 	uint64_t digits = number;

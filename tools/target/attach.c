@@ -37,7 +37,7 @@ static int open_file(pid_t pid, const char *name)
 	return open(path, O_RDONLY | O_CLOEXEC);
 }
 
-/* Reads a file of a process as a string; returns its size. */
+/* Read a file of a process as a string; return its size. */
 static size_t read_file(pid_t pid, const char *name, char *text, size_t room)
 {
 	int fd = open_file(pid, name);
@@ -52,8 +52,8 @@ static size_t read_file(pid_t pid, const char *name, char *text, size_t room)
 }
 
 /*
- * Reads the process's arguments, or its path if the process has overwritten the arguments.
- * Returns 0, or -1 if out of memory.
+ * Read the process's arguments, or its path if the process has overwritten the arguments.
+ * Return 0, or -1 if out of memory.
  */
 static int read_arguments(struct attached *process)
 {
@@ -73,7 +73,7 @@ static int read_arguments(struct attached *process)
 	return 0;
 }
 
-/* Reads the process's parent and start time; the name in parentheses may contain anything. */
+/* Read the process's parent and start time; the name in parentheses may contain anything. */
 static void read_stat(struct attached *process)
 {
 	char text[1024], *end;
@@ -97,7 +97,7 @@ static void free_process(struct attached *process)
 	*process = (struct attached){ .is.pid = 0 };
 }
 
-/* Returns 0, or an errno: ENOENT for a kernel thread or a process that has ended. */
+/* Return 0, or an errno: ENOENT for a kernel thread or a process that has ended. */
 static int look_at(struct attached *process, pid_t pid)
 {
 	char link[64], path[PATH_MAX];
@@ -125,7 +125,7 @@ static int look_at(struct attached *process, pid_t pid)
 	return 0;
 }
 
-/* Returns a thread's process, or 0 if it has ended. Threads have folders in /proc, too. */
+/* Return a thread's process, or 0 if it has ended. Threads have folders in /proc, too. */
 static pid_t process_of(pid_t thread)
 {
 	char text[32];
@@ -133,7 +133,7 @@ static pid_t process_of(pid_t thread)
 	return proc_status(thread, "Tgid", text, sizeof(text)) ? atoi(text) : 0;
 }
 
-/* Checks that an id from the user belongs to a process, and not to this command. */
+/* Check that an id from the user belongs to a process, and not to this command. */
 static bool is_other_process(pid_t pid)
 {
 	const pid_t process = process_of(pid);
@@ -148,7 +148,7 @@ static bool is_other_process(pid_t pid)
 	return false;
 }
 
-/* Reports that a process named by the user cannot be recorded. */
+/* Report that a process named by the user cannot be recorded. */
 static int refuse(pid_t pid, int error)
 {
 	if (error == ENOENT && !kill(pid, 0))
@@ -175,7 +175,7 @@ static int find(const struct attach *attach, struct running *running)
 			      running_in_cgroup(running, attach->cgroup);
 }
 
-/* Keeps the processes that can be recorded. */
+/* Keep the processes that can be recorded. */
 static int look_at_all(struct attach *attach, const struct running *running)
 {
 	size_t i, forbidden = 0;
@@ -247,7 +247,7 @@ static bool may_leave(pid_t pid, const cpu_set_t *cpus)
 }
 
 /*
- * Reads a process again after START, because earlier data may describe another program or another
+ * Read a process again after START, because earlier data may describe another program or another
  * process. A process that has ended since START keeps its description.
  */
 static void look_again(struct attached *process)
@@ -347,7 +347,7 @@ void attach_sum(const struct attach *attach, struct objects *sum)
 	}
 }
 
-/* Opens a descriptor for each process, or stores -1 for one that has ended; returns 0 or -1. */
+/* Open a descriptor for each process, or store -1 for one that has ended; return 0 or -1. */
 static int open_processes(const struct attach *attach, struct pollfd *process)
 {
 	size_t i;
@@ -370,7 +370,7 @@ static int open_processes(const struct attach *attach, struct pollfd *process)
 	return 0;
 }
 
-/* Raises the limit of descriptors, because each process may need one. */
+/* Raise the limit of descriptors, because each process may need one. */
 static void raise_limit(void)
 {
 	struct rlimit limit;

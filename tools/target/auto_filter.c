@@ -46,7 +46,7 @@ int auto_filter_check(void)
 	return EXIT_OK;
 }
 
-/* Clears options that a trace of calls does not need, or that make it too large. */
+/* Clear options that a trace of calls does not need, or that make it too large. */
 static void simplify(struct recording *r)
 {
 	r->quiet = true;
@@ -146,7 +146,7 @@ static void remove_trace(const struct dry_run *dry)
 }
 
 /*
- * Returns the exit status if the program must not be recorded, or 0; @status is that of the dry
+ * Return the exit status if the program must not be recorded, or 0; @status is that of the dry
  * run.
  */
 static int judge(const struct dry_run *dry, const struct launched *launched, int status)

@@ -40,7 +40,7 @@ static void put(const char *key, const char *format, ...)
 	putc('\n', out);
 }
 
-/* Writes the first line of a file under a key; writes nothing if the file does not exist. */
+/* Write the first line of a file under a key; write nothing if the file does not exist. */
 static void put_file(const char *key, const char *path)
 {
 	char text[256];
@@ -78,7 +78,7 @@ static bool is_one_of(const char *name, const char * const *names)
 	return *names;
 }
 
-/* Writes the fields of /proc/cpuinfo in names[], for each CPU. */
+/* Write the fields of /proc/cpuinfo in names[], for each CPU. */
 static void processors(void)
 {
 	static const char * const names[] = { "hart", "isa", "mmu", "uarch", NULL };
@@ -118,7 +118,7 @@ static bool is_text(const unsigned char *bytes, size_t length)
 	return true;
 }
 
-/* Writes a property as in device tree source: strings, or hexadecimal words; "yes" if empty. */
+/* Write a property as in device tree source: strings, or hexadecimal words; "yes" if empty. */
 static void put_property(const char *node, const char *name)
 {
 	unsigned char bytes[256];
@@ -153,7 +153,7 @@ static int visible(const struct dirent *entry)
 	return entry->d_name[0] != '.';
 }
 
-/* Lists the entries of a folder, sorted; none if it cannot be read. */
+/* List the entries of a folder, sorted; none if it cannot be read. */
 static int list_folder(const char *path, struct dirent ***entries)
 {
 	int count = scandir(path, entries, visible, by_name);
@@ -168,7 +168,7 @@ static void free_list(struct dirent **entries, int count)
 	free(entries);
 }
 
-/* Writes the relevant attributes, none of which identifies the machine. */
+/* Write the relevant attributes, none of which identifies the machine. */
 static void put_properties(const char *node)
 {
 	static const char * const names[] = {
@@ -382,7 +382,7 @@ static void counters(int fd)
 }
 
 /*
- * Includes only lines of this driver and the PMU driver, because others may contain the kernel
+ * Include only lines of this driver and the PMU driver, because others may contain the kernel
  * command line.
  */
 static void put_log_line(char *line)

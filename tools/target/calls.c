@@ -58,7 +58,7 @@ static int choose(const struct sifive_trace_info *info)
 	return CALLS_MODE_USUAL;
 }
 
-/* Lists the modes that the encoders support, as text. */
+/* List the modes that the encoders support, as text. */
 static void list(const struct sifive_trace_info *info, char *text, size_t size)
 {
 	size_t i, used;
@@ -122,7 +122,7 @@ void calls_describe(struct output *out, const struct sifive_trace_config *take, 
 
 /* ---- the archive --------------------------------------------------------------- */
 
-/* Creates the folders of a path. */
+/* Create the folders of a path. */
 static void make_folders(char *path)
 {
 	char *slash;
@@ -146,7 +146,7 @@ int calls_folder(const char *folder)
 	return -1;
 }
 
-/* Copies the vdso from this process, because its one or two pages are the same in all processes. */
+/* Copy the vdso from this process, because its one or two pages are the same in all processes. */
 void calls_vdso(const char *folder)
 {
 	char line[256], name[16], to[PATH_MAX];

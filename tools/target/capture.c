@@ -28,7 +28,7 @@
 #define CHUNK	65536
 
 /*
- * Returns the channel that the library chooses for samples: the next higher one, or else the
+ * Return the channel that the library chooses for samples: the next higher one, or else the
  * lowest.
  */
 static unsigned int next_channel(const struct perf_device *device, unsigned int channel)
@@ -58,7 +58,7 @@ static int take_switches(struct perf_device *device, struct perf_setup *setup, b
 }
 
 /*
- * Takes hardware and counters, and sets up sampling; perf_device_close() releases them.
+ * Take hardware and counters, and set up sampling; perf_device_close() releases them.
  */
 static int begin(struct perf_device *device, struct perf_setup *setup, bool threads)
 {
@@ -130,7 +130,7 @@ int capture_try(const struct perf_setup *wanted, struct capture_mark *mark)
 	return error;
 }
 
-/* Writes the user's name for an event; readers know the standard names. */
+/* Write the user's name for an event; readers know the standard names. */
 static void put_event(struct output *out, const char *name)
 {
 	if (!*name)
@@ -140,7 +140,7 @@ static void put_event(struct output *out, const char *name)
 	put_string(out, ",");
 }
 
-/* Writes the command line, for display. */
+/* Write the command line, for display. */
 static void put_program(struct output *out, const char *path, char **argv)
 {
 	const char *between = "";
@@ -224,8 +224,8 @@ int capture_describe(const char *path, const struct perf_setup *setup,
 }
 
 /*
- * Copies *@bytes bytes of the device, starting at @offset, and sets *@bytes to the number copied.
- * If @end is set, stops at the end of the data. Returns 1 if a write failed, -1 if a read failed.
+ * Copy *@bytes bytes of the device, starting at @offset, and set *@bytes to the number copied. If
+ * @end is set, stop at the end of the data. Return 1 if a write failed, -1 if a read failed.
  */
 int capture_copy(int fd, const char *path, uint64_t offset, __u64 *bytes,
 		 bool end)
@@ -300,7 +300,7 @@ int capture_sink(int fd, uint32_t index, struct sifive_trace_sink *sink)
 }
 
 /*
- * Reports the number of a sink's @bytes that are not in a file, and how to save them; returns
+ * Report the number of a sink's @bytes that are not in a file, and how to save them; return
  * whether any are missing.
  */
 bool capture_short(const char *name, uint64_t bytes)
@@ -327,7 +327,7 @@ bool capture_locked(int fd)
 }
 
 /*
- * Checks that this user may read the capture, before files of an earlier trace are replaced.
+ * Check that this user may read the capture, before files of an earlier trace are replaced.
  * Unlike a read, this takes no bytes from a capture that is drained.
  */
 static int check_reader(int fd)
@@ -343,7 +343,7 @@ static int check_reader(int fd)
 }
 
 /*
- * Copies the contents of a stopped or running sink to its file. If nothing could be read, no file
+ * Copy the contents of a stopped or running sink to its file. If nothing could be read, no file
  * is left behind.
  */
 static int save_sink(int fd, const char *name, uint32_t index,

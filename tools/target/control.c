@@ -103,7 +103,7 @@ static int write_state(const struct state *state)
 	return output_close(out) || rename(STATE ".new", STATE) ? -1 : 0;
 }
 
-/* Opens the device read-only, because users who may not trace may still open it that way. */
+/* Open the device read-only, because users who may not trace may still open it that way. */
 static int open_status(struct sifive_trace_status *status)
 {
 	int fd = open(machine_device(), O_RDONLY | O_CLOEXEC);
@@ -170,7 +170,7 @@ static void tell_to_stop(int number)
 }
 
 /*
- * Replaces the files atomically, because dump may read them at any time. Other users must not see
+ * Replace the files atomically, because dump may read them at any time. Other users must not see
  * where programs are in memory.
  */
 static int describe(const struct perf_setup *setup, struct objects *objects,
@@ -202,7 +202,7 @@ static struct objects *all_objects(void *objects, pid_t pid)
 }
 
 /*
- * Holds the session from start to stop; writes an error message, or an empty one,
+ * Hold the session from start to stop; write an error message, or an empty one,
  * to @ready.
  */
 static int hold(struct perf_setup *setup, int ready)
@@ -446,7 +446,7 @@ static int steer(uint32_t flags, struct sifive_trace_status *status)
 	return error ? -1 : 0;
 }
 
-/* Returns a remedy for errno. */
+/* Return a remedy for errno. */
 static const char *steer_hint(void)
 {
 	switch (errno) {

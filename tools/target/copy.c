@@ -11,7 +11,7 @@
 #include "../output.h"
 #include "copy.h"
 
-/* Returns whether the whole file was read. */
+/* Return whether the whole file was read. */
 static bool copy_bytes(FILE *file, struct output *out, const char *from)
 {
 	char chunk[65536];

@@ -49,7 +49,7 @@ char *demangle(const char *symbol)
 }
 
 /*
- * Returns the opening bracket that matches the one at @at; brackets in operator names have no
+ * Return the opening bracket that matches the one at @at; brackets in operator names have no
  * match.
  */
 static char *partner(char *name, char *at)
@@ -67,7 +67,7 @@ static char *partner(char *name, char *at)
 	}
 }
 
-/* Returns the last part of @name, after the template arguments of its return type. */
+/* Return the last part of @name, after the template arguments of its return type. */
 static char *behind_type(char *name, char *end)
 {
 	char *at = end, *word = strstr(name, "operator");

@@ -265,7 +265,7 @@ static void execute(struct descendants *descendants, const struct descendants_ev
 		memcpy(image->name, event->name, sizeof(image->name));
 }
 
-/* Takes the event's path. The kernel maps a program before its loader, which maps the library. */
+/* Take the event's path. The kernel maps a program before its loader, which maps the library. */
 static void map(struct descendants *descendants, struct descendants_event *event)
 {
 	struct descendants_image *image = find(descendants, event->pid);
@@ -328,7 +328,7 @@ static bool has_joined(const struct tree *tree, pid_t pid)
 	return !access(path, F_OK);
 }
 
-/* Adds the objects of the first @count pieces of code, and those that fork() copied. */
+/* Add the objects of the first @count pieces of code, and those that fork() copied. */
 static void add_objects(const struct descendants *descendants, const struct descendants_image *image,
 			size_t count, struct objects *objects)
 {
@@ -351,7 +351,7 @@ static void add_objects(const struct descendants *descendants, const struct desc
 	}
 }
 
-/* Returns the path of the program, NULL if it is unknown. */
+/* Return the path of the program, NULL if it is unknown. */
 static char *program_of(const struct descendants *descendants, const struct descendants_image *image)
 {
 	while (image->base)

@@ -25,7 +25,7 @@ static bool works;
 static FILE *out;
 static const char *begin;
 
-/* Prints a finding, which prevents tracing if @stops is set, and restricts it otherwise. */
+/* Print a finding, which prevents tracing if @stops is set, and restricts it otherwise. */
 __attribute__((format(printf, 2, 3)))
 static void finding(bool stops, const char *format, ...)
 {
@@ -68,7 +68,7 @@ static void explain_memory(const struct trace_node *n)
 	}
 }
 
-/* Reports a node that the module does not use, or uses only in part. */
+/* Report a node that the module does not use, or uses only in part. */
 static void explain_node(const struct trace_node *n, bool stops)
 {
 	const char *driver = n->funnel ? "sifive-trace-funnel" :
@@ -182,7 +182,7 @@ static void check_privilege(void)
 	fix("run as root, or give the command the capability, which it passes to recorded programs: setcap cap_perfmon+ep " COMMAND);
 }
 
-/* Reports unusual settings of perf. */
+/* Report unusual settings of perf. */
 static void check_settings(void)
 {
 	char paranoid[16], access[16];
@@ -256,7 +256,7 @@ static void check_session(int fd)
 	fix("wait until it ends; if sifive-trace start began the recording, end it with sifive-trace stop");
 }
 
-/* Reports CPUs on which recording is not possible. */
+/* Report CPUs on which recording is not possible. */
 static void check_cpus(int fd)
 {
 	char text[256] = "", with[256] = "";
@@ -295,7 +295,7 @@ static void check_cpus(int fd)
 	}
 }
 
-/* Writes the names of encoders that have @flag, and of whose messages none had a timestamp. */
+/* Write the names of encoders that have @flag, and of whose messages none had a timestamp. */
 static bool name_untimed(int fd, uint32_t flag, char *text, size_t size)
 {
 	struct sifive_trace_encoder e;
@@ -309,7 +309,7 @@ static bool name_untimed(int fd, uint32_t flag, char *text, size_t size)
 	return used;
 }
 
-/* Reports what the last session's test of the encoders has found. */
+/* Report what the last session's test of the encoders has found. */
 static void check_messages(int fd)
 {
 	char text[FINDING_SIZE / 2];
@@ -325,7 +325,7 @@ static void check_messages(int fd)
 	}
 }
 
-/* Reports counters that firmware does not delegate. */
+/* Report counters that firmware does not delegate. */
 static void check_delegation(int fd)
 {
 	struct sifive_trace_event cycles = { .code = 1 };
@@ -352,7 +352,7 @@ static void check_delegation(int fd)
 }
 
 /*
- * Checks whether this process may map executable memory, without which recorded programs use
+ * Check whether this process may map executable memory, without which recorded programs use
  * slower code.
  */
 static void check_code(void)

@@ -41,7 +41,7 @@
 
 #define SECOND		UINT64_C(1000000000)
 
-/* Stores the path of the node of sink @i of @sinks in @name. */
+/* Store the path of the node of sink @i of @sinks in @name. */
 static void node_name(char name[PATH_MAX], uint32_t i, uint32_t sinks)
 {
 	if (sinks > 1)
@@ -50,7 +50,7 @@ static void node_name(char name[PATH_MAX], uint32_t i, uint32_t sinks)
 		snprintf(name, PATH_MAX, "%s", machine_device());
 }
 
-/* Opens the node of sink @i of @sinks, and stores its path in @name. */
+/* Open the node of sink @i of @sinks, and store its path in @name. */
 static int open_node(char name[PATH_MAX], uint32_t i, uint32_t sinks)
 {
 	node_name(name, i, sinks);
@@ -77,7 +77,7 @@ static bool in_pieces(const struct drain *d)
 	return d->piece_size || d->piece_time;
 }
 
-/* Makes the name of the file that is currently being written. */
+/* Make the name of the file that is currently being written. */
 static void file_name(char *name, size_t size, const struct drain *d,
 		      const struct drain_sink *s)
 {
@@ -135,7 +135,7 @@ void drain_limit(struct drain *d, uint64_t most, uint64_t time, bool wait, bool 
 	d->progress = !quiet && isatty(STDERR_FILENO);
 }
 
-/* Shortens a wait so that it ends no later than the time limit. */
+/* Shorten a wait so that it ends no later than the time limit. */
 static void shorten(const struct drain *d, struct timespec *longest)
 {
 	uint64_t now = perf_device_now(), left = d->until > now ? d->until - now : 0;
@@ -205,7 +205,7 @@ static void write_file(const struct drain *d, struct drain_sink *s, const char *
 	}
 }
 
-/* Writes the bytes that were read, and begins the next piece if it is due. */
+/* Write the bytes that were read, and begin the next piece if it is due. */
 static void take_bytes(const struct drain *d, struct drain_sink *s, const char *from,
 		       size_t size)
 {
@@ -235,13 +235,13 @@ static uint64_t all_bytes(const struct drain *d)
 	return bytes;
 }
 
-/* Returns the number of bytes remaining until the limit; fewer than LEAST count as none. */
+/* Return the number of bytes remaining until the limit; fewer than LEAST count as none. */
 static uint64_t room(const struct drain *d)
 {
 	return d->most ? d->most - all_bytes(d) : UINT64_MAX;
 }
 
-/* Reports a failed read() once for each sink; the bytes of another session are not missing. */
+/* Report a failed read() once for each sink; the bytes of another session are not missing. */
 static void fail_read(const struct drain *d, struct drain_sink *s, int error)
 {
 	char name[PATH_MAX];
@@ -260,7 +260,7 @@ static bool is_running(ssize_t got)
 	return got > 0 || (got < 0 && (errno == EAGAIN || errno == EINTR));
 }
 
-/* Returns whether there may be more data. */
+/* Return whether there may be more data. */
 static bool copy_chunk(struct drain *d, struct drain_sink *s)
 {
 	static char chunk[CHUNK];
@@ -299,7 +299,7 @@ static void copy_sinks(struct drain *d, unsigned int reads)
 				break;
 }
 
-/* Shows what happened while the buffer had no room: records were dropped, or threads waited. */
+/* Show what happened while the buffer had no room: records were dropped, or threads waited. */
 static void show_room(const struct drain *d, const struct sifive_trace_status *status)
 {
 	struct sifive_trace_losses losses = { .size = sizeof(losses) };
@@ -311,7 +311,7 @@ static void show_room(const struct drain *d, const struct sifive_trace_status *s
 	fprintf(stderr, ", no room for %.1f s", (double)status->full_ns / 1e9);
 }
 
-/* Shows a progress line, which the program's output overwrites. */
+/* Show a progress line, which the program's output overwrites. */
 static void show(struct drain *d)
 {
 	struct sifive_trace_status status = { .size = sizeof(status) };
@@ -359,7 +359,7 @@ void drain_look(struct drain *d, bool last)
 	}
 }
 
-/* Ends copying at a limit, after which missing bytes are not a loss. */
+/* End copying at a limit; bytes missing after it are not a loss. */
 static void end(struct drain *d)
 {
 	uint32_t i;
@@ -379,7 +379,7 @@ static void end(struct drain *d)
 		       room(d) < LEAST ? "--size" : "--time");
 }
 
-/* Discards data after the limit, so that stores do not wait for the command. */
+/* Discard data after the limit, so that stores do not wait for the command. */
 static void drop(struct drain *d)
 {
 	static char chunk[CHUNK];

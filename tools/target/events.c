@@ -130,7 +130,7 @@ const struct family *family_of(const char *cpu)
 	return NULL;
 }
 
-/* Writes one word: unchanged if the library supports it, otherwise as rHEX. */
+/* Write one word: unchanged if the library supports it, otherwise as rHEX. */
 static int translate(FILE *out, const char *word, size_t length,
 		     const struct family *family)
 {

@@ -23,7 +23,7 @@ static char named[PATH_MAX];
 /* Only the user may read new files. */
 static bool restricted;
 
-/* Reports how to read the traces of all @sinks sinks together. */
+/* Report how to read the traces of all @sinks sinks together. */
 static void show_all(const char *path, unsigned int sinks)
 {
 	char first[PATH_MAX], last[PATH_MAX];
@@ -68,7 +68,7 @@ static bool is_named(const char *path)
 	return !strcmp(path, named);
 }
 
-/* Changes the mode of an existing file, but not that of a device. */
+/* Change the mode of an existing file, but not that of a device. */
 static int restrict_file(int fd, const char *path)
 {
 	struct stat status;
@@ -149,7 +149,7 @@ void files_remove(const char *path)
 	}
 }
 
-/* Checks that a file can be written, creating it if needed; returns 0 or an errno. */
+/* Check that a file can be written, creating it if needed; return 0 or an errno. */
 static int try_file(const char *path)
 {
 	struct stat status;

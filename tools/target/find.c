@@ -44,7 +44,7 @@ struct search {
 	char		*word;
 };
 
-/* Considers a name that is valid only during the call. */
+/* Consider a name that is valid only during the call. */
 static void try_nearest(struct search *s, const char *name)
 {
 	struct nearest nearest = s->nearest;
@@ -96,7 +96,7 @@ static bool ends_cold(const char *name)
 	return length > end && !strcmp(name + length - end, COLD);
 }
 
-/* Remembers a clone or part of the function that gcc created. */
+/* Remember a clone or part of the function that gcc created. */
 static void consider_parts(void *argument, const char *name, uint64_t start, uint64_t size)
 {
 	static const char * const clones[] = { ".constprop.", ".part.", ".isra." };
@@ -143,7 +143,7 @@ static bool is_loop(const struct search *s, const struct instruction *instructio
 	       instruction->target == s->whole[0].start;
 }
 
-/* Finds the exits of a part of the function, and sets @loops. Returns -1 for too many exits. */
+/* Find the exits of a part of the function, and set @loops. Return -1 for too many exits. */
 static int find_exits(struct search *s, const struct meta_part *part, const struct elf *elf,
 		      struct found *found)
 {
@@ -169,7 +169,7 @@ static int find_exits(struct search *s, const struct meta_part *part, const stru
 
 /* ---- files ----------------------------------------------------------------- */
 
-/* Returns the reason why the function cannot be probed, or NULL. */
+/* Return the reason why the function cannot be probed, or NULL. */
 static const char *set_offsets(struct search *s, const struct elf *elf, struct found *found)
 {
 	if (!elf_offset(elf, s->whole[0].start, &found->offset[0]))
@@ -187,7 +187,7 @@ static const char *set_offsets(struct search *s, const struct elf *elf, struct f
 	return found->offsets == 1 ? "it has no return" : NULL;
 }
 
-/* Returns 1 if the file has no such function. */
+/* Return 1 if the file has no such function. */
 static int look_at(struct search *s, const char *path, const char *option, struct found *found)
 {
 	const char *why = NULL;
@@ -243,7 +243,7 @@ int find_function(const struct program *program, const char *name, bool exits,
 	return error > 0 && !program->opens ? -1 : error;
 }
 
-/* Compares inodes, because the kernel's paths contain no symbolic links. */
+/* Compare inodes, because the kernel's paths contain no symbolic links. */
 static bool is_part(const struct program *program, const char *path)
 {
 	struct stat file, part;

@@ -75,7 +75,7 @@ bool gaps_room(struct gaps_room *room, const struct sifive_trace_status *status,
 	return ends && gap->dropped;
 }
 
-/* Converts a time to ticks of the sink's clock. */
+/* Convert a time to ticks of the sink's clock. */
 static uint64_t ticks(const struct sifive_trace_sink *sink, uint64_t ns, uint64_t hz,
 		      unsigned int width)
 {

@@ -17,7 +17,7 @@
 #include "machine.h"
 #include "nodes.h"
 
-/* Prints one line; an empty @key continues the previous one. */
+/* Print one line; an empty @key continues the previous one. */
 static void line(const char *key, const char *text)
 {
 	printf("%-11s %s\n", key, text);
@@ -57,7 +57,7 @@ static void show_system(void)
 	}
 }
 
-/* Shows the result of the last session's self-test of the encoder. */
+/* Show the result of the last session's self-test of the encoder. */
 static void show_messages(const struct sifive_trace_encoder *e)
 {
 	char text[160];
@@ -99,7 +99,7 @@ static void show_encoders(int fd)
 	}
 }
 
-/* Shows the largest buffer of each SBA sink. */
+/* Show the largest buffer of each SBA sink. */
 static void show_buffers(void)
 {
 	static struct trace_node nodes[NODES_MAX];

@@ -96,7 +96,7 @@ void launch_begin(void)
 	before.taken = true;
 }
 
-/* Handles the signals that have arrived; returns whether one of them ends the command. */
+/* Handle the signals that have arrived; return whether one of them ends the command. */
 static bool is_interrupted(void)
 {
 	sigset_t blocked;

@@ -42,7 +42,7 @@ struct listing {
 	size_t		hidden;
 };
 
-/* Prepares the pattern for fnmatch(). */
+/* Prepare the pattern for fnmatch(). */
 static char *make_pattern(const char *word)
 {
 	char *pattern;
@@ -128,7 +128,7 @@ static void list_raw(struct listing *listing, const struct family *family)
 	}
 }
 
-/* Opens the device, and reports why events cannot be queried. */
+/* Open the device, and report why events cannot be queried. */
 static int open_device(void)
 {
 	struct sifive_trace_event cycles = { .code = 1 };

@@ -53,7 +53,7 @@ bool machine_cpu(char *text)
 	return true;
 }
 
-/* Finds the number after @word in the kernel log, as text. */
+/* Find the number after @word in the kernel log, as text. */
 static bool log_word(const char *log, const char *word, char *text, size_t size)
 {
 	const char *at = strstr(log, word);
@@ -248,7 +248,7 @@ int machine_query(int fd, const struct sifive_trace_event *event,
 	return error;
 }
 
-/* Writes the name of a counter: cycle, timestamp, instret, or hpmcounter with its number. */
+/* Write the name of a counter: cycle, timestamp, instret, or hpmcounter with its number. */
 static int counter_name(unsigned int number, char *text, size_t size)
 {
 	static const char * const fixed[] = { "cycle", "timestamp", "instret" };

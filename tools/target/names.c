@@ -129,7 +129,7 @@ static void set_name(struct names_thread *thread, const char *name)
 	snprintf(thread->name, sizeof(thread->name), "%s", name);
 }
 
-/* Reads the name of a running thread, "" if it has ended. It may contain newlines. */
+/* Read the name of a running thread, "" if it has ended. It may contain newlines. */
 static void read_name(pid_t pid, pid_t tid, char name[NAME_SIZE])
 {
 	char path[64];

@@ -32,7 +32,7 @@ bool nodes_module(void)
 	return !access(DRIVERS OURS "encoder", F_OK);
 }
 
-/* Reads the strings of a property, each NUL-terminated, followed by an empty one. */
+/* Read the strings of a property, each NUL-terminated, followed by an empty one. */
 static bool property(const char *node, const char *name, char *text, size_t size)
 {
 	char path[PATH_MAX];
@@ -50,7 +50,7 @@ static bool property(const char *node, const char *name, char *text, size_t size
 	return length > 0;
 }
 
-/* Returns the first string of @list that is one of ours, or else the first one with our prefix. */
+/* Return the first string of @list that is one of ours, or else the first one with our prefix. */
 static const char *trace_compatible(const char *list)
 {
 	const char *at, *first = NULL;
@@ -91,7 +91,7 @@ static int visit(const char *path, const struct stat *status, int type,
 	return 0;
 }
 
-/* Reads the target of a link in a device's folder. */
+/* Read the target of a link in a device's folder. */
 static bool device_link(const char *device, const char *name, char *target)
 {
 	char path[PATH_MAX];
@@ -102,7 +102,7 @@ static bool device_link(const char *device, const char *name, char *target)
 	return realpath(path, target);
 }
 
-/* Looks the device up in the module's list of refused devices: "DEVICE: REASON". */
+/* Look the device up in the module's list of refused devices: "DEVICE: REASON". */
 static bool refused(struct trace_node *node)
 {
 	char line[256], path[128];

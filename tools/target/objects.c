@@ -31,7 +31,7 @@ static bool is_kernels(const char *path)
 }
 
 /*
- * Reads a file's build-id and segments. Returns false for a readable file that is not a program.
+ * Read a file's build-id and segments. Return false for a readable file that is not a program.
  */
 static bool look_at_file(const struct objects *objects, struct object *object,
 			 uint64_t offset)
@@ -59,7 +59,7 @@ static bool is_current(const struct object *object)
 	return object->to == UINT64_MAX;
 }
 
-/* Returns an object that contains all of @found's addresses; @found's bias need not be known. */
+/* Return an object that contains all of @found's addresses; @found's bias need not be known. */
 static struct object *containing(const struct objects *objects, const struct object *found)
 {
 	size_t i;
@@ -72,7 +72,7 @@ static struct object *containing(const struct objects *objects, const struct obj
 	return NULL;
 }
 
-/* Returns an object that overlaps @found, at the same place in memory. */
+/* Return an object that overlaps @found, at the same place in memory. */
 static struct object *overlapping(const struct objects *objects, const struct object *found)
 {
 	size_t i;
@@ -138,7 +138,7 @@ static void replace(struct objects *objects, struct object *found)
 }
 
 /*
- * Adds the addresses of @mapping, which map a file's contents, starting at @offset, to a new or
+ * Add the addresses of @mapping, which map a file's contents, starting at @offset, to a new or
  * known object.
  */
 static void add(struct objects *objects, const char *path, const struct object *mapping,
@@ -195,7 +195,7 @@ void objects_fork(struct objects *objects, pid_t pid)
 			objects->object[i].pid = 0;
 }
 
-/* Records only code, because other segments contain no functions. */
+/* Record only code, because other segments contain no functions. */
 void objects_add(struct objects *objects, pid_t pid)
 {
 	char line[PATH_MAX + 128], path[PATH_MAX];
@@ -255,7 +255,7 @@ static bool collide(const struct objects *objects, const struct object *one,
 }
 
 /*
- * Puts the objects that collide with no other one into @list; returns their number. Only the
+ * Put the objects that collide with no other one into @list; return their number. Only the
  * objects before the first one that begins after an object's end can collide with that object.
  */
 static size_t choose(const struct objects *objects, const struct object **list)
@@ -278,7 +278,7 @@ static size_t choose(const struct objects *objects, const struct object **list)
 	return kept;
 }
 
-/* Returns an upper bound, because an escaped JSON character takes up to 6 bytes. */
+/* Return an upper bound, because an escaped JSON character takes up to 6 bytes. */
 static size_t bytes_of(const struct object *object)
 {
 	const signed char *c = (const signed char *)object->path;

@@ -87,7 +87,7 @@ static int open_event(uint32_t type, const char *path, uint64_t offset, int cpu)
 	return (int)syscall(SYS_perf_event_open, &attr, -1, cpu, -1, PERF_FLAG_FD_CLOEXEC);
 }
 
-/* Adds event number @i of its CPU, which uses the ring of the CPU's first event. */
+/* Add event number @i of its CPU, which uses the ring of the CPU's first event. */
 static int add_event(struct probes *probes, int fd, size_t i)
 {
 	size_t at = probes->events;
@@ -209,7 +209,7 @@ static uint64_t most(uint64_t a, uint64_t b)
 	return a > b ? a : b;
 }
 
-/* Replaces the latest event, and @event, for which there is no memory, with a loss. */
+/* Replace the latest event, and @event, for which there is no memory, with a loss. */
 static void lose(struct probes *probes, const struct probe_event *event)
 {
 	struct probe_event *last = &probes->event[probes->count - 1];
@@ -275,7 +275,7 @@ static void read_ring(struct probes *probes, size_t at)
 		add(probes, (struct probe_event){ .time = latest, .until = perf_ring_now() });
 }
 
-/* Reads the events' counts, because the kernel records a loss only before its next record. */
+/* Read the events' counts, because the kernel records a loss only before its next record. */
 uint64_t probes_lost(const struct probes *probes)
 {
 	uint64_t lost = probes->lost;

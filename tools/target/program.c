@@ -60,8 +60,8 @@ static void look_at_object(struct program *program, const char *path)
 }
 
 /*
- * Returns the path in a line of the loader's list: "NAME => PATH (0xADDRESS)" or "PATH (0xADDRESS)",
- * where paths can contain spaces. Returns NULL if there is none.
+ * Return the path in a line of the loader's list: "NAME => PATH (0xADDRESS)" or "PATH (0xADDRESS)",
+ * where paths can contain spaces. Return NULL if there is none.
  */
 static const char *listed_path(char *line)
 {
@@ -105,7 +105,7 @@ static void look_at_objects(struct program *program, const char *loader)
 }
 
 /*
- * Returns attributes of a file that make the loader ignore LD_PRELOAD, by the kernel's rules. Root
+ * Return attributes of a file that make the loader ignore LD_PRELOAD, by the kernel's rules. Root
  * has all capabilities already.
  */
 static const char *privilege_of(const char *path)
@@ -194,7 +194,7 @@ int program_find(struct program *program, const char *name)
 	return EXIT_NOT_FOUND;
 }
 
-/* Looks for the name that programs use, and for the linker's name, which packages may omit. */
+/* Look for the name that programs use, and for the linker's name, which packages may omit. */
 static bool library_in(const char *folder, char *path)
 {
 	snprintf(path, PATH_MAX, "%s/" LIBRARY ".0", folder);

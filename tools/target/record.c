@@ -188,7 +188,7 @@ static bool is_drained(const struct recording *r)
 	return r->on_full >= ON_FULL_DRAIN;
 }
 
-/* Reports options that cannot be combined. */
+/* Report options that cannot be combined. */
 static int check(const struct recording *r, bool library)
 {
 	const char *why = r->all ? "with -a nothing is loaded into programs" :
@@ -263,10 +263,7 @@ static int check_snapshot(struct recording *r)
 	return 0;
 }
 
-/*
- * Checks --calls: reports options that need a program's records, and options that need
- * --calls.
- */
+/* Check --calls: report options that need a program's records, and options that need --calls. */
 static int check_calls(struct recording *r)
 {
 	const struct sifive_trace_options *options = &r->setup.options;
@@ -294,7 +291,7 @@ static int check_calls(struct recording *r)
 	return 0;
 }
 
-/* Checks -p, -u, -G: reports options that need a program run by the command. */
+/* Check -p, -u, -G: report options that need a program run by the command. */
 static int check_attach(const struct recording *r)
 {
 	const struct attach *attach = &r->attach;
@@ -312,7 +309,7 @@ static int check_attach(const struct recording *r)
 	return 0;
 }
 
-/* Chooses the default of --on-full. */
+/* Choose the default of --on-full. */
 static void choose_full(struct recording *r)
 {
 	r->usual = r->on_full == ON_FULL_USUAL;
@@ -360,7 +357,7 @@ static int check_full(struct recording *r)
 }
 
 /*
- * Checks --from, --to and --depth. With --from, headers are written when a part begins; a piece
+ * Check --from, --to and --depth. With --from, headers are written when a part begins; a piece
  * begins with a header of its own.
  */
 static int check_part(const struct recording *r)
@@ -418,7 +415,7 @@ static int check_names(const struct recording *r)
 }
 
 /*
- * Makes the filter; returns 0 or the exit status. The name is empty if there is no filter, or
+ * Make the filter; return 0 or the exit status. The name is empty if there is no filter, or
  * only the user's.
  */
 static int make_filter(struct recording *r, char *filter)
@@ -474,7 +471,7 @@ static int record_filtered(struct recording *r)
 	return status;
 }
 
-/* Chooses how to record the program. */
+/* Choose how to record the program. */
 static int record(struct recording *r)
 {
 	int error;

@@ -16,7 +16,7 @@
 
 #include "lib/filter.h"
 
-/* Puts the library first in LD_PRELOAD, before the user's own entries. */
+/* Put the library first in LD_PRELOAD, before the user's own entries. */
 static int preload(const char *library)
 {
 	const char *before = getenv("LD_PRELOAD");
@@ -53,7 +53,7 @@ static void report_nothing(int number)
 		report("nothing was recorded, for the reason above, or because the program ended without exit(), called exec(), or closed the trace device");
 }
 
-/* Saves the trace of a program that ended without writing it. */
+/* Save the trace of a program that ended without writing it. */
 static int rescue(const struct recording *r, int status)
 {
 	int number = r->launched.signal;
@@ -70,7 +70,7 @@ static int rescue(const struct recording *r, int status)
 	return status ? status : EXIT_RECORD;
 }
 
-/* Writes the rest of a program's trace, which was written while the program ran. */
+/* Write the rest of a program's trace, which was written while the program ran. */
 static int finish(struct recording *r, int status)
 {
 	bool finished;
@@ -125,7 +125,7 @@ static int start(void *argument)
 	return recording_give_library(r);
 }
 
-/* Runs the program, with the probes that trigger snapshots. */
+/* Run the program, with the probes that trigger snapshots. */
 static int run(struct recording *r, const struct launch *launch)
 {
 	int status;
@@ -146,7 +146,7 @@ static int run(struct recording *r, const struct launch *launch)
 
 static int record_program(struct recording *r);
 
-/* Has the library record the program, in the program's own session. */
+/* Have the library record the program in the program's own session. */
 int record_with_library(struct recording *r)
 {
 	int status = EXIT_RECORD;

@@ -40,7 +40,7 @@ static int start(void *argument)
 	return -1;
 }
 
-/* Lets the objects' times be written on the trace's clock. */
+/* Let the objects' times be written on the trace's clock. */
 static void set_clock(struct recording *r, const struct trigger_clock *clock)
 {
 	size_t i;
@@ -50,7 +50,7 @@ static void set_clock(struct recording *r, const struct trigger_clock *clock)
 		r->attach.process[i].objects.clock = *clock;
 }
 
-/* Writes the setup's part of a side-car file to @path. */
+/* Write the setup's part of a side-car file to @path. */
 static int describe(struct recording *r, const char *path, const struct trigger_clock *clock)
 {
 	const struct launch program = { .path = r->program.path, .argv = r->argv };
@@ -66,7 +66,7 @@ static int describe(struct recording *r, const char *path, const struct trigger_
 	return capture_describe(path, &r->setup.parsed, &details);
 }
 
-/* Writes the bytes and side-car files of the capture to @path. */
+/* Write the bytes and side-car files of the capture to @path. */
 static int write_capture(struct recording *r, const char *path)
 {
 	char description[] = "/tmp/sifive-trace.XXXXXX";
@@ -88,7 +88,7 @@ static int write_capture(struct recording *r, const char *path)
 	return error ? -1 : 0;
 }
 
-/* Copies the objects' files. */
+/* Copy the objects' files. */
 static int archive(const struct recording *r)
 {
 	int error = calls_archive(r->files, &r->objects);
@@ -99,7 +99,7 @@ static int archive(const struct recording *r)
 	return error;
 }
 
-/* Reports the processes that have not joined, and describes those without the library. */
+/* Report the processes that have not joined, and describe those without the library. */
 static void report_rest(struct recording *r)
 {
 	struct descendants_rest rest;
@@ -125,7 +125,7 @@ static void report_rest(struct recording *r)
 		       r->descendants.left_out);
 }
 
-/* Writes the capture, if there is one. */
+/* Write the capture, if there is one. */
 static int save(struct recording *r)
 {
 	int error;
@@ -209,7 +209,7 @@ int record_snapshot(struct recording *r)
 	return 0;
 }
 
-/* Writes the initial side-car files of pieces, which save() replaces. */
+/* Write the initial side-car files of pieces, which save() replaces. */
 static int begin_files(struct recording *r)
 {
 	char description[] = "/tmp/sifive-trace.XXXXXX";
@@ -243,7 +243,7 @@ static int begin_samples(struct recording *r)
 	return recording_drains(r) ? drain_check(capture.sinks) : 0;
 }
 
-/* Reports that processes in the background are still being recorded. */
+/* Report that processes in the background are still being recorded. */
 static void left(void *argument)
 {
 	const struct recording *r = argument;
@@ -281,7 +281,7 @@ static void see_attached(struct recording *r)
 	recording_name_running(r);
 }
 
-/* Adds the names of the running threads. */
+/* Add the names of the running threads. */
 static void add_names(struct recording *r)
 {
 	size_t i;
@@ -303,7 +303,7 @@ static bool names_samples(const struct recording *r)
 }
 
 /*
- * Starts the events that show the objects and threads of programs that do not use the library.
+ * Start the events that show the objects and threads of programs that do not use the library.
  * The command's program is a child of this process. If processes join the session, the library
  * writes the names of its threads.
  */

@@ -19,7 +19,7 @@ static const char *plural(uint64_t n)
 	return n == 1 ? "" : "s";
 }
 
-/* Prints what will be recorded. */
+/* Print what will be recorded. */
 void recording_announce(const struct recording *r, bool library)
 {
 	const struct sifive_trace_options *o = &r->setup.options;
@@ -82,7 +82,7 @@ void recording_name_running(struct recording *r)
 	r->argv = r->attach.process->is.argv;
 }
 
-/* Keeps the program on the CPUs of -C, because nothing is recorded on other CPUs. */
+/* Keep the program on the CPUs of -C, because nothing is recorded on other CPUs. */
 int recording_stay(const struct recording *r)
 {
 	const cpu_set_t *cpus = &r->setup.parsed.cpus;
@@ -94,7 +94,7 @@ int recording_stay(const struct recording *r)
 	return -1;
 }
 
-/* Reports an error before the program has run. */
+/* Report an error before the program has run. */
 int recording_refuse(void)
 {
 	report("%s", sifive_trace_error());
@@ -112,7 +112,7 @@ bool recording_in_pieces(const struct recording *r)
 	return r->pieces.size || r->pieces.time;
 }
 
-/* Removes an earlier recording with this name, or the incomplete files of this recording. */
+/* Remove an earlier recording with this name, or the incomplete files of this recording. */
 void recording_remove_files(const struct recording *r)
 {
 	files_remove(r->output);
@@ -151,7 +151,7 @@ mode_t recording_restrict(const struct recording *r)
 	return mask;
 }
 
-/* Creates the files now if the capture is drained. */
+/* Create the files now if the capture is drained. */
 int recording_drain(struct recording *r, uint32_t capture, uint32_t sinks)
 {
 	int error;
@@ -175,7 +175,7 @@ int recording_drain(struct recording *r, uint32_t capture, uint32_t sinks)
 	return -1;
 }
 
-/* Removes the files, because the program was not run. */
+/* Remove the files, because the program was not run. */
 void recording_forget_files(struct recording *r)
 {
 	if (!r->drain.sinks)
@@ -269,7 +269,7 @@ void recording_stop(struct recording *r)
 	r->broken = true;
 }
 
-/* Copies the trace and reads mapping events before their buffers are full. */
+/* Copy the trace and read mapping events before their buffers are full. */
 void recording_meanwhile(void *argument, const sigset_t *mask)
 {
 	struct recording *r = argument;
@@ -298,7 +298,7 @@ void recording_meanwhile(void *argument, const sigset_t *mask)
 	recording_triggers(r, false);
 }
 
-/* Writes a snapshot for a triggering call, and returns like record_snapshot(). */
+/* Write a snapshot for a triggering call, and return like record_snapshot(). */
 static int take_snapshot(struct recording *r, struct trigger *trigger,
 			 const struct trigger_hit *hit)
 {
@@ -363,8 +363,8 @@ int recording_end_snapshots(const struct recording *r, bool written, int status)
 }
 
 /*
- * Takes the hardware for a drained capture; without --on-full, falls back to one that is not
- * drained if the driver, a sink or the buffer does not allow draining.
+ * Take the hardware for a drained capture; without --on-full, fall back to one that is not drained
+ * if the driver, a sink or the buffer does not allow draining.
  */
 int recording_take(struct recording *r, int (*attempt)(struct recording *r))
 {

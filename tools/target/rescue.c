@@ -43,7 +43,7 @@ static bool is_its_own(const struct capture_mark *mark,
 }
 
 /*
- * Opens the capture of a program that has ended, if no other session has been set up since. A
+ * Open the capture of a program that has ended, if no other session has been set up since. A
  * child of the program may hold the session until it ends.
  */
 static int open_capture(const struct capture_mark *mark,
@@ -115,7 +115,7 @@ static int report_incomplete(const char *name, const char *meta)
 	return 1;
 }
 
-/* Returns 1 after reporting that a write failed. */
+/* Return 1 after reporting that a write failed. */
 static int rescue_sink(int fd, const char *path, uint32_t index, uint32_t sinks,
 		       uint64_t ran, bool quiet)
 {
@@ -197,7 +197,7 @@ static bool has_bytes(const struct drain *drain)
 	return false;
 }
 
-/* Adds the copied and lost bytes of a drained sink to its side-car file. */
+/* Add the copied and lost bytes of a drained sink to its side-car file. */
 static int finish_sink(int fd, const struct drain *drain, uint32_t index, uint64_t ran,
 		       bool *finished)
 {
@@ -218,7 +218,7 @@ static int finish_sink(int fd, const struct drain *drain, uint32_t index, uint64
 	return error;
 }
 
-/* Keeps the bytes of a capture whose state is unreadable; returns 1, or -1 if it has none. */
+/* Keep the bytes of a capture whose state is unreadable; return 1, or -1 if it has none. */
 static int keep_bytes(const struct drain *drain)
 {
 	char name[PATH_MAX], meta[SIDECAR_PATH];

@@ -51,7 +51,7 @@ static int get_sink(const struct drain *d, const struct drain_sink *s,
 	return ioctl(d->control, SIFIVE_TRACE_IOC_SINK, sink);
 }
 
-/* Gets the data captured and lost so far; if @over is set, the total after reading all bytes. */
+/* Get the data captured and lost so far; if @over is set, the total after reading all bytes. */
 static void look(const struct drain *d, const struct drain_sink *s, struct sidecar_state *state,
 		 bool over)
 {
@@ -142,7 +142,7 @@ static void remove_piece(const struct drain *d, const struct drain_sink *s, unsi
 	unlink(piece);
 }
 
-/* Writes the side-car file of the current piece, which ends here. */
+/* Write the side-car file of the current piece, which ends here. */
 static int end_piece(const struct drain *d, const struct drain_sink *s,
 		     const struct sidecar_state *now, bool continued)
 {
@@ -176,7 +176,7 @@ int rotate_next(const struct drain *d, struct drain_sink *s)
 	return s->file < 0 ? -1 : 0;
 }
 
-/* Returns the first piece of a sink that still exists. */
+/* Return the first piece of a sink that still exists. */
 static unsigned int first_piece(const struct drain *d, const struct drain_sink *s)
 {
 	return d->keep && s->piece >= d->keep ? s->piece + 1 - d->keep : 0;

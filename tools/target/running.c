@@ -17,7 +17,7 @@
 /* The file with the processes of a control group. */
 #define PROCS	"cgroup.procs"
 
-/* Returns 0 or ENOMEM. */
+/* Return 0 or ENOMEM. */
 static int add(struct running *running, pid_t pid)
 {
 	pid_t *more = reallocarray(running->pid, running->count + 1, sizeof(*more));
@@ -72,7 +72,7 @@ int running_named(struct running *running, const char *list)
 	return 0;
 }
 
-/* Gets the effective user of a process; returns false if it has ended. */
+/* Get the effective user of a process; return false if it has ended. */
 static bool user_of(pid_t pid, uid_t *user)
 {
 	char text[64];
@@ -80,7 +80,7 @@ static bool user_of(pid_t pid, uid_t *user)
 	return proc_status(pid, "Uid", text, sizeof(text)) && sscanf(text, "%*u %u", user) == 1;
 }
 
-/* Finds the user id of @user, which is a name or a number. */
+/* Find the user id of @user, which is a name or a number. */
 static int find_user(const char *user, uid_t *number)
 {
 	const struct passwd *entry = getpwnam(user);
@@ -133,7 +133,7 @@ int running_of_user(struct running *running, const char *user)
 	return error ? -1 : 0;
 }
 
-/* Finds where cgroup2 is mounted; special characters are escaped as in /proc/mounts. */
+/* Find where cgroup2 is mounted; special characters are escaped as in /proc/mounts. */
 static bool find_mount(char *path)
 {
 	FILE *mounts = fopen("/proc/self/mounts", "re");
@@ -156,7 +156,7 @@ static bool has_procs(const char *folder)
 	return !access(path, F_OK);
 }
 
-/* Finds a control group's directory and stores its path in @path, which holds PATH_MAX bytes. */
+/* Find a control group's directory and store its path in @path, which holds PATH_MAX bytes. */
 static int find_group(const char *cgroup, char *path)
 {
 	char mount[PATH_MAX];
@@ -182,7 +182,7 @@ static struct running *found;
 /* Maximum attempts to read all groups, because some may be removed during the walk. */
 #define WALKS	10
 
-/* Returns 0, or an errno. */
+/* Return 0, or an errno. */
 static int read_procs(const char *path)
 {
 	int pid, error = 0;
@@ -212,7 +212,7 @@ static int visit(const char *path, const struct stat *file, int type, struct FTW
 	return read_procs(path);
 }
 
-/* Returns 0, or an errno. */
+/* Return 0, or an errno. */
 static int walk(const char *path)
 {
 	int error = nftw(path, visit, 16, FTW_PHYS);

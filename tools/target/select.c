@@ -75,7 +75,7 @@ static FILE *make_file(char *path)
 	return file;
 }
 
-/* Closes the file, and removes it after an error; @error: an error has already occurred. */
+/* Close the file, and remove it after an error; @error: an error has already occurred. */
 static int close_file(FILE *file, const char *path, int error)
 {
 	int failed = ferror(file);
@@ -91,7 +91,7 @@ static int close_file(FILE *file, const char *path, int error)
 
 #define NO_FUNCTION	"no function matches: nm -C %s shows names%s"
 
-/* Writes the program's functions that match; returns 0, or -1 if none does. */
+/* Write the program's functions that match; return 0, or -1 if none does. */
 static int select_all(struct selection *s, const struct program *program)
 {
 	const char *without = demangle_possible() ? "" :

@@ -35,7 +35,7 @@ void setup_init(struct setup *setup)
 	setup->turn_us = PERF_TURN_US;
 }
 
-/* Parses a number followed by one of @units, each with its factor. */
+/* Parse a number followed by one of @units, each with its factor. */
 static bool parse_amount(const char *text, const char * const *units,
 			 const uint64_t *factor, size_t count, uint64_t *result)
 {
@@ -71,7 +71,7 @@ static bool parse_period(const char *text, uint64_t *period)
 	return parse_amount(text, units, factor, 4, period) && *period;
 }
 
-/* Parses a time in microseconds. */
+/* Parse a time in microseconds. */
 static bool parse_time(const char *text, unsigned int *time)
 {
 	static const char * const units[] = { "us", "", "ms", "s" };
@@ -241,7 +241,7 @@ bool setup_sampled(const struct setup *setup)
 	return setup->options.interval || setup->options.period;
 }
 
-/* Selects cycles and instructions, if this machine can count them. */
+/* Select cycles and instructions, if this machine can count them. */
 static const char *usual_events(void)
 {
 	struct sifive_trace_info info = { .size = sizeof(info) };

@@ -25,7 +25,7 @@
 /* The format is the same as the library's. */
 #define COVERAGE	",\n\"coverage\":{"
 
-/* Appends a whole file. */
+/* Append a whole file. */
 static int put_file(struct output *out, const char *path)
 {
 	FILE *file = fopen(path, "re");
@@ -63,7 +63,7 @@ static void put_sources(int fd, const struct sifive_trace_sink *sink,
 	put_format(out, "],\n\"ts_channels\":%s,\n", layout ? "true" : "false");
 }
 
-/* Writes the machine's name, and its model as firmware reports it to the kernel. */
+/* Write the machine's name, and its model as firmware reports it to the kernel. */
 static void put_machine(struct output *out)
 {
 	struct utsname name;
@@ -118,7 +118,7 @@ static void put_losses(const struct sifive_trace_losses *losses,
 }
 
 /*
- * Writes the losses that the session's program counted, even if it has ended without writing them.
+ * Write the losses that the session's program counted, even if it has ended without writing them.
  */
 static void put_lost(int fd, const struct sifive_trace_status *status,
 		     struct output *out)
@@ -136,7 +136,7 @@ static void put_sample(uint64_t time, uint64_t ns, uint64_t within, struct outpu
 		   time, ns, within);
 }
 
-/* Writes the wall-clock time at which the capture or piece ended, if the machine's clock is set. */
+/* Write the wall-clock time at which the capture or piece ended, if the machine's clock is set. */
 static void put_utc(const struct sifive_trace_sink *sink, struct output *out)
 {
 	struct timespec date, since;
@@ -151,7 +151,7 @@ static void put_utc(const struct sifive_trace_sink *sink, struct output *out)
 			   (uint64_t)sink->time, (uint64_t)sink->time_ns + (uint64_t)ns);
 }
 
-/* Writes when data was lost. */
+/* Write when data was lost. */
 static void put_gaps(const struct sifive_trace_sink *sink, const struct drain *drain,
 		     struct output *out)
 {
@@ -162,7 +162,7 @@ static void put_gaps(const struct sifive_trace_sink *sink, const struct drain *d
 }
 
 /*
- * Writes how much of a run of @ran nanoseconds a sink contains or, if the sink is drained,
+ * Write how much of a run of @ran nanoseconds a sink contains or, if the sink is drained,
  * its file; @drain may be NULL.
  */
 static void put_coverage(const struct sifive_trace_sink *sink, uint64_t ran,
@@ -232,7 +232,7 @@ int sidecar_write(int fd, const char *trace, const struct sifive_trace_sink *sin
 }
 
 /*
- * Opens a side-car file to read it. Another user may be able to replace it in its folder, by a
+ * Open a side-car file to read it. Another user may be able to replace it in its folder, by a
  * link to a file that only this user may read, and whose text must not appear in a new file.
  */
 static FILE *open_meta(const char *meta)
@@ -253,7 +253,7 @@ static FILE *open_meta(const char *meta)
 	return NULL;
 }
 
-/* Returns the text of a side-car file, to be freed. */
+/* Return the text of a side-car file, to be freed. */
 static char *read_meta(const char *meta)
 {
 	FILE *file = open_meta(meta);
@@ -273,9 +273,9 @@ static char *read_meta(const char *meta)
 }
 
 /*
- * Returns the position of coverage and losses, or where to insert them, because a side-car file
- * written at the program's start does not have them. Returns NULL if the end is missing, because
- * the disk may have been full. Strings contain no newlines. Also reads the duration of the run, if
+ * Return the position of coverage and losses, or where to insert them, because a side-car file
+ * written at the program's start does not have them. Return NULL if the end is missing, because the
+ * disk may have been full. Strings contain no newlines. Also read the duration of the run, if
  * present.
  */
 static char *coverage_of(char *text, uint64_t *ran)
@@ -290,7 +290,7 @@ static char *coverage_of(char *text, uint64_t *ran)
 	return found;
 }
 
-/* Replaces @meta with its new text, which was written to @whole. */
+/* Replace @meta with its new text, which was written to @whole. */
 static int replace(struct output *out, const char *whole, const char *meta)
 {
 	if (!output_close(out) && !rename(whole, meta))
@@ -345,7 +345,7 @@ int sidecar_copy(const char *from, const char *meta, const struct trigger_hit *h
 	return out ? replace(out, whole, meta) : -1;
 }
 
-/* Writes the beginning of a side-car file, with the calls that were recorded. */
+/* Write the beginning of a side-car file, with the calls that were recorded. */
 static void put_part(const struct meta_part *part, struct output *out)
 {
 	put_string(out, "{\"part\":{");
@@ -368,7 +368,7 @@ int sidecar_part(const char *meta, const struct meta_part *part)
 	return out ? replace(out, whole, meta) : -1;
 }
 
-/* Writes what is common to all pieces: @part, and @text up to @end, which may be NULL. */
+/* Write what is common to all pieces: @part, and @text up to @end, which may be NULL. */
 static void put_head(struct output *out, const struct meta_part *part, const char *text,
 		     const char *end)
 {
@@ -404,7 +404,7 @@ int sidecar_begin(const char *whole, const char *piece, const struct meta_part *
 	return output_close(out);
 }
 
-/* Returns the difference between @to and @from. */
+/* Return the difference between @to and @from. */
 static struct sidecar_state since(const struct sidecar_state *from,
 				  const struct sidecar_state *to)
 {

@@ -70,7 +70,7 @@ struct parts {
 
 /* ---- reading --------------------------------------------------------------- */
 
-/* Makes room for one more element of @size in an array that grows by doubling. */
+/* Make room for one more element of @size in an array that grows by doubling. */
 static void *grow(struct parts *parts, void *array, size_t count, size_t size)
 {
 	void *more = array;
@@ -102,7 +102,7 @@ static uint64_t key_of(const void *lines, uint32_t number)
 	return ((const struct line *)lines)[number - 1].key;
 }
 
-/* Returns the FNV-1a hash. */
+/* Return the FNV-1a hash. */
 static uint64_t hash_text(const char *text)
 {
 	uint64_t hash = 0xcbf29ce484222325ull;
@@ -112,7 +112,7 @@ static uint64_t hash_text(const char *text)
 	return hash;
 }
 
-/* Makes room in the index for one more line. */
+/* Make room in the index for one more line. */
 static void grow_index(struct parts *parts, struct lines *lines)
 {
 	struct hash more = { .bits = hash_bits(2 * lines->count + 16) };
@@ -130,7 +130,7 @@ static void grow_index(struct parts *parts, struct lines *lines)
 }
 
 /*
- * Returns the line of an object, which is added if no line has the same text, or NULL if out of
+ * Return the line of an object, which is added if no line has the same text, or NULL if out of
  * memory.
  */
 static struct line *find_object(struct parts *parts, const char *text)
@@ -156,7 +156,7 @@ static struct line *find_object(struct parts *parts, const char *text)
 	return &objects->line[*slot - 1];
 }
 
-/* Adds the object of @text to process @process. */
+/* Add the object of @text to process @process. */
 static void add_object(struct parts *parts, const char *text, size_t process)
 {
 	struct line *line = find_object(parts, text);
@@ -171,7 +171,7 @@ static void add_object(struct parts *parts, const char *text, size_t process)
 	more[line->processes++] = process;
 }
 
-/* Returns the rest of a line after @key, without the comma at its end, or NULL for other keys. */
+/* Return the rest of a line after @key, without the comma at its end, or NULL for other keys. */
 static char *value_of(char *line, const char *key)
 {
 	size_t length = strlen(key), end;
@@ -185,7 +185,7 @@ static char *value_of(char *line, const char *key)
 	return line;
 }
 
-/* Cuts off the text after an array's element: a comma, or the end of the array and the file. */
+/* Cut off the text after an array's element: a comma, or the end of the array and the file. */
 static char *element(char *line)
 {
 	size_t end = strlen(line);
@@ -336,7 +336,7 @@ static int by_number(const void *left, const void *right)
 }
 
 /*
- * Sorts the processes, which objects name by number, by id and time, and the objects by their first
+ * Sort the processes, which objects name by number, by id and time, and the objects by their first
  * process. The index of objects is no longer needed.
  */
 static void sort_processes(struct parts *parts)
@@ -441,7 +441,7 @@ static void put_object(struct output *out, const struct line *line, size_t proce
 	put_string(out, i ? "]}" : "}");
 }
 
-/* Returns the number of JSON values and groups, as the reader counts them. */
+/* Return the number of JSON values and groups, as the reader counts them. */
 static size_t values_of(const char *text)
 {
 	size_t values = 1;
@@ -470,7 +470,7 @@ static bool has_room(struct room *room, const char *text, size_t more)
 	return true;
 }
 
-/* Omits a line that does not fit; returns whether it did. */
+/* Omit a line that does not fit; return whether it did. */
 static bool omit(struct room *room, char **line)
 {
 	if (!*line || has_room(room, *line, 0))
@@ -501,7 +501,7 @@ static void put_processes(struct tree *tree, struct parts *parts, struct output 
 	put_string(out, "],\n");
 }
 
-/* Writes the threads in the files, and those of @names that are not in them. */
+/* Write the threads in the files, and those of @names that are not in them. */
 static void put_threads(struct tree *tree, const struct parts *parts, struct names *names,
 			struct output *out)
 {

@@ -35,7 +35,7 @@ struct trigger_thread {
 
 /* ---- options --------------------------------------------------------------- */
 
-/* Returns the colon before the number or time; C++ names contain double colons. */
+/* Return the colon before the number or time; C++ names contain double colons. */
 static const char *last_colon(const char *value)
 {
 	const char *colon = strrchr(value, ':');
@@ -224,7 +224,7 @@ static void begin(struct trigger *trigger, const struct probe_event *event)
 		thread->open[thread->depth++] = (struct open_call){ event->time, event->sp };
 }
 
-/* Ends the innermost call with this stack pointer; calls within it were left without an end. */
+/* End the innermost call with this stack pointer; calls within it were left without an end. */
 static bool end(struct trigger *trigger, const struct probe_event *event, uint64_t *from)
 {
 	struct trigger_thread *thread = find_thread(trigger, event->tid);

@@ -96,7 +96,7 @@ void watch_report(int error)
 	       strerror(error));
 }
 
-/* Returns how long an event has been enabled, excluding the time after its CPU went offline. */
+/* Return how long an event has been enabled, excluding the time after its CPU went offline. */
 static uint64_t enabled(int fd)
 {
 	struct {

@@ -20,7 +20,7 @@ uint64_t cause_time(const struct input *input, uint64_t ticks, uint64_t near)
 	return back < ahead ? near - back : near + ahead;
 }
 
-/* Sets @time to the latest time before @near that wraps to @ticks; returns false if none does. */
+/* Set @time to the latest time before @near that wraps to @ticks; return false if none does. */
 static bool find_before(const struct input *input, uint64_t ticks, uint64_t near, uint64_t *time)
 {
 	const uint64_t back = (near - ticks) & trace_time_mask(input->trace);

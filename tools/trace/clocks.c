@@ -98,8 +98,8 @@ static void doubt(const struct window *window)
 }
 
 /*
- * Finds the store whose timestamp is damaged. Flipping the bit from that store up to the
- * contradiction changes the time steps at both ends; time must not go back at either end. Returns
+ * Find the store whose timestamp is damaged. Flipping the bit from that store up to the
+ * contradiction changes the time steps at both ends; time must not go back at either end. Return
  * window->end if the message at the contradiction itself is damaged.
  */
 static size_t find_damage(const struct window *window, uint64_t time)
@@ -149,7 +149,7 @@ static void correct_bit(struct clocks *clocks, unsigned int src, uint64_t bit,
 	flip(&window, window.lost ? window.first : find_damage(&window, time));
 }
 
-/* Finds the latest time of a source in the queue. */
+/* Find the latest time of a source in the queue. */
 static bool latest_time(const struct clocks *clocks, unsigned int src,
 			uint64_t *time)
 {
@@ -179,7 +179,7 @@ void clocks_correct(struct clocks *clocks, const struct nexus_message *message)
 	}
 }
 
-/* Marks all times of a source as inferred, because its clock may be wrong. */
+/* Mark all times of a source as inferred, because its clock may be wrong. */
 static void doubt_source(struct clocks *clocks, struct nexus *nexus, unsigned int src)
 {
 	size_t i;

@@ -28,7 +28,7 @@ const char *coverage_word(enum coverage coverage)
 	return word[coverage];
 }
 
-/* Returns the ticks from the first record to the last, or 0 if unknown. */
+/* Return the ticks from the first record to the last, or 0 if unknown. */
 static uint64_t ticks(const struct input *input)
 {
 	const struct trace_stats *stats = trace_stats(input->trace);
@@ -36,7 +36,7 @@ static uint64_t ticks(const struct input *input)
 	return stats->timed ? stats->last - stats->first : 0;
 }
 
-/* Writes "15.4 s of 195 s", without the times that are unknown. */
+/* Write "15.4 s of 195 s", without the times that are unknown. */
 static void put_part(const struct input *input, char *text, size_t size)
 {
 	uint64_t run = input->meta.coverage.run_ns;
@@ -56,7 +56,7 @@ static void put_part(const struct input *input, char *text, size_t size)
 /* Maximum length of a function's name, of several patterns and of a path; longer ones are cut. */
 #define SHOWN	100
 
-/* Describes the limits that the user set with record --from, --to and --depth. */
+/* Describe the limits that the user set with record --from, --to and --depth. */
 static size_t put_limits(const struct meta_part *part, char *text, size_t size, bool first)
 {
 	char from[SHOWN + 1], to[SHOWN + 1];
@@ -81,7 +81,7 @@ static size_t put_limits(const struct meta_part *part, char *text, size_t size, 
 	return used;
 }
 
-/* Writes the patterns of -F, or the name of the filter file; "" if there are none. */
+/* Write the patterns of -F, or the name of the filter file; "" if there are none. */
 static const char *put_selection(const struct meta_part *part, char shown[SHOWN + 1])
 {
 	size_t used = 0, i;
@@ -96,7 +96,7 @@ static const char *put_selection(const struct meta_part *part, char shown[SHOWN 
 	return shown;
 }
 
-/* Describes what record -F, --filter and --auto-filter left out. */
+/* Describe what record -F, --filter and --auto-filter left out. */
 static size_t put_functions(const struct meta_part *part, char *text, size_t size, bool first)
 {
 	const char *between = first ? "" : "; ";
@@ -115,7 +115,7 @@ static size_t put_functions(const struct meta_part *part, char *text, size_t siz
 	return (size_t)used;
 }
 
-/* Describes record --time-threshold. */
+/* Describe record --time-threshold. */
 static size_t put_threshold(const struct meta_part *part, char *text, size_t size, bool first)
 {
 	char time[UNITS_SIZE];
@@ -207,7 +207,7 @@ bool coverage_partial(const struct input *input)
 }
 
 /*
- * Returns the number of captured bytes that are missing from the file, for example because they
+ * Return the number of captured bytes that are missing from the file, for example because they
  * were never read.
  */
 static uint64_t not_there(const struct input *input)
@@ -237,7 +237,7 @@ static void put_seconds(struct output *out, const char *key, uint64_t count,
 		put_format(out, ",\"%s\":%.9f", key, (double)count / (double)hz);
 }
 
-/* Writes when data was lost. */
+/* Write when data was lost. */
 static void put_missing(const struct input *input, struct output *out)
 {
 	const struct meta_coverage *coverage = &input->meta.coverage;

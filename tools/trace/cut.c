@@ -148,7 +148,7 @@ static void drop_words(struct stream *stream)
 	stream->words = kept;
 }
 
-/* Adds up the values of marks, each once its mark is complete. */
+/* Add up the values of marks, each once its mark is complete. */
 static void keep_mark(struct stream *stream)
 {
 	const struct store *mark = stream->begun;
@@ -345,7 +345,7 @@ static void put_header(struct output *out, const struct perfrec_header *header)
 }
 
 /*
- * Writes the record as if it were the first after a header: with complete addresses, and with
+ * Write the record as if it were the first after a header: with complete addresses, and with
  * counts since the header or counter values.
  */
 static void put_record(struct output *out, const struct perfrec_record *record)

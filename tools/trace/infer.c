@@ -82,7 +82,7 @@ static bool better(const struct sense *a, const struct sense *b)
 }
 
 /*
- * Returns the width or -1, and sets its plausibility and the number of widths that yield
+ * Return the width or -1, and set its plausibility and the number of widths that yield
  * records whose header is known.
  */
 static int try_widths(const void *data, size_t length,

@@ -81,7 +81,7 @@ static int number_sources(struct merge *merge)
 }
 
 /*
- * Returns the trace with the lowest hart, because the library reads that hart's clock for times in
+ * Return the trace with the lowest hart, because the library reads that hart's clock for times in
  * side-car files.
  */
 static const struct input *find_base(const struct merge *merge)
@@ -106,8 +106,8 @@ static uint64_t difference(uint64_t a, uint64_t b)
 }
 
 /*
- * Sets the number of ticks from START to STOP. The nominal rate shows how many times a narrow
- * timestamp has wrapped. Returns -1 if the clock did not run at that rate.
+ * Set the number of ticks from START to STOP. The nominal rate shows how many times a narrow
+ * timestamp has wrapped. Return -1 if the clock did not run at that rate.
  */
 static int measure(const struct merge *merge, struct input *in)
 {
@@ -146,7 +146,7 @@ static bool runs_evenly(const struct merge *merge, const struct input *in)
 }
 
 /*
- * Returns the ticks of the common clock that correspond to @since ticks of the trace's own clock.
+ * Return the ticks of the common clock that correspond to @since ticks of the trace's own clock.
  */
 static uint64_t common_time(const struct merge *merge, const struct input *in, uint64_t since)
 {
@@ -192,7 +192,7 @@ static int set_clocks(struct merge *merge)
 
 /* ---- messages ------------------------------------------------------------- */
 
-/* Ends the progress line, so that an error message begins on a new line. */
+/* End the progress line, so that an error message begins on a new line. */
 static void end_progress(struct merge *merge)
 {
 	progress_end(merge->progress);
@@ -229,7 +229,7 @@ static int fill(struct merge *merge, struct input *in)
 }
 
 /*
- * Returns the time of a message on the trace's own clock, in ticks since START. A source's first
+ * Return the time of a message on the trace's own clock, in ticks since START. A source's first
  * absolute time, which may have wrapped, is assumed to be near the latest time of the trace.
  */
 static uint64_t since_start(const struct merge *merge, struct input *in)
@@ -248,7 +248,7 @@ static uint64_t since_start(const struct merge *merge, struct input *in)
 	return message->time - in->origin[src];
 }
 
-/* Returns the reason why a message cannot be merged, or NULL if it can. */
+/* Return the reason why a message cannot be merged, or NULL if it can. */
 static const char *check_message(struct input *in)
 {
 	const struct nexus_message *message = &in->message;
@@ -267,7 +267,7 @@ static const char *check_message(struct input *in)
 	return NULL;
 }
 
-/* Reads the next message; @more is false at the end. */
+/* Read the next message, or clear @more at the end. */
 static int next(struct merge *merge, struct input *in)
 {
 	struct nexus_message *message = &in->message;
@@ -308,7 +308,7 @@ static int next(struct merge *merge, struct input *in)
 }
 
 /*
- * Returns the time that a reader infers from the low bits of @time if the previous time was
+ * Return the time that a reader infers from the low bits of @time if the previous time was
  * @before.
  */
 static uint64_t read_back(const struct merge *merge, uint64_t before, uint64_t time)
@@ -322,7 +322,7 @@ static uint64_t read_back(const struct merge *merge, uint64_t before, uint64_t t
 }
 
 /*
- * Computes the timestamp to write. Returns -1 if a reader would infer another time, because the
+ * Compute the timestamp to write. Return -1 if a reader would infer another time, because the
  * conversion to another clock has moved a wraparound into a long pause.
  */
 static int stamp(struct merge *merge, struct input *in, uint64_t *timestamp)
@@ -360,7 +360,7 @@ static int write_message(struct merge *merge, struct input *in, struct output *o
 	return output_failed(out) ? -1 : 0;
 }
 
-/* Returns the trace whose next message is the earliest, or NULL if all traces have ended. */
+/* Return the trace whose next message is the earliest, or NULL if all traces have ended. */
 static struct input *earliest(const struct merge *merge)
 {
 	struct input *found = NULL;

@@ -41,7 +41,7 @@ static int write_meta(struct merge *merge, const char *path)
 	return output_close(out);
 }
 
-/* Renames a complete file to its final name. */
+/* Rename a complete file to its final name. */
 static int put_in_place(const char *from, const char *to)
 {
 	if (!rename(from, to))
@@ -50,7 +50,7 @@ static int put_in_place(const char *from, const char *to)
 	return -1;
 }
 
-/* Creates a file beside @path; stores its name in @name. Returns 0, or -1 after an error. */
+/* Create a file beside @path; store its name in @name. Return 0, or -1 after an error. */
 static int make_file(char *name, size_t size, const char *path)
 {
 	const mode_t mask = umask(0);
@@ -91,7 +91,7 @@ static int write_names(int from, const char *from_path, const char *path)
 }
 
 /*
- * Copies the names of the kernel's functions from the first input that has them. A file with names
+ * Copy the names of the kernel's functions from the first input that has them. A file with names
  * beside the output is replaced or removed, because it may be from another kernel.
  */
 static int copy_names(char **paths, const char *output)
@@ -164,7 +164,7 @@ static void restrict_output(char **paths)
 	umask(mask);
 }
 
-/* Checks that the output is a regular file, and neither an input nor an input's side-car file. */
+/* Check that the output is a regular file, and neither an input nor an input's side-car file. */
 static int check_output(const struct merge *merge, char **paths)
 {
 	char meta[PATH_MAX + 8], own[PATH_MAX + 8], names[PATH_MAX + 16];

@@ -43,7 +43,7 @@ static bool is_same_recording(const struct input *first, const struct input *oth
 	       other->start.ns < first->stop.ns && first->start.ns < other->stop.ns;
 }
 
-/* Returns a number, which may be in a string, or 0 if there is none. */
+/* Return a number, which may be in a string, or 0 if there is none. */
 static uint64_t number(struct json_object *from, const char *key)
 {
 	struct json_object *value;
@@ -121,7 +121,7 @@ static bool has_known_hart(const struct merge *merge, const struct input *in)
 	return false;
 }
 
-/* Returns the reason why a trace cannot be merged, or NULL if it can. */
+/* Return the reason why a trace cannot be merged, or NULL if it can. */
 static const char *check_input(const struct merge *merge, const struct input *in)
 {
 	const struct input *first = merge->input[0];
@@ -170,7 +170,7 @@ unsigned int merge_source_bits(const struct merge *merge)
 	return bits;
 }
 
-/* Returns the encoders of all traces, with their new numbers. */
+/* Return the encoders of all traces, with their new numbers. */
 static struct json_object *merged_sources(const struct merge *merge)
 {
 	struct json_object *all = json_object_new_array(), *one;
@@ -191,7 +191,7 @@ static struct json_object *merged_sources(const struct merge *merge)
 	return all;
 }
 
-/* Returns "coverage" of a trace, or NULL if there is none. */
+/* Return "coverage" of a trace, or NULL if there is none. */
 static struct json_object *coverage(const struct input *in)
 {
 	struct json_object *value;
@@ -234,7 +234,7 @@ static bool lacks_bytes(const struct input *in)
 	return true;
 }
 
-/* Sums up what is counted per sink; the rest applies to the session. */
+/* Sum up what is counted per sink; the rest applies to the session. */
 static void merge_coverage(const struct merge *merge, struct json_object *to)
 {
 	static const char * const sums[] = { "buffer", "gaps", "gap_bytes", NULL };

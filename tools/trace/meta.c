@@ -55,7 +55,7 @@ static struct json_object *get_object(struct reader *reader, struct json_object 
 	return NULL;
 }
 
-/* Reads a number, or a string in C notation. With @any, all 64-bit values, also negative ones. */
+/* Read a number, or a string in C notation. With @any, all 64-bit values, also negative ones. */
 static bool parse(struct json_object *value, bool any, uint64_t *number)
 {
 	const char *text;
@@ -114,7 +114,7 @@ static void set_u32(struct reader *reader, struct json_object *object,
 		*number = (uint32_t)value;
 }
 
-/* Reads a number from 0 to @most; anything else leaves @number unchanged. */
+/* Read a number from 0 to @most; anything else leaves @number unchanged. */
 static void set_number(struct reader *reader, struct json_object *object,
 		       const char *key, int most, int *number)
 {
@@ -171,7 +171,7 @@ static const char *string_of(struct json_object *value)
 	return json_object_get_string(value);
 }
 
-/* Frees json-c's tree early, because it is many times the size of the text. */
+/* Free json-c's tree early, because it is many times the size of the text. */
 static const char *keep(struct reader *reader, const char *text)
 {
 	char *kept = reader->strings;
@@ -193,7 +193,7 @@ static void set_string(struct reader *reader, struct json_object *object,
 		complain(reader, key, "a string within the limit");
 }
 
-/* Reads an array of at most @most objects; *@count is 0 if there is none. */
+/* Read an array of at most @most objects; *@count is 0 if there is none. */
 static void *new_array(struct reader *reader, struct json_object *object,
 		       const char *key, size_t most, size_t size, size_t *count,
 		       struct json_object **array)
@@ -217,7 +217,7 @@ static void *new_array(struct reader *reader, struct json_object *object,
 	return memory;
 }
 
-/* Returns element @i, or NULL if it is not an object. */
+/* Return element @i, or NULL if it is not an object. */
 static struct json_object *element(struct reader *reader, const char *key,
 				   struct json_object *array, size_t i)
 {
@@ -229,7 +229,7 @@ static struct json_object *element(struct reader *reader, const char *key,
 	return NULL;
 }
 
-/* Reads an array of at most @most strings. */
+/* Read an array of at most @most strings. */
 static const char **read_strings(struct reader *reader, struct json_object *object,
 				 const char *key, size_t most, size_t *strings)
 {
@@ -355,7 +355,7 @@ static void read_processes(struct reader *reader, struct json_object *object,
 	}
 }
 
-/* Reads which processes mapped an object. */
+/* Read which processes mapped an object. */
 static void read_in(struct reader *reader, struct json_object *object, struct meta *meta,
 		    struct meta_object *to)
 {
@@ -483,7 +483,7 @@ static void read_rest(struct reader *reader, struct json_object *object, struct 
 
 #define NUMBER(type, name)	{ #name, offsetof(struct type, name) }
 
-/* Reads the numbers with these keys, which end with NULL, into a struct. */
+/* Read the numbers with these keys, which end with NULL, into a struct. */
 static void set_numbers(struct reader *reader, struct json_object *from,
 			const struct number *number, void *to)
 {

@@ -80,7 +80,7 @@ static bool is_blank(const struct trace *trace)
 }
 
 /*
- * Reconstructs the state that a ring has overwritten. A trace whose first time depends on an
+ * Reconstruct the state that a ring has overwritten. A trace whose first time depends on an
  * earlier one is also treated as a ring, regardless of how it was cut.
  */
 static int set_up_ring(struct trace *trace, const struct nexus_options *nexus,
@@ -145,7 +145,7 @@ static void look(struct trace *trace, const struct nexus_options *nexus,
 	look->records = records;
 }
 
-/* Searches more of the trace, then returns to its beginning. Returns 0 or -1. */
+/* Search more of the trace, then return to its beginning. Return 0 or -1. */
 static int look_ahead(struct trace *trace, const struct nexus_options *nexus,
 		      off_t start, struct look *found)
 {
@@ -162,8 +162,8 @@ static int look_ahead(struct trace *trace, const struct nexus_options *nexus,
 }
 
 /*
- * Continues the search in an input that can be read only once: skips bytes outside messages.
- * Returns 0 or -1.
+ * Continue the search in an input that can be read only once: skip bytes outside messages. Return 0
+ * or -1.
  */
 static int look_on(struct trace *trace, const struct nexus_options *nexus,
 		   struct look *found)
@@ -201,8 +201,8 @@ static int find_src_bits(struct trace *trace, const struct nexus_options *nexus,
 }
 
 /*
- * Reads enough of a pipe to infer how to decode it, or until the pipe has no more data for now.
- * Returns 0, or -1.
+ * Read enough of a pipe to infer how to decode it, or until the pipe has no more data for now.
+ * Return 0, or -1.
  */
 static int fill_first(struct trace *trace, const struct nexus_options *nexus,
 		      bool src_known, bool scheme_known)

@@ -120,7 +120,7 @@ const struct cli_option options_names[] = {
 	{ .name = NULL }
 };
 
-/* Returns the number of CPUs on which this process may run. */
+/* Return the number of CPUs on which this process may run. */
 static int processors(void)
 {
 	cpu_set_t set;
@@ -153,7 +153,7 @@ static bool is_named_as_trace(const char *name)
 	return end && !*end;
 }
 
-/* Checks and sets the traces to merge, including the first one. */
+/* Check and set the traces to merge, including the first one. */
 static int add_parts(const struct cli_command *command, struct options *options, char **part,
 		     unsigned int parts)
 {
@@ -238,7 +238,7 @@ int options_output(const struct options *options)
 	return spares ? EXIT_OK : EXIT_USAGE;
 }
 
-/* Finds the shortest calls to show; returns 0, or -1 if their length in ticks is unknown. */
+/* Find the shortest calls to show; return 0, or -1 if their length in ticks is unknown. */
 static int set_shortest(struct input *input, const struct options *options)
 {
 	const uint64_t ns = options->threshold ? options->threshold : input->meta.part.threshold;
@@ -258,7 +258,7 @@ static int set_shortest(struct input *input, const struct options *options)
 	return 0;
 }
 
-/* Checks the time range and finds the programs, before the trace is opened. */
+/* Check the time range and find the programs, before the trace is opened. */
 static int open_symbols(struct input *input, const struct options *options)
 {
 	const char *wrong;

@@ -14,7 +14,7 @@ static bool is_digit(const char *at)
 	return *at >= '0' && *at <= '9';
 }
 
-/* Parses a time: "", "17", "1.25", "20ms". */
+/* Parse a time: "", "17", "1.25", "20ms". */
 static bool parse_end(struct range_end *time, const char *at)
 {
 	uint64_t scale = SECOND;

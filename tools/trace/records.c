@@ -255,7 +255,7 @@ void records_gap(struct trace *trace, const struct nexus_message *gap)
 	give_message(trace, STAGES_GAP, trace->ops->gap, gap);
 }
 
-/* Returns 0, or -ENOMEM. */
+/* Return 0, or -ENOMEM. */
 static int on_store(struct trace *trace, const struct store *store)
 {
 	trace->stats.words[store->channel]++;
@@ -264,7 +264,7 @@ static int on_store(struct trace *trace, const struct store *store)
 	return perfrec_push(trace->perfrec, store);
 }
 
-/* Completes the source's records whose counters precede @offset. */
+/* Complete the source's records whose counters precede @offset. */
 static void settle(struct trace *trace, unsigned int src, uint64_t offset)
 {
 	uint32_t channels;
@@ -285,7 +285,7 @@ static bool is_unfinished(const struct trace *trace, unsigned int src)
 }
 
 /*
- * Handles a message of instruction trace: see TRACE_SETTLE_BRANCHES. Returns whether the
+ * Handle a message of instruction trace: see TRACE_SETTLE_BRANCHES. Return whether the
  * instruction trace stops before a record is complete.
  */
 static bool on_branch(struct trace *trace, const struct nexus_message *message)
@@ -330,7 +330,7 @@ static void on_context(struct trace *trace, const struct nexus_message *message)
 	trace->thread[message->src] = thread;
 }
 
-/* Returns 0, or -ENOMEM. */
+/* Return 0, or -ENOMEM. */
 static int on_message(struct trace *trace, const struct nexus_message *message)
 {
 	struct nexus_message unfinished;

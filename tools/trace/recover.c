@@ -89,7 +89,7 @@ static int compare(const struct doubt *a, const struct doubt *b)
 	return 0;
 }
 
-/* Tests the clocks as @candidate has changed them, and keeps them if they are the best so far. */
+/* Test the clocks as @candidate has changed them, and keep them if they are the best so far. */
 static void consider(struct recovery *recovery, const struct nexus *candidate,
 		     size_t skip)
 {
@@ -132,7 +132,7 @@ static bool plausible(const struct recovery *recovery,
 	       recovery->words[store.channel] && nexus->quality[message->src];
 }
 
-/* Tests the current window if it contains only whole messages up to the end of the damage. */
+/* Test the current window if it contains only whole messages up to the end of the damage. */
 static void try_window(struct recovery *recovery)
 {
 	struct nexus candidate = *recovery->nexus;
@@ -150,7 +150,7 @@ static void try_window(struct recovery *recovery)
 	consider(recovery, &candidate, end - recovery->length);
 }
 
-/* Tests the last field of a message whose layout is unknown as its timestamp. */
+/* Test the last field of a message whose layout is unknown as its timestamp. */
 static void try_last_field(struct recovery *recovery)
 {
 	const uint8_t *end = recovery->window + recovery->length, *p = end - 1;

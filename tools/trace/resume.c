@@ -16,7 +16,7 @@ bool resume_clocks(struct nexus *nexus, const struct meta *meta)
 }
 
 /*
- * Reads "SIZE:VALUE", with "@TIME" or "~TIME" after it. Returns the rest of the text, or
+ * Read "SIZE:VALUE", with "@TIME" or "~TIME" after it. Return the rest of the text, or
  * NULL.
  */
 static const char *read_store(const char *text, struct store *store)

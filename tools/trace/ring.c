@@ -112,7 +112,7 @@ struct pass {
 	uint8_t			buffer[CHUNK];
 };
 
-/* Returns the highest bit set in @bits, and all bits below it. */
+/* Return the highest bit set in @bits, and all bits below it. */
 static uint64_t up_to_highest(uint64_t bits)
 {
 	return bits ? ~0ull >> __builtin_clzll(bits) : 0;
@@ -141,7 +141,7 @@ static void add_change(const struct pass *pass, struct chain *chain,
 }
 
 /*
- * Returns the latest time, at most @limit, whose @known bits equal those of @value; if there is
+ * Return the latest time, at most @limit, whose @known bits equal those of @value; if there is
  * none, the latest one of the previous lap.
  */
 static uint64_t latest(uint64_t value, uint64_t known, uint64_t limit,
@@ -162,7 +162,7 @@ static uint64_t latest(uint64_t value, uint64_t known, uint64_t limit,
 	return (limit & ~below) | ((value | any) & below & ~less);
 }
 
-/* Assumes that the source sent its last message at @limit, or as shortly before as possible. */
+/* Assume that the source sent its last message at @limit, or as shortly before as possible. */
 static void place_last(struct pass *pass, unsigned int src, uint64_t limit)
 {
 	struct chain *chain = &pass->chain[src];
@@ -274,7 +274,7 @@ static void on_message(struct pass *pass, const struct nexus_message *message)
 	}
 }
 
-/* Handles the stores up to the next message of another kind. */
+/* Handle the stores up to the next message of another kind. */
 static void on_stores(struct pass *pass)
 {
 	struct store store[STORES];
@@ -291,7 +291,7 @@ static void on_stores(struct pass *pass)
 	} while (count == STORES);
 }
 
-/* Sets the known times. An unknown clock starts at 0, so it shows which bits have changed. */
+/* Set the known times. An unknown clock starts at 0, so it shows which bits have changed. */
 static void start_clocks(struct pass *pass)
 {
 	unsigned int src;
@@ -383,7 +383,7 @@ static void give_up(struct pass *pass, unsigned int src)
 	pass->times->contrary++;
 }
 
-/* Returns whether a source's times were moved earlier. */
+/* Return whether a source's times were moved earlier. */
 static bool put_earlier(struct pass *pass)
 {
 	bool changed = false;

@@ -48,7 +48,7 @@ static int cannot_read(const struct source *source)
 }
 
 /*
- * Waits for more bytes. Returns whether the pipe has paused; @since is when the chunk's first byte
+ * Wait for more bytes. Return whether the pipe has paused; @since is when the chunk's first byte
  * arrived.
  */
 static bool pauses(const struct source *source, int64_t since)

@@ -98,7 +98,7 @@ static struct perfrec_header *kept(const struct stages *stages, unsigned int cha
 }
 
 /*
- * Copies a header; @bytes: its size with its counters. Returns the copy, or NULL if out of memory.
+ * Copy a header; @bytes: its size with its counters. Return the copy, or NULL if out of memory.
  */
 static const struct perfrec_header *keep(struct stages *stages,
 					 const struct perfrec_header *header, size_t bytes)
@@ -126,7 +126,7 @@ static void consume_header(struct stages *stages, const struct perfrec_header *h
 		ops->header(stages->trace->context, header);
 }
 
-/* Sets the callers of a record whose stack preceded it in the queue. */
+/* Set the callers of a record whose stack preceded it in the queue. */
 static void set_callers(struct trace *trace, struct perfrec_record *record)
 {
 	if (!(record->flags & PERFREC_CALLERS) || record->callers != &records_unwound)
@@ -237,7 +237,7 @@ static bool is_idle(const struct queue *queue)
 	return !queue->running && queue->pushed == queue->done;
 }
 
-/* Processes a queue's next batch. Called with the lock held, which is released during the work. */
+/* Process a queue's next batch. Called with the lock held, which is released during the work. */
 static void run(struct stages *stages, struct queue *queue)
 {
 	unsigned int slot = queue->done % SLOTS;
@@ -278,7 +278,7 @@ static void *work(void *context)
 
 /* ---- the second stage --------------------------------------------------- */
 
-/* Makes room for an item; returns NULL if out of memory. */
+/* Make room for an item; return NULL if out of memory. */
 static void *append(struct stages *stages, enum stages_item kind, uint32_t serial, size_t bytes)
 {
 	struct items *out = stages->out;
@@ -313,7 +313,7 @@ static void append_copy(struct stages *stages, enum stages_item kind, const void
 		memcpy(to, data, bytes);
 }
 
-/* Passes all items so far to the third stage. */
+/* Pass all items so far to the third stage. */
 static void pass_on(struct stages *stages)
 {
 	pthread_mutex_lock(&stages->lock);
@@ -324,7 +324,7 @@ static void pass_on(struct stages *stages)
 	pthread_mutex_unlock(&stages->lock);
 }
 
-/* Waits for the third stage to finish; from then on the second stage calls the consumer. */
+/* Wait for the third stage to finish; from then on the second stage calls the consumer. */
 static void go_through(struct stages *stages)
 {
 	pass_on(stages);
@@ -495,7 +495,7 @@ static void poll(struct stages *stages)
 		stages->stopped = trace->ops->stop(trace->context);
 }
 
-/* Runs the second stage for one batch. */
+/* Run the second stage for one batch. */
 static void push_stores(struct stages *stages, const struct stores *stores)
 {
 	const struct records_batch batch = {
@@ -521,7 +521,7 @@ static void push_stores(struct stages *stages, const struct stores *stores)
 
 /* ---- the first stage ---------------------------------------------------- */
 
-/* Prepares an empty slot to be filled. Returns NULL if out of memory. */
+/* Prepare an empty slot to be filled. Return NULL if out of memory. */
 static struct stores *empty_slot(struct stages *stages, unsigned int number)
 {
 	struct stores **stores = &stages->stores[number % SLOTS];
@@ -542,7 +542,7 @@ static struct stores *current_slot(const struct stages *stages)
 	return stages->stores[stages->records.pushed % SLOTS];
 }
 
-/* Waits until the slot after the current one is free. */
+/* Wait until the slot after the current one is free. */
 static struct stores *next_slot(struct stages *stages)
 {
 	struct queue *queue = &stages->records;

@@ -70,7 +70,7 @@ int stages_end(struct stages *stages);
 void stages_stream(struct stages *stages, unsigned int channel);
 void stages_header(struct stages *stages, const struct perfrec_header *header);
 void stages_record(struct stages *stages, const struct perfrec_record *record);
-/* Returns whether the third stage processes the stack. */
+/* Return whether the third stage processes the stack. */
 bool stages_stack(struct stages *stages, const struct perfrec_stack *stack);
 void stages_lost(struct stages *stages, const struct perfrec_loss *loss);
 void stages_marks(struct stages *stages, const struct perfrec_record *record);

@@ -13,7 +13,7 @@
 /* Maximum number of gaps that the summary lists. */
 #define GAPS_SHOWN	4
 
-/* Writes the channels with stores to @text, such as "7, 9", except those in @except. */
+/* Write the channels with stores to @text, such as "7, 9", except those in @except. */
 static void list_channels(const struct trace_stats *stats, uint32_t except,
 			  char *text, size_t size)
 {
@@ -27,7 +27,7 @@ static void list_channels(const struct trace_stats *stats, uint32_t except,
 						 "%s%d", used ? ", " : "", i);
 }
 
-/* Returns the channels with records: of programs, the kernel's samples, or context switches. */
+/* Return the channels with records: of programs, the kernel's samples, or context switches. */
 static uint32_t decoded_channels(const struct input *input)
 {
 	const struct switches *switches = &trace_stats(input->trace)->switches;
@@ -59,7 +59,7 @@ static void no_times(const char *name, const struct trace_stats *stats)
 }
 
 /*
- * Reports that counts are per hart, or may be. Only a side-car file, which may be old or missing,
+ * Report that counts are per hart, or may be. Only a side-car file, which may be old or missing,
  * can rule that out.
  */
 static void whose_counts(const struct input *input, const struct trace_stats *stats)
@@ -234,7 +234,7 @@ static int no_flow(const struct input *input, const struct trace_stats *stats)
 	return EXIT_UNREADABLE;
 }
 
-/* Writes when a gap began and ended, as replay shows times. */
+/* Write when a gap began and ended, as replay shows times. */
 static void put_times(const struct input *input, size_t number, char *text, size_t size)
 {
 	uint64_t begin, end;
@@ -247,7 +247,7 @@ static void put_times(const struct input *input, size_t number, char *text, size
 		 (double)end / (double)input->hz);
 }
 
-/* Reports when data was lost. */
+/* Report when data was lost. */
 static void list_gaps(const struct input *input)
 {
 	const struct meta_coverage *coverage = &input->meta.coverage;
@@ -270,7 +270,7 @@ static void list_gaps(const struct input *input)
 		report("%s: %zu more gaps: report --json lists them", name, coverage->listed - i);
 }
 
-/* Reports losses counted by the recorder or by marks in the trace. */
+/* Report losses counted by the recorder or by marks in the trace. */
 static void recorder_losses(const struct input *input)
 {
 	const struct meta_lost *lost = &input->meta.lost;

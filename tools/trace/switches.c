@@ -34,7 +34,7 @@ static bool begins(unsigned int bytes, uint32_t value)
 }
 
 /*
- * Decodes a store that continues the unfinished record or may begin a new one. Returns
+ * Decode a store that continues the unfinished record or may begin a new one. Return
  * whether the store ends the record.
  */
 static bool follow(struct switches_begun *begun, unsigned int bytes, uint32_t value)

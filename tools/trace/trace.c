@@ -11,7 +11,7 @@
 #include "state.h"
 
 /*
- * Passes on the data that waits for corrections, because the pipe has no more data for now. Returns
+ * Pass on the data that waits for corrections, because the pipe has no more data for now. Return
  * 0, or -1.
  */
 static int catch_up(struct trace *trace)
@@ -31,7 +31,7 @@ static bool stops(struct trace *trace)
 	return trace->ops->stop && trace->ops->stop(trace->context);
 }
 
-/* Decodes all bytes. Returns 0, or -1 after printing an error. */
+/* Decode all bytes. Return 0, or -1 after printing an error. */
 static int run(struct trace *trace)
 {
 	while (trace->in.filled) {
