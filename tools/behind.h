@@ -25,7 +25,7 @@ struct behind_file {
 /** behind_write() - write bytes now, in this thread */
 void behind_write(struct behind_file *file, const char *bytes, size_t length);
 
-/** behind_begin() - start the thread if it is not running; returns whether it is running now */
+/** behind_begin() - start the thread if it is not running; return whether it is running now */
 bool behind_begin(void);
 
 /**

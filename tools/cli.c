@@ -17,7 +17,7 @@
 #define LONG		256
 
 #define WIDTH		80
-/* Column of an option's help. */
+/* Column at which the help text of an option starts. */
 #define HELP_COLUMN	24
 
 /* ---- values ------------------------------------------------------------ */
@@ -88,7 +88,7 @@ int cli_percent(void *at, const struct cli_option *option, const char *value)
 	return EXIT_OK;
 }
 
-/* Collects the words of a list as text, to find the index of the wanted word. */
+/* State of a search for a word in an option's list, whose words are collected as text. */
 struct choice {
 	struct nearest	nearest;
 	int		count;
@@ -231,7 +231,7 @@ static int found_option(const struct parser *parser, int found)
 	return -1;
 }
 
-/* Write the option that was probably meant, preceded by @before: see nearest_text(). */
+/* Write the most similar option's name, preceded by @before: see nearest_text(). */
 static const char *hint(const struct parser *parser, const char *name, const char *before,
 			char *text, size_t size)
 {

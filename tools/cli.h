@@ -14,7 +14,7 @@
 
 /**
  * cli_add - receives one word of a list
- * @context:	context of the list's function
+ * @context:	the @context that was passed to the function that lists the words
  * @word:	the word
  * @help:	description of the word, or NULL if it has none
  */
@@ -37,7 +37,7 @@ typedef void cli_add(void *context, const char *word, const char *help);
  *		cli_constant() stores
  * @words:	words for completion, separated by |, if @value names none
  * @list:	calls @add for each possible value, if @value names none
- * @listed:	help shows @list
+ * @listed:	set if the help text shows the words of @list
  */
 struct cli_option {
 	char		letter;
@@ -76,7 +76,8 @@ struct cli_group {
  * @help:	paragraphs for its help, separated by empty lines
  * @groups:	options of the command, except --help, which all commands have
  * @status:	exit codes of the command
- * @program:	options end at the first argument, because the rest is a program's command line
+ * @program:	set if options end at the first argument, because the rest is a program's command
+ *		line
  */
 struct cli_command {
 	const char		*name;
@@ -89,7 +90,7 @@ struct cli_command {
 	bool			program;
 };
 
-/* Rows that several tables share, which set a member of a struct. */
+/* Options that several tables share; each sets a member of a struct. */
 #define CLI_OUTPUT(type, member)						\
 	{ .letter = 'o', .name = "output", .value = "FILE",			\
 	  .help = "file to write to (default: standard output)",		\
@@ -104,8 +105,8 @@ struct cli_command {
 extern const struct cli_option cli_help_option;
 
 /*
- * Functions for @set. In order, they store a const char *, a bool, an unsigned int, an int, and an
- * int.
+ * Functions for @set, in order of what they store: a const char *, a bool, an unsigned int, an int,
+ * and an int.
  */
 int cli_text(void *at, const struct cli_option *option, const char *value);
 int cli_flag(void *at, const struct cli_option *option, const char *value);
@@ -167,7 +168,7 @@ void cli_each_word(const struct cli_option *option, cli_add *add, void *context)
 /** cli_help() - print a command's help to standard output */
 void cli_help(const struct cli_command *command);
 
-/** cli_put_wrapped() - print text in lines of 80 columns, each but the first indented */
+/** cli_put_wrapped() - print text in lines of 80 columns, all but the first indented */
 void cli_put_wrapped(const char *text, int indent);
 
 /**
@@ -175,7 +176,8 @@ void cli_put_wrapped(const char *text, int indent);
  * @commands:	all commands, or NULL after the last
  * @words:	the words after the program's name, or NULL after the last
  *
- * Prints one "WORD<tab>DESCRIPTION" per line, and nothing for a file name.
+ * Prints a line "WORD<tab>DESCRIPTION" for each completion, or nothing if the last word is a file
+ * name.
  */
 void cli_complete(const struct cli_command * const *commands, char **words);
 

@@ -10,7 +10,7 @@
 
 #define BYTES_MAX	16383
 
-/* An option of @command. */
+/* A line that sets an option of @command. */
 struct line {
 	const char	*command;
 	unsigned int	number;
@@ -18,12 +18,12 @@ struct line {
 	const char	*value;
 };
 
-/* The configuration file. Options point to values in the text until the program ends. */
+/* The configuration file. Options keep pointers to values in its text until the program ends. */
 static struct {
 	char		path[4096];
 	char		text[BYTES_MAX + 1];
 	size_t		size;
-	/* Even a one-letter string takes two bytes with its NUL. */
+	/* The shortest line takes two bytes: a letter and a NUL. */
 	struct line	line[BYTES_MAX / 2 + 1];
 	size_t		lines;
 } file;
@@ -55,7 +55,7 @@ static char *trimmed(char *text)
 	return text + strspn(text, " \t");
 }
 
-/* Return the name in "[name]", or NULL. */
+/* Return the name in a line "[name]", or NULL for any other line. */
 static char *section_of(char *line)
 {
 	size_t length = strlen(line);

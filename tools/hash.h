@@ -9,13 +9,13 @@
 /** hash_place() - return the first slot to try for a key, in a table of 1 << @bits slots */
 static inline uint32_t hash_place(uint64_t key, unsigned int bits)
 {
-	/* 2^64 divided by the golden ratio spreads adjacent keys. */
+	/* Multiplying by 2^64 divided by the golden ratio spreads adjacent keys. */
 	return (uint32_t)(key * 0x9e3779b97f4a7c15ull >> (64 - bits));
 }
 
 /**
  * struct hash - an index into an array whose entries have keys
- * @slot:	entry number of each slot, starting at 1, or 0 if the slot is free
+ * @slot:	for each slot, the number of its entry, from 1, or 0 if the slot is free
  * @bits:	binary logarithm of the number of slots, at least one of which is free
  */
 struct hash {
@@ -23,7 +23,7 @@ struct hash {
 	unsigned int	bits;
 };
 
-/** hash_bits() - return @bits of a table of which @room entries fill at most half */
+/** hash_bits() - return @bits for a table that is at most half full with @room entries */
 static inline unsigned int hash_bits(uint64_t room)
 {
 	unsigned int bits = 1;

@@ -5,7 +5,7 @@
 
 #include "nearest.h"
 
-/* Longer words are not compared. */
+/* Maximum length of a word; longer words are not compared. */
 #define LENGTH_MAX	32
 
 static unsigned int least(unsigned int a, unsigned int b)

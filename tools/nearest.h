@@ -7,7 +7,7 @@
  * struct nearest - a search
  * @wanted:	the word that does not exist
  * @found:	the nearest word, or NULL if none is near
- * @distance:	number of letters of @found that were omitted, added, replaced or swapped
+ * @distance:	number of letters to omit, add, replace or swap in @wanted to get @found
  */
 struct nearest {
 	const char	*wanted;

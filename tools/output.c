@@ -16,21 +16,21 @@
 
 #define BUFFER		(64u << 10)
 /*
- * Text up to this length is appended before the buffer is checked, which therefore has this much
- * spare room.
+ * Text of up to this length is appended before checking whether the buffer is full, so the buffer
+ * has this much spare room.
  */
 #define SHORT		64
 
 struct output {
 	const char		*name;
 	struct behind_file	file;
-	bool			behind;	/* written by a thread */
+	bool			behind;	/* written by the writing thread */
 	bool			styled;	/* a terminal that shows bold text */
 	size_t			used;
 	char			*buffer;
 };
 
-/* Set if new outputs are written by the writing thread. */
+/* Set if the writing thread writes outputs that are opened from now on. */
 static bool all_behind;
 
 void output_write_behind(void)
@@ -69,7 +69,7 @@ static bool is_styled(int fd)
 	return isatty(fd) && (!no || !*no) && terminal && strcmp(terminal, "dumb");
 }
 
-/* Take ownership of @fd, which may be -1 from a failed call. */
+/* Create an output that owns @fd. If @fd is -1, report errno and return NULL. */
 static struct output *begin(int fd, const char *name)
 {
 	struct output *output;
@@ -104,7 +104,7 @@ struct output *output_open(const char *path)
 
 struct output *output_to(int fd, const char *name)
 {
-	/* Avoid the number of standard output, which may be closed. */
+	/* If standard output is closed, do not reuse the number of its descriptor. */
 	return begin(fcntl(fd, F_DUPFD_CLOEXEC, STDERR_FILENO + 1), name);
 }
 
@@ -302,7 +302,7 @@ void put_format(struct output *output, const char *format, ...)
 	put_string(output, text);
 }
 
-/* Return the length of text that JSON leaves unescaped; HTML also needs '<' escaped. */
+/* Return the length of the beginning that needs no escape in JSON. '<' is escaped for HTML. */
 static size_t plain_ascii(const char *text)
 {
 	size_t length = 0;

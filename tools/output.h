@@ -76,23 +76,21 @@ static inline void put_string(struct output *output, const char *text)
 void put_spaces(struct output *output, size_t count);
 /* Write untrusted text with unprintable bytes replaced. */
 void put_text(struct output *output, const char *text);
-/*
- * Write to a field of @width columns without cutting; text is cleaned as by put_text().
- */
+/* Write to a field of @width columns, or more if needed. Text is cleaned as by put_text(). */
 void put_number(struct output *output, uint64_t number, size_t width);
 void put_right(struct output *output, const char *text, size_t width);
 void put_left(struct output *output, const char *text, size_t width);
 /* Write ticks, or seconds with nine decimals if @hz is not 0. */
 void put_time(struct output *output, uint64_t ticks, uint64_t hz, size_t width);
-/* Like put_time(), with a "~" before the time because it is inferred. */
+/* Like put_time(), with a "~" that marks the time as inferred. */
 void put_inferred(struct output *output, uint64_t ticks, uint64_t hz, size_t width);
-/* Write a hexadecimal number with 0x. */
+/* Write a hexadecimal number with the prefix 0x. */
 void put_hex(struct output *output, uint64_t number);
 void put_format(struct output *output, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 /* Write text in quotes, escaped for JSON; UTF-8 is not changed. */
 void put_json(struct output *output, const char *text);
-/* Write a CSV field, either always in quotes or only if it needs them. */
+/* Write a CSV field: put_quoted() always in quotes, put_field() only if it needs them. */
 void put_quoted(struct output *output, const char *text);
 void put_field(struct output *output, const char *text);
 /* Write text with <, >, & and quotes escaped for XML; UTF-8 is not changed. */

@@ -5,7 +5,7 @@
 
 #include <stdint.h>
 
-/** progress_clock() - return milliseconds of a monotonic clock */
+/** progress_clock() - return the time of a monotonic clock in milliseconds */
 int64_t progress_clock(void);
 
 struct progress;
@@ -18,7 +18,7 @@ struct progress;
  */
 struct progress *progress_new(int fd);
 
-/** progress_of() - like progress_new(), for a total of @whole bytes, or 0 if unknown */
+/** progress_of() - like progress_new(), for a total of @whole bytes (0: unknown) */
 struct progress *progress_of(uint64_t whole);
 
 /** progress_show() - show that @bytes bytes have been read; NULL is allowed */

@@ -107,7 +107,10 @@ int main(int argc, char **argv)
 	const char *name = argc > 1 ? argv[1] : "";
 	size_t i;
 
-	/* A fixed threshold lets large tables grow in place, whatever was freed earlier. */
+	/*
+	 * With a fixed threshold, realloc() of large tables always uses mremap(), which copies
+	 * nothing.
+	 */
 	mallopt(M_MMAP_THRESHOLD, 128 << 10);
 	if (!strcmp(name, "-h") || !strcmp(name, "--help")) {
 		help();

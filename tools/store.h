@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * Defines a store to a stimulus register, the output of the message decoder and the input of the
- * record decoder.
+ * Defines a store to a stimulus register, which the message decoder produces and the record decoder
+ * consumes.
  */
 #ifndef SIFIVE_TRACE_STORE_H
 #define SIFIVE_TRACE_STORE_H

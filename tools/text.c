@@ -8,8 +8,8 @@
 size_t text_character(const char *text)
 {
 	/*
-	 * By length: mask and value of the marker bits in the first byte, and the lowest code point
-	 * of that length.
+	 * For each length: mask and value of the marker bits in the first byte, and the lowest code
+	 * point.
 	 */
 	static const struct {
 		unsigned char	mask, first;
@@ -120,7 +120,7 @@ const char *text_base(const char *path)
 	return slash ? slash + 1 : path;
 }
 
-/* The length of a number is unpredictable, so no branch depends on it. */
+/* The length of a number is unpredictable, so do not branch on it. */
 char *text_number(char *to, uint64_t number)
 {
 	uint64_t digits;

@@ -12,10 +12,13 @@
 /** text_character() - return the length of the UTF-8 character at @text, or 0 if it is invalid */
 size_t text_character(const char *text);
 
-/** text_printable() - like text_character(), but also 0 for control characters and at the end */
+/*
+ * * text_printable() - like text_character(), but also return 0 for a control character and at the
+ * end of the text
+ */
 size_t text_printable(const char *text);
 
-/** text_ascii() - return the length of the printable ASCII characters that @text begins with */
+/** text_ascii() - return the number of printable ASCII characters at the beginning of @text */
 static inline size_t text_ascii(const char *text)
 {
 	size_t length = 0;
@@ -25,7 +28,9 @@ static inline size_t text_ascii(const char *text)
 	return length;
 }
 
-/** text_columns() - return the width in columns; an unprintable byte occupies one column */
+/*
+ * * text_columns() - return the width of @text in columns; an unprintable byte occupies one column
+ */
 size_t text_columns(const char *text);
 
 /** text_bytes() - return the number of bytes of @text that fit in @columns columns */
@@ -49,7 +54,7 @@ void text_clean(char *text);
 #define TEXT_EIGHT_DIGITS	100000000u
 /* Adding this to the digits of text_eight() converts them to characters. */
 #define TEXT_EIGHT_ZEROS	0x3030303030303030ull
-/* Number of bytes after a number that these functions may overwrite. */
+/* Number of bytes after a written number that text_number() and text_hex() may overwrite. */
 #define TEXT_SPARE		8
 
 /** text_eight() - return eight digits of a number below 10^8, the first one in the lowest byte */
@@ -57,7 +62,7 @@ static inline uint64_t text_eight(uint32_t number)
 {
 	uint64_t parts, tens;
 
-	/* 10486 / 2^20 and 103 / 2^10 are 1/100 and 1/10 for numbers of that size. */
+	/* For numbers of this size, * 10486 >> 20 divides by 100, and * 103 >> 10 divides by 10. */
 	parts = number / 10000 | (uint64_t)(number % 10000) << 32;
 	tens = parts * 10486 >> 20 & 0x7f0000007full;
 	parts = tens | (parts - 100 * tens) << 16;
@@ -73,7 +78,7 @@ static inline unsigned int text_zeros(uint64_t digits)
 	return (unsigned int)__builtin_ctzll(digits | 1ull << 56) / 8;
 }
 
-/** text_put_eight() - write eight bytes, the first one in the lowest; returns their end */
+/** text_put_eight() - write eight bytes, the lowest one first; return their end */
 static inline char *text_put_eight(char *to, uint64_t bytes)
 {
 	bytes = htole64(bytes);
@@ -85,7 +90,7 @@ static inline char *text_put_eight(char *to, uint64_t bytes)
  * text_number() - write a number in decimal, without a terminator
  * @to:		room for 20 digits and TEXT_SPARE
  *
- * Return: its end.
+ * Return: the end of the number in @to.
  */
 char *text_number(char *to, uint64_t number);
 

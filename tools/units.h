@@ -10,7 +10,7 @@
 
 #define UNITS_SIZE	24
 
-/* The value "none" of units_set_threshold(). */
+/* What units_set_threshold() stores for "none". */
 #define UNITS_NO_TIME	UINT64_MAX
 
 /**
@@ -26,7 +26,10 @@ const char *units_time(char *text, uint64_t ticks, uint64_t hz);
 /** units_unit() - return nanoseconds per unit "s", "ms", "us" or "ns", 0 for any other text */
 uint64_t units_unit(const char *text);
 
-/** units_set_threshold() - parse "5us" as nanoseconds, for a uint64_t, or "none" */
+/*
+ * * units_set_threshold() - @set function of an option with a time such as "5us", stored as a
+ * uint64_t in nanoseconds, or "none"
+ */
 int units_set_threshold(void *at, const struct cli_option *option, const char *value);
 
 /** units_count() - write "123456789", or "12.346G" if there are ten digits or more */

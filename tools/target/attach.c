@@ -23,10 +23,10 @@
 #include "proc.h"
 #include "running.h"
 
-/* The recording process. */
+/* Process id of the command, which records. */
 static pid_t recorder;
 
-/* Further arguments are omitted from the trace's description. */
+/* Maximum number of arguments in the trace's description; further ones are omitted. */
 #define ARGUMENTS	64
 
 static int open_file(pid_t pid, const char *name)
@@ -97,7 +97,10 @@ static void free_process(struct attached *process)
 	*process = (struct attached){ .is.pid = 0 };
 }
 
-/* Return 0, or an errno: ENOENT for a kernel thread or a process that has ended. */
+/*
+ * Read all about a process. Return 0, or an errno: ENOENT for a kernel thread or a process that has
+ * ended.
+ */
 static int look_at(struct attached *process, pid_t pid)
 {
 	char link[64], path[PATH_MAX];
@@ -125,7 +128,9 @@ static int look_at(struct attached *process, pid_t pid)
 	return 0;
 }
 
-/* Return a thread's process, or 0 if it has ended. Threads have folders in /proc, too. */
+/*
+ * Return the process of a thread, or 0 if the thread has ended. Threads also have folders in /proc.
+ */
 static pid_t process_of(pid_t thread)
 {
 	char text[32];
@@ -133,7 +138,7 @@ static pid_t process_of(pid_t thread)
 	return proc_status(thread, "Tgid", text, sizeof(text)) ? atoi(text) : 0;
 }
 
-/* Check that an id from the user belongs to a process, and not to this command. */
+/* Check that an id from the user is that of a process other than this command. */
 static bool is_other_process(pid_t pid)
 {
 	const pid_t process = process_of(pid);
@@ -175,7 +180,7 @@ static int find(const struct attach *attach, struct running *running)
 			      running_in_cgroup(running, attach->cgroup);
 }
 
-/* Keep the processes that can be recorded. */
+/* Store the processes that can be recorded in @attach. */
 static int look_at_all(struct attach *attach, const struct running *running)
 {
 	size_t i, forbidden = 0;
@@ -235,7 +240,7 @@ out:
 	return error;
 }
 
-/* Whether the process may run on other CPUs. */
+/* Whether the process may run on CPUs other than @cpus. */
 static bool may_leave(pid_t pid, const cpu_set_t *cpus)
 {
 	cpu_set_t its, both;
@@ -331,7 +336,7 @@ void attach_describe(struct attach *attach, struct tree *tree, bool newest)
 {
 	size_t i;
 
-	/* An earlier description may contain processes that ended before START. */
+	/* The previous description may contain processes that ended before START. */
 	tree_clear(tree);
 	for (i = 0; i < attach->count; i++)
 		tree_add(tree, &attach->process[i].is, &attach->process[i].objects, newest);
@@ -391,7 +396,10 @@ int attach_wait(const struct attach *attach, char **command)
 		report("%s: %s", *command, strerror(errno));
 		return -1;
 	}
-	/* This process shares the session's descriptor, so it must end with the recorder. */
+	/*
+	 * This process shares the session's descriptor, which keeps the session open, so it must
+	 * end when the recorder does.
+	 */
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	if (getppid() != recorder) {
 		report("the recording process has ended");
@@ -404,8 +412,7 @@ int attach_wait(const struct attach *attach, char **command)
 		return -1;
 	}
 	/*
-	 * Open the descriptors now, because another process may get the id of one that
-	 * has ended.
+	 * Open the descriptors before waiting, because the id of a process that ends may be reused.
 	 */
 	if (open_processes(attach, process)) {
 		free(process);

@@ -14,11 +14,11 @@
 
 /**
  * struct attached - a running process
- * @is:		the process; its strings are allocated, except that argv[0] may be @is.exe
+ * @is:		the process; its strings are allocated, but argv[0] may be @is.exe
  * @began:	start time of the process, in the kernel's ticks, which distinguishes it from other
  *		processes with the same id
- * @arguments:	the text of its arguments
- * @objects:	objects in its memory
+ * @arguments:	memory for the arguments in @is.argv
+ * @objects:	objects in the process's memory
  */
 struct attached {
 	struct tree_process	is;
@@ -29,9 +29,9 @@ struct attached {
 
 /**
  * struct attach - the running processes to record
- * @pids:	-p, or NULL
- * @user:	-u, or NULL
- * @cgroup:	-G, or NULL
+ * @pids:	value of -p, or NULL
+ * @user:	value of -u, or NULL
+ * @cgroup:	value of -G, or NULL
  * @process:	the @count processes, in the order of their ids
  * @id:		ids of the processes, for START
  */
@@ -44,24 +44,23 @@ struct attach {
 	size_t		count;
 };
 
-/** attach_wanted() - whether to record running processes */
+/** attach_wanted() - whether the user has selected running processes to record */
 static inline bool attach_wanted(const struct attach *attach)
 {
 	return attach->pids || attach->user || attach->cgroup;
 }
 
 /**
- * attach_find() - find the processes to record, and their programs and arguments
+ * attach_find() - find the processes to record, and read their programs and arguments
  *
- * Return: 0, or -1 after printing an error if there is none, or if one that was named cannot
- * be recorded.
+ * Return: 0, or -1 after printing an error if there is no such process, or if a process that the
+ * user named cannot be recorded.
  */
 int attach_find(struct attach *attach);
 
 /**
- * attach_started() - after START, omit processes that have ended and reread the others
- * @cpus:	the CPUs on which they are recorded; processes that may also run elsewhere are
- *		reported
+ * attach_started() - call after START: omit processes that have ended, and reread the others
+ * @cpus:	the recorded CPUs; processes that may also run on other CPUs are reported
  */
 void attach_started(struct attach *attach, const cpu_set_t *cpus);
 
@@ -80,15 +79,15 @@ struct objects *attach_objects_of(struct attach *attach, pid_t pid);
  */
 void attach_describe(struct attach *attach, struct tree *tree, bool newest);
 
-/** attach_sum() - add the numbers of objects that are missing from the file to @sum */
+/** attach_sum() - add the numbers of objects that are missing from the side-car file to @sum */
 void attach_sum(const struct attach *attach, struct objects *sum);
 
 /**
  * attach_wait() - wait for the end of the recording, in a child of the command
  * @command:	a program and its arguments, empty if none
  *
- * Executes the given command, or exits when all processes have ended. Return: -1 after
- * printing an error if it can do neither.
+ * Executes @command, or else exits when all processes have ended. Return: only after an error,
+ * which has been printed: -1.
  */
 int attach_wait(const struct attach *attach, char **command);
 

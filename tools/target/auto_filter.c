@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /*
- * See auto_filter.h. The dry run is a separate process, which records and then reads its trace.
- * If a signal ends it, the command removes its files.
+ * See auto_filter.h. The dry run is a separate process, which records and then reads its trace. If
+ * a signal ends the dry run, the command removes its files.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -22,10 +22,10 @@
  * struct dry_run - a run of the program before it is recorded
  * @r:		settings of the recording; the process of the dry run changes its own copy
  * @record:	records the program
- * @folder:	folder of its trace
- * @filter:	the filter's file
+ * @folder:	folder for the trace of this run
+ * @filter:	path of the filter file to write
  * @quiet:	whether to print only errors and losses
- * @result:	result of the run, in memory shared with its process
+ * @result:	result of the run, in memory that the command and the process of the dry run share
  */
 struct dry_run {
 	struct recording	*r;
@@ -34,7 +34,7 @@ struct dry_run {
 	const char		*filter;
 	bool			quiet;
 	struct dry_result {
-		bool	ran;		/* the program ran; otherwise the error is printed */
+		bool	ran;		/* the program ran; otherwise the error has been printed */
 		int	signal;		/* the signal that ended the program, or 0 */
 		bool	read;		/* the trace was read */
 		size_t	left_out;	/* number of excluded functions */
@@ -56,7 +56,7 @@ static void simplify(struct recording *r)
 	r->pieces = (struct setup_pieces){ 0 };
 }
 
-/* There is one trace, or one for each sink. */
+/* Set the paths of the traces: a single one, or one for each sink. */
 static int name_traces(struct options *options, const char *path, unsigned int sinks)
 {
 	static char *part[SIFIVE_TRACE_MAX_ENCODERS];
@@ -94,7 +94,9 @@ static int make_filter(const struct dry_run *dry)
 				 &dry->result->left_out);
 }
 
-/* Used for launch.before: the new process does the dry run instead of executing a program. */
+/*
+ * Called as launch.before: the new process does the dry run and exits, without executing a program.
+ */
 static int run(void *argument)
 {
 	struct dry_run *dry = argument;
@@ -145,10 +147,7 @@ static void remove_trace(const struct dry_run *dry)
 		report("%s: cannot be removed: %s", dry->folder, strerror(errno));
 }
 
-/*
- * Return the exit status if the program must not be recorded, or 0; @status is that of the dry
- * run.
- */
+/* Return 0, or the exit status if the program must not be recorded. @status is the dry run's. */
 static int judge(const struct dry_run *dry, const struct launched *launched, int status)
 {
 	const struct dry_result *result = dry->result;

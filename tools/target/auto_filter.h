@@ -9,10 +9,10 @@
 int auto_filter_check(void);
 
 /**
- * auto_filter() - record the program into a temporary trace, and make a filter of it
- * @r:		the later recording, unchanged
+ * auto_filter() - record the program to a temporary trace, and make a filter from that trace
+ * @r:		settings of the actual recording, which are not changed
  * @record:	records the program; returns the exit status
- * @path:	a template for mkstemp(), replaced by the filter's name; "" if no function is
+ * @path:	a template for mkstemp(); set to the filter's name, or to "" if no function is
  *		excluded
  * @left_out:	set to the number of excluded functions
  *

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /*
- * See bugreport.h. Keys never change, so that reports can be compared line by line.
- * Collects only known data, never a whole file of unknown content.
+ * See bugreport.h. Keys never change, so that reports can be compared line by line. Reports only
+ * selected data, never a whole file whose content is unknown.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -78,7 +78,7 @@ static bool is_one_of(const char *name, const char * const *names)
 	return *names;
 }
 
-/* Write the fields of /proc/cpuinfo in names[], for each CPU. */
+/* Write each CPU's fields of /proc/cpuinfo that names[] lists. */
 static void processors(void)
 {
 	static const char * const names[] = { "hart", "isa", "mmu", "uarch", NULL };
@@ -153,7 +153,7 @@ static int visible(const struct dirent *entry)
 	return entry->d_name[0] != '.';
 }
 
-/* List the entries of a folder, sorted; none if it cannot be read. */
+/* List the entries of a folder, sorted. A folder that cannot be read has none. */
 static int list_folder(const char *path, struct dirent ***entries)
 {
 	int count = scandir(path, entries, visible, by_name);
@@ -168,7 +168,7 @@ static void free_list(struct dirent **entries, int count)
 	free(entries);
 }
 
-/* Write the relevant attributes, none of which identifies the machine. */
+/* Write a node's relevant properties, none of which identifies the machine. */
 static void put_properties(const char *node)
 {
 	static const char * const names[] = {
@@ -284,7 +284,7 @@ static void put_encoder(const struct sifive_trace_encoder *e)
 	    e->ts_type, e->ts_width, e->flags);
 }
 
-/* A flag that is valid only for encoders in the last capture. */
+/* Return a flag as text, which is known only for encoders in the last capture. */
 static const char *in_capture(const struct sifive_trace_encoder *e, uint32_t flag)
 {
 	if (!(e->flags & SIFIVE_TRACE_ENCODER_SELECTED))

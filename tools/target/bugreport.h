@@ -10,8 +10,8 @@
  * @to:		the file
  * @fd:		the trace device, negative if it cannot be opened
  *
- * Lines "missing: " name data that this user may not read. Nothing in the report
- * identifies the machine: no name, serial number, network address or kernel command
+ * Lines that begin with "missing: " name data that this user may not read. The report does not
+ * identify the machine: it contains no host name, serial number, network address or kernel command
  * line.
  */
 void bugreport(FILE *to, int fd);
