@@ -24,10 +24,10 @@
  */
 #define SYNC_BRANCHES	5
 
-/* All branch messages have timestamps. */
+/* Value of the timestamps field: all branch messages have timestamps. */
 #define TIMESTAMPS	3
 
-/* By enum calls_mode: the driver's value and the hardware's name. */
+/* The driver's value and the hardware's name of each enum calls_mode. */
 static const struct {
 	uint32_t	number;
 	const char	*name;
@@ -38,8 +38,8 @@ static const struct {
 };
 
 /*
- * Branch histories need fewer bytes than one message per branch, and explicit returns, unlike
- * implicit ones, are never wrong.
+ * In order of preference. Branch histories need fewer bytes than one message per branch. The
+ * optimised mode comes last, because a decoder can mistake the target of an implicit return.
  */
 static const int preferred[] = { CALLS_HTM, CALLS_BTM, CALLS_OPTIMISED };
 
@@ -122,7 +122,7 @@ void calls_describe(struct output *out, const struct sifive_trace_config *take, 
 
 /* ---- the archive --------------------------------------------------------------- */
 
-/* Create the folders of a path. */
+/* Create the folders that contain the file @path. */
 static void make_folders(char *path)
 {
 	char *slash;
@@ -184,7 +184,7 @@ int calls_archive(const char *folder, const struct objects *objects)
 			continue;
 		snprintf(to, sizeof(to), "%s%s", folder, objects->object[i].path);
 		make_folders(to);
-		/* This replaces a file that an earlier recording may have left there. */
+		/* Replace a file that an earlier recording may have left there. */
 		if (copy_file(objects->object[i].path, to))
 			error = -1;
 	}

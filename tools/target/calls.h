@@ -25,22 +25,23 @@ enum calls_mode {
 
 /**
  * calls_choose() - set up instruction trace
- * @take:	options whose instruction trace settings are set
- * @mode:	enum calls_mode; CALLS_MODE_USUAL for a mode that all encoders support
- * @all:	trace everything that runs
- * @children:	without @all: whether to also trace processes created by the traced ones
+ * @take:	request to the driver, of which only @instruction is set
+ * @mode:	enum calls_mode; CALLS_MODE_USUAL selects the preferred mode among those that all
+ *		encoders support
+ * @all:	set to trace everything that runs
+ * @children:	set to also trace processes that the traced ones create; ignored if @all is set
  *
  * Return: 0, or -1 with sifive_trace_error().
  */
 int calls_choose(struct sifive_trace_config *take, int mode, bool all, bool children);
 
-/** calls_describe() - write "instruction":{...} of a side-car file; @of: enum calls_of */
+/** calls_describe() - write "instruction":{...} of a side-car file; @of is an enum calls_of */
 void calls_describe(struct output *out, const struct sifive_trace_config *take, int of);
 
 /**
- * calls_folder() - create a folder for copies
+ * calls_folder() - create a folder for copies of files
  *
- * Return: 0, or -1 after printing an error if it is not a folder of this user.
+ * Return: 0, or -1 after reporting that the folder cannot be created or belongs to another user.
  */
 int calls_folder(const char *folder);
 

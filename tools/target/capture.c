@@ -57,9 +57,7 @@ static int take_switches(struct perf_device *device, struct perf_setup *setup, b
 	return setup->switch_channel < 0 ? -1 : 0;
 }
 
-/*
- * Take hardware and counters, and set up sampling; perf_device_close() releases them.
- */
+/* Take the hardware and counters, and set up sampling; perf_device_close() undoes this. */
 static int begin(struct perf_device *device, struct perf_setup *setup, bool threads)
 {
 	struct sifive_trace_sampling *sampling = &setup->sampling;
@@ -98,8 +96,9 @@ int capture_begin(struct perf_device *device, struct perf_setup *setup, bool thr
 	if (!(setup->sampling.flags & SIFIVE_TRACE_SAMPLING_ALL))
 		setup->sampling.flags |= SIFIVE_TRACE_SAMPLING_EXEC;
 	/*
-	 * With -c, sample by the first event if the kernel writes all records. Hart counts
-	 * cannot be used, because they include code that is not sampled.
+	 * With -c, if the kernel writes all records, the counter that triggers samples also
+	 * provides the count of the first event. It cannot provide hart counts, which include code
+	 * that is not sampled.
 	 */
 	if (setup->sampling.period && setup->per_thread && !threads)
 		setup->counter[0].flags |= SIFIVE_TRACE_EVENT_OF_SAMPLES;
@@ -125,12 +124,15 @@ int capture_try(const struct perf_setup *wanted, struct capture_mark *mark)
 	mark->sinks = status.sinks;
 	mark->period = setup.sampling.period;
 	mark->sampled = setup.sampling.interval || setup.sampling.period;
-	/* This replaces no pages, because no stimulus page has been mapped. */
+	/* No stimulus page has been mapped, so there is none that this would replace. */
 	perf_device_close(&device);
 	return error;
 }
 
-/* Write the user's name for an event; readers know the standard names. */
+/*
+ * Write the name that the user gave an event. It is empty for a standard event, whose name readers
+ * know.
+ */
 static void put_event(struct output *out, const char *name)
 {
 	if (!*name)
@@ -140,7 +142,7 @@ static void put_event(struct output *out, const char *name)
 	put_string(out, ",");
 }
 
-/* Write the command line, for display. */
+/* Write the program's path and arguments, which readers display. */
 static void put_program(struct output *out, const char *path, char **argv)
 {
 	const char *between = "";
@@ -266,8 +268,8 @@ int capture_copy(int fd, const char *path, uint64_t offset, __u64 *bytes,
 }
 
 /*
- * A running ring is read from a copy, whose length no call returns. So each sink
- * is read separately, up to its end.
+ * The driver reads a running ring from a copy, and no ioctl returns the length of the copy. So read
+ * each sink through its own node, up to the end of its data.
  */
 int capture_running(int fd, const char *path, uint32_t index, uint32_t sinks,
 		    struct sifive_trace_sink *sink)
@@ -300,8 +302,8 @@ int capture_sink(int fd, uint32_t index, struct sifive_trace_sink *sink)
 }
 
 /*
- * Report the number of a sink's @bytes that are not in a file, and how to save them; return
- * whether any are missing.
+ * If the file @name is shorter than the sink's @bytes, report how much is missing and how to save
+ * it, and return true.
  */
 bool capture_short(const char *name, uint64_t bytes)
 {
@@ -316,7 +318,7 @@ bool capture_short(const char *name, uint64_t bytes)
 	return true;
 }
 
-/* Whether the sink cannot be read now: trace SRAM cannot be read while it is being written. */
+/* Whether the capture is in trace SRAM, which cannot be read while it is being written. */
 bool capture_locked(int fd)
 {
 	struct sifive_trace_sink sink;
@@ -327,8 +329,8 @@ bool capture_locked(int fd)
 }
 
 /*
- * Check that this user may read the capture, before files of an earlier trace are replaced.
- * Unlike a read, this takes no bytes from a capture that is drained.
+ * Check that this user may read the capture, before files of an earlier trace are replaced. Unlike
+ * read(), this consumes no bytes of a drained capture.
  */
 static int check_reader(int fd)
 {
@@ -398,7 +400,7 @@ int capture_save(int fd, const char *path, const char *description,
 		perf_device_file(name, path, i, status.sinks);
 		why = drain ? drain_account(drain, i, &sink) : NULL;
 		error = !!why;
-		/* Always write the side-car file, which is small and which a later dump needs. */
+		/* Always write the side-car file: it is small, and a later dump needs it. */
 		failed |= sidecar_write(fd, name, &sink, description, objects, drain,
 					ran);
 		if (!drain)

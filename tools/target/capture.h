@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * Makes captures in the command's own session, in which the kernel samples a program or everything
- * that runs, and saves any capture to files.
+ * Captures in the command's own session, in which the kernel samples a program or everything that
+ * runs. Also saves captures, including those of other sessions, to files.
  */
 #ifndef SIFIVE_TRACE_CAPTURE_H
 #define SIFIVE_TRACE_CAPTURE_H
@@ -16,10 +16,11 @@
 
 /**
  * capture_begin() - take hardware and counters for sampling
- * @device:	the result, for perf_device_close() even after an error
- * @setup:	the setup, with sampling.all to sample everything that runs rather than only
- *		the process that calls START; its counters are filled in
- * @threads:	programs also record, so the samples use the next channel
+ * @device:	the session; needs perf_device_close(), even after an error
+ * @setup:	settings, whose counters are filled in. Everything that runs is sampled if
+ *		sampling.flags has SIFIVE_TRACE_SAMPLING_ALL, otherwise only the process that calls
+ *		START
+ * @threads:	set if programs also write records, so that samples need another channel
  *
  * Return: 0, or -1 with sifive_trace_error().
  */
@@ -27,13 +28,13 @@ int capture_begin(struct perf_device *device, struct perf_setup *setup, bool thr
 
 /**
  * struct capture_mark - identifies the capture of a program that traces itself
- * @buffer:	size of the buffers of all its sinks
+ * @buffer:	total size of the buffers of all sinks, in bytes
  * @capture:	number of the previous capture, from sifive_trace_status.capture
  * @period:	sampling period, as adjusted by the driver
- * @sampled:	samples are expected
+ * @sampled:	set if samples are expected
  * @sinks:	number of sinks
- * @pid:	the program
- * @began:	CLOCK_MONOTONIC at its start, in nanoseconds
+ * @pid:	process id of the program
+ * @began:	time of the program's start, in nanoseconds of CLOCK_MONOTONIC
  */
 struct capture_mark {
 	uint64_t	buffer;
@@ -47,8 +48,8 @@ struct capture_mark {
 
 /**
  * capture_try() - check that the resources that a program will request are available
- * @wanted:	the request
- * @mark:	all members except @pid are set
+ * @wanted:	settings that the program will request
+ * @mark:	set, except for @pid and @began
  *
  * Takes all resources and releases them again. Return: 0, or -1 with sifive_trace_error().
  */
@@ -58,11 +59,12 @@ int capture_try(const struct perf_setup *wanted, struct capture_mark *mark);
  * struct capture_details - what a side-car file contains about the programs; pointers may be NULL
  * @launch:	the program that was run
  * @calls:	enum calls_of: whose calls were requested, if there is instruction trace
- * @objects:	the objects in memory, for objects_report() afterwards, or NULL if they are passed
- *		to capture_save()
- * @tree:	processes with separate objects, which are written instead of @objects
+ * @objects:	the objects in memory, ready for objects_report() afterwards, or NULL if they are
+ *		passed to capture_save() instead
+ * @tree:	the processes, whose own lists of objects are written instead of @objects
  * @names:	the names of threads that do not use the library
- * @hit:	call that triggered the snapshot, if @clock is set; no call if @function is NULL
+ * @hit:	call that triggered the snapshot; ignored if its @function is NULL
+ * @clock:	converts the times of @hit; set if @hit is
  */
 struct capture_details {
 	const struct launch		*launch;
@@ -75,10 +77,10 @@ struct capture_details {
 };
 
 /**
- * capture_describe() - write the setup's part of a side-car file
- * @path:	a file for capture_save(), which adds the rest
+ * capture_describe() - write the part of a side-car file that describes settings and programs
+ * @path:	file to write, to be passed to capture_save() as @description
  * @setup:	settings, as set by capture_begin()
- * @details:	the rest of the description
+ * @details:	description of the programs
  */
 int capture_describe(const char *path, const struct perf_setup *setup,
 		     const struct capture_details *details);
@@ -86,7 +88,7 @@ int capture_describe(const char *path, const struct perf_setup *setup,
 /**
  * capture_save() - write a capture's bytes and side-car files
  * @fd:		the trace device
- * @path:	path of the file; with several sinks, .0, .1 ... are appended
+ * @path:	path of the file; with several sinks, .0, .1 ... are inserted before its suffix
  * @description: file that capture_describe() has written, or NULL if there is none
  * @objects:	the objects in memory, or NULL if the description has them
  * @drain:	state of the copying, if the bytes were drained, or NULL
@@ -100,7 +102,7 @@ int capture_save(int fd, const char *path, const char *description,
 		 bool quiet);
 
 /**
- * capture_heads() - write the side-car files of a capture that is beginning
+ * capture_heads() - write the side-car files when a capture begins
  * @fd:		the trace device
  * @drain:	state of the copying
  * @description: file that capture_describe() has written
@@ -125,8 +127,8 @@ int capture_sink(int fd, uint32_t index, struct sifive_trace_sink *sink);
 int capture_copy(int fd, const char *path, uint64_t offset, __u64 *bytes, bool end);
 
 /**
- * capture_short() - report the number of a sink's @bytes that are missing from the file @name, and
- * how to save them; returns whether any are missing
+ * capture_short() - if the file @name is shorter than a sink's @bytes, report how much is missing
+ * and how to save it; return whether bytes are missing
  */
 bool capture_short(const char *name, uint64_t bytes);
 
@@ -153,8 +155,9 @@ int capture_compare(const char *path, const struct capture_mark *mark,
  * @mark:	mark of the program's capture
  * @quiet:	whether to print only errors and losses
  *
- * Return: 0; -1 if there is no capture, and the side-car files have been removed; 1 if it
- * cannot be read yet, or a write failed: this has been reported, and the side-car files are kept.
+ * Return: 0; -1 if there is no capture, in which case the side-car files have been removed; or 1
+ * after reporting that the capture cannot be read yet, or that a write failed, in which case the
+ * side-car files are kept.
  */
 int capture_rescue(const char *path, const struct capture_mark *mark,
 		   bool quiet);
@@ -165,8 +168,7 @@ int capture_rescue(const char *path, const struct capture_mark *mark,
  * @mark:	mark of the program's capture
  * @finished:	set to whether the program has written its part of the side-car file
  *
- * Return: 0; -1 if there is no such capture; 1 if something is missing. Missing data has been
- * reported.
+ * Return: 0; -1 if there is no such capture; or 1 after reporting that data is missing.
  */
 int capture_drained(struct drain *drain, const struct capture_mark *mark, bool *finished);
 
@@ -180,14 +182,14 @@ int capture_drained(struct drain *drain, const struct capture_mark *mark, bool *
 int capture_running(int fd, const char *path, uint32_t index, uint32_t sinks,
 		    struct sifive_trace_sink *sink);
 
-/** capture_records() - whether the program that traces itself is recording */
+/** capture_records() - whether a program that traces itself is recording now */
 bool capture_records(const struct capture_mark *mark);
 
 /**
  * capture_peek() - copy the ring of a running program that traces itself
  * @fd:		the device, open for reading
- * @path:	the snapshot
- * @output:	the program's trace, whose side-car files it wrote when it started
+ * @path:	path of the snapshot
+ * @output:	path of the program's trace, whose side-car files the program wrote when it started
  * @mark:	mark of the program's capture
  * @hit:	the call that triggered the snapshot; its @function is NULL if there is none
  *
@@ -199,7 +201,7 @@ int capture_peek(int fd, const char *path, const char *output, const struct capt
 /** capture_name_call() - write the call that triggered the last snapshot into its side-car files */
 void capture_name_call(const char *output, uint32_t sinks, const struct trigger_hit *hit);
 
-/** capture_name_part() - write to side-car files which calls were recorded; return 0 or -1 */
+/** capture_name_part() - write to the side-car files which calls were recorded; return 0 or -1 */
 int capture_name_part(const char *output, uint32_t sinks, const struct meta_part *part);
 
 #endif /* SIFIVE_TRACE_CAPTURE_H */

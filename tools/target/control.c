@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /*
- * sifive-trace start, stop, pause, resume, status, dump: recording by hand. A background process
- * holds the session from start to stop, and keeps the capture's description in /run
- * for dump.
+ * The commands sifive-trace start, stop, pause, resume, status and dump, which control a recording.
+ * A background process holds the session from start to stop, and keeps the capture's description in
+ * /run for dump.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -33,12 +33,12 @@
 #define FOLDER		RUN "/sifive-trace"
 #define DESCRIPTION	FOLDER "/setup"
 /*
- * "PID LEFT_OUT MISSED LATE AMBIGUOUS NAMES_LEFT_OUT NAMES_MISSED BEGAN RAN PRIVATE BYTES
- * SAMPLES", the last two only after the session has ended.
+ * A file with one line: "PID LEFT_OUT MISSED LATE AMBIGUOUS NAMES_LEFT_OUT NAMES_MISSED BEGAN RAN
+ * PRIVATE BYTES SAMPLES". BYTES and SAMPLES are missing until the session has ended.
  */
 #define STATE		FOLDER "/state"
 
-/* Maximum wait of stop, in units of 10 ms. */
+/* Maximum time for which stop waits, in units of 10 ms. */
 #define STOP_STEPS	1000
 
 /**
@@ -103,7 +103,7 @@ static int write_state(const struct state *state)
 	return output_close(out) || rename(STATE ".new", STATE) ? -1 : 0;
 }
 
-/* Open the device read-only, because users who may not trace may still open it that way. */
+/* Open the device read-only, because that needs no right to trace. */
 static int open_status(struct sifive_trace_status *status)
 {
 	int fd = open(machine_device(), O_RDONLY | O_CLOEXEC);
@@ -119,7 +119,7 @@ static int open_status(struct sifive_trace_status *status)
 	return -1;
 }
 
-/* Whether start has begun this session. */
+/* Whether sifive-trace start began the current session. */
 static bool is_ours(const struct sifive_trace_status *status,
 		    const struct state *state)
 {
@@ -129,13 +129,13 @@ static bool is_ours(const struct sifive_trace_status *status,
 
 struct start {
 	struct setup	setup;
-	int		wrap;	/* 0 or 1 */
+	int		wrap;	/* 1 for --on-full wrap */
 	bool		all;
 };
 
 /*
- * A message to a pipe whose reader has ended, or a file that reaches the limit of its size, must
- * not end the command before it has written the rest.
+ * Keep the command running to write what remains if a message goes to a closed pipe, or if a file
+ * reaches its size limit.
  */
 static void ignore_failed_writes(void)
 {
@@ -170,8 +170,8 @@ static void tell_to_stop(int number)
 }
 
 /*
- * Replace the files atomically, because dump may read them at any time. Other users must not see
- * where programs are in memory.
+ * Replace the files atomically, because dump may read them at any time. Other users must not learn
+ * the addresses of programs in memory.
  */
 static int describe(const struct perf_setup *setup, struct objects *objects,
 		    struct names *names, struct state *state)
@@ -202,8 +202,8 @@ static struct objects *all_objects(void *objects, pid_t pid)
 }
 
 /*
- * Hold the session from start to stop; write an error message, or an empty one,
- * to @ready.
+ * Hold the session from start to stop. Once recording has begun or failed, write an empty string or
+ * an error message to the pipe @ready.
  */
 static int hold(struct perf_setup *setup, int ready)
 {
@@ -267,7 +267,9 @@ static int hold(struct perf_setup *setup, int ready)
 	watch_read(&watch, all_objects, &objects, &objects);
 	objects.late = watch_late(&watch);
 	watch_close(&watch);
-	/* Objects of programs that are still running count as the latest. */
+	/*
+	 * Find the objects of running programs again, so that they count as the most recent ones.
+	 */
 	objects_add_all(&objects);
 	if (!perf_device_capture(&device, &capture)) {
 		state.bytes = capture.bytes;
@@ -280,7 +282,7 @@ static int hold(struct perf_setup *setup, int ready)
 	return EXIT_OK;
 }
 
-/* Use the folder only if no other user can create links there. */
+/* Create the folder. Use an existing one only if no other user can create links in it. */
 static int make_folder(void)
 {
 	struct stat status;
@@ -430,7 +432,10 @@ const struct cli_command stop_command = {
 
 /* ---- pause, resume ----------------------------------------------------- */
 
-/* Only processes that may trace can open the device for writing. */
+/*
+ * Pause the recording or, with SIFIVE_TRACE_PAUSE_END, resume it. Only processes with the right to
+ * trace can open the device for writing.
+ */
 static int steer(uint32_t flags, struct sifive_trace_status *status)
 {
 	struct sifive_trace_run run = { .size = sizeof(run), .flags = flags };
@@ -446,7 +451,7 @@ static int steer(uint32_t flags, struct sifive_trace_status *status)
 	return error ? -1 : 0;
 }
 
-/* Return a remedy for errno. */
+/* Return a hint what to do about errno. */
 static const char *steer_hint(void)
 {
 	switch (errno) {
@@ -674,7 +679,7 @@ static int dump(const char *path)
 		close(fd);
 		return EXIT_UNREADABLE;
 	}
-	/* The contents of another program's capture are unknown. */
+	/* Another program's capture may contain kernel addresses. */
 	if (!description || state.private)
 		files_restrict();
 	if (description)

@@ -11,7 +11,7 @@
 #include "../output.h"
 #include "copy.h"
 
-/* Return whether the whole file was read. */
+/* Copy a file to @out; return whether all of it was read. */
 static bool copy_bytes(FILE *file, struct output *out, const char *from)
 {
 	char chunk[65536];

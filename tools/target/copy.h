@@ -5,10 +5,10 @@
 
 /**
  * copy_file() - copy a file, replacing another one atomically
- * @from:	the file
- * @to:		the copy, which is renamed to this name once it is complete
+ * @from:	path of the file
+ * @to:		path of the copy, which gets this name once it is complete
  *
- * Return: 0, or -1 after printing an error, and @to is unchanged.
+ * Return: 0, or -1 after printing an error; @to is then unchanged.
  */
 int copy_file(const char *from, const char *to);
 

@@ -10,7 +10,7 @@ typedef char *(*demangle_function)(const char *symbol, char *buffer,
 				   size_t *size, int *status);
 
 /*
- * Do not load the program's own copy, because this command may have privileges that
+ * Do not load the library from the program's folders, because this command may have privileges that
  * the program's owner does not have.
  */
 static demangle_function find(void)
@@ -49,8 +49,8 @@ char *demangle(const char *symbol)
 }
 
 /*
- * Return the opening bracket that matches the one at @at; brackets in operator names have no
- * match.
+ * Return the opening bracket for the closing one at @at, or NULL: a bracket in an operator's name
+ * may have none.
  */
 static char *partner(char *name, char *at)
 {
@@ -67,12 +67,14 @@ static char *partner(char *name, char *at)
 	}
 }
 
-/* Return the last part of @name, after the template arguments of its return type. */
+/*
+ * Return the function's name in @name, after the return type, which can contain template arguments.
+ */
 static char *behind_type(char *name, char *end)
 {
 	char *at = end, *word = strstr(name, "operator");
 
-	/* A space or bracket after "operator" is part of the name. */
+	/* Spaces and brackets after "operator" are part of the name. */
 	if (word)
 		at = word;
 	while (at > name && at[-1] != ' ') {

@@ -20,7 +20,7 @@
 /* Size of a program's name, with its NUL. */
 #define NAME_SIZE	16
 
-/* Code that a program has mapped. */
+/* An executable mapping of a program. */
 struct code {
 	char		*path;
 	uint64_t	address, length, offset;
@@ -28,15 +28,17 @@ struct code {
 
 /**
  * struct descendants_image - a program in a process's memory
- * @from, @to:	times between which it ran, UINT64_MAX if it has not ended
- * @base:	the image that fork() copied, starting at 1; 0 if the program was executed
- * @copied:	number of objects that @base had then
- * @name:	its name in the kernel, "" if unknown
- * @library:	the library is in its memory
- * @replaced:	the process has executed another program
- * @joined:	the library in this copy has written its file
- * @gone:	the process has ended, and another one, which is no descendant, has its id
- * @code:	the code of its files, if @library is clear
+ * @from, @to:	times between which it ran, in nanoseconds; @to is UINT64_MAX if it has not ended
+ * @base:	number of the image that fork() copied, from 1, or 0 if the process executed the
+ *		program
+ * @copied:	number of mappings that @base had when it was copied
+ * @name:	name of the process in the kernel, or "" if unknown
+ * @library:	set if the library is in its memory
+ * @replaced:	set if the process has executed another program
+ * @joined:	set if the library in this copy has written its file
+ * @gone:	set if the process has ended, and its id now belongs to a process that is not a
+ *		descendant
+ * @code:	the @codes executable mappings, if @library is clear
  */
 struct descendants_image {
 	pid_t		pid, parent;
@@ -53,7 +55,10 @@ struct stamp {
 	uint64_t	time;
 };
 
-/* perf's records: a thread's new name, a start or end, an executable mapping. */
+/*
+ * perf's records of a thread's new name, of the start or end of a thread, and of an executable
+ * mapping.
+ */
 struct comm {
 	struct perf_event_header	header;
 	uint32_t			pid, tid;
@@ -79,11 +84,11 @@ struct mapping {
 
 /**
  * struct descendants_event - an event of a process
- * @order:	number of the event
+ * @order:	order of arrival, to sort events of the same time
  * @type:	PERF_RECORD_FORK, PERF_RECORD_EXIT, PERF_RECORD_MMAP2, or PERF_RECORD_COMM for a
  *		program's start
- * @name:	for PERF_RECORD_COMM
- * @code:	for PERF_RECORD_MMAP2
+ * @name:	name of the program, for PERF_RECORD_COMM
+ * @code:	the mapping, for PERF_RECORD_MMAP2
  */
 struct descendants_event {
 	uint64_t	time;
@@ -211,7 +216,7 @@ void descendants_event(struct descendants *descendants, const struct perf_event_
 	const struct mapping *mapping = (const void *)record;
 	const size_t size = record->size;
 
-	/* The events of a process, but not those of its other threads. */
+	/* Ignore the starts and ends of a process's other threads. */
 	if (record->type == PERF_RECORD_MMAP2 && size > sizeof(*mapping) + sizeof(struct stamp))
 		keep_mapping(descendants, mapping);
 	else if (record->type == PERF_RECORD_COMM && record->misc & PERF_RECORD_MISC_COMM_EXEC &&
@@ -265,7 +270,10 @@ static void execute(struct descendants *descendants, const struct descendants_ev
 		memcpy(image->name, event->name, sizeof(image->name));
 }
 
-/* Take the event's path. The kernel maps a program before its loader, which maps the library. */
+/*
+ * Add the event's mapping, whose path the image then owns. A program's own file is the first
+ * mapping: the kernel maps it before the loader, which maps the library.
+ */
 static void map(struct descendants *descendants, struct descendants_event *event)
 {
 	struct descendants_image *image = find(descendants, event->pid);
@@ -328,7 +336,7 @@ static bool has_joined(const struct tree *tree, pid_t pid)
 	return !access(path, F_OK);
 }
 
-/* Add the objects of the first @count pieces of code, and those that fork() copied. */
+/* Add the objects of the first @count mappings, and of the mappings that fork() copied. */
 static void add_objects(const struct descendants *descendants, const struct descendants_image *image,
 			size_t count, struct objects *objects)
 {
@@ -345,13 +353,13 @@ static void add_objects(const struct descendants *descendants, const struct desc
 			return;
 		count = image->copied;
 		image = &descendants->image[image->base - 1];
-		/* The code that was copied is freed when the library appears. */
+		/* An image no longer has any mappings once the library is in its memory. */
 		if (count > image->codes)
 			count = image->codes;
 	}
 }
 
-/* Return the path of the program, NULL if it is unknown. */
+/* Return the path of the program, or NULL if unknown. */
 static char *program_of(const struct descendants *descendants, const struct descendants_image *image)
 {
 	while (image->base)
@@ -399,7 +407,10 @@ void descendants_rest(struct descendants *descendants, pid_t program, char **arg
 	struct descendants_image *image;
 
 	*rest = (struct descendants_rest){ .lost = 0 };
-	/* The first image is this process, and the program's process begins as its copy. */
+	/*
+	 * Skip the first image, which is this process; the program's process begins as a copy of
+	 * it.
+	 */
 	for (i = 1; i < descendants->count; i++) {
 		image = &descendants->image[i];
 		if (!image->base || image->replaced)
@@ -409,7 +420,10 @@ void descendants_rest(struct descendants *descendants, pid_t program, char **arg
 	}
 	for (i = 1; i < descendants->count; i++) {
 		image = &descendants->image[i];
-		/* A copy that has executed a program ran only until then. */
+		/*
+		 * Omit images with the library, copies that have joined, copies of this process,
+		 * and copies that ran only until they executed a program.
+		 */
 		if (image->library || image->joined || image->base == 1 ||
 		    (image->base && image->replaced))
 			continue;

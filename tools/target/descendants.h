@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * The processes that descend from the command, and the programs that they execute, from perf's
- * events. They show which of them did not join the recording: the library is not in their memory,
- * or they are copies of a process with the library, but have not written their file.
+ * Tracks the processes that descend from the command, and the programs that they execute, using
+ * perf's events. This shows which processes have not joined the recording: those without the
+ * library in their memory, and copies of a process with the library that have not written their
+ * file.
  */
 #ifndef SIFIVE_TRACE_DESCENDANTS_H
 #define SIFIVE_TRACE_DESCENDANTS_H
@@ -24,8 +25,8 @@ struct perf_event_header;
  *		one more for each program that it executes
  * @index:	index of each process's latest entry in @image
  * @event:	the @events events that descendants_apply() has not applied yet, with room for @room
- * @left_out:	number of programs beyond the limits
- * @missed:	number of events that perf has lost
+ * @left_out:	number of programs that exceeded a limit
+ * @missed:	number of lost events
  */
 struct descendants {
 	struct descendants_image	*image;
@@ -37,26 +38,29 @@ struct descendants {
 	uint64_t		missed;
 };
 
-/** descendants_open() - start with this process; return -1 after reporting that memory ran out */
+/*
+ * * descendants_open() - start with this process; return 0, or -1 after reporting that memory ran
+ * out
+ */
 int descendants_open(struct descendants *descendants);
 
 /** descendants_close() - free the processes; a zeroed struct is allowed */
 void descendants_close(struct descendants *descendants);
 
-/** descendants_event() - keep a record if it is about a process; the record ends with a NUL */
+/** descendants_event() - keep a record if it is about a process; a NUL follows the record */
 void descendants_event(struct descendants *descendants, const struct perf_event_header *record);
 
 /**
  * descendants_apply() - apply the events before a time, in order
- * @before:	the time; all rings have been read since then
+ * @before:	the time; all rings must have been read since then
  */
 void descendants_apply(struct descendants *descendants, uint64_t before);
 
 /**
  * struct descendants_rest - the processes that have not joined
- * @lost:	copies of processes with the library that have not joined
- * @others:	processes whose last program could not load the library
- * @names:	names of some of them
+ * @lost:	number of copies of processes with the library that have not joined
+ * @others:	number of processes whose last program does not have the library
+ * @names:	names of some of the other processes
  */
 struct descendants_rest {
 	size_t	lost;
@@ -66,7 +70,7 @@ struct descendants_rest {
 
 /**
  * descendants_rest() - find the processes that have not joined, and describe those without the library
- * @program:	the process of the command's program, which is not counted
+ * @program:	process id of the program that the command runs; it is not counted
  * @argv:	the program's command line
  * @clock:	converts times to the trace's clock
  */

@@ -16,7 +16,7 @@
 #include "machine.h"
 #include "nodes.h"
 
-/* Size of a finding: a list of counters and some text. */
+/* Size of a finding's text, which may contain a list of counters. */
 #define FINDING_SIZE	700
 
 #define COMMAND	"sifive-trace"
@@ -25,7 +25,7 @@ static bool works;
 static FILE *out;
 static const char *begin;
 
-/* Print a finding, which prevents tracing if @stops is set, and restricts it otherwise. */
+/* Print a finding, which prevents tracing if @stops is set, and otherwise only restricts it. */
 __attribute__((format(printf, 2, 3)))
 static void finding(bool stops, const char *format, ...)
 {
@@ -68,7 +68,7 @@ static void explain_memory(const struct trace_node *n)
 	}
 }
 
-/* Report a node that the module does not use, or uses only in part. */
+/* Report why the module does not use a node, or uses it with restrictions. */
 static void explain_node(const struct trace_node *n, bool stops)
 {
 	const char *driver = n->funnel ? "sifive-trace-funnel" :
@@ -295,7 +295,10 @@ static void check_cpus(int fd)
 	}
 }
 
-/* Write the names of encoders that have @flag, and of whose messages none had a timestamp. */
+/*
+ * Write the names of the encoders with @flag none of whose messages had a timestamp; return whether
+ * there are any.
+ */
 static bool name_untimed(int fd, uint32_t flag, char *text, size_t size)
 {
 	struct sifive_trace_encoder e;
@@ -309,7 +312,7 @@ static bool name_untimed(int fd, uint32_t flag, char *text, size_t size)
 	return used;
 }
 
-/* Report what the last session's test of the encoders has found. */
+/* Report the encoders that failed the last session's self-test. */
 static void check_messages(int fd)
 {
 	char text[FINDING_SIZE / 2];

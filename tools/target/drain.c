@@ -41,7 +41,7 @@
 
 #define SECOND		UINT64_C(1000000000)
 
-/* Store the path of the node of sink @i of @sinks in @name. */
+/* Store the path of the device node of sink @i of @sinks in @name. */
 static void node_name(char name[PATH_MAX], uint32_t i, uint32_t sinks)
 {
 	if (sinks > 1)
@@ -50,7 +50,7 @@ static void node_name(char name[PATH_MAX], uint32_t i, uint32_t sinks)
 		snprintf(name, PATH_MAX, "%s", machine_device());
 }
 
-/* Open the node of sink @i of @sinks, and store its path in @name. */
+/* Open the device node of sink @i of @sinks, and store its path in @name. */
 static int open_node(char name[PATH_MAX], uint32_t i, uint32_t sinks)
 {
 	node_name(name, i, sinks);
@@ -77,7 +77,7 @@ static bool in_pieces(const struct drain *d)
 	return d->piece_size || d->piece_time;
 }
 
-/* Make the name of the file that is currently being written. */
+/* Write the name of the file to which the sink is currently copied. */
 static void file_name(char *name, size_t size, const struct drain *d,
 		      const struct drain_sink *s)
 {
@@ -186,7 +186,10 @@ static void fail(const struct drain *d, struct drain_sink *s)
 	report("%s: %s: all further data is lost", name, strerror(errno));
 }
 
-/* Keep reading when the disk is full, so that the lost bytes are counted. */
+/*
+ * Write bytes to the file of a sink. After a failed write, such as when the disk is full, only
+ * count them, so that copying continues and the loss is known.
+ */
 static void write_file(const struct drain *d, struct drain_sink *s, const char *from,
 		       size_t size)
 {
@@ -241,7 +244,10 @@ static uint64_t room(const struct drain *d)
 	return d->most ? d->most - all_bytes(d) : UINT64_MAX;
 }
 
-/* Report a failed read() once for each sink; the bytes of another session are not missing. */
+/*
+ * Report a failed read() once for each sink, unless another session has begun, whose bytes are not
+ * missing.
+ */
 static void fail_read(const struct drain *d, struct drain_sink *s, int error)
 {
 	char name[PATH_MAX];
@@ -260,7 +266,7 @@ static bool is_running(ssize_t got)
 	return got > 0 || (got < 0 && (errno == EAGAIN || errno == EINTR));
 }
 
-/* Return whether there may be more data. */
+/* Copy the bytes of one read(); return whether there may be more. */
 static bool copy_chunk(struct drain *d, struct drain_sink *s)
 {
 	static char chunk[CHUNK];
@@ -273,7 +279,8 @@ static bool copy_chunk(struct drain *d, struct drain_sink *s)
 		most = rotate_room(d, s);
 	got = read(s->device, chunk, most < CHUNK ? (size_t)most : CHUNK);
 	/*
-	 * Another session may have begun since the last check; later calls return ESTALE.
+	 * Another session may have begun since the last check. Only the first read() can return its
+	 * bytes; later ones fail with ESTALE.
 	 */
 	if (got > 0 && !s->bytes && !is_ours(d, false))
 		got = 0;

@@ -21,17 +21,18 @@ struct sidecar_state;
 
 /**
  * struct drain_sink - one sink and its file
- * @device:	the node from which it is read
- * @file:	the file to which it is written
- * @bytes:	bytes read
- * @written:	bytes written
+ * @device:	descriptor of the sink's device node
+ * @file:	descriptor of the file
+ * @bytes:	number of bytes read
+ * @written:	number of bytes written
  * @failed:	set if a write failed
  * @unread:	set if a read failed
  * @last:	the sink's state when a limit was reached
- * @cut:	follows the trace of a recording in pieces, otherwise NULL
- * @from:	the state at the beginning of the current piece
+ * @cut:	state that the next piece will need, or NULL if the recording is not split into
+ *		pieces
+ * @from:	state of the capture at the beginning of the current piece
  * @piece:	number of the current piece
- * @gaps:	when data was lost, since the current piece began
+ * @gaps:	times at which data was lost since the current piece began
  */
 struct drain_sink {
 	int		device;
@@ -49,27 +50,28 @@ struct drain_sink {
 
 /**
  * struct drain - state of copying a capture while it runs
- * @sink:	the @sinks sinks of the capture, or 0 if nothing is drained
+ * @sink:	the @sinks sinks of the capture; @sinks is 0 if nothing is drained
  * @path:	path of the files, see capture_save()
  * @control:	descriptor of the whole machine's device
  * @events:	descriptor that becomes readable when a sink has bytes
- * @capture:	the number of the capture, from sifive_trace_status.capture
- * @pid:	the process that holds the session, or 0 if it need not be checked
+ * @capture:	number of the capture, from sifive_trace_status.capture
+ * @pid:	process that must hold the session, or 0 for any
  * @live:	set while the capture is running
  * @looks:	number of checks before the capture ran
  * @most:	maximum total size, or 0 if no limit
  * @piece_size:	maximum size of a piece, or 0 if no limit
- * @piece_time:	maximum length of a piece in nanoseconds, or 0 if no limit
+ * @piece_time:	maximum duration of a piece in nanoseconds, or 0 if no limit
  * @keep:	number of pieces to keep for each file, or 0 for all
  * @part:	selection of the recorded calls, if the recording is split into pieces
  * @until:	time at which to end, in nanoseconds of CLOCK_MONOTONIC, or 0 if no limit
- * @over:	a limit was reached: nothing more is copied
- * @wait:	records wait for room, or are dropped, so data after a limit must still be read
+ * @over:	set when a limit has been reached, after which nothing more is copied
+ * @wait:	set if threads wait for room or drop records, so data after a limit must still be
+ *		read
  * @quiet:	whether to print only errors and losses
- * @progress:	show a line on the terminal
+ * @progress:	set to show a progress line on the terminal
  * @shown:	time at which the line was last shown
  * @shown_bytes: number of bytes read at @shown
- * @room:	when records are dropped
+ * @room:	times at which the buffer had no room
  */
 struct drain {
 	struct drain_sink	sink[PERF_MAX_SINKS];
@@ -115,7 +117,7 @@ int drain_open(struct drain *drain, const char *path, uint32_t capture, uint32_t
  * drain_limit() - set when to end, and whether to show progress
  * @most:	maximum total size, or 0 if no limit
  * @time:	nanoseconds from now, or 0 if no limit
- * @wait:	records wait for room, or are dropped
+ * @wait:	see struct drain
  * @quiet:	set to show no progress, even on a terminal
  */
 void drain_limit(struct drain *drain, uint64_t most, uint64_t time, bool wait, bool quiet);
@@ -130,13 +132,16 @@ void drain_limit(struct drain *drain, uint64_t most, uint64_t time, bool wait, b
 const struct timespec *drain_event(const struct drain *drain, struct pollfd *event,
 				   struct timespec *longest);
 
-/** drain_copy() - copy some or all available bytes; sets @over when a limit is reached */
+/** drain_copy() - copy some or all available bytes; set @over when a limit is reached */
 void drain_copy(struct drain *drain);
 
-/** drain_look() - add losses since the last call to the lists of gaps; @last: at the end */
+/*
+ * * drain_look() - add losses since the last call to the lists of gaps; @last is set in the final
+ * call
+ */
 void drain_look(struct drain *drain, bool last);
 
-/** drain_rest() - copy all remaining bytes, after writing has stopped */
+/** drain_rest() - copy all remaining bytes, after the capture has stopped */
 void drain_rest(struct drain *drain);
 
 /**
@@ -144,7 +149,7 @@ void drain_rest(struct drain *drain);
  * @index:	index of the sink
  * @sink:	state returned by the driver, after drain_rest()
  *
- * Return: NULL, or the reason why bytes are missing that the driver still had.
+ * Return: NULL, or the reason why the file lacks bytes that the driver still had.
  */
 const char *drain_account(const struct drain *drain, uint32_t index,
 			  struct sifive_trace_sink *sink);

@@ -11,7 +11,7 @@
 
 #include "elf.h"
 
-/* Copy up to @most bytes, because the file may be changed later. */
+/* Copy up to @most bytes to memory; in a mapping, they could change after they were checked. */
 static int take(int fd, size_t most, struct elf *elf)
 {
 	char *bytes = malloc(most);
@@ -74,7 +74,9 @@ bool elf_has(const struct elf *elf, const char *name)
 	return memmem(elf->bytes, elf->size, name, strlen(name) + 1);
 }
 
-/* Return the @count elements of @size bytes at @offset, or NULL unless all are in the file. */
+/*
+ * Return the @count elements of @size bytes at @offset, or NULL if not all of them are in the file.
+ */
 static const void *part(const struct elf *elf, uint64_t offset, uint64_t count,
 			size_t size)
 {
@@ -122,7 +124,7 @@ uint64_t elf_bias(const struct elf *elf, uint64_t address, uint64_t offset)
 	return elf->fixed ? 0 : address - offset;
 }
 
-/* Search one note segment. */
+/* Search a note segment for a build-id. */
 static bool find_build_id(const char *note, uint64_t size, char *text)
 {
 	const Elf64_Nhdr *header;
@@ -168,7 +170,7 @@ void elf_build_id(const struct elf *elf, char *text)
 	}
 }
 
-/* Pass on the functions of the first symbol table of this type. */
+/* Call @function for each function in the first symbol table of this type. */
 static bool each_function(const struct elf *elf, uint32_t type,
 			  void (*function)(void *argument, const char *name,
 					   uint64_t start, uint64_t size),

@@ -9,16 +9,17 @@
 
 #define ELF_ALL		SIZE_MAX
 
-/* This much is usually enough for the segments and the build-id. */
+/* Number of bytes that usually contain the program headers and the build-id. */
 #define ELF_BEGINNING	65536
 
-/* Hexadecimal digits of a build-id, with the terminating NUL. */
+/* Size of a build-id in hexadecimal, with the terminating NUL. */
 #define ELF_BUILD_ID_SIZE	65
 
 /**
  * struct elf - a file, copied into memory
- * @bytes, @size: the copied part
- * @fixed:	not position-independent: loaded at the addresses that its headers specify
+ * @bytes, @size: the beginning of the file, or all of it, and its size
+ * @fixed:	set if the file is not position-independent: it is loaded at the addresses in its
+ *		headers
  */
 struct elf {
 	const char	*bytes;
@@ -65,7 +66,9 @@ bool elf_functions(const struct elf *elf,
 				    uint64_t start, uint64_t size),
 		   void *argument);
 
-/** elf_exported() - like elf_functions(), for exported functions, which survive stripping */
+/*
+ * * elf_exported() - like elf_functions(), for exported functions, whose symbols survive stripping
+ */
 bool elf_exported(const struct elf *elf,
 		  void (*function)(void *argument, const char *name,
 				   uint64_t start, uint64_t size),
@@ -74,7 +77,7 @@ bool elf_exported(const struct elf *elf,
 /**
  * elf_offset() - find the file offset of code
  * @address:	an address in the file
- * @offset:	filled
+ * @offset:	set to the offset
  *
  * Return: false if the file has no code there.
  */

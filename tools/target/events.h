@@ -40,7 +40,7 @@ const struct family *family_of(const char *cpu);
  * @list:	the user's list, comma-separated
  * @family:	family whose event names are also accepted, or NULL
  *
- * Return: a string to free, with names of @family as rHEX, or NULL after printing an error for an
+ * Return: an allocated string, in which rHEX replaces names of @family, or NULL after reporting an
  * unknown word.
  */
 char *events_translate(const char *list, const struct family *family);

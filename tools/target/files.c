@@ -17,10 +17,10 @@
 
 #define FILE_NAME	"trace.rtd"
 
-/* The file that the user named, empty if the command chose the name. */
+/* Path of the file that the user named, or "" if the command chose the name. */
 static char named[PATH_MAX];
 
-/* Only the user may read new files. */
+/* Set if only the user may read new files. */
 static bool restricted;
 
 /* Report how to read the traces of all @sinks sinks together. */
@@ -156,7 +156,7 @@ static int try_file(const char *path)
 	bool made = lstat(path, &status);
 	int fd, error = 0;
 
-	/* Opening a pipe would block until it has a reader. */
+	/* Without O_NONBLOCK, opening a pipe would block until it has a reader. */
 	fd = open(path, O_WRONLY | O_CREAT | O_NONBLOCK | O_CLOEXEC |
 		  (is_named(path) ? 0 : O_NOFOLLOW), 0666);
 	if (fd < 0)
@@ -178,7 +178,7 @@ int files_check(const char *path)
 	if (!error && machine_side_car()) {
 		snprintf(name, sizeof(name), "%s.meta", path);
 		error = try_file(name);
-		/* A side-car file that is a link will be replaced. */
+		/* The side-car file is a link, which will be replaced. */
 		if (error == ELOOP)
 			error = 0;
 	}

@@ -15,8 +15,8 @@
  * @given:	argument of -o, or NULL to use trace.rtd
  * @path:	set to the path of the file; if -o names a folder, that of trace.rtd in it
  *
- * If the user has named a file that is a link, the command follows the link. The command chooses
- * all other names, including derived ones, itself. Return: 0, or -1 after printing an error.
+ * The command follows a link only if the user has named it, not if the command chose or derived its
+ * name. Return: 0, or -1 after printing an error.
  */
 int files_path(const char *given, char *path, size_t size);
 
@@ -37,15 +37,17 @@ mode_t files_restrict(void);
 /**
  * files_create() - create a file of a recording, to write to
  *
- * A file that has one of the command's own names is removed first, because another user may have
- * put a link there. Return: the new file's descriptor, or -1 with errno.
+ * An existing file whose name the command chose is removed first, because another user may have put
+ * a link there. Return: the new file's descriptor, or -1 with errno.
  */
 int files_create(const char *path);
 
 /** files_open() - like files_create(); return an output, or NULL after printing an error */
 struct output *files_open(const char *path);
 
-/** files_remove_names() - remove the names of the kernel's functions beside an earlier trace */
+/*
+ * * files_remove_names() - remove the file with the kernel's function names beside an earlier trace
+ */
 void files_remove_names(const char *path);
 
 /**
@@ -59,7 +61,7 @@ bool files_remove_one(const char *path);
 /** files_remove() - remove the previous recording, or empty it if a link leads to it */
 void files_remove(const char *path);
 
-/** files_show() - print the files; returns their total size */
+/** files_show() - print the names and sizes of the files; return their total size */
 uint64_t files_show(const char *path, bool quiet);
 
 #endif /* SIFIVE_TRACE_FILES_H */

@@ -14,10 +14,10 @@
 #include "elf.h"
 #include "find.h"
 
-/* A part that gcc has moved out of a function. */
+/* End of a symbol's name for a part that gcc has moved out of a function. */
 #define COLD		".cold"
 
-/* Addresses of a part of a function; @size is 0 if there is none. */
+/* Address range of a part of a function; @size is 0 if there is no such part. */
 struct meta_part {
 	uint64_t	start;
 	uint64_t	size;
@@ -26,9 +26,9 @@ struct meta_part {
 /**
  * struct search - a search for a name
  * @exits:	set to also find where the function ends
- * @loops:	the function contains a jump to its own start
+ * @loops:	set if the function contains a jump to its own start
  * @count:	number of functions in the file with the name
- * @whole:	the latest such function, with parts moved out of it
+ * @whole:	the latest such function, and the part that gcc has moved out of it
  * @clone:	the first of @clones clones made by gcc, which are not probed
  * @nearest:	the most similar other name, in @word
  */
@@ -44,7 +44,7 @@ struct search {
 	char		*word;
 };
 
-/* Consider a name that is valid only during the call. */
+/* Compare a name with the wanted one, and copy it if it is the most similar so far. */
 static void try_nearest(struct search *s, const char *name)
 {
 	struct nearest nearest = s->nearest;
@@ -68,7 +68,7 @@ static void consider(void *argument, const char *name, uint64_t start, uint64_t 
 	fits |= !strcmp(cut, s->name);
 	if (!fits)
 		try_nearest(s, cut);
-	/* Several names for one function are not ambiguous. */
+	/* Several symbols for one function are not ambiguous. */
 	if (fits && !(s->count && s->whole[0].start == start)) {
 		s->count++;
 		s->whole[0] = (struct meta_part){ start, size };
@@ -96,7 +96,7 @@ static bool ends_cold(const char *name)
 	return length > end && !strcmp(name + length - end, COLD);
 }
 
-/* Remember a clone or part of the function that gcc created. */
+/* Note a clone of the function, or a part that gcc has moved out of it. */
 static void consider_parts(void *argument, const char *name, uint64_t start, uint64_t size)
 {
 	static const char * const clones[] = { ".constprop.", ".part.", ".isra." };
@@ -129,14 +129,17 @@ static bool is_within(const struct search *s, uint64_t address)
 	       address - s->whole[1].start < s->whole[1].size;
 }
 
-/* Whether an instruction can leave the function; gcc's branches do not. */
+/*
+ * Whether an instruction can leave the function. Conditional branches are not considered: gcc
+ * generates none that do.
+ */
 static bool is_exit(const struct search *s, const struct instruction *instruction)
 {
 	return instruction->kind == FLOW_RETURN || instruction->kind == FLOW_INDIRECT_JUMP ||
 	       (instruction->kind == FLOW_JUMP && !is_within(s, instruction->target));
 }
 
-/* Whether an instruction jumps back to the function's start; a call is not a jump back. */
+/* Whether an instruction jumps back to the function's start; recursive calls do not count. */
 static bool is_loop(const struct search *s, const struct instruction *instruction)
 {
 	return (instruction->kind == FLOW_BRANCH || instruction->kind == FLOW_JUMP) &&
@@ -169,7 +172,7 @@ static int find_exits(struct search *s, const struct meta_part *part, const stru
 
 /* ---- files ----------------------------------------------------------------- */
 
-/* Return the reason why the function cannot be probed, or NULL. */
+/* Set the offsets to probe. Return NULL, or the reason why the function cannot be probed. */
 static const char *set_offsets(struct search *s, const struct elf *elf, struct found *found)
 {
 	if (!elf_offset(elf, s->whole[0].start, &found->offset[0]))
@@ -187,7 +190,10 @@ static const char *set_offsets(struct search *s, const struct elf *elf, struct f
 	return found->offsets == 1 ? "it has no return" : NULL;
 }
 
-/* Return 1 if the file has no such function. */
+/*
+ * Search a file for the function. Return 0, 1 if the file has no such function, or -1 after
+ * reporting why it cannot be probed.
+ */
 static int look_at(struct search *s, const char *path, const char *option, struct found *found)
 {
 	const char *why = NULL;
@@ -243,7 +249,10 @@ int find_function(const struct program *program, const char *name, bool exits,
 	return error > 0 && !program->opens ? -1 : error;
 }
 
-/* Compare inodes, because the kernel's paths contain no symbolic links. */
+/*
+ * Whether @path is the program or one of its shared objects. Inodes are compared, because a path
+ * from the kernel contains no symbolic links, unlike the program's own paths.
+ */
 static bool is_part(const struct program *program, const char *path)
 {
 	struct stat file, part;

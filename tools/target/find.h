@@ -15,8 +15,8 @@
 /**
  * struct found - a function
  * @path:	path of the function's file
- * @offset:	offsets in the file: of the first instruction, and of those that return, or
- *		jump to another function or to an unknown address
+ * @offset:	file offsets of the first instruction, and of the instructions that return, or jump
+ *		to another function or to an unknown address
  * @offsets:	number of offsets
  */
 struct found {
@@ -42,7 +42,7 @@ int find_function(const struct program *program, const char *name, bool exits,
 /**
  * find_later() - find a function in a file that the program has loaded, if find_function() did not
  * @program:	the program; the files that find_function() has searched are skipped to save time
- * @path:	the file, also of the result
+ * @path:	path of the file; @found will point to it
  *
  * Return: 0; 1 if the file has no such function; or -1 after printing an error if it has more than
  * one, or one that cannot be probed.

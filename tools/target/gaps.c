@@ -19,7 +19,7 @@ void gaps_add(struct gaps *gaps, const struct gaps_entry *gap)
 	last->dropped += gap->dropped;
 }
 
-/* Bytes that were lost with an earlier gap, such as the rest of a cut message. */
+/* Add lost bytes to an earlier gap, such as the rest of a message that it has cut off. */
 static void add_bytes(struct gaps *gaps, uint64_t bytes)
 {
 	unsigned int i;
@@ -37,7 +37,7 @@ void gaps_sink(struct gaps *gaps, const struct sifive_trace_sink *sink)
 		.begin = sink->gap_begin, .end = sink->gap_end, .bytes = sink->lost - gaps->lost,
 	};
 
-	/* Of several new gaps, only the times of the latest are known. */
+	/* If there are several new gaps, only the times of the latest one are known. */
 	if (sink->gaps > gaps->seen)
 		gaps_add(gaps, &gap);
 	else
@@ -51,11 +51,11 @@ bool gaps_room(struct gaps_room *room, const struct sifive_trace_status *status,
 {
 	const bool full = status->flags & SIFIVE_TRACE_STATUS_WAITING;
 	const uint64_t length = status->full_ns - room->full_ns;
-	/* How often the buffer has run out of room since the last look. */
+	/* Number of times that the buffer has run out of room since the last look. */
 	const uint64_t times = status->fulls - room->fulls;
 	bool ends = (room->open || times) && (!full || last || (room->open && times));
 
-	/* A thread may count a record that it dropped only after there is room again. */
+	/* A thread may count a dropped record late, when there is room again. */
 	ends |= last && dropped != room->dropped;
 	if (!room->open)
 		room->begin = full && times == 1 ? now - length : room->looked;

@@ -15,9 +15,9 @@
 
 /**
  * struct gaps_entry - a time during which data was lost
- * @begin, @end: in nanoseconds of CLOCK_MONOTONIC
- * @bytes:	bytes that were overwritten, or 0
- * @dropped:	records that programs dropped because the buffer had no room, or 0
+ * @begin, @end: begin and end, in nanoseconds of CLOCK_MONOTONIC
+ * @bytes:	number of overwritten bytes
+ * @dropped:	number of records that programs dropped because the buffer had no room
  */
 struct gaps_entry {
 	uint64_t	begin;
@@ -28,9 +28,9 @@ struct gaps_entry {
 
 /**
  * struct gaps - the gaps of one sink
- * @gap:	the first @count of these are valid
+ * @gap:	the @count gaps
  * @seen:	number of times that bytes were lost, so far
- * @lost:	bytes lost so far
+ * @lost:	number of bytes lost so far
  */
 struct gaps {
 	struct gaps_entry	gap[GAPS_MAX];
@@ -40,13 +40,13 @@ struct gaps {
 };
 
 /**
- * struct gaps_room - the time during which records are being dropped, which all sinks share
- * @open:	the buffer had no room at the last look
+ * struct gaps_room - times without room, during which records are dropped; the same for all sinks
+ * @open:	set if the buffer had no room at the last look
  * @begin:	begin of the current gap
  * @looked:	time of the last look
  * @full_ns:	total time without room at the last look
- * @fulls:	number of such times at the last look
- * @dropped:	records dropped before the current gap
+ * @fulls:	number of times that the buffer had run out of room, at the last look
+ * @dropped:	number of records dropped before the current gap
  */
 struct gaps_room {
 	bool			open;
@@ -64,19 +64,20 @@ void gaps_add(struct gaps *gaps, const struct gaps_entry *gap);
 void gaps_sink(struct gaps *gaps, const struct sifive_trace_sink *sink);
 
 /**
- * gaps_room() - follow the times without room
+ * gaps_room() - update the times without room
  * @status:	the driver's state at time @now
- * @dropped:	records dropped so far
- * @last:	a gap without an end ends now
+ * @dropped:	number of records dropped so far
+ * @last:	set in the final call, which ends a gap that has not ended
+ * @gap:	set to the gap that has ended
  *
- * Return: whether a time during which records were dropped has ended, which is then @gap.
+ * Return: whether a gap has ended in which records were dropped.
  */
 bool gaps_room(struct gaps_room *room, const struct sifive_trace_status *status,
 	       uint64_t dropped, uint64_t now, bool last, struct gaps_entry *gap);
 
 /**
  * gaps_write() - write the list of a sink as the member "missing" of an object, preceded by a
- * comma, or nothing if there is no list
+ * comma, or nothing if the list is empty
  * @sink:	contains the clock from which times are converted to ticks
  * @hz:		ticks per second
  * @width:	width of a timestamp in bits

@@ -57,7 +57,7 @@ static void show_system(void)
 	}
 }
 
-/* Show the result of the last session's self-test of the encoder. */
+/* Show the result of the encoder's self-test in the last session. */
 static void show_messages(const struct sifive_trace_encoder *e)
 {
 	char text[160];
@@ -236,7 +236,7 @@ static int command_info(int argc, char **argv)
 		rc = cli_arguments(&info_command, 0, argc, argv);
 	if (rc)
 		return rc;
-	/* Read-only, because more users may read than may trace. */
+	/* Open the device read-only, because that needs no right to trace. */
 	fd = open(machine_device(), O_RDWR | O_CLOEXEC);
 	if (fd < 0)
 		fd = open(machine_device(), O_RDONLY | O_CLOEXEC);
